@@ -1,0 +1,118 @@
+//! Which backends and engines exist and what each can do, as plain data.
+//!
+//! A new backend adds a variant here, its keys in `scenario`, its crate, and one arm in
+//! `cli/src/open.rs`; no other code may match on these names (a test holds that).
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Which backend serves a target, and its settings.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BackendConfig {
+    /// Answers at once without storage: the client's own ceiling.
+    Null,
+    /// A local path: a file system, local or mounted.
+    File {
+        /// The folder under test. feedline writes only into a marked folder below it.
+        root: PathBuf,
+    },
+}
+
+/// How a backend issues its reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Engine {
+    /// No storage at all.
+    Null,
+    /// Linux `io_uring`, one ring per thread.
+    IoUring,
+    /// One blocking `pread` at a time per thread; the queue depth is the number of threads.
+    Pread,
+}
+
+impl Engine {
+    /// The word used in scenarios, records and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::IoUring => "io_uring",
+            Self::Pread => "pread",
+        }
+    }
+
+    /// Reads that one thread can keep outstanding.
+    pub fn depth_per_thread_max(self) -> u32 {
+        match self {
+            Self::Null | Self::IoUring => 4096,
+            Self::Pread => 1,
+        }
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a backend statically supports; what the machine at hand supports is probed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Engines, the default first.
+    pub engines: &'static [Engine],
+    /// Whether it has a client page cache that can be evicted, warmed or bypassed.
+    pub page_cache: bool,
+    /// Whether feedline can write a dataset there.
+    pub writable: bool,
+}
+
+impl BackendConfig {
+    /// What this backend can do.
+    pub fn capabilities(&self) -> Capabilities {
+        match self {
+            Self::Null => Capabilities { engines: &[Engine::Null], page_cache: false, writable: false },
+            Self::File { .. } => {
+                Capabilities { engines: &[Engine::IoUring, Engine::Pread], page_cache: true, writable: true }
+            }
+        }
+    }
+
+    /// Whether the target is storage at all; a verdict is given only on storage.
+    pub fn is_storage(&self) -> bool {
+        !matches!(self, Self::Null)
+    }
+}
+
+/// Whether buffers and files are registered with the kernel (`io_uring` only).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Registered {
+    /// Register where the limits allow it and record what was granted.
+    #[default]
+    Auto,
+    /// Fail when anything could not be registered.
+    Required,
+    /// Do not register.
+    Off,
+}
+
+impl Registered {
+    /// The word used in scenarios and records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Required => "required",
+            Self::Off => "off",
+        }
+    }
+}
+
+/// What happens when an engine cannot be had on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnUnavailable {
+    /// The run ends with an error that names the limit.
+    #[default]
+    Fail,
+    /// The cells are left out; the record says so.
+    Skip,
+    /// Another engine takes its place, as cells of their own that say so.
+    Use(Engine),
+}

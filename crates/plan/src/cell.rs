@@ -1,0 +1,94 @@
+//! One point of the matrix: a target read in one way.
+
+use crate::{Engine, Registered};
+
+/// One cell: every setting explicit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    /// Stable, unique and readable, e.g. `disk/io_uring/114660B/128KiB/shuffled_epoch/bypass/qd32`.
+    pub slug: String,
+    /// Index into [`crate::Plan::targets`].
+    pub target: usize,
+    /// Index into [`crate::Plan::datasets`].
+    pub dataset: usize,
+    /// How reads are issued.
+    pub engine: Engine,
+    /// Set when this engine stands in for one that is not available: which, and why.
+    pub stands_in_for: Option<String>,
+    /// Kernel registration of buffers and files.
+    pub registered: Registered,
+    /// Bytes asked by one read, at most (the last block of a sample may be shorter).
+    pub block_bytes: u32,
+    /// Order of the reads.
+    pub access: Access,
+    /// Treatment of the client's page cache.
+    pub cache: Cache,
+    /// Reads outstanding in the whole client.
+    pub queue_depth: u32,
+    /// Threads that share the queue depth.
+    pub threads: u32,
+    /// Requests handed to the kernel in one submission, at most.
+    pub submit_batch: u32,
+    /// Seed of the access order.
+    pub seed: u64,
+    /// Cells of one curve with `queue_depth = "auto"` share this number: they are tried from the
+    /// shallowest on, and those past the stop rule are left out.
+    pub auto_group: Option<u32>,
+    /// What distinguishes this cell, for records and tables, in a fixed order.
+    pub axes: Vec<Axis>,
+}
+
+/// One coordinate of a cell, in words that outlive this type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Axis {
+    /// `queue_depth`, `block_size`, `access`, …
+    pub name: &'static str,
+    /// The value, as text.
+    pub value: String,
+    /// `B`, or empty for plain numbers and words.
+    pub unit: &'static str,
+}
+
+/// Order in which blocks are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Files in order, blocks in order, again and again.
+    Sequential,
+    /// Any block of the dataset at each step, with replacement.
+    Random,
+    /// Every sample exactly once per epoch, in an order drawn anew each epoch; blocks of a sample in order.
+    ShuffledEpoch,
+}
+
+impl Access {
+    /// The word used in scenarios, records and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sequential => "sequential",
+            Self::Random => "random",
+            Self::ShuffledEpoch => "shuffled_epoch",
+        }
+    }
+}
+
+/// Treatment of the client's page cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Cache {
+    /// Evicted before each repetition, proven so, and no byte read twice.
+    Cold,
+    /// Read in full before each repetition, proven resident.
+    Warm,
+    /// Direct I/O: the page cache takes no part.
+    Bypass,
+}
+
+impl Cache {
+    /// The word used in scenarios, records and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cold => "cold",
+            Self::Warm => "warm",
+            Self::Bypass => "bypass",
+        }
+    }
+}

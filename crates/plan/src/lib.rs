@@ -1,0 +1,105 @@
+//! The plan: what a run will do, with nothing left to decide.
+//!
+//! A scenario file is resolved once into a [`Plan`]; everything after it (prepare, execute, record)
+//! reads these plain types and never the file. No `Option` here means "use a default": defaults have
+//! been chosen by then. This crate does no I/O and names every backend and engine that exists.
+
+mod backend;
+mod cell;
+mod measure;
+
+pub use backend::{BackendConfig, Capabilities, Engine, OnUnavailable, Registered};
+pub use cell::{Access, Axis, Cache, Cell};
+pub use measure::{CellOrder, Gate, Limit, Measure};
+
+use feed::Need;
+
+/// A resolved scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// The scenario's name: its file stem, or `run` when there was no file.
+    pub name: String,
+    /// What the scenario says about itself; a `quick look` label is printed beside every figure.
+    pub title: Option<String>,
+    /// What the accelerators consume.
+    pub need: Need,
+    /// The distinct datasets; a cell names one by index.
+    pub datasets: Vec<DatasetSpec>,
+    /// The storages under test, in the order of the file.
+    pub targets: Vec<Target>,
+    /// Every cell that may run, in the order of the file.
+    pub cells: Vec<Cell>,
+    /// Combinations that cannot run here and that `on_unavailable` allowed to leave out.
+    pub skipped: Vec<Skipped>,
+    /// How long, how often and in which order.
+    pub measure: Measure,
+    /// What turns the verdict into an exit code.
+    pub gate: Gate,
+}
+
+/// One storage under test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    /// The key under `targets`.
+    pub name: String,
+    /// A title for plots; the name when absent.
+    pub title: String,
+    /// What the user says of this storage (product, media); kept in the record.
+    pub about: Option<String>,
+    /// `at` as written.
+    pub at: String,
+    /// Which backend serves it, and its settings.
+    pub config: BackendConfig,
+}
+
+/// Which bytes are read.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DatasetSpec {
+    /// Written by feedline: `samples` files of `sample_bytes` incompressible bytes each.
+    Generate {
+        /// Number of sample files.
+        samples: u64,
+        /// Bytes of each.
+        sample_bytes: u64,
+        /// Seed of the content and of the dataset's identity.
+        seed: u64,
+    },
+    /// The user's own folder, listed and never written.
+    Existing {
+        /// Bytes of one training sample; the mean file size when the scenario does not say.
+        sample_bytes: Option<u64>,
+    },
+}
+
+impl DatasetSpec {
+    /// Bytes on disk, where the plan already knows them.
+    pub fn total_bytes(&self) -> Option<u64> {
+        match *self {
+            Self::Generate { samples, sample_bytes, .. } => samples.checked_mul(sample_bytes),
+            Self::Existing { .. } => None,
+        }
+    }
+}
+
+/// Cells left out before the run, with the reason.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Skipped {
+    /// The target's name.
+    pub target: String,
+    /// The engine that is not available.
+    pub engine: Engine,
+    /// Why, and what to do about it.
+    pub reason: String,
+}
+
+impl Plan {
+    /// The target of a cell.
+    pub fn target(&self, cell: &Cell) -> &Target {
+        &self.targets[cell.target]
+    }
+
+    /// The dataset of a cell.
+    pub fn dataset(&self, cell: &Cell) -> &DatasetSpec {
+        &self.datasets[cell.dataset]
+    }
+}
