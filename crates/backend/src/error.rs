@@ -1,0 +1,146 @@
+//! Failures, by kind: of one operation, of a queue, of a store.
+
+use std::fmt;
+
+use dataset::Key;
+
+/// Why one operation failed. Kinds are what a record counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ErrorKind {
+    /// The object ended before the bytes asked: it was truncated.
+    Eof,
+    /// The object is gone.
+    NotFound,
+    /// Access was denied.
+    Permission,
+    /// The device or transport failed (`EIO` and its like).
+    Io,
+    /// The bytes are not those that were written.
+    Corrupt,
+    /// No file could be opened: the limit of open files is reached.
+    TooManyOpen,
+    /// The server took longer than its time-out.
+    Timeout,
+    /// Anything else; the code says which.
+    Other,
+}
+
+impl ErrorKind {
+    /// The word under which a record counts it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Eof => "eof",
+            Self::NotFound => "not_found",
+            Self::Permission => "permission",
+            Self::Io => "io",
+            Self::Corrupt => "corrupt",
+            Self::TooManyOpen => "too_many_open",
+            Self::Timeout => "timeout",
+            Self::Other => "other",
+        }
+    }
+
+    /// The kind of an operating-system error number.
+    pub fn from_errno(errno: i32) -> Self {
+        match errno {
+            libc::ENOENT | libc::ESTALE => Self::NotFound,
+            libc::EACCES | libc::EPERM => Self::Permission,
+            libc::EIO | libc::EREMOTEIO | libc::ENXIO | libc::ENODEV => Self::Io,
+            libc::EMFILE | libc::ENFILE => Self::TooManyOpen,
+            libc::ETIMEDOUT | libc::ETIME => Self::Timeout,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A failed operation. `Copy`: a storm of failures allocates nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpError {
+    /// What a record counts.
+    pub kind: ErrorKind,
+    /// The operating system's or protocol's own number; 0 when there is none.
+    pub code: u32,
+}
+
+impl OpError {
+    /// From an operating-system error number.
+    pub fn from_errno(errno: i32) -> Self {
+        Self { kind: ErrorKind::from_errno(errno), code: errno.unsigned_abs() }
+    }
+}
+
+/// A queue that cannot go on: what was asked of it is lost, and so is the repetition.
+#[derive(Debug, thiserror::Error)]
+#[error("{engine}: cannot {action}: {source}\n  hint: {hint}")]
+pub struct QueueError {
+    /// The engine.
+    pub engine: &'static str,
+    /// What was attempted.
+    pub action: &'static str,
+    /// What to do next.
+    pub hint: String,
+    /// The cause.
+    pub source: std::io::Error,
+}
+
+/// A failure of a store, outside of any measurement.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The machine or the storage cannot do what was asked; the scenario's `on_unavailable` decides.
+    #[error("{what} is not available: {reason}\n  hint: {hint}")]
+    Unavailable {
+        /// The engine or option.
+        what: String,
+        /// Which limit or refusal.
+        reason: String,
+        /// What to do next.
+        hint: String,
+    },
+    /// An operation on one object failed.
+    #[error("cannot {action} `{object}`: {source}")]
+    Object {
+        /// What was attempted.
+        action: &'static str,
+        /// Path or key, as the user would write it.
+        object: String,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// The storage is full, or a quota is.
+    #[error(
+        "no space left while writing `{object}`\n  hint: free some space, or make `dataset.size` smaller"
+    )]
+    Full {
+        /// Path or key.
+        object: String,
+    },
+    /// The object exists; feedline never overwrites.
+    #[error("`{object}` exists already and is never overwritten")]
+    Exists {
+        /// Path or key.
+        object: String,
+    },
+    /// The folder is not feedline's: it carries no marker of its own.
+    #[error("`{folder}` carries no marker of feedline; nothing in it is written or removed")]
+    NotOwned {
+        /// The folder.
+        folder: Key,
+    },
+    /// This store cannot do that at all.
+    #[error("{store} cannot {action}")]
+    Unsupported {
+        /// The store, in words.
+        store: &'static str,
+        /// What was attempted.
+        action: &'static str,
+    },
+    /// A queue broke while it was opened.
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+}

@@ -1,0 +1,23 @@
+//! The seams between feedline and storage.
+//!
+//! [`Store`] is a storage under test: blocking, never timed. [`IoQueue`] is one thread's way to keep reads
+//! outstanding: the only thing that is timed. [`Clock`] tells time and never passes it: time passes in
+//! [`IoQueue::wait`] alone, so the same worker loop runs on storage and on a simulation.
+//!
+//! Every implementation, the fakes included, passes [`conformance`].
+
+mod buffer;
+mod clock;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod error;
+pub mod null;
+mod queue;
+pub mod simulated;
+mod store;
+
+pub use buffer::{Arena, ArenaError, Buf};
+pub use clock::Clock;
+pub use error::{ErrorKind, OpError, QueueError, StoreError};
+pub use queue::{Completion, IoQueue, Op, QueueReport, QueueSpec, Request, Stamps};
+pub use store::{CacheAction, Entry, Limits, ObjectWriter, Owned, Residency, SharedStore, Store};

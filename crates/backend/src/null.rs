@@ -1,0 +1,141 @@
+//! The null backend: answers at once, from no storage.
+//!
+//! It measures the client itself. Its throughput is the ceiling that every other figure of a run is held
+//! against, and the cost of the whole worker loop is what its benchmark reports.
+
+use std::ops::ControlFlow;
+
+use dataset::{Key, Marker, Objects};
+
+use crate::{
+    CacheAction, Clock, Completion, Entry, IoQueue, Limits, ObjectWriter, Op, Owned, QueueError, QueueReport,
+    QueueSpec, Request, Residency, Stamps, Store, StoreError,
+};
+
+/// A storage that is not there.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NullStore {
+    /// Copy each read into its buffer, as a read through the page cache must; direct I/O moves no byte by
+    /// processor.
+    pub copies: bool,
+}
+
+fn unsupported<T>(action: &'static str) -> Result<T, StoreError> {
+    Err(StoreError::Unsupported { store: "the null target", action })
+}
+
+impl Store for NullStore {
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        vec![("storage", "none: the client's own ceiling".to_owned())]
+    }
+
+    fn limits(&self) -> Result<Limits, StoreError> {
+        Ok(Limits { direct_align_bytes: None, page_cache: false })
+    }
+
+    fn list(
+        &self,
+        _prefix: Option<&Key>,
+        _each: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        unsupported("list objects")
+    }
+
+    fn stat(&self, _key: &Key) -> Result<Option<Entry>, StoreError> {
+        unsupported("look at an object")
+    }
+
+    fn read_at(&self, _key: &Key, _offset: u64, _buf: &mut [u8]) -> Result<usize, StoreError> {
+        unsupported("hold bytes")
+    }
+
+    fn create_folder(&self, _folder: &Key, _marker: &Marker) -> Result<Owned, StoreError> {
+        unsupported("hold a dataset")
+    }
+
+    fn read_marker(&self, _key: &Key) -> Result<Option<Marker>, StoreError> {
+        Ok(None)
+    }
+
+    fn create(&self, _owned: &Owned, _key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError> {
+        unsupported("hold an object")
+    }
+
+    fn remove(&self, _owned: &Owned, _key: &Key) -> Result<(), StoreError> {
+        unsupported("remove an object")
+    }
+
+    fn remove_empty_folder(&self, _owned: &Owned, _key: &Key) -> Result<bool, StoreError> {
+        unsupported("remove a folder")
+    }
+
+    fn cache(&self, _action: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {
+        Ok(Residency { resident_bytes: None, total_bytes: objects.total_bytes(), method: "none" })
+    }
+
+    fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
+        let source = if self.copies { vec![0x5a; spec.arena.stride()] } else { Vec::new() };
+        Ok(Box::new(NullQueue {
+            clock: spec.clock.clone(),
+            depth: spec.depth as usize,
+            source,
+            ended: Vec::with_capacity(spec.depth as usize),
+        }))
+    }
+
+    fn free_bytes(&self) -> Result<Option<u64>, StoreError> {
+        Ok(None)
+    }
+}
+
+struct NullQueue {
+    clock: Clock,
+    depth: usize,
+    /// What is copied into each buffer; empty when nothing is.
+    source: Vec<u8>,
+    /// Taken and not yet returned, stamped when they were taken.
+    ended: Vec<Completion>,
+}
+
+impl IoQueue for NullQueue {
+    fn submit(&mut self, requests: &mut Vec<Request>, _done: &mut Vec<Completion>) -> Result<(), QueueError> {
+        let accepted = requests.len().min(self.depth - self.ended.len());
+        let begun_ns = self.clock.now_ns();
+        for mut request in requests.drain(..accepted) {
+            let Op::Read { len, .. } = request.op;
+            if !self.source.is_empty() {
+                let bytes = len as usize;
+                request.buf.as_mut_slice()[..bytes].copy_from_slice(&self.source[..bytes]);
+            }
+            self.ended.push(Completion {
+                token: request.token,
+                buf: request.buf,
+                result: Ok(len),
+                stamps: Stamps { begun_ns, done_ns: begun_ns },
+            });
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, _min: usize, _until_ns: u64, done: &mut Vec<Completion>) -> Result<(), QueueError> {
+        let done_ns = self.clock.now_ns();
+        for completion in &mut self.ended {
+            completion.stamps.done_ns = done_ns;
+        }
+        done.append(&mut self.ended);
+        Ok(())
+    }
+
+    fn in_flight(&self) -> u32 {
+        self.ended.len() as u32
+    }
+
+    fn report(&self) -> QueueReport {
+        QueueReport::default()
+    }
+
+    fn close(mut self: Box<Self>, _until_ns: u64, done: &mut Vec<Completion>) -> u32 {
+        done.append(&mut self.ended);
+        0
+    }
+}

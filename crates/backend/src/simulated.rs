@@ -1,0 +1,236 @@
+//! A simulated storage on the virtual clock: scripted latencies and faults, exact to the nanosecond.
+//!
+//! The device serves up to `channels` operations at a time, each for the latency that its script says,
+//! first come first served. Content is what a generated dataset holds, so a mixed-up buffer is found.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dataset::{Key, Marker, Objects, payload};
+
+use crate::{
+    CacheAction, Clock, Completion, Entry, ErrorKind, IoQueue, Limits, ObjectWriter, Op, OpError, Owned,
+    QueueError, QueueReport, QueueSpec, Request, Residency, Stamps, Store, StoreError,
+};
+
+/// What happens to one operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Time in service, once a channel is free.
+    pub latency_ns: u64,
+    /// How it ends instead of well.
+    pub fault: Option<Fault>,
+}
+
+impl Step {
+    /// An operation that ends well after `latency_ns`.
+    pub fn ok(latency_ns: u64) -> Self {
+        Self { latency_ns, fault: None }
+    }
+}
+
+/// A scripted failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The operation ends with this error.
+    Error(OpError),
+    /// The operation ends well with wrong bytes.
+    Corrupt,
+    /// The queue breaks.
+    Break,
+}
+
+type Script = dyn Fn(u64) -> Step + Send + Sync;
+
+/// A storage whose every operation is scripted by its number.
+#[derive(Clone)]
+pub struct Simulated {
+    clock: Clock,
+    channels: u32,
+    seed: u64,
+    script: Arc<Script>,
+    served: Arc<AtomicU64>,
+}
+
+impl fmt::Debug for Simulated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Simulated").field("channels", &self.channels).finish_non_exhaustive()
+    }
+}
+
+impl Simulated {
+    /// A device of `channels` servers. `script` is asked once per operation, numbered from 0 over the life of
+    /// the store; `seed` is that of the content.
+    pub fn new(
+        clock: &Clock,
+        channels: u32,
+        seed: u64,
+        script: impl Fn(u64) -> Step + Send + Sync + 'static,
+    ) -> Self {
+        Self { clock: clock.clone(), channels, seed, script: Arc::new(script), served: Arc::default() }
+    }
+}
+
+fn unsupported<T>(action: &'static str) -> Result<T, StoreError> {
+    Err(StoreError::Unsupported { store: "the simulated storage", action })
+}
+
+impl Store for Simulated {
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        vec![("storage", format!("simulated, {} channels", self.channels))]
+    }
+
+    fn limits(&self) -> Result<Limits, StoreError> {
+        Ok(Limits { direct_align_bytes: Some(1), page_cache: false })
+    }
+
+    fn list(
+        &self,
+        _prefix: Option<&Key>,
+        _each: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        unsupported("list objects")
+    }
+
+    fn stat(&self, _key: &Key) -> Result<Option<Entry>, StoreError> {
+        unsupported("look at an object")
+    }
+
+    fn read_at(&self, _key: &Key, _offset: u64, _buf: &mut [u8]) -> Result<usize, StoreError> {
+        unsupported("be read untimed")
+    }
+
+    fn create_folder(&self, _folder: &Key, _marker: &Marker) -> Result<Owned, StoreError> {
+        unsupported("hold a dataset")
+    }
+
+    fn read_marker(&self, _key: &Key) -> Result<Option<Marker>, StoreError> {
+        Ok(None)
+    }
+
+    fn create(&self, _owned: &Owned, _key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError> {
+        unsupported("hold an object")
+    }
+
+    fn remove(&self, _owned: &Owned, _key: &Key) -> Result<(), StoreError> {
+        unsupported("remove an object")
+    }
+
+    fn remove_empty_folder(&self, _owned: &Owned, _key: &Key) -> Result<bool, StoreError> {
+        unsupported("remove a folder")
+    }
+
+    fn cache(&self, _action: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {
+        Ok(Residency { resident_bytes: Some(0), total_bytes: objects.total_bytes(), method: "simulated" })
+    }
+
+    fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
+        Ok(Box::new(SimulatedQueue {
+            store: self.clone(),
+            objects: Arc::clone(spec.objects),
+            depth: spec.depth as usize,
+            channels_free_at_ns: (0..self.channels).map(|_| Reverse(0)).collect(),
+            waiting: Vec::new(),
+        }))
+    }
+
+    fn free_bytes(&self) -> Result<Option<u64>, StoreError> {
+        Ok(None)
+    }
+}
+
+struct SimulatedQueue {
+    store: Simulated,
+    objects: Arc<Objects>,
+    depth: usize,
+    channels_free_at_ns: BinaryHeap<Reverse<u64>>,
+    /// Taken and not yet returned; `done_ns` lies in the future.
+    waiting: Vec<Completion>,
+}
+
+impl SimulatedQueue {
+    fn begin(&mut self, mut request: Request) -> Result<Completion, QueueError> {
+        let begun_ns = self.store.clock.now_ns();
+        let step = (self.store.script)(self.store.served.fetch_add(1, Ordering::Relaxed));
+        let free_ns = self.channels_free_at_ns.pop().map_or(0, |Reverse(ns)| ns);
+        let done_ns = begun_ns.max(free_ns) + step.latency_ns;
+        self.channels_free_at_ns.push(Reverse(done_ns));
+        let result = match step.fault {
+            Some(Fault::Break) => return Err(broken()),
+            Some(Fault::Error(error)) => Err(error),
+            Some(Fault::Corrupt) => self.fill(&mut request).inspect(|_| request.buf.as_mut_slice()[0] ^= 1),
+            None => self.fill(&mut request),
+        };
+        Ok(Completion {
+            token: request.token,
+            buf: request.buf,
+            result,
+            stamps: Stamps { begun_ns, done_ns },
+        })
+    }
+
+    fn fill(&self, request: &mut Request) -> Result<u32, OpError> {
+        let Op::Read { object, offset, len } = request.op;
+        if offset + u64::from(len) > self.objects.bytes(object) {
+            return Err(OpError { kind: ErrorKind::Eof, code: 0 });
+        }
+        payload::fill(self.store.seed, object, offset, &mut request.buf.as_mut_slice()[..len as usize]);
+        Ok(len)
+    }
+
+    /// Moves what has ended by `now_ns` to `done`, in the order of ending.
+    fn reap(&mut self, now_ns: u64, done: &mut Vec<Completion>) {
+        self.waiting.sort_by_key(|completion| completion.stamps.done_ns);
+        let ended = self.waiting.partition_point(|completion| completion.stamps.done_ns <= now_ns);
+        done.extend(self.waiting.drain(..ended));
+    }
+}
+
+fn broken() -> QueueError {
+    QueueError {
+        engine: "simulated",
+        action: "go on",
+        hint: "the script said so".to_owned(),
+        source: std::io::Error::other("scripted break"),
+    }
+}
+
+impl IoQueue for SimulatedQueue {
+    fn submit(&mut self, requests: &mut Vec<Request>, _done: &mut Vec<Completion>) -> Result<(), QueueError> {
+        let accepted = requests.len().min(self.depth - self.waiting.len());
+        for request in requests.drain(..accepted) {
+            let completion = self.begin(request)?;
+            self.waiting.push(completion);
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, min: usize, until_ns: u64, done: &mut Vec<Completion>) -> Result<(), QueueError> {
+        self.waiting.sort_by_key(|completion| completion.stamps.done_ns);
+        if let Some(last_needed) = min.checked_sub(1) {
+            let wanted_ns = self.waiting.get(last_needed).map_or(until_ns, |c| c.stamps.done_ns);
+            self.store.clock.advance_to(wanted_ns.min(until_ns));
+        }
+        self.reap(self.store.clock.now_ns(), done);
+        Ok(())
+    }
+
+    fn in_flight(&self) -> u32 {
+        self.waiting.len() as u32
+    }
+
+    fn report(&self) -> QueueReport {
+        QueueReport::default()
+    }
+
+    fn close(mut self: Box<Self>, until_ns: u64, done: &mut Vec<Completion>) -> u32 {
+        let last_ns = self.waiting.iter().map(|completion| completion.stamps.done_ns).max().unwrap_or(0);
+        self.store.clock.advance_to(last_ns.min(until_ns));
+        self.reap(self.store.clock.now_ns(), done);
+        self.waiting.len() as u32
+    }
+}

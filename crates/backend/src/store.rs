@@ -1,0 +1,133 @@
+//! The untimed seam: list, write, remove, look at the cache, open queues.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use dataset::{Key, MARKER_NAME, Marker, Objects};
+
+use crate::{IoQueue, QueueSpec, StoreError};
+
+/// An object found by a listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Path below the target's root.
+    pub key: Key,
+    /// Size.
+    pub bytes: u64,
+    /// Time of the last modification, nanoseconds since 1970.
+    pub modified_ns: i128,
+}
+
+/// What a store was found to allow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Alignment of offset and length of direct I/O; `None` where there is no direct I/O.
+    pub direct_align_bytes: Option<u32>,
+    /// Whether there is a page cache that [`Store::cache`] can act on.
+    pub page_cache: bool,
+}
+
+/// What to do with the page cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheAction {
+    /// Write back and drop every page of the objects.
+    Evict,
+    /// Read every object once, in order.
+    Warm,
+    /// Only look.
+    Inspect,
+}
+
+/// How much of the objects is in the page cache.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Residency {
+    /// Resident bytes, where the kernel says; `None` when it may not be asked.
+    pub resident_bytes: Option<u64>,
+    /// Bytes of all objects.
+    pub total_bytes: u64,
+    /// `cachestat`, `mincore` or `none`.
+    pub method: &'static str,
+}
+
+/// Proof that feedline may write and remove below a folder. Comes from [`Owned::claim`] alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owned {
+    folder: Key,
+}
+
+impl Owned {
+    /// Claims `folder` by the marker inside it.
+    pub fn claim(store: &dyn Store, folder: &Key) -> Result<Self, StoreError> {
+        let not_owned = || StoreError::NotOwned { folder: folder.clone() };
+        let marker = folder.join(MARKER_NAME).map_err(|_| not_owned())?;
+        store.read_marker(&marker)?.map(|_| Self { folder: folder.clone() }).ok_or_else(not_owned)
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Key {
+        &self.folder
+    }
+
+    /// Whether `key` lies below the folder; stores refuse to write or remove anything else.
+    pub fn covers(&self, key: &Key) -> bool {
+        key.as_str().strip_prefix(self.folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
+    }
+}
+
+/// An object being written. It appears under its name, complete, when [`ObjectWriter::finish`] returns.
+pub trait ObjectWriter {
+    /// Appends bytes.
+    fn write(&mut self, bytes: &[u8]) -> Result<(), StoreError>;
+
+    /// Makes the object durable and visible. Dropping the writer instead leaves nothing behind.
+    fn finish(self: Box<Self>) -> Result<(), StoreError>;
+}
+
+/// A storage under test. Blocking, and never timed but for the queues it opens.
+pub trait Store: Send + Sync {
+    /// Facts for the record: file system, device, mount.
+    fn facts(&self) -> Vec<(&'static str, String)>;
+
+    /// What the storage allows, probed.
+    fn limits(&self) -> Result<Limits, StoreError>;
+
+    /// Every object below `prefix` (all when `None`), in the order of the names, until `each` breaks off.
+    fn list(
+        &self,
+        prefix: Option<&Key>,
+        each: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<(), StoreError>;
+
+    /// Size and time of one object; `None` when it does not exist.
+    fn stat(&self, key: &Key) -> Result<Option<Entry>, StoreError>;
+
+    /// Reads up to `buf.len()` bytes at `offset`; fewer only at the end.
+    fn read_at(&self, key: &Key, offset: u64, buf: &mut [u8]) -> Result<usize, StoreError>;
+
+    /// Makes a new folder of feedline's own: fails when it exists, and writes the marker first.
+    fn create_folder(&self, folder: &Key, marker: &Marker) -> Result<Owned, StoreError>;
+
+    /// The marker, when `key` is one.
+    fn read_marker(&self, key: &Key) -> Result<Option<Marker>, StoreError>;
+
+    /// Begins a new object; never overwrites.
+    fn create(&self, owned: &Owned, key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError>;
+
+    /// Removes one object, or nothing when it is gone already.
+    fn remove(&self, owned: &Owned, key: &Key) -> Result<(), StoreError>;
+
+    /// Removes the directory `key` if it is empty; returns whether it is gone.
+    fn remove_empty_folder(&self, owned: &Owned, key: &Key) -> Result<bool, StoreError>;
+
+    /// Acts on the page cache and says what is resident afterwards.
+    fn cache(&self, action: CacheAction, objects: &Objects) -> Result<Residency, StoreError>;
+
+    /// Opens a queue on the calling thread.
+    fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError>;
+
+    /// Free bytes where new objects would go; `None` where the storage does not say.
+    fn free_bytes(&self) -> Result<Option<u64>, StoreError>;
+}
+
+/// A store shared between threads.
+pub type SharedStore = Arc<dyn Store>;
