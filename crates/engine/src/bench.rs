@@ -1,0 +1,247 @@
+//! A whole run: ceilings, interleaved repetitions, confirmation.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use backend::{Clock, SharedStore};
+use dataset::Objects;
+use plan::{Cell, Limit, Measure};
+use record::{CacheProof, Ceiling, NotRun, Outcome, Rep, RepIntervals, Role, Usage, counter};
+
+use crate::ceiling::{self, Shape};
+use crate::rep::{Progress, RepOutcome, RepSpec, run_rep};
+use crate::schedule::{Schedule, ScheduleSettings, Turn};
+
+/// What setting up a repetition costs beyond its window, for the budget.
+const OVERHEAD_NS: u64 = 200_000_000;
+
+/// What a cell reads, and through what.
+#[derive(Clone)]
+pub struct Seat {
+    /// The storage, opened for the cell's engine.
+    pub store: SharedStore,
+    /// The dataset.
+    pub objects: Arc<Objects>,
+    /// Seed of the content, where reads can be checked.
+    pub verify_seed: Option<u64>,
+    /// Bytes of one training sample.
+    pub sample_bytes: f64,
+    /// Samples per second of the feed line for this cell.
+    pub line_samples_per_s: f64,
+}
+
+/// What a run needs besides its cells.
+#[derive(Debug, Clone)]
+pub struct BenchSettings {
+    /// How long, how often, in which order.
+    pub measure: Measure,
+    /// Processors this process may use.
+    pub cores: u32,
+    /// This process among those of the run, and how many there are.
+    pub rank: (u32, u32),
+    /// Variant under comparison.
+    pub variant: String,
+}
+
+/// What happens during a run.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A repetition begins.
+    Begin {
+        /// Its cell.
+        cell: &'a Cell,
+        /// Why it is made.
+        role: Role,
+        /// Its number.
+        rep: u32,
+    },
+    /// The client's ceiling for some cells.
+    Ceiling(Ceiling),
+    /// A repetition ended.
+    Rep(Box<Rep>, RepIntervals),
+}
+
+/// A run in progress.
+pub struct Bench<'a> {
+    cells: &'a [Cell],
+    seats: &'a [Seat],
+    settings: BenchSettings,
+    clock: &'a Clock,
+    stop: &'a AtomicBool,
+    progress: &'a Progress,
+    made: u32,
+}
+
+impl<'a> Bench<'a> {
+    /// A run over `cells`, each with its seat. It ends early once `stop` is set.
+    pub fn new(
+        cells: &'a [Cell],
+        seats: &'a [Seat],
+        settings: BenchSettings,
+        clock: &'a Clock,
+        stop: &'a AtomicBool,
+        progress: &'a Progress,
+    ) -> Self {
+        assert_eq!(cells.len(), seats.len(), "every cell has a seat");
+        Self { cells, seats, settings, clock, stop, progress, made: 0 }
+    }
+
+    /// Measures the null ceiling of every shape of load.
+    pub fn ceilings<E>(&self, emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>) -> Result<(), E> {
+        let mut shapes: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
+        for (index, cell) in self.cells.iter().enumerate() {
+            shapes.entry(Shape::of(cell)).or_default().push(index);
+        }
+        for (shape, cells) in shapes {
+            if self.stopped() {
+                break;
+            }
+            let names = cells.iter().map(|index| self.cells[*index].slug.clone()).collect();
+            // A shape that cannot even run on the null target fails as a repetition, where the reason is kept.
+            if let Ok(ceiling) = ceiling::measure(shape, &self.spec(cells[0], 0), names) {
+                emit(Event::Ceiling(ceiling))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs every cell in interleaved rounds; no repetition starts that would end after `deadline_ns`.
+    pub fn measure<E>(
+        &mut self,
+        deadline_ns: Option<u64>,
+        emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<Vec<NotRun>, E> {
+        let all: Vec<usize> = (0..self.cells.len()).collect();
+        self.rounds(&all, Role::Measure, deadline_ns, emit)
+    }
+
+    /// Runs fresh repetitions of the chosen cells alone.
+    pub fn confirm<E>(
+        &mut self,
+        chosen: &[usize],
+        deadline_ns: Option<u64>,
+        emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<Vec<NotRun>, E> {
+        self.rounds(chosen, Role::Confirm, deadline_ns, emit)
+    }
+
+    /// What one repetition takes, for the budget.
+    pub fn repetition_cost_ns(&self) -> u64 {
+        let window_ns = match self.settings.measure.limit {
+            Limit::Duration { duration_ns } => duration_ns,
+            Limit::Bytes { .. } | Limit::Epochs { .. } => 0,
+        };
+        self.settings.measure.warmup_ns + window_ns + OVERHEAD_NS
+    }
+
+    fn rounds<E>(
+        &mut self,
+        chosen: &[usize],
+        role: Role,
+        deadline_ns: Option<u64>,
+        emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<Vec<NotRun>, E> {
+        let measure = &self.settings.measure;
+        let settings = ScheduleSettings {
+            repetitions: measure.repetitions,
+            cell_order: measure.cell_order,
+            seed: measure.seed,
+            deadline_ns,
+        };
+        let mut schedule = Schedule::new(self.cells, chosen, role == Role::Measure, settings);
+        let mut cost_ns = self.repetition_cost_ns();
+        loop {
+            let begun_ns = self.clock.now_ns();
+            if self.stopped() {
+                schedule.give_up("interrupted");
+                break;
+            }
+            let Some(turn) = schedule.next(begun_ns, cost_ns) else { break };
+            emit(Event::Begin { cell: &self.cells[turn.cell], role, rep: turn.rep })?;
+            let (rep, intervals) = self.repetition(turn, role);
+            let seat = &self.seats[turn.cell];
+            schedule.observe(turn.cell, samples_per_s(&rep, seat.sample_bytes), seat.line_samples_per_s);
+            emit(Event::Rep(Box::new(rep), intervals))?;
+            cost_ns = cost_ns.max(self.clock.now_ns() - begun_ns);
+        }
+        Ok(schedule.into_not_run())
+    }
+
+    fn repetition(&mut self, turn: Turn, role: Role) -> (Rep, RepIntervals) {
+        let epoch = match role {
+            Role::Measure => u64::from(turn.rep),
+            Role::Confirm => u64::from(self.settings.measure.repetitions + turn.rep),
+        };
+        let order = self.made;
+        self.made += 1;
+        let measured = run_rep(&self.spec(turn.cell, epoch));
+        let outcome = measured.unwrap_or_else(|error| failed(error.to_string(), self.clock.now_ns()));
+        let cell = self.cells[turn.cell].slug.clone();
+        let intervals = RepIntervals { cell: cell.clone(), role, rep: turn.rep, seconds: outcome.seconds };
+        let rep = Rep {
+            cell,
+            role,
+            rep: turn.rep,
+            round: turn.round,
+            order,
+            rank: self.settings.rank.0,
+            ranks: self.settings.rank.1,
+            variant: self.settings.variant.clone(),
+            outcome: outcome.outcome,
+            window_start_ns: outcome.window_start_ns,
+            window_ns: outcome.window_ns,
+            counters: outcome.counters,
+            errors: outcome.errors,
+            histograms: BTreeMap::from([("service_ns".to_owned(), outcome.service_ns)]),
+            usage: outcome.usage,
+            cache: outcome.cache,
+            granted: outcome.granted,
+        };
+        (rep, intervals)
+    }
+
+    fn spec(&self, cell: usize, epoch: u64) -> RepSpec<'_> {
+        let seat = &self.seats[cell];
+        RepSpec {
+            cell: &self.cells[cell],
+            store: &seat.store,
+            objects: &seat.objects,
+            verify_seed: seat.verify_seed,
+            warmup_ns: self.settings.measure.warmup_ns,
+            limit: self.settings.measure.limit,
+            epoch,
+            cores: self.settings.cores,
+            clock: self.clock,
+            stop: self.stop,
+            progress: self.progress,
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// What a search is told; the record holds counters only.
+fn samples_per_s(rep: &Rep, sample_bytes: f64) -> Option<f64> {
+    let bytes = *rep.counters.get(counter::BYTES)?;
+    let failed = matches!(rep.outcome, Outcome::Failed { .. });
+    (!failed && bytes > 0 && rep.window_ns > 0)
+        .then(|| bytes as f64 / sample_bytes / (rep.window_ns as f64 / 1e9))
+}
+
+fn failed(reason: String, now_ns: u64) -> RepOutcome {
+    RepOutcome {
+        outcome: Outcome::Failed { reason },
+        window_start_ns: now_ns,
+        window_ns: 0,
+        counters: BTreeMap::new(),
+        errors: BTreeMap::new(),
+        service_ns: record::encode(&record::new_histogram()),
+        usage: Usage::default(),
+        cache: CacheProof { method: "none".to_owned(), ..CacheProof::default() },
+        granted: BTreeMap::new(),
+        seconds: Vec::new(),
+    }
+}

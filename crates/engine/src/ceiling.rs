@@ -1,0 +1,60 @@
+//! What the client can do without storage: every shape of load, run first on the null target.
+
+use std::sync::Arc;
+
+use backend::SharedStore;
+use backend::null::NullStore;
+use plan::{Cache, Cell, Limit};
+use record::{Ceiling, counter};
+
+use crate::rep::{RepError, RepSpec, run_rep};
+
+const WARMUP_NS: u64 = 20_000_000;
+const WINDOW_NS: u64 = 100_000_000;
+
+/// What decides the client's own cost: cells that agree in it share a ceiling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Shape {
+    dataset: usize,
+    block_bytes: u32,
+    queue_depth: u32,
+    threads: u32,
+    /// A read through the page cache is copied by a processor; a direct one is not.
+    copies: bool,
+}
+
+impl Shape {
+    pub(crate) fn of(cell: &Cell) -> Self {
+        Self {
+            dataset: cell.dataset,
+            block_bytes: cell.block_bytes,
+            queue_depth: cell.queue_depth,
+            threads: cell.threads,
+            copies: cell.cache != Cache::Bypass,
+        }
+    }
+}
+
+/// Measures the ceiling of the shape that `spec` and the named cells share.
+pub(crate) fn measure(shape: Shape, spec: &RepSpec<'_>, cells: Vec<String>) -> Result<Ceiling, RepError> {
+    let store: SharedStore = Arc::new(NullStore { copies: shape.copies });
+    let spec = RepSpec {
+        store: &store,
+        verify_seed: None,
+        warmup_ns: WARMUP_NS,
+        limit: Limit::Duration { duration_ns: WINDOW_NS },
+        epoch: 0,
+        cell: &Cell { cache: Cache::Bypass, ..spec.cell.clone() },
+        ..*spec
+    };
+    let rep = run_rep(&spec)?;
+    let count = |name: &str| rep.counters.get(name).copied().unwrap_or(0);
+    Ok(Ceiling {
+        cells,
+        copies: shape.copies,
+        ops: count(counter::OPS),
+        bytes: count(counter::BYTES),
+        window_ns: rep.window_ns,
+        cpu_ns: rep.usage.cpu_user_ns + rep.usage.cpu_system_ns,
+    })
+}

@@ -1,0 +1,19 @@
+//! Executes a plan: one worker loop for every load, on storage and on the simulation alike.
+//!
+//! The engine counts and stamps; it derives nothing and prints nothing. What it measured leaves as
+//! [`Event`]s, in the types of the record.
+
+mod bench;
+mod ceiling;
+mod load;
+mod recorder;
+mod rep;
+mod schedule;
+pub mod usage;
+mod worker;
+
+pub use bench::{Bench, BenchSettings, Event, Seat};
+pub use load::{ClosedLoop, Next, Tickets};
+pub use rep::{Progress, RepError, RepOutcome, RepSpec, run_rep};
+pub use schedule::{Schedule, ScheduleSettings, Turn};
+pub use worker::{Window, Worker, WorkerEnd};

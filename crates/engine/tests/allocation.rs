@@ -1,0 +1,96 @@
+//! The worker loop allocates nothing per operation. A binary of its own, because the allocator counts for
+//! the whole process.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use backend::null::NullStore;
+use backend::{Clock, SharedStore};
+use dataset::{Key, Objects, Order};
+use engine::{Progress, RepSpec, run_rep};
+use plan::{Access, Cache, Cell, Engine, Limit, Registered};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+static BYTES: AtomicU64 = AtomicU64::new(0);
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+// SAFETY: every call is passed on unchanged to the system allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        BYTES.fetch_add(layout.size() as u64, Ordering::Relaxed);
+        // SAFETY: the caller's contract is the system allocator's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+fn objects() -> Objects {
+    Objects::Uniform { folder: Key::new("d").unwrap(), count: 1_000_000, bytes: 65_536 }
+}
+
+/// Allocations of a whole repetition that makes `ops` reads.
+fn allocations_of(ops: u64, threads: u32) -> u64 {
+    let cell = Cell {
+        slug: "null".to_owned(),
+        target: 0,
+        dataset: 0,
+        engine: Engine::Null,
+        stands_in_for: None,
+        registered: Registered::Off,
+        block_bytes: 4096,
+        access: Access::ShuffledEpoch,
+        cache: Cache::Bypass,
+        queue_depth: 32,
+        threads,
+        submit_batch: 32,
+        seed: 3,
+        auto_group: None,
+        axes: Vec::new(),
+    };
+    let store: SharedStore = Arc::new(NullStore::default());
+    let objects = Arc::new(objects());
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let rep = run_rep(&RepSpec {
+        cell: &cell,
+        store: &store,
+        objects: &objects,
+        verify_seed: None,
+        warmup_ns: 0,
+        limit: Limit::Bytes { bytes: ops * 4096 },
+        epoch: 0,
+        cores: 1,
+        clock: &Clock::real(),
+        stop: &AtomicBool::new(false),
+        progress: &Progress::default(),
+    })
+    .unwrap();
+    assert_eq!(rep.counters["ops"], ops);
+    ALLOCATIONS.load(Ordering::Relaxed) - before
+}
+
+/// One test, so that nothing else allocates meanwhile.
+#[test]
+fn neither_an_operation_nor_a_planned_access_allocates() {
+    allocations_of(1_000, 1);
+    for threads in [1, 2] {
+        let (few, many) = (allocations_of(10_000, threads), allocations_of(1_000_000, threads));
+        // A second that begins costs each worker one histogram: a handful, where a million reads are counted.
+        assert!(many <= few + 64, "{few} allocations for 10,000 reads, {many} for 1,000,000");
+    }
+
+    let order = Order::new(&objects(), Access::ShuffledEpoch, 4096, 1).unwrap();
+    let before = BYTES.load(Ordering::Relaxed);
+    let sum = (0..1_000_000_u64).fold(0_u64, |sum, n| sum.wrapping_add(order.at(n * 1_000).offset));
+    assert!(sum > 0);
+    assert_eq!(BYTES.load(Ordering::Relaxed), before, "an access plan of 10^9 reads takes no memory");
+}

@@ -1,0 +1,88 @@
+//! The engine on the simulated backend and the virtual clock: expectations are exact.
+
+mod run;
+mod window;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use backend::simulated::{Simulated, Step};
+use backend::{Clock, SharedStore};
+use dataset::{Key, Objects};
+use engine::{Progress, RepOutcome, RepSpec, run_rep};
+use plan::{Access, Cache, Cell, Engine, Limit, Registered};
+
+pub(crate) const MS: u64 = 1_000_000;
+pub(crate) const SEED: u64 = 7;
+
+pub(crate) fn objects(count: u32, bytes: u64) -> Arc<Objects> {
+    Arc::new(Objects::Uniform { folder: Key::new("d").unwrap(), count, bytes })
+}
+
+pub(crate) fn cell(queue_depth: u32) -> Cell {
+    Cell {
+        slug: format!("sim/qd{queue_depth}"),
+        target: 0,
+        dataset: 0,
+        engine: Engine::Null,
+        stands_in_for: None,
+        registered: Registered::Off,
+        block_bytes: 4096,
+        access: Access::ShuffledEpoch,
+        cache: Cache::Bypass,
+        queue_depth,
+        threads: 1,
+        submit_batch: queue_depth,
+        seed: 3,
+        auto_group: None,
+        axes: Vec::new(),
+    }
+}
+
+/// A repetition on a simulated device.
+pub(crate) struct Sim {
+    pub(crate) clock: Clock,
+    pub(crate) store: SharedStore,
+    pub(crate) cell: Cell,
+    pub(crate) objects: Arc<Objects>,
+    pub(crate) warmup_ns: u64,
+    pub(crate) limit: Limit,
+    pub(crate) stop: AtomicBool,
+}
+
+impl Sim {
+    pub(crate) fn new(
+        queue_depth: u32,
+        channels: u32,
+        script: impl Fn(u64) -> Step + Send + Sync + 'static,
+    ) -> Self {
+        let clock = Clock::simulated();
+        let store: SharedStore = Arc::new(Simulated::new(&clock, channels, SEED, script));
+        Self {
+            clock,
+            store,
+            cell: cell(queue_depth),
+            objects: objects(1_000, 10_000),
+            warmup_ns: 0,
+            limit: Limit::Duration { duration_ns: 100 * MS },
+            stop: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn run(&self) -> RepOutcome {
+        run_rep(&RepSpec {
+            cell: &self.cell,
+            store: &self.store,
+            objects: &self.objects,
+            verify_seed: Some(SEED),
+            warmup_ns: self.warmup_ns,
+            limit: self.limit,
+            epoch: 0,
+            cores: 1,
+            clock: &self.clock,
+            stop: &self.stop,
+            progress: &Progress::default(),
+        })
+        .unwrap()
+    }
+}

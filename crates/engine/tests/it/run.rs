@@ -1,0 +1,151 @@
+//! Whole runs: rounds, searches, confirmation, budget.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use backend::simulated::{Fault, Simulated, Step};
+use backend::{Clock, SharedStore};
+use engine::{Bench, BenchSettings, Event, Progress, Seat};
+use plan::{Cell, CellOrder, Limit, Measure};
+use record::{NotRun, Outcome, Rep, Role};
+
+use crate::{MS, SEED, cell, objects};
+
+struct Made {
+    reps: Vec<Rep>,
+    not_run: Vec<NotRun>,
+}
+
+/// Runs `cells` on a device with 16 channels of 1 ms each: 1,000 samples of one block per second and channel.
+fn run(cells: &[Cell], line_samples_per_s: f64, deadline_ns: Option<u64>, stop_after: Option<usize>) -> Made {
+    let clock = Clock::simulated();
+    let store: SharedStore = Arc::new(Simulated::new(&clock, 16, SEED, |_| Step::ok(MS)));
+    let seat = Seat {
+        store,
+        objects: objects(100_000, 4_096),
+        verify_seed: Some(SEED),
+        sample_bytes: 4_096.0,
+        line_samples_per_s,
+    };
+    let seats = vec![seat; cells.len()];
+    let stop = AtomicBool::new(false);
+    let progress = Progress::default();
+    let mut bench = Bench::new(cells, &seats, settings(), &clock, &stop, &progress);
+    let mut reps = Vec::new();
+    let not_run = bench
+        .measure::<Infallible>(deadline_ns, &mut |event| {
+            if let Event::Rep(rep, _) = event {
+                reps.push(*rep);
+                stop.store(stop_after.is_some_and(|after| reps.len() >= after), Ordering::Relaxed);
+            }
+            Ok(())
+        })
+        .unwrap();
+    Made { reps, not_run }
+}
+
+fn settings() -> BenchSettings {
+    let limit = Limit::Duration { duration_ns: 100 * MS };
+    let measure = Measure {
+        warmup_ns: 10 * MS,
+        limit,
+        repetitions: 3,
+        budget_ns: None,
+        cell_order: CellOrder::Random,
+        seed: 1,
+    };
+    BenchSettings { measure, cores: 1, rank: (0, 1), variant: "base".to_owned() }
+}
+
+#[test]
+fn every_cell_is_repeated_and_numbered_in_the_order_of_execution() {
+    let cells: Vec<Cell> = [1, 2, 4].map(cell).into();
+    let made = run(&cells, 1e9, None, None);
+    assert_eq!(made.reps.len(), 9);
+    assert!(made.reps.iter().enumerate().all(|(index, rep)| rep.order == index as u32));
+    for depth in [1, 2, 4] {
+        let of_cell: Vec<&Rep> = made.reps.iter().filter(|rep| rep.cell == cell(depth).slug).collect();
+        assert_eq!(of_cell.iter().map(|rep| rep.rep).collect::<Vec<_>>(), [0, 1, 2]);
+        assert!(of_cell.iter().all(|rep| rep.role == Role::Measure && rep.outcome == Outcome::Complete));
+        assert!(of_cell.iter().all(|rep| rep.counters["ops"] == u64::from(depth) * 100));
+    }
+    assert!(made.not_run.is_empty());
+}
+
+#[test]
+fn a_search_stops_above_the_line_and_measures_only_what_it_tried() {
+    let cells: Vec<Cell> =
+        [1, 2, 4, 8, 16, 32].map(|depth| Cell { auto_group: Some(0), ..cell(depth) }).into();
+    // Depth 4 reaches 4,000 samples/s: 1.25 times the line of 3,200.
+    let made = run(&cells, 3_200.0, None, None);
+    let deepest = made.reps.iter().filter(|rep| rep.cell == cell(4).slug).count();
+    assert_eq!((made.reps.len(), deepest), (9, 3));
+    assert_eq!(made.not_run.len(), 3);
+    assert!(made.not_run.iter().all(|left| left.reason.starts_with("auto: ")));
+}
+
+#[test]
+fn a_search_ends_where_depth_gains_nothing() {
+    let cells: Vec<Cell> =
+        [4, 8, 16, 32, 64, 128, 256].map(|depth| Cell { auto_group: Some(0), ..cell(depth) }).into();
+    let made = run(&cells, 1e9, None, None);
+    // 16 channels: 32 and 64 gain nothing over 16.
+    assert_eq!(made.reps.iter().filter(|rep| rep.rep == 0).count(), 5);
+}
+
+#[test]
+fn a_budget_that_is_spent_lists_what_is_left() {
+    let cells: Vec<Cell> = [1, 2].map(cell).into();
+    let made = run(&cells, 1e9, Some(700 * MS), None);
+    let left: u32 = made.not_run.iter().map(|left| left.repetitions).sum();
+    assert!(!made.reps.is_empty() && made.reps.len() < 6, "{}", made.reps.len());
+    assert_eq!(made.reps.len() + left as usize, 6);
+    assert!(made.not_run.iter().all(|left| left.reason == "budget"));
+}
+
+#[test]
+fn a_signal_between_repetitions_lists_what_is_left() {
+    let cells: Vec<Cell> = [1, 2].map(cell).into();
+    let made = run(&cells, 1e9, None, Some(4));
+    assert_eq!(made.reps.len(), 4);
+    assert_eq!(made.not_run.iter().map(|left| left.repetitions).sum::<u32>(), 2);
+    assert!(made.not_run.iter().all(|left| left.reason == "interrupted"));
+}
+
+#[test]
+fn a_confirmation_is_fresh_and_of_the_chosen_cells_alone() {
+    let cells: Vec<Cell> = [1, 2].map(cell).into();
+    let clock = Clock::simulated();
+    let store: SharedStore = Arc::new(Simulated::new(&clock, 16, SEED, |n| Step {
+        latency_ns: MS,
+        fault: (n == 5).then_some(Fault::Break),
+    }));
+    let seat = Seat {
+        store,
+        objects: objects(1_000, 4_096),
+        verify_seed: None,
+        sample_bytes: 4_096.0,
+        line_samples_per_s: 1e9,
+    };
+    let seats = vec![seat; 2];
+    let (stop, progress) = (AtomicBool::new(false), Progress::default());
+    let mut bench = Bench::new(&cells, &seats, settings(), &clock, &stop, &progress);
+    let mut reps: Vec<Rep> = Vec::new();
+    let mut keep = |event: Event<'_>| -> Result<(), Infallible> {
+        if let Event::Rep(rep, _) = event {
+            reps.push(*rep);
+        }
+        Ok(())
+    };
+    bench.measure(None, &mut keep).unwrap();
+    bench.confirm(&[1], None, &mut keep).unwrap();
+    let confirmed: Vec<&Rep> = reps.iter().filter(|rep| rep.role == Role::Confirm).collect();
+    assert_eq!(
+        confirmed.iter().map(|rep| (rep.rep, rep.order)).collect::<Vec<_>>(),
+        [(0, 6), (1, 7), (2, 8)]
+    );
+    assert!(confirmed.iter().all(|rep| rep.cell == cells[1].slug));
+    let failed = reps.iter().filter(|rep| matches!(rep.outcome, Outcome::Failed { .. })).count();
+    assert_eq!((reps.len(), failed), (9, 1), "a failed repetition is a record, and the others go on");
+}

@@ -1,0 +1,148 @@
+//! What a window counts.
+
+use std::sync::atomic::Ordering;
+
+use backend::simulated::{Fault, Step};
+use backend::{ErrorKind, OpError};
+use plan::{Cache, Limit};
+use record::Outcome;
+
+use crate::{MS, Sim};
+
+#[test]
+fn a_device_of_constant_latency_gives_exactly_depth_over_latency() {
+    let rep = Sim::new(4, 4, |_| Step::ok(MS)).run();
+    assert_eq!(rep.outcome, Outcome::Complete);
+    assert_eq!(rep.window_ns, 100 * MS);
+    // The reads that end at the closing of the window end outside it.
+    assert_eq!(rep.counters["ops"], 4 * 99);
+    assert_eq!(rep.counters["started"], 4 * 100);
+    let service_ns = rep.service_ns.decode().unwrap();
+    assert_eq!(service_ns.len(), 400);
+    assert!(service_ns.equivalent(service_ns.max(), MS) && service_ns.equivalent(service_ns.min(), MS));
+}
+
+#[test]
+fn a_deeper_queue_than_the_device_has_channels_adds_latency_and_no_throughput() {
+    let shallow = Sim::new(2, 2, |_| Step::ok(MS)).run();
+    let deep = Sim::new(8, 2, |_| Step::ok(MS)).run();
+    assert_eq!(shallow.counters["ops"], deep.counters["ops"]);
+    let service_ns = deep.service_ns.decode().unwrap();
+    assert!(service_ns.equivalent(service_ns.value_at_quantile(0.5), 4 * MS));
+}
+
+#[test]
+fn reads_of_the_warm_up_are_made_checked_and_not_counted() {
+    let mut sim = Sim::new(1, 1, |n| Step::ok(if n < 10 { 5 * MS } else { MS }));
+    sim.warmup_ns = 50 * MS;
+    let rep = sim.run();
+    // The tenth warm-up read ends as the window opens, and so counts for throughput alone.
+    assert_eq!((rep.counters["warmup_ops"], rep.counters["started"], rep.counters["ops"]), (10, 100, 100));
+    assert_eq!(rep.counters["verified"], 8);
+    let service_ns = rep.service_ns.decode().unwrap();
+    assert!(service_ns.equivalent(service_ns.max(), MS), "a warm-up latency was counted");
+    assert_eq!(rep.window_start_ns, 50 * MS);
+}
+
+#[test]
+fn a_stall_at_the_end_of_the_window_keeps_its_latency() {
+    // Reads 0 to 98 take 1 ms; read 99 begins at 99 ms and ends at 599 ms, long after the window.
+    let rep = Sim::new(1, 1, |n| Step::ok(if n == 99 { 500 * MS } else { MS })).run();
+    assert_eq!((rep.counters["started"], rep.counters["ops"]), (100, 99));
+    let service_ns = rep.service_ns.decode().unwrap();
+    assert!(service_ns.equivalent(service_ns.max(), 500 * MS), "the tail was cut off");
+}
+
+#[test]
+fn failures_are_counted_by_kind_and_move_no_bytes() {
+    let fault = |kind| Some(Fault::Error(OpError { kind, code: 5 }));
+    let rep = Sim::new(1, 1, move |n| Step {
+        latency_ns: MS,
+        fault: match n % 10 {
+            3 => fault(ErrorKind::Io),
+            7 => fault(ErrorKind::Eof),
+            _ => None,
+        },
+    })
+    .run();
+    assert_eq!((rep.errors["io"], rep.errors["eof"]), (10, 10));
+    assert_eq!(rep.counters["started"], 80);
+    assert_eq!(rep.service_ns.decode().unwrap().len(), 80);
+}
+
+#[test]
+fn wrong_bytes_are_found_in_the_warm_up() {
+    let mut sim = Sim::new(1, 1, |n| Step { latency_ns: MS, fault: (n == 2).then_some(Fault::Corrupt) });
+    sim.warmup_ns = 20 * MS;
+    assert_eq!(sim.run().errors["corrupt"], 1);
+}
+
+#[test]
+fn nothing_but_failures_ends_the_repetition_as_failed() {
+    let error = Fault::Error(OpError { kind: ErrorKind::NotFound, code: 2 });
+    let rep = Sim::new(2, 2, move |_| Step { latency_ns: 1, fault: Some(error) }).run();
+    let Outcome::Failed { reason } = rep.outcome else { panic!("{:?}", rep.outcome) };
+    assert!(reason.contains("not_found"), "{reason}");
+    assert!(rep.errors["not_found"] >= 1_000);
+}
+
+#[test]
+fn a_broken_queue_is_a_failed_repetition_that_keeps_what_it_counted() {
+    let rep = Sim::new(1, 1, |n| Step { latency_ns: MS, fault: (n == 50).then_some(Fault::Break) }).run();
+    assert!(matches!(rep.outcome, Outcome::Failed { .. }));
+    assert_eq!(rep.counters["ops"], 50);
+}
+
+#[test]
+fn a_cold_repetition_reads_no_byte_twice_and_says_that_it_ran_out() {
+    let mut sim = Sim::new(1, 1, |_| Step::ok(MS / 100));
+    sim.cell.cache = Cache::Cold;
+    let rep = sim.run();
+    // 1,000 files of 10,000 B in blocks of 4,096 B: three reads each.
+    assert_eq!((rep.outcome, rep.counters["ops"]), (Outcome::Exhausted, 3_000));
+    assert_eq!((rep.counters["bytes"], rep.window_ns), (10_000_000, 30 * MS));
+}
+
+#[test]
+fn bytes_and_epochs_end_a_window_too() {
+    let mut sim = Sim::new(1, 1, |_| Step::ok(MS));
+    sim.limit = Limit::Bytes { bytes: 40_960 };
+    let rep = sim.run();
+    assert_eq!((rep.outcome, rep.counters["ops"], rep.window_ns), (Outcome::Complete, 10, 10 * MS));
+    sim.limit = Limit::Epochs { epochs: 2 };
+    assert_eq!(sim.run().counters["ops"], 6_000);
+}
+
+#[test]
+fn a_signal_keeps_what_was_measured() {
+    let sim = Sim::new(1, 1, |_| Step::ok(MS));
+    sim.stop.store(true, Ordering::Relaxed);
+    let rep = sim.run();
+    assert_eq!((rep.outcome, rep.counters["ops"]), (Outcome::Interrupted, 0));
+}
+
+#[test]
+fn seconds_add_up_to_the_window() {
+    let mut sim = Sim::new(2, 2, |_| Step::ok(10 * MS));
+    sim.limit = Limit::Duration { duration_ns: 2_500 * MS };
+    let rep = sim.run();
+    let ops: Vec<u64> = rep.seconds.iter().map(|second| second.ops).collect();
+    assert_eq!(ops, [2 * 99, 2 * 100, 2 * 50]);
+    assert_eq!(ops.iter().sum::<u64>(), rep.counters["ops"]);
+    assert_eq!(rep.seconds.iter().map(|second| second.bytes).sum::<u64>(), rep.counters["bytes"]);
+}
+
+#[test]
+fn the_reads_do_not_depend_on_how_many_threads_share_them() {
+    let ops = |threads| {
+        let mut sim = Sim::new(4, 64, |_| Step::ok(MS));
+        sim.store = std::sync::Arc::new(backend::null::NullStore::default());
+        sim.clock = backend::Clock::real();
+        sim.limit = Limit::Epochs { epochs: 1 };
+        sim.cell.threads = threads;
+        let rep = sim.run();
+        (rep.counters["bytes"], rep.counters["ops"])
+    };
+    assert_eq!(ops(1), (10_000_000, 3_000));
+    assert_eq!(ops(4), ops(1));
+}
