@@ -1,0 +1,93 @@
+//! `intervals.jsonl.gz`: the seconds of each repetition, one gzip member per repetition.
+//!
+//! Members can be appended and are found again after a cut; `zcat` shows one line per repetition.
+
+use std::io::{BufRead, Read as _, Write as _};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::bufread::GzDecoder;
+use flate2::write::GzEncoder;
+use serde::{Deserialize, Serialize};
+
+use crate::reader::{ReadError, open_optional};
+use crate::{HistogramText, INTERVALS_FILE, Role};
+
+/// Longest repetition that is read, inflated: a day of seconds at 3 KB each.
+const MEMBER_BYTES_MAX: u64 = 256 << 20;
+
+/// The seconds of one repetition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepIntervals {
+    /// Which cell.
+    pub cell: String,
+    /// Why the repetition was made.
+    pub role: Role,
+    /// Number among the repetitions of this cell and role, from 0.
+    pub rep: u32,
+    /// Its seconds, in order.
+    pub seconds: Vec<Interval>,
+}
+
+/// One second of a repetition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Number from the opening of the window, from 0.
+    pub second: u32,
+    /// Reads that ended in it.
+    pub ops: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Their latencies, submission to completion, 2 digits.
+    pub service_ns: HistogramText,
+}
+
+/// What `intervals.jsonl.gz` holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecordedIntervals {
+    /// Repetitions, in the order in which they ran; none where the file was left out of a published record.
+    pub reps: Vec<RepIntervals>,
+    /// What a cut file lost, in words.
+    pub loss: Option<String>,
+}
+
+/// Reads the seconds of all repetitions of a run.
+pub fn read_intervals(dir: &Path) -> Result<RecordedIntervals, ReadError> {
+    let path = dir.join(INTERVALS_FILE);
+    let Some(mut file) = open_optional(&path)? else { return Ok(RecordedIntervals::default()) };
+    let mut found = RecordedIntervals::default();
+    for member in 1_u64.. {
+        if file.fill_buf().map_err(|source| ReadError::io(&path, source))?.is_empty() {
+            break;
+        }
+        match inflate(&mut file) {
+            Ok(json) => found.reps.push(
+                serde_json::from_slice(&json)
+                    .map_err(|cause| ReadError::member(&path, member, cause.to_string()))?,
+            ),
+            Err(cause) if cause.kind() == std::io::ErrorKind::UnexpectedEof => {
+                found.loss = Some(format!("member {member} of {INTERVALS_FILE} is cut and was left out"));
+                break;
+            }
+            Err(cause) => return Err(ReadError::member(&path, member, cause.to_string())),
+        }
+    }
+    Ok(found)
+}
+
+/// One gzip member that holds one repetition.
+pub(crate) fn member(rep: &RepIntervals) -> serde_json::Result<Vec<u8>> {
+    let mut json = serde_json::to_vec(rep)?;
+    json.push(b'\n');
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(&json).and_then(|()| encoder.finish()).map_err(serde_json::Error::io)
+}
+
+fn inflate(file: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
+    let mut json = Vec::new();
+    GzDecoder::new(file).take(MEMBER_BYTES_MAX).read_to_end(&mut json)?;
+    if json.len() as u64 == MEMBER_BYTES_MAX {
+        return Err(std::io::Error::other(format!("it inflates to more than {MEMBER_BYTES_MAX} bytes")));
+    }
+    Ok(json)
+}

@@ -1,0 +1,28 @@
+//! The run record on disk.
+//!
+//! A run writes counters, histograms, plan and environment; **nothing derived is stored**. Every table,
+//! plot and verdict is a pure function of these files. The types here do not follow `plan`: renaming a
+//! field of a plan must not break an old record.
+
+mod cells;
+mod credentials;
+mod environment;
+mod format;
+mod histogram;
+mod intervals;
+mod reader;
+mod redact;
+mod run;
+mod writer;
+
+pub use cells::{CacheProof, Ceiling, End, Line, NotRun, Outcome, Rep, Role, Usage, counter};
+pub use environment::*;
+pub use format::{CELLS_FILE, ENV_FILE, Format, FormatError, INTERVALS_FILE, RUN_FILE, SCENARIO_FILE};
+pub use histogram::{
+    Histogram, HistogramError, HistogramText, encode, new_histogram, new_interval_histogram,
+};
+pub use intervals::{Interval, RecordedIntervals, RepIntervals, read_intervals};
+pub use reader::{ReadError, RunRecord, read_run};
+pub use redact::Redactor;
+pub use run::{Axis, Cell, Dataset, Fact, Gate, Measure, Need, Run, Skipped, Target, Tool, run_id};
+pub use writer::{RunWriter, WriteError};

@@ -1,0 +1,197 @@
+//! Reading a run directory, whole or cut: complete lines are read and the loss is named.
+
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::{CELLS_FILE, ENV_FILE, Environment, Format, FormatError, Line, RUN_FILE, Run};
+
+/// Longest `run.json` or `env.json` that is read: a thousand times a run of a thousand cells.
+const HEAD_BYTES_MAX: u64 = 512 << 20;
+
+/// Longest line of `cells.jsonl` that is read; one repetition takes some 10 KB.
+const LINE_BYTES_MAX: u64 = 16 << 20;
+
+/// A run, as far as it was written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunRecord {
+    /// What was planned.
+    pub run: Run,
+    /// The machine.
+    pub env: Environment,
+    /// What was measured, in the order in which it ran.
+    pub lines: Vec<Line>,
+    /// What a cut record lost, in words; `None` for a run that came to its end.
+    pub loss: Option<String>,
+}
+
+/// Why a record cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// A file of the record is not there.
+    #[error("cannot read the record: `{}` is missing\n  hint: {hint}", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// What to do next.
+        hint: &'static str,
+    },
+    /// The operating system refused.
+    #[error("cannot read `{}`: {source}\n  hint: check that the file is readable by you", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// A file of the record holds something else.
+    #[error("cannot read `{}`: {cause}\n  hint: {hint}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        cause: String,
+        /// What to do next.
+        hint: &'static str,
+    },
+    /// A complete line of `cells.jsonl` is damaged.
+    #[error(
+        "cannot read line {line} of `{}`: {cause}\n  \
+         hint: the file was changed after it was written; restore it, or run again",
+        path.display()
+    )]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// Number of the line, from 1.
+        line: u64,
+        /// What is wrong.
+        cause: String,
+    },
+    /// A repetition of `intervals.jsonl.gz` is damaged.
+    #[error(
+        "cannot read member {member} of `{}`: {cause}\n  \
+         hint: restore the file, or delete it: only plots over time need it",
+        path.display()
+    )]
+    Member {
+        /// The file.
+        path: PathBuf,
+        /// Number of the gzip member, from 1.
+        member: u64,
+        /// What is wrong.
+        cause: String,
+    },
+    /// A newer feedline wrote it.
+    #[error("cannot read `{}`: {source}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// The refusal.
+        source: FormatError,
+    },
+}
+
+impl ReadError {
+    pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
+        Self::Io { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn member(path: &Path, member: u64, cause: String) -> Self {
+        Self::Member { path: path.to_owned(), member, cause }
+    }
+
+    fn line(path: &Path, line: u64, cause: &dyn Display) -> Self {
+        Self::Line { path: path.to_owned(), line, cause: cause.to_string() }
+    }
+
+    fn content(path: &Path, cause: &dyn Display) -> Self {
+        let hint = "restore the file from a copy, or run again";
+        Self::Content { path: path.to_owned(), cause: cause.to_string(), hint }
+    }
+}
+
+/// The only part of `run.json` whose form never changes.
+#[derive(Deserialize)]
+struct Head {
+    format: Format,
+}
+
+/// Reads the run in `dir`.
+pub fn read_run(dir: &Path) -> Result<RunRecord, ReadError> {
+    let run_path = dir.join(RUN_FILE);
+    let text = read_head(&run_path, "name a run directory, such as `results/<run_id>`")?;
+    let head: Head = parse(&run_path, &text)?;
+    head.format.check_readable().map_err(|source| ReadError::Format { path: run_path.clone(), source })?;
+    let run = parse(&run_path, &text)?;
+    let env_path = dir.join(ENV_FILE);
+    let env = parse(&env_path, &read_head(&env_path, "copy the whole run directory")?)?;
+    let (lines, loss) = read_lines(&dir.join(CELLS_FILE))?;
+    Ok(RunRecord { run, env, lines, loss })
+}
+
+/// Opens a file that a record may leave out.
+pub(crate) fn open_optional(path: &Path) -> Result<Option<BufReader<File>>, ReadError> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(BufReader::new(file))),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(ReadError::io(path, cause)),
+    }
+}
+
+fn open(path: &Path, hint: &'static str) -> Result<BufReader<File>, ReadError> {
+    open_optional(path)?.ok_or_else(|| ReadError::Missing { path: path.to_owned(), hint })
+}
+
+fn read_head(path: &Path, hint: &'static str) -> Result<Vec<u8>, ReadError> {
+    let mut bytes = Vec::new();
+    open(path, hint)?
+        .take(HEAD_BYTES_MAX)
+        .read_to_end(&mut bytes)
+        .map_err(|cause| ReadError::io(path, cause))?;
+    if bytes.is_empty() {
+        return Err(ReadError::content(path, &"the file is empty"));
+    }
+    if bytes.len() as u64 == HEAD_BYTES_MAX {
+        return Err(ReadError::content(path, &format!("the file is longer than {HEAD_BYTES_MAX} bytes")));
+    }
+    Ok(bytes)
+}
+
+fn parse<T: DeserializeOwned>(path: &Path, json: &[u8]) -> Result<T, ReadError> {
+    serde_json::from_slice(json).map_err(|cause| ReadError::content(path, &cause))
+}
+
+/// The complete lines, and what is missing after them.
+fn read_lines(path: &Path) -> Result<(Vec<Line>, Option<String>), ReadError> {
+    let mut file = open(path, "copy the whole run directory")?;
+    let (mut lines, mut losses, mut text) = (Vec::new(), Vec::new(), Vec::new());
+    for number in 1_u64.. {
+        text.clear();
+        let length = (&mut file).take(LINE_BYTES_MAX).read_until(b'\n', &mut text);
+        if length.map_err(|cause| ReadError::io(path, cause))? == 0 {
+            break;
+        }
+        if text.len() as u64 == LINE_BYTES_MAX {
+            return Err(ReadError::line(path, number, &format!("longer than {LINE_BYTES_MAX} bytes")));
+        }
+        match serde_json::from_slice(&text) {
+            Ok(line) => lines.push(line),
+            Err(cause) if text.ends_with(b"\n") => return Err(ReadError::line(path, number, &cause)),
+            Err(_) => {
+                let bytes = text.len();
+                losses.push(format!(
+                    "line {number} of {CELLS_FILE} is incomplete ({bytes} bytes) and was left out"
+                ));
+            }
+        }
+    }
+    if !lines.iter().any(|line| matches!(line, Line::End(_))) {
+        losses.insert(0, format!("the run was cut: {CELLS_FILE} ends without its last line"));
+    }
+    Ok((lines, if losses.is_empty() { None } else { Some(losses.join("; ")) }))
+}

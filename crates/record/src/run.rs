@@ -1,0 +1,232 @@
+//! `run.json`: what was planned, written once before the first read.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Format;
+
+/// The head of a run. Nothing in it is derived from a measurement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Version of the record.
+    pub format: Format,
+    /// Sortable and unique: `20261121T044123Z-quickstart-3f9a`.
+    pub run_id: String,
+    /// Start, RFC 3339 UTC.
+    pub started: String,
+    /// What made the record.
+    pub tool: Tool,
+    /// Command line, redacted.
+    pub command: Vec<String>,
+    /// Scenario name.
+    pub scenario: String,
+    /// Title of the scenario, if it has one.
+    pub title: Option<String>,
+    /// SHA-256 of the access plan, hex: equal hashes read the same bytes in the same order.
+    pub plan_hash: String,
+    /// What the accelerators consume.
+    pub need: Need,
+    /// Distinct datasets.
+    pub datasets: Vec<Dataset>,
+    /// Storages under test.
+    pub targets: Vec<Target>,
+    /// Cells, in the order of the scenario.
+    pub cells: Vec<Cell>,
+    /// Combinations left out before the run.
+    pub skipped: Vec<Skipped>,
+    /// How it was measured.
+    pub measure: Measure,
+    /// What decides the exit code.
+    pub gate: Gate,
+    /// This process among those of one run.
+    pub rank: u32,
+    /// Processes of the run.
+    pub ranks: u32,
+    /// Whether names of hosts, users and folders were replaced by labels.
+    pub redacted: bool,
+}
+
+/// What made the record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// Version of feedline.
+    pub version: String,
+    /// Commit it was built from, where known.
+    pub commit: Option<String>,
+    /// `release` or `debug`.
+    pub profile: String,
+}
+
+/// The need, as plain figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Need {
+    /// `8 x h100 resnet50`.
+    pub label: String,
+    /// Samples per second at full utilization, when the need is stated in samples.
+    pub samples_per_s: Option<f64>,
+    /// Bytes of one sample, when the need is stated in samples.
+    pub sample_bytes: Option<f64>,
+    /// Bytes per second at full utilization, when the need is stated in bytes.
+    pub bytes_per_s: Option<f64>,
+    /// Where the line is drawn, 0 to 1.
+    pub utilization: f64,
+    /// Accelerators on this client; 0 when the need names none.
+    pub accelerators: u32,
+    /// Hosts of the job.
+    pub hosts: u32,
+    /// `MLPerf Storage 2.0, measured`.
+    pub source: String,
+    /// What a reader must know before trusting the figure.
+    pub caveats: Vec<String>,
+}
+
+/// One dataset as it was when the run began.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Dataset {
+    /// `generate` or `existing`.
+    pub source: String,
+    /// Name of the target that holds it.
+    pub target: String,
+    /// Number of files.
+    pub files: u64,
+    /// Sum of their sizes.
+    pub bytes: u64,
+    /// Bytes of one training sample.
+    pub sample_bytes: f64,
+    /// Hash over names, sizes and modification times.
+    pub fingerprint: String,
+}
+
+/// One storage under test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// Key under `targets`.
+    pub name: String,
+    /// Title for plots.
+    pub title: String,
+    /// What the user says of it.
+    pub about: Option<String>,
+    /// Address, redacted.
+    pub at: String,
+    /// False for the null target: its figures are the client's, not a storage's.
+    pub storage: bool,
+    /// Facts probed at the start: file system, device, alignment.
+    pub facts: Vec<Fact>,
+}
+
+/// A named fact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// `file system`, `direct alignment`, …
+    pub name: String,
+    /// Its value in words.
+    pub value: String,
+}
+
+/// One cell of the matrix.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Stable and unique within the run.
+    pub cell: String,
+    /// Name of its target.
+    pub target: String,
+    /// Index into [`Run::datasets`].
+    pub dataset: usize,
+    /// Engine that issues the reads.
+    pub engine: String,
+    /// Set when the engine stands in for one that is not available.
+    pub stands_in_for: Option<String>,
+    /// Reads outstanding in the whole client.
+    pub queue_depth: u32,
+    /// Threads that share them.
+    pub threads: u32,
+    /// Bytes asked by one read, at most.
+    pub block_bytes: u64,
+    /// Order of the reads.
+    pub access: String,
+    /// Treatment of the client's page cache: `cold`, `warm`, `bypass`.
+    pub cache: String,
+    /// Cells of one `queue_depth = "auto"` curve share this number.
+    pub auto_group: Option<u32>,
+    /// All coordinates, in a fixed order.
+    pub axes: Vec<Axis>,
+}
+
+/// One coordinate of a cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Axis {
+    /// `queue_depth`, `block_size`, …
+    pub name: String,
+    /// Value as text.
+    pub value: String,
+    /// `B`, or empty.
+    pub unit: String,
+}
+
+/// A combination left out before the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// Name of the target.
+    pub target: String,
+    /// Engine that is not available.
+    pub engine: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// How it was measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measure {
+    /// Time before the window opens.
+    pub warmup_ns: u64,
+    /// Planned length of the window; absent when bytes or epochs end it.
+    pub duration_ns: Option<u64>,
+    /// Repetitions of each cell and of the confirmation.
+    pub repetitions: u32,
+    /// Cap on the run.
+    pub budget_ns: Option<u64>,
+    /// Seed of orders.
+    pub seed: u64,
+}
+
+/// What decides the exit code.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gate {
+    /// Targets that must FEED.
+    pub feeds: Vec<String>,
+    /// Largest 99th percentile of latency.
+    pub p99_ns: Option<u64>,
+}
+
+/// Characters of the scenario's name in a run's name.
+const RUN_ID_NAME_CHARS: usize = 40;
+
+/// The name of a run and of its directory: start, scenario, four random hex digits. `20261121T044123Z-quickstart-3f9a`
+/// sorts by time and is a plain file name whatever the scenario is called.
+pub fn run_id(started_rfc3339: &str, scenario: &str, random: u16) -> String {
+    let seconds = started_rfc3339.split(['.', 'Z', 'z', '+']).next().unwrap_or_default();
+    let time: String = seconds.chars().filter(|c| c.is_ascii_digit() || *c == 'T').collect();
+    format!("{time}Z-{}-{random:04x}", plain_name(scenario))
+}
+
+/// Letters, digits, `_` and single `-`; `run` when nothing is left.
+fn plain_name(name: &str) -> String {
+    let mapped: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+    let parts: Vec<&str> = mapped.split('-').filter(|part| !part.is_empty()).collect();
+    let short: String = parts.join("-").chars().take(RUN_ID_NAME_CHARS).collect();
+    let short = short.trim_end_matches('-');
+    if short.is_empty() { "run".to_owned() } else { short.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_id_sorts_by_time_and_is_a_plain_file_name() {
+        assert_eq!(run_id("2026-11-21T04:41:23Z", "quickstart", 0x3f9a), "20261121T044123Z-quickstart-3f9a");
+        assert_eq!(run_id("2026-11-21T04:41:23.5Z", "../a b/ü", 7), "20261121T044123Z-a-b-0007");
+        assert_eq!(run_id("2026-11-21T04:41:23+00:00", "…", 0), "20261121T044123Z-run-0000");
+        assert!(run_id("2026-11-21T04:41:23Z", &"x-".repeat(300), 0).len() < 64);
+    }
+}

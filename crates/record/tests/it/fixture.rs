@@ -1,0 +1,60 @@
+//! Records of older formats are read for ever. One committed directory for each format.
+
+use std::path::{Path, PathBuf};
+
+use record::{Captured, Format, Line, Outcome, counter, read_intervals, read_run};
+
+use crate::sample;
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+#[test]
+#[ignore = "writes tests/fixtures/v1, which is committed and never changed"]
+fn write_v1() {
+    sample::write(&fixture("v1"));
+}
+
+#[test]
+fn format_1_0_is_read() {
+    let record = read_run(&fixture("v1")).unwrap();
+    assert_eq!(record.loss, None);
+    assert_eq!(record.run.format, Format { major: 1, minor: 0 });
+    assert_eq!(record.run.run_id, "20261121T044123Z-sample-3f9a");
+    assert_eq!(record.run.need.samples_per_s, Some(100_000.0 / 7.0));
+    assert_eq!(record.run.measure.seed, u64::MAX);
+    assert_eq!(record.env.cores_online, Captured::Value(8));
+    assert_eq!(record.lines.len(), 6);
+    assert!(matches!(&record.lines[0], Line::Ceiling(ceiling) if ceiling.ops == 1_000_000));
+    assert!(
+        matches!(&record.lines[5], Line::End(end) if end.not_run[0].repetitions == 3 && end.changed == [0])
+    );
+}
+
+#[test]
+fn histograms_of_format_1_0_hold_what_was_counted() {
+    let record = read_run(&fixture("v1")).unwrap();
+    let reps: Vec<_> = record
+        .lines
+        .iter()
+        .filter_map(|line| if let Line::Rep(rep) = line { Some(rep) } else { None })
+        .collect();
+    assert_eq!(reps.len(), 4);
+    assert!(matches!(&reps[3].outcome, Outcome::Failed { reason } if reason.contains("ended early")));
+    for rep in reps {
+        let latencies = rep.histograms["service_ns"].decode().unwrap();
+        assert_eq!(latencies.len(), rep.counters[counter::OPS]);
+        // Read 250 of 500, each 997 ns slower than the one before, from 80 us.
+        assert!(latencies.equivalent(latencies.value_at_quantile(0.5), 80_000 + 249 * 997));
+    }
+}
+
+#[test]
+fn intervals_of_format_1_0_are_read() {
+    let intervals = read_intervals(&fixture("v1")).unwrap();
+    assert_eq!((intervals.reps.len(), intervals.loss), (3, None));
+    for second in intervals.reps.iter().flat_map(|rep| &rep.seconds) {
+        assert_eq!(second.service_ns.decode().unwrap().len(), second.ops);
+    }
+}

@@ -1,0 +1,173 @@
+//! What is written is what is read.
+
+use std::collections::BTreeMap;
+
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+use record::{
+    CacheProof, Ceiling, End, HistogramText, Line, NotRun, Outcome, Redactor, Rep, Role, RunWriter,
+    SCENARIO_FILE, Usage, encode, new_histogram, read_intervals, read_run,
+};
+
+use crate::sample;
+
+#[test]
+fn the_sample_run_is_read_as_it_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    sample::write(&dir);
+    let record = read_run(&dir).unwrap();
+    assert_eq!(record.run, sample::run());
+    assert_eq!(record.env, sample::environment());
+    assert_eq!(record.lines, sample::lines());
+    assert_eq!(record.loss, None);
+    assert_eq!(read_intervals(&dir).unwrap().reps, sample::intervals());
+    assert_eq!(std::fs::read_to_string(dir.join(SCENARIO_FILE)).unwrap(), sample::SCENARIO);
+}
+
+#[test]
+fn a_figure_that_is_not_finite_is_refused_when_it_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = sample::run();
+    run.need.utilization = f64::NAN;
+    let refused =
+        RunWriter::create(&folder.path().join("run"), &run, "", &sample::environment(), Redactor::default());
+    assert!(refused.unwrap_err().to_string().starts_with("cannot encode `"));
+}
+
+fn text() -> impl Strategy<Value = String> {
+    "[a-z0-9 ,;._/ü\"\\\\\n-]{0,24}"
+}
+
+fn counts() -> impl Strategy<Value = BTreeMap<String, u64>> {
+    btree_map(text(), any::<u64>(), 0..4)
+}
+
+fn outcome() -> impl Strategy<Value = Outcome> {
+    prop_oneof![
+        Just(Outcome::Complete),
+        Just(Outcome::Exhausted),
+        Just(Outcome::Interrupted),
+        text().prop_map(|reason| Outcome::Failed { reason }),
+    ]
+}
+
+fn histogram() -> impl Strategy<Value = HistogramText> {
+    vec(1..60_000_000_000_u64, 0..20).prop_map(|latencies_ns| {
+        let mut histogram = new_histogram();
+        for latency_ns in &latencies_ns {
+            histogram.record(*latency_ns).unwrap();
+        }
+        encode(&histogram)
+    })
+}
+
+fn usage() -> impl Strategy<Value = Usage> {
+    let counters = (any::<[u64; 7]>(), any::<u32>());
+    (counters, any::<[Option<u64>; 4]>()).prop_map(|((counters, cores), pressure)| Usage {
+        cpu_user_ns: counters[0],
+        cpu_system_ns: counters[1],
+        wall_ns: counters[2],
+        cores,
+        voluntary_switches: counters[3],
+        involuntary_switches: counters[4],
+        minor_faults: counters[5],
+        major_faults: counters[6],
+        steal_ns: pressure[0],
+        psi_cpu_some_ns: pressure[1],
+        psi_io_some_ns: pressure[2],
+        psi_memory_some_ns: pressure[3],
+    })
+}
+
+fn cache() -> impl Strategy<Value = CacheProof> {
+    (text(), any::<u64>(), option::of(any::<u64>()), option::of(any::<u64>())).prop_map(
+        |(method, total_bytes, before_bytes, after_bytes)| CacheProof {
+            method,
+            total_bytes,
+            before_bytes,
+            after_bytes,
+        },
+    )
+}
+
+fn rep() -> impl Strategy<Value = Rep> {
+    let numbers = (any::<[u32; 5]>(), any::<[u64; 2]>(), any::<bool>());
+    let counted = (counts(), counts(), btree_map(text(), histogram(), 0..3), usage(), cache());
+    let words = (text(), text(), outcome(), btree_map(text(), text(), 0..3));
+    (numbers, counted, words).prop_map(
+        |((numbers, window, confirm), (counters, errors, histograms, usage, cache), words)| {
+            let (cell, variant, outcome, granted) = words;
+            Rep {
+                cell,
+                role: if confirm { Role::Confirm } else { Role::Measure },
+                rep: numbers[0],
+                round: numbers[1],
+                order: numbers[2],
+                rank: numbers[3],
+                ranks: numbers[4],
+                variant,
+                outcome,
+                window_start_ns: window[0],
+                window_ns: window[1],
+                counters,
+                errors,
+                histograms,
+                usage,
+                cache,
+                granted,
+            }
+        },
+    )
+}
+
+fn ceiling() -> impl Strategy<Value = Ceiling> {
+    (vec(text(), 0..4), any::<bool>(), any::<[u64; 4]>()).prop_map(|(cells, copies, counts)| Ceiling {
+        cells,
+        copies,
+        ops: counts[0],
+        bytes: counts[1],
+        window_ns: counts[2],
+        cpu_ns: counts[3],
+    })
+}
+
+fn end() -> impl Strategy<Value = End> {
+    let not_run = (text(), any::<u32>(), text()).prop_map(|(cell, repetitions, reason)| NotRun {
+        cell,
+        repetitions,
+        reason,
+    });
+    (any::<bool>(), any::<u64>(), vec(not_run, 0..4), vec(0..9_usize, 0..3)).prop_map(
+        |(interrupted, elapsed_ns, not_run, changed)| End { interrupted, elapsed_ns, not_run, changed },
+    )
+}
+
+fn line() -> impl Strategy<Value = Line> {
+    prop_oneof![
+        ceiling().prop_map(Line::Ceiling),
+        rep().prop_map(|rep| Line::Rep(Box::new(rep))),
+        end().prop_map(Line::End),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_lines_are_read_as_they_were_written(lines in vec(line(), 0..5)) {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = folder.path().join("run");
+        let created =
+            RunWriter::create(&dir, &sample::run(), "", &sample::environment(), Redactor::default());
+        let mut writer = created.unwrap();
+        for line in &lines {
+            writer.append(line).unwrap();
+        }
+        let record = read_run(&dir).unwrap();
+        let ended = lines.iter().any(|line| matches!(line, Line::End(_)));
+        prop_assert_eq!(record.loss.is_none(), ended);
+        prop_assert_eq!(record.lines, lines);
+    }
+}

@@ -1,0 +1,197 @@
+//! A small run of every kind of line.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use record::{
+    Axis, CacheProof, Captured, Ceiling, Cell, Dataset, End, Environment, Fact, Format, Gate, Interval,
+    Limit, Line, LoadAverage, Measure, Need, NotRun, Outcome, Redactor, Rep, RepIntervals, Role, Run,
+    RunWriter, Skipped, Target, Tool, Usage, counter, encode, new_histogram, new_interval_histogram,
+};
+
+pub(crate) const SCENARIO: &str = "version = 1\ntargets.data = { at = \"/mnt/data/bench\" }\n";
+
+/// Writes the sample run to `dir`.
+pub(crate) fn write(dir: &Path) {
+    let mut writer = RunWriter::create(dir, &run(), SCENARIO, &environment(), Redactor::default()).unwrap();
+    for line in &lines() {
+        writer.append(line).unwrap();
+    }
+    for rep in &intervals() {
+        writer.append_intervals(rep).unwrap();
+    }
+}
+
+pub(crate) fn run() -> Run {
+    Run {
+        format: Format::CURRENT,
+        run_id: record::run_id("2026-11-21T04:41:23Z", "sample", 0x3f9a),
+        started: "2026-11-21T04:41:23Z".to_owned(),
+        tool: Tool {
+            version: "0.1.0".to_owned(),
+            commit: Some("c0ffee".to_owned()),
+            profile: "release".to_owned(),
+        },
+        command: vec!["feedline".to_owned(), "run".to_owned(), "sample.toml".to_owned()],
+        scenario: "sample".to_owned(),
+        title: Some("A sample".to_owned()),
+        plan_hash: "7c1e09".to_owned(),
+        need: need(),
+        datasets: vec![Dataset {
+            source: "generate".to_owned(),
+            target: "data".to_owned(),
+            files: 100,
+            bytes: 13_107_200,
+            sample_bytes: 114_660.5,
+            fingerprint: "ab12".to_owned(),
+        }],
+        targets: vec![Target {
+            name: "data".to_owned(),
+            title: "Local disk".to_owned(),
+            about: Some("one drive".to_owned()),
+            at: "/mnt/data/bench".to_owned(),
+            storage: true,
+            facts: vec![Fact { name: "file system".to_owned(), value: "ext4".to_owned() }],
+        }],
+        cells: vec![cell()],
+        skipped: vec![Skipped {
+            target: "data".to_owned(),
+            engine: "pread".to_owned(),
+            reason: "not asked for".to_owned(),
+        }],
+        measure: Measure {
+            warmup_ns: 500_000_000,
+            duration_ns: Some(2_000_000_000),
+            repetitions: 2,
+            budget_ns: Some(60_000_000_000),
+            seed: u64::MAX,
+        },
+        gate: Gate { feeds: vec!["data".to_owned()], p99_ns: Some(5_000_000) },
+        rank: 0,
+        ranks: 1,
+        redacted: true,
+    }
+}
+
+fn need() -> Need {
+    Need {
+        label: "8 x h100 resnet50".to_owned(),
+        samples_per_s: Some(100_000.0 / 7.0),
+        sample_bytes: Some(114_660.0),
+        bytes_per_s: None,
+        utilization: 0.9,
+        accelerators: 8,
+        hosts: 1,
+        source: "MLPerf Storage 2.0, measured".to_owned(),
+        caveats: vec!["storage side only".to_owned()],
+    }
+}
+
+fn cell() -> Cell {
+    Cell {
+        cell: "data-io_uring-qd32".to_owned(),
+        target: "data".to_owned(),
+        dataset: 0,
+        engine: "io_uring".to_owned(),
+        stands_in_for: Some("nothing".to_owned()),
+        queue_depth: 32,
+        threads: 4,
+        block_bytes: 131_072,
+        access: "shuffled_epoch".to_owned(),
+        cache: "cold".to_owned(),
+        auto_group: Some(0),
+        axes: vec![Axis { name: "block_size".to_owned(), value: "131072".to_owned(), unit: "B".to_owned() }],
+    }
+}
+
+pub(crate) fn environment() -> Environment {
+    Environment {
+        kernel: Captured::Value("6.1.0".to_owned()),
+        cores_online: Captured::Value(8),
+        cgroup_cpu_cores: Captured::Value(Limit::At(2.5)),
+        open_files_max: Captured::Value(Limit::Unlimited),
+        governor: Captured::Unavailable("cannot read the frequency governor".to_owned()),
+        mitigations: Captured::Value(BTreeMap::from([("spectre_v2".to_owned(), "Retpolines".to_owned())])),
+        load_average: Captured::Value(LoadAverage {
+            one_minute: 0.1,
+            five_minutes: 0.2,
+            fifteen_minutes: 0.3,
+        }),
+        ..Environment::default()
+    }
+}
+
+/// One line of each kind, role and outcome.
+pub(crate) fn lines() -> Vec<Line> {
+    let failed = Outcome::Failed { reason: "the file ended early; prepare the dataset again".to_owned() };
+    let outcomes = [Outcome::Complete, Outcome::Exhausted, Outcome::Interrupted, failed];
+    let reps = (0_u32..).zip(outcomes).map(|(order, outcome)| Line::Rep(Box::new(rep(order, outcome))));
+    let ceiling = Line::Ceiling(Ceiling {
+        cells: vec![cell().cell],
+        copies: true,
+        ops: 1_000_000,
+        bytes: 131_072_000_000,
+        window_ns: 2_000_000_000,
+        cpu_ns: 1_900_000_000,
+    });
+    let end = Line::End(End {
+        interrupted: true,
+        elapsed_ns: 9_000_000_000,
+        not_run: vec![NotRun { cell: cell().cell, repetitions: 3, reason: "interrupted".to_owned() }],
+        changed: vec![0],
+    });
+    [ceiling].into_iter().chain(reps).chain([end]).collect()
+}
+
+fn rep(order: u32, outcome: Outcome) -> Rep {
+    let mut service_ns = new_histogram();
+    for read in 0..500 {
+        service_ns.record(80_000 + read * 997).unwrap();
+    }
+    let ops = service_ns.len();
+    Rep {
+        cell: cell().cell,
+        role: if order.is_multiple_of(2) { Role::Measure } else { Role::Confirm },
+        rep: order / 2,
+        round: order,
+        order,
+        rank: 0,
+        ranks: 1,
+        variant: "base".to_owned(),
+        outcome,
+        window_start_ns: 1_000_000_000 * u64::from(order),
+        window_ns: 2_000_000_000,
+        counters: BTreeMap::from([
+            (counter::OPS.to_owned(), ops),
+            (counter::BYTES.to_owned(), ops * cell().block_bytes),
+        ]),
+        errors: BTreeMap::from([("eof".to_owned(), 1)]),
+        histograms: BTreeMap::from([("service_ns".to_owned(), encode(&service_ns))]),
+        usage: Usage { cpu_user_ns: 5, cpu_system_ns: 7, cores: 4, steal_ns: Some(0), ..Usage::default() },
+        cache: CacheProof {
+            method: "cachestat".to_owned(),
+            total_bytes: 13_107_200,
+            before_bytes: Some(0),
+            after_bytes: None,
+        },
+        granted: BTreeMap::from([("registered".to_owned(), "buffers and files".to_owned())]),
+    }
+}
+
+pub(crate) fn intervals() -> Vec<RepIntervals> {
+    let second = |second: u32| {
+        let mut service_ns = new_interval_histogram();
+        for read in 0..50 {
+            service_ns.record(90_000 + read * 1_009).unwrap();
+        }
+        let ops = service_ns.len();
+        Interval { second, ops, bytes: ops * cell().block_bytes, service_ns: encode(&service_ns) }
+    };
+    let rep = |rep| RepIntervals {
+        cell: cell().cell,
+        role: Role::Confirm,
+        rep,
+        seconds: vec![second(0), second(1)],
+    };
+    vec![rep(0), rep(1), rep(2)]
+}
