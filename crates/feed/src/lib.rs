@@ -1,0 +1,23 @@
+//! What the accelerators need, as arithmetic.
+//!
+//! [`units`] reads and writes sizes, rates and durations; [`PROFILES`] holds the workloads of MLPerf
+//! Storage; [`NeedSpec`] is what a scenario says and [`Need`] what follows from it for one client;
+//! [`formula`] holds the arithmetic that the tool prints; [`judge`] turns an interval into a verdict.
+//! Pure: no I/O, no clock, no randomness, and no other crate of this project.
+
+mod explain;
+pub mod formula;
+mod need;
+mod profile;
+mod spec;
+pub mod units;
+mod verdict;
+
+pub use need::{Demand, Need};
+pub use profile::{PROFILES, Profile, Provenance};
+pub use spec::{NeedError, NeedSpec};
+pub use units::{
+    UnitError, format_bps, format_bytes, format_count, format_duration_ns, group_digits, parse_bytes,
+    parse_duration_ns, parse_percent, parse_rate_bps,
+};
+pub use verdict::{Interval, Judgement, accelerators_fed, judge};

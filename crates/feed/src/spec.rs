@@ -1,0 +1,239 @@
+//! What a scenario says of the need, and what follows from it.
+
+mod error;
+mod plausible;
+mod short;
+
+pub use error::NeedError;
+
+use crate::formula;
+use crate::profile::{self, Profile};
+use crate::units::{format_bps, format_count, format_duration_ns, format_short};
+use crate::{Demand, Need};
+
+/// Where the line is drawn when neither the scenario nor a profile says.
+const UTILIZATION_DEFAULT: f64 = 0.90;
+
+const STATED: &str = "stated by the user";
+
+/// A need as written, its quantities read. `count` and the rates are those of the whole job, which
+/// `hosts` clients share equally.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NeedSpec {
+    /// A workload of [`crate::PROFILES`].
+    Profile {
+        /// `resnet50`, `unet3d`, …
+        workload: String,
+        /// `h100`, `a100`, `b200`, `mi355`.
+        accelerator: String,
+        /// Accelerators of all hosts together.
+        count: u32,
+        /// Clients that share them.
+        hosts: u32,
+        /// Where to draw the line; the profile's threshold when absent.
+        utilization: Option<f64>,
+    },
+    /// A plain rate of one client.
+    Rate {
+        /// Bytes per second.
+        bytes_per_s: f64,
+        /// Where to draw the line; 0.90 when absent.
+        utilization: Option<f64>,
+    },
+    /// The user's own training step.
+    Batch {
+        /// Samples per step and accelerator.
+        batch: u32,
+        /// Seconds of one step without waiting for data.
+        step_time_s: f64,
+        /// Bytes of one sample as stored.
+        sample_bytes: u64,
+        /// Accelerators of all hosts together.
+        count: u32,
+        /// Clients that share them.
+        hosts: u32,
+        /// Where to draw the line; 0.90 when absent.
+        utilization: Option<f64>,
+    },
+    /// A language model's token stream.
+    Tokens {
+        /// Tokens per second (not per step) of all hosts together.
+        tokens_per_s: f64,
+        /// Bytes of one stored token.
+        token_bytes: f64,
+        /// Clients that share the stream.
+        hosts: u32,
+        /// Where to draw the line; 0.90 when absent.
+        utilization: Option<f64>,
+    },
+}
+
+impl NeedSpec {
+    /// Works out what one client has to deliver.
+    ///
+    /// # Errors
+    /// [`NeedError`] for names that are not in the table, numbers that are zero or no numbers, accelerators
+    /// that the hosts cannot share equally, and needs that no machine could have.
+    pub fn resolve(&self) -> Result<Need, NeedError> {
+        let mut need = match self {
+            Self::Profile { workload, accelerator, count, hosts, .. } => {
+                from_profile(find_profile(workload, accelerator)?, *count, *hosts)?
+            }
+            Self::Rate { bytes_per_s, .. } => from_rate(*bytes_per_s)?,
+            Self::Batch { batch, step_time_s, sample_bytes, count, hosts, .. } => {
+                let step = Step { batch: *batch, time_s: *step_time_s, sample_bytes: *sample_bytes as f64 };
+                from_batch(&step, *count, *hosts)?
+            }
+            Self::Tokens { tokens_per_s, token_bytes, hosts, .. } => {
+                from_tokens(*tokens_per_s, *token_bytes, *hosts)?
+            }
+        };
+        if let Some(utilization) = self.utilization() {
+            if utilization.is_nan() || utilization <= 0.0 || utilization > 1.0 {
+                return Err(NeedError::Utilization { utilization });
+            }
+            need.utilization = utilization;
+        }
+        plausible::check(&mut need)?;
+        Ok(need)
+    }
+
+    /// Reads the short form of the command line: `8xh100:resnet50`, `h100:resnet50` for one accelerator, or
+    /// a rate such as `2.5 GB/s`.
+    ///
+    /// # Errors
+    /// [`NeedError`] when the text has neither form; names are checked by [`NeedSpec::resolve`].
+    pub fn parse_short(text: &str) -> Result<Self, NeedError> {
+        short::parse(text)
+    }
+
+    fn utilization(&self) -> Option<f64> {
+        match self {
+            Self::Profile { utilization, .. }
+            | Self::Rate { utilization, .. }
+            | Self::Batch { utilization, .. }
+            | Self::Tokens { utilization, .. } => *utilization,
+        }
+    }
+}
+
+/// One training step of one accelerator.
+struct Step {
+    batch: u32,
+    time_s: f64,
+    sample_bytes: f64,
+}
+
+fn from_profile(profile: &Profile, count: u32, hosts: u32) -> Result<Need, NeedError> {
+    let step = Step { batch: profile.batch, time_s: profile.step_time_s, sample_bytes: profile.sample_bytes };
+    let label = format!("{count} x {} {}", profile.accelerator, profile.workload);
+    let caveat = (!profile.caveat.is_empty()).then(|| profile.caveat.to_owned());
+    Ok(Need {
+        utilization: profile.utilization,
+        provenance: Some(profile.provenance),
+        source: format!("MLPerf Storage {}, {}", profile.round, profile.provenance),
+        caveats: caveat.into_iter().collect(),
+        ..from_steps(&step, count, hosts, label)?
+    })
+}
+
+fn from_batch(step: &Step, count: u32, hosts: u32) -> Result<Need, NeedError> {
+    above_zero("batch", f64::from(step.batch))?;
+    above_zero("step_time", step.time_s)?;
+    above_zero("sample_size", step.sample_bytes)?;
+    let label = format!("batch {} / {} s x {count}", step.batch, step.time_s);
+    from_steps(step, count, hosts, label)
+}
+
+fn from_steps(step: &Step, count: u32, hosts: u32, label: String) -> Result<Need, NeedError> {
+    let accelerators = share(count, hosts)?;
+    let per_s = formula::samples_per_s(accelerators, step.batch, step.time_s);
+    Ok(Need {
+        accelerators,
+        hosts,
+        batch: Some(step.batch),
+        step_time_s: Some(step.time_s),
+        ..stated(of_hosts(label, hosts), Demand::Samples { per_s, sample_bytes: step.sample_bytes })
+    })
+}
+
+fn from_rate(bytes_per_s: f64) -> Result<Need, NeedError> {
+    above_zero("rate", bytes_per_s)?;
+    Ok(stated(format_bps(bytes_per_s), Demand::Bytes { per_s: bytes_per_s }))
+}
+
+fn from_tokens(tokens_per_s: f64, token_bytes: f64, hosts: u32) -> Result<Need, NeedError> {
+    above_zero("tokens_per_second", tokens_per_s)?;
+    above_zero("token_size", token_bytes)?;
+    above_zero("hosts", f64::from(hosts))?;
+    let caveats = plausible::check_tokens(tokens_per_s, hosts)?;
+    let per_s = formula::token_bps(tokens_per_s, token_bytes) / f64::from(hosts);
+    let label = of_hosts(format!("{} tokens/s", format_short(tokens_per_s)), hosts);
+    let corpus_s = formula::corpus_duration_s(plausible::CORPUS_TOKENS, tokens_per_s);
+    let shared = if hosts == 1 { String::new() } else { format!(" / {hosts} hosts") };
+    let source = format!(
+        "{STATED}: {} tokens/s x {} B{shared}; {} tokens last {}",
+        format_count(tokens_per_s),
+        format_count(token_bytes),
+        format_short(plausible::CORPUS_TOKENS),
+        format_duration_ns((corpus_s * 1e9) as u64),
+    );
+    Ok(Need { hosts, source, caveats, ..stated(label, Demand::Bytes { per_s }) })
+}
+
+/// A need of one client that names no accelerators.
+fn stated(label: String, demand: Demand) -> Need {
+    Need {
+        label,
+        demand,
+        utilization: UTILIZATION_DEFAULT,
+        accelerators: 0,
+        hosts: 1,
+        provenance: None,
+        source: STATED.to_owned(),
+        caveats: Vec::new(),
+        batch: None,
+        step_time_s: None,
+    }
+}
+
+fn of_hosts(label: String, hosts: u32) -> String {
+    if hosts == 1 { label } else { format!("{label}, one of {hosts} hosts") }
+}
+
+fn share(count: u32, hosts: u32) -> Result<u32, NeedError> {
+    above_zero("count", f64::from(count))?;
+    above_zero("hosts", f64::from(hosts))?;
+    if count.is_multiple_of(hosts) { Ok(count / hosts) } else { Err(NeedError::Hosts { count, hosts }) }
+}
+
+fn above_zero(key: &'static str, value: f64) -> Result<(), NeedError> {
+    if value.is_finite() && value > 0.0 { Ok(()) } else { Err(NeedError::NotAboveZero { key, value }) }
+}
+
+fn find_profile(workload: &str, accelerator: &str) -> Result<&'static Profile, NeedError> {
+    if let Some(profile) = profile::find(workload, accelerator) {
+        return Ok(profile);
+    }
+    let (workloads, accelerators) = (profile::workloads(), profile::accelerators());
+    if workloads.contains(&accelerator) && accelerators.contains(&workload) {
+        return Err(NeedError::Swapped {
+            workload: workload.to_owned(),
+            accelerator: accelerator.to_owned(),
+        });
+    }
+    if !workloads.contains(&workload) {
+        return Err(NeedError::unknown("workload", workload, &workloads));
+    }
+    if !accelerators.contains(&accelerator) {
+        return Err(NeedError::unknown("accelerator", accelerator, &accelerators));
+    }
+    Err(NeedError::NoProfile {
+        workload: workload.to_owned(),
+        accelerator: accelerator.to_owned(),
+        known: profile::accelerators_of(workload).join(", "),
+    })
+}
+
+#[cfg(test)]
+mod tests;

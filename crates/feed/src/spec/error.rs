@@ -1,0 +1,135 @@
+//! Why a need cannot be resolved.
+
+use crate::UnitError;
+use crate::units::group_digits;
+
+/// What is wrong with a need.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum NeedError {
+    /// The short form was not recognised.
+    #[error(
+        "`{text}` is not a need\n  hint: write COUNTxACCELERATOR:WORKLOAD, for example 8xh100:resnet50, or a \
+         rate such as 2.5 GB/s"
+    )]
+    Shape {
+        /// As written.
+        text: String,
+    },
+    /// The count in the short form does not fit.
+    #[error(
+        "`{count}` is not a number of accelerators\n  hint: write a whole number from 1 to {}",
+        group_digits(u64::from(u32::MAX))
+    )]
+    Count {
+        /// As written.
+        count: String,
+    },
+    /// The short form was taken for a rate, and the rate is wrong.
+    #[error(transparent)]
+    Rate(#[from] UnitError),
+    /// A workload or an accelerator that no profile names.
+    #[error(
+        "unknown {kind} `{name}`{}\n  hint: known are {known}; for any other, state batch, step_time and \
+         sample_size, or a rate",
+        suggested(*suggestion)
+    )]
+    Unknown {
+        /// `workload` or `accelerator`.
+        kind: &'static str,
+        /// As written.
+        name: String,
+        /// The known name it resembles.
+        suggestion: Option<&'static str>,
+        /// All known names.
+        known: String,
+    },
+    /// A workload stands where the accelerator belongs, and the reverse.
+    #[error(
+        "`{workload}` is an accelerator and `{accelerator}` a workload\n  hint: swap \
+         them: {workload}:{accelerator} in the short form"
+    )]
+    Swapped {
+        /// What was given as the workload.
+        workload: String,
+        /// What was given as the accelerator.
+        accelerator: String,
+    },
+    /// Both names are known, but MLPerf Storage has no figures for the pair.
+    #[error(
+        "there are no figures for {workload} on {accelerator}\n  hint: there are for {workload} on {known}; \
+         for any other, state batch, step_time and sample_size"
+    )]
+    NoProfile {
+        /// The workload.
+        workload: String,
+        /// The accelerator.
+        accelerator: String,
+        /// The accelerators that have figures for this workload.
+        known: String,
+    },
+    /// Zero, negative, or not a finite number.
+    #[error(
+        "{key} is {value}, and a need takes a number above zero\n  hint: write what \
+         the training job really uses"
+    )]
+    NotAboveZero {
+        /// The key in the scenario.
+        key: &'static str,
+        /// Its value, in bytes and seconds.
+        value: f64,
+    },
+    /// The hosts cannot share the accelerators equally.
+    #[error(
+        "{count} accelerators cannot be shared equally by {hosts} hosts\n  hint: count is \
+         that of all hosts together: write a multiple of {hosts}"
+    )]
+    Hosts {
+        /// Accelerators of all hosts.
+        count: u32,
+        /// Hosts.
+        hosts: u32,
+    },
+    /// The line would lie outside the demand.
+    #[error(
+        "utilization is {utilization}, and the line is drawn above 0 and at most at 1\n  hint: write for \
+         example 0.9"
+    )]
+    Utilization {
+        /// As given.
+        utilization: f64,
+    },
+    /// No machine could have this need.
+    #[error("impossible need: {why}\n  hint: {hint}")]
+    Impossible {
+        /// The arithmetic that shows it.
+        why: String,
+        /// What is probably meant.
+        hint: &'static str,
+    },
+}
+
+/// How many edits a name may be away from a known one to be suggested.
+const EDITS_MAX: usize = 3;
+
+impl NeedError {
+    pub(super) fn unknown(kind: &'static str, name: &str, known: &[&'static str]) -> Self {
+        Self::Unknown {
+            kind,
+            name: name.to_owned(),
+            suggestion: nearest(name, known),
+            known: known.join(", "),
+        }
+    }
+}
+
+fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
+    let name = name.to_lowercase();
+    let with_distance = known.iter().map(|known| (strsim::osa_distance(&name, known), *known));
+    let (distance, nearest) = with_distance.min()?;
+    // Half of a short name may not be wrong: `x` resembles nothing.
+    (distance <= EDITS_MAX.min(nearest.len() / 2)).then_some(nearest)
+}
+
+fn suggested(suggestion: Option<&str>) -> String {
+    suggestion.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
+}

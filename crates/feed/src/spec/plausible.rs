@@ -1,0 +1,88 @@
+//! Whether a need could exist: refused where no machine could have it, remarked on where few could.
+
+use super::NeedError;
+use crate::Need;
+use crate::formula;
+use crate::units::{format_bps, format_bytes, format_duration_ns, format_short};
+
+/// A corpus of the size that large language models are trained on.
+pub(super) const CORPUS_TOKENS: f64 = 2e12;
+
+/// No published training run comes near reading such a corpus in this time; a rate that does is tokens
+/// per step, or off by a thousand.
+const CORPUS_DURATION_MIN_S: f64 = 6.0 * 3600.0;
+
+/// Dense bf16 peak of one H100 SXM, FLOP/s (NVIDIA's data sheet).
+const H100_FLOP_PER_S: f64 = 0.989e15;
+/// A share of the peak that good training runs reach.
+const FLOP_UTILIZATION: f64 = 0.4;
+const ACCELERATORS_PER_HOST: u32 = 8;
+/// A model smaller than most: larger ones read fewer tokens per second.
+const SMALL_MODEL_PARAMETERS: f64 = 1e9;
+const FLOP_PER_PARAMETER_AND_TOKEN: f64 = 6.0;
+
+/// One direction of PCIe 5.0 x16: 32 GT/s, 16 lanes, 128b/130b.
+const ACCELERATOR_LINK_BPS: f64 = 32e9 * 16.0 * (128.0 / 130.0) / 8.0;
+/// Eight ports of 400 Gb/s, what a large training host has.
+const HOST_LINK_BPS: f64 = 8.0 * 400e9 / 8.0;
+
+/// Refuses what has no finite rate and adds a caveat where the need exceeds a host's hardware.
+pub(super) fn check(need: &mut Need) -> Result<(), NeedError> {
+    // For a need in bytes any sample size gives the same bytes per second.
+    let demand_bps = need.demand_bps(need.sample_bytes().unwrap_or(1.0));
+    if !demand_bps.is_finite() || demand_bps > u64::MAX as f64 {
+        return Err(NeedError::Impossible {
+            why: format!("the demand is more than {} per second", format_bytes(u64::MAX)),
+            hint: "check the step time, the batch and the sample size: step times are in seconds",
+        });
+    }
+    if need.accelerators > 0 {
+        let each_bps = demand_bps / f64::from(need.accelerators);
+        if each_bps > ACCELERATOR_LINK_BPS {
+            need.caveats.push(format!(
+                "each accelerator would take {}, more than PCIe 5.0 x16 carries ({}): check the step \
+                 time and the batch",
+                format_bps(each_bps),
+                format_bps(ACCELERATOR_LINK_BPS),
+            ));
+        }
+    }
+    if demand_bps > HOST_LINK_BPS {
+        need.caveats.push(format!(
+            "one host would take {}, more than eight 400 Gb/s ports carry ({}): state how many hosts \
+                 share the need",
+            format_bps(demand_bps),
+            format_bps(HOST_LINK_BPS),
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses a token rate that reads a whole corpus at once, and remarks on one that `hosts` could not train
+/// on.
+pub(super) fn check_tokens(tokens_per_s: f64, hosts: u32) -> Result<Vec<String>, NeedError> {
+    let corpus_s = formula::corpus_duration_s(CORPUS_TOKENS, tokens_per_s);
+    if corpus_s < CORPUS_DURATION_MIN_S {
+        return Err(NeedError::Impossible {
+            why: format!(
+                "at {} tokens/s a corpus of {} tokens is read in {}",
+                format_short(tokens_per_s),
+                format_short(CORPUS_TOKENS),
+                format_duration_ns((corpus_s * 1e9) as u64),
+            ),
+            hint: "tokens_per_second is tokens per step divided by the step time in seconds",
+        });
+    }
+    let accelerators = hosts.saturating_mul(ACCELERATORS_PER_HOST);
+    let flop_per_token = FLOP_PER_PARAMETER_AND_TOKEN * SMALL_MODEL_PARAMETERS;
+    let cap = formula::compute_cap_per_s(accelerators, H100_FLOP_PER_S, FLOP_UTILIZATION, flop_per_token);
+    if tokens_per_s <= cap {
+        return Ok(Vec::new());
+    }
+    Ok(vec![format!(
+        "{accelerators} h100 at 40 % of their peak train a model of 10^9 parameters on at most {} \
+         tokens/s, larger ones on fewer: is {} the number per step, or are there more hosts than {hosts}?",
+        format_short(cap),
+        format_short(tokens_per_s),
+    )])
+}

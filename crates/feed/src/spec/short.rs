@@ -1,0 +1,52 @@
+//! The need on the command line.
+
+use super::{NeedError, NeedSpec};
+use crate::units::parse_rate_bps;
+
+pub(super) fn parse(text: &str) -> Result<NeedSpec, NeedError> {
+    let text = text.trim();
+    if is_rate(text) {
+        return Ok(NeedSpec::Rate { bytes_per_s: parse_rate_bps(text)?, utilization: None });
+    }
+    let shape = || NeedError::Shape { text: text.escape_debug().to_string() };
+    let (counted, workload) = text.split_once(':').ok_or_else(shape)?;
+    let (count, accelerator) = split_count(counted.trim()).ok_or_else(shape)?;
+    let workload = workload.trim();
+    if !is_name(accelerator) || !is_name(workload) {
+        return Err(shape());
+    }
+    Ok(NeedSpec::Profile {
+        workload: workload.to_owned(),
+        accelerator: accelerator.to_owned(),
+        count: parse_count(count)?,
+        hosts: 1,
+        utilization: None,
+    })
+}
+
+/// Whether a rate was meant; `2.5 GB` counts, so that the error can say what is missing.
+fn is_rate(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit() || c == '-') && !text.contains([':', 'x', '\u{d7}'])
+}
+
+/// `8 x h100` into `8` and `h100`; a name alone counts once.
+fn split_count(counted: &str) -> Option<(&str, &str)> {
+    let digits = counted.find(|c: char| !c.is_ascii_digit()).unwrap_or(counted.len());
+    if digits == 0 {
+        return Some(("1", counted));
+    }
+    let (count, rest) = counted.split_at(digits);
+    let accelerator = rest.trim_start().strip_prefix(['x', '\u{d7}'])?;
+    Some((count, accelerator.trim_start()))
+}
+
+fn parse_count(count: &str) -> Result<u32, NeedError> {
+    match count.parse() {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err(NeedError::Count { count: count.to_owned() }),
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.')
+}

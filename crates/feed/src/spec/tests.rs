@@ -1,0 +1,257 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::{PROFILES, Provenance};
+
+fn of_profile(workload: &str, accelerator: &str, count: u32, hosts: u32) -> NeedSpec {
+    let (workload, accelerator) = (workload.to_owned(), accelerator.to_owned());
+    NeedSpec::Profile { workload, accelerator, count, hosts, utilization: None }
+}
+
+fn of_batch(batch: u32, step_time_s: f64, sample_bytes: u64, count: u32) -> NeedSpec {
+    NeedSpec::Batch { batch, step_time_s, sample_bytes, count, hosts: 1, utilization: None }
+}
+
+fn of_tokens(tokens_per_s: f64, hosts: u32) -> NeedSpec {
+    NeedSpec::Tokens { tokens_per_s, token_bytes: 2.0, hosts, utilization: None }
+}
+
+#[track_caller]
+fn error_of(result: Result<Need, NeedError>) -> String {
+    result.expect_err("refused").to_string()
+}
+
+#[track_caller]
+fn assert_close(value: f64, expected: f64) {
+    assert!((value / expected - 1.0).abs() < 1e-9, "{value} is not {expected}");
+}
+
+#[test]
+fn eight_h100_of_resnet50() {
+    let need = of_profile("resnet50", "h100", 8, 1).resolve().expect("in the table");
+    assert_eq!(need.label, "8 x h100 resnet50");
+    assert_eq!(need.source, "MLPerf Storage 2.0, measured");
+    assert_eq!(need.provenance, Some(Provenance::Measured));
+    assert_eq!((need.accelerators, need.hosts, need.utilization), (8, 1, 0.90));
+    assert_eq!((need.batch, need.step_time_s), (Some(400), Some(0.224)));
+    assert_eq!(need.sample_bytes(), Some(114_660.07));
+    assert!(need.caveats.is_empty());
+    assert_close(need.demand_samples_per_s(1.0), 3_200.0 / 0.224);
+    assert_close(need.line_samples_per_s(1.0), 0.9 * 3_200.0 / 0.224);
+}
+
+#[test]
+fn every_profile_resolves_with_its_own_threshold_and_caveat() {
+    for profile in PROFILES {
+        let need = of_profile(profile.workload, profile.accelerator, 1, 1).resolve().expect("in the table");
+        assert_close(need.utilization, profile.utilization);
+        assert_eq!(need.provenance, Some(profile.provenance));
+        assert_eq!(need.caveats.concat(), profile.caveat);
+    }
+}
+
+#[test]
+fn hosts_share_the_accelerators_equally_or_not_at_all() {
+    let need = of_profile("resnet50", "h100", 64, 8).resolve().expect("equal shares");
+    assert_eq!((need.accelerators, need.hosts), (8, 8));
+    assert_eq!(need.label, "64 x h100 resnet50, one of 8 hosts");
+    assert_close(need.demand_samples_per_s(1.0), 3_200.0 / 0.224);
+
+    assert_eq!(
+        error_of(of_profile("resnet50", "h100", 10, 4).resolve()),
+        "10 accelerators cannot be shared equally by 4 hosts\n  \
+         hint: count is that of all hosts together: write a multiple of 4"
+    );
+}
+
+#[test]
+fn the_users_own_step_is_the_same_arithmetic() {
+    let need = of_batch(400, 0.224, 114_660, 8).resolve().expect("plausible");
+    assert_eq!(need.label, "batch 400 / 0.224 s x 8");
+    assert_eq!((need.provenance, need.utilization), (None, 0.90));
+    assert_eq!(need.source, "stated by the user");
+    assert_close(need.demand_bps(114_660.0), 3_200.0 / 0.224 * 114_660.0);
+}
+
+#[test]
+fn a_rate_is_bytes() {
+    let need = NeedSpec::Rate { bytes_per_s: 2.5e9, utilization: Some(1.0) }.resolve().expect("plausible");
+    assert_eq!(need.label, "2.5 GB/s");
+    assert_eq!((need.demand, need.utilization, need.accelerators), (Demand::Bytes { per_s: 2.5e9 }, 1.0, 0));
+}
+
+#[test]
+fn tokens_are_bytes_shared_by_the_hosts() {
+    let need = of_tokens(2e6 / 3.0, 64).resolve().expect("plausible");
+    assert_eq!(need.label, "667 k tokens/s, one of 64 hosts");
+    assert!(need.caveats.is_empty(), "{:?}", need.caveats);
+    assert_close(need.demand_bps(1.0), 2e6 / 3.0 * 2.0 / 64.0);
+}
+
+/// Claim C77: the article's 667 M tokens/s is a thousand times the truth, and F04 shows it.
+#[test]
+fn a_corpus_read_within_the_hour_is_impossible() {
+    assert_eq!(
+        error_of(of_tokens(667e6, 64).resolve()),
+        "impossible need: at 667 M tokens/s a corpus of 2 T tokens is read in 50 min\n  \
+         hint: tokens_per_second is tokens per step divided by the step time in seconds"
+    );
+}
+
+/// Claim C25: 2 M tokens are what the article's step holds, not what eight accelerators train on in a
+/// second (F05).
+#[test]
+fn a_rate_beyond_the_compute_of_its_hosts_is_remarked_on() {
+    let caveats = of_tokens(2e6, 1).resolve().expect("resolved with a caveat").caveats;
+    assert_eq!(
+        caveats,
+        ["8 h100 at 40 % of their peak train a model of 10^9 parameters on at most 527 k tokens/s, larger \
+          ones on fewer: is 2 M the number per step, or are there more hosts than 1?"]
+    );
+    assert!(of_tokens(2e6, 4).resolve().expect("plausible").caveats.is_empty());
+}
+
+#[test]
+fn a_need_beyond_the_links_of_a_host_is_remarked_on() {
+    // Milliseconds written as if they were microseconds: 0.000224 s for 0.224 s.
+    let caveats = of_batch(400, 0.000_224, 114_660, 8).resolve().expect("resolved with caveats").caveats;
+    assert_eq!(
+        caveats,
+        [
+            "each accelerator would take 205 GB/s, more than PCIe 5.0 x16 carries (63 GB/s): check the step \
+             time and the batch",
+            "one host would take 1.64 TB/s, more than eight 400 Gb/s ports carry (400 GB/s): state how many \
+             hosts share the need",
+        ]
+    );
+}
+
+#[test]
+fn an_endless_demand_is_impossible() {
+    let error = error_of(of_batch(400, 1e-300, 114_660, 8).resolve());
+    assert!(error.starts_with("impossible need: the demand is more than 18.4 EB per second"), "{error}");
+    let error = error_of(NeedSpec::Rate { bytes_per_s: 1e30, utilization: None }.resolve());
+    assert!(error.starts_with("impossible need"), "{error}");
+}
+
+#[test]
+fn numbers_that_say_nothing_are_refused_by_the_name_of_their_key() {
+    let rate = |bytes_per_s| NeedSpec::Rate { bytes_per_s, utilization: None };
+    let of = |spec: NeedSpec| match spec.resolve() {
+        Err(NeedError::NotAboveZero { key, .. }) => key,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(of(rate(0.0)), "rate");
+    assert_eq!(of(rate(-1.0)), "rate");
+    assert_eq!(of(rate(f64::NAN)), "rate");
+    assert_eq!(of(rate(f64::INFINITY)), "rate");
+    assert_eq!(of(of_batch(0, 0.2, 1_000, 8)), "batch");
+    assert_eq!(of(of_batch(4, f64::NAN, 1_000, 8)), "step_time");
+    assert_eq!(of(of_batch(4, -0.2, 1_000, 8)), "step_time");
+    assert_eq!(of(of_batch(4, 0.2, 0, 8)), "sample_size");
+    assert_eq!(of(of_batch(4, 0.2, 1_000, 0)), "count");
+    assert_eq!(of(of_profile("resnet50", "h100", 8, 0)), "hosts");
+    assert_eq!(of(of_tokens(0.0, 1)), "tokens_per_second");
+    assert_eq!(of(of_tokens(1e3, 0)), "hosts");
+}
+
+#[test]
+fn the_line_lies_within_the_demand() {
+    for utilization in [0.0, -0.5, 1.01, 90.0, f64::NAN] {
+        let spec = NeedSpec::Rate { bytes_per_s: 1e9, utilization: Some(utilization) };
+        assert!(matches!(spec.resolve(), Err(NeedError::Utilization { .. })), "{utilization}");
+    }
+}
+
+#[test]
+fn unknown_names_list_what_is_known() {
+    assert_eq!(
+        error_of(of_profile("resnet", "h100", 8, 1).resolve()),
+        "unknown workload `resnet`, did you mean `resnet50`?\n  hint: known are unet3d, resnet50, cosmoflow, \
+         retinanet, flux, dlrm; for any other, state batch, step_time and sample_size, or a rate"
+    );
+    assert_eq!(
+        error_of(of_profile("resnet50", "H100", 8, 1).resolve()),
+        "unknown accelerator `H100`, did you mean `h100`?\n  hint: known are a100, h100, b200, mi355; for \
+         any other, state batch, step_time and sample_size, or a rate"
+    );
+    assert!(!error_of(of_profile("llama", "h100", 8, 1).resolve()).contains("did you mean"));
+    assert_eq!(
+        error_of(of_profile("h100", "resnet50", 8, 1).resolve()),
+        "`h100` is an accelerator and `resnet50` a workload\n  hint: swap them: h100:resnet50 in the short \
+         form"
+    );
+    assert_eq!(
+        error_of(of_profile("resnet50", "b200", 8, 1).resolve()),
+        "there are no figures for resnet50 on b200\n  hint: there are for resnet50 on a100, h100; for any \
+         other, state batch, step_time and sample_size"
+    );
+}
+
+#[test]
+fn the_short_form() {
+    let eight = of_profile("resnet50", "h100", 8, 1);
+    for text in ["8xh100:resnet50", " 8 x h100:resnet50 ", "8 x h100 : resnet50", "8\u{d7}h100:resnet50"] {
+        assert_eq!(NeedSpec::parse_short(text).as_ref(), Ok(&eight), "{text}");
+    }
+    assert_eq!(NeedSpec::parse_short("h100:resnet50"), Ok(of_profile("resnet50", "h100", 1, 1)));
+    assert_eq!(
+        NeedSpec::parse_short("25 Gb/s"),
+        Ok(NeedSpec::Rate { bytes_per_s: 3.125e9, utilization: None })
+    );
+}
+
+#[test]
+fn a_wrong_short_form_says_what_to_write() {
+    let error = |text: &str| NeedSpec::parse_short(text).expect_err("refused").to_string();
+    let shape =
+        "\n  hint: write COUNTxACCELERATOR:WORKLOAD, for example 8xh100:resnet50, or a rate such as 2.5 GB/s";
+    for text in
+        ["", "resnet50", "8xh100", "8 h100:resnet50", "8x:resnet50", "8xh100:", "8xh100:resnet50:x", "x/s"]
+    {
+        assert_eq!(error(text), format!("`{text}` is not a need{shape}"));
+    }
+    for count in ["0", "4294967296"] {
+        assert_eq!(
+            error(&format!("{count}xh100:resnet50")),
+            format!(
+                "`{count}` is not a number of accelerators\n  hint: write a whole number from 1 to \
+                 4,294,967,295"
+            )
+        );
+    }
+    assert_eq!(error("2.5 GB"), "`GB` in `2.5 GB` is not a unit of a rate: write 2.5 GB/s");
+    assert!(error("-2.5 GB/s").contains("is negative"));
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_a_need_or_an_error_with_a_hint(text in "\\PC{0,30}") {
+        if let Err(error) = NeedSpec::parse_short(&text).and_then(|spec| spec.resolve()) {
+            prop_assert!(error.to_string().contains("hint: ") || error.to_string().contains(": write "));
+        }
+    }
+
+    #[test]
+    fn every_profile_can_be_written_short(count in 1..=u32::MAX, index in 0..PROFILES.len()) {
+        let profile = &PROFILES[index];
+        let text = format!("{count}x{}:{}", profile.accelerator, profile.workload);
+        let expected = of_profile(profile.workload, profile.accelerator, count, 1);
+        prop_assert_eq!(NeedSpec::parse_short(&text), Ok(expected));
+    }
+
+    #[test]
+    fn what_resolves_is_finite_and_draws_its_line_within_the_demand(
+        batch: u32, step_time_s: f64, sample_bytes: u64, count: u32, hosts in 0..64u32,
+        utilization: Option<f64>,
+    ) {
+        let spec = NeedSpec::Batch { batch, step_time_s, sample_bytes, count, hosts, utilization };
+        if let Ok(need) = spec.resolve() {
+            let own_bytes = need.sample_bytes().expect("a batch has samples");
+            prop_assert!(need.demand_bps(own_bytes).is_finite() && need.demand_bps(own_bytes) >= 0.0);
+            prop_assert!(need.line_bps(own_bytes) <= need.demand_bps(own_bytes));
+            prop_assert_eq!(u64::from(need.accelerators) * u64::from(need.hosts), u64::from(count));
+            prop_assert!(need.explain().lines().count() > 5);
+        }
+    }
+}
