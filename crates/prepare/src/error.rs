@@ -1,0 +1,138 @@
+//! What keeps a dataset from being prepared or removed.
+
+use backend::StoreError;
+use dataset::Key;
+use feed::format_bytes;
+
+/// A dataset could not be prepared. What was complete by then is kept and taken up next time.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// Samples are numbered with 32 bits.
+    #[error(
+        "cannot generate {samples} samples: at most {} are numbered\n  \
+         hint: make `dataset.samples` smaller or `dataset.sample_size` larger",
+        u32::MAX
+    )]
+    TooManySamples {
+        /// Samples asked for.
+        samples: u64,
+    },
+    /// The dataset would be empty.
+    #[error(
+        "cannot generate {samples} samples of {sample_bytes} B: there would be nothing to read\n  \
+         hint: set `dataset.samples` and `dataset.sample_size` above zero"
+    )]
+    Empty {
+        /// Samples asked for.
+        samples: u64,
+        /// Bytes of each.
+        sample_bytes: u64,
+    },
+    /// The total does not fit 64 bits.
+    #[error(
+        "cannot generate {samples} samples of {sample_bytes} B: the total is beyond 2^64 B\n  \
+         hint: make `dataset.samples` or `dataset.sample_size` smaller"
+    )]
+    TooLarge {
+        /// Samples asked for.
+        samples: u64,
+        /// Bytes of each.
+        sample_bytes: u64,
+    },
+    /// There is not enough room, found before anything was written.
+    #[error(
+        "cannot write the dataset `{folder}`: {} are needed and {} are free, {} too few\n  \
+         hint: free some space, make `dataset.size` smaller, or remove older datasets with `feedline clean`",
+        format_bytes(*needed_bytes), format_bytes(*free_bytes), format_bytes(needed_bytes.saturating_sub(*free_bytes))
+    )]
+    NoSpace {
+        /// Folder of the dataset.
+        folder: Key,
+        /// Bytes still to be written, with what a file system takes beside them.
+        needed_bytes: u64,
+        /// Bytes free.
+        free_bytes: u64,
+    },
+    /// The folder is there and carries no marker.
+    #[error(
+        "cannot write into `{folder}`: it exists and carries no marker of feedline\n  \
+         hint: move or remove that folder, or choose another `at`; feedline writes only into folders it made"
+    )]
+    NotOwned {
+        /// The folder.
+        folder: Key,
+    },
+    /// The folder is feedline's and holds something else under the same name.
+    #[error(
+        "cannot write {wanted} into `{folder}`: it holds {found}\n  \
+         hint: remove that dataset with `feedline clean`, or choose another `dataset.seed`"
+    )]
+    OtherDataset {
+        /// The folder.
+        folder: Key,
+        /// The dataset asked for.
+        wanted: String,
+        /// The dataset that its marker or manifest names.
+        found: String,
+    },
+    /// The dataset is not what was written.
+    #[error(
+        "the dataset `{folder}` changed since it was written: {difference}\n  \
+         hint: restore it, or remove it with `feedline clean` and let it be written anew"
+    )]
+    Changed {
+        /// Folder of the dataset.
+        folder: Key,
+        /// The first object that differs, and how.
+        difference: String,
+    },
+    /// The user's folder holds nothing to read.
+    #[error(
+        "found no file to read ({empty_files} empty)\n  \
+         hint: point `at` to the folder that holds the data, or set `dataset.source = \"generate\"`"
+    )]
+    NoFiles {
+        /// Files without content.
+        empty_files: u64,
+    },
+    /// The user's folder holds more than an index of 32 bits.
+    #[error(
+        "cannot list more than {files} files: their names or numbers pass 32 bits\n  \
+         hint: point `at` to a part of the folder"
+    )]
+    TooManyFiles {
+        /// Files listed until then.
+        files: u64,
+    },
+    /// It was asked to stop.
+    #[error(
+        "stopped while preparing the dataset, {} of {} done\n  \
+         hint: start again to go on from there, or remove it with `feedline clean`",
+        format_bytes(*done_bytes), format_bytes(*total_bytes)
+    )]
+    Interrupted {
+        /// Bytes that were complete or under way.
+        done_bytes: u64,
+        /// Bytes of the dataset.
+        total_bytes: u64,
+    },
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A dataset could not be removed; what was removed until then is gone, and `clean` can be repeated.
+#[derive(Debug, thiserror::Error)]
+pub enum CleanError {
+    /// The target could not be searched.
+    #[error("cannot look for datasets: {0}")]
+    Search(#[source] StoreError),
+    /// A folder of feedline's could not be emptied.
+    #[error("cannot remove the dataset `{folder}`: {source}\n  hint: solve that and repeat `feedline clean`")]
+    Remove {
+        /// Folder of the dataset.
+        folder: Key,
+        /// The cause.
+        source: StoreError,
+    },
+}

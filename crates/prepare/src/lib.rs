@@ -1,0 +1,85 @@
+//! Writes, checks and removes datasets: the only writer and deleter.
+//!
+//! A generated dataset lives in a folder of feedline's own. The marker is written first, the data by many
+//! threads, the manifest last; so whatever stops a preparation, the next one knows what is there, keeps the
+//! objects that are complete and writes the others. A user's folder is listed and never written.
+
+mod clean;
+mod error;
+mod existing;
+mod generate;
+mod identity;
+mod survey;
+mod write;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use backend::Store;
+use dataset::{Key, Objects};
+use plan::DatasetSpec;
+
+pub use clean::{Cleaned, clean};
+pub use error::{CleanError, PrepareError};
+use identity::Identity;
+
+/// A dataset that is there, complete, and as it was when it was fingerprinted.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// What can be read.
+    pub objects: Arc<Objects>,
+    /// Hash over names, sizes and modification times.
+    pub fingerprint: String,
+    /// Bytes of one training sample.
+    pub sample_bytes: f64,
+    /// Seed of the content; with it every block can be verified. `None` for a folder of the user's.
+    pub seed: Option<u64>,
+    /// Whether it was there already, complete.
+    pub reused: bool,
+    /// Bytes written now.
+    pub bytes_written: u64,
+    /// Files of a user's folder that hold nothing and were left out.
+    pub empty_files: u64,
+}
+
+/// Makes sure that a dataset is there: lists the user's, or writes what is missing of a generated one with
+/// `threads` threads.
+///
+/// `progress` is told the bytes done (kept ones included) and the bytes of the whole dataset, by the writing
+/// threads, after each chunk and so not strictly in order. `stop` ends the work at the next chunk with
+/// [`PrepareError::Interrupted`]; what is complete by then is kept.
+pub fn prepare(
+    store: &dyn Store,
+    spec: &DatasetSpec,
+    threads: u32,
+    progress: &(dyn Fn(u64, u64) + Sync),
+    stop: &AtomicBool,
+) -> Result<Prepared, PrepareError> {
+    match *spec {
+        DatasetSpec::Generate { samples, sample_bytes, seed } => {
+            let identity = Identity::new(samples, sample_bytes, seed)?;
+            generate::prepare(&generate::Task { store, identity, threads, progress, stop })
+        }
+        DatasetSpec::Existing { sample_bytes } => existing::prepare(store, sample_bytes, stop),
+    }
+}
+
+/// Folder of a generated dataset, `feedline-` and 8 hex digits that depend on everything that decides its
+/// content. `None` for a user's folder and for a dataset that cannot be generated.
+pub fn identify(spec: &DatasetSpec) -> Option<Key> {
+    match *spec {
+        DatasetSpec::Generate { samples, sample_bytes, seed } => {
+            Identity::new(samples, sample_bytes, seed).ok().map(|identity| identity.folder())
+        }
+        DatasetSpec::Existing { .. } => None,
+    }
+}
+
+/// Whether any object changed, went or shrank since the dataset was fingerprinted. Looks at every object,
+/// with `threads` threads; files added to a user's folder since are not looked for, as none of them is read.
+pub fn recheck(store: &dyn Store, prepared: &Prepared, threads: u32) -> Result<bool, PrepareError> {
+    let never = AtomicBool::new(false);
+    let survey = survey::Survey { store, objects: &prepared.objects, threads, stop: &never };
+    let found = survey.take(None)?;
+    Ok(found.difference.is_some() || found.fingerprint != prepared.fingerprint)
+}

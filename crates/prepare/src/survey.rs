@@ -1,0 +1,86 @@
+//! A look at every object: is it there, how large, when was it modified.
+
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use backend::{Entry, Store, StoreError};
+use dataset::{Fingerprint, Objects};
+
+use crate::PrepareError;
+
+/// Objects whose sizes and times are held at once. The fingerprint takes them in order; the calls to the
+/// storage, which on a network take most of the time, run side by side.
+const BATCH: u32 = 16_384;
+
+/// What to look at.
+pub(crate) struct Survey<'a> {
+    pub(crate) store: &'a dyn Store,
+    pub(crate) objects: &'a Objects,
+    pub(crate) threads: u32,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+/// What was found.
+pub(crate) struct Found {
+    /// Over the objects that exist.
+    pub(crate) fingerprint: String,
+    /// The first object that is gone, of another size, or modified after the given time.
+    pub(crate) difference: Option<String>,
+}
+
+impl Survey<'_> {
+    /// Looks at every object; those modified after `since_ns` count as different.
+    pub(crate) fn take(&self, since_ns: Option<i128>) -> Result<Found, PrepareError> {
+        let mut fingerprint = Fingerprint::default();
+        let mut difference = None;
+        let count = self.objects.count();
+        for start in (0..count).step_by(BATCH as usize) {
+            if self.stop.load(Ordering::Relaxed) {
+                let total_bytes = self.objects.total_bytes();
+                return Err(PrepareError::Interrupted { done_bytes: total_bytes, total_bytes });
+            }
+            let batch = start..count.min(start.saturating_add(BATCH));
+            for (object, entry) in batch.clone().zip(self.stat(batch)?) {
+                difference = difference.or_else(|| self.difference(object, entry.as_ref(), since_ns));
+                if let Some(entry) = entry {
+                    fingerprint.add(&entry.key, entry.bytes, entry.modified_ns);
+                }
+            }
+        }
+        Ok(Found { fingerprint: fingerprint.finish(), difference })
+    }
+
+    fn difference(&self, object: u32, entry: Option<&Entry>, since_ns: Option<i128>) -> Option<String> {
+        let key = || self.objects.key(object);
+        let expected = self.objects.bytes(object);
+        match entry {
+            None => Some(format!("`{}` is gone", key())),
+            Some(entry) if entry.bytes != expected => {
+                Some(format!("`{}` has {} B instead of {expected} B", key(), entry.bytes))
+            }
+            Some(entry) if since_ns.is_some_and(|since_ns| entry.modified_ns > since_ns) => {
+                Some(format!("`{}` was modified after the dataset was complete", key()))
+            }
+            Some(_) => None,
+        }
+    }
+
+    fn stat(&self, batch: Range<u32>) -> Result<Vec<Option<Entry>>, StoreError> {
+        let share = (batch.len() as u32).div_ceil(self.threads.max(1)).max(1);
+        let shares = batch.clone().step_by(share as usize).map(|start| {
+            let end = batch.end.min(start.saturating_add(share));
+            move || (start..end).map(|object| self.store.stat(&self.objects.key(object))).collect()
+        });
+        thread::scope(|scope| {
+            let workers: Vec<_> = shares.map(|share| scope.spawn(share)).collect();
+            let mut entries = Vec::with_capacity(batch.len());
+            for worker in workers {
+                let share: Result<Vec<_>, _> = worker.join().unwrap_or_else(|panic| resume_unwind(panic));
+                entries.extend(share?);
+            }
+            Ok(entries)
+        })
+    }
+}

@@ -1,0 +1,93 @@
+//! Removal of what feedline wrote, and of nothing else.
+
+use dataset::{MANIFEST_NAME, MARKER_NAME};
+use plan::DatasetSpec;
+use prepare::{CleanError, Cleaned};
+
+use crate::memory::{Killed, MemoryStore};
+use crate::{SPEC_BYTES, folder, prepare, prepare_with};
+
+#[test]
+fn every_dataset_goes_and_the_rest_stays() {
+    let store = MemoryStore::default();
+    store.put("mine/data.bin", b"mine");
+    prepare(&store).unwrap();
+    let other = DatasetSpec::Generate { samples: 1001, sample_bytes: 3, seed: 1 };
+    prepare_with(&store, &other, 4).unwrap();
+    let before: usize = store.contents().values().map(Vec::len).sum();
+    let cleaned = prepare::clean(&store).unwrap();
+    assert_eq!((cleaned.folders, cleaned.files, cleaned.left), (2, 5 + 1001 + 2 * 2, vec![]));
+    assert_eq!(cleaned.bytes, before as u64 - 4);
+    assert!(cleaned.bytes > SPEC_BYTES);
+    assert_eq!(store.names(), ["mine/data.bin", "mine"]);
+    assert_eq!(prepare::clean(&store).unwrap(), Cleaned::default());
+}
+
+#[test]
+fn files_of_others_in_a_folder_of_feedlines_stay_and_are_listed() {
+    let store = MemoryStore::default();
+    prepare(&store).unwrap();
+    let foreign = ["000000/notes.txt", "000000/000000005.bin", "mine/000000000.bin", "readme"]
+        .map(|name| format!("{}/{name}", folder()));
+    for name in &foreign {
+        store.put(name, b"mine");
+    }
+    let mut cleaned = prepare::clean(&store).unwrap();
+    cleaned.left.sort();
+    let mut expected = foreign.to_vec();
+    expected.sort();
+    assert_eq!((cleaned.folders, cleaned.files, &cleaned.left), (0, 7, &expected));
+    assert_eq!(store.contents().into_keys().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_folder_without_the_marker_is_never_touched() {
+    let store = MemoryStore::default();
+    prepare(&store).unwrap();
+    store.delete(&format!("{}/{MARKER_NAME}", folder()));
+    store.put("deeper/feedline-00000000/feedline-owns-this-folder.json", b"{}");
+    store.put(&format!("forged/{MARKER_NAME}"), b"not a marker");
+    store.put("forged/000000/000000000.bin", b"mine");
+    let before = store.contents();
+    assert_eq!(prepare::clean(&store).unwrap(), Cleaned::default());
+    assert_eq!(store.contents(), before);
+}
+
+#[test]
+fn a_folder_of_a_later_version_is_left_and_listed() {
+    let store = MemoryStore::default();
+    store.put(
+        &format!("later/{MARKER_NAME}"),
+        br#"{"format":2,"note":"","dataset":"1 samples of 1 B, seed 1"}"#,
+    );
+    store.put("later/000000/000000000.bin", b"x");
+    let before = store.contents();
+    let cleaned = prepare::clean(&store).unwrap();
+    assert_eq!((cleaned.files, cleaned.left.len()), (0, 1));
+    assert_eq!(store.contents(), before);
+}
+
+#[test]
+fn killed_at_any_call_removal_can_be_repeated_and_the_dataset_prepared_again() {
+    for calls in 0.. {
+        let [repeated, prepared] = [MemoryStore::default(), MemoryStore::default()];
+        let outcomes = [&repeated, &prepared].map(|store| {
+            prepare(store).unwrap();
+            prepare::clean(&Killed::after(store, calls))
+        });
+        let is_error = |outcome: &Result<_, _>| {
+            matches!(outcome, Err(CleanError::Search(_) | CleanError::Remove { .. }))
+        };
+        prepare::clean(&repeated).unwrap();
+        assert!(repeated.contents().is_empty(), "killed after {calls} calls");
+        let manifest = format!("{}/{MANIFEST_NAME}", folder());
+        let complete = prepared.get(&manifest).is_some();
+        assert_eq!(prepare(&prepared).unwrap().reused, complete, "killed after {calls} calls");
+        if outcomes.iter().all(Result::is_ok) {
+            assert!(calls > 10, "only {calls} calls made");
+            assert!(repeated.names().is_empty());
+            return;
+        }
+        assert!(outcomes.iter().all(is_error));
+    }
+}

@@ -1,0 +1,46 @@
+//! The life of a dataset: written, interrupted, reused, changed, removed.
+
+#![expect(clippy::unwrap_used, reason = "a test panics at whatever goes wrong")]
+
+mod clean;
+mod existing;
+mod files;
+mod generate;
+mod memory;
+mod million;
+
+use std::sync::atomic::AtomicBool;
+
+use backend::Store;
+use dataset::payload;
+use plan::DatasetSpec;
+use prepare::{PrepareError, Prepared};
+
+/// 5 samples of 1000 B in one folder.
+const SPEC: DatasetSpec = DatasetSpec::Generate { samples: 5, sample_bytes: 1000, seed: 7 };
+
+const SPEC_BYTES: u64 = 5 * 1000;
+
+/// The folder of [`SPEC`].
+fn folder() -> String {
+    prepare::identify(&SPEC).expect("it can be generated").to_string()
+}
+
+fn prepare_with(store: &dyn Store, spec: &DatasetSpec, threads: u32) -> Result<Prepared, PrepareError> {
+    prepare::prepare(store, spec, threads, &|_, _| {}, &AtomicBool::new(false))
+}
+
+fn prepare(store: &dyn Store) -> Result<Prepared, PrepareError> {
+    prepare_with(store, &SPEC, 2)
+}
+
+/// Reads every object and compares it with what the seed says.
+fn assert_content(store: &dyn Store, prepared: &Prepared) {
+    let seed = prepared.seed.expect("a generated dataset");
+    for object in 0..prepared.objects.count() {
+        let mut data = vec![0; prepared.objects.bytes(object) as usize];
+        let length = store.read_at(&prepared.objects.key(object), 0, &mut data).unwrap();
+        assert_eq!(length, data.len());
+        payload::verify(seed, object, 0, &data).unwrap();
+    }
+}
