@@ -1,0 +1,40 @@
+# One recipe per job; CI calls only these.
+
+# Measure a scenario and give the verdict.
+bench FILE *ARGS:
+    cargo run --release -- run {{FILE}} {{ARGS}}
+
+# Everything that must hold, as `cargo test --workspace` runs it.
+test *ARGS:
+    cargo test --workspace {{ARGS}}
+
+# What the harness costs per operation, and how fast the pure stages are.
+perf *ARGS:
+    cargo bench -p engine -p scenario -p backend-file {{ARGS}}
+
+# Formatting, lints, documentation, licences.
+lint:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
+    cargo deny check bans licenses sources
+
+# Figures and tables of the book from the curated records, then the book. Fails when a committed one differs.
+docs:
+    docs/figures.sh
+    git diff --exit-code -- docs/src/generated
+    mdbook build docs
+
+# The scenario schema and the manual page, regenerated.
+schema:
+    cargo run --quiet -- schema > schema/scenario-v1.json
+
+# What every submission must pass.
+ci: lint test docs
+    scenarios/check.sh
+
+# Longer proofs: more property cases, benchmarks, known vulnerabilities (needs the advisory database).
+nightly:
+    PROPTEST_CASES=5000 cargo test --workspace --release
+    just perf
+    cargo deny check advisories
