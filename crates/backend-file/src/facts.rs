@@ -1,0 +1,119 @@
+//! Facts about the file system, the mount and the block device under a path, for the record.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::file_system::FileSystem;
+use crate::mounts::Mount;
+use crate::tree;
+
+/// What is known of the storage under `root`; what the system does not say is left out.
+pub(crate) fn facts(root: &Path) -> Vec<(&'static str, String)> {
+    let mount = Mount::of(root);
+    let mut facts = Vec::new();
+    let by_magic = || tree::open_root(root).ok().and_then(FileSystem::of).map(|found| found.name);
+    if let Some(name) = mount.as_ref().map(|mount| mount.kind.clone()).or_else(by_magic) {
+        facts.push(("file_system", name));
+    }
+    if let Some(mount) = &mount {
+        facts.push(("mount_point", mount.point.display().to_string()));
+        facts.push(("mount_source", mount.source.clone()));
+        facts.push(("mount_options", mount.options.clone()));
+    }
+    let number =
+        fs::metadata(root).ok().map(|metadata| device_number(std::os::unix::fs::MetadataExt::dev(&metadata)));
+    if let Some(kib) =
+        number.as_ref().and_then(|number| read(&Path::new("/sys/class/bdi").join(number), "read_ahead_kb"))
+    {
+        facts.push(("read_ahead_kb", kib));
+    }
+    let device = number.and_then(device_folder).or_else(|| device_of_source(mount.as_ref()?));
+    if let Some(device) = device {
+        facts.extend(device_facts(&device));
+    }
+    facts
+}
+
+fn device_number(device: u64) -> String {
+    format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device))
+}
+
+/// File systems of several devices (btrfs) have a number of their own that is no device's.
+fn device_of_source(mount: &Mount) -> Option<PathBuf> {
+    let source = fs::metadata(Path::new(&mount.source)).ok()?;
+    device_folder(device_number(std::os::unix::fs::MetadataExt::rdev(&source)))
+}
+
+/// The device's folder below `/sys`; a partition's is inside that of its disk.
+fn device_folder(number: String) -> Option<PathBuf> {
+    let folder = Path::new("/sys/dev/block").join(number).canonicalize().ok()?;
+    if folder.join("partition").exists() { folder.parent().map(Path::to_owned) } else { Some(folder) }
+}
+
+fn device_facts(device: &Path) -> Vec<(&'static str, String)> {
+    let named = device.file_name().map(|name| name.to_string_lossy().into_owned());
+    let members = fs::read_dir(device.join("slaves")).ok().map(|entries| {
+        let mut names: Vec<String> =
+            entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names.join(" ")
+    });
+    [
+        ("device", named),
+        ("device_members", members.filter(|names| !names.is_empty())),
+        ("device_model", read(device, "device/model")),
+        ("device_rotational", read(device, "queue/rotational")),
+        ("device_scheduler", read(device, "queue/scheduler").map(|text| chosen(&text))),
+        ("device_max_sectors_kb", read(device, "queue/max_sectors_kb")),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name, value?)))
+    .collect()
+}
+
+fn read(folder: &Path, name: &str) -> Option<String> {
+    let text = fs::read_to_string(folder.join(name)).ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// `none [mq-deadline] kyber` → `mq-deadline`.
+fn chosen(schedulers: &str) -> String {
+    let chosen = schedulers.split(' ').find_map(|name| name.strip_prefix('[')?.strip_suffix(']'));
+    chosen.unwrap_or(schedulers).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scheduler_in_use_is_the_one_in_brackets() {
+        assert_eq!(chosen("none [mq-deadline] kyber"), "mq-deadline");
+        assert_eq!(chosen("none"), "none");
+    }
+
+    #[test]
+    fn a_device_says_its_name_members_and_queue() {
+        let dir = tempfile::tempdir().unwrap();
+        let device = dir.path().join("md0");
+        for folder in ["queue", "slaves/nvme1n1", "slaves/nvme0n1"] {
+            fs::create_dir_all(device.join(folder)).unwrap();
+        }
+        fs::write(device.join("queue/scheduler"), "[none] kyber\n").unwrap();
+        fs::write(device.join("queue/max_sectors_kb"), "1280\n").unwrap();
+        let expected = [
+            ("device", "md0"),
+            ("device_members", "nvme0n1 nvme1n1"),
+            ("device_scheduler", "none"),
+            ("device_max_sectors_kb", "1280"),
+        ];
+        assert_eq!(device_facts(&device), expected.map(|(name, value)| (name, value.to_owned())));
+    }
+
+    #[test]
+    fn a_real_path_has_a_file_system_and_a_mount() {
+        let facts = facts(Path::new("/proc"));
+        assert!(facts.contains(&("file_system", "proc".to_owned())), "{facts:?}");
+        assert!(facts.iter().any(|(name, _)| *name == "mount_options"), "{facts:?}");
+    }
+}

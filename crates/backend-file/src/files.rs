@@ -1,0 +1,270 @@
+//! The open files of a dataset, shared by the queues of a store.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use backend::{OpError, StoreError};
+use dataset::Objects;
+use rustix::fd::{AsFd, OwnedFd, RawFd};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use crate::descriptors::{self, Held, Share};
+use crate::file_system::FileSystem;
+use crate::recent::{InUse, Recent};
+use crate::{failure, probe, tree};
+
+/// Up to this many files are opened before anything is measured; beyond, each is opened by its first read.
+const OPENED_AHEAD_MAX: u32 = 8192;
+
+/// Files tried to learn the alignment of direct I/O, where not all are opened ahead.
+const ALIGNMENT_TRIES: u32 = 16;
+
+/// The place of a file that is never closed while its table lives.
+const KEPT: u32 = u32::MAX;
+
+/// A dataset's files, open for reading, directly or through the page cache.
+#[derive(Debug)]
+pub(crate) struct FileTable {
+    root: OwnedFd,
+    objects: Arc<Objects>,
+    direct: bool,
+    align_bytes: u32,
+    held: Files,
+    /// Uses at once that queues were promised, of those that [`Files::Recent`] has room for.
+    promised: AtomicU32,
+    share: Share,
+}
+
+#[derive(Debug)]
+enum Files {
+    /// Every file may stay open.
+    All(Box<[OnceLock<Held>]>),
+    /// There are more files than may be open.
+    Recent(Recent),
+}
+
+impl FileTable {
+    /// Opens the files below `root`, as many as may be open: at most `open_max` where that is given.
+    pub(crate) fn open(
+        root: &Path,
+        objects: &Arc<Objects>,
+        direct: bool,
+        open_max: Option<u32>,
+    ) -> Result<Self, StoreError> {
+        let root_folder = tree::open_root(root).map_err(|errno| failure::object("open", root, errno))?;
+        if direct {
+            refuse_memory(root, &root_folder)?;
+        }
+        let count = objects.count();
+        let share = Share::claim(count, open_max);
+        let held = if share.files() >= count {
+            Files::All((0..count).map(|_| OnceLock::new()).collect())
+        } else {
+            Files::Recent(Recent::new(share.files()))
+        };
+        let mut table = Self {
+            root: root_folder,
+            objects: Arc::clone(objects),
+            direct,
+            align_bytes: 1,
+            held,
+            promised: AtomicU32::new(0),
+            share,
+        };
+        match table.open_ahead() {
+            Ok(()) => Ok(table),
+            Err(_) => Err(direct_refused(root, &table.root)),
+        }
+    }
+
+    /// Whether this table serves the same files in the same way.
+    pub(crate) fn serves(&self, objects: &Arc<Objects>, direct: bool) -> bool {
+        self.direct == direct && Arc::ptr_eq(&self.objects, objects)
+    }
+
+    /// Alignment of offsets and lengths: 1 but for direct I/O.
+    pub(crate) fn align_bytes(&self) -> u32 {
+        self.align_bytes
+    }
+
+    /// How many files are held open, in words.
+    pub(crate) fn summary(&self) -> String {
+        let count = self.objects.count();
+        match &self.held {
+            Files::All(_) if count <= OPENED_AHEAD_MAX => format!("all {count}, opened ahead"),
+            Files::All(_) => format!("all {count}, each opened by its first read"),
+            Files::Recent(_) => format!("the {} of {count} used last", self.share.files()),
+        }
+    }
+
+    /// The number of files when each keeps one number for good, so that they can be registered under it.
+    pub(crate) fn kept(&self) -> Option<u32> {
+        match &self.held {
+            Files::All(files) => Some(files.len() as u32),
+            Files::Recent(_) => None,
+        }
+    }
+
+    /// A file that is open already and stays so.
+    pub(crate) fn kept_fd(&self, object: u32) -> Option<RawFd> {
+        match &self.held {
+            Files::All(files) => files[object as usize].get().map(Held::raw),
+            Files::Recent(_) => None,
+        }
+    }
+
+    /// Opens what may be opened ahead, and learns the alignment. A file that cannot be opened now fails the
+    /// reads that want it; an error here says that direct I/O itself is refused.
+    fn open_ahead(&mut self) -> Result<(), Errno> {
+        let all = self.kept().is_some_and(|count| count <= OPENED_AHEAD_MAX);
+        let tries = if all { self.objects.count() } else { ALIGNMENT_TRIES.min(self.objects.count()) };
+        let mut align_bytes = (!self.direct).then_some(1);
+        for object in 0..tries {
+            if !all && align_bytes.is_some() {
+                break;
+            }
+            match self.open_object(object) {
+                Ok(file) => {
+                    let align = align_bytes.or_else(|| probe::direct_align(file.as_fd()));
+                    align_bytes = Some(align.ok_or(Errno::INVAL)?);
+                    self.keep(object, file);
+                }
+                Err(Errno::INVAL) if self.direct => return Err(Errno::INVAL),
+                Err(_) => {}
+            }
+        }
+        self.align_bytes = align_bytes.unwrap_or(probe::CAUTIOUS_ALIGN_BYTES);
+        Ok(())
+    }
+
+    /// Keeps a file where each may be kept; elsewhere it is closed.
+    fn keep(&self, object: u32, file: Held) {
+        if let Files::All(files) = &self.held {
+            // The table is not shared yet: the place is empty.
+            let _ = files[object as usize].set(file);
+        }
+    }
+
+    fn open_object(&self, object: u32) -> Result<Held, Errno> {
+        let extra = if self.direct { OFlags::DIRECT } else { OFlags::empty() };
+        tree::open_file(&self.root, self.objects.key(object).as_str(), extra).map(Held::new)
+    }
+
+    fn open_and_pin(&self, object: u32) -> Result<InUse, Errno> {
+        match &self.held {
+            Files::All(files) => {
+                let opened = self.open_object(object)?;
+                // Another thread may have been faster; its file is used then and this one is closed.
+                let fd = files[object as usize].get_or_init(|| opened).raw();
+                Ok(InUse { fd, place: KEPT })
+            }
+            Files::Recent(recent) => {
+                let place = recent.make_room().ok_or(Errno::MFILE)?;
+                let file = self.open_object(object).inspect_err(|_| recent.give_up(place))?;
+                Ok(recent.put(place, object, file))
+            }
+        }
+    }
+}
+
+/// One queue's uses of the files of a table.
+#[derive(Debug)]
+pub(crate) struct QueueFiles {
+    table: Arc<FileTable>,
+    uses: u32,
+    opens: u64,
+}
+
+impl QueueFiles {
+    /// Promises that `depth` reads may be outstanding, each of a file of its own.
+    pub(crate) fn new(table: Arc<FileTable>, depth: u32) -> Result<Self, StoreError> {
+        let uses = depth.min(table.objects.count());
+        let promised = table.promised.fetch_add(uses, Ordering::Relaxed) + uses;
+        let files = Self { table, uses, opens: 0 };
+        let room = files.table.share.files();
+        if files.table.kept().is_none() && promised > room {
+            return Err(too_deep(promised, files.table.objects.count(), room));
+        }
+        Ok(files)
+    }
+
+    /// The table.
+    pub(crate) fn table(&self) -> &FileTable {
+        &self.table
+    }
+
+    /// Files opened through this queue so far.
+    pub(crate) fn opens(&self) -> u64 {
+        self.opens
+    }
+
+    /// The file of `object` if it is open.
+    #[inline]
+    pub(crate) fn pin(&self, object: u32) -> Option<InUse> {
+        match &self.table.held {
+            Files::All(files) => files[object as usize].get().map(|f| InUse { fd: f.raw(), place: KEPT }),
+            Files::Recent(recent) => recent.pin(object),
+        }
+    }
+
+    /// Opens the file of `object`.
+    pub(crate) fn open(&mut self, object: u32) -> Result<InUse, OpError> {
+        let in_use =
+            self.table.open_and_pin(object).map_err(|errno| OpError::from_errno(errno.raw_os_error()))?;
+        self.opens += 1;
+        Ok(in_use)
+    }
+
+    /// Ends one use.
+    #[inline]
+    pub(crate) fn unpin(&self, in_use: InUse) {
+        if let Files::Recent(recent) = &self.table.held {
+            recent.unpin(in_use.place);
+        }
+    }
+}
+
+impl Drop for QueueFiles {
+    fn drop(&mut self) {
+        self.table.promised.fetch_sub(self.uses, Ordering::Relaxed);
+    }
+}
+
+fn too_deep(wanted: u32, count: u32, room: u32) -> StoreError {
+    let limit = descriptors::limit();
+    StoreError::Unavailable {
+        what: format!("a queue depth of {wanted} over {count} files"),
+        reason: format!(
+            "the process may open {limit} files (RLIMIT_NOFILE), which leaves {room} for the dataset"
+        ),
+        hint: format!(
+            "raise the limit (`ulimit -n {}`, LimitNOFILE= in a unit, `--ulimit nofile=` for a container), or lower `load.queue_depth`",
+            (u64::from(wanted) + 64).next_power_of_two().max(1024)
+        ),
+    }
+}
+
+/// A file system in memory opens files for direct I/O and then copies memory all the same.
+fn refuse_memory(root: &Path, folder: &OwnedFd) -> Result<(), StoreError> {
+    match FileSystem::of(folder) {
+        Some(file_system) if file_system.in_memory => Err(direct_refused(root, folder)),
+        _ => Ok(()),
+    }
+}
+
+fn direct_refused(root: &Path, folder: &OwnedFd) -> StoreError {
+    let (name, in_memory) = FileSystem::of(folder)
+        .map_or(("the file system".to_owned(), false), |found| (found.name, found.in_memory));
+    let hint = if in_memory {
+        "put the target on a disk: this one is memory".to_owned()
+    } else {
+        "set `load.cache = \"cold\"` or `\"warm\"` for this target".to_owned()
+    };
+    StoreError::Unavailable {
+        what: "direct I/O".to_owned(),
+        reason: format!("it is not honoured by {name} at `{}`", root.display()),
+        hint,
+    }
+}

@@ -1,0 +1,28 @@
+//! Local files behind the seams of `backend`: a file system, local or mounted, read through `io_uring` or
+//! `pread`.
+//!
+//! Listing, writing, removing and the page cache are the same for both engines ([`FileStore`]); only the
+//! queues differ. Deliberately absent: SQPOLL (it needs a core of its own), IOPOLL, memory maps, and opening
+//! files through the ring: a file that is not open yet is opened by the thread that reads it.
+
+mod cache;
+mod descriptors;
+mod facts;
+mod failure;
+mod file_system;
+mod files;
+mod listing;
+mod mounts;
+mod pread;
+mod probe;
+mod recent;
+mod residency;
+mod span;
+mod store;
+mod tree;
+mod uring;
+mod write;
+
+pub use probe::{PathProbe, probe_path};
+pub use store::FileStore;
+pub use uring::probe_io_uring;

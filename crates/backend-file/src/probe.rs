@@ -1,0 +1,221 @@
+//! What a path allows, found out without leaving anything behind.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{
+    Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags, StatxFlags, accessat, openat, statvfs, statx,
+};
+
+use crate::file_system::FileSystem;
+use crate::mounts::Mount;
+use crate::tree;
+
+/// Alignment assumed where the kernel does not say one and a read aligned so succeeds.
+pub(crate) const CAUTIOUS_ALIGN_BYTES: u32 = 4096;
+
+/// Names looked at to find a file to probe, in a folder that takes none of its own.
+const NAMES_MAX: usize = 1000;
+
+/// What was found at a path, or at its nearest existing ancestor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent facts, each as it was found")]
+pub struct PathProbe {
+    /// Whether the path itself exists.
+    pub exists: bool,
+    /// Whether what was probed is a directory.
+    pub directory: bool,
+    /// Whether files can be made there.
+    pub writable: bool,
+    /// `ext4`, `xfs`, `nfs`, `tmpfs`, …; `unknown` when it could not be asked.
+    pub file_system: String,
+    /// Whether that file system is memory itself.
+    pub in_memory: bool,
+    /// Bytes free for an unprivileged user.
+    pub free_bytes: Option<u64>,
+    /// Alignment of direct I/O; `None` where there is none, or where it could not be found out.
+    pub direct_align_bytes: Option<u32>,
+    /// What is wrong with the path, in words.
+    pub problem: Option<String>,
+}
+
+/// Probes a path. One that does not exist is probed at its nearest existing ancestor, where it would be made.
+pub fn probe_path(path: &Path) -> PathProbe {
+    let (at, problem) = nearest_existing(path);
+    let exists = at == path && problem.is_none();
+    let directory = at.is_dir();
+    let problem = problem.or_else(|| (!directory).then(|| format!("`{}` is not a directory", at.display())));
+    let handle = openat(CWD, &at, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok();
+    let file_system = handle.and_then(FileSystem::of);
+    let in_memory = file_system.as_ref().is_some_and(|found| found.in_memory);
+    let space = statvfs(&at).ok();
+    let read_only = space.as_ref().is_some_and(|space| space.f_flag.contains(StatVfsMountFlags::RDONLY));
+    let writable = problem.is_none() && !read_only && may_make_files(&at);
+    PathProbe {
+        exists,
+        directory,
+        writable,
+        file_system: file_system.map_or_else(|| "unknown".to_owned(), |found| full_name(found, &at)),
+        in_memory,
+        free_bytes: space.map(|space| space.f_bavail * space.f_frsize),
+        direct_align_bytes: if in_memory { None } else { direct_align_below(&at, directory, writable) },
+        problem,
+    }
+}
+
+/// FUSE and what has no known number carry a name of their own in the list of mounts.
+fn full_name(found: FileSystem, at: &Path) -> String {
+    if found.name == "fuse" || found.name.starts_with("0x") {
+        Mount::of(at).map_or(found.name, |mount| mount.kind)
+    } else {
+        found.name
+    }
+}
+
+/// The path, or the nearest of its ancestors that exists, and what is wrong on the way there.
+fn nearest_existing(path: &Path) -> (PathBuf, Option<String>) {
+    let mut problem = None;
+    for ancestor in path.ancestors() {
+        let ancestor = if ancestor.as_os_str().is_empty() { Path::new(".") } else { ancestor };
+        match fs::metadata(ancestor) {
+            Ok(_) => return (ancestor.to_owned(), problem),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // A link to nowhere exists and does not: nothing can be made under its name.
+                if ancestor.is_symlink() {
+                    problem.get_or_insert(format!("`{}` is a symbolic link to nowhere", ancestor.display()));
+                }
+            }
+            Err(error) => {
+                problem.get_or_insert(format!("`{}`: {error}", ancestor.display()));
+            }
+        }
+    }
+    (PathBuf::from("."), problem.or_else(|| Some(format!("`{}` cannot be reached", path.display()))))
+}
+
+fn may_make_files(folder: &Path) -> bool {
+    accessat(CWD, folder, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok()
+}
+
+/// Alignment of direct I/O below a folder. Only files report it, so one is needed: one without a name, one
+/// that exists, or, where neither can be had, one that is removed at once.
+fn direct_align_below(at: &Path, directory: bool, writable: bool) -> Option<u32> {
+    if !directory {
+        return direct_align_of(at);
+    }
+    let unnamed = writable.then(|| {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
+        openat(CWD, at, flags, Mode::RUSR | Mode::WUSR)
+    });
+    if let Some(Ok(file)) = unnamed {
+        return direct_align(file.as_fd());
+    }
+    match some_file(at) {
+        Some(file) => direct_align_of(&file),
+        None if writable => named_probe(at).and_then(|file| direct_align(file.as_fd())),
+        None => None,
+    }
+}
+
+fn direct_align_of(file: &Path) -> Option<u32> {
+    let file = fs::File::options().read(true).custom_flags(libc::O_DIRECT).open(file).ok()?;
+    direct_align(file.as_fd())
+}
+
+/// A regular file in the folder or in one of its folders.
+fn some_file(folder: &Path) -> Option<PathBuf> {
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(folder).ok()?.take(NAMES_MAX).flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_file() => return Some(entry.path()),
+            Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+            _ => {}
+        }
+    }
+    let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+    folders.iter().find_map(|folder| {
+        fs::read_dir(folder).ok()?.take(NAMES_MAX).flatten().find(is_file).map(|entry| entry.path())
+    })
+}
+
+fn named_probe(folder: &Path) -> Option<OwnedFd> {
+    let name = folder.join(tree::temporary(&format!("probe-{}", std::process::id())));
+    let file =
+        fs::File::options().read(true).write(true).create_new(true).custom_flags(libc::O_DIRECT).open(&name);
+    // Some file systems make the file and then refuse to open it.
+    let _ = fs::remove_file(&name);
+    file.ok().map(OwnedFd::from)
+}
+
+/// Alignment that a file opened for direct I/O wants for offset, length and memory; `None` when it does no
+/// direct I/O.
+pub(crate) fn direct_align(file: BorrowedFd<'_>) -> Option<u32> {
+    if FileSystem::of(file).is_some_and(|found| found.in_memory) {
+        return None;
+    }
+    match statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN) {
+        Ok(found) if found.stx_mask & StatxFlags::DIOALIGN.bits() != 0 => {
+            let align = found.stx_dio_offset_align.max(found.stx_dio_mem_align);
+            (found.stx_dio_offset_align > 0 && align.is_power_of_two()).then_some(align)
+        }
+        _ => read_aligned(file).then_some(CAUTIOUS_ALIGN_BYTES),
+    }
+}
+
+#[repr(align(4096))]
+struct Block([u8; CAUTIOUS_ALIGN_BYTES as usize]);
+
+fn read_aligned(file: BorrowedFd<'_>) -> bool {
+    let mut block = Box::new(Block([0; CAUTIOUS_ALIGN_BYTES as usize]));
+    rustix::io::pread(file, &mut block.0[..], 0).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_path_is_probed_where_it_would_be_made() {
+        let dir = tempfile::tempdir().unwrap();
+        let here = probe_path(dir.path());
+        let there = probe_path(&dir.path().join("not/yet"));
+        assert!(here.exists && !there.exists);
+        assert_eq!(PathProbe { exists: true, free_bytes: here.free_bytes, ..there }, here);
+        assert!(here.directory && here.writable && here.problem.is_none());
+        assert!(here.free_bytes.is_some_and(|bytes| bytes > 0));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "probing leaves nothing behind");
+    }
+
+    #[test]
+    fn what_is_no_directory_is_a_problem() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("file"), "x").unwrap();
+        let probe = probe_path(&dir.path().join("file"));
+        assert!(probe.exists && !probe.directory && !probe.writable);
+        assert!(probe.problem.unwrap().ends_with("is not a directory"));
+        let below = probe_path(&dir.path().join("file/below"));
+        assert!(!below.exists && below.problem.is_some());
+        std::os::unix::fs::symlink("nowhere", dir.path().join("link")).unwrap();
+        let link = probe_path(&dir.path().join("link"));
+        assert!(link.problem.unwrap().ends_with("is a symbolic link to nowhere"));
+    }
+
+    #[test]
+    fn a_relative_path_is_probed_in_the_working_directory() {
+        let probe = probe_path(Path::new("surely/not/here"));
+        assert!(!probe.exists && probe.directory, "{probe:?}");
+    }
+
+    #[test]
+    fn an_existing_file_says_the_same_alignment_as_one_without_a_name() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("sub")).unwrap();
+        fs::write(dir.path().join("sub/file"), vec![1; 8192]).unwrap();
+        let by_file = direct_align_below(dir.path(), true, false);
+        assert_eq!(by_file, direct_align_below(dir.path(), true, true));
+        assert_eq!(by_file, named_probe(dir.path()).and_then(|file| direct_align(file.as_fd())));
+    }
+}

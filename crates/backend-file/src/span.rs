@@ -1,0 +1,116 @@
+//! One read while it is being read: what to ask next, and what an answer means.
+
+use backend::{ErrorKind, OpError};
+
+/// The part of an object that one operation reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    offset: u64,
+    len: u32,
+    filled: u32,
+    align: u32,
+}
+
+/// What an answer of the kernel means for the operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// The operation has ended.
+    Ended(Result<u32, OpError>),
+    /// Nothing was read for now; ask the same again.
+    Repeat,
+    /// A part was read; ask for the rest.
+    Short,
+}
+
+impl Span {
+    /// A read of `len` bytes at `offset` into a buffer of `room` bytes. `align` is 1 but for direct I/O,
+    /// which asks whole blocks: the last one of a sample is asked in full and comes back as far as the file goes.
+    pub(crate) fn new(offset: u64, len: u32, align: u32, room: usize) -> Result<Self, OpError> {
+        let asked = u64::from(len).next_multiple_of(u64::from(align));
+        // Some file systems answer an unaligned direct read through the page cache, without a word.
+        if !offset.is_multiple_of(u64::from(align)) || asked > room as u64 {
+            return Err(OpError::from_errno(libc::EINVAL));
+        }
+        Ok(Self { offset, len, filled: 0, align })
+    }
+
+    /// Bytes of the buffer that are filled already.
+    pub(crate) fn filled(&self) -> u32 {
+        self.filled
+    }
+
+    /// Offset and length to ask for now.
+    pub(crate) fn ask(&self) -> (u64, u32) {
+        let rest = (self.len - self.filled).next_multiple_of(self.align);
+        (self.offset + u64::from(self.filled), rest)
+    }
+
+    /// Takes the kernel's answer: bytes read, or a negative error number.
+    pub(crate) fn answer(&mut self, result: i32) -> Answer {
+        let Ok(bytes) = u32::try_from(result) else {
+            return match -result {
+                libc::EINTR | libc::EAGAIN => Answer::Repeat,
+                errno => Answer::Ended(Err(OpError::from_errno(errno))),
+            };
+        };
+        self.filled = self.len.min(self.filled.saturating_add(bytes));
+        if self.filled == self.len {
+            return Answer::Ended(Ok(self.len));
+        }
+        // Direct I/O stops between blocks only at the end of the file, and cannot go on from there.
+        if bytes == 0 || !bytes.is_multiple_of(self.align) {
+            return Answer::Ended(Err(OpError { kind: ErrorKind::Eof, code: 0 }));
+        }
+        Answer::Short
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EOF: Answer = Answer::Ended(Err(OpError { kind: ErrorKind::Eof, code: 0 }));
+
+    #[test]
+    fn a_short_read_is_continued_where_it_stopped() {
+        let mut span = Span::new(1000, 300, 1, 4096).unwrap();
+        assert_eq!(span.ask(), (1000, 300));
+        assert_eq!(span.answer(100), Answer::Short);
+        assert_eq!((span.ask(), span.filled()), ((1100, 200), 100));
+        assert_eq!(span.answer(-libc::EINTR), Answer::Repeat);
+        assert_eq!(span.ask(), (1100, 200));
+        assert_eq!(span.answer(200), Answer::Ended(Ok(300)));
+    }
+
+    #[test]
+    fn the_end_before_the_bytes_asked_is_an_error() {
+        let mut span = Span::new(0, 300, 1, 4096).unwrap();
+        assert_eq!(span.answer(100), Answer::Short);
+        assert_eq!(span.answer(0), EOF);
+    }
+
+    #[test]
+    fn direct_reads_ask_whole_blocks_and_take_the_tail() {
+        let mut span = Span::new(4096, 700, 512, 4096).unwrap();
+        assert_eq!(span.ask(), (4096, 1024));
+        assert_eq!(span.answer(700), Answer::Ended(Ok(700)));
+        let mut span = Span::new(4096, 2000, 512, 4096).unwrap();
+        assert_eq!(span.answer(512), Answer::Short);
+        assert_eq!(span.ask(), (4608, 1536));
+        assert_eq!(span.answer(100), EOF, "the file was cut inside a block");
+    }
+
+    #[test]
+    fn misaligned_and_oversized_reads_are_refused() {
+        assert!(Span::new(100, 512, 512, 4096).is_err());
+        assert!(Span::new(0, 4097, 4096, 4096).is_err());
+        assert_eq!(Span::new(0, 0, 1, 4096).unwrap().answer(0), Answer::Ended(Ok(0)));
+    }
+
+    #[test]
+    fn errors_keep_their_number() {
+        let mut span = Span::new(0, 10, 1, 4096).unwrap();
+        let error = OpError { kind: ErrorKind::Io, code: libc::EIO as u32 };
+        assert_eq!(span.answer(-libc::EIO), Answer::Ended(Err(error)));
+    }
+}

@@ -1,0 +1,189 @@
+//! [`FileStore`]: a folder of a local or mounted file system.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use backend::{
+    CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError,
+};
+use dataset::{Key, Marker, Objects};
+use plan::Cache;
+use rustix::fs::{AtFlags, FileType, OFlags, statat};
+use rustix::io::Errno;
+
+use crate::files::FileTable;
+use crate::pread::PreadQueue;
+use crate::probe::probe_path;
+use crate::uring::UringQueue;
+use crate::write::{self, FileWriter};
+use crate::{cache, facts, failure, listing, tree};
+
+/// More than any marker has.
+const MARKER_BYTES_MAX: usize = 64 << 10;
+
+/// Files below a root folder, which need not exist before something is written.
+#[derive(Debug)]
+pub struct FileStore {
+    root: PathBuf,
+    reads: Reads,
+    open_files_max: Option<u32>,
+    /// The tables that queues are using; a table closes its files with its last queue.
+    tables: Mutex<Vec<Weak<FileTable>>>,
+}
+
+/// How queues read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reads {
+    IoUring,
+    Pread,
+}
+
+impl FileStore {
+    /// Files read through `io_uring`, one ring per queue.
+    pub fn uring(root: &Path) -> Self {
+        Self::new(root, Reads::IoUring)
+    }
+
+    /// Files read by blocking `pread`, in line: one read at a time per queue.
+    pub fn pread(root: &Path) -> Self {
+        Self::new(root, Reads::Pread)
+    }
+
+    fn new(root: &Path, reads: Reads) -> Self {
+        Self { root: root.to_owned(), reads, open_files_max: None, tables: Mutex::default() }
+    }
+
+    /// Holds at most `files` of a dataset open at once. Otherwise it is as many as RLIMIT_NOFILE allows, up to 65,536.
+    #[must_use]
+    pub fn with_open_files_max(mut self, files: u32) -> Self {
+        self.open_files_max = Some(files);
+        self
+    }
+
+    fn path(&self, key: &Key) -> PathBuf {
+        self.root.join(key.as_str())
+    }
+
+    /// The table of open files for these objects, shared by all queues that read them alike.
+    fn table(&self, objects: &Arc<Objects>, direct: bool) -> Result<Arc<FileTable>, StoreError> {
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        tables.retain(|table| table.strong_count() > 0);
+        if let Some(table) =
+            tables.iter().filter_map(Weak::upgrade).find(|table| table.serves(objects, direct))
+        {
+            return Ok(table);
+        }
+        let table = Arc::new(FileTable::open(&self.root, objects, direct, self.open_files_max)?);
+        tables.push(Arc::downgrade(&table));
+        Ok(table)
+    }
+
+    fn read_once(&self, key: &Key, offset: u64, buf: &mut [u8]) -> Result<usize, Errno> {
+        let root = tree::open_root(&self.root)?;
+        let file = tree::open_file(&root, key.as_str(), OFlags::empty())?;
+        let mut filled = 0;
+        while filled < buf.len() {
+            match rustix::io::pread(&file, &mut buf[filled..], offset + filled as u64) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+        Ok(filled)
+    }
+}
+
+/// Refuses keys outside of what is owned.
+fn covered(owned: &Owned, covers: bool, key: &Key) -> Result<(), StoreError> {
+    let not_owned = || {
+        let folder = key.as_str().rsplit_once('/').map_or(key.as_str(), |(folder, _)| folder);
+        Key::new(folder).unwrap_or_else(|_| owned.folder().clone())
+    };
+    if covers { Ok(()) } else { Err(StoreError::NotOwned { folder: not_owned() }) }
+}
+
+impl Store for FileStore {
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        facts::facts(&self.root)
+    }
+
+    fn limits(&self) -> Result<Limits, StoreError> {
+        let probe = probe_path(&self.root);
+        Ok(Limits { direct_align_bytes: probe.direct_align_bytes, page_cache: !probe.in_memory })
+    }
+
+    fn list(
+        &self,
+        prefix: Option<&Key>,
+        each: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        listing::list(&self.root, prefix, each)
+    }
+
+    fn stat(&self, key: &Key) -> Result<Option<Entry>, StoreError> {
+        let found = tree::open_root(&self.root).and_then(|root| {
+            let (folder, name) = tree::locate(&root, key.as_str())?;
+            statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)
+        });
+        match found {
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
+                Ok(Some(listing::entry(key.clone(), &stat)))
+            }
+            // A folder or a link is no object.
+            Ok(_) | Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(errno) => Err(failure::object("look at", &self.path(key), errno)),
+        }
+    }
+
+    fn read_at(&self, key: &Key, offset: u64, buf: &mut [u8]) -> Result<usize, StoreError> {
+        self.read_once(key, offset, buf).map_err(|errno| failure::object("read", &self.path(key), errno))
+    }
+
+    fn create_folder(&self, folder: &Key, marker: &Marker) -> Result<Owned, StoreError> {
+        write::create_folder(&self.root, folder, marker)?;
+        Owned::claim(self, folder)
+    }
+
+    fn read_marker(&self, key: &Key) -> Result<Option<Marker>, StoreError> {
+        let mut text = vec![0; MARKER_BYTES_MAX];
+        match self.read_once(key, 0, &mut text) {
+            Ok(bytes) => Ok(serde_json::from_slice(&text[..bytes]).ok()),
+            // A link or a folder of that name is no marker.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ISDIR) => Ok(None),
+            Err(errno) => Err(failure::object("read", &self.path(key), errno)),
+        }
+    }
+
+    fn create(&self, owned: &Owned, key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError> {
+        covered(owned, owned.covers(key), key)?;
+        Ok(Box::new(FileWriter::create(&self.root, key)?))
+    }
+
+    fn remove(&self, owned: &Owned, key: &Key) -> Result<(), StoreError> {
+        covered(owned, owned.covers(key), key)?;
+        write::remove(&self.root, key)
+    }
+
+    fn remove_empty_folder(&self, owned: &Owned, key: &Key) -> Result<bool, StoreError> {
+        covered(owned, owned.covers(key) || owned.folder() == key, key)?;
+        write::remove_empty_folder(&self.root, key)
+    }
+
+    fn cache(&self, action: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {
+        cache::act(&self.root, action, objects)
+    }
+
+    fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
+        let table = self.table(spec.objects, spec.cache == Cache::Bypass)?;
+        Ok(match self.reads {
+            Reads::IoUring => Box::new(UringQueue::open(table, spec)?),
+            Reads::Pread => Box::new(PreadQueue::open(table, spec)?),
+        })
+    }
+
+    fn free_bytes(&self) -> Result<Option<u64>, StoreError> {
+        Ok(probe_path(&self.root).free_bytes)
+    }
+}

@@ -1,0 +1,333 @@
+//! The queue that reads through `io_uring`: one ring per thread.
+//!
+//! `submit` only fills entries; `wait` hands them over, at most `submit_batch` to one call, since the block
+//! layer merges neighbours that come in one call. A read begins just before it is handed over, and ends when
+//! its completion is seen: one reading of the clock serves a batch either way, so both stamps are on the
+//! slow side and never flatter. A read whose file must be opened begins before that.
+
+mod available;
+mod register;
+mod ring;
+
+use std::collections::VecDeque;
+use std::io;
+use std::mem;
+use std::sync::Arc;
+
+use backend::{
+    Buf, Clock, Completion, IoQueue, Op, OpError, QueueError, QueueReport, QueueSpec, Request, Stamps,
+    StoreError,
+};
+use io_uring::{opcode, squeue, types};
+
+use self::register::{Buffers, Registration};
+use self::ring::Ring;
+use crate::files::{FileTable, QueueFiles};
+use crate::recent::InUse;
+use crate::span::{Answer, Span};
+
+pub use self::available::probe_io_uring;
+
+/// An operation that was taken and has not ended.
+struct Flight {
+    token: u32,
+    object: u32,
+    buf: Buf,
+    span: Span,
+    in_use: InUse,
+    /// Whether the kernel knows the file by the object's index.
+    registered_file: bool,
+    /// `None` until it is handed over.
+    begun_ns: Option<u64>,
+}
+
+/// One thread's ring and what is outstanding on it.
+pub(crate) struct UringQueue {
+    ring: Ring,
+    buffers: Buffers,
+    registration: Registration,
+    files: QueueFiles,
+    align_bytes: u32,
+    submit_batch: usize,
+    clock: Clock,
+    huge_pages: bool,
+    /// By the number that an entry carries.
+    flights: Vec<Option<Flight>>,
+    free: Vec<u32>,
+    /// Entries filled and not handed over, in order.
+    filled: VecDeque<u32>,
+    /// Reused for what a look finds.
+    reaped: Vec<(u32, i32)>,
+    short_reads: u64,
+    enters: u64,
+}
+
+impl UringQueue {
+    /// Opens a ring on the calling thread, which alone may use it.
+    pub(crate) fn open(table: Arc<FileTable>, spec: &QueueSpec<'_>) -> Result<Self, StoreError> {
+        let ring = Ring::open(spec.depth).map_err(|error| available::refused(&error))?;
+        let buffers = Buffers::register(&ring, spec.arena, spec.registered)?;
+        let registration = Registration::register(&ring, &table, spec.registered)?;
+        let align_bytes = table.align_bytes();
+        let depth = spec.depth as usize;
+        Ok(Self {
+            ring,
+            buffers,
+            registration,
+            files: QueueFiles::new(table, spec.depth)?,
+            align_bytes,
+            submit_batch: spec.submit_batch.max(1) as usize,
+            clock: spec.clock.clone(),
+            huge_pages: spec.arena.huge_pages_advised(),
+            flights: (0..depth).map(|_| None).collect(),
+            free: (0..spec.depth).rev().collect(),
+            filled: VecDeque::with_capacity(depth),
+            reaped: Vec::with_capacity(depth),
+            short_reads: 0,
+            enters: 0,
+        })
+    }
+
+    /// Takes one request; one that cannot even begin comes back ended.
+    fn take(&mut self, request: Request) -> Result<(), Completion> {
+        let Op::Read { object, offset, len } = request.op;
+        let span = match Span::new(offset, len, self.align_bytes, request.buf.as_slice().len()) {
+            Ok(span) => span,
+            Err(error) => return Err(self.refuse(request, error, None)),
+        };
+        let (in_use, begun_ns) = match self.files.pin(object) {
+            Some(in_use) => (Ok(in_use), None),
+            None => self.open_file(object),
+        };
+        let in_use = match in_use {
+            Ok(in_use) => in_use,
+            Err(error) => return Err(self.refuse(request, error, begun_ns)),
+        };
+        let registered_file = self.registration.knows(&self.ring, object, in_use.fd);
+        let Request { token, buf, .. } = request;
+        self.launch(Flight { token, object, buf, span, in_use, registered_file, begun_ns });
+        Ok(())
+    }
+
+    /// Opens a file for a read, which begins here.
+    fn open_file(&mut self, object: u32) -> (Result<InUse, OpError>, Option<u64>) {
+        let begun_ns = self.clock.now_ns();
+        (self.files.open(object), Some(begun_ns))
+    }
+
+    fn refuse(&self, request: Request, error: OpError, begun_ns: Option<u64>) -> Completion {
+        let done_ns = self.clock.now_ns();
+        let stamps = Stamps { begun_ns: begun_ns.unwrap_or(done_ns), done_ns };
+        Completion { token: request.token, buf: request.buf, result: Err(error), stamps }
+    }
+
+    fn launch(&mut self, flight: Flight) {
+        // `submit` takes no more requests than there are free numbers.
+        if let Some(number) = self.free.pop() {
+            self.flights[number as usize] = Some(flight);
+            self.fill(number);
+        }
+    }
+
+    /// Fills an entry for what an operation has still to read.
+    fn fill(&mut self, number: u32) {
+        let Some(flight) = &self.flights[number as usize] else { return };
+        let entry = entry(flight, &self.buffers).user_data(u64::from(number));
+        // SAFETY: the flight owns its buffer and its use of the file until the completion of this entry is
+        // reaped; a flight that is given up leaks its buffer.
+        let pushed = unsafe { self.ring.push(&entry) };
+        debug_assert!(pushed, "the ring has an entry for every number");
+        self.filled.push_back(number);
+    }
+
+    /// Hands over all but the last batch, looking in between for what ended at once.
+    fn flush_full_batches(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
+        while self.filled.len() > self.submit_batch {
+            self.stamp(self.submit_batch, self.clock.now_ns());
+            self.enters += 1;
+            let taken = self.ring.hand_over(self.submit_batch as u32)?;
+            if taken == 0 {
+                return Err(io::Error::from_raw_os_error(libc::EAGAIN));
+            }
+            self.filled.drain(..taken as usize);
+            self.look(done);
+        }
+        Ok(())
+    }
+
+    /// Hands over the last batch, and waits for `want` completions until `until_ns`. Returns whether the time
+    /// was up before.
+    fn flush_and_wait(&mut self, want: u32, until_ns: u64) -> io::Result<bool> {
+        let now_ns = self.clock.now_ns();
+        let submit = self.filled.len();
+        self.stamp(submit, now_ns);
+        let time_up = want > 0 && now_ns >= until_ns;
+        let want = if time_up { 0 } else { want };
+        let timeout_ns = (want > 0 && until_ns != u64::MAX).then(|| until_ns - now_ns);
+        self.enters += 1;
+        let taken = self.ring.enter(submit as u32, want, timeout_ns)?;
+        self.filled.drain(..taken as usize);
+        Ok(time_up)
+    }
+
+    /// Stamps the next entries to be handed over; one clock reading serves them all.
+    fn stamp(&mut self, entries: usize, now_ns: u64) {
+        for number in self.filled.iter().take(entries) {
+            if let Some(flight) = &mut self.flights[*number as usize] {
+                flight.begun_ns.get_or_insert(now_ns);
+            }
+        }
+    }
+
+    /// Takes what has completed.
+    fn look(&mut self, done: &mut Vec<Completion>) {
+        let mut reaped = mem::take(&mut self.reaped);
+        self.ring.reap(&mut reaped);
+        if !reaped.is_empty() {
+            let done_ns = self.clock.now_ns();
+            for (number, result) in reaped.drain(..) {
+                done.extend(self.land(number, result, done_ns));
+            }
+        }
+        self.reaped = reaped;
+    }
+
+    /// Takes the kernel's answer for one operation, and asks again where something is left to read.
+    fn land(&mut self, number: u32, result: i32, done_ns: u64) -> Option<Completion> {
+        let place = self.flights.get_mut(number as usize)?;
+        let answer = place.as_mut()?.span.answer(result);
+        let Answer::Ended(result) = answer else {
+            self.short_reads += u64::from(answer == Answer::Short);
+            self.fill(number);
+            return None;
+        };
+        let flight = place.take()?;
+        self.free.push(number);
+        self.files.unpin(flight.in_use);
+        let stamps = Stamps { begun_ns: flight.begun_ns.unwrap_or(done_ns), done_ns };
+        Some(Completion { token: flight.token, buf: flight.buf, result, stamps })
+    }
+
+    /// One round of a wait: everything is handed over, and up to `missing` completions are waited for.
+    /// Returns whether the time was up.
+    fn round(&mut self, missing: usize, until_ns: u64, done: &mut Vec<Completion>) -> io::Result<bool> {
+        let before = done.len();
+        self.flush_full_batches(done)?;
+        let want = missing.saturating_sub(done.len() - before) as u32;
+        let waited = self.flush_and_wait(want, until_ns);
+        self.look(done);
+        waited
+    }
+}
+
+fn entry(flight: &Flight, buffers: &Buffers) -> squeue::Entry {
+    let (offset, bytes) = flight.span.ask();
+    // SAFETY: `Span` asks for no more than the buffer has behind what is filled.
+    let address = unsafe { flight.buf.as_ptr().add(flight.span.filled() as usize) };
+    let number = if flight.registered_file { flight.object.cast_signed() } else { flight.in_use.fd };
+    let file = types::Fd(number);
+    let entry = match buffers {
+        Buffers::Registered { slots_each } => {
+            let index = (flight.buf.slot() / slots_each) as u16;
+            opcode::ReadFixed::new(file, address, bytes, index).offset(offset).build()
+        }
+        Buffers::Plain { .. } => opcode::Read::new(file, address, bytes).offset(offset).build(),
+    };
+    if flight.registered_file { entry.flags(squeue::Flags::FIXED_FILE) } else { entry }
+}
+
+impl IoQueue for UringQueue {
+    fn submit(&mut self, requests: &mut Vec<Request>, done: &mut Vec<Completion>) -> Result<(), QueueError> {
+        let taken = requests.len().min(self.free.len());
+        for request in requests.drain(..taken) {
+            done.extend(self.take(request).err());
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, min: usize, until_ns: u64, done: &mut Vec<Completion>) -> Result<(), QueueError> {
+        let goal = done.len() + min;
+        // A look at an idle ring finds nothing, and a wait that nothing can end is not begun.
+        while self.in_flight() > 0 || (min > 0 && until_ns != u64::MAX) {
+            let time_up = match self.round(goal.saturating_sub(done.len()), until_ns, done) {
+                Ok(time_up) => time_up,
+                Err(error) => recover(&error)? || self.clock.now_ns() >= until_ns,
+            };
+            if time_up || done.len() >= goal {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn in_flight(&self) -> u32 {
+        (self.flights.len() - self.free.len()) as u32
+    }
+
+    fn report(&self) -> QueueReport {
+        let mut granted = vec![
+            ("ring", self.ring.flags().to_owned()),
+            ("buffers", self.buffers.summary()),
+            ("files", self.registration.summary()),
+            ("open_files", self.files.table().summary()),
+            ("huge_pages", if self.huge_pages { "advised" } else { "refused" }.to_owned()),
+        ];
+        if self.align_bytes > 1 {
+            granted.push(("direct_align_bytes", self.align_bytes.to_string()));
+        }
+        QueueReport { granted, short_reads: self.short_reads, opens: self.files.opens(), enters: self.enters }
+    }
+
+    fn close(mut self: Box<Self>, until_ns: u64, done: &mut Vec<Completion>) -> u32 {
+        let outstanding = self.in_flight() as usize;
+        // A broken ring returns nothing more; what is outstanding on it is abandoned.
+        let _ = self.wait(outstanding, until_ns, done);
+        self.in_flight()
+    }
+}
+
+impl Drop for UringQueue {
+    fn drop(&mut self) {
+        for flight in self.flights.iter_mut().filter_map(Option::take) {
+            self.files.unpin(flight.in_use);
+            // The kernel may still write to it.
+            mem::forget(flight.buf);
+        }
+    }
+}
+
+/// Whether the time is up, for what may be tried again; an error for what may not.
+fn recover(error: &io::Error) -> Result<bool, QueueError> {
+    match error.raw_os_error() {
+        Some(libc::ETIME) => Ok(true),
+        Some(libc::EINTR) => Ok(false),
+        // The kernel is short of memory, or of room for completions; those that are there were reaped.
+        Some(libc::EAGAIN | libc::EBUSY) => {
+            std::thread::yield_now();
+            Ok(false)
+        }
+        errno => Err(QueueError {
+            engine: "io_uring",
+            action: "enter the ring",
+            hint: "set `engine = \"pread\"` for this target to see whether the storage itself works"
+                .to_owned(),
+            source: errno.map_or_else(|| io::Error::other("no error number"), io::Error::from_raw_os_error),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_tried_again_does_not_break_the_queue() {
+        let recovered = |errno| recover(&io::Error::from_raw_os_error(errno));
+        assert!(recovered(libc::ETIME).unwrap());
+        for errno in [libc::EINTR, libc::EAGAIN, libc::EBUSY] {
+            assert!(!recovered(errno).unwrap());
+        }
+        let error = recovered(libc::EEXIST).unwrap_err().to_string();
+        assert!(error.starts_with("io_uring: cannot enter the ring"), "{error}");
+    }
+}

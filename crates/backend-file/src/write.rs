@@ -1,0 +1,366 @@
+//! Making and removing: the only file that changes anything on storage.
+//!
+//! An object is written under a temporary name in its folder and renamed when it is complete, so a killed
+//! process leaves no half object, and renaming never replaces anything.
+//!
+//! Durability: an object of at least [`SYNCED_FROM_BYTES`] is written back before it is renamed. Smaller ones
+//! are not, one by one, since that costs a journal commit each; the manifest, written last, first writes back
+//! the whole file system, so a dataset that has a manifest after a power cut has its objects too.
+
+use std::path::{Path, PathBuf};
+
+use backend::{ObjectWriter, StoreError};
+use dataset::{Key, MANIFEST_NAME, MARKER_NAME, Marker};
+use rustix::fd::{IntoRawFd, OwnedFd};
+use rustix::fs::{
+    AtFlags, OFlags, RenameFlags, fdatasync, fsync, linkat, mkdirat, openat, renameat, renameat_with, statat,
+    syncfs, unlinkat,
+};
+use rustix::io::Errno;
+
+use crate::tree::{FILE_MODE, FOLDER_MODE};
+use crate::{failure, tree};
+
+/// From this size on an object is written back by itself: one journal commit to a MiB is cheap.
+const SYNCED_FROM_BYTES: u64 = 1 << 20;
+
+/// An object being written.
+#[derive(Debug)]
+pub(crate) struct FileWriter {
+    folder: OwnedFd,
+    /// Taken when it is finished.
+    file: Option<OwnedFd>,
+    name: String,
+    shown: PathBuf,
+    bytes: u64,
+    visible: bool,
+}
+
+impl FileWriter {
+    /// Begins the object `key` below `root`; the folders above it are made.
+    pub(crate) fn create(root: &Path, key: &Key) -> Result<Self, StoreError> {
+        let shown = root.join(key.as_str());
+        let failed = |errno| failure::written("create", &shown, errno);
+        let root = tree::open_root(root).map_err(failed)?;
+        let (folder, name) = tree::locate_or_make(&root, key.as_str()).map_err(failed)?;
+        if statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+            return Err(failed(Errno::EXIST));
+        }
+        let file = create_temporary(&folder, name).map_err(failed)?;
+        Ok(Self { folder, file: Some(file), name: name.to_owned(), shown, bytes: 0, visible: false })
+    }
+
+    /// Writes back what has to be before the object appears.
+    fn sync(&self, file: &OwnedFd) -> Result<(), Errno> {
+        if self.name == MANIFEST_NAME {
+            syncfs(file)?;
+        }
+        if self.bytes >= SYNCED_FROM_BYTES || self.seals_folder() { fdatasync(file) } else { Ok(()) }
+    }
+
+    fn seals_folder(&self) -> bool {
+        self.name == MANIFEST_NAME || self.name == MARKER_NAME
+    }
+
+    fn publish(&mut self, file: OwnedFd) -> Result<(), Errno> {
+        self.sync(&file)?;
+        close(file)?;
+        rename_new(&self.folder, &tree::temporary(&self.name), &self.name)?;
+        self.visible = true;
+        if self.seals_folder() { sync_folder(&self.folder) } else { Ok(()) }
+    }
+}
+
+impl ObjectWriter for FileWriter {
+    fn write(&mut self, mut bytes: &[u8]) -> Result<(), StoreError> {
+        let failed = |errno| failure::written("write", &self.shown, errno);
+        while let (Some(file), false) = (&self.file, bytes.is_empty()) {
+            match rustix::io::write(file, bytes) {
+                Ok(written) => {
+                    self.bytes += written as u64;
+                    bytes = &bytes[written..];
+                }
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(failed(errno)),
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), StoreError> {
+        let Some(file) = self.file.take() else { return Ok(()) };
+        self.publish(file).map_err(|errno| failure::written("finish", &self.shown, errno))
+    }
+}
+
+impl Drop for FileWriter {
+    fn drop(&mut self) {
+        if !self.visible {
+            // Nothing can be reported from here; what stays is invisible to listings and removed with its folder.
+            let _ = tree::unlink(&self.folder, &tree::temporary(&self.name));
+        }
+    }
+}
+
+/// Makes the folder `folder` below `root`, whole with its marker or not at all.
+pub(crate) fn create_folder(root: &Path, folder: &Key, marker: &Marker) -> Result<(), StoreError> {
+    let shown = root.join(folder.as_str());
+    std::fs::create_dir_all(root).map_err(|error| failure::object("create", root, error))?;
+    let failed = |errno| failure::written("create", &shown, errno);
+    let root = tree::open_root(root).map_err(failed)?;
+    let (parent, name) = tree::locate_or_make(&root, folder.as_str()).map_err(failed)?;
+    let unfinished = tree::temporary(name);
+    discard_unfinished(&parent, &unfinished).map_err(failed)?;
+    mkdirat(&parent, &unfinished, FOLDER_MODE).map_err(failed)?;
+    let made = fill_folder(&parent, &unfinished, marker).and_then(|()| {
+        rename_folder(&parent, &unfinished, name)?;
+        sync_folder(&parent)
+    });
+    made.map_err(|errno| {
+        let _ = discard_unfinished(&parent, &unfinished);
+        failed(errno)
+    })
+}
+
+fn fill_folder(parent: &OwnedFd, name: &str, marker: &Marker) -> Result<(), Errno> {
+    let text = serde_json::to_vec_pretty(marker).map_err(|_| Errno::INVAL)?;
+    let folder = tree::folder(parent, name)?;
+    let file = openat(
+        &folder,
+        MARKER_NAME,
+        OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC,
+        FILE_MODE,
+    )?;
+    let mut rest = &text[..];
+    while !rest.is_empty() {
+        match rustix::io::write(&file, rest) {
+            Err(Errno::INTR) => {}
+            written => rest = &rest[written?..],
+        }
+    }
+    fdatasync(&file)?;
+    close(file)?;
+    sync_folder(&folder)
+}
+
+/// Removes a folder that was not finished under its temporary name; it holds a marker at most.
+fn discard_unfinished(parent: &OwnedFd, name: &str) -> Result<(), Errno> {
+    let folder = match tree::folder(parent, name) {
+        Err(Errno::NOENT) => return Ok(()),
+        folder => folder?,
+    };
+    tree::unlink(&folder, MARKER_NAME)?;
+    unlinkat(parent, name, AtFlags::REMOVEDIR)
+}
+
+/// Removes one object, or nothing when it is gone already.
+pub(crate) fn remove(root: &Path, key: &Key) -> Result<(), StoreError> {
+    let removed = tree::open_root(root).and_then(|root| {
+        let (folder, name) = tree::locate(&root, key.as_str())?;
+        tree::unlink(&folder, name)
+    });
+    match removed {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(errno) => Err(failure::object("remove", &root.join(key.as_str()), errno)),
+    }
+}
+
+/// Removes a folder that is empty but for what a killed process had not finished; whether it is gone.
+pub(crate) fn remove_empty_folder(root: &Path, key: &Key) -> Result<bool, StoreError> {
+    let removed = tree::open_root(root).and_then(|root| {
+        let (parent, name) = tree::locate(&root, key.as_str())?;
+        remove_leftovers(&tree::folder(&parent, name)?)?;
+        unlinkat(&parent, name, AtFlags::REMOVEDIR)
+    });
+    match removed {
+        Ok(()) | Err(Errno::NOENT) => Ok(true),
+        Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
+        Err(errno) => Err(failure::object("remove", &root.join(key.as_str()), errno)),
+    }
+}
+
+/// Removes unfinished objects from a folder that holds nothing else.
+fn remove_leftovers(folder: &OwnedFd) -> Result<(), Errno> {
+    let mut leftovers = Vec::new();
+    for entry in rustix::fs::Dir::new(tree::readable(folder)?)? {
+        let entry = entry?;
+        match entry.file_name().to_str() {
+            Ok("." | "..") => {}
+            Ok(name) if tree::is_temporary(name) => leftovers.push(name.to_owned()),
+            _ => return Ok(()),
+        }
+    }
+    leftovers.iter().try_for_each(|name| tree::unlink(folder, name))
+}
+
+/// The name holds this process's number, so one that exists was left by a killed process of the same number.
+fn create_temporary(folder: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
+    let name = tree::temporary(name);
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    match openat(folder, &name, flags, FILE_MODE) {
+        Err(Errno::EXIST) => {
+            tree::unlink(folder, &name)?;
+            openat(folder, &name, flags, FILE_MODE)
+        }
+        opened => opened,
+    }
+}
+
+/// Closes a file and says so when that fails: NFS reports a full disk only here.
+fn close(file: OwnedFd) -> Result<(), Errno> {
+    // SAFETY: the number was owned by `file`, which gave it up.
+    let closed = unsafe { libc::close(file.into_raw_fd()) };
+    match Errno::from_io_error(&std::io::Error::last_os_error()) {
+        Some(errno) if closed != 0 && errno != Errno::INTR => Err(errno),
+        _ => Ok(()),
+    }
+}
+
+/// Renames without replacing.
+fn rename_new(folder: &OwnedFd, from: &str, to: &str) -> Result<(), Errno> {
+    match renameat_with(folder, from, folder, to, RenameFlags::NOREPLACE) {
+        // Not every file system knows the flag (NFS does not); a hard link does not replace either.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            linkat(folder, from, folder, to, AtFlags::empty())?;
+            tree::unlink(folder, from)
+        }
+        renamed => renamed,
+    }
+}
+
+/// Renames a folder. The call itself replaces nothing but an empty folder, which a removal that was killed
+/// just before its end leaves behind.
+fn rename_folder(parent: &OwnedFd, from: &str, to: &str) -> Result<(), Errno> {
+    renameat(parent, from, parent, to).map_err(|errno| match errno {
+        Errno::NOTEMPTY | Errno::NOTDIR => Errno::EXIST,
+        errno => errno,
+    })
+}
+
+fn sync_folder(folder: &OwnedFd) -> Result<(), Errno> {
+    match fsync(tree::readable(folder)?) {
+        // Some network file systems do not sync folders.
+        Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
+        synced => synced,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn marker() -> Marker {
+        Marker { format: 1, note: "note".to_owned(), dataset: "d".to_owned() }
+    }
+
+    fn key(name: &str) -> Key {
+        Key::new(name).unwrap()
+    }
+
+    #[test]
+    fn an_object_appears_whole_under_its_name_when_it_is_finished() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = Box::new(FileWriter::create(dir.path(), &key("a/b/c.bin")).unwrap());
+        writer.write(b"hello ").unwrap();
+        writer.write(b"world").unwrap();
+        assert!(!dir.path().join("a/b/c.bin").exists());
+        writer.finish().unwrap();
+        assert_eq!(fs::read(dir.path().join("a/b/c.bin")).unwrap(), b"hello world");
+        assert_eq!(fs::read_dir(dir.path().join("a/b")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_dropped_writer_leaves_nothing_and_an_unfinished_name_is_taken_over() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(tree::temporary("x")), "left by a killed process").unwrap();
+        let mut writer = FileWriter::create(dir.path(), &key("x")).unwrap();
+        writer.write(b"half").unwrap();
+        drop(writer);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn nothing_is_ever_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("x"), "theirs").unwrap();
+        assert!(matches!(FileWriter::create(dir.path(), &key("x")), Err(StoreError::Exists { .. })));
+        let writer = Box::new(FileWriter::create(dir.path(), &key("y")).unwrap());
+        fs::write(dir.path().join("y"), "faster").unwrap();
+        assert!(matches!(writer.finish(), Err(StoreError::Exists { .. })));
+        assert_eq!(fs::read(dir.path().join("y")).unwrap(), b"faster");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "no temporary name is left");
+    }
+
+    #[test]
+    fn renaming_by_link_does_not_replace_either() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("from"), "new").unwrap();
+        fs::write(dir.path().join("to"), "old").unwrap();
+        let folder = tree::open_root(dir.path()).unwrap();
+        assert_eq!(linkat(&folder, "from", &folder, "to", AtFlags::empty()), Err(Errno::EXIST));
+        assert_eq!(rename_new(&folder, "from", "to"), Err(Errno::EXIST));
+    }
+
+    #[test]
+    fn a_folder_appears_with_its_marker_and_only_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("not/there/yet");
+        create_folder(&root, &key("p/d"), &marker()).unwrap();
+        assert!(root.join("p/d").join(MARKER_NAME).exists());
+        assert_eq!(fs::read_dir(root.join("p")).unwrap().count(), 1, "no temporary name is left");
+        assert!(matches!(create_folder(&root, &key("p/d"), &marker()), Err(StoreError::Exists { .. })));
+    }
+
+    #[test]
+    fn a_folder_that_a_killed_process_had_not_finished_is_made_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let unfinished = dir.path().join(tree::temporary("d"));
+        fs::create_dir(&unfinished).unwrap();
+        fs::write(unfinished.join(MARKER_NAME), "{").unwrap();
+        create_folder(dir.path(), &key("d"), &marker()).unwrap();
+        assert!(!unfinished.exists());
+    }
+
+    #[test]
+    fn an_empty_folder_is_taken_over_and_any_other_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("empty")).unwrap();
+        create_folder(dir.path(), &key("empty"), &marker()).unwrap();
+        assert!(dir.path().join("empty").join(MARKER_NAME).exists());
+        fs::create_dir(dir.path().join("theirs")).unwrap();
+        fs::write(dir.path().join("theirs/x"), "x").unwrap();
+        assert!(matches!(
+            create_folder(dir.path(), &key("theirs"), &marker()),
+            Err(StoreError::Exists { .. })
+        ));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "no temporary name is left");
+    }
+
+    #[test]
+    fn a_folder_is_removed_when_only_leftovers_are_in_it() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("d")).unwrap();
+        fs::write(dir.path().join("d/.x.feedline-tmp"), "half").unwrap();
+        fs::write(dir.path().join("d/theirs"), "x").unwrap();
+        assert!(!remove_empty_folder(dir.path(), &key("d")).unwrap());
+        assert!(dir.path().join("d/.x.feedline-tmp").exists(), "nothing goes while something stays");
+        remove(dir.path(), &key("d/theirs")).unwrap();
+        assert!(remove_empty_folder(dir.path(), &key("d")).unwrap());
+        assert!(remove_empty_folder(dir.path(), &key("d")).unwrap(), "gone already is gone");
+        remove(dir.path(), &key("d/theirs")).unwrap();
+    }
+
+    #[test]
+    fn removing_never_goes_through_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("theirs")).unwrap();
+        fs::write(dir.path().join("theirs/precious"), "x").unwrap();
+        std::os::unix::fs::symlink(dir.path().join("theirs"), dir.path().join("link")).unwrap();
+        assert!(remove(dir.path(), &key("link/precious")).is_err());
+        assert!(remove_empty_folder(dir.path(), &key("link")).is_err());
+        remove(dir.path(), &key("link")).unwrap();
+        assert!(dir.path().join("theirs/precious").exists() && !dir.path().join("link").exists());
+    }
+}
