@@ -1,0 +1,24 @@
+//! Scenarios made for a user: a commented one to keep, and the shortest one for a path.
+
+use crate::diagnostic::Source;
+
+/// Name under which mistakes of a scenario made from the command line are shown.
+const COMMAND_LINE: &str = "command line";
+
+/// A commented scenario for one target. `at` is its address, `need` the short form of a need such as
+/// `8xh100:resnet50`.
+pub fn init(at: &str, need: &str) -> String {
+    include_str!("init.toml").replace("{AT}", &quoted(at)).replace("{NEED}", &quoted(need))
+}
+
+/// The scenario that `feedline run PATH --need NEED` runs. Without a need it is one that says so when read.
+pub fn from_path(at: &str, need: Option<&str>) -> Source {
+    let need = need.map(|need| format!("need = {}\n", quoted(need))).unwrap_or_default();
+    let text = format!("version = 1\n{need}targets.data = {{ at = {} }}\n", quoted(at));
+    Source { name: COMMAND_LINE.to_owned(), text }
+}
+
+/// A TOML string.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}

@@ -1,0 +1,39 @@
+//! Keys and words that the vocabulary has and this version does not honour yet.
+//!
+//! They are refused like any other, but not called mistakes of spelling.
+
+/// Keys by table; `targets` stands for each of its tables.
+const KEYS: &[(&str, &[&str])] = &[
+    ("", &["training", "cache_tier", "checkpoint", "copy"]),
+    ("dataset", &["layout", "distribution", "compressibility"]),
+    (
+        "targets",
+        &[
+            "connections",
+            "addresses",
+            "prefixes",
+            "part_size",
+            "region",
+            "ca",
+            "retries",
+            "server_memory",
+            "emulate",
+        ],
+    ),
+    ("load", &["rate"]),
+    ("gate", &["utilization", "at", "regression", "baseline", "runs", "may_differ"]),
+];
+
+/// Values of `load.mode`.
+const MODES: &[&str] = &["paced", "training"];
+
+/// Whether a later version has `key` in the table at `path`.
+pub(crate) fn is_key(path: &str, key: &str) -> bool {
+    let table = path.split('.').next().unwrap_or_default();
+    KEYS.iter().any(|(name, keys)| *name == table && keys.contains(&key))
+}
+
+/// Whether a later version has this word.
+pub(crate) fn is_word(word: &str) -> bool {
+    MODES.contains(&word)
+}

@@ -1,0 +1,147 @@
+//! The datasets: one for each sample size.
+
+use plan::DatasetSpec;
+
+use crate::diagnostic::{Problem, Problems, Span};
+use crate::list::Item;
+use crate::reader::Field;
+use crate::value::Size;
+use crate::words::Origin;
+use crate::written::Dataset;
+
+/// Written in seconds to a fast disk, in a minute or two to a slow one; a scenario that is to decide
+/// something about a server with memory of its own names a larger one.
+const SIZE_DEFAULT_BYTES: u64 = 8 << 30;
+
+/// The sample size where the need names none.
+const SAMPLE_DEFAULT_BYTES: u64 = 1 << 20;
+
+const SEED_DEFAULT: u64 = 1;
+
+/// The datasets of the scenario; `samples[i]` belongs to `specs[i]`.
+#[derive(Debug)]
+pub(super) struct Datasets {
+    pub(super) origin: Origin,
+    pub(super) specs: Vec<DatasetSpec>,
+    pub(super) samples: Vec<Sample>,
+}
+
+/// A sample size, and where it was written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sample {
+    /// `None` for files of the user's whose size nobody stated.
+    pub(super) bytes: Option<u64>,
+    pub(super) span: Option<Span>,
+}
+
+impl Datasets {
+    /// Bytes that feedline writes below each path.
+    pub(super) fn bytes_to_write(&self) -> u64 {
+        self.specs.iter().filter_map(DatasetSpec::total_bytes).fold(0, u64::saturating_add)
+    }
+}
+
+pub(super) fn resolve(
+    written: &Dataset,
+    need: Option<&feed::Need>,
+    problems: &mut Problems,
+) -> Option<Datasets> {
+    let origin = match &written.source {
+        Field::Wrong(_) => return None,
+        source => source.given().map(|entry| entry.value.0).unwrap_or_default(),
+    };
+    match origin {
+        Origin::Generate => generated(written, need, problems),
+        Origin::Existing => existing(written, problems),
+    }
+}
+
+fn generated(written: &Dataset, need: Option<&feed::Need>, problems: &mut Problems) -> Option<Datasets> {
+    if let (Some(samples), Some(size)) = (written.samples.key(), written.size.key()) {
+        let problem = Problem::new("`dataset.samples` and `dataset.size` both say how much to write");
+        problems.push(problem.at(samples, "remove this").at(size, "or this"));
+        return None;
+    }
+    let samples = sample_sizes(&written.sample_size, need)?;
+    let seed = written.seed.value_or(SEED_DEFAULT)?;
+    let mut specs = Vec::new();
+    for sample in &samples {
+        let sample_bytes = sample.bytes?;
+        let samples = sample_count(written, sample_bytes)?;
+        if let Some(problem) = too_many(written, samples, sample, sample_bytes) {
+            problems.push(problem);
+            return None;
+        }
+        specs.push(DatasetSpec::Generate { samples, sample_bytes, seed });
+    }
+    Some(Datasets { origin: Origin::Generate, specs, samples })
+}
+
+fn sample_sizes(written: &Field<crate::list::Axis<Size>>, need: Option<&feed::Need>) -> Option<Vec<Sample>> {
+    match written {
+        Field::Given(axis) => Some(axis.value.0.iter().map(written_sample).collect()),
+        Field::Absent => {
+            let bytes =
+                need?.sample_bytes().map_or(SAMPLE_DEFAULT_BYTES, |bytes| (bytes.round() as u64).max(1));
+            Some(vec![Sample { bytes: Some(bytes), span: None }])
+        }
+        Field::Wrong(_) => None,
+    }
+}
+
+fn written_sample(item: &Item<Size>) -> Sample {
+    Sample { bytes: Some(item.value.0), span: Some(item.span) }
+}
+
+/// As many samples as reach the size, at least one.
+fn sample_count(written: &Dataset, sample_bytes: u64) -> Option<u64> {
+    match &written.samples {
+        Field::Given(samples) => Some(samples.value.0),
+        Field::Absent => Some(written.size.value_or(SIZE_DEFAULT_BYTES)?.div_ceil(sample_bytes).max(1)),
+        Field::Wrong(_) => None,
+    }
+}
+
+/// Files are numbered by a `u32`, bytes counted by a `u64`.
+fn too_many(written: &Dataset, samples: u64, sample: &Sample, sample_bytes: u64) -> Option<Problem> {
+    let (message, help) = if u32::try_from(samples).is_err() {
+        let files = feed::group_digits(samples);
+        (
+            format!("{files} sample files; at most 4,294,967,295 are possible"),
+            "write larger samples or fewer bytes",
+        )
+    } else if samples.checked_mul(sample_bytes).is_none() {
+        ("the dataset has more bytes than a 64-bit number holds".to_owned(), "write fewer or smaller samples")
+    } else {
+        return None;
+    };
+    let amount = written.samples.span().or(written.size.span());
+    Some(Problem::new(message).also_if(amount, "this much").also_if(sample.span, "of this size").help(help))
+}
+
+fn existing(written: &Dataset, problems: &mut Problems) -> Option<Datasets> {
+    let source = written.source.key()?;
+    let refused =
+        [("samples", written.samples.key()), ("size", written.size.key()), ("seed", written.seed.key())];
+    for (key, span) in refused {
+        if let Some(span) = span {
+            let problem = Problem::new(format!("`dataset.{key}` is for data that feedline writes"));
+            problems.push(problem.at(span, "remove this").also(source, "here the files are the user's"));
+        }
+    }
+    let sample = match &written.sample_size {
+        Field::Absent => Sample { bytes: None, span: None },
+        Field::Given(axis) => {
+            if let [item] = axis.value.0.as_slice() {
+                written_sample(item)
+            } else {
+                let problem = Problem::new("files of the user's have one sample size, not a list of them");
+                problems.push(problem.at(axis.span, "write one size").also(source, "says whose files"));
+                return None;
+            }
+        }
+        Field::Wrong(_) => return None,
+    };
+    let specs = vec![DatasetSpec::Existing { sample_bytes: sample.bytes }];
+    Some(Datasets { origin: Origin::Existing, specs, samples: vec![sample] })
+}

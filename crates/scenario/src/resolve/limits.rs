@@ -1,0 +1,184 @@
+//! What does not fit: blocks into files, datasets onto disks, threads, buffers and open files into the
+//! machine.
+
+use std::collections::BTreeMap;
+
+use plan::{Cache, Cell, DatasetSpec};
+
+use crate::diagnostic::{Problem, Problems, Span};
+use crate::host::HostFacts;
+use crate::words::Origin;
+use crate::written::{self, Address};
+
+use super::dataset::Datasets;
+use super::load::{BLOCK_ALIGN_BYTES, Block, Blocks, Load, rounded};
+use super::target::Resolved;
+
+/// Files a process has open besides those it reads: standard streams, the record, counters of the kernel.
+const OPEN_FILES_RESERVED: u64 = 16;
+
+/// A ring and its waker.
+const OPEN_FILES_PER_THREAD: u64 = 2;
+
+/// Whether each path has room for all that is written below it.
+pub(super) fn disk(
+    targets: &[&Resolved<'_>],
+    datasets: &Datasets,
+    written: &written::Dataset,
+    host: &HostFacts,
+    problems: &mut Problems,
+) {
+    let bytes = datasets.bytes_to_write();
+    let paths: BTreeMap<&str, Span> =
+        targets.iter().filter_map(|target| Some((path(target)?, target.at()))).collect();
+    for (path, at) in paths {
+        let free = host.paths.get(path).and_then(|facts| facts.free_bytes);
+        if let Some(free) = free.filter(|free| bytes > *free) {
+            let message = format!(
+                "the dataset takes {}, and {} are free on this path",
+                feed::format_bytes(bytes),
+                feed::format_bytes(free)
+            );
+            let amount = written.size.span().or(written.samples.span());
+            let problem = Problem::new(message)
+                .at(at, format!("{} free", feed::format_bytes(free)))
+                .also_if(amount, "of every sample size")
+                .help("write a smaller dataset.size, or choose a path with more room");
+            problems.push(problem);
+        }
+    }
+}
+
+fn path<'a>(target: &Resolved<'a>) -> Option<&'a str> {
+    match &target.written.at.given()?.value {
+        Address::Path(path) => Some(path),
+        Address::Null => None,
+    }
+}
+
+/// Whether `threads` as written fits the engines and the depths.
+pub(super) fn threads(target: &Resolved<'_>, load: &Load, problems: &mut Problems) {
+    let Some(threads) = &load.threads else {
+        return;
+    };
+    for lane in target.lanes.iter().filter(|lane| lane.engine.depth_per_thread_max() == 1) {
+        if load.depths.iter().any(|depth| *depth != threads.value) {
+            let engine = lane.engine;
+            let problem = Problem::new(format!("{engine} has one thread for each read outstanding"))
+                .at(threads.span, "says otherwise")
+                .also(lane.span.unwrap_or(target.written.name.span), format!("{engine} is used here"))
+                .also_if(load.depth_span, "sets its threads")
+                .help("remove `load.threads`: the queue depth is the number of threads");
+            problems.push(problem);
+        }
+    }
+    let deepest = load.depths.iter().copied().max().unwrap_or(0);
+    let shared = target.lanes.iter().any(|lane| lane.engine.depth_per_thread_max() > 1);
+    if shared && threads.value > deepest {
+        let problem = Problem::new("more threads than reads outstanding: some would have nothing to do")
+            .at(threads.span, "threads")
+            .also_if(load.depth_span, format!("at most {deepest} outstanding"));
+        problems.push(problem.help("write a deeper queue or fewer threads"));
+    }
+}
+
+/// Whether every block size as written fits into the smallest sample file. Files of the user's may hold
+/// several samples each, so their size does not follow from a sample's.
+pub(super) fn blocks(datasets: &Datasets, blocks: &Blocks, problems: &mut Problems) {
+    let smallest = datasets.samples.iter().min_by_key(|sample| sample.bytes);
+    let smallest = smallest.filter(|_| datasets.origin == Origin::Generate);
+    let Some((sample, bytes)) = smallest.and_then(|sample| Some((sample, sample.bytes?))) else {
+        return;
+    };
+    for block in blocks.all(*sample) {
+        if let Some(span) = block.span.filter(|_| u64::from(block.bytes) > rounded(bytes)) {
+            let (block, file) = (feed::format_bytes(u64::from(block.bytes)), feed::format_bytes(bytes));
+            let problem =
+                Problem::new(format!("a block of {block} is larger than the sample file of {file}"))
+                    .at(span, "a read cannot be larger than its file")
+                    .also_if(sample.span, "one file");
+            let most = feed::format_bytes(rounded(bytes));
+            problems.push(
+                problem
+                    .help(format!("write at most \"{most}\", or leave it out: it follows the sample size")),
+            );
+        }
+    }
+}
+
+/// Whether a file read in several blocks by direct I/O is read at multiples of the alignment.
+pub(super) fn alignment(target: &Resolved<'_>, datasets: &Datasets, load: &Load, problems: &mut Problems) {
+    let Some(align) = target.direct_align_bytes.filter(|_| target.caches.contains(&Cache::Bypass)) else {
+        return;
+    };
+    let theirs = datasets.origin == Origin::Existing;
+    let largest = datasets.samples.iter().max_by_key(|sample| sample.bytes.unwrap_or(u64::MAX));
+    let Some(sample) = largest else {
+        return;
+    };
+    for block in load.blocks.all(*sample) {
+        let several = sample.bytes.is_none_or(|bytes| theirs || u64::from(block.bytes) < bytes);
+        if several && !block.bytes.is_multiple_of(align) {
+            problems.push(misaligned(target, block, align));
+        }
+    }
+}
+
+fn misaligned(target: &Resolved<'_>, block: Block, align: u32) -> Problem {
+    let bytes = u64::from(block.bytes);
+    let near = rounded(bytes).checked_next_multiple_of(u64::from(align)).unwrap_or(BLOCK_ALIGN_BYTES);
+    Problem::new(format!("direct I/O reads in multiples of {align} B here"))
+        .at(block.span.unwrap_or(target.at()), format!("{} B is none", feed::group_digits(bytes)))
+        .also(target.at(), "of this path")
+        .help(format!("write for example \"{}\"", feed::format_bytes(near)))
+}
+
+/// Whether the buffers and open files of the most demanding cell fit into the machine.
+pub(super) fn resources(
+    target: &Resolved<'_>,
+    cells: &[Cell],
+    datasets: &Datasets,
+    load: &Load,
+    host: &HostFacts,
+    problems: &mut Problems,
+) {
+    let place = load.depth_span.unwrap_or(target.at());
+    let largest = cells.iter().max_by_key(|cell| buffer_bytes(cell));
+    if let Some(cell) = largest.filter(|cell| buffer_bytes(cell) > host.memory_bytes / 2) {
+        let message = format!(
+            "the buffers of a cell take {}, more than half of the memory ({})",
+            feed::format_bytes(buffer_bytes(cell)),
+            feed::format_bytes(host.memory_bytes)
+        );
+        let blocks =
+            format!("{} reads of {}", cell.queue_depth, feed::format_bytes(u64::from(cell.block_bytes)));
+        let problem = Problem::new(message).at(place, blocks).also_if(load.blocks.span, "of these blocks");
+        problems.push(problem.help("write shallower queues or smaller blocks"));
+    }
+    let storage = target.target.config.is_storage();
+    let neediest = cells.iter().filter(|_| storage).max_by_key(|cell| open_files(cell, datasets));
+    if let Some(cell) = neediest.filter(|cell| open_files(cell, datasets) > host.open_files_max) {
+        let needed = open_files(cell, datasets);
+        let message = format!(
+            "{} reads outstanding keep {needed} files open; this process may have {}",
+            cell.queue_depth, host.open_files_max
+        );
+        let problem = Problem::new(message).at(place, "too deep for that limit");
+        problems.push(problem.help(format!("raise it (ulimit -n {needed}), or write shallower queues")));
+    }
+}
+
+fn buffer_bytes(cell: &Cell) -> u64 {
+    let reads = u64::from(cell.threads) * u64::from(cell.queue_depth.div_ceil(cell.threads));
+    reads.saturating_mul(rounded(u64::from(cell.block_bytes)))
+}
+
+/// A read keeps its file open; there are no more files than samples.
+fn open_files(cell: &Cell, datasets: &Datasets) -> u64 {
+    let depth = u64::from(cell.queue_depth);
+    let files = match datasets.specs[cell.dataset] {
+        DatasetSpec::Generate { samples, .. } => depth.min(samples),
+        DatasetSpec::Existing { .. } => depth,
+    };
+    files + u64::from(cell.threads) * OPEN_FILES_PER_THREAD + OPEN_FILES_RESERVED
+}

@@ -1,0 +1,81 @@
+//! From a scenario as written, and what the machine allows, to a plan.
+//!
+//! Each part that could not be resolved is `None` and has reported why; what depends on it is left
+//! unsaid, everything else is still checked.
+
+mod cache;
+mod cells;
+mod dataset;
+mod limits;
+mod load;
+mod measure;
+mod need;
+mod target;
+
+use plan::{Cell, Plan};
+
+use crate::diagnostic::Problems;
+use crate::host::HostFacts;
+use crate::written::Document;
+
+/// Resolves a scenario. The plan is only worth something when no problem was reported.
+pub(crate) fn plan(
+    name: &str,
+    written: &Document,
+    host: &HostFacts,
+    problems: &mut Problems,
+) -> Option<Plan> {
+    let need = need::resolve(&written.need, problems);
+    let datasets = dataset::resolve(&written.dataset, need.as_ref(), problems);
+    let blocks = load::blocks(&written.load.block_size, problems);
+    if let (Some(datasets), Some(blocks)) = (&datasets, &blocks) {
+        limits::blocks(datasets, blocks, problems);
+    }
+    let load = blocks.and_then(|blocks| load::resolve(&written.load, blocks));
+    let measure = measure::resolve(&written.measure, problems);
+    let gate = measure::gate(&written.gate, &written.targets, problems);
+    let targets = target::resolve_all(written, host, problems);
+
+    let usable = targets.iter().flatten().collect::<Vec<_>>();
+    if let Some(datasets) = &datasets {
+        limits::disk(&usable, datasets, &written.dataset, host, problems);
+    }
+    let cells = match (&datasets, &load) {
+        (Some(datasets), Some(load)) => {
+            let seed = measure.as_ref().map_or(0, |measure| measure.seed);
+            cells(written, &usable, datasets, load, seed, host, problems)
+        }
+        _ => None,
+    };
+    let (targets, skipped): (Vec<_>, Vec<_>) =
+        targets.into_iter().flatten().map(target::Resolved::into_parts).unzip();
+    Some(Plan {
+        name: name.to_owned(),
+        title: written.title.given().map(|title| title.value.0.clone()),
+        need: need?,
+        datasets: datasets?.specs,
+        targets,
+        cells: cells?,
+        skipped: skipped.into_iter().flatten().collect(),
+        measure: measure?,
+        gate: gate?,
+    })
+}
+
+/// The cells, unless there are too many of them to mean it.
+fn cells(
+    written: &Document,
+    targets: &[&target::Resolved<'_>],
+    datasets: &dataset::Datasets,
+    load: &load::Load,
+    seed: u64,
+    host: &HostFacts,
+    problems: &mut Problems,
+) -> Option<Vec<Cell>> {
+    let caches = written.load.cache.given().map_or(1, |entry| entry.value.0.len());
+    if let Some(problem) = cells::refuse_too_many(&written.targets, datasets, load, caches) {
+        problems.push(problem);
+        return None;
+    }
+    Some(cells::expand(targets, datasets, load, seed, host, problems))
+}

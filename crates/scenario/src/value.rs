@@ -1,0 +1,339 @@
+//! The scalars a scenario can hold: text, sizes, rates, durations, numbers.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use crate::diagnostic::{Problem, Problems};
+use crate::document::{Node, Value};
+use crate::reader::{Written, wrong_type};
+
+/// A schema name and body for a type that is written as a scalar.
+macro_rules! scalar_schema {
+    ($type:ty, $name:literal, $schema:tt) => {
+        impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!($schema)
+            }
+        }
+    };
+}
+
+/// A number as `feed` reads it, for the patterns below.
+macro_rules! number_and {
+    ($units:literal) => {
+        concat!(r"^\s*[0-9][0-9,]*(\.[0-9]+)?\s*", $units, r"\s*$")
+    };
+}
+
+const SIZE_PATTERN: &str = number_and!("(B|[kMGTPE]B|[KMGTPE]iB)");
+const RATE_PATTERN: &str = number_and!("([kMGTPE]?B|[KMGTPE]iB|[kMGT]?b|[kMGT]?bit)/s");
+const DURATION_PATTERN: &str = number_and!("(ns|us|µs|ms|s|m|min|h|d)");
+
+/// Words for people: not empty, one line, nothing a terminal would obey.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Text(pub(crate) String);
+
+scalar_schema!(Text, "text", { "type": "string", "pattern": "^[^\\x00-\\x1f\\x7f]+$" });
+
+impl Written for Text {
+    fn expected() -> String {
+        "text in quotes".to_owned()
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        let Value::String(text) = &node.value else {
+            problems.push(wrong_type::<Self>(node, path));
+            return None;
+        };
+        let wrong = if text.trim().is_empty() {
+            "this is empty"
+        } else if text.contains(char::is_control) {
+            "this has a line break or another control character"
+        } else {
+            return Some(Self(text.clone()));
+        };
+        problems.push(Problem::new(format!("`{path}` takes one line of text")).at(node.span, wrong));
+        None
+    }
+}
+
+impl From<Text> for String {
+    fn from(text: Text) -> Self {
+        text.0
+    }
+}
+
+/// A number of bytes, more than zero.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Size(pub(crate) u64);
+
+scalar_schema!(Size, "size", { "type": "string", "pattern": SIZE_PATTERN });
+
+impl Written for Size {
+    fn expected() -> String {
+        "a size such as \"128 KiB\" or \"1.5 GB\"".to_owned()
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        quantity::<Self, _>(node, path, "B", feed::parse_bytes, problems).map(Self)
+    }
+}
+
+impl From<Size> for u64 {
+    fn from(size: Size) -> Self {
+        size.0
+    }
+}
+
+/// Bytes per second, more than zero.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Rate(pub(crate) f64);
+
+scalar_schema!(Rate, "rate", { "type": "string", "pattern": RATE_PATTERN });
+
+impl Written for Rate {
+    fn expected() -> String {
+        "a rate such as \"2.5 GB/s\" (bytes) or \"25 Gb/s\" (bits)".to_owned()
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        quantity::<Self, _>(node, path, "B/s", feed::parse_rate_bps, problems).map(Self)
+    }
+}
+
+/// Nanoseconds, more than zero.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Duration(pub(crate) u64);
+
+scalar_schema!(Duration, "duration", { "type": "string", "pattern": DURATION_PATTERN });
+
+impl Written for Duration {
+    fn expected() -> String {
+        "a duration such as \"10s\", \"250ms\" or \"30m\"".to_owned()
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        quantity::<Self, _>(node, path, "s", feed::parse_duration_ns, problems).map(Self)
+    }
+}
+
+impl From<Duration> for u64 {
+    fn from(duration: Duration) -> Self {
+        duration.0
+    }
+}
+
+/// Nanoseconds; zero is a choice.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Pause(pub(crate) u64);
+
+scalar_schema!(Pause, "pause", { "type": "string", "pattern": DURATION_PATTERN });
+
+impl Written for Pause {
+    fn expected() -> String {
+        "a duration such as \"2s\", \"250ms\" or \"0s\"".to_owned()
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        let or_zero = |text: &str| match feed::parse_duration_ns(text) {
+            Err(feed::UnitError::Zero { .. }) => Ok(0),
+            parsed => parsed,
+        };
+        quantity::<Self, _>(node, path, "s", or_zero, problems).map(Self)
+    }
+}
+
+impl From<Pause> for u64 {
+    fn from(pause: Pause) -> Self {
+        pause.0
+    }
+}
+
+/// A whole number within bounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Whole<const MIN: u64, const MAX: u64>(pub(crate) u64);
+
+impl<const MIN: u64, const MAX: u64> JsonSchema for Whole<MIN, MAX> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("whole_{MIN}_{MAX}").into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": MIN, "maximum": MAX })
+    }
+}
+
+impl<const MIN: u64, const MAX: u64> Written for Whole<MIN, MAX> {
+    fn expected() -> String {
+        if MIN == MAX {
+            return format!("the number {MIN}");
+        }
+        format!("a whole number from {} to {}", feed::group_digits(MIN), feed::group_digits(MAX))
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        let Value::Integer { digits, radix } = &node.value else {
+            problems.push(unquoted(wrong_type::<Self>(node, path), node));
+            return None;
+        };
+        let number = i128::from_str_radix(digits, *radix).ok();
+        let within = number.and_then(|number| u64::try_from(number).ok()).filter(|n| (MIN..=MAX).contains(n));
+        if within.is_none() {
+            let wrong = match number {
+                Some(number) if number < i128::from(MIN) => "this is too small",
+                _ => "this is too large",
+            };
+            let message = format!("`{path}` takes {}", Self::expected());
+            problems.push(Problem::new(message).at(node.span, wrong));
+        }
+        within.map(Self)
+    }
+}
+
+impl<const MIN: u64, const MAX: u64> From<Whole<MIN, MAX>> for u64 {
+    fn from(whole: Whole<MIN, MAX>) -> Self {
+        whole.0
+    }
+}
+
+/// A number that counts things: at least one, at most what a `u32` holds.
+pub(crate) type Count = Whole<1, { u32::MAX as u64 }>;
+
+impl From<Count> for u32 {
+    fn from(count: Count) -> Self {
+        count.0 as Self
+    }
+}
+
+/// A seed; the bound is that of TOML's integers.
+pub(crate) type Seed = Whole<0, { i64::MAX as u64 }>;
+
+/// A number, more than zero.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Number(pub(crate) f64);
+
+scalar_schema!(Number, "number", { "type": "number", "exclusiveMinimum": 0 });
+
+impl Written for Number {
+    fn expected() -> String {
+        "a number above zero, e.g. 2e6".to_owned()
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        let number = number::<Self>(node, path, problems)?;
+        if number <= 0.0 {
+            let problem = Problem::new(format!("`{path}` takes {}", Self::expected()));
+            problems.push(problem.at(node.span, "this is not above zero"));
+            return None;
+        }
+        Some(Self(number))
+    }
+}
+
+/// A share of one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Fraction(pub(crate) f64);
+
+scalar_schema!(Fraction, "fraction", { "type": "number", "exclusiveMinimum": 0, "maximum": 1 });
+
+impl Written for Fraction {
+    fn expected() -> String {
+        "a number above 0 and up to 1, e.g. 0.9".to_owned()
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        let number = number::<Self>(node, path, problems)?;
+        if number > 0.0 && number <= 1.0 {
+            return Some(Self(number));
+        }
+        let mut problem =
+            Problem::new(format!("`{path}` takes {}", Self::expected())).at(node.span, "this is outside");
+        if number > 1.0 && number <= 100.0 {
+            problem = problem.help(format!("{number} % is written {}", number / 100.0));
+        }
+        problems.push(problem);
+        None
+    }
+}
+
+/// Yes or no.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Flag(pub(crate) bool);
+
+scalar_schema!(Flag, "flag", { "type": "boolean" });
+
+impl Written for Flag {
+    fn expected() -> String {
+        "true or false".to_owned()
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        if let Value::Boolean(flag) = node.value {
+            return Some(Self(flag));
+        }
+        problems.push(wrong_type::<Self>(node, path));
+        None
+    }
+}
+
+/// A quoted number with a unit. A bare number is told how to carry `unit`, the smallest one.
+fn quantity<T: Written, Q>(
+    node: &Node,
+    path: &str,
+    unit: &str,
+    parse: impl Fn(&str) -> Result<Q, feed::UnitError>,
+    problems: &mut Problems,
+) -> Option<Q> {
+    let problem = match &node.value {
+        Value::String(text) => match parse(text) {
+            Ok(quantity) => return Some(quantity),
+            Err(error) => {
+                Problem::new(format!("`{path}` takes {}", T::expected())).at(node.span, error.to_string())
+            }
+        },
+        Value::Integer { digits, radix: 10 } | Value::Float(digits) if !digits.starts_with('-') => {
+            wrong_type::<T>(node, path).help(format!("with its unit: \"{digits} {unit}\""))
+        }
+        _ => wrong_type::<T>(node, path),
+    };
+    problems.push(problem);
+    None
+}
+
+/// Splits the text of an error into what went wrong and what to do about it.
+pub(crate) fn split_hint(text: &str) -> (String, Option<String>) {
+    match text.split_once("hint:") {
+        Some((cause, hint)) => (cause.trim().to_owned(), Some(hint.trim().to_owned())),
+        None => (text.trim().to_owned(), None),
+    }
+}
+
+fn number<T: Written>(node: &Node, path: &str, problems: &mut Problems) -> Option<f64> {
+    let number = match &node.value {
+        Value::Integer { digits, radix } => i128::from_str_radix(digits, *radix).ok().map(|n| n as f64),
+        Value::Float(text) => text.parse().ok().filter(|number: &f64| number.is_finite()),
+        _ => {
+            problems.push(unquoted(wrong_type::<T>(node, path), node));
+            return None;
+        }
+    };
+    if number.is_none() {
+        let problem = Problem::new(format!("`{path}` takes {}", T::expected()));
+        problems.push(problem.at(node.span, "this is not a finite number"));
+    }
+    number
+}
+
+fn unquoted(problem: Problem, node: &Node) -> Problem {
+    match &node.value {
+        Value::String(text) if text.trim().parse::<f64>().is_ok() => {
+            problem.help(format!("without the quotes: {}", text.trim()))
+        }
+        _ => problem,
+    }
+}

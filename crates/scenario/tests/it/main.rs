@@ -1,0 +1,12 @@
+//! Scenarios from text to plan or diagnostics, through the public interface.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod keys;
+mod machine;
+mod overrides;
+mod plans;
+mod rejected;
+mod robust;
+mod schema;
+mod shipped;

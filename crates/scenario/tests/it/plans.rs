@@ -1,0 +1,135 @@
+//! Snapshots of resolved plans, in a compact form.
+
+use std::fmt::Write as _;
+
+use plan::{Cell, Plan};
+
+use crate::machine::{resolve, resolve_on, with};
+
+/// Everything of a plan that a user would want to check, a line for each thing.
+fn describe(plan: &Plan) -> String {
+    let mut text = String::new();
+    writeln!(text, "{} {:?}; {} at {}", plan.name, plan.title, plan.need.label, plan.need.utilization)
+        .unwrap();
+    plan.datasets.iter().for_each(|dataset| writeln!(text, "{dataset:?}").unwrap());
+    plan.targets.iter().for_each(|target| writeln!(text, "{target:?}").unwrap());
+    plan.skipped.iter().for_each(|skipped| writeln!(text, "{skipped:?}").unwrap());
+    writeln!(text, "{:?}\n{:?}", plan.measure, plan.gate).unwrap();
+    plan.cells.iter().for_each(|cell| writeln!(text, "{}", line(cell)).unwrap());
+    text
+}
+
+fn line(cell: &Cell) -> String {
+    let mut line = format!(
+        "{} t{} d{} x{} batch {} {} seed {}",
+        cell.slug,
+        cell.target,
+        cell.dataset,
+        cell.threads,
+        cell.submit_batch,
+        cell.registered.name(),
+        cell.seed
+    );
+    if let Some(group) = cell.auto_group {
+        write!(line, " auto {group}").unwrap();
+    }
+    if let Some(reason) = &cell.stands_in_for {
+        write!(line, " [{reason}]").unwrap();
+    }
+    line
+}
+
+fn described(text: &str) -> String {
+    describe(&resolve(text).unwrap_or_else(|diagnostics| panic!("{diagnostics}")))
+}
+
+#[test]
+fn the_shortest_scenario_has_careful_defaults() {
+    insta::assert_snapshot!(described(&with("")));
+}
+
+#[test]
+fn every_axis_multiplies() {
+    insta::assert_snapshot!(described(&with(
+        "targets.b = { at = \"/mnt/b\", engine = [\"io_uring\", \"pread\"], direct = [true, false], title = \"B\", \
+         about = \"a disk\", registered = \"required\" }\n\
+         [dataset]\nsamples = 64\nsample_size = [\"114660 B\", \"4 MiB\"]\nseed = 9\n\
+         [load]\nqueue_depth = [1, 200]\naccess = [\"sequential\", \"random\"]\n\
+         [measure]\nseed = 3\nepochs = 2\nwarmup = \"0s\"\nbudget = \"1h\"\ncell_order = \"file\"\n\
+         [gate]\nfeeds = [\"b\"]\np99 = \"20ms\"",
+    )));
+}
+
+#[test]
+fn paths_decide_the_cache() {
+    insta::assert_snapshot!(described(
+        "version = 1\nneed = \"2.5 GB/s\"\n[targets]\nnull = { at = \"null:\" }\ndirect = { at = \"/mnt/a\" }\n\
+         buffered = { at = \"/buffered/a\" }\n[load]\nqueue_depth = 4\n",
+    ));
+}
+
+#[test]
+fn memory_may_be_measured_for_what_it_is() {
+    insta::assert_snapshot!(described(
+        "version = 1\nneed = { batch = 32, step_time = \"100ms\", sample_size = \"150000 B\", count = 4, hosts = 2, \
+         utilization = 0.8 }\ntargets.shm = { at = \"/shm/a\" }\nload = { queue_depth = 4, cache = \"warm\" }\n",
+    ));
+}
+
+#[test]
+fn files_of_the_users() {
+    let text = "version = 1\nneed = { tokens_per_second = 2e6, token_size = \"2 B\" }\n\
+                targets.a = { at = \"/readonly/a\" }\ndataset.source = \"existing\"\nload.queue_depth = [64, 65]\n";
+    let stated = format!("{text}dataset.sample_size = \"6000 B\"\n");
+    insta::assert_snapshot!(format!("{}\n{}", described(text), described(&stated)));
+}
+
+#[test]
+fn threads_as_written_never_exceed_the_depth() {
+    insta::assert_snapshot!(described(&with("load = { threads = 6, queue_depth = [1, 8, 64] }")));
+}
+
+#[test]
+fn a_missing_io_uring_is_skipped_or_replaced() {
+    let without_ring = |text: &str| {
+        let plan = resolve_on(text, &[], |host| host.io_uring = Err("memlock is 8 MiB".to_owned()));
+        describe(&plan.unwrap_or_else(|diagnostics| panic!("{diagnostics}")))
+    };
+    let target = |otherwise: &str| {
+        with(&format!(
+            "load.queue_depth = [2, 4]\ntargets.data.engine = [\"io_uring\", \"pread\"]\n\
+             targets.data.on_unavailable = \"{otherwise}\""
+        ))
+        .replace("targets.data = { at = \"/mnt/bench\" }", "targets.data.at = \"/mnt/bench\"")
+    };
+    insta::assert_snapshot!(format!("{}\n{}", without_ring(&target("skip")), without_ring(&target("pread"))));
+}
+
+#[test]
+fn targets_and_curves_keep_the_order_of_the_file() {
+    let plan = resolve(&with("targets.zebra.at = \"/z\"\ntargets.ant.at = \"/a\"")).unwrap();
+    let names: Vec<_> = plan.targets.iter().map(|target| target.name.as_str()).collect();
+    assert_eq!(names, ["data", "zebra", "ant"]);
+    let groups: Vec<_> = plan.cells.iter().map(|cell| cell.auto_group.unwrap()).collect();
+    assert_eq!(groups, [[0; 10], [1; 10], [2; 10]].concat());
+}
+
+#[test]
+fn two_targets_on_one_path_are_one_dataset_on_disk() {
+    let twice = "targets.b = { at = \"/small/x\" }\ntargets.c = { at = \"/small/x\", engine = \"pread\" }\n\
+                 dataset.size = \"8 GiB\"";
+    assert!(resolve(&with(twice)).is_ok());
+}
+
+#[test]
+fn cells_are_named_apart() {
+    let plan = resolve(&with(
+        "targets.b = { at = \"/b\", engine = [\"io_uring\", \"pread\"] }\n\
+         [dataset]\nsample_size = [\"1025 KiB\", \"1 MiB\", \"1000001 B\"]\n\
+         [load]\nblock_size = [\"512 B\", \"1 KiB\", \"1000448 B\"]\naccess = [\"random\", \"sequential\"]\n\
+         cache = [\"cold\", \"warm\", \"bypass\"]\nqueue_depth = [1, 2]",
+    ))
+    .unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+    let slugs: std::collections::BTreeSet<_> = plan.cells.iter().map(|cell| &cell.slug).collect();
+    assert_eq!((plan.cells.len(), slugs.len()), (324, 324));
+}

@@ -1,0 +1,318 @@
+//! Snapshots of refused scenarios: every class of mistake, with what a user sees.
+
+use std::fmt::Write as _;
+
+use scenario::HostFacts;
+
+use crate::machine::{resolve, resolve_on, with};
+
+fn refusal(text: &str, overrides: &[&str], change: impl Fn(&mut HostFacts)) -> String {
+    match resolve_on(text, overrides, change) {
+        Ok(plan) => panic!("accepted with {} cells:\n{text}", plan.cells.len()),
+        Err(diagnostics) => diagnostics.to_string(),
+    }
+}
+
+/// One line added to the shortest scenario, case after case.
+fn refusals(lines: &[&str]) -> String {
+    let mut shown = String::new();
+    for line in lines {
+        writeln!(shown, "{}\n{}\n", refusal(&with(line), &[], |_| ()), "-".repeat(60)).unwrap();
+    }
+    shown
+}
+
+#[test]
+fn unknown_keys() {
+    insta::assert_snapshot!(refusals(&[
+        "titel = \"x\"",
+        "load = { queue_dept = 8 }",
+        "load.rate = \"1 GB/s\"",
+        "training = { readers = 4 }",
+        "xyzzy = 1",
+        "targets.other = { at = \"/mnt/other\", engines = [\"pread\"] }",
+        "targets.other = { at = \"/mnt/other\", connections = 8 }",
+    ]));
+}
+
+#[test]
+fn wrong_types() {
+    insta::assert_snapshot!(refusals(&[
+        "load = { queue_depth = \"32\" }",
+        "load = { queue_depth = 8.5 }",
+        "load = { queue_depth = \"many\" }",
+        "load = { block_size = 131072 }",
+        "load = 8",
+        "measure = { duration = 10 }",
+        "measure = { repetitions = [5, 10] }",
+        "measure = { warmup = 2024-01-01 }",
+        "title = 5",
+        "title = \"two\\nlines\"",
+        "gate = { feeds = \"data\" }",
+        "targets.other = \"/mnt/other\"",
+        "targets.other = { at = \"/mnt/other\", direct = \"yes\" }",
+    ]));
+}
+
+#[test]
+fn wrong_words() {
+    insta::assert_snapshot!(refusals(&[
+        "load = { access = \"shuffled-epoch\" }",
+        "load = { access = [\"sequential\", \"zipf\"] }",
+        "load = { mode = \"training\" }",
+        "load = { cache = \"dropped\" }",
+        "dataset = { source = \"exists\" }",
+        "targets.other = { at = \"/mnt/other\", engine = \"uring\" }",
+        "measure = { cell_order = \"shuffled\" }",
+    ]));
+}
+
+#[test]
+fn wrong_units_and_ranges() {
+    insta::assert_snapshot!(refusals(&[
+        "load = { block_size = \"4k\" }",
+        "load = { block_size = \"0 B\" }",
+        "load = { block_size = \"-4 KiB\" }",
+        "load = { block_size = \"2 GiB\" }",
+        "load = { queue_depth = 0 }",
+        "load = { queue_depth = -1 }",
+        "load = { queue_depth = 5000 }",
+        "load = { queue_depth = 99999999999999999999999999999999999999999 }",
+        "dataset = { size = \"99999999 EiB\" }",
+        "dataset = { sample_size = \"1 PB\", samples = 4000000000 }",
+        "dataset = { sample_size = \"1 B\", size = \"8 GiB\" }",
+        "measure = { duration = \"0s\" }",
+        "measure = { duration = \"ten seconds\" }",
+        "measure = { repetitions = 101 }",
+        "measure = { seed = -1 }",
+    ]));
+}
+
+#[test]
+fn lists() {
+    insta::assert_snapshot!(refusals(&[
+        "load = { queue_depth = [] }",
+        "load = { queue_depth = [8, 0, 8, \"x\"] }",
+        "load = { block_size = [\"4 KiB\", \"4096 B\"] }",
+        "gate = { feeds = [] }",
+        "gate = { feeds = [\"data\", \"data\"] }",
+        "dataset = { sample_size = [\"1 MiB\", \"1 MiB\"] }",
+    ]));
+}
+
+#[test]
+fn needs() {
+    let with_need =
+        |need: &str| format!("version = 1\nneed = {need}\ntargets.data = {{ at = \"/mnt/bench\" }}\n");
+    let shown: Vec<_> = [
+        "\"8 h100 resnet50\"",
+        "\"8xh100:resnet5\"",
+        "3",
+        "{}",
+        "{ workload = \"resnet50\" }",
+        "{ workload = \"resnet50\", accelerator = \"h1000\", count = 8 }",
+        "{ workload = \"resnet50\", accelerator = \"h100\", count = 8, rate = \"2 GB/s\" }",
+        "{ rate = \"2 GB/s\", hosts = 2, count = 3 }",
+        "{ rate = \"2 GB\" }",
+        "{ workload = \"resnet50\", accelerator = \"h100\", count = 8, hosts = 3 }",
+        "{ workload = \"resnet50\", accelerator = \"h100\", count = 8, utilization = 90 }",
+        "{ tokens_per_second = 0, token_size = \"4 B\" }",
+        "{ batch = 400, step_time = \"0.224s\", count = 8 }",
+    ]
+    .into_iter()
+    .map(|need| refusal(&with_need(need), &[], |_| ()))
+    .collect();
+    insta::assert_snapshot!(shown.join("\n------\n"));
+}
+
+#[test]
+fn absent_tables() {
+    insta::assert_snapshot!(refusal("", &[], |_| ()));
+}
+
+#[test]
+fn other_versions() {
+    insta::assert_snapshot!(refusal(&with("").replace("version = 1", "version = 2"), &[], |_| ()));
+}
+
+#[test]
+fn conflicting_keys() {
+    insta::assert_snapshot!(refusals(&[
+        "dataset = { samples = 100, size = \"1 GiB\" }",
+        "dataset = { source = \"existing\", samples = 100, seed = 2 }",
+        "dataset = { source = \"existing\", sample_size = [\"1 MiB\", \"2 MiB\"] }",
+        "measure = { duration = \"10s\", bytes = \"1 GiB\", epochs = 2 }",
+        "load = { cache = \"cold\" }\ntargets.b = { at = \"/mnt/b\", direct = true }",
+        "load = { cache = [\"warm\", \"bypass\"] }\ntargets.b = { at = \"/mnt/b\", direct = true }",
+        "load = { cache = \"bypass\" }\ntargets.b = { at = \"/mnt/b\", direct = false }",
+        "load = { cache = \"bypass\" }\ntargets.b = { at = \"/mnt/b\", direct = [true, false] }",
+        "load = { threads = 4, queue_depth = [4, 8] }\ntargets.b = { at = \"/mnt/b\", engine = \"pread\" }",
+        "load = { threads = 16, queue_depth = [4, 8] }",
+        "targets.b = { at = \"/mnt/b\", engine = \"pread\", registered = \"required\" }",
+    ]));
+}
+
+#[test]
+fn gates() {
+    insta::assert_snapshot!(refusals(&[
+        "gate = {}",
+        "gate = { p99 = \"10ms\" }",
+        "gate = { feeds = [\"dat\"] }",
+        "targets.none = { at = \"null:\" }\ngate = { feeds = [\"none\"] }",
+        "gate = { feeds = [\"data\"], regression = { p50 = \"10 %\" } }",
+    ]));
+}
+
+#[test]
+fn addresses() {
+    insta::assert_snapshot!(refusals(&[
+        "targets.b = { at = \"nfs://filer/export\" }",
+        "targets.b = { at = \"s3://bucket/prefix\" }",
+        "targets.b = { at = \"file:///mnt/b\" }",
+        "targets.b = { at = \"~/bench\" }",
+        "targets.b = { at = \"\" }",
+        "targets.b = { at = \"null:x\" }",
+        "targets.b = { title = \"B\" }",
+        "targets.\"my disk\" = { at = \"/mnt/b\" }",
+        "targets.b = { at = \"null:\", engine = \"pread\", direct = true }",
+    ]));
+}
+
+#[test]
+fn paths() {
+    insta::assert_snapshot!(refusals(&[
+        "targets.b = { at = \"/file/b\" }",
+        "targets.b = { at = \"/readonly/b\" }",
+        "targets.b = { at = \"/forbidden/b\" }",
+        "targets.b = { at = \"/new/b\" }\ndataset.source = \"existing\"",
+        "targets.b = { at = \"null:\" }\ndataset.source = \"existing\"",
+        "targets.b = { at = \"/shm/b\" }",
+        "targets.b = { at = \"/shm/b\", direct = true }",
+        "targets.b = { at = \"/shm/b\" }\nload.cache = [\"warm\", \"cold\"]",
+        "targets.b = { at = \"/buffered/b\", direct = true }",
+        "targets.b = { at = \"/buffered/b\" }\nload.cache = \"bypass\"",
+        "targets.b = { at = \"/small/b\" }\ndataset = { size = \"6 GiB\", sample_size = [\"1 MiB\", \"2 MiB\"] }",
+    ]));
+}
+
+#[test]
+fn blocks() {
+    insta::assert_snapshot!(refusals(&[
+        "dataset.sample_size = \"100 KiB\"\nload.block_size = \"128 KiB\"",
+        "dataset.sample_size = [\"4 MiB\", \"5000 B\"]\nload.block_size = [\"8 KiB\", \"1 MiB\", \"8 MiB\"]",
+        "dataset.sample_size = \"1 MiB\"\nload.block_size = \"5000 B\"",
+        "dataset.sample_size = \"1 MiB\"\nload.block_size = \"512 B\"\ntargets.b.at = \"/align/b\"",
+        "dataset.source = \"existing\"\nload.block_size = \"1000 B\"",
+    ]));
+}
+
+#[test]
+fn more_cells_than_can_be_meant() {
+    let depths = (1..=1000).map(|depth| depth.to_string()).collect::<Vec<_>>().join(",");
+    let sizes = (1..=1000).map(|size| format!("\"{} MiB\"", size + 1)).collect::<Vec<_>>().join(",");
+    let load = format!(
+        "[load]\nqueue_depth = [{depths}]\naccess = [\"random\", \"sequential\"]\nblock_size = [\"4 KiB\", \"8 KiB\", \
+         \"16 KiB\", \"32 KiB\", \"64 KiB\"]\n[dataset]\nsample_size = [{sizes}]\n"
+    );
+    let diagnostics = resolve(&with(&load)).unwrap_err();
+    let messages: Vec<_> = diagnostics.messages().collect();
+    assert!(messages.contains(&"10,000,000 cells; at most 10,000 are measured in one run"), "{messages:#?}");
+}
+
+#[test]
+fn limits_of_the_machine() {
+    let forbidden =
+        "the kernel forbids it (seccomp)\n  hint: allow io_uring_setup in the container's profile";
+    let without_ring = |host: &mut HostFacts| host.io_uring = Err(forbidden.to_owned());
+    let shown = [
+        refusal(&with(""), &[], without_ring),
+        refusal(&with("targets.b = { at = \"/b\", engine = [\"pread\", \"io_uring\"] }"), &[], without_ring),
+        refusal(
+            &with("").replace("bench\" }", "bench\", on_unavailable = \"io_uring\" }"),
+            &[],
+            without_ring,
+        ),
+        refusal(&with("").replace("bench\" }", "bench\", on_unavailable = \"skip\" }"), &[], without_ring),
+        refusal(
+            &with(
+                "dataset.sample_size = \"1 GiB\"\nload = { block_size = \"1 GiB\", queue_depth = [1, 64] }",
+            ),
+            &[],
+            |_| (),
+        ),
+        refusal(&with(""), &[], |host| host.memory_bytes = 64 << 20),
+        refusal(&with("load.queue_depth = [8, 64]"), &[], |host| host.open_files_max = 64),
+    ];
+    insta::assert_snapshot!(shown.join("\n------\n"));
+}
+
+#[test]
+fn syntax() {
+    let shown = [
+        refusal(
+            "version = 1\nneed = 8xh100:resnet50\n[load]\nqueue_depth = [8\nacces = \"random\"\n",
+            &[],
+            |_| (),
+        ),
+        refusal("version = 1\nversion = 1\n", &[], |_| ()),
+        refusal("[load]\nqueue_dept = 8\nblock_size = \"4k\"\n[measure\n", &[], |_| ()),
+        refusal("version: 1\nneed: resnet50\n", &[], |_| ()),
+    ];
+    insta::assert_snapshot!(shown.join("\n------\n"));
+}
+
+#[test]
+fn all_mistakes_of_a_file_at_once() {
+    let text = "\
+version = 1
+need = { workload = \"resnet50\", acelerator = \"h100\", count = 0 }
+
+[dataset]
+size = \"2 TiB\"
+sample_size = [\"64 KiB\", \"1 MiB\"]
+
+[targets.nvme]
+at = \"/mnt/nvme\"
+direct = true
+
+[targets.scratch]
+at = \"/buffered/scratch\"
+direct = true
+
+[targets.filer]
+at = \"nfs://filer/export\"
+
+[load]
+queue_depth = [8, 32, 8]
+block_size = \"128 KiB\"
+cache = \"bypass\"
+
+[measure]
+duration = \"10\"
+epochs = 1
+
+[gate]
+feeds = [\"nvm\"]
+";
+    insta::assert_snapshot!(refusal(text, &[], |_| ()));
+}
+
+#[test]
+fn overrides() {
+    let text = with("load = { queue_depth = [8, 32] }");
+    let shown: Vec<_> = [
+        &["load.queue_depth=[1,8"][..],
+        &["load.queue_depth"],
+        &["=5"],
+        &["load..queue_depth=5"],
+        &["load.queue_dept=5"],
+        &["measure.duration=10"],
+        &["need.count=4"],
+        &["dataset.size=1 GiB", "dataset.samples=5"],
+        &["load.queue_depth=0", "gate.feeds=[\"x\"]"],
+    ]
+    .into_iter()
+    .map(|overrides| refusal(&text, overrides, |_| ()))
+    .collect();
+    insta::assert_snapshot!(shown.join("\n------\n"));
+}

@@ -1,0 +1,146 @@
+//! The committed JSON Schema: fresh, and equal to what the reader accepts.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use scenario::Source;
+use serde_json::Value;
+
+use crate::machine::machine;
+
+const REGENERATE: &str = "FEEDLINE_SCHEMA=write cargo test -p scenario";
+
+fn committed() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../schema/scenario-v1.json")
+}
+
+#[test]
+fn the_committed_schema_is_fresh() {
+    let fresh = scenario::schema_json();
+    if std::env::var_os("FEEDLINE_SCHEMA").is_some_and(|value| value == "write") {
+        std::fs::write(committed(), &fresh).unwrap();
+    }
+    let found = std::fs::read_to_string(committed()).unwrap_or_default();
+    assert!(found == fresh, "schema/scenario-v1.json is stale; run: {REGENERATE}");
+}
+
+pub(crate) fn schema() -> Value {
+    serde_json::from_str(&scenario::schema_json()).unwrap()
+}
+
+/// Dotted keys of the schema; the tables of `targets` are `targets.*`.
+pub(crate) fn schema_keys() -> BTreeSet<String> {
+    let mut keys = BTreeSet::new();
+    collect(&schema(), "", &mut keys);
+    keys
+}
+
+fn collect(schema: &Value, path: &str, keys: &mut BTreeSet<String>) {
+    let dotted = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    for (key, below) in schema["properties"].as_object().into_iter().flatten() {
+        keys.insert(dotted(key));
+        collect(below, &dotted(key), keys);
+    }
+    for form in schema["anyOf"].as_array().into_iter().flatten() {
+        collect(form, path, keys);
+    }
+    if schema["additionalProperties"].is_object() {
+        collect(&schema["additionalProperties"], &dotted("*"), keys);
+    }
+}
+
+/// Dotted keys that the reader knows, from what it says of an unknown key in each table.
+pub(crate) fn accepted_keys() -> BTreeSet<String> {
+    let text = "_ = 1\nneed._ = 1\ndataset._ = 1\ntargets.t._ = 1\nload._ = 1\nmeasure._ = 1\ngate._ = 1\n";
+    let source = Source { name: "keys.toml".to_owned(), text: text.to_owned() };
+    let scenario = scenario::parse(&source, &[]).unwrap();
+    let shown = scenario::resolve(&scenario, &machine(&[])).unwrap_err().to_string();
+    let mut keys = BTreeSet::new();
+    let mut table = String::new();
+    for line in shown.lines() {
+        if let Some(rest) = line.strip_prefix("error: ") {
+            let place = rest.strip_prefix("unknown key `_` in `").and_then(|rest| rest.strip_suffix('`'));
+            table = place
+                .map(|place| format!("{}.", place.replace("targets.t", "targets.*")))
+                .unwrap_or_default();
+        }
+        if let Some((_, known)) = line.split_once("known keys: ") {
+            keys.extend(known.split(", ").map(|key| format!("{table}{key}")));
+        }
+    }
+    keys
+}
+
+/// Every object of the schema is closed, so that an editor marks what the reader refuses.
+#[test]
+fn tables_of_the_schema_are_closed_and_every_key_is_described() {
+    fn visit(schema: &Value, place: &str) {
+        if let Some(properties) = schema["properties"].as_object() {
+            assert_eq!(schema["additionalProperties"], Value::Bool(false), "{place} is open");
+            for (key, below) in properties {
+                assert!(below["description"].is_string(), "{place}.{key} has no description");
+                visit(below, &format!("{place}.{key}"));
+            }
+        }
+        for form in schema["anyOf"].as_array().into_iter().flatten() {
+            visit(form, place);
+        }
+        if schema["additionalProperties"].is_object() {
+            visit(&schema["additionalProperties"], place);
+        }
+    }
+    visit(&schema(), "scenario");
+}
+
+/// What the schema refuses is refused by the reader, and the reverse, as far as single values go.
+#[test]
+fn the_schema_agrees_with_the_reader_on_values() {
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    let cases = [
+        "load.queue_depth = \"auto\"",
+        "load.queue_depth = [1, 8]",
+        "load.queue_depth = [1, 1]",
+        "load.queue_depth = []",
+        "load.queue_depth = 0",
+        "load.queue_depth = 4097",
+        "load.queue_depth = \"8\"",
+        "load.block_size = \"64 KiB\"",
+        "load.block_size = \"64KiB\"",
+        "load.block_size = \"4k\"",
+        "load.block_size = 4096",
+        "load.access = [\"random\", \"sequential\"]",
+        "load.access = \"zipf\"",
+        "load.mode = \"training\"",
+        "measure.duration = \"250ms\"",
+        "measure.duration = \"1.5 min\"",
+        "measure.duration = 10",
+        "measure.duration = \"10\"",
+        "measure.repetitions = 0",
+        "measure.repetitions = 100",
+        "measure.unknown = 1",
+        "gate.feeds = [\"t\"]",
+        "gate.feeds = \"t\"",
+        "gate.p99 = \"1ms\"",
+        "targets.u = { at = \"s3://b\" }",
+        "targets.u = { at = \"~/b\" }",
+        "targets.u = { at = \"null:\" }",
+        "targets.u = { title = \"no address\" }",
+        "targets.\"a b\" = { at = \"/mnt/u\" }",
+        "dataset.size = \"1,024 MiB\"",
+        "dataset.seed = -1",
+        "title = \"\"",
+    ];
+    for case in cases {
+        let text =
+            format!("version = 1\nneed = \"8xh100:resnet50\"\ntargets.t = {{ at = \"/mnt/t\" }}\n{case}\n");
+        let value: toml::Value = toml::from_str(&text).unwrap();
+        let valid = validator.is_valid(&serde_json::to_value(value).unwrap());
+        let resolved = crate::machine::resolve(&text);
+        assert_eq!(
+            valid,
+            resolved.is_ok(),
+            "{case}: {}",
+            resolved.err().map(|e| e.to_string()).unwrap_or_default()
+        );
+    }
+}

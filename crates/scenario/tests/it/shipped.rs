@@ -1,0 +1,113 @@
+//! Scenarios that come with feedline.
+
+use std::path::PathBuf;
+
+use plan::{Limit, Plan};
+use scenario::Source;
+
+use crate::machine::machine;
+use crate::schema::schema;
+
+const NEED: &str = "8xh100:resnet50";
+
+fn resolved(source: &Source) -> Plan {
+    let scenario = scenario::parse(source, &[]).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+    let host = machine(&scenario.local_paths());
+    scenario::resolve(&scenario, &host).unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
+}
+
+fn shipped() -> Vec<(String, Source)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut shipped: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .map(|path| {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            (name.clone(), Source { name, text: std::fs::read_to_string(path).unwrap() })
+        })
+        .collect();
+    shipped.sort_by(|a, b| a.0.cmp(&b.0));
+    shipped
+}
+
+fn assert_valid(name: &str, text: &str) {
+    let value: toml::Value = toml::from_str(text).unwrap();
+    let value = serde_json::to_value(value).unwrap();
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    let errors: Vec<_> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{name}: {errors:?}");
+}
+
+#[test]
+fn shipped_scenarios_resolve_and_match_the_schema() {
+    let shipped = shipped();
+    assert!(shipped.len() >= 2);
+    for (name, source) in shipped {
+        assert!(source.text.starts_with("#:schema ../schema/scenario-v1.json\n# Why: "), "{name}");
+        assert_valid(&name, &source.text);
+        assert_eq!(format!("{}.toml", resolved(&source).name), name);
+    }
+}
+
+/// Twelve short cells, labelled so; under a minute with the ceiling and the confirmation.
+#[test]
+fn the_quick_start_is_quick() {
+    let (_, source) = shipped().into_iter().find(|(name, _)| name == "quickstart.toml").unwrap();
+    let plan = resolved(&source);
+    assert_eq!(plan.cells.len(), 12);
+    assert!(plan.title.as_ref().is_some_and(|title| title.contains("quick look")));
+    let Limit::Duration { duration_ns } = plan.measure.limit else { panic!("{:?}", plan.measure.limit) };
+    let measured_ns = (plan.measure.warmup_ns + duration_ns) * u64::from(plan.measure.repetitions) * 12;
+    assert!(measured_ns <= 30_000_000_000, "{measured_ns}");
+    let written: u64 = plan.datasets.iter().filter_map(plan::DatasetSpec::total_bytes).sum();
+    assert!(written <= (1 << 30) + (4 << 20), "{written}");
+}
+
+#[test]
+fn a_new_scenario_is_good_as_it_is_and_with_every_example_in_it() {
+    for at in ["/mnt/data/bench", "null:", "/odd \"path\"\\with ü"] {
+        let text = scenario::init(at, NEED);
+        assert_valid("init", &text);
+        let plan = resolved(&Source { name: "new.toml".to_owned(), text });
+        assert_eq!(plan.targets[0].at, at);
+        assert_eq!(plan.need.label, "8 x h100 resnet50");
+    }
+    // Each commented setting of a table, uncommented, is a legal key with a legal value.
+    let text = scenario::init("/mnt/data/bench", NEED);
+    let commented: Vec<_> = text.lines().filter(|line| is_setting(line)).collect();
+    assert!(commented.len() > 8, "{commented:?}");
+    for line in commented {
+        let text = text.replace(line, &line[2..]);
+        assert_valid(line, &text);
+    }
+}
+
+/// `# key = value`, without further indentation; tables in comments are left out.
+fn is_setting(line: &str) -> bool {
+    line.strip_prefix("# ").is_some_and(|rest| {
+        let key = rest.split(" = ").next().unwrap_or_default();
+        rest.contains(" = ")
+            && key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+            && key != "feeds"
+            && key != "p99"
+    })
+}
+
+#[test]
+fn a_path_and_a_need_are_the_minimal_scenario() {
+    let source = scenario::from_path("/mnt/data/bench", Some(NEED));
+    assert_eq!(
+        source.text,
+        "version = 1\nneed = \"8xh100:resnet50\"\ntargets.data = { at = \"/mnt/data/bench\" }\n"
+    );
+    assert_eq!(resolved(&source).name, "run");
+}
+
+#[test]
+fn a_path_without_a_need_says_what_to_add() {
+    let source = scenario::from_path("/mnt/data/bench", None);
+    let scenario = scenario::parse(&source, &[]).unwrap();
+    let refused = scenario::resolve(&scenario, &machine(&scenario.local_paths())).unwrap_err();
+    insta::assert_snapshot!(refused.to_string());
+}
