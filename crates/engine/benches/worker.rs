@@ -2,15 +2,13 @@
 //!
 //! `cargo bench -p engine`. Figures belong in docs/methodology; no test asserts a time.
 
-#![expect(missing_docs, reason = "criterion's macros make undocumented items")]
-
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use backend::null::NullStore;
-use backend::{Clock, SharedStore};
+use backend::{Arena, Clock, Op, QueueSpec, Request, SharedStore, Store as _};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use dataset::{Key, Objects, Order};
 use engine::{Progress, RepSpec, run_rep};
@@ -79,6 +77,43 @@ fn worker_loop(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// The seam alone: requests in, completions out, in slices of the depth or one request to a call.
+fn seam(criterion: &mut Criterion) {
+    const DEPTH: u32 = 32;
+    let (objects, clock) = (objects(), Clock::real());
+    let arena = Arena::new(DEPTH, 4096).expect("buffers can be mapped");
+    let spec = QueueSpec {
+        depth: DEPTH,
+        submit_batch: DEPTH,
+        cache: Cache::Bypass,
+        registered: Registered::Off,
+        objects: &objects,
+        arena: &arena,
+        clock: &clock,
+    };
+    let mut group = criterion.benchmark_group("seam, 32 requests through dyn IoQueue");
+    group.throughput(Throughput::Elements(u64::from(DEPTH)));
+    for (name, slice) in [("one call per slice", DEPTH as usize), ("one call per request", 1)] {
+        let mut queue = NullStore::default().open_queue(&spec).expect("the null queue opens");
+        let mut free = arena.buffers();
+        let (mut requests, mut done) = (Vec::with_capacity(32), Vec::with_capacity(32));
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                while !free.is_empty() {
+                    for buf in free.drain(free.len() - slice..) {
+                        let op = Op::Read { object: 0, offset: 0, len: 4096 };
+                        requests.push(Request { token: buf.slot(), op, buf });
+                    }
+                    queue.submit(&mut requests, &mut done).expect("the null queue takes all");
+                }
+                queue.wait(DEPTH as usize, u64::MAX, &mut done).expect("the null queue answers");
+                free.extend(done.drain(..).map(|completion| black_box(completion).buf));
+            });
+        });
+    }
+    group.finish();
+}
+
 fn order(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("access order, one ticket");
     for access in [Access::Sequential, Access::Random, Access::ShuffledEpoch] {
@@ -94,5 +129,5 @@ fn order(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, worker_loop, order);
+criterion_group!(benches, worker_loop, seam, order);
 criterion_main!(benches);

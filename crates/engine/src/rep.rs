@@ -115,7 +115,12 @@ pub fn run_rep(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
     Ok(merge(spec, ends, cache))
 }
 
+/// Sets the page cache as the cell asks. A warm cache is made in one way, from an empty one by reading in
+/// order: pages that came in by single faults are smaller, and were measured to cost 1.9 times as much.
 fn set_cache(spec: &RepSpec<'_>) -> Result<backend::Residency, StoreError> {
+    if spec.cell.cache == Cache::Warm && spec.epoch == 0 {
+        spec.store.cache(CacheAction::Evict, spec.objects)?;
+    }
     let action = match spec.cell.cache {
         Cache::Cold => CacheAction::Evict,
         Cache::Warm => CacheAction::Warm,
