@@ -3,8 +3,7 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Alignment of the arena: a huge page, so that one is used where the kernel grants it.
-const ARENA_ALIGN: usize = 2 << 20;
+use plan::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, arena_bytes};
 
 /// Why the buffers of a queue could not be had.
 #[derive(Debug, thiserror::Error)]
@@ -33,12 +32,12 @@ unsafe impl Send for Arena {}
 unsafe impl Sync for Arena {}
 
 impl Arena {
-    /// Maps `slots` buffers of at least `bytes` each, aligned to 4096 for direct I/O, and touches every page
+    /// Maps `slots` buffers of at least `bytes` each, aligned for direct I/O, and touches every page
     /// so that no fault falls into a measurement.
     pub fn new(slots: u32, bytes: u32) -> Result<Arc<Self>, ArenaError> {
-        let stride = (bytes.max(1) as usize).next_multiple_of(4096);
-        let used = stride * slots as usize;
-        let mapping_bytes = used + ARENA_ALIGN;
+        let stride = (bytes.max(1) as usize).next_multiple_of(BUFFER_ALIGN_BYTES as usize);
+        let used = arena_bytes(slots, bytes) as usize;
+        let mapping_bytes = used + HUGE_PAGE_BYTES as usize;
         // SAFETY: an anonymous private mapping at an address of the kernel's choice aliases nothing.
         let address = unsafe {
             libc::mmap(
@@ -55,8 +54,8 @@ impl Arena {
             return Err(failed());
         }
         let mapping = NonNull::new(address.cast::<u8>()).ok_or_else(failed)?;
-        let lead = mapping.as_ptr().align_offset(ARENA_ALIGN);
-        // SAFETY: `lead` is below ARENA_ALIGN, by which the mapping is larger than what is used.
+        let lead = mapping.as_ptr().align_offset(HUGE_PAGE_BYTES as usize);
+        // SAFETY: `lead` is below HUGE_PAGE_BYTES, by which the mapping is larger than what is used.
         let base = unsafe { mapping.add(lead) };
         // SAFETY: the range lies inside the mapping made above; the advice changes no content.
         let advised = unsafe { libc::madvise(base.as_ptr().cast(), used, libc::MADV_HUGEPAGE) };

@@ -30,6 +30,13 @@ pub fn plan_hash(objects: &Objects, access: Access, block_bytes: u32, seed: u64)
     hex(&hasher.finalize())
 }
 
+/// One hash for a set of hashes, whatever their order and however often each occurs.
+pub fn combined_hash(mut hashes: Vec<String>) -> String {
+    hashes.sort_unstable();
+    hashes.dedup();
+    hex(&Sha256::digest(hashes.concat()))
+}
+
 /// Hash over names, sizes and modification times, taken when a dataset is written or listed.
 #[derive(Debug, Clone)]
 pub struct Fingerprint(Sha256);
@@ -82,6 +89,13 @@ mod tests {
         assert_ne!(base, hash("a", 10, Access::Random, 200, 1));
         assert_ne!(base, hash("a", 10, Access::Random, 100, 2));
         assert_eq!(base.len(), 64);
+    }
+
+    #[test]
+    fn a_combined_hash_is_that_of_a_set() {
+        let of = |hashes: &[&str]| combined_hash(hashes.iter().map(|hash| (*hash).to_owned()).collect());
+        assert_eq!(of(&["a", "b", "a"]), of(&["b", "a"]));
+        assert_ne!(of(&["a", "b"]), of(&["a"]));
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod order;
 pub mod payload;
 mod permutation;
 
-pub use hash::{Fingerprint, plan_hash};
+pub use hash::{Fingerprint, combined_hash, plan_hash};
 pub use manifest::{MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker};
 pub use objects::{Key, KeyError, Listed, Objects};
 pub use order::{Order, OrderError, ReadSpan};

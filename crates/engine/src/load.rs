@@ -56,13 +56,9 @@ impl<'a> ClosedLoop<'a> {
         if now_ns >= self.end_ns || self.exhausted {
             return Next::Finished;
         }
-        match self.tickets.take() {
-            Some(ticket) => Next::Issue { ticket },
-            None => {
-                self.exhausted = true;
-                Next::Finished
-            }
-        }
+        let ticket = self.tickets.take();
+        self.exhausted = ticket.is_none();
+        ticket.map_or(Next::Finished, |ticket| Next::Issue { ticket })
     }
 
     /// Whether it ended because no ticket was left.

@@ -1,6 +1,8 @@
 //! The worker loop allocates nothing per operation. A binary of its own, because the allocator counts for
 //! the whole process.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -5,10 +5,12 @@
 //! been chosen by then. This crate does no I/O and names every backend and engine that exists.
 
 mod backend;
+mod buffers;
 mod cell;
 mod measure;
 
 pub use backend::{BackendConfig, Capabilities, Engine, OnUnavailable, Registered};
+pub use buffers::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, arena_bytes};
 pub use cell::{Access, Axis, Cache, Cell};
 pub use measure::{CellOrder, Gate, Limit, Measure};
 

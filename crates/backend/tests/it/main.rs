@@ -1,5 +1,7 @@
 //! The fakes pass the suite that real backends pass, and the simulation keeps its script to the nanosecond.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::sync::Arc;
 
 use backend::conformance::{Fixture, run};

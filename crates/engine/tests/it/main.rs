@@ -1,5 +1,7 @@
 //! The engine on the simulated backend and the virtual clock: expectations are exact.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod run;
 mod window;
 

@@ -143,11 +143,11 @@ pub(super) fn resources(
     problems: &mut Problems,
 ) {
     let place = load.depth_span.unwrap_or(target.at());
-    let largest = cells.iter().max_by_key(|cell| buffer_bytes(cell));
-    if let Some(cell) = largest.filter(|cell| buffer_bytes(cell) > host.memory_bytes / 2) {
+    let largest = cells.iter().max_by_key(|cell| cell.buffers_bytes());
+    if let Some(cell) = largest.filter(|cell| cell.buffers_bytes() > host.memory_bytes / 2) {
         let message = format!(
             "the buffers of a cell take {}, more than half of the memory ({})",
-            feed::format_bytes(buffer_bytes(cell)),
+            feed::format_bytes(cell.buffers_bytes()),
             feed::format_bytes(host.memory_bytes)
         );
         let blocks =
@@ -166,11 +166,6 @@ pub(super) fn resources(
         let problem = Problem::new(message).at(place, "too deep for that limit");
         problems.push(problem.help(format!("raise it (ulimit -n {needed}), or write shallower queues")));
     }
-}
-
-fn buffer_bytes(cell: &Cell) -> u64 {
-    let reads = u64::from(cell.threads) * u64::from(cell.queue_depth.div_ceil(cell.threads));
-    reads.saturating_mul(rounded(u64::from(cell.block_bytes)))
 }
 
 /// A read keeps its file open; there are no more files than samples.
