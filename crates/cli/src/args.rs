@@ -1,0 +1,117 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// Will this storage feed those GPUs?
+///
+/// feedline reads real data from storage the way training does, and holds what it measures against the
+/// bytes per second that the planned accelerators consume.
+///
+/// Exit codes: 0 done, 1 error, 2 usage or scenario, 3 gate missed, 5 inconclusive with --strict,
+/// 130 interrupted (what was measured is kept).
+#[derive(Debug, Parser)]
+#[command(name = "feedline", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Measure a scenario, or a path with --need, and give the verdict
+    Run(RunArgs),
+    /// Read a scenario and report every mistake in it
+    Check(InputArgs),
+    /// Show what a run would do: cells, bytes, time, disk, memory, privileges; runs nothing
+    Plan(InputArgs),
+    /// Show the arithmetic of a need such as 8xh100:resnet50
+    Need(NeedArgs),
+    /// Write the datasets of a scenario, or check that they are there
+    Prepare(InputArgs),
+    /// Remove what feedline wrote below the paths of a scenario, and nothing else
+    Clean(InputArgs),
+    /// Make table, Markdown or plot again from the record of a run
+    Report(ReportArgs),
+    /// Write a commented scenario to start from
+    Init(InitArgs),
+    /// Print the JSON Schema of scenario files
+    Schema,
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page (roff)
+    Man,
+}
+
+/// A scenario file, or a path under test.
+#[derive(Debug, Args)]
+pub(crate) struct InputArgs {
+    /// Scenario file (*.toml), or with --need the path to test
+    pub(crate) input: String,
+    /// What the accelerators need, e.g. 8xh100:resnet50; then the input may be a path
+    #[arg(long)]
+    pub(crate) need: Option<String>,
+    /// Override a key of the scenario, e.g. --set load.queue_depth=[8,32]
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// Folder that receives a folder for this run
+    #[arg(long, default_value = "results")]
+    pub(crate) results: PathBuf,
+    /// Show no progress
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+    /// Keep the names of hosts, users and home folders in the record
+    #[arg(long)]
+    pub(crate) no_redact: bool,
+    /// Exit with 5 when a gated target is UNCERTAIN
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NeedArgs {
+    /// A short need such as 8xh100:resnet50, a scenario file, or nothing to list the profiles
+    pub(crate) need: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Folder of a run
+    pub(crate) run: PathBuf,
+    /// What to make
+    #[arg(long, value_enum, default_value_t = ReportFormat::Terminal)]
+    pub(crate) format: ReportFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// The table that `run` prints
+    Terminal,
+    /// A Markdown page
+    Markdown,
+    /// The plot of throughput against queue depth
+    Svg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// File to write; standard output when absent
+    pub(crate) file: Option<PathBuf>,
+    /// Path to test
+    #[arg(long, default_value = "/mnt/data/bench")]
+    pub(crate) at: String,
+    /// What the accelerators need
+    #[arg(long, default_value = "8xh100:resnet50")]
+    pub(crate) need: String,
+}

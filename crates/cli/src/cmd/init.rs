@@ -1,0 +1,27 @@
+//! `feedline init`: a scenario to start from.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+
+use anyhow::Context as _;
+use feed::NeedSpec;
+
+use crate::args::InitArgs;
+use crate::exit::{Exit, Failure};
+
+pub(crate) fn init(args: &InitArgs) -> Result<Exit, Failure> {
+    NeedSpec::parse_short(&args.need)
+        .and_then(|need| need.resolve())
+        .map_err(|error| Failure::usage(format!("error: {error}")))?;
+    let text = scenario::init(&args.at, &args.need);
+    let Some(path) = &args.file else {
+        print!("{text}");
+        return Ok(Exit::Ok);
+    };
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path).with_context(|| {
+        format!("cannot create `{}` (a file that exists is never overwritten)", path.display())
+    })?;
+    file.write_all(text.as_bytes()).with_context(|| format!("cannot write `{}`", path.display()))?;
+    println!("wrote {}; next: feedline plan {}", path.display(), path.display());
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,119 @@
+//! `feedline plan`: what a run would do. Reads and writes nothing below a target.
+
+use std::collections::BTreeSet;
+
+use feed::units::{format_bps, format_bytes, format_duration_ns, group_digits};
+use plan::{DatasetSpec, Limit, Plan};
+
+use crate::args::InputArgs;
+use crate::data;
+use crate::exit::{Exit, Failure};
+use crate::load;
+
+/// What ceilings and the setting up of a repetition take, about.
+const OVERHEAD_NS: u64 = 150_000_000;
+
+pub(crate) fn plan(args: &InputArgs) -> Result<Exit, Failure> {
+    let plan = load::load(args)?.plan;
+    print!("{}", describe(&plan));
+    Ok(Exit::Ok)
+}
+
+fn describe(plan: &Plan) -> String {
+    let buffers = plan.cells.iter().map(plan::Cell::buffers_bytes).max().unwrap_or(0);
+    let mut rows = vec![("need", need(plan)), ("line", feed_line(plan))];
+    rows.extend(datasets(plan).into_iter().map(|data| ("data", data)));
+    rows.extend([
+        ("cells", cells(plan)),
+        ("time", time(plan)),
+        ("memory", format!("{} of buffers at most", format_bytes(buffers))),
+        ("privileges", "none; locked memory for registered buffers where it is granted".to_owned()),
+        ("plan", hash(plan)),
+    ]);
+    rows.extend(
+        plan.skipped.iter().map(|of| ("skipped", format!("{} on {}: {}", of.engine, of.target, of.reason))),
+    );
+    let rows = rows.into_iter().map(|(name, value)| format!("{name:<11}{value}\n"));
+    rows.chain(plan.cells.iter().map(cell)).collect()
+}
+
+fn cell(cell: &plan::Cell) -> String {
+    let stands_in = cell.stands_in_for.as_ref().map(|why| format!("  (for {why})")).unwrap_or_default();
+    let threads = if cell.threads == 1 { "thread" } else { "threads" };
+    format!("  {}  {} {threads}{stands_in}\n", cell.slug, cell.threads)
+}
+
+fn need(plan: &Plan) -> String {
+    format!("{} ({})", plan.need.label, plan.need.source)
+}
+
+fn feed_line(plan: &Plan) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for spec in &plan.datasets {
+        let sample_bytes = match *spec {
+            DatasetSpec::Generate { sample_bytes, .. } => Some(sample_bytes as f64),
+            DatasetSpec::Existing { sample_bytes } => sample_bytes.map(|bytes| bytes as f64),
+        };
+        lines.push(match sample_bytes {
+            Some(bytes) => format!(
+                "{} samples/s = {} at {} B a sample",
+                feed::units::format_count(plan.need.line_samples_per_s(bytes)),
+                format_bps(plan.need.line_bps(bytes)),
+                group_digits(bytes as u64),
+            ),
+            None => "per sample, known once the folder is listed".to_owned(),
+        });
+    }
+    lines.dedup();
+    lines.join("; ")
+}
+
+fn datasets(plan: &Plan) -> Vec<String> {
+    let uses: BTreeSet<(usize, usize)> = plan.cells.iter().map(|cell| (cell.target, cell.dataset)).collect();
+    uses.into_iter().map(|(target, dataset)| data(&plan.targets[target], &plan.datasets[dataset])).collect()
+}
+
+fn data(target: &plan::Target, spec: &DatasetSpec) -> String {
+    match spec {
+        _ if !target.config.is_storage() => format!("{}: none", target.name),
+        DatasetSpec::Generate { samples, sample_bytes, .. } => format!(
+            "{}: {} files of {} B ({}) to be written once and reused",
+            target.name,
+            group_digits(*samples),
+            group_digits(*sample_bytes),
+            format_bytes(spec.total_bytes().unwrap_or(0)),
+        ),
+        DatasetSpec::Existing { .. } => format!("{}: the files found there, never written", target.name),
+    }
+}
+
+fn cells(plan: &Plan) -> String {
+    let searched = plan.cells.iter().filter(|cell| cell.auto_group.is_some()).count();
+    let auto = if searched > 0 {
+        format!("; {searched} are depths of a search that may end early")
+    } else {
+        String::new()
+    };
+    format!("{} x {} repetitions{auto}", plan.cells.len(), plan.measure.repetitions)
+}
+
+fn time(plan: &Plan) -> String {
+    let Limit::Duration { duration_ns } = plan.measure.limit else {
+        return "until the bytes or epochs asked are read".to_owned();
+    };
+    let storages = plan.targets.iter().filter(|target| target.config.is_storage()).count() as u64;
+    let repetitions = (plan.cells.len() as u64 + storages) * u64::from(plan.measure.repetitions);
+    let total_ns = repetitions.saturating_mul(plan.measure.warmup_ns + duration_ns + OVERHEAD_NS);
+    let capped = plan.measure.budget_ns.map_or_else(String::new, |budget| {
+        format!(", capped by the budget of {}", format_duration_ns(budget))
+    });
+    format!("about {}{capped}, and the writing of data", format_duration_ns(total_ns))
+}
+
+fn hash(plan: &Plan) -> String {
+    let objects: Vec<_> = plan.datasets.iter().map(data::planned_objects).collect();
+    if objects.iter().any(Option::is_none) {
+        return "known once the folder is listed".to_owned();
+    }
+    data::plan_hash(plan.cells.iter().filter_map(|cell| Some((cell, objects[cell.dataset].as_ref()?))))
+}

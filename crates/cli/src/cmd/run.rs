@@ -1,0 +1,195 @@
+//! `feedline run`: scenario, plan, prepare, execute, record, verdict.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use analysis::{GateResult, Summary};
+use anyhow::Context as _;
+use backend::Clock;
+use engine::{Bench, BenchSettings, Event, Progress as Counters, Seat};
+use plan::Plan;
+use record::{End, Line, Redactor, Role, Run, RunRecord, RunWriter};
+
+use crate::args::RunArgs;
+use crate::data::{self, Data, Slot};
+use crate::exit::{Exit, Failure};
+use crate::load::{self, Loaded};
+use crate::open::Stores;
+use crate::progress::Progress;
+use crate::{describe, environment, open, signals};
+
+pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let loaded = load::load(&args.input)?;
+    let stop = signals::stop_flag()?;
+    let counters = Arc::new(Counters::default());
+    let progress = Progress::new(args.no_progress, &counters);
+    let cores = environment::usable_cores();
+
+    progress.phase("making the datasets ready");
+    let report = |target: &str, done, total| progress.writing(target, done, total);
+    let data = data::make_ready(&loaded.plan, cores, &report, &stop)?;
+
+    let mut session = Session::begin(args, &loaded, &data)?;
+    let bench = (&*stop, &*counters, cores);
+    let interrupted = session.execute(&loaded.plan, &data, bench, &progress)?;
+    progress.finish();
+
+    let summary = conclude(&session.folder)?;
+    println!("{}", report::terminal(&summary).trim_end());
+    Ok(if interrupted { Exit::Interrupted } else { gate_exit(&summary, args.strict) })
+}
+
+/// A record being written, and its lines so far.
+struct Session {
+    folder: PathBuf,
+    writer: RunWriter,
+    so_far: RunRecord,
+}
+
+impl Session {
+    fn begin(args: &RunArgs, loaded: &Loaded, data: &Data) -> Result<Self, Failure> {
+        let run: Run = describe::run(&loaded.plan, data, !args.no_redact);
+        let env = environment::capture();
+        let secrets = if args.no_redact { Vec::new() } else { environment::secrets() };
+        let folder = args.results.join(&run.run_id);
+        let writer = RunWriter::create(&folder, &run, &loaded.text, &env, Redactor::new(secrets))?;
+        Ok(Self { folder, writer, so_far: RunRecord { run, env, lines: Vec::new(), loss: None } })
+    }
+
+    /// Runs ceilings, rounds and confirmation; returns whether a signal ended it.
+    fn execute(
+        &mut self,
+        plan: &Plan,
+        data: &Data,
+        (stop, counters, cores): (&AtomicBool, &Counters, u32),
+        progress: &Progress,
+    ) -> Result<bool, Failure> {
+        let stores = Stores::open(plan);
+        let seats = seats(plan, data, &stores);
+        let clock = Clock::real();
+        let settings =
+            BenchSettings { measure: plan.measure.clone(), cores, rank: (0, 1), variant: "base".to_owned() };
+        let mut bench = Bench::new(&plan.cells, &seats, settings, &clock, stop, counters);
+        let budget = Budget::of(plan, bench.repetition_cost_ns());
+        progress.expect(budget.repetitions);
+
+        progress.phase("measuring the client's own ceiling");
+        bench.ceilings(&mut |event| self.take(event, progress))?;
+        progress.phase("measuring the cells, interleaved");
+        let mut not_run = bench.measure(budget.measure_until_ns, &mut |event| self.take(event, progress))?;
+        progress.phase("confirming the chosen cells with fresh repetitions");
+        let chosen = self.chosen(plan);
+        not_run.extend(bench.confirm(&chosen, budget.until_ns, &mut |event| self.take(event, progress))?);
+
+        let interrupted = stop.load(Ordering::Relaxed);
+        let changed = changed(plan, data, cores);
+        self.append(Line::End(End { interrupted, elapsed_ns: clock.now_ns(), not_run, changed }))?;
+        Ok(interrupted)
+    }
+
+    /// The cells on which the verdicts will rest.
+    fn chosen(&self, plan: &Plan) -> Vec<usize> {
+        let names = analysis::choose_for_confirmation(&self.so_far);
+        (0..plan.cells.len()).filter(|index| names.contains(&plan.cells[*index].slug)).collect()
+    }
+
+    fn take(&mut self, event: Event<'_>, progress: &Progress) -> Result<(), Failure> {
+        match event {
+            Event::Begin { cell, role, rep } => {
+                let why = if role == Role::Confirm { " (confirming)" } else { "" };
+                progress.step(format!("{} repetition {}{why};", cell.slug, rep + 1));
+                Ok(())
+            }
+            Event::Ceiling(ceiling) => self.append(Line::Ceiling(ceiling)),
+            Event::Rep(rep, intervals) => {
+                self.writer.append_intervals(&intervals)?;
+                self.append(Line::Rep(rep))
+            }
+        }
+    }
+
+    fn append(&mut self, line: Line) -> Result<(), Failure> {
+        self.writer.append(&line)?;
+        self.so_far.lines.push(line);
+        Ok(())
+    }
+}
+
+fn seats(plan: &Plan, data: &Data, stores: &Stores) -> Vec<Seat> {
+    let seat = |cell: &plan::Cell| {
+        let prepared = data.of(cell);
+        Seat {
+            store: Arc::clone(stores.get(cell.target, cell.engine)),
+            objects: Arc::clone(&prepared.objects),
+            verify_seed: prepared.seed,
+            sample_bytes: prepared.sample_bytes,
+            line_samples_per_s: plan.need.line_samples_per_s(prepared.sample_bytes),
+        }
+    };
+    plan.cells.iter().map(seat).collect()
+}
+
+/// Until when repetitions may start, with time kept back for the confirmation.
+struct Budget {
+    repetitions: u64,
+    measure_until_ns: Option<u64>,
+    until_ns: Option<u64>,
+}
+
+impl Budget {
+    fn of(plan: &Plan, repetition_cost_ns: u64) -> Self {
+        let each = u64::from(plan.measure.repetitions);
+        let confirming =
+            plan.targets.iter().filter(|target| target.config.is_storage()).count() as u64 * each;
+        let until_ns = plan.measure.budget_ns;
+        Self {
+            repetitions: plan.cells.len() as u64 * each + confirming,
+            measure_until_ns: until_ns.map(|until| until.saturating_sub(confirming * repetition_cost_ns)),
+            until_ns,
+        }
+    }
+}
+
+/// Datasets whose files are no longer what they were when the run began. One that cannot even be looked at
+/// has changed.
+fn changed(plan: &Plan, data: &Data, threads: u32) -> Vec<usize> {
+    let has_changed = |slot: &Slot| {
+        let target = &plan.targets[slot.target];
+        target.config.is_storage()
+            && prepare::recheck(&*open::for_data(&target.config), &slot.prepared, threads).unwrap_or(true)
+    };
+    let slots = data.slots().iter().enumerate();
+    slots.filter(|(_, slot)| has_changed(slot)).map(|(index, _)| index).collect()
+}
+
+/// Derives everything from the record as it lies on disk, and leaves report and plot beside it.
+fn conclude(folder: &Path) -> Result<Summary, Failure> {
+    let record = record::read_run(folder)?;
+    let summary = analysis::summarise(&record);
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))
+    };
+    write("report.md", &report::markdown(&summary))?;
+    write("throughput.svg", &report::throughput_svg(&summary)?)?;
+    Ok(summary)
+}
+
+fn gate_exit(summary: &Summary, strict: bool) -> Exit {
+    match analysis::gate(summary) {
+        GateResult::None | GateResult::Met => Exit::Ok,
+        GateResult::Missed(reasons) => {
+            for reason in reasons {
+                eprintln!("gate missed: {reason}");
+            }
+            Exit::GateMissed
+        }
+        GateResult::Inconclusive(reasons) => {
+            for reason in reasons {
+                eprintln!("gate inconclusive: {reason}");
+            }
+            if strict { Exit::Inconclusive } else { Exit::Ok }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The datasets of a plan, made ready on the targets that read them.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context as _;
+use dataset::{Key, Objects};
+use plan::{Cell, DatasetSpec, Plan};
+use prepare::{PrepareError, Prepared};
+
+use crate::exit::Failure;
+use crate::open;
+
+/// One dataset on one target.
+pub(crate) struct Slot {
+    /// Index of the target.
+    pub(crate) target: usize,
+    /// Index of the dataset in the plan.
+    pub(crate) dataset: usize,
+    /// What is there.
+    pub(crate) prepared: Prepared,
+}
+
+/// All datasets that cells read.
+pub(crate) struct Data(Vec<Slot>);
+
+impl Data {
+    /// Every dataset, in the order of a record.
+    pub(crate) fn slots(&self) -> &[Slot] {
+        &self.0
+    }
+
+    /// Index into [`Data::slots`] of what a cell reads.
+    pub(crate) fn index(&self, cell: &Cell) -> usize {
+        let same = |slot: &Slot| (slot.target, slot.dataset) == (cell.target, cell.dataset);
+        self.0.iter().position(same).expect("every cell's dataset was made ready")
+    }
+
+    /// What a cell reads.
+    pub(crate) fn of(&self, cell: &Cell) -> &Prepared {
+        &self.0[self.index(cell)].prepared
+    }
+
+    /// SHA-256 over the access plans of all cells: which bytes are read in which order.
+    pub(crate) fn plan_hash(&self, plan: &Plan) -> String {
+        plan_hash(plan.cells.iter().map(|cell| (cell, &*self.of(cell).objects)))
+    }
+}
+
+/// Hash over the distinct access plans of cells, whatever their number, engine or depth.
+pub(crate) fn plan_hash<'a>(cells: impl Iterator<Item = (&'a Cell, &'a Objects)>) -> String {
+    let of_cell = |(cell, objects): (&Cell, &Objects)| {
+        dataset::plan_hash(objects, cell.access, cell.block_bytes, cell.seed)
+    };
+    dataset::combined_hash(cells.map(of_cell).collect())
+}
+
+/// The objects of a generated dataset, as arithmetic; `None` for a folder that must be listed first.
+pub(crate) fn planned_objects(spec: &DatasetSpec) -> Option<Objects> {
+    let DatasetSpec::Generate { samples, sample_bytes, .. } = *spec else { return None };
+    let folder = prepare::identify(spec).unwrap_or(Key::new("feedline").ok()?);
+    Some(Objects::Uniform { folder, count: u32::try_from(samples).ok()?, bytes: sample_bytes })
+}
+
+/// Tells how far a dataset is written: target, bytes done, bytes in all.
+pub(crate) type Report<'a> = &'a (dyn Fn(&str, u64, u64) + Sync);
+
+/// Makes every dataset of the plan ready: written, found, or listed.
+pub(crate) fn make_ready(
+    plan: &Plan,
+    threads: u32,
+    report: Report<'_>,
+    stop: &AtomicBool,
+) -> Result<Data, Failure> {
+    let mut wanted: Vec<(usize, usize)> = plan.cells.iter().map(|cell| (cell.target, cell.dataset)).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut slots = Vec::with_capacity(wanted.len());
+    for (target, dataset) in wanted {
+        let prepared = ready_one(plan, target, dataset, threads, report, stop)?;
+        slots.push(Slot { target, dataset, prepared });
+    }
+    Ok(Data(slots))
+}
+
+fn ready_one(
+    plan: &Plan,
+    target: usize,
+    dataset: usize,
+    threads: u32,
+    report: Report<'_>,
+    stop: &AtomicBool,
+) -> Result<Prepared, Failure> {
+    let (target, spec) = (&plan.targets[target], &plan.datasets[dataset]);
+    if !target.config.capabilities().writable
+        && let Some(objects) = planned_objects(spec)
+    {
+        return Ok(imagined(objects));
+    }
+    let store = open::for_data(&target.config);
+    let progress = |done, total| report(&target.name, done, total);
+    match prepare::prepare(&*store, spec, threads, &progress, stop) {
+        Ok(prepared) => Ok(prepared),
+        Err(PrepareError::Interrupted { .. }) => Err(Failure::Interrupted),
+        Err(error) => Err(error)
+            .with_context(|| format!("target `{}` at `{}`", target.name, target.at))
+            .map_err(Failure::from),
+    }
+}
+
+/// A dataset that no storage holds: the null target reads nothing.
+fn imagined(objects: Objects) -> Prepared {
+    Prepared {
+        sample_bytes: objects.bytes(0) as f64,
+        objects: Arc::new(objects),
+        fingerprint: "none".to_owned(),
+        seed: None,
+        reused: true,
+        bytes_written: 0,
+        empty_files: 0,
+    }
+}

@@ -1,0 +1,132 @@
+//! From a plan to the head of its record, in words that outlive the plan's types.
+
+use feed::Demand;
+use plan::{DatasetSpec, Limit, Plan};
+use record::{Axis, Cell, Dataset, Fact, Format, Gate, Measure, Need, Run, Skipped, Target, Tool};
+
+use crate::data::Data;
+use crate::host;
+use crate::open;
+
+/// Describes a run that begins now.
+pub(crate) fn run(plan: &Plan, data: &Data, redacted: bool) -> Run {
+    let now = host::unix_time();
+    let started = host::rfc3339_utc(now.as_secs());
+    Run {
+        format: Format::CURRENT,
+        run_id: record::run_id(&started, &plan.name, now.subsec_nanos() as u16 ^ std::process::id() as u16),
+        started,
+        tool: tool(),
+        command: std::env::args().collect(),
+        scenario: plan.name.clone(),
+        title: plan.title.clone(),
+        plan_hash: data.plan_hash(plan),
+        need: need(&plan.need),
+        datasets: datasets(plan, data),
+        targets: plan.targets.iter().map(target).collect(),
+        cells: plan.cells.iter().map(|of| cell(plan, data, of)).collect(),
+        skipped: skipped(plan),
+        measure: measure(&plan.measure),
+        gate: Gate { feeds: plan.gate.feeds.clone(), p99_ns: plan.gate.p99_ns },
+        rank: 0,
+        ranks: 1,
+        redacted,
+    }
+}
+
+fn tool() -> Tool {
+    Tool {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: option_env!("FEEDLINE_COMMIT").map(str::to_owned),
+        profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+    }
+}
+
+fn need(need: &feed::Need) -> Need {
+    let (samples_per_s, sample_bytes, bytes_per_s) = match need.demand {
+        Demand::Samples { per_s, sample_bytes } => (Some(per_s), Some(sample_bytes), None),
+        Demand::Bytes { per_s } => (None, None, Some(per_s)),
+    };
+    Need {
+        label: need.label.clone(),
+        samples_per_s,
+        sample_bytes,
+        bytes_per_s,
+        utilization: need.utilization,
+        accelerators: need.accelerators,
+        hosts: need.hosts,
+        source: need.source.clone(),
+        caveats: need.caveats.clone(),
+    }
+}
+
+fn datasets(plan: &Plan, data: &Data) -> Vec<Dataset> {
+    let describe = |slot: &crate::data::Slot| Dataset {
+        source: match plan.datasets[slot.dataset] {
+            DatasetSpec::Generate { .. } => "generate",
+            DatasetSpec::Existing { .. } => "existing",
+        }
+        .to_owned(),
+        target: plan.targets[slot.target].name.clone(),
+        files: u64::from(slot.prepared.objects.count()),
+        bytes: slot.prepared.objects.total_bytes(),
+        sample_bytes: slot.prepared.sample_bytes,
+        fingerprint: slot.prepared.fingerprint.clone(),
+    };
+    data.slots().iter().map(describe).collect()
+}
+
+fn target(target: &plan::Target) -> Target {
+    let facts = open::for_data(&target.config).facts();
+    Target {
+        name: target.name.clone(),
+        title: target.title.clone(),
+        about: target.about.clone(),
+        at: target.at.clone(),
+        storage: target.config.is_storage(),
+        facts: facts.into_iter().map(|(name, value)| Fact { name: name.to_owned(), value }).collect(),
+    }
+}
+
+fn cell(plan: &Plan, data: &Data, cell: &plan::Cell) -> Cell {
+    Cell {
+        cell: cell.slug.clone(),
+        target: plan.target(cell).name.clone(),
+        dataset: data.index(cell),
+        engine: cell.engine.name().to_owned(),
+        stands_in_for: cell.stands_in_for.clone(),
+        queue_depth: cell.queue_depth,
+        threads: cell.threads,
+        block_bytes: u64::from(cell.block_bytes),
+        access: cell.access.name().to_owned(),
+        cache: cell.cache.name().to_owned(),
+        auto_group: cell.auto_group,
+        axes: cell.axes.iter().map(axis).collect(),
+    }
+}
+
+fn axis(axis: &plan::Axis) -> Axis {
+    Axis { name: axis.name.to_owned(), value: axis.value.clone(), unit: axis.unit.to_owned() }
+}
+
+fn skipped(plan: &Plan) -> Vec<Skipped> {
+    let describe = |of: &plan::Skipped| Skipped {
+        target: of.target.clone(),
+        engine: of.engine.name().to_owned(),
+        reason: of.reason.clone(),
+    };
+    plan.skipped.iter().map(describe).collect()
+}
+
+fn measure(measure: &plan::Measure) -> Measure {
+    Measure {
+        warmup_ns: measure.warmup_ns,
+        duration_ns: match measure.limit {
+            Limit::Duration { duration_ns } => Some(duration_ns),
+            Limit::Bytes { .. } | Limit::Epochs { .. } => None,
+        },
+        repetitions: measure.repetitions,
+        budget_ns: measure.budget_ns,
+        seed: measure.seed,
+    }
+}

@@ -1,0 +1,70 @@
+//! How feedline ends, for scripts and CI.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// The documented exit codes. 4 (regression) belongs to a verb of a later version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done. A verdict without a gate is no failure.
+    Ok = 0,
+    /// The run could not be made.
+    Error = 1,
+    /// The command line or the scenario is wrong.
+    Usage = 2,
+    /// A gated target does not meet its gate.
+    GateMissed = 3,
+    /// With `--strict`: a gated target is UNCERTAIN.
+    Inconclusive = 5,
+    /// A signal ended it; what was measured is kept.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why a verb ended without doing what it was asked.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Wrong command line or scenario; the text is complete.
+    Usage(String),
+    /// Anything else.
+    Error(anyhow::Error),
+    /// A signal came before there was anything to keep.
+    Interrupted,
+}
+
+impl Failure {
+    /// A mistake of the user's, in words.
+    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+        Self::Usage(message.to_string())
+    }
+
+    /// The exit code.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Usage(_) => Exit::Usage,
+            Self::Error(_) => Exit::Error,
+            Self::Interrupted => Exit::Interrupted,
+        }
+    }
+}
+
+impl<E: Into<anyhow::Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(message) => write!(f, "{message}"),
+            Self::Error(error) => write!(f, "error: {error:#}"),
+            Self::Interrupted => write!(f, "interrupted before anything was measured"),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What the machine at hand allows, as data for the scenario's resolution, and the wall clock.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rustix::process::{Resource, getrlimit};
+use scenario::{HostFacts, PathFacts};
+
+use crate::environment;
+
+/// Probes the machine and the paths of a scenario. Changes nothing.
+pub(crate) fn facts(paths: &[String]) -> HostFacts {
+    HostFacts {
+        cores: environment::usable_cores(),
+        memory_bytes: memory_bytes(),
+        open_files_max: getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX),
+        io_uring: backend_file::probe_io_uring().map_err(|error| error.to_string()),
+        paths: paths.iter().map(|at| (at.clone(), path_facts(at))).collect::<BTreeMap<_, _>>(),
+    }
+}
+
+fn path_facts(at: &str) -> PathFacts {
+    let probe = backend_file::probe_path(Path::new(at));
+    PathFacts {
+        exists: probe.exists,
+        directory: probe.directory,
+        writable: probe.writable,
+        file_system: probe.file_system,
+        in_memory: probe.in_memory,
+        free_bytes: probe.free_bytes.map(|free| free + own_bytes(Path::new(at))),
+        direct_align_bytes: probe.direct_align_bytes,
+        problem: probe.problem,
+    }
+}
+
+/// Bytes of complete datasets that feedline wrote directly below a path. A run may reuse them, so they are
+/// not held against it here; the preparation counts exactly what is missing.
+fn own_bytes(root: &Path) -> u64 {
+    let manifests = std::fs::read_dir(root).into_iter().flatten().flatten().filter_map(|entry| {
+        let text = std::fs::read_to_string(entry.path().join(dataset::MANIFEST_NAME)).ok()?;
+        serde_json::from_str::<dataset::Manifest>(&text).ok()
+    });
+    manifests.map(|manifest| u64::from(manifest.count).saturating_mul(manifest.bytes)).sum()
+}
+
+fn memory_bytes() -> u64 {
+    let info = rustix::system::sysinfo();
+    info.totalram * u64::from(info.mem_unit)
+}
+
+/// Seconds and nanoseconds since 1970, for the name and the head of a record.
+#[expect(clippy::disallowed_methods, reason = "the one place where wall-clock time enters")]
+pub(crate) fn unix_time() -> std::time::Duration {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
+}
+
+/// `2026-11-21T04:41:23Z`, from seconds since 1970 (civil-from-days: Howard Hinnant, "chrono-compatible
+/// low-level date algorithms").
+pub(crate) fn rfc3339_utc(unix_s: u64) -> String {
+    let (days, second) = (unix_s / 86_400, unix_s % 86_400);
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_index = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
+    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (hour, minute) = (second / 3_600, second / 60 % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{:02}Z", second % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_become_dates() {
+        assert_eq!(rfc3339_utc(0), "1970-01-01T00:00:00Z");
+        assert_eq!(rfc3339_utc(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(rfc3339_utc(1_795_236_083), "2026-11-21T04:41:23Z");
+        assert_eq!(rfc3339_utc(4_102_444_799), "2099-12-31T23:59:59Z");
+    }
+}

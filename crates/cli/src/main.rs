@@ -1,0 +1,47 @@
+//! `feedline`: will this storage feed those GPUs?
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool prints")]
+
+mod args;
+mod cmd;
+mod data;
+mod describe;
+mod environment;
+mod exit;
+mod host;
+mod load;
+mod open;
+mod progress;
+mod signals;
+
+use std::process::ExitCode;
+
+use args::{Cli, Verb};
+use clap::Parser as _;
+use exit::{Exit, Failure};
+
+fn main() -> ExitCode {
+    match dispatch(Cli::parse().verb) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            eprintln!("{failure}");
+            failure.exit().into()
+        }
+    }
+}
+
+fn dispatch(verb: Verb) -> Result<Exit, Failure> {
+    match verb {
+        Verb::Run(args) => cmd::run::run(&args),
+        Verb::Check(args) => cmd::check::check(&args),
+        Verb::Plan(args) => cmd::plan::plan(&args),
+        Verb::Need(args) => cmd::need::need(&args),
+        Verb::Prepare(args) => cmd::prepare::prepare(&args),
+        Verb::Clean(args) => cmd::clean::clean(&args),
+        Verb::Report(args) => cmd::report::report(&args),
+        Verb::Init(args) => cmd::init::init(&args),
+        Verb::Schema => cmd::about::schema(),
+        Verb::Completions { shell } => Ok(cmd::about::completions(shell)),
+        Verb::Man => cmd::about::man(),
+    }
+}

@@ -1,0 +1,210 @@
+//! What goes wrong on real machines: each a clear error or a recorded failure, and nothing lost.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Child;
+
+use crate::harness::{Bench, DISK, Ended, become_nobody, finish, forbid_io_uring, in_child, limit, skip};
+
+const URING: &str = r#"targets.disk = { at = "data", engine = "io_uring" }"#;
+const LONG: [&str; 4] = ["run", "s.toml", "--set", "measure.duration=\"1s\""];
+
+/// Waits, while `child` runs, until `there` holds.
+fn until(child: &mut Child, there: impl Fn() -> bool) {
+    while !there() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended too early");
+        std::thread::yield_now();
+    }
+}
+
+fn lines(bench: &Bench) -> usize {
+    let Ok(mut runs) = fs::read_dir(bench.path("results")) else { return 0 };
+    let cells = runs.next().and_then(Result::ok).map(|run| run.path().join("cells.jsonl"));
+    cells
+        .and_then(|cells| fs::read_to_string(cells).ok())
+        .map_or(0, |text| text.matches(r#""line":"rep""#).count())
+}
+
+fn signal(child: &Child, signal: libc::c_int) {
+    // SAFETY: a plain system call; the child is ours and has not been waited for.
+    assert_eq!(unsafe { libc::kill(child.id().cast_signed(), signal) }, 0);
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured() {
+    for number in [libc::SIGINT, libc::SIGTERM] {
+        let bench = Bench::with(DISK);
+        let mut child = bench.spawn(&LONG);
+        until(&mut child, || lines(&bench) >= 1);
+        signal(&child, number);
+        let ended = Ended::of(child.wait_with_output().unwrap()).exits(130);
+        assert!(ended.out.contains("UNCERTAIN"), "{}", ended.out);
+        let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
+        assert!(cells.lines().last().unwrap().contains(r#""interrupted":true"#));
+    }
+}
+
+#[test]
+fn a_killed_run_leaves_a_record_that_reports() {
+    let bench = Bench::with(DISK);
+    let mut child = bench.spawn(&LONG);
+    until(&mut child, || lines(&bench) >= 2);
+    signal(&child, libc::SIGKILL);
+    child.wait().unwrap();
+    bench.run(&["report", bench.run_folder().to_str().unwrap()]).exits(0).says("cut");
+}
+
+#[test]
+fn a_killed_preparation_is_taken_up_again() {
+    let bench = Bench::with(DISK);
+    let large = ["--set", "dataset.size=\"256 MiB\"", "--set", "dataset.sample_size=\"1 MiB\""];
+    let mut args = vec!["prepare", "s.toml"];
+    args.extend(large);
+    let mut child = bench.spawn(&args);
+    until(&mut child, || bench.data_files().len() >= 3);
+    signal(&child, libc::SIGKILL);
+    child.wait().unwrap();
+    let kept = bench.data_files().len();
+    bench.run(&args).exits(0).says("256 files");
+    assert!((3..=256).contains(&kept));
+    assert_eq!(bench.data_files().len(), 256);
+    bench.run(&["clean", "s.toml"]).exits(0);
+    assert_eq!(fs::read_dir(bench.path("data")).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn two_preparations_at_once_make_one_dataset() {
+    let bench = Bench::with(DISK);
+    let args =
+        ["prepare", "s.toml", "--set", "dataset.size=\"64 MiB\"", "--set", "dataset.sample_size=\"256 KiB\""];
+    let both = [bench.spawn(&args), bench.spawn(&args)];
+    for child in both {
+        Ended::of(child.wait_with_output().unwrap()).exits(0).says("256 files");
+    }
+    bench.run(&args).exits(0).says("found as it was");
+}
+
+#[test]
+fn a_dataset_that_changed_since_it_was_written_is_refused() {
+    let bench = Bench::with(DISK);
+    bench.run(&["prepare", "s.toml"]).exits(0);
+    fs::write(&bench.data_files()[7], "tampered").unwrap();
+    bench.run(&["run", "s.toml"]).exits(1).says("000000007.bin").says("feedline clean");
+}
+
+#[test]
+fn files_truncated_during_a_run_are_counted_and_spoil_the_verdict() {
+    let bench = Bench::with(DISK);
+    bench.run(&["prepare", "s.toml"]).exits(0);
+    let mut child = bench.spawn(&LONG);
+    until(&mut child, || lines(&bench) >= 1);
+    for file in bench.data_files() {
+        fs::OpenOptions::new().write(true).open(file).unwrap().set_len(100).unwrap();
+    }
+    let ended = Ended::of(child.wait_with_output().unwrap()).exits(0);
+    assert!(ended.out.contains("UNCERTAIN") && !ended.out.contains("FEEDS"), "{}", ended.out);
+    let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
+    assert!(cells.contains(r#""eof":"#), "{cells}");
+    assert!(cells.lines().last().unwrap().contains(r#""changed":[0]"#), "{cells}");
+}
+
+#[test]
+fn files_deleted_during_a_run_are_found_to_have_changed() {
+    let bench = Bench::with(DISK);
+    bench.run(&["prepare", "s.toml"]).exits(0);
+    let mut child = bench.spawn(&LONG);
+    until(&mut child, || lines(&bench) >= 1);
+    fs::remove_dir_all(bench.path("data")).unwrap();
+    let ended = Ended::of(child.wait_with_output().unwrap()).exits(0);
+    assert!(!ended.out.contains("FEEDS "), "{}", ended.out);
+    let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
+    assert!(cells.lines().last().unwrap().contains(r#""changed":[0]"#), "{cells}");
+}
+
+#[test]
+fn io_uring_that_is_forbidden_is_an_error_and_on_unavailable_decides() {
+    for (choice, code, text) in [("fail", 2, "seccomp"), ("skip", 2, "io_uring"), ("pread", 0, "pread")] {
+        let bench = Bench::with(URING);
+        let choice = format!("targets.disk.on_unavailable=\"{choice}\"");
+        let mut command = bench.command(&["run", "s.toml", "--set", &choice]);
+        in_child(&mut command, forbid_io_uring);
+        finish(command).exits(code).says(text);
+    }
+}
+
+#[test]
+fn io_uring_that_is_skipped_leaves_the_other_engine_and_a_reason_in_the_record() {
+    let bench = Bench::with(
+        r#"targets.disk = { at = "data", engine = ["io_uring", "pread"], on_unavailable = "skip" }"#,
+    );
+    let mut command = bench.command(&["run", "s.toml"]);
+    in_child(&mut command, forbid_io_uring);
+    finish(command).exits(0).says("FEEDS").says("io_uring");
+    let run = fs::read_to_string(bench.run_folder().join("run.json")).unwrap();
+    assert!(run.contains("seccomp"), "{run}");
+}
+
+#[test]
+fn a_small_limit_of_locked_memory_is_named_when_registration_is_required() {
+    let bench = Bench::with(URING);
+    let locked = |required: &str| {
+        let registered = format!("targets.disk.registered=\"{required}\"");
+        let mut command = bench.command(&["run", "s.toml", "--set", &registered]);
+        in_child(&mut command, || limit(libc::RLIMIT_MEMLOCK, 16_384).and_then(|()| become_nobody()));
+        finish(command)
+    };
+    locked("auto").exits(0).says("FEEDS");
+    let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
+    assert!(
+        cells.contains("not registered: ") && cells.contains("RLIMIT_MEMLOCK"),
+        "what was not granted is not recorded"
+    );
+    let failed = locked("required");
+    let all = format!("{}{}", failed.out, failed.err);
+    assert!(all.contains("RLIMIT_MEMLOCK") && !all.contains("FEEDS "), "{all}");
+}
+
+#[test]
+fn sixty_four_open_files_are_enough() {
+    let bench = Bench::with(r#"targets.disk = { at = "data", engine = ["io_uring", "pread"] }"#);
+    let mut command = bench.command(&[
+        "run",
+        "s.toml",
+        "--set",
+        "dataset.samples=200",
+        "--set",
+        "dataset.sample_size=\"16 KiB\"",
+    ]);
+    bench.write(
+        "s.toml",
+        &fs::read_to_string(bench.path("s.toml")).unwrap().replace("size = \"4 MiB\", ", ""),
+    );
+    in_child(&mut command, || limit(libc::RLIMIT_NOFILE, 64));
+    finish(command).exits(0).says("FEEDS");
+    let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
+    assert!(!cells.contains("too_many_open"), "{cells}");
+}
+
+#[test]
+fn a_folder_without_permission_is_an_error_that_names_it() {
+    let bench = Bench::with(DISK);
+    fs::create_dir(bench.path("data")).unwrap();
+    fs::set_permissions(bench.path("data"), fs::Permissions::from_mode(0o555)).unwrap();
+    let mut command = bench.command(&["run", "s.toml"]);
+    in_child(&mut command, become_nobody);
+    finish(command).exits(2).says("data");
+}
+
+#[test]
+fn memory_is_not_sold_as_storage() {
+    let memory = Path::new("/dev/shm");
+    if !memory.is_dir() {
+        return skip("there is no /dev/shm");
+    }
+    let folder = tempfile::TempDir::new_in(memory).unwrap();
+    let bench = Bench::with("");
+    let at = format!("targets.ram={{ at = \"{}\", engine = \"pread\" }}", folder.path().display());
+    bench.run(&["run", "s.toml", "--set", &at, "--set", "load.cache=\"bypass\""]).exits(2).says("memory");
+    bench.run(&["run", "s.toml", "--set", &at, "--set", "load.cache=\"warm\""]).exits(0).says("tmpfs");
+}

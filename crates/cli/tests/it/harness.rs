@@ -1,0 +1,202 @@
+//! A folder of its own for each test, and the binary in it.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use tempfile::TempDir;
+
+/// User and group that own nothing.
+const NOBODY: u32 = 65_534;
+
+/// A folder on the disk of the build (not in memory), removed at the end.
+pub(crate) struct Bench {
+    dir: TempDir,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let dir = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        Self { dir }
+    }
+
+    /// A bench with the small scenario in `s.toml`: `{extra}` is appended.
+    pub(crate) fn with(extra: &str) -> Self {
+        let bench = Self::new();
+        bench.write("s.toml", &scenario(extra));
+        bench
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_feedline"));
+        command
+            .args(args)
+            .current_dir(self.dir.path())
+            .env("HOME", "/home/canary-home")
+            .env("USER", "canary-user");
+        command
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Ended {
+        finish(self.command(args))
+    }
+
+    /// Starts the binary with its output kept.
+    pub(crate) fn spawn(&self, args: &[&str]) -> Child {
+        self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// The folder of the only run.
+    pub(crate) fn run_folder(&self) -> PathBuf {
+        let mut runs: Vec<PathBuf> =
+            fs::read_dir(self.path("results")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(runs.len(), 1, "{runs:?}");
+        runs.remove(0)
+    }
+
+    /// Files of the generated dataset.
+    pub(crate) fn data_files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        visit(&self.path("data"), &mut files);
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "bin"));
+        files.sort();
+        files
+    }
+}
+
+fn visit(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.path().is_dir() { visit(&entry.path(), files) } else { files.push(entry.path()) }
+    }
+}
+
+/// A scenario of two cells and five short repetitions each, on 4 MiB of data.
+pub(crate) fn scenario(extra: &str) -> String {
+    format!(
+        r#"version = 1
+need = {{ rate = "1 MB/s" }}
+dataset = {{ size = "4 MiB", sample_size = "64 KiB" }}
+load = {{ queue_depth = [1, 4], block_size = "16 KiB" }}
+measure = {{ warmup = "10ms", duration = "100ms", repetitions = 5 }}
+{extra}
+"#
+    )
+}
+
+pub(crate) const DISK: &str = r#"targets.disk = { at = "data", engine = "pread" }"#;
+
+/// Only one measurement at a time: others on the same two cores would widen its intervals.
+static MEASURING: Mutex<()> = Mutex::new(());
+
+/// Runs a command to its end.
+pub(crate) fn finish(mut command: Command) -> Ended {
+    let measures = command.get_args().next().is_some_and(|verb| verb == "run");
+    let _alone = measures.then(|| MEASURING.lock().unwrap_or_else(PoisonError::into_inner));
+    Ended::of(command.output().unwrap())
+}
+
+/// How the binary ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ended {
+    pub(crate) fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "stdout:\n{}\nstderr:\n{}", self.out, self.err);
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn says(self, text: &str) -> Self {
+        let all = format!("{}{}", self.out, self.err);
+        assert!(all.contains(text), "{text:?} is not in:\n{all}");
+        self
+    }
+}
+
+/// Runs `prepare_child` in the child, after it was forked and before it becomes the binary.
+pub(crate) fn in_child(
+    command: &mut Command,
+    prepare_child: impl Fn() -> io::Result<()> + Send + Sync + 'static,
+) {
+    // SAFETY: the closures of these tests make plain system calls on plain data.
+    unsafe { command.pre_exec(prepare_child) };
+}
+
+/// A limit for the child, hard and soft alike.
+pub(crate) fn limit(resource: libc::__rlimit_resource_t, value: u64) -> io::Result<()> {
+    let limit = libc::rlimit { rlim_cur: value, rlim_max: value };
+    // SAFETY: the pointer is to a valid value that outlives the call.
+    check(unsafe { libc::setrlimit(resource, &raw const limit) })
+}
+
+/// Gives up root, where the test has it: root is above every limit and permission.
+pub(crate) fn become_nobody() -> io::Result<()> {
+    // SAFETY: plain system calls on numbers.
+    unsafe {
+        if libc::geteuid() != 0 {
+            return Ok(());
+        }
+        check(libc::setgroups(0, std::ptr::null()))?;
+        check(libc::setgid(NOBODY))?;
+        check(libc::setuid(NOBODY))
+    }
+}
+
+/// Makes `io_uring_setup` fail with `EPERM`, as the default profile of container runtimes does.
+pub(crate) fn forbid_io_uring() -> io::Result<()> {
+    const LOAD_NUMBER: u16 = 0x20;
+    const JUMP_EQUAL: u16 = 0x15;
+    const RETURN: u16 = 0x06;
+    const ALLOW: u32 = 0x7fff_0000;
+    const FAIL_EPERM: u32 = 0x0005_0000 | libc::EPERM as u32;
+    let statement = |code, k, jt, jf| libc::sock_filter { code, jt, jf, k };
+    let filter = [
+        statement(LOAD_NUMBER, 0, 0, 0),
+        statement(JUMP_EQUAL, libc::SYS_io_uring_setup as u32, 0, 1),
+        statement(RETURN, FAIL_EPERM, 0, 0),
+        statement(RETURN, ALLOW, 0, 0),
+    ];
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut() };
+    // SAFETY: `program` points to a filter that outlives both calls; the kernel copies it.
+    unsafe {
+        check(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
+        check(libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program))
+    }
+}
+
+fn check(result: libc::c_int) -> io::Result<()> {
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Says why a test does nothing here; in CI that is a failure.
+#[expect(clippy::print_stdout, reason = "a skip is seen")]
+pub(crate) fn skip(reason: &str) {
+    assert!(std::env::var_os("CI").is_none(), "skipped in CI: {reason}");
+    println!("skipped: {reason}");
+}

@@ -1,0 +1,11 @@
+//! The binary as a user runs it: real files, real faults, exit codes.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod faults;
+mod gate;
+mod harness;
+mod record;
+mod run;
+mod tidy;
+mod verbs;

@@ -1,0 +1,66 @@
+//! What a run leaves behind, whatever happens to it.
+
+use std::fs;
+use std::path::Path;
+
+use crate::harness::{Bench, DISK};
+
+/// Every byte of every file below a folder.
+fn all_text(folder: &Path) -> String {
+    let mut text = String::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        text.push_str(&String::from_utf8_lossy(&fs::read(entry.unwrap().path()).unwrap()));
+    }
+    text
+}
+
+#[test]
+fn names_and_secrets_stay_out_of_the_record_and_the_output() {
+    let bench = Bench::with(DISK);
+    let title = "title=\"on AKIAIOSFODNN7EXAMPLE at https://user:hunter2@host/x?X-Amz-Signature=deadbeef01\"";
+    let ran = bench.run(&["run", "s.toml", "--set", title]).exits(0);
+    let kept = all_text(&bench.run_folder());
+    let hostname = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    for secret in ["AKIAIOSFODNN7EXAMPLE", "hunter2", "deadbeef01", "canary-home", "canary-user"] {
+        assert!(!kept.contains(secret), "{secret} is in the record");
+        assert!(!ran.out.contains(secret), "{secret} was printed");
+    }
+    let hostname = hostname.trim();
+    if hostname.len() > 3 {
+        assert!(!kept.contains(&format!("\"{hostname}\"")), "the name of the host is in the record");
+    }
+}
+
+#[test]
+fn a_record_cut_short_still_reports_and_says_what_is_lost() {
+    let bench = Bench::with(DISK);
+    bench.run(&["run", "s.toml"]).exits(0);
+    let cells = bench.run_folder().join("cells.jsonl");
+    let whole = fs::read(&cells).unwrap();
+    fs::write(&cells, &whole[..whole.len() / 2]).unwrap();
+    bench.run(&["report", bench.run_folder().to_str().unwrap()]).exits(0).says("cut");
+}
+
+#[test]
+fn a_record_of_a_newer_feedline_is_refused() {
+    let bench = Bench::with(DISK);
+    bench.run(&["run", "s.toml"]).exits(0);
+    let head = bench.run_folder().join("run.json");
+    let mut run: serde_json::Value = serde_json::from_str(&fs::read_to_string(&head).unwrap()).unwrap();
+    run["format"]["major"] = 2.into();
+    fs::write(&head, run.to_string()).unwrap();
+    bench.run(&["report", bench.run_folder().to_str().unwrap()]).exits(1).says("newer");
+}
+
+#[test]
+fn a_folder_that_is_no_run_is_an_error() {
+    let bench = Bench::new();
+    bench.run(&["report", "."]).exits(1).says("run.json");
+}
+
+#[test]
+fn results_that_cannot_be_written_are_an_error_that_says_where() {
+    let bench = Bench::with(DISK);
+    bench.write("results", "a file, not a folder");
+    bench.run(&["run", "s.toml"]).exits(1).says("results");
+}

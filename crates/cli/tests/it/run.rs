@@ -1,0 +1,126 @@
+//! The main job: from a scenario to a verdict.
+
+use std::fs;
+
+use crate::harness::{Bench, DISK};
+
+#[test]
+fn a_scenario_ends_with_a_verdict_a_plot_and_a_record_that_make_themselves_again() {
+    let bench = Bench::with(DISK);
+    let ran = bench.run(&["run", "s.toml"]).exits(0);
+    assert!(ran.out.lines().last().unwrap().starts_with("FEEDS"), "{}", ran.out);
+    let run = bench.run_folder();
+    fs::remove_dir_all(bench.path("data")).unwrap();
+
+    let folder = run.to_str().unwrap();
+    assert_eq!(bench.run(&["report", folder]).exits(0).out, ran.out);
+    for (format, file) in [("markdown", "report.md"), ("svg", "throughput.svg")] {
+        let again = bench.run(&["report", folder, "--format", format]).exits(0).out;
+        assert_eq!(again.trim_end(), fs::read_to_string(run.join(file)).unwrap().trim_end(), "{file}");
+    }
+}
+
+#[test]
+fn io_uring_and_pread_read_the_same_data_side_by_side() {
+    let bench = Bench::with(r#"targets.disk = { at = "data", engine = ["io_uring", "pread"] }"#);
+    let ran = bench.run(&["run", "s.toml"]).exits(0);
+    assert!(ran.out.contains("io_uring") && ran.out.contains("pread"), "{}", ran.out);
+    let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
+    assert!(!cells.contains(r#""corrupt""#), "every read that was checked held what was written");
+    assert_eq!(bench.data_files().len(), 64, "one dataset serves both engines");
+}
+
+#[test]
+fn a_path_and_a_need_are_enough() {
+    let bench = Bench::new();
+    let small = [
+        "--set",
+        "dataset.size=\"8 MiB\"",
+        "--set",
+        "measure.duration=\"100ms\"",
+        "--set",
+        "measure.warmup=\"10ms\"",
+    ];
+    let mut args = vec!["run", "data", "--need", "1xh100:resnet50"];
+    args.extend(small);
+    args.extend(["--set", "load.queue_depth=[1, 8]"]);
+    bench.run(&args).exits(0).says("1 x h100 resnet50");
+    assert_eq!(bench.data_files().len(), 74, "8 MiB of samples of 114,660 B");
+}
+
+#[test]
+fn every_cache_treatment_is_proven_in_the_record() {
+    let bench = Bench::with(DISK);
+    bench
+        .run(&["run", "s.toml", "--set", "load.cache=[\"cold\", \"warm\"]", "--set", "load.queue_depth=[1]"])
+        .exits(0);
+    let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
+    let reps: Vec<serde_json::Value> = cells
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .filter(|line| line["line"] == "rep" && line["role"] == "measure")
+        .collect();
+    assert_eq!(reps.len(), 10);
+    for rep in reps {
+        let before = rep["cache"]["before_bytes"].as_u64().unwrap();
+        let total = rep["cache"]["total_bytes"].as_u64().unwrap();
+        assert_eq!(total, 4 << 20);
+        let cold = rep["cell"].as_str().unwrap().contains("/cold/");
+        assert_eq!(before, if cold { 0 } else { total }, "{rep}");
+    }
+}
+
+#[test]
+fn a_folder_of_the_users_is_read_and_never_written() {
+    let bench = Bench::with(r#"targets.mine = { at = "mine", engine = "pread" }"#);
+    bench.write(
+        "s.toml",
+        &fs::read_to_string(bench.path("s.toml")).unwrap().replace(
+            r#"dataset = { size = "4 MiB", sample_size = "64 KiB" }"#,
+            r#"dataset = { source = "existing" }"#,
+        ),
+    );
+    fs::create_dir_all(bench.path("mine/sub")).unwrap();
+    for (name, bytes) in [("mine/a", 100_000), ("mine/sub/b", 65_536), ("mine/empty", 0)] {
+        fs::write(bench.path(name), vec![7; bytes]).unwrap();
+    }
+    let before = listing(&bench);
+    bench.run(&["run", "s.toml"]).exits(0).says("mine");
+    assert_eq!(listing(&bench), before);
+}
+
+fn listing(bench: &Bench) -> Vec<(String, u64, std::time::SystemTime)> {
+    let mut found = Vec::new();
+    for folder in ["mine", "mine/sub"] {
+        for entry in fs::read_dir(bench.path(folder)).unwrap() {
+            let entry = entry.unwrap();
+            let metadata = entry.metadata().unwrap();
+            found.push((entry.path().display().to_string(), metadata.len(), metadata.modified().unwrap()));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn the_null_target_shows_the_clients_own_ceiling_and_gets_no_verdict() {
+    let bench = Bench::with(r#"targets.client = { at = "null:" }"#);
+    let ran = bench.run(&["run", "s.toml"]).exits(0);
+    assert!(!ran.out.contains("FEEDS") && !ran.out.contains("STARVES"), "{}", ran.out);
+    ran.says("CEILING");
+}
+
+#[test]
+fn progress_changes_nothing_but_standard_error() {
+    let bench = Bench::with(DISK);
+    let quiet = bench.run(&["run", "s.toml", "--no-progress"]).exits(0);
+    assert_eq!(quiet.err, "");
+}
+
+#[test]
+fn depth_is_found_by_itself() {
+    let bench = Bench::with(DISK);
+    bench.run(&["run", "s.toml", "--set", "load.queue_depth=auto"]).exits(0).says("FEEDS");
+    let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
+    assert!(cells.lines().last().unwrap().contains("auto: a shallower depth clears the line"), "{cells}");
+}

@@ -1,0 +1,119 @@
+//! Rules of the house that a compiler does not know.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const FUNCTION_LINES_MAX: usize = 70;
+const FILE_LINES_MAX: usize = 500;
+
+/// Files that may name a backend or an engine: where they are defined, read from a scenario, and opened.
+const MAY_NAME_BACKENDS: [&str; 3] = ["crates/plan/", "crates/scenario/", "crates/cli/src/open.rs"];
+
+/// Words that must not be left in the code.
+const LEFTOVERS: [&str; 4] = ["FIX\u{4d}E", "TO\u{44}O", "XX\u{58}", "unimplemented\u{21}"];
+
+struct Source {
+    name: String,
+    text: String,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn sources() -> Vec<Source> {
+    let mut sources = Vec::new();
+    collect(&root().join("crates"), &mut sources);
+    assert!(sources.len() > 50, "the sources were not found");
+    sources
+}
+
+fn collect(folder: &Path, sources: &mut Vec<Source>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, sources);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let name = path.strip_prefix(root()).unwrap().display().to_string();
+            sources.push(Source { name, text: fs::read_to_string(&path).unwrap() });
+        }
+    }
+}
+
+#[test]
+fn only_plan_scenario_and_open_name_a_backend_or_an_engine() {
+    let naming = ["BackendConfig::", "Engine::IoUring", "Engine::Pread"];
+    for source in sources() {
+        let allowed = MAY_NAME_BACKENDS.iter().any(|prefix| source.name.starts_with(prefix));
+        let code = source.text.split("#[cfg(test)]").next().unwrap();
+        if allowed || source.name.contains("/tests/") {
+            continue;
+        }
+        for name in naming {
+            assert!(!code.contains(name), "{} matches on {name}", source.name);
+        }
+    }
+}
+
+#[test]
+fn functions_are_short() {
+    let mut long = Vec::new();
+    for source in sources().iter().filter(|source| !source.name.contains("/tests/")) {
+        let lines: Vec<&str> = source.text.lines().collect();
+        for (start, line) in lines.iter().enumerate() {
+            let indent = line.len() - line.trim_start().len();
+            let words = line.trim_start().trim_start_matches("pub(crate) ").trim_start_matches("pub ");
+            if !(words.starts_with("fn ")
+                || words.starts_with("const fn ")
+                || words.starts_with("unsafe fn "))
+            {
+                continue;
+            }
+            let closing = format!("{}}}", " ".repeat(indent));
+            let length = lines[start..].iter().position(|line| *line == closing).unwrap_or(0);
+            if length > FUNCTION_LINES_MAX {
+                long.push(format!("{}:{} {length} lines", source.name, start + 1));
+            }
+        }
+    }
+    assert!(long.is_empty(), "{long:#?}");
+}
+
+#[test]
+fn files_hold_one_concern() {
+    let long: Vec<String> = sources()
+        .iter()
+        .map(|source| (source.text.lines().count(), &source.name))
+        .filter(|(lines, _)| *lines > FILE_LINES_MAX)
+        .map(|(lines, name)| format!("{name}: {lines} lines"))
+        .collect();
+    assert!(long.is_empty(), "{long:#?}");
+}
+
+#[test]
+fn nothing_is_left_over() {
+    for source in sources() {
+        for word in LEFTOVERS {
+            assert!(!source.text.contains(word), "{} holds {word}", source.name);
+        }
+    }
+}
+
+/// Curated runs are kept small, and without their per-second histograms.
+#[test]
+fn committed_results_stay_small() {
+    let results = root().join("results");
+    let mut total = 0;
+    for run in fs::read_dir(&results).into_iter().flatten().flatten() {
+        // Runs of whoever builds here begin with their date and are not committed.
+        if run.file_name().to_string_lossy().starts_with('2') || !run.path().is_dir() {
+            continue;
+        }
+        let bytes: u64 =
+            fs::read_dir(run.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
+        assert!(bytes <= 2_000_000, "{} holds {bytes} B", run.path().display());
+        assert!(!run.path().join("intervals.jsonl.gz").exists(), "{}", run.path().display());
+        total += bytes;
+    }
+    assert!(total <= 20_000_000, "results hold {total} B");
+}

@@ -1,0 +1,94 @@
+//! The verbs around a run.
+
+use std::fs;
+
+use crate::harness::{Bench, DISK};
+
+#[test]
+fn check_reports_every_mistake_and_exits_with_two() {
+    let bench = Bench::new();
+    bench.write(
+        "bad.toml",
+        r#"version = 1
+need = "8xh100:resnet50"
+dataset = { size = "4k", sample_size = [] }
+load = { queue_dept = 4, block_size = "0 B" }
+targets.disk = { at = "data", direct = "yes" }
+"#,
+    );
+    let ended = bench.run(&["check", "bad.toml"]).exits(2);
+    for mistake in
+        ["4k", "sample_size", "queue_dept", "queue_depth", "0 B", "direct", "bad.toml:3", "bad.toml:5"]
+    {
+        assert!(ended.err.contains(mistake), "{mistake} is not in:\n{}", ended.err);
+    }
+}
+
+#[test]
+fn check_and_plan_write_nothing() {
+    let bench = Bench::with(DISK);
+    bench.run(&["check", "s.toml"]).exits(0).says("ok: 2 cells");
+    bench.run(&["plan", "s.toml"]).exits(0).says("64 files of 65,536 B").says("2 x 5 repetitions");
+    let left: Vec<_> = fs::read_dir(bench.path("")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left, ["s.toml"]);
+}
+
+#[test]
+fn a_plan_larger_than_the_disk_is_refused() {
+    let bench = Bench::with(DISK);
+    bench.run(&["plan", "s.toml", "--set", "dataset.size=\"40 TiB\""]).exits(2).says("free");
+}
+
+#[test]
+fn a_missing_scenario_and_a_path_without_a_need_are_usage_errors() {
+    let bench = Bench::new();
+    bench.run(&["run", "no.toml"]).exits(2).says("no.toml");
+    bench.run(&["run", "/some/path"]).exits(2).says("--need");
+    bench.run(&["frobnicate"]).exits(2);
+}
+
+#[test]
+fn need_prints_its_arithmetic_and_lists_the_profiles() {
+    let bench = Bench::new();
+    bench.run(&["need", "8xh100:resnet50"]).exits(0).says("14,286").says("measured");
+    bench.run(&["need"]).exits(0).says("unet3d").says("extrapolated");
+    bench.run(&["need", "8xh100:resnet5"]).exits(2).says("resnet50");
+}
+
+#[test]
+fn init_writes_a_scenario_that_checks_and_never_overwrites() {
+    let bench = Bench::new();
+    bench.run(&["init", "mine.toml", "--at", "data"]).exits(0);
+    bench.run(&["check", "mine.toml"]).exits(0);
+    bench.run(&["init", "mine.toml"]).exits(1).says("never overwritten");
+}
+
+#[test]
+fn prepare_writes_once_and_clean_removes_only_what_it_wrote() {
+    let bench = Bench::with(DISK);
+    bench.run(&["prepare", "s.toml"]).exits(0).says("written");
+    bench.run(&["prepare", "s.toml"]).exits(0).says("found as it was");
+    let foreign = bench.data_files()[0].with_file_name("mine.txt");
+    fs::write(&foreign, "keep me").unwrap();
+    bench.run(&["clean", "s.toml"]).exits(0).says("66 files").says("mine.txt");
+    assert_eq!(fs::read_to_string(&foreign).unwrap(), "keep me");
+    assert_eq!(bench.data_files().len(), 0);
+}
+
+#[test]
+fn schema_completions_and_man_page_print() {
+    let bench = Bench::new();
+    bench.run(&["schema"]).exits(0).says("json-schema.org");
+    bench.run(&["completions", "bash"]).exits(0).says("_feedline");
+    bench.run(&["man"]).exits(0).says(".TH feedline");
+}
+
+#[test]
+fn the_shipped_scenarios_resolve() {
+    let bench = Bench::new();
+    for entry in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios")).unwrap() {
+        let path = entry.unwrap().path();
+        let small = ["plan", path.to_str().unwrap(), "--set", "dataset.size=\"64 MiB\""];
+        bench.run(&small).exits(0).says("cells");
+    }
+}
