@@ -1,0 +1,190 @@
+//! Which cell of a target is measured again, and judged.
+
+use std::cmp::Reverse;
+
+use record::RunRecord;
+
+use crate::figures::Figures;
+use crate::summary::{CellSummary, Summary, summarise};
+
+/// The cell of `target` that its verdict should rest on, from the interleaved repetitions alone.
+///
+/// A verdict is about training, so cells are considered in this order of preference, and only the most
+/// preferred that were measured: storage before the client's page cache (`warm`), the order of a training
+/// job before others, and the sample size nearest to the one the need names. Among those, the shallowest
+/// valid cell whose interval clears the line; cells limited by the client come after the others. If none
+/// clears, the valid cell nearest to the line, client-limited ones included: behind one of those the
+/// storage may well do more, and only its confirmation can say so.
+pub fn choose_cell<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellSummary> {
+    let of_target = summary.cells.iter().filter(|cell| cell.cell.target == target);
+    among(of_target, named_sample_bytes(summary))
+}
+
+/// Cells to confirm: one for each storage target of which anything was measured.
+pub fn choose_for_confirmation(record: &RunRecord) -> Vec<String> {
+    let summary = summarise(record);
+    let storage = summary.targets.iter().filter(|target| target.storage);
+    storage
+        .filter_map(|target| choose_cell(&summary, &target.name))
+        .map(|cell| cell.cell.cell.clone())
+        .collect()
+}
+
+/// The cell on which the verdict of `target` rests: the one that was confirmed, else the one to confirm.
+///
+/// The record, not today's rule, says what was confirmed: an old record keeps its verdict.
+pub(crate) fn judged<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellSummary> {
+    let of_target = || summary.cells.iter().filter(|cell| cell.cell.target == target);
+    let confirmed: Vec<&CellSummary> = of_target().filter(|cell| cell.confirmed.is_some()).collect();
+    let named = named_sample_bytes(summary);
+    among(confirmed.iter().copied(), named)
+        .or_else(|| confirmed.first().copied())
+        .or_else(|| among(of_target(), named))
+}
+
+fn named_sample_bytes(summary: &Summary) -> Option<f64> {
+    summary
+        .need
+        .as_ref()
+        .ok()
+        .and_then(feed::Need::sample_bytes)
+        .filter(|bytes| crate::need::positive(*bytes))
+}
+
+fn among<'a>(cells: impl Iterator<Item = &'a CellSummary>, named: Option<f64>) -> Option<&'a CellSummary> {
+    let measured: Vec<Candidate<'a>> = cells.filter_map(Candidate::of).collect();
+    let valid: Vec<Candidate<'a>> = measured.iter().filter(|one| one.figures.is_valid()).copied().collect();
+    let pool = if valid.is_empty() { measured } else { valid };
+    let best = pool.iter().map(|one| one.preference(named)).min()?;
+    let pool: Vec<Candidate<'a>> = pool.into_iter().filter(|one| one.preference(named) == best).collect();
+    shallowest_that_clears(&pool).or_else(|| nearest_to_the_line(&pool)).map(|one| one.cell)
+}
+
+#[derive(Clone, Copy)]
+struct Candidate<'a> {
+    cell: &'a CellSummary,
+    figures: &'a Figures,
+}
+
+impl<'a> Candidate<'a> {
+    fn of(cell: &'a CellSummary) -> Option<Self> {
+        cell.figures().map(|figures| Self { cell, figures })
+    }
+
+    /// Lower is preferred; the last part is the distance in size, in thousandths of a doubling.
+    fn preference(&self, named: Option<f64>) -> (bool, u8, u64) {
+        let access = match self.cell.cell.access.as_str() {
+            "shuffled_epoch" => 0,
+            "random" => 1,
+            _ => 2,
+        };
+        let distance =
+            named.zip(self.cell.sample_bytes).map_or(0.0, |(named, own)| (own / named).log2().abs());
+        (self.cell.cell.cache == "warm", access, (distance * 1e3).round() as u64)
+    }
+
+    fn mean(&self) -> f64 {
+        self.figures.samples_per_s.mean
+    }
+}
+
+fn shallowest_that_clears<'a>(pool: &[Candidate<'a>]) -> Option<Candidate<'a>> {
+    let clearing = pool.iter().filter(|one| one.cell.clears() && one.figures.is_valid());
+    clearing.copied().min_by(|a, b| {
+        let key = |one: &Candidate<'_>| (one.figures.is_client_limited(), one.cell.cell.queue_depth);
+        key(a).cmp(&key(b)).then(b.mean().total_cmp(&a.mean()))
+    })
+}
+
+fn nearest_to_the_line<'a>(pool: &[Candidate<'a>]) -> Option<Candidate<'a>> {
+    // The need may fix bytes or samples, so cells of unlike samples are compared by their share of the line.
+    let share = |one: &Candidate<'_>| one.figures.of_line.unwrap_or_else(|| one.mean());
+    let order = |one: &Candidate<'_>| Reverse(one.cell.cell.queue_depth);
+    pool.iter().copied().max_by(|a, b| share(a).total_cmp(&share(b)).then(order(a).cmp(&order(b))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Builder, ceiling, rep};
+
+    /// A record of one target, with three equal repetitions of each cell at a share of the line.
+    fn record_of(cells: &[(&str, u32, f64)], edit: impl FnOnce(&mut Builder)) -> RunRecord {
+        let mut builder = Builder::new();
+        for (name, depth, of_line) in cells {
+            builder.cell(name, "disk", *depth);
+            for n in 0..3 {
+                builder.push(rep(name, n, of_line * Builder::LINE_BPS));
+            }
+        }
+        edit(&mut builder);
+        builder.record()
+    }
+
+    fn chosen(cells: &[(&str, u32, f64)], edit: impl FnOnce(&mut Builder)) -> Vec<String> {
+        choose_for_confirmation(&record_of(cells, edit))
+    }
+
+    #[test]
+    fn the_shallowest_cell_that_clears_not_the_fastest() {
+        let cells = [("a", 8, 0.9), ("b", 16, 1.1), ("c", 32, 1.9), ("d", 64, 3.0)];
+        assert_eq!(chosen(&cells, |_| {}), ["b"]);
+    }
+
+    #[test]
+    fn the_cell_nearest_to_the_line_when_none_clears() {
+        assert_eq!(chosen(&[("a", 8, 0.5), ("b", 16, 0.8), ("c", 32, 0.7)], |_| {}), ["b"]);
+    }
+
+    #[test]
+    fn a_client_limited_cell_comes_after_a_deeper_one_that_clears_too() {
+        let limited =
+            |b: &mut Builder| b.push_ceiling(ceiling("a", true, 1, (1.2 * Builder::LINE_BPS) as u64));
+        assert_eq!(chosen(&[("a", 8, 1.1), ("b", 16, 1.1)], limited), ["b"]);
+        let limited =
+            |b: &mut Builder| b.push_ceiling(ceiling("a", true, 1, (1.2 * Builder::LINE_BPS) as u64));
+        assert_eq!(chosen(&[("a", 8, 1.1), ("b", 16, 0.9)], limited), ["a"]);
+    }
+
+    #[test]
+    fn a_client_limited_cell_below_the_line_is_confirmed_when_it_is_the_nearest() {
+        let limited = |b: &mut Builder| b.push_ceiling(ceiling("b", true, 1, Builder::LINE_BPS as u64));
+        assert_eq!(chosen(&[("a", 8, 0.8), ("b", 16, 0.95)], limited), ["b"]);
+    }
+
+    #[test]
+    fn a_cell_with_failed_reads_is_passed_over() {
+        let errors = |b: &mut Builder| {
+            b.edit_reps("a", |rep| {
+                rep.errors.insert("io".to_owned(), 100_000);
+            });
+        };
+        assert_eq!(chosen(&[("a", 8, 1.5), ("b", 16, 0.9)], errors), ["b"]);
+        let errors = |b: &mut Builder| {
+            b.edit_reps("a", |rep| {
+                rep.errors.insert("io".to_owned(), 100_000);
+            });
+        };
+        assert_eq!(chosen(&[("a", 8, 1.5)], errors), ["a"], "better a doubtful cell than none");
+    }
+
+    #[test]
+    fn storage_comes_before_the_page_cache_and_the_training_order_before_others() {
+        let warm = |b: &mut Builder| b.edit_cell("a", |cell| cell.cache = "warm".to_owned());
+        assert_eq!(chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], warm), ["b"]);
+        let sequential = |b: &mut Builder| b.edit_cell("a", |cell| cell.access = "sequential".to_owned());
+        assert_eq!(chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], sequential), ["b"]);
+    }
+
+    #[test]
+    fn the_null_target_and_a_target_without_figures_are_not_confirmed() {
+        assert_eq!(chosen(&[("a", 8, 0.0)], |_| {}), Vec::<String>::new());
+        let null = |b: &mut Builder| b.run.targets[0].storage = false;
+        assert_eq!(chosen(&[("a", 8, 2.0)], null), Vec::<String>::new());
+    }
+
+    #[test]
+    fn ties_at_one_depth_go_to_the_faster() {
+        assert_eq!(chosen(&[("a", 8, 1.2), ("b", 8, 1.4)], |_| {}), ["b"]);
+    }
+}

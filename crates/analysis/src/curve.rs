@@ -1,0 +1,339 @@
+//! Cells arranged as curves of throughput against queue depth, and what the shape of a curve says.
+
+use record::{Cell, Target};
+
+use crate::need::LineAt;
+use crate::summary::CellSummary;
+
+/// Gain over the last two doublings of depth below which a curve is flat.
+const FLAT_GAIN_MAX: f64 = 0.05;
+/// Share of its peak below which the deepest point has fallen.
+const FALLEN_SHARE: f64 = 0.90;
+/// Share of the gain in depth from which throughput counts as proportional to it.
+const PROPORTIONAL_SHARE: f64 = 0.80;
+/// Two doublings.
+const SPAN_MIN: u32 = 4;
+
+/// Coordinates that a panel or a curve shows by itself.
+const KNOWN_AXES: [&str; 9] =
+    ["target", "engine", "dataset", "sample_size", "block_size", "access", "cache", "queue_depth", "threads"];
+
+/// Curves that may be drawn together: the same samples, blocks, order and cache.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Panel {
+    /// Bytes of one sample; absent when the record does not say.
+    pub sample_bytes: Option<f64>,
+    /// Bytes of one read, at most.
+    pub block_bytes: u64,
+    /// Order of the reads.
+    pub access: String,
+    /// Treatment of the client's page cache.
+    pub cache: String,
+    /// The line of all its cells; absent without a need.
+    pub line: Option<LineAt>,
+    /// Its curves, in the order of the scenario.
+    pub curves: Vec<Curve>,
+}
+
+impl Panel {
+    /// `114,660 B samples, 128 KiB blocks, shuffled_epoch, bypass`.
+    pub fn conditions(&self) -> String {
+        let samples = self.sample_bytes.map_or_else(
+            || "samples of unknown size".to_owned(),
+            |bytes| format!("{} samples", feed::format_bytes(bytes.round() as u64)),
+        );
+        format!("{samples}, {} blocks, {}, {}", feed::format_bytes(self.block_bytes), self.access, self.cache)
+    }
+
+    fn holds(&self, cell: &CellSummary) -> bool {
+        self.sample_bytes == cell.sample_bytes
+            && self.block_bytes == cell.cell.block_bytes
+            && self.access == cell.cell.access
+            && self.cache == cell.cell.cache
+    }
+
+    fn of(cell: &CellSummary) -> Self {
+        Self {
+            sample_bytes: cell.sample_bytes,
+            block_bytes: cell.cell.block_bytes,
+            access: cell.cell.access.clone(),
+            cache: cell.cell.cache.clone(),
+            line: cell.line,
+            curves: Vec::new(),
+        }
+    }
+}
+
+/// One target read by one engine over queue depth.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// Name of the target.
+    pub target: String,
+    /// Its title, for plots.
+    pub title: String,
+    /// Engine that issues the reads.
+    pub engine: String,
+    /// What else distinguishes this curve, in words; often empty.
+    pub distinction: String,
+    /// False for the null target.
+    pub storage: bool,
+    /// Indices into [`crate::Summary::cells`], from the shallowest on.
+    pub cells: Vec<usize>,
+    /// Index of the first cell whose interval clears the line.
+    pub clears_at: Option<usize>,
+    /// What its course says; absent below two doublings of depth.
+    pub shape: Option<Shape>,
+}
+
+/// What the course of a curve says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Shape {
+    /// Under 5 % gain over the last two doublings.
+    Flat {
+        /// The shallowest depth that no deeper one beats by 5 %.
+        from: u32,
+    },
+    /// The deepest point lies more than 10 % below the peak.
+    Falling {
+        /// Depth of the peak.
+        beyond: u32,
+    },
+    /// Throughput grows with the depth.
+    Proportional {
+        /// Latency by Little's law: depth by reads per second, nanoseconds.
+        latency_ns: f64,
+        /// Depth that the line needs at that latency; absent without a line.
+        depth_needed: Option<f64>,
+    },
+    /// Grows, less than the depth does.
+    Rising {
+        /// The deepest depth measured.
+        deepest: u32,
+    },
+}
+
+impl Shape {
+    /// `flat from 32: bandwidth-bound`.
+    pub fn words(&self) -> String {
+        match *self {
+            Self::Flat { from } => format!("flat from {from}: bandwidth-bound"),
+            Self::Falling { beyond } => format!("falls beyond depth {beyond}: contention, not bandwidth"),
+            Self::Proportional { latency_ns, depth_needed } => {
+                let latency = feed::format_duration_ns(latency_ns as u64);
+                let needed = depth_needed
+                    .map(|depth| {
+                        format!("; the line needs depth {} at that", feed::format_count(depth.ceil()))
+                    })
+                    .unwrap_or_default();
+                format!("latency-bound at {latency} per read{needed}")
+            }
+            Self::Rising { deepest } => format!("still rising at the deepest, {deepest}: try more depth"),
+        }
+    }
+}
+
+/// Arranges cells as panels of curves, in the order of the scenario.
+pub(crate) fn panels(cells: &[CellSummary], targets: &[Target]) -> Vec<Panel> {
+    let mut panels: Vec<Panel> = Vec::new();
+    for (index, cell) in cells.iter().enumerate() {
+        let at = panels.iter().position(|panel| panel.holds(cell)).unwrap_or_else(|| {
+            panels.push(Panel::of(cell));
+            panels.len() - 1
+        });
+        let split = shares_its_depth(cells, cell);
+        panels[at].add(index, cell, split, targets);
+    }
+    for curve in panels.iter_mut().flat_map(|panel| &mut panel.curves) {
+        curve.finish(cells);
+    }
+    panels
+}
+
+impl Panel {
+    fn add(&mut self, index: usize, cell: &CellSummary, split: bool, targets: &[Target]) {
+        let distinction = distinction(&cell.cell, split);
+        let known = self.curves.iter_mut().find(|curve| {
+            curve.target == cell.cell.target
+                && curve.engine == cell.cell.engine
+                && curve.distinction == distinction
+        });
+        if let Some(curve) = known {
+            curve.cells.push(index);
+            return;
+        }
+        let target = targets.iter().find(|target| target.name == cell.cell.target);
+        self.curves.push(Curve {
+            target: cell.cell.target.clone(),
+            title: target.map_or_else(|| cell.cell.target.clone(), |target| target.title.clone()),
+            engine: cell.cell.engine.clone(),
+            distinction,
+            storage: cell.storage,
+            cells: vec![index],
+            clears_at: None,
+            shape: None,
+        });
+    }
+}
+
+/// Whether another cell differs from this one in its threads alone: then threads are an axis, and with
+/// one point per depth each number of threads is a curve.
+fn shares_its_depth(cells: &[CellSummary], cell: &CellSummary) -> bool {
+    let same = |other: &&CellSummary| {
+        let (a, b) = (&other.cell, &cell.cell);
+        a.target == b.target
+            && a.engine == b.engine
+            && a.dataset == b.dataset
+            && a.block_bytes == b.block_bytes
+            && a.access == b.access
+            && a.cache == b.cache
+    };
+    let related: Vec<&CellSummary> = cells.iter().filter(same).collect();
+    related.iter().any(|one| {
+        related.iter().any(|two| {
+            one.cell.queue_depth == two.cell.queue_depth
+                && one.cell.threads != two.cell.threads
+                && distinction(&one.cell, false) == distinction(&two.cell, false)
+        })
+    })
+}
+
+fn distinction(cell: &Cell, threads: bool) -> String {
+    let mut parts: Vec<String> = cell
+        .axes
+        .iter()
+        .filter(|axis| !KNOWN_AXES.contains(&axis.name.as_str()))
+        .map(|axis| format!("{} {}{}", axis.name, axis.value, axis.unit))
+        .collect();
+    if threads {
+        parts.push(format!("{} threads", cell.threads));
+    }
+    if cell.stands_in_for.is_some() {
+        parts.push("stand-in".to_owned());
+    }
+    parts.join(", ")
+}
+
+impl Curve {
+    /// `nvme io_uring`, with what else distinguishes it.
+    pub fn label(&self) -> String {
+        let tail =
+            if self.distinction.is_empty() { String::new() } else { format!(", {}", self.distinction) };
+        if self.title == self.engine {
+            return format!("{}{tail}", self.title);
+        }
+        format!("{} {}{tail}", self.title, self.engine)
+    }
+
+    fn finish(&mut self, cells: &[CellSummary]) {
+        self.cells.sort_by_key(|index| cells[*index].cell.queue_depth);
+        self.clears_at = self.cells.iter().copied().find(|index| {
+            let cell = &cells[*index];
+            cell.storage && cell.clears() && cell.figures().is_some_and(crate::Figures::is_valid)
+        });
+        let points: Vec<Point> = self.cells.iter().filter_map(|index| Point::of(&cells[*index])).collect();
+        self.shape = shape(&points);
+    }
+}
+
+/// A point that says something about the storage: valid and not the client's own limit.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    depth: u32,
+    bps: f64,
+    ops_per_s: f64,
+    line_bps: Option<f64>,
+}
+
+impl Point {
+    fn of(cell: &CellSummary) -> Option<Self> {
+        let figures = cell.figures().filter(|figures| figures.is_valid() && !figures.is_client_limited())?;
+        Some(Self {
+            depth: cell.cell.queue_depth,
+            bps: figures.bps.mean,
+            ops_per_s: figures.ops_per_s,
+            line_bps: cell.line.map(|line| line.bps),
+        })
+    }
+}
+
+fn shape(points: &[Point]) -> Option<Shape> {
+    let last = points.last()?;
+    let before = points.iter().rposition(|point| point.depth.saturating_mul(SPAN_MIN) <= last.depth)?;
+    let peak = points.iter().max_by(|a, b| a.bps.total_cmp(&b.bps))?;
+    if last.bps < peak.bps * FALLEN_SHARE {
+        return Some(Shape::Falling { beyond: peak.depth });
+    }
+    if is_flat_from(points, before) {
+        let from = (0..=before).find(|index| is_flat_from(points, *index)).unwrap_or(before);
+        return Some(Shape::Flat { from: points[from].depth });
+    }
+    let base = points[before];
+    let gain = last.bps / base.bps;
+    if gain >= PROPORTIONAL_SHARE * f64::from(last.depth) / f64::from(base.depth) {
+        return Some(Shape::Proportional {
+            latency_ns: f64::from(last.depth) / last.ops_per_s * 1e9,
+            depth_needed: last.line_bps.map(|line| f64::from(last.depth) * line / last.bps),
+        });
+    }
+    Some(Shape::Rising { deepest: last.depth })
+}
+
+fn is_flat_from(points: &[Point], index: usize) -> bool {
+    points[index + 1..].iter().all(|point| point.bps < points[index].bps * (1.0 + FLAT_GAIN_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape_of(curve: &[(u32, f64)]) -> Option<Shape> {
+        let point = |(depth, bps): &(u32, f64)| Point {
+            depth: *depth,
+            bps: *bps,
+            ops_per_s: bps / 1e5,
+            line_bps: Some(1_000e5),
+        };
+        shape(&curve.iter().map(point).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_curve_that_gains_under_five_percent_over_two_doublings_is_flat() {
+        let curve = [(1, 1e7), (8, 6e7), (16, 9e7), (32, 10.0e7), (64, 10.2e7), (128, 10.3e7)];
+        assert_eq!(shape_of(&curve), Some(Shape::Flat { from: 32 }));
+        let still = [(1, 1e7), (8, 6e7), (16, 9e7), (32, 10.0e7), (64, 10.2e7), (128, 10.6e7)];
+        assert_eq!(shape_of(&still), Some(Shape::Rising { deepest: 128 }));
+    }
+
+    #[test]
+    fn two_doublings_are_needed_to_say_anything() {
+        assert_eq!(shape_of(&[(8, 1e7), (16, 1e7)]), None);
+        assert_eq!(shape_of(&[(8, 1e7)]), None);
+        assert_eq!(shape_of(&[]), None);
+        assert_eq!(shape_of(&[(8, 1e7), (32, 1e7)]), Some(Shape::Flat { from: 8 }));
+    }
+
+    #[test]
+    fn a_curve_in_proportion_to_depth_is_latency_bound() {
+        // 16 reads in flight at 400 reads/s: 40 ms each; the line of 1,000 reads/s needs 40 in flight.
+        let Some(Shape::Proportional { latency_ns, depth_needed }) =
+            shape_of(&[(1, 25e5), (4, 100e5), (16, 400e5)])
+        else {
+            panic!("not proportional");
+        };
+        assert!((latency_ns - 40e6).abs() < 1.0);
+        assert!((depth_needed.unwrap() - 40.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_curve_past_its_peak_falls() {
+        assert_eq!(shape_of(&[(4, 1e7), (16, 3e7), (64, 2e7)]), Some(Shape::Falling { beyond: 16 }));
+    }
+
+    #[test]
+    fn every_shape_has_words() {
+        assert_eq!(Shape::Flat { from: 32 }.words(), "flat from 32: bandwidth-bound");
+        let words = Shape::Proportional { latency_ns: 33e6, depth_needed: Some(620.2) }.words();
+        assert!(words.starts_with("latency-bound at 33") && words.contains("depth 621"), "{words}");
+        assert!(Shape::Rising { deepest: 512 }.words().contains("try more depth"));
+    }
+}

@@ -1,0 +1,247 @@
+//! The figures of one cell from its repetitions.
+
+use std::collections::BTreeMap;
+
+use feed::Interval;
+use record::{Ceiling, Cell, Measure, Rep, counter};
+
+use crate::interval;
+use crate::latency::Latency;
+use crate::repetitions::{Repetitions, counted};
+use crate::validity::{self, ClientShares, Flag, Gravity, available_ns, resident_before};
+
+/// A rate over repetitions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// Mean of the repetitions.
+    pub mean: f64,
+    /// 95 % interval of the mean; absent below three repetitions.
+    pub interval: Option<Interval>,
+    /// Slowest repetition.
+    pub min: f64,
+    /// Fastest repetition.
+    pub max: f64,
+}
+
+impl Rate {
+    fn of(points: &[f64]) -> Option<Self> {
+        Some(Self {
+            mean: interval::mean(points)?,
+            interval: interval::of_mean(points),
+            min: points.iter().copied().reduce(f64::min)?,
+            max: points.iter().copied().reduce(f64::max)?,
+        })
+    }
+
+    /// The lowest and the highest value that a picture of this rate shows.
+    pub fn span(&self) -> (f64, f64) {
+        self.interval.map_or((self.mean, self.mean), |interval| (interval.low, interval.high))
+    }
+}
+
+/// What the repetitions of one cell, in one role, say together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figures {
+    /// Repetitions that make a throughput point.
+    pub repetitions: u32,
+    /// Samples per second: bytes per second by the dataset's bytes per sample.
+    pub samples_per_s: Rate,
+    /// Bytes per second of reads that ended well inside the window.
+    pub bps: Rate,
+    /// Reads per second, mean.
+    pub ops_per_s: f64,
+    /// Mean samples per second by the line; absent without a line.
+    pub of_line: Option<f64>,
+    /// Latency of single reads.
+    pub latency: Latency,
+    /// Reads that ended well.
+    pub ops: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Failed reads by kind, failed repetitions included.
+    pub errors: BTreeMap<String, u64>,
+    /// Processor time of this process by read, nanoseconds.
+    pub cpu_ns_per_op: Option<f64>,
+    /// Share of the processor time this process may use, 0 to 1.
+    pub cpu_share: Option<f64>,
+    /// Share of the null ceiling; absent without one.
+    pub ceiling_share: Option<f64>,
+    /// What is known of the client's page cache, in words.
+    pub cache: String,
+    /// Reasons to doubt these figures, gravest first.
+    pub flags: Vec<Flag>,
+}
+
+/// What the figures of a cell are computed with.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub(crate) cell: &'a Cell,
+    pub(crate) storage: bool,
+    pub(crate) sample_bytes: f64,
+    pub(crate) line_samples_per_s: Option<f64>,
+    pub(crate) ceilings: &'a [&'a Ceiling],
+    pub(crate) measure: &'a Measure,
+}
+
+impl Figures {
+    /// The figures of `reps`; `None` when no repetition makes a point.
+    pub(crate) fn of(context: &Context<'_>, reps: &Repetitions<'_>) -> Option<Self> {
+        let used = reps.used.as_slice();
+        let points: Vec<f64> = used.iter().map(|rep| per_s(rep, counter::BYTES)).collect();
+        let bps = Rate::of(&points)?;
+        let samples: Vec<f64> = points.iter().map(|bps| bps / context.sample_bytes).collect();
+        let samples_per_s = Rate::of(&samples)?;
+        let ops_per_s = interval::mean(&used.iter().map(|rep| per_s(rep, counter::OPS)).collect::<Vec<_>>())?;
+        let latency = Latency::of(used);
+        let client = client_shares(context, used, ops_per_s, bps.mean);
+        let mut flags = validity::flags(context.cell, context.storage, reps, client, context.measure);
+        if latency.unreadable > 0 {
+            flags.push(Flag::NoHistogram { repetitions: latency.unreadable });
+        }
+        let ops = sum(used, counter::OPS);
+        Some(Self {
+            repetitions: used.len() as u32,
+            samples_per_s,
+            bps,
+            ops_per_s,
+            of_line: context.line_samples_per_s.map(|line| samples_per_s.mean / line),
+            latency,
+            ops,
+            bytes: sum(used, counter::BYTES),
+            errors: errors_by_kind(reps),
+            cpu_ns_per_op: (ops > 0).then(|| cpu_ns(used) / ops as f64),
+            cpu_share: client.cpu,
+            ceiling_share: client.ceiling,
+            cache: cache_words(&context.cell.cache, used),
+            flags,
+        })
+    }
+
+    /// Whether the client, not the storage, was measured.
+    pub fn is_client_limited(&self) -> bool {
+        self.flags.iter().any(Flag::is_client_limit)
+    }
+
+    /// Whether nothing but the client's own limit may stand between these figures and a verdict.
+    pub fn is_valid(&self) -> bool {
+        self.flags.iter().all(|flag| flag.gravity() == Gravity::Informs || flag.is_client_limit())
+    }
+}
+
+fn per_s(rep: &Rep, name: &str) -> f64 {
+    counted(rep, name) as f64 / (rep.window_ns as f64 / 1e9)
+}
+
+fn sum(used: &[&Rep], name: &str) -> u64 {
+    used.iter().map(|rep| counted(rep, name)).sum()
+}
+
+fn cpu_ns(used: &[&Rep]) -> f64 {
+    used.iter().map(|rep| (rep.usage.cpu_user_ns + rep.usage.cpu_system_ns) as f64).sum()
+}
+
+fn client_shares(context: &Context<'_>, used: &[&Rep], ops_per_s: f64, bps: f64) -> ClientShares {
+    let available: f64 = used.iter().map(|rep| available_ns(rep)).sum();
+    ClientShares {
+        ceiling: validity::ceiling_share(&context.cell.cell, ops_per_s, bps, context.ceilings),
+        cpu: (available > 0.0).then(|| cpu_ns(used) / available),
+    }
+}
+
+fn errors_by_kind(reps: &Repetitions<'_>) -> BTreeMap<String, u64> {
+    let mut kinds = BTreeMap::new();
+    for (kind, count) in reps.used.iter().chain(&reps.failed).flat_map(|rep| &rep.errors) {
+        *kinds.entry(kind.clone()).or_insert(0) += count;
+    }
+    kinds
+}
+
+/// `cold: at most 0.2 % resident before (cachestat)`.
+fn cache_words(cache: &str, used: &[&Rep]) -> String {
+    let method = used.first().map_or("none", |rep| rep.cache.method.as_str());
+    let shares: Option<Vec<f64>> = used.iter().map(|rep| resident_before(rep)).collect();
+    match (cache, shares) {
+        ("bypass", _) => format!("page cache bypassed ({method})"),
+        ("warm", Some(shares)) => {
+            let least = shares.into_iter().fold(f64::INFINITY, f64::min);
+            format!("warm: at least {} resident before ({method})", share_words(least))
+        }
+        (_, Some(shares)) => {
+            let most = shares.into_iter().fold(0.0, f64::max);
+            format!("{cache}: at most {} resident before ({method})", share_words(most))
+        }
+        (_, None) => format!("{cache} not proven ({method})"),
+    }
+}
+
+fn share_words(share: f64) -> String {
+    if share <= 0.0 { "0 %".to_owned() } else { validity::percent(share) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Builder, ceiling, figures, rep};
+
+    fn figures_of(reps: Vec<Rep>, edit: impl FnOnce(&mut Builder)) -> Figures {
+        let mut builder = Builder::new();
+        builder.cell("c", "disk", 8);
+        for one in reps {
+            builder.push(one);
+        }
+        edit(&mut builder);
+        figures(&builder, "c")
+    }
+
+    #[test]
+    fn throughput_is_bytes_by_window_and_samples_by_the_datasets_sample() {
+        let figures = figures_of(vec![rep("c", 0, 1e9), rep("c", 1, 2e9), rep("c", 2, 3e9)], |_| {});
+        assert_eq!((figures.bps.mean, figures.bps.min, figures.bps.max), (2e9, 1e9, 3e9));
+        assert!((figures.samples_per_s.mean - 2e9 / 100_000.0).abs() < 1e-9);
+        assert_eq!(figures.repetitions, 3);
+        let interval = figures.bps.interval.unwrap();
+        assert!((interval.high - 2e9 - 4.302_653e9 / 3.0_f64.sqrt()).abs() < 1e4);
+        let ratio = figures.samples_per_s.interval.unwrap().high * 100_000.0 / interval.high;
+        assert!((ratio - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_share_of_the_line_is_the_mean_by_the_line() {
+        // 10,000 samples/s at 90 % are 9,000 samples/s of 100 kB: 0.9 GB/s.
+        let figures = figures_of(vec![rep("c", 0, 1.8e9)], |_| {});
+        assert_eq!(figures.of_line, Some(2.0));
+        assert!(figures.bps.interval.is_none());
+    }
+
+    #[test]
+    fn processor_time_is_per_read_and_per_usable_core() {
+        let mut one = rep("c", 0, 1e9);
+        one.usage.cpu_user_ns = 300_000_000;
+        one.usage.cpu_system_ns = 100_000_000;
+        one.usage.wall_ns = 1_000_000_000;
+        one.usage.cores = 4;
+        let ops = counted(&one, counter::OPS) as f64;
+        let figures = figures_of(vec![one], |_| {});
+        assert_eq!(figures.cpu_share, Some(0.1));
+        assert_eq!(figures.cpu_ns_per_op, Some(4e8 / ops));
+    }
+
+    #[test]
+    fn the_ceiling_is_in_reads_for_direct_cells_and_in_bytes_for_copies() {
+        let one = rep("c", 0, 1e9);
+        let ops = counted(&one, counter::OPS);
+        let direct = figures_of(vec![one.clone()], |b| b.push_ceiling(ceiling("c", false, ops * 4, 1)));
+        assert_eq!(direct.ceiling_share, Some(0.25));
+        let copied = figures_of(vec![one], |b| b.push_ceiling(ceiling("c", true, 1, 2_000_000_000)));
+        assert_eq!(copied.ceiling_share, Some(0.5));
+    }
+
+    #[test]
+    fn a_cell_without_a_point_has_no_figures() {
+        let mut builder = Builder::new();
+        builder.cell("c", "disk", 8);
+        builder.push(rep("c", 0, 0.0));
+        let summary = crate::summarise(&builder.record());
+        assert!(summary.cells[0].figures().is_none());
+    }
+}

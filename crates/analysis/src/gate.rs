@@ -1,0 +1,156 @@
+//! What the gate of a scenario makes of a summary: the only thing that turns a verdict into an exit code.
+
+use feed::Judgement;
+
+use crate::summary::{CellSummary, Measurement, Summary};
+use crate::verdict::{Cause, Verdict};
+
+/// How a run stands against its gate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GateResult {
+    /// The scenario has no gate.
+    None,
+    /// All that it asks holds.
+    Met,
+    /// At least one demand does not hold; these first, then those that could not be decided.
+    Missed(Vec<String>),
+    /// No demand is known not to hold, and these could not be decided.
+    Inconclusive(Vec<String>),
+}
+
+/// Evaluates the gate of a run.
+///
+/// A target whose cells or whose confirmation failed misses the gate: a failure must not pass as doubt.
+pub fn gate(summary: &Summary) -> GateResult {
+    let gate = &summary.gate;
+    if gate.feeds.is_empty() && gate.p99_ns.is_none() {
+        return GateResult::None;
+    }
+    let mut missed = Vec::new();
+    let mut open = Vec::new();
+    for target in &gate.feeds {
+        sort(feeds(summary, target), &mut missed, &mut open);
+    }
+    if let Some(limit_ns) = gate.p99_ns {
+        for verdict in gated(summary) {
+            sort(latency(summary, verdict, limit_ns), &mut missed, &mut open);
+        }
+    }
+    if !missed.is_empty() {
+        missed.append(&mut open);
+        return GateResult::Missed(missed);
+    }
+    if open.is_empty() { GateResult::Met } else { GateResult::Inconclusive(open) }
+}
+
+enum Demand {
+    Holds,
+    Fails(String),
+    Open(String),
+}
+
+fn sort(demand: Demand, missed: &mut Vec<String>, open: &mut Vec<String>) {
+    match demand {
+        Demand::Holds => {}
+        Demand::Fails(words) => missed.push(words),
+        Demand::Open(words) => open.push(words),
+    }
+}
+
+fn feeds(summary: &Summary, target: &str) -> Demand {
+    let Some(verdict) = summary.verdicts.iter().find(|verdict| verdict.target == target) else {
+        return Demand::Fails(format!("{target}: the run has no such storage target"));
+    };
+    let words = format!("{target} must FEED: {}", verdict.sentence());
+    match (&verdict.judgement, &verdict.cause) {
+        (Judgement::Feeds, _) => Demand::Holds,
+        (Judgement::Starves, _) | (_, Cause::NothingMeasured { .. } | Cause::ConfirmationFailed { .. }) => {
+            Demand::Fails(words)
+        }
+        (Judgement::Uncertain, _) => Demand::Open(words),
+    }
+}
+
+/// The verdicts that a demand on latency applies to: the gated targets, or all when none is named.
+fn gated(summary: &Summary) -> impl Iterator<Item = &Verdict> {
+    let names = &summary.gate.feeds;
+    summary.verdicts.iter().filter(move |verdict| names.is_empty() || names.contains(&verdict.target))
+}
+
+fn latency(summary: &Summary, verdict: &Verdict, limit_ns: u64) -> Demand {
+    let target = &verdict.target;
+    let limit = feed::format_duration_ns(limit_ns);
+    let cell = verdict.cell.as_deref().and_then(|name| summary.cell(name));
+    let figures = cell.and_then(confirmed);
+    match figures.map(|figures| figures.latency.p99_ns) {
+        Some(Some(p99_ns)) if p99_ns <= limit_ns => Demand::Holds,
+        Some(Some(p99_ns)) => Demand::Fails(format!(
+            "{target} p99 is {}, the gate allows {limit}",
+            feed::format_duration_ns(p99_ns)
+        )),
+        Some(None) => {
+            Demand::Open(format!("{target} p99 against {limit}: fewer than 1,000 reads were measured"))
+        }
+        None => Demand::Open(format!("{target} p99 against {limit}: not confirmed")),
+    }
+}
+
+fn confirmed(cell: &CellSummary) -> Option<&crate::Figures> {
+    cell.confirmed.as_ref().and_then(Measurement::figures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Builder, confirmed_at};
+    use crate::summarise;
+
+    fn gate_of(of_line: &[f64], edit: impl FnOnce(&mut Builder)) -> GateResult {
+        let mut builder = confirmed_at(of_line);
+        builder.run.gate.feeds = vec!["disk".to_owned()];
+        edit(&mut builder);
+        gate(&summarise(&builder.record()))
+    }
+
+    #[test]
+    fn no_gate_decides_nothing() {
+        assert_eq!(gate_of(&[0.5, 0.5, 0.5], |b| b.run.gate.feeds.clear()), GateResult::None);
+    }
+
+    #[test]
+    fn feeds_meets_starves_misses_and_doubt_is_inconclusive() {
+        assert_eq!(gate_of(&[1.1, 1.1, 1.1], |_| {}), GateResult::Met);
+        let GateResult::Missed(words) = gate_of(&[0.8, 0.8, 0.8], |_| {}) else { panic!("not missed") };
+        assert!(words[0].starts_with("disk must FEED: 20 % short"), "{words:?}");
+        assert!(
+            matches!(gate_of(&[0.9, 1.0, 1.1], |_| {}), GateResult::Inconclusive(list) if list.len() == 1)
+        );
+    }
+
+    #[test]
+    fn a_target_without_figures_or_without_a_name_misses() {
+        assert!(matches!(gate_of(&[0.0, 0.0, 0.0], |b| b.edit_reps("c", |rep| {
+            rep.outcome = record::Outcome::Failed { reason: "gone".to_owned() };
+        })), GateResult::Missed(list) if list[0].contains("gone")));
+        let unknown = |b: &mut Builder| b.run.gate.feeds = vec!["tape".to_owned()];
+        assert!(
+            matches!(gate_of(&[1.1, 1.1, 1.1], unknown), GateResult::Missed(list) if list[0].contains("tape"))
+        );
+    }
+
+    #[test]
+    fn latency_is_taken_from_the_confirmation() {
+        // The fixture's reads take 1 ms.
+        let limit = |ns| move |b: &mut Builder| b.run.gate.p99_ns = Some(ns);
+        assert_eq!(gate_of(&[1.1, 1.1, 1.1], limit(2_000_000)), GateResult::Met);
+        let GateResult::Missed(words) = gate_of(&[1.1, 1.1, 1.1], limit(500_000)) else {
+            panic!("not missed")
+        };
+        assert!(words[0].starts_with("disk p99 is 1"), "{words:?}");
+        let blank = |b: &mut Builder| {
+            b.run.gate.p99_ns = Some(500_000);
+            b.edit_reps("c", |rep| rep.histograms.clear());
+        };
+        assert!(matches!(gate_of(&[1.1, 1.1, 1.1], blank), GateResult::Inconclusive(_)));
+    }
+}

@@ -1,0 +1,170 @@
+//! Which run this is: machine, data, ceilings, length.
+
+use record::{Environment, Run, RunRecord, Target, Tool, counter};
+
+use crate::repetitions::counted;
+use crate::summary::{CellSummary, Lines, Measurement};
+
+/// The head of a report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Head {
+    /// Sortable and unique.
+    pub run_id: String,
+    /// Start, RFC 3339 UTC.
+    pub started: String,
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Title of the scenario, if it has one.
+    pub title: Option<String>,
+    /// Command line, redacted.
+    pub command: Vec<String>,
+    /// SHA-256 of the access plan, hex.
+    pub plan_hash: String,
+    /// What made the record.
+    pub tool: Tool,
+    /// Processor, kernel and memory, in words; empty when the record knows none of them.
+    pub machine: String,
+    /// Cells that were planned.
+    pub cells_planned: usize,
+    /// Cells of which at least one repetition was made.
+    pub cells_run: usize,
+    /// Planned repetitions of each cell.
+    pub repetitions: u32,
+    /// Length of the run after preparation; absent when the run was cut.
+    pub elapsed_ns: Option<u64>,
+    /// Whether a signal ended the run.
+    pub interrupted: bool,
+    /// Slowest and fastest null ceiling, bytes per second; absent when none was measured.
+    pub ceiling_bps: Option<(f64, f64)>,
+}
+
+/// A dataset and how often it was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DatasetFigures {
+    /// As recorded.
+    pub dataset: record::Dataset,
+    /// Access orders of the storage cells that read it, as words.
+    pub access: Vec<String>,
+    /// Bytes read from storage in the whole run, warm-up included, by bytes of the dataset; absent for an
+    /// empty one.
+    pub reads_per_byte: Option<f64>,
+    /// Whether any byte may have been read twice from storage: by two repetitions, by more than one pass,
+    /// or by reads drawn with replacement.
+    pub reads_repeat: bool,
+}
+
+/// What this client does without storage.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CeilingFigures {
+    /// Name of the null target.
+    pub target: String,
+    /// Its fastest cell; absent when none was measured.
+    pub fastest: Option<Fastest>,
+}
+
+/// The fastest cell of a null target.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fastest {
+    /// Bytes per second.
+    pub bps: f64,
+    /// Reads per second.
+    pub ops_per_s: f64,
+    /// Reads outstanding.
+    pub queue_depth: u32,
+    /// Processor time by read, nanoseconds.
+    pub cpu_ns_per_op: Option<f64>,
+}
+
+pub(crate) fn of_record(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSummary]) -> Head {
+    let run = &record.run;
+    Head {
+        run_id: run.run_id.clone(),
+        started: run.started.clone(),
+        scenario: run.scenario.clone(),
+        title: run.title.clone(),
+        command: run.command.clone(),
+        plan_hash: run.plan_hash.clone(),
+        tool: run.tool.clone(),
+        machine: machine(&record.env),
+        cells_planned: cells.len(),
+        cells_run: cells.iter().filter(|cell| !matches!(cell.measured, Measurement::NotRun { .. })).count(),
+        repetitions: run.measure.repetitions,
+        elapsed_ns: lines.end.map(|end| end.elapsed_ns),
+        interrupted: lines.end.is_some_and(|end| end.interrupted),
+        ceiling_bps: ceiling_bps(lines),
+    }
+}
+
+fn machine(env: &Environment) -> String {
+    let cores = env.cores_usable.value().map(|cores| format!("{cores} cores"));
+    let memory = env.memory_bytes.value().map(|bytes| feed::format_bytes(*bytes));
+    let kernel = env.kernel.value().map(|release| format!("kernel {release}"));
+    let known = |value: &String| (value != "none").then(|| value.clone());
+    let parts = [
+        env.cpu_model.value().cloned(),
+        cores,
+        memory,
+        kernel,
+        env.virtualization.value().and_then(known),
+        env.container.value().and_then(known),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn ceiling_bps(lines: &Lines<'_>) -> Option<(f64, f64)> {
+    let rates = || {
+        let measured = lines.ceilings.iter().filter(|ceiling| ceiling.window_ns > 0);
+        measured.map(|ceiling| ceiling.bytes as f64 / (ceiling.window_ns as f64 / 1e9))
+    };
+    rates().reduce(f64::min).zip(rates().reduce(f64::max))
+}
+
+pub(crate) fn datasets(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
+    let is_storage = |name: &str| run.targets.iter().any(|target| target.name == name && target.storage);
+    let of_dataset = |(index, dataset): (usize, &record::Dataset)| {
+        // The null target answers without reading.
+        let cells = || run.cells.iter().filter(move |cell| cell.dataset == index && is_storage(&cell.target));
+        let mut access: Vec<String> = cells().map(|cell| cell.access.clone()).collect();
+        access.sort();
+        access.dedup();
+        let read: f64 = cells().map(|cell| bytes_read(lines, &cell.cell, cell.block_bytes)).sum();
+        let reads_per_byte = (dataset.bytes > 0).then(|| read / dataset.bytes as f64);
+        // Repetitions do not share out the dataset: each may read what another has read.
+        let repetitions = lines.reps.iter().filter(|rep| cells().any(|cell| cell.cell == rep.cell)).count();
+        let reads_repeat = repetitions > 1
+            || reads_per_byte.is_some_and(|reads| reads > 1.0)
+            || (repetitions > 0 && access.iter().any(|access| access == "random"));
+        DatasetFigures { dataset: dataset.clone(), access, reads_per_byte, reads_repeat }
+    };
+    run.datasets.iter().enumerate().map(of_dataset).collect()
+}
+
+/// Bytes of all repetitions of a cell; the warm-up counts as whole blocks, which is an upper bound.
+fn bytes_read(lines: &Lines<'_>, cell: &str, block_bytes: u64) -> f64 {
+    let of_cell = lines.reps.iter().filter(|rep| rep.cell == cell);
+    of_cell
+        .map(|rep| {
+            let warmup = counted(rep, counter::WARMUP_OPS) as f64 * block_bytes as f64;
+            counted(rep, counter::BYTES) as f64 + warmup
+        })
+        .sum()
+}
+
+pub(crate) fn null_targets(targets: &[Target], cells: &[CellSummary]) -> Vec<CeilingFigures> {
+    let null = targets.iter().filter(|target| !target.storage);
+    null.map(|target| CeilingFigures { target: target.name.clone(), fastest: fastest(&target.name, cells) })
+        .collect()
+}
+
+fn fastest(target: &str, cells: &[CellSummary]) -> Option<Fastest> {
+    let of_target = cells.iter().filter(|cell| cell.cell.target == target);
+    of_target
+        .filter_map(|cell| cell.figures().map(|figures| (cell.cell.queue_depth, figures)))
+        .max_by(|a, b| a.1.bps.mean.total_cmp(&b.1.bps.mean))
+        .map(|(queue_depth, figures)| Fastest {
+            bps: figures.bps.mean,
+            ops_per_s: figures.ops_per_s,
+            queue_depth,
+            cpu_ns_per_op: figures.cpu_ns_per_op,
+        })
+}

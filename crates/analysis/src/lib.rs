@@ -1,0 +1,36 @@
+//! From a record to figures, flags and verdicts: the only place that computes.
+//!
+//! Everything here is a pure function of [`record::RunRecord`]: no clock, no files, no randomness. A
+//! record that is damaged or cut does not fail; what is missing becomes a stated gap, a row with its
+//! reason, or a note.
+//!
+//! The repetition is the sample, never the single read: intervals are over repetitions, and latency
+//! histograms are merged for display alone.
+
+mod choose;
+mod curve;
+mod figures;
+mod gate;
+mod head;
+mod interval;
+mod latency;
+mod need;
+mod repetitions;
+mod summary;
+mod untested;
+mod validity;
+mod verdict;
+
+#[cfg(test)]
+mod fixture;
+
+pub use choose::{choose_cell, choose_for_confirmation};
+pub use curve::{Curve, Panel, Shape};
+pub use figures::{Figures, Rate};
+pub use gate::{GateResult, gate};
+pub use head::{CeilingFigures, DatasetFigures, Fastest, Head};
+pub use latency::Latency;
+pub use need::LineAt;
+pub use summary::{CellSummary, Measurement, Summary, summarise};
+pub use validity::{Flag, Gravity};
+pub use verdict::{Cause, Verdict};

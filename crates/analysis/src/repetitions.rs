@@ -1,0 +1,168 @@
+//! Which repetitions of a cell make a throughput point, and what became of the others.
+
+use record::{Measure, Outcome, Rep, Role, RunRecord, counter};
+
+/// Share of the planned window that an interrupted repetition must have measured to be kept.
+const INTERRUPTED_MIN: f64 = 0.5;
+
+/// The repetitions of one cell and role, sorted out.
+#[derive(Debug, Default)]
+pub(crate) struct Repetitions<'a> {
+    /// Those that make a throughput point.
+    pub(crate) used: Vec<&'a Rep>,
+    /// Those that failed.
+    pub(crate) failed: Vec<&'a Rep>,
+    /// Why each of them failed, in the same order.
+    pub(crate) reasons: Vec<String>,
+    /// Interrupted too early to say anything.
+    pub(crate) cut: u32,
+}
+
+impl<'a> Repetitions<'a> {
+    /// The repetitions of `cell` in `role`, whatever the order of lines in the record.
+    pub(crate) fn of(all: &[&'a Rep], cell: &str, role: Role, measure: &Measure) -> Self {
+        let mut sorted = Self::default();
+        for rep in all.iter().filter(|rep| rep.cell == cell && rep.role == role) {
+            match failure(rep) {
+                Some(reason) => {
+                    sorted.failed.push(rep);
+                    sorted.reasons.push(reason);
+                }
+                None if is_cut(rep, measure) => sorted.cut += 1,
+                None => sorted.used.push(rep),
+            }
+        }
+        sorted
+    }
+
+    /// No repetition of any kind.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.used.is_empty() && self.failed.is_empty() && self.cut == 0
+    }
+}
+
+/// The repetitions of a record in one fixed order, so that sums do not depend on the order of lines, and
+/// the number of those left to a comparison because they belong to another variant.
+pub(crate) fn of_record(record: &RunRecord) -> (Vec<&Rep>, usize) {
+    let mut reps: Vec<&Rep> = record
+        .lines
+        .iter()
+        .filter_map(|line| match line {
+            record::Line::Rep(rep) => Some(rep.as_ref()),
+            _ => None,
+        })
+        .collect();
+    reps.sort_by(|a, b| order_key(a).cmp(&order_key(b)));
+    let Some(first) = reps.iter().map(|rep| rep.variant.as_str()).min_by_key(|name| (*name != "base", *name))
+    else {
+        return (reps, 0);
+    };
+    let all = reps.len();
+    reps.retain(|rep| rep.variant == first);
+    let others = all - reps.len();
+    (reps, others)
+}
+
+fn order_key(rep: &Rep) -> (&str, u32, u32, u32, u32, u64, u64) {
+    (&rep.cell, rep.rank, rep.rep, rep.order, rep.round, rep.window_start_ns, rep.window_ns)
+}
+
+/// A counter, zero when it was not written.
+pub(crate) fn counted(rep: &Rep, name: &str) -> u64 {
+    rep.counters.get(name).copied().unwrap_or(0)
+}
+
+/// Failed operations of all kinds.
+pub(crate) fn errors(rep: &Rep) -> u64 {
+    rep.errors.values().sum()
+}
+
+fn failure(rep: &Rep) -> Option<String> {
+    if let Outcome::Failed { reason } = &rep.outcome {
+        return Some(reason.clone());
+    }
+    let early = rep.outcome == Outcome::Interrupted;
+    if rep.window_ns == 0 && !early {
+        return Some("the window was empty".to_owned());
+    }
+    let counted_nothing = counted(rep, counter::OPS) == 0 || counted(rep, counter::BYTES) == 0;
+    match errors(rep) {
+        failed if counted_nothing && failed > 0 => {
+            Some(format!("all reads failed: {}", by_kind(&rep.errors)))
+        }
+        _ if counted_nothing && !early => {
+            Some("no read ended inside the window; lengthen measure.duration".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// `12 io, 3 timeout`.
+pub(crate) fn by_kind(errors: &std::collections::BTreeMap<String, u64>) -> String {
+    let parts: Vec<String> =
+        errors.iter().map(|(kind, count)| format!("{} {kind}", feed::group_digits(*count))).collect();
+    parts.join(", ")
+}
+
+/// Interrupted before half of the planned window; without a planned length there is no half to compare with.
+fn is_cut(rep: &Rep, measure: &Measure) -> bool {
+    let enough = measure
+        .duration_ns
+        .is_some_and(|planned| rep.window_ns as f64 >= INTERRUPTED_MIN * planned as f64 && rep.window_ns > 0);
+    rep.outcome == Outcome::Interrupted && !(enough && counted(rep, counter::BYTES) > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Builder, rep};
+
+    fn sorted(reps: &[Rep]) -> (usize, Vec<String>, u32) {
+        let all: Vec<&Rep> = reps.iter().collect();
+        let measure = Builder::new().run.measure;
+        let found = Repetitions::of(&all, "c", Role::Measure, &measure);
+        (found.used.len(), found.reasons, found.cut)
+    }
+
+    #[test]
+    fn a_failed_repetition_makes_no_point_and_keeps_its_reason() {
+        let mut failed = rep("c", 0, 1e9);
+        failed.outcome = Outcome::Failed { reason: "file is gone".to_owned() };
+        assert_eq!(sorted(&[failed, rep("c", 1, 1e9)]), (1, vec!["file is gone".to_owned()], 0));
+    }
+
+    #[test]
+    fn an_empty_window_and_a_window_of_errors_are_failures() {
+        let mut empty = rep("c", 0, 1e9);
+        empty.window_ns = 0;
+        assert_eq!(sorted(&[empty]).1, ["the window was empty"]);
+
+        let mut errors = rep("c", 0, 0.0);
+        errors.errors.insert("io".to_owned(), 1_200);
+        assert_eq!(sorted(&[errors]).1, ["all reads failed: 1,200 io"]);
+
+        assert!(sorted(&[rep("c", 0, 0.0)]).1[0].contains("no read ended"));
+    }
+
+    #[test]
+    fn an_interrupted_repetition_is_kept_from_half_of_the_plan_on() {
+        let mut half = rep("c", 0, 1e9);
+        half.outcome = Outcome::Interrupted;
+        half.window_ns = 500_000_000;
+        assert_eq!(sorted(std::slice::from_ref(&half)), (1, vec![], 0));
+        half.window_ns -= 1;
+        assert_eq!(sorted(&[half]), (0, vec![], 1));
+    }
+
+    #[test]
+    fn other_variants_are_left_to_a_comparison() {
+        let mut builder = Builder::new();
+        builder.push(rep("c", 0, 1e9));
+        let mut other = rep("c", 0, 9e9);
+        other.variant = "a-larger-buffer".to_owned();
+        builder.push(other);
+        let record = builder.record();
+        let (reps, others) = of_record(&record);
+        assert_eq!((reps.len(), others, reps[0].variant.as_str()), (1, 1, "base"));
+    }
+}

@@ -1,0 +1,239 @@
+//! A run, summarised: every row, curve, verdict and note that a report shows.
+
+use feed::Need;
+use record::{Ceiling, Cell, End, Line, Rep, Role, RunRecord, Skipped, Target};
+
+use crate::curve::{self, Panel};
+use crate::figures::{Context, Figures};
+use crate::head::{self, CeilingFigures, DatasetFigures, Head};
+use crate::need::{self, LineAt};
+use crate::repetitions::{self, Repetitions};
+use crate::untested;
+use crate::validity::Flag;
+use crate::verdict::{self, Verdict};
+
+/// Everything a report needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// Which run this is.
+    pub head: Head,
+    /// What the accelerators consume, or why the record does not say.
+    pub need: Result<Need, String>,
+    /// Distinct datasets, in the order of the record.
+    pub datasets: Vec<DatasetFigures>,
+    /// Storages under test, in the order of the scenario.
+    pub targets: Vec<Target>,
+    /// Every planned cell, in the order of the scenario; none is missing.
+    pub cells: Vec<CellSummary>,
+    /// Combinations left out before the run.
+    pub skipped: Vec<Skipped>,
+    /// Cells arranged for plots and tables.
+    pub panels: Vec<Panel>,
+    /// One for each storage target, in the order of the scenario.
+    pub verdicts: Vec<Verdict>,
+    /// What this client does without storage, for each null target.
+    pub ceilings: Vec<CeilingFigures>,
+    /// What the verdicts do not cover.
+    pub not_tested: Vec<String>,
+    /// What a reader must know of this run.
+    pub notes: Vec<String>,
+    /// What decides the exit code.
+    pub gate: record::Gate,
+}
+
+impl Summary {
+    /// A cell by its name.
+    pub fn cell(&self, name: &str) -> Option<&CellSummary> {
+        self.cells.iter().find(|cell| cell.cell.cell == name)
+    }
+}
+
+/// One cell and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellSummary {
+    /// Its settings.
+    pub cell: Cell,
+    /// False for the null target.
+    pub storage: bool,
+    /// Bytes of one sample of its dataset; absent when the record does not say.
+    pub sample_bytes: Option<f64>,
+    /// The line it is compared with; absent without a need or a sample size.
+    pub line: Option<LineAt>,
+    /// The interleaved repetitions.
+    pub measured: Measurement,
+    /// The fresh repetitions of a chosen cell; absent when there are none.
+    pub confirmed: Option<Measurement>,
+}
+
+impl CellSummary {
+    /// Figures of the interleaved repetitions.
+    pub fn figures(&self) -> Option<&Figures> {
+        self.measured.figures()
+    }
+
+    /// Whether the lower end of the measured interval is at the line or above it.
+    pub(crate) fn clears(&self) -> bool {
+        let low =
+            self.figures().and_then(|figures| figures.samples_per_s.interval).map(|interval| interval.low);
+        matches!((low, self.line), (Some(low), Some(line)) if low >= line.samples_per_s)
+    }
+}
+
+/// What became of the repetitions of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Measurement {
+    /// At least one repetition makes a point.
+    Figures(Box<Figures>),
+    /// Repetitions were made, none of them makes a point.
+    Failed {
+        /// How many.
+        repetitions: u32,
+        /// Why the first of them failed.
+        reason: String,
+    },
+    /// No repetition was made.
+    NotRun {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Measurement {
+    /// The figures, if there are any.
+    pub fn figures(&self) -> Option<&Figures> {
+        match self {
+            Self::Figures(figures) => Some(figures),
+            Self::Failed { .. } | Self::NotRun { .. } => None,
+        }
+    }
+}
+
+/// Summarises a run. Never fails: what is missing or damaged is stated in the summary.
+pub fn summarise(record: &RunRecord) -> Summary {
+    let run = &record.run;
+    let lines = Lines::of(record);
+    let need = need::of_record(&run.need);
+    let cells: Vec<CellSummary> =
+        run.cells.iter().map(|cell| cell_summary(record, &lines, need.as_ref().ok(), cell)).collect();
+    let panels = curve::panels(&cells, &run.targets);
+    let mut summary = Summary {
+        head: head::of_record(record, &lines, &cells),
+        need,
+        datasets: head::datasets(run, &lines),
+        targets: run.targets.clone(),
+        panels,
+        ceilings: head::null_targets(&run.targets, &cells),
+        cells,
+        skipped: run.skipped.clone(),
+        verdicts: Vec::new(),
+        not_tested: Vec::new(),
+        notes: Vec::new(),
+        gate: run.gate.clone(),
+    };
+    summary.verdicts = verdict::of_targets(&summary, &lines);
+    summary.not_tested = untested::not_tested(&summary);
+    summary.notes = untested::notes(record, &lines, &summary);
+    summary
+}
+
+/// The lines of a record by kind.
+pub(crate) struct Lines<'a> {
+    pub(crate) reps: Vec<&'a Rep>,
+    /// Repetitions of other variants than the one summarised.
+    pub(crate) other_variants: usize,
+    pub(crate) ceilings: Vec<&'a Ceiling>,
+    pub(crate) end: Option<&'a End>,
+}
+
+impl<'a> Lines<'a> {
+    fn of(record: &'a RunRecord) -> Self {
+        let (reps, other_variants) = repetitions::of_record(record);
+        let ceilings = record.lines.iter().filter_map(|line| match line {
+            Line::Ceiling(ceiling) => Some(ceiling),
+            _ => None,
+        });
+        let end = record.lines.iter().rev().find_map(|line| match line {
+            Line::End(end) => Some(end),
+            _ => None,
+        });
+        Self { reps, other_variants, ceilings: ceilings.collect(), end }
+    }
+
+    /// Why repetitions of `cell` were not made.
+    pub(crate) fn not_run(&self, cell: &str) -> String {
+        match self.end {
+            None => "the run was cut before it".to_owned(),
+            Some(end) => end
+                .not_run
+                .iter()
+                .find(|entry| entry.cell == cell)
+                .map_or_else(|| "the record gives no reason".to_owned(), |entry| entry.reason.clone()),
+        }
+    }
+}
+
+fn cell_summary(record: &RunRecord, lines: &Lines<'_>, need: Option<&Need>, cell: &Cell) -> CellSummary {
+    let run = &record.run;
+    let storage =
+        run.targets.iter().find(|target| target.name == cell.target).is_none_or(|target| target.storage);
+    let sample_bytes = run
+        .datasets
+        .get(cell.dataset)
+        .map(|dataset| dataset.sample_bytes)
+        .filter(|bytes| need::positive(*bytes));
+    let line = need.zip(sample_bytes).map(|(need, sample_bytes)| LineAt::of(need, sample_bytes));
+    let measured = Repetitions::of(&lines.reps, &cell.cell, Role::Measure, &run.measure);
+    let confirmed = Repetitions::of(&lines.reps, &cell.cell, Role::Confirm, &run.measure);
+    let measurement = |reps: &Repetitions<'_>| {
+        let Some(sample_bytes) = sample_bytes else { return without_samples() };
+        let context = Context {
+            cell,
+            storage,
+            sample_bytes,
+            line_samples_per_s: line.map(|line| line.samples_per_s),
+            ceilings: &lines.ceilings,
+            measure: &run.measure,
+        };
+        of_repetitions(&context, reps, lines)
+    };
+    CellSummary {
+        cell: cell.clone(),
+        storage,
+        sample_bytes,
+        line,
+        measured: measurement(&measured),
+        confirmed: (!confirmed.is_empty()).then(|| measurement(&confirmed)),
+    }
+}
+
+fn without_samples() -> Measurement {
+    let reason = "run.json does not say how large a sample of this cell is".to_owned();
+    Measurement::Failed { repetitions: 0, reason }
+}
+
+fn of_repetitions(context: &Context<'_>, reps: &Repetitions<'_>, lines: &Lines<'_>) -> Measurement {
+    if let Some(mut figures) = Figures::of(context, reps) {
+        if lines.end.is_some_and(|end| end.changed.contains(&context.cell.dataset)) {
+            figures.flags.insert(0, Flag::DatasetChanged);
+        }
+        figures.flags.extend(missing(context, reps, lines));
+        return Measurement::Figures(Box::new(figures));
+    }
+    match reps.reasons.first() {
+        Some(reason) => Measurement::Failed { repetitions: reps.failed.len() as u32, reason: reason.clone() },
+        None if reps.cut > 0 => Measurement::NotRun { reason: "interrupted too early to count".to_owned() },
+        None => Measurement::NotRun { reason: lines.not_run(&context.cell.cell) },
+    }
+}
+
+/// Repetitions that were planned and are not among those counted.
+fn missing(context: &Context<'_>, reps: &Repetitions<'_>, lines: &Lines<'_>) -> Option<Flag> {
+    let made = (reps.used.len() + reps.failed.len()) as u32;
+    let repetitions = context.measure.repetitions.saturating_sub(made);
+    let reason = if reps.cut > 0 {
+        "interrupted too early to count".to_owned()
+    } else {
+        lines.not_run(&context.cell.cell)
+    };
+    (repetitions > 0).then_some(Flag::Missing { repetitions, reason })
+}

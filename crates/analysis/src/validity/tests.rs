@@ -1,0 +1,176 @@
+use record::CacheProof;
+
+use super::*;
+use crate::fixture::{Builder, ceiling, figures, rep};
+
+fn flags_of(edit: impl FnOnce(&mut Builder)) -> Vec<Flag> {
+    let mut builder = Builder::new();
+    builder.cell("c", "disk", 8);
+    for number in 0..3 {
+        builder.push(rep("c", number, 1e9));
+    }
+    edit(&mut builder);
+    figures(&builder, "c").flags
+}
+
+fn flags_of_reps(edit: impl Fn(&mut Rep)) -> Vec<Flag> {
+    flags_of(|builder| builder.edit_reps("c", edit))
+}
+
+fn cached(cache: &str, before: Option<u64>) -> Vec<Flag> {
+    flags_of(|builder| {
+        builder.edit_cell("c", |cell| cell.cache = cache.to_owned());
+        builder.edit_reps("c", |rep| {
+            rep.cache = CacheProof {
+                method: "mincore".to_owned(),
+                total_bytes: 1_000,
+                before_bytes: before,
+                after_bytes: None,
+            };
+        });
+    })
+}
+
+#[test]
+fn a_clean_cell_has_no_flag() {
+    assert_eq!(flags_of(|_| {}), []);
+}
+
+#[test]
+fn reads_above_seventy_percent_of_the_ceiling_are_the_clients() {
+    // 10,000 reads/s against ceilings just above and just below 10,000 / 0.7.
+    assert_eq!(flags_of(|b| b.push_ceiling(ceiling("c", false, 14_290, 1))), []);
+    let limited = flags_of(|b| b.push_ceiling(ceiling("c", false, 14_280, 1)));
+    assert!(
+        matches!(limited[..], [Flag::ClientLimited { ceiling_share: Some(share), cpu_share: None }] if share > 0.7)
+    );
+    assert_eq!(limited[0].to_string(), "CLIENT-LIMITED, 70 % of ceiling");
+}
+
+#[test]
+fn copies_are_compared_in_bytes_and_other_cells_not_at_all() {
+    assert_eq!(flags_of(|b| b.push_ceiling(ceiling("c", true, 1, 1_450_000_000))), []);
+    assert!(flags_of(|b| b.push_ceiling(ceiling("c", true, 1, 1_400_000_000)))[0].is_client_limit());
+    assert_eq!(flags_of(|b| b.push_ceiling(ceiling("another", true, 1, 1))), []);
+}
+
+#[test]
+fn a_busy_client_is_limited_from_85_percent_of_its_cores() {
+    let busy = |ns| move |rep: &mut Rep| rep.usage.cpu_user_ns = ns;
+    assert_eq!(flags_of_reps(busy(6_790_000_000)), []);
+    let limited = flags_of_reps(busy(6_800_000_000));
+    assert_eq!(limited, [Flag::ClientLimited { ceiling_share: None, cpu_share: Some(0.85) }]);
+    assert_eq!(limited[0].to_string(), "CLIENT-LIMITED, CPU 85 %");
+}
+
+#[test]
+fn the_null_target_is_not_flagged_for_being_the_ceiling() {
+    let flags = flags_of(|b| {
+        b.run.targets[0].storage = false;
+        b.push_ceiling(ceiling("c", false, 1, 1));
+    });
+    assert_eq!(flags, []);
+}
+
+#[test]
+fn cold_means_at_most_one_percent_resident_and_known_so() {
+    assert_eq!(cached("cold", Some(10)), []);
+    assert_eq!(cached("cold", Some(11)), [Flag::NotCold { resident: Some(0.011) }]);
+    assert_eq!(cached("cold", None), [Flag::NotCold { resident: None }]);
+    assert_eq!(Flag::NotCold { resident: None }.to_string(), "cold not proven");
+}
+
+#[test]
+fn warm_means_at_least_99_percent_resident_and_known_so() {
+    assert_eq!(cached("warm", Some(990)), []);
+    assert_eq!(cached("warm", Some(989)), [Flag::NotWarm { resident: Some(0.989) }]);
+    assert_eq!(cached("warm", None), [Flag::NotWarm { resident: None }]);
+    assert_eq!(cached("bypass", None), []);
+}
+
+#[test]
+fn a_window_is_too_short_below_a_fifth_of_the_plan_or_a_tenth_of_a_second() {
+    let window = |ns| move |rep: &mut Rep| rep.window_ns = ns;
+    assert_eq!(flags_of_reps(window(200_000_000)), []);
+    let short = flags_of_reps(window(199_999_999));
+    assert_eq!(short, [Flag::TooShort { repetitions: 3, window_ns: 199_999_999 }]);
+    let by_epochs = |ns| {
+        flags_of(move |builder: &mut Builder| {
+            builder.run.measure.duration_ns = None;
+            builder.edit_reps("c", move |rep| rep.window_ns = ns);
+        })
+    };
+    assert_eq!(by_epochs(100_000_000), []);
+    assert!(matches!(by_epochs(99_999_999)[..], [Flag::TooShort { .. }]));
+}
+
+#[test]
+fn failed_reads_are_told_by_kind_and_forbid_a_verdict_above_one_percent() {
+    let failing = |count| {
+        flags_of_reps(move |rep| {
+            rep.errors =
+                std::collections::BTreeMap::from([("io".to_owned(), count), ("timeout".to_owned(), 1)]);
+        })
+    };
+    let few = failing(9);
+    assert_eq!(few[0].to_string(), "0.1 % errors: 27 io, 3 timeout");
+    assert_eq!(few[0].gravity(), Gravity::Informs);
+    assert_eq!(failing(110)[0].gravity(), Gravity::ForbidsVerdict);
+}
+
+#[test]
+fn a_failed_repetition_is_told_and_forbids_feeds() {
+    let flags = flags_of(|b| {
+        let mut failed = rep("c", 3, 1e9);
+        failed.outcome = Outcome::Failed { reason: "file is gone".to_owned() };
+        b.push(failed);
+    });
+    assert_eq!(flags[0].to_string(), "1 of 4 repetitions failed: file is gone");
+    assert_eq!(flags[0].gravity(), Gravity::ForbidsFeeds);
+}
+
+#[test]
+fn what_only_informs_is_told() {
+    type Edit = fn(&mut Rep);
+    let cases: [(Edit, &str); 4] = [
+        (|rep| rep.usage.steal_ns = Some(480_000_000), "6.0 % of CPU stolen"),
+        (
+            |rep| {
+                rep.counters.insert(counter::ABANDONED.to_owned(), 2);
+            },
+            "6 reads abandoned",
+        ),
+        (|rep| rep.outcome = Outcome::Exhausted, "dataset read once before the window ended"),
+        (
+            |rep| {
+                rep.counters.insert(counter::CLAMPED.to_owned(), 1);
+            },
+            "3 latencies above 60 s",
+        ),
+    ];
+    for (edit, words) in cases {
+        let flags = flags_of_reps(edit);
+        assert_eq!(flags.iter().map(ToString::to_string).collect::<Vec<_>>(), [words]);
+        assert_eq!(flags[0].gravity(), Gravity::Informs);
+        assert!(!flags[0].advice().is_empty());
+    }
+    assert_eq!(flags_of_reps(|rep| rep.usage.steal_ns = Some(400_000_000)), [], "5 % is allowed");
+}
+
+#[test]
+fn missing_repetitions_carry_the_reason_of_the_record() {
+    let flags = flags_of(|b| {
+        b.run.measure.repetitions = 5;
+        let not_run = record::NotRun { cell: "c".to_owned(), repetitions: 2, reason: "budget".to_owned() };
+        b.end.as_mut().unwrap().not_run.push(not_run);
+    });
+    assert_eq!(flags[0].to_string(), "2 repetitions not run: budget");
+}
+
+#[test]
+fn a_dataset_that_changed_during_the_run_forbids_a_verdict() {
+    let flags = flags_of(|b| b.end.as_mut().unwrap().changed.push(0));
+    assert_eq!(flags, [Flag::DatasetChanged]);
+    assert_eq!(flags[0].gravity(), Gravity::ForbidsVerdict);
+    assert_eq!(flags_of(|b| b.end.as_mut().unwrap().changed.push(1)), []);
+}

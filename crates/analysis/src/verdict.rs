@@ -1,0 +1,278 @@
+//! FEEDS, STARVES or UNCERTAIN for each storage target.
+//!
+//! A verdict rests on the fresh confirmation repetitions of one cell, never on the best of many cells.
+
+use feed::{Interval, Judgement};
+
+use crate::choose;
+use crate::curve::{Panel, Shape};
+use crate::figures::Figures;
+use crate::summary::{CellSummary, Lines, Measurement, Summary};
+use crate::validity::{Flag, Gravity, percent};
+
+/// What can be said of one target against the line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// Name of the target.
+    pub target: String,
+    /// The judgement.
+    pub judgement: Judgement,
+    /// The cell it rests on; absent when nothing was measured.
+    pub cell: Option<String>,
+    /// Engine of that cell.
+    pub engine: Option<String>,
+    /// Depth of that cell.
+    pub queue_depth: Option<u32>,
+    /// Samples, blocks, order and cache of that cell, when the target was read in several ways or warm.
+    pub conditions: Option<String>,
+    /// What the accelerators need, `8 x h100 resnet50`.
+    pub need: String,
+    /// Samples per second of the confirmation, 95 %.
+    pub samples_per_s: Option<Interval>,
+    /// The line, samples per second.
+    pub line_samples_per_s: Option<f64>,
+    /// Accelerators fed by the lower bound; absent when the need names none.
+    pub feeds: Option<u32>,
+    /// Why the judgement is this one.
+    pub cause: Cause,
+}
+
+/// Why a verdict is what it is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cause {
+    /// The whole interval lies on or above the line.
+    Clears {
+        /// Whether a shallower depth was measured and does not clear it, or none was.
+        first: bool,
+    },
+    /// The whole interval lies below the line.
+    Short {
+        /// Missing share of the line, by the mean, 0 to 1.
+        share: f64,
+        /// What the curve of this cell says.
+        shape: Option<Shape>,
+    },
+    /// The interval holds the line.
+    Straddles {
+        /// Repetitions that would narrow it.
+        repetitions: u32,
+    },
+    /// No interval can be given.
+    TooFewRepetitions {
+        /// Confirmation repetitions that make a point.
+        made: u32,
+    },
+    /// A flag forbids the judgement that the interval alone would give.
+    Flagged(Flag),
+    /// The chosen cell was measured again, and no repetition makes a point.
+    ConfirmationFailed {
+        /// Why the first of them failed.
+        reason: String,
+    },
+    /// The chosen cell was not measured again.
+    NotConfirmed {
+        /// Why.
+        reason: String,
+    },
+    /// No cell of this target has figures.
+    NothingMeasured {
+        /// Why, from its first cell.
+        reason: String,
+    },
+    /// There is no line to compare with.
+    NoLine {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// One verdict for each storage target, in the order of the scenario.
+pub(crate) fn of_targets(summary: &Summary, lines: &Lines<'_>) -> Vec<Verdict> {
+    let storage = summary.targets.iter().filter(|target| target.storage);
+    storage.map(|target| of_target(summary, lines, &target.name)).collect()
+}
+
+fn of_target(summary: &Summary, lines: &Lines<'_>, target: &str) -> Verdict {
+    let chosen = choose::judged(summary, target);
+    let mut verdict = Verdict {
+        target: target.to_owned(),
+        judgement: Judgement::Uncertain,
+        cell: chosen.map(|cell| cell.cell.cell.clone()),
+        engine: chosen.map(|cell| cell.cell.engine.clone()),
+        queue_depth: chosen.map(|cell| cell.cell.queue_depth),
+        conditions: chosen.and_then(|cell| conditions(summary, cell)),
+        need: summary.need.as_ref().map_or_else(|_| String::new(), |need| need.label.clone()),
+        samples_per_s: None,
+        line_samples_per_s: chosen.and_then(|cell| cell.line).map(|line| line.samples_per_s),
+        feeds: None,
+        cause: Cause::NothingMeasured { reason: first_reason(summary, target) },
+    };
+    if let Some(cell) = chosen {
+        verdict.rest_on(summary, lines, cell);
+    }
+    verdict
+}
+
+impl Verdict {
+    fn rest_on(&mut self, summary: &Summary, lines: &Lines<'_>, cell: &CellSummary) {
+        let figures = match &cell.confirmed {
+            Some(Measurement::Figures(figures)) => figures,
+            Some(Measurement::Failed { reason, .. }) => {
+                self.cause = Cause::ConfirmationFailed { reason: reason.clone() };
+                return;
+            }
+            Some(Measurement::NotRun { reason }) => {
+                self.cause = Cause::NotConfirmed { reason: reason.clone() };
+                return;
+            }
+            None => {
+                self.cause = Cause::NotConfirmed { reason: lines.not_run(&cell.cell.cell) };
+                return;
+            }
+        };
+        let line = match (&summary.need, self.line_samples_per_s) {
+            (Err(reason), _) => {
+                self.cause = Cause::NoLine { reason: reason.clone() };
+                return;
+            }
+            (Ok(_), None) => {
+                self.cause = Cause::NoLine { reason: "the size of a sample is not known".to_owned() };
+                return;
+            }
+            (Ok(need), Some(line)) => {
+                self.feeds = accelerators_fed(figures, line, need.accelerators);
+                line
+            }
+        };
+        self.samples_per_s = figures.samples_per_s.interval;
+        (self.judgement, self.cause) = judged(summary, cell, figures, line);
+    }
+
+    /// The verdict as one sentence, without its first words (judgement and target).
+    pub fn sentence(&self) -> String {
+        let mut parts = vec![self.main_clause()];
+        if let (Some(feeds), true) = (self.feeds, self.judgement != Judgement::Feeds) {
+            parts.push(format!("feeds {feeds}"));
+        }
+        if let Cause::Short { shape: Some(shape), .. } = &self.cause {
+            parts.push(shape.words());
+        }
+        if let Cause::Flagged(flag) = &self.cause {
+            parts.push(flag.advice().to_owned());
+        }
+        parts.extend(self.conditions.clone());
+        parts.join("; ")
+    }
+
+    fn main_clause(&self) -> String {
+        let at = self.place("at");
+        match &self.cause {
+            Cause::Clears { first } => {
+                format!("{} {}", self.need, self.place(if *first { "from" } else { "at" }))
+            }
+            Cause::Short { share, .. } => format!("{} short {at}", percent(*share)),
+            Cause::Straddles { repetitions } => {
+                let of_line = self.of_line_words();
+                format!("interval straddles the line {at}{of_line}; {repetitions} repetitions narrow it")
+            }
+            Cause::TooFewRepetitions { made } => {
+                format!("too few repetitions {at}: {made} of the 3 that an interval needs")
+            }
+            Cause::Flagged(flag) => format!("{flag} {at}"),
+            Cause::ConfirmationFailed { reason } => format!("the confirmation failed {at}: {reason}"),
+            Cause::NotConfirmed { reason } => format!("not confirmed {at}: {reason}"),
+            Cause::NothingMeasured { reason } => format!("nothing was measured: {reason}"),
+            Cause::NoLine { reason } => format!("measured {at}, not judged: {reason}"),
+        }
+    }
+
+    /// `at depth 32 (storage side, io_uring)`.
+    fn place(&self, preposition: &str) -> String {
+        match (&self.engine, self.queue_depth) {
+            (Some(engine), Some(depth)) => format!("{preposition} depth {depth} (storage side, {engine})"),
+            _ => "(storage side)".to_owned(),
+        }
+    }
+
+    /// `: 97 to 104 % of it`.
+    fn of_line_words(&self) -> String {
+        self.samples_per_s.zip(self.line_samples_per_s).map_or_else(String::new, |(interval, line)| {
+            format!(": {:.0} to {:.0} % of it", interval.low / line * 100.0, interval.high / line * 100.0)
+        })
+    }
+}
+
+fn judged(summary: &Summary, cell: &CellSummary, figures: &Figures, line: f64) -> (Judgement, Cause) {
+    if let Some(flag) = forbidding(figures, Gravity::ForbidsVerdict) {
+        return (Judgement::Uncertain, Cause::Flagged(flag));
+    }
+    let Some(interval) = figures.samples_per_s.interval else {
+        return (Judgement::Uncertain, Cause::TooFewRepetitions { made: figures.repetitions });
+    };
+    let judgement = feed::judge(interval, line);
+    let forbids = if judgement == Judgement::Feeds { Gravity::ForbidsFeeds } else { Gravity::ForbidsStarves };
+    if let Some(flag) = forbidding(figures, forbids) {
+        return (Judgement::Uncertain, Cause::Flagged(flag));
+    }
+    let cause = match judgement {
+        Judgement::Feeds => Cause::Clears { first: is_first_to_clear(summary, cell) },
+        Judgement::Starves => {
+            Cause::Short { share: (line - interval.mean) / line, shape: shape_of(summary, cell) }
+        }
+        Judgement::Uncertain => Cause::Straddles { repetitions: (2 * summary.head.repetitions).max(10) },
+    };
+    (judgement, cause)
+}
+
+fn forbidding(figures: &Figures, gravity: Gravity) -> Option<Flag> {
+    figures.flags.iter().find(|flag| flag.gravity() == gravity).cloned()
+}
+
+fn accelerators_fed(figures: &Figures, line: f64, accelerators: u32) -> Option<u32> {
+    let interval = figures.samples_per_s.interval.filter(|_| accelerators > 0)?;
+    Some(feed::accelerators_fed(interval.low, line, accelerators))
+}
+
+fn panel_of<'a>(summary: &'a Summary, cell: &CellSummary) -> Option<&'a Panel> {
+    let index = summary.cells.iter().position(|other| other.cell.cell == cell.cell.cell)?;
+    summary.panels.iter().find(|panel| panel.curves.iter().any(|curve| curve.cells.contains(&index)))
+}
+
+fn is_first_to_clear(summary: &Summary, cell: &CellSummary) -> bool {
+    let index = summary.cells.iter().position(|other| other.cell.cell == cell.cell.cell);
+    let curves = summary.panels.iter().flat_map(|panel| &panel.curves);
+    curves.into_iter().any(|curve| index.is_some() && curve.clears_at == index)
+}
+
+fn shape_of(summary: &Summary, cell: &CellSummary) -> Option<Shape> {
+    let index = summary.cells.iter().position(|other| other.cell.cell == cell.cell.cell)?;
+    let mut curves = summary.panels.iter().flat_map(|panel| &panel.curves);
+    curves.find(|curve| curve.cells.contains(&index)).and_then(|curve| curve.shape)
+}
+
+/// In words, when without them the verdict could be taken for another way of reading the target.
+fn conditions(summary: &Summary, cell: &CellSummary) -> Option<String> {
+    let ways = summary
+        .panels
+        .iter()
+        .filter(|panel| panel.curves.iter().any(|curve| curve.target == cell.cell.target));
+    if cell.cell.cache == "warm" {
+        return Some("from the client's page cache (warm), not from storage".to_owned());
+    }
+    (ways.count() > 1).then(|| panel_of(summary, cell).map(Panel::conditions)).flatten()
+}
+
+fn first_reason(summary: &Summary, target: &str) -> String {
+    let mut cells = summary.cells.iter().filter(|cell| cell.cell.target == target);
+    let reason = cells.find_map(|cell| match &cell.measured {
+        Measurement::Failed { reason, .. } | Measurement::NotRun { reason } => Some(reason.clone()),
+        Measurement::Figures(_) => None,
+    });
+    let skipped = || summary.skipped.iter().find(|skipped| skipped.target == target);
+    reason
+        .or_else(|| skipped().map(|skipped| format!("{}: {}", skipped.engine, skipped.reason)))
+        .unwrap_or_else(|| "no cell was planned".to_owned())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+use proptest::prelude::*;
+use record::{Line, Outcome};
+
+use super::*;
+use crate::fixture::{Builder, ceiling, confirmation, confirmed_at, rep};
+use crate::summarise;
+
+fn verdict_of(builder: &Builder) -> Verdict {
+    summarise(&builder.record()).verdicts[0].clone()
+}
+
+fn words(builder: &Builder) -> String {
+    let verdict = verdict_of(builder);
+    format!("{} {}", verdict.judgement.name(), verdict.sentence())
+}
+
+#[test]
+fn the_line_is_cleared_by_the_lower_bound() {
+    assert_eq!(
+        words(&confirmed_at(&[1.1, 1.1, 1.1])),
+        "FEEDS 8 x h100 resnet50 from depth 8 (storage side, io_uring)"
+    );
+    let verdict = verdict_of(&confirmed_at(&[1.0, 1.1, 1.2]));
+    assert_eq!(verdict.judgement, Judgement::Uncertain, "the mean clears, the lower bound does not");
+}
+
+#[test]
+fn starving_says_by_how_much_and_what_is_fed() {
+    let verdict = verdict_of(&confirmed_at(&[0.8, 0.81, 0.79]));
+    assert_eq!(verdict.judgement, Judgement::Starves);
+    // The lower bound is 0.775 of the line: 6 of 8.
+    assert_eq!(verdict.feeds, Some(6));
+    assert_eq!(verdict.sentence(), "20 % short at depth 8 (storage side, io_uring); feeds 6");
+}
+
+#[test]
+fn a_straddling_interval_says_so() {
+    let text = words(&confirmed_at(&[0.95, 1.0, 1.05]));
+    assert!(
+        text.starts_with("UNCERTAIN interval straddles the line at depth 8 (storage side, io_uring)"),
+        "{text}"
+    );
+    assert!(text.contains("88 to 112 % of it; 10 repetitions narrow it"), "{text}");
+}
+
+#[test]
+fn the_interleaved_repetitions_decide_nothing() {
+    let mut builder = confirmed_at(&[0.8, 0.8, 0.8]);
+    builder.edit_reps("c", |rep| {
+        if rep.role == record::Role::Measure {
+            rep.counters.insert("bytes".to_owned(), 9_000_000_000);
+        }
+    });
+    assert_eq!(verdict_of(&builder).judgement, Judgement::Starves);
+}
+
+#[test]
+fn without_confirmation_there_is_no_verdict() {
+    let mut builder = Builder::new();
+    builder.cell("c", "disk", 8);
+    (0..3).for_each(|number| builder.push(rep("c", number, 9e9)));
+    let end = builder.end.as_mut().unwrap();
+    end.not_run.push(record::NotRun { cell: "c".to_owned(), repetitions: 3, reason: "budget".to_owned() });
+    assert_eq!(words(&builder), "UNCERTAIN not confirmed at depth 8 (storage side, io_uring): budget");
+    builder.end = None;
+    assert!(words(&builder).ends_with("the run was cut before it"));
+}
+
+#[test]
+fn two_confirmations_are_too_few() {
+    assert!(words(&confirmed_at(&[2.0, 2.0])).starts_with("UNCERTAIN too few repetitions at depth 8"));
+}
+
+#[test]
+fn a_client_limited_cell_may_feed_but_cannot_starve() {
+    let limited = |of_line: f64| {
+        let mut builder = confirmed_at(&[of_line; 3]);
+        builder.push_ceiling(ceiling("c", true, 1, (of_line * Builder::LINE_BPS * 1.2) as u64));
+        words(&builder)
+    };
+    assert!(limited(1.5).starts_with("FEEDS"));
+    let starving = limited(0.5);
+    assert!(starving.starts_with("UNCERTAIN CLIENT-LIMITED, 83 % of ceiling at depth 8"), "{starving}");
+}
+
+#[test]
+fn failed_reads_above_one_percent_leave_it_open() {
+    let mut builder = confirmed_at(&[2.0; 3]);
+    builder.edit_reps("c", |rep| {
+        rep.errors.insert("io".to_owned(), 300);
+    });
+    let text = words(&builder);
+    assert!(text.starts_with("UNCERTAIN 1.6 % errors: 900 io at depth 8"), "{text}");
+}
+
+#[test]
+fn a_cold_cell_that_is_not_proven_cold_leaves_it_open() {
+    let mut builder = confirmed_at(&[2.0; 3]);
+    builder.edit_cell("c", |cell| cell.cache = "cold".to_owned());
+    builder.edit_reps("c", |rep| rep.cache.before_bytes = None);
+    assert!(words(&builder).starts_with("UNCERTAIN cold not proven"));
+}
+
+#[test]
+fn a_failed_confirmation_leaves_feeds_open_and_starves_standing() {
+    let failing = |of_line: f64| {
+        let mut builder = confirmed_at(&[of_line; 3]);
+        let mut failed = confirmation("c", 3, 1e9);
+        failed.outcome = Outcome::Failed { reason: "file is gone".to_owned() };
+        builder.push(failed);
+        verdict_of(&builder).judgement
+    };
+    assert_eq!(failing(2.0), Judgement::Uncertain);
+    assert_eq!(failing(0.5), Judgement::Starves);
+}
+
+#[test]
+fn a_warm_verdict_says_that_it_is_the_page_caches() {
+    let mut builder = confirmed_at(&[2.0; 3]);
+    builder.edit_cell("c", |cell| cell.cache = "warm".to_owned());
+    builder.edit_reps("c", |rep| rep.cache.before_bytes = Some(rep.cache.total_bytes));
+    assert!(words(&builder).ends_with("from the client's page cache (warm), not from storage"));
+}
+
+#[test]
+fn a_target_read_in_several_ways_names_the_way() {
+    let mut builder = confirmed_at(&[2.0; 3]);
+    builder.cell("d", "disk", 8);
+    builder.edit_cell("d", |cell| cell.access = "sequential".to_owned());
+    assert!(
+        words(&builder).ends_with("100,000 B samples, 100,000 B blocks, shuffled_epoch, bypass"),
+        "{}",
+        words(&builder)
+    );
+}
+
+#[test]
+fn nothing_measured_and_no_line_are_said() {
+    let mut builder = Builder::new();
+    builder.cell("c", "disk", 8);
+    builder.end.as_mut().unwrap().not_run.push(record::NotRun {
+        cell: "c".to_owned(),
+        repetitions: 3,
+        reason: "budget".to_owned(),
+    });
+    assert_eq!(words(&builder), "UNCERTAIN nothing was measured: budget");
+
+    let mut builder = confirmed_at(&[2.0; 3]);
+    builder.run.need.samples_per_s = None;
+    assert!(words(&builder).contains("the record states no need"));
+}
+
+#[test]
+fn the_null_target_has_a_ceiling_and_no_verdict() {
+    let mut builder = confirmed_at(&[2.0; 3]);
+    builder.run.targets[0].storage = false;
+    let summary = summarise(&builder.record());
+    assert_eq!(summary.verdicts, []);
+    assert_eq!(summary.ceilings[0].fastest.unwrap().queue_depth, 8);
+}
+
+#[test]
+fn an_older_choice_keeps_its_verdict() {
+    // Today's rule would confirm the shallower cell; the record confirmed the deeper one.
+    let mut builder = confirmed_at(&[1.2; 3]);
+    builder.cell("shallow", "disk", 4);
+    (0..3).for_each(|number| builder.push(rep("shallow", number, 1.2 * Builder::LINE_BPS)));
+    let verdict = verdict_of(&builder);
+    assert_eq!((verdict.judgement, verdict.queue_depth), (Judgement::Feeds, Some(8)));
+}
+
+prop_compose! {
+    /// Up to four cells with up to five repetitions of either role, some failed or interrupted.
+    fn records()(
+        shares in prop::collection::vec(prop::collection::vec((0.2..2.0_f64, 0..10_u8, any::<bool>()), 0..6), 1..4)
+    ) -> Builder {
+        let mut builder = Builder::new();
+        let mut order = 0;
+        for (index, reps) in shares.iter().enumerate() {
+            let name = format!("c{index}");
+            builder.cell(&name, "disk", 1 << index);
+            for (number, (share, fate, confirms)) in reps.iter().enumerate() {
+                let make = if *confirms { confirmation } else { rep };
+                let mut one = make(&name, number as u32, share * Builder::LINE_BPS);
+                one.order = order;
+                order += 1;
+                match fate {
+                    0 => one.outcome = Outcome::Failed { reason: "drawn".to_owned() },
+                    1 => one.outcome = Outcome::Interrupted,
+                    2 => one.window_ns = 0,
+                    _ => {}
+                }
+                builder.push(one);
+            }
+        }
+        builder
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn feeds_never_with_the_lower_bound_below_the_line(builder in records()) {
+        let verdict = verdict_of(&builder);
+        if verdict.judgement == Judgement::Feeds {
+            let interval = verdict.samples_per_s.unwrap();
+            prop_assert!(interval.low >= verdict.line_samples_per_s.unwrap());
+            prop_assert!(verdict.feeds.unwrap() >= 8);
+        }
+        if verdict.judgement == Judgement::Starves {
+            prop_assert!(verdict.samples_per_s.unwrap().high < verdict.line_samples_per_s.unwrap());
+            prop_assert!(verdict.feeds.unwrap() < 8);
+        }
+        prop_assert!(!verdict.sentence().is_empty());
+    }
+
+    #[test]
+    fn interleaved_repetitions_alone_never_make_a_verdict(mut builder in records()) {
+        builder.lines.retain(|line| !matches!(line, Line::Rep(rep) if rep.role == record::Role::Confirm));
+        prop_assert_eq!(verdict_of(&builder).judgement, Judgement::Uncertain);
+    }
+
+    #[test]
+    fn the_order_of_lines_does_not_matter((builder, shuffled) in records().prop_flat_map(|builder| {
+        let lines = Just(builder.lines.clone()).prop_shuffle();
+        (Just(builder.clone()), lines.prop_map(move |lines| Builder { lines, ..builder.clone() }))
+    })) {
+        prop_assert_eq!(summarise(&builder.record()), summarise(&shuffled.record()));
+    }
+}

@@ -1,0 +1,4 @@
+//! The golden record through the public interface.
+
+mod golden;
+mod summary;

@@ -1,0 +1,104 @@
+//! What the golden record says.
+
+use analysis::{Cause, GateResult, Gravity, Measurement, Shape, choose_for_confirmation, gate, summarise};
+use feed::Judgement;
+
+use crate::golden;
+
+#[test]
+fn every_target_gets_the_verdict_that_its_figures_allow() {
+    let summary = summarise(&golden::read());
+    let words: Vec<String> = summary
+        .verdicts
+        .iter()
+        .map(|verdict| format!("{} {}: {}", verdict.judgement, verdict.target, verdict.sentence()))
+        .collect();
+    assert_eq!(
+        words,
+        [
+            "FEEDS nvme: 8 x h100 resnet50 from depth 32 (storage side, io_uring)",
+            "STARVES filer: 19 % short at depth 128 (storage side, io_uring); feeds 6; flat from 32: bandwidth-bound",
+            "UNCERTAIN array: interval straddles the line at depth 128 (storage side, io_uring): 93 to 108 % of it; \
+             10 repetitions narrow it; feeds 7",
+        ]
+    );
+}
+
+#[test]
+fn the_cells_that_the_record_confirmed_are_those_that_would_be_chosen() {
+    let expected = ["nvme/io_uring/qd32", "filer/io_uring/qd128", "array/io_uring/qd128"];
+    assert_eq!(choose_for_confirmation(&golden::read()), expected);
+}
+
+#[test]
+fn no_planned_cell_is_missing_and_each_says_what_became_of_it() {
+    let record = golden::read();
+    let summary = summarise(&record);
+    assert_eq!(summary.cells.len(), record.run.cells.len());
+    let in_panels: usize =
+        summary.panels.iter().flat_map(|panel| &panel.curves).map(|curve| curve.cells.len()).sum();
+    assert_eq!(in_panels, summary.cells.len());
+
+    let became = |name: &str| summary.cell(name).unwrap().measured.clone();
+    assert!(
+        matches!(became("nvme/io_uring/qd512"), Measurement::NotRun { reason } if reason.starts_with("auto"))
+    );
+    assert!(matches!(became("filer/pread/qd128"), Measurement::Failed { repetitions: 5, reason }
+        if reason.contains("ulimit -n")));
+    let limited = became("nvme/pread/qd128");
+    assert!(limited.figures().unwrap().is_client_limited());
+    assert_eq!(limited.figures().unwrap().flags[0].to_string(), "CLIENT-LIMITED, CPU 97 %");
+}
+
+#[test]
+fn figures_follow_from_the_counters() {
+    let summary = summarise(&golden::read());
+    let cell = summary.cell("nvme/io_uring/qd32").unwrap();
+    let figures = cell.figures().unwrap();
+    // 4.10 GB/s by the line of 14,286 x 0.9 samples/s of 114,660 B.
+    assert!((figures.bps.mean / 4.1e9 - 1.0).abs() < 1e-4, "{}", figures.bps.mean);
+    assert!((figures.of_line.unwrap() - 4.1e9 / (14_285.714_285_714 * 0.9 * 114_660.0)).abs() < 1e-3);
+    // Jitter of 3.2 % standard deviation over five: half width t * s / sqrt(5).
+    let half = figures.bps.interval.unwrap().high - figures.bps.mean;
+    let deviation = (4.05e-3_f64 / 4.0).sqrt() * figures.bps.mean;
+    assert!((half / (2.776_445 * deviation / 5.0_f64.sqrt()) - 1.0).abs() < 1e-3, "{half}");
+    assert!(figures.latency.count as f64 / figures.ops as f64 > 0.99);
+    assert!((figures.ceiling_share.unwrap() - 4.1 / 31.5).abs() < 1e-3);
+}
+
+#[test]
+fn the_starving_cause_carries_share_and_shape() {
+    let summary = summarise(&golden::read());
+    let Cause::Short { share, shape } = summary.verdicts[1].cause else { panic!("not short") };
+    assert!((share - (1.0 - 1.2e9 / (14_285.714_285_714 * 0.9 * 114_660.0))).abs() < 1e-3);
+    assert_eq!(shape, Some(Shape::Flat { from: 32 }));
+}
+
+#[test]
+fn few_failed_reads_inform_and_forbid_nothing() {
+    let summary = summarise(&golden::read());
+    let figures = summary.cell("array/io_uring/qd128").unwrap().figures().unwrap().clone();
+    assert_eq!(figures.flags[0].to_string(), "0.5 % errors: 300 io, 300 timeout");
+    assert_eq!(figures.flags[0].gravity(), Gravity::Informs);
+}
+
+#[test]
+fn the_gate_holds_for_the_target_it_names() {
+    let mut record = golden::read();
+    assert_eq!(gate(&summarise(&record)), GateResult::Met);
+    record.run.gate.feeds = vec!["nvme".to_owned(), "filer".to_owned(), "array".to_owned()];
+    let GateResult::Missed(words) = gate(&summarise(&record)) else { panic!("not missed") };
+    assert!(words[0].starts_with("filer must FEED: 19 % short"), "{words:?}");
+    assert!(words.iter().any(|words| words.starts_with("array must FEED")), "{words:?}");
+}
+
+#[test]
+fn a_cut_record_keeps_what_was_measured_and_says_so() {
+    let mut record = golden::read();
+    record.lines.retain(|line| !matches!(line, record::Line::End(_)));
+    record.lines.truncate(record.lines.len() / 2);
+    let summary = summarise(&record);
+    assert!(summary.notes.iter().any(|note| note.contains("no last line")));
+    assert!(summary.verdicts.iter().all(|verdict| verdict.judgement != Judgement::Starves));
+    assert_eq!(summary.cells.len(), record.run.cells.len());
+}

@@ -1,0 +1,143 @@
+//! The sentences above a table: need, data, run.
+
+use analysis::{DatasetFigures, Panel, Summary};
+use feed::{Demand, Need};
+
+/// `8 x h100 resnet50 (MLPerf Storage 2.0, measured): 14,286 samples/s, 1.64 GB/s`.
+pub(crate) fn need(summary: &Summary) -> String {
+    let need = match &summary.need {
+        Ok(need) => need,
+        Err(reason) => return reason.clone(),
+    };
+    let figures = match need.demand {
+        Demand::Samples { per_s, sample_bytes } if sample_bytes > 0.0 => {
+            let bps = feed::format_bps(per_s * sample_bytes);
+            format!(": {} samples/s, {bps}", feed::format_count(per_s))
+        }
+        Demand::Samples { per_s, .. } => format!(": {} samples/s", feed::format_count(per_s)),
+        Demand::Bytes { per_s } => format!(": {}", feed::format_bps(per_s)),
+    };
+    format!("{} ({}){figures}", need.label, need.source)
+}
+
+/// `line at AU 90 %: 12,857 samples/s = 1.47 GB/s`; absent without a need.
+pub(crate) fn line(summary: &Summary) -> Option<String> {
+    let need = summary.need.as_ref().ok()?;
+    let lines: Vec<_> = summary.panels.iter().filter_map(|panel| panel.line).collect();
+    let same = |get: fn(&analysis::LineAt) -> f64| {
+        let first = lines.first().map(get)?;
+        lines.iter().all(|line| (get(line) / first - 1.0).abs() < 1e-9).then_some(first)
+    };
+    let samples =
+        same(|line| line.samples_per_s).map(|rate| format!("{} samples/s", feed::format_count(rate)));
+    let bytes = same(|line| line.bps).map(feed::format_bps);
+    let figures: Vec<String> = [samples, bytes].into_iter().flatten().collect();
+    (!figures.is_empty()).then(|| format!("line at {}: {}", utilization(need), figures.join(" = ")))
+}
+
+/// `AU 90 %` for accelerators, `90 %` for a plain rate.
+pub(crate) fn utilization(need: &Need) -> String {
+    let share = crate::number::three_digits(need.utilization * 100.0);
+    let share = share.trim_end_matches('0').trim_end_matches('.');
+    let share = if need.utilization >= 0.9995 { "100" } else { share };
+    if need.accelerators > 0 { format!("AU {share} %") } else { format!("{share} %") }
+}
+
+/// One sentence for all datasets that are alike, each copy on its own target:
+/// `nvme, filer: 200,000 files of 114,660 B (22.9 GB), shuffled_epoch; 12 x its bytes were read`.
+pub(crate) fn data(summary: &Summary) -> Vec<String> {
+    let mut kinds: Vec<Vec<&DatasetFigures>> = Vec::new();
+    for figures in &summary.datasets {
+        match kinds.iter_mut().find(|kind| are_alike(kind[0], figures)) {
+            Some(kind) => kind.push(figures),
+            None => kinds.push(vec![figures]),
+        }
+    }
+    let is_one = summary.datasets.len() == 1;
+    let sentence = |kind: Vec<&DatasetFigures>| {
+        let targets: Vec<&str> = kind.iter().map(|figures| figures.dataset.target.as_str()).collect();
+        let lead = if is_one { String::new() } else { format!("{}: ", targets.join(", ")) };
+        let most = kind.iter().filter_map(|figures| figures.reads_per_byte).reduce(f64::max);
+        format!("{lead}{}; {}", files(kind[0]), reads(most, kind.iter().any(|figures| figures.reads_repeat)))
+    };
+    kinds.into_iter().map(sentence).collect()
+}
+
+fn are_alike(a: &DatasetFigures, b: &DatasetFigures) -> bool {
+    files(a) == files(b)
+}
+
+fn files(figures: &DatasetFigures) -> String {
+    let dataset = &figures.dataset;
+    let mean = dataset.bytes as f64 / dataset.files.max(1) as f64;
+    let size = if (mean - dataset.sample_bytes).abs() < 1.0 {
+        format!("of {}", feed::format_bytes(dataset.sample_bytes.round() as u64))
+    } else {
+        let sample = feed::format_bytes(dataset.sample_bytes.max(0.0).round() as u64);
+        format!("of {} on average, samples of {sample}", feed::format_bytes(mean.round() as u64))
+    };
+    let files = feed::group_digits(dataset.files);
+    format!("{files} files {size} ({}), {}", feed::format_bytes(dataset.bytes), figures.access.join(", "))
+}
+
+fn reads(most: Option<f64>, repeat: bool) -> String {
+    match most {
+        Some(_) if !repeat => "no byte read twice".to_owned(),
+        Some(reads) => format!("{} x its bytes were read", crate::number::two_digits(reads)),
+        None => "nothing to read".to_owned(),
+    }
+}
+
+/// `20 cells x 5, interleaved, 38 min; null ceiling 31 GB/s`.
+pub(crate) fn ran(summary: &Summary) -> String {
+    let head = &summary.head;
+    let cells = if head.cells_run == head.cells_planned {
+        head.cells_run.to_string()
+    } else {
+        format!("{} of {}", head.cells_run, head.cells_planned)
+    };
+    let length = match head.elapsed_ns {
+        Some(elapsed_ns) if head.interrupted => {
+            format!("interrupted after {}", feed::format_duration_ns(elapsed_ns))
+        }
+        Some(elapsed_ns) => feed::format_duration_ns(elapsed_ns),
+        None => "cut".to_owned(),
+    };
+    let ceiling = head.ceiling_bps.map(ceiling).unwrap_or_default();
+    format!("{cells} cells x {}, interleaved, {length}{ceiling}", head.repetitions)
+}
+
+fn ceiling((low, high): (f64, f64)) -> String {
+    if high <= low * 1.05 {
+        return format!("; null ceiling {}", feed::format_bps(high));
+    }
+    format!("; null ceiling {} to {}", feed::format_bps(low), feed::format_bps(high))
+}
+
+/// The conditions of a panel with its own line.
+pub(crate) fn panel(panel: &Panel) -> String {
+    let line = panel.line.map(|line| format!("; line {}", feed::format_bps(line.bps))).unwrap_or_default();
+    format!("{}{line}", panel.conditions())
+}
+
+/// `31 GB/s, 270,000 reads/s at depth 128, 150 ns CPU per read: this client without storage`.
+pub(crate) fn ceiling_sentence(ceiling: &analysis::CeilingFigures) -> String {
+    let Some(fastest) = ceiling.fastest else {
+        return "not measured".to_owned();
+    };
+    let cpu = fastest
+        .cpu_ns_per_op
+        .map(|ns| format!(", {} CPU per read", feed::format_duration_ns(ns.round() as u64)))
+        .unwrap_or_default();
+    format!(
+        "{}, {} reads/s at depth {}{cpu}: this client without storage",
+        feed::format_bps(fastest.bps),
+        feed::format_count(fastest.ops_per_s),
+        fastest.queue_depth
+    )
+}
+
+/// The title of a run.
+pub(crate) fn title(summary: &Summary) -> &str {
+    summary.head.title.as_deref().unwrap_or(&summary.head.scenario)
+}

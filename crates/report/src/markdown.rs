@@ -1,0 +1,186 @@
+//! A report in Markdown: verdicts first, then every cell.
+
+use analysis::{CellSummary, Flag, GateResult, Summary, gate};
+
+use crate::head;
+use crate::table::{self, Content, Row};
+
+/// The whole summary, every planned cell included.
+pub fn markdown(summary: &Summary) -> String {
+    let sections = [
+        title(summary),
+        verdicts(summary),
+        facts(summary),
+        cells(summary),
+        doubts(summary),
+        list("Not tested", &summary.not_tested),
+        list("Notes", &summary.notes),
+        command(summary),
+    ];
+    let mut page = sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n");
+    page.truncate(page.trim_end().len());
+    page.push('\n');
+    page
+}
+
+/// Text that Markdown takes as text: no markup, no table breaks, no control characters.
+fn text(words: &str) -> String {
+    let mut safe = String::with_capacity(words.len());
+    for c in words.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '|' | '\\' | '`' | '*' | '[' | ']' => safe.extend(['\\', c]),
+            c if c.is_control() => safe.push(' '),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+fn joined(lines: Vec<String>) -> String {
+    lines.into_iter().flat_map(|line| [line, "\n".to_owned()]).collect()
+}
+
+fn items(lines: &[String]) -> String {
+    joined(lines.iter().map(|line| format!("- {}", text(line))).collect())
+}
+
+fn title(summary: &Summary) -> String {
+    format!("# {}\n", text(head::title(summary)))
+}
+
+fn verdicts(summary: &Summary) -> String {
+    let row = |word: &str, target: &str, sentence: &str| {
+        format!("| **{word}** | {} | {} |", text(target), text(sentence))
+    };
+    let mut lines = vec!["| verdict | target | |".to_owned(), "|---|---|---|".to_owned()];
+    for verdict in &summary.verdicts {
+        lines.push(row(verdict.judgement.name(), &verdict.target, &verdict.sentence()));
+    }
+    for ceiling in &summary.ceilings {
+        lines.push(row("CEILING", &ceiling.target, &head::ceiling_sentence(ceiling)));
+    }
+    joined(lines) + &gate_words(summary)
+}
+
+fn gate_words(summary: &Summary) -> String {
+    let words = |word: &str, demands: &[String]| format!("\nGate **{word}**:\n\n{}", items(demands));
+    match gate(summary) {
+        GateResult::None => String::new(),
+        GateResult::Met => "\nGate **met**.\n".to_owned(),
+        GateResult::Missed(demands) => words("missed", &demands),
+        GateResult::Inconclusive(demands) => words("inconclusive", &demands),
+    }
+}
+
+fn facts(summary: &Summary) -> String {
+    let head = &summary.head;
+    let mut facts = vec![("need", head::need(summary))];
+    facts.extend(head::line(summary).map(|line| ("", line)));
+    facts.extend(head::data(summary).into_iter().map(|data| ("data", data)));
+    facts.push(("ran", head::ran(summary)));
+    facts.push(("run", format!("{}, started {}", head.run_id, head.started)));
+    if !head.machine.is_empty() {
+        facts.push(("machine", head.machine.clone()));
+    }
+    let commit = head.tool.commit.as_ref().map(|commit| format!(" ({commit})")).unwrap_or_default();
+    facts.push(("tool", format!("feedline {}{commit}, {} build", head.tool.version, head.tool.profile)));
+    facts.push(("plan", head.plan_hash.clone()));
+    for target in &summary.targets {
+        let facts_of_target: Vec<String> = target
+            .facts
+            .iter()
+            .map(|fact| format!("; {} {}", fact.name.replace('_', " "), fact.value))
+            .collect();
+        facts.push(("target", format!("{}: {}{}", target.name, target.at, facts_of_target.concat())));
+    }
+    let rows = facts
+        .iter()
+        .map(|(name, value)| format!("| {name} | {} |", text(value)).replace("|  |", "| |"))
+        .collect();
+    format!("## Run\n\n| | |\n|---|---|\n{}", joined(rows))
+}
+
+fn cells(summary: &Summary) -> String {
+    let unit = table::unit(summary);
+    let mut lines = vec!["## Cells".to_owned()];
+    for panel in &summary.panels {
+        lines.extend([String::new(), text(&head::panel(panel)), String::new()]);
+        let name = unit.name;
+        lines
+            .push(format!("| target | engine | QD | {name} | 95 % interval | p50 ms | p99 ms | of line | |"));
+        lines.push("|---|---|--:|--:|---|--:|--:|--:|---|".to_owned());
+        lines.extend(table::rows(summary, panel, unit).iter().map(cell_row));
+    }
+    if !summary.skipped.is_empty() {
+        lines.extend([String::new(), "Left out before the run:".to_owned(), String::new()]);
+        let words = |skipped: &record::Skipped| {
+            format!("- {}", text(&format!("{} {}: {}", skipped.target, skipped.engine, skipped.reason)))
+        };
+        lines.extend(summary.skipped.iter().map(words));
+    }
+    joined(lines)
+}
+
+fn cell_row(row: &Row) -> String {
+    let names = format!("| {} | {} | {} |", text(&row.target), text(&row.engine), row.depth);
+    match &row.content {
+        Content::Absent(words) => format!("{names} | | | | | {} |", text(words)),
+        Content::Measured(m) => format!(
+            "{names} {} | {} | {} | {} | {} | {} |",
+            m.rate,
+            m.interval,
+            m.p50,
+            m.p99,
+            m.of_line,
+            text(&m.note)
+        ),
+    }
+}
+
+/// Every flag once, with the cells it applies to and what to do.
+fn doubts(summary: &Summary) -> String {
+    let mut doubts: Vec<(String, Vec<String>)> = Vec::new();
+    let all = summary.cells.iter().flat_map(flags_of);
+    for (cell, flag) in all {
+        let advice = flag.advice().to_owned();
+        let line = text(&format!("{cell}: {flag}"));
+        match doubts.iter_mut().find(|(known, _)| *known == advice) {
+            Some((_, lines)) => lines.push(line),
+            None => doubts.push((advice, vec![line])),
+        }
+    }
+    if doubts.is_empty() {
+        return String::new();
+    }
+    let mut lines = vec!["## Doubts, and what to do".to_owned(), String::new()];
+    for (advice, cells) in doubts {
+        lines.push(format!("- {}", text(&advice)));
+        lines.extend(cells.iter().map(|cell| format!("  - {cell}")));
+    }
+    joined(lines)
+}
+
+fn flags_of(cell: &CellSummary) -> Vec<(&str, &Flag)> {
+    let confirmed = cell.confirmed.as_ref().and_then(|measurement| measurement.figures());
+    let mut flags: Vec<&Flag> = cell.figures().into_iter().flat_map(|figures| &figures.flags).collect();
+    let fresh = confirmed.into_iter().flat_map(|figures| &figures.flags);
+    flags.extend(fresh.filter(|flag| !cell.figures().is_some_and(|figures| figures.flags.contains(flag))));
+    flags.into_iter().map(|flag| (cell.cell.cell.as_str(), flag)).collect()
+}
+
+fn list(name: &str, lines: &[String]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("## {name}\n\n{}", items(lines))
+}
+
+fn command(summary: &Summary) -> String {
+    let command: String = summary.head.command.join(" ").chars().filter(|c| !c.is_control()).collect();
+    if command.is_empty() {
+        return String::new();
+    }
+    format!("## Command\n\n    {command}\n")
+}

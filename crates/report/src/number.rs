@@ -1,0 +1,97 @@
+//! Figures as short numbers.
+
+/// A unit in which all rates of one table or axis are written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct RateUnit {
+    pub(crate) name: &'static str,
+    pub(crate) bps: f64,
+}
+
+const UNITS: [RateUnit; 5] = [
+    RateUnit { name: "TB/s", bps: 1e12 },
+    RateUnit { name: "GB/s", bps: 1e9 },
+    RateUnit { name: "MB/s", bps: 1e6 },
+    RateUnit { name: "kB/s", bps: 1e3 },
+    RateUnit { name: "B/s", bps: 1.0 },
+];
+
+impl RateUnit {
+    /// The unit in which the largest of a set of rates has one to three digits before the point; from
+    /// 0.5 of a unit on it is that unit, so that 0.92 GB/s is not written as 920 MB/s.
+    pub(crate) fn for_largest(bps: f64) -> Self {
+        UNITS.into_iter().find(|unit| bps >= 0.5 * unit.bps).unwrap_or(UNITS[4])
+    }
+
+    pub(crate) fn write(self, bps: f64) -> String {
+        three_digits(bps / self.bps)
+    }
+}
+
+/// `4.10`, `31.5`, `278`; two digits below one: `0.92`, `0.051`.
+pub(crate) fn three_digits(value: f64) -> String {
+    match value.abs() {
+        v if v >= 1e6 => format!("{value:.1e}"),
+        v if v >= 99.95 => format!("{value:.0}"),
+        v if v >= 9.995 => format!("{value:.1}"),
+        v if v >= 0.095 => format!("{value:.2}"),
+        _ => below_a_tenth(value),
+    }
+}
+
+/// `0.8`, `3.1`, `31`, `180`: what a latency is good for.
+pub(crate) fn two_digits(value: f64) -> String {
+    match value.abs() {
+        v if v >= 1e6 => format!("{value:.1e}"),
+        v if v >= 9.95 => format!("{value:.0}"),
+        v if v >= 0.95 => format!("{value:.1}"),
+        v if v >= 0.095 => format!("{value:.2}"),
+        _ => below_a_tenth(value),
+    }
+}
+
+fn below_a_tenth(value: f64) -> String {
+    match value.abs() {
+        v if v >= 0.0095 => format!("{value:.3}"),
+        v if v >= 0.000_95 => format!("{value:.4}"),
+        0.0 => "0".to_owned(),
+        _ => format!("{value:.1e}"),
+    }
+}
+
+/// Nanoseconds as milliseconds; `-` for what was not measured often enough.
+pub(crate) fn milliseconds(ns: Option<u64>) -> String {
+    ns.map_or_else(|| "-".to_owned(), |ns| two_digits(ns as f64 / 1e6))
+}
+
+/// `278 %`.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{} %", feed::group_digits((share * 100.0).round() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_where_there_are_three() {
+        let written = [4.1, 31.49, 277.7, 0.923, 0.0512, 0.004_21, 0.000_05, 0.0, 9.996, 99.96, 2.5e7]
+            .map(three_digits);
+        assert_eq!(
+            written,
+            ["4.10", "31.5", "278", "0.92", "0.051", "0.0042", "5.0e-5", "0", "10.0", "100", "2.5e7"]
+        );
+    }
+
+    #[test]
+    fn two_digits_for_latencies() {
+        let written = [Some(800_000), Some(3_140_000), Some(31_400_000), Some(9_960_000), Some(12_300), None]
+            .map(milliseconds);
+        assert_eq!(written, ["0.80", "3.1", "31", "10", "0.012", "-"]);
+    }
+
+    #[test]
+    fn the_unit_follows_the_largest_rate() {
+        let names = [31e9, 0.92e9, 0.4e9, 1e3, 3.0, 0.0].map(|bps| RateUnit::for_largest(bps).name);
+        assert_eq!(names, ["GB/s", "GB/s", "MB/s", "kB/s", "B/s", "B/s"]);
+    }
+}

@@ -1,0 +1,115 @@
+//! Plain text for a terminal: ASCII alone, no control characters, folded at a width.
+
+/// Columns of a page.
+pub(crate) const COLUMNS: usize = 80;
+
+/// `text` with everything but printable ASCII replaced, so that a name in a record can neither break the
+/// columns nor send commands to a terminal.
+pub(crate) fn ascii(text: &str) -> String {
+    let replace = |c: char| match c {
+        '\u{2018}' | '\u{2019}' => '\'',
+        '\u{2010}'..='\u{2015}' => '-',
+        c if c.is_ascii_graphic() || c == ' ' => c,
+        c if c.is_whitespace() => ' ',
+        _ => '?',
+    };
+    text.chars().map(replace).collect()
+}
+
+/// At most `width` characters of `text`, with `..` where some are missing.
+pub(crate) fn shortened(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let keep = width.saturating_sub(2);
+    text.chars().take(keep).chain("..".chars()).take(width).collect()
+}
+
+/// Folds `text` at blanks into lines of at most `width` characters; a longer word is cut, and a number
+/// stays with its unit.
+pub(crate) fn folded(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    for word in unbroken(text) {
+        let mut word: Vec<char> = word.chars().collect();
+        if !line.is_empty() && line.chars().count() + 1 + word.len() > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        while word.len() > width {
+            lines.push(word.drain(..width).collect());
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.extend(word);
+    }
+    if !line.is_empty() || lines.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+/// The words of `text`, with `1.64 GB/s` and `90 %` as one.
+fn unbroken(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut after_number = false;
+    for word in text.split_whitespace() {
+        let is_unit = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '%');
+        match words.last_mut() {
+            Some(number) if after_number && is_unit => {
+                number.push(' ');
+                number.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+        after_number = word.ends_with(|c: char| c.is_ascii_digit())
+            && word.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ','));
+    }
+    words
+}
+
+/// `first` followed by `text`, folded at the page's width; further lines start below the text.
+pub(crate) fn hanging(first: &str, text: &str) -> String {
+    let indent = first.chars().count();
+    let folded = folded(text, COLUMNS.saturating_sub(indent).max(8));
+    let mut page = String::new();
+    for (number, line) in folded.iter().enumerate() {
+        let lead = if number == 0 { first.to_owned() } else { " ".repeat(indent) };
+        page.push_str(format!("{lead}{line}").trim_end());
+        page.push('\n');
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_but_ascii_passes() {
+        assert_eq!(ascii("a\u{1b}[31mb\té\u{2013}c\n"), "a?[31mb ?-c ");
+    }
+
+    #[test]
+    fn folding_keeps_every_word_and_the_width() {
+        assert_eq!(folded("one two three", 7), ["one two", "three"]);
+        assert_eq!(folded("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
+        assert_eq!(folded("", 4), [""]);
+        assert_eq!(folded("at most 1.64 GB/s, 90 %", 12), ["at most", "1.64 GB/s,", "90 %"]);
+    }
+
+    #[test]
+    fn further_lines_start_below_the_text() {
+        let page = hanging("note  ", &"word ".repeat(20));
+        let lines: Vec<&str> = page.lines().collect();
+        assert_eq!(lines.len(), 2);
+        assert!(lines.iter().all(|line| line.len() <= COLUMNS));
+        assert!(lines[1].starts_with("      word"));
+    }
+
+    #[test]
+    fn a_long_name_is_marked_where_it_is_cut() {
+        assert_eq!(shortened("a-very-long-name", 8), "a-very..");
+        assert_eq!(shortened("short", 8), "short");
+    }
+}

@@ -1,0 +1,115 @@
+//! The key below the plots: what each mark means, and only those that occur.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::HPos;
+
+use super::marker::{self, Canvas, Refusal};
+use super::panel::text;
+use super::plan::{PanelPlan, SeriesPlan};
+use super::theme::Ink;
+
+/// From a mark to its words.
+const GAP: i32 = 16;
+/// Between two entries.
+const SPACE: i32 = 28;
+/// Height of a row.
+pub(super) const ROW: i32 = 24;
+/// Estimated width of a letter at the size of the key; wider than that of common fonts.
+const LETTER: f64 = 6.6;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Interval,
+    Point,
+    Hollow,
+    Ring,
+    Cross,
+    Starving,
+}
+
+/// An entry with the place of its mark.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    mark: Mark,
+    words: String,
+    at: (i32, i32),
+}
+
+/// Lays the key out in rows of at most `width` pixels; the places are relative to its upper left corner.
+pub(super) fn entries(plans: &[PanelPlan], repetitions: u32, width: i32) -> Vec<Entry> {
+    let series = || plans.iter().flat_map(|plan| &plan.series);
+    let any_point = |test: fn(&super::plan::Point) -> bool| series().flat_map(SeriesPlan::points).any(test);
+    let mut found = Vec::new();
+    if any_point(|point| point.interval.is_some()) {
+        found.push((Mark::Interval, format!("mean of {repetitions} repetitions, 95 % interval")));
+    } else {
+        found.push((Mark::Point, "mean; too few repetitions for an interval".to_owned()));
+    }
+    if any_point(|point| point.clears_first) {
+        found.push((Mark::Ring, "first depth whose interval clears the line".to_owned()));
+    }
+    if any_point(|point| point.is_hollow) {
+        found.push((Mark::Hollow, "hollow: client-limited or not valid, see the table".to_owned()));
+    }
+    if series().any(|series| !series.failed.is_empty()) {
+        found.push((Mark::Cross, "on the axis: every repetition failed".to_owned()));
+    }
+    if plans.iter().any(|plan| plan.line.is_some()) {
+        found.push((Mark::Starving, "below the line: accelerators starve".to_owned()));
+    }
+    flow(found, width)
+}
+
+fn flow(found: Vec<(Mark, String)>, width: i32) -> Vec<Entry> {
+    let (mut x, mut y) = (0, 0);
+    let mut entries = Vec::new();
+    for (mark, words) in found {
+        let length = GAP + (words.chars().count() as f64 * LETTER) as i32;
+        if x > 0 && x + length > width {
+            (x, y) = (0, y + ROW);
+        }
+        entries.push(Entry { mark, words, at: (x, y) });
+        x += length + SPACE;
+    }
+    entries
+}
+
+/// Height of the laid out key.
+pub(super) fn height(entries: &[Entry]) -> i32 {
+    entries.last().map_or(0, |entry| entry.at.1 + ROW)
+}
+
+/// Draws the key with its upper left corner at `origin`.
+pub(super) fn draw(canvas: &Canvas<'_>, entries: &[Entry], origin: (i32, i32)) -> Result<(), Refusal> {
+    for entry in entries {
+        let at = (origin.0 + entry.at.0 + 10, origin.1 + entry.at.1 + ROW / 2);
+        mark(canvas, entry.mark, at)?;
+        text(canvas, &entry.words, (at.0 + GAP, at.1), (12.0, Ink::Muted, HPos::Left))?;
+    }
+    Ok(())
+}
+
+fn mark(canvas: &Canvas<'_>, mark: Mark, (x, y): (i32, i32)) -> Result<(), Refusal> {
+    let muted = Ink::Muted.sentinel();
+    let dot = |radius: i32, fill: Ink| {
+        canvas.draw(&Circle::new((x, y), radius, fill.sentinel().filled()))?;
+        canvas.draw(&Circle::new((x, y), radius, muted.stroke_width(2)))
+    };
+    match mark {
+        Mark::Interval => {
+            marker::whisker(canvas, x, (y + 9, y - 9), Ink::Muted)?;
+            dot(4, Ink::Muted)
+        }
+        Mark::Point => dot(4, Ink::Muted),
+        Mark::Hollow => dot(4, Ink::Paper),
+        Mark::Ring => {
+            marker::ring(canvas, (x, y), Ink::Muted)?;
+            dot(4, Ink::Muted)
+        }
+        Mark::Cross => marker::cross(canvas, (x, y), Ink::Muted),
+        Mark::Starving => {
+            let style = Ink::Starving.sentinel().mix(0.15).filled();
+            canvas.draw(&Rectangle::new([(x - 7, y - 6), (x + 7, y + 6)], style))
+        }
+    }
+}

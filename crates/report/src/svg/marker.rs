@@ -1,0 +1,67 @@
+//! Marks in pixel coordinates: points, rings, crosses, whiskers.
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+
+use super::theme::Ink;
+
+/// Where plots are drawn.
+pub(super) type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// What the drawing library says when it refuses.
+pub(super) type Refusal = DrawingAreaErrorKind<std::io::Error>;
+
+/// Half the size of a marker, pixels.
+const REACH: i32 = 5;
+
+/// The outline of the marker of a series; `None` is a circle.
+fn outline(number: usize) -> Option<Vec<(i32, i32)>> {
+    let r = REACH;
+    match number % 5 {
+        1 => Some(vec![(1 - r, 1 - r), (r - 1, 1 - r), (r - 1, r - 1), (1 - r, r - 1)]),
+        2 => Some(vec![(0, -r - 1), (r + 1, r - 1), (-r - 1, r - 1)]),
+        3 => Some(vec![(0, -r - 1), (r + 1, 0), (0, r + 1), (-r - 1, 0)]),
+        4 => Some(vec![(0, r + 1), (r + 1, 1 - r), (-r - 1, 1 - r)]),
+        _ => None,
+    }
+}
+
+/// The marker of a series; hollow for a figure that is not the storage's alone.
+pub(super) fn point(
+    canvas: &Canvas<'_>,
+    (x, y): (i32, i32),
+    series: usize,
+    is_hollow: bool,
+) -> Result<(), Refusal> {
+    let ink = Ink::Series(series).sentinel();
+    let inside = if is_hollow { Ink::Paper.sentinel() } else { ink };
+    let Some(outline) = outline(series) else {
+        canvas.draw(&Circle::new((x, y), REACH, inside.filled()))?;
+        return canvas.draw(&Circle::new((x, y), REACH, ink.stroke_width(2)));
+    };
+    let corners: Vec<(i32, i32)> = outline.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
+    let closed: Vec<(i32, i32)> = corners.iter().chain(corners.first()).copied().collect();
+    canvas.draw(&Polygon::new(corners, inside.filled()))?;
+    canvas.draw(&PathElement::new(closed, ink.stroke_width(2)))
+}
+
+/// A ring around the first depth that clears the line.
+pub(super) fn ring(canvas: &Canvas<'_>, at: (i32, i32), ink: Ink) -> Result<(), Refusal> {
+    canvas.draw(&Circle::new(at, REACH + 5, ink.sentinel().stroke_width(2)))
+}
+
+/// A cross for a depth at which every repetition failed.
+pub(super) fn cross(canvas: &Canvas<'_>, (x, y): (i32, i32), ink: Ink) -> Result<(), Refusal> {
+    let style = ink.sentinel().stroke_width(2);
+    canvas.draw(&PathElement::new(vec![(x - 4, y - 4), (x + 4, y + 4)], style))?;
+    canvas.draw(&PathElement::new(vec![(x - 4, y + 4), (x + 4, y - 4)], style))
+}
+
+/// A 95 % interval.
+pub(super) fn whisker(canvas: &Canvas<'_>, x: i32, (low, high): (i32, i32), ink: Ink) -> Result<(), Refusal> {
+    let style = ink.sentinel().stroke_width(1);
+    canvas.draw(&PathElement::new(vec![(x, low), (x, high)], style))?;
+    for y in [low, high] {
+        canvas.draw(&PathElement::new(vec![(x - 4, y), (x + 4, y)], style))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,284 @@
+//! One panel: axes, feed line, curves, and the labels in its margin.
+
+use std::ops::Range;
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::axis::{DepthAxis, RateAxis};
+use super::label::{self, Wish};
+use super::marker::{self, Canvas, Refusal};
+use super::plan::{PanelPlan, Point, SeriesPlan};
+use super::scale::Scale;
+use super::theme::Ink;
+
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, Scale>>;
+
+/// Room for the labels of the rate axis, pixels.
+const LEFT: i32 = 52;
+/// Room for the labels and the title of the depth axis.
+const BOTTOM: i32 = 56;
+/// Of that, room for the labels of its ticks.
+const TICK_LABELS: i32 = 24;
+/// Room for conditions and the unit above the plot.
+const TOP: i32 = 22;
+/// Room above that for the conditions, where panels differ.
+const CONDITIONS: i32 = 20;
+/// From the plot to the first letter of a label.
+const LEADER: i32 = 22;
+/// Height of one line of a label.
+pub(super) const LABEL_LINE: f64 = 15.0;
+/// Gap below each label.
+const LABEL_GAP: f64 = 5.0;
+/// Series up to which bands are drawn; more of them would be mud, and whiskers remain.
+const BANDS_MAX: usize = 6;
+
+/// A label of the margin.
+#[derive(Debug, Clone)]
+pub(super) struct Label {
+    pub(super) lines: Vec<String>,
+    pub(super) ink: Ink,
+    /// Bytes per second of what is named; absent for a curve of which every point failed.
+    pub(super) bps: Option<f64>,
+    /// The depth at which its curve ends; absent for a line.
+    pub(super) depth: Option<u32>,
+}
+
+impl Label {
+    fn height(&self) -> f64 {
+        self.lines.len() as f64 * LABEL_LINE + LABEL_GAP
+    }
+}
+
+/// A panel with its place in the figure.
+pub(super) struct PanelFrame<'a> {
+    pub(super) plan: &'a PanelPlan,
+    pub(super) rates: RateAxis,
+    pub(super) labels: Vec<Label>,
+    /// Whether its conditions stand above it.
+    pub(super) is_titled: bool,
+    /// Left, top, width, height.
+    pub(super) place: (i32, i32, i32, i32),
+    pub(super) margin_right: i32,
+}
+
+/// Height that the labels of a panel need, axes included.
+pub(super) fn height_for(labels: &[Label]) -> i32 {
+    labels.iter().map(Label::height).sum::<f64>().ceil() as i32 + TOP + CONDITIONS + BOTTOM
+}
+
+/// Text at a place.
+pub(super) fn text(
+    canvas: &Canvas<'_>,
+    words: &str,
+    at: (i32, i32),
+    (size, ink, h_pos): (f64, Ink, HPos),
+) -> Result<(), Refusal> {
+    // plotters divides sizes by 1.24 on their way into an SVG.
+    let font = ("sans-serif", size * 1.24).into_font();
+    canvas.draw_text(words, &font.color(&ink.sentinel()).pos(Pos::new(h_pos, VPos::Center)), at)
+}
+
+impl PanelFrame<'_> {
+    /// Draws the panel on the canvas of the figure.
+    pub(super) fn draw(&self, canvas: &Canvas<'_>) -> Result<(), Refusal> {
+        let (x, y, width, height) = self.place;
+        let area = canvas.clone().shrink((x, y), (width, height));
+        let depths = DepthAxis::of(self.plan.depths());
+        let length_px = f64::from(width - LEFT - self.margin_right);
+        let mut chart = ChartBuilder::on(&area)
+            .margin_top(TOP + if self.is_titled { CONDITIONS } else { 0 })
+            .margin_right(self.margin_right)
+            .margin_bottom(BOTTOM - TICK_LABELS)
+            .set_label_area_size(LabelAreaPosition::Left, LEFT)
+            .set_label_area_size(LabelAreaPosition::Bottom, TICK_LABELS)
+            .build_cartesian_2d(
+                Scale { low: depths.low, high: depths.high, ticks: depths.tick_places(length_px) },
+                Scale { low: self.rates.low, high: self.rates.high, ticks: self.rates.tick_places() },
+            )?;
+        self.starving(&mut chart, &depths)?;
+        self.mesh(&mut chart)?;
+        self.titles(canvas, &chart)?;
+        self.lines(&mut chart, &depths)?;
+        for series in &self.plan.series {
+            self.curve(&mut chart, series, &depths)?;
+        }
+        self.failed(canvas, &chart, &depths)?;
+        for series in &self.plan.series {
+            self.points(canvas, &chart, series, &depths)?;
+        }
+        self.draw_labels(canvas, &chart, &depths)
+    }
+
+    fn starving(&self, chart: &mut Chart<'_, '_>, depths: &DepthAxis) -> Result<(), Refusal> {
+        let Some(line) = self.plan.line else { return Ok(()) };
+        let corners = [(depths.low, self.rates.place(line.bps)), (depths.high, self.rates.low)];
+        chart.draw_series([Rectangle::new(corners, Ink::Starving.sentinel().mix(0.08).filled())]).map(drop)
+    }
+
+    fn mesh(&self, chart: &mut Chart<'_, '_>) -> Result<(), Refusal> {
+        let font = || ("sans-serif", 12.0 * 1.24).into_font().color(&Ink::Muted.sentinel());
+        chart
+            .configure_mesh()
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(Ink::Grid.sentinel())
+            .axis_style(Ink::Muted.sentinel())
+            .label_style(font())
+            .set_all_tick_mark_size(4)
+            .x_label_formatter(&|place| DepthAxis::tick_label(*place))
+            .y_label_formatter(&|place| self.rates.tick_label(*place))
+            .draw()
+    }
+
+    fn titles(&self, canvas: &Canvas<'_>, chart: &Chart<'_, '_>) -> Result<(), Refusal> {
+        let (horizontal, vertical) = chart.plotting_area().get_pixel_range();
+        let (x, y, ..) = self.place;
+        if self.is_titled {
+            text(canvas, &self.plan.conditions, (x + 8, y + 8), (13.0, Ink::Text, HPos::Left))?;
+        }
+        let scale = if self.rates.is_log { ", log scale" } else { "" };
+        let unit = format!("{}{scale}", self.rates.unit.name);
+        text(canvas, &unit, (x + 8, vertical.start - 12), (12.0, Ink::Muted, HPos::Left))?;
+        let middle = i32::midpoint(horizontal.start, horizontal.end);
+        let words = "queue depth (reads outstanding in the client)";
+        text(canvas, words, (middle, vertical.end + 36), (12.0, Ink::Muted, HPos::Center))
+    }
+
+    fn lines(&self, chart: &mut Chart<'_, '_>, depths: &DepthAxis) -> Result<(), Refusal> {
+        let Some(line) = self.plan.line else { return Ok(()) };
+        let across = |bps: f64| {
+            let place = self.rates.place(bps);
+            [(depths.low, place), (depths.high, place)]
+        };
+        let ink = Ink::Line.sentinel();
+        chart.draw_series(DashedLineSeries::new(across(line.bps), 8, 5, ink.stroke_width(2)))?;
+        if line.demand_bps <= line.bps {
+            return Ok(());
+        }
+        chart.draw_series(LineSeries::new(across(line.demand_bps), ink.stroke_width(1))).map(drop)
+    }
+
+    fn curve(
+        &self,
+        chart: &mut Chart<'_, '_>,
+        series: &SeriesPlan,
+        depths: &DepthAxis,
+    ) -> Result<(), Refusal> {
+        for run in &series.runs {
+            if self.plan.series.len() <= BANDS_MAX {
+                self.band(chart, series.number, run, depths)?;
+            }
+            let line = run.iter().map(|point| (depths.place(point.depth), self.rates.place(point.bps)));
+            chart.draw_series(LineSeries::new(line, Ink::Curve(series.number).sentinel().stroke_width(2)))?;
+        }
+        Ok(())
+    }
+
+    fn band(
+        &self,
+        chart: &mut Chart<'_, '_>,
+        series: usize,
+        run: &[Point],
+        depths: &DepthAxis,
+    ) -> Result<(), Refusal> {
+        let edge = |pick: fn((f64, f64)) -> f64| {
+            let known =
+                run.iter().filter_map(move |point| point.interval.map(|span| (point.depth, pick(span))));
+            known.map(|(depth, bps)| (depths.place(depth), self.rates.place(bps))).collect::<Vec<_>>()
+        };
+        let (low, high) = (edge(|span| span.0), edge(|span| span.1));
+        if low.len() < 2 {
+            return Ok(());
+        }
+        let around: Vec<(f64, f64)> = high.into_iter().chain(low.into_iter().rev()).collect();
+        let style = Ink::Series(series).sentinel().mix(0.15).filled();
+        chart.draw_series([Polygon::new(around, style)]).map(drop)
+    }
+
+    fn points(
+        &self,
+        canvas: &Canvas<'_>,
+        chart: &Chart<'_, '_>,
+        series: &SeriesPlan,
+        depths: &DepthAxis,
+    ) -> Result<(), Refusal> {
+        let ink = Ink::Series(series.number);
+        for point in series.points() {
+            let px = |bps: f64| chart.backend_coord(&(depths.place(point.depth), self.rates.place(bps)));
+            let at = px(point.bps);
+            if let Some((low, high)) = point.interval {
+                marker::whisker(canvas, at.0, (px(low).1, px(high).1), ink)?;
+            }
+            if point.clears_first {
+                marker::ring(canvas, at, ink)?;
+            }
+            marker::point(canvas, at, series.number, point.is_hollow)?;
+        }
+        Ok(())
+    }
+
+    /// Crosses on the depth axis, stacked where several series failed at one depth.
+    fn failed(&self, canvas: &Canvas<'_>, chart: &Chart<'_, '_>, depths: &DepthAxis) -> Result<(), Refusal> {
+        let mut drawn: Vec<u32> = Vec::new();
+        for series in &self.plan.series {
+            for depth in &series.failed {
+                let below = drawn.iter().filter(|other| *other == depth).count() as i32;
+                let (x, y) = chart.backend_coord(&(depths.place(*depth), self.rates.low));
+                marker::cross(canvas, (x, y - 7 - 12 * below), Ink::Series(series.number))?;
+                drawn.push(*depth);
+            }
+        }
+        Ok(())
+    }
+
+    fn draw_labels(
+        &self,
+        canvas: &Canvas<'_>,
+        chart: &Chart<'_, '_>,
+        depths: &DepthAxis,
+    ) -> Result<(), Refusal> {
+        let (horizontal, vertical) = chart.plotting_area().get_pixel_range();
+        let y_of = |label: &Label| self.height_of(label, &vertical);
+        let wishes: Vec<Wish> =
+            self.labels.iter().map(|label| Wish { at: y_of(label), height: label.height() }).collect();
+        let (top, bottom) = (f64::from(vertical.start) - 8.0, f64::from(vertical.end) + 8.0);
+        let centres = label::place(&wishes, top, bottom);
+        for (label, centre) in self.labels.iter().zip(centres) {
+            let (from, to) = (y_of(label).round() as i32, centre.round() as i32);
+            self.leader(canvas, chart, label, (horizontal.end, from, to), depths)?;
+            for (number, words) in label.lines.iter().enumerate() {
+                let offset = (number as f64 - (label.lines.len() as f64 - 1.0) / 2.0) * LABEL_LINE;
+                let at = (horizontal.end + LEADER, (centre + offset).round() as i32);
+                text(canvas, words, at, (12.0, label.ink, HPos::Left))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Height of what a label names, unrounded: labels of near neighbours keep their order.
+    fn height_of(&self, label: &Label, vertical: &Range<i32>) -> f64 {
+        let place = label.bps.map_or(self.rates.low, |bps| self.rates.place(bps));
+        let share = (place - self.rates.low) / (self.rates.high - self.rates.low);
+        let lowest = vertical.end - 1;
+        f64::from(lowest) - share * f64::from(lowest - vertical.start)
+    }
+
+    /// From what is named to its label: dotted inside the plot, where the curve ends before the margin.
+    fn leader(
+        &self,
+        canvas: &Canvas<'_>,
+        chart: &Chart<'_, '_>,
+        label: &Label,
+        (edge, from, to): (i32, i32, i32),
+        depths: &DepthAxis,
+    ) -> Result<(), Refusal> {
+        if let (Some(depth), Some(bps), Ink::Series(series)) = (label.depth, label.bps, label.ink) {
+            let start = chart.backend_coord(&(depths.place(depth), self.rates.place(bps)));
+            let dotted = Ink::Leader(series).sentinel().stroke_width(1);
+            canvas.draw(&PathElement::new(vec![(start.0 + 8, start.1), (edge, from)], dotted))?;
+        }
+        let style = label.ink.sentinel().stroke_width(1);
+        canvas
+            .draw(&PathElement::new(vec![(edge + 2, from), (edge + 6, from), (edge + LEADER - 5, to)], style))
+    }
+}

@@ -1,0 +1,68 @@
+//! Words of a plot: title, subtitles, labels, description.
+
+use analysis::{Curve, LineAt, Summary};
+
+use crate::head;
+use crate::number::RateUnit;
+
+/// `Which store for the cluster? Throughput against queue depth`.
+pub(super) fn title(summary: &Summary) -> String {
+    format!("{}: throughput against queue depth", head::title(summary).trim_end_matches(['?', '.', ':', ' ']))
+}
+
+/// What the reader must know before the curves: need, line, conditions, run, machine.
+pub(super) fn subtitles(summary: &Summary) -> Vec<String> {
+    let head = &summary.head;
+    let mut need = format!("need {}", head::need(summary));
+    if let Some(line) = head::line(summary) {
+        need.push_str("; ");
+        need.push_str(&line);
+    }
+    let mut lines = vec![need];
+    if let [panel] = summary.panels.as_slice() {
+        lines.push(panel.conditions());
+    }
+    let tool = format!("feedline {}", head.tool.version);
+    let parts = [format!("run {}", head.run_id), head.machine.clone(), tool];
+    lines.push(parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; "));
+    lines
+}
+
+/// The command that made the run.
+pub(super) fn command(summary: &Summary) -> String {
+    let command: String =
+        summary.head.command.join(" ").chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if command.is_empty() { String::new() } else { format!("$ {command}") }
+}
+
+/// What a screen reader says instead of the curves.
+pub(super) fn description(summary: &Summary) -> String {
+    let verdicts = summary
+        .verdicts
+        .iter()
+        .map(|verdict| format!("{} {}: {}.", verdict.target, verdict.judgement.name(), verdict.sentence()));
+    let need = format!("Need {}.", head::need(summary));
+    std::iter::once(need).chain(verdicts).collect::<Vec<_>>().join(" ")
+}
+
+/// Lines of the label of a curve: its name, and the verdict when it rests on a cell of this curve.
+pub(super) fn curve_label(summary: &Summary, curve: &Curve, columns: usize) -> Vec<String> {
+    let mut lines = crate::plain::folded(&curve.label(), columns);
+    let judged = summary.verdicts.iter().find(|verdict| {
+        let cells = curve.cells.iter().map(|index| &summary.cells[*index].cell.cell);
+        verdict.cell.is_some() && cells.into_iter().any(|cell| Some(cell) == verdict.cell.as_ref())
+    });
+    lines.extend(judged.map(|verdict| verdict.judgement.name().to_owned()));
+    lines
+}
+
+/// Lines of the label of the feed line.
+pub(super) fn line_label(summary: &Summary, line: &LineAt, unit: RateUnit) -> Vec<String> {
+    let share = summary.need.as_ref().map_or_else(|_| String::new(), head::utilization);
+    vec![format!("line {} {}", unit.write(line.bps), unit.name), format!("at {share}")]
+}
+
+/// The label of the second line.
+pub(super) fn demand_label(line: &LineAt, unit: RateUnit) -> Vec<String> {
+    vec![format!("{} {} at 100 %", unit.write(line.demand_bps), unit.name)]
+}

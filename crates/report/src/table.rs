@@ -1,0 +1,156 @@
+//! Cells as rows of text, for any kind of page.
+
+use analysis::{CellSummary, Curve, Figures, Measurement, Panel, Summary};
+
+use crate::number::{RateUnit, milliseconds, percent};
+
+/// A row of the table.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) target: String,
+    pub(crate) engine: String,
+    /// One depth, or `512-4096` where several share one fate.
+    pub(crate) depth: String,
+    pub(crate) content: Content,
+}
+
+/// What a row says of its cell.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Content {
+    Measured(Measured),
+    /// `failed: …`, `not run: …`, `skipped: …`.
+    Absent(String),
+}
+
+/// The figures of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Measured {
+    pub(crate) rate: String,
+    pub(crate) interval: String,
+    pub(crate) p50: String,
+    pub(crate) p99: String,
+    pub(crate) of_line: String,
+    pub(crate) note: String,
+}
+
+/// The unit for all rates of a summary.
+pub(crate) fn unit(summary: &Summary) -> RateUnit {
+    let rates = summary.cells.iter().filter_map(CellSummary::figures).map(|figures| figures.bps.mean);
+    RateUnit::for_largest(rates.fold(0.0, f64::max))
+}
+
+/// All rows of a panel; depths of a curve that were not run for one reason share a row.
+pub(crate) fn rows(summary: &Summary, panel: &Panel, unit: RateUnit) -> Vec<Row> {
+    panel.curves.iter().flat_map(|curve| curve_rows(summary, curve, unit)).collect()
+}
+
+/// One row for each curve, and one for each failed cell: a long table in short.
+pub(crate) fn short_rows(summary: &Summary, panel: &Panel, unit: RateUnit) -> Vec<Row> {
+    let of_curve = |curve: &Curve| {
+        let chosen = representative(summary, curve);
+        let keep = move |index: usize| {
+            Some(index) == chosen || !matches!(summary.cells[index].measured, Measurement::Figures(_))
+        };
+        let cells: Vec<usize> = curve.cells.iter().copied().filter(|index| keep(*index)).collect();
+        curve_rows(summary, &Curve { cells, ..curve.clone() }, unit)
+    };
+    panel.curves.iter().flat_map(of_curve).collect()
+}
+
+/// The cell that stands for its curve: the judged one, else the first to clear, else the fastest.
+fn representative(summary: &Summary, curve: &Curve) -> Option<usize> {
+    let judged = |index: &usize| {
+        summary
+            .verdicts
+            .iter()
+            .any(|verdict| verdict.cell.as_deref() == Some(&summary.cells[*index].cell.cell))
+    };
+    let mean = |index: &usize| summary.cells[*index].figures().map_or(-1.0, |figures| figures.bps.mean);
+    let fastest = || curve.cells.iter().copied().max_by(|a, b| mean(a).total_cmp(&mean(b)));
+    curve.cells.iter().copied().find(judged).or(curve.clears_at).or_else(fastest)
+}
+
+/// Combinations that were left out before the run.
+pub(crate) fn skipped_rows(summary: &Summary) -> Vec<Row> {
+    let row = |skipped: &record::Skipped| Row {
+        target: skipped.target.clone(),
+        engine: skipped.engine.clone(),
+        depth: "-".to_owned(),
+        content: Content::Absent(format!("skipped: {}", skipped.reason)),
+    };
+    summary.skipped.iter().map(row).collect()
+}
+
+fn curve_rows(summary: &Summary, curve: &Curve, unit: RateUnit) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for index in &curve.cells {
+        let cell = &summary.cells[*index];
+        let row = Row {
+            target: curve.target.clone(),
+            engine: engine(curve),
+            depth: cell.cell.queue_depth.to_string(),
+            content: content(cell, curve.clears_at == Some(*index), unit),
+        };
+        match rows.last_mut() {
+            Some(last) if is_not_run(&row) && last.content == row.content => extend(last, &row.depth),
+            _ => rows.push(row),
+        }
+    }
+    rows
+}
+
+fn is_not_run(row: &Row) -> bool {
+    matches!(&row.content, Content::Absent(words) if words.starts_with("not run"))
+}
+
+fn extend(row: &mut Row, depth: &str) {
+    let first = row.depth.split('-').next().unwrap_or_default().to_owned();
+    row.depth = format!("{first}-{depth}");
+}
+
+fn engine(curve: &Curve) -> String {
+    if curve.distinction.is_empty() {
+        return curve.engine.clone();
+    }
+    format!("{} ({})", curve.engine, curve.distinction)
+}
+
+fn content(cell: &CellSummary, clears_first: bool, unit: RateUnit) -> Content {
+    match &cell.measured {
+        Measurement::Figures(figures) => {
+            let confirmed = cell.confirmed.as_ref().map(|confirmed| confirmed_words(confirmed, unit));
+            let first = clears_first.then(|| "first to clear".to_owned());
+            Content::Measured(measured(figures, first.into_iter().chain(confirmed), unit))
+        }
+        Measurement::Failed { reason, .. } => Content::Absent(format!("failed: {reason}")),
+        Measurement::NotRun { reason } => Content::Absent(format!("not run: {reason}")),
+    }
+}
+
+/// What the fresh repetitions say, on which the verdict rests: `confirmed 3.92 - 4.24`.
+fn confirmed_words(confirmed: &Measurement, unit: RateUnit) -> String {
+    match confirmed {
+        Measurement::Figures(figures) => format!("confirmed {}", interval_words(figures, unit)),
+        Measurement::Failed { reason, .. } => format!("confirmation failed: {reason}"),
+        Measurement::NotRun { reason } => format!("not confirmed: {reason}"),
+    }
+}
+
+fn interval_words(figures: &Figures, unit: RateUnit) -> String {
+    figures.bps.interval.map_or_else(
+        || "-".to_owned(),
+        |interval| format!("{} - {}", unit.write(interval.low), unit.write(interval.high)),
+    )
+}
+
+fn measured(figures: &Figures, first: impl Iterator<Item = String>, unit: RateUnit) -> Measured {
+    let notes: Vec<String> = first.chain(figures.flags.iter().map(ToString::to_string)).collect();
+    Measured {
+        rate: unit.write(figures.bps.mean),
+        interval: interval_words(figures, unit),
+        p50: milliseconds(figures.latency.p50_ns),
+        p99: milliseconds(figures.latency.p99_ns),
+        of_line: figures.of_line.map_or_else(|| "-".to_owned(), percent),
+        note: notes.join("; "),
+    }
+}

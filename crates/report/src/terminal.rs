@@ -1,0 +1,220 @@
+//! One page for a terminal, 80 columns of plain ASCII; the verdicts come last.
+
+use analysis::{GateResult, Summary, gate};
+
+use crate::head;
+use crate::number::RateUnit;
+use crate::plain::{COLUMNS, ascii, hanging, shortened};
+use crate::table::{self, Content, Row};
+
+/// Rows up to which every cell is shown; beyond, one row for each curve.
+const ROWS_MAX: usize = 40;
+/// Longest name of a target or an engine in the table.
+const NAME_COLUMNS: usize = 16;
+/// To how many columns a name may be narrowed for the figures.
+const NAME_COLUMNS_MIN: usize = 6;
+
+/// The page that `run` and `report` print.
+pub fn terminal(summary: &Summary) -> String {
+    let mut page = head_lines(summary);
+    page.push_str(&table(summary));
+    page.push_str(&hanging("not tested: ", &ascii(&summary.not_tested.join("; "))));
+    for note in &summary.notes {
+        page.push_str(&hanging("note  ", &ascii(note)));
+    }
+    page.push_str(&gate_lines(summary));
+    page.push_str(&verdict_lines(summary));
+    page
+}
+
+fn head_lines(summary: &Summary) -> String {
+    let mut page = String::new();
+    if let Some(title) = &summary.head.title {
+        page.push_str(&hanging("title ", &ascii(title)));
+    }
+    page.push_str(&hanging("need  ", &ascii(&head::need(summary))));
+    let plan = format!("plan {}", ascii(&summary.head.plan_hash.chars().take(6).collect::<String>()));
+    let line = head::line(summary).map(|line| ascii(&line)).unwrap_or_default();
+    page.push_str(&line_and_plan(&line, &plan));
+    for data in head::data(summary) {
+        page.push_str(&hanging("data  ", &ascii(&data)));
+    }
+    if let [panel] = summary.panels.as_slice() {
+        page.push_str(&hanging("      ", &ascii(&panel.conditions())));
+    }
+    page.push_str(&hanging("ran   ", &ascii(&head::ran(summary))));
+    page
+}
+
+/// The line on the left and the plan on the right, or below where both do not fit.
+fn line_and_plan(line: &str, plan: &str) -> String {
+    let lead = format!("      {line}");
+    match COLUMNS.checked_sub(lead.len() + plan.len()) {
+        Some(gap) if gap >= 2 => format!("{lead}{}{plan}\n", " ".repeat(gap)),
+        _ => hanging("      ", line) + &hanging("      ", plan),
+    }
+}
+
+fn table(summary: &Summary) -> String {
+    let unit = table::unit(summary);
+    let all: Vec<Vec<Row>> = summary.panels.iter().map(|panel| table::rows(summary, panel, unit)).collect();
+    let count: usize = all.iter().map(Vec::len).sum();
+    let is_short = count > ROWS_MAX;
+    let panels = if is_short {
+        summary.panels.iter().map(|panel| table::short_rows(summary, panel, unit)).collect()
+    } else {
+        all
+    };
+    let skipped = table::skipped_rows(summary);
+    let columns = Columns::of(panels.iter().flatten().chain(&skipped), unit);
+    let mut page = columns.header(unit);
+    for (panel, rows) in summary.panels.iter().zip(&panels) {
+        if panels.len() > 1 {
+            page.push_str(&hanging("- ", &ascii(&head::panel(panel))));
+        }
+        page.extend(rows.iter().map(|row| columns.row(row)));
+    }
+    page.extend(skipped.iter().map(|row| columns.row(row)));
+    if is_short {
+        let hidden = count - panels.iter().map(Vec::len).sum::<usize>();
+        page.extend([hidden.to_string(), " more cells in the Markdown report\n".to_owned()]);
+    }
+    page
+}
+
+/// Widths of the columns.
+struct Columns {
+    target: usize,
+    engine: usize,
+    depth: usize,
+    rate: usize,
+    interval: usize,
+    p50: usize,
+    p99: usize,
+    of_line: usize,
+}
+
+impl Columns {
+    fn of<'a>(rows: impl Iterator<Item = &'a Row>, unit: RateUnit) -> Self {
+        let mut columns = Self {
+            target: "target".len(),
+            engine: "engine".len(),
+            depth: "QD".len(),
+            rate: unit.name.len(),
+            interval: "95 % interval".len(),
+            p50: "p50 ms".len(),
+            p99: "p99 ms".len(),
+            of_line: "of line".len(),
+        };
+        for row in rows {
+            columns.target = columns.target.max(row.target.chars().count()).min(NAME_COLUMNS);
+            columns.engine = columns.engine.max(row.engine.chars().count()).min(NAME_COLUMNS);
+            columns.depth = columns.depth.max(row.depth.len());
+            if let Content::Measured(measured) = &row.content {
+                columns.rate = columns.rate.max(measured.rate.len());
+                columns.interval = columns.interval.max(measured.interval.len());
+                columns.p50 = columns.p50.max(measured.p50.len());
+                columns.p99 = columns.p99.max(measured.p99.len());
+                columns.of_line = columns.of_line.max(measured.of_line.len());
+            }
+        }
+        columns.narrow_names();
+        columns
+    }
+
+    /// Takes from the names what the figures need of the page.
+    fn narrow_names(&mut self) {
+        let figures = self.depth + self.rate + self.interval + self.p50 + self.p99 + self.of_line;
+        let room = COLUMNS.saturating_sub(figures + 7);
+        let excess = |columns: &Self| (columns.target + columns.engine).saturating_sub(room);
+        self.engine -= excess(self).min(self.engine.saturating_sub(NAME_COLUMNS_MIN));
+        self.target -= excess(self).min(self.target.saturating_sub(NAME_COLUMNS_MIN));
+    }
+
+    fn header(&self, unit: RateUnit) -> String {
+        let names = self.names("target", "engine", "QD");
+        let figures = self.figures(unit.name, "95 % interval", "p50 ms", "p99 ms", "of line");
+        format!("{names} {figures}\n")
+    }
+
+    fn names(&self, target: &str, engine: &str, depth: &str) -> String {
+        let target = shortened(&ascii(target), self.target);
+        let engine = shortened(&ascii(engine), self.engine);
+        let (target_width, engine_width, depth_width) = (self.target, self.engine, self.depth);
+        format!("{target:<target_width$} {engine:<engine_width$} {depth:>depth_width$}")
+    }
+
+    fn figures(&self, rate: &str, interval: &str, p50: &str, p99: &str, of_line: &str) -> String {
+        let columns = [
+            (rate, self.rate),
+            (interval, self.interval),
+            (p50, self.p50),
+            (p99, self.p99),
+            (of_line, self.of_line),
+        ];
+        columns.map(|(figure, width)| format!("{figure:>width$}")).join(" ")
+    }
+
+    fn row(&self, row: &Row) -> String {
+        let names = self.names(&row.target, &row.engine, &row.depth);
+        match &row.content {
+            Content::Absent(words) => hanging(&format!("{names} "), &ascii(words)),
+            Content::Measured(measured) => {
+                let figures = self.figures(
+                    &measured.rate,
+                    &measured.interval,
+                    &measured.p50,
+                    &measured.p99,
+                    &measured.of_line,
+                );
+                with_note(&format!("{names} {figures}"), &ascii(&measured.note), self.target + 1)
+            }
+        }
+    }
+}
+
+/// The note behind its row when it fits there, else below it.
+fn with_note(row: &str, note: &str, indent: usize) -> String {
+    let room = COLUMNS.saturating_sub(row.len() + 2);
+    if note.is_empty() {
+        return format!("{row}\n");
+    }
+    if note.len() <= room {
+        return format!("{row}  {note}\n");
+    }
+    format!("{row}\n{}", hanging(&" ".repeat(indent), note))
+}
+
+fn gate_lines(summary: &Summary) -> String {
+    let list = |words: &str, demands: &[String]| {
+        demands.iter().map(|demand| hanging("gate  ", &ascii(&format!("{words}: {demand}")))).collect()
+    };
+    match gate(summary) {
+        GateResult::None => String::new(),
+        GateResult::Met => "gate  met\n".to_owned(),
+        GateResult::Missed(demands) => list("missed", &demands),
+        GateResult::Inconclusive(demands) => list("inconclusive", &demands),
+    }
+}
+
+fn verdict_lines(summary: &Summary) -> String {
+    let verdicts = summary.verdicts.iter().map(|verdict| verdict.target.as_str());
+    let ceilings = summary.ceilings.iter().map(|ceiling| ceiling.target.as_str());
+    let width =
+        verdicts.chain(ceilings).map(|name| name.chars().count()).max().unwrap_or(0).min(NAME_COLUMNS);
+    let lead = |word: &str, target: &str| {
+        let target = shortened(&ascii(target), width);
+        format!("{word:<9} {target:<width$} ")
+    };
+    let mut page = String::new();
+    for ceiling in &summary.ceilings {
+        page.push_str(&hanging(&lead("CEILING", &ceiling.target), &ascii(&head::ceiling_sentence(ceiling))));
+    }
+    for verdict in &summary.verdicts {
+        page.push_str(&hanging(
+            &lead(verdict.judgement.name(), &verdict.target),
+            &ascii(&verdict.sentence()),
+        ));
+    }
+    page
+}

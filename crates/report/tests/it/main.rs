@@ -1,0 +1,6 @@
+//! The golden record, and variants of it, through every rendering.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod records;
+mod svg;
+mod text;

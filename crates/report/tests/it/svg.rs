@@ -1,0 +1,151 @@
+use analysis::summarise;
+use record::RunRecord;
+use report::{RenderError, throughput_svg};
+
+use crate::records;
+
+fn rendered(record: &RunRecord) -> String {
+    throughput_svg(&summarise(record)).unwrap()
+}
+
+/// What must hold of every plot.
+fn assert_plot(svg: &str) {
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    assert!(svg.contains("role=\"img\"") && svg.contains("<title>") && svg.contains("<desc>"));
+    assert!(svg.contains("prefers-color-scheme: dark"));
+    assert!(svg.lines().all(|line| !line.trim().is_empty()), "a blank line ends an HTML block of Markdown");
+    for sentinel in ["=\"#FD", "=\"#FE"] {
+        assert!(!svg.contains(sentinel), "{sentinel} is left over");
+    }
+    let in_order =
+        |tag: &str| (svg.matches(&format!("<{tag}")).count(), svg.matches(&format!("</{tag}>")).count());
+    let (opened, closed) = in_order("text");
+    assert_eq!(opened, closed);
+    assert!(!svg.contains("NaN") && !svg.contains("inf"));
+}
+
+/// Texts with their left ends and heights.
+fn texts(svg: &str) -> Vec<(i32, i32, String)> {
+    let mut found = Vec::new();
+    for part in svg.split("<text ").skip(1) {
+        let (attributes, rest) = part.split_once('>').unwrap();
+        let attributes = format!(" {attributes}");
+        let number = |name: &str| {
+            let (_, from) = attributes.split_once(&format!(" {name}=\"")).unwrap();
+            from.split_once('"').unwrap().0.parse::<i32>().unwrap()
+        };
+        let words = rest.split_once("</text>").unwrap().0.trim().to_owned();
+        if attributes.contains("text-anchor=\"start\"") && !attributes.contains("transform") {
+            found.push((number("x"), number("y"), words));
+        }
+    }
+    found
+}
+
+/// Labels of the margin stand in columns; within one, none may touch another.
+fn assert_labels_apart(svg: &str) {
+    let texts = texts(svg);
+    for (index, a) in texts.iter().enumerate() {
+        for b in &texts[index + 1..] {
+            assert!(a.0 != b.0 || (a.1 - b.1).abs() >= 12, "{a:?} touches {b:?}");
+        }
+    }
+}
+
+/// No curve, marker or leader of a single panel reaches into the margin where its labels stand.
+fn assert_margin_clear(svg: &str) {
+    let label_x = texts(svg).iter().map(|(x, ..)| *x).max().unwrap();
+    let points = svg.split("points=\"").skip(1).flat_map(|part| part.split('"').next().unwrap().split(' '));
+    for point in points.filter(|point| !point.is_empty()) {
+        let x: i32 = point.split(',').next().unwrap().parse().unwrap();
+        assert!(x < label_x, "{point} reaches into the labels at {label_x}");
+    }
+}
+
+#[test]
+fn the_plot_of_the_golden_record() {
+    let svg = rendered(&records::golden());
+    assert_plot(&svg);
+    assert_labels_apart(&svg);
+    assert_margin_clear(&svg);
+    insta::assert_snapshot!(svg);
+}
+
+#[test]
+fn the_same_record_gives_the_same_bytes() {
+    assert_eq!(rendered(&records::golden()), rendered(&records::golden()));
+    let mut turned = records::golden();
+    turned.lines.reverse();
+    assert_eq!(rendered(&records::golden()), rendered(&turned));
+}
+
+/// Records that a layout may stumble over, by name.
+fn variants() -> Vec<(&'static str, RunRecord)> {
+    let ways = [
+        ("random", "bypass", 131_072, 0.8),
+        ("sequential", "bypass", 131_072, 1.2),
+        ("shuffled_epoch", "cold", 131_072, 0.7),
+        ("random", "warm", 4_096, 0.1),
+        ("sequential", "warm", 1_048_576, 3.0),
+    ];
+    let mut no_need = records::golden();
+    no_need.run.need.samples_per_s = None;
+    let mut full = records::golden();
+    full.run.need.utilization = 1.0;
+    let mut few = records::golden();
+    few.lines.retain(|line| !matches!(line, record::Line::Rep(rep) if rep.rep > 0));
+    let mut far = records::golden();
+    records::scale_reps(&mut far, |cell| cell.starts_with("array"), 0.005);
+    let mut null = records::golden();
+    null.run.targets.iter_mut().for_each(|target| target.storage = false);
+    vec![
+        ("one", records::golden()),
+        ("two", records::in_ways(&ways[..1])),
+        ("four", records::in_ways(&ways[..3])),
+        ("six", records::in_ways(&ways)),
+        ("many", records::with_targets(&[1.0, 0.99, 0.9, 0.6, 0.5, 0.4, 0.31, 0.3, 0.1])),
+        ("tiny", records::scaled(1e-6)),
+        ("huge", records::scaled(1e4)),
+        ("single", records::at_one_depth(128)),
+        ("no-need", no_need),
+        ("full", full),
+        ("few", few),
+        ("far", far),
+        ("null", null),
+    ]
+}
+
+#[test]
+fn plots_hold_whatever_they_show() {
+    for (name, record) in variants() {
+        let svg = rendered(&record);
+        assert_plot(&svg);
+        assert_labels_apart(&svg);
+        if !["two", "four", "six"].contains(&name) {
+            assert_margin_clear(&svg);
+        }
+        if let Some(dir) = std::env::var_os("FEEDLINE_PLOTS") {
+            std::fs::write(std::path::Path::new(&dir).join(format!("{name}.svg")), svg).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_long_command_and_a_hostile_title_stay_inside() {
+    let mut record = records::golden();
+    record.run.title = Some("</title><script>alert(1)</script> & ".repeat(4));
+    record.run.command = vec!["feedline".to_owned(), "x".repeat(400)];
+    let svg = rendered(&record);
+    assert_plot(&svg);
+    assert!(!svg.contains("<script>"));
+    assert!(texts(&svg).iter().all(|(_, _, words)| words.len() < 300));
+}
+
+#[test]
+fn a_run_without_figures_says_so() {
+    let mut record = records::golden();
+    record.lines.clear();
+    let error = throughput_svg(&summarise(&record)).unwrap_err();
+    assert!(matches!(error, RenderError::NothingMeasured { .. }));
+    assert!(error.to_string().contains("hint:"));
+}

@@ -1,0 +1,106 @@
+use analysis::summarise;
+use record::Line;
+use report::{markdown, terminal};
+
+use crate::records;
+
+fn assert_page(page: &str) {
+    for line in page.lines() {
+        assert!(line.len() <= 80, "{} columns: {line}", line.len());
+        assert!(line.bytes().all(|byte| (0x20..0x7f).contains(&byte)), "not plain ASCII: {line}");
+        assert_eq!(line, line.trim_end());
+    }
+    assert!(page.ends_with('\n') && !page.contains("\n\n"));
+}
+
+#[test]
+fn the_terminal_page_of_the_golden_record() {
+    let page = terminal(&records::golden_summary());
+    assert_page(&page);
+    insta::assert_snapshot!(page);
+}
+
+#[test]
+fn the_verdicts_are_the_last_lines() {
+    let page = terminal(&records::golden_summary());
+    let last: Vec<&str> = page.lines().rev().take(6).collect();
+    assert!(last.iter().any(|line| line.starts_with("FEEDS     nvme")));
+    assert!(last.iter().any(|line| line.starts_with("UNCERTAIN array")));
+}
+
+#[test]
+fn the_markdown_report_of_the_golden_record() {
+    insta::assert_snapshot!(markdown(&records::golden_summary()));
+}
+
+#[test]
+fn a_run_of_several_ways_names_each_of_them() {
+    let ways = [("random", "bypass", 131_072, 0.9), ("sequential", "warm", 1_048_576, 1.4)];
+    let page = terminal(&summarise(&records::in_ways(&ways)));
+    assert_page(&page);
+    insta::assert_snapshot!(page);
+}
+
+#[test]
+fn pages_hold_their_width_whatever_the_figures() {
+    for factor in [1e-9, 1e-6, 1e-3, 1e3, 1e6] {
+        assert_page(&terminal(&summarise(&records::scaled(factor))));
+    }
+    assert_page(&terminal(&summarise(&records::with_targets(&[0.1; 12]))));
+    assert_page(&terminal(&summarise(&records::at_one_depth(128))));
+}
+
+#[test]
+fn pages_hold_their_width_whatever_the_names() {
+    let mut record = records::golden();
+    let long = "a-storage-whose-name-is-longer-than-the-page-is-wide-".repeat(3) + "\u{1b}[31m\u{e9}";
+    for cell in &mut record.run.cells {
+        cell.target = cell.target.replace("filer", &long);
+    }
+    record.run.targets[1].name = long;
+    record.run.scenario = "x".repeat(200);
+    record.run.title = Some("y".repeat(200));
+    record.run.need.label = "z ".repeat(100);
+    assert_page(&terminal(&summarise(&record)));
+}
+
+#[test]
+fn every_cell_is_in_the_markdown_report() {
+    let summary = summarise(&records::with_targets(&[0.5; 8]));
+    let report = markdown(&summary);
+    let rows = report.lines().filter(|line| line.starts_with("| ") && line.split(" |").count() == 10).count();
+    assert!(rows >= summary.cells.len(), "{rows} rows for {} cells", summary.cells.len());
+    let page = terminal(&summary);
+    assert!(page.contains("more cells in the Markdown report"), "{page}");
+    assert!(page.contains("failed: cannot open 128 files"), "failed cells stay in the short table");
+}
+
+#[test]
+fn markup_in_a_record_stays_text() {
+    let mut record = records::golden();
+    record.run.title = Some("a | b <script> *c*\nd".to_owned());
+    let report = markdown(&summarise(&record));
+    assert!(report.starts_with("# a \\| b &lt;script> \\*c\\* d\n"), "{report}");
+}
+
+#[test]
+fn a_cut_record_is_rendered_with_its_loss() {
+    let mut record = records::golden();
+    record.lines.retain(|line| !matches!(line, Line::End(_)));
+    record.loss = Some("the last line is incomplete".to_owned());
+    let page = terminal(&summarise(&record));
+    assert_page(&page);
+    assert!(page.contains("the run was cut") && page.contains("the last line is incomplete"), "{page}");
+}
+
+#[test]
+fn an_empty_record_is_rendered() {
+    let mut record = records::golden();
+    record.lines.clear();
+    assert_page(&terminal(&summarise(&record)));
+    assert!(markdown(&summarise(&record)).contains("nothing was measured"));
+    record.run.cells.clear();
+    record.run.targets.clear();
+    record.run.datasets.clear();
+    assert_page(&terminal(&summarise(&record)));
+}
