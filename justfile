@@ -31,7 +31,7 @@ schema:
 
 # What every submission must pass.
 ci: lint test docs
-    scenarios/check.sh
+    .ci/quickstart
 
 # Longer proofs: more property cases, benchmarks, known vulnerabilities (needs the advisory database).
 nightly:

@@ -1,6 +1,6 @@
 //! Which run this is: machine, data, ceilings, length.
 
-use record::{Environment, Run, RunRecord, Target, Tool, counter};
+use record::{Ceiling, Environment, Run, RunRecord, Target, Tool, counter};
 
 use crate::repetitions::counted;
 use crate::summary::{CellSummary, Lines, Measurement};
@@ -34,7 +34,9 @@ pub struct Head {
     pub elapsed_ns: Option<u64>,
     /// Whether a signal ended the run.
     pub interrupted: bool,
-    /// Slowest and fastest null ceiling, bytes per second; absent when none was measured.
+    /// Slowest and fastest null ceiling of direct reads, which move no byte by processor: reads per second.
+    pub ceiling_ops_per_s: Option<(f64, f64)>,
+    /// Slowest and fastest null ceiling of reads that are copied, as through the page cache: bytes per second.
     pub ceiling_bps: Option<(f64, f64)>,
 }
 
@@ -91,7 +93,8 @@ pub(crate) fn of_record(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSumm
         repetitions: run.measure.repetitions,
         elapsed_ns: lines.end.map(|end| end.elapsed_ns),
         interrupted: lines.end.is_some_and(|end| end.interrupted),
-        ceiling_bps: ceiling_bps(lines),
+        ceiling_ops_per_s: ceilings(lines, false, |ceiling| ceiling.ops),
+        ceiling_bps: ceilings(lines, true, |ceiling| ceiling.bytes),
     }
 }
 
@@ -111,12 +114,14 @@ fn machine(env: &Environment) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn ceiling_bps(lines: &Lines<'_>) -> Option<(f64, f64)> {
-    let rates = || {
-        let measured = lines.ceilings.iter().filter(|ceiling| ceiling.window_ns > 0);
-        measured.map(|ceiling| ceiling.bytes as f64 / (ceiling.window_ns as f64 / 1e9))
-    };
-    rates().reduce(f64::min).zip(rates().reduce(f64::max))
+/// Slowest and fastest ceiling of one kind, counted by `count`, per second.
+fn ceilings(lines: &Lines<'_>, copies: bool, count: fn(&Ceiling) -> u64) -> Option<(f64, f64)> {
+    let of_kind = lines.ceilings.iter().filter(|ceiling| ceiling.copies == copies && ceiling.window_ns > 0);
+    let rates = of_kind.map(|ceiling| count(ceiling) as f64 / (ceiling.window_ns as f64 / 1e9));
+    rates.fold(None, |range, rate| {
+        let (low, high) = range.unwrap_or((rate, rate));
+        Some((rate.min(low), rate.max(high)))
+    })
 }
 
 pub(crate) fn datasets(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {

@@ -17,7 +17,7 @@ pub(crate) fn run(plan: &Plan, data: &Data, redacted: bool) -> Run {
         run_id: record::run_id(&started, &plan.name, now.subsec_nanos() as u16 ^ std::process::id() as u16),
         started,
         tool: tool(),
-        command: std::env::args().collect(),
+        command: std::iter::once("feedline".to_owned()).chain(std::env::args().skip(1)).collect(),
         scenario: plan.name.clone(),
         title: plan.title.clone(),
         plan_hash: data.plan_hash(plan),

@@ -1,7 +1,5 @@
 //! `feedline`: will this storage feed those GPUs?
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool prints")]
-
 mod args;
 mod cmd;
 mod data;
@@ -11,6 +9,7 @@ mod exit;
 mod host;
 mod load;
 mod open;
+mod output;
 mod progress;
 mod signals;
 
@@ -24,7 +23,7 @@ fn main() -> ExitCode {
     match dispatch(Cli::parse().verb) {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            eprintln!("{failure}");
+            output::say(&failure.to_string());
             failure.exit().into()
         }
     }
@@ -41,7 +40,7 @@ fn dispatch(verb: Verb) -> Result<Exit, Failure> {
         Verb::Report(args) => cmd::report::report(&args),
         Verb::Init(args) => cmd::init::init(&args),
         Verb::Schema => cmd::about::schema(),
-        Verb::Completions { shell } => Ok(cmd::about::completions(shell)),
+        Verb::Completions { shell } => cmd::about::completions(shell),
         Verb::Man => cmd::about::man(),
     }
 }

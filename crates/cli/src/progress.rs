@@ -8,6 +8,8 @@ use std::time::Duration;
 use engine::Progress as Counters;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
+use crate::output;
+
 const REDRAW: Duration = Duration::from_millis(200);
 
 /// A line on a terminal, plain lines at the turns of a run elsewhere, or nothing.
@@ -36,7 +38,7 @@ impl Progress {
     /// A turn of the run that is worth a line of its own.
     pub(crate) fn phase(&self, text: &str) {
         if self.plain {
-            eprintln!("{text}");
+            output::say(text);
         }
         self.bar.set_message(text.to_owned());
     }

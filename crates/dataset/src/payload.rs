@@ -95,7 +95,9 @@ mod tests {
         let mut data = vec![0; 65_536];
         fill(9, 0, 0, &mut data);
         let mut counts = [0_i32; 256];
-        data.iter().for_each(|byte| counts[*byte as usize] += 1);
+        for byte in data {
+            counts[byte as usize] += 1;
+        }
         assert!(counts.iter().all(|count| (*count - 256).abs() < 100), "{counts:?}");
     }
 }

@@ -116,7 +116,7 @@ pub struct Target {
 /// A named fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
-    /// `file system`, `direct alignment`, …
+    /// `file_system`, `device_model`, …
     pub name: String,
     /// Its value in words.
     pub value: String,

@@ -88,7 +88,7 @@ fn reads(most: Option<f64>, repeat: bool) -> String {
     }
 }
 
-/// `20 cells x 5, interleaved, 38 min; null ceiling 31 GB/s`.
+/// `20 cells x 5, interleaved, 38 min; null ceiling 31 M reads/s`.
 pub(crate) fn ran(summary: &Summary) -> String {
     let head = &summary.head;
     let cells = if head.cells_run == head.cells_planned {
@@ -103,15 +103,23 @@ pub(crate) fn ran(summary: &Summary) -> String {
         Some(elapsed_ns) => feed::format_duration_ns(elapsed_ns),
         None => "cut".to_owned(),
     };
-    let ceiling = head.ceiling_bps.map(ceiling).unwrap_or_default();
-    format!("{cells} cells x {}, interleaved, {length}{ceiling}", head.repetitions)
+    format!("{cells} cells x {}, interleaved, {length}{}", head.repetitions, ceiling(head))
 }
 
-fn ceiling((low, high): (f64, f64)) -> String {
-    if high <= low * 1.05 {
-        return format!("; null ceiling {}", feed::format_bps(high));
-    }
-    format!("; null ceiling {} to {}", feed::format_bps(low), feed::format_bps(high))
+fn ceiling(head: &analysis::Head) -> String {
+    let reads = |rate: f64| match rate {
+        1e6.. => format!("{:.1} M reads/s", rate / 1e6),
+        _ => format!("{:.0} k reads/s", rate / 1e3),
+    };
+    let direct = head.ceiling_ops_per_s.map(|of| range(of, reads));
+    let copied = head.ceiling_bps.map(|of| format!("{} copied", range(of, feed::format_bps)));
+    let both: Vec<String> = direct.into_iter().chain(copied).collect();
+    if both.is_empty() { String::new() } else { format!("; null ceiling {}", both.join(", ")) }
+}
+
+/// One rate where the two are the same within 5 %.
+fn range((low, high): (f64, f64), show: impl Fn(f64) -> String) -> String {
+    if high <= low * 1.05 { show(high) } else { format!("{} to {}", show(low), show(high)) }
 }
 
 /// The conditions of a panel with its own line.

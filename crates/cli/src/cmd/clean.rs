@@ -1,10 +1,11 @@
 //! `feedline clean`: removes what feedline wrote, and nothing else.
 
 use anyhow::Context as _;
+use prepare::Cleaned;
 
 use crate::args::InputArgs;
 use crate::exit::{Exit, Failure};
-use crate::{load, open};
+use crate::{load, open, output};
 
 pub(crate) fn clean(args: &InputArgs) -> Result<Exit, Failure> {
     let plan = load::load(args)?.plan;
@@ -17,16 +18,15 @@ pub(crate) fn clean(args: &InputArgs) -> Result<Exit, Failure> {
         let store = open::for_data(&target.config);
         let cleaned = prepare::clean(&*store)
             .with_context(|| format!("target `{}` at `{}`", target.name, target.at))?;
-        println!(
-            "{}: removed {} datasets, {} files, {}",
-            target.at,
-            cleaned.folders,
-            cleaned.files,
-            feed::units::format_bytes(cleaned.bytes)
-        );
-        for left in &cleaned.left {
-            println!("  left, not made by feedline: {left}");
-        }
+        output::print(&describe(&target.at, &cleaned))?;
     }
     Ok(Exit::Ok)
+}
+
+fn describe(at: &str, cleaned: &Cleaned) -> String {
+    let bytes = feed::units::format_bytes(cleaned.bytes);
+    let removed =
+        format!("{at}: removed {} files, {bytes}, and {} folders\n", cleaned.files, cleaned.folders);
+    let left = cleaned.left.iter().map(|left| format!("  left, not made by feedline: {left}\n"));
+    std::iter::once(removed).chain(left).collect()
 }

@@ -8,6 +8,7 @@ use feed::NeedSpec;
 
 use crate::args::InitArgs;
 use crate::exit::{Exit, Failure};
+use crate::output;
 
 pub(crate) fn init(args: &InitArgs) -> Result<Exit, Failure> {
     NeedSpec::parse_short(&args.need)
@@ -15,13 +16,13 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, Failure> {
         .map_err(|error| Failure::usage(format!("error: {error}")))?;
     let text = scenario::init(&args.at, &args.need);
     let Some(path) = &args.file else {
-        print!("{text}");
+        output::print(&text)?;
         return Ok(Exit::Ok);
     };
     let mut file = OpenOptions::new().write(true).create_new(true).open(path).with_context(|| {
         format!("cannot create `{}` (a file that exists is never overwritten)", path.display())
     })?;
     file.write_all(text.as_bytes()).with_context(|| format!("cannot write `{}`", path.display()))?;
-    println!("wrote {}; next: feedline plan {}", path.display(), path.display());
+    output::print(&format!("wrote {0}; next: feedline plan {0}\n", path.display()))?;
     Ok(Exit::Ok)
 }

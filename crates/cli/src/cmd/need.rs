@@ -2,43 +2,46 @@
 
 use std::path::Path;
 
-use feed::{NeedSpec, PROFILES};
+use feed::units::{format_bps, format_count};
+use feed::{NeedSpec, PROFILES, Profile};
 
 use crate::args::{InputArgs, NeedArgs};
 use crate::exit::{Exit, Failure};
-use crate::load;
+use crate::{load, output};
+
+const HEADER: &str = "profiles, for needs such as 8xh100:resnet50 (one accelerator at 100 %):
+workload   on       batch        step      samples/s    bytes/s  source
+";
 
 pub(crate) fn need(args: &NeedArgs) -> Result<Exit, Failure> {
-    let Some(need) = &args.need else {
-        list_profiles();
-        return Ok(Exit::Ok);
+    let text = match &args.need {
+        Some(need) => resolve(need)?.explain(),
+        None => HEADER.to_owned() + &PROFILES.iter().map(row).collect::<String>(),
     };
-    let resolved = if Path::new(need).extension().is_some_and(|extension| extension == "toml") {
-        load::load(&InputArgs { input: need.clone(), need: None, set: Vec::new() })?.plan.need
-    } else {
-        NeedSpec::parse_short(need)
-            .and_then(|spec| spec.resolve())
-            .map_err(|e| Failure::usage(format!("error: {e}")))?
-    };
-    println!("{}", resolved.explain().trim_end());
+    output::print(&format!("{}\n", text.trim_end()))?;
     Ok(Exit::Ok)
 }
 
-fn list_profiles() {
-    println!("profiles, for needs such as 8xh100:resnet50 (one accelerator at 100 %):");
-    println!("workload   on       batch        step      samples/s    bytes/s  source");
-    for profile in PROFILES {
-        let samples_per_s = f64::from(profile.batch) / profile.step_time_s;
-        println!(
-            "{:<10} {:<6} {:>7} {:>11} {:>14} {:>10}  {}, {}",
-            profile.workload,
-            profile.accelerator,
-            profile.batch,
-            format!("{} s", profile.step_time_s),
-            feed::units::format_count(samples_per_s),
-            feed::units::format_bps(samples_per_s * profile.sample_bytes),
-            profile.round,
-            profile.provenance,
-        );
+/// The need of a scenario file, or one in short form.
+fn resolve(need: &str) -> Result<feed::Need, Failure> {
+    if Path::new(need).extension().is_some_and(|extension| extension == "toml") {
+        return Ok(load::load(&InputArgs { input: need.to_owned(), need: None, set: Vec::new() })?.plan.need);
     }
+    let resolved = NeedSpec::parse_short(need).and_then(|spec| spec.resolve());
+    resolved.map_err(|error| Failure::usage(format!("error: {error}")))
+}
+
+fn row(profile: &Profile) -> String {
+    let samples_per_s = f64::from(profile.batch) / profile.step_time_s;
+    format!(
+        "{:<10} {:<6} {:>7} {:>11} {:>14} {:>10}  {}, {}\n",
+        profile.workload,
+        profile.accelerator,
+        profile.batch,
+        format!("{} s", profile.step_time_s),
+        format_count(samples_per_s),
+        format_bps(samples_per_s * profile.sample_bytes),
+        profile.round,
+        profile.provenance,
+    )
 }

@@ -8,14 +8,14 @@ use plan::{DatasetSpec, Limit, Plan};
 use crate::args::InputArgs;
 use crate::data;
 use crate::exit::{Exit, Failure};
-use crate::load;
+use crate::{load, output};
 
 /// What ceilings and the setting up of a repetition take, about.
 const OVERHEAD_NS: u64 = 150_000_000;
 
 pub(crate) fn plan(args: &InputArgs) -> Result<Exit, Failure> {
     let plan = load::load(args)?.plan;
-    print!("{}", describe(&plan));
+    output::print(&describe(&plan))?;
     Ok(Exit::Ok)
 }
 

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use feed::units::{format_bytes, group_digits};
+use plan::Plan;
+
 use crate::args::InputArgs;
-use crate::data;
+use crate::data::{self, Slot};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
-use crate::{environment, load, signals};
+use crate::{environment, load, output, signals};
 
 pub(crate) fn prepare(args: &InputArgs) -> Result<Exit, Failure> {
     let plan = load::load(args)?.plan;
@@ -15,19 +18,22 @@ pub(crate) fn prepare(args: &InputArgs) -> Result<Exit, Failure> {
     let report = |target: &str, done, total| progress.writing(target, done, total);
     let data = data::make_ready(&plan, environment::usable_cores(), &report, &stop)?;
     progress.finish();
-    for slot in data.slots() {
-        let prepared = &slot.prepared;
-        println!(
-            "{}: {} files, {}, {}",
-            plan.targets[slot.target].name,
-            feed::units::group_digits(u64::from(prepared.objects.count())),
-            feed::units::format_bytes(prepared.objects.total_bytes()),
-            if prepared.reused {
-                "found as it was".to_owned()
-            } else {
-                format!("{} written", feed::units::format_bytes(prepared.bytes_written))
-            },
-        );
-    }
+    let lines = data.slots().iter().map(|slot| line(&plan, slot));
+    output::print(&lines.collect::<String>())?;
     Ok(Exit::Ok)
+}
+
+fn line(plan: &Plan, slot: &Slot) -> String {
+    let prepared = &slot.prepared;
+    let how = if prepared.reused {
+        "found as it was".to_owned()
+    } else {
+        format!("{} written", format_bytes(prepared.bytes_written))
+    };
+    format!(
+        "{}: {} files, {}, {how}\n",
+        plan.targets[slot.target].name,
+        group_digits(u64::from(prepared.objects.count())),
+        format_bytes(prepared.objects.total_bytes()),
+    )
 }

@@ -10,6 +10,7 @@ use backend::Clock;
 use engine::{Bench, BenchSettings, Event, Progress as Counters, Seat};
 use plan::Plan;
 use record::{End, Line, Redactor, Role, Run, RunRecord, RunWriter};
+use report::RenderError;
 
 use crate::args::RunArgs;
 use crate::data::{self, Data, Slot};
@@ -17,7 +18,7 @@ use crate::exit::{Exit, Failure};
 use crate::load::{self, Loaded};
 use crate::open::Stores;
 use crate::progress::Progress;
-use crate::{describe, environment, open, signals};
+use crate::{describe, environment, open, output, signals};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let loaded = load::load(&args.input)?;
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     progress.finish();
 
     let summary = conclude(&session.folder)?;
-    println!("{}", report::terminal(&summary).trim_end());
+    output::print(&format!("{}\n", report::terminal(&summary).trim_end()))?;
     Ok(if interrupted { Exit::Interrupted } else { gate_exit(&summary, args.strict) })
 }
 
@@ -172,7 +173,12 @@ fn conclude(folder: &Path) -> Result<Summary, Failure> {
         std::fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))
     };
     write("report.md", &report::markdown(&summary))?;
-    write("throughput.svg", &report::throughput_svg(&summary)?)?;
+    match report::throughput_svg(&summary) {
+        Ok(svg) => write("throughput.svg", &svg)?,
+        // A run that was interrupted early has nothing to plot, and says so in its table.
+        Err(RenderError::NothingMeasured { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
     Ok(summary)
 }
 
@@ -181,13 +187,13 @@ fn gate_exit(summary: &Summary, strict: bool) -> Exit {
         GateResult::None | GateResult::Met => Exit::Ok,
         GateResult::Missed(reasons) => {
             for reason in reasons {
-                eprintln!("gate missed: {reason}");
+                output::say(&format!("gate missed: {reason}"));
             }
             Exit::GateMissed
         }
         GateResult::Inconclusive(reasons) => {
             for reason in reasons {
-                eprintln!("gate inconclusive: {reason}");
+                output::say(&format!("gate inconclusive: {reason}"));
             }
             if strict { Exit::Inconclusive } else { Exit::Ok }
         }
