@@ -10,7 +10,7 @@ test *ARGS:
 
 # What the harness costs per operation, and how fast the pure stages are.
 perf *ARGS:
-    cargo bench -p engine -p scenario -p backend-file {{ARGS}}
+    cargo bench -p engine -p scenario --bench worker --bench plan {{ARGS}}
 
 # Formatting, lints, documentation, licences.
 lint:
@@ -22,12 +22,12 @@ lint:
 # Figures and tables of the book from the curated records, then the book. Fails when a committed one differs.
 docs:
     docs/figures.sh
-    git diff --exit-code -- docs/src/generated
+    git diff --exit-code -- docs/src/generated schema README.md
     mdbook build docs
 
-# The scenario schema and the manual page, regenerated.
+# The scenario schema, regenerated.
 schema:
-    cargo run --quiet -- schema > schema/scenario-v1.json
+    FEEDLINE_SCHEMA=write cargo test --quiet -p scenario
 
 # What every submission must pass.
 ci: lint test docs
