@@ -3,13 +3,11 @@
 //! It measures the client itself. Its throughput is the ceiling that every other figure of a run is held
 //! against, and the cost of the whole worker loop is what its benchmark reports.
 
-use std::ops::ControlFlow;
-
-use dataset::{Key, Marker, Objects};
+use dataset::Objects;
 
 use crate::{
-    CacheAction, Clock, Completion, Entry, IoQueue, Limits, ObjectWriter, Op, Owned, QueueError, QueueReport,
-    QueueSpec, Request, Residency, Stamps, Store, StoreError,
+    CacheAction, Clock, Completion, IoQueue, Limits, Op, QueueError, QueueReport, QueueSpec, Request,
+    Residency, Stamps, Store, StoreError,
 };
 
 /// A storage that is not there.
@@ -18,10 +16,6 @@ pub struct NullStore {
     /// Copy each read into its buffer, as a read through the page cache must; direct I/O moves no byte by
     /// processor.
     pub copies: bool,
-}
-
-fn unsupported<T>(action: &'static str) -> Result<T, StoreError> {
-    Err(StoreError::Unsupported { store: "the null target", action })
 }
 
 impl Store for NullStore {
@@ -33,41 +27,7 @@ impl Store for NullStore {
         Ok(Limits { direct_align_bytes: None, page_cache: false })
     }
 
-    fn list(
-        &self,
-        _prefix: Option<&Key>,
-        _each: &mut dyn FnMut(Entry) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        unsupported("list objects")
-    }
-
-    fn stat(&self, _key: &Key) -> Result<Option<Entry>, StoreError> {
-        unsupported("look at an object")
-    }
-
-    fn read_at(&self, _key: &Key, _offset: u64, _buf: &mut [u8]) -> Result<usize, StoreError> {
-        unsupported("hold bytes")
-    }
-
-    fn create_folder(&self, _folder: &Key, _marker: &Marker) -> Result<Owned, StoreError> {
-        unsupported("hold a dataset")
-    }
-
-    fn read_marker(&self, _key: &Key) -> Result<Option<Marker>, StoreError> {
-        Ok(None)
-    }
-
-    fn create(&self, _owned: &Owned, _key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError> {
-        unsupported("hold an object")
-    }
-
-    fn remove(&self, _owned: &Owned, _key: &Key) -> Result<(), StoreError> {
-        unsupported("remove an object")
-    }
-
-    fn remove_empty_folder(&self, _owned: &Owned, _key: &Key) -> Result<bool, StoreError> {
-        unsupported("remove a folder")
-    }
+    crate::store::holds_no_data!("the null target");
 
     fn cache(&self, _action: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {
         Ok(Residency { resident_bytes: None, total_bytes: objects.total_bytes(), method: "none" })
@@ -81,10 +41,6 @@ impl Store for NullStore {
             source,
             ended: Vec::with_capacity(spec.depth as usize),
         }))
-    }
-
-    fn free_bytes(&self) -> Result<Option<u64>, StoreError> {
-        Ok(None)
     }
 }
 

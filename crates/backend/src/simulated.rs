@@ -6,15 +6,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fmt;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dataset::{Key, Marker, Objects, payload};
+use dataset::{Objects, payload};
 
 use crate::{
-    CacheAction, Clock, Completion, Entry, ErrorKind, IoQueue, Limits, ObjectWriter, Op, OpError, Owned,
-    QueueError, QueueReport, QueueSpec, Request, Residency, Stamps, Store, StoreError,
+    CacheAction, Clock, Completion, ErrorKind, IoQueue, Limits, Op, OpError, QueueError, QueueReport,
+    QueueSpec, Request, Residency, Stamps, Store, StoreError,
 };
 
 /// What happens to one operation.
@@ -75,10 +74,6 @@ impl Simulated {
     }
 }
 
-fn unsupported<T>(action: &'static str) -> Result<T, StoreError> {
-    Err(StoreError::Unsupported { store: "the simulated storage", action })
-}
-
 impl Store for Simulated {
     fn facts(&self) -> Vec<(&'static str, String)> {
         vec![("storage", format!("simulated, {} channels", self.channels))]
@@ -88,41 +83,7 @@ impl Store for Simulated {
         Ok(Limits { direct_align_bytes: Some(1), page_cache: false })
     }
 
-    fn list(
-        &self,
-        _prefix: Option<&Key>,
-        _each: &mut dyn FnMut(Entry) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        unsupported("list objects")
-    }
-
-    fn stat(&self, _key: &Key) -> Result<Option<Entry>, StoreError> {
-        unsupported("look at an object")
-    }
-
-    fn read_at(&self, _key: &Key, _offset: u64, _buf: &mut [u8]) -> Result<usize, StoreError> {
-        unsupported("be read untimed")
-    }
-
-    fn create_folder(&self, _folder: &Key, _marker: &Marker) -> Result<Owned, StoreError> {
-        unsupported("hold a dataset")
-    }
-
-    fn read_marker(&self, _key: &Key) -> Result<Option<Marker>, StoreError> {
-        Ok(None)
-    }
-
-    fn create(&self, _owned: &Owned, _key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError> {
-        unsupported("hold an object")
-    }
-
-    fn remove(&self, _owned: &Owned, _key: &Key) -> Result<(), StoreError> {
-        unsupported("remove an object")
-    }
-
-    fn remove_empty_folder(&self, _owned: &Owned, _key: &Key) -> Result<bool, StoreError> {
-        unsupported("remove a folder")
-    }
+    crate::store::holds_no_data!("the simulated storage");
 
     fn cache(&self, _action: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {
         Ok(Residency { resident_bytes: Some(0), total_bytes: objects.total_bytes(), method: "simulated" })
@@ -136,10 +97,6 @@ impl Store for Simulated {
             channels_free_at_ns: (0..self.channels).map(|_| Reverse(0)).collect(),
             waiting: Vec::new(),
         }))
-    }
-
-    fn free_bytes(&self) -> Result<Option<u64>, StoreError> {
-        Ok(None)
     }
 }
 

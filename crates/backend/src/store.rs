@@ -131,3 +131,61 @@ pub trait Store: Send + Sync {
 
 /// A store shared between threads.
 pub type SharedStore = Arc<dyn Store>;
+
+/// The part of [`Store`] that has to do with objects at rest, for a store that holds none.
+macro_rules! holds_no_data {
+    ($store:literal) => {
+        fn list(
+            &self,
+            _prefix: Option<&dataset::Key>,
+            _each: &mut dyn FnMut(crate::Entry) -> std::ops::ControlFlow<()>,
+        ) -> Result<(), crate::StoreError> {
+            Err(crate::StoreError::Unsupported { store: $store, action: "list objects" })
+        }
+
+        fn stat(&self, _key: &dataset::Key) -> Result<Option<crate::Entry>, crate::StoreError> {
+            Err(crate::StoreError::Unsupported { store: $store, action: "look at an object" })
+        }
+
+        fn read_at(&self, _: &dataset::Key, _: u64, _: &mut [u8]) -> Result<usize, crate::StoreError> {
+            Err(crate::StoreError::Unsupported { store: $store, action: "read an object untimed" })
+        }
+
+        fn create_folder(
+            &self,
+            _folder: &dataset::Key,
+            _marker: &dataset::Marker,
+        ) -> Result<crate::Owned, crate::StoreError> {
+            Err(crate::StoreError::Unsupported { store: $store, action: "hold a dataset" })
+        }
+
+        fn read_marker(&self, _key: &dataset::Key) -> Result<Option<dataset::Marker>, crate::StoreError> {
+            Ok(None)
+        }
+
+        fn create(
+            &self,
+            _owned: &crate::Owned,
+            _key: &dataset::Key,
+        ) -> Result<Box<dyn crate::ObjectWriter + Send>, crate::StoreError> {
+            Err(crate::StoreError::Unsupported { store: $store, action: "hold an object" })
+        }
+
+        fn remove(&self, _owned: &crate::Owned, _key: &dataset::Key) -> Result<(), crate::StoreError> {
+            Err(crate::StoreError::Unsupported { store: $store, action: "remove an object" })
+        }
+
+        fn remove_empty_folder(
+            &self,
+            _owned: &crate::Owned,
+            _key: &dataset::Key,
+        ) -> Result<bool, crate::StoreError> {
+            Err(crate::StoreError::Unsupported { store: $store, action: "remove a folder" })
+        }
+
+        fn free_bytes(&self) -> Result<Option<u64>, crate::StoreError> {
+            Ok(None)
+        }
+    };
+}
+pub(crate) use holds_no_data;
