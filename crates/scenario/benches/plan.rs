@@ -34,9 +34,14 @@ dataset = { samples = 1000000, sample_size = "114660 B" }
 targets.disk = { at = "feedline-data" }
 "#;
     let depths: Vec<String> = (1..=1000).map(|depth| depth.to_string()).collect();
-    let cells = format!("{million}load = {{ queue_depth = [{}], access = [\"random\", \"sequential\"] }}\n", depths.join(", "));
+    let cells = format!(
+        "{million}load = {{ queue_depth = [{}], access = [\"random\", \"sequential\"] }}\n",
+        depths.join(", ")
+    );
     let host = host("feedline-data");
-    for (name, text) in [("quickstart", quickstart), ("a million files", million.to_owned()), ("2,000 cells", cells)] {
+    for (name, text) in
+        [("quickstart", quickstart), ("a million files", million.to_owned()), ("2,000 cells", cells)]
+    {
         let source = Source { name: "bench.toml".to_owned(), text };
         criterion.bench_function(&format!("parse and resolve {name}"), |bencher| {
             bencher.iter(|| {
