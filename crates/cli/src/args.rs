@@ -56,7 +56,7 @@ pub(crate) struct InputArgs {
     /// What the accelerators need, e.g. 8xh100:resnet50; then the input may be a path
     #[arg(long)]
     pub(crate) need: Option<String>,
-    /// Override a key of the scenario, e.g. --set load.queue_depth=[8,32]
+    /// Override a key of the scenario, e.g. --set load.threads=2
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 }
