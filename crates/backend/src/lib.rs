@@ -4,7 +4,7 @@
 //! outstanding: the only thing that is timed. [`Clock`] tells time and never passes it: time passes in
 //! [`IoQueue::wait`] alone, so the same worker loop runs on storage and on a simulation.
 //!
-//! Every implementation, the fakes included, passes [`conformance`].
+//! Every implementation, the fakes included, passes the suite in `conformance` (a feature of that name).
 
 mod buffer;
 mod clock;

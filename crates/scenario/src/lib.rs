@@ -1,7 +1,7 @@
 //! Scenario files: from TOML text to a plan.
 //!
 //! A text is read once into types as written, each value with its place, and resolved once into a
-//! [`plan::Plan`] without defaults. Mistakes are gathered, not thrown: [`resolve`] reports all of them at
+//! [`plan::Plan`] without defaults. Mistakes are gathered, not thrown: [`resolve()`] reports all of them at
 //! once, those of the text and those that only the machine can show, each with file, line, caret and what
 //! to write instead. This crate does no I/O; what the machine allows comes in as [`HostFacts`].
 
@@ -44,7 +44,7 @@ pub struct Scenario {
 
 /// Reads a scenario and applies `overrides`, each `table.key=value` with a value in TOML or plain text.
 ///
-/// Mistakes other than those of TOML itself are kept and reported by [`resolve`], together with those that
+/// Mistakes other than those of TOML itself are kept and reported by [`resolve()`], together with those that
 /// only the machine can show: a scenario is good when it resolves, not when it parses.
 ///
 /// # Errors
