@@ -10,8 +10,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// Open files left to the rest of the process (rings, the record, listings), where the limit is that high.
 const HEADROOM: u64 = 32;
 
-/// Files held open at most, whatever the limit: each keeps about 2 KiB of kernel memory in use.
-const HELD_MAX: u64 = 65_536;
+/// Files that one table holds open at most, whatever the limit: each keeps about 2 KiB of kernel memory in use.
+const HELD_MAX: u32 = 1 << 20;
 
 /// Assumed where `/proc` does not say how many files are open.
 const ELSEWHERE_UNKNOWN: u64 = 64;
@@ -33,7 +33,7 @@ impl Share {
         let limit = limit();
         let headroom = HEADROOM.min(limit / 4);
         let free = limit.saturating_sub(headroom + elsewhere() + *promised);
-        let granted = u64::from(wanted.min(max.unwrap_or(u32::MAX))).min(free).min(HELD_MAX);
+        let granted = u64::from(most(wanted, max)).min(free);
         *promised += granted;
         Self(granted)
     }
@@ -48,6 +48,11 @@ impl Drop for Share {
     fn drop(&mut self) {
         *PROMISED.lock().unwrap_or_else(PoisonError::into_inner) -= self.0;
     }
+}
+
+/// Files of `wanted` that a table would hold if the process might open any number.
+pub(crate) fn most(wanted: u32, max: Option<u32>) -> u32 {
+    wanted.min(max.unwrap_or(u32::MAX)).min(HELD_MAX)
 }
 
 /// The limit of open files, raised once as far as the process may.
@@ -104,12 +109,13 @@ mod tests {
     fn a_share_is_bounded_by_what_is_asked_and_by_the_callers_bound() {
         assert_eq!(Share::claim(3, None).files(), 3);
         assert_eq!(Share::claim(100, Some(5)).files(), 5);
+        assert_eq!([most(3, None), most(3, Some(2)), most(u32::MAX, None)], [3, 2, HELD_MAX]);
     }
 
     #[test]
     fn no_share_exceeds_the_limit_of_the_process() {
         let share = Share::claim(u32::MAX, None);
         assert!(u64::from(share.files()) < limit());
-        assert!(u64::from(share.files()) <= HELD_MAX);
+        assert!(share.files() <= HELD_MAX);
     }
 }

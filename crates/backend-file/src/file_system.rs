@@ -47,9 +47,16 @@ impl FileSystem {
         fstatfs(file).ok().map(|found| Self::from_magic(magic(&found)))
     }
 
-    /// Whether its files may be other file systems' files underneath, pages included.
+    /// Whether its files are other file systems' files underneath, pages included.
     pub(crate) fn is_stacked(&self) -> bool {
-        matches!(self.name.as_str(), "overlay" | "fuse")
+        self.name == "overlay"
+    }
+
+    /// Whether reads may be served from a cache on this machine that is not the kernel's page cache: the ARC of
+    /// zfs, the page pool of gpfs, the buffers of beegfs, whatever the daemon behind fuse (or, for virtiofs,
+    /// the host) keeps. Clients of nfs, cifs, ceph and lustre use the page cache.
+    pub(crate) fn has_own_cache(&self) -> bool {
+        matches!(self.name.as_str(), "zfs" | "gpfs" | "beegfs" | "fuse")
     }
 
     fn from_magic(magic: u32) -> Self {
@@ -82,6 +89,17 @@ mod tests {
             FileSystem { name: "tmpfs".to_owned(), in_memory: true }
         );
         assert_eq!(FileSystem::from_magic(0xdead_beef).name, "0xdeadbeef");
+    }
+
+    #[test]
+    fn caches_beside_the_page_cache_are_known() {
+        let own: Vec<&str> = KNOWN
+            .iter()
+            .filter(|(number, _)| FileSystem::from_magic(*number).has_own_cache())
+            .map(|(_, name)| *name)
+            .collect();
+        assert_eq!(own, ["zfs", "gpfs", "beegfs", "fuse"]);
+        assert!(FileSystem::from_magic(0x794c_7630).is_stacked());
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! The open files of a dataset, shared by the queues of a store.
 
-use std::path::Path;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::thread;
 
 use backend::{OpError, StoreError};
 use dataset::Objects;
@@ -12,13 +14,17 @@ use rustix::io::Errno;
 
 use crate::descriptors::{self, Held, Share};
 use crate::file_system::FileSystem;
+use crate::kept::Wanted;
 use crate::recent::{InUse, Recent};
 use crate::{failure, probe, tree};
 
-/// Up to this many files are opened before anything is measured; beyond, each is opened by its first read.
-const OPENED_AHEAD_MAX: u32 = 8192;
+/// Threads that open files ahead: on a network each is a round trip.
+const OPENING_THREADS: usize = 8;
 
-/// Files tried to learn the alignment of direct I/O, where not all are opened ahead.
+/// Files that are not worth another thread.
+const FILES_PER_THREAD: usize = 1024;
+
+/// Files tried to learn the alignment of direct I/O.
 const ALIGNMENT_TRIES: u32 = 16;
 
 /// The place of a file that is never closed while its table lives.
@@ -28,10 +34,14 @@ const KEPT: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct FileTable {
     root: OwnedFd,
+    at: PathBuf,
     objects: Arc<Objects>,
     direct: bool,
+    open_max: Option<u32>,
     align_bytes: u32,
     held: Files,
+    /// Files that were open before the first read.
+    ahead: u32,
     /// Uses at once that queues were promised, of those that [`Files::Recent`] has room for.
     promised: AtomicU32,
     share: Share,
@@ -46,19 +56,14 @@ enum Files {
 }
 
 impl FileTable {
-    /// Opens the files below `root`, as many as may be open: at most `open_max` where that is given.
-    pub(crate) fn open(
-        root: &Path,
-        objects: &Arc<Objects>,
-        direct: bool,
-        open_max: Option<u32>,
-    ) -> Result<Self, StoreError> {
+    /// Opens the files ahead when `share` has room for all; nothing is then opened while it is measured.
+    pub(crate) fn open(wanted: Wanted<'_>, share: Share) -> Result<Self, StoreError> {
+        let Wanted { root, objects, direct, open_max } = wanted;
         let root_folder = tree::open_root(root).map_err(|errno| failure::object("open", root, errno))?;
         if direct {
             refuse_memory(root, &root_folder)?;
         }
         let count = objects.count();
-        let share = Share::claim(count, open_max);
         let held = if share.files() >= count {
             Files::All((0..count).map(|_| OnceLock::new()).collect())
         } else {
@@ -66,10 +71,13 @@ impl FileTable {
         };
         let mut table = Self {
             root: root_folder,
+            at: root.to_owned(),
             objects: Arc::clone(objects),
             direct,
+            open_max,
             align_bytes: 1,
             held,
+            ahead: 0,
             promised: AtomicU32::new(0),
             share,
         };
@@ -80,8 +88,10 @@ impl FileTable {
     }
 
     /// Whether this table serves the same files in the same way.
-    pub(crate) fn serves(&self, objects: &Arc<Objects>, direct: bool) -> bool {
-        self.direct == direct && Arc::ptr_eq(&self.objects, objects)
+    pub(crate) fn serves(&self, wanted: Wanted<'_>) -> bool {
+        Arc::ptr_eq(&self.objects, wanted.objects)
+            && self.at == wanted.root
+            && (self.direct, self.open_max) == (wanted.direct, wanted.open_max)
     }
 
     /// Alignment of offsets and lengths: 1 but for direct I/O.
@@ -93,8 +103,8 @@ impl FileTable {
     pub(crate) fn summary(&self) -> String {
         let count = self.objects.count();
         match &self.held {
-            Files::All(_) if count <= OPENED_AHEAD_MAX => format!("all {count}, opened ahead"),
-            Files::All(_) => format!("all {count}, each opened by its first read"),
+            Files::All(_) if self.ahead == count => format!("all {count}, opened ahead"),
+            Files::All(_) => format!("{} of {count}, opened ahead; the others failed to open", self.ahead),
             Files::Recent(_) => format!("the {} of {count} used last", self.share.files()),
         }
     }
@@ -115,36 +125,56 @@ impl FileTable {
         }
     }
 
-    /// Opens what may be opened ahead, and learns the alignment. A file that cannot be opened now fails the
-    /// reads that want it; an error here says that direct I/O itself is refused.
+    /// Opens every file that has a place for good, and learns the alignment. A file that cannot be opened now
+    /// is tried again by the reads that want it; an error here says that direct I/O itself is refused.
     fn open_ahead(&mut self) -> Result<(), Errno> {
-        let all = self.kept().is_some_and(|count| count <= OPENED_AHEAD_MAX);
-        let tries = if all { self.objects.count() } else { ALIGNMENT_TRIES.min(self.objects.count()) };
-        let mut align_bytes = (!self.direct).then_some(1);
-        for object in 0..tries {
-            if !all && align_bytes.is_some() {
-                break;
-            }
+        self.align_bytes = if self.direct { self.learn_alignment()? } else { 1 };
+        if let Files::All(places) = &self.held {
+            self.open_all(places)?;
+            self.ahead = places.iter().filter(|place| place.get().is_some()).count() as u32;
+        }
+        Ok(())
+    }
+
+    fn learn_alignment(&self) -> Result<u32, Errno> {
+        for object in 0..ALIGNMENT_TRIES.min(self.objects.count()) {
             match self.open_object(object) {
-                Ok(file) => {
-                    let align = align_bytes.or_else(|| probe::direct_align(file.as_fd()));
-                    align_bytes = Some(align.ok_or(Errno::INVAL)?);
-                    self.keep(object, file);
-                }
+                Ok(file) => return probe::direct_align(file.as_fd()).ok_or(Errno::INVAL),
+                Err(Errno::INVAL) => return Err(Errno::INVAL),
+                Err(_) => {}
+            }
+        }
+        Ok(probe::CAUTIOUS_ALIGN_BYTES)
+    }
+
+    fn open_all(&self, places: &[OnceLock<Held>]) -> Result<(), Errno> {
+        let each = places.len().div_ceil(OPENING_THREADS).max(FILES_PER_THREAD);
+        if places.len() <= each {
+            return self.open_each(0, places);
+        }
+        thread::scope(|scope| {
+            let workers: Vec<_> = (0..)
+                .step_by(each)
+                .zip(places.chunks(each))
+                .map(|(first, places)| scope.spawn(move || self.open_each(first, places)))
+                .collect();
+            workers
+                .into_iter()
+                .try_for_each(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        })
+    }
+
+    /// Opens the files of the objects from `first` on.
+    fn open_each(&self, first: u32, places: &[OnceLock<Held>]) -> Result<(), Errno> {
+        for (object, place) in (first..).zip(places) {
+            match self.open_object(object) {
+                // The table is not shared yet: the place is empty.
+                Ok(file) => drop(place.set(file)),
                 Err(Errno::INVAL) if self.direct => return Err(Errno::INVAL),
                 Err(_) => {}
             }
         }
-        self.align_bytes = align_bytes.unwrap_or(probe::CAUTIOUS_ALIGN_BYTES);
         Ok(())
-    }
-
-    /// Keeps a file where each may be kept; elsewhere it is closed.
-    fn keep(&self, object: u32, file: Held) {
-        if let Files::All(files) = &self.held {
-            // The table is not shared yet: the place is empty.
-            let _ = files[object as usize].set(file);
-        }
     }
 
     fn open_object(&self, object: u32) -> Result<Held, Errno> {

@@ -3,7 +3,8 @@
 //!
 //! Listing, writing, removing and the page cache are the same for both engines ([`FileStore`]); only the
 //! queues differ. Deliberately absent: SQPOLL (it needs a core of its own), IOPOLL, memory maps, and opening
-//! files through the ring: a file that is not open yet is opened by the thread that reads it.
+//! files through the ring: all are opened before anything is measured, or, where they are more than may be open,
+//! by the thread that reads them.
 
 mod cache;
 mod descriptors;
@@ -11,6 +12,7 @@ mod facts;
 mod failure;
 mod file_system;
 mod files;
+mod kept;
 mod listing;
 mod mounts;
 mod pread;

@@ -28,6 +28,33 @@ pub(crate) fn list(root: &Path, prefix: Option<&Key>, each: Each<'_>) -> Result<
     }
 }
 
+/// The folders directly below the root that may be named by a key; a root that does not exist has none.
+pub(crate) fn folders(root: &Path) -> Result<Vec<Key>, StoreError> {
+    match folder_names(root) {
+        Ok(mut folders) => {
+            folders.sort_unstable();
+            Ok(folders)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(failure::object("list", root, error)),
+    }
+}
+
+fn folder_names(root: &Path) -> io::Result<Vec<Key>> {
+    let root = tree::open_root(root)?;
+    let mut folders = Vec::new();
+    for entry in Dir::new(tree::readable(&root)?)? {
+        let entry = entry?;
+        let kind = match entry.file_type() {
+            FileType::Unknown => kind_of(&root, entry.file_name())?,
+            kind => kind,
+        };
+        let name = entry.file_name().to_str().ok().filter(|_| kind == FileType::Directory);
+        folders.extend(name.and_then(|name| Key::new(name).ok()));
+    }
+    Ok(folders)
+}
+
 /// Size and time of one file.
 pub(crate) fn entry(key: Key, stat: &Stat) -> Entry {
     let modified_ns = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
@@ -162,6 +189,18 @@ mod tests {
         fs::write(dir.path().join("data").join(std::ffi::OsStr::from_bytes(b"caf\xe9")), "x").unwrap();
         let error = keys(dir.path(), None).unwrap_err().to_string();
         assert!(error.contains("caf\u{fffd}") && error.contains("not UTF-8"), "{error}");
+    }
+
+    #[test]
+    fn only_folders_directly_below_the_root_that_have_a_name_are_folders() {
+        let dir = tree_of(&["b/inner/x", "a/x", ".d.feedline-tmp/marker", "file"]);
+        std::os::unix::fs::symlink(dir.path().join("a"), dir.path().join("link")).unwrap();
+        fs::create_dir(dir.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9"))).unwrap();
+        let names =
+            |root: &Path| -> Vec<String> { folders(root).unwrap().iter().map(ToString::to_string).collect() };
+        assert_eq!(names(dir.path()), [".d.feedline-tmp", "a", "b"]);
+        assert!(names(&dir.path().join("missing")).is_empty());
+        assert!(folders(&dir.path().join("file")).is_err(), "a file is no root");
     }
 
     #[test]

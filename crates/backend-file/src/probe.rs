@@ -142,11 +142,13 @@ fn some_file(folder: &Path) -> Option<PathBuf> {
 }
 
 fn named_probe(folder: &Path) -> Option<OwnedFd> {
-    let name = folder.join(tree::temporary(&format!("probe-{}", std::process::id())));
+    let name = folder.join(tree::temporary("probe"));
     let file =
         fs::File::options().read(true).write(true).create_new(true).custom_flags(libc::O_DIRECT).open(&name);
-    // Some file systems make the file and then refuse to open it.
-    let _ = fs::remove_file(&name);
+    // Some file systems make the file and then refuse to open it. One that was there is another's.
+    if !file.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists) {
+        let _ = fs::remove_file(&name);
+    }
     file.ok().map(OwnedFd::from)
 }
 

@@ -48,13 +48,19 @@ impl Method {
     }
 }
 
-/// Resident bytes of a file and how they were found; `None` where this user may not know.
-///
+/// Resident bytes of a file and how they were found; `None` where this user may not know, and where the page
+/// cache says nothing about what is served from memory.
+pub(crate) fn resident_bytes(file: &OwnedFd, bytes: u64) -> Option<(u64, Method)> {
+    resident_bytes_on(FileSystem::of(file).as_ref(), file, bytes)
+}
+
 /// A stacked file system caches pages under the file below, and `cachestat` looks at the file above: on
 /// overlayfs it counts none for a file that is resident in full. A mapping is one of the file below.
-pub(crate) fn resident_bytes(file: &OwnedFd, bytes: u64) -> Option<(u64, Method)> {
-    let stacked = FileSystem::of(file).is_some_and(|found| found.is_stacked());
-    match if stacked { Err(Errno::NOSYS) } else { by_cachestat(file) } {
+fn resident_bytes_on(on: Option<&FileSystem>, file: &OwnedFd, bytes: u64) -> Option<(u64, Method)> {
+    if on.is_some_and(FileSystem::has_own_cache) {
+        return None;
+    }
+    match if on.is_some_and(FileSystem::is_stacked) { Err(Errno::NOSYS) } else { by_cachestat(file) } {
         Ok(pages) => Some((in_bytes(pages, bytes), Method::Cachestat)),
         Err(Errno::NOSYS) if mincore_tells_the_truth(file) => {
             by_mincore(file, bytes).map(|pages| (in_bytes(pages, bytes), Method::Mincore))
@@ -142,6 +148,23 @@ mod tests {
             bytes as u64,
             "never more than the file has"
         );
+    }
+
+    #[test]
+    fn the_page_cache_proves_nothing_where_another_cache_serves() {
+        let mut file = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut file, &[7; 5000]).unwrap();
+        let file = OwnedFd::from(file);
+        let found_on = |name: &str| {
+            let on = FileSystem { name: name.to_owned(), in_memory: false };
+            resident_bytes_on(Some(&on), &file, 5000)
+        };
+        for name in ["zfs", "gpfs", "beegfs", "fuse"] {
+            assert_eq!(found_on(name), None, "{name}");
+        }
+        for name in ["overlay", "nfs", "cifs", "ceph", "lustre", "xfs"] {
+            assert!(found_on(name).is_some(), "{name}");
+        }
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use backend::{
     CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError,
@@ -12,7 +11,7 @@ use plan::Cache;
 use rustix::fs::{AtFlags, FileType, OFlags, statat};
 use rustix::io::Errno;
 
-use crate::files::FileTable;
+use crate::kept::{self, Wanted};
 use crate::pread::PreadQueue;
 use crate::probe::probe_path;
 use crate::uring::UringQueue;
@@ -28,8 +27,6 @@ pub struct FileStore {
     root: PathBuf,
     reads: Reads,
     open_files_max: Option<u32>,
-    /// The tables that queues are using; a table closes its files with its last queue.
-    tables: Mutex<Vec<Weak<FileTable>>>,
 }
 
 /// How queues read.
@@ -51,10 +48,15 @@ impl FileStore {
     }
 
     fn new(root: &Path, reads: Reads) -> Self {
-        Self { root: root.to_owned(), reads, open_files_max: None, tables: Mutex::default() }
+        Self { root: root.to_owned(), reads, open_files_max: None }
     }
 
-    /// Holds at most `files` of a dataset open at once. Otherwise it is as many as RLIMIT_NOFILE allows, up to 65,536.
+    /// Holds at most `files` of a dataset open at once. Otherwise it is as many as the hard limit of
+    /// RLIMIT_NOFILE allows, up to 1,048,576.
+    ///
+    /// A dataset of no more files is opened in full by the first queue over it, before anything is measured,
+    /// and stays open for the queues that follow; [`backend::QueueReport::opens`] is then 0. Of a larger one
+    /// the files used last are open, and reads open the others.
     #[must_use]
     pub fn with_open_files_max(mut self, files: u32) -> Self {
         self.open_files_max = Some(files);
@@ -63,20 +65,6 @@ impl FileStore {
 
     fn path(&self, key: &Key) -> PathBuf {
         self.root.join(key.as_str())
-    }
-
-    /// The table of open files for these objects, shared by all queues that read them alike.
-    fn table(&self, objects: &Arc<Objects>, direct: bool) -> Result<Arc<FileTable>, StoreError> {
-        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        tables.retain(|table| table.strong_count() > 0);
-        if let Some(table) =
-            tables.iter().filter_map(Weak::upgrade).find(|table| table.serves(objects, direct))
-        {
-            return Ok(table);
-        }
-        let table = Arc::new(FileTable::open(&self.root, objects, direct, self.open_files_max)?);
-        tables.push(Arc::downgrade(&table));
-        Ok(table)
     }
 
     fn read_once(&self, key: &Key, offset: u64, buf: &mut [u8]) -> Result<usize, Errno> {
@@ -120,6 +108,10 @@ impl Store for FileStore {
         each: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         listing::list(&self.root, prefix, each)
+    }
+
+    fn folders(&self) -> Result<Vec<Key>, StoreError> {
+        listing::folders(&self.root)
     }
 
     fn stat(&self, key: &Key) -> Result<Option<Entry>, StoreError> {
@@ -176,7 +168,12 @@ impl Store for FileStore {
     }
 
     fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
-        let table = self.table(spec.objects, spec.cache == Cache::Bypass)?;
+        let table = kept::table(Wanted {
+            root: &self.root,
+            objects: spec.objects,
+            direct: spec.cache == Cache::Bypass,
+            open_max: self.open_files_max,
+        })?;
         Ok(match self.reads {
             Reads::IoUring => Box::new(UringQueue::open(table, spec)?),
             Reads::Pread => Box::new(PreadQueue::open(table, spec)?),

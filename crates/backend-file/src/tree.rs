@@ -1,6 +1,10 @@
 //! Paths below a root, walked part by part so that a symbolic link never leads out of it.
 
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
 use std::path::Path;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat};
@@ -16,10 +20,19 @@ const TEMPORARY_SUFFIX: &str = ".feedline-tmp";
 pub(crate) const FOLDER_MODE: Mode = Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO);
 pub(crate) const FILE_MODE: Mode = FOLDER_MODE.difference(Mode::XUSR.union(Mode::XGRP).union(Mode::XOTH));
 
-/// The name under which this process writes `name` before it is complete: two that prepare the same dataset
-/// do not take each other's files.
+/// A number that no other process has, on this host or on another one that mounts the same storage: a
+/// process number would be neither unique there nor between containers. A map's keys are the standard
+/// library's source of random bits.
+static RANDOM: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
+
+/// Names given so far.
+static GIVEN: AtomicU64 = AtomicU64::new(0);
+
+/// A name that no one has, under which `name` is written before it is complete: two that prepare the same
+/// dataset do not take each other's files.
 pub(crate) fn temporary(name: &str) -> String {
-    format!(".{name}.{}{TEMPORARY_SUFFIX}", std::process::id())
+    let number = RANDOM.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
+    format!(".{name}.{number:016x}{TEMPORARY_SUFFIX}")
 }
 
 /// Whether a name is one that [`temporary`] gives: what a killed process left behind.
@@ -117,7 +130,9 @@ mod tests {
 
     #[test]
     fn temporary_names_are_recognised_and_others_are_not() {
-        assert!(is_temporary(&temporary("000000001.bin")));
+        let [one, two] = [temporary("000000001.bin"), temporary("000000001.bin")];
+        assert!(is_temporary(&one) && is_temporary(&two));
+        assert_ne!(one, two);
         for name in ["a.feedline-tmp", ".hidden", "000000001.bin", ".a.feedline-tmp.bin"] {
             assert!(!is_temporary(name), "{name}");
         }

@@ -31,6 +31,8 @@ pub(crate) struct FileWriter {
     /// Taken when it is finished.
     file: Option<OwnedFd>,
     name: String,
+    /// Its name until it is finished, given to it alone.
+    temporary: String,
     shown: PathBuf,
     bytes: u64,
     visible: bool,
@@ -46,8 +48,10 @@ impl FileWriter {
         if statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
             return Err(failed(Errno::EXIST));
         }
-        let file = create_temporary(&folder, name).map_err(failed)?;
-        Ok(Self { folder, file: Some(file), name: name.to_owned(), shown, bytes: 0, visible: false })
+        let temporary = tree::temporary(name);
+        let file = create_file(&folder, &temporary).map_err(failed)?;
+        let name = name.to_owned();
+        Ok(Self { folder, file: Some(file), name, temporary, shown, bytes: 0, visible: false })
     }
 
     /// Writes back what has to be before the object appears.
@@ -65,7 +69,7 @@ impl FileWriter {
     fn publish(&mut self, file: OwnedFd) -> Result<(), Errno> {
         self.sync(&file)?;
         close(file)?;
-        rename_new(&self.folder, &tree::temporary(&self.name), &self.name)?;
+        rename_new(&self.folder, &self.temporary, &self.name)?;
         self.visible = true;
         if self.seals_folder() { sync_folder(&self.folder) } else { Ok(()) }
     }
@@ -97,7 +101,7 @@ impl Drop for FileWriter {
     fn drop(&mut self) {
         if !self.visible {
             // Nothing can be reported from here; what stays is invisible to listings and removed with its folder.
-            let _ = tree::unlink(&self.folder, &tree::temporary(&self.name));
+            let _ = tree::unlink(&self.folder, &self.temporary);
         }
     }
 }
@@ -110,7 +114,6 @@ pub(crate) fn create_folder(root: &Path, folder: &Key, marker: &Marker) -> Resul
     let root = tree::open_root(root).map_err(failed)?;
     let (parent, name) = tree::locate_or_make(&root, folder.as_str()).map_err(failed)?;
     let unfinished = tree::temporary(name);
-    discard_unfinished(&parent, &unfinished).map_err(failed)?;
     mkdirat(&parent, &unfinished, FOLDER_MODE).map_err(failed)?;
     let made = fill_folder(&parent, &unfinished, marker).and_then(|()| {
         rename_folder(&parent, &unfinished, name)?;
@@ -125,12 +128,7 @@ pub(crate) fn create_folder(root: &Path, folder: &Key, marker: &Marker) -> Resul
 fn fill_folder(parent: &OwnedFd, name: &str, marker: &Marker) -> Result<(), Errno> {
     let text = serde_json::to_vec_pretty(marker).map_err(|_| Errno::INVAL)?;
     let folder = tree::folder(parent, name)?;
-    let file = openat(
-        &folder,
-        MARKER_NAME,
-        OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC,
-        FILE_MODE,
-    )?;
+    let file = create_file(&folder, MARKER_NAME)?;
     let mut rest = &text[..];
     while !rest.is_empty() {
         match rustix::io::write(&file, rest) {
@@ -143,7 +141,7 @@ fn fill_folder(parent: &OwnedFd, name: &str, marker: &Marker) -> Result<(), Errn
     sync_folder(&folder)
 }
 
-/// Removes a folder that was not finished under its temporary name; it holds a marker at most.
+/// Removes the folder that was made under a temporary name and not finished; it holds a marker at most.
 fn discard_unfinished(parent: &OwnedFd, name: &str) -> Result<(), Errno> {
     let folder = match tree::folder(parent, name) {
         Err(Errno::NOENT) => return Ok(()),
@@ -193,17 +191,8 @@ fn remove_leftovers(folder: &OwnedFd) -> Result<(), Errno> {
     leftovers.iter().try_for_each(|name| tree::unlink(folder, name))
 }
 
-/// The name holds this process's number, so one that exists was left by a killed process of the same number.
-fn create_temporary(folder: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
-    let name = tree::temporary(name);
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    match openat(folder, &name, flags, FILE_MODE) {
-        Err(Errno::EXIST) => {
-            tree::unlink(folder, &name)?;
-            openat(folder, &name, flags, FILE_MODE)
-        }
-        opened => opened,
-    }
+fn create_file(folder: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
+    openat(folder, name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC, FILE_MODE)
 }
 
 /// Closes a file and says so when that fails: NFS reports a full disk only here.
@@ -272,13 +261,19 @@ mod tests {
     }
 
     #[test]
-    fn a_dropped_writer_leaves_nothing_and_an_unfinished_name_is_taken_over() {
+    fn a_dropped_writer_leaves_nothing_of_its_own_and_nothing_of_others_is_taken() {
         let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join(tree::temporary("x")), "left by a killed process").unwrap();
-        let mut writer = FileWriter::create(dir.path(), &key("x")).unwrap();
-        writer.write(b"half").unwrap();
-        drop(writer);
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+        let theirs = dir.path().join(tree::temporary("x"));
+        fs::write(&theirs, "being written elsewhere").unwrap();
+        let writers = [0, 1].map(|_| {
+            let mut writer = FileWriter::create(dir.path(), &key("x")).unwrap();
+            writer.write(b"half").unwrap();
+            writer
+        });
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3, "each writes under a name of its own");
+        drop(writers);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        assert_eq!(fs::read(&theirs).unwrap(), b"being written elsewhere");
     }
 
     #[test]
@@ -314,13 +309,15 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_a_killed_process_had_not_finished_is_made_anew() {
+    fn a_folder_that_another_process_has_not_finished_is_left_to_it() {
         let dir = tempfile::tempdir().unwrap();
         let unfinished = dir.path().join(tree::temporary("d"));
         fs::create_dir(&unfinished).unwrap();
         fs::write(unfinished.join(MARKER_NAME), "{").unwrap();
         create_folder(dir.path(), &key("d"), &marker()).unwrap();
-        assert!(!unfinished.exists());
+        assert!(matches!(create_folder(dir.path(), &key("d"), &marker()), Err(StoreError::Exists { .. })));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+        assert!(unfinished.join(MARKER_NAME).exists());
     }
 
     #[test]

@@ -41,7 +41,8 @@ pub enum CacheAction {
 /// How much of the objects is in the page cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Residency {
-    /// Resident bytes, where the kernel says; `None` when it may not be asked.
+    /// Resident bytes, where the kernel says; `None` when it may not be asked, or when the storage's client keeps
+    /// a cache of its own that the kernel does not see.
     pub resident_bytes: Option<u64>,
     /// Bytes of all objects.
     pub total_bytes: u64,
@@ -98,6 +99,10 @@ pub trait Store: Send + Sync {
         each: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 
+    /// The folders directly below the root, in the order of their names; none when there is no root. Links are
+    /// not followed, and a name that is no key is left out.
+    fn folders(&self) -> Result<Vec<Key>, StoreError>;
+
     /// Size and time of one object; `None` when it does not exist.
     fn stat(&self, key: &Key) -> Result<Option<Entry>, StoreError>;
 
@@ -141,6 +146,10 @@ macro_rules! holds_no_data {
             _each: &mut dyn FnMut(crate::Entry) -> std::ops::ControlFlow<()>,
         ) -> Result<(), crate::StoreError> {
             Err(crate::StoreError::Unsupported { store: $store, action: "list objects" })
+        }
+
+        fn folders(&self) -> Result<Vec<dataset::Key>, crate::StoreError> {
+            Ok(Vec::new())
         }
 
         fn stat(&self, _key: &dataset::Key) -> Result<Option<crate::Entry>, crate::StoreError> {

@@ -1,12 +1,13 @@
 //! Removes what feedline wrote, and nothing else.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use backend::{Owned, Store, StoreError};
-use dataset::{Key, MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Objects};
+use dataset::{Key, MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Marker, Objects};
 
 use crate::CleanError;
 use crate::identity::{Identity, object_of};
@@ -28,26 +29,28 @@ pub struct Cleaned {
 }
 
 /// Finds every folder directly below the root that carries feedline's marker, and removes what feedline
-/// wrote there. A folder without the marker is never touched, whatever its name.
+/// wrote there. A folder without the marker is never touched, whatever its name; nor is one that this user may
+/// not look into.
 pub fn clean(store: &dyn Store) -> Result<Cleaned, CleanError> {
     let mut cleaned = Cleaned::default();
-    for folder in marked_folders(store).map_err(CleanError::Search)? {
-        clean_folder(store, &folder, &mut cleaned)
+    for folder in store.folders().map_err(CleanError::Search)? {
+        let Some(marker) = marker_of(store, &folder).map_err(CleanError::Search)? else {
+            continue;
+        };
+        clean_folder(store, &folder, &marker, &mut cleaned)
             .map_err(|source| CleanError::Remove { folder: folder.clone(), source })?;
     }
     Ok(cleaned)
 }
 
-/// Folders with a file of the marker's name; whether it is a marker is seen when they are claimed.
-fn marked_folders(store: &dyn Store) -> Result<Vec<Key>, StoreError> {
-    let mut folders = Vec::new();
-    store.list(None, &mut |entry| {
-        if let Some((folder, MARKER_NAME)) = entry.key.as_str().split_once('/') {
-            folders.extend(Key::new(folder));
+/// A folder that may not be looked into (`lost+found`) is another's.
+fn marker_of(store: &dyn Store, folder: &Key) -> Result<Option<Marker>, StoreError> {
+    match store.read_marker(&child(folder, MARKER_NAME)) {
+        Err(StoreError::Object { source, .. }) if source.kind() == io::ErrorKind::PermissionDenied => {
+            Ok(None)
         }
-        ControlFlow::Continue(())
-    })?;
-    Ok(folders)
+        read => read,
+    }
 }
 
 /// What lies in one folder. Objects are kept by number: a dataset may have millions.
@@ -62,11 +65,12 @@ struct Contents {
 
 /// The manifest goes first, so that a dataset half removed is not taken for a complete one; the marker goes
 /// last, so that the removal can be repeated until then.
-fn clean_folder(store: &dyn Store, folder: &Key, cleaned: &mut Cleaned) -> Result<(), StoreError> {
-    let marker_key = child(folder, MARKER_NAME);
-    let Some(marker) = store.read_marker(&marker_key)? else {
-        return Ok(());
-    };
+fn clean_folder(
+    store: &dyn Store,
+    folder: &Key,
+    marker: &Marker,
+    cleaned: &mut Cleaned,
+) -> Result<(), StoreError> {
     let Some(identity) = marker.dataset.parse().ok().filter(|_| marker.format == MANIFEST_FORMAT) else {
         cleaned.left.push(format!("{folder} (its marker is of another version of feedline)"));
         return Ok(());
@@ -78,7 +82,7 @@ fn clean_folder(store: &dyn Store, folder: &Key, cleaned: &mut Cleaned) -> Resul
     }
     remove_objects(store, &owned, &contents.objects)?;
     remove_directories(store, &owned, identity)?;
-    store.remove(&owned, &marker_key)?;
+    store.remove(&owned, &child(folder, MARKER_NAME))?;
     cleaned.folders += u64::from(store.remove_empty_folder(&owned, folder)?);
     cleaned.files += contents.files;
     cleaned.bytes += contents.bytes;

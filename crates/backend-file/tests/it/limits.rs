@@ -120,6 +120,34 @@ fn in_a_process_of_its_own_few_files_may_be_open() {
 }
 
 #[test]
+fn files_kept_for_no_queue_give_way_to_those_of_a_new_one() {
+    confine::in_own_process("limits::in_a_process_of_its_own_only_one_dataset_may_be_open");
+}
+
+#[test]
+#[ignore = "lowers the limits of its process; run by another test"]
+fn in_a_process_of_its_own_only_one_dataset_may_be_open() {
+    let dirs = [folder(), folder()];
+    let datasets = dirs.each_ref().map(|dir| write_dataset(dir.path(), 300, 600));
+    confine::limit(Resource::Nofile, 512);
+    let summary = |which: usize| {
+        let store = FileStore::pread(dirs[which].path());
+        let opened = open(&store, &datasets[which], Setup { depth: 1, ..Setup::default() });
+        let text = granted(&opened.queue.report(), "open_files").to_owned();
+        (opened, text)
+    };
+    for which in [0, 1, 0] {
+        let (opened, text) = summary(which);
+        assert_eq!(text, "all 300, opened ahead", "dataset {which}");
+        opened.close();
+    }
+    let (in_use, _) = summary(0);
+    let (_second, text) = summary(1);
+    assert!(text.ends_with(" of 300 used last"), "what a queue uses is not closed: {text}");
+    in_use.close();
+}
+
+#[test]
 fn a_root_that_is_not_there_is_named() {
     let dir = folder();
     let objects = write_dataset(dir.path(), 1, 10_000);

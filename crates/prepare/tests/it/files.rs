@@ -1,12 +1,19 @@
 //! The same on a file system.
 
+use std::env;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use backend_file::FileStore;
+use dataset::MARKER_NAME;
 use plan::DatasetSpec;
-use prepare::PrepareError;
+use prepare::{Cleaned, PrepareError};
 
 use crate::{assert_content, folder, prepare, prepare_with};
 
@@ -94,4 +101,96 @@ fn a_root_that_cannot_be_written_is_an_error_that_names_it() {
     fs::write(&file, "not a folder").unwrap();
     let error = prepare(&FileStore::pread(&file)).unwrap_err();
     assert!(matches!(error, PrepareError::Store(_)) && error.to_string().contains("file"), "{error}");
+}
+
+#[test]
+fn a_root_that_is_not_there_is_clean() {
+    let root = tempfile::tempdir().unwrap();
+    let cleaned = prepare::clean(&FileStore::pread(&root.path().join("not/there"))).unwrap();
+    assert_eq!(cleaned, Cleaned::default());
+    assert!(names(root.path()).is_empty());
+}
+
+#[test]
+fn what_lies_beside_a_dataset_does_not_hinder_its_removal() {
+    let root = tempfile::tempdir().unwrap();
+    let store = FileStore::pread(root.path());
+    prepare(&store).unwrap();
+    let odd = OsStr::from_bytes(b"caf\xe9");
+    fs::create_dir_all(root.path().join("mine")).unwrap();
+    fs::create_dir(root.path().join(odd)).unwrap();
+    fs::write(root.path().join("mine").join(odd), "mine").unwrap();
+    fs::write(root.path().join(odd).join(MARKER_NAME), "mine").unwrap();
+    let cleaned = prepare::clean(&store).unwrap();
+    assert_eq!((cleaned.folders, cleaned.files, cleaned.left), (1, 7, vec![]));
+    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 2);
+    assert!(root.path().join("mine").join(odd).exists() && root.path().join(odd).join(MARKER_NAME).exists());
+}
+
+#[test]
+fn a_folder_left_by_a_killed_process_before_it_had_its_name_is_removed() {
+    let root = tempfile::tempdir().unwrap();
+    let store = FileStore::pread(root.path());
+    prepare(&store).unwrap();
+    let marker = fs::read(root.path().join(folder()).join(MARKER_NAME)).unwrap();
+    prepare::clean(&store).unwrap();
+    let [unnamed, theirs] = [".feedline-00000000.0123456789abcdef.feedline-tmp", ".theirs.feedline-tmp"];
+    for name in [unnamed, theirs] {
+        fs::create_dir(root.path().join(name)).unwrap();
+    }
+    fs::write(root.path().join(unnamed).join(MARKER_NAME), &marker).unwrap();
+    fs::write(root.path().join(theirs).join("x"), &marker).unwrap();
+    let cleaned = prepare::clean(&store).unwrap();
+    let bytes = marker.len() as u64;
+    assert_eq!(cleaned, Cleaned { folders: 1, files: 1, bytes, left: vec![] });
+    assert_eq!(names(root.path()), [theirs]);
+}
+
+const ROOT_VARIABLE: &str = "FEEDLINE_TEST_ROOT";
+
+/// The user `nobody`.
+const NOBODY: u32 = 65_534;
+
+#[test]
+fn a_folder_that_may_not_be_looked_into_is_passed_over() {
+    let root = tempfile::tempdir().unwrap();
+    let closed = root.path().join("lost+found");
+    fs::create_dir(&closed).unwrap();
+    let set_mode = |path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    set_mode(root.path(), 0o777);
+    set_mode(&closed, 0o000);
+    if fs::read_dir(&closed).is_err() {
+        clean_beside_a_closed_folder(root.path());
+    } else {
+        // Nothing is closed to root.
+        let child = Command::new(env::current_exe().unwrap())
+            .args(["--exact", "files::as_a_user_that_is_not_root", "--ignored", "--nocapture"])
+            .env(ROOT_VARIABLE, root.path())
+            .current_dir("/")
+            .uid(NOBODY)
+            .output();
+        match child {
+            Ok(output) => {
+                let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success() && text.contains("1 passed"), "{text}");
+            }
+            Err(error) => eprintln!("skipped: this test cannot be run as another user: {error}"),
+        }
+    }
+    set_mode(&closed, 0o700);
+}
+
+#[test]
+#[ignore = "needs a folder that is closed to it; run by another test"]
+fn as_a_user_that_is_not_root() {
+    clean_beside_a_closed_folder(Path::new(&env::var_os(ROOT_VARIABLE).unwrap()));
+}
+
+fn clean_beside_a_closed_folder(root: &Path) {
+    assert!(fs::read_dir(root.join("lost+found")).is_err());
+    let store = FileStore::pread(root);
+    prepare(&store).unwrap();
+    let cleaned = prepare::clean(&store).unwrap();
+    assert_eq!((cleaned.folders, cleaned.files, cleaned.left), (1, 7, vec![]));
+    assert_eq!(names(root), ["lost+found"]);
 }

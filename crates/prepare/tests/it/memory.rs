@@ -129,6 +129,12 @@ impl Store for MemoryStore {
         Ok(())
     }
 
+    fn folders(&self) -> Result<Vec<Key>, StoreError> {
+        let state = self.state.lock().unwrap();
+        let names = state.folders.iter().filter(|name| !name.contains('/'));
+        Ok(names.map(|name| Key::new(name.as_str()).unwrap()).collect())
+    }
+
     fn stat(&self, key: &Key) -> Result<Option<Entry>, StoreError> {
         Ok(self.state.lock().unwrap().objects.get(key.as_str()).map(|object| entry(key.as_str(), object)))
     }
@@ -278,6 +284,11 @@ impl Store for Killed<'_> {
     ) -> Result<(), StoreError> {
         alive(&self.left)?;
         self.store.list(prefix, each)
+    }
+
+    fn folders(&self) -> Result<Vec<Key>, StoreError> {
+        alive(&self.left)?;
+        self.store.folders()
     }
 
     fn stat(&self, key: &Key) -> Result<Option<Entry>, StoreError> {

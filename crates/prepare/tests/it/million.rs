@@ -70,7 +70,7 @@ impl Store for Vast {
 
     fn list(
         &self,
-        prefix: Option<&Key>,
+        _: Option<&Key>,
         each: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let objects = objects();
@@ -78,11 +78,11 @@ impl Store for Vast {
         for object in 0..there {
             let _ = each(Entry { key: objects.key(object), bytes: 8, modified_ns: 1 });
         }
-        if prefix.is_none() {
-            let key = prepare::identify(&spec()).unwrap().join(dataset::MARKER_NAME).unwrap();
-            let _ = each(Entry { key, bytes: 1, modified_ns: 0 });
-        }
         Ok(())
+    }
+
+    fn folders(&self) -> Result<Vec<Key>, StoreError> {
+        Ok(prepare::identify(&spec()).into_iter().collect())
     }
 
     fn stat(&self, key: &Key) -> Result<Option<Entry>, StoreError> {

@@ -1,0 +1,71 @@
+//! The tables of open files, shared by all queues of the process: a run opens its files once.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use backend::StoreError;
+use dataset::Objects;
+
+use crate::descriptors::{self, Share};
+use crate::files::FileTable;
+
+/// The tables in use, and those that are kept for the next queue.
+static TABLES: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+
+/// What a table holds and how. Queues that want the same share one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    /// Folder of the objects.
+    pub(crate) root: &'a Path,
+    /// The objects.
+    pub(crate) objects: &'a Arc<Objects>,
+    /// Whether they are read around the page cache.
+    pub(crate) direct: bool,
+    /// Most files to hold open, where that is bounded.
+    pub(crate) open_max: Option<u32>,
+}
+
+struct Entry {
+    table: Weak<FileTable>,
+    /// Keeps a table of all files open without a queue. One of the files used last ends with its last queue:
+    /// each repetition then begins with the same.
+    kept: Option<Arc<FileTable>>,
+}
+
+impl Entry {
+    fn is_idle(&self) -> bool {
+        self.table.strong_count() <= usize::from(self.kept.is_some())
+    }
+}
+
+impl Wanted<'_> {
+    fn claim(self) -> Share {
+        Share::claim(self.objects.count(), self.open_max)
+    }
+
+    fn is_short(self, share: &Share) -> bool {
+        share.files() < descriptors::most(self.objects.count(), self.open_max)
+    }
+}
+
+/// The table that is wanted: one that is open, or a new one. Where descriptors are too few for all its files,
+/// those of tables that no queue uses are closed first.
+pub(crate) fn table(wanted: Wanted<'_>) -> Result<Arc<FileTable>, StoreError> {
+    let mut entries = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
+    entries.retain(|entry| entry.table.strong_count() > 0);
+    if let Some(table) =
+        entries.iter().filter_map(|entry| entry.table.upgrade()).find(|table| table.serves(wanted))
+    {
+        return Ok(table);
+    }
+    let mut share = wanted.claim();
+    if wanted.is_short(&share) {
+        drop(share);
+        entries.retain(|entry| !entry.is_idle());
+        share = wanted.claim();
+    }
+    let table = Arc::new(FileTable::open(wanted, share)?);
+    let kept = table.kept().map(|_| Arc::clone(&table));
+    entries.push(Entry { table: Arc::downgrade(&table), kept });
+    Ok(table)
+}
