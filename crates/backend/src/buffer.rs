@@ -2,6 +2,7 @@
 
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use plan::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, arena_bytes};
 
@@ -24,9 +25,10 @@ pub struct Arena {
     stride: usize,
     slots: u32,
     huge_pages: bool,
+    handed_out: AtomicBool,
 }
 
-// SAFETY: the arena hands out each slot once, as a `Buf`, and touches none of the memory itself.
+// SAFETY: the arena hands out each slot once (`handed_out`), as a `Buf`, and touches none of the memory itself.
 unsafe impl Send for Arena {}
 // SAFETY: as above; `&Arena` gives access to addresses only.
 unsafe impl Sync for Arena {}
@@ -61,7 +63,15 @@ impl Arena {
         let advised = unsafe { libc::madvise(base.as_ptr().cast(), used, libc::MADV_HUGEPAGE) };
         // SAFETY: the range lies inside the mapping and nothing else refers to it yet.
         unsafe { base.write_bytes(0, used) };
-        Ok(Arc::new(Self { mapping, mapping_bytes, base, stride, slots, huge_pages: advised == 0 }))
+        Ok(Arc::new(Self {
+            mapping,
+            mapping_bytes,
+            base,
+            stride,
+            slots,
+            huge_pages: advised == 0,
+            handed_out: AtomicBool::new(false),
+        }))
     }
 
     /// Number of buffers.
@@ -84,9 +94,10 @@ impl Arena {
         (self.base.as_ptr(), self.stride * self.slots as usize)
     }
 
-    /// Every buffer once. The arena lives until the last of them is dropped.
+    /// Every buffer, the first time; afterwards none. The arena lives until the last of them is dropped.
     pub fn buffers(self: &Arc<Self>) -> Vec<Buf> {
-        (0..self.slots).map(|slot| Buf { arena: Arc::clone(self), slot }).collect()
+        let slots = if self.handed_out.swap(true, Ordering::AcqRel) { 0 } else { self.slots };
+        (0..slots).map(|slot| Buf { arena: Arc::clone(self), slot }).collect()
     }
 }
 
@@ -137,6 +148,7 @@ mod tests {
     fn buffers_are_aligned_apart_and_outlive_the_handle_of_their_arena() {
         let arena = Arena::new(3, 5000).unwrap();
         let mut buffers = arena.buffers();
+        assert!(arena.buffers().is_empty(), "a slot is handed out once");
         drop(arena);
         for (slot, buffer) in buffers.iter_mut().enumerate() {
             assert_eq!(buffer.as_ptr() as usize % 4096, 0);

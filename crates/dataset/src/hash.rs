@@ -1,6 +1,6 @@
 //! Identity: of an access plan, and of a dataset as it lies on storage.
 
-use plan::Access;
+use plan::Cell;
 use sha2::{Digest, Sha256};
 
 use crate::{Key, Objects, Order};
@@ -8,18 +8,21 @@ use crate::{Key, Objects, Order};
 /// Accesses that enter the hash one by one; beyond them the order's parameters decide.
 const SAMPLED_TICKETS: u64 = 4096;
 
-/// SHA-256 over what decides which bytes are read in which order: sizes, block, order, seed and the first
-/// accesses themselves. Names, engines, depths and thread counts do not enter: two targets with equal
+/// SHA-256 over what decides which bytes a cell reads in which order: every size, block, order, seed and the
+/// first accesses themselves. Names, engines, depths and thread counts do not enter: two cells with equal
 /// hashes read the same bytes in the same order.
-pub fn plan_hash(objects: &Objects, access: Access, block_bytes: u32, seed: u64) -> String {
-    let mut hasher = Sha256::new();
-    hasher.update(b"feedline access plan 1");
-    for part in
-        [u64::from(objects.count()), objects.total_bytes(), u64::from(block_bytes), seed, access as u64]
-    {
-        hasher.update(part.to_le_bytes());
+pub fn plan_hash(objects: &Objects, cell: &Cell) -> String {
+    let mut hasher = Sha256::new_with_prefix(b"feedline access plan 1");
+    let mut add = |part: u64| hasher.update(part.to_le_bytes());
+    add(u64::from(objects.count()));
+    match objects {
+        Objects::Uniform { bytes, .. } => add(*bytes),
+        Objects::Listed(_) => (0..objects.count()).for_each(|object| add(objects.bytes(object))),
     }
-    if let Ok(order) = Order::new(objects, access, block_bytes, seed) {
+    add(u64::from(cell.block_bytes));
+    add(cell.seed);
+    hasher.update(cell.access.name());
+    if let Ok(order) = Order::of_cell(objects, cell) {
         for ticket in 0..SAMPLED_TICKETS.min(order.tickets_per_epoch()) {
             let span = order.at(ticket);
             hasher.update(span.object.to_le_bytes());
@@ -72,23 +75,62 @@ fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use plan::{Access, Cache, Engine, Registered};
+
     use super::*;
+    use crate::Listed;
 
     fn objects(folder: &str, count: u32) -> Objects {
         Objects::Uniform { folder: Key::new(folder).unwrap(), count, bytes: 1000 }
     }
 
+    fn cell() -> Cell {
+        Cell {
+            slug: "c".to_owned(),
+            target: 0,
+            dataset: 0,
+            engine: Engine::Null,
+            stands_in_for: None,
+            registered: Registered::Off,
+            block_bytes: 100,
+            access: Access::Random,
+            cache: Cache::Bypass,
+            queue_depth: 1,
+            threads: 1,
+            submit_batch: 1,
+            seed: 1,
+            auto_group: None,
+            axes: Vec::new(),
+        }
+    }
+
     #[test]
-    fn the_hash_depends_on_what_is_read_and_not_on_where_it_lies() {
-        let hash =
-            |folder, count, access, block, seed| plan_hash(&objects(folder, count), access, block, seed);
-        let base = hash("a", 10, Access::Random, 100, 1);
-        assert_eq!(base, hash("b", 10, Access::Random, 100, 1));
-        assert_ne!(base, hash("a", 11, Access::Random, 100, 1));
-        assert_ne!(base, hash("a", 10, Access::Sequential, 100, 1));
-        assert_ne!(base, hash("a", 10, Access::Random, 200, 1));
-        assert_ne!(base, hash("a", 10, Access::Random, 100, 2));
+    fn the_hash_depends_on_what_is_read_and_not_on_where_it_lies_or_how_deep() {
+        let base = plan_hash(&objects("a", 10), &cell());
+        let same =
+            [(objects("b", 10), cell()), (objects("a", 10), Cell { queue_depth: 9, threads: 3, ..cell() })];
+        assert!(same.iter().all(|(objects, cell)| plan_hash(objects, cell) == base));
+        let other = [
+            (objects("a", 11), cell()),
+            (objects("a", 10), Cell { access: Access::Sequential, ..cell() }),
+            (objects("a", 10), Cell { block_bytes: 200, ..cell() }),
+            (objects("a", 10), Cell { seed: 2, ..cell() }),
+            (objects("a", 10), Cell { cache: Cache::Cold, ..cell() }),
+        ];
+        assert!(other.iter().all(|(objects, cell)| plan_hash(objects, cell) != base));
         assert_eq!(base.len(), 64);
+    }
+
+    #[test]
+    fn the_hash_of_a_listing_depends_on_every_size() {
+        let of = |sizes: [u64; 3]| {
+            let mut listed = Listed::default();
+            for (index, bytes) in sizes.into_iter().enumerate() {
+                listed.push(&Key::new(format!("f{index}")).unwrap(), bytes);
+            }
+            plan_hash(&Objects::Listed(listed), &Cell { access: Access::Sequential, ..cell() })
+        };
+        assert_ne!(of([100, 150, 250]), of([100, 250, 150]));
     }
 
     #[test]

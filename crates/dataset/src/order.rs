@@ -3,7 +3,7 @@
 //! Tickets are global to a repetition and handed out in order, so the reads that happen do not depend on
 //! the number of threads, and a stalled thread owns no samples.
 
-use plan::Access;
+use plan::{Access, Cache, Cell};
 
 use crate::Objects;
 use crate::permutation::{Permutation, mix};
@@ -37,6 +37,8 @@ pub struct Order {
     seed: u64,
     block_bytes: u64,
     blocks: Blocks,
+    /// Random draws are without replacement within an epoch.
+    each_once: bool,
 }
 
 /// How blocks are numbered: all blocks of the first object, then of the second, and so on.
@@ -82,7 +84,14 @@ impl Order {
                 Blocks::Listed { ends, bytes }
             }
         };
-        Ok(Self { access, seed, block_bytes: block, blocks })
+        Ok(Self { access, seed, block_bytes: block, blocks, each_once: false })
+    }
+
+    /// The order of a cell. A cold cell reads no byte twice, so its random draws are without replacement: the
+    /// second read of a block would come from memory.
+    pub fn of_cell(objects: &Objects, cell: &Cell) -> Result<Self, OrderError> {
+        let order = Self::new(objects, cell.access, cell.block_bytes, cell.seed)?;
+        Ok(Self { each_once: cell.cache == Cache::Cold, ..order })
     }
 
     /// Reads in one pass over the dataset.
@@ -99,6 +108,7 @@ impl Order {
         let (epoch, index) = (ticket / per_epoch, ticket % per_epoch);
         match self.access {
             Access::Sequential => self.block(index),
+            Access::Random if self.each_once => self.block(self.permuted(epoch, index)),
             Access::Random => self.block(scale(mix(self.seed ^ mix(ticket)), per_epoch)),
             Access::ShuffledEpoch => self.shuffled(epoch, index),
         }
@@ -107,14 +117,21 @@ impl Order {
     /// Generated data: samples are permuted and the blocks of a sample stay in order, as a loader reads
     /// them. Listed data: files differ in their number of blocks, so the blocks themselves are permuted.
     fn shuffled(&self, epoch: u64, index: u64) -> ReadSpan {
-        let seed = mix(self.seed ^ mix(epoch));
         match &self.blocks {
             Blocks::Uniform { objects, per_object, .. } => {
-                let sample = Permutation::new(*objects, seed).at(index / per_object);
+                let sample = Permutation::new(*objects, self.epoch_seed(epoch)).at(index / per_object);
                 self.block(sample * per_object + index % per_object)
             }
-            Blocks::Listed { .. } => self.block(Permutation::new(self.tickets_per_epoch(), seed).at(index)),
+            Blocks::Listed { .. } => self.block(self.permuted(epoch, index)),
         }
+    }
+
+    fn permuted(&self, epoch: u64, index: u64) -> u64 {
+        Permutation::new(self.tickets_per_epoch(), self.epoch_seed(epoch)).at(index)
+    }
+
+    fn epoch_seed(&self, epoch: u64) -> u64 {
+        mix(self.seed ^ mix(epoch))
     }
 
     fn block(&self, block: u64) -> ReadSpan {
@@ -205,6 +222,16 @@ mod tests {
             let span = Order::new(&objects, Access::Random, block, 7).unwrap().at(ticket);
             prop_assert!(span.object < count && span.len > 0);
             prop_assert!(span.offset + u64::from(span.len) <= bytes);
+        }
+    }
+
+    #[test]
+    fn random_reads_of_a_cold_cell_cover_every_block_once() {
+        for objects in [uniform(20, 95), listed(&[95, 7, 400])] {
+            let mut order = Order::new(&objects, Access::Random, 10, 3).unwrap();
+            order.each_once = true;
+            assert_covers_once(&objects, &epoch(&order, 0));
+            assert_ne!(epoch(&order, 0), epoch(&order, 1));
         }
     }
 

@@ -71,6 +71,8 @@ pub struct Bench<'a> {
     stop: &'a AtomicBool,
     progress: &'a Progress,
     made: u32,
+    /// What a repetition takes: an estimate, then the longest so far.
+    cost_ns: u64,
 }
 
 impl<'a> Bench<'a> {
@@ -84,7 +86,8 @@ impl<'a> Bench<'a> {
         progress: &'a Progress,
     ) -> Self {
         assert_eq!(cells.len(), seats.len(), "every cell has a seat");
-        Self { cells, seats, settings, clock, stop, progress, made: 0 }
+        let cost_ns = estimated_cost_ns(&settings.measure);
+        Self { cells, seats, settings, clock, stop, progress, made: 0, cost_ns }
     }
 
     /// Measures the null ceiling of every shape of load.
@@ -106,40 +109,30 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Runs every cell in interleaved rounds; no repetition starts that would end after `deadline_ns`.
+    /// Runs every cell in interleaved rounds. Time for `kept_back` repetitions is left of the budget.
     pub fn measure<E>(
         &mut self,
-        deadline_ns: Option<u64>,
+        kept_back: u64,
         emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<Vec<NotRun>, E> {
         let all: Vec<usize> = (0..self.cells.len()).collect();
-        self.rounds(&all, Role::Measure, deadline_ns, emit)
+        self.rounds(&all, Role::Measure, kept_back, emit)
     }
 
     /// Runs fresh repetitions of the chosen cells alone.
     pub fn confirm<E>(
         &mut self,
         chosen: &[usize],
-        deadline_ns: Option<u64>,
         emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<Vec<NotRun>, E> {
-        self.rounds(chosen, Role::Confirm, deadline_ns, emit)
-    }
-
-    /// What one repetition takes, for the budget.
-    pub fn repetition_cost_ns(&self) -> u64 {
-        let window_ns = match self.settings.measure.limit {
-            Limit::Duration { duration_ns } => duration_ns,
-            Limit::Bytes { .. } | Limit::Epochs { .. } => 0,
-        };
-        self.settings.measure.warmup_ns + window_ns + OVERHEAD_NS
+        self.rounds(chosen, Role::Confirm, 0, emit)
     }
 
     fn rounds<E>(
         &mut self,
         chosen: &[usize],
         role: Role,
-        deadline_ns: Option<u64>,
+        kept_back: u64,
         emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<Vec<NotRun>, E> {
         let measure = &self.settings.measure;
@@ -147,23 +140,23 @@ impl<'a> Bench<'a> {
             repetitions: measure.repetitions,
             cell_order: measure.cell_order,
             seed: measure.seed,
-            deadline_ns,
+            deadline_ns: measure.budget_ns,
         };
         let mut schedule = Schedule::new(self.cells, chosen, role == Role::Measure, settings);
-        let mut cost_ns = self.repetition_cost_ns();
         loop {
             let begun_ns = self.clock.now_ns();
             if self.stopped() {
                 schedule.give_up("interrupted");
                 break;
             }
-            let Some(turn) = schedule.next(begun_ns, cost_ns) else { break };
+            let needed_ns = self.cost_ns.saturating_mul(1 + kept_back);
+            let Some(turn) = schedule.next(begun_ns, needed_ns) else { break };
             emit(Event::Begin { cell: &self.cells[turn.cell], role, rep: turn.rep })?;
             let (rep, intervals) = self.repetition(turn, role);
             let seat = &self.seats[turn.cell];
             schedule.observe(turn.cell, samples_per_s(&rep, seat.sample_bytes), seat.line_samples_per_s);
             emit(Event::Rep(Box::new(rep), intervals))?;
-            cost_ns = cost_ns.max(self.clock.now_ns() - begun_ns);
+            self.cost_ns = self.cost_ns.max(self.clock.now_ns() - begun_ns);
         }
         Ok(schedule.into_not_run())
     }
@@ -221,6 +214,15 @@ impl<'a> Bench<'a> {
     fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
+}
+
+/// What one repetition takes, before any was made.
+fn estimated_cost_ns(measure: &Measure) -> u64 {
+    let window_ns = match measure.limit {
+        Limit::Duration { duration_ns } => duration_ns,
+        Limit::Bytes { .. } | Limit::Epochs { .. } => 0,
+    };
+    measure.warmup_ns + window_ns + OVERHEAD_NS
 }
 
 /// What a search is told; the record holds counters only.

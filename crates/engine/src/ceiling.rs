@@ -7,10 +7,16 @@ use backend::null::NullStore;
 use plan::{Cache, Cell, Limit};
 use record::{Ceiling, counter};
 
-use crate::rep::{RepError, RepSpec, run_rep};
+use crate::rep::{Progress, RepError, RepSpec, run_rep};
 
 const WARMUP_NS: u64 = 20_000_000;
 const WINDOW_NS: u64 = 100_000_000;
+
+/// Turns of the queue that a window must hold; fewer, and its ends decide the rate.
+const TURNS_MIN: u64 = 20;
+
+/// How much longer the window is when the first one held fewer.
+const LONGER: u64 = 10;
 
 /// What decides the client's own cost: cells that agree in it share a ceiling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,16 +44,26 @@ impl Shape {
 /// Measures the ceiling of the shape that `spec` and the named cells share.
 pub(crate) fn measure(shape: Shape, spec: &RepSpec<'_>, cells: Vec<String>) -> Result<Ceiling, RepError> {
     let store: SharedStore = Arc::new(NullStore { copies: shape.copies });
-    let spec = RepSpec {
-        store: &store,
-        verify_seed: None,
-        warmup_ns: WARMUP_NS,
-        limit: Limit::Duration { duration_ns: WINDOW_NS },
-        epoch: 0,
-        cell: &Cell { cache: Cache::Bypass, ..spec.cell.clone() },
-        ..*spec
+    let cell = Cell { cache: Cache::Bypass, ..spec.cell.clone() };
+    // Reads of no storage are nobody's progress.
+    let unseen = Progress::default();
+    let run = |duration_ns| {
+        let limit = Limit::Duration { duration_ns };
+        run_rep(&RepSpec {
+            store: &store,
+            verify_seed: None,
+            warmup_ns: WARMUP_NS,
+            limit,
+            epoch: 0,
+            cell: &cell,
+            progress: &unseen,
+            ..*spec
+        })
     };
-    let rep = run_rep(&spec)?;
+    let mut rep = run(WINDOW_NS)?;
+    if rep.counters[counter::OPS] < TURNS_MIN * u64::from(cell.queue_depth) {
+        rep = run(WINDOW_NS * LONGER)?;
+    }
     let count = |name: &str| rep.counters.get(name).copied().unwrap_or(0);
     Ok(Ceiling {
         cells,

@@ -5,6 +5,7 @@
 
 mod bench;
 mod ceiling;
+mod gate;
 mod load;
 mod recorder;
 mod rep;

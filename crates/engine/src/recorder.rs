@@ -39,6 +39,7 @@ pub(crate) struct Recorder {
     pub(crate) clamped: u64,
     pub(crate) service_ns: Histogram<u64>,
     pub(crate) seconds: Vec<Second>,
+    ended: u64,
     errors: [u64; ERROR_KINDS.len()],
     consecutive_errors: u64,
 }
@@ -54,6 +55,7 @@ impl Recorder {
             clamped: 0,
             service_ns: record::new_histogram(),
             seconds: Vec::new(),
+            ended: 0,
             errors: [0; ERROR_KINDS.len()],
             consecutive_errors: 0,
         }
@@ -62,6 +64,7 @@ impl Recorder {
     /// Counts one completion.
     #[inline]
     pub(crate) fn record(&mut self, completion: &Completion, window: &Window) {
+        self.ended += 1;
         match completion.result {
             Ok(bytes) => {
                 self.consecutive_errors = 0;
@@ -110,6 +113,11 @@ impl Recorder {
         if let Some(index) = ERROR_KINDS.iter().position(|known| *known == kind) {
             self.errors[index] += 1;
         }
+    }
+
+    /// Reads that ended, well or not, whenever they did.
+    pub(crate) fn ended(&self) -> u64 {
+        self.ended
     }
 
     /// Failures since the last success.

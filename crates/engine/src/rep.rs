@@ -1,15 +1,17 @@
 //! One repetition of one cell: threads, queues, a window, and what was counted.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Barrier, Mutex, PoisonError};
+use std::thread::{Builder, ScopedJoinHandle};
 
-use backend::{Arena, ArenaError, CacheAction, Clock, QueueSpec, SharedStore, StoreError};
+use backend::{Arena, ArenaError, CacheAction, Clock, QueueSpec, Residency, SharedStore, StoreError};
 use dataset::{Objects, Order, OrderError, ReadSpan};
 use hdrhistogram::Histogram;
 use plan::{Cache, Cell, Limit};
 use record::{CacheProof, HistogramText, Interval, Outcome, Usage, counter};
 
+use crate::gate::StartGate;
 use crate::load::{ClosedLoop, Tickets};
 use crate::usage::Meter;
 use crate::worker::{Window, Worker, WorkerEnd};
@@ -72,6 +74,20 @@ pub enum RepError {
     /// The storage refused.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The system refused a thread.
+    #[error(
+        "cannot start {threads} threads: {source}\n  hint: raise the limit of processes (`ulimit -u`, the \
+         container's pids limit), or write shallower queues for an engine that takes a thread for each read"
+    )]
+    Threads {
+        /// Threads of the repetition.
+        threads: u32,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// A thread ended before it could begin.
+    #[error("a thread ended before it could begin")]
+    NotStarted,
 }
 
 /// What a repetition measured, in the types of the record.
@@ -101,7 +117,7 @@ pub struct RepOutcome {
 
 /// Runs one repetition.
 pub fn run_rep(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
-    let order = Order::new(spec.objects, spec.cell.access, spec.cell.block_bytes, spec.cell.seed)?;
+    let order = Order::of_cell(spec.objects, spec.cell)?;
     let before = set_cache(spec)?;
     let tickets = tickets(spec, &order);
     let ends = run_workers(spec, &order, &tickets)?;
@@ -112,34 +128,49 @@ pub fn run_rep(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
         before_bytes: before.resident_bytes,
         after_bytes: after.resident_bytes,
     };
-    Ok(merge(spec, ends, cache))
+    let asked = asked(spec, &order);
+    Ok(merge(asked, ends, cache))
 }
 
-/// Sets the page cache as the cell asks. A warm cache is made in one way, from an empty one by reading in
-/// order: pages that came in by single faults are smaller, and were measured to cost 1.9 times as much.
-fn set_cache(spec: &RepSpec<'_>) -> Result<backend::Residency, StoreError> {
-    if spec.cell.cache == Cache::Warm && spec.epoch == 0 {
-        spec.store.cache(CacheAction::Evict, spec.objects)?;
+/// Sets the page cache as the cell asks, and says what is resident then.
+fn set_cache(spec: &RepSpec<'_>) -> Result<Residency, StoreError> {
+    let act = |action| spec.store.cache(action, spec.objects);
+    match spec.cell.cache {
+        Cache::Cold => act(CacheAction::Evict),
+        Cache::Warm => {
+            // Made in one way, from an empty cache by reading in order: pages that came in by single faults
+            // are smaller, and were measured to cost 1.9 times as much.
+            act(CacheAction::Evict)?;
+            act(CacheAction::Warm)
+        }
+        Cache::Bypass => {
+            // Pages that are resident afterwards show that direct reads were served through the cache, but
+            // only if none was there before.
+            let found = act(CacheAction::Inspect)?;
+            if found.resident_bytes == Some(0) { Ok(found) } else { act(CacheAction::Evict) }
+        }
     }
-    let action = match spec.cell.cache {
-        Cache::Cold => CacheAction::Evict,
-        Cache::Warm => CacheAction::Warm,
-        Cache::Bypass => CacheAction::Inspect,
-    };
-    spec.store.cache(action, spec.objects)
 }
 
 /// The tickets of this repetition. A cold one gets a single pass: a second would be served from memory.
 fn tickets(spec: &RepSpec<'_>, order: &Order) -> Tickets {
     let per_epoch = order.tickets_per_epoch();
     let cold = (spec.cell.cache == Cache::Cold).then_some(per_epoch);
-    let asked = match spec.limit {
-        Limit::Duration { .. } => None,
-        Limit::Bytes { bytes } => Some(bytes.div_ceil(u64::from(spec.cell.block_bytes)).max(1)),
-        Limit::Epochs { epochs } => Some(epochs.saturating_mul(per_epoch)),
-    };
-    let count = asked.into_iter().chain(cold).min();
+    let count = asked(spec, order).into_iter().chain(cold).min();
     Tickets::new(spec.epoch.wrapping_mul(per_epoch) % (u64::MAX / 4), count)
+}
+
+/// Reads that the limit asks for; `None` where time ends the window. Bytes are counted in reads of mean size.
+fn asked(spec: &RepSpec<'_>, order: &Order) -> Option<u64> {
+    let per_epoch = order.tickets_per_epoch();
+    match spec.limit {
+        Limit::Duration { .. } => None,
+        Limit::Bytes { bytes } => {
+            let reads = u128::from(bytes) * u128::from(per_epoch);
+            Some(reads.div_ceil(u128::from(spec.objects.total_bytes())).max(1) as u64)
+        }
+        Limit::Epochs { epochs } => Some(epochs.saturating_mul(per_epoch)),
+    }
 }
 
 /// The window of a repetition that begins at `start_ns`.
@@ -159,21 +190,28 @@ fn run_workers(
     tickets: &Tickets,
 ) -> Result<(Window, Vec<WorkerEnd>), RepError> {
     let threads = spec.cell.threads;
-    let gate = StartGate::new(threads as usize);
+    let gate = StartGate::new(threads);
     let ends = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
-            .map(|index| {
-                let gate = &gate;
-                scope.spawn(move || work(spec, order, tickets, index, gate))
-            })
-            .collect();
-        let join = |worker: std::thread::ScopedJoinHandle<'_, Option<WorkerEnd>>| match worker.join() {
-            Ok(end) => end,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
+        let mut workers = Vec::with_capacity(threads as usize);
+        for index in 0..threads {
+            let gate = &gate;
+            let work = move || work(spec, order, tickets, index, gate);
+            match Builder::new().name(format!("worker-{index}")).spawn_scoped(scope, work) {
+                Ok(worker) => workers.push(worker),
+                Err(source) => {
+                    gate.fail(RepError::Threads { threads, source });
+                    break;
+                }
+            }
+        }
         workers.into_iter().filter_map(join).collect()
     });
-    gate.finish().map(|start_ns| (window(spec, start_ns), ends))
+    gate.outcome().map(|start_ns| (window(spec, start_ns), ends))
+}
+
+/// What a thread brought back. One that panicked takes the run with it, after the others have ended.
+fn join(worker: ScopedJoinHandle<'_, Option<WorkerEnd>>) -> Option<WorkerEnd> {
+    worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 fn work(
@@ -183,10 +221,10 @@ fn work(
     index: u32,
     gate: &StartGate,
 ) -> Option<WorkerEnd> {
+    let promise = gate.promise();
     let depth = share(spec.cell.queue_depth, spec.cell.threads, index);
-    let opened = open(spec, depth);
-    let (queue, free) = gate.ready(opened, spec.clock)?;
-    let window = window(spec, gate.start_ns());
+    let ((queue, free), start_ns) = promise.keep(open(spec, depth), spec.clock)?;
+    let window = window(spec, start_ns);
     let worker = Worker {
         queue,
         free,
@@ -197,7 +235,7 @@ fn work(
         stop: spec.stop,
         progress: spec.progress,
         verify_seed: spec.verify_seed,
-        meter: (index == 0).then(|| Meter::new(spec.cores.min(spec.cell.threads))),
+        meter: (index == 0).then(|| Meter::new(spec.cores)),
         spans: vec![ReadSpan { object: 0, offset: 0, len: 0 }; depth as usize],
     };
     Some(worker.run())
@@ -224,56 +262,15 @@ fn open(spec: &RepSpec<'_>, depth: u32) -> Result<Opened, RepError> {
     Ok((queue, arena.buffers()))
 }
 
-/// Threads open their queues by themselves (a ring belongs to its thread), then start together or not at all.
-struct StartGate {
-    barrier: Barrier,
-    failure: Mutex<Option<RepError>>,
-    start_ns: AtomicU64,
-}
-
-impl StartGate {
-    fn new(threads: usize) -> Self {
-        Self { barrier: Barrier::new(threads), failure: Mutex::new(None), start_ns: AtomicU64::new(0) }
-    }
-
-    /// Waits for all threads; `None` when any of them could not open its queue.
-    fn ready(&self, opened: Result<Opened, RepError>, clock: &Clock) -> Option<Opened> {
-        let opened = opened
-            .map_err(|error| {
-                self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-            })
-            .ok();
-        if self.barrier.wait().is_leader() {
-            self.start_ns.store(clock.now_ns(), Ordering::Release);
-        }
-        self.barrier.wait();
-        let failed = self.failure.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        if failed { None } else { opened }
-    }
-
-    fn start_ns(&self) -> u64 {
-        self.start_ns.load(Ordering::Acquire)
-    }
-
-    fn finish(self) -> Result<u64, RepError> {
-        let start_ns = self.start_ns();
-        match self.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(error) => Err(error),
-            None => Ok(start_ns),
-        }
-    }
-}
-
-fn merge(spec: &RepSpec<'_>, (window, ends): (Window, Vec<WorkerEnd>), cache: CacheProof) -> RepOutcome {
+fn merge(asked: Option<u64>, (window, ends): (Window, Vec<WorkerEnd>), cache: CacheProof) -> RepOutcome {
     let finished_ns = ends.iter().map(|end| end.finished_ns).max().unwrap_or(window.open_ns);
     let mut errors = BTreeMap::new();
     for (kind, count) in ends.iter().flat_map(|end| end.recorder.errors()) {
         *errors.entry(kind.name().to_owned()).or_insert(0) += count;
     }
     let usage = ends.iter().find_map(|end| end.meter.as_ref()).map(Meter::usage).unwrap_or_default();
-    let granted = ends.first().map(|end| end.report.granted.clone()).unwrap_or_default();
     RepOutcome {
-        outcome: outcome(spec, &window, finished_ns, &ends),
+        outcome: outcome(asked, &window, finished_ns, &ends),
         window_start_ns: window.open_ns,
         window_ns: finished_ns.saturating_sub(window.open_ns),
         counters: counters(&ends),
@@ -281,20 +278,35 @@ fn merge(spec: &RepSpec<'_>, (window, ends): (Window, Vec<WorkerEnd>), cache: Ca
         service_ns: record::encode(&merged_service(&ends)),
         usage,
         cache,
-        granted: granted.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        granted: granted(&ends),
         seconds: merged_seconds(&ends),
     }
 }
 
-fn outcome(spec: &RepSpec<'_>, window: &Window, finished_ns: u64, ends: &[WorkerEnd]) -> Outcome {
+/// `asked` are the reads that the limit asked for, where it did not ask for a time.
+fn outcome(asked: Option<u64>, window: &Window, finished_ns: u64, ends: &[WorkerEnd]) -> Outcome {
     if let Some(reason) = ends.iter().find_map(|end| end.failure.clone()) {
         return Outcome::Failed { reason };
     }
     if ends.iter().any(|end| end.interrupted) && finished_ns < window.close_ns {
         return Outcome::Interrupted;
     }
-    let by_time = matches!(spec.limit, Limit::Duration { .. });
-    if by_time && ends.iter().any(|end| end.exhausted) { Outcome::Exhausted } else { Outcome::Complete }
+    let ran_out = ends.iter().any(|end| end.exhausted);
+    let ended: u64 = ends.iter().map(|end| end.recorder.ended()).sum();
+    let cut = asked.is_none_or(|asked| ended < asked);
+    if ran_out && cut { Outcome::Exhausted } else { Outcome::Complete }
+}
+
+/// What every worker was granted; where they differ, each answer.
+fn granted(ends: &[WorkerEnd]) -> BTreeMap<String, String> {
+    let mut granted: BTreeMap<String, String> = BTreeMap::new();
+    for (name, value) in ends.iter().flat_map(|end| &end.report.granted) {
+        let known = granted.entry((*name).to_owned()).or_insert_with(|| value.clone());
+        if !known.split("; ").any(|part| part == value) {
+            *known = format!("{known}; {value}");
+        }
+    }
+    granted
 }
 
 fn counters(ends: &[WorkerEnd]) -> BTreeMap<String, u64> {

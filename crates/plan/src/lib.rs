@@ -73,7 +73,27 @@ pub enum DatasetSpec {
     },
 }
 
+/// Most file systems allocate a file's bytes in blocks of this size.
+const FILE_BLOCK_BYTES: u64 = 4096;
+
+/// What a file takes beside its bytes: inode and directory entry, generously.
+const FILE_OVERHEAD_BYTES: u64 = 512;
+
+/// Bytes that `files` files of `bytes` each take on a disk, about.
+pub fn disk_bytes(files: u64, bytes: u64) -> u64 {
+    let each = bytes.div_ceil(FILE_BLOCK_BYTES).saturating_mul(FILE_BLOCK_BYTES);
+    files.saturating_mul(each.saturating_add(FILE_OVERHEAD_BYTES))
+}
+
 impl DatasetSpec {
+    /// Bytes that feedline writes, as they are allocated.
+    pub fn disk_bytes(&self) -> u64 {
+        match *self {
+            Self::Generate { samples, sample_bytes, .. } => disk_bytes(samples, sample_bytes),
+            Self::Existing { .. } => 0,
+        }
+    }
+
     /// Bytes on disk, where the plan already knows them.
     pub fn total_bytes(&self) -> Option<u64> {
         match *self {

@@ -25,12 +25,12 @@ pub enum Limit {
         /// Length of the window.
         duration_ns: u64,
     },
-    /// A number of bytes asked, warm-up included.
+    /// A number of bytes asked.
     Bytes {
         /// Bytes.
         bytes: u64,
     },
-    /// Whole passes over the dataset, warm-up included.
+    /// Whole passes over the dataset.
     Epochs {
         /// Passes.
         epochs: u64,

@@ -18,7 +18,7 @@ struct Made {
 }
 
 /// Runs `cells` on a device with 16 channels of 1 ms each: 1,000 samples of one block per second and channel.
-fn run(cells: &[Cell], line_samples_per_s: f64, deadline_ns: Option<u64>, stop_after: Option<usize>) -> Made {
+fn run(cells: &[Cell], line_samples_per_s: f64, budget_ns: Option<u64>, stop_after: Option<usize>) -> Made {
     let clock = Clock::simulated();
     let store: SharedStore = Arc::new(Simulated::new(&clock, 16, SEED, |_| Step::ok(MS)));
     let seat = Seat {
@@ -31,10 +31,11 @@ fn run(cells: &[Cell], line_samples_per_s: f64, deadline_ns: Option<u64>, stop_a
     let seats = vec![seat; cells.len()];
     let stop = AtomicBool::new(false);
     let progress = Progress::default();
-    let mut bench = Bench::new(cells, &seats, settings(), &clock, &stop, &progress);
+    let settings = BenchSettings { measure: Measure { budget_ns, ..settings().measure }, ..settings() };
+    let mut bench = Bench::new(cells, &seats, settings, &clock, &stop, &progress);
     let mut reps = Vec::new();
     let not_run = bench
-        .measure::<Infallible>(deadline_ns, &mut |event| {
+        .measure::<Infallible>(0, &mut |event| {
             if let Event::Rep(rep, _) = event {
                 reps.push(*rep);
                 stop.store(stop_after.is_some_and(|after| reps.len() >= after), Ordering::Relaxed);
@@ -138,8 +139,8 @@ fn a_confirmation_is_fresh_and_of_the_chosen_cells_alone() {
         }
         Ok(())
     };
-    bench.measure(None, &mut keep).unwrap();
-    bench.confirm(&[1], None, &mut keep).unwrap();
+    bench.measure(0, &mut keep).unwrap();
+    bench.confirm(&[1], &mut keep).unwrap();
     let confirmed: Vec<&Rep> = reps.iter().filter(|rep| rep.role == Role::Confirm).collect();
     assert_eq!(
         confirmed.iter().map(|rep| (rep.rep, rep.order)).collect::<Vec<_>>(),

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use backend::simulated::{Fault, Step};
 use backend::{ErrorKind, OpError};
-use plan::{Cache, Limit};
+use plan::{Access, Cache, Limit};
 use record::Outcome;
 
 use crate::{MS, Sim};
@@ -104,11 +104,30 @@ fn a_cold_repetition_reads_no_byte_twice_and_says_that_it_ran_out() {
 }
 
 #[test]
+fn random_reads_of_a_cold_cell_are_each_of_another_block() {
+    let mut sim = Sim::new(1, 1, |_| Step::ok(MS / 100));
+    (sim.cell.cache, sim.cell.access) = (Cache::Cold, Access::Random);
+    let rep = sim.run();
+    assert_eq!((rep.outcome, rep.counters["ops"]), (Outcome::Exhausted, 3_000));
+    assert_eq!(rep.counters["bytes"], 10_000_000, "every byte once");
+}
+
+#[test]
+fn epochs_that_a_cold_cell_may_not_read_are_not_called_complete() {
+    let mut sim = Sim::new(1, 1, |_| Step::ok(MS / 100));
+    sim.cell.cache = Cache::Cold;
+    sim.limit = Limit::Epochs { epochs: 5 };
+    let rep = sim.run();
+    assert_eq!((rep.outcome, rep.counters["ops"]), (Outcome::Exhausted, 3_000));
+}
+
+#[test]
 fn bytes_and_epochs_end_a_window_too() {
     let mut sim = Sim::new(1, 1, |_| Step::ok(MS));
-    sim.limit = Limit::Bytes { bytes: 40_960 };
+    // Reads are of 3,333 B on average: the last of each file is short.
+    sim.limit = Limit::Bytes { bytes: 40_000 };
     let rep = sim.run();
-    assert_eq!((rep.outcome, rep.counters["ops"], rep.window_ns), (Outcome::Complete, 10, 10 * MS));
+    assert_eq!((rep.outcome, rep.counters["ops"], rep.window_ns), (Outcome::Complete, 12, 12 * MS));
     sim.limit = Limit::Epochs { epochs: 2 };
     assert_eq!(sim.run().counters["ops"], 6_000);
 }
