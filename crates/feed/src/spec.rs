@@ -126,7 +126,8 @@ struct Step {
 
 fn from_profile(profile: &Profile, count: u32, hosts: u32) -> Result<Need, NeedError> {
     let step = Step { batch: profile.batch, time_s: profile.step_time_s, sample_bytes: profile.sample_bytes };
-    let label = format!("{count} x {} {}", profile.accelerator, profile.workload);
+    let here = share(count, hosts)?;
+    let label = format!("{here} x {} {}", profile.accelerator, profile.workload);
     let caveat = (!profile.caveat.is_empty()).then(|| profile.caveat.to_owned());
     Ok(Need {
         utilization: profile.utilization,
@@ -141,7 +142,8 @@ fn from_batch(step: &Step, count: u32, hosts: u32) -> Result<Need, NeedError> {
     above_zero("batch", f64::from(step.batch))?;
     above_zero("step_time", step.time_s)?;
     above_zero("sample_size", step.sample_bytes)?;
-    let label = format!("batch {} / {} s x {count}", step.batch, step.time_s);
+    let here = share(count, hosts)?;
+    let label = format!("batch {} / {} s x {here}", step.batch, step.time_s);
     from_steps(step, count, hosts, label)
 }
 

@@ -1,6 +1,7 @@
 //! Scenarios made for a user: a commented one to keep, and the shortest one for a path.
 
-use crate::diagnostic::Source;
+use crate::diagnostic::{Diagnostics, Source};
+use crate::{HostFacts, PathFacts, parse, resolve};
 
 /// Name under which mistakes of a scenario made from the command line are shown.
 const COMMAND_LINE: &str = "command line";
@@ -16,6 +17,21 @@ pub fn from_path(at: &str, need: Option<&str>) -> Source {
     let need = need.map(|need| format!("need = {}\n", quoted(need))).unwrap_or_default();
     let text = format!("version = 1\n{need}targets.data = {{ at = {} }}\n", quoted(at));
     Source { name: COMMAND_LINE.to_owned(), text }
+}
+
+/// Checks a scenario as far as no machine is needed: on one that grants everything it asks.
+pub fn check_shape(text: &str) -> Result<(), Diagnostics> {
+    let source = Source { name: COMMAND_LINE.to_owned(), text: text.to_owned() };
+    let scenario = parse(&source, &[])?;
+    let paths = scenario.local_paths().into_iter().map(|at| (at, PathFacts::generous())).collect();
+    let host = HostFacts {
+        cores: 1,
+        memory_bytes: u64::MAX,
+        open_files_max: u64::MAX,
+        io_uring: Ok(()),
+        paths,
+    };
+    resolve(&scenario, &host).map(drop)
 }
 
 /// A TOML string.

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 pub use diagnostic::{Diagnostics, Source};
 pub use host::{HostFacts, PathFacts};
-pub use init::{from_path, init};
+pub use init::{check_shape, from_path, init};
 pub use schema::schema_json;
 
 use diagnostic::Problems;

@@ -54,7 +54,7 @@ fn every_profile_resolves_with_its_own_threshold_and_caveat() {
 fn hosts_share_the_accelerators_equally_or_not_at_all() {
     let need = of_profile("resnet50", "h100", 64, 8).resolve().expect("equal shares");
     assert_eq!((need.accelerators, need.hosts), (8, 8));
-    assert_eq!(need.label, "64 x h100 resnet50, one of 8 hosts");
+    assert_eq!(need.label, "8 x h100 resnet50, one of 8 hosts");
     assert_close(need.demand_samples_per_s(1.0), 3_200.0 / 0.224);
 
     assert_eq!(

@@ -35,9 +35,9 @@ pub(super) struct Sample {
 }
 
 impl Datasets {
-    /// Bytes that feedline writes below each path.
+    /// Bytes that feedline writes below each path, as a disk allocates them.
     pub(super) fn bytes_to_write(&self) -> u64 {
-        self.specs.iter().filter_map(DatasetSpec::total_bytes).fold(0, u64::saturating_add)
+        self.specs.iter().map(DatasetSpec::disk_bytes).fold(0, u64::saturating_add)
     }
 }
 

@@ -15,6 +15,8 @@ const SEED_DEFAULT: u64 = 1;
 
 pub(super) fn resolve(written: &written::Measure, problems: &mut Problems) -> Option<Measure> {
     let limit = limit(written, problems);
+    let timed = written.bytes.is_absent() && written.epochs.is_absent();
+    refuse_untimed(written, problems);
     let budget_ns = match &written.budget {
         Field::Wrong(_) => None,
         budget => Some(budget.given().map(|entry| entry.value.0)),
@@ -24,13 +26,29 @@ pub(super) fn resolve(written: &written::Measure, problems: &mut Problems) -> Op
         order => Some(order.given().map_or_else(CellOrder::default, |entry| entry.value.0)),
     };
     Some(Measure {
-        warmup_ns: written.warmup.value_or(WARMUP_DEFAULT_NS)?,
+        warmup_ns: written.warmup.value_or(if timed { WARMUP_DEFAULT_NS } else { 0 })?,
         limit: limit?,
         repetitions: written.repetitions.value_or(REPETITIONS_DEFAULT)? as u32,
         budget_ns: budget_ns?,
         cell_order: cell_order?,
         seed: written.seed.value_or(SEED_DEFAULT)?,
     })
+}
+
+/// A repetition whose length nobody knows has no warm-up to leave out, and no budget can be kept with it.
+fn refuse_untimed(written: &written::Measure, problems: &mut Problems) {
+    let Some(ends) = written.bytes.key().or(written.epochs.key()) else { return };
+    let warms = written.warmup.given().filter(|entry| entry.value.0 > 0).and(written.warmup.key());
+    let refused = [
+        (warms, "a warm-up is for repetitions that a duration ends"),
+        (written.budget.key(), "a budget is for repetitions that a duration ends"),
+    ];
+    for (span, message) in refused {
+        if let Some(span) = span {
+            let problem = Problem::new(message).at(span, "remove this").also(ends, "or end by `duration`");
+            problems.push(problem);
+        }
+    }
 }
 
 fn limit(written: &written::Measure, problems: &mut Problems) -> Option<Limit> {

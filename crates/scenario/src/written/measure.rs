@@ -12,13 +12,14 @@ use crate::words::Word;
 #[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
 #[schemars(default, deny_unknown_fields)]
 pub(crate) struct Measure {
-    /// Time before the window opens; reads in it are made and not counted. Default: 2s.
+    /// Time before the window opens; reads in it are made and not counted. Default: 2s, and none with
+    /// `bytes` or `epochs`, which count from the first read.
     pub(crate) warmup: Field<Pause>,
     /// Length of the window; not together with `bytes` or `epochs`. Default: 10s.
     pub(crate) duration: Field<Duration>,
-    /// Bytes asked in one repetition, warm-up included.
+    /// Bytes asked in one repetition.
     pub(crate) bytes: Field<Size>,
-    /// Passes over the dataset in one repetition, warm-up included.
+    /// Passes over the dataset in one repetition.
     pub(crate) epochs: Field<Count>,
     /// Repetitions of each cell, and of the confirmation. Default: 5.
     pub(crate) repetitions: Field<Whole<1, 100>>,

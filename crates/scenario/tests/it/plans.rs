@@ -55,9 +55,15 @@ fn every_axis_multiplies() {
          about = \"a disk\", registered = \"required\" }\n\
          [dataset]\nsamples = 64\nsample_size = [\"114660 B\", \"4 MiB\"]\nseed = 9\n\
          [load]\nqueue_depth = [1, 200]\naccess = [\"sequential\", \"random\"]\n\
-         [measure]\nseed = 3\nepochs = 2\nwarmup = \"0s\"\nbudget = \"1h\"\ncell_order = \"file\"\n\
+         [measure]\nseed = 3\nduration = \"7s\"\nwarmup = \"0s\"\nbudget = \"1h\"\ncell_order = \"file\"\n\
          [gate]\nfeeds = [\"b\"]\np99 = \"20ms\"",
     )));
+}
+
+#[test]
+fn bytes_and_epochs_have_no_warm_up() {
+    let plan = described(&with("measure.epochs = 2"));
+    assert!(plan.contains("warmup_ns: 0, limit: Epochs { epochs: 2 }"), "{plan}");
 }
 
 #[test]

@@ -142,6 +142,7 @@ fn conflicting_keys() {
         "dataset = { source = \"existing\", samples = 100, seed = 2 }",
         "dataset = { source = \"existing\", sample_size = [\"1 MiB\", \"2 MiB\"] }",
         "measure = { duration = \"10s\", bytes = \"1 GiB\", epochs = 2 }",
+        "measure = { epochs = 2, warmup = \"1s\", budget = \"1m\" }",
         "load = { cache = \"cold\" }\ntargets.b = { at = \"/mnt/b\", direct = true }",
         "load = { cache = [\"warm\", \"bypass\"] }\ntargets.b = { at = \"/mnt/b\", direct = true }",
         "load = { cache = \"bypass\" }\ntargets.b = { at = \"/mnt/b\", direct = false }",
