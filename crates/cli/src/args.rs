@@ -31,8 +31,8 @@ pub(crate) enum Verb {
     Need(NeedArgs),
     /// Write the datasets of a scenario, or check that they are there
     Prepare(InputArgs),
-    /// Remove what feedline wrote below the paths of a scenario, and nothing else
-    Clean(InputArgs),
+    /// Remove what feedline wrote below a path, or the paths of a scenario, and nothing else
+    Clean(CleanArgs),
     /// Make table, Markdown or plot again from the record of a run
     Report(ReportArgs),
     /// Write a commented scenario to start from
@@ -59,6 +59,12 @@ pub(crate) struct InputArgs {
     /// Override a key of the scenario, e.g. --set load.threads=2
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CleanArgs {
+    /// Scenario file (*.toml), or a path
+    pub(crate) input: String,
 }
 
 #[derive(Debug, Args)]

@@ -11,6 +11,9 @@ use prepare::{PrepareError, Prepared};
 use crate::exit::Failure;
 use crate::open;
 
+/// Share by which files of a user's may differ in size from the need's samples and still pass for them.
+const SAMPLE_TOLERANCE: f64 = 0.1;
+
 /// One dataset on one target.
 pub(crate) struct Slot {
     /// Index of the target.
@@ -49,9 +52,7 @@ impl Data {
 
 /// Hash over the distinct access plans of cells, whatever their number, engine or depth.
 pub(crate) fn plan_hash<'a>(cells: impl Iterator<Item = (&'a Cell, &'a Objects)>) -> String {
-    let of_cell = |(cell, objects): (&Cell, &Objects)| {
-        dataset::plan_hash(objects, cell.access, cell.block_bytes, cell.seed)
-    };
+    let of_cell = |(cell, objects): (&Cell, &Objects)| dataset::plan_hash(objects, cell);
     dataset::combined_hash(cells.map(of_cell).collect())
 }
 
@@ -100,12 +101,31 @@ fn ready_one(
     let store = open::for_data(&target.config);
     let progress = |done, total| report(&target.name, done, total);
     match prepare::prepare(&*store, spec, threads, &progress, stop) {
-        Ok(prepared) => Ok(prepared),
+        Ok(prepared) => sample_is_known(plan, spec, &prepared).map(|()| prepared),
         Err(PrepareError::Interrupted { .. }) => Err(Failure::Interrupted),
         Err(error) => Err(error)
             .with_context(|| format!("target `{}` at `{}`", target.name, target.at))
             .map_err(Failure::from),
     }
+}
+
+/// Whether the mean size of a user's files may stand for a sample of the need. Where the two differ, a file holds
+/// many samples or half of one, and the line would be drawn for something else.
+fn sample_is_known(plan: &Plan, spec: &DatasetSpec, prepared: &Prepared) -> Result<(), Failure> {
+    let (DatasetSpec::Existing { sample_bytes: None }, Some(needed)) = (spec, plan.need.sample_bytes())
+    else {
+        return Ok(());
+    };
+    let mean = prepared.sample_bytes;
+    if (mean / needed - 1.0).abs() <= SAMPLE_TOLERANCE {
+        return Ok(());
+    }
+    let [mean, needed] = [mean, needed].map(|bytes| feed::units::group_digits(bytes.round() as u64));
+    Err(Failure::usage(format!(
+        "error: the files are of {mean} B on average, a sample of the need is of {needed} B\n  \
+         hint: say how many bytes one training sample takes here: --set dataset.sample_size=\"{mean} B\" if a file \
+         is a sample, \"{needed} B\" if files hold samples of the need's size"
+    )))
 }
 
 /// A dataset that no storage holds: the null target reads nothing.

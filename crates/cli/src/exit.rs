@@ -59,11 +59,20 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
     }
 }
 
+/// The error and its causes, without those that it has said already.
+fn chain(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said.as_str() {
+        "" => cause,
+        text if text.contains(&cause) => said,
+        text => format!("{text}: {cause}"),
+    })
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(message) => write!(f, "{message}"),
-            Self::Error(error) => write!(f, "error: {error:#}"),
+            Self::Error(error) => write!(f, "error: {}", chain(error)),
             Self::Interrupted => write!(f, "interrupted before anything was measured"),
         }
     }

@@ -21,6 +21,11 @@ pub(crate) fn facts(paths: &[String]) -> HostFacts {
 
 fn path_facts(at: &str) -> PathFacts {
     let probe = backend_file::probe_path(Path::new(at));
+    let parent = Path::new(at).parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists());
+    // Made by itself, a whole missing path is most likely a mount that is not there.
+    let missing = parent.filter(|_| !probe.exists);
+    let missing =
+        missing.map(|parent| format!("`{}` does not exist: is the storage mounted?", parent.display()));
     PathFacts {
         exists: probe.exists,
         directory: probe.directory,
@@ -29,18 +34,29 @@ fn path_facts(at: &str) -> PathFacts {
         in_memory: probe.in_memory,
         free_bytes: probe.free_bytes.map(|free| free + own_bytes(Path::new(at))),
         direct_align_bytes: probe.direct_align_bytes,
-        problem: probe.problem,
+        problem: probe.problem.or(missing),
     }
 }
 
-/// Bytes of complete datasets that feedline wrote directly below a path. A run may reuse them, so they are
-/// not held against it here; the preparation counts exactly what is missing.
+/// Bytes of the datasets, whole or begun, that feedline wrote directly below a path. A run may reuse them, so they
+/// are not held against it here; the preparation counts exactly what is missing.
 fn own_bytes(root: &Path) -> u64 {
-    let manifests = std::fs::read_dir(root).into_iter().flatten().flatten().filter_map(|entry| {
-        let text = std::fs::read_to_string(entry.path().join(dataset::MANIFEST_NAME)).ok()?;
-        serde_json::from_str::<dataset::Manifest>(&text).ok()
-    });
-    manifests.map(|manifest| u64::from(manifest.count).saturating_mul(manifest.bytes)).sum()
+    let folders = std::fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
+    folders
+        .filter(|folder| folder.join(dataset::MARKER_NAME).is_file())
+        .map(|folder| folder_bytes(&folder))
+        .sum()
+}
+
+fn folder_bytes(folder: &Path) -> u64 {
+    if let Ok(text) = std::fs::read_to_string(folder.join(dataset::MANIFEST_NAME))
+        && let Ok(manifest) = serde_json::from_str::<dataset::Manifest>(&text)
+    {
+        return u64::from(manifest.count).saturating_mul(manifest.bytes);
+    }
+    let entries = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries(folder).flat_map(|inner| entries(&inner.path()));
+    files.filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum()
 }
 
 fn memory_bytes() -> u64 {

@@ -26,6 +26,15 @@ pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
     Ok(Loaded { text: scenario.as_run(), plan })
 }
 
+/// The local paths of a scenario's targets, or the path itself. Asks nothing of the machine: what is there may be
+/// removed from a full disk too.
+pub(crate) fn local_paths(input: &str) -> Result<Vec<String>, Failure> {
+    if !is_scenario(input) {
+        return Ok(vec![input.to_owned()]);
+    }
+    Ok(scenario::parse(&read(input)?, &[]).map_err(Failure::usage)?.local_paths())
+}
+
 fn source(args: &InputArgs) -> Result<Source, Failure> {
     if is_scenario(&args.input) {
         if args.need.is_some() {
@@ -33,10 +42,7 @@ fn source(args: &InputArgs) -> Result<Source, Failure> {
                 "error: --need goes with a path; a scenario file states its own `need` (or use --set need=\"…\")",
             ));
         }
-        let text = std::fs::read_to_string(&args.input).map_err(|error| {
-            Failure::usage(format!("error: cannot read the scenario `{}`: {error}", args.input))
-        })?;
-        return Ok(Source { name: args.input.clone(), text });
+        return read(&args.input);
     }
     if args.need.is_none() {
         return Err(Failure::usage(format!(
@@ -45,6 +51,12 @@ fn source(args: &InputArgs) -> Result<Source, Failure> {
         )));
     }
     Ok(scenario::from_path(&args.input, args.need.as_deref()))
+}
+
+fn read(path: &str) -> Result<Source, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("error: cannot read the scenario `{path}`: {error}")))?;
+    Ok(Source { name: path.to_owned(), text })
 }
 
 fn is_scenario(input: &str) -> bool {

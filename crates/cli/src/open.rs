@@ -34,6 +34,11 @@ pub(crate) fn for_data(config: &BackendConfig) -> SharedStore {
     store(config, Engine::Pread)
 }
 
+/// A store for untimed work on a local path.
+pub(crate) fn local(at: &str) -> SharedStore {
+    for_data(&BackendConfig::File { root: at.into() })
+}
+
 fn store(config: &BackendConfig, engine: Engine) -> SharedStore {
     match (config, engine) {
         (BackendConfig::Null, _) => Arc::new(NullStore { copies: false }),

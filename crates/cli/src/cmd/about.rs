@@ -1,5 +1,7 @@
 //! What describes feedline itself: `schema`, `completions`, `man`.
 
+use std::io::Write as _;
+
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 
@@ -21,7 +23,16 @@ pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
 
 pub(crate) fn man() -> Result<Exit, Failure> {
     let mut page = Vec::new();
-    clap_mangen::Man::new(Cli::command()).render(&mut page)?;
+    let command = Cli::command();
+    clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
+        // Behind the page of the whole: one page is all there is to install.
+        let name = format!("feedline {}", verb.get_name());
+        let described = clap_mangen::Man::new(verb.clone().bin_name(name));
+        writeln!(page, ".SH \"VERB {}\"", verb.get_name().to_uppercase())?;
+        described.render_synopsis_section(&mut page)?;
+        described.render_options_section(&mut page)?;
+    }
     output::print(&String::from_utf8_lossy(&page))?;
     Ok(Exit::Ok)
 }

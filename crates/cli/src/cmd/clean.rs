@@ -3,22 +3,17 @@
 use anyhow::Context as _;
 use prepare::Cleaned;
 
-use crate::args::InputArgs;
+use crate::args::CleanArgs;
 use crate::exit::{Exit, Failure};
 use crate::{load, open, output};
 
-pub(crate) fn clean(args: &InputArgs) -> Result<Exit, Failure> {
-    let plan = load::load(args)?.plan;
-    let mut cleaned_paths: Vec<&str> = Vec::new();
-    for target in plan.targets.iter().filter(|target| target.config.capabilities().writable) {
-        if cleaned_paths.contains(&target.at.as_str()) {
-            continue;
-        }
-        cleaned_paths.push(&target.at);
-        let store = open::for_data(&target.config);
-        let cleaned = prepare::clean(&*store)
-            .with_context(|| format!("target `{}` at `{}`", target.name, target.at))?;
-        output::print(&describe(&target.at, &cleaned))?;
+pub(crate) fn clean(args: &CleanArgs) -> Result<Exit, Failure> {
+    let mut paths = load::local_paths(&args.input)?;
+    paths.sort_unstable();
+    paths.dedup();
+    for at in paths {
+        let cleaned = prepare::clean(&*open::local(&at)).with_context(|| format!("cannot clean `{at}`"))?;
+        output::print(&describe(&at, &cleaned))?;
     }
     Ok(Exit::Ok)
 }

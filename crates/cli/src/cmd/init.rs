@@ -15,6 +15,10 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, Failure> {
         .and_then(|need| need.resolve())
         .map_err(|error| Failure::usage(format!("error: {error}")))?;
     let text = scenario::init(&args.at, &args.need);
+    scenario::check_shape(&text).map_err(Failure::usage)?;
+    if let Some(path) = args.file.as_ref().filter(|path| path.extension().is_none_or(|of| of != "toml")) {
+        return Err(Failure::usage(format!("error: `{}` must end in .toml: scenarios do", path.display())));
+    }
     let Some(path) = &args.file else {
         output::print(&text)?;
         return Ok(Exit::Ok);

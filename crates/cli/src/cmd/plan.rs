@@ -8,7 +8,7 @@ use plan::{DatasetSpec, Limit, Plan};
 use crate::args::InputArgs;
 use crate::data;
 use crate::exit::{Exit, Failure};
-use crate::{load, output};
+use crate::{load, open, output};
 
 /// What ceilings and the setting up of a repetition take, about.
 const OVERHEAD_NS: u64 = 150_000_000;
@@ -22,6 +22,7 @@ pub(crate) fn plan(args: &InputArgs) -> Result<Exit, Failure> {
 fn describe(plan: &Plan) -> String {
     let buffers = plan.cells.iter().map(plan::Cell::buffers_bytes).max().unwrap_or(0);
     let mut rows = vec![("need", need(plan)), ("line", feed_line(plan))];
+    rows.extend(plan.targets.iter().map(|target| ("target", place(target))));
     rows.extend(datasets(plan).into_iter().map(|data| ("data", data)));
     rows.extend([
         ("cells", cells(plan)),
@@ -68,6 +69,18 @@ fn feed_line(plan: &Plan) -> String {
     lines.join("; ")
 }
 
+/// Where a target lies: a mount that is missing would otherwise be the root disk.
+fn place(target: &plan::Target) -> String {
+    let facts = open::for_data(&target.config).facts();
+    let fact = |name: &str| facts.iter().find(|fact| fact.0 == name).map(|fact| fact.1.as_str());
+    match (fact("file_system"), fact("mount_point"), fact("mount_source")) {
+        (Some(kind), Some(point), Some(source)) => {
+            format!("{}: {} on {kind} ({source}, mounted at {point})", target.name, target.at)
+        }
+        _ => format!("{}: {}", target.name, target.at),
+    }
+}
+
 fn datasets(plan: &Plan) -> Vec<String> {
     let uses: BTreeSet<(usize, usize)> = plan.cells.iter().map(|cell| (cell.target, cell.dataset)).collect();
     uses.into_iter().map(|(target, dataset)| data(&plan.targets[target], &plan.datasets[dataset])).collect()
@@ -107,7 +120,9 @@ fn time(plan: &Plan) -> String {
     let capped = plan.measure.budget_ns.map_or_else(String::new, |budget| {
         format!(", capped by the budget of {}", format_duration_ns(budget))
     });
-    format!("about {}{capped}, and the writing of data", format_duration_ns(total_ns))
+    let writes = plan.datasets.iter().any(|spec| matches!(spec, DatasetSpec::Generate { .. }));
+    let writing = if writes { ", and the writing of data" } else { "" };
+    format!("about {}{capped}{writing}", format_duration_ns(total_ns))
 }
 
 fn hash(plan: &Plan) -> String {

@@ -18,7 +18,8 @@ pub(crate) fn prepare(args: &InputArgs) -> Result<Exit, Failure> {
     let report = |target: &str, done, total| progress.writing(target, done, total);
     let data = data::make_ready(&plan, environment::usable_cores(), &report, &stop)?;
     progress.finish();
-    let lines = data.slots().iter().map(|slot| line(&plan, slot));
+    let held = data.slots().iter().filter(|slot| plan.targets[slot.target].config.is_storage());
+    let lines = held.map(|slot| line(&plan, slot));
     output::print(&lines.collect::<String>())?;
     Ok(Exit::Ok)
 }

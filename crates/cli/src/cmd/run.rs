@@ -11,6 +11,7 @@ use engine::{Bench, BenchSettings, Event, Progress as Counters, Seat};
 use plan::Plan;
 use record::{End, Line, Redactor, Role, Run, RunRecord, RunWriter};
 use report::RenderError;
+use rustix::fs::{Access, access};
 
 use crate::args::RunArgs;
 use crate::data::{self, Data, Slot};
@@ -27,18 +28,28 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let progress = Progress::new(args.no_progress, &counters);
     let cores = environment::usable_cores();
 
+    let results = writable_folder(&args.results)?;
     progress.phase("making the datasets ready");
     let report = |target: &str, done, total| progress.writing(target, done, total);
     let data = data::make_ready(&loaded.plan, cores, &report, &stop)?;
 
-    let mut session = Session::begin(args, &loaded, &data)?;
+    let mut session = Session::begin(&results, args.no_redact, &loaded, &data)?;
     let bench = (&*stop, &*counters, cores);
     let interrupted = session.execute(&loaded.plan, &data, bench, &progress)?;
     progress.finish();
 
     let summary = conclude(&session.folder)?;
+    output::print(&format!("record {}\n", session.folder.display()))?;
     output::print(&format!("{}\n", report::terminal(&summary).trim_end()))?;
-    Ok(if interrupted { Exit::Interrupted } else { gate_exit(&summary, args.strict) })
+    Ok(if interrupted { Exit::Interrupted } else { exit_of(&summary, args.strict) })
+}
+
+/// The folder for runs, made and tried before hours are spent on a dataset.
+fn writable_folder(path: &Path) -> Result<PathBuf, Failure> {
+    let tried =
+        std::fs::create_dir_all(path).and_then(|()| Ok(access(path, Access::WRITE_OK | Access::EXEC_OK)?));
+    tried.with_context(|| format!("cannot write results into `{}`", path.display()))?;
+    Ok(path.to_owned())
 }
 
 /// A record being written, and its lines so far.
@@ -49,11 +60,11 @@ struct Session {
 }
 
 impl Session {
-    fn begin(args: &RunArgs, loaded: &Loaded, data: &Data) -> Result<Self, Failure> {
-        let run: Run = describe::run(&loaded.plan, data, !args.no_redact);
+    fn begin(results: &Path, keep_names: bool, loaded: &Loaded, data: &Data) -> Result<Self, Failure> {
+        let run: Run = describe::run(&loaded.plan, data, !keep_names);
         let env = environment::capture();
-        let secrets = if args.no_redact { Vec::new() } else { environment::secrets() };
-        let folder = args.results.join(&run.run_id);
+        let secrets = if keep_names { Vec::new() } else { environment::secrets() };
+        let folder = results.join(&run.run_id);
         let writer = RunWriter::create(&folder, &run, &loaded.text, &env, Redactor::new(secrets))?;
         Ok(Self { folder, writer, so_far: RunRecord { run, env, lines: Vec::new(), loss: None } })
     }
@@ -72,16 +83,16 @@ impl Session {
         let settings =
             BenchSettings { measure: plan.measure.clone(), cores, rank: (0, 1), variant: "base".to_owned() };
         let mut bench = Bench::new(&plan.cells, &seats, settings, &clock, stop, counters);
-        let budget = Budget::of(plan, bench.repetition_cost_ns());
-        progress.expect(budget.repetitions);
+        let confirming = confirming(plan);
+        progress.expect(plan.cells.len() as u64 * u64::from(plan.measure.repetitions) + confirming);
 
         progress.phase("measuring the client's own ceiling");
         bench.ceilings(&mut |event| self.take(event, progress))?;
         progress.phase("measuring the cells, interleaved");
-        let mut not_run = bench.measure(budget.measure_until_ns, &mut |event| self.take(event, progress))?;
+        let mut not_run = bench.measure(confirming, &mut |event| self.take(event, progress))?;
         progress.phase("confirming the chosen cells with fresh repetitions");
         let chosen = self.chosen(plan);
-        not_run.extend(bench.confirm(&chosen, budget.until_ns, &mut |event| self.take(event, progress))?);
+        not_run.extend(bench.confirm(&chosen, &mut |event| self.take(event, progress))?);
 
         let interrupted = stop.load(Ordering::Relaxed);
         let changed = changed(plan, data, cores);
@@ -131,25 +142,10 @@ fn seats(plan: &Plan, data: &Data, stores: &Stores) -> Vec<Seat> {
     plan.cells.iter().map(seat).collect()
 }
 
-/// Until when repetitions may start, with time kept back for the confirmation.
-struct Budget {
-    repetitions: u64,
-    measure_until_ns: Option<u64>,
-    until_ns: Option<u64>,
-}
-
-impl Budget {
-    fn of(plan: &Plan, repetition_cost_ns: u64) -> Self {
-        let each = u64::from(plan.measure.repetitions);
-        let confirming =
-            plan.targets.iter().filter(|target| target.config.is_storage()).count() as u64 * each;
-        let until_ns = plan.measure.budget_ns;
-        Self {
-            repetitions: plan.cells.len() as u64 * each + confirming,
-            measure_until_ns: until_ns.map(|until| until.saturating_sub(confirming * repetition_cost_ns)),
-            until_ns,
-        }
-    }
+/// Repetitions that the confirmation will make: those of one cell for each storage.
+fn confirming(plan: &Plan) -> u64 {
+    let storages = plan.targets.iter().filter(|target| target.config.is_storage()).count();
+    storages as u64 * u64::from(plan.measure.repetitions)
 }
 
 /// Datasets whose files are no longer what they were when the run began. One that cannot even be looked at
@@ -182,20 +178,15 @@ fn conclude(folder: &Path) -> Result<Summary, Failure> {
     Ok(summary)
 }
 
-fn gate_exit(summary: &Summary, strict: bool) -> Exit {
+/// The exit code of a run that came to its end. The reasons are on the page that was printed.
+fn exit_of(summary: &Summary, strict: bool) -> Exit {
+    if summary.cells.iter().all(|cell| cell.figures().is_none()) {
+        return Exit::Error;
+    }
     match analysis::gate(summary) {
         GateResult::None | GateResult::Met => Exit::Ok,
-        GateResult::Missed(reasons) => {
-            for reason in reasons {
-                output::say(&format!("gate missed: {reason}"));
-            }
-            Exit::GateMissed
-        }
-        GateResult::Inconclusive(reasons) => {
-            for reason in reasons {
-                output::say(&format!("gate inconclusive: {reason}"));
-            }
-            if strict { Exit::Inconclusive } else { Exit::Ok }
-        }
+        GateResult::Missed(_) => Exit::GateMissed,
+        GateResult::Inconclusive(_) if strict => Exit::Inconclusive,
+        GateResult::Inconclusive(_) => Exit::Ok,
     }
 }

@@ -86,6 +86,52 @@ fn two_preparations_at_once_make_one_dataset() {
 }
 
 #[test]
+fn a_killed_preparation_can_be_cleaned_from_a_disk_that_is_full() {
+    let bench = Bench::with(DISK);
+    let large =
+        ["prepare", "s.toml", "--set", "dataset.size=\"256 MiB\"", "--set", "dataset.sample_size=\"1 MiB\""];
+    let mut child = bench.spawn(&large);
+    until(&mut child, || bench.data_files().len() >= 3);
+    signal(&child, libc::SIGKILL);
+    child.wait().unwrap();
+    bench.write("s.toml", &fs::read_to_string(bench.path("s.toml")).unwrap().replace("4 MiB", "900 TiB"));
+    bench.run(&["clean", "s.toml"]).exits(0);
+    assert_eq!(bench.data_files().len(), 0);
+    bench.run(&["clean", "data"]).exits(0).says("0 files");
+    bench.run(&["clean", "not/there"]).exits(0);
+}
+
+#[test]
+fn a_run_without_any_figure_is_an_error() {
+    let bench = Bench::with(DISK);
+    bench.run(&["prepare", "s.toml"]).exits(0);
+    let mut child = bench.spawn(&["run", "s.toml", "--set", "measure.warmup=\"1s\""]);
+    until(&mut child, || {
+        bench.path("results").is_dir() && fs::read_dir(bench.path("results")).unwrap().count() > 0
+    });
+    fs::remove_dir_all(bench.path("data")).unwrap();
+    Ended::of(child.wait_with_output().unwrap()).exits(1);
+}
+
+#[test]
+fn threads_that_cannot_be_had_are_a_failed_cell_and_no_hang() {
+    let bench = Bench::with(DISK);
+    let mut prepare = bench.command(&["prepare", "s.toml"]);
+    in_child(&mut prepare, become_nobody);
+    finish(prepare).exits(0);
+    let mut command = bench.command(&[
+        "run",
+        "s.toml",
+        "--set",
+        "load.queue_depth=[1, 600]",
+        "--set",
+        "load.cache=\"bypass\"",
+    ]);
+    in_child(&mut command, || become_nobody().and_then(|()| limit(libc::RLIMIT_NPROC, 300)));
+    finish(command).says("cannot start 600 threads");
+}
+
+#[test]
 fn a_dataset_that_changed_since_it_was_written_is_refused() {
     let bench = Bench::with(DISK);
     bench.run(&["prepare", "s.toml"]).exits(0);

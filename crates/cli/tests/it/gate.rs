@@ -17,7 +17,7 @@ fn without_a_gate_a_verdict_exits_with_zero() {
 #[test]
 fn a_gated_target_that_starves_exits_with_three() {
     let bench = Bench::with(DISK);
-    run_too_much(&bench, &["--set", "gate.feeds=[\"disk\"]"]).exits(3).says("gate missed");
+    run_too_much(&bench, &["--set", "gate.feeds=[\"disk\"]"]).exits(3).says("missed");
 }
 
 #[test]

@@ -8,12 +8,14 @@ use crate::harness::{Bench, DISK};
 fn a_scenario_ends_with_a_verdict_a_plot_and_a_record_that_make_themselves_again() {
     let bench = Bench::with(DISK);
     let ran = bench.run(&["run", "s.toml"]).exits(0);
-    assert!(ran.out.lines().last().unwrap().starts_with("FEEDS"), "{}", ran.out);
+    assert!(ran.out.contains("\nFEEDS "), "{}", ran.out);
     let run = bench.run_folder();
     fs::remove_dir_all(bench.path("data")).unwrap();
 
     let folder = run.to_str().unwrap();
-    assert_eq!(bench.run(&["report", folder]).exits(0).out, ran.out);
+    let (record, page) = ran.out.split_once('\n').unwrap();
+    assert!(record.starts_with("record results/"), "{record}");
+    assert_eq!(bench.run(&["report", folder]).exits(0).out, page);
     for (format, file) in [("markdown", "report.md"), ("svg", "throughput.svg")] {
         let again = bench.run(&["report", folder, "--format", format]).exits(0).out;
         assert_eq!(again.trim_end(), fs::read_to_string(run.join(file)).unwrap().trim_end(), "{file}");
@@ -100,6 +102,27 @@ fn listing(bench: &Bench) -> Vec<(String, u64, std::time::SystemTime)> {
     }
     found.sort();
     found
+}
+
+#[test]
+fn files_that_may_not_be_samples_of_the_need_must_be_explained() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("mine")).unwrap();
+    for name in 0..4 {
+        fs::write(bench.path("mine").join(name.to_string()), vec![7; 1_000_000]).unwrap();
+    }
+    let run = ["run", "mine", "--need", "1xh100:resnet50", "--set", "dataset.source=\"existing\""];
+    bench.run(&run).exits(2).says("1,000,000 B on average").says("114,660 B");
+    let short = [
+        "--set",
+        "measure.duration=\"50ms\"",
+        "--set",
+        "measure.warmup=\"0s\"",
+        "--set",
+        "load.queue_depth=1",
+    ];
+    let explained = ["--set", "dataset.sample_size=\"1 MB\""];
+    bench.run(&[&run[..], &short, &explained].concat()).exits(0);
 }
 
 #[test]
