@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use feed::Interval;
 use record::{Ceiling, Cell, Measure, Rep, counter};
 
+use crate::flag::{Flag, Gravity, percent};
 use crate::interval;
 use crate::latency::Latency;
 use crate::repetitions::{Repetitions, counted};
-use crate::validity::{self, ClientShares, Flag, Gravity, available_ns, resident_before};
+use crate::validity::{self, ClientShares, available_ns, resident_after, resident_before};
 
 /// A rate over repetitions.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,7 +63,7 @@ pub struct Figures {
     pub errors: BTreeMap<String, u64>,
     /// Processor time of this process by read, nanoseconds.
     pub cpu_ns_per_op: Option<f64>,
-    /// Share of the processor time this process may use, 0 to 1.
+    /// Share of the processor time that its threads may use; kernel threads may take it beyond 1.
     pub cpu_share: Option<f64>,
     /// Share of the null ceiling; absent without one.
     pub ceiling_share: Option<f64>,
@@ -81,6 +82,8 @@ pub(crate) struct Context<'a> {
     pub(crate) line_samples_per_s: Option<f64>,
     pub(crate) ceilings: &'a [&'a Ceiling],
     pub(crate) measure: &'a Measure,
+    /// Processors of the machine; absent when the record does not say.
+    pub(crate) cores_online: Option<u32>,
 }
 
 impl Figures {
@@ -94,7 +97,7 @@ impl Figures {
         let ops_per_s = interval::mean(&used.iter().map(|rep| per_s(rep, counter::OPS)).collect::<Vec<_>>())?;
         let latency = Latency::of(used);
         let client = client_shares(context, used, ops_per_s, bps.mean);
-        let mut flags = validity::flags(context.cell, context.storage, reps, client, context.measure);
+        let mut flags = validity::flags(context, reps, client);
         if latency.unreadable > 0 {
             flags.push(Flag::NoHistogram { repetitions: latency.unreadable });
         }
@@ -141,7 +144,7 @@ fn cpu_ns(used: &[&Rep]) -> f64 {
 }
 
 fn client_shares(context: &Context<'_>, used: &[&Rep], ops_per_s: f64, bps: f64) -> ClientShares {
-    let available: f64 = used.iter().map(|rep| available_ns(rep)).sum();
+    let available: f64 = used.iter().map(|rep| available_ns(rep, context.cell.threads)).sum();
     ClientShares {
         ceiling: validity::ceiling_share(&context.cell.cell, ops_per_s, bps, context.ceilings),
         cpu: (available > 0.0).then(|| cpu_ns(used) / available),
@@ -156,26 +159,28 @@ fn errors_by_kind(reps: &Repetitions<'_>) -> BTreeMap<String, u64> {
     kinds
 }
 
-/// `cold: at most 0.2 % resident before (cachestat)`.
+/// `cold: at most 0.2 % resident before (cachestat)`; for a cell that bypasses the page cache what counts is
+/// that its reads left nothing there.
 fn cache_words(cache: &str, used: &[&Rep]) -> String {
     let method = used.first().map_or("none", |rep| rep.cache.method.as_str());
-    let shares: Option<Vec<f64>> = used.iter().map(|rep| resident_before(rep)).collect();
+    let resident = if cache == "bypass" { resident_after } else { resident_before };
+    let shares: Option<Vec<f64>> = used.iter().map(|rep| resident(rep)).collect();
     match (cache, shares) {
-        ("bypass", _) => format!("page cache bypassed ({method})"),
+        ("bypass", Some(shares)) => {
+            let most = shares.into_iter().fold(0.0, f64::max);
+            format!("bypass: at most {} resident after ({method})", percent(most))
+        }
+        ("bypass", None) => format!("direct I/O not proven: residency unknown ({method})"),
         ("warm", Some(shares)) => {
             let least = shares.into_iter().fold(f64::INFINITY, f64::min);
-            format!("warm: at least {} resident before ({method})", share_words(least))
+            format!("warm: at least {} resident before ({method})", percent(least))
         }
         (_, Some(shares)) => {
             let most = shares.into_iter().fold(0.0, f64::max);
-            format!("{cache}: at most {} resident before ({method})", share_words(most))
+            format!("{cache}: at most {} resident before ({method})", percent(most))
         }
         (_, None) => format!("{cache} not proven ({method})"),
     }
-}
-
-fn share_words(share: f64) -> String {
-    if share <= 0.0 { "0 %".to_owned() } else { validity::percent(share) }
 }
 
 #[cfg(test)]
@@ -214,16 +219,18 @@ mod tests {
     }
 
     #[test]
-    fn processor_time_is_per_read_and_per_usable_core() {
+    fn processor_time_is_per_read_and_per_core_that_its_threads_can_use() {
         let mut one = rep("c", 0, 1e9);
         one.usage.cpu_user_ns = 300_000_000;
         one.usage.cpu_system_ns = 100_000_000;
         one.usage.wall_ns = 1_000_000_000;
         one.usage.cores = 4;
         let ops = counted(&one, counter::OPS) as f64;
-        let figures = figures_of(vec![one], |_| {});
-        assert_eq!(figures.cpu_share, Some(0.1));
+        let figures = figures_of(vec![one.clone()], |_| {});
+        assert_eq!(figures.cpu_share, Some(0.1), "four cores bound eight threads");
         assert_eq!(figures.cpu_ns_per_op, Some(4e8 / ops));
+        let single = figures_of(vec![one], |b| b.edit_cell("c", |cell| cell.threads = 1));
+        assert_eq!(single.cpu_share, Some(0.4), "one thread bounds four cores");
     }
 
     #[test]
@@ -234,6 +241,33 @@ mod tests {
         assert_eq!(direct.ceiling_share, Some(0.25));
         let copied = figures_of(vec![one], |b| b.push_ceiling(ceiling("c", true, 1, 2_000_000_000)));
         assert_eq!(copied.ceiling_share, Some(0.5));
+    }
+
+    #[test]
+    fn a_ceiling_without_a_read_is_unknown() {
+        let unknown = figures_of(vec![rep("c", 0, 1e9)], |b| b.push_ceiling(ceiling("c", false, 0, 0)));
+        assert_eq!(unknown.ceiling_share, None);
+        assert!(!unknown.is_client_limited());
+    }
+
+    #[test]
+    fn the_page_cache_is_told_in_words() {
+        let words = |cache: &str, before, after| {
+            let mut one = rep("c", 0, 1e9);
+            one.cache = record::CacheProof {
+                method: "mincore".to_owned(),
+                total_bytes: 1_000,
+                before_bytes: before,
+                after_bytes: after,
+            };
+            figures_of(vec![one], |b| b.edit_cell("c", |cell| cell.cache = cache.to_owned())).cache
+        };
+        assert_eq!(words("bypass", Some(900), Some(2)), "bypass: at most 0.2 % resident after (mincore)");
+        let unknown = "direct I/O not proven: residency unknown (mincore)";
+        assert_eq!(words("bypass", Some(0), None), unknown);
+        assert_eq!(words("cold", Some(0), Some(900)), "cold: at most 0 % resident before (mincore)");
+        assert_eq!(words("warm", Some(1_000), None), "warm: at least 100 % resident before (mincore)");
+        assert_eq!(words("cold", None, Some(0)), "cold not proven (mincore)");
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Builder {
             engine: "io_uring".to_owned(),
             stands_in_for: None,
             queue_depth,
-            threads: 1,
+            threads: 8,
             block_bytes: SAMPLE_BYTES,
             access: "shuffled_epoch".to_owned(),
             cache: "bypass".to_owned(),
@@ -171,14 +171,17 @@ pub(crate) fn rep(cell: &str, number: u32, bps: f64) -> Rep {
         outcome: Outcome::Complete,
         window_start_ns: 0,
         window_ns: 1_000_000_000,
-        counters: BTreeMap::from([(counter::OPS.to_owned(), ops), (counter::BYTES.to_owned(), bytes)]),
+        counters: [(counter::OPS, ops), (counter::BYTES, bytes), (counter::VERIFIED, 8)]
+            .map(|(name, count)| (name.to_owned(), count))
+            .into(),
         errors: BTreeMap::new(),
         histograms: BTreeMap::from([("service_ns".to_owned(), record::encode(&service))]),
         usage: Usage { wall_ns: 1_000_000_000, cores: 8, ..Usage::default() },
         cache: CacheProof {
-            method: "direct".to_owned(),
+            method: "mincore".to_owned(),
             total_bytes: 1_000_000_000,
-            ..CacheProof::default()
+            before_bytes: Some(0),
+            after_bytes: Some(0),
         },
         granted: BTreeMap::new(),
     }

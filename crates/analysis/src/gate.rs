@@ -1,5 +1,7 @@
 //! What the gate of a scenario makes of a summary: the only thing that turns a verdict into an exit code.
 
+use std::collections::BTreeSet;
+
 use feed::Judgement;
 
 use crate::summary::{CellSummary, Measurement, Summary};
@@ -20,7 +22,8 @@ pub enum GateResult {
 
 /// Evaluates the gate of a run.
 ///
-/// A target whose cells or whose confirmation failed misses the gate: a failure must not pass as doubt.
+/// A target whose cells or whose confirmation failed, or whose cells were all skipped, misses the gate: what
+/// could not be measured must not pass as doubt.
 pub fn gate(summary: &Summary) -> GateResult {
     let gate = &summary.gate;
     if gate.feeds.is_empty() && gate.p99_ns.is_none() {
@@ -34,6 +37,10 @@ pub fn gate(summary: &Summary) -> GateResult {
     if let Some(limit_ns) = gate.p99_ns {
         for verdict in gated(summary) {
             sort(latency(summary, verdict, limit_ns), &mut missed, &mut open);
+        }
+        for target in skipped_whole(summary) {
+            let words = format!("{target} p99: {}", absent(summary, target));
+            sort(Demand::Fails(words), &mut missed, &mut open);
         }
     }
     if !missed.is_empty() {
@@ -59,7 +66,7 @@ fn sort(demand: Demand, missed: &mut Vec<String>, open: &mut Vec<String>) {
 
 fn feeds(summary: &Summary, target: &str) -> Demand {
     let Some(verdict) = summary.verdicts.iter().find(|verdict| verdict.target == target) else {
-        return Demand::Fails(format!("{target}: the run has no such storage target"));
+        return Demand::Fails(format!("{target} must FEED: {}", absent(summary, target)));
     };
     let words = format!("{target} must FEED: {}", verdict.sentence());
     match (&verdict.judgement, &verdict.cause) {
@@ -69,6 +76,24 @@ fn feeds(summary: &Summary, target: &str) -> Demand {
         }
         (Judgement::Uncertain, _) => Demand::Open(words),
     }
+}
+
+/// Why a target has no verdict.
+fn absent(summary: &Summary, target: &str) -> String {
+    let skipped = summary.skipped.iter().find(|skipped| skipped.target == target);
+    skipped.map_or_else(
+        || "the run has no such storage target".to_owned(),
+        |skipped| format!("nothing was measured: {}: {}", skipped.engine, skipped.reason),
+    )
+}
+
+/// Targets that were left out before the run altogether, so that the record does not even hold them; those
+/// that the gate names are among its demands already, and fail there.
+fn skipped_whole(summary: &Summary) -> BTreeSet<&str> {
+    let names = summary.skipped.iter().map(|skipped| skipped.target.as_str());
+    names
+        .filter(|name| summary.gate.feeds.is_empty() && summary.targets.iter().all(|one| one.name != *name))
+        .collect()
 }
 
 /// The verdicts that a demand on latency applies to: the gated targets, or all when none is named.
@@ -91,7 +116,13 @@ fn latency(summary: &Summary, verdict: &Verdict, limit_ns: u64) -> Demand {
         Some(None) => {
             Demand::Open(format!("{target} p99 against {limit}: fewer than 1,000 reads were measured"))
         }
-        None => Demand::Open(format!("{target} p99 against {limit}: not confirmed")),
+        None => {
+            let words = format!("{target} p99 against {limit}: {}", verdict.sentence());
+            match verdict.cause {
+                Cause::NothingMeasured { .. } | Cause::ConfirmationFailed { .. } => Demand::Fails(words),
+                _ => Demand::Open(words),
+            }
+        }
     }
 }
 
@@ -136,6 +167,47 @@ mod tests {
         assert!(
             matches!(gate_of(&[1.1, 1.1, 1.1], unknown), GateResult::Missed(list) if list[0].contains("tape"))
         );
+    }
+
+    fn skip_all(builder: &mut Builder) {
+        builder.run.cells.clear();
+        builder.lines.clear();
+        builder.run.skipped.push(record::Skipped {
+            target: "disk".to_owned(),
+            engine: "io_uring".to_owned(),
+            reason: "the kernel forbids it".to_owned(),
+        });
+    }
+
+    #[test]
+    fn a_target_of_which_all_was_skipped_misses_with_its_reason() {
+        let known = |b: &mut Builder| skip_all(b);
+        let without_its_target = |b: &mut Builder| {
+            skip_all(b);
+            b.run.targets.clear();
+        };
+        let words = "disk must FEED: nothing was measured: io_uring: the kernel forbids it";
+        let missed = GateResult::Missed(vec![words.to_owned()]);
+        assert_eq!(gate_of(&[1.1, 1.1, 1.1], known), missed);
+        assert_eq!(gate_of(&[1.1, 1.1, 1.1], without_its_target), missed);
+    }
+
+    #[test]
+    fn a_skipped_target_does_not_slip_past_a_demand_on_latency_alone() {
+        let by_latency = |edit: fn(&mut Builder)| {
+            move |b: &mut Builder| {
+                b.run.gate.feeds.clear();
+                b.run.gate.p99_ns = Some(2_000_000);
+                skip_all(b);
+                edit(b);
+            }
+        };
+        for edit in [|_: &mut Builder| {}, |b: &mut Builder| b.run.targets.clear()] {
+            let GateResult::Missed(words) = gate_of(&[1.1, 1.1, 1.1], by_latency(edit)) else {
+                panic!("not missed")
+            };
+            assert!(words[0].contains("the kernel forbids it") && words.len() == 1, "{words:?}");
+        }
     }
 
     #[test]

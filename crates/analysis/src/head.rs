@@ -4,6 +4,7 @@ use record::{Ceiling, Environment, Run, RunRecord, Target, Tool, counter};
 
 use crate::repetitions::counted;
 use crate::summary::{CellSummary, Lines, Measurement};
+use crate::validity::is_known;
 
 /// The head of a report.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,7 +117,7 @@ fn machine(env: &Environment) -> String {
 
 /// Slowest and fastest ceiling of one kind, counted by `count`, per second.
 fn ceilings(lines: &Lines<'_>, copies: bool, count: fn(&Ceiling) -> u64) -> Option<(f64, f64)> {
-    let of_kind = lines.ceilings.iter().filter(|ceiling| ceiling.copies == copies && ceiling.window_ns > 0);
+    let of_kind = lines.ceilings.iter().filter(|ceiling| ceiling.copies == copies && is_known(ceiling));
     let rates = of_kind.map(|ceiling| count(ceiling) as f64 / (ceiling.window_ns as f64 / 1e9));
     rates.fold(None, |range, rate| {
         let (low, high) = range.unwrap_or((rate, rate));

@@ -5,11 +5,11 @@ use record::{Ceiling, Cell, End, Line, Rep, Role, RunRecord, Skipped, Target};
 
 use crate::curve::{self, Panel};
 use crate::figures::{Context, Figures};
+use crate::flag::Flag;
 use crate::head::{self, CeilingFigures, DatasetFigures, Head};
 use crate::need::{self, LineAt};
 use crate::repetitions::{self, Repetitions};
 use crate::untested;
-use crate::validity::Flag;
 use crate::verdict::{self, Verdict};
 
 /// Everything a report needs.
@@ -131,7 +131,7 @@ pub fn summarise(record: &RunRecord) -> Summary {
         gate: run.gate.clone(),
     };
     summary.verdicts = verdict::of_targets(&summary, &lines);
-    summary.not_tested = untested::not_tested(&summary);
+    summary.not_tested = untested::not_tested(&lines, &summary);
     summary.notes = untested::notes(record, &lines, &summary);
     summary
 }
@@ -193,6 +193,7 @@ fn cell_summary(record: &RunRecord, lines: &Lines<'_>, need: Option<&Need>, cell
             line_samples_per_s: line.map(|line| line.samples_per_s),
             ceilings: &lines.ceilings,
             measure: &run.measure,
+            cores_online: record.env.cores_online.value().copied(),
         };
         of_repetitions(&context, reps, lines)
     };

@@ -1,28 +1,81 @@
 //! What a run does not show, and what a reader must know of it.
 
-use record::{RunRecord, Target};
+use std::collections::BTreeSet;
 
+use record::{RunRecord, Target, counter};
+
+use crate::flag::Flag;
+use crate::repetitions::counted;
 use crate::summary::{CellSummary, Lines, Summary};
-use crate::validity::Flag;
+use crate::validity::{is_known, resident_after};
 
 /// What the verdicts do not cover, each in a few words.
-pub(crate) fn not_tested(summary: &Summary) -> Vec<String> {
+pub(crate) fn not_tested(lines: &Lines<'_>, summary: &Summary) -> Vec<String> {
     let mut list = Vec::new();
     let hosts = summary.need.as_ref().map_or(1, |need| need.hosts);
     if hosts > 1 {
         list.push(format!("{hosts} hosts at once"));
     }
     list.push("decode".to_owned());
-    list.push("opening files per sample (files are held open)".to_owned());
-    if summary.datasets.iter().any(|dataset| dataset.reads_repeat) {
-        list.push("the device's and the hypervisor's cache not excluded (reads repeat)".to_owned());
-    }
+    list.push(opening(lines, summary));
+    list.extend(caches_below(summary));
     let limited = summary.cells.iter().filter(|cell| is_client_limited(cell)).count();
     if limited > 0 {
         let cells = if limited == 1 { "cell" } else { "cells" };
         list.push(format!("what storage does beyond {limited} client-limited {cells}"));
     }
     list
+}
+
+fn opening(lines: &Lines<'_>, summary: &Summary) -> String {
+    let of_storage = |name: &str| summary.cell(name).is_some_and(|cell| cell.storage);
+    let reps = lines.reps.iter().filter(|rep| of_storage(&rep.cell));
+    match reps.map(|rep| counted(rep, counter::OPENS)).sum::<u64>() {
+        0 => "opening files per sample (files are held open)".to_owned(),
+        opens => {
+            let opens = feed::group_digits(opens);
+            format!("opening a file for each sample ({opens} reads opened theirs, the others found it open)")
+        }
+    }
+}
+
+/// The caches behind the page cache that may have held what was read again; absent when nothing was.
+fn caches_below(summary: &Summary) -> Option<String> {
+    let repeats = |dataset: usize| summary.datasets.get(dataset).is_some_and(|figures| figures.reads_repeat);
+    if !summary.datasets.iter().any(|dataset| dataset.reads_repeat) {
+        return None;
+    }
+    let is_read_again = |target: &&Target| {
+        target.storage
+            && summary.cells.iter().any(|cell| cell.cell.target == target.name && repeats(cell.cell.dataset))
+    };
+    let targets: Vec<&Target> = summary.targets.iter().filter(is_read_again).collect();
+    let mut caches = vec!["the device's and the hypervisor's cache".to_owned()];
+    let mut add = |cache: &str, is_kind: fn(&str) -> bool| {
+        let of_kind = targets.iter().filter(|target| file_system(target).is_some_and(is_kind));
+        let names: Vec<&str> = of_kind.map(|target| target.name.as_str()).collect();
+        if !names.is_empty() {
+            caches.push(format!("{cache} ({})", names.join(", ")));
+        }
+    };
+    add("the file system's own cache", has_own_cache);
+    add("the server's cache", has_server);
+    Some(format!("{} not excluded (reads repeat)", caches.join(", ")))
+}
+
+fn file_system(target: &Target) -> Option<&str> {
+    target.facts.iter().find(|fact| fact.name == "file_system").map(|fact| fact.value.as_str())
+}
+
+/// Whether a file system keeps data in memory of its own, which direct I/O and eviction may not reach.
+fn has_own_cache(file_system: &str) -> bool {
+    matches!(file_system, "zfs" | "gpfs" | "lustre") || file_system.starts_with("fuse")
+}
+
+/// Whether another machine, or the host of a virtual one, reads the files for this one.
+fn has_server(file_system: &str) -> bool {
+    let names = ["nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "ceph", "lustre", "beegfs", "9p", "virtiofs"];
+    names.contains(&file_system)
 }
 
 fn is_client_limited(cell: &CellSummary) -> bool {
@@ -40,6 +93,9 @@ pub(crate) fn notes(record: &RunRecord, lines: &Lines<'_>, summary: &Summary) ->
     notes.extend(completeness_notes(record, lines));
     notes.extend(summary.need.as_ref().err().cloned());
     notes.extend(summary.targets.iter().filter_map(memory_note));
+    notes.extend(unproven_note(lines, summary));
+    notes.extend(unchecked_notes(record, lines));
+    notes.extend(ceiling_note(lines, summary));
     notes.extend(stray_note(record, lines));
     if lines.other_variants > 0 {
         let count = lines.other_variants;
@@ -72,11 +128,61 @@ fn completeness_notes(record: &RunRecord, lines: &Lines<'_>) -> Vec<String> {
 
 /// Storage that is memory; the reader would take its verdict for a disk's.
 fn memory_note(target: &Target) -> Option<String> {
-    let file_system = target.facts.iter().find(|fact| fact.name == "file_system")?;
-    let in_memory = ["tmpfs", "ramfs"].iter().any(|kind| file_system.value.starts_with(kind));
-    (target.storage && in_memory).then(|| {
-        format!("{} lies in memory ({}): its figures are not a disk's", target.name, file_system.value)
-    })
+    let file_system = file_system(target)?;
+    let in_memory = ["tmpfs", "ramfs"].iter().any(|kind| file_system.starts_with(kind));
+    (target.storage && in_memory)
+        .then(|| format!("{} lies in memory ({file_system}): its figures are not a disk's", target.name))
+}
+
+/// Direct reads that the page cache may have served for all that is known.
+fn unproven_note(lines: &Lines<'_>, summary: &Summary) -> Option<String> {
+    let is_bypass = |cell: &&CellSummary| cell.storage && cell.cell.cache == "bypass";
+    let is_unproven = |cell: &&CellSummary| {
+        lines.reps.iter().any(|rep| rep.cell == cell.cell.cell && resident_after(rep).is_none())
+    };
+    let unproven = summary.cells.iter().filter(is_bypass).filter(is_unproven);
+    let targets: BTreeSet<&str> = unproven.map(|cell| cell.cell.target.as_str()).collect();
+    let names = targets.into_iter().collect::<Vec<_>>().join(", ");
+    (!names.is_empty()).then(|| format!("{names}: direct I/O not proven: residency unknown"))
+}
+
+/// Targets whose content is known, and of which nothing was compared with it.
+fn unchecked_notes(record: &RunRecord, lines: &Lines<'_>) -> Vec<String> {
+    let is_generated = |name: &str| {
+        let cell = record.run.cells.iter().find(|cell| cell.cell == name);
+        let dataset = cell.and_then(|cell| record.run.datasets.get(cell.dataset));
+        dataset.is_some_and(|dataset| dataset.source == "generate")
+    };
+    let checked = |target: &Target| -> Option<u64> {
+        let is_of =
+            |name: &str| record.run.cells.iter().any(|cell| cell.cell == name && cell.target == target.name);
+        let reps = lines.reps.iter().filter(|rep| is_of(&rep.cell) && is_generated(&rep.cell));
+        reps.map(|rep| counted(rep, counter::VERIFIED)).reduce(|sum, more| sum + more)
+    };
+    let storage = record.run.targets.iter().filter(|target| target.storage);
+    storage
+        .filter(|target| checked(target) == Some(0))
+        .map(|target| format!("{}: no read was checked against what was written", target.name))
+        .collect()
+}
+
+/// Cells whose ceiling was looked for and not found: nobody can tell whether the client limits them.
+fn ceiling_note(lines: &Lines<'_>, summary: &Summary) -> Option<String> {
+    let named = |known: bool| -> BTreeSet<&str> {
+        let ceilings = lines.ceilings.iter().filter(|ceiling| is_known(ceiling) == known);
+        ceilings.flat_map(|ceiling| ceiling.cells.iter().map(String::as_str)).collect()
+    };
+    let (known, unknown) = (named(true), named(false));
+    let is_storage = |name: &&&str| summary.cell(name).is_some_and(|cell| cell.storage);
+    let cells: Vec<&str> = unknown.difference(&known).filter(is_storage).copied().collect();
+    match cells.as_slice() {
+        [] => None,
+        [one] => Some(format!("the client's ceiling is unknown for {one}: no read ended in its window")),
+        [first, ..] => Some(format!(
+            "the client's ceiling is unknown for {} cells, {first} among them: no read ended in their windows",
+            cells.len()
+        )),
+    }
 }
 
 fn stray_note(record: &RunRecord, lines: &Lines<'_>) -> Option<String> {
@@ -87,7 +193,7 @@ fn stray_note(record: &RunRecord, lines: &Lines<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{Builder, rep};
+    use crate::fixture::{Builder, ceiling, rep};
     use crate::summarise;
 
     fn builder() -> Builder {
@@ -122,6 +228,104 @@ mod tests {
         let mut random = builder();
         random.edit_cell("c", |cell| cell.access = "random".to_owned());
         assert!(summarise(&random.record()).not_tested.iter().any(|line| line.contains("hypervisor")));
+    }
+
+    fn not_tested_on(file_system: &str) -> String {
+        let mut builder = builder();
+        builder.push(rep("c", 1, 1e9));
+        builder.run.targets[0].facts =
+            vec![record::Fact { name: "file_system".to_owned(), value: file_system.to_owned() }];
+        summarise(&builder.record()).not_tested.join("; ")
+    }
+
+    #[test]
+    fn caches_that_the_file_system_brings_are_named() {
+        let (own, server) = ("the file system's own cache (disk)", "the server's cache (disk)");
+        for (name, has_own, has_server) in [
+            ("ext4", false, false),
+            ("zfs", true, false),
+            ("gpfs", true, false),
+            ("fuse.sshfs", true, false),
+            ("fuseblk", true, false),
+            ("lustre", true, true),
+            ("nfs", false, true),
+            ("nfs4", false, true),
+            ("cifs", false, true),
+            ("smb3", false, true),
+            ("ceph", false, true),
+            ("9p", false, true),
+            ("virtiofs", false, true),
+        ] {
+            let text = not_tested_on(name);
+            assert_eq!((text.contains(own), text.contains(server)), (has_own, has_server), "{name}: {text}");
+            assert!(text.contains("the device's and the hypervisor's cache"), "{text}");
+        }
+    }
+
+    #[test]
+    fn files_that_were_opened_are_counted() {
+        let mut builder = builder();
+        builder.push(rep("c", 1, 1e9));
+        builder.edit_reps("c", |rep| {
+            rep.counters.insert(record::counter::OPENS.to_owned(), 700);
+        });
+        let list = summarise(&builder.record()).not_tested;
+        let words = "opening a file for each sample (1,400 reads opened theirs, the others found it open)";
+        assert_eq!(list[1], words);
+        builder.run.targets[0].storage = false;
+        assert!(summarise(&builder.record()).not_tested[1].contains("files are held open"));
+    }
+
+    #[test]
+    fn a_generated_dataset_of_which_no_read_was_checked_is_noted() {
+        let notes = |edit: fn(&mut Builder)| {
+            let mut builder = builder();
+            builder.push(rep("c", 1, 1e9));
+            edit(&mut builder);
+            summarise(&builder.record()).notes
+        };
+        let clear = |builder: &mut Builder| {
+            builder.edit_reps("c", |rep| {
+                rep.counters.remove(record::counter::VERIFIED);
+            });
+        };
+        assert_eq!(notes(clear), ["disk: no read was checked against what was written"]);
+        let one_of_two = |builder: &mut Builder| {
+            builder.edit_reps("c", |rep| {
+                rep.counters.insert(record::counter::VERIFIED.to_owned(), u64::from(rep.rep));
+            });
+        };
+        assert_eq!(notes(one_of_two), Vec::<String>::new());
+        let existing = |builder: &mut Builder| {
+            builder.run.datasets[0].source = "existing".to_owned();
+            builder.edit_reps("c", |rep| {
+                rep.counters.remove(record::counter::VERIFIED);
+            });
+        };
+        assert_eq!(notes(existing), Vec::<String>::new());
+    }
+
+    #[test]
+    fn direct_reads_of_unknown_residency_are_noted() {
+        let mut builder = builder();
+        builder.edit_reps("c", |rep| rep.cache.after_bytes = None);
+        let words = "disk: direct I/O not proven: residency unknown";
+        assert_eq!(summarise(&builder.record()).notes, [words]);
+        builder.edit_cell("c", |cell| cell.cache = "cold".to_owned());
+        assert_eq!(summarise(&builder.record()).notes, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_ceiling_without_a_read_is_noted_as_unknown() {
+        let mut builder = builder();
+        builder.push_ceiling(ceiling("c", false, 0, 0));
+        let summary = summarise(&builder.record());
+        assert_eq!(summary.notes, ["the client's ceiling is unknown for c: no read ended in its window"]);
+        assert_eq!(summary.head.ceiling_ops_per_s, None);
+        builder.push_ceiling(ceiling("c", false, 50_000, 1));
+        let summary = summarise(&builder.record());
+        assert_eq!(summary.notes, Vec::<String>::new());
+        assert_eq!(summary.head.ceiling_ops_per_s, Some((5e4, 5e4)));
     }
 
     #[test]

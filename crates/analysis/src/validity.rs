@@ -1,10 +1,10 @@
-//! When a number may lie: what is checked, what it forbids, and what to do about it.
-
-use std::fmt;
+//! When a number may lie: what is checked.
 
 use record::{Ceiling, Cell, Measure, Outcome, Rep, counter};
 
-use crate::repetitions::{Repetitions, by_kind, counted, errors};
+use crate::figures::Context;
+use crate::flag::{Flag, Gravity, TURNS_MIN};
+use crate::repetitions::{Repetitions, by_kind, counted};
 
 /// Share of the null ceiling above which the client, not the storage, is being measured.
 const CEILING_SHARE_MAX: f64 = 0.70;
@@ -16,215 +16,23 @@ const COLD_RESIDENT_MAX: f64 = 0.01;
 const WARM_RESIDENT_MIN: f64 = 0.99;
 /// Share of the planned window below which a repetition is too short.
 const WINDOW_SHARE_MIN: f64 = 0.20;
+/// Share of the dataset that may be resident after a repetition that bypasses the page cache.
+const BYPASSED_RESIDENT_MAX: f64 = 0.01;
+/// Share of reads that opened a file, from which on it is said.
+const OPENED_SHARE_MIN: f64 = 0.01;
+/// Kind of error of a read that held something else than what was written.
+const CORRUPT: &str = "corrupt";
 /// A window shorter than this is too short whatever was planned, nanoseconds.
 const WINDOW_NS_MIN: u64 = 100_000_000;
-/// Share of failed reads above which no verdict is given.
-const ERROR_SHARE_MAX: f64 = 0.01;
 /// Share of processor time taken by the hypervisor above which it is said.
 const STEAL_SHARE_MAX: f64 = 0.05;
-
-/// What a flag forbids a verdict to say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gravity {
-    /// Said beside the figure; the verdict stands.
-    Informs,
-    /// The storage may do more than was measured: STARVES cannot be said.
-    ForbidsStarves,
-    /// What was measured leaves out the bad part: FEEDS cannot be said.
-    ForbidsFeeds,
-    /// The figure is not what it is called: neither can be said.
-    ForbidsVerdict,
-}
-
-/// A reason to doubt the figures of a cell.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Flag {
-    /// Too near to what this client can do without storage, or out of processor time.
-    ClientLimited {
-        /// Share of the null ceiling, 0 to 1, when above its limit.
-        ceiling_share: Option<f64>,
-        /// Share of usable processor time, 0 to 1, when above its limit.
-        cpu_share: Option<f64>,
-    },
-    /// A cold cell that was not cold, or not proven so.
-    NotCold {
-        /// Largest share of the dataset resident before a repetition; absent when nothing could tell.
-        resident: Option<f64>,
-    },
-    /// A warm cell that was not warm, or not proven so.
-    NotWarm {
-        /// Smallest share of the dataset resident before a repetition; absent when nothing could tell.
-        resident: Option<f64>,
-    },
-    /// Windows too short to stand for anything.
-    TooShort {
-        /// How many repetitions.
-        repetitions: u32,
-        /// The shortest window.
-        window_ns: u64,
-    },
-    /// The files were no longer the same after the run.
-    DatasetChanged,
-    /// Reads that failed.
-    Errors {
-        /// How many.
-        failed: u64,
-        /// Share of all reads, 0 to 1.
-        share: f64,
-        /// `12 io, 3 timeout`.
-        kinds: String,
-    },
-    /// Repetitions that failed as a whole.
-    FailedRepetitions {
-        /// How many.
-        failed: u32,
-        /// Of how many.
-        made: u32,
-        /// Why the first of them did.
-        reason: String,
-    },
-    /// Repetitions that were planned and are not in the figures.
-    Missing {
-        /// How many.
-        repetitions: u32,
-        /// Why.
-        reason: String,
-    },
-    /// Processor time went to other machines on the same host.
-    Stolen {
-        /// Share of usable processor time, 0 to 1.
-        share: f64,
-    },
-    /// Reads that had not come back when a repetition was closed.
-    Abandoned {
-        /// How many.
-        reads: u64,
-    },
-    /// The dataset was read once before the planned window was over.
-    Exhausted {
-        /// How many repetitions.
-        repetitions: u32,
-    },
-    /// Latencies beyond the histogram's range.
-    Clamped {
-        /// How many.
-        reads: u64,
-    },
-    /// Latency histograms that could not be read.
-    NoHistogram {
-        /// How many repetitions.
-        repetitions: u32,
-    },
-    /// Another engine was asked for.
-    StandsIn {
-        /// Which, and why it is not there.
-        asked: String,
-    },
-}
-
-impl Flag {
-    /// What this flag forbids.
-    pub fn gravity(&self) -> Gravity {
-        match self {
-            Self::ClientLimited { .. } => Gravity::ForbidsStarves,
-            Self::FailedRepetitions { .. } => Gravity::ForbidsFeeds,
-            Self::NotCold { .. } | Self::NotWarm { .. } | Self::TooShort { .. } | Self::DatasetChanged => {
-                Gravity::ForbidsVerdict
-            }
-            Self::Errors { share, .. } if *share > ERROR_SHARE_MAX => Gravity::ForbidsVerdict,
-            _ => Gravity::Informs,
-        }
-    }
-
-    /// Whether this is the client's own limit.
-    pub fn is_client_limit(&self) -> bool {
-        matches!(self, Self::ClientLimited { .. })
-    }
-
-    /// What to do about it.
-    pub fn advice(&self) -> &'static str {
-        match self {
-            Self::ClientLimited { ceiling_share: None, .. } => {
-                "give the client more processors, larger blocks or fewer threads"
-            }
-            Self::ClientLimited { .. } => "use larger blocks, more threads or more processors",
-            Self::NotCold { resident: None } => {
-                "use load.cache = \"bypass\", or a file system whose residency the kernel reports"
-            }
-            Self::NotCold { .. } => "stop what else reads these files, or use load.cache = \"bypass\"",
-            Self::NotWarm { .. } => "use a dataset that fits into memory, or load.cache = \"bypass\"",
-            Self::TooShort { .. } => "use a longer measure.duration, or a larger dataset for a cold cell",
-            Self::DatasetChanged => "leave the files alone during a run, and run again",
-            Self::Errors { .. } => "look for the first error in cells.jsonl and in the kernel's log",
-            Self::FailedRepetitions { .. } => "remove the cause and run again",
-            Self::Missing { .. } => "raise measure.budget or run fewer cells",
-            Self::Stolen { .. } => "measure on a machine whose processors are not shared",
-            Self::Abandoned { .. } => "the storage stalled at the end; look at the tail of the latencies",
-            Self::Exhausted { .. } => "use a larger dataset for a full window",
-            Self::Clamped { .. } => "reads took longer than 60 s; p99.9 is a lower bound",
-            Self::NoHistogram { .. } => "latencies are of the other repetitions alone",
-            Self::StandsIn { .. } => "see the reason; compare it with no figure of the engine asked for",
-        }
-    }
-}
-
-impl fmt::Display for Flag {
-    /// Short, for the end of a table row.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ClientLimited { ceiling_share, cpu_share } => write_client(f, *ceiling_share, *cpu_share),
-            Self::NotCold { resident: Some(share) } => write!(f, "not cold: {} resident", percent(*share)),
-            Self::NotCold { resident: None } => f.write_str("cold not proven"),
-            Self::NotWarm { resident: Some(share) } => write!(f, "not warm: {} resident", percent(*share)),
-            Self::NotWarm { resident: None } => f.write_str("warm not proven"),
-            Self::TooShort { window_ns, .. } => {
-                write!(f, "window of {} is too short", feed::format_duration_ns(*window_ns))
-            }
-            Self::DatasetChanged => f.write_str("the files changed during the run"),
-            Self::Errors { share, kinds, .. } => write!(f, "{} errors: {kinds}", percent(*share)),
-            Self::FailedRepetitions { failed, made, reason } => {
-                write!(f, "{failed} of {made} repetitions failed: {reason}")
-            }
-            Self::Missing { repetitions, reason } => write!(f, "{repetitions} repetitions not run: {reason}"),
-            Self::Stolen { share } => write!(f, "{} of CPU stolen", percent(*share)),
-            Self::Abandoned { reads } => write!(f, "{} reads abandoned", feed::group_digits(*reads)),
-            Self::Exhausted { .. } => f.write_str("dataset read once before the window ended"),
-            Self::Clamped { reads } => write!(f, "{} latencies above 60 s", feed::group_digits(*reads)),
-            Self::NoHistogram { repetitions } => write!(f, "latencies of {repetitions} repetitions missing"),
-            Self::StandsIn { asked } => write!(f, "stands in for {asked}"),
-        }
-    }
-}
-
-fn write_client(f: &mut fmt::Formatter<'_>, ceiling: Option<f64>, cpu: Option<f64>) -> fmt::Result {
-    f.write_str("CLIENT-LIMITED")?;
-    if let Some(share) = ceiling {
-        write!(f, ", {} of ceiling", percent(share))?;
-    }
-    if let Some(share) = cpu {
-        write!(f, ", CPU {}", percent(share))?;
-    }
-    Ok(())
-}
-
-/// `97 %`, and one digit more below 10.
-pub(crate) fn percent(share: f64) -> String {
-    let value = share * 100.0;
-    if value < 0.05 {
-        "under 0.1 %".to_owned()
-    } else if value < 9.95 {
-        format!("{value:.1} %")
-    } else {
-        format!("{value:.0} %")
-    }
-}
 
 /// How busy the client was.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct ClientShares {
     /// Of the null ceiling; absent without one.
     pub(crate) ceiling: Option<f64>,
-    /// Of the processor time this process may use; absent when it was not taken.
+    /// Of the processor time its threads may use; absent when it was not taken.
     pub(crate) cpu: Option<f64>,
 }
 
@@ -234,7 +42,7 @@ pub(crate) struct ClientShares {
 pub(crate) fn ceiling_share(cell: &str, ops_per_s: f64, bps: f64, ceilings: &[&Ceiling]) -> Option<f64> {
     ceilings
         .iter()
-        .filter(|ceiling| ceiling.window_ns > 0 && ceiling.cells.iter().any(|name| name == cell))
+        .filter(|ceiling| is_known(ceiling) && ceiling.cells.iter().any(|name| name == cell))
         .map(|ceiling| {
             let (rate, count) = if ceiling.copies { (bps, ceiling.bytes) } else { (ops_per_s, ceiling.ops) };
             rate / (count as f64 / (ceiling.window_ns as f64 / 1e9))
@@ -243,26 +51,29 @@ pub(crate) fn ceiling_share(cell: &str, ops_per_s: f64, bps: f64, ceilings: &[&C
         .reduce(f64::max)
 }
 
+/// Whether a ceiling was measured at all: one without a read says nothing.
+pub(crate) fn is_known(ceiling: &Ceiling) -> bool {
+    ceiling.window_ns > 0 && ceiling.ops > 0
+}
+
 /// All flags of a cell's repetitions in one role, gravest first.
-pub(crate) fn flags(
-    cell: &Cell,
-    storage: bool,
-    reps: &Repetitions<'_>,
-    client: ClientShares,
-    measure: &Measure,
-) -> Vec<Flag> {
+pub(crate) fn flags(context: &Context<'_>, reps: &Repetitions<'_>, client: ClientShares) -> Vec<Flag> {
+    let (cell, storage) = (context.cell, context.storage);
     let used = reps.used.as_slice();
     let all: Vec<&Rep> = used.iter().chain(&reps.failed).copied().collect();
     let mut flags: Vec<Flag> = [
         client_limited(storage, client),
         cache(cell, storage, used),
-        too_short(used, measure),
+        wrong_bytes(&all),
+        too_short(used, context.measure),
+        few_turns(used, cell.queue_depth),
         read_errors(&all),
         failed_repetitions(reps),
-        stolen(used),
+        stolen(used, context.cores_online),
         abandoned(&all),
         exhausted(used),
         clamped(used),
+        opened(used),
         cell.stands_in_for.clone().map(|asked| Flag::StandsIn { asked }),
     ]
     .into_iter()
@@ -295,14 +106,34 @@ fn cache(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
             let resident = shares.and_then(|shares| shares.into_iter().reduce(f64::min));
             resident.is_none_or(|share| share < WARM_RESIDENT_MIN).then_some(Flag::NotWarm { resident })
         }
+        "bypass" => {
+            let resident = used.iter().filter_map(|rep| resident_after(rep)).reduce(f64::max)?;
+            (resident > BYPASSED_RESIDENT_MAX).then_some(Flag::NotBypassed { resident })
+        }
         _ => None,
     }
 }
 
 /// Share of the dataset resident before a repetition; `None` when nothing could tell.
 pub(crate) fn resident_before(rep: &Rep) -> Option<f64> {
+    resident(rep, rep.cache.before_bytes)
+}
+
+/// Share of the dataset resident after a repetition; `None` when nothing could tell.
+pub(crate) fn resident_after(rep: &Rep) -> Option<f64> {
+    resident(rep, rep.cache.after_bytes)
+}
+
+fn resident(rep: &Rep, bytes: Option<u64>) -> Option<f64> {
     let total = rep.cache.total_bytes;
-    rep.cache.before_bytes.filter(|_| total > 0).map(|before| before as f64 / total as f64)
+    bytes.filter(|_| total > 0).map(|bytes| bytes as f64 / total as f64)
+}
+
+/// Only the first reads of each thread are compared, so a single wrong one stands for many.
+fn wrong_bytes(all: &[&Rep]) -> Option<Flag> {
+    let found: u64 = all.iter().filter_map(|rep| rep.errors.get(CORRUPT)).sum();
+    let checked: u64 = all.iter().map(|rep| counted(rep, counter::VERIFIED)).sum();
+    (found > 0).then(|| Flag::WrongBytes { found, checked: checked.max(found) })
 }
 
 fn too_short(used: &[&Rep], measure: &Measure) -> Option<Flag> {
@@ -315,13 +146,21 @@ fn too_short(used: &[&Rep], measure: &Measure) -> Option<Flag> {
     Some(Flag::TooShort { repetitions: short.len() as u32, window_ns })
 }
 
+fn few_turns(used: &[&Rep], queue_depth: u32) -> Option<Flag> {
+    let turns = |rep: &&Rep| counted(rep, counter::OPS) as f64 / f64::from(queue_depth.max(1));
+    let few: Vec<f64> = used.iter().map(turns).filter(|turns| *turns < TURNS_MIN).collect();
+    let fewest = few.iter().copied().reduce(f64::min)?;
+    Some(Flag::FewTurns { repetitions: few.len() as u32, turns: fewest })
+}
+
+/// Reads that failed; those that held wrong bytes are a flag of their own.
 fn read_errors(all: &[&Rep]) -> Option<Flag> {
-    let failed: u64 = all.iter().map(|rep| errors(rep)).sum();
-    let good: u64 = all.iter().map(|rep| counted(rep, counter::OPS)).sum();
     let mut kinds = std::collections::BTreeMap::new();
-    for (kind, count) in all.iter().flat_map(|rep| &rep.errors) {
+    for (kind, count) in all.iter().flat_map(|rep| &rep.errors).filter(|(kind, _)| *kind != CORRUPT) {
         *kinds.entry(kind.clone()).or_insert(0) += count;
     }
+    let failed: u64 = kinds.values().sum();
+    let good: u64 = all.iter().map(|rep| counted(rep, counter::OPS)).sum();
     (failed > 0).then(|| Flag::Errors {
         failed,
         share: failed as f64 / (failed + good) as f64,
@@ -335,21 +174,22 @@ fn failed_repetitions(reps: &Repetitions<'_>) -> Option<Flag> {
     Some(Flag::FailedRepetitions { failed, made: failed + reps.used.len() as u32, reason })
 }
 
-fn stolen(used: &[&Rep]) -> Option<Flag> {
-    let (mut steal, mut available) = (0.0, 0.0);
+/// The kernel counts stolen time over all processors of the machine, not over those of this process.
+fn stolen(used: &[&Rep], cores_online: Option<u32>) -> Option<Flag> {
+    let (mut steal, mut machine) = (0.0, 0.0);
     for rep in used {
         if let Some(ns) = rep.usage.steal_ns {
             steal += ns as f64;
-            available += available_ns(rep);
+            machine += rep.usage.wall_ns as f64 * f64::from(cores_online.unwrap_or(rep.usage.cores));
         }
     }
-    let share = steal / available;
+    let share = steal / machine;
     (share.is_finite() && share > STEAL_SHARE_MAX).then_some(Flag::Stolen { share })
 }
 
-/// Processor time that this process could have had.
-pub(crate) fn available_ns(rep: &Rep) -> f64 {
-    rep.usage.wall_ns as f64 * f64::from(rep.usage.cores)
+/// Processor time that the threads of a cell could have had.
+pub(crate) fn available_ns(rep: &Rep, threads: u32) -> f64 {
+    rep.usage.wall_ns as f64 * f64::from(rep.usage.cores.min(threads.max(1)))
 }
 
 fn abandoned(all: &[&Rep]) -> Option<Flag> {
@@ -365,6 +205,13 @@ fn exhausted(used: &[&Rep]) -> Option<Flag> {
 fn clamped(used: &[&Rep]) -> Option<Flag> {
     let reads = used.iter().map(|rep| counted(rep, counter::CLAMPED)).sum();
     (reads > 0).then_some(Flag::Clamped { reads })
+}
+
+/// Opening a file costs the storage too: the figure is then not of reads alone.
+fn opened(used: &[&Rep]) -> Option<Flag> {
+    let sum = |name| used.iter().map(|rep| counted(rep, name)).sum::<u64>();
+    let (files, reads) = (sum(counter::OPENS), sum(counter::OPS));
+    (files > 0 && files as f64 >= OPENED_SHARE_MIN * reads as f64).then_some(Flag::Opened { files })
 }
 
 #[cfg(test)]

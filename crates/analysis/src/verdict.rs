@@ -7,8 +7,8 @@ use feed::{Interval, Judgement};
 use crate::choose;
 use crate::curve::{Panel, Shape};
 use crate::figures::Figures;
+use crate::flag::{Flag, Gravity, percent};
 use crate::summary::{CellSummary, Lines, Measurement, Summary};
-use crate::validity::{Flag, Gravity, percent};
 
 /// What can be said of one target against the line.
 #[derive(Debug, Clone, PartialEq)]
@@ -178,6 +178,8 @@ impl Verdict {
             Cause::TooFewRepetitions { made } => {
                 format!("too few repetitions {at}: {made} of the 3 that an interval needs")
             }
+            // Found among few of the reads of any cell, so it is said of the target.
+            Cause::Flagged(flag @ Flag::WrongBytes { .. }) => flag.to_string(),
             Cause::Flagged(flag) => format!("{flag} {at}"),
             Cause::ConfirmationFailed { reason } => format!("the confirmation failed {at}: {reason}"),
             Cause::NotConfirmed { reason } => format!("not confirmed {at}: {reason}"),
@@ -203,7 +205,8 @@ impl Verdict {
 }
 
 fn judged(summary: &Summary, cell: &CellSummary, figures: &Figures, line: f64) -> (Judgement, Cause) {
-    if let Some(flag) = forbidding(figures, Gravity::ForbidsVerdict) {
+    let wrong_bytes = wrong_bytes(summary, &cell.cell.target);
+    if let Some(flag) = wrong_bytes.or_else(|| forbidding(figures, Gravity::ForbidsVerdict)) {
         return (Judgement::Uncertain, Cause::Flagged(flag));
     }
     let Some(interval) = figures.samples_per_s.interval else {
@@ -226,6 +229,19 @@ fn judged(summary: &Summary, cell: &CellSummary, figures: &Figures, line: f64) -
 
 fn forbidding(figures: &Figures, gravity: Gravity) -> Option<Flag> {
     figures.flags.iter().find(|flag| flag.gravity() == gravity).cloned()
+}
+
+/// Wrong bytes in any repetition of a target, added up: storage that returned them once may do so anywhere.
+fn wrong_bytes(summary: &Summary, target: &str) -> Option<Flag> {
+    let of_target = summary.cells.iter().filter(|cell| cell.cell.target == target);
+    let measurements = of_target.flat_map(|cell| [Some(&cell.measured), cell.confirmed.as_ref()]);
+    let flags = measurements.flatten().filter_map(Measurement::figures).flat_map(|figures| &figures.flags);
+    let counts = flags.filter_map(|flag| match flag {
+        Flag::WrongBytes { found, checked } => Some((*found, *checked)),
+        _ => None,
+    });
+    let (found, checked) = counts.reduce(|sum, more| (sum.0 + more.0, sum.1 + more.1))?;
+    Some(Flag::WrongBytes { found, checked })
 }
 
 fn accelerators_fed(figures: &Figures, line: f64, accelerators: u32) -> Option<u32> {

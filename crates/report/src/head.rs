@@ -107,19 +107,30 @@ pub(crate) fn ran(summary: &Summary) -> String {
 }
 
 fn ceiling(head: &analysis::Head) -> String {
-    let reads = |rate: f64| match rate {
-        1e6.. => format!("{:.1} M reads/s", rate / 1e6),
-        _ => format!("{:.0} k reads/s", rate / 1e3),
-    };
-    let direct = head.ceiling_ops_per_s.map(|of| range(of, reads));
+    let direct = head.ceiling_ops_per_s.map(|of| range(of, reads_per_s));
     let copied = head.ceiling_bps.map(|of| format!("{} copied", range(of, feed::format_bps)));
     let both: Vec<String> = direct.into_iter().chain(copied).collect();
     if both.is_empty() { String::new() } else { format!("; null ceiling {}", both.join(", ")) }
 }
 
-/// One rate where the two are the same within 5 %.
+fn reads_per_s(rate: f64) -> String {
+    match rate {
+        1e6.. => format!("{:.1} M reads/s", rate / 1e6),
+        _ => format!("{:.0} k reads/s", rate / 1e3),
+    }
+}
+
+/// One rate where the two are the same within 5 %; a unit that both have is written once: `5.8 to 15.2 M reads/s`.
 fn range((low, high): (f64, f64), show: impl Fn(f64) -> String) -> String {
-    if high <= low * 1.05 { show(high) } else { format!("{} to {}", show(low), show(high)) }
+    let (shown_low, shown_high) = (show(low), show(high));
+    if high <= low * 1.05 {
+        return shown_high;
+    }
+    let shown_low = match (shown_low.split_once(' '), shown_high.split_once(' ')) {
+        (Some((figure, unit)), Some((_, other))) if unit == other => figure,
+        _ => &shown_low,
+    };
+    format!("{shown_low} to {shown_high}")
 }
 
 /// The conditions of a panel with its own line.
@@ -148,4 +159,17 @@ pub(crate) fn ceiling_sentence(ceiling: &analysis::CeilingFigures) -> String {
 /// The title of a run.
 pub(crate) fn title(summary: &Summary) -> &str {
     summary.head.title.as_deref().unwrap_or(&summary.head.scenario)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_names_its_unit_once_where_both_ends_share_it() {
+        assert_eq!(range((5.8e6, 15.2e6), reads_per_s), "5.8 to 15.2 M reads/s");
+        assert_eq!(range((580e3, 15.2e6), reads_per_s), "580 k reads/s to 15.2 M reads/s");
+        assert_eq!(range((270e3, 275e3), reads_per_s), "275 k reads/s");
+        assert_eq!(range((12e9, 31e9), feed::format_bps), "12 to 31 GB/s");
+    }
 }

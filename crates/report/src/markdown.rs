@@ -1,6 +1,6 @@
 //! A report in Markdown: verdicts first, then every cell.
 
-use analysis::{CellSummary, Flag, GateResult, Summary, gate};
+use analysis::{CellSummary, Figures, Flag, GateResult, Measurement, Summary, gate};
 
 use crate::head;
 use crate::table::{self, Content, Row};
@@ -12,6 +12,7 @@ pub fn markdown(summary: &Summary) -> String {
         verdicts(summary),
         facts(summary),
         cells(summary),
+        page_cache(summary),
         doubts(summary),
         list("Not tested", &summary.not_tested),
         list("Notes", &summary.notes),
@@ -139,6 +140,30 @@ fn cell_row(row: &Row) -> String {
     }
 }
 
+/// What is known of the page cache, once for all storage cells of which the same is known.
+fn page_cache(summary: &Summary) -> String {
+    let mut proofs: Vec<(&str, Vec<&str>)> = Vec::new();
+    for cell in summary.cells.iter().filter(|cell| cell.storage) {
+        for figures in cell.figures().into_iter().chain(confirmed_figures(cell)) {
+            let name = cell.cell.cell.as_str();
+            match proofs.iter_mut().find(|(words, _)| *words == figures.cache) {
+                Some((_, names)) if names.contains(&name) => {}
+                Some((_, names)) => names.push(name),
+                None => proofs.push((&figures.cache, vec![name])),
+            }
+        }
+    }
+    let line = |(words, names): (&str, Vec<&str>)| match names.as_slice() {
+        [one] => format!("{words}: {one}"),
+        names => format!("{words}: {} cells, {} among them", names.len(), names[0]),
+    };
+    list("Page cache", &proofs.into_iter().map(line).collect::<Vec<_>>())
+}
+
+fn confirmed_figures(cell: &CellSummary) -> Option<&Figures> {
+    cell.confirmed.as_ref().and_then(Measurement::figures)
+}
+
 /// Every flag once, with the cells it applies to and what to do.
 fn doubts(summary: &Summary) -> String {
     let mut doubts: Vec<(String, Vec<String>)> = Vec::new();
@@ -163,9 +188,8 @@ fn doubts(summary: &Summary) -> String {
 }
 
 fn flags_of(cell: &CellSummary) -> Vec<(&str, &Flag)> {
-    let confirmed = cell.confirmed.as_ref().and_then(|measurement| measurement.figures());
     let mut flags: Vec<&Flag> = cell.figures().into_iter().flat_map(|figures| &figures.flags).collect();
-    let fresh = confirmed.into_iter().flat_map(|figures| &figures.flags);
+    let fresh = confirmed_figures(cell).into_iter().flat_map(|figures| &figures.flags);
     flags.extend(fresh.filter(|flag| !cell.figures().is_some_and(|figures| figures.flags.contains(flag))));
     flags.into_iter().map(|flag| (cell.cell.cell.as_str(), flag)).collect()
 }

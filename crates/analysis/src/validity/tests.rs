@@ -18,6 +18,10 @@ fn flags_of_reps(edit: impl Fn(&mut Rep)) -> Vec<Flag> {
 }
 
 fn cached(cache: &str, before: Option<u64>) -> Vec<Flag> {
+    resident(cache, before, None)
+}
+
+fn resident(cache: &str, before: Option<u64>, after: Option<u64>) -> Vec<Flag> {
     flags_of(|builder| {
         builder.edit_cell("c", |cell| cell.cache = cache.to_owned());
         builder.edit_reps("c", |rep| {
@@ -25,7 +29,7 @@ fn cached(cache: &str, before: Option<u64>) -> Vec<Flag> {
                 method: "mincore".to_owned(),
                 total_bytes: 1_000,
                 before_bytes: before,
-                after_bytes: None,
+                after_bytes: after,
             };
         });
     })
@@ -85,7 +89,106 @@ fn warm_means_at_least_99_percent_resident_and_known_so() {
     assert_eq!(cached("warm", Some(990)), []);
     assert_eq!(cached("warm", Some(989)), [Flag::NotWarm { resident: Some(0.989) }]);
     assert_eq!(cached("warm", None), [Flag::NotWarm { resident: None }]);
-    assert_eq!(cached("bypass", None), []);
+}
+
+#[test]
+fn bypassed_means_at_most_one_percent_resident_after() {
+    assert_eq!(resident("bypass", Some(0), Some(10)), []);
+    let flags = resident("bypass", Some(0), Some(11));
+    assert_eq!(flags, [Flag::NotBypassed { resident: 0.011 }]);
+    assert_eq!(flags[0].gravity(), Gravity::ForbidsVerdict);
+    assert_eq!(flags[0].to_string(), "not bypassed: 1.1 % resident after");
+    assert_eq!(resident("bypass", Some(0), None), [], "unknown is not known to be wrong");
+    assert_eq!(resident("cold", Some(0), Some(1_000)), [], "a cold cell fills the page cache");
+    let null = flags_of(|b| {
+        b.run.targets[0].storage = false;
+        b.edit_reps("c", |rep| rep.cache.after_bytes = Some(rep.cache.total_bytes));
+    });
+    assert_eq!(null, []);
+}
+
+#[test]
+fn one_wrong_byte_in_a_checked_read_forbids_a_verdict() {
+    let wrong = |found| {
+        flags_of_reps(move |rep| {
+            if rep.rep == 0 {
+                rep.errors.insert("corrupt".to_owned(), found);
+            }
+        })
+    };
+    assert_eq!(wrong(1), [Flag::WrongBytes { found: 1, checked: 24 }]);
+    let flags = flags_of_reps(|rep| {
+        rep.errors.insert("corrupt".to_owned(), 8);
+        rep.errors.insert("io".to_owned(), 1);
+    });
+    assert_eq!(flags[0].to_string(), "24 of 24 checked reads held wrong bytes");
+    assert_eq!(flags[0].gravity(), Gravity::ForbidsVerdict);
+    assert_eq!(flags[1].to_string(), "under 0.1 % errors: 3 io", "wrong bytes are told once");
+}
+
+#[test]
+fn a_window_of_few_reads_for_its_depth_forbids_a_verdict() {
+    let reads = |ops| {
+        flags_of_reps(move |rep| {
+            rep.counters.insert(counter::OPS.to_owned(), ops);
+        })
+    };
+    assert_eq!(reads(160), [], "20 x depth 8");
+    let flags = reads(159);
+    assert!(matches!(flags[..], [Flag::FewTurns { repetitions: 3, turns }] if turns < 20.0), "{flags:?}");
+    assert_eq!(flags[0].gravity(), Gravity::ForbidsVerdict);
+    assert_eq!(reads(12)[0].to_string(), "window of 1.5 queue turns: 20 are needed");
+}
+
+#[test]
+fn files_opened_while_measuring_are_told_from_one_percent_of_the_reads() {
+    let opening = |opens| {
+        flags_of_reps(move |rep| {
+            rep.counters.insert(counter::OPENS.to_owned(), opens);
+        })
+    };
+    assert_eq!(opening(99), []);
+    let flags = opening(100);
+    assert_eq!(flags, [Flag::Opened { files: 300 }]);
+    assert_eq!(flags[0].gravity(), Gravity::Informs);
+    let words = "300 files were opened inside the windows, because not all could be held open";
+    assert_eq!(flags[0].to_string(), words);
+}
+
+#[test]
+fn more_processor_time_than_there_is_reads_as_all_of_it() {
+    let flags = flags_of_reps(|rep| rep.usage.cpu_system_ns = 9_000_000_000);
+    assert_eq!(flags[0].to_string(), "CLIENT-LIMITED, CPU 100 %");
+}
+
+#[test]
+fn the_threads_of_a_cell_bound_its_processors() {
+    let of_threads = |threads| {
+        flags_of(|b| {
+            b.edit_cell("c", |cell| cell.threads = threads);
+            b.edit_reps("c", |rep| rep.usage.cpu_user_ns = 900_000_000);
+        })
+    };
+    assert!(of_threads(1)[0].is_client_limit(), "one thread has one processor of eight");
+    assert_eq!(of_threads(2), []);
+}
+
+#[test]
+fn stolen_time_is_a_share_of_the_whole_machine() {
+    let stolen = |online: record::Captured<u32>| {
+        let mut builder = Builder::new();
+        builder.cell("c", "disk", 8);
+        builder.push(rep("c", 0, 1e9));
+        builder.edit_reps("c", |rep| rep.usage.steal_ns = Some(1_600_000_000));
+        let mut record = builder.record();
+        record.env.cores_online = online;
+        let summary = crate::summarise(&record);
+        let flags = &summary.cells[0].figures().unwrap().flags;
+        flags.iter().find(|flag| matches!(flag, Flag::Stolen { .. })).cloned()
+    };
+    assert_eq!(stolen(record::Captured::Value(32)), None, "5 % of 32 processors");
+    assert_eq!(stolen(record::Captured::Value(16)), Some(Flag::Stolen { share: 0.1 }));
+    assert_eq!(stolen(record::Captured::default()), Some(Flag::Stolen { share: 0.2 }));
 }
 
 #[test]

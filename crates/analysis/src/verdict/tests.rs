@@ -229,3 +229,32 @@ proptest! {
         prop_assert_eq!(summarise(&builder.record()), summarise(&shuffled.record()));
     }
 }
+
+#[test]
+fn wrong_bytes_in_any_cell_of_a_target_leave_it_open() {
+    let mut builder = confirmed_at(&[1.1, 1.1, 1.1]);
+    assert_eq!(verdict_of(&builder).judgement, Judgement::Feeds);
+    builder.cell("other", "disk", 64);
+    let mut wrong = rep("other", 0, 1e9);
+    wrong.errors.insert("corrupt".to_owned(), 3);
+    builder.push(wrong);
+    assert_eq!(
+        words(&builder),
+        "UNCERTAIN 3 of 8 checked reads held wrong bytes; feeds 8; trust no figure of this storage; look for \
+         what corrupts or rewrites its files"
+    );
+    builder.edit_cell("other", |cell| cell.target = "elsewhere".to_owned());
+    assert_eq!(verdict_of(&builder).judgement, Judgement::Feeds);
+}
+
+#[test]
+fn bytes_in_the_page_cache_and_few_reads_leave_a_verdict_open() {
+    let mut cached = confirmed_at(&[1.1, 1.1, 1.1]);
+    cached.edit_reps("c", |rep| rep.cache.after_bytes = Some(rep.cache.total_bytes));
+    let text = words(&cached);
+    assert!(text.starts_with("UNCERTAIN not bypassed: 100 % resident after at depth 8"), "{text}");
+    let mut few = confirmed_at(&[0.5, 0.5, 0.5]);
+    few.edit_cell("c", |cell| cell.queue_depth = 1_024);
+    let text = words(&few);
+    assert!(text.starts_with("UNCERTAIN window of 4.4 queue turns: 20 are needed at depth 1024"), "{text}");
+}

@@ -183,7 +183,10 @@ impl Book {
             (counter::BYTES, ops * SAMPLE_BYTES),
             (counter::STARTED, ops),
             (counter::WARMUP_OPS, ops / 4),
+            (counter::VERIFIED, 8),
         ];
+        // The residency of the filer's files is not known.
+        let resident_bytes = (!cell.starts_with("filer")).then_some(0);
         Rep {
             cell: cell.to_owned(),
             role,
@@ -208,10 +211,10 @@ impl Book {
                 ..Usage::default()
             },
             cache: CacheProof {
-                method: "direct".to_owned(),
+                method: if resident_bytes.is_some() { "mincore" } else { "none" }.to_owned(),
                 total_bytes: 200_000 * SAMPLE_BYTES,
-                before_bytes: None,
-                after_bytes: None,
+                before_bytes: resident_bytes,
+                after_bytes: resident_bytes,
             },
             granted: BTreeMap::new(),
         }
