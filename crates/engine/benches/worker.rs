@@ -81,19 +81,19 @@ fn worker_loop(criterion: &mut Criterion) {
 fn seam(criterion: &mut Criterion) {
     const DEPTH: u32 = 32;
     let (objects, clock) = (objects(), Clock::real());
-    let arena = Arena::new(DEPTH, 4096).expect("buffers can be mapped");
-    let spec = QueueSpec {
-        depth: DEPTH,
-        submit_batch: DEPTH,
-        cache: Cache::Bypass,
-        registered: Registered::Off,
-        objects: &objects,
-        arena: &arena,
-        clock: &clock,
-    };
     let mut group = criterion.benchmark_group("seam, 32 requests through dyn IoQueue");
     group.throughput(Throughput::Elements(u64::from(DEPTH)));
     for (name, slice) in [("one call per slice", DEPTH as usize), ("one call per request", 1)] {
+        let arena = Arena::new(DEPTH, 4096).expect("buffers can be mapped");
+        let spec = QueueSpec {
+            depth: DEPTH,
+            submit_batch: DEPTH,
+            cache: Cache::Bypass,
+            registered: Registered::Off,
+            objects: &objects,
+            arena: &arena,
+            clock: &clock,
+        };
         let mut queue = NullStore::default().open_queue(&spec).expect("the null queue opens");
         let mut free = arena.buffers();
         let (mut requests, mut done) = (Vec::with_capacity(32), Vec::with_capacity(32));

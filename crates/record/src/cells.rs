@@ -134,7 +134,7 @@ pub struct Usage {
     pub cpu_system_ns: u64,
     /// Wall time over which usage was taken.
     pub wall_ns: u64,
-    /// Processors this process may use (affinity and cgroup quota), at most its threads.
+    /// Processors this process may use, by affinity and cgroup quota.
     pub cores: u32,
     /// Context switches by waiting.
     pub voluntary_switches: u64,
