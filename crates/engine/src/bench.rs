@@ -10,7 +10,9 @@ use plan::{Cell, Limit, Measure};
 use record::{CacheProof, Ceiling, NotRun, Outcome, Rep, RepIntervals, Role, Usage, counter};
 
 use crate::ceiling::{self, Shape};
-use crate::rep::{Progress, RepOutcome, RepSpec, run_rep};
+use crate::outcome::RepOutcome;
+use crate::progress::Progress;
+use crate::rep::{RepSpec, run_rep};
 use crate::schedule::{Schedule, ScheduleSettings, Turn};
 
 /// What setting up a repetition costs beyond its window, for the budget.

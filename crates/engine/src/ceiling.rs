@@ -7,7 +7,9 @@ use backend::null::NullStore;
 use plan::{Cache, Cell, Limit};
 use record::{Ceiling, counter};
 
-use crate::rep::{Progress, RepError, RepSpec, run_rep};
+use crate::error::RepError;
+use crate::progress::Progress;
+use crate::rep::{RepSpec, run_rep};
 
 const WARMUP_NS: u64 = 20_000_000;
 const WINDOW_NS: u64 = 100_000_000;

@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use backend::Clock;
 
-use crate::rep::RepError;
+use crate::error::RepError;
 
 /// Where the threads of a repetition meet.
 pub(crate) struct StartGate {

@@ -5,8 +5,11 @@
 
 mod bench;
 mod ceiling;
+mod error;
 mod gate;
 mod load;
+mod outcome;
+mod progress;
 mod recorder;
 mod rep;
 mod schedule;
@@ -14,7 +17,10 @@ pub mod usage;
 mod worker;
 
 pub use bench::{Bench, BenchSettings, Event, Seat};
+pub use error::RepError;
 pub use load::{ClosedLoop, Next, Tickets};
-pub use rep::{Progress, RepError, RepOutcome, RepSpec, run_rep};
+pub use outcome::RepOutcome;
+pub use progress::Progress;
+pub use rep::{RepSpec, run_rep};
 pub use schedule::{Schedule, ScheduleSettings, Turn};
 pub use worker::{Window, Worker, WorkerEnd};

@@ -6,8 +6,8 @@ use backend::{Buf, Clock, Completion, ErrorKind, IoQueue, Op, QueueError, Reques
 use dataset::{Order, ReadSpan, payload};
 
 use crate::load::{ClosedLoop, Next};
+use crate::progress::Progress;
 use crate::recorder::Recorder;
-use crate::rep::Progress;
 use crate::usage::Meter;
 
 /// How long a worker waits at most before it looks at the stop flag again.

@@ -184,9 +184,8 @@ fn exit_of(summary: &Summary, strict: bool) -> Exit {
         return Exit::Error;
     }
     match analysis::gate(summary) {
-        GateResult::None | GateResult::Met => Exit::Ok,
         GateResult::Missed(_) => Exit::GateMissed,
         GateResult::Inconclusive(_) if strict => Exit::Inconclusive,
-        GateResult::Inconclusive(_) => Exit::Ok,
+        GateResult::None | GateResult::Met | GateResult::Inconclusive(_) => Exit::Ok,
     }
 }

@@ -1,0 +1,134 @@
+//! What a repetition measured: the counts of its workers, added up.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use record::{CacheProof, HistogramText, Interval, Outcome, Usage, counter};
+
+use crate::usage::Meter;
+use crate::worker::{Window, WorkerEnd};
+
+/// What a repetition measured, in the types of the record.
+#[derive(Debug)]
+pub struct RepOutcome {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Opening of the window on the run's clock.
+    pub window_start_ns: u64,
+    /// Length of the window as it was.
+    pub window_ns: u64,
+    /// Counters by name.
+    pub counters: BTreeMap<String, u64>,
+    /// Failures by kind.
+    pub errors: BTreeMap<String, u64>,
+    /// Latency histogram.
+    pub service_ns: HistogramText,
+    /// What the process used.
+    pub usage: Usage,
+    /// Page-cache residency.
+    pub cache: CacheProof,
+    /// What the engine was granted.
+    pub granted: BTreeMap<String, String>,
+    /// The window by seconds.
+    pub seconds: Vec<Interval>,
+}
+
+/// Adds up what the workers counted. `asked` are the reads that the limit asked for, where it did not ask for a
+/// time.
+pub(crate) fn merge(
+    asked: Option<u64>,
+    (window, ends): (Window, Vec<WorkerEnd>),
+    cache: CacheProof,
+) -> RepOutcome {
+    let finished_ns = ends.iter().map(|end| end.finished_ns).max().unwrap_or(window.open_ns);
+    let mut errors = BTreeMap::new();
+    for (kind, count) in ends.iter().flat_map(|end| end.recorder.errors()) {
+        *errors.entry(kind.name().to_owned()).or_insert(0) += count;
+    }
+    let usage = ends.iter().find_map(|end| end.meter.as_ref()).map(Meter::usage).unwrap_or_default();
+    RepOutcome {
+        outcome: outcome(asked, &window, finished_ns, &ends),
+        window_start_ns: window.open_ns,
+        window_ns: finished_ns.saturating_sub(window.open_ns),
+        counters: counters(&ends),
+        errors,
+        service_ns: record::encode(&merged_service(&ends)),
+        usage,
+        cache,
+        granted: granted(&ends),
+        seconds: merged_seconds(&ends),
+    }
+}
+
+fn outcome(asked: Option<u64>, window: &Window, finished_ns: u64, ends: &[WorkerEnd]) -> Outcome {
+    if let Some(reason) = ends.iter().find_map(|end| end.failure.clone()) {
+        return Outcome::Failed { reason };
+    }
+    if ends.iter().any(|end| end.interrupted) && finished_ns < window.close_ns {
+        return Outcome::Interrupted;
+    }
+    let ran_out = ends.iter().any(|end| end.exhausted);
+    let ended: u64 = ends.iter().map(|end| end.recorder.ended()).sum();
+    let cut = asked.is_none_or(|asked| ended < asked);
+    if ran_out && cut { Outcome::Exhausted } else { Outcome::Complete }
+}
+
+/// What every worker was granted; where they differ, each answer.
+fn granted(ends: &[WorkerEnd]) -> BTreeMap<String, String> {
+    let mut granted: BTreeMap<String, String> = BTreeMap::new();
+    for (name, value) in ends.iter().flat_map(|end| &end.report.granted) {
+        let known = granted.entry((*name).to_owned()).or_insert_with(|| value.clone());
+        if !known.split("; ").any(|part| part == value) {
+            *known = format!("{known}; {value}");
+        }
+    }
+    granted
+}
+
+fn counters(ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
+    let sum = |of: fn(&WorkerEnd) -> u64| ends.iter().map(of).sum::<u64>();
+    [
+        (counter::OPS, sum(|end| end.recorder.ops)),
+        (counter::BYTES, sum(|end| end.recorder.bytes)),
+        (counter::STARTED, sum(|end| end.recorder.started)),
+        (counter::WARMUP_OPS, sum(|end| end.recorder.warmup_ops)),
+        (counter::VERIFIED, sum(|end| end.recorder.verified)),
+        (counter::CLAMPED, sum(|end| end.recorder.clamped)),
+        (counter::SHORT_READS, sum(|end| end.report.short_reads)),
+        (counter::OPENS, sum(|end| end.report.opens)),
+        (counter::ENTERS, sum(|end| end.report.enters)),
+        (counter::ABANDONED, sum(|end| u64::from(end.abandoned))),
+    ]
+    .map(|(name, count)| (name.to_owned(), count))
+    .into()
+}
+
+fn merged_service(ends: &[WorkerEnd]) -> Histogram<u64> {
+    let mut merged = record::new_histogram();
+    for end in ends {
+        add(&mut merged, &end.recorder.service_ns);
+    }
+    merged
+}
+
+fn merged_seconds(ends: &[WorkerEnd]) -> Vec<Interval> {
+    let length = ends.iter().map(|end| end.recorder.seconds.len()).max().unwrap_or(0);
+    (0..length)
+        .map(|index| {
+            let mut service_ns = record::new_interval_histogram();
+            let (mut ops, mut bytes) = (0, 0);
+            for second in ends.iter().filter_map(|end| end.recorder.seconds.get(index)) {
+                ops += second.ops;
+                bytes += second.bytes;
+                add(&mut service_ns, &second.service_ns);
+            }
+            Interval { second: index as u32, ops, bytes, service_ns: record::encode(&service_ns) }
+        })
+        .collect()
+}
+
+/// Adds a histogram of the same range and precision, for which the sum cannot fail.
+fn add(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
+    let added = sum.add(part);
+    debug_assert!(added.is_ok(), "both histograms were made by the same function");
+}

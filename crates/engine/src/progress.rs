@@ -1,0 +1,23 @@
+//! What is seen of a repetition while it runs.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What workers publish while they run, for whoever shows progress.
+#[derive(Debug, Default)]
+pub struct Progress {
+    ops: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Progress {
+    #[inline]
+    pub(crate) fn add(&self, ops: u64, bytes: u64) {
+        self.ops.fetch_add(ops, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Reads and bytes since the run began.
+    pub fn get(&self) -> (u64, u64) {
+        (self.ops.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
+    }
+}
