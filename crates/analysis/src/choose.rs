@@ -11,10 +11,13 @@ use crate::summary::{CellSummary, Summary, summarise};
 ///
 /// A verdict is about training, so cells are considered in this order of preference, and only the most
 /// preferred that were measured: storage before the client's page cache (`warm`), the order of a training
-/// job before others, and the sample size nearest to the one the need names. Among those, the shallowest
-/// valid cell whose interval clears the line; cells limited by the client come after the others. If none
-/// clears, the valid cell nearest to the line, client-limited ones included: behind one of those the
-/// storage may well do more, and only its confirmation can say so.
+/// job before others, and the sample size nearest to the one the need names. Where several sizes, blocks or
+/// orders are left, nothing says which of them the job reads, and the hardest decides: the one whose best
+/// cell has the smallest share of its line. Among those, the shallowest valid cell whose interval clears the
+/// line; cells limited by the client come after the others, and of equals the first in the record stands
+/// unless the interval of another lies wholly above its own. If none clears, the valid cell nearest to the
+/// line, client-limited ones included: behind one of those the storage may well do more, and only its
+/// confirmation can say so.
 pub fn choose_cell<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellSummary> {
     let of_target = summary.cells.iter().filter(|cell| cell.cell.target == target);
     among(of_target, named_sample_bytes(summary))
@@ -57,7 +60,21 @@ fn among<'a>(cells: impl Iterator<Item = &'a CellSummary>, named: Option<f64>) -
     let pool = if valid.is_empty() { measured } else { valid };
     let best = pool.iter().map(|one| one.preference(named)).min()?;
     let pool: Vec<Candidate<'a>> = pool.into_iter().filter(|one| one.preference(named) == best).collect();
+    let pool = hardest_way(&pool);
     shallowest_that_clears(&pool).or_else(|| nearest_to_the_line(&pool)).map(|one| one.cell)
+}
+
+/// The cells read in the way whose best cell has the smallest share of its line; of equals, the first way.
+fn hardest_way<'a>(pool: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
+    let mut ways: Vec<Vec<Candidate<'a>>> = Vec::new();
+    for one in pool {
+        match ways.iter_mut().find(|way| way[0].is_read_like(one)) {
+            Some(way) => way.push(*one),
+            None => ways.push(vec![*one]),
+        }
+    }
+    let best = |way: &Vec<Candidate<'_>>| way.iter().map(Candidate::share).fold(0.0, f64::max);
+    ways.into_iter().min_by(|a, b| best(a).total_cmp(&best(b))).unwrap_or_default()
 }
 
 #[derive(Clone, Copy)]
@@ -86,21 +103,39 @@ impl<'a> Candidate<'a> {
     fn mean(&self) -> f64 {
         self.figures.samples_per_s.mean
     }
+
+    /// The need may fix bytes or samples, so cells of unlike samples are compared by their share of the line.
+    fn share(&self) -> f64 {
+        self.figures.of_line.unwrap_or_else(|| self.mean())
+    }
+
+    fn is_read_like(&self, other: &Candidate<'_>) -> bool {
+        let (a, b) = (self.cell, other.cell);
+        a.sample_bytes == b.sample_bytes
+            && a.cell.block_bytes == b.cell.block_bytes
+            && a.cell.access == b.cell.access
+            && a.cell.cache == b.cell.cache
+    }
+
+    fn lies_wholly_above(&self, other: &Candidate<'_>) -> bool {
+        let intervals = self.figures.samples_per_s.interval.zip(other.figures.samples_per_s.interval);
+        intervals.is_some_and(|(own, others)| own.low > others.high)
+    }
 }
 
 fn shallowest_that_clears<'a>(pool: &[Candidate<'a>]) -> Option<Candidate<'a>> {
-    let clearing = pool.iter().filter(|one| one.cell.clears() && one.figures.is_valid());
-    clearing.copied().min_by(|a, b| {
-        let key = |one: &Candidate<'_>| (one.figures.is_client_limited(), one.cell.cell.queue_depth);
-        key(a).cmp(&key(b)).then(b.mean().total_cmp(&a.mean()))
-    })
+    let clearing = || pool.iter().copied().filter(|one| one.cell.clears() && one.figures.is_valid());
+    let key = |one: &Candidate<'_>| (one.figures.is_client_limited(), one.cell.cell.queue_depth);
+    let least = clearing().map(|one| key(&one)).min()?;
+    // Overlapping intervals do not tell two engines apart, and chance must not choose between them.
+    clearing()
+        .filter(|one| key(one) == least)
+        .reduce(|first, next| if next.lies_wholly_above(&first) { next } else { first })
 }
 
 fn nearest_to_the_line<'a>(pool: &[Candidate<'a>]) -> Option<Candidate<'a>> {
-    // The need may fix bytes or samples, so cells of unlike samples are compared by their share of the line.
-    let share = |one: &Candidate<'_>| one.figures.of_line.unwrap_or_else(|| one.mean());
     let order = |one: &Candidate<'_>| Reverse(one.cell.cell.queue_depth);
-    pool.iter().copied().max_by(|a, b| share(a).total_cmp(&share(b)).then(order(a).cmp(&order(b))))
+    pool.iter().copied().max_by(|a, b| a.share().total_cmp(&b.share()).then(order(a).cmp(&order(b))))
 }
 
 #[cfg(test)]
@@ -184,7 +219,43 @@ mod tests {
     }
 
     #[test]
-    fn ties_at_one_depth_go_to_the_faster() {
+    fn ties_at_one_depth_go_to_the_first_unless_another_is_wholly_faster() {
         assert_eq!(chosen(&[("a", 8, 1.2), ("b", 8, 1.4)], |_| {}), ["b"]);
+        let spread = |b: &mut Builder| {
+            b.edit_reps("a", |rep| rep.window_ns += 100_000_000 * u64::from(rep.rep));
+        };
+        assert_eq!(chosen(&[("a", 8, 1.5), ("b", 8, 1.6)], spread), ["a"], "the intervals overlap");
+    }
+
+    /// Cells `a`, `b`, `c` read samples of 100 kB, 200 kB and 400 kB.
+    fn of_three_sizes(builder: &mut Builder) {
+        for (index, name) in ["b", "c"].into_iter().enumerate() {
+            let mut dataset = builder.run.datasets[0].clone();
+            dataset.sample_bytes *= [2.0, 4.0][index];
+            builder.run.datasets.push(dataset);
+            builder.edit_cell(name, |cell| cell.dataset = index + 1);
+        }
+    }
+
+    #[test]
+    fn a_need_without_a_size_is_judged_at_the_hardest_size() {
+        let unnamed = |builder: &mut Builder| {
+            builder.run.need = crate::fixture::need_in_bytes(1e9);
+            of_three_sizes(builder);
+        };
+        assert_eq!(chosen(&[("a", 8, 0.40), ("b", 8, 1.01), ("c", 8, 1.83)], unnamed), ["a"]);
+        assert_eq!(chosen(&[("a", 8, 1.83), ("b", 8, 1.01), ("c", 8, 1.40)], unnamed), ["b"]);
+    }
+
+    #[test]
+    fn a_need_with_a_size_is_judged_at_that_size() {
+        let cells = [("a", 8, 3.0), ("b", 8, 0.6), ("c", 8, 0.1)];
+        assert_eq!(chosen(&cells, of_three_sizes), ["a"], "the need names samples of 100 kB");
+    }
+
+    #[test]
+    fn blocks_of_equal_preference_are_judged_at_the_hardest() {
+        let blocks = |builder: &mut Builder| builder.edit_cell("a", |cell| cell.block_bytes = 4_096);
+        assert_eq!(chosen(&[("a", 8, 0.5), ("b", 8, 1.5)], blocks), ["a"]);
     }
 }

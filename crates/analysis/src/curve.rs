@@ -45,7 +45,7 @@ impl Panel {
         format!("{samples}, {} blocks, {}, {}", feed::format_bytes(self.block_bytes), self.access, self.cache)
     }
 
-    fn holds(&self, cell: &CellSummary) -> bool {
+    pub(crate) fn holds(&self, cell: &CellSummary) -> bool {
         self.sample_bytes == cell.sample_bytes
             && self.block_bytes == cell.cell.block_bytes
             && self.access == cell.cell.access

@@ -258,8 +258,8 @@ impl fmt::Display for Flag {
             }
             Self::Opened { files } => write!(
                 f,
-                "{} files were opened inside the windows, because not all could be held open",
-                feed::group_digits(*files)
+                "{} opened inside the windows, because not all could be held open",
+                counted_noun(*files, "file")
             ),
             Self::TooShort { window_ns, .. } => {
                 write!(f, "window of {} is too short", feed::format_duration_ns(*window_ns))
@@ -269,12 +269,17 @@ impl fmt::Display for Flag {
             Self::FailedRepetitions { failed, made, reason } => {
                 write!(f, "{failed} of {made} repetitions failed: {reason}")
             }
-            Self::Missing { repetitions, reason } => write!(f, "{repetitions} repetitions not run: {reason}"),
+            Self::Missing { repetitions, reason } => {
+                write!(f, "{} not run: {reason}", counted_noun(u64::from(*repetitions), "repetition"))
+            }
             Self::Stolen { share } => write!(f, "{} of CPU stolen", percent(*share)),
-            Self::Abandoned { reads } => write!(f, "{} reads abandoned", feed::group_digits(*reads)),
+            Self::Abandoned { reads } => write!(f, "{} abandoned", counted_noun(*reads, "read")),
             Self::Exhausted { .. } => f.write_str("dataset read once before the window ended"),
             Self::Clamped { reads } => write!(f, "{} latencies above 60 s", feed::group_digits(*reads)),
-            Self::NoHistogram { repetitions } => write!(f, "latencies of {repetitions} repetitions missing"),
+            Self::NoHistogram { repetitions } => {
+                let repetitions = counted_noun(u64::from(*repetitions), "repetition");
+                write!(f, "latencies of {repetitions} missing")
+            }
             Self::StandsIn { asked } => write!(f, "stands in for {asked}"),
         }
     }
@@ -290,6 +295,12 @@ fn write_client(f: &mut fmt::Formatter<'_>, ceiling: Option<f64>, cpu: Option<f6
         write!(f, ", CPU {}", percent(share.min(1.0)))?;
     }
     Ok(())
+}
+
+/// `1 cell`, `1,200 cells`.
+pub(crate) fn counted_noun(count: u64, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", feed::group_digits(count))
 }
 
 /// `97 %`, and one digit more below 10.

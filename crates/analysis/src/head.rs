@@ -1,6 +1,6 @@
 //! Which run this is: machine, data, ceilings, length.
 
-use record::{Ceiling, Environment, Run, RunRecord, Target, Tool, counter};
+use record::{Ceiling, Cell, Dataset, Environment, Run, RunRecord, Target, Tool, counter};
 
 use crate::repetitions::counted;
 use crate::summary::{CellSummary, Lines, Measurement};
@@ -45,7 +45,7 @@ pub struct Head {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DatasetFigures {
     /// As recorded.
-    pub dataset: record::Dataset,
+    pub dataset: Dataset,
     /// Access orders of the storage cells that read it, as words.
     pub access: Vec<String>,
     /// Bytes read from storage in the whole run, warm-up included, by bytes of the dataset; absent for an
@@ -127,13 +127,13 @@ fn ceilings(lines: &Lines<'_>, copies: bool, count: fn(&Ceiling) -> u64) -> Opti
 
 pub(crate) fn datasets(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
     let is_storage = |name: &str| run.targets.iter().any(|target| target.name == name && target.storage);
-    let of_dataset = |(index, dataset): (usize, &record::Dataset)| {
+    let of_dataset = |(index, dataset): (usize, &Dataset)| {
         // The null target answers without reading.
         let cells = || run.cells.iter().filter(move |cell| cell.dataset == index && is_storage(&cell.target));
         let mut access: Vec<String> = cells().map(|cell| cell.access.clone()).collect();
         access.sort();
         access.dedup();
-        let read: f64 = cells().map(|cell| bytes_read(lines, &cell.cell, cell.block_bytes)).sum();
+        let read: f64 = cells().map(|cell| bytes_read(lines, cell, dataset)).sum();
         let reads_per_byte = (dataset.bytes > 0).then(|| read / dataset.bytes as f64);
         // Repetitions do not share out the dataset: each may read what another has read.
         let repetitions = lines.reps.iter().filter(|rep| cells().any(|cell| cell.cell == rep.cell)).count();
@@ -145,12 +145,15 @@ pub(crate) fn datasets(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
     run.datasets.iter().enumerate().map(of_dataset).collect()
 }
 
-/// Bytes of all repetitions of a cell; the warm-up counts as whole blocks, which is an upper bound.
-fn bytes_read(lines: &Lines<'_>, cell: &str, block_bytes: u64) -> f64 {
-    let of_cell = lines.reps.iter().filter(|rep| rep.cell == cell);
+/// Bytes of all repetitions of a cell; a read of the warm-up counts as a whole block, or as a file of mean
+/// size where that is less.
+fn bytes_read(lines: &Lines<'_>, cell: &Cell, dataset: &Dataset) -> f64 {
+    let file_bytes = dataset.bytes as f64 / dataset.files.max(1) as f64;
+    let read_bytes = file_bytes.min(cell.block_bytes as f64);
+    let of_cell = lines.reps.iter().filter(|rep| rep.cell == cell.cell);
     of_cell
         .map(|rep| {
-            let warmup = counted(rep, counter::WARMUP_OPS) as f64 * block_bytes as f64;
+            let warmup = counted(rep, counter::WARMUP_OPS) as f64 * read_bytes;
             counted(rep, counter::BYTES) as f64 + warmup
         })
         .sum()
@@ -173,4 +176,28 @@ fn fastest(target: &str, cells: &[CellSummary]) -> Option<Fastest> {
             queue_depth,
             cpu_ns_per_op: figures.cpu_ns_per_op,
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use record::counter;
+
+    use crate::fixture::{Builder, rep};
+    use crate::summarise;
+
+    #[test]
+    fn a_warm_up_read_counts_as_a_block_or_as_a_smaller_file() {
+        let reads = |block_bytes| {
+            let mut builder = Builder::new();
+            builder.cell("c", "disk", 8);
+            builder.edit_cell("c", |cell| cell.block_bytes = block_bytes);
+            let mut one = rep("c", 0, 0.0);
+            one.counters.insert(counter::WARMUP_OPS.to_owned(), 10_000);
+            builder.push(one);
+            summarise(&builder.record()).datasets[0].reads_per_byte
+        };
+        // 10,000 files of 100 kB.
+        assert_eq!(reads(1_000_000), Some(1.0));
+        assert_eq!(reads(50_000), Some(0.5));
+    }
 }

@@ -18,6 +18,7 @@ mod latency;
 mod need;
 mod repetitions;
 mod summary;
+mod unreached;
 mod untested;
 mod validity;
 mod verdict;

@@ -5,6 +5,10 @@ use record::{Measure, Outcome, Rep, Role, RunRecord, counter};
 /// Share of the planned window that an interrupted repetition must have measured to be kept.
 const INTERRUPTED_MIN: f64 = 0.5;
 
+/// Why a repetition that reads no byte twice had nothing left for its window.
+const ALL_WARMUP: &str =
+    "the warm-up read the whole dataset: make dataset.size larger or the warm-up shorter";
+
 /// The repetitions of one cell and role, sorted out.
 #[derive(Debug, Default)]
 pub(crate) struct Repetitions<'a> {
@@ -82,10 +86,13 @@ fn failure(rep: &Rep) -> Option<String> {
         return Some(reason.clone());
     }
     let early = rep.outcome == Outcome::Interrupted;
+    let counted_nothing = counted(rep, counter::OPS) == 0 || counted(rep, counter::BYTES) == 0;
+    if rep.outcome == Outcome::Exhausted && (rep.window_ns == 0 || counted_nothing) && errors(rep) == 0 {
+        return Some(ALL_WARMUP.to_owned());
+    }
     if rep.window_ns == 0 && !early {
         return Some("the window was empty".to_owned());
     }
-    let counted_nothing = counted(rep, counter::OPS) == 0 || counted(rep, counter::BYTES) == 0;
     match errors(rep) {
         failed if counted_nothing && failed > 0 => {
             Some(format!("all reads failed: {}", by_kind(&rep.errors)))
@@ -135,7 +142,12 @@ mod tests {
     fn an_empty_window_and_a_window_of_errors_are_failures() {
         let mut empty = rep("c", 0, 1e9);
         empty.window_ns = 0;
-        assert_eq!(sorted(&[empty]).1, ["the window was empty"]);
+        assert_eq!(sorted(std::slice::from_ref(&empty)).1, ["the window was empty"]);
+        empty.outcome = Outcome::Exhausted;
+        assert_eq!(sorted(&[empty]).1, [ALL_WARMUP]);
+        let mut nothing_left = rep("c", 0, 0.0);
+        nothing_left.outcome = Outcome::Exhausted;
+        assert_eq!(sorted(&[nothing_left]).1, [ALL_WARMUP]);
 
         let mut errors = rep("c", 0, 0.0);
         errors.errors.insert("io".to_owned(), 1_200);

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use record::{RunRecord, Target, counter};
 
-use crate::flag::Flag;
+use crate::flag::{Flag, counted_noun};
 use crate::repetitions::counted;
-use crate::summary::{CellSummary, Lines, Summary};
+use crate::summary::{CellSummary, Lines, Measurement, Summary};
 use crate::validity::{is_known, resident_after};
 
 /// What the verdicts do not cover, each in a few words.
@@ -21,8 +21,15 @@ pub(crate) fn not_tested(lines: &Lines<'_>, summary: &Summary) -> Vec<String> {
     list.extend(caches_below(summary));
     let limited = summary.cells.iter().filter(|cell| is_client_limited(cell)).count();
     if limited > 0 {
-        let cells = if limited == 1 { "cell" } else { "cells" };
-        list.push(format!("what storage does beyond {limited} client-limited {cells}"));
+        list.push(format!(
+            "what storage does beyond {}",
+            counted_noun(limited as u64, "client-limited cell")
+        ));
+    }
+    let failed =
+        summary.cells.iter().filter(|cell| matches!(cell.measured, Measurement::Failed { .. })).count();
+    if failed > 0 {
+        list.push(format!("{} failed", counted_noun(failed as u64, "cell")));
     }
     list
 }
@@ -33,8 +40,8 @@ fn opening(lines: &Lines<'_>, summary: &Summary) -> String {
     match reps.map(|rep| counted(rep, counter::OPENS)).sum::<u64>() {
         0 => "opening files per sample (files are held open)".to_owned(),
         opens => {
-            let opens = feed::group_digits(opens);
-            format!("opening a file for each sample ({opens} reads opened theirs, the others found it open)")
+            let opens = counted_noun(opens, "read");
+            format!("opening a file for each sample ({opens} opened theirs, the others found it open)")
         }
     }
 }
@@ -98,8 +105,8 @@ pub(crate) fn notes(record: &RunRecord, lines: &Lines<'_>, summary: &Summary) ->
     notes.extend(ceiling_note(lines, summary));
     notes.extend(stray_note(record, lines));
     if lines.other_variants > 0 {
-        let count = lines.other_variants;
-        notes.push(format!("{count} repetitions of other variants are not in these figures; compare them"));
+        let repetitions = counted_noun(lines.other_variants as u64, "repetition");
+        notes.push(format!("not in these figures: {repetitions} of other variants; compare them"));
     }
     if record.run.ranks > 1 {
         let (rank, ranks) = (record.run.rank, record.run.ranks);
@@ -188,7 +195,8 @@ fn ceiling_note(lines: &Lines<'_>, summary: &Summary) -> Option<String> {
 fn stray_note(record: &RunRecord, lines: &Lines<'_>) -> Option<String> {
     let known = |name: &str| record.run.cells.iter().any(|cell| cell.cell == name);
     let strays = lines.reps.iter().filter(|rep| !known(&rep.cell)).count();
-    (strays > 0).then(|| format!("{strays} repetitions name cells that run.json does not have"))
+    let repetitions = counted_noun(strays as u64, "repetition");
+    (strays > 0).then(|| format!("{repetitions} of cells that run.json does not have"))
 }
 
 #[cfg(test)]
@@ -209,6 +217,15 @@ mod tests {
         let summary = summarise(&builder.record());
         assert_eq!(summary.not_tested, ["decode", "opening files per sample (files are held open)"]);
         assert_eq!(summary.notes, Vec::<String>::new());
+    }
+
+    #[test]
+    fn failed_cells_are_counted() {
+        let mut builder = builder();
+        builder.cell("d", "disk", 16);
+        builder.push(rep("d", 0, 0.0));
+        let summary = summarise(&builder.record());
+        assert!(summary.not_tested.contains(&"1 cell failed".to_owned()), "{:?}", summary.not_tested);
     }
 
     #[test]
@@ -347,7 +364,7 @@ mod tests {
         record.loss = Some("the last line is incomplete".to_owned());
         let notes = summarise(&record).notes.join("\n");
         for words in
-            ["debug build", "no last line", "is incomplete", "lies in memory (tmpfs)", "name cells that"]
+            ["debug build", "no last line", "is incomplete", "lies in memory (tmpfs)", "of cells that"]
         {
             assert!(notes.contains(words), "{words} not in:\n{notes}");
         }

@@ -9,6 +9,7 @@ use crate::curve::{Panel, Shape};
 use crate::figures::Figures;
 use crate::flag::{Flag, Gravity, percent};
 use crate::summary::{CellSummary, Lines, Measurement, Summary};
+use crate::unreached;
 
 /// What can be said of one target against the line.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,8 +32,10 @@ pub struct Verdict {
     pub samples_per_s: Option<Interval>,
     /// The line, samples per second.
     pub line_samples_per_s: Option<f64>,
-    /// Accelerators fed by the lower bound; absent when the need names none.
+    /// Accelerators fed by the lower bound; absent when the need names none, or a flag forbids any verdict.
     pub feeds: Option<u32>,
+    /// Other ways in which the target was read from storage and does not reach the line, in words.
+    pub unreached: Vec<String>,
     /// Why the judgement is this one.
     pub cause: Cause,
 }
@@ -105,6 +108,7 @@ fn of_target(summary: &Summary, lines: &Lines<'_>, target: &str) -> Verdict {
         samples_per_s: None,
         line_samples_per_s: chosen.and_then(|cell| cell.line).map(|line| line.samples_per_s),
         feeds: None,
+        unreached: chosen.map_or_else(Vec::new, |cell| unreached::beside(summary, cell)),
         cause: Cause::NothingMeasured { reason: first_reason(summary, target) },
     };
     if let Some(cell) = chosen {
@@ -146,6 +150,10 @@ impl Verdict {
         };
         self.samples_per_s = figures.samples_per_s.interval;
         (self.judgement, self.cause) = judged(summary, cell, figures, line);
+        // What forbids any verdict forbids a number of accelerators too.
+        if matches!(&self.cause, Cause::Flagged(flag) if flag.gravity() == Gravity::ForbidsVerdict) {
+            self.feeds = None;
+        }
     }
 
     /// The verdict as one sentence, without its first words (judgement and target).

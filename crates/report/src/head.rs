@@ -2,6 +2,9 @@
 
 use analysis::{DatasetFigures, Panel, Summary};
 use feed::{Demand, Need};
+use record::Target;
+
+use crate::number::{counted_noun, times};
 
 /// `8 x h100 resnet50 (MLPerf Storage 2.0, measured): 14,286 samples/s, 1.64 GB/s`.
 pub(crate) fn need(summary: &Summary) -> String {
@@ -46,14 +49,23 @@ pub(crate) fn utilization(need: &Need) -> String {
 /// One sentence for all datasets that are alike, each copy on its own target:
 /// `nvme, filer: 200,000 files of 114,660 B (22.9 GB), shuffled_epoch; 12 x its bytes were read`.
 pub(crate) fn data(summary: &Summary) -> Vec<String> {
+    let is_null = |figures: &DatasetFigures| {
+        let held_by = summary.targets.iter().find(|target| target.name == figures.dataset.target);
+        figures.access.is_empty() && held_by.is_some_and(|target| !target.storage)
+    };
+    let datasets: Vec<&DatasetFigures> =
+        summary.datasets.iter().filter(|figures| !is_null(figures)).collect();
+    if datasets.is_empty() && !summary.datasets.is_empty() {
+        return vec!["none: the null target reads nothing".to_owned()];
+    }
+    let is_one = datasets.len() == 1;
     let mut kinds: Vec<Vec<&DatasetFigures>> = Vec::new();
-    for figures in &summary.datasets {
+    for figures in datasets {
         match kinds.iter_mut().find(|kind| are_alike(kind[0], figures)) {
             Some(kind) => kind.push(figures),
             None => kinds.push(vec![figures]),
         }
     }
-    let is_one = summary.datasets.len() == 1;
     let sentence = |kind: Vec<&DatasetFigures>| {
         let targets: Vec<&str> = kind.iter().map(|figures| figures.dataset.target.as_str()).collect();
         let lead = if is_one { String::new() } else { format!("{}: ", targets.join(", ")) };
@@ -76,25 +88,57 @@ fn files(figures: &DatasetFigures) -> String {
         let sample = feed::format_bytes(dataset.sample_bytes.max(0.0).round() as u64);
         format!("of {} on average, samples of {sample}", feed::format_bytes(mean.round() as u64))
     };
-    let files = feed::group_digits(dataset.files);
-    format!("{files} files {size} ({}), {}", feed::format_bytes(dataset.bytes), figures.access.join(", "))
+    let total =
+        format!("{} {size} ({})", counted_noun(dataset.files, "file"), feed::format_bytes(dataset.bytes));
+    std::iter::once(total).chain(figures.access.iter().cloned()).collect::<Vec<_>>().join(", ")
 }
 
 fn reads(most: Option<f64>, repeat: bool) -> String {
     match most {
+        Some(0.0) => "nothing was read".to_owned(),
         Some(_) if !repeat => "no byte read twice".to_owned(),
-        Some(reads) => format!("{} x its bytes were read", crate::number::two_digits(reads)),
+        Some(reads) => format!("{} x its bytes were read", times(reads)),
         None => "nothing to read".to_owned(),
     }
+}
+
+/// Where each storage target lies: `disk: feedline-data on ext4 (/dev/vda, QEMU HARDDISK)`.
+pub(crate) fn places(summary: &Summary) -> Vec<String> {
+    let storage = summary.targets.iter().filter(|target| target.storage);
+    storage.map(place).collect()
+}
+
+fn place(target: &Target) -> String {
+    let on = fact(target, "file_system").map(|name| format!(" on {name}")).unwrap_or_default();
+    let device: Vec<&str> =
+        ["mount_source", "device_model"].into_iter().filter_map(|name| fact(target, name)).collect();
+    let device = if device.is_empty() { String::new() } else { format!(" ({})", device.join(", ")) };
+    format!("{}: {}{on}{device}", target.name, target.at)
+}
+
+/// `disk: ext4 on /dev/vda; filer: nfs4`, of the storage targets whose file system is known.
+pub(crate) fn places_in_short(summary: &Summary) -> String {
+    let short = |target: &Target| {
+        let on = fact(target, "mount_source").map(|source| format!(" on {source}")).unwrap_or_default();
+        Some(format!("{}: {}{on}", target.name, fact(target, "file_system")?))
+    };
+    let storage = summary.targets.iter().filter(|target| target.storage);
+    storage.filter_map(short).collect::<Vec<_>>().join("; ")
+}
+
+fn fact<'a>(target: &'a Target, name: &str) -> Option<&'a str> {
+    let fact = target.facts.iter().find(|fact| fact.name == name)?;
+    Some(fact.value.trim()).filter(|value| !value.is_empty())
 }
 
 /// `20 cells x 5, interleaved, 38 min; null ceiling 31 M reads/s`.
 pub(crate) fn ran(summary: &Summary) -> String {
     let head = &summary.head;
+    let planned = counted_noun(head.cells_planned as u64, "cell");
     let cells = if head.cells_run == head.cells_planned {
-        head.cells_run.to_string()
+        planned
     } else {
-        format!("{} of {}", head.cells_run, head.cells_planned)
+        format!("{} of {planned}", head.cells_run)
     };
     let length = match head.elapsed_ns {
         Some(elapsed_ns) if head.interrupted => {
@@ -103,7 +147,7 @@ pub(crate) fn ran(summary: &Summary) -> String {
         Some(elapsed_ns) => feed::format_duration_ns(elapsed_ns),
         None => "cut".to_owned(),
     };
-    format!("{cells} cells x {}, interleaved, {length}{}", head.repetitions, ceiling(head))
+    format!("{cells} x {}, interleaved, {length}{}", head.repetitions, ceiling(head))
 }
 
 fn ceiling(head: &analysis::Head) -> String {

@@ -52,15 +52,18 @@ fn title(summary: &Summary) -> String {
 }
 
 fn verdicts(summary: &Summary) -> String {
-    let row = |word: &str, target: &str, sentence: &str| {
-        format!("| **{word}** | {} | {} |", text(target), text(sentence))
+    let row = |word: &str, target: &str, words: &[String]| {
+        let words: Vec<String> = words.iter().map(|line| text(line)).collect();
+        format!("| **{word}** | {} | {} |", text(target), words.join("<br>"))
     };
     let mut lines = vec!["| verdict | target | |".to_owned(), "|---|---|---|".to_owned()];
     for verdict in &summary.verdicts {
-        lines.push(row(verdict.judgement.name(), &verdict.target, &verdict.sentence()));
+        let words: Vec<String> =
+            std::iter::once(verdict.sentence()).chain(verdict.unreached.iter().cloned()).collect();
+        lines.push(row(verdict.judgement.name(), &verdict.target, &words));
     }
     for ceiling in &summary.ceilings {
-        lines.push(row("CEILING", &ceiling.target, &head::ceiling_sentence(ceiling)));
+        lines.push(row("CEILING", &ceiling.target, &[head::ceiling_sentence(ceiling)]));
     }
     joined(lines) + &gate_words(summary)
 }

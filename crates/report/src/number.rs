@@ -63,6 +63,17 @@ pub(crate) fn milliseconds(ns: Option<u64>) -> String {
     ns.map_or_else(|| "-".to_owned(), |ns| two_digits(ns as f64 / 1e6))
 }
 
+/// How many times, as a reader says it: `0.40`, `2.7`, `19`, `11,000,000`.
+pub(crate) fn times(factor: f64) -> String {
+    if factor < 99.5 { two_digits(factor) } else { feed::group_digits(factor.round() as u64) }
+}
+
+/// `1 cell`, `1,200 cells`.
+pub(crate) fn counted_noun(count: u64, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", feed::group_digits(count))
+}
+
 /// `278 %`.
 pub(crate) fn percent(share: f64) -> String {
     format!("{} %", feed::group_digits((share * 100.0).round() as u64))
@@ -87,6 +98,15 @@ mod tests {
         let written = [Some(800_000), Some(3_140_000), Some(31_400_000), Some(9_960_000), Some(12_300), None]
             .map(milliseconds);
         assert_eq!(written, ["0.80", "3.1", "31", "10", "0.012", "-"]);
+    }
+
+    #[test]
+    fn factors_and_counts_as_a_reader_says_them() {
+        assert_eq!([0.4, 2.71, 19.2, 99.7, 1.1e7].map(times), ["0.40", "2.7", "19", "100", "11,000,000"]);
+        assert_eq!(
+            [0, 1, 1_200].map(|count| counted_noun(count, "cell")),
+            ["0 cells", "1 cell", "1,200 cells"]
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use analysis::{GateResult, Summary, gate};
 
 use crate::head;
-use crate::number::RateUnit;
+use crate::number::{RateUnit, counted_noun};
 use crate::plain::{COLUMNS, ascii, hanging, shortened};
 use crate::table::{self, Content, Row};
 
@@ -42,6 +42,9 @@ fn head_lines(summary: &Summary) -> String {
     if let [panel] = summary.panels.as_slice() {
         page.push_str(&hanging("      ", &ascii(&panel.conditions())));
     }
+    for place in head::places(summary) {
+        page.push_str(&hanging("at    ", &ascii(&place)));
+    }
     page.push_str(&hanging("ran   ", &ascii(&head::ran(summary))));
     page
 }
@@ -77,7 +80,8 @@ fn table(summary: &Summary) -> String {
     page.extend(skipped.iter().map(|row| columns.row(row)));
     if is_short {
         let hidden = count - panels.iter().map(Vec::len).sum::<usize>();
-        page.extend([hidden.to_string(), " more cells in the Markdown report\n".to_owned()]);
+        let cells = counted_noun(hidden as u64, "more cell");
+        page.extend([cells, " in the Markdown report\n".to_owned()]);
     }
     page
 }
@@ -211,10 +215,10 @@ fn verdict_lines(summary: &Summary) -> String {
         page.push_str(&hanging(&lead("CEILING", &ceiling.target), &ascii(&head::ceiling_sentence(ceiling))));
     }
     for verdict in &summary.verdicts {
-        page.push_str(&hanging(
-            &lead(verdict.judgement.name(), &verdict.target),
-            &ascii(&verdict.sentence()),
-        ));
+        let lead = lead(verdict.judgement.name(), &verdict.target);
+        page.push_str(&hanging(&lead, &ascii(&verdict.sentence())));
+        let below = " ".repeat(lead.chars().count());
+        page.extend(verdict.unreached.iter().map(|words| hanging(&below, &ascii(words))));
     }
     page
 }

@@ -91,6 +91,8 @@ fn failed_reads_above_one_percent_leave_it_open() {
     });
     let text = words(&builder);
     assert!(text.starts_with("UNCERTAIN 1.6 % errors: 900 io at depth 8"), "{text}");
+    assert!(!text.contains("feeds"), "a flag that forbids a verdict forbids a number too: {text}");
+    assert_eq!(verdict_of(&builder).feeds, None);
 }
 
 #[test]
@@ -240,7 +242,7 @@ fn wrong_bytes_in_any_cell_of_a_target_leave_it_open() {
     builder.push(wrong);
     assert_eq!(
         words(&builder),
-        "UNCERTAIN 3 of 8 checked reads held wrong bytes; feeds 8; trust no figure of this storage; look for \
+        "UNCERTAIN 3 of 8 checked reads held wrong bytes; trust no figure of this storage; look for \
          what corrupts or rewrites its files"
     );
     builder.edit_cell("other", |cell| cell.target = "elsewhere".to_owned());

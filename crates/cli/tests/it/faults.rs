@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Child;
 
-use crate::harness::{Bench, DISK, Ended, become_nobody, finish, forbid_io_uring, in_child, limit, skip};
+use crate::harness::{Bench, DISK, Ended, finish, finish_as_nobody, forbid_io_uring, in_child, limit, skip};
 
 const URING: &str = r#"targets.disk = { at = "data", engine = "io_uring" }"#;
 const LONG: [&str; 4] = ["run", "s.toml", "--set", "measure.duration=\"1s\""];
@@ -116,19 +116,12 @@ fn a_run_without_any_figure_is_an_error() {
 #[test]
 fn threads_that_cannot_be_had_are_a_failed_cell_and_no_hang() {
     let bench = Bench::with(DISK);
-    let mut prepare = bench.command(&["prepare", "s.toml"]);
-    in_child(&mut prepare, become_nobody);
-    finish(prepare).exits(0);
-    let mut command = bench.command(&[
-        "run",
-        "s.toml",
-        "--set",
-        "load.queue_depth=[1, 600]",
-        "--set",
-        "load.cache=\"bypass\"",
-    ]);
-    in_child(&mut command, || become_nobody().and_then(|()| limit(libc::RLIMIT_NPROC, 300)));
-    finish(command).says("cannot start 600 threads");
+    let unlimited = || Ok(());
+    let Some(prepared) = finish_as_nobody(bench.command(&["prepare", "s.toml"]), unlimited) else { return };
+    prepared.exits(0);
+    let deep = ["run", "s.toml", "--set", "load.queue_depth=[1, 600]", "--set", "load.cache=\"bypass\""];
+    let ended = finish_as_nobody(bench.command(&deep), || limit(libc::RLIMIT_NPROC, 300));
+    ended.unwrap().says("cannot start 600 threads");
 }
 
 #[test]
@@ -196,18 +189,16 @@ fn a_small_limit_of_locked_memory_is_named_when_registration_is_required() {
     let bench = Bench::with(URING);
     let locked = |required: &str| {
         let registered = format!("targets.disk.registered=\"{required}\"");
-        let mut command = bench.command(&["run", "s.toml", "--set", &registered]);
-        in_child(&mut command, || limit(libc::RLIMIT_MEMLOCK, 16_384).and_then(|()| become_nobody()));
-        finish(command)
+        let command = bench.command(&["run", "s.toml", "--set", &registered]);
+        finish_as_nobody(command, || limit(libc::RLIMIT_MEMLOCK, 16_384))
     };
-    locked("auto").exits(0);
+    let Some(auto) = locked("auto") else { return };
+    auto.exits(0);
     let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
-    assert!(
-        cells.contains("not registered: ") && cells.contains("RLIMIT_MEMLOCK"),
-        "what was not granted is not recorded"
-    );
-    let failed = locked("required");
-    let all = format!("{}{}", failed.out, failed.err);
+    let recorded = cells.contains("not registered: ") && cells.contains("RLIMIT_MEMLOCK");
+    assert!(recorded, "what was not granted is not recorded");
+    let required = locked("required").unwrap().exits(1);
+    let all = format!("{}{}", required.out, required.err);
     assert!(all.contains("RLIMIT_MEMLOCK") && !all.contains("FEEDS "), "{all}");
 }
 
@@ -237,9 +228,9 @@ fn a_folder_without_permission_is_an_error_that_names_it() {
     let bench = Bench::with(DISK);
     fs::create_dir(bench.path("data")).unwrap();
     fs::set_permissions(bench.path("data"), fs::Permissions::from_mode(0o555)).unwrap();
-    let mut command = bench.command(&["run", "s.toml"]);
-    in_child(&mut command, become_nobody);
-    finish(command).exits(2).says("data");
+    if let Some(ended) = finish_as_nobody(bench.command(&["run", "s.toml"]), || Ok(())) {
+        ended.exits(2).says("data");
+    }
 }
 
 #[test]

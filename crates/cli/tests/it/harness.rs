@@ -111,6 +111,26 @@ pub(crate) fn finish(mut command: Command) -> Ended {
     Ended::of(command.output().unwrap())
 }
 
+/// Runs a command to its end as a user that is not root, within limits that are set while it still is. `None`, and
+/// a printed reason, when that user cannot reach this checkout.
+#[expect(clippy::print_stderr, reason = "a skip is seen")]
+pub(crate) fn finish_as_nobody(
+    mut command: Command,
+    limits: impl Fn() -> io::Result<()> + Send + Sync + 'static,
+) -> Option<Ended> {
+    let verb: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+    let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
+    in_child(&mut command, move || limits().and_then(|()| become_nobody()));
+    match command.output() {
+        Ok(output) => Some(Ended::of(output)),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            eprintln!("skipped: {verb:?} cannot be run by another user from this folder: {error}");
+            None
+        }
+        Err(error) => panic!("{verb:?}: {error}"),
+    }
+}
+
 /// How the binary ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
@@ -159,7 +179,7 @@ pub(crate) fn limit(resource: libc::__rlimit_resource_t, value: u64) -> io::Resu
 }
 
 /// Gives up root, where the test has it: root is above every limit and permission.
-pub(crate) fn become_nobody() -> io::Result<()> {
+fn become_nobody() -> io::Result<()> {
     // SAFETY: plain system calls on numbers.
     unsafe {
         if libc::geteuid() != 0 {

@@ -30,20 +30,24 @@ const TITLE_SIZE: f64 = 20.0;
 const SUBTITLE_SIZE: f64 = 12.5;
 const SUBTITLE_LINE: i32 = 18;
 
+const COMMAND_SIZE: f64 = 12.0;
+const COMMAND_LINE: i32 = 16;
+const COMMAND_LINES_MAX: usize = 3;
+
 /// A figure, laid out.
-pub(super) struct Figure<'a> {
-    summary: &'a Summary,
+pub(super) struct Figure {
     plans: Vec<PanelPlan>,
     axes: Vec<RateAxis>,
     labels: Vec<Vec<Label>>,
     title: String,
     subtitles: Vec<String>,
     key: Vec<key::Entry>,
+    command: Vec<String>,
 }
 
-impl<'a> Figure<'a> {
+impl Figure {
     /// Lays out the figure of a summary; `None` when nothing was measured.
-    pub(super) fn of(summary: &'a Summary) -> Option<Self> {
+    pub(super) fn of(summary: &Summary) -> Option<Self> {
         let plans = plan::panels(summary);
         if plans.is_empty() {
             return None;
@@ -55,18 +59,18 @@ impl<'a> Figure<'a> {
         let across = f64::from(WIDTH - 2 * EDGE);
         let wide = (across / (SUBTITLE_SIZE * LETTER_BY_SIZE)) as usize;
         let mut subtitles: Vec<String> =
-            wording::subtitles(summary).iter().flat_map(|line| folded(line, wide)).collect();
+            wording::subtitles(summary, wide).iter().flat_map(|line| folded(line, wide)).collect();
         if plans.len() > 1 && axes.iter().any(|axis| *axis != axes[0]) {
             subtitles.push("the rate axes of the panels differ".to_owned());
         }
         Some(Self {
-            summary,
             axes,
             labels,
             title: shortened(&wording::title(summary), (across / (TITLE_SIZE * LETTER_BY_SIZE)) as usize),
             subtitles,
             key: key::entries(&plans, summary.head.repetitions, WIDTH - 2 * EDGE),
             plans,
+            command: command_lines(summary),
         })
     }
 
@@ -88,7 +92,14 @@ impl<'a> Figure<'a> {
     }
 
     fn height(&self) -> i32 {
-        self.head_height() + self.panel_rows() * self.panel_height() + key::height(&self.key) + 34
+        self.head_height()
+            + self.panel_rows() * self.panel_height()
+            + key::height(&self.key)
+            + self.foot_height()
+    }
+
+    fn foot_height(&self) -> i32 {
+        34 + (self.command.len() as i32 - 1).max(0) * COMMAND_LINE
     }
 
     /// The margin that the longest label needs, the same in all panels so that plots align.
@@ -139,10 +150,23 @@ impl<'a> Figure<'a> {
     fn foot(&self, canvas: &Canvas<'_>) -> Result<(), Refusal> {
         let below = self.head_height() + self.panel_rows() * self.panel_height();
         key::draw(canvas, &self.key, (EDGE, below))?;
-        let wide = (f64::from(WIDTH - 2 * EDGE) / (12.0 * LETTER_BY_SIZE)) as usize;
-        let command = shortened(&wording::command(self.summary), wide);
-        text(canvas, &command, (EDGE, self.height() - 14), (12.0, Ink::Muted, HPos::Left))
+        for (above, line) in self.command.iter().rev().enumerate() {
+            let y = self.height() - 14 - above as i32 * COMMAND_LINE;
+            text(canvas, line, (EDGE, y), (COMMAND_SIZE, Ink::Muted, HPos::Left))?;
+        }
+        Ok(())
     }
+}
+
+/// The command, folded; what is beyond the last line is marked as cut.
+fn command_lines(summary: &Summary) -> Vec<String> {
+    let wide = (f64::from(WIDTH - 2 * EDGE) / (COMMAND_SIZE * LETTER_BY_SIZE)) as usize;
+    let mut lines = folded(&wording::command(summary), wide);
+    if lines.len() > COMMAND_LINES_MAX {
+        let rest = lines.split_off(COMMAND_LINES_MAX - 1).join(" ");
+        lines.push(shortened(&rest, wide));
+    }
+    lines
 }
 
 /// One axis for all panels where their heights are alike, else one for each.

@@ -6,7 +6,7 @@ use plotters::style::text_anchor::HPos;
 use super::marker::{self, Canvas, Refusal};
 use super::panel::text;
 use super::plan::{PanelPlan, SeriesPlan};
-use super::theme::Ink;
+use super::theme::{Ink, STARVING_OPACITY};
 
 /// From a mark to its words.
 const GAP: i32 = 16;
@@ -108,7 +108,7 @@ fn mark(canvas: &Canvas<'_>, mark: Mark, (x, y): (i32, i32)) -> Result<(), Refus
         }
         Mark::Cross => marker::cross(canvas, (x, y), Ink::Muted),
         Mark::Starving => {
-            let style = Ink::Starving.sentinel().mix(0.15).filled();
+            let style = Ink::Starving.sentinel().mix(STARVING_OPACITY).filled();
             canvas.draw(&Rectangle::new([(x - 7, y - 6), (x + 7, y + 6)], style))
         }
     }

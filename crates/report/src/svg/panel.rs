@@ -10,7 +10,7 @@ use super::label::{self, Wish};
 use super::marker::{self, Canvas, Refusal};
 use super::plan::{PanelPlan, Point, SeriesPlan};
 use super::scale::Scale;
-use super::theme::Ink;
+use super::theme::{Ink, STARVING_OPACITY};
 
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, Scale>>;
 
@@ -113,7 +113,9 @@ impl PanelFrame<'_> {
     fn starving(&self, chart: &mut Chart<'_, '_>, depths: &DepthAxis) -> Result<(), Refusal> {
         let Some(line) = self.plan.line else { return Ok(()) };
         let corners = [(depths.low, self.rates.place(line.bps)), (depths.high, self.rates.low)];
-        chart.draw_series([Rectangle::new(corners, Ink::Starving.sentinel().mix(0.08).filled())]).map(drop)
+        chart
+            .draw_series([Rectangle::new(corners, Ink::Starving.sentinel().mix(STARVING_OPACITY).filled())])
+            .map(drop)
     }
 
     fn mesh(&self, chart: &mut Chart<'_, '_>) -> Result<(), Refusal> {

@@ -43,6 +43,10 @@ const PAPER: Pair = pair("paper", "#ffffff", "#0d1117");
 const TEXT: Pair = pair("text", "#1f2328", "#e6edf3");
 const MUTED: Pair = pair("muted", "#59636e", "#9198a1");
 const GRID: Pair = pair("grid", "#e2e6ea", "#242b33");
+/// Opacity of the region below the line: on a dark background the same share of red would not be seen.
+const STARVING: Pair = pair("starving", "0.1", "0.24");
+/// The same for a program that reads no style.
+pub(super) const STARVING_OPACITY: f64 = 0.1;
 const LINE: Pair = pair("line", "#c0392b", "#ff7b6b");
 
 /// Blue, brown-orange, green, magenta, violet, olive, slate, teal: told apart by protanopes and
@@ -100,7 +104,11 @@ impl Ink {
             _ => "",
         };
         let dash = if dash.is_empty() { String::new() } else { format!(";stroke-dasharray:{dash}") };
-        format!("{property}:var(--fl-{name},{light}){dash}")
+        let opacity = match (self, property) {
+            (Self::Starving, "fill") => format!(";opacity:var(--fl-{},{})", STARVING.name, STARVING.light),
+            _ => String::new(),
+        };
+        format!("{property}:var(--fl-{name},{light}){dash}{opacity}")
     }
 
     fn of_sentinel(hex: &str) -> Option<Self> {
@@ -142,7 +150,7 @@ pub(super) fn finish(drawn: &str, title: &str, description: &str) -> String {
 
 /// Both themes; scoped to a class, so that a page that inlines the plot keeps its own.
 fn stylesheet() -> String {
-    let pairs = || [&PAPER, &TEXT, &MUTED, &GRID, &LINE].into_iter().chain(&SERIES);
+    let pairs = || [&PAPER, &TEXT, &MUTED, &GRID, &LINE, &STARVING].into_iter().chain(&SERIES);
     let values = |value: fn(&Pair) -> &str| {
         pairs().flat_map(|pair| ["--fl-", pair.name, ":", value(pair), ";"]).collect::<String>()
     };

@@ -10,8 +10,9 @@ pub(super) fn title(summary: &Summary) -> String {
     format!("{}: throughput against queue depth", head::title(summary).trim_end_matches(['?', '.', ':', ' ']))
 }
 
-/// What the reader must know before the curves: need, line, conditions, run, machine.
-pub(super) fn subtitles(summary: &Summary) -> Vec<String> {
+/// What the reader must know before the curves: need, line, conditions, storage where it fits into `columns`,
+/// run, machine.
+pub(super) fn subtitles(summary: &Summary, columns: usize) -> Vec<String> {
     let head = &summary.head;
     let mut need = format!("need {}", head::need(summary));
     if let Some(line) = head::line(summary) {
@@ -21,6 +22,10 @@ pub(super) fn subtitles(summary: &Summary) -> Vec<String> {
     let mut lines = vec![need];
     if let [panel] = summary.panels.as_slice() {
         lines.push(panel.conditions());
+    }
+    let places = head::places_in_short(summary);
+    if !places.is_empty() && places.chars().count() <= columns {
+        lines.push(places);
     }
     let tool = format!("feedline {}", head.tool.version);
     let parts = [format!("run {}", head.run_id), head.machine.clone(), tool];

@@ -142,6 +142,51 @@ fn a_long_command_and_a_hostile_title_stay_inside() {
 }
 
 #[test]
+fn a_command_is_folded_over_three_lines_and_then_marked_as_cut() {
+    let mut record = records::golden();
+    let lines_of = |record: &RunRecord| -> Vec<String> {
+        let texts = texts(&rendered(record));
+        let first = texts.iter().position(|(.., words)| words.starts_with("$ ")).unwrap();
+        // The foot is drawn from its last line up.
+        let mut lines: Vec<_> = texts[..=first].iter().rev().take_while(|one| one.0 == 20).collect();
+        lines.retain(|one| one.1 >= texts[first].1);
+        lines.into_iter().map(|(.., words)| words.clone()).collect()
+    };
+    let command = |words: usize| (0..words).map(|n| format!("--option-{n:03}")).collect::<Vec<_>>();
+    record.run.command = command(20);
+    let lines = lines_of(&record);
+    assert_eq!(lines.join(" "), format!("$ {}", command(20).join(" ")));
+    assert!(lines.len() > 1 && !rendered(&record).contains(".."));
+    record.run.command = command(60);
+    let lines = lines_of(&record);
+    assert_eq!(lines.len(), 3);
+    assert!(lines[2].ends_with(".."), "{lines:?}");
+}
+
+#[test]
+fn the_subtitles_name_the_storage() {
+    let mut record = records::golden();
+    let named = |record: &RunRecord| {
+        texts(&rendered(record)).into_iter().map(|(.., words)| words).collect::<Vec<_>>()
+    };
+    assert!(named(&record).contains(&"nvme: ext4; filer: nfs4; array: xfs".to_owned()));
+    record.run.targets[0].name = "n".repeat(300);
+    assert!(!named(&record).iter().any(|words| words.contains("filer: nfs4")), "no room, no line");
+}
+
+#[test]
+fn the_region_below_the_line_is_stronger_on_a_dark_background() {
+    let svg = rendered(&records::golden());
+    let (light, dark) = svg.split_once("prefers-color-scheme: dark").unwrap();
+    let opacity = |style: &str| -> f64 {
+        let (_, from) = style.split_once("--fl-starving:").unwrap();
+        from.split(';').next().unwrap().parse().unwrap()
+    };
+    assert!(opacity(dark) >= 2.0 * opacity(light));
+    assert!(svg.contains("fill:var(--fl-line,#c0392b);opacity:var(--fl-starving,"));
+}
+
+#[test]
 fn a_run_without_figures_says_so() {
     let mut record = records::golden();
     record.lines.clear();

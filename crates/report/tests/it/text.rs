@@ -42,6 +42,62 @@ fn a_run_of_several_ways_names_each_of_them() {
 }
 
 #[test]
+fn a_way_that_does_not_reach_the_line_is_said_below_the_verdict() {
+    let summary = summarise(&records::in_ways(&[("random", "bypass", 131_072, 0.1)]));
+    let page = terminal(&summary);
+    let after = page.split("FEEDS     nvme").nth(1).unwrap();
+    let below = after.lines().find(|line| line.contains("not at")).unwrap();
+    assert_eq!(below, "                not at random: 7.9-42 % of its line");
+    let report = markdown(&summary);
+    let row = report.lines().find(|line| line.starts_with("| **FEEDS**")).unwrap();
+    assert!(row.ends_with("<br>not at random: 7.9-42 % of its line |"), "{row}");
+}
+
+fn data_line(record: &record::RunRecord) -> String {
+    let page = terminal(&summarise(record));
+    page.lines().find(|line| line.starts_with("data ")).unwrap().to_owned()
+}
+
+#[test]
+fn data_of_which_nothing_was_read_is_not_praised_for_it() {
+    let mut record = records::golden();
+    record.lines.retain(|line| !matches!(line, Line::Rep(_)));
+    record.run.datasets[0].files = 1;
+    record.run.datasets[0].bytes = 114_660;
+    let line = data_line(&record);
+    assert!(
+        line.starts_with("data  1 file of 114,660 B (") && line.ends_with("; nothing was read"),
+        "{line}"
+    );
+
+    let mut record = records::golden();
+    record.run.targets.retain(|target| !target.storage);
+    record.run.cells.retain(|cell| cell.target == "null");
+    record.run.datasets[0].target = "null".to_owned();
+    assert_eq!(data_line(&record), "data  none: the null target reads nothing");
+    assert!(terminal(&summarise(&record)).contains("ran   1 cell x 5"));
+}
+
+#[test]
+fn a_target_is_told_by_what_is_known_of_it() {
+    let mut record = records::golden();
+    let fact = |name: &str, value: &str| record::Fact { name: name.to_owned(), value: value.to_owned() };
+    record.run.targets[0]
+        .facts
+        .extend([fact("mount_source", "/dev/nvme0n1"), fact("device_model", "P5800X")]);
+    record.run.targets[1].facts.clear();
+    let page = terminal(&summarise(&record));
+    assert_page(&page);
+    let places: Vec<&str> = page.lines().filter(|line| line.starts_with("at ")).collect();
+    let expected = [
+        "at    nvme: /mnt/nvme/bench on ext4 (/dev/nvme0n1, P5800X)",
+        "at    filer: /mnt/filer/bench",
+        "at    array: /mnt/array/bench on xfs",
+    ];
+    assert_eq!(places, expected);
+}
+
+#[test]
 fn pages_hold_their_width_whatever_the_figures() {
     for factor in [1e-9, 1e-6, 1e-3, 1e3, 1e6] {
         assert_page(&terminal(&summarise(&records::scaled(factor))));
