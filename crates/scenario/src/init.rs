@@ -24,13 +24,8 @@ pub fn check_shape(text: &str) -> Result<(), Diagnostics> {
     let source = Source { name: COMMAND_LINE.to_owned(), text: text.to_owned() };
     let scenario = parse(&source, &[])?;
     let paths = scenario.local_paths().into_iter().map(|at| (at, PathFacts::generous())).collect();
-    let host = HostFacts {
-        cores: 1,
-        memory_bytes: u64::MAX,
-        open_files_max: u64::MAX,
-        io_uring: Ok(()),
-        paths,
-    };
+    let host =
+        HostFacts { cores: 1, memory_bytes: u64::MAX, open_files_max: u64::MAX, io_uring: Ok(()), paths };
     resolve(&scenario, &host).map(drop)
 }
 
