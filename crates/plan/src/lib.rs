@@ -76,7 +76,7 @@ pub enum DatasetSpec {
 /// Most file systems allocate a file's bytes in blocks of this size.
 const FILE_BLOCK_BYTES: u64 = 4096;
 
-/// What a file takes beside its bytes: inode and directory entry, generously.
+/// What a file takes beside its bytes: inode and directory entry (ext4 256 + 24, XFS 512).
 const FILE_OVERHEAD_BYTES: u64 = 512;
 
 /// Bytes that `files` files of `bytes` each take on a disk, about.

@@ -12,11 +12,6 @@ use crate::survey::Survey;
 use crate::write::{Present, Writing};
 use crate::{PrepareError, Prepared};
 
-/// What a file system takes per object beside its bytes: they are rounded up to a block of 4096, and an
-/// inode and its directory entry take at most 512 more (ext4 256 + 24, XFS 512).
-const BLOCK_BYTES: u64 = 4096;
-const INODE_BYTES: u64 = 512;
-
 /// No manifest of feedline's comes near this size; a larger file is not one.
 const MANIFEST_BYTES_MAX: usize = 65_536;
 
@@ -117,8 +112,7 @@ impl Task<'_> {
 
     fn check_space(&self, folder: &Key, present: &Present) -> Result<(), PrepareError> {
         let missing = u64::from(self.identity.count) - present.count();
-        let on_disk = self.identity.bytes.div_ceil(BLOCK_BYTES).saturating_mul(BLOCK_BYTES);
-        let needed_bytes = missing.saturating_mul(on_disk.saturating_add(INODE_BYTES));
+        let needed_bytes = plan::disk_bytes(missing, self.identity.bytes);
         match self.store.free_bytes()? {
             Some(free_bytes) if free_bytes < needed_bytes => {
                 Err(PrepareError::NoSpace { folder: folder.clone(), needed_bytes, free_bytes })
