@@ -32,7 +32,7 @@ fn path_facts(at: &str) -> PathFacts {
         writable: probe.writable,
         file_system: probe.file_system,
         in_memory: probe.in_memory,
-        free_bytes: probe.free_bytes.map(|free| free + own_bytes(Path::new(at))),
+        free_bytes: probe.free_bytes.map(|free| free.saturating_add(own_bytes(Path::new(at)))),
         direct_align_bytes: probe.direct_align_bytes,
         problem: probe.problem.or(missing),
     }
@@ -45,7 +45,7 @@ fn own_bytes(root: &Path) -> u64 {
     folders
         .filter(|folder| folder.join(dataset::MARKER_NAME).is_file())
         .map(|folder| folder_bytes(&folder))
-        .sum()
+        .fold(0, u64::saturating_add)
 }
 
 fn folder_bytes(folder: &Path) -> u64 {
@@ -89,6 +89,24 @@ pub(crate) fn rfc3339_utc(unix_s: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_manifest_of_impossible_size_does_no_harm() {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["a", "b"] {
+            let folder = root.path().join(name);
+            std::fs::create_dir(&folder).unwrap();
+            std::fs::write(folder.join(dataset::MARKER_NAME), "{}").unwrap();
+            let manifest = format!(
+                r#"{{"format":1,"dataset":"d","count":{},"bytes":{},"seed":1,"fingerprint":""}}"#,
+                u32::MAX,
+                u64::MAX
+            );
+            std::fs::write(folder.join(dataset::MANIFEST_NAME), manifest).unwrap();
+        }
+        let facts = path_facts(root.path().to_str().unwrap());
+        assert_eq!(facts.free_bytes, Some(u64::MAX));
+    }
 
     #[test]
     fn seconds_become_dates() {
