@@ -140,7 +140,4 @@ pub enum StoreError {
         /// What was attempted.
         action: &'static str,
     },
-    /// A queue broke while it was opened.
-    #[error(transparent)]
-    Queue(#[from] QueueError),
 }

@@ -13,14 +13,11 @@ mod progress;
 mod recorder;
 mod rep;
 mod schedule;
-pub mod usage;
+mod usage;
 mod worker;
 
 pub use bench::{Bench, BenchSettings, Event, Seat};
 pub use error::RepError;
-pub use load::{ClosedLoop, Next, Tickets};
 pub use outcome::RepOutcome;
 pub use progress::Progress;
 pub use rep::{RepSpec, run_rep};
-pub use schedule::{Schedule, ScheduleSettings, Turn};
-pub use worker::{Window, Worker, WorkerEnd};

@@ -4,20 +4,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Tickets of one repetition, shared by its workers: handed out in order, each once, up to a limit.
 #[derive(Debug)]
-pub struct Tickets {
+pub(crate) struct Tickets {
     next: AtomicU64,
     end: u64,
 }
 
 impl Tickets {
     /// Tickets from `first` on; at most `count` of them when it is given.
-    pub fn new(first: u64, count: Option<u64>) -> Self {
+    pub(crate) fn new(first: u64, count: Option<u64>) -> Self {
         Self { next: AtomicU64::new(first), end: count.map_or(u64::MAX, |count| first.saturating_add(count)) }
     }
 
     /// The next ticket, if one is left.
     #[inline]
-    pub fn take(&self) -> Option<u64> {
+    pub(crate) fn take(&self) -> Option<u64> {
         let ticket = self.next.fetch_add(1, Ordering::Relaxed);
         (ticket < self.end).then_some(ticket)
     }
@@ -25,7 +25,7 @@ impl Tickets {
 
 /// What a worker is to do with a free buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub(crate) enum Next {
     /// Issue the read of this ticket now.
     Issue {
         /// Number of the read in its order.
@@ -38,7 +38,7 @@ pub enum Next {
 /// A closed loop: every buffer that comes back is sent out again, until the end of time or of tickets.
 /// The queue depth is the number of buffers.
 #[derive(Debug)]
-pub struct ClosedLoop<'a> {
+pub(crate) struct ClosedLoop<'a> {
     tickets: &'a Tickets,
     end_ns: u64,
     exhausted: bool,
@@ -46,13 +46,13 @@ pub struct ClosedLoop<'a> {
 
 impl<'a> ClosedLoop<'a> {
     /// A loop that issues until `end_ns` or until `tickets` run out.
-    pub fn new(tickets: &'a Tickets, end_ns: u64) -> Self {
+    pub(crate) fn new(tickets: &'a Tickets, end_ns: u64) -> Self {
         Self { tickets, end_ns, exhausted: false }
     }
 
     /// What to do at `now_ns`.
     #[inline]
-    pub fn next(&mut self, now_ns: u64) -> Next {
+    pub(crate) fn next(&mut self, now_ns: u64) -> Next {
         if now_ns >= self.end_ns || self.exhausted {
             return Next::Finished;
         }
@@ -62,7 +62,7 @@ impl<'a> ClosedLoop<'a> {
     }
 
     /// Whether it ended because no ticket was left.
-    pub fn exhausted(&self) -> bool {
+    pub(crate) fn exhausted(&self) -> bool {
         self.exhausted
     }
 }

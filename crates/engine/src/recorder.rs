@@ -3,7 +3,7 @@
 use backend::{Completion, ErrorKind};
 use hdrhistogram::Histogram;
 
-use crate::Window;
+use crate::worker::Window;
 
 const SECOND_NS: u64 = 1_000_000_000;
 const ERROR_KINDS: [ErrorKind; 8] = [

@@ -19,26 +19,26 @@ const SMALL_GAINS_MAX: u32 = 2;
 
 /// What the order of cells depends on.
 #[derive(Debug, Clone, Copy)]
-pub struct ScheduleSettings {
+pub(crate) struct ScheduleSettings {
     /// Repetitions of each cell.
-    pub repetitions: u32,
+    pub(crate) repetitions: u32,
     /// Order within a round.
-    pub cell_order: CellOrder,
+    pub(crate) cell_order: CellOrder,
     /// Seed of random orders.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// No repetition starts that would end later than this, on the run's clock.
-    pub deadline_ns: Option<u64>,
+    pub(crate) deadline_ns: Option<u64>,
 }
 
 /// One repetition to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Turn {
+pub(crate) struct Turn {
     /// Index of the cell.
-    pub cell: usize,
+    pub(crate) cell: usize,
     /// Number of this repetition of the cell.
-    pub rep: u32,
+    pub(crate) rep: u32,
     /// Round.
-    pub round: u32,
+    pub(crate) round: u32,
 }
 
 /// Cells that are tried one after the other in the first round: a single one, or the depths of a search.
@@ -52,7 +52,7 @@ struct Lane {
 
 /// The order of a run.
 #[derive(Debug)]
-pub struct Schedule<'a> {
+pub(crate) struct Schedule<'a> {
     cells: &'a [Cell],
     settings: ScheduleSettings,
     lanes: Vec<Lane>,
@@ -68,7 +68,7 @@ pub struct Schedule<'a> {
 
 impl<'a> Schedule<'a> {
     /// A schedule over the cells numbered in `chosen`; with `search`, those of an auto group are searched.
-    pub fn new(cells: &'a [Cell], chosen: &[usize], search: bool, settings: ScheduleSettings) -> Self {
+    pub(crate) fn new(cells: &'a [Cell], chosen: &[usize], search: bool, settings: ScheduleSettings) -> Self {
         let lanes = lanes(cells, chosen, search);
         let slots: Vec<usize> =
             lanes.iter().enumerate().flat_map(|(lane, of)| of.waiting.iter().map(move |_| lane)).collect();
@@ -88,7 +88,7 @@ impl<'a> Schedule<'a> {
     }
 
     /// The next repetition, if one is left that ends in time: `cost_ns` is what one takes.
-    pub fn next(&mut self, now_ns: u64, cost_ns: u64) -> Option<Turn> {
+    pub(crate) fn next(&mut self, now_ns: u64, cost_ns: u64) -> Option<Turn> {
         if self.settings.deadline_ns.is_some_and(|deadline_ns| now_ns + cost_ns > deadline_ns) {
             self.give_up("budget");
             return None;
@@ -101,7 +101,7 @@ impl<'a> Schedule<'a> {
     }
 
     /// Says what a repetition of `cell` reached, so that a search can end. `None`: it failed.
-    pub fn observe(&mut self, cell: usize, reached: Option<f64>, line: f64) {
+    pub(crate) fn observe(&mut self, cell: usize, reached: Option<f64>, line: f64) {
         if self.round > 0 {
             return;
         }
@@ -117,7 +117,7 @@ impl<'a> Schedule<'a> {
     }
 
     /// Ends the run; everything left is listed with `reason`.
-    pub fn give_up(&mut self, reason: &str) {
+    pub(crate) fn give_up(&mut self, reason: &str) {
         for (cell, begun) in &self.begun {
             if *begun < self.settings.repetitions {
                 self.not_run.push(NotRun {
@@ -134,7 +134,7 @@ impl<'a> Schedule<'a> {
     }
 
     /// What was planned and not made, so far.
-    pub fn into_not_run(self) -> Vec<NotRun> {
+    pub(crate) fn into_not_run(self) -> Vec<NotRun> {
         self.not_run
     }
 

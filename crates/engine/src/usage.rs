@@ -11,7 +11,7 @@ const NS_PER_TICK: u64 = 10_000_000;
 
 /// Reads the counters twice, when the window opens and when it closes, from files held open.
 #[derive(Debug)]
-pub struct Meter {
+pub(crate) struct Meter {
     sources: Sources,
     cores: u32,
     opened: Option<(u64, Counters)>,
@@ -20,25 +20,25 @@ pub struct Meter {
 
 impl Meter {
     /// A meter for a process that may use `cores` processors.
-    pub fn new(cores: u32) -> Self {
+    pub(crate) fn new(cores: u32) -> Self {
         Self { sources: Sources::open(), cores, opened: None, closed: None }
     }
 
     /// Takes the first reading once the window is open.
     #[inline]
-    pub fn open_once(&mut self, now_ns: u64, window_open_ns: u64) {
+    pub(crate) fn open_once(&mut self, now_ns: u64, window_open_ns: u64) {
         if self.opened.is_none() && now_ns >= window_open_ns {
             self.opened = Some((now_ns, self.sources.read()));
         }
     }
 
     /// Takes the second reading.
-    pub fn close(&mut self, now_ns: u64) {
+    pub(crate) fn close(&mut self, now_ns: u64) {
         self.closed = Some((now_ns, self.sources.read()));
     }
 
     /// The difference; all zero when the window never opened.
-    pub fn usage(&self) -> Usage {
+    pub(crate) fn usage(&self) -> Usage {
         let (Some((opened_ns, before)), Some((closed_ns, after))) = (&self.opened, &self.closed) else {
             return Usage { cores: self.cores, ..Usage::default() };
         };

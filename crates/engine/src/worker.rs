@@ -24,23 +24,23 @@ const VERIFIED_PER_WORKER: u64 = 8;
 
 /// The span in which reads count, on the run's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Window {
+pub(crate) struct Window {
     /// It opens: the end of the warm-up.
-    pub open_ns: u64,
+    pub(crate) open_ns: u64,
     /// It closes; `u64::MAX` where tickets end it.
-    pub close_ns: u64,
+    pub(crate) close_ns: u64,
 }
 
 impl Window {
     /// Whether `ns` lies inside.
     #[inline]
-    pub fn contains(&self, ns: u64) -> bool {
+    pub(crate) fn contains(&self, ns: u64) -> bool {
         ns >= self.open_ns && ns < self.close_ns
     }
 }
 
 /// One thread's part of a repetition.
-pub struct Worker<'a> {
+pub(crate) struct Worker<'a> {
     pub(crate) queue: Box<dyn IoQueue>,
     pub(crate) free: Vec<Buf>,
     pub(crate) order: &'a Order,
@@ -58,7 +58,7 @@ pub struct Worker<'a> {
 }
 
 /// What a worker brings back.
-pub struct WorkerEnd {
+pub(crate) struct WorkerEnd {
     pub(crate) recorder: Recorder,
     pub(crate) meter: Option<Meter>,
     pub(crate) report: backend::QueueReport,
@@ -72,7 +72,7 @@ pub struct WorkerEnd {
 
 impl Worker<'_> {
     /// Issues reads until the load is finished, then waits for those outstanding.
-    pub fn run(mut self) -> WorkerEnd {
+    pub(crate) fn run(mut self) -> WorkerEnd {
         let mut recorder = Recorder::new();
         let issued = self.issue_until_finished(&mut recorder);
         let now_ns = self.clock.now_ns();

@@ -59,8 +59,6 @@ impl fmt::Display for Engine {
 pub struct Capabilities {
     /// Engines, the default first.
     pub engines: &'static [Engine],
-    /// Whether it has a client page cache that can be evicted, warmed or bypassed.
-    pub page_cache: bool,
     /// Whether feedline can write a dataset there.
     pub writable: bool,
 }
@@ -69,10 +67,8 @@ impl BackendConfig {
     /// What this backend can do.
     pub fn capabilities(&self) -> Capabilities {
         match self {
-            Self::Null => Capabilities { engines: &[Engine::Null], page_cache: false, writable: false },
-            Self::File { .. } => {
-                Capabilities { engines: &[Engine::IoUring, Engine::Pread], page_cache: true, writable: true }
-            }
+            Self::Null => Capabilities { engines: &[Engine::Null], writable: false },
+            Self::File { .. } => Capabilities { engines: &[Engine::IoUring, Engine::Pread], writable: true },
         }
     }
 
