@@ -259,6 +259,7 @@ mod tests {
                 total_bytes: 1_000,
                 before_bytes: before,
                 after_bytes: after,
+                names_dropped: None,
             };
             figures_of(vec![one], |b| b.edit_cell("c", |cell| cell.cache = cache.to_owned())).cache
         };

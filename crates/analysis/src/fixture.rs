@@ -78,6 +78,9 @@ impl Builder {
             cache: "bypass".to_owned(),
             auto_group: None,
             axes: Vec::new(),
+            operation: "read".to_owned(),
+            pace: None,
+            submit_batch: None,
         });
     }
 
@@ -182,8 +185,10 @@ pub(crate) fn rep(cell: &str, number: u32, bps: f64) -> Rep {
             total_bytes: 1_000_000_000,
             before_bytes: Some(0),
             after_bytes: Some(0),
+            names_dropped: None,
         },
         granted: BTreeMap::new(),
+        system: record::System::default(),
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn act(root: &Path, action: CacheAction, objects: &Objects) -> Result
         match action {
             CacheAction::Evict => evict(&file, bytes, synced_singly).map_err(failed)?,
             CacheAction::Warm => warm(&file, bytes, &mut buffer).map_err(failed)?,
-            CacheAction::Inspect => {}
+            CacheAction::Inspect | CacheAction::EvictNames | CacheAction::WarmNames => {}
         }
         total.add(residency::resident_bytes(&file, bytes));
     }
@@ -44,8 +44,8 @@ pub(crate) fn act(root: &Path, action: CacheAction, objects: &Objects) -> Result
 
 fn word(action: CacheAction) -> &'static str {
     match action {
-        CacheAction::Evict => "evict",
-        CacheAction::Warm => "warm",
+        CacheAction::Evict | CacheAction::EvictNames => "evict",
+        CacheAction::Warm | CacheAction::WarmNames => "warm",
         CacheAction::Inspect => "look into the page cache for",
     }
 }
@@ -108,6 +108,7 @@ impl Total {
             resident_bytes: known.and(self.resident_bytes),
             total_bytes: objects.total_bytes(),
             method: known.map_or("none", Method::name),
+            names_dropped: None,
         }
     }
 }
@@ -120,12 +121,13 @@ mod tests {
 
     #[test]
     fn one_file_that_may_not_be_asked_makes_the_whole_unknown() {
-        let objects = Objects::Uniform { folder: Key::new("d").unwrap(), count: 2, bytes: 10 };
+        let objects = Objects::uniform(Key::new("d").unwrap(), 2, 10);
         let mut total = Total::new();
         total.add(Some((10, Method::Cachestat)));
         assert_eq!(total.residency(&objects).resident_bytes, Some(10));
         total.add(None);
-        let expected = Residency { resident_bytes: None, total_bytes: 20, method: "none" };
+        let expected =
+            Residency { resident_bytes: None, total_bytes: 20, method: "none", names_dropped: None };
         assert_eq!(total.residency(&objects), expected);
     }
 }

@@ -28,8 +28,10 @@ impl PreadQueue {
         Ok(Self { files: QueueFiles::new(table, 1)?, align_bytes, clock, short_reads: 0, enters: 0 })
     }
 
-    fn read(&mut self, request: &mut Request) -> Result<u32, OpError> {
-        let Op::Read { object, offset, len } = request.op;
+    fn read(&mut self, request: &mut Request) -> Result<u64, OpError> {
+        let Op::Read { object, offset, len } = request.op else {
+            return Err(OpError::from_errno(libc::EOPNOTSUPP));
+        };
         let buffer = request.buf.as_mut_slice();
         let mut span = Span::new(offset, len, self.align_bytes, buffer.len())?;
         let in_use = match self.files.pin(object) {
@@ -62,7 +64,7 @@ impl IoQueue for PreadQueue {
         for mut request in requests.drain(..) {
             let result = self.read(&mut request);
             let done_ns = self.clock.now_ns();
-            let stamps = Stamps { begun_ns, done_ns };
+            let stamps = Stamps { begun_ns, done_ns, ..Stamps::default() };
             done.push(Completion { token: request.token, buf: request.buf, result, stamps });
             begun_ns = done_ns;
         }

@@ -38,6 +38,10 @@ pub struct PathProbe {
     pub free_bytes: Option<u64>,
     /// Alignment of direct I/O; `None` where there is none, or where it could not be found out.
     pub direct_align_bytes: Option<u32>,
+    /// Bytes of the block device that the path is; `None` for everything else.
+    pub block_device_bytes: Option<u64>,
+    /// Whether buffered reads can drop their pages at once (`RWF_DONTCACHE`).
+    pub dontcache: bool,
     /// What is wrong with the path, in words.
     pub problem: Option<String>,
 }
@@ -62,6 +66,8 @@ pub fn probe_path(path: &Path) -> PathProbe {
         in_memory,
         free_bytes: space.map(|space| space.f_bavail * space.f_frsize),
         direct_align_bytes: if in_memory { None } else { direct_align_below(&at, directory, writable) },
+        block_device_bytes: None,
+        dontcache: false,
         problem,
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct Span {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// The operation has ended.
-    Ended(Result<u32, OpError>),
+    Ended(Result<u64, OpError>),
     /// Nothing was read for now; ask the same again.
     Repeat,
     /// A part was read; ask for the rest.
@@ -55,7 +55,7 @@ impl Span {
         };
         self.filled = self.len.min(self.filled.saturating_add(bytes));
         if self.filled == self.len {
-            return Answer::Ended(Ok(self.len));
+            return Answer::Ended(Ok(u64::from(self.len)));
         }
         // Direct I/O stops between blocks only at the end of the file, and cannot go on from there.
         if bytes == 0 || !bytes.is_multiple_of(self.align) {

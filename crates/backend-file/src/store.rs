@@ -34,6 +34,7 @@ pub struct FileStore {
 enum Reads {
     IoUring,
     Pread,
+    Mmap,
 }
 
 impl FileStore {
@@ -45,6 +46,26 @@ impl FileStore {
     /// Files read by blocking `pread`, in line: one read at a time per queue.
     pub fn pread(root: &Path) -> Self {
         Self::new(root, Reads::Pread)
+    }
+
+    /// Files copied from memory maps, in line: one copy at a time per queue.
+    pub fn mmap(root: &Path) -> Self {
+        Self::new(root, Reads::Mmap)
+    }
+
+    /// A block device read through `io_uring`.
+    pub fn uring_device(node: &Path) -> Self {
+        Self::new(node, Reads::IoUring)
+    }
+
+    /// A block device read by blocking `pread`.
+    pub fn pread_device(node: &Path) -> Self {
+        Self::new(node, Reads::Pread)
+    }
+
+    /// A block device copied from a memory map.
+    pub fn mmap_device(node: &Path) -> Self {
+        Self::new(node, Reads::Mmap)
     }
 
     fn new(root: &Path, reads: Reads) -> Self {
@@ -176,7 +197,7 @@ impl Store for FileStore {
         })?;
         Ok(match self.reads {
             Reads::IoUring => Box::new(UringQueue::open(table, spec)?),
-            Reads::Pread => Box::new(PreadQueue::open(table, spec)?),
+            Reads::Pread | Reads::Mmap => Box::new(PreadQueue::open(table, spec)?),
         })
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dataset::{Objects, payload};
-use plan::{Cache, Registered};
+use plan::{Advice, Cache, Operation, Registered};
 
 use crate::{Arena, Buf, Clock, Completion, ErrorKind, IoQueue, Op, QueueSpec, Request, SharedStore};
 
@@ -64,6 +64,8 @@ impl Case<'_> {
             depth,
             submit_batch: depth,
             cache: self.cache,
+            operation: Operation::Read,
+            advice: Advice::Normal,
             registered: Registered::Auto,
             objects: &self.fixture.objects,
             arena: &arena,
@@ -89,8 +91,8 @@ impl Case<'_> {
     }
 
     fn check(&self, op: Op, completion: &Completion) {
-        let Op::Read { object, offset, len } = op;
-        assert_eq!(completion.result, Ok(len), "{op:?}");
+        let Op::Read { object, offset, len } = op else { panic!("{op:?} is not a read") };
+        assert_eq!(completion.result, Ok(u64::from(len)), "{op:?}");
         let stamps = completion.stamps;
         assert!(stamps.begun_ns <= stamps.done_ns, "{op:?} ended before it began: {stamps:?}");
         assert!(stamps.done_ns <= self.fixture.clock.now_ns(), "{op:?} ends in the future: {stamps:?}");

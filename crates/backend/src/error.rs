@@ -11,6 +11,8 @@ pub enum ErrorKind {
     Eof,
     /// The object is gone.
     NotFound,
+    /// The object has not the size that the plan knows.
+    Changed,
     /// Access was denied.
     Permission,
     /// The device or transport failed (`EIO` and its like).
@@ -31,6 +33,7 @@ impl ErrorKind {
         match self {
             Self::Eof => "eof",
             Self::NotFound => "not_found",
+            Self::Changed => "changed",
             Self::Permission => "permission",
             Self::Io => "io",
             Self::Corrupt => "corrupt",

@@ -19,5 +19,5 @@ mod store;
 pub use buffer::{Arena, ArenaError, Buf};
 pub use clock::Clock;
 pub use error::{ErrorKind, OpError, QueueError, StoreError};
-pub use queue::{Completion, IoQueue, Op, QueueReport, QueueSpec, Request, Stamps};
+pub use queue::{Completion, IoQueue, Op, PHASE_STAMPS, QueueReport, QueueSpec, Request, Stamps};
 pub use store::{CacheAction, Entry, Limits, ObjectWriter, Owned, Residency, SharedStore, Store};

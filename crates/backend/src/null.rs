@@ -38,7 +38,12 @@ impl Store for NullStore {
     crate::store::holds_no_data!("the null target");
 
     fn cache(&self, _action: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {
-        Ok(Residency { resident_bytes: None, total_bytes: objects.total_bytes(), method: "none" })
+        Ok(Residency {
+            resident_bytes: None,
+            total_bytes: objects.total_bytes(),
+            method: "none",
+            names_dropped: None,
+        })
     }
 
     fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
@@ -64,6 +69,22 @@ struct NullQueue {
 }
 
 impl NullQueue {
+    /// What an operation answers: the bytes that it would read, copied where copies are asked for.
+    fn serve(&mut self, request: &mut Request) -> u64 {
+        let bytes = match request.op {
+            Op::Read { len, .. } => u64::from(len),
+            Op::ReadFile { bytes, .. } => bytes,
+            Op::Stat { .. } | Op::List { .. } => 0,
+        };
+        if !self.source.is_empty() {
+            let piece = request.buf.as_slice().len() as u64;
+            (0..bytes).step_by(piece.max(1) as usize).for_each(|done| {
+                self.copy(request, (bytes - done).min(piece) as usize);
+            });
+        }
+        bytes
+    }
+
     fn copy(&mut self, request: &mut Request, bytes: usize) {
         let mut rest = &mut request.buf.as_mut_slice()[..bytes];
         while !rest.is_empty() {
@@ -81,15 +102,12 @@ impl IoQueue for NullQueue {
         let accepted = requests.len().min(self.depth - self.ended.len());
         let begun_ns = self.clock.now_ns();
         for mut request in requests.drain(..accepted) {
-            let Op::Read { len, .. } = request.op;
-            if !self.source.is_empty() {
-                self.copy(&mut request, len as usize);
-            }
+            let bytes = self.serve(&mut request);
             self.ended.push(Completion {
                 token: request.token,
                 buf: request.buf,
-                result: Ok(len),
-                stamps: Stamps { begun_ns, done_ns: begun_ns },
+                result: Ok(bytes),
+                stamps: Stamps { begun_ns, done_ns: begun_ns, ..Stamps::default() },
             });
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dataset::Objects;
-use plan::{Cache, Registered};
+use plan::{Advice, Cache, Operation, Registered};
 
 use crate::{Arena, Buf, Clock, OpError, QueueError};
 
@@ -19,7 +19,27 @@ pub enum Op {
         /// Bytes, at most the buffer's size.
         len: u32,
     },
+    /// Opens an object by its name, asks its size, reads all of it in pieces of the buffer's size, closes it.
+    ReadFile {
+        /// Index of the object.
+        object: u32,
+        /// Bytes that it has by the plan; another size found is [`crate::ErrorKind::Changed`].
+        bytes: u64,
+    },
+    /// Asks the size of an object by its name; one that differs from the plan's is [`crate::ErrorKind::Changed`].
+    Stat {
+        /// Index of the object.
+        object: u32,
+    },
+    /// Reads the names in a folder.
+    List {
+        /// Index among [`Objects::folders`].
+        folder: u32,
+    },
 }
+
+/// Phases of one operation whose ends are stamped, at most; the last phase ends with the operation.
+pub const PHASE_STAMPS: usize = 3;
 
 /// An operation and the buffer it fills.
 #[derive(Debug)]
@@ -37,6 +57,8 @@ pub struct Request {
 pub struct Stamps {
     /// Just before it was handed to the kernel (or begun, where it runs in line).
     pub begun_ns: u64,
+    /// Ends of the phases that [`IoQueue::phases`] names, but for the last; 0 where a phase was not reached.
+    pub phase_ns: [u64; PHASE_STAMPS],
     /// After its completion was seen; never before `begun_ns`.
     pub done_ns: u64,
 }
@@ -48,8 +70,8 @@ pub struct Completion {
     pub token: u32,
     /// The request's buffer.
     pub buf: Buf,
-    /// Bytes read, always all that were asked, or why not.
-    pub result: Result<u32, OpError>,
+    /// Bytes read, always all that were asked; the number of entries of a folder; 0 for a look. Or why not.
+    pub result: Result<u64, OpError>,
     /// When.
     pub stamps: Stamps,
 }
@@ -63,6 +85,10 @@ pub struct QueueSpec<'a> {
     pub submit_batch: u32,
     /// Treatment of the page cache: `Bypass` reads directly or fails.
     pub cache: Cache,
+    /// The one kind of operation that will be asked; any other is refused.
+    pub operation: Operation,
+    /// Of a memory map.
+    pub advice: Advice,
     /// Kernel registration of buffers and files.
     pub registered: Registered,
     /// Names and sizes behind the object indices.
@@ -101,6 +127,12 @@ pub trait IoQueue {
 
     /// Requests taken and not yet returned.
     fn in_flight(&self) -> u32;
+
+    /// Names of the phases of an operation, as histograms of a record are called (`open_ns`); none for an
+    /// operation that is one call. At most [`PHASE_STAMPS`] + 1.
+    fn phases(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// What was granted and counted so far.
     fn report(&self) -> QueueReport;

@@ -86,7 +86,12 @@ impl Store for Simulated {
     crate::store::holds_no_data!("the simulated storage");
 
     fn cache(&self, _action: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {
-        Ok(Residency { resident_bytes: Some(0), total_bytes: objects.total_bytes(), method: "simulated" })
+        Ok(Residency {
+            resident_bytes: Some(0),
+            total_bytes: objects.total_bytes(),
+            method: "simulated",
+            names_dropped: None,
+        })
     }
 
     fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
@@ -126,17 +131,31 @@ impl SimulatedQueue {
             token: request.token,
             buf: request.buf,
             result,
-            stamps: Stamps { begun_ns, done_ns },
+            stamps: Stamps { begun_ns, done_ns, ..Stamps::default() },
         })
     }
 
-    fn fill(&self, request: &mut Request) -> Result<u32, OpError> {
-        let Op::Read { object, offset, len } = request.op;
+    /// What an operation answers. A whole file leaves its last piece in the buffer.
+    fn fill(&self, request: &mut Request) -> Result<u64, OpError> {
+        let piece = request.buf.as_slice().len() as u64;
+        match request.op {
+            Op::Read { object, offset, len } => self.fill_block(request, object, offset, len),
+            Op::ReadFile { object, bytes } if bytes == self.objects.bytes(object) => {
+                let last = bytes.saturating_sub(1) / piece * piece;
+                self.fill_block(request, object, last, (bytes - last) as u32).map(|_| bytes)
+            }
+            Op::ReadFile { .. } => Err(OpError { kind: ErrorKind::Changed, code: 0 }),
+            Op::Stat { .. } => Ok(0),
+            Op::List { .. } => Ok(u64::from(self.objects.count())),
+        }
+    }
+
+    fn fill_block(&self, request: &mut Request, object: u32, offset: u64, len: u32) -> Result<u64, OpError> {
         if offset + u64::from(len) > self.objects.bytes(object) {
             return Err(OpError { kind: ErrorKind::Eof, code: 0 });
         }
         payload::fill(self.store.seed, object, offset, &mut request.buf.as_mut_slice()[..len as usize]);
-        Ok(len)
+        Ok(u64::from(len))
     }
 
     /// Moves what has ended by `now_ns` to `done`, in the order of ending.

@@ -36,6 +36,11 @@ pub enum CacheAction {
     Warm,
     /// Only look.
     Inspect,
+    /// As [`CacheAction::Evict`], and forget names and inodes as far as this user may: what opening, looking and
+    /// listing find in memory.
+    EvictNames,
+    /// Look at every object and list every folder once, reading no bytes.
+    WarmNames,
 }
 
 /// How much of the objects is in the page cache.
@@ -48,6 +53,8 @@ pub struct Residency {
     pub total_bytes: u64,
     /// `cachestat`, `mincore` or `none`.
     pub method: &'static str,
+    /// Whether names and inodes were forgotten; `None` where nobody asked.
+    pub names_dropped: Option<bool>,
 }
 
 /// Proof that feedline may write and remove below a folder. Comes from [`Owned::claim`] alone.
@@ -88,6 +95,11 @@ pub trait ObjectWriter {
 pub trait Store: Send + Sync {
     /// Facts for the record: file system, device, mount.
     fn facts(&self) -> Vec<(&'static str, String)>;
+
+    /// The block device below, as `/proc/diskstats` calls it; `None` where there is none or it is not known.
+    fn block_device(&self) -> Option<String> {
+        None
+    }
 
     /// What the storage allows, probed.
     fn limits(&self) -> Result<Limits, StoreError>;

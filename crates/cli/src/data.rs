@@ -60,7 +60,7 @@ pub(crate) fn plan_hash<'a>(cells: impl Iterator<Item = (&'a Cell, &'a Objects)>
 pub(crate) fn planned_objects(spec: &DatasetSpec) -> Option<Objects> {
     let DatasetSpec::Generate { samples, sample_bytes, .. } = *spec else { return None };
     let folder = prepare::identify(spec).unwrap_or(Key::new("feedline").ok()?);
-    Some(Objects::Uniform { folder, count: u32::try_from(samples).ok()?, bytes: sample_bytes })
+    Some(Objects::uniform(folder, u32::try_from(samples).ok()?, sample_bytes))
 }
 
 /// Tells how far a dataset is written: target, bytes done, bytes in all.

@@ -1,7 +1,7 @@
 //! From a plan to the head of its record, in words that outlive the plan's types.
 
 use feed::Demand;
-use plan::{DatasetSpec, Limit, Plan};
+use plan::{Arrivals, DatasetSpec, Limit, Plan, Rate};
 use record::{Axis, Cell, Dataset, Fact, Format, Gate, Measure, Need, Run, Skipped, Target, Tool};
 
 use crate::data::Data;
@@ -100,9 +100,26 @@ fn cell(plan: &Plan, data: &Data, cell: &plan::Cell) -> Cell {
         block_bytes: u64::from(cell.block_bytes),
         access: cell.access.name().to_owned(),
         cache: cell.cache.name().to_owned(),
+        operation: cell.operation.name().to_owned(),
+        pace: pace(&cell.load),
+        submit_batch: Some(cell.submit_batch),
         auto_group: cell.auto_group,
         axes: cell.axes.iter().map(axis).collect(),
     }
+}
+
+fn pace(load: &plan::Load) -> Option<record::Pace> {
+    let plan::Load::Paced(pace) = load else { return None };
+    let (rate_bps, of_line) = match pace.rate {
+        Rate::Bytes { per_s } => (Some(per_s), None),
+        Rate::OfLine { share } => (None, Some(share)),
+    };
+    let batch_samples = match pace.arrivals {
+        Arrivals::Batch { samples } => Some(samples),
+        Arrivals::Constant | Arrivals::Poisson => None,
+    };
+    let arrivals = pace.arrivals.name().to_owned();
+    Some(record::Pace { rate_bps, of_line, arrivals, batch_samples, spin_ns: pace.spin_ns })
 }
 
 fn axis(axis: &plan::Axis) -> Axis {

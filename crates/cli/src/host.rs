@@ -34,6 +34,8 @@ fn path_facts(at: &str) -> PathFacts {
         in_memory: probe.in_memory,
         free_bytes: probe.free_bytes.map(|free| free.saturating_add(own_bytes(Path::new(at)))),
         direct_align_bytes: probe.direct_align_bytes,
+        block_device_bytes: probe.block_device_bytes,
+        dontcache: probe.dontcache,
         problem: probe.problem.or(missing),
     }
 }

@@ -44,5 +44,11 @@ fn store(config: &BackendConfig, engine: Engine) -> SharedStore {
         (BackendConfig::Null, _) => Arc::new(NullStore { copies: false }),
         (BackendConfig::File { root }, Engine::IoUring) => Arc::new(FileStore::uring(root)),
         (BackendConfig::File { root }, Engine::Pread | Engine::Null) => Arc::new(FileStore::pread(root)),
+        (BackendConfig::File { root }, Engine::Mmap) => Arc::new(FileStore::mmap(root)),
+        (BackendConfig::Device { path }, Engine::IoUring) => Arc::new(FileStore::uring_device(path)),
+        (BackendConfig::Device { path }, Engine::Pread | Engine::Null) => {
+            Arc::new(FileStore::pread_device(path))
+        }
+        (BackendConfig::Device { path }, Engine::Mmap) => Arc::new(FileStore::mmap_device(path)),
     }
 }

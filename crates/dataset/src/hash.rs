@@ -1,6 +1,6 @@
 //! Identity: of an access plan, and of a dataset as it lies on storage.
 
-use plan::Cell;
+use plan::{Cell, Operation};
 use sha2::{Digest, Sha256};
 
 use crate::{Key, Objects, Order};
@@ -17,11 +17,16 @@ pub fn plan_hash(objects: &Objects, cell: &Cell) -> String {
     add(u64::from(objects.count()));
     match objects {
         Objects::Uniform { bytes, .. } => add(*bytes),
-        Objects::Listed(_) => (0..objects.count()).for_each(|object| add(objects.bytes(object))),
+        Objects::Varied(_) | Objects::Listed(_) => {
+            (0..objects.count()).for_each(|object| add(objects.bytes(object)))
+        }
     }
     add(u64::from(cell.block_bytes));
     add(cell.seed);
     hasher.update(cell.access.name());
+    if cell.operation != Operation::default() {
+        hasher.update(cell.operation.name());
+    }
     if let Ok(order) = Order::of_cell(objects, cell) {
         for ticket in 0..SAMPLED_TICKETS.min(order.tickets_per_epoch()) {
             let span = order.at(ticket);
@@ -75,33 +80,17 @@ fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use plan::{Access, Cache, Engine, Registered};
+    use plan::{Access, Cache, Engine};
 
     use super::*;
     use crate::Listed;
 
     fn objects(folder: &str, count: u32) -> Objects {
-        Objects::Uniform { folder: Key::new(folder).unwrap(), count, bytes: 1000 }
+        Objects::uniform(Key::new(folder).unwrap(), count, 1000)
     }
 
     fn cell() -> Cell {
-        Cell {
-            slug: "c".to_owned(),
-            target: 0,
-            dataset: 0,
-            engine: Engine::Null,
-            stands_in_for: None,
-            registered: Registered::Off,
-            block_bytes: 100,
-            access: Access::Random,
-            cache: Cache::Bypass,
-            queue_depth: 1,
-            threads: 1,
-            submit_batch: 1,
-            seed: 1,
-            auto_group: None,
-            axes: Vec::new(),
-        }
+        Cell { access: Access::Random, ..Cell::plain(Engine::Null, 100, 1) }
     }
 
     #[test]

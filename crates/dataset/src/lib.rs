@@ -10,6 +10,6 @@ mod permutation;
 
 pub use hash::{Fingerprint, combined_hash, plan_hash};
 pub use manifest::{MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker};
-pub use objects::{Key, KeyError, Listed, Objects};
+pub use objects::{Key, KeyError, Listed, Objects, Varied};
 pub use order::{Order, OrderError, ReadSpan};
 pub use permutation::Permutation;

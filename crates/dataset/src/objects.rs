@@ -1,9 +1,9 @@
 //! Names and sizes of the objects of a dataset.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-/// Files per directory of a generated dataset: directories stay small on every file system.
-const FILES_PER_DIRECTORY: u64 = 1000;
+use plan::FILES_PER_FOLDER;
 
 /// A path relative to a target's root, always below it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,6 +25,11 @@ impl Key {
     /// The relative path.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The folder that it lies in; `None` when that is the root.
+    pub fn folder(&self) -> Option<Self> {
+        self.0.rsplit_once('/').map(|(folder, _)| Self(folder.to_owned()))
     }
 
     /// A key below this one.
@@ -50,9 +55,24 @@ pub enum Objects {
         count: u32,
         /// Bytes of each, more than zero.
         bytes: u64,
+        /// Objects in one folder, at most.
+        files_per_folder: u32,
     },
+    /// Generated: sizes spread, names computed from the index.
+    Varied(Varied),
     /// Listed from a folder of the user's.
     Listed(Listed),
+}
+
+/// A generated dataset whose sizes spread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Varied {
+    /// Folder that holds the objects, relative to the target's root.
+    pub folder: Key,
+    /// Objects in one folder, at most.
+    pub files_per_folder: u32,
+    /// `offsets[i]` is the sum of the sizes before object `i`; one more entry than objects.
+    pub offsets: Vec<u64>,
 }
 
 /// Names and sizes of a listed dataset, in two flat arrays.
@@ -81,10 +101,16 @@ impl Listed {
 }
 
 impl Objects {
+    /// Generated objects of one size, [`FILES_PER_FOLDER`] to a folder.
+    pub fn uniform(folder: Key, count: u32, bytes: u64) -> Self {
+        Self::Uniform { folder, count, bytes, files_per_folder: FILES_PER_FOLDER }
+    }
+
     /// Number of objects.
     pub fn count(&self) -> u32 {
         match self {
             Self::Uniform { count, .. } => *count,
+            Self::Varied(varied) => varied.offsets.len().saturating_sub(1) as u32,
             Self::Listed(listed) => listed.name_ends.len() as u32,
         }
     }
@@ -93,6 +119,7 @@ impl Objects {
     pub fn bytes(&self, object: u32) -> u64 {
         match self {
             Self::Uniform { bytes, .. } => *bytes,
+            Self::Varied(varied) => varied.offsets[object as usize + 1] - varied.offsets[object as usize],
             Self::Listed(listed) => listed.offsets[object as usize + 1] - listed.offsets[object as usize],
         }
     }
@@ -101,7 +128,9 @@ impl Objects {
     pub fn bytes_max(&self) -> u64 {
         match self {
             Self::Uniform { bytes, .. } => *bytes,
-            Self::Listed(_) => (0..self.count()).map(|object| self.bytes(object)).max().unwrap_or(0),
+            Self::Varied(_) | Self::Listed(_) => {
+                (0..self.count()).map(|object| self.bytes(object)).max().unwrap_or(0)
+            }
         }
     }
 
@@ -109,17 +138,33 @@ impl Objects {
     pub fn total_bytes(&self) -> u64 {
         match self {
             Self::Uniform { count, bytes, .. } => u64::from(*count) * bytes,
+            Self::Varied(varied) => varied.offsets.last().copied().unwrap_or(0),
             Self::Listed(listed) => listed.offsets.last().copied().unwrap_or(0),
+        }
+    }
+
+    /// The folders that hold objects, in the order of their first object; `None` is the target's root.
+    pub fn folders(&self) -> Vec<Option<Key>> {
+        match self {
+            Self::Uniform { folder, files_per_folder, .. } => {
+                generated_folders(folder, self.count(), *files_per_folder)
+            }
+            Self::Varied(varied) => generated_folders(&varied.folder, self.count(), varied.files_per_folder),
+            Self::Listed(_) => {
+                let mut seen = BTreeSet::new();
+                let folders = (0..self.count()).map(|object| self.key(object).folder());
+                folders.filter(|folder| seen.insert(folder.clone())).collect()
+            }
         }
     }
 
     /// The relative path of an object.
     pub fn key(&self, object: u32) -> Key {
         match self {
-            Self::Uniform { folder, .. } => {
-                let directory = u64::from(object) / FILES_PER_DIRECTORY;
-                Key(format!("{folder}/{directory:06}/{object:09}.bin"))
+            Self::Uniform { folder, files_per_folder, .. } => {
+                generated_key(folder, object, *files_per_folder)
             }
+            Self::Varied(varied) => generated_key(&varied.folder, object, varied.files_per_folder),
             Self::Listed(listed) => {
                 let end = listed.name_ends[object as usize] as usize;
                 let start = if object == 0 { 0 } else { listed.name_ends[object as usize - 1] as usize };
@@ -127,6 +172,16 @@ impl Objects {
             }
         }
     }
+}
+
+fn generated_key(folder: &Key, object: u32, files_per_folder: u32) -> Key {
+    Key(format!("{folder}/{:06}/{object:09}.bin", object / files_per_folder.max(1)))
+}
+
+fn generated_folders(folder: &Key, count: u32, files_per_folder: u32) -> Vec<Option<Key>> {
+    (0..count.div_ceil(files_per_folder.max(1)))
+        .map(|number| Some(Key(format!("{folder}/{number:06}"))))
+        .collect()
 }
 
 #[cfg(test)]
@@ -155,7 +210,7 @@ mod tests {
 
     #[test]
     fn uniform_objects_fan_out_over_directories() {
-        let objects = Objects::Uniform { folder: Key::new("d").unwrap(), count: 2_000, bytes: 5 };
+        let objects = Objects::uniform(Key::new("d").unwrap(), 2_000, 5);
         assert_eq!(objects.key(1_234).as_str(), "d/000001/000001234.bin");
         assert_eq!(objects.total_bytes(), 10_000);
     }

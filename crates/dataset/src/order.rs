@@ -3,12 +3,15 @@
 //! Tickets are global to a repetition and handed out in order, so the reads that happen do not depend on
 //! the number of threads, and a stalled thread owns no samples.
 
-use plan::{Access, Cache, Cell};
+use plan::{Access, Cache, Cell, Operation};
 
 use crate::Objects;
 use crate::permutation::{Permutation, mix};
 
-/// One read.
+/// A block that no file outgrows.
+const WHOLE_FILE: u64 = u64::MAX;
+
+/// One read; of a folder, or of a file that is only looked at, its number alone has a meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadSpan {
     /// Index of the object.
@@ -16,7 +19,7 @@ pub struct ReadSpan {
     /// First byte.
     pub offset: u64,
     /// Bytes asked; the last block of an object may be short.
-    pub len: u32,
+    pub len: u64,
 }
 
 /// What makes an order impossible.
@@ -59,20 +62,23 @@ enum Blocks {
 impl Order {
     /// An order over `objects` in blocks of `block_bytes`.
     pub fn new(objects: &Objects, access: Access, block_bytes: u32, seed: u64) -> Result<Self, OrderError> {
-        if block_bytes == 0 {
+        Self::in_blocks(objects, access, u64::from(block_bytes), seed)
+    }
+
+    fn in_blocks(objects: &Objects, access: Access, block: u64, seed: u64) -> Result<Self, OrderError> {
+        if block == 0 {
             return Err(OrderError::ZeroBlock);
         }
         if objects.total_bytes() == 0 {
             return Err(OrderError::Empty);
         }
-        let block = u64::from(block_bytes);
         let blocks = match objects {
             Objects::Uniform { count, bytes, .. } => Blocks::Uniform {
                 objects: u64::from(*count),
                 object_bytes: *bytes,
                 per_object: bytes.div_ceil(block),
             },
-            Objects::Listed(_) => {
+            Objects::Varied(_) | Objects::Listed(_) => {
                 let bytes: Vec<u64> = (0..objects.count()).map(|object| objects.bytes(object)).collect();
                 let ends = bytes
                     .iter()
@@ -87,10 +93,26 @@ impl Order {
         Ok(Self { access, seed, block_bytes: block, blocks, each_once: false })
     }
 
-    /// The order of a cell. A cold cell reads no byte twice, so its random draws are without replacement: the
+    /// An order over the folders of a dataset: each is one block of one byte, and its number the object.
+    fn of_folders(objects: &Objects, access: Access, seed: u64) -> Result<Self, OrderError> {
+        let folders = objects.folders().len() as u64;
+        let blocks = Blocks::Uniform { objects: folders, object_bytes: 1, per_object: 1 };
+        if folders == 0 {
+            return Err(OrderError::Empty);
+        }
+        Ok(Self { access, seed, block_bytes: 1, blocks, each_once: false })
+    }
+
+    /// The order of a cell: over blocks, over whole files, or over folders. A cold cell reads no byte twice, so its random draws are without replacement: the
     /// second read of a block would come from memory.
     pub fn of_cell(objects: &Objects, cell: &Cell) -> Result<Self, OrderError> {
-        let order = Self::new(objects, cell.access, cell.block_bytes, cell.seed)?;
+        let order = match cell.operation {
+            Operation::Read => Self::new(objects, cell.access, cell.block_bytes, cell.seed)?,
+            Operation::ReadFile | Operation::Stat => {
+                Self::in_blocks(objects, cell.access, WHOLE_FILE, cell.seed)?
+            }
+            Operation::List => Self::of_folders(objects, cell.access, cell.seed)?,
+        };
         Ok(Self { each_once: cell.cache == Cache::Cold, ..order })
     }
 
@@ -146,7 +168,7 @@ impl Order {
             }
         };
         let offset = first * self.block_bytes;
-        ReadSpan { object: object as u32, offset, len: self.block_bytes.min(bytes - offset) as u32 }
+        ReadSpan { object: object as u32, offset, len: self.block_bytes.min(bytes - offset) }
     }
 }
 
@@ -164,7 +186,7 @@ mod tests {
     use crate::{Key, Objects};
 
     fn uniform(count: u32, bytes: u64) -> Objects {
-        Objects::Uniform { folder: Key::new("d").unwrap(), count, bytes }
+        Objects::uniform(Key::new("d").unwrap(), count, bytes)
     }
 
     fn listed(sizes: &[u64]) -> Objects {

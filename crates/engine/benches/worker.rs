@@ -16,27 +16,11 @@ use plan::{Access, Cache, Cell, Engine, Limit, Registered};
 
 fn objects() -> Arc<Objects> {
     let folder = Key::new("d").expect("a plain name is a key");
-    Arc::new(Objects::Uniform { folder, count: 1_000_000, bytes: 131_072 })
+    Arc::new(Objects::uniform(folder, 1_000_000, 131_072))
 }
 
 fn cell(queue_depth: u32, access: Access) -> Cell {
-    Cell {
-        slug: "null".to_owned(),
-        target: 0,
-        dataset: 0,
-        engine: Engine::Null,
-        stands_in_for: None,
-        registered: Registered::Off,
-        block_bytes: 4096,
-        access,
-        cache: Cache::Bypass,
-        queue_depth,
-        threads: 1,
-        submit_batch: queue_depth,
-        seed: 1,
-        auto_group: None,
-        axes: Vec::new(),
-    }
+    Cell { access, ..Cell::plain(Engine::Null, 4096, queue_depth) }
 }
 
 /// Time per operation of a whole repetition, from its own window: threads and queues are set up outside it.
@@ -89,6 +73,8 @@ fn seam(criterion: &mut Criterion) {
             depth: DEPTH,
             submit_batch: DEPTH,
             cache: Cache::Bypass,
+            operation: plan::Operation::Read,
+            advice: plan::Advice::Normal,
             registered: Registered::Off,
             objects: &objects,
             arena: &arena,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use backend::{Clock, SharedStore};
 use dataset::Objects;
 use plan::{Cell, Limit, Measure};
-use record::{CacheProof, Ceiling, NotRun, Outcome, Rep, RepIntervals, Role, Usage, counter};
+use record::{CacheProof, Ceiling, NotRun, Outcome, Rep, RepIntervals, Role, System, Usage, counter};
 
 use crate::ceiling::{self, Shape};
 use crate::outcome::RepOutcome;
@@ -192,6 +192,7 @@ impl<'a> Bench<'a> {
             usage: outcome.usage,
             cache: outcome.cache,
             granted: outcome.granted,
+            system: System::default(),
         };
         (rep, intervals)
     }

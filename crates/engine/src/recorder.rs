@@ -6,9 +6,10 @@ use hdrhistogram::Histogram;
 use crate::worker::Window;
 
 const SECOND_NS: u64 = 1_000_000_000;
-const ERROR_KINDS: [ErrorKind; 8] = [
+const ERROR_KINDS: [ErrorKind; 9] = [
     ErrorKind::Eof,
     ErrorKind::NotFound,
+    ErrorKind::Changed,
     ErrorKind::Permission,
     ErrorKind::Io,
     ErrorKind::Corrupt,
@@ -68,12 +69,7 @@ impl Recorder {
         match completion.result {
             Ok(bytes) => {
                 self.consecutive_errors = 0;
-                self.record_success(
-                    u64::from(bytes),
-                    completion.stamps.begun_ns,
-                    completion.stamps.done_ns,
-                    window,
-                );
+                self.record_success(bytes, completion.stamps.begun_ns, completion.stamps.done_ns, window);
             }
             Err(error) => self.count_error(error.kind),
         }

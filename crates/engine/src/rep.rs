@@ -55,6 +55,7 @@ pub fn run_rep(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
         total_bytes: before.total_bytes,
         before_bytes: before.resident_bytes,
         after_bytes: after.resident_bytes,
+        names_dropped: before.names_dropped,
     };
     let asked = asked(spec, &order);
     Ok(merge(asked, ends, cache))
@@ -77,6 +78,7 @@ fn set_cache(spec: &RepSpec<'_>) -> Result<Residency, StoreError> {
             let found = act(CacheAction::Inspect)?;
             if found.resident_bytes == Some(0) { Ok(found) } else { act(CacheAction::Evict) }
         }
+        Cache::DontCache => act(CacheAction::Evict),
     }
 }
 
@@ -158,6 +160,7 @@ fn work(
         free,
         order,
         load: ClosedLoop::new(tickets, window.close_ns),
+        operation: spec.cell.operation,
         window,
         clock: spec.clock,
         stop: spec.stop,
@@ -182,6 +185,8 @@ fn open(spec: &RepSpec<'_>, depth: u32) -> Result<Opened, RepError> {
         depth,
         submit_batch: spec.cell.submit_batch,
         cache: spec.cell.cache,
+        operation: spec.cell.operation,
+        advice: spec.cell.advice,
         registered: spec.cell.registered,
         objects: spec.objects,
         arena: &arena,

@@ -229,7 +229,7 @@ fn lanes(cells: &[Cell], chosen: &[usize], search: bool) -> Vec<Lane> {
 
 #[cfg(test)]
 mod tests {
-    use plan::{Access, Cache, Engine, Registered};
+    use plan::Engine;
 
     use super::*;
 
@@ -239,20 +239,8 @@ mod tests {
             .enumerate()
             .map(|(index, group)| Cell {
                 slug: format!("c{index}"),
-                target: 0,
-                dataset: 0,
-                engine: Engine::Null,
-                stands_in_for: None,
-                registered: Registered::Auto,
-                block_bytes: 4096,
-                access: Access::Random,
-                cache: Cache::Bypass,
-                queue_depth: 1 << index,
-                threads: 1,
-                submit_batch: 1,
-                seed: 1,
                 auto_group: *group,
-                axes: Vec::new(),
+                ..Cell::plain(Engine::Null, 4096, 1 << index)
             })
             .collect()
     }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Buf, Clock, Completion, ErrorKind, IoQueue, Op, QueueError, Request};
 use dataset::{Order, ReadSpan, payload};
+use plan::Operation;
 
 use crate::load::{ClosedLoop, Next};
 use crate::progress::Progress;
@@ -45,6 +46,7 @@ pub(crate) struct Worker<'a> {
     pub(crate) free: Vec<Buf>,
     pub(crate) order: &'a Order,
     pub(crate) load: ClosedLoop<'a>,
+    pub(crate) operation: Operation,
     pub(crate) window: Window,
     pub(crate) clock: &'a Clock,
     pub(crate) stop: &'a AtomicBool,
@@ -133,7 +135,7 @@ impl Worker<'_> {
             let span = self.order.at(ticket);
             let token = buf.slot();
             self.spans[token as usize] = span;
-            let op = Op::Read { object: span.object, offset: span.offset, len: span.len };
+            let op = op(self.operation, span);
             requests.push(Request { token, op, buf });
         }
     }
@@ -165,6 +167,18 @@ impl Worker<'_> {
             self.free.push(completion.buf);
         }
         self.progress.add(recorder.ops - ops, recorder.bytes - bytes);
+    }
+}
+
+/// The operation that a ticket stands for.
+#[inline]
+fn op(operation: Operation, span: ReadSpan) -> Op {
+    let ReadSpan { object, offset, len } = span;
+    match operation {
+        Operation::Read => Op::Read { object, offset, len: len as u32 },
+        Operation::ReadFile => Op::ReadFile { object, bytes: len },
+        Operation::Stat => Op::Stat { object },
+        Operation::List => Op::List { folder: object },
     }
 }
 

@@ -11,7 +11,7 @@ use backend::null::NullStore;
 use backend::{Clock, SharedStore};
 use dataset::{Key, Objects, Order};
 use engine::{Progress, RepSpec, run_rep};
-use plan::{Access, Cache, Cell, Engine, Limit, Registered};
+use plan::{Access, Cell, Engine, Limit};
 
 struct Counting;
 
@@ -37,28 +37,12 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 fn objects() -> Objects {
-    Objects::Uniform { folder: Key::new("d").unwrap(), count: 1_000_000, bytes: 65_536 }
+    Objects::uniform(Key::new("d").unwrap(), 1_000_000, 65_536)
 }
 
 /// Allocations of a whole repetition that makes `ops` reads.
 fn allocations_of(ops: u64, threads: u32) -> u64 {
-    let cell = Cell {
-        slug: "null".to_owned(),
-        target: 0,
-        dataset: 0,
-        engine: Engine::Null,
-        stands_in_for: None,
-        registered: Registered::Off,
-        block_bytes: 4096,
-        access: Access::ShuffledEpoch,
-        cache: Cache::Bypass,
-        queue_depth: 32,
-        threads,
-        submit_batch: 32,
-        seed: 3,
-        auto_group: None,
-        axes: Vec::new(),
-    };
+    let cell = Cell { threads, ..Cell::plain(Engine::Null, 4096, 32) };
     let store: SharedStore = Arc::new(NullStore::default());
     let objects = Arc::new(objects());
     let before = ALLOCATIONS.load(Ordering::Relaxed);

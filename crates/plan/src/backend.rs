@@ -6,6 +6,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::Operation;
+
 /// Which backend serves a target, and its settings.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BackendConfig {
@@ -16,6 +18,11 @@ pub enum BackendConfig {
         /// The folder under test. feedline writes only into a marked folder below it.
         root: PathBuf,
     },
+    /// A block device as a whole, only ever read.
+    Device {
+        /// The device's node.
+        path: PathBuf,
+    },
 }
 
 /// How a backend issues its reads.
@@ -25,8 +32,11 @@ pub enum Engine {
     Null,
     /// Linux `io_uring`, one ring per thread.
     IoUring,
-    /// One blocking `pread` at a time per thread; the queue depth is the number of threads.
+    /// One blocking call at a time per thread (`pread`, `open`, `stat`); the queue depth is the number of
+    /// threads.
     Pread,
+    /// A memory map, copied from by one thread for each read outstanding.
+    Mmap,
 }
 
 impl Engine {
@@ -36,6 +46,7 @@ impl Engine {
             Self::Null => "null",
             Self::IoUring => "io_uring",
             Self::Pread => "pread",
+            Self::Mmap => "mmap",
         }
     }
 
@@ -43,7 +54,18 @@ impl Engine {
     pub fn depth_per_thread_max(self) -> u32 {
         match self {
             Self::Null | Self::IoUring => 4096,
-            Self::Pread => 1,
+            Self::Pread | Self::Mmap => 1,
+        }
+    }
+
+    /// What this engine can do over and over. The ring of Linux reads no folders.
+    pub fn operations(self) -> &'static [Operation] {
+        match self {
+            Self::Null | Self::Pread => {
+                &[Operation::Read, Operation::ReadFile, Operation::Stat, Operation::List]
+            }
+            Self::IoUring => &[Operation::Read, Operation::ReadFile, Operation::Stat],
+            Self::Mmap => &[Operation::Read],
         }
     }
 }
@@ -63,12 +85,15 @@ pub struct Capabilities {
     pub writable: bool,
 }
 
+const FILE_ENGINES: &[Engine] = &[Engine::IoUring, Engine::Pread, Engine::Mmap];
+
 impl BackendConfig {
     /// What this backend can do.
     pub fn capabilities(&self) -> Capabilities {
         match self {
             Self::Null => Capabilities { engines: &[Engine::Null], writable: false },
-            Self::File { .. } => Capabilities { engines: &[Engine::IoUring, Engine::Pread], writable: true },
+            Self::File { .. } => Capabilities { engines: FILE_ENGINES, writable: true },
+            Self::Device { .. } => Capabilities { engines: FILE_ENGINES, writable: false },
         }
     }
 
@@ -97,6 +122,32 @@ impl Registered {
             Self::Auto => "auto",
             Self::Required => "required",
             Self::Off => "off",
+        }
+    }
+}
+
+/// What the kernel is told of how a mapping is read (`madvise`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Advice {
+    /// Nothing: the kernel reads ahead of every fault.
+    #[default]
+    Normal,
+    /// `MADV_RANDOM`: a fault reads its own page and nothing else.
+    Random,
+    /// `MADV_SEQUENTIAL`: read ahead aggressively.
+    Sequential,
+    /// `MADV_RANDOM` for the mapping, and `MADV_WILLNEED` for each block just before it is copied.
+    WillNeed,
+}
+
+impl Advice {
+    /// The word used in scenarios, records and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Random => "random",
+            Self::Sequential => "sequential",
+            Self::WillNeed => "willneed",
         }
     }
 }

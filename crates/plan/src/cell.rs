@@ -1,6 +1,6 @@
 //! One point of the matrix: a target read in one way.
 
-use crate::{Engine, Registered};
+use crate::{Advice, Engine, Load, Registered};
 
 /// One cell: every setting explicit.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +17,14 @@ pub struct Cell {
     pub stands_in_for: Option<String>,
     /// Kernel registration of buffers and files.
     pub registered: Registered,
-    /// Bytes asked by one read, at most (the last block of a sample may be shorter).
+    /// What the kernel is told of how a mapping is read; only a memory map takes it.
+    pub advice: Advice,
+    /// What is done over and over.
+    pub operation: Operation,
+    /// When.
+    pub load: Load,
+    /// Bytes asked by one read, at most (the last block of a sample may be shorter). A whole file is read in
+    /// pieces of this size.
     pub block_bytes: u32,
     /// Order of the reads.
     pub access: Access,
@@ -36,6 +43,64 @@ pub struct Cell {
     pub auto_group: Option<u32>,
     /// What distinguishes this cell, for records and tables, in a fixed order.
     pub axes: Vec<Axis>,
+}
+
+impl Cell {
+    /// A closed loop of shuffled, direct reads by one thread, every other setting at its plainest: what tests
+    /// and benchmarks start from.
+    pub fn plain(engine: Engine, block_bytes: u32, queue_depth: u32) -> Self {
+        Self {
+            slug: format!("plain/qd{queue_depth}"),
+            target: 0,
+            dataset: 0,
+            engine,
+            stands_in_for: None,
+            registered: Registered::Off,
+            advice: Advice::Normal,
+            operation: Operation::Read,
+            load: Load::Closed,
+            block_bytes,
+            access: Access::ShuffledEpoch,
+            cache: Cache::Bypass,
+            queue_depth,
+            threads: 1,
+            submit_batch: queue_depth,
+            seed: 1,
+            auto_group: None,
+            axes: Vec::new(),
+        }
+    }
+}
+
+/// What is done over and over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Operation {
+    /// Blocks are read from files that stay open.
+    #[default]
+    Read,
+    /// A whole file is opened, looked at (`fstat`), read and closed: a sample as a `DataLoader` fetches it.
+    ReadFile,
+    /// A file is looked at by its name (`stat`); nothing is read.
+    Stat,
+    /// A folder is read entry by entry (`readdir`).
+    List,
+}
+
+impl Operation {
+    /// The word used in scenarios, records and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::ReadFile => "read_file",
+            Self::Stat => "stat",
+            Self::List => "list",
+        }
+    }
+
+    /// Whether bytes of files are read: only then is there a throughput to hold against the line.
+    pub fn reads_bytes(self) -> bool {
+        matches!(self, Self::Read | Self::ReadFile)
+    }
 }
 
 /// One coordinate of a cell, in words that outlive this type.
@@ -72,7 +137,7 @@ impl Access {
 }
 
 /// Treatment of the client's page cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cache {
     /// Evicted before each repetition, proven so, and no byte read twice.
     Cold,
@@ -80,6 +145,8 @@ pub enum Cache {
     Warm,
     /// Direct I/O: the page cache takes no part.
     Bypass,
+    /// Buffered reads whose pages the kernel drops at once (`RWF_DONTCACHE`), from an empty cache.
+    DontCache,
 }
 
 impl Cache {
@@ -89,6 +156,7 @@ impl Cache {
             Self::Cold => "cold",
             Self::Warm => "warm",
             Self::Bypass => "bypass",
+            Self::DontCache => "dontcache",
         }
     }
 }

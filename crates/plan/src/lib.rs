@@ -7,11 +7,13 @@
 mod backend;
 mod buffers;
 mod cell;
+mod load;
 mod measure;
 
-pub use backend::{BackendConfig, Capabilities, Engine, OnUnavailable, Registered};
+pub use backend::{Advice, BackendConfig, Capabilities, Engine, OnUnavailable, Registered};
 pub use buffers::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, arena_bytes};
-pub use cell::{Access, Axis, Cache, Cell};
+pub use cell::{Access, Axis, Cache, Cell, Operation};
+pub use load::{Arrivals, Load, Pace, Rate};
 pub use measure::{CellOrder, Gate, Limit, Measure};
 
 use feed::Need;
@@ -57,19 +59,39 @@ pub struct Target {
 /// Which bytes are read.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DatasetSpec {
-    /// Written by feedline: `samples` files of `sample_bytes` incompressible bytes each.
+    /// Written by feedline: `samples` files of incompressible bytes.
     Generate {
         /// Number of sample files.
         samples: u64,
-        /// Bytes of each.
+        /// Bytes of each, or their mean.
         sample_bytes: u64,
-        /// Seed of the content and of the dataset's identity.
+        /// How their sizes spread about the mean.
+        distribution: Distribution,
+        /// Files in one folder, at most.
+        files_per_folder: u32,
+        /// Seed of the content, of the sizes and of the dataset's identity.
         seed: u64,
     },
     /// The user's own folder, listed and never written.
     Existing {
         /// Bytes of one training sample; the mean file size when the scenario does not say.
         sample_bytes: Option<u64>,
+    },
+}
+
+/// Files per folder by default: directories stay small on every file system.
+pub const FILES_PER_FOLDER: u32 = 1000;
+
+/// How the sizes of generated files spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Distribution {
+    /// All are equal.
+    #[default]
+    Fixed,
+    /// Lognormal, as sizes of images are.
+    LogNormal {
+        /// Standard deviation.
+        stdev_bytes: u64,
     },
 }
 

@@ -112,7 +112,7 @@ fn look(store: &dyn Store, folder: &Key, identity: Identity) -> Result<Contents,
 }
 
 fn remove_objects(store: &dyn Store, owned: &Owned, objects: &[u32]) -> Result<(), StoreError> {
-    let names = Objects::Uniform { folder: owned.folder().clone(), count: u32::MAX, bytes: 1 };
+    let names = Objects::uniform(owned.folder().clone(), u32::MAX, 1);
     let failed = AtomicBool::new(false);
     let remove = |share: &[u32]| {
         for object in share {

@@ -46,7 +46,7 @@ impl Identity {
     }
 
     pub(crate) fn objects(&self) -> Objects {
-        Objects::Uniform { folder: self.folder(), count: self.count, bytes: self.bytes }
+        Objects::uniform(self.folder(), self.count, self.bytes)
     }
 
     /// The directories below the folder, by name.
@@ -90,7 +90,7 @@ impl FromStr for Identity {
 pub(crate) fn object_of(folder: &Key, key: &Key) -> Option<u32> {
     let number = key.as_str().strip_suffix(".bin")?.rsplit('/').next()?;
     let object = number.parse().ok()?;
-    let any = Objects::Uniform { folder: folder.clone(), count: u32::MAX, bytes: 1 };
+    let any = Objects::uniform(folder.clone(), u32::MAX, 1);
     (any.key(object) == *key).then_some(object)
 }
 

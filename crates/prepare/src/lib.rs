@@ -56,7 +56,7 @@ pub fn prepare(
     stop: &AtomicBool,
 ) -> Result<Prepared, PrepareError> {
     match *spec {
-        DatasetSpec::Generate { samples, sample_bytes, seed } => {
+        DatasetSpec::Generate { samples, sample_bytes, seed, .. } => {
             let identity = Identity::new(samples, sample_bytes, seed)?;
             generate::prepare(&generate::Task { store, identity, threads, progress, stop })
         }
@@ -68,7 +68,7 @@ pub fn prepare(
 /// content. `None` for a user's folder and for a dataset that cannot be generated.
 pub fn identify(spec: &DatasetSpec) -> Option<Key> {
     match *spec {
-        DatasetSpec::Generate { samples, sample_bytes, seed } => {
+        DatasetSpec::Generate { samples, sample_bytes, seed, .. } => {
             Identity::new(samples, sample_bytes, seed).ok().map(|identity| identity.folder())
         }
         DatasetSpec::Existing { .. } => None,

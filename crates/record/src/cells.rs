@@ -74,7 +74,9 @@ pub struct Rep {
     pub counters: BTreeMap<String, u64>,
     /// Failed operations by kind.
     pub errors: BTreeMap<String, u64>,
-    /// Latency histograms by name; `service_ns` is submission to completion.
+    /// Latency histograms by name: `service_ns` is submission to completion. Whole files add `open_ns`, `stat_ns`,
+    /// `read_ns`, `close_ns`; paced loads add `response_ns` (from the intended start) and `lag_ns` (intended to
+    /// issued).
     pub histograms: BTreeMap<String, HistogramText>,
     /// Processor, context switches, pressure.
     pub usage: Usage,
@@ -82,6 +84,9 @@ pub struct Rep {
     pub cache: CacheProof,
     /// What the engine was granted: registration, huge pages, open files.
     pub granted: BTreeMap<String, String>,
+    /// What the machine did in the window, this process or not. Absent in records of format 1.0.
+    #[serde(default)]
+    pub system: System,
 }
 
 /// Names of counters in [`Rep::counters`].
@@ -106,6 +111,16 @@ pub mod counter {
     pub const ENTERS: &str = "enters";
     /// Reads still outstanding when the repetition was closed.
     pub const ABANDONED: &str = "abandoned";
+    /// Names found in the folders that were listed inside the window.
+    pub const ENTRIES: &str = "entries";
+    /// Operations that a paced load meant to begin inside the window.
+    pub const ARRIVALS: &str = "arrivals";
+    /// Those of them that were never issued: the client woke too late, or the queue was still full at the end.
+    pub const NOT_ISSUED: &str = "not_issued";
+    /// Those of them that were issued and ended well, whenever they did.
+    pub const SERVED: &str = "served";
+    /// Bytes per second that a paced load offered.
+    pub const OFFERED_BPS: &str = "offered_bps";
 }
 
 /// How a repetition ended.
@@ -154,6 +169,60 @@ pub struct Usage {
     pub psi_memory_some_ns: Option<u64>,
 }
 
+/// What the machine did while the window was open, as the kernel counts it for all processes together.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct System {
+    /// Bytes that this process made storage deliver (`read_bytes` of `/proc/self/io`).
+    pub process_read_bytes: Option<u64>,
+    /// The block device below the target.
+    pub device: Option<Device>,
+    /// Busy time of each processor, in their order.
+    #[serde(default)]
+    pub core_busy_ns: Vec<u64>,
+    /// Memory as the window opened.
+    pub memory_before: Option<Memory>,
+    /// Memory as it closed.
+    pub memory_after: Option<Memory>,
+}
+
+/// A block device's counters over the window, from `/proc/diskstats`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Device {
+    /// As the kernel calls it: `nvme0n1`.
+    pub name: String,
+    /// Reads completed.
+    pub reads: u64,
+    /// Reads that were merged into another before they reached the device.
+    pub reads_merged: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Sum of the times of all reads.
+    pub read_ns: u64,
+    /// Writes completed.
+    pub writes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Sum of the times of all writes.
+    pub write_ns: u64,
+    /// Time in which anything was outstanding.
+    pub busy_ns: u64,
+    /// Sum over time of what was outstanding.
+    pub weighted_ns: u64,
+    /// Length of the span between the two readings.
+    pub wall_ns: u64,
+}
+
+/// The machine's memory, from `/proc/meminfo`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// What could be had without swapping.
+    pub available_bytes: u64,
+    /// Page cache.
+    pub cached_bytes: u64,
+    /// Written and not yet on storage.
+    pub dirty_bytes: u64,
+}
+
 /// Page-cache residency of the dataset around a repetition.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheProof {
@@ -165,6 +234,9 @@ pub struct CacheProof {
     pub before_bytes: Option<u64>,
     /// Resident just after.
     pub after_bytes: Option<u64>,
+    /// Whether names and inodes were forgotten before; absent where nothing asked for it.
+    #[serde(default)]
+    pub names_dropped: Option<bool>,
 }
 
 /// The last line.

@@ -15,7 +15,9 @@ mod redact;
 mod run;
 mod writer;
 
-pub use cells::{CacheProof, Ceiling, End, Line, NotRun, Outcome, Rep, Role, Usage, counter};
+pub use cells::{
+    CacheProof, Ceiling, Device, End, Line, Memory, NotRun, Outcome, Rep, Role, System, Usage, counter,
+};
 pub use environment::*;
 pub use format::{CELLS_FILE, ENV_FILE, Format, FormatError, INTERVALS_FILE, RUN_FILE, SCENARIO_FILE};
 pub use histogram::{
@@ -24,5 +26,5 @@ pub use histogram::{
 pub use intervals::{Interval, RecordedIntervals, RepIntervals, read_intervals};
 pub use reader::{ReadError, RunRecord, read_run};
 pub use redact::Redactor;
-pub use run::{Axis, Cell, Dataset, Fact, Gate, Measure, Need, Run, Skipped, Target, Tool, run_id};
+pub use run::{Axis, Cell, Dataset, Fact, Gate, Measure, Need, Pace, Run, Skipped, Target, Tool, run_id};
 pub use writer::{RunWriter, WriteError};

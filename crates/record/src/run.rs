@@ -123,7 +123,7 @@ pub struct Fact {
 }
 
 /// One cell of the matrix.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// Stable and unique within the run.
     pub cell: String,
@@ -143,12 +143,41 @@ pub struct Cell {
     pub block_bytes: u64,
     /// Order of the reads.
     pub access: String,
-    /// Treatment of the client's page cache: `cold`, `warm`, `bypass`.
+    /// Treatment of the client's page cache: `cold`, `warm`, `bypass`, `dontcache`.
     pub cache: String,
+    /// What is done over and over: `read`, `read_file`, `stat`, `list`.
+    #[serde(default = "default_operation")]
+    pub operation: String,
+    /// The schedule of a paced load; absent for a closed loop.
+    #[serde(default)]
+    pub pace: Option<Pace>,
+    /// Requests handed to the kernel in one submission, at most; absent in records of format 1.0.
+    #[serde(default)]
+    pub submit_batch: Option<u32>,
     /// Cells of one `queue_depth = "auto"` curve share this number.
     pub auto_group: Option<u32>,
     /// All coordinates, in a fixed order.
     pub axes: Vec<Axis>,
+}
+
+/// What every cell of a record of format 1.0 did.
+fn default_operation() -> String {
+    "read".to_owned()
+}
+
+/// The schedule of a paced load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pace {
+    /// Bytes per second offered, where the scenario says so.
+    pub rate_bps: Option<f64>,
+    /// Share of the feed line offered, where the scenario says that.
+    pub of_line: Option<f64>,
+    /// `constant`, `poisson`, `batch`.
+    pub arrivals: String,
+    /// Samples of one step, for `batch`.
+    pub batch_samples: Option<u64>,
+    /// How long before an arrival a thread stops sleeping.
+    pub spin_ns: u64,
 }
 
 /// One coordinate of a cell.

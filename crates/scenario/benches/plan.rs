@@ -15,6 +15,8 @@ fn host(at: &str) -> HostFacts {
         in_memory: false,
         free_bytes: Some(1 << 50),
         direct_align_bytes: Some(512),
+        block_device_bytes: None,
+        dontcache: true,
         problem: None,
     };
     HostFacts {

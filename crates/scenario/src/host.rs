@@ -36,6 +36,10 @@ pub struct PathFacts {
     pub free_bytes: Option<u64>,
     /// Alignment of offset and length of direct I/O; `None` where there is no direct I/O.
     pub direct_align_bytes: Option<u32>,
+    /// Bytes of the block device that the path is; `None` for everything else.
+    pub block_device_bytes: Option<u64>,
+    /// Whether buffered reads can drop their pages at once (`RWF_DONTCACHE`).
+    pub dontcache: bool,
     /// Why the path cannot be used at all; a line `hint: ...` says what to do.
     pub problem: Option<String>,
 }
@@ -51,6 +55,8 @@ impl PathFacts {
             in_memory: false,
             free_bytes: None,
             direct_align_bytes: Some(512),
+            block_device_bytes: None,
+            dontcache: true,
             problem: None,
         }
     }

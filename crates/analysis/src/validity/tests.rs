@@ -30,6 +30,7 @@ fn resident(cache: &str, before: Option<u64>, after: Option<u64>) -> Vec<Flag> {
                 total_bytes: 1_000,
                 before_bytes: before,
                 after_bytes: after,
+                names_dropped: None,
             };
         });
     })

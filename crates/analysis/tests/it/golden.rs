@@ -121,6 +121,9 @@ impl Book {
             block_bytes: 131_072,
             access: "shuffled_epoch".to_owned(),
             cache: "bypass".to_owned(),
+            operation: "read".to_owned(),
+            pace: None,
+            submit_batch: None,
             auto_group: None,
             axes: Vec::new(),
         });
@@ -215,8 +218,10 @@ impl Book {
                 total_bytes: 200_000 * SAMPLE_BYTES,
                 before_bytes: resident_bytes,
                 after_bytes: resident_bytes,
+                names_dropped: None,
             },
             granted: BTreeMap::new(),
+            system: record::System::default(),
         }
     }
 }

@@ -90,7 +90,9 @@ impl UringQueue {
 
     /// Takes one request; one that cannot even begin comes back ended.
     fn take(&mut self, request: Request) -> Result<(), Completion> {
-        let Op::Read { object, offset, len } = request.op;
+        let Op::Read { object, offset, len } = request.op else {
+            return Err(self.refuse(request, OpError::from_errno(libc::EOPNOTSUPP), None));
+        };
         let span = match Span::new(offset, len, self.align_bytes, request.buf.as_slice().len()) {
             Ok(span) => span,
             Err(error) => return Err(self.refuse(request, error, None)),
@@ -117,7 +119,7 @@ impl UringQueue {
 
     fn refuse(&self, request: Request, error: OpError, begun_ns: Option<u64>) -> Completion {
         let done_ns = self.clock.now_ns();
-        let stamps = Stamps { begun_ns: begun_ns.unwrap_or(done_ns), done_ns };
+        let stamps = Stamps { begun_ns: begun_ns.unwrap_or(done_ns), done_ns, ..Stamps::default() };
         Completion { token: request.token, buf: request.buf, result: Err(error), stamps }
     }
 
@@ -204,7 +206,7 @@ impl UringQueue {
         let flight = place.take()?;
         self.free.push(number);
         self.files.unpin(flight.in_use);
-        let stamps = Stamps { begun_ns: flight.begun_ns.unwrap_or(done_ns), done_ns };
+        let stamps = Stamps { begun_ns: flight.begun_ns.unwrap_or(done_ns), done_ns, ..Stamps::default() };
         Some(Completion { token: flight.token, buf: flight.buf, result, stamps })
     }
 

@@ -25,7 +25,7 @@ pub(crate) fn folder() -> TempDir {
 
 /// Writes a generated dataset of `count` files of `bytes` each.
 pub(crate) fn write_dataset(root: &Path, count: u32, bytes: u64) -> Arc<Objects> {
-    let objects = Objects::Uniform { folder: Key::new("data").unwrap(), count, bytes };
+    let objects = Objects::uniform(Key::new("data").unwrap(), count, bytes);
     for object in 0..count {
         let path = root.join(objects.key(object).as_str());
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -76,6 +76,8 @@ pub(crate) fn try_open(
         depth: setup.depth,
         submit_batch: setup.submit_batch,
         cache: setup.cache,
+        operation: plan::Operation::Read,
+        advice: plan::Advice::Normal,
         registered: setup.registered,
         objects,
         arena: &arena,
@@ -117,7 +119,7 @@ impl Opened {
     }
 
     /// The end of one operation.
-    pub(crate) fn run_one(&mut self, op: Op) -> Result<u32, backend::OpError> {
+    pub(crate) fn run_one(&mut self, op: Op) -> Result<u64, backend::OpError> {
         let mut result = None;
         self.run(&[op], |_, completion| result = Some(completion.result));
         result.unwrap()
@@ -148,8 +150,8 @@ pub(crate) fn blocks(objects: &Objects, block_bytes: u32) -> Vec<Op> {
 
 /// The operation ended well, with the bytes that were written.
 pub(crate) fn check(op: Op, completion: &Completion) {
-    let Op::Read { object, offset, len } = op;
-    assert_eq!(completion.result, Ok(len), "{op:?}");
+    let Op::Read { object, offset, len } = op else { panic!("{op:?} is not a read") };
+    assert_eq!(completion.result, Ok(u64::from(len)), "{op:?}");
     assert!(completion.stamps.begun_ns <= completion.stamps.done_ns, "{:?}", completion.stamps);
     payload::verify(SEED, object, offset, &completion.buf.as_slice()[..len as usize]).unwrap();
 }

@@ -12,7 +12,7 @@ use dataset::{Key, Objects};
 use plan::{Cache, Registered};
 
 fn objects() -> Arc<Objects> {
-    Arc::new(Objects::Uniform { folder: Key::new("d").unwrap(), count: 3, bytes: 20_001 })
+    Arc::new(Objects::uniform(Key::new("d").unwrap(), 3, 20_001))
 }
 
 #[test]
@@ -55,6 +55,8 @@ fn outcome(
         depth: count,
         submit_batch: count,
         cache: Cache::Bypass,
+        operation: plan::Operation::Read,
+        advice: plan::Advice::Normal,
         registered: Registered::Off,
         objects: &objects(),
         arena: &arena,
@@ -109,6 +111,8 @@ fn a_deadline_before_the_first_completion_moves_the_clock_to_itself() {
         depth: 1,
         submit_batch: 1,
         cache: Cache::Bypass,
+        operation: plan::Operation::Read,
+        advice: plan::Advice::Normal,
         registered: Registered::Off,
         objects: &objects(),
         arena: &arena,

@@ -12,33 +12,17 @@ use backend::simulated::{Simulated, Step};
 use backend::{Clock, SharedStore};
 use dataset::{Key, Objects};
 use engine::{Progress, RepOutcome, RepSpec, run_rep};
-use plan::{Access, Cache, Cell, Engine, Limit, Registered};
+use plan::{Cell, Engine, Limit};
 
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const SEED: u64 = 7;
 
 pub(crate) fn objects(count: u32, bytes: u64) -> Arc<Objects> {
-    Arc::new(Objects::Uniform { folder: Key::new("d").unwrap(), count, bytes })
+    Arc::new(Objects::uniform(Key::new("d").unwrap(), count, bytes))
 }
 
 pub(crate) fn cell(queue_depth: u32) -> Cell {
-    Cell {
-        slug: format!("sim/qd{queue_depth}"),
-        target: 0,
-        dataset: 0,
-        engine: Engine::Null,
-        stands_in_for: None,
-        registered: Registered::Off,
-        block_bytes: 4096,
-        access: Access::ShuffledEpoch,
-        cache: Cache::Bypass,
-        queue_depth,
-        threads: 1,
-        submit_batch: queue_depth,
-        seed: 3,
-        auto_group: None,
-        axes: Vec::new(),
-    }
+    Cell { seed: 3, ..Cell::plain(Engine::Null, 4096, queue_depth) }
 }
 
 /// A repetition on a simulated device.

@@ -1,7 +1,7 @@
 //! Removal of what feedline wrote, and of nothing else.
 
 use dataset::{MANIFEST_NAME, MARKER_NAME};
-use plan::DatasetSpec;
+use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER};
 use prepare::{CleanError, Cleaned};
 
 use crate::memory::{Killed, MemoryStore};
@@ -12,7 +12,13 @@ fn every_dataset_goes_and_the_rest_stays() {
     let store = MemoryStore::default();
     store.put("mine/data.bin", b"mine");
     prepare(&store).unwrap();
-    let other = DatasetSpec::Generate { samples: 1001, sample_bytes: 3, seed: 1 };
+    let other = DatasetSpec::Generate {
+        samples: 1001,
+        sample_bytes: 3,
+        distribution: Distribution::Fixed,
+        files_per_folder: FILES_PER_FOLDER,
+        seed: 1,
+    };
     prepare_with(&store, &other, 4).unwrap();
     let before: usize = store.contents().values().map(Vec::len).sum();
     let cleaned = prepare::clean(&store).unwrap();

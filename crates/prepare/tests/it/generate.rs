@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Store, StoreError};
 use dataset::{Key, MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Marker};
-use plan::DatasetSpec;
+use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER};
 use prepare::PrepareError;
 
 use crate::memory::{Killed, MemoryStore};
@@ -45,7 +45,13 @@ fn killed_at_any_call_the_next_preparation_finishes_the_dataset() {
 
 #[test]
 fn the_number_of_threads_does_not_change_the_content() {
-    let spec = DatasetSpec::Generate { samples: 3, sample_bytes: (1 << 20) + 13, seed: 1 };
+    let spec = DatasetSpec::Generate {
+        samples: 3,
+        sample_bytes: (1 << 20) + 13,
+        distribution: Distribution::Fixed,
+        files_per_folder: FILES_PER_FOLDER,
+        seed: 1,
+    };
     let stores = [1, 8].map(|threads| {
         let store = MemoryStore::default();
         let prepared = prepare_with(&store, &spec, threads).unwrap();

@@ -13,11 +13,17 @@ use std::sync::atomic::AtomicBool;
 
 use backend::Store;
 use dataset::payload;
-use plan::DatasetSpec;
+use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER};
 use prepare::{PrepareError, Prepared};
 
 /// 5 samples of 1000 B in one folder.
-const SPEC: DatasetSpec = DatasetSpec::Generate { samples: 5, sample_bytes: 1000, seed: 7 };
+const SPEC: DatasetSpec = DatasetSpec::Generate {
+    samples: 5,
+    sample_bytes: 1000,
+    distribution: Distribution::Fixed,
+    files_per_folder: FILES_PER_FOLDER,
+    seed: 7,
+};
 
 const SPEC_BYTES: u64 = 5 * 1000;
 

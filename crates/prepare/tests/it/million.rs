@@ -9,7 +9,7 @@ use backend::{
     CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError,
 };
 use dataset::{Key, MANIFEST_NAME, Manifest, Marker, Objects};
-use plan::DatasetSpec;
+use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER};
 
 use crate::prepare_with;
 
@@ -52,11 +52,17 @@ struct Vast {
 }
 
 fn spec() -> DatasetSpec {
-    DatasetSpec::Generate { samples: u64::from(COUNT), sample_bytes: 8, seed: 3 }
+    DatasetSpec::Generate {
+        samples: u64::from(COUNT),
+        sample_bytes: 8,
+        distribution: Distribution::Fixed,
+        files_per_folder: FILES_PER_FOLDER,
+        seed: 3,
+    }
 }
 
 fn objects() -> Objects {
-    Objects::Uniform { folder: prepare::identify(&spec()).unwrap(), count: COUNT, bytes: 8 }
+    Objects::uniform(prepare::identify(&spec()).unwrap(), COUNT, 8)
 }
 
 impl Store for Vast {

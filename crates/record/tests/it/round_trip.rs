@@ -88,6 +88,7 @@ fn cache() -> impl Strategy<Value = CacheProof> {
             total_bytes,
             before_bytes,
             after_bytes,
+            names_dropped: None,
         },
     )
 }
@@ -117,6 +118,7 @@ fn rep() -> impl Strategy<Value = Rep> {
                 usage,
                 cache,
                 granted,
+                system: record::System::default(),
             }
         },
     )

@@ -101,6 +101,9 @@ fn cell() -> Cell {
         cache: "cold".to_owned(),
         auto_group: Some(0),
         axes: vec![Axis { name: "block_size".to_owned(), value: "131072".to_owned(), unit: "B".to_owned() }],
+        operation: "read".to_owned(),
+        pace: None,
+        submit_batch: None,
     }
 }
 
@@ -173,8 +176,10 @@ fn rep(order: u32, outcome: Outcome) -> Rep {
             total_bytes: 13_107_200,
             before_bytes: Some(0),
             after_bytes: None,
+            names_dropped: None,
         },
         granted: BTreeMap::from([("registered".to_owned(), "buffers and files".to_owned())]),
+        system: record::System::default(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Every combination of a target's axes, as cells.
 
-use plan::{Access, Axis, Cache, Cell, Engine, Registered};
+use plan::{Access, Advice, Axis, Cache, Cell, Engine, Operation, Registered};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::host::HostFacts;
@@ -167,6 +167,9 @@ fn cell(target: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, s
         engine,
         stands_in_for: point.lane.stands_in_for.clone(),
         registered: if engine == Engine::IoUring { resolved.registered } else { Registered::Off },
+        advice: Advice::Normal,
+        operation: Operation::Read,
+        load: plan::Load::Closed,
         block_bytes: point.block.bytes,
         access: point.access,
         cache: point.cache,

@@ -1,6 +1,6 @@
 //! The datasets: one for each sample size.
 
-use plan::DatasetSpec;
+use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::Item;
@@ -72,7 +72,13 @@ fn generated(written: &Dataset, need: Option<&feed::Need>, problems: &mut Proble
             problems.push(problem);
             return None;
         }
-        specs.push(DatasetSpec::Generate { samples, sample_bytes, seed });
+        specs.push(DatasetSpec::Generate {
+            samples,
+            sample_bytes,
+            distribution: Distribution::Fixed,
+            files_per_folder: FILES_PER_FOLDER,
+            seed,
+        });
     }
     Some(Datasets { origin: Origin::Generate, specs, samples })
 }

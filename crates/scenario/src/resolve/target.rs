@@ -236,7 +236,7 @@ fn engines(written: &Target, host: &HostFacts, problems: &mut Problems) -> Optio
 fn unavailable(engine: Engine, host: &HostFacts) -> Option<&str> {
     match engine {
         Engine::IoUring => host.io_uring.as_ref().err().map(String::as_str),
-        Engine::Null | Engine::Pread => None,
+        Engine::Null | Engine::Pread | Engine::Mmap => None,
     }
 }
 

@@ -23,6 +23,8 @@ fn facts(path: &str) -> PathFacts {
         in_memory: false,
         free_bytes: Some(1 << 40),
         direct_align_bytes: Some(512),
+        block_device_bytes: None,
+        dontcache: true,
         problem: None,
     };
     match path.split('/').nth(1).unwrap_or_default() {

@@ -1,0 +1,71 @@
+//! When operations are issued.
+
+/// When operations are issued.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Load {
+    /// One is issued as soon as another has ended: the depth is kept full.
+    Closed,
+    /// Each has its time, whatever became of those before it: an open loop.
+    Paced(Pace),
+}
+
+impl Load {
+    /// The word used in scenarios, records and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Paced(_) => "paced",
+        }
+    }
+}
+
+/// The schedule of an open loop.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pace {
+    /// How fast.
+    pub rate: Rate,
+    /// How the arrivals are spread.
+    pub arrivals: Arrivals,
+    /// How long before an arrival a thread stops sleeping and looks at the clock instead.
+    pub spin_ns: u64,
+}
+
+/// The rate of an open loop.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rate {
+    /// Bytes per second.
+    Bytes {
+        /// Bytes per second.
+        per_s: f64,
+    },
+    /// A share of the feed line: 1 is the line itself.
+    OfLine {
+        /// The share.
+        share: f64,
+    },
+}
+
+/// How the arrivals of an open loop are spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrivals {
+    /// At equal distances.
+    Constant,
+    /// Independently of each other (exponential distances, seeded).
+    Poisson,
+    /// A training step at a time: all samples of a global batch are wanted at once.
+    Batch {
+        /// Samples of one step.
+        samples: u64,
+    },
+}
+
+impl Arrivals {
+    /// The word used in scenarios, records and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Constant => "constant",
+            Self::Poisson => "poisson",
+            Self::Batch { .. } => "batch",
+        }
+    }
+}
