@@ -18,7 +18,7 @@ pub fn plan_hash(objects: &Objects, cell: &Cell) -> String {
     match objects {
         Objects::Uniform { bytes, .. } => add(*bytes),
         Objects::Varied(_) | Objects::Listed(_) => {
-            (0..objects.count()).for_each(|object| add(objects.bytes(object)))
+            (0..objects.count()).for_each(|object| add(objects.bytes(object)));
         }
     }
     add(u64::from(cell.block_bytes));
@@ -27,12 +27,19 @@ pub fn plan_hash(objects: &Objects, cell: &Cell) -> String {
     if cell.operation != Operation::default() {
         hasher.update(cell.operation.name());
     }
+    if cell.operation == Operation::List {
+        objects.files_of_folders().into_iter().for_each(|files| hasher.update(files.to_le_bytes()));
+    }
     if let Ok(order) = Order::of_cell(objects, cell) {
         for ticket in 0..SAMPLED_TICKETS.min(order.tickets_per_epoch()) {
             let span = order.at(ticket);
             hasher.update(span.object.to_le_bytes());
             hasher.update(span.offset.to_le_bytes());
-            hasher.update(span.len.to_le_bytes());
+            match cell.operation {
+                // As long as there were only blocks, a length had 32 bits.
+                Operation::Read => hasher.update((span.len as u32).to_le_bytes()),
+                _ => hasher.update(span.len.to_le_bytes()),
+            }
         }
     }
     hex(&hasher.finalize())
@@ -80,6 +87,8 @@ fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use plan::{Access, Cache, Engine};
 
     use super::*;
@@ -110,15 +119,60 @@ mod tests {
         assert_eq!(base.len(), 64);
     }
 
+    fn listed(sizes: &[u64]) -> Objects {
+        let mut listed = Listed::default();
+        for (index, bytes) in sizes.iter().enumerate() {
+            listed.push(&Key::new(format!("f{index}")).unwrap(), *bytes);
+        }
+        Objects::Listed(listed)
+    }
+
+    /// Records keep these hashes, and runs are compared by them. `blocks` are those of files that differ in their
+    /// number of blocks, `files` those of files that do not.
+    #[test]
+    fn hashes_of_earlier_runs_hold() {
+        let (generated, listing) = (objects("d", 100), listed(&[95, 7, 400, 130]));
+        for (access, cache, [expected, blocks, files]) in [
+            (Access::Sequential, Cache::Bypass, ["c8e55e643be0258e", "61c4b33496400b26", "e01c1865863df9c5"]),
+            (Access::Random, Cache::Bypass, ["c44faf3a25dad517", "0d63ffc293e10b90", "aa09b1dd17b16869"]),
+            (Access::Random, Cache::Cold, ["e1cd0e4a52979924", "b346fb4d4a754317", "6e070cc29d274e73"]),
+            (
+                Access::ShuffledEpoch,
+                Cache::Cold,
+                ["1fe1edf4b98f9729", "05f420a4a5ae3824", "ff37770494859a9f"],
+            ),
+        ] {
+            let hash = |objects: &Objects, block_bytes| {
+                let hash = plan_hash(objects, &Cell { access, block_bytes, cache, ..cell() });
+                hash[..16].to_owned()
+            };
+            let found = [hash(&generated, 300), hash(&listing, 100), hash(&listing, 1_000)];
+            assert_eq!(found, [expected, blocks, files], "{access:?} {cache:?}");
+        }
+    }
+
+    #[test]
+    fn the_hash_depends_on_the_operation() {
+        let hashes = [Operation::Read, Operation::ReadFile, Operation::Stat, Operation::List]
+            .map(|operation| plan_hash(&objects("a", 10), &Cell { operation, ..cell() }));
+        let distinct: BTreeSet<_> = hashes.iter().collect();
+        assert_eq!(distinct.len(), hashes.len());
+    }
+
+    #[test]
+    fn the_hash_of_a_listing_of_folders_depends_on_what_is_in_them() {
+        let hash = |files_per_folder, operation| {
+            let folder = Key::new("d").unwrap();
+            let objects = Objects::Uniform { folder, count: 100, bytes: 1, files_per_folder };
+            plan_hash(&objects, &Cell { operation, ..cell() })
+        };
+        assert_ne!(hash(40, Operation::List), hash(45, Operation::List), "three folders each");
+        assert_eq!(hash(40, Operation::Read), hash(45, Operation::Read));
+    }
+
     #[test]
     fn the_hash_of_a_listing_depends_on_every_size() {
-        let of = |sizes: [u64; 3]| {
-            let mut listed = Listed::default();
-            for (index, bytes) in sizes.into_iter().enumerate() {
-                listed.push(&Key::new(format!("f{index}")).unwrap(), bytes);
-            }
-            plan_hash(&Objects::Listed(listed), &Cell { access: Access::Sequential, ..cell() })
-        };
+        let of = |sizes: [u64; 3]| plan_hash(&listed(&sizes), &Cell { access: Access::Sequential, ..cell() });
         assert_ne!(of([100, 150, 250]), of([100, 250, 150]));
     }
 

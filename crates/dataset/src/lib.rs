@@ -1,5 +1,6 @@
 //! Dataset arithmetic: which objects there are, in which order their blocks are read, which bytes they
-//! hold. Pure, and constant in memory for generated data: a read is a function of its ticket.
+//! hold. Pure: a read is a function of its ticket. Generated data of one size takes no memory, data whose sizes
+//! spread 8 bytes an object.
 
 mod hash;
 mod manifest;
@@ -7,9 +8,12 @@ mod objects;
 mod order;
 pub mod payload;
 mod permutation;
+mod sizes;
+mod uneven;
 
 pub use hash::{Fingerprint, combined_hash, plan_hash};
 pub use manifest::{MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker};
 pub use objects::{Key, KeyError, Listed, Objects, Varied};
 pub use order::{Order, OrderError, ReadSpan};
 pub use permutation::Permutation;
+pub use sizes::LARGEST_PER_MEAN;

@@ -1,5 +1,6 @@
 //! The two files that make a folder feedline's own: a marker, written first, and a manifest, written last.
 
+use plan::FILES_PER_FOLDER;
 use serde::{Deserialize, Serialize};
 
 /// Version of the marker, the manifest and the content that they describe.
@@ -31,10 +32,48 @@ pub struct Manifest {
     pub dataset: String,
     /// Number of objects.
     pub count: u32,
-    /// Bytes of each.
+    /// Bytes of each, or their mean.
     pub bytes: u64,
+    /// Standard deviation of sizes that are lognormal; absent where all are equal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lognormal_stdev_bytes: Option<u64>,
+    /// Objects in one folder, at most; absent where it is [`FILES_PER_FOLDER`].
+    #[serde(default = "files_per_folder", skip_serializing_if = "is_files_per_folder")]
+    pub files_per_folder: u32,
     /// Seed of the content.
     pub seed: u64,
     /// [`crate::Fingerprint`] over all objects.
     pub fingerprint: String,
+}
+
+fn files_per_folder() -> u32 {
+    FILES_PER_FOLDER
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_files_per_folder(number: &u32) -> bool {
+    *number == FILES_PER_FOLDER
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As written before sizes could spread.
+    const PLAIN: &str = r#"{"format":1,"dataset":"d","count":4,"bytes":1000,"seed":7,"fingerprint":"f"}"#;
+
+    #[test]
+    fn a_plain_manifest_is_what_it_was() {
+        let manifest: Manifest = serde_json::from_str(PLAIN).unwrap();
+        assert_eq!((manifest.lognormal_stdev_bytes, manifest.files_per_folder), (None, 1000));
+        assert_eq!(serde_json::to_string(&manifest).unwrap(), PLAIN);
+    }
+
+    #[test]
+    fn a_spread_and_a_fan_out_are_kept() {
+        let plain: Manifest = serde_json::from_str(PLAIN).unwrap();
+        let manifest = Manifest { lognormal_stdev_bytes: Some(50), files_per_folder: 7, ..plain };
+        let text = serde_json::to_string(&manifest).unwrap();
+        assert_eq!(serde_json::from_str::<Manifest>(&text).unwrap(), manifest);
+    }
 }

@@ -1,9 +1,11 @@
 //! Names and sizes of the objects of a dataset.
 
-use std::collections::BTreeSet;
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
+use std::{fmt, iter};
 
-use plan::FILES_PER_FOLDER;
+use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER};
+
+use crate::sizes::{LARGEST_PER_MEAN, LogNormal};
 
 /// A path relative to a target's root, always below it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,6 +77,19 @@ pub struct Varied {
     pub offsets: Vec<u64>,
 }
 
+impl Varied {
+    fn new(folder: Key, files_per_folder: u32, count: u32, bytes: impl Fn(u32) -> u64) -> Self {
+        let mut offsets = Vec::with_capacity(count as usize + 1);
+        let mut end = 0;
+        offsets.push(end);
+        offsets.extend((0..count).map(|object| {
+            end += bytes(object);
+            end
+        }));
+        Self { folder, files_per_folder, offsets }
+    }
+}
+
 /// Names and sizes of a listed dataset, in two flat arrays.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Listed {
@@ -104,6 +119,30 @@ impl Objects {
     /// Generated objects of one size, [`FILES_PER_FOLDER`] to a folder.
     pub fn uniform(folder: Key, count: u32, bytes: u64) -> Self {
         Self::Uniform { folder, count, bytes, files_per_folder: FILES_PER_FOLDER }
+    }
+
+    /// The objects of a dataset that feedline writes into `folder`. `None` for a user's data, which must be listed,
+    /// and for what cannot be generated: more than `u32::MAX` samples, samples or a mean of zero bytes, a total
+    /// that may pass 2^64 bytes.
+    ///
+    /// Sizes that spread take 8 bytes of memory an object, and about 30 ns.
+    pub fn generated(folder: Key, spec: &DatasetSpec) -> Option<Self> {
+        let DatasetSpec::Generate { samples, sample_bytes, distribution, files_per_folder, seed } = *spec
+        else {
+            return None;
+        };
+        let count = u32::try_from(samples).ok().filter(|_| samples > 0 && sample_bytes > 0)?;
+        let total_bytes = samples.checked_mul(sample_bytes)?;
+        match distribution {
+            Distribution::Fixed | Distribution::LogNormal { stdev_bytes: 0 } => {
+                Some(Self::Uniform { folder, count, bytes: sample_bytes, files_per_folder })
+            }
+            Distribution::LogNormal { stdev_bytes } => {
+                total_bytes.checked_mul(LARGEST_PER_MEAN)?;
+                let sizes = LogNormal::new(sample_bytes, stdev_bytes, seed);
+                Some(Self::Varied(Varied::new(folder, files_per_folder, count, |object| sizes.at(object))))
+            }
+        }
     }
 
     /// Number of objects.
@@ -143,6 +182,11 @@ impl Objects {
         }
     }
 
+    /// Bytes of an object on average; not a number when there are none.
+    pub fn mean_bytes(&self) -> f64 {
+        self.total_bytes() as f64 / f64::from(self.count())
+    }
+
     /// The folders that hold objects, in the order of their first object; `None` is the target's root.
     pub fn folders(&self) -> Vec<Option<Key>> {
         match self {
@@ -160,22 +204,71 @@ impl Objects {
 
     /// The relative path of an object.
     pub fn key(&self, object: u32) -> Key {
+        let mut key = String::new();
+        self.write_key(object, &mut key);
+        Key(key)
+    }
+
+    /// How many objects each of [`Objects::folders`] holds.
+    pub fn files_of_folders(&self) -> Vec<u32> {
+        match self {
+            Self::Uniform { files_per_folder, .. } | Self::Varied(Varied { files_per_folder, .. }) => {
+                let per_folder = (*files_per_folder).max(1);
+                let whole = (self.count() / per_folder) as usize;
+                let rest = Some(self.count() % per_folder).filter(|rest| *rest > 0);
+                iter::repeat_n(per_folder, whole).chain(rest).collect()
+            }
+            Self::Listed(_) => {
+                let (mut numbers, mut files) = (BTreeMap::new(), Vec::new());
+                for object in 0..self.count() {
+                    let number = *numbers.entry(self.key(object).folder()).or_insert(files.len());
+                    files.resize(files.len().max(number + 1), 0);
+                    files[number] += 1;
+                }
+                files
+            }
+        }
+    }
+
+    /// Appends the relative path of an object, for those that name many: nothing is allocated where `into` has
+    /// room.
+    pub fn write_key(&self, object: u32, into: &mut String) {
         match self {
             Self::Uniform { folder, files_per_folder, .. } => {
-                generated_key(folder, object, *files_per_folder)
+                write_generated_key(folder, object, *files_per_folder, into);
             }
-            Self::Varied(varied) => generated_key(&varied.folder, object, varied.files_per_folder),
+            Self::Varied(varied) => {
+                write_generated_key(&varied.folder, object, varied.files_per_folder, into);
+            }
             Self::Listed(listed) => {
                 let end = listed.name_ends[object as usize] as usize;
                 let start = if object == 0 { 0 } else { listed.name_ends[object as usize - 1] as usize };
-                Key(listed.names[start..end].to_owned())
+                into.push_str(&listed.names[start..end]);
             }
         }
     }
 }
 
-fn generated_key(folder: &Key, object: u32, files_per_folder: u32) -> Key {
-    Key(format!("{folder}/{:06}/{object:09}.bin", object / files_per_folder.max(1)))
+/// `{folder}/{:06}/{object:09}.bin`, without the machinery of formatting: a name is made for every file opened.
+fn write_generated_key(folder: &Key, object: u32, files_per_folder: u32, into: &mut String) {
+    into.push_str(&folder.0);
+    into.push('/');
+    push_number(object / files_per_folder.max(1), 6, into);
+    into.push('/');
+    push_number(object, 9, into);
+    into.push_str(".bin");
+}
+
+/// Appends a number in decimal, with zeros in front up to `width` digits.
+fn push_number(mut number: u32, width: usize, into: &mut String) {
+    let mut digits = ['0'; 10];
+    let mut first = digits.len();
+    while number > 0 || digits.len() - first < width {
+        first -= 1;
+        digits[first] = char::from(b'0' + (number % 10) as u8);
+        number /= 10;
+    }
+    into.extend(&digits[first..]);
 }
 
 fn generated_folders(folder: &Key, count: u32, files_per_folder: u32) -> Vec<Option<Key>> {
@@ -212,6 +305,93 @@ mod tests {
     fn uniform_objects_fan_out_over_directories() {
         let objects = Objects::uniform(Key::new("d").unwrap(), 2_000, 5);
         assert_eq!(objects.key(1_234).as_str(), "d/000001/000001234.bin");
+        assert_eq!(objects.key(u32::MAX).as_str(), "d/4294967/4294967295.bin");
+        let mut text = "x/".to_owned();
+        objects.write_key(0, &mut text);
+        assert_eq!(text, "x/d/000000/000000000.bin");
         assert_eq!(objects.total_bytes(), 10_000);
+    }
+
+    fn spec(samples: u64, sample_bytes: u64, distribution: Distribution) -> DatasetSpec {
+        DatasetSpec::Generate { samples, sample_bytes, distribution, files_per_folder: 300, seed: 5 }
+    }
+
+    fn generated(spec: &DatasetSpec) -> Option<Objects> {
+        Objects::generated(Key::new("d").unwrap(), spec)
+    }
+
+    #[test]
+    fn generated_objects_spread_and_fan_out_as_asked() {
+        let spread = Distribution::LogNormal { stdev_bytes: 4_000 };
+        for distribution in [Distribution::Fixed, spread] {
+            let objects = generated(&spec(1_000, 10_000, distribution)).unwrap();
+            assert_eq!(objects.count(), 1_000);
+            assert_eq!(objects.key(999).as_str(), "d/000003/000000999.bin");
+            let folders: Vec<_> =
+                objects.folders().into_iter().flatten().map(|key| key.to_string()).collect();
+            assert_eq!(folders, ["d/000000", "d/000001", "d/000002", "d/000003"]);
+            let sum: u64 = (0..1_000).map(|object| objects.bytes(object)).sum();
+            assert_eq!(objects.total_bytes(), sum);
+            assert!((objects.mean_bytes() - sum as f64 / 1_000.0).abs() < 1e-9);
+            let sizes: BTreeSet<u64> = (0..1_000).map(|object| objects.bytes(object)).collect();
+            assert_eq!(sizes.len() == 1, distribution == Distribution::Fixed);
+            assert_eq!(sizes.last().copied(), Some(objects.bytes_max()));
+        }
+    }
+
+    #[test]
+    fn folders_come_in_the_order_of_their_first_object_with_their_number_of_objects() {
+        let mut listed = Listed::default();
+        for name in ["a/1", "a/b/2", "a/c", "d", "e/3"] {
+            listed.push(&Key::new(name).unwrap(), 1);
+        }
+        let listed = Objects::Listed(listed);
+        let names: Vec<_> = listed.folders().into_iter().map(|key| key.map(|key| key.to_string())).collect();
+        assert_eq!(names, [Some("a".to_owned()), Some("a/b".to_owned()), None, Some("e".to_owned())]);
+        assert_eq!(listed.files_of_folders(), [2, 1, 1, 1]);
+        let of = |samples| generated(&spec(samples, 9, Distribution::Fixed)).unwrap().files_of_folders();
+        assert_eq!((of(1_000), of(600), of(5)), (vec![300, 300, 300, 100], vec![300, 300], vec![5]));
+    }
+
+    #[test]
+    fn a_spread_of_nothing_is_none() {
+        let none = Distribution::LogNormal { stdev_bytes: 0 };
+        assert_eq!(generated(&spec(9, 7, none)), generated(&spec(9, 7, Distribution::Fixed)));
+    }
+
+    #[test]
+    fn a_prefix_of_a_dataset_has_the_sizes_of_the_whole() {
+        let of = |samples| generated(&spec(samples, 10_000, Distribution::LogNormal { stdev_bytes: 1_000 }));
+        let (short, long) = (of(10).unwrap(), of(20).unwrap());
+        assert!((0..10).all(|object| short.bytes(object) == long.bytes(object)));
+    }
+
+    #[test]
+    fn what_cannot_be_generated_is_none() {
+        let spread = Distribution::LogNormal { stdev_bytes: 1 };
+        for impossible in [
+            DatasetSpec::Existing { sample_bytes: None },
+            spec(0, 1, Distribution::Fixed),
+            spec(1, 0, spread),
+            spec(1 << 32, 1, Distribution::Fixed),
+            spec(2, u64::MAX, Distribution::Fixed),
+            spec(1, u64::MAX, spread),
+        ] {
+            assert_eq!(generated(&impossible), None, "{impossible:?}");
+        }
+    }
+
+    #[test]
+    fn a_million_files_fit_one_folder() {
+        let spec = DatasetSpec::Generate {
+            samples: 1_000_000,
+            sample_bytes: 9,
+            distribution: Distribution::Fixed,
+            files_per_folder: 1_000_000,
+            seed: 1,
+        };
+        let objects = generated(&spec).unwrap();
+        assert_eq!(objects.folders().len(), 1);
+        assert_eq!(objects.key(999_999).as_str(), "d/000000/000999999.bin");
     }
 }

@@ -6,7 +6,8 @@
 use plan::{Access, Cache, Cell, Operation};
 
 use crate::Objects;
-use crate::permutation::{Permutation, mix};
+use crate::permutation::{Permutation, mix, scale};
+use crate::uneven::{Located, Uneven};
 
 /// A block that no file outgrows.
 const WHOLE_FILE: u64 = u64::MAX;
@@ -44,19 +45,60 @@ pub struct Order {
     each_once: bool,
 }
 
-/// How blocks are numbered: all blocks of the first object, then of the second, and so on.
+/// How blocks are numbered: all blocks of one object, then of the next, and so on.
 #[derive(Debug, Clone)]
 enum Blocks {
-    Uniform {
-        objects: u64,
-        object_bytes: u64,
-        per_object: u64,
-    },
-    /// `ends[i]` is the number of blocks up to and with object `i`.
-    Listed {
-        ends: Vec<u64>,
-        bytes: Vec<u64>,
-    },
+    /// As many in every object.
+    Even { objects: u64, per_object: u64, bytes: Bytes },
+    /// More in some objects than in others.
+    Uneven { objects: Uneven, bytes: Vec<u64> },
+}
+
+/// Sizes of objects.
+#[derive(Debug, Clone)]
+enum Bytes {
+    Equal(u64),
+    Each(Vec<u64>),
+}
+
+impl Blocks {
+    /// For a shuffled order, objects that differ stand in places drawn by `shuffled`.
+    fn of(objects: &Objects, block: u64, shuffled: Option<u64>) -> Self {
+        let count = u64::from(objects.count());
+        if let Objects::Uniform { bytes, .. } = objects {
+            return Self::Even {
+                objects: count,
+                per_object: bytes.div_ceil(block),
+                bytes: Bytes::Equal(*bytes),
+            };
+        }
+        let bytes: Vec<u64> = (0..objects.count()).map(|object| objects.bytes(object)).collect();
+        let blocks: Vec<u64> = bytes.iter().map(|bytes| bytes.div_ceil(block)).collect();
+        if blocks.iter().all(|n| *n == blocks[0]) {
+            return Self::Even { objects: count, per_object: blocks[0], bytes: Bytes::Each(bytes) };
+        }
+        let objects = match shuffled {
+            Some(seed) => Uneven::shuffled(&blocks, seed),
+            None => Uneven::in_order(&blocks),
+        };
+        Self::Uneven { objects, bytes }
+    }
+
+    fn count(&self) -> u64 {
+        match self {
+            Self::Even { objects, per_object, .. } => objects * per_object,
+            Self::Uneven { objects, .. } => objects.blocks(),
+        }
+    }
+
+    fn bytes(&self, object: u64) -> u64 {
+        match self {
+            Self::Even { bytes: Bytes::Equal(bytes), .. } => *bytes,
+            Self::Even { bytes: Bytes::Each(bytes), .. } | Self::Uneven { bytes, .. } => {
+                bytes[object as usize]
+            }
+        }
+    }
 }
 
 impl Order {
@@ -72,39 +114,22 @@ impl Order {
         if objects.total_bytes() == 0 {
             return Err(OrderError::Empty);
         }
-        let blocks = match objects {
-            Objects::Uniform { count, bytes, .. } => Blocks::Uniform {
-                objects: u64::from(*count),
-                object_bytes: *bytes,
-                per_object: bytes.div_ceil(block),
-            },
-            Objects::Varied(_) | Objects::Listed(_) => {
-                let bytes: Vec<u64> = (0..objects.count()).map(|object| objects.bytes(object)).collect();
-                let ends = bytes
-                    .iter()
-                    .scan(0, |end, bytes| {
-                        *end += bytes.div_ceil(block);
-                        Some(*end)
-                    })
-                    .collect();
-                Blocks::Listed { ends, bytes }
-            }
-        };
+        let blocks = Blocks::of(objects, block, (access == Access::ShuffledEpoch).then_some(seed));
         Ok(Self { access, seed, block_bytes: block, blocks, each_once: false })
     }
 
     /// An order over the folders of a dataset: each is one block of one byte, and its number the object.
     fn of_folders(objects: &Objects, access: Access, seed: u64) -> Result<Self, OrderError> {
         let folders = objects.folders().len() as u64;
-        let blocks = Blocks::Uniform { objects: folders, object_bytes: 1, per_object: 1 };
+        let blocks = Blocks::Even { objects: folders, per_object: 1, bytes: Bytes::Equal(1) };
         if folders == 0 {
             return Err(OrderError::Empty);
         }
         Ok(Self { access, seed, block_bytes: 1, blocks, each_once: false })
     }
 
-    /// The order of a cell: over blocks, over whole files, or over folders. A cold cell reads no byte twice, so its random draws are without replacement: the
-    /// second read of a block would come from memory.
+    /// The order of a cell: over blocks, over whole files, or over folders. A cold cell reads no byte twice, so
+    /// its random draws are without replacement: the second read of a block would come from memory.
     pub fn of_cell(objects: &Objects, cell: &Cell) -> Result<Self, OrderError> {
         let order = match cell.operation {
             Operation::Read => Self::new(objects, cell.access, cell.block_bytes, cell.seed)?,
@@ -118,10 +143,7 @@ impl Order {
 
     /// Reads in one pass over the dataset.
     pub fn tickets_per_epoch(&self) -> u64 {
-        match &self.blocks {
-            Blocks::Uniform { objects, per_object, .. } => objects * per_object,
-            Blocks::Listed { ends, .. } => ends.last().copied().unwrap_or(0),
-        }
+        self.blocks.count()
     }
 
     /// The read of a ticket. Epochs follow each other: ticket `tickets_per_epoch()` opens the second.
@@ -136,15 +158,18 @@ impl Order {
         }
     }
 
-    /// Generated data: samples are permuted and the blocks of a sample stay in order, as a loader reads
-    /// them. Listed data: files differ in their number of blocks, so the blocks themselves are permuted.
+    /// Files are shuffled and the blocks of a file stay in order, as a loader reads them.
     fn shuffled(&self, epoch: u64, index: u64) -> ReadSpan {
+        let seed = self.epoch_seed(epoch);
         match &self.blocks {
-            Blocks::Uniform { objects, per_object, .. } => {
-                let sample = Permutation::new(*objects, self.epoch_seed(epoch)).at(index / per_object);
-                self.block(sample * per_object + index % per_object)
+            Blocks::Even { objects, per_object, .. } => {
+                let file = Permutation::new(*objects, seed).at(index / per_object);
+                self.span(file, index % per_object)
             }
-            Blocks::Listed { .. } => self.block(self.permuted(epoch, index)),
+            Blocks::Uneven { objects, .. } => {
+                let Located { file, block } = objects.at_shuffled(seed, index);
+                self.span(file, block)
+            }
         }
     }
 
@@ -156,29 +181,26 @@ impl Order {
         mix(self.seed ^ mix(epoch))
     }
 
-    fn block(&self, block: u64) -> ReadSpan {
-        let (object, first, bytes) = match &self.blocks {
-            Blocks::Uniform { object_bytes, per_object, .. } => {
-                (block / per_object, block % per_object, *object_bytes)
+    fn block(&self, index: u64) -> ReadSpan {
+        match &self.blocks {
+            Blocks::Even { per_object, .. } => self.span(index / per_object, index % per_object),
+            Blocks::Uneven { objects, .. } => {
+                let Located { file, block } = objects.at(index);
+                self.span(file, block)
             }
-            Blocks::Listed { ends, bytes } => {
-                let object = ends.partition_point(|end| *end <= block);
-                let before = if object == 0 { 0 } else { ends[object - 1] };
-                (object as u64, block - before, bytes[object])
-            }
-        };
-        let offset = first * self.block_bytes;
-        ReadSpan { object: object as u32, offset, len: self.block_bytes.min(bytes - offset) }
+        }
     }
-}
 
-/// Maps a uniform 64-bit value onto `0..n` by its high bits (Lemire's multiply-shift; bias below 2^-20 for n < 2^44).
-fn scale(value: u64, n: u64) -> u64 {
-    ((u128::from(value) * u128::from(n)) >> 64) as u64
+    fn span(&self, object: u64, block: u64) -> ReadSpan {
+        let offset = block * self.block_bytes;
+        let len = self.block_bytes.min(self.blocks.bytes(object) - offset);
+        ReadSpan { object: object as u32, offset, len }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use plan::{DatasetSpec, Distribution, Engine};
     use proptest::prelude::*;
 
     use super::*;
@@ -209,7 +231,7 @@ mod tests {
         let mut next = (0, 0);
         for span in spans {
             assert_eq!((span.object, span.offset), next);
-            let end = span.offset + u64::from(span.len);
+            let end = span.offset + span.len;
             next = if end == objects.bytes(span.object) { (span.object + 1, 0) } else { (span.object, end) };
         }
         assert_eq!(next, (objects.count(), 0));
@@ -243,7 +265,7 @@ mod tests {
             let objects = uniform(count, bytes);
             let span = Order::new(&objects, Access::Random, block, 7).unwrap().at(ticket);
             prop_assert!(span.object < count && span.len > 0);
-            prop_assert!(span.offset + u64::from(span.len) <= bytes);
+            prop_assert!(span.offset + span.len <= bytes);
         }
     }
 
@@ -255,6 +277,86 @@ mod tests {
             assert_covers_once(&objects, &epoch(&order, 0));
             assert_ne!(epoch(&order, 0), epoch(&order, 1));
         }
+    }
+
+    fn of_cell(objects: &Objects, operation: Operation, access: Access, cache: Cache) -> Order {
+        let cell = Cell { operation, access, cache, ..Cell::plain(Engine::Null, 10, 1) };
+        Order::of_cell(objects, &cell).unwrap()
+    }
+
+    const EACH_ONCE: [(Access, Cache); 3] = [
+        (Access::Sequential, Cache::Warm),
+        (Access::ShuffledEpoch, Cache::Warm),
+        (Access::Random, Cache::Cold),
+    ];
+
+    /// Files of a mean of 4 GiB: more than 32 bits count.
+    fn spread() -> Objects {
+        let spec = DatasetSpec::Generate {
+            samples: 500,
+            sample_bytes: 4 << 30,
+            distribution: Distribution::LogNormal { stdev_bytes: 1 << 30 },
+            files_per_folder: 10,
+            seed: 1,
+        };
+        Objects::generated(Key::new("d").unwrap(), &spec).unwrap()
+    }
+
+    #[test]
+    fn whole_files_come_once_an_epoch_with_their_sizes() {
+        for objects in [uniform(30, 6 << 30), listed(&[5 << 30, 1, 4 << 30, 77, 11]), spread()] {
+            let whole = |object| ReadSpan { object, offset: 0, len: objects.bytes(object) };
+            let expected: Vec<_> = (0..objects.count()).map(whole).collect();
+            for operation in [Operation::ReadFile, Operation::Stat] {
+                for (access, cache) in EACH_ONCE {
+                    let order = of_cell(&objects, operation, access, cache);
+                    let [first, second] = [0, 1].map(|number| epoch(&order, number));
+                    assert_eq!(first == second, access == Access::Sequential);
+                    for mut spans in [first, second] {
+                        spans.sort_by_key(|span| span.object);
+                        assert_eq!(spans, expected);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn folders_come_once_an_epoch() {
+        let mut files = Listed::default();
+        for name in ["a/1", "a/2", "a/b/3", "a.bin", "c/4"] {
+            files.push(&Key::new(name).unwrap(), 3);
+        }
+        for (objects, folders) in [(uniform(12_345, 9), 13), (spread(), 50), (Objects::Listed(files), 4)] {
+            for (access, cache) in EACH_ONCE {
+                let order = of_cell(&objects, Operation::List, access, cache);
+                for number in 0..3 {
+                    let mut numbers: Vec<_> = epoch(&order, number).iter().map(|span| span.object).collect();
+                    numbers.sort_unstable();
+                    assert_eq!(numbers, (0..folders).collect::<Vec<_>>());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shuffled_files_of_different_sizes_are_read_block_after_block() {
+        let sizes: Vec<u64> = (1..=100).map(|number| number * 7 % 95 + 1).collect();
+        let objects = listed(&sizes);
+        let order = Order::new(&objects, Access::ShuffledEpoch, 10, 3).unwrap();
+        let files = |number| {
+            let spans = epoch(&order, number);
+            for pair in spans.windows(2) {
+                let end = pair[0].offset + pair[0].len;
+                let whole = end == objects.bytes(pair[0].object);
+                assert_eq!(pair[1].offset, if whole { 0 } else { end }, "after {:?}", pair[0]);
+                assert_eq!(pair[0].object != pair[1].object, whole);
+            }
+            spans.iter().filter(|span| span.offset == 0).map(|span| span.object).collect::<Vec<_>>()
+        };
+        assert_eq!(files(0).len(), 100);
+        assert_ne!(files(0), files(1));
+        assert_ne!(files(0), (0..100).collect::<Vec<_>>());
     }
 
     #[test]

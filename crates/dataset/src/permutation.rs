@@ -51,6 +51,11 @@ pub(crate) fn mix(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
+/// Maps a uniform 64-bit value onto `0..n` by its high bits (Lemire's multiply-shift; bias below 2^-20 for n < 2^44).
+pub(crate) fn scale(value: u64, n: u64) -> u64 {
+    ((u128::from(value) * u128::from(n)) >> 64) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

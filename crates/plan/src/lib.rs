@@ -111,7 +111,14 @@ impl DatasetSpec {
     /// Bytes that feedline writes, as they are allocated.
     pub fn disk_bytes(&self) -> u64 {
         match *self {
-            Self::Generate { samples, sample_bytes, .. } => disk_bytes(samples, sample_bytes),
+            Self::Generate { samples, sample_bytes, distribution: Distribution::Fixed, .. } => {
+                disk_bytes(samples, sample_bytes)
+            }
+            // The last block of a file of any size is half empty on average.
+            Self::Generate { samples, sample_bytes, .. } => {
+                let each = sample_bytes.saturating_add(FILE_BLOCK_BYTES / 2 + FILE_OVERHEAD_BYTES);
+                samples.saturating_mul(each)
+            }
             Self::Existing { .. } => 0,
         }
     }

@@ -1,16 +1,16 @@
 //! Removes what feedline wrote, and nothing else.
 
 use std::io;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use backend::{Owned, Store, StoreError};
-use dataset::{Key, MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Marker, Objects};
+use dataset::{Key, MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Marker};
 
 use crate::CleanError;
-use crate::identity::{Identity, object_of};
+use crate::identity::{Identity, Names};
 
 /// Threads that remove files: on a network a removal is a round trip, and a dataset has millions of files.
 const THREADS: usize = 8;
@@ -71,16 +71,20 @@ fn clean_folder(
     marker: &Marker,
     cleaned: &mut Cleaned,
 ) -> Result<(), StoreError> {
-    let Some(identity) = marker.dataset.parse().ok().filter(|_| marker.format == MANIFEST_FORMAT) else {
+    let identity = marker.dataset.parse::<Identity>().ok();
+    let Some(identity) = identity.filter(|_| marker.format == MANIFEST_FORMAT) else {
         cleaned.left.push(format!("{folder} (its marker is of another version of feedline)"));
         return Ok(());
     };
     let owned = Owned::claim(store, folder)?;
-    let contents = look(store, folder, identity)?;
+    let names = identity.names(folder);
+    let contents = look(store, folder, &names)?;
     if let Some(manifest) = &contents.manifest {
         store.remove(&owned, manifest)?;
     }
-    remove_objects(store, &owned, &contents.objects)?;
+    side_by_side(contents.objects.len(), |number| {
+        store.remove(&owned, &names.key(contents.objects[number]))
+    })?;
     remove_directories(store, &owned, identity)?;
     store.remove(&owned, &child(folder, MARKER_NAME))?;
     cleaned.folders += u64::from(store.remove_empty_folder(&owned, folder)?);
@@ -90,12 +94,11 @@ fn clean_folder(
     Ok(())
 }
 
-fn look(store: &dyn Store, folder: &Key, identity: Identity) -> Result<Contents, StoreError> {
+fn look(store: &dyn Store, folder: &Key, names: &Names) -> Result<Contents, StoreError> {
     let (marker, manifest) = (child(folder, MARKER_NAME), child(folder, MANIFEST_NAME));
     let mut contents = Contents::default();
     store.list(Some(folder), &mut |entry| {
-        let object = object_of(folder, &entry.key).filter(|object| *object < identity.count);
-        match object {
+        match names.object(&entry.key) {
             Some(object) => contents.objects.push(object),
             None if entry.key == manifest => contents.manifest = Some(entry.key.clone()),
             None if entry.key == marker => {}
@@ -111,36 +114,35 @@ fn look(store: &dyn Store, folder: &Key, identity: Identity) -> Result<Contents,
     Ok(contents)
 }
 
-fn remove_objects(store: &dyn Store, owned: &Owned, objects: &[u32]) -> Result<(), StoreError> {
-    let names = Objects::uniform(owned.folder().clone(), u32::MAX, 1);
-    let failed = AtomicBool::new(false);
-    let remove = |share: &[u32]| {
-        for object in share {
-            if failed.load(Ordering::Relaxed) {
-                break;
-            }
-            store
-                .remove(owned, &names.key(*object))
-                .inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
-        }
-        Ok(())
-    };
-    thread::scope(|scope| {
-        let workers: Vec<_> = objects
-            .chunks(objects.len().div_ceil(THREADS).max(1))
-            .map(|share| scope.spawn(|| remove(share)))
-            .collect();
-        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
-    })
-}
-
 /// A killed process may have left any directory of the dataset empty, or with objects that it had not
 /// finished: no listing shows those, and they go with their directory. One that holds more stays.
 fn remove_directories(store: &dyn Store, owned: &Owned, identity: Identity) -> Result<(), StoreError> {
-    for directory in identity.directories() {
-        store.remove_empty_folder(owned, &child(owned.folder(), &directory))?;
-    }
-    Ok(())
+    let names = identity.names(owned.folder());
+    side_by_side(identity.directories() as usize, |number| {
+        let first = names.key(number as u32 * identity.files_per_folder);
+        let directory = first.folder().expect("an object lies in a folder");
+        store.remove_empty_folder(owned, &directory).map(drop)
+    })
+}
+
+/// Calls `remove` with each number below `count`, until one fails.
+fn side_by_side(
+    count: usize,
+    remove: impl Fn(usize) -> Result<(), StoreError> + Sync,
+) -> Result<(), StoreError> {
+    let failed = AtomicBool::new(false);
+    let work = |share: Range<usize>| {
+        share
+            .take_while(|_| !failed.load(Ordering::Relaxed))
+            .try_for_each(&remove)
+            .inspect_err(|_| failed.store(true, Ordering::Relaxed))
+    };
+    let share = count.div_ceil(THREADS).max(1);
+    thread::scope(|scope| {
+        let shares = (0..count).step_by(share).map(|start| start..count.min(start + share));
+        let workers: Vec<_> = shares.map(|share| scope.spawn(|| work(share))).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })
 }
 
 fn child(folder: &Key, name: &str) -> Key {

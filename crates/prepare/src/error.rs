@@ -1,5 +1,7 @@
 //! What keeps a dataset from being prepared or removed.
 
+use std::io;
+
 use backend::StoreError;
 use dataset::Key;
 use feed::format_bytes;
@@ -25,18 +27,18 @@ pub enum PrepareError {
     Empty {
         /// Samples asked for.
         samples: u64,
-        /// Bytes of each.
+        /// Bytes of each, or their mean.
         sample_bytes: u64,
     },
     /// The total does not fit 64 bits.
     #[error(
-        "cannot generate {samples} samples of {sample_bytes} B: the total is beyond 2^64 B\n  \
+        "cannot generate {samples} samples of {sample_bytes} B: the total may be beyond 2^64 B\n  \
          hint: make `dataset.samples` or `dataset.sample_size` smaller"
     )]
     TooLarge {
         /// Samples asked for.
         samples: u64,
-        /// Bytes of each.
+        /// Bytes of each, or their mean.
         sample_bytes: u64,
     },
     /// There is not enough room, found before anything was written.
@@ -89,11 +91,21 @@ pub enum PrepareError {
     /// The user's folder holds nothing to read.
     #[error(
         "found no file to read ({empty_files} empty)\n  \
-         hint: point `at` to the folder that holds the data, or set `dataset.source = \"generate\"`"
+         hint: point `at` to the folder that holds the data (symbolic links below it are not followed), or set \
+         `dataset.source = \"generate\"`"
     )]
     NoFiles {
         /// Files without content.
         empty_files: u64,
+    },
+    /// The user's folder holds a file that a record cannot name.
+    #[error(
+        "cannot list the data: {source}\n  \
+         hint: rename it, or point `at` to a part of the folder without it"
+    )]
+    UnusableName {
+        /// The storage's words, with the name.
+        source: io::Error,
     },
     /// The user's folder holds more than an index of 32 bits.
     #[error(

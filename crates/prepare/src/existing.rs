@@ -1,5 +1,6 @@
 //! The user's own folder: listed, never written.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,24 +17,45 @@ pub(crate) fn prepare(
 ) -> Result<Prepared, PrepareError> {
     let mut listing = Listing::new(store);
     let mut failure = None;
-    store.list(None, &mut |entry| {
-        let result = if stop.load(Ordering::Relaxed) {
-            Err(PrepareError::Interrupted { done_bytes: 0, total_bytes: 0 })
-        } else {
-            listing.add(&entry)
-        };
-        match result {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                failure = Some(error);
-                ControlFlow::Break(())
+    store
+        .list(None, &mut |entry| {
+            let result = if stop.load(Ordering::Relaxed) {
+                Err(PrepareError::Interrupted { done_bytes: 0, total_bytes: 0 })
+            } else {
+                listing.add(&entry)
+            };
+            match result {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    failure = Some(error);
+                    ControlFlow::Break(())
+                }
             }
-        }
-    })?;
+        })
+        .map_err(listing_failed)?;
     match failure {
         Some(error) => Err(error),
         None => listing.finish(sample_bytes),
     }
+}
+
+/// A name that is not UTF-8 cannot be a key: every store says so with this kind of error.
+fn listing_failed(error: StoreError) -> PrepareError {
+    match error {
+        StoreError::Object { source, .. } if source.kind() == io::ErrorKind::InvalidData => {
+            PrepareError::UnusableName { source }
+        }
+        other => other.into(),
+    }
+}
+
+/// A file that lacks up to one in this many of its bytes is taken for whole.
+const WHOLE_PARTS: u64 = 10;
+
+/// Bytes of a file that no storage is allocated for; see [`Prepared::unallocated_bytes`].
+fn unallocated_bytes(entry: &Entry) -> u64 {
+    let missing = entry.allocated_bytes.map_or(0, |allocated| entry.bytes.saturating_sub(allocated));
+    if missing > entry.bytes / WHOLE_PARTS { missing } else { 0 }
 }
 
 struct Listing<'a> {
@@ -42,6 +64,7 @@ struct Listing<'a> {
     name_bytes: u64,
     files: u64,
     empty_files: u64,
+    unallocated_bytes: u64,
     fingerprint: Fingerprint,
     /// The last directory and whether it belongs to feedline: files of one directory follow each other.
     directory: Option<(String, bool)>,
@@ -55,6 +78,7 @@ impl<'a> Listing<'a> {
             name_bytes: 0,
             files: 0,
             empty_files: 0,
+            unallocated_bytes: 0,
             fingerprint: Fingerprint::default(),
             directory: None,
         }
@@ -74,6 +98,7 @@ impl<'a> Listing<'a> {
         if self.name_bytes > u64::from(u32::MAX) {
             return Err(PrepareError::TooManyFiles { files: self.files });
         }
+        self.unallocated_bytes = self.unallocated_bytes.saturating_add(unallocated_bytes(entry));
         self.fingerprint.add(&entry.key, entry.bytes, entry.modified_ns);
         Ok(())
     }
@@ -111,15 +136,15 @@ impl<'a> Listing<'a> {
             return Err(PrepareError::NoFiles { empty_files: self.empty_files });
         }
         let objects = Objects::Listed(self.listed);
-        let mean_bytes = objects.total_bytes() as f64 / self.files as f64;
         Ok(Prepared {
-            sample_bytes: sample_bytes.map_or(mean_bytes, |bytes| bytes as f64),
+            sample_bytes: sample_bytes.map_or(objects.mean_bytes(), |bytes| bytes as f64),
             objects: Arc::new(objects),
             fingerprint: self.fingerprint.finish(),
             seed: None,
             reused: true,
             bytes_written: 0,
             empty_files: self.empty_files,
+            unallocated_bytes: self.unallocated_bytes,
         })
     }
 }

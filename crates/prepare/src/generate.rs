@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use backend::{Owned, Store, StoreError};
 use dataset::{Key, MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker, Objects};
 
-use crate::identity::{Identity, object_of};
+use crate::identity::Identity;
 use crate::survey::Survey;
 use crate::write::{Present, Writing};
 use crate::{PrepareError, Prepared};
@@ -34,10 +34,10 @@ pub(crate) fn prepare(task: &Task<'_>) -> Result<Prepared, PrepareError> {
         return task.reuse(&folder, objects, &manifest);
     }
     let present = match &found {
-        Some(owned) => task.keep_complete(owned)?,
+        Some(owned) => task.keep_complete(owned, &objects)?,
         None => Present::none(task.identity.count),
     };
-    task.check_space(&folder, &present)?;
+    task.check_space(&objects, &present, &folder)?;
     let owned = match found {
         Some(owned) => owned,
         None => task.create_folder(&folder)?,
@@ -93,12 +93,13 @@ impl Task<'_> {
 
     /// Objects of the right size are complete, as an object appears under its name only when it is. One of
     /// another size was damaged later, and is removed to be written anew.
-    fn keep_complete(&self, owned: &Owned) -> Result<Present, PrepareError> {
+    fn keep_complete(&self, owned: &Owned, objects: &Objects) -> Result<Present, PrepareError> {
+        let names = self.identity.names(owned.folder());
         let mut present = Present::none(self.identity.count);
         let mut damaged = Vec::new();
         self.store.list(Some(owned.folder()), &mut |entry| {
-            match object_of(owned.folder(), &entry.key).filter(|object| *object < self.identity.count) {
-                Some(object) if entry.bytes == self.identity.bytes => present.insert(object),
+            match names.object(&entry.key) {
+                Some(object) if entry.bytes == objects.bytes(object) => present.insert(object),
                 Some(_) => damaged.push(entry.key),
                 None => {}
             }
@@ -110,9 +111,8 @@ impl Task<'_> {
         Ok(present)
     }
 
-    fn check_space(&self, folder: &Key, present: &Present) -> Result<(), PrepareError> {
-        let missing = u64::from(self.identity.count) - present.count();
-        let needed_bytes = plan::disk_bytes(missing, self.identity.bytes);
+    fn check_space(&self, objects: &Objects, present: &Present, folder: &Key) -> Result<(), PrepareError> {
+        let needed_bytes = present.missing_disk_bytes(objects);
         match self.store.free_bytes()? {
             Some(free_bytes) if free_bytes < needed_bytes => {
                 Err(PrepareError::NoSpace { folder: folder.clone(), needed_bytes, free_bytes })
@@ -153,13 +153,14 @@ impl Task<'_> {
 
     fn prepared(&self, objects: Arc<Objects>, fingerprint: String) -> Prepared {
         Prepared {
-            objects,
             fingerprint,
-            sample_bytes: self.identity.bytes as f64,
+            sample_bytes: objects.mean_bytes(),
+            objects,
             seed: Some(self.identity.seed),
             reused: true,
             bytes_written: 0,
             empty_files: 0,
+            unallocated_bytes: 0,
         }
     }
 
@@ -169,6 +170,8 @@ impl Task<'_> {
             dataset: self.identity.to_string(),
             count: self.identity.count,
             bytes: self.identity.bytes,
+            lognormal_stdev_bytes: self.identity.stdev_bytes(),
+            files_per_folder: self.identity.files_per_folder,
             seed: self.identity.seed,
             fingerprint: fingerprint.to_owned(),
         };
@@ -188,7 +191,7 @@ impl Task<'_> {
         let length = self.store.read_at(&key, 0, &mut text)?;
         let manifest: Manifest = serde_json::from_slice(&text[..length])
             .map_err(|cause| changed(folder, format!("`{key}` is not a manifest any more ({cause})")))?;
-        let described = Identity { count: manifest.count, bytes: manifest.bytes, seed: manifest.seed };
+        let described = Identity::described(&manifest);
         if described == self.identity && manifest.format == MANIFEST_FORMAT {
             return Ok(Some(Complete { manifest, modified_ns: entry.modified_ns }));
         }

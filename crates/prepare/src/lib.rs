@@ -30,7 +30,7 @@ pub struct Prepared {
     pub objects: Arc<Objects>,
     /// Hash over names, sizes and modification times.
     pub fingerprint: String,
-    /// Bytes of one training sample.
+    /// Bytes of one training sample: as the user says, else the mean of the objects.
     pub sample_bytes: f64,
     /// Seed of the content; with it every block can be verified. `None` for a folder of the user's.
     pub seed: Option<u64>,
@@ -40,6 +40,11 @@ pub struct Prepared {
     pub bytes_written: u64,
     /// Files of a user's folder that hold nothing and were left out.
     pub empty_files: u64,
+    /// Bytes of a user's files that no storage is allocated for, over the files that lack more than a tenth of
+    /// theirs. They are holes, or the file system compresses, keeps small files among its names or does not count:
+    /// reading them brings fewer bytes from the device, or none. That is no error, as a compressing file system is
+    /// fed from like any other, but it is to be said beside every figure.
+    pub unallocated_bytes: u64,
 }
 
 /// Makes sure that a dataset is there: lists the user's, or writes what is missing of a generated one with
@@ -55,24 +60,17 @@ pub fn prepare(
     progress: &(dyn Fn(u64, u64) + Sync),
     stop: &AtomicBool,
 ) -> Result<Prepared, PrepareError> {
-    match *spec {
-        DatasetSpec::Generate { samples, sample_bytes, seed, .. } => {
-            let identity = Identity::new(samples, sample_bytes, seed)?;
-            generate::prepare(&generate::Task { store, identity, threads, progress, stop })
-        }
-        DatasetSpec::Existing { sample_bytes } => existing::prepare(store, sample_bytes, stop),
+    if let DatasetSpec::Existing { sample_bytes } = *spec {
+        return existing::prepare(store, sample_bytes, stop);
     }
+    let identity = Identity::of(spec)?.expect("what is not the user's is generated");
+    generate::prepare(&generate::Task { store, identity, threads, progress, stop })
 }
 
 /// Folder of a generated dataset, `feedline-` and 8 hex digits that depend on everything that decides its
 /// content. `None` for a user's folder and for a dataset that cannot be generated.
 pub fn identify(spec: &DatasetSpec) -> Option<Key> {
-    match *spec {
-        DatasetSpec::Generate { samples, sample_bytes, seed, .. } => {
-            Identity::new(samples, sample_bytes, seed).ok().map(|identity| identity.folder())
-        }
-        DatasetSpec::Existing { .. } => None,
-    }
+    Identity::of(spec).ok().flatten().map(|identity| identity.folder())
 }
 
 /// Whether any object changed, went or shrank since the dataset was fingerprinted. Looks at every object,

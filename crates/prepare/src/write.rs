@@ -29,8 +29,32 @@ impl Present {
         self.0[object as usize / 64] & (1 << (object % 64)) != 0
     }
 
-    pub(crate) fn count(&self) -> u64 {
+    fn count(&self) -> u64 {
         self.0.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// Bytes of the objects that are complete.
+    fn bytes(&self, objects: &Objects) -> u64 {
+        match objects {
+            Objects::Uniform { bytes, .. } => self.count() * bytes,
+            _ => (0..objects.count())
+                .filter(|object| self.contains(*object))
+                .map(|object| objects.bytes(object))
+                .sum(),
+        }
+    }
+
+    /// Bytes that the objects take that are missing, as a disk allocates them.
+    pub(crate) fn missing_disk_bytes(&self, objects: &Objects) -> u64 {
+        match objects {
+            Objects::Uniform { count, bytes, .. } => {
+                plan::disk_bytes(u64::from(*count) - self.count(), *bytes)
+            }
+            _ => (0..objects.count())
+                .filter(|object| !self.contains(*object))
+                .map(|object| plan::disk_bytes(1, objects.bytes(object)))
+                .fold(0, u64::saturating_add),
+        }
     }
 }
 
@@ -66,7 +90,7 @@ impl<'a> Writing<'a> {
             progress: task.progress,
             stop: task.stop,
             next: AtomicU64::new(0),
-            done_bytes: AtomicU64::new(present.count() * task.identity.bytes),
+            done_bytes: AtomicU64::new(present.bytes(objects)),
             written_bytes: AtomicU64::new(0),
             failure: Mutex::new(None),
             failed: AtomicBool::new(false),

@@ -5,7 +5,7 @@ use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER};
 use prepare::{CleanError, Cleaned};
 
 use crate::memory::{Killed, MemoryStore};
-use crate::{SPEC_BYTES, folder, prepare, prepare_with};
+use crate::{SPEC, SPEC_BYTES, SPREAD, folder, prepare, prepare_with};
 
 #[test]
 fn every_dataset_goes_and_the_rest_stays() {
@@ -20,9 +20,10 @@ fn every_dataset_goes_and_the_rest_stays() {
         seed: 1,
     };
     prepare_with(&store, &other, 4).unwrap();
+    prepare_with(&store, &SPREAD, 4).unwrap();
     let before: usize = store.contents().values().map(Vec::len).sum();
     let cleaned = prepare::clean(&store).unwrap();
-    assert_eq!((cleaned.folders, cleaned.files, cleaned.left), (2, 5 + 1001 + 2 * 2, vec![]));
+    assert_eq!((cleaned.folders, cleaned.files, cleaned.left), (3, 5 + 1001 + 9 + 3 * 2, vec![]));
     assert_eq!(cleaned.bytes, before as u64 - 4);
     assert!(cleaned.bytes > SPEC_BYTES);
     assert_eq!(store.names(), ["mine/data.bin", "mine"]);
@@ -44,6 +45,21 @@ fn files_of_others_in_a_folder_of_feedlines_stay_and_are_listed() {
     expected.sort();
     assert_eq!((cleaned.folders, cleaned.files, &cleaned.left), (0, 7, &expected));
     assert_eq!(store.contents().into_keys().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_name_of_another_fan_out_is_not_feedlines() {
+    let store = MemoryStore::default();
+    prepare_with(&store, &SPREAD, 2).unwrap();
+    let folder = prepare::identify(&SPREAD).unwrap();
+    // Object 5 lies in folder 1 when four go into each.
+    let foreign = ["000000/000000005.bin", "000002/000000009.bin"].map(|name| format!("{folder}/{name}"));
+    for name in &foreign {
+        store.put(name, b"mine");
+    }
+    let cleaned = prepare::clean(&store).unwrap();
+    assert_eq!((cleaned.folders, cleaned.files, cleaned.left), (0, 9 + 2, foreign.to_vec()));
+    assert_eq!(store.contents().into_keys().collect::<Vec<_>>(), foreign);
 }
 
 #[test]
@@ -75,10 +91,16 @@ fn a_folder_of_a_later_version_is_left_and_listed() {
 
 #[test]
 fn killed_at_any_call_removal_can_be_repeated_and_the_dataset_prepared_again() {
+    for spec in [SPEC, SPREAD] {
+        killed_at_any_call(&spec);
+    }
+}
+
+fn killed_at_any_call(spec: &DatasetSpec) {
     for calls in 0.. {
         let [repeated, prepared] = [MemoryStore::default(), MemoryStore::default()];
         let outcomes = [&repeated, &prepared].map(|store| {
-            prepare(store).unwrap();
+            prepare_with(store, spec, 2).unwrap();
             prepare::clean(&Killed::after(store, calls))
         });
         let is_error = |outcome: &Result<_, _>| {
@@ -86,9 +108,9 @@ fn killed_at_any_call_removal_can_be_repeated_and_the_dataset_prepared_again() {
         };
         prepare::clean(&repeated).unwrap();
         assert!(repeated.contents().is_empty(), "killed after {calls} calls");
-        let manifest = format!("{}/{MANIFEST_NAME}", folder());
+        let manifest = format!("{}/{MANIFEST_NAME}", prepare::identify(spec).unwrap());
         let complete = prepared.get(&manifest).is_some();
-        assert_eq!(prepare(&prepared).unwrap().reused, complete, "killed after {calls} calls");
+        assert_eq!(prepare_with(&prepared, spec, 2).unwrap().reused, complete, "killed after {calls} calls");
         if outcomes.iter().all(Result::is_ok) {
             assert!(calls > 10, "only {calls} calls made");
             assert!(repeated.names().is_empty());

@@ -29,9 +29,43 @@ fn files_are_listed_in_order_and_empty_ones_left_out() {
     assert_eq!(keys(&prepared), ["a", "b/1/x", "b/2"]);
     assert_eq!((prepared.empty_files, prepared.seed, prepared.bytes_written), (1, None, 0));
     assert!((prepared.sample_bytes - 20.0).abs() < f64::EPSILON);
+    store.put("c", b"");
+    assert!(!prepare::recheck(&store, &prepared, 2).unwrap(), "an empty file is no part of it");
     let given = prepare_with(&store, &DatasetSpec::Existing { sample_bytes: Some(5) }, 1).unwrap();
     assert!((given.sample_bytes - 5.0).abs() < f64::EPSILON);
     assert_eq!(given.fingerprint, prepared.fingerprint);
+    assert_eq!(given.empty_files, 2);
+}
+
+/// As a block device is listed: one object, and a sample is a part of it.
+#[test]
+fn one_object_may_hold_many_samples() {
+    let store = MemoryStore::default();
+    store.put("nvme0n1", &[1; 4096]);
+    let prepared = prepare_with(&store, &DatasetSpec::Existing { sample_bytes: Some(512) }, 2).unwrap();
+    assert_eq!((keys(&prepared), prepared.objects.total_bytes()), (vec!["nvme0n1".to_owned()], 4096));
+    assert!((prepared.sample_bytes - 512.0).abs() < f64::EPSILON);
+    assert!(!prepare::recheck(&store, &prepared, 2).unwrap());
+    assert!((listed(&store).sample_bytes - 4096.0).abs() < f64::EPSILON, "its mean where nobody says");
+}
+
+#[test]
+fn bytes_without_storage_are_counted_over_files_that_lack_many() {
+    let store = MemoryStore::default();
+    for name in ["unknown", "whole", "rounded", "nearly", "half", "nothing"] {
+        store.put(name, &[1; 1000]);
+    }
+    for (name, allocated) in
+        [("whole", 1000), ("rounded", 4096), ("nearly", 900), ("half", 500), ("nothing", 0)]
+    {
+        store.set_allocated(name, allocated);
+    }
+    let prepared = listed(&store);
+    assert_eq!((prepared.unallocated_bytes, prepared.objects.count()), (500 + 1000, 6));
+    store.set_allocated("nearly", 899);
+    assert_eq!(listed(&store).unallocated_bytes, 500 + 1000 + 101);
+    let generated = crate::prepare(&store).unwrap();
+    assert_eq!(generated.unallocated_bytes, 0);
 }
 
 #[test]
@@ -60,15 +94,22 @@ fn a_folder_without_content_is_an_error() {
 
 #[test]
 fn a_changed_file_is_found() {
-    let changes: [&dyn Fn(&MemoryStore); 3] =
-        [&|store| store.put("a", b"other"), &|store| store.put("a", b"same"), &|store| store.delete("a")];
-    for change in changes {
+    type Change<'a> = &'a dyn Fn(&MemoryStore);
+    let changes: [(Change<'_>, bool); 5] = [
+        (&|store| store.put("a", b"other"), true),
+        (&|store| store.put("a", b"same"), true),
+        (&|store| store.put("a", b""), true),
+        (&|store| store.delete("a"), true),
+        // What was not there is not read.
+        (&|store| store.put("c", b"added"), false),
+    ];
+    for (change, matters) in changes {
         let store = MemoryStore::default();
         store.put("a", b"text");
         store.put("b", b"text");
         let prepared = listed(&store);
         assert!(!prepare::recheck(&store, &prepared, 4).unwrap());
         change(&store);
-        assert!(prepare::recheck(&store, &prepared, 4).unwrap());
+        assert_eq!(prepare::recheck(&store, &prepared, 4).unwrap(), matters);
     }
 }

@@ -13,9 +13,9 @@ use std::time::Duration;
 use backend_file::FileStore;
 use dataset::MARKER_NAME;
 use plan::DatasetSpec;
-use prepare::{Cleaned, PrepareError};
+use prepare::{Cleaned, PrepareError, Prepared};
 
-use crate::{assert_content, folder, prepare, prepare_with};
+use crate::{SPREAD, assert_content, folder, prepare, prepare_with};
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
@@ -92,6 +92,110 @@ fn a_folder_of_the_users_is_listed_and_links_are_not_followed() {
     assert_eq!((prepared.objects.count(), prepared.objects.total_bytes()), (1, 7));
     assert!(!prepare::recheck(&store, &prepared, 2).unwrap());
     assert_eq!(names(root.path()).len(), 2, "nothing is written");
+}
+
+/// The user's own folder, listed.
+fn listed(root: &Path) -> Result<Prepared, PrepareError> {
+    prepare_with(&FileStore::pread(root), &DatasetSpec::Existing { sample_bytes: None }, 2)
+}
+
+#[test]
+fn links_that_lead_back_are_not_followed() {
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir_all(root.path().join("a/b")).unwrap();
+    for (to, link) in [("..", "a/b/up"), (".", "self"), ("other", "one"), ("one", "other"), ("a", "again")] {
+        std::os::unix::fs::symlink(to, root.path().join(link)).unwrap();
+    }
+    let error = listed(root.path()).unwrap_err();
+    assert!(matches!(error, PrepareError::NoFiles { empty_files: 0 }), "{error}");
+    assert!(error.to_string().contains("symbolic links below it are not followed"), "{error}");
+    fs::write(root.path().join("a/b/x"), "data").unwrap();
+    let prepared = listed(root.path()).unwrap();
+    assert_eq!((prepared.objects.count(), prepared.objects.key(0).as_str()), (1, "a/b/x"));
+}
+
+#[test]
+fn a_name_that_is_not_utf_8_is_an_error_that_shows_it_and_says_what_to_do() {
+    for (folder, name) in [(&b"data"[..], &b"caf\xe9"[..]), (b"caf\xe9", b"x")] {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join(OsStr::from_bytes(folder));
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join(OsStr::from_bytes(name)), "x").unwrap();
+        let error = listed(root.path()).unwrap_err();
+        assert!(matches!(error, PrepareError::UnusableName { .. }));
+        let text = error.to_string();
+        assert!(text.contains("caf\u{fffd}` is not UTF-8") && text.contains("hint: rename it"), "{text}");
+    }
+}
+
+#[test]
+fn holes_of_a_file_are_counted() {
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("whole"), vec![1; 1 << 20]).unwrap();
+    // Some file systems allocate when data are written back.
+    fs::File::open(root.path().join("whole")).unwrap().sync_all().unwrap();
+    assert_eq!(listed(root.path()).unwrap().unallocated_bytes, 0);
+    fs::File::create(root.path().join("hole")).unwrap().set_len(1 << 30).unwrap();
+    let prepared = listed(root.path()).unwrap();
+    assert_eq!((prepared.unallocated_bytes, prepared.objects.count()), (1 << 30, 2));
+}
+
+#[test]
+fn what_changes_in_a_folder_during_a_run_is_found() {
+    type Change<'a> = &'a dyn Fn(&Path);
+    let changes: [(Change<'_>, bool); 6] = [
+        (&|root| fs::remove_file(root.join("train/a")).unwrap(), true),
+        (&|root| fs::rename(root.join("train"), root.join("test")).unwrap(), true),
+        (&|root| fs::remove_dir_all(root.join("train")).unwrap(), true),
+        (
+            &|root| {
+                fs::write(root.join("new"), "replacing").unwrap();
+                fs::rename(root.join("new"), root.join("train/a")).unwrap();
+            },
+            true,
+        ),
+        (
+            &|root| {
+                fs::remove_file(root.join("train/a")).unwrap();
+                std::os::unix::fs::symlink("b", root.join("train/a")).unwrap();
+            },
+            true,
+        ),
+        // What was not there is not read.
+        (&|root| fs::write(root.join("train/added"), "added").unwrap(), false),
+    ];
+    for (number, (change, matters)) in changes.into_iter().enumerate() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("train")).unwrap();
+        fs::write(root.path().join("train/a"), "picture").unwrap();
+        fs::write(root.path().join("train/b"), "picture").unwrap();
+        let prepared = listed(root.path()).unwrap();
+        let store = FileStore::pread(root.path());
+        assert!(!prepare::recheck(&store, &prepared, 2).unwrap());
+        change(root.path());
+        assert_eq!(prepare::recheck(&store, &prepared, 2).unwrap(), matters, "change {number}");
+    }
+}
+
+#[test]
+fn spread_sizes_in_many_folders_are_written_reused_and_removed() {
+    let root = tempfile::tempdir().unwrap();
+    let store = FileStore::pread(root.path());
+    let first = prepare_with(&store, &SPREAD, 4).unwrap();
+    assert_content(&store, &first);
+    for object in 0..9 {
+        let path = root.path().join(first.objects.key(object).as_str());
+        assert_eq!(fs::metadata(path).unwrap().len(), first.objects.bytes(object));
+    }
+    let mut folders = names(&root.path().join(prepare::identify(&SPREAD).unwrap().as_str()));
+    folders.retain(|name| !name.contains("json"));
+    folders.sort();
+    assert_eq!(folders, ["000000", "000001", "000002"]);
+    let second = prepare_with(&store, &SPREAD, 4).unwrap();
+    assert!(second.reused && second.fingerprint == first.fingerprint);
+    let cleaned = prepare::clean(&store).unwrap();
+    assert_eq!((cleaned.folders, cleaned.files, cleaned.left), (1, 9 + 2, vec![]));
+    assert!(names(root.path()).is_empty());
 }
 
 #[test]

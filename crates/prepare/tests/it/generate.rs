@@ -1,39 +1,89 @@
 //! Generated datasets.
 
+use std::iter;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Store, StoreError};
-use dataset::{Key, MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Marker};
+use dataset::{Key, MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker};
 use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER};
 use prepare::PrepareError;
 
 use crate::memory::{Killed, MemoryStore};
-use crate::{SPEC, SPEC_BYTES, assert_content, folder, prepare, prepare_with};
+use crate::{SPEC, SPEC_BYTES, SPREAD, assert_content, folder, objects, prepare, prepare_with};
 
 #[test]
 fn a_dataset_is_written_once_and_reused() {
+    for spec in [SPEC, SPREAD] {
+        let objects = objects(&spec);
+        let store = MemoryStore::default();
+        let first = prepare_with(&store, &spec, 2).unwrap();
+        assert_eq!((first.reused, first.bytes_written, first.seed), (false, objects.total_bytes(), Some(7)));
+        assert!((first.sample_bytes - objects.mean_bytes()).abs() < f64::EPSILON);
+        assert_eq!(*first.objects, objects);
+        assert_content(&store, &first);
+        let before = store.contents();
+        let second = prepare_with(&store, &spec, 2).unwrap();
+        assert_eq!((second.reused, second.bytes_written), (true, 0));
+        assert_eq!((second.fingerprint, second.objects), (first.fingerprint, first.objects));
+        assert_eq!(store.contents(), before);
+        assert_eq!(
+            store.samples(),
+            (0..objects.count()).map(|o| objects.key(o).to_string()).collect::<Vec<_>>()
+        );
+    }
+    assert_eq!(objects(&SPREAD).folders().len(), 3);
+}
+
+#[test]
+fn a_manifest_states_the_spread_and_the_fan_out() {
+    let store = MemoryStore::default();
+    prepare_with(&store, &SPREAD, 2).unwrap();
+    let name = format!("{}/{MANIFEST_NAME}", prepare::identify(&SPREAD).unwrap());
+    let manifest: Manifest = serde_json::from_slice(&store.get(&name).unwrap()).unwrap();
+    assert_eq!((manifest.lognormal_stdev_bytes, manifest.files_per_folder), (Some(600), 4));
+    for other in [
+        Manifest { lognormal_stdev_bytes: None, ..manifest.clone() },
+        Manifest { files_per_folder: 5, ..manifest.clone() },
+    ] {
+        store.put(&name, &serde_json::to_vec(&other).unwrap());
+        let error = prepare_with(&store, &SPREAD, 2).unwrap_err();
+        assert!(matches!(error, PrepareError::OtherDataset { .. }), "{error}");
+    }
+}
+
+/// As version 0.1 wrote it.
+#[test]
+fn a_manifest_of_an_earlier_version_is_valid() {
     let store = MemoryStore::default();
     let first = prepare(&store).unwrap();
-    assert_eq!((first.reused, first.bytes_written, first.seed), (false, SPEC_BYTES, Some(7)));
-    assert_content(&store, &first);
-    let before = store.contents();
-    let second = prepare(&store).unwrap();
-    assert_eq!((second.reused, second.bytes_written), (true, 0));
-    assert_eq!((second.fingerprint, second.objects), (first.fingerprint, first.objects));
-    assert_eq!(store.contents(), before);
+    let text = format!(
+        r#"{{"format":1,"dataset":"5 samples of 1000 B, seed 7","count":5,"bytes":1000,"seed":7,"fingerprint":"{}"}}"#,
+        first.fingerprint
+    );
+    store.put(&format!("{}/{MANIFEST_NAME}", folder()), text.as_bytes());
+    assert!(prepare(&store).unwrap().reused);
 }
 
 #[test]
 fn killed_at_any_call_the_next_preparation_finishes_the_dataset() {
+    for spec in [SPEC, SPREAD] {
+        killed_at_any_call(&spec);
+    }
+}
+
+fn killed_at_any_call(spec: &DatasetSpec) {
+    let objects = objects(spec);
     for calls in 0.. {
         let store = MemoryStore::default();
-        let outcome = prepare(&Killed::after(&store, calls));
-        let complete = store.samples().len() as u64;
-        let again = prepare(&store).unwrap();
-        assert_eq!(again.bytes_written, SPEC_BYTES - complete * 1000, "killed after {calls} calls");
+        let outcome = prepare_with(&Killed::after(&store, calls), spec, 2);
+        let missing =
+            (0..objects.count()).filter(|object| store.get(objects.key(*object).as_str()).is_none());
+        let missing_bytes: u64 = missing.map(|object| objects.bytes(object)).sum();
+        let again = prepare_with(&store, spec, 2).unwrap();
+        assert_eq!(again.bytes_written, missing_bytes, "killed after {calls} calls");
         assert_content(&store, &again);
-        assert!(prepare(&store).unwrap().reused);
+        assert!(prepare_with(&store, spec, 2).unwrap().reused);
         prepare::clean(&store).unwrap();
         assert_eq!(store.names(), Vec::<String>::new(), "killed after {calls} calls");
         if outcome.is_ok() {
@@ -45,38 +95,40 @@ fn killed_at_any_call_the_next_preparation_finishes_the_dataset() {
 
 #[test]
 fn the_number_of_threads_does_not_change_the_content() {
-    let spec = DatasetSpec::Generate {
-        samples: 3,
-        sample_bytes: (1 << 20) + 13,
-        distribution: Distribution::Fixed,
-        files_per_folder: FILES_PER_FOLDER,
-        seed: 1,
-    };
-    let stores = [1, 8].map(|threads| {
-        let store = MemoryStore::default();
-        let prepared = prepare_with(&store, &spec, threads).unwrap();
-        assert_content(&store, &prepared);
-        store
-    });
-    let [one, eight] = stores.map(|store| {
-        let samples = store.samples().into_iter();
-        samples.map(|name| (store.get(&name), name)).collect::<Vec<_>>()
-    });
-    assert_eq!(one.len(), 3);
-    assert!(one == eight);
+    for distribution in [Distribution::Fixed, Distribution::LogNormal { stdev_bytes: 1 << 20 }] {
+        let spec = DatasetSpec::Generate {
+            samples: 5,
+            sample_bytes: (1 << 20) + 13,
+            distribution,
+            files_per_folder: FILES_PER_FOLDER,
+            seed: 1,
+        };
+        let [one, eight] = [1, 8].map(|threads| {
+            let store = MemoryStore::default();
+            let prepared = prepare_with(&store, &spec, threads).unwrap();
+            assert_content(&store, &prepared);
+            let samples = store.samples().into_iter();
+            samples.map(|name| (store.get(&name), name)).collect::<Vec<_>>()
+        });
+        assert_eq!(one.len(), 5);
+        assert!(one == eight);
+    }
 }
 
 #[test]
 fn progress_ends_at_the_whole_and_counts_what_was_kept() {
-    let store = MemoryStore::default();
-    prepare(&store).unwrap();
-    store.delete(&format!("{}/{MANIFEST_NAME}", folder()));
-    store.delete(&format!("{}/000000/000000003.bin", folder()));
-    let seen = Mutex::new(Vec::new());
-    let note = |done, total| seen.lock().unwrap().push((done, total));
-    let prepared = prepare::prepare(&store, &SPEC, 2, &note, &AtomicBool::new(false)).unwrap();
-    assert_eq!(prepared.bytes_written, 1000);
-    assert_eq!(seen.into_inner().unwrap(), [(SPEC_BYTES, SPEC_BYTES)]);
+    for spec in [SPEC, SPREAD] {
+        let objects = objects(&spec);
+        let store = MemoryStore::default();
+        prepare_with(&store, &spec, 2).unwrap();
+        store.delete(&format!("{}/{MANIFEST_NAME}", prepare::identify(&spec).unwrap()));
+        store.delete(objects.key(3).as_str());
+        let seen = Mutex::new(Vec::new());
+        let note = |done, total| seen.lock().unwrap().push((done, total));
+        let prepared = prepare::prepare(&store, &spec, 2, &note, &AtomicBool::new(false)).unwrap();
+        assert_eq!(prepared.bytes_written, objects.bytes(3));
+        assert_eq!(seen.into_inner().unwrap(), [(objects.total_bytes(), objects.total_bytes())]);
+    }
 }
 
 #[test]
@@ -107,6 +159,35 @@ fn too_little_space_is_found_before_anything_is_written() {
 }
 
 #[test]
+fn the_space_that_spread_sizes_take_is_added_up() {
+    let spec = DatasetSpec::Generate {
+        samples: 100,
+        sample_bytes: 4096,
+        distribution: Distribution::LogNormal { stdev_bytes: 2000 },
+        files_per_folder: 50,
+        seed: 1,
+    };
+    let objects = objects(&spec);
+    let disk = |object| 512 + objects.bytes(object).next_multiple_of(4096);
+    let expected: u64 = (0..100).map(disk).sum();
+    assert!(expected > spec.disk_bytes(), "files larger than the mean take a second block");
+    let store = MemoryStore::default();
+    let asked = |store: &MemoryStore| {
+        store.set_free(0);
+        match prepare_with(store, &spec, 2).unwrap_err() {
+            PrepareError::NoSpace { needed_bytes, .. } => needed_bytes,
+            other => panic!("{other}"),
+        }
+    };
+    assert_eq!(asked(&store), expected);
+    store.set_free(expected);
+    prepare_with(&store, &spec, 2).unwrap();
+    store.delete(&format!("{}/{MANIFEST_NAME}", prepare::identify(&spec).unwrap()));
+    store.delete(objects.key(42).as_str());
+    assert_eq!(asked(&store), disk(42));
+}
+
+#[test]
 fn space_is_asked_only_for_what_is_missing() {
     let store = MemoryStore::default();
     prepare(&store).unwrap();
@@ -130,36 +211,47 @@ fn a_disk_that_fills_up_is_an_error_and_can_be_gone_on_with() {
 #[test]
 fn every_change_since_the_fingerprint_is_found_and_named() {
     type Change<'a> = &'a dyn Fn(&MemoryStore);
-    let object = format!("{}/000000/000000003.bin", folder());
-    let changes: [(Change<'_>, &str); 4] = [
-        (&|store| store.delete(&object), "is gone"),
-        (&|store| store.put(&object, b"cut"), "has 3 B instead of 1000 B"),
-        (&|store| store.put(&object, &[0; 1000]), "was modified after the dataset was complete"),
-        (&|store| store.set_modified(&object, -1), "set back"),
-    ];
-    for (change, expected) in changes {
-        let store = MemoryStore::default();
-        let prepared = prepare(&store).unwrap();
-        assert!(!prepare::recheck(&store, &prepared, 2).unwrap());
-        change(&store);
-        assert!(prepare::recheck(&store, &prepared, 2).unwrap());
-        let error = prepare(&store).unwrap_err();
-        assert!(matches!(error, PrepareError::Changed { .. }));
-        let text = error.to_string();
-        assert!(text.contains(expected) && text.contains("feedline clean"), "{text}");
-        assert!(text.contains("000000003.bin") || expected == "set back", "{text}");
+    for spec in [SPEC, SPREAD] {
+        let objects = objects(&spec);
+        let (object, bytes) = (objects.key(3).to_string(), objects.bytes(3));
+        let cut = format!("has 3 B instead of {bytes} B");
+        let changes: [(Change<'_>, &str); 4] = [
+            (&|store| store.delete(&object), "is gone"),
+            (&|store| store.put(&object, b"cut"), &cut),
+            (
+                &|store| store.put(&object, &vec![0; bytes as usize]),
+                "was modified after the dataset was complete",
+            ),
+            (&|store| store.set_modified(&object, -1), "set back"),
+        ];
+        for (change, expected) in changes {
+            let store = MemoryStore::default();
+            let prepared = prepare_with(&store, &spec, 2).unwrap();
+            assert!(!prepare::recheck(&store, &prepared, 2).unwrap());
+            change(&store);
+            assert!(prepare::recheck(&store, &prepared, 2).unwrap());
+            let error = prepare_with(&store, &spec, 2).unwrap_err();
+            assert!(matches!(error, PrepareError::Changed { .. }));
+            let text = error.to_string();
+            assert!(text.contains(expected) && text.contains("feedline clean"), "{text}");
+            assert!(text.contains("000000003.bin") || expected == "set back", "{text}");
+        }
     }
 }
 
 #[test]
 fn a_damaged_object_of_an_unfinished_dataset_is_written_anew() {
-    let store = MemoryStore::default();
-    prepare(&store).unwrap();
-    store.delete(&format!("{}/{MANIFEST_NAME}", folder()));
-    store.put(&format!("{}/000000/000000001.bin", folder()), b"cut");
-    let prepared = prepare(&store).unwrap();
-    assert_eq!(prepared.bytes_written, 1000);
-    assert_content(&store, &prepared);
+    for spec in [SPEC, SPREAD] {
+        let objects = objects(&spec);
+        let store = MemoryStore::default();
+        prepare_with(&store, &spec, 2).unwrap();
+        store.delete(&format!("{}/{MANIFEST_NAME}", prepare::identify(&spec).unwrap()));
+        let longer = vec![0; objects.bytes(1) as usize + 1];
+        store.put(objects.key(1).as_str(), &longer);
+        let prepared = prepare_with(&store, &spec, 2).unwrap();
+        assert_eq!(prepared.bytes_written, objects.bytes(1));
+        assert_content(&store, &prepared);
+    }
 }
 
 #[test]
@@ -208,15 +300,15 @@ fn a_manifest_that_is_none_any_more_is_a_change() {
 
 #[test]
 fn two_processes_may_write_the_same_dataset_at_once() {
-    for _ in 0..20 {
+    for spec in iter::repeat_n([SPEC, SPREAD], 10).flatten() {
         let store = MemoryStore::default();
         let (a, b) = std::thread::scope(|scope| {
-            let other = scope.spawn(|| prepare(&store).unwrap());
-            (prepare(&store).unwrap(), other.join().unwrap())
+            let other = scope.spawn(|| prepare_with(&store, &spec, 2).unwrap());
+            (prepare_with(&store, &spec, 2).unwrap(), other.join().unwrap())
         });
         assert_eq!(a.fingerprint, b.fingerprint);
         assert_content(&store, &a);
-        assert!(prepare(&store).unwrap().reused);
+        assert!(prepare_with(&store, &spec, 2).unwrap().reused);
         prepare::clean(&store).unwrap();
         assert_eq!(store.names(), Vec::<String>::new());
     }

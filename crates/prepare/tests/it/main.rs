@@ -12,7 +12,7 @@ mod million;
 use std::sync::atomic::AtomicBool;
 
 use backend::Store;
-use dataset::payload;
+use dataset::{Objects, payload};
 use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER};
 use prepare::{PrepareError, Prepared};
 
@@ -27,9 +27,23 @@ const SPEC: DatasetSpec = DatasetSpec::Generate {
 
 const SPEC_BYTES: u64 = 5 * 1000;
 
+/// 9 samples of about 1000 B in three folders.
+const SPREAD: DatasetSpec = DatasetSpec::Generate {
+    samples: 9,
+    sample_bytes: 1000,
+    distribution: Distribution::LogNormal { stdev_bytes: 600 },
+    files_per_folder: 4,
+    seed: 7,
+};
+
 /// The folder of [`SPEC`].
 fn folder() -> String {
     prepare::identify(&SPEC).expect("it can be generated").to_string()
+}
+
+fn objects(spec: &DatasetSpec) -> Objects {
+    let folder = prepare::identify(spec).expect("it can be generated");
+    Objects::generated(folder, spec).expect("it can be generated")
 }
 
 fn prepare_with(store: &dyn Store, spec: &DatasetSpec, threads: u32) -> Result<Prepared, PrepareError> {

@@ -34,6 +34,7 @@ struct State {
 struct Object {
     bytes: Vec<u8>,
     modified_ns: i128,
+    allocated_bytes: Option<u64>,
 }
 
 impl MemoryStore {
@@ -43,7 +44,9 @@ impl MemoryStore {
         state.now += 1;
         let modified_ns = state.now;
         state.make_parents(name);
-        state.objects.insert(name.to_owned(), Object { bytes: bytes.to_vec(), modified_ns });
+        state
+            .objects
+            .insert(name.to_owned(), Object { bytes: bytes.to_vec(), modified_ns, allocated_bytes: None });
     }
 
     pub(crate) fn delete(&self, name: &str) {
@@ -53,6 +56,11 @@ impl MemoryStore {
     pub(crate) fn set_modified(&self, name: &str, modified_ns: i128) {
         self.state.lock().unwrap().objects.get_mut(name).expect("the object exists").modified_ns =
             modified_ns;
+    }
+
+    pub(crate) fn set_allocated(&self, name: &str, bytes: u64) {
+        let mut state = self.state.lock().unwrap();
+        state.objects.get_mut(name).expect("the object exists").allocated_bytes = Some(bytes);
     }
 
     pub(crate) fn make_folder(&self, name: &str) {
@@ -229,7 +237,7 @@ impl ObjectWriter for MemoryWriter {
             return Err(StoreError::Exists { object: self.key.to_string() });
         }
         state.now += 1;
-        let object = Object { bytes: self.bytes.clone(), modified_ns: state.now };
+        let object = Object { bytes: self.bytes.clone(), modified_ns: state.now, allocated_bytes: None };
         state.objects.insert(self.key.as_str().to_owned(), object);
         Ok(())
     }
@@ -241,8 +249,12 @@ fn is_unfinished(name: &str) -> bool {
 }
 
 fn entry(name: &str, object: &Object) -> Entry {
-    let bytes = object.bytes.len() as u64;
-    Entry { key: Key::new(name).unwrap(), bytes, modified_ns: object.modified_ns }
+    Entry {
+        key: Key::new(name).unwrap(),
+        bytes: object.bytes.len() as u64,
+        modified_ns: object.modified_ns,
+        allocated_bytes: object.allocated_bytes,
+    }
 }
 
 fn failure(action: &'static str, key: &Key, cause: &str) -> StoreError {
