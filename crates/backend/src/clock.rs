@@ -37,6 +37,11 @@ impl Clock {
         }
     }
 
+    /// Whether time passes without a wait: on a virtual clock, who only looks at it looks for ever.
+    pub fn runs_by_itself(&self) -> bool {
+        matches!(self.0, Kind::Real { .. })
+    }
+
     /// Moves a virtual clock forward; it never goes back. A real clock moves by itself.
     pub fn advance_to(&self, ns: u64) {
         if let Kind::Virtual(now) = &self.0 {
@@ -62,6 +67,7 @@ mod tests {
         clock.advance_to(50);
         other.advance_to(20);
         assert_eq!((clock.now_ns(), other.now_ns()), (50, 50));
+        assert!(!clock.runs_by_itself() && Clock::real().runs_by_itself());
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The suite that every backend, the fakes included, must pass.
 //!
 //! A backend's test builds a [`Fixture`] over objects whose content is that of a generated dataset and
-//! calls [`run`]. A failed check panics with what was expected.
+//! calls [`run`], and [`run_whole`] for what it offers beside reads of blocks. A failed check panics with what
+//! was expected.
+
+mod whole;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,6 +13,8 @@ use dataset::{Objects, payload};
 use plan::{Advice, Cache, Operation, Registered};
 
 use crate::{Arena, Buf, Clock, Completion, ErrorKind, IoQueue, Op, QueueSpec, Request, SharedStore};
+
+pub use whole::{WholeFiles, run_whole};
 
 /// Far enough that a test never waits for it.
 const LATER_NS: u64 = 60_000_000_000;
@@ -59,15 +64,19 @@ impl Case<'_> {
     const BLOCK_BYTES: u32 = 4096;
 
     fn open(&self, depth: u32) -> Opened {
+        self.open_for(Operation::Read, &self.fixture.objects, depth)
+    }
+
+    fn open_for(&self, operation: Operation, objects: &Arc<Objects>, depth: u32) -> Opened {
         let arena = Arena::new(depth, Self::BLOCK_BYTES).expect("buffers can be mapped");
         let spec = QueueSpec {
             depth,
             submit_batch: depth,
             cache: self.cache,
-            operation: Operation::Read,
+            operation,
             advice: Advice::Normal,
             registered: Registered::Auto,
-            objects: &self.fixture.objects,
+            objects,
             arena: &arena,
             clock: &self.fixture.clock,
         };

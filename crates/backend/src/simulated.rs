@@ -2,18 +2,21 @@
 //!
 //! The device serves up to `channels` operations at a time, each for the latency that its script says,
 //! first come first served. Content is what a generated dataset holds, so a mixed-up buffer is found.
+//! A whole file spends equal parts of its service in each of its four phases; the first has the queueing too.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fmt;
-use std::sync::Arc;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use dataset::{Objects, payload};
+use plan::Operation;
 
 use crate::{
-    CacheAction, Clock, Completion, ErrorKind, IoQueue, Limits, Op, OpError, QueueError, QueueReport,
-    QueueSpec, Request, Residency, Stamps, Store, StoreError,
+    CacheAction, Clock, Completion, ErrorKind, IoQueue, Limits, Op, OpError, PHASE_STAMPS, QueueError,
+    QueueReport, QueueSpec, Request, Residency, Stamps, Store, StoreError,
 };
 
 /// What happens to one operation.
@@ -43,6 +46,9 @@ pub enum Fault {
     Break,
 }
 
+/// Phases of a whole file.
+const FILE_PHASES: [&str; PHASE_STAMPS + 1] = ["open_ns", "stat_ns", "read_ns", "close_ns"];
+
 type Script = dyn Fn(u64) -> Step + Send + Sync;
 
 /// A storage whose every operation is scripted by its number.
@@ -53,6 +59,8 @@ pub struct Simulated {
     seed: u64,
     script: Arc<Script>,
     served: Arc<AtomicU64>,
+    away_ns: Range<u64>,
+    cache_actions: Arc<Mutex<Vec<CacheAction>>>,
 }
 
 impl fmt::Debug for Simulated {
@@ -70,7 +78,32 @@ impl Simulated {
         seed: u64,
         script: impl Fn(u64) -> Step + Send + Sync + 'static,
     ) -> Self {
-        Self { clock: clock.clone(), channels, seed, script: Arc::new(script), served: Arc::default() }
+        Self {
+            clock: clock.clone(),
+            channels,
+            seed,
+            script: Arc::new(script),
+            served: Arc::default(),
+            away_ns: 0..0,
+            cache_actions: Arc::default(),
+        }
+    }
+
+    /// What was asked of the page cache, in order.
+    pub fn cache_actions(&self) -> Vec<CacheAction> {
+        self.cache_actions.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The same device, whose client does not run in this span of time: a wait that ends inside it returns at
+    /// its end.
+    #[must_use]
+    pub fn with_client_away(self, away_ns: Range<u64>) -> Self {
+        Self { away_ns, ..self }
+    }
+
+    /// Lets time pass until `ns`, and on to the end of the client's absence.
+    fn sleep_until(&self, ns: u64) {
+        self.clock.advance_to(if self.away_ns.contains(&ns) { self.away_ns.end } else { ns });
     }
 }
 
@@ -85,7 +118,8 @@ impl Store for Simulated {
 
     crate::store::holds_no_data!("the simulated storage");
 
-    fn cache(&self, _action: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {
+    fn cache(&self, action: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {
+        self.cache_actions.lock().unwrap_or_else(PoisonError::into_inner).push(action);
         Ok(Residency {
             resident_bytes: Some(0),
             total_bytes: objects.total_bytes(),
@@ -98,6 +132,7 @@ impl Store for Simulated {
         Ok(Box::new(SimulatedQueue {
             store: self.clone(),
             objects: Arc::clone(spec.objects),
+            operation: spec.operation,
             depth: spec.depth as usize,
             channels_free_at_ns: (0..self.channels).map(|_| Reverse(0)).collect(),
             waiting: Vec::new(),
@@ -108,6 +143,7 @@ impl Store for Simulated {
 struct SimulatedQueue {
     store: Simulated,
     objects: Arc<Objects>,
+    operation: Operation,
     depth: usize,
     channels_free_at_ns: BinaryHeap<Reverse<u64>>,
     /// Taken and not yet returned; `done_ns` lies in the future.
@@ -131,8 +167,18 @@ impl SimulatedQueue {
             token: request.token,
             buf: request.buf,
             result,
-            stamps: Stamps { begun_ns, done_ns, ..Stamps::default() },
+            stamps: Stamps { begun_ns, phase_ns: self.phase_ns(done_ns, step.latency_ns), done_ns },
         })
+    }
+
+    /// Ends of the phases of an operation in service for `latency_ns`, but for the last.
+    fn phase_ns(&self, done_ns: u64, latency_ns: u64) -> [u64; PHASE_STAMPS] {
+        let phases = FILE_PHASES.len() as u64;
+        let left = |phase: usize| latency_ns / phases * (phases - 1 - phase as u64);
+        match self.operation {
+            Operation::ReadFile => std::array::from_fn(|phase| done_ns - left(phase)),
+            Operation::Read | Operation::Stat | Operation::List => [0; PHASE_STAMPS],
+        }
     }
 
     /// What an operation answers. A whole file leaves its last piece in the buffer.
@@ -189,7 +235,7 @@ impl IoQueue for SimulatedQueue {
         self.waiting.sort_by_key(|completion| completion.stamps.done_ns);
         if let Some(last_needed) = min.checked_sub(1) {
             let wanted_ns = self.waiting.get(last_needed).map_or(until_ns, |c| c.stamps.done_ns);
-            self.store.clock.advance_to(wanted_ns.min(until_ns));
+            self.store.sleep_until(wanted_ns.min(until_ns));
         }
         self.reap(self.store.clock.now_ns(), done);
         Ok(())
@@ -197,6 +243,13 @@ impl IoQueue for SimulatedQueue {
 
     fn in_flight(&self) -> u32 {
         self.waiting.len() as u32
+    }
+
+    fn phases(&self) -> &'static [&'static str] {
+        match self.operation {
+            Operation::ReadFile => &FILE_PHASES,
+            Operation::Read | Operation::Stat | Operation::List => &[],
+        }
     }
 
     fn report(&self) -> QueueReport {

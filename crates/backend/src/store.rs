@@ -16,6 +16,9 @@ pub struct Entry {
     pub bytes: u64,
     /// Time of the last modification, nanoseconds since 1970.
     pub modified_ns: i128,
+    /// Bytes that the storage holds for it, where it says: fewer than `bytes` where the object has holes, which
+    /// are read from nowhere. File systems that compress or keep small files among their names say fewer too.
+    pub allocated_bytes: Option<u64>,
 }
 
 /// What a store was found to allow.

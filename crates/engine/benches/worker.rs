@@ -12,7 +12,7 @@ use backend::{Arena, Clock, Op, QueueSpec, Request, SharedStore, Store as _};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use dataset::{Key, Objects, Order};
 use engine::{Progress, RepSpec, run_rep};
-use plan::{Access, Cache, Cell, Engine, Limit, Registered};
+use plan::{Access, Arrivals, Cache, Cell, Engine, Limit, Load, Pace, Rate, Registered};
 
 fn objects() -> Arc<Objects> {
     let folder = Key::new("d").expect("a plain name is a key");
@@ -30,6 +30,8 @@ fn null_loop_ns(cell: &Cell, store: &SharedStore, objects: &Arc<Objects>, ops: u
         store,
         objects,
         verify_seed: None,
+        sample_bytes: 131_072.0,
+        line_bps: 1e9,
         warmup_ns: 0,
         limit: Limit::Bytes { bytes: ops * 4096 },
         epoch: 0,
@@ -57,6 +59,25 @@ fn worker_loop(criterion: &mut Criterion) {
                 });
             });
         }
+    }
+    group.finish();
+}
+
+/// A paced load that is always behind: what its timetable and its two further histograms cost an operation.
+fn paced_loop(criterion: &mut Criterion) {
+    let objects = objects();
+    let store: SharedStore = Arc::new(NullStore::default());
+    let mut group = criterion.benchmark_group("paced worker loop on the null queue");
+    group.throughput(Throughput::Elements(1)).sample_size(20);
+    for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
+        let pace = Pace { rate: Rate::Bytes { per_s: 1e13 }, arrivals, spin_ns: 0 };
+        let cell = Cell { load: Load::Paced(pace), ..cell(32, Access::Sequential) };
+        group.bench_function(BenchmarkId::new(arrivals.name(), 32), |bencher| {
+            bencher.iter_custom(|ops| {
+                Duration::from_nanos(null_loop_ns(&cell, &store, &objects, ops.max(10_000)))
+                    .mul_f64(ops as f64 / ops.max(10_000) as f64)
+            });
+        });
     }
     group.finish();
 }
@@ -115,5 +136,5 @@ fn order(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, worker_loop, seam, order);
+criterion_group!(benches, worker_loop, paced_loop, seam, order);
 criterion_main!(benches);

@@ -155,8 +155,8 @@ impl<'a> Bench<'a> {
             let Some(turn) = schedule.next(begun_ns, needed_ns) else { break };
             emit(Event::Begin { cell: &self.cells[turn.cell], role, rep: turn.rep })?;
             let (rep, intervals) = self.repetition(turn, role);
-            let seat = &self.seats[turn.cell];
-            schedule.observe(turn.cell, samples_per_s(&rep, seat.sample_bytes), seat.line_samples_per_s);
+            let (reached, line) = self.reached(&rep, turn.cell);
+            schedule.observe(turn.cell, reached, line);
             emit(Event::Rep(Box::new(rep), intervals))?;
             self.cost_ns = self.cost_ns.max(self.clock.now_ns() - begun_ns);
         }
@@ -188,11 +188,11 @@ impl<'a> Bench<'a> {
             window_ns: outcome.window_ns,
             counters: outcome.counters,
             errors: outcome.errors,
-            histograms: BTreeMap::from([("service_ns".to_owned(), outcome.service_ns)]),
+            histograms: outcome.histograms,
             usage: outcome.usage,
             cache: outcome.cache,
             granted: outcome.granted,
-            system: System::default(),
+            system: outcome.system,
         };
         (rep, intervals)
     }
@@ -204,6 +204,8 @@ impl<'a> Bench<'a> {
             store: &seat.store,
             objects: &seat.objects,
             verify_seed: seat.verify_seed,
+            sample_bytes: seat.sample_bytes,
+            line_bps: seat.line_samples_per_s * seat.sample_bytes,
             warmup_ns: self.settings.measure.warmup_ns,
             limit: self.settings.measure.limit,
             epoch,
@@ -211,6 +213,23 @@ impl<'a> Bench<'a> {
             clock: self.clock,
             stop: self.stop,
             progress: self.progress,
+        }
+    }
+
+    /// What a search is told of a repetition, and the line that it has to clear; the record holds counters only.
+    /// Operations that read no bytes have no line: their search ends where depth gains nothing.
+    fn reached(&self, rep: &Rep, cell: usize) -> (Option<f64>, f64) {
+        let seat = &self.seats[cell];
+        let per_s = |name, each: f64| {
+            let count = *rep.counters.get(name)?;
+            let failed = matches!(rep.outcome, Outcome::Failed { .. });
+            (!failed && count > 0 && rep.window_ns > 0)
+                .then(|| count as f64 / each / (rep.window_ns as f64 / 1e9))
+        };
+        if self.cells[cell].operation.reads_bytes() {
+            (per_s(counter::BYTES, seat.sample_bytes), seat.line_samples_per_s)
+        } else {
+            (per_s(counter::OPS, 1.0), f64::INFINITY)
         }
     }
 
@@ -228,14 +247,6 @@ fn estimated_cost_ns(measure: &Measure) -> u64 {
     measure.warmup_ns + window_ns + OVERHEAD_NS
 }
 
-/// What a search is told; the record holds counters only.
-fn samples_per_s(rep: &Rep, sample_bytes: f64) -> Option<f64> {
-    let bytes = *rep.counters.get(counter::BYTES)?;
-    let failed = matches!(rep.outcome, Outcome::Failed { .. });
-    (!failed && bytes > 0 && rep.window_ns > 0)
-        .then(|| bytes as f64 / sample_bytes / (rep.window_ns as f64 / 1e9))
-}
-
 fn failed(reason: String, now_ns: u64) -> RepOutcome {
     RepOutcome {
         outcome: Outcome::Failed { reason },
@@ -243,8 +254,9 @@ fn failed(reason: String, now_ns: u64) -> RepOutcome {
         window_ns: 0,
         counters: BTreeMap::new(),
         errors: BTreeMap::new(),
-        service_ns: record::encode(&record::new_histogram()),
+        histograms: BTreeMap::from([("service_ns".to_owned(), record::encode(&record::new_histogram()))]),
         usage: Usage::default(),
+        system: System::default(),
         cache: CacheProof { method: "none".to_owned(), ..CacheProof::default() },
         granted: BTreeMap::new(),
         seconds: Vec::new(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use backend::SharedStore;
 use backend::null::NullStore;
-use plan::{Cache, Cell, Limit};
+use plan::{Cache, Cell, Limit, Load, Operation};
 use record::{Ceiling, counter};
 
 use crate::error::RepError;
@@ -20,10 +20,12 @@ const TURNS_MIN: u64 = 20;
 /// How much longer the window is when the first one held fewer.
 const LONGER: u64 = 10;
 
-/// What decides the client's own cost: cells that agree in it share a ceiling.
+/// What decides the client's own cost: cells that agree in it share a ceiling. When operations are issued does not:
+/// the ceiling of a paced cell is that of a closed loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Shape {
     dataset: usize,
+    operation: Operation,
     block_bytes: u32,
     queue_depth: u32,
     threads: u32,
@@ -35,10 +37,11 @@ impl Shape {
     pub(crate) fn of(cell: &Cell) -> Self {
         Self {
             dataset: cell.dataset,
+            operation: cell.operation,
             block_bytes: cell.block_bytes,
             queue_depth: cell.queue_depth,
             threads: cell.threads,
-            copies: cell.cache != Cache::Bypass,
+            copies: cell.cache != Cache::Bypass && cell.operation.reads_bytes(),
         }
     }
 }
@@ -46,7 +49,7 @@ impl Shape {
 /// Measures the ceiling of the shape that `spec` and the named cells share.
 pub(crate) fn measure(shape: Shape, spec: &RepSpec<'_>, cells: Vec<String>) -> Result<Ceiling, RepError> {
     let store: SharedStore = Arc::new(NullStore { copies: shape.copies });
-    let cell = Cell { cache: Cache::Bypass, ..spec.cell.clone() };
+    let cell = Cell { cache: Cache::Bypass, load: Load::Closed, ..spec.cell.clone() };
     // Reads of no storage are nobody's progress.
     let unseen = Progress::default();
     let run = |duration_ns| {

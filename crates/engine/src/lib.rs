@@ -9,10 +9,13 @@ mod error;
 mod gate;
 mod load;
 mod outcome;
+mod pace;
 mod progress;
 mod recorder;
 mod rep;
 mod schedule;
+mod system;
+mod timetable;
 mod usage;
 mod worker;
 

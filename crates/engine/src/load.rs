@@ -1,6 +1,8 @@
-//! When to issue the next read, as a state machine that owns no time.
+//! When to issue the next operation, as a state machine that owns no time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::pace::{Due, Pacer, PacerEnd};
 
 /// Tickets of one repetition, shared by its workers: handed out in order, each once, up to a limit.
 #[derive(Debug)]
@@ -26,44 +28,87 @@ impl Tickets {
 /// What a worker is to do with a free buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Issue the read of this ticket now.
+    /// Issue the operation of this ticket now.
     Issue {
-        /// Number of the read in its order.
+        /// Number of the operation in its order.
         ticket: u64,
+        /// When it was meant to be issued; now, in a closed loop.
+        intended_ns: u64,
     },
+    /// Nothing before this time, at which to ask again: at once, where it is no later than now.
+    At(u64),
     /// Issue nothing any more.
     Finished,
 }
 
-/// A closed loop: every buffer that comes back is sent out again, until the end of time or of tickets.
-/// The queue depth is the number of buffers.
+/// The load of one worker, until the end of time or of tickets.
+///
+/// Closed: every buffer that comes back is sent out again, so the queue depth is the number of buffers. Paced: each
+/// operation waits for its time, and for a buffer.
 #[derive(Debug)]
-pub(crate) struct ClosedLoop<'a> {
+pub(crate) struct Load<'a> {
     tickets: &'a Tickets,
     end_ns: u64,
-    exhausted: bool,
+    exhausted_ns: Option<u64>,
+    pacer: Option<Pacer<'a>>,
+    /// A ticket that waits for its time: an arrival that is given up leaves it to the next.
+    held: Option<u64>,
 }
 
-impl<'a> ClosedLoop<'a> {
-    /// A loop that issues until `end_ns` or until `tickets` run out.
-    pub(crate) fn new(tickets: &'a Tickets, end_ns: u64) -> Self {
-        Self { tickets, end_ns, exhausted: false }
+impl<'a> Load<'a> {
+    /// A load that issues until `end_ns` or until `tickets` run out; closed without a pacer.
+    pub(crate) fn new(tickets: &'a Tickets, end_ns: u64, pacer: Option<Pacer<'a>>) -> Self {
+        Self { tickets, end_ns, exhausted_ns: None, pacer, held: None }
     }
 
-    /// What to do at `now_ns`.
+    /// What to do at `now_ns` with a free buffer.
     #[inline]
     pub(crate) fn next(&mut self, now_ns: u64) -> Next {
-        if now_ns >= self.end_ns || self.exhausted {
+        if now_ns >= self.end_ns || self.exhausted() {
             return Next::Finished;
         }
+        if self.pacer.is_some() {
+            return self.next_paced(now_ns);
+        }
+        let ticket = self.take_ticket(now_ns);
+        ticket.map_or(Next::Finished, |ticket| Next::Issue { ticket, intended_ns: now_ns })
+    }
+
+    fn next_paced(&mut self, now_ns: u64) -> Next {
+        let ticket = self.held.take().or_else(|| self.take_ticket(now_ns));
+        let (Some(ticket), Some(pacer)) = (ticket, &mut self.pacer) else { return Next::Finished };
+        match pacer.due(now_ns) {
+            Due::Now { intended_ns } => Next::Issue { ticket, intended_ns },
+            Due::At(ns) => {
+                self.held = Some(ticket);
+                Next::At(ns)
+            }
+        }
+    }
+
+    #[inline]
+    fn take_ticket(&mut self, now_ns: u64) -> Option<u64> {
         let ticket = self.tickets.take();
-        self.exhausted = ticket.is_none();
-        ticket.map_or(Next::Finished, |ticket| Next::Issue { ticket })
+        if ticket.is_none() {
+            self.exhausted_ns = Some(now_ns);
+        }
+        ticket
+    }
+
+    /// The arrivals, where the load is paced.
+    #[inline]
+    pub(crate) fn pacer(&mut self) -> Option<&mut Pacer<'a>> {
+        self.pacer.as_mut()
     }
 
     /// Whether it ended because no ticket was left.
     pub(crate) fn exhausted(&self) -> bool {
-        self.exhausted
+        self.exhausted_ns.is_some()
+    }
+
+    /// When no ticket was left, and what a paced load counted.
+    pub(crate) fn into_end(self) -> (Option<u64>, Option<PacerEnd>) {
+        (self.exhausted_ns, self.pacer.map(Pacer::into_end))
     }
 }
 
@@ -81,12 +126,12 @@ mod tests {
     #[test]
     fn a_closed_loop_ends_with_time_or_with_tickets_and_says_which() {
         let tickets = Tickets::new(0, Some(2));
-        let mut by_time = ClosedLoop::new(&tickets, 100);
-        assert_eq!(by_time.next(99), Next::Issue { ticket: 0 });
+        let mut by_time = Load::new(&tickets, 100, None);
+        assert_eq!(by_time.next(99), Next::Issue { ticket: 0, intended_ns: 99 });
         assert_eq!(by_time.next(100), Next::Finished);
         assert!(!by_time.exhausted());
-        let mut by_tickets = ClosedLoop::new(&tickets, 100);
-        assert_eq!(by_tickets.next(0), Next::Issue { ticket: 1 });
+        let mut by_tickets = Load::new(&tickets, 100, None);
+        assert_eq!(by_tickets.next(0), Next::Issue { ticket: 1, intended_ns: 0 });
         assert_eq!(by_tickets.next(0), Next::Finished);
         assert!(by_tickets.exhausted());
     }

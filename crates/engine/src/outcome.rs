@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use record::{CacheProof, HistogramText, Interval, Outcome, Usage, counter};
+use record::{CacheProof, HistogramText, Interval, Outcome, System, Usage, counter};
 
+use crate::pace::Paced;
 use crate::usage::Meter;
 use crate::worker::{Window, WorkerEnd};
 
@@ -21,10 +22,12 @@ pub struct RepOutcome {
     pub counters: BTreeMap<String, u64>,
     /// Failures by kind.
     pub errors: BTreeMap<String, u64>,
-    /// Latency histogram.
-    pub service_ns: HistogramText,
+    /// Latency histograms by name, as [`record::Rep::histograms`] has them.
+    pub histograms: BTreeMap<String, HistogramText>,
     /// What the process used.
     pub usage: Usage,
+    /// What the machine did.
+    pub system: System,
     /// Page-cache residency.
     pub cache: CacheProof,
     /// What the engine was granted.
@@ -37,6 +40,7 @@ pub struct RepOutcome {
 /// time.
 pub(crate) fn merge(
     asked: Option<u64>,
+    paced: Option<&Paced>,
     (window, ends): (Window, Vec<WorkerEnd>),
     cache: CacheProof,
 ) -> RepOutcome {
@@ -45,15 +49,21 @@ pub(crate) fn merge(
     for (kind, count) in ends.iter().flat_map(|end| end.recorder.errors()) {
         *errors.entry(kind.name().to_owned()).or_insert(0) += count;
     }
-    let usage = ends.iter().find_map(|end| end.meter.as_ref()).map(Meter::usage).unwrap_or_default();
+    let (usage, system) =
+        ends.iter().find_map(|end| end.meter.as_ref()).map(Meter::measured).unwrap_or_default();
+    let mut counters = counters(&ends);
+    if let Some(paced) = paced {
+        counters.extend(paced_counters(paced, &window, &ends));
+    }
     RepOutcome {
         outcome: outcome(asked, &window, finished_ns, &ends),
         window_start_ns: window.open_ns,
         window_ns: finished_ns.saturating_sub(window.open_ns),
-        counters: counters(&ends),
+        counters,
         errors,
-        service_ns: record::encode(&merged_service(&ends)),
+        histograms: histograms(&ends),
         usage,
+        system,
         cache,
         granted: granted(&ends),
         seconds: merged_seconds(&ends),
@@ -67,7 +77,7 @@ fn outcome(asked: Option<u64>, window: &Window, finished_ns: u64, ends: &[Worker
     if ends.iter().any(|end| end.interrupted) && finished_ns < window.close_ns {
         return Outcome::Interrupted;
     }
-    let ran_out = ends.iter().any(|end| end.exhausted);
+    let ran_out = ends.iter().any(|end| end.exhausted_ns.is_some());
     let ended: u64 = ends.iter().map(|end| end.recorder.ended()).sum();
     let cut = asked.is_none_or(|asked| ended < asked);
     if ran_out && cut { Outcome::Exhausted } else { Outcome::Complete }
@@ -87,28 +97,61 @@ fn granted(ends: &[WorkerEnd]) -> BTreeMap<String, String> {
 
 fn counters(ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
     let sum = |of: fn(&WorkerEnd) -> u64| ends.iter().map(of).sum::<u64>();
-    [
+    let mut counters: BTreeMap<String, u64> = [
         (counter::OPS, sum(|end| end.recorder.ops)),
         (counter::BYTES, sum(|end| end.recorder.bytes)),
         (counter::STARTED, sum(|end| end.recorder.started)),
         (counter::WARMUP_OPS, sum(|end| end.recorder.warmup_ops)),
         (counter::VERIFIED, sum(|end| end.recorder.verified)),
-        (counter::CLAMPED, sum(|end| end.recorder.clamped)),
+        (counter::CLAMPED, sum(|end| end.recorder.clamped + end.pacer.as_ref().map_or(0, |end| end.clamped))),
         (counter::SHORT_READS, sum(|end| end.report.short_reads)),
         (counter::OPENS, sum(|end| end.report.opens)),
         (counter::ENTERS, sum(|end| end.report.enters)),
         (counter::ABANDONED, sum(|end| u64::from(end.abandoned))),
     ]
     .map(|(name, count)| (name.to_owned(), count))
+    .into();
+    if ends.iter().any(|end| end.recorder.lists) {
+        counters.insert(counter::ENTRIES.to_owned(), sum(|end| end.recorder.entries));
+    }
+    counters
+}
+
+/// What became of the arrivals inside the window, which ends for them with time or with the tickets.
+fn paced_counters(paced: &Paced, window: &Window, ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
+    let exhausted_ns = ends.iter().filter_map(|end| end.exhausted_ns).min();
+    let finished_ns = ends.iter().map(|end| end.finished_ns).max().unwrap_or(window.open_ns);
+    let end_ns = exhausted_ns.unwrap_or(finished_ns);
+    let of_window = |ns: &u64| window.contains(*ns) && *ns < end_ns;
+    let pacers = || ends.iter().filter_map(|end| end.pacer.as_ref());
+    let held = pacers().filter_map(|end| end.held_ns).filter(of_window).count() as u64;
+    let left = paced.not_taken(window, end_ns) + held;
+    [
+        (counter::ARRIVALS, pacers().map(|end| end.arrivals).sum::<u64>() + left),
+        (counter::NOT_ISSUED, pacers().map(|end| end.not_issued).sum::<u64>() + left),
+        (counter::SERVED, pacers().map(|end| end.response_ns.len()).sum()),
+        (counter::OFFERED_BPS, paced.offered_bps.round() as u64),
+    ]
+    .map(|(name, count)| (name.to_owned(), count))
     .into()
 }
 
-fn merged_service(ends: &[WorkerEnd]) -> Histogram<u64> {
-    let mut merged = record::new_histogram();
+/// Every histogram that a worker kept, added up by name.
+fn histograms(ends: &[WorkerEnd]) -> BTreeMap<String, HistogramText> {
+    let mut sums: BTreeMap<&str, Histogram<u64>> = BTreeMap::from([("service_ns", record::new_histogram())]);
     for end in ends {
-        add(&mut merged, &end.recorder.service_ns);
+        let phases = end.recorder.phases_ns.iter().map(|(name, phase_ns)| (*name, phase_ns));
+        let paced =
+            end.pacer.iter().flat_map(|end| [("response_ns", &end.response_ns), ("lag_ns", &end.lag_ns)]);
+        let service = std::iter::once(("service_ns", &end.recorder.service_ns));
+        for (name, part) in service.chain(phases).chain(paced) {
+            match sums.get_mut(name) {
+                Some(sum) => add(sum, part),
+                None => drop(sums.insert(name, part.clone())),
+            }
+        }
     }
-    merged
+    sums.into_iter().map(|(name, sum)| (name.to_owned(), record::encode(&sum))).collect()
 }
 
 fn merged_seconds(ends: &[WorkerEnd]) -> Vec<Interval> {

@@ -1,7 +1,8 @@
 //! What one worker counts. No allocation per operation: a new histogram once a second, nothing else.
 
-use backend::{Completion, ErrorKind};
+use backend::{Completion, ErrorKind, Stamps};
 use hdrhistogram::Histogram;
+use plan::Operation;
 
 use crate::worker::Window;
 
@@ -34,28 +35,38 @@ pub(crate) struct Second {
 pub(crate) struct Recorder {
     pub(crate) ops: u64,
     pub(crate) bytes: u64,
+    /// Names found, where folders are listed.
+    pub(crate) entries: u64,
     pub(crate) started: u64,
     pub(crate) warmup_ops: u64,
     pub(crate) verified: u64,
     pub(crate) clamped: u64,
     pub(crate) service_ns: Histogram<u64>,
+    /// Phases of operations, where there are some.
+    pub(crate) phases_ns: Vec<(&'static str, Histogram<u64>)>,
     pub(crate) seconds: Vec<Second>,
+    /// Whether folders are listed: what they hold are no bytes.
+    pub(crate) lists: bool,
     ended: u64,
     errors: [u64; ERROR_KINDS.len()],
     consecutive_errors: u64,
 }
 
 impl Recorder {
-    pub(crate) fn new() -> Self {
+    /// A recorder for operations of one kind, whose phases have these names.
+    pub(crate) fn new(operation: Operation, phases: &[&'static str]) -> Self {
         Self {
             ops: 0,
             bytes: 0,
+            entries: 0,
             started: 0,
             warmup_ops: 0,
             verified: 0,
             clamped: 0,
             service_ns: record::new_histogram(),
+            phases_ns: phases.iter().map(|name| (*name, record::new_interval_histogram())).collect(),
             seconds: Vec::new(),
+            lists: operation == Operation::List,
             ended: 0,
             errors: [0; ERROR_KINDS.len()],
             consecutive_errors: 0,
@@ -67,31 +78,49 @@ impl Recorder {
     pub(crate) fn record(&mut self, completion: &Completion, window: &Window) {
         self.ended += 1;
         match completion.result {
-            Ok(bytes) => {
+            Ok(answer) => {
                 self.consecutive_errors = 0;
-                self.record_success(bytes, completion.stamps.begun_ns, completion.stamps.done_ns, window);
+                self.record_success(answer, &completion.stamps, window);
             }
             Err(error) => self.count_error(error.kind),
         }
     }
 
     #[inline]
-    fn record_success(&mut self, bytes: u64, begun_ns: u64, done_ns: u64, window: &Window) {
+    fn record_success(&mut self, answer: u64, stamps: &Stamps, window: &Window) {
+        let Stamps { begun_ns, done_ns, .. } = *stamps;
         let latency_ns = done_ns - begun_ns;
         if window.contains(begun_ns) {
             self.started += 1;
             self.clamped += u64::from(latency_ns > self.service_ns.high());
             self.service_ns.saturating_record(latency_ns.max(1));
+            self.record_phases(stamps);
         } else if begun_ns < window.open_ns {
             self.warmup_ops += 1;
         }
         if window.contains(done_ns) {
+            let (bytes, entries) = if self.lists { (0, answer) } else { (answer, 0) };
             self.ops += 1;
             self.bytes += bytes;
+            self.entries += entries;
             let second = self.second(((done_ns - window.open_ns) / SECOND_NS) as usize);
             second.ops += 1;
             second.bytes += bytes;
             second.service_ns.saturating_record(latency_ns.max(1));
+        }
+    }
+
+    /// A phase lasts from the end of the one before to its own; one that was not reached is left out.
+    #[inline]
+    fn record_phases(&mut self, stamps: &Stamps) {
+        let mut begun_ns = stamps.begun_ns;
+        let last = self.phases_ns.len().saturating_sub(1);
+        for (index, (_, phase_ns)) in self.phases_ns.iter_mut().enumerate() {
+            let ended_ns = if index == last { stamps.done_ns } else { stamps.phase_ns[index] };
+            if ended_ns > 0 {
+                phase_ns.saturating_record(ended_ns.saturating_sub(begun_ns).max(1));
+                begun_ns = ended_ns;
+            }
         }
     }
 

@@ -1,21 +1,23 @@
 //! One repetition of one cell: page cache, threads, queues, a window.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::{Builder, ScopedJoinHandle};
 
 use backend::{Arena, CacheAction, Clock, QueueSpec, Residency, SharedStore, StoreError};
-use dataset::{Objects, Order, ReadSpan};
-use plan::{Cache, Cell, Limit};
+use dataset::{Objects, Order};
+use plan::{Cache, Cell, Limit, Operation};
 use record::CacheProof;
 
 use crate::error::RepError;
 use crate::gate::StartGate;
-use crate::load::{ClosedLoop, Tickets};
+use crate::load::{Load, Tickets};
 use crate::outcome::{RepOutcome, merge};
+use crate::pace::{Offer, Paced, Pacer};
 use crate::progress::Progress;
 use crate::usage::Meter;
-use crate::worker::{Window, Worker, WorkerEnd};
+use crate::worker::{Slot, Window, Worker, WorkerEnd};
 
 /// Everything that a repetition needs.
 pub struct RepSpec<'a> {
@@ -31,6 +33,10 @@ pub struct RepSpec<'a> {
     pub warmup_ns: u64,
     /// What ends the window.
     pub limit: Limit,
+    /// Bytes of one training sample: the unit of a batch of arrivals.
+    pub sample_bytes: f64,
+    /// The feed line, bytes per second: what the rate of a paced load may be a share of.
+    pub line_bps: f64,
     /// Number among all repetitions of the cell: each reads on in another epoch.
     pub epoch: u64,
     /// Processors this process may use.
@@ -47,8 +53,8 @@ pub struct RepSpec<'a> {
 pub fn run_rep(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
     let order = Order::of_cell(spec.objects, spec.cell)?;
     let before = set_cache(spec)?;
-    let tickets = tickets(spec, &order);
-    let ends = run_workers(spec, &order, &tickets)?;
+    let issue = Issue { order: &order, tickets: tickets(spec, &order), paced: paced(spec, &order) };
+    let (window, ends) = run_workers(spec, &issue)?;
     let after = spec.store.cache(CacheAction::Inspect, spec.objects)?;
     let cache = CacheProof {
         method: before.method.to_owned(),
@@ -58,27 +64,39 @@ pub fn run_rep(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
         names_dropped: before.names_dropped,
     };
     let asked = asked(spec, &order);
-    Ok(merge(asked, ends, cache))
+    Ok(merge(asked, issue.paced.as_ref(), (window, ends), cache))
+}
+
+/// What is issued, and when: shared by the workers of a repetition.
+struct Issue<'a> {
+    order: &'a Order,
+    tickets: Tickets,
+    /// The arrivals of a paced load.
+    paced: Option<Paced>,
 }
 
 /// Sets the page cache as the cell asks, and says what is resident then.
 fn set_cache(spec: &RepSpec<'_>) -> Result<Residency, StoreError> {
     let act = |action| spec.store.cache(action, spec.objects);
-    match spec.cell.cache {
-        Cache::Cold => act(CacheAction::Evict),
-        Cache::Warm => {
+    match (spec.cell.cache, spec.cell.operation) {
+        (Cache::Cold, Operation::Read) | (Cache::DontCache, _) => act(CacheAction::Evict),
+        (Cache::Cold, Operation::ReadFile | Operation::Stat | Operation::List) => {
+            act(CacheAction::EvictNames)
+        }
+        (Cache::Warm, Operation::Stat | Operation::List) => act(CacheAction::WarmNames),
+        (Cache::Warm, operation) => {
             // Made in one way, from an empty cache by reading in order: pages that came in by single faults
             // are smaller, and were measured to cost 1.9 times as much.
             act(CacheAction::Evict)?;
-            act(CacheAction::Warm)
+            let warm = act(CacheAction::Warm)?;
+            if operation == Operation::ReadFile { act(CacheAction::WarmNames) } else { Ok(warm) }
         }
-        Cache::Bypass => {
+        (Cache::Bypass, _) => {
             // Pages that are resident afterwards show that direct reads were served through the cache, but
             // only if none was there before.
             let found = act(CacheAction::Inspect)?;
             if found.resident_bytes == Some(0) { Ok(found) } else { act(CacheAction::Evict) }
         }
-        Cache::DontCache => act(CacheAction::Evict),
     }
 }
 
@@ -88,6 +106,24 @@ fn tickets(spec: &RepSpec<'_>, order: &Order) -> Tickets {
     let cold = (spec.cell.cache == Cache::Cold).then_some(per_epoch);
     let count = asked(spec, order).into_iter().chain(cold).min();
     Tickets::new(spec.epoch.wrapping_mul(per_epoch) % (u64::MAX / 4), count)
+}
+
+/// The arrivals of this repetition, where the load is paced: other ones in each, the same ones in each run.
+fn paced(spec: &RepSpec<'_>, order: &Order) -> Option<Paced> {
+    let plan::Load::Paced(pace) = spec.cell.load else { return None };
+    let window_ns = match spec.limit {
+        Limit::Duration { duration_ns } => Some(duration_ns),
+        Limit::Bytes { .. } | Limit::Epochs { .. } => None,
+    };
+    let offer = Offer {
+        line_bps: spec.line_bps,
+        sample_bytes: spec.sample_bytes,
+        op_bytes: spec.objects.total_bytes() as f64 / order.tickets_per_epoch() as f64,
+        warmup_ns: spec.warmup_ns,
+        window_ns,
+        seed: spec.cell.seed ^ spec.epoch.rotate_left(32),
+    };
+    Some(Paced::new(&pace, &offer))
 }
 
 /// Reads that the limit asks for; `None` where time ends the window. Bytes are counted in reads of mean size.
@@ -114,18 +150,14 @@ fn window(spec: &RepSpec<'_>, start_ns: u64) -> Window {
 }
 
 /// Opens a queue on each thread, starts them together, and brings back what each counted.
-fn run_workers(
-    spec: &RepSpec<'_>,
-    order: &Order,
-    tickets: &Tickets,
-) -> Result<(Window, Vec<WorkerEnd>), RepError> {
+fn run_workers(spec: &RepSpec<'_>, issue: &Issue<'_>) -> Result<(Window, Vec<WorkerEnd>), RepError> {
     let threads = spec.cell.threads;
     let gate = StartGate::new(threads);
     let ends = std::thread::scope(|scope| {
         let mut workers = Vec::with_capacity(threads as usize);
         for index in 0..threads {
             let gate = &gate;
-            let work = move || work(spec, order, tickets, index, gate);
+            let work = move || work(spec, issue, index, gate);
             match Builder::new().name(format!("worker-{index}")).spawn_scoped(scope, work) {
                 Ok(worker) => workers.push(worker),
                 Err(source) => {
@@ -144,32 +176,37 @@ fn join(worker: ScopedJoinHandle<'_, Option<WorkerEnd>>) -> Option<WorkerEnd> {
     worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-fn work(
-    spec: &RepSpec<'_>,
-    order: &Order,
-    tickets: &Tickets,
-    index: u32,
-    gate: &StartGate,
-) -> Option<WorkerEnd> {
+fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> Option<WorkerEnd> {
     let promise = gate.promise();
+    let meter = (index == 0).then(|| Meter::new(spec.cores, spec.store.block_device().as_deref()));
     let depth = share(spec.cell.queue_depth, spec.cell.threads, index);
     let ((queue, free), start_ns) = promise.keep(open(spec, depth), spec.clock)?;
     let window = window(spec, start_ns);
+    let pacer = issue.paced.as_ref().map(|paced| {
+        sharpen_timers();
+        Pacer::new(paced, window, depth, spec.clock.runs_by_itself())
+    });
     let worker = Worker {
         queue,
         free,
-        order,
-        load: ClosedLoop::new(tickets, window.close_ns),
-        operation: spec.cell.operation,
+        order: issue.order,
+        load: Load::new(&issue.tickets, window.close_ns, pacer),
+        cell: spec.cell,
         window,
         clock: spec.clock,
         stop: spec.stop,
         progress: spec.progress,
         verify_seed: spec.verify_seed,
-        meter: (index == 0).then(|| Meter::new(spec.cores)),
-        spans: vec![ReadSpan { object: 0, offset: 0, len: 0 }; depth as usize],
+        meter,
+        slots: vec![Slot::FREE; depth as usize],
     };
     Some(worker.run())
+}
+
+/// Lets this thread's waits end on time: by default the kernel may add 50 us to each, to wake several at once.
+fn sharpen_timers() {
+    // Where it is refused, the lag of the arrivals shows it.
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
 /// The part of the queue depth that falls to one thread; the first threads take the remainder.

@@ -1,13 +1,10 @@
 //! What the process and the machine used while a window was open.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt as _;
+use record::{System, Usage};
 
-use record::Usage;
+use crate::system::{self, Text};
 
 const NS_PER_US: u64 = 1_000;
-/// `/proc/stat` counts in ticks of `USER_HZ`, which is 100 on every Linux that feedline runs on.
-const NS_PER_TICK: u64 = 10_000_000;
 
 /// Reads the counters twice, when the window opens and when it closes, from files held open.
 #[derive(Debug)]
@@ -19,9 +16,9 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// A meter for a process that may use `cores` processors.
-    pub(crate) fn new(cores: u32) -> Self {
-        Self { sources: Sources::open(), cores, opened: None, closed: None }
+    /// A meter for a process that may use `cores` processors and reads from the block device of this name.
+    pub(crate) fn new(cores: u32, device: Option<&str>) -> Self {
+        Self { sources: Sources::open(device), cores, opened: None, closed: None }
     }
 
     /// Takes the first reading once the window is open.
@@ -37,30 +34,18 @@ impl Meter {
         self.closed = Some((now_ns, self.sources.read()));
     }
 
-    /// The difference; all zero when the window never opened.
-    pub(crate) fn usage(&self) -> Usage {
+    /// What the process used, and what the machine did; all zero and unknown when the window never opened.
+    pub(crate) fn measured(&self) -> (Usage, System) {
         let (Some((opened_ns, before)), Some((closed_ns, after))) = (&self.opened, &self.closed) else {
-            return Usage { cores: self.cores, ..Usage::default() };
+            return (Usage { cores: self.cores, ..Usage::default() }, System::default());
         };
-        let since = |after: Option<u64>, before: Option<u64>| Some(after?.saturating_sub(before?));
-        Usage {
-            cpu_user_ns: after.cpu_user_ns - before.cpu_user_ns,
-            cpu_system_ns: after.cpu_system_ns - before.cpu_system_ns,
-            wall_ns: closed_ns - opened_ns,
-            cores: self.cores,
-            voluntary_switches: after.voluntary_switches - before.voluntary_switches,
-            involuntary_switches: after.involuntary_switches - before.involuntary_switches,
-            minor_faults: after.minor_faults - before.minor_faults,
-            major_faults: after.major_faults - before.major_faults,
-            steal_ns: since(after.steal_ns, before.steal_ns),
-            psi_cpu_some_ns: since(after.psi_some_ns[0], before.psi_some_ns[0]),
-            psi_io_some_ns: since(after.psi_some_ns[1], before.psi_some_ns[1]),
-            psi_memory_some_ns: since(after.psi_some_ns[2], before.psi_some_ns[2]),
-        }
+        let wall_ns = closed_ns - opened_ns;
+        let usage = Usage { wall_ns, cores: self.cores, ..after.since(before) };
+        (usage, self.sources.system.between(&before.system, &after.system, wall_ns))
     }
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Counters {
     cpu_user_ns: u64,
     cpu_system_ns: u64,
@@ -68,28 +53,53 @@ struct Counters {
     involuntary_switches: u64,
     minor_faults: u64,
     major_faults: u64,
-    steal_ns: Option<u64>,
     /// Processor, I/O, memory.
     psi_some_ns: [Option<u64>; 3],
+    system: system::Reading,
+}
+
+impl Counters {
+    /// What was added since `before`; the span and the processors are not known here.
+    fn since(&self, before: &Self) -> Usage {
+        let since = |after: Option<u64>, before: Option<u64>| Some(after?.saturating_sub(before?));
+        let psi_some_ns = |kind: usize| since(self.psi_some_ns[kind], before.psi_some_ns[kind]);
+        Usage {
+            cpu_user_ns: self.cpu_user_ns - before.cpu_user_ns,
+            cpu_system_ns: self.cpu_system_ns - before.cpu_system_ns,
+            wall_ns: 0,
+            cores: 0,
+            voluntary_switches: self.voluntary_switches - before.voluntary_switches,
+            involuntary_switches: self.involuntary_switches - before.involuntary_switches,
+            minor_faults: self.minor_faults - before.minor_faults,
+            major_faults: self.major_faults - before.major_faults,
+            steal_ns: since(self.system.steal_ns, before.system.steal_ns),
+            psi_cpu_some_ns: psi_some_ns(0),
+            psi_io_some_ns: psi_some_ns(1),
+            psi_memory_some_ns: psi_some_ns(2),
+        }
+    }
 }
 
 /// Files that stay open between the two readings; each may be missing.
 #[derive(Debug)]
 struct Sources {
-    stat: Option<File>,
-    pressure: [Option<File>; 3],
+    pressure: [Option<Text>; 3],
+    system: system::Sources,
 }
 
 impl Sources {
-    fn open() -> Self {
-        let pressure = ["cpu", "io", "memory"].map(|kind| File::open(format!("/proc/pressure/{kind}")).ok());
-        Self { stat: File::open("/proc/stat").ok(), pressure }
+    fn open(device: Option<&str>) -> Self {
+        let pressure = ["cpu", "io", "memory"].map(|kind| Text::open(&format!("/proc/pressure/{kind}")));
+        Self { pressure, system: system::Sources::open(device) }
     }
 
-    fn read(&self) -> Counters {
+    fn read(&mut self) -> Counters {
+        // First, because it holds what is compared with the bytes asked in the window.
+        let system = self.system.read();
         let usage = process_usage();
         let time_ns =
             |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * NS_PER_US;
+        let some_ns = |source: &mut Option<Text>| some_total_ns(source.as_mut()?.read()?);
         Counters {
             cpu_user_ns: time_ns(usage.ru_utime),
             cpu_system_ns: time_ns(usage.ru_stime),
@@ -97,9 +107,8 @@ impl Sources {
             involuntary_switches: usage.ru_nivcsw as u64,
             minor_faults: usage.ru_minflt as u64,
             major_faults: usage.ru_majflt as u64,
-            steal_ns: self.stat.as_ref().and_then(|file| steal_ns(&head(file)?)),
-            psi_some_ns: [0, 1, 2]
-                .map(|index| self.pressure[index].as_ref().and_then(|file| some_total_ns(&head(file)?))),
+            psi_some_ns: self.pressure.each_mut().map(some_ns),
+            system,
         }
     }
 }
@@ -114,18 +123,6 @@ fn process_usage() -> libc::rusage {
     }
 }
 
-fn head(file: &File) -> Option<String> {
-    let mut buffer = [0; 512];
-    let length = file.read_at(&mut buffer, 0).ok()?;
-    Some(String::from_utf8_lossy(&buffer[..length]).into_owned())
-}
-
-/// The eighth figure of the first line, `cpu user nice system idle iowait irq softirq steal …`.
-fn steal_ns(stat: &str) -> Option<u64> {
-    let ticks: u64 = stat.lines().next()?.split_whitespace().nth(8)?.parse().ok()?;
-    Some(ticks * NS_PER_TICK)
-}
-
 /// `total=` of the line that begins with `some`, in microseconds.
 fn some_total_ns(pressure: &str) -> Option<u64> {
     let line = pressure.lines().find(|line| line.starts_with("some"))?;
@@ -138,17 +135,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_read_from_the_kernels_lines() {
-        assert_eq!(steal_ns("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 …"), Some(80_000_000));
+    fn pressure_is_read_from_the_kernels_lines() {
         let pressure = "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234\nfull avg10=0.00 total=9\n";
         assert_eq!(some_total_ns(pressure), Some(1_234_000));
         assert_eq!(some_total_ns("garbage"), None);
-        assert_eq!(steal_ns(""), None);
     }
 
     #[test]
     fn a_busy_process_uses_processor_time_between_the_readings() {
-        let mut meter = Meter::new(2);
+        let mut meter = Meter::new(2, None);
         meter.open_once(5, 10);
         assert!(meter.opened.is_none(), "the window is not open yet");
         meter.open_once(10, 10);
@@ -156,8 +151,17 @@ mod tests {
             std::hint::black_box(i);
         });
         meter.close(20);
-        let usage = meter.usage();
+        let (usage, system) = meter.measured();
         assert!(usage.cpu_user_ns + usage.cpu_system_ns > 0);
         assert_eq!((usage.wall_ns, usage.cores), (10, 2));
+        assert!(!system.core_busy_ns.is_empty() && system.memory_before.is_some());
+        assert_eq!(system.device, None, "no device was named");
+    }
+
+    #[test]
+    fn a_window_that_never_opened_measures_nothing() {
+        let mut meter = Meter::new(2, None);
+        meter.close(20);
+        assert_eq!(meter.measured(), (Usage { cores: 2, ..Usage::default() }, System::default()));
     }
 }

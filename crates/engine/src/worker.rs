@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Buf, Clock, Completion, ErrorKind, IoQueue, Op, QueueError, Request};
 use dataset::{Order, ReadSpan, payload};
-use plan::Operation;
+use plan::{Cell, Operation};
 
-use crate::load::{ClosedLoop, Next};
+use crate::load::{Load, Next};
+use crate::pace::PacerEnd;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::usage::Meter;
@@ -45,8 +46,8 @@ pub(crate) struct Worker<'a> {
     pub(crate) queue: Box<dyn IoQueue>,
     pub(crate) free: Vec<Buf>,
     pub(crate) order: &'a Order,
-    pub(crate) load: ClosedLoop<'a>,
-    pub(crate) operation: Operation,
+    pub(crate) load: Load<'a>,
+    pub(crate) cell: &'a Cell,
     pub(crate) window: Window,
     pub(crate) clock: &'a Clock,
     pub(crate) stop: &'a AtomicBool,
@@ -55,8 +56,20 @@ pub(crate) struct Worker<'a> {
     pub(crate) verify_seed: Option<u64>,
     /// The first worker also reads the process's counters as the window opens and closes.
     pub(crate) meter: Option<Meter>,
-    /// What each outstanding token reads.
-    pub(crate) spans: Vec<ReadSpan>,
+    /// What each outstanding token stands for.
+    pub(crate) slots: Vec<Slot>,
+}
+
+/// An operation that is outstanding.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Slot {
+    span: ReadSpan,
+    intended_ns: u64,
+}
+
+impl Slot {
+    /// Nothing is outstanding.
+    pub(crate) const FREE: Self = Self { span: ReadSpan { object: 0, offset: 0, len: 0 }, intended_ns: 0 };
 }
 
 /// What a worker brings back.
@@ -66,7 +79,10 @@ pub(crate) struct WorkerEnd {
     pub(crate) report: backend::QueueReport,
     pub(crate) abandoned: u32,
     pub(crate) finished_ns: u64,
-    pub(crate) exhausted: bool,
+    /// When no ticket was left.
+    pub(crate) exhausted_ns: Option<u64>,
+    /// What a paced load counted.
+    pub(crate) pacer: Option<PacerEnd>,
     pub(crate) interrupted: bool,
     /// Why it ended early: a broken queue, or nothing but failures.
     pub(crate) failure: Option<String>,
@@ -75,28 +91,35 @@ pub(crate) struct WorkerEnd {
 impl Worker<'_> {
     /// Issues reads until the load is finished, then waits for those outstanding.
     pub(crate) fn run(mut self) -> WorkerEnd {
-        let mut recorder = Recorder::new();
+        let mut recorder = Recorder::new(self.cell.operation, self.queue.phases());
         let issued = self.issue_until_finished(&mut recorder);
         let now_ns = self.clock.now_ns();
         if let Some(meter) = &mut self.meter {
             meter.close(now_ns);
         }
+        let operation = self.cell.operation;
         let interrupted = self.stop.load(Ordering::Relaxed);
         let report = self.queue.report();
-        let mut done = Vec::with_capacity(self.spans.len());
+        let mut done = Vec::with_capacity(self.slots.len());
         let abandoned = self.queue.close(now_ns + DRAIN_NS, &mut done);
         for completion in done {
+            let slot = self.slots[completion.token as usize];
             recorder.record(&completion, &self.window);
+            if let Some(pacer) = self.load.pacer() {
+                pacer.done(&completion, slot.intended_ns);
+            }
             // Nothing is timed any more, so what is read now can be checked at leisure.
-            verify(self.verify_seed, &self.spans, &completion, &mut recorder);
+            verify(self.verify_seed, op(operation, slot.span), &completion, &mut recorder);
         }
+        let (exhausted_ns, pacer) = self.load.into_end();
         WorkerEnd {
             recorder,
             meter: self.meter,
             report,
             abandoned,
             finished_ns: now_ns.min(self.window.close_ns),
-            exhausted: self.load.exhausted(),
+            exhausted_ns,
+            pacer,
             interrupted,
             failure: issued.err(),
         }
@@ -113,11 +136,12 @@ impl Worker<'_> {
             if now_ns >= self.window.close_ns || self.stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            self.fill(now_ns, &mut requests);
+            let due_ns = self.fill(now_ns, &mut requests);
             if requests.is_empty() && self.load.exhausted() && self.queue.in_flight() == 0 {
                 return Ok(());
             }
-            self.advance(now_ns, &mut requests, &mut done).map_err(|error| error.to_string())?;
+            let until_ns = self.window.close_ns.min(now_ns + STOP_LATENCY_NS).min(due_ns);
+            self.advance((now_ns, until_ns), &mut requests, &mut done).map_err(|error| error.to_string())?;
             self.collect(&mut done, recorder);
             if recorder.consecutive_errors() >= HOPELESS_ERRORS {
                 return Err(hopeless(recorder));
@@ -125,25 +149,33 @@ impl Worker<'_> {
         }
     }
 
-    /// Turns free buffers into requests, as far as the load has something to issue.
-    fn fill(&mut self, now_ns: u64, requests: &mut Vec<Request>) {
+    /// Turns free buffers into requests, as far as the load has something to issue; returns when it will have more.
+    fn fill(&mut self, now_ns: u64, requests: &mut Vec<Request>) -> u64 {
         while let Some(buf) = self.free.pop() {
-            let Next::Issue { ticket } = self.load.next(now_ns) else {
-                self.free.push(buf);
-                return;
+            let (ticket, intended_ns) = match self.load.next(now_ns) {
+                Next::Issue { ticket, intended_ns } => (ticket, intended_ns),
+                Next::At(due_ns) => {
+                    self.free.push(buf);
+                    return due_ns;
+                }
+                Next::Finished => {
+                    self.free.push(buf);
+                    return u64::MAX;
+                }
             };
             let span = self.order.at(ticket);
             let token = buf.slot();
-            self.spans[token as usize] = span;
-            let op = op(self.operation, span);
+            self.slots[token as usize] = Slot { span, intended_ns };
+            let op = op(self.cell.operation, span);
             requests.push(Request { token, op, buf });
         }
+        u64::MAX
     }
 
-    /// Submits, and waits unless something ended at once.
+    /// Submits, and waits unless something ended at once; where `until_ns` is not later than now, it only looks.
     fn advance(
         &mut self,
-        now_ns: u64,
+        (now_ns, until_ns): (u64, u64),
         requests: &mut Vec<Request>,
         done: &mut Vec<Completion>,
     ) -> Result<(), QueueError> {
@@ -151,8 +183,7 @@ impl Worker<'_> {
             self.queue.submit(requests, done)?;
         }
         if done.is_empty() {
-            let until_ns = self.window.close_ns.min(now_ns + STOP_LATENCY_NS);
-            self.queue.wait(1, until_ns, done)?;
+            self.queue.wait(usize::from(until_ns > now_ns), until_ns, done)?;
         }
         Ok(())
     }
@@ -161,8 +192,12 @@ impl Worker<'_> {
         let (ops, bytes) = (recorder.ops, recorder.bytes);
         for completion in done.drain(..) {
             recorder.record(&completion, &self.window);
+            if let Some(pacer) = self.load.pacer() {
+                pacer.done(&completion, self.slots[completion.token as usize].intended_ns);
+            }
             if recorder.verified < VERIFIED_PER_WORKER && completion.stamps.done_ns < self.window.open_ns {
-                verify(self.verify_seed, &self.spans, &completion, recorder);
+                let slot = self.slots[completion.token as usize];
+                verify(self.verify_seed, op(self.cell.operation, slot.span), &completion, recorder);
             }
             self.free.push(completion.buf);
         }
@@ -187,12 +222,29 @@ fn hopeless(recorder: &Recorder) -> String {
     format!("{HOPELESS_ERRORS} reads in a row failed ({}); the worker gave up", kinds.join(", "))
 }
 
-fn verify(seed: Option<u64>, spans: &[ReadSpan], completion: &Completion, recorder: &mut Recorder) {
-    let (Some(seed), Ok(bytes)) = (seed, completion.result) else { return };
-    let span = spans[completion.token as usize];
-    recorder.verified += 1;
-    if payload::verify(seed, span.object, span.offset, &completion.buf.as_slice()[..bytes as usize]).is_err()
-    {
-        recorder.count_error(ErrorKind::Corrupt);
+/// Checks what lies in the buffer of an operation that read bytes.
+fn verify(seed: Option<u64>, op: Op, completion: &Completion, recorder: &mut Recorder) {
+    let buffer = completion.buf.as_slice();
+    let (Some(seed), Some((object, offset, bytes))) = (seed, last_read(op, buffer.len() as u64)) else {
+        return;
+    };
+    if completion.result.is_ok() && bytes > 0 {
+        recorder.verified += 1;
+        if payload::verify(seed, object, offset, &buffer[..bytes as usize]).is_err() {
+            recorder.count_error(ErrorKind::Corrupt);
+        }
+    }
+}
+
+/// Object, offset and length of what an operation read last. A whole file is read in pieces, of which the last is
+/// still in the buffer.
+fn last_read(op: Op, piece_bytes: u64) -> Option<(u32, u64, u64)> {
+    match op {
+        Op::Read { object, offset, len } => Some((object, offset, u64::from(len))),
+        Op::ReadFile { object, bytes } => {
+            let offset = bytes.saturating_sub(1) / piece_bytes * piece_bytes;
+            Some((object, offset, bytes - offset))
+        }
+        Op::Stat { .. } | Op::List { .. } => None,
     }
 }

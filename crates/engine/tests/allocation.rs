@@ -11,7 +11,7 @@ use backend::null::NullStore;
 use backend::{Clock, SharedStore};
 use dataset::{Key, Objects, Order};
 use engine::{Progress, RepSpec, run_rep};
-use plan::{Access, Cell, Engine, Limit};
+use plan::{Access, Arrivals, Cell, Engine, Limit, Load, Operation, Pace, Rate};
 
 struct Counting;
 
@@ -40,19 +40,20 @@ fn objects() -> Objects {
     Objects::uniform(Key::new("d").unwrap(), 1_000_000, 65_536)
 }
 
-/// Allocations of a whole repetition that makes `ops` reads.
-fn allocations_of(ops: u64, threads: u32) -> u64 {
-    let cell = Cell { threads, ..Cell::plain(Engine::Null, 4096, 32) };
+/// Allocations of a whole repetition that makes `ops` operations of `op_bytes`.
+fn allocations_of(ops: u64, cell: &Cell, op_bytes: u64) -> u64 {
     let store: SharedStore = Arc::new(NullStore::default());
     let objects = Arc::new(objects());
     let before = ALLOCATIONS.load(Ordering::Relaxed);
     let rep = run_rep(&RepSpec {
-        cell: &cell,
+        cell,
         store: &store,
         objects: &objects,
         verify_seed: None,
+        sample_bytes: 65_536.0,
+        line_bps: 1e12,
         warmup_ns: 0,
-        limit: Limit::Bytes { bytes: ops * 4096 },
+        limit: Limit::Bytes { bytes: ops * op_bytes },
         epoch: 0,
         cores: 1,
         clock: &Clock::real(),
@@ -67,11 +68,21 @@ fn allocations_of(ops: u64, threads: u32) -> u64 {
 /// One test, so that nothing else allocates meanwhile.
 #[test]
 fn neither_an_operation_nor_a_planned_access_allocates() {
-    allocations_of(1_000, 1);
-    for threads in [1, 2] {
-        let (few, many) = (allocations_of(10_000, threads), allocations_of(1_000_000, threads));
+    let closed = Cell::plain(Engine::Null, 4096, 32);
+    allocations_of(1_000, &closed, 4096);
+    let pace = |arrivals| Load::Paced(Pace { rate: Rate::OfLine { share: 1.0 }, arrivals, spin_ns: 10_000 });
+    let cells = [
+        (closed.clone(), 4096),
+        (Cell { threads: 2, ..closed.clone() }, 4096),
+        (Cell { operation: Operation::ReadFile, ..closed.clone() }, 65_536),
+        (Cell { load: pace(Arrivals::Constant), ..closed.clone() }, 4096),
+        (Cell { load: pace(Arrivals::Poisson), threads: 2, ..closed }, 4096),
+    ];
+    for (cell, op_bytes) in cells {
+        let (few, many) =
+            (allocations_of(10_000, &cell, op_bytes), allocations_of(1_000_000, &cell, op_bytes));
         // A second that begins costs each worker one histogram: a handful, where a million reads are counted.
-        assert!(many <= few + 64, "{few} allocations for 10,000 reads, {many} for 1,000,000");
+        assert!(many <= few + 64, "{few} allocations for 10,000 reads, {many} for 1,000,000 of {cell:?}");
     }
 
     let order = Order::new(&objects(), Access::ShuffledEpoch, 4096, 1).unwrap();

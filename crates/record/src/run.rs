@@ -94,6 +94,12 @@ pub struct Dataset {
     pub sample_bytes: f64,
     /// Hash over names, sizes and modification times.
     pub fingerprint: String,
+    /// Files of a user's folder that hold nothing and were left out.
+    #[serde(default)]
+    pub empty_files: u64,
+    /// Bytes of a user's files for which no storage is allocated: holes, or what a file system compresses.
+    #[serde(default)]
+    pub unallocated_bytes: u64,
 }
 
 /// One storage under test.

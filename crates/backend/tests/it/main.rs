@@ -4,12 +4,15 @@
 
 use std::sync::Arc;
 
-use backend::conformance::{Fixture, run};
+use backend::conformance::{Fixture, WholeFiles, run, run_whole};
 use backend::null::NullStore;
 use backend::simulated::{Fault, Simulated, Step};
 use backend::{Arena, Clock, Completion, ErrorKind, Op, OpError, QueueSpec, Request, Store};
 use dataset::{Key, Objects};
-use plan::{Cache, Registered};
+use plan::{Cache, Operation, Registered};
+
+/// What both fakes offer beside reads of blocks.
+const WHOLE: [Operation; 3] = [Operation::ReadFile, Operation::Stat, Operation::List];
 
 fn objects() -> Arc<Objects> {
     Arc::new(Objects::uniform(Key::new("d").unwrap(), 3, 20_001))
@@ -18,28 +21,32 @@ fn objects() -> Arc<Objects> {
 #[test]
 fn the_null_backend_conforms() {
     for copies in [false, true] {
-        run(&Fixture {
+        let fixture = Fixture {
             store: Arc::new(NullStore { copies }),
             objects: objects(),
             seed: None,
             caches: vec![Cache::Bypass],
             clock: Clock::real(),
             depth: 4,
-        });
+        };
+        run(&fixture);
+        run_whole(&WholeFiles { fixture: &fixture, operations: &WHOLE, by_name: false });
     }
 }
 
 #[test]
 fn the_simulated_backend_conforms() {
     let clock = Clock::simulated();
-    run(&Fixture {
+    let fixture = Fixture {
         store: Arc::new(Simulated::new(&clock, 2, 7, |_| Step::ok(1_000))),
         objects: objects(),
         seed: Some(7),
         caches: vec![Cache::Bypass],
         clock,
         depth: 4,
-    });
+    };
+    run(&fixture);
+    run_whole(&WholeFiles { fixture: &fixture, operations: &WHOLE, by_name: false });
 }
 
 /// Submits `count` reads at time zero and returns what came back, in order.

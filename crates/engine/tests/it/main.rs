@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod operation;
+mod paced;
 mod run;
 mod window;
 
@@ -9,10 +11,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use backend::simulated::{Simulated, Step};
-use backend::{Clock, SharedStore};
+use backend::{Clock, SharedStore, Store};
 use dataset::{Key, Objects};
 use engine::{Progress, RepOutcome, RepSpec, run_rep};
 use plan::{Cell, Engine, Limit};
+use record::Histogram;
 
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const SEED: u64 = 7;
@@ -33,7 +36,7 @@ pub(crate) struct Sim {
     pub(crate) objects: Arc<Objects>,
     pub(crate) warmup_ns: u64,
     pub(crate) limit: Limit,
-    pub(crate) stop: AtomicBool,
+    pub(crate) stop: Arc<AtomicBool>,
 }
 
 impl Sim {
@@ -43,15 +46,18 @@ impl Sim {
         script: impl Fn(u64) -> Step + Send + Sync + 'static,
     ) -> Self {
         let clock = Clock::simulated();
-        let store: SharedStore = Arc::new(Simulated::new(&clock, channels, SEED, script));
+        Self::on(Simulated::new(&clock, channels, SEED, script), &clock, queue_depth)
+    }
+
+    pub(crate) fn on(store: impl Store + 'static, clock: &Clock, queue_depth: u32) -> Self {
         Self {
-            clock,
-            store,
+            clock: clock.clone(),
+            store: Arc::new(store),
             cell: cell(queue_depth),
             objects: objects(1_000, 10_000),
             warmup_ns: 0,
             limit: Limit::Duration { duration_ns: 100 * MS },
-            stop: AtomicBool::new(false),
+            stop: Arc::default(),
         }
     }
 
@@ -61,6 +67,8 @@ impl Sim {
             store: &self.store,
             objects: &self.objects,
             verify_seed: Some(SEED),
+            sample_bytes: 10_000.0,
+            line_bps: 1e9,
             warmup_ns: self.warmup_ns,
             limit: self.limit,
             epoch: 0,
@@ -71,4 +79,9 @@ impl Sim {
         })
         .unwrap()
     }
+}
+
+/// A histogram of a repetition.
+pub(crate) fn histogram(rep: &RepOutcome, name: &str) -> Histogram<u64> {
+    rep.histograms[name].decode().unwrap()
 }

@@ -7,7 +7,7 @@ use backend::{ErrorKind, OpError};
 use plan::{Access, Cache, Limit};
 use record::Outcome;
 
-use crate::{MS, Sim};
+use crate::{MS, Sim, histogram};
 
 #[test]
 fn a_device_of_constant_latency_gives_exactly_depth_over_latency() {
@@ -17,7 +17,7 @@ fn a_device_of_constant_latency_gives_exactly_depth_over_latency() {
     // The reads that end at the closing of the window end outside it.
     assert_eq!(rep.counters["ops"], 4 * 99);
     assert_eq!(rep.counters["started"], 4 * 100);
-    let service_ns = rep.service_ns.decode().unwrap();
+    let service_ns = histogram(&rep, "service_ns");
     assert_eq!(service_ns.len(), 400);
     assert!(service_ns.equivalent(service_ns.max(), MS) && service_ns.equivalent(service_ns.min(), MS));
 }
@@ -27,7 +27,7 @@ fn a_deeper_queue_than_the_device_has_channels_adds_latency_and_no_throughput() 
     let shallow = Sim::new(2, 2, |_| Step::ok(MS)).run();
     let deep = Sim::new(8, 2, |_| Step::ok(MS)).run();
     assert_eq!(shallow.counters["ops"], deep.counters["ops"]);
-    let service_ns = deep.service_ns.decode().unwrap();
+    let service_ns = histogram(&deep, "service_ns");
     assert!(service_ns.equivalent(service_ns.value_at_quantile(0.5), 4 * MS));
 }
 
@@ -39,7 +39,7 @@ fn reads_of_the_warm_up_are_made_checked_and_not_counted() {
     // The tenth warm-up read ends as the window opens, and so counts for throughput alone.
     assert_eq!((rep.counters["warmup_ops"], rep.counters["started"], rep.counters["ops"]), (10, 100, 100));
     assert_eq!(rep.counters["verified"], 8);
-    let service_ns = rep.service_ns.decode().unwrap();
+    let service_ns = histogram(&rep, "service_ns");
     assert!(service_ns.equivalent(service_ns.max(), MS), "a warm-up latency was counted");
     assert_eq!(rep.window_start_ns, 50 * MS);
 }
@@ -49,7 +49,7 @@ fn a_stall_at_the_end_of_the_window_keeps_its_latency() {
     // Reads 0 to 98 take 1 ms; read 99 begins at 99 ms and ends at 599 ms, long after the window.
     let rep = Sim::new(1, 1, |n| Step::ok(if n == 99 { 500 * MS } else { MS })).run();
     assert_eq!((rep.counters["started"], rep.counters["ops"]), (100, 99));
-    let service_ns = rep.service_ns.decode().unwrap();
+    let service_ns = histogram(&rep, "service_ns");
     assert!(service_ns.equivalent(service_ns.max(), 500 * MS), "the tail was cut off");
 }
 
@@ -67,7 +67,7 @@ fn failures_are_counted_by_kind_and_move_no_bytes() {
     .run();
     assert_eq!((rep.errors["io"], rep.errors["eof"]), (10, 10));
     assert_eq!(rep.counters["started"], 80);
-    assert_eq!(rep.service_ns.decode().unwrap().len(), 80);
+    assert_eq!(histogram(&rep, "service_ns").len(), 80);
 }
 
 #[test]

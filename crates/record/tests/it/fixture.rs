@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use record::{Captured, Format, Line, Outcome, counter, read_intervals, read_run};
+use record::{Captured, Format, Line, Outcome, Rep, System, counter, read_intervals, read_run};
 
 use crate::sample;
 
@@ -11,9 +11,14 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 #[test]
-#[ignore = "writes tests/fixtures/v1, which is committed and never changed"]
-fn write_v1() {
-    sample::write(&fixture("v1"));
+#[ignore = "writes tests/fixtures/v1_1, which is committed and never changed"]
+fn write_v1_1() {
+    sample::write(&fixture("v1_1"));
+}
+
+fn reps(name: &str) -> Vec<Rep> {
+    let lines = read_run(&fixture(name)).unwrap().lines;
+    lines.into_iter().filter_map(|line| if let Line::Rep(rep) = line { Some(*rep) } else { None }).collect()
 }
 
 #[test]
@@ -34,12 +39,7 @@ fn format_1_0_is_read() {
 
 #[test]
 fn histograms_of_format_1_0_hold_what_was_counted() {
-    let record = read_run(&fixture("v1")).unwrap();
-    let reps: Vec<_> = record
-        .lines
-        .iter()
-        .filter_map(|line| if let Line::Rep(rep) = line { Some(rep) } else { None })
-        .collect();
+    let reps = reps("v1");
     assert_eq!(reps.len(), 4);
     assert!(matches!(&reps[3].outcome, Outcome::Failed { reason } if reason.contains("ended early")));
     for rep in reps {
@@ -47,6 +47,42 @@ fn histograms_of_format_1_0_hold_what_was_counted() {
         assert_eq!(latencies.len(), rep.counters[counter::OPS]);
         // Read 250 of 500, each 997 ns slower than the one before, from 80 us.
         assert!(latencies.equivalent(latencies.value_at_quantile(0.5), 80_000 + 249 * 997));
+    }
+}
+
+#[test]
+fn what_format_1_0_does_not_hold_is_unknown() {
+    let record = read_run(&fixture("v1")).unwrap();
+    let cell = &record.run.cells[0];
+    assert_eq!((cell.operation.as_str(), &cell.pace, cell.submit_batch), ("read", &None, None));
+    for rep in reps("v1") {
+        assert_eq!((rep.system, rep.cache.names_dropped), (System::default(), None));
+    }
+}
+
+#[test]
+fn format_1_1_is_read() {
+    let record = read_run(&fixture("v1_1")).unwrap();
+    assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 1 }));
+    let cell = &record.run.cells[0];
+    assert_eq!((cell.operation.as_str(), cell.submit_batch), ("read_file", Some(8)));
+    let pace = cell.pace.as_ref().unwrap();
+    assert_eq!((pace.rate_bps, pace.of_line, pace.batch_samples), (None, Some(1.1), Some(3_200)));
+    assert_eq!((pace.arrivals.as_str(), pace.spin_ns), ("batch", 60_000));
+}
+
+#[test]
+fn system_figures_of_format_1_1_are_read() {
+    for rep in reps("v1_1") {
+        let system = rep.system;
+        let device = system.device.unwrap();
+        assert_eq!((device.name.as_str(), device.reads, device.read_bytes), ("nvme0n1", 1_000, 65_540_096));
+        assert_eq!((device.weighted_ns, device.wall_ns), (60_000_000_000, 2_000_000_100));
+        assert_eq!(system.process_read_bytes, Some(65_536_000));
+        assert_eq!(system.core_busy_ns, [1_500_000_000, 20_000_000]);
+        assert_eq!(system.memory_before.unwrap().cached_bytes, 500_000_000);
+        assert_eq!(system.memory_after.unwrap().dirty_bytes, 4_096);
+        assert_eq!(rep.cache.names_dropped, Some(true));
     }
 }
 

@@ -6,8 +6,8 @@ use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 use record::{
-    CacheProof, Ceiling, End, HistogramText, Line, NotRun, Outcome, Redactor, Rep, Role, RunWriter,
-    SCENARIO_FILE, Usage, encode, new_histogram, read_intervals, read_run,
+    CacheProof, Ceiling, Cell, Device, End, HistogramText, Line, Memory, NotRun, Outcome, Pace, Redactor,
+    Rep, Role, RunWriter, SCENARIO_FILE, System, Usage, encode, new_histogram, read_intervals, read_run,
 };
 
 use crate::sample;
@@ -82,23 +82,82 @@ fn usage() -> impl Strategy<Value = Usage> {
 }
 
 fn cache() -> impl Strategy<Value = CacheProof> {
-    (text(), any::<u64>(), option::of(any::<u64>()), option::of(any::<u64>())).prop_map(
-        |(method, total_bytes, before_bytes, after_bytes)| CacheProof {
+    (text(), any::<u64>(), any::<[Option<u64>; 2]>(), any::<Option<bool>>()).prop_map(
+        |(method, total_bytes, [before_bytes, after_bytes], names_dropped)| CacheProof {
             method,
             total_bytes,
             before_bytes,
             after_bytes,
-            names_dropped: None,
+            names_dropped,
         },
     )
 }
 
+fn device() -> impl Strategy<Value = Device> {
+    (text(), any::<[u64; 10]>()).prop_map(|(name, counters)| Device {
+        name,
+        reads: counters[0],
+        reads_merged: counters[1],
+        read_bytes: counters[2],
+        read_ns: counters[3],
+        writes: counters[4],
+        write_bytes: counters[5],
+        write_ns: counters[6],
+        busy_ns: counters[7],
+        weighted_ns: counters[8],
+        wall_ns: counters[9],
+    })
+}
+
+fn memory() -> impl Strategy<Value = Memory> {
+    any::<[u64; 3]>().prop_map(|[available_bytes, cached_bytes, dirty_bytes]| Memory {
+        available_bytes,
+        cached_bytes,
+        dirty_bytes,
+    })
+}
+
+fn system() -> impl Strategy<Value = System> {
+    let memories = (option::of(memory()), option::of(memory()));
+    (any::<Option<u64>>(), option::of(device()), vec(any::<u64>(), 0..5), memories).prop_map(
+        |(process_read_bytes, device, core_busy_ns, (memory_before, memory_after))| System {
+            process_read_bytes,
+            device,
+            core_busy_ns,
+            memory_before,
+            memory_after,
+        },
+    )
+}
+
+fn pace() -> impl Strategy<Value = Pace> {
+    let rates = (option::of(0.0..1e12_f64), option::of(0.0..10.0_f64));
+    (rates, text(), any::<Option<u64>>(), any::<u64>()).prop_map(
+        |((rate_bps, of_line), arrivals, batch_samples, spin_ns)| Pace {
+            rate_bps,
+            of_line,
+            arrivals,
+            batch_samples,
+            spin_ns,
+        },
+    )
+}
+
+fn cell() -> impl Strategy<Value = Cell> {
+    (text(), option::of(pace()), any::<Option<u32>>()).prop_map(|(operation, pace, submit_batch)| Cell {
+        operation,
+        pace,
+        submit_batch,
+        ..sample::run().cells.remove(0)
+    })
+}
+
 fn rep() -> impl Strategy<Value = Rep> {
     let numbers = (any::<[u32; 5]>(), any::<[u64; 2]>(), any::<bool>());
-    let counted = (counts(), counts(), btree_map(text(), histogram(), 0..3), usage(), cache());
+    let counted = (counts(), counts(), btree_map(text(), histogram(), 0..3), usage(), cache(), system());
     let words = (text(), text(), outcome(), btree_map(text(), text(), 0..3));
     (numbers, counted, words).prop_map(
-        |((numbers, window, confirm), (counters, errors, histograms, usage, cache), words)| {
+        |((numbers, window, confirm), (counters, errors, histograms, usage, cache, system), words)| {
             let (cell, variant, outcome, granted) = words;
             Rep {
                 cell,
@@ -118,7 +177,7 @@ fn rep() -> impl Strategy<Value = Rep> {
                 usage,
                 cache,
                 granted,
-                system: record::System::default(),
+                system,
             }
         },
     )
@@ -156,6 +215,15 @@ fn line() -> impl Strategy<Value = Line> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_cells_are_read_as_they_were_written(cells in vec(cell(), 0..4)) {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = folder.path().join("run");
+        let run = record::Run { cells, ..sample::run() };
+        RunWriter::create(&dir, &run, "", &sample::environment(), Redactor::default()).unwrap();
+        prop_assert_eq!(read_run(&dir).unwrap().run, run);
+    }
 
     #[test]
     fn any_lines_are_read_as_they_were_written(lines in vec(line(), 0..5)) {

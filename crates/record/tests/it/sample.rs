@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use record::{
-    Axis, CacheProof, Captured, Ceiling, Cell, Dataset, End, Environment, Fact, Format, Gate, Interval,
-    Limit, Line, LoadAverage, Measure, Need, NotRun, Outcome, Redactor, Rep, RepIntervals, Role, Run,
-    RunWriter, Skipped, Target, Tool, Usage, counter, encode, new_histogram, new_interval_histogram,
+    Axis, CacheProof, Captured, Ceiling, Cell, Dataset, Device, End, Environment, Fact, Format, Gate,
+    Interval, Limit, Line, LoadAverage, Measure, Memory, Need, NotRun, Outcome, Pace, Redactor, Rep,
+    RepIntervals, Role, Run, RunWriter, Skipped, System, Target, Tool, Usage, counter, encode, new_histogram,
+    new_interval_histogram,
 };
 
 pub(crate) const SCENARIO: &str = "version = 1\ntargets.data = { at = \"/mnt/data/bench\" }\n";
@@ -44,6 +45,8 @@ pub(crate) fn run() -> Run {
             bytes: 13_107_200,
             sample_bytes: 114_660.5,
             fingerprint: "ab12".to_owned(),
+            empty_files: 0,
+            unallocated_bytes: 0,
         }],
         targets: vec![Target {
             name: "data".to_owned(),
@@ -101,9 +104,15 @@ fn cell() -> Cell {
         cache: "cold".to_owned(),
         auto_group: Some(0),
         axes: vec![Axis { name: "block_size".to_owned(), value: "131072".to_owned(), unit: "B".to_owned() }],
-        operation: "read".to_owned(),
-        pace: None,
-        submit_batch: None,
+        operation: "read_file".to_owned(),
+        pace: Some(Pace {
+            rate_bps: None,
+            of_line: Some(1.1),
+            arrivals: "batch".to_owned(),
+            batch_samples: Some(3_200),
+            spin_ns: 60_000,
+        }),
+        submit_batch: Some(8),
     }
 }
 
@@ -176,10 +185,33 @@ fn rep(order: u32, outcome: Outcome) -> Rep {
             total_bytes: 13_107_200,
             before_bytes: Some(0),
             after_bytes: None,
-            names_dropped: None,
+            names_dropped: Some(true),
         },
         granted: BTreeMap::from([("registered".to_owned(), "buffers and files".to_owned())]),
-        system: record::System::default(),
+        system: system(),
+    }
+}
+
+fn system() -> System {
+    let memory = Memory { available_bytes: 8_000_000_000, cached_bytes: 500_000_000, dirty_bytes: 4_096 };
+    System {
+        process_read_bytes: Some(65_536_000),
+        device: Some(Device {
+            name: "nvme0n1".to_owned(),
+            reads: 1_000,
+            reads_merged: 7,
+            read_bytes: 65_540_096,
+            read_ns: 90_000_000,
+            writes: 3,
+            write_bytes: 12_288,
+            write_ns: 200_000,
+            busy_ns: 1_900_000_000,
+            weighted_ns: 60_000_000_000,
+            wall_ns: 2_000_000_100,
+        }),
+        core_busy_ns: vec![1_500_000_000, 20_000_000],
+        memory_before: Some(memory),
+        memory_after: Some(Memory { cached_bytes: 565_536_000, ..memory }),
     }
 }
 

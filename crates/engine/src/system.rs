@@ -1,0 +1,238 @@
+//! What the whole machine did while a window was open: the device below, the processors, the memory.
+
+mod parse;
+mod text;
+
+use record::{Device, Memory, System};
+
+pub(crate) use text::Text;
+
+/// Files of the kernel that stay open between the two readings; each may be missing.
+#[derive(Debug)]
+pub(crate) struct Sources {
+    device: Option<DeviceSource>,
+    process_io: Option<Text>,
+    stat: Option<Text>,
+    meminfo: Option<Text>,
+}
+
+impl Sources {
+    /// Opens what the kernel offers, and reads each file once, so that its buffer has its size before it counts.
+    pub(crate) fn open(device: Option<&str>) -> Self {
+        let mut sources = Self {
+            device: device.and_then(DeviceSource::open),
+            process_io: Text::open("/proc/self/io"),
+            stat: Text::open("/proc/stat"),
+            meminfo: Text::open("/proc/meminfo"),
+        };
+        sources.read();
+        sources
+    }
+
+    /// One reading. What is compared with each other is read first, at once.
+    pub(crate) fn read(&mut self) -> Reading {
+        let device = self.device.as_mut().and_then(DeviceSource::read);
+        let process_read_bytes = read(&mut self.process_io, parse::process_read_bytes);
+        let (core_busy_ns, steal_ns) =
+            read(&mut self.stat, |stat| Some((parse::core_busy_ns(stat), parse::steal_ns(stat))))
+                .unwrap_or_default();
+        let memory = read(&mut self.meminfo, parse::memory);
+        Reading { device, process_read_bytes, core_busy_ns, steal_ns, memory }
+    }
+
+    /// What changed from `before` to `after`, read `wall_ns` apart.
+    pub(crate) fn between(&self, before: &Reading, after: &Reading, wall_ns: u64) -> System {
+        let device = || {
+            let name = &self.device.as_ref()?.name;
+            after.device?.since(before.device.as_ref()?, name, wall_ns)
+        };
+        let process_read_bytes = || after.process_read_bytes?.checked_sub(before.process_read_bytes?);
+        System {
+            process_read_bytes: process_read_bytes(),
+            device: device(),
+            core_busy_ns: busy_between(&before.core_busy_ns, &after.core_busy_ns).unwrap_or_default(),
+            memory_before: before.memory,
+            memory_after: after.memory,
+        }
+    }
+}
+
+/// The counters at one moment; each may be unknown.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    device: Option<DeviceCounters>,
+    process_read_bytes: Option<u64>,
+    core_busy_ns: Vec<u64>,
+    /// Time stolen by the hypervisor, all processors.
+    pub(crate) steal_ns: Option<u64>,
+    memory: Option<Memory>,
+}
+
+fn read<T>(source: &mut Option<Text>, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+    parse(source.as_mut()?.read()?)
+}
+
+/// Nothing where processors came or went, or a counter went backwards.
+fn busy_between(before: &[u64], after: &[u64]) -> Option<Vec<u64>> {
+    if before.len() != after.len() {
+        return None;
+    }
+    after.iter().zip(before).map(|(after, before)| after.checked_sub(*before)).collect()
+}
+
+/// Where one device's counters are read.
+#[derive(Debug)]
+struct DeviceSource {
+    name: String,
+    row: Row,
+}
+
+/// The same figures, from either place.
+#[derive(Debug)]
+enum Row {
+    /// `/sys/class/block/NAME/stat`: the kernel adds up this device alone. For `/proc/diskstats` it adds up every
+    /// counter of every device over every processor, which takes milliseconds on a large machine.
+    Own(Text),
+    /// `/proc/diskstats`, where `/sys` is hidden.
+    Among(Text),
+}
+
+impl DeviceSource {
+    fn open(name: &str) -> Option<Self> {
+        // A `/` in a device's name is a `!` in its folder's: `cciss!c0d0`.
+        let own = Text::open(&format!("/sys/class/block/{}/stat", name.replace('/', "!"))).map(Row::Own);
+        let row = own.or_else(|| Text::open("/proc/diskstats").map(Row::Among))?;
+        Some(Self { name: name.to_owned(), row })
+    }
+
+    fn read(&mut self) -> Option<DeviceCounters> {
+        let row = match &mut self.row {
+            Row::Own(stat) => stat.read()?,
+            Row::Among(diskstats) => parse::row_of(diskstats.read()?, &self.name)?,
+        };
+        DeviceCounters::parse(row)
+    }
+}
+
+/// A device's counters since it appeared, in the units of the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct DeviceCounters {
+    reads: u64,
+    reads_merged: u64,
+    read_bytes: u64,
+    read_ns: u64,
+    writes: u64,
+    write_bytes: u64,
+    write_ns: u64,
+    busy_ns: u64,
+    weighted_ns: u64,
+}
+
+impl DeviceCounters {
+    /// `None` where any counter went backwards: it wrapped (the kernel's milliseconds have 32 bits), or another
+    /// device has this name now.
+    fn since(&self, before: &Self, name: &str, wall_ns: u64) -> Option<Device> {
+        Some(Device {
+            name: name.to_owned(),
+            reads: self.reads.checked_sub(before.reads)?,
+            reads_merged: self.reads_merged.checked_sub(before.reads_merged)?,
+            read_bytes: self.read_bytes.checked_sub(before.read_bytes)?,
+            read_ns: self.read_ns.checked_sub(before.read_ns)?,
+            writes: self.writes.checked_sub(before.writes)?,
+            write_bytes: self.write_bytes.checked_sub(before.write_bytes)?,
+            write_ns: self.write_ns.checked_sub(before.write_ns)?,
+            busy_ns: self.busy_ns.checked_sub(before.busy_ns)?,
+            weighted_ns: self.weighted_ns.checked_sub(before.weighted_ns)?,
+            wall_ns,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COUNTERS: DeviceCounters = DeviceCounters {
+        reads: 10,
+        reads_merged: 20,
+        read_bytes: 30,
+        read_ns: 40,
+        writes: 50,
+        write_bytes: 60,
+        write_ns: 70,
+        busy_ns: 80,
+        weighted_ns: 90,
+    };
+
+    #[test]
+    fn a_devices_figures_are_what_was_added() {
+        let after = DeviceCounters { reads: 13, read_bytes: 530, weighted_ns: 97, ..COUNTERS };
+        let device = after.since(&COUNTERS, "vda", 1_000).unwrap();
+        let expected = Device {
+            name: "vda".to_owned(),
+            reads: 3,
+            read_bytes: 500,
+            weighted_ns: 7,
+            wall_ns: 1_000,
+            ..Device::default()
+        };
+        assert_eq!(device, expected);
+    }
+
+    #[test]
+    fn a_counter_that_went_backwards_is_no_figure() {
+        let wrapped = DeviceCounters { weighted_ns: 5, ..COUNTERS };
+        assert_eq!(wrapped.since(&COUNTERS, "vda", 1_000), None);
+        let replaced = DeviceCounters { reads: 1, ..COUNTERS };
+        assert_eq!(replaced.since(&COUNTERS, "vda", 1_000), None);
+    }
+
+    #[test]
+    fn processors_that_came_or_went_leave_no_figure() {
+        assert_eq!(busy_between(&[5, 7], &[8, 7]), Some(vec![3, 0]));
+        assert_eq!(busy_between(&[5, 7], &[8]), None);
+        assert_eq!(busy_between(&[5, 7], &[8, 6]), None);
+    }
+
+    #[test]
+    fn a_device_that_vanished_is_none_and_hides_nothing_else() {
+        let sources = Sources {
+            device: Some(DeviceSource {
+                name: "sdb".to_owned(),
+                row: Row::Among(Text::open("/proc/diskstats").unwrap()),
+            }),
+            process_io: None,
+            stat: None,
+            meminfo: None,
+        };
+        let before = Reading { device: Some(COUNTERS), process_read_bytes: Some(5), ..Reading::default() };
+        let after = Reading { process_read_bytes: Some(9), ..Reading::default() };
+        let expected = System { process_read_bytes: Some(4), ..System::default() };
+        assert_eq!(sources.between(&before, &after, 1_000), expected);
+    }
+
+    #[test]
+    fn this_machine_is_read_without_a_device() {
+        let mut sources = Sources::open(Some("no-such-device"));
+        let (before, after) = (sources.read(), sources.read());
+        let system = sources.between(&before, &after, 1_000);
+        assert_eq!(system.device, None);
+        assert!(!system.core_busy_ns.is_empty());
+        assert!(system.memory_after.unwrap().available_bytes > 0);
+    }
+
+    #[test]
+    fn a_devices_own_file_and_its_row_among_all_say_the_same() {
+        let diskstats = std::fs::read_to_string("/proc/diskstats").unwrap();
+        let names = diskstats.lines().filter_map(|line| line.split_whitespace().nth(2));
+        for name in names {
+            let Some(mut own) = DeviceSource::open(name) else { continue };
+            let row = Row::Among(Text::open("/proc/diskstats").unwrap());
+            let mut among = DeviceSource { name: name.to_owned(), row };
+            let (first, row, last) = (own.read().unwrap(), among.read().unwrap(), own.read().unwrap());
+            // Others may use the device meanwhile.
+            assert!(first.read_bytes <= row.read_bytes && row.read_bytes <= last.read_bytes, "{name}");
+            assert!(first.writes <= row.writes && row.writes <= last.writes, "{name}");
+        }
+    }
+}
