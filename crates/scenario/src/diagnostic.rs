@@ -150,6 +150,10 @@ impl Problems {
         self.list.is_empty()
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
     /// Leaves out what may be a consequence of syntax errors: absences, and anything said of the `places`
     /// that could not be read.
     pub(crate) fn without_consequences(mut self, places: &[Span]) -> Self {

@@ -19,6 +19,12 @@ pub fn from_path(at: &str, need: Option<&str>) -> Source {
     Source { name: COMMAND_LINE.to_owned(), text }
 }
 
+/// As [`from_path`], for the node of a block device: it is only ever read, and the scenario says so.
+pub fn from_device(at: &str, need: Option<&str>) -> Source {
+    let Source { name, text } = from_path(at, need);
+    Source { name, text: format!("{text}dataset.source = \"existing\"\n") }
+}
+
 /// Checks a scenario as far as no machine is needed: on one that grants everything it asks.
 pub fn check_shape(text: &str) -> Result<(), Diagnostics> {
     let source = Source { name: COMMAND_LINE.to_owned(), text: text.to_owned() };

@@ -5,7 +5,7 @@
 /// Keys by table; `targets` stands for each of its tables.
 const KEYS: &[(&str, &[&str])] = &[
     ("", &["training", "cache_tier", "checkpoint", "copy"]),
-    ("dataset", &["layout", "distribution", "compressibility"]),
+    ("dataset", &["layout", "compressibility"]),
     (
         "targets",
         &[
@@ -20,12 +20,11 @@ const KEYS: &[(&str, &[&str])] = &[
             "emulate",
         ],
     ),
-    ("load", &["rate"]),
     ("gate", &["utilization", "at", "regression", "baseline", "runs", "may_differ"]),
 ];
 
 /// Values of `load.mode`.
-const MODES: &[&str] = &["paced", "training"];
+const MODES: &[&str] = &["training"];
 
 /// Whether a later version has `key` in the table at `path`.
 pub(crate) fn is_key(path: &str, key: &str) -> bool {

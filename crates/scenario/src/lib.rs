@@ -11,6 +11,7 @@ mod host;
 mod init;
 mod later;
 mod list;
+mod offered;
 mod overrides;
 mod reader;
 mod resolve;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 
 pub use diagnostic::{Diagnostics, Source};
 pub use host::{HostFacts, PathFacts};
-pub use init::{check_shape, from_path, init};
+pub use init::{check_shape, from_device, from_path, init};
 pub use schema::schema_json;
 
 use diagnostic::Problems;
@@ -83,7 +84,8 @@ pub fn resolve(scenario: &Scenario, host: &HostFacts) -> Result<Plan, Diagnostic
 }
 
 impl Scenario {
-    /// The folder of every target that has one, as written: what [`HostFacts::paths`] must describe.
+    /// The path of every target that has one, a folder or a block device, as written: what
+    /// [`HostFacts::paths`] must describe.
     pub fn local_paths(&self) -> Vec<String> {
         let mut paths: Vec<String> = Vec::new();
         for target in &self.written.targets {

@@ -31,7 +31,8 @@ macro_rules! number_and {
 }
 
 const SIZE_PATTERN: &str = number_and!("(B|[kMGTPE]B|[KMGTPE]iB)");
-const RATE_PATTERN: &str = number_and!("([kMGTPE]?B|[KMGTPE]iB|[kMGT]?b|[kMGT]?bit)/s");
+pub(crate) const RATE_PATTERN: &str = number_and!("([kMGTPE]?B|[KMGTPE]iB|[kMGT]?b|[kMGT]?bit)/s");
+pub(crate) const PERCENT_PATTERN: &str = number_and!("%");
 const DURATION_PATTERN: &str = number_and!("(ns|us|µs|ms|s|m|min|h|d)");
 
 /// Words for people: not empty, one line, nothing a terminal would obey.
@@ -282,7 +283,7 @@ impl Written for Flag {
 }
 
 /// A quoted number with a unit. A bare number is told how to carry `unit`, the smallest one.
-fn quantity<T: Written, Q>(
+pub(crate) fn quantity<T: Written, Q>(
     node: &Node,
     path: &str,
     unit: &str,

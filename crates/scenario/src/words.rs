@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use plan::{Access, Cache, CellOrder, Engine, OnUnavailable, Registered};
+use plan::{Access, Advice, Cache, CellOrder, Engine, OnUnavailable, Operation, Registered};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::{Problem, Problems};
@@ -65,15 +65,60 @@ impl<T: Vocabulary> JsonSchema for Word<T> {
     }
 }
 
-/// How reads are timed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How operations are timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Mode {
+    #[default]
     Closed,
+    Paced,
 }
 
 impl Vocabulary for Mode {
-    const WORDS: &'static [(&'static str, Self, &'static str)] =
-        &[("closed", Self::Closed, "A read is issued as soon as one has ended: the depth is kept full.")];
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("closed", Self::Closed, "A read is issued as soon as one has ended: the depth is kept full."),
+        (
+            "paced",
+            Self::Paced,
+            "Each read has its time, whatever became of those before it: an open loop at `rate`. Its response time \
+             counts from that time, so what waits for a free slot is seen.",
+        ),
+    ];
+}
+
+/// How the arrivals of an open loop are spread; the samples of a step are another key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Arrival {
+    #[default]
+    Constant,
+    Poisson,
+    Batch,
+}
+
+impl Vocabulary for Arrival {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("constant", Self::Constant, "At equal distances."),
+        ("poisson", Self::Poisson, "Independently of each other (exponential distances, seeded)."),
+        ("batch", Self::Batch, "A training step at a time: all samples of a batch are wanted at once."),
+    ];
+}
+
+/// How the sizes of files spread; the standard deviation is another key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Sizes {
+    #[default]
+    Fixed,
+    LogNormal,
+}
+
+impl Vocabulary for Sizes {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("fixed", Self::Fixed, "All files have the sample size."),
+        (
+            "lognormal",
+            Self::LogNormal,
+            "Sizes spread as those of images do: the sample size is their mean, `sample_size_stdev` their spread.",
+        ),
+    ];
 }
 
 /// Where the files that are read come from.
@@ -87,14 +132,59 @@ pub(crate) enum Origin {
 impl Vocabulary for Origin {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("generate", Self::Generate, "feedline writes incompressible files into a folder marked as its own."),
-        ("existing", Self::Existing, "The files already below each target's path; nothing is written there."),
+        (
+            "existing",
+            Self::Existing,
+            "What is at each target's path already: files, or a block device. Nothing is written there.",
+        ),
     ];
 }
 
 impl Vocabulary for Engine {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("io_uring", Self::IoUring, "Linux io_uring, one ring per thread."),
-        ("pread", Self::Pread, "One blocking pread at a time per thread: the queue depth is the threads."),
+        ("pread", Self::Pread, "One blocking call at a time per thread: the queue depth is the threads."),
+        (
+            "mmap",
+            Self::Mmap,
+            "A memory map, from which each read is copied; the queue depth is the threads. Always through the page \
+             cache, and only `operation = \"read\"`.",
+        ),
+    ];
+}
+
+impl Vocabulary for Advice {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("normal", Self::Normal, "None: the kernel reads ahead of every fault."),
+        ("random", Self::Random, "MADV_RANDOM: a fault reads its own page and nothing else."),
+        ("sequential", Self::Sequential, "MADV_SEQUENTIAL: the kernel reads far ahead."),
+        (
+            "willneed",
+            Self::WillNeed,
+            "MADV_RANDOM for the mapping, and MADV_WILLNEED for each block just before it is copied.",
+        ),
+    ];
+}
+
+impl Vocabulary for Operation {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("read", Self::Read, "Blocks are read from files that stay open."),
+        (
+            "read_file",
+            Self::ReadFile,
+            "A whole file is opened, looked at (fstat), read in blocks and closed: a sample as a DataLoader fetches \
+             it. The queue depth is files under way. Not with mmap.",
+        ),
+        (
+            "stat",
+            Self::Stat,
+            "A file is looked at by its name; no bytes are read, so there is no verdict. Not with mmap.",
+        ),
+        (
+            "list",
+            Self::List,
+            "A folder is read entry by entry; no bytes of files are read, so there is no verdict. Only with pread.",
+        ),
     ];
 }
 
@@ -132,6 +222,12 @@ impl Vocabulary for Cache {
         ("cold", Self::Cold, "Evicted before each repetition, proven so, and no byte read twice."),
         ("warm", Self::Warm, "Read in full before each repetition, proven resident."),
         ("bypass", Self::Bypass, "Direct I/O: the page cache takes no part."),
+        (
+            "dontcache",
+            Self::DontCache,
+            "Evicted before each repetition, and read through the page cache, which drops each page at once \
+             (RWF_DONTCACHE; Linux 6.14 and a file system that has it).",
+        ),
     ];
 }
 

@@ -1,8 +1,9 @@
 //! Which treatments of the page cache one target is measured with.
 //!
-//! Two keys speak of it: `load.cache` for all targets, `direct` for one. Together they must agree.
+//! Two keys speak of it: `load.cache` for all targets, `direct` for one. Together they must agree, and with
+//! what is done and how.
 
-use plan::Cache;
+use plan::{Cache, Engine, Operation};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::PathFacts;
@@ -11,24 +12,83 @@ use crate::reader::Field;
 use crate::value::Flag;
 use crate::words::Word;
 
+use super::load::Task;
+
+/// What a target says of the page cache, and the path it is at.
+pub(super) struct Subject<'a> {
+    pub(super) direct: &'a Field<Axis<Flag>>,
+    pub(super) cache: &'a Field<Axis<Word<Cache>>>,
+    /// Where the address was written.
+    pub(super) at: Span,
+    pub(super) facts: &'a PathFacts,
+}
+
+/// An operation by one of the target's engines, and the treatments that go with both.
+#[derive(Debug, Clone)]
+pub(super) struct Way {
+    /// Index of the engine.
+    pub(super) lane: usize,
+    pub(super) operation: Operation,
+    pub(super) caches: Vec<Cache>,
+}
+
 /// One treatment, and the value that asked for it, if any did.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Choice {
-    pub(super) cache: Cache,
+struct Choice {
+    cache: Cache,
+    by_direct: bool,
     span: Option<Span>,
 }
 
-/// The treatments for a target on a path with these `facts`, which was written at `at`.
+impl Choice {
+    /// As it was written.
+    fn words(self) -> String {
+        if self.by_direct {
+            return format!("direct = {}", self.cache == Cache::Bypass);
+        }
+        format!("cache = \"{}\"", self.cache.name())
+    }
+}
+
+/// Every operation by every engine; `None` when a treatment is impossible, after saying why.
 pub(super) fn resolve(
-    direct: &Field<Axis<Flag>>,
-    cache: &Field<Axis<Word<Cache>>>,
-    at: Span,
-    facts: &PathFacts,
+    subject: &Subject<'_>,
+    engines: &[(Engine, Option<Span>)],
+    tasks: &[Task],
     problems: &mut Problems,
-) -> Option<Vec<Choice>> {
-    let choices = match (direct, cache) {
+) -> Option<Vec<Way>> {
+    let before = problems.len();
+    let written = written(subject, problems)?;
+    for choice in written.iter().flatten() {
+        let of_tasks = tasks.iter().filter_map(|task| refuse_for_task(*choice, *task, tasks.len()));
+        let of_engines =
+            engines.iter().filter_map(|(engine, span)| refuse_for_engine(*choice, *engine, *span));
+        let refused = refuse_for_path(*choice, subject).into_iter().chain(of_tasks).chain(of_engines);
+        refused.for_each(|problem| problems.push(problem));
+    }
+    let mut ways = Vec::new();
+    for (lane, (engine, _)) in engines.iter().enumerate() {
+        for task in tasks {
+            let default = default_choice(*engine, task.operation, subject.facts);
+            let choices = written.clone().unwrap_or_else(|| vec![default]);
+            if written.is_none()
+                && let Some(problem) = refuse_for_path(default, subject)
+            {
+                problems.push(problem);
+            }
+            let caches = choices.into_iter().map(|choice| choice.cache).collect();
+            ways.push(Way { lane, operation: task.operation, caches });
+        }
+    }
+    (problems.len() == before).then_some(ways)
+}
+
+/// The treatments as written. `Some(None)` where none was; `None` when they were wrong.
+#[expect(clippy::option_option, reason = "absent and wrong differ")]
+fn written(subject: &Subject<'_>, problems: &mut Problems) -> Option<Option<Vec<Choice>>> {
+    let choices = match (subject.direct, subject.cache) {
         (Field::Wrong(_), _) | (_, Field::Wrong(_)) => return None,
-        (Field::Absent, Field::Absent) => vec![Choice { cache: by_default(facts), span: None }],
+        (Field::Absent, Field::Absent) => return Some(None),
         (Field::Given(direct), Field::Absent) => direct.value.0.iter().map(from_direct).collect(),
         (Field::Absent, Field::Given(cache)) => cache.value.0.iter().map(from_cache).collect(),
         (Field::Given(direct), Field::Given(cache)) => {
@@ -36,25 +96,27 @@ pub(super) fn resolve(
             cache.value.0.iter().map(from_cache).collect()
         }
     };
-    let mut possible = true;
-    for problem in choices.iter().filter_map(|choice| refuse(*choice, at, facts)) {
-        problems.push(problem);
-        possible = false;
-    }
-    possible.then_some(choices)
+    Some(Some(choices))
 }
 
-fn by_default(facts: &PathFacts) -> Cache {
-    if facts.direct_align_bytes.is_some() { Cache::Bypass } else { Cache::Cold }
+/// Names and inodes are in memory while a training job runs; blocks of its data are not.
+fn default_choice(engine: Engine, operation: Operation, facts: &PathFacts) -> Choice {
+    let cache = match (operation, engine) {
+        (Operation::Stat | Operation::List, _) => Cache::Warm,
+        (_, Engine::Mmap) => Cache::Cold,
+        _ if facts.direct_align_bytes.is_some() => Cache::Bypass,
+        _ => Cache::Cold,
+    };
+    Choice { cache, by_direct: false, span: None }
 }
 
 fn from_direct(item: &Item<Flag>) -> Choice {
     let cache = if item.value.0 { Cache::Bypass } else { Cache::Cold };
-    Choice { cache, span: Some(item.span) }
+    Choice { cache, by_direct: true, span: Some(item.span) }
 }
 
 fn from_cache(item: &Item<Word<Cache>>) -> Choice {
-    Choice { cache: item.value.0, span: Some(item.span) }
+    Choice { cache: item.value.0, by_direct: false, span: Some(item.span) }
 }
 
 /// Every treatment must be one that `direct` allows, and every value of `direct` must have a treatment.
@@ -79,7 +141,33 @@ fn agreed(directs: &[Item<Flag>], caches: &[Item<Word<Cache>>], problems: &mut P
     None
 }
 
-fn refuse(choice: Choice, at: Span, facts: &PathFacts) -> Option<Problem> {
+fn is_about_pages(cache: Cache) -> bool {
+    matches!(cache, Cache::Bypass | Cache::DontCache)
+}
+
+fn refuse_for_task(choice: Choice, task: Task, tasks: usize) -> Option<Problem> {
+    let span = choice.span.filter(|_| is_about_pages(choice.cache) && !task.operation.reads_bytes())?;
+    let message = format!("{} means nothing for `{}`", choice.words(), task.operation.name());
+    let help = "write cache = \"cold\", which evicts names and inodes, or \"warm\"";
+    let several = if tasks > 1 { "; or measure the operations in scenarios of their own" } else { "" };
+    Some(
+        Problem::new(message)
+            .at(span, "is about the pages of files")
+            .also_if(task.span, "reads no bytes of files")
+            .help(format!("{help}{several}")),
+    )
+}
+
+fn refuse_for_engine(choice: Choice, engine: Engine, at: Option<Span>) -> Option<Problem> {
+    let span = choice.span.filter(|_| is_about_pages(choice.cache) && engine == Engine::Mmap)?;
+    let problem = Problem::new("a memory map is made of the pages of the page cache")
+        .at(span, format!("{} cannot be", choice.words()))
+        .also_if(at, "maps them");
+    Some(problem.help("write load.cache = \"cold\" or \"warm\", which every engine can, or remove \"mmap\""))
+}
+
+fn refuse_for_path(choice: Choice, subject: &Subject<'_>) -> Option<Problem> {
+    let Subject { at, facts, .. } = *subject;
     let asked = |problem: Problem| match choice.span {
         Some(span) => {
             problem.at(span, format!("cannot be {} here", choice.cache.name())).also(at, "of this path")
@@ -99,6 +187,14 @@ fn refuse(choice: Choice, at: Span, facts: &PathFacts) -> Option<Problem> {
         return Some(
             asked(problem).help("write load.cache = \"cold\" (evicted before each repetition), or remove it"),
         );
+    }
+    if choice.cache == Cache::DontCache && !facts.dontcache {
+        let problem = Problem::new(format!(
+            "reads that drop their pages (RWF_DONTCACHE) where there are none: {file_system} on this kernel"
+        ));
+        return Some(asked(problem).help(
+            "they take Linux 6.14 and a file system that has them (ext4, xfs); write load.cache = \"cold\", or \"bypass\"",
+        ));
     }
     None
 }

@@ -1,15 +1,17 @@
 //! Every combination of a target's axes, as cells.
 
-use plan::{Access, Advice, Axis, Cache, Cell, Engine, Operation, Registered};
+use plan::{Access, Cache, Cell, Engine, Operation, Registered};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::host::HostFacts;
 
+use super::cache::Way;
 use super::dataset::{Datasets, Sample};
+use super::engine::Lane;
 use super::limits;
 use super::load::{Block, Load};
-use super::target::{Lane, Resolved};
-use crate::written::Target;
+use super::names;
+use super::target::Resolved;
 
 /// More are a mistake: with the default 12 s each, these take 33 hours per repetition.
 const CELLS_MAX: u128 = 10_000;
@@ -29,14 +31,16 @@ struct Shared<'a> {
 }
 
 /// One combination, before it becomes a cell.
-struct Point<'a> {
-    lane: &'a Lane,
-    dataset: usize,
-    sample: Sample,
-    block: Block,
-    access: Access,
-    cache: Cache,
-    depth: u32,
+pub(super) struct Point<'a> {
+    pub(super) lane: &'a Lane,
+    pub(super) operation: Operation,
+    pub(super) dataset: usize,
+    pub(super) sample: Sample,
+    pub(super) block: Block,
+    pub(super) access: Access,
+    pub(super) cache: Cache,
+    pub(super) load: plan::Load,
+    pub(super) depth: u32,
 }
 
 /// All cells, in the order of the file, the depth varying fastest.
@@ -64,6 +68,8 @@ pub(super) fn expand(
     }
     if cells.is_empty() && !targets.is_empty() {
         problems.push(nothing_left(targets));
+    } else {
+        limits::submit_batch(targets, &cells, load, problems);
     }
     cells
 }
@@ -71,15 +77,15 @@ pub(super) fn expand(
 /// Refuses more cells than can be meant. Counts without making a single one: a product of lists can be
 /// larger than any memory.
 pub(super) fn refuse_too_many(
-    targets: &[Target],
+    targets: &[&Resolved<'_>],
     datasets: &Datasets,
     load: &Load,
-    caches: usize,
 ) -> Option<Problem> {
-    let shared = [datasets.samples.len(), load.blocks.count(), load.access.len(), load.depths.len()];
-    let per_choice = shared.iter().map(|length| *length as u128).product::<u128>();
-    let choices: u128 = targets.iter().map(|target| choices(target, caches) as u128).sum();
-    let count = per_choice.saturating_mul(choices);
+    let shared = [datasets.samples.len(), load.access.len(), load.paces.loads.len(), load.depths.len()];
+    let per_way = shared.iter().map(|length| *length as u128).product::<u128>();
+    let ways = targets.iter().flat_map(|target| &target.ways);
+    let ways: u128 = ways.map(|way| (load.blocks.count(way.operation) * way.caches.len()) as u128).sum();
+    let count = per_way.saturating_mul(ways);
     if count <= CELLS_MAX {
         return None;
     }
@@ -90,8 +96,10 @@ pub(super) fn refuse_too_many(
     );
     let lists = [
         (datasets.samples.first().and_then(|sample| sample.span), datasets.samples.len(), "sample sizes"),
-        (load.blocks.span, load.blocks.count(), "block sizes"),
+        (load.tasks.first().and_then(|task| task.span), load.tasks.len(), "operations"),
+        (load.blocks.span, load.blocks.count(Operation::Read), "block sizes"),
         (load.access_span, load.access.len(), "access orders"),
+        (load.paces.span, load.paces.loads.len(), "rates"),
         (load.depth_span, load.depths.len(), "depths"),
     ];
     let problem = lists
@@ -106,13 +114,6 @@ pub(super) fn refuse_too_many(
     )
 }
 
-/// Combinations of engine and cache that a target asks for.
-fn choices(target: &Target, caches: usize) -> usize {
-    let engines = target.engine.given().map_or(1, |entry| entry.value.0.len());
-    let directs = target.direct.given().map_or(1, |entry| entry.value.0.len());
-    engines * directs.max(caches)
-}
-
 fn nothing_left(targets: &[&Resolved<'_>]) -> Problem {
     let problem = Problem::new("no cell is left: every engine is unavailable here and skipped");
     let problem = targets.iter().fold(problem, |problem, target| {
@@ -121,15 +122,25 @@ fn nothing_left(targets: &[&Resolved<'_>]) -> Problem {
     problem.help("add \"pread\" to the engines; it needs nothing of the kernel")
 }
 
-/// The combinations of one target, by counting through its axes as through the digits of a number.
+/// The combinations of one target, in the order of the file.
 fn points<'a>(resolved: &'a Resolved<'_>, shared: &'a Shared<'_>) -> impl Iterator<Item = Point<'a>> {
+    resolved.ways.iter().flat_map(|way| points_of(way, resolved, shared))
+}
+
+/// The combinations of one operation by one engine, by counting through the axes as through the digits of a
+/// number.
+fn points_of<'a>(
+    way: &'a Way,
+    resolved: &'a Resolved<'_>,
+    shared: &'a Shared<'_>,
+) -> impl Iterator<Item = Point<'a>> {
     let Shared { datasets, load, .. } = *shared;
     let lengths = [
-        resolved.lanes.len(),
         datasets.samples.len(),
-        load.blocks.count(),
+        load.blocks.count(way.operation),
         load.access.len(),
-        resolved.caches.len(),
+        way.caches.len(),
+        load.paces.loads.len(),
         load.depths.len(),
     ];
     (0..lengths.iter().product()).map(move |number: usize| {
@@ -139,15 +150,17 @@ fn points<'a>(resolved: &'a Resolved<'_>, shared: &'a Shared<'_>) -> impl Iterat
             *digit = rest % length;
             rest /= length;
         }
-        let [lane, dataset, block, access, cache, depth] = digits;
+        let [dataset, block, access, cache, pace, depth] = digits;
         let sample = datasets.samples[dataset];
         Point {
-            lane: &resolved.lanes[lane],
+            lane: &resolved.lanes[way.lane],
+            operation: way.operation,
             dataset,
             sample,
-            block: load.blocks.at(block, sample),
+            block: load.blocks.at(block, way.operation, sample),
             access: load.access[access],
-            cache: resolved.caches[cache],
+            cache: way.caches[cache],
+            load: load.paces.loads[pace],
             depth: load.depths[depth],
         }
     })
@@ -156,29 +169,39 @@ fn points<'a>(resolved: &'a Resolved<'_>, shared: &'a Shared<'_>) -> impl Iterat
 fn cell(target: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, shared: &Shared<'_>) -> Cell {
     let engine = point.lane.engine;
     let threads = threads(engine, point.depth, shared);
-    let per_thread = point.depth.div_ceil(threads);
-    let merged = resolved.target.config.is_storage()
-        && point.access == Access::Sequential
-        && point.cache == Cache::Bypass;
     Cell {
-        slug: slug(resolved, point),
+        slug: names::slug(resolved, point),
         target,
         dataset: point.dataset,
         engine,
         stands_in_for: point.lane.stands_in_for.clone(),
         registered: if engine == Engine::IoUring { resolved.registered } else { Registered::Off },
-        advice: Advice::Normal,
-        operation: Operation::Read,
-        load: plan::Load::Closed,
+        advice: point.lane.advice,
+        operation: point.operation,
+        load: point.load,
         block_bytes: point.block.bytes,
         access: point.access,
         cache: point.cache,
         queue_depth: point.depth,
         threads,
-        submit_batch: if merged { per_thread.min(SEQUENTIAL_DIRECT_BATCH) } else { per_thread },
+        submit_batch: submit_batch(resolved, point, point.depth.div_ceil(threads), shared.load),
         seed: shared.seed,
         auto_group: shared.load.auto.then_some(curve),
-        axes: axes(resolved, point, threads),
+        axes: names::axes(resolved, point, threads),
+    }
+}
+
+/// As written, where the engine submits in batches at all; else all that a thread has outstanding, unless the
+/// block layer would merge it.
+fn submit_batch(resolved: &Resolved<'_>, point: &Point<'_>, per_thread: u32, load: &Load) -> u32 {
+    let merged = resolved.target.config.is_storage()
+        && point.operation == Operation::Read
+        && point.access == Access::Sequential
+        && point.cache == Cache::Bypass;
+    match &load.submit_batch {
+        Some(batch) if point.lane.engine == Engine::IoUring => batch.value,
+        _ if merged => per_thread.min(SEQUENTIAL_DIRECT_BATCH),
+        _ => per_thread,
     }
 }
 
@@ -193,50 +216,4 @@ fn threads(engine: Engine, depth: u32, shared: &Shared<'_>) -> u32 {
         None => depth.div_ceil(DEPTH_PER_THREAD).min(shared.cores),
     };
     wanted.clamp(1, depth)
-}
-
-fn slug(resolved: &Resolved<'_>, point: &Point<'_>) -> String {
-    let sample = point.sample.bytes.map_or_else(|| "existing".to_owned(), |bytes| format!("{bytes}B"));
-    [
-        resolved.target.name.clone(),
-        engine_word(point.lane),
-        sample,
-        compact_bytes(u64::from(point.block.bytes)),
-        point.access.name().to_owned(),
-        point.cache.name().to_owned(),
-        format!("qd{}", point.depth),
-    ]
-    .join("/")
-}
-
-fn engine_word(lane: &Lane) -> String {
-    match lane.stands_in_for.as_deref().and_then(|reason| reason.split(':').next()) {
-        Some(missing) => format!("{}(for {missing})", lane.engine),
-        None => lane.engine.to_string(),
-    }
-}
-
-/// `128KiB` where that is exact, else bytes: different sizes never look the same.
-fn compact_bytes(bytes: u64) -> String {
-    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
-    let whole = units.into_iter().find(|(shift, _)| bytes.trailing_zeros() >= *shift);
-    whole.map_or_else(|| format!("{bytes}B"), |(shift, unit)| format!("{}{unit}", bytes >> shift))
-}
-
-fn axes(resolved: &Resolved<'_>, point: &Point<'_>, threads: u32) -> Vec<Axis> {
-    let axis = |name, value: String, unit| Axis { name, value, unit };
-    let sample = match point.sample.bytes {
-        Some(bytes) => axis("sample_size", bytes.to_string(), "B"),
-        None => axis("sample_size", "existing".to_owned(), ""),
-    };
-    vec![
-        axis("target", resolved.target.name.clone(), ""),
-        axis("engine", engine_word(point.lane), ""),
-        sample,
-        axis("block_size", point.block.bytes.to_string(), "B"),
-        axis("access", point.access.name().to_owned(), ""),
-        axis("cache", point.cache.name().to_owned(), ""),
-        axis("queue_depth", point.depth.to_string(), ""),
-        axis("threads", threads.to_string(), ""),
-    ]
 }

@@ -7,7 +7,10 @@ use crate::list::Item;
 use crate::reader::Field;
 use crate::value::Size;
 use crate::words::Origin;
-use crate::written::Dataset;
+use crate::written::{Dataset, Document};
+
+use super::device::Devices;
+use super::spread;
 
 /// Written in seconds to a fast disk, in a minute or two to a slow one; a scenario that is to decide
 /// something about a server with memory of its own names a larger one.
@@ -35,6 +38,14 @@ pub(super) struct Sample {
 }
 
 impl Datasets {
+    /// Whether all files have the sample size.
+    pub(super) fn is_uniform(&self) -> bool {
+        let fixed = |spec: &DatasetSpec| {
+            matches!(spec, DatasetSpec::Generate { distribution: Distribution::Fixed, .. })
+        };
+        self.specs.iter().all(fixed)
+    }
+
     /// Bytes that feedline writes below each path, as a disk allocates them.
     pub(super) fn bytes_to_write(&self) -> u64 {
         self.specs.iter().map(DatasetSpec::disk_bytes).fold(0, u64::saturating_add)
@@ -42,28 +53,34 @@ impl Datasets {
 }
 
 pub(super) fn resolve(
-    written: &Dataset,
+    document: &Document,
     need: Option<&feed::Need>,
+    devices: &Devices,
     problems: &mut Problems,
 ) -> Option<Datasets> {
+    let written = &document.dataset;
     let origin = match &written.source {
         Field::Wrong(_) => return None,
         source => source.given().map(|entry| entry.value.0).unwrap_or_default(),
     };
     match origin {
-        Origin::Generate => generated(written, need, problems),
-        Origin::Existing => existing(written, problems),
+        Origin::Generate => generated(document, need, problems),
+        Origin::Existing => existing(written, need, devices, problems),
     }
 }
 
-fn generated(written: &Dataset, need: Option<&feed::Need>, problems: &mut Problems) -> Option<Datasets> {
+fn generated(document: &Document, need: Option<&feed::Need>, problems: &mut Problems) -> Option<Datasets> {
+    let written = &document.dataset;
     if let (Some(samples), Some(size)) = (written.samples.key(), written.size.key()) {
         let problem = Problem::new("`dataset.samples` and `dataset.size` both say how much to write");
         problems.push(problem.at(samples, "remove this").at(size, "or this"));
         return None;
     }
     let samples = sample_sizes(&written.sample_size, need)?;
+    let distribution = spread::resolve(written, &document.need, &samples, problems);
+    let files_per_folder = written.files_per_folder.value_or(FILES_PER_FOLDER)?;
     let seed = written.seed.value_or(SEED_DEFAULT)?;
+    let distribution = distribution?;
     let mut specs = Vec::new();
     for sample in &samples {
         let sample_bytes = sample.bytes?;
@@ -72,13 +89,7 @@ fn generated(written: &Dataset, need: Option<&feed::Need>, problems: &mut Proble
             problems.push(problem);
             return None;
         }
-        specs.push(DatasetSpec::Generate {
-            samples,
-            sample_bytes,
-            distribution: Distribution::Fixed,
-            files_per_folder: FILES_PER_FOLDER,
-            seed,
-        });
+        specs.push(DatasetSpec::Generate { samples, sample_bytes, distribution, files_per_folder, seed });
     }
     Some(Datasets { origin: Origin::Generate, specs, samples })
 }
@@ -125,18 +136,29 @@ fn too_many(written: &Dataset, samples: u64, sample: &Sample, sample_bytes: u64)
     Some(Problem::new(message).also_if(amount, "this much").also_if(sample.span, "of this size").help(help))
 }
 
-fn existing(written: &Dataset, problems: &mut Problems) -> Option<Datasets> {
+fn existing(
+    written: &Dataset,
+    need: Option<&feed::Need>,
+    devices: &Devices,
+    problems: &mut Problems,
+) -> Option<Datasets> {
     let source = written.source.key()?;
-    let refused =
-        [("samples", written.samples.key()), ("size", written.size.key()), ("seed", written.seed.key())];
+    let refused = [
+        ("samples", written.samples.key()),
+        ("size", written.size.key()),
+        ("distribution", written.distribution.key()),
+        ("sample_size_stdev", written.sample_size_stdev.key()),
+        ("files_per_folder", written.files_per_folder.key()),
+        ("seed", written.seed.key()),
+    ];
     for (key, span) in refused {
         if let Some(span) = span {
             let problem = Problem::new(format!("`dataset.{key}` is for data that feedline writes"));
-            problems.push(problem.at(span, "remove this").also(source, "here the files are the user's"));
+            problems.push(problem.at(span, "remove this").also(source, "here the data is the user's"));
         }
     }
     let sample = match &written.sample_size {
-        Field::Absent => Sample { bytes: None, span: None },
+        Field::Absent => devices.sample(need, problems)?,
         Field::Given(axis) => {
             if let [item] = axis.value.0.as_slice() {
                 written_sample(item)

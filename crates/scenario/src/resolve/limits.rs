@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use plan::{Cache, Cell, DatasetSpec};
+use plan::{BackendConfig, Cache, Cell, DatasetSpec, Engine, Operation};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
@@ -11,7 +11,7 @@ use crate::words::Origin;
 use crate::written::{self, Address};
 
 use super::dataset::Datasets;
-use super::load::{BLOCK_ALIGN_BYTES, Block, Blocks, Load, rounded};
+use super::load::{BLOCK_ALIGN_BYTES, Block, Blocks, Load, Task, rounded};
 use super::target::Resolved;
 
 /// Files a process has open besides those it reads: standard streams, the record, counters of the kernel.
@@ -82,15 +82,49 @@ pub(super) fn threads(target: &Resolved<'_>, load: &Load, problems: &mut Problem
     }
 }
 
+/// Whether `submit_batch` as written is what a thread with a ring can have outstanding, in each cell.
+pub(super) fn submit_batch(targets: &[&Resolved<'_>], cells: &[Cell], load: &Load, problems: &mut Problems) {
+    let Some(batch) = &load.submit_batch else {
+        return;
+    };
+    let outstanding = |cell: &Cell| cell.queue_depth.div_ceil(cell.threads.max(1));
+    let rings = cells.iter().filter(|cell| cell.engine == Engine::IoUring);
+    let Some(shallowest) = rings.min_by_key(|cell| outstanding(cell)) else {
+        let problem =
+            Problem::new("`load.submit_batch` is for io_uring: other engines issue one request at a time");
+        problems.push(targets.iter().fold(problem.at(batch.key, "remove this"), |problem, target| {
+            let engine = target.written.engine.span().unwrap_or(target.written.name.span);
+            problem.also(engine, "has none")
+        }));
+        return;
+    };
+    let most = outstanding(shallowest);
+    if batch.value > most {
+        let (asked, depth) = (batch.value, shallowest.queue_depth);
+        let message =
+            format!("submissions of {asked} where a thread has {most} outstanding (queue depth {depth})");
+        let problem = Problem::new(message)
+            .at(batch.span, "more than that")
+            .also_if(load.depth_span, "says how many are outstanding")
+            .also_if(load.threads.as_ref().map(|threads| threads.span), "share them");
+        let help = format!("write at most {most}, or list depths of at least {asked} for each thread");
+        problems.push(problem.help(help));
+    }
+}
+
 /// Whether every block size as written fits into the smallest sample file. Files of the user's may hold
-/// several samples each, so their size does not follow from a sample's.
-pub(super) fn blocks(datasets: &Datasets, blocks: &Blocks, problems: &mut Problems) {
+/// several samples each, so their size does not follow from a sample's; a whole file is read in as many blocks
+/// as it takes.
+pub(super) fn blocks(datasets: &Datasets, blocks: &Blocks, tasks: &[Task], problems: &mut Problems) {
+    if tasks.iter().all(|task| task.operation != Operation::Read) {
+        return;
+    }
     let smallest = datasets.samples.iter().min_by_key(|sample| sample.bytes);
     let smallest = smallest.filter(|_| datasets.origin == Origin::Generate);
     let Some((sample, bytes)) = smallest.and_then(|sample| Some((sample, sample.bytes?))) else {
         return;
     };
-    for block in blocks.all(*sample) {
+    for block in blocks.of_reads(*sample) {
         if let Some(span) = block.span.filter(|_| u64::from(block.bytes) > rounded(bytes)) {
             let (block, file) = (feed::format_bytes(u64::from(block.bytes)), feed::format_bytes(bytes));
             let problem =
@@ -108,16 +142,17 @@ pub(super) fn blocks(datasets: &Datasets, blocks: &Blocks, problems: &mut Proble
 
 /// Whether a file read in several blocks by direct I/O is read at multiples of the alignment.
 pub(super) fn alignment(target: &Resolved<'_>, datasets: &Datasets, load: &Load, problems: &mut Problems) {
-    let Some(align) = target.direct_align_bytes.filter(|_| target.caches.contains(&Cache::Bypass)) else {
+    let direct = target.ways.iter().any(|way| way.caches.contains(&Cache::Bypass));
+    let Some(align) = target.direct_align_bytes.filter(|_| direct) else {
         return;
     };
-    let theirs = datasets.origin == Origin::Existing;
+    let spread = !datasets.is_uniform();
     let largest = datasets.samples.iter().max_by_key(|sample| sample.bytes.unwrap_or(u64::MAX));
     let Some(sample) = largest else {
         return;
     };
-    for block in load.blocks.all(*sample) {
-        let several = sample.bytes.is_none_or(|bytes| theirs || u64::from(block.bytes) < bytes);
+    for block in load.blocks.of_reads(*sample) {
+        let several = sample.bytes.is_none_or(|bytes| spread || u64::from(block.bytes) < bytes);
         if several && !block.bytes.is_multiple_of(align) {
             problems.push(misaligned(target, block, align));
         }
@@ -156,9 +191,10 @@ pub(super) fn resources(
         problems.push(problem.help("write shallower queues or smaller blocks"));
     }
     let storage = target.target.config.is_storage();
-    let neediest = cells.iter().filter(|_| storage).max_by_key(|cell| open_files(cell, datasets));
-    if let Some(cell) = neediest.filter(|cell| open_files(cell, datasets) > host.open_files_max) {
-        let needed = open_files(cell, datasets);
+    let open_files = |cell: &Cell| open_files(cell, &target.target.config, datasets);
+    let neediest = cells.iter().filter(|_| storage).max_by_key(|cell| open_files(cell));
+    if let Some(cell) = neediest.filter(|cell| open_files(cell) > host.open_files_max) {
+        let needed = open_files(cell);
         let message = format!(
             "{} reads outstanding keep {needed} files open; this process may have {}",
             cell.queue_depth, host.open_files_max
@@ -168,12 +204,15 @@ pub(super) fn resources(
     }
 }
 
-/// A read keeps its file open; there are no more files than samples.
-fn open_files(cell: &Cell, datasets: &Datasets) -> u64 {
+/// A read keeps its file open, and a whole file or a folder is open while it is read; there are no more files
+/// than samples. `stat` opens nothing; a device is opened by each thread.
+fn open_files(cell: &Cell, config: &BackendConfig, datasets: &Datasets) -> u64 {
     let depth = u64::from(cell.queue_depth);
-    let files = match datasets.specs[cell.dataset] {
-        DatasetSpec::Generate { samples, .. } => depth.min(samples),
-        DatasetSpec::Existing { .. } => depth,
+    let files = match (cell.operation, config, &datasets.specs[cell.dataset]) {
+        (Operation::Stat, ..) => 0,
+        (_, BackendConfig::Device { .. }, _) => u64::from(cell.threads),
+        (_, _, DatasetSpec::Generate { samples, .. }) => depth.min(*samples),
+        (_, _, DatasetSpec::Existing { .. }) => depth,
     };
     files + u64::from(cell.threads) * OPEN_FILES_PER_THREAD + OPEN_FILES_RESERVED
 }

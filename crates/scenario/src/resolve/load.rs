@@ -1,17 +1,24 @@
-//! Depths, blocks and access orders that every target shares.
+//! Operations, depths, blocks and access orders that every target shares.
 
-use plan::Access;
+use plan::{Access, Operation};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::{Axis, Item};
 use crate::reader::{Entry, Field};
-use crate::value::Size;
-use crate::written::{Depths, Load as Written};
+use crate::value::{Size, Whole};
+use crate::words::Word;
+use crate::written::{DEPTH_MAX, Depths, Load as Written};
 
 use super::dataset::Sample;
+use super::pace::Paces;
 
 /// What `queue_depth = "auto"` may try.
 const AUTO_DEPTHS: [u32; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+
+/// Slots of a paced load: an arrival that finds all of them taken waits for one. As many as one thread of a
+/// ring drives, and the same for every engine, so that their response times compare; of blocking engines these
+/// are threads, which sleep until their arrival.
+const PACED_DEPTH: u32 = 64;
 
 /// Alignment to which a block is rounded up by default: a page, and no file system asks for more.
 pub(super) const BLOCK_ALIGN_BYTES: u64 = 4096;
@@ -21,16 +28,32 @@ const BLOCK_DEFAULT_MAX_BYTES: u64 = 1 << 20;
 /// Linux moves at most 2 GiB less a page in one read (`MAX_RW_COUNT`); half of it leaves room to round up.
 const BLOCK_MAX_BYTES: u64 = 1 << 30;
 
+/// Room for what `stat` returns.
+const STAT_BLOCK_BYTES: u32 = 4096;
+
+/// Room for the entries that one `getdents64` returns: about 2,000 names of the generated kind.
+const LIST_BLOCK_BYTES: u32 = 64 << 10;
+
 /// The axes of `load`, resolved as far as they do not depend on a target.
 #[derive(Debug)]
 pub(super) struct Load {
+    pub(super) tasks: Vec<Task>,
+    pub(super) paces: Paces,
     pub(super) depths: Vec<u32>,
     pub(super) auto: bool,
     pub(super) depth_span: Option<Span>,
     pub(super) threads: Option<Entry<u32>>,
+    pub(super) submit_batch: Option<Entry<u32>>,
     pub(super) access: Vec<Access>,
     pub(super) access_span: Option<Span>,
     pub(super) blocks: Blocks,
+}
+
+/// An operation, and where it was written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Task {
+    pub(super) operation: Operation,
+    pub(super) span: Option<Span>,
 }
 
 /// Block sizes as written, or one for each sample size that follows it.
@@ -49,22 +72,28 @@ pub(super) struct Block {
 
 impl Blocks {
     /// A block size for one sample size: as written, or the only one, which follows the sample.
-    pub(super) fn at(&self, index: usize, sample: Sample) -> Block {
-        if let Some(blocks) = &self.listed {
-            return Block { bytes: blocks[index].value, span: Some(blocks[index].span) };
+    pub(super) fn at(&self, index: usize, operation: Operation, sample: Sample) -> Block {
+        let fixed = |bytes| Block { bytes, span: None };
+        match (operation, &self.listed) {
+            (Operation::Stat, _) => fixed(STAT_BLOCK_BYTES),
+            (Operation::List, _) => fixed(LIST_BLOCK_BYTES),
+            (_, Some(blocks)) => Block { bytes: blocks[index].value, span: Some(blocks[index].span) },
+            (_, None) => {
+                let whole = sample.bytes.map_or(u64::MAX, rounded);
+                fixed(whole.min(BLOCK_DEFAULT_MAX_BYTES) as u32)
+            }
         }
-        let whole = sample.bytes.map_or(u64::MAX, rounded);
-        Block { bytes: whole.min(BLOCK_DEFAULT_MAX_BYTES) as u32, span: None }
     }
 
-    /// All block sizes for one sample size.
-    pub(super) fn all(&self, sample: Sample) -> impl Iterator<Item = Block> {
-        (0..self.count()).map(move |index| self.at(index, sample))
+    /// All block sizes of reads for one sample size.
+    pub(super) fn of_reads(&self, sample: Sample) -> impl Iterator<Item = Block> {
+        let count = self.count(Operation::Read);
+        (0..count).map(move |index| self.at(index, Operation::Read, sample))
     }
 
     /// Number of block sizes per sample size.
-    pub(super) fn count(&self) -> usize {
-        self.listed.as_ref().map_or(1, Vec::len)
+    pub(super) fn count(&self, operation: Operation) -> usize {
+        if operation.reads_bytes() { self.listed.as_ref().map_or(1, Vec::len) } else { 1 }
     }
 }
 
@@ -73,37 +102,57 @@ pub(super) fn rounded(bytes: u64) -> u64 {
     bytes.checked_next_multiple_of(BLOCK_ALIGN_BYTES).unwrap_or(u64::MAX)
 }
 
-pub(super) fn resolve(written: &Written, blocks: Blocks) -> Option<Load> {
-    let (auto, depths) = depths(&written.queue_depth)?;
+/// What is done over and over. Where that was wrong, the rest is looked at as if blocks were read.
+pub(super) fn tasks(written: &Field<Axis<Word<Operation>>>) -> Vec<Task> {
+    match written.given() {
+        None => vec![Task { operation: Operation::Read, span: None }],
+        Some(entry) => {
+            let task = |item: &Item<Word<Operation>>| Task { operation: item.value.0, span: Some(item.span) };
+            entry.value.0.iter().map(task).collect()
+        }
+    }
+}
+
+/// The rest of `load`; `None` when something was wrong.
+pub(super) fn resolve(written: &Written, tasks: Vec<Task>, paces: Paces, blocks: Blocks) -> Option<Load> {
+    if let Field::Wrong(_) = written.operation {
+        return None;
+    }
+    let (auto, depths) = depths(&written.queue_depth, paces.is_paced())?;
     let access = match &written.access {
         Field::Absent => vec![Access::ShuffledEpoch],
         Field::Given(entry) => entry.value.0.iter().map(|item| item.value.0).collect(),
         Field::Wrong(_) => return None,
     };
-    let threads = match &written.threads {
-        Field::Wrong(_) => return None,
-        threads => threads.given().map(|entry| Entry {
-            key: entry.key,
-            span: entry.span,
-            value: entry.value.0 as u32,
-        }),
-    };
-    if let Field::Wrong(_) = written.mode {
-        return None;
-    }
     Some(Load {
+        tasks,
+        paces,
         depths,
         auto,
         depth_span: written.queue_depth.span(),
-        threads,
+        threads: number(&written.threads)?,
+        submit_batch: number(&written.submit_batch)?,
         access,
         access_span: written.access.span(),
         blocks,
     })
 }
 
-fn depths(written: &Field<Depths>) -> Option<(bool, Vec<u32>)> {
+/// `Some(None)` where it was not written; `None` when it was wrong.
+#[expect(clippy::option_option, reason = "absent and wrong differ")]
+fn number(written: &Field<Whole<1, DEPTH_MAX>>) -> Option<Option<Entry<u32>>> {
     match written {
+        Field::Absent => Some(None),
+        Field::Wrong(_) => None,
+        Field::Given(entry) => {
+            Some(Some(Entry { key: entry.key, span: entry.span, value: entry.value.0 as u32 }))
+        }
+    }
+}
+
+fn depths(written: &Field<Depths>, paced: bool) -> Option<(bool, Vec<u32>)> {
+    match written {
+        Field::Absent if paced => Some((false, vec![PACED_DEPTH])),
         Field::Absent => Some((true, AUTO_DEPTHS.to_vec())),
         Field::Wrong(_) => None,
         Field::Given(entry) => Some(match &entry.value {
@@ -114,14 +163,18 @@ fn depths(written: &Field<Depths>) -> Option<(bool, Vec<u32>)> {
 }
 
 /// The block sizes; `None` when one was wrong, after saying why.
-pub(super) fn blocks(written: &Field<Axis<Size>>, problems: &mut Problems) -> Option<Blocks> {
-    let axis = match written {
+pub(super) fn blocks(written: &Field<Axis<Size>>, tasks: &[Task], problems: &mut Problems) -> Option<Blocks> {
+    let entry = match written {
         Field::Absent => return Some(Blocks { listed: None, span: None }),
         Field::Wrong(_) => return None,
-        Field::Given(entry) => &entry.value,
+        Field::Given(entry) => entry,
     };
+    if let Some(problem) = meaningless_blocks(entry.key, tasks) {
+        problems.push(problem);
+        return None;
+    }
     let mut blocks = Vec::new();
-    for item in &axis.0 {
+    for item in &entry.value.0 {
         if item.value.0 > BLOCK_MAX_BYTES {
             let problem =
                 Problem::new("`load.block_size` is at most 1 GiB").at(item.span, "this is too large");
@@ -130,6 +183,15 @@ pub(super) fn blocks(written: &Field<Axis<Size>>, problems: &mut Problems) -> Op
             blocks.push(Item { span: item.span, value: item.value.0 as u32 });
         }
     }
-    let possible = blocks.len() == axis.0.len();
+    let possible = blocks.len() == entry.value.0.len();
     possible.then(|| Blocks { listed: Some(blocks), span: written.span() })
+}
+
+fn meaningless_blocks(key: Span, tasks: &[Task]) -> Option<Problem> {
+    if tasks.iter().any(|task| task.operation.reads_bytes()) {
+        return None;
+    }
+    let problem =
+        Problem::new("`load.block_size` means nothing where no bytes are read").at(key, "remove this");
+    Some(tasks.iter().fold(problem, |problem, task| problem.also_if(task.span, "reads no bytes")))
 }

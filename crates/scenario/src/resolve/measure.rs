@@ -6,6 +6,10 @@ use crate::diagnostic::{Problem, Problems};
 use crate::reader::{Field, closest};
 use crate::written::{self, Address, Target};
 
+use super::dataset::Datasets;
+use super::load::Load;
+use super::pace;
+
 /// Past the start of the threads and the first fill of the queue.
 const WARMUP_DEFAULT_NS: u64 = 2_000_000_000;
 const DURATION_DEFAULT_NS: u64 = 10_000_000_000;
@@ -85,6 +89,30 @@ pub(super) fn gate(written: &written::Gate, targets: &[Target], problems: &mut P
         p99 => p99.given().map(|entry| entry.value.0),
     };
     Some(Gate { feeds: feeds.iter().map(|item| item.value.0.clone()).collect(), p99_ns })
+}
+
+/// Refuses a gate that no cell can pass: no bytes are read, or fewer are offered than the line.
+pub(super) fn refuse_unjudged(
+    written: &written::Gate,
+    load: &Load,
+    datasets: &Datasets,
+    need: Option<&feed::Need>,
+    problems: &mut Problems,
+) {
+    let Some(feeds) = written.feeds.key() else { return };
+    let line = |bytes: Option<u64>| Some(need?.line_bps(bytes? as f64));
+    let judged = load.tasks.iter().any(|task| {
+        let mut lines = datasets.samples.iter().map(|sample| line(sample.bytes));
+        lines.any(|line| load.paces.loads.iter().any(|load| pace::reaches_line(load, task.operation, line)))
+    });
+    if !judged {
+        let problem = Problem::new("`gate.feeds` could never be met: no cell is held against the line")
+            .at(feeds, "needs a verdict")
+            .also_if(load.paces.span, "offers less than the line");
+        let silent = load.tasks.iter().filter(|task| !task.operation.reads_bytes());
+        let problem = silent.fold(problem, |problem, task| problem.also_if(task.span, "reads no bytes"));
+        problems.push(problem.help("read bytes, at rate = \"line\" or more; or remove the gate"));
+    }
 }
 
 fn refuse_gated(name: &str, span: crate::diagnostic::Span, targets: &[Target]) -> Option<Problem> {

@@ -6,10 +6,15 @@
 mod cache;
 mod cells;
 mod dataset;
+mod device;
+mod engine;
 mod limits;
 mod load;
 mod measure;
+mod names;
 mod need;
+mod pace;
+mod spread;
 mod target;
 
 use plan::{Cell, Plan};
@@ -26,24 +31,24 @@ pub(crate) fn plan(
     problems: &mut Problems,
 ) -> Option<Plan> {
     let need = need::resolve(&written.need, problems);
-    let datasets = dataset::resolve(&written.dataset, need.as_ref(), problems);
-    let blocks = load::blocks(&written.load.block_size, problems);
-    if let (Some(datasets), Some(blocks)) = (&datasets, &blocks) {
-        limits::blocks(datasets, blocks, problems);
-    }
-    let load = blocks.and_then(|blocks| load::resolve(&written.load, blocks));
+    let devices = device::Devices::of(written, host);
+    let datasets = dataset::resolve(written, need.as_ref(), &devices, problems);
+    let tasks = load::tasks(&written.load.operation);
+    let targets = target::resolve_all(written, &tasks, host, problems);
+    let load = load(written, tasks, need.as_ref(), datasets.as_ref(), problems);
     let measure = measure::resolve(&written.measure, problems);
     let gate = measure::gate(&written.gate, &written.targets, problems);
-    let targets = target::resolve_all(written, host, problems);
 
     let usable = targets.iter().flatten().collect::<Vec<_>>();
     if let Some(datasets) = &datasets {
         limits::disk(&usable, datasets, &written.dataset, host, problems);
+        device::room(written, datasets, host, problems);
     }
     let cells = match (&datasets, &load) {
         (Some(datasets), Some(load)) => {
+            measure::refuse_unjudged(&written.gate, load, datasets, need.as_ref(), problems);
             let seed = measure.as_ref().map_or(0, |measure| measure.seed);
-            cells(written, &usable, datasets, load, seed, host, problems)
+            cells(&usable, datasets, load, seed, host, problems)
         }
         _ => None,
     };
@@ -62,9 +67,23 @@ pub(crate) fn plan(
     })
 }
 
+fn load(
+    written: &Document,
+    tasks: Vec<load::Task>,
+    need: Option<&feed::Need>,
+    datasets: Option<&dataset::Datasets>,
+    problems: &mut Problems,
+) -> Option<load::Load> {
+    let blocks = load::blocks(&written.load.block_size, &tasks, problems);
+    if let (Some(datasets), Some(blocks)) = (datasets, &blocks) {
+        limits::blocks(datasets, blocks, &tasks, problems);
+    }
+    let paces = pace::resolve(&written.load, need, &tasks, problems);
+    load::resolve(&written.load, tasks, paces?, blocks?)
+}
+
 /// The cells, unless there are too many of them to mean it.
 fn cells(
-    written: &Document,
     targets: &[&target::Resolved<'_>],
     datasets: &dataset::Datasets,
     load: &load::Load,
@@ -72,8 +91,7 @@ fn cells(
     host: &HostFacts,
     problems: &mut Problems,
 ) -> Option<Vec<Cell>> {
-    let caches = written.load.cache.given().map_or(1, |entry| entry.value.0.len());
-    if let Some(problem) = cells::refuse_too_many(&written.targets, datasets, load, caches) {
+    if let Some(problem) = cells::refuse_too_many(targets, datasets, load) {
         problems.push(problem);
         return None;
     }

@@ -52,6 +52,17 @@ pub(super) fn resolve(written: &Field<Need>, problems: &mut Problems) -> Option<
     need.map_err(|problem| problems.push(problem)).ok()
 }
 
+/// The workload of a need that names one.
+pub(super) fn workload(written: &Field<Need>) -> Option<String> {
+    match &written.given()?.value {
+        Need::Table(table) => table.workload.given().map(|workload| workload.value.0.clone()),
+        Need::Short(text) => match NeedSpec::parse_short(text) {
+            Ok(NeedSpec::Profile { workload, .. }) => Some(workload),
+            _ => None,
+        },
+    }
+}
+
 fn impossible(entry: &Entry<Need>, error: &NeedError) -> Problem {
     let (cause, hint) = split_hint(&error.to_string());
     let problem = Problem::new(cause).at(place(entry, error), "");

@@ -1,17 +1,19 @@
-//! Targets: what is at their address, which engines serve them, which caches they are measured with.
+//! Targets: what is at their address, and in which ways it is measured.
 
 use std::path::PathBuf;
 
-use plan::{BackendConfig, Cache, Engine, OnUnavailable, Registered, Skipped};
+use plan::{Advice, BackendConfig, Cache, Engine, Registered, Skipped};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::{HostFacts, PathFacts};
-use crate::reader::Field;
 use crate::value::split_hint;
 use crate::words::Origin;
 use crate::written::{Address, Document, Target};
 
-use super::cache;
+use super::cache::{self, Subject, Way};
+use super::device;
+use super::engine::{self, Engines, Lane};
+use super::load::Task;
 
 /// A target that can be measured on this machine.
 #[derive(Debug)]
@@ -19,19 +21,10 @@ pub(super) struct Resolved<'w> {
     pub(super) written: &'w Target,
     pub(super) target: plan::Target,
     pub(super) lanes: Vec<Lane>,
-    pub(super) caches: Vec<Cache>,
+    pub(super) ways: Vec<Way>,
     pub(super) direct_align_bytes: Option<u32>,
     pub(super) registered: Registered,
     skipped: Vec<Skipped>,
-}
-
-/// An engine that serves a target here.
-#[derive(Debug, Clone)]
-pub(super) struct Lane {
-    pub(super) engine: Engine,
-    /// Set when it stands in for another one: which, and why.
-    pub(super) stands_in_for: Option<String>,
-    pub(super) span: Option<Span>,
 }
 
 impl Resolved<'_> {
@@ -48,33 +41,41 @@ impl Resolved<'_> {
 /// Each target of the file; `None` for one that cannot be measured, after saying why.
 pub(super) fn resolve_all<'w>(
     written: &'w Document,
+    tasks: &[Task],
     host: &HostFacts,
     problems: &mut Problems,
 ) -> Vec<Option<Resolved<'w>>> {
-    written.targets.iter().map(|target| resolve(target, written, host, problems)).collect()
+    let resolve = |target: &'w Target| {
+        let at = target.at.given()?;
+        match &at.value {
+            Address::Null => null(target, written, tasks, at.span, problems),
+            Address::Path(path) => {
+                local(target, &Request { document: written, tasks, host, path, at: at.span }, problems)
+            }
+        }
+    };
+    written.targets.iter().map(resolve).collect()
 }
 
-fn resolve<'w>(
-    written: &'w Target,
-    document: &Document,
-    host: &HostFacts,
-    problems: &mut Problems,
-) -> Option<Resolved<'w>> {
-    let at = written.at.given()?;
-    match &at.value {
-        Address::Null => null(written, document, at.span, problems),
-        Address::Path(path) => file(written, document, path, at.span, host, problems),
-    }
+/// What is asked of a target at a path.
+struct Request<'a> {
+    document: &'a Document,
+    tasks: &'a [Task],
+    host: &'a HostFacts,
+    path: &'a str,
+    at: Span,
 }
 
 fn null<'w>(
     written: &'w Target,
     document: &Document,
+    tasks: &[Task],
     at: Span,
     problems: &mut Problems,
 ) -> Option<Resolved<'w>> {
     let refused = [
         ("engine", written.engine.key()),
+        ("madvise", written.madvise.key()),
         ("direct", written.direct.key()),
         ("registered", written.registered.key()),
         ("on_unavailable", written.on_unavailable.key()),
@@ -93,42 +94,53 @@ fn null<'w>(
         problems.push(problem.at(at, "is no storage").also(source.span, "says that there are files"));
         possible = false;
     }
+    let way = |task: &Task| Way { lane: 0, operation: task.operation, caches: vec![Cache::Bypass] };
     possible.then(|| Resolved {
         written,
         target: target(written, "null:", BackendConfig::Null),
-        lanes: vec![Lane { engine: Engine::Null, stands_in_for: None, span: None }],
-        caches: vec![Cache::Bypass],
+        lanes: vec![Lane { engine: Engine::Null, advice: Advice::Normal, stands_in_for: None, span: None }],
+        ways: tasks.iter().map(way).collect(),
         direct_align_bytes: None,
         registered: Registered::Off,
         skipped: Vec::new(),
     })
 }
 
-fn file<'w>(
-    written: &'w Target,
-    document: &Document,
-    path: &str,
-    at: Span,
-    host: &HostFacts,
-    problems: &mut Problems,
-) -> Option<Resolved<'w>> {
-    let engines = engines(written, host, problems);
-    let registered = registered(written, problems);
-    let facts =
-        path_facts(path, &document.dataset.source, at, host).map_err(|problem| problems.push(problem));
-    let facts = facts.ok()?;
-    let caches = cache::resolve(&written.direct, &document.load.cache, at, facts, problems);
-    let (lanes, skipped) = engines?;
-    let config = BackendConfig::File { root: PathBuf::from(path) };
+/// A folder or a block device.
+fn local<'w>(written: &'w Target, request: &Request<'_>, problems: &mut Problems) -> Option<Resolved<'w>> {
+    let engines = engine::resolve(written, request.tasks, request.host, problems);
+    let facts = path_facts(request).map_err(|problem| problems.push(problem)).ok()?;
+    let possible = match facts.block_device_bytes {
+        Some(_) => device::fits(request.document, request.tasks, request.at, problems),
+        None => true,
+    };
+    let subject =
+        Subject { direct: &written.direct, cache: &request.document.load.cache, at: request.at, facts };
+    let ways = cache::resolve(&subject, &served_by(engines.as_ref()), request.tasks, problems);
+    let root = PathBuf::from(request.path);
+    let config = match facts.block_device_bytes {
+        Some(_) => BackendConfig::Device { path: root },
+        None => BackendConfig::File { root },
+    };
+    let Engines { lanes, registered, skipped } = engines?;
     Some(Resolved {
         written,
-        target: target(written, path, config),
+        target: target(written, request.path, config),
         lanes,
-        caches: caches?.into_iter().map(|choice| choice.cache).collect(),
+        ways: ways?,
         direct_align_bytes: facts.direct_align_bytes,
-        registered: registered?,
+        registered,
         skipped,
     })
+    .filter(|_| possible)
+}
+
+/// The engines of a target. Where one was refused, the cache is still looked at, for the default engine.
+fn served_by(engines: Option<&Engines>) -> Vec<(Engine, Option<Span>)> {
+    match engines {
+        Some(engines) => engines.lanes.iter().map(|lane| (lane.engine, lane.span)).collect(),
+        None => vec![(Engine::IoUring, None)],
+    }
 }
 
 fn target(written: &Target, at: &str, config: BackendConfig) -> plan::Target {
@@ -143,13 +155,9 @@ fn target(written: &Target, at: &str, config: BackendConfig) -> plan::Target {
 }
 
 /// What is known of a path, if the scenario can use it.
-fn path_facts<'h>(
-    path: &str,
-    source: &Field<crate::words::Word<Origin>>,
-    at: Span,
-    host: &'h HostFacts,
-) -> Result<&'h PathFacts, Problem> {
-    let facts = host.paths.get(path);
+fn path_facts<'h>(request: &Request<'h>) -> Result<&'h PathFacts, Problem> {
+    let at = request.at;
+    let facts = request.host.paths.get(request.path);
     let facts =
         facts.ok_or_else(|| Problem::new("nothing is known of this path").at(at, "was not looked at"))?;
     if let Some(problem) = &facts.problem {
@@ -160,13 +168,16 @@ fn path_facts<'h>(
             None => problem,
         });
     }
-    let origin = source.given().map(|entry| entry.value.0).unwrap_or_default();
+    let origin = request.document.dataset.source.given().map(|entry| entry.value.0).unwrap_or_default();
     let refused =
         |message: &str, wrong: &str, help: &str| Err(Problem::new(message).at(at, wrong).help(help));
     match origin {
-        _ if facts.exists && !facts.directory => {
-            refused("this path is not a folder", "is something else", "write the path of a folder")
-        }
+        _ if facts.block_device_bytes.is_some() => Ok(facts),
+        _ if facts.exists && !facts.directory => refused(
+            "this path is no folder and no block device",
+            "is something else",
+            "write the path of a folder",
+        ),
         Origin::Existing if !facts.exists => refused(
             "this path does not exist",
             "nothing is here",
@@ -179,83 +190,4 @@ fn path_facts<'h>(
         ),
         _ => Ok(facts),
     }
-}
-
-fn registered(written: &Target, problems: &mut Problems) -> Option<Registered> {
-    let (span, registered) = match &written.registered {
-        Field::Absent => return Some(Registered::default()),
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => (entry.key, entry.value.0),
-    };
-    let engines = written.engine.given().map(|entry| &entry.value.0);
-    if engines.is_some_and(|engines| engines.iter().all(|engine| engine.value.0 != Engine::IoUring)) {
-        let problem = Problem::new("only io_uring registers buffers and files").at(span, "remove this");
-        problems.push(problem.also_if(written.engine.span(), "registers nothing"));
-        return None;
-    }
-    Some(registered)
-}
-
-/// The engines that serve the target here, and those that `on_unavailable` leaves out.
-fn engines(written: &Target, host: &HostFacts, problems: &mut Problems) -> Option<(Vec<Lane>, Vec<Skipped>)> {
-    let asked: Vec<(Engine, Option<Span>)> = match &written.engine {
-        Field::Absent => vec![(Engine::IoUring, None)],
-        Field::Given(entry) => entry.value.0.iter().map(|item| (item.value.0, Some(item.span))).collect(),
-        Field::Wrong(_) => return None,
-    };
-    let otherwise = match &written.on_unavailable {
-        Field::Absent => OnUnavailable::default(),
-        Field::Given(entry) => entry.value.0,
-        Field::Wrong(_) => return None,
-    };
-    let (mut lanes, mut skipped) = (Vec::new(), Vec::new());
-    for (engine, span) in asked {
-        match (unavailable(engine, host), otherwise) {
-            (None, _) => lanes.push(Lane { engine, stands_in_for: None, span }),
-            (Some(reason), OnUnavailable::Skip) => {
-                skipped.push(Skipped {
-                    target: written.name.text.clone(),
-                    engine,
-                    reason: reason.to_owned(),
-                });
-            }
-            (Some(reason), OnUnavailable::Use(other)) if unavailable(other, host).is_none() => {
-                let stands_in_for = Some(format!("{engine}: {reason}"));
-                lanes.push(Lane { engine: other, stands_in_for, span });
-            }
-            (Some(reason), _) => {
-                problems.push(refuse_engine(written, engine, span, reason));
-                return None;
-            }
-        }
-    }
-    Some((lanes, skipped))
-}
-
-/// Why an engine cannot be had here. Every Linux has pread.
-fn unavailable(engine: Engine, host: &HostFacts) -> Option<&str> {
-    match engine {
-        Engine::IoUring => host.io_uring.as_ref().err().map(String::as_str),
-        Engine::Null | Engine::Pread | Engine::Mmap => None,
-    }
-}
-
-fn refuse_engine(written: &Target, engine: Engine, span: Option<Span>, reason: &str) -> Problem {
-    let (cause, hint) = split_hint(reason);
-    let label = if span.is_some() { "" } else { "by default" };
-    let problem = Problem::new(format!("{engine} cannot be used here: {cause}"))
-        .at(span.unwrap_or(written.name.span), label);
-    let problem = match written.on_unavailable.given() {
-        Some(entry) if matches!(entry.value.0, OnUnavailable::Use(_)) => {
-            problem.also(entry.span, "nor can this")
-        }
-        _ => problem,
-    };
-    let problem = match hint {
-        Some(hint) => problem.help(hint),
-        None => problem,
-    };
-    problem.help(
-        "engine = \"pread\" does without it; on_unavailable = \"skip\" leaves its cells out, \"pread\" replaces them",
-    )
 }

@@ -2,15 +2,16 @@
 
 use std::borrow::Cow;
 
-use plan::{Access, Cache};
+use plan::{Access, Cache, Operation};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::{Problems, Span};
 use crate::document::{Node, Value};
 use crate::list::Axis;
+use crate::offered::Offered;
 use crate::reader::{Field, TableReader, Written};
-use crate::value::{Size, Whole};
-use crate::words::{Mode, Word};
+use crate::value::{Count, Pause, Size, Whole};
+use crate::words::{Arrival, Mode, Word};
 
 /// Deepest queue and largest number of threads: beyond it a client measures its own scheduler.
 pub(crate) const DEPTH_MAX: u64 = 4096;
@@ -58,28 +59,53 @@ impl JsonSchema for Depths {
 #[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
 #[schemars(default, deny_unknown_fields)]
 pub(crate) struct Load {
+    /// What is done over and over. Default: read.
+    pub(crate) operation: Field<Axis<Word<Operation>>>,
     /// When the next read is issued. Default: closed.
     pub(crate) mode: Field<Word<Mode>>,
-    /// Reads outstanding in the whole client. `auto` doubles from 1 to at most 512, until the line clears
-    /// with headroom or the gain is small. Default: auto.
+    /// What a paced load offers: `"line"`, a share of the line such as `"80 %"`, or bytes such as
+    /// `"2.5 GB/s"`. Only at the line or above it is there a verdict. Default: line.
+    pub(crate) rate: Field<Axis<Offered>>,
+    /// How the arrivals of a paced load are spread. Default: constant.
+    pub(crate) arrivals: Field<Word<Arrival>>,
+    /// Samples of one step, with `arrivals = "batch"`. Default: the need's batch times its accelerators on
+    /// this client.
+    pub(crate) batch: Field<Count>,
+    /// How long before an arrival a thread of a paced load stops sleeping and watches the clock, which is more
+    /// punctual and burns a core. Default: 0s.
+    pub(crate) spin: Field<Pause>,
+    /// Reads outstanding in the whole client; of a paced load, at most. `auto` doubles from 1 to at most 512,
+    /// until the line clears with headroom or the gain is small. Default: auto; of a paced load, 64.
     pub(crate) queue_depth: Field<Depths>,
     /// Threads that share the queue depth, at most one per outstanding read. Default: one per 64 reads
-    /// outstanding, at most one per core; with pread, one per read outstanding.
+    /// outstanding, at most one per core; with pread and mmap, one per read outstanding.
     pub(crate) threads: Field<Whole<1, DEPTH_MAX>>,
-    /// Bytes asked by one read, at most. Default: the sample size rounded up to 4096, at most 1 MiB.
+    /// Requests handed to the kernel in one submission, at most; at most what one thread has outstanding
+    /// (io_uring). Default: all of it, but 2 for direct sequential reads, which the kernel would merge.
+    pub(crate) submit_batch: Field<Whole<1, DEPTH_MAX>>,
+    /// Bytes asked by one read, at most; a whole file is read in blocks of it. Default: the sample size rounded
+    /// up to 4096, at most 1 MiB.
     pub(crate) block_size: Field<Axis<Size>>,
     /// Order of the reads. Default: shuffled_epoch.
     pub(crate) access: Field<Axis<Word<Access>>>,
-    /// Treatment of the client's page cache. Default: bypass where the path has direct I/O, else cold.
+    /// Treatment of the client's page cache. Whole files, `stat` and `list` are cold when their names and inodes
+    /// are evicted too. Default: bypass where the path has direct I/O, else cold; cold with mmap, warm with
+    /// `stat` and `list`, which take only cold and warm.
     pub(crate) cache: Field<Axis<Word<Cache>>>,
 }
 
 impl Load {
     pub(super) fn read(_: Span, table: &mut TableReader<'_>, problems: &mut Problems) -> Self {
         Self {
+            operation: table.field("operation", problems),
             mode: table.field("mode", problems),
+            rate: table.field("rate", problems),
+            arrivals: table.field("arrivals", problems),
+            batch: table.field("batch", problems),
+            spin: table.field("spin", problems),
             queue_depth: table.field("queue_depth", problems),
             threads: table.field("threads", problems),
+            submit_batch: table.field("submit_batch", problems),
             block_size: table.field("block_size", problems),
             access: table.field("access", problems),
             cache: table.field("cache", problems),

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 
 pub(crate) use dataset::Dataset;
 pub(crate) use gate::Gate;
-pub(crate) use load::{Depths, Load};
+pub(crate) use load::{DEPTH_MAX, Depths, Load};
 pub(crate) use measure::Measure;
 pub(crate) use need::{EXAMPLES as NEED_EXAMPLES, Need, NeedTable};
 pub(crate) use target::{Address, Target};

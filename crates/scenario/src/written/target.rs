@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use plan::{Engine, OnUnavailable, Registered};
+use plan::{Advice, Engine, OnUnavailable, Registered};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::{Problem, Problems, Span};
@@ -19,7 +19,7 @@ const EXAMPLE: &str = "targets.data = { at = \"/mnt/data/bench\" }";
 pub(crate) enum Address {
     /// `null:`.
     Null,
-    /// A folder.
+    /// A folder, or the node of a block device.
     Path(String),
 }
 
@@ -83,15 +83,18 @@ pub(crate) struct Target {
     /// The key under `targets`.
     #[schemars(skip)]
     pub(crate) name: Key,
-    /// The folder under test, or `null:` for no storage at all (the client's own ceiling). feedline writes
-    /// only into a marked folder below it.
+    /// The folder under test; or the node of a block device such as `/dev/nvme0n1`, which is only ever read; or
+    /// `null:` for no storage at all (the client's own ceiling). feedline writes only into a marked folder below
+    /// the folder.
     pub(crate) at: Field<Address>,
     /// Title in plots. Default: the name.
     pub(crate) title: Field<Text>,
     /// What this storage is (product, media); kept in the record.
     pub(crate) about: Field<Text>,
-    /// How reads are issued. Default: io_uring.
+    /// How reads are issued. Default: io_uring, and pread where folders are listed and nothing else is done.
     pub(crate) engine: Field<Axis<Word<Engine>>>,
+    /// What the kernel is told of how a mapping is read (mmap). Default: normal.
+    pub(crate) madvise: Field<Axis<Word<Advice>>>,
     /// Whether reads go past the page cache. Default: follows `load.cache`.
     pub(crate) direct: Field<Axis<Flag>>,
     /// Whether buffers and files are registered with the kernel (io_uring). Default: auto.
@@ -108,6 +111,7 @@ impl Default for Target {
             title: Field::Absent,
             about: Field::Absent,
             engine: Field::Absent,
+            madvise: Field::Absent,
             direct: Field::Absent,
             registered: Field::Absent,
             on_unavailable: Field::Absent,
@@ -150,6 +154,7 @@ impl Target {
             title: table.field("title", problems),
             about: table.field("about", problems),
             engine: table.field("engine", problems),
+            madvise: table.field("madvise", problems),
             direct: table.field("direct", problems),
             registered: table.field("registered", problems),
             on_unavailable: table.field("on_unavailable", problems),

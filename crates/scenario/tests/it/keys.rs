@@ -13,6 +13,8 @@ const PROFILE: &str = "need={ workload = \"resnet50\", accelerator = \"h100\", c
 const BATCH: &str = "need={ batch = 400, step_time = \"1s\", sample_size = \"1 MB\", count = 8 }";
 const TOKENS: &str = "need={ tokens_per_second = 1e6, token_size = \"2 B\" }";
 /// What may be needed for a key to mean something.
+const PACED: &str = "load.mode=paced";
+const LOGNORMAL: &str = "dataset={ distribution = \"lognormal\", sample_size_stdev = \"50 kB\" }";
 const FEEDS: &str = "gate.feeds=[\"t\"]";
 const NO_RING: &str = "no io_uring";
 
@@ -37,19 +39,29 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("dataset.samples", &[], "dataset.samples=10"),
     ("dataset.size", &[], "dataset.size=1 GiB"),
     ("dataset.sample_size", &[], "dataset.sample_size=1 MiB"),
+    ("dataset.distribution", &[LOGNORMAL], "dataset={ distribution = \"fixed\" }"),
+    ("dataset.sample_size_stdev", &[LOGNORMAL], "dataset.sample_size_stdev=60 kB"),
+    ("dataset.files_per_folder", &[], "dataset.files_per_folder=1000000"),
     ("dataset.seed", &[], "dataset.seed=2"),
     ("targets", &[], "targets={ u = { at = \"/mnt/u\" } }"),
     ("targets.*.at", &[], "targets.t.at=/mnt/other"),
     ("targets.*.title", &[], "targets.t.title=other"),
     ("targets.*.about", &[], "targets.t.about=a disk"),
     ("targets.*.engine", &[], "targets.t.engine=pread"),
+    ("targets.*.madvise", &["targets.t.engine=mmap"], "targets.t.madvise=random"),
     ("targets.*.direct", &[], "targets.t.direct=false"),
     ("targets.*.registered", &[], "targets.t.registered=off"),
     ("targets.*.on_unavailable", &[NO_RING], "targets.t.on_unavailable=skip"),
     ("load", &[], "load={ queue_depth = 4 }"),
-    ("load.mode", &[], "load.mode=paced"),
+    ("load.operation", &[], "load.operation=read_file"),
+    ("load.mode", &[], PACED),
+    ("load.rate", &[PACED], "load.rate=80 %"),
+    ("load.arrivals", &[PACED], "load.arrivals=poisson"),
+    ("load.batch", &[PACED, "load.arrivals=batch"], "load.batch=100"),
+    ("load.spin", &[PACED], "load.spin=60us"),
     ("load.queue_depth", &[], "load.queue_depth=4"),
     ("load.threads", &["targets.t.engine=io_uring", "load.queue_depth=8"], "load.threads=3"),
+    ("load.submit_batch", &["load.queue_depth=8"], "load.submit_batch=4"),
     ("load.block_size", &[], "load.block_size=4 KiB"),
     ("load.access", &[], "load.access=random"),
     ("load.cache", &[], "load.cache=cold"),
@@ -67,8 +79,8 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("gate.p99", &[FEEDS], "gate.p99=10ms"),
 ];
 
-/// Keys that may only have the value that is the default, so that any other is refused.
-const REFUSED: &[&str] = &["version", "load.mode"];
+/// Keys that may only have one value, so that any other is refused.
+const REFUSED: &[&str] = &["version"];
 
 fn outcome(overrides: &[&str]) -> Result<Plan, String> {
     let no_ring = overrides.contains(&NO_RING);

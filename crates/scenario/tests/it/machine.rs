@@ -33,6 +33,14 @@ fn facts(path: &str) -> PathFacts {
         "readonly" => PathFacts { writable: false, ..disk },
         "small" => PathFacts { free_bytes: Some(10 << 30), ..disk },
         "align" => PathFacts { direct_align_bytes: Some(4096), ..disk },
+        "dev" => PathFacts {
+            directory: false,
+            writable: false,
+            free_bytes: None,
+            block_device_bytes: Some(1 << 40),
+            ..disk
+        },
+        "old" => PathFacts { dontcache: false, ..disk },
         "buffered" => PathFacts { file_system: "zfs".to_owned(), direct_align_bytes: None, ..disk },
         "shm" => {
             PathFacts { file_system: "tmpfs".to_owned(), in_memory: true, direct_align_bytes: None, ..disk }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use plan::{Cell, Plan};
+use plan::{Access, BackendConfig, Cell, Engine, Load, Operation, Plan};
 
 use crate::machine::{resolve, resolve_on, with};
 
@@ -35,6 +35,15 @@ fn line(cell: &Cell) -> String {
     }
     if let Some(reason) = &cell.stands_in_for {
         write!(line, " [{reason}]").unwrap();
+    }
+    if cell.operation != Operation::Read {
+        write!(line, " {:?} in {} B", cell.operation, cell.block_bytes).unwrap();
+    }
+    if cell.engine == Engine::Mmap {
+        write!(line, " {:?}", cell.advice).unwrap();
+    }
+    if let Load::Paced(pace) = cell.load {
+        write!(line, " {pace:?}").unwrap();
     }
     line
 }
@@ -91,6 +100,108 @@ fn files_of_the_users() {
 }
 
 #[test]
+fn whole_files_and_their_names() {
+    insta::assert_snapshot!(described(&with(
+        "targets.b = { at = \"/mnt/b\", engine = [\"pread\"] }\ntargets.null = { at = \"null:\" }\n\
+         [dataset]\ndistribution = \"lognormal\"\nsample_size_stdev = \"50 kB\"\nfiles_per_folder = 100000\n\
+         [load]\noperation = [\"read_file\", \"stat\"]\nqueue_depth = [1, 128]\n\
+         block_size = [\"16 KiB\", \"1 MiB\"]",
+    )));
+}
+
+#[test]
+fn folders_are_listed_by_pread_without_asking() {
+    insta::assert_snapshot!(described(&with("load = { operation = \"list\", queue_depth = 4 }")));
+}
+
+#[test]
+fn a_map_is_advised_and_the_others_are_not() {
+    insta::assert_snapshot!(described(
+        "version = 1\nneed = \"2.5 GB/s\"\n[targets.a]\nat = \"/mnt/a\"\n\
+         engine = [\"io_uring\", \"mmap\"]\nmadvise = [\"normal\", \"willneed\"]\n\
+         [load]\nqueue_depth = [1, 8]\nblock_size = \"4 KiB\"\n",
+    ));
+}
+
+#[test]
+fn a_paced_load_has_one_depth_and_many_rates() {
+    let rates =
+        with("load = { mode = \"paced\", rate = [\"line\", \"7 %\", \"2.5 GB/s\"], spin = \"60us\" }");
+    let steps = with("load = { mode = \"paced\", arrivals = \"batch\", queue_depth = [8, 16] }");
+    insta::assert_snapshot!(format!("{}\n{}", described(&rates), described(&steps)));
+}
+
+#[test]
+fn a_step_is_that_of_this_client() {
+    let need = "need = { workload = \"resnet50\", accelerator = \"h100\", count = 8, hosts = 4 }";
+    let text =
+        with("load = { mode = \"paced\", arrivals = \"batch\" }").replace("need = \"8xh100:resnet50\"", need);
+    let plan = resolve(&text).unwrap();
+    let Load::Paced(pace) = plan.cells[0].load else { panic!("{:?}", plan.cells[0].load) };
+    assert_eq!(pace.arrivals, plan::Arrivals::Batch { samples: 800 });
+}
+
+#[test]
+fn submissions_as_written_are_those_of_a_ring() {
+    let plan = resolve(&with(
+        "targets.b = { at = \"/mnt/b\", engine = \"pread\" }\n\
+         load = { queue_depth = [8, 16], submit_batch = 4, access = [\"sequential\", \"random\"] }",
+    ))
+    .unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+    let batches = |engine: Engine| {
+        let of_engine = plan.cells.iter().filter(move |cell| cell.engine == engine);
+        of_engine.map(|cell| cell.submit_batch).collect::<Vec<_>>()
+    };
+    assert_eq!(batches(Engine::IoUring), [4; 4]);
+    assert_eq!(batches(Engine::Pread), [1; 4]);
+    let by_default =
+        resolve(&with("load = { queue_depth = 8, access = [\"sequential\", \"random\"] }")).unwrap();
+    let batch = |access| by_default.cells.iter().find(|cell| cell.access == access).unwrap().submit_batch;
+    assert_eq!((batch(Access::Sequential), batch(Access::Random)), (2, 8));
+}
+
+#[test]
+fn a_block_device_is_read_in_samples_of_the_need() {
+    let text = "version = 1\nneed = \"8xh100:resnet50\"\ntargets.raw = { at = \"/dev/nvme0n1\" }\n\
+                dataset.source = \"existing\"\nload.queue_depth = [1, 64]\n";
+    insta::assert_snapshot!(described(text));
+    let stated = format!("{text}dataset.sample_size = \"1 MiB\"\ntargets.b = {{ at = \"/mnt/b\" }}\n");
+    let plan = resolve(&stated).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(plan.datasets, [plan::DatasetSpec::Existing { sample_bytes: Some(1 << 20) }]);
+    assert!(matches!(plan.targets[0].config, BackendConfig::Device { .. }));
+    assert!(matches!(plan.targets[1].config, BackendConfig::File { .. }));
+}
+
+#[test]
+fn a_workload_that_states_its_spread_needs_no_other() {
+    let text = with("dataset = { distribution = \"lognormal\", samples = 10 }");
+    for need in ["8xh100:unet3d", "8xb200:unet3d"] {
+        let plan = resolve(&text.replace("8xh100:resnet50", need)).unwrap_or_else(|e| panic!("{e}"));
+        let expected = plan::Distribution::LogNormal { stdev_bytes: 68_341_808 };
+        let plan::DatasetSpec::Generate { sample_bytes, distribution, .. } = plan.datasets[0] else {
+            panic!()
+        };
+        assert_eq!((sample_bytes, distribution), (146_600_628, expected));
+    }
+}
+
+/// Whole files are opened one by one: a limit that forbids as many at once as the dataset has does not matter.
+#[test]
+fn open_files_are_those_under_way() {
+    let limited = |operation: &str, depth: u32| {
+        let text = with(&format!("load = {{ operation = \"{operation}\", queue_depth = {depth} }}"));
+        resolve_on(&text, &[], |host| host.open_files_max = 64)
+    };
+    assert!(limited("read_file", 40).is_ok());
+    assert!(limited("read_file", 64).is_err());
+    assert!(limited("stat", 64).is_ok());
+    assert!(limited("list", 17).is_err(), "17 folders, 17 threads with 2 files each, and 16 others");
+    let device = "version = 1\nneed = \"8xh100:resnet50\"\ntargets.raw = { at = \"/dev/a\" }\n\
+                  dataset.source = \"existing\"\nload.queue_depth = 512\n";
+    assert!(resolve_on(device, &[], |host| host.open_files_max = 64).is_ok());
+}
+
+#[test]
 fn threads_as_written_never_exceed_the_depth() {
     insta::assert_snapshot!(described(&with("load = { threads = 6, queue_depth = [1, 8, 64] }")));
 }
@@ -138,4 +249,12 @@ fn cells_are_named_apart() {
     .unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     let slugs: std::collections::BTreeSet<_> = plan.cells.iter().map(|cell| &cell.slug).collect();
     assert_eq!((plan.cells.len(), slugs.len()), (324, 324));
+    let plan = resolve(&with(
+        "targets.b = { at = \"/b\", engine = [\"io_uring\", \"pread\"] }\n[load]\nqueue_depth = [1, 2]\n\
+         operation = [\"read\", \"read_file\", \"stat\"]\nblock_size = [\"4 KiB\", \"8 KiB\"]\n\
+         cache = [\"cold\", \"warm\"]",
+    ))
+    .unwrap();
+    let slugs: std::collections::BTreeSet<_> = plan.cells.iter().map(|cell| &cell.slug).collect();
+    assert_eq!((plan.cells.len(), slugs.len()), (60, 60));
 }

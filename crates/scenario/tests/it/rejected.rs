@@ -154,6 +154,111 @@ fn conflicting_keys() {
 }
 
 #[test]
+fn operations() {
+    insta::assert_snapshot!(refusals(&[
+        "load.operation = \"list\"\ntargets.b = { at = \"/mnt/b\", engine = [\"io_uring\", \"pread\"] }",
+        "load.operation = [\"read_file\", \"list\"]",
+        "load.operation = \"read_file\"\ntargets.b = { at = \"/mnt/b\", engine = \"mmap\" }",
+        "load = { operation = [\"stat\", \"list\"], block_size = \"4 KiB\" }\n\
+         targets.b = { at = \"null:\" }",
+        "load = { operation = [\"read_file\", \"stat\"], cache = \"bypass\" }",
+        "load = { operation = \"stat\", cache = [\"dontcache\", \"warm\"] }",
+        "load.operation = \"stat\"\ntargets.b = { at = \"/mnt/b\", direct = true }",
+        "load = { operation = \"read_file\", block_size = \"5000 B\", cache = [\"cold\", \"bypass\"] }",
+        "load.operation = [\"stat\"]\ngate.feeds = [\"data\"]",
+        "load = { operation = \"lst\", cache = \"bypass\" }",
+    ]));
+}
+
+#[test]
+fn maps() {
+    insta::assert_snapshot!(refusals(&[
+        "targets.b = { at = \"/mnt/b\", engine = [\"mmap\", \"io_uring\"] }\nload.cache = [\"cold\", \"bypass\"]",
+        "targets.b = { at = \"/mnt/b\", engine = \"mmap\", direct = [true, false] }",
+        "targets.b = { at = \"/mnt/b\", engine = \"mmap\" }\nload.cache = \"dontcache\"",
+        "targets.b = { at = \"/mnt/b\", engine = \"mmap\", registered = \"auto\" }",
+        "targets.b = { at = \"/mnt/b\", engine = \"pread\", madvise = \"random\" }",
+        "targets.b = { at = \"/mnt/b\", madvise = \"random\" }",
+        "targets.b = { at = \"/mnt/b\", engine = \"mmap\", madvise = \"wilneed\" }",
+        "targets.b = { at = \"null:\", madvise = \"random\" }",
+        "targets.b = { at = \"/shm/b\", engine = \"mmap\", madvise = [\"random\", \"normal\"] }",
+        "targets.b = { at = \"/old/b\" }\nload.cache = \"dontcache\"",
+        "targets.b = { at = \"/mnt/b\", direct = true }\nload.cache = \"dontcache\"",
+        "targets.b = { at = \"/mnt/b\", engine = \"mmap\" }\nload = { queue_depth = [1, 8], threads = 8 }",
+    ]));
+}
+
+#[test]
+fn paced_loads() {
+    let shown = refusals(&[
+        "load = { rate = \"line\", arrivals = \"poisson\", batch = 4, spin = \"60us\" }",
+        "load = { mode = \"closed\", rate = [\"80 %\", \"line\"] }",
+        "load = { mode = \"paced\", queue_depth = \"auto\" }",
+        "load = { mode = \"paced\", operation = [\"read\", \"stat\"] }",
+        "load = { mode = \"paced\", batch = 100 }",
+        "load = { mode = \"paced\", arrivals = \"poisson\", batch = 100 }",
+        "load = { mode = \"paced\", rate = [\"100 %\", \"line\"] }",
+        "load = { mode = \"paced\", rate = [\"lines\", \"0 %\", \"80\", 80, \"2.5 GB\"] }",
+        "load = { mode = \"paced\", rate = [\"50 %\", \"1 MB/s\"] }\ngate.feeds = [\"data\"]",
+        "load = { mode = \"paced\", arrivals = \"bursts\", spin = 60 }",
+    ]);
+    let without_batch =
+        with("load = { mode = \"paced\", arrivals = \"batch\" }").replace("8xh100:resnet50", "2.5 GB/s");
+    insta::assert_snapshot!(format!("{shown}{}", refusal(&without_batch, &[], |_| ())));
+}
+
+#[test]
+fn submissions() {
+    let shown = refusals(&[
+        "load = { submit_batch = 16, queue_depth = [8, 32] }",
+        "load = { submit_batch = 16, queue_depth = 32, threads = 4 }",
+        "load = { submit_batch = 2 }",
+        "load = { submit_batch = 0 }",
+        "load = { submit_batch = 4, operation = \"list\" }",
+    ]);
+    let pread = with("load = { submit_batch = 4, queue_depth = 8 }")
+        .replace("bench\" }", "bench\", engine = \"pread\" }");
+    insta::assert_snapshot!(format!("{shown}{}", refusal(&pread, &[], |_| ())));
+}
+
+#[test]
+fn spread_sizes() {
+    let shown = refusals(&[
+        "dataset.distribution = \"lognormal\"",
+        "dataset.sample_size_stdev = \"50 kB\"",
+        "dataset = { distribution = \"fixed\", sample_size_stdev = \"50 kB\" }",
+        "dataset = { distribution = \"lognormal\", sample_size_stdev = \"50 kB\", \
+         sample_size = [\"100 kB\", \"1 MB\"] }",
+        "dataset = { distribution = \"lognormal\", sample_size_stdev = \"11 MB\", sample_size = \"1 MB\" }",
+        "dataset = { distribution = \"normal\" }",
+        "dataset = { source = \"existing\", distribution = \"lognormal\", sample_size_stdev = \"50 kB\", \
+         files_per_folder = 10 }",
+        "dataset = { files_per_folder = 0 }",
+        "dataset = { distribution = \"lognormal\", sample_size_stdev = \"50 kB\" }\nload.block_size = \"10000 B\"",
+    ]);
+    let its_own = with("dataset = { distribution = \"lognormal\", sample_size = \"1 MB\" }")
+        .replace("resnet50", "unet3d");
+    insta::assert_snapshot!(format!("{shown}{}", refusal(&its_own, &[], |_| ())));
+}
+
+#[test]
+fn devices() {
+    let device = |lines: &str| with(lines).replace("/mnt/bench", "/dev/sda");
+    let shown: Vec<_> = [
+        device(""),
+        device("dataset.source = \"generate\""),
+        device("dataset.source = \"existing\"\nload.operation = [\"read\", \"read_file\"]"),
+        device("dataset.source = \"existing\"").replace("8xh100:resnet50", "2.5 GB/s"),
+        device("dataset.source = \"existing\"\ntargets.b = { at = \"/mnt/b\" }"),
+        device("dataset = { source = \"existing\", sample_size = \"2 TiB\" }"),
+    ]
+    .iter()
+    .map(|text| refusal(text, &[], |_| ()))
+    .collect();
+    insta::assert_snapshot!(shown.join("\n------\n"));
+}
+
+#[test]
 fn gates() {
     insta::assert_snapshot!(refusals(&[
         "gate = {}",

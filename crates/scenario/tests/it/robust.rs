@@ -28,6 +28,18 @@ const LINES: &[&str] = &[
     "queue_depth = [4096, 1]",
     "queue_depth = \"auto\"",
     "threads = 4096",
+    "submit_batch = 3",
+    "operation = [\"read_file\", \"read\"]",
+    "operation = [\"list\", \"stat\"]",
+    "mode = \"paced\"",
+    "rate = [\"line\", \"1 B/s\", \"1000000 %\"]",
+    "arrivals = \"batch\"",
+    "distribution = \"lognormal\"",
+    "sample_size_stdev = \"1 B\"",
+    "files_per_folder = 1",
+    "at = \"/dev/a\"",
+    "engine = [\"mmap\"]",
+    "madvise = [\"random\", \"normal\"]",
     "block_size = [\"1 GiB\", \"1 B\"]",
     "cache = [\"warm\", \"bypass\"]",
     "access = [\"sequential\"]",
@@ -75,7 +87,7 @@ proptest! {
 
     #[test]
     fn any_order_of_lines(
-        lines in prop::collection::vec(prop::sample::select(LINES), 0..25), cores in 0_u32..300, memory: u64,
+        lines in prop::collection::vec(prop::sample::select(LINES), 0..35), cores in 0_u32..300, memory: u64,
     ) {
         assert_survives(&lines.join("\n"), &[], cores, memory);
     }

@@ -64,6 +64,48 @@ fn the_quick_start_is_quick() {
     assert!(written <= (1 << 30) + (4 << 20), "{written}");
 }
 
+/// Cells as the head of each file states them, a few minutes, and at most 4 GiB (30 samples of unet3d are a little
+/// more).
+#[test]
+fn the_local_scenarios_are_as_long_as_they_say() {
+    let stated = [
+        ("direct-vs-buffered.toml", 18),
+        ("files-on-nvme.toml", 16),
+        ("imagenet-files.toml", 8),
+        ("llm-tokens.toml", 15),
+        ("queue-depth.toml", 32),
+    ];
+    for (name, cells) in stated {
+        let (_, source) = shipped().into_iter().find(|(found, _)| found == name).unwrap();
+        let plan = resolved(&source);
+        assert_eq!(plan.cells.len(), cells, "{name}");
+        assert!(source.text.contains(&format!("{cells} cells of ")), "{name}");
+        let Limit::Duration { duration_ns } = plan.measure.limit else { panic!("{:?}", plan.measure.limit) };
+        let repetitions = u64::from(plan.measure.repetitions) * cells as u64;
+        let measured_ns = (plan.measure.warmup_ns + duration_ns) * repetitions;
+        let budget_ns = plan.measure.budget_ns.unwrap();
+        assert!(measured_ns <= 300_000_000_000 && budget_ns >= measured_ns * 3 / 2, "{name}: {measured_ns}");
+        let written: u64 = plan.datasets.iter().filter_map(plan::DatasetSpec::total_bytes).sum();
+        assert!(written <= (4 << 30) + (128 << 20), "{name}: {written}");
+    }
+}
+
+/// Where the kernel has no RWF_DONTCACHE, the override that the file names makes it run.
+#[test]
+fn direct_or_buffered_runs_on_older_kernels() {
+    let (_, source) = shipped().into_iter().find(|(name, _)| name == "direct-vs-buffered.toml").unwrap();
+    let resolve = |overrides: &[String]| {
+        let scenario = scenario::parse(&source, overrides).unwrap();
+        let mut host = machine(&scenario.local_paths());
+        host.paths.values_mut().for_each(|facts| facts.dontcache = false);
+        scenario::resolve(&scenario, &host)
+    };
+    let refused = resolve(&[]).unwrap_err();
+    assert!(refused.messages().all(|message| message.contains("RWF_DONTCACHE")), "{refused}");
+    let set = source.text.split("--set load.cache='").nth(1).unwrap().split('\'').next().unwrap();
+    assert_eq!(resolve(&[format!("load.cache={set}")]).unwrap().cells.len(), 12);
+}
+
 #[test]
 fn a_new_scenario_is_good_as_it_is_and_with_every_example_in_it() {
     for at in ["/mnt/data/bench", "null:", "/odd \"path\"\\with ü"] {
@@ -95,6 +137,19 @@ fn is_setting(line: &str) -> bool {
 }
 
 #[test]
+fn examples_of_the_reference_resolve() {
+    let text = include_str!("../../../../docs/src/scenario.md");
+    let examples: Vec<&str> =
+        text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(examples.len() >= 2, "{examples:?}");
+    for example in examples {
+        assert_valid("reference", example);
+        let plan = resolved(&Source { name: "reference.toml".to_owned(), text: example.to_owned() });
+        assert!(!plan.cells.is_empty());
+    }
+}
+
+#[test]
 fn a_path_and_a_need_are_the_minimal_scenario() {
     let source = scenario::from_path("/mnt/data/bench", Some(NEED));
     assert_eq!(
@@ -102,6 +157,14 @@ fn a_path_and_a_need_are_the_minimal_scenario() {
         "version = 1\nneed = \"8xh100:resnet50\"\ntargets.data = { at = \"/mnt/data/bench\" }\n"
     );
     assert_eq!(resolved(&source).name, "run");
+}
+
+#[test]
+fn a_device_and_a_need_are_only_ever_read() {
+    let source = scenario::from_device("/dev/nvme0n1", Some(NEED));
+    let plan = resolved(&source);
+    assert!(matches!(plan.targets[0].config, plan::BackendConfig::Device { .. }), "{:?}", plan.targets);
+    assert_eq!(plan.datasets, [plan::DatasetSpec::Existing { sample_bytes: Some(114_660) }]);
 }
 
 #[test]

@@ -1,0 +1,60 @@
+//! The rate of an open loop, in bytes or as a share of the feed line.
+
+use std::borrow::Cow;
+
+use plan::Rate;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use crate::diagnostic::Problems;
+use crate::document::Node;
+use crate::reader::Written;
+use crate::value::{PERCENT_PATTERN, RATE_PATTERN, quantity};
+
+/// The whole line, as a word.
+const LINE: &str = "line";
+
+/// How much an open loop offers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Offered(pub(crate) Rate);
+
+impl Default for Offered {
+    fn default() -> Self {
+        Self(Rate::OfLine { share: 1.0 })
+    }
+}
+
+impl JsonSchema for Offered {
+    fn schema_name() -> Cow<'static, str> {
+        "offered_rate".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "anyOf": [
+                { "const": LINE, "description": "The line at the utilization target." },
+                { "type": "string", "pattern": PERCENT_PATTERN },
+                { "type": "string", "pattern": RATE_PATTERN },
+            ]
+        })
+    }
+}
+
+impl Written for Offered {
+    fn expected() -> String {
+        "\"line\", a share of the line such as \"80 %\", or a rate such as \"2.5 GB/s\"".to_owned()
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        quantity::<Self, _>(node, path, "%", parse, problems).map(Self)
+    }
+}
+
+fn parse(text: &str) -> Result<Rate, feed::UnitError> {
+    if text.trim() == LINE {
+        return Ok(Offered::default().0);
+    }
+    if text.contains('%') {
+        return feed::parse_percent(text).map(|share| Rate::OfLine { share });
+    }
+    feed::parse_rate_bps(text).map(|per_s| Rate::Bytes { per_s })
+}

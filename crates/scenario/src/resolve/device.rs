@@ -1,0 +1,102 @@
+//! Block devices: only ever read, block by block, and without files that say how large a sample is.
+
+use plan::Operation;
+
+use crate::diagnostic::{Problem, Problems, Span};
+use crate::host::HostFacts;
+use crate::reader::Field;
+use crate::words::Origin;
+use crate::written::{Address, Document};
+
+use super::dataset::{Datasets, Sample};
+use super::load::Task;
+
+/// What to write so that a device is read.
+const READ_ONLY: &str =
+    "write dataset.source = \"existing\": its bytes are read as they are, and nothing is written";
+
+/// Whether what is asked can be done on the device of which the address was written at `at`.
+pub(super) fn fits(document: &Document, tasks: &[Task], at: Span, problems: &mut Problems) -> bool {
+    let mut fits = true;
+    let source = &document.dataset.source;
+    let generated = source.given().map_or(Origin::default(), |entry| entry.value.0) == Origin::Generate;
+    if generated && !matches!(source, Field::Wrong(_)) {
+        let problem = Problem::new("a block device is only ever read, and this scenario writes a dataset")
+            .at(at, "is a block device")
+            .also_if(source.span(), "writes");
+        problems.push(problem.help(READ_ONLY));
+        fits = false;
+    }
+    for task in tasks.iter().filter(|task| task.operation != Operation::Read) {
+        let problem =
+            Problem::new(format!("`{}` needs files, and a block device has none", task.operation.name()))
+                .at(task.span.unwrap_or(at), "needs files")
+                .also(at, "is a block device");
+        problems.push(
+            problem.help("write operation = \"read\", or the path of a folder on a mounted file system"),
+        );
+        fits = false;
+    }
+    fits
+}
+
+/// The addresses of a scenario that are devices, and whether there are others.
+#[derive(Debug)]
+pub(super) struct Devices {
+    first: Option<Span>,
+    folder: Option<Span>,
+}
+
+impl Devices {
+    pub(super) fn of(document: &Document, host: &HostFacts) -> Self {
+        let of_kind = |device: bool| {
+            document.targets.iter().find_map(|target| {
+                let at = target.at.given()?;
+                let Address::Path(path) = &at.value else { return None };
+                let facts = host.paths.get(path)?;
+                (facts.block_device_bytes.is_some() == device).then_some(at.span)
+            })
+        };
+        Self { first: of_kind(true), folder: of_kind(false) }
+    }
+
+    /// The sample size of data that nobody stated it of: a folder's files say it later, a device's bytes never.
+    pub(super) fn sample(&self, need: Option<&feed::Need>, problems: &mut Problems) -> Option<Sample> {
+        let Some(device) = self.first else {
+            return Some(Sample { bytes: None, span: None });
+        };
+        let example = "for example dataset.sample_size = \"1 MiB\"";
+        if let Some(folder) = self.folder {
+            let problem = Problem::absent("`dataset.sample_size` is missing: a block device does not say it")
+                .at(device, "is a block device")
+                .also(folder, "would be read in samples of its mean file size");
+            problems.push(problem.help(example));
+            return None;
+        }
+        let bytes = need?.sample_bytes().map(|bytes| (bytes.round() as u64).max(1));
+        if bytes.is_none() {
+            let problem = Problem::absent(
+                "`dataset.sample_size` is missing: neither a block device nor this need says how large a sample is",
+            );
+            problems.push(problem.at(device, "is a block device").help(example));
+        }
+        bytes.map(|bytes| Sample { bytes: Some(bytes), span: None })
+    }
+}
+
+/// Whether each device holds at least one sample.
+pub(super) fn room(document: &Document, datasets: &Datasets, host: &HostFacts, problems: &mut Problems) {
+    let largest = datasets.samples.iter().filter_map(|sample| Some((sample.bytes?, sample.span))).max();
+    let Some((bytes, span)) = largest else { return };
+    for at in document.targets.iter().filter_map(|target| target.at.given()) {
+        let Address::Path(path) = &at.value else { continue };
+        let device_bytes = host.paths.get(path).and_then(|facts| facts.block_device_bytes);
+        if let Some(device_bytes) = device_bytes.filter(|device_bytes| bytes > *device_bytes) {
+            let (sample, device) = (feed::format_bytes(bytes), feed::format_bytes(device_bytes));
+            let problem = Problem::new(format!("a sample of {sample} is larger than the device of {device}"))
+                .at(at.span, "is smaller than a sample")
+                .also_if(span, "one sample");
+            problems.push(problem.help("write a smaller dataset.sample_size, or choose a larger device"));
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Which engines serve a target: those that can do what is asked, and that this machine has.
+
+use plan::{Advice, Engine, OnUnavailable, Operation, Registered, Skipped};
+
+use crate::diagnostic::{Problem, Problems, Span};
+use crate::host::HostFacts;
+use crate::reader::Field;
+use crate::value::split_hint;
+use crate::written::Target;
+
+use super::load::Task;
+
+/// An engine that serves a target here.
+#[derive(Debug, Clone)]
+pub(super) struct Lane {
+    pub(super) engine: Engine,
+    /// What the kernel is told; normal but for a memory map.
+    pub(super) advice: Advice,
+    /// Set when it stands in for another one: which, and why.
+    pub(super) stands_in_for: Option<String>,
+    pub(super) span: Option<Span>,
+}
+
+/// All engines of a target.
+#[derive(Debug)]
+pub(super) struct Engines {
+    pub(super) lanes: Vec<Lane>,
+    pub(super) registered: Registered,
+    /// Those that `on_unavailable` leaves out.
+    pub(super) skipped: Vec<Skipped>,
+}
+
+/// An engine as asked for, and where.
+type Asked = (Engine, Option<Span>);
+
+/// The engines for `tasks`; `None` when one cannot be, after saying why.
+pub(super) fn resolve(
+    written: &Target,
+    tasks: &[Task],
+    host: &HostFacts,
+    problems: &mut Problems,
+) -> Option<Engines> {
+    let asked: Vec<Asked> = match &written.engine {
+        Field::Absent => vec![(by_default(tasks), None)],
+        Field::Given(entry) => entry.value.0.iter().map(|item| (item.value.0, Some(item.span))).collect(),
+        Field::Wrong(_) => return None,
+    };
+    let able = refuse_unable(written, &asked, tasks, problems);
+    let registered = registered(written, &asked, problems);
+    let advices = advices(written, &asked, problems);
+    let lanes = available(written, &asked, host, problems);
+    let ((lanes, skipped), advices) = (lanes?, advices?);
+    let lanes = lanes.into_iter().flat_map(|lane| advised(lane, &advices)).collect();
+    Some(Engines { lanes, registered: registered?, skipped }).filter(|_| able)
+}
+
+/// io_uring, but for folders, which it cannot read.
+fn by_default(tasks: &[Task]) -> Engine {
+    let listed = tasks.iter().all(|task| task.operation == Operation::List);
+    if listed { Engine::Pread } else { Engine::IoUring }
+}
+
+/// Refuses engines that cannot do an operation; whether all can.
+fn refuse_unable(written: &Target, asked: &[Asked], tasks: &[Task], problems: &mut Problems) -> bool {
+    let mut able = true;
+    for task in tasks {
+        for (engine, span) in asked.iter().filter(|asked| !asked.0.operations().contains(&task.operation)) {
+            let label = if span.is_some() { "cannot" } else { "has io_uring by default, which cannot" };
+            let problem = Problem::new(format!("{engine} cannot do `{}`", task.operation.name()))
+                .at(span.unwrap_or(written.name.span), label)
+                .also_if(task.span, "asks for it");
+            problems.push(problem.help(format!("write {}", able_engines(tasks))));
+            able = false;
+        }
+    }
+    able
+}
+
+/// What to write as engine for all of `tasks`. pread can do everything.
+fn able_engines(tasks: &[Task]) -> String {
+    let can = |engine: &Engine| tasks.iter().all(|task| engine.operations().contains(&task.operation));
+    let engines: Vec<String> = [Engine::IoUring, Engine::Pread]
+        .iter()
+        .filter(|engine| can(engine))
+        .map(|engine| format!("engine = \"{engine}\""))
+        .collect();
+    let several = if tasks.len() > 1 { ", or measure the operations in scenarios of their own" } else { "" };
+    format!("{}{several}", engines.join(" or "))
+}
+
+fn registered(written: &Target, asked: &[Asked], problems: &mut Problems) -> Option<Registered> {
+    let (span, registered) = match &written.registered {
+        Field::Absent => return Some(Registered::default()),
+        Field::Wrong(_) => return None,
+        Field::Given(entry) => (entry.key, entry.value.0),
+    };
+    if asked.iter().all(|(engine, _)| *engine != Engine::IoUring) {
+        let problem = Problem::new("only io_uring registers buffers and files").at(span, "remove this");
+        problems.push(problem.also_if(written.engine.span(), "registers nothing"));
+        return None;
+    }
+    Some(registered)
+}
+
+fn advices(written: &Target, asked: &[Asked], problems: &mut Problems) -> Option<Vec<Advice>> {
+    let entry = match &written.madvise {
+        Field::Absent => return Some(vec![Advice::Normal]),
+        Field::Wrong(_) => return None,
+        Field::Given(entry) => entry,
+    };
+    if asked.iter().all(|(engine, _)| *engine != Engine::Mmap) {
+        let problem = Problem::new("`madvise` is for memory maps, and this target has none")
+            .at(entry.key, "remove this")
+            .also(written.engine.span().unwrap_or(written.name.span), "maps nothing");
+        problems.push(problem.help("or add \"mmap\" to the target's engine"));
+        return None;
+    }
+    Some(entry.value.0.iter().map(|item| item.value.0).collect())
+}
+
+/// A lane for each advice, where the engine takes any.
+fn advised(lane: Lane, advices: &[Advice]) -> Vec<Lane> {
+    if lane.engine != Engine::Mmap {
+        return vec![lane];
+    }
+    advices.iter().map(|advice| Lane { advice: *advice, ..lane.clone() }).collect()
+}
+
+/// The engines that this machine has, and those that `on_unavailable` leaves out.
+fn available(
+    written: &Target,
+    asked: &[Asked],
+    host: &HostFacts,
+    problems: &mut Problems,
+) -> Option<(Vec<Lane>, Vec<Skipped>)> {
+    let otherwise = match &written.on_unavailable {
+        Field::Absent => OnUnavailable::default(),
+        Field::Given(entry) => entry.value.0,
+        Field::Wrong(_) => return None,
+    };
+    let lane = |engine, stands_in_for, span| Lane { engine, advice: Advice::Normal, stands_in_for, span };
+    let (mut lanes, mut skipped) = (Vec::new(), Vec::new());
+    for (engine, span) in asked.iter().copied() {
+        match (unavailable(engine, host), otherwise) {
+            (None, _) => lanes.push(lane(engine, None, span)),
+            (Some(reason), OnUnavailable::Skip) => {
+                let target = written.name.text.clone();
+                skipped.push(Skipped { target, engine, reason: reason.to_owned() });
+            }
+            (Some(reason), OnUnavailable::Use(other)) if unavailable(other, host).is_none() => {
+                lanes.push(lane(other, Some(format!("{engine}: {reason}")), span));
+            }
+            (Some(reason), _) => {
+                problems.push(refuse_unavailable(written, engine, span, reason));
+                return None;
+            }
+        }
+    }
+    Some((lanes, skipped))
+}
+
+/// Why an engine cannot be had here. Every Linux has pread and mmap.
+fn unavailable(engine: Engine, host: &HostFacts) -> Option<&str> {
+    match engine {
+        Engine::IoUring => host.io_uring.as_ref().err().map(String::as_str),
+        Engine::Null | Engine::Pread | Engine::Mmap => None,
+    }
+}
+
+fn refuse_unavailable(written: &Target, engine: Engine, span: Option<Span>, reason: &str) -> Problem {
+    let (cause, hint) = split_hint(reason);
+    let label = if span.is_some() { "" } else { "by default" };
+    let problem = Problem::new(format!("{engine} cannot be used here: {cause}"))
+        .at(span.unwrap_or(written.name.span), label);
+    let problem = match written.on_unavailable.given() {
+        Some(entry) if matches!(entry.value.0, OnUnavailable::Use(_)) => {
+            problem.also(entry.span, "nor can this")
+        }
+        _ => problem,
+    };
+    let problem = match hint {
+        Some(hint) => problem.help(hint),
+        None => problem,
+    };
+    problem.help(
+        "engine = \"pread\" does without it; on_unavailable = \"skip\" leaves its cells out, \"pread\" replaces them",
+    )
+}

@@ -1,0 +1,77 @@
+//! What a cell is called, and what distinguishes it.
+
+use plan::{Axis, Engine, Load, Operation};
+
+use super::cells::Point;
+use super::engine::Lane;
+use super::pace;
+use super::target::Resolved;
+
+/// Stable, unique and readable. What every cell has in common with a plain closed loop of reads is left out.
+pub(super) fn slug(resolved: &Resolved<'_>, point: &Point<'_>) -> String {
+    let sample = point.sample.bytes.map_or_else(|| "existing".to_owned(), |bytes| format!("{bytes}B"));
+    let block = compact_bytes(u64::from(point.block.bytes));
+    let parts = [
+        Some(resolved.target.name.clone()),
+        Some(engine_word(point.lane)),
+        advice(point).map(|advice| format!("madvise-{advice}")),
+        (point.operation != Operation::Read).then(|| point.operation.name().to_owned()),
+        Some(sample),
+        point.operation.reads_bytes().then_some(block),
+        Some(point.access.name().to_owned()),
+        Some(point.cache.name().to_owned()),
+        rate(point).map(|(word, _)| format!("paced-{word}")),
+        Some(format!("qd{}", point.depth)),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("/")
+}
+
+/// The coordinates of a cell, in a fixed order.
+pub(super) fn axes(resolved: &Resolved<'_>, point: &Point<'_>, threads: u32) -> Vec<Axis> {
+    let axis = |name, value: String, unit| Axis { name, value, unit };
+    let sample = match point.sample.bytes {
+        Some(bytes) => axis("sample_size", bytes.to_string(), "B"),
+        None => axis("sample_size", "existing".to_owned(), ""),
+    };
+    let operation = (point.operation != Operation::Read).then(|| point.operation.name().to_owned());
+    let block = point.operation.reads_bytes().then(|| point.block.bytes.to_string());
+    let axes = [
+        Some(axis("target", resolved.target.name.clone(), "")),
+        Some(axis("engine", engine_word(point.lane), "")),
+        advice(point).map(|advice| axis("madvise", advice.to_owned(), "")),
+        operation.map(|operation| axis("operation", operation, "")),
+        Some(sample),
+        block.map(|bytes| axis("block_size", bytes, "B")),
+        Some(axis("access", point.access.name().to_owned(), "")),
+        Some(axis("cache", point.cache.name().to_owned(), "")),
+        rate(point).map(|(_, (value, unit))| axis("rate", value, unit)),
+        Some(axis("queue_depth", point.depth.to_string(), "")),
+        Some(axis("threads", threads.to_string(), "")),
+    ];
+    axes.into_iter().flatten().collect()
+}
+
+fn engine_word(lane: &Lane) -> String {
+    match lane.stands_in_for.as_deref().and_then(|reason| reason.split(':').next()) {
+        Some(missing) => format!("{}(for {missing})", lane.engine),
+        None => lane.engine.to_string(),
+    }
+}
+
+fn advice(point: &Point<'_>) -> Option<&'static str> {
+    (point.lane.engine == Engine::Mmap).then(|| point.lane.advice.name())
+}
+
+fn rate(point: &Point<'_>) -> Option<(String, (String, &'static str))> {
+    match point.load {
+        Load::Closed => None,
+        Load::Paced(pace) => Some(pace::rate_words(pace.rate)),
+    }
+}
+
+/// `128KiB` where that is exact, else bytes: different sizes never look the same.
+fn compact_bytes(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let whole = units.into_iter().find(|(shift, _)| bytes.trailing_zeros() >= *shift);
+    whole.map_or_else(|| format!("{bytes}B"), |(shift, unit)| format!("{}{unit}", bytes >> shift))
+}
