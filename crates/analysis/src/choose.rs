@@ -5,13 +5,16 @@ use std::cmp::Reverse;
 use record::RunRecord;
 
 use crate::figures::Figures;
+use crate::operation;
 use crate::summary::{CellSummary, Summary, summarise};
 
 /// The cell of `target` that its verdict should rest on, from the interleaved repetitions alone.
 ///
 /// A verdict is about training, so cells are considered in this order of preference, and only the most
-/// preferred that were measured: storage before the client's page cache (`warm`), the order of a training
-/// job before others, and the sample size nearest to the one the need names. Where several sizes, blocks or
+/// preferred that were measured: storage before the client's page cache (`warm`), whole files (`read_file`) before
+/// blocks of files held open, the order of a training job before others, the sample size nearest to the one the
+/// need names, and of paced loads the one that offers no more than the line. Paced loads that offer less, and cells
+/// that look up or list names, are never chosen. Where several sizes, blocks or
 /// orders are left, nothing says which of them the job reads, and the hardest decides: the one whose best
 /// cell has the smallest share of its line. Among those, the shallowest valid cell whose interval clears the
 /// line; cells limited by the client come after the others, and of equals the first in the record stands
@@ -38,11 +41,19 @@ pub fn choose_for_confirmation(record: &RunRecord) -> Vec<String> {
 /// The record, not today's rule, says what was confirmed: an old record keeps its verdict.
 pub(crate) fn judged<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellSummary> {
     let of_target = || summary.cells.iter().filter(|cell| cell.cell.target == target);
-    let confirmed: Vec<&CellSummary> = of_target().filter(|cell| cell.confirmed.is_some()).collect();
+    let confirmed: Vec<&CellSummary> =
+        of_target().filter(|cell| cell.confirmed.is_some() && may_be_judged(cell)).collect();
     let named = named_sample_bytes(summary);
     among(confirmed.iter().copied(), named)
         .or_else(|| confirmed.first().copied())
         .or_else(|| among(of_target(), named))
+}
+
+/// Not where no bytes are moved, nor where less than the line is offered.
+fn may_be_judged(cell: &CellSummary) -> bool {
+    let paced = cell.figures().and_then(|figures| figures.paced);
+    let offers_less = paced.is_some_and(|paced| paced.of_line.is_some() && !paced.offers_line);
+    !operation::is_metadata(&cell.cell) && !offers_less
 }
 
 fn named_sample_bytes(summary: &Summary) -> Option<f64> {
@@ -84,12 +95,14 @@ struct Candidate<'a> {
 }
 
 impl<'a> Candidate<'a> {
+    /// `None` without figures, and where no verdict may rest on them.
     fn of(cell: &'a CellSummary) -> Option<Self> {
-        cell.figures().map(|figures| Self { cell, figures })
+        cell.figures().filter(|_| may_be_judged(cell)).map(|figures| Self { cell, figures })
     }
 
-    /// Lower is preferred; the last part is the distance in size, in thousandths of a doubling.
-    fn preference(&self, named: Option<f64>) -> (bool, u8, u64) {
+    /// Lower is preferred; the last parts are the distance in size, in thousandths of a doubling, and what is offered
+    /// beyond the line, in thousandths of it.
+    fn preference(&self, named: Option<f64>) -> (bool, bool, u8, u64, u64) {
         let access = match self.cell.cell.access.as_str() {
             "shuffled_epoch" => 0,
             "random" => 1,
@@ -97,7 +110,11 @@ impl<'a> Candidate<'a> {
         };
         let distance =
             named.zip(self.cell.sample_bytes).map_or(0.0, |(named, own)| (own / named).log2().abs());
-        (self.cell.cell.cache == "warm", access, (distance * 1e3).round() as u64)
+        let beyond = self.figures.paced.and_then(|paced| paced.of_line).map_or(0.0, |share| share - 1.0);
+        let cell = &self.cell.cell;
+        let thousandths = |share: f64| (share * 1e3).round() as u64;
+        let blocks = !operation::is_whole_file(cell);
+        (cell.cache == "warm", blocks, access, thousandths(distance), thousandths(beyond))
     }
 
     fn mean(&self) -> f64 {
@@ -112,6 +129,8 @@ impl<'a> Candidate<'a> {
     fn is_read_like(&self, other: &Candidate<'_>) -> bool {
         let (a, b) = (self.cell, other.cell);
         a.sample_bytes == b.sample_bytes
+            && a.cell.operation == b.cell.operation
+            && a.cell.pace == b.cell.pace
             && a.cell.block_bytes == b.cell.block_bytes
             && a.cell.access == b.cell.access
             && a.cell.cache == b.cell.cache
@@ -209,6 +228,47 @@ mod tests {
         assert_eq!(chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], warm), ["b"]);
         let sequential = |b: &mut Builder| b.edit_cell("a", |cell| cell.access = "sequential".to_owned());
         assert_eq!(chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], sequential), ["b"]);
+    }
+
+    #[test]
+    fn whole_files_come_before_blocks_and_after_storage() {
+        let files = |b: &mut Builder| b.edit_cell("b", |cell| cell.operation = "read_file".to_owned());
+        assert_eq!(chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], files), ["b"]);
+        let warm_files = |b: &mut Builder| {
+            b.edit_cell("b", |cell| {
+                cell.operation = "read_file".to_owned();
+                cell.cache = "warm".to_owned();
+            });
+        };
+        assert_eq!(chosen(&[("a", 8, 0.9), ("b", 16, 9.0)], warm_files), ["a"]);
+        let sequential_files = |b: &mut Builder| {
+            b.edit_cell("b", |cell| {
+                cell.operation = "read_file".to_owned();
+                cell.access = "sequential".to_owned();
+            });
+        };
+        assert_eq!(chosen(&[("a", 8, 0.9), ("b", 16, 9.0)], sequential_files), ["b"]);
+    }
+
+    #[test]
+    fn names_are_never_chosen() {
+        let stat = |b: &mut Builder| b.edit_cell("a", |cell| cell.operation = "stat".to_owned());
+        assert_eq!(chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], stat), ["b"]);
+        assert_eq!(chosen(&[("a", 8, 9.0)], stat), Vec::<String>::new());
+    }
+
+    #[test]
+    fn of_paced_loads_the_one_at_the_line_is_judged() {
+        let at = |shares: &'static [(&str, f64)]| {
+            move |b: &mut Builder| {
+                for (name, share) in shares {
+                    b.pace(name, *share, 1.0);
+                }
+            }
+        };
+        let cells = [("a", 8, 0.5), ("b", 8, 1.0), ("c", 8, 1.5)];
+        assert_eq!(chosen(&cells, at(&[("a", 0.5), ("b", 1.0), ("c", 1.5)])), ["b"]);
+        assert_eq!(chosen(&cells, at(&[("a", 0.5), ("b", 0.8), ("c", 0.99)])), Vec::<String>::new());
     }
 
     #[test]

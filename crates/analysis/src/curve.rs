@@ -2,7 +2,9 @@
 
 use record::{Cell, Target};
 
+use crate::model::Model;
 use crate::need::LineAt;
+use crate::operation;
 use crate::summary::CellSummary;
 
 /// Gain over the last two doublings of depth below which a curve is flat.
@@ -15,14 +17,26 @@ const PROPORTIONAL_SHARE: f64 = 0.80;
 const SPAN_MIN: u32 = 4;
 
 /// Coordinates that a panel or a curve shows by itself.
-const KNOWN_AXES: [&str; 9] =
-    ["target", "engine", "dataset", "sample_size", "block_size", "access", "cache", "queue_depth", "threads"];
+const KNOWN_AXES: [&str; 10] = [
+    "target",
+    "engine",
+    "dataset",
+    "sample_size",
+    "operation",
+    "block_size",
+    "access",
+    "cache",
+    "queue_depth",
+    "threads",
+];
 
 /// Curves that may be drawn together: the same samples, blocks, order and cache.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
     /// Bytes of one sample; absent when the record does not say.
     pub sample_bytes: Option<f64>,
+    /// What is done over and over: `read` or `read_file`.
+    pub operation: String,
     /// Bytes of one read, at most.
     pub block_bytes: u64,
     /// Order of the reads.
@@ -42,11 +56,23 @@ impl Panel {
             || "samples of unknown size".to_owned(),
             |bytes| format!("{} samples", feed::format_bytes(bytes.round() as u64)),
         );
-        format!("{samples}, {} blocks, {}, {}", feed::format_bytes(self.block_bytes), self.access, self.cache)
+        format!("{samples}, {}, {}, {}", self.pieces(), self.access, self.cache)
+    }
+
+    /// `128 KiB blocks`, `files in 128 KiB pieces`.
+    pub(crate) fn pieces(&self) -> String {
+        let block = feed::format_bytes(self.block_bytes);
+        if self.operation == "read_file" {
+            format!("files in {block} pieces")
+        } else {
+            format!("{block} blocks")
+        }
     }
 
     pub(crate) fn holds(&self, cell: &CellSummary) -> bool {
-        self.sample_bytes == cell.sample_bytes
+        !is_apart(cell)
+            && self.sample_bytes == cell.sample_bytes
+            && self.operation == cell.cell.operation
             && self.block_bytes == cell.cell.block_bytes
             && self.access == cell.cell.access
             && self.cache == cell.cell.cache
@@ -55,6 +81,7 @@ impl Panel {
     fn of(cell: &CellSummary) -> Self {
         Self {
             sample_bytes: cell.sample_bytes,
+            operation: cell.cell.operation.clone(),
             block_bytes: cell.cell.block_bytes,
             access: cell.cell.access.clone(),
             cache: cell.cell.cache.clone(),
@@ -83,6 +110,8 @@ pub struct Curve {
     pub clears_at: Option<usize>,
     /// What its course says; absent below two doublings of depth.
     pub shape: Option<Shape>,
+    /// What latency and the top rate alone would make of it; absent without depth 1, and below four depths.
+    pub model: Option<Model>,
 }
 
 /// What the course of a curve says.
@@ -132,10 +161,16 @@ impl Shape {
     }
 }
 
+/// Whether a cell has no place on a curve of throughput against depth: it moves no bytes, or a schedule and not the
+/// depth decides what it moves.
+fn is_apart(cell: &CellSummary) -> bool {
+    operation::is_metadata(&cell.cell) || cell.cell.pace.is_some()
+}
+
 /// Arranges cells as panels of curves, in the order of the scenario.
 pub(crate) fn panels(cells: &[CellSummary], targets: &[Target]) -> Vec<Panel> {
     let mut panels: Vec<Panel> = Vec::new();
-    for (index, cell) in cells.iter().enumerate() {
+    for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| !is_apart(cell)) {
         let at = panels.iter().position(|panel| panel.holds(cell)).unwrap_or_else(|| {
             panels.push(Panel::of(cell));
             panels.len() - 1
@@ -171,6 +206,7 @@ impl Panel {
             cells: vec![index],
             clears_at: None,
             shape: None,
+            model: None,
         });
     }
 }
@@ -183,6 +219,8 @@ fn shares_its_depth(cells: &[CellSummary], cell: &CellSummary) -> bool {
         a.target == b.target
             && a.engine == b.engine
             && a.dataset == b.dataset
+            && a.operation == b.operation
+            && a.pace == b.pace
             && a.block_bytes == b.block_bytes
             && a.access == b.access
             && a.cache == b.cache
@@ -202,7 +240,11 @@ fn distinction(cell: &Cell, threads: bool) -> String {
         .axes
         .iter()
         .filter(|axis| !KNOWN_AXES.contains(&axis.name.as_str()))
-        .map(|axis| format!("{} {}{}", axis.name, axis.value, axis.unit))
+        .map(|axis| match axis.name.as_str() {
+            // The engine beside it says whose advice it is.
+            "madvise" => axis.value.clone(),
+            name => format!("{name} {}{}", axis.value, axis.unit),
+        })
         .collect();
     if threads {
         parts.push(format!("{} threads", cell.threads));
@@ -232,6 +274,8 @@ impl Curve {
         });
         let points: Vec<Point> = self.cells.iter().filter_map(|index| Point::of(&cells[*index])).collect();
         self.shape = shape(&points);
+        let cells: Vec<&CellSummary> = self.cells.iter().map(|index| &cells[*index]).collect();
+        self.model = if self.storage { Model::of(&cells) } else { None };
     }
 }
 

@@ -7,7 +7,9 @@ use record::{Ceiling, Cell, Measure, Rep, counter};
 
 use crate::flag::{Flag, Gravity, percent};
 use crate::interval;
-use crate::latency::Latency;
+use crate::latency::{Latency, Phase, phases};
+use crate::operation;
+use crate::paced::{self, Paced};
 use crate::repetitions::{Repetitions, counted};
 use crate::validity::{self, ClientShares, available_ns, resident_after, resident_before};
 
@@ -25,7 +27,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    fn of(points: &[f64]) -> Option<Self> {
+    pub(crate) fn of(points: &[f64]) -> Option<Self> {
         Some(Self {
             mean: interval::mean(points)?,
             interval: interval::of_mean(points),
@@ -47,14 +49,19 @@ pub struct Figures {
     pub repetitions: u32,
     /// Samples per second: bytes per second by the dataset's bytes per sample.
     pub samples_per_s: Rate,
-    /// Bytes per second of reads that ended well inside the window.
+    /// Bytes per second of reads that ended well inside the window; of a paced load, what was offered by the
+    /// share of it that was served.
     pub bps: Rate,
-    /// Reads per second, mean.
+    /// Reads per second, mean; whole files where those are read.
     pub ops_per_s: f64,
     /// Mean samples per second by the line; absent without a line.
     pub of_line: Option<f64>,
-    /// Latency of single reads.
+    /// Latency of single reads, from the submission on.
     pub latency: Latency,
+    /// Where the time of a whole file goes; empty for cells that read blocks.
+    pub phases: Vec<Phase>,
+    /// What an open loop offered and got; absent for a closed one.
+    pub paced: Option<Paced>,
     /// Reads that ended well.
     pub ops: u64,
     /// Their bytes.
@@ -69,6 +76,8 @@ pub struct Figures {
     pub ceiling_share: Option<f64>,
     /// What is known of the client's page cache, in words.
     pub cache: String,
+    /// Whether its residency is known at all.
+    pub cache_is_known: bool,
     /// Reasons to doubt these figures, gravest first.
     pub flags: Vec<Flag>,
 }
@@ -86,21 +95,31 @@ pub(crate) struct Context<'a> {
     pub(crate) cores_online: Option<u32>,
 }
 
+impl Context<'_> {
+    /// The line in bytes of this cell's samples.
+    pub(crate) fn line_bps(&self) -> Option<f64> {
+        self.line_samples_per_s.map(|line| line * self.sample_bytes)
+    }
+}
+
 impl Figures {
     /// The figures of `reps`; `None` when no repetition makes a point.
     pub(crate) fn of(context: &Context<'_>, reps: &Repetitions<'_>) -> Option<Self> {
         let used = reps.used.as_slice();
-        let points: Vec<f64> = used.iter().map(|rep| per_s(rep, counter::BYTES)).collect();
+        let points: Vec<f64> = used.iter().map(|rep| point_bps(context, rep)).collect();
         let bps = Rate::of(&points)?;
         let samples: Vec<f64> = points.iter().map(|bps| bps / context.sample_bytes).collect();
         let samples_per_s = Rate::of(&samples)?;
         let ops_per_s = interval::mean(&used.iter().map(|rep| per_s(rep, counter::OPS)).collect::<Vec<_>>())?;
         let latency = Latency::of(used);
         let client = client_shares(context, used, ops_per_s, bps.mean);
+        let paced = Paced::of(context, used);
         let mut flags = validity::flags(context, reps, client);
+        flags.extend(paced.iter().flat_map(validity::paced));
         if latency.unreadable > 0 {
             flags.push(Flag::NoHistogram { repetitions: latency.unreadable });
         }
+        flags.sort_by_key(|flag| flag.gravity() == Gravity::Informs);
         let ops = sum(used, counter::OPS);
         Some(Self {
             repetitions: used.len() as u32,
@@ -109,13 +128,16 @@ impl Figures {
             ops_per_s,
             of_line: context.line_samples_per_s.map(|line| samples_per_s.mean / line),
             latency,
+            phases: phases(used),
+            paced,
             ops,
             bytes: sum(used, counter::BYTES),
             errors: errors_by_kind(reps),
             cpu_ns_per_op: (ops > 0).then(|| cpu_ns(used) / ops as f64),
             cpu_share: client.cpu,
             ceiling_share: client.ceiling,
-            cache: cache_words(&context.cell.cache, used),
+            cache: cache_words(context.cell, used),
+            cache_is_known: resident_shares(&context.cell.cache, used).is_some(),
             flags,
         })
     }
@@ -127,19 +149,24 @@ impl Figures {
 
     /// Whether nothing but the client's own limit may stand between these figures and a verdict.
     pub fn is_valid(&self) -> bool {
-        self.flags.iter().all(|flag| flag.gravity() == Gravity::Informs || flag.is_client_limit())
+        self.flags.iter().all(|flag| matches!(flag.gravity(), Gravity::Informs | Gravity::ForbidsStarves))
     }
 }
 
-fn per_s(rep: &Rep, name: &str) -> f64 {
+fn point_bps(context: &Context<'_>, rep: &Rep) -> f64 {
+    let is_paced = context.cell.pace.is_some() && counted(rep, counter::ARRIVALS) > 0;
+    if is_paced { paced::rate_bps(context, rep) } else { per_s(rep, counter::BYTES) }
+}
+
+pub(crate) fn per_s(rep: &Rep, name: &str) -> f64 {
     counted(rep, name) as f64 / (rep.window_ns as f64 / 1e9)
 }
 
-fn sum(used: &[&Rep], name: &str) -> u64 {
+pub(crate) fn sum(used: &[&Rep], name: &str) -> u64 {
     used.iter().map(|rep| counted(rep, name)).sum()
 }
 
-fn cpu_ns(used: &[&Rep]) -> f64 {
+pub(crate) fn cpu_ns(used: &[&Rep]) -> f64 {
     used.iter().map(|rep| (rep.usage.cpu_user_ns + rep.usage.cpu_system_ns) as f64).sum()
 }
 
@@ -159,17 +186,40 @@ fn errors_by_kind(reps: &Repetitions<'_>) -> BTreeMap<String, u64> {
     kinds
 }
 
-/// `cold: at most 0.2 % resident before (cachestat)`; for a cell that bypasses the page cache what counts is
-/// that its reads left nothing there.
-fn cache_words(cache: &str, used: &[&Rep]) -> String {
+/// `cold: at most 0.2 % resident before (cachestat)`; for a cell that bypasses the page cache, or drops at once
+/// what it read, what counts is that its reads left nothing there.
+fn cache_words(cell: &Cell, used: &[&Rep]) -> String {
+    let names = match names_dropped(cell, used) {
+        Some(true) => "; names and inodes dropped before",
+        Some(false) => "; names and inodes in memory",
+        None => "",
+    };
+    format!("{}{names}", page_words(&cell.cache, used))
+}
+
+/// Whether every repetition began without names and inodes in memory; absent where that is not known, and for
+/// cells that ask for no names.
+pub(crate) fn names_dropped(cell: &Cell, used: &[&Rep]) -> Option<bool> {
+    let known: Vec<bool> = used.iter().filter_map(|rep| rep.cache.names_dropped).collect();
+    let asks = operation::touches_names(cell) && cell.cache == "cold" && !known.is_empty();
+    asks.then(|| known.into_iter().all(|dropped| dropped))
+}
+
+/// Shares of the dataset resident when it matters; `None` when nothing could tell in some repetition.
+fn resident_shares(cache: &str, used: &[&Rep]) -> Option<Vec<f64>> {
+    let leaves_nothing = matches!(cache, "bypass" | "dontcache");
+    let resident = if leaves_nothing { resident_after } else { resident_before };
+    used.iter().map(|rep| resident(rep)).collect()
+}
+
+fn page_words(cache: &str, used: &[&Rep]) -> String {
     let method = used.first().map_or("none", |rep| rep.cache.method.as_str());
-    let resident = if cache == "bypass" { resident_after } else { resident_before };
-    let shares: Option<Vec<f64>> = used.iter().map(|rep| resident(rep)).collect();
-    match (cache, shares) {
-        ("bypass", Some(shares)) => {
+    match (cache, resident_shares(cache, used)) {
+        ("bypass" | "dontcache", Some(shares)) => {
             let most = shares.into_iter().fold(0.0, f64::max);
-            format!("bypass: at most {} resident after ({method})", percent(most))
+            format!("{cache}: at most {} resident after ({method})", percent(most))
         }
+        ("dontcache", None) => format!("dropping at once not proven: residency unknown ({method})"),
         ("bypass", None) => format!("direct I/O not proven: residency unknown ({method})"),
         ("warm", Some(shares)) => {
             let least = shares.into_iter().fold(f64::INFINITY, f64::min);
@@ -269,6 +319,26 @@ mod tests {
         assert_eq!(words("cold", Some(0), Some(900)), "cold: at most 0 % resident before (mincore)");
         assert_eq!(words("warm", Some(1_000), None), "warm: at least 100 % resident before (mincore)");
         assert_eq!(words("cold", None, Some(0)), "cold not proven (mincore)");
+        assert_eq!(words("dontcache", Some(0), Some(2)), "dontcache: at most 0.2 % resident after (mincore)");
+        let unknown = "dropping at once not proven: residency unknown (mincore)";
+        assert_eq!(words("dontcache", Some(0), None), unknown);
+    }
+
+    #[test]
+    fn a_cold_file_says_whether_its_name_was_cold_too() {
+        let words = |operation: &str, dropped| {
+            let mut one = rep("c", 0, 1e9);
+            one.cache.names_dropped = dropped;
+            let edit = |cell: &mut Cell| {
+                (cell.cache, cell.operation) = ("cold".to_owned(), operation.to_owned());
+            };
+            figures_of(vec![one], |b| b.edit_cell("c", edit)).cache
+        };
+        let pages = "cold: at most 0 % resident before (mincore)";
+        assert_eq!(words("read_file", Some(true)), format!("{pages}; names and inodes dropped before"));
+        assert_eq!(words("read_file", Some(false)), format!("{pages}; names and inodes in memory"));
+        assert_eq!(words("read_file", None), pages);
+        assert_eq!(words("read", Some(false)), pages, "its files are open before the window");
     }
 
     #[test]

@@ -84,6 +84,40 @@ impl Builder {
         });
     }
 
+    /// Makes a cell and its repetitions paced at a share of the line, of which a share is served.
+    pub(crate) fn pace(&mut self, name: &str, of_line: f64, served: f64) {
+        self.edit_cell(name, |cell| {
+            cell.pace = Some(record::Pace {
+                rate_bps: None,
+                of_line: Some(of_line),
+                arrivals: "constant".to_owned(),
+                batch_samples: None,
+                spin_ns: 0,
+            });
+        });
+        let offered_bps = of_line * Self::LINE_BPS;
+        let arrivals = (offered_bps / SAMPLE_BYTES as f64) as u64;
+        let issued = (arrivals as f64 * served).round() as u64;
+        let mut response = record::new_histogram();
+        response.record_n(2_000_000, issued).unwrap();
+        let mut lag = record::new_histogram();
+        lag.record_n(20_000, issued).unwrap();
+        self.edit_reps(name, |rep| {
+            let counters = [
+                (counter::ARRIVALS, arrivals),
+                (counter::SERVED, issued),
+                (counter::NOT_ISSUED, arrivals - issued),
+                (counter::OFFERED_BPS, offered_bps as u64),
+                (counter::OPS, issued),
+                (counter::BYTES, issued * SAMPLE_BYTES),
+            ];
+            rep.counters.extend(counters.map(|(name, count)| (name.to_owned(), count)));
+            for (name, histogram) in [("response_ns", &response), ("lag_ns", &lag)] {
+                rep.histograms.insert(name.to_owned(), record::encode(histogram));
+            }
+        });
+    }
+
     pub(crate) fn push(&mut self, rep: Rep) {
         self.lines.push(Line::Rep(Box::new(rep)));
     }
@@ -131,6 +165,8 @@ fn run() -> Run {
             bytes: 1_000_000_000,
             sample_bytes: SAMPLE_BYTES as f64,
             fingerprint: "f".to_owned(),
+            empty_files: 0,
+            unallocated_bytes: 0,
         }],
         targets: vec![Target {
             name: "disk".to_owned(),

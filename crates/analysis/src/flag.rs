@@ -59,6 +59,12 @@ pub enum Flag {
         /// Largest share of the dataset resident after a repetition.
         resident: f64,
     },
+    /// A cell whose reads drop their pages at once, with bytes in the page cache before or after it, or not proven
+    /// otherwise.
+    NotDropped {
+        /// Largest share of the dataset resident around a repetition; absent when nothing could tell.
+        resident: Option<f64>,
+    },
     /// Windows too short to stand for anything.
     TooShort {
         /// How many repetitions.
@@ -138,6 +144,33 @@ pub enum Flag {
         /// How many.
         files: u64,
     },
+    /// A cold cell that began with names and inodes in memory: opening and looking up did not reach storage.
+    NamesInMemory,
+    /// Adjacent reads became one request on their way to the device.
+    Merged {
+        /// Mean bytes of a request of the device.
+        request_bytes: u64,
+        /// Bytes of a read.
+        block_bytes: u64,
+        /// Requests handed to the kernel in one submission; absent when the record does not say.
+        submit_batch: Option<u32>,
+    },
+    /// The client woke late for its own schedule.
+    LateClient {
+        /// 99th percentile of its lateness.
+        lag_p99_ns: u64,
+        /// 99th percentile of the response of what it issued, the lateness included.
+        response_p99_ns: u64,
+        /// Arrivals that were never issued, for this reason or because the queue was full.
+        not_issued: u64,
+    },
+    /// Arrivals that were never issued, or failed.
+    NotServed {
+        /// How many.
+        arrivals: u64,
+        /// Of all, 0 to 1.
+        share: f64,
+    },
     /// Another engine was asked for.
     StandsIn {
         /// Which, and why it is not there.
@@ -154,10 +187,12 @@ impl Flag {
             Self::NotCold { .. }
             | Self::NotWarm { .. }
             | Self::NotBypassed { .. }
+            | Self::NotDropped { .. }
             | Self::TooShort { .. }
             | Self::FewTurns { .. }
             | Self::DatasetChanged
             | Self::WrongBytes { .. } => Gravity::ForbidsVerdict,
+            Self::LateClient { not_issued, .. } if *not_issued > 0 => Gravity::ForbidsStarves,
             Self::Errors { share, .. } if *share > ERROR_SHARE_MAX => Gravity::ForbidsVerdict,
             Self::Errors { .. }
             | Self::Missing { .. }
@@ -167,6 +202,10 @@ impl Flag {
             | Self::Clamped { .. }
             | Self::NoHistogram { .. }
             | Self::Opened { .. }
+            | Self::NamesInMemory
+            | Self::Merged { .. }
+            | Self::LateClient { .. }
+            | Self::NotServed { .. }
             | Self::StandsIn { .. } => Gravity::Informs,
         }
     }
@@ -178,6 +217,7 @@ impl Flag {
             Self::NotCold { .. } => "not cold",
             Self::NotWarm { .. } => "not warm",
             Self::NotBypassed { .. } => "not bypassed",
+            Self::NotDropped { .. } => "not dropped",
             Self::TooShort { .. } => "too short",
             Self::FewTurns { .. } => "few queue turns",
             Self::DatasetChanged => "changed",
@@ -191,6 +231,10 @@ impl Flag {
             Self::Clamped { .. } => "clamped",
             Self::NoHistogram { .. } => "no histogram",
             Self::Opened { .. } => "opened",
+            Self::NamesInMemory => "names in memory",
+            Self::Merged { .. } => "merged",
+            Self::LateClient { .. } => "late client",
+            Self::NotServed { .. } => "not served",
             Self::StandsIn { .. } => "stands in",
         }
     }
@@ -215,6 +259,9 @@ impl Flag {
             Self::NotBypassed { .. } => {
                 "this file system serves direct I/O from the page cache; use load.cache = \"cold\""
             }
+            Self::NotDropped { .. } => {
+                "stop what else reads these files, or use load.cache = \"bypass\" or \"cold\""
+            }
             Self::FewTurns { .. } => {
                 "use a longer measure.duration, a smaller load.block_size or a shallower load.queue_depth"
             }
@@ -222,6 +269,18 @@ impl Flag {
                 "trust no figure of this storage; look for what corrupts or rewrites its files"
             }
             Self::Opened { .. } => "raise `ulimit -n`, or use fewer files, to measure reads alone",
+            Self::NamesInMemory => {
+                "run as root, which alone may drop names and inodes, or take opening as served from memory"
+            }
+            Self::Merged { .. } => {
+                "use a smaller load.submit_batch, or larger blocks, to give the device its depth"
+            }
+            Self::LateClient { .. } => {
+                "use load.spin, fewer arrivals per second, or a client with idle processors"
+            }
+            Self::NotServed { .. } => {
+                "the storage does not keep up, or load.queue_depth is too small for this rate"
+            }
             Self::TooShort { .. } => "use a longer measure.duration, or a larger dataset for a cold cell",
             Self::DatasetChanged => "leave the files alone during a run, and run again",
             Self::Errors { .. } => "look for the first error in cells.jsonl and in the kernel's log",
@@ -249,6 +308,10 @@ impl fmt::Display for Flag {
             Self::NotBypassed { resident } => {
                 write!(f, "not bypassed: {} resident after", percent(*resident))
             }
+            Self::NotDropped { resident: Some(share) } => {
+                write!(f, "not dropped: {} resident", percent(*share))
+            }
+            Self::NotDropped { resident: None } => f.write_str("dropping at once not proven"),
             Self::FewTurns { turns, .. } => {
                 write!(f, "window of {turns:.1} queue turns: {TURNS_MIN:.0} are needed")
             }
@@ -280,9 +343,37 @@ impl fmt::Display for Flag {
                 let repetitions = counted_noun(u64::from(*repetitions), "repetition");
                 write!(f, "latencies of {repetitions} missing")
             }
+            Self::NamesInMemory => {
+                f.write_str("names and inodes were in memory and could not be dropped (root only)")
+            }
+            Self::Merged { request_bytes, block_bytes, submit_batch } => {
+                write_merged(f, *request_bytes, *block_bytes, *submit_batch)
+            }
+            Self::LateClient { lag_p99_ns, response_p99_ns, .. } => write!(
+                f,
+                "the client woke late: p99 of the lag {}, of the response {}",
+                feed::format_duration_ns(*lag_p99_ns),
+                feed::format_duration_ns(*response_p99_ns)
+            ),
+            Self::NotServed { share, .. } => write!(f, "{} of arrivals not served", percent(*share)),
             Self::StandsIn { asked } => write!(f, "stands in for {asked}"),
         }
     }
+}
+
+fn write_merged(
+    f: &mut fmt::Formatter<'_>,
+    request_bytes: u64,
+    block_bytes: u64,
+    submit_batch: Option<u32>,
+) -> fmt::Result {
+    let batch = submit_batch.map(|batch| format!("; submit_batch {batch}")).unwrap_or_default();
+    write!(
+        f,
+        "requests were merged: {:.0} KiB per device request for blocks of {}{batch}",
+        request_bytes as f64 / 1024.0,
+        feed::format_bytes(block_bytes)
+    )
 }
 
 fn write_client(f: &mut fmt::Formatter<'_>, ceiling: Option<f64>, cpu: Option<f64>) -> fmt::Result {

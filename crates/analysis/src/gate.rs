@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use feed::Judgement;
 
+use crate::paced::Percentile;
 use crate::summary::{CellSummary, Measurement, Summary};
 use crate::verdict::{Cause, Verdict};
 
@@ -38,7 +39,7 @@ pub fn gate(summary: &Summary) -> GateResult {
         for verdict in gated(summary) {
             sort(latency(summary, verdict, limit_ns), &mut missed, &mut open);
         }
-        for target in skipped_whole(summary) {
+        for target in without_verdict(summary) {
             let words = format!("{target} p99: {}", absent(summary, target));
             sort(Demand::Fails(words), &mut missed, &mut open);
         }
@@ -80,6 +81,9 @@ fn feeds(summary: &Summary, target: &str) -> Demand {
 
 /// Why a target has no verdict.
 fn absent(summary: &Summary, target: &str) -> String {
+    if let Some(unjudged) = summary.unjudged.iter().find(|one| one.target == target) {
+        return unjudged.reason.clone();
+    }
     let skipped = summary.skipped.iter().find(|skipped| skipped.target == target);
     skipped.map_or_else(
         || "the run has no such storage target".to_owned(),
@@ -87,13 +91,16 @@ fn absent(summary: &Summary, target: &str) -> String {
     )
 }
 
-/// Targets that were left out before the run altogether, so that the record does not even hold them; those
-/// that the gate names are among its demands already, and fail there.
-fn skipped_whole(summary: &Summary) -> BTreeSet<&str> {
-    let names = summary.skipped.iter().map(|skipped| skipped.target.as_str());
-    names
-        .filter(|name| summary.gate.feeds.is_empty() && summary.targets.iter().all(|one| one.name != *name))
-        .collect()
+/// Targets without a verdict: left out before the run altogether, so that the record does not even hold them, or
+/// measured in ways that no verdict can rest on. Those that the gate names are among its demands already, and fail
+/// there.
+fn without_verdict(summary: &Summary) -> BTreeSet<&str> {
+    if !summary.gate.feeds.is_empty() {
+        return BTreeSet::new();
+    }
+    let skipped = summary.skipped.iter().map(|skipped| skipped.target.as_str());
+    let skipped = skipped.filter(|name| summary.targets.iter().all(|one| one.name != *name));
+    skipped.chain(summary.unjudged.iter().map(|unjudged| unjudged.target.as_str())).collect()
 }
 
 /// The verdicts that a demand on latency applies to: the gated targets, or all when none is named.
@@ -107,13 +114,16 @@ fn latency(summary: &Summary, verdict: &Verdict, limit_ns: u64) -> Demand {
     let limit = feed::format_duration_ns(limit_ns);
     let cell = verdict.cell.as_deref().and_then(|name| summary.cell(name));
     let figures = cell.and_then(confirmed);
-    match figures.map(|figures| figures.latency.p99_ns) {
-        Some(Some(p99_ns)) if p99_ns <= limit_ns => Demand::Holds,
-        Some(Some(p99_ns)) => Demand::Fails(format!(
+    match figures.map(p99) {
+        Some(Percentile::NotServed) => Demand::Fails(format!(
+            "{target} p99 is beyond {limit}: more than 1 % of the arrivals were not served"
+        )),
+        Some(Percentile::At(p99_ns)) if p99_ns <= limit_ns => Demand::Holds,
+        Some(Percentile::At(p99_ns)) => Demand::Fails(format!(
             "{target} p99 is {}, the gate allows {limit}",
             feed::format_duration_ns(p99_ns)
         )),
-        Some(None) => {
+        Some(Percentile::Unknown) => {
             Demand::Open(format!("{target} p99 against {limit}: fewer than 1,000 reads were measured"))
         }
         None => {
@@ -124,6 +134,12 @@ fn latency(summary: &Summary, verdict: &Verdict, limit_ns: u64) -> Demand {
             }
         }
     }
+}
+
+/// What a caller waits for: from the intended time on where there is one, else from the submission on.
+fn p99(figures: &crate::Figures) -> Percentile {
+    let service = figures.latency.p99_ns.map_or(Percentile::Unknown, Percentile::At);
+    figures.paced.map_or(service, |paced| paced.response_p99)
 }
 
 fn confirmed(cell: &CellSummary) -> Option<&crate::Figures> {

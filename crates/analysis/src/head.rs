@@ -2,6 +2,7 @@
 
 use record::{Ceiling, Cell, Dataset, Environment, Run, RunRecord, Target, Tool, counter};
 
+use crate::operation;
 use crate::repetitions::counted;
 use crate::summary::{CellSummary, Lines, Measurement};
 use crate::validity::is_known;
@@ -128,8 +129,9 @@ fn ceilings(lines: &Lines<'_>, copies: bool, count: fn(&Ceiling) -> u64) -> Opti
 pub(crate) fn datasets(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
     let is_storage = |name: &str| run.targets.iter().any(|target| target.name == name && target.storage);
     let of_dataset = |(index, dataset): (usize, &Dataset)| {
-        // The null target answers without reading.
-        let cells = || run.cells.iter().filter(move |cell| cell.dataset == index && is_storage(&cell.target));
+        // The null target answers without reading, and names are no bytes of the dataset.
+        let reads = |cell: &&Cell| is_storage(&cell.target) && !operation::is_metadata(cell);
+        let cells = || run.cells.iter().filter(move |cell| cell.dataset == index).filter(reads);
         let mut access: Vec<String> = cells().map(|cell| cell.access.clone()).collect();
         access.sort();
         access.dedup();
@@ -149,7 +151,8 @@ pub(crate) fn datasets(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
 /// size where that is less.
 fn bytes_read(lines: &Lines<'_>, cell: &Cell, dataset: &Dataset) -> f64 {
     let file_bytes = dataset.bytes as f64 / dataset.files.max(1) as f64;
-    let read_bytes = file_bytes.min(cell.block_bytes as f64);
+    let whole = operation::is_whole_file(cell);
+    let read_bytes = if whole { file_bytes } else { file_bytes.min(cell.block_bytes as f64) };
     let of_cell = lines.reps.iter().filter(|rep| rep.cell == cell.cell);
     of_cell
         .map(|rep| {

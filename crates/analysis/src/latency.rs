@@ -1,10 +1,14 @@
-//! Latency of single reads, from merged histograms.
+//! Latency of single operations, from merged histograms.
 
 use hdrhistogram::Histogram;
 use record::Rep;
 
 /// Name of the histogram in a repetition: submission to completion.
 const SERVICE: &str = "service_ns";
+
+/// Parts of reading a whole file, in their order, and the histogram of each.
+const PHASES: [(&str, &str); 4] =
+    [("open", "open_ns"), ("stat", "stat_ns"), ("read", "read_ns"), ("close", "close_ns")];
 
 /// Reads that must lie beyond a percentile before it is printed.
 ///
@@ -35,14 +39,8 @@ pub struct Latency {
 impl Latency {
     /// Merges the histograms of `reps`.
     pub(crate) fn of(reps: &[&Rep]) -> Self {
-        let mut merged = record::new_histogram();
-        let mut unreadable = 0;
-        for rep in reps {
-            let decoded = rep.histograms.get(SERVICE).and_then(|text| text.decode().ok());
-            let added = decoded.is_some_and(|histogram| merged.add(histogram).is_ok());
-            unreadable += u32::from(!added);
-        }
-        Self { unreadable, ..Self::of_histogram(&merged) }
+        let (histogram, unreadable) = merged(reps, SERVICE);
+        Self { unreadable, ..Self::of_histogram(&histogram) }
     }
 
     fn of_histogram(histogram: &Histogram<u64>) -> Self {
@@ -63,8 +61,51 @@ impl Latency {
     }
 }
 
+/// One part of what a file takes: `open`, `stat`, `read` or `close`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Phase {
+    /// Which part.
+    pub name: &'static str,
+    /// How long it took.
+    pub latency: Latency,
+    /// Its share of the time of all parts, by the means, 0 to 1.
+    pub share: f64,
+}
+
+/// The parts of reading whole files that the repetitions recorded, in their order; none for other cells.
+pub(crate) fn phases(reps: &[&Rep]) -> Vec<Phase> {
+    let of_phase = |(name, histogram): (&'static str, &str)| {
+        let latency = Latency::of_histogram(&merged(reps, histogram).0);
+        (latency.count > 0).then_some(Phase { name, latency, share: 0.0 })
+    };
+    let mut phases: Vec<Phase> = PHASES.into_iter().filter_map(of_phase).collect();
+    let total: f64 = phases.iter().map(Phase::total_ns).sum();
+    for phase in &mut phases {
+        phase.share = if total > 0.0 { phase.total_ns() / total } else { 0.0 };
+    }
+    phases
+}
+
+impl Phase {
+    fn total_ns(&self) -> f64 {
+        self.latency.mean_ns.unwrap_or(0.0) * self.latency.count as f64
+    }
+}
+
+/// All histograms of one name added up, and how many repetitions had none that can be read.
+pub(crate) fn merged(reps: &[&Rep], name: &str) -> (Histogram<u64>, u32) {
+    let mut merged = record::new_histogram();
+    let mut unreadable = 0;
+    for rep in reps {
+        let decoded = rep.histograms.get(name).and_then(|text| text.decode().ok());
+        let added = decoded.is_some_and(|histogram| merged.add(histogram).is_ok());
+        unreadable += u32::from(!added);
+    }
+    (merged, unreadable)
+}
+
 /// Whether `count` reads say anything about quantile `q`.
-fn enough(count: u64, q: f64) -> bool {
+pub(crate) fn enough(count: u64, q: f64) -> bool {
     // The tolerance admits 1,000 reads for the 99th percentile, where 1 - 0.99 is a hair below 0.01.
     count as f64 * (1.0 - q) >= BEYOND_MIN - 1e-6
 }
@@ -97,6 +138,22 @@ mod tests {
             assert!((found / expected - 1.0).abs() < 2e-3, "{found} for {expected}");
         }
         assert_eq!(latency.count, 10_000);
+    }
+
+    #[test]
+    fn phases_are_those_recorded_with_their_share_of_the_time() {
+        let mut one = crate::fixture::rep("c", 0, 1e9);
+        for (name, ns, count) in
+            [("open_ns", 300_000, 1_000), ("read_ns", 700_000, 1_000), ("close_ns", 1, 0)]
+        {
+            let mut histogram = record::new_histogram();
+            histogram.record_n(ns, count).unwrap();
+            one.histograms.insert(name.to_owned(), record::encode(&histogram));
+        }
+        let found = phases(&[&one]);
+        assert_eq!(found.iter().map(|phase| phase.name).collect::<Vec<_>>(), ["open", "read"]);
+        assert!((found[0].share - 0.3).abs() < 1e-3 && (found[1].share - 0.7).abs() < 1e-3, "{found:?}");
+        assert!(found[0].latency.p99_ns.is_some() && found[0].latency.p999_ns.is_none());
     }
 
     #[test]

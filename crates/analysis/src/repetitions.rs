@@ -1,6 +1,8 @@
 //! Which repetitions of a cell make a throughput point, and what became of the others.
 
-use record::{Measure, Outcome, Rep, Role, RunRecord, counter};
+use record::{Cell, Measure, Outcome, Rep, Role, RunRecord, counter};
+
+use crate::operation;
 
 /// Share of the planned window that an interrupted repetition must have measured to be kept.
 const INTERRUPTED_MIN: f64 = 0.5;
@@ -24,15 +26,15 @@ pub(crate) struct Repetitions<'a> {
 
 impl<'a> Repetitions<'a> {
     /// The repetitions of `cell` in `role`, whatever the order of lines in the record.
-    pub(crate) fn of(all: &[&'a Rep], cell: &str, role: Role, measure: &Measure) -> Self {
+    pub(crate) fn of(all: &[&'a Rep], cell: &Cell, role: Role, measure: &Measure) -> Self {
         let mut sorted = Self::default();
-        for rep in all.iter().filter(|rep| rep.cell == cell && rep.role == role) {
-            match failure(rep) {
+        for rep in all.iter().filter(|rep| rep.cell == cell.cell && rep.role == role) {
+            match failure(cell, rep) {
                 Some(reason) => {
                     sorted.failed.push(rep);
                     sorted.reasons.push(reason);
                 }
-                None if is_cut(rep, measure) => sorted.cut += 1,
+                None if is_cut(cell, rep, measure) => sorted.cut += 1,
                 None => sorted.used.push(rep),
             }
         }
@@ -81,12 +83,19 @@ pub(crate) fn errors(rep: &Rep) -> u64 {
     rep.errors.values().sum()
 }
 
-fn failure(rep: &Rep) -> Option<String> {
+/// Whether a repetition of `cell` counted anything to make a point of.
+fn counted_anything(cell: &Cell, rep: &Rep) -> bool {
+    let needed =
+        if operation::is_metadata(cell) { &[counter::OPS][..] } else { &[counter::OPS, counter::BYTES] };
+    needed.iter().all(|name| counted(rep, name) > 0)
+}
+
+fn failure(cell: &Cell, rep: &Rep) -> Option<String> {
     if let Outcome::Failed { reason } = &rep.outcome {
         return Some(reason.clone());
     }
     let early = rep.outcome == Outcome::Interrupted;
-    let counted_nothing = counted(rep, counter::OPS) == 0 || counted(rep, counter::BYTES) == 0;
+    let counted_nothing = !counted_anything(cell, rep);
     if rep.outcome == Outcome::Exhausted && (rep.window_ns == 0 || counted_nothing) && errors(rep) == 0 {
         return Some(ALL_WARMUP.to_owned());
     }
@@ -95,10 +104,11 @@ fn failure(rep: &Rep) -> Option<String> {
     }
     match errors(rep) {
         failed if counted_nothing && failed > 0 => {
-            Some(format!("all reads failed: {}", by_kind(&rep.errors)))
+            Some(format!("all {}s failed: {}", operation::noun(cell), by_kind(&rep.errors)))
         }
         _ if counted_nothing && !early => {
-            Some("no read ended inside the window; lengthen measure.duration".to_owned())
+            let noun = operation::noun(cell);
+            Some(format!("no {noun} ended inside the window; lengthen measure.duration"))
         }
         _ => None,
     }
@@ -112,11 +122,11 @@ pub(crate) fn by_kind(errors: &std::collections::BTreeMap<String, u64>) -> Strin
 }
 
 /// Interrupted before half of the planned window; without a planned length there is no half to compare with.
-fn is_cut(rep: &Rep, measure: &Measure) -> bool {
+fn is_cut(cell: &Cell, rep: &Rep, measure: &Measure) -> bool {
     let enough = measure
         .duration_ns
         .is_some_and(|planned| rep.window_ns as f64 >= INTERRUPTED_MIN * planned as f64 && rep.window_ns > 0);
-    rep.outcome == Outcome::Interrupted && !(enough && counted(rep, counter::BYTES) > 0)
+    rep.outcome == Outcome::Interrupted && !(enough && counted_anything(cell, rep))
 }
 
 #[cfg(test)]
@@ -126,8 +136,9 @@ mod tests {
 
     fn sorted(reps: &[Rep]) -> (usize, Vec<String>, u32) {
         let all: Vec<&Rep> = reps.iter().collect();
-        let measure = Builder::new().run.measure;
-        let found = Repetitions::of(&all, "c", Role::Measure, &measure);
+        let mut builder = Builder::new();
+        builder.cell("c", "disk", 8);
+        let found = Repetitions::of(&all, &builder.run.cells[0], Role::Measure, &builder.run.measure);
         (found.used.len(), found.reasons, found.cut)
     }
 
@@ -154,6 +165,20 @@ mod tests {
         assert_eq!(sorted(&[errors]).1, ["all reads failed: 1,200 io"]);
 
         assert!(sorted(&[rep("c", 0, 0.0)]).1[0].contains("no read ended"));
+    }
+
+    #[test]
+    fn a_cell_that_moves_no_bytes_needs_operations_alone() {
+        let mut builder = Builder::new();
+        builder.cell("c", "disk", 8);
+        builder.edit_cell("c", |cell| cell.operation = "stat".to_owned());
+        let mut one = rep("c", 0, 1e9);
+        one.counters.remove(counter::BYTES);
+        let idle = rep("c", 1, 0.0);
+        let found =
+            Repetitions::of(&[&one, &idle], &builder.run.cells[0], Role::Measure, &builder.run.measure);
+        assert_eq!(found.used, [&one]);
+        assert_eq!(found.reasons, ["no stat ended inside the window; lengthen measure.duration"]);
     }
 
     #[test]

@@ -8,9 +8,13 @@ use crate::figures::{Context, Figures};
 use crate::flag::Flag;
 use crate::head::{self, CeilingFigures, DatasetFigures, Head};
 use crate::need::{self, LineAt};
+use crate::operation;
+use crate::operations::Operations;
 use crate::repetitions::{self, Repetitions};
+use crate::system::SystemFigures;
+use crate::tiers;
 use crate::untested;
-use crate::verdict::{self, Verdict};
+use crate::verdict::{self, Unjudged, Verdict};
 
 /// Everything a report needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,12 +31,17 @@ pub struct Summary {
     pub cells: Vec<CellSummary>,
     /// Combinations left out before the run.
     pub skipped: Vec<Skipped>,
-    /// Cells arranged for plots and tables.
+    /// Cells that read in a closed loop, arranged for plots and tables.
     pub panels: Vec<Panel>,
-    /// One for each storage target, in the order of the scenario.
+    /// One for each storage target that something can be said of, in the order of the scenario.
     pub verdicts: Vec<Verdict>,
+    /// Storage targets that were measured in ways that no verdict can rest on.
+    pub unjudged: Vec<Unjudged>,
     /// What this client does without storage, for each null target.
     pub ceilings: Vec<CeilingFigures>,
+    /// What is known of each cache between the reads and the storage; empty for records of format 1.0, which do
+    /// not tell enough.
+    pub tiers: Vec<String>,
     /// What the verdicts do not cover.
     pub not_tested: Vec<String>,
     /// What a reader must know of this run.
@@ -46,6 +55,21 @@ impl Summary {
     pub fn cell(&self, name: &str) -> Option<&CellSummary> {
         self.cells.iter().find(|cell| cell.cell.cell == name)
     }
+
+    /// Cells that look up or list names.
+    pub fn metadata(&self) -> impl Iterator<Item = &CellSummary> {
+        self.cells.iter().filter(|cell| operation::is_metadata(&cell.cell))
+    }
+
+    /// Cells whose reads begin by a schedule.
+    pub fn paced(&self) -> impl Iterator<Item = &CellSummary> {
+        self.cells.iter().filter(|cell| cell.cell.pace.is_some())
+    }
+
+    /// Whether a verdict rests on this cell.
+    pub fn is_judged(&self, cell: &CellSummary) -> bool {
+        self.verdicts.iter().any(|verdict| verdict.cell.as_deref() == Some(cell.cell.cell.as_str()))
+    }
 }
 
 /// One cell and what became of it.
@@ -57,18 +81,47 @@ pub struct CellSummary {
     pub storage: bool,
     /// Bytes of one sample of its dataset; absent when the record does not say.
     pub sample_bytes: Option<f64>,
-    /// The line it is compared with; absent without a need or a sample size.
+    /// The line it is compared with; absent without a need or a sample size, and where no bytes are moved.
     pub line: Option<LineAt>,
     /// The interleaved repetitions.
     pub measured: Measurement,
     /// The fresh repetitions of a chosen cell; absent when there are none.
     pub confirmed: Option<Measurement>,
+    /// What the machine did during the interleaved repetitions; absent for the null target, and where the record
+    /// does not say.
+    pub system: Option<SystemFigures>,
 }
 
 impl CellSummary {
     /// Figures of the interleaved repetitions.
     pub fn figures(&self) -> Option<&Figures> {
         self.measured.figures()
+    }
+
+    /// Figures of a cell that looks up or lists names.
+    pub fn operations(&self) -> Option<&Operations> {
+        match &self.measured {
+            Measurement::Operations(operations) => Some(operations),
+            _ => None,
+        }
+    }
+
+    /// Whether any repetition makes a point, of whatever kind.
+    pub fn is_measured(&self) -> bool {
+        matches!(self.measured, Measurement::Figures(_) | Measurement::Operations(_))
+    }
+
+    /// Whether it opens, reads and closes a whole file each time.
+    pub fn reads_whole_files(&self) -> bool {
+        operation::is_whole_file(&self.cell)
+    }
+
+    /// Reasons to doubt its figures, those of the fresh repetitions last and none of them twice.
+    pub fn flags(&self) -> Vec<&Flag> {
+        let mut flags: Vec<&Flag> = self.measured.flags().iter().collect();
+        let fresh = self.confirmed.iter().flat_map(Measurement::flags);
+        flags.extend(fresh.filter(|flag| !self.measured.flags().contains(flag)));
+        flags
     }
 
     /// Whether the lower end of the measured interval is at the line or above it.
@@ -84,6 +137,8 @@ impl CellSummary {
 pub enum Measurement {
     /// At least one repetition makes a point.
     Figures(Box<Figures>),
+    /// The same, of a cell that moves no bytes.
+    Operations(Box<Operations>),
     /// Repetitions were made, none of them makes a point.
     Failed {
         /// How many.
@@ -103,7 +158,16 @@ impl Measurement {
     pub fn figures(&self) -> Option<&Figures> {
         match self {
             Self::Figures(figures) => Some(figures),
-            Self::Failed { .. } | Self::NotRun { .. } => None,
+            Self::Operations(_) | Self::Failed { .. } | Self::NotRun { .. } => None,
+        }
+    }
+
+    /// Reasons to doubt it.
+    pub fn flags(&self) -> &[Flag] {
+        match self {
+            Self::Figures(figures) => &figures.flags,
+            Self::Operations(operations) => &operations.flags,
+            Self::Failed { .. } | Self::NotRun { .. } => &[],
         }
     }
 }
@@ -126,12 +190,15 @@ pub fn summarise(record: &RunRecord) -> Summary {
         cells,
         skipped: run.skipped.clone(),
         verdicts: Vec::new(),
+        unjudged: Vec::new(),
+        tiers: Vec::new(),
         not_tested: Vec::new(),
         notes: Vec::new(),
         gate: run.gate.clone(),
     };
-    summary.verdicts = verdict::of_targets(&summary, &lines);
-    summary.not_tested = untested::not_tested(&lines, &summary);
+    (summary.verdicts, summary.unjudged) = verdict::of_targets(&summary, &lines);
+    summary.tiers = tiers::of_run(record, &summary);
+    summary.not_tested = untested::not_tested(record, &lines, &summary);
     summary.notes = untested::notes(record, &lines, &summary);
     summary
 }
@@ -181,11 +248,16 @@ fn cell_summary(record: &RunRecord, lines: &Lines<'_>, need: Option<&Need>, cell
         .get(cell.dataset)
         .map(|dataset| dataset.sample_bytes)
         .filter(|bytes| need::positive(*bytes));
-    let line = need.zip(sample_bytes).map(|(need, sample_bytes)| LineAt::of(need, sample_bytes));
-    let measured = Repetitions::of(&lines.reps, &cell.cell, Role::Measure, &run.measure);
-    let confirmed = Repetitions::of(&lines.reps, &cell.cell, Role::Confirm, &run.measure);
+    let moves_bytes = !operation::is_metadata(cell);
+    let line = need
+        .zip(sample_bytes.filter(|_| moves_bytes))
+        .map(|(need, sample_bytes)| LineAt::of(need, sample_bytes));
+    let measured = Repetitions::of(&lines.reps, cell, Role::Measure, &run.measure);
+    let confirmed = Repetitions::of(&lines.reps, cell, Role::Confirm, &run.measure);
     let measurement = |reps: &Repetitions<'_>| {
-        let Some(sample_bytes) = sample_bytes else { return without_samples() };
+        let Some(sample_bytes) = sample_bytes.or((!moves_bytes).then_some(0.0)) else {
+            return without_samples();
+        };
         let context = Context {
             cell,
             storage,
@@ -204,6 +276,7 @@ fn cell_summary(record: &RunRecord, lines: &Lines<'_>, need: Option<&Need>, cell
         line,
         measured: measurement(&measured),
         confirmed: (!confirmed.is_empty()).then(|| measurement(&confirmed)),
+        system: storage.then(|| SystemFigures::of_reps(&measured.used, cell)).flatten(),
     }
 }
 
@@ -213,11 +286,19 @@ fn without_samples() -> Measurement {
 }
 
 fn of_repetitions(context: &Context<'_>, reps: &Repetitions<'_>, lines: &Lines<'_>) -> Measurement {
-    if let Some(mut figures) = Figures::of(context, reps) {
+    let of_run = |flags: &mut Vec<Flag>| {
         if lines.end.is_some_and(|end| end.changed.contains(&context.cell.dataset)) {
-            figures.flags.insert(0, Flag::DatasetChanged);
+            flags.insert(0, Flag::DatasetChanged);
         }
-        figures.flags.extend(missing(context, reps, lines));
+        flags.extend(missing(context, reps, lines));
+    };
+    if operation::is_metadata(context.cell) {
+        if let Some(mut operations) = Operations::of(context, reps) {
+            of_run(&mut operations.flags);
+            return Measurement::Operations(Box::new(operations));
+        }
+    } else if let Some(mut figures) = Figures::of(context, reps) {
+        of_run(&mut figures.flags);
         return Measurement::Figures(Box::new(figures));
     }
     match reps.reasons.first() {

@@ -61,8 +61,8 @@ impl<'a> Way<'a> {
 fn difference(panel: &Panel, own: &Panel) -> String {
     let samples = panel.sample_bytes.filter(|_| panel.sample_bytes != own.sample_bytes);
     let samples = samples.map(|bytes| format!("{} samples", feed::format_bytes(bytes.round() as u64)));
-    let blocks = (panel.block_bytes != own.block_bytes)
-        .then(|| format!("{} blocks", feed::format_bytes(panel.block_bytes)));
+    let is_other = panel.block_bytes != own.block_bytes || panel.operation != own.operation;
+    let blocks = is_other.then(|| panel.pieces());
     let access = (panel.access != own.access).then(|| panel.access.clone());
     let cache = (panel.cache != own.cache).then(|| panel.cache.clone());
     [samples, blocks, access, cache].into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -2,23 +2,33 @@
 
 use std::collections::BTreeSet;
 
-use record::{RunRecord, Target, counter};
+use record::{Dataset, RunRecord, Target, counter};
 
-use crate::flag::{Flag, counted_noun};
+use crate::flag::{Flag, counted_noun, percent};
+use crate::operation;
+use crate::pressure;
 use crate::repetitions::counted;
 use crate::summary::{CellSummary, Lines, Measurement, Summary};
+use crate::tiers::{self, fact, has_own_cache, has_server, is_of_first_format, is_read_again};
 use crate::validity::{is_known, resident_after};
 
+/// Share of a dataset's bytes without storage from which on it is said.
+const UNALLOCATED_SAID: f64 = 0.01;
+
 /// What the verdicts do not cover, each in a few words.
-pub(crate) fn not_tested(lines: &Lines<'_>, summary: &Summary) -> Vec<String> {
+pub(crate) fn not_tested(record: &RunRecord, lines: &Lines<'_>, summary: &Summary) -> Vec<String> {
     let mut list = Vec::new();
     let hosts = summary.need.as_ref().map_or(1, |need| need.hosts);
     if hosts > 1 {
         list.push(format!("{hosts} hosts at once"));
     }
     list.push("decode".to_owned());
-    list.push(opening(lines, summary));
-    list.extend(caches_below(summary));
+    list.extend(opening(lines, summary));
+    list.extend(if is_of_first_format(record) {
+        caches_below(summary)
+    } else {
+        tiers::below_in_short(record, summary)
+    });
     let limited = summary.cells.iter().filter(|cell| is_client_limited(cell)).count();
     if limited > 0 {
         list.push(format!(
@@ -34,29 +44,33 @@ pub(crate) fn not_tested(lines: &Lines<'_>, summary: &Summary) -> Vec<String> {
     list
 }
 
-fn opening(lines: &Lines<'_>, summary: &Summary) -> String {
-    let of_storage = |name: &str| summary.cell(name).is_some_and(|cell| cell.storage);
-    let reps = lines.reps.iter().filter(|rep| of_storage(&rep.cell));
-    match reps.map(|rep| counted(rep, counter::OPENS)).sum::<u64>() {
+/// Nothing to say where every verdict rests on whole files, opened one by one.
+fn opening(lines: &Lines<'_>, summary: &Summary) -> Option<String> {
+    let judged: Vec<&CellSummary> = summary.cells.iter().filter(|cell| summary.is_judged(cell)).collect();
+    if !judged.is_empty() && judged.iter().all(|cell| cell.reads_whole_files()) {
+        return None;
+    }
+    let is_held_open = |name: &str| {
+        summary.cell(name).is_some_and(|cell| cell.storage && !operation::touches_names(&cell.cell))
+    };
+    let reps = lines.reps.iter().filter(|rep| is_held_open(&rep.cell));
+    Some(match reps.map(|rep| counted(rep, counter::OPENS)).sum::<u64>() {
         0 => "opening files per sample (files are held open)".to_owned(),
         opens => {
             let opens = counted_noun(opens, "read");
             format!("opening a file for each sample ({opens} opened theirs, the others found it open)")
         }
-    }
+    })
 }
 
-/// The caches behind the page cache that may have held what was read again; absent when nothing was.
+/// The caches behind the page cache that may have held what was read again, in the words of records of format 1.0;
+/// absent when nothing was.
 fn caches_below(summary: &Summary) -> Option<String> {
-    let repeats = |dataset: usize| summary.datasets.get(dataset).is_some_and(|figures| figures.reads_repeat);
     if !summary.datasets.iter().any(|dataset| dataset.reads_repeat) {
         return None;
     }
-    let is_read_again = |target: &&Target| {
-        target.storage
-            && summary.cells.iter().any(|cell| cell.cell.target == target.name && repeats(cell.cell.dataset))
-    };
-    let targets: Vec<&Target> = summary.targets.iter().filter(is_read_again).collect();
+    let is_again = |target: &&Target| target.storage && is_read_again(summary, target);
+    let targets: Vec<&Target> = summary.targets.iter().filter(is_again).collect();
     let mut caches = vec!["the device's and the hypervisor's cache".to_owned()];
     let mut add = |cache: &str, is_kind: fn(&str) -> bool| {
         let of_kind = targets.iter().filter(|target| file_system(target).is_some_and(is_kind));
@@ -71,18 +85,7 @@ fn caches_below(summary: &Summary) -> Option<String> {
 }
 
 fn file_system(target: &Target) -> Option<&str> {
-    target.facts.iter().find(|fact| fact.name == "file_system").map(|fact| fact.value.as_str())
-}
-
-/// Whether a file system keeps data in memory of its own, which direct I/O and eviction may not reach.
-fn has_own_cache(file_system: &str) -> bool {
-    matches!(file_system, "zfs" | "gpfs" | "lustre") || file_system.starts_with("fuse")
-}
-
-/// Whether another machine, or the host of a virtual one, reads the files for this one.
-fn has_server(file_system: &str) -> bool {
-    let names = ["nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "ceph", "lustre", "beegfs", "9p", "virtiofs"];
-    names.contains(&file_system)
+    fact(target, "file_system")
 }
 
 fn is_client_limited(cell: &CellSummary) -> bool {
@@ -100,10 +103,12 @@ pub(crate) fn notes(record: &RunRecord, lines: &Lines<'_>, summary: &Summary) ->
     notes.extend(completeness_notes(record, lines));
     notes.extend(summary.need.as_ref().err().cloned());
     notes.extend(summary.targets.iter().filter_map(memory_note));
+    notes.extend(record.run.datasets.iter().flat_map(left_out_notes));
     notes.extend(unproven_note(lines, summary));
     notes.extend(unchecked_notes(record, lines));
     notes.extend(ceiling_note(lines, summary));
     notes.extend(stray_note(record, lines));
+    notes.extend(pressure::note(lines, summary, record.env.cores_online.value().copied()));
     if lines.other_variants > 0 {
         let repetitions = counted_noun(lines.other_variants as u64, "repetition");
         notes.push(format!("not in these figures: {repetitions} of other variants; compare them"));
@@ -130,6 +135,25 @@ fn completeness_notes(record: &RunRecord, lines: &Lines<'_>) -> Vec<String> {
         Some(_) => {}
     }
     notes.extend(record.loss.as_ref().map(|loss| format!("the record is damaged: {loss}")));
+    notes
+}
+
+/// What of a user's files is not read, or not from the device.
+fn left_out_notes(dataset: &Dataset) -> Vec<String> {
+    let mut notes = Vec::new();
+    if dataset.empty_files > 0 {
+        let files = counted_noun(dataset.empty_files, "file");
+        notes.push(format!("{} of {} hold nothing and were left out", files, dataset.target));
+    }
+    let share = dataset.unallocated_bytes as f64 / dataset.bytes as f64;
+    if share > UNALLOCATED_SAID {
+        notes.push(format!(
+            "{} of the bytes of {} have no storage allocated (holes, compression): reading them brings fewer bytes \
+             from the device, or none",
+            percent(share),
+            dataset.target
+        ));
+    }
     notes
 }
 
@@ -217,6 +241,18 @@ mod tests {
         let summary = summarise(&builder.record());
         assert_eq!(summary.not_tested, ["decode", "opening files per sample (files are held open)"]);
         assert_eq!(summary.notes, Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_a_users_files_lack_is_said() {
+        let mut builder = builder();
+        let dataset = &mut builder.run.datasets[0];
+        (dataset.empty_files, dataset.unallocated_bytes) = (2, dataset.bytes / 4);
+        let notes = summarise(&builder.record()).notes;
+        assert!(notes[0].starts_with("2 files of disk hold nothing"), "{notes:?}");
+        assert!(notes[1].starts_with("25 % of the bytes of disk have no storage allocated"), "{notes:?}");
+        builder.run.datasets[0].unallocated_bytes = builder.run.datasets[0].bytes / 1000;
+        assert_eq!(summarise(&builder.record()).notes.len(), 1, "a thousandth is not worth a word");
     }
 
     #[test]

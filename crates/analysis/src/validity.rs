@@ -3,7 +3,10 @@
 use record::{Ceiling, Cell, Measure, Outcome, Rep, counter};
 
 use crate::figures::Context;
+use crate::figures::names_dropped;
 use crate::flag::{Flag, Gravity, TURNS_MIN};
+use crate::operation;
+use crate::paced::{LAG_SHARE_MAX, Paced};
 use crate::repetitions::{Repetitions, by_kind, counted};
 
 /// Share of the null ceiling above which the client, not the storage, is being measured.
@@ -18,6 +21,10 @@ const WARM_RESIDENT_MIN: f64 = 0.99;
 const WINDOW_SHARE_MIN: f64 = 0.20;
 /// Share of the dataset that may be resident after a repetition that bypasses the page cache.
 const BYPASSED_RESIDENT_MAX: f64 = 0.01;
+/// Share of the dataset that may be resident around a repetition whose reads drop their pages at once.
+const DROPPED_RESIDENT_MAX: f64 = 0.01;
+/// Bytes of a request of the device by those of a block, above which requests were merged on the way.
+const MERGED_MIN: f64 = 1.05;
 /// Share of reads that opened a file, from which on it is said.
 const OPENED_SHARE_MIN: f64 = 0.01;
 /// Kind of error of a read that held something else than what was written.
@@ -66,14 +73,16 @@ pub(crate) fn flags(context: &Context<'_>, reps: &Repetitions<'_>, client: Clien
         cache(cell, storage, used),
         wrong_bytes(&all),
         too_short(used, context.measure),
-        few_turns(used, cell.queue_depth),
+        few_turns(used, cell),
         read_errors(&all),
         failed_repetitions(reps),
         stolen(used, context.cores_online),
         abandoned(&all),
         exhausted(used),
         clamped(used),
-        opened(used),
+        opened(cell, used),
+        names_in_memory(cell, storage, used),
+        merged(cell, used),
         cell.stands_in_for.clone().map(|asked| Flag::StandsIn { asked }),
     ]
     .into_iter()
@@ -109,6 +118,12 @@ fn cache(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
         "bypass" => {
             let resident = used.iter().filter_map(|rep| resident_after(rep)).reduce(f64::max)?;
             (resident > BYPASSED_RESIDENT_MAX).then_some(Flag::NotBypassed { resident })
+        }
+        "dontcache" => {
+            let around = |rep: &&Rep| Some(resident_before(rep)?.max(resident_after(rep)?));
+            let shares: Option<Vec<f64>> = used.iter().map(around).collect();
+            let resident = shares.and_then(|shares| shares.into_iter().reduce(f64::max));
+            resident.is_none_or(|share| share > DROPPED_RESIDENT_MAX).then_some(Flag::NotDropped { resident })
         }
         _ => None,
     }
@@ -146,8 +161,12 @@ fn too_short(used: &[&Rep], measure: &Measure) -> Option<Flag> {
     Some(Flag::TooShort { repetitions: short.len() as u32, window_ns })
 }
 
-fn few_turns(used: &[&Rep], queue_depth: u32) -> Option<Flag> {
-    let turns = |rep: &&Rep| counted(rep, counter::OPS) as f64 / f64::from(queue_depth.max(1));
+/// An open loop does not live by the turns of its queue: it issues when its schedule says so.
+fn few_turns(used: &[&Rep], cell: &Cell) -> Option<Flag> {
+    if cell.pace.is_some() {
+        return None;
+    }
+    let turns = |rep: &&Rep| counted(rep, counter::OPS) as f64 / f64::from(cell.queue_depth.max(1));
     let few: Vec<f64> = used.iter().map(turns).filter(|turns| *turns < TURNS_MIN).collect();
     let fewest = few.iter().copied().reduce(f64::min)?;
     Some(Flag::FewTurns { repetitions: few.len() as u32, turns: fewest })
@@ -207,11 +226,49 @@ fn clamped(used: &[&Rep]) -> Option<Flag> {
     (reads > 0).then_some(Flag::Clamped { reads })
 }
 
-/// Opening a file costs the storage too: the figure is then not of reads alone.
-fn opened(used: &[&Rep]) -> Option<Flag> {
+/// Opening a file costs the storage too: the figure is then not of reads alone. Where whole files are read, that
+/// is what was asked for.
+fn opened(cell: &Cell, used: &[&Rep]) -> Option<Flag> {
+    if operation::touches_names(cell) {
+        return None;
+    }
     let sum = |name| used.iter().map(|rep| counted(rep, name)).sum::<u64>();
     let (files, reads) = (sum(counter::OPENS), sum(counter::OPS));
     (files > 0 && files as f64 >= OPENED_SHARE_MIN * reads as f64).then_some(Flag::Opened { files })
+}
+
+fn names_in_memory(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
+    (storage && names_dropped(cell, used) == Some(false)).then_some(Flag::NamesInMemory)
+}
+
+/// Reads that lie side by side and are submitted together reach the device as one: it then sees larger requests and
+/// a shallower queue than the cell says.
+fn merged(cell: &Cell, used: &[&Rep]) -> Option<Flag> {
+    let is_asked = cell.cache == "bypass" && cell.access == "sequential";
+    let devices = || used.iter().filter_map(|rep| rep.system.device.as_ref()).filter(|_| is_asked);
+    let sum = |of: fn(&record::Device) -> u64| devices().map(of).fold(0, u64::saturating_add);
+    let (bytes, requests) = (sum(|device| device.read_bytes), sum(|device| device.reads));
+    let request_bytes = bytes as f64 / requests as f64;
+    (requests > 0 && request_bytes > MERGED_MIN * cell.block_bytes as f64).then_some(Flag::Merged {
+        request_bytes: request_bytes.round() as u64,
+        block_bytes: cell.block_bytes,
+        submit_batch: cell.submit_batch,
+    })
+}
+
+/// What may be wrong with an open loop.
+pub(crate) fn paced(paced: &Paced) -> Vec<Flag> {
+    let late = paced.lag_p99_ns.zip(paced.issued_p99_ns);
+    let late = late.filter(|(lag, response)| *lag as f64 > LAG_SHARE_MAX * *response as f64);
+    let late = late.map(|(lag_p99_ns, response_p99_ns)| Flag::LateClient {
+        lag_p99_ns,
+        response_p99_ns,
+        not_issued: paced.not_issued,
+    });
+    let not_served = paced.not_served();
+    let share = not_served as f64 / paced.arrivals as f64;
+    let short = (not_served > 0).then_some(Flag::NotServed { arrivals: not_served, share });
+    late.into_iter().chain(short).collect()
 }
 
 #[cfg(test)]

@@ -89,14 +89,43 @@ pub enum Cause {
     },
 }
 
-/// One verdict for each storage target, in the order of the scenario.
-pub(crate) fn of_targets(summary: &Summary, lines: &Lines<'_>) -> Vec<Verdict> {
-    let storage = summary.targets.iter().filter(|target| target.storage);
-    storage.map(|target| of_target(summary, lines, &target.name)).collect()
+/// A storage target whose figures say nothing of the line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unjudged {
+    /// Name of the target.
+    pub target: String,
+    /// Why, in words.
+    pub reason: String,
 }
 
-fn of_target(summary: &Summary, lines: &Lines<'_>, target: &str) -> Verdict {
-    let chosen = choose::judged(summary, target);
+/// A verdict for each storage target, in the order of the scenario, or why it has none.
+pub(crate) fn of_targets(summary: &Summary, lines: &Lines<'_>) -> (Vec<Verdict>, Vec<Unjudged>) {
+    let (mut verdicts, mut unjudged) = (Vec::new(), Vec::new());
+    for target in summary.targets.iter().filter(|target| target.storage) {
+        let chosen = choose::judged(summary, &target.name);
+        match unjudged_reason(summary, &target.name).filter(|_| chosen.is_none()) {
+            Some(reason) => unjudged.push(Unjudged { target: target.name.clone(), reason }),
+            None => verdicts.push(of_target(summary, lines, &target.name, chosen)),
+        }
+    }
+    (verdicts, unjudged)
+}
+
+/// Why no verdict can rest on what was measured of a target; nothing when nothing was.
+fn unjudged_reason(summary: &Summary, target: &str) -> Option<String> {
+    let cells = || summary.cells.iter().filter(|cell| cell.cell.target == target);
+    let offers = cells().filter_map(|cell| cell.figures()?.paced?.of_line);
+    if let Some(most) = offers.reduce(f64::max) {
+        return Some(format!("offers {} of the line: no verdict", percent(most)));
+    }
+    let mut words: Vec<&str> =
+        cells().filter(|cell| cell.operations().is_some()).map(|cell| cell.cell.operation.as_str()).collect();
+    words.sort_unstable();
+    words.dedup();
+    (!words.is_empty()).then(|| format!("only names were looked up ({}): no verdict", words.join(", ")))
+}
+
+fn of_target(summary: &Summary, lines: &Lines<'_>, target: &str, chosen: Option<&CellSummary>) -> Verdict {
     let mut verdict = Verdict {
         target: target.to_owned(),
         judgement: Judgement::Uncertain,
@@ -125,6 +154,8 @@ impl Verdict {
                 self.cause = Cause::ConfirmationFailed { reason: reason.clone() };
                 return;
             }
+            // Names are never confirmed; a record that says otherwise is damaged.
+            Some(Measurement::Operations(_)) => return,
             Some(Measurement::NotRun { reason }) => {
                 self.cause = Cause::NotConfirmed { reason: reason.clone() };
                 return;
@@ -280,17 +311,36 @@ fn conditions(summary: &Summary, cell: &CellSummary) -> Option<String> {
         .panels
         .iter()
         .filter(|panel| panel.curves.iter().any(|curve| curve.target == cell.cell.target));
+    if let (Some(pace), Some(figures)) = (&cell.cell.pace, cell.figures()) {
+        return paced_words(pace, figures);
+    }
     if cell.cell.cache == "warm" {
         return Some("from the client's page cache (warm), not from storage".to_owned());
     }
-    (ways.count() > 1).then(|| panel_of(summary, cell).map(Panel::conditions)).flatten()
+    let files = cell.reads_whole_files().then(|| files_words(cell));
+    let way = (ways.count() > 1).then(|| panel_of(summary, cell).map(Panel::conditions)).flatten();
+    let parts: Vec<String> = way.into_iter().chain(files).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// What a verdict by whole files rests on, besides the reads.
+fn files_words(cell: &CellSummary) -> String {
+    let in_memory = cell.flags().contains(&&Flag::NamesInMemory);
+    let names = if in_memory { ", their names in memory" } else { "" };
+    format!("files opened one by one{names}")
+}
+
+/// `offered 100 % of the line, constant arrivals`.
+fn paced_words(pace: &record::Pace, figures: &Figures) -> Option<String> {
+    let of_line = figures.paced?.of_line?;
+    Some(format!("offered {} of the line, {} arrivals", percent(of_line), pace.arrivals))
 }
 
 fn first_reason(summary: &Summary, target: &str) -> String {
     let mut cells = summary.cells.iter().filter(|cell| cell.cell.target == target);
     let reason = cells.find_map(|cell| match &cell.measured {
         Measurement::Failed { reason, .. } | Measurement::NotRun { reason } => Some(reason.clone()),
-        Measurement::Figures(_) => None,
+        Measurement::Figures(_) | Measurement::Operations(_) => None,
     });
     let skipped = || summary.skipped.iter().find(|skipped| skipped.target == target);
     reason

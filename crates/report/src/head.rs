@@ -26,7 +26,7 @@ pub(crate) fn need(summary: &Summary) -> String {
 /// `line at AU 90 %: 12,857 samples/s = 1.47 GB/s`; absent without a need.
 pub(crate) fn line(summary: &Summary) -> Option<String> {
     let need = summary.need.as_ref().ok()?;
-    let lines: Vec<_> = summary.panels.iter().filter_map(|panel| panel.line).collect();
+    let lines: Vec<_> = summary.cells.iter().filter_map(|cell| cell.line).collect();
     let same = |get: fn(&analysis::LineAt) -> f64| {
         let first = lines.first().map(get)?;
         lines.iter().all(|line| (get(line) / first - 1.0).abs() < 1e-9).then_some(first)

@@ -3,12 +3,15 @@
 //! Nothing is computed here: every figure, flag and sentence comes from [`analysis`]. Each rendering is a
 //! pure function of the summary, so the same record gives the same bytes.
 
+mod grid;
 mod head;
 mod markdown;
 mod number;
 mod plain;
+mod side;
 #[expect(clippy::cast_possible_wrap, reason = "pixels and counts of panels and lines are far below 2^31")]
 mod svg;
+mod system;
 mod table;
 mod terminal;
 

@@ -2,7 +2,10 @@
 
 use analysis::{CellSummary, Figures, Flag, GateResult, Measurement, Summary, gate};
 
+use crate::grid::Grid;
 use crate::head;
+use crate::side;
+use crate::system;
 use crate::table::{self, Content, Row};
 
 /// The whole summary, every planned cell included.
@@ -12,7 +15,12 @@ pub fn markdown(summary: &Summary) -> String {
         verdicts(summary),
         facts(summary),
         cells(summary),
+        section("Paced", &side::paced(summary, table::unit(summary))),
+        section("Where a file's time goes", &side::phases(summary, true)),
+        section("Metadata", &side::metadata(summary)),
+        machine(summary),
         page_cache(summary),
+        list("Caches, tier by tier", &summary.tiers),
         doubts(summary),
         list("Not tested", &summary.not_tested),
         list("Notes", &summary.notes),
@@ -61,6 +69,9 @@ fn verdicts(summary: &Summary) -> String {
         let words: Vec<String> =
             std::iter::once(verdict.sentence()).chain(verdict.unreached.iter().cloned()).collect();
         lines.push(row(verdict.judgement.name(), &verdict.target, &words));
+    }
+    for unjudged in &summary.unjudged {
+        lines.push(row("UNJUDGED", &unjudged.target, std::slice::from_ref(&unjudged.reason)));
     }
     for ceiling in &summary.ceilings {
         lines.push(row("CEILING", &ceiling.target, &[head::ceiling_sentence(ceiling)]));
@@ -191,10 +202,26 @@ fn doubts(summary: &Summary) -> String {
 }
 
 fn flags_of(cell: &CellSummary) -> Vec<(&str, &Flag)> {
-    let mut flags: Vec<&Flag> = cell.figures().into_iter().flat_map(|figures| &figures.flags).collect();
-    let fresh = confirmed_figures(cell).into_iter().flat_map(|figures| &figures.flags);
-    flags.extend(fresh.filter(|flag| !cell.figures().is_some_and(|figures| figures.flags.contains(flag))));
-    flags.into_iter().map(|flag| (cell.cell.cell.as_str(), flag)).collect()
+    cell.flags().into_iter().map(|flag| (cell.cell.cell.as_str(), flag)).collect()
+}
+
+/// A table with a heading and a line that says what it shows.
+fn section(name: &str, grid: &Grid) -> String {
+    if grid.rows.is_empty() {
+        return String::new();
+    }
+    let head = [format!("## {name}"), String::new(), text(&grid.title), String::new()];
+    joined(head.into_iter().chain(grid.markdown(text)).collect())
+}
+
+fn machine(summary: &Summary) -> String {
+    let table = section("Device and process", &system::whole(summary));
+    if table.is_empty() {
+        return table;
+    }
+    let unreconciled = system::unreconciled(summary, true);
+    let lines = if unreconciled.is_empty() { String::new() } else { format!("\n{}", items(&unreconciled)) };
+    format!("{table}\n{}.\n{lines}", text(system::caveat()))
 }
 
 fn list(name: &str, lines: &[String]) -> String {

@@ -38,6 +38,11 @@ pub(crate) fn three_digits(value: f64) -> String {
     }
 }
 
+/// Three digits, and from a thousand on all of them: `35,758`.
+pub(crate) fn grouped(value: f64) -> String {
+    if (999.5..1e9).contains(&value) { feed::group_digits(value.round() as u64) } else { three_digits(value) }
+}
+
 /// `0.8`, `3.1`, `31`, `180`: what a latency is good for.
 pub(crate) fn two_digits(value: f64) -> String {
     match value.abs() {
@@ -91,6 +96,11 @@ mod tests {
             written,
             ["4.10", "31.5", "278", "0.92", "0.051", "0.0042", "5.0e-5", "0", "10.0", "100", "2.5e7"]
         );
+    }
+
+    #[test]
+    fn counts_per_second_are_grouped_from_a_thousand_on() {
+        assert_eq!([999.4, 999.6, 35_757.8, 1e10].map(grouped), ["999", "1,000", "35,758", "1.0e10"]);
     }
 
     #[test]

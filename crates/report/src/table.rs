@@ -3,6 +3,7 @@
 use analysis::{CellSummary, Curve, Figures, Measurement, Panel, Summary};
 
 use crate::number::{RateUnit, milliseconds, percent};
+use crate::side;
 
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,11 +120,16 @@ fn content(cell: &CellSummary, clears_first: bool, unit: RateUnit) -> Content {
     match &cell.measured {
         Measurement::Figures(figures) => {
             let confirmed = cell.confirmed.as_ref().map(|confirmed| confirmed_words(confirmed, unit));
+            let files = cell
+                .reads_whole_files()
+                .then(|| format!("read_file: {} files/s", feed::format_count(figures.ops_per_s)));
             let first = clears_first.then(|| "first to clear".to_owned());
-            Content::Measured(measured(figures, first.into_iter().chain(confirmed), unit))
+            let words = files.into_iter().chain(first).chain(confirmed).chain(side::faults(cell));
+            Content::Measured(measured(figures, words, unit))
         }
         Measurement::Failed { reason, .. } => Content::Absent(format!("failed: {reason}")),
         Measurement::NotRun { reason } => Content::Absent(format!("not run: {reason}")),
+        Measurement::Operations(_) => Content::Absent("names alone: see the table of metadata".to_owned()),
     }
 }
 
@@ -133,6 +139,7 @@ fn confirmed_words(confirmed: &Measurement, unit: RateUnit) -> String {
         Measurement::Figures(figures) => format!("confirmed {}", interval_words(figures, unit)),
         Measurement::Failed { reason, .. } => format!("confirmation failed: {reason}"),
         Measurement::NotRun { reason } => format!("not confirmed: {reason}"),
+        Measurement::Operations(_) => "not confirmed: it moves no bytes".to_owned(),
     }
 }
 

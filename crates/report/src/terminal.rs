@@ -5,12 +5,14 @@ use analysis::{GateResult, Summary, gate};
 use crate::head;
 use crate::number::{RateUnit, counted_noun};
 use crate::plain::{COLUMNS, ascii, hanging, shortened};
+use crate::side;
+use crate::system;
 use crate::table::{self, Content, Row};
 
 /// Rows up to which every cell is shown; beyond, one row for each curve.
 const ROWS_MAX: usize = 40;
 /// Longest name of a target or an engine in the table.
-const NAME_COLUMNS: usize = 16;
+const NAME_COLUMNS: usize = 17;
 /// To how many columns a name may be narrowed for the figures.
 const NAME_COLUMNS_MIN: usize = 6;
 
@@ -18,9 +20,13 @@ const NAME_COLUMNS_MIN: usize = 6;
 pub fn terminal(summary: &Summary) -> String {
     let mut page = head_lines(summary);
     page.push_str(&table(summary));
+    page.push_str(&side_tables(summary));
     page.push_str(&hanging("not tested: ", &ascii(&summary.not_tested.join("; "))));
     for note in &summary.notes {
         page.push_str(&hanging("note  ", &ascii(note)));
+    }
+    for words in system::unreconciled(summary, false) {
+        page.push_str(&hanging("bytes ", &ascii(&words)));
     }
     page.push_str(&gate_lines(summary));
     page.push_str(&verdict_lines(summary));
@@ -58,6 +64,17 @@ fn line_and_plan(line: &str, plan: &str) -> String {
     }
 }
 
+/// Tables that most runs do not have.
+fn side_tables(summary: &Summary) -> String {
+    let grids = [
+        side::paced(summary, table::unit(summary)),
+        side::phases(summary, false),
+        side::metadata(summary),
+        system::compact(summary),
+    ];
+    grids.iter().map(crate::grid::Grid::terminal).collect()
+}
+
 fn table(summary: &Summary) -> String {
     let unit = table::unit(summary);
     let all: Vec<Vec<Row>> = summary.panels.iter().map(|panel| table::rows(summary, panel, unit)).collect();
@@ -69,6 +86,10 @@ fn table(summary: &Summary) -> String {
         all
     };
     let skipped = table::skipped_rows(summary);
+    // A run of paced loads or of names alone has its figures in tables of their own.
+    if panels.is_empty() && skipped.is_empty() && !summary.cells.is_empty() {
+        return String::new();
+    }
     let columns = Columns::of(panels.iter().flatten().chain(&skipped), unit);
     let mut page = columns.header(unit);
     for (panel, rows) in summary.panels.iter().zip(&panels) {
@@ -204,8 +225,9 @@ fn gate_lines(summary: &Summary) -> String {
 fn verdict_lines(summary: &Summary) -> String {
     let verdicts = summary.verdicts.iter().map(|verdict| verdict.target.as_str());
     let ceilings = summary.ceilings.iter().map(|ceiling| ceiling.target.as_str());
-    let width =
-        verdicts.chain(ceilings).map(|name| name.chars().count()).max().unwrap_or(0).min(NAME_COLUMNS);
+    let unjudged = summary.unjudged.iter().map(|unjudged| unjudged.target.as_str());
+    let names = verdicts.chain(ceilings).chain(unjudged);
+    let width = names.map(|name| name.chars().count()).max().unwrap_or(0).min(NAME_COLUMNS);
     let lead = |word: &str, target: &str| {
         let target = shortened(&ascii(target), width);
         format!("{word:<9} {target:<width$} ")
@@ -213,6 +235,9 @@ fn verdict_lines(summary: &Summary) -> String {
     let mut page = String::new();
     for ceiling in &summary.ceilings {
         page.push_str(&hanging(&lead("CEILING", &ceiling.target), &ascii(&head::ceiling_sentence(ceiling))));
+    }
+    for unjudged in &summary.unjudged {
+        page.push_str(&hanging(&lead("UNJUDGED", &unjudged.target), &ascii(&unjudged.reason)));
     }
     for verdict in &summary.verdicts {
         let lead = lead(verdict.judgement.name(), &verdict.target);

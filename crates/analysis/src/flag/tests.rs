@@ -12,7 +12,8 @@ fn following(flag: &Flag) -> Option<Flag> {
         Flag::ClientLimited { .. } => Flag::NotCold { resident: None },
         Flag::NotCold { .. } => Flag::NotWarm { resident: None },
         Flag::NotWarm { .. } => Flag::NotBypassed { resident: 1.0 },
-        Flag::NotBypassed { .. } => Flag::TooShort { repetitions: 1, window_ns: 1 },
+        Flag::NotBypassed { .. } => Flag::NotDropped { resident: Some(1.0) },
+        Flag::NotDropped { .. } => Flag::TooShort { repetitions: 1, window_ns: 1 },
         Flag::TooShort { .. } => Flag::FewTurns { repetitions: 1, turns: 1.0 },
         Flag::FewTurns { .. } => Flag::WrongBytes { found: 1, checked: 8 },
         Flag::WrongBytes { .. } => Flag::Errors { failed: 1, share: 1e-3, kinds: named("1 io") },
@@ -24,7 +25,13 @@ fn following(flag: &Flag) -> Option<Flag> {
         Flag::Abandoned { .. } => Flag::Clamped { reads: 1 },
         Flag::Clamped { .. } => Flag::NoHistogram { repetitions: 1 },
         Flag::NoHistogram { .. } => Flag::Opened { files: 1 },
-        Flag::Opened { .. } => Flag::Stolen { share: 0.1 },
+        Flag::Opened { .. } => Flag::NamesInMemory,
+        Flag::NamesInMemory => {
+            Flag::Merged { request_bytes: 524_288, block_bytes: 131_072, submit_batch: Some(8) }
+        }
+        Flag::Merged { .. } => Flag::LateClient { lag_p99_ns: 1, response_p99_ns: 2, not_issued: 0 },
+        Flag::LateClient { .. } => Flag::NotServed { arrivals: 1, share: 0.1 },
+        Flag::NotServed { .. } => Flag::Stolen { share: 0.1 },
         Flag::Stolen { .. } => Flag::StandsIn { asked: named("io_uring") },
         Flag::StandsIn { .. } => return None,
     };
@@ -54,6 +61,11 @@ fn effect(flag: &Flag) -> String {
         Flag::Errors { .. } => {
             let many = Flag::Errors { failed: 1, share: 0.011, kinds: named("1 io") };
             format!("{}; above 1 %: {}", flag.gravity().name(), many.gravity().name())
+        }
+        Flag::LateClient { .. } => {
+            let dropping = Flag::LateClient { lag_p99_ns: 1, response_p99_ns: 2, not_issued: 1 };
+            let (said, forbidden) = (flag.gravity().name(), dropping.gravity().name());
+            format!("{said}; with arrivals not issued: {forbidden}")
         }
         _ => flag.gravity().name().to_owned(),
     }

@@ -278,3 +278,73 @@ fn a_dataset_that_changed_during_the_run_forbids_a_verdict() {
     assert_eq!(flags[0].gravity(), Gravity::ForbidsVerdict);
     assert_eq!(flags_of(|b| b.end.as_mut().unwrap().changed.push(1)), []);
 }
+
+#[test]
+fn reads_that_drop_their_pages_leave_nothing_before_or_after() {
+    assert_eq!(resident("dontcache", Some(10), Some(10)), []);
+    let kept = resident("dontcache", Some(0), Some(11));
+    assert_eq!(kept, [Flag::NotDropped { resident: Some(0.011) }]);
+    assert_eq!(kept[0].gravity(), Gravity::ForbidsVerdict);
+    assert_eq!(kept[0].to_string(), "not dropped: 1.1 % resident");
+    let there_before = resident("dontcache", Some(500), Some(0));
+    assert_eq!(there_before, [Flag::NotDropped { resident: Some(0.5) }]);
+    assert_eq!(resident("dontcache", Some(0), None), [Flag::NotDropped { resident: None }]);
+}
+
+#[test]
+fn names_in_memory_are_told_of_cold_cells_that_ask_for_names() {
+    let flags = |operation: &str, cache: &str, dropped| {
+        flags_of(|builder| {
+            builder.edit_cell("c", |cell| {
+                (cell.operation, cell.cache) = (operation.to_owned(), cache.to_owned());
+            });
+            builder.edit_reps("c", |rep| rep.cache.names_dropped = dropped);
+        })
+    };
+    assert_eq!(flags("read_file", "cold", Some(false)), [Flag::NamesInMemory]);
+    assert_eq!(Flag::NamesInMemory.gravity(), Gravity::Informs);
+    assert_eq!(flags("read_file", "cold", Some(true)), []);
+    assert_eq!(flags("read_file", "cold", None), []);
+    assert_eq!(flags("read_file", "bypass", Some(false)), [], "it asks for no cold names");
+    assert_eq!(flags("read", "cold", Some(false)), [], "its files are held open");
+}
+
+#[test]
+fn opening_is_what_a_cell_of_whole_files_asks_for() {
+    let opening = |operation: &str| {
+        flags_of(|builder| {
+            builder.edit_cell("c", |cell| cell.operation = operation.to_owned());
+            builder.edit_reps("c", |rep| {
+                rep.counters.insert(counter::OPENS.to_owned(), 10_000);
+            });
+        })
+    };
+    assert_eq!(opening("read"), [Flag::Opened { files: 30_000 }]);
+    assert_eq!(opening("read_file"), []);
+}
+
+#[test]
+fn sequential_direct_reads_that_reach_the_device_as_one_are_told() {
+    // Blocks of 100 kB in requests of 400 kB.
+    let merged = |access: &str, request_bytes: u64| {
+        flags_of(|builder| {
+            builder.edit_cell("c", |cell| {
+                (cell.access, cell.submit_batch) = (access.to_owned(), Some(8));
+            });
+            builder.edit_reps("c", |rep| {
+                let device =
+                    record::Device { reads: 100, read_bytes: 100 * request_bytes, ..Default::default() };
+                rep.system.device = Some(device);
+            });
+        })
+    };
+    let flags = merged("sequential", 400_000);
+    let expected = Flag::Merged { request_bytes: 400_000, block_bytes: 100_000, submit_batch: Some(8) };
+    assert_eq!(flags, [expected]);
+    assert_eq!(
+        flags[0].to_string(),
+        "requests were merged: 391 KiB per device request for blocks of 100,000 B; submit_batch 8"
+    );
+    assert_eq!(merged("sequential", 105_000), []);
+    assert_eq!(merged("random", 400_000), [], "what lies apart is not merged, others may have read");
+}

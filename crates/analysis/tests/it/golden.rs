@@ -49,6 +49,8 @@ load = { queue_depth = "auto", access = "shuffled_epoch", cache = "bypass" }
 targets.nvme = { at = "/mnt/nvme/bench", engine = ["io_uring", "pread"] }
 targets.filer = { at = "/mnt/filer/bench", engine = ["io_uring", "pread"] }
 targets.array = { at = "/mnt/array/bench", engine = ["io_uring", "pread"], on_unavailable = "skip" }
+targets.tree = { at = "/mnt/tree/bench", engine = ["io_uring", "pread"] }
+targets.stream = { at = "/mnt/stream/bench" }
 targets.null = { at = "null:" }
 measure = { duration = "2s", repetitions = 5 }
 gate = { feeds = ["nvme"], p99 = "20ms" }
@@ -59,9 +61,14 @@ fn build() -> RunRecord {
     nvme(&mut book);
     filer(&mut book);
     array(&mut book);
+    tree(&mut book);
+    stream(&mut book);
     book.curve("null", "null", &[(128, 31.0)], 0.2);
     let mut lines = vec![ceiling(&book.cells)];
-    lines.extend(book.lines);
+    lines.extend(book.lines.into_iter().map(|line| match line {
+        Line::Rep(rep) => Line::Rep(Box::new(with_system(*rep))),
+        other => other,
+    }));
     lines.push(Line::End(End {
         interrupted: false,
         elapsed_ns: 1_310_000_000_000,
@@ -98,6 +105,102 @@ fn array(book: &mut Book) {
     book.curve("array", "io_uring", &[(8, 0.34), (32, 0.92), (128, 1.46)], 0.6);
     book.errors("array/io_uring/qd128", 120);
     book.confirm("array/io_uring/qd128", 1.48, &WIDE);
+}
+
+/// FEEDS by whole files, whose names could not be dropped; and names looked up by themselves.
+fn tree(book: &mut Book) {
+    book.curve("tree", "io_uring", &[(32, 1.90)], 1.5);
+    book.confirm("tree/io_uring/qd32", 1.92, &JITTER);
+    book.edit(
+        "tree/io_uring/qd32",
+        |cell| file_cell(cell, "read_file"),
+        |rep| {
+            rep.cache.names_dropped = Some(false);
+            for (name, ns) in
+                [("open_ns", 45_000), ("stat_ns", 2_000), ("read_ns", 1_700_000), ("close_ns", 1_500)]
+            {
+                rep.histograms.insert(name.to_owned(), spread(rep.counters[counter::OPS], ns));
+            }
+        },
+    );
+    book.curve("tree", "pread", &[(16, 9.20)], 1.2);
+    book.edit(
+        "tree/pread/qd16",
+        |cell| file_cell(cell, "stat"),
+        |rep| {
+            rep.cache.names_dropped = Some(false);
+            rep.counters.remove(counter::BYTES);
+        },
+    );
+}
+
+fn file_cell(cell: &mut Cell, operation: &str) {
+    (cell.operation, cell.cache) = (operation.to_owned(), "cold".to_owned());
+}
+
+/// STARVES at the pace of the line: one arrival in fifty is not served.
+fn stream(book: &mut Book) {
+    book.curve("stream", "io_uring", &[(64, LINE_GBPS)], 0.8);
+    book.confirm("stream/io_uring/qd64", LINE_GBPS, &[1.0; 5]);
+    let pace = |cell: &mut Cell| {
+        cell.pace = Some(record::Pace {
+            rate_bps: None,
+            of_line: Some(1.0),
+            arrivals: "poisson".to_owned(),
+            batch_samples: None,
+            spin_ns: 0,
+        });
+    };
+    book.edit("stream/io_uring/qd64", pace, |rep| {
+        let arrivals = (LINE_GBPS * WINDOW_NS as f64 / SAMPLE_BYTES as f64) as u64;
+        let served = arrivals - arrivals / 50;
+        let counters = [
+            (counter::OPS, served),
+            (counter::BYTES, served * SAMPLE_BYTES),
+            (counter::ARRIVALS, arrivals),
+            (counter::SERVED, served),
+            (counter::NOT_ISSUED, arrivals - served),
+            (counter::OFFERED_BPS, (LINE_GBPS * 1e9) as u64),
+        ];
+        rep.counters.extend(counters.map(|(name, value)| (name.to_owned(), value)));
+        for (name, ns) in [("service_ns", 2_600_000), ("response_ns", 3_900_000), ("lag_ns", 58_000)] {
+            rep.histograms.insert(name.to_owned(), spread(served, ns));
+        }
+    });
+}
+
+/// What the kernel counted while the local disks were read: whole pages, some merging, and once a neighbour.
+fn with_system(mut rep: Rep) -> Rep {
+    let device = match rep.cell.split('/').next() {
+        Some("nvme") => "nvme0n1",
+        Some("tree" | "stream") => "vdb",
+        _ => return rep,
+    };
+    let (ops, asked) = (rep.counters[counter::OPS], rep.counters.get(counter::BYTES).copied().unwrap_or(0));
+    // 114,660 bytes lie on 28 pages of 4 KiB; looking a name up reads one block of inodes in sixteen times.
+    let read_bytes = if asked > 0 { ops * 28 * 4_096 } else { ops / 16 * 4_096 };
+    let neighbour = if rep.cell == "nvme/pread/qd128" { read_bytes / 4 } else { 0 };
+    let requests = if asked > 0 { ops } else { ops / 16 };
+    let await_ns = 250_000 + 1_000 * u64::from(rep.order % 7);
+    rep.system = record::System {
+        process_read_bytes: Some(read_bytes),
+        device: Some(record::Device {
+            name: device.to_owned(),
+            reads: requests,
+            reads_merged: requests / 200,
+            read_bytes: read_bytes + neighbour,
+            read_ns: requests * await_ns,
+            busy_ns: WINDOW_NS - WINDOW_NS / 50,
+            weighted_ns: requests * await_ns,
+            wall_ns: WINDOW_NS,
+            ..record::Device::default()
+        }),
+        core_busy_ns: vec![WINDOW_NS / 4, WINDOW_NS / 10, WINDOW_NS / 2, WINDOW_NS / 20],
+        ..record::System::default()
+    };
+    rep.usage.psi_cpu_some_ns = Some(WINDOW_NS / 30);
+    rep.usage.psi_memory_some_ns = Some(0);
+    rep
 }
 
 #[derive(Default)]
@@ -148,6 +251,18 @@ impl Book {
         for number in 0..REPETITIONS {
             let rep = self.rep(name, Role::Confirm, number, gbps * spread[number as usize], depth);
             self.lines.push(Line::Rep(Box::new(rep)));
+        }
+    }
+
+    /// Changes a cell and its repetitions.
+    fn edit(&mut self, name: &str, cell: impl Fn(&mut Cell), rep: impl Fn(&mut Rep)) {
+        self.cells.iter_mut().filter(|one| one.cell == name).for_each(cell);
+        for line in &mut self.lines {
+            if let Line::Rep(one) = line
+                && one.cell == name
+            {
+                rep(one);
+            }
         }
     }
 
@@ -226,13 +341,21 @@ impl Book {
     }
 }
 
+/// The line of the need, gigabytes per second.
+const LINE_GBPS: f64 = 14_285.714_285_714 * 0.9 * SAMPLE_BYTES as f64 / 1e9;
+
 /// Shares of reads, and their latency by the mean.
 const SHARES: [(f64, f64); 4] = [(0.9, 0.9), (0.089, 1.7), (0.0105, 3.2), (0.0005, 9.0)];
 
-/// Latencies that agree with Little's law in the mean: nine in ten at 0.9 of it, the rest slower.
+/// Latencies that agree with Little's law in the mean.
 fn service(ops: u64, depth: u32) -> record::HistogramText {
+    spread(ops, (f64::from(depth) * WINDOW_NS as f64 / ops.max(1) as f64) as u64)
+}
+
+/// Latencies about a mean: nine in ten at 0.9 of it, the rest slower.
+fn spread(ops: u64, mean_ns: u64) -> record::HistogramText {
     let mut histogram = record::new_histogram();
-    let mean_ns = f64::from(depth) * WINDOW_NS as f64 / ops.max(1) as f64;
+    let mean_ns = mean_ns as f64;
     let shares = if ops == 0 { &[][..] } else { &SHARES[..] };
     for (share, by_mean) in shares {
         histogram.record_n((mean_ns * by_mean) as u64, (ops as f64 * share) as u64).expect("below 60 s");
@@ -264,9 +387,16 @@ fn target(name: &str, title: &str, storage: bool, file_system: &str) -> Target {
     }
 }
 
+fn on_virtual_disk(mut target: Target) -> Target {
+    let facts = [("device", "vdb"), ("device_model", "QEMU HARDDISK")];
+    let fact = |(name, value): (&str, &str)| Fact { name: name.to_owned(), value: value.to_owned() };
+    target.facts.extend(facts.map(fact));
+    target
+}
+
 fn run(cells: Vec<Cell>) -> Run {
     Run {
-        format: Format { major: 1, minor: 0 },
+        format: Format { major: 1, minor: 1 },
         run_id: "20261121T044123Z-three-stores-3f9a".to_owned(),
         started: "2026-11-21T04:41:23Z".to_owned(),
         tool: Tool {
@@ -296,11 +426,15 @@ fn run(cells: Vec<Cell>) -> Run {
             bytes: 200_000 * SAMPLE_BYTES,
             sample_bytes: SAMPLE_BYTES as f64,
             fingerprint: "b1946ac92492d2347c6235b4d2611184".to_owned(),
+            empty_files: 0,
+            unallocated_bytes: 0,
         }],
         targets: vec![
             target("nvme", "local NVMe", true, "ext4"),
             target("filer", "filer", true, "nfs4"),
             target("array", "array", true, "xfs"),
+            on_virtual_disk(target("tree", "tree of files", true, "ext4")),
+            on_virtual_disk(target("stream", "stream", true, "ext4")),
             target("null", "null", false, "none"),
         ],
         cells,

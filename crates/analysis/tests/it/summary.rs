@@ -20,13 +20,23 @@ fn every_target_gets_the_verdict_that_its_figures_allow() {
             "STARVES filer: 19 % short at depth 128 (storage side, io_uring); feeds 6; flat from 32: bandwidth-bound",
             "UNCERTAIN array: interval straddles the line at depth 128 (storage side, io_uring): 93 to 108 % of it; \
              10 repetitions narrow it; feeds 7",
+            "FEEDS tree: 8 x h100 resnet50 from depth 32 (storage side, io_uring); files opened one by one, \
+             their names in memory",
+            "STARVES stream: 2.0 % short at depth 64 (storage side, io_uring); feeds 7; offered 100 % of the line, \
+             poisson arrivals",
         ]
     );
 }
 
 #[test]
 fn the_cells_that_the_record_confirmed_are_those_that_would_be_chosen() {
-    let expected = ["nvme/io_uring/qd32", "filer/io_uring/qd128", "array/io_uring/qd128"];
+    let expected = [
+        "nvme/io_uring/qd32",
+        "filer/io_uring/qd128",
+        "array/io_uring/qd128",
+        "tree/io_uring/qd32",
+        "stream/io_uring/qd64",
+    ];
     assert_eq!(choose_for_confirmation(&golden::read()), expected);
 }
 
@@ -37,7 +47,8 @@ fn no_planned_cell_is_missing_and_each_says_what_became_of_it() {
     assert_eq!(summary.cells.len(), record.run.cells.len());
     let in_panels: usize =
         summary.panels.iter().flat_map(|panel| &panel.curves).map(|curve| curve.cells.len()).sum();
-    assert_eq!(in_panels, summary.cells.len());
+    let apart = summary.metadata().count() + summary.paced().count();
+    assert_eq!((in_panels + apart, apart), (summary.cells.len(), 2));
 
     let became = |name: &str| summary.cell(name).unwrap().measured.clone();
     assert!(

@@ -115,6 +115,9 @@ fn nice_step(rough: f64) -> f64 {
         .unwrap_or(10.0 * decade)
 }
 
+/// Points of a curve that is computed.
+const MODEL_STEPS: u32 = 64;
+
 /// A horizontal axis of queue depths, drawn by their binary logarithm.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct DepthAxis {
@@ -137,6 +140,12 @@ impl DepthAxis {
         let at = f64::from(depth.max(1)).log2();
         debug_assert!(at >= self.low && at <= self.high, "depth {depth} lies outside the axis");
         at
+    }
+
+    /// Places evenly spread over the depths up to `deepest`.
+    pub(super) fn steps_to(deepest: u32) -> impl Iterator<Item = f64> {
+        let last = f64::from(deepest.max(1)).log2();
+        (0..=MODEL_STEPS).map(move |step| last * f64::from(step) / f64::from(MODEL_STEPS))
     }
 
     /// Places of the ticks that leave each label its room, given the axis' length; the deepest has one.

@@ -25,6 +25,7 @@ enum Mark {
     Ring,
     Cross,
     Starving,
+    Model,
 }
 
 /// An entry with the place of its mark.
@@ -56,6 +57,10 @@ pub(super) fn entries(plans: &[PanelPlan], repetitions: u32, width: i32) -> Vec<
     }
     if plans.iter().any(|plan| plan.line.is_some()) {
         found.push((Mark::Starving, "below the line: accelerators starve".to_owned()));
+    }
+    if series().any(|series| series.curve.model.is_some()) {
+        let words = "dashed: QD x block / latency at depth 1, up to the highest rate".to_owned();
+        found.push((Mark::Model, words));
     }
     flow(found, width)
 }
@@ -105,6 +110,11 @@ fn mark(canvas: &Canvas<'_>, mark: Mark, (x, y): (i32, i32)) -> Result<(), Refus
         Mark::Ring => {
             marker::ring(canvas, (x, y), Ink::Muted)?;
             dot(4, Ink::Muted)
+        }
+        Mark::Model => {
+            let style = muted.stroke_width(1);
+            canvas.draw(&PathElement::new(vec![(x - 9, y), (x - 2, y)], style))?;
+            canvas.draw(&PathElement::new(vec![(x + 2, y), (x + 9, y)], style))
         }
         Mark::Cross => marker::cross(canvas, (x, y), Ink::Muted),
         Mark::Starving => {

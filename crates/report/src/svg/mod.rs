@@ -21,8 +21,10 @@ use analysis::Summary;
 /// Why no plot was made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RenderError {
-    /// No cell of the run has figures.
-    #[error("cannot plot run {run}: no cell was measured\n  hint: the table names the reason of each cell")]
+    /// No cell that reads in a closed loop has figures.
+    #[error(
+        "cannot plot run {run}: no cell has a throughput by its depth\n  hint: the table names what each cell has"
+    )]
     NothingMeasured {
         /// Which run.
         run: String,

@@ -101,6 +101,9 @@ impl PanelFrame<'_> {
         self.titles(canvas, &chart)?;
         self.lines(&mut chart, &depths)?;
         for series in &self.plan.series {
+            self.model(&mut chart, series)?;
+        }
+        for series in &self.plan.series {
             self.curve(&mut chart, series, &depths)?;
         }
         self.failed(canvas, &chart, &depths)?;
@@ -158,6 +161,15 @@ impl PanelFrame<'_> {
             return Ok(());
         }
         chart.draw_series(LineSeries::new(across(line.demand_bps), ink.stroke_width(1))).map(drop)
+    }
+
+    /// Thin and dashed: what latency at depth 1 and the highest rate alone would give.
+    fn model(&self, chart: &mut Chart<'_, '_>, series: &SeriesPlan) -> Result<(), Refusal> {
+        let Some(model) = series.curve.model else { return Ok(()) };
+        let points =
+            DepthAxis::steps_to(model.deepest).map(|at| (at, self.rates.place(model.bps_at(at.exp2()))));
+        let style = Ink::Model(series.number).sentinel().stroke_width(1);
+        chart.draw_series(LineSeries::new(points, style)).map(drop)
     }
 
     fn curve(

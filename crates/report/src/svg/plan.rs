@@ -61,7 +61,7 @@ impl SeriesPlan {
                     failed.push(cell.cell.queue_depth);
                     runs.push(Vec::new());
                 }
-                Measurement::NotRun { .. } => runs.push(Vec::new()),
+                Measurement::NotRun { .. } | Measurement::Operations(_) => runs.push(Vec::new()),
             }
         }
         runs.retain(|run| !run.is_empty());
@@ -115,12 +115,17 @@ impl PanelPlan {
         let points = || self.series.iter().flat_map(SeriesPlan::points);
         let span = |point: &Point| point.interval.unwrap_or((point.bps, point.bps));
         let lines = self.line.iter().flat_map(|line| [line.bps, line.demand_bps]);
+        let models = self.series.iter().filter_map(|series| Some(series.curve.model?.bps_at(1.0)));
         let peaks = self.series.iter().filter_map(|series| {
             series.points().map(|point| point.bps).reduce(f64::max).filter(|peak| *peak > 0.0)
         });
         Extent {
             high: points().map(|point| span(point).1).chain(lines.clone()).fold(0.0, f64::max),
-            low: points().map(|point| span(point).0).chain(lines.clone()).fold(f64::INFINITY, f64::min),
+            low: points()
+                .map(|point| span(point).0)
+                .chain(lines.clone())
+                .chain(models)
+                .fold(f64::INFINITY, f64::min),
             low_peak: peaks.chain(lines).fold(f64::INFINITY, f64::min),
         }
     }

@@ -24,6 +24,8 @@ pub(super) enum Ink {
     Series(usize),
     /// The curve of a series, dashed in its own way.
     Curve(usize),
+    /// What a series would be by latency and top rate alone.
+    Model(usize),
     /// A line from a last point to its label.
     Leader(usize),
 }
@@ -80,6 +82,7 @@ impl Ink {
             Self::Starving => RGBColor(0xfd, 0, 6),
             Self::Series(n) => RGBColor(0xfe, 1, (n % SERIES_MAX) as u8),
             Self::Curve(n) => RGBColor(0xfe, 2, (n % SERIES_MAX) as u8),
+            Self::Model(n) => RGBColor(0xfe, 4, (n % SERIES_MAX) as u8),
             Self::Leader(n) => RGBColor(0xfe, 3, (n % SERIES_MAX) as u8),
         }
     }
@@ -91,7 +94,7 @@ impl Ink {
             Self::Grid => &GRID,
             Self::Paper => &PAPER,
             Self::Line | Self::Starving => &LINE,
-            Self::Series(n) | Self::Curve(n) | Self::Leader(n) => &SERIES[n % SERIES.len()],
+            Self::Series(n) | Self::Curve(n) | Self::Model(n) | Self::Leader(n) => &SERIES[n % SERIES.len()],
         }
     }
 
@@ -100,6 +103,7 @@ impl Ink {
         let Pair { name, light, .. } = self.pair();
         let dash = match self {
             Self::Curve(n) => DASHES[n % DASHES.len()],
+            Self::Model(_) => "5 3",
             Self::Leader(_) => "1 3",
             _ => "",
         };
@@ -124,6 +128,7 @@ impl Ink {
             (0xfe, 1, n) => Some(Self::Series(n)),
             (0xfe, 2, n) => Some(Self::Curve(n)),
             (0xfe, 3, n) => Some(Self::Leader(n)),
+            (0xfe, 4, n) => Some(Self::Model(n)),
             _ => None,
         }
     }
@@ -241,7 +246,7 @@ mod tests {
     #[test]
     fn every_sentinel_comes_back_as_its_role() {
         let fixed = [Ink::Text, Ink::Muted, Ink::Grid, Ink::Paper, Ink::Line, Ink::Starving];
-        let series = [Ink::Series(0), Ink::Series(255), Ink::Curve(7), Ink::Leader(12)];
+        let series = [Ink::Series(0), Ink::Series(255), Ink::Curve(7), Ink::Model(3), Ink::Leader(12)];
         for ink in fixed.into_iter().chain(series) {
             let RGBColor(r, g, b) = ink.sentinel();
             assert_eq!(Ink::of_sentinel(&format!("{r:02X}{g:02X}{b:02X}")), Some(ink));

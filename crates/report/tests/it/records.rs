@@ -17,9 +17,14 @@ pub(crate) fn golden_summary() -> Summary {
 /// The record with its rates, and its need, multiplied.
 pub(crate) fn scaled(factor: f64) -> RunRecord {
     let mut record = golden();
-    record.run.need.samples_per_s = record.run.need.samples_per_s.map(|rate| rate * factor);
+    scale_need(&mut record, factor);
     scale_reps(&mut record, |_| true, factor);
     record
+}
+
+/// Multiplies what the accelerators need.
+pub(crate) fn scale_need(record: &mut RunRecord, factor: f64) {
+    record.run.need.samples_per_s = record.run.need.samples_per_s.map(|rate| rate * factor);
 }
 
 /// Multiplies the rates of the cells that `of` names.
@@ -97,5 +102,40 @@ pub(crate) fn at_one_depth(depth: u32) -> RunRecord {
     record.run.cells.retain(|cell| cell.queue_depth == depth);
     let names: Vec<String> = record.run.cells.iter().map(|cell| cell.cell.clone()).collect();
     record.lines.retain(|line| !matches!(line, Line::Rep(rep) if !names.contains(&rep.cell)));
+    record
+}
+
+/// The record with one curve alone, from depth 1 on, that reaches its top rate late.
+pub(crate) fn by_depth() -> RunRecord {
+    let mut record = golden();
+    let name = "array/io_uring/qd8";
+    let (cell, reps): (Vec<Cell>, Vec<record::Rep>) = (
+        record.run.cells.iter().filter(|cell| cell.cell == name).cloned().collect(),
+        record
+            .lines
+            .iter()
+            .filter_map(|line| match line {
+                Line::Rep(rep) if rep.cell == name => Some(rep.as_ref().clone()),
+                _ => None,
+            })
+            .collect(),
+    );
+    record.run.cells.clear();
+    record.lines.retain(|line| !matches!(line, Line::Rep(_)));
+    // Reads of 114,660 bytes in 0.1 ms, and no more than 6.4 GB/s.
+    for (depth, gbps) in [(1, 1.14), (2, 2.2), (4, 4.0), (8, 5.6), (16, 6.2), (32, 6.4)] {
+        let of_depth = format!("array/io_uring/qd{depth}/d");
+        record.run.cells.push(Cell { cell: of_depth.clone(), queue_depth: depth, ..cell[0].clone() });
+        for rep in &reps {
+            let mut rep = record::Rep { cell: of_depth.clone(), ..rep.clone() };
+            let ops = (gbps * 1e9 * rep.window_ns as f64 / 1e9 / 114_660.0) as u64;
+            rep.counters.insert(counter::OPS.to_owned(), ops);
+            rep.counters.insert(counter::BYTES.to_owned(), ops * 114_660);
+            let mut service = record::new_histogram();
+            service.record_n((f64::from(depth) * rep.window_ns as f64 / ops as f64) as u64, ops).unwrap();
+            rep.histograms.insert("service_ns".to_owned(), record::encode(&service));
+            record.lines.push(Line::Rep(Box::new(rep)));
+        }
+    }
     record
 }

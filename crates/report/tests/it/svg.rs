@@ -112,6 +112,7 @@ fn variants() -> Vec<(&'static str, RunRecord)> {
         ("few", few),
         ("far", far),
         ("null", null),
+        ("depths", records::by_depth()),
     ]
 }
 
@@ -128,6 +129,15 @@ fn plots_hold_whatever_they_show() {
             std::fs::write(std::path::Path::new(&dir).join(format!("{name}.svg")), svg).unwrap();
         }
     }
+}
+
+#[test]
+fn a_curve_from_depth_1_on_stands_beside_what_its_latency_would_give() {
+    let words = "dashed: QD x block / latency at depth 1, up to the highest rate";
+    let svg = rendered(&records::by_depth());
+    assert_eq!(svg.matches("stroke-dasharray:5 3").count(), 1);
+    assert!(texts(&svg).iter().any(|(.., text)| text == words));
+    assert!(!rendered(&records::golden()).contains(words), "no curve there begins at depth 1");
 }
 
 #[test]
@@ -169,7 +179,9 @@ fn the_subtitles_name_the_storage() {
     let named = |record: &RunRecord| {
         texts(&rendered(record)).into_iter().map(|(.., words)| words).collect::<Vec<_>>()
     };
-    assert!(named(&record).contains(&"nvme: ext4; filer: nfs4; array: xfs".to_owned()));
+    assert!(
+        named(&record).contains(&"nvme: ext4; filer: nfs4; array: xfs; tree: ext4; stream: ext4".to_owned())
+    );
     record.run.targets[0].name = "n".repeat(300);
     assert!(!named(&record).iter().any(|words| words.contains("filer: nfs4")), "no room, no line");
 }

@@ -23,7 +23,7 @@ fn the_terminal_page_of_the_golden_record() {
 #[test]
 fn the_verdicts_are_the_last_lines() {
     let page = terminal(&records::golden_summary());
-    let last: Vec<&str> = page.lines().rev().take(6).collect();
+    let last: Vec<&str> = page.lines().rev().take(10).collect();
     assert!(last.iter().any(|line| line.starts_with("FEEDS     nvme")));
     assert!(last.iter().any(|line| line.starts_with("UNCERTAIN array")));
 }
@@ -47,7 +47,7 @@ fn a_way_that_does_not_reach_the_line_is_said_below_the_verdict() {
     let page = terminal(&summary);
     let after = page.split("FEEDS     nvme").nth(1).unwrap();
     let below = after.lines().find(|line| line.contains("not at")).unwrap();
-    assert_eq!(below, "                not at random: 7.9-42 % of its line");
+    assert_eq!(below, "                 not at random: 7.9-42 % of its line");
     let report = markdown(&summary);
     let row = report.lines().find(|line| line.starts_with("| **FEEDS**")).unwrap();
     assert!(row.ends_with("<br>not at random: 7.9-42 % of its line |"), "{row}");
@@ -93,6 +93,8 @@ fn a_target_is_told_by_what_is_known_of_it() {
         "at    nvme: /mnt/nvme/bench on ext4 (/dev/nvme0n1, P5800X)",
         "at    filer: /mnt/filer/bench",
         "at    array: /mnt/array/bench on xfs",
+        "at    tree: /mnt/tree/bench on ext4 (QEMU HARDDISK)",
+        "at    stream: /mnt/stream/bench on ext4 (QEMU HARDDISK)",
     ];
     assert_eq!(places, expected);
 }
@@ -118,6 +120,59 @@ fn pages_hold_their_width_whatever_the_names() {
     record.run.title = Some("y".repeat(200));
     record.run.need.label = "z ".repeat(100);
     assert_page(&terminal(&summarise(&record)));
+}
+
+#[test]
+fn a_run_of_names_alone_has_a_table_and_no_verdict() {
+    let mut record = records::golden();
+    record.run.cells.retain(|cell| cell.operation == "stat");
+    record.run.targets.retain(|target| target.name == "tree");
+    record.run.skipped.clear();
+    let page = terminal(&summarise(&record));
+    assert_page(&page);
+    assert!(page.contains("\ntree   stat pread  16    80.2"), "{page}");
+    assert!(page.ends_with("UNJUDGED  tree only names were looked up (stat): no verdict\n"), "{page}");
+    assert!(!page.contains("of line"), "a table of throughput without a row:\n{page}");
+}
+
+#[test]
+fn a_paced_load_below_the_line_is_shown_and_not_judged() {
+    let mut record = records::golden();
+    records::scale_need(&mut record, 2.0);
+    let page = terminal(&summarise(&record));
+    assert_page(&page);
+    let after = page.split("- paced").nth(1).unwrap();
+    assert!(after.contains("poisson arrivals; offers 50 % of the line: no verdict"), "{page}");
+    assert!(page.contains("UNJUDGED  stream offers 50 % of the line: no verdict"), "{page}");
+}
+
+#[test]
+fn a_memory_map_tells_its_faults() {
+    let mut record = records::golden();
+    for cell in record.run.cells.iter_mut().filter(|cell| cell.cell == "nvme/io_uring/qd8") {
+        cell.engine = "mmap".to_owned();
+    }
+    for line in &mut record.lines {
+        if let Line::Rep(rep) = line {
+            rep.usage.minor_faults = rep.counters.get("ops").copied().unwrap_or(0) / 10;
+            rep.usage.major_faults = 2 * rep.counters.get("ops").copied().unwrap_or(0);
+        }
+    }
+    let page = terminal(&summarise(&record));
+    assert_page(&page);
+    assert_eq!(page.matches("0.10 minor and 2.0 major faults per read").count(), 1, "{page}");
+}
+
+#[test]
+fn many_cells_show_what_the_device_did_for_the_judged_alone() {
+    let few = terminal(&records::golden_summary());
+    let many = terminal(&summarise(&records::in_ways(&[("random", "bypass", 131_072, 0.9)])));
+    let rows = |page: &str| {
+        let table = page.split("- the device below").nth(1).unwrap().to_owned();
+        table.lines().skip(2).take_while(|line| !line.starts_with("not tested")).count()
+    };
+    assert_eq!((rows(&few), rows(&many)), (9, 3));
+    assert!(few.contains("bytes nvme/pread/qd128: others read 6.3 GB from the device meanwhile"), "{few}");
 }
 
 #[test]

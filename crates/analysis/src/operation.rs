@@ -1,0 +1,23 @@
+//! What a cell does over and over, in the words of the record.
+
+use record::Cell;
+
+/// Whether a cell looks up or lists names: it moves no bytes, so it has neither throughput nor line.
+pub(crate) fn is_metadata(cell: &Cell) -> bool {
+    matches!(cell.operation.as_str(), "stat" | "list")
+}
+
+/// Whether a cell opens, reads and closes a whole file each time, as a loader of samples does.
+pub(crate) fn is_whole_file(cell: &Cell) -> bool {
+    cell.operation == "read_file"
+}
+
+/// Whether a cell asks the file system for names or inodes while it is measured.
+pub(crate) fn touches_names(cell: &Cell) -> bool {
+    is_metadata(cell) || is_whole_file(cell)
+}
+
+/// What is counted, in one word.
+pub(crate) fn noun(cell: &Cell) -> &str {
+    if is_metadata(cell) { &cell.operation } else { "read" }
+}

@@ -1,0 +1,289 @@
+//! The caches between the reads and the storage, tier by tier: what was proven of each, and what was not.
+
+use record::{RunRecord, Target};
+
+use crate::flag::{Flag, counted_noun};
+use crate::operation;
+use crate::summary::{CellSummary, Summary};
+
+/// Beginnings of the names that the kernel gives to disks that a hypervisor makes.
+const VIRTUAL_NAMES: [&str; 2] = ["vd", "xvd"];
+
+/// Parts of the model names of such disks where they look like others: QEMU, VMware, VirtualBox, Hyper-V, and the
+/// volumes of Amazon, Google and Microsoft.
+const VIRTUAL_MODELS: [&str; 9] = [
+    "qemu",
+    "virtual",
+    "vbox",
+    "vmware",
+    "msft",
+    "amazon elastic",
+    "google",
+    "persistentdisk",
+    "nvme_card-pd",
+];
+
+/// What is known of each tier, for each storage target that was measured. Records of format 1.0 hold too little.
+pub(crate) fn of_run(record: &RunRecord, summary: &Summary) -> Vec<String> {
+    if is_of_first_format(record) {
+        return Vec::new();
+    }
+    let storage = summary.targets.iter().filter(|target| target.storage);
+    storage.flat_map(|target| of_target(record, summary, target)).collect()
+}
+
+fn of_target(record: &RunRecord, summary: &Summary, target: &Target) -> Vec<String> {
+    let cells: Vec<&CellSummary> = measured(summary, target).collect();
+    if cells.is_empty() {
+        return Vec::new();
+    }
+    let above = [Some(pages(&cells)), names(&cells)].into_iter().flatten();
+    let repeats = is_read_again(summary, target);
+    let generated = record
+        .run
+        .datasets
+        .iter()
+        .any(|dataset| dataset.target == target.name && dataset.source == "generate");
+    let below =
+        below(record, target).into_iter().map(|tier| format!("{tier}: {}", doubt(repeats, generated)));
+    above.chain(below).map(|words| format!("{}: {words}", target.name)).collect()
+}
+
+fn measured<'a>(summary: &'a Summary, target: &Target) -> impl Iterator<Item = &'a CellSummary> {
+    let name = target.name.clone();
+    let of_target = summary.cells.iter().filter(move |cell| cell.cell.target == name);
+    of_target.filter(|cell| cell.is_measured())
+}
+
+/// `the client's page cache: as asked in 3 of 4 cells`.
+fn pages(cells: &[&CellSummary]) -> String {
+    let reading: Vec<&&CellSummary> = cells.iter().filter(|cell| cell.figures().is_some()).collect();
+    let proven = reading.iter().filter(|cell| is_proven(cell)).count();
+    let all = counted_noun(reading.len() as u64, "cell");
+    if reading.is_empty() {
+        "the client's page cache: no bytes were read".to_owned()
+    } else if proven == reading.len() {
+        format!("the client's page cache: proven to be as asked, in {all}")
+    } else {
+        format!("the client's page cache: proven to be as asked in {proven} of {all}")
+    }
+}
+
+fn is_proven(cell: &CellSummary) -> bool {
+    let doubts = |flag: &&Flag| {
+        matches!(
+            flag,
+            Flag::NotCold { .. } | Flag::NotWarm { .. } | Flag::NotBypassed { .. } | Flag::NotDropped { .. }
+        )
+    };
+    let figures = cell.figures().into_iter().chain(cell.confirmed.iter().filter_map(|one| one.figures()));
+    cell.flags().iter().all(|flag| !doubts(flag)) && figures.into_iter().all(|figures| figures.cache_is_known)
+}
+
+/// Names matter to cells that ask for them alone: the others hold their files open.
+fn names(cells: &[&CellSummary]) -> Option<String> {
+    let asking: Vec<&&CellSummary> =
+        cells.iter().filter(|cell| operation::touches_names(&cell.cell)).collect();
+    let in_memory = |cell: &&&CellSummary| cell.flags().contains(&&Flag::NamesInMemory);
+    let cold = asking.iter().filter(|cell| cell.cell.cache == "cold").count();
+    let words = if asking.is_empty() {
+        return None;
+    } else if asking.iter().any(in_memory) {
+        "in memory, and could not be dropped (root only)"
+    } else if cold == asking.len() {
+        "dropped before each repetition"
+    } else if cold > 0 {
+        "dropped before each cold repetition, as they were before others"
+    } else {
+        "as they were: in memory for all that is known"
+    };
+    Some(format!("names and inodes: {words}"))
+}
+
+/// The tiers below this client's own memory, in words.
+fn below(record: &RunRecord, target: &Target) -> Vec<&'static str> {
+    let kind = fact(target, "file_system").unwrap_or_default();
+    let mut tiers = Vec::new();
+    if has_own_cache(kind) {
+        tiers.push("the file system's own cache");
+    }
+    if has_server(kind) {
+        tiers.push("the server's cache");
+    } else {
+        tiers.push(match is_virtual_disk(record, target) {
+            Some(true) => "the hypervisor's cache below the virtual disk",
+            Some(false) => "the device's cache",
+            None => "the device's and the hypervisor's cache",
+        });
+    }
+    tiers
+}
+
+fn doubt(repeats: bool, generated: bool) -> &'static str {
+    match (repeats, generated) {
+        (true, _) => "not excluded, reads repeat",
+        (false, true) => "no byte was read twice; what was written before the run may still be there",
+        (false, false) => "no byte was read twice",
+    }
+}
+
+/// The tiers below the client that may have served what was read again: `the server's cache (filer) not excluded
+/// (reads repeat)`. Absent when nothing was.
+pub(crate) fn below_in_short(record: &RunRecord, summary: &Summary) -> Option<String> {
+    if !summary.datasets.iter().any(|dataset| dataset.reads_repeat) {
+        return None;
+    }
+    let again = |target: &&Target| target.storage && is_read_again(summary, target);
+    let mut tiers: Vec<(&str, Vec<&str>)> = Vec::new();
+    for target in summary.targets.iter().filter(again) {
+        for tier in below(record, target) {
+            match tiers.iter_mut().find(|(known, _)| *known == tier) {
+                Some((_, names)) => names.push(&target.name),
+                None => tiers.push((tier, vec![&target.name])),
+            }
+        }
+    }
+    let words = tiers.into_iter().map(|(tier, names)| format!("{tier} ({})", names.join(", ")));
+    Some(format!("{} not excluded (reads repeat)", words.collect::<Vec<_>>().join(", ")))
+}
+
+/// Whether any cell may have read bytes of its dataset twice from this target.
+pub(crate) fn is_read_again(summary: &Summary, target: &Target) -> bool {
+    let repeats = |dataset: usize| summary.datasets.get(dataset).is_some_and(|figures| figures.reads_repeat);
+    summary.cells.iter().any(|cell| cell.cell.target == target.name && repeats(cell.cell.dataset))
+}
+
+/// A record of format 1.0 is told in the words in which it was published.
+pub(crate) fn is_of_first_format(record: &RunRecord) -> bool {
+    let format = record.run.format;
+    (format.major, format.minor) == (1, 0)
+}
+
+/// `None` where the record knows neither the machine nor the disk.
+fn is_virtual_disk(record: &RunRecord, target: &Target) -> Option<bool> {
+    let device = fact(target, "device");
+    let by_name = device.is_some_and(|name| VIRTUAL_NAMES.iter().any(|start| name.starts_with(start)));
+    let model = fact(target, "device_model").map(str::to_lowercase);
+    let by_model = model.is_some_and(|model| VIRTUAL_MODELS.iter().any(|part| model.contains(part)));
+    if by_name || by_model {
+        return Some(true);
+    }
+    record.env.virtualization.value().map(|hypervisor| hypervisor != "none")
+}
+
+pub(crate) fn fact<'a>(target: &'a Target, name: &str) -> Option<&'a str> {
+    target.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
+}
+
+/// Whether a file system keeps data in memory of its own, which direct I/O and eviction may not reach.
+pub(crate) fn has_own_cache(file_system: &str) -> bool {
+    matches!(file_system, "zfs" | "gpfs" | "lustre") || file_system.starts_with("fuse")
+}
+
+/// Whether another machine, or the host of a virtual one, reads the files for this one.
+pub(crate) fn has_server(file_system: &str) -> bool {
+    let names = ["nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "ceph", "lustre", "beegfs", "9p", "virtiofs"];
+    names.contains(&file_system)
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Captured, Fact};
+
+    use crate::fixture::{Builder, rep};
+    use crate::{Summary, summarise};
+
+    fn summary(facts: &[(&str, &str)], hypervisor: Option<&str>, edit: impl FnOnce(&mut Builder)) -> Summary {
+        let mut builder = Builder::new();
+        builder.run.format.minor = 1;
+        builder.cell("c", "disk", 8);
+        (0..2).for_each(|number| builder.push(rep("c", number, 1e9)));
+        let fact =
+            |(name, value): &(&str, &str)| Fact { name: (*name).to_owned(), value: (*value).to_owned() };
+        builder.run.targets[0].facts = facts.iter().map(fact).collect();
+        edit(&mut builder);
+        let mut record = builder.record();
+        if let Some(hypervisor) = hypervisor {
+            record.env.virtualization = Captured::Value(hypervisor.to_owned());
+        }
+        summarise(&record)
+    }
+
+    fn below(facts: &[(&str, &str)], hypervisor: Option<&str>) -> String {
+        summary(facts, hypervisor, |_| {}).not_tested[2].clone()
+    }
+
+    #[test]
+    fn a_virtual_disk_has_the_hypervisors_cache_below_it() {
+        let device = "the device's cache (disk) not excluded (reads repeat)";
+        assert_eq!(below(&[("device", "nvme0n1")], Some("none")), device);
+        let host = "the hypervisor's cache below the virtual disk (disk) not excluded (reads repeat)";
+        assert_eq!(below(&[("device", "vda")], Some("none")), host);
+        assert_eq!(below(&[("device_model", "Amazon Elastic Block Store")], None), host);
+        assert_eq!(below(&[("device", "nvme0n1")], Some("kvm")), host);
+        let either = "the device's and the hypervisor's cache (disk) not excluded (reads repeat)";
+        assert_eq!(below(&[("device", "nvme0n1")], None), either);
+    }
+
+    #[test]
+    fn a_network_file_system_has_its_server_below_it() {
+        let words = below(&[("file_system", "nfs4")], Some("kvm"));
+        assert_eq!(words, "the server's cache (disk) not excluded (reads repeat)");
+        let words = below(&[("file_system", "lustre")], None);
+        assert_eq!(
+            words,
+            "the file system's own cache (disk), the server's cache (disk) not excluded (reads repeat)"
+        );
+    }
+
+    #[test]
+    fn each_tier_says_what_is_proven_of_it() {
+        let facts = [("file_system", "ext4"), ("device", "vda")];
+        let tiers = summary(&facts, Some("kvm"), |_| {}).tiers;
+        let expected = [
+            "disk: the client's page cache: proven to be as asked, in 1 cell",
+            "disk: the hypervisor's cache below the virtual disk: not excluded, reads repeat",
+        ];
+        assert_eq!(tiers, expected);
+        let unknown = |builder: &mut Builder| builder.edit_reps("c", |rep| rep.cache.after_bytes = None);
+        let tiers = summary(&facts, None, unknown).tiers;
+        assert_eq!(tiers[0], "disk: the client's page cache: proven to be as asked in 0 of 1 cell");
+    }
+
+    #[test]
+    fn names_are_a_tier_of_cells_that_ask_for_them() {
+        let files = |dropped: bool| {
+            move |builder: &mut Builder| {
+                builder.edit_cell("c", |cell| {
+                    (cell.operation, cell.cache) = ("read_file".to_owned(), "cold".to_owned());
+                });
+                builder.edit_reps("c", |rep| rep.cache.names_dropped = Some(dropped));
+            }
+        };
+        let words = "disk: names and inodes: in memory, and could not be dropped (root only)";
+        assert_eq!(summary(&[], None, files(false)).tiers[1], words);
+        assert_eq!(
+            summary(&[], None, files(true)).tiers[1],
+            "disk: names and inodes: dropped before each repetition"
+        );
+    }
+
+    #[test]
+    fn no_byte_read_twice_leaves_only_what_was_written_before() {
+        let once = |builder: &mut Builder| {
+            builder.lines.truncate(1);
+        };
+        let summary = summary(&[("file_system", "nfs")], None, once);
+        assert!(summary.tiers[1].ends_with("what was written before the run may still be there"));
+        assert!(!summary.not_tested.iter().any(|words| words.contains("not excluded")));
+    }
+
+    #[test]
+    fn a_record_of_the_first_format_keeps_its_words() {
+        let first = |builder: &mut Builder| builder.run.format.minor = 0;
+        let summary = summary(&[("device", "vda")], Some("kvm"), first);
+        assert_eq!(summary.tiers, Vec::<String>::new());
+        let words = "the device's and the hypervisor's cache not excluded (reads repeat)";
+        assert_eq!(summary.not_tested[2], words);
+    }
+}

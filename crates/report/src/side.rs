@@ -1,0 +1,224 @@
+//! The tables beside the main one: names looked up, paced loads, where a file's time goes.
+
+use analysis::{CellSummary, Figures, Measurement, Operations, Paced, Percentile, Summary};
+
+use crate::grid::{Grid, GridRow};
+use crate::number::{RateUnit, milliseconds, percent, three_digits, two_digits};
+
+/// Cells up to which every one of them is shown on a terminal.
+const SHOWN_MAX: usize = 12;
+
+/// Cells that look up or list names.
+pub(crate) fn metadata(summary: &Summary) -> Grid {
+    let fastest = summary.metadata().filter_map(|cell| Some(cell.operations()?.ops_per_s.mean));
+    let (unit, divisor) = match fastest.fold(0.0, f64::max) {
+        1e6.. => ("M ops/s", 1e6),
+        1e3.. => ("k ops/s", 1e3),
+        _ => ("ops/s", 1.0),
+    };
+    let row = |cell: &CellSummary| GridRow {
+        names: vec![
+            cell.cell.target.clone(),
+            cell.cell.operation.clone(),
+            cell.cell.engine.clone(),
+            cell.cell.queue_depth.to_string(),
+        ],
+        figures: cell.operations().map_or_else(Vec::new, |operations| names_figures(operations, divisor)),
+        note: absent(cell).unwrap_or_else(|| names_note(cell)),
+    };
+    Grid {
+        title: "metadata: names looked up (stat) and listed (list); no bytes, no line".to_owned(),
+        names: vec!["target", "what", "engine", "QD"],
+        figures: [unit, "95 % interval", "p50 ms", "p99 ms"].map(str::to_owned).into(),
+        rows: summary.metadata().map(row).collect(),
+    }
+}
+
+fn names_figures(operations: &Operations, divisor: f64) -> Vec<String> {
+    let rate = |value: f64| three_digits(value / divisor);
+    let interval = operations.ops_per_s.interval;
+    vec![
+        rate(operations.ops_per_s.mean),
+        interval.map_or_else(|| "-".to_owned(), |of| format!("{} - {}", rate(of.low), rate(of.high))),
+        milliseconds(operations.latency.p50_ns),
+        milliseconds(operations.latency.p99_ns),
+    ]
+}
+
+fn names_note(cell: &CellSummary) -> String {
+    let entries = cell.operations().and_then(|operations| operations.entries_per_s);
+    let entries = entries.map(|rate| format!("{} entries/s", feed::format_count(rate.mean)));
+    let flags = cell.flags().into_iter().map(ToString::to_string);
+    entries.into_iter().chain(flags).collect::<Vec<_>>().join("; ")
+}
+
+/// Why a cell has no figures.
+fn absent(cell: &CellSummary) -> Option<String> {
+    match &cell.measured {
+        Measurement::Failed { reason, .. } => Some(format!("failed: {reason}")),
+        Measurement::NotRun { reason } => Some(format!("not run: {reason}")),
+        Measurement::Figures(_) | Measurement::Operations(_) => None,
+    }
+}
+
+/// Cells whose reads begin by a schedule, in a few columns.
+pub(crate) fn paced(summary: &Summary, unit: RateUnit) -> Grid {
+    let row = |cell: &CellSummary| {
+        let figures = cell.figures().and_then(|figures| Some((figures, figures.paced?)));
+        GridRow {
+            names: names(cell),
+            figures: figures.map_or_else(Vec::new, |(figures, paced)| paced_figures(figures, &paced, unit)),
+            note: absent(cell).unwrap_or_else(|| paced_note(cell, unit)),
+        }
+    };
+    let figures = [unit.name, "of line", "arrivals", "served", "service ms", "response ms", "lag p99"];
+    Grid {
+        title:
+            "paced: offered, and p50/p99 from the submission (service) and from the intended time (response)"
+                .to_owned(),
+        names: vec!["target", "engine", "QD"],
+        figures: figures.map(str::to_owned).into(),
+        rows: summary.paced().map(row).collect(),
+    }
+}
+
+fn names(cell: &CellSummary) -> Vec<String> {
+    vec![cell.cell.target.clone(), cell.cell.engine.clone(), cell.cell.queue_depth.to_string()]
+}
+
+fn paced_figures(figures: &Figures, paced: &Paced, unit: RateUnit) -> Vec<String> {
+    vec![
+        unit.write(paced.offered_bps),
+        paced.of_line.map_or_else(|| "-".to_owned(), of_line),
+        count(paced.arrivals),
+        served(paced),
+        pair(&milliseconds(figures.latency.p50_ns), &milliseconds(figures.latency.p99_ns)),
+        pair(&response(paced.response_p50), &response(paced.response_p99)),
+        milliseconds(paced.lag_p99_ns),
+    ]
+}
+
+/// A share beyond all measure keeps the page's width.
+fn of_line(share: f64) -> String {
+    if share < 1_000.0 { percent(share) } else { format!("{:.0e} %", share * 100.0) }
+}
+
+fn pair(p50: &str, p99: &str) -> String {
+    format!("{p50}/{p99}")
+}
+
+/// A rank among those that were not served has no value.
+fn response(percentile: Percentile) -> String {
+    match percentile {
+        Percentile::At(ns) => milliseconds(Some(ns)),
+        Percentile::Unknown => "-".to_owned(),
+        Percentile::NotServed => "none".to_owned(),
+    }
+}
+
+/// Cut, not rounded: 99.99 % is not all.
+fn served(paced: &Paced) -> String {
+    if paced.not_served() == 0 {
+        return "100 %".to_owned();
+    }
+    format!("{:.1} %", (paced.served_share() * 1e3).floor() / 10.0)
+}
+
+/// `27.0 k`, `900`.
+fn count(count: u64) -> String {
+    match count as f64 {
+        many @ 1e6.. => format!("{} M", three_digits(many / 1e6)),
+        some @ 1e4.. => format!("{} k", three_digits(some / 1e3)),
+        _ => count.to_string(),
+    }
+}
+
+fn paced_note(cell: &CellSummary, unit: RateUnit) -> String {
+    let Some(figures) = cell.figures() else { return String::new() };
+    let Some(paced) = figures.paced else { return "no arrival was counted".to_owned() };
+    let pace = cell.cell.pace.as_ref().map(|pace| format!("{} arrivals", pace.arrivals));
+    let below = paced.of_line.filter(|_| !paced.offers_line);
+    let below = below.map(|share| format!("offers {} of the line: no verdict", percent(share)));
+    let achieved = (paced.not_served() > 0).then(|| {
+        let achieved = unit.write(figures.bps.mean);
+        let not_issued = feed::group_digits(paced.not_issued);
+        format!("achieved {achieved} {}; {not_issued} never issued", unit.name)
+    });
+    let beyond =
+        (paced.response_p99 == Percentile::NotServed).then(|| "no p99: its rank was not served".to_owned());
+    let flags = cell.flags().into_iter().map(ToString::to_string);
+    pace.into_iter().chain(below).chain(achieved).chain(beyond).chain(flags).collect::<Vec<_>>().join("; ")
+}
+
+/// Where the time of a whole file goes; on a terminal the judged cells alone where there are many.
+pub(crate) fn phases(summary: &Summary, all: bool) -> Grid {
+    let cells: Vec<&CellSummary> =
+        shown(summary, all, |cell| cell.figures().is_some_and(|figures| !figures.phases.is_empty()));
+    let row = |cell: &&CellSummary| GridRow {
+        names: names(cell),
+        figures: cell.figures().map_or_else(Vec::new, |figures| phase_figures(figures, all)),
+        note: apart(cell, &cells),
+    };
+    Grid {
+        title: "where a file's time goes: p50/p99 of each step, ms".to_owned(),
+        names: vec!["target", "engine", "QD"],
+        figures: STEPS.map(str::to_owned).into(),
+        rows: cells.iter().map(row).collect(),
+    }
+}
+
+/// Steps of reading a whole file, as `analysis` names them.
+const STEPS: [&str; 4] = ["open", "stat", "read", "close"];
+
+fn phase_figures(figures: &Figures, with_share: bool) -> Vec<String> {
+    let of_step = |step: &str| {
+        let phase = figures.phases.iter().find(|phase| phase.name == step)?;
+        let both = pair(&milliseconds(phase.latency.p50_ns), &milliseconds(phase.latency.p99_ns));
+        Some(if with_share { format!("{both} ({})", percent(phase.share)) } else { both })
+    };
+    STEPS.iter().map(|step| of_step(step).unwrap_or_else(|| "-".to_owned())).collect()
+}
+
+/// Coordinates that stand in columns of their own, or follow from those that do.
+const IN_COLUMNS: [&str; 4] = ["target", "engine", "queue_depth", "threads"];
+
+/// What tells the cells of a table apart, beside its columns: the values of `cell` along the axes that vary.
+pub(crate) fn apart(cell: &CellSummary, cells: &[&CellSummary]) -> String {
+    let value = |cell: &CellSummary, name: &str| {
+        cell.cell
+            .axes
+            .iter()
+            .find(|axis| axis.name == name)
+            .map(|axis| (axis.value.clone(), axis.unit.clone()))
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for axis in cells.iter().flat_map(|cell| &cell.cell.axes) {
+        if !IN_COLUMNS.contains(&axis.name.as_str()) && !names.contains(&axis.name.as_str()) {
+            names.push(&axis.name);
+        }
+    }
+    let varies = |name: &&&str| cells.iter().any(|other| value(other, name) != value(cells[0], name));
+    let words = names.iter().filter(varies).filter_map(|name| value(cell, name)).map(|(value, unit)| {
+        match value.parse().ok().filter(|_| unit == "B") {
+            Some(bytes) => feed::format_bytes(bytes),
+            None => format!("{value}{unit}"),
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Cells that have something to show: all of them, or the judged ones where a page has room for few.
+pub(crate) fn shown(summary: &Summary, all: bool, has: impl Fn(&CellSummary) -> bool) -> Vec<&CellSummary> {
+    let cells: Vec<&CellSummary> = summary.cells.iter().filter(|cell| has(cell)).collect();
+    if all || cells.len() <= SHOWN_MAX {
+        return cells;
+    }
+    cells.into_iter().filter(|cell| summary.is_judged(cell)).collect()
+}
+
+/// Page faults by read, of memory maps: `0.002 minor and 1.0 major faults per read`.
+pub(crate) fn faults(cell: &CellSummary) -> Option<String> {
+    let system = cell.system.as_ref().filter(|_| cell.cell.engine == "mmap")?;
+    let (minor, major) = (system.minor_faults_per_op?, system.major_faults_per_op?);
+    Some(format!("{} minor and {} major faults per read", two_digits(minor), two_digits(major)))
+}

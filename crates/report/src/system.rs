@@ -1,0 +1,136 @@
+//! What the machine did while a cell was measured, as users of `iostat -x` expect it.
+
+use std::mem::discriminant;
+
+use analysis::{CellSummary, DeviceFigures, Reconciliation, Summary, SystemFigures, Traffic};
+
+use crate::grid::{Grid, GridRow};
+use crate::number::{grouped, percent, three_digits, two_digits};
+use crate::side::{apart, shown};
+
+/// The columns that matter first, for a terminal.
+pub(crate) fn compact(summary: &Summary) -> Grid {
+    let columns = ["reads/s", "MB/s", "KiB", "r_await", "aqu-sz", "%util", "x asked", "cache"];
+    let figures = |system: &SystemFigures| {
+        let device = system.device.as_ref();
+        vec![
+            of(device, |device| grouped(device.reads_per_s)),
+            of(device, |device| megabytes(device.read.bps)),
+            of(device.and_then(|device| device.request_bytes), |bytes| three_digits(bytes / 1024.0)),
+            of(device.and_then(|device| device.read_await_ns), |ns| two_digits(ns / 1e6)),
+            of(device, |device| three_digits(device.queue)),
+            of(device, |device| percent(device.util)),
+            of(amplification(system), three_digits),
+            of(system.cache_share, percent),
+        ]
+    };
+    grid(summary, false, &columns, figures)
+}
+
+/// Every column, for Markdown.
+pub(crate) fn whole(summary: &Summary) -> Grid {
+    let columns = [
+        "device",
+        "reads/s",
+        "MB/s",
+        "KiB per request",
+        "r_await ms",
+        "aqu-sz",
+        "%util",
+        "merged",
+        "asked",
+        "process",
+        "device read",
+        "x asked",
+        "cache",
+        "busiest core",
+    ];
+    let figures = |system: &SystemFigures| {
+        let device = system.device.as_ref();
+        let bytes = |traffic: Traffic| feed::format_bytes(traffic.bytes);
+        vec![
+            of(device, |device| device.name.clone()),
+            of(device, |device| grouped(device.reads_per_s)),
+            of(device, |device| megabytes(device.read.bps)),
+            of(device.and_then(|device| device.request_bytes), |bytes| three_digits(bytes / 1024.0)),
+            of(device.and_then(|device| device.read_await_ns), |ns| two_digits(ns / 1e6)),
+            of(device, |device| three_digits(device.queue)),
+            of(device, |device| percent(device.util)),
+            of(device.and_then(|device| device.merged_share), percent),
+            bytes(system.asked),
+            of(system.process, bytes),
+            of(device, |device| bytes(device.read)),
+            of(amplification(system), three_digits),
+            of(system.cache_share, percent),
+            of(system.cores.as_ref(), |cores| percent(cores.max)),
+        ]
+    };
+    grid(summary, true, &columns, figures)
+}
+
+/// Bytes read by byte asked: this process's where the kernel counts them, else the device's.
+fn amplification(system: &SystemFigures) -> Option<f64> {
+    let is_counted = !system.reconciliation.contains(&Reconciliation::NotCounted);
+    system.process_amplification.filter(|_| is_counted).or(system.device_amplification)
+}
+
+fn megabytes(bps: f64) -> String {
+    grouped(bps / 1e6)
+}
+
+fn of<T>(known: Option<T>, write: impl FnOnce(T) -> String) -> String {
+    known.map_or_else(|| "-".to_owned(), write)
+}
+
+fn grid(
+    summary: &Summary,
+    all: bool,
+    columns: &[&str],
+    figures: impl Fn(&SystemFigures) -> Vec<String>,
+) -> Grid {
+    let cells = shown(summary, all, |cell| cell.system.is_some());
+    let row = |cell: &CellSummary| {
+        let system = cell.system.as_ref()?;
+        let names = [&cell.cell.target, &cell.cell.engine].map(Clone::clone);
+        let mut names: Vec<String> = names.into();
+        names.push(cell.cell.queue_depth.to_string());
+        let note = if all { cell.cell.cell.clone() } else { apart(cell, &cells) };
+        Some(GridRow { names, figures: figures(system), note })
+    };
+    Grid {
+        title: "the device below, as iostat -x counts it; x asked: bytes read by byte asked".to_owned(),
+        names: vec!["target", "engine", "QD"],
+        figures: columns.iter().map(|name| (*name).to_owned()).collect(),
+        rows: cells.iter().copied().filter_map(row).collect(),
+    }
+}
+
+/// What does not fit among the bytes asked and read: one line for all cells of which the same kind of thing is to be
+/// said, with the words of the worst. A warm cell asks nothing of storage: what others read is nothing to it, and
+/// that the page cache served is its name.
+pub(crate) fn unreconciled(summary: &Summary, all: bool) -> Vec<String> {
+    let mut said: Vec<(&Reconciliation, Vec<&str>)> = Vec::new();
+    for cell in shown(summary, all, |cell| cell.system.is_some() && cell.cell.cache != "warm") {
+        let found = cell.system.iter().flat_map(|system| &system.reconciliation);
+        for one in found.filter(|one| !one.agrees()) {
+            match said.iter_mut().find(|(known, _)| discriminant(*known) == discriminant(one)) {
+                Some((worst, cells)) if one.extent() > worst.extent() => {
+                    *worst = one;
+                    cells.insert(0, &cell.cell.cell);
+                }
+                Some((_, cells)) => cells.push(&cell.cell.cell),
+                None => said.push((one, vec![&cell.cell.cell])),
+            }
+        }
+    }
+    let line = |(worst, cells): (&Reconciliation, Vec<&str>)| match cells.as_slice() {
+        [one] => format!("{one}: {}", worst.sentence()),
+        cells => format!("{} cells, the most in {}: {}", cells.len(), cells[0], worst.sentence()),
+    };
+    said.into_iter().map(line).collect()
+}
+
+/// What `%util` does not say.
+pub(crate) fn caveat() -> &'static str {
+    DeviceFigures::UTIL_CAVEAT
+}
