@@ -1,15 +1,15 @@
-//! The page cache of a dataset: evicted, warmed, looked at, one file after the other.
+//! The page cache of a dataset: evicted, warmed, looked at, one file after the other; and its names.
 
 use std::path::Path;
 
 use backend::{CacheAction, Residency, StoreError};
-use dataset::Objects;
+use dataset::{Key, Objects};
 use rustix::fd::OwnedFd;
-use rustix::fs::{Advice, OFlags, fadvise, fdatasync, syncfs};
+use rustix::fs::{Advice, AtFlags, OFlags, fadvise, fdatasync, statat, syncfs};
 use rustix::io::Errno;
 
 use crate::residency::{self, Method};
-use crate::{failure, tree};
+use crate::{failure, names, tree};
 
 /// Up to this many files are written back one by one, which leaves other files of the file system alone.
 const SYNCED_SINGLY_MAX: u32 = 64;
@@ -20,8 +20,9 @@ const WARMING_BYTES: usize = 1 << 20;
 /// Acts on every object and says what is resident afterwards.
 pub(crate) fn act(root: &Path, action: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {
     let folder = tree::open_root(root).map_err(|errno| failure::object("open", root, errno))?;
+    let evicts = matches!(action, CacheAction::Evict | CacheAction::EvictNames);
     let synced_singly = objects.count() <= SYNCED_SINGLY_MAX;
-    if action == CacheAction::Evict && !synced_singly {
+    if evicts && !synced_singly {
         // What cannot be written back stays resident, and is seen to be.
         let _ = tree::readable(&folder).and_then(syncfs);
     }
@@ -33,13 +34,22 @@ pub(crate) fn act(root: &Path, action: CacheAction, objects: &Objects) -> Result
         let file = tree::open_file(&folder, key.as_str(), OFlags::empty()).map_err(failed)?;
         let bytes = objects.bytes(object);
         match action {
-            CacheAction::Evict => evict(&file, bytes, synced_singly).map_err(failed)?,
+            CacheAction::Evict | CacheAction::EvictNames => {
+                evict(&file, bytes, synced_singly).map_err(failed)?;
+            }
             CacheAction::Warm => warm(&file, bytes, &mut buffer).map_err(failed)?,
-            CacheAction::Inspect | CacheAction::EvictNames | CacheAction::WarmNames => {}
+            CacheAction::WarmNames => look(&folder, &key).map_err(failed)?,
+            CacheAction::Inspect => {}
         }
         total.add(residency::resident_bytes(&file, bytes));
     }
-    Ok(total.residency(objects))
+    if action == CacheAction::WarmNames {
+        names::list_all(root, &folder, objects)?;
+    }
+    drop(folder);
+    // The last thing done: whatever looks at a file brings its name back.
+    let names_dropped = (action == CacheAction::EvictNames).then(|| names::drop_all(root));
+    Ok(Residency { names_dropped, ..total.residency(objects) })
 }
 
 fn word(action: CacheAction) -> &'static str {
@@ -84,6 +94,12 @@ fn warm(file: &OwnedFd, bytes: u64, buffer: &mut [u8]) -> Result<(), Errno> {
         }
     }
     Ok(())
+}
+
+/// Looks at a file by its name, as a reader that wants its size does.
+fn look(folder: &OwnedFd, key: &Key) -> Result<(), Errno> {
+    let (folder, name) = tree::locate(folder, key.as_str())?;
+    statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).map(drop)
 }
 
 /// Sums residency over files; unknown as soon as one file's is.

@@ -34,6 +34,23 @@ pub(crate) fn facts(root: &Path) -> Vec<(&'static str, String)> {
     facts
 }
 
+/// What is known of a block device that is read itself.
+pub(crate) fn of_device(node: &Path) -> Vec<(&'static str, String)> {
+    let number = fs::metadata(node)
+        .ok()
+        .map(|metadata| device_number(std::os::unix::fs::MetadataExt::rdev(&metadata)));
+    let mut facts = vec![("device_node", node.display().to_string())];
+    let folder = number.as_ref().map(|number| Path::new("/sys/class/bdi").join(number));
+    facts.extend(folder.and_then(|folder| Some(("read_ahead_kb", read(&folder, "read_ahead_kb")?))));
+    if let Some(device) = number.and_then(device_folder) {
+        facts.extend(device_facts(&device));
+        facts.extend(
+            read(&device, "queue/logical_block_size").map(|bytes| ("device_logical_block_bytes", bytes)),
+        );
+    }
+    facts
+}
+
 fn device_number(device: u64) -> String {
     format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device))
 }

@@ -1,7 +1,9 @@
 //! Which file system a folder is on.
 
 use rustix::fd::AsFd;
-use rustix::fs::{StatFs, fstatfs};
+use rustix::fs::{StatFs, fstat, fstatfs};
+
+use crate::device;
 
 /// A file system by its magic number (`statfs`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,9 +43,16 @@ const KNOWN: [(u32, &str); 22] = [
 const KNOWN_IN_MEMORY: [(u32, &str); 3] =
     [(0x0102_1994, "tmpfs"), (0x8584_58f6, "ramfs"), (0x9584_58f6, "hugetlbfs")];
 
+/// In the place of a file system's name.
+const BLOCK_DEVICE: &str = "block device";
+
 impl FileSystem {
-    /// The file system that holds an open file or folder.
+    /// The file system that holds an open file or folder. A block device is none: that of its node, which is in
+    /// memory, says nothing of it.
     pub(crate) fn of(file: impl AsFd) -> Option<Self> {
+        if fstat(&file).is_ok_and(|stat| device::is_block(&stat)) {
+            return Some(Self { name: BLOCK_DEVICE.to_owned(), in_memory: false });
+        }
         fstatfs(file).ok().map(|found| Self::from_magic(magic(&found)))
     }
 

@@ -1,7 +1,7 @@
 //! The open files of a dataset, shared by the queues of a store.
 
 use std::panic::resume_unwind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -16,7 +16,7 @@ use crate::descriptors::{self, Held, Share};
 use crate::file_system::FileSystem;
 use crate::kept::Wanted;
 use crate::recent::{InUse, Recent};
-use crate::{failure, probe, tree};
+use crate::{direct, failure, probe, tree};
 
 /// Threads that open files ahead: on a network each is a round trip.
 const OPENING_THREADS: usize = 8;
@@ -60,9 +60,6 @@ impl FileTable {
     pub(crate) fn open(wanted: Wanted<'_>, share: Share) -> Result<Self, StoreError> {
         let Wanted { root, objects, direct, open_max } = wanted;
         let root_folder = tree::open_root(root).map_err(|errno| failure::object("open", root, errno))?;
-        if direct {
-            refuse_memory(root, &root_folder)?;
-        }
         let count = objects.count();
         let held = if share.files() >= count {
             Files::All((0..count).map(|_| OnceLock::new()).collect())
@@ -83,7 +80,7 @@ impl FileTable {
         };
         match table.open_ahead() {
             Ok(()) => Ok(table),
-            Err(_) => Err(direct_refused(root, &table.root)),
+            Err(_) => Err(direct::refused(root, table.file_system())),
         }
     }
 
@@ -97,6 +94,11 @@ impl FileTable {
     /// Alignment of offsets and lengths: 1 but for direct I/O.
     pub(crate) fn align_bytes(&self) -> u32 {
         self.align_bytes
+    }
+
+    /// Most files to hold open, where that is bounded.
+    pub(crate) fn open_max(&self) -> Option<u32> {
+        self.open_max
     }
 
     /// How many files are held open, in words.
@@ -180,6 +182,13 @@ impl FileTable {
     fn open_object(&self, object: u32) -> Result<Held, Errno> {
         let extra = if self.direct { OFlags::DIRECT } else { OFlags::empty() };
         tree::open_file(&self.root, self.objects.key(object).as_str(), extra).map(Held::new)
+    }
+
+    /// That of the first file, which may be a device, or else of the folder.
+    fn file_system(&self) -> Option<FileSystem> {
+        let first = (self.objects.count() > 0).then(|| self.objects.key(0));
+        let first = first.and_then(|key| tree::open_file(&self.root, key.as_str(), OFlags::PATH).ok());
+        FileSystem::of(first.as_ref().unwrap_or(&self.root))
     }
 
     fn open_and_pin(&self, object: u32) -> Result<InUse, Errno> {
@@ -273,28 +282,5 @@ fn too_deep(wanted: u32, count: u32, room: u32) -> StoreError {
             "raise the limit (`ulimit -n {}`, LimitNOFILE= in a unit, `--ulimit nofile=` for a container), or lower `load.queue_depth`",
             (u64::from(wanted) + 64).next_power_of_two().max(1024)
         ),
-    }
-}
-
-/// A file system in memory opens files for direct I/O and then copies memory all the same.
-fn refuse_memory(root: &Path, folder: &OwnedFd) -> Result<(), StoreError> {
-    match FileSystem::of(folder) {
-        Some(file_system) if file_system.in_memory => Err(direct_refused(root, folder)),
-        _ => Ok(()),
-    }
-}
-
-fn direct_refused(root: &Path, folder: &OwnedFd) -> StoreError {
-    let (name, in_memory) = FileSystem::of(folder)
-        .map_or(("the file system".to_owned(), false), |found| (found.name, found.in_memory));
-    let hint = if in_memory {
-        "put the target on a disk: this one is memory".to_owned()
-    } else {
-        "set `load.cache = \"cold\"` or `\"warm\"` for this target".to_owned()
-    };
-    StoreError::Unavailable {
-        what: "direct I/O".to_owned(),
-        reason: format!("it is not honoured by {name} at `{}`", root.display()),
-        hint,
     }
 }

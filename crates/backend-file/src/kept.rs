@@ -48,6 +48,12 @@ impl Wanted<'_> {
     }
 }
 
+/// Closes the tables that no queue uses: open files keep their inodes in memory.
+pub(crate) fn release_idle() {
+    let mut entries = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
+    entries.retain(|entry| !entry.is_idle());
+}
+
 /// The table that is wanted: one that is open, or a new one. Where descriptors are too few for all its files,
 /// those of tables that no queue uses are closed first.
 pub(crate) fn table(wanted: Wanted<'_>) -> Result<Arc<FileTable>, StoreError> {

@@ -1,20 +1,26 @@
-//! Local files behind the seams of `backend`: a file system, local or mounted, read through `io_uring` or
-//! `pread`.
+//! Local files behind the seams of `backend`: a file system, local or mounted, read through `io_uring`, `pread` or
+//! memory maps; and block devices, which are only ever read.
 //!
-//! Listing, writing, removing and the page cache are the same for both engines ([`FileStore`]); only the
-//! queues differ. Deliberately absent: SQPOLL (it needs a core of its own), IOPOLL, memory maps, and opening
-//! files through the ring: all are opened before anything is measured, or, where they are more than may be open,
-//! by the thread that reads them.
+//! Listing, writing, removing and the page cache are the same for all engines ([`FileStore`]); only the
+//! queues differ. Deliberately absent: SQPOLL (it needs a core of its own) and IOPOLL. Files that are read in
+//! blocks are opened before anything is measured, or, where they are more than may be open, by the thread that
+//! reads them.
 
 mod cache;
 mod descriptors;
+mod device;
+mod direct;
+mod diskstats;
 mod facts;
 mod failure;
 mod file_system;
 mod files;
 mod kept;
 mod listing;
+mod mmap;
 mod mounts;
+mod names;
+mod pause;
 mod pread;
 mod probe;
 mod recent;
@@ -23,6 +29,7 @@ mod span;
 mod store;
 mod tree;
 mod uring;
+mod whole;
 mod write;
 
 pub use probe::{PathProbe, probe_path};

@@ -12,6 +12,9 @@ use rustix::io::Errno;
 
 use crate::{failure, tree};
 
+/// Unit of `st_blocks`, whatever the file system's own block (stat(3type)).
+const STAT_BLOCK_BYTES: u64 = 512;
+
 type Each<'a> = &'a mut dyn FnMut(Entry) -> ControlFlow<()>;
 
 /// Lists the files below `prefix`. Symbolic links, devices and unfinished objects are left out; a prefix that
@@ -58,7 +61,8 @@ fn folder_names(root: &Path) -> io::Result<Vec<Key>> {
 /// Size and time of one file.
 pub(crate) fn entry(key: Key, stat: &Stat) -> Entry {
     let modified_ns = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
-    Entry { key, bytes: stat.st_size.unsigned_abs(), modified_ns }
+    let allocated_bytes = Some(stat.st_blocks.unsigned_abs() * STAT_BLOCK_BYTES);
+    Entry { key, bytes: stat.st_size.unsigned_abs(), modified_ns, allocated_bytes }
 }
 
 struct Walk<'a> {
@@ -172,6 +176,20 @@ mod tests {
         assert_eq!(keys(dir.path(), Some("a")).unwrap(), ["a/b/c=3", "a/z=1"]);
         assert!(keys(dir.path(), Some("missing/too")).unwrap().is_empty());
         assert!(keys(&dir.path().join("missing"), None).is_err(), "a root must exist");
+    }
+
+    #[test]
+    fn a_file_with_holes_says_that_it_holds_less_than_its_size() {
+        let dir = tree_of(&["hole", "whole"]);
+        fs::File::create(dir.path().join("hole")).unwrap().set_len(1 << 20).unwrap();
+        fs::write(dir.path().join("whole"), vec![1; 1 << 20]).unwrap();
+        let mut held = Vec::new();
+        list(dir.path(), None, &mut |entry| {
+            held.push((entry.bytes, entry.allocated_bytes.unwrap() >= entry.bytes));
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        assert_eq!(held, [(1 << 20, false), (1 << 20, true)]);
     }
 
     #[test]

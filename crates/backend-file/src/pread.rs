@@ -1,20 +1,23 @@
 //! The queue that reads by `pread`, in line: what a `DataLoader` worker does.
 
+use std::io::IoSliceMut;
 use std::sync::Arc;
 
 use backend::{
     Clock, Completion, IoQueue, Op, OpError, QueueError, QueueReport, QueueSpec, Request, Stamps, StoreError,
 };
 use rustix::fd::BorrowedFd;
-use rustix::time::Timespec;
+use rustix::io::{Errno, ReadWriteFlags};
 
 use crate::files::{FileTable, QueueFiles};
-use crate::span::{Answer, Span};
+use crate::pause::pause;
+use crate::span::{Answer, Span, read_flags};
 
 /// One thread's blocking reads. Every request ends inside `submit`.
 pub(crate) struct PreadQueue {
     files: QueueFiles,
     align_bytes: u32,
+    read_flags: ReadWriteFlags,
     clock: Clock,
     short_reads: u64,
     enters: u64,
@@ -25,7 +28,15 @@ impl PreadQueue {
     pub(crate) fn open(table: Arc<FileTable>, spec: &QueueSpec<'_>) -> Result<Self, StoreError> {
         let align_bytes = table.align_bytes();
         let clock = spec.clock.clone();
-        Ok(Self { files: QueueFiles::new(table, 1)?, align_bytes, clock, short_reads: 0, enters: 0 })
+        let read_flags = ReadWriteFlags::from_bits_retain(read_flags(spec.cache).cast_unsigned());
+        Ok(Self {
+            files: QueueFiles::new(table, 1)?,
+            align_bytes,
+            read_flags,
+            clock,
+            short_reads: 0,
+            enters: 0,
+        })
     }
 
     fn read(&mut self, request: &mut Request) -> Result<u64, OpError> {
@@ -45,7 +56,7 @@ impl PreadQueue {
             let filled = span.filled() as usize;
             self.enters += 1;
             let room = &mut buffer[filled..filled + bytes as usize];
-            let answer = rustix::io::pread(file, room, offset);
+            let answer = read_at(file, room, offset, self.read_flags);
             match span.answer(answer.map_or_else(|errno| -errno.raw_os_error(), as_result)) {
                 Answer::Ended(result) => break result,
                 Answer::Repeat => {}
@@ -98,14 +109,21 @@ impl IoQueue for PreadQueue {
     }
 }
 
-/// As a completion of a ring says it; Linux reads less than 2 GiB at once.
-fn as_result(bytes: usize) -> i32 {
-    i32::try_from(bytes).unwrap_or(i32::MAX)
+/// The plain call where no flag is wanted: it is the one that everybody makes.
+fn read_at(
+    file: BorrowedFd<'_>,
+    room: &mut [u8],
+    offset: u64,
+    flags: ReadWriteFlags,
+) -> Result<usize, Errno> {
+    if flags.is_empty() {
+        rustix::io::pread(file, room, offset)
+    } else {
+        rustix::io::preadv2(file, &mut [IoSliceMut::new(room)], offset, flags)
+    }
 }
 
-/// Lets time pass; a signal ends it early, as it ends any wait.
-fn pause(ns: u64) {
-    let time =
-        Timespec { tv_sec: (ns / 1_000_000_000).cast_signed(), tv_nsec: (ns % 1_000_000_000).cast_signed() };
-    let _ = rustix::thread::nanosleep(&time);
+/// As a completion of a ring says it; Linux reads less than 2 GiB at once.
+pub(crate) fn as_result(bytes: usize) -> i32 {
+    i32::try_from(bytes).unwrap_or(i32::MAX)
 }

@@ -2,20 +2,26 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
-    Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags, StatxFlags, accessat, openat, statvfs, statx,
+    Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags, StatxFlags, accessat, openat, stat, statvfs, statx,
 };
+use rustix::io::{Errno, ReadWriteFlags};
 
 use crate::file_system::FileSystem;
 use crate::mounts::Mount;
-use crate::tree;
+use crate::{device, tree};
 
 /// Alignment assumed where the kernel does not say one and a read aligned so succeeds.
 pub(crate) const CAUTIOUS_ALIGN_BYTES: u32 = 4096;
+
+/// `RWF_DONTCACHE` of linux/fs.h; since Linux 6.14.
+const RWF_DONTCACHE: u32 = 0x80;
+
+/// An offset that no file reaches.
+const BEYOND_BYTES: u64 = 1 << 60;
 
 /// Names looked at to find a file to probe, in a folder that takes none of its own.
 const NAMES_MAX: usize = 1000;
@@ -50,6 +56,9 @@ pub struct PathProbe {
 pub fn probe_path(path: &Path) -> PathProbe {
     let (at, problem) = nearest_existing(path);
     let exists = at == path && problem.is_none();
+    if exists && is_block_device(path) {
+        return probe_device(path);
+    }
     let directory = at.is_dir();
     let problem = problem.or_else(|| (!directory).then(|| format!("`{}` is not a directory", at.display())));
     let handle = openat(CWD, &at, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok();
@@ -67,8 +76,33 @@ pub fn probe_path(path: &Path) -> PathProbe {
         free_bytes: space.map(|space| space.f_bavail * space.f_frsize),
         direct_align_bytes: if in_memory { None } else { direct_align_below(&at, directory, writable) },
         block_device_bytes: None,
-        dontcache: false,
+        dontcache: some_open(&at, directory, writable, OFlags::empty()).is_some_and(drops_pages),
         problem,
+    }
+}
+
+fn is_block_device(path: &Path) -> bool {
+    stat(path).is_ok_and(|stat| device::is_block(&stat))
+}
+
+/// A device is only ever read, so it must be readable and nothing else.
+fn probe_device(node: &Path) -> PathProbe {
+    let opened = device::open(node);
+    let refused = |errno: &Errno| {
+        let hint = "run as root, or as a member of the group that the node belongs to (often `disk`)";
+        format!("`{}` cannot be read: {}\n  hint: {hint}", node.display(), io::Error::from(*errno))
+    };
+    PathProbe {
+        exists: true,
+        directory: false,
+        writable: false,
+        file_system: "block device".to_owned(),
+        in_memory: false,
+        free_bytes: None,
+        direct_align_bytes: direct_align_of(node),
+        block_device_bytes: opened.as_ref().ok().and_then(|device| device::size(device).ok()),
+        problem: opened.as_ref().err().map(refused),
+        dontcache: opened.is_ok_and(drops_pages),
     }
 }
 
@@ -109,26 +143,43 @@ fn may_make_files(folder: &Path) -> bool {
 /// Alignment of direct I/O below a folder. Only files report it, so one is needed: one without a name, one
 /// that exists, or, where neither can be had, one that is removed at once.
 fn direct_align_below(at: &Path, directory: bool, writable: bool) -> Option<u32> {
+    some_open(at, directory, writable, OFlags::DIRECT).and_then(|file| direct_align(file.as_fd()))
+}
+
+fn direct_align_of(file: &Path) -> Option<u32> {
+    direct_align(open_read(file, OFlags::DIRECT)?.as_fd())
+}
+
+/// An open file to try things on.
+fn some_open(at: &Path, directory: bool, writable: bool, extra: OFlags) -> Option<OwnedFd> {
     if !directory {
-        return direct_align_of(at);
+        return open_read(at, extra);
     }
     let unnamed = writable.then(|| {
-        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC | extra;
         openat(CWD, at, flags, Mode::RUSR | Mode::WUSR)
     });
     if let Some(Ok(file)) = unnamed {
-        return direct_align(file.as_fd());
+        return Some(file);
     }
     match some_file(at) {
-        Some(file) => direct_align_of(&file),
-        None if writable => named_probe(at).and_then(|file| direct_align(file.as_fd())),
+        Some(file) => open_read(&file, extra),
+        None if writable => named_probe(at, extra),
         None => None,
     }
 }
 
-fn direct_align_of(file: &Path) -> Option<u32> {
-    let file = fs::File::options().read(true).custom_flags(libc::O_DIRECT).open(file).ok()?;
-    direct_align(file.as_fd())
+fn open_read(file: &Path, extra: OFlags) -> Option<OwnedFd> {
+    openat(CWD, file, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | extra, Mode::empty()).ok()
+}
+
+/// Whether a file takes buffered reads that drop their pages. Tried beyond the end of any file, where nothing is
+/// read.
+#[expect(clippy::needless_pass_by_value, reason = "the file is of no further use")]
+fn drops_pages(file: OwnedFd) -> bool {
+    let mut byte = [0];
+    let flags = ReadWriteFlags::from_bits_retain(RWF_DONTCACHE);
+    rustix::io::preadv2(&file, &mut [io::IoSliceMut::new(&mut byte)], BEYOND_BYTES, flags).is_ok()
 }
 
 /// A regular file in the folder or in one of its folders.
@@ -147,15 +198,15 @@ fn some_file(folder: &Path) -> Option<PathBuf> {
     })
 }
 
-fn named_probe(folder: &Path) -> Option<OwnedFd> {
+fn named_probe(folder: &Path, extra: OFlags) -> Option<OwnedFd> {
     let name = folder.join(tree::temporary("probe"));
-    let file =
-        fs::File::options().read(true).write(true).create_new(true).custom_flags(libc::O_DIRECT).open(&name);
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | extra;
+    let file = openat(CWD, &name, flags, Mode::RUSR | Mode::WUSR);
     // Some file systems make the file and then refuse to open it. One that was there is another's.
-    if !file.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists) {
+    if !matches!(file, Err(Errno::EXIST)) {
         let _ = fs::remove_file(&name);
     }
-    file.ok().map(OwnedFd::from)
+    file.ok()
 }
 
 /// Alignment that a file opened for direct I/O wants for offset, length and memory; `None` when it does no
@@ -218,12 +269,28 @@ mod tests {
     }
 
     #[test]
+    fn any_file_of_a_folder_says_whether_reads_can_drop_their_pages() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("file"), vec![1; 8192]).unwrap();
+        let tried = |directory, writable, at: &Path| {
+            drops_pages(some_open(at, directory, writable, OFlags::empty()).unwrap())
+        };
+        let found = [(true, true), (true, false)].map(|(d, w)| tried(d, w, dir.path()));
+        assert_eq!(found, [tried(false, false, &dir.path().join("file")); 2]);
+        assert_eq!(probe_path(dir.path()).dontcache, found[0]);
+        assert!(!tried(false, false, Path::new("/proc/self/status")), "made up as it is read");
+    }
+
+    #[test]
     fn an_existing_file_says_the_same_alignment_as_one_without_a_name() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("sub")).unwrap();
         fs::write(dir.path().join("sub/file"), vec![1; 8192]).unwrap();
         let by_file = direct_align_below(dir.path(), true, false);
         assert_eq!(by_file, direct_align_below(dir.path(), true, true));
-        assert_eq!(by_file, named_probe(dir.path()).and_then(|file| direct_align(file.as_fd())));
+        assert_eq!(
+            by_file,
+            named_probe(dir.path(), OFlags::DIRECT).and_then(|file| direct_align(file.as_fd()))
+        );
     }
 }

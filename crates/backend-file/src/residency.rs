@@ -62,7 +62,8 @@ fn resident_bytes_on(on: Option<&FileSystem>, file: &OwnedFd, bytes: u64) -> Opt
     }
     match if on.is_some_and(FileSystem::is_stacked) { Err(Errno::NOSYS) } else { by_cachestat(file) } {
         Ok(pages) => Some((in_bytes(pages, bytes), Method::Cachestat)),
-        Err(Errno::NOSYS) if mincore_tells_the_truth(file) => {
+        // Unknown to the kernel or to a container's filter, or not for this user.
+        Err(Errno::NOSYS | Errno::PERM) if mincore_tells_the_truth(file) => {
             by_mincore(file, bytes).map(|pages| (in_bytes(pages, bytes), Method::Mincore))
         }
         Err(_) => None,

@@ -1,6 +1,16 @@
 //! One read while it is being read: what to ask next, and what an answer means.
 
 use backend::{ErrorKind, OpError};
+use plan::Cache;
+
+/// `RWF_DONTCACHE` of linux/fs.h: pages that the read brought in are dropped after it. Since Linux 6.14, where the
+/// file system takes it; elsewhere the read fails (EOPNOTSUPP).
+pub(crate) const RWF_DONTCACHE: u32 = 0x80;
+
+/// Flags of a read, as `preadv2` takes them.
+pub(crate) fn read_flags(cache: Cache) -> i32 {
+    if cache == Cache::DontCache { RWF_DONTCACHE.cast_signed() } else { 0 }
+}
 
 /// The part of an object that one operation reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -8,7 +18,8 @@ pub(crate) struct Span {
     offset: u64,
     len: u32,
     filled: u32,
-    align: u32,
+    /// Alignment less one: every alignment is a power of two, and a division costs more than the rest of this.
+    align_mask: u32,
 }
 
 /// What an answer of the kernel means for the operation.
@@ -26,12 +37,14 @@ impl Span {
     /// A read of `len` bytes at `offset` into a buffer of `room` bytes. `align` is 1 but for direct I/O,
     /// which asks whole blocks: the last one of a sample is asked in full and comes back as far as the file goes.
     pub(crate) fn new(offset: u64, len: u32, align: u32, room: usize) -> Result<Self, OpError> {
-        let asked = u64::from(len).next_multiple_of(u64::from(align));
+        debug_assert!(align.is_power_of_two());
+        let align_mask = align - 1;
+        let asked = (u64::from(len) + u64::from(align_mask)) & !u64::from(align_mask);
         // Some file systems answer an unaligned direct read through the page cache, without a word.
-        if !offset.is_multiple_of(u64::from(align)) || asked > room as u64 {
+        if offset & u64::from(align_mask) != 0 || asked > room as u64 {
             return Err(OpError::from_errno(libc::EINVAL));
         }
-        Ok(Self { offset, len, filled: 0, align })
+        Ok(Self { offset, len, filled: 0, align_mask })
     }
 
     /// Bytes of the buffer that are filled already.
@@ -41,7 +54,8 @@ impl Span {
 
     /// Offset and length to ask for now.
     pub(crate) fn ask(&self) -> (u64, u32) {
-        let rest = (self.len - self.filled).next_multiple_of(self.align);
+        // `new` has seen that the rounded length fits into a buffer.
+        let rest = (self.len - self.filled + self.align_mask) & !self.align_mask;
         (self.offset + u64::from(self.filled), rest)
     }
 
@@ -58,7 +72,7 @@ impl Span {
             return Answer::Ended(Ok(u64::from(self.len)));
         }
         // Direct I/O stops between blocks only at the end of the file, and cannot go on from there.
-        if bytes == 0 || !bytes.is_multiple_of(self.align) {
+        if bytes == 0 || bytes & self.align_mask != 0 {
             return Answer::Ended(Err(OpError { kind: ErrorKind::Eof, code: 0 }));
         }
         Answer::Short

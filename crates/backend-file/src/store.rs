@@ -1,4 +1,4 @@
-//! [`FileStore`]: a folder of a local or mounted file system.
+//! [`FileStore`]: a folder of a local or mounted file system, or a block device.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -7,24 +7,29 @@ use backend::{
     CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError,
 };
 use dataset::{Key, Marker, Objects};
-use plan::Cache;
+use plan::{Cache, Operation};
 use rustix::fs::{AtFlags, FileType, OFlags, statat};
 use rustix::io::Errno;
 
+use crate::device::Device;
 use crate::kept::{self, Wanted};
+use crate::mmap::{self, MmapQueue};
 use crate::pread::PreadQueue;
 use crate::probe::probe_path;
 use crate::uring::UringQueue;
 use crate::write::{self, FileWriter};
-use crate::{cache, facts, failure, listing, tree};
+use crate::{cache, diskstats, facts, failure, listing, tree, whole};
 
 /// More than any marker has.
 const MARKER_BYTES_MAX: usize = 64 << 10;
 
-/// Files below a root folder, which need not exist before something is written.
+/// Files below a root folder, which need not exist before something is written; or a block device, the one object
+/// of its folder, which is only ever read.
 #[derive(Debug)]
 pub struct FileStore {
+    /// A device's is the folder of its node.
     root: PathBuf,
+    device: Option<Device>,
     reads: Reads,
     open_files_max: Option<u32>,
 }
@@ -53,23 +58,28 @@ impl FileStore {
         Self::new(root, Reads::Mmap)
     }
 
-    /// A block device read through `io_uring`.
+    /// A block device read through `io_uring`, by its node or a link to it.
     pub fn uring_device(node: &Path) -> Self {
-        Self::new(node, Reads::IoUring)
+        Self::of_device(node, Reads::IoUring)
     }
 
-    /// A block device read by blocking `pread`.
+    /// A block device read by blocking `pread`, by its node or a link to it.
     pub fn pread_device(node: &Path) -> Self {
-        Self::new(node, Reads::Pread)
+        Self::of_device(node, Reads::Pread)
     }
 
-    /// A block device copied from a memory map.
+    /// A block device copied from a memory map, by its node or a link to it.
     pub fn mmap_device(node: &Path) -> Self {
-        Self::new(node, Reads::Mmap)
+        Self::of_device(node, Reads::Mmap)
     }
 
     fn new(root: &Path, reads: Reads) -> Self {
-        Self { root: root.to_owned(), reads, open_files_max: None }
+        Self { root: root.to_owned(), device: None, reads, open_files_max: None }
+    }
+
+    fn of_device(node: &Path, reads: Reads) -> Self {
+        let device = Device::new(node);
+        Self { root: device.folder().to_owned(), device: Some(device), reads, open_files_max: None }
     }
 
     /// Holds at most `files` of a dataset open at once. Otherwise it is as many as the hard limit of
@@ -86,6 +96,17 @@ impl FileStore {
 
     fn path(&self, key: &Key) -> PathBuf {
         self.root.join(key.as_str())
+    }
+
+    /// What is probed: the root, or the device in it.
+    fn at(&self) -> &Path {
+        self.device.as_ref().map_or(&self.root, Device::node)
+    }
+
+    /// Refuses everything that would change a device, whoever owns it.
+    fn writable(&self, action: &'static str) -> Result<(), StoreError> {
+        let store = "a block device, which is only ever read,";
+        if self.device.is_some() { Err(StoreError::Unsupported { store, action }) } else { Ok(()) }
     }
 
     fn read_once(&self, key: &Key, offset: u64, buf: &mut [u8]) -> Result<usize, Errno> {
@@ -115,11 +136,21 @@ fn covered(owned: &Owned, covers: bool, key: &Key) -> Result<(), StoreError> {
 
 impl Store for FileStore {
     fn facts(&self) -> Vec<(&'static str, String)> {
-        facts::facts(&self.root)
+        match &self.device {
+            Some(device) => facts::of_device(device.node()),
+            None => facts::facts(&self.root),
+        }
+    }
+
+    fn block_device(&self) -> Option<String> {
+        match &self.device {
+            Some(device) => diskstats::name_of_node(device.node()),
+            None => diskstats::name_below(&self.root),
+        }
     }
 
     fn limits(&self) -> Result<Limits, StoreError> {
-        let probe = probe_path(&self.root);
+        let probe = probe_path(self.at());
         Ok(Limits { direct_align_bytes: probe.direct_align_bytes, page_cache: !probe.in_memory })
     }
 
@@ -128,14 +159,23 @@ impl Store for FileStore {
         prefix: Option<&Key>,
         each: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        listing::list(&self.root, prefix, each)
+        match (&self.device, prefix) {
+            (None, _) => listing::list(&self.root, prefix, each),
+            (Some(_), Some(_)) => Ok(()),
+            (Some(device), None) => device.entry().map(|entry| {
+                let _ = each(entry);
+            }),
+        }
     }
 
     fn folders(&self) -> Result<Vec<Key>, StoreError> {
-        listing::folders(&self.root)
+        if self.device.is_some() { Ok(Vec::new()) } else { listing::folders(&self.root) }
     }
 
     fn stat(&self, key: &Key) -> Result<Option<Entry>, StoreError> {
+        if let Some(device) = &self.device {
+            return device.entry().map(|entry| Some(entry).filter(|entry| entry.key == *key));
+        }
         let found = tree::open_root(&self.root).and_then(|root| {
             let (folder, name) = tree::locate(&root, key.as_str())?;
             statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)
@@ -155,11 +195,15 @@ impl Store for FileStore {
     }
 
     fn create_folder(&self, folder: &Key, marker: &Marker) -> Result<Owned, StoreError> {
+        self.writable("hold a folder")?;
         write::create_folder(&self.root, folder, marker)?;
         Owned::claim(self, folder)
     }
 
     fn read_marker(&self, key: &Key) -> Result<Option<Marker>, StoreError> {
+        if self.device.is_some() {
+            return Ok(None);
+        }
         let mut text = vec![0; MARKER_BYTES_MAX];
         match self.read_once(key, 0, &mut text) {
             Ok(bytes) => Ok(serde_json::from_slice(&text[..bytes]).ok()),
@@ -170,25 +214,39 @@ impl Store for FileStore {
     }
 
     fn create(&self, owned: &Owned, key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError> {
+        self.writable("hold a new object")?;
         covered(owned, owned.covers(key), key)?;
         Ok(Box::new(FileWriter::create(&self.root, key)?))
     }
 
     fn remove(&self, owned: &Owned, key: &Key) -> Result<(), StoreError> {
+        self.writable("lose an object")?;
         covered(owned, owned.covers(key), key)?;
         write::remove(&self.root, key)
     }
 
     fn remove_empty_folder(&self, owned: &Owned, key: &Key) -> Result<bool, StoreError> {
+        self.writable("lose a folder")?;
         covered(owned, owned.covers(key) || owned.folder() == key, key)?;
         write::remove_empty_folder(&self.root, key)
     }
 
     fn cache(&self, action: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {
+        self.device.as_ref().map_or(Ok(()), Device::hold)?;
         cache::act(&self.root, action, objects)
     }
 
     fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
+        if self.reads == Reads::Mmap {
+            mmap::check(spec.cache)?;
+        }
+        if spec.operation != Operation::Read {
+            return match self.reads {
+                Reads::IoUring => whole::open_uring(&self.root, spec),
+                Reads::Pread => whole::open_posix(&self.root, spec),
+                Reads::Mmap => Err(whole::not_mapped()),
+            };
+        }
         let table = kept::table(Wanted {
             root: &self.root,
             objects: spec.objects,
@@ -197,11 +255,12 @@ impl Store for FileStore {
         })?;
         Ok(match self.reads {
             Reads::IoUring => Box::new(UringQueue::open(table, spec)?),
-            Reads::Pread | Reads::Mmap => Box::new(PreadQueue::open(table, spec)?),
+            Reads::Pread => Box::new(PreadQueue::open(table, spec)?),
+            Reads::Mmap => Box::new(MmapQueue::open(table, &self.root, spec)?),
         })
     }
 
     fn free_bytes(&self) -> Result<Option<u64>, StoreError> {
-        Ok(probe_path(&self.root).free_bytes)
+        Ok(probe_path(self.at()).free_bytes)
     }
 }

@@ -58,9 +58,8 @@ pub(crate) fn plan_hash<'a>(cells: impl Iterator<Item = (&'a Cell, &'a Objects)>
 
 /// The objects of a generated dataset, as arithmetic; `None` for a folder that must be listed first.
 pub(crate) fn planned_objects(spec: &DatasetSpec) -> Option<Objects> {
-    let DatasetSpec::Generate { samples, sample_bytes, .. } = *spec else { return None };
     let folder = prepare::identify(spec).unwrap_or(Key::new("feedline").ok()?);
-    Some(Objects::uniform(folder, u32::try_from(samples).ok()?, sample_bytes))
+    Objects::generated(folder, spec)
 }
 
 /// Tells how far a dataset is written: target, bytes done, bytes in all.
@@ -131,12 +130,13 @@ fn sample_is_known(plan: &Plan, spec: &DatasetSpec, prepared: &Prepared) -> Resu
 /// A dataset that no storage holds: the null target reads nothing.
 fn imagined(objects: Objects) -> Prepared {
     Prepared {
-        sample_bytes: objects.bytes(0) as f64,
+        sample_bytes: objects.mean_bytes(),
         objects: Arc::new(objects),
         fingerprint: "none".to_owned(),
         seed: None,
         reused: true,
         bytes_written: 0,
         empty_files: 0,
+        unallocated_bytes: 0,
     }
 }

@@ -72,6 +72,8 @@ fn datasets(plan: &Plan, data: &Data) -> Vec<Dataset> {
         bytes: slot.prepared.objects.total_bytes(),
         sample_bytes: slot.prepared.sample_bytes,
         fingerprint: slot.prepared.fingerprint.clone(),
+        empty_files: slot.prepared.empty_files,
+        unallocated_bytes: slot.prepared.unallocated_bytes,
     };
     data.slots().iter().map(describe).collect()
 }

@@ -50,7 +50,9 @@ fn source(args: &InputArgs) -> Result<Source, Failure> {
             args.input
         )));
     }
-    Ok(scenario::from_path(&args.input, args.need.as_deref()))
+    let is_device = backend_file::probe_path(Path::new(&args.input)).block_device_bytes.is_some();
+    let source = if is_device { scenario::from_device } else { scenario::from_path };
+    Ok(source(&args.input, args.need.as_deref()))
 }
 
 fn read(path: &str) -> Result<Source, Failure> {

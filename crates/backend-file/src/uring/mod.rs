@@ -5,9 +5,9 @@
 //! its completion is seen: one reading of the clock serves a batch either way, so both stamps are on the
 //! slow side and never flatter. A read whose file must be opened begins before that.
 
-mod available;
-mod register;
-mod ring;
+pub(crate) mod available;
+pub(crate) mod register;
+pub(crate) mod ring;
 
 use std::collections::VecDeque;
 use std::io;
@@ -24,7 +24,7 @@ use self::register::{Buffers, Registration};
 use self::ring::Ring;
 use crate::files::{FileTable, QueueFiles};
 use crate::recent::InUse;
-use crate::span::{Answer, Span};
+use crate::span::{Answer, Span, read_flags};
 
 pub use self::available::probe_io_uring;
 
@@ -37,9 +37,12 @@ struct Flight {
     in_use: InUse,
     /// Whether the kernel knows the file by the object's index.
     registered_file: bool,
-    /// `None` until it is handed over.
-    begun_ns: Option<u64>,
+    /// [`NOT_BEGUN`] until it is handed over.
+    begun_ns: u64,
 }
+
+/// What stands for the beginning of an operation that was not handed over yet.
+const NOT_BEGUN: u64 = u64::MAX;
 
 /// One thread's ring and what is outstanding on it.
 pub(crate) struct UringQueue {
@@ -48,6 +51,8 @@ pub(crate) struct UringQueue {
     registration: Registration,
     files: QueueFiles,
     align_bytes: u32,
+    /// Flags of every read, as `preadv2` takes them.
+    read_flags: i32,
     submit_batch: usize,
     clock: Clock,
     huge_pages: bool,
@@ -56,8 +61,8 @@ pub(crate) struct UringQueue {
     free: Vec<u32>,
     /// Entries filled and not handed over, in order.
     filled: VecDeque<u32>,
-    /// Reused for what a look finds.
-    reaped: Vec<(u32, i32)>,
+    /// What a look found answered in part, or to be tried again.
+    unfinished: Vec<u32>,
     short_reads: u64,
     enters: u64,
 }
@@ -76,13 +81,14 @@ impl UringQueue {
             registration,
             files: QueueFiles::new(table, spec.depth)?,
             align_bytes,
+            read_flags: read_flags(spec.cache),
             submit_batch: spec.submit_batch.max(1) as usize,
             clock: spec.clock.clone(),
             huge_pages: spec.arena.huge_pages_advised(),
             flights: (0..depth).map(|_| None).collect(),
             free: (0..spec.depth).rev().collect(),
             filled: VecDeque::with_capacity(depth),
-            reaped: Vec::with_capacity(depth),
+            unfinished: Vec::with_capacity(depth),
             short_reads: 0,
             enters: 0,
         })
@@ -91,14 +97,14 @@ impl UringQueue {
     /// Takes one request; one that cannot even begin comes back ended.
     fn take(&mut self, request: Request) -> Result<(), Completion> {
         let Op::Read { object, offset, len } = request.op else {
-            return Err(self.refuse(request, OpError::from_errno(libc::EOPNOTSUPP), None));
+            return Err(self.refuse(request, OpError::from_errno(libc::EOPNOTSUPP), NOT_BEGUN));
         };
         let span = match Span::new(offset, len, self.align_bytes, request.buf.as_slice().len()) {
             Ok(span) => span,
-            Err(error) => return Err(self.refuse(request, error, None)),
+            Err(error) => return Err(self.refuse(request, error, NOT_BEGUN)),
         };
         let (in_use, begun_ns) = match self.files.pin(object) {
-            Some(in_use) => (Ok(in_use), None),
+            Some(in_use) => (Ok(in_use), NOT_BEGUN),
             None => self.open_file(object),
         };
         let in_use = match in_use {
@@ -107,37 +113,41 @@ impl UringQueue {
         };
         let registered_file = self.registration.knows(&self.ring, object, in_use.fd);
         let Request { token, buf, .. } = request;
-        self.launch(Flight { token, object, buf, span, in_use, registered_file, begun_ns });
+        // `submit` takes no more requests than there are free numbers.
+        if let Some(number) = self.free.pop() {
+            let flight = Flight { token, object, buf, span, in_use, registered_file, begun_ns };
+            let entry = entry(&flight, &self.buffers, self.read_flags);
+            self.flights[number as usize] = Some(flight);
+            self.push(number, entry);
+        }
         Ok(())
     }
 
     /// Opens a file for a read, which begins here.
-    fn open_file(&mut self, object: u32) -> (Result<InUse, OpError>, Option<u64>) {
+    fn open_file(&mut self, object: u32) -> (Result<InUse, OpError>, u64) {
         let begun_ns = self.clock.now_ns();
-        (self.files.open(object), Some(begun_ns))
+        (self.files.open(object), begun_ns)
     }
 
-    fn refuse(&self, request: Request, error: OpError, begun_ns: Option<u64>) -> Completion {
+    fn refuse(&self, request: Request, error: OpError, begun_ns: u64) -> Completion {
         let done_ns = self.clock.now_ns();
-        let stamps = Stamps { begun_ns: begun_ns.unwrap_or(done_ns), done_ns, ..Stamps::default() };
+        let stamps = Stamps { begun_ns: begun_ns.min(done_ns), done_ns, ..Stamps::default() };
         Completion { token: request.token, buf: request.buf, result: Err(error), stamps }
     }
 
-    fn launch(&mut self, flight: Flight) {
-        // `submit` takes no more requests than there are free numbers.
-        if let Some(number) = self.free.pop() {
-            self.flights[number as usize] = Some(flight);
-            self.fill(number);
+    /// Fills an entry for what an operation has still to read.
+    fn refill(&mut self, number: u32) {
+        if let Some(flight) = &self.flights[number as usize] {
+            let entry = entry(flight, &self.buffers, self.read_flags);
+            self.push(number, entry);
         }
     }
 
-    /// Fills an entry for what an operation has still to read.
-    fn fill(&mut self, number: u32) {
-        let Some(flight) = &self.flights[number as usize] else { return };
-        let entry = entry(flight, &self.buffers).user_data(u64::from(number));
-        // SAFETY: the flight owns its buffer and its use of the file until the completion of this entry is
-        // reaped; a flight that is given up leaks its buffer.
-        let pushed = unsafe { self.ring.push(&entry) };
+    #[inline]
+    fn push(&mut self, number: u32, entry: squeue::Entry) {
+        // SAFETY: the flight of this number owns its buffer and its use of the file until the completion of this
+        // entry is reaped; a flight that is given up leaks its buffer.
+        let pushed = unsafe { self.ring.push(&entry.user_data(u64::from(number))) };
         debug_assert!(pushed, "the ring has an entry for every number");
         self.filled.push_back(number);
     }
@@ -176,38 +186,43 @@ impl UringQueue {
     fn stamp(&mut self, entries: usize, now_ns: u64) {
         for number in self.filled.iter().take(entries) {
             if let Some(flight) = &mut self.flights[*number as usize] {
-                flight.begun_ns.get_or_insert(now_ns);
+                flight.begun_ns = flight.begun_ns.min(now_ns);
             }
         }
     }
 
     /// Takes what has completed.
     fn look(&mut self, done: &mut Vec<Completion>) {
-        let mut reaped = mem::take(&mut self.reaped);
-        self.ring.reap(&mut reaped);
-        if !reaped.is_empty() {
-            let done_ns = self.clock.now_ns();
-            for (number, result) in reaped.drain(..) {
-                done.extend(self.land(number, result, done_ns));
+        let Self { ring, flights, free, files, clock, unfinished, short_reads, .. } = self;
+        let mut answers = ring.completions().peekable();
+        if answers.peek().is_none() {
+            return;
+        }
+        let done_ns = clock.now_ns();
+        for (number, result) in answers {
+            let Some(place) = flights.get_mut(number as usize) else { continue };
+            let Some(flight) = place.as_mut() else { continue };
+            let answer = flight.span.answer(result);
+            let Answer::Ended(result) = answer else {
+                *short_reads += u64::from(answer == Answer::Short);
+                unfinished.push(number);
+                continue;
+            };
+            if let Some(flight) = place.take() {
+                free.push(number);
+                files.unpin(flight.in_use);
+                let stamps = Stamps { begun_ns: flight.begun_ns.min(done_ns), done_ns, ..Stamps::default() };
+                done.push(Completion { token: flight.token, buf: flight.buf, result, stamps });
             }
         }
-        self.reaped = reaped;
+        self.ask_again();
     }
 
-    /// Takes the kernel's answer for one operation, and asks again where something is left to read.
-    fn land(&mut self, number: u32, result: i32, done_ns: u64) -> Option<Completion> {
-        let place = self.flights.get_mut(number as usize)?;
-        let answer = place.as_mut()?.span.answer(result);
-        let Answer::Ended(result) = answer else {
-            self.short_reads += u64::from(answer == Answer::Short);
-            self.fill(number);
-            return None;
-        };
-        let flight = place.take()?;
-        self.free.push(number);
-        self.files.unpin(flight.in_use);
-        let stamps = Stamps { begun_ns: flight.begun_ns.unwrap_or(done_ns), done_ns, ..Stamps::default() };
-        Some(Completion { token: flight.token, buf: flight.buf, result, stamps })
+    /// Asks for the rest of what was answered in part.
+    fn ask_again(&mut self) {
+        while let Some(number) = self.unfinished.pop() {
+            self.refill(number);
+        }
     }
 
     /// One round of a wait: everything is handed over, and up to `missing` completions are waited for.
@@ -222,7 +237,7 @@ impl UringQueue {
     }
 }
 
-fn entry(flight: &Flight, buffers: &Buffers) -> squeue::Entry {
+fn entry(flight: &Flight, buffers: &Buffers, flags: i32) -> squeue::Entry {
     let (offset, bytes) = flight.span.ask();
     // SAFETY: `Span` asks for no more than the buffer has behind what is filled.
     let address = unsafe { flight.buf.as_ptr().add(flight.span.filled() as usize) };
@@ -231,9 +246,11 @@ fn entry(flight: &Flight, buffers: &Buffers) -> squeue::Entry {
     let entry = match buffers {
         Buffers::Registered { slots_each } => {
             let index = (flight.buf.slot() / slots_each) as u16;
-            opcode::ReadFixed::new(file, address, bytes, index).offset(offset).build()
+            opcode::ReadFixed::new(file, address, bytes, index).offset(offset).rw_flags(flags).build()
         }
-        Buffers::Plain { .. } => opcode::Read::new(file, address, bytes).offset(offset).build(),
+        Buffers::Plain { .. } => {
+            opcode::Read::new(file, address, bytes).offset(offset).rw_flags(flags).build()
+        }
     };
     if flight.registered_file { entry.flags(squeue::Flags::FIXED_FILE) } else { entry }
 }
@@ -299,7 +316,7 @@ impl Drop for UringQueue {
 }
 
 /// Whether the time is up, for what may be tried again; an error for what may not.
-fn recover(error: &io::Error) -> Result<bool, QueueError> {
+pub(crate) fn recover(error: &io::Error) -> Result<bool, QueueError> {
     match error.raw_os_error() {
         Some(libc::ETIME) => Ok(true),
         Some(libc::EINTR) => Ok(false),

@@ -145,7 +145,7 @@ pub(crate) fn memlock() -> String {
 /// How that limit is raised.
 pub(crate) const MEMLOCK_HINT: &str = "raise it (`ulimit -l unlimited`, LimitMEMLOCK=infinity in a unit, `--ulimit memlock=-1` for a container)";
 
-fn unavailable(what: &str, reason: String, error: &io::Error) -> StoreError {
+pub(crate) fn unavailable(what: &str, reason: String, error: &io::Error) -> StoreError {
     let hint = match error.raw_os_error() {
         Some(libc::ENOMEM) => format!("{MEMLOCK_HINT}, or set `registered = \"auto\"` for this target"),
         Some(libc::EMFILE) => {

@@ -86,8 +86,8 @@ impl Ring {
             .map(|taken| taken as u32)
     }
 
-    /// Takes what has completed: the entry's number and the kernel's answer.
-    pub(crate) fn reap(&mut self, into: &mut Vec<(u32, i32)>) {
-        into.extend(self.ring.completion().map(|entry| (entry.user_data() as u32, entry.result())));
+    /// What has completed, taken as it is looked at: the entry's number and the kernel's answer.
+    pub(crate) fn completions(&mut self) -> impl Iterator<Item = (u32, i32)> {
+        self.ring.completion().map(|entry| (entry.user_data() as u32, entry.result()))
     }
 }

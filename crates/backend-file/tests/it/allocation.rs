@@ -9,7 +9,7 @@ use backend_file::FileStore;
 use crate::support::{LATER_NS, Opened, Setup, both, folder, open, write_dataset};
 
 thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    pub(crate) static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
 struct Counting;
@@ -69,7 +69,7 @@ fn reading_allocates_nothing_whether_all_files_are_open_or_those_used_last() {
     let dir = folder();
     let objects = write_dataset(dir.path(), 12, 5000);
     for open_files_max in [100, 10] {
-        for (engine, store) in both(dir.path()) {
+        for (engine, store) in both(dir.path()).into_iter().chain([("mmap", FileStore::mmap(dir.path()))]) {
             let store = store.with_open_files_max(open_files_max);
             let allocations = allocations_of_a_thousand_reads(&store, &objects);
             assert_eq!(allocations, 0, "{engine}, {open_files_max} files may be open");

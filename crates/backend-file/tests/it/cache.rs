@@ -1,12 +1,16 @@
 //! The page cache of real files.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use backend::{CacheAction, Residency, Store};
 use backend_file::FileStore;
 use dataset::Objects;
+use tempfile::TempDir;
 
-use crate::support::{folder, write_dataset};
+use crate::confine;
+use crate::machine::{Loop, ext4_image, is_root, skip};
+use crate::support::{Setup, folder, open, write_dataset};
 
 fn act(store: &FileStore, action: CacheAction, objects: &Arc<Objects>) -> Residency {
     store.cache(action, objects).unwrap()
@@ -43,4 +47,173 @@ fn an_object_that_is_gone_is_named() {
     std::fs::remove_file(dir.path().join(objects.key(1).as_str())).unwrap();
     let error = FileStore::pread(dir.path()).cache(CacheAction::Evict, &objects).unwrap_err().to_string();
     assert!(error.starts_with("cannot evict `") && error.contains("000000001.bin"), "{error}");
+}
+
+/// Residency of a dataset that this thread may not ask the kernel for in the ways that `forbidden` names.
+fn inspected(store: &FileStore, objects: &Arc<Objects>, forbidden: &[(libc::c_long, i32)]) -> Residency {
+    std::thread::scope(|scope| {
+        let look = || {
+            for (call, errno) in forbidden {
+                confine::forbid(*call, *errno);
+            }
+            act(store, CacheAction::Inspect, objects)
+        };
+        scope.spawn(look).join().unwrap()
+    })
+}
+
+/// `cachestat(2)`.
+const SYS_CACHESTAT: libc::c_long = 451;
+
+#[test]
+fn a_container_that_may_not_ask_is_told_nothing_and_not_that_all_is_well() {
+    let dir = folder();
+    let objects = write_dataset(dir.path(), 2, 50_000);
+    let store = FileStore::pread(dir.path());
+    for errno in [libc::ENOSYS, libc::EPERM] {
+        let no_cachestat = (SYS_CACHESTAT, errno);
+        let by_mincore = inspected(&store, &objects, &[no_cachestat]);
+        assert_eq!((by_mincore.method, by_mincore.resident_bytes), ("mincore", Some(100_000)));
+        let nothing = inspected(&store, &objects, &[no_cachestat, (libc::SYS_mincore, libc::EPERM)]);
+        assert_eq!((nothing.method, nothing.resident_bytes), ("none", None), "{errno}");
+    }
+}
+
+#[test]
+fn what_another_user_owns_is_not_known_to_be_cold() {
+    if !is_root() {
+        return skip("only root can give a file to another user");
+    }
+    let dir = folder();
+    let objects = write_dataset(dir.path(), 2, 50_000);
+    for object in 0..2 {
+        std::os::unix::fs::chown(dir.path().join(objects.key(object).as_str()), Some(65_534), None).unwrap();
+    }
+    let store = FileStore::pread(dir.path());
+    for forbidden in [None, Some(libc::ENOSYS), Some(libc::EPERM)] {
+        confine::in_own_thread(|| {
+            confine::without_privileges();
+            if let Some(errno) = forbidden {
+                confine::forbid(SYS_CACHESTAT, errno);
+            }
+            for action in [CacheAction::Inspect, CacheAction::Evict] {
+                let found = act(&store, action, &objects);
+                assert_eq!((found.method, found.resident_bytes), ("none", None), "{forbidden:?}");
+            }
+        });
+    }
+}
+
+#[test]
+fn pages_that_another_maps_stay_and_are_seen() {
+    let dir = folder();
+    let objects = write_dataset(dir.path(), 2, 50_000);
+    let store = FileStore::pread(dir.path());
+    if !store.limits().unwrap().page_cache {
+        return skip("the folder of these tests is memory");
+    }
+    let file = std::fs::File::open(dir.path().join(objects.key(1).as_str())).unwrap();
+    // SAFETY: a new mapping at an address of the kernel's choice, of a file that nobody cuts.
+    let address = unsafe {
+        let (protection, flags) = (rustix::mm::ProtFlags::READ, rustix::mm::MapFlags::SHARED);
+        let flags = flags | rustix::mm::MapFlags::POPULATE;
+        rustix::mm::mmap(std::ptr::null_mut(), 50_000, protection, flags, &file, 0).unwrap()
+    };
+    let left = act(&store, CacheAction::Evict, &objects).resident_bytes.unwrap();
+    assert!((1..=50_000).contains(&left), "{left} bytes of the mapped file, and none of the other");
+    // SAFETY: the range is that of the mapping, which is not used again.
+    unsafe { rustix::mm::munmap(address, 50_000) }.unwrap();
+    assert_eq!(act(&store, CacheAction::Evict, &objects).resident_bytes, Some(0));
+}
+
+#[test]
+fn names_are_forgotten_as_far_as_the_user_may_and_no_open_file_holds_them() {
+    confine::in_own_process("cache::in_a_process_of_its_own_names_are_forgotten");
+}
+
+/// Descriptors of this process that are open below a folder.
+fn open_below(folder: &Path) -> usize {
+    let entries = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+    entries.filter(|entry| std::fs::read_link(entry.path()).is_ok_and(|at| at.starts_with(folder))).count()
+}
+
+#[test]
+#[ignore = "closes the open files of its process; run by another test"]
+fn in_a_process_of_its_own_names_are_forgotten() {
+    let dir = folder();
+    let objects = write_dataset(dir.path(), 20, 5000);
+    let store = FileStore::pread(dir.path());
+    let folder = dir.path().canonicalize().unwrap();
+    open(&store, &objects, Setup::default()).close();
+    assert_eq!(open_below(&folder), 21, "the files of a closed queue, and their root, stay open");
+    let warmed = act(&store, CacheAction::WarmNames, &objects);
+    assert_eq!((warmed.names_dropped, warmed.total_bytes), (None, 100_000));
+    assert_eq!(open_below(&folder), 21);
+    let evicted = act(&store, CacheAction::EvictNames, &objects);
+    assert_eq!(open_below(&folder), 0);
+    let may = std::fs::File::options().write(true).open("/proc/sys/vm/drop_caches").is_ok();
+    assert_eq!(evicted.names_dropped, Some(may));
+    if store.limits().unwrap().page_cache {
+        assert_eq!(evicted.resident_bytes, Some(0), "pages go with the names");
+    }
+    confine::in_own_thread(|| {
+        confine::forbid(libc::SYS_write, libc::EACCES);
+        assert_eq!(act(&store, CacheAction::EvictNames, &objects).names_dropped, Some(false));
+    });
+    for action in [CacheAction::Evict, CacheAction::Warm, CacheAction::Inspect] {
+        assert_eq!(act(&store, action, &objects).names_dropped, None, "nobody asked");
+    }
+}
+
+#[test]
+fn forgotten_names_come_from_the_device_again_and_warmed_ones_do_not() {
+    confine::in_own_process("cache::in_a_process_of_its_own_names_come_from_the_device");
+}
+
+#[test]
+#[ignore = "closes the open files of its process; run by another test"]
+fn in_a_process_of_its_own_names_come_from_the_device() {
+    if !is_root() {
+        return skip("only root can mount and forget names");
+    }
+    let dirs = [folder(), folder(), folder()];
+    let [content, image, mounted] = dirs.each_ref().map(TempDir::path);
+    let objects = write_dataset(content, 2000, 10);
+    let made = ext4_image(content, &image.join("ext4"));
+    let device = match made.and_then(|()| Loop::over(&image.join("ext4"))) {
+        Ok(device) => device,
+        Err(reason) => return skip(&reason),
+    };
+    confine::in_own_thread(|| {
+        if !device.mount(mounted) {
+            return skip("nothing may be mounted here");
+        }
+        let store = FileStore::pread(mounted);
+        assert_eq!(store.block_device().as_deref(), device.node.file_name().unwrap().to_str());
+        let sectors_of_a_look = || {
+            let before = device.sectors_read();
+            (0..2000).for_each(|object| assert!(store.stat(&objects.key(object)).unwrap().is_some()));
+            device.sectors_read() - before
+        };
+        for _ in 0..2 {
+            if act(&store, CacheAction::EvictNames, &objects).names_dropped != Some(true) {
+                return skip("names may not be forgotten here");
+            }
+            assert!(sectors_of_a_look() > 0, "what is forgotten is read");
+            assert_eq!(sectors_of_a_look(), 0, "what is known is not");
+            act(&store, CacheAction::EvictNames, &objects);
+            act(&store, CacheAction::WarmNames, &objects);
+            assert_eq!(sectors_of_a_look(), 0, "nor is what was warmed");
+        }
+    });
+}
+
+#[test]
+fn names_that_are_gone_are_named() {
+    let dir = folder();
+    let objects = write_dataset(dir.path(), 2, 10_000);
+    std::fs::remove_file(dir.path().join(objects.key(1).as_str())).unwrap();
+    let store = FileStore::pread(dir.path());
+    let error = store.cache(CacheAction::WarmNames, &objects).unwrap_err().to_string();
+    assert!(error.starts_with("cannot warm `") && error.contains("000000001.bin"), "{error}");
 }

@@ -1,0 +1,273 @@
+//! The names of a dataset as the kernel takes them: a folder to start from, and the rest of the path.
+
+use std::collections::HashMap;
+use std::ffi::CStr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use backend::StoreError;
+use dataset::{Key, Objects};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{Mode, OFlags, ResolveFlags, openat, openat2};
+use rustix::io::Errno;
+
+use crate::descriptors::{Held, Share};
+use crate::file_system::FileSystem;
+use crate::{direct, failure, probe, tree};
+
+/// Folders that are held open, at most: beyond, each file is found from the root, which costs two more steps
+/// of the path.
+const OPEN_FOLDERS_MAX: usize = 1024;
+
+/// Files tried to learn what may be asked of them.
+const TRIES: u32 = 16;
+
+/// Linux takes no longer path.
+const PATH_BYTES_MAX: usize = 4096;
+
+/// No link on the way is followed, and none leads out of the root.
+pub(super) const RESOLVE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS);
+
+/// Names in use, shared by the queues of a repetition.
+static NAMES: Mutex<Vec<Weak<Names>>> = Mutex::new(Vec::new());
+
+/// A dataset's names below a root.
+#[derive(Debug)]
+pub(crate) struct Names {
+    root: OwnedFd,
+    at: PathBuf,
+    objects: Arc<Objects>,
+    folders: Folders,
+    /// Whether paths of several steps can be walked without following links (`openat2`, 5.6; some sandboxes
+    /// refuse it).
+    beneath: bool,
+    _share: Share,
+}
+
+#[derive(Debug)]
+enum Folders {
+    /// Each is open but for those that could not be opened.
+    Open { folders: Box<[Option<Held>]>, of: FolderOf },
+    /// They are too many.
+    Many,
+}
+
+/// In which folder an object lies.
+#[derive(Debug)]
+enum FolderOf {
+    /// So many in each, in order.
+    Every(u32),
+    /// By the object's index.
+    Listed(Box<[u32]>),
+}
+
+/// A name, written anew for each operation without allocating.
+#[derive(Debug)]
+pub(super) struct Name {
+    text: String,
+    start: usize,
+}
+
+/// Where a name starts, and whether it has more than one step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Start<'a> {
+    pub(super) folder: BorrowedFd<'a>,
+    pub(super) steps: bool,
+}
+
+/// The names that queues share, or new ones.
+pub(super) fn shared(root: &Path, objects: &Arc<Objects>) -> Result<Arc<Names>, StoreError> {
+    let mut all = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|names| names.strong_count() > 0);
+    let known = all.iter().filter_map(Weak::upgrade).find(|names| names.serves(root, objects));
+    if let Some(names) = known {
+        return Ok(names);
+    }
+    let names = Arc::new(Names::open(root, objects, OPEN_FOLDERS_MAX)?);
+    all.push(Arc::downgrade(&names));
+    Ok(names)
+}
+
+impl Names {
+    fn open(root: &Path, objects: &Arc<Objects>, folders_max: usize) -> Result<Self, StoreError> {
+        let folder = tree::open_root(root).map_err(|errno| failure::object("open", root, errno))?;
+        let keys = objects.folders();
+        let share = Share::claim(if keys.len() > folders_max { 0 } else { keys.len() as u32 }, None);
+        let few = share.files() as usize == keys.len();
+        let folders = if few { Folders::open(&folder, objects, &keys) } else { Folders::Many };
+        let beneath = openat2(&folder, ".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), RESOLVE).is_ok();
+        let objects = Arc::clone(objects);
+        Ok(Self { root: folder, at: root.to_owned(), objects, folders, beneath, _share: share })
+    }
+
+    fn serves(&self, root: &Path, objects: &Arc<Objects>) -> bool {
+        Arc::ptr_eq(&self.objects, objects) && self.at == root
+    }
+
+    pub(super) fn objects(&self) -> &Objects {
+        &self.objects
+    }
+
+    pub(super) fn root(&self) -> BorrowedFd<'_> {
+        self.root.as_fd()
+    }
+
+    /// Whether a path of several steps is to be opened by `openat2`.
+    pub(super) fn beneath(&self) -> bool {
+        self.beneath
+    }
+
+    /// Writes the name of `object` and says where it starts.
+    #[inline]
+    pub(super) fn locate(&self, object: u32, name: &mut Name) -> Start<'_> {
+        name.text.clear();
+        self.objects.write_key(object, &mut name.text);
+        let last = name.text.rfind('/').map_or(0, |slash| slash + 1);
+        name.text.push('\0');
+        if let Some(folder) = self.folders.of(object) {
+            name.start = last;
+            return Start { folder, steps: false };
+        }
+        name.start = 0;
+        Start { folder: self.root.as_fd(), steps: last > 0 }
+    }
+
+    /// Flags that open every file of the dataset: direct I/O where it is asked for, and, where this user may,
+    /// no update of the time of last access, as reads of single blocks do without it. Beside them the alignment
+    /// of direct I/O, 1 without.
+    pub(super) fn open_flags(&self, direct: bool) -> Result<(OFlags, u32), StoreError> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NOATIME;
+        if !direct {
+            return Ok((flags, 1));
+        }
+        let refused = || direct::refused(&self.at, FileSystem::of(&self.root));
+        for object in 0..TRIES.min(self.objects.count()) {
+            match tree::open_file(&self.root, self.objects.key(object).as_str(), OFlags::DIRECT) {
+                Ok(file) => {
+                    let align_bytes = probe::direct_align(file.as_fd()).ok_or_else(refused)?;
+                    return Ok((flags | OFlags::DIRECT, align_bytes));
+                }
+                Err(Errno::INVAL) => return Err(refused()),
+                Err(_) => {}
+            }
+        }
+        Ok((flags | OFlags::DIRECT, probe::CAUTIOUS_ALIGN_BYTES))
+    }
+
+    /// How folders are found, in words.
+    pub(super) fn summary(&self) -> String {
+        match &self.folders {
+            Folders::Open { folders, .. } => {
+                let open = folders.iter().flatten().count();
+                format!("{open} of {} held open", folders.len())
+            }
+            Folders::Many => "found from the root for each file".to_owned(),
+        }
+    }
+
+    /// Opens a file by its name.
+    #[inline]
+    pub(super) fn open_file(&self, start: Start<'_>, name: &Name, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let flags = flags | OFlags::CLOEXEC;
+        if start.steps && self.beneath {
+            openat2(start.folder, name.as_c_str(), flags, Mode::empty(), RESOLVE)
+        } else {
+            openat(start.folder, name.as_c_str(), flags, Mode::empty())
+        }
+    }
+}
+
+impl Folders {
+    fn open(root: &OwnedFd, objects: &Objects, keys: &[Option<Key>]) -> Self {
+        let folders = keys.iter().map(|key| open_folder(root, key.as_ref()).ok().map(Held::new)).collect();
+        let of = match objects {
+            Objects::Uniform { files_per_folder, .. } => FolderOf::Every((*files_per_folder).max(1)),
+            Objects::Varied(varied) => FolderOf::Every(varied.files_per_folder.max(1)),
+            Objects::Listed(_) => {
+                let numbers: HashMap<&Option<Key>, u32> = keys.iter().zip(0..).collect();
+                let number = |object| numbers.get(&objects.key(object).folder()).copied().unwrap_or(u32::MAX);
+                FolderOf::Listed((0..objects.count()).map(number).collect())
+            }
+        };
+        Self::Open { folders, of }
+    }
+
+    #[inline]
+    fn of(&self, object: u32) -> Option<BorrowedFd<'_>> {
+        let Self::Open { folders, of } = self else { return None };
+        let number = match of {
+            FolderOf::Every(files) => object / files,
+            FolderOf::Listed(numbers) => *numbers.get(object as usize)?,
+        };
+        folders.get(number as usize)?.as_ref().map(Held::as_fd)
+    }
+}
+
+fn open_folder(root: &OwnedFd, key: Option<&Key>) -> Result<OwnedFd, Errno> {
+    tree::folder(root, key.map_or(".", Key::as_str))
+}
+
+impl Name {
+    pub(super) fn new() -> Self {
+        Self { text: String::with_capacity(PATH_BYTES_MAX), start: 0 }
+    }
+
+    /// The name; no name at all before the first is written.
+    #[inline]
+    pub(super) fn as_c_str(&self) -> &CStr {
+        CStr::from_bytes_with_nul(self.text.as_bytes().get(self.start..).unwrap_or_default())
+            .unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dataset::Listed;
+
+    use super::*;
+
+    fn located(names: &Names, object: u32) -> (String, bool) {
+        let mut name = Name::new();
+        let start = names.locate(object, &mut name);
+        assert!(names.open_file(start, &name, OFlags::RDONLY).is_ok(), "{name:?}");
+        (name.as_c_str().to_str().unwrap().to_owned(), start.steps)
+    }
+
+    fn tree_of(keys: &[String]) -> (tempfile::TempDir, Arc<Objects>) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut listed = Listed::default();
+        for key in keys {
+            std::fs::create_dir_all(dir.path().join(key).parent().unwrap()).unwrap();
+            std::fs::write(dir.path().join(key), "x").unwrap();
+            listed.push(&Key::new(key).unwrap(), 1);
+        }
+        (dir, Arc::new(Objects::Listed(listed)))
+    }
+
+    #[test]
+    fn names_start_from_the_folder_that_holds_them() {
+        let (dir, objects) = tree_of(&["a/b/c".to_owned(), "top".to_owned(), "a/d".to_owned()]);
+        let names = shared(dir.path(), &objects).unwrap();
+        assert!(Arc::ptr_eq(&names, &shared(dir.path(), &objects).unwrap()));
+        let found: Vec<_> = (0..3).map(|object| located(&names, object)).collect();
+        assert_eq!(found, [("c".to_owned(), false), ("top".to_owned(), false), ("d".to_owned(), false)]);
+        assert_eq!(names.summary(), "3 of 3 held open");
+    }
+
+    #[test]
+    fn names_in_too_many_folders_start_from_the_root() {
+        let keys: Vec<String> = (0..10).map(|folder| format!("{folder}/x")).collect();
+        let (dir, objects) = tree_of(&keys);
+        let names = Names::open(dir.path(), &objects, 10).unwrap();
+        assert_eq!(located(&names, 7), ("x".to_owned(), false));
+        let names = Names::open(dir.path(), &objects, 9).unwrap();
+        assert_eq!(located(&names, 7), ("7/x".to_owned(), true));
+        // A link on the way is not followed.
+        std::fs::rename(dir.path().join("8"), dir.path().join("real")).unwrap();
+        std::os::unix::fs::symlink("real", dir.path().join("8")).unwrap();
+        let mut name = Name::new();
+        let start = names.locate(8, &mut name);
+        let refused = names.open_file(start, &name, OFlags::RDONLY).err();
+        assert_eq!(refused, names.beneath().then_some(Errno::LOOP));
+    }
+}

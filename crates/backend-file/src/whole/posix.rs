@@ -1,0 +1,217 @@
+//! Whole files by blocking calls, in line: what a `DataLoader` worker does.
+
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+
+use backend::{
+    Clock, Completion, IoQueue, Op, OpError, PHASE_STAMPS, QueueError, QueueReport, QueueSpec, Request,
+    Stamps, StoreError,
+};
+use plan::{Cache, Operation};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir, fstat, openat, statat};
+use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, pread, preadv2};
+
+use super::names::{Name, Names, RESOLVE};
+use super::pieces::{Answer, Pieces};
+use super::{read_flags, sizes};
+use crate::pause::pause;
+use crate::pread::as_result;
+
+/// Phases of a whole file.
+const PHASES: &[&str] = &["open_ns", "stat_ns", "read_ns", "close_ns"];
+
+/// One thread's blocking calls. Every request ends inside `submit`.
+pub(super) struct PosixQueue {
+    names: Arc<Names>,
+    name: Name,
+    operation: Operation,
+    folders: Vec<String>,
+    flags: OFlags,
+    read_flags: ReadWriteFlags,
+    align_bytes: u32,
+    clock: Clock,
+    short_reads: u64,
+    opens: u64,
+    enters: u64,
+}
+
+/// How an operation ended, and the ends of its phases.
+type Ended = (Result<u64, OpError>, [u64; PHASE_STAMPS]);
+
+impl PosixQueue {
+    pub(super) fn open(names: Arc<Names>, spec: &QueueSpec<'_>) -> Result<Self, StoreError> {
+        let (flags, align_bytes) = names.open_flags(spec.cache == Cache::Bypass)?;
+        let folders = if spec.operation == Operation::List { names.objects().folders() } else { Vec::new() };
+        Ok(Self {
+            name: Name::new(),
+            operation: spec.operation,
+            folders: folders
+                .into_iter()
+                .map(|key| key.map_or(".".to_owned(), |key| key.to_string()))
+                .collect(),
+            flags,
+            read_flags: ReadWriteFlags::from_bits_retain(read_flags(spec.cache)),
+            align_bytes,
+            clock: spec.clock.clone(),
+            short_reads: 0,
+            opens: 0,
+            enters: 0,
+            names,
+        })
+    }
+
+    fn serve(&mut self, request: &mut Request) -> Ended {
+        let unphased = |result| (result, [0; PHASE_STAMPS]);
+        match request.op {
+            Op::ReadFile { object, bytes } if self.operation == Operation::ReadFile => {
+                self.read_file(object, bytes, request.buf.as_mut_slice())
+            }
+            Op::Stat { object } if self.operation == Operation::Stat => unphased(self.stat(object)),
+            Op::List { folder } if self.operation == Operation::List => {
+                unphased(self.list(folder, request.buf.as_mut_slice()).map_err(error))
+            }
+            _ => unphased(Err(OpError::from_errno(libc::EOPNOTSUPP))),
+        }
+    }
+
+    fn read_file(&mut self, object: u32, bytes: u64, buffer: &mut [u8]) -> Ended {
+        let mut phase_ns = [0; PHASE_STAMPS];
+        let result = self.open_file(object).map_err(error).and_then(|file| {
+            phase_ns[0] = self.clock.now_ns();
+            self.enters += 2;
+            let stat = fstat(&file).map_err(error)?;
+            sizes::judge(stat.st_mode, stat.st_size.unsigned_abs(), bytes)?;
+            phase_ns[1] = self.clock.now_ns();
+            let read = self.read_all(&file, bytes, buffer)?;
+            phase_ns[2] = self.clock.now_ns();
+            Ok(read)
+        });
+        (result, phase_ns)
+    }
+
+    fn open_file(&mut self, object: u32) -> Result<OwnedFd, Errno> {
+        let start = self.names.locate(object, &mut self.name);
+        self.enters += 1;
+        self.opens += 1;
+        match self.names.open_file(start, &self.name, self.flags) {
+            // Only the owner of a file may leave its time of last access as it is.
+            Err(Errno::PERM) if self.flags.contains(OFlags::NOATIME) => {
+                self.flags.remove(OFlags::NOATIME);
+                self.names.open_file(start, &self.name, self.flags)
+            }
+            opened => opened,
+        }
+    }
+
+    fn read_all(&mut self, file: &OwnedFd, bytes: u64, buffer: &mut [u8]) -> Result<u64, OpError> {
+        let mut pieces = Pieces::new(bytes, buffer.len(), self.align_bytes, false)?;
+        if bytes == 0 {
+            return Ok(0);
+        }
+        loop {
+            let ask = pieces.ask();
+            let room = &mut buffer[ask.skip as usize..][..ask.len as usize];
+            self.enters += 1;
+            let answer = if self.read_flags.is_empty() {
+                pread(file, room, ask.offset)
+            } else {
+                preadv2(file, &mut [IoSliceMut::new(room)], ask.offset, self.read_flags)
+            };
+            match pieces.answer(answer.map_or_else(|errno| -errno.raw_os_error(), as_result)) {
+                Answer::Ended(result) => return result,
+                Answer::Short => self.short_reads += 1,
+                Answer::Repeat | Answer::Next => {}
+            }
+        }
+    }
+
+    fn stat(&mut self, object: u32) -> Result<u64, OpError> {
+        let start = self.names.locate(object, &mut self.name);
+        self.enters += 1;
+        let stat = statat(start.folder, self.name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW).map_err(error)?;
+        let planned = self.names.objects().bytes(object);
+        sizes::judge(stat.st_mode, stat.st_size.unsigned_abs(), planned).map(|()| 0)
+    }
+
+    fn list(&mut self, folder: u32, buffer: &mut [u8]) -> Result<u64, Errno> {
+        let path = self.folders.get(folder as usize).ok_or(Errno::NOENT)?;
+        self.enters += 2;
+        self.opens += 1;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let root = self.names.root();
+        let folder = if self.names.beneath() {
+            rustix::fs::openat2(root, path, flags, Mode::empty(), RESOLVE)?
+        } else {
+            openat(root, path, flags, Mode::empty())?
+        };
+        count_entries(&folder, buffer, &mut self.enters)
+    }
+}
+
+/// Entries of a folder without `.` and `..`, by as many calls as its buffer makes necessary.
+fn count_entries(folder: &OwnedFd, buffer: &mut [u8], enters: &mut u64) -> Result<u64, Errno> {
+    // SAFETY: bytes are no stricter than bytes that may be uninitialised, and what lists a folder writes only
+    // initialised ones.
+    let buffer = unsafe { &mut *(std::ptr::from_mut(buffer) as *mut [MaybeUninit<u8>]) };
+    let mut names = RawDir::new(folder.as_fd(), buffer);
+    let mut entries = 0;
+    *enters += 1;
+    loop {
+        *enters += u64::from(names.is_buffer_empty());
+        match names.next() {
+            Some(Ok(entry)) => entries += u64::from(!matches!(entry.file_name().to_bytes(), b"." | b"..")),
+            Some(Err(Errno::INTR)) => {}
+            Some(Err(errno)) => return Err(errno),
+            None => return Ok(entries),
+        }
+    }
+}
+
+fn error(errno: Errno) -> OpError {
+    OpError::from_errno(errno.raw_os_error())
+}
+
+impl IoQueue for PosixQueue {
+    fn submit(&mut self, requests: &mut Vec<Request>, done: &mut Vec<Completion>) -> Result<(), QueueError> {
+        // The end of one operation is the beginning of the next: one reading of the clock serves both.
+        let mut begun_ns = self.clock.now_ns();
+        for mut request in requests.drain(..) {
+            let (result, phase_ns) = self.serve(&mut request);
+            let done_ns = self.clock.now_ns();
+            let stamps = Stamps { begun_ns, phase_ns, done_ns };
+            done.push(Completion { token: request.token, buf: request.buf, result, stamps });
+            begun_ns = done_ns;
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, min: usize, until_ns: u64, _done: &mut Vec<Completion>) -> Result<(), QueueError> {
+        let left_ns = until_ns.saturating_sub(self.clock.now_ns());
+        // Nothing is ever outstanding; only time can end this wait, and none that has no end is begun.
+        if min > 0 && left_ns > 0 && until_ns != u64::MAX {
+            pause(left_ns);
+        }
+        Ok(())
+    }
+
+    fn in_flight(&self) -> u32 {
+        0
+    }
+
+    fn phases(&self) -> &'static [&'static str] {
+        if self.operation == Operation::ReadFile { PHASES } else { &[] }
+    }
+
+    fn report(&self) -> QueueReport {
+        let mut granted = vec![("folders", self.names.summary())];
+        if self.align_bytes > 1 {
+            granted.push(("direct_align_bytes", self.align_bytes.to_string()));
+        }
+        QueueReport { granted, short_reads: self.short_reads, opens: self.opens, enters: self.enters }
+    }
+
+    fn close(self: Box<Self>, _until_ns: u64, _done: &mut Vec<Completion>) -> u32 {
+        0
+    }
+}

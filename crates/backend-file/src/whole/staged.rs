@@ -1,0 +1,313 @@
+//! Whole files through a ring: each on its way from stage to stage, and all entries that are ready handed over
+//! in one call.
+//!
+//! A file is opened into the ring's own table, read and closed, so it needs no descriptor of the process. Its
+//! size is not asked for: no entry can ask it of such a file, and one that asks by name is always left to another
+//! thread of the kernel. Instead the last read asks for more than the plan knows and finds nothing. A slot is
+//! used again only after its file was closed. Each phase ends when its completion is seen; one reading of the
+//! clock serves a batch.
+
+use std::collections::VecDeque;
+use std::io;
+use std::mem;
+use std::os::fd::FromRawFd;
+use std::sync::Arc;
+
+use backend::{
+    Clock, Completion, IoQueue, Op, OpError, QueueError, QueueReport, QueueSpec, Request, Stamps, StoreError,
+};
+use plan::{Cache, Operation};
+use rustix::fd::OwnedFd;
+
+use super::entries::{Entries, Place, Slots};
+use super::names::Names;
+use super::pieces::Pieces;
+use super::read_flags;
+use super::stages::{Flight, Stage, Then};
+use crate::uring::available;
+use crate::uring::recover;
+use crate::uring::register::Buffers;
+use crate::uring::ring::Ring;
+
+/// Phases of a whole file.
+const PHASES: &[&str] = &["open_ns", "read_ns", "close_ns"];
+
+/// One thread's ring and the files on their way.
+pub(super) struct StagedQueue {
+    ring: Ring,
+    names: Arc<Names>,
+    entries: Entries,
+    operation: Operation,
+    align_bytes: u32,
+    submit_batch: usize,
+    clock: Clock,
+    huge_pages: bool,
+    /// By the number that an entry carries.
+    flights: Vec<Option<Flight>>,
+    places: Box<[Place]>,
+    free: Vec<u32>,
+    /// Entries filled and not handed over, in order.
+    filled: VecDeque<u32>,
+    /// Reused for what a look finds.
+    reaped: Vec<(u32, i32)>,
+    short_reads: u64,
+    opens: u64,
+    enters: u64,
+}
+
+impl StagedQueue {
+    /// Opens a ring on the calling thread, which alone may use it.
+    pub(super) fn open(names: Arc<Names>, spec: &QueueSpec<'_>) -> Result<Self, StoreError> {
+        if spec.operation == Operation::List {
+            return Err(StoreError::Unsupported { store: "io_uring", action: "list folders" });
+        }
+        let direct = spec.cache == Cache::Bypass;
+        let (flags, align_bytes) = names.open_flags(direct)?;
+        let ring = Ring::open(spec.depth).map_err(|error| available::refused(&error))?;
+        let buffers = Buffers::register(&ring, spec.arena, spec.registered)?;
+        let slots = Slots::register(&ring, spec.depth, spec.registered)?;
+        let depth = spec.depth as usize;
+        Ok(Self {
+            ring,
+            names,
+            entries: Entries::new(slots, buffers, flags, read_flags(spec.cache)),
+            operation: spec.operation,
+            align_bytes,
+            submit_batch: spec.submit_batch.max(1) as usize,
+            clock: spec.clock.clone(),
+            huge_pages: spec.arena.huge_pages_advised(),
+            flights: (0..depth).map(|_| None).collect(),
+            places: (0..depth).map(|_| Place::new()).collect(),
+            free: (0..spec.depth).rev().collect(),
+            filled: VecDeque::with_capacity(depth),
+            reaped: Vec::with_capacity(depth),
+            short_reads: 0,
+            opens: 0,
+            enters: 0,
+        })
+    }
+
+    /// Takes one request; one that cannot even begin comes back ended.
+    fn take(&mut self, request: Request) -> Result<(), Completion> {
+        let (object, pieces, stage) = match self.first_stage(&request) {
+            Ok(first) => first,
+            Err(error) => return Err(self.refuse(request, error)),
+        };
+        // `submit` takes no more requests than there are free numbers.
+        if let Some(number) = self.free.pop() {
+            self.opens += u64::from(stage == Stage::Open);
+            self.flights[number as usize] =
+                Some(Flight::new(request.token, request.buf, object, pieces, stage));
+            self.fill(number);
+        }
+        Ok(())
+    }
+
+    fn first_stage(&self, request: &Request) -> Result<(u32, Pieces, Stage), OpError> {
+        let room = request.buf.as_slice().len();
+        match request.op {
+            Op::ReadFile { object, bytes } if self.operation == Operation::ReadFile => {
+                Ok((object, Pieces::new(bytes, room, self.align_bytes, true)?, Stage::Open))
+            }
+            Op::Stat { object } if self.operation == Operation::Stat => {
+                let bytes = self.names.objects().bytes(object);
+                Ok((object, Pieces::new(bytes, room, self.align_bytes, true)?, Stage::Look))
+            }
+            _ => Err(OpError::from_errno(libc::EOPNOTSUPP)),
+        }
+    }
+
+    fn refuse(&self, request: Request, error: OpError) -> Completion {
+        let now_ns = self.clock.now_ns();
+        let stamps = Stamps { begun_ns: now_ns, done_ns: now_ns, ..Stamps::default() };
+        Completion { token: request.token, buf: request.buf, result: Err(error), stamps }
+    }
+
+    /// Fills the entry for the stage that an operation is in.
+    fn fill(&mut self, number: u32) {
+        let Some(flight) = &mut self.flights[number as usize] else { return };
+        flight.keeps_time = self.entries.keeps_times();
+        let place = &mut self.places[number as usize];
+        let entry = self.entries.entry(number, flight, place, &self.names).user_data(u64::from(number));
+        // SAFETY: the flight owns its buffer, and the queue its place and the folders, until the completion of
+        // this entry is reaped; what is given up is leaked.
+        let pushed = unsafe { self.ring.push(&entry) };
+        debug_assert!(pushed, "the ring has an entry for every number");
+        self.filled.push_back(number);
+    }
+
+    /// Hands over all but the last batch, looking in between for what ended at once.
+    fn flush_full_batches(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
+        while self.filled.len() > self.submit_batch {
+            self.stamp(self.submit_batch, self.clock.now_ns());
+            self.enters += 1;
+            let taken = self.ring.hand_over(self.submit_batch as u32)?;
+            if taken == 0 {
+                return Err(io::Error::from_raw_os_error(libc::EAGAIN));
+            }
+            self.filled.drain(..taken as usize);
+            self.look(done);
+        }
+        Ok(())
+    }
+
+    /// Hands over the last batch, and waits for one completion until `until_ns` where `wait` says so: a stage
+    /// that has ended is not kept waiting for those of others. Returns whether the time was up before.
+    fn flush_and_wait(&mut self, wait: bool, until_ns: u64) -> io::Result<bool> {
+        let now_ns = self.clock.now_ns();
+        let submit = self.filled.len();
+        self.stamp(submit, now_ns);
+        let time_up = wait && now_ns >= until_ns;
+        let wait = wait && !time_up;
+        let timeout_ns = (wait && until_ns != u64::MAX).then(|| until_ns - now_ns);
+        self.enters += 1;
+        let taken = self.ring.enter(submit as u32, u32::from(wait), timeout_ns)?;
+        self.filled.drain(..taken as usize);
+        Ok(time_up)
+    }
+
+    /// Stamps the next entries to be handed over; one clock reading serves them all.
+    fn stamp(&mut self, entries: usize, now_ns: u64) {
+        for number in self.filled.iter().take(entries) {
+            if let Some(flight) = &mut self.flights[*number as usize] {
+                flight.begin(now_ns);
+            }
+        }
+    }
+
+    /// Takes what has completed, and fills the entries of the stages that follow.
+    fn look(&mut self, done: &mut Vec<Completion>) {
+        let mut reaped = mem::take(&mut self.reaped);
+        reaped.extend(self.ring.completions());
+        if !reaped.is_empty() {
+            let now_ns = self.clock.now_ns();
+            for (number, answer) in reaped.drain(..) {
+                done.extend(self.answered(number, answer, now_ns));
+            }
+        }
+        self.reaped = reaped;
+    }
+
+    fn answered(&mut self, number: u32, answer: i32, now_ns: u64) -> Option<Completion> {
+        let place = self.flights.get_mut(number as usize)?;
+        let flight = place.as_mut()?;
+        // Only the owner of a file may leave its time of last access as it is.
+        if flight.stage == Stage::Open && flight.keeps_time && answer == -libc::EPERM {
+            self.entries.touch();
+            self.fill(number);
+            return None;
+        }
+        match flight.answer(answer, &self.places[number as usize].look, now_ns) {
+            Then::End => {
+                let flight = place.take()?;
+                self.free.push(number);
+                return Some(flight.land(now_ns));
+            }
+            Then::Short => self.short_reads += 1,
+            Then::GoOn => {}
+        }
+        self.fill(number);
+        None
+    }
+
+    /// One round of a wait: everything is handed over, and one completion is waited for where something is
+    /// missing. Returns whether the time was up.
+    fn round(&mut self, goal: usize, until_ns: u64, done: &mut Vec<Completion>) -> io::Result<bool> {
+        self.flush_full_batches(done)?;
+        let waited = self.flush_and_wait(done.len() < goal, until_ns);
+        self.look(done);
+        waited
+    }
+
+    /// Closes what is open among the descriptors of the process although nobody will read it.
+    fn close_descriptors(&mut self) {
+        let opened: Vec<(u32, i32)> = self.ring.completions().collect();
+        for (number, answer) in opened {
+            if let Some(Some(flight)) = self.flights.get_mut(number as usize) {
+                let _ = flight.answer(answer, &self.places[number as usize].look, 0);
+            }
+        }
+        for (number, flight) in (0..).zip(&self.flights) {
+            let Some(flight) = flight else { continue };
+            let open = match flight.stage {
+                Stage::Read => true,
+                Stage::Close => self.filled.contains(&number),
+                Stage::Open | Stage::Look => false,
+            };
+            if open {
+                // SAFETY: the kernel gave the descriptor to this flight, and nobody else closes it.
+                drop(unsafe { OwnedFd::from_raw_fd(flight.fd) });
+            }
+        }
+    }
+}
+
+impl IoQueue for StagedQueue {
+    fn submit(&mut self, requests: &mut Vec<Request>, done: &mut Vec<Completion>) -> Result<(), QueueError> {
+        let taken = requests.len().min(self.free.len());
+        for request in requests.drain(..taken) {
+            done.extend(self.take(request).err());
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, min: usize, until_ns: u64, done: &mut Vec<Completion>) -> Result<(), QueueError> {
+        let goal = done.len() + min;
+        // A look at an idle ring finds nothing, and a wait that nothing can end is not begun.
+        while self.in_flight() > 0 || (min > 0 && until_ns != u64::MAX) {
+            let time_up = match self.round(goal, until_ns, done) {
+                Ok(time_up) => time_up,
+                Err(error) => recover(&error)? || self.clock.now_ns() >= until_ns,
+            };
+            if time_up || done.len() >= goal {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn in_flight(&self) -> u32 {
+        (self.flights.len() - self.free.len()) as u32
+    }
+
+    fn phases(&self) -> &'static [&'static str] {
+        if self.operation == Operation::ReadFile { PHASES } else { &[] }
+    }
+
+    fn report(&self) -> QueueReport {
+        let mut granted = vec![
+            ("ring", self.ring.flags().to_owned()),
+            ("buffers", self.entries.buffers.summary()),
+            ("files", self.entries.slots.summary()),
+            ("folders", self.names.summary()),
+            ("huge_pages", if self.huge_pages { "advised" } else { "refused" }.to_owned()),
+        ];
+        if self.align_bytes > 1 {
+            granted.push(("direct_align_bytes", self.align_bytes.to_string()));
+        }
+        QueueReport { granted, short_reads: self.short_reads, opens: self.opens, enters: self.enters }
+    }
+
+    fn close(mut self: Box<Self>, until_ns: u64, done: &mut Vec<Completion>) -> u32 {
+        let outstanding = self.in_flight() as usize;
+        // A broken ring returns nothing more; what is outstanding on it is abandoned.
+        let _ = self.wait(outstanding, until_ns, done);
+        self.in_flight()
+    }
+}
+
+impl Drop for StagedQueue {
+    fn drop(&mut self) {
+        if self.in_flight() == 0 {
+            return;
+        }
+        if self.entries.slots != Slots::Ring {
+            self.close_descriptors();
+        }
+        // The kernel may still write to what the flights point to.
+        mem::forget(mem::take(&mut self.places));
+        for flight in self.flights.iter_mut().filter_map(Option::take) {
+            mem::forget(flight.buf);
+        }
+    }
+}
