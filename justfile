@@ -12,6 +12,11 @@ test *ARGS:
 perf *ARGS:
     cargo bench -p engine -p scenario --bench worker --bench plan {{ARGS}}
 
+# feedline against fio, in turn, judged from outside: `just versus` for all cases, or names. Needs fio and a quiet machine.
+versus *ARGS:
+    cargo build --release -p feedline -p versus
+    cargo run --release -p versus -- run {{ARGS}}
+
 # Formatting, lints, documentation, licences.
 lint:
     cargo fmt --all --check
@@ -33,8 +38,10 @@ schema:
 ci: lint test docs
     .ci/quickstart
 
-# Longer proofs: more property cases, benchmarks, known vulnerabilities (needs the advisory database).
+# Longer proofs: more property cases, a folder of a million files, benchmarks, known vulnerabilities (needs the
+# advisory database).
 nightly:
     PROPTEST_CASES=5000 cargo test --workspace --release
+    cargo test --release -p backend-file --test it -- --ignored --exact whole::a_folder_of_a_million_files_is_opened_looked_at_and_listed
     just perf
     cargo deny check advisories

@@ -3,7 +3,7 @@
 # give the same bytes, so CI runs this and compares.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cargo build --release --quiet
+cargo build --release --quiet -p feedline -p versus
 feedline=target/release/feedline
 generated=docs/src/generated
 for run in results/*/run.json; do
@@ -13,6 +13,7 @@ for run in results/*/run.json; do
     "$feedline" report "$folder" >"$generated/$name.txt"
     "$feedline" report "$folder" --format svg >"$generated/$name.svg"
 done
+target/release/versus show results/versus/*.json >"$generated/versus.md"
 cargo run --quiet -p scenario --example reference >"$generated/scenario.md"
 
 # The verdict near the top of the README is the quick look's own.

@@ -1,0 +1,70 @@
+//! `versus`: feedline and a peer on the same data, in turn, judged from outside.
+//!
+//! Nothing of feedline's own code is used: both tools are child processes, their processor time comes from `wait4`,
+//! and what they did is read from their own reports. Method: docs/src/versus.md.
+
+mod args;
+mod case;
+mod data;
+mod device;
+mod duel;
+mod family;
+mod feedline;
+mod figures;
+mod fio;
+mod host;
+mod interrupt;
+mod memory;
+mod process;
+mod record;
+mod run;
+mod scratch;
+mod show;
+mod summary;
+mod table;
+
+use std::io::{self, ErrorKind, Write as _};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use args::{Cli, Verb};
+use clap::Parser as _;
+use process::Interrupted;
+
+/// Exit code after Ctrl-C or SIGTERM, as shells count it.
+const INTERRUPTED: u8 = 130;
+
+fn main() -> ExitCode {
+    let ended = match Cli::parse().verb {
+        Verb::Run(args) => run::run(&args),
+        Verb::List => list(),
+        Verb::Show(args) => show::show(&args.records),
+    };
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("{error:#}"));
+            if error.is::<Interrupted>() { ExitCode::from(INTERRUPTED) } else { ExitCode::FAILURE }
+        }
+    }
+}
+
+fn list() -> Result<()> {
+    let lines: Vec<String> =
+        case::CASES.iter().map(|case| format!("{:28} {}\n", case.name, case.about)).collect();
+    print(&lines.concat())
+}
+
+/// Prints to standard output. A reader that has gone (`versus list | head`) is no failure.
+fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        printed => Ok(printed?),
+    }
+}
+
+/// Prints a line to standard error, where nobody may be listening.
+fn say(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}

@@ -1,0 +1,157 @@
+//! The program with stand-ins for both tools: what it runs, in which order, and what it keeps of it.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod bench;
+
+use std::fs;
+
+use bench::Bench;
+use serde_json::Value;
+
+/// Lines of the log that are runs of the case, not questions about versions or preparations.
+fn runs(log: &str) -> Vec<&str> {
+    log.lines().filter(|line| line.contains("run ") || line.contains("--runtime=")).collect()
+}
+
+/// Who ran, in order: `f` is feedline, `d` fio at its defaults, `b` fio at its best; the long run is a capital.
+fn order(log: &str) -> String {
+    let letter = |line: &&str| {
+        let long = line.contains("40ms") || line.contains("0.04s");
+        let who = match *line {
+            line if line.starts_with("feedline") => 'f',
+            line if line.contains("--fixedbufs=1") => 'b',
+            _ => 'd',
+        };
+        if long { who.to_ascii_uppercase() } else { who }
+    };
+    runs(log).iter().map(letter).collect()
+}
+
+#[test]
+fn rounds_alternate() {
+    let bench = Bench::new();
+    let ended = bench.versus(&["page-cache-4k-qd32-64m", "--rounds", "5"]);
+    assert!(ended.ok, "{}", ended.err);
+    let (there, back) = ("fFdDbB", "bBdDfF");
+    assert_eq!(order(&bench.log()), ["fdb", there, back, there, back, there].concat(), "{}", bench.log());
+}
+
+#[test]
+fn the_record_holds_what_ran() {
+    let bench = Bench::new();
+    let ended = bench.versus(&["page-cache-4k-qd32-64m", "--quick", "--best-arg=--norandommap=0"]);
+    assert!(ended.ok, "{}", ended.err);
+    let record = bench.record("page-cache-4k-qd32-64m.quick.json");
+    assert_eq!(record["quick"], Value::Bool(true));
+    let log = bench.log();
+    let last_of = |words: &str| runs(&log).into_iter().rfind(|line| line.contains(words)).unwrap().to_owned();
+
+    let [feedline, default, best] = record["contestants"].as_array().unwrap().as_slice() else { panic!() };
+    assert_eq!(feedline["version"], "feedline 9.9.9");
+    assert_eq!(best["version"], "fio-0.0");
+    // The stand-in logs the scenario that it was given, on one line.
+    let scenario = feedline["scenario"].as_str().unwrap().replace('\n', " ");
+    let long_run =
+        log.lines().rfind(|line| line.starts_with("feedline run") && line.contains("0.04s")).unwrap();
+    assert!(long_run.ends_with(scenario.trim()), "{long_run}\n{scenario}");
+    assert_eq!(feedline["variant"][0], "files: registered");
+
+    let line = |contestant: &Value| {
+        let words: Vec<&str> =
+            contestant["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+        words.join(" ")
+    };
+    // The short run of the first round of best is the last of all; its long run comes before it in the record.
+    assert_eq!(line(best).replace("GLIBC_TUNABLES=glibc.malloc.hugetlb=1 ", ""), last_of("--norandommap=0"));
+    assert!(line(best).ends_with("--norandommap=0"));
+    assert_eq!(
+        line(default),
+        runs(&log).into_iter().rfind(|l| !l.contains("--fixedbufs") && l.contains("40ms")).unwrap()
+    );
+
+    let round = &record["rounds"][1];
+    assert_eq!(round["order"], serde_json::json!(["fio best", "fio default", "feedline"]));
+    let long = &round["pairs"]["feedline"]["long"];
+    assert_eq!((&long["ops"], &long["bytes"]), (&Value::from(12_000), &Value::from(49_152_000)));
+    assert_eq!(round["pairs"]["fio default"]["short"]["ops"], 1000);
+    // feedline: 2 windows of 1 s with 24.576 MB each; fio: 24.576 MB in 2 s.
+    assert_eq!(record["summary"]["figures"][0]["mb_per_s"]["median"], 24.576);
+    assert_eq!(record["summary"]["figures"][1]["mb_per_s"]["median"], 12.288);
+    assert!(ended.out.contains("throughput   2.00 [2.00..2.00]"), "{}", ended.out);
+    assert!(ended.out.contains("a quick look"), "{}", ended.out);
+    bench.nothing_is_left();
+}
+
+#[test]
+fn a_quick_look_does_not_replace_a_record() {
+    let bench = Bench::new();
+    assert!(bench.versus(&["mmap-128k"]).err.contains("wrote no dataset"), "the stand-in writes 64 MiB only");
+    assert!(bench.versus(&["page-cache-4k-qd32-64m"]).ok);
+    let kept = bench.record("page-cache-4k-qd32-64m.json");
+    assert_eq!(kept["rounds"].as_array().unwrap().len(), 5);
+    assert!(bench.versus(&["page-cache-4k-qd32-64m", "--quick"]).ok);
+    assert_eq!(bench.record("page-cache-4k-qd32-64m.json"), kept);
+}
+
+#[test]
+fn too_few_rounds_run_nothing() {
+    let bench = Bench::new();
+    let ended = bench.versus(&["--rounds", "4"]);
+    assert!(!ended.ok && ended.err.contains("--quick"), "{}", ended.err);
+    assert_eq!(bench.log(), "");
+}
+
+#[test]
+fn a_tool_that_fails_is_an_error_with_its_words() {
+    let bench = Bench::new();
+    bench.write_tool(
+        "fio",
+        "[ \"$1\" = --version ] && echo fio-0.0 && exit\necho 'no such engine' >&2\nexit 1",
+    );
+    let ended = bench.versus(&["page-cache-4k-qd32-64m"]);
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.err.contains("no such engine") && ended.err.contains("--iodepth=32"), "{}", ended.err);
+    assert!(ended.err.contains("no record of page-cache-4k-qd32-64m"), "{}", ended.err);
+    bench.nothing_is_left();
+}
+
+#[test]
+fn a_missing_fio_says_how_to_get_it() {
+    let bench = Bench::new();
+    fs::remove_file(bench.path("fio")).unwrap();
+    let ended = bench.versus(&["page-cache-4k-qd32-64m"]);
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.err.contains("apt-get install fio"), "{}", ended.err);
+    bench.nothing_is_left();
+}
+
+#[test]
+fn a_signal_ends_the_tool_and_cleans_up() {
+    let bench = Bench::new();
+    // Longer than any test may last: it ends because versus ends it.
+    bench.write_tool(
+        "fio",
+        "[ \"$1\" = --version ] && echo fio-0.0 && exit\nkill -INT $PPID\nexec sleep 3600",
+    );
+    let ended = bench.versus(&["page-cache-4k-qd32-64m"]);
+    assert_eq!(ended.code, Some(130), "{}", ended.err);
+    assert!(ended.err.contains("interrupted"), "{}", ended.err);
+    bench.nothing_is_left();
+    assert!(!bench.path("out").exists(), "a record was written");
+}
+
+#[test]
+fn records_are_shown_again() {
+    let bench = Bench::new();
+    assert!(bench.versus(&["page-cache-4k-qd32-64m", "--quick"]).ok);
+    let name = "out/page-cache-4k-qd32-64m.quick.json";
+    let shown = bench.program(&["show", name]);
+    let rows: Vec<&str> = shown.out.lines().collect();
+    assert_eq!(rows.len(), 4, "{}", shown.out);
+    assert!(rows[2].starts_with("| page-cache-4k-qd32-64m (quick) | CPU ns per read |"), "{}", shown.out);
+
+    let newer = fs::read_to_string(bench.path(name)).unwrap().replacen("\"format\": 1", "\"format\": 2", 1);
+    fs::write(bench.path(name), newer).unwrap();
+    let refused = bench.program(&["show", name]);
+    assert!(!refused.ok && refused.err.contains("newer versus"), "{}", refused.err);
+}
