@@ -81,6 +81,7 @@ impl Builder {
             operation: "read".to_owned(),
             pace: None,
             submit_batch: None,
+            complete_batch: None,
         });
     }
 

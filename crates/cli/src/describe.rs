@@ -105,6 +105,7 @@ fn cell(plan: &Plan, data: &Data, cell: &plan::Cell) -> Cell {
         operation: cell.operation.name().to_owned(),
         pace: pace(&cell.load),
         submit_batch: Some(cell.submit_batch),
+        complete_batch: Some(cell.complete_batch),
         auto_group: cell.auto_group,
         axes: cell.axes.iter().map(axis).collect(),
     }

@@ -149,11 +149,13 @@ impl Order {
     /// The read of a ticket. Epochs follow each other: ticket `tickets_per_epoch()` opens the second.
     pub fn at(&self, ticket: u64) -> ReadSpan {
         let per_epoch = self.tickets_per_epoch();
+        if self.access == Access::Random && !self.each_once {
+            return self.block(scale(mix(self.seed ^ mix(ticket)), per_epoch));
+        }
         let (epoch, index) = (ticket / per_epoch, ticket % per_epoch);
         match self.access {
             Access::Sequential => self.block(index),
-            Access::Random if self.each_once => self.block(self.permuted(epoch, index)),
-            Access::Random => self.block(scale(mix(self.seed ^ mix(ticket)), per_epoch)),
+            Access::Random => self.block(self.permuted(epoch, index)),
             Access::ShuffledEpoch => self.shuffled(epoch, index),
         }
     }
@@ -183,6 +185,8 @@ impl Order {
 
     fn block(&self, index: u64) -> ReadSpan {
         match &self.blocks {
+            // One large file needs no division, which costs as much as the rest of a ticket.
+            Blocks::Even { objects: 1, .. } => self.span(0, index),
             Blocks::Even { per_object, .. } => self.span(index / per_object, index % per_object),
             Blocks::Uneven { objects, .. } => {
                 let Located { file, block } = objects.at(index);

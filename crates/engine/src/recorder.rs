@@ -27,6 +27,16 @@ pub(crate) struct Second {
     pub(crate) service_ns: Histogram<u64>,
 }
 
+/// Operations in a row with the same stamps, as a queue that reads the clock once for a batch returns them: the
+/// histograms count them at once.
+#[derive(Debug, Clone, Copy, Default)]
+struct Batch {
+    stamps: Stamps,
+    ops: u64,
+    /// Sum of what they answered.
+    answers: u64,
+}
+
 /// Counters and histograms of one worker.
 ///
 /// Latency counts the operations begun inside the window, whenever they end, so that the tail is not cut
@@ -47,6 +57,7 @@ pub(crate) struct Recorder {
     pub(crate) seconds: Vec<Second>,
     /// Whether folders are listed: what they hold are no bytes.
     pub(crate) lists: bool,
+    batch: Batch,
     ended: u64,
     errors: [u64; ERROR_KINDS.len()],
     consecutive_errors: u64,
@@ -67,58 +78,67 @@ impl Recorder {
             phases_ns: phases.iter().map(|name| (*name, record::new_interval_histogram())).collect(),
             seconds: Vec::new(),
             lists: operation == Operation::List,
+            batch: Batch::default(),
             ended: 0,
             errors: [0; ERROR_KINDS.len()],
             consecutive_errors: 0,
         }
     }
 
-    /// Counts one completion.
+    /// Takes one completion. It is in the figures after the next [`Recorder::settle`].
     #[inline]
     pub(crate) fn record(&mut self, completion: &Completion, window: &Window) {
         self.ended += 1;
         match completion.result {
             Ok(answer) => {
                 self.consecutive_errors = 0;
-                self.record_success(answer, &completion.stamps, window);
+                if self.batch.stamps != completion.stamps {
+                    self.settle(window);
+                    self.batch.stamps = completion.stamps;
+                }
+                self.batch.ops += 1;
+                self.batch.answers += answer;
             }
             Err(error) => self.count_error(error.kind),
         }
     }
 
-    #[inline]
-    fn record_success(&mut self, answer: u64, stamps: &Stamps, window: &Window) {
-        let Stamps { begun_ns, done_ns, .. } = *stamps;
+    /// Counts what was taken since the last time.
+    pub(crate) fn settle(&mut self, window: &Window) {
+        let Batch { stamps, ops, answers } = std::mem::take(&mut self.batch);
+        if ops == 0 {
+            return;
+        }
+        let Stamps { begun_ns, done_ns, .. } = stamps;
         let latency_ns = done_ns - begun_ns;
         if window.contains(begun_ns) {
-            self.started += 1;
-            self.clamped += u64::from(latency_ns > self.service_ns.high());
-            self.service_ns.saturating_record(latency_ns.max(1));
-            self.record_phases(stamps);
+            self.started += ops;
+            self.clamped += if latency_ns > self.service_ns.high() { ops } else { 0 };
+            self.service_ns.saturating_record_n(latency_ns.max(1), ops);
+            self.record_phases(&stamps, ops);
         } else if begun_ns < window.open_ns {
-            self.warmup_ops += 1;
+            self.warmup_ops += ops;
         }
         if window.contains(done_ns) {
-            let (bytes, entries) = if self.lists { (0, answer) } else { (answer, 0) };
-            self.ops += 1;
+            let (bytes, entries) = if self.lists { (0, answers) } else { (answers, 0) };
+            self.ops += ops;
             self.bytes += bytes;
             self.entries += entries;
             let second = self.second(((done_ns - window.open_ns) / SECOND_NS) as usize);
-            second.ops += 1;
+            second.ops += ops;
             second.bytes += bytes;
-            second.service_ns.saturating_record(latency_ns.max(1));
+            second.service_ns.saturating_record_n(latency_ns.max(1), ops);
         }
     }
 
     /// A phase lasts from the end of the one before to its own; one that was not reached is left out.
-    #[inline]
-    fn record_phases(&mut self, stamps: &Stamps) {
+    fn record_phases(&mut self, stamps: &Stamps, ops: u64) {
         let mut begun_ns = stamps.begun_ns;
         let last = self.phases_ns.len().saturating_sub(1);
         for (index, (_, phase_ns)) in self.phases_ns.iter_mut().enumerate() {
             let ended_ns = if index == last { stamps.done_ns } else { stamps.phase_ns[index] };
             if ended_ns > 0 {
-                phase_ns.saturating_record(ended_ns.saturating_sub(begun_ns).max(1));
+                phase_ns.saturating_record_n(ended_ns.saturating_sub(begun_ns).max(1), ops);
                 begun_ns = ended_ns;
             }
         }

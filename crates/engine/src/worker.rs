@@ -111,6 +111,7 @@ impl Worker<'_> {
             // Nothing is timed any more, so what is read now can be checked at leisure.
             verify(self.verify_seed, op(operation, slot.span), &completion, &mut recorder);
         }
+        recorder.settle(&self.window);
         let (exhausted_ns, pacer) = self.load.into_end();
         WorkerEnd {
             recorder,
@@ -152,7 +153,7 @@ impl Worker<'_> {
     /// Turns free buffers into requests, as far as the load has something to issue; returns when it will have more.
     fn fill(&mut self, now_ns: u64, requests: &mut Vec<Request>) -> u64 {
         while let Some(buf) = self.free.pop() {
-            let (ticket, intended_ns) = match self.load.next(now_ns) {
+            let (ticket, intended_ns) = match self.load.next(now_ns, self.free.len() + 1) {
                 Next::Issue { ticket, intended_ns } => (ticket, intended_ns),
                 Next::At(due_ns) => {
                     self.free.push(buf);
@@ -183,7 +184,8 @@ impl Worker<'_> {
             self.queue.submit(requests, done)?;
         }
         if done.is_empty() {
-            self.queue.wait(usize::from(until_ns > now_ns), until_ns, done)?;
+            let together = self.cell.complete_batch.clamp(1, self.queue.in_flight().max(1)) as usize;
+            self.queue.wait(if until_ns > now_ns { together } else { 0 }, until_ns, done)?;
         }
         Ok(())
     }
@@ -201,6 +203,7 @@ impl Worker<'_> {
             }
             self.free.push(completion.buf);
         }
+        recorder.settle(&self.window);
         self.progress.add(recorder.ops - ops, recorder.bytes - bytes);
     }
 }

@@ -36,6 +36,8 @@ pub struct Cell {
     pub threads: u32,
     /// Requests handed to the kernel in one submission, at most.
     pub submit_batch: u32,
+    /// Completions that a thread of a closed loop waits for before it issues again.
+    pub complete_batch: u32,
     /// Seed of the access order.
     pub seed: u64,
     /// Cells of one curve with `queue_depth = "auto"` share this number: they are tried from the
@@ -65,6 +67,7 @@ impl Cell {
             queue_depth,
             threads: 1,
             submit_batch: queue_depth,
+            complete_batch: 1,
             seed: 1,
             auto_group: None,
             axes: Vec::new(),

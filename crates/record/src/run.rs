@@ -160,6 +160,9 @@ pub struct Cell {
     /// Requests handed to the kernel in one submission, at most; absent in records of format 1.0.
     #[serde(default)]
     pub submit_batch: Option<u32>,
+    /// Completions that a thread waited for before it issued again; absent in records of format 1.0.
+    #[serde(default)]
+    pub complete_batch: Option<u32>,
     /// Cells of one `queue_depth = "auto"` curve share this number.
     pub auto_group: Option<u32>,
     /// All coordinates, in a fixed order.

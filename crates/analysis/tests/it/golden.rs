@@ -227,6 +227,7 @@ impl Book {
             operation: "read".to_owned(),
             pace: None,
             submit_batch: None,
+            complete_batch: None,
             auto_group: None,
             axes: Vec::new(),
         });

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use feed::units::{format_bps, format_bytes, format_duration_ns, group_digits};
-use plan::{DatasetSpec, Limit, Plan};
+use plan::{Cache, DatasetSpec, Distribution, FILES_PER_FOLDER, Limit, Operation, Plan};
 
 use crate::args::InputArgs;
 use crate::data;
@@ -28,7 +28,7 @@ fn describe(plan: &Plan) -> String {
         ("cells", cells(plan)),
         ("time", time(plan)),
         ("memory", format!("{} of buffers at most", format_bytes(buffers))),
-        ("privileges", "none; locked memory for registered buffers where it is granted".to_owned()),
+        ("privileges", privileges(plan)),
         ("plan", hash(plan)),
     ]);
     rows.extend(
@@ -89,15 +89,44 @@ fn datasets(plan: &Plan) -> Vec<String> {
 fn data(target: &plan::Target, spec: &DatasetSpec) -> String {
     match spec {
         _ if !target.config.is_storage() => format!("{}: none", target.name),
-        DatasetSpec::Generate { samples, sample_bytes, .. } => format!(
-            "{}: {} files of {} B ({}) to be written once and reused",
+        DatasetSpec::Generate { samples, sample_bytes, distribution, files_per_folder, .. } => format!(
+            "{}: {} files of {} B{} ({}){} to be written once and reused",
             target.name,
             group_digits(*samples),
             group_digits(*sample_bytes),
+            spread(*distribution),
             format_bytes(spec.total_bytes().unwrap_or(0)),
+            fan_out(*files_per_folder),
         ),
         DatasetSpec::Existing { .. } => format!("{}: the files found there, never written", target.name),
     }
+}
+
+fn spread(distribution: Distribution) -> String {
+    match distribution {
+        Distribution::Fixed => String::new(),
+        Distribution::LogNormal { stdev_bytes } => {
+            format!(" on average, lognormal with a standard deviation of {} B", group_digits(stdev_bytes))
+        }
+    }
+}
+
+fn fan_out(files_per_folder: u32) -> String {
+    if files_per_folder == FILES_PER_FOLDER {
+        return String::new();
+    }
+    format!(", {} to a folder,", group_digits(u64::from(files_per_folder)))
+}
+
+/// What the cells need or gain from more rights than a user has.
+fn privileges(plan: &Plan) -> String {
+    let is_device =
+        |target: &plan::Target| target.config.is_storage() && !target.config.capabilities().writable;
+    let device = plan.targets.iter().any(is_device);
+    let names = plan.cells.iter().any(|cell| cell.operation != Operation::Read && cell.cache == Cache::Cold);
+    let device = if device { "reading the device" } else { "none" };
+    let names = if names { "; root alone drops names and inodes before cold cells" } else { "" };
+    format!("{device}; locked memory for registered buffers where it is granted{names}")
 }
 
 fn cells(plan: &Plan) -> String {

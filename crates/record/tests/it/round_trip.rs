@@ -148,6 +148,7 @@ fn cell() -> impl Strategy<Value = Cell> {
         operation,
         pace,
         submit_batch,
+        complete_batch: None,
         ..sample::run().cells.remove(0)
     })
 }

@@ -113,6 +113,7 @@ fn cell() -> Cell {
             spin_ns: 60_000,
         }),
         submit_batch: Some(8),
+        complete_batch: None,
     }
 }
 

@@ -69,7 +69,7 @@ pub(super) fn expand(
     if cells.is_empty() && !targets.is_empty() {
         problems.push(nothing_left(targets));
     } else {
-        limits::submit_batch(targets, &cells, load, problems);
+        limits::batches(targets, &cells, load, problems);
     }
     cells
 }
@@ -187,6 +187,10 @@ fn cell(target: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, s
         submit_batch: submit_batch(resolved, point, point.depth.div_ceil(threads), shared.load),
         seed: shared.seed,
         auto_group: shared.load.auto.then_some(curve),
+        complete_batch: match &shared.load.complete_batch {
+            Some(batch) if engine == Engine::IoUring => batch.value,
+            _ => 1,
+        },
         axes: names::axes(resolved, point, threads),
     }
 }

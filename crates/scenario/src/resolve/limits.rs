@@ -7,6 +7,7 @@ use plan::{BackendConfig, Cache, Cell, DatasetSpec, Engine, Operation};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
+use crate::reader::Entry;
 use crate::words::Origin;
 use crate::written::{self, Address};
 
@@ -82,34 +83,46 @@ pub(super) fn threads(target: &Resolved<'_>, load: &Load, problems: &mut Problem
     }
 }
 
-/// Whether `submit_batch` as written is what a thread with a ring can have outstanding, in each cell.
-pub(super) fn submit_batch(targets: &[&Resolved<'_>], cells: &[Cell], load: &Load, problems: &mut Problems) {
-    let Some(batch) = &load.submit_batch else {
-        return;
-    };
-    let outstanding = |cell: &Cell| cell.queue_depth.div_ceil(cell.threads.max(1));
-    let rings = cells.iter().filter(|cell| cell.engine == Engine::IoUring);
-    let Some(shallowest) = rings.min_by_key(|cell| outstanding(cell)) else {
-        let problem =
-            Problem::new("`load.submit_batch` is for io_uring: other engines issue one request at a time");
-        problems.push(targets.iter().fold(problem.at(batch.key, "remove this"), |problem, target| {
-            let engine = target.written.engine.span().unwrap_or(target.written.name.span);
-            problem.also(engine, "has none")
-        }));
-        return;
-    };
-    let most = outstanding(shallowest);
-    if batch.value > most {
-        let (asked, depth) = (batch.value, shallowest.queue_depth);
-        let message =
-            format!("submissions of {asked} where a thread has {most} outstanding (queue depth {depth})");
-        let problem = Problem::new(message)
-            .at(batch.span, "more than that")
-            .also_if(load.depth_span, "says how many are outstanding")
-            .also_if(load.threads.as_ref().map(|threads| threads.span), "share them");
-        let help = format!("write at most {most}, or list depths of at least {asked} for each thread");
-        problems.push(problem.help(help));
+/// Whether `submit_batch` and `complete_batch` as written are what a thread with a ring can have outstanding, in each
+/// cell.
+pub(super) fn batches(targets: &[&Resolved<'_>], cells: &[Cell], load: &Load, problems: &mut Problems) {
+    let written = [
+        ("submit_batch", "issue one request at a time", &load.submit_batch),
+        ("complete_batch", "end one request at a time", &load.complete_batch),
+    ];
+    for (key, others, batch) in
+        written.into_iter().filter_map(|(key, others, batch)| Some((key, others, batch.as_ref()?)))
+    {
+        let outstanding = |cell: &Cell| cell.queue_depth.div_ceil(cell.threads.max(1));
+        let rings = cells.iter().filter(|cell| cell.engine == Engine::IoUring);
+        match rings.min_by_key(|cell| outstanding(cell)) {
+            Some(shallowest) => {
+                let (most, depth) = (outstanding(shallowest), shallowest.queue_depth);
+                if let Some(problem) = too_large(key, batch, (most, depth), load) {
+                    problems.push(problem);
+                }
+            }
+            None => problems.push(no_ring(key, others, batch, targets)),
+        }
     }
+}
+
+fn no_ring(key: &str, others: &str, batch: &Entry<u32>, targets: &[&Resolved<'_>]) -> Problem {
+    let problem = Problem::new(format!("`load.{key}` is for io_uring: other engines {others}"));
+    targets.iter().fold(problem.at(batch.key, "remove this"), |problem, target| {
+        problem.also(target.written.engine.span().unwrap_or(target.written.name.span), "has none")
+    })
+}
+
+fn too_large(key: &str, batch: &Entry<u32>, (most, depth): (u32, u32), load: &Load) -> Option<Problem> {
+    let asked = batch.value;
+    let message = format!("a `{key}` of {asked} where a thread has {most} outstanding (queue depth {depth})");
+    let problem = Problem::new(message)
+        .at(batch.span, "more than that")
+        .also_if(load.depth_span, "says how many are outstanding")
+        .also_if(load.threads.as_ref().map(|threads| threads.span), "share them");
+    let help = format!("write at most {most}, or list depths of at least {asked} for each thread");
+    (asked > most).then(|| problem.help(help))
 }
 
 /// Whether every block size as written fits into the smallest sample file. Files of the user's may hold

@@ -79,6 +79,13 @@ fn fits(written: &written::Load, mode: &Entry<Word<Mode>>, tasks: &[Task], probl
         problems.push(problem.help("write the most reads outstanding, e.g. queue_depth = 64, or remove it"));
         fits = false;
     }
+    if let Some(batch) = written.complete_batch.key() {
+        let problem = Problem::new("a paced load does not wait for completions: each read has its own time")
+            .at(batch, "remove this")
+            .also(mode.span, "is paced");
+        problems.push(problem);
+        fits = false;
+    }
     for task in tasks.iter().filter(|task| !task.operation.reads_bytes()) {
         let operation = task.operation.name();
         let problem = Problem::new(format!(

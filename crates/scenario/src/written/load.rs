@@ -83,6 +83,9 @@ pub(crate) struct Load {
     /// Requests handed to the kernel in one submission, at most; at most what one thread has outstanding
     /// (io_uring). Default: all of it, but 2 for direct sequential reads, which the kernel would merge.
     pub(crate) submit_batch: Field<Whole<1, DEPTH_MAX>>,
+    /// Completions that a thread waits for before it issues again (io_uring, closed loop); at most what it has
+    /// outstanding. More of them cost less processor time and more latency. Default: 1.
+    pub(crate) complete_batch: Field<Whole<1, DEPTH_MAX>>,
     /// Bytes asked by one read, at most; a whole file is read in blocks of it. Default: the sample size rounded
     /// up to 4096, at most 1 MiB.
     pub(crate) block_size: Field<Axis<Size>>,
@@ -106,6 +109,7 @@ impl Load {
             queue_depth: table.field("queue_depth", problems),
             threads: table.field("threads", problems),
             submit_batch: table.field("submit_batch", problems),
+            complete_batch: table.field("complete_batch", problems),
             block_size: table.field("block_size", problems),
             access: table.field("access", problems),
             cache: table.field("cache", problems),

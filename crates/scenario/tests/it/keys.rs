@@ -62,6 +62,7 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("load.queue_depth", &[], "load.queue_depth=4"),
     ("load.threads", &["targets.t.engine=io_uring", "load.queue_depth=8"], "load.threads=3"),
     ("load.submit_batch", &["load.queue_depth=8"], "load.submit_batch=4"),
+    ("load.complete_batch", &["load.queue_depth=8"], "load.complete_batch=4"),
     ("load.block_size", &[], "load.block_size=4 KiB"),
     ("load.access", &[], "load.access=random"),
     ("load.cache", &[], "load.cache=cold"),

@@ -214,6 +214,8 @@ fn submissions() {
         "load = { submit_batch = 16, queue_depth = 32, threads = 4 }",
         "load = { submit_batch = 2 }",
         "load = { submit_batch = 0 }",
+        "load = { complete_batch = 16, queue_depth = 8 }",
+        "load = { complete_batch = 4, mode = \"paced\" }",
         "load = { submit_batch = 4, operation = \"list\" }",
     ]);
     let pread = with("load = { submit_batch = 4, queue_depth = 8 }")

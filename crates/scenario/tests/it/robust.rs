@@ -29,6 +29,7 @@ const LINES: &[&str] = &[
     "queue_depth = \"auto\"",
     "threads = 4096",
     "submit_batch = 3",
+    "complete_batch = 3",
     "operation = [\"read_file\", \"read\"]",
     "operation = [\"list\", \"stat\"]",
     "mode = \"paced\"",
