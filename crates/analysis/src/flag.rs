@@ -321,7 +321,7 @@ impl fmt::Display for Flag {
             }
             Self::Opened { files } => write!(
                 f,
-                "{} opened inside the windows, because not all could be held open",
+                "{} opened inside the windows, because not all could be held",
                 counted_noun(*files, "file")
             ),
             Self::TooShort { window_ns, .. } => {

@@ -152,7 +152,7 @@ fn files_opened_while_measuring_are_told_from_one_percent_of_the_reads() {
     let flags = opening(100);
     assert_eq!(flags, [Flag::Opened { files: 300 }]);
     assert_eq!(flags[0].gravity(), Gravity::Informs);
-    let words = "300 files opened inside the windows, because not all could be held open";
+    let words = "300 files opened inside the windows, because not all could be held";
     assert_eq!(flags[0].to_string(), words);
 }
 
