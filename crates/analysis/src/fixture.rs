@@ -168,6 +168,7 @@ fn run() -> Run {
             fingerprint: "f".to_owned(),
             empty_files: 0,
             unallocated_bytes: 0,
+            lognormal_stdev_bytes: None,
         }],
         targets: vec![Target {
             name: "disk".to_owned(),

@@ -12,6 +12,10 @@ use crate::summary::{CellSummary, Lines, Measurement, Summary};
 use crate::tiers::{self, fact, has_own_cache, has_server, is_of_first_format, is_read_again};
 use crate::validity::{is_known, resident_after};
 
+/// Clock sources that the kernel lets a process read by itself (vDSO).
+const FAST_CLOCKS: [&str; 5] =
+    ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource"];
+
 /// Share of a dataset's bytes without storage from which on it is said.
 const UNALLOCATED_SAID: f64 = 0.01;
 
@@ -101,6 +105,7 @@ pub(crate) fn notes(record: &RunRecord, lines: &Lines<'_>, summary: &Summary) ->
     let mut notes = Vec::new();
     notes.extend(build_note(record));
     notes.extend(completeness_notes(record, lines));
+    notes.extend(clock_note(record));
     notes.extend(summary.need.as_ref().err().cloned());
     notes.extend(summary.targets.iter().filter_map(memory_note));
     notes.extend(record.run.datasets.iter().flat_map(left_out_notes));
@@ -127,6 +132,15 @@ fn build_note(record: &RunRecord) -> Option<String> {
         .then(|| format!("measured by a {profile} build: the client is slow, use cargo run --release"))
 }
 
+/// Each read is timed by two looks at the clock, which are part of its latency where they are slow.
+fn clock_note(record: &RunRecord) -> Option<String> {
+    let source = record.env.clocksource.value().filter(|source| !FAST_CLOCKS.contains(&source.as_str()))?;
+    Some(format!(
+        "the kernel's clock is {source}, which is read by a system call: each latency holds the time of one, and the \
+         client's processor time that of two per read"
+    ))
+}
+
 fn completeness_notes(record: &RunRecord, lines: &Lines<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     match lines.end {
@@ -143,7 +157,9 @@ fn left_out_notes(dataset: &Dataset) -> Vec<String> {
     let mut notes = Vec::new();
     if dataset.empty_files > 0 {
         let files = counted_noun(dataset.empty_files, "file");
-        notes.push(format!("{} of {} hold nothing and were left out", files, dataset.target));
+        let left_out =
+            if dataset.empty_files == 1 { "holds nothing and was" } else { "hold nothing and were" };
+        notes.push(format!("{files} of {} {left_out} left out", dataset.target));
     }
     let share = dataset.unallocated_bytes as f64 / dataset.bytes as f64;
     if share > UNALLOCATED_SAID {
@@ -185,8 +201,10 @@ fn unchecked_notes(record: &RunRecord, lines: &Lines<'_>) -> Vec<String> {
         dataset.is_some_and(|dataset| dataset.source == "generate")
     };
     let checked = |target: &Target| -> Option<u64> {
-        let is_of =
-            |name: &str| record.run.cells.iter().any(|cell| cell.cell == name && cell.target == target.name);
+        let is_of = |name: &str| {
+            let mut cells = record.run.cells.iter().filter(|cell| !operation::is_metadata(cell));
+            cells.any(|cell| cell.cell == name && cell.target == target.name)
+        };
         let reps = lines.reps.iter().filter(|rep| is_of(&rep.cell) && is_generated(&rep.cell));
         reps.map(|rep| counted(rep, counter::VERIFIED)).reduce(|sum, more| sum + more)
     };

@@ -25,6 +25,8 @@ const BYPASSED_RESIDENT_MAX: f64 = 0.01;
 const DROPPED_RESIDENT_MAX: f64 = 0.01;
 /// Bytes of a request of the device by those of a block, above which requests were merged on the way.
 const MERGED_MIN: f64 = 1.05;
+/// Bytes that the device read by those of this process, above which its requests are not of this process alone.
+const OTHERS_MIN: f64 = 1.02;
 /// Share of reads that opened a file, from which on it is said.
 const OPENED_SHARE_MIN: f64 = 0.01;
 /// Kind of error of a read that held something else than what was written.
@@ -101,8 +103,8 @@ fn client_limited(storage: bool, client: ClientShares) -> Option<Flag> {
 }
 
 fn cache(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
-    // The null target has no bytes that a cache could hold.
-    if !storage {
+    // The null target has no bytes that a cache could hold, and names say nothing of pages.
+    if !storage || operation::is_metadata(cell) {
         return None;
     }
     let shares: Option<Vec<f64>> = used.iter().map(|rep| resident_before(rep)).collect();
@@ -245,7 +247,9 @@ fn names_in_memory(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
 /// a shallower queue than the cell says.
 fn merged(cell: &Cell, used: &[&Rep]) -> Option<Flag> {
     let is_asked = cell.cache == "bypass" && cell.access == "sequential";
-    let devices = || used.iter().filter_map(|rep| rep.system.device.as_ref()).filter(|_| is_asked);
+    let own = |rep: &&&Rep| !others_read(rep);
+    let devices =
+        || used.iter().filter(own).filter_map(|rep| rep.system.device.as_ref()).filter(|_| is_asked);
     let sum = |of: fn(&record::Device) -> u64| devices().map(of).fold(0, u64::saturating_add);
     let (bytes, requests) = (sum(|device| device.read_bytes), sum(|device| device.reads));
     let request_bytes = bytes as f64 / requests as f64;
@@ -254,6 +258,12 @@ fn merged(cell: &Cell, used: &[&Rep]) -> Option<Flag> {
         block_bytes: cell.block_bytes,
         submit_batch: cell.submit_batch,
     })
+}
+
+/// Whether the device's requests are those of other processes too, whose size says nothing of this cell.
+fn others_read(rep: &Rep) -> bool {
+    let both = rep.system.process_read_bytes.zip(rep.system.device.as_ref());
+    both.is_some_and(|(own, device)| device.read_bytes as f64 > OTHERS_MIN * own as f64)
 }
 
 /// What may be wrong with an open loop.

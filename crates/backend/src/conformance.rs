@@ -72,6 +72,7 @@ impl Case<'_> {
         let spec = QueueSpec {
             depth,
             submit_batch: depth,
+            block_bytes: Self::BLOCK_BYTES,
             cache: self.cache,
             operation,
             advice: Advice::Normal,

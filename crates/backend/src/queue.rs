@@ -83,6 +83,8 @@ pub struct QueueSpec<'a> {
     pub depth: u32,
     /// Requests handed to the kernel in one submission, at most.
     pub submit_batch: u32,
+    /// Bytes of one read, at most: a whole file is read in pieces of this size, whatever a buffer has room for.
+    pub block_bytes: u32,
     /// Treatment of the page cache: `Bypass` reads directly or fails.
     pub cache: Cache,
     /// The one kind of operation that will be asked; any other is refused.

@@ -1,7 +1,7 @@
 //! From a plan to the head of its record, in words that outlive the plan's types.
 
 use feed::Demand;
-use plan::{Arrivals, DatasetSpec, Limit, Plan, Rate};
+use plan::{Arrivals, DatasetSpec, Distribution, Limit, Plan, Rate};
 use record::{Axis, Cell, Dataset, Fact, Format, Gate, Measure, Need, Run, Skipped, Target, Tool};
 
 use crate::data::Data;
@@ -74,8 +74,18 @@ fn datasets(plan: &Plan, data: &Data) -> Vec<Dataset> {
         fingerprint: slot.prepared.fingerprint.clone(),
         empty_files: slot.prepared.empty_files,
         unallocated_bytes: slot.prepared.unallocated_bytes,
+        lognormal_stdev_bytes: lognormal_stdev_bytes(&plan.datasets[slot.dataset]),
     };
     data.slots().iter().map(describe).collect()
+}
+
+fn lognormal_stdev_bytes(spec: &DatasetSpec) -> Option<u64> {
+    match spec {
+        DatasetSpec::Generate { distribution: Distribution::LogNormal { stdev_bytes }, .. } => {
+            Some(*stdev_bytes)
+        }
+        DatasetSpec::Generate { .. } | DatasetSpec::Existing { .. } => None,
+    }
 }
 
 fn target(target: &plan::Target) -> Target {

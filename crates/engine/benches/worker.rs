@@ -93,6 +93,7 @@ fn seam(criterion: &mut Criterion) {
         let spec = QueueSpec {
             depth: DEPTH,
             submit_batch: DEPTH,
+            block_bytes: 4096,
             cache: Cache::Bypass,
             operation: plan::Operation::Read,
             advice: plan::Advice::Normal,

@@ -55,12 +55,13 @@ pub fn run_rep(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
     let before = set_cache(spec)?;
     let issue = Issue { order: &order, tickets: tickets(spec, &order), paced: paced(spec, &order) };
     let (window, ends) = run_workers(spec, &issue)?;
-    let after = spec.store.cache(CacheAction::Inspect, spec.objects)?;
+    // What was counted stands where an object went missing meanwhile; what is resident is then unknown.
+    let after = spec.store.cache(CacheAction::Inspect, spec.objects).ok();
     let cache = CacheProof {
         method: before.method.to_owned(),
         total_bytes: before.total_bytes,
         before_bytes: before.resident_bytes,
-        after_bytes: after.resident_bytes,
+        after_bytes: after.and_then(|after| after.resident_bytes),
         names_dropped: before.names_dropped,
     };
     let asked = asked(spec, &order);
@@ -221,6 +222,7 @@ fn open(spec: &RepSpec<'_>, depth: u32) -> Result<Opened, RepError> {
     let queue = spec.store.open_queue(&QueueSpec {
         depth,
         submit_batch: spec.cell.submit_batch,
+        block_bytes: spec.cell.block_bytes,
         cache: spec.cell.cache,
         operation: spec.cell.operation,
         advice: spec.cell.advice,

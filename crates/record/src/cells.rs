@@ -117,6 +117,8 @@ pub mod counter {
     pub const ARRIVALS: &str = "arrivals";
     /// Those of them that were never issued: the client woke too late, or the queue was still full at the end.
     pub const NOT_ISSUED: &str = "not_issued";
+    /// Those of [`NOT_ISSUED`] that were due while the client was away although it had room for them.
+    pub const GIVEN_UP: &str = "given_up";
     /// Those of them that were issued and ended well, whenever they did.
     pub const SERVED: &str = "served";
     /// Bytes per second that a paced load offered.

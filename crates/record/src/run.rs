@@ -100,6 +100,9 @@ pub struct Dataset {
     /// Bytes of a user's files for which no storage is allocated: holes, or what a file system compresses.
     #[serde(default)]
     pub unallocated_bytes: u64,
+    /// Standard deviation of lognormal sizes; absent where feedline wrote equal files, and for a user's.
+    #[serde(default)]
+    pub lognormal_stdev_bytes: Option<u64>,
 }
 
 /// One storage under test.

@@ -429,6 +429,7 @@ fn run(cells: Vec<Cell>) -> Run {
             fingerprint: "b1946ac92492d2347c6235b4d2611184".to_owned(),
             empty_files: 0,
             unallocated_bytes: 0,
+            lognormal_stdev_bytes: None,
         }],
         targets: vec![
             target("nvme", "local NVMe", true, "ext4"),

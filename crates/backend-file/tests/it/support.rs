@@ -75,6 +75,7 @@ pub(crate) fn try_open(
     let queue = store.open_queue(&QueueSpec {
         depth: setup.depth,
         submit_batch: setup.submit_batch,
+        block_bytes: setup.block_bytes,
         cache: setup.cache,
         operation: plan::Operation::Read,
         advice: plan::Advice::Normal,

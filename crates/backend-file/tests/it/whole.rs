@@ -30,6 +30,7 @@ fn try_open(
     let queue = store.open_queue(&QueueSpec {
         depth: setup.depth,
         submit_batch: setup.submit_batch,
+        block_bytes: setup.block_bytes,
         cache: setup.cache,
         operation,
         advice: Advice::Normal,

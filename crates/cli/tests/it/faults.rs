@@ -5,26 +5,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Child;
 
-use crate::harness::{Bench, DISK, Ended, finish, finish_as_nobody, forbid_io_uring, in_child, limit, skip};
+use crate::harness::{Bench, DISK, Ended, finish, finish_as_nobody, forbid, in_child, limit, skip, until};
 
 const URING: &str = r#"targets.disk = { at = "data", engine = "io_uring" }"#;
 const LONG: [&str; 4] = ["run", "s.toml", "--set", "measure.duration=\"1s\""];
-
-/// Waits, while `child` runs, until `there` holds.
-fn until(child: &mut Child, there: impl Fn() -> bool) {
-    while !there() {
-        assert!(child.try_wait().unwrap().is_none(), "it ended too early");
-        std::thread::yield_now();
-    }
-}
-
-fn lines(bench: &Bench) -> usize {
-    let Ok(mut runs) = fs::read_dir(bench.path("results")) else { return 0 };
-    let cells = runs.next().and_then(Result::ok).map(|run| run.path().join("cells.jsonl"));
-    cells
-        .and_then(|cells| fs::read_to_string(cells).ok())
-        .map_or(0, |text| text.matches(r#""line":"rep""#).count())
-}
 
 fn signal(child: &Child, signal: libc::c_int) {
     // SAFETY: a plain system call; the child is ours and has not been waited for.
@@ -36,7 +20,7 @@ fn ctrl_c_keeps_what_was_measured() {
     for number in [libc::SIGINT, libc::SIGTERM] {
         let bench = Bench::with(DISK);
         let mut child = bench.spawn(&LONG);
-        until(&mut child, || lines(&bench) >= 1);
+        until(&mut child, || bench.reps_so_far() >= 1);
         signal(&child, number);
         let ended = Ended::of(child.wait_with_output().unwrap()).exits(130);
         assert!(ended.out.contains("UNCERTAIN"), "{}", ended.out);
@@ -49,7 +33,7 @@ fn ctrl_c_keeps_what_was_measured() {
 fn a_killed_run_leaves_a_record_that_reports() {
     let bench = Bench::with(DISK);
     let mut child = bench.spawn(&LONG);
-    until(&mut child, || lines(&bench) >= 2);
+    until(&mut child, || bench.reps_so_far() >= 2);
     signal(&child, libc::SIGKILL);
     child.wait().unwrap();
     bench.run(&["report", bench.run_folder().to_str().unwrap()]).exits(0).says("cut");
@@ -137,7 +121,7 @@ fn files_truncated_during_a_run_are_counted_and_spoil_the_verdict() {
     let bench = Bench::with(DISK);
     bench.run(&["prepare", "s.toml"]).exits(0);
     let mut child = bench.spawn(&LONG);
-    until(&mut child, || lines(&bench) >= 1);
+    until(&mut child, || bench.reps_so_far() >= 1);
     for file in bench.data_files() {
         fs::OpenOptions::new().write(true).open(file).unwrap().set_len(100).unwrap();
     }
@@ -153,7 +137,7 @@ fn files_deleted_during_a_run_are_found_to_have_changed() {
     let bench = Bench::with(DISK);
     bench.run(&["prepare", "s.toml"]).exits(0);
     let mut child = bench.spawn(&LONG);
-    until(&mut child, || lines(&bench) >= 1);
+    until(&mut child, || bench.reps_so_far() >= 1);
     fs::remove_dir_all(bench.path("data")).unwrap();
     let ended = Ended::of(child.wait_with_output().unwrap()).exits(0);
     assert!(!ended.out.contains("FEEDS "), "{}", ended.out);
@@ -167,7 +151,7 @@ fn io_uring_that_is_forbidden_is_an_error_and_on_unavailable_decides() {
         let bench = Bench::with(URING);
         let choice = format!("targets.disk.on_unavailable=\"{choice}\"");
         let mut command = bench.command(&["run", "s.toml", "--set", &choice]);
-        in_child(&mut command, forbid_io_uring);
+        in_child(&mut command, || forbid(libc::SYS_io_uring_setup));
         finish(command).exits(code).says(text);
     }
 }
@@ -178,7 +162,7 @@ fn io_uring_that_is_skipped_leaves_the_other_engine_and_a_reason_in_the_record()
         r#"targets.disk = { at = "data", engine = ["io_uring", "pread"], on_unavailable = "skip" }"#,
     );
     let mut command = bench.command(&["run", "s.toml"]);
-    in_child(&mut command, forbid_io_uring);
+    in_child(&mut command, || forbid(libc::SYS_io_uring_setup));
     finish(command).exits(0).says("FEEDS").says("io_uring");
     let run = fs::read_to_string(bench.run_folder().join("run.json")).unwrap();
     assert!(run.contains("seccomp"), "{run}");

@@ -6,8 +6,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// User and group that own nothing.
@@ -54,6 +55,14 @@ impl Bench {
         finish(self.command(args))
     }
 
+    /// Runs the binary to its end, with `meanwhile` beside it.
+    pub(crate) fn run_beside(&self, args: &[&str], meanwhile: impl FnOnce(&mut Child)) -> Ended {
+        let _alone = alone();
+        let mut child = self.spawn(args);
+        meanwhile(&mut child);
+        Ended::of(child.wait_with_output().unwrap())
+    }
+
     /// Starts the binary with its output kept.
     pub(crate) fn spawn(&self, args: &[&str]) -> Child {
         self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
@@ -65,6 +74,22 @@ impl Bench {
             fs::read_dir(self.path("results")).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert_eq!(runs.len(), 1, "{runs:?}");
         runs.remove(0)
+    }
+
+    /// Lines of the only run's repetitions.
+    pub(crate) fn reps(&self) -> Vec<Value> {
+        let cells = fs::read_to_string(self.run_folder().join("cells.jsonl")).unwrap();
+        let lines = cells.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.filter(|line| line["line"] == "rep").collect()
+    }
+
+    /// How many repetitions have been recorded so far.
+    pub(crate) fn reps_so_far(&self) -> usize {
+        let Ok(mut runs) = fs::read_dir(self.path("results")) else { return 0 };
+        let cells = runs.next().and_then(Result::ok).map(|run| run.path().join("cells.jsonl"));
+        cells
+            .and_then(|cells| fs::read_to_string(cells).ok())
+            .map_or(0, |text| text.matches(r#""line":"rep""#).count())
     }
 
     /// Files of the generated dataset.
@@ -104,10 +129,22 @@ pub(crate) const DISK: &str = r#"targets.disk = { at = "data", engine = "pread" 
 /// Only one measurement at a time: others on the same two cores would widen its intervals.
 static MEASURING: Mutex<()> = Mutex::new(());
 
+fn alone() -> MutexGuard<'static, ()> {
+    MEASURING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits, while `child` runs, until `there` holds.
+pub(crate) fn until(child: &mut Child, there: impl Fn() -> bool) {
+    while !there() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended too early");
+        std::thread::yield_now();
+    }
+}
+
 /// Runs a command to its end.
 pub(crate) fn finish(mut command: Command) -> Ended {
     let measures = command.get_args().next().is_some_and(|verb| verb == "run");
-    let _alone = measures.then(|| MEASURING.lock().unwrap_or_else(PoisonError::into_inner));
+    let _alone = measures.then(alone);
     Ended::of(command.output().unwrap())
 }
 
@@ -119,7 +156,7 @@ pub(crate) fn finish_as_nobody(
     limits: impl Fn() -> io::Result<()> + Send + Sync + 'static,
 ) -> Option<Ended> {
     let verb: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
-    let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = alone();
     in_child(&mut command, move || limits().and_then(|()| become_nobody()));
     match command.output() {
         Ok(output) => Some(Ended::of(output)),
@@ -154,10 +191,12 @@ impl Ended {
         self
     }
 
+    /// Whether `text` was printed, wherever its lines were broken.
     #[track_caller]
     pub(crate) fn says(self, text: &str) -> Self {
         let all = format!("{}{}", self.out, self.err);
-        assert!(all.contains(text), "{text:?} is not in:\n{all}");
+        let on_one_line = all.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(all.contains(text) || on_one_line.contains(text), "{text:?} is not in:\n{all}");
         self
     }
 }
@@ -191,8 +230,9 @@ fn become_nobody() -> io::Result<()> {
     }
 }
 
-/// Makes `io_uring_setup` fail with `EPERM`, as the default profile of container runtimes does.
-pub(crate) fn forbid_io_uring() -> io::Result<()> {
+/// Makes one system call fail with `EPERM`, as the default profile of container runtimes does with those that it
+/// does not know, `io_uring_setup` among them.
+pub(crate) fn forbid(call: libc::c_long) -> io::Result<()> {
     const LOAD_NUMBER: u16 = 0x20;
     const JUMP_EQUAL: u16 = 0x15;
     const RETURN: u16 = 0x06;
@@ -201,7 +241,7 @@ pub(crate) fn forbid_io_uring() -> io::Result<()> {
     let statement = |code, k, jt, jf| libc::sock_filter { code, jt, jf, k };
     let filter = [
         statement(LOAD_NUMBER, 0, 0, 0),
-        statement(JUMP_EQUAL, libc::SYS_io_uring_setup as u32, 0, 1),
+        statement(JUMP_EQUAL, call as u32, 0, 1),
         statement(RETURN, FAIL_EPERM, 0, 0),
         statement(RETURN, ALLOW, 0, 0),
     ];
@@ -211,6 +251,11 @@ pub(crate) fn forbid_io_uring() -> io::Result<()> {
         check(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
         check(libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program))
     }
+}
+
+pub(crate) fn is_root() -> bool {
+    // SAFETY: a plain system call without arguments.
+    unsafe { libc::geteuid() == 0 }
 }
 
 fn check(result: libc::c_int) -> io::Result<()> {

@@ -5,6 +5,9 @@
 mod faults;
 mod gate;
 mod harness;
+mod local;
+mod local_faults;
+mod loop_device;
 mod record;
 mod run;
 mod tidy;

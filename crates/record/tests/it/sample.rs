@@ -47,6 +47,7 @@ pub(crate) fn run() -> Run {
             fingerprint: "ab12".to_owned(),
             empty_files: 0,
             unallocated_bytes: 0,
+            lognormal_stdev_bytes: None,
         }],
         targets: vec![Target {
             name: "data".to_owned(),
