@@ -57,10 +57,11 @@ fn source(args: &InputArgs) -> Result<Source, Failure> {
 
 fn read(path: &str) -> Result<Source, Failure> {
     let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("error: cannot read the scenario `{path}`: {error}")))?;
+        .map_err(|error| Failure::usage(format!("error: cannot read the scenario `{path}`: {error}\n  hint: `feedline init {path} --at FOLDER` writes one")))?;
     Ok(Source { name: path.to_owned(), text })
 }
 
-fn is_scenario(input: &str) -> bool {
+/// Whether the input is named like a scenario file.
+pub(crate) fn is_scenario(input: &str) -> bool {
     Path::new(input).extension().is_some_and(|extension| extension == "toml")
 }

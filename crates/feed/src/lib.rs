@@ -17,7 +17,7 @@ pub use need::{Demand, Need};
 pub use profile::{PROFILES, Profile, Provenance};
 pub use spec::{NeedError, NeedSpec};
 pub use units::{
-    UnitError, format_bps, format_bytes, format_count, format_duration_ns, group_digits, parse_bytes,
-    parse_duration_ns, parse_percent, parse_rate_bps,
+    UnitError, counted_noun, format_bps, format_bytes, format_count, format_duration_ns, group_digits,
+    parse_bytes, parse_duration_ns, parse_percent, parse_rate_bps,
 };
 pub use verdict::{Interval, Judgement, accelerators_fed, judge};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use feed::units::{format_bytes, group_digits};
+use feed::units::{counted_noun, format_bytes};
 use plan::Plan;
 
 use crate::args::InputArgs;
@@ -32,9 +32,9 @@ fn line(plan: &Plan, slot: &Slot) -> String {
         format!("{} written", format_bytes(prepared.bytes_written))
     };
     format!(
-        "{}: {} files, {}, {how}\n",
+        "{}: {}, {}, {how}\n",
         plan.targets[slot.target].name,
-        group_digits(u64::from(prepared.objects.count())),
+        counted_noun(u64::from(prepared.objects.count()), "file"),
         format_bytes(prepared.objects.total_bytes()),
     )
 }

@@ -48,7 +48,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 fn writable_folder(path: &Path) -> Result<PathBuf, Failure> {
     let tried =
         std::fs::create_dir_all(path).and_then(|()| Ok(access(path, Access::WRITE_OK | Access::EXEC_OK)?));
-    tried.with_context(|| format!("cannot write results into `{}`", path.display()))?;
+    tried.with_context(|| {
+        format!("cannot write results into `{}` (choose another folder with --results)", path.display())
+    })?;
     Ok(path.to_owned())
 }
 

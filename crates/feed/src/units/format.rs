@@ -81,6 +81,12 @@ pub fn group_digits(number: u64) -> String {
     grouped(&number.to_string())
 }
 
+/// `1 cell`, `1,200 cells`.
+pub fn counted_noun(count: u64, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", group_digits(count))
+}
+
 /// `2 M`, `667 k`: a count too large to be read digit by digit.
 pub(crate) fn format_short(count: f64) -> String {
     let (number, prefix) = scaled(count, &DECIMAL);
