@@ -70,15 +70,20 @@ impl Panel {
     }
 
     pub(crate) fn holds(&self, cell: &CellSummary) -> bool {
-        !is_apart(cell)
-            && self.sample_bytes == cell.sample_bytes
+        !is_apart(cell) && self.is_way_of(cell)
+    }
+
+    /// Whether a cell is read in this way, by whatever load.
+    pub(crate) fn is_way_of(&self, cell: &CellSummary) -> bool {
+        self.sample_bytes == cell.sample_bytes
             && self.operation == cell.cell.operation
             && self.block_bytes == cell.cell.block_bytes
             && self.access == cell.cell.access
             && self.cache == cell.cell.cache
     }
 
-    fn of(cell: &CellSummary) -> Self {
+    /// The way in which a cell is read, without its curves.
+    pub(crate) fn of(cell: &CellSummary) -> Self {
         Self {
             sample_bytes: cell.sample_bytes,
             operation: cell.cell.operation.clone(),
@@ -134,7 +139,7 @@ pub enum Shape {
         /// Depth that the line needs at that latency; absent without a line.
         depth_needed: Option<f64>,
     },
-    /// Grows, less than the depth does.
+    /// Grows, less than the depth does, up to its deepest point.
     Rising {
         /// The deepest depth measured.
         deepest: u32,
@@ -286,6 +291,8 @@ struct Point {
     bps: f64,
     ops_per_s: f64,
     line_bps: Option<f64>,
+    /// Lowest and highest rate of the interval; absent without one.
+    span: Option<(f64, f64)>,
 }
 
 impl Point {
@@ -296,6 +303,7 @@ impl Point {
             bps: figures.bps.mean,
             ops_per_s: figures.ops_per_s,
             line_bps: cell.line.map(|line| line.bps),
+            span: figures.bps.interval.map(|interval| (interval.low, interval.high)),
         })
     }
 }
@@ -319,7 +327,13 @@ fn shape(points: &[Point]) -> Option<Shape> {
             depth_needed: last.line_bps.map(|line| f64::from(last.depth) * line / last.bps),
         });
     }
-    Some(Shape::Rising { deepest: last.depth })
+    rises_at_its_end(points).then_some(Shape::Rising { deepest: last.depth })
+}
+
+/// Whether the deepest point lies above the one before for more than chance.
+fn rises_at_its_end(points: &[Point]) -> bool {
+    let [.., before, last] = points else { return false };
+    before.span.zip(last.span).is_some_and(|(before, last)| last.0 > before.1)
 }
 
 fn is_flat_from(points: &[Point], index: usize) -> bool {
@@ -336,6 +350,7 @@ mod tests {
             bps: *bps,
             ops_per_s: bps / 1e5,
             line_bps: Some(1_000e5),
+            span: Some((bps * 0.99, bps * 1.01)),
         };
         shape(&curve.iter().map(point).collect::<Vec<_>>())
     }
@@ -346,6 +361,8 @@ mod tests {
         assert_eq!(shape_of(&curve), Some(Shape::Flat { from: 32 }));
         let still = [(1, 1e7), (8, 6e7), (16, 9e7), (32, 10.0e7), (64, 10.2e7), (128, 10.6e7)];
         assert_eq!(shape_of(&still), Some(Shape::Rising { deepest: 128 }));
+        let by_chance = [(1, 1e7), (8, 6e7), (16, 9e7), (32, 10.0e7), (64, 10.5e7), (128, 10.6e7)];
+        assert_eq!(shape_of(&by_chance), None, "the last two intervals overlap");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::latency::{Latency, Phase, phases};
 use crate::operation;
 use crate::paced::{self, Paced};
 use crate::repetitions::{Repetitions, counted};
-use crate::validity::{self, ClientShares, available_ns, resident_after, resident_before};
+use crate::validity::{self, ClientShares, available_ns, left_after, resident_before};
 
 /// A rate over repetitions.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,6 +78,9 @@ pub struct Figures {
     pub cache: String,
     /// Whether its residency is known at all.
     pub cache_is_known: bool,
+    /// Whether every repetition began without names and inodes in memory; absent where that is not known, and for
+    /// cells that ask for no names, or not for cold ones.
+    pub names_dropped: Option<bool>,
     /// Reasons to doubt these figures, gravest first.
     pub flags: Vec<Flag>,
 }
@@ -93,6 +96,12 @@ pub(crate) struct Context<'a> {
     pub(crate) measure: &'a Measure,
     /// Processors of the machine; absent when the record does not say.
     pub(crate) cores_online: Option<u32>,
+    /// Share of the dataset's bytes without storage.
+    pub(crate) unallocated_share: f64,
+    /// Whether the file system compresses.
+    pub(crate) compresses: bool,
+    /// Name of the device below, where that is memory.
+    pub(crate) memory_device: Option<&'a str>,
 }
 
 impl Context<'_> {
@@ -115,7 +124,7 @@ impl Figures {
         let client = client_shares(context, used, ops_per_s, bps.mean);
         let paced = Paced::of(context, used);
         let mut flags = validity::flags(context, reps, client);
-        flags.extend(paced.iter().flat_map(validity::paced));
+        flags.extend(paced.iter().flat_map(|paced| validity::paced(paced, context.cell)));
         if latency.unreadable > 0 {
             flags.push(Flag::NoHistogram { repetitions: latency.unreadable });
         }
@@ -138,6 +147,7 @@ impl Figures {
             ceiling_share: client.ceiling,
             cache: cache_words(context.cell, used),
             cache_is_known: resident_shares(&context.cell.cache, used).is_some(),
+            names_dropped: names_dropped(context.cell, used),
             flags,
         })
     }
@@ -191,24 +201,28 @@ fn errors_by_kind(reps: &Repetitions<'_>) -> BTreeMap<String, u64> {
 fn cache_words(cell: &Cell, used: &[&Rep]) -> String {
     let names = match names_dropped(cell, used) {
         Some(true) => "; names and inodes dropped before",
-        Some(false) => "; names and inodes in memory",
+        Some(false) => "; names and inodes, or their blocks, in memory",
         None => "",
     };
     format!("{}{names}", page_words(&cell.cache, used))
 }
 
-/// Whether every repetition began without names and inodes in memory; absent where that is not known, and for
-/// cells that ask for no names.
+/// What every repetition says, or one that did not drop them; absent where that is not known of some, and for cells
+/// that ask for no cold names.
 pub(crate) fn names_dropped(cell: &Cell, used: &[&Rep]) -> Option<bool> {
-    let known: Vec<bool> = used.iter().filter_map(|rep| rep.cache.names_dropped).collect();
-    let asks = operation::touches_names(cell) && cell.cache == "cold" && !known.is_empty();
-    asks.then(|| known.into_iter().all(|dropped| dropped))
+    if !operation::touches_names(cell) || cell.cache != "cold" || used.is_empty() {
+        return None;
+    }
+    if used.iter().any(|rep| rep.cache.names_dropped == Some(false)) {
+        return Some(false);
+    }
+    used.iter().all(|rep| rep.cache.names_dropped == Some(true)).then_some(true)
 }
 
 /// Shares of the dataset resident when it matters; `None` when nothing could tell in some repetition.
 fn resident_shares(cache: &str, used: &[&Rep]) -> Option<Vec<f64>> {
     let leaves_nothing = matches!(cache, "bypass" | "dontcache");
-    let resident = if leaves_nothing { resident_after } else { resident_before };
+    let resident = if leaves_nothing { left_after } else { resident_before };
     used.iter().map(|rep| resident(rep)).collect()
 }
 
@@ -336,7 +350,10 @@ mod tests {
         };
         let pages = "cold: at most 0 % resident before (mincore)";
         assert_eq!(words("read_file", Some(true)), format!("{pages}; names and inodes dropped before"));
-        assert_eq!(words("read_file", Some(false)), format!("{pages}; names and inodes in memory"));
+        assert_eq!(
+            words("read_file", Some(false)),
+            format!("{pages}; names and inodes, or their blocks, in memory")
+        );
         assert_eq!(words("read_file", None), pages);
         assert_eq!(words("read", Some(false)), pages, "its files are open before the window");
     }

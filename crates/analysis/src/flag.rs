@@ -1,12 +1,15 @@
-//! The reasons to doubt a figure: what each forbids, its words, and what to do about it.
+//! The reasons to doubt a figure: what each forbids, and what to do about it.
 
-use std::fmt;
+mod words;
 
 /// Share of failed reads above which no verdict is given.
 const ERROR_SHARE_MAX: f64 = 0.01;
 
 /// Reads by queue depth below which a window is no measure of a rate.
 pub(crate) const TURNS_MIN: f64 = 20.0;
+
+/// Share of the arrivals that a client may have been away for.
+pub(crate) const GIVEN_UP_MAX: f64 = 0.001;
 
 /// What a flag forbids a verdict to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,7 +147,8 @@ pub enum Flag {
         /// How many.
         files: u64,
     },
-    /// A cold cell that began with names and inodes in memory: opening and looking up did not reach storage.
+    /// A cold cell that began with names and inodes in memory, or with their blocks on the device: opening and looking
+    /// up did not reach storage.
     NamesInMemory,
     /// Adjacent reads became one request on their way to the device.
     Merged {
@@ -157,12 +161,34 @@ pub enum Flag {
     },
     /// The client woke late for its own schedule.
     LateClient {
-        /// 99th percentile of its lateness.
-        lag_p99_ns: u64,
-        /// 99th percentile of the response of what it issued, the lateness included.
-        response_p99_ns: u64,
+        /// 99th percentiles of its lateness and of the response of what it issued, the lateness included; absent
+        /// where the first is small by the second.
+        lag_and_response_p99_ns: Option<(u64, u64)>,
         /// Arrivals that were never issued, for this reason or because the queue was full.
         not_issued: u64,
+        /// Share of all arrivals that were due while it was away, 0 to 1.
+        given_up: f64,
+        /// Whether it already keeps a processor busy to wake in time.
+        spins: bool,
+    },
+    /// The windows held less of a schedule than its rate says.
+    OfferedLess {
+        /// Share of the rate that the arrivals make, 0 to 1.
+        share: f64,
+        /// Whether arrivals came in steps.
+        in_steps: bool,
+    },
+    /// Bytes that were asked of files and came from no storage.
+    NotFromStorage {
+        /// Share of the bytes asked, 0 to 1.
+        share: f64,
+        /// Whether the file system compresses, which explains it.
+        compresses: bool,
+    },
+    /// The device below is memory.
+    InMemory {
+        /// What the kernel calls such devices, `zram`; empty where it is not known.
+        kind: String,
     },
     /// Arrivals that were never issued, or failed.
     NotServed {
@@ -191,8 +217,15 @@ impl Flag {
             | Self::TooShort { .. }
             | Self::FewTurns { .. }
             | Self::DatasetChanged
+            | Self::OfferedLess { .. }
+            | Self::NotFromStorage { compresses: false, .. }
+            | Self::InMemory { .. }
             | Self::WrongBytes { .. } => Gravity::ForbidsVerdict,
-            Self::LateClient { not_issued, .. } if *not_issued > 0 => Gravity::ForbidsStarves,
+            Self::LateClient { lag_and_response_p99_ns, not_issued, given_up, .. }
+                if *given_up > GIVEN_UP_MAX || (lag_and_response_p99_ns.is_some() && *not_issued > 0) =>
+            {
+                Gravity::ForbidsStarves
+            }
             Self::Errors { share, .. } if *share > ERROR_SHARE_MAX => Gravity::ForbidsVerdict,
             Self::Errors { .. }
             | Self::Missing { .. }
@@ -205,6 +238,7 @@ impl Flag {
             | Self::NamesInMemory
             | Self::Merged { .. }
             | Self::LateClient { .. }
+            | Self::NotFromStorage { .. }
             | Self::NotServed { .. }
             | Self::StandsIn { .. } => Gravity::Informs,
         }
@@ -234,6 +268,9 @@ impl Flag {
             Self::NamesInMemory => "names in memory",
             Self::Merged { .. } => "merged",
             Self::LateClient { .. } => "late client",
+            Self::OfferedLess { .. } => "offered less",
+            Self::NotFromStorage { .. } => "not from storage",
+            Self::InMemory { .. } => "memory",
             Self::NotServed { .. } => "not served",
             Self::StandsIn { .. } => "stands in",
         }
@@ -259,9 +296,10 @@ impl Flag {
             Self::NotBypassed { .. } => {
                 "this file system serves direct I/O from the page cache; use load.cache = \"cold\""
             }
-            Self::NotDropped { .. } => {
-                "stop what else reads these files, or use load.cache = \"bypass\" or \"cold\""
+            Self::NotDropped { resident: Some(_) } => {
+                "read-ahead left pages that no read used: read more, or larger blocks"
             }
+            Self::NotDropped { .. } => "use load.cache = \"bypass\" or \"cold\"",
             Self::FewTurns { .. } => {
                 "use a longer measure.duration, a smaller load.block_size or a shallower load.queue_depth"
             }
@@ -270,14 +308,23 @@ impl Flag {
             }
             Self::Opened { .. } => "raise `ulimit -n`, or use fewer files, to measure reads alone",
             Self::NamesInMemory => {
-                "run as root, which alone may drop names and inodes, or take opening as served from memory"
+                "run as root with access to the device, or take opening as served from memory"
             }
             Self::Merged { .. } => {
                 "use a smaller load.submit_batch, or larger blocks, to give the device its depth"
             }
+            Self::LateClient { spins: true, .. } => {
+                "use fewer arrivals per second, or a client with idle processors"
+            }
             Self::LateClient { .. } => {
                 "use load.spin, fewer arrivals per second, or a client with idle processors"
             }
+            Self::OfferedLess { in_steps: true, .. } => "make measure.duration at least 20 steps",
+            Self::OfferedLess { .. } => "use a longer measure.duration",
+            Self::NotFromStorage { .. } => {
+                "use files whose bytes are all on storage, or take these as served without it"
+            }
+            Self::InMemory { .. } => "use a device that is not memory",
             Self::NotServed { .. } => {
                 "the storage does not keep up, or load.queue_depth is too small for this rate"
             }
@@ -296,102 +343,21 @@ impl Flag {
     }
 }
 
-impl fmt::Display for Flag {
-    /// Short, for the end of a table row.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ClientLimited { ceiling_share, cpu_share } => write_client(f, *ceiling_share, *cpu_share),
-            Self::NotCold { resident: Some(share) } => write!(f, "not cold: {} resident", percent(*share)),
-            Self::NotCold { resident: None } => f.write_str("cold not proven"),
-            Self::NotWarm { resident: Some(share) } => write!(f, "not warm: {} resident", percent(*share)),
-            Self::NotWarm { resident: None } => f.write_str("warm not proven"),
-            Self::NotBypassed { resident } => {
-                write!(f, "not bypassed: {} resident after", percent(*resident))
-            }
-            Self::NotDropped { resident: Some(share) } => {
-                write!(f, "not dropped: {} resident", percent(*share))
-            }
-            Self::NotDropped { resident: None } => f.write_str("dropping at once not proven"),
-            Self::FewTurns { turns, .. } => {
-                write!(f, "window of {turns:.1} queue turns: {TURNS_MIN:.0} are needed")
-            }
-            Self::WrongBytes { found, checked } => {
-                let (found, checked) = (feed::group_digits(*found), feed::group_digits(*checked));
-                write!(f, "{found} of {checked} checked reads held wrong bytes")
-            }
-            Self::Opened { files } => write!(
-                f,
-                "{} opened inside the windows, because not all could be held",
-                counted_noun(*files, "file")
-            ),
-            Self::TooShort { window_ns, .. } => {
-                write!(f, "window of {} is too short", feed::format_duration_ns(*window_ns))
-            }
-            Self::DatasetChanged => f.write_str("the files changed during the run"),
-            Self::Errors { share, kinds, .. } => write!(f, "{} errors: {kinds}", percent(*share)),
-            Self::FailedRepetitions { failed, made, reason } => {
-                write!(f, "{failed} of {made} repetitions failed: {reason}")
-            }
-            Self::Missing { repetitions, reason } => {
-                write!(f, "{} not run: {reason}", counted_noun(u64::from(*repetitions), "repetition"))
-            }
-            Self::Stolen { share } => write!(f, "{} of CPU stolen", percent(*share)),
-            Self::Abandoned { reads } => write!(f, "{} abandoned", counted_noun(*reads, "read")),
-            Self::Exhausted { .. } => f.write_str("dataset read once before the window ended"),
-            Self::Clamped { reads } => write!(f, "{} latencies above 60 s", feed::group_digits(*reads)),
-            Self::NoHistogram { repetitions } => {
-                let repetitions = counted_noun(u64::from(*repetitions), "repetition");
-                write!(f, "latencies of {repetitions} missing")
-            }
-            Self::NamesInMemory => {
-                f.write_str("names and inodes were in memory and could not be dropped (root only)")
-            }
-            Self::Merged { request_bytes, block_bytes, submit_batch } => {
-                write_merged(f, *request_bytes, *block_bytes, *submit_batch)
-            }
-            Self::LateClient { lag_p99_ns, response_p99_ns, .. } => write!(
-                f,
-                "the client woke late: p99 of the lag {}, of the response {}",
-                feed::format_duration_ns(*lag_p99_ns),
-                feed::format_duration_ns(*response_p99_ns)
-            ),
-            Self::NotServed { share, .. } => write!(f, "{} of arrivals not served", percent(*share)),
-            Self::StandsIn { asked } => write!(f, "stands in for {asked}"),
-        }
-    }
+/// A share of the line from which on it is told in times: `278 %`, `17,665 x`.
+const TIMES_MIN: f64 = 100.0;
+
+/// A share of the line: `80 %`, `278 %`, and `17,665 x` from 10,000 % on.
+pub(crate) fn of_line(share: f64) -> String {
+    if share < TIMES_MIN { percent(share) } else { times(share) }
 }
 
-fn write_merged(
-    f: &mut fmt::Formatter<'_>,
-    request_bytes: u64,
-    block_bytes: u64,
-    submit_batch: Option<u32>,
-) -> fmt::Result {
-    let batch = submit_batch.map(|batch| format!("; submit_batch {batch}")).unwrap_or_default();
-    write!(
-        f,
-        "requests were merged: {:.0} KiB per device request for blocks of {}{batch}",
-        request_bytes as f64 / 1024.0,
-        feed::format_bytes(block_bytes)
-    )
-}
-
-fn write_client(f: &mut fmt::Formatter<'_>, ceiling: Option<f64>, cpu: Option<f64>) -> fmt::Result {
-    f.write_str("CLIENT-LIMITED")?;
-    if let Some(share) = ceiling {
-        write!(f, ", {} of ceiling", percent(share))?;
+/// `17,665 x`, `2e7 x`.
+fn times(share: f64) -> String {
+    if share < 1e6 {
+        format!("{} x", feed::group_digits(share.round() as u64))
+    } else {
+        format!("{share:.0e} x")
     }
-    if let Some(share) = cpu {
-        // A kernel thread that works for this process may add to what its own threads can use.
-        write!(f, ", CPU {}", percent(share.min(1.0)))?;
-    }
-    Ok(())
-}
-
-/// `1 cell`, `1,200 cells`.
-pub(crate) fn counted_noun(count: u64, noun: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{ending}", feed::group_digits(count))
 }
 
 /// `97 %`, and one digit more below 10.

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use record::Rep;
 
 /// Name of the histogram in a repetition: submission to completion.
-const SERVICE: &str = "service_ns";
+pub(crate) const SERVICE: &str = "service_ns";
 
 /// Parts of reading a whole file, in their order, and the histogram of each.
 const PHASES: [(&str, &str); 4] =

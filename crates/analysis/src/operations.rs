@@ -2,7 +2,7 @@
 
 use record::{Rep, counter};
 
-use crate::figures::{Context, Rate, cpu_ns, per_s, sum};
+use crate::figures::{Context, Rate, cpu_ns, names_dropped, per_s, sum};
 use crate::flag::Flag;
 use crate::latency::Latency;
 use crate::repetitions::Repetitions;
@@ -26,6 +26,8 @@ pub struct Operations {
     pub cpu_ns_per_op: Option<f64>,
     /// Share of the processor time that its threads may use.
     pub cpu_share: Option<f64>,
+    /// Whether every repetition began without names and inodes in memory; absent where that is not known.
+    pub names_dropped: Option<bool>,
     /// Reasons to doubt these figures, gravest first.
     pub flags: Vec<Flag>,
 }
@@ -54,6 +56,7 @@ impl Operations {
             ops,
             cpu_ns_per_op: (ops > 0).then(|| cpu_ns(used) / ops as f64),
             cpu_share: client.cpu,
+            names_dropped: names_dropped(context.cell, used),
             flags,
         })
     }

@@ -4,10 +4,10 @@
 //! arrivals, and one whose rank falls among those not served has no value.
 
 use hdrhistogram::Histogram;
-use record::{Rep, counter};
+use record::{Outcome, Rep, counter};
 
-use crate::figures::Context;
-use crate::latency::{enough, merged};
+use crate::figures::{Context, per_s};
+use crate::latency::{SERVICE, enough, merged};
 use crate::repetitions::counted;
 
 /// Share of arrivals from which on all count as served.
@@ -18,6 +18,9 @@ const OFFER_STEP_BPS: f64 = 1.0;
 
 /// Keeps a rate that is the line itself from falling below it by the rounding of its own mean.
 const ROUNDING: f64 = 1e-9;
+
+/// Share of the arrivals that may still be in flight as the window closes without missing from the rate.
+const IN_FLIGHT_MAX: f64 = 0.01;
 
 /// Share of the response's p99 above which the client's own lateness is part of what was measured.
 pub(crate) const LAG_SHARE_MAX: f64 = 0.10;
@@ -35,8 +38,15 @@ pub struct Paced {
     pub arrivals: u64,
     /// Those of them that were issued and ended well.
     pub served: u64,
+    /// Share of what was offered that the rate counts: of what was served, no more than what ended inside the
+    /// windows and what was in flight as they closed. 0 to 1.
+    pub kept_share: f64,
+    /// Bytes per second of the arrivals themselves by what was to be offered; 1 where that is not known.
+    pub real_share: f64,
     /// Those of them that were never issued.
     pub not_issued: u64,
+    /// Those of the latter that were due while the client was away although it had room for them.
+    pub given_up: u64,
     /// Median from the intended time to the end, over all arrivals.
     pub response_p50: Percentile,
     /// 99th percentile of the same.
@@ -77,7 +87,10 @@ impl Paced {
             offers_line: line_bps.is_some_and(|line| offers(offered_bps, line)),
             arrivals,
             served,
+            kept_share: kept(context, used),
+            real_share: real_share(used).unwrap_or(1.0),
             not_issued: sum(counter::NOT_ISSUED),
+            given_up: sum(counter::GIVEN_UP),
             response_p50: percentile(&response, arrivals, served, 0.50),
             response_p99: percentile(&response, arrivals, served, 0.99),
             issued_p99_ns: quantile(&response, 0.99),
@@ -90,6 +103,11 @@ impl Paced {
         self.served as f64 / self.arrivals as f64
     }
 
+    /// Whether the rate counts all that was offered.
+    pub fn keeps_up(&self) -> bool {
+        self.kept_share >= ALL_SERVED
+    }
+
     /// Arrivals that were not served: never issued, or failed.
     pub fn not_served(&self) -> u64 {
         self.arrivals.saturating_sub(self.served)
@@ -100,13 +118,50 @@ fn offers(offered_bps: f64, line_bps: f64) -> bool {
     offered_bps + OFFER_STEP_BPS >= line_bps
 }
 
-/// Bytes per second of one repetition: what was offered, by the share of it that was served.
+/// Bytes per second of one repetition: what was offered, by the share of it that kept up.
+///
+/// A repetition whose dataset was read once ended with its tickets: it moved no more than its bytes by its window.
 pub(crate) fn rate_bps(context: &Context<'_>, rep: &Rep) -> f64 {
     let offered_bps = counted(rep, counter::OFFERED_BPS) as f64;
     let at_line = context.line_bps().filter(|line| offers(offered_bps, *line) && offered_bps <= *line);
     let offered_bps = at_line.map_or(offered_bps, |line| line * (1.0 + ROUNDING));
-    let share = counted(rep, counter::SERVED) as f64 / counted(rep, counter::ARRIVALS).max(1) as f64;
-    if share >= ALL_SERVED { offered_bps } else { offered_bps * share }
+    let share = share_of(context, rep);
+    let rate_bps = if share >= ALL_SERVED { offered_bps } else { offered_bps * share };
+    if rep.outcome == Outcome::Exhausted { rate_bps.min(per_s(rep, counter::BYTES)) } else { rate_bps }
+}
+
+/// Share of the arrivals of one repetition that kept up: served, and ended inside the window or in flight as it
+/// closed. A deep queue that only grows is emptied after the window, which is no rate.
+fn share_of(context: &Context<'_>, rep: &Rep) -> f64 {
+    let count = |name| counted(rep, name) as f64;
+    let arrivals = count(counter::ARRIVALS).max(1.0);
+    let depth = f64::from(context.cell.queue_depth);
+    let slack = in_flight(rep).unwrap_or(depth).min(IN_FLIGHT_MAX * arrivals);
+    (count(counter::SERVED) / arrivals).min((count(counter::OPS) + slack) / arrivals)
+}
+
+/// Reads in flight in the mean, by Little's law; `None` where their latencies cannot be read.
+pub(crate) fn in_flight(rep: &Rep) -> Option<f64> {
+    let (service, unreadable) = merged(&[rep], SERVICE);
+    let in_flight = per_s(rep, counter::OPS) * service.mean() / 1e9;
+    (unreadable == 0 && !service.is_empty() && in_flight.is_finite()).then_some(in_flight)
+}
+
+fn kept(context: &Context<'_>, used: &[&Rep]) -> f64 {
+    let arrivals = |rep: &Rep| counted(rep, counter::ARRIVALS) as f64;
+    let kept: f64 = used.iter().map(|rep| share_of(context, rep) * arrivals(rep)).sum();
+    kept / used.iter().map(|rep| arrivals(rep)).sum::<f64>()
+}
+
+/// What the arrivals offered by what they were to offer. A window of few steps of a batch may hold one less; where
+/// the tickets ran out the window is no measure of it.
+fn real_share(used: &[&Rep]) -> Option<f64> {
+    let whole: Vec<&Rep> = used.iter().copied().filter(|rep| rep.outcome != Outcome::Exhausted).collect();
+    let sum = |name| whole.iter().map(|rep| counted(rep, name) as f64).sum::<f64>();
+    let seconds = |rep: &&Rep| rep.window_ns as f64 / 1e9;
+    let meant: f64 = whole.iter().map(|rep| counted(rep, counter::OFFERED_BPS) as f64 * seconds(rep)).sum();
+    let real = sum(counter::ARRIVALS) * sum(counter::BYTES) / sum(counter::OPS) / meant;
+    real.is_finite().then_some(real)
 }
 
 /// Quantile `q` over `arrivals`, of which the histogram holds the issued ones and `served` ended well.

@@ -5,7 +5,7 @@ use record::{Ceiling, Cell, End, Line, Rep, Role, RunRecord, Skipped, Target};
 
 use crate::curve::{self, Panel};
 use crate::figures::{Context, Figures};
-use crate::flag::Flag;
+use crate::flag::{Flag, Gravity};
 use crate::head::{self, CeilingFigures, DatasetFigures, Head};
 use crate::need::{self, LineAt};
 use crate::operation;
@@ -14,6 +14,7 @@ use crate::repetitions::{self, Repetitions};
 use crate::system::SystemFigures;
 use crate::tiers;
 use crate::untested;
+use crate::validity;
 use crate::verdict::{self, Unjudged, Verdict};
 
 /// Everything a report needs.
@@ -114,6 +115,37 @@ impl CellSummary {
     /// Whether it opens, reads and closes a whole file each time.
     pub fn reads_whole_files(&self) -> bool {
         operation::is_whole_file(&self.cell)
+    }
+
+    /// Its engine, and for maps what the kernel was told of them: `io_uring`, `mmap (random)`.
+    pub fn engine_label(&self) -> String {
+        let advice = self.cell.axes.iter().find(|axis| axis.name == "madvise");
+        match advice.filter(|_| self.cell.engine == "mmap") {
+            Some(advice) => format!("{} ({})", self.cell.engine, advice.value),
+            None => self.cell.engine.clone(),
+        }
+    }
+
+    /// Whether names and inodes are known not to have been in memory before any repetition of it.
+    pub fn names_are_dropped(&self) -> bool {
+        let known = |measurement: &Measurement| match measurement {
+            Measurement::Figures(figures) => figures.names_dropped,
+            Measurement::Operations(operations) => operations.names_dropped,
+            Measurement::Failed { .. } | Measurement::NotRun { .. } => Some(true),
+        };
+        let all = std::iter::once(&self.measured).chain(&self.confirmed);
+        self.is_measured() && all.map(known).all(|known| known == Some(true))
+    }
+
+    /// Reasons to doubt its figures in words; those of the fresh repetitions that the others do not have say so, and
+    /// stand last.
+    pub fn doubts(&self) -> Vec<(&Flag, String)> {
+        let said: Vec<(&Flag, String)> =
+            self.measured.flags().iter().map(|flag| (flag, flag.to_string())).collect();
+        let fresh = self.confirmed.iter().flat_map(Measurement::flags).map(|flag| (flag, flag.to_string()));
+        let new = fresh.filter(|(_, words)| said.iter().all(|(_, known)| known != words));
+        let new: Vec<_> = new.map(|(flag, words)| (flag, format!("confirmation: {words}"))).collect();
+        said.into_iter().chain(new).collect()
     }
 
     /// Reasons to doubt its figures, those of the fresh repetitions last and none of them twice.
@@ -241,13 +273,10 @@ impl<'a> Lines<'a> {
 
 fn cell_summary(record: &RunRecord, lines: &Lines<'_>, need: Option<&Need>, cell: &Cell) -> CellSummary {
     let run = &record.run;
-    let storage =
-        run.targets.iter().find(|target| target.name == cell.target).is_none_or(|target| target.storage);
-    let sample_bytes = run
-        .datasets
-        .get(cell.dataset)
-        .map(|dataset| dataset.sample_bytes)
-        .filter(|bytes| need::positive(*bytes));
+    let target = run.targets.iter().find(|target| target.name == cell.target);
+    let storage = target.is_none_or(|target| target.storage);
+    let dataset = run.datasets.get(cell.dataset);
+    let sample_bytes = dataset.map(|dataset| dataset.sample_bytes).filter(|bytes| need::positive(*bytes));
     let moves_bytes = !operation::is_metadata(cell);
     let line = need
         .zip(sample_bytes.filter(|_| moves_bytes))
@@ -266,6 +295,9 @@ fn cell_summary(record: &RunRecord, lines: &Lines<'_>, need: Option<&Need>, cell
             ceilings: &lines.ceilings,
             measure: &run.measure,
             cores_online: record.env.cores_online.value().copied(),
+            unallocated_share: dataset.map_or(0.0, untested::unallocated_share),
+            compresses: target.is_some_and(tiers::compresses),
+            memory_device: target.and_then(tiers::memory_device),
         };
         of_repetitions(&context, reps, lines)
     };
@@ -290,7 +322,10 @@ fn of_repetitions(context: &Context<'_>, reps: &Repetitions<'_>, lines: &Lines<'
         if lines.end.is_some_and(|end| end.changed.contains(&context.cell.dataset)) {
             flags.insert(0, Flag::DatasetChanged);
         }
+        let system = SystemFigures::of_reps(&reps.used, context.cell);
+        flags.extend(validity::not_from_storage(context, system.as_ref()));
         flags.extend(missing(context, reps, lines));
+        flags.sort_by_key(|flag| flag.gravity() == Gravity::Informs);
     };
     if operation::is_metadata(context.cell) {
         if let Some(mut operations) = Operations::of(context, reps) {
@@ -318,4 +353,45 @@ fn missing(context: &Context<'_>, reps: &Repetitions<'_>, lines: &Lines<'_>) -> 
         lines.not_run(&context.cell.cell)
     };
     (repetitions > 0).then_some(Flag::Missing { repetitions, reason })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{Builder, confirmed_at};
+    use crate::summarise;
+
+    fn doubts(edit: impl Fn(&mut record::Rep)) -> Vec<String> {
+        let mut builder = confirmed_at(&[1.5; 3]);
+        builder.edit_reps("c", edit);
+        let summary = summarise(&builder.record());
+        summary.cells[0].doubts().into_iter().map(|(_, words)| words).collect()
+    }
+
+    #[test]
+    fn doubts_of_the_confirmation_say_so_and_are_not_told_twice() {
+        let both = doubts(|rep| {
+            rep.errors.insert("io".to_owned(), 1);
+        });
+        assert_eq!(both, ["under 0.1 % errors: 3 io"]);
+        let fresh = doubts(|rep| {
+            if rep.role == record::Role::Confirm {
+                rep.errors.insert("io".to_owned(), 1);
+            }
+        });
+        assert_eq!(fresh, ["confirmation: under 0.1 % errors: 3 io"]);
+    }
+
+    #[test]
+    fn a_map_is_labelled_with_its_advice() {
+        let mut builder = Builder::new();
+        builder.cell("c", "disk", 8);
+        let label = |builder: &Builder| summarise(&builder.record()).cells[0].engine_label();
+        assert_eq!(label(&builder), "io_uring");
+        builder.edit_cell("c", |cell| {
+            cell.engine = "mmap".to_owned();
+            let (name, value) = ("madvise".to_owned(), "random".to_owned());
+            cell.axes = vec![record::Axis { name, value, unit: String::new() }];
+        });
+        assert_eq!(label(&builder), "mmap (random)");
+    }
 }

@@ -14,12 +14,16 @@ pub use device::DeviceFigures;
 pub use reconciliation::Reconciliation;
 
 use crate::repetitions::counted;
+use crate::validity::WINDOW_NS_MIN;
 use reconciliation::{Crossing, findings};
+
+/// Share of its window by which the span of a repetition's readings may differ from it.
+const SPAN_APART_MAX: f64 = 0.05;
 
 /// What the kernel counted over the repetitions of one cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SystemFigures {
-    /// Bytes that the reads of the cell brought, over all repetitions.
+    /// Bytes that the reads of the cell brought, over all repetitions with a window of 100 ms or more.
     pub asked: Traffic,
     /// Bytes that this process made storage deliver; absent where the kernel does not say.
     pub process: Option<Traffic>,
@@ -27,8 +31,8 @@ pub struct SystemFigures {
     pub process_amplification: Option<f64>,
     /// Bytes that the device read, for whomever, by byte asked.
     pub device_amplification: Option<f64>,
-    /// Share of the bytes asked that storage was not asked for; absent unless that is more than 2 %, and more than
-    /// what was in flight as the windows opened and closed.
+    /// Share of the bytes asked that storage was not asked for; absent unless that is more than the
+    /// tolerance of [`Reconciliation::Agrees`], and where nothing counts what this process reads.
     pub cache_share: Option<f64>,
     /// The block device below the target; absent where it is not known.
     pub device: Option<DeviceFigures>,
@@ -92,22 +96,27 @@ pub struct MemoryFigures {
 impl SystemFigures {
     /// The figures of `reps`, repetitions of `cell` that make a throughput point, on a target that is storage.
     ///
-    /// `None` where the record holds nothing of the machine, as those of format 1.0 do.
+    /// Of those of them whose readings were taken over their windows; windows below 100 ms tell neither what a device
+    /// did nor what crossed it. `None` where the record holds nothing of the machine, as those of format 1.0 do.
     pub fn of_reps(reps: &[&Rep], cell: &Cell) -> Option<Self> {
+        let reps: Vec<&Rep> = reps.iter().copied().filter(|rep| is_over_its_window(rep)).collect();
+        let reps = reps.as_slice();
         if !reps.iter().any(|rep| holds_system(rep)) {
             return None;
         }
-        let by_process = Crossing::of(reps, cell, |rep| rep.system.process_read_bytes.is_some());
-        let by_device = Crossing::of(reps, cell, |rep| rep.system.device.is_some());
-        let asked = Crossing::of(reps, cell, |_| true).asked;
-        let reconciliation = if asked.bytes > 0 { findings(&by_process, &by_device) } else { Vec::new() };
+        let long: Vec<&Rep> = reps.iter().copied().filter(|rep| rep.window_ns >= WINDOW_NS_MIN).collect();
+        let by_process = Crossing::of(&long, cell, |rep| rep.system.process_read_bytes.is_some());
+        let by_device = Crossing::of(&long, cell, |rep| rep.system.device.is_some());
+        let asked = Crossing::of(&long, cell, |_| true).asked;
+        let reconciliation =
+            if asked.bytes > 0 { findings(&by_process, &by_device, cell) } else { Vec::new() };
         Some(Self {
             asked,
             process: by_process.process,
             process_amplification: by_process.ratio(by_process.process),
             device_amplification: by_device.ratio(by_device.device),
             cache_share: reconciliation.iter().find_map(Reconciliation::cache_share),
-            device: DeviceFigures::of(reps),
+            device: DeviceFigures::of(&long),
             reconciliation,
             pressure: Pressure::of(reps),
             cores: CoreFigures::of(reps),
@@ -116,6 +125,13 @@ impl SystemFigures {
             major_faults_per_op: per_op(reps, |usage| usage.major_faults),
         })
     }
+}
+
+/// Counters that were read long before or after their window tell of something else.
+fn is_over_its_window(rep: &Rep) -> bool {
+    let Some(device) = &rep.system.device else { return true };
+    let apart = device.wall_ns.abs_diff(rep.window_ns) as f64;
+    apart <= SPAN_APART_MAX * rep.window_ns as f64
 }
 
 fn holds_system(rep: &Rep) -> bool {

@@ -2,7 +2,9 @@
 
 use record::{RunRecord, Target};
 
-use crate::flag::{Flag, counted_noun};
+use feed::counted_noun;
+
+use crate::flag::Flag;
 use crate::operation;
 use crate::summary::{CellSummary, Summary};
 
@@ -22,6 +24,9 @@ const VIRTUAL_MODELS: [&str; 9] = [
     "persistentdisk",
     "nvme_card-pd",
 ];
+
+/// Beginnings of the names of file systems that compress what they store, or may.
+const COMPRESSING: [&str; 6] = ["btrfs", "zfs", "bcachefs", "erofs", "squashfs", "f2fs"];
 
 /// What is known of each tier, for each storage target that was measured. Records of format 1.0 hold too little.
 pub(crate) fn of_run(record: &RunRecord, summary: &Summary) -> Vec<String> {
@@ -46,7 +51,8 @@ fn of_target(record: &RunRecord, summary: &Summary, target: &Target) -> Vec<Stri
         .any(|dataset| dataset.target == target.name && dataset.source == "generate");
     let below =
         below(record, target).into_iter().map(|tier| format!("{tier}: {}", doubt(repeats, generated)));
-    above.chain(below).map(|words| format!("{}: {words}", target.name)).collect()
+    let loops = backing_file(target).into_iter();
+    above.chain(below).chain(loops).map(|words| format!("{}: {words}", target.name)).collect()
 }
 
 fn measured<'a>(summary: &'a Summary, target: &Target) -> impl Iterator<Item = &'a CellSummary> {
@@ -85,15 +91,15 @@ fn names(cells: &[&CellSummary]) -> Option<String> {
     let asking: Vec<&&CellSummary> =
         cells.iter().filter(|cell| operation::touches_names(&cell.cell)).collect();
     let in_memory = |cell: &&&CellSummary| cell.flags().contains(&&Flag::NamesInMemory);
-    let cold = asking.iter().filter(|cell| cell.cell.cache == "cold").count();
+    let cold = asking.iter().filter(|cell| cell.names_are_dropped()).count();
     let words = if asking.is_empty() {
         return None;
     } else if asking.iter().any(in_memory) {
-        "in memory, and could not be dropped (root only)"
+        "in memory, or their blocks on the device were (root with access to the device drops them)"
     } else if cold == asking.len() {
         "dropped before each repetition"
     } else if cold > 0 {
-        "dropped before each cold repetition, as they were before others"
+        "dropped before some cold cells, as they were before others"
     } else {
         "as they were: in memory for all that is known"
     };
@@ -109,7 +115,7 @@ fn below(record: &RunRecord, target: &Target) -> Vec<&'static str> {
     }
     if has_server(kind) {
         tiers.push("the server's cache");
-    } else {
+    } else if fact(target, "backing_file").is_none() && memory_device(target).is_none() {
         tiers.push(match is_virtual_disk(record, target) {
             Some(true) => "the hypervisor's cache below the virtual disk",
             Some(false) => "the device's cache",
@@ -143,8 +149,37 @@ pub(crate) fn below_in_short(record: &RunRecord, summary: &Summary) -> Option<St
             }
         }
     }
+    if tiers.is_empty() {
+        return None;
+    }
     let words = tiers.into_iter().map(|(tier, names)| format!("{tier} ({})", names.join(", ")));
     Some(format!("{} not excluded (reads repeat)", words.collect::<Vec<_>>().join(", ")))
+}
+
+/// What lies below each loop device that was measured, which no proof of this run reaches.
+pub(crate) fn backing_files(summary: &Summary) -> Vec<String> {
+    let is_measured = |target: &&Target| measured(summary, target).next().is_some();
+    let storage = summary.targets.iter().filter(|target| target.storage);
+    let mut files: Vec<String> = storage.filter(is_measured).filter_map(backing_file).collect();
+    files.dedup();
+    files
+}
+
+fn backing_file(target: &Target) -> Option<String> {
+    let path = fact(target, "backing_file")?;
+    Some(format!("loop device over {path}: this machine's cache of that file not excluded"))
+}
+
+/// Name of the device below a target, where that is memory; empty where the record does not name it.
+pub(crate) fn memory_device(target: &Target) -> Option<&str> {
+    let is_memory = fact(target, "medium") == Some("memory");
+    is_memory.then(|| fact(target, "device").unwrap_or_default())
+}
+
+/// Whether the file system stores fewer bytes than it holds.
+pub(crate) fn compresses(target: &Target) -> bool {
+    let kind = fact(target, "file_system").unwrap_or_default();
+    COMPRESSING.iter().any(|name| kind.starts_with(name))
 }
 
 /// Whether any cell may have read bytes of its dataset twice from this target.
@@ -260,7 +295,8 @@ mod tests {
                 builder.edit_reps("c", |rep| rep.cache.names_dropped = Some(dropped));
             }
         };
-        let words = "disk: names and inodes: in memory, and could not be dropped (root only)";
+        let words = "disk: names and inodes: in memory, or their blocks on the device were (root with access to the \
+                     device drops them)";
         assert_eq!(summary(&[], None, files(false)).tiers[1], words);
         assert_eq!(
             summary(&[], None, files(true)).tiers[1],
@@ -285,5 +321,27 @@ mod tests {
         assert_eq!(summary.tiers, Vec::<String>::new());
         let words = "the device's and the hypervisor's cache not excluded (reads repeat)";
         assert_eq!(summary.not_tested[2], words);
+    }
+
+    #[test]
+    fn a_loop_device_has_this_machines_cache_of_its_file_below_it() {
+        let facts = [("device", "loop0"), ("backing_file", "/data/disk.img")];
+        let summary = summary(&facts, Some("kvm"), |_| {});
+        let words = "loop device over /data/disk.img: this machine's cache of that file not excluded";
+        assert_eq!(summary.not_tested[2..], [words]);
+        assert_eq!(summary.tiers[1..], [format!("disk: {words}")]);
+    }
+
+    #[test]
+    fn a_device_that_is_memory_has_no_verdict() {
+        let facts = [("device", "zram0"), ("medium", "memory")];
+        let confirmed = |builder: &mut Builder| {
+            (0..3).for_each(|number| builder.push(crate::fixture::confirmation("c", number, 2e9)));
+        };
+        let summary = summary(&facts, None, confirmed);
+        let verdict = &summary.verdicts[0];
+        assert!(verdict.sentence().starts_with("the device is memory (zram) at depth 8"), "{verdict:?}");
+        assert_eq!((verdict.judgement, verdict.feeds), (feed::Judgement::Uncertain, None));
+        assert!(!summary.not_tested.iter().any(|words| words.contains("hypervisor")));
     }
 }

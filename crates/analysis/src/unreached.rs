@@ -1,12 +1,14 @@
 //! Other ways of reading a target that do not reach the line, said next to its verdict.
 
 use crate::curve::Panel;
+use crate::figures::Figures;
 use crate::summary::{CellSummary, Summary};
+use feed::counted_noun;
 
 /// Ways told one by one; the others are counted.
 const TOLD_MAX: usize = 3;
 
-/// `not at 256 KiB samples: 36-60 % of its line`, the furthest from its line first, and at most three of them.
+/// `not at 256 KiB samples (depths 1-32: 36 to 60 % of its line)`, the furthest from its line first, and at most three of them.
 ///
 /// Of the ways in which `judged`'s target was read from storage, all but that of `judged` itself.
 pub(crate) fn beside(summary: &Summary, judged: &CellSummary) -> Vec<String> {
@@ -24,13 +26,28 @@ pub(crate) fn beside(summary: &Summary, judged: &CellSummary) -> Vec<String> {
     told
 }
 
+/// `clears at 128 KiB blocks from depth 2`, of the first other way that reaches the line; the others are counted.
+pub(crate) fn clearing(summary: &Summary, judged: &CellSummary) -> Option<String> {
+    let own = summary.panels.iter().find(|panel| panel.holds(judged))?;
+    let others = summary.panels.iter().filter(|panel| !panel.holds(judged) && panel.cache != "warm");
+    let mut clearing = others.filter_map(|panel| {
+        let way = Way::of(summary, panel, &judged.cell.target)?;
+        Some(format!("clears at {} from depth {}", difference(panel, own), way.reaches_from?))
+    });
+    let first = clearing.next()?;
+    let more = clearing.count();
+    Some(if more > 0 { format!("{first}, and in {}", counted_noun(more as u64, "other way")) } else { first })
+}
+
 /// One way in which a target was read, against its line.
 struct Way<'a> {
     panel: &'a Panel,
     /// Lowest and highest mean of a cell, by the line.
     range: (f64, f64),
-    /// Whether a cell clears the line, and nothing forbids to say so.
-    reaches: bool,
+    /// Shallowest and deepest depth with figures.
+    depths: (u32, u32),
+    /// The shallowest depth that clears the line where nothing forbids to say so; absent when none does.
+    reaches_from: Option<u32>,
 }
 
 impl<'a> Way<'a> {
@@ -39,21 +56,36 @@ impl<'a> Way<'a> {
         let curves = panel.curves.iter().filter(|curve| curve.target == target);
         let cells: Vec<&CellSummary> =
             curves.flat_map(|curve| &curve.cells).map(|index| &summary.cells[*index]).collect();
-        let shares: Vec<f64> = cells.iter().filter_map(|cell| cell.figures()?.of_line).collect();
-        let range = (shares.iter().copied().reduce(f64::min)?, shares.iter().copied().reduce(f64::max)?);
-        let reaches =
-            cells.iter().any(|cell| cell.clears() && cell.figures().is_some_and(crate::Figures::is_valid));
-        Some(Self { panel, range, reaches })
+        let measured = || cells.iter().filter_map(|cell| Some((cell.cell.queue_depth, cell.figures()?)));
+        let shares = || measured().filter_map(|(_, figures)| figures.of_line);
+        let depths = || measured().map(|(depth, _)| depth);
+        let range = (shares().reduce(f64::min)?, shares().reduce(f64::max)?);
+        let clearing =
+            cells.iter().filter(|cell| cell.clears() && cell.figures().is_some_and(Figures::is_valid));
+        let reaches_from = clearing.map(|cell| cell.cell.queue_depth).min();
+        Some(Self { panel, range, depths: (depths().min()?, depths().max()?), reaches_from })
     }
 
     /// The share of its best cell, and the words; nothing when it reaches the line.
     fn words(&self, own: &Panel) -> Option<(f64, String)> {
         let (low, high) = self.range;
         let not = if high < 1.0 { "not" } else { "not proven" };
+        let way = difference(self.panel, own);
         let (from, to) = (points(low), points(high));
-        let range = if from == to { to } else { format!("{from}-{to}") };
-        let words = format!("{not} at {}: {range} % of its line", difference(self.panel, own));
-        (!self.reaches).then_some((high, words))
+        let words = if from == to {
+            format!("{not} at {way}: {to} % of its line")
+        } else {
+            format!("{not} at {way} ({}: {from} to {to} % of its line)", self.depth_words())
+        };
+        self.reaches_from.is_none().then_some((high, words))
+    }
+
+    /// `depths 1-32`, `depth 8`.
+    fn depth_words(&self) -> String {
+        match self.depths {
+            (one, same) if one == same => format!("depth {one}"),
+            (first, last) => format!("depths {first}-{last}"),
+        }
     }
 }
 
@@ -84,6 +116,12 @@ mod tests {
 
     /// A need without a size, and one cell for each share of the line, of ever larger samples.
     fn unreached(shares: &[f64], edit: impl FnOnce(&mut Builder)) -> Vec<String> {
+        let mut words = Vec::new();
+        unreached_of(shares, edit, |verdict| words.clone_from(&verdict.unreached));
+        words
+    }
+
+    fn unreached_of(shares: &[f64], edit: impl FnOnce(&mut Builder), read: impl FnOnce(&crate::Verdict)) {
         let mut builder = Builder::new();
         builder.run.need = need_in_bytes(1e9);
         for (index, share) in shares.iter().enumerate() {
@@ -98,7 +136,7 @@ mod tests {
             }
         }
         edit(&mut builder);
-        summarise(&builder.record()).verdicts[0].unreached.clone()
+        read(&summarise(&builder.record()).verdicts[0]);
     }
 
     #[test]
@@ -117,9 +155,31 @@ mod tests {
             (0..3).for_each(|number| builder.push(rep("deep", number, 0.805 * Builder::LINE_BPS)));
         };
         let words = unreached(&[0.05, 0.365, 0.705], deeper);
-        let expected =
-            ["not at 4 KiB samples: 70 % of its line", "not at 2 KiB samples: 36-80 % of its line"];
+        let expected = [
+            "not at 4 KiB samples: 70 % of its line",
+            "not at 2 KiB samples (depths 8-32: 36 to 80 % of its line)",
+        ];
         assert_eq!(words, expected);
+    }
+
+    #[test]
+    fn the_ways_that_clear_are_named_beside_a_verdict_that_starves() {
+        let confirmed = |shares: &[f64]| {
+            let shares = shares.to_vec();
+            let edit = |builder: &mut Builder| {
+                (0..3).for_each(|n| {
+                    builder.push(crate::fixture::confirmation("c0", n, 0.4 * Builder::LINE_BPS));
+                });
+            };
+            let mut sentence = String::new();
+            unreached_of(&shares, edit, |verdict| sentence = verdict.sentence());
+            sentence
+        };
+        let one = confirmed(&[0.4, 1.5]);
+        assert!(one.contains("; clears at 2 KiB samples from depth 8; 1 KiB samples"), "{one}");
+        let two = confirmed(&[0.4, 1.5, 1.6]);
+        assert!(two.contains("; clears at 2 KiB samples from depth 8, and in 1 other way"), "{two}");
+        assert!(!confirmed(&[0.4, 0.5]).contains("clears"));
     }
 
     #[test]

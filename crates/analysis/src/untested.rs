@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 
 use record::{Dataset, RunRecord, Target, counter};
 
-use crate::flag::{Flag, counted_noun, percent};
+use feed::counted_noun;
+
+use crate::flag::{Flag, percent};
 use crate::operation;
 use crate::pressure;
 use crate::repetitions::counted;
 use crate::summary::{CellSummary, Lines, Measurement, Summary};
 use crate::tiers::{self, fact, has_own_cache, has_server, is_of_first_format, is_read_again};
-use crate::validity::{is_known, resident_after};
+use crate::validity::{is_known, left_after};
 
 /// Clock sources that the kernel lets a process read by itself (vDSO).
 const FAST_CLOCKS: [&str; 5] =
@@ -33,6 +35,7 @@ pub(crate) fn not_tested(record: &RunRecord, lines: &Lines<'_>, summary: &Summar
     } else {
         tiers::below_in_short(record, summary)
     });
+    list.extend(tiers::backing_files(summary));
     let limited = summary.cells.iter().filter(|cell| is_client_limited(cell)).count();
     if limited > 0 {
         list.push(format!(
@@ -48,23 +51,41 @@ pub(crate) fn not_tested(record: &RunRecord, lines: &Lines<'_>, summary: &Summar
     list
 }
 
-/// Nothing to say where every verdict rests on whole files, opened one by one.
-fn opening(lines: &Lines<'_>, summary: &Summary) -> Option<String> {
+/// How the measured cells came to their files. Nothing to say where every verdict rests on whole files, opened one by
+/// one by names that were not in memory; nor where no file was read.
+fn opening(lines: &Lines<'_>, summary: &Summary) -> Vec<String> {
     let judged: Vec<&CellSummary> = summary.cells.iter().filter(|cell| summary.is_judged(cell)).collect();
-    if !judged.is_empty() && judged.iter().all(|cell| cell.reads_whole_files()) {
-        return None;
-    }
+    let (whole, held): (Vec<&CellSummary>, Vec<&CellSummary>) =
+        judged.into_iter().partition(|cell| cell.reads_whole_files());
+    let by_known_names = whole.iter().any(|cell| !cell.names_are_dropped());
+    let names = by_known_names.then(|| "opening with names not in memory".to_owned());
+    let is_said = (whole.is_empty() || !held.is_empty()) && reads_files_held_open(summary);
+    is_said.then(|| held_open(lines, summary)).into_iter().chain(names).collect()
+}
+
+/// Whether any cell reads files that it holds open: not where names alone were looked up, or a device was read.
+fn reads_files_held_open(summary: &Summary) -> bool {
+    let any_storage = summary.cells.iter().any(|cell| cell.storage);
+    let is_device = |cell: &CellSummary| {
+        let target = summary.targets.iter().find(|target| target.name == cell.cell.target);
+        target.is_some_and(|target| fact(target, "device_node").is_some())
+    };
+    let mut cells = summary.cells.iter().filter(|cell| cell.storage || !any_storage);
+    summary.cells.is_empty() || cells.any(|cell| !operation::is_metadata(&cell.cell) && !is_device(cell))
+}
+
+fn held_open(lines: &Lines<'_>, summary: &Summary) -> String {
     let is_held_open = |name: &str| {
         summary.cell(name).is_some_and(|cell| cell.storage && !operation::touches_names(&cell.cell))
     };
     let reps = lines.reps.iter().filter(|rep| is_held_open(&rep.cell));
-    Some(match reps.map(|rep| counted(rep, counter::OPENS)).sum::<u64>() {
+    match reps.map(|rep| counted(rep, counter::OPENS)).sum::<u64>() {
         0 => "opening files per sample (files are held open)".to_owned(),
         opens => {
             let opens = counted_noun(opens, "read");
             format!("opening a file for each sample ({opens} opened theirs, the others found it open)")
         }
-    })
+    }
 }
 
 /// The caches behind the page cache that may have held what was read again, in the words of records of format 1.0;
@@ -152,6 +173,11 @@ fn completeness_notes(record: &RunRecord, lines: &Lines<'_>) -> Vec<String> {
     notes
 }
 
+/// Share of a dataset's bytes without storage.
+pub(crate) fn unallocated_share(dataset: &Dataset) -> f64 {
+    dataset.unallocated_bytes as f64 / dataset.bytes.max(1) as f64
+}
+
 /// What of a user's files is not read, or not from the device.
 fn left_out_notes(dataset: &Dataset) -> Vec<String> {
     let mut notes = Vec::new();
@@ -161,7 +187,7 @@ fn left_out_notes(dataset: &Dataset) -> Vec<String> {
             if dataset.empty_files == 1 { "holds nothing and was" } else { "hold nothing and were" };
         notes.push(format!("{files} of {} {left_out} left out", dataset.target));
     }
-    let share = dataset.unallocated_bytes as f64 / dataset.bytes as f64;
+    let share = unallocated_share(dataset);
     if share > UNALLOCATED_SAID {
         notes.push(format!(
             "{} of the bytes of {} have no storage allocated (holes, compression): reading them brings fewer bytes \
@@ -185,7 +211,7 @@ fn memory_note(target: &Target) -> Option<String> {
 fn unproven_note(lines: &Lines<'_>, summary: &Summary) -> Option<String> {
     let is_bypass = |cell: &&CellSummary| cell.storage && cell.cell.cache == "bypass";
     let is_unproven = |cell: &&CellSummary| {
-        lines.reps.iter().any(|rep| rep.cell == cell.cell.cell && resident_after(rep).is_none())
+        lines.reps.iter().any(|rep| rep.cell == cell.cell.cell && left_after(rep).is_none())
     };
     let unproven = summary.cells.iter().filter(is_bypass).filter(is_unproven);
     let targets: BTreeSet<&str> = unproven.map(|cell| cell.cell.target.as_str()).collect();
@@ -345,6 +371,44 @@ mod tests {
         assert_eq!(list[1], words);
         builder.run.targets[0].storage = false;
         assert!(summarise(&builder.record()).not_tested[1].contains("files are held open"));
+    }
+
+    #[test]
+    fn opening_is_not_named_where_no_file_is_held_open() {
+        let says = |edit: &dyn Fn(&mut Builder)| {
+            let mut builder = builder();
+            edit(&mut builder);
+            summarise(&builder.record()).not_tested.iter().any(|words| words.contains("held open"))
+        };
+        assert!(says(&|_| {}));
+        assert!(!says(&|builder| builder.edit_cell("c", |cell| cell.operation = "stat".to_owned())));
+        let device = |builder: &mut Builder| {
+            let fact = record::Fact { name: "device_node".to_owned(), value: "/dev/vdb".to_owned() };
+            builder.run.targets[0].facts.push(fact);
+        };
+        assert!(!says(&device));
+    }
+
+    #[test]
+    fn names_in_memory_are_not_tested_by_files_that_are_opened() {
+        let list = |dropped| {
+            let mut builder = crate::fixture::confirmed_at(&[1.1; 3]);
+            builder.edit_cell("c", |cell| {
+                (cell.operation, cell.cache) = ("read_file".to_owned(), "cold".to_owned());
+            });
+            builder.edit_reps("c", |rep| rep.cache.names_dropped = dropped);
+            let summary = summarise(&builder.record());
+            (summary.not_tested[1..2].join(""), summary.verdicts[0].conditions.clone().unwrap())
+        };
+        let unproven =
+            ("opening with names not in memory", "files opened one by one, names possibly in memory");
+        for dropped in [None, Some(false)] {
+            let (not_tested, conditions) = list(dropped);
+            assert_eq!((not_tested.as_str(), conditions.as_str()), unproven);
+        }
+        let (not_tested, conditions) = list(Some(true));
+        assert!(!not_tested.contains("opening"), "{not_tested}");
+        assert_eq!(conditions, "files opened one by one");
     }
 
     #[test]

@@ -4,10 +4,11 @@ use record::{Ceiling, Cell, Measure, Outcome, Rep, counter};
 
 use crate::figures::Context;
 use crate::figures::names_dropped;
-use crate::flag::{Flag, Gravity, TURNS_MIN};
+use crate::flag::{Flag, GIVEN_UP_MAX, Gravity, TURNS_MIN};
 use crate::operation;
-use crate::paced::{LAG_SHARE_MAX, Paced};
+use crate::paced::{LAG_SHARE_MAX, Paced, in_flight};
 use crate::repetitions::{Repetitions, by_kind, counted};
+use crate::system::{Reconciliation, SystemFigures};
 
 /// Share of the null ceiling above which the client, not the storage, is being measured.
 const CEILING_SHARE_MAX: f64 = 0.70;
@@ -27,12 +28,18 @@ const DROPPED_RESIDENT_MAX: f64 = 0.01;
 const MERGED_MIN: f64 = 1.05;
 /// Bytes that the device read by those of this process, above which its requests are not of this process alone.
 const OTHERS_MIN: f64 = 1.02;
+/// Share of the bytes asked that storage was not asked for, from which on holes in the files matter.
+const HOLES_MIN: f64 = 0.02;
+/// Share of a dataset's bytes without storage from which on its files have holes.
+const UNALLOCATED_MIN: f64 = 0.01;
 /// Share of reads that opened a file, from which on it is said.
 const OPENED_SHARE_MIN: f64 = 0.01;
+/// What the arrivals offer by what they were to offer, below which a window holds too little of its schedule.
+const REAL_SHARE_MIN: f64 = 0.95;
 /// Kind of error of a read that held something else than what was written.
 const CORRUPT: &str = "corrupt";
 /// A window shorter than this is too short whatever was planned, nanoseconds.
-const WINDOW_NS_MIN: u64 = 100_000_000;
+pub(crate) const WINDOW_NS_MIN: u64 = 100_000_000;
 /// Share of processor time taken by the hypervisor above which it is said.
 const STEAL_SHARE_MAX: f64 = 0.05;
 
@@ -84,6 +91,7 @@ pub(crate) fn flags(context: &Context<'_>, reps: &Repetitions<'_>, client: Clien
         clamped(used),
         opened(cell, used),
         names_in_memory(cell, storage, used),
+        in_memory(context),
         merged(cell, used),
         cell.stands_in_for.clone().map(|asked| Flag::StandsIn { asked }),
     ]
@@ -118,11 +126,11 @@ fn cache(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
             resident.is_none_or(|share| share < WARM_RESIDENT_MIN).then_some(Flag::NotWarm { resident })
         }
         "bypass" => {
-            let resident = used.iter().filter_map(|rep| resident_after(rep)).reduce(f64::max)?;
+            let resident = used.iter().filter_map(|rep| left_after(rep)).reduce(f64::max)?;
             (resident > BYPASSED_RESIDENT_MAX).then_some(Flag::NotBypassed { resident })
         }
         "dontcache" => {
-            let around = |rep: &&Rep| Some(resident_before(rep)?.max(resident_after(rep)?));
+            let around = |rep: &&Rep| Some(left(rep, rep.cache.before_bytes)?.max(left_after(rep)?));
             let shares: Option<Vec<f64>> = used.iter().map(around).collect();
             let resident = shares.and_then(|shares| shares.into_iter().reduce(f64::max));
             resident.is_none_or(|share| share > DROPPED_RESIDENT_MAX).then_some(Flag::NotDropped { resident })
@@ -136,9 +144,20 @@ pub(crate) fn resident_before(rep: &Rep) -> Option<f64> {
     resident(rep, rep.cache.before_bytes)
 }
 
-/// Share of the dataset resident after a repetition; `None` when nothing could tell.
-pub(crate) fn resident_after(rep: &Rep) -> Option<f64> {
-    resident(rep, rep.cache.after_bytes)
+/// Bytes resident after a repetition whose reads leave nothing, by what they could have left; `None` when nothing
+/// could tell.
+pub(crate) fn left_after(rep: &Rep) -> Option<f64> {
+    left(rep, rep.cache.after_bytes)
+}
+
+/// A repetition that read a small part of its dataset can leave no more than that: the dataset would hide it.
+fn left(rep: &Rep, bytes: Option<u64>) -> Option<f64> {
+    let by_dataset = resident(rep, bytes)?;
+    let (ops, read) = (counted(rep, counter::OPS) as f64, counted(rep, counter::BYTES) as f64);
+    let read = read + counted(rep, counter::WARMUP_OPS) as f64 * read / ops;
+    let total = rep.cache.total_bytes as f64;
+    let is_part = read > 0.0 && read < total;
+    Some(if is_part { (by_dataset * total / read).min(1.0) } else { by_dataset })
 }
 
 fn resident(rep: &Rep, bytes: Option<u64>) -> Option<f64> {
@@ -163,15 +182,19 @@ fn too_short(used: &[&Rep], measure: &Measure) -> Option<Flag> {
     Some(Flag::TooShort { repetitions: short.len() as u32, window_ns })
 }
 
-/// An open loop does not live by the turns of its queue: it issues when its schedule says so.
 fn few_turns(used: &[&Rep], cell: &Cell) -> Option<Flag> {
-    if cell.pace.is_some() {
-        return None;
-    }
-    let turns = |rep: &&Rep| counted(rep, counter::OPS) as f64 / f64::from(cell.queue_depth.max(1));
-    let few: Vec<f64> = used.iter().map(turns).filter(|turns| *turns < TURNS_MIN).collect();
+    let few: Vec<f64> = used.iter().map(|rep| turns(rep, cell)).filter(|turns| *turns < TURNS_MIN).collect();
     let fewest = few.iter().copied().reduce(f64::min)?;
     Some(Flag::FewTurns { repetitions: few.len() as u32, turns: fewest })
+}
+
+/// An open loop fills no queue of its own: what it keeps in flight is what its reads take, and turns are arrivals by
+/// that.
+fn turns(rep: &Rep, cell: &Cell) -> f64 {
+    if cell.pace.is_none() {
+        return counted(rep, counter::OPS) as f64 / f64::from(cell.queue_depth.max(1));
+    }
+    counted(rep, counter::ARRIVALS) as f64 / in_flight(rep).unwrap_or(1.0).max(1.0)
 }
 
 /// Reads that failed; those that held wrong bytes are a flag of their own.
@@ -240,7 +263,30 @@ fn opened(cell: &Cell, used: &[&Rep]) -> Option<Flag> {
 }
 
 fn names_in_memory(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
-    (storage && names_dropped(cell, used) == Some(false)).then_some(Flag::NamesInMemory)
+    // Names that were dropped, and of which nothing was read from storage, were somewhere in memory all the same.
+    let read_nothing = operation::is_metadata(cell)
+        && cell.cache == "cold"
+        && used.iter().all(|rep| rep.system.process_read_bytes == Some(0));
+    let kept = names_dropped(cell, used) == Some(false) || read_nothing;
+    (storage && kept).then_some(Flag::NamesInMemory)
+}
+
+/// Storage that is memory says nothing of storage.
+fn in_memory(context: &Context<'_>) -> Option<Flag> {
+    let kind = context.memory_device.filter(|_| context.storage)?;
+    Some(Flag::InMemory { kind: kind.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned() })
+}
+
+/// Bytes that were asked, and that the kernel did not read for them although nothing of them was in memory. Where
+/// nothing counts what is read, the holes of the files are all that is known.
+pub(crate) fn not_from_storage(context: &Context<'_>, system: Option<&SystemFigures>) -> Option<Flag> {
+    let system = system?;
+    let is_uncounted = system.reconciliation.contains(&Reconciliation::NothingCounted);
+    let cache_share = system.cache_share.or_else(|| is_uncounted.then_some(context.unallocated_share));
+    let reaches = context.storage && matches!(context.cell.cache.as_str(), "cold" | "bypass" | "dontcache");
+    let share = cache_share.filter(|share| *share > HOLES_MIN)?;
+    let is_told = reaches && context.unallocated_share > UNALLOCATED_MIN;
+    is_told.then_some(Flag::NotFromStorage { share, compresses: context.compresses })
 }
 
 /// Reads that lie side by side and are submitted together reach the device as one: it then sees larger requests and
@@ -267,18 +313,28 @@ fn others_read(rep: &Rep) -> bool {
 }
 
 /// What may be wrong with an open loop.
-pub(crate) fn paced(paced: &Paced) -> Vec<Flag> {
-    let late = paced.lag_p99_ns.zip(paced.issued_p99_ns);
-    let late = late.filter(|(lag, response)| *lag as f64 > LAG_SHARE_MAX * *response as f64);
-    let late = late.map(|(lag_p99_ns, response_p99_ns)| Flag::LateClient {
-        lag_p99_ns,
-        response_p99_ns,
-        not_issued: paced.not_issued,
-    });
+pub(crate) fn paced(paced: &Paced, cell: &Cell) -> Vec<Flag> {
+    let pace = cell.pace.as_ref();
+    let in_steps = pace.is_some_and(|pace| pace.arrivals == "batch");
+    let offered_less = (paced.real_share < REAL_SHARE_MIN)
+        .then_some(Flag::OfferedLess { share: paced.real_share, in_steps });
     let not_served = paced.not_served();
     let share = not_served as f64 / paced.arrivals as f64;
     let short = (not_served > 0).then_some(Flag::NotServed { arrivals: not_served, share });
-    late.into_iter().chain(short).collect()
+    let spins = pace.is_some_and(|pace| pace.spin_ns > 0);
+    offered_less.into_iter().chain(late_client(paced, spins)).chain(short).collect()
+}
+
+fn late_client(paced: &Paced, spins: bool) -> Option<Flag> {
+    let both = paced.lag_p99_ns.zip(paced.issued_p99_ns);
+    let late = both.filter(|(lag, response)| *lag as f64 > LAG_SHARE_MAX * *response as f64);
+    let given_up = paced.given_up as f64 / paced.arrivals as f64;
+    (late.is_some() || given_up > GIVEN_UP_MAX).then_some(Flag::LateClient {
+        lag_and_response_p99_ns: late,
+        not_issued: paced.not_issued,
+        given_up,
+        spins,
+    })
 }
 
 #[cfg(test)]

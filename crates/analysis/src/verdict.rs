@@ -7,7 +7,9 @@ use feed::{Interval, Judgement};
 use crate::choose;
 use crate::curve::{Panel, Shape};
 use crate::figures::Figures;
-use crate::flag::{Flag, Gravity, percent};
+use crate::flag::{Flag, Gravity, of_line, percent};
+use crate::operation;
+use crate::paced::Percentile;
 use crate::summary::{CellSummary, Lines, Measurement, Summary};
 use crate::unreached;
 
@@ -20,7 +22,7 @@ pub struct Verdict {
     pub judgement: Judgement,
     /// The cell it rests on; absent when nothing was measured.
     pub cell: Option<String>,
-    /// Engine of that cell.
+    /// Engine of that cell, with what the kernel was told of a map.
     pub engine: Option<String>,
     /// Depth of that cell.
     pub queue_depth: Option<u32>,
@@ -36,6 +38,8 @@ pub struct Verdict {
     pub feeds: Option<u32>,
     /// Other ways in which the target was read from storage and does not reach the line, in words.
     pub unreached: Vec<String>,
+    /// The ways that do reach it, in one clause; absent when none does.
+    pub clears: Option<String>,
     /// Why the judgement is this one.
     pub cause: Cause,
 }
@@ -116,7 +120,7 @@ fn unjudged_reason(summary: &Summary, target: &str) -> Option<String> {
     let cells = || summary.cells.iter().filter(|cell| cell.cell.target == target);
     let offers = cells().filter_map(|cell| cell.figures()?.paced?.of_line);
     if let Some(most) = offers.reduce(f64::max) {
-        return Some(format!("offers {} of the line: no verdict", percent(most)));
+        return Some(format!("offers {} of the line: no verdict", of_line(most)));
     }
     let mut words: Vec<&str> =
         cells().filter(|cell| cell.operations().is_some()).map(|cell| cell.cell.operation.as_str()).collect();
@@ -130,7 +134,7 @@ fn of_target(summary: &Summary, lines: &Lines<'_>, target: &str, chosen: Option<
         target: target.to_owned(),
         judgement: Judgement::Uncertain,
         cell: chosen.map(|cell| cell.cell.cell.clone()),
-        engine: chosen.map(|cell| cell.cell.engine.clone()),
+        engine: chosen.map(CellSummary::engine_label),
         queue_depth: chosen.map(|cell| cell.cell.queue_depth),
         conditions: chosen.and_then(|cell| conditions(summary, cell)),
         need: summary.need.as_ref().map_or_else(|_| String::new(), |need| need.label.clone()),
@@ -138,6 +142,7 @@ fn of_target(summary: &Summary, lines: &Lines<'_>, target: &str, chosen: Option<
         line_samples_per_s: chosen.and_then(|cell| cell.line).map(|line| line.samples_per_s),
         feeds: None,
         unreached: chosen.map_or_else(Vec::new, |cell| unreached::beside(summary, cell)),
+        clears: chosen.and_then(|cell| unreached::clearing(summary, cell)),
         cause: Cause::NothingMeasured { reason: first_reason(summary, target) },
     };
     if let Some(cell) = chosen {
@@ -195,6 +200,9 @@ impl Verdict {
         }
         if let Cause::Short { shape: Some(shape), .. } = &self.cause {
             parts.push(shape.words());
+        }
+        if matches!(self.cause, Cause::Short { .. }) {
+            parts.extend(self.clears.clone());
         }
         if let Cause::Flagged(flag) = &self.cause {
             parts.push(flag.advice().to_owned());
@@ -288,11 +296,6 @@ fn accelerators_fed(figures: &Figures, line: f64, accelerators: u32) -> Option<u
     Some(feed::accelerators_fed(interval.low, line, accelerators))
 }
 
-fn panel_of<'a>(summary: &'a Summary, cell: &CellSummary) -> Option<&'a Panel> {
-    let index = summary.cells.iter().position(|other| other.cell.cell == cell.cell.cell)?;
-    summary.panels.iter().find(|panel| panel.curves.iter().any(|curve| curve.cells.contains(&index)))
-}
-
 fn is_first_to_clear(summary: &Summary, cell: &CellSummary) -> bool {
     let index = summary.cells.iter().position(|other| other.cell.cell == cell.cell.cell);
     let curves = summary.panels.iter().flat_map(|panel| &panel.curves);
@@ -307,33 +310,48 @@ fn shape_of(summary: &Summary, cell: &CellSummary) -> Option<Shape> {
 
 /// In words, when without them the verdict could be taken for another way of reading the target.
 fn conditions(summary: &Summary, cell: &CellSummary) -> Option<String> {
-    let ways = summary
-        .panels
-        .iter()
-        .filter(|panel| panel.curves.iter().any(|curve| curve.target == cell.cell.target));
-    if let (Some(pace), Some(figures)) = (&cell.cell.pace, cell.figures()) {
-        return paced_words(pace, figures);
-    }
-    if cell.cell.cache == "warm" {
-        return Some("from the client's page cache (warm), not from storage".to_owned());
-    }
+    let fresh = cell.confirmed.as_ref().and_then(Measurement::figures);
+    let figures = fresh.or_else(|| cell.figures());
+    let paced = cell.cell.pace.as_ref().zip(figures).and_then(|(pace, figures)| paced_words(pace, figures));
+    let way = if cell.cell.cache == "warm" {
+        Some("from the client's page cache (warm), not from storage".to_owned())
+    } else {
+        has_other_ways(summary, cell).then(|| Panel::of(cell).conditions())
+    };
     let files = cell.reads_whole_files().then(|| files_words(cell));
-    let way = (ways.count() > 1).then(|| panel_of(summary, cell).map(Panel::conditions)).flatten();
-    let parts: Vec<String> = way.into_iter().chain(files).collect();
+    let parts: Vec<String> = paced.into_iter().chain(way).chain(files).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Whether the cell's target was read in another way too.
+fn has_other_ways(summary: &Summary, cell: &CellSummary) -> bool {
+    let own = Panel::of(cell);
+    let of_target = summary.cells.iter().filter(|other| other.cell.target == cell.cell.target);
+    of_target.filter(|other| !operation::is_metadata(&other.cell)).any(|other| !own.is_way_of(other))
 }
 
 /// What a verdict by whole files rests on, besides the reads.
 fn files_words(cell: &CellSummary) -> String {
-    let in_memory = cell.flags().contains(&&Flag::NamesInMemory);
-    let names = if in_memory { ", their names in memory" } else { "" };
+    let names = if cell.names_are_dropped() { "" } else { ", names possibly in memory" };
     format!("files opened one by one{names}")
 }
 
-/// `offered 100 % of the line, constant arrivals`.
+/// `offered 100 % of the line, constant arrivals`, `served 62 % of 300 % of the line, ...; response p99 not served`.
 fn paced_words(pace: &record::Pace, figures: &Figures) -> Option<String> {
-    let of_line = figures.paced?.of_line?;
-    Some(format!("offered {} of the line, {} arrivals", percent(of_line), pace.arrivals))
+    let paced = figures.paced?;
+    let line = of_line(paced.of_line?);
+    let did = if paced.keeps_up() {
+        format!("offered {line}")
+    } else {
+        format!("served {} of {line}", cut(paced.kept_share))
+    };
+    let p99 = if paced.response_p99 == Percentile::NotServed { "; response p99 not served" } else { "" };
+    Some(format!("{did} of the line, {} arrivals{p99}", pace.arrivals))
+}
+
+/// Cut and not rounded near the whole: 99.8 % is not all.
+fn cut(share: f64) -> String {
+    if share < 0.99 { percent(share) } else { format!("{:.1} %", (share * 1e3).floor() / 10.0) }
 }
 
 fn first_reason(summary: &Summary, target: &str) -> String {

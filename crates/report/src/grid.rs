@@ -17,6 +17,8 @@ pub(crate) struct Grid {
     /// Headings of the columns that hold figures.
     pub(crate) figures: Vec<String>,
     pub(crate) rows: Vec<GridRow>,
+    /// What must be known of the figures, below them; often empty.
+    pub(crate) foot: String,
 }
 
 /// A row of a table.
@@ -51,6 +53,9 @@ impl Grid {
             } else {
                 page.extend([line, "\n".to_owned(), hanging(&" ".repeat(indent), &note)]);
             }
+        }
+        if !self.foot.is_empty() {
+            page.push_str(&hanging("  ", &ascii(&self.foot)));
         }
         page
     }
@@ -98,6 +103,9 @@ impl Grid {
             let cells = row.names.iter().chain(&row.figures).chain(&blanks).map(|cell| text(cell));
             let cells: Vec<String> = cells.collect();
             lines.push(format!("| {} | {} |", cells.join(" | "), text(&row.note)));
+        }
+        if !self.foot.is_empty() {
+            lines.extend([String::new(), format!("{}.", text(&self.foot))]);
         }
         lines
     }

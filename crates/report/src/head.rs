@@ -2,9 +2,11 @@
 
 use analysis::{DatasetFigures, Panel, Summary};
 use feed::{Demand, Need};
-use record::Target;
+use record::{Dataset, Target};
 
-use crate::number::{counted_noun, times};
+use feed::counted_noun;
+
+use crate::number::times;
 
 /// `8 x h100 resnet50 (MLPerf Storage 2.0, measured): 14,286 samples/s, 1.64 GB/s`.
 pub(crate) fn need(summary: &Summary) -> String {
@@ -61,7 +63,7 @@ pub(crate) fn data(summary: &Summary) -> Vec<String> {
     let is_one = datasets.len() == 1;
     let mut kinds: Vec<Vec<&DatasetFigures>> = Vec::new();
     for figures in datasets {
-        match kinds.iter_mut().find(|kind| are_alike(kind[0], figures)) {
+        match kinds.iter_mut().find(|kind| files(summary, kind[0]) == files(summary, figures)) {
             Some(kind) => kind.push(figures),
             None => kinds.push(vec![figures]),
         }
@@ -70,27 +72,42 @@ pub(crate) fn data(summary: &Summary) -> Vec<String> {
         let targets: Vec<&str> = kind.iter().map(|figures| figures.dataset.target.as_str()).collect();
         let lead = if is_one { String::new() } else { format!("{}: ", targets.join(", ")) };
         let most = kind.iter().filter_map(|figures| figures.reads_per_byte).reduce(f64::max);
-        format!("{lead}{}; {}", files(kind[0]), reads(most, kind.iter().any(|figures| figures.reads_repeat)))
+        format!(
+            "{lead}{}; {}",
+            files(summary, kind[0]),
+            reads(most, kind.iter().any(|figures| figures.reads_repeat))
+        )
     };
     kinds.into_iter().map(sentence).collect()
 }
 
-fn are_alike(a: &DatasetFigures, b: &DatasetFigures) -> bool {
-    files(a) == files(b)
+fn files(summary: &Summary, figures: &DatasetFigures) -> String {
+    let dataset = &figures.dataset;
+    let target = summary.targets.iter().find(|target| target.name == dataset.target);
+    let is_device = target.is_some_and(|target| fact(target, "device_node").is_some());
+    let what = if is_device { device_words(dataset) } else { files_words(dataset) };
+    std::iter::once(what).chain(figures.access.iter().cloned()).collect::<Vec<_>>().join(", ")
 }
 
-fn files(figures: &DatasetFigures) -> String {
-    let dataset = &figures.dataset;
+/// `a device of 512 MiB, samples of 114,660 B`.
+fn device_words(dataset: &Dataset) -> String {
+    let sample = feed::format_bytes(dataset.sample_bytes.max(0.0).round() as u64);
+    format!("a device of {}, samples of {sample}", feed::format_bytes(dataset.bytes))
+}
+
+/// `200,000 files of 114,660 B (22.9 GB)`.
+fn files_words(dataset: &Dataset) -> String {
     let mean = dataset.bytes as f64 / dataset.files.max(1) as f64;
-    let size = if (mean - dataset.sample_bytes).abs() < 1.0 {
+    let mean_words = feed::format_bytes(mean.round() as u64);
+    let size = if let Some(stdev) = dataset.lognormal_stdev_bytes {
+        format!("of {mean_words} on average (lognormal, standard deviation {})", feed::format_bytes(stdev))
+    } else if (mean - dataset.sample_bytes).abs() < 1.0 {
         format!("of {}", feed::format_bytes(dataset.sample_bytes.round() as u64))
     } else {
         let sample = feed::format_bytes(dataset.sample_bytes.max(0.0).round() as u64);
-        format!("of {} on average, samples of {sample}", feed::format_bytes(mean.round() as u64))
+        format!("of {mean_words} on average, samples of {sample}")
     };
-    let total =
-        format!("{} {size} ({})", counted_noun(dataset.files, "file"), feed::format_bytes(dataset.bytes));
-    std::iter::once(total).chain(figures.access.iter().cloned()).collect::<Vec<_>>().join(", ")
+    format!("{} {size} ({})", counted_noun(dataset.files, "file"), feed::format_bytes(dataset.bytes))
 }
 
 fn reads(most: Option<f64>, repeat: bool) -> String {

@@ -1,6 +1,6 @@
 //! A report in Markdown: verdicts first, then every cell.
 
-use analysis::{CellSummary, Figures, Flag, GateResult, Measurement, Summary, gate};
+use analysis::{CellSummary, Figures, GateResult, Measurement, Summary, gate};
 
 use crate::grid::Grid;
 use crate::head;
@@ -101,7 +101,9 @@ fn facts(summary: &Summary) -> String {
     }
     let commit = head.tool.commit.as_ref().map(|commit| format!(" ({commit})")).unwrap_or_default();
     facts.push(("tool", format!("feedline {}{commit}, {} build", head.tool.version, head.tool.profile)));
-    facts.push(("plan", head.plan_hash.clone()));
+    if !head.plan_hash.is_empty() {
+        facts.push(("plan", head.plan_hash.clone()));
+    }
     for target in &summary.targets {
         let facts_of_target: Vec<String> = target
             .facts
@@ -181,10 +183,10 @@ fn confirmed_figures(cell: &CellSummary) -> Option<&Figures> {
 /// Every flag once, with the cells it applies to and what to do.
 fn doubts(summary: &Summary) -> String {
     let mut doubts: Vec<(String, Vec<String>)> = Vec::new();
-    let all = summary.cells.iter().flat_map(flags_of);
-    for (cell, flag) in all {
+    let all = summary.cells.iter().flat_map(|cell| cell.doubts().into_iter().map(move |doubt| (cell, doubt)));
+    for (cell, (flag, words)) in all {
         let advice = flag.advice().to_owned();
-        let line = text(&format!("{cell}: {flag}"));
+        let line = text(&format!("{}: {words}", cell.cell.cell));
         match doubts.iter_mut().find(|(known, _)| *known == advice) {
             Some((_, lines)) => lines.push(line),
             None => doubts.push((advice, vec![line])),
@@ -199,10 +201,6 @@ fn doubts(summary: &Summary) -> String {
         lines.extend(cells.iter().map(|cell| format!("  - {cell}")));
     }
     joined(lines)
-}
-
-fn flags_of(cell: &CellSummary) -> Vec<(&str, &Flag)> {
-    cell.flags().into_iter().map(|flag| (cell.cell.cell.as_str(), flag)).collect()
 }
 
 /// A table with a heading and a line that says what it shows.

@@ -73,15 +73,18 @@ pub(crate) fn times(factor: f64) -> String {
     if factor < 99.5 { two_digits(factor) } else { feed::group_digits(factor.round() as u64) }
 }
 
-/// `1 cell`, `1,200 cells`.
-pub(crate) fn counted_noun(count: u64, noun: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{ending}", feed::group_digits(count))
-}
-
 /// `278 %`.
 pub(crate) fn percent(share: f64) -> String {
     format!("{} %", feed::group_digits((share * 100.0).round() as u64))
+}
+
+/// A share of the line: `278 %`, and `17,665 x` from 10,000 % on.
+pub(crate) fn of_line(share: f64) -> String {
+    match share {
+        ..100.0 => percent(share),
+        ..1e6 => format!("{} x", feed::group_digits(share.round() as u64)),
+        _ => format!("{share:.0e} x"),
+    }
 }
 
 #[cfg(test)]
@@ -111,12 +114,14 @@ mod tests {
     }
 
     #[test]
-    fn factors_and_counts_as_a_reader_says_them() {
+    fn factors_as_a_reader_says_them() {
         assert_eq!([0.4, 2.71, 19.2, 99.7, 1.1e7].map(times), ["0.40", "2.7", "19", "100", "11,000,000"]);
-        assert_eq!(
-            [0, 1, 1_200].map(|count| counted_noun(count, "cell")),
-            ["0 cells", "1 cell", "1,200 cells"]
-        );
+    }
+
+    #[test]
+    fn a_share_of_the_line_is_told_in_times_from_ten_thousand_percent_on() {
+        let written = [0.8, 99.99, 100.0, 17_665.4, 2e7].map(of_line);
+        assert_eq!(written, ["80 %", "9,999 %", "100 x", "17,665 x", "2e7 x"]);
     }
 
     #[test]

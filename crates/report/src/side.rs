@@ -3,34 +3,36 @@
 use analysis::{CellSummary, Figures, Measurement, Operations, Paced, Percentile, Summary};
 
 use crate::grid::{Grid, GridRow};
-use crate::number::{RateUnit, milliseconds, percent, three_digits, two_digits};
+use crate::number::{RateUnit, milliseconds, of_line, percent, three_digits, two_digits};
 
 /// Cells up to which every one of them is shown on a terminal.
 const SHOWN_MAX: usize = 12;
 
 /// Cells that look up or list names.
 pub(crate) fn metadata(summary: &Summary) -> Grid {
+    let cells: Vec<&CellSummary> = summary.metadata().collect();
     let fastest = summary.metadata().filter_map(|cell| Some(cell.operations()?.ops_per_s.mean));
     let (unit, divisor) = match fastest.fold(0.0, f64::max) {
         1e6.. => ("M ops/s", 1e6),
         1e3.. => ("k ops/s", 1e3),
         _ => ("ops/s", 1.0),
     };
-    let row = |cell: &CellSummary| GridRow {
+    let row = |cell: &&CellSummary| GridRow {
         names: vec![
             cell.cell.target.clone(),
             cell.cell.operation.clone(),
-            cell.cell.engine.clone(),
+            cell.engine_label(),
             cell.cell.queue_depth.to_string(),
         ],
         figures: cell.operations().map_or_else(Vec::new, |operations| names_figures(operations, divisor)),
-        note: absent(cell).unwrap_or_else(|| names_note(cell)),
+        note: absent(cell).unwrap_or_else(|| noted([apart(cell, &cells), names_note(cell)])),
     };
     Grid {
         title: "metadata: names looked up (stat) and listed (list); no bytes, no line".to_owned(),
         names: vec!["target", "what", "engine", "QD"],
         figures: [unit, "95 % interval", "p50 ms", "p99 ms"].map(str::to_owned).into(),
-        rows: summary.metadata().map(row).collect(),
+        rows: cells.iter().map(row).collect(),
+        foot: String::new(),
     }
 }
 
@@ -48,8 +50,13 @@ fn names_figures(operations: &Operations, divisor: f64) -> Vec<String> {
 fn names_note(cell: &CellSummary) -> String {
     let entries = cell.operations().and_then(|operations| operations.entries_per_s);
     let entries = entries.map(|rate| format!("{} entries/s", feed::format_count(rate.mean)));
-    let flags = cell.flags().into_iter().map(ToString::to_string);
+    let flags = cell.doubts().into_iter().map(|(_, words)| words);
     entries.into_iter().chain(flags).collect::<Vec<_>>().join("; ")
+}
+
+/// Parts of a note, without the empty ones.
+fn noted<const N: usize>(parts: [String; N]) -> String {
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
 /// Why a cell has no figures.
@@ -63,12 +70,13 @@ fn absent(cell: &CellSummary) -> Option<String> {
 
 /// Cells whose reads begin by a schedule, in a few columns.
 pub(crate) fn paced(summary: &Summary, unit: RateUnit) -> Grid {
-    let row = |cell: &CellSummary| {
+    let cells: Vec<&CellSummary> = summary.paced().collect();
+    let row = |cell: &&CellSummary| {
         let figures = cell.figures().and_then(|figures| Some((figures, figures.paced?)));
         GridRow {
             names: names(cell),
             figures: figures.map_or_else(Vec::new, |(figures, paced)| paced_figures(figures, &paced, unit)),
-            note: absent(cell).unwrap_or_else(|| paced_note(cell, unit)),
+            note: absent(cell).unwrap_or_else(|| noted([apart(cell, &cells), paced_note(cell, unit)])),
         }
     };
     let figures = [unit.name, "of line", "arrivals", "served", "service ms", "response ms", "lag p99"];
@@ -78,12 +86,13 @@ pub(crate) fn paced(summary: &Summary, unit: RateUnit) -> Grid {
                 .to_owned(),
         names: vec!["target", "engine", "QD"],
         figures: figures.map(str::to_owned).into(),
-        rows: summary.paced().map(row).collect(),
+        rows: cells.iter().map(row).collect(),
+        foot: String::new(),
     }
 }
 
-fn names(cell: &CellSummary) -> Vec<String> {
-    vec![cell.cell.target.clone(), cell.cell.engine.clone(), cell.cell.queue_depth.to_string()]
+pub(crate) fn names(cell: &CellSummary) -> Vec<String> {
+    vec![cell.cell.target.clone(), cell.engine_label(), cell.cell.queue_depth.to_string()]
 }
 
 fn paced_figures(figures: &Figures, paced: &Paced, unit: RateUnit) -> Vec<String> {
@@ -96,11 +105,6 @@ fn paced_figures(figures: &Figures, paced: &Paced, unit: RateUnit) -> Vec<String
         pair(&response(paced.response_p50), &response(paced.response_p99)),
         milliseconds(paced.lag_p99_ns),
     ]
-}
-
-/// A share beyond all measure keeps the page's width.
-fn of_line(share: f64) -> String {
-    if share < 1_000.0 { percent(share) } else { format!("{:.0e} %", share * 100.0) }
 }
 
 fn pair(p50: &str, p99: &str) -> String {
@@ -138,33 +142,47 @@ fn paced_note(cell: &CellSummary, unit: RateUnit) -> String {
     let Some(paced) = figures.paced else { return "no arrival was counted".to_owned() };
     let pace = cell.cell.pace.as_ref().map(|pace| format!("{} arrivals", pace.arrivals));
     let below = paced.of_line.filter(|_| !paced.offers_line);
-    let below = below.map(|share| format!("offers {} of the line: no verdict", percent(share)));
-    let achieved = (paced.not_served() > 0).then(|| {
-        let achieved = unit.write(figures.bps.mean);
-        let not_issued = feed::group_digits(paced.not_issued);
-        format!("achieved {achieved} {}; {not_issued} never issued", unit.name)
+    let below = below.map(|share| format!("offers {} of the line: no verdict", of_line(share)));
+    let behind = !paced.keeps_up() && paced.kept_share < paced.served_share();
+    let achieved = (paced.not_served() > 0 || behind).then(|| {
+        let late = if behind { ", the rest after the window" } else { "" };
+        format!("achieved {} {}{late}", unit.write(figures.bps.mean), unit.name)
     });
+    let not_issued =
+        (paced.not_issued > 0).then(|| format!("{} never issued", feed::group_digits(paced.not_issued)));
     let beyond =
         (paced.response_p99 == Percentile::NotServed).then(|| "no p99: its rank was not served".to_owned());
-    let flags = cell.flags().into_iter().map(ToString::to_string);
-    pace.into_iter().chain(below).chain(achieved).chain(beyond).chain(flags).collect::<Vec<_>>().join("; ")
+    let parts = pace.into_iter().chain(below).chain(achieved).chain(not_issued).chain(beyond);
+    let flags = cell.doubts().into_iter().map(|(_, words)| words);
+    parts.chain(flags).collect::<Vec<_>>().join("; ")
 }
 
 /// Where the time of a whole file goes; on a terminal the judged cells alone where there are many.
 pub(crate) fn phases(summary: &Summary, all: bool) -> Grid {
-    let cells: Vec<&CellSummary> =
-        shown(summary, all, |cell| cell.figures().is_some_and(|figures| !figures.phases.is_empty()));
+    let shown =
+        Shown::of(summary, all, |cell| cell.figures().is_some_and(|figures| !figures.phases.is_empty()));
     let row = |cell: &&CellSummary| GridRow {
         names: names(cell),
         figures: cell.figures().map_or_else(Vec::new, |figures| phase_figures(figures, all)),
-        note: apart(cell, &cells),
+        note: apart(cell, &shown.of_kind),
     };
+    let foot = if shown.cells.iter().any(|cell| is_ring(cell)) { RING_FOOT } else { "" };
     Grid {
-        title: "where a file's time goes: p50/p99 of each step, ms".to_owned(),
+        title: format!("where a file's time goes: p50/p99 of each step, ms{}", shown.words()),
         names: vec!["target", "engine", "QD"],
         figures: STEPS.map(str::to_owned).into(),
-        rows: cells.iter().map(row).collect(),
+        rows: shown.cells.iter().map(row).collect(),
+        foot: foot.to_owned(),
     }
+}
+
+/// Why a row of `io_uring` has no step of its own for the size.
+const RING_FOOT: &str = "a ring checks the size while reading: no stat";
+
+/// Whether a cell was read by a ring, which has no step for the size.
+fn is_ring(cell: &CellSummary) -> bool {
+    let has_stat = |figures: &Figures| figures.phases.iter().any(|phase| phase.name == "stat");
+    cell.cell.engine == "io_uring" && !cell.figures().is_some_and(has_stat)
 }
 
 /// Steps of reading a whole file, as `analysis` names them.
@@ -180,9 +198,10 @@ fn phase_figures(figures: &Figures, with_share: bool) -> Vec<String> {
 }
 
 /// Coordinates that stand in columns of their own, or follow from those that do.
-const IN_COLUMNS: [&str; 4] = ["target", "engine", "queue_depth", "threads"];
+const IN_COLUMNS: [&str; 6] = ["target", "engine", "madvise", "operation", "queue_depth", "threads"];
 
-/// What tells the cells of a table apart, beside its columns: the values of `cell` along the axes that vary.
+/// What tells a cell apart from all of its kind, shown or not, beside the columns of its table: its values along the
+/// axes that vary.
 pub(crate) fn apart(cell: &CellSummary, cells: &[&CellSummary]) -> String {
     let value = |cell: &CellSummary, name: &str| {
         cell.cell
@@ -207,13 +226,29 @@ pub(crate) fn apart(cell: &CellSummary, cells: &[&CellSummary]) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Cells that have something to show: all of them, or the judged ones where a page has room for few.
-pub(crate) fn shown(summary: &Summary, all: bool, has: impl Fn(&CellSummary) -> bool) -> Vec<&CellSummary> {
-    let cells: Vec<&CellSummary> = summary.cells.iter().filter(|cell| has(cell)).collect();
-    if all || cells.len() <= SHOWN_MAX {
-        return cells;
+/// The cells of one kind, and those of them that a table shows.
+pub(crate) struct Shown<'a> {
+    pub(crate) of_kind: Vec<&'a CellSummary>,
+    /// All of them, or the judged ones where a page has room for few.
+    pub(crate) cells: Vec<&'a CellSummary>,
+}
+
+impl<'a> Shown<'a> {
+    /// The cells that have something to show.
+    pub(crate) fn of(summary: &'a Summary, all: bool, has: impl Fn(&CellSummary) -> bool) -> Self {
+        let of_kind: Vec<&CellSummary> = summary.cells.iter().filter(|cell| has(cell)).collect();
+        let fits = all || of_kind.len() <= SHOWN_MAX;
+        let cells = of_kind.iter().copied().filter(|cell| fits || summary.is_judged(cell)).collect();
+        Self { of_kind, cells }
     }
-    cells.into_iter().filter(|cell| summary.is_judged(cell)).collect()
+
+    /// What a title says where some are not shown; else nothing.
+    pub(crate) fn words(&self) -> String {
+        if self.cells.len() == self.of_kind.len() {
+            return String::new();
+        }
+        format!(" (the judged cells; all {} in report.md)", self.of_kind.len())
+    }
 }
 
 /// Page faults by read, of memory maps: `0.002 minor and 1.0 major faults per read`.

@@ -6,12 +6,12 @@ use analysis::{CellSummary, DeviceFigures, Reconciliation, Summary, SystemFigure
 
 use crate::grid::{Grid, GridRow};
 use crate::number::{grouped, percent, three_digits, two_digits};
-use crate::side::{apart, shown};
+use crate::side::{Shown, apart, names};
 
 /// The columns that matter first, for a terminal.
 pub(crate) fn compact(summary: &Summary) -> Grid {
     let columns = ["reads/s", "MB/s", "KiB", "r_await", "aqu-sz", "%util", "x asked", "cache"];
-    let figures = |system: &SystemFigures| {
+    let figures = |cell: &CellSummary, system: &SystemFigures| {
         let device = system.device.as_ref();
         vec![
             of(device, |device| grouped(device.reads_per_s)),
@@ -20,7 +20,7 @@ pub(crate) fn compact(summary: &Summary) -> Grid {
             of(device.and_then(|device| device.read_await_ns), |ns| two_digits(ns / 1e6)),
             of(device, |device| three_digits(device.queue)),
             of(device, |device| percent(device.util)),
-            of(amplification(system), three_digits),
+            of(amplification(cell, system), three_digits),
             of(system.cache_share, percent),
         ]
     };
@@ -45,7 +45,7 @@ pub(crate) fn whole(summary: &Summary) -> Grid {
         "cache",
         "busiest core",
     ];
-    let figures = |system: &SystemFigures| {
+    let figures = |cell: &CellSummary, system: &SystemFigures| {
         let device = system.device.as_ref();
         let bytes = |traffic: Traffic| feed::format_bytes(traffic.bytes);
         vec![
@@ -60,7 +60,7 @@ pub(crate) fn whole(summary: &Summary) -> Grid {
             bytes(system.asked),
             of(system.process, bytes),
             of(device, |device| bytes(device.read)),
-            of(amplification(system), three_digits),
+            of(amplification(cell, system), three_digits),
             of(system.cache_share, percent),
             of(system.cores.as_ref(), |cores| percent(cores.max)),
         ]
@@ -68,9 +68,14 @@ pub(crate) fn whole(summary: &Summary) -> Grid {
     grid(summary, true, &columns, figures)
 }
 
-/// Bytes read by byte asked: this process's where the kernel counts them, else the device's.
-fn amplification(system: &SystemFigures) -> Option<f64> {
-    let is_counted = !system.reconciliation.contains(&Reconciliation::NotCounted);
+/// Bytes read by byte asked: this process's where the kernel counts them, else the device's. A warm cell asks nothing
+/// of storage, so that what its device read was for others.
+fn amplification(cell: &CellSummary, system: &SystemFigures) -> Option<f64> {
+    if cell.cell.cache == "warm" {
+        return system.process_amplification;
+    }
+    let uncounted = [Reconciliation::NotCounted, Reconciliation::NothingCounted];
+    let is_counted = !system.reconciliation.iter().any(|one| uncounted.contains(one));
     system.process_amplification.filter(|_| is_counted).or(system.device_amplification)
 }
 
@@ -86,22 +91,24 @@ fn grid(
     summary: &Summary,
     all: bool,
     columns: &[&str],
-    figures: impl Fn(&SystemFigures) -> Vec<String>,
+    figures: impl Fn(&CellSummary, &SystemFigures) -> Vec<String>,
 ) -> Grid {
-    let cells = shown(summary, all, |cell| cell.system.is_some());
+    let shown = Shown::of(summary, all, |cell| cell.system.is_some());
     let row = |cell: &CellSummary| {
         let system = cell.system.as_ref()?;
-        let names = [&cell.cell.target, &cell.cell.engine].map(Clone::clone);
-        let mut names: Vec<String> = names.into();
-        names.push(cell.cell.queue_depth.to_string());
-        let note = if all { cell.cell.cell.clone() } else { apart(cell, &cells) };
-        Some(GridRow { names, figures: figures(system), note })
+        let note = if all { cell.cell.cell.clone() } else { apart(cell, &shown.of_kind) };
+        Some(GridRow { names: names(cell), figures: figures(cell, system), note })
     };
     Grid {
-        title: "the device below, as iostat -x counts it; x asked: bytes read by byte asked".to_owned(),
+        title: format!(
+            "the device below, as iostat -x counts it{}; reads/s to %util: the whole machine's; x asked, cache: this \
+             process's",
+            shown.words()
+        ),
         names: vec!["target", "engine", "QD"],
         figures: columns.iter().map(|name| (*name).to_owned()).collect(),
-        rows: cells.iter().copied().filter_map(row).collect(),
+        rows: shown.cells.iter().copied().filter_map(row).collect(),
+        foot: String::new(),
     }
 }
 
@@ -110,7 +117,8 @@ fn grid(
 /// that the page cache served is its name.
 pub(crate) fn unreconciled(summary: &Summary, all: bool) -> Vec<String> {
     let mut said: Vec<(&Reconciliation, Vec<&str>)> = Vec::new();
-    for cell in shown(summary, all, |cell| cell.system.is_some() && cell.cell.cache != "warm") {
+    let shown = Shown::of(summary, all, |cell| cell.system.is_some() && cell.cell.cache != "warm");
+    for cell in shown.cells {
         let found = cell.system.iter().flat_map(|system| &system.reconciliation);
         for one in found.filter(|one| !one.agrees()) {
             match said.iter_mut().find(|(known, _)| discriminant(*known) == discriminant(one)) {

@@ -2,7 +2,7 @@
 
 use analysis::{CellSummary, Curve, Figures, Measurement, Panel, Summary};
 
-use crate::number::{RateUnit, milliseconds, percent};
+use crate::number::{RateUnit, milliseconds, of_line};
 use crate::side;
 
 /// A row of the table.
@@ -157,7 +157,7 @@ fn measured(figures: &Figures, first: impl Iterator<Item = String>, unit: RateUn
         interval: interval_words(figures, unit),
         p50: milliseconds(figures.latency.p50_ns),
         p99: milliseconds(figures.latency.p99_ns),
-        of_line: figures.of_line.map_or_else(|| "-".to_owned(), percent),
+        of_line: figures.of_line.map_or_else(|| "-".to_owned(), of_line),
         note: notes.join("; "),
     }
 }

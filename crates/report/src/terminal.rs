@@ -3,7 +3,9 @@
 use analysis::{GateResult, Summary, gate};
 
 use crate::head;
-use crate::number::{RateUnit, counted_noun};
+use feed::counted_noun;
+
+use crate::number::RateUnit;
 use crate::plain::{COLUMNS, ascii, hanging, shortened};
 use crate::side;
 use crate::system;
@@ -39,7 +41,8 @@ fn head_lines(summary: &Summary) -> String {
         page.push_str(&hanging("title ", &ascii(title)));
     }
     page.push_str(&hanging("need  ", &ascii(&head::need(summary))));
-    let plan = format!("plan {}", ascii(&summary.head.plan_hash.chars().take(6).collect::<String>()));
+    let plan = ascii(&summary.head.plan_hash.chars().take(6).collect::<String>());
+    let plan = if plan.is_empty() { plan } else { format!("plan {plan}") };
     let line = head::line(summary).map(|line| ascii(&line)).unwrap_or_default();
     page.push_str(&line_and_plan(&line, &plan));
     for data in head::data(summary) {
@@ -58,6 +61,9 @@ fn head_lines(summary: &Summary) -> String {
 /// The line on the left and the plan on the right, or below where both do not fit.
 fn line_and_plan(line: &str, plan: &str) -> String {
     let lead = format!("      {line}");
+    if plan.is_empty() {
+        return if line.is_empty() { String::new() } else { hanging("      ", line) };
+    }
     match COLUMNS.checked_sub(lead.len() + plan.len()) {
         Some(gap) if gap >= 2 => format!("{lead}{}{plan}\n", " ".repeat(gap)),
         _ => hanging("      ", line) + &hanging("      ", plan),

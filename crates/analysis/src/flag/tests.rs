@@ -6,6 +6,10 @@ fn named(text: &str) -> String {
     text.to_owned()
 }
 
+fn late(lag_and_response_p99_ns: Option<(u64, u64)>, not_issued: u64, given_up: f64) -> Flag {
+    Flag::LateClient { lag_and_response_p99_ns, not_issued, given_up, spins: false }
+}
+
 /// One flag of each kind: the match makes a new kind show up here.
 fn following(flag: &Flag) -> Option<Flag> {
     let next = match flag {
@@ -29,8 +33,11 @@ fn following(flag: &Flag) -> Option<Flag> {
         Flag::NamesInMemory => {
             Flag::Merged { request_bytes: 524_288, block_bytes: 131_072, submit_batch: Some(8) }
         }
-        Flag::Merged { .. } => Flag::LateClient { lag_p99_ns: 1, response_p99_ns: 2, not_issued: 0 },
-        Flag::LateClient { .. } => Flag::NotServed { arrivals: 1, share: 0.1 },
+        Flag::Merged { .. } => late(Some((1, 2)), 0, 0.0),
+        Flag::LateClient { .. } => Flag::OfferedLess { share: 0.5, in_steps: true },
+        Flag::OfferedLess { .. } => Flag::NotFromStorage { share: 0.5, compresses: false },
+        Flag::NotFromStorage { .. } => Flag::InMemory { kind: named("zram") },
+        Flag::InMemory { .. } => Flag::NotServed { arrivals: 1, share: 0.1 },
         Flag::NotServed { .. } => Flag::Stolen { share: 0.1 },
         Flag::Stolen { .. } => Flag::StandsIn { asked: named("io_uring") },
         Flag::StandsIn { .. } => return None,
@@ -63,9 +70,13 @@ fn effect(flag: &Flag) -> String {
             format!("{}; above 1 %: {}", flag.gravity().name(), many.gravity().name())
         }
         Flag::LateClient { .. } => {
-            let dropping = Flag::LateClient { lag_p99_ns: 1, response_p99_ns: 2, not_issued: 1 };
-            let (said, forbidden) = (flag.gravity().name(), dropping.gravity().name());
-            format!("{said}; with arrivals not issued: {forbidden}")
+            let (said, forbidden) = (flag.gravity().name(), late(Some((1, 2)), 1, 0.0).gravity().name());
+            assert_eq!(late(None, 1, 0.002).gravity().name(), forbidden);
+            format!("{said}; with arrivals not issued, or given up: {forbidden}")
+        }
+        Flag::NotFromStorage { .. } => {
+            let compressed = Flag::NotFromStorage { share: 0.5, compresses: true };
+            format!("{}; where it compresses: {}", flag.gravity().name(), compressed.gravity().name())
         }
         _ => flag.gravity().name().to_owned(),
     }
@@ -84,4 +95,25 @@ fn every_flag_has_words_and_an_advice() {
         assert!(!flag.to_string().is_empty() && !flag.advice().is_empty(), "{flag:?}");
         assert!(!flag.to_string().ends_with('.'), "{flag}");
     }
+}
+
+#[test]
+fn a_share_of_the_line_is_told_in_times_where_percents_are_too_many() {
+    let written = [0.05, 2.78, 99.99, 100.0, 17_665.4, 2e7].map(of_line);
+    assert_eq!(written, ["5.0 %", "278 %", "9999 %", "100 x", "17,665 x", "2e7 x"]);
+}
+
+#[test]
+fn a_late_client_says_what_it_was_late_by() {
+    let words = "the client woke late: p99 of the lag 1 ns, of the response 2 ns";
+    assert_eq!(late(Some((1, 2)), 0, 0.0005).to_string(), words);
+    let away = "the client woke late: 0.2 % of arrivals were due while it was away";
+    assert_eq!(late(None, 0, 0.002).to_string(), away);
+    assert!(
+        late(Some((1, 2)), 0, 0.002).to_string().ends_with("; 0.2 % of arrivals were due while it was away")
+    );
+    assert!(late(None, 0, 0.002).advice().contains("load.spin"));
+    let spinning =
+        Flag::LateClient { lag_and_response_p99_ns: None, not_issued: 0, given_up: 0.1, spins: true };
+    assert!(!spinning.advice().contains("load.spin"));
 }

@@ -96,7 +96,11 @@ fn a_client_that_woke_late_cannot_say_that_storage_starves() {
         builder
     };
     let all = figures(&late(1.0, 1.0), "c");
-    assert!(matches!(all.flags[..], [Flag::LateClient { not_issued: 0, .. }]), "{:?}", all.flags);
+    assert!(
+        matches!(all.flags[..], [Flag::LateClient { not_issued: 0, spins: false, .. }]),
+        "{:?}",
+        all.flags
+    );
     assert_eq!(all.flags[0].gravity(), Gravity::Informs);
     assert!(words(&late(1.0, 1.0)).starts_with("FEEDS"));
     let short = words(&late(1.0, 0.95));
@@ -108,4 +112,144 @@ fn what_was_not_served_is_flagged() {
     let flags = figures(&paced_at(1.0, 0.98), "c").flags;
     assert_eq!(flags.iter().map(ToString::to_string).collect::<Vec<_>>(), ["2.0 % of arrivals not served"]);
     assert_eq!(figures(&paced_at(1.0, 1.0), "c").flags, []);
+}
+
+/// Three times the line: all are served, most of them after the window.
+fn backlog(ended: u64) -> Builder {
+    let mut builder = paced_at(3.0, 1.0);
+    builder.edit_reps("c", |rep| {
+        rep.counters.insert(counter::OPS.to_owned(), ended);
+        rep.counters.insert(counter::BYTES.to_owned(), ended * 100_000);
+    });
+    builder
+}
+
+#[test]
+fn what_a_deep_queue_serves_after_the_window_is_no_rate() {
+    // 27,000 arrivals a second; 8,000 end in it, 8 more are in flight at 1 ms each.
+    let builder = backlog(8_000);
+    let found = paced(&builder);
+    assert!((found.served_share() - 1.0).abs() < 1e-12 && !found.keeps_up(), "{found:?}");
+    let expected = 8_008.0 / 27_000.0 * 3.0 * Builder::LINE_BPS;
+    assert!((figures(&builder, "c").bps.mean / expected - 1.0).abs() < 1e-6);
+    let short = words(&builder);
+    assert!(short.starts_with("STARVES 11 % short"), "{short}");
+    assert!(short.contains("served 30 % of 300 % of the line, constant arrivals"), "{short}");
+}
+
+#[test]
+fn nearly_all_is_not_told_as_all() {
+    let short = words(&paced_at(1.0, 0.9985));
+    assert!(short.contains("served 99.8 % of 100 % of the line"), "{short}");
+}
+
+#[test]
+fn what_is_in_flight_as_the_window_closes_is_no_shortfall() {
+    let at_line = |ended: u64, service_ns: u64| {
+        let mut builder = paced_at(1.0, 1.0);
+        let mut service = record::new_histogram();
+        service.record_n(service_ns, 9_000).unwrap();
+        builder.edit_reps("c", |rep| {
+            rep.counters.insert(counter::OPS.to_owned(), ended);
+            rep.histograms.insert("service_ns".to_owned(), record::encode(&service));
+        });
+        paced(&builder)
+    };
+    assert!(at_line(8_920, 10_000_000).keeps_up(), "90 in flight");
+    assert!(!at_line(8_920, 1_000_000).keeps_up(), "9 in flight");
+    assert!(!at_line(8_800, 100_000_000).keeps_up(), "no more than 1 % of the arrivals");
+}
+
+#[test]
+fn an_exhausted_repetition_moved_no_more_than_its_bytes() {
+    let mut builder = paced_at(1.0, 1.0);
+    builder.edit_reps("c", |rep| {
+        rep.outcome = record::Outcome::Exhausted;
+        rep.counters.insert(counter::BYTES.to_owned(), 450_000_000);
+    });
+    assert!((figures(&builder, "c").bps.mean - 450e6).abs() < 1.0);
+}
+
+#[test]
+fn a_batch_whose_steps_do_not_fit_offers_less_than_it_says() {
+    let offering = |share: f64| {
+        let mut builder = paced_at(1.0, 1.0);
+        let arrivals = (9_000.0 * share) as u64;
+        builder.edit_cell("c", |cell| cell.pace.as_mut().unwrap().arrivals = "batch".to_owned());
+        builder.edit_reps("c", |rep| {
+            for name in [counter::ARRIVALS, counter::SERVED, counter::OPS] {
+                rep.counters.insert(name.to_owned(), arrivals);
+            }
+            rep.counters.insert(counter::BYTES.to_owned(), arrivals * 100_000);
+        });
+        words(&builder)
+    };
+    assert!(offering(0.96).starts_with("FEEDS"), "{}", offering(0.96));
+    let less = offering(0.5);
+    let expected = "UNCERTAIN the window holds too few steps: 50 % of the rate was offered at depth 8";
+    assert!(less.starts_with(expected), "{less}");
+    assert!(less.contains("make measure.duration at least 20 steps"), "{less}");
+}
+
+#[test]
+fn arrivals_given_up_are_the_clients_and_forbid_starves() {
+    let away = |given_up: u64, spin_ns: u64| {
+        let mut builder = paced_at(1.0, 0.95);
+        builder.edit_cell("c", |cell| cell.pace.as_mut().unwrap().spin_ns = spin_ns);
+        builder.edit_reps("c", |rep| {
+            rep.counters.insert(counter::GIVEN_UP.to_owned(), given_up);
+        });
+        words(&builder)
+    };
+    assert!(away(9, 0).starts_with("STARVES"), "a thousandth of 9,000");
+    let late = away(10, 0);
+    assert!(
+        late.starts_with("UNCERTAIN the client woke late: 0.1 % of arrivals were due while it was"),
+        "{late}"
+    );
+    assert!(late.contains("use load.spin"), "{late}");
+    assert!(!away(10, 60_000).contains("load.spin"));
+}
+
+#[test]
+fn a_window_of_few_arrivals_for_what_is_in_flight_forbids_a_verdict() {
+    let mut builder = paced_at(1.0, 1.0);
+    let mut service = record::new_histogram();
+    // 9,000 reads a second of 60 ms: 540 in flight.
+    service.record_n(60_000_000, 9_000).unwrap();
+    builder.edit_reps("c", |rep| {
+        rep.histograms.insert("service_ns".to_owned(), record::encode(&service));
+    });
+    assert!(matches!(figures(&builder, "c").flags[..], [Flag::FewTurns { turns, .. }] if turns < 17.0));
+    assert_eq!(figures(&paced_at(1.0, 1.0), "c").flags, []);
+}
+
+#[test]
+fn a_paced_verdict_says_how_the_target_was_read() {
+    let mut warm = paced_at(1.0, 1.0);
+    warm.edit_cell("c", |cell| cell.cache = "warm".to_owned());
+    warm.edit_reps("c", |rep| rep.cache.before_bytes = Some(rep.cache.total_bytes));
+    assert!(words(&warm).ends_with("arrivals; from the client's page cache (warm), not from storage"));
+    let mut files = paced_at(1.0, 1.0);
+    files.edit_cell("c", |cell| cell.operation = "read_file".to_owned());
+    assert!(words(&files).ends_with("arrivals; files opened one by one, names possibly in memory"));
+    let mut other = paced_at(1.0, 1.0);
+    other.cell("d", "disk", 8);
+    other.edit_cell("d", |cell| cell.access = "random".to_owned());
+    let told = words(&other);
+    assert!(
+        told.ends_with("arrivals; 100,000 B samples, 100,000 B blocks, shuffled_epoch, bypass"),
+        "{told}"
+    );
+}
+
+#[test]
+fn an_offer_beyond_all_measure_is_told_in_times() {
+    let mut builder = paced_at(1.0, 1.0);
+    builder.edit_reps("c", |rep| {
+        for name in [counter::OFFERED_BPS, counter::OPS, counter::BYTES, counter::ARRIVALS, counter::SERVED] {
+            rep.counters.entry(name.to_owned()).and_modify(|count| *count *= 20_000);
+        }
+    });
+    assert!(words(&builder).contains("offered 20,000 x of the line"), "{}", words(&builder));
 }

@@ -9,12 +9,12 @@ use crate::repetitions::counted;
 /// Share by which two counts may differ before anything is said.
 const TOLERANCE: f64 = 0.02;
 
-/// Reads in flight as the counters are read are in one count and not in the other: as many as the depth at either
-/// end.
-const EDGES: f64 = 2.0;
+/// Requests of the device that may be in one count and not in the other: the kernel counts a request as it ends, so
+/// those in flight at either end of the window.
+const DEVICE_EDGES: f64 = 2.0;
 
-/// Edges explain no more than this share of the bytes asked: a window of fewer reads than its depth says nothing.
-const EDGES_MAX: f64 = 0.5;
+/// What is in flight explains no more than this share of the bytes.
+const TOLERANCE_MAX: f64 = 0.05;
 
 /// Granularity of the page cache, and of direct reads on most file systems.
 const PAGE_BYTES: u64 = 4_096;
@@ -22,15 +22,22 @@ const PAGE_BYTES: u64 = 4_096;
 /// How the bytes asked, those of this process and those of the device fit together.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reconciliation {
-    /// All three are known and agree within 2 %, or within what was in flight as the window opened and closed.
-    Agrees,
+    /// All three are known and agree.
+    Agrees {
+        /// Share by which they may differ: 0.02, or what was in flight as the windows opened and closed, at most 0.05.
+        within: f64,
+    },
     /// Less was read from storage than was asked.
     CacheServed {
         /// Share of the bytes asked that storage was not asked for.
         share: f64,
+        /// Whether the reads were direct, so that the page cache had no part in it.
+        direct: bool,
     },
     /// The kernel counts no read of this process, while the device read what was asked.
     NotCounted,
+    /// The kernel counts no read of this process, and no device is known that could have read.
+    NothingCounted,
     /// More was read than asked, and no more than reading whole pages explains.
     Rounded {
         /// Bytes read by byte asked.
@@ -62,30 +69,39 @@ pub enum Reconciliation {
 impl Reconciliation {
     /// Whether there is nothing to explain.
     pub fn agrees(&self) -> bool {
-        *self == Self::Agrees
+        matches!(self, Self::Agrees { .. })
     }
 
     /// How far the counts are apart, to find the worst of a kind.
     pub fn extent(&self) -> f64 {
         match self {
-            Self::CacheServed { share } | Self::OthersRead { share, .. } | Self::DeviceShort { share } => {
-                *share
-            }
+            Self::CacheServed { share, .. }
+            | Self::OthersRead { share, .. }
+            | Self::DeviceShort { share } => *share,
             Self::Rounded { factor } | Self::ReadMore { factor } => *factor,
-            Self::Agrees | Self::NotCounted | Self::ProcessUnknown | Self::DeviceUnknown => 0.0,
+            Self::Agrees { .. }
+            | Self::NotCounted
+            | Self::NothingCounted
+            | Self::ProcessUnknown
+            | Self::DeviceUnknown => 0.0,
         }
     }
 
     /// The share of [`Reconciliation::CacheServed`].
     pub fn cache_share(&self) -> Option<f64> {
-        if let Self::CacheServed { share } = self { Some(*share) } else { None }
+        if let Self::CacheServed { share, .. } = self { Some(*share) } else { None }
     }
 
     /// One sentence, without its point.
     pub fn sentence(&self) -> String {
         match self {
-            Self::Agrees => "bytes asked, read by this process and read by the device agree within 2 %".to_owned(),
-            Self::CacheServed { share } => format!(
+            Self::Agrees { within } => agreement(*within),
+            Self::CacheServed { share, direct: true } => format!(
+                "{} of the bytes asked were not counted as read by this process: holes in the files, or the counters \
+                 were read late",
+                percent(*share)
+            ),
+            Self::CacheServed { share, .. } => format!(
                 "{} of the bytes asked did not come from storage: the page cache served them, or the files have holes",
                 percent(*share)
             ),
@@ -93,12 +109,15 @@ impl Reconciliation {
                                  asked: this file system is not counted per process, or others read while the page \
                                  cache served"
                 .to_owned(),
+            Self::NothingCounted => "the kernel counts no read of this process here, and no block device is known below \
+                                     the target: what came from storage is not known"
+                .to_owned(),
             Self::Rounded { factor } => format!(
                 "{factor:.2} x the bytes asked were read: storage reads whole blocks of 4 KiB, and the reads are not \
                  multiples of that"
             ),
             Self::ReadMore { factor } => format!(
-                "{factor:.2} x the bytes asked were read: read-ahead, or blocks of the file system itself"
+                "{factor:.2} x the bytes asked were read: read-ahead, or reads that are no multiple of the blocks below"
             ),
             Self::OthersRead { bytes, share } => format!(
                 "others read {} from the device meanwhile, {} of all it read",
@@ -118,6 +137,15 @@ impl Reconciliation {
     }
 }
 
+fn agreement(within: f64) -> String {
+    let words = "bytes asked, read by this process and read by the device agree";
+    if within > TOLERANCE {
+        format!("{words} within {}, which may be in flight as the windows open and close", percent(within))
+    } else {
+        words.to_owned()
+    }
+}
+
 /// Sums over the repetitions of a cell in which some counter is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Crossing {
@@ -130,7 +158,7 @@ pub(super) struct Crossing {
     /// Most that whole pages add to the bytes asked.
     rounding_bytes: u64,
     /// What may be in flight as the windows open and close.
-    edge_bytes: u64,
+    edge_bytes: f64,
 }
 
 impl Crossing {
@@ -145,7 +173,7 @@ impl Crossing {
             device: sum(&reps, |rep| rep.system.device.as_ref().map(|one| (one.read_bytes, one.wall_ns))),
             span_ns,
             rounding_bytes: total(reps.iter().map(|rep| rounding_bytes(rep, cell))),
-            edge_bytes: total(reps.iter().map(|rep| in_flight_bytes(rep, cell))),
+            edge_bytes: reps.iter().map(|rep| in_flight_bytes(rep, cell)).sum(),
         }
     }
 
@@ -154,10 +182,14 @@ impl Crossing {
         (self.asked.bps > 0.0).then_some(read?.bps / self.asked.bps)
     }
 
+    /// Share by which two rates may lie apart.
+    fn tolerance(&self) -> f64 {
+        (self.edge_bytes / self.asked.bytes as f64).clamp(TOLERANCE, TOLERANCE_MAX)
+    }
+
     /// How far two rates may lie apart, where `bps` is the larger.
     fn tolerance_bps(&self, bps: f64) -> f64 {
-        let edges = (EDGES * self.edge_bytes as f64).min(EDGES_MAX * self.asked.bytes as f64);
-        (TOLERANCE * bps).max(edges * self.asked.bps / self.asked.bytes as f64)
+        self.tolerance() * bps
     }
 
     /// The most that whole pages make of the bytes asked.
@@ -172,46 +204,56 @@ fn sum(reps: &[&Rep], of: impl Fn(&Rep) -> Option<(u64, u64)>) -> Option<Traffic
     Traffic::of(total(read.iter().map(|one| one.0)), total(read.iter().map(|one| one.1)))
 }
 
-/// The most that whole pages add to what a repetition asked: nothing where every read is made of whole pages, else
-/// a page at the end of each, and one at its beginning where blocks do not begin at pages.
+/// The most that whole pages add to what a repetition asked, in the mean: a page for each read, and no more than what
+/// is missing to whole blocks where those begin and end at pages.
 fn rounding_bytes(rep: &Rep, cell: &Cell) -> u64 {
     let (ops, bytes) = (counted(rep, counter::OPS), counted(rep, counter::BYTES));
-    let begins_at_page = cell.operation != "read" || cell.block_bytes.is_multiple_of(PAGE_BYTES);
-    if begins_at_page && bytes == ops.saturating_mul(cell.block_bytes) {
-        return 0;
+    let pages = ops.saturating_mul(PAGE_BYTES - 1);
+    if cell.operation == "read" && cell.block_bytes.is_multiple_of(PAGE_BYTES) {
+        return pages.min(ops.saturating_mul(cell.block_bytes).saturating_sub(bytes));
     }
-    let ends = if begins_at_page { 1 } else { 2 };
-    ops.saturating_mul(ends * (PAGE_BYTES - 1))
+    pages
 }
 
-/// Bytes outstanding at full depth.
-fn in_flight_bytes(rep: &Rep, cell: &Cell) -> u64 {
+/// Bytes in flight: those of a queue that is always full, or those of the device's own queue at either end of the
+/// window, whichever are more.
+fn in_flight_bytes(rep: &Rep, cell: &Cell) -> f64 {
     let mean_bytes = counted(rep, counter::BYTES) / counted(rep, counter::OPS).max(1);
-    u64::from(cell.queue_depth).saturating_mul(mean_bytes.max(cell.block_bytes))
+    let depth = if cell.pace.is_none() { cell.queue_depth } else { 0 };
+    let of_queue = f64::from(depth) * mean_bytes.max(cell.block_bytes) as f64;
+    let of_device = rep.system.device.as_ref().map_or(0.0, |device| {
+        let queue = device.weighted_ns as f64 / device.wall_ns.max(1) as f64;
+        DEVICE_EDGES * queue * device.read_bytes as f64 / device.reads.max(1) as f64
+    });
+    of_queue.max(of_device)
 }
 
 /// What does not fit, or that all does, in repetitions that asked for some bytes.
-pub(super) fn findings(by_process: &Crossing, by_device: &Crossing) -> Vec<Reconciliation> {
-    let asked = asked_and_process(by_process);
+pub(super) fn findings(by_process: &Crossing, by_device: &Crossing, cell: &Cell) -> Vec<Reconciliation> {
+    let asked = asked_and_process(by_process, cell.cache == "bypass");
     let crossed = match asked {
         // What the device read can only be compared with what was asked, which just did fit.
-        Some(Reconciliation::NotCounted) => None,
+        Some(Reconciliation::NotCounted | Reconciliation::NothingCounted) => None,
         _ => process_and_device(by_device),
     };
     let found: Vec<Reconciliation> = asked.into_iter().chain(crossed).collect();
-    if found.is_empty() { vec![Reconciliation::Agrees] } else { found }
+    let within = by_process.tolerance().max(by_device.tolerance());
+    if found.is_empty() { vec![Reconciliation::Agrees { within }] } else { found }
 }
 
-fn asked_and_process(crossing: &Crossing) -> Option<Reconciliation> {
+fn asked_and_process(crossing: &Crossing, direct: bool) -> Option<Reconciliation> {
     let Some(process) = crossing.process else { return Some(Reconciliation::ProcessUnknown) };
     let factor = crossing.ratio(Some(process))?;
     let tolerance_bps = crossing.tolerance_bps(crossing.asked.bps);
     let least_bps = crossing.asked.bps - tolerance_bps;
+    if process.bytes == 0 && crossing.device.is_none() {
+        return Some(Reconciliation::NothingCounted);
+    }
     if process.bytes == 0 && crossing.device.is_some_and(|device| device.bps >= least_bps) {
         return Some(Reconciliation::NotCounted);
     }
     if process.bps < least_bps {
-        return Some(Reconciliation::CacheServed { share: 1.0 - factor });
+        return Some(Reconciliation::CacheServed { share: 1.0 - factor, direct });
     }
     if process.bps <= crossing.asked.bps + tolerance_bps {
         return None;

@@ -5,6 +5,11 @@ use crate::fixture::{self, Builder};
 
 const SECOND_NS: u64 = 1_000_000_000;
 const MB: u64 = 1_000_000;
+const AGREES: Reconciliation = Reconciliation::Agrees { within: 0.02 };
+
+fn served(share: f64) -> Reconciliation {
+    Reconciliation::CacheServed { share, direct: false }
+}
 
 /// 100 MB in 1,000 reads of 100 kB over a second, of which the process and the device read these many bytes.
 fn rep(process: Option<u64>, device: Option<u64>) -> Rep {
@@ -24,10 +29,11 @@ fn rep(process: Option<u64>, device: Option<u64>) -> Rep {
     rep
 }
 
-/// A cell of depth 1, so that what is in flight explains nothing.
+/// A cell of depth 1 that reads through the page cache, so that what is in flight explains nothing.
 fn cell() -> Cell {
     let mut builder = Builder::new();
     builder.cell("c", "disk", 1);
+    builder.edit_cell("c", |cell| cell.cache = "cold".to_owned());
     builder.run.cells.remove(0)
 }
 
@@ -69,6 +75,7 @@ fn a_device_is_shown_as_iostat_shows_it() {
         weighted_ns: 3_000_000_000,
         wall_ns: 2 * SECOND_NS,
     });
+    one.window_ns = 2 * SECOND_NS;
     let device = figures(&[one]).device.unwrap();
     let expected = DeviceFigures {
         name: "vda".to_owned(),
@@ -118,7 +125,7 @@ fn repetitions_are_summed_and_not_averaged() {
     assert_eq!(figures.pressure, Pressure { io: Some(0.5), ..Pressure::default() });
     let cores = figures.cores.unwrap();
     assert_eq!((cores.busy, cores.mean, cores.max), (vec![1.0, 0.25], 0.625, 1.0));
-    assert_eq!(figures.reconciliation, [Reconciliation::Agrees]);
+    assert_eq!(figures.reconciliation, [AGREES]);
 }
 
 #[test]
@@ -148,10 +155,10 @@ fn memory_and_faults() {
 
 #[test]
 fn two_percent_are_not_told() {
-    assert_eq!(reconciled(Some(100 * MB), Some(100 * MB)), [Reconciliation::Agrees]);
-    assert_eq!(reconciled(Some(98 * MB), Some(100 * MB)), [Reconciliation::Agrees]);
+    assert_eq!(reconciled(Some(100 * MB), Some(100 * MB)), [AGREES]);
+    assert_eq!(reconciled(Some(98 * MB), Some(100 * MB)), [AGREES]);
     assert_eq!(figures(&[rep(Some(98 * MB), Some(98 * MB))]).cache_share, None);
-    assert_eq!(reconciled(Some(102 * MB), Some(104 * MB)), [Reconciliation::Agrees]);
+    assert_eq!(reconciled(Some(102 * MB), Some(104 * MB)), [AGREES]);
 }
 
 #[test]
@@ -159,8 +166,8 @@ fn the_page_cache_is_what_storage_was_not_asked_for() {
     let figures = figures(&[rep(Some(25 * MB), Some(25 * MB))]);
     assert!(close(figures.cache_share.unwrap(), 0.75));
     assert!(close(figures.process_amplification.unwrap(), 0.25));
-    assert_eq!(figures.reconciliation, [Reconciliation::CacheServed { share: 0.75 }]);
-    assert_eq!(reconciled(Some(0), Some(0)), [Reconciliation::CacheServed { share: 1.0 }]);
+    assert_eq!(figures.reconciliation, [served(0.75)]);
+    assert_eq!(reconciled(Some(0), Some(0)), [served(1.0)]);
 }
 
 #[test]
@@ -185,9 +192,30 @@ fn whole_pages_explain_a_little_more_and_only_where_reads_are_not_made_of_them()
     let more = figures_of(&[one(160 * MB)], &block).reconciliation;
     assert_eq!(more, [Reconciliation::ReadMore { factor: 1.6 }]);
 
+    block.block_bytes = 12_288;
+    let rounded = figures_of(&[one(122_880_000)], &block).reconciliation;
+    assert_eq!(rounded, [Reconciliation::Rounded { factor: 1.2288 }]);
+    let more = figures_of(&[one(130 * MB)], &block).reconciliation;
+    assert_eq!(
+        more,
+        [Reconciliation::ReadMore { factor: 1.3 }],
+        "2,288 B are missing to a block, not a page"
+    );
+
     block.block_bytes = 10_000;
-    let both_ends = figures_of(&[one(160 * MB)], &block).reconciliation;
-    assert_eq!(both_ends, [Reconciliation::Rounded { factor: 1.6 }]);
+    let both_ends = figures_of(&[one(140 * MB)], &block).reconciliation;
+    assert_eq!(both_ends, [Reconciliation::Rounded { factor: 1.4 }]);
+    let beyond = figures_of(&[one(160 * MB)], &block).reconciliation;
+    assert_eq!(beyond, [Reconciliation::ReadMore { factor: 1.6 }]);
+}
+
+#[test]
+fn whole_files_of_many_pieces_are_rounded_at_their_ends_alone() {
+    let mut files = cell();
+    (files.operation, files.block_bytes) = ("read_file".to_owned(), 16_384);
+    // 1,000 files of 100,000 B: 102,400 B each in whole pages.
+    let found = figures_of(&[rep(Some(102_400_000), Some(102_400_000))], &files).reconciliation;
+    assert_eq!(found, [Reconciliation::Rounded { factor: 1.024 }]);
 }
 
 #[test]
@@ -202,21 +230,65 @@ fn reads_of_whole_pages_are_not_rounded() {
 }
 
 #[test]
-fn what_is_in_flight_at_the_edges_is_not_told() {
+fn what_is_in_flight_at_the_edges_is_not_told_up_to_five_percent() {
     let mut deep = cell();
-    // 100 reads of 100 kB at either end: 20 MB.
-    deep.queue_depth = 100;
-    let found = |read| figures_of(&[rep(Some(read), Some(read))], &deep).reconciliation;
-    assert_eq!(found(81 * MB), [Reconciliation::Agrees]);
-    assert_eq!(found(75 * MB), [Reconciliation::CacheServed { share: 0.25 }]);
-    assert!(!found(79 * MB)[0].agrees());
+    // 40 reads of 100 kB: 4 MB.
+    deep.queue_depth = 40;
+    let found = |deep: &Cell, read| figures_of(&[rep(Some(read), Some(read))], deep).reconciliation;
+    assert_eq!(found(&deep, 96 * MB), [Reconciliation::Agrees { within: 0.04 }]);
+    assert!(found(&deep, 96 * MB)[0].sentence().contains("agree within 4.0 %"));
+    assert!(AGREES.sentence().ends_with("read by the device agree"));
+    assert!(!found(&deep, 95 * MB)[0].agrees());
     deep.queue_depth = 1_000_000;
-    let cached = figures_of(&[rep(Some(0), Some(0))], &deep).reconciliation;
-    assert_eq!(
-        cached,
-        [Reconciliation::CacheServed { share: 1.0 }],
-        "no depth explains that nothing was read"
-    );
+    assert!(found(&deep, 95 * MB)[0].agrees());
+    assert!(!found(&deep, 94 * MB)[0].agrees(), "no depth explains more");
+    assert_eq!(found(&deep, 0), [served(1.0)], "nor that nothing was read");
+}
+
+#[test]
+fn a_paced_cell_fills_no_queue_and_its_device_has_one_of_its_own() {
+    let mut builder = Builder::new();
+    builder.cell("c", "disk", 1_000);
+    builder.pace("c", 1.0, 1.0);
+    let paced = builder.run.cells.remove(0);
+    let mut one = rep(Some(100 * MB), Some(96 * MB));
+    let found = |one: &Rep| figures_of(std::slice::from_ref(one), &paced).reconciliation;
+    assert!(!found(&one)[0].agrees());
+    // 20 requests of 96 kB at either end.
+    one.system.device.as_mut().unwrap().weighted_ns = 21 * SECOND_NS;
+    assert!(found(&one)[0].agrees(), "{:?}", found(&one));
+}
+
+#[test]
+fn counters_read_beside_their_window_are_left_out() {
+    let mut late = rep(Some(500 * MB), Some(500 * MB));
+    late.system.device.as_mut().unwrap().wall_ns = SECOND_NS + SECOND_NS / 10;
+    let good = rep(Some(100 * MB), Some(100 * MB));
+    let both = figures(&[late.clone(), good]);
+    assert_eq!((both.asked.bytes, both.reconciliation), (100 * MB, vec![AGREES]));
+    assert_eq!(SystemFigures::of_reps(&[&late], &cell()), None, "none is left");
+}
+
+#[test]
+fn short_windows_say_nothing_of_the_device() {
+    let mut short = rep(Some(50 * MB), Some(50 * MB));
+    short.window_ns = 99_000_000;
+    short.system.device.as_mut().unwrap().wall_ns = 99_000_000;
+    short.usage.major_faults = 10;
+    let figures = figures(&[short]);
+    assert_eq!((figures.device, figures.process_amplification, figures.cache_share), (None, None, None));
+    assert_eq!((figures.reconciliation, figures.major_faults_per_op), (Vec::new(), Some(0.01)));
+}
+
+#[test]
+fn direct_reads_that_were_not_counted_are_not_the_page_caches() {
+    let mut bypass = cell();
+    bypass.cache = "bypass".to_owned();
+    let found = figures_of(&[rep(Some(75 * MB), Some(75 * MB))], &bypass).reconciliation;
+    assert_eq!(found, [Reconciliation::CacheServed { share: 0.25, direct: true }]);
+    let words = "25 % of the bytes asked were not counted as read by this process: holes in the files, or the \
+                 counters were read late";
+    assert_eq!(found[0].sentence(), words);
 }
 
 #[test]
@@ -224,16 +296,18 @@ fn others_are_told_by_what_they_read() {
     let found = reconciled(Some(100 * MB), Some(125 * MB));
     assert_eq!(found, [Reconciliation::OthersRead { bytes: 25 * MB, share: 0.2 }]);
     let both = reconciled(Some(50 * MB), Some(200 * MB));
-    let expected = [
-        Reconciliation::CacheServed { share: 0.5 },
-        Reconciliation::OthersRead { bytes: 150 * MB, share: 0.75 },
-    ];
+    let expected = [served(0.5), Reconciliation::OthersRead { bytes: 150 * MB, share: 0.75 }];
     assert_eq!(both, expected);
 }
 
 #[test]
 fn a_process_that_the_kernel_does_not_count_is_no_page_cache() {
     assert_eq!(reconciled(Some(0), Some(100 * MB)), [Reconciliation::NotCounted]);
+    let uncounted = figures(&[rep(Some(0), None)]);
+    assert_eq!(
+        (uncounted.cache_share, uncounted.reconciliation),
+        (None, vec![Reconciliation::NothingCounted])
+    );
 }
 
 #[test]
@@ -260,10 +334,10 @@ fn nothing_asked_is_nothing_to_reconcile() {
 
 #[test]
 fn counts_are_compared_by_the_spans_in_which_they_were_taken() {
-    let mut late = rep(Some(90 * MB), Some(90 * MB));
-    late.usage.wall_ns = 900_000_000;
-    late.system.device.as_mut().unwrap().wall_ns = 900_000_000;
-    assert_eq!(figures(&[late]).reconciliation, [Reconciliation::Agrees]);
+    let mut late = rep(Some(96 * MB), Some(96 * MB));
+    late.usage.wall_ns = 960_000_000;
+    late.system.device.as_mut().unwrap().wall_ns = 960_000_000;
+    assert_eq!(figures(&[late]).reconciliation, [AGREES]);
 }
 
 #[test]
@@ -283,7 +357,7 @@ fn a_damaged_record_is_no_panic() {
 #[test]
 fn every_finding_has_its_sentence() {
     let sentences = [
-        (Reconciliation::CacheServed { share: 0.75 }, "75 % of the bytes asked did not come from storage"),
+        (served(0.75), "75 % of the bytes asked did not come from storage"),
         (Reconciliation::Rounded { factor: 1.2288 }, "1.23 x the bytes asked were read: storage reads whole"),
         (Reconciliation::ReadMore { factor: 1.5 }, "1.50 x the bytes asked were read: read-ahead"),
         (Reconciliation::OthersRead { bytes: 25 * MB, share: 0.2 }, "others read 25 MB from the device"),
@@ -293,5 +367,5 @@ fn every_finding_has_its_sentence() {
         assert!(finding.sentence().starts_with(beginning), "{}", finding.sentence());
         assert!(!finding.agrees());
     }
-    assert!(Reconciliation::Agrees.agrees());
+    assert!(AGREES.agrees());
 }

@@ -348,3 +348,76 @@ fn sequential_direct_reads_that_reach_the_device_as_one_are_told() {
     assert_eq!(merged("sequential", 105_000), []);
     assert_eq!(merged("random", 400_000), [], "what lies apart is not merged, others may have read");
 }
+
+#[test]
+fn cold_names_of_which_nothing_was_read_were_in_memory() {
+    let looked_up = |operation: &str, read_bytes: [u64; 3]| {
+        let mut builder = Builder::new();
+        builder.cell("c", "disk", 8);
+        builder.edit_cell("c", |cell| {
+            (cell.operation, cell.cache) = (operation.to_owned(), "cold".to_owned());
+        });
+        for (number, bytes) in read_bytes.into_iter().enumerate() {
+            let mut one = rep("c", number as u32, 1e9);
+            one.cache.names_dropped = Some(true);
+            one.system.process_read_bytes = Some(bytes);
+            builder.push(one);
+        }
+        crate::summarise(&builder.record()).cells[0].flags().into_iter().cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(looked_up("stat", [0, 0, 0]), [Flag::NamesInMemory]);
+    assert_eq!(looked_up("list", [0, 0, 0]), [Flag::NamesInMemory]);
+    assert_eq!(looked_up("stat", [0, 4_096, 0]), []);
+    assert!(
+        !looked_up("read_file", [0, 0, 0]).contains(&Flag::NamesInMemory),
+        "its bytes tell by themselves"
+    );
+}
+
+#[test]
+fn what_is_left_is_compared_with_what_was_read() {
+    // 5 MB of a dataset of 1 GB were read, 1 MB of it in the warm-up.
+    let left = |cache: &str, after: u64| {
+        flags_of(|builder| {
+            builder.edit_cell("c", |cell| cell.cache = cache.to_owned());
+            builder.edit_reps("c", |rep| {
+                for (name, count) in
+                    [(counter::OPS, 400), (counter::BYTES, 4_000_000), (counter::WARMUP_OPS, 100)]
+                {
+                    rep.counters.insert(name.to_owned(), count);
+                }
+                rep.cache.after_bytes = Some(after);
+            });
+        })
+    };
+    assert_eq!(left("dontcache", 50_000), []);
+    assert_eq!(left("dontcache", 2_500_000), [Flag::NotDropped { resident: Some(0.5) }]);
+    assert_eq!(left("bypass", 2_500_000), [Flag::NotBypassed { resident: 0.5 }]);
+    assert_eq!(left("bypass", 900_000_000), [Flag::NotBypassed { resident: 1.0 }]);
+}
+
+#[test]
+fn bytes_without_storage_behind_them_forbid_a_verdict() {
+    let holes = |unallocated: u64, read: u64, cache: &str, file_system: &str| {
+        flags_of(|builder| {
+            builder.run.datasets[0].unallocated_bytes = unallocated;
+            builder.run.targets[0].facts =
+                vec![record::Fact { name: "file_system".to_owned(), value: file_system.to_owned() }];
+            builder.edit_cell("c", |cell| cell.cache = cache.to_owned());
+            builder.edit_reps("c", |rep| {
+                rep.system.process_read_bytes = Some(read);
+                rep.cache.before_bytes = Some(if cache == "warm" { 1_000_000_000 } else { 0 });
+            });
+        })
+    };
+    let flags = holes(500_000_000, 500_000_000, "bypass", "ext4");
+    assert_eq!(flags, [Flag::NotFromStorage { share: 0.5, compresses: false }]);
+    assert_eq!(flags[0].to_string(), "50 % of the bytes asked have no storage behind them");
+    assert_eq!(flags[0].gravity(), Gravity::ForbidsVerdict);
+    assert_eq!(holes(500_000_000, 500_000_000, "cold", "btrfs")[0].gravity(), Gravity::Informs);
+    assert_eq!(holes(5_000_000, 500_000_000, "cold", "ext4"), [], "its files are whole");
+    assert_eq!(holes(500_000_000, 990_000_000, "dontcache", "ext4"), [], "all was read from storage");
+    assert_eq!(holes(500_000_000, 0, "warm", "ext4"), []);
+    let uncounted = Flag::NotFromStorage { share: 0.25, compresses: false };
+    assert_eq!(holes(250_000_000, 0, "cold", "fuse.any"), [uncounted], "its holes are all that is known");
+}

@@ -230,6 +230,12 @@ mod tests {
         assert_eq!(format_percent(0.925), "92.5 %");
     }
 
+    #[test]
+    fn one_of_a_thing_is_no_plural() {
+        let written = [0, 1, 1_200].map(|count| counted_noun(count, "cell"));
+        assert_eq!(written, ["0 cells", "1 cell", "1,200 cells"]);
+    }
+
     proptest! {
         #[test]
         fn grouping_only_adds_commas(number: u64) {

@@ -145,8 +145,7 @@ impl PanelFrame<'_> {
         let unit = format!("{}{scale}", self.rates.unit.name);
         text(canvas, &unit, (x + 8, vertical.start - 12), (12.0, Ink::Muted, HPos::Left))?;
         let middle = i32::midpoint(horizontal.start, horizontal.end);
-        let words = "queue depth (reads outstanding in the client)";
-        text(canvas, words, (middle, vertical.end + 36), (12.0, Ink::Muted, HPos::Center))
+        text(canvas, self.plan.depth_words, (middle, vertical.end + 36), (12.0, Ink::Muted, HPos::Center))
     }
 
     fn lines(&self, chart: &mut Chart<'_, '_>, depths: &DepthAxis) -> Result<(), Refusal> {

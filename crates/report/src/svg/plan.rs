@@ -8,6 +8,8 @@ use super::axis::Extent;
 #[derive(Debug, Clone)]
 pub(super) struct PanelPlan {
     pub(super) conditions: String,
+    /// What the depth counts.
+    pub(super) depth_words: &'static str,
     pub(super) line: Option<LineAt>,
     pub(super) series: Vec<SeriesPlan>,
 }
@@ -107,7 +109,12 @@ pub(super) fn panels(summary: &Summary) -> Vec<PanelPlan> {
 
 impl PanelPlan {
     fn of(panel: &Panel, series: Vec<SeriesPlan>) -> Self {
-        Self { conditions: panel.conditions(), line: panel.line, series }
+        let depth_words = if panel.operation == "read_file" {
+            "files under way"
+        } else {
+            "queue depth (reads outstanding in the client)"
+        };
+        Self { conditions: panel.conditions(), depth_words, line: panel.line, series }
     }
 
     /// Every rate that is drawn, the lines included.

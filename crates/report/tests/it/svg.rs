@@ -117,6 +117,13 @@ fn variants() -> Vec<(&'static str, RunRecord)> {
 }
 
 #[test]
+fn whole_files_are_counted_as_files_under_way() {
+    let svg = rendered(&records::golden());
+    let count = |words: &str| svg.matches(words).count();
+    assert_eq!((count("files under way"), count("queue depth (reads outstanding")), (1, 1));
+}
+
+#[test]
 fn plots_hold_whatever_they_show() {
     for (name, record) in variants() {
         let svg = rendered(&record);

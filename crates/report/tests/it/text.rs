@@ -47,10 +47,10 @@ fn a_way_that_does_not_reach_the_line_is_said_below_the_verdict() {
     let page = terminal(&summary);
     let after = page.split("FEEDS     nvme").nth(1).unwrap();
     let below = after.lines().find(|line| line.contains("not at")).unwrap();
-    assert_eq!(below, "                 not at random: 7.9-42 % of its line");
+    assert_eq!(below, "                 not at random (depths 8-128: 7.9 to 42 % of its line)");
     let report = markdown(&summary);
     let row = report.lines().find(|line| line.starts_with("| **FEEDS**")).unwrap();
-    assert!(row.ends_with("<br>not at random: 7.9-42 % of its line |"), "{row}");
+    assert!(row.ends_with("<br>not at random (depths 8-128: 7.9 to 42 % of its line) |"), "{row}");
 }
 
 fn data_line(record: &record::RunRecord) -> String {
@@ -76,6 +76,106 @@ fn data_of_which_nothing_was_read_is_not_praised_for_it() {
     record.run.datasets[0].target = "null".to_owned();
     assert_eq!(data_line(&record), "data  none: the null target reads nothing");
     assert!(terminal(&summarise(&record)).contains("ran   1 cell x 5"));
+}
+
+#[test]
+fn data_of_spread_sizes_and_devices_is_told_as_what_it_is() {
+    let mut record = records::golden();
+    let dataset = &mut record.run.datasets[0];
+    (dataset.files, dataset.bytes, dataset.lognormal_stdev_bytes) = (1_000, 113_420_000, Some(57_330));
+    let page = terminal(&summarise(&record));
+    assert_page(&page);
+    let words = "data  1,000 files of 113,420 B on average (lognormal, standard deviation 57,330 B)";
+    assert!(
+        page.split_whitespace().collect::<Vec<_>>().join(" ").contains(&words.replace("  ", " ")),
+        "{page}"
+    );
+
+    let mut record = records::golden();
+    let dataset = &mut record.run.datasets[0];
+    (dataset.files, dataset.bytes) = (1, 512 << 20);
+    let node = record::Fact { name: "device_node".to_owned(), value: "/dev/vdb".to_owned() };
+    record.run.targets[0].facts.push(node);
+    let line = data_line(&record);
+    assert!(line.starts_with("data  a device of 512 MiB, samples of 114,660 B, shuffled_epoch"), "{line}");
+}
+
+#[test]
+fn a_record_without_a_plan_or_a_line_has_no_empty_line_for_them() {
+    let mut record = records::golden();
+    record.run.plan_hash.clear();
+    record.run.need.samples_per_s = None;
+    let summary = summarise(&record);
+    assert_page(&terminal(&summary));
+    assert!(!markdown(&summary).contains("| plan |"));
+    assert!(!terminal(&summary).contains("plan "), "{}", terminal(&summary));
+}
+
+#[test]
+fn rows_that_look_alike_are_told_apart_by_how_they_were_read() {
+    let mut record = records::in_ways(&[("shuffled_epoch", "warm", 131_072, 1.0)]);
+    for cell in &mut record.run.cells {
+        let axis = |name: &str, value: &str| record::Axis {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            unit: String::new(),
+        };
+        cell.axes = vec![axis("target", &cell.target), axis("cache", &cell.cache)];
+    }
+    let page = terminal(&summarise(&record));
+    assert_page(&page);
+    let after = |title: &str| page.split(title).nth(1).unwrap().split("\n- ").next().unwrap().to_owned();
+    for (title, told) in [
+        ("- metadata", ["cold; names and inodes", "warm"]),
+        ("- where a file's", ["  cold", "  warm"]),
+        ("- paced", ["bypass; poisson", "warm; poisson"]),
+    ] {
+        let table = after(title);
+        assert!(told.iter().all(|words| table.contains(words)), "{title}: {table}");
+    }
+    // Of the device the judged rows alone are shown, and still say which of all they are.
+    let device = after("- the device below");
+    assert!(device.contains("all 18 in") && device.contains("bypass"), "{device}");
+}
+
+#[test]
+fn a_map_is_named_with_what_the_kernel_was_told_of_it() {
+    let mut record = records::golden();
+    for cell in record.run.cells.iter_mut().filter(|cell| cell.cell.starts_with("nvme/io_uring")) {
+        cell.engine = "mmap".to_owned();
+        cell.axes = vec![record::Axis {
+            name: "madvise".to_owned(),
+            value: "random".to_owned(),
+            unit: String::new(),
+        }];
+    }
+    let page = terminal(&summarise(&record));
+    assert_page(&page);
+    assert!(
+        page.contains("FEEDS     nvme   8 x h100 resnet50 from depth 32 (storage side, mmap (random))"),
+        "{page}"
+    );
+    let device = page.split("- the device below").nth(1).unwrap();
+    assert!(device.contains("nvme   mmap (random)"), "{device}");
+}
+
+#[test]
+fn a_warm_cell_asked_what_this_process_read_whatever_the_device_did() {
+    let mut record = records::golden();
+    for cell in record.run.cells.iter_mut().filter(|cell| cell.cell == "nvme/io_uring/qd8") {
+        cell.cache = "warm".to_owned();
+    }
+    for line in &mut record.lines {
+        if let Line::Rep(rep) = line
+            && rep.cell == "nvme/io_uring/qd8"
+        {
+            rep.system.process_read_bytes = Some(0);
+        }
+    }
+    let page = terminal(&summarise(&record));
+    let device = page.split("- the device below").nth(1).unwrap();
+    let row = device.lines().find(|line| line.starts_with("nvme") && line.contains("io_uring   8")).unwrap();
+    assert_eq!(row.split_whitespace().rev().nth(1), Some("0"), "{row}");
 }
 
 #[test]
@@ -169,9 +269,16 @@ fn many_cells_show_what_the_device_did_for_the_judged_alone() {
     let many = terminal(&summarise(&records::in_ways(&[("random", "bypass", 131_072, 0.9)])));
     let rows = |page: &str| {
         let table = page.split("- the device below").nth(1).unwrap().to_owned();
-        table.lines().skip(2).take_while(|line| !line.starts_with("not tested")).count()
+        table
+            .lines()
+            .skip_while(|line| !line.starts_with("target"))
+            .skip(1)
+            .take_while(|line| !line.starts_with("not tested"))
+            .count()
     };
     assert_eq!((rows(&few), rows(&many)), (9, 3));
+    let title = |page: &str| page.contains("it (the judged cells; all 18 in");
+    assert!(title(&many) && !title(&few), "{many}");
     assert!(few.contains("bytes nvme/pread/qd128: others read 6.3 GB from the device meanwhile"), "{few}");
 }
 

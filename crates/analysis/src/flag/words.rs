@@ -1,0 +1,127 @@
+//! A reason to doubt a figure, in words.
+
+use std::fmt;
+
+use feed::counted_noun;
+
+use super::{Flag, GIVEN_UP_MAX, TURNS_MIN, percent};
+
+impl fmt::Display for Flag {
+    /// Short, for the end of a table row.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ClientLimited { ceiling_share, cpu_share } => write_client(f, *ceiling_share, *cpu_share),
+            Self::NotCold { resident: Some(share) } => write!(f, "not cold: {} resident", percent(*share)),
+            Self::NotCold { resident: None } => f.write_str("cold not proven"),
+            Self::NotWarm { resident: Some(share) } => write!(f, "not warm: {} resident", percent(*share)),
+            Self::NotWarm { resident: None } => f.write_str("warm not proven"),
+            Self::NotBypassed { resident } => {
+                write!(f, "not bypassed: {} resident after", percent(*resident))
+            }
+            Self::NotDropped { resident: Some(share) } => {
+                write!(f, "not dropped: {} resident", percent(*share))
+            }
+            Self::NotDropped { resident: None } => f.write_str("dropping at once not proven"),
+            Self::FewTurns { turns, .. } => {
+                write!(f, "window of {turns:.1} queue turns: {TURNS_MIN:.0} are needed")
+            }
+            Self::WrongBytes { found, checked } => {
+                let (found, checked) = (feed::group_digits(*found), feed::group_digits(*checked));
+                write!(f, "{found} of {checked} checked reads held wrong bytes")
+            }
+            Self::Opened { files } => write!(
+                f,
+                "{} opened inside the windows, because not all could be held",
+                counted_noun(*files, "file")
+            ),
+            Self::TooShort { window_ns, .. } => {
+                write!(f, "window of {} is too short", feed::format_duration_ns(*window_ns))
+            }
+            Self::DatasetChanged => f.write_str("the files changed during the run"),
+            Self::Errors { share, kinds, .. } => write!(f, "{} errors: {kinds}", percent(*share)),
+            Self::FailedRepetitions { failed, made, reason } => {
+                write!(f, "{failed} of {made} repetitions failed: {reason}")
+            }
+            Self::Missing { repetitions, reason } => {
+                write!(f, "{} not run: {reason}", counted_noun(u64::from(*repetitions), "repetition"))
+            }
+            Self::Stolen { share } => write!(f, "{} of CPU stolen", percent(*share)),
+            Self::Abandoned { reads } => write!(f, "{} abandoned", counted_noun(*reads, "read")),
+            Self::Exhausted { .. } => f.write_str("dataset read once before the window ended"),
+            Self::Clamped { reads } => write!(f, "{} latencies above 60 s", feed::group_digits(*reads)),
+            Self::NoHistogram { repetitions } => {
+                write!(f, "latencies of {} missing", counted_noun(u64::from(*repetitions), "repetition"))
+            }
+            Self::NamesInMemory => f.write_str(
+                "names and inodes, or their blocks on the device, stayed in memory (root with access to the device \
+                 drops them)",
+            ),
+            Self::Merged { request_bytes, block_bytes, submit_batch } => {
+                write_merged(f, *request_bytes, *block_bytes, *submit_batch)
+            }
+            Self::LateClient { lag_and_response_p99_ns, given_up, .. } => {
+                write_late(f, *lag_and_response_p99_ns, *given_up)
+            }
+            Self::OfferedLess { share, in_steps: true } => {
+                write!(f, "the window holds too few steps: {} of the rate was offered", percent(*share))
+            }
+            Self::OfferedLess { share, .. } => write!(f, "{} of the rate was offered", percent(*share)),
+            Self::NotFromStorage { share, compresses: true } => {
+                write!(f, "{} of the bytes asked: compressed, not read from storage", percent(*share))
+            }
+            Self::NotFromStorage { share, .. } => {
+                write!(f, "{} of the bytes asked have no storage behind them", percent(*share))
+            }
+            Self::InMemory { kind } => write_memory(f, kind),
+            Self::NotServed { share, .. } => write!(f, "{} of arrivals not served", percent(*share)),
+            Self::StandsIn { asked } => write!(f, "stands in for {asked}"),
+        }
+    }
+}
+
+fn write_memory(f: &mut fmt::Formatter<'_>, kind: &str) -> fmt::Result {
+    f.write_str("the device is memory")?;
+    if kind.is_empty() { Ok(()) } else { write!(f, " ({kind})") }
+}
+
+fn write_merged(
+    f: &mut fmt::Formatter<'_>,
+    request_bytes: u64,
+    block_bytes: u64,
+    submit_batch: Option<u32>,
+) -> fmt::Result {
+    let batch = submit_batch.map(|batch| format!("; submit_batch {batch}")).unwrap_or_default();
+    write!(
+        f,
+        "requests were merged: {:.0} KiB per device request for blocks of {}{batch}",
+        request_bytes as f64 / 1024.0,
+        feed::format_bytes(block_bytes)
+    )
+}
+
+fn write_late(f: &mut fmt::Formatter<'_>, p99_ns: Option<(u64, u64)>, given_up: f64) -> fmt::Result {
+    f.write_str("the client woke late: ")?;
+    if let Some((lag, response)) = p99_ns {
+        let (lag, response) = (feed::format_duration_ns(lag), feed::format_duration_ns(response));
+        write!(f, "p99 of the lag {lag}, of the response {response}")?;
+    }
+    let away = given_up > GIVEN_UP_MAX;
+    let join = if p99_ns.is_some() && away { "; " } else { "" };
+    if away {
+        write!(f, "{join}{} of arrivals were due while it was away", percent(given_up))
+    } else {
+        Ok(())
+    }
+}
+
+fn write_client(f: &mut fmt::Formatter<'_>, ceiling: Option<f64>, cpu: Option<f64>) -> fmt::Result {
+    f.write_str("CLIENT-LIMITED")?;
+    if let Some(share) = ceiling {
+        write!(f, ", {} of ceiling", percent(share))?;
+    }
+    if let Some(share) = cpu {
+        // A kernel thread that works for this process may add to what its own threads can use.
+        write!(f, ", CPU {}", percent(share.min(1.0)))?;
+    }
+    Ok(())
+}
