@@ -5,11 +5,11 @@ use std::path::Path;
 use backend::{CacheAction, Residency, StoreError};
 use dataset::{Key, Objects};
 use rustix::fd::OwnedFd;
-use rustix::fs::{Advice, AtFlags, OFlags, fadvise, fdatasync, statat, syncfs};
+use rustix::fs::{Advice, AtFlags, OFlags, fadvise, fdatasync, fstat, statat, syncfs};
 use rustix::io::Errno;
 
 use crate::residency::{self, Method};
-use crate::{failure, names, tree};
+use crate::{device, failure, names, tree};
 
 /// Up to this many files are written back one by one, which leaves other files of the file system alone.
 const SYNCED_SINGLY_MAX: u32 = 64;
@@ -61,8 +61,11 @@ fn word(action: CacheAction) -> &'static str {
 }
 
 /// Drops a file's pages. Dirty ones are not dropped, so they are written back first; where some stay all the
-/// same, once more.
+/// same, once more. Those of a device are another's, since it is only ever read: they stay, and are seen to.
 fn evict(file: &OwnedFd, bytes: u64, sync: bool) -> Result<(), Errno> {
+    if device::is_block(&fstat(file)?) {
+        return fadvise(file, 0, None, Advice::DontNeed);
+    }
     if sync {
         write_back(file)?;
     }

@@ -30,10 +30,7 @@ impl Share {
     /// As many of `wanted` as the limit of open files allows, and at most `max`.
     pub(crate) fn claim(wanted: u32, max: Option<u32>) -> Self {
         let mut promised = PROMISED.lock().unwrap_or_else(PoisonError::into_inner);
-        let limit = limit();
-        let headroom = HEADROOM.min(limit / 4);
-        let free = limit.saturating_sub(headroom + elsewhere() + *promised);
-        let granted = u64::from(most(wanted, max)).min(free);
+        let granted = u64::from(most(wanted, max)).min(beside(*promised));
         *promised += granted;
         Self(granted)
     }
@@ -64,6 +61,16 @@ pub(crate) fn limit() -> u64 {
         let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     });
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}
+
+/// Files that the process may open beside those that the tables were promised.
+pub(crate) fn free() -> u64 {
+    beside(*PROMISED.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn beside(promised: u64) -> u64 {
+    let limit = limit();
+    limit.saturating_sub(HEADROOM.min(limit / 4) + elsewhere() + promised)
 }
 
 /// Open files of the process outside of the tables.

@@ -75,8 +75,11 @@ fn device_facts(device: &Path) -> Vec<(&'static str, String)> {
         names.sort();
         names.join(" ")
     });
+    let in_memory = named.as_deref().is_some_and(is_memory).then(|| "memory".to_owned());
     [
         ("device", named),
+        ("medium", in_memory),
+        ("backing_file", read(device, "loop/backing_file")),
         ("device_members", members.filter(|names| !names.is_empty())),
         ("device_model", read(device, "device/model")),
         ("device_rotational", read(device, "queue/rotational")),
@@ -86,6 +89,12 @@ fn device_facts(device: &Path) -> Vec<(&'static str, String)> {
     .into_iter()
     .filter_map(|(name, value)| Some((name, value?)))
     .collect()
+}
+
+/// Whether a device is memory by its name: compressed (zram), or as it is (brd).
+fn is_memory(name: &str) -> bool {
+    let number = name.strip_prefix("zram").or_else(|| name.strip_prefix("ram"));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn read(folder: &Path, name: &str) -> Option<String> {
@@ -125,6 +134,28 @@ mod tests {
             ("device_max_sectors_kb", "1280"),
         ];
         assert_eq!(device_facts(&device), expected.map(|(name, value)| (name, value.to_owned())));
+    }
+
+    #[test]
+    fn a_device_that_is_memory_or_a_file_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let facts = |name: &str| {
+            let device = dir.path().join(name);
+            fs::create_dir_all(device.join("loop")).unwrap();
+            device_facts(&device).into_iter().find(|(fact, _)| *fact == "medium")
+        };
+        for (name, memory) in
+            [("zram0", true), ("ram15", true), ("sda", false), ("ramdisk", false), ("ram", false)]
+        {
+            assert_eq!(facts(name), memory.then(|| ("medium", "memory".to_owned())), "{name}");
+        }
+        fs::create_dir_all(dir.path().join("loop3/loop")).unwrap();
+        fs::write(dir.path().join("loop3/loop/backing_file"), "/srv/disk image\n").unwrap();
+        let expected = [("device", "loop3"), ("backing_file", "/srv/disk image")];
+        assert_eq!(
+            device_facts(&dir.path().join("loop3")),
+            expected.map(|(name, value)| (name, value.to_owned()))
+        );
     }
 
     #[test]

@@ -187,7 +187,7 @@ impl FileTable {
     /// That of the first file, which may be a device, or else of the folder.
     fn file_system(&self) -> Option<FileSystem> {
         let first = (self.objects.count() > 0).then(|| self.objects.key(0));
-        let first = first.and_then(|key| tree::open_file(&self.root, key.as_str(), OFlags::PATH).ok());
+        let first = first.and_then(|key| tree::find_file(&self.root, key.as_str()).ok());
         FileSystem::of(first.as_ref().unwrap_or(&self.root))
     }
 

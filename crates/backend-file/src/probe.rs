@@ -88,10 +88,6 @@ fn is_block_device(path: &Path) -> bool {
 /// A device is only ever read, so it must be readable and nothing else.
 fn probe_device(node: &Path) -> PathProbe {
     let opened = device::open(node);
-    let refused = |errno: &Errno| {
-        let hint = "run as root, or as a member of the group that the node belongs to (often `disk`)";
-        format!("`{}` cannot be read: {}\n  hint: {hint}", node.display(), io::Error::from(*errno))
-    };
     PathProbe {
         exists: true,
         directory: false,
@@ -101,9 +97,21 @@ fn probe_device(node: &Path) -> PathProbe {
         free_bytes: None,
         direct_align_bytes: direct_align_of(node),
         block_device_bytes: opened.as_ref().ok().and_then(|device| device::size(device).ok()),
-        problem: opened.as_ref().err().map(refused),
+        problem: opened.as_ref().err().map(|errno| unreadable(node, *errno)),
         dontcache: opened.is_ok_and(drops_pages),
     }
+}
+
+/// Why a device cannot be read. The group of its node opens it to a user; what forbids it to root (EPERM) is the list
+/// of devices of a container.
+fn unreadable(node: &Path, errno: Errno) -> String {
+    let hint = match errno {
+        Errno::PERM => {
+            "this container or user may not open it: pass the device in (`docker run --device`), or add the user to its group"
+        }
+        _ => "run as root, or as a member of the group that the node belongs to (often `disk`)",
+    };
+    format!("`{}` cannot be read: {}\n  hint: {hint}", node.display(), io::Error::from(errno))
 }
 
 /// FUSE and what has no known number carry a name of their own in the list of mounts.
@@ -235,6 +243,15 @@ fn read_aligned(file: BorrowedFd<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_device_that_even_root_may_not_open_is_to_be_passed_into_the_container() {
+        let [forbidden, denied] =
+            [Errno::PERM, Errno::ACCESS].map(|errno| unreadable(Path::new("/dev/sdx"), errno));
+        assert!(forbidden.starts_with("`/dev/sdx` cannot be read: ") && !forbidden.contains("as root"));
+        assert!(forbidden.contains("\n  hint: this container or user may not open it: pass the device in"));
+        assert!(denied.contains("\n  hint: run as root"), "{denied}");
+    }
 
     #[test]
     fn a_missing_path_is_probed_where_it_would_be_made() {

@@ -207,8 +207,8 @@ impl Store for FileStore {
         let mut text = vec![0; MARKER_BYTES_MAX];
         match self.read_once(key, 0, &mut text) {
             Ok(bytes) => Ok(serde_json::from_slice(&text[..bytes]).ok()),
-            // A link or a folder of that name is no marker.
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ISDIR) => Ok(None),
+            // A link, a folder or a FIFO of that name is no marker.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ISDIR | Errno::SPIPE) => Ok(None),
             Err(errno) => Err(failure::object("read", &self.path(key), errno)),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fcntl_setfl, fstat, mkdirat, openat};
 use rustix::io::Errno;
 
 /// A folder as a place to start from; it is not readable itself.
@@ -45,9 +45,9 @@ pub(crate) fn open_root(root: &Path) -> Result<OwnedFd, Errno> {
     openat(CWD, root, FOLDER, Mode::empty())
 }
 
-/// A readable handle of a folder, for listing and for `fsync`.
+/// A readable handle of a folder, for listing and for `fsync`. Its time of last access stays as it is, as a file's.
 pub(crate) fn readable(folder: impl AsFd) -> Result<OwnedFd, Errno> {
-    openat(folder, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+    keeping_times(|flags| openat(&folder, ".", flags | OFlags::DIRECTORY, Mode::empty())).map(|(fd, _)| fd)
 }
 
 /// The folder that holds `key`, and the last part of `key`.
@@ -99,14 +99,35 @@ fn step_or_make(folder: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Opens a file for reading; a symbolic link in its place is an error. Reads leave the time of last access as it
-/// is, which only the owner may ask for: a user's files stay untouched, and each read is spared looking at it.
+/// Opens a file or a block device for reading; anything else in its place is an error, and is never waited for, as
+/// the writer of a FIFO would be. Reads leave the time of last access as it is, which only the owner may ask for: a
+/// user's files stay untouched, and each read is spared looking at it.
 pub(crate) fn open_file(root: &OwnedFd, key: &str, extra: OFlags) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | extra;
-    match openat(root, key, flags | OFlags::NOATIME, Mode::empty()) {
-        Err(Errno::PERM) => openat(root, key, flags, Mode::empty()),
-        opened => opened,
+    let more = OFlags::NOFOLLOW | OFlags::NONBLOCK | extra;
+    let (file, flags) = keeping_times(|flags| openat(root, key, flags | more, Mode::empty()))?;
+    match FileType::from_raw_mode(fstat(&file)?.st_mode) {
+        FileType::RegularFile | FileType::BlockDevice => {}
+        FileType::Directory => return Err(Errno::ISDIR),
+        _ => return Err(Errno::SPIPE),
     }
+    // Only the open must not wait: a ring reads such a file without waiting, or not at all.
+    fcntl_setfl(&file, (flags | extra).difference(OFlags::CLOEXEC))?;
+    Ok(file)
+}
+
+/// Opens something to be read so that its time of last access stays as it is, where this user may; with the flags
+/// that did it.
+fn keeping_times(open: impl Fn(OFlags) -> Result<OwnedFd, Errno>) -> Result<(OwnedFd, OFlags), Errno> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    match open(flags | OFlags::NOATIME) {
+        Err(Errno::PERM) => open(flags).map(|file| (file, flags)),
+        opened => opened.map(|file| (file, flags | OFlags::NOATIME)),
+    }
+}
+
+/// A file as a place to look at; it is not readable itself.
+pub(crate) fn find_file(root: &OwnedFd, key: &str) -> Result<OwnedFd, Errno> {
+    openat(root, key, OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())
 }
 
 /// Removes a file; one that is gone already is well.
@@ -126,7 +147,22 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("file"), "x").unwrap();
         let file = open_file(&open_root(dir.path()).unwrap(), "file", OFlags::empty()).unwrap();
-        assert!(rustix::fs::fcntl_getfl(&file).unwrap().contains(OFlags::NOATIME));
+        let flags = rustix::fs::fcntl_getfl(&file).unwrap();
+        assert!(flags.contains(OFlags::NOATIME) && !flags.contains(OFlags::NONBLOCK), "{flags:?}");
+        let folder = readable(open_root(dir.path()).unwrap()).unwrap();
+        assert!(rustix::fs::fcntl_getfl(&folder).unwrap().contains(OFlags::NOATIME));
+    }
+
+    #[test]
+    fn what_is_no_file_is_neither_opened_nor_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = open_root(dir.path()).unwrap();
+        rustix::fs::mknodat(&root, "fifo", FileType::Fifo, FILE_MODE, 0).unwrap();
+        std::fs::create_dir(dir.path().join("folder")).unwrap();
+        let refused = |name| open_file(&root, name, OFlags::empty()).unwrap_err();
+        assert_eq!([refused("fifo"), refused("folder")], [Errno::SPIPE, Errno::ISDIR]);
+        let devices = open_root(Path::new("/dev")).unwrap();
+        assert_eq!(open_file(&devices, "null", OFlags::empty()).unwrap_err(), Errno::SPIPE);
     }
 
     #[test]

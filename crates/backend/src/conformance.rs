@@ -64,15 +64,20 @@ impl Case<'_> {
     const BLOCK_BYTES: u32 = 4096;
 
     fn open(&self, depth: u32) -> Opened {
-        self.open_for(Operation::Read, &self.fixture.objects, depth)
+        self.open_for(Operation::Read, &self.fixture.objects, (depth, Self::BLOCK_BYTES))
     }
 
-    fn open_for(&self, operation: Operation, objects: &Arc<Objects>, depth: u32) -> Opened {
-        let arena = Arena::new(depth, Self::BLOCK_BYTES).expect("buffers can be mapped");
+    fn open_for(
+        &self,
+        operation: Operation,
+        objects: &Arc<Objects>,
+        (depth, block_bytes): (u32, u32),
+    ) -> Opened {
+        let arena = Arena::new(depth, block_bytes).expect("buffers can be mapped");
         let spec = QueueSpec {
             depth,
             submit_batch: depth,
-            block_bytes: Self::BLOCK_BYTES,
+            block_bytes,
             cache: self.cache,
             operation,
             advice: Advice::Normal,

@@ -9,8 +9,8 @@ use dataset::Objects;
 use rustix::time::Timespec;
 
 use crate::{
-    CacheAction, Clock, Completion, IoQueue, Limits, Op, QueueError, QueueReport, QueueSpec, Request,
-    Residency, Stamps, Store, StoreError,
+    CacheAction, Clock, Completion, FilePieces, IoQueue, Limits, Op, QueueError, QueueReport, QueueSpec,
+    Request, Residency, Stamps, Store, StoreError,
 };
 
 /// Bytes that are copied from, more than the caches of a processor hold: a page cache is read from memory.
@@ -54,6 +54,7 @@ impl Store for NullStore {
         Ok(Box::new(NullQueue {
             clock: spec.clock.clone(),
             depth: spec.depth as usize,
+            block_bytes: spec.block_bytes,
             source,
             next: 0,
             ended: Vec::with_capacity(spec.depth as usize),
@@ -64,6 +65,7 @@ impl Store for NullStore {
 struct NullQueue {
     clock: Clock,
     depth: usize,
+    block_bytes: u32,
     /// What is copied into the buffers, from one end to the other; empty when nothing is.
     source: &'static [u8],
     next: usize,
@@ -80,10 +82,11 @@ impl NullQueue {
             Op::Stat { .. } | Op::List { .. } => 0,
         };
         if !self.source.is_empty() {
-            let piece = request.buf.as_slice().len() as u64;
-            (0..bytes).step_by(piece.max(1) as usize).for_each(|done| {
-                self.copy(request, (bytes - done).min(piece) as usize);
-            });
+            let pieces = match request.op {
+                Op::ReadFile { bytes, .. } => FilePieces::new(bytes, self.block_bytes),
+                _ => FilePieces::new(bytes, bytes as u32),
+            };
+            (0..pieces.count()).for_each(|number| self.copy(request, pieces.get(number).len as usize));
         }
         bytes
     }

@@ -19,7 +19,7 @@ pub enum Op {
         /// Bytes, at most the buffer's size.
         len: u32,
     },
-    /// Opens an object by its name, asks its size, reads all of it in pieces of the buffer's size, closes it.
+    /// Opens an object by its name, asks its size, reads all of it in pieces ([`crate::FilePieces`]), closes it.
     ReadFile {
         /// Index of the object.
         object: u32,
@@ -83,7 +83,8 @@ pub struct QueueSpec<'a> {
     pub depth: u32,
     /// Requests handed to the kernel in one submission, at most.
     pub submit_batch: u32,
-    /// Bytes of one read, at most: a whole file is read in pieces of this size, whatever a buffer has room for.
+    /// Bytes of one read, at most: a whole file is read in pieces of this size, whatever a buffer has room for. No
+    /// more than a buffer of the arena has.
     pub block_bytes: u32,
     /// Treatment of the page cache: `Bypass` reads directly or fails.
     pub cache: Cache,

@@ -15,8 +15,8 @@ use dataset::{Objects, payload};
 use plan::Operation;
 
 use crate::{
-    CacheAction, Clock, Completion, ErrorKind, IoQueue, Limits, Op, OpError, PHASE_STAMPS, QueueError,
-    QueueReport, QueueSpec, Request, Residency, Stamps, Store, StoreError,
+    CacheAction, Clock, Completion, ErrorKind, FilePieces, IoQueue, Limits, Op, OpError, PHASE_STAMPS,
+    QueueError, QueueReport, QueueSpec, Request, Residency, Stamps, Store, StoreError,
 };
 
 /// What happens to one operation.
@@ -134,6 +134,7 @@ impl Store for Simulated {
             objects: Arc::clone(spec.objects),
             operation: spec.operation,
             depth: spec.depth as usize,
+            block_bytes: spec.block_bytes,
             channels_free_at_ns: (0..self.channels).map(|_| Reverse(0)).collect(),
             waiting: Vec::new(),
         }))
@@ -145,6 +146,7 @@ struct SimulatedQueue {
     objects: Arc<Objects>,
     operation: Operation,
     depth: usize,
+    block_bytes: u32,
     channels_free_at_ns: BinaryHeap<Reverse<u64>>,
     /// Taken and not yet returned; `done_ns` lies in the future.
     waiting: Vec<Completion>,
@@ -183,12 +185,11 @@ impl SimulatedQueue {
 
     /// What an operation answers. A whole file leaves its last piece in the buffer.
     fn fill(&self, request: &mut Request) -> Result<u64, OpError> {
-        let piece = request.buf.as_slice().len() as u64;
         match request.op {
             Op::Read { object, offset, len } => self.fill_block(request, object, offset, len),
             Op::ReadFile { object, bytes } if bytes == self.objects.bytes(object) => {
-                let last = bytes.saturating_sub(1) / piece * piece;
-                self.fill_block(request, object, last, (bytes - last) as u32).map(|_| bytes)
+                let last = FilePieces::new(bytes, self.block_bytes).last();
+                self.fill_block(request, object, last.offset, last.len).map(|_| bytes)
             }
             Op::ReadFile { .. } => Err(OpError { kind: ErrorKind::Changed, code: 0 }),
             Op::Stat { .. } => Ok(0),

@@ -56,7 +56,8 @@ pub struct Residency {
     pub total_bytes: u64,
     /// `cachestat`, `mincore` or `none`.
     pub method: &'static str,
-    /// Whether names and inodes were forgotten; `None` where nobody asked.
+    /// Whether names and inodes were forgotten, and what they are read from with them: `false` where this user may
+    /// not, and where it is not known of the file system. `None` where nobody asked.
     pub names_dropped: Option<bool>,
 }
 

@@ -111,9 +111,9 @@ impl<'a> Load<'a> {
         self.exhausted_ns.is_some()
     }
 
-    /// When no ticket was left, and what a paced load counted.
-    pub(crate) fn into_end(self) -> (Option<u64>, Option<PacerEnd>) {
-        (self.exhausted_ns, self.pacer.map(Pacer::into_end))
+    /// When no ticket was left, and what a paced load counted by the end at `now_ns`.
+    pub(crate) fn into_end(self, now_ns: u64) -> (Option<u64>, Option<PacerEnd>) {
+        (self.exhausted_ns, self.pacer.map(|pacer| pacer.into_end(now_ns)))
     }
 }
 

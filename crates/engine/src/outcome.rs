@@ -128,7 +128,8 @@ fn paced_counters(paced: &Paced, window: &Window, ends: &[WorkerEnd]) -> BTreeMa
     let left = paced.not_taken(window, end_ns) + held;
     [
         (counter::ARRIVALS, pacers().map(|end| end.arrivals).sum::<u64>() + left),
-        (counter::NOT_ISSUED, pacers().map(|end| end.not_issued).sum::<u64>() + left),
+        (counter::NOT_ISSUED, pacers().map(|end| end.given_up).sum::<u64>() + left),
+        (counter::GIVEN_UP, pacers().map(|end| end.given_up).sum()),
         (counter::SERVED, pacers().map(|end| end.response_ns.len()).sum()),
         (counter::OFFERED_BPS, paced.offered_bps.round() as u64),
     ]

@@ -62,7 +62,7 @@ impl Paced {
     /// Arrivals inside the window and before `end_ns` that nobody took.
     pub(crate) fn not_taken(&self, window: &Window, end_ns: u64) -> u64 {
         let start_ns = window.open_ns - self.warmup_ns;
-        self.timetable.pass_over(self.warmup_ns, end_ns.saturating_sub(start_ns))
+        self.timetable.pass_over(self.warmup_ns, end_ns.saturating_sub(start_ns), |_, _| ())
     }
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct Pacer<'a> {
     /// Since when each free slot has been free, the longest first.
     free_since_ns: VecDeque<u64>,
     arrivals: u64,
-    not_issued: u64,
+    given_up: u64,
     clamped: u64,
     lag_ns: Histogram<u64>,
     response_ns: Histogram<u64>,
@@ -101,13 +101,13 @@ pub(crate) struct Pacer<'a> {
 pub(crate) struct PacerEnd {
     /// Arrivals that it took.
     pub(crate) arrivals: u64,
-    /// Those of them that it did not issue.
-    pub(crate) not_issued: u64,
+    /// Those of them that it did not issue, since it was away when their time came.
+    pub(crate) given_up: u64,
     /// Responses beyond the histogram's range.
     pub(crate) clamped: u64,
     /// One that it still held, which may lie beyond the end.
     pub(crate) held_ns: Option<u64>,
-    /// How late the client was with arrivals that found a slot free.
+    /// How late the client was with arrivals that found a slot free, those given up included.
     pub(crate) lag_ns: Histogram<u64>,
     /// From the intended time to the end, of those that were issued and ended well.
     pub(crate) response_ns: Histogram<u64>,
@@ -124,7 +124,7 @@ impl<'a> Pacer<'a> {
             held_ns: None,
             free_since_ns: (0..slots).map(|_| 0).collect(),
             arrivals: 0,
-            not_issued: 0,
+            given_up: 0,
             clamped: 0,
             lag_ns: record::new_interval_histogram(),
             response_ns: record::new_histogram(),
@@ -159,36 +159,91 @@ impl<'a> Pacer<'a> {
         }
     }
 
-    pub(crate) fn into_end(self) -> PacerEnd {
-        let Self { arrivals, not_issued, clamped, held_ns, lag_ns, response_ns, .. } = self;
-        PacerEnd { arrivals, not_issued, clamped, held_ns, lag_ns, response_ns }
+    /// What was counted by the end at `now_ns`, during which the client may have been away.
+    pub(crate) fn into_end(mut self, now_ns: u64) -> PacerEnd {
+        if let Some(intended_ns) = self.held_ns.take_if(|ns| now_ns.saturating_sub(*ns) > AWAY_NS) {
+            self.give_up(intended_ns, now_ns);
+        }
+        let Self { arrivals, given_up, clamped, held_ns, lag_ns, response_ns, .. } = self;
+        PacerEnd { arrivals, given_up, clamped, held_ns, lag_ns, response_ns }
     }
 
     /// Whether an arrival whose time has come is issued.
     fn takes(&mut self, intended_ns: u64, now_ns: u64) -> bool {
         if intended_ns < self.window.open_ns && now_ns >= self.window.open_ns {
             // Of a warm-up that could not keep up: its rest would take the place of what is measured.
-            self.pass_over(self.window.open_ns);
+            self.paced.timetable.pass_over(0, self.window.open_ns - self.start_ns, |_, _| ());
             return false;
         }
-        let counts = u64::from(self.window.contains(intended_ns));
-        self.arrivals += counts;
         let had_a_slot = self.free_since_ns.front().is_none_or(|since_ns| *since_ns <= intended_ns);
         let late_ns = now_ns - intended_ns;
         if had_a_slot && late_ns > AWAY_NS {
-            let missed = self.pass_over(now_ns - AWAY_NS);
-            self.arrivals += missed;
-            self.not_issued += counts + missed;
+            self.give_up(intended_ns, now_ns);
             return false;
         }
-        if had_a_slot && counts > 0 {
-            self.lag_ns.saturating_record(late_ns);
+        if self.window.contains(intended_ns) {
+            self.arrivals += 1;
+            if had_a_slot {
+                self.lag_ns.saturating_record(late_ns);
+            }
         }
         true
     }
 
-    /// Gives up what was to be issued before `to_ns`; returns how much of it lies inside the window.
-    fn pass_over(&self, to_ns: u64) -> u64 {
-        self.paced.timetable.pass_over(self.paced.warmup_ns, to_ns - self.start_ns)
+    /// Gives up an arrival and all those that were due while the client was away; what lies inside the window
+    /// counts.
+    fn give_up(&mut self, intended_ns: u64, now_ns: u64) {
+        let Self { paced, start_ns, lag_ns, .. } = self;
+        let mut given_up = u64::from(self.window.contains(intended_ns));
+        lag_ns.saturating_record_n(now_ns - intended_ns, given_up);
+        let to_ns = now_ns - AWAY_NS - *start_ns;
+        given_up += paced.timetable.pass_over(paced.warmup_ns, to_ns, |ns, count| {
+            lag_ns.saturating_record_n(now_ns - (*start_ns + ns), count);
+        });
+        self.arrivals += given_up;
+        self.given_up += given_up;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One arrival every millisecond, looked for by the clock in the last `spin_ns` before each.
+    fn paced(spin_ns: u64) -> Paced {
+        let rate = Rate::Bytes { per_s: 1e6 };
+        let offer = Offer {
+            line_bps: 1.0,
+            sample_bytes: 1_000.0,
+            op_bytes: 1_000.0,
+            warmup_ns: 0,
+            window_ns: None,
+            seed: 1,
+        };
+        Paced::new(&Pace { rate, arrivals: Arrivals::Constant, spin_ns }, &offer)
+    }
+
+    fn dues(pacer: &mut Pacer<'_>, at_ns: &[u64]) -> Vec<Due> {
+        at_ns.iter().map(|now_ns| pacer.due(*now_ns)).collect()
+    }
+
+    #[test]
+    fn an_arrival_is_waited_for_until_its_spin_begins_and_looked_for_from_then_on() {
+        let (paced, window) = (paced(60_000), Window { open_ns: 0, close_ns: u64::MAX });
+        let mut pacer = Pacer::new(&paced, window, 4, true);
+        let looked = dues(&mut pacer, &[0, 10, 939_999, 940_000, 999_999, 1_000_000, 1_000_001]);
+        let (now, at) = (|intended_ns| Due::Now { intended_ns }, Due::At(940_000));
+        // From 940,000 on it is no later than now: the clock is looked at again at once.
+        assert_eq!(looked, [now(0), at, at, at, at, now(1_000_000), Due::At(1_940_000)]);
+        let end = pacer.into_end(1_000_002);
+        assert_eq!((end.arrivals, end.given_up, end.held_ns), (2, 0, Some(2_000_000)));
+        assert_eq!((end.lag_ns.count_at(0), end.lag_ns.len()), (2, 2));
+    }
+
+    #[test]
+    fn nobody_looks_where_time_only_passes_in_a_wait() {
+        let (paced, window) = (paced(60_000), Window { open_ns: 0, close_ns: u64::MAX });
+        let mut pacer = Pacer::new(&paced, window, 4, false);
+        assert_eq!(dues(&mut pacer, &[0, 10]), [Due::Now { intended_ns: 0 }, Due::At(1_000_000)]);
     }
 }

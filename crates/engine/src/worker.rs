@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use backend::{Buf, Clock, Completion, ErrorKind, IoQueue, Op, QueueError, Request};
+use backend::{Buf, Clock, Completion, ErrorKind, FilePieces, IoQueue, Op, Piece, QueueError, Request};
 use dataset::{Order, ReadSpan, payload};
 use plan::{Cell, Operation};
 
@@ -97,7 +97,6 @@ impl Worker<'_> {
         if let Some(meter) = &mut self.meter {
             meter.close(now_ns);
         }
-        let operation = self.cell.operation;
         let interrupted = self.stop.load(Ordering::Relaxed);
         let report = self.queue.report();
         let mut done = Vec::with_capacity(self.slots.len());
@@ -109,16 +108,17 @@ impl Worker<'_> {
                 pacer.done(&completion, slot.intended_ns);
             }
             // Nothing is timed any more, so what is read now can be checked at leisure.
-            verify(self.verify_seed, op(operation, slot.span), &completion, &mut recorder);
+            verify(self.verify_seed, self.cell, slot.span, &completion, &mut recorder);
         }
         recorder.settle(&self.window);
-        let (exhausted_ns, pacer) = self.load.into_end();
+        let finished_ns = now_ns.min(self.window.close_ns);
+        let (exhausted_ns, pacer) = self.load.into_end(finished_ns);
         WorkerEnd {
             recorder,
             meter: self.meter,
             report,
             abandoned,
-            finished_ns: now_ns.min(self.window.close_ns),
+            finished_ns,
             exhausted_ns,
             pacer,
             interrupted,
@@ -199,7 +199,7 @@ impl Worker<'_> {
             }
             if recorder.verified < VERIFIED_PER_WORKER && completion.stamps.done_ns < self.window.open_ns {
                 let slot = self.slots[completion.token as usize];
-                verify(self.verify_seed, op(self.cell.operation, slot.span), &completion, recorder);
+                verify(self.verify_seed, self.cell, slot.span, &completion, recorder);
             }
             self.free.push(completion.buf);
         }
@@ -226,28 +226,24 @@ fn hopeless(recorder: &Recorder) -> String {
 }
 
 /// Checks what lies in the buffer of an operation that read bytes.
-fn verify(seed: Option<u64>, op: Op, completion: &Completion, recorder: &mut Recorder) {
-    let buffer = completion.buf.as_slice();
-    let (Some(seed), Some((object, offset, bytes))) = (seed, last_read(op, buffer.len() as u64)) else {
-        return;
-    };
-    if completion.result.is_ok() && bytes > 0 {
+fn verify(seed: Option<u64>, cell: &Cell, span: ReadSpan, completion: &Completion, recorder: &mut Recorder) {
+    let read = last_read(op(cell.operation, span), cell.block_bytes);
+    let (Some(seed), Some((object, piece))) = (seed, read) else { return };
+    if completion.result.is_ok() && piece.len > 0 {
         recorder.verified += 1;
-        if payload::verify(seed, object, offset, &buffer[..bytes as usize]).is_err() {
+        let data = &completion.buf.as_slice()[..piece.len as usize];
+        if payload::verify(seed, object, piece.offset, data).is_err() {
             recorder.count_error(ErrorKind::Corrupt);
         }
     }
 }
 
-/// Object, offset and length of what an operation read last. A whole file is read in pieces, of which the last is
-/// still in the buffer.
-fn last_read(op: Op, piece_bytes: u64) -> Option<(u32, u64, u64)> {
+/// Object and place of what an operation read last. A whole file is read in pieces, of which the last is still in
+/// the buffer.
+fn last_read(op: Op, block_bytes: u32) -> Option<(u32, Piece)> {
     match op {
-        Op::Read { object, offset, len } => Some((object, offset, u64::from(len))),
-        Op::ReadFile { object, bytes } => {
-            let offset = bytes.saturating_sub(1) / piece_bytes * piece_bytes;
-            Some((object, offset, bytes - offset))
-        }
+        Op::Read { object, offset, len } => Some((object, Piece { offset, len })),
+        Op::ReadFile { object, bytes } => Some((object, FilePieces::new(bytes, block_bytes).last())),
         Op::Stat { .. } | Op::List { .. } => None,
     }
 }

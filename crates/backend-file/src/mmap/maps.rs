@@ -23,11 +23,18 @@ pub(super) const EOF: OpError = OpError { kind: ErrorKind::Eof, code: 0 };
 pub(super) struct Maps {
     objects: Arc<Objects>,
     advice: Advice,
-    places: Box<[Option<(u32, Mapping)>]>,
+    places: Box<[Option<Place>]>,
     /// Files that were mapped before the first read.
     ahead: u32,
     made: u64,
     _room: Room,
+}
+
+/// What an object that had its place last holds there.
+struct Place {
+    object: u32,
+    /// None after a fault: the next read maps the file anew.
+    mapping: Option<Mapping>,
 }
 
 /// Why a file is not mapped.
@@ -63,7 +70,7 @@ impl Maps {
             match self.map(files, object) {
                 Ok(_) if !all => return Ok(()),
                 Ok(mapping) => {
-                    self.places[object as usize] = Some((object, mapping));
+                    self.places[object as usize] = Some(Place { object, mapping: Some(mapping) });
                     self.ahead += 1;
                 }
                 Err(NotMapped::Map(errno)) => return Err(errno),
@@ -77,27 +84,53 @@ impl Maps {
     #[inline]
     pub(super) fn get(&mut self, files: &mut QueueFiles, object: u32) -> Result<&Mapping, OpError> {
         let place = self.place(object);
-        if self.places[place].as_ref().is_none_or(|(held, _)| *held != object) {
+        let held = self.places[place].as_ref().filter(|held| held.object == object);
+        if held.is_none_or(|held| held.mapping.is_none()) {
+            // What is mapped again after a fault was there before.
+            let again = held.is_some();
             // The one that was there goes first: the new one may need its address space.
-            self.places[place] = None;
+            self.places[place] = again.then_some(Place { object, mapping: None });
             let mapping = self.map(files, object).map_err(NotMapped::error)?;
-            self.made += 1;
-            self.places[place] = Some((object, mapping));
+            self.made += u64::from(!again);
+            self.places[place] = Some(Place { object, mapping: Some(mapping) });
         }
-        self.places[place].as_ref().map(|(_, mapping)| mapping).ok_or(EOF)
+        self.places[place].as_ref().and_then(|held| held.mapping.as_ref()).ok_or(EOF)
     }
 
     /// Drops the mapping of a file, which the next read maps anew.
     pub(super) fn forget(&mut self, object: u32) {
         let place = self.place(object);
-        self.places[place] = None;
+        if let Some(held) = self.places[place].as_mut().filter(|held| held.object == object) {
+            held.mapping = None;
+        }
+    }
+
+    /// Whether a file has fewer bytes now than `end` of a read that was copied. A cut inside a page leaves zeros up to
+    /// the end of that page and raises no fault; where it is the last page, no other read of the file raises one
+    /// either. So a copy that reaches into that page and ends in a zero is not believed before the file was asked.
+    pub(super) fn was_cut(&self, files: &mut QueueFiles, object: u32, end: u64, last: Option<&u8>) -> bool {
+        if last != Some(&0) {
+            return false;
+        }
+        let page = rustix::param::page_size() as u64;
+        let mapped = self.mapping(object).map_or(0, Mapping::bytes);
+        if end <= mapped.saturating_sub(1) / page * page {
+            return false;
+        }
+        let present = with_file(files, object, |file| device::present_bytes(file));
+        // A file that can be asked no more was there a moment ago.
+        matches!(present, Ok(Ok(present)) if present < end)
+    }
+
+    fn mapping(&self, object: u32) -> Option<&Mapping> {
+        let held = self.places[self.place(object)].as_ref().filter(|held| held.object == object);
+        held.and_then(|held| held.mapping.as_ref())
     }
 
     /// What a fault means: the file has shrunk below that place, or what is there cannot be read.
     pub(super) fn meaning(&self, files: &mut QueueFiles, object: u32, fault: Fault) -> OpError {
         let page = rustix::param::page_size() as u64;
-        let mapping = self.places[self.place(object)].as_ref();
-        let at = mapping.map_or(0, |(_, mapping)| mapping.offset_of(fault)) / page * page;
+        let at = self.mapping(object).map_or(0, |mapping| mapping.offset_of(fault)) / page * page;
         match with_file(files, object, |file| device::present_bytes(file)) {
             Ok(Ok(present)) if at >= present => EOF,
             Ok(_) => OpError::from_errno(libc::EIO),
@@ -117,7 +150,7 @@ impl Maps {
         }
     }
 
-    /// Mappings made for a read.
+    /// Mappings made for a read, but for those that a fault took away.
     pub(super) fn made(&self) -> u64 {
         self.made
     }

@@ -61,6 +61,10 @@ impl MmapQueue {
             self.maps.forget(object);
             error
         })?;
+        if self.maps.was_cut(&mut self.files, object, offset + u64::from(len), room.last()) {
+            self.maps.forget(object);
+            return Err(EOF);
+        }
         Ok(u64::from(len))
     }
 }

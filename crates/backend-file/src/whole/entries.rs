@@ -75,7 +75,7 @@ pub(super) struct Entries {
 
 /// Memory of one flight that its entries point to.
 pub(super) struct Place {
-    name: Name,
+    pub(super) name: Name,
     parts: [libc::iovec; 2],
     pub(super) look: libc::statx,
 }

@@ -26,13 +26,13 @@ const RWF_DONTCACHE: u32 = 0x80;
 
 /// A queue of blocking calls, one operation at a time.
 pub(crate) fn open_posix(root: &Path, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
-    let names = names::shared(root, spec.objects)?;
+    let names = names::shared(root, spec)?;
     Ok(Box::new(PosixQueue::open(names, spec)?))
 }
 
 /// A queue over a ring, with as many files under way as it is deep.
 pub(crate) fn open_uring(root: &Path, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
-    let names = names::shared(root, spec.objects)?;
+    let names = names::shared(root, spec)?;
     Ok(Box::new(StagedQueue::open(names, spec)?))
 }
 

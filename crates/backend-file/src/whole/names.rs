@@ -5,15 +5,16 @@ use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use backend::StoreError;
+use backend::{OpError, QueueSpec, StoreError};
 use dataset::{Key, Objects};
+use plan::Operation;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{Mode, OFlags, ResolveFlags, openat, openat2};
+use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, openat, openat2, statat};
 use rustix::io::Errno;
 
 use crate::descriptors::{Held, Share};
 use crate::file_system::FileSystem;
-use crate::{direct, failure, probe, tree};
+use crate::{direct, failure, kept, probe, tree};
 
 /// Folders that are held open, at most: beyond, each file is found from the root, which costs two more steps
 /// of the path.
@@ -37,6 +38,8 @@ pub(crate) struct Names {
     root: OwnedFd,
     at: PathBuf,
     objects: Arc<Objects>,
+    /// Whether folders are listed: none is then looked up ahead.
+    lists: bool,
     folders: Folders,
     /// Whether paths of several steps can be walked without following links (`openat2`, 5.6; some sandboxes
     /// refuse it).
@@ -76,32 +79,41 @@ pub(super) struct Start<'a> {
 }
 
 /// The names that queues share, or new ones.
-pub(super) fn shared(root: &Path, objects: &Arc<Objects>) -> Result<Arc<Names>, StoreError> {
+pub(super) fn shared(root: &Path, spec: &QueueSpec<'_>) -> Result<Arc<Names>, StoreError> {
+    let lists = spec.operation == Operation::List;
     let mut all = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     all.retain(|names| names.strong_count() > 0);
-    let known = all.iter().filter_map(Weak::upgrade).find(|names| names.serves(root, objects));
+    let known = all.iter().filter_map(Weak::upgrade).find(|names| names.serves(root, spec.objects, lists));
     if let Some(names) = known {
         return Ok(names);
     }
-    let names = Arc::new(Names::open(root, objects, OPEN_FOLDERS_MAX)?);
+    let folders_max = if lists { 0 } else { OPEN_FOLDERS_MAX };
+    // Beside its folders it has a file for each operation under way, where a ring does not hold them.
+    kept::make_room(spec.depth);
+    let names = Arc::new(Names::open(root, spec.objects, lists, folders_max)?);
     all.push(Arc::downgrade(&names));
     Ok(names)
 }
 
 impl Names {
-    fn open(root: &Path, objects: &Arc<Objects>, folders_max: usize) -> Result<Self, StoreError> {
+    fn open(
+        root: &Path,
+        objects: &Arc<Objects>,
+        lists: bool,
+        folders_max: usize,
+    ) -> Result<Self, StoreError> {
         let folder = tree::open_root(root).map_err(|errno| failure::object("open", root, errno))?;
         let keys = objects.folders();
-        let share = Share::claim(if keys.len() > folders_max { 0 } else { keys.len() as u32 }, None);
+        let share = kept::claim(if keys.len() > folders_max { 0 } else { keys.len() as u32 });
         let few = share.files() as usize == keys.len();
         let folders = if few { Folders::open(&folder, objects, &keys) } else { Folders::Many };
         let beneath = openat2(&folder, ".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), RESOLVE).is_ok();
         let objects = Arc::clone(objects);
-        Ok(Self { root: folder, at: root.to_owned(), objects, folders, beneath, _share: share })
+        Ok(Self { root: folder, at: root.to_owned(), objects, lists, folders, beneath, _share: share })
     }
 
-    fn serves(&self, root: &Path, objects: &Arc<Objects>) -> bool {
-        Arc::ptr_eq(&self.objects, objects) && self.at == root
+    fn serves(&self, root: &Path, objects: &Arc<Objects>, lists: bool) -> bool {
+        Arc::ptr_eq(&self.objects, objects) && self.at == root && self.lists == lists
     }
 
     pub(super) fn objects(&self) -> &Objects {
@@ -132,11 +144,11 @@ impl Names {
         Start { folder: self.root.as_fd(), steps: last > 0 }
     }
 
-    /// Flags that open every file of the dataset: direct I/O where it is asked for, and, where this user may,
-    /// no update of the time of last access, as reads of single blocks do without it. Beside them the alignment
-    /// of direct I/O, 1 without.
+    /// Flags that open every file of the dataset: direct I/O where it is asked for, no wait for what stands in the
+    /// place of a file, and, where this user may, no update of the time of last access, as reads of single blocks do
+    /// without it. Beside them the alignment of direct I/O, 1 without.
     pub(super) fn open_flags(&self, direct: bool) -> Result<(OFlags, u32), StoreError> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NOATIME;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NOATIME | OFlags::NONBLOCK;
         if !direct {
             return Ok((flags, 1));
         }
@@ -161,8 +173,25 @@ impl Names {
                 let open = folders.iter().flatten().count();
                 format!("{open} of {} held open", folders.len())
             }
+            Folders::Many if self.lists => "each opened from the root when it is listed".to_owned(),
             Folders::Many => "found from the root for each file".to_owned(),
         }
+    }
+
+    /// Whether the file system lets reads through a ring be tried without blocking (`FMODE_NOWAIT`). A file of any
+    /// other that is opened with `O_NONBLOCK` is read by such a try all the same, which then blocks the thread that
+    /// hands it over or, before Linux 6.0, ends with EAGAIN.
+    pub(super) fn reads_never_block(&self) -> bool {
+        FileSystem::of(&self.root)
+            .is_some_and(|found| matches!(found.name.as_str(), "ext4" | "xfs" | "btrfs"))
+    }
+
+    /// Mode and size of what has the name of an object.
+    pub(super) fn look(&self, object: u32, name: &mut Name) -> Result<(u32, u64), OpError> {
+        let start = self.locate(object, name);
+        let stat = statat(start.folder, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW);
+        stat.map(|stat| (stat.st_mode, stat.st_size.unsigned_abs()))
+            .map_err(|errno| OpError::from_errno(errno.raw_os_error()))
     }
 
     /// Opens a file by its name.
@@ -222,7 +251,9 @@ impl Name {
 
 #[cfg(test)]
 mod tests {
+    use backend::{Arena, Clock};
     use dataset::Listed;
+    use plan::{Advice, Cache, Registered};
 
     use super::*;
 
@@ -247,8 +278,25 @@ mod tests {
     #[test]
     fn names_start_from_the_folder_that_holds_them() {
         let (dir, objects) = tree_of(&["a/b/c".to_owned(), "top".to_owned(), "a/d".to_owned()]);
-        let names = shared(dir.path(), &objects).unwrap();
-        assert!(Arc::ptr_eq(&names, &shared(dir.path(), &objects).unwrap()));
+        let shared = |operation| {
+            let (arena, clock) = (Arena::new(1, 1).unwrap(), Clock::real());
+            let spec = QueueSpec {
+                depth: 1,
+                submit_batch: 1,
+                block_bytes: 1,
+                cache: Cache::Warm,
+                operation,
+                advice: Advice::Normal,
+                registered: Registered::Auto,
+                objects: &objects,
+                arena: &arena,
+                clock: &clock,
+            };
+            shared(dir.path(), &spec).unwrap()
+        };
+        let names = shared(Operation::Stat);
+        assert!(Arc::ptr_eq(&names, &shared(Operation::ReadFile)));
+        assert_eq!(shared(Operation::List).summary(), "each opened from the root when it is listed");
         let found: Vec<_> = (0..3).map(|object| located(&names, object)).collect();
         assert_eq!(found, [("c".to_owned(), false), ("top".to_owned(), false), ("d".to_owned(), false)]);
         assert_eq!(names.summary(), "3 of 3 held open");
@@ -258,9 +306,9 @@ mod tests {
     fn names_in_too_many_folders_start_from_the_root() {
         let keys: Vec<String> = (0..10).map(|folder| format!("{folder}/x")).collect();
         let (dir, objects) = tree_of(&keys);
-        let names = Names::open(dir.path(), &objects, 10).unwrap();
+        let names = Names::open(dir.path(), &objects, false, 10).unwrap();
         assert_eq!(located(&names, 7), ("x".to_owned(), false));
-        let names = Names::open(dir.path(), &objects, 9).unwrap();
+        let names = Names::open(dir.path(), &objects, false, 9).unwrap();
         assert_eq!(located(&names, 7), ("7/x".to_owned(), true));
         // A link on the way is not followed.
         std::fs::rename(dir.path().join("8"), dir.path().join("real")).unwrap();

@@ -1,16 +1,15 @@
-//! A whole file while it is read through a smaller buffer: what to ask next, and what an answer means.
+//! A whole file while it is read piece by piece: what to ask next, and what an answer means.
 
-use backend::{ErrorKind, OpError};
+use backend::{ErrorKind, FilePieces, OpError, Piece};
 
 /// A file of a planned size, read from its start to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pieces {
-    bytes: u64,
-    /// First byte of the piece in the buffer.
-    at: u64,
+    file: FilePieces,
+    /// Number of the piece in the buffer.
+    number: u64,
     /// Bytes of that piece that are there.
     filled: u32,
-    room: u32,
     align: u32,
     /// Whether the last read asks for more than the plan knows, to see that nothing is there.
     beyond: bool,
@@ -36,41 +35,44 @@ pub(super) enum Answer {
     Repeat,
     /// A part was read; ask for the rest.
     Short,
-    /// The buffer is full; ask for the next piece.
+    /// The piece is there; ask for the next.
     Next,
 }
 
 impl Pieces {
-    /// A file of `bytes`, through a buffer of `room`. `align` is 1 but for direct I/O, which asks whole blocks:
-    /// the last is asked in full and comes back as far as the file goes.
-    pub(super) fn new(bytes: u64, room: usize, align: u32, beyond: bool) -> Result<Self, OpError> {
-        let room = u32::try_from(room).unwrap_or(u32::MAX) / align * align;
-        if room == 0 {
+    /// A file through a buffer of `room`. `align` is 1 but for direct I/O, which asks whole blocks: every piece but
+    /// the last must be of such, and the last is asked in full and comes back as far as the file goes.
+    pub(super) fn new(file: FilePieces, room: usize, align: u32, beyond: bool) -> Result<Self, OpError> {
+        let first = file.get(0).len;
+        let aligned = file.count() == 1 || first.is_multiple_of(align);
+        if !aligned || first.next_multiple_of(align) as usize > room {
             return Err(OpError::from_errno(libc::EINVAL));
         }
-        Ok(Self { bytes, at: 0, filled: 0, room, align, beyond })
+        Ok(Self { file, number: 0, filled: 0, align, beyond })
     }
 
     /// Bytes of the file by the plan.
     pub(super) fn bytes(&self) -> u64 {
-        self.bytes
+        self.file.bytes()
     }
 
-    fn piece(&self) -> u32 {
-        (self.bytes - self.at).min(u64::from(self.room)) as u32
+    fn piece(&self) -> Piece {
+        self.file.get(self.number)
     }
 
     fn is_last(&self) -> bool {
-        self.bytes - self.at <= u64::from(self.room)
+        let Piece { offset, len } = self.piece();
+        offset + u64::from(len) == self.bytes()
     }
 
     /// What to read now.
     pub(super) fn ask(&self) -> Ask {
-        let rest = self.piece() - self.filled;
+        let Piece { offset, len: piece } = self.piece();
+        let rest = piece - self.filled;
         let len = rest.next_multiple_of(self.align);
         // A block asked in full looks beyond the end by itself.
         let extra = if self.beyond && self.is_last() && len == rest { self.align } else { 0 };
-        Ask { offset: self.at + u64::from(self.filled), skip: self.filled, len, extra }
+        Ask { offset: offset + u64::from(self.filled), skip: self.filled, len, extra }
     }
 
     /// Takes the kernel's answer: bytes read, or a negative error number.
@@ -81,7 +83,7 @@ impl Pieces {
                 errno => Answer::Ended(Err(OpError::from_errno(errno))),
             };
         };
-        let piece = self.piece();
+        let piece = self.piece().len;
         let filled = self.filled.saturating_add(read);
         if filled > piece {
             return Answer::Ended(Err(OpError { kind: ErrorKind::Changed, code: 0 }));
@@ -94,9 +96,9 @@ impl Pieces {
             return if ended { Answer::Ended(Err(eof)) } else { Answer::Short };
         }
         if self.is_last() {
-            return Answer::Ended(Ok(self.bytes));
+            return Answer::Ended(Ok(self.bytes()));
         }
-        self.at += u64::from(piece);
+        self.number += 1;
         self.filled = 0;
         Answer::Next
     }
@@ -113,52 +115,59 @@ mod tests {
         Ask { offset, skip, len, extra }
     }
 
+    /// A file through a buffer of one block, rounded up.
+    fn pieces(bytes: u64, block_bytes: u32, align: u32, beyond: bool) -> Result<Pieces, OpError> {
+        let room = block_bytes.next_multiple_of(4096) as usize;
+        Pieces::new(FilePieces::new(bytes, block_bytes), room, align, beyond)
+    }
+
     #[test]
     fn a_file_is_read_in_pieces_and_short_reads_go_on() {
-        let mut pieces = Pieces::new(10_000, 4096, 1, false).unwrap();
-        assert_eq!(pieces.ask(), ask(0, 0, 4096, 0));
-        assert_eq!(pieces.answer(4000), Answer::Short);
-        assert_eq!(pieces.ask(), ask(4000, 4000, 96, 0));
-        assert_eq!(pieces.answer(-libc::EINTR), Answer::Repeat);
-        assert_eq!(pieces.answer(96), Answer::Next);
-        assert_eq!(pieces.answer(4096), Answer::Next);
-        assert_eq!(pieces.ask(), ask(8192, 0, 1808, 0));
-        assert_eq!(pieces.answer(1808), Answer::Ended(Ok(10_000)));
+        let mut file = pieces(10_000, 4096, 1, false).unwrap();
+        assert_eq!(file.ask(), ask(0, 0, 4096, 0));
+        assert_eq!(file.answer(4000), Answer::Short);
+        assert_eq!(file.ask(), ask(4000, 4000, 96, 0));
+        assert_eq!(file.answer(-libc::EINTR), Answer::Repeat);
+        assert_eq!(file.answer(96), Answer::Next);
+        assert_eq!(file.answer(4096), Answer::Next);
+        assert_eq!(file.ask(), ask(8192, 0, 1808, 0));
+        assert_eq!(file.answer(1808), Answer::Ended(Ok(10_000)));
     }
 
     #[test]
     fn the_last_read_looks_beyond_the_end_where_it_is_asked_to() {
-        let mut pieces = Pieces::new(5000, 4096, 1, true).unwrap();
-        assert_eq!(pieces.ask(), ask(0, 0, 4096, 0));
-        assert_eq!(pieces.answer(4096), Answer::Next);
-        assert_eq!(pieces.ask(), ask(4096, 0, 904, 1));
-        assert_eq!(pieces.clone().answer(904), Answer::Ended(Ok(5000)));
-        assert_eq!(pieces.answer(905), CHANGED);
-        let full = Pieces::new(4096, 4096, 1, true).unwrap();
+        let mut file = pieces(5000, 4096, 1, true).unwrap();
+        assert_eq!(file.ask(), ask(0, 0, 4096, 0));
+        assert_eq!(file.answer(4096), Answer::Next);
+        assert_eq!(file.ask(), ask(4096, 0, 904, 1));
+        assert_eq!(file.clone().answer(904), Answer::Ended(Ok(5000)));
+        assert_eq!(file.answer(905), CHANGED);
+        let full = pieces(4096, 4096, 1, true).unwrap();
         assert_eq!(full.ask(), ask(0, 0, 4096, 1));
-        assert_eq!(Pieces::new(0, 4096, 1, true).unwrap().ask(), ask(0, 0, 0, 1));
-        assert_eq!(Pieces::new(0, 4096, 1, true).unwrap().answer(0), Answer::Ended(Ok(0)));
+        assert_eq!(pieces(0, 4096, 1, true).unwrap().ask(), ask(0, 0, 0, 1));
+        assert_eq!(pieces(0, 4096, 1, true).unwrap().answer(0), Answer::Ended(Ok(0)));
     }
 
     #[test]
     fn direct_reads_ask_whole_blocks_and_take_the_tail() {
-        let mut pieces = Pieces::new(4800, 4096, 512, true).unwrap();
-        assert_eq!(pieces.answer(4096), Answer::Next);
-        assert_eq!(pieces.ask(), ask(4096, 0, 1024, 0));
-        assert_eq!(pieces.clone().answer(1024), CHANGED, "the block was full");
-        assert_eq!(pieces.clone().answer(600), EOF, "cut inside a block");
-        assert_eq!(pieces.answer(704), Answer::Ended(Ok(4800)));
-        assert_eq!(Pieces::new(4096, 4096, 512, true).unwrap().ask(), ask(0, 0, 4096, 512));
-        assert_eq!(Pieces::new(9000, 5000, 512, false).unwrap().ask(), ask(0, 0, 4608, 0));
-        assert!(Pieces::new(9000, 4096, 8192, false).is_err());
+        let mut file = pieces(4800, 4096, 512, true).unwrap();
+        assert_eq!(file.answer(4096), Answer::Next);
+        assert_eq!(file.ask(), ask(4096, 0, 1024, 0));
+        assert_eq!(file.clone().answer(1024), CHANGED, "the block was full");
+        assert_eq!(file.clone().answer(600), EOF, "cut inside a block");
+        assert_eq!(file.answer(704), Answer::Ended(Ok(4800)));
+        assert_eq!(pieces(4096, 4096, 512, true).unwrap().ask(), ask(0, 0, 4096, 512));
+        assert_eq!(pieces(4900, 5000, 512, false).unwrap().ask(), ask(0, 0, 5120, 0));
+        assert!(pieces(9000, 5000, 512, false).is_err(), "a second piece would begin inside a block");
+        assert!(pieces(9000, 4096, 8192, false).is_err(), "the buffer holds no block");
     }
 
     #[test]
     fn the_end_before_the_bytes_asked_is_an_error_and_errors_keep_their_number() {
-        let mut pieces = Pieces::new(300, 4096, 1, true).unwrap();
-        assert_eq!(pieces.answer(100), Answer::Short);
-        assert_eq!(pieces.answer(0), EOF);
+        let mut file = pieces(300, 4096, 1, true).unwrap();
+        assert_eq!(file.answer(100), Answer::Short);
+        assert_eq!(file.answer(0), EOF);
         let error = OpError { kind: ErrorKind::Io, code: libc::EIO as u32 };
-        assert_eq!(pieces.answer(-libc::EIO), Answer::Ended(Err(error)));
+        assert_eq!(file.answer(-libc::EIO), Answer::Ended(Err(error)));
     }
 }

@@ -4,12 +4,12 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use backend::{
-    Clock, Completion, IoQueue, Op, OpError, PHASE_STAMPS, QueueError, QueueReport, QueueSpec, Request,
-    Stamps, StoreError,
+    Clock, Completion, FilePieces, IoQueue, Op, OpError, PHASE_STAMPS, QueueError, QueueReport, QueueSpec,
+    Request, Stamps, StoreError,
 };
 use plan::{Cache, Operation};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, Mode, OFlags, RawDir, fstat, openat, statat};
+use rustix::fs::{Mode, OFlags, RawDir, fstat, openat};
 use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, pread, preadv2};
 
 use super::names::{Name, Names, RESOLVE};
@@ -29,6 +29,7 @@ pub(super) struct PosixQueue {
     folders: Vec<String>,
     flags: OFlags,
     read_flags: ReadWriteFlags,
+    block_bytes: u32,
     align_bytes: u32,
     clock: Clock,
     short_reads: u64,
@@ -41,8 +42,9 @@ type Ended = (Result<u64, OpError>, [u64; PHASE_STAMPS]);
 
 impl PosixQueue {
     pub(super) fn open(names: Arc<Names>, spec: &QueueSpec<'_>) -> Result<Self, StoreError> {
-        let (flags, align_bytes) = names.open_flags(spec.cache == Cache::Bypass)?;
-        let folders = if spec.operation == Operation::List { names.objects().folders() } else { Vec::new() };
+        let lists = spec.operation == Operation::List;
+        let (flags, align_bytes) = names.open_flags(spec.cache == Cache::Bypass && !lists)?;
+        let folders = if lists { names.objects().folders() } else { Vec::new() };
         Ok(Self {
             name: Name::new(),
             operation: spec.operation,
@@ -52,6 +54,7 @@ impl PosixQueue {
                 .collect(),
             flags,
             read_flags: ReadWriteFlags::from_bits_retain(read_flags(spec.cache)),
+            block_bytes: spec.block_bytes,
             align_bytes,
             clock: spec.clock.clone(),
             short_reads: 0,
@@ -94,18 +97,12 @@ impl PosixQueue {
         let start = self.names.locate(object, &mut self.name);
         self.enters += 1;
         self.opens += 1;
-        match self.names.open_file(start, &self.name, self.flags) {
-            // Only the owner of a file may leave its time of last access as it is.
-            Err(Errno::PERM) if self.flags.contains(OFlags::NOATIME) => {
-                self.flags.remove(OFlags::NOATIME);
-                self.names.open_file(start, &self.name, self.flags)
-            }
-            opened => opened,
-        }
+        keeping_times(&mut self.flags, |flags| self.names.open_file(start, &self.name, flags))
     }
 
     fn read_all(&mut self, file: &OwnedFd, bytes: u64, buffer: &mut [u8]) -> Result<u64, OpError> {
-        let mut pieces = Pieces::new(bytes, buffer.len(), self.align_bytes, false)?;
+        let file_pieces = FilePieces::new(bytes, self.block_bytes);
+        let mut pieces = Pieces::new(file_pieces, buffer.len(), self.align_bytes, false)?;
         if bytes == 0 {
             return Ok(0);
         }
@@ -127,25 +124,39 @@ impl PosixQueue {
     }
 
     fn stat(&mut self, object: u32) -> Result<u64, OpError> {
-        let start = self.names.locate(object, &mut self.name);
         self.enters += 1;
-        let stat = statat(start.folder, self.name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW).map_err(error)?;
-        let planned = self.names.objects().bytes(object);
-        sizes::judge(stat.st_mode, stat.st_size.unsigned_abs(), planned).map(|()| 0)
+        let (mode, bytes) = self.names.look(object, &mut self.name)?;
+        sizes::judge(mode, bytes, self.names.objects().bytes(object)).map(|()| 0)
     }
 
     fn list(&mut self, folder: u32, buffer: &mut [u8]) -> Result<u64, Errno> {
         let path = self.folders.get(folder as usize).ok_or(Errno::NOENT)?;
         self.enters += 2;
         self.opens += 1;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let root = self.names.root();
-        let folder = if self.names.beneath() {
-            rustix::fs::openat2(root, path, flags, Mode::empty(), RESOLVE)?
-        } else {
-            openat(root, path, flags, Mode::empty())?
-        };
+        let (root, beneath) = (self.names.root(), self.names.beneath());
+        let folder = keeping_times(&mut self.flags, |flags| {
+            let flags = flags | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            if beneath {
+                rustix::fs::openat2(root, path, flags, Mode::empty(), RESOLVE)
+            } else {
+                openat(root, path, flags, Mode::empty())
+            }
+        })?;
         count_entries(&folder, buffer, &mut self.enters)
+    }
+}
+
+/// Opens with `flags`, or, where only the owner may leave the time of last access as it is, from then on without.
+fn keeping_times(
+    flags: &mut OFlags,
+    open: impl Fn(OFlags) -> Result<OwnedFd, Errno>,
+) -> Result<OwnedFd, Errno> {
+    match open(*flags) {
+        Err(Errno::PERM) if flags.contains(OFlags::NOATIME) => {
+            flags.remove(OFlags::NOATIME);
+            open(*flags)
+        }
+        opened => opened,
     }
 }
 

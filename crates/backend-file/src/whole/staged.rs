@@ -14,10 +14,12 @@ use std::os::fd::FromRawFd;
 use std::sync::Arc;
 
 use backend::{
-    Clock, Completion, IoQueue, Op, OpError, QueueError, QueueReport, QueueSpec, Request, Stamps, StoreError,
+    Clock, Completion, FilePieces, IoQueue, Op, OpError, QueueError, QueueReport, QueueSpec, Request, Stamps,
+    StoreError,
 };
 use plan::{Cache, Operation};
 use rustix::fd::OwnedFd;
+use rustix::fs::OFlags;
 
 use super::entries::{Entries, Place, Slots};
 use super::names::Names;
@@ -38,6 +40,7 @@ pub(super) struct StagedQueue {
     names: Arc<Names>,
     entries: Entries,
     operation: Operation,
+    block_bytes: u32,
     align_bytes: u32,
     submit_batch: usize,
     clock: Clock,
@@ -62,7 +65,10 @@ impl StagedQueue {
             return Err(StoreError::Unsupported { store: "io_uring", action: "list folders" });
         }
         let direct = spec.cache == Cache::Bypass;
-        let (flags, align_bytes) = names.open_flags(direct)?;
+        let (mut flags, align_bytes) = names.open_flags(direct)?;
+        if !names.reads_never_block() {
+            flags.remove(OFlags::NONBLOCK);
+        }
         let ring = Ring::open(spec.depth).map_err(|error| available::refused(&error))?;
         let buffers = Buffers::register(&ring, spec.arena, spec.registered)?;
         let slots = Slots::register(&ring, spec.depth, spec.registered)?;
@@ -72,6 +78,7 @@ impl StagedQueue {
             names,
             entries: Entries::new(slots, buffers, flags, read_flags(spec.cache)),
             operation: spec.operation,
+            block_bytes: spec.block_bytes,
             align_bytes,
             submit_batch: spec.submit_batch.max(1) as usize,
             clock: spec.clock.clone(),
@@ -107,11 +114,12 @@ impl StagedQueue {
         let room = request.buf.as_slice().len();
         match request.op {
             Op::ReadFile { object, bytes } if self.operation == Operation::ReadFile => {
-                Ok((object, Pieces::new(bytes, room, self.align_bytes, true)?, Stage::Open))
+                let file = FilePieces::new(bytes, self.block_bytes);
+                Ok((object, Pieces::new(file, room, self.align_bytes, true)?, Stage::Open))
             }
             Op::Stat { object } if self.operation == Operation::Stat => {
-                let bytes = self.names.objects().bytes(object);
-                Ok((object, Pieces::new(bytes, room, self.align_bytes, true)?, Stage::Look))
+                let file = FilePieces::new(self.names.objects().bytes(object), self.block_bytes);
+                Ok((object, Pieces::new(file, room, 1, true)?, Stage::Look))
             }
             _ => Err(OpError::from_errno(libc::EOPNOTSUPP)),
         }
@@ -199,7 +207,10 @@ impl StagedQueue {
         }
         match flight.answer(answer, &self.places[number as usize].look, now_ns) {
             Then::End => {
-                let flight = place.take()?;
+                let mut flight = place.take()?;
+                if flight.is_changed() {
+                    flight.settle(self.names.look(flight.object, &mut self.places[number as usize].name));
+                }
                 self.free.push(number);
                 return Some(flight.land(now_ns));
             }

@@ -9,6 +9,8 @@ use super::sizes;
 /// What stands for the beginning of an operation that was not handed over yet.
 const NOT_BEGUN: u64 = u64::MAX;
 
+const CHANGED: OpError = OpError { kind: ErrorKind::Changed, code: 0 };
+
 /// The part of an operation that is outstanding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -99,9 +101,8 @@ impl Flight {
             Answer::Short => Then::Short,
             Answer::Ended(result) => {
                 // Its size was not asked before: one that ends early is one of another size.
-                let changed = OpError { kind: ErrorKind::Changed, code: 0 };
                 self.result =
-                    result.map_err(|error| if error.kind == ErrorKind::Eof { changed } else { error });
+                    result.map_err(|error| if error.kind == ErrorKind::Eof { CHANGED } else { error });
                 if self.result.is_ok() {
                     self.phase_ns[1] = now_ns;
                 }
@@ -116,6 +117,22 @@ impl Flight {
             self.result = Err(error);
         }
         Then::End
+    }
+
+    /// Whether it was read in full, or in part, and found to be of another size: which anything may be that is no
+    /// file.
+    pub(super) fn is_changed(&self) -> bool {
+        self.stage != Stage::Look && self.result.is_err_and(|error| error.kind == ErrorKind::Changed)
+    }
+
+    /// Takes what a look at its name says of a file that has changed.
+    pub(super) fn settle(&mut self, looked: Result<(u32, u64), OpError>) {
+        let judged = looked.and_then(|(mode, bytes)| sizes::judge(mode, bytes, self.pieces.bytes()));
+        if let Err(error) =
+            judged.map_err(|error| if error.kind == ErrorKind::NotFound { CHANGED } else { error })
+        {
+            self.result = Err(error);
+        }
     }
 
     /// What its caller gets.

@@ -19,6 +19,9 @@ use crate::support::{SEED, Setup, blocks, check, folder, open, write_dataset};
 
 const BYTES: u64 = 4 << 20;
 
+/// Tries to have all of a new device in memory at once.
+const WARMINGS: u32 = 20;
+
 /// A device with the content of a generated object, and the file below it; `None`, and a reason, where there can
 /// be none.
 fn device() -> Option<(Loop, TempDir)> {
@@ -88,6 +91,8 @@ fn a_device_is_one_object_of_its_size() {
         assert_eq!(store.free_bytes().unwrap(), None);
         let facts = store.facts();
         assert!(facts.contains(&("device", name.to_owned())), "{facts:?}");
+        let file = dir.path().join("disk").canonicalize().unwrap().display().to_string();
+        assert!(facts.contains(&("backing_file", file)), "{facts:?}");
     }
 }
 
@@ -192,6 +197,21 @@ fn probing_a_device_finds_what_it_allows() {
 }
 
 #[test]
+fn evicting_a_device_writes_nothing_back_that_another_changed() {
+    let Some((device, _dir)) = device() else { return };
+    let store = FileStore::pread_device(&device.node);
+    let objects = objects(&store, 1);
+    confine::in_own_thread(|| {
+        // Each of them would write back the pages of everybody.
+        for call in [libc::SYS_fdatasync, libc::SYS_fsync, libc::SYS_sync_file_range, libc::SYS_syncfs] {
+            confine::forbid(call, libc::EIO);
+        }
+        store.cache(CacheAction::Warm, &objects).unwrap();
+        assert_eq!(store.cache(CacheAction::Evict, &objects).unwrap().resident_bytes, Some(0));
+    });
+}
+
+#[test]
 fn a_device_in_memory_is_read_directly_in_blocks_of_its_own() {
     confine::in_own_process("device::in_a_process_of_its_own_a_device_in_memory_is_read");
 }
@@ -204,10 +224,15 @@ fn in_a_process_of_its_own_a_device_in_memory_is_read() {
         Err(reason) => return skip(&reason),
     };
     assert_eq!(probe_path(&zram.node()).direct_align_bytes, Some(4096));
+    let facts = FileStore::pread_device(&zram.node()).facts();
+    assert!(facts.contains(&("medium", "memory".to_owned())), "{facts:?}");
     for (engine, store) in stores(&zram.node()) {
         let objects = objects(&store, 1);
         let act = |action| store.cache(action, &objects).unwrap().resident_bytes;
-        assert_eq!([act(CacheAction::Warm), act(CacheAction::Evict)], [Some(64 << 20), Some(0)], "{engine}");
+        // The kernel may still be looking for partitions on a device just made, and drops pages as it does.
+        let warmed = (0..WARMINGS).find_map(|_| act(CacheAction::Warm).filter(|bytes| *bytes == 64 << 20));
+        assert!(warmed.is_some(), "{engine}");
+        assert_eq!(act(CacheAction::Evict), Some(0), "{engine}");
         if engine == "mmap" {
             continue;
         }

@@ -4,13 +4,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use backend::{ErrorKind, Op, Request, Store};
+use backend::{CacheAction, ErrorKind, Op, Request, Store};
 use backend_file::{FileStore, probe_path};
 use dataset::Key;
 
 use crate::confine;
 use crate::store::marker;
-use crate::support::{Setup, blocks, both, check, folder, open, write_dataset};
+use crate::support::{Setup, blocks, both, check, folder, open, put_in_place, write_dataset};
 
 #[test]
 fn a_file_cut_while_it_is_read_is_an_error_of_its_own_kind() {
@@ -68,6 +68,27 @@ fn a_link_in_the_place_of_a_file_is_not_followed() {
         let mut opened = open(&store, &objects, Setup::default());
         let error = opened.run_one(Op::Read { object: 1, offset: 0, len: 100 }).unwrap_err();
         assert_eq!(error.code, libc::ELOOP as u32);
+    }
+}
+
+#[test]
+fn what_would_be_waited_for_in_the_place_of_a_file_is_an_error() {
+    for open_files_max in [2, 100] {
+        let dir = folder();
+        let objects = write_dataset(dir.path(), 4, 10_000);
+        put_in_place(&dir.path().join(objects.key(1).as_str()), libc::S_IFIFO, 0);
+        let engines = both(dir.path()).into_iter().chain([("mmap", FileStore::mmap(dir.path()))]);
+        for (engine, store) in engines {
+            let store = store.with_open_files_max(open_files_max);
+            let setup = Setup { depth: 1, ..Setup::default() };
+            let mut opened = open(&store, &objects, setup);
+            let error = opened.run_one(Op::Read { object: 1, offset: 0, len: 100 }).unwrap_err();
+            assert_eq!(error.kind, ErrorKind::Other, "{engine}");
+            opened.run(&[Op::Read { object: 0, offset: 0, len: 8192 }], check);
+            opened.close();
+            let named = store.cache(CacheAction::Evict, &objects).unwrap_err().to_string();
+            assert!(named.starts_with("cannot evict `") && named.contains("000000001.bin"), "{named}");
+        }
     }
 }
 

@@ -1,14 +1,16 @@
 //! Refusals by the machine: what is forbidden, too little, or not what it seems.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use backend::{Store, StoreError};
+use backend::{Op, Store, StoreError};
 use backend_file::{FileStore, probe_io_uring, probe_path};
-use plan::{Cache, Registered};
+use dataset::{Key, Objects};
+use plan::{Cache, Operation, Registered};
 use rustix::process::Resource;
 
 use crate::confine;
-use crate::support::{Setup, blocks, both, check, folder, granted, open, try_open, write_dataset};
+use crate::support::{Setup, blocks, both, check, folder, granted, open, open_for, try_open, write_dataset};
 
 fn refusal(result: Result<crate::support::Opened, StoreError>) -> String {
     match result {
@@ -145,6 +147,40 @@ fn in_a_process_of_its_own_only_one_dataset_may_be_open() {
     let (_second, text) = summary(1);
     assert!(text.ends_with(" of 300 used last"), "what a queue uses is not closed: {text}");
     in_use.close();
+}
+
+#[test]
+fn files_kept_for_no_queue_give_way_to_the_folders_and_rings_of_whole_files() {
+    confine::in_own_process("limits::in_a_process_of_its_own_files_are_kept_for_no_queue");
+}
+
+#[test]
+#[ignore = "lowers the limits of its process; run by another test"]
+fn in_a_process_of_its_own_files_are_kept_for_no_queue() {
+    let (blocks_at, files_at) = (folder(), folder());
+    let read_before = write_dataset(blocks_at.path(), 230, 600);
+    let objects = Arc::new(Objects::Uniform {
+        folder: Key::new("data").unwrap(),
+        count: 40,
+        bytes: 600,
+        files_per_folder: 1,
+    });
+    for object in 0..40 {
+        let path = files_at.path().join(objects.key(object).as_str());
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, [1; 600]).unwrap();
+    }
+    confine::limit(Resource::Nofile, 300);
+    for (engine, store) in both(files_at.path()) {
+        let kept =
+            open(&FileStore::pread(blocks_at.path()), &read_before, Setup { depth: 1, ..Setup::default() });
+        assert_eq!(granted(&kept.close(), "open_files"), "all 230, opened ahead");
+        let setup = Setup { depth: 64, registered: Registered::Off, ..Setup::default() };
+        let mut opened = open_for(&store, &objects, Operation::ReadFile, setup).unwrap();
+        let ops: Vec<Op> = (0..40).map(|object| Op::ReadFile { object, bytes: 600 }).collect();
+        opened.run(&ops, |op, completion| assert_eq!(completion.result, Ok(600), "{engine} {op:?}"));
+        assert_eq!(granted(&opened.close(), "folders"), "40 of 40 held open", "{engine}");
+    }
 }
 
 #[test]

@@ -102,7 +102,36 @@ fn a_file_cut_under_its_map_fails_the_reads_beyond_the_cut_and_no_others() {
         fs::write(path_of(dir.path(), &objects, 0), whole).unwrap();
         opened.run_one(Op::Read { object: 0, offset: 40_960, len: 8192 }).unwrap_err();
         opened.run(&blocks(&objects, 8192), check);
-        assert!(opened.close().opens > 0, "the file was mapped again");
+        assert_eq!(opened.close().opens, 0, "what a fault took away was mapped before");
+    }
+}
+
+#[test]
+fn a_file_cut_inside_its_last_page_is_found_out_although_no_page_is_missing() {
+    for advice in ADVICES {
+        let dir = folder();
+        let objects = write_dataset(dir.path(), 2, 20_000);
+        let mut opened = open_advised(&FileStore::mmap(dir.path()), &objects, advice);
+        opened.run(&blocks(&objects, 16_384), check);
+        cut(&path_of(dir.path(), &objects, 0), 16_500);
+        let last = Op::Read { object: 0, offset: 16_384, len: 3616 };
+        for _ in 0..2 {
+            assert_eq!(opened.run_one(last).unwrap_err().kind, ErrorKind::Eof, "{advice:?}");
+            let there = [(0, 0, 16_384), (0, 16_384, 116), (1, 16_384, 3616)];
+            opened.run(&there.map(|(object, offset, len)| Op::Read { object, offset, len }), check);
+        }
+        assert_eq!(opened.close().opens, 0, "{advice:?}");
+    }
+}
+
+#[test]
+fn a_file_that_ends_in_zeros_is_read_in_full() {
+    let dir = folder();
+    let objects = write_dataset(dir.path(), 1, 20_000);
+    fs::write(path_of(dir.path(), &objects, 0), vec![0; 20_000]).unwrap();
+    let mut opened = open_advised(&FileStore::mmap(dir.path()), &objects, Advice::Normal);
+    for (offset, len) in [(0, 16_384), (16_384, 3616)] {
+        assert_eq!(opened.run_one(Op::Read { object: 0, offset, len }), Ok(u64::from(len)));
     }
 }
 

@@ -36,6 +36,13 @@ pub(crate) fn write_dataset(root: &Path, count: u32, bytes: u64) -> Arc<Objects>
     Arc::new(objects)
 }
 
+/// Puts a node of another kind in the place of a file.
+pub(crate) fn put_in_place(path: &Path, kind: u32, device: u64) {
+    fs::remove_file(path).unwrap();
+    let kind = rustix::fs::FileType::from_raw_mode(kind);
+    rustix::fs::mknodat(rustix::fs::CWD, path, kind, rustix::fs::Mode::RUSR, device).unwrap();
+}
+
 /// How a test reads.
 #[derive(Clone, Copy)]
 pub(crate) struct Setup {
@@ -70,6 +77,16 @@ pub(crate) fn try_open(
     objects: &Arc<Objects>,
     setup: Setup,
 ) -> Result<Opened, StoreError> {
+    open_for(store, objects, plan::Operation::Read, setup)
+}
+
+/// A queue for one kind of operation.
+pub(crate) fn open_for(
+    store: &dyn Store,
+    objects: &Arc<Objects>,
+    operation: plan::Operation,
+    setup: Setup,
+) -> Result<Opened, StoreError> {
     let arena = Arena::new(setup.depth, setup.block_bytes).unwrap();
     let clock = Clock::real();
     let queue = store.open_queue(&QueueSpec {
@@ -77,7 +94,7 @@ pub(crate) fn try_open(
         submit_batch: setup.submit_batch,
         block_bytes: setup.block_bytes,
         cache: setup.cache,
-        operation: plan::Operation::Read,
+        operation,
         advice: plan::Advice::Normal,
         registered: setup.registered,
         objects,

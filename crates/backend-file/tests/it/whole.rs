@@ -7,43 +7,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use backend::conformance::{self, Fixture, WholeFiles};
-use backend::{Arena, CacheAction, Clock, Completion, ErrorKind, Op, QueueSpec, Request, Store, StoreError};
+use backend::{CacheAction, Clock, Completion, ErrorKind, Op, Request, Store};
 use backend_file::{FileStore, probe_path};
 use dataset::{Key, Objects, payload};
-use plan::{Advice, Cache, Operation, Registered};
+use plan::{Cache, Operation, Registered};
 
 use crate::allocation::ALLOCATIONS;
 use crate::machine::skip;
-use crate::support::{LATER_NS, Opened, SEED, Setup, both, folder, granted, write_dataset};
+use crate::support::{LATER_NS, Opened, SEED, Setup, both, folder, granted, open_for, write_dataset};
 
 /// Not a multiple of any block size: every file has a tail.
 const BYTES: u64 = 114_660;
 
-fn try_open(
-    store: &FileStore,
-    objects: &Arc<Objects>,
-    operation: Operation,
-    setup: Setup,
-) -> Result<Opened, StoreError> {
-    let arena = Arena::new(setup.depth, setup.block_bytes).unwrap();
-    let clock = Clock::real();
-    let queue = store.open_queue(&QueueSpec {
-        depth: setup.depth,
-        submit_batch: setup.submit_batch,
-        block_bytes: setup.block_bytes,
-        cache: setup.cache,
-        operation,
-        advice: Advice::Normal,
-        registered: setup.registered,
-        objects,
-        arena: &arena,
-        clock: &clock,
-    })?;
-    Ok(Opened { queue, free: arena.buffers(), clock })
-}
-
 fn open(store: &FileStore, objects: &Arc<Objects>, operation: Operation, setup: Setup) -> Opened {
-    try_open(store, objects, operation, setup).unwrap()
+    open_for(store, objects, operation, setup).unwrap()
 }
 
 fn op(objects: &Objects, operation: Operation, object: u32) -> Op {
@@ -65,8 +42,12 @@ fn check(asked: Op, completion: &Completion) {
         return assert_eq!(completion.result, Ok(0), "{asked:?}");
     };
     assert_eq!(completion.result, Ok(bytes), "{asked:?}");
-    let room = completion.buf.as_slice().len() as u64;
-    let at = (bytes - 1) / room * room;
+    check_last_piece(object, bytes, completion.buf.as_slice().len() as u64, completion);
+}
+
+/// Of a file that was read in pieces of `block_bytes` the last is in the buffer.
+fn check_last_piece(object: u32, bytes: u64, block_bytes: u64, completion: &Completion) {
+    let at = (bytes - 1) / block_bytes * block_bytes;
     payload::verify(SEED, object, at, &completion.buf.as_slice()[..(bytes - at) as usize]).unwrap();
 }
 
@@ -123,6 +104,89 @@ fn every_setting_reads_every_file_as_it_was_written() {
             }
         }
     }
+}
+
+#[test]
+fn a_file_is_read_in_blocks_of_the_size_asked_for_and_not_of_the_buffers() {
+    const BLOCK_BYTES: u32 = 100_000;
+    let dir = folder();
+    let objects = write_dataset(dir.path(), 2, 4 << 20);
+    for (engine, store) in both(dir.path()) {
+        let setup = Setup { depth: 1, submit_batch: 1, block_bytes: BLOCK_BYTES, ..Setup::default() };
+        let mut opened = open(&store, &objects, Operation::ReadFile, setup);
+        assert!(opened.free[0].as_slice().len() > BLOCK_BYTES as usize);
+        opened.run(&ops(&objects, Operation::ReadFile), |op, completion| {
+            let Op::ReadFile { object, bytes } = op else { panic!("{op:?}") };
+            assert_eq!(completion.result, Ok(bytes), "{engine} {op:?}");
+            check_last_piece(object, bytes, u64::from(BLOCK_BYTES), completion);
+        });
+        // Beside 42 reads of each file one call to open and one to close it, and, with pread, one for its size. In a
+        // ring each is a call at a depth of one.
+        let others = if engine == "pread" { 3 } else { 2 };
+        assert_eq!(opened.close().enters, 2 * (42 + others), "{engine}");
+    }
+    if !caches(dir.path()).contains(&Cache::Bypass) {
+        return skip("the folder of these tests does no direct I/O");
+    }
+    let setup = Setup { block_bytes: BLOCK_BYTES, cache: Cache::Bypass, ..Setup::default() };
+    for (engine, store) in both(dir.path()) {
+        let mut opened = open(&store, &objects, Operation::ReadFile, setup);
+        let error = opened.run_one(op(&objects, Operation::ReadFile, 0)).unwrap_err();
+        assert_eq!(error.code, libc::EINVAL as u32, "{engine}: pieces would begin inside blocks");
+    }
+}
+
+/// What this process has open below a folder, folders included.
+fn open_below(folder: &Path) -> usize {
+    let folder = folder.canonicalize().unwrap();
+    let entries = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    entries.filter(|entry| fs::read_link(entry.path()).is_ok_and(|at| at.starts_with(&folder))).count()
+}
+
+#[test]
+fn folders_are_held_open_for_files_and_none_is_looked_up_before_it_is_listed() {
+    let dir = folder();
+    let key = Key::new("data").unwrap();
+    let objects = Arc::new(Objects::Uniform { folder: key, count: 5, bytes: 1, files_per_folder: 1 });
+    for object in 0..5 {
+        fs::create_dir_all(path(dir.path(), &objects, object).parent().unwrap()).unwrap();
+    }
+    let store = FileStore::pread(dir.path());
+    for cache in [Cache::Cold, Cache::Bypass] {
+        let setup = Setup { cache, ..Setup::default() };
+        let mut opened = open(&store, &objects, Operation::List, setup);
+        assert_eq!(open_below(dir.path()), 1, "the root");
+        assert_eq!(opened.run_one(Op::List { folder: 4 }), Ok(0));
+        assert_eq!(open_below(dir.path()), 1, "it was closed again");
+        assert_eq!(granted(&opened.close(), "folders"), "each opened from the root when it is listed");
+    }
+    let opened = open(&store, &objects, Operation::Stat, Setup::default());
+    assert_eq!(open_below(dir.path()), 6);
+    opened.close();
+    assert_eq!(open_below(dir.path()), 0, "nothing stays open for the next queue");
+}
+
+#[test]
+fn listing_leaves_a_folders_time_of_last_access_as_it_is() {
+    let dir = folder();
+    let objects = write_dataset(dir.path(), 3, 10);
+    let data = path(dir.path(), &objects, 0).parent().unwrap().to_owned();
+    // Older than its last change: any update is due.
+    let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(86_400);
+    let accessed = || fs::metadata(&data).unwrap().accessed().unwrap();
+    let set =
+        || fs::File::open(&data).unwrap().set_times(fs::FileTimes::new().set_accessed(long_ago)).unwrap();
+    set();
+    assert_eq!(fs::read_dir(&data).unwrap().count(), 3);
+    if accessed() == long_ago {
+        return skip("the folder of these tests keeps no time of last access");
+    }
+    set();
+    let store = FileStore::pread(dir.path());
+    let mut opened = open(&store, &objects, Operation::List, Setup::default());
+    assert_eq!(opened.run_one(Op::List { folder: 0 }), Ok(3));
+    store.cache(CacheAction::WarmNames, &objects).unwrap();
+    assert_eq!(accessed(), long_ago);
 }
 
 #[test]

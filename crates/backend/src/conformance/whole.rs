@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dataset::{Objects, payload};
-use plan::Operation;
+use plan::{Cache, Operation};
 
 use super::{Case, Fixture, LATER_NS, Opened};
 use crate::{Completion, ErrorKind, Op, OpError, PHASE_STAMPS, Request};
+
+/// A block that is no multiple of what a buffer is rounded up to.
+const ODD_BLOCK_BYTES: u32 = 3_000;
 
 /// What a backend offers beside reads of blocks.
 #[derive(Clone, Copy)]
@@ -24,9 +27,15 @@ pub struct WholeFiles<'a> {
 /// Runs every check of the operations offered.
 pub fn run_whole(files: &WholeFiles<'_>) {
     for cache in &files.fixture.caches {
-        for operation in files.operations {
+        let block_bytes: &[u32] = if *cache == Cache::Bypass {
+            &[Case::BLOCK_BYTES]
+        } else {
+            &[Case::BLOCK_BYTES, ODD_BLOCK_BYTES]
+        };
+        let checks = |operation| block_bytes.iter().map(move |block_bytes| (operation, *block_bytes));
+        for (operation, block_bytes) in files.operations.iter().flat_map(checks) {
             let case = Case { fixture: files.fixture, cache: *cache };
-            let check = Check { case, operation: *operation, by_name: files.by_name };
+            let check = Check { case, operation: *operation, block_bytes, by_name: files.by_name };
             check.every_operation_ends_well_and_returns_its_buffer();
             check.closing_returns_what_is_outstanding();
             if files.fixture.seed.is_some() && *operation == Operation::ReadFile {
@@ -46,6 +55,7 @@ pub fn run_whole(files: &WholeFiles<'_>) {
 struct Check<'a> {
     case: Case<'a>,
     operation: Operation,
+    block_bytes: u32,
     by_name: bool,
 }
 
@@ -55,7 +65,7 @@ impl Check<'_> {
     }
 
     fn open(&self, objects: &Arc<Objects>) -> Opened {
-        self.case.open_for(self.operation, objects, self.case.fixture.depth)
+        self.case.open_for(self.operation, objects, (self.case.fixture.depth, self.block_bytes))
     }
 
     fn op(&self, number: u32) -> Op {
@@ -91,10 +101,10 @@ impl Check<'_> {
         }
     }
 
-    /// A file is read in pieces of its buffer, which holds the last of them at the end.
+    /// A file is read in pieces of a block, of which the buffer holds the last at the end.
     fn last_piece_is_right(&self, object: u32, bytes: u64, completion: &Completion) {
-        let room = completion.buf.as_slice().len() as u64;
-        let at = bytes.saturating_sub(1) / room * room;
+        let block = u64::from(self.block_bytes);
+        let at = bytes.saturating_sub(1) / block * block;
         let data = &completion.buf.as_slice()[..(bytes - at) as usize];
         if let Some(seed) = self.case.fixture.seed {
             payload::verify(seed, object, at, data).expect("the bytes are those that were written");
@@ -166,8 +176,8 @@ impl Check<'_> {
     fn a_file_of_another_size_is_changed_and_the_queue_goes_on(&self) {
         let mut opened = self.open(self.objects());
         let bytes = self.objects().bytes(1);
-        let room = u64::from(Case::BLOCK_BYTES);
-        for bytes in [bytes - 1, bytes + 1, bytes + room, bytes / room * room, room, 1, 0] {
+        let block = u64::from(self.block_bytes);
+        for bytes in [bytes - 1, bytes + 1, bytes + block, bytes / block * block, block, 1, 0] {
             let error = self.fails(&mut opened, Op::ReadFile { object: 1, bytes });
             assert_eq!(error.kind, ErrorKind::Changed, "planned to have {bytes} bytes");
         }

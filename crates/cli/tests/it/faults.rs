@@ -82,7 +82,7 @@ fn a_killed_preparation_can_be_cleaned_from_a_disk_that_is_full() {
     bench.run(&["clean", "s.toml"]).exits(0);
     assert_eq!(bench.data_files().len(), 0);
     bench.run(&["clean", "data"]).exits(0).says("0 files");
-    bench.run(&["clean", "not/there"]).exits(0);
+    bench.run(&["clean", "not/there"]).exits(2).says("`not/there` does not exist");
 }
 
 #[test]

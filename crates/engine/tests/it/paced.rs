@@ -127,14 +127,31 @@ fn a_client_that_was_away_gives_up_what_it_missed_and_makes_no_burst() {
     let rep = paced(Sim::on(device.with_client_away(away_ns), &clock, 4)).run();
     // Back at 70.5 ms: arrivals 51 to 60 are more than 10 ms late. 61 to 64 take the four slots, late by the
     // client's fault; 65 to 70 wait for a slot.
-    assert_eq!(counts(&rep), [100, 90, 10]);
-    let late = (61..65).map(|arrival| (70_500 * US - arrival * MS, 1));
+    assert_eq!((counts(&rep), rep.counters["given_up"]), ([100, 90, 10], 10));
+    let late = (51..65).map(|arrival| (70_500 * US - arrival * MS, 1));
     assert_latencies(&rep, "lag_ns", late.chain([(0, 80)]));
     let answered = |arrival, ns| (ns - arrival * MS, 1);
     let first = (61..65).map(|arrival| answered(arrival, 70_600 * US));
     let second = (65..69).map(|arrival| answered(arrival, 70_700 * US));
     let third = (69..71).map(|arrival| answered(arrival, 70_800 * US));
     assert_latencies(&rep, "response_ns", first.chain(second).chain(third).chain([(MS / 10, 80)]));
+}
+
+#[test]
+fn what_was_due_while_the_client_was_away_to_the_end_is_given_up_too() {
+    let clock = Clock::simulated();
+    let device = Simulated::new(&clock, 4, SEED, |_| Step::ok(MS / 10));
+    let away_ns = 50_500 * US..150 * MS;
+    let rep = paced(Sim::on(device.with_client_away(away_ns), &clock, 4)).run();
+    // The window closes at 100 ms: 51 to 89 are more than 10 ms late by then, and 90 to 99 are left.
+    assert_eq!((counts(&rep), rep.counters["given_up"]), ([100, 51, 49], 39));
+    assert_latencies(&rep, "lag_ns", (51..90).map(|arrival| ((100 - arrival) * MS, 1)).chain([(0, 51)]));
+}
+
+#[test]
+fn a_queue_that_was_full_to_the_end_is_no_reason_to_give_up() {
+    let rep = paced(Sim::new(1, 1, |_| Step::ok(30 * MS))).run();
+    assert_eq!((counts(&rep), rep.counters["given_up"]), ([100, 4, 96], 0));
 }
 
 #[test]
@@ -207,22 +224,10 @@ fn a_share_of_the_line_is_offered_in_operations_of_mean_size() {
 }
 
 #[test]
-fn a_spin_changes_nothing_where_sleeping_is_exact() {
-    let run = |spin_ns| {
-        let mut sim = paced(Sim::new(4, 4, |n| Step::ok(MS / 10 * (n % 30))));
-        let rate = Rate::Bytes { per_s: 1_000.0 * BLOCK_BYTES };
-        sim.cell.load = Load::Paced(Pace { rate, arrivals: Arrivals::Poisson, spin_ns });
-        sim.run()
-    };
-    let (slept, spun) = (run(0), run(60 * US));
-    assert_eq!((slept.counters, slept.histograms), (spun.counters, spun.histograms));
-}
-
-#[test]
 fn a_closed_loop_records_nothing_of_arrivals() {
     let rep = Sim::new(1, 1, |_| Step::ok(MS)).run();
     assert_eq!(rep.histograms.keys().collect::<Vec<_>>(), ["service_ns"]);
-    let names = ["arrivals", "served", "not_issued", "offered_bps", "entries"];
+    let names = ["arrivals", "served", "not_issued", "given_up", "offered_bps", "entries"];
     assert!(names.iter().all(|name| !rep.counters.contains_key(*name)), "{:?}", rep.counters);
 }
 

@@ -10,10 +10,10 @@ use backend_file::{FileStore, probe_path};
 use dataset::{Key, Objects};
 use plan::{Cache, Operation, Registered};
 
-use super::{BYTES, check, op, open, ops, path, try_open};
+use super::{BYTES, check, op, open, ops, path};
 use crate::confine;
 use crate::machine::{is_root, skip};
-use crate::support::{Setup, both, folder, write_dataset};
+use crate::support::{Setup, both, folder, open_for, put_in_place, write_dataset};
 
 #[test]
 fn a_folder_that_changes_while_it_is_read_fails_what_is_gone_and_nothing_else() {
@@ -66,6 +66,44 @@ fn what_stands_in_the_place_of_a_file_is_an_error() {
             // Any size is that of a folder, which only a look by name tells apart in time.
             assert_eq!(errors, [libc::ELOOP, libc::ELOOP, libc::EISDIR], "{engine} {operation:?}");
             opened.run(&[op(&objects, operation, 0)], check);
+        }
+    }
+}
+
+#[test]
+fn what_would_be_waited_for_in_the_place_of_a_file_is_an_error() {
+    for operation in [Operation::ReadFile, Operation::Stat] {
+        // In a ring a name that is not in memory is opened by another thread: hence a new folder for each.
+        for engine in 0..2 {
+            let dir = folder();
+            let objects = write_dataset(dir.path(), 4, 5000);
+            put_in_place(&path(dir.path(), &objects, 1), libc::S_IFIFO, 0);
+            let (engine, store) = &both(dir.path())[engine];
+            let mut opened = open(store, &objects, operation, Setup::default());
+            for _ in 0..2 {
+                let error = opened.run_one(op(&objects, operation, 1)).unwrap_err();
+                assert_eq!(error.kind, ErrorKind::Other, "{engine} {operation:?}");
+                opened.run(&[op(&objects, operation, 0), op(&objects, operation, 2)], check);
+            }
+            assert_eq!(opened.close().short_reads, 0);
+        }
+    }
+}
+
+#[test]
+fn a_device_in_the_place_of_a_file_is_an_error() {
+    if !is_root() {
+        return skip("only root can make a device node");
+    }
+    for operation in [Operation::ReadFile, Operation::Stat] {
+        let dir = folder();
+        let objects = write_dataset(dir.path(), 2, 5000);
+        // It has a zero for whoever wants one (Documentation/admin-guide/devices.txt).
+        put_in_place(&path(dir.path(), &objects, 1), libc::S_IFCHR, rustix::fs::makedev(1, 5));
+        for (engine, store) in both(dir.path()) {
+            let mut opened = open(&store, &objects, operation, Setup::default());
+            let error = opened.run_one(op(&objects, operation, 1)).unwrap_err();
+            assert_eq!(error.kind, ErrorKind::Other, "{engine} {operation:?}");
         }
     }
 }
@@ -191,7 +229,7 @@ fn a_deadline_ends_a_wait_for_more_than_is_outstanding() {
 fn what_an_engine_does_not_offer_is_refused() {
     let dir = folder();
     let objects = write_dataset(dir.path(), 1, 100);
-    let refused = |store: FileStore, operation| match try_open(&store, &objects, operation, Setup::default())
+    let refused = |store: FileStore, operation| match open_for(&store, &objects, operation, Setup::default())
     {
         Err(error @ StoreError::Unsupported { .. }) => error.to_string(),
         Err(error) => panic!("another error: {error}"),
@@ -212,7 +250,7 @@ fn direct_reads_of_whole_files_in_memory_are_refused() {
     let objects = write_dataset(dir.path(), 2, 5000);
     for (_, store) in both(dir.path()) {
         let setup = Setup { cache: Cache::Bypass, ..Setup::default() };
-        let error = try_open(&store, &objects, Operation::ReadFile, setup).err().unwrap().to_string();
+        let error = open_for(&store, &objects, Operation::ReadFile, setup).err().unwrap().to_string();
         assert!(error.starts_with("direct I/O is not available: it is not honoured by tmpfs"), "{error}");
         let mut opened = open(&store, &objects, Operation::ReadFile, Setup::default());
         opened.run(&ops(&objects, Operation::ReadFile), check);
