@@ -22,6 +22,11 @@ const DEPTH_PER_THREAD: u32 = 64;
 /// A larger batch of adjacent direct reads is merged by the block layer, which halves the device's depth.
 const SEQUENTIAL_DIRECT_BATCH: u32 = 2;
 
+/// A thread that issues again after every completion of a direct read spends itself on being woken: with random 4 KiB
+/// reads of a virtual disk, waiting for one in eight of those outstanding gave 17 % more of them at depth 16, 14 % at 32,
+/// 7 % at 64, and the same at 128; 112 KiB reads came as fast for 14 % less processor time.
+const COMPLETE_PART: u32 = 8;
+
 /// What all cells of a run share.
 struct Shared<'a> {
     datasets: &'a Datasets,
@@ -187,10 +192,7 @@ fn cell(target: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, s
         submit_batch: submit_batch(resolved, point, point.depth.div_ceil(threads), shared.load),
         seed: shared.seed,
         auto_group: shared.load.auto.then_some(curve),
-        complete_batch: match &shared.load.complete_batch {
-            Some(batch) if engine == Engine::IoUring => batch.value,
-            _ => 1,
-        },
+        complete_batch: complete_batch(point, point.depth.div_ceil(threads), shared.load),
         axes: names::axes(resolved, point, threads),
     }
 }
@@ -206,6 +208,21 @@ fn submit_batch(resolved: &Resolved<'_>, point: &Point<'_>, per_thread: u32, loa
         Some(batch) if point.lane.engine == Engine::IoUring => batch.value,
         _ if merged => per_thread.min(SEQUENTIAL_DIRECT_BATCH),
         _ => per_thread,
+    }
+}
+
+/// As written, where the engine waits for batches at all; else a part of what a thread has outstanding, where a
+/// device answers reads one by one. A paced load waits for none.
+fn complete_batch(point: &Point<'_>, per_thread: u32, load: &Load) -> u32 {
+    let one_by_one = point.operation == Operation::Read
+        && point.access != Access::Sequential
+        && point.cache == Cache::Bypass
+        && point.load == plan::Load::Closed;
+    match &load.complete_batch {
+        _ if point.lane.engine != Engine::IoUring => 1,
+        Some(batch) => batch.value,
+        None if one_by_one => (per_thread / COMPLETE_PART).max(1),
+        None => 1,
     }
 }
 

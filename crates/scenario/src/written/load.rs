@@ -84,7 +84,8 @@ pub(crate) struct Load {
     /// (io_uring). Default: all of it, but 2 for direct sequential reads, which the kernel would merge.
     pub(crate) submit_batch: Field<Whole<1, DEPTH_MAX>>,
     /// Completions that a thread waits for before it issues again (io_uring, closed loop); at most what it has
-    /// outstanding. More of them cost less processor time and more latency. Default: 1.
+    /// outstanding. More of them cost less processor time, and in the end more latency. Default: an eighth of
+    /// what it has outstanding for direct reads in no order, else 1.
     pub(crate) complete_batch: Field<Whole<1, DEPTH_MAX>>,
     /// Bytes asked by one read, at most; a whole file is read in blocks of it. Default: the sample size rounded
     /// up to 4096, at most 1 MiB.

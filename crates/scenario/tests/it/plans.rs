@@ -161,6 +161,19 @@ fn submissions_as_written_are_those_of_a_ring() {
 }
 
 #[test]
+fn a_deep_queue_of_direct_reads_is_refilled_in_parts() {
+    let batches = |load: &str| -> Vec<u32> {
+        let plan = resolve(&with(load)).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+        plan.cells.iter().map(|cell| cell.complete_batch).collect()
+    };
+    assert_eq!(batches("load = { queue_depth = [1, 8, 32, 64], access = \"random\" }"), [1, 1, 4, 8]);
+    assert_eq!(batches("load = { queue_depth = 32, access = \"sequential\" }"), [1]);
+    assert_eq!(batches("load = { queue_depth = 32, cache = \"warm\" }"), [1]);
+    assert_eq!(batches("load = { queue_depth = 32, mode = \"paced\" }"), [1]);
+    assert_eq!(batches("load = { queue_depth = 32, complete_batch = 2 }"), [2]);
+}
+
+#[test]
 fn a_block_device_is_read_in_samples_of_the_need() {
     let text = "version = 1\nneed = \"8xh100:resnet50\"\ntargets.raw = { at = \"/dev/nvme0n1\" }\n\
                 dataset.source = \"existing\"\nload.queue_depth = [1, 64]\n";
