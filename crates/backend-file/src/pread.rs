@@ -1,42 +1,31 @@
-//! The queue that reads by `pread`, in line: what a `DataLoader` worker does.
+//! Reads by `pread`, in line: what a `DataLoader` worker does.
 
 use std::io::IoSliceMut;
 use std::sync::Arc;
 
-use backend::{
-    Clock, Completion, IoQueue, Op, OpError, QueueError, QueueReport, QueueSpec, Request, Stamps, StoreError,
-};
+use backend::{Op, OpError, PHASE_STAMPS, QueueReport, QueueSpec, Request, StoreError};
 use rustix::fd::BorrowedFd;
 use rustix::io::{Errno, ReadWriteFlags};
 
 use crate::files::{FileTable, QueueFiles};
-use crate::pause::pause;
+use crate::inline::Serve;
 use crate::span::{Answer, Span, read_flags};
 
-/// One thread's blocking reads. Every request ends inside `submit`.
-pub(crate) struct PreadQueue {
+/// One thread's blocking reads.
+pub(crate) struct Preads {
     files: QueueFiles,
     align_bytes: u32,
     read_flags: ReadWriteFlags,
-    clock: Clock,
     short_reads: u64,
     enters: u64,
 }
 
-impl PreadQueue {
-    /// A queue over the files of `table`.
+impl Preads {
+    /// Reads of the files of `table`.
     pub(crate) fn open(table: Arc<FileTable>, spec: &QueueSpec<'_>) -> Result<Self, StoreError> {
         let align_bytes = table.align_bytes();
-        let clock = spec.clock.clone();
-        let read_flags = ReadWriteFlags::from_bits_retain(read_flags(spec.cache).cast_unsigned());
-        Ok(Self {
-            files: QueueFiles::new(table, 1)?,
-            align_bytes,
-            read_flags,
-            clock,
-            short_reads: 0,
-            enters: 0,
-        })
+        let read_flags = ReadWriteFlags::from_bits_retain(read_flags(spec.cache));
+        Ok(Self { files: QueueFiles::new(table, 1)?, align_bytes, read_flags, short_reads: 0, enters: 0 })
     }
 
     fn read(&mut self, request: &mut Request) -> Result<u64, OpError> {
@@ -68,31 +57,9 @@ impl PreadQueue {
     }
 }
 
-impl IoQueue for PreadQueue {
-    fn submit(&mut self, requests: &mut Vec<Request>, done: &mut Vec<Completion>) -> Result<(), QueueError> {
-        // The end of one read is the beginning of the next: one reading of the clock serves both.
-        let mut begun_ns = self.clock.now_ns();
-        for mut request in requests.drain(..) {
-            let result = self.read(&mut request);
-            let done_ns = self.clock.now_ns();
-            let stamps = Stamps { begun_ns, done_ns, ..Stamps::default() };
-            done.push(Completion { token: request.token, buf: request.buf, result, stamps });
-            begun_ns = done_ns;
-        }
-        Ok(())
-    }
-
-    fn wait(&mut self, min: usize, until_ns: u64, _done: &mut Vec<Completion>) -> Result<(), QueueError> {
-        let left_ns = until_ns.saturating_sub(self.clock.now_ns());
-        // Nothing is ever outstanding; only time can end this wait, and none that has no end is begun.
-        if min > 0 && left_ns > 0 && until_ns != u64::MAX {
-            pause(left_ns);
-        }
-        Ok(())
-    }
-
-    fn in_flight(&self) -> u32 {
-        0
+impl Serve for Preads {
+    fn serve(&mut self, request: &mut Request, _phase_ns: &mut [u64; PHASE_STAMPS]) -> Result<u64, OpError> {
+        self.read(request)
     }
 
     fn report(&self) -> QueueReport {
@@ -103,14 +70,10 @@ impl IoQueue for PreadQueue {
             enters: self.enters,
         }
     }
-
-    fn close(self: Box<Self>, _until_ns: u64, _done: &mut Vec<Completion>) -> u32 {
-        0
-    }
 }
 
 /// The plain call where no flag is wanted: it is the one that everybody makes.
-fn read_at(
+pub(crate) fn read_at(
     file: BorrowedFd<'_>,
     room: &mut [u8],
     offset: u64,

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use plan::Cache;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
     Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags, StatxFlags, accessat, openat, stat, statvfs, statx,
@@ -12,13 +13,11 @@ use rustix::io::{Errno, ReadWriteFlags};
 
 use crate::file_system::FileSystem;
 use crate::mounts::Mount;
+use crate::span::read_flags;
 use crate::{device, tree};
 
 /// Alignment assumed where the kernel does not say one and a read aligned so succeeds.
 pub(crate) const CAUTIOUS_ALIGN_BYTES: u32 = 4096;
-
-/// `RWF_DONTCACHE` of linux/fs.h; since Linux 6.14.
-const RWF_DONTCACHE: u32 = 0x80;
 
 /// An offset that no file reaches.
 const BEYOND_BYTES: u64 = 1 << 60;
@@ -186,7 +185,7 @@ fn open_read(file: &Path, extra: OFlags) -> Option<OwnedFd> {
 #[expect(clippy::needless_pass_by_value, reason = "the file is of no further use")]
 fn drops_pages(file: OwnedFd) -> bool {
     let mut byte = [0];
-    let flags = ReadWriteFlags::from_bits_retain(RWF_DONTCACHE);
+    let flags = ReadWriteFlags::from_bits_retain(read_flags(Cache::DontCache));
     rustix::io::preadv2(&file, &mut [io::IoSliceMut::new(&mut byte)], BEYOND_BYTES, flags).is_ok()
 }
 

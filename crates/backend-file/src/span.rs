@@ -8,8 +8,8 @@ use plan::Cache;
 pub(crate) const RWF_DONTCACHE: u32 = 0x80;
 
 /// Flags of a read, as `preadv2` takes them.
-pub(crate) fn read_flags(cache: Cache) -> i32 {
-    if cache == Cache::DontCache { RWF_DONTCACHE.cast_signed() } else { 0 }
+pub(crate) fn read_flags(cache: Cache) -> u32 {
+    if cache == Cache::DontCache { RWF_DONTCACHE } else { 0 }
 }
 
 /// The part of an object that one operation reads.

@@ -12,9 +12,10 @@ use rustix::fs::{AtFlags, FileType, OFlags, statat};
 use rustix::io::Errno;
 
 use crate::device::Device;
+use crate::inline::Inline;
 use crate::kept::{self, Wanted};
-use crate::mmap::{self, MmapQueue};
-use crate::pread::PreadQueue;
+use crate::mmap::{self, MapCopies};
+use crate::pread::Preads;
 use crate::probe::probe_path;
 use crate::uring::UringQueue;
 use crate::write::{self, FileWriter};
@@ -255,8 +256,8 @@ impl Store for FileStore {
         })?;
         Ok(match self.reads {
             Reads::IoUring => Box::new(UringQueue::open(table, spec)?),
-            Reads::Pread => Box::new(PreadQueue::open(table, spec)?),
-            Reads::Mmap => Box::new(MmapQueue::open(table, &self.root, spec)?),
+            Reads::Pread => Box::new(Inline::new(Preads::open(table, spec)?, spec.clock)),
+            Reads::Mmap => Box::new(Inline::new(MapCopies::open(table, &self.root, spec)?, spec.clock)),
         })
     }
 

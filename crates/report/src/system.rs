@@ -12,17 +12,10 @@ use crate::side::{Shown, apart, names};
 pub(crate) fn compact(summary: &Summary) -> Grid {
     let columns = ["reads/s", "MB/s", "KiB", "r_await", "aqu-sz", "%util", "x asked", "cache"];
     let figures = |cell: &CellSummary, system: &SystemFigures| {
-        let device = system.device.as_ref();
-        vec![
-            of(device, |device| grouped(device.reads_per_s)),
-            of(device, |device| megabytes(device.read.bps)),
-            of(device.and_then(|device| device.request_bytes), |bytes| three_digits(bytes / 1024.0)),
-            of(device.and_then(|device| device.read_await_ns), |ns| two_digits(ns / 1e6)),
-            of(device, |device| three_digits(device.queue)),
-            of(device, |device| percent(device.util)),
-            of(amplification(cell, system), three_digits),
-            of(system.cache_share, percent),
-        ]
+        let mut row = reads(system.device.as_ref()).to_vec();
+        row.push(of(amplification(cell, system), three_digits));
+        row.push(of(system.cache_share, percent));
+        row
     };
     grid(summary, false, &columns, figures)
 }
@@ -48,14 +41,9 @@ pub(crate) fn whole(summary: &Summary) -> Grid {
     let figures = |cell: &CellSummary, system: &SystemFigures| {
         let device = system.device.as_ref();
         let bytes = |traffic: Traffic| feed::format_bytes(traffic.bytes);
-        vec![
-            of(device, |device| device.name.clone()),
-            of(device, |device| grouped(device.reads_per_s)),
-            of(device, |device| megabytes(device.read.bps)),
-            of(device.and_then(|device| device.request_bytes), |bytes| three_digits(bytes / 1024.0)),
-            of(device.and_then(|device| device.read_await_ns), |ns| two_digits(ns / 1e6)),
-            of(device, |device| three_digits(device.queue)),
-            of(device, |device| percent(device.util)),
+        let mut row = vec![of(device, |device| device.name.clone())];
+        row.extend(reads(device));
+        row.extend([
             of(device.and_then(|device| device.merged_share), percent),
             bytes(system.asked),
             of(system.process, bytes),
@@ -63,9 +51,22 @@ pub(crate) fn whole(summary: &Summary) -> Grid {
             of(amplification(cell, system), three_digits),
             of(system.cache_share, percent),
             of(system.cores.as_ref(), |cores| percent(cores.max)),
-        ]
+        ]);
+        row
     };
     grid(summary, true, &columns, figures)
+}
+
+/// What both tables say of the device: reads/s, MB/s, KiB of a request, r_await, aqu-sz, %util.
+fn reads(device: Option<&DeviceFigures>) -> [String; 6] {
+    [
+        of(device, |device| grouped(device.reads_per_s)),
+        of(device, |device| megabytes(device.read.bps)),
+        of(device.and_then(|device| device.request_bytes), |bytes| three_digits(bytes / 1024.0)),
+        of(device.and_then(|device| device.read_await_ns), |ns| two_digits(ns / 1e6)),
+        of(device, |device| three_digits(device.queue)),
+        of(device, |device| percent(device.util)),
+    ]
 }
 
 /// Bytes read by byte asked: this process's where the kernel counts them, else the device's. A warm cell asks nothing

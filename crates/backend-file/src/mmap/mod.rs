@@ -1,4 +1,4 @@
-//! The queue that copies from memory maps, in line: what a program does that maps its token files.
+//! Copies from memory maps, in line: what a program does that maps its token files.
 //!
 //! What a read asks is copied into its buffer: touching its pages alone takes less time than reading the clock.
 //! Each queue maps the files for itself, as each process of a `DataLoader` does, and unmaps them when it closes:
@@ -12,32 +12,29 @@ mod room;
 use std::path::Path;
 use std::sync::Arc;
 
-use backend::{
-    Clock, Completion, IoQueue, Op, OpError, QueueError, QueueReport, QueueSpec, Request, Stamps, StoreError,
-};
+use backend::{Op, OpError, PHASE_STAMPS, QueueReport, QueueSpec, Request, StoreError};
 use plan::{Advice, Cache};
 use rustix::io::Errno;
 
 use self::maps::{EOF, Maps};
 use crate::files::{FileTable, QueueFiles};
-use crate::pause::pause;
+use crate::inline::Serve;
 
-/// One thread's copies. Every request ends inside `submit`.
-pub(crate) struct MmapQueue {
+/// One thread's copies.
+pub(crate) struct MapCopies {
     files: QueueFiles,
     maps: Maps,
     advice: Advice,
-    clock: Clock,
     enters: u64,
 }
 
-impl MmapQueue {
-    /// A queue over the files of `table`, mapped for it alone.
+impl MapCopies {
+    /// Copies of the files of `table`, mapped for them alone.
     pub(crate) fn open(table: Arc<FileTable>, root: &Path, spec: &QueueSpec<'_>) -> Result<Self, StoreError> {
         let mut maps = Maps::new(spec.objects, spec.advice, table.open_max());
         let mut files = QueueFiles::new(table, 1)?;
         maps.map_ahead(&mut files).map_err(|errno| refused(root, errno))?;
-        Ok(Self { files, maps, advice: spec.advice, clock: spec.clock.clone(), enters: 0 })
+        Ok(Self { files, maps, advice: spec.advice, enters: 0 })
     }
 
     fn read(&mut self, request: &mut Request) -> Result<u64, OpError> {
@@ -69,31 +66,9 @@ impl MmapQueue {
     }
 }
 
-impl IoQueue for MmapQueue {
-    fn submit(&mut self, requests: &mut Vec<Request>, done: &mut Vec<Completion>) -> Result<(), QueueError> {
-        // The end of one copy is the beginning of the next: one reading of the clock serves both.
-        let mut begun_ns = self.clock.now_ns();
-        for mut request in requests.drain(..) {
-            let result = self.read(&mut request);
-            let done_ns = self.clock.now_ns();
-            let stamps = Stamps { begun_ns, done_ns, ..Stamps::default() };
-            done.push(Completion { token: request.token, buf: request.buf, result, stamps });
-            begun_ns = done_ns;
-        }
-        Ok(())
-    }
-
-    fn wait(&mut self, min: usize, until_ns: u64, _done: &mut Vec<Completion>) -> Result<(), QueueError> {
-        let left_ns = until_ns.saturating_sub(self.clock.now_ns());
-        // Nothing is ever outstanding; only time can end this wait, and none that has no end is begun.
-        if min > 0 && left_ns > 0 && until_ns != u64::MAX {
-            pause(left_ns);
-        }
-        Ok(())
-    }
-
-    fn in_flight(&self) -> u32 {
-        0
+impl Serve for MapCopies {
+    fn serve(&mut self, request: &mut Request, _phase_ns: &mut [u64; PHASE_STAMPS]) -> Result<u64, OpError> {
+        self.read(request)
     }
 
     fn report(&self) -> QueueReport {
@@ -107,10 +82,6 @@ impl IoQueue for MmapQueue {
             opens: self.maps.made(),
             enters: self.enters,
         }
-    }
-
-    fn close(self: Box<Self>, _until_ns: u64, _done: &mut Vec<Completion>) -> u32 {
-        0
     }
 }
 

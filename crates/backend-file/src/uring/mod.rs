@@ -8,8 +8,8 @@
 pub(crate) mod available;
 pub(crate) mod register;
 pub(crate) mod ring;
+pub(crate) mod turns;
 
-use std::collections::VecDeque;
 use std::io;
 use std::mem;
 use std::sync::Arc;
@@ -22,6 +22,7 @@ use io_uring::{opcode, squeue, types};
 
 use self::register::{Buffers, Registration};
 use self::ring::Ring;
+use self::turns::{Outbox, Turns};
 use crate::files::{FileTable, QueueFiles};
 use crate::recent::InUse;
 use crate::span::{Answer, Span, read_flags};
@@ -46,25 +47,21 @@ const NOT_BEGUN: u64 = u64::MAX;
 
 /// One thread's ring and what is outstanding on it.
 pub(crate) struct UringQueue {
-    ring: Ring,
+    outbox: Outbox,
     buffers: Buffers,
     registration: Registration,
     files: QueueFiles,
     align_bytes: u32,
     /// Flags of every read, as `preadv2` takes them.
     read_flags: i32,
-    submit_batch: usize,
     clock: Clock,
     huge_pages: bool,
     /// By the number that an entry carries.
     flights: Vec<Option<Flight>>,
     free: Vec<u32>,
-    /// Entries filled and not handed over, in order.
-    filled: VecDeque<u32>,
     /// What a look found answered in part, or to be tried again.
     unfinished: Vec<u32>,
     short_reads: u64,
-    enters: u64,
 }
 
 impl UringQueue {
@@ -76,21 +73,18 @@ impl UringQueue {
         let align_bytes = table.align_bytes();
         let depth = spec.depth as usize;
         Ok(Self {
-            ring,
+            outbox: Outbox::new(ring, spec.depth, spec.submit_batch),
             buffers,
             registration,
             files: QueueFiles::new(table, spec.depth)?,
             align_bytes,
-            read_flags: read_flags(spec.cache),
-            submit_batch: spec.submit_batch.max(1) as usize,
+            read_flags: read_flags(spec.cache).cast_signed(),
             clock: spec.clock.clone(),
             huge_pages: spec.arena.huge_pages_advised(),
             flights: (0..depth).map(|_| None).collect(),
             free: (0..spec.depth).rev().collect(),
-            filled: VecDeque::with_capacity(depth),
             unfinished: Vec::with_capacity(depth),
             short_reads: 0,
-            enters: 0,
         })
     }
 
@@ -111,7 +105,7 @@ impl UringQueue {
             Ok(in_use) => in_use,
             Err(error) => return Err(self.refuse(request, error, begun_ns)),
         };
-        let registered_file = self.registration.knows(&self.ring, object, in_use.fd);
+        let registered_file = self.registration.knows(&self.outbox.ring, object, in_use.fd);
         let Request { token, buf, .. } = request;
         // `submit` takes no more requests than there are free numbers.
         if let Some(number) = self.free.pop() {
@@ -147,54 +141,54 @@ impl UringQueue {
     fn push(&mut self, number: u32, entry: squeue::Entry) {
         // SAFETY: the flight of this number owns its buffer and its use of the file until the completion of this
         // entry is reaped; a flight that is given up leaks its buffer.
-        let pushed = unsafe { self.ring.push(&entry.user_data(u64::from(number))) };
-        debug_assert!(pushed, "the ring has an entry for every number");
-        self.filled.push_back(number);
+        unsafe { self.outbox.push(number, entry) };
     }
 
-    /// Hands over all but the last batch, looking in between for what ended at once.
-    fn flush_full_batches(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
-        while self.filled.len() > self.submit_batch {
-            self.stamp(self.submit_batch, self.clock.now_ns());
-            self.enters += 1;
-            let taken = self.ring.hand_over(self.submit_batch as u32)?;
-            if taken == 0 {
-                return Err(io::Error::from_raw_os_error(libc::EAGAIN));
-            }
-            self.filled.drain(..taken as usize);
-            self.look(done);
-        }
-        Ok(())
-    }
-
-    /// Hands over the last batch, and waits for `want` completions until `until_ns`. Returns whether the time
-    /// was up before.
-    fn flush_and_wait(&mut self, want: u32, until_ns: u64) -> io::Result<bool> {
-        let now_ns = self.clock.now_ns();
-        let submit = self.filled.len();
-        self.stamp(submit, now_ns);
-        let time_up = want > 0 && now_ns >= until_ns;
-        let want = if time_up { 0 } else { want };
-        let timeout_ns = (want > 0 && until_ns != u64::MAX).then(|| until_ns - now_ns);
-        self.enters += 1;
-        let taken = self.ring.enter(submit as u32, want, timeout_ns)?;
-        self.filled.drain(..taken as usize);
-        Ok(time_up)
-    }
-
-    /// Stamps the next entries to be handed over; one clock reading serves them all.
-    fn stamp(&mut self, entries: usize, now_ns: u64) {
-        for number in self.filled.iter().take(entries) {
-            if let Some(flight) = &mut self.flights[*number as usize] {
-                flight.begun_ns = flight.begun_ns.min(now_ns);
-            }
+    /// Asks for the rest of what was answered in part.
+    fn ask_again(&mut self) {
+        while let Some(number) = self.unfinished.pop() {
+            self.refill(number);
         }
     }
+}
 
-    /// Takes what has completed.
+fn entry(flight: &Flight, buffers: &Buffers, flags: i32) -> squeue::Entry {
+    let (offset, bytes) = flight.span.ask();
+    // SAFETY: `Span` asks for no more than the buffer has behind what is filled.
+    let address = unsafe { flight.buf.as_ptr().add(flight.span.filled() as usize) };
+    let number = if flight.registered_file { flight.object.cast_signed() } else { flight.in_use.fd };
+    let file = types::Fd(number);
+    let entry = match buffers {
+        Buffers::Registered { slots_each } => {
+            let index = (flight.buf.slot() / slots_each) as u16;
+            opcode::ReadFixed::new(file, address, bytes, index).offset(offset).rw_flags(flags).build()
+        }
+        Buffers::Plain { .. } => {
+            opcode::Read::new(file, address, bytes).offset(offset).rw_flags(flags).build()
+        }
+    };
+    if flight.registered_file { entry.flags(squeue::Flags::FIXED_FILE) } else { entry }
+}
+
+impl Turns for UringQueue {
+    fn outbox(&mut self) -> &mut Outbox {
+        &mut self.outbox
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    #[inline]
+    fn begin(&mut self, number: u32, now_ns: u64) {
+        if let Some(flight) = &mut self.flights[number as usize] {
+            flight.begun_ns = flight.begun_ns.min(now_ns);
+        }
+    }
+
     fn look(&mut self, done: &mut Vec<Completion>) {
-        let Self { ring, flights, free, files, clock, unfinished, short_reads, .. } = self;
-        let mut answers = ring.completions().peekable();
+        let Self { outbox, flights, free, files, clock, unfinished, short_reads, .. } = self;
+        let mut answers = outbox.ring.completions().peekable();
         if answers.peek().is_none() {
             return;
         }
@@ -218,41 +212,9 @@ impl UringQueue {
         self.ask_again();
     }
 
-    /// Asks for the rest of what was answered in part.
-    fn ask_again(&mut self) {
-        while let Some(number) = self.unfinished.pop() {
-            self.refill(number);
-        }
+    fn outstanding(&self) -> u32 {
+        (self.flights.len() - self.free.len()) as u32
     }
-
-    /// One round of a wait: everything is handed over, and up to `missing` completions are waited for.
-    /// Returns whether the time was up.
-    fn round(&mut self, missing: usize, until_ns: u64, done: &mut Vec<Completion>) -> io::Result<bool> {
-        let before = done.len();
-        self.flush_full_batches(done)?;
-        let want = missing.saturating_sub(done.len() - before) as u32;
-        let waited = self.flush_and_wait(want, until_ns);
-        self.look(done);
-        waited
-    }
-}
-
-fn entry(flight: &Flight, buffers: &Buffers, flags: i32) -> squeue::Entry {
-    let (offset, bytes) = flight.span.ask();
-    // SAFETY: `Span` asks for no more than the buffer has behind what is filled.
-    let address = unsafe { flight.buf.as_ptr().add(flight.span.filled() as usize) };
-    let number = if flight.registered_file { flight.object.cast_signed() } else { flight.in_use.fd };
-    let file = types::Fd(number);
-    let entry = match buffers {
-        Buffers::Registered { slots_each } => {
-            let index = (flight.buf.slot() / slots_each) as u16;
-            opcode::ReadFixed::new(file, address, bytes, index).offset(offset).rw_flags(flags).build()
-        }
-        Buffers::Plain { .. } => {
-            opcode::Read::new(file, address, bytes).offset(offset).rw_flags(flags).build()
-        }
-    };
-    if flight.registered_file { entry.flags(squeue::Flags::FIXED_FILE) } else { entry }
 }
 
 impl IoQueue for UringQueue {
@@ -265,27 +227,16 @@ impl IoQueue for UringQueue {
     }
 
     fn wait(&mut self, min: usize, until_ns: u64, done: &mut Vec<Completion>) -> Result<(), QueueError> {
-        let goal = done.len() + min;
-        // A look at an idle ring finds nothing, and a wait that nothing can end is not begun.
-        while self.in_flight() > 0 || (min > 0 && until_ns != u64::MAX) {
-            let time_up = match self.round(goal.saturating_sub(done.len()), until_ns, done) {
-                Ok(time_up) => time_up,
-                Err(error) => recover(&error)? || self.clock.now_ns() >= until_ns,
-            };
-            if time_up || done.len() >= goal {
-                break;
-            }
-        }
-        Ok(())
+        self.turn_until(min, until_ns, done)
     }
 
     fn in_flight(&self) -> u32 {
-        (self.flights.len() - self.free.len()) as u32
+        self.outstanding()
     }
 
     fn report(&self) -> QueueReport {
         let mut granted = vec![
-            ("ring", self.ring.flags().to_owned()),
+            ("ring", self.outbox.ring.flags().to_owned()),
             ("buffers", self.buffers.summary()),
             ("files", self.registration.summary()),
             ("open_files", self.files.table().summary()),
@@ -294,7 +245,12 @@ impl IoQueue for UringQueue {
         if self.align_bytes > 1 {
             granted.push(("direct_align_bytes", self.align_bytes.to_string()));
         }
-        QueueReport { granted, short_reads: self.short_reads, opens: self.files.opens(), enters: self.enters }
+        QueueReport {
+            granted,
+            short_reads: self.short_reads,
+            opens: self.files.opens(),
+            enters: self.outbox.enters(),
+        }
     }
 
     fn close(mut self: Box<Self>, until_ns: u64, done: &mut Vec<Completion>) -> u32 {

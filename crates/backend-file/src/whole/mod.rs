@@ -16,18 +16,15 @@ mod stages;
 use std::path::Path;
 
 use backend::{IoQueue, QueueSpec, StoreError};
-use plan::Cache;
 
-use self::posix::PosixQueue;
+use self::posix::PosixCalls;
 use self::staged::StagedQueue;
-
-/// Bytes are read and, at once, dropped from the page cache (linux/fs.h, 6.14).
-const RWF_DONTCACHE: u32 = 0x80;
+use crate::inline::Inline;
 
 /// A queue of blocking calls, one operation at a time.
 pub(crate) fn open_posix(root: &Path, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
     let names = names::shared(root, spec)?;
-    Ok(Box::new(PosixQueue::open(names, spec)?))
+    Ok(Box::new(Inline::new(PosixCalls::open(names, spec)?, spec.clock)))
 }
 
 /// A queue over a ring, with as many files under way as it is deep.
@@ -39,8 +36,4 @@ pub(crate) fn open_uring(root: &Path, spec: &QueueSpec<'_>) -> Result<Box<dyn Io
 /// Files are opened ahead to be mapped; opening them is what would be measured.
 pub(crate) fn not_mapped() -> StoreError {
     StoreError::Unsupported { store: "the engine mmap", action: "open, look at or list what it reads" }
-}
-
-fn read_flags(cache: Cache) -> u32 {
-    if cache == Cache::DontCache { RWF_DONTCACHE } else { 0 }
 }

@@ -3,26 +3,24 @@
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use backend::{
-    Clock, Completion, FilePieces, IoQueue, Op, OpError, PHASE_STAMPS, QueueError, QueueReport, QueueSpec,
-    Request, Stamps, StoreError,
-};
+use backend::{Clock, FilePieces, Op, OpError, PHASE_STAMPS, QueueReport, QueueSpec, Request, StoreError};
 use plan::{Cache, Operation};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, RawDir, fstat, openat};
-use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, pread, preadv2};
+use rustix::io::{Errno, ReadWriteFlags};
 
 use super::names::{Name, Names, RESOLVE};
 use super::pieces::{Answer, Pieces};
-use super::{read_flags, sizes};
-use crate::pause::pause;
-use crate::pread::as_result;
+use super::sizes;
+use crate::inline::Serve;
+use crate::pread::{as_result, read_at};
+use crate::span::read_flags;
 
 /// Phases of a whole file.
 const PHASES: &[&str] = &["open_ns", "stat_ns", "read_ns", "close_ns"];
 
-/// One thread's blocking calls. Every request ends inside `submit`.
-pub(super) struct PosixQueue {
+/// One thread's blocking calls.
+pub(super) struct PosixCalls {
     names: Arc<Names>,
     name: Name,
     operation: Operation,
@@ -37,10 +35,7 @@ pub(super) struct PosixQueue {
     enters: u64,
 }
 
-/// How an operation ended, and the ends of its phases.
-type Ended = (Result<u64, OpError>, [u64; PHASE_STAMPS]);
-
-impl PosixQueue {
+impl PosixCalls {
     pub(super) fn open(names: Arc<Names>, spec: &QueueSpec<'_>) -> Result<Self, StoreError> {
         let lists = spec.operation == Operation::List;
         let (flags, align_bytes) = names.open_flags(spec.cache == Cache::Bypass && !lists)?;
@@ -64,33 +59,22 @@ impl PosixQueue {
         })
     }
 
-    fn serve(&mut self, request: &mut Request) -> Ended {
-        let unphased = |result| (result, [0; PHASE_STAMPS]);
-        match request.op {
-            Op::ReadFile { object, bytes } if self.operation == Operation::ReadFile => {
-                self.read_file(object, bytes, request.buf.as_mut_slice())
-            }
-            Op::Stat { object } if self.operation == Operation::Stat => unphased(self.stat(object)),
-            Op::List { folder } if self.operation == Operation::List => {
-                unphased(self.list(folder, request.buf.as_mut_slice()).map_err(error))
-            }
-            _ => unphased(Err(OpError::from_errno(libc::EOPNOTSUPP))),
-        }
-    }
-
-    fn read_file(&mut self, object: u32, bytes: u64, buffer: &mut [u8]) -> Ended {
-        let mut phase_ns = [0; PHASE_STAMPS];
-        let result = self.open_file(object).map_err(error).and_then(|file| {
-            phase_ns[0] = self.clock.now_ns();
-            self.enters += 2;
-            let stat = fstat(&file).map_err(error)?;
-            sizes::judge(stat.st_mode, stat.st_size.unsigned_abs(), bytes)?;
-            phase_ns[1] = self.clock.now_ns();
-            let read = self.read_all(&file, bytes, buffer)?;
-            phase_ns[2] = self.clock.now_ns();
-            Ok(read)
-        });
-        (result, phase_ns)
+    fn read_file(
+        &mut self,
+        object: u32,
+        bytes: u64,
+        buffer: &mut [u8],
+        phase_ns: &mut [u64; PHASE_STAMPS],
+    ) -> Result<u64, OpError> {
+        let file = self.open_file(object).map_err(error)?;
+        phase_ns[0] = self.clock.now_ns();
+        self.enters += 2;
+        let stat = fstat(&file).map_err(error)?;
+        sizes::judge(stat.st_mode, stat.st_size.unsigned_abs(), bytes)?;
+        phase_ns[1] = self.clock.now_ns();
+        let read = self.read_all(&file, bytes, buffer)?;
+        phase_ns[2] = self.clock.now_ns();
+        Ok(read)
     }
 
     fn open_file(&mut self, object: u32) -> Result<OwnedFd, Errno> {
@@ -110,11 +94,7 @@ impl PosixQueue {
             let ask = pieces.ask();
             let room = &mut buffer[ask.skip as usize..][..ask.len as usize];
             self.enters += 1;
-            let answer = if self.read_flags.is_empty() {
-                pread(file, room, ask.offset)
-            } else {
-                preadv2(file, &mut [IoSliceMut::new(room)], ask.offset, self.read_flags)
-            };
+            let answer = read_at(file.as_fd(), room, ask.offset, self.read_flags);
             match pieces.answer(answer.map_or_else(|errno| -errno.raw_os_error(), as_result)) {
                 Answer::Ended(result) => return result,
                 Answer::Short => self.short_reads += 1,
@@ -183,31 +163,18 @@ fn error(errno: Errno) -> OpError {
     OpError::from_errno(errno.raw_os_error())
 }
 
-impl IoQueue for PosixQueue {
-    fn submit(&mut self, requests: &mut Vec<Request>, done: &mut Vec<Completion>) -> Result<(), QueueError> {
-        // The end of one operation is the beginning of the next: one reading of the clock serves both.
-        let mut begun_ns = self.clock.now_ns();
-        for mut request in requests.drain(..) {
-            let (result, phase_ns) = self.serve(&mut request);
-            let done_ns = self.clock.now_ns();
-            let stamps = Stamps { begun_ns, phase_ns, done_ns };
-            done.push(Completion { token: request.token, buf: request.buf, result, stamps });
-            begun_ns = done_ns;
+impl Serve for PosixCalls {
+    fn serve(&mut self, request: &mut Request, phase_ns: &mut [u64; PHASE_STAMPS]) -> Result<u64, OpError> {
+        match request.op {
+            Op::ReadFile { object, bytes } if self.operation == Operation::ReadFile => {
+                self.read_file(object, bytes, request.buf.as_mut_slice(), phase_ns)
+            }
+            Op::Stat { object } if self.operation == Operation::Stat => self.stat(object),
+            Op::List { folder } if self.operation == Operation::List => {
+                self.list(folder, request.buf.as_mut_slice()).map_err(error)
+            }
+            _ => Err(OpError::from_errno(libc::EOPNOTSUPP)),
         }
-        Ok(())
-    }
-
-    fn wait(&mut self, min: usize, until_ns: u64, _done: &mut Vec<Completion>) -> Result<(), QueueError> {
-        let left_ns = until_ns.saturating_sub(self.clock.now_ns());
-        // Nothing is ever outstanding; only time can end this wait, and none that has no end is begun.
-        if min > 0 && left_ns > 0 && until_ns != u64::MAX {
-            pause(left_ns);
-        }
-        Ok(())
-    }
-
-    fn in_flight(&self) -> u32 {
-        0
     }
 
     fn phases(&self) -> &'static [&'static str] {
@@ -220,9 +187,5 @@ impl IoQueue for PosixQueue {
             granted.push(("direct_align_bytes", self.align_bytes.to_string()));
         }
         QueueReport { granted, short_reads: self.short_reads, opens: self.opens, enters: self.enters }
-    }
-
-    fn close(self: Box<Self>, _until_ns: u64, _done: &mut Vec<Completion>) -> u32 {
-        0
     }
 }

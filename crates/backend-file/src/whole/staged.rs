@@ -7,8 +7,6 @@
 //! used again only after its file was closed. Each phase ends when its completion is seen; one reading of the
 //! clock serves a batch.
 
-use std::collections::VecDeque;
-use std::io;
 use std::mem;
 use std::os::fd::FromRawFd;
 use std::sync::Arc;
@@ -24,38 +22,34 @@ use rustix::fs::OFlags;
 use super::entries::{Entries, Place, Slots};
 use super::names::Names;
 use super::pieces::Pieces;
-use super::read_flags;
 use super::stages::{Flight, Stage, Then};
+use crate::span::read_flags;
 use crate::uring::available;
-use crate::uring::recover;
 use crate::uring::register::Buffers;
 use crate::uring::ring::Ring;
+use crate::uring::turns::{Outbox, Turns};
 
 /// Phases of a whole file.
 const PHASES: &[&str] = &["open_ns", "read_ns", "close_ns"];
 
 /// One thread's ring and the files on their way.
 pub(super) struct StagedQueue {
-    ring: Ring,
+    outbox: Outbox,
     names: Arc<Names>,
     entries: Entries,
     operation: Operation,
     block_bytes: u32,
     align_bytes: u32,
-    submit_batch: usize,
     clock: Clock,
     huge_pages: bool,
     /// By the number that an entry carries.
     flights: Vec<Option<Flight>>,
     places: Box<[Place]>,
     free: Vec<u32>,
-    /// Entries filled and not handed over, in order.
-    filled: VecDeque<u32>,
     /// Reused for what a look finds.
     reaped: Vec<(u32, i32)>,
     short_reads: u64,
     opens: u64,
-    enters: u64,
 }
 
 impl StagedQueue {
@@ -74,23 +68,20 @@ impl StagedQueue {
         let slots = Slots::register(&ring, spec.depth, spec.registered)?;
         let depth = spec.depth as usize;
         Ok(Self {
-            ring,
+            outbox: Outbox::new(ring, spec.depth, spec.submit_batch),
             names,
             entries: Entries::new(slots, buffers, flags, read_flags(spec.cache)),
             operation: spec.operation,
             block_bytes: spec.block_bytes,
             align_bytes,
-            submit_batch: spec.submit_batch.max(1) as usize,
             clock: spec.clock.clone(),
             huge_pages: spec.arena.huge_pages_advised(),
             flights: (0..depth).map(|_| None).collect(),
             places: (0..depth).map(|_| Place::new()).collect(),
             free: (0..spec.depth).rev().collect(),
-            filled: VecDeque::with_capacity(depth),
             reaped: Vec::with_capacity(depth),
             short_reads: 0,
             opens: 0,
-            enters: 0,
         })
     }
 
@@ -136,64 +127,10 @@ impl StagedQueue {
         let Some(flight) = &mut self.flights[number as usize] else { return };
         flight.keeps_time = self.entries.keeps_times();
         let place = &mut self.places[number as usize];
-        let entry = self.entries.entry(number, flight, place, &self.names).user_data(u64::from(number));
+        let entry = self.entries.entry(number, flight, place, &self.names);
         // SAFETY: the flight owns its buffer, and the queue its place and the folders, until the completion of
         // this entry is reaped; what is given up is leaked.
-        let pushed = unsafe { self.ring.push(&entry) };
-        debug_assert!(pushed, "the ring has an entry for every number");
-        self.filled.push_back(number);
-    }
-
-    /// Hands over all but the last batch, looking in between for what ended at once.
-    fn flush_full_batches(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
-        while self.filled.len() > self.submit_batch {
-            self.stamp(self.submit_batch, self.clock.now_ns());
-            self.enters += 1;
-            let taken = self.ring.hand_over(self.submit_batch as u32)?;
-            if taken == 0 {
-                return Err(io::Error::from_raw_os_error(libc::EAGAIN));
-            }
-            self.filled.drain(..taken as usize);
-            self.look(done);
-        }
-        Ok(())
-    }
-
-    /// Hands over the last batch, and waits for one completion until `until_ns` where `wait` says so: a stage
-    /// that has ended is not kept waiting for those of others. Returns whether the time was up before.
-    fn flush_and_wait(&mut self, wait: bool, until_ns: u64) -> io::Result<bool> {
-        let now_ns = self.clock.now_ns();
-        let submit = self.filled.len();
-        self.stamp(submit, now_ns);
-        let time_up = wait && now_ns >= until_ns;
-        let wait = wait && !time_up;
-        let timeout_ns = (wait && until_ns != u64::MAX).then(|| until_ns - now_ns);
-        self.enters += 1;
-        let taken = self.ring.enter(submit as u32, u32::from(wait), timeout_ns)?;
-        self.filled.drain(..taken as usize);
-        Ok(time_up)
-    }
-
-    /// Stamps the next entries to be handed over; one clock reading serves them all.
-    fn stamp(&mut self, entries: usize, now_ns: u64) {
-        for number in self.filled.iter().take(entries) {
-            if let Some(flight) = &mut self.flights[*number as usize] {
-                flight.begin(now_ns);
-            }
-        }
-    }
-
-    /// Takes what has completed, and fills the entries of the stages that follow.
-    fn look(&mut self, done: &mut Vec<Completion>) {
-        let mut reaped = mem::take(&mut self.reaped);
-        reaped.extend(self.ring.completions());
-        if !reaped.is_empty() {
-            let now_ns = self.clock.now_ns();
-            for (number, answer) in reaped.drain(..) {
-                done.extend(self.answered(number, answer, now_ns));
-            }
-        }
-        self.reaped = reaped;
+        unsafe { self.outbox.push(number, entry) };
     }
 
     fn answered(&mut self, number: u32, answer: i32, now_ns: u64) -> Option<Completion> {
@@ -221,18 +158,9 @@ impl StagedQueue {
         None
     }
 
-    /// One round of a wait: everything is handed over, and one completion is waited for where something is
-    /// missing. Returns whether the time was up.
-    fn round(&mut self, goal: usize, until_ns: u64, done: &mut Vec<Completion>) -> io::Result<bool> {
-        self.flush_full_batches(done)?;
-        let waited = self.flush_and_wait(done.len() < goal, until_ns);
-        self.look(done);
-        waited
-    }
-
     /// Closes what is open among the descriptors of the process although nobody will read it.
     fn close_descriptors(&mut self) {
-        let opened: Vec<(u32, i32)> = self.ring.completions().collect();
+        let opened: Vec<(u32, i32)> = self.outbox.ring.completions().collect();
         for (number, answer) in opened {
             if let Some(Some(flight)) = self.flights.get_mut(number as usize) {
                 let _ = flight.answer(answer, &self.places[number as usize].look, 0);
@@ -242,7 +170,7 @@ impl StagedQueue {
             let Some(flight) = flight else { continue };
             let open = match flight.stage {
                 Stage::Read => true,
-                Stage::Close => self.filled.contains(&number),
+                Stage::Close => self.outbox.holds(number),
                 Stage::Open | Stage::Look => false,
             };
             if open {
@@ -250,6 +178,43 @@ impl StagedQueue {
                 drop(unsafe { OwnedFd::from_raw_fd(flight.fd) });
             }
         }
+    }
+}
+
+impl Turns for StagedQueue {
+    fn outbox(&mut self) -> &mut Outbox {
+        &mut self.outbox
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn begin(&mut self, number: u32, now_ns: u64) {
+        if let Some(flight) = &mut self.flights[number as usize] {
+            flight.begin(now_ns);
+        }
+    }
+
+    fn look(&mut self, done: &mut Vec<Completion>) {
+        let mut reaped = mem::take(&mut self.reaped);
+        reaped.extend(self.outbox.ring.completions());
+        if !reaped.is_empty() {
+            let now_ns = self.clock.now_ns();
+            for (number, answer) in reaped.drain(..) {
+                done.extend(self.answered(number, answer, now_ns));
+            }
+        }
+        self.reaped = reaped;
+    }
+
+    fn outstanding(&self) -> u32 {
+        (self.flights.len() - self.free.len()) as u32
+    }
+
+    /// A stage that has ended is not kept waiting for those of others.
+    fn want(&self, missing: u32) -> u32 {
+        missing.min(1)
     }
 }
 
@@ -263,22 +228,11 @@ impl IoQueue for StagedQueue {
     }
 
     fn wait(&mut self, min: usize, until_ns: u64, done: &mut Vec<Completion>) -> Result<(), QueueError> {
-        let goal = done.len() + min;
-        // A look at an idle ring finds nothing, and a wait that nothing can end is not begun.
-        while self.in_flight() > 0 || (min > 0 && until_ns != u64::MAX) {
-            let time_up = match self.round(goal, until_ns, done) {
-                Ok(time_up) => time_up,
-                Err(error) => recover(&error)? || self.clock.now_ns() >= until_ns,
-            };
-            if time_up || done.len() >= goal {
-                break;
-            }
-        }
-        Ok(())
+        self.turn_until(min, until_ns, done)
     }
 
     fn in_flight(&self) -> u32 {
-        (self.flights.len() - self.free.len()) as u32
+        self.outstanding()
     }
 
     fn phases(&self) -> &'static [&'static str] {
@@ -287,7 +241,7 @@ impl IoQueue for StagedQueue {
 
     fn report(&self) -> QueueReport {
         let mut granted = vec![
-            ("ring", self.ring.flags().to_owned()),
+            ("ring", self.outbox.ring.flags().to_owned()),
             ("buffers", self.entries.buffers.summary()),
             ("files", self.entries.slots.summary()),
             ("folders", self.names.summary()),
@@ -296,7 +250,12 @@ impl IoQueue for StagedQueue {
         if self.align_bytes > 1 {
             granted.push(("direct_align_bytes", self.align_bytes.to_string()));
         }
-        QueueReport { granted, short_reads: self.short_reads, opens: self.opens, enters: self.enters }
+        QueueReport {
+            granted,
+            short_reads: self.short_reads,
+            opens: self.opens,
+            enters: self.outbox.enters(),
+        }
     }
 
     fn close(mut self: Box<Self>, until_ns: u64, done: &mut Vec<Completion>) -> u32 {
