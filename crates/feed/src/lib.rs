@@ -2,9 +2,11 @@
 //!
 //! [`units`] reads and writes sizes, rates and durations; [`PROFILES`] holds the workloads of MLPerf
 //! Storage; [`NeedSpec`] is what a scenario says and [`Need`] what follows from it for one client;
-//! [`formula`] holds the arithmetic that the tool prints; [`judge`] turns an interval into a verdict.
+//! [`formula`] holds the arithmetic that the tool prints, [`bounds`] what a storage can deliver at most;
+//! [`judge`] turns an interval into a verdict.
 //! Pure: no I/O, no clock, no randomness, and no other crate of this project.
 
+pub mod bounds;
 mod explain;
 pub mod formula;
 mod need;

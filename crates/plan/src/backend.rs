@@ -6,7 +6,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::Operation;
+use crate::{Charged, NfsConfig, Operation, S3Config};
 
 /// Which backend serves a target, and its settings.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,10 @@ pub enum BackendConfig {
         /// The device's node.
         path: PathBuf,
     },
+    /// A folder on an NFS server.
+    Nfs(NfsConfig),
+    /// A bucket.
+    S3(S3Config),
 }
 
 /// How a backend issues its reads.
@@ -37,6 +41,12 @@ pub enum Engine {
     Pread,
     /// A memory map, copied from by one thread for each read outstanding.
     Mmap,
+    /// NFS version 3 over sockets of our own.
+    Nfs3,
+    /// S3 over sockets of our own.
+    Lean,
+    /// S3 by the AWS SDK.
+    Sdk,
 }
 
 impl Engine {
@@ -47,13 +57,16 @@ impl Engine {
             Self::IoUring => "io_uring",
             Self::Pread => "pread",
             Self::Mmap => "mmap",
+            Self::Nfs3 => "nfs3",
+            Self::Lean => "lean",
+            Self::Sdk => "sdk",
         }
     }
 
     /// Reads that one thread can keep outstanding.
     pub fn depth_per_thread_max(self) -> u32 {
         match self {
-            Self::Null | Self::IoUring => 4096,
+            Self::Null | Self::IoUring | Self::Nfs3 | Self::Lean | Self::Sdk => 4096,
             Self::Pread | Self::Mmap => 1,
         }
     }
@@ -61,11 +74,14 @@ impl Engine {
     /// What this engine can do over and over. The ring of Linux reads no folders.
     pub fn operations(self) -> &'static [Operation] {
         match self {
-            Self::Null | Self::Pread => {
+            Self::Null | Self::Pread | Self::Lean | Self::Sdk => {
                 &[Operation::Read, Operation::ReadFile, Operation::Stat, Operation::List]
             }
             Self::IoUring => &[Operation::Read, Operation::ReadFile, Operation::Stat],
             Self::Mmap => &[Operation::Read],
+            Self::Nfs3 => {
+                &[Operation::Read, Operation::ReadFile, Operation::Stat, Operation::GetAttr, Operation::List]
+            }
         }
     }
 }
@@ -83,6 +99,9 @@ pub struct Capabilities {
     pub engines: &'static [Engine],
     /// Whether feedline can write a dataset there.
     pub writable: bool,
+    /// Whether it is reached over connections of feedline's own: their number is a setting, and the page cache of
+    /// this machine takes no part.
+    pub network: bool,
 }
 
 const FILE_ENGINES: &[Engine] = &[Engine::IoUring, Engine::Pread, Engine::Mmap];
@@ -91,9 +110,32 @@ impl BackendConfig {
     /// What this backend can do.
     pub fn capabilities(&self) -> Capabilities {
         match self {
-            Self::Null => Capabilities { engines: &[Engine::Null], writable: false },
-            Self::File { .. } => Capabilities { engines: FILE_ENGINES, writable: true },
-            Self::Device { .. } => Capabilities { engines: FILE_ENGINES, writable: false },
+            Self::Null => Capabilities { engines: &[Engine::Null], writable: false, network: false },
+            Self::File { .. } => Capabilities { engines: FILE_ENGINES, writable: true, network: false },
+            Self::Device { .. } => Capabilities { engines: FILE_ENGINES, writable: false, network: false },
+            Self::Nfs(_) => Capabilities { engines: &[Engine::Nfs3], writable: true, network: true },
+            Self::S3(_) => {
+                Capabilities { engines: &[Engine::Lean, Engine::Sdk], writable: true, network: true }
+            }
+        }
+    }
+
+    /// Settings that differ from the plainest, as name and value, for people. None of them is a secret.
+    pub fn words(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Null | Self::File { .. } | Self::Device { .. } => Vec::new(),
+            Self::Nfs(config) => config.words(),
+            Self::S3(config) => config.words(),
+        }
+    }
+
+    /// Requests that each operation makes, where requests are what a service charges for.
+    pub fn charged(&self) -> Option<Charged> {
+        match self {
+            Self::Null | Self::File { .. } | Self::Device { .. } | Self::Nfs(_) => None,
+            Self::S3(config) => {
+                Some(Charged { part_bytes: config.part_bytes, head: config.head, prefixes: config.prefixes })
+            }
         }
     }
 

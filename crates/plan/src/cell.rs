@@ -34,6 +34,10 @@ pub struct Cell {
     pub queue_depth: u32,
     /// Threads that share the queue depth.
     pub threads: u32,
+    /// Connections in the whole client, at least one for each thread; 0 where there are none.
+    pub connections: u32,
+    /// Further attempts at an operation that failed in a way that may pass.
+    pub retries: u32,
     /// Requests handed to the kernel in one submission, at most.
     pub submit_batch: u32,
     /// Completions that a thread of a closed loop waits for before it issues again.
@@ -66,6 +70,8 @@ impl Cell {
             cache: Cache::Bypass,
             queue_depth,
             threads: 1,
+            connections: 0,
+            retries: 0,
             submit_batch: queue_depth,
             complete_batch: 1,
             seed: 1,
@@ -87,6 +93,9 @@ pub enum Operation {
     Stat,
     /// A folder is read entry by entry (`readdir`).
     List,
+    /// The attributes of a file whose handle is known (NFS `GETATTR`): what a client asks again and again of files that
+    /// it has seen.
+    GetAttr,
 }
 
 impl Operation {
@@ -97,6 +106,7 @@ impl Operation {
             Self::ReadFile => "read_file",
             Self::Stat => "stat",
             Self::List => "list",
+            Self::GetAttr => "getattr",
         }
     }
 

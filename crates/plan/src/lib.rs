@@ -7,14 +7,24 @@
 mod backend;
 mod buffers;
 mod cell;
+mod charged;
+mod emulation;
+mod expect;
 mod load;
 mod measure;
+mod network;
+mod profiles;
 
 pub use backend::{Advice, BackendConfig, Capabilities, Engine, OnUnavailable, Registered};
 pub use buffers::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, arena_bytes};
 pub use cell::{Access, Axis, Cache, Cell, Operation};
+pub use charged::Charged;
+pub use emulation::{Delay, EMULATOR_FSID, Emulation, Faults};
+pub use expect::{Expect, Way};
 pub use load::{Arrivals, Load, Pace, Rate};
 pub use measure::{CellOrder, Gate, Limit, Measure};
+pub use network::{About, Addresses, BucketStyle, Keys, NfsConfig, Price, S3Config, Secret};
+pub use profiles::{Profile, profile, profiles};
 
 use feed::Need;
 
@@ -39,6 +49,8 @@ pub struct Plan {
     pub measure: Measure,
     /// What turns the verdict into an exit code.
     pub gate: Gate,
+    /// What is claimed of the storages: predictions stand beside what was measured.
+    pub expect: Option<Expect>,
 }
 
 /// One storage under test.
@@ -48,12 +60,18 @@ pub struct Target {
     pub name: String,
     /// A title for plots; the name when absent.
     pub title: String,
-    /// What the user says of this storage (product, media); kept in the record.
-    pub about: Option<String>,
+    /// What the user says of this storage; kept in the record.
+    pub about: About,
     /// `at` as written.
     pub at: String,
     /// Which backend serves it, and its settings.
     pub config: BackendConfig,
+    /// The server that feedline starts for it; its figures demonstrate, and judge nothing.
+    pub emulate: Option<Emulation>,
+    /// Memory of the server, bytes, by which its own cache can be excluded.
+    pub server_memory_bytes: Option<u64>,
+    /// What its requests cost.
+    pub price: Option<Price>,
 }
 
 /// Which bytes are read.

@@ -2,24 +2,10 @@
 //!
 //! They are refused like any other, but not called mistakes of spelling.
 
-/// Keys by table; `targets` stands for each of its tables.
+/// Keys by table.
 const KEYS: &[(&str, &[&str])] = &[
     ("", &["training", "cache_tier", "checkpoint", "copy"]),
     ("dataset", &["layout", "compressibility"]),
-    (
-        "targets",
-        &[
-            "connections",
-            "addresses",
-            "prefixes",
-            "part_size",
-            "region",
-            "ca",
-            "retries",
-            "server_memory",
-            "emulate",
-        ],
-    ),
     ("gate", &["utilization", "at", "regression", "baseline", "runs", "may_differ"]),
 ];
 

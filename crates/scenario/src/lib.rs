@@ -29,7 +29,8 @@ pub use init::{check_shape, from_device, from_path, init};
 pub use schema::schema_json;
 
 use diagnostic::Problems;
-use plan::Plan;
+use plan::{BackendConfig, Plan};
+use reader::{Entry, Field};
 use written::{Address, Document};
 
 /// Name of a scenario that did not come from a file.
@@ -96,6 +97,32 @@ impl Scenario {
             }
         }
         paths
+    }
+
+    /// The servers and buckets of a scenario's targets, under their addresses as written; those that feedline starts
+    /// by itself are left out. Needs nothing of the machine.
+    ///
+    /// # Errors
+    /// When a target's address or the way to it is wrong, every mistake of the text.
+    pub fn remotes(&self) -> Result<Vec<(String, BackendConfig)>, Diagnostics> {
+        let mut problems = self.problems.clone();
+        let mut remotes = Vec::new();
+        let mut readable = true;
+        for target in self.written.targets.iter().filter(|target| target.emulate.is_absent()) {
+            let text = match &target.at {
+                Field::Given(Entry { value: Address::Nfs(address), .. }) => &address.text,
+                Field::Given(Entry { value: Address::S3(address), .. }) => &address.text,
+                at => {
+                    readable &= at.given().is_some();
+                    continue;
+                }
+            };
+            match resolve::network_config(target, &mut problems) {
+                Some(config) => remotes.push((text.clone(), config)),
+                None => readable = false,
+            }
+        }
+        if readable { Ok(remotes) } else { Err(problems.into_diagnostics(Arc::clone(&self.sources))) }
     }
 
     /// The text that was run: the scenario's own, and its overrides as comments below it.

@@ -262,6 +262,83 @@ impl Written for Fraction {
     }
 }
 
+/// A number from zero to `MAX`, which may be infinite: written with what it may be.
+macro_rules! from_zero {
+    ($(#[$doc:meta])* $type:ident, $name:literal, $max:expr, $schema:tt, $expected:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        pub(crate) struct $type(pub(crate) f64);
+
+        scalar_schema!($type, $name, $schema);
+
+        impl Written for $type {
+            fn expected() -> String {
+                $expected.to_owned()
+            }
+
+            fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+                let number = number::<Self>(node, path, problems)?;
+                if (0.0..=$max).contains(&number) {
+                    return Some(Self(number));
+                }
+                let problem = Problem::new(format!("`{path}` takes {}", Self::expected()));
+                problems.push(problem.at(node.span, "this is outside"));
+                None
+            }
+        }
+
+        impl From<$type> for f64 {
+            fn from(number: $type) -> Self {
+                number.0
+            }
+        }
+    };
+}
+
+from_zero!(
+    /// A share of requests; none is a choice.
+    Share, "share", 1.0, { "type": "number", "minimum": 0, "maximum": 1 }, "a number from 0 to 1, e.g. 0.01"
+);
+from_zero!(
+    /// An amount of money; nothing is a choice.
+    Amount, "amount", f64::MAX, { "type": "number", "minimum": 0 }, "an amount such as 0.0004"
+);
+
+/// A base URL.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Endpoint(pub(crate) String);
+
+scalar_schema!(Endpoint, "endpoint", {
+    "type": "string", "pattern": "^https?://[^\\s/?#@%]+(/[^\\s?#@%]*)?$"
+});
+
+impl Written for Endpoint {
+    fn expected() -> String {
+        "a URL such as \"https://s3.example.com:9000\"".to_owned()
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        let Value::String(text) = &node.value else {
+            problems.push(wrong_type::<Self>(node, path));
+            return None;
+        };
+        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        let wrong = match rest {
+            None => "begins with https:// or http://",
+            Some(rest) if rest.contains('@') => "holds no user and no keys: those come from the environment",
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => "which host?",
+            Some(rest)
+                if rest.contains(|c: char| "?#%".contains(c) || c.is_whitespace() || c.is_control()) =>
+            {
+                "has no options, and nothing to decode"
+            }
+            Some(_) => return Some(Self(text.trim_end_matches('/').to_owned())),
+        };
+        problems.push(Problem::new(format!("`{path}` takes {}", Self::expected())).at(node.span, wrong));
+        None
+    }
+}
+
 /// Yes or no.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Flag(pub(crate) bool);
@@ -279,6 +356,12 @@ impl Written for Flag {
         }
         problems.push(wrong_type::<Self>(node, path));
         None
+    }
+}
+
+impl From<Flag> for bool {
+    fn from(flag: Flag) -> Self {
+        flag.0
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use plan::{Access, Advice, Cache, CellOrder, Engine, OnUnavailable, Operation, Registered};
+use plan::{
+    Access, Addresses, Advice, BucketStyle, Cache, CellOrder, Engine, OnUnavailable, Operation, Registered,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::{Problem, Problems};
@@ -150,6 +152,9 @@ impl Vocabulary for Engine {
             "A memory map, from which each read is copied; the queue depth is the threads. Always through the page \
              cache, and only `operation = \"read\"`.",
         ),
+        ("nfs3", Self::Nfs3, "NFS version 3 over connections of feedline's own, without a mount (nfs://)."),
+        ("lean", Self::Lean, "S3 over connections of feedline's own, with the least processor time (s3://)."),
+        ("sdk", Self::Sdk, "S3 by the AWS SDK for Rust: what an application that uses it gets (s3://)."),
     ];
 }
 
@@ -173,17 +178,25 @@ impl Vocabulary for Operation {
             "read_file",
             Self::ReadFile,
             "A whole file is opened, looked at (fstat), read in blocks and closed: a sample as a DataLoader fetches \
-             it. The queue depth is files under way. Not with mmap.",
+             it. On S3, an object is fetched whole, in parts where `part_size` says so. The queue depth is files under \
+             way. Not with mmap.",
         ),
         (
             "stat",
             Self::Stat,
-            "A file is looked at by its name; no bytes are read, so there is no verdict. Not with mmap.",
+            "A file is looked at by its name (S3: HEAD); no bytes are read, so there is no verdict. Not with mmap.",
         ),
         (
             "list",
             Self::List,
-            "A folder is read entry by entry; no bytes of files are read, so there is no verdict. Only with pread.",
+            "A folder is read entry by entry (S3: what lies below its prefix is listed); no bytes of files are read, so \
+             there is no verdict. Not with io_uring and mmap.",
+        ),
+        (
+            "getattr",
+            Self::GetAttr,
+            "The attributes of a file whose handle is known: what NFS clients ask again and again. No bytes are read, \
+             so there is no verdict. Only with nfs3.",
         ),
     ];
 }
@@ -205,6 +218,25 @@ impl Vocabulary for OnUnavailable {
     ];
 }
 
+impl Vocabulary for Addresses {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("first", Self::First, "The first of the name's addresses that can be connected to."),
+        ("all", Self::All, "All of the name's addresses, in turn."),
+    ];
+}
+
+impl Vocabulary for BucketStyle {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        (
+            "auto",
+            Self::Auto,
+            "In the host for AWS, in the path for an endpoint of the user's and for names that are no host names.",
+        ),
+        ("path", Self::Path, "In the path: https://endpoint/bucket/key."),
+        ("virtual", Self::Virtual, "In the host: https://bucket.endpoint/key."),
+    ];
+}
+
 impl Vocabulary for Access {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("sequential", Self::Sequential, "Files in order, blocks in order, again and again."),
@@ -221,7 +253,11 @@ impl Vocabulary for Cache {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("cold", Self::Cold, "Evicted before each repetition, proven so, and no byte read twice."),
         ("warm", Self::Warm, "Read in full before each repetition, proven resident."),
-        ("bypass", Self::Bypass, "Direct I/O: the page cache takes no part."),
+        (
+            "bypass",
+            Self::Bypass,
+            "Direct I/O, or connections of feedline's own: the page cache takes no part.",
+        ),
         (
             "dontcache",
             Self::DontCache,

@@ -102,7 +102,7 @@ fn written(subject: &Subject<'_>, problems: &mut Problems) -> Option<Option<Vec<
 /// Names and inodes are in memory while a training job runs; blocks of its data are not.
 fn default_choice(engine: Engine, operation: Operation, facts: &PathFacts) -> Choice {
     let cache = match (operation, engine) {
-        (Operation::Stat | Operation::List, _) => Cache::Warm,
+        (Operation::Stat | Operation::GetAttr | Operation::List, _) => Cache::Warm,
         (_, Engine::Mmap) => Cache::Cold,
         _ if facts.direct_align_bytes.is_some() => Cache::Bypass,
         _ => Cache::Cold,

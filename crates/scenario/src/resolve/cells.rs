@@ -11,6 +11,7 @@ use super::engine::Lane;
 use super::limits;
 use super::load::{Block, Load};
 use super::names;
+use super::network::{self, Connections};
 use super::target::Resolved;
 
 /// More are a mistake: with the default 12 s each, these take 33 hours per repetition.
@@ -45,6 +46,8 @@ pub(super) struct Point<'a> {
     pub(super) access: Access,
     pub(super) cache: Cache,
     pub(super) load: plan::Load,
+    /// `None` where there is no network.
+    pub(super) connections: Option<Connections>,
     pub(super) depth: u32,
 }
 
@@ -62,6 +65,7 @@ pub(super) fn expand(
     let mut groups = 0;
     for (index, resolved) in targets.iter().enumerate() {
         limits::threads(resolved, load, problems);
+        network::refuse_fewer(resolved, load, problems);
         limits::alignment(resolved, datasets, load, problems);
         let first = cells.len();
         for (number, point) in points(resolved, &shared).enumerate() {
@@ -88,8 +92,11 @@ pub(super) fn refuse_too_many(
 ) -> Option<Problem> {
     let shared = [datasets.samples.len(), load.access.len(), load.paces.loads.len(), load.depths.len()];
     let per_way = shared.iter().map(|length| *length as u128).product::<u128>();
-    let ways = targets.iter().flat_map(|target| &target.ways);
-    let ways: u128 = ways.map(|way| (load.blocks.count(way.operation) * way.caches.len()) as u128).sum();
+    let ways =
+        targets.iter().flat_map(|target| target.ways.iter().map(move |way| (way, connections(target))));
+    let ways: u128 = ways
+        .map(|(way, connections)| (load.blocks.count(way.operation) * way.caches.len() * connections) as u128)
+        .sum();
     let count = per_way.saturating_mul(ways);
     if count <= CELLS_MAX {
         return None;
@@ -107,8 +114,11 @@ pub(super) fn refuse_too_many(
         (load.paces.span, load.paces.loads.len(), "rates"),
         (load.depth_span, load.depths.len(), "depths"),
     ];
+    let of_targets = targets.iter().filter_map(|target| target.network.as_ref());
+    let of_targets = of_targets.map(|network| (network.span(), network.count(), "connections"));
     let problem = lists
         .into_iter()
+        .chain(of_targets)
         .filter(|(_, length, _)| *length > 1)
         .fold(Problem::new(message), |problem, (span, length, what)| {
             problem.also_if(span, format!("{length} {what}"))
@@ -117,6 +127,11 @@ pub(super) fn refuse_too_many(
         problem
             .help("every list multiplies the cells: shorten the lists, or split them over several scenarios"),
     )
+}
+
+/// Length of the axis of connections.
+fn connections(target: &Resolved<'_>) -> usize {
+    target.network.as_ref().map_or(1, network::Network::count)
 }
 
 fn nothing_left(targets: &[&Resolved<'_>]) -> Problem {
@@ -146,17 +161,19 @@ fn points_of<'a>(
         load.access.len(),
         way.caches.len(),
         load.paces.loads.len(),
+        connections(resolved),
         load.depths.len(),
     ];
     (0..lengths.iter().product()).map(move |number: usize| {
         let mut rest = number;
-        let mut digits = [0; 6];
+        let mut digits = [0; 7];
         for (digit, length) in digits.iter_mut().zip(lengths).rev() {
             *digit = rest % length;
             rest /= length;
         }
-        let [dataset, block, access, cache, pace, depth] = digits;
-        let sample = datasets.samples[dataset];
+        let [dataset, block, access, cache, pace, connection, depth] = digits;
+        let (sample, depth) = (datasets.samples[dataset], load.depths[depth]);
+        let network = resolved.network.as_ref();
         Point {
             lane: &resolved.lanes[way.lane],
             operation: way.operation,
@@ -166,14 +183,16 @@ fn points_of<'a>(
             access: load.access[access],
             cache: way.caches[cache],
             load: load.paces.loads[pace],
-            depth: load.depths[depth],
+            connections: network.map(|network| network.at(connection, depth, way.operation, sample.bytes)),
+            depth,
         }
     })
 }
 
 fn cell(target: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, shared: &Shared<'_>) -> Cell {
     let engine = point.lane.engine;
-    let threads = threads(engine, point.depth, shared);
+    let threads = threads(point, shared);
+    let network = resolved.network.as_ref();
     Cell {
         slug: names::slug(resolved, point),
         target,
@@ -189,6 +208,8 @@ fn cell(target: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, s
         cache: point.cache,
         queue_depth: point.depth,
         threads,
+        connections: point.connections.map_or(0, |connections| connections.of(threads)),
+        retries: network.map_or(0, |network| network.retries),
         submit_batch: submit_batch(resolved, point, point.depth.div_ceil(threads), shared.load),
         seed: shared.seed,
         auto_group: shared.load.auto.then_some(curve),
@@ -201,6 +222,7 @@ fn cell(target: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, s
 /// block layer would merge it.
 fn submit_batch(resolved: &Resolved<'_>, point: &Point<'_>, per_thread: u32, load: &Load) -> u32 {
     let merged = resolved.target.config.is_storage()
+        && resolved.network.is_none()
         && point.operation == Operation::Read
         && point.access == Access::Sequential
         && point.cache == Cache::Bypass;
@@ -227,14 +249,16 @@ fn complete_batch(point: &Point<'_>, per_thread: u32, load: &Load) -> u32 {
 }
 
 /// An engine with one read per thread has as many threads as reads; others as many as written, or as the
-/// depth is worth, and never more than reads.
-fn threads(engine: Engine, depth: u32, shared: &Shared<'_>) -> u32 {
-    if engine.depth_per_thread_max() == 1 {
+/// depth is worth, and never more than reads or connections.
+fn threads(point: &Point<'_>, shared: &Shared<'_>) -> u32 {
+    let depth = point.depth;
+    if point.lane.engine.depth_per_thread_max() == 1 {
         return depth;
     }
+    let connections = point.connections.and_then(|connections| connections.written).unwrap_or(u32::MAX);
     let wanted = match &shared.load.threads {
         Some(threads) => threads.value,
-        None => depth.div_ceil(DEPTH_PER_THREAD).min(shared.cores),
+        None => depth.div_ceil(DEPTH_PER_THREAD).min(shared.cores).min(connections),
     };
     wanted.clamp(1, depth)
 }

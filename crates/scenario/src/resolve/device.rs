@@ -52,9 +52,12 @@ impl Devices {
         let of_kind = |device: bool| {
             document.targets.iter().find_map(|target| {
                 let at = target.at.given()?;
-                let Address::Path(path) = &at.value else { return None };
-                let facts = host.paths.get(path)?;
-                (facts.block_device_bytes.is_some() == device).then_some(at.span)
+                let is_device = match &at.value {
+                    Address::Null => return None,
+                    Address::Path(path) => host.paths.get(path)?.block_device_bytes.is_some(),
+                    Address::Nfs(_) | Address::S3(_) => false,
+                };
+                (is_device == device).then_some(at.span)
             })
         };
         Self { first: of_kind(true), folder: of_kind(false) }

@@ -31,7 +31,10 @@ pub(super) struct Engines {
 }
 
 /// An engine as asked for, and where.
-type Asked = (Engine, Option<Span>);
+pub(super) type Asked = (Engine, Option<Span>);
+
+/// Engines of paths.
+const LOCAL: [Engine; 3] = [Engine::IoUring, Engine::Pread, Engine::Mmap];
 
 /// The engines for `tasks`; `None` when one cannot be, after saying why.
 pub(super) fn resolve(
@@ -45,7 +48,8 @@ pub(super) fn resolve(
         Field::Given(entry) => entry.value.0.iter().map(|item| (item.value.0, Some(item.span))).collect(),
         Field::Wrong(_) => return None,
     };
-    let able = refuse_unable(written, &asked, tasks, problems);
+    let able =
+        refuse_foreign(written, &asked, &LOCAL, problems) && refuse_unable(written, &asked, tasks, problems);
     let registered = registered(written, &asked, problems);
     let advices = advices(written, &asked, problems);
     let lanes = available(written, &asked, host, problems);
@@ -60,32 +64,64 @@ fn by_default(tasks: &[Task]) -> Engine {
     if listed { Engine::Pread } else { Engine::IoUring }
 }
 
+/// Refuses engines of other kinds of storage; whether there were none.
+pub(super) fn refuse_foreign(
+    written: &Target,
+    asked: &[Asked],
+    possible: &[Engine],
+    problems: &mut Problems,
+) -> bool {
+    let mut own = true;
+    for (engine, span) in asked.iter().filter(|asked| !possible.contains(&asked.0)) {
+        let names: Vec<String> = possible.iter().map(|engine| format!("\"{engine}\"")).collect();
+        let problem = Problem::new(format!("{engine} does not serve this kind of target"))
+            .at(span.unwrap_or(written.name.span), "serves another kind")
+            .also_if(written.at.span(), "is of this kind");
+        problems.push(problem.help(format!("write engine = {}, or leave it out", names.join(" or "))));
+        own = false;
+    }
+    own
+}
+
 /// Refuses engines that cannot do an operation; whether all can.
-fn refuse_unable(written: &Target, asked: &[Asked], tasks: &[Task], problems: &mut Problems) -> bool {
+pub(super) fn refuse_unable(
+    written: &Target,
+    asked: &[Asked],
+    tasks: &[Task],
+    problems: &mut Problems,
+) -> bool {
     let mut able = true;
     for task in tasks {
         for (engine, span) in asked.iter().filter(|asked| !asked.0.operations().contains(&task.operation)) {
-            let label = if span.is_some() { "cannot" } else { "has io_uring by default, which cannot" };
+            let label = match span {
+                Some(_) => "cannot".to_owned(),
+                None => format!("has {engine} by default, which cannot"),
+            };
             let problem = Problem::new(format!("{engine} cannot do `{}`", task.operation.name()))
                 .at(span.unwrap_or(written.name.span), label)
                 .also_if(task.span, "asks for it");
-            problems.push(problem.help(format!("write {}", able_engines(tasks))));
+            problems.push(problem.help(able_engines(*engine, tasks)));
             able = false;
         }
     }
     able
 }
 
-/// What to write as engine for all of `tasks`. pread can do everything.
-fn able_engines(tasks: &[Task]) -> String {
+/// What to write so that all of `tasks` can be done. On a path, pread can do everything.
+fn able_engines(refused: Engine, tasks: &[Task]) -> String {
+    let several = if tasks.len() > 1 { ", or measure the operations in scenarios of their own" } else { "" };
     let can = |engine: &Engine| tasks.iter().all(|task| engine.operations().contains(&task.operation));
     let engines: Vec<String> = [Engine::IoUring, Engine::Pread]
         .iter()
-        .filter(|engine| can(engine))
+        .filter(|engine| LOCAL.contains(&refused) && can(engine))
         .map(|engine| format!("engine = \"{engine}\""))
         .collect();
-    let several = if tasks.len() > 1 { ", or measure the operations in scenarios of their own" } else { "" };
-    format!("{}{several}", engines.join(" or "))
+    if engines.is_empty() {
+        return format!(
+            "`getattr` is for nfs:// targets; operation = \"stat\" is its like for all others{several}"
+        );
+    }
+    format!("write {}{several}", engines.join(" or "))
 }
 
 fn registered(written: &Target, asked: &[Asked], problems: &mut Problems) -> Option<Registered> {
@@ -163,7 +199,7 @@ fn available(
 fn unavailable(engine: Engine, host: &HostFacts) -> Option<&str> {
     match engine {
         Engine::IoUring => host.io_uring.as_ref().err().map(String::as_str),
-        Engine::Null | Engine::Pread | Engine::Mmap => None,
+        Engine::Null | Engine::Pread | Engine::Mmap | Engine::Nfs3 | Engine::Lean | Engine::Sdk => None,
     }
 }
 

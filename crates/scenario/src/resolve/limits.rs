@@ -53,7 +53,7 @@ pub(super) fn disk(
 fn path<'a>(target: &Resolved<'a>) -> Option<&'a str> {
     match &target.written.at.given()?.value {
         Address::Path(path) => Some(path),
-        Address::Null => None,
+        Address::Null | Address::Nfs(_) | Address::S3(_) => None,
     }
 }
 
@@ -218,11 +218,12 @@ pub(super) fn resources(
 }
 
 /// A read keeps its file open, and a whole file or a folder is open while it is read; there are no more files
-/// than samples. `stat` opens nothing; a device is opened by each thread.
+/// than samples. `stat` opens nothing; a device is opened by each thread. A connection is an open file too.
 fn open_files(cell: &Cell, config: &BackendConfig, datasets: &Datasets) -> u64 {
     let depth = u64::from(cell.queue_depth);
     let files = match (cell.operation, config, &datasets.specs[cell.dataset]) {
-        (Operation::Stat, ..) => 0,
+        (_, BackendConfig::Nfs(_) | BackendConfig::S3(_), _) => u64::from(cell.connections),
+        (Operation::Stat | Operation::GetAttr, ..) => 0,
         (_, BackendConfig::Device { .. }, _) => u64::from(cell.threads),
         (_, _, DatasetSpec::Generate { samples, .. }) => depth.min(*samples),
         (_, _, DatasetSpec::Existing { .. }) => depth,

@@ -76,7 +76,7 @@ impl Blocks {
     pub(super) fn at(&self, index: usize, operation: Operation, sample: Sample) -> Block {
         let fixed = |bytes| Block { bytes, span: None };
         match (operation, &self.listed) {
-            (Operation::Stat, _) => fixed(STAT_BLOCK_BYTES),
+            (Operation::Stat | Operation::GetAttr, _) => fixed(STAT_BLOCK_BYTES),
             (Operation::List, _) => fixed(LIST_BLOCK_BYTES),
             (_, Some(blocks)) => Block { bytes: blocks[index].value, span: Some(blocks[index].span) },
             (_, None) => {

@@ -8,11 +8,14 @@ mod cells;
 mod dataset;
 mod device;
 mod engine;
+mod expect;
+mod keys;
 mod limits;
 mod load;
 mod measure;
 mod names;
 mod need;
+mod network;
 mod pace;
 mod spread;
 mod target;
@@ -22,6 +25,8 @@ use plan::{Cell, Plan};
 use crate::diagnostic::Problems;
 use crate::host::HostFacts;
 use crate::written::Document;
+
+pub(crate) use network::config as network_config;
 
 /// Resolves a scenario. The plan is only worth something when no problem was reported.
 pub(crate) fn plan(
@@ -64,6 +69,7 @@ pub(crate) fn plan(
         skipped: skipped.into_iter().flatten().collect(),
         measure: measure?,
         gate: gate?,
+        expect: expect::resolve(&written.expect),
     })
 }
 

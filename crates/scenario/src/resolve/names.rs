@@ -21,6 +21,7 @@ pub(super) fn slug(resolved: &Resolved<'_>, point: &Point<'_>) -> String {
         Some(point.access.name().to_owned()),
         Some(point.cache.name().to_owned()),
         rate(point).map(|(word, _)| format!("paced-{word}")),
+        connections(point).map(|connections| format!("c{connections}")),
         Some(format!("qd{}", point.depth)),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("/")
@@ -45,6 +46,7 @@ pub(super) fn axes(resolved: &Resolved<'_>, point: &Point<'_>, threads: u32) -> 
         Some(axis("access", point.access.name().to_owned(), "")),
         Some(axis("cache", point.cache.name().to_owned(), "")),
         rate(point).map(|(_, (value, unit))| axis("rate", value, unit)),
+        connections(point).map(|connections| axis("connections", connections.to_string(), "")),
         Some(axis("queue_depth", point.depth.to_string(), "")),
         Some(axis("threads", threads.to_string(), "")),
     ];
@@ -60,6 +62,11 @@ fn engine_word(lane: &Lane) -> String {
 
 fn advice(point: &Point<'_>) -> Option<&'static str> {
     (point.lane.engine == Engine::Mmap).then(|| point.lane.advice.name())
+}
+
+/// Connections as written: by default they follow the depth, and say nothing of their own.
+fn connections(point: &Point<'_>) -> Option<u32> {
+    point.connections?.written
 }
 
 fn rate(point: &Point<'_>) -> Option<(String, (String, &'static str))> {

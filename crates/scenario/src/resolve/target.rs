@@ -6,6 +6,7 @@ use plan::{Advice, BackendConfig, Cache, Engine, Registered, Skipped};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::{HostFacts, PathFacts};
+use crate::reader::Field;
 use crate::value::split_hint;
 use crate::words::Origin;
 use crate::written::{Address, Document, Target};
@@ -13,7 +14,9 @@ use crate::written::{Address, Document, Target};
 use super::cache::{self, Subject, Way};
 use super::device;
 use super::engine::{self, Engines, Lane};
+use super::keys;
 use super::load::Task;
+use super::network::{self, Network};
 
 /// A target that can be measured on this machine.
 #[derive(Debug)]
@@ -24,7 +27,9 @@ pub(super) struct Resolved<'w> {
     pub(super) ways: Vec<Way>,
     pub(super) direct_align_bytes: Option<u32>,
     pub(super) registered: Registered,
-    skipped: Vec<Skipped>,
+    /// How its network is used, where there is one.
+    pub(super) network: Option<Network>,
+    pub(super) skipped: Vec<Skipped>,
 }
 
 impl Resolved<'_> {
@@ -45,6 +50,7 @@ pub(super) fn resolve_all<'w>(
     host: &HostFacts,
     problems: &mut Problems,
 ) -> Vec<Option<Resolved<'w>>> {
+    network::refuse_cache(written, problems);
     let resolve = |target: &'w Target| {
         let at = target.at.given()?;
         match &at.value {
@@ -52,6 +58,7 @@ pub(super) fn resolve_all<'w>(
             Address::Path(path) => {
                 local(target, &Request { document: written, tasks, host, path, at: at.span }, problems)
             }
+            Address::Nfs(_) | Address::S3(_) => network::resolve(target, written, tasks, at, problems),
         }
     };
     written.targets.iter().map(resolve).collect()
@@ -73,20 +80,12 @@ fn null<'w>(
     at: Span,
     problems: &mut Problems,
 ) -> Option<Resolved<'w>> {
-    let refused = [
-        ("engine", written.engine.key()),
-        ("madvise", written.madvise.key()),
-        ("direct", written.direct.key()),
-        ("registered", written.registered.key()),
-        ("on_unavailable", written.on_unavailable.key()),
-    ];
-    let mut possible = true;
-    for (key, span) in refused {
-        if let Some(span) = span {
-            let problem = Problem::new(format!("`{key}` means nothing where there is no storage"));
-            problems.push(problem.at(span, "remove this").also(at, "is no storage"));
-            possible = false;
-        }
+    let mut possible = keys::fit(written, &Address::Null, at, problems);
+    for task in tasks.iter().filter(|task| !Engine::Null.operations().contains(&task.operation)) {
+        let message = format!("`{}` cannot be done where there is no storage", task.operation.name());
+        problems
+            .push(Problem::new(message).at(task.span.unwrap_or(at), "asks for it").also(at, "is no storage"));
+        possible = false;
     }
     if let Some(source) = document.dataset.source.given().filter(|source| source.value.0 == Origin::Existing)
     {
@@ -95,13 +94,15 @@ fn null<'w>(
         possible = false;
     }
     let way = |task: &Task| Way { lane: 0, operation: task.operation, caches: vec![Cache::Bypass] };
+    let target = target(written, "null:", BackendConfig::Null)?;
     possible.then(|| Resolved {
         written,
-        target: target(written, "null:", BackendConfig::Null),
+        target,
         lanes: vec![Lane { engine: Engine::Null, advice: Advice::Normal, stands_in_for: None, span: None }],
         ways: tasks.iter().map(way).collect(),
         direct_align_bytes: None,
         registered: Registered::Off,
+        network: None,
         skipped: Vec::new(),
     })
 }
@@ -110,9 +111,11 @@ fn null<'w>(
 fn local<'w>(written: &'w Target, request: &Request<'_>, problems: &mut Problems) -> Option<Resolved<'w>> {
     let engines = engine::resolve(written, request.tasks, request.host, problems);
     let facts = path_facts(request).map_err(|problem| problems.push(problem)).ok()?;
+    let address = Address::Path(request.path.to_owned());
+    let keys_fit = keys::fit(written, &address, request.at, problems);
     let possible = match facts.block_device_bytes {
-        Some(_) => device::fits(request.document, request.tasks, request.at, problems),
-        None => true,
+        Some(_) => device::fits(request.document, request.tasks, request.at, problems) && keys_fit,
+        None => keys_fit,
     };
     let subject =
         Subject { direct: &written.direct, cache: &request.document.load.cache, at: request.at, facts };
@@ -125,11 +128,12 @@ fn local<'w>(written: &'w Target, request: &Request<'_>, problems: &mut Problems
     let Engines { lanes, registered, skipped } = engines?;
     Some(Resolved {
         written,
-        target: target(written, request.path, config),
+        target: target(written, request.path, config)?,
         lanes,
         ways: ways?,
         direct_align_bytes: facts.direct_align_bytes,
         registered,
+        network: None,
         skipped,
     })
     .filter(|_| possible)
@@ -143,15 +147,31 @@ fn served_by(engines: Option<&Engines>) -> Vec<(Engine, Option<Span>)> {
     }
 }
 
-fn target(written: &Target, at: &str, config: BackendConfig) -> plan::Target {
+/// The target's own part of a plan; `None` when one of its keys was wrong.
+pub(super) fn target(written: &Target, at: &str, config: BackendConfig) -> Option<plan::Target> {
     let name = written.name.text.clone();
-    plan::Target {
+    let server_memory = match &written.server_memory {
+        Field::Wrong(_) => return None,
+        memory => memory.given().map(|memory| memory.value.0),
+    };
+    Some(plan::Target {
         title: written.title.given().map_or_else(|| name.clone(), |title| title.value.0.clone()),
-        about: written.about.given().map(|about| about.value.0.clone()),
+        about: match &written.about {
+            Field::Absent => plan::About { publish: true, ..plan::About::default() },
+            Field::Wrong(_) => return None,
+            Field::Given(about) => about.value.resolved()?,
+        },
         at: at.to_owned(),
         config,
+        emulate: network::emulation(written)?,
+        server_memory_bytes: server_memory,
+        price: match &written.price {
+            Field::Absent => None,
+            Field::Wrong(_) => return None,
+            Field::Given(price) => Some(price.value.resolved()?),
+        },
         name,
-    }
+    })
 }
 
 /// What is known of a path, if the scenario can use it.

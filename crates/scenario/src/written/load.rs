@@ -81,7 +81,7 @@ pub(crate) struct Load {
     /// outstanding, at most one per core; with pread and mmap, one per read outstanding.
     pub(crate) threads: Field<Whole<1, DEPTH_MAX>>,
     /// Requests handed to the kernel in one submission, at most; at most what one thread has outstanding
-    /// (io_uring). Default: all of it, but 2 for direct sequential reads, which the kernel would merge.
+    /// (io_uring; other engines submit all of it). Default: all of it, but 2 for direct sequential reads, which the kernel would merge.
     pub(crate) submit_batch: Field<Whole<1, DEPTH_MAX>>,
     /// Completions that a thread waits for before it issues again (io_uring, closed loop); at most what it has
     /// outstanding. More of them cost less processor time, and in the end more latency. Default: an eighth of
@@ -94,7 +94,8 @@ pub(crate) struct Load {
     pub(crate) access: Field<Axis<Word<Access>>>,
     /// Treatment of the client's page cache. Whole files, `stat` and `list` are cold when their names and inodes
     /// are evicted too. Default: bypass where the path has direct I/O, else cold; cold with mmap, warm with
-    /// `stat` and `list`, which take only cold and warm.
+    /// `stat` and `list`, which take only cold and warm. With nfs:// and s3:// always bypass, as their data never is
+    /// in this cache; that says nothing of the server's own.
     pub(crate) cache: Field<Axis<Word<Cache>>>,
 }
 

@@ -2,7 +2,11 @@
 //!
 //! The doc comments of these types are the descriptions in the JSON Schema and in the scenario reference.
 
+mod about;
+mod address;
 mod dataset;
+mod emulate;
+mod expect;
 mod gate;
 mod load;
 mod measure;
@@ -13,17 +17,22 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 
+pub(crate) use about::text;
+pub(crate) use address::{Address, NfsAddress, S3Address};
 pub(crate) use dataset::Dataset;
+pub(crate) use expect::Expect;
 pub(crate) use gate::Gate;
 pub(crate) use load::{DEPTH_MAX, Depths, Load};
 pub(crate) use measure::Measure;
 pub(crate) use need::{EXAMPLES as NEED_EXAMPLES, Need, NeedTable};
-pub(crate) use target::{Address, Target};
+pub(crate) use target::Target;
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::document::Table;
 use crate::reader::{Entry, Field, TableReader};
 use crate::value::{Text, Whole};
+
+const EXPECTED: &str = "{ claim = \"a first byte takes 30 ms\", first_byte = \"30ms\" }";
 
 /// What to measure with feedline, and against which need.
 #[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
@@ -48,6 +57,9 @@ pub(crate) struct Document {
     pub(crate) measure: Measure,
     /// What turns the verdict into an exit code; without it nothing does.
     pub(crate) gate: Gate,
+    /// What is claimed of the storages under test, with its figures; what follows from them is printed beside what was
+    /// measured.
+    pub(crate) expect: Expect,
 }
 
 impl Document {
@@ -70,6 +82,7 @@ impl Document {
             load: section(&mut root, "load", "{ queue_depth = [8, 32] }", problems, Load::read),
             measure: section(&mut root, "measure", "{ repetitions = 5 }", problems, Measure::read),
             gate: section(&mut root, "gate", "{ feeds = [\"data\"] }", problems, Gate::read),
+            expect: section(&mut root, "expect", EXPECTED, problems, Expect::read),
         };
         root.finish(problems);
         document

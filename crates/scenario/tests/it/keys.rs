@@ -16,6 +16,17 @@ const TOKENS: &str = "need={ tokens_per_second = 1e6, token_size = \"2 B\" }";
 const PACED: &str = "load.mode=paced";
 const LOGNORMAL: &str = "dataset={ distribution = \"lognormal\", sample_size_stdev = \"50 kB\" }";
 const FEEDS: &str = "gate.feeds=[\"t\"]";
+const EXPECT: &str = "expect={ claim = \"slow\", first_byte = \"30ms\" }";
+const S3: &str = "targets={ t = { at = \"s3://train/bench\" } }";
+const ABOUT: &str = "targets.t.about={ product = \"a filer\" }";
+const PRICE: &str = "targets.t.price={ currency = \"EUR\" }";
+const EMULATE: &str = "targets.t.emulate={ profile = \"s3-like\" }";
+const EVEN: &str = "targets.t.emulate={ first_byte = { from = \"1ms\", to = \"9ms\" }, metadata = { from = \"1ms\", \
+                    to = \"9ms\" } }";
+const SKEWED: &str = "targets.t.emulate={ first_byte = { p50 = \"1ms\", p99 = \"9ms\" }, metadata = { p50 = \"1ms\", \
+                      p99 = \"9ms\" } }";
+const FAULTS: &str = "targets.t.emulate={ faults = { reset = 0.1 } }";
+const WHOLE: &str = "load.operation=read_file";
 const NO_RING: &str = "no io_uring";
 
 /// Key, overrides on which it builds, and the override that must change the outcome.
@@ -52,6 +63,54 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("targets.*.direct", &[], "targets.t.direct=false"),
     ("targets.*.registered", &[], "targets.t.registered=off"),
     ("targets.*.on_unavailable", &[NO_RING], "targets.t.on_unavailable=skip"),
+    ("targets.*.connections", &[S3], "targets.t.connections=[4, 8]"),
+    ("targets.*.addresses", &[S3], "targets.t.addresses=all"),
+    ("targets.*.prefixes", &[S3], "targets.t.prefixes=16"),
+    ("targets.*.part_size", &[S3, WHOLE], "targets.t.part_size=16 KiB"),
+    ("targets.*.region", &[S3], "targets.t.region=eu-central-1"),
+    ("targets.*.endpoint", &[S3], "targets.t.endpoint=https://s3.example.com"),
+    ("targets.*.style", &[S3], "targets.t.style=virtual"),
+    ("targets.*.ca", &[S3], "targets.t.ca=/etc/ca.pem"),
+    ("targets.*.profile", &[S3], "targets.t.profile=other"),
+    ("targets.*.anonymous", &[S3], "targets.t.anonymous=true"),
+    ("targets.*.head", &[S3, WHOLE], "targets.t.head=true"),
+    ("targets.*.checksum", &[S3], "targets.t.checksum=true"),
+    ("targets.*.retries", &[S3], "targets.t.retries=5"),
+    ("targets.*.server_memory", &[], "targets.t.server_memory=128 GiB"),
+    ("targets.*.about.product", &[ABOUT], "targets.t.about.product=another"),
+    ("targets.*.about.firmware", &[ABOUT], "targets.t.about.firmware=v9"),
+    ("targets.*.about.media", &[ABOUT], "targets.t.about.media=TLC"),
+    ("targets.*.about.nodes", &[ABOUT], "targets.t.about.nodes=4"),
+    ("targets.*.about.publish", &[ABOUT], "targets.t.about.publish=false"),
+    ("targets.*.price", &[S3], PRICE),
+    ("targets.*.price.currency", &[S3, PRICE], "targets.t.price.currency=USD"),
+    ("targets.*.price.per_1000_reads", &[S3, PRICE], "targets.t.price.per_1000_reads=0.0004"),
+    ("targets.*.price.per_1000_writes", &[S3, PRICE], "targets.t.price.per_1000_writes=0.005"),
+    ("targets.*.price.per_gb", &[S3, PRICE], "targets.t.price.per_gb=0.09"),
+    ("targets.*.emulate", &[S3], EMULATE),
+    ("targets.*.emulate.profile", &[S3, EMULATE], "targets.t.emulate.profile=hdd-like"),
+    ("targets.*.emulate.first_byte", &[S3, EMULATE], "targets.t.emulate.first_byte=20ms"),
+    ("targets.*.emulate.first_byte.from", &[S3, EVEN], "targets.t.emulate.first_byte.from=2ms"),
+    ("targets.*.emulate.first_byte.to", &[S3, EVEN], "targets.t.emulate.first_byte.to=8ms"),
+    ("targets.*.emulate.first_byte.p50", &[S3, SKEWED], "targets.t.emulate.first_byte.p50=2ms"),
+    ("targets.*.emulate.first_byte.p99", &[S3, SKEWED], "targets.t.emulate.first_byte.p99=8ms"),
+    ("targets.*.emulate.metadata", &[S3, EMULATE], "targets.t.emulate.metadata=20ms"),
+    ("targets.*.emulate.metadata.from", &[S3, EVEN], "targets.t.emulate.metadata.from=2ms"),
+    ("targets.*.emulate.metadata.to", &[S3, EVEN], "targets.t.emulate.metadata.to=8ms"),
+    ("targets.*.emulate.metadata.p50", &[S3, SKEWED], "targets.t.emulate.metadata.p50=2ms"),
+    ("targets.*.emulate.metadata.p99", &[S3, SKEWED], "targets.t.emulate.metadata.p99=8ms"),
+    ("targets.*.emulate.requests_per_second", &[S3, EMULATE], "targets.t.emulate.requests_per_second=100"),
+    ("targets.*.emulate.connection_rate", &[S3, EMULATE], "targets.t.emulate.connection_rate=10 MB/s"),
+    ("targets.*.emulate.total_rate", &[S3, EMULATE], "targets.t.emulate.total_rate=1 Gb/s"),
+    ("targets.*.emulate.seek", &[S3, EMULATE], "targets.t.emulate.seek=8ms"),
+    ("targets.*.emulate.faults", &[S3, EMULATE], "targets.t.emulate.faults={ stall = 0.01 }"),
+    ("targets.*.emulate.faults.reset", &[S3, FAULTS], "targets.t.emulate.faults.reset=0.2"),
+    ("targets.*.emulate.faults.server_error", &[S3, FAULTS], "targets.t.emulate.faults.server_error=0.2"),
+    ("targets.*.emulate.faults.stall", &[S3, FAULTS], "targets.t.emulate.faults.stall=0.2"),
+    ("targets.*.emulate.faults.truncated", &[S3, FAULTS], "targets.t.emulate.faults.truncated=0.2"),
+    ("targets.*.emulate.faults.slow_down", &[S3, FAULTS], "targets.t.emulate.faults.slow_down=0.2"),
+    ("targets.*.emulate.faults.stale", &[S3, FAULTS], "targets.t.emulate.faults.stale=0.2"),
+    ("targets.*.emulate.seed", &[S3, EMULATE], "targets.t.emulate.seed=7"),
     ("load", &[], "load={ queue_depth = 4 }"),
     ("load.operation", &[], "load.operation=read_file"),
     ("load.mode", &[], PACED),
@@ -78,6 +137,15 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("gate", &[], "gate={ feeds = [\"t\"] }"),
     ("gate.feeds", &[], FEEDS),
     ("gate.p99", &[FEEDS], "gate.p99=10ms"),
+    ("expect", &[], EXPECT),
+    ("expect.claim", &[EXPECT], "expect.claim=other"),
+    ("expect.source", &[EXPECT], "expect.source=an article"),
+    ("expect.first_byte", &[EXPECT], "expect.first_byte=10ms"),
+    ("expect.metadata", &[EXPECT], "expect.metadata=1ms"),
+    ("expect.connection_rate", &[EXPECT], "expect.connection_rate=90 MB/s"),
+    ("expect.total_rate", &[EXPECT], "expect.total_rate=25 Gb/s"),
+    ("expect.requests_per_second", &[EXPECT], "expect.requests_per_second=5500"),
+    ("expect.seek", &[EXPECT], "expect.seek=7.5ms"),
 ];
 
 /// Keys that may only have one value, so that any other is refused.

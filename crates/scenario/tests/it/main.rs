@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod claims;
 mod keys;
 mod machine;
+mod network;
 mod overrides;
 mod plans;
 mod rejected;

@@ -31,7 +31,8 @@ fn unknown_keys() {
         "training = { readers = 4 }",
         "xyzzy = 1",
         "targets.other = { at = \"/mnt/other\", engines = [\"pread\"] }",
-        "targets.other = { at = \"/mnt/other\", connections = 8 }",
+        "targets.other = { at = \"/mnt/other\", layout = \"tar\" }",
+        "dataset.layout = \"tar\"",
     ]));
 }
 
@@ -274,8 +275,9 @@ fn gates() {
 #[test]
 fn addresses() {
     insta::assert_snapshot!(refusals(&[
-        "targets.b = { at = \"nfs://filer/export\" }",
-        "targets.b = { at = \"s3://bucket/prefix\" }",
+        "targets.b = { at = \"smb://filer/export\" }",
+        "targets.b = { at = \"gs://bucket/prefix\" }",
+        "targets.b = { at = \"https://bucket.s3.amazonaws.com/prefix\" }",
         "targets.b = { at = \"file:///mnt/b\" }",
         "targets.b = { at = \"~/bench\" }",
         "targets.b = { at = \"\" }",
@@ -388,7 +390,7 @@ at = \"/buffered/scratch\"
 direct = true
 
 [targets.filer]
-at = \"nfs://filer/export\"
+at = \"smb://filer/export\"
 
 [load]
 queue_depth = [8, 32, 8]

@@ -24,6 +24,14 @@ const LINES: &[&str] = &[
     "at = \"null:\"",
     "engine = [\"pread\", \"io_uring\"]",
     "direct = [false, true]",
+    "at = \"nfs://filer:2049/export\"",
+    "at = \"s3://bucket/x\"",
+    "connections = [4096, 1]",
+    "part_size = \"1 B\"",
+    "retries = 10",
+    "emulate = { profile = \"hdd-like\", faults = { reset = 1 } }",
+    "engine = [\"lean\", \"sdk\"]",
+    "operation = \"getattr\"",
     "[load]",
     "queue_depth = [4096, 1]",
     "queue_depth = \"auto\"",
@@ -66,6 +74,7 @@ fn assert_survives(text: &str, overrides: &[String], cores: u32, memory_bytes: u
             assert!(!plan.cells.is_empty());
             for cell in &plan.cells {
                 assert!(cell.threads >= 1 && cell.threads <= cell.queue_depth && cell.submit_batch >= 1);
+                assert!(cell.connections == 0 || cell.connections >= cell.threads);
             }
         }
         Err(diagnostics) => {

@@ -51,7 +51,10 @@ fn collect(schema: &Value, path: &str, keys: &mut BTreeSet<String>) {
 
 /// Dotted keys that the reader knows, from what it says of an unknown key in each table.
 pub(crate) fn accepted_keys() -> BTreeSet<String> {
-    let text = "_ = 1\nneed._ = 1\ndataset._ = 1\ntargets.t._ = 1\nload._ = 1\nmeasure._ = 1\ngate._ = 1\n";
+    let text = "_ = 1\nneed._ = 1\ndataset._ = 1\ntargets.t._ = 1\n\
+                targets.t.about._ = 1\ntargets.t.price._ = 1\ntargets.t.emulate._ = 1\n\
+                targets.t.emulate.first_byte._ = 1\ntargets.t.emulate.metadata._ = 1\n\
+                targets.t.emulate.faults._ = 1\nload._ = 1\nmeasure._ = 1\ngate._ = 1\nexpect._ = 1\n";
     let source = Source { name: "keys.toml".to_owned(), text: text.to_owned() };
     let scenario = scenario::parse(&source, &[]).unwrap();
     let shown = scenario::resolve(&scenario, &machine(&[])).unwrap_err().to_string();
@@ -142,6 +145,38 @@ fn the_schema_agrees_with_the_reader_on_values() {
         "gate.feeds = \"t\"",
         "gate.p99 = \"1ms\"",
         "targets.u = { at = \"s3://b\" }",
+        "targets.u = { at = \"s3://bucket/a/b\" }",
+        "targets.u = { at = \"s3://bucket?region=x\" }",
+        "targets.u = { at = \"s3://-bucket\" }",
+        "targets.u = { at = \"nfs://filer/export\" }",
+        "targets.u = { at = \"nfs://[fd00::1]:2049/export\" }",
+        "targets.u = { at = \"nfs://filer/export?nfsport=2049&mountport=20048\" }",
+        "targets.u = { at = \"nfs://filer\" }",
+        "targets.u = { at = \"nfs://user@filer/export\" }",
+        "targets.u = { at = \"gs://bucket\" }",
+        "targets.u = { at = \"s3://bucket\", connections = [1, 4096] }",
+        "targets.u = { at = \"s3://bucket\", connections = 4097 }",
+        "targets.u = { at = \"s3://bucket\", connections = 0 }",
+        "targets.u = { at = \"s3://bucket\", retries = 11 }",
+        "targets.u = { at = \"s3://bucket\", retries = 0, addresses = \"all\", style = \"path\" }",
+        "targets.u = { at = \"s3://bucket\", style = \"dns\" }",
+        "targets.u = { at = \"s3://bucket\", endpoint = \"https://10.0.0.1:9000\" }",
+        "targets.u = { at = \"s3://bucket\", endpoint = \"10.0.0.1:9000\" }",
+        "targets.u = { at = \"s3://bucket\", endpoint = \"https://key:secret@host\" }",
+        "targets.u = { at = \"s3://bucket\", price = { currency = \"USD\", per_gb = 0 } }",
+        "targets.u = { at = \"s3://bucket\", price = { per_gb = 0.09 } }",
+        "targets.u = { at = \"s3://bucket\", price = { currency = \"USD\", per_gb = -1 } }",
+        "targets.u = { at = \"/mnt/u\", about = { product = \"x\", nodes = 3, publish = false } }",
+        "targets.u = { at = \"/mnt/u\", about = { model = \"x\" } }",
+        "targets.u = { at = \"/mnt/u\", about = 3 }",
+        "targets.u = { at = \"nfs://a/b\", emulate = { profile = \"nfs-1gbe-like\", first_byte = \"20ms\" } }",
+        "targets.u = { at = \"nfs://a/b\", emulate = { profile = \"tape-like\" } }",
+        "targets.u = { at = \"nfs://a/b\", emulate = { metadata = { from = \"1ms\", to = \"2ms\" } } }",
+        "targets.u = { at = \"nfs://a/b\", emulate = { metadata = { from = \"1ms\" } } }",
+        "targets.u = { at = \"nfs://a/b\", emulate = { metadata = 20 } }",
+        "targets.u = { at = \"nfs://a/b\", emulate = { faults = { stale = 0, reset = 1 } } }",
+        "targets.u = { at = \"nfs://a/b\", emulate = { faults = { reset = 1.5 } } }",
+        "targets.u = { at = \"nfs://a/b\", emulate = {} }",
         "targets.u = { at = \"~/b\" }",
         "targets.u = { at = \"null:\" }",
         "targets.u = { title = \"no address\" }",

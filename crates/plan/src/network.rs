@@ -1,0 +1,217 @@
+//! Settings of storage behind a network, as plain data.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// A folder on an NFS server, reached without the kernel's client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NfsConfig {
+    /// Name or address of the server, without brackets.
+    pub host: String,
+    /// Port of the NFS program; `None` asks the server's port mapper.
+    pub nfs_port: Option<u16>,
+    /// Port of the MOUNT program; `None` asks the server's port mapper.
+    pub mount_port: Option<u16>,
+    /// Absolute path on the server: an export, or a folder below one.
+    pub path: String,
+    /// Whether connections go to the first of the server's addresses or are spread over all.
+    pub addresses: Addresses,
+}
+
+/// A bucket, or what lies below a prefix of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct S3Config {
+    /// The bucket.
+    pub bucket: String,
+    /// What every key begins with, without slashes at its ends; empty for the whole bucket.
+    pub prefix: String,
+    /// Region for the signature; `None` takes what the environment or the profile says.
+    pub region: Option<String>,
+    /// Base URL of a service other than AWS; `None` takes what the environment says, else AWS.
+    pub endpoint: Option<String>,
+    /// Where the bucket stands in a URL.
+    pub style: BucketStyle,
+    /// Certificates (PEM) to trust beside those of the system.
+    pub ca: Option<PathBuf>,
+    /// Whose requests these are.
+    pub keys: Keys,
+    /// Whether connections go to the first of the endpoint's addresses or are spread over all.
+    pub addresses: Addresses,
+    /// A whole object is fetched in parts of this size at once; `None` fetches it by one request.
+    pub part_bytes: Option<u64>,
+    /// Prefixes over which generated objects are spread; 1 leaves keys as they are.
+    pub prefixes: u32,
+    /// Whether each whole object is asked for its size (HEAD) before it is fetched.
+    pub head: bool,
+    /// Whether checksums that the service keeps are asked for and verified.
+    pub checksum: bool,
+}
+
+/// Over which of a name's addresses connections are spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Addresses {
+    /// The first that can be connected to.
+    #[default]
+    First,
+    /// All of them, in turn.
+    All,
+}
+
+impl Addresses {
+    /// The word used in scenarios and records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::All => "all",
+        }
+    }
+}
+
+/// Where a bucket's name stands in a URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BucketStyle {
+    /// In the host for AWS, in the path for an endpoint of the user's and for names that are no host names.
+    #[default]
+    Auto,
+    /// `https://endpoint/bucket/key`.
+    Path,
+    /// `https://bucket.endpoint/key`.
+    Virtual,
+}
+
+impl BucketStyle {
+    /// The word used in scenarios and records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Path => "path",
+            Self::Virtual => "virtual",
+        }
+    }
+}
+
+/// Whose requests are made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Keys {
+    /// As for every AWS tool: environment, profile, SSO, web identity, instance metadata.
+    Chain {
+        /// A profile other than the default.
+        profile: Option<String>,
+    },
+    /// Unsigned.
+    Anonymous,
+    /// Keys that feedline itself made up for a server that it started.
+    Own {
+        /// Access key id.
+        id: String,
+        /// Its secret.
+        secret: Secret,
+    },
+}
+
+/// Text that is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Takes a secret.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text itself, for signing and nothing else.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(secret)")
+    }
+}
+
+/// What requests cost, as the user says; feedline knows no prices.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Price {
+    /// The currency, as printed.
+    pub currency: String,
+    /// Of a thousand requests that read (GET, HEAD).
+    pub per_1000_reads: f64,
+    /// Of a thousand requests that write or list (PUT, LIST).
+    pub per_1000_writes: f64,
+    /// Of 10^9 bytes that leave the service.
+    pub per_gb: f64,
+}
+
+/// What the user says of a storage.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct About {
+    /// In one line, or the product.
+    pub product: Option<String>,
+    /// Its firmware or version.
+    pub firmware: Option<String>,
+    /// What the data lies on.
+    pub media: Option<String>,
+    /// Servers that make it up.
+    pub nodes: Option<u32>,
+    /// Whether reports may show it; the record keeps it in any case.
+    pub publish: bool,
+}
+
+impl About {
+    /// All of it in one line, for records and tables; `None` where nothing is said.
+    pub fn line(&self) -> Option<String> {
+        let parts = [
+            self.product.clone(),
+            self.firmware.as_ref().map(|firmware| format!("firmware {firmware}")),
+            self.media.clone(),
+            self.nodes.map(|nodes| if nodes == 1 { "1 node".to_owned() } else { format!("{nodes} nodes") }),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+impl NfsConfig {
+    /// What differs from a plain mount of the address, as name and value.
+    pub(crate) fn words(&self) -> Vec<(&'static str, String)> {
+        let addresses = (self.addresses != Addresses::First).then(|| self.addresses.name().to_owned());
+        [
+            ("nfsport", self.nfs_port.map(|port| port.to_string())),
+            ("mountport", self.mount_port.map(|port| port.to_string())),
+            ("addresses", addresses),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
+    }
+}
+
+impl S3Config {
+    /// What differs from the bucket as every tool reaches it, as name and value. Holds no key and no secret.
+    pub(crate) fn words(&self) -> Vec<(&'static str, String)> {
+        let yes = |set: bool| set.then(|| "yes".to_owned());
+        let addresses = (self.addresses != Addresses::First).then(|| self.addresses.name().to_owned());
+        let style = (self.style != BucketStyle::Auto).then(|| self.style.name().to_owned());
+        let profile = match &self.keys {
+            Keys::Chain { profile } => profile.clone(),
+            Keys::Anonymous | Keys::Own { .. } => None,
+        };
+        [
+            ("region", self.region.clone()),
+            ("endpoint", self.endpoint.clone()),
+            ("style", style),
+            ("profile", profile),
+            ("anonymous", yes(self.keys == Keys::Anonymous)),
+            ("addresses", addresses),
+            ("parts of", self.part_bytes.map(feed::format_bytes)),
+            ("prefixes", (self.prefixes > 1).then(|| self.prefixes.to_string())),
+            ("head", yes(self.head)),
+            ("checksum", yes(self.checksum)),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
+    }
+}

@@ -1,0 +1,304 @@
+//! Targets behind a network: reached over connections of feedline's own.
+
+use std::path::PathBuf;
+
+use plan::{
+    Addresses, Advice, BackendConfig, BucketStyle, Cache, Charged, Emulation, Engine, Keys, NfsConfig,
+    Operation, Registered, S3Config,
+};
+
+use crate::diagnostic::{Problem, Problems, Span};
+use crate::list::Item;
+use crate::reader::{Entry, Field};
+use crate::words::{Origin, Word};
+use crate::written::{self, Address, Document, NfsAddress, S3Address, Target};
+
+use super::cache::Way;
+use super::engine::{self, Lane};
+use super::load::{Load, Task};
+use super::target::{self, Resolved};
+
+/// Connections to an NFS server by default: as many as `nconnect=4`, from which a server that answers each connection
+/// in series gains most (1.2 to 1.5 times as much from NFS-Ganesha).
+const NFS_CONNECTIONS: u32 = 4;
+
+/// Further attempts at a bucket: services answer some requests with 503 as a matter of course.
+const S3_RETRIES: u32 = 2;
+
+/// How the cells of a target use its network.
+#[derive(Debug, Clone)]
+pub(super) struct Network {
+    /// Connections as written.
+    connections: Option<Vec<Item<u32>>>,
+    /// How operations become requests; `None` where they share connections.
+    charged: Option<Charged>,
+    pub(super) retries: u32,
+}
+
+/// Connections of one cell.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Connections {
+    /// As written.
+    pub(super) written: Option<u32>,
+    /// What a cell may use of them at most.
+    pub(super) most: u32,
+    /// What it has when nothing is written.
+    pub(super) default: u32,
+}
+
+impl Network {
+    /// Lengths of the axis.
+    pub(super) fn count(&self) -> usize {
+        self.connections.as_ref().map_or(1, Vec::len)
+    }
+
+    /// Where the axis was written.
+    pub(super) fn span(&self) -> Option<Span> {
+        self.connections.as_ref()?.first().map(|item| item.span)
+    }
+
+    /// The fewest connections as written.
+    pub(super) fn fewest(&self) -> Option<Item<u32>> {
+        self.connections.iter().flatten().min_by_key(|item| item.value).copied()
+    }
+
+    /// Connections of the cell at `index` of the axis.
+    pub(super) fn at(
+        &self,
+        index: usize,
+        depth: u32,
+        operation: Operation,
+        sample_bytes: Option<u64>,
+    ) -> Connections {
+        let written = self.connections.as_ref().map(|listed| listed[index].value);
+        let Some(charged) = self.charged else {
+            return Connections { written, most: u32::MAX, default: depth.min(NFS_CONNECTIONS) };
+        };
+        let parts = match (operation, charged.part_bytes, sample_bytes) {
+            (Operation::ReadFile, Some(part), Some(sample)) => sample.div_ceil(part).max(1),
+            (Operation::ReadFile, Some(_), None) => u64::from(u32::MAX),
+            _ => 1,
+        };
+        let most = u64::from(depth).saturating_mul(parts).min(u64::from(u32::MAX)) as u32;
+        Connections { written, most, default: depth }
+    }
+}
+
+impl Connections {
+    /// What a cell of `threads` threads has: at least one for each.
+    pub(super) fn of(self, threads: u32) -> u32 {
+        self.written.unwrap_or(self.default).min(self.most).max(threads)
+    }
+}
+
+/// A target at a URL; `None` when it cannot be measured, after saying why.
+pub(super) fn resolve<'w>(
+    written: &'w Target,
+    document: &Document,
+    tasks: &[Task],
+    at: &Entry<Address>,
+    problems: &mut Problems,
+) -> Option<Resolved<'w>> {
+    let before = problems.len();
+    super::keys::fit(written, &at.value, at.span, problems);
+    refuse_idle(written, document, tasks, at.span, problems);
+    let config = config(written, problems);
+    let (text, default) = match &at.value {
+        Address::Nfs(NfsAddress { text, .. }) => (text, Engine::Nfs3),
+        Address::S3(S3Address { text, .. }) => (text, Engine::Lean),
+        Address::Null | Address::Path(_) => return None,
+    };
+    let lanes = lanes(written, default, tasks, problems);
+    let retries = match &written.retries {
+        Field::Wrong(_) => return None,
+        Field::Given(entry) => entry.value.0 as u32,
+        Field::Absent => default_retries(&at.value),
+    };
+    let connections = match &written.connections {
+        Field::Wrong(_) => return None,
+        Field::Absent => None,
+        Field::Given(entry) => {
+            let listed = entry.value.0.iter();
+            Some(listed.map(|item| Item { span: item.span, value: item.value.0 as u32 }).collect())
+        }
+    };
+    let (config, lanes) = (config?, lanes?);
+    let ways = ways(&lanes, tasks);
+    let network = Network { connections, charged: config.charged(), retries };
+    let resolved = Resolved {
+        written,
+        target: target::target(written, text, config)?,
+        lanes,
+        ways,
+        direct_align_bytes: None,
+        registered: Registered::Off,
+        network: Some(network),
+        skipped: Vec::new(),
+    };
+    (problems.len() == before).then_some(resolved)
+}
+
+fn default_retries(address: &Address) -> u32 {
+    if matches!(address, Address::S3(_)) { S3_RETRIES } else { 0 }
+}
+
+fn ways(lanes: &[Lane], tasks: &[Task]) -> Vec<Way> {
+    let of_lane =
+        |lane| move |task: &Task| Way { lane, operation: task.operation, caches: vec![Cache::Bypass] };
+    (0..lanes.len()).flat_map(|lane| tasks.iter().map(of_lane(lane))).collect()
+}
+
+fn lanes(written: &Target, default: Engine, tasks: &[Task], problems: &mut Problems) -> Option<Vec<Lane>> {
+    let asked = match &written.engine {
+        Field::Absent => vec![(default, None)],
+        Field::Wrong(_) => return None,
+        Field::Given(entry) => entry.value.0.iter().map(|item| (item.value.0, Some(item.span))).collect(),
+    };
+    let possible: &[Engine] =
+        if default == Engine::Nfs3 { &[Engine::Nfs3] } else { &[Engine::Lean, Engine::Sdk] };
+    let own = engine::refuse_foreign(written, &asked, possible, problems);
+    let able = own && engine::refuse_unable(written, &asked, tasks, problems);
+    let lane = |(engine, span)| Lane { engine, advice: Advice::Normal, stands_in_for: None, span };
+    able.then(|| asked.into_iter().map(lane).collect())
+}
+
+/// What a target at a URL is and how it is reached; `None` when something was wrong, after saying why, and where the
+/// address is none.
+pub(crate) fn config(written: &Target, problems: &mut Problems) -> Option<BackendConfig> {
+    let addresses = word(&written.addresses, Addresses::First)?;
+    match &written.at.given()?.value {
+        Address::Null | Address::Path(_) => None,
+        Address::Nfs(NfsAddress { host, nfs_port, mount_port, path, .. }) => {
+            Some(BackendConfig::Nfs(NfsConfig {
+                host: host.clone(),
+                nfs_port: *nfs_port,
+                mount_port: *mount_port,
+                path: path.clone(),
+                addresses,
+            }))
+        }
+        Address::S3(S3Address { bucket, prefix, .. }) => Some(BackendConfig::S3(S3Config {
+            bucket: bucket.clone(),
+            prefix: prefix.clone(),
+            region: written::text(&written.region)?,
+            endpoint: match &written.endpoint {
+                Field::Wrong(_) => return None,
+                endpoint => endpoint.given().map(|endpoint| endpoint.value.0.clone()),
+            },
+            style: word(&written.style, BucketStyle::Auto)?,
+            ca: written::text(&written.ca)?.map(PathBuf::from),
+            keys: keys(written, problems)?,
+            addresses,
+            part_bytes: match &written.part_size {
+                Field::Wrong(_) => return None,
+                part => part.given().map(|part| part.value.0),
+            },
+            prefixes: written.prefixes.value_or(1_u64)? as u32,
+            head: written.head.value_or(false)?,
+            checksum: written.checksum.value_or(false)?,
+        })),
+    }
+}
+
+/// The server that feedline starts, if any; `None` when something in it was wrong.
+#[expect(clippy::option_option, reason = "absent and wrong differ")]
+pub(super) fn emulation(written: &Target) -> Option<Option<Emulation>> {
+    match &written.emulate {
+        Field::Absent => Some(None),
+        Field::Wrong(_) => None,
+        Field::Given(entry) => entry.value.resolved().map(Some),
+    }
+}
+
+fn word<T: Copy>(field: &Field<Word<T>>, default: T) -> Option<T> {
+    match field {
+        Field::Absent => Some(default),
+        Field::Wrong(_) => None,
+        Field::Given(entry) => Some(entry.value.0),
+    }
+}
+
+fn keys(written: &Target, problems: &mut Problems) -> Option<Keys> {
+    let profile = written::text(&written.profile)?;
+    let anonymous = written.anonymous.value_or(false)?;
+    if let (Some(span), true) = (written.profile.key(), anonymous) {
+        let problem = Problem::new("requests without keys have no use for a profile").at(span, "names keys");
+        problems.push(problem.also_if(written.anonymous.key(), "takes none").help("remove one of them"));
+        return None;
+    }
+    Some(if anonymous { Keys::Anonymous } else { Keys::Chain { profile } })
+}
+
+/// Refuses keys that nothing would come of beside others.
+fn refuse_idle(written: &Target, document: &Document, tasks: &[Task], at: Span, problems: &mut Problems) {
+    let whole = tasks.iter().any(|task| task.operation == Operation::ReadFile);
+    for (key, span) in [("part_size", written.part_size.key()), ("head", written.head.key())] {
+        if let Some(span) = span.filter(|_| !whole) {
+            let problem = Problem::new(format!("`{key}` is for whole objects, and none is read"));
+            let problem =
+                problem.at(span, "remove this").also_if(document.load.operation.span(), "reads none");
+            problems.push(problem.help("or write load.operation = \"read_file\""));
+        }
+    }
+    let source = document.dataset.source.given().filter(|source| source.value.0 == Origin::Existing);
+    if let (Some(source), Some(span)) = (source, written.prefixes.key()) {
+        let problem = Problem::new("`prefixes` is for objects that feedline writes").at(span, "remove this");
+        problems.push(problem.also(source.span, "here they are the user's"));
+    }
+    let Some(emulate) = written.emulate.key() else { return };
+    if let Some(source) = source {
+        let problem = Problem::new("a server that feedline starts holds nothing of the user's");
+        let problem =
+            problem.at(emulate, "starts an empty one").also(source.span, "says that there are files");
+        problems.push(problem.also(at, "is not connected to"));
+    }
+    let elsewhere = [
+        ("region", written.region.key()),
+        ("endpoint", written.endpoint.key()),
+        ("style", written.style.key()),
+        ("ca", written.ca.key()),
+        ("profile", written.profile.key()),
+        ("anonymous", written.anonymous.key()),
+        ("addresses", written.addresses.key()),
+        ("price", written.price.key()),
+    ];
+    for (key, span) in elsewhere {
+        if let Some(span) = span {
+            let problem = Problem::new(format!("`{key}` is about a server that is not asked"));
+            problems.push(problem.at(span, "remove this").also(emulate, "starts one in its place"));
+        }
+    }
+}
+
+/// Refuses treatments of the page cache that were written where no target has one.
+pub(super) fn refuse_cache(document: &Document, problems: &mut Problems) {
+    let Some(cache) = document.load.cache.given() else { return };
+    let addresses = || document.targets.iter().filter_map(|target| target.at.given());
+    let remote = |at: &&Entry<Address>| matches!(at.value, Address::Nfs(_) | Address::S3(_));
+    let local = |at: &Entry<Address>| matches!(at.value, Address::Path(_));
+    let unread = document.targets.iter().any(|target| matches!(target.at, Field::Wrong(_)));
+    let Some(first) = addresses().find(remote).filter(|_| !unread && !addresses().any(local)) else { return };
+    for item in cache.value.0.iter().filter(|item| item.value.0 != Cache::Bypass) {
+        let name = item.value.0.name();
+        let problem = Problem::new(format!("cache = \"{name}\" is about this machine's page cache"))
+            .at(item.span, "no target goes through it")
+            .also(first.span, "goes past it by nature");
+        problems.push(problem.help(
+            "write cache = \"bypass\", or remove it; the server's own cache is kept out by a dataset of three times \
+             its memory",
+        ));
+    }
+}
+
+/// Refuses fewer connections than threads, where both were written.
+pub(super) fn refuse_fewer(resolved: &Resolved<'_>, load: &Load, problems: &mut Problems) {
+    let fewest = resolved.network.as_ref().and_then(Network::fewest);
+    if let (Some(fewest), Some(threads)) = (fewest, &load.threads)
+        && fewest.value < threads.value
+    {
+        let problem = Problem::new("fewer connections than threads: each thread has at least one of its own")
+            .at(fewest.span, "connections")
+            .also(threads.span, "threads");
+        problems.push(problem.help("write at least as many connections, or remove `load.threads`"));
+    }
+}

@@ -1,0 +1,280 @@
+//! `at` as written: a path, a folder on an NFS server, a bucket, or nothing.
+
+use std::borrow::Cow;
+use std::net::Ipv6Addr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use crate::diagnostic::{Problem, Problems};
+use crate::document::{Node, Value};
+use crate::reader::{Written, wrong_type};
+
+const NFS_FORM: &str =
+    "write nfs://host/export/folder, with ?nfsport=N&mountport=N where the server has no port mapper";
+const S3_FORM: &str = "write s3://bucket or s3://bucket/prefix";
+
+/// What `at` names.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Address {
+    /// `null:`.
+    Null,
+    /// A folder, or the node of a block device.
+    Path(String),
+    /// A folder on an NFS server.
+    Nfs(NfsAddress),
+    /// A bucket, or a prefix in it.
+    S3(S3Address),
+}
+
+/// `nfs://host[:port]/export/path[?nfsport=N&mountport=N]`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct NfsAddress {
+    pub(crate) text: String,
+    pub(crate) host: String,
+    pub(crate) nfs_port: Option<u16>,
+    pub(crate) mount_port: Option<u16>,
+    pub(crate) path: String,
+}
+
+/// `s3://bucket[/prefix]`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct S3Address {
+    pub(crate) text: String,
+    pub(crate) bucket: String,
+    pub(crate) prefix: String,
+}
+
+/// What is wrong with an address, and what to write.
+type Refusal = (String, String);
+
+impl Written for Address {
+    fn expected() -> String {
+        "a path such as \"/mnt/data/bench\", \"nfs://host/export\", \"s3://bucket/prefix\", or \"null:\""
+            .to_owned()
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        let Value::String(at) = &node.value else {
+            problems.push(wrong_type::<Self>(node, path));
+            return None;
+        };
+        match address(at) {
+            Ok(address) => Some(address),
+            Err((wrong, help)) => {
+                let message = format!("`{path}` takes {}", Self::expected());
+                problems.push(Problem::new(message).at(node.span, wrong).help(help));
+                None
+            }
+        }
+    }
+}
+
+impl JsonSchema for Address {
+    fn schema_name() -> Cow<'static, str> {
+        "address".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "minLength": 1,
+            "anyOf": [
+                { "not": { "pattern": "://|^~|^null:." } },
+                {
+                    "description": "A folder on an NFS server, reached without a mount.",
+                    "pattern": r"^nfs://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?/[^\s?#%]*(\?(nfsport|mountport)=[0-9]+(&(nfsport|mountport)=[0-9]+)?)?$"
+                },
+                {
+                    "description": "A bucket, or what lies below a prefix in it.",
+                    "pattern": r"^s3://[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9](/[^\s?#%]*)?$"
+                }
+            ]
+        })
+    }
+}
+
+fn address(at: &str) -> Result<Address, Refusal> {
+    let refused = |wrong: &str, help: &str| Err((wrong.to_owned(), help.to_owned()));
+    match at {
+        _ if at.trim().is_empty() => refused("this is empty", "write the path of a folder"),
+        _ if at.contains(char::is_control) => {
+            refused("this has a control character", "write the path of a folder")
+        }
+        _ if at.starts_with('~') => refused("`~` is not expanded here", "write the whole path"),
+        "null:" => Ok(Address::Null),
+        _ if at.starts_with("null:") => refused("nothing follows `null:`", "write \"null:\""),
+        _ => match at.split_once("://") {
+            None => Ok(Address::Path(at.to_owned())),
+            Some(("nfs", rest)) => nfs(at, rest).map(Address::Nfs),
+            Some(("s3", rest)) => s3(at, rest).map(Address::S3),
+            Some((scheme, _)) => Err(other_scheme(scheme)),
+        },
+    }
+}
+
+fn other_scheme(scheme: &str) -> Refusal {
+    let help = match scheme {
+        "file" => "write the plain path",
+        "gs" => {
+            "its S3 interface can be measured: write s3://bucket, with endpoint = \"https://storage.googleapis.com\""
+        }
+        "http" | "https" => {
+            "a service that speaks S3 is written s3://bucket, and its URL without the bucket in the key `endpoint`"
+        }
+        _ => "mount it and write the path of a folder on the mount",
+    };
+    (format!("there is no {scheme} backend"), help.to_owned())
+}
+
+fn nfs(text: &str, rest: &str) -> Result<NfsAddress, Refusal> {
+    let refused = |wrong: String| (wrong, NFS_FORM.to_owned());
+    let (place, query) = rest.split_once('?').map_or((rest, None), |(place, query)| (place, Some(query)));
+    let (server, path) = place
+        .split_once('/')
+        .map(|(server, path)| (server, format!("/{}", path.trim_end_matches('/'))))
+        .ok_or_else(|| refused("which export? A path is missing after the host".to_owned()))?;
+    if server.contains('@') {
+        let help =
+            "leave it out: NFS version 3 has no log-in, and the server sees the user that runs feedline";
+        return Err(("an NFS address has no user".to_owned(), help.to_owned()));
+    }
+    plain_names(rest, &path).map_err(refused)?;
+    let (host, port) = host_and_port(server).map_err(refused)?;
+    let (nfs_port, mount_port) = ports(port, query).map_err(refused)?;
+    Ok(NfsAddress { text: text.to_owned(), host, nfs_port, mount_port, path })
+}
+
+/// The host without brackets, and the port behind it.
+fn host_and_port(server: &str) -> Result<(String, Option<u16>), String> {
+    let (host, port) = match server.strip_prefix('[').map(|rest| rest.split_once(']')) {
+        Some(None) => return Err("this bracket is not closed".to_owned()),
+        Some(Some((host, rest))) => {
+            host.parse::<Ipv6Addr>().map_err(|_| format!("`{host}` is no IPv6 address"))?;
+            match rest.strip_prefix(':') {
+                Some(port) => (host, Some(port)),
+                None if rest.is_empty() => (host, None),
+                None => return Err("a port or a path follows the bracket".to_owned()),
+            }
+        }
+        None if server.matches(':').count() > 1 => {
+            return Err("an IPv6 address is written in brackets".to_owned());
+        }
+        None => server.split_once(':').map_or((server, None), |(host, port)| (host, Some(port))),
+    };
+    let named = |c: char| c.is_ascii_alphanumeric() || ".-_:".contains(c);
+    if host.is_empty() || !host.chars().all(named) {
+        return Err(if host.is_empty() {
+            "which host?".to_owned()
+        } else {
+            format!("`{host}` is no host name")
+        });
+    }
+    Ok((host.to_owned(), port.map(port_number).transpose()?))
+}
+
+fn port_number(text: &str) -> Result<u16, String> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok().filter(|port| *port > 0 && digits);
+    number.ok_or_else(|| format!("`{text}` is no port"))
+}
+
+/// The ports of both programs: `both`, or those of the options.
+fn ports(both: Option<u16>, query: Option<&str>) -> Result<(Option<u16>, Option<u16>), String> {
+    let (mut nfs_port, mut mount_port) = (both, both);
+    let mut seen: Vec<&str> = Vec::new();
+    for option in query.into_iter().flat_map(|query| query.split('&')) {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        let port = match name {
+            "nfsport" => &mut nfs_port,
+            "mountport" => &mut mount_port,
+            _ => return Err(format!("`{name}` is no option here: known are nfsport and mountport")),
+        };
+        if both.is_some() || seen.contains(&name) {
+            return Err(format!("`{name}` is written twice: `:port` stands for both programs"));
+        }
+        seen.push(name);
+        *port = Some(port_number(value)?);
+    }
+    Ok((nfs_port, mount_port))
+}
+
+fn s3(text: &str, rest: &str) -> Result<S3Address, Refusal> {
+    let refused = |wrong: String| (wrong, S3_FORM.to_owned());
+    let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+    if bucket.contains('@') {
+        let help = "keys come from the environment or from `profile`, as for every AWS tool, and never from a scenario";
+        return Err(("an S3 address holds no keys".to_owned(), help.to_owned()));
+    }
+    if rest.contains('?') {
+        let help = "settings are keys of the target: region, endpoint, style; write s3://bucket/prefix";
+        return Err(("this has options".to_owned(), help.to_owned()));
+    }
+    let prefix = prefix.trim_end_matches('/');
+    plain_names(rest, prefix).map_err(refused)?;
+    let ends = |c: char| c.is_ascii_alphanumeric();
+    let inner = |c: char| ends(c) || ".-_".contains(c);
+    let shaped = bucket.starts_with(ends) && bucket.ends_with(ends) && bucket.chars().all(inner);
+    if !shaped || !(3..=63).contains(&bucket.len()) {
+        let wrong = if bucket.is_empty() {
+            "which bucket?".to_owned()
+        } else {
+            format!("`{bucket}` is no name of a bucket")
+        };
+        let help = "3 to 63 letters, digits, `.`, `-` and `_`, of which the first and the last are letters or digits";
+        return Err((wrong, help.to_owned()));
+    }
+    Ok(S3Address { text: text.to_owned(), bucket: bucket.to_owned(), prefix: prefix.to_owned() })
+}
+
+/// Names as they are, with nothing to decode in them.
+fn plain_names(rest: &str, path: &str) -> Result<(), String> {
+    if rest.contains('#') {
+        return Err("this has a fragment (`#`)".to_owned());
+    }
+    if rest.contains('%') {
+        return Err("names are written as they are, and none with `%` in it can be".to_owned());
+    }
+    if rest.contains(char::is_whitespace) {
+        return Err("this has white space".to_owned());
+    }
+    let path = path.strip_prefix('/').unwrap_or(path);
+    match path.split('/').find(|part| matches!(*part, "." | "..") || part.is_empty() && !path.is_empty()) {
+        Some("") => Err("this has an empty name between two slashes".to_owned()),
+        Some(part) => Err(format!("`{part}` is no name")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nfs_of(text: &str) -> NfsAddress {
+        match address(text) {
+            Ok(Address::Nfs(address)) => address,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_port_stands_for_both_programs_and_options_for_one_each() {
+        let plain = nfs_of("nfs://filer/export/a/");
+        assert_eq!((plain.host.as_str(), plain.path.as_str()), ("filer", "/export/a"));
+        assert_eq!((plain.nfs_port, plain.mount_port), (None, None));
+        let both = nfs_of("nfs://10.0.0.1:12049/");
+        assert_eq!((both.nfs_port, both.mount_port, both.path.as_str()), (Some(12049), Some(12049), "/"));
+        let each = nfs_of("nfs://[fd00::1]/e?mountport=635&nfsport=2049");
+        assert_eq!((each.host.as_str(), each.nfs_port, each.mount_port), ("fd00::1", Some(2049), Some(635)));
+        assert_eq!(nfs_of("nfs://[::1]:111/e").nfs_port, Some(111));
+    }
+
+    #[test]
+    fn a_prefix_has_no_slashes_at_its_ends() {
+        for (text, bucket, prefix) in
+            [("s3://train", "train", ""), ("s3://train/", "train", ""), ("s3://my.b-1/a/b/", "my.b-1", "a/b")]
+        {
+            let Ok(Address::S3(address)) = address(text) else { panic!("{text}") };
+            assert_eq!((address.bucket.as_str(), address.prefix.as_str()), (bucket, prefix));
+        }
+    }
+}

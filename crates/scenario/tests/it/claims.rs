@@ -1,0 +1,95 @@
+//! Scenarios that settle claims of the field.
+
+use std::path::PathBuf;
+
+use plan::{Limit, Plan};
+use scenario::Source;
+
+use crate::machine::machine;
+use crate::shipped::assert_valid;
+
+const MS: u64 = 1_000_000;
+/// What a reader waits for one of them, ceilings and the writing of its data aside.
+const LONGEST_MS: u64 = 100_000;
+
+fn resolved(source: &Source) -> Plan {
+    let scenario = scenario::parse(source, &[]).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+    let host = machine(&scenario.local_paths());
+    scenario::resolve(&scenario, &host).unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
+}
+
+fn claims() -> Vec<Source> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/claims");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let source = |path: PathBuf| Source {
+        name: path.file_name().unwrap().to_string_lossy().into_owned(),
+        text: std::fs::read_to_string(path).unwrap(),
+    };
+    paths.into_iter().map(source).collect()
+}
+
+#[test]
+fn each_claim_is_predicted_and_as_short_as_it_says() {
+    let claims = claims();
+    assert_eq!(claims.len(), 9);
+    for source in claims {
+        let name = &source.name;
+        assert!(source.text.starts_with("#:schema ../../schema/scenario-v1.json\n# Why: "), "{name}");
+        assert_valid(name, &source.text);
+        let plan = resolved(&source);
+        assert_eq!(format!("{}.toml", plan.name), *name);
+        assert!(plan.is_predicted(), "{name}");
+        assert!(plan.targets.iter().all(|target| target.emulate.is_some()), "{name}");
+        assert!(
+            source.text.contains(&format!("\n# {} cells of ", plan.cells.len())),
+            "{name}: {}",
+            plan.cells.len()
+        );
+        let Limit::Duration { duration_ns } = plan.measure.limit else { panic!("{:?}", plan.measure.limit) };
+        let repetitions =
+            (plan.cells.len() + plan.targets.len()) as u64 * u64::from(plan.measure.repetitions);
+        let measured_ms = repetitions * (plan.measure.warmup_ns + duration_ns) / MS;
+        assert!(measured_ms <= LONGEST_MS, "{name}: {measured_ms}");
+    }
+}
+
+/// What the head of a file says to take the `#` from.
+#[test]
+fn a_commented_claim_is_good_as_it_stands() {
+    let mut commented = 0;
+    for source in claims().into_iter().filter(|source| source.text.contains("\n#expect = ")) {
+        commented += 1;
+        let text = source.text.replace("\n#expect = ", "\nexpect = ");
+        assert_valid(&source.name, &text);
+        assert!(resolved(&Source { text, ..source }).expect.is_some());
+    }
+    assert!(commented >= 3, "{commented}");
+}
+
+/// Where server and claim are given, the file says the same of both.
+#[test]
+fn a_claim_and_its_server_agree() {
+    for source in claims() {
+        let plan = resolved(&source);
+        for (claim, target) in
+            plan.expect.iter().flat_map(|claim| plan.targets.iter().map(move |of| (claim, of)))
+        {
+            assert_eq!(Some(claim.settings), target.emulated(), "{}", source.name);
+        }
+    }
+}
+
+#[test]
+fn a_claim_has_words_and_at_least_one_figure() {
+    let refused = |expect: &str| {
+        let text = format!(
+            "version = 1\nneed = \"8xh100:resnet50\"\ntargets.t = {{ at = \"/mnt/t\" }}\nexpect = {expect}\n"
+        );
+        let scenario = scenario::parse(&Source { name: "c.toml".to_owned(), text }, &[]).unwrap();
+        scenario::resolve(&scenario, &machine(&scenario.local_paths())).unwrap_err().to_string()
+    };
+    assert!(refused("{ claim = \"fast\" }").contains("`expect` has no figure"));
+    assert!(refused("{ seek = \"5ms\" }").contains("`expect.claim` is missing"));
+    assert!(refused("\"fast\"").contains("`expect` is a table of keys"));
+}
