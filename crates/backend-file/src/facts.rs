@@ -19,6 +19,7 @@ pub(crate) fn facts(root: &Path) -> Vec<(&'static str, String)> {
         facts.push(("mount_point", mount.point.display().to_string()));
         facts.push(("mount_source", mount.source.clone()));
         facts.push(("mount_options", mount.options.clone()));
+        facts.extend(mount.nfs_facts());
     }
     let number =
         fs::metadata(root).ok().map(|metadata| device_number(std::os::unix::fs::MetadataExt::dev(&metadata)));

@@ -33,6 +33,39 @@ impl Mount {
     }
 }
 
+/// Options of an NFS mount that decide what a reader gets (nfs(5)), and the names of the facts that they become.
+const NFS_OPTIONS: [(&str, &str); 5] = [
+    ("vers", "nfs_version"),
+    ("proto", "nfs_proto"),
+    ("nconnect", "nfs_nconnect"),
+    ("rsize", "nfs_rsize_bytes"),
+    ("wsize", "nfs_wsize_bytes"),
+];
+
+impl Mount {
+    /// Whether the kernel's NFS client serves it.
+    pub(crate) fn is_nfs(&self) -> bool {
+        matches!(self.kind.as_str(), "nfs" | "nfs4")
+    }
+
+    /// Server, version, protocol, connections and sizes of an NFS mount; nothing of others. `nconnect` is left out by
+    /// the kernel where it is 1.
+    pub(crate) fn nfs_facts(&self) -> Vec<(&'static str, String)> {
+        if !self.is_nfs() {
+            return Vec::new();
+        }
+        let option = |name: &str| {
+            let mut options = self.options.split([' ', ',']);
+            options.find_map(|option| Some(option.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
+        };
+        // The path follows the last `:/`; an IPv6 address has colons of its own.
+        let server = self.source.rsplit_once(":/").map(|(server, _)| ("nfs_server", server.to_owned()));
+        let known = NFS_OPTIONS.iter().filter_map(|(name, fact)| Some((*fact, option(name)?)));
+        let one = option("nconnect").is_none().then(|| ("nfs_nconnect", "1".to_owned()));
+        server.into_iter().chain(known).chain(one).collect()
+    }
+}
+
 /// For kernels before 5.8, which do not say the mount of a path: the deepest mount above it, and of several
 /// on one point the last.
 fn by_path(mounts: Vec<Mount>, path: &Path) -> Option<Mount> {
@@ -97,6 +130,25 @@ garbage
         assert_eq!((mounts[1].kind.as_str(), mounts[1].source.as_str()), ("nfs4", "filer:/export"));
         assert_eq!(mounts[1].options, "rw,nosuid rw,vers=4.1,nconnect=8");
         assert_eq!(mounts[2].kind, "fuse.sshfs");
+    }
+
+    #[test]
+    fn an_nfs_mount_says_its_server_version_and_connections() {
+        let facts = parse(TEXT)[1].nfs_facts();
+        let expected = [("nfs_server", "filer"), ("nfs_version", "4.1"), ("nfs_nconnect", "8")];
+        assert_eq!(facts, expected.map(|(name, value)| (name, value.to_owned())));
+        let line = "40 21 0:30 / /mnt/v3 rw - nfs [2001:db8::1]:/export/a rw,vers=3,rsize=1048576,wsize=65536,proto=tcp6";
+        let expected = [
+            ("nfs_server", "[2001:db8::1]"),
+            ("nfs_version", "3"),
+            ("nfs_proto", "tcp6"),
+            ("nfs_rsize_bytes", "1048576"),
+            ("nfs_wsize_bytes", "65536"),
+            ("nfs_nconnect", "1"),
+        ];
+        let facts = parse_line(line).unwrap().nfs_facts();
+        assert_eq!(facts, expected.map(|(name, value)| (name, value.to_owned())));
+        assert!(parse(TEXT)[0].nfs_facts().is_empty() && !parse(TEXT)[2].is_nfs());
     }
 
     #[test]

@@ -68,6 +68,7 @@ impl Serve for Preads {
             short_reads: self.short_reads,
             opens: self.files.opens(),
             enters: self.enters,
+            ..QueueReport::default()
         }
     }
 }

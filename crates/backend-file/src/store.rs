@@ -15,6 +15,7 @@ use crate::device::Device;
 use crate::inline::Inline;
 use crate::kept::{self, Wanted};
 use crate::mmap::{self, MapCopies};
+use crate::mounts::Mount;
 use crate::pread::Preads;
 use crate::probe::probe_path;
 use crate::uring::UringQueue;
@@ -141,6 +142,11 @@ impl Store for FileStore {
             Some(device) => facts::of_device(device.node()),
             None => facts::facts(&self.root),
         }
+    }
+
+    fn nfs_mount_point(&self) -> Option<PathBuf> {
+        let mount = Mount::of(&self.root).filter(|_| self.device.is_none())?;
+        mount.is_nfs().then_some(mount.point)
     }
 
     fn block_device(&self) -> Option<String> {

@@ -77,6 +77,7 @@ impl Case<'_> {
         let spec = QueueSpec {
             depth,
             submit_batch: depth,
+            connections: 0,
             block_bytes,
             cache: self.cache,
             operation,

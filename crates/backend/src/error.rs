@@ -23,6 +23,22 @@ pub enum ErrorKind {
     TooManyOpen,
     /// The server took longer than its time-out.
     Timeout,
+    /// The server asks to come back later: 503 `SlowDown`, `NFS3ERR_JUKEBOX`.
+    Throttled,
+    /// The server failed by its own account: another 5xx, `NFS3ERR_SERVERFAULT`.
+    Server,
+    /// The file that a handle stands for is gone (`NFS3ERR_STALE`).
+    Stale,
+    /// The connection ended while the operation was under way.
+    Reset,
+    /// No connection could be made: refused, unreachable, a name without address, a certificate not trusted.
+    Connect,
+    /// The reply ended before the bytes that it had promised.
+    Truncated,
+    /// The reply makes no sense in this protocol, or is of a form that is not read here.
+    Protocol,
+    /// The server sends elsewhere: another region or endpoint.
+    Redirect,
     /// Anything else; the code says which.
     Other,
 }
@@ -39,14 +55,35 @@ impl ErrorKind {
             Self::Corrupt => "corrupt",
             Self::TooManyOpen => "too_many_open",
             Self::Timeout => "timeout",
+            Self::Throttled => "throttled",
+            Self::Server => "server",
+            Self::Stale => "stale",
+            Self::Reset => "reset",
+            Self::Connect => "connect",
+            Self::Truncated => "truncated",
+            Self::Protocol => "protocol",
+            Self::Redirect => "redirect",
             Self::Other => "other",
         }
+    }
+
+    /// Whether another attempt may end well: the failure is one of the moment, not of what was asked.
+    pub fn is_transient(self) -> bool {
+        matches!(
+            self,
+            Self::Throttled | Self::Server | Self::Reset | Self::Connect | Self::Truncated | Self::Timeout
+        )
     }
 
     /// The kind of an operating-system error number.
     pub fn from_errno(errno: i32) -> Self {
         match errno {
-            libc::ENOENT | libc::ESTALE => Self::NotFound,
+            libc::ENOENT => Self::NotFound,
+            libc::ESTALE => Self::Stale,
+            libc::ECONNRESET | libc::EPIPE | libc::ECONNABORTED => Self::Reset,
+            libc::ECONNREFUSED | libc::EHOSTUNREACH | libc::ENETUNREACH | libc::EADDRNOTAVAIL => {
+                Self::Connect
+            }
             libc::EACCES | libc::EPERM => Self::Permission,
             libc::EIO | libc::EREMOTEIO | libc::ENXIO | libc::ENODEV => Self::Io,
             libc::EMFILE | libc::ENFILE => Self::TooManyOpen,

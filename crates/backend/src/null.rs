@@ -79,7 +79,7 @@ impl NullQueue {
         let bytes = match request.op {
             Op::Read { len, .. } => u64::from(len),
             Op::ReadFile { bytes, .. } => bytes,
-            Op::Stat { .. } | Op::List { .. } => 0,
+            Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } => 0,
         };
         if !self.source.is_empty() {
             let pieces = match request.op {

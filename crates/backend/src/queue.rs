@@ -36,6 +36,11 @@ pub enum Op {
         /// Index among [`Objects::folders`].
         folder: u32,
     },
+    /// Asks the size of an object whose handle is known, without its name; as [`Op::Stat`] otherwise.
+    GetAttr {
+        /// Index of the object.
+        object: u32,
+    },
 }
 
 /// Phases of one operation whose ends are stamped, at most; the last phase ends with the operation.
@@ -86,6 +91,8 @@ pub struct QueueSpec<'a> {
     /// Bytes of one read, at most: a whole file is read in pieces of this size, whatever a buffer has room for. No
     /// more than a buffer of the arena has.
     pub block_bytes: u32,
+    /// Connections of this queue; 0 where the storage has none.
+    pub connections: u32,
     /// Treatment of the page cache: `Bypass` reads directly or fails.
     pub cache: Cache,
     /// The one kind of operation that will be asked; any other is refused.
@@ -113,6 +120,10 @@ pub struct QueueReport {
     pub opens: u64,
     /// Calls into the kernel to submit or to wait.
     pub enters: u64,
+    /// Whatever else was counted, under the names that a record has it by: connections opened, bytes on the wire.
+    pub counted: Vec<(String, u64)>,
+    /// The first failure as the storage put it (an S3 error code and message); never holds a secret.
+    pub first_failure: Option<String>,
 }
 
 /// One thread's queue. Opened on the thread that uses it, and not `Send`.

@@ -137,6 +137,7 @@ impl Store for Simulated {
             block_bytes: spec.block_bytes,
             channels_free_at_ns: (0..self.channels).map(|_| Reverse(0)).collect(),
             waiting: Vec::new(),
+            returned: 0,
         }))
     }
 }
@@ -150,6 +151,7 @@ struct SimulatedQueue {
     channels_free_at_ns: BinaryHeap<Reverse<u64>>,
     /// Taken and not yet returned; `done_ns` lies in the future.
     waiting: Vec<Completion>,
+    returned: u64,
 }
 
 impl SimulatedQueue {
@@ -179,7 +181,7 @@ impl SimulatedQueue {
         let left = |phase: usize| latency_ns / phases * (phases - 1 - phase as u64);
         match self.operation {
             Operation::ReadFile => std::array::from_fn(|phase| done_ns - left(phase)),
-            Operation::Read | Operation::Stat | Operation::List => [0; PHASE_STAMPS],
+            Operation::Read | Operation::Stat | Operation::GetAttr | Operation::List => [0; PHASE_STAMPS],
         }
     }
 
@@ -192,7 +194,7 @@ impl SimulatedQueue {
                 self.fill_block(request, object, last.offset, last.len).map(|_| bytes)
             }
             Op::ReadFile { .. } => Err(OpError { kind: ErrorKind::Changed, code: 0 }),
-            Op::Stat { .. } => Ok(0),
+            Op::Stat { .. } | Op::GetAttr { .. } => Ok(0),
             Op::List { .. } => Ok(u64::from(self.objects.count())),
         }
     }
@@ -209,6 +211,7 @@ impl SimulatedQueue {
     fn reap(&mut self, now_ns: u64, done: &mut Vec<Completion>) {
         self.waiting.sort_by_key(|completion| completion.stamps.done_ns);
         let ended = self.waiting.partition_point(|completion| completion.stamps.done_ns <= now_ns);
+        self.returned += ended as u64;
         done.extend(self.waiting.drain(..ended));
     }
 }
@@ -249,12 +252,12 @@ impl IoQueue for SimulatedQueue {
     fn phases(&self) -> &'static [&'static str] {
         match self.operation {
             Operation::ReadFile => &FILE_PHASES,
-            Operation::Read | Operation::Stat | Operation::List => &[],
+            Operation::Read | Operation::Stat | Operation::GetAttr | Operation::List => &[],
         }
     }
 
     fn report(&self) -> QueueReport {
-        QueueReport::default()
+        QueueReport { counted: vec![("messages".to_owned(), self.returned)], ..QueueReport::default() }
     }
 
     fn close(mut self: Box<Self>, until_ns: u64, done: &mut Vec<Completion>) -> u32 {

@@ -1,6 +1,7 @@
 //! The untimed seam: list, write, remove, look at the cache, open queues.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use dataset::{Key, MARKER_NAME, Marker, Objects};
@@ -61,6 +62,18 @@ pub struct Residency {
     pub names_dropped: Option<bool>,
 }
 
+impl Residency {
+    /// Of storage that is reached past the kernel's file systems: none of the objects can be in the page cache.
+    pub fn user_space(objects: &Objects) -> Self {
+        Self {
+            resident_bytes: Some(0),
+            total_bytes: objects.total_bytes(),
+            method: "user_space",
+            names_dropped: None,
+        }
+    }
+}
+
 /// Proof that feedline may write and remove below a folder. Comes from [`Owned::claim`] alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owned {
@@ -102,6 +115,16 @@ pub trait Store: Send + Sync {
 
     /// The block device below, as `/proc/diskstats` calls it; `None` where there is none or it is not known.
     fn block_device(&self) -> Option<String> {
+        None
+    }
+
+    /// The network interface towards it, as `/sys/class/net` calls it; `None` where there is none or it is not known.
+    fn network_interface(&self) -> Option<String> {
+        None
+    }
+
+    /// Where the kernel's NFS client has it mounted; `None` for everything else.
+    fn nfs_mount_point(&self) -> Option<PathBuf> {
         None
     }
 

@@ -133,7 +133,7 @@ impl Order {
     pub fn of_cell(objects: &Objects, cell: &Cell) -> Result<Self, OrderError> {
         let order = match cell.operation {
             Operation::Read => Self::new(objects, cell.access, cell.block_bytes, cell.seed)?,
-            Operation::ReadFile | Operation::Stat => {
+            Operation::ReadFile | Operation::Stat | Operation::GetAttr => {
                 Self::in_blocks(objects, cell.access, WHOLE_FILE, cell.seed)?
             }
             Operation::List => Self::of_folders(objects, cell.access, cell.seed)?,
@@ -311,7 +311,7 @@ mod tests {
         for objects in [uniform(30, 6 << 30), listed(&[5 << 30, 1, 4 << 30, 77, 11]), spread()] {
             let whole = |object| ReadSpan { object, offset: 0, len: objects.bytes(object) };
             let expected: Vec<_> = (0..objects.count()).map(whole).collect();
-            for operation in [Operation::ReadFile, Operation::Stat] {
+            for operation in [Operation::ReadFile, Operation::Stat, Operation::GetAttr] {
                 for (access, cache) in EACH_ONCE {
                     let order = of_cell(&objects, operation, access, cache);
                     let [first, second] = [0, 1].map(|number| epoch(&order, number));

@@ -17,28 +17,70 @@ pub struct Mismatch {
     pub offset: u64,
 }
 
+/// The words that one object is made of, known by where they begin and not by seed and object: what a server can tell
+/// from the bytes that it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Stream(u64);
+
+impl Stream {
+    /// Bytes of an object's beginning that [`Stream::recognise`] needs.
+    pub const RECOGNISED_BYTES: usize = 16;
+
+    /// The stream of `object`.
+    pub fn of(seed: u64, object: u32) -> Self {
+        Self(mix(seed ^ mix(u64::from(object))))
+    }
+
+    /// The stream whose first words `first` begins with; `None` for what is no payload. Two words that follow each
+    /// other by chance are one in 2^64, yet only [`Stream::verify`] over all bytes proves the rest.
+    pub fn recognise(first: &[u8]) -> Option<Self> {
+        let word = |at: usize| Some(u64::from_le_bytes(first.get(at..at + 8)?.try_into().ok()?));
+        let (begin, next) = (unmix(word(0)?), unmix(word(8)?));
+        (begin.wrapping_add(1) == next).then_some(Self(begin))
+    }
+
+    /// Word `index`: also a counted source of random numbers.
+    pub fn word(self, index: u64) -> u64 {
+        mix(self.0.wrapping_add(index))
+    }
+
+    /// Fills `out` with the bytes from `offset` on.
+    pub fn fill(self, offset: u64, out: &mut [u8]) {
+        let mut index = offset / WORD_BYTES;
+        let lead = (offset % WORD_BYTES) as usize;
+        let mut rest = out;
+        if lead != 0 {
+            let word = self.word(index).to_le_bytes();
+            let take = rest.len().min(WORD_BYTES as usize - lead);
+            let (head, tail) = rest.split_at_mut(take);
+            head.copy_from_slice(&word[lead..lead + take]);
+            rest = tail;
+            index += 1;
+        }
+        let mut chunks = rest.chunks_exact_mut(WORD_BYTES as usize);
+        for chunk in &mut chunks {
+            chunk.copy_from_slice(&self.word(index).to_le_bytes());
+            index += 1;
+        }
+        let tail = chunks.into_remainder();
+        let length = tail.len();
+        tail.copy_from_slice(&self.word(index).to_le_bytes()[..length]);
+    }
+
+    /// Whether `data` is what lies at `offset`.
+    pub fn verify(self, offset: u64, data: &[u8]) -> bool {
+        let mut expected = [0_u8; 4096];
+        data.chunks(expected.len()).enumerate().all(|(number, chunk)| {
+            let expected = &mut expected[..chunk.len()];
+            self.fill(offset + (number * 4096) as u64, expected);
+            chunk == expected
+        })
+    }
+}
+
 /// Fills `out` with the bytes of `object` from `offset` on.
 pub fn fill(seed: u64, object: u32, offset: u64, out: &mut [u8]) {
-    let stream = mix(seed ^ mix(u64::from(object)));
-    let mut index = offset / WORD_BYTES;
-    let lead = (offset % WORD_BYTES) as usize;
-    let mut rest = out;
-    if lead != 0 {
-        let word = word(stream, index);
-        let take = rest.len().min(WORD_BYTES as usize - lead);
-        let (head, tail) = rest.split_at_mut(take);
-        head.copy_from_slice(&word[lead..lead + take]);
-        rest = tail;
-        index += 1;
-    }
-    let mut chunks = rest.chunks_exact_mut(WORD_BYTES as usize);
-    for chunk in &mut chunks {
-        chunk.copy_from_slice(&word(stream, index));
-        index += 1;
-    }
-    let tail = chunks.into_remainder();
-    let length = tail.len();
-    tail.copy_from_slice(&word(stream, index)[..length]);
+    Stream::of(seed, object).fill(offset, out);
 }
 
 /// Checks that `data` is what [`fill`] writes there.
@@ -55,8 +97,15 @@ pub fn verify(seed: u64, object: u32, offset: u64, data: &[u8]) -> Result<(), Mi
     Ok(())
 }
 
-fn word(stream: u64, index: u64) -> [u8; 8] {
-    mix(stream.wrapping_add(index)).to_le_bytes()
+/// What [`mix`] makes into `value`: each of its steps undone, in reverse. The factors are the inverses of its own
+/// modulo 2^64.
+fn unmix(value: u64) -> u64 {
+    let value = value ^ (value >> 31) ^ (value >> 62);
+    let value = value.wrapping_mul(0x3196_42b2_d24d_8ec3);
+    let value = value ^ (value >> 27) ^ (value >> 54);
+    let value = value.wrapping_mul(0x96de_1b17_3f11_9089);
+    let value = value ^ (value >> 30) ^ (value >> 60);
+    value.wrapping_sub(0x9e37_79b9_7f4a_7c15)
 }
 
 #[cfg(test)]
@@ -77,6 +126,31 @@ mod tests {
             prop_assert_eq!(&window[..], &whole[offset as usize..offset as usize + length]);
             prop_assert!(verify(seed, object, offset, &window).is_ok());
         }
+    }
+
+    proptest! {
+        #[test]
+        fn mixing_is_undone(value: u64) {
+            prop_assert_eq!(unmix(mix(value)), value);
+        }
+
+        #[test]
+        fn an_object_is_recognised_by_its_first_bytes_and_from_any_word_on(
+            seed: u64, object: u32, words in 0_u64..1000, length in 16_usize..200,
+        ) {
+            let mut part = vec![0; length];
+            fill(seed, object, words * 8, &mut part);
+            let stream = Stream::recognise(&part).expect("it is payload");
+            prop_assert!(stream.verify(0, &part));
+            prop_assert_eq!(stream.word(7), Stream::of(seed, object).word(words + 7));
+        }
+    }
+
+    #[test]
+    fn foreign_bytes_are_not_recognised() {
+        assert_eq!(Stream::recognise(&[0; 16]), None);
+        assert_eq!(Stream::recognise(b"{\"format\":1,\"note\":\"\"}"), None);
+        assert_eq!(Stream::recognise(&[7; 15]), None);
     }
 
     #[test]

@@ -81,6 +81,7 @@ impl Serve for MapCopies {
             short_reads: 0,
             opens: self.maps.made(),
             enters: self.enters,
+            ..QueueReport::default()
         }
     }
 }

@@ -250,6 +250,7 @@ impl IoQueue for UringQueue {
             short_reads: self.short_reads,
             opens: self.files.opens(),
             enters: self.outbox.enters(),
+            ..QueueReport::default()
         }
     }
 

@@ -283,6 +283,7 @@ mod tests {
             let spec = QueueSpec {
                 depth: 1,
                 submit_batch: 1,
+                connections: 0,
                 block_bytes: 1,
                 cache: Cache::Warm,
                 operation,

@@ -186,6 +186,12 @@ impl Serve for PosixCalls {
         if self.align_bytes > 1 {
             granted.push(("direct_align_bytes", self.align_bytes.to_string()));
         }
-        QueueReport { granted, short_reads: self.short_reads, opens: self.opens, enters: self.enters }
+        QueueReport {
+            granted,
+            short_reads: self.short_reads,
+            opens: self.opens,
+            enters: self.enters,
+            ..QueueReport::default()
+        }
     }
 }

@@ -255,6 +255,7 @@ impl IoQueue for StagedQueue {
             short_reads: self.short_reads,
             opens: self.opens,
             enters: self.outbox.enters(),
+            ..QueueReport::default()
         }
     }
 

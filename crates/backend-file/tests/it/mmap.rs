@@ -30,6 +30,7 @@ fn open_advised(store: &FileStore, objects: &Arc<Objects>, advice: Advice) -> Op
         .open_queue(&QueueSpec {
             depth: 1,
             submit_batch: 1,
+            connections: 0,
             block_bytes: 16_384,
             cache: Cache::Warm,
             operation: Operation::Read,

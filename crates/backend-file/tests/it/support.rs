@@ -92,6 +92,7 @@ pub(crate) fn open_for(
     let queue = store.open_queue(&QueueSpec {
         depth: setup.depth,
         submit_batch: setup.submit_batch,
+        connections: 0,
         block_bytes: setup.block_bytes,
         cache: setup.cache,
         operation,

@@ -28,7 +28,7 @@ fn op(objects: &Objects, operation: Operation, object: u32) -> Op {
         Operation::ReadFile => Op::ReadFile { object, bytes: objects.bytes(object) },
         Operation::Stat => Op::Stat { object },
         Operation::List => Op::List { folder: object },
-        Operation::Read => panic!("a block is no whole file"),
+        Operation::Read | Operation::GetAttr => panic!("{operation:?} is not done on whole files here"),
     }
 }
 
@@ -172,7 +172,7 @@ fn listing_leaves_a_folders_time_of_last_access_as_it_is() {
     let objects = write_dataset(dir.path(), 3, 10);
     let data = path(dir.path(), &objects, 0).parent().unwrap().to_owned();
     // Older than its last change: any update is due.
-    let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(86_400);
+    let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_hours(24);
     let accessed = || fs::metadata(&data).unwrap().accessed().unwrap();
     let set =
         || fs::File::open(&data).unwrap().set_times(fs::FileTimes::new().set_accessed(long_ago)).unwrap();

@@ -73,6 +73,7 @@ impl Check<'_> {
             Operation::Read => panic!("a read of a block is no operation on a whole file"),
             Operation::ReadFile => Op::ReadFile { object: number, bytes: self.objects().bytes(number) },
             Operation::Stat => Op::Stat { object: number },
+            Operation::GetAttr => Op::GetAttr { object: number },
             Operation::List => Op::List { folder: number },
         }
     }
@@ -92,7 +93,7 @@ impl Check<'_> {
                 assert_eq!(completion.result, Ok(bytes), "{op:?}");
                 self.last_piece_is_right(object, bytes, completion);
             }
-            Op::Stat { .. } => assert_eq!(completion.result, Ok(0), "{op:?}"),
+            Op::Stat { .. } | Op::GetAttr { .. } => assert_eq!(completion.result, Ok(0), "{op:?}"),
             Op::List { folder } => {
                 let entries = completion.result.expect("the folder is there");
                 assert!(!self.by_name || entries == self.entries(folder), "{op:?} found {entries}");
@@ -197,7 +198,9 @@ impl Check<'_> {
         let mut opened = self.open(&Arc::new(objects));
         let missing = match self.operation {
             Operation::List => vec![Op::List { folder: folders }],
-            Operation::Stat => [*count, folders * files_per_folder].map(|object| Op::Stat { object }).into(),
+            Operation::Stat | Operation::GetAttr => {
+                [*count, folders * files_per_folder].map(|object| Op::Stat { object }).into()
+            }
             _ => [*count, folders * files_per_folder]
                 .map(|object| Op::ReadFile { object, bytes: *bytes })
                 .into(),

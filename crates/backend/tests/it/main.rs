@@ -61,6 +61,7 @@ fn outcome(
     let spec = QueueSpec {
         depth: count,
         submit_batch: count,
+        connections: 0,
         block_bytes: 4096,
         cache: Cache::Bypass,
         operation: plan::Operation::Read,
@@ -118,6 +119,7 @@ fn a_deadline_before_the_first_completion_moves_the_clock_to_itself() {
     let spec = QueueSpec {
         depth: 1,
         submit_batch: 1,
+        connections: 0,
         block_bytes: 4096,
         cache: Cache::Bypass,
         operation: plan::Operation::Read,

@@ -63,7 +63,7 @@ fn an_object_truncated_or_touched_later_is_named() {
         (
             &|file| {
                 let modified = file.metadata().unwrap().modified().unwrap();
-                file.set_modified(modified + Duration::from_secs(60)).unwrap();
+                file.set_modified(modified + Duration::from_mins(1)).unwrap();
             },
             "was modified",
         ),

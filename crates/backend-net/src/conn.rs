@@ -1,0 +1,324 @@
+//! A connection without its socket: bytes in, bytes out.
+
+use backend::{ErrorKind, OpError};
+
+use crate::input::{HEAD_BYTES_MAX, Input};
+use crate::ops::{Ops, Slot, Written};
+use crate::outbox::Outbox;
+use crate::{Fate, Frame, Head, Mark, Protocol, Text};
+
+/// Why a connection is given up, for the messages on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// The same for all.
+    All(OpError),
+    /// One is to blame, or the only one that is hit in this way; to the others the connection ended.
+    One { slot: u32, error: OpError },
+    /// Those handed over before then got no reply in time; to the others the connection ended.
+    Late { handed_until_ns: u64 },
+}
+
+impl Loss {
+    pub(crate) fn protocol() -> Self {
+        Self::All(OpError { kind: ErrorKind::Protocol, code: 0 })
+    }
+
+    pub(crate) fn reset() -> Self {
+        Self::All(OpError::from_errno(libc::ECONNRESET))
+    }
+
+    pub(crate) fn error_of(self, place: u32, slot: &Slot) -> OpError {
+        match self {
+            Self::All(error) => error,
+            Self::One { slot: one, error } if one == place => error,
+            Self::Late { handed_until_ns } if slot.handed_ns <= handed_until_ns => {
+                OpError::from_errno(libc::ETIMEDOUT)
+            }
+            Self::One { .. } | Self::Late { .. } => OpError::from_errno(libc::ECONNRESET),
+        }
+    }
+}
+
+/// Whether a connection goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It takes more bytes.
+    Open,
+    /// It is given up.
+    Lost(Loss),
+}
+
+/// What the next bytes are.
+#[derive(Clone, Copy)]
+enum Reading {
+    Head,
+    Data(Data),
+    Skip { slot: u32, left: usize },
+    Text { slot: u32 },
+}
+
+#[derive(Clone, Copy)]
+struct Data {
+    slot: u32,
+    at: usize,
+    wrap: usize,
+    left: u64,
+    trailer: usize,
+}
+
+/// What came of one step through the bytes at hand.
+enum Step {
+    Again,
+    Wait,
+    Lost(Loss),
+}
+
+/// The state of one connection.
+pub(crate) struct Conn {
+    index: u32,
+    pipelines: bool,
+    input: Input,
+    reading: Reading,
+    /// Unread bytes below which it makes no sense to look.
+    need: usize,
+    /// The message whose reply begins the unread bytes.
+    framed: Option<u32>,
+    /// The message under way, where there is one at a time.
+    current: Option<u32>,
+    /// Bytes of a body that [`Conn::rooms`] offered room for.
+    offered: usize,
+    pub(crate) out: Outbox,
+    pub(crate) under_way: u32,
+    /// Whether a reply was read to its end.
+    pub(crate) answered: bool,
+}
+
+impl Conn {
+    /// `read_bytes`: what is asked from a socket at once while a head is expected.
+    pub(crate) fn new(index: u32, pipelines: bool, read_bytes: usize) -> Self {
+        Self {
+            index,
+            pipelines,
+            input: Input::new(read_bytes),
+            reading: Reading::Head,
+            need: 1,
+            framed: None,
+            current: None,
+            offered: 0,
+            out: Outbox::default(),
+            under_way: 0,
+            answered: false,
+        }
+    }
+
+    /// Forgets everything: the next bytes are those of another connection.
+    pub(crate) fn clear(&mut self) {
+        self.input.clear();
+        self.out.clear();
+        self.reading = Reading::Head;
+        (self.need, self.framed, self.current, self.offered) = (1, None, None, 0);
+        (self.under_way, self.answered) = (0, false);
+    }
+
+    /// Whether it takes another message.
+    pub(crate) fn takes_more(&self) -> bool {
+        self.pipelines || self.under_way == 0
+    }
+
+    /// Has the first operation that waits write a message; whether there was one.
+    pub(crate) fn write<P: Protocol>(&mut self, ops: &mut Ops<P>, now_ns: u64) -> bool {
+        let before = self.out.writing().len();
+        match ops.write_next(self.index, self.out.writing(), now_ns) {
+            Written::NobodyWaits | Written::Nothing => false,
+            Written::Message { slot, exchange, message } => {
+                let written_bytes = self.out.writing().len() - before;
+                self.out.push(written_bytes, exchange, &message, slot);
+                self.under_way += 1;
+                self.current = Some(slot);
+                true
+            }
+        }
+    }
+
+    /// Where the next bytes go: first the one, then the other. Not both are empty.
+    pub(crate) fn rooms<'a, P: Protocol>(&'a mut self, ops: &'a mut Ops<P>) -> (&'a mut [u8], &'a mut [u8]) {
+        let Reading::Data(data) = self.reading else {
+            self.offered = 0;
+            return (&mut [], self.input.spare(self.need));
+        };
+        let end = data.wrap.min(data.at.saturating_add(usize::try_from(data.left).unwrap_or(usize::MAX)));
+        let body = ops.body(data.slot, data.at..end);
+        self.offered = body.len();
+        // The head of the next reply costs no call of its own where replies may follow each other.
+        let last = self.offered as u64 == data.left;
+        (body, if last && self.pipelines { self.input.spare(1) } else { &mut [] })
+    }
+
+    /// `bytes` were put where [`Conn::rooms`] said.
+    pub(crate) fn filled<P: Protocol>(&mut self, bytes: usize, ops: &mut Ops<P>, now_ns: u64) -> Verdict {
+        let body = bytes.min(self.offered);
+        self.offered = 0;
+        if body > 0 {
+            self.advance(body, ops, now_ns);
+        }
+        self.input.filled(bytes - body);
+        loop {
+            match self.step(ops, now_ns) {
+                Step::Again => {}
+                Step::Wait => return Verdict::Open,
+                Step::Lost(loss) => return Verdict::Lost(loss),
+            }
+        }
+    }
+
+    /// What the end of the stream means here.
+    pub(crate) fn at_end(&self) -> Loss {
+        match self.reading {
+            Reading::Head => Loss::reset(),
+            Reading::Data(Data { slot, .. }) | Reading::Skip { slot, .. } | Reading::Text { slot } => {
+                Loss::One { slot, error: OpError { kind: ErrorKind::Truncated, code: 0 } }
+            }
+        }
+    }
+
+    fn step<P: Protocol>(&mut self, ops: &mut Ops<P>, now_ns: u64) -> Step {
+        match self.reading {
+            Reading::Head => self.head(ops, now_ns),
+            Reading::Data(data) if data.left == 0 => {
+                self.reading = Reading::Skip { slot: data.slot, left: data.trailer };
+                Step::Again
+            }
+            Reading::Data(data) => self.copy(data, ops, now_ns),
+            Reading::Skip { slot, left } => {
+                let used = left.min(self.input.unread().len());
+                self.input.used(used);
+                self.reading = Reading::Skip { slot, left: left - used };
+                if left > used { Step::Wait } else { self.finish(slot, ops, now_ns) }
+            }
+            Reading::Text { slot } => self.text(slot, ops, now_ns),
+        }
+    }
+
+    fn head<P: Protocol>(&mut self, ops: &mut Ops<P>, now_ns: u64) -> Step {
+        let bytes = self.input.unread();
+        let len = bytes.len();
+        if len == 0 {
+            return Step::Wait;
+        }
+        if self.under_way == 0 {
+            return Step::Lost(Loss::protocol());
+        }
+        if len < self.need {
+            return Step::Wait;
+        }
+        let slot = match self.framed {
+            Some(slot) => slot,
+            None => match ops.protocol.frame(bytes) {
+                Frame::Need(need) => return self.wants(need, len),
+                Frame::Broken(error) => return Step::Lost(Loss::All(error)),
+                Frame::Reply { id } => {
+                    let slot = match id {
+                        Some(id) => ops.find(id, self.index),
+                        None if self.pipelines => None,
+                        None => self.current,
+                    };
+                    let Some(slot) = slot else { return Step::Lost(Loss::protocol()) };
+                    self.framed = Some(slot);
+                    slot
+                }
+            },
+        };
+        let (head_bytes, reading) = match ops.head(slot, bytes) {
+            Head::Need(need) => return self.wants(need, len),
+            Head::Broken(error) => return Step::Lost(Loss::One { slot, error }),
+            Head::Text { head_bytes } => (head_bytes, Reading::Text { slot }),
+            Head::Data { head_bytes, body_bytes, place, trailer_bytes } => {
+                let fits = place.wrap <= ops.buffer_bytes(slot) && place.at < place.wrap;
+                if body_bytes > 0 && !fits {
+                    return Step::Lost(Loss::protocol());
+                }
+                let trailer = trailer_bytes as usize;
+                let data = Data { slot, at: place.at, wrap: place.wrap, left: body_bytes, trailer };
+                (head_bytes, Reading::Data(data))
+            }
+        };
+        if head_bytes > len {
+            return Step::Lost(Loss::protocol());
+        }
+        self.input.used(head_bytes);
+        ops.mark(slot, Mark::Head, now_ns);
+        self.reading = reading;
+        Step::Again
+    }
+
+    /// More bytes are needed than the `have` at hand.
+    fn wants(&mut self, need: usize, have: usize) -> Step {
+        self.need = need.max(have + 1);
+        if self.need > HEAD_BYTES_MAX { Step::Lost(Loss::protocol()) } else { Step::Wait }
+    }
+
+    fn copy<P: Protocol>(&mut self, data: Data, ops: &mut Ops<P>, now_ns: u64) -> Step {
+        let unread = self.input.unread();
+        let room = ops.body(data.slot, data.at..data.wrap);
+        let bytes = room.len().min(unread.len()).min(usize::try_from(data.left).unwrap_or(usize::MAX));
+        if bytes == 0 {
+            return Step::Wait;
+        }
+        room[..bytes].copy_from_slice(&unread[..bytes]);
+        self.input.used(bytes);
+        self.advance(bytes, ops, now_ns);
+        Step::Again
+    }
+
+    /// `bytes` of the body are where they belong.
+    fn advance<P: Protocol>(&mut self, bytes: usize, ops: &mut Ops<P>, now_ns: u64) {
+        if let Reading::Data(data) = &mut self.reading {
+            data.left -= bytes as u64;
+            data.at += bytes;
+            if data.at >= data.wrap {
+                data.at = 0;
+            }
+            ops.received(data.slot, bytes as u64, now_ns);
+        }
+    }
+
+    fn text<P: Protocol>(&mut self, slot: u32, ops: &mut Ops<P>, now_ns: u64) -> Step {
+        let len = self.input.unread().len();
+        match ops.text(slot, self.input.unread()) {
+            Text::Broken(error) => Step::Lost(Loss::One { slot, error }),
+            Text::Ended { used } | Text::More { used } if used > len => Step::Lost(Loss::protocol()),
+            Text::Ended { used } => {
+                self.input.used(used);
+                self.finish(slot, ops, now_ns)
+            }
+            Text::More { used } => {
+                self.input.used(used);
+                if used > 0 && used < len {
+                    return Step::Again;
+                }
+                if used == 0 && len >= HEAD_BYTES_MAX {
+                    return Step::Lost(Loss::protocol());
+                }
+                self.need = 1;
+                Step::Wait
+            }
+        }
+    }
+
+    fn finish<P: Protocol>(&mut self, slot: u32, ops: &mut Ops<P>, now_ns: u64) -> Step {
+        self.reading = Reading::Head;
+        (self.need, self.framed, self.current) = (1, None, None);
+        self.under_way -= 1;
+        self.answered = true;
+        match ops.replied(slot, now_ns) {
+            Fate::Keep => Step::Again,
+            Fate::Close => Step::Lost(Loss::reset()),
+        }
+    }
+
+    /// Bytes that heads take in memory.
+    #[cfg(test)]
+    pub(crate) fn head_capacity(&self) -> usize {
+        self.input.capacity()
+    }
+}

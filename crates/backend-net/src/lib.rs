@@ -1,0 +1,37 @@
+//! One non-blocking socket engine for the protocols of network storage.
+//!
+//! [`open`] makes an [`backend::IoQueue`] of a [`Protocol`] and the addresses of its server. The engine owns
+//! connections, buffers, stamps and time-outs; the protocol writes requests and recognises replies, and touches no
+//! socket. Bodies go from the socket straight into the buffer of the operation that asked for them.
+
+#[cfg(test)]
+extern crate self as backend_net;
+
+mod conn;
+#[cfg(test)]
+mod conn_tests;
+mod dial;
+mod drive;
+#[cfg(fuzzing)]
+pub mod fuzzing;
+mod input;
+mod interface;
+#[cfg(test)]
+#[path = "../tests/it/line.rs"]
+#[expect(dead_code, reason = "shared with the integration tests")]
+mod line;
+mod link;
+mod ops;
+mod outbox;
+mod protocol;
+mod queue;
+mod readiness;
+mod settings;
+mod transport;
+mod wire;
+
+pub use interface::{interface_to, is_local};
+pub use protocol::{Fate, Frame, Head, Mark, Message, Outcome, Phases, Place, Protocol, Reply, Text};
+pub use queue::open;
+pub use settings::{Settings, SourcePort, Tls};
+pub use wire::Wire;
