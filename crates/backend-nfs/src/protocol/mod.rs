@@ -1,0 +1,462 @@
+//! NFS version 3 for the engine: operations become calls, and replies are told apart.
+
+mod encode;
+mod reply;
+mod task;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::{fmt, mem};
+
+use backend::{ErrorKind, FilePieces, Op, OpError};
+use backend_net::{Fate, Frame, Head, Mark, Message, Outcome, Phases, Place, Protocol, Reply, Text};
+use nfs3_types::rpc::opaque_auth;
+use plan::Operation;
+
+use self::encode::{Calls, Procedure, padding};
+use self::reply::{NONSENSE, Record, Said, Stop, frame, join, unjoined};
+use self::task::{Goal, Step};
+use crate::ENGINE;
+use crate::calls::NAME_BYTES_MAX;
+use crate::handles::Handles;
+use crate::status::Status;
+use crate::tree::split;
+use crate::xdr::{Reader, Unread};
+
+pub(crate) use self::encode::LAST_FRAGMENT;
+pub(crate) use self::task::{PARTS_MAX, Task};
+
+/// What a reply has beside data or names, at most: head, verifier, attributes.
+const HEAD_BYTES_MAX: usize = 1024;
+
+/// What an operation of a queue goes by.
+pub(crate) struct Asking {
+    pub(crate) operation: Operation,
+    pub(crate) handles: Arc<Handles>,
+    /// Bytes of one read, whatever the server's limit.
+    pub(crate) block_bytes: u32,
+    /// Reads that the server answered in part, for the report.
+    pub(crate) short_reads: Arc<AtomicU64>,
+}
+
+/// What a server allows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    /// Bytes of one READ, at most.
+    pub(crate) read_bytes: u32,
+    /// Bytes of one page of names.
+    pub(crate) listing_bytes: u32,
+}
+
+/// The protocol, for one queue or one writer.
+pub(crate) struct Nfs {
+    calls: Calls,
+    asking: Option<Asking>,
+    sizes: Sizes,
+    parts_max: u32,
+    /// Room for a name.
+    path: String,
+    /// Room for a reply that comes in fragments.
+    joined: Vec<u8>,
+    /// What the server said first of the file that is written: another says that it was restarted since, and forgot
+    /// what was not committed (RFC 1813 section 3.3.7).
+    write_verifier: Option<[u8; 8]>,
+    first_failure: Option<String>,
+}
+
+impl Nfs {
+    /// For the operations of a queue.
+    pub(crate) fn for_queue(credential: &opaque_auth<'_>, sizes: Sizes, asking: Asking) -> Self {
+        let parts_max = asking.block_bytes.div_ceil(sizes.read_bytes).clamp(1, PARTS_MAX);
+        Self { asking: Some(asking), parts_max, ..Self::for_writer(credential, sizes) }
+    }
+
+    /// For tasks that write.
+    pub(crate) fn for_writer(credential: &opaque_auth<'_>, sizes: Sizes) -> Self {
+        Self {
+            calls: Calls::new(credential),
+            asking: None,
+            sizes,
+            parts_max: 1,
+            path: String::new(),
+            joined: Vec::new(),
+            write_verifier: None,
+            first_failure: None,
+        }
+    }
+
+    /// Forgets what was said of a file written before.
+    pub(crate) fn begin_file(&mut self) {
+        self.write_verifier = None;
+        self.first_failure = None;
+    }
+
+    fn note(&mut self, what: fmt::Arguments<'_>) {
+        self.first_failure.get_or_insert_with(|| what.to_string());
+    }
+
+    fn send_blocks(&mut self, task: &mut Task, id: u32, out: &mut Vec<u8>) -> Option<Message> {
+        let part = task.next_part(self.parts_max, self.sizes.read_bytes)?;
+        let (handle, block) = (task.handle, task.block.piece.offset);
+        let slot = &mut task.slots[part as usize];
+        slot.asked = Some(Procedure::Read);
+        self.calls.read(id, &handle, block + u64::from(slot.at), slot.len, out);
+        Some(Message::plain(part))
+    }
+
+    fn send_lookup(&mut self, task: &Task, id: u32, out: &mut Vec<u8>) {
+        self.path.clear();
+        if let Some(asking) = &self.asking {
+            asking.handles.objects().write_key(task.object, &mut self.path);
+        }
+        self.calls.lookup(id, &task.handle, split(&self.path).1, out);
+    }
+
+    fn stopped(&mut self, stop: Stop) -> Head {
+        match stop {
+            Stop::Need(bytes) => Head::Need(bytes),
+            Stop::Nonsense(what) => {
+                self.note(format_args!("{what}"));
+                Head::Broken(NONSENSE)
+            }
+        }
+    }
+
+    fn read_head(&mut self, task: &mut Task, part: u32, bytes: &[u8]) -> Result<Head, Stop> {
+        let mut joined = mem::take(&mut self.joined);
+        let head = match join(bytes, HEAD_BYTES_MAX, &mut joined) {
+            Ok(None) => self.read_record(task, part, bytes),
+            Ok(Some(length)) => self.read_record(task, part, &joined).and_then(|head| unjoined(head, length)),
+            Err(stop) => Err(stop),
+        };
+        self.joined = joined;
+        head
+    }
+
+    fn read_record(&mut self, task: &mut Task, part: u32, bytes: &[u8]) -> Result<Head, Stop> {
+        let asked = task.slots.get(part as usize).and_then(|slot| slot.asked);
+        let asked = asked.ok_or(Stop::Nonsense("a reply to what was not asked"))?;
+        let mut record = Record::new(bytes)?;
+        let slot = &mut task.slots[part as usize];
+        if let Said::Refused(refusal) = record.said()? {
+            slot.failed = Some(refusal.error);
+            self.note(format_args!("{}: {}", asked.name(), refusal.name));
+            return Ok(record.passed_over());
+        }
+        let status = record.status()?;
+        if status != Status::OK {
+            slot.failed = Some(status.op_error());
+            self.note(format_args!("{}: {status}", asked.name()));
+            return Ok(record.passed_over());
+        }
+        let head = match asked {
+            Procedure::Read => return data_head(&mut record, task, part),
+            Procedure::ReadFolder => return names_head(&mut record, task),
+            Procedure::Lookup => found(&mut record.reader, task),
+            Procedure::GetAttributes => looked(&mut record.reader, task),
+            Procedure::Write => self.written(&mut record.reader, task),
+            Procedure::Commit => self.committed(&mut record.reader, task),
+        };
+        head.map_err(|unread| record.stop(unread))?;
+        if record.rest() > 0 {
+            return Err(Stop::Nonsense("a reply that goes on behind its end"));
+        }
+        Ok(record.passed_over())
+    }
+
+    /// `WRITE3resok`.
+    fn written(&mut self, reader: &mut Reader<'_>, task: &mut Task) -> Result<(), Unread> {
+        reader.changes()?;
+        let count = reader.word()?;
+        // How well it was kept; the COMMIT follows in any case.
+        reader.word()?;
+        let verifier = reader.eight()?;
+        let slot = &mut task.slots[0];
+        if count > slot.len {
+            return Err(Unread::Wrong("a WRITE of more than was sent"));
+        }
+        slot.got = count;
+        slot.failed = self.verify(verifier).err();
+        Ok(())
+    }
+
+    /// `COMMIT3resok`.
+    fn committed(&mut self, reader: &mut Reader<'_>, task: &mut Task) -> Result<(), Unread> {
+        reader.changes()?;
+        let verifier = reader.eight()?;
+        task.slots[0].failed = self.verify(verifier).err();
+        Ok(())
+    }
+
+    fn verify(&mut self, verifier: [u8; 8]) -> Result<(), OpError> {
+        if *self.write_verifier.get_or_insert(verifier) == verifier {
+            return Ok(());
+        }
+        self.note(format_args!("the server was restarted while the file was written"));
+        Err(OpError { kind: ErrorKind::Server, code: 0 })
+    }
+}
+
+/// `LOOKUP3resok`: the task goes on with the file's handle.
+fn found(reader: &mut Reader<'_>, task: &mut Task) -> Result<(), Unread> {
+    let handle = reader.handle()?;
+    let attributes = reader.optional_attributes()?;
+    reader.optional_attributes()?;
+    task.handle = handle;
+    match attributes {
+        Some(attributes) => task.slots[0].failed = task.judge(&attributes).err(),
+        None => task.step = Step::GetAttributes,
+    }
+    Ok(())
+}
+
+/// `GETATTR3resok`.
+fn looked(reader: &mut Reader<'_>, task: &mut Task) -> Result<(), Unread> {
+    let attributes = reader.attributes()?;
+    task.slots[0].failed = task.judge(&attributes).err();
+    Ok(())
+}
+
+/// `READ3resok`, up to its data.
+fn data_head(record: &mut Record<'_>, task: &mut Task, part: u32) -> Result<Head, Stop> {
+    let reader = &mut record.reader;
+    let mut read = || {
+        reader.optional_attributes()?;
+        Ok((reader.word()?, reader.flag()?, reader.word()?))
+    };
+    let (count, is_last, length) = read().map_err(|unread| record.stop(unread))?;
+    let slot = &mut task.slots[part as usize];
+    if length != count {
+        return Err(Stop::Nonsense("a READ that names two lengths"));
+    }
+    if count > slot.len {
+        return Err(Stop::Nonsense("a READ of more than was asked"));
+    }
+    let trailer = padding(count as usize).len();
+    if record.rest() != count as usize + trailer {
+        return Err(Stop::Nonsense("a READ whose record has not the length of its data"));
+    }
+    (slot.got, slot.is_last) = (count, is_last);
+    let at = slot.at as usize;
+    Ok(Head::Data {
+        head_bytes: record.reader.position(),
+        body_bytes: u64::from(count),
+        place: Place { at, wrap: at + count.max(1) as usize },
+        trailer_bytes: trailer as u32,
+    })
+}
+
+/// `READDIR3resok`, up to its names.
+fn names_head(record: &mut Record<'_>, task: &mut Task) -> Result<Head, Stop> {
+    let reader = &mut record.reader;
+    let mut read = || {
+        reader.optional_attributes()?;
+        reader.eight()
+    };
+    let verifier = read().map_err(|unread| record.stop(unread))?;
+    let names = &mut task.names;
+    (names.verifier, names.left, names.in_page) = (verifier, record.rest(), 0);
+    Ok(Head::Text { head_bytes: record.reader.position() })
+}
+
+/// An entry of a folder, or the end of the page.
+enum Name {
+    Entry { counts: bool, cookie: u64 },
+    End { is_last: bool },
+}
+
+fn name(reader: &mut Reader<'_>) -> Result<Name, Unread> {
+    if !reader.flag()? {
+        return reader.flag().map(|is_last| Name::End { is_last });
+    }
+    reader.long()?;
+    let name = reader.opaque(NAME_BYTES_MAX)?;
+    Ok(Name::Entry { counts: !matches!(name, b"." | b".."), cookie: reader.long()? })
+}
+
+impl Protocol for Nfs {
+    type Task = Task;
+
+    fn name(&self) -> &'static str {
+        ENGINE
+    }
+
+    fn pipelines(&self) -> bool {
+        true
+    }
+
+    fn parts_max(&self) -> u32 {
+        self.parts_max
+    }
+
+    fn phases(&self) -> Phases {
+        match self.asking.as_ref().map(|asking| asking.operation) {
+            Some(Operation::Read) => {
+                Phases { names: &["send_ns", "reply_ns", "body_ns"], marks: &[Mark::Sent, Mark::Head] }
+            }
+            Some(Operation::ReadFile) => {
+                Phases { names: &["lookup_ns", "read_ns"], marks: &[Mark::Reply(0)] }
+            }
+            _ => Phases { names: &[], marks: &[] },
+        }
+    }
+
+    fn task(&mut self, op: Op) -> Result<Task, OpError> {
+        let Some(asking) = &self.asking else { return Err(OpError::from_errno(libc::EINVAL)) };
+        let handles = &asking.handles;
+        let planned = |object: u32| handles.objects().bytes(object);
+        match (op, asking.operation) {
+            (Op::Read { object, offset, len }, Operation::Read) => {
+                Ok(Task::read(handles.file(object)?, offset, len))
+            }
+            (Op::ReadFile { object, bytes }, Operation::ReadFile) => {
+                let file = FilePieces::new(bytes, asking.block_bytes);
+                Ok(Task::read_file(handles.folder_of(object)?, object, file))
+            }
+            (Op::Stat { object }, Operation::Stat) => {
+                Ok(Task::stat(handles.folder_of(object)?, object, planned(object)))
+            }
+            (Op::GetAttr { object }, Operation::GetAttr) => {
+                Ok(Task::get_attributes(handles.file(object)?, planned(object)))
+            }
+            (Op::List { folder }, Operation::List) => Ok(Task::list(handles.folder(folder)?)),
+            _ => Err(OpError::from_errno(libc::EINVAL)),
+        }
+    }
+
+    fn next(&mut self, task: &mut Task, id: u32, out: &mut Vec<u8>) -> Option<Message> {
+        if task.has_failed() {
+            return None;
+        }
+        let step = task.step;
+        if step == Step::Blocks {
+            return self.send_blocks(task, id, out);
+        }
+        let (message, asked) = match step {
+            Step::Lookup => {
+                self.send_lookup(task, id, out);
+                (Message::plain(0), Procedure::Lookup)
+            }
+            Step::GetAttributes => {
+                self.calls.get_attributes(id, &task.handle, out);
+                (Message::plain(0), Procedure::GetAttributes)
+            }
+            Step::Names => {
+                let from = (task.names.cookie, task.names.verifier);
+                self.calls.read_folder(id, &task.handle, from, self.sizes.listing_bytes, out);
+                (Message::plain(0), Procedure::ReadFolder)
+            }
+            Step::Write => {
+                let slot = task.slots[0];
+                let offset = task.block.piece.offset + u64::from(slot.at);
+                self.calls.write(id, &task.handle, offset, slot.len, out);
+                let (start, count) = (slot.at as usize, slot.len as usize);
+                let payload = Some(start..start + count);
+                (Message { part: 0, payload, trailer: padding(count) }, Procedure::Write)
+            }
+            Step::Commit => {
+                self.calls.commit(id, &task.handle, out);
+                (Message::plain(0), Procedure::Commit)
+            }
+            Step::Wait | Step::Blocks => return None,
+        };
+        task.slots[0].asked = Some(asked);
+        task.step = Step::Wait;
+        Some(message)
+    }
+
+    fn frame(&mut self, bytes: &[u8]) -> Frame {
+        let most = self.sizes.read_bytes.max(self.sizes.listing_bytes) as usize + HEAD_BYTES_MAX;
+        frame(bytes, most).unwrap_or_else(|what| {
+            self.note(format_args!("{what}"));
+            Frame::Broken(NONSENSE)
+        })
+    }
+
+    fn head(&mut self, task: &mut Task, part: u32, bytes: &[u8]) -> Head {
+        self.read_head(task, part, bytes).unwrap_or_else(|stop| self.stopped(stop))
+    }
+
+    fn text(&mut self, task: &mut Task, part: u32, bytes: &[u8]) -> Text {
+        let names = &mut task.names;
+        let there = &bytes[..bytes.len().min(names.left)];
+        let mut used = 0;
+        let what = loop {
+            let mut reader = Reader::new(&there[used..]);
+            match name(&mut reader) {
+                Ok(Name::Entry { counts, cookie }) => {
+                    names.entries += u64::from(counts);
+                    names.in_page += 1;
+                    names.cookie = cookie;
+                }
+                Ok(Name::End { is_last }) => {
+                    used += reader.position();
+                    if used < names.left {
+                        break "a listing that goes on behind its end";
+                    }
+                    if names.in_page == 0 && !is_last {
+                        break "a listing that goes on without an entry";
+                    }
+                    names.is_last = is_last;
+                    let most = self.asking.as_ref().map_or(u64::MAX, |asking| asking.handles.names_max());
+                    if !is_last && names.is_endless(most) {
+                        task.slots[part as usize].failed = Some(NONSENSE);
+                        self.note(format_args!(
+                            "READDIR: the listing of a folder comes back to where it was"
+                        ));
+                    }
+                    return Text::Ended { used };
+                }
+                Err(Unread::More(_)) if there.len() < names.left => {
+                    names.left -= used;
+                    return Text::More { used };
+                }
+                Err(Unread::More(_)) => break "a listing that ends too early",
+                Err(Unread::Wrong(what)) => break what,
+            }
+            used += reader.position();
+        };
+        self.note(format_args!("{what}"));
+        Text::Broken(NONSENSE)
+    }
+
+    fn ended(&mut self, task: &mut Task, part: u32) -> Reply {
+        let slot = &mut task.slots[part as usize];
+        let (asked, failed) = (slot.asked.take(), slot.failed.take());
+        let outcome = match (failed, asked) {
+            (Some(error), _) => task.fail(error),
+            _ if task.has_failed() => task.fail(NONSENSE),
+            (None, None) => task.fail(NONSENSE),
+            (None, Some(Procedure::Lookup)) if task.step == Step::GetAttributes => Outcome::Goes,
+            (None, Some(Procedure::Lookup | Procedure::GetAttributes)) => task.looked(),
+            (None, Some(Procedure::ReadFolder)) => task.listed(),
+            (None, Some(Procedure::Write)) => task.wrote(),
+            (None, Some(Procedure::Commit)) => Outcome::Ended(Ok(0)),
+            (None, Some(Procedure::Read)) => {
+                let (outcome, short) = task.took(part);
+                if let (true, Some(asking)) = (short, &self.asking) {
+                    asking.short_reads.fetch_add(1, Ordering::Relaxed);
+                }
+                outcome
+            }
+        };
+        if let Outcome::Ended(Err(error)) = outcome {
+            self.note(format_args!("{}", error.kind));
+        }
+        debug_assert!(task.goal != Goal::Commit || outcome != Outcome::Goes);
+        Reply { outcome, fate: Fate::Keep }
+    }
+
+    fn lost(&mut self, task: &mut Task, part: u32, error: OpError) -> Outcome {
+        if let Some(slot) = task.slots.get_mut(part as usize) {
+            slot.asked = None;
+        }
+        task.fail(error)
+    }
+
+    fn first_failure(&self) -> Option<String> {
+        self.first_failure.clone()
+    }
+}

@@ -1,0 +1,318 @@
+//! An operation on its way: what to send next, and what has come.
+
+use backend::{ErrorKind, FilePieces, OpError, Piece};
+use backend_net::Outcome;
+
+use super::encode::Procedure;
+use crate::xdr::{Attributes, Handle, Kind};
+
+/// Calls of one operation that are under way at once, at most: a block larger than the server reads at once is read in
+/// so many parts.
+pub(crate) const PARTS_MAX: u32 = 16;
+
+/// What an operation is to bring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Goal {
+    /// Bytes of a file whose handle is known.
+    Read,
+    /// A file by its name: its size, then its bytes.
+    ReadFile,
+    /// The size of a file by its name.
+    Stat,
+    /// The size of a file whose handle is known.
+    GetAttributes,
+    /// The number of names in a folder.
+    List,
+    /// A part of a file written.
+    Write,
+    /// What was written kept for good.
+    Commit,
+}
+
+/// What to send next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Lookup,
+    GetAttributes,
+    Blocks,
+    Names,
+    Write,
+    Commit,
+    /// Nothing before a reply.
+    Wait,
+}
+
+/// A call under way, and its reply.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot {
+    /// `None` when no call is.
+    pub(super) asked: Option<Procedure>,
+    /// Bytes that a READ or WRITE moves: where they are in the buffer, and how many.
+    pub(super) at: u32,
+    pub(super) len: u32,
+    /// Bytes that the reply moved.
+    pub(super) got: u32,
+    /// Whether the file ends behind them.
+    pub(super) is_last: bool,
+    /// The reply brought a part; the rest is to be asked for.
+    pub(super) again: bool,
+    pub(super) failed: Option<OpError>,
+}
+
+const EMPTY: Slot = Slot { asked: None, at: 0, len: 0, got: 0, is_last: false, again: false, failed: None };
+
+/// The bytes that are in the buffer, or about to come.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    pub(super) piece: Piece,
+    /// Bytes asked for so far.
+    asked: u32,
+    /// Bytes not there yet.
+    missing: u32,
+    /// Whether anything was asked: a block without bytes takes a call, too.
+    begun: bool,
+}
+
+impl Block {
+    fn new(piece: Piece) -> Self {
+        Self { piece, asked: 0, missing: piece.len, begun: false }
+    }
+}
+
+/// Where a listing is.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Names {
+    pub(super) cookie: u64,
+    pub(super) verifier: [u8; 8],
+    pub(super) entries: u64,
+    /// Bytes of the reply that are not read yet.
+    pub(super) left: usize,
+    /// Entries in this reply.
+    pub(super) in_page: u64,
+    pub(super) is_last: bool,
+    /// Names so far, `.` and `..` among them.
+    seen: u64,
+    pages: u64,
+    /// Cookie of an earlier page.
+    earlier: u64,
+}
+
+impl Names {
+    /// At the end of a page that is not the last: whether the listing has come back to where it was, or has more than
+    /// `most` names. Some exports go round for ever.
+    ///
+    /// One cookie is remembered, of the latest page whose number is a power of two: a circle of any length is found
+    /// within three times the pages that it and the way to it have (R. P. Brent, "An improved Monte Carlo factorization
+    /// algorithm", BIT 20, 1980, section 2).
+    pub(super) fn is_endless(&mut self, most: u64) -> bool {
+        self.seen += self.in_page;
+        self.pages += 1;
+        let is_back = self.cookie == self.earlier;
+        if self.pages.is_power_of_two() {
+            self.earlier = self.cookie;
+        }
+        is_back || self.seen > most
+    }
+}
+
+/// An operation under way.
+#[derive(Debug)]
+pub(crate) struct Task {
+    pub(super) goal: Goal,
+    pub(super) step: Step,
+    /// Of the file, or of the folder that its name is in.
+    pub(super) handle: Handle,
+    pub(super) object: u32,
+    pub(super) file: FilePieces,
+    piece: u64,
+    pub(super) block: Block,
+    pub(super) slots: [Slot; PARTS_MAX as usize],
+    pub(super) names: Names,
+    failed: Option<OpError>,
+}
+
+pub(super) const CHANGED: OpError = OpError { kind: ErrorKind::Changed, code: 0 };
+
+impl Task {
+    fn new(goal: Goal, step: Step, handle: Handle) -> Self {
+        Self {
+            goal,
+            step,
+            handle,
+            object: 0,
+            file: FilePieces::new(0, 1),
+            piece: 0,
+            block: Block::new(Piece { offset: 0, len: 0 }),
+            slots: [EMPTY; PARTS_MAX as usize],
+            names: Names::default(),
+            failed: None,
+        }
+    }
+
+    pub(super) fn read(handle: Handle, offset: u64, len: u32) -> Self {
+        let block = Block::new(Piece { offset, len });
+        Self {
+            block,
+            file: FilePieces::new(u64::from(len), len),
+            ..Self::new(Goal::Read, Step::Blocks, handle)
+        }
+    }
+
+    /// A file in `folder`, with the size of the plan.
+    pub(super) fn read_file(folder: Handle, object: u32, file: FilePieces) -> Self {
+        let block = Block::new(file.get(0));
+        Self { object, file, block, ..Self::new(Goal::ReadFile, Step::Lookup, folder) }
+    }
+
+    pub(super) fn stat(folder: Handle, object: u32, bytes: u64) -> Self {
+        let file = FilePieces::new(bytes, 1);
+        Self { object, file, ..Self::new(Goal::Stat, Step::Lookup, folder) }
+    }
+
+    pub(super) fn get_attributes(handle: Handle, bytes: u64) -> Self {
+        let file = FilePieces::new(bytes, 1);
+        Self { file, ..Self::new(Goal::GetAttributes, Step::GetAttributes, handle) }
+    }
+
+    pub(super) fn list(folder: Handle) -> Self {
+        Self::new(Goal::List, Step::Names, folder)
+    }
+
+    /// The first `len` bytes of the buffer, to be written at `offset`.
+    pub(crate) fn write(handle: Handle, offset: u64, len: u32) -> Self {
+        let mut task = Self::new(Goal::Write, Step::Write, handle);
+        task.block = Block::new(Piece { offset, len });
+        task.slots[0].len = len;
+        task
+    }
+
+    pub(crate) fn commit(handle: Handle) -> Self {
+        Self::new(Goal::Commit, Step::Commit, handle)
+    }
+
+    /// Ends it, however it goes on: the first failure counts.
+    pub(super) fn fail(&mut self, error: OpError) -> Outcome {
+        Outcome::Ended(Err(*self.failed.get_or_insert(error)))
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    /// The next part of the block to ask for, at most `most` bytes, in one of `parts` slots.
+    pub(super) fn next_part(&mut self, parts: u32, most: u32) -> Option<u32> {
+        let slots = &mut self.slots[..parts as usize];
+        if let Some(part) = slots.iter().position(|slot| slot.again) {
+            slots[part].again = false;
+            return Some(part as u32);
+        }
+        if self.block.begun && self.block.asked == self.block.piece.len {
+            return None;
+        }
+        let part = slots.iter().position(|slot| slot.asked.is_none())?;
+        let len = most.min(self.block.piece.len - self.block.asked);
+        slots[part] = Slot { at: self.block.asked, len, ..EMPTY };
+        self.block.asked += len;
+        self.block.begun = true;
+        Some(part as u32)
+    }
+
+    /// What the attributes say of the file.
+    pub(super) fn judge(&self, attributes: &Attributes) -> Result<(), OpError> {
+        match attributes.kind {
+            Kind::File if attributes.bytes == self.file.bytes() => Ok(()),
+            Kind::File => Err(CHANGED),
+            Kind::Link => Err(OpError::from_errno(libc::ELOOP)),
+            Kind::Folder => Err(OpError::from_errno(libc::EISDIR)),
+            Kind::Special => Err(OpError::from_errno(libc::EINVAL)),
+        }
+    }
+
+    /// The file is there with its size.
+    pub(super) fn looked(&mut self) -> Outcome {
+        if self.goal == Goal::ReadFile && self.file.bytes() > 0 {
+            self.step = Step::Blocks;
+            return Outcome::Goes;
+        }
+        Outcome::Ended(Ok(0))
+    }
+
+    /// A READ was answered with what its slot says; whether by a part only comes with it.
+    pub(super) fn took(&mut self, part: u32) -> (Outcome, bool) {
+        let slot = &mut self.slots[part as usize];
+        slot.at += slot.got;
+        slot.len -= slot.got;
+        self.block.missing -= slot.got;
+        if slot.len > 0 {
+            let error = match (slot.is_last, slot.got) {
+                (true, _) => ErrorKind::Eof,
+                // It would be asked for without end.
+                (false, 0) => ErrorKind::Protocol,
+                (false, _) => {
+                    slot.again = true;
+                    return (Outcome::Goes, true);
+                }
+            };
+            return (self.fail(OpError { kind: error, code: 0 }), false);
+        }
+        if self.block.missing > 0 {
+            return (Outcome::Goes, false);
+        }
+        self.piece += 1;
+        if self.piece >= self.file.count() {
+            return (Outcome::Ended(Ok(self.file.bytes())), false);
+        }
+        self.block = Block::new(self.file.get(self.piece));
+        (Outcome::Goes, false)
+    }
+
+    /// A WRITE was answered.
+    pub(super) fn wrote(&mut self) -> Outcome {
+        let slot = &mut self.slots[0];
+        slot.at += slot.got;
+        slot.len -= slot.got;
+        if slot.len == 0 {
+            return Outcome::Ended(Ok(u64::from(self.block.piece.len)));
+        }
+        if slot.got == 0 {
+            return self.fail(OpError { kind: ErrorKind::Protocol, code: 0 });
+        }
+        self.step = Step::Write;
+        Outcome::Goes
+    }
+
+    /// A page of names was read.
+    pub(super) fn listed(&mut self) -> Outcome {
+        if self.names.is_last {
+            return Outcome::Ended(Ok(self.names.entries));
+        }
+        self.step = Step::Names;
+        Outcome::Goes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pages until the listing is found to have no end.
+    fn pages(cookies: impl Iterator<Item = u64>, most: u64) -> Option<usize> {
+        let mut names = Names { in_page: 10, ..Names::default() };
+        cookies.take(100_000).position(|cookie| {
+            names.cookie = cookie;
+            names.is_endless(most)
+        })
+    }
+
+    #[test]
+    fn a_listing_that_goes_round_is_found_out_and_a_long_one_is_not() {
+        for (way, circle) in [(0, 1), (0, 2), (1, 2), (5, 1), (1_000, 7), (3, 1_000)] {
+            let cookies = (1..=way).chain((way + 1..=way + circle).cycle());
+            let found = pages(cookies, u64::MAX).expect("it goes round");
+            assert!(found as u64 <= 3 * (way + circle), "{way} pages, then {circle} for ever: {found}");
+        }
+        assert_eq!(pages([0].into_iter(), u64::MAX), Some(0), "back at the start");
+        assert_eq!(pages(1.., u64::MAX), None);
+        assert_eq!(pages(1.., 99), Some(9), "more names than there can be");
+    }
+}

@@ -1,0 +1,482 @@
+//! The protocol driven by byte strings, without sockets.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use backend::{ErrorKind, Op, OpError};
+use backend_net::{Frame, Head, Outcome, Protocol, Text};
+use dataset::{Key, Objects};
+use plan::Operation;
+use proptest::prelude::*;
+
+use super::encode::LAST_FRAGMENT;
+use super::{Asking, Nfs, Sizes, Task};
+use crate::handles::Handles;
+use crate::identity::Identity;
+use crate::xdr::Handle;
+
+const READ_MAX: u32 = 4096;
+const FILE_BYTES: u64 = 10_000;
+
+fn nfs(operation: Operation, block_bytes: u32) -> (Nfs, Arc<AtomicU64>) {
+    let objects = Arc::new(Objects::uniform(Key::new("data").unwrap(), 3, FILE_BYTES));
+    let short_reads = Arc::new(AtomicU64::new(0));
+    let asking = Asking {
+        operation,
+        handles: Arc::new(Handles::made_up(&objects)),
+        block_bytes,
+        short_reads: Arc::clone(&short_reads),
+    };
+    let sizes = Sizes { read_bytes: READ_MAX, listing_bytes: 8192 };
+    (Nfs::for_queue(&Identity::of_process().credential(), sizes, asking), short_reads)
+}
+
+fn words(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_be_bytes()).collect()
+}
+
+fn record(body: &[u8]) -> Vec<u8> {
+    let mut bytes = words(&[LAST_FRAGMENT | body.len() as u32]);
+    bytes.extend(body);
+    bytes
+}
+
+/// An accepted reply with these results.
+fn reply(id: u32, results: &[u8]) -> Vec<u8> {
+    let mut body = words(&[id, 1, 0, 0, 0, 0]);
+    body.extend(results);
+    record(&body)
+}
+
+fn attributes(kind: u32, bytes: u64) -> Vec<u8> {
+    let mut all = words(&[kind, 0o644, 1, 0, 0]);
+    for long in [bytes, bytes, 0, 7, 1] {
+        all.extend(long.to_be_bytes());
+    }
+    all.extend(words(&[0, 0, 1_700_000_000, 5, 0, 0]));
+    all
+}
+
+/// `READ3resok` up to its data.
+fn read_results(count: u32, is_last: bool, length: u32) -> Vec<u8> {
+    let mut results = words(&[0, 1]);
+    results.extend(attributes(1, FILE_BYTES));
+    results.extend(words(&[count, u32::from(is_last), length]));
+    results
+}
+
+fn lookup_results(kind: u32, bytes: u64) -> Vec<u8> {
+    let mut results = words(&[0, 8]);
+    results.extend(b"a handle");
+    results.extend(words(&[1]));
+    results.extend(attributes(kind, bytes));
+    results.extend(words(&[0]));
+    results
+}
+
+fn data_reply(id: u32, count: u32, is_last: bool) -> Vec<u8> {
+    let mut results = read_results(count, is_last, count);
+    results.extend(vec![0xab; (count as usize).next_multiple_of(4)]);
+    reply(id, &results)
+}
+
+/// Procedure, offset and count of a READ that was written.
+fn asked(call: &[u8]) -> (u32, u64, u32) {
+    let procedure = u32::from_be_bytes(call[24..28].try_into().unwrap());
+    let end = call.len();
+    let offset = u64::from_be_bytes(call[end - 12..end - 4].try_into().unwrap());
+    (procedure, offset, u32::from_be_bytes(call[end - 4..].try_into().unwrap()))
+}
+
+/// Sends the next call of a task.
+fn send(nfs: &mut Nfs, task: &mut Task, id: u32) -> Option<(u32, Vec<u8>)> {
+    let mut out = Vec::new();
+    let message = nfs.next(task, id, &mut out);
+    assert_eq!(message.is_none(), out.is_empty());
+    message.map(|message| (message.part, out))
+}
+
+/// Gives a whole reply to a task.
+fn answer(nfs: &mut Nfs, task: &mut Task, part: u32, bytes: &[u8]) -> Result<(Head, Outcome), OpError> {
+    match nfs.frame(bytes) {
+        Frame::Reply { .. } => {}
+        Frame::Broken(error) => return Err(error),
+        Frame::Need(_) => panic!("the reply is whole"),
+    }
+    let head = nfs.head(task, part, bytes);
+    match head {
+        Head::Broken(error) => return Err(error),
+        Head::Need(more) => panic!("{more} of {} bytes asked for", bytes.len()),
+        Head::Data { head_bytes, body_bytes, trailer_bytes, .. } => {
+            assert_eq!(head_bytes + body_bytes as usize + trailer_bytes as usize, bytes.len());
+        }
+        Head::Text { head_bytes } => match nfs.text(task, part, &bytes[head_bytes..]) {
+            Text::Ended { used } => assert_eq!(head_bytes + used, bytes.len()),
+            Text::Broken(error) => return Err(error),
+            Text::More { .. } => panic!("the reply is whole"),
+        },
+    }
+    Ok((head, nfs.ended(task, part).outcome))
+}
+
+fn place(head: Head) -> (usize, u64) {
+    match head {
+        Head::Data { place, body_bytes, .. } => {
+            assert!(place.at < place.wrap && place.at as u64 + body_bytes <= place.wrap as u64);
+            (place.at, body_bytes)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn failed(kind: ErrorKind, code: u32) -> Outcome {
+    Outcome::Ended(Err(OpError { kind, code }))
+}
+
+#[test]
+fn a_block_beyond_the_servers_limit_is_read_in_parts_at_once_and_counts_as_one() {
+    let (mut nfs, _) = nfs(Operation::Read, 10_000);
+    assert_eq!(nfs.parts_max(), 3);
+    let mut task = nfs.task(Op::Read { object: 1, offset: 0, len: 10_000 }).unwrap();
+    let sent: Vec<_> = (0..3).map(|id| send(&mut nfs, &mut task, id).unwrap()).collect();
+    let parts: Vec<_> = sent.iter().map(|(part, call)| (*part, asked(call))).collect();
+    assert_eq!(parts, [(0, (6, 0, 4096)), (1, (6, 4096, 4096)), (2, (6, 8192, 1808))]);
+    assert!(send(&mut nfs, &mut task, 9).is_none());
+    let (head, outcome) = answer(&mut nfs, &mut task, 2, &data_reply(2, 1808, true)).unwrap();
+    assert_eq!((place(head), outcome), ((8192, 1808), Outcome::Goes));
+    assert_eq!(answer(&mut nfs, &mut task, 0, &data_reply(0, 4096, false)).unwrap().1, Outcome::Goes);
+    let (head, outcome) = answer(&mut nfs, &mut task, 1, &data_reply(1, 4096, false)).unwrap();
+    assert_eq!((place(head), outcome), ((4096, 4096), Outcome::Ended(Ok(10_000))));
+}
+
+#[test]
+fn a_block_of_more_parts_than_may_be_under_way_goes_on_as_they_end() {
+    let (mut nfs, _) = nfs(Operation::Read, 20 * READ_MAX);
+    assert_eq!(nfs.parts_max(), 16);
+    let mut task = nfs.task(Op::Read { object: 1, offset: 0, len: 20 * READ_MAX }).unwrap();
+    for id in 0..16 {
+        assert_eq!(send(&mut nfs, &mut task, id).unwrap().0, id);
+    }
+    assert!(send(&mut nfs, &mut task, 99).is_none());
+    for id in 0..20_u32 {
+        let outcome = answer(&mut nfs, &mut task, id % 16, &data_reply(id, READ_MAX, false)).unwrap().1;
+        assert_eq!(outcome == Outcome::Goes, id < 19);
+        if id < 4 {
+            let (part, call) = send(&mut nfs, &mut task, 16 + id).unwrap();
+            assert_eq!((part, asked(&call).1), (id, u64::from((16 + id) * READ_MAX)));
+        }
+    }
+}
+
+#[test]
+fn a_part_of_what_was_asked_is_followed_by_the_rest_and_counted() {
+    let (mut nfs, short_reads) = nfs(Operation::Read, 4000);
+    let mut task = nfs.task(Op::Read { object: 0, offset: 100, len: 4000 }).unwrap();
+    send(&mut nfs, &mut task, 0).unwrap();
+    let (head, outcome) = answer(&mut nfs, &mut task, 0, &data_reply(0, 1001, false)).unwrap();
+    assert_eq!((place(head), outcome), ((0, 1001), Outcome::Goes));
+    let (part, call) = send(&mut nfs, &mut task, 1).unwrap();
+    assert_eq!((part, asked(&call)), (0, (6, 1101, 2999)));
+    let (head, outcome) = answer(&mut nfs, &mut task, 0, &data_reply(1, 2999, false)).unwrap();
+    assert_eq!((place(head), outcome), ((1001, 2999), Outcome::Ended(Ok(4000))));
+    assert_eq!(short_reads.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_read_that_cannot_end_ends_as_an_error() {
+    for (count, is_last, kind) in
+        [(0, false, ErrorKind::Protocol), (0, true, ErrorKind::Eof), (8, true, ErrorKind::Eof)]
+    {
+        let (mut nfs, short_reads) = nfs(Operation::Read, 4000);
+        let mut task = nfs.task(Op::Read { object: 0, offset: 0, len: 4000 }).unwrap();
+        send(&mut nfs, &mut task, 0).unwrap();
+        let outcome = answer(&mut nfs, &mut task, 0, &data_reply(0, count, is_last)).unwrap().1;
+        assert_eq!(outcome, failed(kind, 0));
+        assert!(send(&mut nfs, &mut task, 1).is_none(), "nothing more is asked");
+        assert_eq!(short_reads.load(Ordering::Relaxed), 0);
+    }
+}
+
+#[test]
+fn lengths_that_do_not_fit_break_the_connection() {
+    let reply_of = |count, length, data: usize| {
+        let mut results = read_results(count, false, length);
+        results.extend(vec![0; data]);
+        reply(0, &results)
+    };
+    for bytes in [
+        reply_of(4000, 3996, 3996),
+        reply_of(3996, 4000, 4000),
+        reply_of(4004, 4004, 4004),
+        reply_of(4000, 4000, 3996),
+        reply_of(4000, 4000, 4004),
+        reply_of(u32::MAX, u32::MAX, 8),
+        record(&words(&[0, 1, 0, 0, 0, 0, 0])),
+        words(&[u32::MAX, 0, 1]),
+        words(&[2000, 0, 1]),
+        [words(&[28, 0, 1, 0, 0, 0, 0, 0]), record(&reply_of(4, 4, 4)[32..])].concat(),
+    ] {
+        let (mut nfs, _) = nfs(Operation::Read, 4000);
+        let mut task = nfs.task(Op::Read { object: 0, offset: 0, len: 4000 }).unwrap();
+        send(&mut nfs, &mut task, 0).unwrap();
+        let error = answer(&mut nfs, &mut task, 0, &bytes).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Protocol);
+        assert!(nfs.first_failure().is_some());
+    }
+}
+
+#[test]
+fn what_the_server_says_is_told_apart_and_the_connection_goes_on() {
+    let status = |code: u32| reply(0, &words(&[code, 0]));
+    for (bytes, kind, code, said) in [
+        (status(10_008), ErrorKind::Throttled, 10_008, "READ: NFS3ERR_JUKEBOX"),
+        (status(70), ErrorKind::Stale, 70, "READ: NFS3ERR_STALE"),
+        (status(13), ErrorKind::Permission, 13, "READ: NFS3ERR_ACCES"),
+        (status(21), ErrorKind::Other, 21, "READ: NFS3ERR_ISDIR"),
+        (status(77_777), ErrorKind::Other, 77_777, "READ: unknown NFS status 77777"),
+        (record(&words(&[0, 1, 1, 1, 5])), ErrorKind::Permission, 5, "READ: AUTH_TOOWEAK"),
+        (record(&words(&[0, 1, 0, 0, 0, 2, 4, 4])), ErrorKind::Protocol, 2, "READ: PROG_MISMATCH"),
+        (record(&words(&[0, 1, 0, 0, 0, 4])), ErrorKind::Protocol, 4, "READ: GARBAGE_ARGS"),
+    ] {
+        let (mut nfs, _) = nfs(Operation::Read, 4000);
+        let mut task = nfs.task(Op::Read { object: 0, offset: 0, len: 4000 }).unwrap();
+        send(&mut nfs, &mut task, 0).unwrap();
+        let outcome = answer(&mut nfs, &mut task, 0, &bytes).unwrap().1;
+        assert_eq!((outcome, nfs.first_failure().as_deref()), (failed(kind, code), Some(said)));
+    }
+}
+
+#[test]
+fn a_file_is_looked_up_then_read_piece_by_piece_through_the_start_of_its_buffer() {
+    let (mut nfs, _) = nfs(Operation::ReadFile, 8192);
+    assert_eq!(nfs.parts_max(), 2);
+    let mut task = nfs.task(Op::ReadFile { object: 2, bytes: FILE_BYTES }).unwrap();
+    let (_, call) = send(&mut nfs, &mut task, 0).unwrap();
+    assert!(call.windows(13).any(|window| window == b"000000002.bin"));
+    assert!(call.windows(8).any(|window| window == b"folder 0"));
+    assert!(send(&mut nfs, &mut task, 1).is_none(), "its handle is not known yet");
+    let outcome = answer(&mut nfs, &mut task, 0, &reply(0, &lookup_results(1, FILE_BYTES))).unwrap().1;
+    assert_eq!(outcome, Outcome::Goes);
+    let calls: Vec<_> = (1..3).map(|id| send(&mut nfs, &mut task, id).unwrap()).collect();
+    assert!(calls[0].1.windows(8).any(|window| window == b"a handle"));
+    assert_eq!([asked(&calls[0].1), asked(&calls[1].1)], [(6, 0, 4096), (6, 4096, 4096)]);
+    assert!(send(&mut nfs, &mut task, 3).is_none(), "the next piece goes where this one is");
+    answer(&mut nfs, &mut task, 0, &data_reply(1, 4096, false)).unwrap();
+    answer(&mut nfs, &mut task, 1, &data_reply(2, 4096, false)).unwrap();
+    let (part, call) = send(&mut nfs, &mut task, 4).unwrap();
+    assert_eq!(asked(&call), (6, 8192, 1808));
+    let (head, outcome) = answer(&mut nfs, &mut task, part, &data_reply(4, 1808, true)).unwrap();
+    assert_eq!((place(head), outcome), ((0, 1808), Outcome::Ended(Ok(FILE_BYTES))));
+}
+
+#[test]
+fn a_look_finds_another_size_and_what_is_no_file() {
+    for (kind, bytes, error) in [
+        (1, FILE_BYTES, None),
+        (1, FILE_BYTES - 1, Some((ErrorKind::Changed, 0))),
+        (2, FILE_BYTES, Some((ErrorKind::Other, libc::EISDIR as u32))),
+        (5, FILE_BYTES, Some((ErrorKind::Other, libc::ELOOP as u32))),
+    ] {
+        let expected = error.map_or(Outcome::Ended(Ok(0)), |(kind, code)| failed(kind, code));
+        let (mut by_name, _) = nfs(Operation::Stat, 1);
+        let mut task = by_name.task(Op::Stat { object: 0 }).unwrap();
+        send(&mut by_name, &mut task, 0).unwrap();
+        let found = reply(0, &lookup_results(kind, bytes));
+        assert_eq!(answer(&mut by_name, &mut task, 0, &found).unwrap().1, expected);
+        let (mut by_handle, _) = nfs(Operation::GetAttr, 1);
+        let mut task = by_handle.task(Op::GetAttr { object: 0 }).unwrap();
+        send(&mut by_handle, &mut task, 0).unwrap();
+        let mut results = words(&[0]);
+        results.extend(attributes(kind, bytes));
+        assert_eq!(answer(&mut by_handle, &mut task, 0, &reply(0, &results)).unwrap().1, expected);
+    }
+}
+
+#[test]
+fn attributes_that_a_lookup_leaves_out_are_asked_for() {
+    let (mut nfs, _) = nfs(Operation::Stat, 1);
+    let mut task = nfs.task(Op::Stat { object: 0 }).unwrap();
+    send(&mut nfs, &mut task, 0).unwrap();
+    let mut results = words(&[0, 8]);
+    results.extend(b"a handle");
+    results.extend(words(&[0, 0]));
+    assert_eq!(answer(&mut nfs, &mut task, 0, &reply(0, &results)).unwrap().1, Outcome::Goes);
+    let (_, call) = send(&mut nfs, &mut task, 1).unwrap();
+    assert!(call.ends_with(b"a handle"));
+}
+
+fn names(verifier: u64, listed: &[&str], first_cookie: u64, is_last: bool) -> Vec<u8> {
+    let mut results = words(&[0, 0]);
+    results.extend(verifier.to_be_bytes());
+    for (name, cookie) in listed.iter().zip(first_cookie..) {
+        results.extend(words(&[1, 0, 9, name.len() as u32]));
+        results.extend(name.as_bytes());
+        results.resize(results.len().next_multiple_of(4), 0);
+        results.extend(cookie.to_be_bytes());
+    }
+    results.extend(words(&[0, u32::from(is_last)]));
+    results
+}
+
+#[test]
+fn a_folder_is_listed_page_by_page() {
+    let (mut nfs, _) = nfs(Operation::List, 1);
+    let mut task = nfs.task(Op::List { folder: 0 }).unwrap();
+    send(&mut nfs, &mut task, 0).unwrap();
+    let page = reply(0, &names(5, &[".", "..", "one", "three"], 1, false));
+    assert_eq!(answer(&mut nfs, &mut task, 0, &page).unwrap().1, Outcome::Goes);
+    let (_, call) = send(&mut nfs, &mut task, 1).unwrap();
+    let tail = &call[call.len() - 20..];
+    assert_eq!(tail, [&4_u64.to_be_bytes()[..], &5_u64.to_be_bytes(), &8192_u32.to_be_bytes()].concat());
+    let page = reply(1, &names(5, &["five"], 5, true));
+    assert_eq!(answer(&mut nfs, &mut task, 0, &page).unwrap().1, Outcome::Ended(Ok(3)));
+}
+
+#[test]
+fn a_listing_comes_in_any_pieces() {
+    let page = reply(0, &names(5, &["a", "somewhat longer", ".", "b"], 1, true));
+    for step in 1..40 {
+        let (mut nfs, _) = nfs(Operation::List, 1);
+        let mut task = nfs.task(Op::List { folder: 0 }).unwrap();
+        send(&mut nfs, &mut task, 0).unwrap();
+        let Head::Text { head_bytes } = nfs.head(&mut task, 0, &page) else { panic!("a listing") };
+        let (mut start, mut end) = (head_bytes, head_bytes);
+        loop {
+            end = page.len().min(end + step);
+            match nfs.text(&mut task, 0, &page[start..end]) {
+                Text::More { used } => start += used,
+                Text::Ended { used } => {
+                    assert_eq!(start + used, page.len());
+                    break;
+                }
+                Text::Broken(error) => panic!("{error:?} in pieces of {step}"),
+            }
+        }
+        assert_eq!(nfs.ended(&mut task, 0).outcome, Outcome::Ended(Ok(3)), "in pieces of {step}");
+    }
+}
+
+#[test]
+fn a_listing_without_progress_or_beyond_its_record_breaks_the_connection() {
+    let mut longer = names(5, &["a"], 1, true);
+    longer.extend(words(&[0]));
+    let mut shorter = names(5, &["a"], 1, true);
+    shorter.truncate(shorter.len() - 4);
+    for results in [names(5, &[], 1, false), longer, shorter] {
+        let (mut nfs, _) = nfs(Operation::List, 1);
+        let mut task = nfs.task(Op::List { folder: 0 }).unwrap();
+        send(&mut nfs, &mut task, 0).unwrap();
+        let error = answer(&mut nfs, &mut task, 0, &reply(0, &results)).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Protocol);
+    }
+}
+
+#[test]
+fn a_write_sends_the_rest_of_what_was_taken_in_part_and_sees_a_restart() {
+    let sizes = Sizes { read_bytes: READ_MAX, listing_bytes: 8192 };
+    let mut nfs = Nfs::for_writer(&Identity::of_process().credential(), sizes);
+    let written = |count: u32, verifier: u32| reply(0, &words(&[0, 0, 0, count, 0, 0, verifier]));
+    let file = Handle::new(b"file").unwrap();
+    let mut task = Task::write(file, 1_000, 7);
+    let mut out = Vec::new();
+    let message = nfs.next(&mut task, 0, &mut out).unwrap();
+    assert_eq!((message.payload, message.trailer), (Some(0..7), &[0_u8][..]));
+    assert_eq!(answer(&mut nfs, &mut task, 0, &written(3, 9)).unwrap().1, Outcome::Goes);
+    let message = nfs.next(&mut task, 1, &mut out).unwrap();
+    assert_eq!(message.payload, Some(3..7));
+    assert_eq!(answer(&mut nfs, &mut task, 0, &written(4, 9)).unwrap().1, Outcome::Ended(Ok(7)));
+    for (verifier, outcome) in [(9, Outcome::Ended(Ok(0))), (8, failed(ErrorKind::Server, 0))] {
+        let mut task = Task::commit(file);
+        send(&mut nfs, &mut task, 2).unwrap();
+        let committed = reply(2, &words(&[0, 0, 0, 0, verifier]));
+        assert_eq!(answer(&mut nfs, &mut task, 0, &committed).unwrap().1, outcome);
+    }
+    assert!(nfs.first_failure().unwrap().contains("restarted"));
+    let mut task = Task::write(file, 0, 4);
+    send(&mut nfs, &mut task, 3).unwrap();
+    assert!(answer(&mut nfs, &mut task, 0, &written(5, 9)).is_err(), "more than was sent");
+}
+
+#[test]
+fn only_the_operation_of_the_queue_is_taken_and_what_is_missing_is_not_found() {
+    let (mut nfs, _) = nfs(Operation::Read, 1);
+    assert_eq!(nfs.task(Op::Stat { object: 0 }).unwrap_err(), OpError::from_errno(libc::EINVAL));
+    let missing = nfs.task(Op::Read { object: 3, offset: 0, len: 1 }).unwrap_err();
+    assert_eq!(missing.kind, ErrorKind::NotFound);
+}
+
+/// A task of any operation with its first call sent, and a reply to it.
+fn cases() -> Vec<(Operation, Op, Vec<u8>)> {
+    let mut got = words(&[0]);
+    got.extend(attributes(1, FILE_BYTES));
+    vec![
+        (Operation::Read, Op::Read { object: 0, offset: 0, len: 1001 }, data_reply(0, 1001, false)),
+        (Operation::Stat, Op::Stat { object: 0 }, reply(0, &lookup_results(1, FILE_BYTES))),
+        (Operation::GetAttr, Op::GetAttr { object: 0 }, reply(0, &got)),
+        (Operation::List, Op::List { folder: 0 }, reply(0, &names(5, &["a", "bcd"], 1, true))),
+        (Operation::Read, Op::Read { object: 0, offset: 0, len: 9 }, record(&words(&[0, 1, 1, 1, 5]))),
+        (Operation::Read, Op::Read { object: 0, offset: 0, len: 9 }, reply(0, &words(&[10_008, 0]))),
+    ]
+}
+
+#[test]
+fn a_head_cut_anywhere_asks_for_more_and_never_for_what_is_there() {
+    for (operation, op, bytes) in cases() {
+        let (mut nfs, _) = nfs(operation, 4096);
+        let mut task = nfs.task(op).unwrap();
+        send(&mut nfs, &mut task, 0).unwrap();
+        let mut whole = None;
+        for end in 0..=bytes.len() {
+            match nfs.frame(&bytes[..end]) {
+                Frame::Need(needed) => {
+                    assert!(end < 8 && needed > end);
+                    continue;
+                }
+                Frame::Reply { id } => assert_eq!(id, Some(0)),
+                Frame::Broken(error) => panic!("{error:?}"),
+            }
+            match nfs.head(&mut task, 0, &bytes[..end]) {
+                Head::Need(needed) => {
+                    assert!(whole.is_none() && needed > end && needed <= bytes.len(), "{needed} at {end}");
+                }
+                Head::Broken(error) => panic!("{error:?} at {end}"),
+                head => assert_eq!(*whole.get_or_insert(head), head),
+            }
+        }
+        assert!(whole.is_some());
+    }
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_bytes_never_panic_nor_ask_for_more_than_a_record(
+        case in 0_usize..6,
+        mut bytes in prop::collection::vec(any::<u8>(), 8..400),
+        plausible in 0_usize..7,
+    ) {
+        let front = words(&[LAST_FRAGMENT | (bytes.len() - 4) as u32, 0, 1, 0, 0, 0, 0]);
+        let front = &front[..(plausible * 4).min(bytes.len())];
+        bytes[..front.len()].copy_from_slice(front);
+        let (operation, op, _) = cases().swap_remove(case);
+        let (mut nfs, _) = nfs(operation, 4096);
+        let mut task = nfs.task(op).unwrap();
+        send(&mut nfs, &mut task, 0).unwrap();
+        if let Frame::Reply { .. } = nfs.frame(&bytes) {
+            match nfs.head(&mut task, 0, &bytes) {
+                Head::Need(needed) => prop_assert!(needed > bytes.len() && needed < 16_384),
+                Head::Data { head_bytes, body_bytes, .. } => {
+                    prop_assert!(head_bytes <= bytes.len() && body_bytes <= 4096);
+                    let _ = nfs.ended(&mut task, 0);
+                }
+                Head::Text { head_bytes } => {
+                    let rest = &bytes[head_bytes..];
+                    match nfs.text(&mut task, 0, rest) {
+                        Text::More { used } | Text::Ended { used } => prop_assert!(used <= rest.len()),
+                        Text::Broken(_) => {}
+                    }
+                }
+                Head::Broken(error) => prop_assert_eq!(error.kind, ErrorKind::Protocol),
+            }
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! [`NfsStore`]: a folder on an NFS server.
+
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use backend::{
+    CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError,
+};
+use backend_net::{Settings, SourcePort};
+use dataset::{Key, Marker, Objects};
+use plan::{Addresses, Cache, EMULATOR_FSID, NfsConfig, Operation};
+
+use crate::calls::Facts;
+use crate::control::{Control, runtime};
+use crate::failure::Failure;
+use crate::handles::Handles;
+use crate::identity::Identity;
+use crate::mount::{Mounted, Mounter};
+use crate::protocol::{Asking, Nfs, Sizes};
+use crate::queue::NfsQueue;
+use crate::status::Status;
+use crate::tree::{Missing, Tree, split};
+use crate::upload::Upload;
+use crate::write::{self, NfsWriter};
+use crate::xdr::Kind;
+use crate::{ENGINE, Patience, listing};
+
+/// More than any marker has.
+const MARKER_BYTES_MAX: usize = 64 << 10;
+
+/// Bytes of a page of names in a timed listing, at most: what an engine's buffer takes in without being read for long.
+const LISTING_BYTES_MAX: u32 = 64 << 10;
+
+/// Bytes of one READ by the engine, at most, whatever the server allows. No block is larger.
+const READ_BYTES_MAX: u32 = 1 << 30;
+
+/// Files below a folder on an NFS server, which need not exist before something is written.
+pub struct NfsStore {
+    shared: Arc<Shared>,
+}
+
+/// What a store and its writers share.
+pub(crate) struct Shared {
+    pub(crate) tree: Tree,
+    config: NfsConfig,
+    identity: Identity,
+    patience: Patience,
+    facts: Facts,
+    file_system: u64,
+    mounted: Mounted,
+    local_address: Option<SocketAddr>,
+    /// Connections that write, when nothing is being written by them.
+    uploads: Mutex<Vec<Upload>>,
+    /// Handles of the dataset that a queue was opened over last.
+    handles: Mutex<Option<Arc<Handles>>>,
+}
+
+impl NfsStore {
+    /// Finds the export that the path lies in, and asks what it allows. The folder itself need not exist.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when the host has no address, nothing answers there, or what answers is no NFS
+    /// server, has not version 3, or does not export the path to this host and user.
+    pub fn open(config: &NfsConfig) -> Result<Self, StoreError> {
+        Self::open_with(config, Patience::default())
+    }
+
+    /// As [`NfsStore::open`], with time-outs of one's own.
+    ///
+    /// # Errors
+    /// As [`NfsStore::open`].
+    pub fn open_with(config: &NfsConfig, patience: Patience) -> Result<Self, StoreError> {
+        let what = || format!("`nfs://{}{}`", config.host, config.path);
+        let runtime = runtime().map_err(|error| StoreError::Unavailable {
+            what: what(),
+            reason: format!("no event loop: {error}"),
+            hint: "raise the limit of open files (`ulimit -n`)".to_owned(),
+        })?;
+        let identity = Identity::of_process();
+        let credential = identity.credential();
+        let mounter = Mounter { config, credential: &credential, patience, runtime: &runtime };
+        let mounted = mounter.mount()?;
+        let address = mounted.addresses[0];
+        let failed = |failure: Failure| failure.unavailable(format!("{} (NFS at {address})", what()));
+        let control = Control::new(runtime, address, credential, patience);
+        let local_address = control.warm_up().map_err(failed)?;
+        let facts = control.file_system_facts(&mounted.root).map_err(failed)?;
+        let file_system = control.get_attributes(&mounted.root).map_err(failed)?.file_system;
+        let tree = Tree::new(control, mounted.root, &mounted.below, facts.listing_bytes);
+        match tree.folder("", Missing::Fail) {
+            Ok(_) => {}
+            Err(failure) if failure.is(Status::NOENT) => {}
+            Err(failure) => return Err(failure.unavailable(what())),
+        }
+        let shared = Shared {
+            tree,
+            config: config.clone(),
+            identity,
+            patience,
+            facts,
+            file_system,
+            mounted,
+            local_address,
+            uploads: Mutex::default(),
+            handles: Mutex::default(),
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Attributes of the file `key`; `None` when nothing or something else is there.
+    fn look(&self, key: &Key) -> Result<Option<(crate::xdr::Handle, crate::xdr::Attributes)>, Failure> {
+        let tree = &self.shared.tree;
+        let (folder, name) = split(key.as_str());
+        let found = tree.fresh(|| {
+            let folder = tree.folder(folder, Missing::Fail)?;
+            tree.control().look(&folder, name)
+        });
+        match found {
+            Ok((handle, attributes)) if attributes.kind == Kind::File => Ok(Some((handle, attributes))),
+            Ok(_) => Ok(None),
+            Err(failure) if failure.is(Status::NOENT) || failure.is(Status::NOTDIR) => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn read_once(&self, key: &Key, offset: u64, buf: &mut [u8]) -> Result<usize, Failure> {
+        let (file, _) = self.look(key)?.ok_or(Failure::Status(Status::NOENT))?;
+        let mut filled = 0;
+        while filled < buf.len() {
+            let asked = buf.len() - filled;
+            let (data, is_last) = self.shared.tree.control().read(&file, offset + filled as u64, asked)?;
+            buf[filled..filled + data.len()].copy_from_slice(&data);
+            filled += data.len();
+            if is_last {
+                break;
+            }
+            if data.is_empty() {
+                return Err(Failure::Protocol("READ brings nothing, and not the end".to_owned()));
+            }
+        }
+        Ok(filled)
+    }
+
+    fn handles(&self, spec: &QueueSpec<'_>) -> Result<Arc<Handles>, StoreError> {
+        let files = matches!(spec.operation, Operation::Read | Operation::GetAttr);
+        let mut kept = self.shared.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(handles) = kept.as_ref().filter(|handles| handles.serve(spec.objects, files)) {
+            return Ok(Arc::clone(handles));
+        }
+        let found = Handles::find(&self.shared.tree, spec.objects, files);
+        let found = found.map_err(|(folder, failure)| failure.object("list", self.shared.shown(&folder)))?;
+        Ok(Arc::clone(kept.insert(Arc::new(found))))
+    }
+}
+
+impl Shared {
+    /// A path as a user would write it.
+    pub(crate) fn shown(&self, path: &str) -> String {
+        let NfsConfig { host, path: root, .. } = &self.config;
+        let root = root.trim_end_matches('/');
+        if path.is_empty() { format!("nfs://{host}{root}/") } else { format!("nfs://{host}{root}/{path}") }
+    }
+
+    /// Where the engine connects to. A queue is spread over all addresses where the user wants it; what writes is not.
+    fn settings(&self, connections: u32, addresses: Addresses) -> Settings {
+        let addresses = match addresses {
+            Addresses::First => vec![self.tree.control().address()],
+            Addresses::All => self.mounted.addresses.clone(),
+        };
+        Settings {
+            addresses,
+            connections,
+            connect_timeout_ns: self.patience.connect.as_nanos() as u64,
+            reply_timeout_ns: self.patience.reply.as_nanos() as u64,
+            tls: None,
+            source_port: SourcePort::PrivilegedIfAllowed,
+        }
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes {
+            read_bytes: self.facts.read_bytes_max.min(READ_BYTES_MAX),
+            listing_bytes: self.tree.page_bytes().min(LISTING_BYTES_MAX),
+        }
+    }
+
+    /// A connection to write with: one that is idle, or a new one.
+    pub(crate) fn upload(&self) -> Result<Upload, StoreError> {
+        let idle = self.uploads.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.map_or_else(
+            || {
+                let protocol = Nfs::for_writer(&self.identity.credential(), self.sizes());
+                let settings = self.settings(1, Addresses::First);
+                Upload::open(protocol, &settings, self.facts.write_bytes_max)
+            },
+            Ok,
+        )
+    }
+
+    /// Keeps a connection that has nothing more to write.
+    pub(crate) fn keep(&self, upload: Upload) {
+        self.uploads.lock().unwrap_or_else(PoisonError::into_inner).push(upload);
+    }
+
+    /// Forgets the handles of a dataset that was written to.
+    pub(crate) fn forget_handles(&self) {
+        *self.handles.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// Refuses keys outside of what is owned.
+fn covered(owned: &Owned, covers: bool, key: &Key) -> Result<(), StoreError> {
+    let folder = || key.folder().unwrap_or_else(|| owned.folder().clone());
+    if covers { Ok(()) } else { Err(StoreError::NotOwned { folder: folder() }) }
+}
+
+impl Store for NfsStore {
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let Shared { tree, config, facts, mounted, .. } = &*self.shared;
+        let control = tree.control();
+        let source_port = if control.is_privileged() {
+            "privileged"
+        } else {
+            "any: this user may not use ports below 1024, or none was free"
+        };
+        let mut said = vec![
+            ("file_system", "nfs, version 3 in user space".to_owned()),
+            ("server", config.host.clone()),
+            ("server_address", control.address().to_string()),
+            ("server_addresses", mounted.addresses.len().to_string()),
+            ("export", mounted.export.clone()),
+            ("path", config.path.clone()),
+            ("mount_port", mounted.mount_port.to_string()),
+            ("source_port", source_port.to_owned()),
+            ("credentials", self.shared.identity.shown()),
+            ("file_system_id", format!("{:x}", self.shared.file_system)),
+            ("rtmax_bytes", facts.read_bytes_max.to_string()),
+            ("rtpref_bytes", facts.read_bytes_preferred.to_string()),
+            ("wtmax_bytes", facts.write_bytes_max.to_string()),
+            ("dtpref_bytes", facts.listing_bytes.to_string()),
+        ];
+        if mounted.addresses.iter().any(|address| backend_net::is_local(*address)) {
+            said.push(("server_is_local", "true".to_owned()));
+        }
+        if self.shared.file_system == EMULATOR_FSID {
+            said.push(("emulated_by", "feedline".to_owned()));
+        }
+        said
+    }
+
+    fn network_interface(&self) -> Option<String> {
+        self.shared
+            .local_address
+            .and_then(|_| backend_net::interface_to(self.shared.tree.control().address()))
+    }
+
+    fn limits(&self) -> Result<Limits, StoreError> {
+        // There is no page cache to go around.
+        Ok(Limits { direct_align_bytes: None, page_cache: false })
+    }
+
+    fn list(
+        &self,
+        prefix: Option<&Key>,
+        each: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        listing::list(&self.shared.tree, &|path| self.shared.shown(path), prefix, each)
+    }
+
+    fn folders(&self) -> Result<Vec<Key>, StoreError> {
+        listing::folders(&self.shared.tree, &|path| self.shared.shown(path))
+    }
+
+    fn stat(&self, key: &Key) -> Result<Option<Entry>, StoreError> {
+        let found =
+            self.look(key).map_err(|failure| failure.object("look at", self.shared.shown(key.as_str())))?;
+        Ok(found.map(|(_, attributes)| listing::entry(key.clone(), &attributes)))
+    }
+
+    fn read_at(&self, key: &Key, offset: u64, buf: &mut [u8]) -> Result<usize, StoreError> {
+        let read = self.read_once(key, offset, buf);
+        read.map_err(|failure| failure.object("read", self.shared.shown(key.as_str())))
+    }
+
+    fn create_folder(&self, folder: &Key, marker: &Marker) -> Result<Owned, StoreError> {
+        write::create_folder(&self.shared, folder, marker)?;
+        Owned::claim(self, folder)
+    }
+
+    fn read_marker(&self, key: &Key) -> Result<Option<Marker>, StoreError> {
+        let mut text = vec![0; MARKER_BYTES_MAX];
+        match self.read_once(key, 0, &mut text) {
+            Ok(bytes) => Ok(serde_json::from_slice(&text[..bytes]).ok()),
+            // A link or a folder of that name is no marker.
+            Err(failure) if failure.is(Status::NOENT) => Ok(None),
+            Err(failure) => Err(failure.object("read", self.shared.shown(key.as_str()))),
+        }
+    }
+
+    fn create(&self, owned: &Owned, key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError> {
+        covered(owned, owned.covers(key), key)?;
+        Ok(Box::new(NfsWriter::create(&self.shared, key.as_str())?))
+    }
+
+    fn remove(&self, owned: &Owned, key: &Key) -> Result<(), StoreError> {
+        covered(owned, owned.covers(key), key)?;
+        write::remove(&self.shared, key)
+    }
+
+    fn remove_empty_folder(&self, owned: &Owned, key: &Key) -> Result<bool, StoreError> {
+        covered(owned, owned.covers(key) || owned.folder() == key, key)?;
+        write::remove_empty_folder(&self.shared, key)
+    }
+
+    fn cache(&self, _action: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {
+        Ok(Residency::user_space(objects))
+    }
+
+    fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
+        if spec.cache != Cache::Bypass {
+            return Err(StoreError::Unavailable {
+                what: format!("{ENGINE} with `load.cache = \"{}\"`", spec.cache.name()),
+                reason: "NFS in user space has no page cache".to_owned(),
+                hint: "set `load.cache = \"bypass\"` for this target".to_owned(),
+            });
+        }
+        let handles = self.handles(spec)?;
+        let sizes = self.shared.sizes();
+        let sizes = Sizes { read_bytes: sizes.read_bytes.min(spec.block_bytes.max(1)), ..sizes };
+        let granted = vec![
+            ("read_bytes_max", sizes.read_bytes.to_string()),
+            ("handles_bytes", handles.memory_bytes().to_string()),
+        ];
+        let short_reads = Arc::new(AtomicU64::new(0));
+        let asking = Asking {
+            operation: spec.operation,
+            handles,
+            block_bytes: spec.block_bytes,
+            short_reads: Arc::clone(&short_reads),
+        };
+        let protocol = Nfs::for_queue(&self.shared.identity.credential(), sizes, asking);
+        let settings = self.shared.settings(spec.connections.max(1), self.shared.config.addresses);
+        let queue = backend_net::open(protocol, &settings, spec)?;
+        Ok(Box::new(NfsQueue { queue, short_reads, granted }))
+    }
+
+    fn free_bytes(&self) -> Result<Option<u64>, StoreError> {
+        let free = self.shared.tree.control().free_bytes(self.shared.tree.export());
+        match free {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(failure) if failure.is_unsupported() => Ok(None),
+            Err(failure) => Err(failure.object("ask for free bytes of", self.shared.shown(""))),
+        }
+    }
+}
