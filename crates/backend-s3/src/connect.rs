@@ -1,0 +1,178 @@
+//! Whether an endpoint can be reached at all: a name, an address, a connection, a certificate, in this order, so that
+//! an error names the step that failed.
+
+use std::io;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use backend::StoreError;
+use backend_net::Tls;
+use plan::Addresses;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{CertificateError, ClientConfig, ClientConnection, RootCertStore};
+
+use crate::endpoint::Endpoint;
+
+/// Patience for a connection.
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Certificates to trust beside those of the system.
+pub(crate) fn read_ca(path: &Path) -> Result<Vec<u8>, StoreError> {
+    let refuse = |reason: String| StoreError::Unavailable {
+        what: format!("ca = \"{}\"", path.display()),
+        reason,
+        hint: "name a file with certificates in PEM (-----BEGIN CERTIFICATE-----)".to_owned(),
+    };
+    let text = std::fs::read(path).map_err(|error| refuse(error.to_string()))?;
+    let certificates = CertificateDer::pem_slice_iter(&text).flatten().count();
+    if certificates == 0 { Err(refuse("it holds no certificate".to_owned())) } else { Ok(text) }
+}
+
+/// Encryption towards an endpoint; `None` where it is asked for by `http://`.
+pub(crate) fn tls(endpoint: &Endpoint, ca: Option<&[u8]>) -> Result<Option<Tls>, StoreError> {
+    if !endpoint.https {
+        return Ok(None);
+    }
+    let refuse = |reason: String| StoreError::Unavailable {
+        what: endpoint.shown(),
+        reason,
+        hint: "install the system's certificates (package `ca-certificates`), or name one by ca = \"FILE\""
+            .to_owned(),
+    };
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if let Some(ca) = ca {
+        roots.add_parsable_certificates(CertificateDer::pem_slice_iter(ca).flatten());
+    }
+    if roots.is_empty() {
+        return Err(refuse("no certificate to trust was found".to_owned()));
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| refuse(error.to_string()))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    let name = ServerName::try_from(endpoint.host.clone()).map_err(|error| refuse(error.to_string()))?;
+    Ok(Some(Tls { config: Arc::new(config), name }))
+}
+
+/// The addresses that connections go to; each was connected to once.
+pub(crate) fn reach(
+    endpoint: &Endpoint,
+    addresses: Addresses,
+    tls: Option<&Tls>,
+) -> Result<Vec<SocketAddr>, StoreError> {
+    let found = (endpoint.host.as_str(), endpoint.port).to_socket_addrs();
+    let mut found: Vec<SocketAddr> = found.map_err(|error| no_address(endpoint, &error))?.collect();
+    found.dedup();
+    let mut reached = Vec::new();
+    let mut failed = None;
+    for address in found {
+        match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
+            Ok(socket) => {
+                if let (Some(tls), true) = (tls, reached.is_empty()) {
+                    shake_hands(endpoint, socket, tls)?;
+                }
+                reached.push(address);
+                if addresses == Addresses::First {
+                    break;
+                }
+            }
+            Err(error) => failed = Some((address, error)),
+        }
+    }
+    match failed {
+        _ if !reached.is_empty() => Ok(reached),
+        Some((address, error)) => Err(no_connection(endpoint, address, &error)),
+        None => Err(no_address(endpoint, &io::Error::other("it has none"))),
+    }
+}
+
+fn no_address(endpoint: &Endpoint, error: &io::Error) -> StoreError {
+    let bucket = if endpoint.path_style {
+        "check the endpoint and the name servers of this machine"
+    } else {
+        "check bucket, region and endpoint; where buckets have no names of their own, write style = \"path\""
+    };
+    unavailable(endpoint, format!("the name {} has no address: {error}", endpoint.host), bucket)
+}
+
+fn no_connection(endpoint: &Endpoint, address: SocketAddr, error: &io::Error) -> StoreError {
+    let (reason, hint) = match error.kind() {
+        io::ErrorKind::ConnectionRefused => {
+            (format!("{address} refuses connections"), "is the service running, and is this its port?")
+        }
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => (
+            format!("{address} does not answer within {} s", CONNECT_TIMEOUT.as_secs()),
+            "a firewall drops what it is sent, or the address is wrong",
+        ),
+        _ => (format!("{address} cannot be connected to: {error}"), "check the address and the route to it"),
+    };
+    unavailable(endpoint, reason, hint)
+}
+
+fn unavailable(endpoint: &Endpoint, reason: String, hint: &str) -> StoreError {
+    let names = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"];
+    let proxy = names.iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+    let hint = match proxy {
+        // The value may hold a password.
+        Some(name) => format!("{hint}; {name} is set, but storage is never measured through a proxy"),
+        None => hint.to_owned(),
+    };
+    StoreError::Unavailable { what: endpoint.shown(), reason, hint }
+}
+
+fn shake_hands(endpoint: &Endpoint, mut socket: TcpStream, tls: &Tls) -> Result<(), StoreError> {
+    let failed = |error: io::Error| no_trust(endpoint, &error);
+    socket.set_read_timeout(Some(CONNECT_TIMEOUT)).map_err(failed)?;
+    socket.set_write_timeout(Some(CONNECT_TIMEOUT)).map_err(failed)?;
+    let connection = ClientConnection::new(Arc::clone(&tls.config), tls.name.clone());
+    let mut connection = connection.map_err(|error| no_trust(endpoint, &io::Error::other(error)))?;
+    while connection.is_handshaking() {
+        connection.complete_io(&mut socket).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn no_trust(endpoint: &Endpoint, error: &io::Error) -> StoreError {
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
+    let host = &endpoint.host;
+    let (reason, hint) = match cause {
+        Some(rustls::Error::InvalidCertificate(
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+        )) => (
+            format!("its certificate is for another name than {host}"),
+            "write the endpoint as the certificate has it; where a bucket's name makes the difference, write \
+             style = \"path\"",
+        ),
+        // A signature that does not fit is that of another authority of the same name.
+        Some(rustls::Error::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::BadSignature,
+        )) => (
+            "its certificate is of an authority that this machine does not trust".to_owned(),
+            "name the authority's certificate by ca = \"FILE\"",
+        ),
+        Some(rustls::Error::InvalidCertificate(cause)) => (
+            format!("its certificate is not valid: {cause}"),
+            "check the certificate and this machine's clock",
+        ),
+        Some(rustls::Error::InvalidMessage(_)) => {
+            ("it does not speak TLS".to_owned(), "write the endpoint with http://, or another port")
+        }
+        Some(cause) => (format!("no encrypted connection: {cause}"), "check the service's TLS settings"),
+        None if matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) => (
+            format!("it does not answer the TLS handshake within {} s", CONNECT_TIMEOUT.as_secs()),
+            "does this port speak TLS? If not, write the endpoint with http://",
+        ),
+        None => (
+            format!("the connection ended during the TLS handshake: {error}"),
+            "does this port speak TLS? If not, write the endpoint with http://",
+        ),
+    };
+    unavailable(endpoint, reason, hint)
+}

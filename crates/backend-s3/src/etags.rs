@@ -1,0 +1,41 @@
+//! Which version of each object was seen.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::names::fnv;
+
+/// A hash of the ETag of each object, as first seen: an object that is replaced while it is measured is found out.
+#[derive(Debug)]
+pub(crate) struct Etags(Vec<AtomicU64>);
+
+impl Etags {
+    pub(crate) fn new(objects: u32) -> Self {
+        Self((0..objects).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// Whether an object has the ETag that it had at first. Without one nothing can be told.
+    pub(crate) fn agrees(&self, object: u32, etag: Option<&[u8]>) -> bool {
+        let (Some(seen), Some(etag)) = (self.0.get(object as usize), etag) else {
+            return true;
+        };
+        // 0 stands for nothing seen.
+        let hash = fnv(etag).max(1);
+        match seen.compare_exchange(0, hash, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => true,
+            Err(first) => first == hash,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_etag_of_an_object_is_the_one_it_keeps() {
+        let etags = Etags::new(2);
+        assert!(etags.agrees(0, None) && etags.agrees(0, Some(b"\"a\"")) && etags.agrees(0, Some(b"\"a\"")));
+        assert!(!etags.agrees(0, Some(b"\"b\"")) && etags.agrees(1, Some(b"\"b\"")));
+        assert!(etags.agrees(7, Some(b"\"b\"")), "an object of another table");
+    }
+}

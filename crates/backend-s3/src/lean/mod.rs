@@ -1,0 +1,444 @@
+//! The engine `lean`: HTTP/1.1 without a client library, over [`backend_net`].
+//!
+//! A request is some 400 bytes put together in a few buffers; a reply's head is read by `httparse`, and its body goes
+//! from the socket into the operation's buffer.
+
+mod framing;
+mod reply;
+mod request;
+mod scan;
+mod task;
+
+use std::sync::Arc;
+
+use backend::{ErrorKind, Op, OpError};
+use backend_net::{Fate, Frame, Head, Mark, Message, Outcome, Phases, Place, Protocol, Reply, Text};
+use dataset::{Key, Objects};
+use plan::Operation;
+
+use crate::etags::Etags;
+use crate::kind;
+use crate::trail::{self, Trail};
+use framing::Framing;
+pub(crate) use reply::span;
+use reply::{Parsed, ReplyHead};
+pub(crate) use request::Encoder;
+pub(crate) use scan::Scan;
+use task::{Asked, Cut, Task};
+
+/// Ranges of one object that are fetched at once, at most.
+pub(crate) const PARTS_MAX: u64 = 16;
+
+/// A body that nobody wants is read up to this size; beyond it a new connection is cheaper.
+const DRAINED_BYTES_MAX: u64 = 64 << 10;
+
+/// What a queue asks, and of what.
+#[derive(Debug)]
+pub(crate) struct Asking {
+    pub(crate) objects: Arc<Objects>,
+    pub(crate) etags: Arc<Etags>,
+    pub(crate) operation: Operation,
+    pub(crate) block_bytes: u32,
+    pub(crate) part_bytes: Option<u64>,
+    pub(crate) head: bool,
+    /// Prefixes that a folder's entries are spread over.
+    pub(crate) roots: u32,
+}
+
+/// S3 as the shared socket engine drives it; at most `PARTS` requests of one operation at once.
+#[derive(Debug)]
+pub(crate) struct Lean<const PARTS: usize> {
+    asking: Asking,
+    folders: Vec<Option<Key>>,
+    cut: Cut,
+    encoder: Encoder,
+    /// Keys after which a listing is given up.
+    keys_max: u64,
+    failure: Option<String>,
+    /// Scans that have their memory already.
+    spare: Vec<Scan>,
+}
+
+impl<const PARTS: usize> Lean<PARTS> {
+    pub(crate) fn new(asking: Asking, encoder: Encoder) -> Self {
+        let folders = if asking.operation == Operation::List { asking.objects.folders() } else { Vec::new() };
+        let cut = Cut { part_bytes: asking.part_bytes, block_bytes: asking.block_bytes };
+        let keys_max = trail::keys_max(asking.objects.count());
+        Self { asking, folders, cut, encoder, keys_max, failure: None, spare: Vec::new() }
+    }
+
+    fn note(&mut self, text: impl FnOnce() -> String) {
+        if self.failure.is_none() {
+            let text = self.encoder.scrub(&text());
+            self.failure = Some(text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect());
+        }
+    }
+
+    /// A reply that is not read on.
+    fn broken(&mut self, task: &mut Task<PARTS>, error: OpError, reason: &str) -> Head {
+        self.note(|| format!("the reply cannot be used: {reason}"));
+        task.fail(error);
+        Head::Broken(error)
+    }
+
+    /// A success of a HEAD.
+    fn looked(&mut self, task: &mut Task<PARTS>, head: &ReplyHead<'_>) -> Head {
+        let (object, bytes) = match task.op {
+            Op::ReadFile { object, bytes } => (object, bytes),
+            Op::Stat { object } => (object, self.asking.objects.bytes(object)),
+            _ => return self.broken(task, kind::plain(ErrorKind::Protocol), "nobody asked for a size"),
+        };
+        if head.length != Some(bytes) || !self.asking.etags.agrees(object, head.etag) {
+            task.fail(kind::error(412, ""));
+        }
+        nothing(head.bytes)
+    }
+
+    /// A success of a GET without a range.
+    fn whole(&mut self, task: &mut Task<PARTS>, head: &ReplyHead<'_>) -> Head {
+        let Op::ReadFile { object, bytes } = task.op else {
+            return self.broken(task, kind::plain(ErrorKind::Protocol), "nobody asked for a whole object");
+        };
+        let Some(length) = head.length else {
+            return self.broken(
+                task,
+                kind::plain(ErrorKind::Protocol),
+                "it does not say how long the object is",
+            );
+        };
+        if length != bytes || !self.asking.etags.agrees(object, head.etag) {
+            let error = kind::plain(ErrorKind::Changed);
+            if length > DRAINED_BYTES_MAX {
+                return self.broken(task, error, "the object was replaced");
+            }
+            task.fail(error);
+        }
+        let place = Place { at: 0, wrap: self.asking.block_bytes.max(1) as usize };
+        Head::Data { head_bytes: head.bytes, body_bytes: length, place, trailer_bytes: 0 }
+    }
+
+    /// A success of a GET of a range.
+    fn range(&mut self, task: &mut Task<PARTS>, head: &ReplyHead<'_>, (offset, len): (u64, u64)) -> Head {
+        let protocol = kind::plain(ErrorKind::Protocol);
+        let Some(length) = head.length else {
+            return self.broken(task, protocol, "it does not say how long its body is");
+        };
+        let whole = head.status == 200;
+        if whole && (offset != 0 || length != len) {
+            return self.broken(task, protocol, "the endpoint ignores Range");
+        }
+        let span = head.range.filter(|_| !whole);
+        let fits = span.is_some_and(|span| {
+            span.first == offset && span.last - span.first == length.wrapping_sub(1) && length <= len
+        });
+        if !whole && !fits {
+            return self.broken(task, protocol, "its Content-Range is not what was asked");
+        }
+        let (object, place) = match task.op {
+            Op::ReadFile { object, bytes } => {
+                if length != len || span.is_some_and(|span| span.total.is_some_and(|total| total != bytes)) {
+                    task.fail(kind::plain(ErrorKind::Changed));
+                }
+                (object, self.cut.place(offset, bytes))
+            }
+            Op::Read { object, .. } => {
+                if length != len {
+                    task.fail(kind::plain(ErrorKind::Eof));
+                }
+                (object, Place { at: 0, wrap: (len as usize).max(1) })
+            }
+            _ => return self.broken(task, protocol, "nobody asked for bytes"),
+        };
+        if !self.asking.etags.agrees(object, head.etag) {
+            task.fail(kind::plain(ErrorKind::Changed));
+        }
+        Head::Data { head_bytes: head.bytes, body_bytes: length, place, trailer_bytes: 0 }
+    }
+
+    /// A reply whose body is text: a page of a listing, or an error.
+    fn textual(&mut self, task: &mut Task<PARTS>, part: u32, head: &ReplyHead<'_>) -> Head {
+        let failed = head.status != 200;
+        if let (true, Some(region)) = (failed, head.region) {
+            self.note(|| format!("{} (the bucket is in the region {region})", head.status));
+        }
+        let framing = match head.length {
+            _ if head.chunked => Framing::ChunkLength,
+            Some(length) if length > 0 => Framing::Length(length),
+            Some(_) => {
+                self.ended_without_text(task, head.status);
+                return nothing(head.bytes);
+            }
+            None => {
+                let error = kind::error(head.status, "");
+                return self.broken(task, error, &format!("status {}, and its text has no end", head.status));
+            }
+        };
+        task.parts[part as usize].framing = framing;
+        task.parts[part as usize].text = true;
+        if task.scanning.is_none() {
+            task.scanning = Some(part);
+            let scan = task.scan.get_or_insert_with(|| Box::new(self.spare.pop().unwrap_or_default()));
+            scan.next_page();
+            scan.forget_token();
+        }
+        Head::Text { head_bytes: head.bytes }
+    }
+
+    fn ended_without_text(&mut self, task: &mut Task<PARTS>, status: u16) {
+        let error = kind::error(status, "");
+        self.note(|| format!("status {status} without a text"));
+        task.fail(error);
+    }
+
+    /// The text of an error has ended.
+    fn error_text(&mut self, task: &mut Task<PARTS>, part: u32, status: u16) {
+        let scanned = task.scanning == Some(part);
+        let scan = task.scan.as_deref().filter(|_| scanned);
+        let code = scan.map_or("", Scan::code);
+        let mut error = kind::error(status, code);
+        if error.kind == ErrorKind::Eof && matches!(task.op, Op::ReadFile { .. }) {
+            error.kind = ErrorKind::Changed;
+        }
+        let text = || match (code, scan.map(Scan::message)) {
+            ("", _) => format!("status {status}; its text is not an answer of S3"),
+            (code, Some(message)) if !message.is_empty() => format!("{status} {code}: {message}"),
+            (code, _) => format!("{status} {code}"),
+        };
+        self.note(text);
+        task.fail(error);
+    }
+
+    /// A page of a listing has ended.
+    fn page(&mut self, task: &mut Task<PARTS>) {
+        let Some(scan) = task.scan.as_deref().filter(|scan| scan.is_listing()) else {
+            self.note(|| "the endpoint does not answer with a listing: it is not S3".to_owned());
+            task.fail(kind::plain(ErrorKind::Protocol));
+            return;
+        };
+        match scan.goes_on_at() {
+            Ok(Some(token)) if scan.entries() <= self.keys_max && task.trail.goes_on(&token) => {
+                task.token = Some(token);
+            }
+            Ok(Some(_)) => {
+                self.note(|| "a listing does not come to an end".to_owned());
+                task.fail(kind::plain(ErrorKind::Protocol));
+            }
+            Ok(None) => {
+                (task.token, task.trail) = (None, Trail::default());
+                task.root += 1;
+            }
+            Err(()) => {
+                self.note(|| {
+                    "a page of a listing should be followed by another and does not say where".to_owned()
+                });
+                task.fail(kind::plain(ErrorKind::Protocol));
+            }
+        }
+    }
+
+    /// What a task comes to when a message of it has ended.
+    fn outcome(&mut self, task: &mut Task<PARTS>) -> Outcome {
+        if task.under_way > 0 {
+            return Outcome::Goes;
+        }
+        if let Some(error) = task.failed {
+            self.reclaim(task);
+            return Outcome::Ended(Err(error));
+        }
+        let result = match task.op {
+            Op::List { .. } if task.root < self.asking.roots => return Outcome::Goes,
+            Op::List { .. } => match task.scan.as_deref().map_or(0, Scan::entries) {
+                // There are no folders in S3: one without entries is one that is not there.
+                0 => Err(kind::error(404, "")),
+                entries => Ok(entries),
+            },
+            Op::ReadFile { bytes, .. } if task.is_answered(bytes) => Ok(bytes),
+            Op::ReadFile { .. } => return Outcome::Goes,
+            Op::Read { len, .. } => Ok(u64::from(len)),
+            Op::Stat { .. } | Op::GetAttr { .. } => Ok(0),
+        };
+        self.reclaim(task);
+        Outcome::Ended(result)
+    }
+
+    fn reclaim(&mut self, task: &mut Task<PARTS>) {
+        if let Some(mut scan) = task.scan.take() {
+            scan.reset();
+            self.spare.push(*scan);
+        }
+    }
+}
+
+/// A reply without a body.
+fn nothing(head_bytes: usize) -> Head {
+    Head::Data { head_bytes, body_bytes: 0, place: Place { at: 0, wrap: 1 }, trailer_bytes: 0 }
+}
+
+impl<const PARTS: usize> Protocol for Lean<PARTS> {
+    type Task = Task<PARTS>;
+
+    fn name(&self) -> &'static str {
+        "lean"
+    }
+
+    fn pipelines(&self) -> bool {
+        false
+    }
+
+    fn parts_max(&self) -> u32 {
+        PARTS as u32
+    }
+
+    fn phases(&self) -> Phases {
+        if self.asking.operation.reads_bytes() {
+            Phases {
+                names: &["send_ns", "headers_ns", "first_byte_ns", "body_ns"],
+                marks: &[Mark::Sent, Mark::Head, Mark::FirstByte],
+            }
+        } else {
+            Phases { names: &[], marks: &[] }
+        }
+    }
+
+    fn task(&mut self, op: Op) -> Result<Self::Task, OpError> {
+        let operation = match op {
+            Op::Read { .. } => Operation::Read,
+            Op::ReadFile { .. } => Operation::ReadFile,
+            Op::Stat { .. } => Operation::Stat,
+            Op::List { .. } => Operation::List,
+            Op::GetAttr { .. } => Operation::GetAttr,
+        };
+        if operation != self.asking.operation {
+            return Err(OpError::from_errno(libc::EINVAL));
+        }
+        let known = match op {
+            Op::List { folder } => (folder as usize) < self.folders.len(),
+            Op::Read { object, .. }
+            | Op::ReadFile { object, .. }
+            | Op::Stat { object }
+            | Op::GetAttr { object } => object < self.asking.objects.count(),
+        };
+        if !known {
+            return Err(kind::plain(ErrorKind::NotFound));
+        }
+        Ok(Task::new(op, self.asking.head && operation == Operation::ReadFile))
+    }
+
+    fn next(&mut self, task: &mut Self::Task, _id: u32, out: &mut Vec<u8>) -> Option<Message> {
+        let (part, asked) = task.next(self.cut)?;
+        match (task.op, asked) {
+            (Op::List { folder }, _) => {
+                let folder = self.folders[folder as usize].as_ref();
+                self.encoder.list(folder, task.root, task.token.as_deref(), out);
+            }
+            (Op::Stat { object } | Op::GetAttr { object }, _)
+            | (Op::ReadFile { object, .. }, Asked::Head) => {
+                self.encoder.head(object, out);
+            }
+            (Op::Read { object, .. } | Op::ReadFile { object, .. }, Asked::Range { offset, len }) => {
+                self.encoder.get(object, Some((offset, len)), out);
+            }
+            (Op::Read { object, .. } | Op::ReadFile { object, .. }, _) => self.encoder.get(object, None, out),
+        }
+        Some(Message::plain(part))
+    }
+
+    fn frame(&mut self, bytes: &[u8]) -> Frame {
+        // Enough to tell HTTP from what other services greet with.
+        const BEGINS: &[u8] = b"HTTP/1.";
+        let known = bytes.len().min(BEGINS.len());
+        if bytes[..known] != BEGINS[..known] {
+            self.note(|| "the endpoint does not speak HTTP/1.1".to_owned());
+            return Frame::Broken(kind::plain(ErrorKind::Protocol));
+        }
+        if known < BEGINS.len() { Frame::Need(BEGINS.len()) } else { Frame::Reply { id: None } }
+    }
+
+    fn head(&mut self, task: &mut Self::Task, part: u32, bytes: &[u8]) -> Head {
+        let head = match reply::parse(bytes) {
+            Parsed::Need(bytes) => return Head::Need(bytes),
+            Parsed::Broken(reason) => return self.broken(task, kind::plain(ErrorKind::Protocol), reason),
+            Parsed::Head(head) => head,
+        };
+        let state = &mut task.parts[part as usize];
+        (state.status, state.close) = (head.status, head.close);
+        let asked = state.asked;
+        match (asked, head.status) {
+            // RFC 9110, section 9.3.2: whatever the fields of a reply to HEAD say, no body follows.
+            (Asked::Head, 200) => self.looked(task, &head),
+            (Asked::Head, status) => {
+                self.ended_without_text(task, status);
+                nothing(head.bytes)
+            }
+            // Without a length a body of data ends nowhere that can be trusted.
+            (Asked::Whole | Asked::Range { .. }, 200 | 206) if head.chunked => {
+                self.broken(task, kind::plain(ErrorKind::Protocol), "its data come in chunks")
+            }
+            (Asked::Whole, 200) => self.whole(task, &head),
+            (Asked::Whole, 206) => {
+                self.broken(task, kind::plain(ErrorKind::Protocol), "a part came where all was asked")
+            }
+            (Asked::Range { offset, len }, 200 | 206) => self.range(task, &head, (offset, len)),
+            (Asked::Nothing, _) => {
+                self.broken(task, kind::plain(ErrorKind::Protocol), "nobody asked for anything")
+            }
+            (_, 204 | 304) => {
+                self.ended_without_text(task, head.status);
+                nothing(head.bytes)
+            }
+            _ => self.textual(task, part, &head),
+        }
+    }
+
+    fn text(&mut self, task: &mut Self::Task, part: u32, bytes: &[u8]) -> Text {
+        let wanted = task.scanning == Some(part);
+        let mut framing = task.parts[part as usize].framing;
+        let mut scan = task.scan.take();
+        let used = framing.take(bytes, |text| {
+            if let (true, Some(scan)) = (wanted, scan.as_deref_mut()) {
+                scan.push(text);
+            }
+        });
+        task.scan = scan;
+        task.parts[part as usize].framing = framing;
+        match used {
+            Ok(used) if framing == Framing::Ended => Text::Ended { used },
+            Ok(used) => Text::More { used },
+            Err(framing::Malformed) => {
+                self.note(|| "the chunks of a reply make no sense".to_owned());
+                let error = kind::plain(ErrorKind::Protocol);
+                task.fail(error);
+                Text::Broken(error)
+            }
+        }
+    }
+
+    fn ended(&mut self, task: &mut Self::Task, part: u32) -> Reply {
+        let state = task.parts[part as usize];
+        let fate = if state.close { Fate::Close } else { Fate::Keep };
+        if task.failed.is_none() {
+            match (state.asked, state.status) {
+                (Asked::Page, 200) => self.page(task),
+                (_, status) if state.text => self.error_text(task, part, status),
+                _ => {}
+            }
+        }
+        task.free(part);
+        Reply { outcome: self.outcome(task), fate }
+    }
+
+    fn lost(&mut self, task: &mut Self::Task, part: u32, error: OpError) -> Outcome {
+        task.fail(error);
+        task.free(part);
+        self.outcome(task)
+    }
+
+    fn first_failure(&self) -> Option<String> {
+        self.failure.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub(crate) mod wire;

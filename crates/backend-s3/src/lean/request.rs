@@ -1,0 +1,175 @@
+//! Requests, written by hand: GET, HEAD and a page of a listing, signed.
+
+use std::sync::Arc;
+
+use aws_credential_types::Credentials;
+use backend::Clock;
+use dataset::{Key, Objects};
+
+use crate::credentials::Cell;
+use crate::encode::{push_number, push_path, push_query};
+use crate::endpoint::Endpoint;
+use crate::names::Names;
+use crate::sign::{Signed, Signer, UNSIGNED};
+use crate::wall::Wall;
+
+/// Writes requests. Nothing is allocated for one once its buffers have grown.
+#[derive(Debug)]
+pub(crate) struct Encoder {
+    authority: String,
+    /// What every path begins with, encoded.
+    base: Vec<u8>,
+    names: Names,
+    objects: Arc<Objects>,
+    signing: Option<Signing>,
+    wall: Wall,
+    name: String,
+    key: String,
+    path: Vec<u8>,
+    query: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Signing {
+    cell: Arc<Cell>,
+    generation: u64,
+    credentials: Credentials,
+    signer: Signer,
+    region: String,
+}
+
+impl Signing {
+    fn new(cell: Arc<Cell>, region: &str) -> Self {
+        let generation = cell.generation();
+        let credentials = cell.current();
+        let signer = Signer::new(credentials.access_key_id(), credentials.secret_access_key(), region);
+        Self { cell, generation, credentials, signer, region: region.to_owned() }
+    }
+
+    /// Takes over credentials that were renewed.
+    fn refresh(&mut self) {
+        if self.cell.generation() != self.generation {
+            *self = Self::new(Arc::clone(&self.cell), &self.region);
+        }
+    }
+}
+
+impl Encoder {
+    pub(crate) fn new(
+        endpoint: &Endpoint,
+        names: &Names,
+        objects: &Arc<Objects>,
+        cell: Option<&Arc<Cell>>,
+        clock: &Clock,
+    ) -> Self {
+        let mut base = Vec::new();
+        push_path(&endpoint.base, &mut base);
+        Self {
+            authority: endpoint.authority.clone(),
+            base,
+            names: names.clone(),
+            objects: Arc::clone(objects),
+            signing: cell.map(|cell| Signing::new(Arc::clone(cell), &endpoint.region)),
+            wall: Wall::new(clock),
+            name: String::with_capacity(1024),
+            key: String::with_capacity(1024),
+            path: Vec::with_capacity(1024),
+            query: Vec::with_capacity(1024),
+        }
+    }
+
+    /// Appends a GET of an object, or of `len` bytes at `offset` of it.
+    pub(crate) fn get(&mut self, object: u32, range: Option<(u64, u64)>, out: &mut Vec<u8>) {
+        self.object_path(object);
+        self.request("GET", range, out);
+    }
+
+    /// Appends a HEAD of an object.
+    pub(crate) fn head(&mut self, object: u32, out: &mut Vec<u8>) {
+        self.object_path(object);
+        self.request("HEAD", None, out);
+    }
+
+    /// Appends a request for a page of a folder's entries under the `root`th prefix, from `token` on.
+    pub(crate) fn list(&mut self, folder: Option<&Key>, root: u32, token: Option<&str>, out: &mut Vec<u8>) {
+        self.path.clear();
+        self.path.extend_from_slice(&self.base);
+        self.key.clear();
+        self.key.push_str(&self.names.root(root));
+        if let Some(folder) = folder {
+            self.key.push_str(folder.as_str());
+            self.key.push('/');
+        }
+        // In the order of the names, as the signature wants them.
+        self.query.clear();
+        if let Some(token) = token {
+            self.query.extend_from_slice(b"continuation-token=");
+            push_query(token, &mut self.query);
+            self.query.push(b'&');
+        }
+        self.query.extend_from_slice(b"delimiter=%2F&list-type=2&prefix=");
+        push_query(&self.key, &mut self.query);
+        self.request("GET", None, out);
+    }
+
+    /// Takes secrets out of a text of the service's.
+    pub(crate) fn scrub(&self, text: &str) -> String {
+        self.signing.as_ref().map_or_else(|| text.to_owned(), |signing| signing.cell.scrub(text))
+    }
+
+    fn object_path(&mut self, object: u32) {
+        self.name.clear();
+        self.objects.write_key(object, &mut self.name);
+        self.key.clear();
+        self.names.write(&self.name, &mut self.key);
+        self.path.clear();
+        self.path.extend_from_slice(&self.base);
+        push_path(&self.key, &mut self.path);
+        self.query.clear();
+    }
+
+    fn request(&mut self, method: &'static str, range: Option<(u64, u64)>, out: &mut Vec<u8>) {
+        out.extend_from_slice(method.as_bytes());
+        out.push(b' ');
+        out.extend_from_slice(&self.path);
+        if !self.query.is_empty() {
+            out.push(b'?');
+            out.extend_from_slice(&self.query);
+        }
+        out.extend_from_slice(b" HTTP/1.1\r\nHost: ");
+        out.extend_from_slice(self.authority.as_bytes());
+        out.extend_from_slice(b"\r\nUser-Agent: feedline\r\nAccept: */*\r\n");
+        if let Some((offset, len)) = range {
+            out.extend_from_slice(b"Range: bytes=");
+            push_number(offset, out);
+            out.push(b'-');
+            push_number(offset + len.saturating_sub(1), out);
+            out.extend_from_slice(b"\r\n");
+        }
+        if let Some(signing) = &mut self.signing {
+            signing.refresh();
+            let stamp = self.wall.stamp();
+            let date = std::str::from_utf8(&stamp).unwrap_or_default();
+            let token = signing.credentials.session_token();
+            let headers = [
+                ("host", &*self.authority),
+                ("x-amz-content-sha256", UNSIGNED),
+                ("x-amz-date", date),
+                ("x-amz-security-token", token.unwrap_or_default()),
+            ];
+            let signed = if token.is_some() { &headers[..] } else { &headers[..3] };
+            for (name, value) in &signed[1..] {
+                out.extend_from_slice(name.as_bytes());
+                out.extend_from_slice(b": ");
+                out.extend_from_slice(value.as_bytes());
+                out.extend_from_slice(b"\r\n");
+            }
+            out.extend_from_slice(b"Authorization: ");
+            let (path, query) = (&self.path, &self.query);
+            let request = Signed { method, path, query, headers: signed, body: UNSIGNED };
+            signing.signer.push(&request, &stamp, out);
+            out.extend_from_slice(b"\r\n");
+        }
+        out.extend_from_slice(b"\r\n");
+    }
+}

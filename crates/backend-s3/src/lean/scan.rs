@@ -1,0 +1,312 @@
+//! Looks for a few elements in an XML text that comes in pieces; builds no tree.
+//!
+//! A listing has thousands of keys and only their number is wanted; an error has a code and a message. What else an
+//! error holds (the key id, the text that was signed) is passed over and never kept.
+
+/// Longest name of an element that is looked for.
+const NAME_BYTES_MAX: usize = 32;
+/// Longest code of an error.
+const CODE_BYTES_MAX: usize = 64;
+/// Longest message that is kept.
+const MESSAGE_BYTES_MAX: usize = 300;
+/// Longest token that says where a listing goes on: a key of 1024 bytes in base64, or escaped.
+const TOKEN_BYTES_MAX: usize = 8192;
+
+/// What was found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Scan {
+    state: State,
+    name: Vec<u8>,
+    /// Name of the outermost element.
+    root: Vec<u8>,
+    closed: bool,
+    entries: u64,
+    truncated: Vec<u8>,
+    token: Vec<u8>,
+    code: Vec<u8>,
+    message: Vec<u8>,
+    region: Vec<u8>,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    #[default]
+    Text,
+    /// The text of an element that is wanted.
+    Wanted(Wanted),
+    /// Between `<` and the end of the name.
+    Name,
+    /// Behind the name, up to `>`.
+    Attributes,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Truncated,
+    Token,
+    Code,
+    Message,
+    Region,
+}
+
+impl Scan {
+    /// Forgets everything but the memory that it has.
+    pub(crate) fn reset(&mut self) {
+        self.entries = 0;
+        self.token.clear();
+        self.next_page();
+    }
+
+    /// Before another page of the same listing; its entries and token stay.
+    pub(crate) fn next_page(&mut self) {
+        self.state = State::Text;
+        self.closed = false;
+        let (name, root, truncated) = (&mut self.name, &mut self.root, &mut self.truncated);
+        for text in [name, root, truncated, &mut self.code, &mut self.message, &mut self.region] {
+            text.clear();
+        }
+    }
+
+    /// Takes the next piece of the text, cut anywhere.
+    pub(crate) fn push(&mut self, mut bytes: &[u8]) {
+        while let Some(first) = bytes.first() {
+            match self.state {
+                State::Text => match bytes.iter().position(|byte| *byte == b'<') {
+                    Some(at) => {
+                        self.open_name();
+                        bytes = &bytes[at + 1..];
+                    }
+                    None => return,
+                },
+                State::Wanted(wanted) => {
+                    if *first == b'<' {
+                        self.open_name();
+                    } else {
+                        self.keep(wanted, *first);
+                    }
+                    bytes = &bytes[1..];
+                }
+                State::Name => {
+                    match first {
+                        b'>' => self.element(),
+                        b' ' | b'\t' | b'\r' | b'\n' => self.state = State::Attributes,
+                        _ if self.name.len() < NAME_BYTES_MAX => self.name.push(*first),
+                        _ => {}
+                    }
+                    bytes = &bytes[1..];
+                }
+                State::Attributes => match bytes.iter().position(|byte| *byte == b'>') {
+                    Some(at) => {
+                        self.element();
+                        bytes = &bytes[at + 1..];
+                    }
+                    None => return,
+                },
+            }
+        }
+    }
+
+    fn open_name(&mut self) {
+        self.name.clear();
+        self.state = State::Name;
+    }
+
+    /// A tag has ended.
+    fn element(&mut self) {
+        self.state = State::Text;
+        if let Some(name) = self.name.strip_prefix(b"/") {
+            self.closed |= !self.root.is_empty() && name == self.root;
+            return;
+        }
+        if self.name.starts_with(b"?") || self.name.starts_with(b"!") {
+            return;
+        }
+        if self.root.is_empty() {
+            self.root.extend_from_slice(&self.name);
+        }
+        match &self.name[..] {
+            b"Key" | b"CommonPrefixes" => self.entries += 1,
+            b"IsTruncated" => self.want(Wanted::Truncated),
+            b"NextContinuationToken" => self.want(Wanted::Token),
+            b"Code" => self.want(Wanted::Code),
+            b"Message" => self.want(Wanted::Message),
+            b"Region" => self.want(Wanted::Region),
+            _ => {}
+        }
+    }
+
+    fn want(&mut self, wanted: Wanted) {
+        self.kept(wanted).0.clear();
+        self.state = State::Wanted(wanted);
+    }
+
+    fn keep(&mut self, wanted: Wanted, byte: u8) {
+        let (text, bytes_max) = self.kept(wanted);
+        if text.len() < bytes_max {
+            text.push(byte);
+        }
+    }
+
+    fn kept(&mut self, wanted: Wanted) -> (&mut Vec<u8>, usize) {
+        match wanted {
+            Wanted::Truncated => (&mut self.truncated, 8),
+            Wanted::Token => (&mut self.token, TOKEN_BYTES_MAX),
+            Wanted::Code => (&mut self.code, CODE_BYTES_MAX),
+            Wanted::Message => (&mut self.message, MESSAGE_BYTES_MAX),
+            Wanted::Region => (&mut self.region, CODE_BYTES_MAX),
+        }
+    }
+
+    /// Whether the text was a listing, to its end.
+    pub(crate) fn is_listing(&self) -> bool {
+        self.root == b"ListBucketResult" && self.closed
+    }
+
+    /// Keys and common prefixes, of all pages.
+    pub(crate) fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// Where the listing goes on; `None` when it has ended, and an error when it should go on and does not say where.
+    pub(crate) fn goes_on_at(&self) -> Result<Option<String>, ()> {
+        if self.truncated != b"true" {
+            return Ok(None);
+        }
+        let token = unescape(&self.token);
+        if token.is_empty() || self.token.len() == TOKEN_BYTES_MAX { Err(()) } else { Ok(Some(token)) }
+    }
+
+    /// Before the token of the next page is read.
+    pub(crate) fn forget_token(&mut self) {
+        self.token.clear();
+    }
+
+    /// The code of an error; empty when the text had none.
+    pub(crate) fn code(&self) -> &str {
+        std::str::from_utf8(&self.code).unwrap_or_default()
+    }
+
+    /// The region that a bucket is in, where an error names it.
+    pub(crate) fn region(&self) -> &str {
+        std::str::from_utf8(&self.region).unwrap_or_default()
+    }
+
+    /// The message of an error.
+    pub(crate) fn message(&self) -> String {
+        unescape(&self.message)
+    }
+}
+
+/// Replaces entities; what is none stays.
+fn unescape(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let mut out = String::with_capacity(text.len());
+    let mut rest = &*text;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let entity = rest.find(';').and_then(|end| Some((end, character(&rest[1..end])?)));
+        let (end, character) = entity.unwrap_or((0, '&'));
+        out.push(character);
+        rest = &rest[end + 1..];
+    }
+    out.push_str(rest);
+    out
+}
+
+fn character(entity: &str) -> Option<char> {
+    Some(match entity {
+        "amp" => '&',
+        "lt" => '<',
+        "gt" => '>',
+        "quot" => '"',
+        "apos" => '\'',
+        _ => {
+            let number = entity.strip_prefix('#')?;
+            let code = match number.strip_prefix('x') {
+                Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16).ok()?,
+                None => number.parse().ok()?,
+            };
+            char::from_u32(code)?
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PAGE: &str = concat!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n",
+        "<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name>",
+        "<IsTruncated>true</IsTruncated><NextContinuationToken>a&amp;b/&#x41;=</NextContinuationToken>",
+        "<Contents><Key>d/1</Key><Size>3</Size></Contents><Contents><Key>d/2</Key></Contents>",
+        "<CommonPrefixes><Prefix>d/x/</Prefix></CommonPrefixes></ListBucketResult>",
+    );
+
+    fn scan(pieces: &[&[u8]]) -> Scan {
+        let mut scan = Scan::default();
+        for piece in pieces {
+            scan.push(piece);
+        }
+        scan
+    }
+
+    #[test]
+    fn entries_and_token_are_found_wherever_the_text_is_cut() {
+        for cut in 0..=PAGE.len() {
+            let (head, tail) = PAGE.as_bytes().split_at(cut);
+            let scan = scan(&[head, tail]);
+            assert!(scan.is_listing());
+            assert_eq!(
+                (scan.entries(), scan.goes_on_at()),
+                (3, Ok(Some("a&b/A=".to_owned()))),
+                "cut at {cut}"
+            );
+        }
+        assert!(!scan(&[&PAGE.as_bytes()[..PAGE.len() - 1]]).is_listing());
+    }
+
+    #[test]
+    fn pages_add_up_and_a_page_that_should_go_on_must_say_where() {
+        let mut scan = scan(&[PAGE.as_bytes()]);
+        scan.next_page();
+        scan.forget_token();
+        scan.push(b"<ListBucketResult><IsTruncated>false</IsTruncated><Key>d/3</Key></ListBucketResult>");
+        assert_eq!((scan.entries(), scan.goes_on_at()), (4, Ok(None)));
+        scan.reset();
+        scan.push(b"<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>");
+        assert_eq!((scan.entries(), scan.goes_on_at()), (0, Err(())));
+    }
+
+    #[test]
+    fn of_an_error_only_code_and_message_are_kept() {
+        let text = "<Error><Code>SignatureDoesNotMatch</Code><Message>it &lt;differs&gt;</Message>\
+                    <AWSAccessKeyId>AKIA</AWSAccessKeyId><StringToSign>AWS4 secret</StringToSign></Error>";
+        let scan = scan(&[text.as_bytes()]);
+        assert_eq!((scan.code(), scan.message().as_str()), ("SignatureDoesNotMatch", "it <differs>"));
+        assert!(!format!("{scan:?}").contains("AKIA"));
+    }
+
+    #[test]
+    fn a_page_of_a_proxy_is_no_listing() {
+        let scan = scan(&[b"<!DOCTYPE html><html><body>Sign in</body></html>"]);
+        assert_eq!((scan.is_listing(), scan.code()), (false, ""));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_it_and_nothing_grows_without_bound(
+            text in proptest::collection::vec("[<>/&;#A-Za-z ]{0,40}|<Code>|<Message>|<Key>|<NextContinuationToken>", 0..60),
+        ) {
+            let mut scan = Scan::default();
+            for piece in &text {
+                scan.push(piece.as_bytes());
+            }
+            prop_assert!(scan.code.len() <= CODE_BYTES_MAX && scan.message.len() <= MESSAGE_BYTES_MAX);
+            let _ = (scan.message(), scan.goes_on_at());
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Opening a bucket: region and endpoint, credentials, a connection, and one listing of one key, each with an error
+//! that says what to write.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, UNIX_EPOCH};
+
+use aws_config::environment::EnvironmentVariableRegionProvider;
+use aws_config::meta::region::ProvideRegion;
+use aws_config::profile::ProfileFileRegionProvider;
+use aws_credential_types::Credentials;
+use aws_sdk_s3::config::interceptors::BeforeDeserializationInterceptorContextRef;
+use aws_sdk_s3::config::{ConfigBag, Intercept, RuntimeComponents};
+use aws_sdk_s3::error::BoxError;
+use aws_sdk_s3::{Client, Config};
+use aws_smithy_types::timeout::TimeoutConfig;
+use backend::StoreError;
+use backend_net::Tls;
+use plan::{Keys, S3Config};
+
+use crate::client::{self, Purpose, Trust};
+use crate::connect;
+use crate::credentials::{self, Cell};
+use crate::endpoint::Endpoint;
+use crate::failure::Failed;
+use crate::names::Names;
+use crate::runtime::Runtime;
+use crate::wall;
+
+/// A bucket that was reached, and what is needed to reach it again.
+pub(crate) struct Bucket {
+    pub(crate) config: S3Config,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) names: Names,
+    /// `None` where requests are not signed.
+    pub(crate) cell: Option<Arc<Cell>>,
+    pub(crate) addresses: Vec<SocketAddr>,
+    pub(crate) tls: Option<Tls>,
+    pub(crate) trust: Trust,
+    pub(crate) client: Client,
+    /// Patience for a whole reply of an operation that is timed.
+    pub(crate) reply_timeout: Duration,
+    /// Whether feedline's own emulator answers.
+    pub(crate) emulated: bool,
+    pub(crate) runtime: Runtime,
+}
+
+/// What feedline's emulator calls itself in the field `Server` of its replies.
+const EMULATOR: &str = "feedline-emulator";
+
+/// Sees who answers.
+#[derive(Debug)]
+struct Greeting(Arc<AtomicBool>);
+
+impl Intercept for Greeting {
+    fn name(&self) -> &'static str {
+        "Greeting"
+    }
+
+    fn read_before_deserialization(
+        &self,
+        context: &BeforeDeserializationInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        self.0.store(context.response().headers().get("server") == Some(EMULATOR), Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Bucket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bucket").field("endpoint", &self.endpoint.shown()).finish_non_exhaustive()
+    }
+}
+
+impl Bucket {
+    pub(crate) fn open(config: &S3Config, reply_timeout: Duration) -> Result<Self, StoreError> {
+        let runtime = Runtime::new()?;
+        let ca = config.ca.as_deref().map(connect::read_ca).transpose()?;
+        let chained = matches!(config.keys, Keys::Chain { .. });
+        let url = config.endpoint.clone().or_else(|| {
+            // What feedline started itself is not found by the user's environment.
+            let names = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"];
+            let found = names.iter().find_map(|name| std::env::var(name).ok().filter(|url| !url.is_empty()));
+            found.filter(|_| !matches!(config.keys, Keys::Own { .. }))
+        });
+        let region = region(config, url.is_some(), &runtime)?;
+        let endpoint = Endpoint::new(config, url, &region)?;
+        let tls = connect::tls(&endpoint, ca.as_deref())?;
+        let addresses = connect::reach(&endpoint, config.addresses, tls.as_ref())?;
+        // SSO, web identity and AWS itself are reached by HTTPS.
+        let trust = Trust { system: endpoint.https || chained, ca };
+        let http = client::http(&trust)?;
+        let cell = cell(config, &region, &http, &runtime)?;
+        let client = client::client(&endpoint, cell.as_ref(), http, Purpose::Control);
+        let names = Names::new(&config.prefix, config.prefixes);
+        let config = config.clone();
+        let mut bucket = Self {
+            config,
+            endpoint,
+            names,
+            cell,
+            addresses,
+            tls,
+            trust,
+            client,
+            reply_timeout,
+            emulated: false,
+            runtime,
+        };
+        bucket.emulated = bucket.look()?;
+        Ok(bucket)
+    }
+
+    /// Asks for one key, which needs the bucket, the region, the credentials and the right to list. Whether feedline's
+    /// emulator answered.
+    fn look(&self) -> Result<bool, StoreError> {
+        let prefix = self.names.prefix();
+        // Nobody is to wait for all attempts at a service that is silent.
+        let patience = TimeoutConfig::builder().operation_timeout(self.reply_timeout).build();
+        let asked = self.client.list_objects_v2().bucket(&self.config.bucket).prefix(prefix).max_keys(1);
+        let emulated = Arc::new(AtomicBool::new(false));
+        let asked = asked
+            .customize()
+            .interceptor(Greeting(Arc::clone(&emulated)))
+            .config_override(Config::builder().timeout_config(patience));
+        match self.runtime.run(asked.send()) {
+            Ok(_) => Ok(emulated.load(Ordering::Relaxed)),
+            Err(error) => Err(self.explain(&self.failed(&error))),
+        }
+    }
+
+    /// A failure without secrets.
+    pub(crate) fn failed<E>(
+        &self,
+        error: &aws_sdk_s3::error::SdkError<E, aws_sdk_s3::config::http::HttpResponse>,
+    ) -> Failed
+    where
+        E: aws_sdk_s3::error::ProvideErrorMetadata + std::error::Error + 'static,
+    {
+        let mut failed = Failed::of(error);
+        if let Some(cell) = &self.cell {
+            failed.message = cell.scrub(&failed.message);
+        }
+        // Nothing that a service says moves the cursor of a terminal.
+        failed.message = failed.message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        failed
+    }
+
+    /// As the user would write a key.
+    pub(crate) fn shown(&self, physical: &str) -> String {
+        format!("s3://{}/{physical}", self.config.bucket)
+    }
+
+    /// Why the bucket cannot be used, and what to write.
+    fn explain(&self, failed: &Failed) -> StoreError {
+        let bucket = &self.config.bucket;
+        let (reason, hint) = match (failed.status, failed.code.as_str()) {
+            (_, "NoSuchBucket") => (
+                format!("the bucket `{bucket}` does not exist"),
+                format!("make it (`aws s3 mb s3://{bucket}`), or correct its name"),
+            ),
+            (_, "InvalidAccessKeyId") => (
+                format!("it does not know the access key ({})", failed.text()),
+                "are these the keys of this service? Check AWS_ACCESS_KEY_ID or the profile".to_owned(),
+            ),
+            (_, "SignatureDoesNotMatch") => (
+                failed.text(),
+                "check the secret key for a lost or an added character, and the region".to_owned(),
+            ),
+            (_, "RequestTimeTooSkewed") => {
+                (self.skew(failed), "set this machine's clock (`timedatectl`)".to_owned())
+            }
+            (_, "ExpiredToken" | "InvalidToken" | "TokenRefreshRequired") => {
+                (failed.text(), "sign in again (`aws sso login`), or renew AWS_SESSION_TOKEN".to_owned())
+            }
+            (_, "AuthorizationHeaderMalformed" | "PermanentRedirect" | "TemporaryRedirect")
+            | (301 | 302 | 307 | 308, _) => self.elsewhere(failed),
+            (407, _) => (
+                "a proxy answers, and wants to know who asks".to_owned(),
+                "storage is never measured through a proxy: use an endpoint that is reached directly"
+                    .to_owned(),
+            ),
+            (401 | 403, code) if !code.is_empty() => (
+                failed.text(),
+                if self.cell.is_some() {
+                    "the credentials need s3:ListBucket on the bucket and s3:GetObject on its keys".to_owned()
+                } else {
+                    "the bucket is not public: leave out anonymous = true and give credentials".to_owned()
+                },
+            ),
+            (429 | 503, _) => {
+                (failed.text(), "the service asks for fewer requests: try again later".to_owned())
+            }
+            (0, _) if !failed.message.is_empty() => {
+                (failed.message.clone(), "is the service running, and does it speak HTTP?".to_owned())
+            }
+            (_, code) if code.is_empty() || code == "NotFound" => (
+                format!("its answer (status {}) is not one of S3", failed.status),
+                "is this the endpoint of the S3 service, not of its console or of a web server?".to_owned(),
+            ),
+            _ => (failed.text(), "the service's own log says more".to_owned()),
+        };
+        StoreError::Unavailable { what: format!("`{bucket}` at {}", self.endpoint.shown()), reason, hint }
+    }
+
+    fn elsewhere(&self, failed: &Failed) -> (String, String) {
+        let bucket = &self.config.bucket;
+        match &failed.region {
+            Some(region) => (
+                format!("the bucket `{bucket}` is in the region {region}, not in {}", self.endpoint.region),
+                format!("write region = \"{region}\""),
+            ),
+            None => (
+                format!("the bucket `{bucket}` is elsewhere ({})", failed.text()),
+                "write the region or the endpoint that the bucket is in".to_owned(),
+            ),
+        }
+    }
+
+    fn skew(&self, failed: &Failed) -> String {
+        let ours_s = wall::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        match failed.date_s {
+            Some(theirs_s) => {
+                let apart_s = theirs_s.abs_diff(ours_s.cast_signed());
+                format!("the clocks of this machine and of {} are {apart_s} s apart", self.endpoint.host)
+            }
+            None => failed.text(),
+        }
+    }
+}
+
+/// The region: the scenario's, the environment's, the profile's.
+fn region(config: &S3Config, own_endpoint: bool, runtime: &Runtime) -> Result<String, StoreError> {
+    if let Some(region) = &config.region {
+        return Ok(region.clone());
+    }
+    let found = match &config.keys {
+        Keys::Own { .. } => None,
+        Keys::Anonymous => runtime.run(EnvironmentVariableRegionProvider::new().region()),
+        Keys::Chain { profile } => runtime.run(async {
+            let mut builder = ProfileFileRegionProvider::builder();
+            if let Some(profile) = profile {
+                builder = builder.profile_name(profile);
+            }
+            match EnvironmentVariableRegionProvider::new().region().await {
+                Some(region) => Some(region),
+                None => builder.build().region().await,
+            }
+        }),
+    };
+    match found {
+        Some(region) => Ok(region.as_ref().to_owned()),
+        None if own_endpoint => Ok("us-east-1".to_owned()),
+        None => Err(StoreError::Unavailable {
+            what: format!("`{}`", config.bucket),
+            reason: "nothing says which region it is in (looked at AWS_REGION and the profile)".to_owned(),
+            hint: "write region = \"REGION\", or endpoint = \"URL\" for a service other than AWS".to_owned(),
+        }),
+    }
+}
+
+/// The credentials, kept in force from here on.
+fn cell(
+    config: &S3Config,
+    region: &str,
+    http: &aws_sdk_s3::config::SharedHttpClient,
+    runtime: &Runtime,
+) -> Result<Option<Arc<Cell>>, StoreError> {
+    match &config.keys {
+        Keys::Anonymous => Ok(None),
+        Keys::Own { id, secret } => {
+            Ok(Some(Cell::new(Credentials::new(id, secret.reveal(), None, None, "feedline"))))
+        }
+        Keys::Chain { profile } => {
+            let profile = profile.as_deref();
+            let provider = runtime.run(credentials::chain(profile, region, http));
+            let cell = Cell::new(runtime.run(credentials::first(&*provider, profile))?);
+            runtime.keep(credentials::renew(provider, Arc::clone(&cell)));
+            Ok(Some(cell))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

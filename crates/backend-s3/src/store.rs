@@ -1,0 +1,361 @@
+//! [`S3Store`]: a bucket, or what lies below a prefix of it.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use backend::{
+    CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError,
+};
+use backend_net::{Settings, SourcePort};
+use dataset::{Key, MARKER_NAME, Marker, Objects};
+use plan::{Addresses, Cache, Operation, S3Config};
+
+use crate::etags::Etags;
+use crate::lean::{Asking, Encoder, Lean, PARTS_MAX};
+use crate::open::Bucket;
+use crate::sdk::SdkQueue;
+use crate::write::{self, S3Writer};
+use crate::{connect, failure, listing};
+
+/// More than any marker has.
+const MARKER_BYTES_MAX: usize = 64 << 10;
+
+/// What a marker says beside what every store's does: the number of prefixes that the objects of its folder are spread
+/// over. Absent where it is 1.
+const PREFIXES: &str = "prefixes";
+
+/// Patience for a whole reply: a busy service may take its time, a dead one is found out.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Objects below a prefix of a bucket.
+#[derive(Debug)]
+pub struct S3Store {
+    bucket: Arc<Bucket>,
+    client: Client,
+    /// Whether the service keeps to `If-None-Match`, once it was tried.
+    conditional: OnceLock<bool>,
+    /// ETags of the objects that were last asked for.
+    seen: Mutex<Option<(Weak<Objects>, Arc<Etags>)>>,
+}
+
+/// What reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Client {
+    Lean,
+    Sdk,
+}
+
+impl S3Store {
+    /// A bucket that is read by requests written by hand.
+    pub fn lean(config: &S3Config) -> Result<Self, StoreError> {
+        Self::lean_with(config, REPLY_TIMEOUT)
+    }
+
+    /// As [`S3Store::lean`], with another patience for a whole reply than 30 s.
+    pub fn lean_with(config: &S3Config, reply: Duration) -> Result<Self, StoreError> {
+        if config.checksum {
+            return Err(StoreError::Unavailable {
+                what: "checksum = true".to_owned(),
+                reason: "the engine `lean` leaves bytes where the kernel put them and computes no checksums"
+                    .to_owned(),
+                hint: "leave it out, or use engine = \"sdk\", which verifies".to_owned(),
+            });
+        }
+        Self::open(config, Client::Lean, reply)
+    }
+
+    /// A bucket that is read by the AWS SDK.
+    pub fn sdk(config: &S3Config) -> Result<Self, StoreError> {
+        Self::sdk_with(config, REPLY_TIMEOUT)
+    }
+
+    /// As [`S3Store::sdk`], with another patience for a whole reply than 30 s.
+    pub fn sdk_with(config: &S3Config, reply: Duration) -> Result<Self, StoreError> {
+        if config.addresses == Addresses::All {
+            return Err(StoreError::Unavailable {
+                what: "addresses = \"all\"".to_owned(),
+                reason: "the engine `sdk` connects by name, and its HTTP client chooses the address"
+                    .to_owned(),
+                hint: "leave it out, or use engine = \"lean\", which spreads connections over all".to_owned(),
+            });
+        }
+        Self::open(config, Client::Sdk, reply)
+    }
+
+    fn open(config: &S3Config, client: Client, reply: Duration) -> Result<Self, StoreError> {
+        let bucket = Arc::new(Bucket::open(config, reply)?);
+        Ok(Self { bucket, client, conditional: OnceLock::new(), seen: Mutex::new(None) })
+    }
+
+    /// The ETags of these objects, from whichever queue saw them first.
+    fn etags(&self, objects: &Arc<Objects>) -> Arc<Etags> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, etags)) = &*seen
+            && of.upgrade().is_some_and(|of| Arc::ptr_eq(&of, objects))
+        {
+            return Arc::clone(etags);
+        }
+        let etags = Arc::new(Etags::new(objects.count()));
+        *seen = Some((Arc::downgrade(objects), Arc::clone(&etags)));
+        etags
+    }
+
+    /// What was written or removed has no version that was seen.
+    fn forget_etags(&self) {
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Whether the service keeps to conditions; tried once, on the marker of a folder of feedline's own.
+    fn is_conditional(&self, owned: &Owned) -> Result<bool, StoreError> {
+        if let Some(known) = self.conditional.get() {
+            return Ok(*known);
+        }
+        let not_owned = || StoreError::NotOwned { folder: owned.folder().clone() };
+        let key = owned.folder().join(MARKER_NAME).map_err(|_| not_owned())?;
+        let mut text = vec![0; MARKER_BYTES_MAX];
+        let length = self.read_at(&key, 0, &mut text)?;
+        text.truncate(length);
+        let found = write::keeps_conditions(&self.bucket, owned.folder(), text)?;
+        Ok(*self.conditional.get_or_init(|| found))
+    }
+
+    /// Refuses a folder whose objects lie where this store does not look for them.
+    fn is_spread_alike(&self, marker: &Key, text: &[u8]) -> Result<(), StoreError> {
+        let written: Option<u64> = serde_json::from_slice::<serde_json::Value>(text)
+            .ok()
+            .and_then(|text| text.get(PREFIXES)?.as_u64());
+        let (written, own) = (written.unwrap_or(1), self.bucket.names.spread());
+        if written == u64::from(own) {
+            return Ok(());
+        }
+        let folder = marker.folder().map_or_else(String::new, |folder| folder.to_string());
+        Err(StoreError::Unavailable {
+            what: format!("`{}`", self.bucket.shown(&format!("{}{folder}", self.bucket.names.prefix()))),
+            reason: format!("it was written with prefixes = {written}, and here prefixes = {own}"),
+            hint: format!("use (or clean with) the scenario that wrote it, or write prefixes = {written}"),
+        })
+    }
+
+    fn asking(&self, spec: &QueueSpec<'_>) -> Asking {
+        let config = &self.bucket.config;
+        Asking {
+            objects: Arc::clone(spec.objects),
+            etags: self.etags(spec.objects),
+            operation: spec.operation,
+            block_bytes: spec.block_bytes,
+            part_bytes: config.part_bytes,
+            head: config.head,
+            roots: self.bucket.names.spread(),
+        }
+    }
+
+    fn open_lean(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
+        let bucket = &self.bucket;
+        let settings = Settings {
+            addresses: bucket.addresses.clone(),
+            connections: connections(spec),
+            connect_timeout_ns: connect::CONNECT_TIMEOUT.as_nanos() as u64,
+            reply_timeout_ns: bucket.reply_timeout.as_nanos() as u64,
+            tls: bucket.tls.clone(),
+            source_port: SourcePort::Any,
+        };
+        let asking = self.asking(spec);
+        let encoder =
+            Encoder::new(&bucket.endpoint, &bucket.names, spec.objects, bucket.cell.as_ref(), spec.clock);
+        if parts(&asking) > 1 {
+            backend_net::open(Lean::<{ PARTS_MAX as usize }>::new(asking, encoder), &settings, spec)
+        } else {
+            backend_net::open(Lean::<1>::new(asking, encoder), &settings, spec)
+        }
+    }
+}
+
+/// Connections of a queue; one for each request where nothing else is said.
+fn connections(spec: &QueueSpec<'_>) -> u32 {
+    if spec.connections == 0 { spec.depth.max(1) } else { spec.connections }
+}
+
+/// Ranges of one object that are fetched at once.
+pub(crate) fn parts(asking: &Asking) -> u64 {
+    let Some(part_bytes) = asking.part_bytes.filter(|_| asking.operation == Operation::ReadFile) else {
+        return 1;
+    };
+    asking.objects.bytes_max().div_ceil(part_bytes.max(1)).clamp(1, PARTS_MAX)
+}
+
+/// Refuses keys outside of what is owned.
+fn covered(covers: bool, key: &Key) -> Result<(), StoreError> {
+    let folder = || key.folder().unwrap_or_else(|| key.clone());
+    if covers { Ok(()) } else { Err(StoreError::NotOwned { folder: folder() }) }
+}
+
+impl Store for S3Store {
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let (bucket, config) = (&*self.bucket, &self.bucket.config);
+        let addresses: Vec<String> = bucket.addresses.iter().map(ToString::to_string).collect();
+        let yes = |set: bool| if set { "yes" } else { "no" }.to_owned();
+        let mut facts = vec![
+            ("file_system", "s3".to_owned()),
+            ("endpoint", bucket.endpoint.shown()),
+            ("endpoint_addresses", addresses.join(" ")),
+            ("region", bucket.endpoint.region.clone()),
+            ("bucket_style", if bucket.endpoint.path_style { "path" } else { "virtual" }.to_owned()),
+            ("tls", yes(bucket.endpoint.https)),
+            ("credentials", bucket.cell.as_ref().map_or_else(|| "anonymous".to_owned(), |cell| cell.kind())),
+            ("client", if self.client == Client::Lean { "lean" } else { "sdk" }.to_owned()),
+            ("head_before_get", yes(config.head)),
+            ("checksums_verified", yes(config.checksum)),
+            ("part_bytes", config.part_bytes.map_or_else(|| "none".to_owned(), |bytes| bytes.to_string())),
+            ("prefixes", config.prefixes.to_string()),
+        ];
+        if bucket.addresses.iter().any(|address| backend_net::is_local(*address)) {
+            facts.push(("server_is_local", "true".to_owned()));
+        }
+        if bucket.emulated {
+            facts.push(("emulated_by", "feedline".to_owned()));
+        }
+        facts
+    }
+
+    fn network_interface(&self) -> Option<String> {
+        backend_net::interface_to(*self.bucket.addresses.first()?)
+    }
+
+    fn limits(&self) -> Result<Limits, StoreError> {
+        Ok(Limits { direct_align_bytes: Some(1), page_cache: false })
+    }
+
+    fn list(
+        &self,
+        prefix: Option<&Key>,
+        each: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        listing::list(&self.bucket, prefix, each)
+    }
+
+    fn folders(&self) -> Result<Vec<Key>, StoreError> {
+        listing::folders(&self.bucket)
+    }
+
+    fn stat(&self, key: &Key) -> Result<Option<Entry>, StoreError> {
+        listing::stat(&self.bucket, key)
+    }
+
+    fn read_at(&self, key: &Key, offset: u64, buf: &mut [u8]) -> Result<usize, StoreError> {
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        let bucket = &self.bucket;
+        let physical = bucket.names.of(key);
+        let range = format!("bytes={offset}-{}", offset + buf.len() as u64 - 1);
+        let asked = bucket.client.get_object().bucket(&bucket.config.bucket).key(&physical).range(range);
+        let broken = |reason: String| StoreError::Object {
+            action: "read",
+            object: bucket.shown(&physical),
+            source: std::io::Error::other(reason),
+        };
+        bucket.runtime.run(async {
+            let mut reply = match asked.send().await {
+                Ok(reply) => reply,
+                Err(error) => {
+                    let failed = bucket.failed(&error);
+                    // Nothing lies behind the end.
+                    let past = failed.status == 416;
+                    return if past {
+                        Ok(0)
+                    } else {
+                        Err(failed.into_store("read", &bucket.shown(&physical)))
+                    };
+                }
+            };
+            if reply.content_range().is_none() && offset > 0 {
+                return Err(broken("the endpoint ignores Range".to_owned()));
+            }
+            let mut filled = 0;
+            while let Some(piece) = reply.body.next().await {
+                let piece = piece.map_err(|error| broken(failure::causes(&error)))?;
+                let room = piece.len().min(buf.len() - filled);
+                buf[filled..filled + room].copy_from_slice(&piece[..room]);
+                filled += room;
+            }
+            Ok(filled)
+        })
+    }
+
+    fn create_folder(&self, folder: &Key, marker: &Marker) -> Result<Owned, StoreError> {
+        let mut text = serde_json::to_value(marker).unwrap_or_default();
+        if self.bucket.names.spread() > 1 {
+            text[PREFIXES] = self.bucket.names.spread().into();
+        }
+        write::create_folder(&self.bucket, folder, serde_json::to_vec_pretty(&text).unwrap_or_default())?;
+        Owned::claim(self, folder)
+    }
+
+    fn read_marker(&self, key: &Key) -> Result<Option<Marker>, StoreError> {
+        let mut text = vec![0; MARKER_BYTES_MAX];
+        match self.read_at(key, 0, &mut text) {
+            Ok(bytes) => match serde_json::from_slice(&text[..bytes]) {
+                Ok(marker) => self.is_spread_alike(key, &text[..bytes]).map(|()| Some(marker)),
+                Err(_) => Ok(None),
+            },
+            Err(StoreError::Object { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn create(&self, owned: &Owned, key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError> {
+        covered(owned.covers(key), key)?;
+        self.forget_etags();
+        let conditional = self.is_conditional(owned)?;
+        Ok(Box::new(S3Writer::new(&self.bucket, key, conditional)?))
+    }
+
+    fn remove(&self, owned: &Owned, key: &Key) -> Result<(), StoreError> {
+        covered(owned.covers(key), key)?;
+        self.forget_etags();
+        if owned.folder().join(MARKER_NAME).is_ok_and(|marker| marker == *key) {
+            // Without the marker nobody would find again what is left.
+            self.read_marker(key)?;
+            write::end_uploads(&self.bucket, owned.folder());
+        }
+        write::remove(&self.bucket, key)
+    }
+
+    fn remove_empty_folder(&self, owned: &Owned, key: &Key) -> Result<bool, StoreError> {
+        covered(owned.covers(key) || owned.folder() == key, key)?;
+        listing::is_empty(&self.bucket, key)
+    }
+
+    fn cache(&self, _action: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {
+        Ok(Residency::user_space(objects))
+    }
+
+    fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
+        let unavailable = |what: &str, reason: &str, hint: &str| StoreError::Unavailable {
+            what: what.to_owned(),
+            reason: reason.to_owned(),
+            hint: hint.to_owned(),
+        };
+        if spec.cache != Cache::Bypass {
+            let reason = "this client keeps no cache, so nothing can be warm or cold in it";
+            return Err(unavailable("another cache than \"bypass\"", reason, "write cache = \"bypass\""));
+        }
+        if spec.operation == Operation::GetAttr {
+            let reason = "S3 has no handles of objects";
+            return Err(unavailable("operation \"getattr\"", reason, "use operation = \"stat\""));
+        }
+        match self.client {
+            Client::Lean => self.open_lean(spec),
+            Client::Sdk => {
+                Ok(Box::new(SdkQueue::open(&self.bucket, self.asking(spec), connections(spec), spec)?))
+            }
+        }
+    }
+
+    fn free_bytes(&self) -> Result<Option<u64>, StoreError> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,287 @@
+//! What every service must let a store do. Each check has a prefix of its own.
+
+use std::sync::Arc;
+
+use backend::conformance::{Fixture, WholeFiles, run, run_whole};
+use backend::{Clock, ErrorKind, Op, Owned, Store, StoreError};
+use dataset::{Key, MARKER_NAME, Objects, payload};
+use plan::{Cache, Operation, S3Config};
+
+use crate::support::{
+    BOTH, Client, Engine, Opened, SEED, Setup, blocks, content, key, marker, names, objects, prepare, write,
+};
+
+/// A prefix of a check's own.
+fn at(config: &S3Config, prefix: &str) -> S3Config {
+    S3Config { prefix: prefix.to_owned(), ..config.clone() }
+}
+
+pub(crate) fn objects_are_written_listed_in_order_read_and_removed(config: &S3Config) {
+    let store = Engine::Lean.open(&at(config, "store/ops")).unwrap();
+    assert!(names(&store, None).is_empty() && store.folders().unwrap().is_empty());
+    let owned = store.create_folder(&key("mine"), &marker()).unwrap();
+    let marked = key("mine").join(MARKER_NAME).unwrap();
+    assert_eq!(store.read_marker(&marked).unwrap(), Some(marker()));
+    let written = ["mine/a.bin", "mine/a/b/c", "mine/a/z", "mine/a0", "mine/s p+a&c=e~!'()*/ü.bin"];
+    for (number, name) in (1_u32..).zip(written) {
+        write(&store, &owned, name, &content(number, u64::from(number))).unwrap();
+    }
+    write(&store, &owned, "mine/empty", b"").unwrap();
+    let found = names(&store, None);
+    let listed: Vec<&str> = found.iter().map(|name| name.rsplit_once('=').unwrap().0).collect();
+    assert!(listed.is_sorted(), "{found:?}");
+    assert_eq!(listed.len(), written.len() + 2, "the marker, too: {found:?}");
+    assert_eq!(names(&store, Some("mine/a")), ["mine/a/b/c=2", "mine/a/z=3"]);
+    assert!(names(&store, Some("missing/too")).is_empty());
+    assert_eq!(store.folders().unwrap(), [key("mine")]);
+
+    for (number, name) in (1_u32..).zip(written) {
+        let mut bytes = vec![0; 10];
+        assert_eq!(store.read_at(&key(name), 0, &mut bytes).unwrap(), number as usize, "{name}");
+        payload::verify(SEED, number, 0, &bytes[..number as usize]).unwrap();
+        assert_eq!(store.stat(&key(name)).unwrap().unwrap().bytes, u64::from(number));
+    }
+    let entry = store.stat(&key("mine/a0")).unwrap().unwrap();
+    let mut listed_ns = 0;
+    store
+        .list(None, &mut |found| {
+            if found.key == entry.key {
+                listed_ns = found.modified_ns;
+            }
+            std::ops::ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(listed_ns, entry.modified_ns, "a listing and a look agree on the time");
+    assert_eq!(store.read_at(&key("mine/a0"), 3, &mut [0; 10]).unwrap(), 1);
+    assert_eq!(store.read_at(&key("mine/a0"), 30, &mut [0; 10]).unwrap(), 0);
+    assert_eq!(store.read_at(&key("mine/empty"), 0, &mut [0; 10]).unwrap(), 0);
+    for missing in ["missing", "mine", "mine/a", "mine/a0/x"] {
+        assert_eq!(store.stat(&key(missing)).unwrap(), None, "{missing}");
+    }
+    let error = store.read_at(&key("missing"), 0, &mut [0; 10]).unwrap_err().to_string();
+    assert!(error.contains("s3://bench/store/ops/missing") && error.contains("hint: "), "{error}");
+
+    for name in written.iter().chain(&["mine/empty"]) {
+        assert!(!store.remove_empty_folder(&owned, &key("mine")).unwrap());
+        store.remove(&owned, &key(name)).unwrap();
+        store.remove(&owned, &key(name)).unwrap();
+    }
+    store.remove(&owned, &marked).unwrap();
+    assert!(store.remove_empty_folder(&owned, &key("mine")).unwrap());
+    assert!(names(&store, None).is_empty());
+}
+
+pub(crate) fn nothing_is_overwritten(config: &S3Config) {
+    let config = at(config, "once");
+    let store = Engine::Lean.open(&config).unwrap();
+    let owned = store.create_folder(&key("mine"), &marker()).unwrap();
+    assert!(matches!(store.create_folder(&key("mine"), &marker()), Err(StoreError::Exists { .. })));
+    write(&store, &owned, "mine/a", b"first").unwrap();
+    assert!(matches!(write(&store, &owned, "mine/a", b"other"), Err(StoreError::Exists { .. })));
+    let mut late = store.create(&owned, &key("mine/late")).unwrap();
+    late.write(b"slow").unwrap();
+    write(&store, &owned, "mine/late", b"fast!").unwrap();
+    assert!(matches!(late.finish(), Err(StoreError::Exists { .. })));
+    let mut large = store.create(&owned, &key("mine/large")).unwrap();
+    large.write(&vec![1; 17 << 20]).unwrap();
+    write(&store, &owned, "mine/large", b"small").unwrap();
+    large.write(b"more").unwrap();
+    assert!(matches!(large.finish(), Err(StoreError::Exists { .. })));
+    for (name, bytes) in [("mine/a", b"first"), ("mine/late", b"fast!"), ("mine/large", b"small")] {
+        let mut found = [0; 5];
+        assert_eq!(store.read_at(&key(name), 0, &mut found).unwrap(), 5);
+        assert_eq!(&found, bytes);
+    }
+    assert!(matches!(Client::new(&config).uploads(), Some(0) | None), "an upload was left");
+}
+
+pub(crate) fn what_is_not_ours_is_neither_written_nor_removed(config: &S3Config) {
+    let config = at(config, "theirs");
+    let client = Client::new(&config);
+    client.put("theirs/a/z", b"1");
+    client.put("theirs/a.bin", b"12");
+    client.put("theirs/plain", b"123");
+    let store = Engine::Lean.open(&config).unwrap();
+    let owned = store.create_folder(&key("mine"), &marker()).unwrap();
+    for name in ["a/z", "a.bin", "mine2/x", "mine"] {
+        let refused = store.remove(&owned, &key(name)).unwrap_err();
+        assert!(matches!(refused, StoreError::NotOwned { .. }), "{name}: {refused}");
+        assert!(matches!(store.create(&owned, &key(name)), Err(StoreError::NotOwned { .. })), "{name}");
+    }
+    assert!(matches!(store.remove_empty_folder(&owned, &key("a")), Err(StoreError::NotOwned { .. })));
+    assert!(matches!(Owned::claim(&store, &key("a")), Err(StoreError::NotOwned { .. })));
+    assert!(matches!(store.create_folder(&key("a"), &marker()), Err(StoreError::Exists { .. })));
+    assert_eq!(client.keys("theirs/").len(), 4, "theirs, and our marker");
+    assert_eq!(names(&store, Some("a")), ["a/z=1"]);
+}
+
+pub(crate) fn a_large_object_is_uploaded_in_parts_and_a_dropped_one_leaves_nothing(config: &S3Config) {
+    let config = at(config, "large");
+    let store = Engine::Lean.open(&config).unwrap();
+    let owned = store.create_folder(&key("mine"), &marker()).unwrap();
+    let bytes = content(3, (33 << 20) + 5);
+    let mut writer = store.create(&owned, &key("mine/large")).unwrap();
+    for piece in bytes.chunks(5_000_011) {
+        writer.write(piece).unwrap();
+    }
+    assert_eq!(store.stat(&key("mine/large")).unwrap(), None, "not before it is complete");
+    writer.finish().unwrap();
+    let mut found = vec![0; bytes.len() + 10];
+    assert_eq!(store.read_at(&key("mine/large"), 0, &mut found).unwrap(), bytes.len());
+    assert!(found[..bytes.len()] == bytes, "the bytes are those that were written");
+
+    let mut dropped = store.create(&owned, &key("mine/dropped")).unwrap();
+    dropped.write(&bytes).unwrap();
+    drop(dropped);
+    let mut small = store.create(&owned, &key("mine/small")).unwrap();
+    small.write(b"half").unwrap();
+    drop(small);
+    let client = Client::new(&config);
+    assert_eq!(client.keys("large/mine/").len(), 2, "the object and the marker");
+    assert!(matches!(client.uploads(), Some(0) | None), "an upload was left");
+}
+
+pub(crate) fn a_listing_goes_on_page_after_page(config: &S3Config) {
+    const COUNT: u32 = 1_050;
+    let config = at(config, "pages");
+    let client = Client::new(&config);
+    let objects = Objects::Uniform { folder: key("data"), count: COUNT, bytes: 1, files_per_folder: COUNT };
+    for object in 0..COUNT {
+        client.put(&format!("pages/{}", objects.key(object)), b"x");
+    }
+    let objects = Arc::new(objects);
+    for engine in BOTH {
+        let store = engine.open(&config).unwrap();
+        let found = names(&store, None);
+        assert_eq!(found.len(), COUNT as usize);
+        assert!(found.is_sorted());
+        let mut seen = 0;
+        let each = &mut |_| {
+            seen += 1;
+            if seen == 3 { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
+        };
+        store.list(None, each).unwrap();
+        assert_eq!(seen, 3);
+        let mut queue =
+            Opened::new(&store, &objects, Setup { operation: Operation::List, depth: 2, connections: 1 });
+        assert_eq!(queue.run(&[Op::List { folder: 0 }]), [Ok(u64::from(COUNT))]);
+        assert_eq!(queue.counted("messages"), 2, "a page has a thousand keys");
+        queue.close();
+    }
+}
+
+pub(crate) fn objects_are_spread_over_prefixes(config: &S3Config) {
+    let config = S3Config { prefixes: 4, ..at(config, "spread") };
+    let client = Client::new(&config);
+    let store = Engine::Lean.open(&config).unwrap();
+    let objects = objects();
+    let owned = prepare(&store, &objects);
+    let mut written: Vec<Key> = (0..objects.count()).map(|object| objects.key(object)).collect();
+    written.push(key("data").join(MARKER_NAME).unwrap());
+    written.sort();
+    let listed = |below| -> Vec<Key> {
+        let found = names(&store, below);
+        found.iter().map(|name| key(name.rsplit_once('=').unwrap().0)).collect()
+    };
+    assert_eq!((listed(None), listed(Some("data"))), (written.clone(), written));
+    assert_eq!(store.folders().unwrap(), [key("data")]);
+    let roots: std::collections::BTreeSet<String> =
+        client.keys("spread/0").iter().map(|name| name[.."spread/00".len()].to_owned()).collect();
+    assert!(roots.len() > 1 && roots.len() <= 4, "{roots:?}");
+    assert!(matches!(store.create_folder(&key("data"), &marker()), Err(StoreError::Exists { .. })));
+    conforms(&config, &objects);
+    for object in 0..objects.count() {
+        assert!(!store.remove_empty_folder(&owned, &key("data")).unwrap());
+        store.remove(&owned, &objects.key(object)).unwrap();
+    }
+    store.remove(&owned, &key("data").join(MARKER_NAME).unwrap()).unwrap();
+    assert!(store.remove_empty_folder(&owned, &key("data")).unwrap());
+    assert!(client.keys("spread/").is_empty());
+}
+
+pub(crate) fn a_folder_of_other_prefixes_is_left_alone(config: &S3Config) {
+    for (written, found) in [(4, 1), (4, 16), (1, 4)] {
+        let config = S3Config { prefixes: written, ..at(config, &format!("wide-{written}-{found}")) };
+        let store = Engine::Lean.open(&config).unwrap();
+        let owned = prepare(&store, &objects());
+        assert_eq!(Owned::claim(&store, &key("data")).unwrap().folder(), &key("data"));
+        let marked = key("data").join(MARKER_NAME).unwrap();
+        let before = names(&store, None);
+
+        let other = Engine::Sdk.open(&S3Config { prefixes: found, ..config.clone() }).unwrap();
+        for error in [
+            Owned::claim(&other, &key("data")).unwrap_err(),
+            other.read_marker(&marked).unwrap_err(),
+            other.remove(&owned, &marked).unwrap_err(),
+        ] {
+            let text = error.to_string();
+            assert!(matches!(error, StoreError::Unavailable { .. }), "{text}");
+            assert!(text.contains(&format!("written with prefixes = {written}, and here")), "{text}");
+            assert!(
+                text.contains("hint: ") && text.contains(&format!("write prefixes = {written}")),
+                "{text}"
+            );
+        }
+        assert_eq!(names(&store, None), before);
+    }
+}
+
+/// The suite that every backend passes, for both engines, over a dataset that is there.
+fn conforms(config: &S3Config, objects: &Arc<Objects>) {
+    for engine in BOTH {
+        let fixture = Fixture {
+            store: Arc::new(engine.open(config).unwrap()),
+            objects: Arc::clone(objects),
+            seed: Some(SEED),
+            caches: vec![Cache::Bypass],
+            clock: Clock::real(),
+            depth: 4,
+        };
+        run(&fixture);
+        let operations = [Operation::ReadFile, Operation::Stat, Operation::List];
+        run_whole(&WholeFiles { fixture: &fixture, operations: &operations, by_name: true });
+    }
+}
+
+pub(crate) fn both_engines_conform_however_objects_are_fetched(config: &S3Config) {
+    let config = at(config, "conform");
+    let objects = objects();
+    prepare(&Engine::Sdk.open(&config).unwrap(), &objects);
+    for (part_bytes, head) in [(None, false), (Some(3_000), false), (Some(4_096), true), (None, true)] {
+        conforms(&S3Config { part_bytes, head, ..config.clone() }, &objects);
+    }
+}
+
+pub(crate) fn a_thousand_operations_are_under_way_at_once(config: &S3Config) {
+    let config = at(config, "deep");
+    let objects = Arc::new(Objects::uniform(key("data"), 4, 2_000_001));
+    prepare(&Engine::Lean.open(&config).unwrap(), &objects);
+    for engine in BOTH {
+        let store = engine.open(&config).unwrap();
+        let setup = Setup { operation: Operation::Read, depth: 1_024, connections: 32 };
+        let mut queue = Opened::new(&store, &objects, setup);
+        let ops = blocks(&objects);
+        assert!(ops.len() > 1_024);
+        assert!(queue.run(&ops).iter().all(Result::is_ok));
+        if engine == Engine::Lean {
+            assert!(queue.counted("wire_received_bytes") > objects.total_bytes());
+            assert_eq!(queue.counted("connections_opened"), 32);
+        }
+        assert_eq!(queue.counted("messages"), ops.len() as u64);
+        queue.close();
+    }
+}
+
+pub(crate) fn what_is_gone_is_not_found(config: &S3Config) {
+    let config = at(config, "gone");
+    for engine in BOTH {
+        let store = engine.open(&config).unwrap();
+        let setup = Setup { operation: Operation::Read, depth: 2, connections: 1 };
+        let mut queue = Opened::new(&store, &objects(), setup);
+        let ended = queue.run(&[Op::Read { object: 1, offset: 0, len: 100 }]);
+        assert_eq!(ended[0].unwrap_err().kind, ErrorKind::NotFound, "{engine:?}");
+        let failure = queue.queue.report().first_failure.unwrap();
+        assert!(failure.contains("404 NoSuchKey"), "{engine:?}: {failure}");
+        queue.close();
+    }
+}

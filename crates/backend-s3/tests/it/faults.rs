@@ -1,0 +1,209 @@
+//! Reads from a service that misbehaves: each ends, as what it is, the others end well, and nothing shows a secret.
+
+use std::time::Duration;
+
+use backend::{ErrorKind, Op, Store};
+use plan::{Operation, S3Config};
+
+use crate::fake::{Act, Answer, Asked, Fake, objects, text};
+use crate::support::{BOTH, Engine, ID, Opened, SECRET, Setup, config};
+
+const PATIENCE: Duration = Duration::from_millis(700);
+
+/// What object 1 meets with.
+struct Fault {
+    name: &'static str,
+    answer: fn(&Asked) -> Act,
+    kinds: &'static [ErrorKind],
+    /// What the first failure says, at least.
+    says: &'static str,
+}
+
+macro_rules! faults {
+    ($(($name:literal, $kinds:expr, $says:literal, $asked:ident => $act:expr)),* $(,)?) => {
+        &[$(Fault {
+            name: $name,
+            answer: |$asked| if $asked.object() == Some(1) { $act } else { $asked.well() },
+            kinds: &$kinds,
+            says: $says,
+        }),*]
+    };
+}
+
+use ErrorKind::{Changed, Permission, Protocol, Redirect, Reset, Server, Throttled, Timeout, Truncated};
+
+const FAULTS: &[Fault] = faults![
+    ("a storm of 503", [Throttled], "503 SlowDown", asked => Act::Send(asked.error("503 x", "SlowDown", ""))),
+    ("an internal error", [Server], "500 InternalError", asked =>
+        Act::Send(asked.error("500 x", "InternalError", ""))),
+    ("a reset in mid body", [Reset, Truncated], "", asked =>
+        Act::Reset(asked.data("", |length| length)[..2_000].to_vec())),
+    ("a reset instead of a reply", [Reset], "", _asked => Act::Reset(Vec::new())),
+    ("a body shorter than its length", [Truncated], "", asked =>
+        Act::Close(asked.data("", |length| length)[..2_000].to_vec())),
+    ("a length longer than the body", [Protocol, Truncated], "", asked =>
+        Act::Close(asked.data("", |length| length + 1_000))),
+    ("a length shorter than the body", [Protocol], "", asked =>
+        Act::Send(asked.data("", |length| length - 1_000))),
+    ("a bucket in another region", [Redirect], "eu-south-2", asked => Act::Send(
+        asked.error("301 x", "PermanentRedirect", "x-amz-bucket-region: eu-south-2\r\n"))),
+    ("a redirect", [Redirect], "307", _asked =>
+        Act::Send(text("307 x", "Location: http://127.0.0.1:1/elsewhere\r\n", "<html></html>"))),
+    ("a web page", [Protocol], "", _asked => Act::Send(text("200 OK", "", "<html>Welcome</html>"))),
+    ("something other than HTTP", [Protocol], "", _asked => Act::Close(b"220 hello\r\n".to_vec())),
+    ("silence", [Timeout], "", _asked => Act::Silence(Vec::new())),
+    ("silence in mid body", [Timeout], "", asked =>
+        Act::Silence(asked.data("", |length| length)[..2_000].to_vec())),
+    ("data in chunks", [Protocol], "", _asked => Act::Send(
+        b"HTTP/1.1 206 x\r\nTransfer-Encoding: chunked\r\nContent-Range: bytes 4096-8191/10000\r\n\r\n\
+          3\r\nabc\r\n0\r\n\r\n".to_vec())),
+    ("a head without an end", [Protocol], "", _asked => Act::Silence(
+        [b"HTTP/1.1 206 x\r\nX: ".to_vec(), vec![b'x'; 600_000]].concat())),
+    ("fields without an end", [Protocol], "", _asked => Act::Silence(
+        [b"HTTP/1.1 206 x\r\n".to_vec(), b"X: y\r\n".repeat(100_000)].concat())),
+    ("clocks that are apart", [Permission], "403 RequestTimeTooSkewed", asked =>
+        Act::Send(asked.error("403 x", "RequestTimeTooSkewed", "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"))),
+    ("a token that has expired", [Permission], "400 ExpiredToken", asked =>
+        Act::Send(asked.error("400 x", "ExpiredToken", ""))),
+    ("another range than asked for", [Protocol], "", _asked =>
+        Act::Send(text("206 x", "Content-Range: bytes 0-4/10000\r\n", "abcde"))),
+];
+
+fn open(engine: Engine, config: &S3Config, operation: Operation) -> (backend_s3::S3Store, Opened) {
+    let store = engine.open_with(config, PATIENCE).unwrap();
+    let queue = Opened::new(&store, &objects(), Setup { operation, depth: 3, connections: 2 });
+    (store, queue)
+}
+
+fn read(object: u32) -> Op {
+    Op::Read { object, offset: 4096, len: 4096 }
+}
+
+/// Meets with every fault; returns everything that anybody might read of it.
+pub(crate) fn meet_all(config: impl Fn(&str) -> S3Config) {
+    for engine in BOTH {
+        for fault in FAULTS {
+            let fake = Fake::serve(fault.answer);
+            let (store, mut queue) = open(engine, &config(&fake.endpoint()), Operation::Read);
+            let ended = queue.run(&[read(0), read(1), read(2)]);
+            let what = format!("{engine:?} met {}", fault.name);
+            assert_eq!((ended[0], ended[2]), (Ok(4096), Ok(4096)), "{what}");
+            let kind = ended[1].unwrap_err().kind;
+            let report = queue.queue.report();
+            let failure = report.first_failure.clone().unwrap_or_default();
+            assert!(fault.kinds.contains(&kind), "{what}: {kind}, {failure}");
+            assert!(failure.contains(fault.says), "{what}: {failure}");
+            assert!(!failure.contains(char::is_control), "{what}: {failure:?}");
+            assert!(queue.run(&[read(3), read(0)]).iter().all(Result::is_ok), "{what}, and does not go on");
+            hides(&fake, &format!("{what}: {store:?} {report:?} {:?}", store.facts()));
+            queue.close();
+        }
+    }
+}
+
+/// Nothing in a text is a secret, or was made from one.
+pub(crate) fn hides(fake: &Fake, text: &str) {
+    let seen = fake.seen.lock().unwrap();
+    assert!(!seen.signatures.is_empty(), "nothing was signed");
+    for secret in [ID, SECRET, "CANARY", "AWS4-HMAC-SHA256"]
+        .into_iter()
+        .map(str::to_owned)
+        .chain(seen.signatures.clone())
+    {
+        assert!(!text.contains(&secret), "{text}");
+    }
+}
+
+#[test]
+fn every_fault_is_of_its_kind_leaves_others_alone_and_shows_no_secret() {
+    meet_all(|endpoint| config(endpoint, "p"));
+}
+
+#[test]
+fn after_a_storm_the_queue_goes_on() {
+    let answer: Answer = |asked| {
+        if asked.object().is_some() && asked.number < 20 {
+            return Act::Send(asked.error("503 x", "SlowDown", "Retry-After: 1\r\n"));
+        }
+        asked.well()
+    };
+    for engine in BOTH {
+        let fake = Fake::serve(answer);
+        let (_store, mut queue) = open(engine, &config(&fake.endpoint(), ""), Operation::Read);
+        let ended = queue.run(&[read(2); 40]);
+        let throttled = ended.iter().filter(|end| end.is_err_and(|error| error.kind == Throttled)).count();
+        assert_eq!(throttled, 20, "{engine:?} tries nothing again by itself: {ended:?}");
+        assert_eq!(ended.iter().filter(|end| end.is_ok()).count(), 20);
+        queue.close();
+    }
+}
+
+#[test]
+fn an_object_that_is_replaced_is_changed() {
+    let answer: Answer = |asked| {
+        let version = if asked.number == 0 { "ETag: \"1\"\r\n" } else { "ETag: \"2\"\r\n" };
+        if asked.object().is_some() { Act::Send(asked.data(version, |length| length)) } else { asked.well() }
+    };
+    for engine in BOTH {
+        for (operation, op) in [
+            (Operation::Read, read(1)),
+            (Operation::ReadFile, Op::ReadFile { object: 1, bytes: crate::fake::BYTES }),
+            (Operation::Stat, Op::Stat { object: 1 }),
+        ] {
+            let fake = Fake::serve(answer);
+            let (_store, mut queue) = open(engine, &config(&fake.endpoint(), ""), operation);
+            assert!(queue.run(&[op])[0].is_ok(), "{engine:?} {op:?}");
+            assert_eq!(queue.run(&[op])[0].unwrap_err().kind, Changed, "{engine:?} {op:?}");
+            queue.close();
+        }
+    }
+}
+
+#[test]
+fn bytes_that_nobody_asked_for_never_become_anothers() {
+    let answer: Answer = |asked| match asked.object() {
+        Some(1) => Act::Send([asked.data("", |length| length), vec![b'x'; 5_000]].concat()),
+        _ => asked.well(),
+    };
+    for engine in BOTH {
+        let fake = Fake::serve(answer);
+        let (_store, mut queue) = open(engine, &config(&fake.endpoint(), ""), Operation::Read);
+        for _ in 0..5 {
+            // What is read well is verified; the connection may be given up over what followed.
+            let ended = queue.run(&[read(1), read(2), read(1)]);
+            assert!(ended.iter().any(Result::is_ok), "{engine:?}: {ended:?}");
+        }
+        assert_eq!(queue.run(&[read(3), read(0)]).len(), 2);
+        queue.close();
+    }
+}
+
+#[test]
+fn a_connection_that_ends_after_each_reply_costs_no_operation() {
+    let answer: Answer = |asked| match asked.object() {
+        Some(_) => Act::Close(asked.data("Connection: close\r\n", |length| length)),
+        None => asked.well(),
+    };
+    for engine in BOTH {
+        let fake = Fake::serve(answer);
+        let (_store, mut queue) = open(engine, &config(&fake.endpoint(), ""), Operation::Read);
+        let ended = queue.run(&[read(0), read(1), read(2), read(3), read(0), read(1)]);
+        assert!(ended.iter().all(Result::is_ok), "{engine:?}: {ended:?}");
+        queue.close();
+    }
+}
+
+#[test]
+fn a_listing_that_is_none_is_found_out() {
+    let answer: Answer = |asked| {
+        let timed = asked.head.contains("delimiter");
+        if timed { Act::Send(text("200 OK", "", "<html>Welcome</html>")) } else { asked.well() }
+    };
+    for engine in BOTH {
+        let fake = Fake::serve(answer);
+        let (_store, mut queue) = open(engine, &config(&fake.endpoint(), ""), Operation::List);
+        let kind = queue.run(&[Op::List { folder: 0 }])[0].unwrap_err().kind;
+        assert!(matches!(kind, Protocol | ErrorKind::NotFound), "{engine:?}: {kind}");
+        queue.close();
+    }
+}

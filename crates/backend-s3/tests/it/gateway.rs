@@ -1,0 +1,120 @@
+//! All checks against Ceph's gateway, and what it does to readers when it is refused, gone or silent.
+
+use std::time::Duration;
+
+use backend::{ErrorKind, Op, Store};
+use plan::{Operation, S3Config};
+use servers::{Keys, Radosgw, or_skip};
+
+use crate::checks;
+use crate::support::{
+    BOTH, Client, Engine, Opened, Setup, config, key, marker, objects, own, prepare, write,
+};
+
+fn keyed(gateway: &Radosgw, prefix: &str, keys: Keys) -> S3Config {
+    S3Config { keys: own(keys.id, keys.secret), ..config(&gateway.endpoint(), prefix) }
+}
+
+/// A gateway with our bucket; none where it cannot be had.
+fn start() -> Option<(Radosgw, S3Config)> {
+    let gateway = or_skip(Radosgw::start())?;
+    let owner = keyed(&gateway, "", gateway.owner());
+    Client::new(&owner).make_bucket();
+    Some((gateway, owner))
+}
+
+#[test]
+fn a_real_gateway_passes_every_check() {
+    let Some((gateway, owner)) = start() else { return };
+    checks::objects_are_written_listed_in_order_read_and_removed(&owner);
+    checks::nothing_is_overwritten(&owner);
+    checks::what_is_not_ours_is_neither_written_nor_removed(&owner);
+    checks::a_large_object_is_uploaded_in_parts_and_a_dropped_one_leaves_nothing(&owner);
+    checks::a_listing_goes_on_page_after_page(&owner);
+    checks::objects_are_spread_over_prefixes(&owner);
+    checks::both_engines_conform_however_objects_are_fetched(&owner);
+    checks::a_thousand_operations_are_under_way_at_once(&owner);
+    checks::what_is_gone_is_not_found(&owner);
+    a_reader_reads_and_writes_nothing(&gateway);
+    who_is_not_let_in_is_told_why(&gateway);
+}
+
+fn a_reader_reads_and_writes_nothing(gateway: &Radosgw) {
+    let owned = prepare(&Engine::Lean.open(&keyed(gateway, "read", gateway.owner())).unwrap(), &objects());
+    let store = Engine::Sdk.open(&keyed(gateway, "read", gateway.reader())).unwrap();
+    let name = objects().key(1);
+    assert_eq!(store.read_at(&name, 0, &mut [0; 100]).unwrap(), 100);
+    for refused in [
+        store.create_folder(&key("other"), &marker()).map(drop),
+        write(&store, &owned, "data/new", b"new"),
+        store.remove(&owned, &name),
+    ] {
+        let text = refused.unwrap_err().to_string();
+        assert!(text.contains("AccessDenied") && text.contains("s3:PutObject"), "{text}");
+    }
+    assert!(store.stat(&name).unwrap().is_some());
+}
+
+fn who_is_not_let_in_is_told_why(gateway: &Radosgw) {
+    let owner = gateway.owner();
+    let wrong = own(owner.id, "SKCANARY");
+    let cases = [
+        (S3Config { keys: wrong, ..keyed(gateway, "", owner) }, "SignatureDoesNotMatch"),
+        (keyed(gateway, "", gateway.stranger()), "AccessDenied"),
+        (S3Config { keys: own("AKNOBODY", "SKCANARY"), ..keyed(gateway, "", owner) }, "access key"),
+        (S3Config { keys: plan::Keys::Anonymous, ..keyed(gateway, "", owner) }, "anonymous = true"),
+        (S3Config { bucket: "missing".to_owned(), ..keyed(gateway, "", owner) }, "`missing` does not exist"),
+    ];
+    for (config, says) in cases {
+        for engine in BOTH {
+            let error = engine.open(&config).unwrap_err();
+            let shown = format!("{error} {error:?}");
+            assert!(shown.contains(says) && shown.contains("hint: "), "{shown}");
+            assert!(
+                !["SKCANARY", owner.secret, "SKSTRANGER"].iter().any(|key| shown.contains(key)),
+                "{shown}"
+            );
+        }
+    }
+}
+
+#[test]
+fn readers_of_a_gateway_that_is_killed_or_stopped_are_told_and_go_on() {
+    let Some((gateway, owner)) = start() else { return };
+    let objects = objects();
+    prepare(&Engine::Lean.open(&owner).unwrap(), &objects);
+    for engine in BOTH {
+        let store = engine.open_with(&owner, Duration::from_secs(2)).unwrap();
+        let setup = Setup { operation: Operation::Read, depth: 4, connections: 2 };
+        let mut queue = Opened::new(&store, &objects, setup);
+        let read = |object| Op::Read { object, offset: 4096, len: 4096 };
+        let all = [0, 1, 2, 3].map(read);
+        assert!(queue.run(&all).iter().all(Result::is_ok));
+
+        gateway.pause();
+        let ended = queue.run(&all);
+        gateway.resume();
+        let kinds: Vec<ErrorKind> = ended.iter().map(|end| end.unwrap_err().kind).collect();
+        assert!(kinds.contains(&ErrorKind::Timeout), "{engine:?}: {kinds:?}");
+        assert!(kinds.iter().all(|kind| kind.is_transient()), "{engine:?}: {kinds:?}");
+        goes_on(&mut queue, &all);
+
+        gateway.kill();
+        let kinds: Vec<ErrorKind> = queue.run(&all).iter().map(|end| end.unwrap_err().kind).collect();
+        let expected = [ErrorKind::Reset, ErrorKind::Connect];
+        assert!(kinds.iter().all(|kind| expected.contains(kind)), "{engine:?}: {kinds:?}");
+        gateway.restart().unwrap();
+        goes_on(&mut queue, &all);
+        queue.close();
+    }
+}
+
+/// A queue reads well again, after some attempts that may still be hit.
+fn goes_on(queue: &mut Opened, ops: &[Op]) {
+    let well = (0..100).any(|_| {
+        let ended = queue.run(ops);
+        assert!(ended.iter().all(|end| end.is_ok_and(|_| true) || end.unwrap_err().kind.is_transient()));
+        ended.iter().all(Result::is_ok)
+    });
+    assert!(well, "{:?}", queue.queue.report().first_failure);
+}

@@ -1,0 +1,13 @@
+//! Tests of the S3 backend against servers on loopback: the emulator, Ceph's gateway, and one that misbehaves.
+
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
+
+mod checks;
+mod emulated;
+mod fake;
+mod faults;
+mod gateway;
+mod opening;
+mod support;
+mod tokens;
+mod wrongs;
