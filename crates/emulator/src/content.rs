@@ -1,0 +1,358 @@
+//! The bytes of an object. What feedline writes is kept as the stream that it came from and takes no memory; the rest
+//! is held.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::Hasher as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dataset::payload::Stream;
+
+/// Smallest write that is looked at for being payload. Those below it are the marker, the manifest, foreign things.
+pub(crate) const RECOGNISED_FROM_BYTES: usize = 4096;
+
+/// Bytes that objects other than payload may take in memory, all together.
+pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
+
+/// The memory for bytes that must be held is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the emulated server holds {MEMORY_BYTES_MAX} B of objects that feedline did not generate, and no more"
+)]
+pub(crate) struct NoSpace;
+
+/// Memory still free for held bytes, shared by all objects of a server.
+#[derive(Debug)]
+pub(crate) struct Budget(AtomicU64);
+
+impl Budget {
+    pub(crate) fn new(bytes: u64) -> Arc<Self> {
+        Arc::new(Self(AtomicU64::new(bytes)))
+    }
+
+    fn take(&self, bytes: u64) -> Result<(), NoSpace> {
+        let take = |free: u64| free.checked_sub(bytes);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).map(|_| ()).map_err(|_| NoSpace)
+    }
+}
+
+/// Bytes in memory, given back to the budget when dropped.
+#[derive(Debug)]
+struct Held {
+    bytes: Vec<u8>,
+    budget: Arc<Budget>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.budget.0.fetch_add(self.bytes.len() as u64, Ordering::Relaxed);
+    }
+}
+
+#[derive(Debug)]
+enum Source {
+    /// Payload from `skip` on.
+    Stream {
+        stream: Stream,
+        skip: u64,
+    },
+    /// Never written; reads as zeros.
+    Hole,
+    Memory(Held),
+}
+
+/// Bytes that lie together.
+#[derive(Debug)]
+struct Piece {
+    at: u64,
+    length: u64,
+    source: Source,
+}
+
+impl Piece {
+    fn end(&self) -> u64 {
+        self.at + self.length
+    }
+
+    /// Splits off what lies from `length` on.
+    fn split(&mut self, length: u64) -> Self {
+        let source = match &mut self.source {
+            Source::Stream { stream, skip } => Source::Stream { stream: *stream, skip: *skip + length },
+            Source::Hole => Source::Hole,
+            Source::Memory(held) => Source::Memory(Held {
+                bytes: held.bytes.split_off(length as usize),
+                budget: Arc::clone(&held.budget),
+            }),
+        };
+        let tail = Self { at: self.at + length, length: self.length - length, source };
+        self.length = length;
+        tail
+    }
+
+    fn read(&self, from: u64, out: &mut [u8]) {
+        match &self.source {
+            Source::Stream { stream, skip } => stream.fill(skip + from, out),
+            Source::Hole => out.fill(0),
+            Source::Memory(held) => out.copy_from_slice(&held.bytes[from as usize..][..out.len()]),
+        }
+    }
+}
+
+/// The content of an object, written at any offset and read at any.
+#[derive(Debug)]
+pub(crate) struct Content {
+    /// In order, without gaps.
+    pieces: Vec<Piece>,
+    budget: Arc<Budget>,
+}
+
+impl Content {
+    pub(crate) fn new(budget: &Arc<Budget>) -> Self {
+        Self { pieces: Vec::new(), budget: Arc::clone(budget) }
+    }
+
+    pub(crate) fn length(&self) -> u64 {
+        self.pieces.last().map_or(0, Piece::end)
+    }
+
+    /// Writes `data` at `at`; a gap before it becomes a hole.
+    pub(crate) fn write(&mut self, at: u64, data: &[u8]) -> Result<(), NoSpace> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        if at == self.length() && self.extend_last(data)? {
+            return Ok(());
+        }
+        let source = self.source_of(data)?;
+        self.resize(self.length().max(at));
+        let first = self.cut(at);
+        let after = self.cut(at + data.len() as u64);
+        self.pieces.splice(first..after, [Piece { at, length: data.len() as u64, source }]);
+        Ok(())
+    }
+
+    /// Makes the content `length` bytes long.
+    pub(crate) fn resize(&mut self, length: u64) {
+        let kept = self.cut(length);
+        self.pieces.truncate(kept);
+        if length > self.length() {
+            let at = self.length();
+            self.pieces.push(Piece { at, length: length - at, source: Source::Hole });
+        }
+    }
+
+    /// Reads from `at` on, as much as there is; how many bytes.
+    pub(crate) fn read(&self, at: u64, out: &mut [u8]) -> usize {
+        let first = self.pieces.partition_point(|piece| piece.end() <= at);
+        let mut done = 0;
+        for piece in &self.pieces[first..] {
+            let from = at + done as u64 - piece.at;
+            let take = (out.len() - done).min((piece.length - from) as usize);
+            piece.read(from, &mut out[done..done + take]);
+            done += take;
+            if done == out.len() {
+                break;
+            }
+        }
+        done
+    }
+
+    /// Adds `other` behind this content.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        let offset = self.length();
+        for mut piece in std::mem::take(&mut other.pieces) {
+            piece.at += offset;
+            match (self.pieces.last_mut(), &piece.source) {
+                (Some(last), Source::Stream { stream, skip }) if last.continues(*stream, *skip) => {
+                    last.length += piece.length;
+                }
+                _ => self.pieces.push(piece),
+            }
+        }
+    }
+
+    /// A number that stands for the bytes: of payload by its streams, of the rest by its bytes.
+    pub(crate) fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for piece in &self.pieces {
+            hasher.write_u64(piece.length);
+            match &piece.source {
+                Source::Stream { stream, skip } => {
+                    hasher.write_u64(stream.word(0));
+                    hasher.write_u64(*skip);
+                }
+                Source::Hole => {}
+                Source::Memory(held) => hasher.write(&held.bytes),
+            }
+        }
+        hasher.finish()
+    }
+
+    /// Makes `at` the border of two pieces; the index of the one that begins there.
+    fn cut(&mut self, at: u64) -> usize {
+        let index = self.pieces.partition_point(|piece| piece.end() <= at);
+        match self.pieces.get_mut(index) {
+            Some(piece) if piece.at < at => {
+                let tail = piece.split(at - piece.at);
+                self.pieces.insert(index + 1, tail);
+                index + 1
+            }
+            _ => index,
+        }
+    }
+
+    /// Lengthens the last piece, where `data` is more of the same.
+    fn extend_last(&mut self, data: &[u8]) -> Result<bool, NoSpace> {
+        let Some(piece) = self.pieces.last_mut() else { return Ok(false) };
+        match &mut piece.source {
+            Source::Stream { stream, skip } => {
+                if !stream.verify(*skip + piece.length, data) {
+                    return Ok(false);
+                }
+            }
+            Source::Hole => return Ok(false),
+            Source::Memory(held) => {
+                if is_payload(data).is_some() {
+                    return Ok(false);
+                }
+                self.budget.take(data.len() as u64)?;
+                held.bytes.extend_from_slice(data);
+            }
+        }
+        piece.length += data.len() as u64;
+        Ok(true)
+    }
+
+    fn source_of(&self, data: &[u8]) -> Result<Source, NoSpace> {
+        if let Some(stream) = is_payload(data) {
+            return Ok(Source::Stream { stream, skip: 0 });
+        }
+        self.budget.take(data.len() as u64)?;
+        Ok(Source::Memory(Held { bytes: data.to_vec(), budget: Arc::clone(&self.budget) }))
+    }
+}
+
+impl Piece {
+    /// Whether a stream is more of this piece's own.
+    fn continues(&self, next: Stream, next_skip: u64) -> bool {
+        let Source::Stream { stream, skip } = &self.source else { return false };
+        let end = skip + self.length;
+        // The same words a whole number of words further on are the same stream.
+        end.is_multiple_of(8) && next_skip == 0 && stream.word(end / 8) == next.word(0)
+    }
+}
+
+/// The stream of which all of `data` is the beginning.
+fn is_payload(data: &[u8]) -> Option<Stream> {
+    if data.len() < RECOGNISED_FROM_BYTES {
+        return None;
+    }
+    Stream::recognise(data).filter(|stream| stream.verify(0, data))
+}
+
+#[cfg(test)]
+mod tests {
+    use dataset::payload;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn payload(object: u32, at: u64, length: usize) -> Vec<u8> {
+        let mut data = vec![0; length];
+        payload::fill(5, object, at, &mut data);
+        data
+    }
+
+    fn held_bytes(content: &Content) -> u64 {
+        let held = |piece: &Piece| if matches!(piece.source, Source::Memory(_)) { piece.length } else { 0 };
+        content.pieces.iter().map(held).sum()
+    }
+
+    fn all(content: &Content) -> Vec<u8> {
+        let mut out = vec![0xaa; content.length() as usize];
+        assert_eq!(content.read(0, &mut out), out.len());
+        out
+    }
+
+    #[test]
+    fn payload_takes_no_memory_however_it_is_cut() {
+        let whole = payload(3, 0, 300_000);
+        let mut content = Content::new(&Budget::new(0));
+        for (number, chunk) in whole.chunks(65_521).enumerate() {
+            content.write(number as u64 * 65_521, chunk).unwrap();
+        }
+        assert_eq!((content.pieces.len(), held_bytes(&content)), (1, 0));
+        assert_eq!(all(&content), whole);
+    }
+
+    #[test]
+    fn blocks_written_out_of_order_are_recognised_one_by_one() {
+        let whole = payload(9, 0, 4 * 8192);
+        let mut content = Content::new(&Budget::new(0));
+        for block in [2, 0, 3, 1] {
+            content.write(block * 8192, &whole[block as usize * 8192..][..8192]).unwrap();
+        }
+        assert_eq!((all(&content), held_bytes(&content)), (whole, 0));
+    }
+
+    #[test]
+    fn foreign_bytes_are_held_up_to_the_budget() {
+        let budget = Budget::new(10_000);
+        let mut content = Content::new(&budget);
+        content.write(0, &[1; 6000]).unwrap();
+        assert_eq!(content.write(6000, &[2; 6000]), Err(NoSpace));
+        assert_eq!(content.length(), 6000);
+        drop(content);
+        assert_eq!(budget.0.load(Ordering::Relaxed), 10_000);
+    }
+
+    #[test]
+    fn one_wrong_byte_makes_payload_foreign() {
+        let mut data = payload(1, 0, 8192);
+        data[8000] ^= 1;
+        let mut content = Content::new(&Budget::new(8192));
+        content.write(0, &data).unwrap();
+        assert_eq!((held_bytes(&content), all(&content)), (8192, data));
+    }
+
+    #[test]
+    fn parts_join_into_one_stream_and_one_digest() {
+        let whole = payload(4, 0, 40_960);
+        let budget = Budget::new(0);
+        let part = |range: std::ops::Range<usize>| {
+            let mut content = Content::new(&budget);
+            content.write(0, &whole[range]).unwrap();
+            content
+        };
+        let mut joined = part(0..16_384);
+        joined.append(part(16_384..40_960));
+        assert_eq!((joined.pieces.len(), all(&joined)), (1, whole.clone()));
+        assert_eq!(joined.digest(), part(0..40_960).digest());
+        assert_ne!(joined.digest(), part(0..16_384).digest());
+    }
+
+    proptest! {
+        #[test]
+        fn writes_at_any_offset_read_back_as_from_a_file(
+            writes in prop::collection::vec((0_u64..20_000, 1_usize..9000, 0_u8..4), 1..12),
+            length in prop::option::of(0_u64..30_000),
+        ) {
+            let mut content = Content::new(&Budget::new(1 << 20));
+            let mut file = Vec::new();
+            for (at, bytes, kind) in writes {
+                let data = if kind == 0 { vec![7; bytes] } else { payload(u32::from(kind), at / 8 * 8, bytes) };
+                let end = at as usize + bytes;
+                if file.len() < end {
+                    file.resize(end, 0);
+                }
+                file[at as usize..end].copy_from_slice(&data);
+                content.write(at, &data).unwrap();
+            }
+            if let Some(length) = length {
+                file.resize(length as usize, 0);
+                content.resize(length);
+            }
+            prop_assert_eq!(all(&content), file);
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! How a run steers a server in a process of its own: a line of JSON with the settings on its standard input, then
+//! `begin` and `end`; a line of JSON on its standard output for the settings and for each of the two. The server ends
+//! with its input. Between spans it rests: what a run writes, looks up and checks then is not what is tried out.
+
+use std::io::{BufRead, Write};
+
+use plan::{Delay, Emulation, Faults, Secret};
+use record::Emulated;
+use serde::{Deserialize, Serialize};
+
+use crate::error::EmulatorError;
+use crate::server::Server;
+use crate::settings::{BucketKeys, Protocol, Settings};
+
+/// Begins a span; answered as the settings are, so that nothing is asked of the server before it has begun.
+pub const BEGIN: &str = "begin";
+
+/// Ends a span and asks what happened in it.
+pub const END: &str = "end";
+
+/// The answer to the settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    /// Port on 127.0.0.1.
+    pub port: u16,
+}
+
+/// [`Settings`] as they travel. Holds a secret: written to the channel and nowhere else.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SettingsLine {
+    protocol: Protocol,
+    port: u16,
+    bucket: String,
+    key: Option<(String, String)>,
+    prefix_folders: u32,
+    export: String,
+    threads: u32,
+    emulation: EmulationLine,
+}
+
+/// [`Emulation`] as it travels.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EmulationLine {
+    profile: Option<String>,
+    seed: u64,
+    first_byte: Option<DelayLine>,
+    metadata: Option<DelayLine>,
+    requests_per_s: Option<f64>,
+    connection_bps: Option<f64>,
+    total_bps: Option<f64>,
+    seek_ns: Option<u64>,
+    faults: FaultsLine,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum DelayLine {
+    Constant { ns: u64 },
+    Uniform { from_ns: u64, to_ns: u64 },
+    LogNormal { p50_ns: u64, p99_ns: u64 },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FaultsLine {
+    reset: f64,
+    server_error: f64,
+    stall: f64,
+    truncated: f64,
+    slow_down: f64,
+    stale: f64,
+}
+
+impl From<Delay> for DelayLine {
+    fn from(delay: Delay) -> Self {
+        match delay {
+            Delay::Constant { ns } => Self::Constant { ns },
+            Delay::Uniform { from_ns, to_ns } => Self::Uniform { from_ns, to_ns },
+            Delay::LogNormal { p50_ns, p99_ns } => Self::LogNormal { p50_ns, p99_ns },
+        }
+    }
+}
+
+impl From<DelayLine> for Delay {
+    fn from(delay: DelayLine) -> Self {
+        match delay {
+            DelayLine::Constant { ns } => Self::Constant { ns },
+            DelayLine::Uniform { from_ns, to_ns } => Self::Uniform { from_ns, to_ns },
+            DelayLine::LogNormal { p50_ns, p99_ns } => Self::LogNormal { p50_ns, p99_ns },
+        }
+    }
+}
+
+impl From<&Emulation> for EmulationLine {
+    fn from(asked: &Emulation) -> Self {
+        let Faults { reset, server_error, stall, truncated, slow_down, stale } = asked.faults;
+        Self {
+            profile: asked.profile.clone(),
+            seed: asked.seed,
+            first_byte: asked.first_byte.map(Into::into),
+            metadata: asked.metadata.map(Into::into),
+            requests_per_s: asked.requests_per_s,
+            connection_bps: asked.connection_bps,
+            total_bps: asked.total_bps,
+            seek_ns: asked.seek_ns,
+            faults: FaultsLine { reset, server_error, stall, truncated, slow_down, stale },
+        }
+    }
+}
+
+impl From<EmulationLine> for Emulation {
+    fn from(line: EmulationLine) -> Self {
+        let FaultsLine { reset, server_error, stall, truncated, slow_down, stale } = line.faults;
+        Self {
+            profile: line.profile,
+            seed: line.seed,
+            first_byte: line.first_byte.map(Into::into),
+            metadata: line.metadata.map(Into::into),
+            requests_per_s: line.requests_per_s,
+            connection_bps: line.connection_bps,
+            total_bps: line.total_bps,
+            seek_ns: line.seek_ns,
+            faults: Faults { reset, server_error, stall, truncated, slow_down, stale },
+        }
+    }
+}
+
+/// The line, without its end, that starts a server.
+pub fn settings_line(settings: &Settings) -> String {
+    let key = match &settings.keys {
+        BucketKeys::Signed { id, secret } => Some((id.clone(), secret.reveal().to_owned())),
+        BucketKeys::Unsigned => None,
+    };
+    let line = SettingsLine {
+        protocol: settings.protocol,
+        port: settings.port,
+        bucket: settings.bucket.clone(),
+        key,
+        prefix_folders: settings.prefix_folders,
+        export: settings.export.clone(),
+        threads: settings.threads,
+        emulation: (&settings.emulation).into(),
+    };
+    serde_json::to_string(&line).expect("strings and numbers become JSON")
+}
+
+/// The settings of such a line.
+pub fn read_settings(line: &str) -> Result<Settings, EmulatorError> {
+    let line: SettingsLine = serde_json::from_str(line)?;
+    Ok(Settings {
+        protocol: line.protocol,
+        port: line.port,
+        bucket: line.bucket,
+        keys: match line.key {
+            Some((id, secret)) => BucketKeys::Signed { id, secret: Secret::new(secret) },
+            None => BucketKeys::Unsigned,
+        },
+        prefix_folders: line.prefix_folders,
+        export: line.export,
+        threads: line.threads,
+        emulation: line.emulation.into(),
+    })
+}
+
+/// The port in the answer to the settings.
+pub fn read_started(line: &str) -> Result<Started, EmulatorError> {
+    Ok(serde_json::from_str(line)?)
+}
+
+/// What happened in a span, as the answer to [`END`] tells.
+pub fn read_emulated(line: &str) -> Result<Emulated, EmulatorError> {
+    Ok(serde_json::from_str(line)?)
+}
+
+/// Starts the server that the first line describes and obeys the others until there are none.
+pub fn serve(input: &mut impl BufRead, output: &mut impl Write) -> Result<(), EmulatorError> {
+    let mut line = String::new();
+    input.read_line(&mut line)?;
+    let server = Server::start(&read_settings(&line)?)?;
+    server.rest();
+    let started = Started { port: server.port() };
+    answer(output, &started)?;
+    loop {
+        line.clear();
+        if input.read_line(&mut line)? == 0 {
+            return Ok(());
+        }
+        match line.trim() {
+            BEGIN => {
+                server.begin();
+                answer(output, &started)?;
+            }
+            END => {
+                let span = server.end();
+                server.rest();
+                answer(output, &span)?;
+            }
+            _ => {}
+        }
+    }
+}
+
+fn answer(output: &mut impl Write, what: &impl Serialize) -> Result<(), EmulatorError> {
+    serde_json::to_writer(&mut *output, what)?;
+    output.write_all(b"\n")?;
+    output.flush()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use plan::{profile, profiles};
+
+    #[test]
+    fn settings_survive_the_channel() {
+        let mut emulations: Vec<Emulation> =
+            profiles().iter().filter_map(|listed| profile(listed.name)).collect();
+        emulations.push(Emulation {
+            seed: u64::MAX,
+            first_byte: Some(Delay::LogNormal { p50_ns: 1, p99_ns: u64::MAX }),
+            metadata: Some(Delay::Constant { ns: 3 }),
+            faults: Faults { reset: 0.1, stale: 0.2, ..Faults::default() },
+            ..Emulation::default()
+        });
+        for emulation in emulations {
+            let keys = BucketKeys::Signed { id: "id".to_owned(), secret: Secret::new("s\"\n") };
+            let settings = Settings { keys, emulation, port: 7, ..Settings::new(Protocol::S3) };
+            let line = settings_line(&settings);
+            assert!(!line.contains('\n'));
+            assert_eq!(read_settings(&line).unwrap(), settings);
+        }
+    }
+
+    #[test]
+    fn a_server_is_started_asked_and_ended_over_the_channel() {
+        let commands = format!("{}\nbegin\nend\nend\n", settings_line(&Settings::new(Protocol::Nfs)));
+        let mut output = Vec::new();
+        serve(&mut Cursor::new(commands), &mut output).unwrap();
+        let lines: Vec<&str> = std::str::from_utf8(&output).unwrap().lines().collect();
+        assert_eq!(lines.len(), 4);
+        assert_eq!(lines[0], lines[1]);
+        assert_ne!(read_started(lines[0]).unwrap().port, 0);
+        assert_eq!(read_emulated(lines[2]).unwrap().requests, 0);
+    }
+
+    #[test]
+    fn settings_that_nothing_can_be_made_of_are_refused() {
+        let refusal = |change: fn(&mut Settings)| {
+            let mut settings = Settings::new(Protocol::S3);
+            change(&mut settings);
+            Server::start(&settings).err().expect("it is refused").to_string()
+        };
+        assert!(refusal(|s| s.emulation.total_bps = Some(0.0)).contains("total_rate"));
+        assert!(refusal(|s| s.emulation.faults.reset = 1.5).contains("reset"));
+        assert!(
+            refusal(|s| s.emulation.faults = Faults { reset: 0.6, stale: 0.6, ..Faults::default() })
+                .contains("more than every request")
+        );
+        let backwards = |s: &mut Settings| {
+            s.emulation.first_byte = Some(Delay::Uniform { from_ns: 2, to_ns: 1 });
+        };
+        assert!(refusal(backwards).contains("first_byte"));
+        assert!(refusal(|s| s.export = "export".to_owned()).contains("export"));
+        assert!(read_settings("{}").is_err());
+    }
+}

@@ -1,0 +1,213 @@
+//! One accepted connection: paced, and cut off where a fault says so.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+use crate::clock;
+use crate::limits::Pacer;
+use crate::nfs::Calls;
+use crate::shape::Shape;
+use crate::timer::{Timer, Until};
+
+/// Where the connection ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// So many bytes behind the head of the next HTTP response.
+    BehindHead(u64),
+    /// After so many bytes.
+    After(u64),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    place: Place,
+    reset: bool,
+}
+
+/// Tells a connection from outside where to end.
+#[derive(Debug, Default)]
+pub(crate) struct Scissors(Mutex<Option<Cut>>);
+
+impl Scissors {
+    /// Ends the connection in the middle of the body of the next HTTP response.
+    pub(crate) fn cut_body(&self, body_bytes: u64, reset: bool) {
+        self.set(Some(Cut { place: Place::BehindHead(body_bytes / 2), reset }));
+    }
+
+    /// Resets the connection after `bytes` more.
+    pub(crate) fn reset_after(&self, bytes: u64) {
+        self.set(Some(Cut { place: Place::After(bytes), reset: true }));
+    }
+
+    fn get(&self) -> Option<Cut> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, cut: Option<Cut>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = cut;
+    }
+}
+
+/// A connection as the protocol's server sees it.
+pub(crate) struct Line {
+    socket: TcpStream,
+    shape: Arc<Shape>,
+    timer: Arc<Timer>,
+    scissors: Arc<Scissors>,
+    pacer: Option<Pacer>,
+    waiting: Option<Until>,
+    /// Calls on their way in, where the protocol marks them.
+    calls: Option<Calls>,
+    is_cut: bool,
+}
+
+impl Line {
+    pub(crate) fn new(
+        socket: TcpStream,
+        shape: &Arc<Shape>,
+        timer: &Arc<Timer>,
+        scissors: &Arc<Scissors>,
+        calls: Option<Calls>,
+    ) -> Self {
+        Self {
+            socket,
+            shape: Arc::clone(shape),
+            timer: Arc::clone(timer),
+            scissors: Arc::clone(scissors),
+            pacer: shape.connection_pacer(),
+            waiting: None,
+            calls,
+            is_cut: false,
+        }
+    }
+
+    /// Bytes that may go now. `usize::MAX` where nothing holds them back.
+    fn poll_pace(&mut self, cx: &mut Context<'_>) -> Poll<usize> {
+        loop {
+            if let Some(waiting) = &mut self.waiting {
+                ready!(Pin::new(waiting).poll(cx));
+                self.waiting = None;
+            }
+            let now_ns = clock::now_ns();
+            let (mut due_ns, mut quantum) = (0, usize::MAX);
+            if let Some(pacer) = &self.pacer {
+                (due_ns, quantum) = (pacer.due_ns(), pacer.quantum_bytes());
+            }
+            if let Some(total) = self.shape.total_pacer() {
+                let total = total.lock().unwrap_or_else(PoisonError::into_inner);
+                (due_ns, quantum) = (due_ns.max(total.due_ns()), quantum.min(total.quantum_bytes()));
+            }
+            if due_ns <= now_ns {
+                return Poll::Ready(quantum);
+            }
+            self.waiting = Some(self.timer.until(due_ns));
+        }
+    }
+
+    fn sent(&mut self, bytes: usize) {
+        let total = self.shape.total_pacer();
+        if self.pacer.is_none() && total.is_none() {
+            return;
+        }
+        let now_ns = clock::now_ns();
+        if let Some(pacer) = &mut self.pacer {
+            pacer.sent(bytes, now_ns);
+        }
+        if let Some(total) = total {
+            total.lock().unwrap_or_else(PoisonError::into_inner).sent(bytes, now_ns);
+        }
+    }
+
+    /// How much of `bytes` may still go before the cut; an error once it is there.
+    fn before_cut(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_cut {
+            return Err(io::ErrorKind::ConnectionReset.into());
+        }
+        let Some(cut) = self.scissors.get() else { return Ok(usize::MAX) };
+        let left = match cut.place {
+            Place::After(left) => left,
+            Place::BehindHead(left) => {
+                let head = bytes.windows(4).position(|end| end == b"\r\n\r\n").map_or(0, |at| at + 4);
+                head as u64 + left
+            }
+        };
+        self.scissors.set(Some(Cut { place: Place::After(left), reset: cut.reset }));
+        if left == 0 {
+            self.is_cut = true;
+            if cut.reset {
+                // Closed with a linger of nothing, a connection ends by RST and what it has not sent is lost.
+                self.socket.set_zero_linger()?;
+            }
+            return Err(io::ErrorKind::ConnectionReset.into());
+        }
+        Ok(left as usize)
+    }
+
+    fn count_to_cut(&self, bytes: usize) {
+        if let Some(Cut { place: Place::After(left), reset }) = self.scissors.get() {
+            let place = Place::After(left - (bytes as u64).min(left));
+            self.scissors.set(Some(Cut { place, reset }));
+        }
+    }
+
+    fn poll_send(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let most = ready!(self.poll_pace(cx)).min(self.before_cut(bytes)?).min(bytes.len());
+        let sent = ready!(Pin::new(&mut self.socket).poll_write(cx, &bytes[..most]))?;
+        self.sent(sent);
+        self.count_to_cut(sent);
+        Poll::Ready(Ok(sent))
+    }
+}
+
+impl AsyncRead for Line {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        out: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let line = &mut *self;
+        if line.is_cut {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
+        }
+        match &mut line.calls {
+            None => Pin::new(&mut line.socket).poll_read(cx, out),
+            Some(calls) => calls.poll_read(&mut line.socket, cx, out),
+        }
+    }
+}
+
+impl AsyncWrite for Line {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_send(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let is_held_back = self.pacer.is_some() || self.shape.total_pacer().is_some();
+        if is_held_back || self.is_cut || self.scissors.get().is_some() {
+            let first = slices.iter().find(|slice| !slice.is_empty()).map_or(&[][..], |slice| slice);
+            return self.poll_send(cx, first);
+        }
+        Pin::new(&mut self.socket).poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.socket.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_shutdown(cx)
+    }
+}

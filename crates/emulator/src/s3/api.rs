@@ -1,0 +1,228 @@
+//! The operations of the service that the bucket answers; `s3s` refuses all others as not implemented.
+
+use std::sync::Arc;
+
+use s3s::dto::{
+    AbortMultipartUploadInput, AbortMultipartUploadOutput, Bucket as BucketEntry, CommonPrefix,
+    CompleteMultipartUploadInput, CompleteMultipartUploadOutput, CreateBucketInput, CreateBucketOutput,
+    CreateMultipartUploadInput, CreateMultipartUploadOutput, DeleteObjectInput, DeleteObjectOutput,
+    DeleteObjectsInput, DeleteObjectsOutput, DeletedObject, ETagCondition, GetBucketLocationInput,
+    GetBucketLocationOutput, GetObjectInput, GetObjectOutput, HeadBucketInput, HeadBucketOutput,
+    HeadObjectInput, HeadObjectOutput, ListBucketsInput, ListBucketsOutput, ListObjectsV2Input,
+    ListObjectsV2Output, Object as Listed, PutObjectInput, PutObjectOutput, UploadPartInput,
+    UploadPartOutput,
+};
+use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
+
+use super::bucket::{self, Bucket, Object};
+use super::listing::{self, PAGE_KEYS_MAX, Query};
+
+type Answer<T> = S3Result<S3Response<T>>;
+
+#[async_trait::async_trait]
+impl S3 for Bucket {
+    async fn get_object(&self, request: S3Request<GetObjectInput>) -> Answer<GetObjectOutput> {
+        let input = request.input;
+        let object = self.object(&input.bucket, &input.key)?;
+        let length = object.content.length();
+        let range = input.range.map(|range| range.check(length)).transpose()?;
+        let content_range =
+            range.as_ref().map(|range| format!("bytes {}-{}/{length}", range.start, range.end - 1));
+        let range = range.unwrap_or(0..length);
+        Ok(S3Response::new(GetObjectOutput {
+            accept_ranges: Some("bytes".to_owned()),
+            content_length: Some((range.end - range.start).cast_signed()),
+            content_range,
+            e_tag: Some(object.e_tag()),
+            last_modified: Some(object.modified()),
+            body: Some(bucket::body(object, range, &self.shape)),
+            ..GetObjectOutput::default()
+        }))
+    }
+
+    async fn head_object(&self, request: S3Request<HeadObjectInput>) -> Answer<HeadObjectOutput> {
+        let object = self.object(&request.input.bucket, &request.input.key)?;
+        Ok(S3Response::new(HeadObjectOutput {
+            accept_ranges: Some("bytes".to_owned()),
+            content_length: Some(object.content.length().cast_signed()),
+            e_tag: Some(object.e_tag()),
+            last_modified: Some(object.modified()),
+            ..HeadObjectOutput::default()
+        }))
+    }
+
+    async fn put_object(&self, request: S3Request<PutObjectInput>) -> Answer<PutObjectOutput> {
+        let input = request.input;
+        self.check(&input.bucket)?;
+        let replace = may_replace(input.if_none_match.as_ref())?;
+        if !replace && self.objects().contains_key(&input.key) {
+            return Err(s3_error!(PreconditionFailed, "the key exists"));
+        }
+        let object = self.receive(input.body).await?;
+        let e_tag = self.keep(input.key, object, replace)?;
+        Ok(S3Response::new(PutObjectOutput { e_tag: Some(e_tag), ..PutObjectOutput::default() }))
+    }
+
+    async fn create_multipart_upload(
+        &self,
+        request: S3Request<CreateMultipartUploadInput>,
+    ) -> Answer<CreateMultipartUploadOutput> {
+        let input = request.input;
+        self.check(&input.bucket)?;
+        Ok(S3Response::new(CreateMultipartUploadOutput {
+            upload_id: Some(self.begin_upload(input.key.clone())),
+            bucket: Some(input.bucket),
+            key: Some(input.key),
+            ..CreateMultipartUploadOutput::default()
+        }))
+    }
+
+    async fn upload_part(&self, request: S3Request<UploadPartInput>) -> Answer<UploadPartOutput> {
+        let input = request.input;
+        self.check(&input.bucket)?;
+        self.upload(&input.upload_id, &input.key, |_| ())?;
+        let part = self.receive(input.body).await?;
+        let e_tag = part.e_tag();
+        self.upload(&input.upload_id, &input.key, |upload| upload.parts.insert(input.part_number, part))?;
+        Ok(S3Response::new(UploadPartOutput { e_tag: Some(e_tag), ..UploadPartOutput::default() }))
+    }
+
+    async fn complete_multipart_upload(
+        &self,
+        request: S3Request<CompleteMultipartUploadInput>,
+    ) -> Answer<CompleteMultipartUploadOutput> {
+        let input = request.input;
+        self.check(&input.bucket)?;
+        let replace = may_replace(input.if_none_match.as_ref())?;
+        let wanted = input.multipart_upload.and_then(|upload| upload.parts).unwrap_or_default();
+        let numbers: Vec<i32> = wanted.iter().filter_map(|part| part.part_number).collect();
+        if numbers.is_empty() || !numbers.is_sorted() {
+            return Err(s3_error!(InvalidPartOrder));
+        }
+        let is_there = |upload: &mut bucket::Upload| {
+            wanted.iter().all(|part| {
+                let kept = part.part_number.and_then(|number| upload.parts.get(&number));
+                kept.is_some_and(|kept| part.e_tag.as_ref().is_none_or(|e_tag| *e_tag == kept.e_tag()))
+            })
+        };
+        if !self.upload(&input.upload_id, &input.key, is_there)? {
+            return Err(s3_error!(InvalidPart));
+        }
+        let mut upload = self.end_upload(&input.upload_id, &input.key)?;
+        let mut content = self.empty();
+        for number in numbers {
+            if let Some(part) = upload.parts.remove(&number) {
+                content.append(part.content);
+            }
+        }
+        let e_tag = self.keep(input.key.clone(), Object::new(content), replace)?;
+        Ok(S3Response::new(CompleteMultipartUploadOutput {
+            bucket: Some(input.bucket),
+            key: Some(input.key),
+            e_tag: Some(e_tag),
+            ..CompleteMultipartUploadOutput::default()
+        }))
+    }
+
+    async fn abort_multipart_upload(
+        &self,
+        request: S3Request<AbortMultipartUploadInput>,
+    ) -> Answer<AbortMultipartUploadOutput> {
+        self.check(&request.input.bucket)?;
+        self.end_upload(&request.input.upload_id, &request.input.key)?;
+        Ok(S3Response::new(AbortMultipartUploadOutput::default()))
+    }
+
+    async fn list_objects_v2(&self, request: S3Request<ListObjectsV2Input>) -> Answer<ListObjectsV2Output> {
+        let input = request.input;
+        self.check(&input.bucket)?;
+        let keys_max = input.max_keys.map_or(PAGE_KEYS_MAX, |keys| keys.clamp(0, PAGE_KEYS_MAX));
+        let query = Query {
+            prefix: input.prefix.as_deref().unwrap_or(""),
+            delimiter: input.delimiter.as_deref().filter(|delimiter| !delimiter.is_empty()),
+            after: input.continuation_token.as_deref().or(input.start_after.as_deref()),
+            keys_max: keys_max as usize,
+        };
+        let objects = self.objects();
+        let page = listing::page(&objects, &query);
+        let entry = |key: &String| objects.get(key).map(|object| listed(key, object));
+        let contents: Vec<Listed> = page.keys.iter().filter_map(entry).collect();
+        let common_prefixes =
+            page.common_prefixes.into_iter().map(|prefix| CommonPrefix { prefix: Some(prefix) });
+        let common_prefixes: Vec<CommonPrefix> = common_prefixes.collect();
+        Ok(S3Response::new(ListObjectsV2Output {
+            key_count: i32::try_from(contents.len() + common_prefixes.len()).ok(),
+            max_keys: Some(keys_max),
+            is_truncated: Some(page.next.is_some()),
+            next_continuation_token: page.next,
+            contents: Some(contents),
+            common_prefixes: Some(common_prefixes),
+            name: Some(input.bucket),
+            prefix: input.prefix,
+            delimiter: input.delimiter,
+            continuation_token: input.continuation_token,
+            ..ListObjectsV2Output::default()
+        }))
+    }
+
+    async fn delete_object(&self, request: S3Request<DeleteObjectInput>) -> Answer<DeleteObjectOutput> {
+        self.check(&request.input.bucket)?;
+        self.objects_mut().remove(&request.input.key);
+        Ok(S3Response::new(DeleteObjectOutput::default()))
+    }
+
+    async fn delete_objects(&self, request: S3Request<DeleteObjectsInput>) -> Answer<DeleteObjectsOutput> {
+        self.check(&request.input.bucket)?;
+        let mut objects = self.objects_mut();
+        let mut deleted = Vec::new();
+        for wanted in request.input.delete.objects {
+            objects.remove(&wanted.key);
+            deleted.push(DeletedObject { key: Some(wanted.key), ..DeletedObject::default() });
+        }
+        Ok(S3Response::new(DeleteObjectsOutput { deleted: Some(deleted), ..DeleteObjectsOutput::default() }))
+    }
+
+    async fn head_bucket(&self, request: S3Request<HeadBucketInput>) -> Answer<HeadBucketOutput> {
+        self.check(&request.input.bucket)?;
+        Ok(S3Response::new(HeadBucketOutput::default()))
+    }
+
+    async fn create_bucket(&self, request: S3Request<CreateBucketInput>) -> Answer<CreateBucketOutput> {
+        if request.input.bucket == self.name {
+            return Err(s3_error!(BucketAlreadyOwnedByYou));
+        }
+        Err(s3_error!(TooManyBuckets, "this emulated server holds the bucket {} and no other", self.name))
+    }
+
+    async fn list_buckets(&self, _request: S3Request<ListBucketsInput>) -> Answer<ListBucketsOutput> {
+        let bucket = BucketEntry { name: Some(self.name.clone()), ..BucketEntry::default() };
+        Ok(S3Response::new(ListBucketsOutput { buckets: Some(vec![bucket]), ..ListBucketsOutput::default() }))
+    }
+
+    async fn get_bucket_location(
+        &self,
+        request: S3Request<GetBucketLocationInput>,
+    ) -> Answer<GetBucketLocationOutput> {
+        self.check(&request.input.bucket)?;
+        Ok(S3Response::new(GetBucketLocationOutput::default()))
+    }
+}
+
+fn listed(key: &str, object: &Arc<Object>) -> Listed {
+    Listed {
+        key: Some(key.to_owned()),
+        size: Some(object.content.length().cast_signed()),
+        e_tag: Some(object.e_tag()),
+        last_modified: Some(object.modified()),
+        ..Listed::default()
+    }
+}
+
+/// Whether an object that is there may be replaced. Of conditions only "none may be there" is known.
+fn may_replace(if_none_match: Option<&ETagCondition>) -> S3Result<bool> {
+    match if_none_match {
+        None => Ok(true),
+        Some(ETagCondition::Any) => Ok(false),
+        Some(ETagCondition::ETag(_)) => Err(s3_error!(NotImplemented, "If-None-Match other than *")),
+    }
+}

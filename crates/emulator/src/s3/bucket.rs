@@ -1,0 +1,212 @@
+//! The objects of the bucket, and those on their way into it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use hyper::body::{Body as _, Bytes};
+use s3s::dto::{ETag, StreamingBlob, Timestamp};
+use s3s::{Body, S3Result, s3_error};
+
+use crate::clock;
+use crate::content::{Budget, Content, NoSpace, RECOGNISED_FROM_BYTES};
+use crate::shape::Shape;
+
+/// An object, complete.
+#[derive(Debug)]
+pub(super) struct Object {
+    pub(super) content: Content,
+    digest: u64,
+    modified_s: u64,
+}
+
+impl Object {
+    pub(super) fn new(content: Content) -> Self {
+        let digest = content.digest();
+        Self { content, digest, modified_s: u64::from(clock::unix_time().0) }
+    }
+
+    /// Stable for the bytes: a hash, not their MD5.
+    pub(super) fn e_tag(&self) -> ETag {
+        ETag::Strong(format!("{:016x}{:016x}", self.digest, self.content.length()))
+    }
+
+    pub(super) fn modified(&self) -> Timestamp {
+        (std::time::UNIX_EPOCH + std::time::Duration::from_secs(self.modified_s)).into()
+    }
+}
+
+/// An upload in parts.
+#[derive(Debug)]
+pub(super) struct Upload {
+    pub(super) key: String,
+    pub(super) parts: BTreeMap<i32, Object>,
+}
+
+/// Objects in the order of their keys.
+pub(super) type Objects = BTreeMap<String, Arc<Object>>;
+
+/// The one bucket.
+pub(super) struct Bucket {
+    pub(super) name: String,
+    pub(super) shape: Arc<Shape>,
+    objects: RwLock<Objects>,
+    uploads: Mutex<HashMap<String, Upload>>,
+    next_upload: AtomicU64,
+    budget: Arc<Budget>,
+}
+
+impl Bucket {
+    pub(super) fn new(name: &str, shape: &Arc<Shape>, budget: &Arc<Budget>) -> Self {
+        Self {
+            name: name.to_owned(),
+            shape: Arc::clone(shape),
+            objects: RwLock::default(),
+            uploads: Mutex::default(),
+            next_upload: AtomicU64::new(1),
+            budget: Arc::clone(budget),
+        }
+    }
+
+    /// Refuses a bucket that is not there.
+    pub(super) fn check(&self, bucket: &str) -> S3Result<()> {
+        if bucket == self.name { Ok(()) } else { Err(s3_error!(NoSuchBucket)) }
+    }
+
+    pub(super) fn objects(&self) -> RwLockReadGuard<'_, Objects> {
+        self.objects.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn objects_mut(&self) -> RwLockWriteGuard<'_, Objects> {
+        self.objects.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn object(&self, bucket: &str, key: &str) -> S3Result<Arc<Object>> {
+        self.check(bucket)?;
+        self.objects().get(key).cloned().ok_or_else(|| s3_error!(NoSuchKey))
+    }
+
+    /// Keeps an object, unless one is there and must not be replaced.
+    pub(super) fn keep(&self, key: String, object: Object, replace: bool) -> S3Result<ETag> {
+        let e_tag = object.e_tag();
+        let mut objects = self.objects_mut();
+        if !replace && objects.contains_key(&key) {
+            return Err(s3_error!(PreconditionFailed, "the key exists"));
+        }
+        objects.insert(key, Arc::new(object));
+        Ok(e_tag)
+    }
+
+    pub(super) fn begin_upload(&self, key: String) -> String {
+        let id = format!("upload-{}", self.next_upload.fetch_add(1, Ordering::Relaxed));
+        let mut uploads = self.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+        uploads.insert(id.clone(), Upload { key, parts: BTreeMap::new() });
+        id
+    }
+
+    /// Does something with an upload under way to `key`.
+    pub(super) fn upload<T>(&self, id: &str, key: &str, with: impl FnOnce(&mut Upload) -> T) -> S3Result<T> {
+        let mut uploads = self.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+        match uploads.get_mut(id) {
+            Some(upload) if upload.key == key => Ok(with(upload)),
+            _ => Err(s3_error!(NoSuchUpload)),
+        }
+    }
+
+    pub(super) fn end_upload(&self, id: &str, key: &str) -> S3Result<Upload> {
+        self.upload(id, key, |_| ())?;
+        let mut uploads = self.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+        uploads.remove(id).ok_or_else(|| s3_error!(NoSuchUpload))
+    }
+
+    /// An empty content that counts against this bucket's memory.
+    pub(super) fn empty(&self) -> Content {
+        Content::new(&self.budget)
+    }
+
+    /// Takes in a body to its end.
+    pub(super) async fn receive(&self, body: Option<StreamingBlob>) -> S3Result<Object> {
+        let mut content = self.empty();
+        let Some(body) = body else { return Ok(Object::new(content)) };
+        let mut body = Body::from(body);
+        // Payload is recognised by a piece of some length, however the body is cut.
+        let mut gathered = Vec::new();
+        while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+            let frame = frame.map_err(|error| s3_error!(IncompleteBody, "the body ended early: {error}"))?;
+            let data = frame.into_data().unwrap_or_default();
+            if content.length() > 0 {
+                append(&mut content, &data)?;
+                continue;
+            }
+            gathered.extend_from_slice(&data);
+            if gathered.len() >= RECOGNISED_FROM_BYTES {
+                append(&mut content, &gathered)?;
+                gathered = Vec::new();
+            }
+        }
+        append(&mut content, &gathered)?;
+        Ok(Object::new(content))
+    }
+}
+
+fn append(content: &mut Content, data: &[u8]) -> S3Result<()> {
+    let at = content.length();
+    content.write(at, data).map_err(|error: NoSpace| s3_error!(error, EntityTooLarge, "{error}"))
+}
+
+/// Bytes of a body that are made at once.
+pub(super) const CHUNK_BYTES: u64 = 256 * 1024;
+
+/// What is left to be sent of an object.
+struct Remaining {
+    object: Arc<Object>,
+    shape: Arc<Shape>,
+    at: u64,
+    end: u64,
+}
+
+impl Remaining {
+    fn next(&mut self) -> Bytes {
+        let mut chunk = vec![0; (self.end - self.at).min(CHUNK_BYTES) as usize];
+        self.object.content.read(self.at, &mut chunk);
+        self.at += chunk.len() as u64;
+        chunk.into()
+    }
+}
+
+impl hyper::body::Body for Remaining {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<hyper::body::Frame<Bytes>, Self::Error>>> {
+        let is_over = self.at == self.end;
+        std::task::Poll::Ready((!is_over).then(|| {
+            let chunk = self.next();
+            self.shape.stats.sent(chunk.len() as u64);
+            Ok(hyper::body::Frame::data(chunk))
+        }))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.at == self.end
+    }
+
+    fn size_hint(&self) -> hyper::body::SizeHint {
+        hyper::body::SizeHint::with_exact(self.end - self.at)
+    }
+}
+
+/// The bytes of a range of an object: up to [`CHUNK_BYTES`] at once, more of them as they are sent, and counted then.
+pub(super) fn body(object: Arc<Object>, range: std::ops::Range<u64>, shape: &Arc<Shape>) -> StreamingBlob {
+    let mut remaining = Remaining { object, shape: Arc::clone(shape), at: range.start, end: range.end };
+    let body = if range.end - range.start <= CHUNK_BYTES {
+        Body::from(remaining.next())
+    } else {
+        Body::http_body(remaining)
+    };
+    body.into()
+}

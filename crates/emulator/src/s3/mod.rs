@@ -1,0 +1,201 @@
+//! S3 over plain HTTP: `s3s` reads requests, checks their signatures and writes replies; the bucket, the delays and
+//! the faults are ours.
+
+mod api;
+mod bucket;
+mod listing;
+
+use std::hash::{DefaultHasher, Hasher as _};
+use std::sync::Arc;
+
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap, HeaderValue, SERVER};
+use hyper::service::service_fn;
+use hyper::{Method, Request, StatusCode};
+use hyper_util::rt::TokioIo;
+use s3s::auth::SimpleAuth;
+use s3s::service::{S3Service, S3ServiceBuilder};
+use s3s::{Body, HttpError, HttpResponse};
+use tokio::net::TcpStream;
+
+use crate::content::Budget;
+use crate::draw::Fault;
+use crate::line::{Line, Scissors};
+use crate::settings::{BucketKeys, Settings};
+use crate::shape::{Extent, Kind, Shape, Ticket};
+use crate::timer::Timer;
+use bucket::{Bucket, CHUNK_BYTES};
+
+/// What every response says of its server: a target at an address that was pasted is known by it as no storage.
+const SERVER_NAME: HeaderValue = HeaderValue::from_static("feedline-emulator");
+
+/// The service that all connections share.
+pub(crate) struct Service {
+    inner: S3Service,
+    shape: Arc<Shape>,
+    prefix_folders: usize,
+}
+
+/// What a request is about, as far as its line says.
+struct Asked<'a> {
+    kind: Kind,
+    /// Path behind the bucket.
+    key: &'a str,
+}
+
+impl Service {
+    pub(crate) fn new(settings: &Settings, shape: &Arc<Shape>, budget: &Arc<Budget>) -> Self {
+        let mut builder = S3ServiceBuilder::new(Bucket::new(&settings.bucket, shape, budget));
+        if let BucketKeys::Signed { id, secret } = &settings.keys {
+            builder.set_auth(SimpleAuth::from_single(id.as_str(), secret.reveal()));
+        }
+        Self {
+            inner: builder.build(),
+            shape: Arc::clone(shape),
+            prefix_folders: settings.prefix_folders as usize,
+        }
+    }
+
+    /// Serves one connection to its end.
+    pub(crate) async fn serve(self: Arc<Self>, socket: TcpStream, timer: Arc<Timer>) {
+        let scissors = Arc::new(Scissors::default());
+        let line = Line::new(socket, &self.shape, &timer, &scissors, None);
+        let answer = service_fn(move |request| {
+            let (service, scissors, timer) = (Arc::clone(&self), Arc::clone(&scissors), Arc::clone(&timer));
+            async move {
+                let mut response = service.answer(request, &scissors, &timer).await?;
+                response.headers_mut().insert(SERVER, SERVER_NAME);
+                Ok::<_, HttpError>(response)
+            }
+        });
+        let mut http = hyper::server::conn::http1::Builder::new();
+        // The default allows many times a block of what is generated and not yet sent.
+        http.max_buf_size(512 * 1024);
+        // How a connection ends is the client's business, or a fault that was asked for.
+        let _ = http.serve_connection(TokioIo::new(line), answer).await;
+    }
+
+    async fn answer(
+        &self,
+        request: Request<Incoming>,
+        scissors: &Scissors,
+        timer: &Arc<Timer>,
+    ) -> Result<HttpResponse, HttpError> {
+        let (ticket, object, is_data) = {
+            let asked = asked(request.method(), request.uri().path(), request.uri().query());
+            let prefix = prefix(asked.key, self.prefix_folders);
+            (self.shape.admit(asked.kind, prefix), hash(asked.key), asked.kind == Kind::Data)
+        };
+        let Some(ticket) = ticket else { return Ok(slow_down()) };
+        match ticket.fault {
+            Some(Fault::SlowDown) => return Ok(slow_down()),
+            Some(Fault::ServerError) => {
+                return Ok(error(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    "InternalError",
+                    "asked for by the seed",
+                ));
+            }
+            Some(Fault::Stale) => {
+                return Ok(error(StatusCode::NOT_FOUND, "NoSuchKey", "asked for by the seed"));
+            }
+            Some(Fault::Reset | Fault::Stall | Fault::Truncated) | None => {}
+        }
+        let response = self.inner.call(request.map(Body::from)).await?;
+        self.hold(&ticket, object, &response, timer).await;
+        let bytes = number(response.headers(), CONTENT_LENGTH.as_str()).unwrap_or(0);
+        let mut sent_bytes = bytes;
+        if let Some(fault @ (Fault::Reset | Fault::Truncated)) = ticket.fault {
+            scissors.cut_body(bytes, fault == Fault::Reset);
+            sent_bytes /= 2;
+        }
+        // Larger bodies are counted as they are made.
+        if is_data && response.status().is_success() && bytes <= CHUNK_BYTES {
+            self.shape.stats.sent(sent_bytes);
+        }
+        Ok(response)
+    }
+
+    async fn hold(&self, ticket: &Ticket, object: u64, response: &HttpResponse, timer: &Arc<Timer>) {
+        let extent = response.status().is_success().then(|| Extent {
+            object,
+            at: range_start(response.headers()),
+            bytes: number(response.headers(), CONTENT_LENGTH.as_str()).unwrap_or(0),
+        });
+        self.shape.hold(ticket, extent, timer).await;
+    }
+}
+
+fn asked<'a>(method: &Method, path: &'a str, query: Option<&str>) -> Asked<'a> {
+    let key = path.trim_start_matches('/').split_once('/').map_or("", |(_, key)| key);
+    let query = query.unwrap_or("");
+    let kind = match *method {
+        Method::GET if !key.is_empty() && !query.contains("upload") => Kind::Data,
+        Method::GET | Method::HEAD => Kind::Metadata,
+        _ => Kind::Other,
+    };
+    Asked { kind, key }
+}
+
+/// The folders that begin a key, at most so many: what shares one rate of requests.
+fn prefix(key: &str, folders: usize) -> &str {
+    let ends = key.bytes().enumerate().filter(|(_, byte)| *byte == b'/').map(|(at, _)| at);
+    ends.take(folders).last().map_or("", |end| &key[..end])
+}
+
+fn hash(key: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(key.as_bytes());
+    hasher.finish()
+}
+
+fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
+    headers.get(name)?.to_str().ok()?.parse().ok()
+}
+
+/// Where the answer begins within its object: `bytes 4096-8191/65536`.
+fn range_start(headers: &HeaderMap) -> u64 {
+    let range = headers.get(CONTENT_RANGE).and_then(|range| range.to_str().ok());
+    let first = range.and_then(|range| range.strip_prefix("bytes ")?.split('-').next()?.parse().ok());
+    first.unwrap_or(0)
+}
+
+fn slow_down() -> HttpResponse {
+    error(StatusCode::SERVICE_UNAVAILABLE, "SlowDown", "Please reduce your request rate.")
+}
+
+fn error(status: StatusCode, code: &str, message: &str) -> HttpResponse {
+    let xml = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>{code}</Code><Message>{message}</Message></Error>"
+    );
+    let mut response = HttpResponse::new(Body::from(xml));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/xml"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_is_the_folders_that_begin_a_key() {
+        assert_eq!(prefix("bench/p1/set/000/7", 1), "bench");
+        assert_eq!(prefix("bench/p1/set/000/7", 2), "bench/p1");
+        assert_eq!(prefix("bench/7", 2), "bench");
+        assert_eq!(prefix("7", 2), "");
+        assert_eq!(prefix("bench/7", 0), "");
+    }
+
+    #[test]
+    fn requests_are_told_apart_by_their_line() {
+        let kind = |method, path, query| asked(&method, path, query).kind;
+        assert_eq!(kind(Method::GET, "/b/key", None), Kind::Data);
+        assert_eq!(kind(Method::GET, "/b/key", Some("x-id=GetObject")), Kind::Data);
+        assert_eq!(kind(Method::GET, "/b", Some("list-type=2&prefix=a")), Kind::Metadata);
+        assert_eq!(kind(Method::GET, "/b/", None), Kind::Metadata);
+        assert_eq!(kind(Method::HEAD, "/b/key", None), Kind::Metadata);
+        assert_eq!(kind(Method::PUT, "/b/key", None), Kind::Other);
+        assert_eq!(kind(Method::POST, "/b", Some("delete")), Kind::Other);
+    }
+}

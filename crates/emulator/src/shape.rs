@@ -1,0 +1,153 @@
+//! What is done to a request before and after it is served, the same for both protocols.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use plan::{Delay, Emulation, Faults};
+use record::Emulated;
+
+use crate::clock;
+use crate::draw::{Draws, Fault};
+use crate::limits::{Head, Pacer, RequestRate};
+use crate::stats::Stats;
+use crate::timer::Timer;
+
+/// What a request asks for. Writes are counted, and neither limited, delayed nor failed: a dataset has to get there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Bytes of an object.
+    Data,
+    /// Names or attributes.
+    Metadata,
+    /// Anything else.
+    Other,
+}
+
+/// Which bytes a request for data gets.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Extent {
+    /// A number that stands for the object.
+    pub(crate) object: u64,
+    pub(crate) at: u64,
+    pub(crate) bytes: u64,
+}
+
+/// A request that was let in.
+#[derive(Debug)]
+pub(crate) struct Ticket {
+    kind: Kind,
+    arrived_ns: u64,
+    delay_ns: Option<u64>,
+    pub(crate) fault: Option<Fault>,
+}
+
+/// The declared server.
+pub(crate) struct Shape {
+    first_byte: Option<Delay>,
+    metadata: Option<Delay>,
+    faults: Faults,
+    connection_bps: Option<f64>,
+    rate: Option<Mutex<RequestRate>>,
+    total: Option<Mutex<Pacer>>,
+    head: Option<Mutex<Head>>,
+    fault_draws: Draws,
+    data_draws: Draws,
+    metadata_draws: Draws,
+    /// Whether requests are neither limited, delayed nor failed for the time being.
+    rests: AtomicBool,
+    pub(crate) stats: Stats,
+}
+
+impl Shape {
+    pub(crate) fn new(asked: &Emulation) -> Arc<Self> {
+        // Behind a head the bytes come off the medium one read after the other: the rate is the head's.
+        let total = if asked.seek_ns.is_some() { None } else { asked.total_bps };
+        Arc::new(Self {
+            first_byte: asked.first_byte,
+            metadata: asked.metadata,
+            faults: asked.faults,
+            connection_bps: asked.connection_bps,
+            rate: asked.requests_per_s.map(|per_s| Mutex::new(RequestRate::new(per_s))),
+            total: total.map(|bps| Mutex::new(Pacer::new(bps))),
+            head: asked.seek_ns.map(|seek_ns| Mutex::new(Head::new(seek_ns, asked.total_bps))),
+            fault_draws: Draws::new(asked.seed, 0),
+            data_draws: Draws::new(asked.seed, 1),
+            metadata_draws: Draws::new(asked.seed, 2),
+            rests: AtomicBool::new(false),
+            stats: Stats::new(),
+        })
+    }
+
+    /// Lets a request in and draws its fate, or refuses it (`None`) because its prefix has had too many.
+    pub(crate) fn admit(&self, kind: Kind, prefix: &str) -> Option<Ticket> {
+        self.stats.request();
+        let arrived_ns = clock::now_ns();
+        let kind = if self.rests.load(Ordering::Relaxed) { Kind::Other } else { kind };
+        let ticket = Ticket { kind, arrived_ns, delay_ns: None, fault: None };
+        if kind == Kind::Other {
+            return Some(ticket);
+        }
+        if let Some(rate) = &self.rate
+            && !rate.lock().unwrap_or_else(PoisonError::into_inner).take(prefix, arrived_ns)
+        {
+            self.stats.throttled();
+            return None;
+        }
+        if kind == Kind::Metadata {
+            let delay_ns = self.metadata.map(|delay| self.metadata_draws.delay_ns(delay));
+            return Some(Ticket { delay_ns, ..ticket });
+        }
+        let fault =
+            if self.faults == Faults::default() { None } else { self.fault_draws.fault(&self.faults) };
+        if let Some(fault) = fault {
+            self.stats.fault(fault);
+        }
+        let delay_ns = self.first_byte.map(|delay| self.data_draws.delay_ns(delay));
+        Some(Ticket { delay_ns, fault, ..ticket })
+    }
+
+    /// Waits until the reply to a request may begin: what was drawn, and where a head moves, until it has the bytes.
+    pub(crate) async fn hold(&self, ticket: &Ticket, extent: Option<Extent>, timer: &Arc<Timer>) {
+        let drawn_ns = ticket.arrived_ns + ticket.delay_ns.unwrap_or(0);
+        let head = self.head.as_ref().zip(extent).filter(|_| ticket.kind == Kind::Data);
+        let moved_ns = head.map(|(head, extent)| {
+            let mut head = head.lock().unwrap_or_else(PoisonError::into_inner);
+            let read_ns = head.read(extent.object, extent.at, extent.bytes, ticket.arrived_ns);
+            read_ns + ticket.delay_ns.unwrap_or(0)
+        });
+        if ticket.fault == Some(Fault::Stall) {
+            timer.until(drawn_ns + Faults::STALL_NS).await;
+            return;
+        }
+        if ticket.delay_ns.is_none() && moved_ns.is_none() {
+            return;
+        }
+        let due_ns = moved_ns.unwrap_or(drawn_ns);
+        timer.until(due_ns).await;
+        let achieved_ns = clock::now_ns().saturating_sub(ticket.arrived_ns);
+        self.stats.delayed(ticket.kind == Kind::Metadata, due_ns - ticket.arrived_ns, achieved_ns);
+    }
+
+    /// The pace of a new connection.
+    pub(crate) fn connection_pacer(&self) -> Option<Pacer> {
+        self.connection_bps.map(Pacer::new)
+    }
+
+    /// The pace of all connections together.
+    pub(crate) fn total_pacer(&self) -> Option<&Mutex<Pacer>> {
+        self.total.as_ref()
+    }
+
+    pub(crate) fn rest(&self) {
+        self.rests.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn begin(&self) {
+        self.rests.store(false, Ordering::Relaxed);
+        self.stats.begin();
+    }
+
+    pub(crate) fn end(&self) -> Emulated {
+        self.stats.end()
+    }
+}

@@ -1,0 +1,21 @@
+//! Real servers for tests: NFS-Ganesha and Ceph's RADOS gateway, started and stopped on this machine.
+//!
+//! Each server runs in a network and a mount namespace of its own, with a pair of virtual interfaces to the host: a
+//! test reaches it by an address, several run beside each other, and the host's own port mapper is left alone. Nothing
+//! outlives the value that started it; what a killed test leaves is ended by the kernel, but for a temporary folder.
+//!
+//! Needs root and the servers' packages. Where something is missing, [`Unavailable`] says what, and [`or_skip`] is how
+//! a test goes on from there.
+
+mod blackhole;
+mod error;
+mod ganesha;
+mod namespace;
+mod process;
+mod radosgw;
+mod wait;
+
+pub use blackhole::Blackhole;
+pub use error::{Unavailable, or_skip};
+pub use ganesha::{Ganesha, GaneshaOptions};
+pub use radosgw::{Keys, Radosgw};

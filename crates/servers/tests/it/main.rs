@@ -1,0 +1,4 @@
+//! The servers run, can be hurt, and leave nothing behind.
+
+mod faults;
+mod gone;
