@@ -26,6 +26,7 @@ fn cell(queue_depth: u32, access: Access) -> Cell {
 /// Time per operation of a whole repetition, from its own window: threads and queues are set up outside it.
 fn null_loop_ns(cell: &Cell, store: &SharedStore, objects: &Arc<Objects>, ops: u64) -> u64 {
     let rep = run_rep(&RepSpec {
+        server: None,
         cell,
         store,
         objects,
@@ -93,6 +94,7 @@ fn seam(criterion: &mut Criterion) {
         let spec = QueueSpec {
             depth: DEPTH,
             submit_batch: DEPTH,
+            connections: 0,
             block_bytes: 4096,
             cache: Cache::Bypass,
             operation: plan::Operation::Read,

@@ -14,6 +14,7 @@ use crate::outcome::RepOutcome;
 use crate::progress::Progress;
 use crate::rep::{RepSpec, run_rep};
 use crate::schedule::{Schedule, ScheduleSettings, Turn};
+use crate::server::Server;
 
 /// What setting up a repetition costs beyond its window, for the budget.
 const OVERHEAD_NS: u64 = 200_000_000;
@@ -23,6 +24,8 @@ const OVERHEAD_NS: u64 = 200_000_000;
 pub struct Seat {
     /// The storage, opened for the cell's engine.
     pub store: SharedStore,
+    /// The server behind it, where feedline started that.
+    pub server: Option<Arc<dyn Server>>,
     /// The dataset.
     pub objects: Arc<Objects>,
     /// Seed of the content, where reads can be checked.
@@ -193,6 +196,7 @@ impl<'a> Bench<'a> {
             cache: outcome.cache,
             granted: outcome.granted,
             system: outcome.system,
+            emulated: outcome.emulated,
         };
         (rep, intervals)
     }
@@ -202,6 +206,7 @@ impl<'a> Bench<'a> {
         RepSpec {
             cell: &self.cells[cell],
             store: &seat.store,
+            server: seat.server.as_deref(),
             objects: &seat.objects,
             verify_seed: seat.verify_seed,
             sample_bytes: seat.sample_bytes,
@@ -259,6 +264,7 @@ fn failed(reason: String, now_ns: u64) -> RepOutcome {
         system: System::default(),
         cache: CacheProof { method: "none".to_owned(), ..CacheProof::default() },
         granted: BTreeMap::new(),
+        emulated: None,
         seconds: Vec::new(),
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct Shape {
     block_bytes: u32,
     queue_depth: u32,
     threads: u32,
-    /// A read through the page cache is copied by a processor; a direct one is not.
+    /// A read through the page cache or a socket is copied by a processor; a direct one of a device is not.
     copies: bool,
 }
 
@@ -41,7 +41,7 @@ impl Shape {
             block_bytes: cell.block_bytes,
             queue_depth: cell.queue_depth,
             threads: cell.threads,
-            copies: cell.cache != Cache::Bypass && cell.operation.reads_bytes(),
+            copies: (cell.cache != Cache::Bypass || cell.connections > 0) && cell.operation.reads_bytes(),
         }
     }
 }
@@ -49,13 +49,14 @@ impl Shape {
 /// Measures the ceiling of the shape that `spec` and the named cells share.
 pub(crate) fn measure(shape: Shape, spec: &RepSpec<'_>, cells: Vec<String>) -> Result<Ceiling, RepError> {
     let store: SharedStore = Arc::new(NullStore { copies: shape.copies });
-    let cell = Cell { cache: Cache::Bypass, load: Load::Closed, ..spec.cell.clone() };
+    let cell = Cell { cache: Cache::Bypass, load: Load::Closed, retries: 0, ..spec.cell.clone() };
     // Reads of no storage are nobody's progress.
     let unseen = Progress::default();
     let run = |duration_ns| {
         let limit = Limit::Duration { duration_ns };
         run_rep(&RepSpec {
             store: &store,
+            server: None,
             verify_seed: None,
             warmup_ns: WARMUP_NS,
             limit,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use record::{CacheProof, HistogramText, Interval, Outcome, System, Usage, counter};
+use record::{CacheProof, Emulated, HistogramText, Interval, Outcome, System, Usage, counter};
 
 use crate::pace::Paced;
 use crate::usage::Meter;
@@ -32,6 +32,8 @@ pub struct RepOutcome {
     pub cache: CacheProof,
     /// What the engine was granted.
     pub granted: BTreeMap<String, String>,
+    /// What the server that feedline started did.
+    pub emulated: Option<Emulated>,
     /// The window by seconds.
     pub seconds: Vec<Interval>,
 }
@@ -66,6 +68,7 @@ pub(crate) fn merge(
         system,
         cache,
         granted: granted(&ends),
+        emulated: None,
         seconds: merged_seconds(&ends),
     }
 }
@@ -92,6 +95,10 @@ fn granted(ends: &[WorkerEnd]) -> BTreeMap<String, String> {
             *known = format!("{known}; {value}");
         }
     }
+    // The first of one worker stands for all: what it says is why, not how often.
+    if let Some(words) = ends.iter().find_map(|end| end.report.first_failure.clone()) {
+        granted.insert("first_failure".to_owned(), words);
+    }
     granted
 }
 
@@ -113,6 +120,27 @@ fn counters(ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
     .into();
     if ends.iter().any(|end| end.recorder.lists) {
         counters.insert(counter::ENTRIES.to_owned(), sum(|end| end.recorder.entries));
+    }
+    for (name, count) in ends.iter().flat_map(|end| &end.report.counted) {
+        *counters.entry(name.clone()).or_insert(0) += count;
+    }
+    if counters.contains_key(counter::WIRE_RECEIVED_BYTES) {
+        counters.insert(counter::DELIVERED_BYTES.to_owned(), sum(|end| end.recorder.delivered_bytes));
+    }
+    counters.extend(attempt_counters(ends));
+    counters
+}
+
+/// What became of single attempts; nothing where each operation had one alone.
+fn attempt_counters(ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
+    let mut counters = BTreeMap::new();
+    for attempts in ends.iter().filter_map(|end| end.attempts.as_ref()) {
+        let errors = attempts.errors.iter();
+        let errors = errors.map(|(kind, count)| (format!("{}{kind}", counter::ATTEMPT_ERRORS), count));
+        let all = [(counter::ATTEMPTS, attempts.count), (counter::RECOVERED, attempts.recovered)];
+        for (name, count) in all.map(|(name, count)| (name.to_owned(), count)).into_iter().chain(errors) {
+            *counters.entry(name).or_insert(0) += count;
+        }
     }
     counters
 }
@@ -145,7 +173,8 @@ fn histograms(ends: &[WorkerEnd]) -> BTreeMap<String, HistogramText> {
         let paced =
             end.pacer.iter().flat_map(|end| [("response_ns", &end.response_ns), ("lag_ns", &end.lag_ns)]);
         let service = std::iter::once(("service_ns", &end.recorder.service_ns));
-        for (name, part) in service.chain(phases).chain(paced) {
+        let attempts = end.attempts.iter().map(|attempts| ("attempt_ns", &attempts.attempt_ns));
+        for (name, part) in service.chain(phases).chain(paced).chain(attempts) {
             match sums.get_mut(name) {
                 Some(sum) => add(sum, part),
                 None => drop(sums.insert(name, part.clone())),

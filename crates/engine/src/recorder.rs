@@ -7,7 +7,7 @@ use plan::Operation;
 use crate::worker::Window;
 
 const SECOND_NS: u64 = 1_000_000_000;
-const ERROR_KINDS: [ErrorKind; 9] = [
+const ERROR_KINDS: [ErrorKind; 17] = [
     ErrorKind::Eof,
     ErrorKind::NotFound,
     ErrorKind::Changed,
@@ -16,8 +16,33 @@ const ERROR_KINDS: [ErrorKind; 9] = [
     ErrorKind::Corrupt,
     ErrorKind::TooManyOpen,
     ErrorKind::Timeout,
+    ErrorKind::Throttled,
+    ErrorKind::Server,
+    ErrorKind::Stale,
+    ErrorKind::Reset,
+    ErrorKind::Connect,
+    ErrorKind::Truncated,
+    ErrorKind::Protocol,
+    ErrorKind::Redirect,
     ErrorKind::Other,
 ];
+
+/// Failures by kind.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ErrorCounts([u64; ERROR_KINDS.len()]);
+
+impl ErrorCounts {
+    pub(crate) fn add(&mut self, kind: ErrorKind) {
+        if let Some(index) = ERROR_KINDS.iter().position(|known| *known == kind) {
+            self.0[index] += 1;
+        }
+    }
+
+    /// Those that occurred.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ErrorKind, u64)> + '_ {
+        ERROR_KINDS.into_iter().zip(self.0).filter(|(_, count)| *count > 0)
+    }
+}
 
 /// One second of the window.
 #[derive(Debug)]
@@ -49,6 +74,8 @@ pub(crate) struct Recorder {
     pub(crate) entries: u64,
     pub(crate) started: u64,
     pub(crate) warmup_ops: u64,
+    /// Bytes of all that ended well, whenever it did.
+    pub(crate) delivered_bytes: u64,
     pub(crate) verified: u64,
     pub(crate) clamped: u64,
     pub(crate) service_ns: Histogram<u64>,
@@ -59,7 +86,7 @@ pub(crate) struct Recorder {
     pub(crate) lists: bool,
     batch: Batch,
     ended: u64,
-    errors: [u64; ERROR_KINDS.len()],
+    errors: ErrorCounts,
     consecutive_errors: u64,
 }
 
@@ -72,6 +99,7 @@ impl Recorder {
             entries: 0,
             started: 0,
             warmup_ops: 0,
+            delivered_bytes: 0,
             verified: 0,
             clamped: 0,
             service_ns: record::new_histogram(),
@@ -80,7 +108,7 @@ impl Recorder {
             lists: operation == Operation::List,
             batch: Batch::default(),
             ended: 0,
-            errors: [0; ERROR_KINDS.len()],
+            errors: ErrorCounts::default(),
             consecutive_errors: 0,
         }
     }
@@ -103,13 +131,27 @@ impl Recorder {
         }
     }
 
+    /// Takes the last completion of an operation whose first attempt began at `begun_ns`; its phases are those of its
+    /// last attempt.
+    pub(crate) fn record_retried(&mut self, completion: &Completion, begun_ns: u64, window: &Window) {
+        let Ok(answer) = completion.result else { return self.record(completion, window) };
+        self.settle(window);
+        self.ended += 1;
+        self.consecutive_errors = 0;
+        self.count(&Batch { stamps: completion.stamps, ops: 1, answers: answer }, begun_ns, window);
+    }
+
     /// Counts what was taken since the last time.
     pub(crate) fn settle(&mut self, window: &Window) {
-        let Batch { stamps, ops, answers } = std::mem::take(&mut self.batch);
-        if ops == 0 {
-            return;
+        let batch = std::mem::take(&mut self.batch);
+        if batch.ops > 0 {
+            self.count(&batch, batch.stamps.begun_ns, window);
         }
-        let Stamps { begun_ns, done_ns, .. } = stamps;
+    }
+
+    fn count(&mut self, batch: &Batch, begun_ns: u64, window: &Window) {
+        let Batch { stamps, ops, answers } = *batch;
+        let done_ns = stamps.done_ns;
         let latency_ns = done_ns - begun_ns;
         if window.contains(begun_ns) {
             self.started += ops;
@@ -119,8 +161,9 @@ impl Recorder {
         } else if begun_ns < window.open_ns {
             self.warmup_ops += ops;
         }
+        let (bytes, entries) = if self.lists { (0, answers) } else { (answers, 0) };
+        self.delivered_bytes += bytes;
         if window.contains(done_ns) {
-            let (bytes, entries) = if self.lists { (0, answers) } else { (answers, 0) };
             self.ops += ops;
             self.bytes += bytes;
             self.entries += entries;
@@ -155,9 +198,7 @@ impl Recorder {
     /// Counts a failure.
     pub(crate) fn count_error(&mut self, kind: ErrorKind) {
         self.consecutive_errors += 1;
-        if let Some(index) = ERROR_KINDS.iter().position(|known| *known == kind) {
-            self.errors[index] += 1;
-        }
+        self.errors.add(kind);
     }
 
     /// Reads that ended, well or not, whenever they did.
@@ -172,6 +213,6 @@ impl Recorder {
 
     /// Failures by kind, those that occurred.
     pub(crate) fn errors(&self) -> impl Iterator<Item = (ErrorKind, u64)> + '_ {
-        ERROR_KINDS.into_iter().zip(self.errors).filter(|(_, count)| *count > 0)
+        self.errors.iter()
     }
 }

@@ -16,6 +16,9 @@ use crate::load::{Load, Tickets};
 use crate::outcome::{RepOutcome, merge};
 use crate::pace::{Offer, Paced, Pacer};
 use crate::progress::Progress;
+use crate::retry::{Retry, Storm};
+use crate::server::Server;
+use crate::system::Watched;
 use crate::usage::Meter;
 use crate::worker::{Slot, Window, Worker, WorkerEnd};
 
@@ -25,6 +28,8 @@ pub struct RepSpec<'a> {
     pub cell: &'a Cell,
     /// Its storage, opened for its engine.
     pub store: &'a SharedStore,
+    /// The server behind it, where feedline started that.
+    pub server: Option<&'a dyn Server>,
     /// Its dataset.
     pub objects: &'a Arc<Objects>,
     /// Seed of the content, where reads can be checked.
@@ -54,7 +59,13 @@ pub fn run_rep(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
     let order = Order::of_cell(spec.objects, spec.cell)?;
     let before = set_cache(spec)?;
     let issue = Issue { order: &order, tickets: tickets(spec, &order), paced: paced(spec, &order) };
-    let (window, ends) = run_workers(spec, &issue)?;
+    if let Some(server) = spec.server {
+        server.begin();
+    }
+    let ended = run_workers(spec, &issue);
+    // A server that counts for one repetition is told of its end however that came.
+    let emulated = spec.server.map(Server::end);
+    let (window, ends) = ended?;
     // What was counted stands where an object went missing meanwhile; what is resident is then unknown.
     let after = spec.store.cache(CacheAction::Inspect, spec.objects).ok();
     let cache = CacheProof {
@@ -65,7 +76,7 @@ pub fn run_rep(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
         names_dropped: before.names_dropped,
     };
     let asked = asked(spec, &order);
-    Ok(merge(asked, issue.paced.as_ref(), (window, ends), cache))
+    Ok(RepOutcome { emulated, ..merge(asked, issue.paced.as_ref(), (window, ends), cache) })
 }
 
 /// What is issued, and when: shared by the workers of a repetition.
@@ -81,10 +92,10 @@ fn set_cache(spec: &RepSpec<'_>) -> Result<Residency, StoreError> {
     let act = |action| spec.store.cache(action, spec.objects);
     match (spec.cell.cache, spec.cell.operation) {
         (Cache::Cold, Operation::Read) | (Cache::DontCache, _) => act(CacheAction::Evict),
-        (Cache::Cold, Operation::ReadFile | Operation::Stat | Operation::List) => {
+        (Cache::Cold, Operation::ReadFile | Operation::Stat | Operation::GetAttr | Operation::List) => {
             act(CacheAction::EvictNames)
         }
-        (Cache::Warm, Operation::Stat | Operation::List) => act(CacheAction::WarmNames),
+        (Cache::Warm, Operation::Stat | Operation::GetAttr | Operation::List) => act(CacheAction::WarmNames),
         (Cache::Warm, operation) => {
             // Made in one way, from an empty cache by reading in order: pages that came in by single faults
             // are smaller, and were measured to cost 1.9 times as much.
@@ -179,15 +190,19 @@ fn join(worker: ScopedJoinHandle<'_, Option<WorkerEnd>>) -> Option<WorkerEnd> {
 
 fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> Option<WorkerEnd> {
     let promise = gate.promise();
-    let meter = (index == 0).then(|| Meter::new(spec.cores, spec.store.block_device().as_deref()));
-    let depth = share(spec.cell.queue_depth, spec.cell.threads, index);
-    let ((queue, free), start_ns) = promise.keep(open(spec, depth), spec.clock)?;
+    let meter = (index == 0).then(|| Meter::new(spec.cores, &Watched::of(spec.store)));
+    let [depth, connections] =
+        [spec.cell.queue_depth, spec.cell.connections].map(|count| share(count, spec.cell.threads, index));
+    let ((queue, free), start_ns) = promise.keep(open(spec, (depth, connections)), spec.clock)?;
     let window = window(spec, start_ns);
     let pacer = issue.paced.as_ref().map(|paced| {
         sharpen_timers();
         Pacer::new(paced, window, depth, spec.clock.runs_by_itself())
     });
+    let seed = spec.cell.seed ^ spec.epoch.rotate_left(32) ^ u64::from(index).rotate_left(48);
     let worker = Worker {
+        retry: Retry::new(spec.cell.retries, depth as usize, seed),
+        storm: pacer.is_none().then(|| Storm::new(depth as usize, seed)),
         queue,
         free,
         order: issue.order,
@@ -210,18 +225,19 @@ fn sharpen_timers() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
-/// The part of the queue depth that falls to one thread; the first threads take the remainder.
-fn share(queue_depth: u32, threads: u32, index: u32) -> u32 {
-    queue_depth / threads + u32::from(index < queue_depth % threads)
+/// The part of the queue depth or of the connections that falls to one thread; the first threads take the remainder.
+fn share(count: u32, threads: u32, index: u32) -> u32 {
+    count / threads + u32::from(index < count % threads)
 }
 
 type Opened = (Box<dyn backend::IoQueue>, Vec<backend::Buf>);
 
-fn open(spec: &RepSpec<'_>, depth: u32) -> Result<Opened, RepError> {
+fn open(spec: &RepSpec<'_>, (depth, connections): (u32, u32)) -> Result<Opened, RepError> {
     let arena = Arena::new(depth, spec.cell.block_bytes)?;
     let queue = spec.store.open_queue(&QueueSpec {
         depth,
         submit_batch: spec.cell.submit_batch,
+        connections,
         block_bytes: spec.cell.block_bytes,
         cache: spec.cell.cache,
         operation: spec.cell.operation,

@@ -1,16 +1,48 @@
-//! What the whole machine did while a window was open: the device below, the processors, the memory.
+//! What the whole machine did while a window was open: the device below, the network, the processors, the memory.
 
+mod network;
+mod nfs;
 mod parse;
 mod text;
 
+use std::path::PathBuf;
+
+use backend::SharedStore;
 use record::{Device, Memory, System};
 
+use network::{NetworkCounters, NetworkSource};
+use nfs::{NfsCounters, NfsSource};
+
 pub(crate) use text::Text;
+
+/// What of the machine stands between this process and a storage.
+#[derive(Debug, Default)]
+pub(crate) struct Watched {
+    /// The block device below, as `/proc/diskstats` calls it.
+    pub(crate) device: Option<String>,
+    /// The network interface towards it.
+    pub(crate) interface: Option<String>,
+    /// Where the kernel's NFS client has it mounted.
+    pub(crate) nfs_mount_point: Option<PathBuf>,
+}
+
+impl Watched {
+    /// What a store says of itself.
+    pub(crate) fn of(store: &SharedStore) -> Self {
+        Self {
+            device: store.block_device(),
+            interface: store.network_interface(),
+            nfs_mount_point: store.nfs_mount_point(),
+        }
+    }
+}
 
 /// Files of the kernel that stay open between the two readings; each may be missing.
 #[derive(Debug)]
 pub(crate) struct Sources {
     device: Option<DeviceSource>,
+    network: Option<NetworkSource>,
+    nfs: Option<NfsSource>,
     process_io: Option<Text>,
     stat: Option<Text>,
     meminfo: Option<Text>,
@@ -18,9 +50,11 @@ pub(crate) struct Sources {
 
 impl Sources {
     /// Opens what the kernel offers, and reads each file once, so that its buffer has its size before it counts.
-    pub(crate) fn open(device: Option<&str>) -> Self {
+    pub(crate) fn open(watched: &Watched) -> Self {
         let mut sources = Self {
-            device: device.and_then(DeviceSource::open),
+            device: watched.device.as_deref().and_then(DeviceSource::open),
+            network: watched.interface.as_deref().and_then(NetworkSource::open),
+            nfs: watched.nfs_mount_point.as_deref().and_then(NfsSource::open),
             process_io: Text::open("/proc/self/io"),
             stat: Text::open("/proc/stat"),
             meminfo: Text::open("/proc/meminfo"),
@@ -32,12 +66,14 @@ impl Sources {
     /// One reading. What is compared with each other is read first, at once.
     pub(crate) fn read(&mut self) -> Reading {
         let device = self.device.as_mut().and_then(DeviceSource::read);
+        let network = self.network.as_mut().and_then(NetworkSource::read);
+        let nfs = self.nfs.as_mut().and_then(NfsSource::read);
         let process_read_bytes = read(&mut self.process_io, parse::process_read_bytes);
         let (core_busy_ns, steal_ns) =
             read(&mut self.stat, |stat| Some((parse::core_busy_ns(stat), parse::steal_ns(stat))))
                 .unwrap_or_default();
         let memory = read(&mut self.meminfo, parse::memory);
-        Reading { device, process_read_bytes, core_busy_ns, steal_ns, memory }
+        Reading { device, network, nfs, process_read_bytes, core_busy_ns, steal_ns, memory }
     }
 
     /// What changed from `before` to `after`, read `wall_ns` apart.
@@ -46,6 +82,7 @@ impl Sources {
             let name = &self.device.as_ref()?.name;
             after.device?.since(before.device.as_ref()?, name, wall_ns)
         };
+        let network = || self.network.as_ref()?.between(before.network?, after.network?, wall_ns);
         let process_read_bytes = || after.process_read_bytes?.checked_sub(before.process_read_bytes?);
         System {
             process_read_bytes: process_read_bytes(),
@@ -53,6 +90,8 @@ impl Sources {
             core_busy_ns: busy_between(&before.core_busy_ns, &after.core_busy_ns).unwrap_or_default(),
             memory_before: before.memory,
             memory_after: after.memory,
+            network: network(),
+            nfs_mount: after.nfs.zip(before.nfs).and_then(|(after, before)| after.since(&before)),
         }
     }
 }
@@ -61,6 +100,8 @@ impl Sources {
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     device: Option<DeviceCounters>,
+    network: Option<NetworkCounters>,
+    nfs: Option<NfsCounters>,
     process_read_bytes: Option<u64>,
     core_busy_ns: Vec<u64>,
     /// Time stolen by the hypervisor, all processors.
@@ -201,6 +242,8 @@ mod tests {
                 name: "sdb".to_owned(),
                 row: Row::Among(Text::open("/proc/diskstats").unwrap()),
             }),
+            network: None,
+            nfs: None,
             process_io: None,
             stat: None,
             meminfo: None,
@@ -213,7 +256,8 @@ mod tests {
 
     #[test]
     fn this_machine_is_read_without_a_device() {
-        let mut sources = Sources::open(Some("no-such-device"));
+        let mut sources =
+            Sources::open(&Watched { device: Some("no-such-device".to_owned()), ..Watched::default() });
         let (before, after) = (sources.read(), sources.read());
         let system = sources.between(&before, &after, 1_000);
         assert_eq!(system.device, None);

@@ -2,7 +2,7 @@
 
 use record::{System, Usage};
 
-use crate::system::{self, Text};
+use crate::system::{self, Text, Watched};
 
 const NS_PER_US: u64 = 1_000;
 
@@ -16,9 +16,9 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// A meter for a process that may use `cores` processors and reads from the block device of this name.
-    pub(crate) fn new(cores: u32, device: Option<&str>) -> Self {
-        Self { sources: Sources::open(device), cores, opened: None, closed: None }
+    /// A meter for a process that may use `cores` processors and reads from what is watched.
+    pub(crate) fn new(cores: u32, watched: &Watched) -> Self {
+        Self { sources: Sources::open(watched), cores, opened: None, closed: None }
     }
 
     /// Takes the first reading once the window is open.
@@ -88,9 +88,9 @@ struct Sources {
 }
 
 impl Sources {
-    fn open(device: Option<&str>) -> Self {
+    fn open(watched: &Watched) -> Self {
         let pressure = ["cpu", "io", "memory"].map(|kind| Text::open(&format!("/proc/pressure/{kind}")));
-        Self { pressure, system: system::Sources::open(device) }
+        Self { pressure, system: system::Sources::open(watched) }
     }
 
     fn read(&mut self) -> Counters {
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_busy_process_uses_processor_time_between_the_readings() {
-        let mut meter = Meter::new(2, None);
+        let mut meter = Meter::new(2, &Watched::default());
         meter.open_once(5, 10);
         assert!(meter.opened.is_none(), "the window is not open yet");
         meter.open_once(10, 10);
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_window_that_never_opened_measures_nothing() {
-        let mut meter = Meter::new(2, None);
+        let mut meter = Meter::new(2, &Watched::default());
         meter.close(20);
         assert_eq!(meter.measured(), (Usage { cores: 2, ..Usage::default() }, System::default()));
     }

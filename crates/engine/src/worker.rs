@@ -10,6 +10,7 @@ use crate::load::{Load, Next};
 use crate::pace::PacerEnd;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
+use crate::retry::{Attempts, Retry, Storm};
 use crate::usage::Meter;
 
 /// How long a worker waits at most before it looks at the stop flag again.
@@ -20,6 +21,10 @@ const DRAIN_NS: u64 = 30_000_000_000;
 
 /// Failures in a row after which a worker gives up: it would only spin.
 const HOPELESS_ERRORS: u64 = 1_000;
+
+/// Time without a single success after which a worker gives up as well, once as many reads failed as it keeps
+/// outstanding: a silent server takes its time-out for each, and a repetition may have no other end.
+const HOPELESS_NS: u64 = 120_000_000_000;
 
 /// Reads of the warm-up that each worker checks against the written content.
 const VERIFIED_PER_WORKER: u64 = 8;
@@ -58,6 +63,10 @@ pub(crate) struct Worker<'a> {
     pub(crate) meter: Option<Meter>,
     /// What each outstanding token stands for.
     pub(crate) slots: Vec<Slot>,
+    /// What fails in a way that may pass is attempted again, where the cell says so.
+    pub(crate) retry: Option<Retry>,
+    /// Pauses a closed loop that meets nothing but failures; a paced one has none.
+    pub(crate) storm: Option<Storm>,
 }
 
 /// An operation that is outstanding.
@@ -65,11 +74,19 @@ pub(crate) struct Worker<'a> {
 pub(crate) struct Slot {
     span: ReadSpan,
     intended_ns: u64,
+    /// When its first attempt began; kept where attempts are repeated.
+    pub(crate) begun_ns: u64,
+    /// Attempts that failed and were not the last.
+    pub(crate) failures: u32,
 }
 
 impl Slot {
     /// Nothing is outstanding.
-    pub(crate) const FREE: Self = Self { span: ReadSpan { object: 0, offset: 0, len: 0 }, intended_ns: 0 };
+    pub(crate) const FREE: Self = Self::new(ReadSpan { object: 0, offset: 0, len: 0 }, 0);
+
+    const fn new(span: ReadSpan, intended_ns: u64) -> Self {
+        Self { span, intended_ns, begun_ns: 0, failures: 0 }
+    }
 }
 
 /// What a worker brings back.
@@ -83,6 +100,8 @@ pub(crate) struct WorkerEnd {
     pub(crate) exhausted_ns: Option<u64>,
     /// What a paced load counted.
     pub(crate) pacer: Option<PacerEnd>,
+    /// What was counted of single attempts, where they may be repeated.
+    pub(crate) attempts: Option<Attempts>,
     pub(crate) interrupted: bool,
     /// Why it ended early: a broken queue, or nothing but failures.
     pub(crate) failure: Option<String>,
@@ -98,12 +117,27 @@ impl Worker<'_> {
             meter.close(now_ns);
         }
         let interrupted = self.stop.load(Ordering::Relaxed);
-        let report = self.queue.report();
         let mut done = Vec::with_capacity(self.slots.len());
+        // What waits for another attempt has failed by now; what is under way may still end well.
+        let waiting = self.retry.as_mut().map(Retry::give_up);
+        let outstanding = self.queue.in_flight() as usize;
+        if outstanding > 0 {
+            // It counts as delivered, so the report must have what it brought. What a broken queue holds is abandoned
+            // when it is closed.
+            let _ = self.queue.wait(outstanding, now_ns + DRAIN_NS, &mut done);
+        }
+        let report = self.queue.report();
         let abandoned = self.queue.close(now_ns + DRAIN_NS, &mut done);
-        for completion in done {
+        if let Some(retry) = &mut self.retry {
+            let attempted = |completion: Completion| {
+                let slot = &mut self.slots[completion.token as usize];
+                retry.attempted(completion, slot, &self.window)
+            };
+            done = done.into_iter().filter_map(attempted).collect();
+        }
+        for completion in waiting.into_iter().flatten().chain(done) {
             let slot = self.slots[completion.token as usize];
-            recorder.record(&completion, &self.window);
+            record(&mut recorder, &completion, &slot, &self.window);
             if let Some(pacer) = self.load.pacer() {
                 pacer.done(&completion, slot.intended_ns);
             }
@@ -121,6 +155,7 @@ impl Worker<'_> {
             finished_ns,
             exhausted_ns,
             pacer,
+            attempts: self.retry.map(|retry| retry.attempts),
             interrupted,
             failure: issued.err(),
         }
@@ -129,6 +164,7 @@ impl Worker<'_> {
     fn issue_until_finished(&mut self, recorder: &mut Recorder) -> Result<(), String> {
         let mut requests: Vec<Request> = Vec::with_capacity(self.free.len());
         let mut done: Vec<Completion> = Vec::with_capacity(self.free.len());
+        let mut well_ns = self.clock.now_ns();
         loop {
             let now_ns = self.clock.now_ns();
             if let Some(meter) = &mut self.meter {
@@ -138,20 +174,37 @@ impl Worker<'_> {
                 return Ok(());
             }
             let due_ns = self.fill(now_ns, &mut requests);
-            if requests.is_empty() && self.load.exhausted() && self.queue.in_flight() == 0 {
+            let retries_due_ns = self.retry.as_ref().and_then(Retry::next_due_ns);
+            let is_idle = requests.is_empty() && self.queue.in_flight() == 0 && retries_due_ns.is_none();
+            if is_idle && self.load.exhausted() {
                 return Ok(());
             }
+            let due_ns = due_ns.min(retries_due_ns.unwrap_or(u64::MAX));
             let until_ns = self.window.close_ns.min(now_ns + STOP_LATENCY_NS).min(due_ns);
             self.advance((now_ns, until_ns), &mut requests, &mut done).map_err(|error| error.to_string())?;
             self.collect(&mut done, recorder);
-            if recorder.consecutive_errors() >= HOPELESS_ERRORS {
-                return Err(hopeless(recorder));
+            let failed = recorder.consecutive_errors();
+            if failed == 0 {
+                well_ns = now_ns;
+            }
+            let is_silent = now_ns - well_ns >= HOPELESS_NS && failed >= self.slots.len() as u64;
+            if failed >= HOPELESS_ERRORS || is_silent {
+                return Err(hopeless(recorder, self.queue.report().first_failure));
             }
         }
     }
 
     /// Turns free buffers into requests, as far as the load has something to issue; returns when it will have more.
     fn fill(&mut self, now_ns: u64, requests: &mut Vec<Request>) -> u64 {
+        if let Some(retry) = &mut self.retry {
+            let slots = &self.slots;
+            let again = |token: u32| op(self.cell.operation, slots[token as usize].span);
+            requests.extend(std::iter::from_fn(|| retry.due(now_ns, again)));
+        }
+        let paused_until_ns = self.storm.as_ref().map_or(0, Storm::until_ns);
+        if now_ns < paused_until_ns {
+            return paused_until_ns;
+        }
         while let Some(buf) = self.free.pop() {
             let (ticket, intended_ns) = match self.load.next(now_ns, self.free.len() + 1) {
                 Next::Issue { ticket, intended_ns } => (ticket, intended_ns),
@@ -166,7 +219,7 @@ impl Worker<'_> {
             };
             let span = self.order.at(ticket);
             let token = buf.slot();
-            self.slots[token as usize] = Slot { span, intended_ns };
+            self.slots[token as usize] = Slot::new(span, intended_ns);
             let op = op(self.cell.operation, span);
             requests.push(Request { token, op, buf });
         }
@@ -192,8 +245,20 @@ impl Worker<'_> {
 
     fn collect(&mut self, done: &mut Vec<Completion>, recorder: &mut Recorder) {
         let (ops, bytes) = (recorder.ops, recorder.bytes);
-        for completion in done.drain(..) {
-            recorder.record(&completion, &self.window);
+        for mut completion in done.drain(..) {
+            if let Some(retry) = &mut self.retry {
+                let slot = &mut self.slots[completion.token as usize];
+                let Some(ended) = retry.attempted(completion, slot, &self.window) else { continue };
+                completion = ended;
+                record(recorder, &completion, slot, &self.window);
+            } else {
+                recorder.record(&completion, &self.window);
+            }
+            if let (Err(error), Some(storm)) = (completion.result, &mut self.storm)
+                && error.kind.is_transient()
+            {
+                storm.failed(completion.stamps.done_ns, recorder.consecutive_errors());
+            }
             if let Some(pacer) = self.load.pacer() {
                 pacer.done(&completion, self.slots[completion.token as usize].intended_ns);
             }
@@ -216,13 +281,25 @@ fn op(operation: Operation, span: ReadSpan) -> Op {
         Operation::Read => Op::Read { object, offset, len: len as u32 },
         Operation::ReadFile => Op::ReadFile { object, bytes: len },
         Operation::Stat => Op::Stat { object },
+        Operation::GetAttr => Op::GetAttr { object },
         Operation::List => Op::List { folder: object },
     }
 }
 
-fn hopeless(recorder: &Recorder) -> String {
+/// Counts an operation that ended, from its first attempt on.
+fn record(recorder: &mut Recorder, completion: &Completion, slot: &Slot, window: &Window) {
+    if slot.failures == 0 {
+        recorder.record(completion, window);
+    } else {
+        recorder.record_retried(completion, slot.begun_ns, window);
+    }
+}
+
+fn hopeless(recorder: &Recorder, first_failure: Option<String>) -> String {
     let kinds: Vec<String> = recorder.errors().map(|(kind, count)| format!("{count} {kind}")).collect();
-    format!("{HOPELESS_ERRORS} reads in a row failed ({}); the worker gave up", kinds.join(", "))
+    let first = first_failure.map(|words| format!("; the first: {words}")).unwrap_or_default();
+    let count = recorder.consecutive_errors();
+    format!("{count} reads in a row failed ({}); the worker gave up{first}", kinds.join(", "))
 }
 
 /// Checks what lies in the buffer of an operation that read bytes.
@@ -244,6 +321,6 @@ fn last_read(op: Op, block_bytes: u32) -> Option<(u32, Piece)> {
     match op {
         Op::Read { object, offset, len } => Some((object, Piece { offset, len })),
         Op::ReadFile { object, bytes } => Some((object, FilePieces::new(bytes, block_bytes).last())),
-        Op::Stat { .. } | Op::List { .. } => None,
+        Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } => None,
     }
 }

@@ -46,6 +46,7 @@ fn allocations_of(ops: u64, cell: &Cell, op_bytes: u64) -> u64 {
     let objects = Arc::new(objects());
     let before = ALLOCATIONS.load(Ordering::Relaxed);
     let rep = run_rep(&RepSpec {
+        server: None,
         cell,
         store: &store,
         objects: &objects,

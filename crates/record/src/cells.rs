@@ -76,7 +76,8 @@ pub struct Rep {
     pub errors: BTreeMap<String, u64>,
     /// Latency histograms by name: `service_ns` is submission to completion. Whole files add `open_ns`, `stat_ns`,
     /// `read_ns`, `close_ns`; paced loads add `response_ns` (from the intended start) and `lag_ns` (intended to
-    /// issued).
+    /// issued). Where attempts may be repeated, `service_ns` spans all of an operation's, back-offs included, and
+    /// `attempt_ns` has each by itself. Storage behind a network adds the phases of its protocol.
     pub histograms: BTreeMap<String, HistogramText>,
     /// Processor, context switches, pressure.
     pub usage: Usage,
@@ -87,6 +88,35 @@ pub struct Rep {
     /// What the machine did in the window, this process or not. Absent in records of format 1.0.
     #[serde(default)]
     pub system: System,
+    /// What the server that feedline started did in the window: served, slowed down and refused. Absent elsewhere,
+    /// and in records before format 1.2.
+    #[serde(default)]
+    pub emulated: Option<Emulated>,
+}
+
+/// What an emulated server achieved in the window, beside what it was asked for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Emulated {
+    /// Requests answered.
+    pub requests: u64,
+    /// Those refused as too many.
+    pub throttled: u64,
+    /// Faults made, by kind.
+    pub faults: BTreeMap<String, u64>,
+    /// Data delays asked for, as they were drawn (histogram).
+    pub asked_ns: Option<HistogramText>,
+    /// Data delays as they became.
+    pub achieved_ns: Option<HistogramText>,
+    /// Delays of names and attributes asked for.
+    pub metadata_asked_ns: Option<HistogramText>,
+    /// Delays of names and attributes as they became.
+    pub metadata_achieved_ns: Option<HistogramText>,
+    /// Processor time of the server's process.
+    pub cpu_ns: u64,
+    /// Bytes of objects and files handed to connections, heads, names and attributes left out. What a connection that
+    /// was cut did not take may be among them. 0 in records that were written before it was counted.
+    #[serde(default)]
+    pub sent_bytes: u64,
 }
 
 /// Names of counters in [`Rep::counters`].
@@ -123,6 +153,30 @@ pub mod counter {
     pub const SERVED: &str = "served";
     /// Bytes per second that a paced load offered.
     pub const OFFERED_BPS: &str = "offered_bps";
+    /// Attempts at operations that were begun inside the window, the first ones included; only where attempts may be
+    /// repeated.
+    pub const ATTEMPTS: &str = "attempts";
+    /// Operations begun inside the window that ended well after more than one attempt.
+    pub const RECOVERED: &str = "recovered";
+    /// Connections made, from the opening of the queues on.
+    pub const CONNECTIONS_OPENED: &str = "connections_opened";
+    /// Connections that ended, or were given up, with something under way on them.
+    pub const CONNECTIONS_LOST: &str = "connections_lost";
+    /// Messages handed to the network; an operation may take several.
+    pub const MESSAGES: &str = "messages";
+    /// Bytes given to sockets, encryption included, from the opening of the queues on.
+    pub const WIRE_SENT_BYTES: &str = "wire_sent_bytes";
+    /// Bytes taken from sockets, encryption included, from the opening of the queues on.
+    pub const WIRE_RECEIVED_BYTES: &str = "wire_received_bytes";
+    /// Bytes of operations that ended well, from the opening of the queues on: what the bytes on the wire brought.
+    pub const DELIVERED_BYTES: &str = "delivered_bytes";
+    /// What the name of a counter of failed attempts of one kind begins with: `attempt_errors/throttled`. Of operations
+    /// that were begun inside the window, whatever became of them.
+    pub const ATTEMPT_ERRORS: &str = "attempt_errors/";
+    /// Bytes of data received for operations that did not end well.
+    pub const WASTED_BYTES: &str = "wasted_bytes";
+    /// What the name of a counter of messages to one address begins with: `messages_to/192.0.2.1:2049`.
+    pub const MESSAGES_TO: &str = "messages_to/";
 }
 
 /// How a repetition ended.
@@ -185,6 +239,48 @@ pub struct System {
     pub memory_before: Option<Memory>,
     /// Memory as it closed.
     pub memory_after: Option<Memory>,
+    /// The interface towards a target behind a network. Absent in records before format 1.2.
+    #[serde(default)]
+    pub network: Option<Network>,
+    /// The kernel's NFS client, for a target on such a mount. Absent in records before format 1.2.
+    #[serde(default)]
+    pub nfs_mount: Option<NfsMount>,
+}
+
+/// A network interface's counters over the window, all traffic included, and the machine's TCP.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Network {
+    /// As the kernel calls it: `eth0`.
+    pub interface: String,
+    /// Its rate, bits per second; absent where it has none (loopback, most virtual interfaces).
+    pub speed_bps: Option<u64>,
+    /// Bytes received.
+    pub received_bytes: u64,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+    /// Packets dropped on receipt.
+    pub dropped: u64,
+    /// TCP segments sent again, by this whole machine.
+    pub tcp_retransmitted: Option<u64>,
+    /// Length of the span between the two readings.
+    pub wall_ns: u64,
+}
+
+/// Counters of `/proc/self/mountstats` over the window for one NFS mount.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NfsMount {
+    /// READ calls.
+    pub reads: u64,
+    /// Times a READ was sent, first and further ones.
+    pub read_transmissions: u64,
+    /// READ calls that timed out.
+    pub read_timeouts: u64,
+    /// Bytes received for READ, headers included.
+    pub read_received_bytes: u64,
+    /// Time of all READs from being queued to their end.
+    pub read_ns: u64,
+    /// Connections (`nconnect`).
+    pub connections: u32,
 }
 
 /// A block device's counters over the window, from `/proc/diskstats`.

@@ -7,6 +7,7 @@
 mod cells;
 mod credentials;
 mod environment;
+mod expect;
 mod format;
 mod histogram;
 mod intervals;
@@ -16,9 +17,11 @@ mod run;
 mod writer;
 
 pub use cells::{
-    CacheProof, Ceiling, Device, End, Line, Memory, NotRun, Outcome, Rep, Role, System, Usage, counter,
+    CacheProof, Ceiling, Device, Emulated, End, Line, Memory, Network, NfsMount, NotRun, Outcome, Rep, Role,
+    System, Usage, counter,
 };
 pub use environment::*;
+pub use expect::{Claim, Expect, ExpectFigures, ExpectTarget};
 pub use format::{CELLS_FILE, ENV_FILE, Format, FormatError, INTERVALS_FILE, RUN_FILE, SCENARIO_FILE};
 pub use histogram::{
     Histogram, HistogramError, HistogramText, encode, new_histogram, new_interval_histogram,
@@ -26,5 +29,7 @@ pub use histogram::{
 pub use intervals::{Interval, RecordedIntervals, RepIntervals, read_intervals};
 pub use reader::{ReadError, RunRecord, read_run};
 pub use redact::Redactor;
-pub use run::{Axis, Cell, Dataset, Fact, Gate, Measure, Need, Pace, Run, Skipped, Target, Tool, run_id};
+pub use run::{
+    Axis, Cell, Dataset, Emulation, Fact, Gate, Measure, Need, Pace, Run, Skipped, Target, Tool, run_id,
+};
 pub use writer::{RunWriter, WriteError};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Format;
+use crate::{Expect, Format};
 
 /// The head of a run. Nothing in it is derived from a measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,6 +37,9 @@ pub struct Run {
     pub measure: Measure,
     /// What decides the exit code.
     pub gate: Gate,
+    /// What was said of the storages beforehand; absent from a run without predictions, and before format 1.2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect: Option<Expect>,
     /// This process among those of one run.
     pub rank: u32,
     /// Processes of the run.
@@ -118,8 +121,33 @@ pub struct Target {
     pub at: String,
     /// False for the null target: its figures are the client's, not a storage's.
     pub storage: bool,
+    /// The server was started by feedline itself: its figures demonstrate, and judge nothing.
+    #[serde(default)]
+    pub demo: bool,
+    /// Whether reports may show what the user says of it.
+    #[serde(default = "yes")]
+    pub about_published: bool,
+    /// Memory of the server, bytes, as the user says.
+    #[serde(default)]
+    pub server_memory_bytes: Option<u64>,
+    /// What the server that feedline started was asked to be like.
+    #[serde(default)]
+    pub emulation: Option<Emulation>,
     /// Facts probed at the start: file system, device, alignment.
     pub facts: Vec<Fact>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What an emulated server was asked to be like, in words; what it achieved is in each repetition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Emulation {
+    /// Name of the profile, if it started from one.
+    pub profile: Option<String>,
+    /// Settings, in order.
+    pub settings: Vec<Fact>,
 }
 
 /// A named fact.
@@ -148,6 +176,12 @@ pub struct Cell {
     pub queue_depth: u32,
     /// Threads that share them.
     pub threads: u32,
+    /// Connections in the whole client; 0 where there are none, and in records before format 1.2.
+    #[serde(default)]
+    pub connections: u32,
+    /// Further attempts at an operation that failed in a way that may pass.
+    #[serde(default)]
+    pub retries: u32,
     /// Bytes asked by one read, at most.
     pub block_bytes: u64,
     /// Order of the reads.

@@ -4,6 +4,7 @@
 
 mod operation;
 mod paced;
+mod retry;
 mod run;
 mod window;
 
@@ -13,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 use backend::simulated::{Simulated, Step};
 use backend::{Clock, SharedStore, Store};
 use dataset::{Key, Objects};
-use engine::{Progress, RepOutcome, RepSpec, run_rep};
+use engine::{Progress, RepOutcome, RepSpec, Server, run_rep};
 use plan::{Cell, Engine, Limit};
 use record::Histogram;
 
@@ -32,6 +33,7 @@ pub(crate) fn cell(queue_depth: u32) -> Cell {
 pub(crate) struct Sim {
     pub(crate) clock: Clock,
     pub(crate) store: SharedStore,
+    pub(crate) server: Option<Arc<dyn Server>>,
     pub(crate) cell: Cell,
     pub(crate) objects: Arc<Objects>,
     pub(crate) warmup_ns: u64,
@@ -53,6 +55,7 @@ impl Sim {
         Self {
             clock: clock.clone(),
             store: Arc::new(store),
+            server: None,
             cell: cell(queue_depth),
             objects: objects(1_000, 10_000),
             warmup_ns: 0,
@@ -63,6 +66,7 @@ impl Sim {
 
     pub(crate) fn run(&self) -> RepOutcome {
         run_rep(&RepSpec {
+            server: self.server.as_deref(),
             cell: &self.cell,
             store: &self.store,
             objects: &self.objects,

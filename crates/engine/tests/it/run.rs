@@ -22,6 +22,7 @@ fn run(cells: &[Cell], line_samples_per_s: f64, budget_ns: Option<u64>, stop_aft
     let clock = Clock::simulated();
     let store: SharedStore = Arc::new(Simulated::new(&clock, 16, SEED, |_| Step::ok(MS)));
     let seat = Seat {
+        server: None,
         store,
         objects: objects(100_000, 4_096),
         verify_seed: Some(SEED),
@@ -123,6 +124,7 @@ fn a_confirmation_is_fresh_and_of_the_chosen_cells_alone() {
         fault: (n == 5).then_some(Fault::Break),
     }));
     let seat = Seat {
+        server: None,
         store,
         objects: objects(1_000, 4_096),
         verify_seed: None,

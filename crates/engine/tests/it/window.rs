@@ -87,6 +87,16 @@ fn nothing_but_failures_ends_the_repetition_as_failed() {
 }
 
 #[test]
+fn a_silent_storage_ends_the_repetition_where_no_time_does() {
+    let error = Fault::Error(OpError { kind: ErrorKind::Timeout, code: 0 });
+    let mut sim = Sim::new(2, 2, move |_| Step { latency_ns: 30_000 * MS, fault: Some(error) });
+    sim.limit = Limit::Epochs { epochs: 1 };
+    let rep = sim.run();
+    let Outcome::Failed { reason } = rep.outcome else { panic!("{:?}", rep.outcome) };
+    assert!(reason.starts_with("8 reads in a row failed (8 timeout)"), "{reason}");
+}
+
+#[test]
 fn a_broken_queue_is_a_failed_repetition_that_keeps_what_it_counted() {
     let rep = Sim::new(1, 1, |n| Step { latency_ns: MS, fault: (n == 50).then_some(Fault::Break) }).run();
     assert!(matches!(rep.outcome, Outcome::Failed { .. }));
@@ -138,6 +148,14 @@ fn a_signal_keeps_what_was_measured() {
     sim.stop.store(true, Ordering::Relaxed);
     let rep = sim.run();
     assert_eq!((rep.outcome, rep.counters["ops"]), (Outcome::Interrupted, 0));
+}
+
+#[test]
+fn what_a_queue_counts_covers_what_was_under_way_at_the_end() {
+    // The fourth read of each channel begins at 90 ms and ends 20 ms after the window.
+    let rep = Sim::new(4, 4, |_| Step::ok(30 * MS)).run();
+    assert_eq!((rep.counters["ops"], rep.counters["started"]), (4 * 3, 4 * 4));
+    assert_eq!(rep.counters["messages"], 4 * 4);
 }
 
 #[test]

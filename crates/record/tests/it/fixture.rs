@@ -16,6 +16,49 @@ fn write_v1_1() {
     sample::write(&fixture("v1_1"));
 }
 
+#[test]
+#[ignore = "writes tests/fixtures/v1_2, which is committed and never changed"]
+fn write_v1_2() {
+    sample::write(&fixture("v1_2"));
+}
+
+#[test]
+fn format_1_2_is_read() {
+    let record = read_run(&fixture("v1_2")).unwrap();
+    assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 2 }));
+    let target = &record.run.targets[0];
+    assert_eq!((target.demo, target.about_published), (true, false));
+    assert_eq!(target.server_memory_bytes, Some(137_438_953_472));
+    assert_eq!(target.emulation.as_ref().unwrap().settings[0].value, "15 ms");
+    assert_eq!((record.run.cells[0].connections, record.run.cells[0].retries), (8, 2));
+}
+
+#[test]
+fn figures_of_networks_and_servers_of_format_1_2_are_read() {
+    for rep in reps("v1_2") {
+        let network = rep.system.network.unwrap();
+        assert_eq!((network.interface.as_str(), network.speed_bps), ("eth0", Some(25_000_000_000)));
+        assert_eq!((network.received_bytes, network.tcp_retransmitted), (66_000_000, Some(17)));
+        let mount = rep.system.nfs_mount.unwrap();
+        assert_eq!((mount.reads, mount.read_transmissions, mount.connections), (500, 501, 4));
+        let emulated = rep.emulated.unwrap();
+        assert_eq!((emulated.requests, emulated.throttled, emulated.faults["reset"]), (500, 3, 2));
+        assert_eq!(emulated.sent_bytes, 0, "not counted yet");
+        assert_eq!(emulated.asked_ns.unwrap().decode().unwrap().len(), 500);
+    }
+}
+
+#[test]
+fn what_format_1_1_does_not_hold_is_unknown() {
+    let record = read_run(&fixture("v1_1")).unwrap();
+    let (target, cell) = (&record.run.targets[0], &record.run.cells[0]);
+    assert!(!target.demo && target.about_published && target.emulation.is_none());
+    assert_eq!((cell.connections, cell.retries, target.server_memory_bytes), (0, 0, None));
+    for rep in reps("v1_1") {
+        assert!(rep.emulated.is_none() && rep.system.network.is_none() && rep.system.nfs_mount.is_none());
+    }
+}
+
 fn reps(name: &str) -> Vec<Rep> {
     let lines = read_run(&fixture(name)).unwrap().lines;
     lines.into_iter().filter_map(|line| if let Line::Rep(rep) = line { Some(*rep) } else { None }).collect()

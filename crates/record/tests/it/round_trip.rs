@@ -126,6 +126,9 @@ fn system() -> impl Strategy<Value = System> {
             core_busy_ns,
             memory_before,
             memory_after,
+            // The sample has these, and is read back whole.
+            network: None,
+            nfs_mount: None,
         },
     )
 }
@@ -179,6 +182,7 @@ fn rep() -> impl Strategy<Value = Rep> {
                 cache,
                 granted,
                 system,
+                emulated: None,
             }
         },
     )

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use record::{
-    Axis, CacheProof, Captured, Ceiling, Cell, Dataset, Device, End, Environment, Fact, Format, Gate,
-    Interval, Limit, Line, LoadAverage, Measure, Memory, Need, NotRun, Outcome, Pace, Redactor, Rep,
-    RepIntervals, Role, Run, RunWriter, Skipped, System, Target, Tool, Usage, counter, encode, new_histogram,
-    new_interval_histogram,
+    Axis, CacheProof, Captured, Ceiling, Cell, Dataset, Device, Emulated, Emulation, End, Environment, Fact,
+    Format, Gate, Interval, Limit, Line, LoadAverage, Measure, Memory, Need, Network, NfsMount, NotRun,
+    Outcome, Pace, Redactor, Rep, RepIntervals, Role, Run, RunWriter, Skipped, System, Target, Tool, Usage,
+    counter, encode, new_histogram, new_interval_histogram,
 };
 
 pub(crate) const SCENARIO: &str = "version = 1\ntargets.data = { at = \"/mnt/data/bench\" }\n";
@@ -55,6 +55,13 @@ pub(crate) fn run() -> Run {
             about: Some("one drive".to_owned()),
             at: "/mnt/data/bench".to_owned(),
             storage: true,
+            demo: true,
+            about_published: false,
+            server_memory_bytes: Some(137_438_953_472),
+            emulation: Some(Emulation {
+                profile: Some("s3-like".to_owned()),
+                settings: vec![Fact { name: "first_byte".to_owned(), value: "15 ms".to_owned() }],
+            }),
             facts: vec![Fact { name: "file system".to_owned(), value: "ext4".to_owned() }],
         }],
         cells: vec![cell()],
@@ -71,6 +78,7 @@ pub(crate) fn run() -> Run {
             seed: u64::MAX,
         },
         gate: Gate { feeds: vec!["data".to_owned()], p99_ns: Some(5_000_000) },
+        expect: None,
         rank: 0,
         ranks: 1,
         redacted: true,
@@ -100,6 +108,8 @@ fn cell() -> Cell {
         stands_in_for: Some("nothing".to_owned()),
         queue_depth: 32,
         threads: 4,
+        connections: 8,
+        retries: 2,
         block_bytes: 131_072,
         access: "shuffled_epoch".to_owned(),
         cache: "cold".to_owned(),
@@ -191,6 +201,7 @@ fn rep(order: u32, outcome: Outcome) -> Rep {
         },
         granted: BTreeMap::from([("registered".to_owned(), "buffers and files".to_owned())]),
         system: system(),
+        emulated: Some(emulated()),
     }
 }
 
@@ -214,6 +225,39 @@ fn system() -> System {
         core_busy_ns: vec![1_500_000_000, 20_000_000],
         memory_before: Some(memory),
         memory_after: Some(Memory { cached_bytes: 565_536_000, ..memory }),
+        network: Some(Network {
+            interface: "eth0".to_owned(),
+            speed_bps: Some(25_000_000_000),
+            received_bytes: 66_000_000,
+            sent_bytes: 900_000,
+            dropped: 2,
+            tcp_retransmitted: Some(17),
+            wall_ns: 2_000_000_100,
+        }),
+        nfs_mount: Some(NfsMount {
+            reads: 500,
+            read_transmissions: 501,
+            read_timeouts: 1,
+            read_received_bytes: 65_600_000,
+            read_ns: 90_000_000,
+            connections: 4,
+        }),
+    }
+}
+
+fn emulated() -> Emulated {
+    let mut asked_ns = new_histogram();
+    asked_ns.record_n(15_000_000, 500).unwrap();
+    Emulated {
+        requests: 500,
+        throttled: 3,
+        faults: BTreeMap::from([("reset".to_owned(), 2)]),
+        asked_ns: Some(encode(&asked_ns)),
+        achieved_ns: Some(encode(&asked_ns)),
+        metadata_asked_ns: None,
+        metadata_achieved_ns: None,
+        cpu_ns: 700_000_000,
+        sent_bytes: 65_536_000,
     }
 }
 
