@@ -49,6 +49,12 @@ pub(crate) fn judged<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellS
         .or_else(|| among(of_target(), named))
 }
 
+/// The cell that would be chosen of `target` if `engine` were its only one.
+pub(crate) fn of_engine<'a>(summary: &'a Summary, target: &str, engine: &str) -> Option<&'a CellSummary> {
+    let of_engine = |cell: &&CellSummary| cell.cell.target == target && cell.cell.engine == engine;
+    among(summary.cells.iter().filter(of_engine), named_sample_bytes(summary))
+}
+
 /// Not where no bytes are moved, nor where less than the line is offered.
 fn may_be_judged(cell: &CellSummary) -> bool {
     let paced = cell.figures().and_then(|figures| figures.paced);

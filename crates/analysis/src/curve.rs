@@ -1,11 +1,15 @@
 //! Cells arranged as curves of throughput against queue depth, and what the shape of a curve says.
 
+mod treatment;
+
 use record::{Cell, Target};
 
 use crate::model::Model;
 use crate::need::LineAt;
 use crate::operation;
 use crate::summary::CellSummary;
+
+pub use treatment::Treatment;
 
 /// Gain over the last two doublings of depth below which a curve is flat.
 const FLAT_GAIN_MAX: f64 = 0.05;
@@ -41,8 +45,10 @@ pub struct Panel {
     pub block_bytes: u64,
     /// Order of the reads.
     pub access: String,
-    /// Treatment of the client's page cache.
+    /// Treatment of the client's page cache; that of its first cell where there are several.
     pub cache: String,
+    /// Every treatment, with who had it: more than one where each target could be read from storage in one way alone.
+    pub treatments: Vec<Treatment>,
     /// The line of all its cells; absent without a need.
     pub line: Option<LineAt>,
     /// Its curves, in the order of the scenario.
@@ -52,11 +58,20 @@ pub struct Panel {
 impl Panel {
     /// `114,660 B samples, 128 KiB blocks, shuffled_epoch, bypass`.
     pub fn conditions(&self) -> String {
+        self.conditions_in_lines().join(", ")
+    }
+
+    /// The same, with several treatments of the page cache apart.
+    pub fn conditions_in_lines(&self) -> Vec<String> {
         let samples = self.sample_bytes.map_or_else(
             || "samples of unknown size".to_owned(),
             |bytes| format!("{} samples", feed::format_bytes(bytes.round() as u64)),
         );
-        format!("{samples}, {}, {}, {}", self.pieces(), self.access, self.cache)
+        let way = format!("{samples}, {}, {}", self.pieces(), self.access);
+        match treatment::words(&self.treatments) {
+            Some(words) => vec![way, words],
+            None => vec![format!("{way}, {}", self.cache)],
+        }
     }
 
     /// `128 KiB blocks`, `files in 128 KiB pieces`.
@@ -75,11 +90,26 @@ impl Panel {
 
     /// Whether a cell is read in this way, by whatever load.
     pub(crate) fn is_way_of(&self, cell: &CellSummary) -> bool {
+        self.asks_like(cell) && self.treatments.iter().any(|known| known.cache == cell.cell.cache)
+    }
+
+    /// Whether samples, blocks, operation and order are those of a cell.
+    fn asks_like(&self, cell: &CellSummary) -> bool {
         self.sample_bytes == cell.sample_bytes
             && self.operation == cell.cell.operation
             && self.block_bytes == cell.cell.block_bytes
             && self.access == cell.cell.access
-            && self.cache == cell.cell.cache
+    }
+
+    /// Whether a cell may be drawn here although its treatment is another: both read from storage.
+    fn takes_in(&self, cell: &CellSummary) -> bool {
+        self.asks_like(cell)
+            && [&self.cache, &cell.cell.cache].into_iter().all(|cache| treatment::reaches(cache))
+    }
+
+    /// Whether some treatment is one of both.
+    pub(crate) fn is_treated_like(&self, other: &Self) -> bool {
+        self.treatments.iter().any(|one| other.treatments.iter().any(|two| one.cache == two.cache))
     }
 
     /// The way in which a cell is read, without its curves.
@@ -90,6 +120,7 @@ impl Panel {
             block_bytes: cell.cell.block_bytes,
             access: cell.cell.access.clone(),
             cache: cell.cell.cache.clone(),
+            treatments: vec![Treatment::of(cell)],
             line: cell.line,
             curves: Vec::new(),
         }
@@ -109,6 +140,8 @@ pub struct Curve {
     pub distinction: String,
     /// False for the null target.
     pub storage: bool,
+    /// Whether feedline started its server itself: then it clears nothing.
+    pub demo: bool,
     /// Indices into [`crate::Summary::cells`], from the shallowest on.
     pub cells: Vec<usize>,
     /// Index of the first cell whose interval clears the line.
@@ -175,8 +208,10 @@ fn is_apart(cell: &CellSummary) -> bool {
 /// Arranges cells as panels of curves, in the order of the scenario.
 pub(crate) fn panels(cells: &[CellSummary], targets: &[Target]) -> Vec<Panel> {
     let mut panels: Vec<Panel> = Vec::new();
+    let joins = treatment::may_join(&cells.iter().filter(|cell| !is_apart(cell)));
     for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| !is_apart(cell)) {
-        let at = panels.iter().position(|panel| panel.holds(cell)).unwrap_or_else(|| {
+        let known = panels.iter().position(|panel| panel.holds(cell) || (joins && panel.takes_in(cell)));
+        let at = known.unwrap_or_else(|| {
             panels.push(Panel::of(cell));
             panels.len() - 1
         });
@@ -191,6 +226,7 @@ pub(crate) fn panels(cells: &[CellSummary], targets: &[Target]) -> Vec<Panel> {
 
 impl Panel {
     fn add(&mut self, index: usize, cell: &CellSummary, split: bool, targets: &[Target]) {
+        treatment::add(&mut self.treatments, cell);
         let distinction = distinction(&cell.cell, split);
         let known = self.curves.iter_mut().find(|curve| {
             curve.target == cell.cell.target
@@ -208,6 +244,7 @@ impl Panel {
             engine: cell.cell.engine.clone(),
             distinction,
             storage: cell.storage,
+            demo: target.is_some_and(|target| target.demo),
             cells: vec![index],
             clears_at: None,
             shape: None,
@@ -275,7 +312,10 @@ impl Curve {
         self.cells.sort_by_key(|index| cells[*index].cell.queue_depth);
         self.clears_at = self.cells.iter().copied().find(|index| {
             let cell = &cells[*index];
-            cell.storage && cell.clears() && cell.figures().is_some_and(crate::Figures::is_valid)
+            cell.storage
+                && !self.demo
+                && cell.clears()
+                && cell.figures().is_some_and(crate::Figures::is_valid)
         });
         let points: Vec<Point> = self.cells.iter().filter_map(|index| Point::of(&cells[*index])).collect();
         self.shape = shape(&points);

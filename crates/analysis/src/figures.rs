@@ -8,10 +8,14 @@ use record::{Ceiling, Cell, Measure, Rep, counter};
 use crate::flag::{Flag, Gravity, percent};
 use crate::interval;
 use crate::latency::{Latency, Phase, phases};
+use crate::network;
 use crate::operation;
 use crate::paced::{self, Paced};
 use crate::repetitions::{Repetitions, counted};
 use crate::validity::{self, ClientShares, available_ns, left_after, resident_before};
+
+/// How a record says that reads never pass the kernel's file systems, and so not its page cache.
+pub(crate) const USER_SPACE: &str = "user_space";
 
 /// A rate over repetitions.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -102,6 +106,8 @@ pub(crate) struct Context<'a> {
     pub(crate) compresses: bool,
     /// Name of the device below, where that is memory.
     pub(crate) memory_device: Option<&'a str>,
+    /// Whether the server of the storage, which is not a demo, runs on this machine.
+    pub(crate) server_is_local: bool,
 }
 
 impl Context<'_> {
@@ -145,8 +151,8 @@ impl Figures {
             cpu_ns_per_op: (ops > 0).then(|| cpu_ns(used) / ops as f64),
             cpu_share: client.cpu,
             ceiling_share: client.ceiling,
-            cache: cache_words(context.cell, used),
-            cache_is_known: resident_shares(&context.cell.cache, used).is_some(),
+            cache: cache_words(context, used),
+            cache_is_known: !context.server_is_local && resident_shares(&context.cell.cache, used).is_some(),
             names_dropped: names_dropped(context.cell, used),
             flags,
         })
@@ -185,6 +191,8 @@ fn client_shares(context: &Context<'_>, used: &[&Rep], ops_per_s: f64, bps: f64)
     ClientShares {
         ceiling: validity::ceiling_share(&context.cell.cell, ops_per_s, bps, context.ceilings),
         cpu: (available > 0.0).then(|| cpu_ns(used) / available),
+        nic: network::nic_share(used),
+        core: network::core_share(context.cell, used),
     }
 }
 
@@ -198,7 +206,14 @@ fn errors_by_kind(reps: &Repetitions<'_>) -> BTreeMap<String, u64> {
 
 /// `cold: at most 0.2 % resident before (cachestat)`; for a cell that bypasses the page cache, or drops at once
 /// what it read, what counts is that its reads left nothing there.
-fn cache_words(cell: &Cell, used: &[&Rep]) -> String {
+fn cache_words(context: &Context<'_>, used: &[&Rep]) -> String {
+    let cell = context.cell;
+    if context.server_is_local {
+        return format!(
+            "{}: not proven, the server runs on this machine and its page cache is this machine's",
+            cell.cache
+        );
+    }
     let names = match names_dropped(cell, used) {
         Some(true) => "; names and inodes dropped before",
         Some(false) => "; names and inodes, or their blocks, in memory",
@@ -229,6 +244,9 @@ fn resident_shares(cache: &str, used: &[&Rep]) -> Option<Vec<f64>> {
 fn page_words(cache: &str, used: &[&Rep]) -> String {
     let method = used.first().map_or("none", |rep| rep.cache.method.as_str());
     match (cache, resident_shares(cache, used)) {
+        ("bypass", Some(_)) if method == USER_SPACE => {
+            "bypass: read in user space, the client's page cache takes no part".to_owned()
+        }
         ("bypass" | "dontcache", Some(shares)) => {
             let most = shares.into_iter().fold(0.0, f64::max);
             format!("{cache}: at most {} resident after ({method})", percent(most))

@@ -73,6 +73,8 @@ impl Builder {
             stands_in_for: None,
             queue_depth,
             threads: 8,
+            connections: 0,
+            retries: 0,
             block_bytes: SAMPLE_BYTES,
             access: "shuffled_epoch".to_owned(),
             cache: "bypass".to_owned(),
@@ -176,6 +178,10 @@ fn run() -> Run {
             about: None,
             at: "/data".to_owned(),
             storage: true,
+            demo: false,
+            about_published: true,
+            server_memory_bytes: None,
+            emulation: None,
             facts: Vec::new(),
         }],
         cells: Vec::new(),
@@ -188,6 +194,7 @@ fn run() -> Run {
             seed: 1,
         },
         gate: Gate::default(),
+        expect: None,
         rank: 0,
         ranks: 1,
         redacted: true,
@@ -227,6 +234,7 @@ pub(crate) fn rep(cell: &str, number: u32, bps: f64) -> Rep {
         },
         granted: BTreeMap::new(),
         system: record::System::default(),
+        emulated: None,
     }
 }
 

@@ -46,6 +46,10 @@ pub enum Flag {
         /// Share of the processor time its threads may use, when above its limit; kernel threads that work
         /// for this process may take it beyond 1.
         cpu_share: Option<f64>,
+        /// Share of the network interface's rate in its busier direction, when above its limit.
+        nic_share: Option<f64>,
+        /// Share of the windows in which the busiest processor worked, when above its limit.
+        core_share: Option<f64>,
     },
     /// A cold cell that was not cold, or not proven so.
     NotCold {
@@ -197,6 +201,61 @@ pub enum Flag {
         /// Of all, 0 to 1.
         share: f64,
     },
+    /// A server that feedline started and that was not as slow, or as fast, as it was asked to be.
+    NotEmulated {
+        /// How many repetitions.
+        repetitions: u32,
+        /// Whether it is about names and attributes, not about data.
+        metadata: bool,
+        /// Median of the delays asked, in the repetition where they are furthest apart, nanoseconds.
+        asked_ns: u64,
+        /// Median of the delays as they became.
+        achieved_ns: u64,
+    },
+    /// The server asked to come back later.
+    Throttled {
+        /// Share of all attempts, 0 to 1.
+        share: f64,
+        /// The first failure as the storage put it, where it is known.
+        first: Option<String>,
+    },
+    /// Operations took longer than their attempts, since some were attempted again.
+    Retried {
+        /// `p99`, or `p99.9` where the first does not show it.
+        percentile: &'static str,
+        /// That of whole operations, back-offs included, nanoseconds.
+        service_ns: u64,
+        /// That of single attempts, nanoseconds.
+        attempt_ns: u64,
+    },
+    /// Operations that ended well after an attempt that had failed.
+    Recovered {
+        /// How many.
+        operations: u64,
+        /// Of all attempts, 0 to 1.
+        share: f64,
+        /// Failed attempts: `3 reset, 12 timed out`; empty where their kinds are not known.
+        kinds: String,
+    },
+    /// Connections that ended, or were given up, with something under way on them.
+    ConnectionsLost {
+        /// How many.
+        connections: u64,
+    },
+    /// One of several addresses had more than its part.
+    Unbalanced {
+        /// Which.
+        busiest: String,
+        /// Its share of the messages, 0 to 1.
+        share: f64,
+        /// How many addresses there are.
+        addresses: u32,
+    },
+    /// Small reads that all take 40 ms: Nagle's algorithm on the server against delayed acknowledgements.
+    DelayedAck {
+        /// Median of what shows it.
+        p50_ns: u64,
+    },
     /// Another engine was asked for.
     StandsIn {
         /// Which, and why it is not there.
@@ -220,6 +279,7 @@ impl Flag {
             | Self::OfferedLess { .. }
             | Self::NotFromStorage { compresses: false, .. }
             | Self::InMemory { .. }
+            | Self::NotEmulated { .. }
             | Self::WrongBytes { .. } => Gravity::ForbidsVerdict,
             Self::LateClient { lag_and_response_p99_ns, not_issued, given_up, .. }
                 if *given_up > GIVEN_UP_MAX || (lag_and_response_p99_ns.is_some() && *not_issued > 0) =>
@@ -240,6 +300,12 @@ impl Flag {
             | Self::LateClient { .. }
             | Self::NotFromStorage { .. }
             | Self::NotServed { .. }
+            | Self::Throttled { .. }
+            | Self::Retried { .. }
+            | Self::Recovered { .. }
+            | Self::ConnectionsLost { .. }
+            | Self::Unbalanced { .. }
+            | Self::DelayedAck { .. }
             | Self::StandsIn { .. } => Gravity::Informs,
         }
     }
@@ -272,6 +338,13 @@ impl Flag {
             Self::NotFromStorage { .. } => "not from storage",
             Self::InMemory { .. } => "memory",
             Self::NotServed { .. } => "not served",
+            Self::NotEmulated { .. } => "not emulated",
+            Self::Throttled { .. } => "throttled",
+            Self::Retried { .. } => "retried",
+            Self::Recovered { .. } => "recovered",
+            Self::ConnectionsLost { .. } => "lost connections",
+            Self::Unbalanced { .. } => "unbalanced",
+            Self::DelayedAck { .. } => "delayed acknowledgement",
             Self::StandsIn { .. } => "stands in",
         }
     }
@@ -284,6 +357,12 @@ impl Flag {
     /// What to do about it.
     pub fn advice(&self) -> &'static str {
         match self {
+            Self::ClientLimited { nic_share: Some(_), .. } => {
+                "the network interface is full: use a faster one, or several clients"
+            }
+            Self::ClientLimited { ceiling_share: None, cpu_share: None, .. } => {
+                "one processor is full: spread receiving over several (RSS, RPS), or use several clients"
+            }
             Self::ClientLimited { ceiling_share: None, .. } => {
                 "give the client more processors, larger blocks or fewer threads"
             }
@@ -339,6 +418,33 @@ impl Flag {
             Self::Clamped { .. } => "reads took longer than 60 s; p99.9 is a lower bound",
             Self::NoHistogram { .. } => "latencies are of the other repetitions alone",
             Self::StandsIn { .. } => "see the reason; compare it with no figure of the engine asked for",
+            behind_network => behind_network.advice_behind_network(),
+        }
+    }
+
+    /// What to do about what is found behind a network alone.
+    fn advice_behind_network(&self) -> &'static str {
+        match self {
+            Self::NotEmulated { .. } => {
+                "use fewer requests a second, longer delays, or a machine with idle processors for the server"
+            }
+            Self::Throttled { .. } => {
+                "spread objects over more prefixes, use fewer requests outstanding, or ask for a higher limit"
+            }
+            Self::Retried { .. } => "compare both percentiles: the difference is waiting, not the storage",
+            Self::Recovered { .. } => {
+                "look for what failed in the server's log: an application that does not try again would have failed"
+            }
+            Self::ConnectionsLost { .. } => {
+                "look for time-outs and limits of connections on the server and between"
+            }
+            Self::Unbalanced { .. } => {
+                "use connections in multiples of the addresses, or look at how the name is resolved"
+            }
+            Self::DelayedAck { .. } => {
+                "set TCP_NODELAY on the server, or read more than 64 KiB at once; a packet capture shows the pauses"
+            }
+            _ => "",
         }
     }
 }

@@ -100,6 +100,17 @@ pub(crate) fn of_record(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSumm
     }
 }
 
+/// Storages under test as reports may show them: what the user says of one only where it may be published. Records before
+/// format 1.2 do not tell, and were never shown with it.
+pub(crate) fn targets(run: &Run) -> Vec<Target> {
+    let may_tell = (run.format.major, run.format.minor) >= (1, 2);
+    let shown = |target: &Target| Target {
+        about: target.about.clone().filter(|_| may_tell && target.about_published),
+        ..target.clone()
+    };
+    run.targets.iter().map(shown).collect()
+}
+
 fn machine(env: &Environment) -> String {
     let cores = env.cores_usable.value().map(|cores| format!("{cores} cores"));
     let memory = env.memory_bytes.value().map(|bytes| feed::format_bytes(*bytes));

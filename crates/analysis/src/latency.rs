@@ -7,8 +7,19 @@ use record::Rep;
 pub(crate) const SERVICE: &str = "service_ns";
 
 /// Parts of reading a whole file, in their order, and the histogram of each.
-const PHASES: [(&str, &str); 4] =
-    [("open", "open_ns"), ("stat", "stat_ns"), ("read", "read_ns"), ("close", "close_ns")];
+/// And of one behind a network: a request is sent, headers or a reply come, then the first byte and the rest.
+const PHASES: [(&str, &str); 10] = [
+    ("open", "open_ns"),
+    ("stat", "stat_ns"),
+    ("lookup", "lookup_ns"),
+    ("read", "read_ns"),
+    ("close", "close_ns"),
+    ("send", "send_ns"),
+    ("reply", "reply_ns"),
+    ("headers", "headers_ns"),
+    ("first byte", "first_byte_ns"),
+    ("body", "body_ns"),
+];
 
 /// Reads that must lie beyond a percentile before it is printed.
 ///
@@ -43,6 +54,11 @@ impl Latency {
         Self { unreadable, ..Self::of_histogram(&histogram) }
     }
 
+    /// Merges the histograms of one name; those that lack it are not looked for.
+    pub(crate) fn named(reps: &[&Rep], name: &str) -> Self {
+        Self::of_histogram(&merged(reps, name).0)
+    }
+
     fn of_histogram(histogram: &Histogram<u64>) -> Self {
         let count = histogram.len();
         if count == 0 {
@@ -61,7 +77,7 @@ impl Latency {
     }
 }
 
-/// One part of what a file takes: `open`, `stat`, `read` or `close`.
+/// One part of what a file or a request takes: `open`, `stat`, `read`, `send`, `first byte`, …
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Phase {
     /// Which part.

@@ -8,6 +8,7 @@
 //! histograms are merged for display alone.
 
 mod choose;
+mod compared;
 mod curve;
 mod figures;
 mod flag;
@@ -17,9 +18,11 @@ mod interval;
 mod latency;
 mod model;
 mod need;
+mod network;
 mod operation;
 mod operations;
 mod paced;
+mod prediction;
 mod pressure;
 mod repetitions;
 mod summary;
@@ -34,7 +37,7 @@ mod verdict;
 mod fixture;
 
 pub use choose::{choose_cell, choose_for_confirmation};
-pub use curve::{Curve, Panel, Shape};
+pub use curve::{Curve, Panel, Shape, Treatment};
 pub use figures::{Figures, Rate};
 pub use flag::{Flag, Gravity};
 pub use gate::{GateResult, gate};
@@ -42,8 +45,10 @@ pub use head::{CeilingFigures, DatasetFigures, Fastest, Head};
 pub use latency::{Latency, Phase};
 pub use model::Model;
 pub use need::LineAt;
+pub use network::{Attempts, MountFigures, NetworkFigures, Wire, WireFinding};
 pub use operations::Operations;
 pub use paced::{Paced, Percentile};
+pub use prediction::{CellPrediction, Predictions, TargetPrediction};
 pub use summary::{CellSummary, Measurement, Summary, summarise};
 pub use system::{
     CoreFigures, DeviceFigures, MemoryFigures, Pressure, Reconciliation, SystemFigures, Traffic,

@@ -6,7 +6,7 @@ use crate::summary::CellSummary;
 /// Depths that a curve must have for the comparison to show anything.
 const DEPTHS_MIN: usize = 4;
 
-/// `min(highest rate, depth x bytes of a read / latency at depth 1)`, from measured values alone.
+/// `min(highest rate, depth x bytes of a read / latency at depth 1)`, from measured values alone or predicted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Model {
     /// Mean latency of a read at depth 1, nanoseconds.
@@ -17,6 +17,8 @@ pub struct Model {
     pub highest_bps: f64,
     /// The deepest depth measured.
     pub deepest: u32,
+    /// Whether it follows from a claim or from the settings of an emulated server, and not from measured values.
+    pub is_predicted: bool,
 }
 
 impl Model {
@@ -37,6 +39,7 @@ impl Model {
             read_bytes: first.bps.mean / first.ops_per_s,
             highest_bps: rates.fold(0.0, f64::max),
             deepest: *depths.last()?,
+            is_predicted: false,
         };
         let is_usable = model.latency_ns > 0.0 && model.read_bytes > 0.0;
         (depths.len() >= DEPTHS_MIN && is_usable).then_some(model)

@@ -4,7 +4,7 @@ use record::Cell;
 
 /// Whether a cell looks up or lists names: it moves no bytes, so it has neither throughput nor line.
 pub(crate) fn is_metadata(cell: &Cell) -> bool {
-    matches!(cell.operation.as_str(), "stat" | "list")
+    matches!(cell.operation.as_str(), "stat" | "list" | "getattr")
 }
 
 /// Whether a cell opens, reads and closes a whole file each time, as a loader of samples does.

@@ -5,6 +5,7 @@ use record::{Rep, counter};
 use crate::figures::{Context, Rate, cpu_ns, names_dropped, per_s, sum};
 use crate::flag::Flag;
 use crate::latency::Latency;
+use crate::network;
 use crate::repetitions::Repetitions;
 use crate::validity::{self, ClientShares, available_ns};
 
@@ -42,6 +43,8 @@ impl Operations {
         let client = ClientShares {
             ceiling: validity::ceiling_share(&context.cell.cell, ops_per_s.mean, 0.0, context.ceilings),
             cpu: (available > 0.0).then(|| cpu_ns(used) / available),
+            nic: network::nic_share(used),
+            core: network::core_share(context.cell, used),
         };
         let mut flags = validity::flags(context, reps, client);
         if latency.unreadable > 0 {

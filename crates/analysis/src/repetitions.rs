@@ -90,7 +90,17 @@ fn counted_anything(cell: &Cell, rep: &Rep) -> bool {
     needed.iter().all(|name| counted(rep, name) > 0)
 }
 
+/// Why a repetition makes no point; of storage behind a network, in the storage's own words too.
 fn failure(cell: &Cell, rep: &Rep) -> Option<String> {
+    let reason = reason(cell, rep)?;
+    let first = rep.granted.get("first_failure").filter(|_| cell.connections > 0);
+    Some(match first.filter(|first| !reason.contains(first.as_str())) {
+        Some(first) => format!("{reason}; the first: {first}"),
+        None => reason,
+    })
+}
+
+fn reason(cell: &Cell, rep: &Rep) -> Option<String> {
     if let Outcome::Failed { reason } = &rep.outcome {
         return Some(reason.clone());
     }

@@ -8,8 +8,10 @@ use crate::figures::{Context, Figures};
 use crate::flag::{Flag, Gravity};
 use crate::head::{self, CeilingFigures, DatasetFigures, Head};
 use crate::need::{self, LineAt};
+use crate::network::NetworkFigures;
 use crate::operation;
 use crate::operations::Operations;
+use crate::prediction::{self, Predictions};
 use crate::repetitions::{self, Repetitions};
 use crate::system::SystemFigures;
 use crate::tiers;
@@ -40,6 +42,8 @@ pub struct Summary {
     pub unjudged: Vec<Unjudged>,
     /// What this client does without storage, for each null target.
     pub ceilings: Vec<CeilingFigures>,
+    /// What was to be expected; absent where nothing was said beforehand.
+    pub predictions: Option<Predictions>,
     /// What is known of each cache between the reads and the storage; empty for records of format 1.0, which do
     /// not tell enough.
     pub tiers: Vec<String>,
@@ -91,6 +95,8 @@ pub struct CellSummary {
     /// What the machine did during the interleaved repetitions; absent for the null target, and where the record
     /// does not say.
     pub system: Option<SystemFigures>,
+    /// What the interleaved repetitions say of the way to the storage; absent for storage that is not behind a network.
+    pub network: Option<NetworkFigures>,
 }
 
 impl CellSummary {
@@ -211,18 +217,23 @@ pub fn summarise(record: &RunRecord) -> Summary {
     let need = need::of_record(&run.need);
     let cells: Vec<CellSummary> =
         run.cells.iter().map(|cell| cell_summary(record, &lines, need.as_ref().ok(), cell)).collect();
-    let panels = curve::panels(&cells, &run.targets);
+    let mut panels = curve::panels(&cells, &run.targets);
+    let predictions = prediction::of_run(record, &cells);
+    if let Some(predictions) = &predictions {
+        prediction::draw(record, predictions, &cells, &mut panels);
+    }
     let mut summary = Summary {
         head: head::of_record(record, &lines, &cells),
         need,
         datasets: head::datasets(run, &lines),
-        targets: run.targets.clone(),
+        targets: head::targets(run),
         panels,
         ceilings: head::null_targets(&run.targets, &cells),
         cells,
         skipped: run.skipped.clone(),
         verdicts: Vec::new(),
         unjudged: Vec::new(),
+        predictions,
         tiers: Vec::new(),
         not_tested: Vec::new(),
         notes: Vec::new(),
@@ -298,6 +309,7 @@ fn cell_summary(record: &RunRecord, lines: &Lines<'_>, need: Option<&Need>, cell
             unallocated_share: dataset.map_or(0.0, untested::unallocated_share),
             compresses: target.is_some_and(tiers::compresses),
             memory_device: target.and_then(tiers::memory_device),
+            server_is_local: target.is_some_and(tiers::server_is_local),
         };
         of_repetitions(&context, reps, lines)
     };
@@ -308,6 +320,7 @@ fn cell_summary(record: &RunRecord, lines: &Lines<'_>, need: Option<&Need>, cell
         line,
         measured: measurement(&measured),
         confirmed: (!confirmed.is_empty()).then(|| measurement(&confirmed)),
+        network: storage.then(|| NetworkFigures::of(cell, &measured.used)).flatten(),
         system: storage.then(|| SystemFigures::of_reps(&measured.used, cell)).flatten(),
     }
 }

@@ -1,9 +1,10 @@
 //! The caches between the reads and the storage, tier by tier: what was proven of each, and what was not.
 
-use record::{RunRecord, Target};
+use record::{Line, RunRecord, Target};
 
 use feed::counted_noun;
 
+use crate::figures::USER_SPACE;
 use crate::flag::Flag;
 use crate::operation;
 use crate::summary::{CellSummary, Summary};
@@ -28,6 +29,12 @@ const VIRTUAL_MODELS: [&str; 9] = [
 /// Beginnings of the names of file systems that compress what they store, or may.
 const COMPRESSING: [&str; 6] = ["btrfs", "zfs", "bcachefs", "erofs", "squashfs", "f2fs"];
 
+/// The tier whose size only the user knows.
+const SERVER: &str = "the server's cache";
+
+/// How many times the server's memory a dataset must be for its reads to come from below it.
+const WORKING_SET_MIN: f64 = 3.0;
+
 /// What is known of each tier, for each storage target that was measured. Records of format 1.0 hold too little.
 pub(crate) fn of_run(record: &RunRecord, summary: &Summary) -> Vec<String> {
     if is_of_first_format(record) {
@@ -42,15 +49,18 @@ fn of_target(record: &RunRecord, summary: &Summary, target: &Target) -> Vec<Stri
     if cells.is_empty() {
         return Vec::new();
     }
-    let above = [Some(pages(&cells)), names(&cells)].into_iter().flatten();
+    let above = [Some(pages(record, target, &cells)), names(&cells)].into_iter().flatten();
     let repeats = is_read_again(summary, target);
     let generated = record
         .run
         .datasets
         .iter()
         .any(|dataset| dataset.target == target.name && dataset.source == "generate");
-    let below =
-        below(record, target).into_iter().map(|tier| format!("{tier}: {}", doubt(repeats, generated)));
+    let words = |tier| match excluded(record, target).filter(|_| tier == SERVER) {
+        Some(words) => format!("{tier}: {words}"),
+        None => format!("{tier}: {}", doubt(repeats, generated)),
+    };
+    let below = below(record, target).into_iter().map(words);
     let loops = backing_file(target).into_iter();
     above.chain(below).chain(loops).map(|words| format!("{}: {words}", target.name)).collect()
 }
@@ -62,7 +72,14 @@ fn measured<'a>(summary: &'a Summary, target: &Target) -> impl Iterator<Item = &
 }
 
 /// `the client's page cache: as asked in 3 of 4 cells`.
-fn pages(cells: &[&CellSummary]) -> String {
+fn pages(record: &RunRecord, target: &Target, cells: &[&CellSummary]) -> String {
+    if server_is_local(target) {
+        return "the client's page cache: not excluded, the server runs on this machine and reads through it"
+            .to_owned();
+    }
+    if cells.iter().all(|cell| is_in_user_space(record, &cell.cell.cell)) {
+        return "the client's page cache: takes no part, storage is reached in user space".to_owned();
+    }
     let reading: Vec<&&CellSummary> = cells.iter().filter(|cell| cell.figures().is_some()).collect();
     let proven = reading.iter().filter(|cell| is_proven(cell)).count();
     let all = counted_noun(reading.len() as u64, "cell");
@@ -113,8 +130,8 @@ fn below(record: &RunRecord, target: &Target) -> Vec<&'static str> {
     if has_own_cache(kind) {
         tiers.push("the file system's own cache");
     }
-    if has_server(kind) {
-        tiers.push("the server's cache");
+    if has_server(kind) || is_behind_a_network(record, target) {
+        tiers.push(SERVER);
     } else if fact(target, "backing_file").is_none() && memory_device(target).is_none() {
         tiers.push(match is_virtual_disk(record, target) {
             Some(true) => "the hypervisor's cache below the virtual disk",
@@ -123,6 +140,31 @@ fn below(record: &RunRecord, target: &Target) -> Vec<&'static str> {
         });
     }
     tiers
+}
+
+/// Whether every repetition of a cell says that the kernel's page cache takes no part.
+fn is_in_user_space(record: &RunRecord, cell: &str) -> bool {
+    let mut methods = record.lines.iter().filter_map(|line| match line {
+        Line::Rep(rep) if rep.cell == cell => Some(rep.cache.method.as_str()),
+        _ => None,
+    });
+    methods.next().is_some_and(|first| first == USER_SPACE && methods.all(|method| method == USER_SPACE))
+}
+
+/// Whether feedline itself reaches a target over connections.
+fn is_behind_a_network(record: &RunRecord, target: &Target) -> bool {
+    record.run.cells.iter().any(|cell| cell.target == target.name && cell.connections > 0)
+}
+
+/// What excludes the server's memory, where the user says how much it has and the working set is large enough.
+fn excluded(record: &RunRecord, target: &Target) -> Option<String> {
+    let memory = target.server_memory_bytes.filter(|bytes| *bytes > 0)?;
+    let cells = record.run.cells.iter().filter(|cell| cell.target == target.name);
+    let datasets = cells.filter_map(|cell| record.run.datasets.get(cell.dataset));
+    let times = datasets.map(|dataset| dataset.bytes).min()? as f64 / memory as f64;
+    (times >= WORKING_SET_MIN).then(|| {
+        format!("excluded, the dataset is {times:.1} times its memory of {}", feed::format_bytes(memory))
+    })
 }
 
 fn doubt(repeats: bool, generated: bool) -> &'static str {
@@ -142,7 +184,8 @@ pub(crate) fn below_in_short(record: &RunRecord, summary: &Summary) -> Option<St
     let again = |target: &&Target| target.storage && is_read_again(summary, target);
     let mut tiers: Vec<(&str, Vec<&str>)> = Vec::new();
     for target in summary.targets.iter().filter(again) {
-        for tier in below(record, target) {
+        let open = |tier: &&str| *tier != SERVER || excluded(record, target).is_none();
+        for tier in below(record, target).into_iter().filter(open) {
             match tiers.iter_mut().find(|(known, _)| *known == tier) {
                 Some((_, names)) => names.push(&target.name),
                 None => tiers.push((tier, vec![&target.name])),
@@ -174,6 +217,11 @@ fn backing_file(target: &Target) -> Option<String> {
 pub(crate) fn memory_device(target: &Target) -> Option<&str> {
     let is_memory = fact(target, "medium") == Some("memory");
     is_memory.then(|| fact(target, "device").unwrap_or_default())
+}
+
+/// Whether the server of a target, which is not a demo, runs on this machine.
+pub(crate) fn server_is_local(target: &Target) -> bool {
+    !target.demo && fact(target, "server_is_local") == Some("true")
 }
 
 /// Whether the file system stores fewer bytes than it holds.

@@ -96,7 +96,7 @@ fn difference(panel: &Panel, own: &Panel) -> String {
     let is_other = panel.block_bytes != own.block_bytes || panel.operation != own.operation;
     let blocks = is_other.then(|| panel.pieces());
     let access = (panel.access != own.access).then(|| panel.access.clone());
-    let cache = (panel.cache != own.cache).then(|| panel.cache.clone());
+    let cache = (!panel.is_treated_like(own)).then(|| panel.cache.clone());
     [samples, blocks, access, cache].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

@@ -6,7 +6,9 @@ use record::{Dataset, RunRecord, Target, counter};
 
 use feed::counted_noun;
 
+use crate::compared;
 use crate::flag::{Flag, percent};
+use crate::network;
 use crate::operation;
 use crate::pressure;
 use crate::repetitions::counted;
@@ -36,6 +38,7 @@ pub(crate) fn not_tested(record: &RunRecord, lines: &Lines<'_>, summary: &Summar
         tiers::below_in_short(record, summary)
     });
     list.extend(tiers::backing_files(summary));
+    list.extend(network::not_tested(lines, summary));
     let limited = summary.cells.iter().filter(|cell| is_client_limited(cell)).count();
     if limited > 0 {
         list.push(format!(
@@ -134,6 +137,8 @@ pub(crate) fn notes(record: &RunRecord, lines: &Lines<'_>, summary: &Summary) ->
     notes.extend(unchecked_notes(record, lines));
     notes.extend(ceiling_note(lines, summary));
     notes.extend(stray_note(record, lines));
+    notes.extend(network::notes(summary));
+    notes.extend(compared::engines(summary));
     notes.extend(pressure::note(lines, summary, record.env.cores_online.value().copied()));
     if lines.other_variants > 0 {
         let repetitions = counted_noun(lines.other_variants as u64, "repetition");

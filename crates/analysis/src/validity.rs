@@ -5,6 +5,7 @@ use record::{Ceiling, Cell, Measure, Outcome, Rep, counter};
 use crate::figures::Context;
 use crate::figures::names_dropped;
 use crate::flag::{Flag, GIVEN_UP_MAX, Gravity, TURNS_MIN};
+use crate::network;
 use crate::operation;
 use crate::paced::{LAG_SHARE_MAX, Paced, in_flight};
 use crate::repetitions::{Repetitions, by_kind, counted};
@@ -14,6 +15,11 @@ use crate::system::{Reconciliation, SystemFigures};
 const CEILING_SHARE_MAX: f64 = 0.70;
 /// Share of the processor time this process may use, from which on the client is the limit.
 const CPU_SHARE_MAX: f64 = 0.85;
+/// Share of the network interface's rate, from which on the client is the limit.
+const NIC_SHARE_MAX: f64 = 0.90;
+/// Share of the windows in which one processor was busy, from which on receiving may be the limit: the kernel's part of
+/// it is not in this process's time.
+const CORE_SHARE_MAX: f64 = 0.95;
 /// Share of the dataset that may be resident before a cold repetition.
 const COLD_RESIDENT_MAX: f64 = 0.01;
 /// Share of the dataset that must be resident before a warm repetition.
@@ -50,6 +56,10 @@ pub(crate) struct ClientShares {
     pub(crate) ceiling: Option<f64>,
     /// Of the processor time its threads may use; absent when it was not taken.
     pub(crate) cpu: Option<f64>,
+    /// Of the rate of the network interface; absent where it has none.
+    pub(crate) nic: Option<f64>,
+    /// Of the busiest processor, whoever kept it so; absent for storage that is not behind a network.
+    pub(crate) core: Option<f64>,
 }
 
 /// Share of the null ceiling: reads per second for direct reads, bytes per second where each read is copied.
@@ -98,6 +108,7 @@ pub(crate) fn flags(context: &Context<'_>, reps: &Repetitions<'_>, client: Clien
     .into_iter()
     .flatten()
     .collect();
+    flags.extend(network::flags(context, used));
     flags.sort_by_key(|flag| flag.gravity() == Gravity::Informs);
     flags
 }
@@ -106,8 +117,10 @@ fn client_limited(storage: bool, client: ClientShares) -> Option<Flag> {
     let ceiling_share = client.ceiling.filter(|share| *share > CEILING_SHARE_MAX);
     let cpu_share = client.cpu.filter(|share| *share >= CPU_SHARE_MAX);
     // The null target is the client's limit by design.
-    (storage && (ceiling_share.is_some() || cpu_share.is_some()))
-        .then_some(Flag::ClientLimited { ceiling_share, cpu_share })
+    let nic_share = client.nic.filter(|share| *share >= NIC_SHARE_MAX);
+    let core_share = client.core.filter(|share| *share >= CORE_SHARE_MAX);
+    let is_limited = [ceiling_share, cpu_share, nic_share, core_share].iter().any(Option::is_some);
+    (storage && is_limited).then_some(Flag::ClientLimited { ceiling_share, cpu_share, nic_share, core_share })
 }
 
 fn cache(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {

@@ -20,6 +20,8 @@ pub struct Verdict {
     pub target: String,
     /// The judgement.
     pub judgement: Judgement,
+    /// Whether feedline started the server itself: then nothing is judged, and the judgement is none.
+    pub demo: bool,
     /// The cell it rests on; absent when nothing was measured.
     pub cell: Option<String>,
     /// Engine of that cell, with what the kernel was told of a map.
@@ -86,12 +88,20 @@ pub enum Cause {
         /// Why, from its first cell.
         reason: String,
     },
+    /// The server was started by feedline.
+    Demo {
+        /// Mean of the measured rate by the line; absent without figures. What is doubtful in it stands in its row.
+        of_line: Option<f64>,
+    },
     /// There is no line to compare with.
     NoLine {
         /// Why.
         reason: String,
     },
 }
+
+/// What a demo is.
+const DEMO_WORDS: &str = "server started by feedline: shown, not judged";
 
 /// A storage target whose figures say nothing of the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,6 +119,7 @@ pub(crate) fn of_targets(summary: &Summary, lines: &Lines<'_>) -> (Vec<Verdict>,
         let chosen = choose::judged(summary, &target.name);
         match unjudged_reason(summary, &target.name).filter(|_| chosen.is_none()) {
             Some(reason) => unjudged.push(Unjudged { target: target.name.clone(), reason }),
+            None if target.demo => verdicts.push(demo(summary, &target.name, chosen)),
             None => verdicts.push(of_target(summary, lines, &target.name, chosen)),
         }
     }
@@ -131,8 +142,35 @@ fn unjudged_reason(summary: &Summary, target: &str) -> Option<String> {
 
 fn of_target(summary: &Summary, lines: &Lines<'_>, target: &str, chosen: Option<&CellSummary>) -> Verdict {
     let mut verdict = Verdict {
+        unreached: chosen.map_or_else(Vec::new, |cell| unreached::beside(summary, cell)),
+        clears: chosen.and_then(|cell| unreached::clearing(summary, cell)),
+        ..unfounded(summary, target, chosen)
+    };
+    if let Some(cell) = chosen {
+        verdict.rest_on(summary, lines, cell);
+    }
+    verdict
+}
+
+/// What is shown of a server that feedline started: it judges nothing, however it did.
+fn demo(summary: &Summary, target: &str, chosen: Option<&CellSummary>) -> Verdict {
+    let mut verdict = Verdict { demo: true, ..unfounded(summary, target, chosen) };
+    if let Some(cell) = chosen {
+        let confirmed = cell.confirmed.as_ref().and_then(Measurement::figures);
+        let figures = confirmed.or_else(|| cell.figures());
+        let of_line = figures.and_then(|figures| figures.of_line);
+        verdict.samples_per_s = figures.and_then(|figures| figures.samples_per_s.interval);
+        verdict.cause = Cause::Demo { of_line };
+    }
+    verdict
+}
+
+/// A verdict that rests on nothing yet.
+fn unfounded(summary: &Summary, target: &str, chosen: Option<&CellSummary>) -> Verdict {
+    Verdict {
         target: target.to_owned(),
         judgement: Judgement::Uncertain,
+        demo: false,
         cell: chosen.map(|cell| cell.cell.cell.clone()),
         engine: chosen.map(CellSummary::engine_label),
         queue_depth: chosen.map(|cell| cell.cell.queue_depth),
@@ -141,14 +179,10 @@ fn of_target(summary: &Summary, lines: &Lines<'_>, target: &str, chosen: Option<
         samples_per_s: None,
         line_samples_per_s: chosen.and_then(|cell| cell.line).map(|line| line.samples_per_s),
         feeds: None,
-        unreached: chosen.map_or_else(Vec::new, |cell| unreached::beside(summary, cell)),
-        clears: chosen.and_then(|cell| unreached::clearing(summary, cell)),
+        unreached: Vec::new(),
+        clears: None,
         cause: Cause::NothingMeasured { reason: first_reason(summary, target) },
-    };
-    if let Some(cell) = chosen {
-        verdict.rest_on(summary, lines, cell);
     }
-    verdict
 }
 
 impl Verdict {
@@ -192,6 +226,11 @@ impl Verdict {
         }
     }
 
+    /// Its first word: the judgement, or DEMO.
+    pub fn word(&self) -> &'static str {
+        if self.demo { "DEMO" } else { self.judgement.name() }
+    }
+
     /// The verdict as one sentence, without its first words (judgement and target).
     pub fn sentence(&self) -> String {
         let mut parts = vec![self.main_clause()];
@@ -206,6 +245,9 @@ impl Verdict {
         }
         if let Cause::Flagged(flag) = &self.cause {
             parts.push(flag.advice().to_owned());
+        }
+        if self.demo {
+            parts.push(DEMO_WORDS.to_owned());
         }
         parts.extend(self.conditions.clone());
         parts.join("; ")
@@ -231,6 +273,8 @@ impl Verdict {
             Cause::ConfirmationFailed { reason } => format!("the confirmation failed {at}: {reason}"),
             Cause::NotConfirmed { reason } => format!("not confirmed {at}: {reason}"),
             Cause::NothingMeasured { reason } => format!("nothing was measured: {reason}"),
+            Cause::Demo { of_line: Some(share) } => format!("{} of the line {at}", of_line(*share)),
+            Cause::Demo { of_line: None } => format!("measured {at}"),
             Cause::NoLine { reason } => format!("measured {at}, not judged: {reason}"),
         }
     }

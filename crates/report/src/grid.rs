@@ -60,6 +60,21 @@ impl Grid {
         page
     }
 
+    /// Without the columns of figures that no row knows.
+    pub(crate) fn without_unknown(mut self) -> Self {
+        let known = |column: usize| {
+            self.rows.iter().any(|row| row.figures.get(column).is_some_and(|figure| figure != "-"))
+        };
+        let keep: Vec<bool> = (0..self.figures.len()).map(known).collect();
+        let kept = |figures: &mut Vec<String>| {
+            let mut keep = keep.iter();
+            figures.retain(|_| *keep.next().unwrap_or(&true));
+        };
+        kept(&mut self.figures);
+        self.rows.iter_mut().for_each(|row| kept(&mut row.figures));
+        self
+    }
+
     /// Widths of the names and of the figures; the names give way.
     fn widths(&self) -> (Vec<usize>, Vec<usize>) {
         let widest = |heading: &str, column: usize, of: fn(&GridRow) -> &Vec<String>| {

@@ -6,6 +6,7 @@ use record::{Dataset, Target};
 
 use feed::counted_noun;
 
+use crate::network;
 use crate::number::times;
 
 /// `8 x h100 resnet50 (MLPerf Storage 2.0, measured): 14,286 samples/s, 1.64 GB/s`.
@@ -122,15 +123,41 @@ fn reads(most: Option<f64>, repeat: bool) -> String {
 /// Where each storage target lies: `disk: feedline-data on ext4 (/dev/vda, QEMU HARDDISK)`.
 pub(crate) fn places(summary: &Summary) -> Vec<String> {
     let storage = summary.targets.iter().filter(|target| target.storage);
-    storage.map(place).collect()
+    storage.map(|target| place(summary, target)).collect()
 }
 
-fn place(target: &Target) -> String {
+fn place(summary: &Summary, target: &Target) -> String {
     let on = fact(target, "file_system").map(|name| format!(" on {name}")).unwrap_or_default();
     let device: Vec<&str> =
         ["mount_source", "device_model"].into_iter().filter_map(|name| fact(target, name)).collect();
     let device = if device.is_empty() { String::new() } else { format!(" ({})", device.join(", ")) };
-    format!("{}: {}{on}{device}", target.name, target.at)
+    let way: Vec<String> = [network::place(summary, target), about(target), demo_words(target, false)]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .map(|part| format!("; {part}"))
+        .collect();
+    format!("{}: {}{on}{device}{}", target.name, target.at, way.concat())
+}
+
+/// What the user says of a target, where reports may show it.
+pub(crate) fn about(target: &Target) -> String {
+    target.about.as_ref().map(|words| format!("about: {words}")).unwrap_or_default()
+}
+
+/// `DEMO, server started by feedline: s3-like, first_byte 15 ms`, with the seed where `all` is asked for; empty for a
+/// storage of the user's.
+pub(crate) fn demo_words(target: &Target, all: bool) -> String {
+    if !target.demo {
+        return String::new();
+    }
+    let emulation = target.emulation.iter().flat_map(|emulation| {
+        let settings = emulation.settings.iter().filter(|fact| all || fact.name != "seed");
+        let settings = settings.map(|fact| format!("{} {}", fact.name, fact.value));
+        emulation.profile.clone().into_iter().chain(settings)
+    });
+    let asked = emulation.collect::<Vec<_>>().join(", ");
+    let asked = if asked.is_empty() { asked } else { format!(": {asked}") };
+    format!("DEMO, server started by feedline{asked}")
 }
 
 /// `disk: ext4 on /dev/vda; filer: nfs4`, of the storage targets whose file system is known.

@@ -6,8 +6,10 @@
 mod grid;
 mod head;
 mod markdown;
+mod network;
 mod number;
 mod plain;
+mod prediction;
 mod side;
 #[expect(clippy::cast_possible_wrap, reason = "pixels and counts of panels and lines are far below 2^31")]
 mod svg;

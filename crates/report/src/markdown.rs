@@ -4,6 +4,8 @@ use analysis::{CellSummary, Figures, GateResult, Measurement, Summary, gate};
 
 use crate::grid::Grid;
 use crate::head;
+use crate::network;
+use crate::prediction;
 use crate::side;
 use crate::system;
 use crate::table::{self, Content, Row};
@@ -17,7 +19,10 @@ pub fn markdown(summary: &Summary) -> String {
         cells(summary),
         section("Paced", &side::paced(summary, table::unit(summary))),
         section("Where a file's time goes", &side::phases(summary, true)),
+        requests(summary),
         section("Metadata", &side::metadata(summary)),
+        way(summary),
+        predicted(summary),
         machine(summary),
         page_cache(summary),
         list("Caches, tier by tier", &summary.tiers),
@@ -68,7 +73,7 @@ fn verdicts(summary: &Summary) -> String {
     for verdict in &summary.verdicts {
         let words: Vec<String> =
             std::iter::once(verdict.sentence()).chain(verdict.unreached.iter().cloned()).collect();
-        lines.push(row(verdict.judgement.name(), &verdict.target, &words));
+        lines.push(row(verdict.word(), &verdict.target, &words));
     }
     for unjudged in &summary.unjudged {
         lines.push(row("UNJUDGED", &unjudged.target, std::slice::from_ref(&unjudged.reason)));
@@ -105,18 +110,27 @@ fn facts(summary: &Summary) -> String {
         facts.push(("plan", head.plan_hash.clone()));
     }
     for target in &summary.targets {
-        let facts_of_target: Vec<String> = target
-            .facts
-            .iter()
-            .map(|fact| format!("; {} {}", fact.name.replace('_', " "), fact.value))
-            .collect();
-        facts.push(("target", format!("{}: {}{}", target.name, target.at, facts_of_target.concat())));
+        facts.push(("target", target_words(summary, target)));
     }
     let rows = facts
         .iter()
         .map(|(name, value)| format!("| {name} | {} |", text(value)).replace("|  |", "| |"))
         .collect();
     format!("## Run\n\n| | |\n|---|---|\n{}", joined(rows))
+}
+
+/// A target with all that is known of it.
+fn target_words(summary: &Summary, target: &record::Target) -> String {
+    let facts: Vec<String> = if network::is_remote(summary, target) {
+        network::facts(summary, target)
+    } else {
+        let words = |fact: &record::Fact| format!("{} {}", fact.name.replace('_', " "), fact.value);
+        target.facts.iter().map(words).collect()
+    };
+    let said =
+        [head::about(target), head::demo_words(target, true)].into_iter().filter(|words| !words.is_empty());
+    let all = facts.into_iter().chain(said).map(|words| format!("; {words}"));
+    format!("{}: {}{}", target.name, target.at, all.collect::<String>())
 }
 
 fn cells(summary: &Summary) -> String {
@@ -210,6 +224,40 @@ fn section(name: &str, grid: &Grid) -> String {
     }
     let head = [format!("## {name}"), String::new(), text(&grid.title), String::new()];
     joined(head.into_iter().chain(grid.markdown(text)).collect())
+}
+
+/// Claim, tables and what the line asks; nothing where nothing was said beforehand.
+fn predicted(summary: &Summary) -> String {
+    let claim = prediction::claim(summary).map(|claim| format!("Claim: {}\n", text(&claim)));
+    let tables =
+        prediction::tables(summary, true).into_iter().filter(|grid| !grid.rows.is_empty()).map(|grid| {
+            let head = [text(&grid.title), String::new()];
+            joined(head.into_iter().chain(grid.markdown(text)).collect())
+        });
+    let lines = [prediction::asked(summary), prediction::differences(summary)].concat();
+    let lines = Some(items(&lines)).filter(|lines| !lines.is_empty());
+    let parts: Vec<String> = claim.into_iter().chain(tables).chain(lines).collect();
+    if parts.is_empty() { String::new() } else { format!("## Predicted\n\n{}", parts.join("\n")) }
+}
+
+/// Where the time of a request goes, a table for each protocol.
+fn requests(summary: &Summary) -> String {
+    let tables = side::requests(summary, true).into_iter().map(|grid| {
+        let head = [text(&grid.title), String::new()];
+        joined(head.into_iter().chain(grid.markdown(text)).collect())
+    });
+    let tables: Vec<String> = tables.collect();
+    if tables.is_empty() {
+        return String::new();
+    }
+    format!("## Where a request's time goes\n\n{}", tables.join("\n"))
+}
+
+/// The way to storage behind a network.
+fn way(summary: &Summary) -> String {
+    let table = section("Network", &network::table(summary, true));
+    let unreconciled = network::unreconciled(summary, true);
+    if unreconciled.is_empty() { table } else { format!("{table}\n{}", items(&unreconciled)) }
 }
 
 fn machine(summary: &Summary) -> String {

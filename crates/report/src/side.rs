@@ -159,8 +159,9 @@ fn paced_note(cell: &CellSummary, unit: RateUnit) -> String {
 
 /// Where the time of a whole file goes; on a terminal the judged cells alone where there are many.
 pub(crate) fn phases(summary: &Summary, all: bool) -> Grid {
-    let shown =
-        Shown::of(summary, all, |cell| cell.figures().is_some_and(|figures| !figures.phases.is_empty()));
+    let shown = Shown::of(summary, all, |cell| {
+        cell.figures().is_some_and(|figures| !steps(figures, true).is_empty())
+    });
     let row = |cell: &&CellSummary| GridRow {
         names: names(cell),
         figures: cell.figures().map_or_else(Vec::new, |figures| phase_figures(figures, all)),
@@ -176,6 +177,47 @@ pub(crate) fn phases(summary: &Summary, all: bool) -> Grid {
     }
 }
 
+/// Where the time of a request goes, for storage behind a network: a table for each protocol and operation, whose
+/// phases are its own.
+pub(crate) fn requests(summary: &Summary, all: bool) -> Vec<Grid> {
+    let of_cell = |cell: &CellSummary| cell.figures().map_or_else(Vec::new, |figures| steps(figures, false));
+    let shown = Shown::of(summary, all, |cell| !of_cell(cell).is_empty());
+    let mut kinds: Vec<Vec<&'static str>> = Vec::new();
+    for steps in shown.cells.iter().map(|cell| of_cell(cell)) {
+        if !kinds.contains(&steps) {
+            kinds.push(steps);
+        }
+    }
+    let grid = |kind: Vec<&'static str>| {
+        let cells = shown.cells.iter().filter(|cell| of_cell(cell) == kind);
+        let row = |cell: &&CellSummary| GridRow {
+            names: names(cell),
+            figures: cell.figures().map_or_else(Vec::new, |figures| step_figures(figures, &kind, all)),
+            note: apart(cell, &shown.of_kind),
+        };
+        let is_known = |row: &GridRow| all || row.figures.iter().any(|figure| figure != UNKNOWN);
+        let rows = cells.map(row).filter(is_known).collect();
+        Grid {
+            title: format!("where a request's time goes: p50/p99 of each phase, ms{}", shown.words()),
+            names: vec!["target", "engine", "QD"],
+            figures: kind.iter().map(|step| (*step).to_owned()).collect(),
+            rows,
+            foot: String::new(),
+        }
+    };
+    kinds.into_iter().map(grid).collect()
+}
+
+/// A phase of which there are too few samples for a percentile.
+const UNKNOWN: &str = "-/-";
+
+/// The phases of a cell, where they are those of a file (`local`) or of a request.
+fn steps(figures: &Figures, local: bool) -> Vec<&'static str> {
+    let names: Vec<&'static str> = figures.phases.iter().map(|phase| phase.name).collect();
+    let is_local = names.contains(&"open");
+    if is_local == local { names } else { Vec::new() }
+}
+
 /// Why a row of `io_uring` has no step of its own for the size.
 const RING_FOOT: &str = "a ring checks the size while reading: no stat";
 
@@ -189,12 +231,21 @@ fn is_ring(cell: &CellSummary) -> bool {
 const STEPS: [&str; 4] = ["open", "stat", "read", "close"];
 
 fn phase_figures(figures: &Figures, with_share: bool) -> Vec<String> {
+    step_figures(figures, &STEPS, with_share)
+}
+
+fn step_figures(figures: &Figures, steps: &[&str], with_share: bool) -> Vec<String> {
     let of_step = |step: &str| {
         let phase = figures.phases.iter().find(|phase| phase.name == step)?;
-        let both = pair(&milliseconds(phase.latency.p50_ns), &milliseconds(phase.latency.p99_ns));
+        let both = pair(&of_phase(phase.latency.p50_ns), &of_phase(phase.latency.p99_ns));
         Some(if with_share { format!("{both} ({})", percent(phase.share)) } else { both })
     };
-    STEPS.iter().map(|step| of_step(step).unwrap_or_else(|| "-".to_owned())).collect()
+    steps.iter().map(|step| of_step(step).unwrap_or_else(|| "-".to_owned())).collect()
+}
+
+/// A phase that took no time is recorded as the shortest there is: what came with the phase before took none.
+fn of_phase(ns: Option<u64>) -> String {
+    milliseconds(ns.map(|ns| if ns == 1 { 0 } else { ns }))
 }
 
 /// Coordinates that stand in columns of their own, or follow from those that do.

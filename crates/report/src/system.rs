@@ -80,6 +80,11 @@ fn amplification(cell: &CellSummary, system: &SystemFigures) -> Option<f64> {
     system.process_amplification.filter(|_| is_counted).or(system.device_amplification)
 }
 
+/// Whether a cell's storage is behind a network, with no block device of this machine below it.
+fn is_beyond_devices(cell: &CellSummary) -> bool {
+    cell.network.is_some() && cell.system.as_ref().is_none_or(|system| system.device.is_none())
+}
+
 fn megabytes(bps: f64) -> String {
     grouped(bps / 1e6)
 }
@@ -94,7 +99,7 @@ fn grid(
     columns: &[&str],
     figures: impl Fn(&CellSummary, &SystemFigures) -> Vec<String>,
 ) -> Grid {
-    let shown = Shown::of(summary, all, |cell| cell.system.is_some());
+    let shown = Shown::of(summary, all, |cell| cell.system.is_some() && !is_beyond_devices(cell));
     let row = |cell: &CellSummary| {
         let system = cell.system.as_ref()?;
         let note = if all { cell.cell.cell.clone() } else { apart(cell, &shown.of_kind) };
@@ -118,7 +123,9 @@ fn grid(
 /// that the page cache served is its name.
 pub(crate) fn unreconciled(summary: &Summary, all: bool) -> Vec<String> {
     let mut said: Vec<(&Reconciliation, Vec<&str>)> = Vec::new();
-    let shown = Shown::of(summary, all, |cell| cell.system.is_some() && cell.cell.cache != "warm");
+    let shown = Shown::of(summary, all, |cell| {
+        cell.system.is_some() && cell.cell.cache != "warm" && !is_beyond_devices(cell)
+    });
     for cell in shown.cells {
         let found = cell.system.iter().flat_map(|system| &system.reconciliation);
         for one in found.filter(|one| !one.agrees()) {

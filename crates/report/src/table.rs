@@ -90,7 +90,7 @@ fn curve_rows(summary: &Summary, curve: &Curve, unit: RateUnit) -> Vec<Row> {
             target: curve.target.clone(),
             engine: engine(curve),
             depth: cell.cell.queue_depth.to_string(),
-            content: content(cell, curve.clears_at == Some(*index), unit),
+            content: content(cell, (curve.clears_at == Some(*index), curve.demo), unit),
         };
         match rows.last_mut() {
             Some(last) if is_not_run(&row) && last.content == row.content => extend(last, &row.depth),
@@ -116,7 +116,7 @@ fn engine(curve: &Curve) -> String {
     format!("{} ({})", curve.engine, curve.distinction)
 }
 
-fn content(cell: &CellSummary, clears_first: bool, unit: RateUnit) -> Content {
+fn content(cell: &CellSummary, (clears_first, demo): (bool, bool), unit: RateUnit) -> Content {
     match &cell.measured {
         Measurement::Figures(figures) => {
             let confirmed = cell.confirmed.as_ref().map(|confirmed| confirmed_words(confirmed, unit));
@@ -124,12 +124,25 @@ fn content(cell: &CellSummary, clears_first: bool, unit: RateUnit) -> Content {
                 .reads_whole_files()
                 .then(|| format!("read_file: {} files/s", feed::format_count(figures.ops_per_s)));
             let first = clears_first.then(|| "first to clear".to_owned());
-            let words = files.into_iter().chain(first).chain(confirmed).chain(side::faults(cell));
-            Content::Measured(measured(figures, words, unit))
+            let demo = demo.then(|| "DEMO".to_owned());
+            let way = cell.network.as_ref().map(|network| network.words(&cell.cell)).unwrap_or_default();
+            let words = demo.into_iter().chain(files).chain(first).chain(confirmed).chain(way);
+            let words = words.chain(side::faults(cell));
+            Content::Measured(of_small_share(cell, measured(figures, words, unit), figures))
         }
         Measurement::Failed { reason, .. } => Content::Absent(format!("failed: {reason}")),
         Measurement::NotRun { reason } => Content::Absent(format!("not run: {reason}")),
         Measurement::Operations(_) => Content::Absent("names alone: see the table of metadata".to_owned()),
+    }
+}
+
+/// Of storage behind a network, `0.4 %` and not `0 %`: a single connection may bring as little.
+fn of_small_share(cell: &CellSummary, row: Measured, figures: &Figures) -> Measured {
+    let small = figures.of_line.filter(|share| cell.network.is_some() && *share < 0.01);
+    match small {
+        Some(..0.0005) => Measured { of_line: "<0.1 %".to_owned(), ..row },
+        Some(share) => Measured { of_line: format!("{:.1} %", share * 100.0), ..row },
+        None => row,
     }
 }
 

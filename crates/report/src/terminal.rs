@@ -5,8 +5,10 @@ use analysis::{GateResult, Summary, gate};
 use crate::head;
 use feed::counted_noun;
 
+use crate::network;
 use crate::number::RateUnit;
 use crate::plain::{COLUMNS, ascii, hanging, shortened};
+use crate::prediction;
 use crate::side;
 use crate::system;
 use crate::table::{self, Content, Row};
@@ -23,12 +25,16 @@ pub fn terminal(summary: &Summary) -> String {
     let mut page = head_lines(summary);
     page.push_str(&table(summary));
     page.push_str(&side_tables(summary));
+    page.push_str(&predicted(summary));
     page.push_str(&hanging("not tested: ", &ascii(&summary.not_tested.join("; "))));
     for note in &summary.notes {
         page.push_str(&hanging("note  ", &ascii(note)));
     }
     for words in system::unreconciled(summary, false) {
         page.push_str(&hanging("bytes ", &ascii(&words)));
+    }
+    for words in network::unreconciled(summary, false) {
+        page.push_str(&hanging("wire  ", &ascii(&words)));
     }
     page.push_str(&gate_lines(summary));
     page.push_str(&verdict_lines(summary));
@@ -72,13 +78,22 @@ fn line_and_plan(line: &str, plan: &str) -> String {
 
 /// Tables that most runs do not have.
 fn side_tables(summary: &Summary) -> String {
-    let grids = [
-        side::paced(summary, table::unit(summary)),
-        side::phases(summary, false),
-        side::metadata(summary),
-        system::compact(summary),
-    ];
-    grids.iter().map(crate::grid::Grid::terminal).collect()
+    let first = [side::paced(summary, table::unit(summary)), side::phases(summary, false)];
+    let last = [side::metadata(summary), network::table(summary, false), system::compact(summary)];
+    let grids = first.into_iter().chain(side::requests(summary, false)).chain(last);
+    grids.map(|grid| grid.terminal()).collect()
+}
+
+/// Claim, tables and what the line asks; nothing where nothing was said beforehand.
+fn predicted(summary: &Summary) -> String {
+    let claim = prediction::claim(summary).map(|claim| hanging("claim ", &ascii(&claim)));
+    let tables = prediction::tables(summary, false);
+    let differences = prediction::differences(summary);
+    let differences = differences.iter().map(|words| hanging("claim ", &ascii(words)));
+    let asked = prediction::asked(summary);
+    let asked = asked.iter().map(|words| hanging("asks  ", &ascii(words)));
+    let tables = tables.iter().map(crate::grid::Grid::terminal);
+    claim.into_iter().chain(differences).chain(tables).chain(asked).collect()
 }
 
 fn table(summary: &Summary) -> String {
@@ -246,7 +261,7 @@ fn verdict_lines(summary: &Summary) -> String {
         page.push_str(&hanging(&lead("UNJUDGED", &unjudged.target), &ascii(&unjudged.reason)));
     }
     for verdict in &summary.verdicts {
-        let lead = lead(verdict.judgement.name(), &verdict.target);
+        let lead = lead(verdict.word(), &verdict.target);
         page.push_str(&hanging(&lead, &ascii(&verdict.sentence())));
         let below = " ".repeat(lead.chars().count());
         page.extend(verdict.unreached.iter().map(|words| hanging(&below, &ascii(words))));

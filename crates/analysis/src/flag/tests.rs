@@ -38,7 +38,21 @@ fn following(flag: &Flag) -> Option<Flag> {
         Flag::OfferedLess { .. } => Flag::NotFromStorage { share: 0.5, compresses: false },
         Flag::NotFromStorage { .. } => Flag::InMemory { kind: named("zram") },
         Flag::InMemory { .. } => Flag::NotServed { arrivals: 1, share: 0.1 },
-        Flag::NotServed { .. } => Flag::Stolen { share: 0.1 },
+        Flag::NotServed { .. } => Flag::NotEmulated {
+            repetitions: 1,
+            metadata: false,
+            asked_ns: 15_000_000,
+            achieved_ns: 20_000_000,
+        },
+        Flag::NotEmulated { .. } => Flag::Throttled { share: 0.02, first: Some(named("503 SlowDown")) },
+        Flag::Throttled { .. } => Flag::Retried { percentile: "p99", service_ns: 2, attempt_ns: 1 },
+        Flag::Retried { .. } => Flag::Recovered { operations: 1, share: 1e-3, kinds: named("1 reset") },
+        Flag::Recovered { .. } => Flag::ConnectionsLost { connections: 1 },
+        Flag::ConnectionsLost { .. } => {
+            Flag::Unbalanced { busiest: named("192.0.2.1:2049"), share: 0.7, addresses: 2 }
+        }
+        Flag::Unbalanced { .. } => Flag::DelayedAck { p50_ns: 41_000_000 },
+        Flag::DelayedAck { .. } => Flag::Stolen { share: 0.1 },
         Flag::Stolen { .. } => Flag::StandsIn { asked: named("io_uring") },
         Flag::StandsIn { .. } => return None,
     };
@@ -46,7 +60,8 @@ fn following(flag: &Flag) -> Option<Flag> {
 }
 
 fn every_kind() -> Vec<Flag> {
-    let first = Flag::ClientLimited { ceiling_share: None, cpu_share: Some(1.0) };
+    let first =
+        Flag::ClientLimited { ceiling_share: None, cpu_share: Some(1.0), nic_share: None, core_share: None };
     std::iter::successors(Some(first), following).collect()
 }
 

@@ -5,12 +5,15 @@ use std::fmt;
 use feed::counted_noun;
 
 use super::{Flag, GIVEN_UP_MAX, TURNS_MIN, percent};
+use crate::network::throttled_words;
 
 impl fmt::Display for Flag {
     /// Short, for the end of a table row.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ClientLimited { ceiling_share, cpu_share } => write_client(f, *ceiling_share, *cpu_share),
+            Self::ClientLimited { ceiling_share, cpu_share, nic_share, core_share } => {
+                write_client(f, *ceiling_share, [*cpu_share, *nic_share, *core_share])
+            }
             Self::NotCold { resident: Some(share) } => write!(f, "not cold: {} resident", percent(*share)),
             Self::NotCold { resident: None } => f.write_str("cold not proven"),
             Self::NotWarm { resident: Some(share) } => write!(f, "not warm: {} resident", percent(*share)),
@@ -29,11 +32,7 @@ impl fmt::Display for Flag {
                 let (found, checked) = (feed::group_digits(*found), feed::group_digits(*checked));
                 write!(f, "{found} of {checked} checked reads held wrong bytes")
             }
-            Self::Opened { files } => write!(
-                f,
-                "{} opened inside the windows, because not all could be held",
-                counted_noun(*files, "file")
-            ),
+            Self::Opened { files } => write_opened(f, *files),
             Self::TooShort { window_ns, .. } => {
                 write!(f, "window of {} is too short", feed::format_duration_ns(*window_ns))
             }
@@ -75,8 +74,59 @@ impl fmt::Display for Flag {
             Self::InMemory { kind } => write_memory(f, kind),
             Self::NotServed { share, .. } => write!(f, "{} of arrivals not served", percent(*share)),
             Self::StandsIn { asked } => write!(f, "stands in for {asked}"),
+            behind_network => write_behind_network(f, behind_network),
         }
     }
+}
+
+fn write_opened(f: &mut fmt::Formatter<'_>, files: u64) -> fmt::Result {
+    let files = counted_noun(files, "file");
+    write!(f, "{files} opened inside the windows, because not all could be held")
+}
+
+/// What is found behind a network alone.
+fn write_behind_network(f: &mut fmt::Formatter<'_>, flag: &Flag) -> fmt::Result {
+    match flag {
+        Flag::NotEmulated { metadata, asked_ns, achieved_ns, .. } => {
+            write_not_emulated(f, *metadata, (*asked_ns, *achieved_ns))
+        }
+        Flag::Throttled { share, first } => f.write_str(&throttled_words(*share, first.as_deref())),
+        Flag::Retried { percentile, service_ns, attempt_ns } => write!(
+            f,
+            "retries: {percentile} {} of operations, {} of attempts",
+            feed::format_duration_ns(*service_ns),
+            feed::format_duration_ns(*attempt_ns)
+        ),
+        Flag::Recovered { operations, share, kinds } => write_recovered(f, *operations, *share, kinds),
+        Flag::ConnectionsLost { connections } => {
+            write!(f, "{} lost", counted_noun(*connections, "connection"))
+        }
+        Flag::Unbalanced { busiest, share, addresses } => {
+            write!(f, "{busiest} had {} of the messages, of {addresses} addresses", percent(*share))
+        }
+        Flag::DelayedAck { p50_ns } => write!(
+            f,
+            "small reads at {} throughout: Nagle's algorithm against delayed ACK on the server",
+            feed::format_duration_ns(*p50_ns)
+        ),
+        _ => Ok(()),
+    }
+}
+
+fn write_not_emulated(
+    f: &mut fmt::Formatter<'_>,
+    metadata: bool,
+    (asked_ns, achieved_ns): (u64, u64),
+) -> fmt::Result {
+    let of = if metadata { " of names and attributes" } else { "" };
+    let (asked, achieved) = (feed::format_duration_ns(asked_ns), feed::format_duration_ns(achieved_ns));
+    write!(f, "not as emulated: delays{of} of {achieved} (p50) where {asked} were asked")
+}
+
+fn write_recovered(f: &mut fmt::Formatter<'_>, operations: u64, share: f64, kinds: &str) -> fmt::Result {
+    let (operations, share) = (feed::group_digits(operations), percent(share));
+    write!(f, "{operations} recovered by another attempt, {share} of all")?;
+    if kinds.is_empty() { Ok(()) } else { write!(f, " (failed: {kinds})") }
 }
 
 fn write_memory(f: &mut fmt::Formatter<'_>, kind: &str) -> fmt::Result {
@@ -114,14 +164,16 @@ fn write_late(f: &mut fmt::Formatter<'_>, p99_ns: Option<(u64, u64)>, given_up: 
     }
 }
 
-fn write_client(f: &mut fmt::Formatter<'_>, ceiling: Option<f64>, cpu: Option<f64>) -> fmt::Result {
+fn write_client(f: &mut fmt::Formatter<'_>, ceiling: Option<f64>, shares: [Option<f64>; 3]) -> fmt::Result {
     f.write_str("CLIENT-LIMITED")?;
     if let Some(share) = ceiling {
         write!(f, ", {} of ceiling", percent(share))?;
     }
-    if let Some(share) = cpu {
-        // A kernel thread that works for this process may add to what its own threads can use.
-        write!(f, ", CPU {}", percent(share.min(1.0)))?;
+    for (name, share) in ["CPU", "NIC", "busiest core"].into_iter().zip(shares) {
+        if let Some(share) = share {
+            // A kernel thread that works for this process may add to what its own threads can use.
+            write!(f, ", {name} {}", percent(share.min(1.0)))?;
+        }
     }
     Ok(())
 }

@@ -47,7 +47,7 @@ fn reads_above_seventy_percent_of_the_ceiling_are_the_clients() {
     assert_eq!(flags_of(|b| b.push_ceiling(ceiling("c", false, 14_290, 1))), []);
     let limited = flags_of(|b| b.push_ceiling(ceiling("c", false, 14_280, 1)));
     assert!(
-        matches!(limited[..], [Flag::ClientLimited { ceiling_share: Some(share), cpu_share: None }] if share > 0.7)
+        matches!(limited[..], [Flag::ClientLimited { ceiling_share: Some(share), cpu_share: None, .. }] if share > 0.7)
     );
     assert_eq!(limited[0].to_string(), "CLIENT-LIMITED, 70 % of ceiling");
 }
@@ -64,7 +64,15 @@ fn a_busy_client_is_limited_from_85_percent_of_its_cores() {
     let busy = |ns| move |rep: &mut Rep| rep.usage.cpu_user_ns = ns;
     assert_eq!(flags_of_reps(busy(6_790_000_000)), []);
     let limited = flags_of_reps(busy(6_800_000_000));
-    assert_eq!(limited, [Flag::ClientLimited { ceiling_share: None, cpu_share: Some(0.85) }]);
+    assert_eq!(
+        limited,
+        [Flag::ClientLimited {
+            ceiling_share: None,
+            cpu_share: Some(0.85),
+            nic_share: None,
+            core_share: None
+        }]
+    );
     assert_eq!(limited[0].to_string(), "CLIENT-LIMITED, CPU 85 %");
 }
 

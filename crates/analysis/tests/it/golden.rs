@@ -220,6 +220,8 @@ impl Book {
             stands_in_for: None,
             queue_depth,
             threads: if engine == "pread" { queue_depth } else { 4 },
+            connections: 0,
+            retries: 0,
             block_bytes: 131_072,
             access: "shuffled_epoch".to_owned(),
             cache: "bypass".to_owned(),
@@ -337,6 +339,7 @@ impl Book {
             },
             granted: BTreeMap::new(),
             system: record::System::default(),
+            emulated: None,
         }
     }
 }
@@ -383,6 +386,10 @@ fn target(name: &str, title: &str, storage: bool, file_system: &str) -> Target {
         about: None,
         at: if storage { format!("/mnt/{name}/bench") } else { "null:".to_owned() },
         storage,
+        demo: false,
+        about_published: true,
+        server_memory_bytes: None,
+        emulation: None,
         facts: vec![Fact { name: "file_system".to_owned(), value: file_system.to_owned() }],
     }
 }
@@ -452,6 +459,7 @@ fn run(cells: Vec<Cell>) -> Run {
             seed: 1,
         },
         gate: Gate { feeds: vec!["nvme".to_owned()], p99_ns: Some(20_000_000) },
+        expect: None,
         rank: 0,
         ranks: 1,
         redacted: true,

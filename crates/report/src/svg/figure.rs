@@ -84,7 +84,16 @@ impl Figure {
 
     fn panel_height(&self) -> i32 {
         let least = if self.plans.len() == 1 { PANEL.0 } else { PANEL.1 };
-        self.labels.iter().map(|labels| height_for(labels)).fold(least, i32::max)
+        let lines = self.title_lines();
+        self.labels.iter().map(|labels| height_for(labels, lines)).fold(least, i32::max)
+    }
+
+    /// Lines of conditions above each of several panels.
+    fn title_lines(&self) -> i32 {
+        if self.plans.len() == 1 {
+            return 0;
+        }
+        self.plans.iter().map(|plan| plan.conditions.len() as i32).max().unwrap_or(0)
     }
 
     fn panel_rows(&self) -> i32 {
@@ -128,7 +137,7 @@ impl Figure {
                 plan,
                 rates: self.axes[index].clone(),
                 labels: self.labels[index].clone(),
-                is_titled: self.plans.len() > 1,
+                title_lines: self.title_lines(),
                 place: (EDGE + column * width, self.head_height() + row * height, width, height),
                 margin_right: self.margin_right(),
             };

@@ -49,7 +49,11 @@ pub(super) fn entries(plans: &[PanelPlan], repetitions: u32, width: i32) -> Vec<
     if any_point(|point| point.clears_first) {
         found.push((Mark::Ring, "first depth whose interval clears the line".to_owned()));
     }
-    if any_point(|point| point.is_hollow) {
+    if series().any(|series| series.curve.demo) {
+        found.push((Mark::Hollow, "DEMO: a server that feedline started, shown and not judged".to_owned()));
+    }
+    let of_storage = || series().filter(|series| !series.curve.demo).flat_map(SeriesPlan::points);
+    if of_storage().any(|point| point.is_hollow) {
         found.push((Mark::Hollow, "hollow: client-limited or not valid, see the table".to_owned()));
     }
     if series().any(|series| !series.failed.is_empty()) {
@@ -58,8 +62,15 @@ pub(super) fn entries(plans: &[PanelPlan], repetitions: u32, width: i32) -> Vec<
     if plans.iter().any(|plan| plan.line.is_some()) {
         found.push((Mark::Starving, "below the line: accelerators starve".to_owned()));
     }
-    if series().any(|series| series.curve.model.is_some()) {
+    let has_model = |is_predicted: bool| {
+        series().filter_map(|series| series.curve.model).any(|model| model.is_predicted == is_predicted)
+    };
+    if has_model(false) {
         let words = "dashed: QD x block / latency at depth 1, up to the highest rate".to_owned();
+        found.push((Mark::Model, words));
+    }
+    if has_model(true) {
+        let words = "dashed: predicted from the claim or the emulated server's settings".to_owned();
         found.push((Mark::Model, words));
     }
     flow(found, width)

@@ -55,16 +55,17 @@ pub(super) struct PanelFrame<'a> {
     pub(super) plan: &'a PanelPlan,
     pub(super) rates: RateAxis,
     pub(super) labels: Vec<Label>,
-    /// Whether its conditions stand above it.
-    pub(super) is_titled: bool,
+    /// Lines of conditions above it, the same in all panels; none where there is one panel.
+    pub(super) title_lines: i32,
     /// Left, top, width, height.
     pub(super) place: (i32, i32, i32, i32),
     pub(super) margin_right: i32,
 }
 
-/// Height that the labels of a panel need, axes included.
-pub(super) fn height_for(labels: &[Label]) -> i32 {
-    labels.iter().map(Label::height).sum::<f64>().ceil() as i32 + TOP + CONDITIONS + BOTTOM
+/// Height that the labels of a panel need, axes and lines of conditions included.
+pub(super) fn height_for(labels: &[Label], title_lines: i32) -> i32 {
+    let conditions = CONDITIONS * title_lines.max(1);
+    labels.iter().map(Label::height).sum::<f64>().ceil() as i32 + TOP + conditions + BOTTOM
 }
 
 /// Text at a place.
@@ -87,7 +88,7 @@ impl PanelFrame<'_> {
         let depths = DepthAxis::of(self.plan.depths());
         let length_px = f64::from(width - LEFT - self.margin_right);
         let mut chart = ChartBuilder::on(&area)
-            .margin_top(TOP + if self.is_titled { CONDITIONS } else { 0 })
+            .margin_top(TOP + CONDITIONS * self.title_lines)
             .margin_right(self.margin_right)
             .margin_bottom(BOTTOM - TICK_LABELS)
             .set_label_area_size(LabelAreaPosition::Left, LEFT)
@@ -138,8 +139,9 @@ impl PanelFrame<'_> {
     fn titles(&self, canvas: &Canvas<'_>, chart: &Chart<'_, '_>) -> Result<(), Refusal> {
         let (horizontal, vertical) = chart.plotting_area().get_pixel_range();
         let (x, y, ..) = self.place;
-        if self.is_titled {
-            text(canvas, &self.plan.conditions, (x + 8, y + 8), (13.0, Ink::Text, HPos::Left))?;
+        for (line, number) in self.plan.conditions.iter().zip(0..self.title_lines) {
+            let at = (x + 8, y + 8 + CONDITIONS * number);
+            text(canvas, line, at, (13.0, Ink::Text, HPos::Left))?;
         }
         let scale = if self.rates.is_log { ", log scale" } else { "" };
         let unit = format!("{}{scale}", self.rates.unit.name);

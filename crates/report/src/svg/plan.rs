@@ -7,7 +7,8 @@ use super::axis::Extent;
 /// A panel to draw.
 #[derive(Debug, Clone)]
 pub(super) struct PanelPlan {
-    pub(super) conditions: String,
+    /// In lines, above it.
+    pub(super) conditions: Vec<String>,
     /// What the depth counts.
     pub(super) depth_words: &'static str,
     pub(super) line: Option<LineAt>,
@@ -54,7 +55,8 @@ impl SeriesPlan {
             let cell = &summary.cells[*index];
             match &cell.measured {
                 Measurement::Figures(figures) => {
-                    let point = Point::of(cell, figures, curve.clears_at == Some(*index));
+                    let clears_first = curve.clears_at == Some(*index);
+                    let point = Point::of(cell, figures, clears_first).of_demo(curve.demo);
                     if let Some(run) = runs.last_mut() {
                         run.push(point);
                     }
@@ -80,6 +82,11 @@ impl Point {
             is_hollow: figures.is_client_limited() || !figures.is_valid(),
             clears_first,
         }
+    }
+
+    /// Every point of a demo is hollow.
+    fn of_demo(self, demo: bool) -> Self {
+        Self { is_hollow: self.is_hollow || demo, ..self }
     }
 }
 
@@ -114,7 +121,7 @@ impl PanelPlan {
         } else {
             "queue depth (reads outstanding in the client)"
         };
-        Self { conditions: panel.conditions(), depth_words, line: panel.line, series }
+        Self { conditions: panel.conditions_in_lines(), depth_words, line: panel.line, series }
     }
 
     /// Every rate that is drawn, the lines included.
@@ -123,11 +130,19 @@ impl PanelPlan {
         let span = |point: &Point| point.interval.unwrap_or((point.bps, point.bps));
         let lines = self.line.iter().flat_map(|line| [line.bps, line.demand_bps]);
         let models = self.series.iter().filter_map(|series| Some(series.curve.model?.bps_at(1.0)));
+        // One from measured values ends at the highest of them.
+        let predicted = self.series.iter().filter_map(|series| series.curve.model);
+        let predicted = predicted.filter(|model| model.is_predicted);
+        let predicted = predicted.map(|model| model.bps_at(f64::from(model.deepest)));
         let peaks = self.series.iter().filter_map(|series| {
             series.points().map(|point| point.bps).reduce(f64::max).filter(|peak| *peak > 0.0)
         });
         Extent {
-            high: points().map(|point| span(point).1).chain(lines.clone()).fold(0.0, f64::max),
+            high: points()
+                .map(|point| span(point).1)
+                .chain(lines.clone())
+                .chain(predicted)
+                .fold(0.0, f64::max),
             low: points()
                 .map(|point| span(point).0)
                 .chain(lines.clone())

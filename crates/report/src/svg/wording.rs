@@ -45,7 +45,7 @@ pub(super) fn description(summary: &Summary) -> String {
     let verdicts = summary
         .verdicts
         .iter()
-        .map(|verdict| format!("{} {}: {}.", verdict.target, verdict.judgement.name(), verdict.sentence()));
+        .map(|verdict| format!("{} {}: {}.", verdict.target, verdict.word(), verdict.sentence()));
     let need = format!("Need {}.", head::need(summary));
     std::iter::once(need).chain(verdicts).collect::<Vec<_>>().join(" ")
 }
@@ -57,7 +57,8 @@ pub(super) fn curve_label(summary: &Summary, curve: &Curve, columns: usize) -> V
         let cells = curve.cells.iter().map(|index| &summary.cells[*index].cell.cell);
         verdict.cell.is_some() && cells.into_iter().any(|cell| Some(cell) == verdict.cell.as_ref())
     });
-    lines.extend(judged.map(|verdict| verdict.judgement.name().to_owned()));
+    let word = judged.map(analysis::Verdict::word);
+    lines.extend(word.or(curve.demo.then_some("DEMO")).map(str::to_owned));
     lines
 }
 

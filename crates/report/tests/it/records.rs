@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use analysis::{Summary, summarise};
-use record::{Cell, Line, RunRecord, Target, counter};
+use record::{Cell, Emulated, Emulation, Fact, Line, Network, RunRecord, Target, counter};
 
 pub(crate) fn golden() -> RunRecord {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../analysis/tests/fixtures/golden");
@@ -138,4 +138,198 @@ pub(crate) fn by_depth() -> RunRecord {
         }
     }
     record
+}
+
+/// Storages behind a network: the curves of the fastest target of the golden record under other names and engines,
+/// each with what a network counts. The last is a server that feedline started.
+pub(crate) fn networks() -> RunRecord {
+    let stores = [
+        ("filer2", "filer, user space", "nfs3", 0.33),
+        ("s3", "object store", "lean", 0.40),
+        ("s3", "object store", "sdk", 0.24),
+        ("mount", "filer, mounted", "io_uring", 0.29),
+        ("lab", "emulated store", "lean", 0.60),
+    ];
+    let mut record = golden();
+    record.run.format = record::Format::CURRENT;
+    record.run.gate = record::Gate { feeds: vec!["lab".to_owned()], p99_ns: None };
+    let (cells, lines) = (record.run.cells.clone(), record.lines.clone());
+    let of_nvme = |cell: &str| cell.starts_with("nvme/io_uring/");
+    let kept = |cell: &str| cell.starts_with("nvme/");
+    record.run.targets.retain(|target| target.name == "nvme");
+    record.run.cells.retain(|cell| kept(&cell.cell));
+    record.run.skipped.clear();
+    record.lines.retain(|line| match line {
+        Line::Rep(rep) => kept(&rep.cell),
+        Line::Ceiling(_) | Line::End(_) => true,
+    });
+    for (name, title, engine, share) in stores {
+        let renamed = |cell: &str| cell.replace("nvme/io_uring", &format!("{name}/{engine}"));
+        let is_mount = name == "mount";
+        if record.run.targets.iter().all(|target| target.name != name) {
+            record.run.targets.push(network_target(name, title, &record.run.targets[0]));
+        }
+        record.run.cells.extend(cells.iter().filter(|cell| of_nvme(&cell.cell)).map(|cell| Cell {
+            cell: renamed(&cell.cell),
+            target: name.to_owned(),
+            engine: engine.to_owned(),
+            connections: if is_mount { 0 } else { cell.queue_depth.min(16) },
+            retries: if engine == "nfs3" || is_mount { 0 } else { 2 },
+            ..cell.clone()
+        }));
+        for line in &lines {
+            if let Line::Rep(rep) = line
+                && of_nvme(&rep.cell)
+            {
+                let mut rep = rep.as_ref().clone();
+                rep.cell = renamed(&rep.cell);
+                scale_rep(&mut rep, share);
+                over_network(&mut rep, name);
+                record.lines.push(Line::Rep(Box::new(rep)));
+            }
+        }
+    }
+    let last = record.lines.iter().position(|line| matches!(line, Line::End(_)));
+    let end = record.lines.remove(last.expect("the golden record has an end"));
+    record.lines.push(end);
+    record
+}
+
+fn network_target(name: &str, title: &str, like: &Target) -> Target {
+    let fact = |name: &str, value: &str| Fact { name: name.to_owned(), value: value.to_owned() };
+    let (at, facts) = match name {
+        "filer2" => (
+            "nfs://filer/export/bench",
+            vec![
+                fact("file_system", "nfs, version 3 in user space"),
+                fact("server_addresses", "2"),
+                fact("rtmax_bytes", "1048576"),
+            ],
+        ),
+        "mount" => (
+            "/mnt/filer/bench",
+            vec![
+                fact("file_system", "nfs4"),
+                fact("nfs_server", "filer"),
+                fact("nfs_version", "4.1"),
+                fact("nfs_rsize_bytes", "1048576"),
+                fact("nfs_nconnect", "8"),
+            ],
+        ),
+        "s3" => ("s3://train/bench", vec![fact("file_system", "s3"), fact("tls", "yes")]),
+        _ => ("s3://demo/bench", vec![fact("file_system", "s3"), fact("tls", "no")]),
+    };
+    let demo = name == "lab";
+    Target {
+        name: name.to_owned(),
+        title: title.to_owned(),
+        at: at.to_owned(),
+        facts,
+        demo,
+        about: Some(format!("what is said of {name}")).filter(|_| name != "mount"),
+        about_published: name != "s3",
+        server_memory_bytes: (name == "filer2").then_some(4 << 30),
+        emulation: demo.then(|| Emulation {
+            profile: Some("s3-like".to_owned()),
+            settings: vec![fact("first_byte", "15 ms")],
+        }),
+        ..like.clone()
+    }
+}
+
+fn scale_rep(rep: &mut record::Rep, factor: f64) {
+    for name in [counter::OPS, counter::BYTES, counter::STARTED, counter::WARMUP_OPS] {
+        rep.counters.entry(name.to_owned()).and_modify(|count| *count = (*count as f64 * factor) as u64);
+    }
+}
+
+/// What a network counts of a repetition.
+fn over_network(rep: &mut record::Rep, name: &str) {
+    let ops = rep.counters[counter::OPS] + rep.counters[counter::WARMUP_OPS];
+    let bytes = rep.counters[counter::BYTES];
+    let wall_ns = rep.window_ns;
+    rep.system = record::System {
+        network: Some(Network {
+            interface: "eth0".to_owned(),
+            speed_bps: Some(25_000_000_000),
+            received_bytes: bytes + bytes / 25,
+            sent_bytes: bytes / 100,
+            wall_ns,
+            tcp_retransmitted: (name == "filer2").then_some(4),
+            ..Network::default()
+        }),
+        core_busy_ns: if name == "filer2" { vec![wall_ns / 4, wall_ns / 2] } else { Vec::new() },
+        ..record::System::default()
+    };
+    if name == "mount" {
+        rep.system.nfs_mount = Some(record::NfsMount {
+            reads: rep.counters[counter::OPS],
+            read_transmissions: rep.counters[counter::OPS] + 3,
+            read_received_bytes: bytes,
+            read_ns: rep.counters[counter::OPS] * 9_800_000,
+            connections: 8,
+            ..record::NfsMount::default()
+        });
+        return;
+    }
+    "user_space".clone_into(&mut rep.cache.method);
+    let delivered = ops * 114_660;
+    let per_op = if name == "filer2" { 2 } else { 1 };
+    let mut counts = vec![
+        (counter::ENTERS, ops / 3),
+        (counter::CONNECTIONS_OPENED, connections_opened(&rep.cell, name)),
+        (counter::MESSAGES, ops * per_op),
+        (counter::DELIVERED_BYTES, delivered),
+        (counter::WIRE_RECEIVED_BYTES, delivered + ops * 600),
+        (counter::WIRE_SENT_BYTES, ops * 800),
+    ];
+    if name == "filer2" {
+        counts.push(("messages_to/192.0.2.1:2049", ops * 2 * 7 / 10));
+        counts.push(("messages_to/192.0.2.2:2049", ops * 2 * 3 / 10));
+    }
+    let service = rep.histograms["service_ns"].clone();
+    if name == "s3" {
+        let started = rep.counters[counter::STARTED];
+        let refused = started * 21 / 1_000;
+        counts.push((counter::ATTEMPTS, started + refused));
+        counts.push((counter::RECOVERED, refused));
+        counts.push(("attempt_errors/throttled", refused));
+        counts.push(("attempt_errors/reset", 1));
+        counts.push((counter::CONNECTIONS_LOST, 1));
+        rep.granted.insert("first_failure".to_owned(), "503 SlowDown: reduce your request rate".to_owned());
+        rep.histograms.insert("attempt_ns".to_owned(), shortened(&service, 2));
+    }
+    if name == "lab" {
+        rep.emulated = Some(Emulated {
+            requests: ops,
+            asked_ns: Some(shortened(&service, 1)),
+            achieved_ns: Some(shortened(&service, 1)),
+            ..Emulated::default()
+        });
+    }
+    let phases: &[(&str, u64)] = if name == "filer2" {
+        &[("send_ns", 40), ("reply_ns", 2), ("body_ns", 3)]
+    } else {
+        &[("send_ns", 40), ("headers_ns", 2), ("first_byte_ns", 20), ("body_ns", 3)]
+    };
+    for (phase, part) in phases {
+        rep.histograms.insert((*phase).to_owned(), shortened(&service, *part));
+    }
+    rep.counters.extend(counts.into_iter().map(|(name, count)| (name.to_owned(), count)));
+}
+
+/// As many as were planned, and on the object store one more for the one that was lost.
+fn connections_opened(cell: &str, name: &str) -> u64 {
+    let planned = if cell.ends_with("/qd8") { 8 } else { 16 };
+    planned + u64::from(name == "s3")
+}
+
+/// A histogram with each value divided.
+fn shortened(text: &record::HistogramText, by: u64) -> record::HistogramText {
+    let mut parts = record::new_histogram();
+    for step in text.decode().expect("a histogram of the golden record").iter_recorded() {
+        let ns = (step.value_iterated_to() / by).max(1);
+        parts.record_n(ns, step.count_at_value()).expect("shorter than what is recorded");
+    }
+    record::encode(&parts)
 }

@@ -213,3 +213,15 @@ fn a_run_without_figures_says_so() {
     assert!(matches!(error, RenderError::NothingMeasured { .. }));
     assert!(error.to_string().contains("hint:"));
 }
+
+#[test]
+fn storages_behind_a_network_share_one_plot_and_the_demo_is_marked() {
+    let svg = rendered(&records::networks());
+    assert_plot(&svg);
+    assert_labels_apart(&svg);
+    assert_margin_clear(&svg);
+    let words: Vec<String> = texts(&svg).into_iter().map(|(.., words)| words).collect();
+    assert!(words.contains(&"DEMO".to_owned()), "{words:?}");
+    assert!(words.iter().any(|words| words.starts_with("DEMO: a server that feedline started")), "{words:?}");
+    insta::assert_snapshot!(svg);
+}

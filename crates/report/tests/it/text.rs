@@ -1,6 +1,6 @@
 use analysis::summarise;
 use record::Line;
-use report::{markdown, terminal};
+use report::{markdown, terminal, throughput_svg};
 
 use crate::records;
 
@@ -321,4 +321,113 @@ fn an_empty_record_is_rendered() {
     record.run.targets.clear();
     record.run.datasets.clear();
     assert_page(&terminal(&summarise(&record)));
+}
+
+#[test]
+fn the_terminal_page_of_storages_behind_a_network() {
+    let page = terminal(&summarise(&records::networks()));
+    assert_page(&page);
+    insta::assert_snapshot!(page);
+}
+
+#[test]
+fn the_markdown_report_of_storages_behind_a_network() {
+    insta::assert_snapshot!(markdown(&summarise(&records::networks())));
+}
+
+#[test]
+fn a_demo_is_called_one_wherever_it_is_shown() {
+    let summary = summarise(&records::networks());
+    let page = terminal(&summary);
+    let verdict = page.lines().find(|line| line.starts_with("DEMO ")).unwrap();
+    assert!(verdict.starts_with("DEMO      lab "), "{verdict}");
+    assert!(
+        page.contains("gate  inconclusive: lab must FEED: not decided: a demo cannot be judged"),
+        "{page}"
+    );
+    for word in ["FEEDS", "STARVES", "UNCERTAIN"] {
+        assert!(page.lines().all(|line| !(line.starts_with(word) && line.contains(" lab "))), "{page}");
+    }
+    assert!(markdown(&summary).contains("| **DEMO** | lab | "));
+}
+
+/// The record of storages behind a network with one more target, which was read through memory maps.
+fn with_a_map() -> record::RunRecord {
+    let mut record = records::networks();
+    for cell in record.run.cells.iter_mut().filter(|cell| cell.engine == "pread") {
+        (cell.target, cell.engine, cell.cache) = ("map".to_owned(), "mmap".to_owned(), "cold".to_owned());
+    }
+    let like = record.run.targets[0].clone();
+    record.run.targets.push(record::Target { name: "map".to_owned(), title: "map".to_owned(), ..like });
+    record
+}
+
+#[test]
+fn maps_and_storages_behind_a_network_share_a_table_and_a_plot() {
+    let summary = summarise(&with_a_map());
+    let page = terminal(&summary);
+    assert_page(&page);
+    let words = "from storage: bypass (io_uring, nfs3, lean, sdk), cold (mmap)";
+    assert!(markdown(&summary).contains(words), "{}", markdown(&summary));
+    assert!(!page.contains("\n- 114,660 B samples"), "one table\n{page}");
+    assert!(throughput_svg(&summary).unwrap().contains(words));
+    let mut both = with_a_map();
+    for cell in both.run.cells.iter_mut().filter(|cell| cell.target == "map") {
+        cell.target = "nvme".to_owned();
+    }
+    assert!(terminal(&summarise(&both)).contains("\n- 114,660 B samples"), "nvme was read in both ways");
+}
+
+#[test]
+fn no_block_device_is_expected_behind_a_network() {
+    let mut record = records::networks();
+    for line in &mut record.lines {
+        if let Line::Rep(rep) = line {
+            rep.system.process_read_bytes = Some(0);
+            rep.system.device = None;
+        }
+    }
+    let page = terminal(&summarise(&record));
+    assert_page(&page);
+    let bytes: Vec<&str> = page.lines().filter(|line| line.starts_with("bytes ")).collect();
+    assert!(bytes.iter().all(|line| line.contains("6 cells") && line.contains("nvme/")), "{bytes:?}");
+    let device = page.split("- the device below").nth(1).unwrap().split("not tested").next().unwrap();
+    assert!(!device.contains("nfs3") && !device.contains("lean") && !device.contains("mount"), "{device}");
+}
+
+#[test]
+fn what_does_not_fit_on_the_wire_is_said_once_for_a_target() {
+    let mut record = records::networks();
+    for line in &mut record.lines {
+        if let Line::Rep(rep) = line
+            && rep.cell.starts_with("filer2/")
+        {
+            let network = rep.system.network.as_mut().unwrap();
+            network.received_bytes *= if rep.cell.ends_with("/qd32") { 3 } else { 2 };
+        }
+    }
+    let report = markdown(&summarise(&record));
+    let lines: Vec<&str> = report.lines().filter(|line| line.contains("the interface received")).collect();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with("- 3 cells of filer2, the most in filer2/nfs3/qd32: "), "{lines:?}");
+}
+
+#[test]
+fn what_is_said_of_a_target_is_shown_where_it_may_be_published() {
+    let summary = summarise(&records::networks());
+    for page in [terminal(&summary), markdown(&summary)] {
+        let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(page.contains("about: what is said of filer2"), "{page}");
+        assert!(!page.contains("what is said of s3"), "{page}");
+    }
+}
+
+#[test]
+fn segments_sent_again_and_the_busiest_core_stand_in_the_table_of_the_network() {
+    let report = markdown(&summarise(&records::networks()));
+    let table = report.split("## Network\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    assert!(table.contains("| p99 op | busiest core |"), "{table}");
+    let row = |name: &str| table.lines().find(|line| line.starts_with(name)).unwrap();
+    assert!(row("| filer2 ").ends_with("| 50 % | 20 TCP segments sent again |"), "{table}");
+    assert!(row("| lab ").ends_with("| - |  |"), "{table}");
 }

@@ -1,0 +1,69 @@
+//! How the targets of a panel kept the client's page cache out of their reads.
+
+use crate::summary::CellSummary;
+
+/// A treatment of the client's page cache, and who had it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Treatment {
+    /// `cold`, `warm`, `bypass`, `dontcache`.
+    pub cache: String,
+    /// Engines that read so.
+    pub engines: Vec<String>,
+    /// Targets that were read so.
+    pub targets: Vec<String>,
+}
+
+impl Treatment {
+    pub(super) fn of(cell: &CellSummary) -> Self {
+        Self {
+            cache: cell.cell.cache.clone(),
+            engines: vec![cell.cell.engine.clone()],
+            targets: vec![cell.cell.target.clone()],
+        }
+    }
+}
+
+/// Whether reads under this treatment come from storage, each in its own way: not from what the client kept.
+pub(super) fn reaches(cache: &str) -> bool {
+    matches!(cache, "cold" | "bypass")
+}
+
+/// Whether cold and bypassing cells answer one question: some storage is behind a network, which bypasses by nature,
+/// and no target was read in both ways, which would be a question of its own.
+pub(super) fn may_join<'a>(cells: &(impl Iterator<Item = &'a CellSummary> + Clone)) -> bool {
+    let is_both = |cell: &CellSummary| {
+        let same = |other: &&CellSummary| other.cell.target == cell.cell.target && other.storage;
+        let mut caches = cells.clone().filter(same).map(|other| other.cell.cache.as_str());
+        cell.cell.cache == "cold" && caches.any(|cache| cache == "bypass")
+    };
+    cells.clone().any(|cell| cell.network.is_some()) && !cells.clone().any(is_both)
+}
+
+/// Adds who read a cell to its treatment.
+pub(super) fn add(treatments: &mut Vec<Treatment>, cell: &CellSummary) {
+    let Some(known) = treatments.iter_mut().find(|known| known.cache == cell.cell.cache) else {
+        treatments.push(Treatment::of(cell));
+        treatments.sort_by(|a, b| a.cache.cmp(&b.cache));
+        return;
+    };
+    for (names, name) in [(&mut known.engines, &cell.cell.engine), (&mut known.targets, &cell.cell.target)] {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+}
+
+/// `from storage: bypass (io_uring, nfs3), cold (mmap)`, by targets where an engine read in both ways; nothing for one
+/// treatment.
+pub(super) fn words(treatments: &[Treatment]) -> Option<String> {
+    let shares = |one: &Treatment| {
+        let others = treatments.iter().filter(|other| other.cache != one.cache);
+        others.flat_map(|other| &other.engines).any(|engine| one.engines.contains(engine))
+    };
+    let by_target = treatments.iter().any(shares);
+    let words = treatments.iter().map(|one| {
+        let names = if by_target { &one.targets } else { &one.engines };
+        format!("{} ({})", one.cache, names.join(", "))
+    });
+    (treatments.len() > 1).then(|| format!("from storage: {}", words.collect::<Vec<_>>().join(", ")))
+}

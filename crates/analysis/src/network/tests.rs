@@ -1,0 +1,491 @@
+use std::collections::BTreeMap;
+
+use record::{Emulated, HistogramText, Network, counter};
+
+use crate::fixture::{Builder, confirmed_at, rep};
+use crate::gate::{GateResult, gate};
+use crate::{CellSummary, Flag, Gravity, Summary, summarise};
+
+/// A cell of three repetitions over eight connections at 1.5 times the line, each edited.
+fn remote(edit: impl Fn(&mut record::Rep)) -> Builder {
+    let mut builder = Builder::new();
+    builder.run.format.minor = 2;
+    builder.cell("c", "disk", 8);
+    builder.edit_cell("c", |cell| cell.connections = 8);
+    (0..3).for_each(|number| builder.push(rep("c", number, 1.5 * Builder::LINE_BPS)));
+    builder.edit_reps("c", edit);
+    builder
+}
+
+fn count(rep: &mut record::Rep, counts: &[(&str, u64)]) {
+    rep.counters.extend(counts.iter().map(|(name, count)| ((*name).to_owned(), *count)));
+}
+
+fn cell(builder: &Builder) -> CellSummary {
+    summarise(&builder.record()).cells.remove(0)
+}
+
+fn flags(builder: &Builder) -> Vec<Flag> {
+    cell(builder).measured.flags().to_vec()
+}
+
+fn histogram(values_ns: &[(u64, u64)]) -> HistogramText {
+    let mut histogram = record::new_histogram();
+    for (ns, count) in values_ns {
+        histogram.record_n(*ns, *count).unwrap();
+    }
+    record::encode(&histogram)
+}
+
+#[test]
+fn storage_that_is_not_behind_a_network_has_none_of_it() {
+    let mut builder = remote(|_| {});
+    builder.edit_cell("c", |cell| cell.connections = 0);
+    assert_eq!(cell(&builder).network, None);
+}
+
+#[test]
+fn messages_are_counted_by_all_that_was_asked() {
+    // 13,500 reads in the window and 100 before it, two messages each.
+    let builder = remote(|rep| count(rep, &[(counter::WARMUP_OPS, 100), (counter::MESSAGES, 27_200)]));
+    let cell = cell(&builder);
+    let network = cell.network.as_ref().unwrap();
+    assert_eq!(network.messages_per_op, Some(2.0));
+    let words = network.words(&cell.cell);
+    assert_eq!(words, ["8 connections", "each block takes 2.0 messages, of 50,000 B of data"]);
+}
+
+#[test]
+fn bytes_on_the_wire_agree_or_are_explained() {
+    let findings = |received: u64, wasted: u64, messages: u64| {
+        let builder = remote(move |rep| {
+            let counts = [
+                (counter::DELIVERED_BYTES, 1_000_000_000),
+                (counter::WIRE_RECEIVED_BYTES, received),
+                (counter::WASTED_BYTES, wasted),
+                (counter::MESSAGES, messages),
+            ];
+            count(rep, &counts);
+        });
+        let found = cell(&builder).network.unwrap().wire.unwrap().findings();
+        found.iter().map(crate::WireFinding::sentence).collect::<Vec<_>>()
+    };
+    assert_eq!(findings(1_090_000_000, 0, 10_000), Vec::<String>::new());
+    let headers = "1.50 bytes on the wire per byte delivered: 500 B of headers to each message";
+    assert_eq!(findings(1_500_000_000, 0, 1_000_000), [headers]);
+    assert!(
+        findings(1_500_000_000, 400_000_000, 10_000)[0]
+            .ends_with("1.2 GB were data of operations that failed")
+    );
+    assert!(findings(1_500_000_000, 0, 10_000)[0].ends_with("more than headers explain"));
+    assert!(findings(800_000_000, 0, 10_000)[0].starts_with("0.80 bytes"));
+}
+
+fn on_interface(received_bytes: u64, sent_bytes: u64) -> Builder {
+    remote(move |rep| {
+        rep.system.network = Some(Network {
+            interface: "eth0".to_owned(),
+            speed_bps: Some(10_000_000_000),
+            received_bytes,
+            sent_bytes,
+            wall_ns: 1_000_000_000,
+            ..Network::default()
+        });
+    })
+}
+
+#[test]
+fn short_windows_say_all_of_the_sockets_and_nothing_of_the_interface() {
+    // Sockets are counted until the last of 8 reads has ended, the interface as the window closes.
+    let wire = |window_ops: u64| {
+        let mut builder = on_interface((window_ops + 80) * 100_000, 0);
+        builder.edit_reps("c", |rep| {
+            let counts = [
+                (counter::OPS, window_ops),
+                (counter::BYTES, window_ops * 100_000),
+                (counter::DELIVERED_BYTES, (window_ops + 8) * 100_000),
+                (counter::WIRE_RECEIVED_BYTES, (window_ops + 8) * 120_000),
+            ];
+            count(rep, &counts);
+        });
+        cell(&builder).network.unwrap().wire.unwrap()
+    };
+    let short = wire(12);
+    assert_eq!((short.per_byte(), short.interface_per_byte), (Some(1.2), None));
+    assert_eq!(short.findings().len(), 1, "{:?}", short.findings());
+    assert_eq!(wire(159).interface_per_byte, None, "20 turns of a queue of 8 are 160 reads");
+    assert_eq!(wire(160).interface_per_byte, Some(1.5));
+}
+
+#[test]
+fn loopback_is_not_compared_with_sockets() {
+    let found = |interface: &'static str| {
+        let mut builder = on_interface(2_000_000_000, 0);
+        builder.edit_reps("c", |rep| {
+            rep.system.network.as_mut().unwrap().interface = interface.to_owned();
+            let bytes = rep.counters[counter::BYTES];
+            count(rep, &[(counter::DELIVERED_BYTES, bytes), (counter::WIRE_RECEIVED_BYTES, bytes)]);
+        });
+        cell(&builder).network.unwrap().wire.unwrap().findings().len()
+    };
+    assert_eq!((found("lo"), found("eth0")), (0, 1));
+}
+
+#[test]
+fn failed_attempts_and_connections_made_again_are_in_the_words_of_a_row() {
+    let builder = remote(|rep| {
+        count(
+            rep,
+            &[
+                (counter::CONNECTIONS_OPENED, 9),
+                (counter::ATTEMPTS, 20_000),
+                ("attempt_errors/throttled", 5),
+                ("attempt_errors/timeout", 4),
+                ("attempt_errors/reset", 1),
+            ],
+        );
+    });
+    let cell = cell(&builder);
+    let network = cell.network.as_ref().unwrap();
+    let expected = ["8 connections", "attempts failed: 3 reset, 12 timed out", "3 connections made again"];
+    assert_eq!(network.words(&cell.cell), expected);
+    let all = network.failed_words(|_| true).unwrap();
+    assert_eq!(all, "attempts failed: 3 reset, 15 throttled, 12 timed out");
+}
+
+#[test]
+fn a_failed_cell_names_the_first_failure_in_the_words_of_the_storage() {
+    let builder = remote(|rep| {
+        rep.counters.insert(counter::OPS.to_owned(), 0);
+        rep.counters.insert(counter::BYTES.to_owned(), 0);
+        rep.errors.insert("server".to_owned(), 7);
+        rep.granted.insert("first_failure".to_owned(), "500 InternalError".to_owned());
+    });
+    let crate::Measurement::Failed { reason, .. } = cell(&builder).measured else { panic!("it has figures") };
+    assert_eq!(reason, "all reads failed: 7 server; the first: 500 InternalError");
+}
+
+/// Cells over the network and one of a memory map, which cannot bypass.
+fn with_a_map(cache: &str) -> Vec<crate::Panel> {
+    let mut builder = remote(|_| {});
+    let disk = builder.run.targets[0].clone();
+    builder.run.targets.push(record::Target { name: "local".to_owned(), ..disk });
+    builder.cell("m", "local", 8);
+    builder.edit_cell("m", |cell| (cell.engine, cell.cache) = ("mmap".to_owned(), "cold".to_owned()));
+    builder.cell("n", "local", 16);
+    builder.edit_cell("n", |cell| (cell.engine, cell.cache) = ("mmap".to_owned(), cache.to_owned()));
+    (0..3).for_each(|number| builder.push(rep("m", number, 1e9)));
+    summarise(&builder.record()).panels
+}
+
+#[test]
+fn storage_read_in_the_only_way_it_has_shares_one_panel() {
+    let panels = with_a_map("cold");
+    assert_eq!(panels.len(), 1);
+    let words =
+        "100,000 B samples, 100,000 B blocks, shuffled_epoch, from storage: bypass (io_uring), cold (mmap)";
+    assert_eq!(panels[0].conditions(), words);
+    assert_eq!(with_a_map("bypass").len(), 2, "a target read in both ways asks a question of its own");
+    assert_eq!(with_a_map("warm").len(), 2, "what the client kept is no storage");
+}
+
+#[test]
+fn what_the_user_says_of_a_target_is_shown_where_it_may_be_published() {
+    let about = |published, minor| {
+        let mut builder = remote(|_| {});
+        builder.run.format.minor = minor;
+        builder.run.targets[0].about = Some("a filer".to_owned());
+        builder.run.targets[0].about_published = published;
+        summarise(&builder.record()).targets[0].about.clone()
+    };
+    assert_eq!(about(true, 2).as_deref(), Some("a filer"));
+    assert_eq!((about(false, 2), about(true, 1)), (None, None));
+}
+
+#[test]
+fn a_full_interface_is_the_clients_limit_in_either_direction() {
+    for (received, sent) in [(1_130_000_000, 0), (0, 1_130_000_000)] {
+        let flags = flags(&on_interface(received, sent));
+        let expected = Flag::ClientLimited {
+            ceiling_share: None,
+            cpu_share: None,
+            nic_share: Some(0.904),
+            core_share: None,
+        };
+        assert!(flags.contains(&expected), "{flags:?}");
+        assert_eq!(expected.to_string(), "CLIENT-LIMITED, NIC 90 %");
+    }
+    assert!(!flags(&on_interface(1_120_000_000, 1_000)).iter().any(Flag::is_client_limit));
+    assert_eq!(cell(&on_interface(1_000_000_000, 5)).network.unwrap().nic_share, Some(0.8));
+}
+
+#[test]
+fn refused_attempts_are_a_share_of_all_with_the_words_of_the_storage() {
+    let builder = remote(|rep| {
+        count(
+            rep,
+            &[(counter::ATTEMPTS, 20_000), ("attempt_errors/throttled", 420), ("attempt_errors/reset", 3)],
+        );
+        rep.granted.insert("first_failure".to_owned(), "503 SlowDown".to_owned());
+    });
+    let flags = flags(&builder);
+    let throttled = flags.iter().find(|flag| matches!(flag, Flag::Throttled { .. })).unwrap();
+    assert_eq!(throttled.to_string(), "2.1 % throttled (503 SlowDown)");
+    assert_eq!(throttled.gravity(), Gravity::Informs);
+    let attempts = cell(&builder).network.unwrap().attempts.unwrap();
+    assert_eq!((attempts.count, attempts.errors["reset"]), (60_000, 9));
+    // Without further attempts the failed operations themselves are counted.
+    let failed = remote(|rep| {
+        rep.errors.insert("throttled".to_owned(), 135);
+    });
+    assert!(self::flags(&failed).iter().any(|flag| flag.to_string() == "1.0 % throttled"));
+}
+
+#[test]
+fn what_retrying_cost_is_said_by_both_percentiles() {
+    let builder = remote(|rep| {
+        count(rep, &[(counter::ATTEMPTS, 13_700), (counter::RECOVERED, 200)]);
+        rep.histograms.insert("service_ns".to_owned(), histogram(&[(1_000_000, 13_300), (90_000_000, 200)]));
+        rep.histograms.insert("attempt_ns".to_owned(), histogram(&[(1_000_000, 13_700)]));
+    });
+    let words: Vec<String> = flags(&builder).iter().map(ToString::to_string).collect();
+    assert!(words[0].starts_with("retries: p99 90") && words[0].contains("of operations, 1"), "{words:?}");
+    let cell = cell(&builder);
+    assert_eq!(cell.network.unwrap().words(&cell.cell), ["8 connections"], "the flag says it");
+}
+
+#[test]
+fn p999_shows_what_retrying_cost_where_p99_does_not() {
+    let retried = |slow_ns: u64| {
+        let builder = remote(move |rep| {
+            count(rep, &[(counter::ATTEMPTS, 13_520), (counter::RECOVERED, 20)]);
+            let service = histogram(&[(1_000_000, 13_480), (slow_ns, 20)]);
+            rep.histograms.insert("service_ns".to_owned(), service);
+            rep.histograms.insert("attempt_ns".to_owned(), histogram(&[(1_000_000, 13_520)]));
+        });
+        flags(&builder).into_iter().find(|flag| matches!(flag, Flag::Retried { .. }))
+    };
+    let words = retried(90_000_000).unwrap().to_string();
+    assert!(words.starts_with("retries: p99.9 90") && words.contains("of operations, 1"), "{words}");
+    assert_eq!(retried(1_100_000), None);
+}
+
+#[test]
+fn failures_that_another_attempt_made_good_are_said_with_their_kinds() {
+    let of = |recovered| {
+        let builder = remote(move |rep| {
+            count(
+                rep,
+                &[
+                    (counter::ATTEMPTS, 20_000),
+                    (counter::RECOVERED, recovered),
+                    ("attempt_errors/timeout", recovered - 1),
+                    ("attempt_errors/reset", 1),
+                ],
+            );
+        });
+        let cell = cell(&builder);
+        let words = cell.network.as_ref().unwrap().words(&cell.cell).join("; ");
+        let flag = cell.measured.flags().iter().find(|flag| matches!(flag, Flag::Recovered { .. }));
+        (flag.map(ToString::to_string), words)
+    };
+    let (flag, words) = of(10);
+    let expected = "30 recovered by another attempt, 0.1 % of all (failed: 3 reset, 27 timed out)";
+    assert_eq!((flag.as_deref(), words.as_str()), (Some(expected), "8 connections"));
+    let (flag, words) = of(9);
+    assert_eq!(flag, None);
+    assert!(
+        words.ends_with("27 recovered by another attempt; attempts failed: 3 reset, 24 timed out"),
+        "{words}"
+    );
+}
+
+#[test]
+fn a_processor_that_is_full_is_the_clients_limit_behind_a_network_alone() {
+    let busy = |ns: u64, edit: fn(&mut record::Cell)| {
+        let mut builder = remote(move |rep| {
+            // The kernel need not receive on the same processor in all repetitions.
+            rep.system.core_busy_ns = vec![100_000_000; 4];
+            rep.system.core_busy_ns[rep.rep as usize] = ns;
+        });
+        builder.edit_cell("c", edit);
+        flags(&builder).into_iter().find(Flag::is_client_limit)
+    };
+    let flag = busy(950_000_000, |_| {}).unwrap();
+    assert_eq!(flag.to_string(), "CLIENT-LIMITED, busiest core 95 %");
+    assert!(flag.advice().starts_with("one processor is full"));
+    assert_eq!(busy(940_000_000, |_| {}), None);
+    assert_eq!(busy(1_000_000_000, |cell| cell.connections = 0), None);
+}
+
+#[test]
+fn a_client_that_spins_fills_a_processor_by_itself() {
+    let limited = |spin_ns| {
+        let mut builder = remote(|rep| rep.system.core_busy_ns = vec![1_000_000_000]);
+        builder.pace("c", 1.0, 1.0);
+        builder.edit_cell("c", |cell| cell.pace.as_mut().unwrap().spin_ns = spin_ns);
+        flags(&builder).iter().any(Flag::is_client_limit)
+    };
+    assert_eq!((limited(0), limited(1_000)), (true, false));
+}
+
+#[test]
+fn an_address_with_more_than_its_part_is_named() {
+    let to = |a, b| {
+        let builder = remote(move |rep| {
+            count(rep, &[("messages_to/192.0.2.1:2049", a), ("messages_to/192.0.2.2:2049", b)]);
+        });
+        flags(&builder).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(to(1_100, 900), Vec::<String>::new());
+    assert_eq!(to(1_300, 700), ["192.0.2.1:2049 had 65 % of the messages, of 2 addresses"]);
+}
+
+#[test]
+fn lost_connections_and_redials_are_said() {
+    let builder =
+        remote(|rep| count(rep, &[(counter::CONNECTIONS_OPENED, 11), (counter::CONNECTIONS_LOST, 3)]));
+    assert!(flags(&builder).iter().any(|flag| flag.to_string() == "9 connections lost"));
+    assert_eq!(cell(&builder).network.unwrap().redials, 9);
+}
+
+fn small_reads(values_ns: &'static [(u64, u64)], block_bytes: u64, asked_ns: Option<u64>) -> Vec<Flag> {
+    let mut builder = remote(|rep| {
+        rep.histograms.insert("service_ns".to_owned(), histogram(values_ns));
+        rep.emulated = asked_ns.map(|ns| Emulated {
+            asked_ns: Some(histogram(&[(ns, 500)])),
+            achieved_ns: Some(histogram(&[(ns, 500)])),
+            ..Emulated::default()
+        });
+    });
+    builder.edit_cell("c", |cell| cell.block_bytes = block_bytes);
+    flags(&builder).into_iter().filter(|flag| matches!(flag, Flag::DelayedAck { .. })).collect()
+}
+
+#[test]
+fn small_reads_that_all_take_forty_milliseconds_carry_a_signature() {
+    const NARROW: &[(u64, u64)] = &[(1_000_000, 5), (41_000_000, 100), (44_000_000, 10)];
+    const WIDE: &[(u64, u64)] = &[(20_000_000, 40), (41_000_000, 60), (80_000_000, 40)];
+    let found = small_reads(NARROW, 65_536, None);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].to_string().contains("Nagle's algorithm against delayed ACK on the server"));
+    assert!(small_reads(NARROW, 65_537, None).is_empty(), "too large for it");
+    assert!(small_reads(NARROW, 4_096, Some(41_000_000)).is_empty(), "a server asked to be so slow");
+    assert!(small_reads(&[(41_000_000, 30)], 4_096, None).is_empty(), "90 reads are too few");
+    assert!(small_reads(WIDE, 4_096, None).is_empty(), "a slow server spreads wider");
+}
+
+fn emulated(asked_ns: u64, achieved_ns: u64, samples: u64) -> Option<Flag> {
+    let builder = remote(move |rep| {
+        rep.emulated = Some(Emulated {
+            asked_ns: Some(histogram(&[(asked_ns, samples)])),
+            achieved_ns: Some(histogram(&[(achieved_ns, samples)])),
+            ..Emulated::default()
+        });
+    });
+    flags(&builder).into_iter().find(|flag| matches!(flag, Flag::NotEmulated { .. }))
+}
+
+#[test]
+fn a_server_that_missed_what_it_was_asked_makes_its_figures_invalid() {
+    let flag = emulated(15_000_000, 17_000_000, 100).unwrap();
+    assert_eq!(flag.gravity(), Gravity::ForbidsVerdict);
+    let words = flag.to_string();
+    assert!(words.contains("17 ms (p50) where 15 ms were asked"), "{words}");
+    assert_eq!(emulated(15_000_000, 16_000_000, 100), None);
+    assert_eq!(emulated(15_000_000, 30_000_000, 99), None, "too few to say");
+    let metadata = remote(|rep| {
+        rep.emulated = Some(Emulated {
+            metadata_asked_ns: Some(histogram(&[(1_000_000, 200)])),
+            metadata_achieved_ns: Some(histogram(&[(500_000, 200)])),
+            ..Emulated::default()
+        });
+    });
+    assert!(flags(&metadata).iter().any(|flag| flag.to_string().contains("of names and attributes")));
+}
+
+fn demo() -> Builder {
+    let mut builder = confirmed_at(&[1.5, 1.5, 1.5]);
+    builder.run.targets[0].demo = true;
+    builder
+}
+
+#[test]
+fn a_demo_is_shown_and_never_judged() {
+    let verdict = summarise(&demo().record()).verdicts.remove(0);
+    assert_eq!((verdict.word(), verdict.feeds), ("DEMO", None));
+    let sentence = "150 % of the line at depth 8 (storage side, io_uring); server started by feedline: shown, not judged";
+    assert_eq!(verdict.sentence(), sentence);
+    let mut short = demo();
+    short.edit_reps("c", |rep| {
+        rep.counters.insert(counter::BYTES.to_owned(), 100_000_000);
+    });
+    assert_eq!(summarise(&short.record()).verdicts[0].word(), "DEMO");
+}
+
+#[test]
+fn no_gate_passes_or_fails_on_a_demo() {
+    for (feeds, p99_ns) in
+        [(vec!["disk".to_owned()], None), (Vec::new(), Some(1)), (Vec::new(), Some(u64::MAX))]
+    {
+        let mut builder = demo();
+        (builder.run.gate.feeds, builder.run.gate.p99_ns) = (feeds, p99_ns);
+        let GateResult::Inconclusive(words) = gate(&summarise(&builder.record())) else {
+            panic!("it decided")
+        };
+        assert!(words[0].contains("a demo cannot be judged"), "{words:?}");
+    }
+}
+
+fn of_user_space(server_memory_bytes: Option<u64>) -> Summary {
+    let mut builder = remote(|rep| rep.cache.method = "user_space".to_owned());
+    builder.run.targets[0].server_memory_bytes = server_memory_bytes;
+    summarise(&builder.record())
+}
+
+#[test]
+fn the_clients_page_cache_takes_no_part_and_the_servers_is_excluded_by_its_size_alone() {
+    let summary = of_user_space(None);
+    assert_eq!(
+        summary.tiers[0],
+        "disk: the client's page cache: takes no part, storage is reached in user space"
+    );
+    let words = "the server's cache (disk) not excluded (reads repeat)".to_owned();
+    assert!(summary.not_tested.contains(&words), "{:?}", summary.not_tested);
+    // The dataset holds 1 GB.
+    assert!(of_user_space(Some(400_000_000)).not_tested.contains(&words));
+    let excluded = of_user_space(Some(300_000_000));
+    assert!(!excluded.not_tested.iter().any(|words| words.contains("server")), "{:?}", excluded.not_tested);
+    assert!(excluded.tiers[1].starts_with("disk: the server's cache: excluded, the dataset is 3.3 times"));
+}
+
+#[test]
+fn engines_of_one_target_are_compared_at_the_depths_chosen_for_each() {
+    let mut builder = remote(|_| {});
+    builder.cell("d", "disk", 16);
+    builder.edit_cell("d", |cell| (cell.engine, cell.connections) = ("other".to_owned(), 16));
+    (0..3).for_each(|number| builder.push(rep("d", number, 0.6 * Builder::LINE_BPS)));
+    let notes = summarise(&builder.record()).notes;
+    let words = "disk: other reaches 40 % of io_uring (540 MB/s of 1.35 GB/s, at depths 16 and 8)".to_owned();
+    assert!(notes.contains(&words), "{notes:?}");
+}
+
+#[test]
+fn the_kernels_client_says_its_reads() {
+    let mut builder = remote(|rep| {
+        rep.system.nfs_mount = Some(record::NfsMount {
+            reads: 27_000,
+            read_transmissions: 27_003,
+            read_ns: 54_000_000_000,
+            connections: 8,
+            ..record::NfsMount::default()
+        });
+    });
+    builder.edit_cell("c", |cell| cell.connections = 0);
+    let cell = cell(&builder);
+    let network = cell.network.unwrap();
+    assert_eq!(network.words(&cell.cell), ["nconnect=8"]);
+    let mount = network.mount.unwrap();
+    assert_eq!((mount.reads_per_op, mount.read_ns, mount.retransmitted), (2.0, Some(2e6), 9));
+    assert_eq!(BTreeMap::from_iter(network.addresses).len(), 0);
+}

@@ -1,0 +1,162 @@
+use feed::bounds::Bound;
+use record::{Claim, Expect, ExpectFigures, ExpectTarget};
+
+use crate::fixture::{Builder, rep};
+use crate::{Predictions, Summary, summarise};
+
+/// 30 ms to the first byte, 90 MB/s by connection.
+const STORE: ExpectFigures = ExpectFigures {
+    first_byte_s: Some(0.030),
+    metadata_s: None,
+    connection_bps: Some(90e6),
+    total_bps: None,
+    requests_per_s: Some(5_500.0),
+    seek_s: None,
+};
+
+fn claim(figures: ExpectFigures) -> Claim {
+    Claim { words: "a first byte takes 30 ms".to_owned(), source: None, figures }
+}
+
+fn way(emulated: Option<ExpectFigures>) -> Vec<ExpectTarget> {
+    vec![ExpectTarget {
+        target: "disk".to_owned(),
+        prefixes: 1,
+        one_at_a_time: true,
+        lookups_per_file: 0,
+        in_parts: false,
+        emulated,
+    }]
+}
+
+/// Cells of one repetition each, at these depths and rates in reads of 100 kB per second.
+fn measured(points: &[(u32, f64)], expect: Option<Expect>) -> Summary {
+    let mut builder = Builder::new();
+    for (depth, ops_per_s) in points {
+        let name = format!("qd{depth}");
+        builder.cell(&name, "disk", *depth);
+        builder.push(rep(&name, 0, ops_per_s * 100e3));
+    }
+    builder.run.expect = expect;
+    summarise(&builder.record())
+}
+
+fn claimed(points: &[(u32, f64)]) -> Summary {
+    measured(points, Some(Expect { claim: Some(claim(STORE)), targets: way(None) }))
+}
+
+fn predictions(summary: &Summary) -> &Predictions {
+    summary.predictions.as_ref().unwrap()
+}
+
+#[test]
+fn nothing_is_predicted_where_nothing_was_said() {
+    let summary = measured(&[(1, 32.0)], None);
+    assert_eq!(summary.predictions, None);
+    let silent = Expect { claim: None, targets: way(None) };
+    let summary = measured(&[(1, 32.0)], Some(silent));
+    assert!(predictions(&summary).targets.is_empty());
+}
+
+#[test]
+fn each_cell_has_its_bound_and_says_how_far_off_it_is() {
+    // 31.11 ms per read: 32.14 a second for each in flight, and no more than 5,500.
+    let summary = claimed(&[(1, 32.0), (8, 200.0), (64, 6_000.0), (512, 5_400.0)]);
+    let target = &predictions(&summary).targets[0];
+    let said: Vec<_> = target.cells.iter().map(|cell| (cell.predicted.bound, cell.words())).collect();
+    let expected = [
+        (Bound::Latency, "agrees"),
+        (Bound::Latency, "22 % below"),
+        (Bound::Latency, "2.9 x the prediction"),
+        (Bound::RequestRate, "agrees"),
+    ];
+    let without_doubt = |words: &str| words.split(" (doubtful").next().unwrap_or_default().to_owned();
+    let said: Vec<_> = said.into_iter().map(|(bound, words)| (bound, without_doubt(&words))).collect();
+    assert_eq!(said, expected.map(|(bound, words)| (bound, words.to_owned())));
+    assert!((target.cells[0].predicted.ops_per_s - 32.14).abs() < 0.01);
+    assert!((target.cells[3].predicted.bps - 550e6).abs() < 1.0);
+}
+
+#[test]
+fn the_line_asks_for_depth_connections_and_prefixes() {
+    let summary = claimed(&[(1, 32.0)]);
+    // 9,000 samples of 100 kB a second: 280 in flight at 31.1 ms.
+    let said = &predictions(&summary).targets[0].at_line;
+    assert_eq!(
+        said.as_slice(),
+        [
+            "read 100,000 B: the line asks for 9,000/s: 280 in flight, 28 MB; at least 10 connections; 2 prefixes; \
+             bytes move in 3.6 % of a read's time, in half of it at 2.7 MB; not reached at any depth: \
+             request-rate-bound at 550 MB/s"
+        ]
+    );
+}
+
+#[test]
+fn the_heading_says_what_a_comparison_is_worth() {
+    let mut builder = Builder::new();
+    builder.cell("c", "disk", 1);
+    builder.push(rep("c", 0, 3.2e6));
+    builder.run.expect = Some(Expect { claim: None, targets: way(Some(STORE)) });
+    let heading = |builder: &Builder| {
+        let summary = summarise(&builder.record());
+        predictions(&summary).targets.iter().map(super::TargetPrediction::heading).collect::<Vec<_>>()
+    };
+    assert_eq!(heading(&builder), ["the claim against this storage"]);
+    builder.run.targets[0].demo = true;
+    assert_eq!(heading(&builder), ["self-consistency, not proof"]);
+}
+
+#[test]
+fn the_claim_wins_over_the_server_and_the_difference_is_said() {
+    let server = ExpectFigures { first_byte_s: Some(0.010), seek_s: Some(0.005), ..STORE };
+    let expect = Expect { claim: Some(claim(STORE)), targets: way(Some(server)) };
+    let summary = measured(&[(1, 90.0)], Some(expect));
+    let target = &predictions(&summary).targets[0];
+    assert!(target.of_claim && (target.cells[0].predicted.ops_per_s - 32.14).abs() < 0.01);
+    assert_eq!(
+        target.differences,
+        [
+            "first byte: 30 ms claimed, 10 ms asked of the server",
+            "seek: nothing claimed, 5 ms asked of the server"
+        ]
+    );
+}
+
+#[test]
+fn the_dashed_course_is_the_predicted_one() {
+    let summary = claimed(&[(1, 32.0), (8, 200.0), (512, 5_400.0)]);
+    let model = summary.panels[0].curves[0].model.unwrap();
+    assert!(model.is_predicted && model.deepest == 512);
+    assert!((model.bps_at(1.0) / 3.214e6 - 1.0).abs() < 1e-3);
+    assert!((model.bps_at(512.0) / 550e6 - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn names_are_predicted_by_their_own_latency_and_listings_are_not() {
+    let operations = |operation: &str| {
+        let mut builder = Builder::new();
+        builder.cell("c", "disk", 8);
+        builder.edit_cell("c", |cell| cell.operation = operation.to_owned());
+        builder.push(rep("c", 0, 760e6));
+        let figures = ExpectFigures { metadata_s: Some(1e-3), ..ExpectFigures::default() };
+        builder.run.expect = Some(Expect { claim: Some(claim(figures)), targets: way(None) });
+        summarise(&builder.record())
+    };
+    let stat = operations("stat");
+    let cell = &predictions(&stat).targets[0].cells[0];
+    assert!((cell.predicted.ops_per_s - 8_000.0).abs() < 1e-6 && cell.measured_bps.abs() < f64::EPSILON);
+    assert!((cell.ratio() - 0.95).abs() < 1e-9);
+    assert!(predictions(&stat).targets[0].at_line.is_empty());
+    assert!(predictions(&operations("list")).targets[0].cells.is_empty());
+}
+
+#[test]
+fn a_schedule_is_not_held_against_a_prediction() {
+    let mut builder = Builder::new();
+    builder.cell("c", "disk", 8);
+    builder.push(rep("c", 0, 25e6));
+    builder.pace("c", 0.5, 1.0);
+    builder.run.expect = Some(Expect { claim: Some(claim(STORE)), targets: way(None) });
+    assert!(predictions(&summarise(&builder.record())).targets[0].cells.is_empty());
+}

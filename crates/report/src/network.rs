@@ -1,0 +1,189 @@
+//! The way to storage behind a network: connections, messages, bytes on the wire, what waiting cost.
+
+use std::mem::discriminant;
+
+use analysis::{CellSummary, NetworkFigures, Summary, WireFinding};
+use record::Target;
+
+use crate::grid::{Grid, GridRow};
+use crate::number::{milliseconds, percent, three_digits, two_digits};
+use crate::side::{Shown, apart, names};
+
+/// Facts of a target that a head names, and how they are told.
+const FACTS: [(&str, &str); 3] = [("tls", "TLS"), ("nfs_version", "NFS"), ("nfs_nconnect", "nconnect")];
+
+/// What was counted of the way, one row for each cell.
+pub(crate) fn table(summary: &Summary, all: bool) -> Grid {
+    let shown = Shown::of(summary, all, |cell| cell.network.is_some());
+    let row = |cell: &&CellSummary| {
+        let network = cell.network.as_ref()?;
+        Some(GridRow {
+            names: names(cell),
+            figures: figures(cell, network, all),
+            note: note(network, apart(cell, &shown.of_kind)),
+        })
+    };
+    let mut columns = vec!["conn", "msg/op", "wire", "NIC", "ops/wait", "CPU us", "p99 try", "p99 op"];
+    columns.extend(all.then_some("busiest core"));
+    let grid = Grid {
+        title: String::new(),
+        names: vec!["target", "engine", "QD"],
+        figures: columns.into_iter().map(str::to_owned).collect(),
+        rows: shown.cells.iter().filter_map(row).collect(),
+        foot: String::new(),
+    };
+    let grid = if all { grid } else { grid.without_unknown() };
+    Grid { title: format!("the way to the storage{}: {}", shown.words(), explained(&grid.figures)), ..grid }
+}
+
+/// What the columns hold.
+fn explained(columns: &[String]) -> String {
+    let has = |name: &str| columns.iter().any(|column| column == name);
+    let parts = [
+        (true, "connections, messages and processor time per operation"),
+        (has("wire"), "bytes on the wire per byte"),
+        (has("p99 try"), "p99 of one attempt and of the operation, ms"),
+        (has("p99 op") && !has("p99 try"), "p99 of the operation, ms"),
+    ];
+    parts.iter().filter(|(is_said, _)| *is_said).map(|(_, words)| *words).collect::<Vec<_>>().join(", ")
+}
+
+/// What tells a cell apart, what the kernel's client counted, and what went wrong on the way.
+fn note(network: &NetworkFigures, apart: String) -> String {
+    let parts = [apart, mount_words(network)].into_iter().filter(|part| !part.is_empty());
+    let wrong = network.failed_words(|_| true).into_iter().chain(network.redialled_words());
+    let wrong = wrong.chain(network.retransmitted_words());
+    parts.chain(wrong).collect::<Vec<_>>().join("; ")
+}
+
+fn figures(cell: &CellSummary, network: &NetworkFigures, all: bool) -> Vec<String> {
+    let known = |figure: Option<String>| figure.unwrap_or_else(|| "-".to_owned());
+    let mount = network.mount.as_ref();
+    let connections = mount.map_or(network.connections, |mount| mount.connections);
+    let messages = network.messages_per_op.or(mount.map(|mount| mount.reads_per_op));
+    let service_p99_ns = match (cell.figures(), cell.operations()) {
+        (Some(figures), _) => figures.latency.p99_ns,
+        (None, Some(operations)) => operations.latency.p99_ns,
+        (None, None) => None,
+    };
+    let attempt_p99_ns = network.attempts.as_ref().map(|attempts| attempts.latency.p99_ns);
+    let mut row = vec![
+        connections.to_string(),
+        known(messages.map(two_digits)),
+        known(network.wire.and_then(|wire| wire.per_byte()).map(|bytes| format!("{bytes:.2}"))),
+        known(network.nic_share.map(percent)),
+        known(network.ops_per_wait.map(three_digits)),
+        known(network.cpu_ns_per_op.map(|ns| three_digits(ns / 1e3))),
+        known(attempt_p99_ns.map(milliseconds)),
+        milliseconds(service_p99_ns),
+    ];
+    row.extend(all.then(|| known(network.busiest_core.map(percent))));
+    row
+}
+
+/// What the kernel's own client counted.
+fn mount_words(network: &NetworkFigures) -> String {
+    let Some(mount) = &network.mount else { return String::new() };
+    let mut words = Vec::new();
+    words.extend(mount.read_ns.map(|ns| {
+        format!("the kernel's READs took {} in the mean", feed::format_duration_ns(ns.round() as u64))
+    }));
+    if mount.retransmitted > 0 {
+        words.push(format!("{} sent again", feed::group_digits(mount.retransmitted)));
+    }
+    if mount.timeouts > 0 {
+        words.push(format!("{} timed out", feed::group_digits(mount.timeouts)));
+    }
+    words.join(", ")
+}
+
+/// Counts of bytes that do not agree: one line for each target and kind of finding, with the words of the worst cell.
+pub(crate) fn unreconciled(summary: &Summary, all: bool) -> Vec<String> {
+    let mut said: Vec<(&str, WireFinding, Vec<&str>)> = Vec::new();
+    for cell in Shown::of(summary, all, |cell| cell.network.is_some()).cells {
+        let wire = cell.network.as_ref().and_then(|network| network.wire);
+        let (target, name) = (cell.cell.target.as_str(), cell.cell.cell.as_str());
+        for found in wire.map(|wire| wire.findings()).unwrap_or_default() {
+            let is_kind = |known: &WireFinding| discriminant(known) == discriminant(&found);
+            match said.iter_mut().find(|(of, known, _)| *of == target && is_kind(known)) {
+                Some((_, worst, cells)) if found.extent() > worst.extent() => {
+                    *worst = found;
+                    cells.insert(0, name);
+                }
+                Some((_, _, cells)) => cells.push(name),
+                None => said.push((target, found, vec![name])),
+            }
+        }
+    }
+    let line = |(target, worst, cells): &(&str, WireFinding, Vec<&str>)| match cells.as_slice() {
+        [one] => format!("{one}: {}", worst.sentence()),
+        cells => {
+            format!("{} cells of {target}, the most in {}: {}", cells.len(), cells[0], worst.sentence())
+        }
+    };
+    said.iter().map(line).collect()
+}
+
+/// Whether a target is behind a network as far as the record knows.
+pub(crate) fn is_remote(summary: &Summary, target: &Target) -> bool {
+    summary
+        .cells
+        .iter()
+        .any(|cell| cell.cell.target == target.name && (cell.cell.connections > 0 || cell.network.is_some()))
+}
+
+/// How a target behind a network is reached: `8 to 64 connections, 2 addresses, TLS 1.3`; empty for others.
+pub(crate) fn place(summary: &Summary, target: &Target) -> String {
+    if !is_remote(summary, target) {
+        return String::new();
+    }
+    let fact =
+        |name: &str| target.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str());
+    let listed = fact("endpoint_addresses").map(|list| list.split_whitespace().count() as u64);
+    let addresses = fact("server_addresses").and_then(|count| count.parse().ok()).or(listed);
+    let addresses =
+        addresses.filter(|count| *count > 1).map(|count| format!("{} addresses", feed::group_digits(count)));
+    let facts = FACTS.iter().filter_map(|(name, words)| Some(format!("{words} {}", fact(name)?)));
+    connections(summary, target).into_iter().chain(addresses).chain(facts).collect::<Vec<_>>().join(", ")
+}
+
+/// `1 to 32 connections`; absent where feedline has none of its own.
+fn connections(summary: &Summary, target: &Target) -> Option<String> {
+    let of_target = summary.cells.iter().filter(|cell| cell.cell.target == target.name);
+    let connections = of_target.map(|cell| cell.cell.connections).filter(|connections| *connections > 0);
+    let (least, most) = (connections.clone().min()?, connections.max()?);
+    let most_words = feed::counted_noun(u64::from(most), "connection");
+    Some(if least == most { most_words } else { format!("{least} to {most_words}") })
+}
+
+fn engines<'a>(summary: &'a Summary, target: &Target) -> Vec<&'a str> {
+    let mut engines = Vec::new();
+    for cell in summary.cells.iter().filter(|cell| cell.cell.target == target.name) {
+        if !engines.contains(&cell.cell.engine.as_str()) {
+            engines.push(&cell.cell.engine);
+        }
+    }
+    engines
+}
+
+/// All that is known of a target behind a network, for the table of targets: engines, connections, attempts, and each fact
+/// with its bytes readable. The client that was opened first is one of the engines.
+pub(crate) fn facts(summary: &Summary, target: &Target) -> Vec<String> {
+    let of_target = summary.cells.iter().filter(|cell| cell.cell.target == target.name);
+    let retries = of_target.map(|cell| cell.cell.retries).max().filter(|retries| *retries > 0);
+    let retries = retries
+        .map(|retries| format!("at most {}", feed::counted_noun(u64::from(retries), "further attempt")));
+    let facts = target.facts.iter().filter(|fact| fact.name != "client").map(|fact| {
+        let bytes = fact.name.strip_suffix("_bytes").zip(fact.value.parse().ok());
+        match bytes {
+            Some((name, bytes)) => format!("{} {}", name.replace('_', " "), feed::format_bytes(bytes)),
+            None => format!("{} {}", fact.name.replace('_', " "), fact.value),
+        }
+    });
+    let engines = engines(summary, target).join(", ");
+    std::iter::once(format!("engine {engines}"))
+        .chain(connections(summary, target))
+        .chain(retries)
+        .chain(facts)
+        .collect()
+}
