@@ -35,6 +35,8 @@ pub(crate) enum Verb {
     Clean(CleanArgs),
     /// Make table, Markdown or plot again from the record of a run
     Report(ReportArgs),
+    /// Serve S3 or NFS on this machine, as slow and as faulty as declared, to try things out
+    Emulate(EmulateArgs),
     /// Write a commented scenario to start from
     Init(InitArgs),
     /// Print the JSON Schema of scenario files
@@ -120,4 +122,40 @@ pub(crate) struct InitArgs {
     /// What the accelerators need
     #[arg(long, default_value = "8xh100:resnet50")]
     pub(crate) need: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EmulateArgs {
+    /// What to speak
+    #[arg(value_enum)]
+    pub(crate) protocol: EmulatedProtocol,
+    /// What to be like: s3-like, nfs-1gbe-like, hdd-like; as fast as it goes when absent
+    #[arg(long)]
+    pub(crate) profile: Option<String>,
+    /// Port on 127.0.0.1; a free one by default
+    #[arg(long, default_value_t = 0)]
+    pub(crate) port: u16,
+    /// S3: the one bucket
+    #[arg(long, default_value = "bench")]
+    pub(crate) bucket: String,
+    /// NFS: the one export
+    #[arg(long, default_value = "/export")]
+    pub(crate) export: String,
+    /// S3: folders at the beginning of a key that share one rate of requests
+    #[arg(long, default_value_t = 1)]
+    pub(crate) prefix_folders: u32,
+    /// A key of `emulate` in a scenario, e.g. --set 'first_byte="20ms"'
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Take settings and commands from standard input, as `run` gives them
+    #[arg(long, hide = true)]
+    pub(crate) control: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EmulatedProtocol {
+    /// S3 over plain HTTP
+    S3,
+    /// NFS version 3
+    Nfs,
 }

@@ -9,7 +9,7 @@ use plan::{Cell, DatasetSpec, Plan};
 use prepare::{PrepareError, Prepared};
 
 use crate::exit::Failure;
-use crate::open;
+use crate::open::Stores;
 
 /// Share by which files of a user's may differ in size from the need's samples and still pass for them.
 const SAMPLE_TOLERANCE: f64 = 0.1;
@@ -68,6 +68,7 @@ pub(crate) type Report<'a> = &'a (dyn Fn(&str, u64, u64) + Sync);
 /// Makes every dataset of the plan ready: written, found, or listed.
 pub(crate) fn make_ready(
     plan: &Plan,
+    stores: &Stores,
     threads: u32,
     report: Report<'_>,
     stop: &AtomicBool,
@@ -77,7 +78,7 @@ pub(crate) fn make_ready(
     wanted.dedup();
     let mut slots = Vec::with_capacity(wanted.len());
     for (target, dataset) in wanted {
-        let prepared = ready_one(plan, target, dataset, threads, report, stop)?;
+        let prepared = ready_one(plan, (target, dataset), stores, threads, report, stop)?;
         slots.push(Slot { target, dataset, prepared });
     }
     Ok(Data(slots))
@@ -85,21 +86,21 @@ pub(crate) fn make_ready(
 
 fn ready_one(
     plan: &Plan,
-    target: usize,
-    dataset: usize,
+    (target, dataset): (usize, usize),
+    stores: &Stores,
     threads: u32,
     report: Report<'_>,
     stop: &AtomicBool,
 ) -> Result<Prepared, Failure> {
+    let store = stores.data(target);
     let (target, spec) = (&plan.targets[target], &plan.datasets[dataset]);
     if !target.config.capabilities().writable
         && let Some(objects) = planned_objects(spec)
     {
         return Ok(imagined(objects));
     }
-    let store = open::for_data(&target.config);
     let progress = |done, total| report(&target.name, done, total);
-    match prepare::prepare(&*store, spec, threads, &progress, stop) {
+    match prepare::prepare(&**store, spec, threads, &progress, stop) {
         Ok(prepared) => sample_is_known(plan, spec, &prepared).map(|()| prepared),
         Err(PrepareError::Interrupted { .. }) => Err(Failure::Interrupted),
         Err(error) => Err(error)

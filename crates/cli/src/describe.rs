@@ -2,14 +2,14 @@
 
 use feed::Demand;
 use plan::{Arrivals, DatasetSpec, Distribution, Limit, Plan, Rate};
-use record::{Axis, Cell, Dataset, Fact, Format, Gate, Measure, Need, Run, Skipped, Target, Tool};
+use record::{Axis, Cell, Dataset, Emulation, Fact, Format, Gate, Measure, Need, Run, Skipped, Target, Tool};
 
 use crate::data::Data;
 use crate::host;
-use crate::open;
+use crate::open::Stores;
 
 /// Describes a run that begins now.
-pub(crate) fn run(plan: &Plan, data: &Data, redacted: bool) -> Run {
+pub(crate) fn run(plan: &Plan, data: &Data, stores: &Stores, redacted: bool) -> Run {
     let now = host::unix_time();
     let started = host::rfc3339_utc(now.as_secs());
     Run {
@@ -23,11 +23,12 @@ pub(crate) fn run(plan: &Plan, data: &Data, redacted: bool) -> Run {
         plan_hash: data.plan_hash(plan),
         need: need(&plan.need),
         datasets: datasets(plan, data),
-        targets: plan.targets.iter().map(target).collect(),
+        targets: (0..plan.targets.len()).map(|index| target(plan, stores, index)).collect(),
         cells: plan.cells.iter().map(|of| cell(plan, data, of)).collect(),
         skipped: skipped(plan),
         measure: measure(&plan.measure),
         gate: Gate { feeds: plan.gate.feeds.clone(), p99_ns: plan.gate.p99_ns },
+        expect: crate::expected::of(plan),
         rank: 0,
         ranks: 1,
         redacted,
@@ -88,16 +89,34 @@ fn lognormal_stdev_bytes(spec: &DatasetSpec) -> Option<u64> {
     }
 }
 
-fn target(target: &plan::Target) -> Target {
-    let facts = open::for_data(&target.config).facts();
+fn target(plan: &Plan, stores: &Stores, index: usize) -> Target {
+    let target = &plan.targets[index];
+    let facts = facts(stores.data(index).facts());
     Target {
         name: target.name.clone(),
         title: target.title.clone(),
-        about: target.about.clone(),
+        about: target.about.line(),
         at: target.at.clone(),
         storage: target.config.is_storage(),
-        facts: facts.into_iter().map(|(name, value)| Fact { name: name.to_owned(), value }).collect(),
+        demo: target.emulate.is_some() || is_emulated(&facts),
+        about_published: target.about.publish,
+        server_memory_bytes: target.server_memory_bytes,
+        emulation: target.emulate.as_ref().map(emulation),
+        facts,
     }
+}
+
+/// Whether the server says that it is `feedline emulate`, as one does whose address was given by hand.
+fn is_emulated(facts: &[Fact]) -> bool {
+    facts.iter().any(|fact| fact.name == "emulated_by" && fact.value == "feedline")
+}
+
+fn emulation(emulation: &plan::Emulation) -> Emulation {
+    Emulation { profile: emulation.profile.clone(), settings: facts(emulation.words()) }
+}
+
+fn facts(named: Vec<(&'static str, String)>) -> Vec<Fact> {
+    named.into_iter().map(|(name, value)| Fact { name: name.to_owned(), value }).collect()
 }
 
 fn cell(plan: &Plan, data: &Data, cell: &plan::Cell) -> Cell {
@@ -109,6 +128,8 @@ fn cell(plan: &Plan, data: &Data, cell: &plan::Cell) -> Cell {
         stands_in_for: cell.stands_in_for.clone(),
         queue_depth: cell.queue_depth,
         threads: cell.threads,
+        connections: cell.connections,
+        retries: cell.retries,
         block_bytes: u64::from(cell.block_bytes),
         access: cell.access.name().to_owned(),
         cache: cell.cache.name().to_owned(),
@@ -158,5 +179,18 @@ fn measure(measure: &plan::Measure) -> Measure {
         repetitions: measure.repetitions,
         budget_ns: measure.budget_ns,
         seed: measure.seed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_says_it_is_feedlines_is_a_demo() {
+        let of =
+            |name, value: &str| is_emulated(&facts(vec![("tls", "no".to_owned()), (name, value.to_owned())]));
+        assert!(of("emulated_by", "feedline"));
+        assert!(!of("emulated_by", "another") && !of("server", "feedline"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use plan::Plan;
+use plan::{BackendConfig, Plan};
 use scenario::Source;
 
 use crate::args::InputArgs;
@@ -26,29 +26,44 @@ pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
     Ok(Loaded { text: scenario.as_run(), plan })
 }
 
-/// The local paths of a scenario's targets, or the path itself. Asks nothing of the machine: what is there may be
+/// Where datasets may lie.
+pub(crate) struct Places {
+    /// Local paths.
+    pub(crate) paths: Vec<String>,
+    /// Servers and buckets, under their addresses.
+    pub(crate) remotes: Vec<(String, BackendConfig)>,
+}
+
+/// The places of a scenario's targets, or the path or URL itself. Asks nothing of the machine: what is there may be
 /// removed from a full disk too.
-pub(crate) fn local_paths(input: &str) -> Result<Vec<String>, Failure> {
-    if !is_scenario(input) {
-        return Ok(vec![input.to_owned()]);
+pub(crate) fn places(input: &str) -> Result<Places, Failure> {
+    if !is_scenario(input) && !is_url(input) {
+        return Ok(Places { paths: vec![input.to_owned()], remotes: Vec::new() });
     }
-    Ok(scenario::parse(&read(input)?, &[]).map_err(Failure::usage)?.local_paths())
+    // What an address must feed does not matter here, and a scenario without it would be one with a mistake.
+    let source = if is_url(input) { scenario::from_path(input, Some("1 GB/s")) } else { read(input)? };
+    let scenario = scenario::parse(&source, &[]).map_err(Failure::usage)?;
+    let remotes = scenario.remotes().map_err(Failure::usage)?;
+    Ok(Places { paths: scenario.local_paths(), remotes })
 }
 
 fn source(args: &InputArgs) -> Result<Source, Failure> {
     if is_scenario(&args.input) {
         if args.need.is_some() {
             return Err(Failure::usage(
-                "error: --need goes with a path; a scenario file states its own `need` (or use --set need=\"…\")",
+                "error: --need goes with a path or URL; a scenario file states its own `need` (or use --set need=\"…\")",
             ));
         }
         return read(&args.input);
     }
     if args.need.is_none() {
         return Err(Failure::usage(format!(
-            "error: `{}` is no scenario file (*.toml)\n  hint: to test a path, say what it must feed: --need 8xh100:resnet50",
+            "error: `{}` is no scenario file (*.toml)\n  hint: to test a path or URL, say what it must feed: --need 8xh100:resnet50",
             args.input
         )));
+    }
+    if is_url(&args.input) {
+        return Ok(scenario::from_path(&args.input, args.need.as_deref()));
     }
     let is_device = backend_file::probe_path(Path::new(&args.input)).block_device_bytes.is_some();
     let source = if is_device { scenario::from_device } else { scenario::from_path };
@@ -63,5 +78,10 @@ fn read(path: &str) -> Result<Source, Failure> {
 
 /// Whether the input is named like a scenario file.
 pub(crate) fn is_scenario(input: &str) -> bool {
-    Path::new(input).extension().is_some_and(|extension| extension == "toml")
+    !is_url(input) && Path::new(input).extension().is_some_and(|extension| extension == "toml")
+}
+
+/// Whether the input is the address of a server or a bucket; whether that can be used is the scenario's to say.
+fn is_url(input: &str) -> bool {
+    input.contains("://")
 }

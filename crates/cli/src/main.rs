@@ -4,8 +4,10 @@ mod args;
 mod cmd;
 mod data;
 mod describe;
+mod emulated;
 mod environment;
 mod exit;
+mod expected;
 mod host;
 mod load;
 mod open;
@@ -38,6 +40,7 @@ fn dispatch(verb: Verb) -> Result<Exit, Failure> {
         Verb::Prepare(args) => cmd::prepare::prepare(&args),
         Verb::Clean(args) => cmd::clean::clean(&args),
         Verb::Report(args) => cmd::report::report(&args),
+        Verb::Emulate(args) => cmd::emulate::emulate(&args),
         Verb::Init(args) => cmd::init::init(&args),
         Verb::Schema => cmd::about::schema(),
         Verb::Completions { shell } => cmd::about::completions(shell),

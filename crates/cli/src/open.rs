@@ -1,54 +1,124 @@
 //! The only place that knows which crate serves which backend: a new one adds an arm here.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
-use backend::{SharedStore, null::NullStore};
+use anyhow::Context as _;
+use backend::{SharedStore, StoreError, null::NullStore};
 use backend_file::FileStore;
+use backend_nfs::NfsStore;
+use backend_s3::S3Store;
+use engine::Server;
 use plan::{BackendConfig, Engine, Plan};
 
-/// The stores of a plan, one for each target and engine in use.
-#[derive(Clone)]
-pub(crate) struct Stores(BTreeMap<(usize, &'static str), SharedStore>);
+use crate::emulated::Emulated;
+
+/// The stores of a plan, each connected once: those that its cells read through, and one of each target for what is
+/// not timed.
+pub(crate) struct Stores {
+    cells: BTreeMap<(usize, &'static str), SharedStore>,
+    data: Vec<SharedStore>,
+    servers: Vec<Option<Arc<Emulated>>>,
+}
 
 impl Stores {
     /// Opens what the cells of `plan` use.
-    pub(crate) fn open(plan: &Plan) -> Self {
-        let used = plan.cells.iter().map(|cell| (cell.target, cell.engine));
-        Self(
-            used.map(|(target, engine)| {
-                ((target, engine.name()), store(&plan.targets[target].config, engine))
-            })
-            .collect(),
-        )
+    ///
+    /// # Errors
+    /// What a target or its server refuses, with the name and the address of the target.
+    pub(crate) fn open(plan: &Plan) -> anyhow::Result<Self> {
+        let mut stores = Self::for_data(plan)?;
+        for cell in &plan.cells {
+            let key = (cell.target, cell.engine.name());
+            if !stores.cells.contains_key(&key) {
+                let opened = stores.connect(plan, cell.target, cell.engine)?;
+                stores.cells.insert(key, opened);
+            }
+        }
+        Ok(stores)
+    }
+
+    /// Opens what listing and writing take, and no more.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub(crate) fn for_data(plan: &Plan) -> anyhow::Result<Self> {
+        let count = plan.targets.len();
+        let (data, servers) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut stores = Self { cells: BTreeMap::new(), data, servers };
+        for (index, target) in plan.targets.iter().enumerate() {
+            let declared = target.emulate.as_ref();
+            let server = declared.map(|_| Emulated::start(target)).transpose()?;
+            stores.servers.push(server.map(Arc::new));
+            let engine = data_engine(plan, index);
+            let opened = stores.connect(plan, index, engine)?;
+            if target.config.capabilities().network {
+                stores.cells.insert((index, engine.name()), Arc::clone(&opened));
+            }
+            stores.data.push(opened);
+        }
+        Ok(stores)
+    }
+
+    fn connect(&self, plan: &Plan, target: usize, engine: Engine) -> anyhow::Result<SharedStore> {
+        let (server, target) = (&self.servers[target], &plan.targets[target]);
+        let config = server.as_ref().map_or(&target.config, |server| server.config());
+        store(config, engine).with_context(|| format!("target `{}` at `{}`", target.name, target.at))
+    }
+
+    /// The server that was started for a target, if any. It ends with these stores.
+    pub(crate) fn server(&self, target: usize) -> Option<Arc<dyn Server>> {
+        self.servers[target].clone().map(|server| server as Arc<dyn Server>)
     }
 
     /// The store of a target for an engine that a cell uses.
     pub(crate) fn get(&self, target: usize, engine: Engine) -> &SharedStore {
-        &self.0[&(target, engine.name())]
+        &self.cells[&(target, engine.name())]
+    }
+
+    /// The store for untimed work on a target: its facts, its listing and its dataset.
+    pub(crate) fn data(&self, target: usize) -> &SharedStore {
+        &self.data[target]
     }
 }
 
-/// A store for untimed work on a target: its listing and its dataset.
-pub(crate) fn for_data(config: &BackendConfig) -> SharedStore {
-    store(config, Engine::Pread)
+/// A store for untimed work on what a clean-up names.
+///
+/// # Errors
+/// What the server refuses.
+pub(crate) fn connect(config: &BackendConfig) -> Result<SharedStore, StoreError> {
+    store(config, untimed(config))
 }
 
 /// A store for untimed work on a local path.
 pub(crate) fn local(at: &str) -> SharedStore {
-    for_data(&BackendConfig::File { root: at.into() })
+    Arc::new(FileStore::pread(Path::new(at)))
 }
 
-fn store(config: &BackendConfig, engine: Engine) -> SharedStore {
-    match (config, engine) {
+/// What untimed work goes through: on a network one of the connections that the cells use anyway.
+fn data_engine(plan: &Plan, target: usize) -> Engine {
+    let config = &plan.targets[target].config;
+    let used = plan.cells.iter().find(|cell| cell.target == target).map(|cell| cell.engine);
+    used.filter(|_| config.capabilities().network).unwrap_or_else(|| untimed(config))
+}
+
+fn untimed(config: &BackendConfig) -> Engine {
+    let capabilities = config.capabilities();
+    if capabilities.network { capabilities.engines[0] } else { Engine::Pread }
+}
+
+fn store(config: &BackendConfig, engine: Engine) -> Result<SharedStore, StoreError> {
+    Ok(match (config, engine) {
         (BackendConfig::Null, _) => Arc::new(NullStore { copies: false }),
         (BackendConfig::File { root }, Engine::IoUring) => Arc::new(FileStore::uring(root)),
-        (BackendConfig::File { root }, Engine::Pread | Engine::Null) => Arc::new(FileStore::pread(root)),
         (BackendConfig::File { root }, Engine::Mmap) => Arc::new(FileStore::mmap(root)),
+        (BackendConfig::File { root }, _) => Arc::new(FileStore::pread(root)),
         (BackendConfig::Device { path }, Engine::IoUring) => Arc::new(FileStore::uring_device(path)),
-        (BackendConfig::Device { path }, Engine::Pread | Engine::Null) => {
-            Arc::new(FileStore::pread_device(path))
-        }
         (BackendConfig::Device { path }, Engine::Mmap) => Arc::new(FileStore::mmap_device(path)),
-    }
+        (BackendConfig::Device { path }, _) => Arc::new(FileStore::pread_device(path)),
+        (BackendConfig::Nfs(config), _) => Arc::new(NfsStore::open(config)?),
+        (BackendConfig::S3(config), Engine::Sdk) => Arc::new(S3Store::sdk(config)?),
+        (BackendConfig::S3(config), _) => Arc::new(S3Store::lean(config)?),
+    })
 }

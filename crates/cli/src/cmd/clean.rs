@@ -13,7 +13,7 @@ use crate::exit::{Exit, Failure};
 use crate::{load, open, output};
 
 pub(crate) fn clean(args: &CleanArgs) -> Result<Exit, Failure> {
-    let mut paths = load::local_paths(&args.input)?;
+    let load::Places { mut paths, remotes } = load::places(&args.input)?;
     paths.sort_unstable();
     paths.dedup();
     for at in paths {
@@ -30,6 +30,11 @@ pub(crate) fn clean(args: &CleanArgs) -> Result<Exit, Failure> {
             }
         }
         let cleaned = prepare::clean(&*open::local(&at)).with_context(|| format!("cannot clean `{at}`"))?;
+        output::print(&describe(&at, &cleaned))?;
+    }
+    for (at, config) in remotes {
+        let store = open::connect(&config).with_context(|| format!("cannot clean `{at}`"))?;
+        let cleaned = prepare::clean(&*store).with_context(|| format!("cannot clean `{at}`"))?;
         output::print(&describe(&at, &cleaned))?;
     }
     Ok(Exit::Ok)

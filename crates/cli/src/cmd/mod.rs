@@ -3,6 +3,7 @@
 pub(crate) mod about;
 pub(crate) mod check;
 pub(crate) mod clean;
+pub(crate) mod emulate;
 pub(crate) mod init;
 pub(crate) mod need;
 pub(crate) mod plan;

@@ -1,5 +1,7 @@
 //! `feedline plan`: what a run would do. Reads and writes nothing below a target.
 
+mod requests;
+
 use std::collections::BTreeSet;
 
 use feed::units::{format_bps, format_bytes, format_duration_ns, group_digits};
@@ -24,6 +26,7 @@ fn describe(plan: &Plan) -> String {
     let mut rows = vec![("need", need(plan)), ("line", feed_line(plan))];
     rows.extend(plan.targets.iter().map(|target| ("target", place(target))));
     rows.extend(datasets(plan).into_iter().map(|data| ("data", data)));
+    rows.extend(requests::rows(plan).into_iter().map(|row| ("requests", row)));
     rows.extend([
         ("cells", cells(plan)),
         ("time", time(plan)),
@@ -41,7 +44,12 @@ fn describe(plan: &Plan) -> String {
 fn cell(cell: &plan::Cell) -> String {
     let stands_in = cell.stands_in_for.as_ref().map(|why| format!("  (for {why})")).unwrap_or_default();
     let threads = if cell.threads == 1 { "thread" } else { "threads" };
-    format!("  {}  {} {threads}{stands_in}\n", cell.slug, cell.threads)
+    let connections = match cell.connections {
+        0 => String::new(),
+        1 => ", 1 connection".to_owned(),
+        several => format!(", {several} connections"),
+    };
+    format!("  {}  {} {threads}{connections}{stands_in}\n", cell.slug, cell.threads)
 }
 
 fn need(plan: &Plan) -> String {
@@ -71,7 +79,10 @@ fn feed_line(plan: &Plan) -> String {
 
 /// Where a target lies: a mount that is missing would otherwise be the root disk.
 fn place(target: &plan::Target) -> String {
-    let facts = open::for_data(&target.config).facts();
+    if target.config.capabilities().network || !target.config.is_storage() {
+        return remote(target);
+    }
+    let facts = open::connect(&target.config).map(|store| store.facts()).unwrap_or_default();
     let fact = |name: &str| facts.iter().find(|fact| fact.0 == name).map(|fact| fact.1.as_str());
     match (fact("file_system"), fact("mount_point"), fact("mount_source")) {
         (Some(kind), Some(point), Some(source)) => {
@@ -79,6 +90,18 @@ fn place(target: &plan::Target) -> String {
         }
         _ => format!("{}: {}", target.name, target.at),
     }
+}
+
+/// Where a target lies that is no path. Nothing is connected to: a plan is made before there is a way to the server.
+fn remote(target: &plan::Target) -> String {
+    let settings = target.config.words().into_iter().map(|(name, value)| format!("{name} {value}"));
+    let served = target.emulate.as_ref().map(|emulation| {
+        let like = emulation.profile.as_ref().map_or_else(String::new, |name| format!(" like {name}"));
+        format!("on a server that feedline starts{like}, which judges nothing")
+    });
+    let settings: Vec<String> = settings.chain(served).collect();
+    let settings = if settings.is_empty() { String::new() } else { format!(" ({})", settings.join(", ")) };
+    format!("{}: {}{settings}", target.name, target.at)
 }
 
 fn datasets(plan: &Plan) -> Vec<String> {

@@ -8,15 +8,19 @@ use plan::Plan;
 use crate::args::InputArgs;
 use crate::data::{self, Slot};
 use crate::exit::{Exit, Failure};
+use crate::open::Stores;
 use crate::progress::Progress;
 use crate::{environment, load, output, signals};
 
 pub(crate) fn prepare(args: &InputArgs) -> Result<Exit, Failure> {
-    let plan = load::load(args)?.plan;
+    let mut plan = load::load(args)?.plan;
+    // What a server that feedline starts holds ends with it: a run writes it anew.
+    plan.cells.retain(|cell| plan.targets[cell.target].emulate.is_none());
     let stop = signals::stop_flag()?;
     let progress = Progress::new(false, &Arc::default());
     let report = |target: &str, done, total| progress.writing(target, done, total);
-    let data = data::make_ready(&plan, environment::usable_cores(), &report, &stop)?;
+    let stores = Stores::for_data(&plan)?;
+    let data = data::make_ready(&plan, &stores, environment::usable_cores(), &report, &stop)?;
     progress.finish();
     let held = data.slots().iter().filter(|slot| plan.targets[slot.target].config.is_storage());
     let lines = held.map(|slot| line(&plan, slot));

@@ -19,7 +19,7 @@ use crate::exit::{Exit, Failure};
 use crate::load::{self, Loaded};
 use crate::open::Stores;
 use crate::progress::Progress;
-use crate::{describe, environment, open, output, signals};
+use crate::{describe, environment, output, signals};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let loaded = load::load(&args.input)?;
@@ -29,13 +29,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let cores = environment::usable_cores();
 
     let results = writable_folder(&args.results)?;
+    let stores = Stores::open(&loaded.plan)?;
     progress.phase("making the datasets ready");
     let report = |target: &str, done, total| progress.writing(target, done, total);
-    let data = data::make_ready(&loaded.plan, cores, &report, &stop)?;
+    let data = data::make_ready(&loaded.plan, &stores, cores, &report, &stop)?;
 
-    let mut session = Session::begin(&results, args.no_redact, &loaded, &data)?;
+    let mut session = Session::begin(&results, args.no_redact, &loaded, (&data, &stores))?;
     let bench = (&*stop, &*counters, cores);
-    let interrupted = session.execute(&loaded.plan, &data, bench, &progress)?;
+    let interrupted = session.execute(&loaded.plan, (&data, &stores), bench, &progress)?;
     progress.finish();
 
     let summary = conclude(&session.folder)?;
@@ -62,8 +63,13 @@ struct Session {
 }
 
 impl Session {
-    fn begin(results: &Path, keep_names: bool, loaded: &Loaded, data: &Data) -> Result<Self, Failure> {
-        let run: Run = describe::run(&loaded.plan, data, !keep_names);
+    fn begin(
+        results: &Path,
+        keep_names: bool,
+        loaded: &Loaded,
+        (data, stores): (&Data, &Stores),
+    ) -> Result<Self, Failure> {
+        let run: Run = describe::run(&loaded.plan, data, stores, !keep_names);
         let env = environment::capture();
         let secrets = if keep_names { Vec::new() } else { environment::secrets() };
         let folder = results.join(&run.run_id);
@@ -75,12 +81,11 @@ impl Session {
     fn execute(
         &mut self,
         plan: &Plan,
-        data: &Data,
+        (data, stores): (&Data, &Stores),
         (stop, counters, cores): (&AtomicBool, &Counters, u32),
         progress: &Progress,
     ) -> Result<bool, Failure> {
-        let stores = Stores::open(plan);
-        let seats = seats(plan, data, &stores);
+        let seats = seats(plan, data, stores);
         let clock = Clock::real();
         let settings =
             BenchSettings { measure: plan.measure.clone(), cores, rank: (0, 1), variant: "base".to_owned() };
@@ -97,7 +102,7 @@ impl Session {
         not_run.extend(bench.confirm(&chosen, &mut |event| self.take(event, progress))?);
 
         let interrupted = stop.load(Ordering::Relaxed);
-        let changed = changed(plan, data, cores);
+        let changed = changed(plan, data, stores, cores);
         self.append(Line::End(End { interrupted, elapsed_ns: clock.now_ns(), not_run, changed }))?;
         Ok(interrupted)
     }
@@ -135,6 +140,7 @@ fn seats(plan: &Plan, data: &Data, stores: &Stores) -> Vec<Seat> {
         let prepared = data.of(cell);
         Seat {
             store: Arc::clone(stores.get(cell.target, cell.engine)),
+            server: stores.server(cell.target),
             objects: Arc::clone(&prepared.objects),
             verify_seed: prepared.seed,
             sample_bytes: prepared.sample_bytes,
@@ -152,11 +158,11 @@ fn confirming(plan: &Plan) -> u64 {
 
 /// Datasets whose files are no longer what they were when the run began. One that cannot even be looked at
 /// has changed.
-fn changed(plan: &Plan, data: &Data, threads: u32) -> Vec<usize> {
+fn changed(plan: &Plan, data: &Data, stores: &Stores, threads: u32) -> Vec<usize> {
     let has_changed = |slot: &Slot| {
         let target = &plan.targets[slot.target];
         target.config.is_storage()
-            && prepare::recheck(&*open::for_data(&target.config), &slot.prepared, threads).unwrap_or(true)
+            && prepare::recheck(&**stores.data(slot.target), &slot.prepared, threads).unwrap_or(true)
     };
     let slots = data.slots().iter().enumerate();
     slots.filter(|(_, slot)| has_changed(slot)).map(|(index, _)| index).collect()

@@ -6,13 +6,18 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
 /// User and group that own nothing.
 const NOBODY: u32 = 65_534;
+
+/// Beyond this a binary hangs: it is killed, and its output is shown by the test that fails.
+const LIMIT: Duration = Duration::from_mins(4);
 
 /// A folder on the disk of the build (not in memory), removed at the end.
 pub(crate) struct Bench {
@@ -55,12 +60,30 @@ impl Bench {
         finish(self.command(args))
     }
 
+    /// As [`Self::command`], with no way to AWS but `variables`.
+    pub(crate) fn keyed(&self, args: &[&str], variables: &[(&str, &str)]) -> Command {
+        let mut command = self.command(args);
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("AWS_") {
+                command.env_remove(name);
+            }
+        }
+        command.env("HOME", self.path("")).env("AWS_EC2_METADATA_DISABLED", "true");
+        command.envs(variables.iter().copied());
+        command
+    }
+
+    /// `run.json` of the only run.
+    pub(crate) fn run_json(&self) -> Value {
+        serde_json::from_str(&fs::read_to_string(self.run_folder().join("run.json")).unwrap()).unwrap()
+    }
+
     /// Runs the binary to its end, with `meanwhile` beside it.
     pub(crate) fn run_beside(&self, args: &[&str], meanwhile: impl FnOnce(&mut Child)) -> Ended {
         let _alone = alone();
         let mut child = self.spawn(args);
         meanwhile(&mut child);
-        Ended::of(child.wait_with_output().unwrap())
+        wait(child)
     }
 
     /// Starts the binary with its output kept.
@@ -124,6 +147,19 @@ measure = {{ warmup = "10ms", duration = "100ms", repetitions = 5 }}
     )
 }
 
+/// A scenario of three short repetitions of each cell on 1 MiB of data, past every cache of the client's.
+pub(crate) fn network(load: &str, targets: &str) -> String {
+    format!(
+        r#"version = 1
+need = {{ rate = "1 MB/s" }}
+dataset = {{ size = "1 MiB", sample_size = "64 KiB" }}
+load = {{ queue_depth = 2, block_size = "16 KiB", cache = "bypass", {load} }}
+measure = {{ warmup = "10ms", duration = "100ms", repetitions = 3 }}
+{targets}
+"#
+    )
+}
+
 pub(crate) const DISK: &str = r#"targets.disk = { at = "data", engine = "pread" }"#;
 
 /// Only one measurement at a time: others on the same two cores would widen its intervals.
@@ -145,7 +181,23 @@ pub(crate) fn until(child: &mut Child, there: impl Fn() -> bool) {
 pub(crate) fn finish(mut command: Command) -> Ended {
     let measures = command.get_args().next().is_some_and(|verb| verb == "run");
     let _alone = measures.then(alone);
-    Ended::of(command.output().unwrap())
+    wait(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+}
+
+/// Waits for the end, or makes one after [`LIMIT`].
+pub(crate) fn wait(child: Child) -> Ended {
+    let id = child.id().cast_signed();
+    let (done, is_done) = channel::<()>();
+    let guard = std::thread::spawn(move || {
+        if is_done.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
+            // SAFETY: a plain system call; the child has not been waited for.
+            unsafe { libc::kill(id, libc::SIGKILL) };
+        }
+    });
+    let output = child.wait_with_output().unwrap();
+    drop(done);
+    guard.join().unwrap();
+    Ended::of(output)
 }
 
 /// Runs a command to its end as a user that is not root, within limits that are set while it still is. `None`, and

@@ -215,11 +215,13 @@ fn a_device_that_fails_in_part_is_counted_and_gets_no_verdict() {
         let reps = bench.reps();
         let reps: Vec<&Value> = reps.iter().filter(of_engine).collect();
         assert!(reps.len() >= 3, "{engine}");
-        for rep in reps {
-            let kinds: Vec<&String> = rep["errors"].as_object().unwrap().keys().collect();
-            assert_eq!(kinds, ["io"], "{rep}");
+        let kinds = |rep: &Value| rep["errors"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        for rep in &reps {
+            assert!(kinds(rep).iter().all(|kind| kind == "io"), "{rep}");
             assert!(count(rep, "ops") > 0, "the first half can be read: {rep}");
         }
+        // Not each: on a busy machine a repetition of 0.1 s was seen that met no error.
+        assert!(reps.iter().any(|rep| !kinds(rep).is_empty()), "{engine}: {reps:?}");
     }
 }
 

@@ -2,13 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod emulated;
 mod faults;
+mod ganesha;
 mod gate;
 mod harness;
 mod local;
 mod local_faults;
 mod loop_device;
+mod network_faults;
+mod radosgw;
 mod record;
+mod remote;
 mod run;
 mod tidy;
 mod verbs;

@@ -1,0 +1,119 @@
+//! Requests that a run makes of a service that charges for them, and what they cost.
+
+use feed::units::{format_bytes, format_duration_ns, group_digits};
+use plan::{Cell, Charged, DatasetSpec, Limit, Plan, Price, Target};
+
+/// Objects of feedline's own in a dataset: its marker and its manifest.
+const OWN_OBJECTS: u64 = 2;
+
+/// Two lines for each such target: of the dataset, and of the reading.
+pub(super) fn rows(plan: &Plan) -> Vec<String> {
+    let charged = |(index, target): (usize, &Target)| Some((index, target.config.charged()?));
+    let targets = plan.targets.iter().enumerate().filter_map(charged);
+    targets.flat_map(|(index, charged)| of_target(plan, index, charged)).collect()
+}
+
+fn of_target(plan: &Plan, index: usize, charged: Charged) -> Vec<String> {
+    let target = &plan.targets[index];
+    let cells: Vec<&Cell> = plan.cells.iter().filter(|cell| cell.target == index).collect();
+    let writes = objects_written(plan, &cells);
+    let mut rows = Vec::new();
+    if let Some(objects) = writes {
+        rows.push(format!(
+            "{}: {} objects to be put, unless they are there already; each is put by one request, or by several parts \
+             where it is large",
+            target.name,
+            group_digits(objects)
+        ));
+    }
+    let Some(rates) = at_the_line(plan, &cells, charged) else {
+        return rows;
+    };
+    let [least, most] = rates.ends.map(|rate| group_digits(rate.ceil() as u64));
+    let rate = if least == most { most } else { format!("{least} to {most}") };
+    rows.push(format!("{}: {rate} GET and HEAD a second at the line", target.name));
+    rows.extend(
+        target.price.as_ref().map(|price| estimate(plan, target, price, &rates, writes.unwrap_or(0))),
+    );
+    rows
+}
+
+/// Objects of all datasets that the cells read and feedline writes.
+fn objects_written(plan: &Plan, cells: &[&Cell]) -> Option<u64> {
+    let mut datasets: Vec<usize> = cells.iter().map(|cell| cell.dataset).collect();
+    datasets.sort_unstable();
+    datasets.dedup();
+    let objects = datasets.into_iter().filter_map(|dataset| match plan.datasets[dataset] {
+        DatasetSpec::Generate { samples, .. } => Some(samples + OWN_OBJECTS),
+        DatasetSpec::Existing { .. } => None,
+    });
+    objects.reduce(u64::saturating_add)
+}
+
+/// What the cells of a target ask for when they run just at the line.
+struct Rates {
+    /// The fewest and the most requests a second.
+    ends: [f64; 2],
+    /// Requests of all repetitions; absent where their length is not a time.
+    total: Option<Total>,
+}
+
+struct Total {
+    requests: f64,
+    bytes: f64,
+    ns: u64,
+}
+
+fn at_the_line(plan: &Plan, cells: &[&Cell], charged: Charged) -> Option<Rates> {
+    let of_cell = |cell: &&Cell| -> Option<(f64, f64)> {
+        let sample_bytes = match plan.datasets[cell.dataset] {
+            DatasetSpec::Generate { sample_bytes, .. } => sample_bytes as f64,
+            DatasetSpec::Existing { sample_bytes } => sample_bytes? as f64,
+        };
+        let per_sample = charged.reads_per_sample(cell.operation, sample_bytes, cell.block_bytes)?;
+        Some((plan.need.line_samples_per_s(sample_bytes) * per_sample, plan.need.line_bps(sample_bytes)))
+    };
+    let rates: Vec<(f64, f64)> = cells.iter().filter_map(of_cell).collect();
+    let least = rates.iter().map(|rate| rate.0).reduce(f64::min)?;
+    let most = rates.iter().map(|rate| rate.0).fold(0.0, f64::max);
+    let total = match plan.measure.limit {
+        Limit::Duration { duration_ns } => {
+            let each_ns = plan.measure.warmup_ns.saturating_add(duration_ns);
+            // The confirmation repeats one of the cells.
+            let repetitions = u64::from(plan.measure.repetitions);
+            let ns = each_ns.saturating_mul(repetitions).saturating_mul(rates.len() as u64 + 1);
+            let seconds = each_ns as f64 / 1e9 * repetitions as f64;
+            let sum = |of: fn(&(f64, f64)) -> f64| rates.iter().map(of).sum::<f64>() * seconds;
+            let confirming = most * seconds;
+            let bytes = sum(|rate| rate.1) + rates.iter().map(|rate| rate.1).fold(0.0, f64::max) * seconds;
+            Some(Total { requests: sum(|rate| rate.0) + confirming, bytes, ns })
+        }
+        Limit::Bytes { .. } | Limit::Epochs { .. } => None,
+    };
+    Some(Rates { ends: [least, most], total })
+}
+
+fn estimate(plan: &Plan, target: &Target, price: &Price, rates: &Rates, puts: u64) -> String {
+    let written = puts as f64 / 1000.0 * price.per_1000_writes;
+    let Some(total) = &rates.total else {
+        return format!(
+            "{}: {written:.2} {} to write the dataset; the reading has no length in time to estimate",
+            target.name, price.currency
+        );
+    };
+    let read = total.requests / 1000.0 * price.per_1000_reads;
+    let moved = total.bytes / 1e9 * price.per_gb;
+    let budget =
+        if plan.measure.budget_ns.is_some() { ", and the budget does not end the run before" } else { "" };
+    format!(
+        "{}: about {:.2} {}: {written:.2} to write the dataset, {read:.2} for {} requests, {moved:.2} for {} read; by \
+         the prices of the scenario, if every cell runs just at the line for {}{budget}; a faster store costs more in \
+         proportion",
+        target.name,
+        written + read + moved,
+        price.currency,
+        group_digits(total.requests as u64),
+        format_bytes(total.bytes as u64),
+        format_duration_ns(total.ns),
+    )
+}

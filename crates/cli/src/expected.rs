@@ -1,0 +1,40 @@
+//! What a plan says of its storages beforehand, in words that outlive the plan's types.
+
+use feed::bounds::Settings;
+use plan::Plan;
+use record::{Claim, Expect, ExpectFigures, ExpectTarget};
+
+/// Claim and emulated servers of a run; `None` where there is neither.
+pub(crate) fn of(plan: &Plan) -> Option<Expect> {
+    plan.is_predicted().then(|| Expect {
+        claim: plan.expect.as_ref().map(|expect| Claim {
+            words: expect.claim.clone(),
+            source: expect.source.clone(),
+            figures: figures(&expect.settings),
+        }),
+        targets: plan.targets.iter().map(target).collect(),
+    })
+}
+
+fn target(target: &plan::Target) -> ExpectTarget {
+    let way = target.way();
+    ExpectTarget {
+        target: target.name.clone(),
+        prefixes: way.prefixes,
+        one_at_a_time: way.one_at_a_time,
+        lookups_per_file: way.lookups_per_file,
+        in_parts: way.in_parts,
+        emulated: target.emulated().as_ref().map(figures),
+    }
+}
+
+fn figures(settings: &Settings) -> ExpectFigures {
+    ExpectFigures {
+        first_byte_s: settings.first_byte_s,
+        metadata_s: settings.metadata_s,
+        connection_bps: settings.connection_bps,
+        total_bps: settings.total_bps,
+        requests_per_s: settings.requests_per_s,
+        seek_s: settings.seek_s,
+    }
+}
