@@ -10,7 +10,7 @@ const ROUNDS_MIN: u32 = 5;
 /// Rounds of a quick look: one in each order.
 const ROUNDS_QUICK: u32 = 2;
 
-/// feedline and fio on the same data, in turn, judged from outside.
+/// feedline and its peers on the same data, in turn, judged from outside.
 ///
 /// Exit codes: 0 done (targets met or not), 1 error, 2 usage, 130 interrupted.
 #[derive(Debug, Parser)]
@@ -28,6 +28,26 @@ pub(crate) enum Verb {
     List,
     /// Show records again, as Markdown
     Show(ShowArgs),
+    /// Serve S3 that does next to nothing, until standard input ends
+    #[command(hide = true)]
+    NullS3(NullS3Args),
+}
+
+/// What the null server holds.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct NullS3Args {
+    /// Its one bucket
+    #[arg(long, default_value = "bench")]
+    pub(crate) bucket: String,
+    /// What the keys begin with
+    #[arg(long, default_value = "x/")]
+    pub(crate) prefix: String,
+    /// How many objects there are: PREFIX000.bin, PREFIX001.bin and so on
+    #[arg(long, default_value_t = 16)]
+    pub(crate) objects: u32,
+    /// Size of each
+    #[arg(long, default_value_t = 64 << 20)]
+    pub(crate) object_bytes: u64,
 }
 
 #[derive(Debug, Args)]
@@ -65,6 +85,9 @@ pub(crate) struct RunArgs {
     /// The fio to run
     #[arg(long, default_value = "fio")]
     pub(crate) fio: PathBuf,
+    /// The built peers of S3 [default: built from this repository when a case needs them]
+    #[arg(long)]
+    pub(crate) peers: Option<PathBuf>,
     /// One more option for fio at its best, e.g. --best-arg=--norandommap=0
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     pub(crate) best_arg: Vec<String>,

@@ -15,6 +15,8 @@ mod fio;
 mod host;
 mod interrupt;
 mod memory;
+mod net;
+mod null_s3;
 mod process;
 mod record;
 mod run;
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         Verb::Run(args) => run::run(&args),
         Verb::List => list(),
         Verb::Show(args) => show::show(&args.records),
+        Verb::NullS3(args) => null_s3::serve(&args),
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,
@@ -50,8 +53,10 @@ fn main() -> ExitCode {
 }
 
 fn list() -> Result<()> {
+    let local = case::CASES.iter().map(|case| (case.name.to_owned(), case.about.to_owned()));
+    let over_a_network = net::cases().into_iter().map(|case| (case.name, case.about));
     let lines: Vec<String> =
-        case::CASES.iter().map(|case| format!("{:28} {}\n", case.name, case.about)).collect();
+        local.chain(over_a_network).map(|(name, about)| format!("{name:28} {about}\n")).collect();
     print(&lines.concat())
 }
 

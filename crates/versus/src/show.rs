@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use crate::record::Record;
-use crate::{print, table};
+use crate::{net, print, table};
 
 /// Prints records as one table.
 pub(crate) fn show(paths: &[PathBuf]) -> Result<()> {
     let records = paths.iter().map(|path| Record::read(path)).collect::<Result<Vec<_>>>()?;
-    print(&table::markdown(&records))
+    let means: Vec<String> = net::means(&records).iter().map(|mean| format!("\n- {mean}")).collect();
+    let end = if means.is_empty() { "" } else { "\n" };
+    print(&(table::markdown(&records) + &means.concat() + end))
 }

@@ -1,9 +1,10 @@
 //! What follows from the rounds of a case.
 
-use crate::case::{Case, Measure, Peer, Target};
+use crate::case::{Bound, Case, Measure, Peer};
 use crate::device::Reads;
 use crate::duel::FEEDLINE;
 use crate::figures::{Spread, per_operation, ratios};
+use crate::net::NetCase;
 use crate::record::{Figures, Pair, Ratio, Round, Run, Summary, TargetMet};
 
 /// How far a device's own count may lie from the tool's report before the reader is told.
@@ -14,8 +15,25 @@ const LOAD_MAX: f64 = 2.0;
 /// Sums the rounds of a case up.
 pub(crate) fn summarize(case: &Case, rounds: &[Round]) -> Summary {
     let contestants = [FEEDLINE, Peer::Default.name(), Peer::Best.name()];
-    let mut warnings = device_warnings(case, rounds, &contestants);
-    warnings.extend(load_warning(rounds));
+    let judged =
+        case.targets.iter().map(|target| judge(rounds, target.against.name(), target.measure, target.bound));
+    let mut summary =
+        told(rounds, &contestants, &[Peer::Best.name(), Peer::Default.name()], judged.collect());
+    summary.warnings.splice(0..0, device_warnings(case, rounds, &contestants));
+    summary
+}
+
+/// Sums the rounds of a case over a network up.
+pub(crate) fn summarize_net(case: &NetCase, rounds: &[Round]) -> Summary {
+    let peers: Vec<&str> = case.peers.iter().map(|peer| peer.name()).collect();
+    let contestants = [&[FEEDLINE], &peers[..]].concat();
+    let judged =
+        case.targets.iter().map(|target| judge(rounds, target.against.name(), target.measure, target.bound));
+    told(rounds, &contestants, &peers, judged.collect())
+}
+
+fn told(rounds: &[Round], contestants: &[&str], peers: &[&str], targets: Vec<TargetMet>) -> Summary {
+    let mut warnings: Vec<String> = load_warning(rounds).into_iter().collect();
     for name in contestants {
         let missing = values(rounds, name, Measure::CpuPerOp).iter().filter(|value| value.is_none()).count();
         if missing > 0 {
@@ -24,8 +42,8 @@ pub(crate) fn summarize(case: &Case, rounds: &[Round]) -> Summary {
     }
     Summary {
         figures: contestants.iter().map(|name| figures(rounds, name)).collect(),
-        ratios: all_ratios(rounds),
-        targets: case.targets.iter().map(|target| judge(rounds, target)).collect(),
+        ratios: all_ratios(rounds, peers),
+        targets,
         warnings,
     }
 }
@@ -74,17 +92,17 @@ fn kib_per_request(reads: Reads) -> Option<f64> {
     (reads.requests > 0).then(|| reads.bytes as f64 / 1024.0 / reads.requests as f64)
 }
 
-fn ratio(rounds: &[Round], against: Peer, measure: Measure) -> Option<Spread> {
+fn ratio(rounds: &[Round], against: &str, measure: Measure) -> Option<Spread> {
     let ours = values(rounds, FEEDLINE, measure);
-    let theirs = values(rounds, against.name(), measure);
+    let theirs = values(rounds, against, measure);
     Spread::of(ratios(&ours, &theirs))
 }
 
-fn all_ratios(rounds: &[Round]) -> Vec<Ratio> {
+fn all_ratios(rounds: &[Round], peers: &[&str]) -> Vec<Ratio> {
     let mut found = Vec::new();
-    for against in [Peer::Best, Peer::Default] {
+    for against in peers {
         for measure in [Measure::CpuPerOp, Measure::Throughput] {
-            let (peer, name) = (against.name().to_owned(), measure.name().to_owned());
+            let (peer, name) = ((*against).to_owned(), measure.name().to_owned());
             found.extend(ratio(rounds, against, measure).map(|spread| Ratio {
                 against: peer,
                 measure: name,
@@ -95,14 +113,14 @@ fn all_ratios(rounds: &[Round]) -> Vec<Ratio> {
     found
 }
 
-fn judge(rounds: &[Round], target: &Target) -> TargetMet {
-    let ratio = ratio(rounds, target.against, target.measure).map(|ratio| ratio.median);
+fn judge(rounds: &[Round], against: &str, measure: Measure, bound: Bound) -> TargetMet {
+    let ratio = ratio(rounds, against, measure).map(|ratio| ratio.median);
     TargetMet {
-        against: target.against.name().to_owned(),
-        measure: target.measure.name().to_owned(),
-        bound: target.bound.text(),
+        against: against.to_owned(),
+        measure: measure.name().to_owned(),
+        bound: bound.text(),
         ratio,
-        met: ratio.is_some_and(|ratio| target.bound.met(ratio)),
+        met: ratio.is_some_and(|ratio| bound.met(ratio)),
     }
 }
 

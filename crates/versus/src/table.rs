@@ -52,7 +52,7 @@ pub(crate) fn terminal(record: &Record) -> String {
 
 /// Records as one Markdown table: a row for each target.
 pub(crate) fn markdown(records: &[Record]) -> String {
-    let mut text = String::from("| case | figure | feedline | fio | ratio [min..max] | target | |\n");
+    let mut text = String::from("| case | figure | feedline | peer | ratio [min..max] | target | |\n");
     text.push_str("|---|---|---|---|---|---|---|\n");
     for record in records {
         for target in &record.summary.targets {

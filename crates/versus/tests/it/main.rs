@@ -155,3 +155,30 @@ fn records_are_shown_again() {
     let refused = bench.program(&["show", name]);
     assert!(!refused.ok && refused.err.contains("newer versus"), "{}", refused.err);
 }
+
+#[test]
+fn a_case_over_a_network_has_its_server_and_its_peers() {
+    let bench = Bench::new();
+    bench.write_tool(
+        "peers",
+        r#"echo "peer $*" >> log
+ops=1000
+case "$*" in *"--seconds 0.04"*) ops=6000 ;; esac
+echo "{\"ops\":$ops,\"bytes\":$((ops * 4096)),\"window_s\":1,\"errors\":0}""#,
+    );
+    let ended = bench.versus(&["s3-4k-qd8", "--quick", "--peers", "./peers"]);
+    assert!(ended.ok, "{}", ended.err);
+    let log = bench.log();
+    for who in ["object-store", "sdk", "raw"] {
+        // Once before the rounds, and twice in each.
+        let calls = log.lines().filter(|line| line.starts_with(&format!("peer {who} --address 127.0.0.1:")));
+        assert_eq!(calls.count(), 5, "{who}: {log}");
+    }
+    let record = bench.record("s3-4k-qd8.quick.json");
+    let scenario = record["contestants"][0]["scenario"].as_str().unwrap();
+    assert!(scenario.contains("at = \"s3://bench/x\", endpoint = \"http://127.0.0.1:"), "{scenario}");
+    assert_eq!(record["rounds"][1]["order"][0], "raw sockets");
+    assert_eq!(record["contestants"][1]["name"], "object_store");
+    assert_eq!(record["summary"]["targets"].as_array().unwrap().len(), 3);
+    assert_eq!(fs::read_dir(bench.path("data")).unwrap().count(), 0);
+}
