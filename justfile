@@ -38,10 +38,15 @@ schema:
 ci: lint test docs
     .ci/quickstart
 
-# Longer proofs: more property cases, a folder of a million files, benchmarks, known vulnerabilities (needs the
+# Coverage-guided fuzzing of every parser of outside bytes: `just fuzz [SECONDS [TARGET ...]]`.
+fuzz *ARGS:
+    fuzz/run {{ARGS}}
+
+# Longer proofs: more property cases, fuzzing, a folder of a million files, benchmarks, known vulnerabilities (needs the
 # advisory database).
 nightly:
     PROPTEST_CASES=5000 cargo test --workspace --release
     cargo test --release -p backend-file --test it -- --ignored --exact whole::a_folder_of_a_million_files_is_opened_looked_at_and_listed
+    fuzz/run 300
     just perf
     cargo deny check advisories
