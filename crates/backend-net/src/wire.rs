@@ -160,13 +160,13 @@ impl<P: Protocol> Wire<P> {
     }
 
     /// Sends what was started and returns when at least `min` operations have ended since the call, or `until_ns` has
-    /// come; what ended goes to `done`. `min = 0` only looks.
+    /// come; what ended goes to `done`. `min = 0` only looks. A wait that nothing can end is not begun.
     pub fn turn(&mut self, min: usize, until_ns: u64, done: &mut Vec<Completion>) -> Result<(), QueueError> {
         let wanted = done.len().saturating_add(min);
         self.push(done);
         loop {
-            let patience_ns =
-                if done.len() >= wanted { 0 } else { self.patience_ns(self.clock.now_ns(), until_ns) };
+            let is_over = done.len() >= wanted || (until_ns == u64::MAX && self.ops.in_flight() == 0);
+            let patience_ns = if is_over { 0 } else { self.patience_ns(self.clock.now_ns(), until_ns) };
             self.look(patience_ns).map_err(|source| QueueError {
                 engine: self.ops.protocol.name(),
                 action: "wait for its connections",
@@ -176,7 +176,7 @@ impl<P: Protocol> Wire<P> {
             let now_ns = self.clock.now_ns();
             self.keep_house(now_ns);
             self.push(done);
-            if done.len() >= wanted || now_ns >= until_ns {
+            if is_over || done.len() >= wanted || now_ns >= until_ns {
                 return Ok(());
             }
         }

@@ -78,7 +78,10 @@ fn allocations_of(protocol: line::Line, len: u32, writes: bool) -> u64 {
             requests.push(Request { token, op: Op::Read { object: 0, offset: 0, len }, buf });
         }
         queue.submit(&mut requests, &mut done).unwrap();
-        queue.wait(1, u64::MAX, &mut done).unwrap();
+        // Those that failed while they were sent have ended already; there may be nothing to wait for.
+        if done.is_empty() {
+            queue.wait(1, u64::MAX, &mut done).unwrap();
+        }
         for end in done.drain(..) {
             assert_eq!(end.result, Ok(u64::from(len)));
             ended += 1;

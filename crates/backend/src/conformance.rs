@@ -168,6 +168,7 @@ impl Case<'_> {
         let mut done = Vec::new();
         queue.wait(0, LATER_NS, &mut done).expect("wait(0)");
         queue.wait(1, 0, &mut done).expect("a deadline in the past");
+        queue.wait(1, u64::MAX, &mut done).expect("a wait that nothing can end is not begun");
         assert!(done.is_empty());
         assert_eq!(queue.close(LATER_NS, &mut done), 0);
     }

@@ -136,7 +136,9 @@ pub trait IoQueue {
     fn submit(&mut self, requests: &mut Vec<Request>, done: &mut Vec<Completion>) -> Result<(), QueueError>;
 
     /// Hands over what was submitted and returns when at least `min` operations have ended since the call,
-    /// or `until_ns` has come, whichever is first. `min = 0` only looks. Also drives the transport.
+    /// or `until_ns` has come, whichever is first. `min = 0` only looks. Also drives the transport. What `submit`
+    /// ended does not count: with nothing in flight it lets the time until `until_ns` pass, and returns at once
+    /// where that is `u64::MAX`, for nothing could end such a wait.
     fn wait(&mut self, min: usize, until_ns: u64, done: &mut Vec<Completion>) -> Result<(), QueueError>;
 
     /// Requests taken and not yet returned.

@@ -239,7 +239,11 @@ impl IoQueue for SimulatedQueue {
         self.waiting.sort_by_key(|completion| completion.stamps.done_ns);
         if let Some(last_needed) = min.checked_sub(1) {
             let wanted_ns = self.waiting.get(last_needed).map_or(until_ns, |c| c.stamps.done_ns);
-            self.store.sleep_until(wanted_ns.min(until_ns));
+            let woken_ns = wanted_ns.min(until_ns);
+            // A wait that nothing can end is not begun.
+            if woken_ns != u64::MAX {
+                self.store.sleep_until(woken_ns);
+            }
         }
         self.reap(self.store.clock.now_ns(), done);
         Ok(())

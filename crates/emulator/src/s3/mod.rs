@@ -29,6 +29,9 @@ use bucket::{Bucket, CHUNK_BYTES};
 /// What every response says of its server: a target at an address that was pasted is known by it as no storage.
 const SERVER_NAME: HeaderValue = HeaderValue::from_static("feedline-emulator");
 
+/// Bodies up to this size are taken before they are looked at.
+const SMALL_BODY_BYTES: u64 = 64 << 10;
+
 /// The service that all connections share.
 pub(crate) struct Service {
     inner: S3Service,
@@ -101,7 +104,7 @@ impl Service {
             }
             Some(Fault::Reset | Fault::Stall | Fault::Truncated) | None => {}
         }
-        let response = self.inner.call(request.map(Body::from)).await?;
+        let response = self.inner.call(taken(request).await?).await?;
         self.hold(&ticket, object, &response, timer).await;
         let bytes = number(response.headers(), CONTENT_LENGTH.as_str()).unwrap_or(0);
         let mut sent_bytes = bytes;
@@ -124,6 +127,17 @@ impl Service {
         });
         self.shape.hold(ticket, extent, timer).await;
     }
+}
+
+/// A request whose small body has come in full: a refusal that leaves it unread would close the connection, and with
+/// it what the client sends next.
+async fn taken(request: Request<Incoming>) -> Result<Request<Body>, HttpError> {
+    let bytes = number(request.headers(), CONTENT_LENGTH.as_str());
+    let mut request = request.map(Body::from);
+    if bytes.is_some_and(|bytes| bytes <= SMALL_BODY_BYTES) {
+        request.body_mut().store_all_limited(SMALL_BODY_BYTES as usize).await.map_err(HttpError::new)?;
+    }
+    Ok(request)
 }
 
 fn asked<'a>(method: &Method, path: &'a str, query: Option<&str>) -> Asked<'a> {
