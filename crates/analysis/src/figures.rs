@@ -12,6 +12,7 @@ use crate::network;
 use crate::operation;
 use crate::paced::{self, Paced};
 use crate::repetitions::{Repetitions, counted};
+use crate::training::TrainingFigures;
 use crate::validity::{self, ClientShares, available_ns, left_after, resident_before};
 
 /// How a record says that reads never pass the kernel's file systems, and so not its page cache.
@@ -66,6 +67,8 @@ pub struct Figures {
     pub phases: Vec<Phase>,
     /// What an open loop offered and got; absent for a closed one.
     pub paced: Option<Paced>,
+    /// The training job that was played; absent for other loads.
+    pub training: Option<TrainingFigures>,
     /// Reads that ended well.
     pub ops: u64,
     /// Their bytes.
@@ -145,6 +148,7 @@ impl Figures {
             latency,
             phases: phases(used),
             paced,
+            training: None,
             ops,
             bytes: sum(used, counter::BYTES),
             errors: errors_by_kind(reps),

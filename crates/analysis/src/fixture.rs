@@ -82,6 +82,7 @@ impl Builder {
             axes: Vec::new(),
             operation: "read".to_owned(),
             pace: None,
+            training: None,
             submit_batch: None,
             complete_batch: None,
         });
@@ -189,6 +190,7 @@ fn run() -> Run {
         measure: Measure {
             warmup_ns: 0,
             duration_ns: Some(1_000_000_000),
+            steps: None,
             repetitions: 3,
             budget_ns: None,
             seed: 1,
@@ -235,6 +237,7 @@ pub(crate) fn rep(cell: &str, number: u32, bps: f64) -> Rep {
         granted: BTreeMap::new(),
         system: record::System::default(),
         emulated: None,
+        trained: None,
     }
 }
 
@@ -245,7 +248,15 @@ pub(crate) fn confirmation(cell: &str, number: u32, bps: f64) -> Rep {
 
 /// What the client does in one second without storage.
 pub(crate) fn ceiling(cell: &str, copies: bool, ops: u64, bytes: u64) -> Ceiling {
-    Ceiling { cells: vec![cell.to_owned()], copies, ops, bytes, window_ns: 1_000_000_000, cpu_ns: 0 }
+    Ceiling {
+        cells: vec![cell.to_owned()],
+        copies,
+        ops,
+        bytes,
+        window_ns: 1_000_000_000,
+        cpu_ns: 0,
+        trained: None,
+    }
 }
 
 /// One cell `c` at depth 8, measured and confirmed at these shares of the line.

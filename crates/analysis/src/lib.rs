@@ -28,6 +28,7 @@ mod repetitions;
 mod summary;
 mod system;
 mod tiers;
+mod training;
 mod unreached;
 mod untested;
 mod validity;
@@ -53,4 +54,5 @@ pub use summary::{CellSummary, Measurement, Summary, summarise};
 pub use system::{
     CoreFigures, DeviceFigures, MemoryFigures, Pressure, Reconciliation, SystemFigures, Traffic,
 };
+pub use training::{Bound, Diagnosis, GAP_MAX, Idle, PredictedAu, Stall, TrainingFigures};
 pub use verdict::{Cause, Unjudged, Verdict};

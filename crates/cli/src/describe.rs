@@ -1,7 +1,7 @@
 //! From a plan to the head of its record, in words that outlive the plan's types.
 
 use feed::Demand;
-use plan::{Arrivals, DatasetSpec, Distribution, Limit, Plan, Rate};
+use plan::{Arrivals, DatasetSpec, Distribution, Fetch, Limit, Plan, Rate, Work};
 use record::{Axis, Cell, Dataset, Emulation, Fact, Format, Gate, Measure, Need, Run, Skipped, Target, Tool};
 
 use crate::data::Data;
@@ -135,6 +135,7 @@ fn cell(plan: &Plan, data: &Data, cell: &plan::Cell) -> Cell {
         cache: cell.cache.name().to_owned(),
         operation: cell.operation.name().to_owned(),
         pace: pace(&cell.load),
+        training: training(&cell.load),
         submit_batch: Some(cell.submit_batch),
         complete_batch: Some(cell.complete_batch),
         auto_group: cell.auto_group,
@@ -156,6 +157,33 @@ fn pace(load: &plan::Load) -> Option<record::Pace> {
     Some(record::Pace { rate_bps, of_line, arrivals, batch_samples, spin_ns: pace.spin_ns })
 }
 
+fn training(load: &plan::Load) -> Option<record::Training> {
+    let plan::Load::Training(training) = load else { return None };
+    let readers = match training.fetch {
+        Fetch::Readers { count } => Some(count),
+        Fetch::Shared => None,
+    };
+    let decode_cost_ns = training.decode.and_then(|decode| match decode.work {
+        Work::Cost { per_sample_ns } => Some(per_sample_ns),
+        Work::Checksum | Work::Gzip | Work::Zstd | Work::Jpeg => None,
+    });
+    Some(record::Training {
+        accelerators: training.accelerators,
+        batch: training.batch,
+        compute_ns: training.compute_ns,
+        fetch: training.fetch.name().to_owned(),
+        readers,
+        prefetch: training.prefetch,
+        barrier: training.barrier,
+        decode: training.decode.map(|decode| decode.work.name().to_owned()),
+        decode_cost_ns,
+        decode_threads: training.decode.and_then(|decode| decode.threads),
+        startup_ns: training.startup_ns,
+        threshold: training.threshold,
+        price_per_hour: training.price_per_hour,
+    })
+}
+
 fn axis(axis: &plan::Axis) -> Axis {
     Axis { name: axis.name.to_owned(), value: axis.value.clone(), unit: axis.unit.to_owned() }
 }
@@ -174,7 +202,11 @@ fn measure(measure: &plan::Measure) -> Measure {
         warmup_ns: measure.warmup_ns,
         duration_ns: match measure.limit {
             Limit::Duration { duration_ns } => Some(duration_ns),
-            Limit::Bytes { .. } | Limit::Epochs { .. } => None,
+            Limit::Bytes { .. } | Limit::Epochs { .. } | Limit::Steps { .. } => None,
+        },
+        steps: match measure.limit {
+            Limit::Steps { steps, .. } => Some(steps),
+            Limit::Duration { .. } | Limit::Bytes { .. } | Limit::Epochs { .. } => None,
         },
         repetitions: measure.repetitions,
         budget_ns: measure.budget_ns,

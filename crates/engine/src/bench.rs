@@ -197,6 +197,7 @@ impl<'a> Bench<'a> {
             granted: outcome.granted,
             system: outcome.system,
             emulated: outcome.emulated,
+            trained: outcome.trained,
         };
         (rep, intervals)
     }
@@ -247,6 +248,7 @@ impl<'a> Bench<'a> {
 fn estimated_cost_ns(measure: &Measure) -> u64 {
     let window_ns = match measure.limit {
         Limit::Duration { duration_ns } => duration_ns,
+        Limit::Steps { otherwise_ns, .. } => otherwise_ns,
         Limit::Bytes { .. } | Limit::Epochs { .. } => 0,
     };
     measure.warmup_ns + window_ns + OVERHEAD_NS
@@ -265,6 +267,7 @@ fn failed(reason: String, now_ns: u64) -> RepOutcome {
         cache: CacheProof { method: "none".to_owned(), ..CacheProof::default() },
         granted: BTreeMap::new(),
         emulated: None,
+        trained: None,
         seconds: Vec::new(),
     }
 }

@@ -78,5 +78,6 @@ pub(crate) fn measure(shape: Shape, spec: &RepSpec<'_>, cells: Vec<String>) -> R
         bytes: count(counter::BYTES),
         window_ns: rep.window_ns,
         cpu_ns: rep.usage.cpu_user_ns + rep.usage.cpu_system_ns,
+        trained: rep.trained,
     })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use record::{CacheProof, Emulated, HistogramText, Interval, Outcome, System, Usage, counter};
+use record::{CacheProof, Emulated, HistogramText, Interval, Outcome, System, Trained, Usage, counter};
 
 use crate::pace::Paced;
 use crate::usage::Meter;
@@ -34,6 +34,8 @@ pub struct RepOutcome {
     pub granted: BTreeMap<String, String>,
     /// What the server that feedline started did.
     pub emulated: Option<Emulated>,
+    /// What became of the training job that was played.
+    pub trained: Option<Trained>,
     /// The window by seconds.
     pub seconds: Vec<Interval>,
 }
@@ -69,6 +71,7 @@ pub(crate) fn merge(
         cache,
         granted: granted(&ends),
         emulated: None,
+        trained: None,
         seconds: merged_seconds(&ends),
     }
 }

@@ -125,7 +125,7 @@ fn paced(spec: &RepSpec<'_>, order: &Order) -> Option<Paced> {
     let plan::Load::Paced(pace) = spec.cell.load else { return None };
     let window_ns = match spec.limit {
         Limit::Duration { duration_ns } => Some(duration_ns),
-        Limit::Bytes { .. } | Limit::Epochs { .. } => None,
+        Limit::Bytes { .. } | Limit::Epochs { .. } | Limit::Steps { .. } => None,
     };
     let offer = Offer {
         line_bps: spec.line_bps,
@@ -142,7 +142,7 @@ fn paced(spec: &RepSpec<'_>, order: &Order) -> Option<Paced> {
 fn asked(spec: &RepSpec<'_>, order: &Order) -> Option<u64> {
     let per_epoch = order.tickets_per_epoch();
     match spec.limit {
-        Limit::Duration { .. } => None,
+        Limit::Duration { .. } | Limit::Steps { .. } => None,
         Limit::Bytes { bytes } => {
             let reads = u128::from(bytes) * u128::from(per_epoch);
             Some(reads.div_ceil(u128::from(spec.objects.total_bytes())).max(1) as u64)
@@ -156,6 +156,7 @@ fn window(spec: &RepSpec<'_>, start_ns: u64) -> Window {
     let open_ns = start_ns + spec.warmup_ns;
     let close_ns = match spec.limit {
         Limit::Duration { duration_ns } => open_ns + duration_ns,
+        Limit::Steps { otherwise_ns, .. } => open_ns + otherwise_ns,
         Limit::Bytes { .. } | Limit::Epochs { .. } => u64::MAX,
     };
     Window { open_ns, close_ns }

@@ -14,6 +14,7 @@ mod load;
 mod measure;
 mod network;
 mod profiles;
+mod training;
 
 pub use backend::{Advice, BackendConfig, Capabilities, Engine, OnUnavailable, Registered};
 pub use buffers::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, arena_bytes};
@@ -25,6 +26,7 @@ pub use load::{Arrivals, Load, Pace, Rate};
 pub use measure::{CellOrder, Gate, Limit, Measure};
 pub use network::{About, Addresses, BucketStyle, Keys, NfsConfig, Price, S3Config, Secret};
 pub use profiles::{Profile, profile, profiles};
+pub use training::{Decode, Fetch, Training, Work};
 
 use feed::Need;
 

@@ -1,5 +1,7 @@
 //! When operations are issued.
 
+use crate::Training;
+
 /// When operations are issued.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Load {
@@ -7,6 +9,8 @@ pub enum Load {
     Closed,
     /// Each has its time, whatever became of those before it: an open loop.
     Paced(Pace),
+    /// As a training job wants them: batch by batch, in time for each step.
+    Training(Training),
 }
 
 impl Load {
@@ -15,6 +19,7 @@ impl Load {
         match self {
             Self::Closed => "closed",
             Self::Paced(_) => "paced",
+            Self::Training(_) => "training",
         }
     }
 }

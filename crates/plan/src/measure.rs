@@ -30,6 +30,13 @@ pub enum Limit {
         /// Bytes.
         bytes: u64,
     },
+    /// Steps of each accelerator of a training load.
+    Steps {
+        /// Steps.
+        steps: u64,
+        /// Length of the window of cells that play no training: that of the steps if no batch came late.
+        otherwise_ns: u64,
+    },
     /// Whole passes over the dataset.
     Epochs {
         /// Passes.

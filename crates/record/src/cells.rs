@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::HistogramText;
+use crate::{HistogramText, Trained};
 
 /// One line of `cells.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +33,9 @@ pub struct Ceiling {
     pub window_ns: u64,
     /// Processor time of this process in the window.
     pub cpu_ns: u64,
+    /// What a training job did on the null target, where the cells play one. Absent before format 1.3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trained: Option<Trained>,
 }
 
 /// Why a repetition was made.
@@ -76,7 +79,9 @@ pub struct Rep {
     pub errors: BTreeMap<String, u64>,
     /// Latency histograms by name: `service_ns` is submission to completion. Whole files add `open_ns`, `stat_ns`,
     /// `read_ns`, `close_ns`; paced loads add `response_ns` (from the intended start) and `lag_ns` (intended to
-    /// issued). Where attempts may be repeated, `service_ns` spans all of an operation's, back-offs included, and
+    /// issued). Training loads add `wait_ns` (of each step for its batch, 1 where it did not wait), `fetch_ns` (a batch from
+    /// being allowed to being ready), `lag_ns` (how late the client noticed that a step was over) and, where samples are
+    /// decoded, `decode_ns` (of each, from read to decoded). Where attempts may be repeated, `service_ns` spans all of an operation's, back-offs included, and
     /// `attempt_ns` has each by itself. Storage behind a network adds the phases of its protocol.
     pub histograms: BTreeMap<String, HistogramText>,
     /// Processor, context switches, pressure.
@@ -92,6 +97,9 @@ pub struct Rep {
     /// and in records before format 1.2.
     #[serde(default)]
     pub emulated: Option<Emulated>,
+    /// What became of the training job that was played. Absent elsewhere, and in records before format 1.3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trained: Option<Trained>,
 }
 
 /// What an emulated server achieved in the window, beside what it was asked for.

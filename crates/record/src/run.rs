@@ -194,6 +194,9 @@ pub struct Cell {
     /// The schedule of a paced load; absent for a closed loop.
     #[serde(default)]
     pub pace: Option<Pace>,
+    /// The training job that is played; absent for other loads, and in records before format 1.3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub training: Option<Training>,
     /// Requests handed to the kernel in one submission, at most; absent in records of format 1.0.
     #[serde(default)]
     pub submit_batch: Option<u32>,
@@ -226,6 +229,37 @@ pub struct Pace {
     pub spin_ns: u64,
 }
 
+/// The training job that a cell plays.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Training {
+    /// Accelerators.
+    pub accelerators: u32,
+    /// Samples of one step of one accelerator.
+    pub batch: u32,
+    /// Compute time of one step.
+    pub compute_ns: u64,
+    /// Who fetches batches: `readers`, `shared`.
+    pub fetch: String,
+    /// Readers of each accelerator; absent where reads share the queue depth.
+    pub readers: Option<u32>,
+    /// Batches asked for ahead.
+    pub prefetch: u32,
+    /// Whether accelerators wait for each other after every step.
+    pub barrier: bool,
+    /// What is done to each sample: `checksum`, `gzip`, `zstd`, `jpeg`, `cost`.
+    pub decode: Option<String>,
+    /// Stated cost of decoding one sample.
+    pub decode_cost_ns: Option<u64>,
+    /// Threads that decode; absent where each reader does its own, and where nothing is decoded.
+    pub decode_threads: Option<u32>,
+    /// Time in which the readers of an epoch start.
+    pub startup_ns: u64,
+    /// Utilization at which a storage feeds the job.
+    pub threshold: f64,
+    /// Price of an hour of one accelerator, in the user's currency.
+    pub price_per_hour: Option<f64>,
+}
+
 /// One coordinate of a cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Axis {
@@ -255,6 +289,9 @@ pub struct Measure {
     pub warmup_ns: u64,
     /// Planned length of the window; absent when bytes or epochs end it.
     pub duration_ns: Option<u64>,
+    /// Steps of each accelerator, where those end a training cell. Absent before format 1.3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
     /// Repetitions of each cell and of the confirmation.
     pub repetitions: u32,
     /// Cap on the run.

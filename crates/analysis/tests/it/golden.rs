@@ -227,6 +227,7 @@ impl Book {
             cache: "bypass".to_owned(),
             operation: "read".to_owned(),
             pace: None,
+            training: None,
             submit_batch: None,
             complete_batch: None,
             auto_group: None,
@@ -340,6 +341,7 @@ impl Book {
             granted: BTreeMap::new(),
             system: record::System::default(),
             emulated: None,
+            trained: None,
         }
     }
 }
@@ -454,6 +456,7 @@ fn run(cells: Vec<Cell>) -> Run {
         measure: Measure {
             warmup_ns: 500_000_000,
             duration_ns: Some(WINDOW_NS),
+            steps: None,
             repetitions: REPETITIONS,
             budget_ns: None,
             seed: 1,

@@ -163,8 +163,12 @@ fn cells(plan: &Plan) -> String {
 }
 
 fn time(plan: &Plan) -> String {
-    let Limit::Duration { duration_ns } = plan.measure.limit else {
-        return "until the bytes or epochs asked are read".to_owned();
+    let duration_ns = match plan.measure.limit {
+        Limit::Duration { duration_ns } => duration_ns,
+        Limit::Steps { otherwise_ns, .. } => otherwise_ns,
+        Limit::Bytes { .. } | Limit::Epochs { .. } => {
+            return "until the bytes or epochs asked are read".to_owned();
+        }
     };
     let storages = plan.targets.iter().filter(|target| target.config.is_storage()).count() as u64;
     let repetitions = (plan.cells.len() as u64 + storages) * u64::from(plan.measure.repetitions);

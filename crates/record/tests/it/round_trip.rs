@@ -183,6 +183,7 @@ fn rep() -> impl Strategy<Value = Rep> {
                 granted,
                 system,
                 emulated: None,
+                trained: None,
             }
         },
     )
@@ -196,6 +197,7 @@ fn ceiling() -> impl Strategy<Value = Ceiling> {
         bytes: counts[1],
         window_ns: counts[2],
         cpu_ns: counts[3],
+        trained: None,
     })
 }
 

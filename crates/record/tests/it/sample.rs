@@ -73,6 +73,7 @@ pub(crate) fn run() -> Run {
         measure: Measure {
             warmup_ns: 500_000_000,
             duration_ns: Some(2_000_000_000),
+            steps: None,
             repetitions: 2,
             budget_ns: Some(60_000_000_000),
             seed: u64::MAX,
@@ -123,6 +124,7 @@ fn cell() -> Cell {
             batch_samples: Some(3_200),
             spin_ns: 60_000,
         }),
+        training: None,
         submit_batch: Some(8),
         complete_batch: None,
     }
@@ -157,6 +159,7 @@ pub(crate) fn lines() -> Vec<Line> {
         bytes: 131_072_000_000,
         window_ns: 2_000_000_000,
         cpu_ns: 1_900_000_000,
+        trained: None,
     });
     let end = Line::End(End {
         interrupted: true,
@@ -202,6 +205,7 @@ fn rep(order: u32, outcome: Outcome) -> Rep {
         granted: BTreeMap::from([("registered".to_owned(), "buffers and files".to_owned())]),
         system: system(),
         emulated: Some(emulated()),
+        trained: None,
     }
 }
 

@@ -71,7 +71,7 @@ fn connections(point: &Point<'_>) -> Option<u32> {
 
 fn rate(point: &Point<'_>) -> Option<(String, (String, &'static str))> {
     match point.load {
-        Load::Closed => None,
+        Load::Closed | Load::Training(_) => None,
         Load::Paced(pace) => Some(pace::rate_words(pace.rate)),
     }
 }

@@ -177,7 +177,7 @@ pub(super) fn rate_words(rate: Rate) -> (String, (String, &'static str)) {
 /// Whether a verdict can come of it: bytes are read, and at the line or faster.
 pub(super) fn reaches_line(load: &Load, operation: Operation, line_bps: Option<f64>) -> bool {
     let offered = match load {
-        Load::Closed => true,
+        Load::Closed | Load::Training(_) => true,
         Load::Paced(pace) => match pace.rate {
             Rate::OfLine { share } => share >= 1.0,
             Rate::Bytes { per_s } => line_bps.is_none_or(|line_bps| per_s >= line_bps),

@@ -77,7 +77,7 @@ fn at_the_line(plan: &Plan, cells: &[&Cell], charged: Charged) -> Option<Rates> 
     let least = rates.iter().map(|rate| rate.0).reduce(f64::min)?;
     let most = rates.iter().map(|rate| rate.0).fold(0.0, f64::max);
     let total = match plan.measure.limit {
-        Limit::Duration { duration_ns } => {
+        Limit::Duration { duration_ns } | Limit::Steps { otherwise_ns: duration_ns, .. } => {
             let each_ns = plan.measure.warmup_ns.saturating_add(duration_ns);
             // The confirmation repeats one of the cells.
             let repetitions = u64::from(plan.measure.repetitions);

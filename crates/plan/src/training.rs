@@ -1,0 +1,107 @@
+//! The training job that a load plays: accelerators that take batches, and what fetches them.
+
+/// A training job on one client.
+///
+/// Each accelerator takes one batch for each step and computes for `compute_ns`. A step begins at the end of the one
+/// before it, or when its batch is ready, whichever is later; with `barrier`, no step begins before every accelerator
+/// has ended the one before it, as an all-reduce demands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Training {
+    /// Accelerators that this client plays.
+    pub accelerators: u32,
+    /// Samples of one step of one accelerator.
+    pub batch: u32,
+    /// Time that an accelerator computes in each step.
+    pub compute_ns: u64,
+    /// Who fetches batches.
+    pub fetch: Fetch,
+    /// Batches that an accelerator has asked for beyond the one that it takes next; at 0 a batch is fetched once it is
+    /// waited for. Those being fetched and those that are ready count.
+    pub prefetch: u32,
+    /// Whether accelerators wait for each other after every step.
+    pub barrier: bool,
+    /// What happens to a sample between the read and its batch.
+    pub decode: Option<Decode>,
+    /// Time in which the readers of an epoch start before they fetch.
+    pub startup_ns: u64,
+    /// Accelerator utilization (AU) at which a storage feeds the job, above 0 and at most 1.
+    pub threshold: f64,
+    /// Price of an hour of one accelerator, in the user's currency.
+    pub price_per_hour: Option<f64>,
+}
+
+/// Who fetches the batches of an accelerator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fetch {
+    /// Readers as PyTorch's `DataLoader` has them: batch `b` is fetched by reader `b mod count`, one sample after the
+    /// other, each decoded before the next is read.
+    Readers {
+        /// Readers of each accelerator.
+        count: u32,
+    },
+    /// The reads of all batches that may be fetched share the cell's queue depth, the most urgent batch first.
+    Shared,
+}
+
+impl Fetch {
+    /// The word used in scenarios, records and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Readers { .. } => "readers",
+            Self::Shared => "shared",
+        }
+    }
+}
+
+/// What happens to each sample between the read and its batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decode {
+    /// The work.
+    pub work: Work,
+    /// Threads (or, of a stated cost, servers) of the whole client that do it; of readers without a number, each
+    /// reader does its own.
+    pub threads: Option<u32>,
+}
+
+/// The work of decoding one sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// Takes this long, and no processor time: a model of one.
+    Cost {
+        /// Time for each sample.
+        per_sample_ns: u64,
+    },
+    /// CRC-32 over the bytes that were read.
+    Checksum,
+    /// Decompression of a gzip member.
+    Gzip,
+    /// Decompression of a Zstandard frame.
+    Zstd,
+    /// A baseline or progressive JPEG to pixels.
+    Jpeg,
+}
+
+impl Work {
+    /// The word used in scenarios, records and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cost { .. } => "cost",
+            Self::Checksum => "checksum",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+            Self::Jpeg => "jpeg",
+        }
+    }
+}
+
+impl Training {
+    /// Samples that all accelerators take in one step.
+    pub fn samples_per_step(&self) -> u64 {
+        u64::from(self.accelerators) * u64::from(self.batch)
+    }
+
+    /// Samples per second at a utilization of 1.
+    pub fn demand_samples_per_s(&self) -> f64 {
+        self.samples_per_step() as f64 / (self.compute_ns as f64 / 1e9)
+    }
+}

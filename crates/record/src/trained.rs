@@ -1,0 +1,68 @@
+//! What became of a training job that was played.
+
+use serde::{Deserialize, Serialize};
+
+/// The counts of one repetition of a training load, from its start to its end; the first fill is part of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trained {
+    /// Each accelerator, in order.
+    pub accelerators: Vec<TrainedAccelerator>,
+    /// Steps that began with so many batches ready, the one taken left out: the index is the number of batches.
+    pub occupancy: Vec<u64>,
+    /// The first steps of the first accelerator.
+    pub timeline: Vec<TrainedStep>,
+    /// Samples that the decoder rejected; the first reason is in `granted` as `first_decode_failure`.
+    #[serde(default)]
+    pub decode_failures: u64,
+    /// Processor time of the threads that decode; 0 where nothing is decoded for real.
+    #[serde(default)]
+    pub decode_cpu_ns: u64,
+    /// True where the dataset was read once before the steps asked for were made (a cold cell reads nothing twice).
+    #[serde(default)]
+    pub ran_out: bool,
+}
+
+/// One accelerator. `compute_ns`, `wait_ns` and `barrier_ns` add up to `wall_ns`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrainedAccelerator {
+    /// Steps that were begun.
+    pub steps: u64,
+    /// From the start of the job to the end of its last step, or to the end of the window where that came first.
+    pub wall_ns: u64,
+    /// Compute time as it was asked for; of a step that the end of the window cut, the part inside.
+    pub compute_ns: u64,
+    /// Time without a batch, the first one included.
+    pub wait_ns: u64,
+    /// Time with a batch at hand in which other accelerators were waited for.
+    pub barrier_ns: u64,
+    /// From the start to the first batch; 0 where none came.
+    pub first_batch_ns: u64,
+    /// Steps but the first that had to wait for their batch.
+    pub late: u64,
+    /// The part of `wait_ns` that the storage took.
+    pub storage_ns: u64,
+    /// The part of `wait_ns` that decoding took.
+    pub decode_ns: u64,
+    /// The part of `wait_ns` in which reads were due and the client had not issued them.
+    pub client_ns: u64,
+    /// The part of `wait_ns` in which readers started.
+    pub startup_ns: u64,
+    /// Samples that could not be read or decoded; their batches went on without them.
+    pub lost_samples: u64,
+    /// Compute time as DLIO takes it, of all steps but the first: from the start of a step until the client noticed its
+    /// end.
+    pub measured_compute_ns: u64,
+    /// Time in which DLIO sees those steps: from the end of the first to the end of the last, each noticed.
+    pub measured_wall_ns: u64,
+}
+
+/// One step. Times are nanoseconds from the start of the job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrainedStep {
+    /// When its batch was ready.
+    pub ready_ns: u64,
+    /// When it began.
+    pub start_ns: u64,
+    /// When it ended.
+    pub end_ns: u64,
+}
