@@ -197,6 +197,7 @@ fn run() -> Run {
         },
         gate: Gate::default(),
         expect: None,
+        size: None,
         rank: 0,
         ranks: 1,
         redacted: true,

@@ -33,6 +33,8 @@ pub(crate) enum Verb {
     Prepare(InputArgs),
     /// Remove what feedline wrote below a path, or the paths of a scenario, and nothing else
     Clean(CleanArgs),
+    /// Find how many accelerators a storage feeds, or the fewest readers, depth or prefetch that feed those of the need
+    Size(SizeArgs),
     /// Make table, Markdown or plot again from the record of a run
     Report(ReportArgs),
     /// Serve S3 or NFS on this machine, as slow and as faulty as declared, to try things out
@@ -73,6 +75,16 @@ pub(crate) struct CleanArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) measure: MeasureArgs,
+    /// Exit with 5 when a gated target is UNCERTAIN
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// Where a record goes and what it keeps.
+#[derive(Debug, Args)]
+pub(crate) struct MeasureArgs {
     /// Folder that receives a folder for this run
     #[arg(long, default_value = "results")]
     pub(crate) results: PathBuf,
@@ -82,9 +94,33 @@ pub(crate) struct RunArgs {
     /// Keep the names of hosts, users and home folders in the record
     #[arg(long)]
     pub(crate) no_redact: bool,
-    /// Exit with 5 when a gated target is UNCERTAIN
-    #[arg(long)]
-    pub(crate) strict: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SizeArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) measure: MeasureArgs,
+    /// What to search: the most accelerators that stay fed, or the least that feeds the accelerators of the need
+    #[arg(long, value_enum, default_value_t = Find::Accelerators)]
+    pub(crate) find: Find,
+    /// Largest number to try [default: 128 accelerators, 64 readers, 64 batches of prefetch, depth 1024]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) most: Option<u32>,
+}
+
+/// What `size` searches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Find {
+    /// The most accelerators whose utilization stays at the target
+    Accelerators,
+    /// The fewest readers of each accelerator
+    Readers,
+    /// The shallowest queue that reads share, by doublings
+    Depth,
+    /// The fewest batches fetched ahead
+    Prefetch,
 }
 
 #[derive(Debug, Args)]

@@ -29,6 +29,7 @@ pub(crate) fn run(plan: &Plan, data: &Data, stores: &Stores, redacted: bool) -> 
         measure: measure(&plan.measure),
         gate: Gate { feeds: plan.gate.feeds.clone(), p99_ns: plan.gate.p99_ns },
         expect: crate::expected::of(plan),
+        size: None,
         rank: 0,
         ranks: 1,
         redacted,

@@ -13,6 +13,7 @@ mod load;
 mod open;
 mod output;
 mod progress;
+mod session;
 mod signals;
 
 use std::process::ExitCode;
@@ -39,6 +40,7 @@ fn dispatch(verb: Verb) -> Result<Exit, Failure> {
         Verb::Need(args) => cmd::need::need(&args),
         Verb::Prepare(args) => cmd::prepare::prepare(&args),
         Verb::Clean(args) => cmd::clean::clean(&args),
+        Verb::Size(args) => cmd::size::size(&args),
         Verb::Report(args) => cmd::report::report(&args),
         Verb::Emulate(args) => cmd::emulate::emulate(&args),
         Verb::Init(args) => cmd::init::init(&args),

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use backend::{Clock, SharedStore};
 use dataset::Objects;
 use plan::{Cell, Limit, Measure};
-use record::{CacheProof, Ceiling, NotRun, Outcome, Rep, RepIntervals, Role, System, Usage, counter};
+use record::{
+    CacheProof, Ceiling, NotRun, Outcome, Rep, RepIntervals, Role, System, Trained, Usage, counter,
+};
 
 use crate::ceiling::{self, Shape};
 use crate::outcome::RepOutcome;
@@ -67,6 +69,20 @@ pub enum Event<'a> {
     Rep(Box<Rep>, RepIntervals),
 }
 
+/// What came of one repetition of a search.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Try {
+    /// It ended.
+    Ended {
+        /// Accelerator utilization, 0 to 1.
+        au: f64,
+    },
+    /// It could not be measured.
+    Failed,
+    /// The run is to end.
+    Stopped,
+}
+
 /// A run in progress.
 pub struct Bench<'a> {
     cells: &'a [Cell],
@@ -95,11 +111,15 @@ impl<'a> Bench<'a> {
         Self { cells, seats, settings, clock, stop, progress, made: 0, cost_ns }
     }
 
-    /// Measures the null ceiling of every shape of load.
-    pub fn ceilings<E>(&self, emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>) -> Result<(), E> {
+    /// Measures the null ceiling of every shape of load among the chosen cells.
+    pub fn ceilings<E>(
+        &self,
+        chosen: &[usize],
+        emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut shapes: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
-        for (index, cell) in self.cells.iter().enumerate() {
-            shapes.entry(Shape::of(cell)).or_default().push(index);
+        for index in chosen {
+            shapes.entry(Shape::of(&self.cells[*index])).or_default().push(*index);
         }
         for (shape, cells) in shapes {
             if self.stopped() {
@@ -131,6 +151,23 @@ impl<'a> Bench<'a> {
         emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<Vec<NotRun>, E> {
         self.rounds(chosen, Role::Confirm, 0, emit)
+    }
+
+    /// Runs one repetition of a training cell, for a search.
+    pub fn try_once<E>(
+        &mut self,
+        cell: usize,
+        emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<Try, E> {
+        if self.stopped() {
+            return Ok(Try::Stopped);
+        }
+        let round = self.made;
+        emit(Event::Begin { cell: &self.cells[cell], role: Role::Measure, rep: 0 })?;
+        let (rep, intervals) = self.repetition(Turn { cell, rep: 0, round }, Role::Measure);
+        let au = rep.trained.as_ref().and_then(utilization);
+        emit(Event::Rep(Box::new(rep), intervals))?;
+        Ok(if self.stopped() { Try::Stopped } else { au.map_or(Try::Failed, |au| Try::Ended { au }) })
     }
 
     fn rounds<E>(
@@ -242,6 +279,13 @@ impl<'a> Bench<'a> {
     fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
+}
+
+/// Accelerator utilization, the mean over accelerators; `None` where none ran.
+fn utilization(trained: &Trained) -> Option<f64> {
+    let shares = trained.accelerators.iter().map(|one| one.compute_ns as f64 / one.wall_ns as f64);
+    let mean = shares.sum::<f64>() / trained.accelerators.len() as f64;
+    mean.is_finite().then_some(mean)
 }
 
 /// What one repetition takes, before any was made.

@@ -15,15 +15,17 @@ mod recorder;
 mod rep;
 mod retry;
 mod schedule;
+mod search;
 mod server;
 mod system;
 mod timetable;
 mod usage;
 mod worker;
 
-pub use bench::{Bench, BenchSettings, Event, Seat};
+pub use bench::{Bench, BenchSettings, Event, Seat, Try};
 pub use error::RepError;
 pub use outcome::RepOutcome;
 pub use progress::Progress;
 pub use rep::{RepSpec, run_rep};
+pub use search::{Harder, Search};
 pub use server::Server;

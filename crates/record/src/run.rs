@@ -40,6 +40,10 @@ pub struct Run {
     /// What was said of the storages beforehand; absent from a run without predictions, and before format 1.2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Expect>,
+    /// The axis along which `size` searched an edge: `accelerators`, `readers`, `queue_depth`, `prefetch`. Absent from other
+    /// runs, and before format 1.3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<String>,
     /// This process among those of one run.
     pub rank: u32,
     /// Processes of the run.

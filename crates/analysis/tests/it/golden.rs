@@ -463,6 +463,7 @@ fn run(cells: Vec<Cell>) -> Run {
         },
         gate: Gate { feeds: vec!["nvme".to_owned()], p99_ns: Some(20_000_000) },
         expect: None,
+        size: None,
         rank: 0,
         ranks: 1,
         redacted: true,

@@ -80,6 +80,7 @@ pub(crate) fn run() -> Run {
         },
         gate: Gate { feeds: vec!["data".to_owned()], p99_ns: Some(5_000_000) },
         expect: None,
+        size: None,
         rank: 0,
         ranks: 1,
         redacted: true,

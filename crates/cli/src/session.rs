@@ -1,0 +1,188 @@
+//! A run in progress: what it was made ready with, its record on disk, and what is asked of the engine.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use analysis::Summary;
+use anyhow::Context as _;
+use backend::Clock;
+use engine::{Bench, BenchSettings, Event, Progress as Counters, Seat};
+use plan::Plan;
+use record::{End, Line, NotRun, Redactor, Role, Run, RunRecord, RunWriter};
+use report::RenderError;
+use rustix::fs::{Access, access};
+
+use crate::args::MeasureArgs;
+use crate::data::{self, Data, Slot};
+use crate::exit::Failure;
+use crate::load::Loaded;
+use crate::open::Stores;
+use crate::progress::Progress;
+use crate::{describe, environment, output, signals};
+
+/// Everything that is opened and written before anything is measured.
+pub(crate) struct Ready {
+    pub(crate) loaded: Loaded,
+    pub(crate) progress: Progress,
+    stop: Arc<AtomicBool>,
+    counters: Arc<Counters>,
+    cores: u32,
+    results: PathBuf,
+    stores: Stores,
+    data: Data,
+}
+
+impl Ready {
+    /// Opens the storages of a scenario and makes its datasets ready.
+    pub(crate) fn make(loaded: Loaded, args: &MeasureArgs) -> Result<Self, Failure> {
+        let stop = signals::stop_flag()?;
+        let counters = Arc::new(Counters::default());
+        let progress = Progress::new(args.no_progress, &counters);
+        let cores = environment::usable_cores();
+        let results = writable_folder(&args.results)?;
+        let stores = Stores::open(&loaded.plan)?;
+        progress.phase("making the datasets ready");
+        let report = |target: &str, done, total| progress.writing(target, done, total);
+        let data = data::make_ready(&loaded.plan, &stores, cores, &report, &stop)?;
+        Ok(Self { loaded, progress, stop, counters, cores, results, stores, data })
+    }
+}
+
+/// The folder for runs, made and tried before hours are spent on a dataset.
+fn writable_folder(path: &Path) -> Result<PathBuf, Failure> {
+    let tried =
+        std::fs::create_dir_all(path).and_then(|()| Ok(access(path, Access::WRITE_OK | Access::EXEC_OK)?));
+    tried.with_context(|| {
+        format!("cannot write results into `{}` (choose another folder with --results)", path.display())
+    })?;
+    Ok(path.to_owned())
+}
+
+/// A record being written, and its lines so far.
+pub(crate) struct Session<'a> {
+    ready: &'a Ready,
+    folder: PathBuf,
+    writer: RunWriter,
+    so_far: RunRecord,
+}
+
+impl<'a> Session<'a> {
+    /// Begins the record; `size` names the axis along which an edge is searched.
+    pub(crate) fn begin(ready: &'a Ready, keep_names: bool, size: Option<&str>) -> Result<Self, Failure> {
+        let Ready { loaded, data, stores, results, .. } = ready;
+        let size = size.map(str::to_owned);
+        let run = Run { size, ..describe::run(&loaded.plan, data, stores, !keep_names) };
+        let env = environment::capture();
+        let secrets = if keep_names { Vec::new() } else { environment::secrets() };
+        let folder = results.join(&run.run_id);
+        let writer = RunWriter::create(&folder, &run, &loaded.text, &env, Redactor::new(secrets))?;
+        Ok(Self { ready, folder, writer, so_far: RunRecord { run, env, lines: Vec::new(), loss: None } })
+    }
+
+    /// Measures what `steps` asks for, and ends the record; returns whether a signal ended it.
+    pub(crate) fn execute(
+        &mut self,
+        steps: impl FnOnce(&mut Self, &mut Bench<'_>) -> Result<Vec<NotRun>, Failure>,
+    ) -> Result<bool, Failure> {
+        let Ready { loaded, data, stores, stop, counters, cores, progress, .. } = self.ready;
+        let plan = &loaded.plan;
+        let seats = seats(plan, data, stores);
+        let clock = Clock::real();
+        let settings = BenchSettings {
+            measure: plan.measure.clone(),
+            cores: *cores,
+            rank: (0, 1),
+            variant: "base".to_owned(),
+        };
+        let mut bench = Bench::new(&plan.cells, &seats, settings, &clock, stop, counters);
+        let not_run = steps(self, &mut bench)?;
+        let interrupted = stop.load(Ordering::Relaxed);
+        let changed = changed(plan, data, stores, *cores);
+        self.append(Line::End(End { interrupted, elapsed_ns: clock.now_ns(), not_run, changed }))?;
+        progress.finish();
+        Ok(interrupted)
+    }
+
+    /// Derives everything from the record, leaves report and plots beside it, and prints the page.
+    pub(crate) fn conclude(self) -> Result<Summary, Failure> {
+        let summary = conclude(&self.folder)?;
+        output::print(&format!("record {}\n", self.folder.display()))?;
+        output::print(&format!("{}\n", report::terminal(&summary).trim_end()))?;
+        Ok(summary)
+    }
+
+    /// The cells on which the verdicts will rest.
+    pub(crate) fn chosen(&self) -> Vec<usize> {
+        let names = analysis::choose_for_confirmation(&self.so_far);
+        let cells = &self.ready.loaded.plan.cells;
+        (0..cells.len()).filter(|index| names.contains(&cells[*index].slug)).collect()
+    }
+
+    /// Takes what happened into the record.
+    pub(crate) fn take(&mut self, event: Event<'_>) -> Result<(), Failure> {
+        match event {
+            Event::Begin { cell, role, rep } => {
+                let why = if role == Role::Confirm { " (confirming)" } else { "" };
+                self.ready.progress.step(format!("{} repetition {}{why};", cell.slug, rep + 1));
+                Ok(())
+            }
+            Event::Ceiling(ceiling) => self.append(Line::Ceiling(ceiling)),
+            Event::Rep(rep, intervals) => {
+                self.writer.append_intervals(&intervals)?;
+                self.append(Line::Rep(rep))
+            }
+        }
+    }
+
+    fn append(&mut self, line: Line) -> Result<(), Failure> {
+        self.writer.append(&line)?;
+        self.so_far.lines.push(line);
+        Ok(())
+    }
+}
+
+fn seats(plan: &Plan, data: &Data, stores: &Stores) -> Vec<Seat> {
+    let seat = |cell: &plan::Cell| {
+        let prepared = data.of(cell);
+        Seat {
+            store: Arc::clone(stores.get(cell.target, cell.engine)),
+            server: stores.server(cell.target),
+            objects: Arc::clone(&prepared.objects),
+            verify_seed: prepared.seed,
+            sample_bytes: prepared.sample_bytes,
+            line_samples_per_s: plan.need.line_samples_per_s(prepared.sample_bytes),
+        }
+    };
+    plan.cells.iter().map(seat).collect()
+}
+
+/// Datasets whose files are no longer what they were when the run began. One that cannot even be looked at
+/// has changed.
+fn changed(plan: &Plan, data: &Data, stores: &Stores, threads: u32) -> Vec<usize> {
+    let has_changed = |slot: &Slot| {
+        let target = &plan.targets[slot.target];
+        target.config.is_storage()
+            && prepare::recheck(&**stores.data(slot.target), &slot.prepared, threads).unwrap_or(true)
+    };
+    let slots = data.slots().iter().enumerate();
+    slots.filter(|(_, slot)| has_changed(slot)).map(|(index, _)| index).collect()
+}
+
+/// Derives everything from the record as it lies on disk, and leaves report and plot beside it.
+fn conclude(folder: &Path) -> Result<Summary, Failure> {
+    let record = record::read_run(folder)?;
+    let summary = analysis::summarise(&record);
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))
+    };
+    write("report.md", &report::markdown(&summary))?;
+    match report::throughput_svg(&summary) {
+        Ok(svg) => write("throughput.svg", &svg)?,
+        // A run that was interrupted early has nothing to plot, and says so in its table.
+        Err(RenderError::NothingMeasured { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(summary)
+}

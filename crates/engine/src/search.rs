@@ -1,0 +1,157 @@
+//! Where in a row of cells the last one stands that still meets a threshold, in as few repetitions as it takes.
+
+/// Share of the threshold above which a storage shows no limit yet: the next guess then doubles.
+const UNLIMITED_SHARE: f64 = 0.98;
+
+/// How the figure of a cell moves along a row that grows harder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Harder {
+    /// Larger values are harder: accelerators.
+    Rising,
+    /// Smaller values are harder: readers, queue depth, prefetch.
+    Falling,
+}
+
+/// A search along a row of values, from the easiest to the hardest: what holds for one holds for all before it.
+///
+/// The first guess after a value is where it would stand if the storage gave the same rate to any: a value is missed by
+/// the share that its utilization lacks. Guesses never leave the gap between what is known to meet and to miss.
+#[derive(Debug)]
+pub struct Search {
+    values: Vec<u32>,
+    harder: Harder,
+    meets: Option<usize>,
+    misses: Option<usize>,
+    guess: Option<usize>,
+}
+
+impl Search {
+    /// A search along `values`, from the easiest to the hardest, that begins at `first`.
+    pub fn new(values: Vec<u32>, harder: Harder, first: usize) -> Self {
+        let guess = (!values.is_empty()).then(|| first.min(values.len() - 1));
+        Self { values, harder, meets: None, misses: None, guess }
+    }
+
+    /// The next value to try, by its index; `None` once the edge is found.
+    pub fn next(&self) -> Option<usize> {
+        let (from, to) = self.gap();
+        let guess = self.guess?;
+        (from < to).then(|| guess.clamp(from, to - 1))
+    }
+
+    /// The utilization at an index, as a share of the threshold and of 1: `au / threshold` and `au`. A cell that failed
+    /// misses.
+    pub fn observe(&mut self, index: usize, au: Option<f64>, threshold: f64) {
+        let au = au.unwrap_or(0.0);
+        if au >= threshold {
+            self.meets = Some(self.meets.map_or(index, |known| known.max(index)));
+        } else {
+            self.misses = Some(self.misses.map_or(index, |known| known.min(index)));
+        }
+        let value = f64::from(self.values[index]);
+        let factor = if au >= UNLIMITED_SHARE { 2.0 } else { (au / threshold).max(0.05) };
+        let wanted = match self.harder {
+            Harder::Rising => value * factor,
+            Harder::Falling => value / factor,
+        };
+        let is_easier = |value: &u32| match self.harder {
+            Harder::Rising => f64::from(*value) <= wanted,
+            Harder::Falling => f64::from(*value) >= wanted,
+        };
+        let (from, to) = self.gap();
+        let by_rate = self.values.iter().take_while(|value| is_easier(value)).count().saturating_sub(1);
+        // A rate that led nowhere new halves the gap.
+        let is_new = (from..to).contains(&by_rate);
+        self.guess = Some(if is_new { by_rate } else { from + to.saturating_sub(from) / 2 });
+    }
+
+    /// The last that met the threshold, and the first that missed it.
+    pub fn edge(&self) -> (Option<usize>, Option<usize>) {
+        (self.meets, self.misses)
+    }
+
+    /// Indices of which nothing is known yet.
+    fn gap(&self) -> (usize, usize) {
+        (self.meets.map_or(0, |index| index + 1), self.misses.unwrap_or(self.values.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Tries of a search over a storage that feeds `fed` accelerators at full use.
+    fn tries(most: u32, first: usize, fed: f64, threshold: f64) -> (Vec<u32>, Search) {
+        let values: Vec<u32> = (1..=most).collect();
+        let mut search = Search::new(values.clone(), Harder::Rising, first);
+        let mut tried = Vec::new();
+        while let Some(index) = search.next() {
+            tried.push(values[index]);
+            search.observe(index, Some((fed / f64::from(values[index])).min(1.0)), threshold);
+        }
+        (tried, search)
+    }
+
+    #[test]
+    fn a_rate_that_all_share_is_found_from_one_miss() {
+        let (tried, search) = tries(128, 31, 20.0, 0.9);
+        // 20 / 0.9 = 22.2 accelerators at 90 %.
+        assert_eq!(tried, [32, 22, 23]);
+        assert_eq!(search.edge(), (Some(21), Some(22)));
+    }
+
+    #[test]
+    fn a_storage_without_a_limit_is_doubled_to_the_end_of_the_row() {
+        let (tried, search) = tries(128, 7, 1e9, 0.9);
+        assert_eq!(tried, [8, 16, 32, 64, 128]);
+        assert_eq!(search.edge(), (Some(127), None));
+    }
+
+    #[test]
+    fn a_storage_that_feeds_none_says_so() {
+        let (tried, search) = tries(128, 7, 0.5, 0.9);
+        assert_eq!((tried.last(), search.edge()), (Some(&1), (None, Some(0))));
+    }
+
+    #[test]
+    fn the_fewest_readers_are_found_from_the_most() {
+        let values: Vec<u32> = (1..=32).rev().collect();
+        let mut search = Search::new(values.clone(), Harder::Falling, 0);
+        let mut tried = Vec::new();
+        while let Some(index) = search.next() {
+            tried.push(values[index]);
+            search.observe(index, Some((f64::from(values[index]) / 8.0).min(1.0)), 0.9);
+        }
+        // 8 readers keep up; 7 reach 87.5 %.
+        let (meets, misses) = search.edge();
+        assert_eq!((values[meets.unwrap()], values[misses.unwrap()]), (8, 7));
+        assert!(tried.len() <= 6, "{tried:?}");
+    }
+
+    #[test]
+    fn a_cell_that_failed_misses() {
+        let mut search = Search::new(vec![1, 2, 3], Harder::Rising, 1);
+        search.observe(1, None, 0.9);
+        assert_eq!(search.edge(), (None, Some(1)));
+        assert_eq!(search.next(), Some(0));
+    }
+
+    proptest! {
+        #[test]
+        fn any_edge_is_found_and_nothing_is_tried_twice(
+            most in 1_u32..200, first in 0_usize..200, fed in 0.1_f64..300.0, threshold in 0.5_f64..1.0,
+        ) {
+            let (mut tried, search) = tries(most, first, fed, threshold);
+            let count = tried.len();
+            tried.sort_unstable();
+            tried.dedup();
+            prop_assert_eq!(tried.len(), count);
+            let meets = (1..=most).filter(|n| (fed / f64::from(*n)).min(1.0) >= threshold).count();
+            prop_assert_eq!(search.edge().0, meets.checked_sub(1));
+            prop_assert!(search.edge().1.is_none_or(|misses| misses == meets));
+            prop_assert!(count <= 12, "{} tries of {}", count, most);
+        }
+    }
+}
