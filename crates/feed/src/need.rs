@@ -42,6 +42,12 @@ pub struct Need {
     pub batch: Option<u32>,
     /// Seconds per step, where the need names them.
     pub step_time_s: Option<f64>,
+    /// Readers of one accelerator, where a profile names them.
+    pub readers: Option<u32>,
+    /// Batches that the readers of one accelerator fetch ahead, where a profile names them: [`Profile::prefetch`].
+    ///
+    /// [`Profile::prefetch`]: crate::Profile::prefetch
+    pub prefetch: Option<u32>,
 }
 
 impl Need {
@@ -104,6 +110,8 @@ mod tests {
             caveats: Vec::new(),
             batch: None,
             step_time_s: None,
+            readers: None,
+            prefetch: None,
         }
     }
 

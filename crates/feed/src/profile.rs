@@ -49,6 +49,11 @@ pub struct Profile {
     pub sample_bytes: f64,
     /// Accelerator utilization that MLPerf asks for.
     pub utilization: f64,
+    /// Readers of one accelerator (`reader.read_threads` of MLPerf's file).
+    pub readers: u32,
+    /// Batches that the readers of one accelerator fetch ahead, before they are rounded up to a whole number for each
+    /// reader (DLIO's `prefetch_size`).
+    pub prefetch: u32,
     /// The MLPerf Storage round that the figures come from.
     pub round: &'static str,
     /// Where the step time comes from.
@@ -72,7 +77,12 @@ struct Workload {
     name: &'static str,
     sample_bytes: f64,
     utilization: f64,
+    readers: u32,
 }
+
+/// DLIO's default, <https://github.com/argonne-lcf/dlio_benchmark>, `utils/config.py`: `prefetch_size: int = 2`. No
+/// workload file of MLPerf states another.
+const PREFETCH_BATCHES: u32 = 2;
 
 const fn profile(workload: &Workload, pace: &Pace) -> Profile {
     Profile {
@@ -82,6 +92,8 @@ const fn profile(workload: &Workload, pace: &Pace) -> Profile {
         batch: pace.batch,
         sample_bytes: workload.sample_bytes,
         utilization: workload.utilization,
+        readers: workload.readers,
+        prefetch: PREFETCH_BATCHES,
         round: pace.round,
         provenance: pace.provenance,
         caveat: pace.caveat,
@@ -100,13 +112,17 @@ const fn extrapolated(accelerator: &'static str, step_time_s: f64, batch: u32, c
     Pace { accelerator, step_time_s, batch, round: "3.0", provenance: Provenance::Extrapolated, caveat }
 }
 
-const UNET3D: Workload = Workload { name: "unet3d", sample_bytes: 146_600_628.0, utilization: 0.90 };
-const RESNET50: Workload = Workload { name: "resnet50", sample_bytes: 114_660.07, utilization: 0.90 };
-const COSMOFLOW: Workload = Workload { name: "cosmoflow", sample_bytes: 2_828_486.0, utilization: 0.70 };
-const RETINANET: Workload = Workload { name: "retinanet", sample_bytes: 322_957.0, utilization: 0.85 };
-const FLUX: Workload = Workload { name: "flux", sample_bytes: 2_164_832.0, utilization: 0.90 };
+const UNET3D: Workload =
+    Workload { name: "unet3d", sample_bytes: 146_600_628.0, utilization: 0.90, readers: 4 };
+const RESNET50: Workload =
+    Workload { name: "resnet50", sample_bytes: 114_660.07, utilization: 0.90, readers: 8 };
+const COSMOFLOW: Workload =
+    Workload { name: "cosmoflow", sample_bytes: 2_828_486.0, utilization: 0.70, readers: 4 };
+const RETINANET: Workload =
+    Workload { name: "retinanet", sample_bytes: 322_957.0, utilization: 0.85, readers: 8 };
+const FLUX: Workload = Workload { name: "flux", sample_bytes: 2_164_832.0, utilization: 0.90, readers: 8 };
 /// 40 of the 200 columns are read: 160 of 761 bytes.
-const DLRM: Workload = Workload { name: "dlrm", sample_bytes: 160.0, utilization: 0.70 };
+const DLRM: Workload = Workload { name: "dlrm", sample_bytes: 160.0, utilization: 0.70, readers: 4 };
 
 const NO_MEASUREMENT: &str = "MLPerf's file does not say how the step time was found";
 
@@ -247,6 +263,20 @@ mod tests {
         assert_eq!(accelerators_of("unet3d"), ["a100", "h100", "b200"]);
         assert_eq!(accelerators(), ["a100", "h100", "b200", "mi355"]);
         assert_eq!(workloads(), ["unet3d", "resnet50", "cosmoflow", "retinanet", "flux", "dlrm"]);
+    }
+
+    #[test]
+    fn readers_are_those_of_the_workload_files() {
+        let readers = |workload| {
+            let of_workload = PROFILES.iter().filter(|profile| profile.workload == workload);
+            of_workload.map(|profile| (profile.readers, profile.prefetch)).collect::<Vec<_>>()
+        };
+        assert_eq!(readers("unet3d"), [(4, 2); 3]);
+        assert_eq!(readers("resnet50"), [(8, 2); 2]);
+        assert_eq!(readers("cosmoflow"), [(4, 2); 2]);
+        assert_eq!(readers("retinanet"), [(8, 2); 2]);
+        assert_eq!(readers("flux"), [(8, 2); 2]);
+        assert_eq!(readers("dlrm"), [(4, 2); 2]);
     }
 
     #[test]

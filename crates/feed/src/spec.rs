@@ -134,6 +134,8 @@ fn from_profile(profile: &Profile, count: u32, hosts: u32) -> Result<Need, NeedE
         provenance: Some(profile.provenance),
         source: format!("MLPerf Storage {}, {}", profile.round, profile.provenance),
         caveats: caveat.into_iter().collect(),
+        readers: Some(profile.readers),
+        prefetch: Some(profile.prefetch),
         ..from_steps(&step, count, hosts, label)?
     })
 }
@@ -196,6 +198,8 @@ fn stated(label: String, demand: Demand) -> Need {
         caveats: Vec::new(),
         batch: None,
         step_time_s: None,
+        readers: None,
+        prefetch: None,
     }
 }
 

@@ -1,24 +1,16 @@
-//! Keys and words that the vocabulary has and this version does not honour yet.
+//! Keys that the vocabulary has and this version does not honour yet.
 //!
 //! They are refused like any other, but not called mistakes of spelling.
 
 /// Keys by table.
 const KEYS: &[(&str, &[&str])] = &[
-    ("", &["training", "cache_tier", "checkpoint", "copy"]),
+    ("", &["cache_tier", "checkpoint", "copy"]),
     ("dataset", &["layout", "compressibility"]),
     ("gate", &["utilization", "at", "regression", "baseline", "runs", "may_differ"]),
 ];
-
-/// Values of `load.mode`.
-const MODES: &[&str] = &["training"];
 
 /// Whether a later version has `key` in the table at `path`.
 pub(crate) fn is_key(path: &str, key: &str) -> bool {
     let table = path.split('.').next().unwrap_or_default();
     KEYS.iter().any(|(name, keys)| *name == table && keys.contains(&key))
-}
-
-/// Whether a later version has this word.
-pub(crate) fn is_word(word: &str) -> bool {
-    MODES.contains(&word)
 }

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use plan::{
     Access, Addresses, Advice, BucketStyle, Cache, CellOrder, Engine, OnUnavailable, Operation, Registered,
+    Work,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
-use crate::later;
 use crate::reader::{Written, closest, wrong_type};
 
 /// A type whose values are words, each with what it means.
@@ -38,13 +38,9 @@ impl<T: Vocabulary> Written for Word<T> {
         };
         let found = T::WORDS.iter().find(|(word, ..)| word == text);
         if found.is_none() {
-            let label = if later::is_word(text) {
-                "not in this version".to_owned()
-            } else {
-                match closest(text, T::WORDS.iter().map(|(word, ..)| *word)) {
-                    Some(near) => format!("did you mean \"{near}\"?"),
-                    None => "not one of its words".to_owned(),
-                }
+            let label = match closest(text, T::WORDS.iter().map(|(word, ..)| *word)) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => "not one of its words".to_owned(),
             };
             let message = format!("`{path}` takes {}", Self::expected());
             problems.push(Problem::new(message).at(node.span, label));
@@ -73,6 +69,7 @@ pub(crate) enum Mode {
     #[default]
     Closed,
     Paced,
+    Training,
 }
 
 impl Vocabulary for Mode {
@@ -83,6 +80,13 @@ impl Vocabulary for Mode {
             Self::Paced,
             "Each read has its time, whatever became of those before it: an open loop at `rate`. Its response time \
              counts from that time, so what waits for a free slot is seen.",
+        ),
+        (
+            "training",
+            Self::Training,
+            "Samples are read as a training job wants them: batch by batch, in time for each step of its accelerators, \
+             which are played (table `training`). What is measured is their utilization. Beside it, the same reads are \
+             measured as a closed loop.",
         ),
     ];
 }
@@ -198,6 +202,15 @@ impl Vocabulary for Operation {
             "The attributes of a file whose handle is known: what NFS clients ask again and again. No bytes are read, \
              so there is no verdict. Only with nfs3.",
         ),
+    ];
+}
+
+impl Vocabulary for Work {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("checksum", Self::Checksum, "A CRC-32 over the bytes that were read."),
+        ("gzip", Self::Gzip, "Decompression of a gzip member."),
+        ("zstd", Self::Zstd, "Decompression of a Zstandard frame."),
+        ("jpeg", Self::Jpeg, "A baseline or progressive JPEG to pixels."),
     ];
 }
 

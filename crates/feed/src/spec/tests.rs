@@ -34,6 +34,7 @@ fn eight_h100_of_resnet50() {
     assert_eq!(need.provenance, Some(Provenance::Measured));
     assert_eq!((need.accelerators, need.hosts, need.utilization), (8, 1, 0.90));
     assert_eq!((need.batch, need.step_time_s), (Some(400), Some(0.224)));
+    assert_eq!((need.readers, need.prefetch), (Some(8), Some(2)));
     assert_eq!(need.sample_bytes(), Some(114_660.07));
     assert!(need.caveats.is_empty());
     assert_close(need.demand_samples_per_s(1.0), 3_200.0 / 0.224);
@@ -69,6 +70,7 @@ fn the_users_own_step_is_the_same_arithmetic() {
     let need = of_batch(400, 0.224, 114_660, 8).resolve().expect("plausible");
     assert_eq!(need.label, "batch 400 / 0.224 s x 8");
     assert_eq!((need.provenance, need.utilization), (None, 0.90));
+    assert_eq!((need.readers, need.prefetch), (None, None), "nobody measured with them");
     assert_eq!(need.source, "stated by the user");
     assert_close(need.demand_bps(114_660.0), 3_200.0 / 0.224 * 114_660.0);
 }

@@ -12,6 +12,7 @@ use super::limits;
 use super::load::{Block, Load};
 use super::names;
 use super::network::{self, Connections};
+use super::schedule::{List, Series};
 use super::target::Resolved;
 
 /// More are a mistake: with the default 12 s each, these take 33 hours per repetition.
@@ -68,11 +69,10 @@ pub(super) fn expand(
         network::refuse_fewer(resolved, load, problems);
         limits::alignment(resolved, datasets, load, problems);
         let first = cells.len();
-        for (number, point) in points(resolved, &shared).enumerate() {
-            let curve = groups + (number / load.depths.len()) as u32;
-            cells.push(cell(index, resolved, &point, curve, &shared));
+        for (curve, point) in points(resolved, &shared) {
+            cells.push(cell(index, resolved, &point, groups + curve, &shared));
         }
-        groups += ((cells.len() - first) / load.depths.len()) as u32;
+        groups += curves(resolved, &shared);
         limits::resources(resolved, &cells[first..], datasets, load, host, problems);
     }
     if cells.is_empty() && !targets.is_empty() {
@@ -90,14 +90,29 @@ pub(super) fn refuse_too_many(
     datasets: &Datasets,
     load: &Load,
 ) -> Option<Problem> {
-    let shared = [datasets.samples.len(), load.access.len(), load.paces.loads.len(), load.depths.len()];
+    let shared = [datasets.samples.len(), load.access.len(), load.schedule.depths().count()];
     let per_way = shared.iter().map(|length| *length as u128).product::<u128>();
     let ways =
         targets.iter().flat_map(|target| target.ways.iter().map(move |way| (way, connections(target))));
     let ways: u128 = ways
         .map(|(way, connections)| (load.blocks.count(way.operation) * way.caches.len() * connections) as u128)
         .sum();
-    let count = per_way.saturating_mul(ways);
+    let list = |span, length, what| List { span, length, what };
+    let samples = datasets.samples.first().and_then(|sample| sample.span);
+    let lists = [
+        list(samples, datasets.samples.len(), "sample sizes"),
+        list(load.tasks.first().and_then(|task| task.span), load.tasks.len(), "operations"),
+        list(load.blocks.span, load.blocks.count(Operation::Read), "block sizes"),
+        list(load.access_span, load.access.len(), "access orders"),
+    ];
+    let of_targets = targets.iter().filter_map(|target| target.network.as_ref());
+    let of_targets = of_targets.map(|network| list(network.span(), network.count(), "connections"));
+    let lists = lists.into_iter().chain(load.schedule.lists.iter().copied()).chain(of_targets);
+    too_many(per_way.saturating_mul(ways), lists)
+}
+
+/// Refuses `count` cells, if they are too many, pointing at the lists that multiply them.
+pub(super) fn too_many(count: u128, lists: impl IntoIterator<Item = List>) -> Option<Problem> {
     if count <= CELLS_MAX {
         return None;
     }
@@ -106,23 +121,10 @@ pub(super) fn refuse_too_many(
         feed::group_digits(u64::try_from(count).unwrap_or(u64::MAX)),
         feed::group_digits(CELLS_MAX as u64)
     );
-    let lists = [
-        (datasets.samples.first().and_then(|sample| sample.span), datasets.samples.len(), "sample sizes"),
-        (load.tasks.first().and_then(|task| task.span), load.tasks.len(), "operations"),
-        (load.blocks.span, load.blocks.count(Operation::Read), "block sizes"),
-        (load.access_span, load.access.len(), "access orders"),
-        (load.paces.span, load.paces.loads.len(), "rates"),
-        (load.depth_span, load.depths.len(), "depths"),
-    ];
-    let of_targets = targets.iter().filter_map(|target| target.network.as_ref());
-    let of_targets = of_targets.map(|network| (network.span(), network.count(), "connections"));
-    let problem = lists
-        .into_iter()
-        .chain(of_targets)
-        .filter(|(_, length, _)| *length > 1)
-        .fold(Problem::new(message), |problem, (span, length, what)| {
-            problem.also_if(span, format!("{length} {what}"))
-        });
+    let several = lists.into_iter().filter(|list| list.length > 1);
+    let problem = several.fold(Problem::new(message), |problem, list| {
+        problem.also_if(list.span, format!("{} {}", list.length, list.what))
+    });
     Some(
         problem
             .help("every list multiplies the cells: shorten the lists, or split them over several scenarios"),
@@ -142,51 +144,84 @@ fn nothing_left(targets: &[&Resolved<'_>]) -> Problem {
     problem.help("add \"pread\" to the engines; it needs nothing of the kernel")
 }
 
-/// The combinations of one target, in the order of the file.
-fn points<'a>(resolved: &'a Resolved<'_>, shared: &'a Shared<'_>) -> impl Iterator<Item = Point<'a>> {
-    resolved.ways.iter().flat_map(|way| points_of(way, resolved, shared))
+/// The combinations of one target, in the order of the file, each with the number of the curve that it lies on.
+fn points<'a>(resolved: &'a Resolved<'_>, shared: &'a Shared<'_>) -> impl Iterator<Item = (u32, Point<'a>)> {
+    let curves = resolved.ways.iter().flat_map(|way| curves_of(way, resolved, shared));
+    curves.zip(0..).flat_map(move |(curve, number)| {
+        curve.series.depths.iter().map(move |depth| (number, curve.at(*depth, resolved, shared)))
+    })
 }
 
-/// The combinations of one operation by one engine, by counting through the axes as through the digits of a
-/// number.
-fn points_of<'a>(
+/// How many curves a target has: combinations of everything but the depth.
+fn curves(resolved: &Resolved<'_>, shared: &Shared<'_>) -> u32 {
+    resolved.ways.iter().map(|way| lengths(way, resolved, shared).iter().product::<usize>()).sum::<usize>()
+        as u32
+}
+
+/// Everything that a combination is made of but its depth, as places in the lists.
+#[derive(Clone, Copy)]
+struct Curve<'a> {
     way: &'a Way,
-    resolved: &'a Resolved<'_>,
-    shared: &'a Shared<'_>,
-) -> impl Iterator<Item = Point<'a>> {
+    dataset: usize,
+    block: usize,
+    access: usize,
+    cache: usize,
+    series: &'a Series,
+    connection: usize,
+}
+
+/// Lengths of the axes of one operation by one engine, the slowest first.
+fn lengths(way: &Way, resolved: &Resolved<'_>, shared: &Shared<'_>) -> [usize; 6] {
     let Shared { datasets, load, .. } = *shared;
-    let lengths = [
+    [
         datasets.samples.len(),
         load.blocks.count(way.operation),
         load.access.len(),
         way.caches.len(),
-        load.paces.loads.len(),
+        load.schedule.series.len(),
         connections(resolved),
-        load.depths.len(),
-    ];
+    ]
+}
+
+/// The curves of one operation by one engine, by counting through the axes as through the digits of a number.
+fn curves_of<'a>(
+    way: &'a Way,
+    resolved: &'a Resolved<'_>,
+    shared: &'a Shared<'_>,
+) -> impl Iterator<Item = Curve<'a>> {
+    let lengths = lengths(way, resolved, shared);
     (0..lengths.iter().product()).map(move |number: usize| {
         let mut rest = number;
-        let mut digits = [0; 7];
+        let mut digits = [0; 6];
         for (digit, length) in digits.iter_mut().zip(lengths).rev() {
             *digit = rest % length;
             rest /= length;
         }
-        let [dataset, block, access, cache, pace, connection, depth] = digits;
-        let (sample, depth) = (datasets.samples[dataset], load.depths[depth]);
+        let [dataset, block, access, cache, series, connection] = digits;
+        let series = &shared.load.schedule.series[series];
+        Curve { way, dataset, block, access, cache, series, connection }
+    })
+}
+
+impl<'a> Curve<'a> {
+    fn at(self, depth: u32, resolved: &'a Resolved<'_>, shared: &Shared<'_>) -> Point<'a> {
+        let Shared { datasets, load, .. } = *shared;
+        let operation = self.way.operation;
+        let sample = datasets.samples[self.dataset];
         let network = resolved.network.as_ref();
         Point {
-            lane: &resolved.lanes[way.lane],
-            operation: way.operation,
-            dataset,
+            lane: &resolved.lanes[self.way.lane],
+            operation,
+            dataset: self.dataset,
             sample,
-            block: load.blocks.at(block, way.operation, sample),
-            access: load.access[access],
-            cache: way.caches[cache],
-            load: load.paces.loads[pace],
-            connections: network.map(|network| network.at(connection, depth, way.operation, sample.bytes)),
+            block: load.blocks.at(self.block, operation, sample),
+            access: load.access[self.access],
+            cache: self.way.caches[self.cache],
+            load: self.series.load,
+            connections: network.map(|network| network.at(self.connection, depth, operation, sample.bytes)),
             depth,
         }
-    })
+    }
 }
 
 fn cell(target: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, shared: &Shared<'_>) -> Cell {
@@ -212,7 +247,7 @@ fn cell(target: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, s
         retries: network.map_or(0, |network| network.retries),
         submit_batch: submit_batch(resolved, point, point.depth.div_ceil(threads), shared.load),
         seed: shared.seed,
-        auto_group: shared.load.auto.then_some(curve),
+        auto_group: shared.load.schedule.auto.then_some(curve),
         complete_batch: complete_batch(point, point.depth.div_ceil(threads), shared.load),
         axes: names::axes(resolved, point, threads),
     }
@@ -234,14 +269,13 @@ fn submit_batch(resolved: &Resolved<'_>, point: &Point<'_>, per_thread: u32, loa
 }
 
 /// As written, where the engine waits for batches at all; else a part of what a thread has outstanding, where a
-/// device answers reads one by one. A paced load waits for none.
+/// device answers reads one by one. A paced load and a training job wait for none.
 fn complete_batch(point: &Point<'_>, per_thread: u32, load: &Load) -> u32 {
     let one_by_one = point.operation == Operation::Read
         && point.access != Access::Sequential
-        && point.cache == Cache::Bypass
-        && point.load == plan::Load::Closed;
+        && point.cache == Cache::Bypass;
     match &load.complete_batch {
-        _ if point.lane.engine != Engine::IoUring => 1,
+        _ if point.lane.engine != Engine::IoUring || point.load != plan::Load::Closed => 1,
         Some(batch) => batch.value,
         None if one_by_one => (per_thread / COMPLETE_PART).max(1),
         None => 1,
@@ -249,16 +283,22 @@ fn complete_batch(point: &Point<'_>, per_thread: u32, load: &Load) -> u32 {
 }
 
 /// An engine with one read per thread has as many threads as reads; others as many as written, or as the
-/// depth is worth, and never more than reads or connections.
+/// depth is worth, and never more than reads or connections. An accelerator of a training job is fed by one thread, and
+/// a thread alone can let all of them wait for each other.
 fn threads(point: &Point<'_>, shared: &Shared<'_>) -> u32 {
     let depth = point.depth;
     if point.lane.engine.depth_per_thread_max() == 1 {
         return depth;
     }
     let connections = point.connections.and_then(|connections| connections.written).unwrap_or(u32::MAX);
+    let fed = match point.load {
+        plan::Load::Training(training) if training.barrier => 1,
+        plan::Load::Training(training) => training.accelerators,
+        plan::Load::Closed | plan::Load::Paced(_) => u32::MAX,
+    };
     let wanted = match &shared.load.threads {
         Some(threads) => threads.value,
-        None => depth.div_ceil(DEPTH_PER_THREAD).min(shared.cores).min(connections),
+        None => depth.div_ceil(DEPTH_PER_THREAD).min(shared.cores).min(connections).min(fed),
     };
     wanted.clamp(1, depth)
 }

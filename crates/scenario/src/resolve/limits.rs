@@ -21,6 +21,13 @@ const OPEN_FILES_RESERVED: u64 = 16;
 /// A ring and its waker.
 const OPEN_FILES_PER_THREAD: u64 = 2;
 
+/// The most reads outstanding for which this process may have files enough, whatever the engine: at most a file and a
+/// thread for each.
+pub(super) fn depth_max(host: &HostFacts) -> u32 {
+    let depth = host.open_files_max.saturating_sub(OPEN_FILES_RESERVED) / (1 + OPEN_FILES_PER_THREAD);
+    u32::try_from(depth).unwrap_or(u32::MAX)
+}
+
 /// Whether each path has room for all that is written below it.
 pub(super) fn disk(
     targets: &[&Resolved<'_>],
@@ -63,22 +70,22 @@ pub(super) fn threads(target: &Resolved<'_>, load: &Load, problems: &mut Problem
         return;
     };
     for lane in target.lanes.iter().filter(|lane| lane.engine.depth_per_thread_max() == 1) {
-        if load.depths.iter().any(|depth| *depth != threads.value) {
+        if load.schedule.depths().any(|depth| depth != threads.value) {
             let engine = lane.engine;
             let problem = Problem::new(format!("{engine} has one thread for each read outstanding"))
                 .at(threads.span, "says otherwise")
                 .also(lane.span.unwrap_or(target.written.name.span), format!("{engine} is used here"))
-                .also_if(load.depth_span, "sets its threads")
+                .also_if(load.schedule.depth_span, "sets its threads")
                 .help("remove `load.threads`: the queue depth is the number of threads");
             problems.push(problem);
         }
     }
-    let deepest = load.depths.iter().copied().max().unwrap_or(0);
+    let deepest = load.schedule.depths().max().unwrap_or(0);
     let shared = target.lanes.iter().any(|lane| lane.engine.depth_per_thread_max() > 1);
     if shared && threads.value > deepest {
         let problem = Problem::new("more threads than reads outstanding: some would have nothing to do")
             .at(threads.span, "threads")
-            .also_if(load.depth_span, format!("at most {deepest} outstanding"));
+            .also_if(load.schedule.depth_span, format!("at most {deepest} outstanding"));
         problems.push(problem.help("write a deeper queue or fewer threads"));
     }
 }
@@ -119,7 +126,7 @@ fn too_large(key: &str, batch: &Entry<u32>, (most, depth): (u32, u32), load: &Lo
     let message = format!("a `{key}` of {asked} where a thread has {most} outstanding (queue depth {depth})");
     let problem = Problem::new(message)
         .at(batch.span, "more than that")
-        .also_if(load.depth_span, "says how many are outstanding")
+        .also_if(load.schedule.depth_span, "says how many are outstanding")
         .also_if(load.threads.as_ref().map(|threads| threads.span), "share them");
     let help = format!("write at most {most}, or list depths of at least {asked} for each thread");
     (asked > most).then(|| problem.help(help))
@@ -190,7 +197,7 @@ pub(super) fn resources(
     host: &HostFacts,
     problems: &mut Problems,
 ) {
-    let place = load.depth_span.unwrap_or(target.at());
+    let place = load.schedule.depth_span.unwrap_or(target.at());
     let largest = cells.iter().max_by_key(|cell| cell.buffers_bytes());
     if let Some(cell) = largest.filter(|cell| cell.buffers_bytes() > host.memory_bytes / 2) {
         let message = format!(

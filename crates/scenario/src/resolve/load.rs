@@ -6,19 +6,11 @@ use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::{Axis, Item};
 use crate::reader::{Entry, Field};
 use crate::value::{Size, Whole};
-use crate::words::Word;
-use crate::written::{DEPTH_MAX, Depths, Load as Written};
+use crate::words::{Mode, Word};
+use crate::written::{DEPTH_MAX, Load as Written};
 
 use super::dataset::Sample;
-use super::pace::Paces;
-
-/// What `queue_depth = "auto"` may try.
-const AUTO_DEPTHS: [u32; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
-
-/// Slots of a paced load: an arrival that finds all of them taken waits for one. As many as one thread of a
-/// ring drives, and the same for every engine, so that their response times compare; of blocking engines these
-/// are threads, which sleep until their arrival.
-const PACED_DEPTH: u32 = 64;
+use super::schedule::Schedule;
 
 /// Alignment to which a block is rounded up by default: a page, and no file system asks for more.
 pub(super) const BLOCK_ALIGN_BYTES: u64 = 4096;
@@ -38,10 +30,7 @@ const LIST_BLOCK_BYTES: u32 = 64 << 10;
 #[derive(Debug)]
 pub(super) struct Load {
     pub(super) tasks: Vec<Task>,
-    pub(super) paces: Paces,
-    pub(super) depths: Vec<u32>,
-    pub(super) auto: bool,
-    pub(super) depth_span: Option<Span>,
+    pub(super) schedule: Schedule,
     pub(super) threads: Option<Entry<u32>>,
     pub(super) submit_batch: Option<Entry<u32>>,
     pub(super) complete_batch: Option<Entry<u32>>,
@@ -103,10 +92,25 @@ pub(super) fn rounded(bytes: u64) -> u64 {
     bytes.checked_next_multiple_of(BLOCK_ALIGN_BYTES).unwrap_or(u64::MAX)
 }
 
-/// What is done over and over. Where that was wrong, the rest is looked at as if blocks were read.
-pub(super) fn tasks(written: &Field<Axis<Word<Operation>>>) -> Vec<Task> {
-    match written.given() {
-        None => vec![Task { operation: Operation::Read, span: None }],
+/// When reads are issued, and where that was written; `None` when it was wrong.
+pub(super) fn mode(written: &Written) -> Option<(Mode, Option<Span>)> {
+    match &written.mode {
+        Field::Absent => Some((Mode::default(), None)),
+        Field::Wrong(_) => None,
+        Field::Given(entry) => Some((entry.value.0, Some(entry.span))),
+    }
+}
+
+/// What is done over and over. Where that was wrong, the rest is looked at as if blocks were read; a training job takes
+/// whole samples unless something else is written.
+pub(super) fn tasks(written: &Written) -> Vec<Task> {
+    match written.operation.given() {
+        None => {
+            let (mode, span) = mode(written).unwrap_or_default();
+            let training = written.operation.is_absent() && mode == Mode::Training;
+            let operation = if training { Operation::ReadFile } else { Operation::Read };
+            vec![Task { operation, span: span.filter(|_| training) }]
+        }
         Some(entry) => {
             let task = |item: &Item<Word<Operation>>| Task { operation: item.value.0, span: Some(item.span) };
             entry.value.0.iter().map(task).collect()
@@ -115,11 +119,15 @@ pub(super) fn tasks(written: &Field<Axis<Word<Operation>>>) -> Vec<Task> {
 }
 
 /// The rest of `load`; `None` when something was wrong.
-pub(super) fn resolve(written: &Written, tasks: Vec<Task>, paces: Paces, blocks: Blocks) -> Option<Load> {
+pub(super) fn resolve(
+    written: &Written,
+    tasks: Vec<Task>,
+    schedule: Schedule,
+    blocks: Blocks,
+) -> Option<Load> {
     if let Field::Wrong(_) = written.operation {
         return None;
     }
-    let (auto, depths) = depths(&written.queue_depth, paces.is_paced())?;
     let access = match &written.access {
         Field::Absent => vec![Access::ShuffledEpoch],
         Field::Given(entry) => entry.value.0.iter().map(|item| item.value.0).collect(),
@@ -127,10 +135,7 @@ pub(super) fn resolve(written: &Written, tasks: Vec<Task>, paces: Paces, blocks:
     };
     Some(Load {
         tasks,
-        paces,
-        depths,
-        auto,
-        depth_span: written.queue_depth.span(),
+        schedule,
         threads: number(&written.threads)?,
         submit_batch: number(&written.submit_batch)?,
         complete_batch: number(&written.complete_batch)?,
@@ -149,18 +154,6 @@ fn number(written: &Field<Whole<1, DEPTH_MAX>>) -> Option<Option<Entry<u32>>> {
         Field::Given(entry) => {
             Some(Some(Entry { key: entry.key, span: entry.span, value: entry.value.0 as u32 }))
         }
-    }
-}
-
-fn depths(written: &Field<Depths>, paced: bool) -> Option<(bool, Vec<u32>)> {
-    match written {
-        Field::Absent if paced => Some((false, vec![PACED_DEPTH])),
-        Field::Absent => Some((true, AUTO_DEPTHS.to_vec())),
-        Field::Wrong(_) => None,
-        Field::Given(entry) => Some(match &entry.value {
-            Depths::Auto => (true, AUTO_DEPTHS.to_vec()),
-            Depths::Listed(axis) => (false, axis.0.iter().map(|item| item.value.0 as u32).collect()),
-        }),
     }
 }
 

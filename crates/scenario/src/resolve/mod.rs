@@ -17,13 +17,16 @@ mod names;
 mod need;
 mod network;
 mod pace;
+mod schedule;
 mod spread;
 mod target;
+mod training;
 
 use plan::{Cell, Plan};
 
 use crate::diagnostic::Problems;
 use crate::host::HostFacts;
+use crate::words::Mode;
 use crate::written::Document;
 
 pub(crate) use network::config as network_config;
@@ -38,10 +41,11 @@ pub(crate) fn plan(
     let need = need::resolve(&written.need, problems);
     let devices = device::Devices::of(written, host);
     let datasets = dataset::resolve(written, need.as_ref(), &devices, problems);
-    let tasks = load::tasks(&written.load.operation);
+    let tasks = load::tasks(&written.load);
     let targets = target::resolve_all(written, &tasks, host, problems);
-    let load = load(written, tasks, need.as_ref(), datasets.as_ref(), problems);
-    let measure = measure::resolve(&written.measure, problems);
+    let load = load(written, &tasks, need.as_ref(), datasets.as_ref(), host, problems);
+    let step = load.as_ref().and_then(|load| load.schedule.step.as_ref());
+    let measure = measure::resolve(written, step.map(|step| step.compute_ns), problems);
     let gate = measure::gate(&written.gate, &written.targets, problems);
 
     let usable = targets.iter().flatten().collect::<Vec<_>>();
@@ -57,12 +61,19 @@ pub(crate) fn plan(
         }
         _ => None,
     };
+    if let (Some((Mode::Training, Some(mode))), Some(datasets)) = (load::mode(&written.load), &datasets) {
+        training::refuse_uneven(&usable, datasets, &tasks, mode, problems);
+    }
+    let need = match step {
+        Some(step) => training::restated(need?, step),
+        None => need?,
+    };
     let (targets, skipped): (Vec<_>, Vec<_>) =
         targets.into_iter().flatten().map(target::Resolved::into_parts).unzip();
     Some(Plan {
         name: name.to_owned(),
         title: written.title.given().map(|title| title.value.0.clone()),
-        need: need?,
+        need,
         datasets: datasets?.specs,
         targets,
         cells: cells?,
@@ -75,17 +86,27 @@ pub(crate) fn plan(
 
 fn load(
     written: &Document,
-    tasks: Vec<load::Task>,
+    tasks: &[load::Task],
     need: Option<&feed::Need>,
     datasets: Option<&dataset::Datasets>,
+    host: &HostFacts,
     problems: &mut Problems,
 ) -> Option<load::Load> {
-    let blocks = load::blocks(&written.load.block_size, &tasks, problems);
+    let blocks = load::blocks(&written.load.block_size, tasks, problems);
     if let (Some(datasets), Some(blocks)) = (datasets, &blocks) {
-        limits::blocks(datasets, blocks, &tasks, problems);
+        limits::blocks(datasets, blocks, tasks, problems);
     }
-    let paces = pace::resolve(&written.load, need, &tasks, problems);
-    load::resolve(&written.load, tasks, paces?, blocks?)
+    let schedule = match load::mode(&written.load)? {
+        (Mode::Training, Some(mode)) => {
+            let asked = training::Asked { document: written, mode, need, tasks, datasets, host };
+            training::resolve(&asked, problems)
+        }
+        (_, mode) => {
+            let refused = training::refuse_keys(written, mode, problems);
+            pace::resolve(&written.load, need, tasks, problems).filter(|_| !refused)
+        }
+    };
+    load::resolve(&written.load, tasks.to_vec(), schedule?, blocks?)
 }
 
 /// The cells, unless there are too many of them to mean it.

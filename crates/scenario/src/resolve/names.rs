@@ -1,6 +1,6 @@
 //! What a cell is called, and what distinguishes it.
 
-use plan::{Axis, Engine, Load, Operation};
+use plan::{Axis, Engine, Fetch, Load, Operation, Training};
 
 use super::cells::Point;
 use super::engine::Lane;
@@ -21,6 +21,7 @@ pub(super) fn slug(resolved: &Resolved<'_>, point: &Point<'_>) -> String {
         Some(point.access.name().to_owned()),
         Some(point.cache.name().to_owned()),
         rate(point).map(|(word, _)| format!("paced-{word}")),
+        job(point).map(|job| job.word()),
         connections(point).map(|connections| format!("c{connections}")),
         Some(format!("qd{}", point.depth)),
     ];
@@ -46,6 +47,9 @@ pub(super) fn axes(resolved: &Resolved<'_>, point: &Point<'_>, threads: u32) -> 
         Some(axis("access", point.access.name().to_owned(), "")),
         Some(axis("cache", point.cache.name().to_owned(), "")),
         rate(point).map(|(_, (value, unit))| axis("rate", value, unit)),
+        job(point).map(|job| axis("accelerators", job.accelerators.to_string(), "")),
+        job(point).map(|job| axis("readers", job.readers(), "")),
+        job(point).map(|job| axis("prefetch", job.prefetch.to_string(), "")),
         connections(point).map(|connections| axis("connections", connections.to_string(), "")),
         Some(axis("queue_depth", point.depth.to_string(), "")),
         Some(axis("threads", threads.to_string(), "")),
@@ -73,6 +77,41 @@ fn rate(point: &Point<'_>) -> Option<(String, (String, &'static str))> {
     match point.load {
         Load::Closed | Load::Training(_) => None,
         Load::Paced(pace) => Some(pace::rate_words(pace.rate)),
+    }
+}
+
+/// What distinguishes one training job of a scenario from another.
+struct Job {
+    accelerators: u32,
+    fetch: Fetch,
+    prefetch: u32,
+}
+
+impl Job {
+    /// `a8-r4-p8`, or `a8-shared-p8`.
+    fn word(&self) -> String {
+        let fetch = match self.fetch {
+            Fetch::Readers { count } => format!("r{count}"),
+            Fetch::Shared => self.fetch.name().to_owned(),
+        };
+        format!("a{}-{fetch}-p{}", self.accelerators, self.prefetch)
+    }
+
+    /// Readers of each accelerator, or that there are none.
+    fn readers(&self) -> String {
+        match self.fetch {
+            Fetch::Readers { count } => count.to_string(),
+            Fetch::Shared => self.fetch.name().to_owned(),
+        }
+    }
+}
+
+fn job(point: &Point<'_>) -> Option<Job> {
+    match point.load {
+        Load::Closed | Load::Paced(_) => None,
+        Load::Training(Training { accelerators, fetch, prefetch, .. }) => {
+            Some(Job { accelerators, fetch, prefetch })
+        }
     }
 }
 

@@ -10,44 +10,70 @@ use crate::words::{Arrival, Mode, Word};
 use crate::written::{self, Depths};
 
 use super::load::Task;
+use super::schedule::{List, Schedule, Series};
 
-/// The closed loop, or an open one at each of its rates.
-#[derive(Debug)]
-pub(super) struct Paces {
-    pub(super) loads: Vec<Load>,
-    /// Where the rates were written.
-    pub(super) span: Option<Span>,
-}
+/// What `queue_depth = "auto"` may try.
+const AUTO_DEPTHS: [u32; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
-impl Paces {
-    pub(super) fn is_paced(&self) -> bool {
-        self.loads.iter().any(|load| matches!(load, Load::Paced(_)))
-    }
-}
+/// Slots of a paced load: an arrival that finds all of them taken waits for one. As many as one thread of a
+/// ring drives, and the same for every engine, so that their response times compare; of blocking engines these
+/// are threads, which sleep until their arrival.
+const PACED_DEPTH: u32 = 64;
 
-/// The loads; `None` when one was wrong, after saying why.
+/// The closed loop, or an open one at each of its rates, at each depth; `None` when something was wrong, after saying
+/// why.
 pub(super) fn resolve(
     written: &written::Load,
     need: Option<&feed::Need>,
     tasks: &[Task],
     problems: &mut Problems,
-) -> Option<Paces> {
+) -> Option<Schedule> {
     match &written.mode {
         Field::Wrong(_) => None,
         Field::Given(entry) if entry.value.0 == Mode::Paced => {
             let fits = fits(written, entry, tasks, problems);
-            let paces = paced(written, need, problems);
-            paces.filter(|_| fits)
+            let loads = paced(written, need, problems);
+            schedule(written, loads.filter(|_| fits)?, &[PACED_DEPTH], false)
         }
         mode => {
-            let refused = refuse_pacing(written, mode.span(), problems);
-            (!refused).then(|| Paces { loads: vec![Load::Closed], span: None })
+            let issued = "issues a read as soon as another has ended";
+            let refused = refuse_pacing(written, mode.span().map(|span| (span, issued)), problems);
+            schedule(written, Some(vec![Load::Closed]).filter(|_| !refused)?, &AUTO_DEPTHS, true)
         }
     }
 }
 
-/// Refuses what describes an open loop beside a closed one; whether anything did.
-fn refuse_pacing(written: &written::Load, mode: Option<Span>, problems: &mut Problems) -> bool {
+/// Every load at every depth. By default the depths are `unwritten`, which are all of a search if it is `auto`.
+fn schedule(
+    written: &written::Load,
+    loads: Vec<Load>,
+    unwritten: &[u32],
+    searched: bool,
+) -> Option<Schedule> {
+    let (auto, depths) = match &written.queue_depth {
+        Field::Wrong(_) => return None,
+        Field::Absent => (searched, unwritten.to_vec()),
+        Field::Given(entry) => match &entry.value {
+            Depths::Auto => (true, AUTO_DEPTHS.to_vec()),
+            Depths::Listed(axis) => (false, axis.0.iter().map(|item| item.value.0 as u32).collect()),
+        },
+    };
+    let (rate_span, depth_span) = (written.rate.span(), written.queue_depth.span());
+    let lists = vec![
+        List { span: rate_span, length: loads.len(), what: "rates" },
+        List { span: depth_span, length: depths.len(), what: "depths" },
+    ];
+    let series = loads.into_iter().map(|load| Series { load, depths: depths.clone() }).collect();
+    Some(Schedule { series, lists, auto, depth_span, rate_span, step: None })
+}
+
+/// Refuses what describes an open loop beside another mode, of which `mode` says where it was written and what it does;
+/// whether anything did.
+pub(super) fn refuse_pacing(
+    written: &written::Load,
+    mode: Option<(Span, &str)>,
+    problems: &mut Problems,
+) -> bool {
     let keys = [
         ("rate", written.rate.key()),
         ("arrivals", written.arrivals.key()),
@@ -57,10 +83,9 @@ fn refuse_pacing(written: &written::Load, mode: Option<Span>, problems: &mut Pro
     let mut refused = false;
     for (key, span) in keys {
         if let Some(span) = span {
-            let problem = Problem::new(format!("`load.{key}` is for a paced load"))
-                .at(span, "remove this")
-                .also_if(mode, "issues a read as soon as another has ended")
-                .help("or write load.mode = \"paced\", which gives each read its own time");
+            let problem = Problem::new(format!("`load.{key}` is for a paced load")).at(span, "remove this");
+            let problem = mode.iter().fold(problem, |problem, (at, does)| problem.also(*at, *does));
+            let problem = problem.help("or write load.mode = \"paced\", which gives each read its own time");
             problems.push(problem);
             refused = true;
         }
@@ -99,7 +124,7 @@ fn fits(written: &written::Load, mode: &Entry<Word<Mode>>, tasks: &[Task], probl
     fits
 }
 
-fn paced(written: &written::Load, need: Option<&feed::Need>, problems: &mut Problems) -> Option<Paces> {
+fn paced(written: &written::Load, need: Option<&feed::Need>, problems: &mut Problems) -> Option<Vec<Load>> {
     let arrivals = arrivals(written, need, problems);
     let rates = match &written.rate {
         Field::Absent => vec![Offered::default().0],
@@ -108,8 +133,7 @@ fn paced(written: &written::Load, need: Option<&feed::Need>, problems: &mut Prob
     };
     let spin_ns = written.spin.value_or(0_u64)?;
     let arrivals = arrivals?;
-    let loads = rates.into_iter().map(|rate| Load::Paced(Pace { rate, arrivals, spin_ns })).collect();
-    Some(Paces { loads, span: written.rate.span() })
+    Some(rates.into_iter().map(|rate| Load::Paced(Pace { rate, arrivals, spin_ns })).collect())
 }
 
 fn arrivals(written: &written::Load, need: Option<&feed::Need>, problems: &mut Problems) -> Option<Arrivals> {

@@ -59,7 +59,8 @@ impl JsonSchema for Depths {
 #[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
 #[schemars(default, deny_unknown_fields)]
 pub(crate) struct Load {
-    /// What is done over and over. Default: read.
+    /// What is done over and over. Default: read; of a training load, read_file, and `read` only where every sample has
+    /// as many blocks.
     pub(crate) operation: Field<Axis<Word<Operation>>>,
     /// When the next read is issued. Default: closed.
     pub(crate) mode: Field<Word<Mode>>,
@@ -75,15 +76,18 @@ pub(crate) struct Load {
     /// punctual and burns a core. Default: 0s.
     pub(crate) spin: Field<Pause>,
     /// Reads outstanding in the whole client; of a paced load, at most. `auto` doubles from 1 to at most 512,
-    /// until the line clears with headroom or the gain is small. Default: auto; of a paced load, 64.
+    /// until the line clears with headroom or the gain is small. Of a training load, numbers: the batches of all
+    /// accelerators are then fetched at these depths, the most urgent first, and not by readers. Default: auto; of a
+    /// paced load, 64; of a training load, one for each reader.
     pub(crate) queue_depth: Field<Depths>,
     /// Threads that share the queue depth, at most one per outstanding read. Default: one per 64 reads
-    /// outstanding, at most one per core; with pread and mmap, one per read outstanding.
+    /// outstanding, at most one per core; with pread and mmap, one per read outstanding; of a training load, at most one
+    /// per accelerator, and one with `training.barrier`.
     pub(crate) threads: Field<Whole<1, DEPTH_MAX>>,
     /// Requests handed to the kernel in one submission, at most; at most what one thread has outstanding
     /// (io_uring; other engines submit all of it). Default: all of it, but 2 for direct sequential reads, which the kernel would merge.
     pub(crate) submit_batch: Field<Whole<1, DEPTH_MAX>>,
-    /// Completions that a thread waits for before it issues again (io_uring, closed loop); at most what it has
+    /// Completions that a thread waits for before it issues again (io_uring, closed loop only); at most what it has
     /// outstanding. More of them cost less processor time, and in the end more latency. Default: an eighth of
     /// what it has outstanding for direct reads in no order, else 1.
     pub(crate) complete_batch: Field<Whole<1, DEPTH_MAX>>,

@@ -13,9 +13,10 @@ use crate::words::Word;
 #[schemars(default, deny_unknown_fields)]
 pub(crate) struct Measure {
     /// Time before the window opens; reads in it are made and not counted. Default: 2s, and none with
-    /// `bytes` or `epochs`, which count from the first read.
+    /// `bytes` or `epochs`, which count from the first read, and with a training load, whose first fill is part of it.
     pub(crate) warmup: Field<Pause>,
-    /// Length of the window; not together with `bytes` or `epochs`. Default: 10s.
+    /// Length of the window; not together with `bytes` or `epochs`. A training load may end by `training.steps` or
+    /// `training.epochs` instead. Default: 10s.
     pub(crate) duration: Field<Duration>,
     /// Bytes asked in one repetition.
     pub(crate) bytes: Field<Size>,

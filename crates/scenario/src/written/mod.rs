@@ -12,6 +12,7 @@ mod load;
 mod measure;
 mod need;
 mod target;
+mod training;
 
 use std::collections::BTreeMap;
 
@@ -26,6 +27,7 @@ pub(crate) use load::{DEPTH_MAX, Depths, Load};
 pub(crate) use measure::Measure;
 pub(crate) use need::{EXAMPLES as NEED_EXAMPLES, Need, NeedTable};
 pub(crate) use target::Target;
+pub(crate) use training::{ACCELERATORS_MAX, Decode, Training};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::document::Table;
@@ -53,6 +55,8 @@ pub(crate) struct Document {
     pub(crate) targets: Vec<Target>,
     /// How reads are made. A list is an axis: every value is measured.
     pub(crate) load: Load,
+    /// The training job that is played, with `load.mode = "training"`. A list is an axis: every value is measured.
+    pub(crate) training: Training,
     /// How long, how often and in which order.
     pub(crate) measure: Measure,
     /// What turns the verdict into an exit code; without it nothing does.
@@ -80,6 +84,7 @@ impl Document {
             dataset: section(&mut root, "dataset", "{ size = \"8 GiB\" }", problems, Dataset::read),
             targets: target::read_all(&mut root, problems),
             load: section(&mut root, "load", "{ queue_depth = [8, 32] }", problems, Load::read),
+            training: section(&mut root, "training", "{ readers = 8 }", problems, Training::read),
             measure: section(&mut root, "measure", "{ repetitions = 5 }", problems, Measure::read),
             gate: section(&mut root, "gate", "{ feeds = [\"data\"] }", problems, Gate::read),
             expect: section(&mut root, "expect", EXPECTED, problems, Expect::read),

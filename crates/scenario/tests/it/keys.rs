@@ -14,6 +14,9 @@ const BATCH: &str = "need={ batch = 400, step_time = \"1s\", sample_size = \"1 M
 const TOKENS: &str = "need={ tokens_per_second = 1e6, token_size = \"2 B\" }";
 /// What may be needed for a key to mean something.
 const PACED: &str = "load.mode=paced";
+const TRAINING: &str = "load.mode=training";
+const DECODE: &str = "training.decode={ with = \"checksum\" }";
+const COST: &str = "training.decode={ cost = \"6ms\" }";
 const LOGNORMAL: &str = "dataset={ distribution = \"lognormal\", sample_size_stdev = \"50 kB\" }";
 const FEEDS: &str = "gate.feeds=[\"t\"]";
 const EXPECT: &str = "expect={ claim = \"slow\", first_byte = \"30ms\" }";
@@ -114,6 +117,21 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("load", &[], "load={ queue_depth = 4 }"),
     ("load.operation", &[], "load.operation=read_file"),
     ("load.mode", &[], PACED),
+    ("training", &[TRAINING], "training={ readers = 2 }"),
+    ("training.accelerators", &[TRAINING], "training.accelerators=[2, 8]"),
+    ("training.batch", &[TRAINING], "training.batch=200"),
+    ("training.compute_time", &[TRAINING], "training.compute_time=100ms"),
+    ("training.readers", &[TRAINING], "training.readers=[2, 4]"),
+    ("training.prefetch", &[TRAINING], "training.prefetch=0"),
+    ("training.steps", &[TRAINING], "training.steps=100"),
+    ("training.epochs", &[TRAINING], "training.epochs=2"),
+    ("training.barrier", &[TRAINING], "training.barrier=true"),
+    ("training.decode", &[TRAINING], "training.decode=checksum"),
+    ("training.decode.with", &[TRAINING, "dataset.source=existing", DECODE], "training.decode.with=jpeg"),
+    ("training.decode.cost", &[TRAINING, COST], "training.decode.cost=7ms"),
+    ("training.decode.threads", &[TRAINING, DECODE], "training.decode.threads=4"),
+    ("training.startup", &[TRAINING], "training.startup=2s"),
+    ("training.price", &[TRAINING], "training.price=2.5"),
     ("load.rate", &[PACED], "load.rate=80 %"),
     ("load.arrivals", &[PACED], "load.arrivals=poisson"),
     ("load.batch", &[PACED, "load.arrivals=batch"], "load.batch=100"),

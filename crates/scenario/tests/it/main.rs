@@ -12,3 +12,4 @@ mod rejected;
 mod robust;
 mod schema;
 mod shipped;
+mod training;

@@ -7,10 +7,11 @@ use plan::{Access, BackendConfig, Cell, Engine, Load, Operation, Plan};
 use crate::machine::{resolve, resolve_on, with};
 
 /// Everything of a plan that a user would want to check, a line for each thing.
-fn describe(plan: &Plan) -> String {
+pub(crate) fn describe(plan: &Plan) -> String {
     let mut text = String::new();
     writeln!(text, "{} {:?}; {} at {}", plan.name, plan.title, plan.need.label, plan.need.utilization)
         .unwrap();
+    plan.need.caveats.iter().for_each(|caveat| writeln!(text, "caveat: {caveat}").unwrap());
     plan.datasets.iter().for_each(|dataset| writeln!(text, "{dataset:?}").unwrap());
     plan.targets.iter().for_each(|target| writeln!(text, "{target:?}").unwrap());
     plan.skipped.iter().for_each(|skipped| writeln!(text, "{skipped:?}").unwrap());
@@ -44,6 +45,9 @@ fn line(cell: &Cell) -> String {
     }
     if let Load::Paced(pace) = cell.load {
         write!(line, " {pace:?}").unwrap();
+    }
+    if let Load::Training(training) = cell.load {
+        write!(line, " {training:?}").unwrap();
     }
     line
 }

@@ -28,7 +28,8 @@ fn unknown_keys() {
         "titel = \"x\"",
         "load = { queue_dept = 8 }",
         "load.rate = \"1 GB/s\"",
-        "training = { readers = 4 }",
+        "training = { reader = 4 }",
+        "checkpoint = { size = \"1 GB\" }",
         "xyzzy = 1",
         "targets.other = { at = \"/mnt/other\", engines = [\"pread\"] }",
         "targets.other = { at = \"/mnt/other\", layout = \"tar\" }",
@@ -60,7 +61,7 @@ fn wrong_words() {
     insta::assert_snapshot!(refusals(&[
         "load = { access = \"shuffled-epoch\" }",
         "load = { access = [\"sequential\", \"zipf\"] }",
-        "load = { mode = \"training\" }",
+        "load = { mode = \"trained\" }",
         "load = { cache = \"dropped\" }",
         "dataset = { source = \"exists\" }",
         "targets.other = { at = \"/mnt/other\", engine = \"uring\" }",

@@ -54,7 +54,7 @@ pub(crate) fn accepted_keys() -> BTreeSet<String> {
     let text = "_ = 1\nneed._ = 1\ndataset._ = 1\ntargets.t._ = 1\n\
                 targets.t.about._ = 1\ntargets.t.price._ = 1\ntargets.t.emulate._ = 1\n\
                 targets.t.emulate.first_byte._ = 1\ntargets.t.emulate.metadata._ = 1\n\
-                targets.t.emulate.faults._ = 1\nload._ = 1\nmeasure._ = 1\ngate._ = 1\nexpect._ = 1\n";
+                targets.t.emulate.faults._ = 1\nload._ = 1\ntraining._ = 1\ntraining.decode._ = 1\nmeasure._ = 1\ngate._ = 1\nexpect._ = 1\n";
     let source = Source { name: "keys.toml".to_owned(), text: text.to_owned() };
     let scenario = scenario::parse(&source, &[]).unwrap();
     let shown = scenario::resolve(&scenario, &machine(&[])).unwrap_err().to_string();
@@ -98,8 +98,7 @@ fn tables_of_the_schema_are_closed_and_every_key_is_described() {
 /// What the schema refuses is refused by the reader, and the reverse, as far as single values go.
 #[test]
 fn the_schema_agrees_with_the_reader_on_values() {
-    let validator = jsonschema::validator_for(&schema()).unwrap();
-    let cases = [
+    assert_agreed(&[
         "load.queue_depth = \"auto\"",
         "load.queue_depth = [1, 8]",
         "load.queue_depth = [1, 1]",
@@ -114,6 +113,7 @@ fn the_schema_agrees_with_the_reader_on_values() {
         "load.access = [\"random\", \"sequential\"]",
         "load.access = \"zipf\"",
         "load.mode = \"training\"",
+        "load.mode = \"trained\"",
         "load.mode = \"paced\"",
         "load = { mode = \"paced\", rate = \"line\" }",
         "load = { mode = \"paced\", rate = [\"80 %\", \"2.5%\", \"2 GB/s\", \"25 Gb/s\"] }",
@@ -184,7 +184,35 @@ fn the_schema_agrees_with_the_reader_on_values() {
         "dataset.size = \"1,024 MiB\"",
         "dataset.seed = -1",
         "title = \"\"",
-    ];
+    ]);
+}
+
+#[test]
+fn the_schema_agrees_with_the_reader_on_training_jobs() {
+    assert_agreed(&[
+        "load.mode = \"training\"\ntraining = { readers = [1, 64], prefetch = [0, 100], steps = 10 }",
+        "load.mode = \"training\"\ntraining.readers = 0",
+        "load.mode = \"training\"\ntraining.readers = 513",
+        "load.mode = \"training\"\ntraining.prefetch = 1025",
+        "load.mode = \"training\"\ntraining.accelerators = [1, 8]",
+        "load.mode = \"training\"\ntraining.accelerators = 4097",
+        "load.mode = \"training\"\ntraining = { batch = 200, compute_time = \"112ms\", barrier = true }",
+        "load.mode = \"training\"\ntraining.batch = 0",
+        "load.mode = \"training\"\ntraining.compute_time = 224",
+        "load.mode = \"training\"\ntraining.decode = \"checksum\"",
+        "load.mode = \"training\"\ntraining.decode = \"png\"",
+        "load.mode = \"training\"\ntraining.decode = { cost = \"6ms\", threads = 4 }",
+        "load.mode = \"training\"\ntraining.decode = { with = \"checksum\", cost = \"6ms\" }",
+        "load.mode = \"training\"\ntraining.decode = { threads = 4 }",
+        "load.mode = \"training\"\ntraining.decode = { with = \"checksum\", threads = 0 }",
+        "load.mode = \"training\"\ntraining = { startup = \"0s\", price = 2.5 }",
+        "load.mode = \"training\"\ntraining.price = 0",
+    ]);
+}
+
+/// Each line is added to a short scenario.
+fn assert_agreed(cases: &[&str]) {
+    let validator = jsonschema::validator_for(&schema()).unwrap();
     for case in cases {
         let text =
             format!("version = 1\nneed = \"8xh100:resnet50\"\ntargets.t = {{ at = \"/mnt/t\" }}\n{case}\n");

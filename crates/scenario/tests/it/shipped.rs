@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use plan::{Limit, Plan};
+use plan::{DatasetSpec, Fetch, Limit, Load, Plan};
 use scenario::Source;
 
 use crate::machine::machine;
@@ -60,7 +60,7 @@ fn the_quick_start_is_quick() {
     let Limit::Duration { duration_ns } = plan.measure.limit else { panic!("{:?}", plan.measure.limit) };
     let measured_ns = (plan.measure.warmup_ns + duration_ns) * u64::from(plan.measure.repetitions) * 16;
     assert!(measured_ns <= 40_000_000_000, "{measured_ns}");
-    let written: u64 = plan.datasets.iter().filter_map(plan::DatasetSpec::total_bytes).sum();
+    let written: u64 = plan.datasets.iter().filter_map(DatasetSpec::total_bytes).sum();
     assert!(written <= (1 << 30) + (4 << 20), "{written}");
 }
 
@@ -85,9 +85,50 @@ fn the_local_scenarios_are_as_long_as_they_say() {
         let measured_ns = (plan.measure.warmup_ns + duration_ns) * repetitions;
         let budget_ns = plan.measure.budget_ns.unwrap();
         assert!(measured_ns <= 300_000_000_000 && budget_ns >= measured_ns * 3 / 2, "{name}: {measured_ns}");
-        let written: u64 = plan.datasets.iter().filter_map(plan::DatasetSpec::total_bytes).sum();
+        let written: u64 = plan.datasets.iter().filter_map(DatasetSpec::total_bytes).sum();
         assert!(written <= (4 << 30) + (128 << 20), "{name}: {written}");
     }
+}
+
+/// Cells as the head of each file states them, a minute or two if the storage keeps up, and no sample read twice.
+#[test]
+fn the_training_scenarios_are_as_long_as_they_say() {
+    for (name, cells, most_s) in [
+        ("training-resnet50.toml", 3, 90),
+        ("training-unet3d.toml", 3, 30),
+        ("training-readers.toml", 13, 100),
+    ] {
+        let (_, source) = shipped().into_iter().find(|(found, _)| found == name).unwrap();
+        let plan = resolved(&source);
+        assert!(source.text.contains(&format!("{cells} cells of ")), "{name}");
+        assert_eq!(plan.cells.len(), cells, "{name}");
+        let Limit::Steps { steps, otherwise_ns } = plan.measure.limit else {
+            panic!("{:?}", plan.measure.limit)
+        };
+        let measured_ns = otherwise_ns * u64::from(plan.measure.repetitions) * cells as u64;
+        assert!(measured_ns <= most_s * 1_000_000_000, "{name}: {measured_ns}");
+        let DatasetSpec::Generate { samples, sample_bytes, .. } = plan.datasets[0] else { panic!("{name}") };
+        assert!(samples * sample_bytes <= (4 << 30) + (16 << 20), "{name}");
+        for cell in &plan.cells {
+            if let Load::Training(training) = cell.load {
+                assert!(steps * training.samples_per_step() <= samples, "{name}");
+                assert_eq!(training.accelerators, plan.need.accelerators, "{name}");
+            }
+        }
+    }
+}
+
+/// A tenth of the volume and a tenth of the step are the same bytes a second, by the same readers.
+#[test]
+fn the_small_unet3d_asks_for_as_much_as_mlperfs() {
+    let (_, source) = shipped().into_iter().find(|(name, _)| name == "training-unet3d.toml").unwrap();
+    let plan = resolved(&source);
+    let full = feed::NeedSpec::parse_short("1xh100:unet3d").unwrap().resolve().unwrap();
+    let bps = |need: &feed::Need| need.demand_bps(need.sample_bytes().unwrap());
+    assert!((bps(&plan.need) / bps(&full) - 1.0).abs() < 1e-6, "{}", bps(&plan.need));
+    let Load::Training(job) = plan.cells[0].load else { panic!("{:?}", plan.cells[0]) };
+    let readers = full.readers.unwrap();
+    assert_eq!((job.fetch, job.prefetch), (Fetch::Readers { count: readers }, readers));
 }
 
 /// Where the kernel has no RWF_DONTCACHE, the override that the file names makes it run.
@@ -164,7 +205,7 @@ fn a_device_and_a_need_are_only_ever_read() {
     let source = scenario::from_device("/dev/nvme0n1", Some(NEED));
     let plan = resolved(&source);
     assert!(matches!(plan.targets[0].config, plan::BackendConfig::Device { .. }), "{:?}", plan.targets);
-    assert_eq!(plan.datasets, [plan::DatasetSpec::Existing { sample_bytes: Some(114_660) }]);
+    assert_eq!(plan.datasets, [DatasetSpec::Existing { sample_bytes: Some(114_660) }]);
 }
 
 #[test]

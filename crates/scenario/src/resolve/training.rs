@@ -1,0 +1,211 @@
+//! Training loads: which jobs are played and who fetches for them, and the closed loops beside them.
+
+mod job;
+mod refused;
+
+use std::collections::BTreeSet;
+
+use feed::{Demand, Need};
+use plan::{Decode, Fetch, Load, Training, Work};
+
+use crate::diagnostic::{Problems, Span};
+use crate::host::HostFacts;
+use crate::list::{Axis, Item};
+use crate::reader::Field;
+use crate::value::Whole;
+use crate::written::{DEPTH_MAX, Depths, Document};
+
+use super::cells;
+use super::dataset::Datasets;
+use super::limits;
+use super::load::Task;
+use super::schedule::{List, Schedule, Series, Step};
+use job::Job;
+
+pub(super) use refused::{refuse_keys, refuse_uneven};
+
+/// Readers of an accelerator where no profile names them: as many as MLPerf's files have at least.
+const READERS_DEFAULT: u32 = 4;
+
+/// PyTorch, `torch.utils.data.DataLoader`: `prefetch_factor` is 2, batches for each worker.
+const PREFETCH_PER_READER: u32 = 2;
+
+/// How much deeper the deeper one of the closed loops beside a job reads: whether more in flight would help.
+const DEEPER: u32 = 4;
+
+/// A scenario whose `load.mode` is `training`, written at `mode`, as far as it is resolved.
+pub(super) struct Asked<'a> {
+    pub(super) document: &'a Document,
+    pub(super) mode: Span,
+    pub(super) need: Option<&'a Need>,
+    pub(super) tasks: &'a [Task],
+    pub(super) datasets: Option<&'a Datasets>,
+    pub(super) host: &'a HostFacts,
+}
+
+/// One job, and the reads that it has outstanding.
+struct Row {
+    training: Training,
+    depth: u32,
+}
+
+/// Who fetches, and how far ahead.
+struct Ways {
+    /// Readers of an accelerator; empty where the reads are shared only.
+    readers: Vec<u32>,
+    /// Depths that the reads of all batches share; empty where readers read.
+    shared: Vec<u32>,
+    /// As written.
+    prefetch: Option<Vec<u32>>,
+    /// Readers by default.
+    usual: u32,
+    /// Batches that a profile's readers fetch ahead.
+    ahead: Option<u32>,
+}
+
+/// Every job, and closed loops of the same reads; `None` when something was wrong, after saying why.
+pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Schedule> {
+    let before = problems.len();
+    refused::refuse_beside(asked, problems);
+    let job = job::resolve(asked, problems);
+    let ways = Ways::of(asked);
+    let (job, ways) = (job?, ways?);
+    refused::refuse_threads(asked, &job, problems);
+    let written = &asked.document.training;
+    let depth_span = asked.document.load.queue_depth.span();
+    let fetchers = ways.readers.len() + ways.shared.len();
+    let lists = vec![
+        List { span: written.accelerators.span(), length: job.accelerators.len(), what: "accelerators" },
+        List { span: written.readers.span(), length: ways.readers.len(), what: "readers" },
+        List { span: depth_span, length: ways.shared.len(), what: "depths" },
+        List { span: written.prefetch.span(), length: ways.ahead_count(), what: "batches ahead" },
+    ];
+    let count = [job.accelerators.len(), fetchers, ways.ahead_count()].map(|length| length as u128);
+    if let Some(problem) = cells::too_many(count.iter().product(), lists.iter().copied()) {
+        problems.push(problem);
+        return None;
+    }
+    refused::refuse_deep(asked, &job, &ways, problems);
+    let rows = rows(&job, &ways, asked.host.cores);
+    refused::refuse_steps(asked, &job, problems);
+    refused::refuse_memory(asked, &rows, problems);
+    let most = limits::depth_max(asked.host).min(DEPTH_MAX as u32);
+    let closed = beside(&rows, asked.need.map_or(0, |need| need.accelerators), most);
+    let jobs = rows.into_iter();
+    let series = jobs.map(|row| Series { load: Load::Training(row.training), depths: vec![row.depth] });
+    let schedule = Schedule {
+        series: series.chain([Series { load: Load::Closed, depths: closed }]).collect(),
+        lists,
+        auto: false,
+        depth_span: depth_span.or(written.readers.span()).or(written.accelerators.span()),
+        rate_span: None,
+        step: Some(Step { batch: job.batch, compute_ns: job.compute_ns, caveats: job.caveats }),
+    };
+    (problems.len() == before).then_some(schedule)
+}
+
+impl Ways {
+    /// `None` when a key was wrong.
+    fn of(asked: &Asked<'_>) -> Option<Self> {
+        let (written, load) = (&asked.document.training, &asked.document.load);
+        let profile = asked.need.and_then(|need| Some((need.readers?, need.prefetch?)));
+        let usual = profile.map_or(READERS_DEFAULT, |(readers, _)| readers);
+        let shared = match &load.queue_depth {
+            Field::Wrong(_) => return None,
+            Field::Given(entry) => match &entry.value {
+                // Refused already.
+                Depths::Auto => Vec::new(),
+                Depths::Listed(axis) => numbers(axis),
+            },
+            Field::Absent => Vec::new(),
+        };
+        let readers = match &written.readers {
+            Field::Wrong(_) => return None,
+            Field::Given(entry) => numbers(&entry.value),
+            Field::Absent if shared.is_empty() => vec![usual],
+            Field::Absent => Vec::new(),
+        };
+        let prefetch = match &written.prefetch {
+            Field::Wrong(_) => return None,
+            prefetch => prefetch.given().map(|entry| numbers(&entry.value)),
+        };
+        Some(Self { readers, shared, prefetch, usual, ahead: profile.map(|(_, ahead)| ahead) })
+    }
+
+    fn ahead_count(&self) -> usize {
+        self.prefetch.as_ref().map_or(1, Vec::len)
+    }
+
+    /// Batches ahead of an accelerator that `readers` fetch for. DLIO's PyTorch loader gives each of them as many as
+    /// reach its `prefetch_size` (`data_loader/torch_data_loader.py`: `prefetch_factor = ceil(prefetch_size /
+    /// read_threads)`).
+    fn prefetch(&self, readers: u32) -> Vec<u32> {
+        let unwritten = || match self.ahead {
+            Some(ahead) => readers * ahead.div_ceil(readers),
+            None => readers * PREFETCH_PER_READER,
+        };
+        self.prefetch.clone().unwrap_or_else(|| vec![unwritten()])
+    }
+}
+
+fn numbers<const MIN: u64, const MAX: u64>(axis: &Axis<Whole<MIN, MAX>>) -> Vec<u32> {
+    axis.0.iter().map(|item: &Item<Whole<MIN, MAX>>| item.value.0 as u32).collect()
+}
+
+/// Every job, in the order of the keys: accelerators, readers and then shared reads, batches ahead, depths.
+fn rows(job: &Job, ways: &Ways, cores: u32) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for accelerators in job.accelerators.iter().copied() {
+        for count in ways.readers.iter().copied() {
+            let depth = accelerators.saturating_mul(count);
+            let fetch = Fetch::Readers { count };
+            let prefetch = ways.prefetch(count).into_iter();
+            rows.extend(prefetch.map(|prefetch| Row {
+                training: job.training(accelerators, fetch, prefetch, job.decode),
+                depth,
+            }));
+        }
+        let decode = job.decode.map(|decode| by_threads(decode, accelerators, ways.usual, cores));
+        for prefetch in ways.prefetch(ways.usual).into_iter().filter(|_| !ways.shared.is_empty()) {
+            let training = job.training(accelerators, Fetch::Shared, prefetch, decode);
+            rows.extend(ways.shared.iter().map(|depth| Row { training, depth: *depth }));
+        }
+    }
+    rows
+}
+
+/// Without readers nobody decodes what he reads: as many threads as there would be readers do, of which no core runs
+/// more than one at a time.
+fn by_threads(decode: Decode, accelerators: u32, readers: u32, cores: u32) -> Decode {
+    let readers = accelerators.saturating_mul(readers).min(DEPTH_MAX as u32);
+    let usual = match decode.work {
+        Work::Cost { .. } => readers,
+        Work::Checksum | Work::Gzip | Work::Zstd | Work::Jpeg => readers.min(cores.max(1)),
+    };
+    Decode { threads: decode.threads.or(Some(usual)), ..decode }
+}
+
+/// Depths of the closed loops beside the jobs: those of the jobs that are judged, which have the need's accelerators,
+/// else the most, and deeper ones of at most `depth_max`: nobody asked for those, so no machine is refused for them.
+fn beside(rows: &[Row], accelerators: u32, depth_max: u32) -> Vec<u32> {
+    let most = rows.iter().map(|row| row.training.accelerators).max();
+    let needed = rows.iter().map(|row| row.training.accelerators).find(|number| *number == accelerators);
+    let judged = rows.iter().filter(|row| Some(row.training.accelerators) == needed.or(most));
+    let deeper = |depth: u32| depth.saturating_mul(DEEPER).min(depth_max).max(depth);
+    let depths = judged.flat_map(|row| [row.depth, deeper(row.depth)]);
+    depths.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// The need as the job's step has it, so that the line is reached where the utilization is. What is stated in bytes stays.
+pub(super) fn restated(mut need: Need, step: &Step) -> Need {
+    need.caveats.extend(step.caveats.iter().cloned());
+    if let Demand::Samples { per_s, .. } = &mut need.demand {
+        let known = (need.batch, need.step_time_s.map(job::nanoseconds));
+        if known != (Some(step.batch), Some(step.compute_ns)) {
+            let step_time_s = step.compute_ns as f64 / 1e9;
+            *per_s = feed::formula::samples_per_s(need.accelerators, step.batch, step_time_s);
+            (need.batch, need.step_time_s) = (Some(step.batch), Some(step_time_s));
+        }
+    }
+    need
+}

@@ -1,0 +1,198 @@
+//! What goes with no training job, and jobs that fit no dataset and no machine.
+
+use plan::{BackendConfig, DatasetSpec, Operation};
+
+use crate::diagnostic::{Problem, Problems, Span};
+use crate::words::Origin;
+use crate::written::{DEPTH_MAX, Depths, Document};
+
+use super::super::dataset::Datasets;
+use super::super::load::Task;
+use super::super::pace;
+use super::super::target::Resolved;
+use super::job::Job;
+use super::{Asked, Row, Ways};
+
+/// Refuses what describes a training job beside another mode; whether anything did.
+pub(in super::super) fn refuse_keys(
+    document: &Document,
+    mode: Option<Span>,
+    problems: &mut Problems,
+) -> bool {
+    let mut refused = false;
+    for (key, span) in document.training.keys() {
+        if let Some(span) = span {
+            let problem = Problem::new(format!("`training.{key}` is for a training load"))
+                .at(span, "remove this")
+                .also_if(mode, "plays no job")
+                .help("or write load.mode = \"training\", which reads as a training job wants it");
+            problems.push(problem);
+            refused = true;
+        }
+    }
+    refused
+}
+
+/// Refuses the keys of other modes, and operations that read no bytes.
+pub(super) fn refuse_beside(asked: &Asked<'_>, problems: &mut Problems) {
+    let (load, mode) = (&asked.document.load, asked.mode);
+    pace::refuse_pacing(load, Some((mode, "reads as the steps of its job want it")), problems);
+    let auto = load.queue_depth.given().filter(|depth| matches!(depth.value, Depths::Auto));
+    if let Some(depth) = auto {
+        let problem =
+            Problem::new("a training load has no depth to search for: its readers, or numbers, say it")
+                .at(depth.span, "searches")
+                .also(mode, "plays a job");
+        problems.push(problem.help(
+            "remove it, and each reader has one read outstanding; or write depths that all batches share, e.g. \
+             queue_depth = [16, 64]",
+        ));
+    }
+    if let Some(batch) = load.complete_batch.key() {
+        let problem = Problem::new("a training load does not wait for several completions: a batch does")
+            .at(batch, "remove this")
+            .also(mode, "plays a job");
+        problems.push(problem);
+    }
+    for task in asked.tasks.iter().filter(|task| !task.operation.reads_bytes()) {
+        let problem =
+            Problem::new(format!("`{}` feeds no training job: it reads no bytes", task.operation.name()))
+                .at(task.span.unwrap_or(mode), "reads no bytes")
+                .also(mode, "plays a job");
+        problems.push(problem.help("measure it in a scenario of its own, with load.mode = \"closed\""));
+    }
+}
+
+/// Refuses more threads than accelerators, and more than one where all accelerators wait for each other.
+pub(super) fn refuse_threads(asked: &Asked<'_>, job: &Job, problems: &mut Problems) {
+    let Some(threads) = asked.document.load.threads.given() else { return };
+    let barrier = asked.document.training.barrier.given().filter(|barrier| barrier.value.0);
+    let written = &asked.document.training.accelerators;
+    let fewest = u64::from(job.smallest());
+    let problem = match barrier {
+        Some(barrier) if threads.value.0 > 1 => {
+            Problem::new("accelerators that wait for each other are fed by one thread")
+                .at(threads.span, "more than one")
+                .also(barrier.span, "lets them wait")
+                .help("remove `load.threads`, or the barrier")
+        }
+        _ if threads.value.0 > fewest => {
+            let most = feed::counted_noun(fewest, "accelerator");
+            Problem::new(format!("{} threads for {most}: each is fed by one", threads.value.0))
+                .at(threads.span, "some would have nothing to do")
+                .also(written.span().unwrap_or(asked.mode), "so many")
+                .help(format!("write at most {fewest}, or remove it"))
+        }
+        _ => return,
+    };
+    problems.push(problem);
+}
+
+/// Refuses readers of which more would read at once than any client has outstanding.
+pub(super) fn refuse_deep(asked: &Asked<'_>, job: &Job, ways: &Ways, problems: &mut Problems) {
+    let (accelerators, most) = (job.largest(), ways.readers.iter().copied().max().unwrap_or(0));
+    let depth = u64::from(accelerators) * u64::from(most);
+    if depth <= DEPTH_MAX {
+        return;
+    }
+    let message = format!(
+        "{} x {} = {} reads outstanding; at most {} are possible",
+        feed::counted_noun(u64::from(accelerators), "accelerator"),
+        feed::counted_noun(u64::from(most), "reader"),
+        feed::group_digits(depth),
+        feed::group_digits(DEPTH_MAX)
+    );
+    let written = &asked.document.training;
+    let spans: Vec<_> = [written.accelerators.span(), written.readers.span()].into_iter().flatten().collect();
+    let problem = match spans.as_slice() {
+        [] => Problem::new(message).at(asked.mode, "plays this job"),
+        spans => spans.iter().fold(Problem::new(message), |problem, span| problem.at(*span, "multiplies")),
+    };
+    problems.push(
+        problem.help("write fewer of them, or load.queue_depth, which the batches of all accelerators share"),
+    );
+}
+
+/// Refuses steps that take more samples than there are.
+pub(super) fn refuse_steps(asked: &Asked<'_>, job: &Job, problems: &mut Problems) {
+    let samples =
+        asked.datasets.into_iter().flat_map(|datasets| &datasets.specs).filter_map(|spec| match spec {
+            DatasetSpec::Generate { samples, .. } => Some(*samples),
+            DatasetSpec::Existing { .. } => None,
+        });
+    let Some(samples) = samples.min() else { return };
+    let (accelerators, batch) = (u64::from(job.largest()), u64::from(job.batch));
+    let step = accelerators * batch;
+    if step <= samples {
+        return;
+    }
+    let message = format!(
+        "{} x batch {} = {} samples a step; the dataset has {}",
+        feed::counted_noun(accelerators, "accelerator"),
+        feed::group_digits(batch),
+        feed::group_digits(step),
+        feed::group_digits(samples)
+    );
+    let (written, dataset) = (&asked.document.training, &asked.document.dataset);
+    let place = written.batch.span().or(written.accelerators.span()).unwrap_or(asked.mode);
+    let problem = Problem::new(message)
+        .at(place, "not one step can be taken")
+        .also_if(dataset.samples.span().or(dataset.size.span()), "this much");
+    let help = format!("write dataset.samples = {step} or more, or fewer accelerators");
+    problems.push(problem.help(help));
+}
+
+/// Refuses batches that the job could not hold in this machine's memory. feedline itself holds one buffer for each read.
+pub(super) fn refuse_memory(asked: &Asked<'_>, rows: &[Row], problems: &mut Problems) {
+    let samples = asked.datasets.into_iter().flat_map(|datasets| &datasets.samples);
+    let stated = || asked.need.and_then(feed::Need::sample_bytes).map(|bytes| bytes.round() as u64);
+    let largest = samples.filter_map(|sample| sample.bytes.or_else(stated)).max();
+    let held =
+        |row: &Row| row.training.samples_per_step().saturating_mul(u64::from(row.training.prefetch) + 1);
+    let (Some(sample_bytes), Some(row)) = (largest, rows.iter().max_by_key(|row| held(row))) else { return };
+    let bytes = held(row).saturating_mul(sample_bytes);
+    if bytes <= asked.host.memory_bytes {
+        return;
+    }
+    let batches = u64::from(row.training.prefetch) + 1;
+    let message = format!(
+        "{} x {} batches x {} samples x {} = {}, more than the memory ({})",
+        feed::counted_noun(u64::from(row.training.accelerators), "accelerator"),
+        feed::group_digits(batches),
+        feed::group_digits(u64::from(row.training.batch)),
+        feed::format_bytes(sample_bytes),
+        feed::format_bytes(bytes),
+        feed::format_bytes(asked.host.memory_bytes)
+    );
+    let written = &asked.document.training;
+    let ahead = feed::group_digits(u64::from(row.training.prefetch));
+    let ahead = format!("{ahead} ahead, and the one that is taken");
+    let place = written.prefetch.span().or(written.readers.span()).unwrap_or(asked.mode);
+    let problem = Problem::new(message).at(place, ahead).also_if(written.batch.span(), "of this size");
+    problems.push(problem.help(
+        "the job could not hold its batches: write a smaller training.prefetch or batch, or fewer accelerators",
+    ));
+}
+
+/// Refuses samples that are read block by block where they differ in their blocks: a step would not know its samples.
+pub(in super::super) fn refuse_uneven(
+    targets: &[&Resolved<'_>],
+    datasets: &Datasets,
+    tasks: &[Task],
+    mode: Span,
+    problems: &mut Problems,
+) {
+    let Some(task) = tasks.iter().find(|task| task.operation == Operation::Read) else { return };
+    let device = |target: &Resolved<'_>| matches!(target.target.config, BackendConfig::Device { .. });
+    if datasets.is_uniform() || targets.iter().all(|target| device(target)) {
+        return;
+    }
+    let why = match datasets.origin {
+        Origin::Generate => "these files differ in size",
+        Origin::Existing => "files of the user's may differ in size",
+    };
+    let message = format!("`read` takes as many blocks of every sample, and {why}");
+    let problem =
+        Problem::new(message).at(task.span.unwrap_or(mode), "reads blocks").also(mode, "takes samples");
+    problems.push(problem.help("write operation = \"read_file\", or remove it: a sample is then read whole"));
+}
