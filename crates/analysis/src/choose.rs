@@ -11,19 +11,20 @@ use crate::summary::{CellSummary, Summary, summarise};
 /// The cell of `target` that its verdict should rest on, from the interleaved repetitions alone.
 ///
 /// A verdict is about training, so cells are considered in this order of preference, and only the most
-/// preferred that were measured: storage before the client's page cache (`warm`), whole files (`read_file`) before
-/// blocks of files held open, the order of a training job before others, the sample size nearest to the one the
-/// need names, and of paced loads the one that offers no more than the line. Paced loads that offer less, and cells
-/// that look up or list names, are never chosen. Where several sizes, blocks or
-/// orders are left, nothing says which of them the job reads, and the hardest decides: the one whose best
-/// cell has the smallest share of its line. Among those, the shallowest valid cell whose interval clears the
-/// line; cells limited by the client come after the others, and of equals the first in the record stands
-/// unless the interval of another lies wholly above its own. If none clears, the valid cell nearest to the
-/// line, client-limited ones included: behind one of those the storage may well do more, and only its
-/// confirmation can say so.
+/// preferred that were measured: storage before the client's page cache (`warm`), a training job that was played before
+/// reads without one, readers as a `DataLoader` has them before reads that share a depth, whole files (`read_file`)
+/// before blocks of files held open, the order of a training job before others, the sample size nearest to the one the
+/// need names, and of paced loads the one that offers no more than the line. Paced loads that offer less, jobs of more
+/// or fewer accelerators than the need names, and cells that look up or list names, are never chosen. Where several
+/// sizes, blocks, orders or jobs are left, nothing says which of them is the user's, and the hardest decides: the one
+/// whose best cell has the smallest share of its line. Among those, the shallowest valid cell whose interval clears the
+/// line, of training jobs the one with the fewest readers times batches ahead; cells limited by the client come after
+/// the others, and of equals the first in the record stands unless the interval of another lies wholly above its own.
+/// If none clears, the valid cell nearest to the line, client-limited ones included: behind one of those the storage
+/// may well do more, and only its confirmation can say so.
 pub fn choose_cell<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellSummary> {
     let of_target = summary.cells.iter().filter(|cell| cell.cell.target == target);
-    among(of_target, named_sample_bytes(summary))
+    among(of_target, Asked::of(summary))
 }
 
 /// Cells to confirm: one for each storage target of which anything was measured.
@@ -41,42 +42,56 @@ pub fn choose_for_confirmation(record: &RunRecord) -> Vec<String> {
 /// The record, not today's rule, says what was confirmed: an old record keeps its verdict.
 pub(crate) fn judged<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellSummary> {
     let of_target = || summary.cells.iter().filter(|cell| cell.cell.target == target);
+    let asked = Asked::of(summary);
     let confirmed: Vec<&CellSummary> =
-        of_target().filter(|cell| cell.confirmed.is_some() && may_be_judged(cell)).collect();
-    let named = named_sample_bytes(summary);
-    among(confirmed.iter().copied(), named)
+        of_target().filter(|cell| cell.confirmed.is_some() && asked.may_be_judged(cell)).collect();
+    among(confirmed.iter().copied(), asked)
         .or_else(|| confirmed.first().copied())
-        .or_else(|| among(of_target(), named))
+        .or_else(|| among(of_target(), asked))
 }
 
 /// The cell that would be chosen of `target` if `engine` were its only one.
 pub(crate) fn of_engine<'a>(summary: &'a Summary, target: &str, engine: &str) -> Option<&'a CellSummary> {
     let of_engine = |cell: &&CellSummary| cell.cell.target == target && cell.cell.engine == engine;
-    among(summary.cells.iter().filter(of_engine), named_sample_bytes(summary))
+    among(summary.cells.iter().filter(of_engine), Asked::of(summary))
 }
 
-/// Not where no bytes are moved, nor where less than the line is offered.
-fn may_be_judged(cell: &CellSummary) -> bool {
-    let paced = cell.figures().and_then(|figures| figures.paced);
-    let offers_less = paced.is_some_and(|paced| paced.of_line.is_some() && !paced.offers_line);
-    !operation::is_metadata(&cell.cell) && !offers_less
+/// What of the need says which cells may be judged by it.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    /// Bytes of a sample, where it names them.
+    sample_bytes: Option<f64>,
+    /// Accelerators; 0 where it names none.
+    pub(crate) accelerators: u32,
 }
 
-fn named_sample_bytes(summary: &Summary) -> Option<f64> {
-    summary
-        .need
-        .as_ref()
-        .ok()
-        .and_then(feed::Need::sample_bytes)
-        .filter(|bytes| crate::need::positive(*bytes))
+impl Asked {
+    pub(crate) fn of(summary: &Summary) -> Self {
+        let need = summary.need.as_ref().ok();
+        let sample_bytes = need.and_then(feed::Need::sample_bytes);
+        Self {
+            sample_bytes: sample_bytes.filter(|bytes| crate::need::positive(*bytes)),
+            accelerators: need.map_or(0, |need| need.accelerators),
+        }
+    }
+
+    /// Not where no bytes are moved, nor where less than the line is offered, nor where another job is played.
+    fn may_be_judged(self, cell: &CellSummary) -> bool {
+        let paced = cell.figures().and_then(|figures| figures.paced);
+        let offers_less = paced.is_some_and(|paced| paced.of_line.is_some() && !paced.offers_line);
+        let job = cell.cell.training.as_ref();
+        let is_other_job = job.is_some_and(|job| job.accelerators != self.accelerators);
+        !operation::is_metadata(&cell.cell) && !offers_less && !is_other_job
+    }
 }
 
-fn among<'a>(cells: impl Iterator<Item = &'a CellSummary>, named: Option<f64>) -> Option<&'a CellSummary> {
-    let measured: Vec<Candidate<'a>> = cells.filter_map(Candidate::of).collect();
+fn among<'a>(cells: impl Iterator<Item = &'a CellSummary>, asked: Asked) -> Option<&'a CellSummary> {
+    let measured: Vec<Candidate<'a>> = cells.filter_map(|cell| Candidate::of(cell, asked)).collect();
     let valid: Vec<Candidate<'a>> = measured.iter().filter(|one| one.figures.is_valid()).copied().collect();
     let pool = if valid.is_empty() { measured } else { valid };
-    let best = pool.iter().map(|one| one.preference(named)).min()?;
-    let pool: Vec<Candidate<'a>> = pool.into_iter().filter(|one| one.preference(named) == best).collect();
+    let preference = |one: &Candidate<'_>| one.preference(asked.sample_bytes);
+    let best = pool.iter().map(preference).min()?;
+    let pool: Vec<Candidate<'a>> = pool.into_iter().filter(|one| preference(one) == best).collect();
     let pool = hardest_way(&pool);
     shallowest_that_clears(&pool).or_else(|| nearest_to_the_line(&pool)).map(|one| one.cell)
 }
@@ -102,13 +117,13 @@ struct Candidate<'a> {
 
 impl<'a> Candidate<'a> {
     /// `None` without figures, and where no verdict may rest on them.
-    fn of(cell: &'a CellSummary) -> Option<Self> {
-        cell.figures().filter(|_| may_be_judged(cell)).map(|figures| Self { cell, figures })
+    fn of(cell: &'a CellSummary, asked: Asked) -> Option<Self> {
+        cell.figures().filter(|_| asked.may_be_judged(cell)).map(|figures| Self { cell, figures })
     }
 
     /// Lower is preferred; the last parts are the distance in size, in thousandths of a doubling, and what is offered
     /// beyond the line, in thousandths of it.
-    fn preference(&self, named: Option<f64>) -> (bool, bool, u8, u64, u64) {
+    fn preference(&self, named: Option<f64>) -> (bool, u8, bool, u8, u64, u64) {
         let access = match self.cell.cell.access.as_str() {
             "shuffled_epoch" => 0,
             "random" => 1,
@@ -120,7 +135,12 @@ impl<'a> Candidate<'a> {
         let cell = &self.cell.cell;
         let thousandths = |share: f64| (share * 1e3).round() as u64;
         let blocks = !operation::is_whole_file(cell);
-        (cell.cache == "warm", blocks, access, thousandths(distance), thousandths(beyond))
+        let job = match &cell.training {
+            Some(job) if job.readers.is_some() => 0,
+            Some(_) => 1,
+            None => 2,
+        };
+        (cell.cache == "warm", job, blocks, access, thousandths(distance), thousandths(beyond))
     }
 
     fn mean(&self) -> f64 {
@@ -137,6 +157,7 @@ impl<'a> Candidate<'a> {
         a.sample_bytes == b.sample_bytes
             && a.cell.operation == b.cell.operation
             && a.cell.pace == b.cell.pace
+            && job_alone(a) == job_alone(b)
             && a.cell.block_bytes == b.cell.block_bytes
             && a.cell.access == b.cell.access
             && a.cell.cache == b.cell.cache
@@ -148,9 +169,24 @@ impl<'a> Candidate<'a> {
     }
 }
 
+/// The job that a cell plays, without how its batches are fetched: that is free to choose.
+fn job_alone(cell: &CellSummary) -> Option<record::Training> {
+    let job = cell.cell.training.clone()?;
+    Some(record::Training { fetch: String::new(), readers: None, prefetch: 0, decode_threads: None, ..job })
+}
+
+/// Readers by the batches that they hold ahead: what a job takes of its client; 0 for other loads.
+fn held_ahead(cell: &record::Cell) -> u64 {
+    cell.training
+        .as_ref()
+        .map_or(0, |job| u64::from(job.readers.unwrap_or(cell.queue_depth)) * u64::from(job.prefetch.max(1)))
+}
+
 fn shallowest_that_clears<'a>(pool: &[Candidate<'a>]) -> Option<Candidate<'a>> {
     let clearing = || pool.iter().copied().filter(|one| one.cell.clears() && one.figures.is_valid());
-    let key = |one: &Candidate<'_>| (one.figures.is_client_limited(), one.cell.cell.queue_depth);
+    let key = |one: &Candidate<'_>| {
+        (one.figures.is_client_limited(), held_ahead(&one.cell.cell), one.cell.cell.queue_depth)
+    };
     let least = clearing().map(|one| key(&one)).min()?;
     // Overlapping intervals do not tell two engines apart, and chance must not choose between them.
     clearing()
@@ -323,5 +359,74 @@ mod tests {
     fn blocks_of_equal_preference_are_judged_at_the_hardest() {
         let blocks = |builder: &mut Builder| builder.edit_cell("a", |cell| cell.block_bytes = 4_096);
         assert_eq!(chosen(&[("a", 8, 0.5), ("b", 8, 1.5)], blocks), ["a"]);
+    }
+
+    /// Cells that play the job with these readers and batches ahead, at shares of the line; `None` is a closed loop.
+    type Job = Option<(Option<u32>, u32)>;
+
+    fn chosen_of_jobs(cells: &[(&str, Job, f64)], edit: impl FnOnce(&mut Builder)) -> Vec<String> {
+        let mut builder = Builder::new();
+        (builder.run.measure.duration_ns, builder.run.measure.steps) = (None, Some(100));
+        for (name, job, of_line) in cells {
+            builder.cell(name, "disk", 64);
+            builder.edit_cell(name, |cell| cell.operation = "read_file".to_owned());
+            let Some((readers, prefetch)) = job else {
+                (0..3).for_each(|n| builder.push(rep(name, n, of_line * Builder::LINE_BPS)));
+                continue;
+            };
+            builder.edit_cell(name, |cell| {
+                crate::fixture::cell_of_job(cell);
+                let job = cell.training.as_mut().unwrap();
+                (job.readers, job.prefetch) = (*readers, *prefetch);
+            });
+            let stall = crate::Stall { storage: 1.0 - of_line * 0.9, ..crate::Stall::default() };
+            (0..3).for_each(|n| builder.push(crate::fixture::job_rep(name, n, stall, 64.0)));
+        }
+        edit(&mut builder);
+        choose_for_confirmation(&builder.record())
+    }
+
+    const JOB: Job = Some((Some(8), 8));
+
+    #[test]
+    fn a_job_that_was_played_comes_before_closed_loops_and_after_storage() {
+        assert_eq!(chosen_of_jobs(&[("a", None, 9.0), ("b", JOB, 0.5)], |_| {}), ["b"]);
+        let warm = |b: &mut Builder| b.edit_cell("b", |cell| cell.cache = "warm".to_owned());
+        assert_eq!(chosen_of_jobs(&[("a", None, 0.9), ("b", JOB, 1.1)], warm), ["a"]);
+    }
+
+    #[test]
+    fn jobs_of_other_accelerators_are_never_chosen() {
+        let other = |b: &mut Builder| {
+            b.edit_cell("a", |cell| cell.training.as_mut().unwrap().accelerators = 4);
+        };
+        assert_eq!(chosen_of_jobs(&[("a", JOB, 1.1), ("b", None, 0.9)], other), ["b"]);
+        assert_eq!(chosen_of_jobs(&[("a", JOB, 1.1)], other), Vec::<String>::new());
+    }
+
+    #[test]
+    fn of_jobs_that_clear_the_one_that_holds_least_ahead_is_chosen() {
+        let readers = |readers, prefetch| Some((Some(readers), prefetch));
+        let cells = [
+            ("a", readers(16, 16), 1.1),
+            ("b", readers(8, 16), 1.05),
+            ("c", readers(16, 4), 1.02),
+            ("d", JOB, 0.9),
+        ];
+        assert_eq!(chosen_of_jobs(&cells, |_| {}), ["c"]);
+        assert_eq!(chosen_of_jobs(&cells[3..], |_| {}), ["d"]);
+    }
+
+    #[test]
+    fn readers_come_before_reads_that_share_a_depth() {
+        assert_eq!(chosen_of_jobs(&[("a", Some((None, 2)), 1.1), ("b", JOB, 0.7)], |_| {}), ["b"]);
+    }
+
+    #[test]
+    fn the_hardest_of_several_jobs_decides() {
+        let barrier = |b: &mut Builder| {
+            b.edit_cell("b", |cell| cell.training.as_mut().unwrap().barrier = true);
+        };
+        assert_eq!(chosen_of_jobs(&[("a", JOB, 1.1), ("b", JOB, 0.7)], barrier), ["b"]);
     }
 }

@@ -57,18 +57,21 @@ fn differs_in_engine_alone(one: &CellSummary, other: &CellSummary) -> bool {
     let way = |cell: &CellSummary| {
         let cell = &cell.cell;
         let words = (cell.operation.clone(), cell.access.clone(), cell.cache.clone());
-        (words, cell.dataset, cell.block_bytes, cell.queue_depth, cell.pace.is_some())
+        (words, cell.dataset, cell.block_bytes, cell.queue_depth, cell.pace.is_some(), cell.training.clone())
     };
     let connections = |cell: &CellSummary| cell.cell.connections;
     way(one) == way(other) && is_reached_alike(one, other) && connections(one) == connections(other)
 }
 
-/// Same threads, same retries, and as many connections, or one for each request outstanding.
+/// Same load, same threads, same retries, and as many connections, or one for each request outstanding.
 fn is_reached_alike(one: &CellSummary, other: &CellSummary) -> bool {
     let (one, other) = (&one.cell, &other.cell);
     let follows_depth = |cell: &Cell| cell.connections == cell.queue_depth;
     let connections = one.connections == other.connections || (follows_depth(one) && follows_depth(other));
-    connections && (one.threads, one.retries) == (other.threads, other.retries)
+    let is_job = |cell: &Cell| cell.training.is_some();
+    connections
+        && is_job(one) == is_job(other)
+        && (one.threads, one.retries) == (other.threads, other.retries)
 }
 
 #[cfg(test)]

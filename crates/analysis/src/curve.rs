@@ -8,6 +8,7 @@ use crate::model::Model;
 use crate::need::LineAt;
 use crate::operation;
 use crate::summary::CellSummary;
+use crate::training::predicted::is_closed;
 
 pub use treatment::Treatment;
 
@@ -199,10 +200,10 @@ impl Shape {
     }
 }
 
-/// Whether a cell has no place on a curve of throughput against depth: it moves no bytes, or a schedule and not the
-/// depth decides what it moves.
+/// Whether a cell has no place on a curve of throughput against depth: it moves no bytes, or a schedule or a training
+/// job and not the depth decides what it moves.
 fn is_apart(cell: &CellSummary) -> bool {
-    operation::is_metadata(&cell.cell) || cell.cell.pace.is_some()
+    operation::is_metadata(&cell.cell) || !is_closed(cell)
 }
 
 /// Arranges cells as panels of curves, in the order of the scenario.
@@ -263,6 +264,7 @@ fn shares_its_depth(cells: &[CellSummary], cell: &CellSummary) -> bool {
             && a.dataset == b.dataset
             && a.operation == b.operation
             && a.pace == b.pace
+            && a.training.is_some() == b.training.is_some()
             && a.block_bytes == b.block_bytes
             && a.access == b.access
             && a.cache == b.cache

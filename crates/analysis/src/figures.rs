@@ -12,7 +12,7 @@ use crate::network;
 use crate::operation;
 use crate::paced::{self, Paced};
 use crate::repetitions::{Repetitions, counted};
-use crate::training::TrainingFigures;
+use crate::training::{self, TrainingFigures};
 use crate::validity::{self, ClientShares, available_ns, left_after, resident_before};
 
 /// How a record says that reads never pass the kernel's file systems, and so not its page cache.
@@ -55,7 +55,7 @@ pub struct Figures {
     /// Samples per second: bytes per second by the dataset's bytes per sample.
     pub samples_per_s: Rate,
     /// Bytes per second of reads that ended well inside the window; of a paced load, what was offered by the
-    /// share of it that was served.
+    /// share of it that was served; of a training job, what it takes by its utilization.
     pub bps: Rate,
     /// Reads per second, mean; whole files where those are read.
     pub ops_per_s: f64,
@@ -134,6 +134,8 @@ impl Figures {
         let paced = Paced::of(context, used);
         let mut flags = validity::flags(context, reps, client);
         flags.extend(paced.iter().flat_map(|paced| validity::paced(paced, context.cell)));
+        let training = TrainingFigures::of(context, used);
+        flags.extend(training.iter().flat_map(|training| training::flags::flags(context, used, training)));
         if latency.unreadable > 0 {
             flags.push(Flag::NoHistogram { repetitions: latency.unreadable });
         }
@@ -148,7 +150,7 @@ impl Figures {
             latency,
             phases: phases(used),
             paced,
-            training: None,
+            training,
             ops,
             bytes: sum(used, counter::BYTES),
             errors: errors_by_kind(reps),
@@ -174,6 +176,10 @@ impl Figures {
 }
 
 fn point_bps(context: &Context<'_>, rep: &Rep) -> f64 {
+    let job = context.cell.training.as_ref();
+    if let Some(samples_per_s) = job.and_then(|job| training::figures::samples_per_s(job, rep)) {
+        return samples_per_s * context.sample_bytes;
+    }
     let is_paced = context.cell.pace.is_some() && counted(rep, counter::ARRIVALS) > 0;
     if is_paced { paced::rate_bps(context, rep) } else { per_s(rep, counter::BYTES) }
 }
@@ -192,11 +198,15 @@ pub(crate) fn cpu_ns(used: &[&Rep]) -> f64 {
 
 fn client_shares(context: &Context<'_>, used: &[&Rep], ops_per_s: f64, bps: f64) -> ClientShares {
     let available: f64 = used.iter().map(|rep| available_ns(rep, context.cell.threads)).sum();
+    // The rate of a job is the job's own: what share of the client's it is says nothing.
+    let is_job = context.cell.training.is_some();
+    let ceiling = || validity::ceiling_share(&context.cell.cell, ops_per_s, bps, context.ceilings);
     ClientShares {
-        ceiling: validity::ceiling_share(&context.cell.cell, ops_per_s, bps, context.ceilings),
+        ceiling: if is_job { None } else { ceiling() },
         cpu: (available > 0.0).then(|| cpu_ns(used) / available),
         nic: network::nic_share(used),
         core: network::core_share(context.cell, used),
+        null_au: if is_job { training::figures::null_au(context) } else { None },
     }
 }
 

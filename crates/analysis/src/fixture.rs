@@ -7,7 +7,11 @@ use record::{
     Role, Run, RunRecord, Target, Tool, Usage, counter,
 };
 
+mod training;
+
 use crate::Figures;
+
+pub(crate) use training::{DEMAND, cell_of_job, confirmed_job, job, job_rep, null_control, trained};
 
 /// Bytes of a sample and of a read.
 const SAMPLE_BYTES: u64 = 100_000;

@@ -1,12 +1,18 @@
 //! The reasons to doubt a figure: what each forbids, and what to do about it.
 
+mod advice;
 mod words;
+
+use crate::training::Bound;
 
 /// Share of failed reads above which no verdict is given.
 const ERROR_SHARE_MAX: f64 = 0.01;
 
 /// Reads by queue depth below which a window is no measure of a rate.
 pub(crate) const TURNS_MIN: f64 = 20.0;
+
+/// Steps of an accelerator below which a repetition is no measure of a utilization.
+pub(crate) const STEPS_MIN: u64 = 20;
 
 /// Share of the arrivals that a client may have been away for.
 pub(crate) const GIVEN_UP_MAX: f64 = 0.001;
@@ -50,6 +56,8 @@ pub enum Flag {
         nic_share: Option<f64>,
         /// Share of the windows in which the busiest processor worked, when above its limit.
         core_share: Option<f64>,
+        /// Utilization that the same training job reaches without storage, 0 to 1, when below its limit.
+        null_au: Option<f64>,
     },
     /// A cold cell that was not cold, or not proven so.
     NotCold {
@@ -86,6 +94,13 @@ pub enum Flag {
         repetitions: u32,
         /// The fewest reads by the queue depth.
         turns: f64,
+    },
+    /// So few steps of a training job that its first fill and its last step decide its utilization.
+    FewSteps {
+        /// How many repetitions.
+        repetitions: u32,
+        /// The fewest steps of an accelerator.
+        steps: u64,
     },
     /// The files were no longer the same after the run.
     DatasetChanged,
@@ -135,6 +150,15 @@ pub enum Flag {
     Exhausted {
         /// How many repetitions.
         repetitions: u32,
+    },
+    /// The dataset was read once before a training job had made the steps asked for.
+    RanOut {
+        /// How many repetitions.
+        repetitions: u32,
+        /// The fewest steps that an accelerator made.
+        steps: u64,
+        /// Steps that were asked of each; absent where a duration or epochs end the job.
+        asked: Option<u64>,
     },
     /// Latencies beyond the histogram's range.
     Clamped {
@@ -256,6 +280,43 @@ pub enum Flag {
         /// Median of what shows it.
         p50_ns: u64,
     },
+    /// Samples that the decoder rejected; their batches went on without them.
+    NotDecoded {
+        /// How many.
+        samples: u64,
+        /// Of all samples read, 0 to 1.
+        share: f64,
+        /// What the decoder said of the first, where it is known.
+        first: Option<String>,
+    },
+    /// Without what accelerators waited for besides storage, the job would reach its utilization.
+    WaitsElsewhere {
+        /// What most of that was.
+        cause: Bound,
+        /// Share of the time of all accelerators that went into it, 0 to 1.
+        share: f64,
+    },
+    /// The time to the first batch is much of a training job.
+    LongFill {
+        /// Share of the job's time, 0 to 1.
+        share: f64,
+        /// The longest time to a first batch.
+        first_batch_ns: u64,
+    },
+    /// The utilization by its definition and by that of DLIO differ.
+    AuApart {
+        /// By its definition: compute time as asked, the first fill counted.
+        au: f64,
+        /// As DLIO has it: compute time as measured, without the first step.
+        dlio_au: f64,
+    },
+    /// The utilization differs from what the closed-loop reads of the same storage foretell, and nothing says why.
+    NotAsPredicted {
+        /// As measured.
+        au: f64,
+        /// As foretold.
+        predicted: f64,
+    },
     /// Another engine was asked for.
     StandsIn {
         /// Which, and why it is not there.
@@ -267,7 +328,7 @@ impl Flag {
     /// What this flag forbids.
     pub fn gravity(&self) -> Gravity {
         match self {
-            Self::ClientLimited { .. } => Gravity::ForbidsStarves,
+            Self::ClientLimited { .. } | Self::WaitsElsewhere { .. } => Gravity::ForbidsStarves,
             Self::FailedRepetitions { .. } => Gravity::ForbidsFeeds,
             Self::NotCold { .. }
             | Self::NotWarm { .. }
@@ -275,6 +336,7 @@ impl Flag {
             | Self::NotDropped { .. }
             | Self::TooShort { .. }
             | Self::FewTurns { .. }
+            | Self::FewSteps { .. }
             | Self::DatasetChanged
             | Self::OfferedLess { .. }
             | Self::NotFromStorage { compresses: false, .. }
@@ -286,12 +348,19 @@ impl Flag {
             {
                 Gravity::ForbidsStarves
             }
-            Self::Errors { share, .. } if *share > ERROR_SHARE_MAX => Gravity::ForbidsVerdict,
+            Self::Errors { share, .. } | Self::NotDecoded { share, .. } if *share > ERROR_SHARE_MAX => {
+                Gravity::ForbidsVerdict
+            }
             Self::Errors { .. }
             | Self::Missing { .. }
             | Self::Stolen { .. }
             | Self::Abandoned { .. }
             | Self::Exhausted { .. }
+            | Self::RanOut { .. }
+            | Self::NotDecoded { .. }
+            | Self::LongFill { .. }
+            | Self::AuApart { .. }
+            | Self::NotAsPredicted { .. }
             | Self::Clamped { .. }
             | Self::NoHistogram { .. }
             | Self::Opened { .. }
@@ -320,6 +389,7 @@ impl Flag {
             Self::NotDropped { .. } => "not dropped",
             Self::TooShort { .. } => "too short",
             Self::FewTurns { .. } => "few queue turns",
+            Self::FewSteps { .. } => "few steps",
             Self::DatasetChanged => "changed",
             Self::WrongBytes { .. } => "wrong bytes",
             Self::Errors { .. } => "failed reads",
@@ -328,6 +398,7 @@ impl Flag {
             Self::Stolen { .. } => "stolen",
             Self::Abandoned { .. } => "abandoned",
             Self::Exhausted { .. } => "exhausted",
+            Self::RanOut { .. } => "ran out",
             Self::Clamped { .. } => "clamped",
             Self::NoHistogram { .. } => "no histogram",
             Self::Opened { .. } => "opened",
@@ -345,6 +416,11 @@ impl Flag {
             Self::ConnectionsLost { .. } => "lost connections",
             Self::Unbalanced { .. } => "unbalanced",
             Self::DelayedAck { .. } => "delayed acknowledgement",
+            Self::NotDecoded { .. } => "not decoded",
+            Self::WaitsElsewhere { .. } => "waits elsewhere",
+            Self::LongFill { .. } => "long first fill",
+            Self::AuApart { .. } => "definitions apart",
+            Self::NotAsPredicted { .. } => "not as predicted",
             Self::StandsIn { .. } => "stands in",
         }
     }
@@ -352,100 +428,6 @@ impl Flag {
     /// Whether this is the client's own limit.
     pub fn is_client_limit(&self) -> bool {
         matches!(self, Self::ClientLimited { .. })
-    }
-
-    /// What to do about it.
-    pub fn advice(&self) -> &'static str {
-        match self {
-            Self::ClientLimited { nic_share: Some(_), .. } => {
-                "the network interface is full: use a faster one, or several clients"
-            }
-            Self::ClientLimited { ceiling_share: None, cpu_share: None, .. } => {
-                "one processor is full: spread receiving over several (RSS, RPS), or use several clients"
-            }
-            Self::ClientLimited { ceiling_share: None, .. } => {
-                "give the client more processors, larger blocks or fewer threads"
-            }
-            Self::ClientLimited { .. } => "use larger blocks, more threads or more processors",
-            Self::NotCold { resident: None } => {
-                "use load.cache = \"bypass\", or a file system whose residency the kernel reports"
-            }
-            Self::NotCold { .. } => "stop what else reads these files, or use load.cache = \"bypass\"",
-            Self::NotWarm { .. } => "use a dataset that fits into memory, or load.cache = \"bypass\"",
-            Self::NotBypassed { .. } => {
-                "this file system serves direct I/O from the page cache; use load.cache = \"cold\""
-            }
-            Self::NotDropped { resident: Some(_) } => {
-                "read-ahead left pages that no read used: read more, or larger blocks"
-            }
-            Self::NotDropped { .. } => "use load.cache = \"bypass\" or \"cold\"",
-            Self::FewTurns { .. } => {
-                "use a longer measure.duration, a smaller load.block_size or a shallower load.queue_depth"
-            }
-            Self::WrongBytes { .. } => {
-                "trust no figure of this storage; look for what corrupts or rewrites its files"
-            }
-            Self::Opened { .. } => "raise `ulimit -n`, or use fewer files, to measure reads alone",
-            Self::NamesInMemory => {
-                "run as root with access to the device, or take opening as served from memory"
-            }
-            Self::Merged { .. } => {
-                "use a smaller load.submit_batch, or larger blocks, to give the device its depth"
-            }
-            Self::LateClient { spins: true, .. } => {
-                "use fewer arrivals per second, or a client with idle processors"
-            }
-            Self::LateClient { .. } => {
-                "use load.spin, fewer arrivals per second, or a client with idle processors"
-            }
-            Self::OfferedLess { in_steps: true, .. } => "make measure.duration at least 20 steps",
-            Self::OfferedLess { .. } => "use a longer measure.duration",
-            Self::NotFromStorage { .. } => {
-                "use files whose bytes are all on storage, or take these as served without it"
-            }
-            Self::InMemory { .. } => "use a device that is not memory",
-            Self::NotServed { .. } => {
-                "the storage does not keep up, or load.queue_depth is too small for this rate"
-            }
-            Self::TooShort { .. } => "use a longer measure.duration, or a larger dataset for a cold cell",
-            Self::DatasetChanged => "leave the files alone during a run, and run again",
-            Self::Errors { .. } => "look for the first error in cells.jsonl and in the kernel's log",
-            Self::FailedRepetitions { .. } => "remove the cause and run again",
-            Self::Missing { .. } => "raise measure.budget or run fewer cells",
-            Self::Stolen { .. } => "measure on a machine whose processors are not shared",
-            Self::Abandoned { .. } => "the storage stalled at the end; look at the tail of the latencies",
-            Self::Exhausted { .. } => "use a larger dataset for a full window",
-            Self::Clamped { .. } => "reads took longer than 60 s; p99.9 is a lower bound",
-            Self::NoHistogram { .. } => "latencies are of the other repetitions alone",
-            Self::StandsIn { .. } => "see the reason; compare it with no figure of the engine asked for",
-            behind_network => behind_network.advice_behind_network(),
-        }
-    }
-
-    /// What to do about what is found behind a network alone.
-    fn advice_behind_network(&self) -> &'static str {
-        match self {
-            Self::NotEmulated { .. } => {
-                "use fewer requests a second, longer delays, or a machine with idle processors for the server"
-            }
-            Self::Throttled { .. } => {
-                "spread objects over more prefixes, use fewer requests outstanding, or ask for a higher limit"
-            }
-            Self::Retried { .. } => "compare both percentiles: the difference is waiting, not the storage",
-            Self::Recovered { .. } => {
-                "look for what failed in the server's log: an application that does not try again would have failed"
-            }
-            Self::ConnectionsLost { .. } => {
-                "look for time-outs and limits of connections on the server and between"
-            }
-            Self::Unbalanced { .. } => {
-                "use connections in multiples of the addresses, or look at how the name is resolved"
-            }
-            Self::DelayedAck { .. } => {
-                "set TCP_NODELAY on the server, or read more than 64 KiB at once; a packet capture shows the pauses"
-            }
-            _ => "",
-        }
     }
 }
 
@@ -464,6 +446,16 @@ fn times(share: f64) -> String {
     } else {
         format!("{share:.0e} x")
     }
+}
+
+/// A utilization: `96.1 %`, and one digit more from 99.9 on, cut and not rounded, since 99.96 is not all.
+pub(crate) fn utilization(au: f64) -> String {
+    let percent = au * 100.0;
+    if (99.9..100.0).contains(&percent) {
+        // The tolerance keeps 99.98 from becoming 99.97 by its own binary form.
+        return format!("{:.2} %", (percent * 100.0 + 1e-6).floor() / 100.0);
+    }
+    format!("{percent:.1} %")
 }
 
 /// `97 %`, and one digit more below 10.

@@ -129,7 +129,11 @@ fn machine(env: &Environment) -> String {
 
 /// Slowest and fastest ceiling of one kind, counted by `count`, per second.
 fn ceilings(lines: &Lines<'_>, copies: bool, count: fn(&Ceiling) -> u64) -> Option<(f64, f64)> {
-    let of_kind = lines.ceilings.iter().filter(|ceiling| ceiling.copies == copies && is_known(ceiling));
+    // A training job takes what it needs and no more: it shows no ceiling.
+    let of_kind = lines
+        .ceilings
+        .iter()
+        .filter(|ceiling| ceiling.copies == copies && ceiling.trained.is_none() && is_known(ceiling));
     let rates = of_kind.map(|ceiling| count(ceiling) as f64 / (ceiling.window_ns as f64 / 1e9));
     rates.fold(None, |range, rate| {
         let (low, high) = range.unwrap_or((rate, rate));
@@ -180,7 +184,7 @@ pub(crate) fn null_targets(targets: &[Target], cells: &[CellSummary]) -> Vec<Cei
 }
 
 fn fastest(target: &str, cells: &[CellSummary]) -> Option<Fastest> {
-    let of_target = cells.iter().filter(|cell| cell.cell.target == target);
+    let of_target = cells.iter().filter(|cell| cell.cell.target == target && cell.cell.training.is_none());
     of_target
         .filter_map(|cell| cell.figures().map(|figures| (cell.cell.queue_depth, figures)))
         .max_by(|a, b| a.1.bps.mean.total_cmp(&b.1.bps.mean))

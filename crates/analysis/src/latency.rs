@@ -64,7 +64,7 @@ impl Latency {
         if count == 0 {
             return Self::default();
         }
-        let quantile = |q: f64| enough(count, q).then(|| histogram.value_at_quantile(q));
+        let quantile = |q: f64| quantile(histogram, q);
         Self {
             count,
             mean_ns: Some(histogram.mean()),
@@ -118,6 +118,11 @@ pub(crate) fn merged(reps: &[&Rep], name: &str) -> (Histogram<u64>, u32) {
         unreadable += u32::from(!added);
     }
     (merged, unreadable)
+}
+
+/// Quantile `q`, where the histogram holds enough to say something about it.
+pub(crate) fn quantile(histogram: &Histogram<u64>, q: f64) -> Option<u64> {
+    enough(histogram.len(), q).then(|| histogram.value_at_quantile(q))
 }
 
 /// Whether `count` reads say anything about quantile `q`.

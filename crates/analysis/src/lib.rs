@@ -10,6 +10,7 @@
 mod choose;
 mod compared;
 mod curve;
+mod diagnosis;
 mod figures;
 mod flag;
 mod gate;
@@ -25,6 +26,7 @@ mod paced;
 mod prediction;
 mod pressure;
 mod repetitions;
+mod sizing;
 mod summary;
 mod system;
 mod tiers;
@@ -50,9 +52,10 @@ pub use network::{Attempts, MountFigures, NetworkFigures, Wire, WireFinding};
 pub use operations::Operations;
 pub use paced::{Paced, Percentile};
 pub use prediction::{CellPrediction, Predictions, TargetPrediction};
+pub use sizing::{Edge, Sizing};
 pub use summary::{CellSummary, Measurement, Summary, summarise};
 pub use system::{
     CoreFigures, DeviceFigures, MemoryFigures, Pressure, Reconciliation, SystemFigures, Traffic,
 };
-pub use training::{Bound, Diagnosis, GAP_MAX, Idle, PredictedAu, Stall, TrainingFigures};
-pub use verdict::{Cause, Unjudged, Verdict};
+pub use training::{Bound, Diagnosis, GAP_MAX, Idle, PredictedAu, Stall, TrainingFigures, loader_arguments};
+pub use verdict::{Cause, Played, Unjudged, Verdict};

@@ -47,6 +47,8 @@ pub(crate) fn of_record(need: &record::Need) -> Result<Need, String> {
         caveats: need.caveats.clone(),
         batch: None,
         step_time_s: None,
+        readers: None,
+        prefetch: None,
     })
 }
 

@@ -45,6 +45,7 @@ impl Operations {
             cpu: (available > 0.0).then(|| cpu_ns(used) / available),
             nic: network::nic_share(used),
             core: network::core_share(context.cell, used),
+            null_au: None,
         };
         let mut flags = validity::flags(context, reps, client);
         if latency.unreadable > 0 {

@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use record::{Outcome, Rep, counter};
 
 use crate::figures::{Context, per_s};
-use crate::latency::{SERVICE, enough, merged};
+use crate::latency::{SERVICE, enough, merged, quantile};
 use crate::repetitions::counted;
 
 /// Share of arrivals from which on all count as served.
@@ -174,10 +174,6 @@ fn percentile(response: &Histogram<u64>, arrivals: u64, served: u64, q: f64) -> 
         return Percentile::NotServed;
     }
     Percentile::At(response.value_at_quantile(rank / response.len() as f64))
-}
-
-fn quantile(histogram: &Histogram<u64>, q: f64) -> Option<u64> {
-    enough(histogram.len(), q).then(|| histogram.value_at_quantile(q))
 }
 
 #[cfg(test)]

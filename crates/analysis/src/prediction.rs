@@ -11,6 +11,7 @@ use record::{Claim, ExpectFigures, ExpectTarget, RunRecord, Target};
 use crate::curve::Panel;
 use crate::model::Model;
 use crate::summary::{CellSummary, Measurement};
+use crate::training::predicted::is_closed;
 
 /// A measured rate agrees with its prediction within this share of it.
 const AGREES_SHARE: f64 = 0.10;
@@ -135,8 +136,8 @@ fn of_cell(
     settings: &Settings,
     way: &ExpectTarget,
 ) -> Option<CellPrediction> {
-    // What a schedule offers is no measure of what storage could do.
-    if cell.cell.pace.is_some() {
+    // What a schedule offers, or a training job takes, is no measure of what storage could do.
+    if !is_closed(cell) {
         return None;
     }
     let measured = Measured::of(cell)?;

@@ -3,6 +3,7 @@
 use record::{Cell, Measure, Outcome, Rep, Role, RunRecord, counter};
 
 use crate::operation;
+use crate::training;
 
 /// Share of the planned window that an interrupted repetition must have measured to be kept.
 const INTERRUPTED_MIN: f64 = 0.5;
@@ -90,6 +91,11 @@ fn counted_anything(cell: &Cell, rep: &Rep) -> bool {
     needed.iter().all(|name| counted(rep, name) > 0)
 }
 
+/// Why nothing can be said of the training job that a repetition was to play.
+fn job_gap(cell: &Cell, rep: &Rep) -> Option<&'static str> {
+    training::figures::gap(cell.training.as_ref()?, rep)
+}
+
 /// Why a repetition makes no point; of storage behind a network, in the storage's own words too.
 fn failure(cell: &Cell, rep: &Rep) -> Option<String> {
     let reason = reason(cell, rep)?;
@@ -120,6 +126,7 @@ fn reason(cell: &Cell, rep: &Rep) -> Option<String> {
             let noun = operation::noun(cell);
             Some(format!("no {noun} ended inside the window; lengthen measure.duration"))
         }
+        _ if !early => job_gap(cell, rep).map(str::to_owned),
         _ => None,
     }
 }
@@ -136,7 +143,8 @@ fn is_cut(cell: &Cell, rep: &Rep, measure: &Measure) -> bool {
     let enough = measure
         .duration_ns
         .is_some_and(|planned| rep.window_ns as f64 >= INTERRUPTED_MIN * planned as f64 && rep.window_ns > 0);
-    rep.outcome == Outcome::Interrupted && !(enough && counted_anything(cell, rep))
+    let says_something = counted_anything(cell, rep) && job_gap(cell, rep).is_none();
+    rep.outcome == Outcome::Interrupted && !(enough && says_something)
 }
 
 #[cfg(test)]

@@ -13,8 +13,10 @@ use crate::operation;
 use crate::operations::Operations;
 use crate::prediction::{self, Predictions};
 use crate::repetitions::{self, Repetitions};
+use crate::sizing::{self, Sizing};
 use crate::system::SystemFigures;
 use crate::tiers;
+use crate::training;
 use crate::untested;
 use crate::validity;
 use crate::verdict::{self, Unjudged, Verdict};
@@ -30,7 +32,7 @@ pub struct Summary {
     pub datasets: Vec<DatasetFigures>,
     /// Storages under test, in the order of the scenario.
     pub targets: Vec<Target>,
-    /// Every planned cell, in the order of the scenario; none is missing.
+    /// Every planned cell, in the order of the scenario; none is missing, but for those that a search had no need of.
     pub cells: Vec<CellSummary>,
     /// Combinations left out before the run.
     pub skipped: Vec<Skipped>,
@@ -38,6 +40,8 @@ pub struct Summary {
     pub panels: Vec<Panel>,
     /// One for each storage target that something can be said of, in the order of the scenario.
     pub verdicts: Vec<Verdict>,
+    /// What `size` found, one for each way of reading each target; empty for other runs.
+    pub sizings: Vec<Sizing>,
     /// Storage targets that were measured in ways that no verdict can rest on.
     pub unjudged: Vec<Unjudged>,
     /// What this client does without storage, for each null target.
@@ -69,6 +73,11 @@ impl Summary {
     /// Cells whose reads begin by a schedule.
     pub fn paced(&self) -> impl Iterator<Item = &CellSummary> {
         self.cells.iter().filter(|cell| cell.cell.pace.is_some())
+    }
+
+    /// Cells that play a training job.
+    pub fn training(&self) -> impl Iterator<Item = &CellSummary> {
+        self.cells.iter().filter(|cell| cell.cell.training.is_some())
     }
 
     /// Whether a verdict rests on this cell.
@@ -215,8 +224,12 @@ pub fn summarise(record: &RunRecord) -> Summary {
     let run = &record.run;
     let lines = Lines::of(record);
     let need = need::of_record(&run.need);
-    let cells: Vec<CellSummary> =
+    let mut cells: Vec<CellSummary> =
         run.cells.iter().map(|cell| cell_summary(record, &lines, need.as_ref().ok(), cell)).collect();
+    if run.size.is_some() {
+        cells.retain(|cell| !matches!(cell.measured, Measurement::NotRun { .. }));
+    }
+    training::beside::complete(record, &mut cells);
     let mut panels = curve::panels(&cells, &run.targets);
     let predictions = prediction::of_run(record, &cells);
     if let Some(predictions) = &predictions {
@@ -232,6 +245,7 @@ pub fn summarise(record: &RunRecord) -> Summary {
         cells,
         skipped: run.skipped.clone(),
         verdicts: Vec::new(),
+        sizings: Vec::new(),
         unjudged: Vec::new(),
         predictions,
         tiers: Vec::new(),
@@ -239,7 +253,12 @@ pub fn summarise(record: &RunRecord) -> Summary {
         notes: Vec::new(),
         gate: run.gate.clone(),
     };
-    (summary.verdicts, summary.unjudged) = verdict::of_targets(&summary, &lines);
+    if let Some(axis) = &run.size {
+        // A search judges no need: it says how large one may be.
+        summary.sizings = sizing::of(&summary, axis);
+    } else {
+        (summary.verdicts, summary.unjudged) = verdict::of_targets(&summary, &lines);
+    }
     summary.tiers = tiers::of_run(record, &summary);
     summary.not_tested = untested::not_tested(record, &lines, &summary);
     summary.notes = untested::notes(record, &lines, &summary);

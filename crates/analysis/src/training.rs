@@ -1,6 +1,16 @@
 //! A training job that was played: how well its accelerators were used, and what they waited for.
 
+pub(crate) mod beside;
+pub(crate) mod figures;
+pub(crate) mod flags;
+mod loader;
+pub(crate) mod predicted;
+#[cfg(test)]
+mod tests;
+
 use crate::figures::Rate;
+
+pub use loader::loader_arguments;
 
 /// Points of utilization by which two definitions, or a prediction and a measurement, may differ before it is said.
 pub const GAP_MAX: f64 = 0.05;
@@ -27,6 +37,11 @@ pub struct TrainingFigures {
     pub wait_p99_ns: Option<u64>,
     /// The longest wait.
     pub wait_max_ns: Option<u64>,
+    /// The course of the same over all steps: a share of the steps, above 0 and at most 1, and what they waited at
+    /// most, nanoseconds; 0 for none. Both ascend, the last share is 1.
+    pub waits: Vec<(f64, u64)>,
+    /// The first steps of the first accelerator in the first of the repetitions.
+    pub timeline: Vec<record::TrainedStep>,
     /// Median of what a batch took from being allowed to being ready.
     pub fetch_p50_ns: Option<u64>,
     /// 99th percentile of how late the client noticed ends of steps; absent below 1,000.

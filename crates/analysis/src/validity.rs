@@ -2,6 +2,7 @@
 
 use record::{Ceiling, Cell, Measure, Outcome, Rep, counter};
 
+use crate::diagnosis::NULL_AU_MIN;
 use crate::figures::Context;
 use crate::figures::names_dropped;
 use crate::flag::{Flag, GIVEN_UP_MAX, Gravity, TURNS_MIN};
@@ -60,6 +61,8 @@ pub(crate) struct ClientShares {
     pub(crate) nic: Option<f64>,
     /// Of the busiest processor, whoever kept it so; absent for storage that is not behind a network.
     pub(crate) core: Option<f64>,
+    /// Utilization that the same training job reaches without storage; absent without one.
+    pub(crate) null_au: Option<f64>,
 }
 
 /// Share of the null ceiling: reads per second for direct reads, bytes per second where each read is copied.
@@ -91,7 +94,7 @@ pub(crate) fn flags(context: &Context<'_>, reps: &Repetitions<'_>, client: Clien
         client_limited(storage, client),
         cache(cell, storage, used),
         wrong_bytes(&all),
-        too_short(used, context.measure),
+        too_short(used, cell, context.measure),
         few_turns(used, cell),
         read_errors(&all),
         failed_repetitions(reps),
@@ -119,8 +122,15 @@ fn client_limited(storage: bool, client: ClientShares) -> Option<Flag> {
     // The null target is the client's limit by design.
     let nic_share = client.nic.filter(|share| *share >= NIC_SHARE_MAX);
     let core_share = client.core.filter(|share| *share >= CORE_SHARE_MAX);
-    let is_limited = [ceiling_share, cpu_share, nic_share, core_share].iter().any(Option::is_some);
-    (storage && is_limited).then_some(Flag::ClientLimited { ceiling_share, cpu_share, nic_share, core_share })
+    let null_au = client.null_au.filter(|au| *au < NULL_AU_MIN);
+    let is_limited = [ceiling_share, cpu_share, nic_share, core_share, null_au].iter().any(Option::is_some);
+    (storage && is_limited).then_some(Flag::ClientLimited {
+        ceiling_share,
+        cpu_share,
+        nic_share,
+        core_share,
+        null_au,
+    })
 }
 
 fn cache(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
@@ -185,9 +195,12 @@ fn wrong_bytes(all: &[&Rep]) -> Option<Flag> {
     (found > 0).then(|| Flag::WrongBytes { found, checked: checked.max(found) })
 }
 
-fn too_short(used: &[&Rep], measure: &Measure) -> Option<Flag> {
+fn too_short(used: &[&Rep], cell: &Cell, measure: &Measure) -> Option<Flag> {
+    // Steps end a job that has them, and how long they take is its result.
+    let has_steps = cell.training.is_some() && measure.steps.is_some();
     let least = measure
         .duration_ns
+        .filter(|_| !has_steps)
         .map_or(0, |planned| (planned as f64 * WINDOW_SHARE_MIN) as u64)
         .max(WINDOW_NS_MIN);
     let short: Vec<u64> = used.iter().map(|rep| rep.window_ns).filter(|window| *window < least).collect();
@@ -196,6 +209,10 @@ fn too_short(used: &[&Rep], measure: &Measure) -> Option<Flag> {
 }
 
 fn few_turns(used: &[&Rep], cell: &Cell) -> Option<Flag> {
+    // A job that waits for nothing leaves its queue empty: its steps are what counts.
+    if cell.training.is_some() {
+        return None;
+    }
     let few: Vec<f64> = used.iter().map(|rep| turns(rep, cell)).filter(|turns| *turns < TURNS_MIN).collect();
     let fewest = few.iter().copied().reduce(f64::min)?;
     Some(Flag::FewTurns { repetitions: few.len() as u32, turns: fewest })
@@ -254,8 +271,11 @@ fn abandoned(all: &[&Rep]) -> Option<Flag> {
     (reads > 0).then_some(Flag::Abandoned { reads })
 }
 
+/// Where the dataset ended a training job, its steps say so.
 fn exhausted(used: &[&Rep]) -> Option<Flag> {
-    let repetitions = used.iter().filter(|rep| rep.outcome == Outcome::Exhausted).count() as u32;
+    let ran_out = |rep: &Rep| rep.trained.as_ref().is_some_and(|trained| trained.ran_out);
+    let is_exhausted = |rep: &&&Rep| rep.outcome == Outcome::Exhausted && !ran_out(rep);
+    let repetitions = used.iter().filter(is_exhausted).count() as u32;
     (repetitions > 0).then_some(Flag::Exhausted { repetitions })
 }
 

@@ -2,7 +2,9 @@
 //!
 //! A verdict rests on the fresh confirmation repetitions of one cell, never on the best of many cells.
 
-use feed::{Interval, Judgement};
+mod played;
+
+use feed::{Interval, Judgement, counted_noun};
 
 use crate::choose;
 use crate::curve::{Panel, Shape};
@@ -12,6 +14,8 @@ use crate::operation;
 use crate::paced::Percentile;
 use crate::summary::{CellSummary, Lines, Measurement, Summary};
 use crate::unreached;
+
+pub use played::Played;
 
 /// What can be said of one target against the line.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +32,8 @@ pub struct Verdict {
     pub engine: Option<String>,
     /// Depth of that cell.
     pub queue_depth: Option<u32>,
+    /// The training job of that cell; absent for other loads, and without figures of the repetitions it rests on.
+    pub played: Option<Played>,
     /// Samples, blocks, order and cache of that cell, when the target was read in several ways or warm.
     pub conditions: Option<String>,
     /// What the accelerators need, `8 x h100 resnet50`.
@@ -133,6 +139,14 @@ fn unjudged_reason(summary: &Summary, target: &str) -> Option<String> {
     if let Some(most) = offers.reduce(f64::max) {
         return Some(format!("offers {} of the line: no verdict", of_line(most)));
     }
+    let named = choose::Asked::of(summary).accelerators;
+    let played = cells().filter(|cell| cell.figures().is_some());
+    let accelerators = played.filter_map(|cell| Some(cell.cell.training.as_ref()?.accelerators));
+    if let Some(most) = accelerators.filter(|played| *played != named).max() {
+        let played = counted_noun(u64::from(most), "accelerator");
+        let named = if named == 0 { "none".to_owned() } else { named.to_string() };
+        return Some(format!("jobs of up to {played} were played, the need names {named}: no verdict"));
+    }
     let mut words: Vec<&str> =
         cells().filter(|cell| cell.operations().is_some()).map(|cell| cell.cell.operation.as_str()).collect();
     words.sort_unstable();
@@ -159,6 +173,7 @@ fn demo(summary: &Summary, target: &str, chosen: Option<&CellSummary>) -> Verdic
         let confirmed = cell.confirmed.as_ref().and_then(Measurement::figures);
         let figures = confirmed.or_else(|| cell.figures());
         let of_line = figures.and_then(|figures| figures.of_line);
+        verdict.played = figures.and_then(|figures| Played::of(cell, figures));
         verdict.samples_per_s = figures.and_then(|figures| figures.samples_per_s.interval);
         verdict.cause = Cause::Demo { of_line };
     }
@@ -174,6 +189,7 @@ fn unfounded(summary: &Summary, target: &str, chosen: Option<&CellSummary>) -> V
         cell: chosen.map(|cell| cell.cell.cell.clone()),
         engine: chosen.map(CellSummary::engine_label),
         queue_depth: chosen.map(|cell| cell.cell.queue_depth),
+        played: None,
         conditions: chosen.and_then(|cell| conditions(summary, cell)),
         need: summary.need.as_ref().map_or_else(|_| String::new(), |need| need.label.clone()),
         samples_per_s: None,
@@ -204,6 +220,7 @@ impl Verdict {
                 return;
             }
         };
+        self.played = Played::of(cell, figures);
         let line = match (&summary.need, self.line_samples_per_s) {
             (Err(reason), _) => {
                 self.cause = Cause::NoLine { reason: reason.clone() };
@@ -241,6 +258,7 @@ impl Verdict {
             parts.push(shape.words());
         }
         if matches!(self.cause, Cause::Short { .. }) {
+            parts.extend(self.played.as_ref().and_then(|played| played.diagnosis.clone()));
             parts.extend(self.clears.clone());
         }
         if let Cause::Flagged(flag) = &self.cause {
@@ -255,6 +273,12 @@ impl Verdict {
 
     fn main_clause(&self) -> String {
         let at = self.place("at");
+        let of_job = self.played.as_ref().zip(self.engine.as_deref());
+        if let Some(words) =
+            of_job.and_then(|(played, engine)| played.clause(&self.cause, &self.need, engine))
+        {
+            return words;
+        }
         match &self.cause {
             Cause::Clears { first } => {
                 format!("{} {}", self.need, self.place(if *first { "from" } else { "at" }))
@@ -279,8 +303,11 @@ impl Verdict {
         }
     }
 
-    /// `at depth 32 (storage side, io_uring)`.
+    /// `at depth 32 (storage side, io_uring)`, `with 8 readers, prefetch 8 (storage side, io_uring)`.
     fn place(&self, preposition: &str) -> String {
+        if let Some((played, engine)) = self.played.as_ref().zip(self.engine.as_deref()) {
+            return played.place(engine);
+        }
         match (&self.engine, self.queue_depth) {
             (Some(engine), Some(depth)) => format!("{preposition} depth {depth} (storage side, {engine})"),
             _ => "(storage side)".to_owned(),

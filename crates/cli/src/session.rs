@@ -184,5 +184,8 @@ fn conclude(folder: &Path) -> Result<Summary, Failure> {
         Err(RenderError::NothingMeasured { .. }) => {}
         Err(error) => return Err(error.into()),
     }
+    for plot in report::training_svgs(&summary)? {
+        write(&format!("{}.svg", plot.name), &plot.svg)?;
+    }
     Ok(summary)
 }

@@ -73,6 +73,76 @@ pub fn drives(required_bps: f64, drive_bps: f64, derating: f64) -> f64 {
     (required_bps / (drive_bps * derating)).ceil()
 }
 
+/// F23: items per second of stages in a row: those of the slowest.
+pub fn pipeline_per_s(stages_per_s: &[f64]) -> f64 {
+    stages_per_s.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// F24: share of the time in which an accelerator waits, where loading overlaps computing.
+pub fn stall_fraction(load_s: f64, compute_s: f64) -> f64 {
+    if load_s > compute_s { (load_s - compute_s) / load_s } else { 0.0 }
+}
+
+/// F25: utilization where loading and computing take turns.
+pub fn serial_utilization(load_s: f64, compute_s: f64) -> f64 {
+    compute_s / (compute_s + load_s)
+}
+
+/// F25: utilization where loading overlaps computing.
+pub fn overlapped_utilization(load_s: f64, compute_s: f64) -> f64 {
+    compute_s / load_s.max(compute_s)
+}
+
+/// F26: what `readers` that load ahead gain over loading and computing in turns.
+pub fn reader_speed_up(readers: u32, load_s: f64, compute_s: f64) -> f64 {
+    (load_s + compute_s) / (load_s / f64::from(readers)).max(compute_s)
+}
+
+/// F27: what is delivered by what is needed, in one unit; below 1 accelerators starve.
+pub fn feed_ratio(delivered: f64, needed: f64) -> f64 {
+    delivered / needed
+}
+
+/// F28: batches that are held ahead of one accelerator.
+pub fn prefetched_batches(readers: u32, prefetch_factor: u32) -> u64 {
+    u64::from(readers) * u64::from(prefetch_factor)
+}
+
+/// F29: bytes of the batches that are held ahead, of samples as they lie in memory.
+pub fn prefetch_bytes(batches: u64, batch: u32, sample_bytes: f64) -> f64 {
+    batches as f64 * f64::from(batch) * sample_bytes
+}
+
+/// F30: seconds without any delivery that the batches held ahead cover.
+pub fn burst_cover_s(batches: u64, step_s: f64) -> f64 {
+    batches as f64 * step_s
+}
+
+/// F25 with the first fill: seconds in which an accelerator makes `steps` of `compute_s` each, fed by `lanes` readers
+/// that each take `lane_s` for a batch and begin together.
+///
+/// Nothing comes before the first `lane_s`. Then, where `lanes` batches take no longer than as many steps, no step
+/// waits again; else each round of `lanes` steps ends with the wait for the next round.
+pub fn job_s(steps: u64, lanes: u32, lane_s: f64, compute_s: f64) -> f64 {
+    let lanes = u64::from(lanes.max(1));
+    let Some(last) = steps.checked_sub(1) else { return 0.0 };
+    if lane_s <= lanes as f64 * compute_s {
+        return lane_s + steps as f64 * compute_s;
+    }
+    let rounds = last / lanes + 1;
+    rounds as f64 * lane_s + (last % lanes + 1) as f64 * compute_s
+}
+
+/// F51: hours of accelerators that a span of `hours` loses.
+pub fn idle_hours(accelerators: u32, hours: f64, utilization: f64) -> f64 {
+    f64::from(accelerators) * hours * (1.0 - utilization)
+}
+
+/// F52: extra time of the same job at the lower of two utilizations, as a share.
+pub fn extra_time(higher_utilization: f64, lower_utilization: f64) -> f64 {
+    higher_utilization / lower_utilization - 1.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,5 +249,94 @@ mod tests {
     fn f22_drives() {
         assert_close(drives(1.3312e9, 7e9, 0.7), 1.0);
         assert_close(drives(1.3312e9, 0.5e9, 1.0), 3.0);
+    }
+
+    #[test]
+    fn f23_the_slowest_stage_sets_the_pace() {
+        let disk_per_s = 2.34e9 / 130e3;
+        assert_close(disk_per_s, 18_000.0);
+        assert_close(pipeline_per_s(&[disk_per_s, 12_000.0, 10_240.0]), 10_240.0);
+    }
+
+    #[test]
+    fn f24_stall_fraction() {
+        assert_close(stall_fraction(0.150, 0.100), 1.0 / 3.0);
+        assert!(stall_fraction(0.1, 0.1) == 0.0 && stall_fraction(0.0, 0.1) == 0.0);
+    }
+
+    /// Claim C145: waits of 98.9 % are still 62.5 % once 1,400 s have become 40 s.
+    #[test]
+    fn f24_of_a_run_that_was_made_35_times_as_fast() {
+        assert_close(stall_fraction(1_400.0, 15.0), 0.989);
+        assert_close(stall_fraction(40.0, 15.0), 0.625);
+    }
+
+    #[test]
+    fn f25_utilization_in_turns_and_overlapped() {
+        assert_close(serial_utilization(0.6, 0.4), 0.4);
+        assert_close(overlapped_utilization(0.6, 0.4), 2.0 / 3.0);
+        assert_close(overlapped_utilization(0.1, 0.4), 1.0);
+    }
+
+    #[test]
+    fn f26_reader_speed_up() {
+        assert_close(reader_speed_up(1, 1.0, 1.0), 2.0);
+        assert_close(reader_speed_up(2, 2.0, 1.0), 3.0);
+    }
+
+    #[test]
+    fn f27_feed_ratio() {
+        assert!(close(feed_ratio(0.35e9, 1.3312e9), 0.26, 0.02));
+    }
+
+    /// Claims of F29: 1 reader with 4 batches ahead holds 0.617 GB, 8 of them 4.93 GB; the article prints 5 and 40.
+    #[test]
+    fn f28_to_f30_batches_held_ahead() {
+        assert_eq!(prefetched_batches(8, 2), 16);
+        let decoded_bytes = 3.0 * 224.0 * 224.0 * 4.0;
+        assert_close(prefetch_bytes(prefetched_batches(1, 4), 256, decoded_bytes), 0.6166e9);
+        assert_close(prefetch_bytes(prefetched_batches(8, 4), 256, decoded_bytes), 4.933e9);
+        assert_close(prefetch_bytes(16, 256, decoded_bytes), 2.466e9);
+        assert_close(burst_cover_s(16, 0.2), 3.2);
+    }
+
+    /// Half the rate that the job takes: 50 % in the long run, and the last step once more with the first fill.
+    #[test]
+    fn f25_with_the_first_fill_over_100_steps_at_half_the_rate() {
+        let utilization = |lanes, lane_s| 100.0 / job_s(100, lanes, lane_s, 1.0);
+        assert_close(utilization(1, 2.0), 0.497_512);
+        assert_close(utilization(4, 8.0), 100.0 / 204.0);
+        assert_close(utilization(1, 1.0), 100.0 / 101.0);
+        assert_close(utilization(8, 4.0), 100.0 / 104.0);
+        assert!(job_s(0, 8, 4.0, 1.0) == 0.0);
+    }
+
+    /// Step by step: a step begins when the one before it is over and its batch is there; a reader begins its next batch
+    /// once the step that takes the one it has made begins.
+    #[test]
+    fn f25_with_the_first_fill_is_what_a_count_step_by_step_gives() {
+        for (lanes, lane_ms) in [(1, 3), (2, 1), (3, 10), (4, 4), (4, 17), (8, 60)] {
+            let (mut ends_ms, mut starts_ms) = (0_u64, Vec::new());
+            for step in 0..53_usize {
+                let begun_ms = step.checked_sub(lanes).map_or(0, |before| starts_ms[before]);
+                let starts = ends_ms.max(begun_ms + lane_ms);
+                starts_ms.push(starts);
+                ends_ms = starts + 2;
+            }
+            let formula_ms = job_s(53, lanes as u32, lane_ms as f64, 2.0);
+            assert!((formula_ms - ends_ms as f64).abs() < 1e-9, "{lanes} {lane_ms}: {formula_ms} {ends_ms}");
+        }
+    }
+
+    #[test]
+    fn f51_idle_cost() {
+        assert_close(idle_hours(1, 720.0, 0.7) * 10.0, 2_160.0);
+        assert_close(idle_hours(100, 720.0, 0.7) * 10.0, 216_000.0);
+        assert_close(idle_hours(8, 720.0, 0.3) * 3.0, 12_096.0);
+    }
+
+    #[test]
+    fn f52_extra_time() {
+        assert_close(extra_time(0.95, 0.80), 0.1875);
     }
 }

@@ -1,4 +1,4 @@
-//! Renders a summary: a terminal page, Markdown, an SVG of throughput against queue depth.
+//! Renders a summary: a terminal page, Markdown, an SVG of throughput against queue depth, SVGs of training jobs.
 //!
 //! Nothing is computed here: every figure, flag and sentence comes from [`analysis`]. Each rendering is a
 //! pure function of the summary, so the same record gives the same bytes.
@@ -16,7 +16,8 @@ mod svg;
 mod system;
 mod table;
 mod terminal;
+mod training;
 
 pub use markdown::markdown;
-pub use svg::{RenderError, throughput_svg};
+pub use svg::{Plot, RenderError, throughput_svg, training_svgs};
 pub use terminal::terminal;

@@ -9,6 +9,7 @@ use crate::prediction;
 use crate::side;
 use crate::system;
 use crate::table::{self, Content, Row};
+use crate::training;
 
 /// The whole summary, every planned cell included.
 pub fn markdown(summary: &Summary) -> String {
@@ -16,6 +17,7 @@ pub fn markdown(summary: &Summary) -> String {
         title(summary),
         verdicts(summary),
         facts(summary),
+        trained(summary),
         cells(summary),
         section("Paced", &side::paced(summary, table::unit(summary))),
         section("Where a file's time goes", &side::phases(summary, true)),
@@ -224,6 +226,28 @@ fn section(name: &str, grid: &Grid) -> String {
     }
     let head = [format!("## {name}"), String::new(), text(&grid.title), String::new()];
     joined(head.into_iter().chain(grid.markdown(text)).collect())
+}
+
+/// Training jobs, what their accelerators waited for, and what became of the judged ones; nothing where none was
+/// played.
+fn trained(summary: &Summary) -> String {
+    let table = section("Training", &training::table(summary, true));
+    let stall = training::stall(summary);
+    if table.is_empty() || stall.rows.is_empty() {
+        return table;
+    }
+    let head = [text(&stall.title), String::new()];
+    let stall = joined(head.into_iter().chain(stall.markdown(text)).collect());
+    let lines = training::lines(summary);
+    let row =
+        |line: &training::Line| format!("| {} | {} | {} |", text(&line.target), line.lead, text(&line.words));
+    let head = ["| target | | |".to_owned(), "|---|---|---|".to_owned()];
+    let lines = joined(head.into_iter().chain(lines.iter().map(row)).collect());
+    let sizings = summary.sizings.iter();
+    let sizings: Vec<String> =
+        sizings.map(|one| format!("{} {}: {}", one.target, one.engine, one.sentence())).collect();
+    let parts = [table, stall, lines, items(&sizings)];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// Claim, tables and what the line asks; nothing where nothing was said beforehand.

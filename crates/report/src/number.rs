@@ -78,6 +78,23 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{} %", feed::group_digits((share * 100.0).round() as u64))
 }
 
+/// Keeps a share that is a tenth of a percent itself from being cut below it by its own rounding, in tenths.
+const CUT_SLACK: f64 = 1e-6;
+
+/// Percent with one decimal, cut and not rounded: a utilization of 89.96 % has not reached 90.
+pub(crate) fn cut_percent(share: f64) -> String {
+    format!("{:.1}", (share * 1e3 + CUT_SLACK).floor() / 10.0)
+}
+
+/// A part of a whole: `0 %`, `<0.1 %`, `4.2 %`.
+pub(crate) fn part(share: f64) -> String {
+    match share {
+        0.0 => "0 %".to_owned(),
+        ..0.0005 => "<0.1 %".to_owned(),
+        _ => format!("{:.1} %", share * 100.0),
+    }
+}
+
 /// A share of the line: `278 %`, and `17,665 x` from 10,000 % on.
 pub(crate) fn of_line(share: f64) -> String {
     match share {
@@ -116,6 +133,13 @@ mod tests {
     #[test]
     fn factors_as_a_reader_says_them() {
         assert_eq!([0.4, 2.71, 19.2, 99.7, 1.1e7].map(times), ["0.40", "2.7", "19", "100", "11,000,000"]);
+    }
+
+    #[test]
+    fn a_utilization_is_cut_and_a_part_of_one_is_never_nothing() {
+        let cut = [0.718, 0.8996, 0.9999, 1.0, 0.0, -0.012].map(cut_percent);
+        assert_eq!(cut, ["71.8", "89.9", "99.9", "100.0", "0.0", "-1.2"]);
+        assert_eq!([0.0, 0.0002, 0.0421, 1.0].map(part), ["0 %", "<0.1 %", "4.2 %", "100.0 %"]);
     }
 
     #[test]

@@ -55,12 +55,12 @@ fn names_note(cell: &CellSummary) -> String {
 }
 
 /// Parts of a note, without the empty ones.
-fn noted<const N: usize>(parts: [String; N]) -> String {
+pub(crate) fn noted<const N: usize>(parts: [String; N]) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
 /// Why a cell has no figures.
-fn absent(cell: &CellSummary) -> Option<String> {
+pub(crate) fn absent(cell: &CellSummary) -> Option<String> {
     match &cell.measured {
         Measurement::Failed { reason, .. } => Some(format!("failed: {reason}")),
         Measurement::NotRun { reason } => Some(format!("not run: {reason}")),
@@ -244,12 +244,25 @@ fn step_figures(figures: &Figures, steps: &[&str], with_share: bool) -> Vec<Stri
 }
 
 /// A phase that took no time is recorded as the shortest there is: what came with the phase before took none.
-fn of_phase(ns: Option<u64>) -> String {
+pub(crate) fn of_phase(ns: Option<u64>) -> String {
     milliseconds(ns.map(|ns| if ns == 1 { 0 } else { ns }))
 }
 
-/// Coordinates that stand in columns of their own, or follow from those that do.
-const IN_COLUMNS: [&str; 6] = ["target", "engine", "madvise", "operation", "queue_depth", "threads"];
+/// Coordinates that stand in columns of their own, or follow from those that do; of a training job, whose table they
+/// name, its own too.
+const IN_COLUMNS: [&str; 11] = [
+    "target",
+    "engine",
+    "madvise",
+    "operation",
+    "queue_depth",
+    "threads",
+    "accelerators",
+    "count",
+    "fetch",
+    "readers",
+    "prefetch",
+];
 
 /// What tells a cell apart from all of its kind, shown or not, beside the columns of its table: its values along the
 /// axes that vary.
@@ -263,7 +276,8 @@ pub(crate) fn apart(cell: &CellSummary, cells: &[&CellSummary]) -> String {
     };
     let mut names: Vec<&str> = Vec::new();
     for axis in cells.iter().flat_map(|cell| &cell.cell.axes) {
-        if !IN_COLUMNS.contains(&axis.name.as_str()) && !names.contains(&axis.name.as_str()) {
+        let last = axis.name.rsplit('.').next().unwrap_or_default();
+        if !IN_COLUMNS.contains(&last) && !names.contains(&axis.name.as_str()) {
             names.push(&axis.name);
         }
     }

@@ -12,6 +12,7 @@ use crate::prediction;
 use crate::side;
 use crate::system;
 use crate::table::{self, Content, Row};
+use crate::training;
 
 /// Rows up to which every cell is shown; beyond, one row for each curve.
 const ROWS_MAX: usize = 40;
@@ -23,6 +24,7 @@ const NAME_COLUMNS_MIN: usize = 6;
 /// The page that `run` and `report` print.
 pub fn terminal(summary: &Summary) -> String {
     let mut page = head_lines(summary);
+    page.push_str(&trained(summary));
     page.push_str(&table(summary));
     page.push_str(&side_tables(summary));
     page.push_str(&predicted(summary));
@@ -74,6 +76,20 @@ fn line_and_plan(line: &str, plan: &str) -> String {
         Some(gap) if gap >= 2 => format!("{lead}{}{plan}\n", " ".repeat(gap)),
         _ => hanging("      ", line) + &hanging("      ", plan),
     }
+}
+
+/// Training jobs, and what became of the judged ones; nothing where none was played.
+fn trained(summary: &Summary) -> String {
+    let table = training::table(summary, false).terminal();
+    let lines = training::lines(summary);
+    let lines = lines.iter().map(|line| {
+        hanging(&format!("{:<6}", line.lead), &ascii(&format!("{}: {}", line.target, line.words)))
+    });
+    let sizings = summary.sizings.iter().map(|sizing| {
+        let words = format!("{} {}: {}", sizing.target, sizing.engine, sizing.sentence());
+        hanging("size  ", &ascii(&words))
+    });
+    std::iter::once(table).chain(lines).chain(sizings).collect()
 }
 
 /// Tables that most runs do not have.

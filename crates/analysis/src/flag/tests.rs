@@ -19,13 +19,15 @@ fn following(flag: &Flag) -> Option<Flag> {
         Flag::NotBypassed { .. } => Flag::NotDropped { resident: Some(1.0) },
         Flag::NotDropped { .. } => Flag::TooShort { repetitions: 1, window_ns: 1 },
         Flag::TooShort { .. } => Flag::FewTurns { repetitions: 1, turns: 1.0 },
-        Flag::FewTurns { .. } => Flag::WrongBytes { found: 1, checked: 8 },
+        Flag::FewTurns { .. } => Flag::FewSteps { repetitions: 1, steps: 19 },
+        Flag::FewSteps { .. } => Flag::WrongBytes { found: 1, checked: 8 },
         Flag::WrongBytes { .. } => Flag::Errors { failed: 1, share: 1e-3, kinds: named("1 io") },
         Flag::Errors { .. } => Flag::FailedRepetitions { failed: 1, made: 2, reason: named("gone") },
         Flag::FailedRepetitions { .. } => Flag::DatasetChanged,
         Flag::DatasetChanged => Flag::Missing { repetitions: 1, reason: named("budget") },
         Flag::Missing { .. } => Flag::Exhausted { repetitions: 1 },
-        Flag::Exhausted { .. } => Flag::Abandoned { reads: 1 },
+        Flag::Exhausted { .. } => Flag::RanOut { repetitions: 1, steps: 37, asked: Some(100) },
+        Flag::RanOut { .. } => Flag::Abandoned { reads: 1 },
         Flag::Abandoned { .. } => Flag::Clamped { reads: 1 },
         Flag::Clamped { .. } => Flag::NoHistogram { repetitions: 1 },
         Flag::NoHistogram { .. } => Flag::Opened { files: 1 },
@@ -52,7 +54,14 @@ fn following(flag: &Flag) -> Option<Flag> {
             Flag::Unbalanced { busiest: named("192.0.2.1:2049"), share: 0.7, addresses: 2 }
         }
         Flag::Unbalanced { .. } => Flag::DelayedAck { p50_ns: 41_000_000 },
-        Flag::DelayedAck { .. } => Flag::Stolen { share: 0.1 },
+        Flag::DelayedAck { .. } => {
+            Flag::NotDecoded { samples: 3, share: 1e-3, first: Some(named("not a JPEG")) }
+        }
+        Flag::NotDecoded { .. } => Flag::WaitsElsewhere { cause: Bound::Decode, share: 0.25 },
+        Flag::WaitsElsewhere { .. } => Flag::LongFill { share: 0.12, first_batch_ns: 1_200_000_000 },
+        Flag::LongFill { .. } => Flag::AuApart { au: 0.9, dlio_au: 0.99 },
+        Flag::AuApart { .. } => Flag::NotAsPredicted { au: 0.7, predicted: 0.9 },
+        Flag::NotAsPredicted { .. } => Flag::Stolen { share: 0.1 },
         Flag::Stolen { .. } => Flag::StandsIn { asked: named("io_uring") },
         Flag::StandsIn { .. } => return None,
     };
@@ -60,8 +69,13 @@ fn following(flag: &Flag) -> Option<Flag> {
 }
 
 fn every_kind() -> Vec<Flag> {
-    let first =
-        Flag::ClientLimited { ceiling_share: None, cpu_share: Some(1.0), nic_share: None, core_share: None };
+    let first = Flag::ClientLimited {
+        ceiling_share: None,
+        cpu_share: Some(1.0),
+        nic_share: None,
+        core_share: None,
+        null_au: None,
+    };
     std::iter::successors(Some(first), following).collect()
 }
 
@@ -88,6 +102,10 @@ fn effect(flag: &Flag) -> String {
             let (said, forbidden) = (flag.gravity().name(), late(Some((1, 2)), 1, 0.0).gravity().name());
             assert_eq!(late(None, 1, 0.002).gravity().name(), forbidden);
             format!("{said}; with arrivals not issued, or given up: {forbidden}")
+        }
+        Flag::NotDecoded { .. } => {
+            let many = Flag::NotDecoded { samples: 1, share: 0.011, first: None };
+            format!("{}; above 1 %: {}", flag.gravity().name(), many.gravity().name())
         }
         Flag::NotFromStorage { .. } => {
             let compressed = Flag::NotFromStorage { share: 0.5, compresses: true };
@@ -131,4 +149,49 @@ fn a_late_client_says_what_it_was_late_by() {
     let spinning =
         Flag::LateClient { lag_and_response_p99_ns: None, not_issued: 0, given_up: 0.1, spins: true };
     assert!(!spinning.advice().contains("load.spin"));
+}
+
+#[test]
+fn flags_of_a_training_job_say_what_was_found_and_what_to_do() {
+    let said: Vec<String> = every_kind()
+        .iter()
+        .filter(|flag| {
+            matches!(
+                flag,
+                Flag::FewSteps { .. }
+                    | Flag::RanOut { .. }
+                    | Flag::NotDecoded { .. }
+                    | Flag::WaitsElsewhere { .. }
+                    | Flag::LongFill { .. }
+                    | Flag::AuApart { .. }
+                    | Flag::NotAsPredicted { .. }
+            )
+        })
+        .map(ToString::to_string)
+        .collect();
+    let expected = [
+        "19 steps of an accelerator: 20 are needed",
+        "dataset read once after 37 of 100 steps",
+        "3 samples not decoded, 0.1 % of all (the first: not a JPEG)",
+        "not the storage: decode-bound for 25 % of the time",
+        "first batch after 1.2 s, 12 % of the job",
+        "AU 99.0 % as DLIO counts it",
+        "AU 90.0 % foretold by closed-loop reads",
+    ];
+    assert_eq!(said, expected);
+    let slow = Flag::ClientLimited {
+        ceiling_share: None,
+        cpu_share: None,
+        nic_share: None,
+        core_share: None,
+        null_au: Some(0.982),
+    };
+    assert_eq!(slow.to_string(), "CLIENT-LIMITED, AU 98.2 % without storage");
+    assert!(slow.is_client_limit() && slow.advice().contains("fewer accelerators"));
+}
+
+#[test]
+fn a_utilization_is_cut_near_the_whole() {
+    let written = [0.5, 0.961_4, 0.998_9, 0.999, 0.999_8, 0.999_999, 1.0].map(utilization);
+    assert_eq!(written, ["50.0 %", "96.1 %", "99.9 %", "99.90 %", "99.98 %", "99.99 %", "100.0 %"]);
 }

@@ -4,15 +4,15 @@ use std::fmt;
 
 use feed::counted_noun;
 
-use super::{Flag, GIVEN_UP_MAX, TURNS_MIN, percent};
+use super::{Flag, GIVEN_UP_MAX, STEPS_MIN, TURNS_MIN, percent, utilization};
 use crate::network::throttled_words;
 
 impl fmt::Display for Flag {
     /// Short, for the end of a table row.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ClientLimited { ceiling_share, cpu_share, nic_share, core_share } => {
-                write_client(f, *ceiling_share, [*cpu_share, *nic_share, *core_share])
+            Self::ClientLimited { ceiling_share, cpu_share, nic_share, core_share, null_au } => {
+                write_client(f, *ceiling_share, *null_au, [*cpu_share, *nic_share, *core_share])
             }
             Self::NotCold { resident: Some(share) } => write!(f, "not cold: {} resident", percent(*share)),
             Self::NotCold { resident: None } => f.write_str("cold not proven"),
@@ -74,8 +74,44 @@ impl fmt::Display for Flag {
             Self::InMemory { kind } => write_memory(f, kind),
             Self::NotServed { share, .. } => write!(f, "{} of arrivals not served", percent(*share)),
             Self::StandsIn { asked } => write!(f, "stands in for {asked}"),
-            behind_network => write_behind_network(f, behind_network),
+            behind_network_or_of_training => {
+                write_behind_network(f, behind_network_or_of_training)?;
+                write_of_training(f, behind_network_or_of_training)
+            }
         }
+    }
+}
+
+/// What is found in a training job alone.
+fn write_of_training(f: &mut fmt::Formatter<'_>, flag: &Flag) -> fmt::Result {
+    match flag {
+        Flag::FewSteps { steps, .. } => {
+            write!(f, "{} of an accelerator: {STEPS_MIN} are needed", counted_noun(*steps, "step"))
+        }
+        Flag::RanOut { steps, asked, .. } => {
+            let asked = asked.map(|asked| format!(" of {}", feed::group_digits(asked))).unwrap_or_default();
+            let steps = feed::group_digits(*steps);
+            write!(f, "dataset read once after {steps}{asked} steps")
+        }
+        Flag::NotDecoded { samples, share, first } => {
+            let first = first.as_ref().map(|words| format!(" (the first: {words})")).unwrap_or_default();
+            let samples = counted_noun(*samples, "sample");
+            write!(f, "{samples} not decoded, {} of all{first}", percent(*share))
+        }
+        Flag::WaitsElsewhere { cause, share } => {
+            write!(f, "not the storage: {} for {} of the time", cause.words(), percent(*share))
+        }
+        Flag::LongFill { share, first_batch_ns } => write!(
+            f,
+            "first batch after {}, {} of the job",
+            feed::format_duration_ns(*first_batch_ns),
+            percent(*share)
+        ),
+        Flag::AuApart { dlio_au, .. } => write!(f, "AU {} as DLIO counts it", utilization(*dlio_au)),
+        Flag::NotAsPredicted { predicted, .. } => {
+            write!(f, "AU {} foretold by closed-loop reads", utilization(*predicted))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -164,8 +200,16 @@ fn write_late(f: &mut fmt::Formatter<'_>, p99_ns: Option<(u64, u64)>, given_up: 
     }
 }
 
-fn write_client(f: &mut fmt::Formatter<'_>, ceiling: Option<f64>, shares: [Option<f64>; 3]) -> fmt::Result {
+fn write_client(
+    f: &mut fmt::Formatter<'_>,
+    ceiling: Option<f64>,
+    null_au: Option<f64>,
+    shares: [Option<f64>; 3],
+) -> fmt::Result {
     f.write_str("CLIENT-LIMITED")?;
+    if let Some(au) = null_au {
+        write!(f, ", AU {} without storage", utilization(au))?;
+    }
     if let Some(share) = ceiling {
         write!(f, ", {} of ceiling", percent(share))?;
     }

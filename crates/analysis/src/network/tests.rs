@@ -211,6 +211,7 @@ fn a_full_interface_is_the_clients_limit_in_either_direction() {
             cpu_share: None,
             nic_share: Some(0.904),
             core_share: None,
+            null_au: None,
         };
         assert!(flags.contains(&expected), "{flags:?}");
         assert_eq!(expected.to_string(), "CLIENT-LIMITED, NIC 90 %");

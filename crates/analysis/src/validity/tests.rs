@@ -70,7 +70,8 @@ fn a_busy_client_is_limited_from_85_percent_of_its_cores() {
             ceiling_share: None,
             cpu_share: Some(0.85),
             nic_share: None,
-            core_share: None
+            core_share: None,
+            null_au: None,
         }]
     );
     assert_eq!(limited[0].to_string(), "CLIENT-LIMITED, CPU 85 %");

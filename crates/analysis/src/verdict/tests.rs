@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use record::{Line, Outcome};
 
 use super::*;
-use crate::fixture::{Builder, ceiling, confirmation, confirmed_at, rep};
+use crate::fixture::{Builder, ceiling, confirmation, confirmed_at, confirmed_job, rep};
 use crate::summarise;
 
 fn verdict_of(builder: &Builder) -> Verdict {
@@ -259,4 +259,75 @@ fn bytes_in_the_page_cache_and_few_reads_leave_a_verdict_open() {
     few.edit_cell("c", |cell| cell.queue_depth = 1_024);
     let text = words(&few);
     assert!(text.starts_with("UNCERTAIN window of 4.4 queue turns: 20 are needed at depth 1024"), "{text}");
+}
+
+#[test]
+fn a_job_that_is_fed_says_its_utilization_and_its_target() {
+    assert_eq!(
+        words(&confirmed_job(&[0.960, 0.961, 0.962])),
+        "FEEDS 8 x h100 resnet50 with 8 readers, prefetch 8: AU 96.1 % (target 90 %), storage side, io_uring; files \
+         opened one by one, names possibly in memory"
+    );
+}
+
+#[test]
+fn a_job_that_starves_says_what_it_needs_and_why() {
+    let verdict = verdict_of(&confirmed_job(&[0.712, 0.713, 0.714]));
+    assert_eq!((verdict.judgement, verdict.feeds), (Judgement::Starves, Some(6)));
+    assert_eq!(
+        verdict.sentence(),
+        "AU 71.3 % of the 90 % it needs with 8 readers, prefetch 8 (storage side, io_uring); feeds 6; latency-bound: \
+         1.3 times as much in flight would do (11 readers); files opened one by one, names possibly in memory"
+    );
+}
+
+#[test]
+fn a_job_at_the_target_by_chance_stays_open() {
+    let text = words(&confirmed_job(&[0.88, 0.90, 0.92]));
+    let expected = "UNCERTAIN interval straddles the line with 8 readers, prefetch 8 (storage side, io_uring): 94 to \
+                    106 % of it; 10 repetitions narrow it; feeds 7";
+    assert!(text.starts_with(expected), "{text}");
+}
+
+#[test]
+fn a_job_is_fed_exactly_where_its_utilization_reaches_the_target() {
+    for (au, judgement) in [(0.9, Judgement::Feeds), (0.899_9, Judgement::Starves)] {
+        assert_eq!(verdict_of(&confirmed_job(&[au; 3])).judgement, judgement, "{au}");
+    }
+}
+
+#[test]
+fn a_job_of_a_demo_is_shown_with_its_utilization() {
+    let mut builder = confirmed_job(&[0.95; 3]);
+    builder.run.targets[0].demo = true;
+    let text = verdict_of(&builder).sentence();
+    assert!(text.starts_with("AU 95.0 % with 8 readers, prefetch 8 (storage side, io_uring)"), "{text}");
+}
+
+#[test]
+fn a_job_of_other_accelerators_alone_has_no_verdict() {
+    let mut builder = confirmed_job(&[0.95; 3]);
+    builder.edit_cell("c", |cell| cell.training.as_mut().unwrap().accelerators = 4);
+    let summary = summarise(&builder.record());
+    assert!(summary.verdicts.is_empty());
+    let words = "jobs of up to 4 accelerators were played, the need names 8: no verdict";
+    assert_eq!(summary.unjudged[0].reason, words);
+}
+
+#[test]
+fn a_job_that_failed_altogether_was_not_measured() {
+    let mut builder = confirmed_job(&[0.95; 3]);
+    builder.edit_reps("c", |rep| rep.trained = None);
+    builder.lines.retain(|line| matches!(line, Line::Rep(rep) if rep.role == record::Role::Measure));
+    let summary = summarise(&builder.record());
+    assert!(summary.unjudged.is_empty());
+    assert!(
+        matches!(&summary.verdicts[0].cause, Cause::NothingMeasured { reason } if reason.contains("became of"))
+    );
+}
+
+#[test]
+fn a_job_just_below_its_target_shows_that_it_is() {
+    let text = words(&confirmed_job(&[0.899_9; 3]));
+    assert!(text.starts_with("STARVES AU 89.99 % of the 90.00 % it needs with 8 readers"), "{text}");
 }

@@ -358,7 +358,7 @@ fn service(ops: u64, depth: u32) -> record::HistogramText {
 }
 
 /// Latencies about a mean: nine in ten at 0.9 of it, the rest slower.
-fn spread(ops: u64, mean_ns: u64) -> record::HistogramText {
+pub(crate) fn spread(ops: u64, mean_ns: u64) -> record::HistogramText {
     let mut histogram = record::new_histogram();
     let mean_ns = mean_ns as f64;
     let shares = if ops == 0 { &[][..] } else { &SHARES[..] };
@@ -378,10 +378,11 @@ fn ceiling(cells: &[Cell]) -> Line {
         bytes: ops * SAMPLE_BYTES,
         window_ns: 1_000_000_000,
         cpu_ns: 400_000_000,
+        trained: None,
     })
 }
 
-fn target(name: &str, title: &str, storage: bool, file_system: &str) -> Target {
+pub(crate) fn target(name: &str, title: &str, storage: bool, file_system: &str) -> Target {
     Target {
         name: name.to_owned(),
         title: title.to_owned(),
@@ -470,7 +471,7 @@ fn run(cells: Vec<Cell>) -> Run {
     }
 }
 
-fn environment() -> Environment {
+pub(crate) fn environment() -> Environment {
     Environment {
         kernel: Captured::Value("6.12.4".to_owned()),
         architecture: Captured::Value("x86_64".to_owned()),

@@ -1,4 +1,5 @@
-//! The golden record through the public interface.
+//! The golden records through the public interface.
 
 mod golden;
+mod job;
 mod summary;

@@ -134,7 +134,7 @@ fn a_newer_record_is_refused_if_its_major_is_newer() {
     let path = dir.join(RUN_FILE);
     let text = fs::read_to_string(&path).unwrap();
     let with = |format: &str| {
-        fs::write(&path, text.replacen("\"major\": 1,\n    \"minor\": 2", format, 1)).unwrap();
+        fs::write(&path, text.replacen("\"major\": 1,\n    \"minor\": 3", format, 1)).unwrap();
         read_run(&dir)
     };
     let read = with(r#""major": 1, "minor": 9, "later": [1]"#).unwrap();

@@ -23,6 +23,52 @@ fn write_v1_2() {
 }
 
 #[test]
+#[ignore = "writes tests/fixtures/v1_3, which is committed and never changed"]
+fn write_v1_3() {
+    sample::write(&fixture("v1_3"));
+}
+
+#[test]
+fn training_jobs_of_format_1_3_are_read() {
+    let record = read_run(&fixture("v1_3")).unwrap();
+    assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 3 }));
+    assert_eq!((record.run.measure.steps, &record.run.cells[0].training), (Some(250), &None));
+    let job = record.run.cells[1].training.as_ref().unwrap();
+    assert_eq!((job.accelerators, job.batch, job.compute_ns, job.prefetch), (2, 32, 7_000_000, 6));
+    assert_eq!((job.fetch.as_str(), job.readers, job.barrier), ("readers", Some(4), true));
+    assert_eq!((job.decode.as_deref(), job.decode_cost_ns), (Some("cost"), Some(150_000)));
+    assert_eq!((job.decode_threads, job.startup_ns), (Some(3), 40_000_000));
+    assert_eq!((job.threshold, job.price_per_hour), (0.9, Some(2.5)));
+}
+
+#[test]
+fn what_became_of_a_training_job_of_format_1_3_is_read() {
+    let all = reps("v1_3");
+    let (with, without): (Vec<&Rep>, Vec<&Rep>) = all.iter().partition(|rep| rep.trained.is_some());
+    assert_eq!((with.len(), without.len()), (1, 4));
+    let trained = with[0].trained.as_ref().unwrap();
+    for one in &trained.accelerators {
+        assert_eq!(one.compute_ns + one.wait_ns + one.barrier_ns, one.wall_ns);
+        assert_eq!(one.storage_ns + one.decode_ns + one.client_ns + one.startup_ns, one.wait_ns);
+    }
+    let second = trained.accelerators[1];
+    assert_eq!((second.steps, second.late, second.lost_samples), (250, 17, 1));
+    assert_eq!((second.measured_compute_ns, second.measured_wall_ns), (1_743_100_000, 1_900_000_000));
+    assert_eq!((trained.occupancy.as_slice(), trained.timeline[1].end_ns), (&[34, 66, 400][..], 59_000_000));
+    assert_eq!((trained.decode_failures, trained.ran_out), (1, true));
+    let lines = read_run(&fixture("v1_3")).unwrap().lines;
+    let is_control = |line: &Line| matches!(line, Line::Ceiling(ceiling) if ceiling.trained.is_some());
+    assert_eq!(lines.iter().filter(|line| is_control(line)).count(), 1);
+}
+
+#[test]
+fn what_format_1_2_does_not_hold_is_unknown() {
+    let record = read_run(&fixture("v1_2")).unwrap();
+    assert_eq!((record.run.measure.steps, &record.run.cells[0].training), (None, &None));
+    assert!(reps("v1_2").iter().all(|rep| rep.trained.is_none()));
+}
+
+#[test]
 fn format_1_2_is_read() {
     let record = read_run(&fixture("v1_2")).unwrap();
     assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 2 }));

@@ -7,7 +7,8 @@ use proptest::option;
 use proptest::prelude::*;
 use record::{
     CacheProof, Ceiling, Cell, Device, End, HistogramText, Line, Memory, NotRun, Outcome, Pace, Redactor,
-    Rep, Role, RunWriter, SCENARIO_FILE, System, Usage, encode, new_histogram, read_intervals, read_run,
+    Rep, Role, RunWriter, SCENARIO_FILE, System, Trained, TrainedAccelerator, TrainedStep, Training, Usage,
+    encode, new_histogram, read_intervals, read_run,
 };
 
 use crate::sample;
@@ -147,21 +148,83 @@ fn pace() -> impl Strategy<Value = Pace> {
 }
 
 fn cell() -> impl Strategy<Value = Cell> {
-    (text(), option::of(pace()), any::<Option<u32>>()).prop_map(|(operation, pace, submit_batch)| Cell {
-        operation,
-        pace,
-        submit_batch,
-        complete_batch: None,
-        ..sample::run().cells.remove(0)
-    })
+    (text(), option::of(pace()), option::of(training()), any::<Option<u32>>()).prop_map(
+        |(operation, pace, training, submit_batch)| Cell {
+            operation,
+            pace,
+            training,
+            submit_batch,
+            complete_batch: None,
+            ..sample::run().cells.remove(0)
+        },
+    )
+}
+
+fn training() -> impl Strategy<Value = Training> {
+    let numbers = (any::<[u32; 3]>(), any::<[u64; 2]>(), any::<bool>());
+    let optional = (any::<[Option<u32>; 2]>(), any::<Option<u64>>(), option::of(0.0..100.0_f64));
+    (numbers, optional, text(), option::of(text())).prop_map(
+        |((counts, times, barrier), (threads, cost, price_per_hour), fetch, decode)| Training {
+            accelerators: counts[0],
+            batch: counts[1],
+            compute_ns: times[0],
+            fetch,
+            readers: threads[0],
+            prefetch: counts[2],
+            barrier,
+            decode,
+            decode_cost_ns: cost,
+            decode_threads: threads[1],
+            startup_ns: times[1],
+            threshold: 0.9,
+            price_per_hour,
+        },
+    )
+}
+
+fn trained() -> impl Strategy<Value = Trained> {
+    let accelerator = any::<[u64; 14]>().prop_map(|counts| TrainedAccelerator {
+        steps: counts[0],
+        wall_ns: counts[1],
+        compute_ns: counts[2],
+        wait_ns: counts[3],
+        barrier_ns: counts[4],
+        first_batch_ns: counts[5],
+        late: counts[6],
+        storage_ns: counts[7],
+        decode_ns: counts[8],
+        client_ns: counts[9],
+        startup_ns: counts[10],
+        lost_samples: counts[11],
+        measured_compute_ns: counts[12],
+        measured_wall_ns: counts[13],
+    });
+    let step =
+        any::<[u64; 3]>().prop_map(|[ready_ns, start_ns, end_ns]| TrainedStep { ready_ns, start_ns, end_ns });
+    let lists = (vec(accelerator, 0..3), vec(any::<u64>(), 0..4), vec(step, 0..3));
+    (lists, any::<[u64; 2]>(), any::<bool>()).prop_map(
+        |((accelerators, occupancy, timeline), [decode_failures, decode_cpu_ns], ran_out)| Trained {
+            accelerators,
+            occupancy,
+            timeline,
+            decode_failures,
+            decode_cpu_ns,
+            ran_out,
+        },
+    )
 }
 
 fn rep() -> impl Strategy<Value = Rep> {
     let numbers = (any::<[u32; 5]>(), any::<[u64; 2]>(), any::<bool>());
     let counted = (counts(), counts(), btree_map(text(), histogram(), 0..3), usage(), cache(), system());
     let words = (text(), text(), outcome(), btree_map(text(), text(), 0..3));
-    (numbers, counted, words).prop_map(
-        |((numbers, window, confirm), (counters, errors, histograms, usage, cache, system), words)| {
+    (numbers, counted, words, option::of(trained())).prop_map(
+        |(
+            (numbers, window, confirm),
+            (counters, errors, histograms, usage, cache, system),
+            words,
+            trained,
+        )| {
             let (cell, variant, outcome, granted) = words;
             Rep {
                 cell,
@@ -183,22 +246,24 @@ fn rep() -> impl Strategy<Value = Rep> {
                 granted,
                 system,
                 emulated: None,
-                trained: None,
+                trained,
             }
         },
     )
 }
 
 fn ceiling() -> impl Strategy<Value = Ceiling> {
-    (vec(text(), 0..4), any::<bool>(), any::<[u64; 4]>()).prop_map(|(cells, copies, counts)| Ceiling {
-        cells,
-        copies,
-        ops: counts[0],
-        bytes: counts[1],
-        window_ns: counts[2],
-        cpu_ns: counts[3],
-        trained: None,
-    })
+    (vec(text(), 0..4), any::<bool>(), any::<[u64; 4]>(), option::of(trained())).prop_map(
+        |(cells, copies, counts, trained)| Ceiling {
+            cells,
+            copies,
+            ops: counts[0],
+            bytes: counts[1],
+            window_ns: counts[2],
+            cpu_ns: counts[3],
+            trained,
+        },
+    )
 }
 
 fn end() -> impl Strategy<Value = End> {

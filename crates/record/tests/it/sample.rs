@@ -6,8 +6,8 @@ use std::path::Path;
 use record::{
     Axis, CacheProof, Captured, Ceiling, Cell, Dataset, Device, Emulated, Emulation, End, Environment, Fact,
     Format, Gate, Interval, Limit, Line, LoadAverage, Measure, Memory, Need, Network, NfsMount, NotRun,
-    Outcome, Pace, Redactor, Rep, RepIntervals, Role, Run, RunWriter, Skipped, System, Target, Tool, Usage,
-    counter, encode, new_histogram, new_interval_histogram,
+    Outcome, Pace, Redactor, Rep, RepIntervals, Role, Run, RunWriter, Skipped, System, Target, Tool, Trained,
+    TrainedAccelerator, TrainedStep, Training, Usage, counter, encode, new_histogram, new_interval_histogram,
 };
 
 pub(crate) const SCENARIO: &str = "version = 1\ntargets.data = { at = \"/mnt/data/bench\" }\n";
@@ -64,7 +64,7 @@ pub(crate) fn run() -> Run {
             }),
             facts: vec![Fact { name: "file system".to_owned(), value: "ext4".to_owned() }],
         }],
-        cells: vec![cell()],
+        cells: vec![cell(), training_cell()],
         skipped: vec![Skipped {
             target: "data".to_owned(),
             engine: "pread".to_owned(),
@@ -73,7 +73,7 @@ pub(crate) fn run() -> Run {
         measure: Measure {
             warmup_ns: 500_000_000,
             duration_ns: Some(2_000_000_000),
-            steps: None,
+            steps: Some(250),
             repetitions: 2,
             budget_ns: Some(60_000_000_000),
             seed: u64::MAX,
@@ -131,6 +131,29 @@ fn cell() -> Cell {
     }
 }
 
+fn training_cell() -> Cell {
+    Cell {
+        cell: "data-io_uring-4readers".to_owned(),
+        pace: None,
+        training: Some(Training {
+            accelerators: 2,
+            batch: 32,
+            compute_ns: 7_000_000,
+            fetch: "readers".to_owned(),
+            readers: Some(4),
+            prefetch: 6,
+            barrier: true,
+            decode: Some("cost".to_owned()),
+            decode_cost_ns: Some(150_000),
+            decode_threads: Some(3),
+            startup_ns: 40_000_000,
+            threshold: 0.9,
+            price_per_hour: Some(2.5),
+        }),
+        ..cell()
+    }
+}
+
 pub(crate) fn environment() -> Environment {
     Environment {
         kernel: Captured::Value("6.1.0".to_owned()),
@@ -162,13 +185,58 @@ pub(crate) fn lines() -> Vec<Line> {
         cpu_ns: 1_900_000_000,
         trained: None,
     });
+    let of_job = Rep {
+        cell: training_cell().cell,
+        trained: Some(trained()),
+        granted: BTreeMap::from([("first_decode_failure".to_owned(), "the stream ended early".to_owned())]),
+        ..rep(4, Outcome::Complete)
+    };
+    let null_control = Line::Ceiling(Ceiling {
+        cells: vec![training_cell().cell],
+        copies: true,
+        ops: 16_000,
+        bytes: 1_834_560_000,
+        window_ns: 1_760_000_000,
+        cpu_ns: 300_000_000,
+        trained: Some(Trained { decode_failures: 0, ran_out: false, ..trained() }),
+    });
+    let of_job = [null_control, Line::Rep(Box::new(of_job))];
     let end = Line::End(End {
         interrupted: true,
         elapsed_ns: 9_000_000_000,
         not_run: vec![NotRun { cell: cell().cell, repetitions: 3, reason: "interrupted".to_owned() }],
         changed: vec![0],
     });
-    [ceiling].into_iter().chain(reps).chain([end]).collect()
+    [ceiling].into_iter().chain(reps).chain(of_job).chain([end]).collect()
+}
+
+/// Two accelerators, the second a little worse.
+fn trained() -> Trained {
+    let accelerator = |wait_ns| TrainedAccelerator {
+        steps: 250,
+        wall_ns: 1_750_000_000 + wait_ns + 1_000_000,
+        compute_ns: 1_750_000_000,
+        wait_ns,
+        barrier_ns: 1_000_000,
+        first_batch_ns: 45_000_000,
+        late: 17,
+        storage_ns: wait_ns - 43_000_000,
+        decode_ns: 2_000_000,
+        client_ns: 1_000_000,
+        startup_ns: 40_000_000,
+        lost_samples: 1,
+        measured_compute_ns: 1_743_100_000,
+        measured_wall_ns: 1_900_000_000,
+    };
+    let step = |start_ns| TrainedStep { ready_ns: start_ns - 3, start_ns, end_ns: start_ns + 7_000_000 };
+    Trained {
+        accelerators: vec![accelerator(190_000_000), accelerator(195_000_000)],
+        occupancy: vec![34, 66, 400],
+        timeline: vec![step(45_000_000), step(52_000_000)],
+        decode_failures: 1,
+        decode_cpu_ns: 0,
+        ran_out: true,
+    }
 }
 
 fn rep(order: u32, outcome: Outcome) -> Rep {

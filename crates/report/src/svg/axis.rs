@@ -105,7 +105,7 @@ fn plain(value: f64, decimals: usize) -> String {
 }
 
 /// The next of 1, 2, 2.5 and 5 times a power of ten; 2.5 only where it needs no further decimal than 5.
-fn nice_step(rough: f64) -> f64 {
+pub(super) fn nice_step(rough: f64) -> f64 {
     let decade = 10_f64.powf(rough.log10().floor());
     let multiples = [1.0, 2.0, 5.0, 10.0];
     multiples

@@ -4,8 +4,8 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
 use super::marker::{self, Canvas, Refusal};
-use super::panel::text;
 use super::plan::{PanelPlan, SeriesPlan};
+use super::sheet::text;
 use super::theme::{Ink, STARVING_OPACITY};
 
 /// From a mark to its words.
@@ -17,8 +17,9 @@ pub(super) const ROW: i32 = 24;
 /// Estimated width of a letter at the size of the key; wider than that of common fonts.
 const LETTER: f64 = 6.6;
 
+/// What an entry shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mark {
+pub(super) enum Mark {
     Interval,
     Point,
     Hollow,
@@ -26,6 +27,16 @@ enum Mark {
     Cross,
     Starving,
     Model,
+    /// A step of an accelerator, in both of its shades.
+    Step,
+    /// Waiting for other accelerators.
+    Barrier,
+    /// A short dash at a predicted value.
+    Predicted,
+    /// Cells of a grid, from the lowest to the highest.
+    Heat,
+    /// The frame of a cell that clears the threshold.
+    Frame,
 }
 
 /// An entry with the place of its mark.
@@ -76,7 +87,8 @@ pub(super) fn entries(plans: &[PanelPlan], repetitions: u32, width: i32) -> Vec<
     flow(found, width)
 }
 
-fn flow(found: Vec<(Mark, String)>, width: i32) -> Vec<Entry> {
+/// Lays entries out in rows of at most `width` pixels.
+pub(super) fn flow(found: Vec<(Mark, String)>, width: i32) -> Vec<Entry> {
     let (mut x, mut y) = (0, 0);
     let mut entries = Vec::new();
     for (mark, words) in found {
@@ -132,5 +144,27 @@ fn mark(canvas: &Canvas<'_>, mark: Mark, (x, y): (i32, i32)) -> Result<(), Refus
             let style = Ink::Starving.sentinel().mix(STARVING_OPACITY).filled();
             canvas.draw(&Rectangle::new([(x - 7, y - 6), (x + 7, y + 6)], style))
         }
+        _ => of_job(canvas, mark, (x, y)),
+    }
+}
+
+/// Marks of training jobs.
+fn of_job(canvas: &Canvas<'_>, mark: Mark, (x, y): (i32, i32)) -> Result<(), Refusal> {
+    let block = |from: i32, to: i32, ink: Ink, opacity: f64| {
+        marker::block(canvas, ((x + from, y - 6), (x + to, y + 6)), ink, opacity)
+    };
+    match mark {
+        Mark::Step => {
+            block(-9, 0, Ink::Series(0), marker::SHADES[0])?;
+            block(0, 9, Ink::Series(0), marker::SHADES[1])
+        }
+        Mark::Barrier => block(-7, 7, Ink::Muted, marker::BARRIER_OPACITY),
+        Mark::Predicted => marker::dash(canvas, (x, y), Ink::Muted),
+        Mark::Heat => {
+            block(-9, -3, Ink::Series(0), marker::heat(0.0))?;
+            block(-3, 3, Ink::Series(0), marker::heat(0.5))?;
+            block(3, 9, Ink::Series(0), marker::heat(1.0))
+        }
+        _ => marker::frame(canvas, ((x - 7, y - 6), (x + 7, y + 6))),
     }
 }

@@ -65,3 +65,48 @@ pub(super) fn whisker(canvas: &Canvas<'_>, x: i32, (low, high): (i32, i32), ink:
     }
     Ok(())
 }
+
+/// Opacities of steps, in turn: steps that follow each other without a wait can still be counted.
+pub(super) const SHADES: [f64; 2] = [0.95, 0.6];
+
+/// Opacity of what is waited for other accelerators.
+pub(super) const BARRIER_OPACITY: f64 = 0.45;
+
+/// Opacity of a cell of a grid by its share of the whole: text on it can be read in both themes.
+pub(super) fn heat(share: f64) -> f64 {
+    0.06 + 0.46 * share.clamp(0.0, 1.0)
+}
+
+/// A filled block between two corners.
+pub(super) fn block(
+    canvas: &Canvas<'_>,
+    (from, to): ((i32, i32), (i32, i32)),
+    ink: Ink,
+    opacity: f64,
+) -> Result<(), Refusal> {
+    canvas.draw(&Rectangle::new([from, to], ink.sentinel().mix(opacity).filled()))
+}
+
+/// The outline of a block that stands out among others.
+pub(super) fn frame(canvas: &Canvas<'_>, (from, to): ((i32, i32), (i32, i32))) -> Result<(), Refusal> {
+    canvas.draw(&Rectangle::new([from, to], Ink::Text.sentinel().stroke_width(2)))
+}
+
+/// A short dash at a value that was predicted.
+pub(super) fn dash(canvas: &Canvas<'_>, (x, y): (i32, i32), ink: Ink) -> Result<(), Refusal> {
+    canvas.draw(&PathElement::new(vec![(x - 9, y), (x + 9, y)], ink.sentinel().stroke_width(2)))
+}
+
+/// A horizontal dashed line.
+pub(super) fn dashes(
+    canvas: &Canvas<'_>,
+    (from, to): (i32, i32),
+    y: i32,
+    (ink, width): (Ink, u32),
+) -> Result<(), Refusal> {
+    for start in (from..to).step_by(13) {
+        let style = ink.sentinel().stroke_width(width);
+        canvas.draw(&PathElement::new(vec![(start, y), ((start + 8).min(to), y)], style))?;
+    }
+    Ok(())
+}

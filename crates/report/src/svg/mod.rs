@@ -1,4 +1,4 @@
-//! Throughput against queue depth, as one SVG that follows the reader's light or dark theme.
+//! Throughput against queue depth, and training jobs, as SVGs that follow the reader's light or dark theme.
 //!
 //! plotters draws the geometry in sentinel colours; [`theme`] then turns each sentinel into a CSS
 //! variable. Text stays text and no font is needed to render. Widths of text are estimates, so whatever
@@ -9,14 +9,19 @@ mod axis;
 mod figure;
 mod key;
 mod label;
+mod margin;
 mod marker;
 mod panel;
 mod plan;
 mod scale;
+mod sheet;
 mod theme;
+mod training;
 mod wording;
 
 use analysis::Summary;
+
+pub use training::{Plot, training_svgs};
 
 /// Why no plot was made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

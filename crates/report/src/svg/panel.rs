@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::text_anchor::HPos;
 
 use super::axis::{DepthAxis, RateAxis};
-use super::label::{self, Wish};
+use super::margin::{self, MarginLabel};
 use super::marker::{self, Canvas, Refusal};
 use super::plan::{PanelPlan, Point, SeriesPlan};
 use super::scale::Scale;
+use super::sheet::text;
 use super::theme::{Ink, STARVING_OPACITY};
 
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, Scale>>;
@@ -24,12 +25,6 @@ const TICK_LABELS: i32 = 24;
 const TOP: i32 = 22;
 /// Room above that for the conditions, where panels differ.
 const CONDITIONS: i32 = 20;
-/// From the plot to the first letter of a label.
-const LEADER: i32 = 22;
-/// Height of one line of a label.
-pub(super) const LABEL_LINE: f64 = 15.0;
-/// Gap below each label.
-const LABEL_GAP: f64 = 5.0;
 /// Series up to which bands are drawn; more of them would be mud, and whiskers remain.
 const BANDS_MAX: usize = 6;
 
@@ -42,12 +37,6 @@ pub(super) struct Label {
     pub(super) bps: Option<f64>,
     /// The depth at which its curve ends; absent for a line.
     pub(super) depth: Option<u32>,
-}
-
-impl Label {
-    fn height(&self) -> f64 {
-        self.lines.len() as f64 * LABEL_LINE + LABEL_GAP
-    }
 }
 
 /// A panel with its place in the figure.
@@ -65,19 +54,8 @@ pub(super) struct PanelFrame<'a> {
 /// Height that the labels of a panel need, axes and lines of conditions included.
 pub(super) fn height_for(labels: &[Label], title_lines: i32) -> i32 {
     let conditions = CONDITIONS * title_lines.max(1);
-    labels.iter().map(Label::height).sum::<f64>().ceil() as i32 + TOP + conditions + BOTTOM
-}
-
-/// Text at a place.
-pub(super) fn text(
-    canvas: &Canvas<'_>,
-    words: &str,
-    at: (i32, i32),
-    (size, ink, h_pos): (f64, Ink, HPos),
-) -> Result<(), Refusal> {
-    // plotters divides sizes by 1.24 on their way into an SVG.
-    let font = ("sans-serif", size * 1.24).into_font();
-    canvas.draw_text(words, &font.color(&ink.sentinel()).pos(Pos::new(h_pos, VPos::Center)), at)
+    let heights = labels.iter().map(|label| margin::height(&label.lines));
+    heights.sum::<f64>().ceil() as i32 + TOP + conditions + BOTTOM
 }
 
 impl PanelFrame<'_> {
@@ -253,21 +231,17 @@ impl PanelFrame<'_> {
         depths: &DepthAxis,
     ) -> Result<(), Refusal> {
         let (horizontal, vertical) = chart.plotting_area().get_pixel_range();
-        let y_of = |label: &Label| self.height_of(label, &vertical);
-        let wishes: Vec<Wish> =
-            self.labels.iter().map(|label| Wish { at: y_of(label), height: label.height() }).collect();
-        let (top, bottom) = (f64::from(vertical.start) - 8.0, f64::from(vertical.end) + 8.0);
-        let centres = label::place(&wishes, top, bottom);
-        for (label, centre) in self.labels.iter().zip(centres) {
-            let (from, to) = (y_of(label).round() as i32, centre.round() as i32);
-            self.leader(canvas, chart, label, (horizontal.end, from, to), depths)?;
-            for (number, words) in label.lines.iter().enumerate() {
-                let offset = (number as f64 - (label.lines.len() as f64 - 1.0) / 2.0) * LABEL_LINE;
-                let at = (horizontal.end + LEADER, (centre + offset).round() as i32);
-                text(canvas, words, at, (12.0, label.ink, HPos::Left))?;
-            }
-        }
-        Ok(())
+        let of_label = |label: &Label| MarginLabel {
+            lines: label.lines.clone(),
+            ink: label.ink,
+            y: self.height_of(label, &vertical),
+            end: label
+                .bps
+                .zip(label.depth)
+                .map(|(bps, depth)| chart.backend_coord(&(depths.place(depth), self.rates.place(bps)))),
+        };
+        let labels: Vec<MarginLabel> = self.labels.iter().map(of_label).collect();
+        margin::draw(canvas, &labels, horizontal.end, &vertical)
     }
 
     /// Height of what a label names, unrounded: labels of near neighbours keep their order.
@@ -276,24 +250,5 @@ impl PanelFrame<'_> {
         let share = (place - self.rates.low) / (self.rates.high - self.rates.low);
         let lowest = vertical.end - 1;
         f64::from(lowest) - share * f64::from(lowest - vertical.start)
-    }
-
-    /// From what is named to its label: dotted inside the plot, where the curve ends before the margin.
-    fn leader(
-        &self,
-        canvas: &Canvas<'_>,
-        chart: &Chart<'_, '_>,
-        label: &Label,
-        (edge, from, to): (i32, i32, i32),
-        depths: &DepthAxis,
-    ) -> Result<(), Refusal> {
-        if let (Some(depth), Some(bps), Ink::Series(series)) = (label.depth, label.bps, label.ink) {
-            let start = chart.backend_coord(&(depths.place(depth), self.rates.place(bps)));
-            let dotted = Ink::Leader(series).sentinel().stroke_width(1);
-            canvas.draw(&PathElement::new(vec![(start.0 + 8, start.1), (edge, from)], dotted))?;
-        }
-        let style = label.ink.sentinel().stroke_width(1);
-        canvas
-            .draw(&PathElement::new(vec![(edge + 2, from), (edge + 6, from), (edge + LEADER - 5, to)], style))
     }
 }

@@ -243,6 +243,26 @@ mod tests {
         }
     }
 
+    /// `over` on `under`, at an opacity.
+    fn mixed(over: &str, under: &str, opacity: f64) -> String {
+        let channel = |at: usize| {
+            let of = |hex: &str| f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap());
+            (of(over) * opacity + of(under) * (1.0 - opacity)).round() as u8
+        };
+        format!("#{:02x}{:02x}{:02x}", channel(1), channel(3), channel(5))
+    }
+
+    #[test]
+    fn figures_in_a_grid_can_be_read_on_every_shade_of_it() {
+        for share in [0.0, 0.5, 1.0] {
+            let opacity = super::super::marker::heat(share);
+            let light = mixed(SERIES[0].light, PAPER.light, opacity);
+            let dark = mixed(SERIES[0].dark, PAPER.dark, opacity);
+            assert!(contrast(TEXT.light, &light) >= 4.5, "{light} at {share}");
+            assert!(contrast(TEXT.dark, &dark) >= 4.5, "{dark} at {share}");
+        }
+    }
+
     #[test]
     fn every_sentinel_comes_back_as_its_role() {
         let fixed = [Ink::Text, Ink::Muted, Ink::Grid, Ink::Paper, Ink::Line, Ink::Starving];

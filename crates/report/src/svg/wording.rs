@@ -5,14 +5,28 @@ use analysis::{Curve, LineAt, Summary};
 use crate::head;
 use crate::number::RateUnit;
 
-/// `Which store for the cluster? Throughput against queue depth`.
+/// `Which store for the cluster: throughput against queue depth`.
 pub(super) fn title(summary: &Summary) -> String {
-    format!("{}: throughput against queue depth", head::title(summary).trim_end_matches(['?', '.', ':', ' ']))
+    title_of(summary, "throughput against queue depth")
+}
+
+/// The title of the run, and what a plot shows.
+pub(super) fn title_of(summary: &Summary, shown: &str) -> String {
+    format!("{}: {shown}", head::title(summary).trim_end_matches(['?', '.', ':', ' ']))
 }
 
 /// What the reader must know before the curves: need, line, conditions, storage where it fits into `columns`,
 /// run, machine.
 pub(super) fn subtitles(summary: &Summary, columns: usize) -> Vec<String> {
+    let conditions = match summary.panels.as_slice() {
+        [panel] => vec![panel.conditions()],
+        _ => Vec::new(),
+    };
+    subtitles_with(summary, conditions, columns)
+}
+
+/// The same with other conditions.
+pub(super) fn subtitles_with(summary: &Summary, conditions: Vec<String>, columns: usize) -> Vec<String> {
     let head = &summary.head;
     let mut need = format!("need {}", head::need(summary));
     if let Some(line) = head::line(summary) {
@@ -20,9 +34,7 @@ pub(super) fn subtitles(summary: &Summary, columns: usize) -> Vec<String> {
         need.push_str(&line);
     }
     let mut lines = vec![need];
-    if let [panel] = summary.panels.as_slice() {
-        lines.push(panel.conditions());
-    }
+    lines.extend(conditions);
     let places = head::places_in_short(summary);
     if !places.is_empty() && places.chars().count() <= columns {
         lines.push(places);

@@ -5,3 +5,5 @@ mod prediction;
 mod records;
 mod svg;
 mod text;
+mod trained;
+mod training;

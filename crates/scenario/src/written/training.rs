@@ -52,7 +52,8 @@ pub(crate) struct Training {
     /// Whether accelerators wait for each other after every step, as an all-reduce demands; DLIO, which MLPerf Storage
     /// runs, does so. Default: false.
     pub(crate) barrier: Field<Flag>,
-    /// What happens to each sample between the read and its batch: a word, or a table. Default: nothing.
+    /// What happens to each sample between the read and its batch: a word, or a table. Data that
+    /// feedline writes is random: gzip, zstd and jpeg then decode a stand-in of the sample's size. Default: nothing.
     pub(crate) decode: Field<Decode>,
     /// Time in which the readers of every epoch, also of the first, start before they fetch. Default: 0s.
     pub(crate) startup: Field<Pause>,

@@ -1,0 +1,164 @@
+//! The edge that `size` searched: the last value that meets the target, and the first that misses it.
+
+use record::{Cell, Training};
+
+use crate::figures::Rate;
+use crate::summary::{CellSummary, Summary};
+
+/// Axes that follow from the searched one.
+const FOLLOWING: [&str; 3] = ["queue_depth", "threads", "connections"];
+
+/// What a search along one axis found on one target, in one way of reading it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sizing {
+    /// Name of the target.
+    pub target: String,
+    /// Its engine.
+    pub engine: String,
+    /// What was searched: `accelerators`, `readers`, `queue_depth`, `prefetch`.
+    pub axis: String,
+    /// The hardest value that met the target: the most accelerators, the fewest readers.
+    pub meets: Option<Edge>,
+    /// The easiest value that missed it.
+    pub misses: Option<Edge>,
+    /// Utilization that had to be met.
+    pub threshold: f64,
+    /// Values that were tried.
+    pub tried: usize,
+}
+
+/// One side of the edge.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edge {
+    /// The searched value.
+    pub value: u32,
+    /// Slug of the cell.
+    pub cell: String,
+    /// Its utilization: of the fresh repetitions, where there are any.
+    pub au: Rate,
+}
+
+impl Sizing {
+    /// Whether both sides were measured again, and the interval of neither reaches the target.
+    pub fn is_sure(&self) -> bool {
+        let interval = |edge: &Option<Edge>| edge.as_ref().and_then(|edge| edge.au.interval);
+        let met = interval(&self.meets).is_some_and(|interval| interval.low >= self.threshold);
+        let missed = interval(&self.misses).is_some_and(|interval| interval.high < self.threshold);
+        met && missed
+    }
+}
+
+impl Sizing {
+    /// What was found, in a sentence: `feeds 21 accelerators: AU 91.2 % (90.6 to 91.8); 22 reach 88.9 % (88.1 to 89.6)`.
+    pub fn sentence(&self) -> String {
+        let target = format!("{:.1} %", self.threshold * 100.0);
+        let noun = |value| self.noun(value);
+        let found = match (&self.meets, &self.misses) {
+            (Some(met), Some(missed)) => {
+                let (met_words, missed_words) = (reached(met), reached(missed));
+                format!("{}: {met_words}; {} reach {missed_words}", self.claim(met.value), noun(missed.value))
+            }
+            (Some(met), None) if self.axis == "accelerators" => {
+                format!("feeds at least {}, the most that was tried: {}", noun(met.value), reached(met))
+            }
+            (Some(met), None) => {
+                format!("{} do, the least that was tried: {}", noun(met.value), reached(met))
+            }
+            (None, Some(missed)) => {
+                format!("not even {} meet {target}: {}", noun(missed.value), reached(missed))
+            }
+            (None, None) => "nothing was measured".to_owned(),
+        };
+        let doubt = match (&self.meets, &self.misses) {
+            (Some(_), Some(_)) if !self.is_sure() => {
+                format!("; not sure: an interval reaches the target of {target}, more repetitions narrow it")
+            }
+            _ => String::new(),
+        };
+        format!("{found}{doubt}; {} tried", feed::counted_noun(self.tried as u64, "value"))
+    }
+
+    fn claim(&self, value: u32) -> String {
+        if self.axis == "accelerators" {
+            format!("feeds {}", self.noun(value))
+        } else {
+            format!("{} are enough", self.noun(value))
+        }
+    }
+
+    fn noun(&self, value: u32) -> String {
+        match self.axis.as_str() {
+            "accelerators" => feed::counted_noun(value.into(), "accelerator"),
+            "readers" => format!("{} per accelerator", feed::counted_noun(value.into(), "reader")),
+            "prefetch" => format!("{value} batches ahead"),
+            _ => format!("{} outstanding", feed::counted_noun(value.into(), "read")),
+        }
+    }
+}
+
+/// `AU 91.2 % (90.6 to 91.8)`. Cut and not rounded: what misses the target never looks as if it met it.
+fn reached(edge: &Edge) -> String {
+    let cut = |au: f64| format!("{:.1}", (au * 1e3).floor() / 10.0);
+    let interval =
+        edge.au.interval.map(|interval| format!(" ({} to {})", cut(interval.low), cut(interval.high)));
+    format!("AU {} %{}", cut(edge.au.mean), interval.unwrap_or_default())
+}
+
+/// One for each row of cells that differ in the searched value alone.
+pub(crate) fn of(summary: &Summary, axis: &str) -> Vec<Sizing> {
+    let mut rows: Vec<(Vec<String>, Vec<&CellSummary>)> = Vec::new();
+    for cell in summary.cells.iter().filter(|cell| cell.cell.training.is_some() && cell.is_measured()) {
+        let key = key(&cell.cell, axis);
+        match rows.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, cells)) => cells.push(cell),
+            None => rows.push((key, vec![cell])),
+        }
+    }
+    rows.iter().filter_map(|(_, cells)| sizing(cells, axis)).collect()
+}
+
+fn key(cell: &Cell, axis: &str) -> Vec<String> {
+    let axes = cell.axes.iter().filter(|one| one.name != axis && !FOLLOWING.contains(&one.name.as_str()));
+    let axes = axes.map(|one| format!("{}={}{}", one.name, one.value, one.unit));
+    [cell.target.clone(), cell.dataset.to_string(), cell.engine.clone()].into_iter().chain(axes).collect()
+}
+
+fn sizing(cells: &[&CellSummary], axis: &str) -> Option<Sizing> {
+    let first = cells.first()?;
+    let threshold = first.cell.training.as_ref()?.threshold;
+    let mut edges: Vec<Edge> = cells.iter().filter_map(|cell| edge(cell, axis)).collect();
+    edges.sort_by_key(|edge| edge.value);
+    // From the easiest to the hardest.
+    if axis != "accelerators" {
+        edges.reverse();
+    }
+    let meets = |edge: &&Edge| edge.au.mean >= threshold;
+    // What misses once is not met behind it: storage that wavers at its edge feeds what it always fed.
+    let met = edges.iter().take_while(meets).count();
+    Some(Sizing {
+        target: first.cell.target.clone(),
+        engine: first.engine_label(),
+        axis: axis.to_owned(),
+        tried: edges.len(),
+        misses: edges.get(met).cloned(),
+        meets: met.checked_sub(1).and_then(|last| edges.get(last).cloned()),
+        threshold,
+    })
+}
+
+fn edge(cell: &CellSummary, axis: &str) -> Option<Edge> {
+    let confirmed = cell.confirmed.as_ref().and_then(crate::Measurement::figures);
+    let au = confirmed.or_else(|| cell.figures())?.training.as_ref()?.au;
+    let value = value(&cell.cell, cell.cell.training.as_ref()?, axis)?;
+    Some(Edge { value, cell: cell.cell.cell.clone(), au })
+}
+
+fn value(cell: &Cell, training: &Training, axis: &str) -> Option<u32> {
+    match axis {
+        "accelerators" => Some(training.accelerators),
+        "readers" => training.readers,
+        "queue_depth" => Some(cell.queue_depth),
+        "prefetch" => Some(training.prefetch),
+        _ => None,
+    }
+}

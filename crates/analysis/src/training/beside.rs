@@ -1,0 +1,70 @@
+//! What follows for training cells from the cells beside them.
+
+use record::RunRecord;
+
+use crate::diagnosis::{self, Case};
+use crate::figures::Figures;
+use crate::flag::{Flag, Gravity};
+use crate::summary::{CellSummary, Measurement};
+use crate::training::predicted;
+use crate::training::{Bound, Diagnosis, GAP_MAX, PredictedAu};
+
+/// Depth by the job's own from which on a closed loop tells whether more in flight helps.
+const DEEPER: u32 = 4;
+
+/// Adds to each training cell what closed loops foretell of it, why its accelerators waited, and where both disagree.
+pub(crate) fn complete(record: &RunRecord, cells: &mut [CellSummary]) {
+    for index in 0..cells.len() {
+        let cell = &cells[index];
+        if cell.cell.training.is_none() {
+            continue;
+        }
+        let measured = cell.figures().and_then(|figures| Beside::of(record, cells, cell, figures));
+        let confirmed = cell.confirmed.as_ref().and_then(Measurement::figures);
+        let confirmed = confirmed.and_then(|figures| Beside::of(record, cells, cell, figures));
+        let cell = &mut cells[index];
+        if let (Measurement::Figures(figures), Some(beside)) = (&mut cell.measured, measured) {
+            beside.add_to(figures);
+        }
+        if let (Some(Measurement::Figures(figures)), Some(beside)) = (&mut cell.confirmed, confirmed) {
+            beside.add_to(figures);
+        }
+    }
+}
+
+struct Beside {
+    predicted: Option<PredictedAu>,
+    diagnosis: Option<Diagnosis>,
+}
+
+impl Beside {
+    fn of(record: &RunRecord, cells: &[CellSummary], cell: &CellSummary, figures: &Figures) -> Option<Self> {
+        let trained = figures.training.as_ref()?;
+        let depth = cell.cell.queue_depth;
+        let same = predicted::closed(cells, cell, |other| other == depth);
+        let deeper = predicted::closed(cells, cell, |other| other >= depth.saturating_mul(DEEPER));
+        let dataset = record.run.datasets.get(cell.cell.dataset);
+        let predicted =
+            same.and_then(|closed| predicted::of(cell, trained, figures.repetitions, closed, dataset));
+        let job = cell.cell.training.as_ref()?;
+        let case = Case { cell, job, figures, trained, same, deeper, cells };
+        Some(Self { predicted, diagnosis: diagnosis::of(&case) })
+    }
+
+    fn add_to(self, figures: &mut Figures) {
+        let Some(trained) = figures.training.as_mut() else { return };
+        let predicted = self.predicted.as_ref().map(|predicted| predicted.au);
+        figures.flags.extend(predicted.and_then(|predicted| self.apart(trained.au.mean, predicted)));
+        figures.flags.sort_by_key(|flag| flag.gravity() == Gravity::Informs);
+        (trained.predicted, trained.diagnosis) = (self.predicted, self.diagnosis);
+    }
+
+    /// Reads alone are foretold: that something else is waited for explains less than that, and nothing explains more.
+    fn apart(&self, au: f64, predicted: f64) -> Option<Flag> {
+        let elsewhere = [Bound::Decode, Bound::Client, Bound::Startup, Bound::Barrier, Bound::Mixed];
+        let bound = self.diagnosis.as_ref().map(|diagnosis| diagnosis.bound);
+        let is_explained = au < predicted && bound.is_some_and(|bound| elsewhere.contains(&bound));
+        let is_apart = (au - predicted).abs() > GAP_MAX && !is_explained;
+        is_apart.then_some(Flag::NotAsPredicted { au, predicted })
+    }
+}

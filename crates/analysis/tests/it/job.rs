@@ -1,0 +1,446 @@
+//! One record of training jobs that were played, kept on disk in the form in which a run writes it.
+//!
+//! The figures are invented. Set `FEEDLINE_BLESS=1` to write the fixture anew after a change here.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use analysis::{Bound, Measurement, choose_for_confirmation, loader_arguments, summarise};
+use record::{
+    CacheProof, Ceiling, Cell, Dataset, End, Format, Gate, Line, Measure, Need, Outcome, Rep, Role, Run,
+    RunRecord, Target, Tool, Trained, TrainedAccelerator, TrainedStep, Training, Usage, counter,
+};
+
+use crate::golden;
+
+const SAMPLE_BYTES: u64 = 114_660;
+const ACCELERATORS: u32 = 8;
+const BATCH: u32 = 400;
+const COMPUTE_NS: u64 = 224_000_000;
+const STEPS: u64 = 100;
+const REPETITIONS: u32 = 3;
+/// Spread of repetitions about their mean.
+const JITTER: [f64; 3] = [-0.002, 0.003, -0.001];
+
+fn dir() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/training")
+}
+
+fn read() -> RunRecord {
+    record::read_run(&dir()).expect("the golden record is readable")
+}
+
+#[test]
+fn the_record_on_disk_is_the_one_built_here() {
+    let built = build();
+    if std::env::var_os("FEEDLINE_BLESS").is_some() {
+        let _ = std::fs::remove_dir_all(dir());
+        let redactor = record::Redactor::new(Vec::new());
+        let mut writer =
+            record::RunWriter::create(&dir(), &built.run, SCENARIO, &built.env, redactor).unwrap();
+        for line in &built.lines {
+            writer.append(line).unwrap();
+        }
+    }
+    assert_eq!(read(), built);
+}
+
+#[test]
+fn every_job_gets_the_verdict_that_its_figures_allow() {
+    let summary = summarise(&read());
+    let words: Vec<String> = summary
+        .verdicts
+        .iter()
+        .map(|verdict| format!("{} {}: {}", verdict.judgement, verdict.target, verdict.sentence()))
+        .collect();
+    assert_eq!(
+        words,
+        [
+            "FEEDS nvme: 8 x h100 resnet50 with 8 readers, prefetch 8: AU 96.1 % (target 90 %), storage side, io_uring; \
+             files opened one by one",
+            "STARVES filer: AU 71.3 % of the 90 % it needs with 8 readers, prefetch 8 (storage side, io_uring); feeds 6; \
+             latency-bound: 1.3 times as much in flight would do (11 readers); files opened one by one",
+            "STARVES bucket: AU 62.0 % of the 90 % it needs with 8 readers, prefetch 8 (storage side, lean); feeds 5; \
+             rate-bound: more prefixes, a higher limit, or larger objects; more in flight is refused more often; files \
+             opened one by one, names possibly in memory",
+            "UNCERTAIN images: not the storage: decode-bound for 28 % of the time with 8 readers, prefetch 8 (storage \
+             side, io_uring); feeds 6; storage is not judged by it: use faster decoding, more threads for it, or none; \
+             files opened one by one",
+        ]
+    );
+}
+
+#[test]
+fn the_jobs_that_the_record_confirmed_are_those_that_would_be_chosen() {
+    let expected = ["nvme/8readers", "filer/8readers", "bucket/8readers", "images/8readers"];
+    assert_eq!(choose_for_confirmation(&read()), expected);
+}
+
+#[test]
+fn each_job_says_what_it_was_bound_by_and_what_was_foretold() {
+    let summary = summarise(&read());
+    let found = |name: &str| {
+        let training = summary.cell(name).unwrap().figures().unwrap().training.clone().unwrap();
+        let predicted =
+            training.predicted.map(|predicted| (predicted.from, (predicted.au * 1e3).round() / 1e3));
+        (training.diagnosis.map(|diagnosis| diagnosis.bound), predicted)
+    };
+    let from = |target: &str| format!("{target}/qd64");
+    // 8 readers have 1/64 of the closed loop each: 0.512 s for a batch, and 22.4 s of computing; 2.33 s, in 13 rounds.
+    assert_eq!(found("nvme/8readers"), (Some(Bound::Startup), Some((from("nvme"), 0.978))));
+    assert_eq!(found("filer/8readers"), (Some(Bound::Latency), Some((from("filer"), 0.719))));
+    assert_eq!(found("bucket/8readers"), (Some(Bound::Rate), None));
+    assert_eq!(found("images/8readers"), (Some(Bound::Decode), None));
+}
+
+#[test]
+fn a_job_of_half_the_accelerators_is_shown_and_not_judged() {
+    let summary = summarise(&read());
+    let half = summary.cell("nvme/4accelerators").unwrap();
+    assert!(matches!(half.measured, Measurement::Figures(_)) && !summary.is_judged(half));
+    let au = half.figures().unwrap().training.as_ref().unwrap().au.mean;
+    assert!((half.figures().unwrap().samples_per_s.mean / (au * 4.0 * 400.0 / 0.224) - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn what_a_data_loader_would_be_given_follows_from_the_judged_job() {
+    let summary = summarise(&read());
+    let lines = loader_arguments(&summary, summary.cell("filer/8readers").unwrap());
+    let said = "readers of each accelerator, the best of those measured, with which it starves; a lower bound: decode was \
+                not measured";
+    assert_eq!(lines[0], ("num_workers=8".to_owned(), said.to_owned()));
+    assert_eq!(loader_arguments(&summary, summary.cell("filer/qd64").unwrap()), []);
+}
+
+#[test]
+fn a_cut_record_of_jobs_keeps_what_was_measured() {
+    let mut record = read();
+    record.lines.truncate(record.lines.len() / 2);
+    let summary = summarise(&record);
+    assert!(summary.notes.iter().any(|note| note.contains("no last line")));
+    assert_eq!(summary.cells.len(), record.run.cells.len());
+}
+
+const SCENARIO: &str = r#"version = 1
+title = "Will it keep eight accelerators busy?"
+need = { workload = "resnet50", accelerator = "h100", count = 8, hosts = 1 }
+load = { mode = "training" }
+training = { readers = 8, prefetch = 8, steps = 100 }
+"#;
+
+fn build() -> RunRecord {
+    let mut book = Book::default();
+    book.job("nvme", 0.961, |one| one.first_batch_ns = one.wait_ns * 4 / 5);
+    book.closed("nvme", 64, 50_000.0);
+    book.closed("nvme", 256, 140_000.0);
+    book.half();
+    book.job("filer", 0.713, |_| {});
+    book.closed("filer", 64, 11_000.0);
+    book.closed("filer", 256, 31_000.0);
+    book.job("bucket", 0.620, |_| {});
+    book.throttle("bucket/8readers");
+    book.job("images", 0.700, |one| {
+        one.decode_ns = one.wait_ns * 28 / 30;
+        one.storage_ns = one.wait_ns - one.decode_ns;
+    });
+    let decoded = |cell: &mut Cell| {
+        cell.training = Some(Training { decode: Some("zstd".to_owned()), ..job(ACCELERATORS) });
+    };
+    book.edit("images/8readers", decoded);
+    let mut lines: Vec<Line> =
+        book.cells.iter().filter(|cell| cell.training.is_some()).map(control).collect();
+    lines.extend(book.lines);
+    lines.push(Line::End(End {
+        interrupted: false,
+        elapsed_ns: 1_100_000_000_000,
+        not_run: Vec::new(),
+        changed: Vec::new(),
+    }));
+    RunRecord { run: run(book.cells), env: golden::environment(), lines, loss: None }
+}
+
+#[derive(Default)]
+struct Book {
+    cells: Vec<Cell>,
+    lines: Vec<Line>,
+}
+
+impl Book {
+    /// A job at this utilization whose accelerators otherwise wait for the storage, measured and confirmed.
+    fn job(&mut self, target: &str, au: f64, edit: fn(&mut TrainedAccelerator)) {
+        let name = format!("{target}/8readers");
+        self.cells.push(Cell { training: Some(job(ACCELERATORS)), ..cell(&name, target, 64) });
+        for role in [Role::Measure, Role::Confirm] {
+            self.play(&name, role, ACCELERATORS, au, edit);
+        }
+    }
+
+    fn half(&mut self) {
+        let name = "nvme/4accelerators";
+        self.cells.push(Cell { training: Some(job(4)), ..cell(name, "nvme", 32) });
+        self.play(name, Role::Measure, 4, 0.985, |_| {});
+    }
+
+    fn play(
+        &mut self,
+        name: &str,
+        role: Role,
+        accelerators: u32,
+        au: f64,
+        edit: fn(&mut TrainedAccelerator),
+    ) {
+        for (number, jitter) in (0..REPETITIONS).zip(JITTER) {
+            let mut trained = trained(accelerators, au + jitter);
+            trained.accelerators.iter_mut().for_each(edit);
+            let wall_ns = trained.accelerators[0].wall_ns;
+            let samples = STEPS * u64::from(accelerators) * u64::from(BATCH);
+            let steps = STEPS * u64::from(accelerators);
+            let mut rep = self.rep(name, role, number, samples, wall_ns);
+            // 62 of 64 reads in flight where accelerators wait, in the mean.
+            let latency_ns = (62.0 * wall_ns as f64 / samples as f64) as u64;
+            let waited_ns = trained.accelerators[0].wait_ns / STEPS;
+            for (name, count, ns) in [
+                ("service_ns", samples, latency_ns),
+                ("wait_ns", steps, waited_ns),
+                ("fetch_ns", steps, latency_ns * u64::from(BATCH)),
+                ("lag_ns", steps, 62_000),
+            ] {
+                rep.histograms.insert(name.to_owned(), golden::spread(count, ns));
+            }
+            rep.trained = Some(trained);
+            self.lines.push(Line::Rep(Box::new(rep)));
+        }
+    }
+
+    fn closed(&mut self, target: &str, depth: u32, samples_per_s: f64) {
+        let name = format!("{target}/qd{depth}");
+        self.cells.push(cell(&name, target, depth));
+        for (number, jitter) in (0..REPETITIONS).zip(JITTER) {
+            let reads = (samples_per_s * (1.0 + jitter) * 2.0) as u64;
+            let mut rep = self.rep(&name, Role::Measure, number, reads, 2_000_000_000);
+            let latency_ns = (f64::from(depth) * 2e9 / reads as f64) as u64;
+            rep.histograms.insert("service_ns".to_owned(), golden::spread(reads, latency_ns));
+            self.lines.push(Line::Rep(Box::new(rep)));
+        }
+    }
+
+    fn edit(&mut self, name: &str, edit: fn(&mut Cell)) {
+        self.cells.iter_mut().filter(|cell| cell.cell == name).for_each(edit);
+    }
+
+    /// Behind S3: 3 % of the attempts are refused.
+    fn throttle(&mut self, name: &str) {
+        self.edit(name, |cell| {
+            (cell.connections, cell.retries) = (64, 10);
+            (cell.engine, cell.cache) = ("lean".to_owned(), "bypass".to_owned());
+        });
+        for line in &mut self.lines {
+            if let Line::Rep(rep) = line
+                && rep.cell == name
+            {
+                let attempts = rep.counters[counter::OPS] * 100 / 97;
+                rep.counters.insert(counter::ATTEMPTS.to_owned(), attempts);
+                let refused = format!("{}throttled", counter::ATTEMPT_ERRORS);
+                rep.counters.insert(refused, attempts - rep.counters[counter::OPS]);
+                rep.cache.names_dropped = None;
+            }
+        }
+    }
+
+    fn rep(&self, cell: &str, role: Role, number: u32, reads: u64, window_ns: u64) -> Rep {
+        let order = self.lines.len() as u32;
+        let counters = [
+            (counter::OPS, reads),
+            (counter::BYTES, reads * SAMPLE_BYTES),
+            (counter::STARTED, reads),
+            (counter::VERIFIED, 8),
+        ];
+        Rep {
+            cell: cell.to_owned(),
+            role,
+            rep: number,
+            round: number,
+            order,
+            rank: 0,
+            ranks: 1,
+            variant: "base".to_owned(),
+            outcome: Outcome::Complete,
+            window_start_ns: u64::from(order) * 40_000_000_000,
+            window_ns,
+            counters: counters.map(|(name, value)| (name.to_owned(), value)).into(),
+            errors: BTreeMap::new(),
+            histograms: BTreeMap::new(),
+            usage: Usage {
+                cpu_user_ns: window_ns / 20,
+                cpu_system_ns: window_ns / 2,
+                wall_ns: window_ns,
+                cores: 16,
+                steal_ns: Some(0),
+                ..Usage::default()
+            },
+            cache: CacheProof {
+                method: "cachestat".to_owned(),
+                total_bytes: 1_300_000 * SAMPLE_BYTES,
+                before_bytes: Some(0),
+                after_bytes: Some(0),
+                names_dropped: Some(true),
+            },
+            granted: BTreeMap::new(),
+            system: record::System::default(),
+            emulated: None,
+            trained: None,
+        }
+    }
+}
+
+fn cell(name: &str, target: &str, queue_depth: u32) -> Cell {
+    Cell {
+        cell: name.to_owned(),
+        target: target.to_owned(),
+        dataset: 0,
+        engine: "io_uring".to_owned(),
+        stands_in_for: None,
+        queue_depth,
+        threads: 4,
+        connections: 0,
+        retries: 0,
+        block_bytes: 131_072,
+        access: "shuffled_epoch".to_owned(),
+        cache: "cold".to_owned(),
+        operation: "read_file".to_owned(),
+        pace: None,
+        training: None,
+        submit_batch: None,
+        complete_batch: None,
+        auto_group: None,
+        axes: Vec::new(),
+    }
+}
+
+fn job(accelerators: u32) -> Training {
+    Training {
+        accelerators,
+        batch: BATCH,
+        compute_ns: COMPUTE_NS,
+        fetch: "readers".to_owned(),
+        readers: Some(8),
+        prefetch: 8,
+        barrier: false,
+        decode: None,
+        decode_cost_ns: None,
+        decode_threads: None,
+        startup_ns: 0,
+        threshold: 0.9,
+        price_per_hour: Some(3.0),
+    }
+}
+
+/// Accelerators that all wait for the storage for what is left of this utilization.
+fn trained(accelerators: u32, au: f64) -> Trained {
+    let compute_ns = STEPS * COMPUTE_NS;
+    let wall_ns = (compute_ns as f64 / au).round() as u64;
+    let wait_ns = wall_ns - compute_ns;
+    let first_batch_ns = wait_ns / 10;
+    let one = TrainedAccelerator {
+        steps: STEPS,
+        wall_ns,
+        compute_ns,
+        wait_ns,
+        first_batch_ns,
+        late: if au > 0.9 { 3 } else { STEPS - 1 },
+        storage_ns: wait_ns,
+        measured_compute_ns: compute_ns - COMPUTE_NS,
+        measured_wall_ns: wall_ns - COMPUTE_NS - first_batch_ns,
+        ..TrainedAccelerator::default()
+    };
+    let pause_ns = (wait_ns - first_batch_ns) / (STEPS - 1);
+    let step = |index: u64| {
+        let start_ns = first_batch_ns + index * (COMPUTE_NS + pause_ns);
+        TrainedStep { ready_ns: start_ns, start_ns, end_ns: start_ns + COMPUTE_NS }
+    };
+    let steps = STEPS * u64::from(accelerators);
+    Trained {
+        accelerators: vec![one; accelerators as usize],
+        occupancy: if au > 0.9 {
+            vec![steps / 50, steps / 20, steps - steps / 50 - steps / 20]
+        } else {
+            vec![steps]
+        },
+        timeline: (0..12).map(step).collect(),
+        ..Trained::default()
+    }
+}
+
+/// The same job on the null target.
+fn control(cell: &Cell) -> Line {
+    let accelerators = cell.training.as_ref().map_or(0, |job| job.accelerators);
+    let samples = STEPS * u64::from(accelerators) * u64::from(BATCH);
+    let trained = trained(accelerators, 0.9998);
+    Line::Ceiling(Ceiling {
+        cells: vec![cell.cell.clone()],
+        copies: true,
+        ops: samples,
+        bytes: samples * SAMPLE_BYTES,
+        window_ns: trained.accelerators[0].wall_ns,
+        cpu_ns: 1_900_000_000,
+        trained: Some(trained),
+    })
+}
+
+fn run(cells: Vec<Cell>) -> Run {
+    let target = |name: &str, title: &str, kind: &str| -> Target { golden::target(name, title, true, kind) };
+    Run {
+        format: Format { major: 1, minor: 3 },
+        run_id: "20261122T044123Z-eight-busy-3f9a".to_owned(),
+        started: "2026-11-22T04:41:23Z".to_owned(),
+        tool: Tool { version: "0.1.0".to_owned(), commit: None, profile: "release".to_owned() },
+        command: ["feedline", "run", "scenarios/eight-busy.toml"].map(str::to_owned).into(),
+        scenario: "eight-busy".to_owned(),
+        title: Some("Will it keep eight accelerators busy?".to_owned()),
+        plan_hash: "5e1c09d4b6a3f0e25c1d9a7e8b4f6032".to_owned(),
+        need: Need {
+            label: "8 x h100 resnet50".to_owned(),
+            samples_per_s: Some(f64::from(ACCELERATORS * BATCH) / 0.224),
+            sample_bytes: Some(SAMPLE_BYTES as f64),
+            bytes_per_s: None,
+            utilization: 0.9,
+            accelerators: ACCELERATORS,
+            hosts: 1,
+            source: "MLPerf Storage 2.0, measured".to_owned(),
+            caveats: Vec::new(),
+        },
+        datasets: vec![Dataset {
+            source: "generate".to_owned(),
+            target: "nvme".to_owned(),
+            files: 1_300_000,
+            bytes: 1_300_000 * SAMPLE_BYTES,
+            sample_bytes: SAMPLE_BYTES as f64,
+            fingerprint: "b1946ac92492d2347c6235b4d2611184".to_owned(),
+            empty_files: 0,
+            unallocated_bytes: 0,
+            lognormal_stdev_bytes: None,
+        }],
+        targets: vec![
+            target("nvme", "local NVMe", "ext4"),
+            target("filer", "filer", "nfs4"),
+            target("bucket", "bucket", "s3"),
+            target("images", "images", "ext4"),
+        ],
+        cells,
+        skipped: Vec::new(),
+        measure: Measure {
+            warmup_ns: 0,
+            duration_ns: None,
+            steps: Some(STEPS),
+            repetitions: REPETITIONS,
+            budget_ns: None,
+            seed: 1,
+        },
+        gate: Gate { feeds: vec!["nvme".to_owned()], p99_ns: None },
+        expect: None,
+        size: None,
+        rank: 0,
+        ranks: 1,
+        redacted: true,
+    }
+}

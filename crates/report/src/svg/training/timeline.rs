@@ -1,0 +1,255 @@
+//! What the first accelerator of each job did from its start on: steps as bars, and the gaps in which it waited.
+
+use analysis::Summary;
+use plotters::prelude::*;
+use plotters::style::text_anchor::HPos;
+use record::TrainedStep;
+
+use super::super::axis::nice_step;
+use super::super::key::{self, Mark};
+use super::super::marker::{self, Canvas, Refusal};
+use super::super::sheet::{EDGE, WIDTH, columns_of, text};
+use super::super::theme::{Ink, STARVING_OPACITY};
+use super::{name, shared_settings, sheet, shown};
+use crate::number::cut_percent;
+use crate::plain::shortened;
+use crate::training::Job;
+
+/// Steps that a lane shows at most: narrower ones could not be told apart.
+const STEPS_MAX: usize = 40;
+/// Ticks that the axis of time aims at.
+const TICKS: f64 = 8.0;
+/// Height of a lane, of the words above its bars, and of its bars.
+const LANE: (i32, i32, i32) = (64, 22, 28);
+/// Room for the axis of time.
+const AXIS: i32 = 56;
+/// Size of the words above a lane.
+const WORDS_SIZE: f64 = 12.5;
+
+struct Lane<'a> {
+    words: String,
+    steps: &'a [TrainedStep],
+}
+
+/// A stretch of time, nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stretch {
+    kind: Kind,
+    from_ns: u64,
+    to_ns: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A step; the number tells neighbours apart.
+    Step(usize),
+    /// No batch was ready.
+    Wait,
+    /// One was, and other accelerators were waited for.
+    Barrier,
+}
+
+/// Draws the figure; `None` where no step was recorded.
+pub(super) fn draw(summary: &Summary) -> Option<Result<String, String>> {
+    let (jobs, left_out) = shown(summary);
+    let lane = |job: &Job<'_>| format!("{}: {}", name(summary, job, &jobs).join(", "), outcome(job));
+    let has_steps = |job: &&Job<'_>| job.training.timeline.last().is_some_and(|step| step.end_ns > 0);
+    let lanes: Vec<Lane<'_>> = jobs
+        .iter()
+        .filter(has_steps)
+        .map(|job| Lane { words: lane(job), steps: &job.training.timeline })
+        .collect();
+    let span_ns = span(&lanes)?;
+    let conditions = shared_settings(&jobs).into_iter().chain(left_out).collect();
+    let sheet = sheet(summary, "the first steps of one accelerator", conditions);
+    let stretches: Vec<Vec<Stretch>> = lanes.iter().map(|lane| stretches(lane.steps, span_ns)).collect();
+    let key = key::flow(entries(&stretches), WIDTH - 2 * EDGE);
+    let height = lanes.len() as i32 * LANE.0 + AXIS;
+    Some(sheet.drawn(height, &key, |canvas, top| {
+        let axis_y = top + lanes.len() as i32 * LANE.0;
+        draw_axis(canvas, (top, axis_y), span_ns, is_cut(&lanes, span_ns))?;
+        for (number, (lane, stretches)) in (0_i32..).zip(lanes.iter().zip(&stretches)) {
+            draw_lane(canvas, &lane.words, stretches, (top + number * LANE.0, span_ns))?;
+        }
+        Ok(())
+    }))
+}
+
+/// `AU 71.8 %, first batch after 120 ms`.
+fn outcome(job: &Job<'_>) -> String {
+    let first = feed::format_duration_ns(job.training.first_batch_ns);
+    format!("AU {} %, first batch after {first}", cut_percent(job.training.au.mean))
+}
+
+/// The time shown: until the fastest lane has done as many steps as can be told apart, or the last recorded one ends.
+fn span(lanes: &[Lane<'_>]) -> Option<u64> {
+    let full = lanes.iter().filter_map(|lane| lane.steps.get(STEPS_MAX)).map(|step| step.start_ns).min();
+    let ends = lanes.iter().filter_map(|lane| lane.steps.last()).map(|step| step.end_ns).max();
+    full.or(ends).filter(|span_ns| *span_ns > 0)
+}
+
+fn is_cut(lanes: &[Lane<'_>], span_ns: u64) -> bool {
+    lanes.iter().filter_map(|lane| lane.steps.last()).any(|step| step.end_ns > span_ns)
+}
+
+/// What a lane shows until `span_ns`; what is recorded beyond is left to the words of the axis.
+fn stretches(steps: &[TrainedStep], span_ns: u64) -> Vec<Stretch> {
+    let mut found = Vec::new();
+    let mut before_ns = 0;
+    for (number, step) in steps.iter().enumerate() {
+        let ready_ns = step.ready_ns.clamp(before_ns, step.start_ns.max(before_ns));
+        let parts = [
+            (Kind::Wait, before_ns, ready_ns),
+            (Kind::Barrier, ready_ns, step.start_ns),
+            (Kind::Step(number), step.start_ns, step.end_ns),
+        ];
+        let inside = parts.map(|(kind, from_ns, to_ns)| Stretch { kind, from_ns, to_ns: to_ns.min(span_ns) });
+        found.extend(inside.into_iter().filter(|stretch| stretch.from_ns < stretch.to_ns));
+        before_ns = step.end_ns;
+    }
+    found
+}
+
+fn entries(lanes: &[Vec<Stretch>]) -> Vec<(Mark, String)> {
+    let has = |kind: Kind| lanes.iter().flatten().any(|stretch| stretch.kind == kind);
+    let mut found = vec![(Mark::Step, "steps, in two shades in turn".to_owned())];
+    if has(Kind::Wait) {
+        found.push((Mark::Starving, "waited for a batch".to_owned()));
+    }
+    if has(Kind::Barrier) {
+        found.push((Mark::Barrier, "waited for other accelerators".to_owned()));
+    }
+    found
+}
+
+fn draw_axis(
+    canvas: &Canvas<'_>,
+    (top, bottom): (i32, i32),
+    span_ns: u64,
+    is_cut: bool,
+) -> Result<(), Refusal> {
+    let (unit, unit_ns) = match span_ns {
+        2_000_000_000.. => ("s", 1e9),
+        2_000_000.. => ("ms", 1e6),
+        _ => ("us", 1e3),
+    };
+    let span = span_ns as f64 / unit_ns;
+    let step = nice_step(span / TICKS);
+    let decimals = (-step.log10().floor()).clamp(0.0, 6.0) as usize;
+    let line =
+        |from, to, ink: Ink| canvas.draw(&PathElement::new(vec![from, to], ink.sentinel().stroke_width(1)));
+    for tick in 0..=(span / step + 1e-9).floor() as u32 {
+        let value = f64::from(tick) * step;
+        let x = place((value * unit_ns) as u64, span_ns);
+        // Below the words of each lane alone: a line through them would make them hard to read.
+        for lane in (top..bottom).step_by(LANE.0 as usize) {
+            line((x, lane + LANE.1), (x, lane + LANE.0), Ink::Grid)?;
+        }
+        line((x, bottom), (x, bottom + 4), Ink::Muted)?;
+        text(canvas, &format!("{value:.decimals$}"), (x, bottom + 15), (12.0, Ink::Muted, HPos::Center))?;
+    }
+    line((EDGE, bottom), (WIDTH - EDGE, bottom), Ink::Muted)?;
+    let goes_on = if is_cut { "; the record goes on beyond the right edge" } else { "" };
+    let words = format!("time since the job began, {unit}{goes_on}");
+    text(canvas, &words, (WIDTH / 2, bottom + 38), (12.0, Ink::Muted, HPos::Center))
+}
+
+fn place(ns: u64, span_ns: u64) -> i32 {
+    EDGE + (ns as f64 / span_ns as f64 * f64::from(WIDTH - 2 * EDGE)).round() as i32
+}
+
+fn draw_lane(
+    canvas: &Canvas<'_>,
+    words: &str,
+    stretches: &[Stretch],
+    (top, span_ns): (i32, u64),
+) -> Result<(), Refusal> {
+    let words = shortened(words, columns_of(WORDS_SIZE));
+    text(canvas, &words, (EDGE, top + LANE.1 - 8), (WORDS_SIZE, Ink::Text, HPos::Left))?;
+    let (from_y, to_y) = (top + LANE.1, top + LANE.1 + LANE.2);
+    for stretch in stretches {
+        let (from_x, to_x) = (place(stretch.from_ns, span_ns), place(stretch.to_ns, span_ns));
+        // A step is seen however short it is; a wait of less than half a pixel is not.
+        let (ink, opacity, width_min) = match stretch.kind {
+            Kind::Step(number) => (Ink::Series(0), marker::SHADES[number % 2], 1),
+            Kind::Wait => (Ink::Starving, STARVING_OPACITY, 0),
+            Kind::Barrier => (Ink::Muted, marker::BARRIER_OPACITY, 0),
+        };
+        let to_x = to_x.max(from_x + width_min);
+        if to_x > from_x {
+            marker::block(canvas, ((from_x, from_y), (to_x, to_y)), ink, opacity)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn step(ready_ns: u64, start_ns: u64, end_ns: u64) -> TrainedStep {
+        TrainedStep { ready_ns, start_ns, end_ns }
+    }
+
+    #[test]
+    fn time_is_either_a_step_or_a_wait_or_a_barrier() {
+        let steps = [step(30, 30, 50), step(40, 50, 70), step(80, 90, 110)];
+        let found: Vec<_> =
+            stretches(&steps, 110).into_iter().map(|one| (one.kind, one.from_ns, one.to_ns)).collect();
+        let expected = [
+            (Kind::Wait, 0, 30),
+            (Kind::Step(0), 30, 50),
+            (Kind::Step(1), 50, 70),
+            (Kind::Wait, 70, 80),
+            (Kind::Barrier, 80, 90),
+            (Kind::Step(2), 90, 110),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_the_span_cuts_ends_at_it() {
+        let found = stretches(&[step(30, 30, 50), step(60, 60, 80)], 40);
+        assert_eq!(found.last().map(|one| (one.kind, one.to_ns)), Some((Kind::Step(0), 40)));
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn the_span_ends_with_the_last_step_that_can_be_told_apart() {
+        let steps: Vec<TrainedStep> = (0..100).map(|n| step(n * 10, n * 10, n * 10 + 10)).collect();
+        let slow = [step(5_000, 5_000, 5_010)];
+        let lane = |steps| Lane { words: String::new(), steps };
+        assert_eq!(span(&[lane(&steps), lane(&slow)]), Some(400));
+        assert_eq!(span(&[lane(&steps[..3]), lane(&slow)]), Some(5_010));
+        assert_eq!(span(&[]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_lane_has_neither_holes_nor_overlaps(
+            lengths in prop::collection::vec((0..50_u64, 0..50_u64, 0..50_u64), 0..30),
+            span_ns in 1..2_000_u64
+        ) {
+            let mut end_ns = 0;
+            let steps: Vec<TrainedStep> = lengths
+                .into_iter()
+                .map(|(wait, barrier, compute)| {
+                    let ready_ns = end_ns + wait;
+                    let start_ns = ready_ns + barrier;
+                    end_ns = start_ns + compute;
+                    step(ready_ns, start_ns, end_ns)
+                })
+                .collect();
+            let found = stretches(&steps, span_ns);
+            let mut at_ns = 0;
+            for stretch in &found {
+                prop_assert_eq!(stretch.from_ns, at_ns);
+                prop_assert!(stretch.to_ns > at_ns);
+                at_ns = stretch.to_ns;
+            }
+            prop_assert_eq!(at_ns, end_ns.min(span_ns));
+        }
+    }
+}

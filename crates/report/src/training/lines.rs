@@ -1,0 +1,120 @@
+//! What is said of the training job of each target below its table: waits by cause, prediction, diagnosis, cost, and
+//! how to set up the same in PyTorch.
+
+use analysis::{Diagnosis, GAP_MAX, Idle, PredictedAu, Summary};
+
+use super::tables::causes;
+use super::{Job, judged};
+use crate::number::{cut_percent, grouped, part};
+
+/// A line below the tables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// What it is about, in one short word.
+    pub(crate) lead: &'static str,
+    pub(crate) target: String,
+    /// What it says.
+    pub(crate) words: String,
+}
+
+/// The lines of the chosen job of each target.
+pub(crate) fn lines(summary: &Summary) -> Vec<Line> {
+    judged(summary).iter().flat_map(|job| of_job(summary, job)).collect()
+}
+
+fn of_job(summary: &Summary, job: &Job<'_>) -> Vec<Line> {
+    let training = job.training;
+    let job_words = format!("{}; {}", job.settings(), job.way());
+    let mut said = vec![("job", job_words), ("stall", stalled(job)), ("AU", utilization(summary, job))];
+    if let Some(diagnosis) = &training.diagnosis {
+        said.push(("why", reasons(diagnosis)));
+        said.extend(Some(("do", diagnosis.advice.clone())).filter(|(_, words)| !words.is_empty()));
+    }
+    said.extend(idle(training.idle).map(|words| ("idle", words)));
+    said.extend(loader(analysis::loader_arguments(summary, job.cell)).map(|words| ("torch", words)));
+    let line = |(lead, words)| Line { lead, target: job.cell.cell.target.clone(), words };
+    said.into_iter().map(line).collect()
+}
+
+/// `20.1 % waiting for storage, 3.2 % for decode`.
+fn stalled(job: &Job<'_>) -> String {
+    let waited = causes(&job.training.stall).into_iter().filter(|(_, share)| *share > 0.0);
+    let waited: Vec<String> = waited.map(|(cause, share)| format!("{cause} {}", part(share))).collect();
+    if waited.is_empty() {
+        return "none of the time was waited".to_owned();
+    }
+    format!("{} of the time", waited.join(", "))
+}
+
+/// `71.8 % measured; predicted 74.0 %: a closed loop at depth 64 ...; 99.9 % without storage`.
+fn utilization(summary: &Summary, job: &Job<'_>) -> String {
+    let training = job.training;
+    let au = training.au.mean;
+    let mut parts = vec![format!("{} % measured", cut_percent(au))];
+    parts.extend(training.predicted.as_ref().map(|predicted| predicted_words(summary, predicted, au)));
+    let dlio = training.dlio_au.filter(|dlio| (dlio - au).abs() > GAP_MAX);
+    parts.extend(
+        dlio.map(|dlio| format!("DLIO, which leaves out the first step, says {} %", cut_percent(dlio))),
+    );
+    parts.extend(training.null_au.map(|null| format!("{} % without storage", cut_percent(null))));
+    parts.join("; ")
+}
+
+fn predicted_words(summary: &Summary, predicted: &PredictedAu, au: f64) -> String {
+    let gap = (predicted.au - au) * 100.0;
+    let side = if gap > 0.0 { "above" } else { "below" };
+    let gap = (gap.abs() > GAP_MAX * 100.0).then(|| format!(", {:.1} points {side}", gap.abs()));
+    let depth = summary.cell(&predicted.from).map(|cell| format!(" at depth {}", cell.cell.queue_depth));
+    let how = if predicted.how.is_empty() {
+        format!("from a closed loop{}", depth.unwrap_or_default())
+    } else {
+        predicted.how.clone()
+    };
+    format!("predicted {} %{}: {how}", cut_percent(predicted.au), gap.unwrap_or_default())
+}
+
+/// `latency-bound: ...; ...`.
+fn reasons(diagnosis: &Diagnosis) -> String {
+    let evidence: Vec<&str> =
+        diagnosis.evidence.iter().map(|sentence| sentence.trim_end_matches('.')).collect();
+    let words = diagnosis.bound.words();
+    if evidence.is_empty() { words.to_owned() } else { format!("{words}: {}", evidence.join("; ")) }
+}
+
+/// `4.1 GPU-hours a day, 12.3 in your currency`; nothing where none is lost.
+fn idle(idle: Idle) -> Option<String> {
+    if idle.gpu_hours_per_day <= 0.0 {
+        return None;
+    }
+    let hours = grouped(idle.gpu_hours_per_day);
+    let price = idle.price_per_day.map(|price| format!(", {} in your currency", grouped(price)));
+    Some(format!("{hours} GPU-hours a day{}", price.unwrap_or_default()))
+}
+
+/// `num_workers=8: readers of each accelerator`, a line for each.
+fn loader(arguments: Vec<(String, String)>) -> impl Iterator<Item = String> {
+    arguments.into_iter().map(|(argument, reason)| format!("{argument}: {reason}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_stands_with_its_reason() {
+        let arguments = vec![("num_workers=8".to_owned(), "readers of each accelerator".to_owned())];
+        let lines: Vec<String> = loader(arguments).collect();
+        assert_eq!(lines, ["num_workers=8: readers of each accelerator"]);
+    }
+
+    #[test]
+    fn idle_time_costs_what_the_user_says_and_nothing_where_none_is_lost() {
+        let cost = |gpu_hours_per_day, price_per_day| idle(Idle { gpu_hours_per_day, price_per_day });
+        assert_eq!(cost(4.12, None).as_deref(), Some("4.12 GPU-hours a day"));
+        assert_eq!(
+            cost(54.1, Some(1_622.4)).as_deref(),
+            Some("54.1 GPU-hours a day, 1,622 in your currency")
+        );
+        assert_eq!(cost(0.0, Some(0.0)), None);
+    }
+}

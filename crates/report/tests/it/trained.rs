@@ -1,0 +1,243 @@
+//! Training jobs beside cells of the golden record: simulated steps, and figures made of them by hand.
+
+use std::sync::LazyLock;
+
+use analysis::{
+    Bound, CellSummary, Diagnosis, Figures, Idle, Measurement, PredictedAu, Rate, Stall, Summary,
+    TrainingFigures, summarise,
+};
+use record::{Line, TrainedStep};
+
+use crate::records;
+
+const COMPUTE_NS: u64 = 224_000_000;
+const THRESHOLD: f64 = 0.9;
+
+/// A job to make figures of.
+#[derive(Debug, Clone)]
+pub(crate) struct Made {
+    pub(crate) target: &'static str,
+    pub(crate) accelerators: u32,
+    /// Absent where reads share the depth of the cell.
+    pub(crate) readers: Option<u32>,
+    pub(crate) prefetch: u32,
+    pub(crate) steps: u64,
+    /// Time from which on a batch is ready after the one before; of every eighth step twice as long.
+    pub(crate) batch_ns: u64,
+}
+
+impl Made {
+    pub(crate) fn of(target: &'static str, batch_ms: u64) -> Self {
+        Self {
+            target,
+            accelerators: 8,
+            readers: Some(8),
+            prefetch: 2,
+            steps: 120,
+            batch_ns: batch_ms * 1_000_000,
+        }
+    }
+
+    pub(crate) fn slug(&self) -> String {
+        let fetch = self.readers.map_or("shared".to_owned(), |readers| format!("r{readers}"));
+        format!("{}/train/n{}/{fetch}/p{}", self.target, self.accelerators, self.prefetch)
+    }
+
+    /// The steps of an accelerator whose batches are made one after the other, and taken as soon as they are there.
+    fn timeline(&self) -> Vec<TrainedStep> {
+        let mut steps: Vec<TrainedStep> = Vec::new();
+        let mut ready_ns = 0;
+        for number in 0..self.steps {
+            let slow = if number % 8 == 5 { 2 } else { 1 };
+            let ahead = number.checked_sub(u64::from(self.prefetch) + 1);
+            let allowed_ns = ahead.map_or(0, |taken| steps[taken as usize].start_ns);
+            ready_ns = allowed_ns.max(ready_ns) + self.batch_ns * slow;
+            let start_ns = steps.last().map_or(0, |step| step.end_ns).max(ready_ns);
+            steps.push(TrainedStep { ready_ns, start_ns, end_ns: start_ns + COMPUTE_NS });
+        }
+        steps
+    }
+
+    pub(crate) fn figures(&self) -> TrainingFigures {
+        let steps = self.timeline();
+        let wall_ns = steps.last().map_or(1, |step| step.end_ns);
+        let mut before_ns = 0;
+        let mut waits: Vec<u64> = Vec::new();
+        for step in &steps {
+            waits.push(step.start_ns - before_ns);
+            before_ns = step.end_ns;
+        }
+        let late = waits.iter().skip(1).filter(|ns| **ns > 0).count() as u64;
+        waits.sort_unstable();
+        let au = self.steps as f64 * COMPUTE_NS as f64 / wall_ns as f64;
+        let many = u64::from(self.accelerators) * 5;
+        let wait = 1.0 - au;
+        TrainingFigures {
+            au: rate(au, 0.006),
+            worst_au: au - 0.004,
+            dlio_au: Some((au + 0.02).min(1.0)),
+            steps: self.steps * many,
+            late: late * many,
+            first_batch_ns: steps.first().map_or(0, |step| step.ready_ns),
+            wait_p50_ns: waits.get(waits.len() / 2).copied(),
+            wait_p99_ns: (self.steps * many >= 1_000).then(|| waits[waits.len() * 99 / 100]),
+            wait_max_ns: waits.last().copied(),
+            waits: (1..=waits.len()).map(|n| (n as f64 / waits.len() as f64, waits[n - 1])).collect(),
+            timeline: steps.into_iter().take(100).collect(),
+            fetch_p50_ns: Some(self.batch_ns),
+            lag_p99_ns: Some(20_000),
+            stall: Stall { storage: wait * 0.9, decode: 0.0, client: wait * 0.1, startup: 0.0, barrier: 0.0 },
+            occupancy: vec![wait, au],
+            lost_samples: 0,
+            null_au: Some(0.9997),
+            predicted: None,
+            diagnosis: None,
+            idle: Idle { gpu_hours_per_day: 24.0 * f64::from(self.accelerators) * wait, price_per_day: None },
+        }
+    }
+}
+
+fn rate(mean: f64, half: f64) -> Rate {
+    let interval = feed::Interval { low: mean - half, mean, high: mean + half };
+    Rate { mean, interval: Some(interval), min: mean - half / 2.0, max: mean + half / 2.0 }
+}
+
+/// The golden record with the deeper cells of two targets alone.
+pub(crate) fn without_jobs() -> Summary {
+    static ONCE: LazyLock<Summary> = LazyLock::new(summarised);
+    ONCE.clone()
+}
+
+fn summarised() -> Summary {
+    let mut record = records::golden();
+    let kept = |cell: &record::Cell| {
+        ["nvme", "filer"].contains(&cell.target.as_str())
+            && cell.engine == "io_uring"
+            && [32, 128].contains(&cell.queue_depth)
+    };
+    record.run.cells.retain(kept);
+    record.run.skipped.clear();
+    let names: Vec<String> = record.run.cells.iter().map(|cell| cell.cell.clone()).collect();
+    record.run.targets.retain(|target| ["nvme", "filer"].contains(&target.name.as_str()));
+    record.lines.retain(|line| !matches!(line, Line::Rep(rep) if !names.contains(&rep.cell)));
+    summarise(&record)
+}
+
+/// Adds a cell for each job, like the first of its target.
+pub(crate) fn with_jobs(mut summary: Summary, jobs: &[Made]) -> Summary {
+    for made in jobs {
+        let cell = cell(&summary, made);
+        summary.cells.push(cell);
+    }
+    summary
+}
+
+fn cell(summary: &Summary, made: &Made) -> CellSummary {
+    let like = summary.cells.iter().find(|cell| cell.cell.target == made.target && cell.figures().is_some());
+    let mut cell = like.expect("a cell of the target has figures").clone();
+    cell.cell.cell = made.slug();
+    "read_file".clone_into(&mut cell.cell.operation);
+    cell.cell.queue_depth = made.accelerators * made.readers.unwrap_or(8);
+    cell.cell.axes.clear();
+    cell.cell.training = Some(record::Training {
+        accelerators: made.accelerators,
+        batch: 400,
+        compute_ns: COMPUTE_NS,
+        fetch: if made.readers.is_some() { "readers" } else { "shared" }.to_owned(),
+        readers: made.readers,
+        prefetch: made.prefetch,
+        barrier: false,
+        decode: None,
+        decode_cost_ns: None,
+        decode_threads: None,
+        startup_ns: 0,
+        threshold: THRESHOLD,
+        price_per_hour: None,
+    });
+    cell.confirmed = None;
+    edit_figures(&mut cell, |figures| {
+        figures.flags.clear();
+        figures.phases.clear();
+        figures.training = Some(made.figures());
+    });
+    cell
+}
+
+/// Changes the figures of a cell.
+pub(crate) fn edit_figures(cell: &mut CellSummary, edit: impl FnOnce(&mut Figures)) {
+    if let Measurement::Figures(figures) = &mut cell.measured {
+        edit(figures);
+    }
+}
+
+/// Changes what a job came to.
+pub(crate) fn edit(summary: &mut Summary, slug: &str, edit: impl FnOnce(&mut TrainingFigures)) {
+    let cell = summary.cells.iter_mut().find(|cell| cell.cell.cell == slug).expect("a cell of that name");
+    edit_figures(cell, |figures| edit(figures.training.as_mut().expect("figures of a job")));
+}
+
+/// Two targets, each with the job of its verdict: one is fed, the other starves and is told why.
+pub(crate) fn two_targets() -> Summary {
+    let jobs = [Made::of("nvme", 60), Made::of("filer", 250)];
+    let mut summary = with_jobs(without_jobs(), &jobs);
+    for (made, judgement) in jobs.iter().zip([feed::Judgement::Feeds, feed::Judgement::Starves]) {
+        let verdict = summary.verdicts.iter_mut().find(|verdict| verdict.target == made.target);
+        let verdict = verdict.expect("a verdict of the target");
+        verdict.cell = Some(made.slug());
+        verdict.judgement = judgement;
+    }
+    edit(&mut summary, &jobs[1].slug(), |of| {
+        of.stall.decode = 0.012;
+        of.lost_samples = 3;
+        of.predicted = Some(PredictedAu {
+            au: of.au.mean + 0.07,
+            from: "filer/io_uring/qd32".to_owned(),
+            how: "a closed loop at depth 32 moves 11,200 samples/s of the 14,286 that the job takes"
+                .to_owned(),
+        });
+        of.diagnosis = Some(Diagnosis {
+            bound: Bound::Latency,
+            evidence: vec![
+                "4 x the reads in flight bring 2.1 x the samples".to_owned(),
+                "a read takes 5.7 ms at p50 whatever the depth up to 128".to_owned(),
+            ],
+            advice: "give each accelerator 16 readers, or let reads share a deeper queue".to_owned(),
+        });
+        of.idle = Idle { gpu_hours_per_day: 54.1, price_per_day: Some(1_622.4) };
+    });
+    summary
+}
+
+/// Jobs of one or more targets on every number of accelerators; of those that share a depth a utilization is predicted.
+pub(crate) fn by_accelerators(targets: &[&'static str], numbers: &[u32]) -> Summary {
+    let mut jobs = Vec::new();
+    for target in targets {
+        for accelerators in numbers {
+            for readers in [Some(8), None] {
+                let share = f64::from(*accelerators).log2() * 0.12;
+                let slower = if readers.is_some() { 1.3 } else { 1.0 };
+                let batch_ns = ((0.4 + share) * slower * COMPUTE_NS as f64) as u64;
+                jobs.push(Made { accelerators: *accelerators, readers, batch_ns, ..Made::of(target, 0) });
+            }
+        }
+    }
+    let mut summary = with_jobs(without_jobs(), &jobs);
+    for made in jobs.iter().filter(|made| made.readers.is_none()) {
+        edit(&mut summary, &made.slug(), |of| {
+            let au = (of.au.mean * 1.1).min(1.0);
+            of.predicted = Some(PredictedAu { au, from: String::new(), how: String::new() });
+        });
+    }
+    summary
+}
+
+/// Jobs of one target by readers and prefetch, and by a shared depth.
+pub(crate) fn by_readers(target: &'static str, readers: &[u32], prefetch: &[u32]) -> Vec<Made> {
+    let ways = readers.iter().copied().map(Some).chain([None]);
+    let made = |readers: Option<u32>, prefetch: u32| {
+        let together = f64::from(readers.unwrap_or(12)).powf(0.7);
+        let batch_ns = (COMPUTE_NS as f64 * 4.0 / together) as u64;
+        Made { readers, prefetch, batch_ns, ..Made::of(target, 0) }
+    };
+    ways.flat_map(|way| prefetch.iter().map(move |ahead| made(way, *ahead))).collect()
+}
