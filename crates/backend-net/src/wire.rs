@@ -36,6 +36,7 @@ pub struct Wire<P: Protocol> {
     pub(crate) dirty: Vec<usize>,
     /// Connections left at their budget.
     pub(crate) left: Vec<usize>,
+    /// Whose turn it is: the number of a connection where messages share them, else that of an address.
     next: usize,
     next_tick_ns: u64,
     pub(crate) counts: Counts,
@@ -264,16 +265,23 @@ impl<P: Protocol> Wire<P> {
             if self.pipelines {
                 self.next = index + 1;
             } else {
-                self.idle.pop();
+                self.next = link.address + 1;
+                if let Some(at) = self.idle.iter().rposition(|idle| *idle == index) {
+                    self.idle.remove(at);
+                }
             }
         }
     }
 
-    /// The connection for the next message: the last one used among the idle ones, or, where messages share
-    /// connections, the next in turn among those with the fewest under way.
+    /// The connection for the next message: the last one used among the idle ones to the address whose turn it is, or,
+    /// where messages share connections, the next in turn among those with the fewest under way.
     fn choose(&self) -> Option<usize> {
         if !self.pipelines {
-            return self.idle.last().copied();
+            let addresses = self.settings.addresses.len();
+            let warmest = |address: usize| {
+                self.idle.iter().rev().copied().find(|index| self.links[*index].address == address)
+            };
+            return (0..addresses).find_map(|step| warmest((self.next + step) % addresses));
         }
         let count = self.links.len();
         (0..count)

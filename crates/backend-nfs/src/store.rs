@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use backend::{
     CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError,
 };
-use backend_net::{Settings, SourcePort};
+use backend_net::{Settings, SourcePort, refuse_others, refuse_page_cache};
 use dataset::{Key, Marker, Objects};
-use plan::{Addresses, Cache, EMULATOR_FSID, NfsConfig, Operation};
+use plan::{Addresses, EMULATOR_FSID, NfsConfig, Operation};
 
 use crate::calls::Facts;
 use crate::control::{Control, runtime};
@@ -210,12 +210,6 @@ impl Shared {
     }
 }
 
-/// Refuses keys outside of what is owned.
-fn covered(owned: &Owned, covers: bool, key: &Key) -> Result<(), StoreError> {
-    let folder = || key.folder().unwrap_or_else(|| owned.folder().clone());
-    if covers { Ok(()) } else { Err(StoreError::NotOwned { folder: folder() }) }
-}
-
 impl Store for NfsStore {
     fn facts(&self) -> Vec<(&'static str, String)> {
         let Shared { tree, config, facts, mounted, .. } = &*self.shared;
@@ -300,17 +294,19 @@ impl Store for NfsStore {
     }
 
     fn create(&self, owned: &Owned, key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError> {
-        covered(owned, owned.covers(key), key)?;
+        refuse_others(owned, key)?;
         Ok(Box::new(NfsWriter::create(&self.shared, key.as_str())?))
     }
 
     fn remove(&self, owned: &Owned, key: &Key) -> Result<(), StoreError> {
-        covered(owned, owned.covers(key), key)?;
+        refuse_others(owned, key)?;
         write::remove(&self.shared, key)
     }
 
     fn remove_empty_folder(&self, owned: &Owned, key: &Key) -> Result<bool, StoreError> {
-        covered(owned, owned.covers(key) || owned.folder() == key, key)?;
+        if owned.folder() != key {
+            refuse_others(owned, key)?;
+        }
         write::remove_empty_folder(&self.shared, key)
     }
 
@@ -319,13 +315,7 @@ impl Store for NfsStore {
     }
 
     fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
-        if spec.cache != Cache::Bypass {
-            return Err(StoreError::Unavailable {
-                what: format!("{ENGINE} with `load.cache = \"{}\"`", spec.cache.name()),
-                reason: "NFS in user space has no page cache".to_owned(),
-                hint: "set `load.cache = \"bypass\"` for this target".to_owned(),
-            });
-        }
+        refuse_page_cache(ENGINE, spec.cache)?;
         let handles = self.handles(spec)?;
         let sizes = self.shared.sizes();
         let sizes = Sizes { read_bytes: sizes.read_bytes.min(spec.block_bytes.max(1)), ..sizes };

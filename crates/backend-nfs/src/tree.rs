@@ -1,10 +1,12 @@
 //! Paths below the target's folder, walked name by name so that a symbolic link never leads out of it.
 
+use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
-use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+use backend_net::Trail;
 
 use crate::calls::Listed;
 use crate::control::Control;
@@ -180,8 +182,7 @@ impl Tree {
         each: &mut dyn FnMut(Listed) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let (mut cookie, mut verifier) = (0, [0; 8]);
-        // Cookies that pages began behind: with the same one twice, the same pages would come for ever.
-        let mut begun = HashSet::from([cookie]);
+        let mut trail = Trail::default();
         loop {
             let page = self.control.read_folder(folder, cookie, verifier, self.page_bytes)?;
             page.entries.into_iter().try_for_each(&mut *each)?;
@@ -189,7 +190,7 @@ impl Tree {
                 return Ok(());
             }
             (cookie, verifier) = (page.cookie, page.verifier);
-            if !begun.insert(cookie) {
+            if !trail.goes_on(cookie) {
                 return Err(Failure::Endless(cookie));
             }
         }

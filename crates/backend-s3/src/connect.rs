@@ -68,11 +68,15 @@ pub(crate) fn reach(
     tls: Option<&Tls>,
 ) -> Result<Vec<SocketAddr>, StoreError> {
     let found = (endpoint.host.as_str(), endpoint.port).to_socket_addrs();
-    let mut found: Vec<SocketAddr> = found.map_err(|error| no_address(endpoint, &error))?.collect();
-    found.dedup();
+    let mut distinct: Vec<SocketAddr> = Vec::new();
+    for address in found.map_err(|error| no_address(endpoint, &error))? {
+        if !distinct.contains(&address) {
+            distinct.push(address);
+        }
+    }
     let mut reached = Vec::new();
     let mut failed = None;
-    for address in found {
+    for address in distinct {
         match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
             Ok(socket) => {
                 if let (Some(tls), true) = (tls, reached.is_empty()) {

@@ -22,13 +22,17 @@ const CHAIN_TIMEOUT: Duration = Duration::from_secs(15);
 const METADATA_TIMEOUT: Duration = Duration::from_secs(1);
 /// Credentials are renewed this long before they expire, as AWS's own clients do at the latest.
 const RENEWED_BEFORE: Duration = Duration::from_mins(5);
-/// Before another attempt when they could not be renewed, and at the least between two.
+/// Before another attempt when they could not be renewed, and between two while a renewal brings nothing later.
 const RETRIED_AFTER: Duration = Duration::from_secs(30);
+/// Between two attempts, at the least.
+const ATTEMPTS_APART: Duration = Duration::from_secs(1);
 
 /// The credentials in force.
 pub(crate) struct Cell {
     generation: AtomicU64,
     current: RwLock<Credentials>,
+    /// Those before: a reply to a request that they signed may still quote them.
+    previous: RwLock<Option<Credentials>>,
 }
 
 impl fmt::Debug for Cell {
@@ -39,7 +43,8 @@ impl fmt::Debug for Cell {
 
 impl Cell {
     pub(crate) fn new(credentials: Credentials) -> Arc<Self> {
-        Arc::new(Self { generation: AtomicU64::new(1), current: RwLock::new(credentials) })
+        let (current, previous) = (RwLock::new(credentials), RwLock::default());
+        Arc::new(Self { generation: AtomicU64::new(1), current, previous })
     }
 
     /// Changes whenever the credentials do; never 0.
@@ -52,17 +57,17 @@ impl Cell {
     }
 
     fn replace(&self, credentials: Credentials) {
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = credentials;
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let mut previous = self.previous.write().unwrap_or_else(PoisonError::into_inner);
+        *previous = Some(std::mem::replace(&mut *current, credentials));
+        drop((current, previous));
         self.generation.fetch_add(1, Ordering::Release);
     }
 
     /// Takes the secrets out of a text that another program wrote, and signatures made with them.
     pub(crate) fn scrub(&self, text: &str) -> String {
-        let current = self.current();
-        let secrets =
-            [Some(current.access_key_id()), Some(current.secret_access_key()), current.session_token()];
-        let secrets = secrets.into_iter().flatten().filter(|secret| !secret.is_empty());
-        let text = secrets.fold(text.to_owned(), |text, secret| hidden(&text, secret));
+        let previous = self.previous.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let text = [Some(self.current()), previous].iter().flatten().fold(text.to_owned(), scrubbed);
         match text.split_once("AWS4-HMAC-SHA256") {
             Some((before, _)) => format!("{before}(hidden)"),
             None => text,
@@ -75,6 +80,17 @@ impl Cell {
         let name = debug.split("provider_name: \"").nth(1).and_then(|rest| rest.split('"').next());
         name.unwrap_or("unknown").to_owned()
     }
+}
+
+/// A text without what these credentials consist of.
+fn scrubbed(text: String, credentials: &Credentials) -> String {
+    let secrets = [
+        Some(credentials.access_key_id()),
+        Some(credentials.secret_access_key()),
+        credentials.session_token(),
+    ];
+    let secrets = secrets.into_iter().flatten().filter(|secret| !secret.is_empty());
+    secrets.fold(text, |text, secret| hidden(&text, secret))
 }
 
 /// Fewer characters of a secret than this tell nothing.
@@ -159,8 +175,11 @@ pub(crate) async fn renew(provider: Arc<dyn ProvideCredentials>, cell: Arc<Cell>
         tokio::time::sleep(patience(expiry, wall::now(), failed)).await;
         let found = tokio::time::timeout(CHAIN_TIMEOUT, provider.provide_credentials()).await;
         failed = match found {
+            // A source may give the same ones until they expire.
             Ok(Ok(credentials)) => {
-                cell.replace(credentials);
+                if credentials != cell.current() {
+                    cell.replace(credentials);
+                }
                 false
             }
             _ => true,
@@ -168,13 +187,15 @@ pub(crate) async fn renew(provider: Arc<dyn ProvideCredentials>, cell: Arc<Cell>
     }
 }
 
-/// How long credentials are left alone.
+/// How long credentials are left alone. Some live for less than the time before which they are to be renewed: of those
+/// half the time that is left.
 fn patience(expiry: SystemTime, now: SystemTime, failed: bool) -> Duration {
-    if failed {
-        return RETRIED_AFTER;
-    }
     let left = expiry.duration_since(now).unwrap_or_default();
-    left.saturating_sub(RENEWED_BEFORE).max(RETRIED_AFTER)
+    let early = left.saturating_sub(RENEWED_BEFORE);
+    if early > RETRIED_AFTER && !failed {
+        return early;
+    }
+    if left.is_zero() { RETRIED_AFTER } else { (left / 2).clamp(ATTEMPTS_APART, RETRIED_AFTER) }
 }
 
 #[cfg(test)]
@@ -208,6 +229,7 @@ mod tests {
         cell.replace(credentials("B"));
         assert_ne!(cell.generation(), before);
         assert_eq!(cell.current().access_key_id(), "B");
+        assert_eq!(cell.scrub("A1, not B2"), "(hidden)1, not (hidden)2", "an answer to the old ones, too");
     }
 
     #[test]
@@ -215,6 +237,8 @@ mod tests {
         let now = UNIX_EPOCH + Duration::from_secs(1_000_000);
         let after = |seconds| patience(now + Duration::from_secs(seconds), now, false).as_secs();
         assert_eq!((after(3_600), after(310), after(0)), (3_300, 30, 30));
+        assert_eq!((after(40), after(10), after(1)), (20, 5, 1), "before they expire");
+        assert_eq!(patience(now + Duration::from_secs(8), now, true).as_secs(), 4, "and once more");
         assert_eq!(patience(now + Duration::from_hours(1), now, true), RETRIED_AFTER);
         assert_eq!(patience(now, now + Duration::from_secs(9), false), RETRIED_AFTER, "expired already");
     }

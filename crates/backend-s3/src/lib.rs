@@ -27,7 +27,6 @@ mod runtime;
 mod sdk;
 mod sign;
 mod store;
-mod trail;
 mod wall;
 mod write;
 

@@ -8,10 +8,17 @@ use aws_sdk_s3::operation::list_objects_v2::ListObjectsV2Output;
 use aws_sdk_s3::types::Object;
 use aws_smithy_types::DateTime;
 use backend::{Entry, StoreError};
+use backend_net::Trail;
 use dataset::{Key, MARKER_NAME};
 
+use crate::names::fnv;
 use crate::open::Bucket;
-use crate::trail::Trail;
+
+/// Keys after which the timed listing of a folder is given up, `objects` being in the dataset: what others put beside
+/// them is no reason, a service that makes up keys is.
+pub(crate) fn keys_max(objects: u32) -> u64 {
+    2 * u64::from(objects) + 100_000
+}
 
 /// Nanoseconds since 1970 of a modification. A listing has milliseconds and a look at one object seconds (HTTP dates),
 /// so both are cut to seconds: an object that was not modified must not seem to be.
@@ -107,7 +114,7 @@ fn next_token(
         return Ok(None);
     }
     match page.next_continuation_token() {
-        Some(token) if trail.goes_on(token) => Ok(Some(token.to_owned())),
+        Some(token) if trail.goes_on(fnv(token.as_bytes())) => Ok(Some(token.to_owned())),
         token => {
             let says = if token.is_some() { "says where for the second time" } else { "does not say where" };
             let reason = format!(

@@ -107,7 +107,7 @@ fn hash(text: &str) -> u64 {
     hash ^ (hash >> 32)
 }
 
-/// FNV-1a of 64 bits.
+/// FNV-1a of 64 bits. Of a listing's token: its place, as [`backend_net::Trail`] takes it.
 pub(crate) fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)

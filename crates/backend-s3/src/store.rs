@@ -7,9 +7,9 @@ use std::time::Duration;
 use backend::{
     CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError,
 };
-use backend_net::{Settings, SourcePort};
+use backend_net::{Settings, SourcePort, refuse_others, refuse_page_cache};
 use dataset::{Key, MARKER_NAME, Marker, Objects};
-use plan::{Addresses, Cache, Operation, S3Config};
+use plan::{Addresses, Operation, S3Config};
 
 use crate::etags::Etags;
 use crate::lean::{Asking, Encoder, Lean, PARTS_MAX};
@@ -44,6 +44,16 @@ pub struct S3Store {
 enum Client {
     Lean,
     Sdk,
+}
+
+impl Client {
+    /// The engine's name, as scenarios and records have it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Lean => "lean",
+            Self::Sdk => "sdk",
+        }
+    }
 }
 
 impl S3Store {
@@ -184,12 +194,6 @@ pub(crate) fn parts(asking: &Asking) -> u64 {
     asking.objects.bytes_max().div_ceil(part_bytes.max(1)).clamp(1, PARTS_MAX)
 }
 
-/// Refuses keys outside of what is owned.
-fn covered(covers: bool, key: &Key) -> Result<(), StoreError> {
-    let folder = || key.folder().unwrap_or_else(|| key.clone());
-    if covers { Ok(()) } else { Err(StoreError::NotOwned { folder: folder() }) }
-}
-
 impl Store for S3Store {
     fn facts(&self) -> Vec<(&'static str, String)> {
         let (bucket, config) = (&*self.bucket, &self.bucket.config);
@@ -203,9 +207,9 @@ impl Store for S3Store {
             ("bucket_style", if bucket.endpoint.path_style { "path" } else { "virtual" }.to_owned()),
             ("tls", yes(bucket.endpoint.https)),
             ("credentials", bucket.cell.as_ref().map_or_else(|| "anonymous".to_owned(), |cell| cell.kind())),
-            ("client", if self.client == Client::Lean { "lean" } else { "sdk" }.to_owned()),
+            ("client", self.client.name().to_owned()),
             ("head_before_get", yes(config.head)),
-            ("checksums_verified", yes(config.checksum)),
+            ("checksums_asked", yes(config.checksum)),
             ("part_bytes", config.part_bytes.map_or_else(|| "none".to_owned(), |bytes| bytes.to_string())),
             ("prefixes", config.prefixes.to_string()),
         ];
@@ -307,14 +311,14 @@ impl Store for S3Store {
     }
 
     fn create(&self, owned: &Owned, key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError> {
-        covered(owned.covers(key), key)?;
+        refuse_others(owned, key)?;
         self.forget_etags();
         let conditional = self.is_conditional(owned)?;
         Ok(Box::new(S3Writer::new(&self.bucket, key, conditional)?))
     }
 
     fn remove(&self, owned: &Owned, key: &Key) -> Result<(), StoreError> {
-        covered(owned.covers(key), key)?;
+        refuse_others(owned, key)?;
         self.forget_etags();
         if owned.folder().join(MARKER_NAME).is_ok_and(|marker| marker == *key) {
             // Without the marker nobody would find again what is left.
@@ -325,7 +329,9 @@ impl Store for S3Store {
     }
 
     fn remove_empty_folder(&self, owned: &Owned, key: &Key) -> Result<bool, StoreError> {
-        covered(owned.covers(key) || owned.folder() == key, key)?;
+        if owned.folder() != key {
+            refuse_others(owned, key)?;
+        }
         listing::is_empty(&self.bucket, key)
     }
 
@@ -334,18 +340,13 @@ impl Store for S3Store {
     }
 
     fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
-        let unavailable = |what: &str, reason: &str, hint: &str| StoreError::Unavailable {
-            what: what.to_owned(),
-            reason: reason.to_owned(),
-            hint: hint.to_owned(),
-        };
-        if spec.cache != Cache::Bypass {
-            let reason = "this client keeps no cache, so nothing can be warm or cold in it";
-            return Err(unavailable("another cache than \"bypass\"", reason, "write cache = \"bypass\""));
-        }
+        refuse_page_cache(self.client.name(), spec.cache)?;
         if spec.operation == Operation::GetAttr {
-            let reason = "S3 has no handles of objects";
-            return Err(unavailable("operation \"getattr\"", reason, "use operation = \"stat\""));
+            return Err(StoreError::Unavailable {
+                what: "operation \"getattr\"".to_owned(),
+                reason: "S3 has no handles of objects".to_owned(),
+                hint: "use operation = \"stat\"".to_owned(),
+            });
         }
         match self.client {
             Client::Lean => self.open_lean(spec),

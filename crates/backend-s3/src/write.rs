@@ -6,16 +6,19 @@
 
 use std::sync::Arc;
 
+use aws_sdk_s3::Config;
+use aws_sdk_s3::config::RequestChecksumCalculation;
 use aws_sdk_s3::primitives::ByteStream;
 use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
 use aws_smithy_types::body::SdkBody;
 use backend::{ObjectWriter, StoreError};
+use backend_net::Trail;
 use dataset::{Key, MARKER_NAME};
 
 use crate::failure::{self, Failed};
 use crate::listing;
+use crate::names::fnv;
 use crate::open::Bucket;
-use crate::trail::Trail;
 
 /// Bytes of a part, and of the largest object that is written by one PUT.
 const PART_BYTES: usize = 16 << 20;
@@ -86,7 +89,15 @@ fn put(bucket: &Bucket, physical: &str, body: SdkBody, conditional: bool) -> Res
         .bucket(&bucket.config.bucket)
         .key(physical)
         .set_if_none_match(conditional.then(|| ANY.to_owned()))
-        .body(ByteStream::new(body));
+        .body(ByteStream::new(body))
+        .customize();
+    // Services other than AWS keep only the checksum that they are given.
+    let asked = if bucket.config.checksum {
+        let calculation = RequestChecksumCalculation::WhenSupported;
+        asked.config_override(Config::builder().request_checksum_calculation(calculation))
+    } else {
+        asked
+    };
     bucket.runtime.run(asked.send()).map(drop).map_err(|error| bucket.failed(&error))
 }
 
@@ -182,7 +193,8 @@ pub(crate) fn end_uploads(bucket: &Bucket, folder: &Key) {
             }
             let (next_key, next_id) = (found.next_key_marker, found.next_upload_id_marker);
             let place = format!("{next_key:?} {next_id:?}");
-            if found.is_truncated != Some(true) || next_key.is_none() || !trail.goes_on(&place) {
+            if found.is_truncated != Some(true) || next_key.is_none() || !trail.goes_on(fnv(place.as_bytes()))
+            {
                 break;
             }
             (key_marker, id_marker) = (next_key, next_id);

@@ -12,7 +12,9 @@ use backend::{Arena, Clock, Op, QueueSpec, Request, SharedStore, Store as _};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use dataset::{Key, Objects, Order};
 use engine::{Progress, RepSpec, run_rep};
-use plan::{Access, Arrivals, Cache, Cell, Engine, Limit, Load, Pace, Rate, Registered};
+use plan::{
+    Access, Arrivals, Cache, Cell, Engine, Fetch, Limit, Load, Operation, Pace, Rate, Registered, Training,
+};
 
 fn objects() -> Arc<Objects> {
     let folder = Key::new("d").expect("a plain name is a key");
@@ -25,6 +27,7 @@ fn cell(queue_depth: u32, access: Access) -> Cell {
 
 /// Time per operation of a whole repetition, from its own window: threads and queues are set up outside it.
 fn null_loop_ns(cell: &Cell, store: &SharedStore, objects: &Arc<Objects>, ops: u64) -> u64 {
+    let op_bytes = if cell.operation == Operation::ReadFile { 131_072 } else { 4096 };
     let rep = run_rep(&RepSpec {
         server: None,
         cell,
@@ -34,7 +37,7 @@ fn null_loop_ns(cell: &Cell, store: &SharedStore, objects: &Arc<Objects>, ops: u
         sample_bytes: 131_072.0,
         line_bps: 1e9,
         warmup_ns: 0,
-        limit: Limit::Bytes { bytes: ops * 4096 },
+        limit: Limit::Bytes { bytes: ops * op_bytes },
         epoch: 0,
         cores: 1,
         clock: &Clock::real(),
@@ -77,6 +80,48 @@ fn paced_loop(criterion: &mut Criterion) {
             bencher.iter_custom(|ops| {
                 Duration::from_nanos(null_loop_ns(&cell, &store, &objects, ops.max(10_000)))
                     .mul_f64(ops as f64 / ops.max(10_000) as f64)
+            });
+        });
+    }
+    group.finish();
+}
+
+/// A training job whose accelerators take no time: what a sample costs the client that plays it.
+fn training_loop(criterion: &mut Criterion) {
+    let objects = objects();
+    let store: SharedStore = Arc::new(NullStore::default());
+    let mut group = criterion.benchmark_group("training job on the null queue, one sample");
+    group.throughput(Throughput::Elements(1)).sample_size(20);
+    let fetches = [
+        ("shared", Fetch::Shared, 64),
+        ("shared", Fetch::Shared, 8),
+        ("readers", Fetch::Readers { count: 4 }, 64),
+    ];
+    for (name, fetch, accelerators) in fetches {
+        let training = Training {
+            accelerators,
+            batch: 100,
+            compute_ns: 1,
+            fetch,
+            prefetch: 2,
+            barrier: false,
+            decode: None,
+            startup_ns: 0,
+            threshold: 0.9,
+            price_per_hour: None,
+        };
+        let cell = Cell {
+            operation: Operation::ReadFile,
+            load: Load::Training(training),
+            ..cell(256, Access::ShuffledEpoch)
+        };
+        // Whole steps of all accelerators, and no fewer.
+        let least = 20 * training.samples_per_step();
+        group.bench_function(BenchmarkId::new(name, accelerators), |bencher| {
+            bencher.iter_custom(|ops| {
+                let samples = ops.max(least).next_multiple_of(training.samples_per_step());
+                Duration::from_nanos(null_loop_ns(&cell, &store, &objects, samples))
+                    .mul_f64(ops as f64 / samples as f64)
             });
         });
     }
@@ -139,5 +184,5 @@ fn order(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, worker_loop, paced_loop, seam, order);
+criterion_group!(benches, worker_loop, paced_loop, training_loop, seam, order);
 criterion_main!(benches);

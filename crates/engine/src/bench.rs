@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Clock, SharedStore};
 use dataset::Objects;
-use plan::{Cell, Limit, Measure};
+use plan::{Cell, Limit, Load, Measure};
 use record::{
     CacheProof, Ceiling, NotRun, Outcome, Rep, RepIntervals, Role, System, Trained, Usage, counter,
 };
@@ -263,9 +263,13 @@ impl<'a> Bench<'a> {
     /// Operations that read no bytes have no line: their search ends where depth gains nothing.
     fn reached(&self, rep: &Rep, cell: usize) -> (Option<f64>, f64) {
         let seat = &self.seats[cell];
+        let failed = matches!(rep.outcome, Outcome::Failed { .. });
+        if let Load::Training(training) = &self.cells[cell].load {
+            let used = rep.trained.as_ref().filter(|_| !failed).and_then(utilization);
+            return (used.map(|au| au * training.demand_samples_per_s()), seat.line_samples_per_s);
+        }
         let per_s = |name, each: f64| {
             let count = *rep.counters.get(name)?;
-            let failed = matches!(rep.outcome, Outcome::Failed { .. });
             (!failed && count > 0 && rep.window_ns > 0)
                 .then(|| count as f64 / each / (rep.window_ns as f64 / 1e9))
         };

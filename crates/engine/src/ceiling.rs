@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use backend::SharedStore;
 use backend::null::NullStore;
-use plan::{Cache, Cell, Limit, Load, Operation};
+use plan::{Cache, Cell, Fetch, Limit, Load, Operation, Training};
 use record::{Ceiling, counter};
 
 use crate::error::RepError;
+use crate::job::Passes;
+use crate::outcome::RepOutcome;
 use crate::progress::Progress;
-use crate::rep::{RepSpec, run_rep};
+use crate::rep::{self, RepSpec, run_rep};
 
 const WARMUP_NS: u64 = 20_000_000;
 const WINDOW_NS: u64 = 100_000_000;
@@ -19,6 +21,12 @@ const TURNS_MIN: u64 = 20;
 
 /// How much longer the window is when the first one held fewer.
 const LONGER: u64 = 10;
+
+/// Steps that the window of a training job holds, and its limits: at least three steps, whatever they take.
+const STEPS: u64 = 12;
+const STEPS_MIN: u64 = 3;
+const JOB_NS_MIN: u64 = 300_000_000;
+const JOB_NS_MAX: u64 = 3_000_000_000;
 
 /// What decides the client's own cost: cells that agree in it share a ceiling. When operations are issued does not:
 /// the ceiling of a paced cell is that of a closed loop.
@@ -31,6 +39,31 @@ pub(crate) struct Shape {
     threads: u32,
     /// A read through the page cache or a socket is copied by a processor; a direct one of a device is not.
     copies: bool,
+    /// The job of a training load, which is played as it is.
+    job: Option<JobShape>,
+}
+
+/// What decides what a training job asks of the client that fetches for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct JobShape {
+    accelerators: u32,
+    batch: u32,
+    compute_ns: u64,
+    /// `None` where the reads share the queue.
+    readers: Option<u32>,
+    prefetch: u32,
+    barrier: bool,
+}
+
+impl JobShape {
+    fn of(training: &Training) -> Self {
+        let readers = match training.fetch {
+            Fetch::Readers { count } => Some(count),
+            Fetch::Shared => None,
+        };
+        let Training { accelerators, batch, compute_ns, prefetch, barrier, .. } = *training;
+        Self { accelerators, batch, compute_ns, readers, prefetch, barrier }
+    }
 }
 
 impl Shape {
@@ -42,6 +75,10 @@ impl Shape {
             queue_depth: cell.queue_depth,
             threads: cell.threads,
             copies: (cell.cache != Cache::Bypass || cell.connections > 0) && cell.operation.reads_bytes(),
+            job: match &cell.load {
+                Load::Training(training) => Some(JobShape::of(training)),
+                Load::Closed | Load::Paced(_) => None,
+            },
         }
     }
 }
@@ -49,27 +86,10 @@ impl Shape {
 /// Measures the ceiling of the shape that `spec` and the named cells share.
 pub(crate) fn measure(shape: Shape, spec: &RepSpec<'_>, cells: Vec<String>) -> Result<Ceiling, RepError> {
     let store: SharedStore = Arc::new(NullStore { copies: shape.copies });
-    let cell = Cell { cache: Cache::Bypass, load: Load::Closed, retries: 0, ..spec.cell.clone() };
-    // Reads of no storage are nobody's progress.
-    let unseen = Progress::default();
-    let run = |duration_ns| {
-        let limit = Limit::Duration { duration_ns };
-        run_rep(&RepSpec {
-            store: &store,
-            server: None,
-            verify_seed: None,
-            warmup_ns: WARMUP_NS,
-            limit,
-            epoch: 0,
-            cell: &cell,
-            progress: &unseen,
-            ..*spec
-        })
+    let rep = match spec.cell.load {
+        Load::Training(training) => played(training, &store, spec)?,
+        Load::Closed | Load::Paced(_) => closed(&store, spec)?,
     };
-    let mut rep = run(WINDOW_NS)?;
-    if rep.counters[counter::OPS] < TURNS_MIN * u64::from(cell.queue_depth) {
-        rep = run(WINDOW_NS * LONGER)?;
-    }
     let count = |name: &str| rep.counters.get(name).copied().unwrap_or(0);
     Ok(Ceiling {
         cells,
@@ -80,4 +100,44 @@ pub(crate) fn measure(shape: Shape, spec: &RepSpec<'_>, cells: Vec<String>) -> R
         cpu_ns: rep.usage.cpu_user_ns + rep.usage.cpu_system_ns,
         trained: rep.trained,
     })
+}
+
+/// The cell's reads in a closed loop, for long enough.
+fn closed(store: &SharedStore, spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
+    let cell = null_cell(spec.cell, Load::Closed);
+    // Reads of no storage are nobody's progress.
+    let unseen = Progress::default();
+    let run = |duration_ns| {
+        let limit = Limit::Duration { duration_ns };
+        run_rep(&RepSpec { warmup_ns: WARMUP_NS, ..null_spec(spec, (store, &cell), limit, &unseen) })
+    };
+    let rep = run(WINDOW_NS)?;
+    if rep.counters[counter::OPS] < TURNS_MIN * u64::from(cell.queue_depth) {
+        return run(WINDOW_NS * LONGER);
+    }
+    Ok(rep)
+}
+
+/// The cell's job for some steps. Nothing is decoded, no reader starts and no pass ends: what that takes is known, and
+/// no part of what this client can do.
+fn played(training: Training, store: &SharedStore, spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
+    let cell = null_cell(spec.cell, Load::Training(Training { decode: None, startup_ns: 0, ..training }));
+    let duration_ns = training.compute_ns.saturating_mul(STEPS).clamp(JOB_NS_MIN, JOB_NS_MAX);
+    let duration_ns = duration_ns.max(training.compute_ns.saturating_mul(STEPS_MIN));
+    let unseen = Progress::default();
+    let limit = Limit::Duration { duration_ns };
+    rep::run(&null_spec(spec, (store, &cell), limit, &unseen), Passes::Endless)
+}
+
+fn null_cell(cell: &Cell, load: Load) -> Cell {
+    Cell { cache: Cache::Bypass, load, retries: 0, ..cell.clone() }
+}
+
+fn null_spec<'a>(
+    spec: &RepSpec<'a>,
+    (store, cell): (&'a SharedStore, &'a Cell),
+    limit: Limit,
+    progress: &'a Progress,
+) -> RepSpec<'a> {
+    RepSpec { store, server: None, verify_seed: None, warmup_ns: 0, limit, epoch: 0, cell, progress, ..*spec }
 }

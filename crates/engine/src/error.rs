@@ -26,6 +26,31 @@ pub enum RepError {
         /// The cause.
         source: std::io::Error,
     },
+    /// The data hold not one step of the job, or samples that differ in their operations.
+    #[error(
+        "cannot play the training job: {samples} samples ({operations} operations) make no step of {per_step} \
+         samples\n  hint: one step of all accelerators must fit into the dataset, and files that differ in their \
+         number of blocks need `operation = \"read_file\"`"
+    )]
+    Training {
+        /// Samples of the dataset.
+        samples: u64,
+        /// Samples of one step of all accelerators.
+        per_step: u64,
+        /// Operations of one pass.
+        operations: u64,
+    },
+    /// A decoder takes a sample as a whole, and buffers hold parts.
+    #[error(
+        "cannot decode samples by `{work}`: the largest has {largest_bytes} bytes, and is not read into one buffer\n  \
+         hint: use `operation = \"read_file\"` and a block size of at least these bytes"
+    )]
+    Decoder {
+        /// The work.
+        work: &'static str,
+        /// Bytes of the largest sample.
+        largest_bytes: u64,
+    },
     /// A thread ended before it could begin.
     #[error("a thread ended before it could begin")]
     NotStarted,

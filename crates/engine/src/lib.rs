@@ -5,8 +5,11 @@
 
 mod bench;
 mod ceiling;
+mod decoders;
 mod error;
+mod fleet;
 mod gate;
+mod job;
 mod load;
 mod outcome;
 mod pace;
@@ -19,6 +22,7 @@ mod search;
 mod server;
 mod system;
 mod timetable;
+mod trainer;
 mod usage;
 mod worker;
 

@@ -3,7 +3,10 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use backend::Buf;
+
 use crate::pace::{Due, Pacer, PacerEnd};
+use crate::trainer::Trainer;
 
 /// Tickets of one repetition, shared by its workers: handed out in order, each once, up to a limit.
 #[derive(Debug)]
@@ -45,22 +48,33 @@ pub(crate) enum Next {
 /// The load of one worker, until the end of time or of tickets.
 ///
 /// Closed: every buffer that comes back is sent out again, so the queue depth is the number of buffers. Paced: each
-/// operation waits for its time, and for a buffer.
-#[derive(Debug)]
+/// operation waits for its time, and for a buffer. Training: each waits until a batch that its accelerator has asked
+/// for comes to it.
 pub(crate) struct Load<'a> {
     tickets: &'a Tickets,
     end_ns: u64,
     exhausted_ns: Option<u64>,
-    pacer: Option<Pacer<'a>>,
+    /// When to issue, where that is not at once.
+    timing: Timing<'a>,
     /// Tickets taken and not issued. A closed loop takes one for each free buffer at once, and issues them all; a
     /// paced one holds a ticket that waits for its time, and an arrival that is given up leaves it to the next.
     held: Range<u64>,
 }
 
+/// What decides when the next operation is issued.
+pub(crate) enum Timing<'a> {
+    /// The one before it: a closed loop.
+    AtOnce,
+    /// A timetable.
+    Paced(Box<Pacer<'a>>),
+    /// A training job, which has tickets of its own.
+    Trained(Trainer<'a>),
+}
+
 impl<'a> Load<'a> {
-    /// A load that issues until `end_ns` or until `tickets` run out; closed without a pacer.
-    pub(crate) fn new(tickets: &'a Tickets, end_ns: u64, pacer: Option<Pacer<'a>>) -> Self {
-        Self { tickets, end_ns, exhausted_ns: None, pacer, held: 0..0 }
+    /// A load that issues until `end_ns` or until `tickets` run out.
+    pub(crate) fn new(tickets: &'a Tickets, end_ns: u64, timing: Timing<'a>) -> Self {
+        Self { tickets, end_ns, exhausted_ns: None, timing, held: 0..0 }
     }
 
     /// What to do at `now_ns` with the first of `free` buffers.
@@ -69,8 +83,14 @@ impl<'a> Load<'a> {
         if now_ns >= self.end_ns || self.exhausted() {
             return Next::Finished;
         }
-        if self.pacer.is_some() {
-            return self.next_paced(now_ns);
+        match &self.timing {
+            Timing::AtOnce => {}
+            Timing::Paced(_) => return self.next_paced(now_ns),
+            Timing::Trained(trainer) => {
+                let next = trainer.next(now_ns);
+                self.exhausted_ns = (next == Next::Finished).then_some(now_ns);
+                return next;
+            }
         }
         let ticket = self.take_ticket(now_ns, free as u64);
         ticket.map_or(Next::Finished, |ticket| Next::Issue { ticket, intended_ns: now_ns })
@@ -78,7 +98,7 @@ impl<'a> Load<'a> {
 
     fn next_paced(&mut self, now_ns: u64) -> Next {
         let ticket = self.take_ticket(now_ns, 1);
-        let (Some(ticket), Some(pacer)) = (ticket, &mut self.pacer) else { return Next::Finished };
+        let (Some(ticket), Timing::Paced(pacer)) = (ticket, &mut self.timing) else { return Next::Finished };
         match pacer.due(now_ns) {
             Due::Now { intended_ns } => Next::Issue { ticket, intended_ns },
             Due::At(ns) => {
@@ -103,17 +123,40 @@ impl<'a> Load<'a> {
     /// The arrivals, where the load is paced.
     #[inline]
     pub(crate) fn pacer(&mut self) -> Option<&mut Pacer<'a>> {
-        self.pacer.as_mut()
+        match &mut self.timing {
+            Timing::Paced(pacer) => Some(pacer),
+            Timing::AtOnce | Timing::Trained(_) => None,
+        }
     }
 
-    /// Whether it ended because no ticket was left.
+    /// The training job, where it is one.
+    #[inline]
+    pub(crate) fn trainer(&mut self) -> Option<&mut Trainer<'a>> {
+        match &mut self.timing {
+            Timing::Trained(trainer) => Some(trainer),
+            Timing::AtOnce | Timing::Paced(_) => None,
+        }
+    }
+
+    /// Notices what time and other threads have changed by `now_ns`, and adds buffers that these gave back to `free`;
+    /// returns when to look again.
+    #[inline]
+    pub(crate) fn look(&mut self, now_ns: u64, free: &mut Vec<Buf>) -> u64 {
+        self.trainer().map_or(u64::MAX, |trainer| trainer.look(now_ns, free))
+    }
+
+    /// Whether it ended because nothing was left to issue.
     pub(crate) fn exhausted(&self) -> bool {
         self.exhausted_ns.is_some()
     }
 
     /// When no ticket was left, and what a paced load counted by the end at `now_ns`.
     pub(crate) fn into_end(self, now_ns: u64) -> (Option<u64>, Option<PacerEnd>) {
-        (self.exhausted_ns, self.pacer.map(|pacer| pacer.into_end(now_ns)))
+        let pacer = match self.timing {
+            Timing::Paced(pacer) => Some(pacer.into_end(now_ns)),
+            Timing::AtOnce | Timing::Trained(_) => None,
+        };
+        (self.exhausted_ns, pacer)
     }
 }
 
@@ -132,11 +175,11 @@ mod tests {
     #[test]
     fn a_closed_loop_ends_with_time_or_with_tickets_and_says_which() {
         let tickets = Tickets::new(0, Some(2));
-        let mut by_time = Load::new(&tickets, 100, None);
+        let mut by_time = Load::new(&tickets, 100, Timing::AtOnce);
         assert_eq!(by_time.next(99, 1), Next::Issue { ticket: 0, intended_ns: 99 });
         assert_eq!(by_time.next(100, 1), Next::Finished);
         assert!(!by_time.exhausted());
-        let mut by_tickets = Load::new(&tickets, 100, None);
+        let mut by_tickets = Load::new(&tickets, 100, Timing::AtOnce);
         assert_eq!(by_tickets.next(0, 2), Next::Issue { ticket: 1, intended_ns: 0 });
         assert_eq!(by_tickets.next(0, 1), Next::Finished);
         assert!(by_tickets.exhausted());

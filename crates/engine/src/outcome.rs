@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 use record::{CacheProof, Emulated, HistogramText, Interval, Outcome, System, Trained, Usage, counter};
 
+use crate::decoders::DecodersEnd;
 use crate::pace::Paced;
+use crate::trainer::{Train, TrainEnd};
 use crate::usage::Meter;
 use crate::worker::{Window, WorkerEnd};
 
@@ -40,15 +42,26 @@ pub struct RepOutcome {
     pub seconds: Vec<Interval>,
 }
 
-/// Adds up what the workers counted. `asked` are the reads that the limit asked for, where it did not ask for a
-/// time.
+/// What the workers of a repetition shared.
+pub(crate) struct LoadEnd {
+    /// Reads that the limit asked for, where it did not ask for a time.
+    pub(crate) asked: Option<u64>,
+    /// The arrivals of a paced load.
+    pub(crate) paced: Option<Paced>,
+    /// The job of a training load.
+    pub(crate) train: Option<Train>,
+}
+
+/// Adds up what the workers counted.
 pub(crate) fn merge(
-    asked: Option<u64>,
-    paced: Option<&Paced>,
+    load: LoadEnd,
     (window, ends): (Window, Vec<WorkerEnd>),
     cache: CacheProof,
 ) -> RepOutcome {
     let finished_ns = ends.iter().map(|end| end.finished_ns).max().unwrap_or(window.open_ns);
+    let trained = load.train.map(|train| train.into_end(window.open_ns, finished_ns.max(window.open_ns)));
+    // The last step of a job ended before that was noticed.
+    let finished_ns = trained.as_ref().map_or(finished_ns, |trained| window.open_ns + trained.wall_ns);
     let mut errors = BTreeMap::new();
     for (kind, count) in ends.iter().flat_map(|end| end.recorder.errors()) {
         *errors.entry(kind.name().to_owned()).or_insert(0) += count;
@@ -56,32 +69,41 @@ pub(crate) fn merge(
     let (usage, system) =
         ends.iter().find_map(|end| end.meter.as_ref()).map(Meter::measured).unwrap_or_default();
     let mut counters = counters(&ends);
-    if let Some(paced) = paced {
+    if let Some(paced) = &load.paced {
         counters.extend(paced_counters(paced, &window, &ends));
     }
     RepOutcome {
-        outcome: outcome(asked, &window, finished_ns, &ends),
+        outcome: outcome(load.asked, trained.as_ref(), (&window, finished_ns), &ends),
         window_start_ns: window.open_ns,
         window_ns: finished_ns.saturating_sub(window.open_ns),
         counters,
         errors,
-        histograms: histograms(&ends),
+        histograms: histograms(&ends, trained.as_ref()),
         usage,
         system,
         cache,
-        granted: granted(&ends),
+        granted: granted(&ends, trained.as_ref().and_then(|end| end.decoders.as_ref())),
         emulated: None,
-        trained: None,
+        trained: trained.map(|end| end.trained),
         seconds: merged_seconds(&ends),
     }
 }
 
-fn outcome(asked: Option<u64>, window: &Window, finished_ns: u64, ends: &[WorkerEnd]) -> Outcome {
+fn outcome(
+    asked: Option<u64>,
+    trained: Option<&TrainEnd>,
+    (window, finished_ns): (&Window, u64),
+    ends: &[WorkerEnd],
+) -> Outcome {
     if let Some(reason) = ends.iter().find_map(|end| end.failure.clone()) {
         return Outcome::Failed { reason };
     }
-    if ends.iter().any(|end| end.interrupted) && finished_ns < window.close_ns {
+    let is_complete = trained.is_some_and(|trained| trained.is_complete);
+    if !is_complete && ends.iter().any(|end| end.interrupted) && finished_ns < window.close_ns {
         return Outcome::Interrupted;
+    }
+    if let Some(trained) = trained {
+        return if trained.trained.ran_out { Outcome::Exhausted } else { Outcome::Complete };
     }
     let ran_out = ends.iter().any(|end| end.exhausted_ns.is_some());
     let ended: u64 = ends.iter().map(|end| end.recorder.ended()).sum();
@@ -90,7 +112,7 @@ fn outcome(asked: Option<u64>, window: &Window, finished_ns: u64, ends: &[Worker
 }
 
 /// What every worker was granted; where they differ, each answer.
-fn granted(ends: &[WorkerEnd]) -> BTreeMap<String, String> {
+fn granted(ends: &[WorkerEnd], decoders: Option<&DecodersEnd>) -> BTreeMap<String, String> {
     let mut granted: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in ends.iter().flat_map(|end| &end.report.granted) {
         let known = granted.entry((*name).to_owned()).or_insert_with(|| value.clone());
@@ -101,6 +123,11 @@ fn granted(ends: &[WorkerEnd]) -> BTreeMap<String, String> {
     // The first of one worker stands for all: what it says is why, not how often.
     if let Some(words) = ends.iter().find_map(|end| end.report.first_failure.clone()) {
         granted.insert("first_failure".to_owned(), words);
+    }
+    if let Some(decoders) = decoders {
+        granted.insert("decode_input".to_owned(), decoders.input.to_owned());
+        granted
+            .extend(decoders.first_failure.clone().map(|words| ("first_decode_failure".to_owned(), words)));
     }
     granted
 }
@@ -169,8 +196,13 @@ fn paced_counters(paced: &Paced, window: &Window, ends: &[WorkerEnd]) -> BTreeMa
 }
 
 /// Every histogram that a worker kept, added up by name.
-fn histograms(ends: &[WorkerEnd]) -> BTreeMap<String, HistogramText> {
+fn histograms(ends: &[WorkerEnd], trained: Option<&TrainEnd>) -> BTreeMap<String, HistogramText> {
     let mut sums: BTreeMap<&str, Histogram<u64>> = BTreeMap::from([("service_ns", record::new_histogram())]);
+    if let Some(TrainEnd { tally, decodes, .. }) = trained {
+        let all = [("wait_ns", &tally.wait_ns), ("fetch_ns", &tally.fetch_ns), ("lag_ns", &tally.lag_ns)];
+        let decode = decodes.then_some(("decode_ns", &tally.decode_ns));
+        sums.extend(all.into_iter().chain(decode).map(|(name, all)| (name, all.clone())));
+    }
     for end in ends {
         let phases = end.recorder.phases_ns.iter().map(|(name, phase_ns)| (*name, phase_ns));
         let paced =

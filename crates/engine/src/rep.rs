@@ -10,15 +10,18 @@ use dataset::{Objects, Order};
 use plan::{Cache, Cell, Limit, Operation};
 use record::CacheProof;
 
+use crate::decoders::Closing;
 use crate::error::RepError;
 use crate::gate::StartGate;
-use crate::load::{Load, Tickets};
-use crate::outcome::{RepOutcome, merge};
+use crate::job::{self, Passes};
+use crate::load::{Load, Tickets, Timing};
+use crate::outcome::{LoadEnd, RepOutcome, merge};
 use crate::pace::{Offer, Paced, Pacer};
 use crate::progress::Progress;
 use crate::retry::{Retry, Storm};
 use crate::server::Server;
 use crate::system::Watched;
+use crate::trainer::{Train, share};
 use crate::usage::Meter;
 use crate::worker::{Slot, Window, Worker, WorkerEnd};
 
@@ -56,9 +59,15 @@ pub struct RepSpec<'a> {
 
 /// Runs one repetition.
 pub fn run_rep(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
+    run(spec, Passes::Dropped)
+}
+
+/// Runs one repetition; a training job goes from one pass to the next as `passes` says.
+pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepError> {
     let order = Order::of_cell(spec.objects, spec.cell)?;
+    let train = job::of_rep(spec, &order, passes)?;
     let before = set_cache(spec)?;
-    let issue = Issue { order: &order, tickets: tickets(spec, &order), paced: paced(spec, &order) };
+    let issue = Issue { order: &order, tickets: tickets(spec, &order), paced: paced(spec, &order), train };
     if let Some(server) = spec.server {
         server.begin();
     }
@@ -76,7 +85,8 @@ pub fn run_rep(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
         names_dropped: before.names_dropped,
     };
     let asked = asked(spec, &order);
-    Ok(RepOutcome { emulated, ..merge(asked, issue.paced.as_ref(), (window, ends), cache) })
+    let load = LoadEnd { asked, paced: issue.paced, train: issue.train };
+    Ok(RepOutcome { emulated, ..merge(load, (window, ends), cache) })
 }
 
 /// What is issued, and when: shared by the workers of a repetition.
@@ -85,6 +95,8 @@ struct Issue<'a> {
     tickets: Tickets,
     /// The arrivals of a paced load.
     paced: Option<Paced>,
+    /// The job of a training load.
+    train: Option<Train>,
 }
 
 /// Sets the page cache as the cell asks, and says what is resident then.
@@ -117,7 +129,12 @@ fn tickets(spec: &RepSpec<'_>, order: &Order) -> Tickets {
     let per_epoch = order.tickets_per_epoch();
     let cold = (spec.cell.cache == Cache::Cold).then_some(per_epoch);
     let count = asked(spec, order).into_iter().chain(cold).min();
-    Tickets::new(spec.epoch.wrapping_mul(per_epoch) % (u64::MAX / 4), count)
+    Tickets::new(first_ticket(spec, order), count)
+}
+
+/// Where this repetition reads on.
+pub(crate) fn first_ticket(spec: &RepSpec<'_>, order: &Order) -> u64 {
+    spec.epoch.wrapping_mul(order.tickets_per_epoch()) % (u64::MAX / 4)
 }
 
 /// The arrivals of this repetition, where the load is paced: other ones in each, the same ones in each run.
@@ -139,7 +156,7 @@ fn paced(spec: &RepSpec<'_>, order: &Order) -> Option<Paced> {
 }
 
 /// Reads that the limit asks for; `None` where time ends the window. Bytes are counted in reads of mean size.
-fn asked(spec: &RepSpec<'_>, order: &Order) -> Option<u64> {
+pub(crate) fn asked(spec: &RepSpec<'_>, order: &Order) -> Option<u64> {
     let per_epoch = order.tickets_per_epoch();
     match spec.limit {
         Limit::Duration { .. } | Limit::Steps { .. } => None,
@@ -153,11 +170,13 @@ fn asked(spec: &RepSpec<'_>, order: &Order) -> Option<u64> {
 
 /// The window of a repetition that begins at `start_ns`.
 fn window(spec: &RepSpec<'_>, start_ns: u64) -> Window {
-    let open_ns = start_ns + spec.warmup_ns;
+    // A job begins with its first fill, which counts.
+    let trains = matches!(spec.cell.load, plan::Load::Training(_));
+    let open_ns = if trains { start_ns } else { start_ns + spec.warmup_ns };
     let close_ns = match spec.limit {
         Limit::Duration { duration_ns } => open_ns + duration_ns,
-        Limit::Steps { otherwise_ns, .. } => open_ns + otherwise_ns,
-        Limit::Bytes { .. } | Limit::Epochs { .. } => u64::MAX,
+        Limit::Steps { otherwise_ns, .. } if !trains => open_ns + otherwise_ns,
+        Limit::Steps { .. } | Limit::Bytes { .. } | Limit::Epochs { .. } => u64::MAX,
     };
     Window { open_ns, close_ns }
 }
@@ -167,6 +186,18 @@ fn run_workers(spec: &RepSpec<'_>, issue: &Issue<'_>) -> Result<(Window, Vec<Wor
     let threads = spec.cell.threads;
     let gate = StartGate::new(threads);
     let ends = std::thread::scope(|scope| {
+        let decoders = issue.train.as_ref().and_then(Train::decoders);
+        let _closing = Closing(decoders);
+        for (train, decoders) in issue.train.iter().zip(decoders) {
+            for index in 0..decoders.threads {
+                let decode = move || train.decode(decoders);
+                if let Err(source) =
+                    Builder::new().name(format!("decoder-{index}")).spawn_scoped(scope, decode)
+                {
+                    gate.fail(RepError::Threads { threads: decoders.threads, source });
+                }
+            }
+        }
         let mut workers = Vec::with_capacity(threads as usize);
         for index in 0..threads {
             let gate = &gate;
@@ -194,20 +225,18 @@ fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> 
     let meter = (index == 0).then(|| Meter::new(spec.cores, &Watched::of(spec.store)));
     let [depth, connections] =
         [spec.cell.queue_depth, spec.cell.connections].map(|count| share(count, spec.cell.threads, index));
+    let depth = issue.train.as_ref().and_then(|train| train.depth(index)).unwrap_or(depth);
     let ((queue, free), start_ns) = promise.keep(open(spec, (depth, connections)), spec.clock)?;
     let window = window(spec, start_ns);
-    let pacer = issue.paced.as_ref().map(|paced| {
-        sharpen_timers();
-        Pacer::new(paced, window, depth, spec.clock.runs_by_itself())
-    });
+    let timing = timing(spec, issue, (index, depth), window);
     let seed = spec.cell.seed ^ spec.epoch.rotate_left(32) ^ u64::from(index).rotate_left(48);
     let worker = Worker {
         retry: Retry::new(spec.cell.retries, depth as usize, seed),
-        storm: pacer.is_none().then(|| Storm::new(depth as usize, seed)),
+        storm: (!matches!(timing, Timing::Paced(_))).then(|| Storm::new(depth as usize, seed)),
         queue,
         free,
         order: issue.order,
-        load: Load::new(&issue.tickets, window.close_ns, pacer),
+        load: Load::new(&issue.tickets, window.close_ns, timing),
         cell: spec.cell,
         window,
         clock: spec.clock,
@@ -220,15 +249,27 @@ fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> 
     Some(worker.run())
 }
 
+/// When a thread issues, and how sharp its timers are for that.
+fn timing<'a>(
+    spec: &RepSpec<'_>,
+    issue: &'a Issue<'_>,
+    (thread, depth): (u32, u32),
+    window: Window,
+) -> Timing<'a> {
+    if let Some(paced) = &issue.paced {
+        sharpen_timers();
+        let pacer = Pacer::new(paced, window, depth, spec.clock.runs_by_itself());
+        return Timing::Paced(Box::new(pacer));
+    }
+    let Some(train) = &issue.train else { return Timing::AtOnce };
+    sharpen_timers();
+    Timing::Trained(train.trainer(thread, window))
+}
+
 /// Lets this thread's waits end on time: by default the kernel may add 50 us to each, to wake several at once.
 fn sharpen_timers() {
     // Where it is refused, the lag of the arrivals shows it.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-}
-
-/// The part of the queue depth or of the connections that falls to one thread; the first threads take the remainder.
-fn share(count: u32, threads: u32, index: u32) -> u32 {
-    count / threads + u32::from(index < count % threads)
 }
 
 type Opened = (Box<dyn backend::IoQueue>, Vec<backend::Buf>);
@@ -249,15 +290,4 @@ fn open(spec: &RepSpec<'_>, (depth, connections): (u32, u32)) -> Result<Opened, 
         clock: spec.clock,
     })?;
     Ok((queue, arena.buffers()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_queue_depth_is_shared_out_without_remainder() {
-        let shares: Vec<u32> = (0..3).map(|index| share(8, 3, index)).collect();
-        assert_eq!(shares, [3, 3, 2]);
-    }
 }

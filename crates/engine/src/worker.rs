@@ -11,6 +11,7 @@ use crate::pace::PacerEnd;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::retry::{Attempts, Retry, Storm};
+use crate::trainer::Issued;
 use crate::usage::Meter;
 
 /// How long a worker waits at most before it looks at the stop flag again.
@@ -73,6 +74,7 @@ pub(crate) struct Worker<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slot {
     span: ReadSpan,
+    ticket: u64,
     intended_ns: u64,
     /// When its first attempt began; kept where attempts are repeated.
     pub(crate) begun_ns: u64,
@@ -82,10 +84,16 @@ pub(crate) struct Slot {
 
 impl Slot {
     /// Nothing is outstanding.
-    pub(crate) const FREE: Self = Self::new(ReadSpan { object: 0, offset: 0, len: 0 }, 0);
+    pub(crate) const FREE: Self = Self::new(ReadSpan { object: 0, offset: 0, len: 0 }, 0, 0);
 
-    const fn new(span: ReadSpan, intended_ns: u64) -> Self {
-        Self { span, intended_ns, begun_ns: 0, failures: 0 }
+    const fn new(span: ReadSpan, ticket: u64, intended_ns: u64) -> Self {
+        Self { span, ticket, intended_ns, begun_ns: 0, failures: 0 }
+    }
+
+    /// What a training job is told of an operation that ended.
+    fn issued(&self, completion: &Completion) -> Issued {
+        let begun_ns = if self.failures == 0 { completion.stamps.begun_ns } else { self.begun_ns };
+        Issued { ticket: self.ticket, intended_ns: self.intended_ns, begun_ns }
     }
 }
 
@@ -117,6 +125,9 @@ impl Worker<'_> {
             meter.close(now_ns);
         }
         let interrupted = self.stop.load(Ordering::Relaxed);
+        if let Some(trainer) = self.load.trainer() {
+            trainer.close(now_ns);
+        }
         let mut done = Vec::with_capacity(self.slots.len());
         // What waits for another attempt has failed by now; what is under way may still end well.
         let waiting = self.retry.as_mut().map(Retry::give_up);
@@ -140,6 +151,9 @@ impl Worker<'_> {
             record(&mut recorder, &completion, &slot, &self.window);
             if let Some(pacer) = self.load.pacer() {
                 pacer.done(&completion, slot.intended_ns);
+            }
+            if let Some(trainer) = self.load.trainer() {
+                trainer.done(&completion, slot.issued(&completion));
             }
             // Nothing is timed any more, so what is read now can be checked at leisure.
             verify(self.verify_seed, self.cell, slot.span, &completion, &mut recorder);
@@ -180,7 +194,11 @@ impl Worker<'_> {
                 return Ok(());
             }
             let due_ns = due_ns.min(retries_due_ns.unwrap_or(u64::MAX));
-            let until_ns = self.window.close_ns.min(now_ns + STOP_LATENCY_NS).min(due_ns);
+            let until_ns = self.window.close_ns.min(now_ns + STOP_LATENCY_NS);
+            if is_idle && self.rest(now_ns, until_ns) {
+                continue;
+            }
+            let until_ns = until_ns.min(due_ns);
             self.advance((now_ns, until_ns), &mut requests, &mut done).map_err(|error| error.to_string())?;
             self.collect(&mut done, recorder);
             let failed = recorder.consecutive_errors();
@@ -201,9 +219,10 @@ impl Worker<'_> {
             let again = |token: u32| op(self.cell.operation, slots[token as usize].span);
             requests.extend(std::iter::from_fn(|| retry.due(now_ns, again)));
         }
+        let event_ns = self.load.look(now_ns, &mut self.free);
         let paused_until_ns = self.storm.as_ref().map_or(0, Storm::until_ns);
         if now_ns < paused_until_ns {
-            return paused_until_ns;
+            return paused_until_ns.min(event_ns);
         }
         while let Some(buf) = self.free.pop() {
             let (ticket, intended_ns) = match self.load.next(now_ns, self.free.len() + 1) {
@@ -219,11 +238,18 @@ impl Worker<'_> {
             };
             let span = self.order.at(ticket);
             let token = buf.slot();
-            self.slots[token as usize] = Slot::new(span, intended_ns);
+            self.slots[token as usize] = Slot::new(span, ticket, intended_ns);
             let op = op(self.cell.operation, span);
             requests.push(Request { token, op, buf });
         }
-        u64::MAX
+        event_ns
+    }
+
+    /// Rests where other threads may give this one something to do; it has nothing under way.
+    fn rest(&mut self, now_ns: u64, until_ns: u64) -> bool {
+        let is_paused = self.storm.as_ref().is_some_and(|storm| now_ns < storm.until_ns());
+        let trainer = self.load.trainer().filter(|trainer| trainer.rests() && !is_paused);
+        trainer.inspect(|trainer| trainer.rest(until_ns, !self.free.is_empty())).is_some()
     }
 
     /// Submits, and waits unless something ended at once; where `until_ns` is not later than now, it only looks.
@@ -265,6 +291,13 @@ impl Worker<'_> {
             if recorder.verified < VERIFIED_PER_WORKER && completion.stamps.done_ns < self.window.open_ns {
                 let slot = self.slots[completion.token as usize];
                 verify(self.verify_seed, self.cell, slot.span, &completion, recorder);
+            }
+            if let Some(trainer) = self.load.trainer() {
+                let slot = &self.slots[completion.token as usize];
+                if trainer.done(&completion, slot.issued(&completion)) {
+                    trainer.decode(completion, slot.ticket);
+                    continue;
+                }
             }
             self.free.push(completion.buf);
         }

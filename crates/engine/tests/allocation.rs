@@ -11,7 +11,9 @@ use backend::null::NullStore;
 use backend::{Clock, SharedStore};
 use dataset::{Key, Objects, Order};
 use engine::{Progress, RepSpec, run_rep};
-use plan::{Access, Arrivals, Cell, Engine, Limit, Load, Operation, Pace, Rate};
+use plan::{
+    Access, Arrivals, Cell, Decode, Engine, Fetch, Limit, Load, Operation, Pace, Rate, Training, Work,
+};
 
 struct Counting;
 
@@ -72,7 +74,25 @@ fn neither_an_operation_nor_a_planned_access_allocates() {
     let closed = Cell::plain(Engine::Null, 4096, 32);
     allocations_of(1_000, &closed, 4096);
     let pace = |arrivals| Load::Paced(Pace { rate: Rate::OfLine { share: 1.0 }, arrivals, spin_ns: 10_000 });
+    let training = Training {
+        accelerators: 4,
+        batch: 25,
+        compute_ns: 1_000,
+        fetch: Fetch::Shared,
+        prefetch: 2,
+        barrier: false,
+        decode: None,
+        startup_ns: 0,
+        threshold: 0.9,
+        price_per_hour: None,
+    };
+    let trained =
+        |training| Cell { operation: Operation::ReadFile, load: Load::Training(training), ..closed.clone() };
+    let decode = Some(Decode { work: Work::Cost { per_sample_ns: 10 }, threads: None });
+    let readers = Training { fetch: Fetch::Readers { count: 8 }, decode, ..training };
     let cells = [
+        (trained(training), 65_536),
+        (trained(readers), 65_536),
         (closed.clone(), 4096),
         (Cell { threads: 2, ..closed.clone() }, 4096),
         (Cell { operation: Operation::ReadFile, ..closed.clone() }, 65_536),

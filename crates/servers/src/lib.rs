@@ -7,15 +7,19 @@
 //! Needs root and the servers' packages. Where something is missing, [`Unavailable`] says what, and [`or_skip`] is how
 //! a test goes on from there.
 
+mod authority;
 mod blackhole;
 mod error;
 mod ganesha;
+mod hosts;
 mod namespace;
 mod process;
 mod radosgw;
 mod wait;
 
+pub use authority::Authority;
 pub use blackhole::Blackhole;
 pub use error::{Unavailable, or_skip};
 pub use ganesha::{Ganesha, GaneshaOptions};
+pub use hosts::Hosts;
 pub use radosgw::{Keys, Radosgw};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -11,12 +11,16 @@ use std::time::Duration;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
+use crate::authority::Certificate;
 use crate::namespace::{Namespace, require};
 use crate::process::{Process, run};
-use crate::{Unavailable, wait};
+use crate::{Authority, Unavailable, wait};
 
-/// Port of the gateway.
+/// Port of the gateway, and that of its encrypted connections.
 const PORT: u16 = 7480;
+const TLS_PORT: u16 = 7443;
+/// The gateway's name: what stands before it in a request's `Host` is a bucket.
+const NAME: &str = "s3.servers.test";
 /// How long the object store may take until the monitor counts it.
 const STORE_LIMIT_S: i64 = 45;
 /// How long a question over HTTP may take.
@@ -55,6 +59,7 @@ pub struct Radosgw {
     monitor: Process,
     namespace: Namespace,
     folder: TempDir,
+    authority: Authority,
 }
 
 impl Radosgw {
@@ -67,22 +72,25 @@ impl Radosgw {
         for (program, package) in PROGRAMS {
             require(program, package)?;
         }
-        // About one store in ten never tells the monitor that it is up; another attempt finds one that does.
+        // On a busy machine a part may not come up in time; another attempt often finds one that does.
         Self::attempt().or_else(|_| Self::attempt())
     }
 
     fn attempt() -> Result<Self, Unavailable> {
         let folder = tempfile::Builder::new().prefix("servers-s3-").tempdir();
         let folder = folder.map_err(|error| Unavailable::system("make a temporary folder", error))?;
-        let cluster = write_files(folder.path())
-            .map_err(|error| Unavailable::system(format!("write {}", folder.path().display()), error))?;
         let namespace = Namespace::new()?;
+        let authority = Authority::new()?;
+        let names = [NAME.to_owned(), format!("*.{NAME}")];
+        let certificate = authority.certify(&names, namespace.address().into())?;
+        let cluster = write_files(folder.path(), &certificate)
+            .map_err(|error| Unavailable::system(format!("write {}", folder.path().display()), error))?;
         let monitor = start_monitor(&namespace, folder.path(), &cluster)?;
         let store = start_store(&namespace, folder.path())?;
         // First the users: the tool makes the pools, at which two at once would trip each other.
         make_users(&namespace, folder.path())?;
         let gateway = start_gateway(&namespace, folder.path())?;
-        Ok(Self { gateway: Mutex::new(gateway), store, monitor, namespace, folder })
+        Ok(Self { gateway: Mutex::new(gateway), store, monitor, namespace, folder, authority })
     }
 
     /// Where the gateway listens.
@@ -93,6 +101,26 @@ impl Radosgw {
     /// The URL of the gateway. It takes any region, and buckets in the path.
     pub fn endpoint(&self) -> String {
         format!("http://{}", self.address())
+    }
+
+    /// Its name, for URLs with a bucket before it. Only [`crate::Hosts`] tells anybody of it.
+    pub fn name(&self) -> &'static str {
+        NAME
+    }
+
+    /// The URL of the gateway's encrypted connections, by its address. The certificate is for its name, too.
+    pub fn encrypted_endpoint(&self) -> String {
+        format!("https://{}:{TLS_PORT}", self.namespace.address())
+    }
+
+    /// The ports of plain and of encrypted connections.
+    pub fn ports(&self) -> [u16; 2] {
+        [PORT, TLS_PORT]
+    }
+
+    /// The file of the certificate (PEM) that who connects there must trust.
+    pub fn authority(&self) -> PathBuf {
+        self.authority.path()
     }
 
     /// Keys of a user who may create buckets.
@@ -173,6 +201,7 @@ fn start_store(namespace: &Namespace, folder: &Path) -> Result<Process, Unavaila
     // Waits for the monitor.
     run(namespace, folder, ceph(folder, "ceph", &["osd", "new", &number, "0"]))?;
     run(namespace, folder, ceph(folder, "ceph-osd", &["-i", "0", "--mkfs", "--osd-uuid", &number]))?;
+    run(namespace, folder, ceph(folder, "ceph", &["osd", "crush", "add", "0", "1", "root=default"]))?;
     let store = Process::start(namespace, folder, ceph(folder, "ceph-osd", &["-f", "-i", "0"]))?;
     // A gateway that finds no store waits for minutes, and the store itself may give up.
     let mut last = Ok(String::new());
@@ -209,25 +238,29 @@ fn start_gateway(namespace: &Namespace, folder: &Path) -> Result<Process, Unavai
 fn answers(at: SocketAddr) -> std::io::Result<bool> {
     let mut stream = TcpStream::connect_timeout(&at, LIMIT)?;
     stream.set_read_timeout(Some(LIMIT))?;
-    stream.write_all(b"GET / HTTP/1.1\r\nHost: servers\r\nConnection: close\r\n\r\n")?;
+    // A host of another name would be a bucket of that name.
+    write!(stream, "GET / HTTP/1.1\r\nHost: {NAME}\r\nConnection: close\r\n\r\n")?;
     let mut head = [0; 12];
     stream.read_exact(&mut head)?;
     Ok(head == *b"HTTP/1.1 200")
 }
 
 /// Writes the configuration and returns the number of the cluster.
-fn write_files(folder: &Path) -> std::io::Result<String> {
+fn write_files(folder: &Path, certificate: &Certificate) -> std::io::Result<String> {
     for part in ["mon", "osd", "run", "log"] {
         fs::create_dir(folder.join(part))?;
     }
     let cluster = new_uuid()?;
-    fs::write(folder.join("ceph.conf"), configuration(folder, &cluster))?;
+    fs::write(folder.join("ceph.conf"), configuration(folder, &cluster, certificate))?;
     Ok(cluster)
 }
 
-/// Without tcp_nodelay the gateway's head and body wait for each other by 40 ms.
-fn configuration(folder: &Path, cluster: &str) -> String {
+/// Without tcp_nodelay the gateway's head and body wait for each other by 40 ms. A store that may put itself into the
+/// map of the cluster does so, and gives up, before it knows the cluster's number: it is put there by hand.
+fn configuration(folder: &Path, cluster: &str, certificate: &Certificate) -> String {
     let folder = folder.display();
+    let Certificate { certificate, key } = certificate;
+    let (certificate, key) = (certificate.display(), key.display());
     format!(
         "[global]\n\
          fsid = {cluster}\n\
@@ -251,9 +284,13 @@ fn configuration(folder: &Path, cluster: &str) -> String {
          osd data = {folder}/osd\n\
          [osd]\n\
          osd objectstore = memstore\n\
+         osd crush update on start = false\n\
+         osd class update on start = false\n\
          memstore device bytes = 4294967296\n\
          [client.rgw]\n\
-         rgw frontends = beast endpoint=0.0.0.0:{PORT} tcp_nodelay=1\n\
+         rgw frontends = beast endpoint=0.0.0.0:{PORT} tcp_nodelay=1 ssl_endpoint=0.0.0.0:{TLS_PORT} \
+         ssl_certificate={certificate} ssl_private_key={key}\n\
+         rgw dns name = {NAME}\n\
          rgw enable usage log = false\n\
          rgw enable ops log = false\n"
     )

@@ -60,24 +60,18 @@ pub(super) fn dlio_au(trained: &Trained) -> Option<f64> {
     mean(&aus).map(|au| au.min(1.0))
 }
 
-/// Utilization of the same job without storage; of several controls the lowest decides. The first step is left out, and
-/// compute time is what was asked for: what the client noticed late counts against it.
+/// Utilization of the same job without storage, from the first batch on; of several controls the lowest decides. DLIO's
+/// figure would not do: to it, what the client notices late is compute time.
 pub(crate) fn null_au(context: &Context<'_>) -> Option<f64> {
     let of_cell = |name: &String| *name == context.cell.cell;
-    let compute_ns = context.cell.training.as_ref()?.compute_ns;
     let controls = context.ceilings.iter().filter(|ceiling| ceiling.cells.iter().any(of_cell));
-    controls.filter_map(|ceiling| control_au(ceiling.trained.as_ref()?, compute_ns)).reduce(f64::min)
+    controls.filter_map(|ceiling| control_au(ceiling.trained.as_ref()?)).reduce(f64::min)
 }
 
-fn control_au(trained: &Trained, compute_ns: u64) -> Option<f64> {
-    let measured = trained.accelerators.iter().filter(|one| one.measured_wall_ns > 0);
-    let aus: Vec<f64> = measured
-        .map(|one| {
-            // Steps that ended; one under way counts with its part alone.
-            let steps = (one.compute_ns / compute_ns.max(1)).saturating_sub(1);
-            steps as f64 * compute_ns as f64 / one.measured_wall_ns as f64
-        })
-        .collect();
+fn control_au(trained: &Trained) -> Option<f64> {
+    let fed = trained.accelerators.iter().filter(|one| one.wall_ns > one.first_batch_ns && one.steps > 0);
+    let aus: Vec<f64> =
+        fed.map(|one| one.compute_ns as f64 / (one.wall_ns - one.first_batch_ns) as f64).collect();
     mean(&aus).map(|au| au.min(1.0))
 }
 

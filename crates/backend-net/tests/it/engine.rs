@@ -63,6 +63,17 @@ fn connections_are_spread_over_the_addresses() {
 }
 
 #[test]
+fn addresses_take_turns_where_connections_have_nothing_to_do() {
+    let servers = [Server::right(), Server::right()];
+    let addresses = [servers[0].address, servers[1].address];
+    let mut client = Client::new(Line::new(false), &settings(&addresses), 1, 4);
+    for token in 0..10 {
+        assert_eq!(client.run(token), Ok(u64::from(LEN)));
+    }
+    assert_eq!(addresses.map(|address| client.counted(&format!("messages_to/{address}"))), [5, 5]);
+}
+
+#[test]
 fn a_payload_larger_than_the_sockets_buffers_is_sent_in_full() {
     const BYTES: u32 = 6 << 20;
     for pipelines in [true, false] {

@@ -1,7 +1,7 @@
 //! An operation on its way: what to send next, and what has come.
 
 use backend::{ErrorKind, FilePieces, OpError, Piece};
-use backend_net::Outcome;
+use backend_net::{Outcome, Trail};
 
 use super::encode::Procedure;
 use crate::xdr::{Attributes, Handle, Kind};
@@ -92,26 +92,15 @@ pub(super) struct Names {
     pub(super) is_last: bool,
     /// Names so far, `.` and `..` among them.
     seen: u64,
-    pages: u64,
-    /// Cookie of an earlier page.
-    earlier: u64,
+    trail: Trail,
 }
 
 impl Names {
     /// At the end of a page that is not the last: whether the listing has come back to where it was, or has more than
     /// `most` names. Some exports go round for ever.
-    ///
-    /// One cookie is remembered, of the latest page whose number is a power of two: a circle of any length is found
-    /// within three times the pages that it and the way to it have (R. P. Brent, "An improved Monte Carlo factorization
-    /// algorithm", BIT 20, 1980, section 2).
     pub(super) fn is_endless(&mut self, most: u64) -> bool {
         self.seen += self.in_page;
-        self.pages += 1;
-        let is_back = self.cookie == self.earlier;
-        if self.pages.is_power_of_two() {
-            self.earlier = self.cookie;
-        }
-        is_back || self.seen > most
+        !self.trail.goes_on(self.cookie) || self.seen > most
     }
 }
 
@@ -309,9 +298,9 @@ mod tests {
         for (way, circle) in [(0, 1), (0, 2), (1, 2), (5, 1), (1_000, 7), (3, 1_000)] {
             let cookies = (1..=way).chain((way + 1..=way + circle).cycle());
             let found = pages(cookies, u64::MAX).expect("it goes round");
-            assert!(found as u64 <= 3 * (way + circle), "{way} pages, then {circle} for ever: {found}");
+            assert!(found as u64 <= 3 * (way + circle) + 2, "{way} pages, then {circle} for ever: {found}");
         }
-        assert_eq!(pages([0].into_iter(), u64::MAX), Some(0), "back at the start");
+        assert_eq!(pages([0, 0].into_iter(), u64::MAX), Some(1), "back at the start");
         assert_eq!(pages(1.., u64::MAX), None);
         assert_eq!(pages(1.., 99), Some(9), "more names than there can be");
     }

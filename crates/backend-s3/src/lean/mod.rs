@@ -12,13 +12,13 @@ mod task;
 use std::sync::Arc;
 
 use backend::{ErrorKind, Op, OpError};
-use backend_net::{Fate, Frame, Head, Mark, Message, Outcome, Phases, Place, Protocol, Reply, Text};
+use backend_net::{Fate, Frame, Head, Mark, Message, Outcome, Phases, Place, Protocol, Reply, Text, Trail};
 use dataset::{Key, Objects};
 use plan::Operation;
 
 use crate::etags::Etags;
-use crate::kind;
-use crate::trail::{self, Trail};
+use crate::names::fnv;
+use crate::{kind, listing};
 use framing::Framing;
 pub(crate) use reply::span;
 use reply::{Parsed, ReplyHead};
@@ -63,7 +63,7 @@ impl<const PARTS: usize> Lean<PARTS> {
     pub(crate) fn new(asking: Asking, encoder: Encoder) -> Self {
         let folders = if asking.operation == Operation::List { asking.objects.folders() } else { Vec::new() };
         let cut = Cut { part_bytes: asking.part_bytes, block_bytes: asking.block_bytes };
-        let keys_max = trail::keys_max(asking.objects.count());
+        let keys_max = listing::keys_max(asking.objects.count());
         Self { asking, folders, cut, encoder, keys_max, failure: None, spare: Vec::new() }
     }
 
@@ -216,7 +216,9 @@ impl<const PARTS: usize> Lean<PARTS> {
             return;
         };
         match scan.goes_on_at() {
-            Ok(Some(token)) if scan.entries() <= self.keys_max && task.trail.goes_on(&token) => {
+            Ok(Some(token))
+                if scan.entries() <= self.keys_max && task.trail.goes_on(fnv(token.as_bytes())) =>
+            {
                 task.token = Some(token);
             }
             Ok(Some(_)) => {

@@ -1,10 +1,9 @@
 //! An operation under way: what is still to be asked, and what was asked.
 
 use backend::{FilePieces, Op, OpError};
-use backend_net::Place;
+use backend_net::{Place, Trail};
 
 use super::framing::Framing;
-use crate::trail::Trail;
 
 /// A message under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,6 @@ mod operation;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use backend::{Clock, Completion, IoQueue, QueueError, QueueReport, QueueSpec, Request, StoreError};
@@ -140,7 +139,7 @@ impl IoQueue for SdkQueue {
                 ("addresses", "by name, as the SDK's HTTP client resolves it".to_owned()),
             ],
             enters: self.enters,
-            counted: vec![("messages".to_owned(), self.shared.messages.load(Ordering::Relaxed))],
+            counted: self.shared.counted(),
             first_failure: self.shared.first_failure(),
             ..QueueReport::default()
         }

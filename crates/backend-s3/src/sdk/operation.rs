@@ -12,16 +12,17 @@ use aws_sdk_s3::operation::get_object::GetObjectOutput;
 use aws_sdk_s3::primitives::ByteStreamError;
 use aws_sdk_s3::types::ChecksumMode;
 use backend::{Buf, Clock, Completion, ErrorKind, FilePieces, Op, OpError, Request, Stamps};
+use backend_net::Trail;
 use dataset::Key;
 use plan::Operation;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::failure::{self, Failed};
-use crate::kind;
 use crate::lean::{Asking, PARTS_MAX, span};
+use crate::names::fnv;
 use crate::open::Bucket;
-use crate::trail::{self, Trail};
+use crate::{kind, listing};
 
 /// What the operations of a queue share.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub(crate) struct Shared {
     connections: Semaphore,
     clock: Clock,
     pub(crate) messages: AtomicU64,
+    /// Replies that came with a checksum of their bytes, which the SDK verifies.
+    pub(crate) checked: AtomicU64,
     failure: Mutex<Option<String>>,
 }
 
@@ -76,6 +79,19 @@ impl Intercept for Probe {
     }
 }
 
+/// Whether a reply has a checksum of all its bytes: one of an object that was uploaded in parts may be made of theirs
+/// (it ends in their number), and the SDK passes over it.
+fn has_checksum(reply: &GetObjectOutput) -> bool {
+    let found = [
+        reply.checksum_crc32(),
+        reply.checksum_crc32_c(),
+        reply.checksum_crc64_nvme(),
+        reply.checksum_sha1(),
+        reply.checksum_sha256(),
+    ];
+    found.into_iter().flatten().any(|checksum| !checksum.contains('-'))
+}
+
 /// A range of an object; `None` asks for all of it.
 type Range = Option<(u64, u64)>;
 
@@ -91,18 +107,29 @@ impl Shared {
         Self {
             bucket: Arc::clone(bucket),
             client,
-            keys_max: trail::keys_max(asking.objects.count()),
+            keys_max: listing::keys_max(asking.objects.count()),
             asking,
             folders,
             connections: Semaphore::new(connections.max(1) as usize),
             clock: clock.clone(),
             messages: AtomicU64::new(0),
+            checked: AtomicU64::new(0),
             failure: Mutex::new(None),
         }
     }
 
     pub(crate) fn operation(&self) -> Operation {
         self.asking.operation
+    }
+
+    /// What was counted. How many replies had a checksum is said where checksums are asked for: many services keep none.
+    pub(crate) fn counted(&self) -> Vec<(String, u64)> {
+        let named = |name: &str, count: &AtomicU64| (name.to_owned(), count.load(Ordering::Relaxed));
+        let mut counted = vec![named("messages", &self.messages)];
+        if self.bucket.config.checksum {
+            counted.push(named("replies_with_checksum", &self.checked));
+        }
+        counted
     }
 
     pub(crate) fn first_failure(&self) -> Option<String> {
@@ -232,6 +259,9 @@ impl Shared {
         if !self.asking.etags.agrees(object, reply.e_tag().map(str::as_bytes)) {
             return Err(self.changed());
         }
+        if self.bucket.config.checksum && range.is_none() && has_checksum(&reply) {
+            self.checked.fetch_add(1, Ordering::Relaxed);
+        }
         Ok(reply)
     }
 
@@ -278,7 +308,7 @@ impl Shared {
                     break;
                 }
                 token = page.next_continuation_token().map(str::to_owned);
-                let going = |token: &String| entries <= self.keys_max && trail.goes_on(token);
+                let going = |token: &String| entries <= self.keys_max && trail.goes_on(fnv(token.as_bytes()));
                 if !token.as_ref().is_some_and(going) {
                     self.note(|| {
                         "a listing does not come to an end, or does not say where it goes on".to_owned()

@@ -227,7 +227,7 @@ pub(crate) fn a_folder_of_other_prefixes_is_left_alone(config: &S3Config) {
 }
 
 /// The suite that every backend passes, for both engines, over a dataset that is there.
-fn conforms(config: &S3Config, objects: &Arc<Objects>) {
+pub(crate) fn conforms(config: &S3Config, objects: &Arc<Objects>) {
     for engine in BOTH {
         let fixture = Fixture {
             store: Arc::new(engine.open(config).unwrap()),

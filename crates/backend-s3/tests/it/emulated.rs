@@ -3,8 +3,8 @@
 use emulator::{BucketKeys, Protocol, Server, Settings};
 use plan::{S3Config, Secret};
 
-use crate::checks;
 use crate::support::{BOTH, BUCKET, ID, SECRET, config, own};
+use crate::{checks, checksums};
 
 fn check(check: fn(&S3Config)) {
     let keys = BucketKeys::Signed { id: ID.to_owned(), secret: Secret::new(SECRET) };
@@ -61,6 +61,11 @@ fn a_thousand_operations_are_under_way_at_once() {
 #[test]
 fn what_is_gone_is_not_found() {
     check(checks::what_is_gone_is_not_found);
+}
+
+#[test]
+fn checksums_that_are_not_kept_are_none() {
+    check(checksums::none_are_kept_and_all_is_read);
 }
 
 #[test]

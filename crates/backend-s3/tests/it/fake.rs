@@ -117,15 +117,20 @@ pub(crate) struct Fake {
 impl Fake {
     /// Serves until the process ends.
     pub(crate) fn serve(answer: Answer) -> Self {
-        Self::start(answer, None)
+        Self::start("127.0.0.1", answer, None)
+    }
+
+    /// At every address of this machine.
+    pub(crate) fn serve_everywhere(answer: Answer) -> Self {
+        Self::start("0.0.0.0", answer, None)
     }
 
     pub(crate) fn serve_tls(answer: Answer, tls: Arc<ServerConfig>) -> Self {
-        Self::start(answer, Some(tls))
+        Self::start("127.0.0.1", answer, Some(tls))
     }
 
-    fn start(answer: Answer, tls: Option<Arc<ServerConfig>>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    fn start(at: &str, answer: Answer, tls: Option<Arc<ServerConfig>>) -> Self {
+        let listener = TcpListener::bind((at, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let seen = Arc::<Mutex<Seen>>::default();
         let kept = Arc::clone(&seen);

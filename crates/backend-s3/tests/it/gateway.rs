@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use backend::{ErrorKind, Op, Store};
+use backend::{ErrorKind, Op, Store, StoreError};
 use plan::{Operation, S3Config};
-use servers::{Keys, Radosgw, or_skip};
+use servers::{Authority, Keys, Radosgw, or_skip};
 
-use crate::checks;
 use crate::support::{
     BOTH, Client, Engine, Opened, Setup, config, key, marker, objects, own, prepare, write,
 };
+use crate::{checks, checksums, named};
 
 fn keyed(gateway: &Radosgw, prefix: &str, keys: Keys) -> S3Config {
     S3Config { keys: own(keys.id, keys.secret), ..config(&gateway.endpoint(), prefix) }
@@ -35,8 +35,39 @@ fn a_real_gateway_passes_every_check() {
     checks::both_engines_conform_however_objects_are_fetched(&owner);
     checks::a_thousand_operations_are_under_way_at_once(&owner);
     checks::what_is_gone_is_not_found(&owner);
+    checksums::none_are_kept_and_all_is_read(&owner);
+    it_is_read_over_tls_by_who_trusts_it(&gateway, &owner);
+    named::a_bucket_stands_before_the_gateways_name(&gateway);
     a_reader_reads_and_writes_nothing(&gateway);
     who_is_not_let_in_is_told_why(&gateway);
+}
+
+fn it_is_read_over_tls_by_who_trusts_it(gateway: &Radosgw, owner: &S3Config) {
+    let config = S3Config {
+        endpoint: Some(gateway.encrypted_endpoint()),
+        ca: Some(gateway.authority()),
+        prefix: "tls".to_owned(),
+        ..owner.clone()
+    };
+    let objects = objects();
+    prepare(&Engine::Lean.open(&config).unwrap(), &objects);
+    checks::conforms(&config, &objects);
+    let store = Engine::Lean.open(&config).unwrap();
+    let setup = Setup { operation: Operation::Read, depth: 2, connections: 1 };
+    let queue = Opened::new(&store, &objects, setup);
+    let granted = queue.queue.report().granted;
+    assert!(granted.iter().any(|(name, how)| *name == "tls" && how.starts_with("TLS1.")), "{granted:?}");
+    queue.close();
+
+    let stranger = Authority::new().unwrap();
+    for ca in [None, Some(stranger.path())] {
+        for engine in BOTH {
+            let error = engine.open(&S3Config { ca: ca.clone(), ..config.clone() }).unwrap_err();
+            assert!(matches!(error, StoreError::Unavailable { .. }), "{error:?}");
+            let text = error.to_string();
+            assert!(text.contains("does not trust") && text.contains("by ca = \"FILE\""), "{text}");
+        }
+    }
 }
 
 fn a_reader_reads_and_writes_nothing(gateway: &Radosgw) {

@@ -2,12 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
+mod alone;
 mod checks;
+mod checksums;
 mod emulated;
 mod fake;
 mod faults;
 mod gateway;
+mod named;
 mod opening;
+mod renewal;
 mod support;
 mod tokens;
 mod wrongs;

@@ -1,8 +1,9 @@
 //! A real S3 gateway, from the scenario to the verdict.
 
+use std::path::Path;
 use std::process::Command;
 
-use servers::{Radosgw, or_skip};
+use servers::{Authority, Radosgw, or_skip};
 
 use crate::emulated::verdict;
 use crate::harness::{Bench, finish, network, skip};
@@ -76,7 +77,7 @@ fn a_bucket_is_filled_measured_and_left_as_it_was() {
     }
     let inside = keys(&server)
         .into_iter()
-        .find(|key| std::path::Path::new(key).extension().is_some_and(|ending| ending == "bin"))
+        .find(|key| Path::new(key).extension().is_some_and(|ending| ending == "bin"))
         .unwrap();
     let folder = inside.split('/').take(2).collect::<Vec<_>>().join("/");
     curl(&server, &format!("bench/{folder}/mine.txt"), "PUT", &upload);
@@ -89,4 +90,33 @@ fn a_bucket_is_filled_measured_and_left_as_it_was() {
     verb(&["prepare", "s.toml"]).exits(0);
     verb(&["clean", "s.toml"]).exits(0);
     assert_eq!(keys(&server), ["run/mine.txt"]);
+    it_is_measured_over_tls_by_who_trusts_it(&server);
+}
+
+fn it_is_measured_over_tls_by_who_trusts_it(server: &Radosgw) {
+    let bench = Bench::new();
+    let variables =
+        [("AWS_ACCESS_KEY_ID", server.owner().id), ("AWS_SECRET_ACCESS_KEY", server.owner().secret)];
+    let target = |ca: &Path| {
+        format!(
+            r#"targets.gw = {{ at = "s3://bench/tls", endpoint = "{}", ca = "{}", engine = ["lean", "sdk"] }}"#,
+            server.encrypted_endpoint(),
+            ca.display()
+        )
+    };
+    bench.write("s.toml", &network(r#"operation = ["read", "read_file"]"#, &target(&server.authority())));
+    let ran = finish(bench.keyed(&["run", "s.toml"], &variables)).exits(0);
+    assert!(["FEEDS", "STARVES", "UNCERTAIN"].contains(&verdict(&ran.out, "gw")), "{}", ran.out);
+    assert_eq!(bench.run_json()["cells"].as_array().unwrap().len(), 4);
+    for rep in bench.reps() {
+        assert!(count(&rep, "ops") > 0 && rep["errors"] == serde_json::json!({}), "{rep}");
+    }
+    finish(bench.keyed(&["clean", "s.toml"], &variables)).exits(0);
+
+    let stranger = Authority::new().unwrap();
+    bench.write("wrong.toml", &network("", &target(&stranger.path())));
+    finish(bench.keyed(&["run", "wrong.toml"], &variables))
+        .exits(1)
+        .says("an authority that this machine does not trust")
+        .says(r#"name the authority's certificate by ca = "FILE""#);
 }

@@ -6,6 +6,7 @@ mod operation;
 mod paced;
 mod retry;
 mod run;
+mod training;
 mod window;
 
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use backend::simulated::{Simulated, Step};
 use backend::{Clock, SharedStore, Store};
 use dataset::{Key, Objects};
-use engine::{Progress, RepOutcome, RepSpec, Server, run_rep};
+use engine::{Progress, RepError, RepOutcome, RepSpec, Server, run_rep};
 use plan::{Cell, Engine, Limit};
 use record::Histogram;
 
@@ -39,6 +40,7 @@ pub(crate) struct Sim {
     pub(crate) warmup_ns: u64,
     pub(crate) limit: Limit,
     pub(crate) stop: Arc<AtomicBool>,
+    pub(crate) verify_seed: Option<u64>,
 }
 
 impl Sim {
@@ -61,16 +63,21 @@ impl Sim {
             warmup_ns: 0,
             limit: Limit::Duration { duration_ns: 100 * MS },
             stop: Arc::default(),
+            verify_seed: Some(SEED),
         }
     }
 
     pub(crate) fn run(&self) -> RepOutcome {
+        self.try_run().unwrap()
+    }
+
+    pub(crate) fn try_run(&self) -> Result<RepOutcome, RepError> {
         run_rep(&RepSpec {
             server: self.server.as_deref(),
             cell: &self.cell,
             store: &self.store,
             objects: &self.objects,
-            verify_seed: Some(SEED),
+            verify_seed: self.verify_seed,
             sample_bytes: 10_000.0,
             line_bps: 1e9,
             warmup_ns: self.warmup_ns,
@@ -81,7 +88,6 @@ impl Sim {
             stop: &self.stop,
             progress: &Progress::default(),
         })
-        .unwrap()
     }
 }
 

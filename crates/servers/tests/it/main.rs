@@ -2,3 +2,4 @@
 
 mod faults;
 mod gone;
+mod hosts;

@@ -1,0 +1,47 @@
+//! What every store behind a network refuses, in the same words.
+
+use backend::{Owned, StoreError};
+use dataset::Key;
+use plan::Cache;
+
+/// Refuses a key outside of what is owned.
+///
+/// # Errors
+/// [`StoreError::NotOwned`] names the folder that is another's.
+pub fn refuse_others(owned: &Owned, key: &Key) -> Result<(), StoreError> {
+    if owned.covers(key) {
+        return Ok(());
+    }
+    Err(StoreError::NotOwned { folder: key.folder().unwrap_or_else(|| key.clone()) })
+}
+
+/// Refuses any treatment of a page cache: a client in user space has none.
+///
+/// # Errors
+/// [`StoreError::Unavailable`] says what to write instead.
+pub fn refuse_page_cache(engine: &str, cache: Cache) -> Result<(), StoreError> {
+    if cache == Cache::Bypass {
+        return Ok(());
+    }
+    Err(StoreError::Unavailable {
+        what: format!("`{engine}` with `load.cache = \"{}\"`", cache.name()),
+        reason:
+            "this client runs in user space and keeps no page cache, so nothing can be warm or cold in it"
+                .to_owned(),
+        hint: "set `load.cache = \"bypass\"` for this target".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_goes_past_the_page_cache_is_taken() {
+        assert!(refuse_page_cache("lean", Cache::Bypass).is_ok());
+        for cache in [Cache::Warm, Cache::Cold] {
+            let text = refuse_page_cache("lean", cache).unwrap_err().to_string();
+            assert!(text.contains(cache.name()) && text.contains("hint: set `load.cache"), "{text}");
+        }
+    }
+}

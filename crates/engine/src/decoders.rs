@@ -1,0 +1,134 @@
+//! Threads that decode samples for the workers of a repetition.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use backend::Buf;
+use decode::{DecodeError, Decoder, StandIn};
+use plan::Work;
+use rustix::time::{ClockId, clock_gettime};
+
+/// A sample that was read, in the buffer that it was read into.
+#[derive(Debug)]
+pub(crate) struct Encoded {
+    pub(crate) buf: Buf,
+    pub(crate) bytes: usize,
+    pub(crate) ticket: u64,
+    /// When it was read.
+    pub(crate) read_ns: u64,
+    /// The worker whose buffer it is.
+    pub(crate) thread: u32,
+}
+
+/// The decoders of a repetition and what waits for them.
+pub(crate) struct Decoders {
+    work: Work,
+    stand_in: Option<StandIn>,
+    /// Threads to be started.
+    pub(crate) threads: u32,
+    queue: Mutex<Queue>,
+    bell: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<Encoded>,
+    is_closed: bool,
+    /// Processor time of threads that have ended.
+    cpu_ns: u64,
+    first_failure: Option<DecodeError>,
+}
+
+/// What decoders leave behind.
+pub(crate) struct DecodersEnd {
+    pub(crate) cpu_ns: u64,
+    /// The first failure in words.
+    pub(crate) first_failure: Option<String>,
+    /// What was decoded, in words.
+    pub(crate) input: &'static str,
+}
+
+impl Decoders {
+    /// `threads` that do `work` on samples of up to `depth` buffers; on a stand-in where there is one.
+    pub(crate) fn new(work: Work, stand_in: Option<StandIn>, threads: u32, depth: u32) -> Self {
+        let waiting = VecDeque::with_capacity(depth as usize);
+        let queue = Mutex::new(Queue { waiting, ..Queue::default() });
+        Self { work, stand_in, threads: threads.max(1), queue, bell: Condvar::new() }
+    }
+
+    /// Hands a sample over.
+    pub(crate) fn push(&self, encoded: Encoded) {
+        let mut queue = self.queue();
+        if !queue.is_closed {
+            queue.waiting.push_back(encoded);
+            self.bell.notify_one();
+        }
+    }
+
+    /// One thread: decodes what comes and hands it to `take`, with whether it went well, until the decoders close.
+    pub(crate) fn run(&self, take: impl Fn(Encoded, bool)) {
+        let mut decoder = Decoder::new(self.work, self.stand_in.as_ref());
+        while let Some(encoded) = self.pop() {
+            let decoded = decoder.decode(&encoded.buf.as_slice()[..encoded.bytes]);
+            let is_well = decoded.is_ok();
+            if let Err(error) = decoded {
+                self.queue().first_failure.get_or_insert(error);
+            }
+            take(encoded, is_well);
+        }
+        self.queue().cpu_ns += thread_cpu_ns();
+    }
+
+    /// Ends the threads once each has done with its sample; what waits is left.
+    pub(crate) fn close(&self) {
+        let mut queue = self.queue();
+        queue.is_closed = true;
+        queue.waiting.clear();
+        self.bell.notify_all();
+    }
+
+    /// What is left once all threads have ended.
+    pub(crate) fn into_end(self) -> DecodersEnd {
+        let queue = self.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let input = if self.stand_in.is_some() {
+            "a stand-in of the sample's size"
+        } else {
+            "the bytes that were read"
+        };
+        let first_failure = queue.first_failure.map(|error| error.to_string());
+        DecodersEnd { cpu_ns: queue.cpu_ns, first_failure, input }
+    }
+
+    fn pop(&self) -> Option<Encoded> {
+        let mut queue = self.queue();
+        loop {
+            if queue.is_closed {
+                return None;
+            }
+            if let Some(encoded) = queue.waiting.pop_front() {
+                return Some(encoded);
+            }
+            queue = self.bell.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Closes decoders however the scope of their threads is left: it would wait for them for ever.
+pub(crate) struct Closing<'a>(pub(crate) Option<&'a Decoders>);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        if let Some(decoders) = self.0 {
+            decoders.close();
+        }
+    }
+}
+
+fn thread_cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}

@@ -1,0 +1,460 @@
+//! The accelerators of a training job, as a state machine that owns no time.
+//!
+//! An accelerator takes one batch for each step and computes. A step begins at the end of the one before it, or when
+//! its batch was ready, whichever is later: both follow from stamps, so that the exact time is known however late the
+//! client looked. Nobody sleeps for an accelerator.
+
+mod accelerator;
+mod job;
+mod readers;
+mod servers;
+mod shared;
+mod tally;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use plan::Fetch;
+use record::TrainedAccelerator;
+
+use crate::load::Next;
+use accelerator::{Accelerator, State};
+use readers::Readers;
+use shared::Shared;
+
+pub(crate) use job::{Data, Decoding, Job, Place, Steps};
+pub(crate) use servers::Servers;
+pub(crate) use tally::Tally;
+
+/// The accelerators of a fleet among those of the job: `first`, `first + stride`, and so on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Members {
+    pub(crate) first: u32,
+    pub(crate) stride: u32,
+}
+
+impl Members {
+    /// All of a job.
+    pub(crate) const ALL: Self = Self { first: 0, stride: 1 };
+
+    /// How many these are among `all`.
+    pub(crate) fn count(self, all: u32) -> u32 {
+        all.saturating_sub(self.first).div_ceil(self.stride)
+    }
+
+    fn number(self, index: usize) -> u32 {
+        self.first + index as u32 * self.stride
+    }
+
+    #[inline]
+    fn index(self, number: u32) -> usize {
+        ((number - self.first) / self.stride) as usize
+    }
+}
+
+/// An operation that ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ended {
+    pub(crate) ticket: u64,
+    /// When it was to be issued.
+    pub(crate) intended_ns: u64,
+    /// When its first attempt began.
+    pub(crate) begun_ns: u64,
+    pub(crate) done_ns: u64,
+    /// Whether it ended well.
+    pub(crate) is_well: bool,
+}
+
+/// Who reads.
+#[derive(Debug)]
+enum Fetchers {
+    Readers(Readers),
+    Shared(Shared),
+}
+
+/// Where accelerators wait for each other.
+#[derive(Debug, Default)]
+struct Barrier {
+    /// Steps that all have ended.
+    passed: u64,
+    /// When the last of them ended, and when DLIO saw that.
+    passed_ns: (u64, u64),
+    /// Those that have ended the step after these, and the latest so far.
+    ended: usize,
+    latest_ns: (u64, u64),
+}
+
+/// Accelerators that are fed together.
+#[derive(Debug)]
+pub(crate) struct Fleet {
+    job: Job,
+    members: Members,
+    accelerators: Vec<Accelerator>,
+    fetchers: Fetchers,
+    servers: Option<Arc<Mutex<Servers>>>,
+    barrier: Option<Barrier>,
+    start_ns: Option<u64>,
+    close_ns: u64,
+    /// Up to when all that was known has been folded in.
+    folded_ns: u64,
+    /// When the next accelerator changes its state.
+    wake_ns: u64,
+    /// Accelerators that have steps to make.
+    running: usize,
+    tally: Tally,
+}
+
+/// What a fleet counted.
+#[derive(Debug)]
+pub(crate) struct FleetEnd {
+    /// Accelerators with their numbers in the job.
+    pub(crate) accelerators: Vec<(u32, TrainedAccelerator)>,
+    pub(crate) tally: Tally,
+    /// Whether every accelerator made all its steps.
+    pub(crate) is_complete: bool,
+}
+
+impl Fleet {
+    /// Accelerators of `job` on a queue of `slots`; stated costs of decoding are paid by `servers`.
+    pub(crate) fn new(job: Job, members: Members, slots: u32, servers: Option<Arc<Mutex<Servers>>>) -> Self {
+        let count = members.count(job.training.accelerators);
+        let batches = job.training.prefetch.max(1) as usize;
+        let fetchers = match job.training.fetch {
+            Fetch::Readers { count: readers } => Fetchers::Readers(Readers::new(&job, count, readers.max(1))),
+            Fetch::Shared => Fetchers::Shared(Shared::new(&job, count as usize, batches, slots)),
+        };
+        Self {
+            job,
+            members,
+            accelerators: (0..count).map(|_| Accelerator::new(batches)).collect(),
+            fetchers,
+            servers,
+            barrier: job.training.barrier.then(Barrier::default),
+            start_ns: None,
+            close_ns: u64::MAX,
+            folded_ns: 0,
+            wake_ns: u64::MAX,
+            running: count as usize,
+            tally: Tally::new(batches),
+        }
+    }
+
+    /// Begins the job, the first time; its window closes at `close_ns`.
+    pub(crate) fn begin(&mut self, start_ns: u64, close_ns: u64) {
+        if self.start_ns.is_some() {
+            return;
+        }
+        (self.start_ns, self.close_ns) = (Some(start_ns), close_ns);
+        let started_ns = start_ns.saturating_add(self.job.training.startup_ns);
+        if let Some(barrier) = &mut self.barrier {
+            barrier.passed_ns = (start_ns, start_ns);
+        }
+        for accelerator in &mut self.accelerators {
+            accelerator.begin(start_ns, started_ns);
+            self.wake_ns = started_ns;
+        }
+    }
+
+    /// Ends the window at `at_ns`, if it has not ended before: what comes later is not counted. What another thread
+    /// has folded in meanwhile stands.
+    pub(crate) fn close(&mut self, at_ns: u64) {
+        self.close_ns = self.close_ns.min(at_ns.max(self.folded_ns));
+    }
+
+    /// Folds in all that happened by `now_ns`.
+    pub(crate) fn advance(&mut self, now_ns: u64) {
+        let now_ns = now_ns.min(self.close_ns);
+        self.folded_ns = self.folded_ns.max(now_ns);
+        while self.wake_ns <= now_ns {
+            self.wake_ns = u64::MAX;
+            for index in 0..self.accelerators.len() {
+                while self.accelerators[index].wake_ns <= now_ns {
+                    self.wake(index, now_ns);
+                }
+                self.wake_ns = self.wake_ns.min(self.accelerators[index].wake_ns);
+            }
+        }
+        if let Fetchers::Readers(readers) = &mut self.fetchers {
+            while let Some((index, batch, at_ns)) = readers.decoded(now_ns) {
+                let opened = self.accelerators[index].opened;
+                readers.sample_done(&self.job, (index, batch), at_ns, opened);
+            }
+        }
+    }
+
+    /// What to do at `now_ns` with a free buffer.
+    pub(crate) fn next(&mut self, now_ns: u64) -> Next {
+        self.advance(now_ns);
+        if self.is_over(now_ns) {
+            return Next::Finished;
+        }
+        self.issue().unwrap_or_else(|| Next::At(self.event_ns()))
+    }
+
+    /// When the next thing happens that no completion brings; `u64::MAX` where there is none.
+    pub(crate) fn event_ns(&self) -> u64 {
+        let decoded_ns = match &self.fetchers {
+            Fetchers::Readers(readers) => readers.decoded_ns(),
+            Fetchers::Shared(_) => None,
+        };
+        self.wake_ns.min(decoded_ns.unwrap_or(u64::MAX))
+    }
+
+    /// Whether an operation may be issued at once.
+    pub(crate) fn may_issue(&self) -> bool {
+        match &self.fetchers {
+            Fetchers::Readers(readers) => readers.may_issue(),
+            Fetchers::Shared(shared) => shared.may_issue(),
+        }
+    }
+
+    /// Whether nothing is to be issued any more at `now_ns`: every accelerator has ended its last step, or the window is
+    /// closed, perhaps by another thread that had to give up.
+    pub(crate) fn is_over(&self, now_ns: u64) -> bool {
+        self.running == 0 || now_ns >= self.close_ns
+    }
+
+    /// Takes an operation that ended, after its last attempt. Returned is whether its sample is to be decoded
+    /// elsewhere: [`Fleet::decoded`] says when that was.
+    pub(crate) fn done(&mut self, ended: &Ended) -> bool {
+        let (index, place) = self.place(ended.ticket);
+        let done_ns = ended.done_ns;
+        let Some(batch) = self.accelerators[index].batch(place.batch) else { return false };
+        let within_ns = |ns: u64| ns.min(self.close_ns);
+        batch.spent.client_ns += within_ns(ended.begun_ns).saturating_sub(ended.intended_ns);
+        batch.spent.storage_ns += within_ns(done_ns).saturating_sub(ended.begun_ns);
+        let is_decoded_elsewhere = ended.is_well && self.job.decoding == Decoding::Elsewhere;
+        let is_whole = match &mut self.fetchers {
+            Fetchers::Readers(readers) => {
+                if ended.is_well && u64::from(place.op) + 1 < self.job.ops_per_sample {
+                    readers.next_op(&self.job, (index, place), done_ns);
+                    return false;
+                }
+                ended.is_well
+            }
+            Fetchers::Shared(shared) => {
+                if !is_decoded_elsewhere {
+                    shared.free(done_ns);
+                }
+                let Some(is_whole) = shared.op_done(&self.job, (index, place), ended.is_well) else {
+                    return false;
+                };
+                is_whole
+            }
+        };
+        if done_ns > self.close_ns {
+            return false;
+        }
+        match self.job.decoding {
+            Decoding::Cost { per_sample_ns, by_reader } if is_whole => {
+                let decoded_ns = self.cost(done_ns, per_sample_ns, by_reader);
+                self.spend_decoding(index, place, (done_ns, decoded_ns));
+                self.sample_ready(index, place, decoded_ns);
+            }
+            Decoding::Elsewhere if is_whole => return true,
+            Decoding::None | Decoding::Cost { .. } | Decoding::Elsewhere => {
+                if !is_whole {
+                    self.accelerators[index].lose_sample();
+                }
+                self.sample_ready(index, place, done_ns);
+            }
+        }
+        false
+    }
+
+    /// Takes a sample that was read at `read_ns` and decoded elsewhere, well or not.
+    pub(crate) fn decoded(&mut self, ticket: u64, (read_ns, decoded_ns): (u64, u64), is_well: bool) {
+        let (index, place) = self.place(ticket);
+        if let Fetchers::Shared(shared) = &mut self.fetchers {
+            shared.free(decoded_ns);
+        }
+        if self.accelerators[index].batch(place.batch).is_none() {
+            return;
+        }
+        self.spend_decoding(index, place, (read_ns, decoded_ns));
+        if decoded_ns > self.close_ns {
+            return;
+        }
+        if !is_well {
+            self.accelerators[index].lose_sample();
+            self.tally.decode_failures += 1;
+        }
+        self.sample_ready(index, place, decoded_ns);
+    }
+
+    /// What was counted by the end at `at_ns`, or of the window where that was before.
+    pub(crate) fn into_end(mut self, at_ns: u64) -> FleetEnd {
+        self.close(at_ns);
+        self.advance(self.close_ns);
+        let start_ns = self.start_ns.unwrap_or(self.close_ns);
+        let counts = |(index, accelerator): (usize, &Accelerator)| {
+            (self.members.number(index), accelerator.counts(&self.job, start_ns, self.close_ns))
+        };
+        let accelerators = self.accelerators.iter().enumerate().map(counts).collect();
+        let cut_ns = self.close_ns.saturating_sub(start_ns);
+        for step in &mut self.tally.timeline {
+            step.end_ns = step.end_ns.min(cut_ns);
+        }
+        FleetEnd { accelerators, is_complete: self.running == 0, tally: self.tally }
+    }
+
+    #[inline]
+    fn place(&self, ticket: u64) -> (usize, Place) {
+        let place = self.job.place(ticket);
+        (self.members.index(place.accelerator), place)
+    }
+
+    fn issue(&mut self) -> Option<Next> {
+        let (index, place, free_ns) = match &mut self.fetchers {
+            Fetchers::Readers(readers) => {
+                let (index, reader) = readers.next()?;
+                let (batch, sample, op) = (reader.batch, reader.sample, reader.op);
+                (index, Place { accelerator: 0, batch, sample, op }, reader.free_ns)
+            }
+            Fetchers::Shared(shared) => {
+                let ((index, place), free_ns) = shared.next(&self.job, &self.accelerators)?;
+                (index, place, free_ns)
+            }
+        };
+        let allowed_ns = self.accelerators[index].batch(place.batch).map_or(0, |batch| batch.allowed_ns);
+        let ticket = self.job.ticket(Place { accelerator: self.members.number(index), ..place });
+        Some(Next::Issue { ticket, intended_ns: allowed_ns.max(free_ns) })
+    }
+
+    /// When a sample that was read at `read_ns` is decoded, by its reader or by a server.
+    fn cost(&self, read_ns: u64, per_sample_ns: u64, by_reader: bool) -> u64 {
+        match &self.servers {
+            Some(servers) if !by_reader => {
+                servers.lock().unwrap_or_else(PoisonError::into_inner).serve(read_ns, per_sample_ns)
+            }
+            _ => read_ns + per_sample_ns,
+        }
+    }
+
+    fn spend_decoding(&mut self, index: usize, place: Place, (read_ns, decoded_ns): (u64, u64)) {
+        self.tally.decode_ns.saturating_record(tally::least_one(decoded_ns.saturating_sub(read_ns)));
+        let within_ns = decoded_ns.min(self.close_ns).saturating_sub(read_ns);
+        if let Some(batch) = self.accelerators[index].batch(place.batch) {
+            batch.spent.decode_ns += within_ns;
+        }
+    }
+
+    /// A sample became ready at `at_ns`, or was lost then: its batch goes on.
+    fn sample_ready(&mut self, index: usize, place: Place, at_ns: u64) {
+        let accelerator = &mut self.accelerators[index];
+        let (is_next, opened) = (place.batch == accelerator.taken, accelerator.opened);
+        let Some(batch) = accelerator.batch(place.batch) else { return };
+        batch.left -= 1;
+        batch.ready_ns = batch.ready_ns.max(at_ns);
+        if batch.left == 0 {
+            let fetch_ns = batch.ready_ns.saturating_sub(batch.allowed_ns);
+            self.tally.fetch_ns.saturating_record(tally::least_one(fetch_ns));
+            if is_next {
+                self.plan_step(index);
+            }
+        }
+        if let Fetchers::Readers(readers) = &mut self.fetchers {
+            // A reader that decodes by a stated cost is free at a time that may not have come.
+            if matches!(self.job.decoding, Decoding::Cost { .. }) {
+                readers.decode(&self.job, (index, place.batch), at_ns);
+            } else {
+                readers.sample_done(&self.job, (index, place.batch), at_ns, opened);
+            }
+        }
+    }
+
+    fn wake(&mut self, index: usize, now_ns: u64) {
+        let at_ns = self.accelerators[index].wake_ns;
+        match self.accelerators[index].state {
+            State::Starting => {
+                let accelerator = &mut self.accelerators[index];
+                accelerator.epoch_end = self.job.epoch_end(accelerator.taken);
+                accelerator.state = State::Idle;
+                accelerator.wake_ns = u64::MAX;
+                self.open_batches(index, at_ns);
+            }
+            State::Computing => self.end_step(index, now_ns),
+            State::Idle => self.begin_step(index, at_ns),
+            State::Ended => self.accelerators[index].wake_ns = u64::MAX,
+        }
+    }
+
+    /// Lets an accelerator that is idle begin its next step as soon as that is possible, if that is known.
+    fn plan_step(&mut self, index: usize) {
+        let accelerator = &mut self.accelerators[index];
+        if accelerator.state != State::Idle {
+            return;
+        }
+        let others_ns = match &self.barrier {
+            Some(barrier) if barrier.passed < accelerator.taken => None,
+            Some(barrier) => Some(barrier.passed_ns.0),
+            None => Some(0),
+        };
+        let start_ns =
+            accelerator.ready_ns().zip(others_ns).map(|(ready_ns, others_ns)| ready_ns.max(others_ns));
+        accelerator.wake_ns = start_ns.map_or(u64::MAX, |ns| ns.max(accelerator.idle_since_ns));
+        self.wake_ns = self.wake_ns.min(accelerator.wake_ns);
+    }
+
+    fn begin_step(&mut self, index: usize, start_ns: u64) {
+        let accelerator = &mut self.accelerators[index];
+        if start_ns >= self.close_ns {
+            accelerator.wake_ns = u64::MAX;
+            return;
+        }
+        let ready_ns = accelerator.ready_ns().unwrap_or(start_ns);
+        let others_ns = self.barrier.as_ref().map_or(0, |barrier| barrier.passed_ns.1);
+        accelerator.take(&self.job, (start_ns, others_ns), &mut self.tally);
+        if self.members.number(index) == 0 {
+            let step = accelerator.step(&self.job, self.start_ns.unwrap_or(0), ready_ns);
+            self.tally.step(step);
+        }
+        self.open_batches(index, start_ns);
+    }
+
+    fn end_step(&mut self, index: usize, now_ns: u64) {
+        let accelerator = &mut self.accelerators[index];
+        let noticed_ns = accelerator.end_step(&self.job, now_ns, &mut self.tally);
+        let end_ns = accelerator.idle_since_ns;
+        if accelerator.taken == self.job.steps.count {
+            accelerator.state = State::Ended;
+            self.running -= 1;
+        } else if accelerator.taken == accelerator.epoch_end {
+            accelerator.state = State::Starting;
+            accelerator.started_ns = end_ns.saturating_add(self.job.training.startup_ns);
+            accelerator.wake_ns = accelerator.started_ns;
+        } else {
+            self.open_batches(index, end_ns);
+            self.plan_step(index);
+        }
+        if let Some(barrier) = &mut self.barrier {
+            barrier.ended += 1;
+            let (latest_ns, latest_noticed_ns) = barrier.latest_ns;
+            barrier.latest_ns = (latest_ns.max(end_ns), latest_noticed_ns.max(noticed_ns));
+            if barrier.ended == self.accelerators.len() {
+                barrier.passed += 1;
+                barrier.ended = 0;
+                barrier.passed_ns = std::mem::take(&mut barrier.latest_ns);
+                (0..self.accelerators.len()).for_each(|other| self.plan_step(other));
+            }
+        }
+    }
+
+    /// Allows, from `at_ns` on, the batches that an accelerator has asked for: as far ahead as the job says, and the
+    /// one that it waits for.
+    fn open_batches(&mut self, index: usize, at_ns: u64) {
+        let accelerator = &mut self.accelerators[index];
+        let least = u64::from(accelerator.state == State::Idle);
+        let ahead = u64::from(self.job.training.prefetch).max(least);
+        let end = (accelerator.taken + ahead).min(accelerator.epoch_end);
+        while accelerator.opened < end {
+            let batch = accelerator.opened;
+            accelerator.open(self.job.training.batch, at_ns);
+            match &mut self.fetchers {
+                Fetchers::Readers(readers) => readers.opened(&self.job, index, batch),
+                Fetchers::Shared(shared) => shared.opened(&self.job, index, batch),
+            }
+        }
+    }
+}

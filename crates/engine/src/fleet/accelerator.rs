@@ -1,0 +1,185 @@
+//! One accelerator: its batches, its steps, and what it counts of them.
+
+use std::collections::VecDeque;
+
+use record::{TrainedAccelerator, TrainedStep};
+
+use crate::fleet::job::Job;
+use crate::fleet::tally::{Spent, Tally, Wait, least_one};
+
+/// What an accelerator does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Its readers start, until its wake.
+    Starting,
+    /// It has no batch, or waits for other accelerators; its wake is the beginning of the next step, once that is
+    /// known.
+    Idle,
+    /// It computes, until its wake.
+    Computing,
+    /// It has made its last step.
+    Ended,
+}
+
+/// A batch that is being fetched, or is ready.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Batch {
+    /// From when on it could be fetched.
+    pub(crate) allowed_ns: u64,
+    /// Samples that are not ready yet.
+    pub(crate) left: u32,
+    /// When the last sample so far was.
+    pub(crate) ready_ns: u64,
+    pub(crate) spent: Spent,
+}
+
+/// Where DLIO sees the same steps: each ends when that is noticed, and the next begins no earlier.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_field_names, reason = "the unit stands last in a name")]
+struct Noticed {
+    start_ns: u64,
+    end_ns: u64,
+    first_end_ns: u64,
+}
+
+/// One accelerator of a fleet.
+#[derive(Debug, Clone)]
+pub(crate) struct Accelerator {
+    pub(crate) state: State,
+    /// When its state changes; `u64::MAX` where something else has to happen first.
+    pub(crate) wake_ns: u64,
+    /// Batches that steps took, in order: the number of the next one.
+    pub(crate) taken: u64,
+    /// Batches that could be fetched so far.
+    pub(crate) opened: u64,
+    /// Those that may be: the end of the pass.
+    pub(crate) epoch_end: u64,
+    /// Those that were opened and not taken.
+    batches: VecDeque<Batch>,
+    /// End of its last step, or the start of the job.
+    pub(crate) idle_since_ns: u64,
+    /// Until when its readers started last.
+    pub(crate) started_ns: u64,
+    noticed: Noticed,
+    counts: TrainedAccelerator,
+}
+
+impl Accelerator {
+    /// One that has room for `batches` open batches.
+    pub(crate) fn new(batches: usize) -> Self {
+        Self {
+            state: State::Starting,
+            wake_ns: u64::MAX,
+            taken: 0,
+            opened: 0,
+            epoch_end: 0,
+            batches: VecDeque::with_capacity(batches),
+            idle_since_ns: 0,
+            started_ns: 0,
+            noticed: Noticed { start_ns: 0, end_ns: 0, first_end_ns: 0 },
+            counts: TrainedAccelerator::default(),
+        }
+    }
+
+    /// Begins the job at `start_ns`; readers have started at `started_ns`.
+    pub(crate) fn begin(&mut self, start_ns: u64, started_ns: u64) {
+        self.idle_since_ns = start_ns;
+        self.noticed.end_ns = start_ns;
+        self.started_ns = started_ns;
+        self.wake_ns = started_ns;
+    }
+
+    /// An open batch.
+    #[inline]
+    pub(crate) fn batch(&mut self, number: u64) -> Option<&mut Batch> {
+        self.batches.get_mut(number.checked_sub(self.taken)? as usize)
+    }
+
+    /// Opens the next batch, of `samples`.
+    pub(crate) fn open(&mut self, samples: u32, allowed_ns: u64) {
+        self.batches.push_back(Batch { allowed_ns, left: samples, ready_ns: 0, spent: Spent::default() });
+        self.opened += 1;
+    }
+
+    /// When the batch that is taken next was ready, if all of it is.
+    pub(crate) fn ready_ns(&self) -> Option<u64> {
+        self.batches.front().filter(|batch| batch.left == 0).map(|batch| batch.ready_ns)
+    }
+
+    /// Takes the next batch at `start_ns`; `others_ns` is when DLIO would have seen the last of the others end.
+    pub(crate) fn take(&mut self, job: &Job, (start_ns, others_ns): (u64, u64), tally: &mut Tally) {
+        let Some(batch) = self.batches.pop_front() else { return };
+        let wait = self.wait(batch.ready_ns, batch.spent);
+        let is_first = self.taken == 0;
+        self.taken += 1;
+        self.counts.steps += 1;
+        self.counts.late += u64::from(!is_first && wait.ns() > 0);
+        self.counts.barrier_ns += start_ns - self.idle_since_ns.max(batch.ready_ns);
+        if is_first {
+            self.counts.first_batch_ns = wait.ns();
+        }
+        wait.count(&mut self.counts);
+        tally.wait_ns.saturating_record(least_one(wait.ns()));
+        let ready = self.batches.iter().filter(|batch| batch.left == 0 && batch.ready_ns <= start_ns);
+        tally.occupancy[ready.count()] += 1;
+        self.noticed.start_ns = self.noticed.end_ns.max(batch.ready_ns).max(others_ns);
+        self.state = State::Computing;
+        self.wake_ns = start_ns.saturating_add(job.training.compute_ns);
+    }
+
+    /// The step under way, as times from `job_start_ns`; its batch was ready at `ready_ns`.
+    pub(crate) fn step(&self, job: &Job, job_start_ns: u64, ready_ns: u64) -> TrainedStep {
+        let end_ns = self.wake_ns - job_start_ns;
+        let start_ns = end_ns - job.training.compute_ns;
+        TrainedStep { ready_ns: ready_ns - job_start_ns, start_ns, end_ns }
+    }
+
+    /// Ends the step under way, which is noticed at `now_ns`; returns when DLIO sees it end.
+    pub(crate) fn end_step(&mut self, job: &Job, now_ns: u64, tally: &mut Tally) -> u64 {
+        let lag_ns = now_ns.saturating_sub(self.wake_ns);
+        tally.lag_ns.saturating_record(lag_ns);
+        self.idle_since_ns = self.wake_ns;
+        self.state = State::Idle;
+        self.wake_ns = u64::MAX;
+        let computed_ns = job.training.compute_ns + lag_ns;
+        let noticed = &mut self.noticed;
+        noticed.end_ns = noticed.start_ns + computed_ns;
+        if self.taken == 1 {
+            noticed.first_end_ns = noticed.end_ns;
+        } else {
+            self.counts.measured_compute_ns += computed_ns;
+            self.counts.measured_wall_ns = noticed.end_ns - noticed.first_end_ns;
+        }
+        noticed.end_ns
+    }
+
+    /// Counts a sample that never became ready.
+    pub(crate) fn lose_sample(&mut self) {
+        self.counts.lost_samples += 1;
+    }
+
+    /// What it counted by `close_ns`, of a job that began at `start_ns`.
+    pub(crate) fn counts(&self, job: &Job, start_ns: u64, close_ns: u64) -> TrainedAccelerator {
+        let mut counts = self.counts;
+        counts.compute_ns = counts.steps * job.training.compute_ns;
+        match self.state {
+            State::Ended => counts.wall_ns = self.idle_since_ns - start_ns,
+            State::Computing => {
+                counts.compute_ns -= self.wake_ns.saturating_sub(close_ns);
+                counts.wall_ns = close_ns - start_ns;
+            }
+            State::Starting | State::Idle => {
+                let front = self.batches.front();
+                let ready_ns = self.ready_ns().unwrap_or(close_ns).min(close_ns);
+                self.wait(ready_ns, front.map(|batch| batch.spent).unwrap_or_default()).count(&mut counts);
+                counts.barrier_ns += close_ns.saturating_sub(ready_ns.max(self.idle_since_ns));
+                counts.wall_ns = close_ns - start_ns;
+            }
+        }
+        counts
+    }
+
+    fn wait(&self, until_ns: u64, spent: Spent) -> Wait {
+        Wait { since_ns: self.idle_since_ns, until_ns, started_ns: self.started_ns, spent }
+    }
+}

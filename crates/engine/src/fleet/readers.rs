@@ -1,0 +1,133 @@
+//! Readers as a `DataLoader` has them: each fetches batches of one accelerator, one sample after the other.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use crate::fleet::job::{Job, Place};
+
+/// The readers of a fleet.
+#[derive(Debug)]
+pub(crate) struct Readers {
+    /// Of each accelerator.
+    count: u32,
+    all: Vec<Reader>,
+    /// Those that may issue, the longest first.
+    ready: VecDeque<u32>,
+    /// Those that decode by themselves, and until when.
+    decoding: BinaryHeap<Reverse<(u64, u32)>>,
+}
+
+/// One reader.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reader {
+    /// The batch that it fetches, or that it waits for.
+    pub(crate) batch: u64,
+    /// The sample that it reads next, or reads.
+    pub(crate) sample: u32,
+    /// Its operation.
+    pub(crate) op: u32,
+    /// Since when it could issue, were there something to read.
+    pub(crate) free_ns: u64,
+}
+
+impl Readers {
+    /// Readers of `accelerators`, `count` of each. Those that no batch of a pass falls to wait for ever.
+    pub(crate) fn new(job: &Job, accelerators: u32, count: u32) -> Self {
+        let first = |reader: u32| {
+            let of_accelerator = u64::from(reader % count);
+            let batch = if of_accelerator < job.steps_per_epoch { of_accelerator } else { u64::MAX };
+            Reader { batch, sample: 0, op: 0, free_ns: 0 }
+        };
+        let all = accelerators * count;
+        Self {
+            count,
+            all: (0..all).map(first).collect(),
+            ready: VecDeque::with_capacity(all as usize),
+            decoding: BinaryHeap::with_capacity(all as usize),
+        }
+    }
+
+    /// A batch may be fetched: by its reader, once that has fetched those before it.
+    pub(crate) fn opened(&mut self, job: &Job, accelerator: usize, batch: u64) {
+        let index = self.index(job, accelerator, batch);
+        // Until now no reader of this batch had anything to do.
+        if self.all[index as usize].batch == batch {
+            self.ready.push_back(index);
+        }
+    }
+
+    /// The next reader that may issue, and its accelerator.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<(usize, Reader)> {
+        let index = self.ready.pop_front()?;
+        Some(((index / self.count) as usize, self.all[index as usize]))
+    }
+
+    /// Whether one may issue.
+    pub(crate) fn may_issue(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// An operation ended that was not the last of its sample.
+    pub(crate) fn next_op(&mut self, job: &Job, (accelerator, place): (usize, Place), done_ns: u64) {
+        let index = self.index(job, accelerator, place.batch);
+        let reader = &mut self.all[index as usize];
+        reader.op += 1;
+        reader.free_ns = done_ns;
+        self.ready.push_back(index);
+    }
+
+    /// A reader is occupied with its sample until `until_ns`.
+    pub(crate) fn decode(&mut self, job: &Job, (accelerator, batch): (usize, u64), until_ns: u64) {
+        let index = self.index(job, accelerator, batch);
+        self.decoding.push(Reverse((until_ns, index)));
+    }
+
+    /// When the next of them is free.
+    pub(crate) fn decoded_ns(&self) -> Option<u64> {
+        self.decoding.peek().map(|Reverse((ns, _))| *ns)
+    }
+
+    /// A reader that had decoded by `now_ns`: its accelerator, its batch, and when.
+    pub(crate) fn decoded(&mut self, now_ns: u64) -> Option<(usize, u64, u64)> {
+        if self.decoded_ns()? > now_ns {
+            return None;
+        }
+        let Reverse((ns, index)) = self.decoding.pop()?;
+        Some(((index / self.count) as usize, self.all[index as usize].batch, ns))
+    }
+
+    /// A reader has done with its sample at `at_ns`; of its accelerator, batches before `opened` may be fetched.
+    pub(crate) fn sample_done(
+        &mut self,
+        job: &Job,
+        (accelerator, batch): (usize, u64),
+        at_ns: u64,
+        opened: u64,
+    ) {
+        let index = self.index(job, accelerator, batch);
+        let reader = &mut self.all[index as usize];
+        reader.free_ns = at_ns;
+        reader.op = 0;
+        reader.sample += 1;
+        if reader.sample == job.training.batch {
+            reader.sample = 0;
+            let step = batch % job.steps_per_epoch;
+            let later = step.saturating_add(u64::from(self.count));
+            reader.batch = if later < job.steps_per_epoch {
+                batch + u64::from(self.count)
+            } else {
+                batch - step + job.steps_per_epoch + step % u64::from(self.count)
+            };
+        }
+        if reader.batch < opened {
+            self.ready.push_back(index);
+        }
+    }
+
+    #[inline]
+    fn index(&self, job: &Job, accelerator: usize, batch: u64) -> u32 {
+        let reader = (batch % job.steps_per_epoch) % u64::from(self.count);
+        accelerator as u32 * self.count + reader as u32
+    }
+}

@@ -1,0 +1,130 @@
+//! Reads of all open batches through one queue: the most urgent first, accelerators in turn.
+
+use std::collections::VecDeque;
+
+use crate::fleet::accelerator::Accelerator;
+use crate::fleet::job::{Job, Place};
+
+/// Set in the count of a sample's operations once one of them has failed.
+const LOST: u32 = 1 << 31;
+
+/// What is read next of each accelerator.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    next: Vec<Next>,
+    /// The accelerator whose turn it is.
+    turn: usize,
+    /// Open batches that are not all issued.
+    batches: u64,
+    /// Since when each free slot has been free, the longest first.
+    free_since_ns: VecDeque<u64>,
+    /// Operations of each sample that have not ended, where a sample takes several.
+    ops_left: Vec<u32>,
+    /// Batches of an accelerator that are open at once, at most.
+    batches_max: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Next {
+    batch: u64,
+    sample: u32,
+    op: u32,
+}
+
+impl Shared {
+    /// Of `accelerators` with up to `batches_max` open batches, on a queue of `slots`.
+    pub(crate) fn new(job: &Job, accelerators: usize, batches_max: usize, slots: u32) -> Self {
+        let counted = if job.ops_per_sample > 1 { job.training.batch as usize } else { 0 };
+        Self {
+            next: vec![Next::default(); accelerators],
+            turn: 0,
+            batches: 0,
+            free_since_ns: (0..slots).map(|_| 0).collect(),
+            ops_left: vec![0; accelerators * batches_max * counted],
+            batches_max: batches_max as u64,
+        }
+    }
+
+    /// A batch may be fetched.
+    pub(crate) fn opened(&mut self, job: &Job, accelerator: usize, batch: u64) {
+        self.batches += 1;
+        if job.ops_per_sample > 1 {
+            let first = self.counted(job, accelerator, batch, 0);
+            self.ops_left[first..first + job.training.batch as usize].fill(job.ops_per_sample as u32);
+        }
+    }
+
+    /// Whether there is something to issue.
+    pub(crate) fn may_issue(&self) -> bool {
+        self.batches > 0
+    }
+
+    /// What to issue next: accelerator, batch, sample, operation; and since when a slot was free for it.
+    #[inline]
+    pub(crate) fn next(&mut self, job: &Job, all: &[Accelerator]) -> Option<((usize, Place), u64)> {
+        if self.batches == 0 {
+            return None;
+        }
+        let accelerator = self.most_urgent(all)?;
+        self.turn = if accelerator + 1 == all.len() { 0 } else { accelerator + 1 };
+        let next = &mut self.next[accelerator];
+        let place = Place { accelerator: 0, batch: next.batch, sample: next.sample, op: next.op };
+        next.op += 1;
+        if u64::from(next.op) == job.ops_per_sample {
+            next.op = 0;
+            next.sample += 1;
+        }
+        if next.sample == job.training.batch {
+            *next = Next { batch: next.batch + 1, ..Next::default() };
+            self.batches -= 1;
+        }
+        Some(((accelerator, place), self.free_since_ns.pop_front().unwrap_or(0)))
+    }
+
+    fn most_urgent(&self, all: &[Accelerator]) -> Option<usize> {
+        let mut least: Option<(u64, usize)> = None;
+        for index in (self.turn..all.len()).chain(0..self.turn) {
+            let (next, accelerator) = (&self.next[index], &all[index]);
+            if next.batch >= accelerator.opened {
+                continue;
+            }
+            let ahead = next.batch - accelerator.taken;
+            if ahead == 0 {
+                return Some(index);
+            }
+            if least.is_none_or(|(fewest, _)| ahead < fewest) {
+                least = Some((ahead, index));
+            }
+        }
+        least.map(|(_, index)| index)
+    }
+
+    /// A slot is free again.
+    pub(crate) fn free(&mut self, at_ns: u64) {
+        self.free_since_ns.push_back(at_ns);
+    }
+
+    /// An operation ended; returned is whether all of its sample was read well, once all of it has ended.
+    pub(crate) fn op_done(
+        &mut self,
+        job: &Job,
+        (accelerator, place): (usize, Place),
+        ok: bool,
+    ) -> Option<bool> {
+        if job.ops_per_sample == 1 {
+            return Some(ok);
+        }
+        let index = self.counted(job, accelerator, place.batch, place.sample);
+        let left = &mut self.ops_left[index];
+        *left -= 1;
+        if !ok {
+            *left |= LOST;
+        }
+        (*left & !LOST == 0).then_some(*left & LOST == 0)
+    }
+
+    fn counted(&self, job: &Job, accelerator: usize, batch: u64, sample: u32) -> usize {
+        let batch = accelerator * self.batches_max as usize + (batch % self.batches_max) as usize;
+        batch * job.training.batch as usize + sample as usize
+    }
+}

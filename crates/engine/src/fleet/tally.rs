@@ -1,0 +1,129 @@
+//! What a fleet counts.
+
+use hdrhistogram::Histogram;
+use record::{TrainedAccelerator, TrainedStep};
+
+/// Steps of the first accelerator that are kept one by one.
+const TIMELINE_STEPS: usize = 256;
+
+/// What the fetch of a batch spent its time on, summed over its samples.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "the unit stands last in a name")]
+pub(crate) struct Spent {
+    /// Reads that were allowed, had a slot, and were not issued.
+    pub(crate) client_ns: u64,
+    /// From issued to done, further attempts included.
+    pub(crate) storage_ns: u64,
+    /// From done to decoded.
+    pub(crate) decode_ns: u64,
+}
+
+impl Spent {
+    /// A wait in parts that are to each other as these, and add up to it. One whose causes left no trace is the
+    /// storage's.
+    fn shares_of(self, wait_ns: u64) -> Self {
+        let all_ns = u128::from(self.client_ns) + u128::from(self.storage_ns) + u128::from(self.decode_ns);
+        if all_ns == 0 {
+            return Self { storage_ns: wait_ns, ..Self::default() };
+        }
+        let share = |part_ns: u64| (u128::from(wait_ns) * u128::from(part_ns) / all_ns) as u64;
+        let (client_ns, decode_ns) = (share(self.client_ns), share(self.decode_ns));
+        Self { client_ns, storage_ns: wait_ns - client_ns - decode_ns, decode_ns }
+    }
+}
+
+/// A time without a batch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wait {
+    /// Since when.
+    pub(crate) since_ns: u64,
+    /// Until when; not before `since_ns` where it was one.
+    pub(crate) until_ns: u64,
+    /// Until when readers started.
+    pub(crate) started_ns: u64,
+    /// What the batch's fetch took.
+    pub(crate) spent: Spent,
+}
+
+impl Wait {
+    /// Its length.
+    pub(crate) fn ns(&self) -> u64 {
+        self.until_ns.saturating_sub(self.since_ns)
+    }
+
+    /// Adds it, and its causes: the time in which readers started as it was, the rest in proportion.
+    pub(crate) fn count(&self, counts: &mut TrainedAccelerator) {
+        let wait_ns = self.ns();
+        let startup_ns = self.started_ns.saturating_sub(self.since_ns).min(wait_ns);
+        let shares = self.spent.shares_of(wait_ns - startup_ns);
+        counts.wait_ns += wait_ns;
+        counts.startup_ns += startup_ns;
+        counts.client_ns += shares.client_ns;
+        counts.storage_ns += shares.storage_ns;
+        counts.decode_ns += shares.decode_ns;
+    }
+}
+
+/// Distributions over all accelerators of a fleet, and the steps of the first one.
+#[derive(Debug, Clone)]
+pub(crate) struct Tally {
+    /// What each step waited for its batch; 1 where it did not.
+    pub(crate) wait_ns: Histogram<u64>,
+    /// What each batch took from being allowed to being ready.
+    pub(crate) fetch_ns: Histogram<u64>,
+    /// How late each end of a step was noticed.
+    pub(crate) lag_ns: Histogram<u64>,
+    /// What each sample took from read to decoded, where it was.
+    pub(crate) decode_ns: Histogram<u64>,
+    /// Samples that were read and could not be decoded.
+    pub(crate) decode_failures: u64,
+    /// Steps that began with so many further batches ready.
+    pub(crate) occupancy: Vec<u64>,
+    /// The first steps of the job's first accelerator.
+    pub(crate) timeline: Vec<TrainedStep>,
+}
+
+impl Tally {
+    /// Of accelerators with at most `batches` batches open.
+    pub(crate) fn new(batches: usize) -> Self {
+        Self {
+            wait_ns: record::new_histogram(),
+            fetch_ns: record::new_histogram(),
+            lag_ns: record::new_interval_histogram(),
+            decode_ns: record::new_histogram(),
+            decode_failures: 0,
+            occupancy: vec![0; batches],
+            timeline: Vec::with_capacity(TIMELINE_STEPS),
+        }
+    }
+
+    /// Adds what another fleet of the same job counted.
+    pub(crate) fn add(&mut self, other: &mut Self) {
+        for (sum, part) in [
+            (&mut self.wait_ns, &other.wait_ns),
+            (&mut self.fetch_ns, &other.fetch_ns),
+            (&mut self.lag_ns, &other.lag_ns),
+            (&mut self.decode_ns, &other.decode_ns),
+        ] {
+            let added = sum.add(part);
+            debug_assert!(added.is_ok(), "both histograms were made by the same function");
+        }
+        for (sum, part) in self.occupancy.iter_mut().zip(&other.occupancy) {
+            *sum += part;
+        }
+        self.decode_failures += other.decode_failures;
+        self.timeline.append(&mut other.timeline);
+    }
+
+    /// Keeps a step of the first accelerator, one of the first.
+    pub(crate) fn step(&mut self, step: TrainedStep) {
+        if self.timeline.len() < TIMELINE_STEPS {
+            self.timeline.push(step);
+        }
+    }
+}
+
+/// A time for a histogram whose least is 1.
+pub(crate) fn least_one(ns: u64) -> u64 {
+    ns.max(1)
+}
