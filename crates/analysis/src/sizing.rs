@@ -65,7 +65,7 @@ impl Sizing {
                 format!("{} do, the least that was tried: {}", noun(met.value), reached(met))
             }
             (None, Some(missed)) => {
-                format!("not even {} meet {target}: {}", noun(missed.value), reached(missed))
+                format!("not even {}: {target} wanted, {}", noun(missed.value), reached(missed))
             }
             (None, None) => "nothing was measured".to_owned(),
         };
@@ -160,5 +160,87 @@ fn value(cell: &Cell, training: &Training, axis: &str) -> Option<u32> {
         "queue_depth" => Some(cell.queue_depth),
         "prefetch" => Some(training.prefetch),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Role;
+
+    use super::*;
+    use crate::Stall;
+    use crate::fixture::Builder;
+    use crate::fixture::{cell_of_job, job_rep};
+    use crate::summary::summarise;
+
+    /// A search over accelerators: what was tried once, and what was measured again, with utilizations.
+    fn searched(tried: &[(u32, f64)], again: &[(u32, [f64; 3])]) -> (Vec<Sizing>, Summary) {
+        let mut builder = Builder::new();
+        builder.run.size = Some("accelerators".to_owned());
+        for number in 1..=32 {
+            let name = format!("a{number}");
+            builder.cell(&name, "disk", 8);
+            builder.edit_cell(&name, cell_of_job);
+            builder.edit_cell(&name, |cell| cell.training.as_mut().unwrap().accelerators = number);
+        }
+        let stalled = |au: f64| Stall { storage: 1.0 - au, ..Stall::default() };
+        for (number, au) in tried {
+            builder.push(job_rep(&format!("a{number}"), 0, stalled(*au), 4.0));
+        }
+        for (number, aus) in again {
+            for (at, au) in (0..).zip(aus) {
+                let mut rep = job_rep(&format!("a{number}"), at, stalled(*au), 4.0);
+                rep.role = Role::Confirm;
+                builder.push(rep);
+            }
+        }
+        let summary = summarise(&builder.record());
+        (summary.sizings.clone(), summary)
+    }
+
+    #[test]
+    fn the_edge_lies_between_the_last_that_meets_and_the_first_that_misses() {
+        let tried = [(8, 0.99), (16, 0.97), (32, 0.66), (23, 0.89), (22, 0.93)];
+        let (found, summary) = searched(&tried, &[(22, [0.93, 0.931, 0.932]), (23, [0.889, 0.888, 0.89])]);
+        let [one] = &found[..] else { panic!("{found:?}") };
+        let edge = |edge: &Option<Edge>| edge.as_ref().unwrap().value;
+        assert_eq!((edge(&one.meets), edge(&one.misses), one.tried, one.is_sure()), (22, 23, 5, true));
+        let words = one.sentence();
+        assert!(words.starts_with("feeds 22 accelerators: AU 93.0 % (92.8 to 93.3)"), "{words}");
+        assert!(
+            words.contains("; 23 accelerators reach AU 88.9 %") && words.ends_with("5 values tried"),
+            "{words}"
+        );
+        assert_eq!((summary.cells.len(), summary.verdicts.len()), (5, 0), "what was not needed is no row");
+        let flags = summary.cells.iter().filter_map(CellSummary::figures).flat_map(|figures| &figures.flags);
+        assert!(flags.into_iter().all(|flag| !matches!(flag, crate::Flag::Missing { .. })), "one try is all");
+    }
+
+    #[test]
+    fn an_interval_that_reaches_the_target_is_not_sure() {
+        let tried = [(8, 0.99), (9, 0.91), (10, 0.85)];
+        let (found, _) = searched(&tried, &[(9, [0.92, 0.89, 0.91]), (10, [0.85, 0.851, 0.852])]);
+        assert!(!found[0].is_sure());
+        assert!(found[0].sentence().contains("not sure: an interval reaches the target of 90.0 %"));
+    }
+
+    #[test]
+    fn rows_without_an_edge_say_what_was_tried() {
+        let (all, _) = searched(&[(8, 0.99), (32, 0.99)], &[]);
+        assert!(
+            all[0].sentence().starts_with("feeds at least 32 accelerators, the most that was tried: AU 99.0")
+        );
+        let (none, _) = searched(&[(8, 0.2), (1, 0.5)], &[]);
+        assert!(
+            none[0].sentence().starts_with("not even 1 accelerator: 90.0 % wanted, AU 50.0"),
+            "{}",
+            none[0].sentence()
+        );
+    }
+
+    #[test]
+    fn what_is_met_behind_a_miss_was_luck() {
+        let (found, _) = searched(&[(8, 0.99), (12, 0.89), (14, 0.91)], &[]);
+        assert_eq!(found[0].meets.as_ref().unwrap().value, 8);
     }
 }

@@ -80,9 +80,12 @@ impl Summary {
         self.cells.iter().filter(|cell| cell.cell.training.is_some())
     }
 
-    /// Whether a verdict rests on this cell.
+    /// Whether a verdict, or the edge of a search, rests on this cell.
     pub fn is_judged(&self, cell: &CellSummary) -> bool {
-        self.verdicts.iter().any(|verdict| verdict.cell.as_deref() == Some(cell.cell.cell.as_str()))
+        let name = cell.cell.cell.as_str();
+        let edges = self.sizings.iter().flat_map(|sizing| sizing.meets.iter().chain(&sizing.misses));
+        self.verdicts.iter().any(|verdict| verdict.cell.as_deref() == Some(name))
+            || edges.into_iter().any(|edge| edge.cell == name)
     }
 }
 
@@ -313,7 +316,9 @@ fn cell_summary(record: &RunRecord, lines: &Lines<'_>, need: Option<&Need>, cell
         .map(|(need, sample_bytes)| LineAt::of(need, sample_bytes));
     let measured = Repetitions::of(&lines.reps, cell, Role::Measure, &run.measure);
     let confirmed = Repetitions::of(&lines.reps, cell, Role::Confirm, &run.measure);
-    let measurement = |reps: &Repetitions<'_>| {
+    // A search tries a value once.
+    let tried = record::Measure { repetitions: 1, ..run.measure.clone() };
+    let measurement = |reps: &Repetitions<'_>, role: Role| {
         let Some(sample_bytes) = sample_bytes.or((!moves_bytes).then_some(0.0)) else {
             return without_samples();
         };
@@ -323,7 +328,7 @@ fn cell_summary(record: &RunRecord, lines: &Lines<'_>, need: Option<&Need>, cell
             sample_bytes,
             line_samples_per_s: line.map(|line| line.samples_per_s),
             ceilings: &lines.ceilings,
-            measure: &run.measure,
+            measure: if run.size.is_some() && role == Role::Measure { &tried } else { &run.measure },
             cores_online: record.env.cores_online.value().copied(),
             unallocated_share: dataset.map_or(0.0, untested::unallocated_share),
             compresses: target.is_some_and(tiers::compresses),
@@ -337,8 +342,8 @@ fn cell_summary(record: &RunRecord, lines: &Lines<'_>, need: Option<&Need>, cell
         storage,
         sample_bytes,
         line,
-        measured: measurement(&measured),
-        confirmed: (!confirmed.is_empty()).then(|| measurement(&confirmed)),
+        measured: measurement(&measured, Role::Measure),
+        confirmed: (!confirmed.is_empty()).then(|| measurement(&confirmed, Role::Confirm)),
         network: storage.then(|| NetworkFigures::of(cell, &measured.used)).flatten(),
         system: storage.then(|| SystemFigures::of_reps(&measured.used, cell)).flatten(),
     }

@@ -136,6 +136,10 @@ pub(crate) struct ReportArgs {
     /// What to make
     #[arg(long, value_enum, default_value_t = ReportFormat::Terminal)]
     pub(crate) format: ReportFormat,
+    /// With --format svg, which plot: throughput, or one of a training load: training-timeline, training-accelerators,
+    /// training-readers, training-waits
+    #[arg(long, default_value = "throughput")]
+    pub(crate) plot: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -144,7 +148,7 @@ pub(crate) enum ReportFormat {
     Terminal,
     /// A Markdown page
     Markdown,
-    /// The plot of throughput against queue depth
+    /// A plot: by default that of throughput against queue depth
     Svg,
 }
 

@@ -119,6 +119,13 @@ impl<'a> Session<'a> {
         (0..cells.len()).filter(|index| names.contains(&cells[*index].slug)).collect()
     }
 
+    /// Utilization of a training cell over its fresh repetitions; `None` where none made a point.
+    pub(crate) fn confirmed_au(&self, cell: usize) -> Option<f64> {
+        let summary = analysis::summarise(&self.so_far);
+        let cell = summary.cell(&self.ready.loaded.plan.cells[cell].slug)?;
+        Some(cell.confirmed.as_ref()?.figures()?.training.as_ref()?.au.mean)
+    }
+
     /// Takes what happened into the record.
     pub(crate) fn take(&mut self, event: Event<'_>) -> Result<(), Failure> {
         match event {

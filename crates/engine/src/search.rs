@@ -1,5 +1,7 @@
 //! Where in a row of cells the last one stands that still meets a threshold, in as few repetitions as it takes.
 
+use std::collections::BTreeMap;
+
 /// Share of the threshold above which a storage shows no limit yet: the next guess then doubles.
 const UNLIMITED_SHARE: f64 = 0.98;
 
@@ -15,21 +17,24 @@ pub enum Harder {
 /// A search along a row of values, from the easiest to the hardest: what holds for one holds for all before it.
 ///
 /// The first guess after a value is where it would stand if the storage gave the same rate to any: a value is missed by
-/// the share that its utilization lacks. Guesses never leave the gap between what is known to meet and to miss.
+/// the share that its utilization lacks. Guesses never leave the gap between what is known to meet and to miss. A value
+/// may be observed again, with more repetitions: what it shows then counts.
 #[derive(Debug)]
 pub struct Search {
     values: Vec<u32>,
     harder: Harder,
-    meets: Option<usize>,
-    misses: Option<usize>,
+    /// Whether each value that was observed met the threshold, by its index.
+    seen: BTreeMap<usize, bool>,
     guess: Option<usize>,
+    /// Whether the last guess was only beside what is known.
+    stepped: bool,
 }
 
 impl Search {
     /// A search along `values`, from the easiest to the hardest, that begins at `first`.
     pub fn new(values: Vec<u32>, harder: Harder, first: usize) -> Self {
         let guess = (!values.is_empty()).then(|| first.min(values.len() - 1));
-        Self { values, harder, meets: None, misses: None, guess }
+        Self { values, harder, seen: BTreeMap::new(), guess, stepped: false }
     }
 
     /// The next value to try, by its index; `None` once the edge is found.
@@ -39,15 +44,10 @@ impl Search {
         (from < to).then(|| guess.clamp(from, to - 1))
     }
 
-    /// The utilization at an index, as a share of the threshold and of 1: `au / threshold` and `au`. A cell that failed
-    /// misses.
+    /// The utilization at an index, 0 to 1; a cell that failed misses.
     pub fn observe(&mut self, index: usize, au: Option<f64>, threshold: f64) {
         let au = au.unwrap_or(0.0);
-        if au >= threshold {
-            self.meets = Some(self.meets.map_or(index, |known| known.max(index)));
-        } else {
-            self.misses = Some(self.misses.map_or(index, |known| known.min(index)));
-        }
+        self.seen.insert(index, au >= threshold);
         let value = f64::from(self.values[index]);
         let factor = if au >= UNLIMITED_SHARE { 2.0 } else { (au / threshold).max(0.05) };
         let wanted = match self.harder {
@@ -60,19 +60,27 @@ impl Search {
         };
         let (from, to) = self.gap();
         let by_rate = self.values.iter().take_while(|value| is_easier(value)).count().saturating_sub(1);
-        // A rate that led nowhere new halves the gap.
+        // A rate that points at what is known says that the edge is near: the next value beside it, once; a second time
+        // in a row the gap is halved.
         let is_new = (from..to).contains(&by_rate);
-        self.guess = Some(if is_new { by_rate } else { from + to.saturating_sub(from) / 2 });
+        let beside = if by_rate < from { from } else { to.saturating_sub(1) };
+        let halves = !is_new && self.stepped;
+        self.stepped = !is_new && !halves;
+        let next = if is_new { by_rate } else { beside };
+        self.guess = Some(if halves { from + to.saturating_sub(from) / 2 } else { next });
     }
 
-    /// The last that met the threshold, and the first that missed it.
+    /// The last that met the threshold, and the first that missed it. What was met behind a miss was luck.
     pub fn edge(&self) -> (Option<usize>, Option<usize>) {
-        (self.meets, self.misses)
+        let misses = self.seen.iter().find(|(_, met)| !**met).map(|(index, _)| *index);
+        let meets = self.seen.range(..misses.unwrap_or(usize::MAX)).next_back().map(|(index, _)| *index);
+        (meets, misses)
     }
 
-    /// Indices of which nothing is known yet.
+    /// Indices between the two of which nothing is known.
     fn gap(&self) -> (usize, usize) {
-        (self.meets.map_or(0, |index| index + 1), self.misses.unwrap_or(self.values.len()))
+        let (meets, misses) = self.edge();
+        (meets.map_or(0, |index| index + 1), misses.unwrap_or(self.values.len()))
     }
 }
 
@@ -128,6 +136,19 @@ mod tests {
         let (meets, misses) = search.edge();
         assert_eq!((values[meets.unwrap()], values[misses.unwrap()]), (8, 7));
         assert!(tried.len() <= 6, "{tried:?}");
+    }
+
+    #[test]
+    fn a_value_that_misses_when_it_is_measured_again_moves_the_edge() {
+        let mut search = Search::new((1..=16).collect(), Harder::Rising, 7);
+        for (index, au) in [(7, 0.8), (3, 0.95), (5, 0.91), (6, 0.89)] {
+            search.observe(index, Some(au), 0.9);
+        }
+        assert_eq!((search.edge(), search.next()), ((Some(5), Some(6)), None));
+        search.observe(5, Some(0.88), 0.9);
+        assert_eq!((search.edge(), search.next()), ((Some(3), Some(5)), Some(4)));
+        search.observe(4, Some(0.92), 0.9);
+        assert_eq!((search.edge(), search.next()), ((Some(4), Some(5)), None));
     }
 
     #[test]

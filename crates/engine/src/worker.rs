@@ -80,6 +80,8 @@ pub(crate) struct Slot {
     pub(crate) begun_ns: u64,
     /// Attempts that failed and were not the last.
     pub(crate) failures: u32,
+    /// Whether it ended well: what it read stays in its buffer until that is used again.
+    is_read: bool,
 }
 
 impl Slot {
@@ -87,7 +89,7 @@ impl Slot {
     pub(crate) const FREE: Self = Self::new(ReadSpan { object: 0, offset: 0, len: 0 }, 0, 0);
 
     const fn new(span: ReadSpan, ticket: u64, intended_ns: u64) -> Self {
-        Self { span, ticket, intended_ns, begun_ns: 0, failures: 0 }
+        Self { span, ticket, intended_ns, begun_ns: 0, failures: 0, is_read: false }
     }
 
     /// What a training job is told of an operation that ended.
@@ -157,6 +159,9 @@ impl Worker<'_> {
             }
             // Nothing is timed any more, so what is read now can be checked at leisure.
             verify(self.verify_seed, self.cell, slot.span, &completion, &mut recorder);
+        }
+        if self.load.trainer().is_some() {
+            verify_kept((&self.free, &self.slots), self.verify_seed, self.cell, &mut recorder);
         }
         recorder.settle(&self.window);
         let finished_ns = now_ns.min(self.window.close_ns);
@@ -293,7 +298,8 @@ impl Worker<'_> {
                 verify(self.verify_seed, self.cell, slot.span, &completion, recorder);
             }
             if let Some(trainer) = self.load.trainer() {
-                let slot = &self.slots[completion.token as usize];
+                let slot = &mut self.slots[completion.token as usize];
+                slot.is_read = completion.result.is_ok();
                 if trainer.done(&completion, slot.issued(&completion)) {
                     trainer.decode(completion, slot.ticket);
                     continue;
@@ -337,11 +343,25 @@ fn hopeless(recorder: &Recorder, first_failure: Option<String>) -> String {
 
 /// Checks what lies in the buffer of an operation that read bytes.
 fn verify(seed: Option<u64>, cell: &Cell, span: ReadSpan, completion: &Completion, recorder: &mut Recorder) {
+    if completion.result.is_ok() {
+        verify_bytes(seed, cell, span, &completion.buf, recorder);
+    }
+}
+
+/// Checks what the last reads left in the buffers: a training job has no warm-up whose reads could be checked.
+fn verify_kept((free, slots): (&[Buf], &[Slot]), seed: Option<u64>, cell: &Cell, recorder: &mut Recorder) {
+    let read = free.iter().filter(|buf| slots[buf.slot() as usize].is_read);
+    for buf in read.take(VERIFIED_PER_WORKER as usize) {
+        verify_bytes(seed, cell, slots[buf.slot() as usize].span, buf, recorder);
+    }
+}
+
+fn verify_bytes(seed: Option<u64>, cell: &Cell, span: ReadSpan, buf: &Buf, recorder: &mut Recorder) {
     let read = last_read(op(cell.operation, span), cell.block_bytes);
     let (Some(seed), Some((object, piece))) = (seed, read) else { return };
-    if completion.result.is_ok() && piece.len > 0 {
+    if piece.len > 0 {
         recorder.verified += 1;
-        let data = &completion.buf.as_slice()[..piece.len as usize];
+        let data = &buf.as_slice()[..piece.len as usize];
         if payload::verify(seed, object, piece.offset, data).is_err() {
             recorder.count_error(ErrorKind::Corrupt);
         }

@@ -1,5 +1,6 @@
 //! `feedline report`: the same figures again, from the record alone.
 
+use analysis::Summary;
 use anyhow::Context as _;
 
 use crate::args::{ReportArgs, ReportFormat};
@@ -16,8 +17,21 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let text = match args.format {
         ReportFormat::Terminal => report::terminal(&summary),
         ReportFormat::Markdown => report::markdown(&summary),
-        ReportFormat::Svg => report::throughput_svg(&summary)?,
+        ReportFormat::Svg => plot(&summary, &args.plot)?,
     };
     output::print(&format!("{}\n", text.trim_end()))?;
     Ok(Exit::Ok)
+}
+
+/// The plot of a name, among those that the run has.
+fn plot(summary: &Summary, name: &str) -> Result<String, Failure> {
+    if name == "throughput" {
+        return Ok(report::throughput_svg(summary)?);
+    }
+    let plots = report::training_svgs(summary)?;
+    if let Some(plot) = plots.iter().find(|plot| plot.name == name) {
+        return Ok(plot.svg.clone());
+    }
+    let names: Vec<&str> = std::iter::once("throughput").chain(plots.iter().map(|plot| plot.name)).collect();
+    Err(Failure::usage(format!("error: this run has no plot `{name}`\n  hint: it has {}", names.join(", "))))
 }

@@ -1,5 +1,7 @@
 //! `feedline size`: how many accelerators a storage feeds, or the least that feeds those of the need.
 
+use std::collections::BTreeSet;
+
 use analysis::Summary;
 use engine::{Bench, Harder, Search, Try};
 use plan::{Cell, DatasetSpec, Load, Plan, Training};
@@ -119,7 +121,8 @@ fn order(row: Row, find: Find, needed: u32) -> Row {
     Row { cells, values, first }
 }
 
-/// Searches every row with one repetition for each try, and measures both sides of the edge again.
+/// Searches every row with one repetition for each try, and measures both sides of the edge again. An edge that does
+/// not hold is searched on from what was learnt.
 fn find(
     ready: &Ready,
     rows: &[Row],
@@ -127,23 +130,34 @@ fn find(
     session: &mut Session<'_>,
     bench: &mut Bench<'_>,
 ) -> Result<Vec<NotRun>, Failure> {
+    let threshold = ready.loaded.plan.need.utilization;
     for row in rows {
         let mut search = Search::new(row.values.clone(), find.harder(), row.first);
-        ready.progress.phase("searching the edge, one repetition for each try");
-        while let Some(index) = search.next() {
-            let cell = row.cells[index];
-            let au = match bench.try_once(cell, &mut |event| session.take(event))? {
-                Try::Ended { au } => Some(au),
-                Try::Failed => None,
-                Try::Stopped => break,
-            };
-            search.observe(index, au, ready.loaded.plan.need.utilization);
+        let mut confirmed = BTreeSet::new();
+        loop {
+            ready.progress.phase("searching the edge, one repetition for each try");
+            while let Some(index) = search.next() {
+                let au = match bench.try_once(row.cells[index], &mut |event| session.take(event))? {
+                    Try::Ended { au } => Some(au),
+                    Try::Failed => None,
+                    Try::Stopped => return Ok(Vec::new()),
+                };
+                search.observe(index, au, threshold);
+            }
+            let (meets, misses) = search.edge();
+            let edge: Vec<usize> =
+                meets.into_iter().chain(misses).filter(|one| confirmed.insert(*one)).collect();
+            if edge.is_empty() {
+                break;
+            }
+            ready.progress.phase("measuring both sides of the edge with fresh repetitions");
+            let cells: Vec<usize> = edge.iter().map(|index| row.cells[*index]).collect();
+            bench.ceilings(&cells, &mut |event| session.take(event))?;
+            bench.confirm(&cells, &mut |event| session.take(event))?;
+            for index in edge {
+                search.observe(index, session.confirmed_au(row.cells[index]), threshold);
+            }
         }
-        ready.progress.phase("measuring both sides of the edge with fresh repetitions");
-        let (meets, misses) = search.edge();
-        let edge: Vec<usize> = meets.into_iter().chain(misses).map(|index| row.cells[index]).collect();
-        bench.ceilings(&edge, &mut |event| session.take(event))?;
-        bench.confirm(&edge, &mut |event| session.take(event))?;
     }
     Ok(Vec::new())
 }

@@ -16,4 +16,5 @@ mod record;
 mod remote;
 mod run;
 mod tidy;
+mod training;
 mod verbs;

@@ -440,7 +440,7 @@ fn the_control_plays_the_same_job_on_no_storage() {
     let clock = sim.clock.clone();
     let bench = Bench::new(&cells, &seats, settings, &clock, &sim.stop, &progress);
     let mut ceilings = Vec::new();
-    let _ = bench.ceilings::<()>(&mut |event| {
+    let _ = bench.ceilings::<()>(&[0], &mut |event| {
         if let Event::Ceiling(ceiling) = event {
             ceilings.push(ceiling);
         }

@@ -83,7 +83,8 @@ pub(crate) struct Target {
     /// Whether each whole object is asked for its size first (s3://, `operation = "read_file"`), as many data loaders do.
     /// Default: false.
     pub(crate) head: Field<Flag>,
-    /// Whether checksums that the service keeps are asked for and verified (s3://). Default: false.
+    /// Whether checksums are asked for; those that the service sends are verified, of whole objects and with
+    /// engine = "sdk" (s3://). Default: false.
     pub(crate) checksum: Field<Flag>,
     /// Further attempts at an operation that failed in a way that may pass (nfs://, s3://); they count into its time.
     /// Default: 2 with s3://, 0 with nfs://.

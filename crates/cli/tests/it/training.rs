@@ -1,0 +1,138 @@
+//! A training job played from the command line: run, report, size, decoding, bad samples.
+
+use std::fs;
+use std::io::Write as _;
+
+use serde_json::Value;
+
+use crate::harness::Bench;
+
+/// Two accelerators of four samples a step, from the page cache.
+const JOB: &str = r#"version = 1
+need = { batch = 4, step_time = "5ms", sample_size = "64 KiB", count = 2 }
+dataset = { size = "4 MiB" }
+targets.disk = { at = "data", engine = "pread" }
+load = { mode = "training", cache = "warm" }
+training = { readers = 2, steps = 12 }
+measure = { repetitions = 3 }
+"#;
+
+fn bench(scenario: &str) -> Bench {
+    let bench = Bench::new();
+    bench.write("job.toml", scenario);
+    bench
+}
+
+/// Repetitions that played a job.
+fn played(bench: &Bench) -> Vec<Value> {
+    bench.reps().into_iter().filter(|rep| rep["trained"].is_object()).collect()
+}
+
+#[test]
+fn a_job_is_played_recorded_and_reported_again_without_its_data() {
+    let bench = bench(JOB);
+    let page = bench.run(&["run", "job.toml", "--no-progress"]).exits(0).says("training: AU").out;
+    let reps = played(&bench);
+    assert!(reps.len() >= 3, "{} repetitions", reps.len());
+    for rep in &reps {
+        let accelerators = rep["trained"]["accelerators"].as_array().unwrap();
+        assert_eq!(accelerators.len(), 2);
+        for one in accelerators {
+            let count = |name: &str| one[name].as_u64().unwrap();
+            assert_eq!(count("steps"), 12);
+            assert_eq!(count("compute_ns"), 12 * 5_000_000);
+            assert_eq!(count("compute_ns") + count("wait_ns") + count("barrier_ns"), count("wall_ns"));
+        }
+        assert!(rep["counters"]["verified"].as_u64().unwrap() > 0, "what was read last is checked");
+    }
+    fs::remove_dir_all(bench.path("data")).unwrap();
+    let folder = bench.run_folder();
+    let again = bench.run(&["report", folder.to_str().unwrap()]).exits(0).out;
+    assert!(page.ends_with(&again), "the page is not the one that run printed");
+    for plot in ["training-timeline", "training-waits", "throughput"] {
+        let args = ["report", folder.to_str().unwrap(), "--format", "svg", "--plot", plot];
+        let svg = bench.run(&args).exits(0).out;
+        let kept = fs::read_to_string(folder.join(format!("{plot}.svg"))).unwrap();
+        assert_eq!(svg.trim_end(), kept.trim_end());
+    }
+    let args = ["report", folder.to_str().unwrap(), "--format", "svg", "--plot", "training"];
+    bench.run(&args).exits(2).says("training-timeline");
+}
+
+#[test]
+fn the_edge_of_what_a_storage_feeds_is_searched_and_measured_again() {
+    let bench = bench(JOB);
+    let ended = bench.run(&["size", "job.toml", "--most", "8", "--no-progress"]).exits(0);
+    assert!(ended.out.contains("size  disk pread: "), "{}", ended.out);
+    assert_eq!(bench.run_json()["size"], "accelerators");
+    let confirmed = played(&bench).iter().filter(|rep| rep["role"] == "confirm").count();
+    assert!(confirmed >= 3, "{confirmed} fresh repetitions");
+}
+
+#[test]
+fn the_fewest_readers_and_the_smallest_prefetch_are_searched() {
+    for find in ["readers", "prefetch"] {
+        let bench = bench(JOB);
+        bench
+            .run(&["size", "job.toml", "--find", find, "--most", "3", "--no-progress"])
+            .exits(0)
+            .says("size");
+        assert_eq!(bench.run_json()["size"], find);
+    }
+}
+
+#[test]
+fn generated_samples_are_decoded_by_a_stand_in_and_the_record_says_so() {
+    for work in ["jpeg", "gzip", "zstd", "checksum"] {
+        let bench = bench(JOB);
+        let decode = format!("training.decode=\"{work}\"");
+        bench.run(&["run", "job.toml", "--no-progress", "--set", &decode]).exits(0);
+        for rep in played(&bench) {
+            assert_eq!(rep["trained"]["decode_failures"], 0, "{work}");
+            assert!(rep["histograms"]["decode_ns"].is_object() || rep["histograms"]["decode_ns"].is_string());
+            let input = rep["granted"]["decode_input"].as_str().unwrap().to_owned();
+            assert_eq!(input.contains("stand-in"), work != "checksum", "{work}: {input}");
+        }
+    }
+}
+
+#[test]
+fn a_sample_that_the_decoder_rejects_is_lost_and_counted() {
+    let bench = bench(
+        r#"version = 1
+need = { batch = 2, step_time = "5ms", sample_size = "300 B", count = 1 }
+dataset = { source = "existing" }
+targets.disk = { at = "images", engine = "pread" }
+load = { mode = "training", cache = "warm" }
+training = { readers = 1, epochs = 1, decode = "gzip" }
+measure = { repetitions = 3 }
+"#,
+    );
+    fs::create_dir(bench.path("images")).unwrap();
+    for number in 0..8 {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        (0..100_u32).for_each(|word| gzip.write_all(&(word * 7_919 + number).to_le_bytes()).unwrap());
+        let mut bytes = gzip.finish().unwrap();
+        if number == 3 {
+            bytes.truncate(bytes.len() / 2);
+        }
+        fs::write(bench.path(&format!("images/{number}.gz")), bytes).unwrap();
+    }
+    let ended = bench.run(&["run", "job.toml", "--no-progress"]).exits(0);
+    for rep in played(&bench) {
+        assert_eq!(rep["trained"]["decode_failures"], 1);
+        assert_eq!(rep["trained"]["accelerators"][0]["lost_samples"], 1);
+        assert_eq!(rep["trained"]["accelerators"][0]["steps"], 4, "its batch went on without it");
+    }
+    assert!(ended.out.contains("decode") && !ended.out.contains("FEEDS"), "{}", ended.out);
+}
+
+#[test]
+fn jobs_that_cannot_be_are_refused_with_the_arithmetic() {
+    let bench = bench(JOB);
+    let check = |set: &str| bench.run(&["check", "job.toml", "--set", set]).exits(2);
+    check("training.compute_time=\"0s\"").says("compute_time");
+    check("training.batch=400").says("800").says("64");
+    check("training.prefetch=1000000").says("prefetch");
+    check("measure.warmup=\"1s\"").says("first");
+}
