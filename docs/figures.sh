@@ -12,6 +12,11 @@ for run in results/*/run.json; do
     case $name in 2*) continue ;; esac
     "$feedline" report "$folder" >"$generated/$name.txt"
     "$feedline" report "$folder" --format svg >"$generated/$name.svg"
+    if grep -q '"fetch"' "$run"; then
+        for plot in training-timeline training-waits; do
+            "$feedline" report "$folder" --format svg --plot "$plot" >"$generated/$name-$plot.svg"
+        done
+    fi
 done
 target/release/versus show results/versus/*.json >"$generated/versus.md"
 cargo run --quiet -p scenario --example reference >"$generated/scenario.md"

@@ -16,6 +16,10 @@ use crate::rep::{self, RepSpec, run_rep};
 const WARMUP_NS: u64 = 20_000_000;
 const WINDOW_NS: u64 = 100_000_000;
 
+/// How often a job is played at most where accelerators waited: another program that took the processor for a moment
+/// says nothing of what this client can do.
+const PLAYS_MAX: u32 = 3;
+
 /// Turns of the queue that a window must hold; fewer, and its ends decide the rate.
 const TURNS_MIN: u64 = 20;
 
@@ -126,7 +130,25 @@ fn played(training: Training, store: &SharedStore, spec: &RepSpec<'_>) -> Result
     let duration_ns = duration_ns.max(training.compute_ns.saturating_mul(STEPS_MIN));
     let unseen = Progress::default();
     let limit = Limit::Duration { duration_ns };
-    rep::run(&null_spec(spec, (store, &cell), limit, &unseen), Passes::Endless)
+    let play = || rep::run(&null_spec(spec, (store, &cell), limit, &unseen), Passes::Endless);
+    let mut best = play()?;
+    for _ in 1..PLAYS_MAX {
+        let waited = lost_ns(&best);
+        if waited == 0 {
+            break;
+        }
+        let again = play()?;
+        if lost_ns(&again) < waited {
+            best = again;
+        }
+    }
+    Ok(best)
+}
+
+/// Time that accelerators waited, first batches left out.
+fn lost_ns(rep: &RepOutcome) -> u64 {
+    let accelerators = rep.trained.iter().flat_map(|trained| &trained.accelerators);
+    accelerators.map(|one| one.wait_ns.saturating_sub(one.first_batch_ns)).sum()
 }
 
 fn null_cell(cell: &Cell, load: Load) -> Cell {

@@ -100,8 +100,8 @@ fn generated_samples_are_decoded_by_a_stand_in_and_the_record_says_so() {
 fn a_sample_that_the_decoder_rejects_is_lost_and_counted() {
     let bench = bench(
         r#"version = 1
-need = { batch = 2, step_time = "5ms", sample_size = "300 B", count = 1 }
-dataset = { source = "existing" }
+need = { batch = 2, step_time = "5ms", sample_size = "356 B", count = 1 }
+dataset = { source = "existing", sample_size = "356 B" }
 targets.disk = { at = "images", engine = "pread" }
 load = { mode = "training", cache = "warm" }
 training = { readers = 1, epochs = 1, decode = "gzip" }
