@@ -196,6 +196,11 @@ pub(crate) fn cpu_ns(used: &[&Rep]) -> f64 {
     used.iter().map(|rep| (rep.usage.cpu_user_ns + rep.usage.cpu_system_ns) as f64).sum()
 }
 
+/// Processor time of threads that decode, which are not those that read.
+fn decoding_ns(used: &[&Rep]) -> f64 {
+    used.iter().filter_map(|rep| rep.trained.as_ref()).map(|trained| trained.decode_cpu_ns as f64).sum()
+}
+
 fn client_shares(context: &Context<'_>, used: &[&Rep], ops_per_s: f64, bps: f64) -> ClientShares {
     let available: f64 = used.iter().map(|rep| available_ns(rep, context.cell.threads)).sum();
     // The rate of a job is the job's own: what share of the client's it is says nothing.
@@ -203,7 +208,7 @@ fn client_shares(context: &Context<'_>, used: &[&Rep], ops_per_s: f64, bps: f64)
     let ceiling = || validity::ceiling_share(&context.cell.cell, ops_per_s, bps, context.ceilings);
     ClientShares {
         ceiling: if is_job { None } else { ceiling() },
-        cpu: (available > 0.0).then(|| cpu_ns(used) / available),
+        cpu: (available > 0.0).then(|| (cpu_ns(used) - decoding_ns(used)).max(0.0) / available),
         nic: network::nic_share(used),
         core: network::core_share(context.cell, used),
         null_au: if is_job { training::figures::null_au(context) } else { None },

@@ -296,6 +296,11 @@ pub enum Flag {
         /// Share of the time of all accelerators that went into it, 0 to 1.
         share: f64,
     },
+    /// Short epochs or a short job: a training job misses its target although the storage would meet it in the long run.
+    FillsDecide {
+        /// Utilization that the storage would give if no epoch ended, 0 to 1.
+        long_run: f64,
+    },
     /// The time to the first batch is much of a training job.
     LongFill {
         /// Share of the job's time, 0 to 1.
@@ -328,7 +333,9 @@ impl Flag {
     /// What this flag forbids.
     pub fn gravity(&self) -> Gravity {
         match self {
-            Self::ClientLimited { .. } | Self::WaitsElsewhere { .. } => Gravity::ForbidsStarves,
+            Self::ClientLimited { .. } | Self::WaitsElsewhere { .. } | Self::FillsDecide { .. } => {
+                Gravity::ForbidsStarves
+            }
             Self::FailedRepetitions { .. } => Gravity::ForbidsFeeds,
             Self::NotCold { .. }
             | Self::NotWarm { .. }
@@ -418,6 +425,7 @@ impl Flag {
             Self::DelayedAck { .. } => "delayed acknowledgement",
             Self::NotDecoded { .. } => "not decoded",
             Self::WaitsElsewhere { .. } => "waits elsewhere",
+            Self::FillsDecide { .. } => "fills decide",
             Self::LongFill { .. } => "long first fill",
             Self::AuApart { .. } => "definitions apart",
             Self::NotAsPredicted { .. } => "not as predicted",

@@ -1,12 +1,11 @@
 //! The edge that `size` searched: the last value that meets the target, and the first that misses it.
 
+use feed::Interval;
 use record::{Cell, Training};
 
 use crate::figures::Rate;
-use crate::summary::{CellSummary, Summary};
-
-/// Axes that follow from the searched one.
-const FOLLOWING: [&str; 3] = ["queue_depth", "threads", "connections"];
+use crate::flag::Gravity;
+use crate::summary::{CellSummary, Measurement, Summary};
 
 /// What a search along one axis found on one target, in one way of reading it.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,17 +33,42 @@ pub struct Edge {
     pub value: u32,
     /// Slug of the cell.
     pub cell: String,
-    /// Its utilization: of the fresh repetitions, where there are any.
-    pub au: Rate,
+    /// Its utilization: of the fresh repetitions, where there are any; or why there is none, which misses.
+    pub au: Result<Rate, String>,
+    /// What forbids to rest anything on it, gravest first.
+    pub doubt: Option<String>,
+}
+
+impl Edge {
+    fn meets(&self, threshold: f64) -> bool {
+        self.au.as_ref().is_ok_and(|au| au.mean >= threshold)
+    }
+
+    fn interval(&self) -> Option<Interval> {
+        self.au.as_ref().ok()?.interval
+    }
 }
 
 impl Sizing {
-    /// Whether both sides were measured again, and the interval of neither reaches the target.
+    /// Whether both sides were measured again, nothing forbids to rest on them, and the interval of neither reaches the
+    /// target.
     pub fn is_sure(&self) -> bool {
-        let interval = |edge: &Option<Edge>| edge.as_ref().and_then(|edge| edge.au.interval);
-        let met = interval(&self.meets).is_some_and(|interval| interval.low >= self.threshold);
-        let missed = interval(&self.misses).is_some_and(|interval| interval.high < self.threshold);
-        met && missed
+        self.doubt().is_none()
+    }
+
+    /// Why the edge may lie elsewhere.
+    fn doubt(&self) -> Option<String> {
+        let (Some(met), Some(missed)) = (&self.meets, &self.misses) else { return None };
+        let told =
+            |edge: &Edge| edge.doubt.as_ref().map(|words| format!("{}: {words}", self.noun(edge.value)));
+        if let Some(words) = told(met).or_else(|| told(missed)) {
+            return Some(words);
+        }
+        let is_met = met.interval().is_some_and(|interval| interval.low >= self.threshold);
+        let is_missed = missed.au.is_err() || missed.interval().is_some_and(|one| one.high < self.threshold);
+        let target = self.threshold * 100.0;
+        (!is_met || !is_missed)
+            .then(|| format!("an interval reaches the target of {target:.1} %, more repetitions narrow it"))
     }
 }
 
@@ -69,12 +93,7 @@ impl Sizing {
             }
             (None, None) => "nothing was measured".to_owned(),
         };
-        let doubt = match (&self.meets, &self.misses) {
-            (Some(_), Some(_)) if !self.is_sure() => {
-                format!("; not sure: an interval reaches the target of {target}, more repetitions narrow it")
-            }
-            _ => String::new(),
-        };
+        let doubt = self.doubt().map(|words| format!("; not sure: {words}")).unwrap_or_default();
         format!("{found}{doubt}; {} tried", feed::counted_noun(self.tried as u64, "value"))
     }
 
@@ -98,27 +117,58 @@ impl Sizing {
 
 /// `AU 91.2 % (90.6 to 91.8)`. Cut and not rounded: what misses the target never looks as if it met it.
 fn reached(edge: &Edge) -> String {
+    let au = match &edge.au {
+        Ok(au) => au,
+        Err(reason) => return format!("failed ({reason})"),
+    };
     let cut = |au: f64| format!("{:.1}", (au * 1e3).floor() / 10.0);
-    let interval =
-        edge.au.interval.map(|interval| format!(" ({} to {})", cut(interval.low), cut(interval.high)));
-    format!("AU {} %{}", cut(edge.au.mean), interval.unwrap_or_default())
+    let interval = au.interval.map(|interval| format!(" ({} to {})", cut(interval.low), cut(interval.high)));
+    format!("AU {} %{}", cut(au.mean), interval.unwrap_or_default())
 }
 
 /// One for each row of cells that differ in the searched value alone.
 pub(crate) fn of(summary: &Summary, axis: &str) -> Vec<Sizing> {
+    let rows = rows(summary, axis, true);
+    // By default readers bring their own prefetch: only where several were asked for of one number of readers is it a
+    // coordinate of its own.
+    let rows = if axis == "readers" && !rows.iter().any(|cells| repeats(cells, axis)) {
+        rows
+    } else {
+        self::rows(summary, axis, false)
+    };
+    rows.iter().filter_map(|cells| sizing(cells, axis)).collect()
+}
+
+fn rows<'a>(summary: &'a Summary, axis: &str, prefetch_follows: bool) -> Vec<Vec<&'a CellSummary>> {
     let mut rows: Vec<(Vec<String>, Vec<&CellSummary>)> = Vec::new();
-    for cell in summary.cells.iter().filter(|cell| cell.cell.training.is_some() && cell.is_measured()) {
-        let key = key(&cell.cell, axis);
+    for cell in summary.cells.iter().filter(|cell| cell.cell.training.is_some()) {
+        let key = key(&cell.cell, axis, prefetch_follows);
         match rows.iter_mut().find(|(other, _)| *other == key) {
             Some((_, cells)) => cells.push(cell),
             None => rows.push((key, vec![cell])),
         }
     }
-    rows.iter().filter_map(|(_, cells)| sizing(cells, axis)).collect()
+    rows.into_iter().map(|(_, cells)| cells).collect()
 }
 
-fn key(cell: &Cell, axis: &str) -> Vec<String> {
-    let axes = cell.axes.iter().filter(|one| one.name != axis && !FOLLOWING.contains(&one.name.as_str()));
+/// Whether two cells of a row have the same value.
+fn repeats(cells: &[&CellSummary], axis: &str) -> bool {
+    let value = |cell: &&CellSummary| value(&cell.cell, cell.cell.training.as_ref()?, axis);
+    let values: Vec<Option<u32>> = cells.iter().map(value).collect();
+    (1..values.len()).any(|at| values[..at].contains(&values[at]))
+}
+
+/// Everything that tells a cell from others but the searched value and what follows from it: the depth of readers, and
+/// threads.
+fn key(cell: &Cell, axis: &str, prefetch_follows: bool) -> Vec<String> {
+    let is_by_readers = cell.training.as_ref().is_some_and(|job| job.readers.is_some());
+    let follows = |name: &str| match name {
+        "threads" => true,
+        "queue_depth" => is_by_readers,
+        "prefetch" => prefetch_follows && axis == "readers",
+        _ => false,
+    };
+    let axes = cell.axes.iter().filter(|one| one.name != axis && !follows(&one.name));
     let axes = axes.map(|one| format!("{}={}{}", one.name, one.value, one.unit));
     [cell.target.clone(), cell.dataset.to_string(), cell.engine.clone()].into_iter().chain(axes).collect()
 }
@@ -132,7 +182,7 @@ fn sizing(cells: &[&CellSummary], axis: &str) -> Option<Sizing> {
     if axis != "accelerators" {
         edges.reverse();
     }
-    let meets = |edge: &&Edge| edge.au.mean >= threshold;
+    let meets = |edge: &&Edge| edge.meets(threshold);
     // What misses once is not met behind it: storage that wavers at its edge feeds what it always fed.
     let met = edges.iter().take_while(meets).count();
     Some(Sizing {
@@ -146,11 +196,20 @@ fn sizing(cells: &[&CellSummary], axis: &str) -> Option<Sizing> {
     })
 }
 
+/// Fresh repetitions count where there are any, and those that failed miss.
 fn edge(cell: &CellSummary, axis: &str) -> Option<Edge> {
-    let confirmed = cell.confirmed.as_ref().and_then(crate::Measurement::figures);
-    let au = confirmed.or_else(|| cell.figures())?.training.as_ref()?.au;
     let value = value(&cell.cell, cell.cell.training.as_ref()?, axis)?;
-    Some(Edge { value, cell: cell.cell.cell.clone(), au })
+    let measurement = cell.confirmed.as_ref().unwrap_or(&cell.measured);
+    let (au, doubt) = match measurement {
+        Measurement::Figures(figures) => {
+            let au = figures.training.as_ref().map(|training| training.au);
+            let grave = figures.flags.iter().find(|flag| flag.gravity() != Gravity::Informs);
+            (au.ok_or_else(|| "no job was recorded".to_owned()), grave.map(ToString::to_string))
+        }
+        Measurement::Failed { reason, .. } | Measurement::NotRun { reason } => (Err(reason.clone()), None),
+        Measurement::Operations(_) => return None,
+    };
+    Some(Edge { value, cell: cell.cell.cell.clone(), au, doubt })
 }
 
 fn value(cell: &Cell, training: &Training, axis: &str) -> Option<u32> {

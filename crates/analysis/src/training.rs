@@ -82,6 +82,8 @@ pub struct Stall {
 pub struct PredictedAu {
     /// The utilization.
     pub au: f64,
+    /// The same without what fills cost: of a job whose epochs never end.
+    pub long_run: f64,
     /// Slug of the closed cell that it follows from.
     pub from: String,
     /// How, in words and figures.

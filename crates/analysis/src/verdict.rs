@@ -13,6 +13,7 @@ use crate::flag::{Flag, Gravity, of_line, percent};
 use crate::operation;
 use crate::paced::Percentile;
 use crate::summary::{CellSummary, Lines, Measurement, Summary};
+use crate::training::Bound;
 use crate::unreached;
 
 pub use played::Played;
@@ -237,7 +238,15 @@ impl Verdict {
         };
         self.samples_per_s = figures.samples_per_s.interval;
         (self.judgement, self.cause) = judged(summary, cell, figures, line);
-        // What forbids any verdict forbids a number of accelerators too.
+        // What forbids any verdict forbids a number of accelerators too. And readers that wait for their own reads feed one
+        // accelerator as badly as many: only a rate that all share can be divided.
+        let is_shared = figures.training.as_ref().is_none_or(|trained| {
+            let bound = trained.diagnosis.as_ref().map(|diagnosis| diagnosis.bound);
+            self.judgement == Judgement::Feeds || matches!(bound, Some(Bound::Bandwidth | Bound::Rate))
+        });
+        if !is_shared {
+            self.feeds = None;
+        }
         if matches!(&self.cause, Cause::Flagged(flag) if flag.gravity() == Gravity::ForbidsVerdict) {
             self.feeds = None;
         }

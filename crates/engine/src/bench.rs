@@ -92,6 +92,8 @@ pub struct Bench<'a> {
     stop: &'a AtomicBool,
     progress: &'a Progress,
     made: u32,
+    /// Whether single repetitions are asked for, by a search.
+    searches: bool,
     /// What a repetition takes: an estimate, then the longest so far.
     cost_ns: u64,
 }
@@ -108,7 +110,7 @@ impl<'a> Bench<'a> {
     ) -> Self {
         assert_eq!(cells.len(), seats.len(), "every cell has a seat");
         let cost_ns = estimated_cost_ns(&settings.measure);
-        Self { cells, seats, settings, clock, stop, progress, made: 0, cost_ns }
+        Self { cells, seats, settings, clock, stop, progress, made: 0, searches: false, cost_ns }
     }
 
     /// Measures the null ceiling of every shape of load among the chosen cells.
@@ -163,9 +165,11 @@ impl<'a> Bench<'a> {
             return Ok(Try::Stopped);
         }
         let round = self.made;
+        self.searches = true;
         emit(Event::Begin { cell: &self.cells[cell], role: Role::Measure, rep: 0 })?;
         let (rep, intervals) = self.repetition(Turn { cell, rep: 0, round }, Role::Measure);
-        let au = rep.trained.as_ref().and_then(utilization);
+        let failed = matches!(rep.outcome, Outcome::Failed { .. });
+        let au = rep.trained.as_ref().filter(|_| !failed).and_then(utilization);
         emit(Event::Rep(Box::new(rep), intervals))?;
         Ok(if self.stopped() { Try::Stopped } else { au.map_or(Try::Failed, |au| Try::Ended { au }) })
     }
@@ -204,11 +208,13 @@ impl<'a> Bench<'a> {
     }
 
     fn repetition(&mut self, turn: Turn, role: Role) -> (Rep, RepIntervals) {
+        let order = self.made;
         let epoch = match role {
+            // A search reads on in another epoch each time: what it read before may lie in a cache.
+            _ if self.searches => u64::from(order),
             Role::Measure => u64::from(turn.rep),
             Role::Confirm => u64::from(self.settings.measure.repetitions + turn.rep),
         };
-        let order = self.made;
         self.made += 1;
         let measured = run_rep(&self.spec(turn.cell, epoch));
         let outcome = measured.unwrap_or_else(|error| failed(error.to_string(), self.clock.now_ns()));

@@ -225,7 +225,11 @@ fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> 
     let meter = (index == 0).then(|| Meter::new(spec.cores, &Watched::of(spec.store)));
     let [depth, connections] =
         [spec.cell.queue_depth, spec.cell.connections].map(|count| share(count, spec.cell.threads, index));
-    let depth = issue.train.as_ref().and_then(|train| train.depth(index)).unwrap_or(depth);
+    let own = issue.train.as_ref().and_then(|train| train.depth(index));
+    // Connections that follow the depth follow what a thread's own readers make of it.
+    let follows = spec.cell.connections == spec.cell.queue_depth;
+    let connections = own.filter(|_| follows).unwrap_or(connections);
+    let depth = own.unwrap_or(depth);
     let ((queue, free), start_ns) = promise.keep(open(spec, (depth, connections)), spec.clock)?;
     let window = window(spec, start_ns);
     let timing = timing(spec, issue, (index, depth), window);

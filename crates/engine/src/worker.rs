@@ -234,7 +234,7 @@ impl Worker<'_> {
                 Next::Issue { ticket, intended_ns } => (ticket, intended_ns),
                 Next::At(due_ns) => {
                     self.free.push(buf);
-                    return due_ns;
+                    return due_ns.min(event_ns);
                 }
                 Next::Finished => {
                     self.free.push(buf);

@@ -92,6 +92,9 @@ impl Flag {
             Self::WaitsElsewhere { .. } => {
                 "storage is not judged by it: use more processors, or fewer accelerators on this client"
             }
+            Self::FillsDecide { .. } => {
+                "storage is not judged by it: use a larger dataset and more steps, so that fills are a smaller part"
+            }
             Self::LongFill { .. } => "let the job make more steps: the first fill comes once",
             Self::AuApart { .. } => {
                 "compare figures of one definition alone; the first fill and a late client make the difference"

@@ -58,7 +58,8 @@ fn following(flag: &Flag) -> Option<Flag> {
             Flag::NotDecoded { samples: 3, share: 1e-3, first: Some(named("not a JPEG")) }
         }
         Flag::NotDecoded { .. } => Flag::WaitsElsewhere { cause: Bound::Decode, share: 0.25 },
-        Flag::WaitsElsewhere { .. } => Flag::LongFill { share: 0.12, first_batch_ns: 1_200_000_000 },
+        Flag::WaitsElsewhere { .. } => Flag::FillsDecide { long_run: 0.97 },
+        Flag::FillsDecide { .. } => Flag::LongFill { share: 0.12, first_batch_ns: 1_200_000_000 },
         Flag::LongFill { .. } => Flag::AuApart { au: 0.9, dlio_au: 0.99 },
         Flag::AuApart { .. } => Flag::NotAsPredicted { au: 0.7, predicted: 0.9 },
         Flag::NotAsPredicted { .. } => Flag::Stolen { share: 0.1 },
@@ -162,6 +163,7 @@ fn flags_of_a_training_job_say_what_was_found_and_what_to_do() {
                     | Flag::RanOut { .. }
                     | Flag::NotDecoded { .. }
                     | Flag::WaitsElsewhere { .. }
+                    | Flag::FillsDecide { .. }
                     | Flag::LongFill { .. }
                     | Flag::AuApart { .. }
                     | Flag::NotAsPredicted { .. }
@@ -174,6 +176,7 @@ fn flags_of_a_training_job_say_what_was_found_and_what_to_do() {
         "dataset read once after 37 of 100 steps",
         "3 samples not decoded, 0.1 % of all (the first: not a JPEG)",
         "not the storage: decode-bound for 25 % of the time",
+        "short epochs: without their fills AU 97.0 % is foretold",
         "first batch after 1.2 s, 12 % of the job",
         "AU 99.0 % as DLIO counts it",
         "AU 90.0 % foretold by closed-loop reads",

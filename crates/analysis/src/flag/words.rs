@@ -101,6 +101,9 @@ fn write_of_training(f: &mut fmt::Formatter<'_>, flag: &Flag) -> fmt::Result {
         Flag::WaitsElsewhere { cause, share } => {
             write!(f, "not the storage: {} for {} of the time", cause.words(), percent(*share))
         }
+        Flag::FillsDecide { long_run } => {
+            write!(f, "short epochs: without their fills AU {} is foretold", utilization(*long_run))
+        }
         Flag::LongFill { share, first_batch_ns } => write!(
             f,
             "first batch after {}, {} of the job",

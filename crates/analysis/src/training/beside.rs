@@ -7,7 +7,7 @@ use crate::figures::Figures;
 use crate::flag::{Flag, Gravity};
 use crate::summary::{CellSummary, Measurement};
 use crate::training::predicted;
-use crate::training::{Bound, Diagnosis, GAP_MAX, PredictedAu};
+use crate::training::{Bound, Diagnosis, GAP_MAX, PredictedAu, Stall, TrainingFigures};
 
 /// Depth by the job's own from which on a closed loop tells whether more in flight helps.
 const DEEPER: u32 = 4;
@@ -16,20 +16,24 @@ const DEEPER: u32 = 4;
 pub(crate) fn complete(record: &RunRecord, cells: &mut [CellSummary]) {
     for index in 0..cells.len() {
         let cell = &cells[index];
-        if cell.cell.training.is_none() {
-            continue;
-        }
+        let Some(threshold) = cell.cell.training.as_ref().map(|job| job.threshold) else { continue };
         let measured = cell.figures().and_then(|figures| Beside::of(record, cells, cell, figures));
         let confirmed = cell.confirmed.as_ref().and_then(Measurement::figures);
         let confirmed = confirmed.and_then(|figures| Beside::of(record, cells, cell, figures));
         let cell = &mut cells[index];
         if let (Measurement::Figures(figures), Some(beside)) = (&mut cell.measured, measured) {
-            beside.add_to(figures);
+            beside.add_to(figures, threshold);
         }
         if let (Some(Measurement::Figures(figures)), Some(beside)) = (&mut cell.confirmed, confirmed) {
-            beside.add_to(figures);
+            beside.add_to(figures, threshold);
         }
     }
+}
+
+/// Whether fills, and not the rate of the storage, keep a job from its target.
+fn fills(predicted: &PredictedAu, au: f64, threshold: f64) -> Option<Flag> {
+    let decide = au < threshold && predicted.au < threshold && predicted.long_run >= threshold;
+    decide.then_some(Flag::FillsDecide { long_run: predicted.long_run })
 }
 
 struct Beside {
@@ -51,19 +55,24 @@ impl Beside {
         Some(Self { predicted, diagnosis: diagnosis::of(&case) })
     }
 
-    fn add_to(self, figures: &mut Figures) {
+    fn add_to(self, figures: &mut Figures, threshold: f64) {
         let Some(trained) = figures.training.as_mut() else { return };
         let predicted = self.predicted.as_ref().map(|predicted| predicted.au);
-        figures.flags.extend(predicted.and_then(|predicted| self.apart(trained.au.mean, predicted)));
+        figures.flags.extend(predicted.and_then(|predicted| self.apart(trained, predicted)));
+        figures.flags.extend(self.predicted.as_ref().and_then(|one| fills(one, trained.au.mean, threshold)));
         figures.flags.sort_by_key(|flag| flag.gravity() == Gravity::Informs);
         (trained.predicted, trained.diagnosis) = (self.predicted, self.diagnosis);
     }
 
     /// Reads alone are foretold: that something else is waited for explains less than that, and nothing explains more.
-    fn apart(&self, au: f64, predicted: f64) -> Option<Flag> {
+    fn apart(&self, trained: &TrainingFigures, predicted: f64) -> Option<Flag> {
+        let au = trained.au.mean;
         let elsewhere = [Bound::Decode, Bound::Client, Bound::Startup, Bound::Barrier, Bound::Mixed];
         let bound = self.diagnosis.as_ref().map(|diagnosis| diagnosis.bound);
-        let is_explained = au < predicted && bound.is_some_and(|bound| elsewhere.contains(&bound));
+        let Stall { decode, client, startup, barrier, .. } = trained.stall;
+        let is_waited_elsewhere = predicted - au <= decode + client + startup + barrier;
+        let is_named = bound.is_some_and(|bound| elsewhere.contains(&bound));
+        let is_explained = au < predicted && (is_named || is_waited_elsewhere);
         let is_apart = (au - predicted).abs() > GAP_MAX && !is_explained;
         is_apart.then_some(Flag::NotAsPredicted { au, predicted })
     }

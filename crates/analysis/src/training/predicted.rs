@@ -74,7 +74,7 @@ pub(super) fn of(
         utilization(au),
         feed::group_digits(steps),
     );
-    Some(PredictedAu { au, from: closed.cell.cell.clone(), how })
+    Some(PredictedAu { au, long_run, from: closed.cell.cell.clone(), how })
 }
 
 /// Steps that each accelerator made in a repetition, in the mean, and at least one.

@@ -273,10 +273,10 @@ fn a_job_that_is_fed_says_its_utilization_and_its_target() {
 #[test]
 fn a_job_that_starves_says_what_it_needs_and_why() {
     let verdict = verdict_of(&confirmed_job(&[0.712, 0.713, 0.714]));
-    assert_eq!((verdict.judgement, verdict.feeds), (Judgement::Starves, Some(6)));
+    assert_eq!((verdict.judgement, verdict.feeds), (Judgement::Starves, None));
     assert_eq!(
         verdict.sentence(),
-        "AU 71.3 % of the 90 % it needs with 8 readers, prefetch 8 (storage side, io_uring); feeds 6; latency-bound: \
+        "AU 71.3 % of the 90 % it needs with 8 readers, prefetch 8 (storage side, io_uring); latency-bound: \
          1.3 times as much in flight would do (11 readers); files opened one by one, names possibly in memory"
     );
 }
@@ -285,7 +285,7 @@ fn a_job_that_starves_says_what_it_needs_and_why() {
 fn a_job_at_the_target_by_chance_stays_open() {
     let text = words(&confirmed_job(&[0.88, 0.90, 0.92]));
     let expected = "UNCERTAIN interval straddles the line with 8 readers, prefetch 8 (storage side, io_uring): 94 to \
-                    106 % of it; 10 repetitions narrow it; feeds 7";
+                    106 % of it; 10 repetitions narrow it";
     assert!(text.starts_with(expected), "{text}");
 }
 

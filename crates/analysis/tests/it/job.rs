@@ -58,13 +58,13 @@ fn every_job_gets_the_verdict_that_its_figures_allow() {
         [
             "FEEDS nvme: 8 x h100 resnet50 with 8 readers, prefetch 8: AU 96.1 % (target 90 %), storage side, io_uring; \
              files opened one by one",
-            "STARVES filer: AU 71.3 % of the 90 % it needs with 8 readers, prefetch 8 (storage side, io_uring); feeds 6; \
+            "STARVES filer: AU 71.3 % of the 90 % it needs with 8 readers, prefetch 8 (storage side, io_uring); \
              latency-bound: 1.3 times as much in flight would do (11 readers); files opened one by one",
             "STARVES bucket: AU 62.0 % of the 90 % it needs with 8 readers, prefetch 8 (storage side, lean); feeds 5; \
              rate-bound: more prefixes, a higher limit, or larger objects; more in flight is refused more often; files \
              opened one by one, names possibly in memory",
             "UNCERTAIN images: not the storage: decode-bound for 28 % of the time with 8 readers, prefetch 8 (storage \
-             side, io_uring); feeds 6; storage is not judged by it: use faster decoding, more threads for it, or none; \
+             side, io_uring); storage is not judged by it: use faster decoding, more threads for it, or none; \
              files opened one by one",
         ]
     );

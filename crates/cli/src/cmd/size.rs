@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use analysis::Summary;
 use engine::{Bench, Harder, Search, Try};
-use plan::{Cell, DatasetSpec, Load, Plan, Training};
+use plan::{Cell, DatasetSpec, Fetch, Load, Plan, Training};
 use record::NotRun;
 
 use crate::args::{Find, InputArgs, SizeArgs};
@@ -81,10 +81,21 @@ struct Row {
 }
 
 fn rows(plan: &Plan, find: Find) -> Vec<Row> {
+    let rows = grouped(plan, find, true);
+    // By default readers bring their own prefetch: only where several were asked for of one number of readers is it a
+    // coordinate of its own.
+    let repeats = |row: &Row| (1..row.values.len()).any(|at| row.values[..at].contains(&row.values[at]));
+    let rows =
+        if find == Find::Readers && !rows.iter().any(repeats) { rows } else { grouped(plan, find, false) };
+    rows.into_iter().map(|row| order(row, find, plan.need.accelerators)).collect()
+}
+
+fn grouped(plan: &Plan, find: Find, prefetch_follows: bool) -> Vec<Row> {
     let mut rows: Vec<(Vec<String>, Row)> = Vec::new();
     for (index, cell) in plan.cells.iter().enumerate() {
-        let Some(value) = training(cell).and_then(|training| find.value(cell, training)) else { continue };
-        let key = key(cell, find);
+        let Some(job) = training(cell) else { continue };
+        let Some(value) = find.value(cell, job) else { continue };
+        let key = key(cell, job, find, prefetch_follows);
         let at = rows.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
             rows.push((key, Row { cells: Vec::new(), values: Vec::new(), first: 0 }));
             rows.len() - 1
@@ -92,14 +103,19 @@ fn rows(plan: &Plan, find: Find) -> Vec<Row> {
         rows[at].1.cells.push(index);
         rows[at].1.values.push(value);
     }
-    let ordered = |(_, row): (Vec<String>, Row)| order(row, find, plan.need.accelerators);
-    rows.into_iter().map(ordered).collect()
+    rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// Everything that tells a cell from others but the searched value and what follows from it.
-fn key(cell: &Cell, find: Find) -> Vec<String> {
-    let follows = ["queue_depth", "threads", "connections", find.axis()];
-    let axes = cell.axes.iter().filter(|axis| !follows.contains(&axis.name));
+/// Everything that tells a cell from others but the searched value and what follows from it: the depth of readers, and
+/// threads.
+fn key(cell: &Cell, job: &Training, find: Find, prefetch_follows: bool) -> Vec<String> {
+    let follows = |name: &str| match name {
+        "threads" => true,
+        "queue_depth" => matches!(job.fetch, Fetch::Readers { .. }),
+        "prefetch" => prefetch_follows && find == Find::Readers,
+        _ => false,
+    };
+    let axes = cell.axes.iter().filter(|axis| axis.name != find.axis() && !follows(axis.name));
     let axes = axes.map(|axis| format!("{}={}{}", axis.name, axis.value, axis.unit));
     let place = [cell.target.to_string(), cell.dataset.to_string(), cell.engine.name().to_owned()];
     place.into_iter().chain(axes).collect()
@@ -153,7 +169,10 @@ fn find(
             ready.progress.phase("measuring both sides of the edge with fresh repetitions");
             let cells: Vec<usize> = edge.iter().map(|index| row.cells[*index]).collect();
             bench.ceilings(&cells, &mut |event| session.take(event))?;
-            bench.confirm(&cells, &mut |event| session.take(event))?;
+            let not_run = bench.confirm(&cells, &mut |event| session.take(event))?;
+            if !not_run.is_empty() {
+                return Ok(not_run);
+            }
             for index in edge {
                 search.observe(index, session.confirmed_au(row.cells[index]), threshold);
             }
@@ -181,8 +200,8 @@ impl Find {
         match (self, training.fetch) {
             (Self::Accelerators, _) => Some(training.accelerators),
             (Self::Prefetch, _) => Some(training.prefetch),
-            (Self::Readers, plan::Fetch::Readers { count }) => Some(count),
-            (Self::Depth, plan::Fetch::Shared) => Some(cell.queue_depth),
+            (Self::Readers, Fetch::Readers { count }) => Some(count),
+            (Self::Depth, Fetch::Shared) => Some(cell.queue_depth),
             (Self::Readers | Self::Depth, _) => None,
         }
     }

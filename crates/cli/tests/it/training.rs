@@ -73,10 +73,8 @@ fn the_edge_of_what_a_storage_feeds_is_searched_and_measured_again() {
 fn the_fewest_readers_and_the_smallest_prefetch_are_searched() {
     for find in ["readers", "prefetch"] {
         let bench = bench(JOB);
-        bench
-            .run(&["size", "job.toml", "--find", find, "--most", "3", "--no-progress"])
-            .exits(0)
-            .says("size");
+        let ended = bench.run(&["size", "job.toml", "--find", find, "--most", "3", "--no-progress"]).exits(0);
+        assert_eq!(ended.out.matches("\nsize  disk pread: ").count(), 1, "{}", ended.out);
         assert_eq!(bench.run_json()["size"], find);
     }
 }

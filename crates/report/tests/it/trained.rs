@@ -191,6 +191,7 @@ pub(crate) fn two_targets() -> Summary {
         of.lost_samples = 3;
         of.predicted = Some(PredictedAu {
             au: of.au.mean + 0.07,
+            long_run: of.au.mean + 0.08,
             from: "filer/io_uring/qd32".to_owned(),
             how: "a closed loop at depth 32 moves 11,200 samples/s of the 14,286 that the job takes"
                 .to_owned(),
@@ -225,7 +226,7 @@ pub(crate) fn by_accelerators(targets: &[&'static str], numbers: &[u32]) -> Summ
     for made in jobs.iter().filter(|made| made.readers.is_none()) {
         edit(&mut summary, &made.slug(), |of| {
             let au = (of.au.mean * 1.1).min(1.0);
-            of.predicted = Some(PredictedAu { au, from: String::new(), how: String::new() });
+            of.predicted = Some(PredictedAu { au, long_run: au, from: String::new(), how: String::new() });
         });
     }
     summary
