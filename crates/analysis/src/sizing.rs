@@ -86,7 +86,7 @@ impl Sizing {
                 format!("feeds at least {}, the most that was tried: {}", noun(met.value), reached(met))
             }
             (Some(met), None) => {
-                format!("{} do, the least that was tried: {}", noun(met.value), reached(met))
+                format!("enough: {}, the least that was tried: {}", noun(met.value), reached(met))
             }
             (None, Some(missed)) => {
                 format!("not even {}: {target} wanted, {}", noun(missed.value), reached(missed))
@@ -101,7 +101,7 @@ impl Sizing {
         if self.axis == "accelerators" {
             format!("feeds {}", self.noun(value))
         } else {
-            format!("{} are enough", self.noun(value))
+            format!("enough: {}", self.noun(value))
         }
     }
 
