@@ -21,11 +21,18 @@ done
 target/release/versus show results/versus/*.json >"$generated/versus.md"
 cargo run --quiet -p scenario --example reference >"$generated/scenario.md"
 
-# The verdict near the top of the README is the quick look's own.
-awk -v verdict="$generated/quickstart.txt" '
+# Near the top of the README stand the need, the rows and the verdict of the quick look; its notes are in the whole page.
+awk -v page="$generated/quickstart.txt" '
     /^<!-- quickstart:/ {
         print; print "```text"
-        while ((getline line < verdict) > 0) print line
+        part = "head"
+        while ((getline line < page) > 0) {
+            if (part == "head" && line ~ /^at /) part = "between"
+            if (part == "between" && line ~ /^target engine/) { part = "rows"; print "" }
+            else if (part == "rows" && line ~ /^(- |target )/) part = "notes"
+            if (part == "notes" && line ~ /^(FEEDS|STARVES|UNCERTAIN|UNJUDGED|DEMO) /) { part = "verdict"; print "" }
+            if (part == "head" || part == "verdict" || (part == "rows" && line !~ /^ /)) print line
+        }
         print "```"; skipping = 1
     }
     /^<!-- end of quickstart/ { skipping = 0 }
