@@ -52,7 +52,7 @@ pub use network::{Attempts, MountFigures, NetworkFigures, Wire, WireFinding};
 pub use operations::Operations;
 pub use paced::{Paced, Percentile};
 pub use prediction::{CellPrediction, Predictions, TargetPrediction};
-pub use sizing::{Edge, Sizing};
+pub use sizing::{Edge, SearchValue, Sizing, search_rows};
 pub use summary::{CellSummary, Measurement, Summary, summarise};
 pub use system::{
     CoreFigures, DeviceFigures, MemoryFigures, Pressure, Reconciliation, SystemFigures, Traffic,

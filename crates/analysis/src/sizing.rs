@@ -126,45 +126,65 @@ fn reached(edge: &Edge) -> String {
     format!("AU {} %{}", cut(au.mean), interval.unwrap_or_default())
 }
 
-/// One for each row of cells that differ in the searched value alone.
+/// One for each row of cells.
 pub(crate) fn of(summary: &Summary, axis: &str) -> Vec<Sizing> {
-    let rows = rows(summary, axis, true);
-    // By default readers bring their own prefetch: only where several were asked for of one number of readers is it a
-    // coordinate of its own.
-    let rows = if axis == "readers" && !rows.iter().any(|cells| repeats(cells, axis)) {
-        rows
-    } else {
-        self::rows(summary, axis, false)
+    let cells: Vec<&Cell> = summary.cells.iter().map(|cell| &cell.cell).collect();
+    let rows = search_rows(&cells, axis);
+    let of_row = |row: &Vec<SearchValue>| {
+        let cells: Vec<&CellSummary> = row.iter().map(|one| &summary.cells[one.cell]).collect();
+        sizing(&cells, axis)
     };
-    rows.iter().filter_map(|cells| sizing(cells, axis)).collect()
+    rows.iter().filter_map(of_row).collect()
 }
 
-fn rows<'a>(summary: &'a Summary, axis: &str, prefetch_follows: bool) -> Vec<Vec<&'a CellSummary>> {
-    let mut rows: Vec<(Vec<String>, Vec<&CellSummary>)> = Vec::new();
-    for cell in summary.cells.iter().filter(|cell| cell.cell.training.is_some()) {
-        let key = key(&cell.cell, axis, prefetch_follows);
+/// One value of a row along which an edge is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SearchValue {
+    /// The value.
+    pub value: u32,
+    /// Index of the cell that has it.
+    pub cell: usize,
+}
+
+/// Training cells that differ in the searched value alone, as rows from the easiest value to the hardest: the most
+/// accelerators are the hardest, and the fewest of anything else.
+///
+/// By default readers bring their own prefetch: only where several were asked for of one number of readers is it a
+/// coordinate of its own.
+pub fn search_rows(cells: &[&Cell], axis: &str) -> Vec<Vec<SearchValue>> {
+    let rows = grouped(cells, axis, true);
+    let repeats = |row: &Vec<SearchValue>| row.windows(2).any(|two| two[0].value == two[1].value);
+    if axis == "readers" && rows.iter().any(repeats) { grouped(cells, axis, false) } else { rows }
+}
+
+fn grouped(cells: &[&Cell], axis: &str, prefetch_follows: bool) -> Vec<Vec<SearchValue>> {
+    let mut rows: Vec<(Vec<String>, Vec<SearchValue>)> = Vec::new();
+    for (index, cell) in cells.iter().enumerate() {
+        let Some(job) = &cell.training else { continue };
+        let Some(value) = value(cell, job, axis) else { continue };
+        let one = SearchValue { value, cell: index };
+        let key = key(cell, job, axis, prefetch_follows);
         match rows.iter_mut().find(|(other, _)| *other == key) {
-            Some((_, cells)) => cells.push(cell),
-            None => rows.push((key, vec![cell])),
+            Some((_, row)) => row.push(one),
+            None => rows.push((key, vec![one])),
         }
     }
-    rows.into_iter().map(|(_, cells)| cells).collect()
-}
-
-/// Whether two cells of a row have the same value.
-fn repeats(cells: &[&CellSummary], axis: &str) -> bool {
-    let value = |cell: &&CellSummary| value(&cell.cell, cell.cell.training.as_ref()?, axis);
-    let values: Vec<Option<u32>> = cells.iter().map(value).collect();
-    (1..values.len()).any(|at| values[..at].contains(&values[at]))
+    let ordered = |(_, mut row): (Vec<String>, Vec<SearchValue>)| {
+        row.sort_by_key(|one| one.value);
+        if axis != "accelerators" {
+            row.reverse();
+        }
+        row
+    };
+    rows.into_iter().map(ordered).collect()
 }
 
 /// Everything that tells a cell from others but the searched value and what follows from it: the depth of readers, and
 /// threads.
-fn key(cell: &Cell, axis: &str, prefetch_follows: bool) -> Vec<String> {
-    let is_by_readers = cell.training.as_ref().is_some_and(|job| job.readers.is_some());
+fn key(cell: &Cell, job: &Training, axis: &str, prefetch_follows: bool) -> Vec<String> {
     let follows = |name: &str| match name {
         "threads" => true,
-        "queue_depth" => is_by_readers,
+        "queue_depth" => job.readers.is_some(),
         "prefetch" => prefetch_follows && axis == "readers",
         _ => false,
     };
@@ -176,12 +196,7 @@ fn key(cell: &Cell, axis: &str, prefetch_follows: bool) -> Vec<String> {
 fn sizing(cells: &[&CellSummary], axis: &str) -> Option<Sizing> {
     let first = cells.first()?;
     let threshold = first.cell.training.as_ref()?.threshold;
-    let mut edges: Vec<Edge> = cells.iter().filter_map(|cell| edge(cell, axis)).collect();
-    edges.sort_by_key(|edge| edge.value);
-    // From the easiest to the hardest.
-    if axis != "accelerators" {
-        edges.reverse();
-    }
+    let edges: Vec<Edge> = cells.iter().filter_map(|cell| edge(cell, axis)).collect();
     let meets = |edge: &&Edge| edge.meets(threshold);
     // What misses once is not met behind it: storage that wavers at its edge feeds what it always fed.
     let met = edges.iter().take_while(meets).count();

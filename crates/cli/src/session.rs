@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use analysis::Summary;
+use analysis::{SearchValue, Summary};
 use anyhow::Context as _;
 use backend::Clock;
 use engine::{Bench, BenchSettings, Event, Progress as Counters, Seat};
@@ -117,6 +117,12 @@ impl<'a> Session<'a> {
         let names = analysis::choose_for_confirmation(&self.so_far);
         let cells = &self.ready.loaded.plan.cells;
         (0..cells.len()).filter(|index| names.contains(&cells[*index].slug)).collect()
+    }
+
+    /// Rows of cells along which an edge is searched; their indices are those of the plan.
+    pub(crate) fn rows(&self, axis: &str) -> Vec<Vec<SearchValue>> {
+        let cells: Vec<&record::Cell> = self.so_far.run.cells.iter().collect();
+        analysis::search_rows(&cells, axis)
     }
 
     /// Utilization of a training cell over its fresh repetitions; `None` where none made a point.

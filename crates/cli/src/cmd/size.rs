@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use analysis::Summary;
+use analysis::{SearchValue, Summary};
 use engine::{Bench, Harder, Search, Try};
-use plan::{Cell, DatasetSpec, Fetch, Load, Plan, Training};
+use plan::{Cell, DatasetSpec, Load, Plan};
 use record::NotRun;
 
 use crate::args::{Find, InputArgs, SizeArgs};
@@ -16,11 +16,9 @@ use crate::session::{Ready, Session};
 const DEPTHS_MAX: u32 = 13;
 
 pub(crate) fn size(args: &SizeArgs) -> Result<Exit, Failure> {
-    let loaded = widened(args)?;
-    let rows = rows(&loaded.plan, args.find);
-    let ready = Ready::make(loaded, &args.measure)?;
+    let ready = Ready::make(widened(args)?, &args.measure)?;
     let mut session = Session::begin(&ready, args.measure.no_redact, Some(args.find.axis()))?;
-    let interrupted = session.execute(|session, bench| find(&ready, &rows, args.find, session, bench))?;
+    let interrupted = session.execute(|session, bench| find(&ready, args.find, session, bench))?;
     let summary = session.conclude()?;
     Ok(if interrupted { Exit::Interrupted } else { exit_of(&summary) })
 }
@@ -55,105 +53,44 @@ fn with(input: &InputArgs, more: Vec<String>) -> InputArgs {
     InputArgs { input: input.input.clone(), need: input.need.clone(), set }
 }
 
-fn training(cell: &Cell) -> Option<&Training> {
-    match &cell.load {
-        Load::Training(training) => Some(training),
-        Load::Closed | Load::Paced(_) => None,
-    }
-}
-
 /// Accelerators for which the smallest dataset has one step.
 fn most_accelerators(plan: &Plan) -> u32 {
     let of_cell = |cell: &Cell| {
         let DatasetSpec::Generate { samples, .. } = plan.dataset(cell) else { return None };
-        let batch = u64::from(training(cell)?.batch).max(1);
+        let Load::Training(training) = &cell.load else { return None };
+        let batch = u64::from(training.batch).max(1);
         Some(u32::try_from(samples / batch).unwrap_or(u32::MAX).max(1))
     };
     plan.cells.iter().filter_map(of_cell).min().unwrap_or(u32::MAX)
 }
 
-/// Cells that differ in the searched value alone, from the easiest to the hardest.
-struct Row {
-    cells: Vec<usize>,
-    values: Vec<u32>,
-    /// Where the search begins.
-    first: usize,
-}
-
-fn rows(plan: &Plan, find: Find) -> Vec<Row> {
-    let rows = grouped(plan, find, true);
-    // By default readers bring their own prefetch: only where several were asked for of one number of readers is it a
-    // coordinate of its own.
-    let repeats = |row: &Row| (1..row.values.len()).any(|at| row.values[..at].contains(&row.values[at]));
-    let rows =
-        if find == Find::Readers && !rows.iter().any(repeats) { rows } else { grouped(plan, find, false) };
-    rows.into_iter().map(|row| order(row, find, plan.need.accelerators)).collect()
-}
-
-fn grouped(plan: &Plan, find: Find, prefetch_follows: bool) -> Vec<Row> {
-    let mut rows: Vec<(Vec<String>, Row)> = Vec::new();
-    for (index, cell) in plan.cells.iter().enumerate() {
-        let Some(job) = training(cell) else { continue };
-        let Some(value) = find.value(cell, job) else { continue };
-        let key = key(cell, job, find, prefetch_follows);
-        let at = rows.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
-            rows.push((key, Row { cells: Vec::new(), values: Vec::new(), first: 0 }));
-            rows.len() - 1
-        });
-        rows[at].1.cells.push(index);
-        rows[at].1.values.push(value);
+/// Where the search of a row begins: at the accelerators of the need, else at the most careful setting, which tells
+/// whether anything is to be found.
+fn first(row: &[SearchValue], find: Find, needed: u32) -> usize {
+    if find != Find::Accelerators {
+        return 0;
     }
-    rows.into_iter().map(|(_, row)| row).collect()
-}
-
-/// Everything that tells a cell from others but the searched value and what follows from it: the depth of readers, and
-/// threads.
-fn key(cell: &Cell, job: &Training, find: Find, prefetch_follows: bool) -> Vec<String> {
-    let follows = |name: &str| match name {
-        "threads" => true,
-        "queue_depth" => matches!(job.fetch, Fetch::Readers { .. }),
-        "prefetch" => prefetch_follows && find == Find::Readers,
-        _ => false,
-    };
-    let axes = cell.axes.iter().filter(|axis| axis.name != find.axis() && !follows(axis.name));
-    let axes = axes.map(|axis| format!("{}={}{}", axis.name, axis.value, axis.unit));
-    let place = [cell.target.to_string(), cell.dataset.to_string(), cell.engine.name().to_owned()];
-    place.into_iter().chain(axes).collect()
-}
-
-fn order(row: Row, find: Find, needed: u32) -> Row {
-    let mut pairs: Vec<(u32, usize)> = row.values.into_iter().zip(row.cells).collect();
-    pairs.sort_unstable();
-    if find.harder() == Harder::Falling {
-        pairs.reverse();
-    }
-    let first = match find {
-        Find::Accelerators => pairs.iter().position(|(value, _)| *value >= needed.max(1)),
-        // A careful setting first: it tells whether anything is to be found.
-        Find::Readers | Find::Depth | Find::Prefetch => Some(0),
-    };
-    let first = first.unwrap_or(pairs.len().saturating_sub(1));
-    let (values, cells) = pairs.into_iter().unzip();
-    Row { cells, values, first }
+    row.iter().position(|one| one.value >= needed.max(1)).unwrap_or(row.len().saturating_sub(1))
 }
 
 /// Searches every row with one repetition for each try, and measures both sides of the edge again. An edge that does
 /// not hold is searched on from what was learnt.
 fn find(
     ready: &Ready,
-    rows: &[Row],
     find: Find,
     session: &mut Session<'_>,
     bench: &mut Bench<'_>,
 ) -> Result<Vec<NotRun>, Failure> {
-    let threshold = ready.loaded.plan.need.utilization;
-    for row in rows {
-        let mut search = Search::new(row.values.clone(), find.harder(), row.first);
+    let need = &ready.loaded.plan.need;
+    let threshold = need.utilization;
+    for row in session.rows(find.axis()) {
+        let values = row.iter().map(|one| one.value).collect();
+        let mut search = Search::new(values, find.harder(), first(&row, find, need.accelerators));
         let mut confirmed = BTreeSet::new();
         loop {
             ready.progress.phase("searching the edge, one repetition for each try");
             while let Some(index) = search.next() {
-                let au = match bench.try_once(row.cells[index], &mut |event| session.take(event))? {
+                let au = match bench.try_once(row[index].cell, &mut |event| session.take(event))? {
                     Try::Ended { au } => Some(au),
                     Try::Failed => None,
                     Try::Stopped => return Ok(Vec::new()),
@@ -167,14 +104,14 @@ fn find(
                 break;
             }
             ready.progress.phase("measuring both sides of the edge with fresh repetitions");
-            let cells: Vec<usize> = edge.iter().map(|index| row.cells[*index]).collect();
+            let cells: Vec<usize> = edge.iter().map(|index| row[*index].cell).collect();
             bench.ceilings(&cells, &mut |event| session.take(event))?;
             let not_run = bench.confirm(&cells, &mut |event| session.take(event))?;
             if !not_run.is_empty() {
                 return Ok(not_run);
             }
             for index in edge {
-                search.observe(index, session.confirmed_au(row.cells[index]), threshold);
+                search.observe(index, session.confirmed_au(row[index].cell), threshold);
             }
         }
     }
@@ -194,16 +131,6 @@ impl Find {
 
     fn harder(self) -> Harder {
         if self == Self::Accelerators { Harder::Rising } else { Harder::Falling }
-    }
-
-    fn value(self, cell: &Cell, training: &Training) -> Option<u32> {
-        match (self, training.fetch) {
-            (Self::Accelerators, _) => Some(training.accelerators),
-            (Self::Prefetch, _) => Some(training.prefetch),
-            (Self::Readers, Fetch::Readers { count }) => Some(count),
-            (Self::Depth, Fetch::Shared) => Some(cell.queue_depth),
-            (Self::Readers | Self::Depth, _) => None,
-        }
     }
 }
 
