@@ -125,11 +125,14 @@ impl<'a> Session<'a> {
         analysis::search_rows(&cells, axis)
     }
 
-    /// Utilization of a training cell over its fresh repetitions; `None` where none made a point.
-    pub(crate) fn confirmed_au(&self, cell: usize) -> Option<f64> {
+    /// Utilizations of training cells over their fresh repetitions; `None` where none made a point.
+    pub(crate) fn confirmed_aus(&self, cells: &[usize]) -> Vec<Option<f64>> {
         let summary = analysis::summarise(&self.so_far);
-        let cell = summary.cell(&self.ready.loaded.plan.cells[cell].slug)?;
-        Some(cell.confirmed.as_ref()?.figures()?.training.as_ref()?.au.mean)
+        let au = |cell: &usize| {
+            let cell = summary.cell(&self.ready.loaded.plan.cells[*cell].slug)?;
+            Some(cell.confirmed.as_ref()?.figures()?.training.as_ref()?.au.mean)
+        };
+        cells.iter().map(au).collect()
     }
 
     /// Takes what happened into the record.

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use analysis::{Summary, Verdict};
 use record::{
     CacheProof, Captured, Ceiling, Cell, Dataset, End, Environment, Fact, Format, Gate, Line, Measure, Need,
     NotRun, Outcome, Rep, Role, Run, RunRecord, Skipped, Target, Tool, Usage, counter,
@@ -26,19 +27,30 @@ pub(crate) fn read() -> RunRecord {
     record::read_run(&dir()).expect("the golden record is readable")
 }
 
-#[test]
-fn the_record_on_disk_is_the_one_built_here() {
-    let built = build();
+/// Holds the record in `dir` to the one that a test builds; with `FEEDLINE_BLESS` set it is written anew first.
+pub(crate) fn assert_on_disk(dir: &Path, built: &RunRecord, scenario: &str) {
     if std::env::var_os("FEEDLINE_BLESS").is_some() {
-        let _ = std::fs::remove_dir_all(dir());
+        let _ = std::fs::remove_dir_all(dir);
         let redactor = record::Redactor::new(Vec::new());
-        let mut writer =
-            record::RunWriter::create(&dir(), &built.run, SCENARIO, &built.env, redactor).unwrap();
+        let mut writer = record::RunWriter::create(dir, &built.run, scenario, &built.env, redactor)
+            .expect("the fixture can be written");
         for line in &built.lines {
-            writer.append(line).unwrap();
+            writer.append(line).expect("the fixture can be written");
         }
     }
-    assert_eq!(read(), built);
+    assert_eq!(record::read_run(dir).expect("the golden record is readable"), *built);
+}
+
+/// Every verdict of a record in its words.
+pub(crate) fn verdict_words(summary: &Summary) -> Vec<String> {
+    let words =
+        |verdict: &Verdict| format!("{} {}: {}", verdict.judgement, verdict.target, verdict.sentence());
+    summary.verdicts.iter().map(words).collect()
+}
+
+#[test]
+fn the_record_on_disk_is_the_one_built_here() {
+    assert_on_disk(&dir(), &build(), SCENARIO);
 }
 
 const SCENARIO: &str = r#"version = 1

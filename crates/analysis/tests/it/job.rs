@@ -32,27 +32,13 @@ fn read() -> RunRecord {
 
 #[test]
 fn the_record_on_disk_is_the_one_built_here() {
-    let built = build();
-    if std::env::var_os("FEEDLINE_BLESS").is_some() {
-        let _ = std::fs::remove_dir_all(dir());
-        let redactor = record::Redactor::new(Vec::new());
-        let mut writer =
-            record::RunWriter::create(&dir(), &built.run, SCENARIO, &built.env, redactor).unwrap();
-        for line in &built.lines {
-            writer.append(line).unwrap();
-        }
-    }
-    assert_eq!(read(), built);
+    golden::assert_on_disk(&dir(), &build(), SCENARIO);
 }
 
 #[test]
 fn every_job_gets_the_verdict_that_its_figures_allow() {
     let summary = summarise(&read());
-    let words: Vec<String> = summary
-        .verdicts
-        .iter()
-        .map(|verdict| format!("{} {}: {}", verdict.judgement, verdict.target, verdict.sentence()))
-        .collect();
+    let words = golden::verdict_words(&summary);
     assert_eq!(
         words,
         [

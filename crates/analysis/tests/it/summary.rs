@@ -8,11 +8,7 @@ use crate::golden;
 #[test]
 fn every_target_gets_the_verdict_that_its_figures_allow() {
     let summary = summarise(&golden::read());
-    let words: Vec<String> = summary
-        .verdicts
-        .iter()
-        .map(|verdict| format!("{} {}: {}", verdict.judgement, verdict.target, verdict.sentence()))
-        .collect();
+    let words = golden::verdict_words(&summary);
     assert_eq!(
         words,
         [

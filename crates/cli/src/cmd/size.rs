@@ -110,8 +110,8 @@ fn find(
             if !not_run.is_empty() {
                 return Ok(not_run);
             }
-            for index in edge {
-                search.observe(index, session.confirmed_au(row[index].cell), threshold);
+            for (index, au) in edge.into_iter().zip(session.confirmed_aus(&cells)) {
+                search.observe(index, au, threshold);
             }
         }
     }
