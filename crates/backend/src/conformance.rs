@@ -49,6 +49,40 @@ pub fn run(fixture: &Fixture) {
     }
 }
 
+/// Runs operations to their ends, as many at once as there are free buffers, and hands each end to `each` with the number
+/// of its operation. For tests: waits only where nothing has ended yet, since what ended while it was handed over is not
+/// waited for again.
+///
+/// # Panics
+/// Where the queue breaks, or an operation has not ended by `until_ns`.
+pub fn drive(
+    queue: &mut dyn IoQueue,
+    free: &mut Vec<Buf>,
+    ops: &[Op],
+    (clock, until_ns): (&Clock, u64),
+    mut each: impl FnMut(usize, &Completion),
+) {
+    let (mut requests, mut done) = (Vec::new(), Vec::new());
+    let (mut next, mut ended) = (0, 0);
+    while ended < ops.len() {
+        while let (Some(op), Some(_)) = (ops.get(next), free.last()) {
+            let buf = free.pop().expect("a buffer is free");
+            requests.push(Request { token: next as u32, op: *op, buf });
+            next += 1;
+        }
+        queue.submit(&mut requests, &mut done).expect("submit");
+        if done.is_empty() {
+            queue.wait(1, until_ns, &mut done).expect("wait");
+        }
+        assert!(clock.now_ns() < until_ns, "{ended} of {} operations have ended, and no more", ops.len());
+        for completion in done.drain(..) {
+            each(completion.token as usize, &completion);
+            free.push(completion.buf);
+            ended += 1;
+        }
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Case<'a> {
     fixture: &'a Fixture,

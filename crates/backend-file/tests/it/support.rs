@@ -4,9 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use backend::{
-    Arena, Buf, Clock, Completion, IoQueue, Op, QueueReport, QueueSpec, Request, Store, StoreError,
-};
+use backend::conformance;
+use backend::{Arena, Buf, Clock, Completion, IoQueue, Op, QueueReport, QueueSpec, Store, StoreError};
 use backend_file::FileStore;
 use dataset::{Key, Objects, payload};
 use plan::{Cache, Registered};
@@ -117,24 +116,10 @@ pub(crate) fn both(root: &Path) -> [(&'static str, FileStore); 2] {
 impl Opened {
     /// Runs all operations, as many at once as there are buffers, and hands each end to `each`.
     pub(crate) fn run(&mut self, ops: &[Op], mut each: impl FnMut(Op, &Completion)) {
-        let (mut requests, mut done) = (Vec::new(), Vec::new());
-        let (mut next, mut ended) = (0, 0);
-        while ended < ops.len() {
-            while next < ops.len() && !self.free.is_empty() {
-                let buf = self.free.pop().unwrap();
-                requests.push(Request { token: next as u32, op: ops[next], buf });
-                next += 1;
-            }
-            self.queue.submit(&mut requests, &mut done).unwrap();
-            if done.is_empty() {
-                self.queue.wait(1, LATER_NS, &mut done).unwrap();
-            }
-            for completion in done.drain(..) {
-                each(ops[completion.token as usize], &completion);
-                self.free.push(completion.buf);
-                ended += 1;
-            }
-        }
+        let until = (&self.clock, self.clock.now_ns() + LATER_NS);
+        conformance::drive(&mut *self.queue, &mut self.free, ops, until, |at, completion| {
+            each(ops[at], completion);
+        });
     }
 
     /// The end of one operation.

@@ -7,9 +7,8 @@ use std::time::Duration;
 use aws_credential_types::Credentials;
 use aws_sdk_s3::config::{BehaviorVersion, Region};
 use aws_sdk_s3::primitives::ByteStream;
-use backend::{
-    Arena, Buf, Clock, Completion, IoQueue, Op, OpError, Owned, QueueSpec, Request, Store, StoreError,
-};
+use backend::conformance;
+use backend::{Arena, Buf, Clock, Completion, IoQueue, Op, OpError, Owned, QueueSpec, Store, StoreError};
 use backend_s3::S3Store;
 use dataset::{Key, Marker, Objects, payload};
 use plan::{Addresses, Advice, BucketStyle, Cache, Keys, Operation, Registered, S3Config, Secret};
@@ -196,29 +195,12 @@ impl Opened {
 
     /// The ends of operations, in their order, as many at once as there are buffers; what was read well is right.
     pub(crate) fn run(&mut self, ops: &[Op]) -> Vec<Result<u64, OpError>> {
-        let deadline_ns = self.clock.now_ns() + LATER_NS;
-        let (mut requests, mut done) = (Vec::new(), Vec::new());
+        let until = (&self.clock, self.clock.now_ns() + LATER_NS);
         let mut results = vec![None; ops.len()];
-        let (mut next, mut ended) = (0, 0);
-        while ended < ops.len() {
-            while next < ops.len() && !self.free.is_empty() {
-                let buf = self.free.pop().unwrap();
-                requests.push(Request { token: next as u32, op: ops[next], buf });
-                next += 1;
-            }
-            self.queue.submit(&mut requests, &mut done).unwrap();
-            if done.is_empty() {
-                self.queue.wait(1, deadline_ns, &mut done).unwrap();
-            }
-            assert!(self.clock.now_ns() < deadline_ns, "an operation never ended");
-            for completion in done.drain(..) {
-                let token = completion.token as usize;
-                verify(ops[token], &completion);
-                results[token] = Some(completion.result);
-                self.free.push(completion.buf);
-                ended += 1;
-            }
-        }
+        conformance::drive(&mut *self.queue, &mut self.free, ops, until, |at, completion| {
+            verify(ops[at], completion);
+            results[at] = Some(completion.result);
+        });
         results.into_iter().map(Option::unwrap).collect()
     }
 
