@@ -90,11 +90,7 @@ fn every_operation_is_recorded_and_reported_as_what_it_is() {
         assert_eq!(entries, (operation == "list").then_some(64 * ops), "{operation}");
     }
     let page = report(&bench).says("metadata: names looked up (stat) and listed (list)");
-    assert!(
-        page.out.contains("where a file's time goes") && page.out.contains("read_file: "),
-        "{}",
-        page.out
-    );
+    assert!(page.prints("where a file's time goes") && page.out.contains("read_file: "), "{}", page.out);
 }
 
 #[test]
@@ -102,9 +98,9 @@ fn names_alone_have_figures_and_no_verdict() {
     let engines = r#"engine = ["pread", "io_uring"]"#;
     let bench = bench(GENERATED, r#"operation = "stat", queue_depth = 2"#, engines);
     let ran = bench.run(&["run", "s.toml"]).exits(0);
-    assert!(ran.out.contains("UNJUDGED  disk only names were looked up (stat)"), "{}", ran.out);
+    assert!(ran.prints("UNJUDGED  disk only names were looked up (stat)"), "{}", ran.out);
     assert!(!ran.out.contains("FEEDS") && !ran.out.contains("STARVES"), "{}", ran.out);
-    assert!(!ran.out.contains("was checked against"), "there was nothing to check: {}", ran.out);
+    assert!(!ran.prints("was checked against"), "there was nothing to check: {}", ran.out);
     assert!(!bench.run_folder().join("throughput.svg").exists(), "names have no throughput to plot");
 }
 
@@ -118,7 +114,7 @@ fn a_map_faults_where_it_is_cold_and_every_advice_is_a_cell() {
     );
     let ran = bench.run(&["run", "s.toml", "--set", "measure.warmup=\"0s\""]).exits(0);
     for advice in advices {
-        assert!(ran.out.contains(&format!("mmap ({advice})")), "{}", ran.out);
+        assert!(ran.prints(&format!("mmap ({advice})")), "{}", ran.out);
         let reps = bench.reps().into_iter().filter(|rep| {
             rep["role"] == "measure" && rep["cell"].as_str().unwrap().contains(&format!("madvise-{advice}/"))
         });
@@ -260,20 +256,20 @@ fn the_submit_batch_is_recorded_and_merged_requests_are_said() {
                 "writes": 0, "write_bytes": 0, "write_ns": 0, "busy_ns": 1, "weighted_ns": 1, "wall_ns": 100_000_000,
             });
         });
-        report(&bench).out
+        report(&bench)
     };
     let merged = reads_of(32 << 10);
-    assert!(merged.contains("requests were merged: 32 KiB per"), "{merged}");
-    assert!(merged.contains("submit_batch 8"), "{merged}");
+    assert!(merged.prints("requests were merged: 32 KiB per"), "{merged:?}");
+    assert!(merged.prints("submit_batch 8"), "{merged:?}");
     let apart = reads_of(4 << 10);
-    assert!(!apart.contains("merged"), "{apart}");
+    assert!(!apart.prints("merged"), "{apart:?}");
     reads_of(32 << 10);
     edit_reps(&bench, |rep| {
         let bytes = rep["system"]["process_read_bytes"].as_u64().unwrap();
         rep["system"]["process_read_bytes"] = (bytes / 2).into();
     });
-    let beside_others = report(&bench).out;
-    assert!(!beside_others.contains("merged"), "the requests are another's too: {beside_others}");
+    let beside_others = report(&bench);
+    assert!(!beside_others.prints("merged"), "the requests are another's too: {beside_others:?}");
 }
 
 #[test]
@@ -285,7 +281,7 @@ fn a_clock_that_is_slow_to_read_is_said() {
     for (source, said) in [("tsc", false), ("hpet", true)] {
         env["clocksource"] = serde_json::json!({ "value": source });
         fs::write(&path, env.to_string()).unwrap();
-        assert_eq!(report(&bench).out.contains(&format!("the kernel's clock is {source}")), said, "{source}");
+        assert_eq!(report(&bench).prints(&format!("the kernel's clock is {source}")), said, "{source}");
     }
 }
 
