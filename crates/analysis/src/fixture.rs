@@ -202,6 +202,7 @@ fn run() -> Run {
         gate: Gate::default(),
         expect: None,
         size: None,
+        variant: None,
         rank: 0,
         ranks: 1,
         redacted: true,
@@ -226,6 +227,9 @@ pub(crate) fn rep(cell: &str, number: u32, bps: f64) -> Rep {
         outcome: Outcome::Complete,
         window_start_ns: 0,
         window_ns: 1_000_000_000,
+        window_unix_ns: None,
+        second_ops: Vec::new(),
+        second_bytes: Vec::new(),
         counters: [(counter::OPS, ops), (counter::BYTES, bytes), (counter::VERIFIED, 8)]
             .map(|(name, count)| (name.to_owned(), count))
             .into(),

@@ -9,6 +9,7 @@
 
 mod choose;
 mod compared;
+mod comparison;
 mod curve;
 mod diagnosis;
 mod figures;
@@ -22,6 +23,7 @@ mod need;
 mod network;
 mod operation;
 mod operations;
+mod over_time;
 mod paced;
 mod prediction;
 mod pressure;
@@ -40,6 +42,12 @@ mod verdict;
 mod fixture;
 
 pub use choose::{choose_cell, choose_for_confirmation};
+pub use comparison::{
+    Calibration, CellComparison, CellSample, Change, Comparison, Difference, Effect, Headline, History,
+    HistoryCell, HistoryPoint, Margins, May, Metric, Noise, NotComparable, Pairing, RUNS_MIN, Ratio,
+    RepSample, RunSample, Side, calibrate, calibrate_history, compare_stored, compare_targets,
+    compare_variants, history,
+};
 pub use curve::{Curve, Panel, Shape, Treatment};
 pub use figures::{Figures, Rate};
 pub use flag::{Flag, Gravity};
@@ -50,6 +58,7 @@ pub use model::Model;
 pub use need::LineAt;
 pub use network::{Attempts, MountFigures, NetworkFigures, Wire, WireFinding};
 pub use operations::Operations;
+pub use over_time::{OverTime, over_time};
 pub use paced::{Paced, Percentile};
 pub use prediction::{CellPrediction, Predictions, TargetPrediction};
 pub use sizing::{Edge, SearchValue, Sizing, search_rows};

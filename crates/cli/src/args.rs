@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::cmd;
+
 /// Will this storage feed those GPUs?
 ///
 /// feedline reads real data from storage the way training does, and holds what it measures against the
@@ -37,6 +39,16 @@ pub(crate) enum Verb {
     Size(SizeArgs),
     /// Make table, Markdown or plot again from the record of a run
     Report(ReportArgs),
+    /// Hold a run against another, a baseline, or its variants or targets against each other
+    Compare(cmd::compare::CompareArgs),
+    /// Find how small a regression this machine can honestly tell from noise
+    Calibrate(cmd::calibrate::CalibrateArgs),
+    /// Show the cells of a scenario over the runs in a folder
+    History(cmd::history::HistoryArgs),
+    /// Write a run in the form of another tool, or as a bundle that others can verify
+    Export(cmd::export::ExportArgs),
+    /// Make one record of those that several hosts wrote of one scenario
+    Merge(cmd::merge::MergeArgs),
     /// Serve S3 or NFS on this machine, as slow and as faulty as declared, to try things out
     Emulate(EmulateArgs),
     /// Write a commented scenario to start from

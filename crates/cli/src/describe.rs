@@ -2,7 +2,9 @@
 
 use feed::Demand;
 use plan::{Arrivals, DatasetSpec, Distribution, Fetch, Limit, Plan, Rate, Work};
-use record::{Axis, Cell, Dataset, Emulation, Fact, Format, Gate, Measure, Need, Run, Skipped, Target, Tool};
+use record::{
+    Axis, Cell, Dataset, Emulation, Fact, Format, Gate, Margin, Measure, Need, Run, Skipped, Target, Tool,
+};
 
 use crate::data::Data;
 use crate::host;
@@ -27,12 +29,28 @@ pub(crate) fn run(plan: &Plan, data: &Data, stores: &Stores, redacted: bool) -> 
         cells: plan.cells.iter().map(|of| cell(plan, data, of)).collect(),
         skipped: skipped(plan),
         measure: measure(&plan.measure),
-        gate: Gate { feeds: plan.gate.feeds.clone(), p99_ns: plan.gate.p99_ns },
+        gate: gate(&plan.gate),
         expect: crate::expected::of(plan),
         size: None,
+        variant: None,
         rank: 0,
         ranks: 1,
         redacted,
+    }
+}
+
+fn gate(gate: &plan::Gate) -> Gate {
+    let margin =
+        |margin: &plan::Margin| Margin { metric: margin.metric.name().to_owned(), share: margin.share };
+    Gate {
+        feeds: gate.feeds.clone(),
+        p99_ns: gate.p99_ns,
+        utilization: gate.utilization,
+        at_depth: gate.at_depth,
+        regression: gate.regression.iter().map(margin).collect(),
+        baseline: gate.baseline.clone(),
+        runs: gate.runs,
+        may_differ: gate.may_differ.iter().map(|one| one.name().to_owned()).collect(),
     }
 }
 

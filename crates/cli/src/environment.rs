@@ -3,6 +3,8 @@
 //! Every function takes the root of the tree that it reads, so that a test can hand it another machine. A
 //! fact that cannot be read is recorded as the reason why; nothing here fails.
 
+mod machine;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -20,6 +22,7 @@ pub(crate) fn capture() -> Environment {
 
 fn capture_below(root: &Path) -> Environment {
     Environment {
+        machine: machine::of(root).into(),
         kernel: line(root, "proc/sys/kernel/osrelease").into(),
         architecture: Captured::Value(std::env::consts::ARCH.to_owned()),
         cpu_model: cpu_info(root, "model name").into(),

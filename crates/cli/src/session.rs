@@ -10,7 +10,6 @@ use backend::Clock;
 use engine::{Bench, BenchSettings, Event, Progress as Counters, Seat};
 use plan::Plan;
 use record::{End, Line, NotRun, Redactor, Role, Run, RunRecord, RunWriter};
-use report::RenderError;
 use rustix::fs::{Access, access};
 
 use crate::args::MeasureArgs;
@@ -19,7 +18,7 @@ use crate::exit::Failure;
 use crate::load::Loaded;
 use crate::open::Stores;
 use crate::progress::Progress;
-use crate::{describe, environment, output, signals};
+use crate::{describe, environment, host, output, signals};
 
 /// Everything that is opened and written before anything is measured.
 pub(crate) struct Ready {
@@ -94,6 +93,7 @@ impl<'a> Session<'a> {
             cores: *cores,
             rank: (0, 1),
             variant: "base".to_owned(),
+            began_unix_ns: Some(host::unix_time().as_nanos() as u64 - clock.now_ns()),
         };
         let mut bench = Bench::new(&plan.cells, &seats, settings, &clock, stop, counters);
         let not_run = steps(self, &mut bench)?;
@@ -194,13 +194,8 @@ fn conclude(folder: &Path) -> Result<Summary, Failure> {
         std::fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))
     };
     write("report.md", &report::markdown(&summary))?;
-    match report::throughput_svg(&summary) {
-        Ok(svg) => write("throughput.svg", &svg)?,
-        // A run that was interrupted early has nothing to plot, and says so in its table.
-        Err(RenderError::NothingMeasured { .. }) => {}
-        Err(error) => return Err(error.into()),
-    }
-    for plot in report::training_svgs(&summary)? {
+    let over_time = analysis::over_time(&record, &record::read_intervals(folder)?);
+    for plot in report::plots(&summary, &over_time)? {
         write(&format!("{}.svg", plot.name), &plot.svg)?;
     }
     Ok(summary)

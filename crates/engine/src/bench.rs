@@ -8,7 +8,7 @@ use backend::{Clock, SharedStore};
 use dataset::Objects;
 use plan::{Cell, Limit, Load, Measure};
 use record::{
-    CacheProof, Ceiling, NotRun, Outcome, Rep, RepIntervals, Role, System, Trained, Usage, counter,
+    CacheProof, Ceiling, Interval, NotRun, Outcome, Rep, RepIntervals, Role, System, Trained, Usage, counter,
 };
 
 use crate::ceiling::{self, Shape};
@@ -49,6 +49,8 @@ pub struct BenchSettings {
     pub rank: (u32, u32),
     /// Variant under comparison.
     pub variant: String,
+    /// Nanoseconds since 1970 at which the run's clock began; absent where that is not real.
+    pub began_unix_ns: Option<u64>,
 }
 
 /// What happens during a run.
@@ -219,9 +221,9 @@ impl<'a> Bench<'a> {
         let measured = run_rep(&self.spec(turn.cell, epoch));
         let outcome = measured.unwrap_or_else(|error| failed(error.to_string(), self.clock.now_ns()));
         let cell = self.cells[turn.cell].slug.clone();
-        let intervals = RepIntervals { cell: cell.clone(), role, rep: turn.rep, seconds: outcome.seconds };
+        let seconds = outcome.seconds;
         let rep = Rep {
-            cell,
+            cell: cell.clone(),
             role,
             rep: turn.rep,
             round: turn.round,
@@ -232,6 +234,9 @@ impl<'a> Bench<'a> {
             outcome: outcome.outcome,
             window_start_ns: outcome.window_start_ns,
             window_ns: outcome.window_ns,
+            window_unix_ns: self.settings.began_unix_ns.map(|began| began + outcome.window_start_ns),
+            second_ops: by_second(&seconds, |second| second.ops),
+            second_bytes: by_second(&seconds, |second| second.bytes),
             counters: outcome.counters,
             errors: outcome.errors,
             histograms: outcome.histograms,
@@ -242,7 +247,7 @@ impl<'a> Bench<'a> {
             emulated: outcome.emulated,
             trained: outcome.trained,
         };
-        (rep, intervals)
+        (rep, RepIntervals { cell, role, rep: turn.rep, seconds })
     }
 
     fn spec(&self, cell: usize, epoch: u64) -> RepSpec<'_> {
@@ -296,6 +301,16 @@ fn utilization(trained: &Trained) -> Option<f64> {
     let shares = trained.accelerators.iter().map(|one| one.compute_ns as f64 / one.wall_ns as f64);
     let mean = shares.sum::<f64>() / trained.accelerators.len() as f64;
     mean.is_finite().then_some(mean)
+}
+
+/// What was counted in each second up to the last that is known; a second without anything is a zero.
+fn by_second(seconds: &[Interval], count: impl Fn(&Interval) -> u64) -> Vec<u64> {
+    let length = seconds.iter().map(|one| one.second as usize + 1).max().unwrap_or(0);
+    let mut counts = vec![0; length];
+    for one in seconds {
+        counts[one.second as usize] += count(one);
+    }
+    counts
 }
 
 /// What one repetition takes, before any was made.

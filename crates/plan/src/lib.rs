@@ -23,7 +23,7 @@ pub use charged::Charged;
 pub use emulation::{Delay, EMULATOR_FSID, Emulation, Faults};
 pub use expect::{Expect, Way};
 pub use load::{Arrivals, Load, Pace, Rate};
-pub use measure::{CellOrder, Gate, Limit, Measure};
+pub use measure::{CellOrder, Gate, Limit, Margin, MayDiffer, Measure, Metric};
 pub use network::{About, Addresses, BucketStyle, Keys, NfsConfig, Price, S3Config, Secret};
 pub use profiles::{Profile, profile, profiles};
 pub use training::{Decode, Fetch, Training, Work};

@@ -54,11 +54,82 @@ pub enum CellOrder {
     File,
 }
 
-/// What turns the verdict into an exit code; empty: nothing does.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// What turns verdicts and comparisons into an exit code; empty: nothing does.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Gate {
     /// Targets that must FEED.
     pub feeds: Vec<String>,
     /// Largest 99th percentile of a read's latency in the confirmation of each gated target.
     pub p99_ns: Option<u64>,
+    /// Share of the demand that the gated targets must reach; the need's where absent.
+    pub utilization: Option<f64>,
+    /// Queue depth whose cells are held against `p99_ns`; the chosen cells where absent.
+    pub at_depth: Option<u32>,
+    /// How much worse than before each metric may be; empty: nothing is compared.
+    pub regression: Vec<Margin>,
+    /// Name of the runs that are compared with.
+    pub baseline: Option<String>,
+    /// Fewest comparable runs of the baseline; absent: as many as feedline asks for by itself.
+    pub runs: Option<u32>,
+    /// What may differ between those runs.
+    pub may_differ: Vec<MayDiffer>,
+}
+
+/// How much worse a metric may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Margin {
+    /// Which metric.
+    pub metric: Metric,
+    /// Share of the value before, above 0.
+    pub share: f64,
+}
+
+/// What is compared between runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metric {
+    /// Bytes per second, or operations per second where no bytes are moved.
+    Throughput,
+    /// Median latency.
+    P50,
+    /// 99th percentile of latency.
+    P99,
+    /// Accelerator utilization of a training load.
+    Au,
+    /// Processor time of the client by operation.
+    Cpu,
+}
+
+impl Metric {
+    /// As scenarios and records write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Throughput => "throughput",
+            Self::P50 => "p50",
+            Self::P99 => "p99",
+            Self::Au => "au",
+            Self::Cpu => "cpu",
+        }
+    }
+}
+
+/// What may differ between runs that are compared all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MayDiffer {
+    /// The machine that measures: its processor, memory and identity.
+    Host,
+    /// The release of its kernel.
+    Kernel,
+    /// The driver and the firmware of the device.
+    Driver,
+}
+
+impl MayDiffer {
+    /// As scenarios and records write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Kernel => "kernel",
+            Self::Driver => "driver",
+        }
+    }
 }

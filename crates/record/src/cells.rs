@@ -73,6 +73,17 @@ pub struct Rep {
     pub window_start_ns: u64,
     /// Length of the window as it was, from its opening to its end.
     pub window_ns: u64,
+    /// Opening of the window in nanoseconds since 1970, by this machine's clock: what windows of several machines are
+    /// held together by. Absent before format 1.4.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_unix_ns: Option<u64>,
+    /// Operations that ended well in each second of the window, the last of which may be cut short. Empty before format
+    /// 1.4.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub second_ops: Vec<u64>,
+    /// Their bytes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub second_bytes: Vec<u64>,
     /// What was counted, by name; see [`counter`].
     pub counters: BTreeMap<String, u64>,
     /// Failed operations by kind.

@@ -51,6 +51,9 @@ pub enum Limit<T> {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Environment {
+    /// What tells this machine from others and tells nobody which it is: the beginning of a keyed hash of its machine id.
+    /// Not in records before format 1.4.
+    pub machine: Captured<String>,
     /// Release of the kernel, as `uname -r` prints it.
     pub kernel: Captured<String>,
     /// Machine architecture, `x86_64`.

@@ -31,8 +31,8 @@ pub use intervals::{Interval, RecordedIntervals, RepIntervals, read_intervals};
 pub use reader::{ReadError, RunRecord, read_run};
 pub use redact::Redactor;
 pub use run::{
-    Axis, Cell, Dataset, Emulation, Fact, Gate, Measure, Need, Pace, Run, Skipped, Target, Tool, Training,
-    run_id,
+    Axis, Cell, Dataset, Emulation, Fact, Gate, Margin, Measure, Need, Pace, Run, Skipped, Target, Tool,
+    Training, Variant, run_id,
 };
 pub use trained::{Trained, TrainedAccelerator, TrainedStep};
 pub use writer::{RunWriter, WriteError};

@@ -44,12 +44,28 @@ pub struct Run {
     /// runs, and before format 1.3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<String>,
+    /// The variant that this record holds, of a run that compares several. Absent from other runs, and before format 1.4.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<Variant>,
     /// This process among those of one run.
     pub rank: u32,
     /// Processes of the run.
     pub ranks: u32,
     /// Whether names of hosts, users and folders were replaced by labels.
     pub redacted: bool,
+}
+
+/// One of several variants whose repetitions were interleaved, each with a record of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variant {
+    /// Its name, as in [`Rep::variant`](crate::Rep::variant).
+    pub name: String,
+    /// Name of the folder that holds the records of all variants.
+    pub group: String,
+    /// Its number among them, in the order of the command line; 0 is what the others are compared with.
+    pub number: u32,
+    /// What it changes of the scenario: `load.cache=warm`.
+    pub settings: Vec<String>,
 }
 
 /// What made the record.
@@ -305,12 +321,40 @@ pub struct Measure {
 }
 
 /// What decides the exit code.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     /// Targets that must FEED.
     pub feeds: Vec<String>,
     /// Largest 99th percentile of latency.
     pub p99_ns: Option<u64>,
+    /// Share of the demand that the gated targets must reach, where that is not the need's. Absent before format 1.4, as
+    /// are all below.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utilization: Option<f64>,
+    /// Queue depth whose cells are held against `p99_ns`; the chosen cells where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_depth: Option<u32>,
+    /// How much worse than before a metric may be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub regression: Vec<Margin>,
+    /// Name of the runs that are compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
+    /// Fewest comparable runs of a baseline; the default of the version that reads where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<u32>,
+    /// What may differ between the runs of a baseline: `host`, `kernel`, `driver`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub may_differ: Vec<String>,
+}
+
+/// How much worse a metric may be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Margin {
+    /// `throughput`, `p50`, `p99`, `au`, `cpu`.
+    pub metric: String,
+    /// Share of the value before, above 0.
+    pub share: f64,
 }
 
 /// Characters of the scenario's name in a run's name.

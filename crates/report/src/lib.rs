@@ -3,12 +3,16 @@
 //! Nothing is computed here: every figure, flag and sentence comes from [`analysis`]. Each rendering is a
 //! pure function of the summary, so the same record gives the same bytes.
 
+mod comparison;
+mod export;
 mod grid;
 mod head;
+mod html;
 mod markdown;
 mod network;
 mod number;
 mod plain;
+mod plot;
 mod prediction;
 mod side;
 #[expect(clippy::cast_possible_wrap, reason = "pixels and counts of panels and lines are far below 2^31")]
@@ -18,6 +22,9 @@ mod table;
 mod terminal;
 mod training;
 
+pub use comparison::{calibration_terminal, comparison_markdown, comparison_terminal, history_terminal};
+pub use html::{Page, html};
 pub use markdown::markdown;
-pub use svg::{Plot, RenderError, throughput_svg, training_svgs};
+pub use plot::{Plot, PlotTable, plots};
+pub use svg::{RenderError, throughput_svg, training_svgs};
 pub use terminal::terminal;

@@ -1,7 +1,7 @@
 //! `feedline report`: the same figures again, from the record alone.
 
-use analysis::Summary;
 use anyhow::Context as _;
+use report::Plot;
 
 use crate::args::{ReportArgs, ReportFormat};
 use crate::exit::{Exit, Failure};
@@ -17,21 +17,20 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let text = match args.format {
         ReportFormat::Terminal => report::terminal(&summary),
         ReportFormat::Markdown => report::markdown(&summary),
-        ReportFormat::Svg => plot(&summary, &args.plot)?,
+        ReportFormat::Svg => {
+            let over_time = analysis::over_time(&record, &record::read_intervals(&args.run)?);
+            plot(&report::plots(&summary, &over_time)?, &args.plot)?
+        }
     };
     output::print(&format!("{}\n", text.trim_end()))?;
     Ok(Exit::Ok)
 }
 
 /// The plot of a name, among those that the run has.
-fn plot(summary: &Summary, name: &str) -> Result<String, Failure> {
-    if name == "throughput" {
-        return Ok(report::throughput_svg(summary)?);
-    }
-    let plots = report::training_svgs(summary)?;
+fn plot(plots: &[Plot], name: &str) -> Result<String, Failure> {
     if let Some(plot) = plots.iter().find(|plot| plot.name == name) {
         return Ok(plot.svg.clone());
     }
-    let names: Vec<&str> = std::iter::once("throughput").chain(plots.iter().map(|plot| plot.name)).collect();
+    let names: Vec<&str> = plots.iter().map(|plot| plot.name).collect();
     Err(Failure::usage(format!("error: this run has no plot `{name}`\n  hint: it has {}", names.join(", "))))
 }

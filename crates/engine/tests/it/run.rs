@@ -57,7 +57,7 @@ fn settings() -> BenchSettings {
         cell_order: CellOrder::Random,
         seed: 1,
     };
-    BenchSettings { measure, cores: 1, rank: (0, 1), variant: "base".to_owned() }
+    BenchSettings { measure, cores: 1, rank: (0, 1), variant: "base".to_owned(), began_unix_ns: None }
 }
 
 #[test]

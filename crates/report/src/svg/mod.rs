@@ -21,7 +21,7 @@ mod wording;
 
 use analysis::Summary;
 
-pub use training::{Plot, training_svgs};
+pub use training::training_svgs;
 
 /// Why no plot was made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -152,7 +152,7 @@ pub(crate) fn networks() -> RunRecord {
     ];
     let mut record = golden();
     record.run.format = record::Format::CURRENT;
-    record.run.gate = record::Gate { feeds: vec!["lab".to_owned()], p99_ns: None };
+    record.run.gate = record::Gate { feeds: vec!["lab".to_owned()], p99_ns: None, ..record::Gate::default() };
     let (cells, lines) = (record.run.cells.clone(), record.lines.clone());
     let of_nvme = |cell: &str| cell.starts_with("nvme/io_uring/");
     let kept = |cell: &str| cell.starts_with("nvme/");

@@ -229,7 +229,7 @@ fn text_of_a_diagnosis_cannot_break_a_table_or_a_terminal() {
 #[test]
 fn plots_of_training_jobs_hold_whatever_they_show() {
     for (name, summary) in variants() {
-        for Plot { name: stem, svg } in plots(&summary) {
+        for Plot { name: stem, svg, .. } in plots(&summary) {
             if let Some(dir) = std::env::var_os("FEEDLINE_PLOTS") {
                 std::fs::write(std::path::Path::new(&dir).join(format!("{name}-{stem}.svg")), &svg).unwrap();
             }

@@ -147,7 +147,8 @@ pub(super) fn gate(written: &written::Gate, targets: &[Target], problems: &mut P
         Field::Wrong(_) => return None,
         p99 => p99.given().map(|entry| entry.value.0),
     };
-    Some(Gate { feeds: feeds.iter().map(|item| item.value.0.clone()).collect(), p99_ns })
+    let feeds = feeds.iter().map(|item| item.value.0.clone()).collect();
+    Some(Gate { feeds, p99_ns, ..Gate::default() })
 }
 
 /// Refuses a gate that no cell can pass: no bytes are read, or fewer are offered than the line.

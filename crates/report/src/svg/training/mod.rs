@@ -13,6 +13,7 @@ use super::sheet::{SUBTITLE_SIZE, Sheet, columns_of};
 use super::theme;
 use super::{RenderError, wording};
 use crate::plain::folded;
+use crate::plot::{Plot, PlotTable};
 use crate::side;
 use crate::training::{Job, chosen, is_demo, jobs};
 
@@ -21,15 +22,6 @@ const JOBS_MAX: usize = 8;
 
 /// Letters of a line of a label in the margin.
 const LABEL_LETTERS: usize = 24;
-
-/// A plot, and what its file is called.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plot {
-    /// Name of its file, without `.svg`.
-    pub name: &'static str,
-    /// The plot.
-    pub svg: String,
-}
 
 /// The plots of the training jobs of a run, without those that would show nothing: `training-timeline`,
 /// `training-accelerators` where their number was varied, `training-readers` where readers or prefetch were, and
@@ -44,7 +36,8 @@ pub fn training_svgs(summary: &Summary) -> Result<Vec<Plot>, RenderError> {
     let plot = |(name, shown, drawn): (&'static str, &str, Option<Result<String, String>>)| {
         let finish = |drawn: String| {
             let title = wording::title_of(summary, shown);
-            Plot { name, svg: theme::finish(&drawn, &title, &wording::description(summary)) }
+            let svg = theme::finish(&drawn, &title, &wording::description(summary));
+            Plot { name, title: shown.to_owned(), svg, table: PlotTable::default() }
         };
         let run = summary.head.run_id.clone();
         Some(drawn?.map(finish).map_err(|cause| RenderError::Drawing { run, cause }))

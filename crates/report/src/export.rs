@@ -1,0 +1,1 @@
+//! A run or a comparison in the form of another tool.

@@ -1,0 +1,43 @@
+//! Every plot that a run has, each with the table of what it shows.
+
+use analysis::{OverTime, Summary};
+
+use crate::svg::{self, RenderError};
+
+/// A plot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plot {
+    /// Name of its file, without `.svg`.
+    pub name: &'static str,
+    /// What it shows, in words.
+    pub title: String,
+    /// The plot.
+    pub svg: String,
+    /// The figures that it shows.
+    pub table: PlotTable,
+}
+
+/// The figures of a plot, for those who cannot or would rather not look at it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PlotTable {
+    /// Names of the columns, with units.
+    pub columns: Vec<String>,
+    /// Rows, each as long as `columns`.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// Every plot that a run has something to show in, `throughput` first. `over_time` is what
+/// [`analysis::over_time`] made of its seconds.
+pub fn plots(summary: &Summary, _over_time: &[OverTime]) -> Result<Vec<Plot>, RenderError> {
+    let throughput = match svg::throughput_svg(summary) {
+        Ok(svg) => Some(Plot {
+            name: "throughput",
+            title: "throughput against queue depth".to_owned(),
+            svg,
+            table: PlotTable::default(),
+        }),
+        Err(RenderError::NothingMeasured { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    Ok(throughput.into_iter().chain(svg::training_svgs(summary)?).collect())
+}
