@@ -83,6 +83,8 @@ fn device_facts(device: &Path) -> Vec<(&'static str, String)> {
         ("backing_file", read(device, "loop/backing_file")),
         ("device_members", members.filter(|names| !names.is_empty())),
         ("device_model", read(device, "device/model")),
+        ("device_firmware", read(device, "device/firmware_rev").or_else(|| read(device, "device/rev"))),
+        ("device_driver", driver(device)),
         ("device_rotational", read(device, "queue/rotational")),
         ("device_scheduler", read(device, "queue/scheduler").map(|text| chosen(&text))),
         ("device_max_sectors_kb", read(device, "queue/max_sectors_kb")),
@@ -90,6 +92,14 @@ fn device_facts(device: &Path) -> Vec<(&'static str, String)> {
     .into_iter()
     .filter_map(|(name, value)| Some((name, value?)))
     .collect()
+}
+
+/// The driver of the device, or where that is a layer between (a namespace of an NVMe controller), of the one above it.
+fn driver(device: &Path) -> Option<String> {
+    let link = ["device/driver", "device/device/driver"]
+        .iter()
+        .find_map(|at| fs::read_link(device.join(at)).ok())?;
+    Some(link.file_name()?.to_string_lossy().into_owned())
 }
 
 /// Whether a device is memory by its name: compressed (zram), or as it is (brd).
@@ -134,6 +144,17 @@ mod tests {
             ("device_scheduler", "none"),
             ("device_max_sectors_kb", "1280"),
         ];
+        assert_eq!(device_facts(&device), expected.map(|(name, value)| (name, value.to_owned())));
+    }
+
+    #[test]
+    fn the_driver_of_a_namespace_is_that_of_its_controller() {
+        let dir = tempfile::tempdir().unwrap();
+        let device = dir.path().join("nvme0n1");
+        fs::create_dir_all(device.join("device/device")).unwrap();
+        fs::write(device.join("device/firmware_rev"), "EDA7602Q\n").unwrap();
+        std::os::unix::fs::symlink("/sys/bus/pci/drivers/nvme", device.join("device/device/driver")).unwrap();
+        let expected = [("device", "nvme0n1"), ("device_firmware", "EDA7602Q"), ("device_driver", "nvme")];
         assert_eq!(device_facts(&device), expected.map(|(name, value)| (name, value.to_owned())));
     }
 
