@@ -220,6 +220,10 @@ pub(crate) fn finish_as_nobody(
     }
 }
 
+/// A window in which a machine that is busy with other things gets round to this one too, for tests that need figures of
+/// every repetition.
+pub(crate) const LONG: &str = "measure.duration=400ms";
+
 /// How the binary ended.
 #[derive(Debug)]
 pub(crate) struct Ended {

@@ -9,10 +9,10 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::emulated::Served;
-use crate::harness::{Bench, Ended, finish, network};
+use crate::harness::{Bench, Ended, LONG, finish, network};
 
 /// Runs over both protocols with what `emulate` declares.
-fn run(operation: &str, emulate: &str, retries: u32) -> Bench {
+fn run(operation: &str, emulate: &str, retries: u32, duration: &str) -> Bench {
     let bench = Bench::new();
     let target = |name: &str, at: &str, more: &str| {
         format!(
@@ -24,7 +24,7 @@ fn run(operation: &str, emulate: &str, retries: u32) -> Bench {
         target("bucket", "s3://demo/run", r#", engine = ["lean", "sdk"]"#),
     ];
     bench.write("s.toml", &network(&format!("operation = \"{operation}\""), &targets.concat()));
-    bench.run(&["run", "s.toml"]).exits(0).says("DEMO");
+    bench.run(&["run", "s.toml", "--set", duration]).exits(0).says("DEMO");
     bench
 }
 
@@ -53,7 +53,8 @@ fn each_fault_is_counted_as_what_it_is() {
         ("read", "stale", 2, ["stale", "not_found", "not_found"]),
     ];
     for (operation, fault, retries, kinds) in cases {
-        let bench = run(operation, &format!("faults = {{ {fault} = 0.2 }}"), retries);
+        let bench =
+            run(operation, &format!("faults = {{ {fault} = 0.2 }}"), retries, "measure.duration=200ms");
         for (engine, kind) in ENGINES.into_iter().zip(kinds) {
             let made = sums(&bench, engine, "/emulated/faults");
             assert!(made[fault] > 0, "{fault} {engine}");
@@ -69,7 +70,7 @@ fn each_fault_is_counted_as_what_it_is() {
 
 #[test]
 fn requests_that_are_refused_are_tried_again() {
-    let bench = run("read", "faults = { slow_down = 0.2 }", 3);
+    let bench = run("read", "faults = { slow_down = 0.2 }", 3, LONG);
     for engine in ENGINES {
         let counters = sums(&bench, engine, "/counters");
         assert!(counters["recovered"] > 0, "{engine}: {counters:?}");
@@ -81,7 +82,7 @@ fn requests_that_are_refused_are_tried_again() {
 
 #[test]
 fn requests_beyond_a_rate_are_throttled() {
-    let bench = run("read", "requests_per_second = 100", 0);
+    let bench = run("read", "requests_per_second = 100", 0, LONG);
     for engine in ENGINES {
         let throttled = sums(&bench, engine, "/errors");
         assert!(throttled["throttled"] > 0 && throttled.len() == 1, "{engine}: {throttled:?}");

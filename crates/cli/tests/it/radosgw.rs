@@ -6,7 +6,7 @@ use std::process::Command;
 use servers::{Authority, Radosgw, or_skip};
 
 use crate::emulated::verdict;
-use crate::harness::{Bench, finish, network, skip};
+use crate::harness::{Bench, LONG, finish, network, skip};
 use crate::local::count;
 
 /// Far off, seconds since 1970.
@@ -69,7 +69,7 @@ fn a_bucket_is_filled_measured_and_left_as_it_was() {
     let verb = |args: &[&str]| finish(bench.keyed(args, &variables));
 
     verb(&["prepare", "s.toml"]).exits(0);
-    let ran = verb(&["run", "s.toml"]).exits(0);
+    let ran = verb(&["run", "s.toml", "--set", LONG]).exits(0);
     assert!(["FEEDS", "STARVES", "UNCERTAIN"].contains(&verdict(&ran.out, "gw")), "{}", ran.out);
     assert_eq!(bench.run_json()["cells"].as_array().unwrap().len(), 8);
     for rep in bench.reps() {

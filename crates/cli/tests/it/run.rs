@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use crate::harness::{Bench, DISK};
+use crate::harness::{Bench, DISK, LONG};
 
 #[test]
 fn a_scenario_ends_with_a_verdict_a_plot_and_a_record_that_make_themselves_again() {
     let bench = Bench::with(DISK);
-    let ran = bench.run(&["run", "s.toml"]).exits(0);
+    let ran = bench.run(&["run", "s.toml", "--set", LONG]).exits(0);
     assert!(ran.out.contains("\nFEEDS "), "{}", ran.out);
     let run = bench.run_folder();
     fs::remove_dir_all(bench.path("data")).unwrap();
