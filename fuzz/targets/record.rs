@@ -1,30 +1,116 @@
-//! Lines of a record of any content are read, or their loss is named; what was read can be analysed and rendered.
+//! A record of any content is read, or its loss is named; what was read can be analysed and rendered.
+//!
+//! The first byte says which file of a small real run is replaced, and whether by the rest of the input or by itself with
+//! a part of it replaced: no mutation of nothing comes upon a whole line.
 #![no_main]
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use libfuzzer_sys::fuzz_target;
+use record::{CELLS_FILE, ENV_FILE, HistogramText, INTERVALS_FILE, RUN_FILE};
 
-/// A folder with the head of a real run, whose lines are what is fuzzed.
-fn folder() -> &'static PathBuf {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        let folder = std::env::temp_dir().join(format!("feedline-fuzz-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a folder for the run");
-        let golden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../crates/analysis/tests/fixtures/golden");
-        for file in ["run.json", "env.json", "scenario.toml"] {
-            std::fs::copy(golden.join(file), folder.join(file)).expect("the golden run");
-        }
-        folder
-    })
+/// Bit of the first byte that asks for an edit of what is there.
+const EDITS: u8 = 0x80;
+
+/// Bit of the first byte that asks for the run with the greatest variety of lines.
+const GOLDEN: u8 = 0x40;
+
+/// A folder that is fuzzed, and what its files hold without that.
+struct Run {
+    folder: PathBuf,
+    files: Vec<(&'static str, Vec<u8>)>,
 }
 
-fuzz_target!(|lines: &[u8]| {
-    std::fs::write(folder().join("cells.jsonl"), lines).expect("the lines of the run");
-    if let Ok(record) = record::read_run(folder()) {
-        let summary = analysis::summarise(&record);
-        let _ = report::terminal(&summary);
-        let _ = report::throughput_svg(&summary);
+impl Run {
+    fn of(fixture: &str) -> Self {
+        let origin = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../crates").join(fixture);
+        let name = format!("feedline-fuzz-{}-{}", std::process::id(), fixture.replace('/', "-"));
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).expect("a folder for the run");
+        let read = |file| (file, std::fs::read(origin.join(file)).expect("a file of the fixture"));
+        let run = Self { folder, files: [RUN_FILE, ENV_FILE, CELLS_FILE].map(read).into() };
+        run.files.iter().for_each(|(file, content)| run.write(file, content));
+        run
+    }
+
+    fn write(&self, file: &str, content: &[u8]) {
+        std::fs::write(self.folder.join(file), content).expect("a file of the run");
+    }
+
+    /// Reads it with one file replaced, and puts the file back.
+    fn with(&self, file: &str, input: &[u8], edits: bool) {
+        let Some((_, whole)) = self.files.iter().find(|(name, _)| *name == file) else { return };
+        let content = if edits { edited(whole, input) } else { Some(input.to_vec()) };
+        let Some(content) = content else { return };
+        self.write(file, &content);
+        if let Ok(record) = record::read_run(&self.folder) {
+            let summary = analysis::summarise(&record);
+            let _ = analysis::gate(&summary);
+            let _ = report::terminal(&summary);
+            let _ = report::markdown(&summary);
+            let _ = report::throughput_svg(&summary);
+        }
+        self.write(file, whole);
+    }
+}
+
+/// `whole` with some bytes replaced: place and length, two bytes each, and what comes there.
+fn edited(whole: &[u8], input: &[u8]) -> Option<Vec<u8>> {
+    let (edit, by) = input.split_at_checked(4)?;
+    let number = |at: usize| usize::from(u16::from_le_bytes([edit[at], edit[at + 1]]));
+    // Two bytes reach every place of a small file, and places all over a large one.
+    let stride = whole.len() / 65_536 + 1;
+    let from = (number(0) * stride).min(whole.len());
+    let to = (from + number(2) % 64).min(whole.len());
+    Some([&whole[..from], by, &whole[to..]].concat())
+}
+
+fn run(golden: bool) -> &'static Run {
+    static SMALL: OnceLock<Run> = OnceLock::new();
+    static GOLDEN: OnceLock<Run> = OnceLock::new();
+    if golden {
+        GOLDEN.get_or_init(|| Run::of("analysis/tests/fixtures/golden"))
+    } else {
+        SMALL.get_or_init(|| Run::of("record/tests/fixtures/v1_4"))
+    }
+}
+
+/// Seconds as they come, and inside a member that is whole.
+fn intervals(run: &Run, input: &[u8], packs: bool) {
+    let mut content = input.to_vec();
+    if packs {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(input).expect("memory");
+        content = encoder.finish().expect("memory");
+    }
+    run.write(INTERVALS_FILE, &content);
+    if let Ok(found) = record::read_intervals(&run.folder) {
+        for second in found.reps.iter().flat_map(|rep| &rep.seconds) {
+            let _ = second.service_ns.decode();
+        }
+        if let Ok(record) = record::read_run(&run.folder) {
+            let _ = analysis::over_time(&record, &found);
+        }
+    }
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Some((kind, input)) = data.split_first() else { return };
+    let run = run(kind & GOLDEN != 0);
+    let edits = kind & EDITS != 0;
+    match kind & 0x07 {
+        0 | 5 => run.with(CELLS_FILE, input, edits),
+        1 => run.with(RUN_FILE, input, edits),
+        2 => run.with(ENV_FILE, input, edits),
+        3 => intervals(run, input, edits),
+        _ => {
+            if let Ok(histogram) = HistogramText(String::from_utf8_lossy(input).into_owned()).decode() {
+                let _ = (histogram.value_at_quantile(0.99), record::encode(&histogram).decode());
+            }
+        }
     }
 });

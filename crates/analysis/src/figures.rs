@@ -169,6 +169,11 @@ impl Figures {
         self.flags.iter().any(Flag::is_client_limit)
     }
 
+    /// Whether they are of a change, within windows or over the run, and not of a state.
+    pub fn is_unsteady(&self) -> bool {
+        self.flags.iter().any(Flag::is_unsteady)
+    }
+
     /// Whether nothing but the client's own limit may stand between these figures and a verdict.
     pub fn is_valid(&self) -> bool {
         self.flags.iter().all(|flag| matches!(flag.gravity(), Gravity::Informs | Gravity::ForbidsStarves))

@@ -1,9 +1,13 @@
 //! The reasons to doubt a figure: what each forbids, and what to do about it.
 
 mod advice;
+mod share;
 mod words;
 
+use crate::steadiness::SLOPE_MAX;
 use crate::training::Bound;
+
+pub(crate) use share::{of_line, percent, utilization};
 
 /// Share of failed reads above which no verdict is given.
 const ERROR_SHARE_MAX: f64 = 0.01;
@@ -101,6 +105,36 @@ pub enum Flag {
         repetitions: u32,
         /// The fewest steps of an accelerator.
         steps: u64,
+    },
+    /// No steady state within windows, as SNIA defines it.
+    NotSteady {
+        /// How many repetitions.
+        repetitions: u32,
+        /// Of how many that are long enough to tell.
+        made: u32,
+        /// Largest minus smallest round by their mean, of the worst repetition.
+        range: f64,
+        /// Change of the fitted line from the first round to the last by their mean, of the worst repetition.
+        slope: f64,
+        /// Where the fitted lines end by the line of the need, mean; absent without such a line.
+        end_of_line: Option<f64>,
+    },
+    /// Throughput fell from one level to another, as it does when burst credits are spent.
+    Bursts {
+        /// Share of the throughput before that was lost, 0 to 1.
+        fall: f64,
+        /// Within every window; else once during the run.
+        in_windows: bool,
+        /// Throughput of the last third of the windows by the line of the need; absent without such a line, and where
+        /// the fall was during the run.
+        end_of_line: Option<f64>,
+    },
+    /// Throughput of a target changed steadily during the run.
+    Drifts {
+        /// What the trend comes to over the run by where it began, above -1.
+        change: f64,
+        /// From the middle of the first window to that of the last.
+        over_ns: u64,
     },
     /// The files were no longer the same after the run.
     DatasetChanged,
@@ -337,6 +371,8 @@ impl Flag {
                 Gravity::ForbidsStarves
             }
             Self::FailedRepetitions { .. } => Gravity::ForbidsFeeds,
+            Self::NotSteady { slope, end_of_line, .. } => of_trend(*slope, *end_of_line),
+            Self::Bursts { fall, end_of_line, .. } => of_trend(-fall, *end_of_line),
             Self::NotCold { .. }
             | Self::NotWarm { .. }
             | Self::NotBypassed { .. }
@@ -382,6 +418,7 @@ impl Flag {
             | Self::ConnectionsLost { .. }
             | Self::Unbalanced { .. }
             | Self::DelayedAck { .. }
+            | Self::Drifts { .. }
             | Self::StandsIn { .. } => Gravity::Informs,
         }
     }
@@ -397,6 +434,9 @@ impl Flag {
             Self::TooShort { .. } => "too short",
             Self::FewTurns { .. } => "few queue turns",
             Self::FewSteps { .. } => "few steps",
+            Self::NotSteady { .. } => "not steady",
+            Self::Bursts { .. } => "bursts",
+            Self::Drifts { .. } => "drifts",
             Self::DatasetChanged => "changed",
             Self::WrongBytes { .. } => "wrong bytes",
             Self::Errors { .. } => "failed reads",
@@ -437,46 +477,21 @@ impl Flag {
     pub fn is_client_limit(&self) -> bool {
         matches!(self, Self::ClientLimited { .. })
     }
-}
 
-/// A share of the line from which on it is told in times: `278 %`, `17,665 x`.
-const TIMES_MIN: f64 = 100.0;
-
-/// A share of the line: `80 %`, `278 %`, and `17,665 x` from 10,000 % on.
-pub(crate) fn of_line(share: f64) -> String {
-    if share < TIMES_MIN { percent(share) } else { times(share) }
-}
-
-/// `17,665 x`, `2e7 x`.
-fn times(share: f64) -> String {
-    if share < 1e6 {
-        format!("{} x", feed::group_digits(share.round() as u64))
-    } else {
-        format!("{share:.0e} x")
+    /// Whether the figure is one of a change and not of a state: it is compared with nothing, and passes no gate.
+    pub fn is_unsteady(&self) -> bool {
+        matches!(self, Self::NotSteady { .. } | Self::Bursts { .. } | Self::Drifts { .. })
     }
 }
 
-/// A utilization: `96.1 %`, and one digit more from 99.9 on, cut and not rounded, since 99.96 is not all.
-pub(crate) fn utilization(au: f64) -> String {
-    let percent = au * 100.0;
-    if (99.9..100.0).contains(&percent) {
-        // The tolerance keeps 99.98 from becoming 99.97 by its own binary form.
-        return format!("{:.2} %", (percent * 100.0 + 1e-6).floor() / 100.0);
-    }
-    format!("{percent:.1} %")
-}
-
-/// `97 %`, and one digit more below 10.
-pub(crate) fn percent(share: f64) -> String {
-    let value = share * 100.0;
-    if value <= 0.0 {
-        "0 %".to_owned()
-    } else if value < 0.05 {
-        "under 0.1 %".to_owned()
-    } else if value < 9.95 {
-        format!("{value:.1} %")
-    } else {
-        format!("{value:.0} %")
+/// Of a change within windows: where throughput stands at their end is where it goes on from, so only an end on the other
+/// side of the line than the mean can make a verdict wrong. A fall can take FEEDS back and never STARVES, a rise the
+/// reverse.
+fn of_trend(change: f64, end_of_line: Option<f64>) -> Gravity {
+    match end_of_line {
+        Some(end) if change < -SLOPE_MAX && end < 1.0 => Gravity::ForbidsFeeds,
+        Some(end) if change > SLOPE_MAX && end >= 1.0 => Gravity::ForbidsStarves,
+        _ => Gravity::Informs,
     }
 }
 

@@ -4,9 +4,13 @@ use std::collections::BTreeSet;
 
 use feed::Judgement;
 
-use crate::paced::Percentile;
+use crate::figures::Figures;
+use crate::flag::percent;
+use crate::steadiness;
 use crate::summary::{CellSummary, Measurement, Summary};
-use crate::verdict::{Cause, Verdict};
+use crate::verdict::{self, Cause, Verdict};
+
+mod latency;
 
 /// How a run stands against its gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +28,8 @@ pub enum GateResult {
 /// Evaluates the gate of a run.
 ///
 /// A target whose cells or whose confirmation failed, or whose cells were all skipped, misses the gate: what
-/// could not be measured must not pass as doubt.
+/// could not be measured must not pass as doubt. What would hold of a cell that is in no steady state is not decided; what
+/// does not hold of it fails all the same.
 pub fn gate(summary: &Summary) -> GateResult {
     let gate = &summary.gate;
     if gate.feeds.is_empty() && gate.p99_ns.is_none() {
@@ -37,7 +42,9 @@ pub fn gate(summary: &Summary) -> GateResult {
     }
     if let Some(limit_ns) = gate.p99_ns {
         for verdict in gated(summary) {
-            sort(latency(summary, verdict, limit_ns), &mut missed, &mut open);
+            for demand in latency::demands(summary, verdict, limit_ns) {
+                sort(demand, &mut missed, &mut open);
+            }
         }
         for target in without_verdict(summary) {
             let words = format!("{target} p99: {}", absent(summary, target));
@@ -73,14 +80,58 @@ fn feeds(summary: &Summary, target: &str) -> Demand {
     let Some(verdict) = summary.verdicts.iter().find(|verdict| verdict.target == target) else {
         return Demand::Fails(format!("{target} must FEED: {}", absent(summary, target)));
     };
+    let cell = verdict.cell.as_deref().and_then(|name| summary.cell(name));
+    if let Some((share, cell)) = summary.gate.utilization.zip(cell)
+        && let Some(demand) = utilization(summary, verdict, cell, share)
+    {
+        return demand;
+    }
     let words = format!("{target} must FEED: {}", verdict.sentence());
     match (&verdict.judgement, &verdict.cause) {
-        (Judgement::Feeds, _) => Demand::Holds,
+        (Judgement::Feeds, _) => holds_if_steady(cell, || format!("{target} must FEED")),
         (Judgement::Starves, _) | (_, Cause::NothingMeasured { .. } | Cause::ConfirmationFailed { .. }) => {
             Demand::Fails(words)
         }
         (Judgement::Uncertain, _) => Demand::Open(words),
     }
+}
+
+/// What holds, unless the cell is in no steady state.
+fn holds_if_steady(cell: Option<&CellSummary>, demand: impl Fn() -> String) -> Demand {
+    let excluded = cell.and_then(steadiness::excluded);
+    excluded.map_or(Demand::Holds, |reason| Demand::Open(format!("{}: not decided: {reason}", demand())))
+}
+
+/// A share of the demand in place of the need's utilization; `None` where there are no figures to hold against it, and the
+/// verdict says why.
+fn utilization(summary: &Summary, verdict: &Verdict, cell: &CellSummary, share: f64) -> Option<Demand> {
+    let (figures, line) = (confirmed(cell)?, cell.line?);
+    let demand_samples_per_s = line.samples_per_s * line.demand_bps / line.bps;
+    let asked = share * demand_samples_per_s;
+    let words = format!("{} must reach {} of the demand", verdict.target, percent(share));
+    if let Some(offered) =
+        offered_samples_per_s(figures, line.samples_per_s).filter(|offered| *offered < asked)
+    {
+        let offered = percent(offered / demand_samples_per_s);
+        return Some(Demand::Open(format!("{words}: not decided: {offered} of it was offered")));
+    }
+    let (judgement, cause) = verdict::judged(summary, cell, figures, asked);
+    let reached = figures.samples_per_s.interval.map(|interval| {
+        let of_demand = |samples_per_s: f64| samples_per_s / demand_samples_per_s * 100.0;
+        format!("{:.1} to {:.1} % of it", of_demand(interval.low), of_demand(interval.high))
+    });
+    let reached = reached.unwrap_or_else(|| "too few repetitions".to_owned());
+    Some(match (judgement, cause) {
+        (Judgement::Feeds, _) => holds_if_steady(Some(cell), || words.clone()),
+        (Judgement::Starves, _) => Demand::Fails(format!("{words}: {reached}")),
+        (_, Cause::Flagged(flag)) => Demand::Open(format!("{words}: not decided: {flag}")),
+        (Judgement::Uncertain, _) => Demand::Open(format!("{words}: {reached}")),
+    })
+}
+
+/// What arrivals offer at most; absent for a closed loop and a job.
+fn offered_samples_per_s(figures: &Figures, line_samples_per_s: f64) -> Option<f64> {
+    Some(figures.paced?.of_line? * line_samples_per_s)
 }
 
 /// What is said of a server that feedline started, whatever is asked of it.
@@ -120,139 +171,9 @@ fn gated(summary: &Summary) -> impl Iterator<Item = &Verdict> {
     summary.verdicts.iter().filter(move |verdict| names.is_empty() || names.contains(&verdict.target))
 }
 
-fn latency(summary: &Summary, verdict: &Verdict, limit_ns: u64) -> Demand {
-    let target = &verdict.target;
-    let limit = feed::format_duration_ns(limit_ns);
-    if verdict.demo {
-        return Demand::Open(format!("{target} p99 against {limit}: {DEMO_WORDS}"));
-    }
-    let cell = verdict.cell.as_deref().and_then(|name| summary.cell(name));
-    let figures = cell.and_then(confirmed);
-    match figures.map(p99) {
-        Some(Percentile::NotServed) => Demand::Fails(format!(
-            "{target} p99 is beyond {limit}: more than 1 % of the arrivals were not served"
-        )),
-        Some(Percentile::At(p99_ns)) if p99_ns <= limit_ns => Demand::Holds,
-        Some(Percentile::At(p99_ns)) => Demand::Fails(format!(
-            "{target} p99 is {}, the gate allows {limit}",
-            feed::format_duration_ns(p99_ns)
-        )),
-        Some(Percentile::Unknown) => {
-            Demand::Open(format!("{target} p99 against {limit}: fewer than 1,000 reads were measured"))
-        }
-        None => {
-            let words = format!("{target} p99 against {limit}: {}", verdict.sentence());
-            match verdict.cause {
-                Cause::NothingMeasured { .. } | Cause::ConfirmationFailed { .. } => Demand::Fails(words),
-                _ => Demand::Open(words),
-            }
-        }
-    }
-}
-
-/// What a caller waits for: from the intended time on where there is one, else from the submission on.
-fn p99(figures: &crate::Figures) -> Percentile {
-    let service = figures.latency.p99_ns.map_or(Percentile::Unknown, Percentile::At);
-    figures.paced.map_or(service, |paced| paced.response_p99)
-}
-
-fn confirmed(cell: &CellSummary) -> Option<&crate::Figures> {
+fn confirmed(cell: &CellSummary) -> Option<&Figures> {
     cell.confirmed.as_ref().and_then(Measurement::figures)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fixture::{Builder, confirmed_at};
-    use crate::summarise;
-
-    fn gate_of(of_line: &[f64], edit: impl FnOnce(&mut Builder)) -> GateResult {
-        let mut builder = confirmed_at(of_line);
-        builder.run.gate.feeds = vec!["disk".to_owned()];
-        edit(&mut builder);
-        gate(&summarise(&builder.record()))
-    }
-
-    #[test]
-    fn no_gate_decides_nothing() {
-        assert_eq!(gate_of(&[0.5, 0.5, 0.5], |b| b.run.gate.feeds.clear()), GateResult::None);
-    }
-
-    #[test]
-    fn feeds_meets_starves_misses_and_doubt_is_inconclusive() {
-        assert_eq!(gate_of(&[1.1, 1.1, 1.1], |_| {}), GateResult::Met);
-        let GateResult::Missed(words) = gate_of(&[0.8, 0.8, 0.8], |_| {}) else { panic!("not missed") };
-        assert!(words[0].starts_with("disk must FEED: 20 % short"), "{words:?}");
-        assert!(
-            matches!(gate_of(&[0.9, 1.0, 1.1], |_| {}), GateResult::Inconclusive(list) if list.len() == 1)
-        );
-    }
-
-    #[test]
-    fn a_target_without_figures_or_without_a_name_misses() {
-        assert!(matches!(gate_of(&[0.0, 0.0, 0.0], |b| b.edit_reps("c", |rep| {
-            rep.outcome = record::Outcome::Failed { reason: "gone".to_owned() };
-        })), GateResult::Missed(list) if list[0].contains("gone")));
-        let unknown = |b: &mut Builder| b.run.gate.feeds = vec!["tape".to_owned()];
-        assert!(
-            matches!(gate_of(&[1.1, 1.1, 1.1], unknown), GateResult::Missed(list) if list[0].contains("tape"))
-        );
-    }
-
-    fn skip_all(builder: &mut Builder) {
-        builder.run.cells.clear();
-        builder.lines.clear();
-        builder.run.skipped.push(record::Skipped {
-            target: "disk".to_owned(),
-            engine: "io_uring".to_owned(),
-            reason: "the kernel forbids it".to_owned(),
-        });
-    }
-
-    #[test]
-    fn a_target_of_which_all_was_skipped_misses_with_its_reason() {
-        let known = |b: &mut Builder| skip_all(b);
-        let without_its_target = |b: &mut Builder| {
-            skip_all(b);
-            b.run.targets.clear();
-        };
-        let words = "disk must FEED: nothing was measured: io_uring: the kernel forbids it";
-        let missed = GateResult::Missed(vec![words.to_owned()]);
-        assert_eq!(gate_of(&[1.1, 1.1, 1.1], known), missed);
-        assert_eq!(gate_of(&[1.1, 1.1, 1.1], without_its_target), missed);
-    }
-
-    #[test]
-    fn a_skipped_target_does_not_slip_past_a_demand_on_latency_alone() {
-        let by_latency = |edit: fn(&mut Builder)| {
-            move |b: &mut Builder| {
-                b.run.gate.feeds.clear();
-                b.run.gate.p99_ns = Some(2_000_000);
-                skip_all(b);
-                edit(b);
-            }
-        };
-        for edit in [|_: &mut Builder| {}, |b: &mut Builder| b.run.targets.clear()] {
-            let GateResult::Missed(words) = gate_of(&[1.1, 1.1, 1.1], by_latency(edit)) else {
-                panic!("not missed")
-            };
-            assert!(words[0].contains("the kernel forbids it") && words.len() == 1, "{words:?}");
-        }
-    }
-
-    #[test]
-    fn latency_is_taken_from_the_confirmation() {
-        // The fixture's reads take 1 ms.
-        let limit = |ns| move |b: &mut Builder| b.run.gate.p99_ns = Some(ns);
-        assert_eq!(gate_of(&[1.1, 1.1, 1.1], limit(2_000_000)), GateResult::Met);
-        let GateResult::Missed(words) = gate_of(&[1.1, 1.1, 1.1], limit(500_000)) else {
-            panic!("not missed")
-        };
-        assert!(words[0].starts_with("disk p99 is 1"), "{words:?}");
-        let blank = |b: &mut Builder| {
-            b.run.gate.p99_ns = Some(500_000);
-            b.edit_reps("c", |rep| rep.histograms.clear());
-        };
-        assert!(matches!(gate_of(&[1.1, 1.1, 1.1], blank), GateResult::Inconclusive(_)));
-    }
-}
+mod tests;

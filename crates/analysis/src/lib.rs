@@ -29,6 +29,7 @@ mod prediction;
 mod pressure;
 mod repetitions;
 mod sizing;
+mod steadiness;
 mod summary;
 mod system;
 mod tiers;

@@ -14,6 +14,7 @@ use crate::operations::Operations;
 use crate::prediction::{self, Predictions};
 use crate::repetitions::{self, Repetitions};
 use crate::sizing::{self, Sizing};
+use crate::steadiness;
 use crate::system::SystemFigures;
 use crate::tiers;
 use crate::training;
@@ -233,6 +234,10 @@ pub fn summarise(record: &RunRecord) -> Summary {
         cells.retain(|cell| !matches!(cell.measured, Measurement::NotRun { .. }));
     }
     training::beside::complete(record, &mut cells);
+    if run.size.is_none() {
+        // Values of a search are tried once, the one after the other: their order is no time that passes.
+        steadiness::complete(&lines, &mut cells);
+    }
     let mut panels = curve::panels(&cells, &run.targets);
     let predictions = prediction::of_run(record, &cells);
     if let Some(predictions) = &predictions {

@@ -12,6 +12,7 @@ use crate::network;
 use crate::operation;
 use crate::pressure;
 use crate::repetitions::counted;
+use crate::steadiness;
 use crate::summary::{CellSummary, Lines, Measurement, Summary};
 use crate::tiers::{self, fact, has_own_cache, has_server, is_of_first_format, is_read_again};
 use crate::validity::{is_known, left_after};
@@ -150,6 +151,7 @@ pub(crate) fn notes(record: &RunRecord, lines: &Lines<'_>, summary: &Summary) ->
     notes.extend(unchecked_notes(record, lines));
     notes.extend(ceiling_note(lines, summary));
     notes.extend(stray_note(record, lines));
+    notes.extend(steadiness::notes(lines, summary));
     notes.extend(network::notes(summary));
     notes.extend(compared::engines(summary));
     notes.extend(pressure::note(lines, summary, record.env.cores_online.value().copied()));

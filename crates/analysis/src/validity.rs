@@ -10,6 +10,7 @@ use crate::network;
 use crate::operation;
 use crate::paced::{LAG_SHARE_MAX, Paced, in_flight};
 use crate::repetitions::{Repetitions, by_kind, counted};
+use crate::steadiness;
 use crate::system::{Reconciliation, SystemFigures};
 
 /// Share of the null ceiling above which the client, not the storage, is being measured.
@@ -96,6 +97,7 @@ pub(crate) fn flags(context: &Context<'_>, reps: &Repetitions<'_>, client: Clien
         wrong_bytes(&all),
         too_short(used, cell, context.measure),
         few_turns(used, cell),
+        steadiness::within_windows(context, used),
         read_errors(&all),
         failed_repetitions(reps),
         stolen(used, context.cores_online),

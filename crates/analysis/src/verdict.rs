@@ -331,7 +331,13 @@ impl Verdict {
     }
 }
 
-fn judged(summary: &Summary, cell: &CellSummary, figures: &Figures, line: f64) -> (Judgement, Cause) {
+/// What the figures of a cell say of a line in samples per second.
+pub(crate) fn judged(
+    summary: &Summary,
+    cell: &CellSummary,
+    figures: &Figures,
+    line: f64,
+) -> (Judgement, Cause) {
     let wrong_bytes = wrong_bytes(summary, &cell.cell.target);
     if let Some(flag) = wrong_bytes.or_else(|| forbidding(figures, Gravity::ForbidsVerdict)) {
         return (Judgement::Uncertain, Cause::Flagged(flag));

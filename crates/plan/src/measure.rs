@@ -67,6 +67,8 @@ pub struct Gate {
     pub at_depth: Option<u32>,
     /// How much worse than before each metric may be; empty: nothing is compared.
     pub regression: Vec<Margin>,
+    /// Path of the calibration that says so instead, as it was written; with it `regression` is empty.
+    pub calibration: Option<String>,
     /// Name of the runs that are compared with.
     pub baseline: Option<String>,
     /// Fewest comparable runs of the baseline; absent: as many as feedline asks for by itself.

@@ -146,6 +146,10 @@ impl Problems {
         self.list.push(problem);
     }
 
+    pub(crate) fn extend(&mut self, problems: impl IntoIterator<Item = Problem>) {
+        self.list.extend(problems);
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

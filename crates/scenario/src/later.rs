@@ -3,11 +3,8 @@
 //! They are refused like any other, but not called mistakes of spelling.
 
 /// Keys by table.
-const KEYS: &[(&str, &[&str])] = &[
-    ("", &["cache_tier", "checkpoint", "copy"]),
-    ("dataset", &["layout", "compressibility"]),
-    ("gate", &["utilization", "at", "regression", "baseline", "runs", "may_differ"]),
-];
+const KEYS: &[(&str, &[&str])] =
+    &[("", &["cache_tier", "checkpoint", "copy"]), ("dataset", &["layout", "compressibility"])];
 
 /// Whether a later version has `key` in the table at `path`.
 pub(crate) fn is_key(path: &str, key: &str) -> bool {

@@ -13,6 +13,7 @@ mod later;
 mod list;
 mod offered;
 mod overrides;
+mod percentage;
 mod reader;
 mod resolve;
 mod schema;

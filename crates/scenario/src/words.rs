@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use plan::{
-    Access, Addresses, Advice, BucketStyle, Cache, CellOrder, Engine, OnUnavailable, Operation, Registered,
-    Work,
+    Access, Addresses, Advice, BucketStyle, Cache, CellOrder, Engine, MayDiffer, OnUnavailable, Operation,
+    Registered, Work,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
@@ -284,5 +284,13 @@ impl Vocabulary for CellOrder {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("random", Self::Random, "A new seeded random order each round, so that drift hits all cells alike."),
         ("file", Self::File, "The order of the file."),
+    ];
+}
+
+impl Vocabulary for MayDiffer {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("host", Self::Host, "The machine that measures: its processor, memory and identity."),
+        ("kernel", Self::Kernel, "The release of its kernel."),
+        ("driver", Self::Driver, "The driver and the firmware of the device."),
     ];
 }

@@ -102,6 +102,22 @@ impl Flag {
             Self::NotAsPredicted { .. } => {
                 "look at how many reads were in flight, and at caches that one of both cells may have met"
             }
+            of_a_change => of_a_change.advice_of_change(),
+        }
+    }
+
+    /// What to do about a change of throughput.
+    fn advice_of_change(&self) -> &'static str {
+        match self {
+            Self::NotSteady { .. } => {
+                "use a longer measure.warmup and measure.duration, and a machine that does nothing else"
+            }
+            Self::Bursts { .. } => {
+                "use a measure.warmup that spends the credits, or a measure.duration that outlasts them"
+            }
+            Self::Drifts { .. } => {
+                "look for what changed during the run: other users, heat, a device that fills or recovers"
+            }
             _ => "",
         }
     }

@@ -10,6 +10,14 @@ fn late(lag_and_response_p99_ns: Option<(u64, u64)>, not_issued: u64, given_up: 
     Flag::LateClient { lag_and_response_p99_ns, not_issued, given_up, spins: false }
 }
 
+fn not_steady(slope: f64, end_of_line: Option<f64>) -> Flag {
+    Flag::NotSteady { repetitions: 3, made: 5, range: 0.34, slope, end_of_line }
+}
+
+fn falling_to(end_of_line: f64) -> Flag {
+    Flag::Bursts { fall: 0.35, in_windows: true, end_of_line: Some(end_of_line) }
+}
+
 /// One flag of each kind: the match makes a new kind show up here.
 fn following(flag: &Flag) -> Option<Flag> {
     let next = match flag {
@@ -20,7 +28,10 @@ fn following(flag: &Flag) -> Option<Flag> {
         Flag::NotDropped { .. } => Flag::TooShort { repetitions: 1, window_ns: 1 },
         Flag::TooShort { .. } => Flag::FewTurns { repetitions: 1, turns: 1.0 },
         Flag::FewTurns { .. } => Flag::FewSteps { repetitions: 1, steps: 19 },
-        Flag::FewSteps { .. } => Flag::WrongBytes { found: 1, checked: 8 },
+        Flag::FewSteps { .. } => not_steady(-0.22, None),
+        Flag::NotSteady { .. } => Flag::Bursts { fall: 0.35, in_windows: true, end_of_line: None },
+        Flag::Bursts { .. } => Flag::Drifts { change: -0.23, over_ns: 2_400_000_000_000 },
+        Flag::Drifts { .. } => Flag::WrongBytes { found: 1, checked: 8 },
         Flag::WrongBytes { .. } => Flag::Errors { failed: 1, share: 1e-3, kinds: named("1 io") },
         Flag::Errors { .. } => Flag::FailedRepetitions { failed: 1, made: 2, reason: named("gone") },
         Flag::FailedRepetitions { .. } => Flag::DatasetChanged,
@@ -103,6 +114,19 @@ fn effect(flag: &Flag) -> String {
             let (said, forbidden) = (flag.gravity().name(), late(Some((1, 2)), 1, 0.0).gravity().name());
             assert_eq!(late(None, 1, 0.002).gravity().name(), forbidden);
             format!("{said}; with arrivals not issued, or given up: {forbidden}")
+        }
+        Flag::NotSteady { .. } => {
+            let (falls, rises) =
+                (not_steady(-0.2, Some(0.9)).gravity(), not_steady(0.2, Some(1.1)).gravity());
+            format!(
+                "{}; falling below the line: {}; rising above it: {}",
+                flag.gravity().name(),
+                falls.name(),
+                rises.name()
+            )
+        }
+        Flag::Bursts { .. } => {
+            format!("{}; falling below the line: {}", flag.gravity().name(), falling_to(0.9).gravity().name())
         }
         Flag::NotDecoded { .. } => {
             let many = Flag::NotDecoded { samples: 1, share: 0.011, first: None };
@@ -197,4 +221,34 @@ fn flags_of_a_training_job_say_what_was_found_and_what_to_do() {
 fn a_utilization_is_cut_near_the_whole() {
     let written = [0.5, 0.961_4, 0.998_9, 0.999, 0.999_8, 0.999_999, 1.0].map(utilization);
     assert_eq!(written, ["50.0 %", "96.1 %", "99.9 %", "99.90 %", "99.98 %", "99.99 %", "100.0 %"]);
+}
+
+#[test]
+fn a_change_within_windows_forbids_only_what_its_end_contradicts() {
+    let forbids = |slope, end| not_steady(slope, Some(end)).gravity();
+    assert_eq!(forbids(-0.2, 0.99), Gravity::ForbidsFeeds);
+    assert_eq!(forbids(-0.2, 1.0), Gravity::Informs);
+    assert_eq!(forbids(0.2, 1.0), Gravity::ForbidsStarves);
+    assert_eq!(forbids(0.2, 0.99), Gravity::Informs);
+    assert_eq!((forbids(-0.05, 0.9), forbids(0.05, 1.1)), (Gravity::Informs, Gravity::Informs));
+    assert_eq!(
+        (falling_to(1.2).gravity(), falling_to(0.2).gravity()),
+        (Gravity::Informs, Gravity::ForbidsFeeds)
+    );
+}
+
+#[test]
+fn changes_of_throughput_say_how_much_and_what_to_do() {
+    let said: Vec<String> =
+        every_kind().iter().filter(|flag| flag.is_unsteady()).map(ToString::to_string).collect();
+    let expected = [
+        "not steady: range 34 %, slope -22 % in 3 of 5 windows",
+        "throughput falls by 35 % within every window, as burst credits do",
+        "drifts: throughput fell by 23 % over 40 min",
+    ];
+    assert_eq!(said, expected);
+    let during = Flag::Bursts { fall: 0.35, in_windows: false, end_of_line: None };
+    assert_eq!(during.to_string(), "throughput fell by 35 % at once during the run, as burst credits do");
+    let risen = Flag::Drifts { change: 0.5, over_ns: 60_000_000_000 };
+    assert!(risen.to_string().starts_with("drifts: throughput rose by 50 % over "), "{risen}");
 }

@@ -82,7 +82,30 @@ impl fmt::Display for Flag {
     }
 }
 
-/// What is found in a training job alone.
+/// What is found in a change of throughput.
+fn write_unsteady(f: &mut fmt::Formatter<'_>, flag: &Flag) -> fmt::Result {
+    match flag {
+        Flag::NotSteady { repetitions, made, range, slope, .. } => {
+            let sign = if *slope < 0.0 { "-" } else { "" };
+            let (range, slope) = (percent(*range), percent(slope.abs()));
+            write!(f, "not steady: range {range}, slope {sign}{slope} in {repetitions} of {made} windows")
+        }
+        Flag::Bursts { fall, in_windows: true, .. } => {
+            write!(f, "throughput falls by {} within every window, as burst credits do", percent(*fall))
+        }
+        Flag::Bursts { fall, .. } => {
+            write!(f, "throughput fell by {} at once during the run, as burst credits do", percent(*fall))
+        }
+        Flag::Drifts { change, over_ns } => {
+            let verb = if *change < 0.0 { "fell" } else { "rose" };
+            let over = feed::format_duration_ns(*over_ns);
+            write!(f, "drifts: throughput {verb} by {} over {over}", percent(change.abs()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What is found in a training job alone, and in changes of throughput.
 fn write_of_training(f: &mut fmt::Formatter<'_>, flag: &Flag) -> fmt::Result {
     match flag {
         Flag::FewSteps { steps, .. } => {
@@ -114,7 +137,7 @@ fn write_of_training(f: &mut fmt::Formatter<'_>, flag: &Flag) -> fmt::Result {
         Flag::NotAsPredicted { predicted, .. } => {
             write!(f, "AU {} foretold by closed-loop reads", utilization(*predicted))
         }
-        _ => Ok(()),
+        of_a_change => write_unsteady(f, of_a_change),
     }
 }
 

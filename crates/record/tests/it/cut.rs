@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use record::{CELLS_FILE, ENV_FILE, INTERVALS_FILE, Line, RUN_FILE, read_intervals, read_run};
+use record::{CELLS_FILE, ENV_FILE, Format, INTERVALS_FILE, Line, RUN_FILE, read_intervals, read_run};
 
 use crate::sample;
 
@@ -134,7 +134,9 @@ fn a_newer_record_is_refused_if_its_major_is_newer() {
     let path = dir.join(RUN_FILE);
     let text = fs::read_to_string(&path).unwrap();
     let with = |format: &str| {
-        fs::write(&path, text.replacen("\"major\": 1,\n    \"minor\": 3", format, 1)).unwrap();
+        let current = format!("\"major\": 1,\n    \"minor\": {}", Format::CURRENT.minor);
+        assert!(text.contains(&current));
+        fs::write(&path, text.replacen(&current, format, 1)).unwrap();
         read_run(&dir)
     };
     let read = with(r#""major": 1, "minor": 9, "later": [1]"#).unwrap();

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use record::{Captured, Format, Line, Outcome, Rep, System, counter, read_intervals, read_run};
+use record::{Captured, Format, Gate, Line, Outcome, Rep, System, counter, read_intervals, read_run};
 
 use crate::sample;
 
@@ -26,6 +26,52 @@ fn write_v1_2() {
 #[ignore = "writes tests/fixtures/v1_3, which is committed and never changed"]
 fn write_v1_3() {
     sample::write(&fixture("v1_3"));
+}
+
+#[test]
+#[ignore = "writes tests/fixtures/v1_4, which is committed and never changed"]
+fn write_v1_4() {
+    sample::write(&fixture("v1_4"));
+}
+
+#[test]
+fn gates_and_variants_of_format_1_4_are_read() {
+    let record = read_run(&fixture("v1_4")).unwrap();
+    assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 4 }));
+    let gate = record.run.gate;
+    assert_eq!((gate.utilization, gate.at_depth, gate.runs), (Some(0.95), Some(32), Some(12)));
+    assert_eq!((gate.regression[0].metric.as_str(), gate.regression[0].share), ("throughput", 0.1));
+    assert_eq!(
+        (gate.baseline.as_deref(), gate.may_differ.as_slice()),
+        (Some("nightly"), &["host", "kernel"].map(str::to_owned)[..])
+    );
+    let variant = record.run.variant.unwrap();
+    assert_eq!((variant.name.as_str(), variant.number, variant.settings.len()), ("base", 0, 1));
+    assert_eq!(variant.group, "20261121T044123Z-sample-3f9a");
+    assert_eq!(record.env.machine, Captured::Value("5f2c9a01".to_owned()));
+}
+
+#[test]
+fn seconds_and_clocks_of_format_1_4_are_read() {
+    let reps = reps("v1_4");
+    assert_eq!(reps.len(), 5);
+    for rep in reps {
+        let since_1970 = rep.window_unix_ns.unwrap();
+        assert_eq!(since_1970 - rep.window_start_ns, 1_795_236_084_000_000_000);
+        assert_eq!(rep.second_ops.iter().sum::<u64>(), rep.counters[counter::OPS]);
+        assert_eq!(rep.second_bytes.iter().sum::<u64>(), rep.counters[counter::BYTES]);
+    }
+}
+
+#[test]
+fn what_format_1_3_does_not_hold_is_unknown() {
+    let record = read_run(&fixture("v1_3")).unwrap();
+    let gate = Gate { feeds: vec!["data".to_owned()], p99_ns: Some(5_000_000), ..Gate::default() };
+    assert_eq!((record.run.gate, record.run.variant), (gate, None));
+    assert!(matches!(record.env.machine, Captured::Unavailable(_)));
+    for rep in reps("v1_3") {
+        assert_eq!((rep.window_unix_ns, rep.second_ops.len() + rep.second_bytes.len()), (None, 0));
+    }
 }
 
 #[test]

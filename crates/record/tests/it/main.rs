@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where a step of it fails")]
 
+mod bad;
 mod canary;
 mod cut;
 mod fixture;

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use record::{
     Axis, CacheProof, Captured, Ceiling, Cell, Dataset, Device, Emulated, Emulation, End, Environment, Fact,
-    Format, Gate, Interval, Limit, Line, LoadAverage, Measure, Memory, Need, Network, NfsMount, NotRun,
-    Outcome, Pace, Redactor, Rep, RepIntervals, Role, Run, RunWriter, Skipped, System, Target, Tool, Trained,
-    TrainedAccelerator, TrainedStep, Training, Usage, counter, encode, new_histogram, new_interval_histogram,
+    Format, Gate, Interval, Limit, Line, LoadAverage, Margin, Measure, Memory, Need, Network, NfsMount,
+    NotRun, Outcome, Pace, Redactor, Rep, RepIntervals, Role, Run, RunWriter, Skipped, System, Target, Tool,
+    Trained, TrainedAccelerator, TrainedStep, Training, Usage, Variant, counter, encode, new_histogram,
+    new_interval_histogram,
 };
 
 pub(crate) const SCENARIO: &str = "version = 1\ntargets.data = { at = \"/mnt/data/bench\" }\n";
@@ -78,13 +79,31 @@ pub(crate) fn run() -> Run {
             budget_ns: Some(60_000_000_000),
             seed: u64::MAX,
         },
-        gate: Gate { feeds: vec!["data".to_owned()], p99_ns: Some(5_000_000), ..Gate::default() },
+        gate: gate(),
         expect: None,
         size: None,
-        variant: None,
+        variant: Some(Variant {
+            name: "base".to_owned(),
+            group: "20261121T044123Z-sample-3f9a".to_owned(),
+            number: 0,
+            settings: vec!["load.cache=cold".to_owned()],
+        }),
         rank: 0,
         ranks: 1,
         redacted: true,
+    }
+}
+
+fn gate() -> Gate {
+    Gate {
+        feeds: vec!["data".to_owned()],
+        p99_ns: Some(5_000_000),
+        utilization: Some(0.95),
+        at_depth: Some(32),
+        regression: vec![Margin { metric: "throughput".to_owned(), share: 0.1 }],
+        baseline: Some("nightly".to_owned()),
+        runs: Some(12),
+        may_differ: vec!["host".to_owned(), "kernel".to_owned()],
     }
 }
 
@@ -157,6 +176,7 @@ fn training_cell() -> Cell {
 
 pub(crate) fn environment() -> Environment {
     Environment {
+        machine: Captured::Value("5f2c9a01".to_owned()),
         kernel: Captured::Value("6.1.0".to_owned()),
         cores_online: Captured::Value(8),
         cgroup_cpu_cores: Captured::Value(Limit::At(2.5)),
@@ -258,9 +278,9 @@ fn rep(order: u32, outcome: Outcome) -> Rep {
         outcome,
         window_start_ns: 1_000_000_000 * u64::from(order),
         window_ns: 2_000_000_000,
-        window_unix_ns: None,
-        second_ops: Vec::new(),
-        second_bytes: Vec::new(),
+        window_unix_ns: Some(1_795_236_084_000_000_000 + 1_000_000_000 * u64::from(order)),
+        second_ops: vec![ops - 240, 240],
+        second_bytes: vec![(ops - 240) * cell().block_bytes, 240 * cell().block_bytes],
         counters: BTreeMap::from([
             (counter::OPS.to_owned(), ops),
             (counter::BYTES.to_owned(), ops * cell().block_bytes),

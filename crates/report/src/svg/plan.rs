@@ -79,7 +79,7 @@ impl Point {
             depth: cell.cell.queue_depth,
             bps: figures.bps.mean,
             interval: figures.bps.interval.map(|interval| (interval.low, interval.high)),
-            is_hollow: figures.is_client_limited() || !figures.is_valid(),
+            is_hollow: figures.is_client_limited() || !figures.is_valid() || figures.is_unsteady(),
             clears_first,
         }
     }

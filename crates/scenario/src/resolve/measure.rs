@@ -1,15 +1,13 @@
-//! How long and how often; what decides the exit code.
+//! How long and how often.
 
-use plan::{CellOrder, Gate, Limit, Measure};
+use plan::{CellOrder, Limit, Measure};
 
 use crate::diagnostic::{Problem, Problems, Span};
-use crate::reader::{Field, closest};
+use crate::reader::Field;
 use crate::words::Mode;
-use crate::written::{self, Address, Document, Target};
+use crate::written::{self, Document};
 
-use super::dataset::Datasets;
-use super::load::{self, Load};
-use super::pace;
+use super::load;
 
 /// Past the start of the threads and the first fill of the queue.
 const WARMUP_DEFAULT_NS: u64 = 2_000_000_000;
@@ -130,90 +128,4 @@ fn limit_of_job(document: &Document, compute_ns: Option<u64>, problems: &mut Pro
         return epochs.given().map(|entry| Limit::Epochs { epochs: entry.value.0 });
     }
     Some(Limit::Duration { duration_ns: measure.duration.value_or(DURATION_DEFAULT_NS)? })
-}
-
-pub(super) fn gate(written: &written::Gate, targets: &[Target], problems: &mut Problems) -> Option<Gate> {
-    let feeds = match &written.feeds {
-        Field::Absent => return Some(Gate::default()),
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => &entry.value.0,
-    };
-    for item in feeds {
-        if let Some(problem) = refuse_gated(&item.value.0, item.span, targets) {
-            problems.push(problem);
-        }
-    }
-    let p99_ns = match &written.p99 {
-        Field::Wrong(_) => return None,
-        p99 => p99.given().map(|entry| entry.value.0),
-    };
-    let feeds = feeds.iter().map(|item| item.value.0.clone()).collect();
-    Some(Gate { feeds, p99_ns, ..Gate::default() })
-}
-
-/// Refuses a gate that no cell can pass: no bytes are read, or fewer are offered than the line.
-pub(super) fn refuse_unjudged(
-    written: &written::Gate,
-    load: &Load,
-    datasets: &Datasets,
-    need: Option<&feed::Need>,
-    problems: &mut Problems,
-) {
-    let Some(feeds) = written.feeds.key() else { return };
-    if let Some(problem) = refuse_other_job(feeds, load, need) {
-        problems.push(problem);
-    }
-    let line = |bytes: Option<u64>| Some(need?.line_bps(bytes? as f64));
-    let judged = load.tasks.iter().any(|task| {
-        let mut lines = datasets.samples.iter().map(|sample| line(sample.bytes));
-        let reaches =
-            |line| load.schedule.series.iter().any(|of| pace::reaches_line(&of.load, task.operation, line));
-        lines.any(reaches)
-    });
-    if !judged {
-        let problem = Problem::new("`gate.feeds` could never be met: no cell is held against the line")
-            .at(feeds, "needs a verdict")
-            .also_if(load.schedule.rate_span, "offers less than the line");
-        let silent = load.tasks.iter().filter(|task| !task.operation.reads_bytes());
-        let problem = silent.fold(problem, |problem, task| problem.also_if(task.span, "reads no bytes"));
-        problems.push(problem.help("read bytes, at rate = \"line\" or more; or remove the gate"));
-    }
-}
-
-/// Refuses a gate on jobs of which none has the accelerators that are to be fed.
-fn refuse_other_job(feeds: Span, load: &Load, need: Option<&feed::Need>) -> Option<Problem> {
-    let needed = need?.accelerators;
-    let jobs = load.schedule.series.iter().filter_map(|series| match &series.load {
-        plan::Load::Training(training) => Some(training.accelerators),
-        plan::Load::Closed | plan::Load::Paced(_) => None,
-    });
-    let jobs: Vec<_> = jobs.collect();
-    if jobs.is_empty() || needed == 0 || jobs.contains(&needed) {
-        return None;
-    }
-    let accelerators = feed::counted_noun(u64::from(needed), "accelerator");
-    let problem =
-        Problem::new(format!("`gate.feeds` is decided by a job of {accelerators}, and none is played"))
-            .at(feeds, "needs a verdict")
-            .also_if(load.schedule.lists.first().and_then(|list| list.span), "plays others");
-    Some(problem.help(format!("write training.accelerators = {needed}, or the need that is meant")))
-}
-
-fn refuse_gated(name: &str, span: crate::diagnostic::Span, targets: &[Target]) -> Option<Problem> {
-    let Some(target) = targets.iter().find(|target| target.name.text == name) else {
-        let names: Vec<_> = targets.iter().map(|target| target.name.text.as_str()).collect();
-        let label = match closest(name, names.iter().copied()) {
-            Some(near) => format!("did you mean \"{near}\"?"),
-            None => "not under `targets`".to_owned(),
-        };
-        let problem =
-            Problem::new(format!("`gate.feeds` names `{name}`, which is no target")).at(span, label);
-        return Some(problem.help(format!("targets: {}", names.join(", "))));
-    };
-    let null = target.at.given().is_some_and(|at| at.value == Address::Null);
-    null.then(|| {
-        Problem::new("`gate.feeds` names a target that is no storage")
-            .at(span, "feeds nothing")
-            .also(target.name.span, "is the client's own ceiling")
-    })
 }

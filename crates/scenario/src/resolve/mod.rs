@@ -9,6 +9,7 @@ mod dataset;
 mod device;
 mod engine;
 mod expect;
+mod gate;
 mod keys;
 mod limits;
 mod load;
@@ -46,7 +47,7 @@ pub(crate) fn plan(
     let load = load(written, &tasks, need.as_ref(), datasets.as_ref(), host, problems);
     let step = load.as_ref().and_then(|load| load.schedule.step.as_ref());
     let measure = measure::resolve(written, step.map(|step| step.compute_ns), problems);
-    let gate = measure::gate(&written.gate, &written.targets, problems);
+    let gate = gate::resolve(written, problems);
 
     let usable = targets.iter().flatten().collect::<Vec<_>>();
     if let Some(datasets) = &datasets {
@@ -55,7 +56,7 @@ pub(crate) fn plan(
     }
     let cells = match (&datasets, &load) {
         (Some(datasets), Some(load)) => {
-            measure::refuse_unjudged(&written.gate, load, datasets, need.as_ref(), problems);
+            gate::refuse_unjudged(&written.gate, load, datasets, need.as_ref(), problems);
             let seed = measure.as_ref().map_or(0, |measure| measure.seed);
             cells(&usable, datasets, load, seed, host, problems)
         }

@@ -22,7 +22,7 @@ pub(crate) use about::text;
 pub(crate) use address::{Address, NfsAddress, S3Address};
 pub(crate) use dataset::Dataset;
 pub(crate) use expect::Expect;
-pub(crate) use gate::Gate;
+pub(crate) use gate::{Gate, Margins, Regression};
 pub(crate) use load::{DEPTH_MAX, Depths, Load};
 pub(crate) use measure::Measure;
 pub(crate) use need::{EXAMPLES as NEED_EXAMPLES, Need, NeedTable};
@@ -59,7 +59,7 @@ pub(crate) struct Document {
     pub(crate) training: Training,
     /// How long, how often and in which order.
     pub(crate) measure: Measure,
-    /// What turns the verdict into an exit code; without it nothing does.
+    /// What turns the verdict, or a comparison with earlier runs, into an exit code; without it nothing does.
     pub(crate) gate: Gate,
     /// What is claimed of the storages under test, with its figures; what follows from them is printed beside what was
     /// measured.

@@ -19,6 +19,7 @@ const DECODE: &str = "training.decode={ with = \"checksum\" }";
 const COST: &str = "training.decode={ cost = \"6ms\" }";
 const LOGNORMAL: &str = "dataset={ distribution = \"lognormal\", sample_size_stdev = \"50 kB\" }";
 const FEEDS: &str = "gate.feeds=[\"t\"]";
+const P50: &str = "gate.regression={ p50 = \"15 %\" }";
 const EXPECT: &str = "expect={ claim = \"slow\", first_byte = \"30ms\" }";
 const S3: &str = "targets={ t = { at = \"s3://train/bench\" } }";
 const ABOUT: &str = "targets.t.about={ product = \"a filer\" }";
@@ -154,7 +155,18 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("measure.seed", &[], "measure.seed=2"),
     ("gate", &[], "gate={ feeds = [\"t\"] }"),
     ("gate.feeds", &[], FEEDS),
+    ("gate.utilization", &[FEEDS], "gate.utilization=95 %"),
     ("gate.p99", &[FEEDS], "gate.p99=10ms"),
+    ("gate.at", &[FEEDS, "load.queue_depth=[1, 8]", "gate.p99=10ms"], "gate.at=8"),
+    ("gate.regression", &[], "gate={ regression = \"noise.json\" }"),
+    ("gate.regression.throughput", &[P50], "gate.regression.throughput=10 %"),
+    ("gate.regression.p50", &[P50], "gate.regression.p50=20 %"),
+    ("gate.regression.p99", &[P50], "gate.regression.p99=10 %"),
+    ("gate.regression.au", &[P50, TRAINING], "gate.regression.au=10 %"),
+    ("gate.regression.cpu", &[P50], "gate.regression.cpu=10 %"),
+    ("gate.baseline", &[P50], "gate.baseline=nightly"),
+    ("gate.runs", &[P50], "gate.runs=12"),
+    ("gate.may_differ", &[P50], "gate.may_differ=[\"host\", \"kernel\"]"),
     ("expect", &[], EXPECT),
     ("expect.claim", &[EXPECT], "expect.claim=other"),
     ("expect.source", &[EXPECT], "expect.source=an article"),

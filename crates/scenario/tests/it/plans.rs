@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use plan::{Access, BackendConfig, Cell, Engine, Load, Operation, Plan};
+use plan::{Access, BackendConfig, Cell, Engine, Gate, Load, Margin, MayDiffer, Metric, Operation, Plan};
 
 use crate::machine::{resolve, resolve_on, with};
 
@@ -71,6 +71,31 @@ fn every_axis_multiplies() {
          [measure]\nseed = 3\nduration = \"7s\"\nwarmup = \"0s\"\nbudget = \"1h\"\ncell_order = \"file\"\n\
          [gate]\nfeeds = [\"b\"]\np99 = \"20ms\"",
     )));
+}
+
+#[test]
+fn every_key_of_a_gate_reaches_the_plan() {
+    let plan = resolve(&with(
+        "load.queue_depth = [1, 32]\ngate = { feeds = [\"data\"], utilization = \"95 %\", p99 = \"20ms\", at = 32, \
+         regression = { p99 = \"25 %\", throughput = \"10 %\" }, baseline = \"nightly\", runs = 12, \
+         may_differ = [\"kernel\", \"host\"] }",
+    ));
+    let margin = |metric, share| Margin { metric, share };
+    let expected = Gate {
+        feeds: vec!["data".to_owned()],
+        p99_ns: Some(20_000_000),
+        utilization: Some(0.95),
+        at_depth: Some(32),
+        regression: vec![margin(Metric::Throughput, 0.1), margin(Metric::P99, 0.25)],
+        calibration: None,
+        baseline: Some("nightly".to_owned()),
+        runs: Some(12),
+        may_differ: vec![MayDiffer::Kernel, MayDiffer::Host],
+    };
+    assert_eq!(plan.unwrap().gate, expected);
+    let calibrated = resolve(&with("gate.regression = \"results/noise.json\"")).unwrap().gate;
+    assert_eq!(calibrated.calibration.as_deref(), Some("results/noise.json"));
+    assert!(calibrated.feeds.is_empty() && calibrated.regression.is_empty());
 }
 
 #[test]

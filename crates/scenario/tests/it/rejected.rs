@@ -269,7 +269,23 @@ fn gates() {
         "gate = { p99 = \"10ms\" }",
         "gate = { feeds = [\"dat\"] }",
         "targets.none = { at = \"null:\" }\ngate = { feeds = [\"none\"] }",
-        "gate = { feeds = [\"data\"], regression = { p50 = \"10 %\" } }",
+        "gate = { utilization = 0.9, at = 8, baseline = \"nightly\" }",
+        "gate = { feeds = [\"data\"], utilization = 95 }",
+        "gate = { feeds = [\"data\"], utilization = \"120 %\" }",
+        "load.queue_depth = [1, 32]\ngate = { feeds = [\"data\"], p99 = \"10ms\", at = 8 }",
+    ]));
+}
+
+#[test]
+fn gates_on_regressions() {
+    insta::assert_snapshot!(refusals(&[
+        "gate = { regression = {} }",
+        "gate = { regression = \"10 %\" }",
+        "gate = { regression = 0.1 }",
+        "gate = { regression = { throughput = 0.1, p50 = \"0 %\", p90 = \"10 %\", cpu = \"101 %\" } }",
+        "gate = { regression = { au = \"5 %\" } }",
+        "gate = { regression = { p50 = \"5 %\" }, baseline = \"runs of May\", runs = 2, may_differ = [\"hosts\"] }",
+        "gate = { feeds = [\"data\"], baseline = \"nightly\", runs = 8, may_differ = [\"host\", \"kernel\"] }",
     ]));
 }
 

@@ -67,6 +67,13 @@ const LINES: &[&str] = &[
     "warmup = \"0s\"",
     "[gate]",
     "feeds = [\"a\", \"ü\"]",
+    "p99 = \"1ns\"",
+    "at = 4096",
+    "utilization = \"100 %\"",
+    "regression = { throughput = \"10 %\", au = \"1 %\" }",
+    "regression = \"ü.json\"",
+    "baseline = \"a/../b\"",
+    "may_differ = [\"host\", \"host\"]",
     "[[load]]",
     "load.block_size.x = \"\"\"",
 ];

@@ -54,7 +54,8 @@ pub(crate) fn accepted_keys() -> BTreeSet<String> {
     let text = "_ = 1\nneed._ = 1\ndataset._ = 1\ntargets.t._ = 1\n\
                 targets.t.about._ = 1\ntargets.t.price._ = 1\ntargets.t.emulate._ = 1\n\
                 targets.t.emulate.first_byte._ = 1\ntargets.t.emulate.metadata._ = 1\n\
-                targets.t.emulate.faults._ = 1\nload._ = 1\ntraining._ = 1\ntraining.decode._ = 1\nmeasure._ = 1\ngate._ = 1\nexpect._ = 1\n";
+                targets.t.emulate.faults._ = 1\nload._ = 1\ntraining._ = 1\ntraining.decode._ = 1\nmeasure._ = 1\ngate._ = 1\n\
+                gate.regression._ = 1\nexpect._ = 1\n";
     let source = Source { name: "keys.toml".to_owned(), text: text.to_owned() };
     let scenario = scenario::parse(&source, &[]).unwrap();
     let shown = scenario::resolve(&scenario, &machine(&[])).unwrap_err().to_string();
@@ -141,9 +142,6 @@ fn the_schema_agrees_with_the_reader_on_values() {
         "measure.repetitions = 0",
         "measure.repetitions = 100",
         "measure.unknown = 1",
-        "gate.feeds = [\"t\"]",
-        "gate.feeds = \"t\"",
-        "gate.p99 = \"1ms\"",
         "targets.u = { at = \"s3://b\" }",
         "targets.u = { at = \"s3://bucket/a/b\" }",
         "targets.u = { at = \"s3://bucket?region=x\" }",
@@ -184,6 +182,38 @@ fn the_schema_agrees_with_the_reader_on_values() {
         "dataset.size = \"1,024 MiB\"",
         "dataset.seed = -1",
         "title = \"\"",
+    ]);
+}
+
+#[test]
+fn the_schema_agrees_with_the_reader_on_gates() {
+    assert_agreed(&[
+        "gate.feeds = [\"t\"]",
+        "gate.feeds = \"t\"",
+        "gate.p99 = \"1ms\"",
+        "gate = {}",
+        "gate = { feeds = [\"t\"], utilization = 0.95 }",
+        "gate = { feeds = [\"t\"], utilization = \"95 %\" }",
+        "gate = { feeds = [\"t\"], utilization = 95 }",
+        "gate.utilization = 0.95",
+        "load.queue_depth = [1, 8]\ngate = { feeds = [\"t\"], p99 = \"1ms\", at = 8 }",
+        "gate = { feeds = [\"t\"], at = 8 }",
+        "gate.regression = \"noise.json\"",
+        "gate.regression = \"10 %\"",
+        "gate.regression = {}",
+        "gate.regression = { throughput = \"10 %\", p50 = \"0.5 %\", p99 = \"25%\", cpu = \"100 %\" }",
+        "gate.regression = { throughput = 0.1 }",
+        "gate.regression = { latency = \"10 %\" }",
+        "gate = { regression = { p50 = \"1 %\" }, baseline = \"nightly\", runs = 3, may_differ = [\"driver\"] }",
+        "gate = { regression = { p50 = \"1 %\" }, baseline = \"../runs of May/\" }",
+        "gate = { regression = { p50 = \"1 %\" }, baseline = \"runs of May\" }",
+        "gate = { regression = { p50 = \"1 %\" }, baseline = \"..\" }",
+        "gate = { regression = { p50 = \"1 %\" }, runs = 2 }",
+        "gate = { regression = { p50 = \"1 %\" }, may_differ = \"host\" }",
+        "gate = { regression = { p50 = \"1 %\" }, may_differ = [\"device\"] }",
+        "gate = { feeds = [\"t\"], baseline = \"nightly\" }",
+        "gate = { feeds = [\"t\"], runs = 8 }",
+        "gate = { feeds = [\"t\"], may_differ = [\"host\"] }",
     ]);
 }
 

@@ -1,0 +1,80 @@
+//! Shares that are written as percentages.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use crate::diagnostic::{Problem, Problems};
+use crate::document::{Node, Value};
+use crate::reader::{Written, wrong_type};
+use crate::value::{Fraction, PERCENT_PATTERN, quantity};
+
+/// More than nothing, at most all of something.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Percentage(pub(crate) f64);
+
+impl JsonSchema for Percentage {
+    fn schema_name() -> Cow<'static, str> {
+        "percentage".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": PERCENT_PATTERN })
+    }
+}
+
+impl Written for Percentage {
+    fn expected() -> String {
+        "a percentage above 0 and up to 100, e.g. \"10 %\"".to_owned()
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        if let Some(number) = share_in_digits(&node.value) {
+            let written = format!("\"{} %\"", (number * 1e4).round() / 100.0);
+            problems
+                .push(wrong_type::<Self>(node, path).help(format!("{number} as a percentage: {written}")));
+            return None;
+        }
+        let share = quantity::<Self, _>(node, path, "%", feed::parse_percent, problems)?;
+        if share <= 1.0 {
+            return Some(Self(share));
+        }
+        let problem = Problem::new(format!("`{path}` takes {}", Self::expected()));
+        problems.push(problem.at(node.span, "this is more than all of it"));
+        None
+    }
+}
+
+/// A number that is meant as a share of one, not as percents.
+fn share_in_digits(value: &Value) -> Option<f64> {
+    let Value::Float(digits) = value else { return None };
+    digits.parse().ok().filter(|number| (0.0..=1.0).contains(number))
+}
+
+/// A utilization, as a number or as a percentage.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Utilization(pub(crate) f64);
+
+impl JsonSchema for Utilization {
+    fn schema_name() -> Cow<'static, str> {
+        "utilization".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (number, text) = (Fraction::json_schema(generator), Percentage::json_schema(generator));
+        json_schema!({ "anyOf": [number, text] })
+    }
+}
+
+impl Written for Utilization {
+    fn expected() -> String {
+        "a number above 0 and up to 1, or a percentage, e.g. 0.95 or \"95 %\"".to_owned()
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        match node.value {
+            Value::String(_) => Percentage::read(node, path, problems).map(|share| Self(share.0)),
+            _ => Fraction::read(node, path, problems).map(|share| Self(share.0)),
+        }
+    }
+}

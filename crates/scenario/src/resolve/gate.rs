@@ -1,0 +1,170 @@
+//! What decides the exit code.
+
+use plan::{Gate, Margin, Metric};
+
+use crate::diagnostic::{Problem, Problems, Span};
+use crate::list::{Item, List};
+use crate::percentage::Percentage;
+use crate::reader::{Entry, Field, closest};
+use crate::value::Whole;
+use crate::words::Mode;
+use crate::written::{self, Address, DEPTH_MAX, Document, Margins, Regression, Target};
+
+use super::dataset::Datasets;
+use super::load::{self, Load};
+use super::pace;
+
+/// What decides the exit code; `None` when something was wrong.
+pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<Gate> {
+    let written = &document.gate;
+    for item in listed(&written.feeds) {
+        if let Some(problem) = refuse_gated(&item.value.0, item.span, &document.targets) {
+            problems.push(problem);
+        }
+    }
+    let (regression, calibration) = match written.regression.given().map(|entry| &entry.value) {
+        None => (Vec::new(), None),
+        Some(Regression::File(path)) => (Vec::new(), Some(path.clone())),
+        Some(Regression::Table(margins)) => (resolve_margins(document, margins, problems)?, None),
+    };
+    let unusable = [
+        is_wrong(&written.feeds),
+        is_wrong(&written.utilization),
+        is_wrong(&written.p99),
+        is_wrong(&written.at),
+        is_wrong(&written.regression),
+        is_wrong(&written.baseline),
+        is_wrong(&written.runs),
+        is_wrong(&written.may_differ),
+    ];
+    if unusable.contains(&true) {
+        return None;
+    }
+    Some(Gate {
+        feeds: listed(&written.feeds).iter().map(|item| item.value.0.clone()).collect(),
+        p99_ns: written.p99.given().map(|entry| entry.value.0),
+        utilization: written.utilization.given().map(|entry| entry.value.0),
+        at_depth: written.at.given().map(|entry| entry.value.0 as u32),
+        regression,
+        calibration,
+        baseline: written.baseline.given().map(|entry| entry.value.0.clone()),
+        runs: written.runs.given().map(|entry| entry.value.0 as u32),
+        may_differ: listed(&written.may_differ).iter().map(|item| item.value.0).collect(),
+    })
+}
+
+fn is_wrong<T>(field: &Field<T>) -> bool {
+    matches!(field, Field::Wrong(_))
+}
+
+/// The items of a list that may not be written at all.
+fn listed<T>(field: &Field<List<T>>) -> &[Item<T>] {
+    field.given().map_or(&[], |entry| entry.value.0.as_slice())
+}
+
+/// Margins in the order of the metrics.
+fn resolve_margins(document: &Document, margins: &Margins, problems: &mut Problems) -> Option<Vec<Margin>> {
+    let (mode, _) = load::mode(&document.load)?;
+    if let (Some(au), true) = (margins.au.key(), mode != Mode::Training) {
+        let problem = Problem::new("`gate.regression.au` is of a training job, and none is played");
+        problems
+            .push(problem.at(au, "is never measured").help("remove it, or write load.mode = \"training\""));
+    }
+    let fields = [
+        (Metric::Throughput, &margins.throughput),
+        (Metric::P50, &margins.p50),
+        (Metric::P99, &margins.p99),
+        (Metric::Au, &margins.au),
+        (Metric::Cpu, &margins.cpu),
+    ];
+    if fields.iter().any(|(_, field)| is_wrong(field)) {
+        return None;
+    }
+    let margin = |(metric, field): (Metric, &Field<Percentage>)| {
+        field.given().map(|entry| Margin { metric, share: entry.value.0 })
+    };
+    Some(fields.into_iter().filter_map(margin).collect())
+}
+
+/// Refuses a gate that no cell can pass: no bytes are read, or fewer are offered than the line.
+pub(super) fn refuse_unjudged(
+    written: &written::Gate,
+    load: &Load,
+    datasets: &Datasets,
+    need: Option<&feed::Need>,
+    problems: &mut Problems,
+) {
+    let at =
+        written.at.given().filter(|at| load.schedule.depths().all(|depth| u64::from(depth) != at.value.0));
+    problems.extend(at.map(|at| refuse_depth(at, load)));
+    let Some(feeds) = written.feeds.key() else { return };
+    if let Some(problem) = refuse_other_job(feeds, load, need) {
+        problems.push(problem);
+    }
+    let line = |bytes: Option<u64>| Some(need?.line_bps(bytes? as f64));
+    let judged = load.tasks.iter().any(|task| {
+        let mut lines = datasets.samples.iter().map(|sample| line(sample.bytes));
+        let reaches =
+            |line| load.schedule.series.iter().any(|of| pace::reaches_line(&of.load, task.operation, line));
+        lines.any(reaches)
+    });
+    if !judged {
+        let problem = Problem::new("`gate.feeds` could never be met: no cell is held against the line")
+            .at(feeds, "needs a verdict")
+            .also_if(load.schedule.rate_span, "offers less than the line");
+        let silent = load.tasks.iter().filter(|task| !task.operation.reads_bytes());
+        let problem = silent.fold(problem, |problem, task| problem.also_if(task.span, "reads no bytes"));
+        problems.push(problem.help("read bytes, at rate = \"line\" or more; or remove the gate"));
+    }
+}
+
+/// Refuses a depth at which nothing is measured.
+fn refuse_depth(at: &Entry<Whole<1, DEPTH_MAX>>, load: &Load) -> Problem {
+    let depth = at.value.0;
+    let mut depths: Vec<u32> = load.schedule.depths().collect();
+    depths.sort_unstable();
+    depths.dedup();
+    let depths: Vec<String> = depths.iter().map(ToString::to_string).collect();
+    Problem::new(format!("`gate.at` names depth {depth}, at which nothing is measured"))
+        .at(at.span, "not a depth of this run")
+        .also_if(load.schedule.depth_span, "these are")
+        .help(format!("depths: {}", depths.join(", ")))
+}
+
+/// Refuses a gate on jobs of which none has the accelerators that are to be fed.
+fn refuse_other_job(feeds: Span, load: &Load, need: Option<&feed::Need>) -> Option<Problem> {
+    let needed = need?.accelerators;
+    let jobs = load.schedule.series.iter().filter_map(|series| match &series.load {
+        plan::Load::Training(training) => Some(training.accelerators),
+        plan::Load::Closed | plan::Load::Paced(_) => None,
+    });
+    let jobs: Vec<_> = jobs.collect();
+    if jobs.is_empty() || needed == 0 || jobs.contains(&needed) {
+        return None;
+    }
+    let accelerators = feed::counted_noun(u64::from(needed), "accelerator");
+    let problem =
+        Problem::new(format!("`gate.feeds` is decided by a job of {accelerators}, and none is played"))
+            .at(feeds, "needs a verdict")
+            .also_if(load.schedule.lists.first().and_then(|list| list.span), "plays others");
+    Some(problem.help(format!("write training.accelerators = {needed}, or the need that is meant")))
+}
+
+fn refuse_gated(name: &str, span: Span, targets: &[Target]) -> Option<Problem> {
+    let Some(target) = targets.iter().find(|target| target.name.text == name) else {
+        let names: Vec<_> = targets.iter().map(|target| target.name.text.as_str()).collect();
+        let label = match closest(name, names.iter().copied()) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => "not under `targets`".to_owned(),
+        };
+        let problem =
+            Problem::new(format!("`gate.feeds` names `{name}`, which is no target")).at(span, label);
+        return Some(problem.help(format!("targets: {}", names.join(", "))));
+    };
+    let null = target.at.given().is_some_and(|at| at.value == Address::Null);
+    null.then(|| {
+        Problem::new("`gate.feeds` names a target that is no storage")
+            .at(span, "feeds nothing")
+            .also(target.name.span, "is the client's own ceiling")
+    })
+}
