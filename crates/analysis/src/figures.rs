@@ -180,7 +180,8 @@ impl Figures {
     }
 }
 
-fn point_bps(context: &Context<'_>, rep: &Rep) -> f64 {
+/// Bytes per second of one repetition that makes a point.
+pub(crate) fn point_bps(context: &Context<'_>, rep: &Rep) -> f64 {
     let job = context.cell.training.as_ref();
     if let Some(samples_per_s) = job.and_then(|job| training::figures::samples_per_s(job, rep)) {
         return samples_per_s * context.sample_bytes;
@@ -206,7 +207,7 @@ fn decoding_ns(used: &[&Rep]) -> f64 {
     used.iter().filter_map(|rep| rep.trained.as_ref()).map(|trained| trained.decode_cpu_ns as f64).sum()
 }
 
-fn client_shares(context: &Context<'_>, used: &[&Rep], ops_per_s: f64, bps: f64) -> ClientShares {
+pub(crate) fn client_shares(context: &Context<'_>, used: &[&Rep], ops_per_s: f64, bps: f64) -> ClientShares {
     let available: f64 = used.iter().map(|rep| available_ns(rep, context.cell.threads)).sum();
     // The rate of a job is the job's own: what share of the client's it is says nothing.
     let is_job = context.cell.training.is_some();

@@ -10,6 +10,9 @@ use crate::figures::{Context, per_s};
 use crate::latency::{SERVICE, enough, merged, quantile};
 use crate::repetitions::counted;
 
+/// Name of the histogram in a repetition: intended start to completion.
+pub(crate) const RESPONSE: &str = "response_ns";
+
 /// Share of arrivals from which on all count as served.
 const ALL_SERVED: f64 = 0.999;
 
@@ -79,7 +82,7 @@ impl Paced {
         }
         let offered_bps = sum(counter::OFFERED_BPS) as f64 / used.len() as f64;
         let line_bps = context.line_bps();
-        let response = merged(used, "response_ns").0;
+        let response = merged(used, RESPONSE).0;
         let lag = merged(used, "lag_ns").0;
         Some(Self {
             offered_bps,
@@ -165,7 +168,7 @@ fn real_share(used: &[&Rep]) -> Option<f64> {
 }
 
 /// Quantile `q` over `arrivals`, of which the histogram holds the issued ones and `served` ended well.
-fn percentile(response: &Histogram<u64>, arrivals: u64, served: u64, q: f64) -> Percentile {
+pub(crate) fn percentile(response: &Histogram<u64>, arrivals: u64, served: u64, q: f64) -> Percentile {
     if response.is_empty() || !enough(arrivals, q) {
         return Percentile::Unknown;
     }

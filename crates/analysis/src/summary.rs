@@ -1,7 +1,7 @@
 //! A run, summarised: every row, curve, verdict and note that a report shows.
 
 use feed::Need;
-use record::{Ceiling, Cell, End, Line, Rep, Role, RunRecord, Skipped, Target};
+use record::{Ceiling, Cell, End, Line, Rep, Role, Run, RunRecord, Skipped, Target};
 
 use crate::curve::{self, Panel};
 use crate::figures::{Context, Figures};
@@ -229,7 +229,7 @@ pub fn summarise(record: &RunRecord) -> Summary {
     let lines = Lines::of(record);
     let need = need::of_record(&run.need);
     let mut cells: Vec<CellSummary> =
-        run.cells.iter().map(|cell| cell_summary(record, &lines, need.as_ref().ok(), cell)).collect();
+        run.cells.iter().map(|cell| cell_summary(record, &lines, cell)).collect();
     if run.size.is_some() {
         cells.retain(|cell| !matches!(cell.measured, Measurement::NotRun { .. }));
     }
@@ -283,7 +283,7 @@ pub(crate) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    fn of(record: &'a RunRecord) -> Self {
+    pub(crate) fn of(record: &'a RunRecord) -> Self {
         let (reps, other_variants) = repetitions::of_record(record);
         let ceilings = record.lines.iter().filter_map(|line| match line {
             Line::Ceiling(ceiling) => Some(ceiling),
@@ -309,49 +309,72 @@ impl<'a> Lines<'a> {
     }
 }
 
-fn cell_summary(record: &RunRecord, lines: &Lines<'_>, need: Option<&Need>, cell: &Cell) -> CellSummary {
+fn cell_summary(record: &RunRecord, lines: &Lines<'_>, cell: &Cell) -> CellSummary {
     let run = &record.run;
-    let target = run.targets.iter().find(|target| target.name == cell.target);
-    let storage = target.is_none_or(|target| target.storage);
-    let dataset = run.datasets.get(cell.dataset);
-    let sample_bytes = dataset.map(|dataset| dataset.sample_bytes).filter(|bytes| need::positive(*bytes));
-    let moves_bytes = !operation::is_metadata(cell);
-    let line = need
-        .zip(sample_bytes.filter(|_| moves_bytes))
-        .map(|(need, sample_bytes)| LineAt::of(need, sample_bytes));
     let measured = Repetitions::of(&lines.reps, cell, Role::Measure, &run.measure);
     let confirmed = Repetitions::of(&lines.reps, cell, Role::Confirm, &run.measure);
     // A search tries a value once.
     let tried = record::Measure { repetitions: 1, ..run.measure.clone() };
     let measurement = |reps: &Repetitions<'_>, role: Role| {
-        let Some(sample_bytes) = sample_bytes.or((!moves_bytes).then_some(0.0)) else {
-            return without_samples();
-        };
-        let context = Context {
-            cell,
-            storage,
-            sample_bytes,
-            line_samples_per_s: line.map(|line| line.samples_per_s),
-            ceilings: &lines.ceilings,
-            measure: if run.size.is_some() && role == Role::Measure { &tried } else { &run.measure },
-            cores_online: record.env.cores_online.value().copied(),
-            unallocated_share: dataset.map_or(0.0, untested::unallocated_share),
-            compresses: target.is_some_and(tiers::compresses),
-            memory_device: target.and_then(tiers::memory_device),
-            server_is_local: target.is_some_and(tiers::server_is_local),
-        };
-        of_repetitions(&context, reps, lines)
+        let measure = if run.size.is_some() && role == Role::Measure { &tried } else { &run.measure };
+        match context(record, lines, cell, measure) {
+            Some(context) => of_repetitions(&context, reps, lines),
+            None => without_samples(),
+        }
     };
+    let storage = is_storage(run, cell);
     CellSummary {
         cell: cell.clone(),
         storage,
-        sample_bytes,
-        line,
+        sample_bytes: sample_bytes(run, cell),
+        line: line(run, cell),
         measured: measurement(&measured, Role::Measure),
         confirmed: (!confirmed.is_empty()).then(|| measurement(&confirmed, Role::Confirm)),
         network: storage.then(|| NetworkFigures::of(cell, &measured.used)).flatten(),
         system: storage.then(|| SystemFigures::of_reps(&measured.used, cell)).flatten(),
     }
+}
+
+fn target_of<'a>(run: &'a Run, cell: &Cell) -> Option<&'a Target> {
+    run.targets.iter().find(|target| target.name == cell.target)
+}
+
+fn is_storage(run: &Run, cell: &Cell) -> bool {
+    target_of(run, cell).is_none_or(|target| target.storage)
+}
+
+/// Bytes of one sample of the cell's dataset, where the record says so.
+fn sample_bytes(run: &Run, cell: &Cell) -> Option<f64> {
+    run.datasets.get(cell.dataset).map(|dataset| dataset.sample_bytes).filter(|bytes| need::positive(*bytes))
+}
+
+fn line(run: &Run, cell: &Cell) -> Option<LineAt> {
+    let sample_bytes = sample_bytes(run, cell).filter(|_| !operation::is_metadata(cell))?;
+    Some(LineAt::of(&need::of_record(&run.need).ok()?, sample_bytes))
+}
+
+/// What the figures of `cell` are computed with; `None` where the record does not say how large a sample is.
+pub(crate) fn context<'a>(
+    record: &'a RunRecord,
+    lines: &'a Lines<'_>,
+    cell: &'a Cell,
+    measure: &'a record::Measure,
+) -> Option<Context<'a>> {
+    let run = &record.run;
+    let (dataset, target) = (run.datasets.get(cell.dataset), target_of(run, cell));
+    Some(Context {
+        cell,
+        storage: is_storage(run, cell),
+        sample_bytes: sample_bytes(run, cell).or(operation::is_metadata(cell).then_some(0.0))?,
+        line_samples_per_s: line(run, cell).map(|line| line.samples_per_s),
+        ceilings: &lines.ceilings,
+        measure,
+        cores_online: record.env.cores_online.value().copied(),
+        unallocated_share: dataset.map_or(0.0, untested::unallocated_share),
+        compresses: target.is_some_and(tiers::compresses),
+        memory_device: target.and_then(tiers::memory_device),
+        server_is_local: target.is_some_and(tiers::server_is_local),
+    })
 }
 
 fn without_samples() -> Measurement {
@@ -360,15 +383,7 @@ fn without_samples() -> Measurement {
 }
 
 fn of_repetitions(context: &Context<'_>, reps: &Repetitions<'_>, lines: &Lines<'_>) -> Measurement {
-    let of_run = |flags: &mut Vec<Flag>| {
-        if lines.end.is_some_and(|end| end.changed.contains(&context.cell.dataset)) {
-            flags.insert(0, Flag::DatasetChanged);
-        }
-        let system = SystemFigures::of_reps(&reps.used, context.cell);
-        flags.extend(validity::not_from_storage(context, system.as_ref()));
-        flags.extend(missing(context, reps, lines));
-        flags.sort_by_key(|flag| flag.gravity() == Gravity::Informs);
-    };
+    let of_run = |flags: &mut Vec<Flag>| add_flags_of_run(flags, context, reps, lines);
     if operation::is_metadata(context.cell) {
         if let Some(mut operations) = Operations::of(context, reps) {
             of_run(&mut operations.flags);
@@ -383,6 +398,22 @@ fn of_repetitions(context: &Context<'_>, reps: &Repetitions<'_>, lines: &Lines<'
         None if reps.cut > 0 => Measurement::NotRun { reason: "interrupted too early to count".to_owned() },
         None => Measurement::NotRun { reason: lines.not_run(&context.cell.cell) },
     }
+}
+
+/// Adds the reasons to doubt that lie in the run around the repetitions of a cell.
+pub(crate) fn add_flags_of_run(
+    flags: &mut Vec<Flag>,
+    context: &Context<'_>,
+    reps: &Repetitions<'_>,
+    lines: &Lines<'_>,
+) {
+    if lines.end.is_some_and(|end| end.changed.contains(&context.cell.dataset)) {
+        flags.insert(0, Flag::DatasetChanged);
+    }
+    let system = SystemFigures::of_reps(&reps.used, context.cell);
+    flags.extend(validity::not_from_storage(context, system.as_ref()));
+    flags.extend(missing(context, reps, lines));
+    flags.sort_by_key(|flag| flag.gravity() == Gravity::Informs);
 }
 
 /// Repetitions that were planned and are not among those counted.

@@ -109,6 +109,68 @@ impl HistogramText {
     }
 }
 
+/// What is read of a histogram without keeping its counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quantiles<const N: usize> {
+    /// Latencies counted.
+    pub count: u64,
+    /// The latencies at the quantiles asked for; 0 where nothing was counted.
+    pub values_ns: [u64; N],
+}
+
+impl HistogramText {
+    /// What `value_at_quantile` says of the decoded histogram, several times faster: a histogram takes 216 KiB, of which a
+    /// repetition fills little. Comparing runs reads thousands.
+    pub fn quantiles<const N: usize>(&self, at: [f64; N]) -> Result<Quantiles<N>, HistogramError> {
+        if self.0.len() > TEXT_BYTES_MAX {
+            return Err(HistogramError::TooLong { bytes: self.0.len() });
+        }
+        let plain = inflate(&STANDARD.decode(&self.0)?)?;
+        if !is_of_repetition(&plain) {
+            let histogram = self.decode()?;
+            let values_ns = at.map(|quantile| histogram.value_at_quantile(quantile));
+            return Ok(Quantiles { count: histogram.len(), values_ns });
+        }
+        let counters = &plain[HEADER_BYTES..];
+        let mut count = 0;
+        walk(counters, REP_SLOTS, |_, counted| count += counted)?;
+        let ranks = at.map(|quantile| ((quantile.min(1.0) * count as f64).ceil() as u64).max(1));
+        let (mut seen, mut values_ns) = (0, [0; N]);
+        walk(counters, REP_SLOTS, |slot, counted| {
+            for (value_ns, rank) in values_ns.iter_mut().zip(ranks) {
+                if seen < rank && rank <= seen + counted {
+                    *value_ns = highest_of_slot(slot);
+                }
+            }
+            seen += counted;
+        })?;
+        Ok(Quantiles { count, values_ns })
+    }
+}
+
+/// Counters of [`new_histogram`]: 1,024 for each doubling of the latency, and as many for the first of all.
+const REP_SLOTS: usize = 27 << REP_HALF_BITS;
+
+/// Half of the counters that tell 3 digits apart, as a power of two.
+const REP_HALF_BITS: u32 = 10;
+
+/// Whether a plain encoding has the header of [`new_histogram`].
+fn is_of_repetition(plain: &[u8]) -> bool {
+    plain.len() >= HEADER_BYTES
+        && be_u32(plain, 0) == PLAIN_COOKIE
+        && be_u32(plain, 4) as usize == plain.len() - HEADER_BYTES
+        && be_u32(plain, 12) == u32::from(REP_DIGITS)
+        && (be_u64(plain, 16), be_u64(plain, 24)) == (1, LATENCY_NS_MAX)
+}
+
+/// The highest latency that is counted in a slot of [`new_histogram`].
+fn highest_of_slot(slot: u64) -> u64 {
+    let half = 1 << REP_HALF_BITS;
+    let doublings = (slot >> REP_HALF_BITS).saturating_sub(1);
+    let within = if slot < half { slot } else { (slot & (half - 1)) + half };
+    (within << doublings) + ((1 << doublings) - 1)
+}
+
 /// The plain V2 encoding inside the deflated one.
 fn inflate(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
     let (head, body) = bytes.split_at_checked(8).ok_or(HistogramError::Encoding("it is too short"))?;
@@ -145,17 +207,26 @@ fn empty_like(plain: &[u8]) -> Result<Histogram<u64>, HistogramError> {
 
 /// Walks the counters once: none lies beyond the range and their sum is a `u64`. The decoder of the
 /// library negates the smallest `i64` and saturates its total, so it is handed neither.
-fn check_counts(mut counters: &[u8], slots: usize) -> Result<(), HistogramError> {
+fn check_counts(counters: &[u8], slots: usize) -> Result<(), HistogramError> {
+    walk(counters, slots, |_, _| ())
+}
+
+/// The same, and tells each slot that counted anything, in their order.
+fn walk(mut counters: &[u8], slots: usize, mut each: impl FnMut(u64, u64)) -> Result<(), HistogramError> {
     let (mut slot, mut total) = (0_u64, 0_u64);
     while !counters.is_empty() {
         let (encoded, used) = varint(counters).ok_or(HistogramError::Encoding("a counter is cut"))?;
         let value = (encoded >> 1).cast_signed() ^ -(encoded & 1).cast_signed();
         let (step, count) = if value < 0 { (value.unsigned_abs(), 0) } else { (1, value.cast_unsigned()) };
-        slot = slot
-            .checked_add(step)
-            .filter(|slot| *slot <= slots as u64)
-            .ok_or(HistogramError::Encoding("it holds more counters than its range has"))?;
         total = total.checked_add(count).ok_or(HistogramError::Encoding("its counts overflow"))?;
+        let next = slot
+            .checked_add(step)
+            .filter(|next| *next <= slots as u64)
+            .ok_or(HistogramError::Encoding("it holds more counters than its range has"))?;
+        if count > 0 {
+            each(slot, count);
+        }
+        slot = next;
         counters = &counters[used..];
     }
     Ok(())
@@ -239,6 +310,17 @@ mod tests {
     }
 
     #[test]
+    fn a_repetition_has_as_many_counters_as_are_walked() {
+        let full = new_histogram();
+        assert_eq!(full.distinct_values(), REP_SLOTS);
+        for slot in [0, 1, 1_023, 1_024, 2_047, 2_048, 5_000, REP_SLOTS as u64 - 1] {
+            let highest = highest_of_slot(slot);
+            assert_eq!(full.highest_equivalent(highest), highest, "{slot}");
+            assert_eq!(full.next_non_equivalent(highest), highest + 1, "{slot}");
+        }
+    }
+
+    #[test]
     fn hostile_sizes_are_refused_before_memory_is_taken() {
         assert!(refusal(&HistogramText("A".repeat(TEXT_BYTES_MAX + 4))).contains("at most"));
         assert!(refusal(&deflated(&vec![0; 50_000_000])).contains("inflates to more"));
@@ -286,6 +368,10 @@ mod tests {
             for quantile in [0.0, 0.01, 0.5, 0.9, 0.99, 0.999, 1.0] {
                 prop_assert_eq!(decoded.value_at_quantile(quantile), histogram.value_at_quantile(quantile));
             }
+            let at = [1e-9, 0.01, 0.5, 0.9, 0.99, 0.999, 1.0];
+            let quick = encode(&histogram).quantiles(at).unwrap();
+            prop_assert_eq!(quick.count, histogram.len());
+            prop_assert_eq!(quick.values_ns, at.map(|quantile| histogram.value_at_quantile(quantile)));
             prop_assert_eq!(decoded, histogram);
         }
 
@@ -313,7 +399,8 @@ mod tests {
             let mut bytes = STANDARD.decode(encode(&histogram).0).unwrap();
             let at = at % bytes.len();
             bytes[at] = byte;
-            let _ = HistogramText(STANDARD.encode(bytes)).decode();
+            let text = HistogramText(STANDARD.encode(bytes));
+            prop_assert_eq!(text.decode().is_ok(), text.quantiles([0.5]).is_ok());
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The golden records through the public interface.
 
+mod comparison;
 mod golden;
 mod job;
 mod summary;

@@ -1,0 +1,247 @@
+//! How noisy a machine is where nothing changed, and what it can honestly gate.
+
+use super::gaps::Gaps;
+use super::history::{by_time, cells_by_name};
+use super::paired::{self, Half, Key, Pair};
+use super::stored::{Selected, selected};
+use super::student::{Estimate, quantile, spread};
+use super::{Change, Margins, May, Metric, NotComparable, RunSample, comparable, variants};
+use crate::flag::percent;
+use crate::interval::REPETITIONS_MIN;
+
+/// No margin is smaller: histograms have steps of 0.1 %, and layouts of memory move a median by more.
+const MARGIN_MIN: f64 = 0.01;
+
+/// Margins are whole steps of this, rounded up.
+const MARGIN_STEP: f64 = 0.005;
+
+/// Fall or rise of the throughput within a run, by its linear fit, from which on it is said.
+const DRIFT_MIN: f64 = 0.10;
+
+/// How noisy one metric is where nothing changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Noise {
+    /// Which metric.
+    pub metric: Metric,
+    /// Standard deviation of the natural logarithm from sample to sample: about the coefficient of variation.
+    pub spread: f64,
+    /// Samples that it rests on.
+    pub samples: u32,
+    /// The margin that such noise allows: what is smaller is called unchanged.
+    pub margin: f64,
+    /// The smallest regression that a gate with that margin finds four times in five, as a share.
+    pub smallest: f64,
+}
+
+/// What this machine can honestly gate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Calibration {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Whether runs, not repetitions, are the samples.
+    pub stored: bool,
+    /// Runs that it rests on.
+    pub run_ids: Vec<String>,
+    /// Samples that a later comparison is expected to have: repetitions, or runs of the baseline.
+    pub samples: u32,
+    /// The worst cell of each metric that was measured.
+    pub noise: Vec<Noise>,
+    /// What a reader must know: drift found, effects where none can be.
+    pub notes: Vec<String>,
+}
+
+/// Noise from two variants that are the same: an A/A run.
+///
+/// The spread is that of paired differences by the root of 2, so that what drifts for both is no part of it.
+///
+/// # Errors
+/// When they are no variants of one run, or when anything differs between them.
+pub fn calibrate(a: &RunSample, b: &RunSample) -> Result<Calibration, NotComparable> {
+    comparable::same(a, b)?;
+    let all = variants::pairs(a, b);
+    let key = Key::best(&all);
+    let is_sound =
+        |pair: &&Pair<'_>| [pair.before, pair.after].iter().all(|half| half.sample.excluded.is_none());
+    let sound: Vec<&Pair<'_>> = all.iter().filter(is_sound).collect();
+    let of_pair = |pair: &&Pair<'_>, metric: Metric| {
+        let samples = paired::samples(pair, key, metric);
+        Seen::of(&samples.values().map(|(before, after)| after - before).collect::<Vec<_>>(), 2.0_f64.sqrt())
+    };
+    let seen = Metric::ALL.map(|metric| sound.iter().filter_map(|pair| of_pair(pair, metric)).collect());
+    let samples = most(&seen);
+    let mut notes = left_out(all.len() - sound.len());
+    notes.extend(drift_note(&sound));
+    notes.extend(effects_where_none_can_be(a, b)?);
+    Ok(Calibration {
+        scenario: a.run.scenario.clone(),
+        stored: false,
+        run_ids: vec![a.run.run_id.clone(), b.run.run_id.clone()],
+        samples: samples as u32,
+        // A difference of two samples spreads more by the root of 2, and its mean is over so many of them.
+        noise: noise(&seen, samples, |n| (2.0 / n).sqrt()),
+        notes,
+    })
+}
+
+/// Noise between stored runs that are comparable with the newest of them: the spread of their geometric means.
+///
+/// # Errors
+/// When there are several runs and none is comparable with the newest.
+pub fn calibrate_history(
+    runs: &[RunSample],
+    runs_min: u32,
+    may_differ: &[May],
+) -> Result<Calibration, NotComparable> {
+    let mut gaps = Gaps::default();
+    let ordered = by_time(runs);
+    let Some((newest, _)) = ordered.split_last() else { return Ok(empty()) };
+    let older: Vec<RunSample> = ordered[..ordered.len() - 1].iter().map(|run| (*run).clone()).collect();
+    let Selected { runs: mut kin, .. } = selected(&older, newest, may_differ, &mut gaps)?;
+    kin.push(newest);
+    let histories: Vec<_> = kin.iter().map(|run| cells_by_name(run)).collect();
+    let of_cell = |name: &str, metric: Metric| {
+        let sound =
+            histories.iter().filter_map(|cells| cells.get(name)).filter(|cell| cell.excluded.is_none());
+        Seen::of(&sound.filter_map(|cell| cell.logarithm(metric)).collect::<Vec<_>>(), 1.0)
+    };
+    let names: Vec<&str> = newest.run.cells.iter().map(|cell| cell.cell.as_str()).collect();
+    let seen = Metric::ALL.map(|metric| names.iter().filter_map(|name| of_cell(name, metric)).collect());
+    let samples = kin.len().max(runs_min as usize).max(REPETITIONS_MIN);
+    let mut notes = gaps.words();
+    if kin.len() < runs_min as usize {
+        let wanted = feed::counted_noun(u64::from(runs_min), "run");
+        notes.push(format!("rests on {} of {wanted}: the spread is hardly known", kin.len()));
+    }
+    Ok(Calibration {
+        scenario: newest.run.scenario.clone(),
+        stored: true,
+        run_ids: kin.iter().map(|sample| sample.run.run_id.clone()).collect(),
+        samples: samples as u32,
+        noise: noise(&seen, samples, |n| (1.0 + 1.0 / n).sqrt()),
+        notes,
+    })
+}
+
+fn empty() -> Calibration {
+    Calibration {
+        scenario: String::new(),
+        stored: true,
+        run_ids: Vec::new(),
+        samples: 0,
+        noise: Vec::new(),
+        notes: vec!["no run to learn from".to_owned()],
+    }
+}
+
+/// What one cell says of one metric.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    /// Standard deviation of the logarithm from sample to sample.
+    spread: f64,
+    samples: usize,
+}
+
+impl Seen {
+    /// The spread of logarithms by `divisor`; `None` below three.
+    fn of(logarithms: &[f64], divisor: f64) -> Option<Self> {
+        let samples = logarithms.len();
+        let (_, deviation) = spread(logarithms).filter(|_| samples >= REPETITIONS_MIN)?;
+        Some(Self { spread: deviation / divisor, samples })
+    }
+}
+
+fn most(seen: &[Vec<Seen>; 5]) -> usize {
+    seen.iter().flatten().map(|seen| seen.samples).max().unwrap_or(0)
+}
+
+/// The worst cell of each metric, and what follows for a gate with so many samples; `error` is the standard error of
+/// such a comparison by the spread of one sample.
+fn noise(seen: &[Vec<Seen>; 5], samples: usize, error: impl Fn(f64) -> f64) -> Vec<Noise> {
+    let of_metric = |(metric, seen): (Metric, &Vec<Seen>)| {
+        let worst = seen.iter().max_by(|a, b| a.spread.total_cmp(&b.spread))?;
+        let error = worst.spread * error(samples as f64);
+        let estimate = Estimate { mean: 0.0, error, freedom: samples.checked_sub(1)? };
+        let margin = margin(&estimate);
+        Some(Noise {
+            metric,
+            spread: worst.spread,
+            samples: worst.samples as u32,
+            margin,
+            smallest: smallest(metric, margin, &estimate),
+        })
+    };
+    Metric::ALL.into_iter().zip(seen).filter_map(of_metric).collect()
+}
+
+/// The smallest margin within which the interval of no change lies four times in five: (t(0.975) + t(0.90)) standard
+/// errors, the power of two one-sided tests where nothing changed (Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987).
+fn margin(estimate: &Estimate) -> f64 {
+    let freedom = estimate.freedom as f64;
+    let log = (quantile(0.975, freedom) + quantile(0.90, freedom)) * estimate.error;
+    // Of both ends, the fall is the nearer one: exp(-x) = 1 - margin. What rounding adds is no step of its own.
+    let share = -(-log).exp_m1();
+    let exact = share.max(log.exp_m1());
+    ((exact / MARGIN_STEP - 1e-9).ceil() * MARGIN_STEP).max(MARGIN_MIN)
+}
+
+/// The change in the bad direction whose whole interval lies beyond the margin four times in five: margin and detectable
+/// effect, added as logarithms.
+fn smallest(metric: Metric, margin: f64, estimate: &Estimate) -> f64 {
+    if metric.higher_is_better() {
+        1.0 - (1.0 - margin).max(0.0) * (-estimate.detectable()).exp()
+    } else {
+        (1.0 + margin) * estimate.detectable().exp() - 1.0
+    }
+}
+
+fn left_out(cells: usize) -> Vec<String> {
+    let words =
+        || format!("{} left out, since nothing may rest on it", feed::counted_noun(cells as u64, "cell"));
+    (cells > 0).then(words).into_iter().collect()
+}
+
+/// How far throughput drifted within the run, where it did.
+fn drift_note(pairs: &[&Pair<'_>]) -> Option<String> {
+    let halves = pairs.iter().flat_map(|pair| [pair.before, pair.after]);
+    let drifts = halves.filter_map(drift).filter(|drift| drift.exp_m1().abs() >= DRIFT_MIN);
+    let most = drifts.max_by(|a, b| a.abs().total_cmp(&b.abs()))?;
+    let way = if most < 0.0 { "fell" } else { "rose" };
+    Some(format!(
+        "throughput {way} by up to {} within the run: interleaving takes it out of the comparison",
+        percent(most.exp_m1().abs())
+    ))
+}
+
+/// Change of the logarithm of the throughput from the first round to the last, by its linear fit.
+fn drift(half: Half<'_>) -> Option<f64> {
+    let points: Vec<(f64, f64)> =
+        half.sample.logarithms(Metric::Throughput).map(|(rep, y)| (f64::from(rep.round), y)).collect();
+    let n = points.len() as f64;
+    let (x_sum, y_sum) = points.iter().fold((0.0, 0.0), |sum, (x, y)| (sum.0 + x, sum.1 + y));
+    let (x_mean, y_mean) = (x_sum / n, y_sum / n);
+    let covariance: f64 = points.iter().map(|(x, y)| (x - x_mean) * (y - y_mean)).sum();
+    let variance: f64 = points.iter().map(|(x, _)| (x - x_mean).powi(2)).sum();
+    let first = points.iter().map(|(x, _)| *x).reduce(f64::min)?;
+    let last = points.iter().map(|(x, _)| *x).reduce(f64::max)?;
+    (points.len() >= REPETITIONS_MIN && variance > 0.0).then(|| covariance / variance * (last - first))
+}
+
+/// Differences between two that are the same: with no margin at all, and corrected for the number of cells.
+fn effects_where_none_can_be(a: &RunSample, b: &RunSample) -> Result<Vec<String>, NotComparable> {
+    let compared = variants::compare_variants(a, b, &Margins { shares: [0.0; 5] })?;
+    let is_found = |change: Change| matches!(change, Change::Regressed | Change::Improved);
+    let found = compared.judged().filter(|(_, effect)| is_found(effect.change));
+    let words = |(name, effect): (&str, &super::Effect)| {
+        let change = effect.ratio.mean - 1.0;
+        let sign = if change < 0.0 { "-" } else { "+" };
+        format!(
+            "{name}: {} differs by {sign}{} between two that are the same: order, placement or temperature decides here",
+            effect.metric.name(),
+            percent(change.abs())
+        )
+    };
+    Ok(found.map(words).collect())
+}
+
+#[cfg(test)]
+mod tests;

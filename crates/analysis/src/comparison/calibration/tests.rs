@@ -1,0 +1,101 @@
+use record::Variant;
+
+use super::*;
+use crate::comparison::{CellSample, RepSample};
+use crate::fixture::Builder;
+
+/// A variant, or a run, with one cell whose repetitions have these logarithms of throughput and 99th percentile.
+fn run(id: &str, logarithms: &[f64]) -> RunSample {
+    let mut builder = Builder::new();
+    builder.cell("c", "disk", 8);
+    (builder.run.run_id, builder.run.started) = (id.to_owned(), id.to_owned());
+    builder.run.variant =
+        Some(Variant { name: id.to_owned(), group: "g".to_owned(), number: 0, settings: Vec::new() });
+    let rep = |(rep, value): (usize, &f64)| {
+        let value = Some(value.exp());
+        RepSample { rep: rep as u32, round: rep as u32, values: [value, None, value, None, None] }
+    };
+    let reps = logarithms.iter().enumerate().map(rep).collect();
+    RunSample {
+        run: builder.run,
+        env: record::Environment::default(),
+        cells: vec![CellSample { index: 0, reps, excluded: None }],
+    }
+}
+
+fn close(found: f64, expected: f64) {
+    assert!((found / expected - 1.0).abs() < 1e-6, "{found} for {expected}");
+}
+
+#[test]
+fn the_spread_of_an_a_a_run_is_that_of_pairs_whatever_drifts_for_both() {
+    // Differences -0.04, 0, 0.04, 0.04, -0.04: standard deviation 0.04, by the root of 2.
+    let drift = [0.0, 0.1, 0.2, 0.3, 0.4];
+    let differences = [-0.04, 0.0, 0.04, 0.04, -0.04];
+    let a = run("a", &drift);
+    let b: Vec<f64> = drift.iter().zip(differences).map(|(drift, difference)| drift + difference).collect();
+    let found = calibrate(&a, &run("b", &b)).unwrap();
+    assert_eq!((found.stored, found.samples, found.noise.len()), (false, 5, 2));
+    let noise = &found.noise[0];
+    assert_eq!((noise.metric, noise.samples), (Metric::Throughput, 5));
+    close(noise.spread, 0.04 / 2.0_f64.sqrt());
+    // (t(0.975; 4) + t(0.90; 4)) * 0.04 / sqrt(5) = (2.776445 + 1.533206) * 0.0178885 = 0.07709; exp of it less 1 is 8.01 %.
+    close(noise.margin, 0.085);
+    // Detectable: (2.776445 + 0.940965) * 0.0178885 = 0.06649906.
+    close(noise.smallest, 1.0 - 0.915 * (-0.066_499_06_f64).exp());
+    close(found.noise[1].smallest, 1.085 * 0.066_499_06_f64.exp() - 1.0);
+    assert_eq!(
+        found.notes,
+        ["throughput rose by up to 52 % within the run: interleaving takes it out of the comparison"]
+    );
+}
+
+#[test]
+fn an_effect_where_none_can_be_is_told() {
+    let a = run("a", &[0.0, 0.01, 0.02, 0.01]);
+    let b = run("b", &[0.20, 0.211, 0.22, 0.21]);
+    let notes = calibrate(&a, &b).unwrap().notes;
+    assert!(notes.contains(
+        &"c: throughput differs by +22 % between two that are the same: order, placement or temperature decides here"
+            .to_owned()
+    ), "{notes:?}");
+}
+
+#[test]
+fn two_that_differ_are_no_a_a_run() {
+    let a = run("a", &[0.0; 3]);
+    let mut b = run("b", &[0.0; 3]);
+    b.run.variant.as_mut().unwrap().settings = vec!["load.cache=warm".to_owned()];
+    assert_eq!(calibrate(&a, &b).unwrap_err().differences[0].to_string(), "settings none -> load.cache=warm");
+}
+
+#[test]
+fn stored_runs_spread_by_their_means_and_a_gate_has_as_many_as_are_asked_for() {
+    let days = [-0.03, 0.0, 0.03, 0.03, -0.03];
+    let runs: Vec<RunSample> =
+        days.iter().enumerate().map(|(day, log)| run(&format!("r{day}"), &[log - 0.1, log + 0.1])).collect();
+    let found = calibrate_history(&runs, 8, &[]).unwrap();
+    assert_eq!((found.stored, found.samples, found.run_ids.len()), (true, 8, 5));
+    close(found.noise[0].spread, 0.03);
+    // Error 0.03 * sqrt(1 + 1/8) = 0.0318198; (2.364624 + 1.414924) of it is 0.120264: 12.8 %.
+    close(found.noise[0].margin, 0.13);
+    assert_eq!(found.notes, ["rests on 5 of 8 runs: the spread is hardly known"]);
+}
+
+#[test]
+fn nothing_to_learn_from_is_said() {
+    assert_eq!(calibrate_history(&[], 8, &[]).unwrap().notes, ["no run to learn from"]);
+    let mut excluded = run("a", &[0.0, 0.1, 0.2]);
+    excluded.cells[0].excluded = Some("not steady".to_owned());
+    let found = calibrate(&excluded, &excluded).unwrap();
+    assert!(found.noise.is_empty());
+    assert_eq!(found.notes, ["1 cell left out, since nothing may rest on it"]);
+}
+
+#[test]
+fn no_noise_has_the_smallest_margin() {
+    let a = run("a", &[0.5; 4]);
+    let noise = &calibrate(&a, &a).unwrap().noise[0];
+    close(noise.margin, MARGIN_MIN);
+    close(noise.smallest, MARGIN_MIN);
+}

@@ -1,0 +1,112 @@
+//! Cells with their samples, decided together, and the headline of each target.
+
+use record::Target;
+
+use super::effect::{Draft, Samples, settle};
+use super::gaps::Gaps;
+use super::{CellComparison, Headline, Margins, Metric};
+
+/// A cell whose effects are not decided yet.
+#[derive(Debug)]
+pub(super) struct CellDraft {
+    /// Its name in the record before.
+    pub(super) cell: String,
+    /// Name of its target before.
+    pub(super) target: String,
+    /// What tells it from its neighbours.
+    pub(super) label: String,
+    /// Whether it plays a training job.
+    pub(super) is_training: bool,
+    /// Whether it moves bytes.
+    pub(super) moves_bytes: bool,
+    /// Why nothing may rest on it.
+    pub(super) excluded: Option<String>,
+    /// Its effects.
+    pub(super) drafts: Vec<Draft>,
+}
+
+/// What is needed to decide.
+pub(super) struct Rules<'a> {
+    /// Changes up to these are no regression.
+    pub(super) margins: &'a Margins,
+    /// Fewest samples before, below which all is inconclusive.
+    pub(super) samples_min: u32,
+    /// What a sample is called: `repetition`, `run`.
+    pub(super) noun: &'static str,
+}
+
+impl Rules<'_> {
+    /// The effect on a metric, still open. `excluded` says why nothing may rest on it.
+    pub(super) fn draft(&self, metric: Metric, samples: Samples, excluded: Option<&str>) -> Option<Draft> {
+        let count = samples.count() as u64;
+        let wanted = u64::from(self.samples_min);
+        let short = || {
+            (count < wanted).then(|| format!("{count} of {} before", feed::counted_noun(wanted, self.noun)))
+        };
+        Draft::of(metric, samples, self.margins, excluded.map(str::to_owned).or_else(short))
+    }
+}
+
+/// Decides all cells together, and the headlines of their targets together.
+pub(super) fn decided(
+    mut cells: Vec<CellDraft>,
+    targets: &[Target],
+    rules: &Rules<'_>,
+    gaps: &mut Gaps,
+) -> (Vec<CellComparison>, Vec<Headline>) {
+    settle(&mut cells.iter_mut().flat_map(|cell| &mut cell.drafts).collect::<Vec<_>>());
+    let headlines = headlines(&cells, targets, rules, gaps);
+    let compared = |cell: CellDraft| CellComparison {
+        cell: cell.cell,
+        target: cell.target,
+        label: cell.label,
+        effects: cell.drafts.into_iter().map(|draft| draft.effect).collect(),
+        excluded: cell.excluded,
+    };
+    (cells.into_iter().map(compared).collect(), headlines)
+}
+
+fn headlines(cells: &[CellDraft], targets: &[Target], rules: &Rules<'_>, gaps: &mut Gaps) -> Vec<Headline> {
+    let mut found: Vec<(&str, u32, Draft)> = Vec::new();
+    for target in targets {
+        let all: Vec<&CellDraft> = cells.iter().filter(|cell| cell.target == target.name).collect();
+        let name = target.name.as_str();
+        if let Some((count, draft)) = headline(name, &all, rules, gaps) {
+            found.push((name, count, draft));
+        } else if !all.is_empty() {
+            gaps.say(format!("{name}: no headline, since nothing may rest on any of its cells"));
+        }
+    }
+    settle(&mut found.iter_mut().map(|(_, _, draft)| draft).collect::<Vec<_>>());
+    let said = |(target, cells, draft): (&str, u32, Draft)| Headline {
+        target: target.to_owned(),
+        cells,
+        effect: draft.effect,
+    };
+    found.into_iter().map(said).collect()
+}
+
+/// The geometric mean of the cells of a target, by the samples that all of them have: cells of one round share its
+/// weather, so their mean has the spread of rounds, not that of cells.
+fn headline(target: &str, all: &[&CellDraft], rules: &Rules<'_>, gaps: &mut Gaps) -> Option<(u32, Draft)> {
+    let mut included: Vec<&CellDraft> = all.iter().copied().filter(|cell| cell.excluded.is_none()).collect();
+    // Lookups have a rate of another kind than reads.
+    if included.iter().any(|cell| cell.moves_bytes) {
+        included.retain(|cell| cell.moves_bytes);
+    }
+    let is_training = included.iter().all(|cell| cell.is_training);
+    let metric = if is_training { Metric::Au } else { Metric::Throughput };
+    let drafts = included.iter().flat_map(|cell| &cell.drafts).filter(|draft| draft.effect.metric == metric);
+    let samples: Vec<&Samples> = drafts.map(|draft| &draft.samples).collect();
+    let most = samples.iter().map(|samples| samples.count()).max()?;
+    let Some(together) = Samples::together(&samples) else {
+        gaps.say(format!("{target}: its cells have no {} in common", rules.noun));
+        return None;
+    };
+    let count = together.count();
+    if count < most {
+        let of = feed::counted_noun(most as u64, rules.noun);
+        gaps.say(format!("{target}: its headline rests on {count} of {of}, those that all its cells have"));
+    }
+    Some((samples.len() as u32, rules.draft(metric, together, None)?))
+}

@@ -1,0 +1,265 @@
+//! What must be equal for two runs to be compared.
+
+mod facts;
+
+use std::fmt;
+
+use record::{Captured, Dataset, Run};
+
+use super::RunSample;
+
+/// Memory of one machine as two kernels see it: they keep different parts of it to themselves.
+const MEMORY_APART_MAX: f64 = 0.01;
+
+/// What is called different where a run has no such target.
+pub(super) const TARGETS: &str = "targets";
+
+/// What is called different where repetitions were not interleaved.
+const GROUP: &str = "run of the variants";
+
+/// What may differ between runs that are compared all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum May {
+    /// The machine that measures.
+    Host,
+    /// The release of its kernel.
+    Kernel,
+    /// The driver and the firmware of the device.
+    Driver,
+}
+
+impl May {
+    /// As scenarios and records write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Kernel => "kernel",
+            Self::Driver => "driver",
+        }
+    }
+
+    /// What a name of a scenario or a record means.
+    pub fn of_name(name: &str) -> Option<Self> {
+        [Self::Host, Self::Kernel, Self::Driver].into_iter().find(|may| may.name() == name)
+    }
+}
+
+/// Something that must be equal and is not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// What: `plan`, `dataset`, `mount_options of nvme`.
+    pub what: String,
+    /// Its value before.
+    pub before: String,
+    /// Its value after.
+    pub after: String,
+    /// What the user may declare so that it is allowed.
+    pub may: Option<May>,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} -> {}", self.what, self.before, self.after)
+    }
+}
+
+/// Two runs that must not be compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotComparable {
+    /// Every difference, gravest first; never empty.
+    pub differences: Vec<Difference>,
+}
+
+impl NotComparable {
+    /// What the user may declare for these to be compared, each once; empty where no declaration helps.
+    pub fn may_help(&self) -> Vec<May> {
+        if self.differences.iter().any(|difference| difference.may.is_none()) {
+            return Vec::new();
+        }
+        let mut may: Vec<May> = Vec::new();
+        for one in self.differences.iter().filter_map(|difference| difference.may) {
+            if !may.contains(&one) {
+                may.push(one);
+            }
+        }
+        may
+    }
+}
+
+impl fmt::Display for NotComparable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot compare: what must be equal differs")?;
+        for difference in &self.differences {
+            write!(f, "\n  {difference}")?;
+        }
+        let names: Vec<String> = self.may_help().iter().map(|may| format!("\"{}\"", may.name())).collect();
+        let is_first = |what: &str| self.differences.first().is_some_and(|first| first.what == what);
+        if !names.is_empty() {
+            write!(f, "\n  hint: if that is meant, declare gate.may_differ = [{}]", names.join(", "))
+        } else if is_first(TARGETS) {
+            write!(f, "\n  hint: name two targets of the run")
+        } else if is_first(GROUP) {
+            write!(f, "\n  hint: name two variants of one run, as `feedline run --variant` makes them")
+        } else {
+            write!(f, "\n  hint: measure both with the same scenario on the same storage")
+        }
+    }
+}
+
+impl std::error::Error for NotComparable {}
+
+/// The differences found so far.
+#[derive(Debug, Default)]
+pub(super) struct Found(Vec<Difference>);
+
+impl Found {
+    pub(super) fn check(
+        &mut self,
+        what: impl Into<String>,
+        before: &(impl ToString + ?Sized),
+        after: &(impl ToString + ?Sized),
+        may: Option<May>,
+    ) {
+        let (before, after) = (before.to_string(), after.to_string());
+        if before != after {
+            self.0.push(Difference { what: what.into(), before, after, may });
+        }
+    }
+
+    /// A fact that either record may not hold: what is not known is not known to differ.
+    fn known<T: ToString>(&mut self, what: &str, before: &Captured<T>, after: &Captured<T>, may: May) {
+        if let (Some(before), Some(after)) = (before.value(), after.value()) {
+            self.check(what, before, after, Some(may));
+        }
+    }
+
+    /// All of them as a refusal, or nothing to refuse.
+    pub(super) fn refused(self) -> Result<(), NotComparable> {
+        if self.0.is_empty() { Ok(()) } else { Err(NotComparable { differences: self.0 }) }
+    }
+}
+
+/// What differs between two stored runs and must not, gravest first.
+pub(super) fn stored(before: &RunSample, after: &RunSample) -> Vec<Difference> {
+    let mut found = Found::default();
+    let (one, other) = (&before.run, &after.run);
+    found.check("scenario", &one.scenario, &other.scenario, None);
+    found.check("plan", &short(&one.plan_hash), &short(&other.plan_hash), None);
+    datasets(&mut found, one, other);
+    found.check("measure", &measure_words(one), &measure_words(other), None);
+    found.check("variant", &settings(one), &settings(other), None);
+    found.check("ranks", &one.ranks, &other.ranks, None);
+    facts::targets(&mut found, one, other);
+    found.check("tool", &major(&one.tool.version), &major(&other.tool.version), None);
+    found.check("profile", &one.tool.profile, &other.tool.profile, None);
+    host(&mut found, before, after);
+    found.known("kernel", &before.env.kernel, &after.env.kernel, May::Kernel);
+    found.0
+}
+
+/// What differs between two variants of one run and must not. What their settings change may; machine, need and the
+/// number of cells may not, and only repetitions of one run are interleaved.
+pub(super) fn variants(before: &RunSample, after: &RunSample) -> Result<(), NotComparable> {
+    let mut found = Found::default();
+    let (one, other) = (&before.run, &after.run);
+    found.check("scenario", &one.scenario, &other.scenario, None);
+    let group = |run: &Run| run.variant.as_ref().map_or("none", |variant| variant.group.as_str()).to_owned();
+    if one.variant.is_none() || other.variant.is_none() || group(one) != group(other) {
+        found.0.push(Difference {
+            what: GROUP.to_owned(),
+            before: group(one),
+            after: group(other),
+            may: None,
+        });
+    }
+    found.check("cells", &one.cells.len(), &other.cells.len(), None);
+    found.check("need", &need_words(one), &need_words(other), None);
+    host(&mut found, before, after);
+    found.known("kernel", &before.env.kernel, &after.env.kernel, May::Kernel);
+    // Nothing may be declared of one run: a difference here is a mistake.
+    found.0.iter_mut().for_each(|difference| difference.may = None);
+    found.refused()
+}
+
+/// What differs between two variants that are to be the same.
+pub(super) fn same(a: &RunSample, b: &RunSample) -> Result<(), NotComparable> {
+    variants(a, b)?;
+    let mut found = Found::default();
+    found.check("plan", &short(&a.run.plan_hash), &short(&b.run.plan_hash), None);
+    found.check("settings", &settings(&a.run), &settings(&b.run), None);
+    found.check("tool", &a.run.tool.version, &b.run.tool.version, None);
+    found.check("profile", &a.run.tool.profile, &b.run.tool.profile, None);
+    found.refused()
+}
+
+fn host(found: &mut Found, before: &RunSample, after: &RunSample) {
+    let (one, other) = (&before.env, &after.env);
+    found.known("machine", &one.machine, &other.machine, May::Host);
+    found.known("architecture", &one.architecture, &other.architecture, May::Host);
+    found.known("cpu_model", &one.cpu_model, &other.cpu_model, May::Host);
+    found.known("cores_online", &one.cores_online, &other.cores_online, May::Host);
+    found.known("cores_usable", &one.cores_usable, &other.cores_usable, May::Host);
+    found.known("virtualization", &one.virtualization, &other.virtualization, May::Host);
+    let memory = |env: &record::Environment| env.memory_bytes.value().map(|bytes| *bytes as f64);
+    if let (Some(one), Some(other)) = (memory(one), memory(other))
+        && (one - other).abs() > MEMORY_APART_MAX * one.max(other)
+    {
+        let words = |bytes: f64| feed::format_bytes(bytes as u64);
+        found.check("memory", &words(one), &words(other), Some(May::Host));
+    }
+}
+
+fn datasets(found: &mut Found, before: &Run, after: &Run) {
+    found.check("datasets", &before.datasets.len(), &after.datasets.len(), None);
+    for (one, other) in before.datasets.iter().zip(&after.datasets) {
+        let what = format!("dataset of {}", one.target);
+        found.check(what, &dataset_words(one), &dataset_words(other), None);
+    }
+}
+
+/// Generated datasets are equal where they have as many files of the same sizes; a user's where its files are the same.
+fn dataset_words(dataset: &Dataset) -> String {
+    let Dataset { source, files, bytes, sample_bytes, fingerprint, .. } = dataset;
+    let identity = if source == "generate" { String::new() } else { format!(", {}", short(fingerprint)) };
+    let files = feed::counted_noun(*files, "file");
+    format!("{source}, {files}, {} B, samples of {sample_bytes} B{identity}", feed::group_digits(*bytes))
+}
+
+/// Longer windows and longer warm-ups measure something else; more repetitions measure it better.
+fn measure_words(run: &Run) -> String {
+    let record::Measure { warmup_ns, duration_ns, steps, .. } = &run.measure;
+    let duration = duration_ns.map_or_else(|| "open".to_owned(), feed::format_duration_ns);
+    let steps = steps.map_or_else(String::new, |steps| format!(", {steps} steps"));
+    format!("window {duration}{steps} after {}", feed::format_duration_ns(*warmup_ns))
+}
+
+fn need_words(run: &Run) -> String {
+    let need = &run.need;
+    let rate =
+        need.samples_per_s.or(need.bytes_per_s).map_or_else(|| "none".to_owned(), |rate| rate.to_string());
+    format!("{}: {rate} at {}", need.label, need.utilization)
+}
+
+fn settings(run: &Run) -> String {
+    let settings = run.variant.as_ref().map(|variant| variant.settings.join(" ")).unwrap_or_default();
+    if settings.is_empty() { "none".to_owned() } else { settings }
+}
+
+fn major(version: &str) -> String {
+    version.split('.').next().unwrap_or_default().to_owned()
+}
+
+/// The beginning of a hash, which tells it from others.
+fn short(hash: &str) -> String {
+    hash.chars().take(12).collect()
+}
+
+/// Those that the user did not declare, and those that are declared.
+pub(super) fn split(differences: Vec<Difference>, may_differ: &[May]) -> (Vec<Difference>, Vec<Difference>) {
+    let is_declared = |difference: &Difference| difference.may.is_some_and(|may| may_differ.contains(&may));
+    let (declared, refused) = differences.into_iter().partition(is_declared);
+    (refused, declared)
+}
+
+#[cfg(test)]
+mod tests;

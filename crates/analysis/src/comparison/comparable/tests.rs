@@ -1,0 +1,162 @@
+use record::{Fact, Variant};
+
+use super::*;
+use crate::fixture::Builder;
+
+fn sample(edit: impl FnOnce(&mut RunSample)) -> RunSample {
+    let mut builder = Builder::new();
+    builder.cell("c", "disk", 8);
+    let facts = [("file_system", "ext4"), ("mount_source", "/dev/vda"), ("mount_options", "rw,relatime")];
+    builder.run.targets[0].facts = facts.map(|(name, value)| fact(name, value)).into();
+    let mut sample = RunSample { run: builder.run, env: record::Environment::default(), cells: Vec::new() };
+    sample.env.kernel = Captured::Value("6.1".to_owned());
+    sample.env.machine = Captured::Value("a1".to_owned());
+    edit(&mut sample);
+    sample
+}
+
+fn fact(name: &str, value: &str) -> Fact {
+    Fact { name: name.to_owned(), value: value.to_owned() }
+}
+
+fn found(edit: impl FnOnce(&mut RunSample)) -> Vec<(String, Option<May>)> {
+    let differences = stored(&sample(|_| {}), &sample(edit));
+    differences.into_iter().map(|difference| (difference.to_string(), difference.may)).collect()
+}
+
+#[track_caller]
+fn one(edit: impl FnOnce(&mut RunSample), words: &str, may: Option<May>) {
+    assert_eq!(found(edit), [(words.to_owned(), may)]);
+}
+
+#[test]
+fn the_same_run_differs_in_nothing_and_neither_does_one_of_more_repetitions() {
+    assert_eq!(found(|_| {}), []);
+    assert_eq!(found(|sample| sample.run.measure.repetitions = 99), []);
+    assert_eq!(found(|sample| sample.run.datasets[0].fingerprint = "other".to_owned()), []);
+    assert_eq!(found(|sample| sample.run.tool.version = "0.9.7".to_owned()), []);
+}
+
+#[test]
+fn what_makes_it_another_measurement_can_not_be_declared() {
+    one(|sample| sample.run.scenario = "other".to_owned(), "scenario unit -> other", None);
+    one(|sample| sample.run.plan_hash = "8d".to_owned(), "plan 7c1e09aa -> 8d", None);
+    one(|sample| sample.run.tool.version = "1.0.0".to_owned(), "tool 0 -> 1", None);
+    one(|sample| sample.run.tool.profile = "debug".to_owned(), "profile release -> debug", None);
+    one(|sample| sample.run.ranks = 2, "ranks 1 -> 2", None);
+    let longer = |sample: &mut RunSample| sample.run.measure.duration_ns = Some(2_000_000_000);
+    one(longer, "measure window 1 s after 0 ns -> window 2 s after 0 ns", None);
+    let options =
+        |sample: &mut RunSample| sample.run.targets[0].facts[2].value = "relatime,rw,sync".to_owned();
+    one(options, "mount_options of disk relatime,rw -> relatime,rw,sync", None);
+    let more = |sample: &mut RunSample| sample.run.datasets[0].files = 10;
+    let before = "generate, 10,000 files, 1,000,000,000 B, samples of 100000 B";
+    let after = "generate, 10 files, 1,000,000,000 B, samples of 100000 B";
+    one(more, &format!("dataset of disk {before} -> {after}"), None);
+}
+
+#[test]
+fn a_user_s_dataset_is_the_same_by_its_fingerprint() {
+    let existing = |fingerprint: &str| {
+        sample(|sample| {
+            sample.run.datasets[0].source = "existing".to_owned();
+            sample.run.datasets[0].fingerprint = fingerprint.to_owned();
+        })
+    };
+    assert!(stored(&existing("f1"), &existing("f1")).is_empty());
+    assert_eq!(stored(&existing("f1"), &existing("f2")).len(), 1);
+}
+
+#[test]
+fn what_nightly_runs_change_can_be_declared() {
+    let kernel = |sample: &mut RunSample| sample.env.kernel = Captured::Value("6.6".to_owned());
+    one(kernel, "kernel 6.1 -> 6.6", Some(May::Kernel));
+    let machine = |sample: &mut RunSample| sample.env.machine = Captured::Value("b2".to_owned());
+    one(machine, "machine a1 -> b2", Some(May::Host));
+    let source = |sample: &mut RunSample| sample.run.targets[0].facts[1].value = "/dev/vdb".to_owned();
+    one(source, "mount_source of disk /dev/vda -> /dev/vdb", Some(May::Host));
+    let driver = |sample: &mut RunSample| sample.run.targets[0].facts.push(fact("device_driver", "1.2"));
+    one(driver, "device_driver of disk not known -> 1.2", Some(May::Driver));
+}
+
+#[test]
+fn a_share_of_another_server_is_another_storage_on_whatever_host() {
+    let with = |source: &str| sample(|sample| sample.run.targets[0].facts[1].value = source.to_owned());
+    let found = stored(&with("filer:/a"), &with("filer:/b"));
+    assert_eq!((found.len(), found[0].may), (1, None));
+}
+
+#[test]
+fn the_client_s_own_address_and_the_order_of_options_are_no_difference() {
+    let with = |options: &str| sample(|sample| sample.run.targets[0].facts[2].value = options.to_owned());
+    assert!(
+        stored(&with("rw,vers=3,clientaddr=10.0.0.1"), &with("vers=3,rw,clientaddr=10.0.0.2")).is_empty()
+    );
+}
+
+#[test]
+fn what_an_older_record_does_not_say_is_not_known_to_differ() {
+    assert_eq!(found(|sample| sample.env.machine = Captured::default()), []);
+    let older = |sample: &mut RunSample| {
+        sample.run.tool.version = "0.0.9".to_owned();
+        sample.run.targets[0].facts.truncate(1);
+    };
+    assert_eq!(found(older), []);
+}
+
+#[test]
+fn a_refusal_lists_everything_and_names_the_declaration_that_helps() {
+    let refused = |differences: Vec<Difference>| NotComparable { differences }.to_string();
+    let edit = |sample: &mut RunSample| {
+        sample.env.kernel = Captured::Value("6.6".to_owned());
+        sample.env.machine = Captured::Value("b2".to_owned());
+    };
+    let mut differences = stored(&sample(|_| {}), &sample(edit));
+    assert_eq!(
+        refused(differences.clone()),
+        "cannot compare: what must be equal differs\n  machine a1 -> b2\n  kernel 6.1 -> 6.6\n  \
+         hint: if that is meant, declare gate.may_differ = [\"host\", \"kernel\"]"
+    );
+    let (left, declared) = split(differences.clone(), &[May::Host]);
+    assert_eq!((left.len(), declared.len(), left[0].may), (1, 1, Some(May::Kernel)));
+    differences.extend(stored(&sample(|_| {}), &sample(|sample| sample.run.ranks = 2)));
+    assert!(refused(differences).ends_with("hint: measure both with the same scenario on the same storage"));
+}
+
+#[test]
+fn variants_are_of_one_run_with_one_need_on_one_machine() {
+    let variant = |group: &str| Variant {
+        name: "a".to_owned(),
+        group: group.to_owned(),
+        number: 0,
+        settings: vec!["load.cache=warm".to_owned()],
+    };
+    let with = |group: &str, edit: fn(&mut RunSample)| {
+        sample(|sample| {
+            sample.run.variant = Some(variant(group));
+            edit(sample);
+        })
+    };
+    let before = with("g", |_| {});
+    assert_eq!(variants(&before, &with("g", |sample| sample.run.plan_hash = "other".to_owned())), Ok(()));
+    let words = |after: &RunSample| {
+        let refusal = variants(&before, after).unwrap_err();
+        refusal.differences.iter().map(Difference::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(words(&with("h", |_| {})), ["run of the variants g -> h"]);
+    assert_eq!(words(&sample(|_| {})), ["run of the variants g -> none"]);
+    assert_eq!(words(&with("g", |sample| sample.run.cells.clear())), ["cells 1 -> 0"]);
+    assert_eq!(words(&with("g", |sample| sample.run.need.utilization = 0.5)).len(), 1);
+    assert_eq!(
+        words(&with("g", |sample| sample.env.machine = Captured::Value("b2".to_owned()))),
+        ["machine a1 -> b2"]
+    );
+}
+
+#[test]
+fn names_of_what_may_differ_are_those_of_the_scenario() {
+    for may in [May::Host, May::Kernel, May::Driver] {
+        assert_eq!(May::of_name(may.name()), Some(may));
+    }
+    assert_eq!(May::of_name("plan"), None);
+}

@@ -1,0 +1,127 @@
+//! Cells over time.
+
+use std::collections::BTreeMap;
+
+use super::{CellSample, Metric, RunSample, comparable, label::Labels};
+use crate::need::{self, LineAt};
+use crate::operation;
+
+/// One run of a history.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HistoryPoint {
+    /// Which run.
+    pub run_id: String,
+    /// When it began, RFC 3339 UTC.
+    pub started: String,
+    /// Geometric means over its repetitions, in the order of [`Metric::ALL`].
+    pub values: [Option<f64>; 5],
+    /// Lowest and highest repetition of each.
+    pub spans: [Option<(f64, f64)>; 5],
+    /// Why nothing may rest on it.
+    pub excluded: Option<String>,
+}
+
+/// A cell over time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HistoryCell {
+    /// Its name.
+    pub cell: String,
+    /// Name of its target.
+    pub target: String,
+    /// What tells it from its neighbours, in words.
+    pub label: String,
+    /// The line that the throughput is held against, bytes per second; absent where it has none.
+    pub line_bps: Option<f64>,
+    /// Runs that have it, oldest first.
+    pub points: Vec<HistoryPoint>,
+}
+
+/// Comparable runs of one scenario over time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct History {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Runs, oldest first.
+    pub run_ids: Vec<String>,
+    /// Cells in the order of the newest run.
+    pub cells: Vec<HistoryCell>,
+    /// Where comparability breaks between neighbours, in words: `from 20261121T…: kernel 6.1 -> 6.6`.
+    pub breaks: Vec<String>,
+}
+
+/// The cells of comparable runs over time, oldest first: those of the scenario, and of the variant's settings, that the
+/// newest run has; others are left out. `None` without runs.
+pub fn history(runs: &[RunSample]) -> Option<History> {
+    let ordered = by_time(runs);
+    let newest = *ordered.last()?;
+    let settings = |sample: &RunSample| sample.run.variant.as_ref().map(|variant| variant.settings.clone());
+    let is_kin = |sample: &&RunSample| {
+        sample.run.scenario == newest.run.scenario && settings(sample) == settings(newest)
+    };
+    let kin: Vec<&RunSample> = ordered.into_iter().filter(is_kin).collect();
+    let breaks = kin.windows(2).filter_map(|pair| broken(pair[0], pair[1])).collect();
+    let by_name: Vec<BTreeMap<&str, &CellSample>> = kin.iter().map(|sample| cells_by_name(sample)).collect();
+    let labels = Labels::of(&newest.run.cells);
+    let of_cell = |cell: &record::Cell| HistoryCell {
+        cell: cell.cell.clone(),
+        target: cell.target.clone(),
+        label: labels.label(cell),
+        line_bps: line_bps(newest, cell),
+        points: kin
+            .iter()
+            .zip(&by_name)
+            .filter_map(|(sample, cells)| Some(point(sample, cells.get(cell.cell.as_str())?)))
+            .collect(),
+    };
+    Some(History {
+        scenario: newest.run.scenario.clone(),
+        run_ids: kin.iter().map(|sample| sample.run.run_id.clone()).collect(),
+        cells: newest.run.cells.iter().map(of_cell).collect(),
+        breaks,
+    })
+}
+
+/// Runs from the oldest to the newest, each once.
+pub(super) fn by_time(runs: &[RunSample]) -> Vec<&RunSample> {
+    let mut ordered: Vec<&RunSample> = runs.iter().collect();
+    ordered.sort_by_key(|sample| (&sample.run.started, &sample.run.run_id));
+    ordered.dedup_by_key(|sample| &sample.run.run_id);
+    ordered
+}
+
+/// The samples of a run by the names of their cells.
+pub(super) fn cells_by_name(sample: &RunSample) -> BTreeMap<&str, &CellSample> {
+    let named = |cell| Some((sample.run.cells.get(CellSample::place(cell))?.cell.as_str(), cell));
+    sample.cells.iter().filter_map(named).collect()
+}
+
+/// `from 20261121T…: kernel 6.1 -> 6.6`.
+fn broken(before: &RunSample, after: &RunSample) -> Option<String> {
+    let differences = comparable::stored(before, after);
+    let words: Vec<String> = differences.iter().map(ToString::to_string).collect();
+    (!words.is_empty()).then(|| format!("from {}: {}", after.run.run_id, words.join("; ")))
+}
+
+fn line_bps(sample: &RunSample, cell: &record::Cell) -> Option<f64> {
+    let dataset = sample.run.datasets.get(cell.dataset)?;
+    let sample_bytes = Some(dataset.sample_bytes).filter(|bytes| need::positive(*bytes))?;
+    let need = need::of_record(&sample.run.need).ok().filter(|_| !operation::is_metadata(cell))?;
+    Some(LineAt::of(&need, sample_bytes).bps)
+}
+
+fn point(sample: &RunSample, cell: &CellSample) -> HistoryPoint {
+    let span = |metric: Metric| {
+        let all = || cell.logarithms(metric).map(|(_, logarithm)| logarithm.exp());
+        Some((all().reduce(f64::min)?, all().reduce(f64::max)?))
+    };
+    HistoryPoint {
+        run_id: sample.run.run_id.clone(),
+        started: sample.run.started.clone(),
+        values: Metric::ALL.map(|metric| cell.logarithm(metric).map(f64::exp)),
+        spans: Metric::ALL.map(span),
+        excluded: cell.excluded.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! Cells whose repetitions were interleaved in one run.
+
+use std::collections::BTreeMap;
+
+use record::Cell;
+
+use super::cells::{CellDraft, Rules};
+use super::effect::Samples;
+use super::gaps::Gaps;
+use super::{CellSample, Margins, Metric, RepSample, RunSample};
+use crate::operation;
+
+/// One side of a pair of cells.
+#[derive(Clone, Copy)]
+pub(super) struct Half<'a> {
+    pub(super) cell: &'a Cell,
+    pub(super) sample: &'a CellSample,
+}
+
+impl<'a> Half<'a> {
+    /// Every cell of a run that has a sample, in the order of the scenario.
+    pub(super) fn all(run: &'a RunSample) -> Vec<Self> {
+        let mut halves: Vec<(usize, Self)> = run
+            .cells
+            .iter()
+            .filter_map(|sample| {
+                Some((sample.index, Self { cell: run.run.cells.get(sample.index)?, sample }))
+            })
+            .collect();
+        halves.sort_by_key(|(index, _)| *index);
+        halves.into_iter().map(|(_, half)| half).collect()
+    }
+}
+
+/// A cell on both sides.
+pub(super) struct Pair<'a> {
+    pub(super) before: Half<'a>,
+    pub(super) after: Half<'a>,
+    pub(super) label: String,
+}
+
+/// What calls repetitions of both sides together: their round, or their number where that finds more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Key {
+    Round,
+    Number,
+}
+
+impl Key {
+    fn of(self, rep: &RepSample) -> u32 {
+        match self {
+            Self::Round => rep.round,
+            Self::Number => rep.rep,
+        }
+    }
+
+    /// The key by which most repetitions of all pairs meet, rounds where both find as many.
+    pub(super) fn best(pairs: &[Pair<'_>]) -> Self {
+        let met = |key: Self| -> usize {
+            let common = |pair: &Pair<'_>| {
+                let before: std::collections::BTreeSet<u32> =
+                    pair.before.sample.reps.iter().map(|rep| key.of(rep)).collect();
+                let after: std::collections::BTreeSet<u32> =
+                    pair.after.sample.reps.iter().map(|rep| key.of(rep)).collect();
+                before.intersection(&after).count()
+            };
+            pairs.iter().map(common).sum()
+        };
+        if met(Self::Round) >= met(Self::Number) { Self::Round } else { Self::Number }
+    }
+}
+
+/// Repetitions decide by themselves once an interval can be had.
+pub(super) fn rules(margins: &Margins) -> Rules<'_> {
+    Rules { margins, samples_min: 0, noun: "repetition" }
+}
+
+/// The effects of pairs; `planned` repetitions of each are expected.
+pub(super) fn drafts(
+    pairs: &[Pair<'_>],
+    names: [&str; 2],
+    planned: u32,
+    rules: &Rules<'_>,
+    gaps: &mut Gaps,
+) -> Vec<CellDraft> {
+    let key = Key::best(pairs);
+    pairs.iter().filter_map(|pair| of_pair(pair, key, names, planned, rules, gaps)).collect()
+}
+
+fn of_pair(
+    pair: &Pair<'_>,
+    key: Key,
+    names: [&str; 2],
+    planned: u32,
+    rules: &Rules<'_>,
+    gaps: &mut Gaps,
+) -> Option<CellDraft> {
+    let cell = pair.before.cell;
+    let excluded = excluded(pair, names);
+    let met = Metric::ALL.map(|metric| (metric, samples(pair, key, metric)));
+    let mut drafts = Vec::new();
+    for (metric, met) in &met {
+        drafts.extend(rules.draft(*metric, Samples::Paired(met.clone()), excluded.as_deref()));
+    }
+    let Some(most) = drafts.iter().map(|draft| draft.effect.samples_before).max() else {
+        let reason =
+            excluded.unwrap_or_else(|| "no repetition of one side meets one of the other".to_owned());
+        gaps.of_cell(&cell.cell, format!("no figures on both sides: {reason}"));
+        return None;
+    };
+    for (metric, _) in met.iter().filter(|(_, met)| met.is_empty()) {
+        let has = |half: Half<'_>| half.sample.logarithms(*metric).next().is_some();
+        let reason = match (has(pair.before), has(pair.after)) {
+            (true, true) => format!("no repetition has {} on both sides", metric.name()),
+            (true, false) => format!("{} of {} only", metric.name(), names[0]),
+            (false, true) => format!("{} of {} only", metric.name(), names[1]),
+            (false, false) => continue,
+        };
+        gaps.of_cell(&cell.cell, reason);
+    }
+    if most < planned {
+        gaps.of_cell(&cell.cell, format!("{most} of {planned} repetitions have figures on both sides"));
+    }
+    Some(CellDraft {
+        cell: cell.cell.clone(),
+        target: cell.target.clone(),
+        label: pair.label.clone(),
+        is_training: cell.training.is_some(),
+        moves_bytes: !operation::is_metadata(cell),
+        excluded,
+        drafts,
+    })
+}
+
+/// Why nothing may rest on a pair: what either side says, once where both say the same.
+fn excluded(pair: &Pair<'_>, names: [&str; 2]) -> Option<String> {
+    match (&pair.before.sample.excluded, &pair.after.sample.excluded) {
+        (Some(before), Some(after)) if before == after => Some(before.clone()),
+        (before, after) => {
+            let said =
+                |(reason, name): (&Option<String>, &str)| Some(format!("{name}: {}", reason.as_ref()?));
+            let words: Vec<String> =
+                [(before, names[0]), (after, names[1])].into_iter().filter_map(said).collect();
+            (!words.is_empty()).then(|| words.join("; "))
+        }
+    }
+}
+
+/// Logarithms of the repetitions that meet; of several under one key the first.
+pub(super) fn samples(pair: &Pair<'_>, key: Key, metric: Metric) -> BTreeMap<u32, (f64, f64)> {
+    let by_key = |half: Half<'_>| {
+        let mut found = BTreeMap::new();
+        for (rep, logarithm) in half.sample.logarithms(metric) {
+            found.entry(key.of(rep)).or_insert(logarithm);
+        }
+        found
+    };
+    let after = by_key(pair.after);
+    let met = |(key, before): (u32, f64)| Some((key, (before, *after.get(&key)?)));
+    by_key(pair.before).into_iter().filter_map(met).collect()
+}

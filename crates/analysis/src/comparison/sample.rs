@@ -1,0 +1,198 @@
+//! What a comparison keeps of a run.
+
+use std::collections::BTreeMap;
+
+use record::{Cell, Measure, Rep, Role, RunRecord, counter};
+
+use super::Metric;
+use crate::figures::{self, Context, Figures};
+use crate::flag::{Flag, Gravity};
+use crate::interval::mean;
+use crate::latency::SERVICE;
+use crate::operations::Operations;
+use crate::repetitions::{Repetitions, counted};
+use crate::summary::{self, Lines};
+use crate::{need, operation, paced, training, validity};
+
+/// Operations of a repetition from which on its median counts, and its 99th percentile.
+const OPERATIONS_MIN: [u64; 2] = [100, 1_000];
+
+/// What a comparison needs of a run: small enough to keep hundreds of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunSample {
+    /// The head of the run: what must be equal is read from it.
+    pub run: record::Run,
+    /// The machine.
+    pub env: record::Environment,
+    /// Its cells in the order of the scenario.
+    pub cells: Vec<CellSample>,
+}
+
+/// The repetitions of one cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellSample {
+    /// Index into the cells of the run.
+    pub index: usize,
+    /// Interleaved repetitions that make a point, by their number.
+    pub reps: Vec<RepSample>,
+    /// Why nothing may rest on them, or that there are none.
+    pub excluded: Option<String>,
+}
+
+/// One repetition.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RepSample {
+    /// Its number among those of the cell.
+    pub rep: u32,
+    /// Round of interleaving.
+    pub round: u32,
+    /// In the order of [`Metric::ALL`], base units; absent where it does not apply or rests on too few operations.
+    pub values: [Option<f64>; 5],
+}
+
+impl RunSample {
+    /// What a comparison needs of a record. Never fails: a cell without figures says why. Every histogram is decoded once.
+    pub fn of(record: &RunRecord) -> Self {
+        let lines = Lines::of(record);
+        let mut by_cell: BTreeMap<&str, Vec<&Rep>> = BTreeMap::new();
+        for rep in &lines.reps {
+            by_cell.entry(&rep.cell).or_default().push(rep);
+        }
+        // A search tries a value once.
+        let tried = Measure { repetitions: 1, ..record.run.measure.clone() };
+        let measure = if record.run.size.is_some() { &tried } else { &record.run.measure };
+        let of_cell = |(index, cell): (usize, &Cell)| {
+            let all = by_cell.get(cell.cell.as_str()).map_or(&[][..], Vec::as_slice);
+            let reps = Repetitions::of(all, cell, Role::Measure, &record.run.measure);
+            cell_sample(record, &lines, measure, index, &reps)
+        };
+        Self {
+            run: record.run.clone(),
+            env: record.env.clone(),
+            cells: record.run.cells.iter().enumerate().map(of_cell).collect(),
+        }
+    }
+}
+
+impl CellSample {
+    /// Its place among the cells of the run.
+    pub(super) fn place(&self) -> usize {
+        self.index
+    }
+
+    /// Logarithms of one metric by repetition; what is no positive number has none.
+    pub(super) fn logarithms(&self, metric: Metric) -> impl Iterator<Item = (&RepSample, f64)> {
+        self.reps.iter().filter_map(move |rep| Some((rep, rep.logarithm(metric)?)))
+    }
+
+    /// Logarithm of the geometric mean over the repetitions: what a run is as a sample.
+    pub(super) fn logarithm(&self, metric: Metric) -> Option<f64> {
+        mean(&self.logarithms(metric).map(|(_, logarithm)| logarithm).collect::<Vec<_>>())
+    }
+}
+
+impl RepSample {
+    fn logarithm(&self, metric: Metric) -> Option<f64> {
+        self.values[metric as usize].filter(|value| need::positive(*value)).map(f64::ln)
+    }
+}
+
+fn cell_sample(
+    record: &RunRecord,
+    lines: &Lines<'_>,
+    measure: &Measure,
+    index: usize,
+    reps: &Repetitions<'_>,
+) -> CellSample {
+    let cell = &record.run.cells[index];
+    let nothing = |reason: String| CellSample { index, reps: Vec::new(), excluded: Some(reason) };
+    let Some(context) = summary::context(record, lines, cell, measure) else {
+        return nothing("run.json does not say how large a sample of this cell is".to_owned());
+    };
+    if reps.used.is_empty() {
+        let reason = reps.reasons.first().cloned();
+        return nothing(reason.unwrap_or_else(|| match reps.cut {
+            0 => lines.not_run(&cell.cell),
+            _ => "interrupted too early to count".to_owned(),
+        }));
+    }
+    let doubts = doubts(&context, reps, lines);
+    let grave = doubts.iter().filter(|flag| flag.gravity() != Gravity::Informs).map(Flag::to_string);
+    let grave = grave.collect::<Vec<_>>().join("; ");
+    CellSample {
+        index,
+        reps: reps.used.iter().map(|rep| rep_sample(&context, rep)).collect(),
+        excluded: (!grave.is_empty()).then_some(grave),
+    }
+}
+
+/// Reasons to doubt a cell's repetitions. Those of a closed loop that reads need no histogram.
+fn doubts(context: &Context<'_>, reps: &Repetitions<'_>, lines: &Lines<'_>) -> Vec<Flag> {
+    let cell = context.cell;
+    let mut flags = if operation::is_metadata(cell) {
+        Operations::of(context, reps).map(|operations| operations.flags).unwrap_or_default()
+    } else if cell.pace.is_some() || cell.training.is_some() {
+        Figures::of(context, reps).map(|figures| figures.flags).unwrap_or_default()
+    } else {
+        let rate = |of: fn(&Rep) -> f64| mean(&reps.used.iter().map(|rep| of(rep)).collect::<Vec<_>>());
+        let ops_per_s = rate(|rep| figures::per_s(rep, counter::OPS)).unwrap_or(0.0);
+        let bps = rate(|rep| figures::per_s(rep, counter::BYTES)).unwrap_or(0.0);
+        let client = figures::client_shares(context, &reps.used, ops_per_s, bps);
+        validity::flags(context, reps, client)
+    };
+    summary::add_flags_of_run(&mut flags, context, reps, lines);
+    flags
+}
+
+fn rep_sample(context: &Context<'_>, rep: &Rep) -> RepSample {
+    let cell = context.cell;
+    let throughput = if operation::is_metadata(cell) {
+        figures::per_s(rep, counter::OPS)
+    } else {
+        figures::point_bps(context, rep)
+    };
+    let ops = counted(rep, counter::OPS) as f64;
+    let [p50, p99] = percentiles(cell, rep);
+    let values = [Some(throughput), p50, p99, utilization(cell, rep), Some(figures::cpu_ns(&[rep]) / ops)];
+    RepSample {
+        rep: rep.rep,
+        round: rep.round,
+        values: values.map(|value| value.filter(|value| need::positive(*value))),
+    }
+}
+
+fn utilization(cell: &Cell, rep: &Rep) -> Option<f64> {
+    let job = cell.training.as_ref()?;
+    Some(training::figures::samples_per_s(job, rep)? / training::figures::demand_samples_per_s(job)?)
+}
+
+/// Median and 99th percentile of one repetition: of a paced load over all arrivals, from the intended start.
+fn percentiles(cell: &Cell, rep: &Rep) -> [Option<f64>; 2] {
+    let arrivals = counted(rep, counter::ARRIVALS);
+    if cell.pace.is_some() && arrivals > 0 {
+        return paced_percentiles(rep, arrivals);
+    }
+    let Some(found) = rep.histograms.get(SERVICE).and_then(|text| text.quantiles([0.50, 0.99]).ok()) else {
+        return [None; 2];
+    };
+    let of = |index: usize| {
+        let [value, least] = [found.values_ns[index], OPERATIONS_MIN[index]];
+        (found.count >= least).then_some(value as f64)
+    };
+    [of(0), of(1)]
+}
+
+fn paced_percentiles(rep: &Rep, arrivals: u64) -> [Option<f64>; 2] {
+    let served = counted(rep, counter::SERVED);
+    let Some(response) = rep.histograms.get(paced::RESPONSE).and_then(|text| text.decode().ok()) else {
+        return [None; 2];
+    };
+    let of = |q: f64, least: u64| match paced::percentile(&response, arrivals, served, q) {
+        paced::Percentile::At(ns) if arrivals >= least => Some(ns as f64),
+        _ => None,
+    };
+    [of(0.50, OPERATIONS_MIN[0]), of(0.99, OPERATIONS_MIN[1])]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+use proptest::prelude::*;
+use record::{Outcome, System};
+
+use super::*;
+use crate::fixture::{Builder, ceiling, confirmed_job, rep};
+use crate::{CellSummary, Stall, summarise};
+
+fn sample(builder: &Builder) -> RunSample {
+    RunSample::of(&builder.record())
+}
+
+fn one_cell(reps: impl IntoIterator<Item = Rep>) -> Builder {
+    let mut builder = Builder::new();
+    builder.cell("c", "disk", 8);
+    reps.into_iter().for_each(|rep| builder.push(rep));
+    builder
+}
+
+fn close(found: Option<f64>, expected: f64) {
+    let found = found.unwrap();
+    assert!((found / expected - 1.0).abs() < 1.1e-3, "{found} for {expected}");
+}
+
+/// A repetition with as many reads as asked, at `ns` each but for one in fifty at ten times that.
+fn of_reads(number: u32, reads: u64, ns: u64) -> Rep {
+    let mut one = rep("c", number, (reads * 100_000) as f64);
+    let mut histogram = record::new_histogram();
+    histogram.record_n(ns, reads - reads / 50).unwrap();
+    histogram.record_n(10 * ns, reads / 50).unwrap();
+    one.histograms.insert(SERVICE.to_owned(), record::encode(&histogram));
+    one.usage.cpu_user_ns = 1_000 * reads;
+    one.usage.cpu_system_ns = 2_000 * reads;
+    one
+}
+
+#[test]
+fn a_repetition_has_its_rate_its_percentiles_and_its_processor_time() {
+    let mut fast = of_reads(1, 10_000, 500_000);
+    (fast.round, fast.window_ns) = (4, 500_000_000);
+    let run = sample(&one_cell([of_reads(0, 10_000, 800_000), fast]));
+    let reps = &run.cells[0].reps;
+    assert_eq!((reps.len(), reps[1].rep, reps[1].round), (2, 1, 4));
+    let [throughput, p50, p99, au, cpu] = reps[0].values;
+    close(throughput, 1e9);
+    close(p50, 800_000.0);
+    close(p99, 8_000_000.0);
+    close(cpu, 3_000.0);
+    assert_eq!(au, None);
+    close(reps[1].values[0], 2e9);
+}
+
+#[test]
+fn percentiles_rest_on_a_hundred_and_a_thousand_operations_of_one_repetition() {
+    let percentiles = |reads| sample(&one_cell([of_reads(0, reads, 1_000_000)])).cells[0].reps[0].values;
+    let found = |reads| percentiles(reads)[1..3].iter().map(Option::is_some).collect::<Vec<_>>();
+    assert_eq!(found(99), [false, false]);
+    assert_eq!(found(100), [true, false]);
+    assert_eq!(found(999), [true, false]);
+    assert_eq!(found(1_000), [true, true]);
+}
+
+#[test]
+fn a_paced_load_has_its_response_over_all_arrivals() {
+    let mut builder = one_cell((0..3).map(|number| rep("c", number, 0.9e9)));
+    builder.pace("c", 1.0, 1.0);
+    let [throughput, p50, p99, ..] = sample(&builder).cells[0].reps[0].values;
+    close(throughput, Builder::LINE_BPS);
+    close(p50, 2_000_000.0);
+    close(p99, 2_000_000.0);
+    // Of a hundred arrivals two are not served: the 99th percentile falls among them.
+    builder.pace("c", 1.0, 0.98);
+    let [throughput, p50, p99, ..] = sample(&builder).cells[0].reps[0].values;
+    close(throughput, 0.98 * Builder::LINE_BPS);
+    close(p50, 2_000_000.0);
+    assert_eq!(p99, None);
+}
+
+#[test]
+fn a_training_cell_has_its_utilization_and_the_samples_that_follow_from_it() {
+    let run = sample(&confirmed_job(&[0.93, 0.95, 0.97]));
+    let values: Vec<[Option<f64>; 5]> = run.cells[0].reps.iter().map(|rep| rep.values).collect();
+    close(values[0][3], 0.93);
+    close(values[2][3], 0.97);
+    close(values[1][0], 0.95 * 1e9);
+}
+
+#[test]
+fn lookups_have_operations_per_second() {
+    let mut stat = rep("c", 0, 1e9);
+    stat.counters.remove(counter::BYTES);
+    let mut builder = one_cell([stat]);
+    builder.edit_cell("c", |cell| cell.operation = "stat".to_owned());
+    close(sample(&builder).cells[0].reps[0].values[0], 10_000.0);
+}
+
+#[test]
+fn confirmations_and_other_cells_are_no_samples() {
+    let builder = crate::fixture::confirmed_at(&[1.0, 1.1, 1.2]);
+    assert_eq!(sample(&builder).cells[0].reps.len(), 3);
+}
+
+#[test]
+fn a_cell_without_figures_says_why() {
+    let excluded = |builder: &Builder| sample(builder).cells[0].excluded.clone().unwrap();
+    assert_eq!(excluded(&one_cell([])), "the record gives no reason");
+    let mut failed = rep("c", 0, 1e9);
+    failed.outcome = Outcome::Failed { reason: "file is gone".to_owned() };
+    assert_eq!(excluded(&one_cell([failed])), "file is gone");
+    assert!(excluded(&one_cell([rep("c", 0, 0.0)])).contains("no read ended"));
+    let mut cut = one_cell([]);
+    cut.end = None;
+    assert_eq!(excluded(&cut), "the run was cut before it");
+    let mut unknown = one_cell([rep("c", 0, 1e9)]);
+    unknown.run.datasets[0].sample_bytes = f64::NAN;
+    assert!(excluded(&unknown).contains("how large a sample"));
+}
+
+/// Records with every kind of doubt that a builder can make, and one without.
+fn doubtful() -> Vec<Builder> {
+    let plain = || one_cell((0..3).map(|number| rep("c", number, 1e9)));
+    let edited = |edit: fn(&mut Rep)| {
+        let mut builder = plain();
+        builder.edit_reps("c", edit);
+        builder
+    };
+    let mut limited = plain();
+    limited.push_ceiling(ceiling("c", false, 12_000, 1_200_000_000));
+    let mut changed = plain();
+    changed.end.as_mut().unwrap().changed = vec![0];
+    let mut failed = plain();
+    let mut gone = rep("c", 3, 1e9);
+    gone.outcome = Outcome::Failed { reason: "file is gone".to_owned() };
+    failed.push(gone);
+    let mut paced = plain();
+    paced.pace("c", 1.0, 0.9);
+    let mut names = plain();
+    names.edit_cell("c", |cell| cell.operation = "stat".to_owned());
+    vec![
+        plain(),
+        limited,
+        changed,
+        failed,
+        paced,
+        names,
+        edited(|rep| rep.window_ns = 50_000_000),
+        edited(|rep| rep.cache.after_bytes = Some(900_000_000)),
+        edited(|rep| {
+            rep.errors.insert("io".to_owned(), 1_000);
+        }),
+        edited(|rep| {
+            rep.errors.insert("io".to_owned(), 1);
+        }),
+        edited(|rep| {
+            rep.errors.insert("corrupt".to_owned(), 1);
+        }),
+        edited(|rep| rep.usage.cpu_user_ns = 8_000_000_000),
+        edited(|rep| {
+            rep.counters.insert(counter::OPS.to_owned(), 100);
+        }),
+        edited(|rep| rep.system = System { process_read_bytes: Some(7), ..System::default() }),
+        confirmed_job(&[0.93, 0.95, 0.97]),
+        confirmed_job(&[0.93, 0.40, 0.97]),
+    ]
+}
+
+#[test]
+fn what_is_excluded_is_what_forbids_a_verdict_in_the_summary() {
+    let grave = |cell: &CellSummary| {
+        let flags = cell.measured.flags().iter();
+        flags
+            .filter(|flag| flag.gravity() != Gravity::Informs)
+            .map(Flag::to_string)
+            .collect::<Vec<_>>()
+            .join("; ")
+    };
+    let mut excluded = 0;
+    for builder in doubtful() {
+        let summary = summarise(&builder.record());
+        let found = sample(&builder).cells[0].excluded.clone();
+        excluded += u32::from(found.is_some());
+        assert_eq!(found.unwrap_or_default(), grave(&summary.cells[0]));
+    }
+    assert!(excluded >= 8, "{excluded}");
+}
+
+#[test]
+fn waiting_elsewhere_excludes_a_job_from_a_comparison_of_storages() {
+    let mut builder = confirmed_job(&[0.95, 0.95, 0.95]);
+    let stall = Stall { decode: 0.5, ..Stall::default() };
+    builder.edit_reps("c", |rep| rep.trained = Some(crate::fixture::trained(stall, 100)));
+    assert!(sample(&builder).cells[0].excluded.is_some());
+}
+
+fn any_rep() -> impl Strategy<Value = Rep> {
+    let count = prop_oneof![Just(0), Just(1), 1..2_000_000_u64, Just(u64::MAX / 64)];
+    let counts = (count.clone(), count.clone(), count.clone(), count.clone());
+    (0..4_u32, 0..4_u32, counts, count, any::<bool>(), any::<bool>()).prop_map(
+        |(number, round, (ops, bytes, arrivals, served), window, is_cut, has_histogram)| {
+            let mut one = rep("c", number, 1e9);
+            let counters = [
+                (counter::OPS, ops),
+                (counter::BYTES, bytes),
+                (counter::ARRIVALS, arrivals),
+                (counter::SERVED, served),
+                (counter::OFFERED_BPS, bytes),
+            ];
+            one.counters.extend(counters.map(|(name, value)| (name.to_owned(), value)));
+            (one.round, one.window_ns, one.usage.cpu_user_ns) = (round, window, window);
+            if is_cut {
+                one.outcome = Outcome::Interrupted;
+            }
+            if !has_histogram {
+                one.histograms.clear();
+            }
+            one
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_was_counted_values_are_positive_numbers_or_absent(
+        reps in prop::collection::vec(any_rep(), 0..6),
+        is_paced in any::<bool>(),
+    ) {
+        let mut builder = one_cell([]);
+        if is_paced {
+            builder.pace("c", 1.0, 1.0);
+        }
+        for rep in reps {
+            builder.push(rep);
+        }
+        let run = sample(&builder);
+        prop_assert_eq!(run.cells.len(), 1);
+        for value in run.cells[0].reps.iter().flat_map(|rep| rep.values).flatten() {
+            prop_assert!(value.is_finite() && value > 0.0);
+        }
+        prop_assert!(run.cells[0].excluded.is_some() || !run.cells[0].reps.is_empty());
+    }
+}

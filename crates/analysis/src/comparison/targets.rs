@@ -1,0 +1,110 @@
+//! Two targets of one run.
+
+use record::{Cell, Dataset};
+
+use super::cells::decided;
+use super::comparable::TARGETS;
+use super::gaps::Gaps;
+use super::label::Labels;
+use super::paired::{self, Half, Pair};
+use super::{Comparison, Difference, Margins, NotComparable, Pairing, RunSample, Side};
+
+/// Compares two targets of one run. Cells are paired where they do the same: operation, samples, blocks, order, depth,
+/// pace and job; engines, connections and threads may differ, since they are how a target is reached.
+///
+/// # Errors
+/// When the run has no target of one of these names.
+pub fn compare_targets(
+    run: &RunSample,
+    before: &str,
+    after: &str,
+    margins: &Margins,
+) -> Result<Comparison, NotComparable> {
+    check_names(run, before, after)?;
+    let mut gaps = Gaps::default();
+    let pairs = pairs(run, before, after, &mut gaps);
+    let rules = paired::rules(margins);
+    let planned = run.run.measure.repetitions;
+    let drafts = paired::drafts(&pairs, [before, after], planned, &rules, &mut gaps);
+    let (cells, headlines) = decided(drafts, &run.run.targets, &rules, &mut gaps);
+    let side = |name: &str| Side { name: name.to_owned(), run_ids: vec![run.run.run_id.clone()] };
+    Ok(Comparison {
+        pairing: Pairing::Targets,
+        scenario: run.run.scenario.clone(),
+        before: side(before),
+        after: side(after),
+        cells,
+        headlines,
+        gaps: gaps.words(),
+        notes: Vec::new(),
+    })
+}
+
+fn check_names(run: &RunSample, before: &str, after: &str) -> Result<(), NotComparable> {
+    let known: Vec<&str> = run.run.targets.iter().map(|target| target.name.as_str()).collect();
+    if known.contains(&before) && known.contains(&after) {
+        return Ok(());
+    }
+    let words = |name: &str| {
+        if known.contains(&name) {
+            return name.to_owned();
+        }
+        format!("{name} (not among {})", known.join(", "))
+    };
+    let difference =
+        Difference { what: TARGETS.to_owned(), before: words(before), after: words(after), may: None };
+    Err(NotComparable { differences: vec![difference] })
+}
+
+/// Cells that do the same: with one engine where both targets have it, then in the order of the scenario.
+fn pairs<'a>(run: &'a RunSample, before: &str, after: &str, gaps: &mut Gaps) -> Vec<Pair<'a>> {
+    let labels = Labels::of(&run.run.cells);
+    let of_target =
+        |name: &str| Half::all(run).into_iter().filter(|half| half.cell.target == name).collect::<Vec<_>>();
+    let (ones, mut others) = (of_target(before), of_target(after));
+    let mut found: Vec<Option<Half<'a>>> = vec![None; ones.len()];
+    for is_strict in [true, false] {
+        for (one, found) in ones.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
+            let matches = |other: &Half<'_>| {
+                does_the_same(&run.run.datasets, one.cell, other.cell)
+                    && (!is_strict || one.cell.engine == other.cell.engine)
+            };
+            *found = others.iter().position(matches).map(|index| others.remove(index));
+        }
+    }
+    let mut pairs = Vec::new();
+    for (one, found) in ones.into_iter().zip(found) {
+        match found {
+            Some(other) => pairs.push(Pair { before: one, after: other, label: label(&labels, one, other) }),
+            None => gaps.of_cell(&one.cell.cell, format!("no cell of {after} is left that does the same")),
+        }
+    }
+    for other in others {
+        gaps.of_cell(&other.cell.cell, format!("no cell of {before} is left that does the same"));
+    }
+    pairs
+}
+
+/// The label of the cell before, with both engines where they differ.
+fn label(labels: &Labels<'_>, one: Half<'_>, other: Half<'_>) -> String {
+    let label = labels.label(one.cell);
+    if one.cell.engine == other.cell.engine {
+        return label;
+    }
+    let rest = label.strip_prefix(one.cell.engine.as_str()).unwrap_or_default();
+    format!("{} -> {}{rest}", one.cell.engine, other.cell.engine)
+}
+
+fn does_the_same(datasets: &[Dataset], one: &Cell, other: &Cell) -> bool {
+    let sample_bytes = |cell: &Cell| datasets.get(cell.dataset).map(|dataset| dataset.sample_bytes.to_bits());
+    // A client in user space bypasses a cache that another has to be kept cold.
+    let is_warm = |cell: &Cell| cell.cache == "warm";
+    one.operation == other.operation
+        && one.queue_depth == other.queue_depth
+        && one.block_bytes == other.block_bytes
+        && one.access == other.access
+        && is_warm(one) == is_warm(other)
+        && one.pace == other.pace
+        && one.training == other.training
+        && sample_bytes(one) == sample_bytes(other)
+}

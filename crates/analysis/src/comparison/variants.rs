@@ -1,0 +1,72 @@
+//! Two variants of one run.
+
+use super::cells::decided;
+use super::gaps::Gaps;
+use super::label::Labels;
+use super::paired::{self, Half, Pair};
+use super::{Comparison, Margins, NotComparable, Pairing, RunSample, Side, comparable};
+
+/// Compares two variants whose repetitions were interleaved; cells are paired by their place in the scenario.
+///
+/// # Errors
+/// When they are no variants of one run, or when machine, need or the number of cells differ.
+pub fn compare_variants(
+    before: &RunSample,
+    after: &RunSample,
+    margins: &Margins,
+) -> Result<Comparison, NotComparable> {
+    comparable::variants(before, after)?;
+    let mut gaps = Gaps::default();
+    let pairs = pairs(before, after);
+    let names = [name(before), name(after)];
+    let planned = before.run.measure.repetitions.max(after.run.measure.repetitions);
+    let rules = paired::rules(margins);
+    let drafts = paired::drafts(&pairs, [&names[0], &names[1]], planned, &rules, &mut gaps);
+    let (cells, headlines) = decided(drafts, &before.run.targets, &rules, &mut gaps);
+    let [before_name, after_name] = names;
+    Ok(Comparison {
+        pairing: Pairing::Variants,
+        scenario: before.run.scenario.clone(),
+        before: Side { name: before_name, run_ids: vec![before.run.run_id.clone()] },
+        after: Side { name: after_name, run_ids: vec![after.run.run_id.clone()] },
+        cells,
+        headlines,
+        gaps: gaps.words(),
+        notes: notes(before, after),
+    })
+}
+
+/// Cells of equal places that both sides have.
+pub(super) fn pairs<'a>(before: &'a RunSample, after: &'a RunSample) -> Vec<Pair<'a>> {
+    let labels = Labels::of(&before.run.cells);
+    let others = Half::all(after);
+    let paired = |one: Half<'a>| {
+        let other = others.iter().find(|other| other.sample.index == one.sample.index)?;
+        Some(Pair { before: one, after: *other, label: labels.label(one.cell) })
+    };
+    Half::all(before).into_iter().filter_map(paired).collect()
+}
+
+fn name(sample: &RunSample) -> String {
+    sample.run.variant.as_ref().map_or_else(|| sample.run.run_id.clone(), |variant| variant.name.clone())
+}
+
+/// What the variants set, and what else differs between them.
+fn notes(before: &RunSample, after: &RunSample) -> Vec<String> {
+    let mut notes = Vec::new();
+    for sample in [before, after] {
+        let settings = sample.run.variant.as_ref().map_or(&[][..], |variant| &variant.settings);
+        if !settings.is_empty() {
+            notes.push(format!("{}: {}", name(sample), settings.join(", ")));
+        }
+    }
+    let tool = |sample: &RunSample| {
+        let tool = &sample.run.tool;
+        let commit = tool.commit.as_ref().map_or_else(String::new, |commit| format!(", commit {commit}"));
+        format!("{} ({}{commit})", tool.version, tool.profile)
+    };
+    if tool(before) != tool(after) {
+        notes.push(format!("feedline {} before, {} after", tool(before), tool(after)));
+    }
+    notes
+}
