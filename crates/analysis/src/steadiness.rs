@@ -12,7 +12,7 @@ use record::{Cell, Outcome, Rep};
 use crate::operation;
 use crate::summary::CellSummary;
 
-pub(crate) use over_run::complete;
+pub(crate) use over_run::{changes, complete};
 pub(crate) use soak::notes;
 pub(crate) use window::{SLOPE_MAX, within_windows};
 

@@ -339,7 +339,7 @@ fn target_of<'a>(run: &'a Run, cell: &Cell) -> Option<&'a Target> {
     run.targets.iter().find(|target| target.name == cell.target)
 }
 
-fn is_storage(run: &Run, cell: &Cell) -> bool {
+pub(crate) fn is_storage(run: &Run, cell: &Cell) -> bool {
     target_of(run, cell).is_none_or(|target| target.storage)
 }
 

@@ -100,8 +100,10 @@ pub fn calibrate_history(
     kin.push(newest);
     let histories: Vec<_> = kin.iter().map(|run| cells_by_name(run)).collect();
     let of_cell = |name: &str, metric: Metric| {
-        let sound =
-            histories.iter().filter_map(|cells| cells.get(name)).filter(|cell| cell.excluded.is_none());
+        let sound = histories
+            .iter()
+            .filter_map(|cells| cells.get(name))
+            .filter(|cell| cell.excluded_as_run().is_none());
         Seen::of(&sound.filter_map(|cell| cell.logarithm(metric)).collect::<Vec<_>>(), 1.0)
     };
     let names: Vec<&str> = newest.run.cells.iter().map(|cell| cell.cell.as_str()).collect();

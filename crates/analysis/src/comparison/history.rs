@@ -119,7 +119,7 @@ fn point(sample: &RunSample, cell: &CellSample) -> HistoryPoint {
         started: sample.run.started.clone(),
         values: Metric::ALL.map(|metric| cell.logarithm(metric).map(f64::exp)),
         spans: Metric::ALL.map(span),
-        excluded: cell.excluded.clone(),
+        excluded: cell.excluded_as_run(),
     }
 }
 

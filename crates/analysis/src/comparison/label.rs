@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use record::{Axis, Cell};
 
+use crate::operation;
+
 /// Coordinates that a label tells in its own way, or that follow from others.
-const TOLD: [&str; 5] = ["target", "engine", "queue_depth", "threads", "connections"];
+const TOLD: [&str; 6] = ["target", "operation", "engine", "queue_depth", "threads", "connections"];
 
 /// The coordinates of each target that have more than one value in a run.
 #[derive(Debug, Default)]
@@ -32,13 +34,17 @@ impl<'a> Labels<'a> {
         Self(seen)
     }
 
-    /// `io_uring, block size 128 KiB, depth 32`.
+    /// `io_uring, block size 128 KiB, depth 32`; the operation first where it varies, or is none that reads.
     pub(super) fn label(&self, cell: &Cell) -> String {
         let varies = |axis: &&Axis| {
             let seen = self.0.get(&(cell.target.as_str(), axis.name.as_str()));
             !TOLD.contains(&axis.name.as_str()) && matches!(seen, Some(Seen::Varies))
         };
-        let mut words = vec![cell.engine.clone()];
+        let varies_in_operation =
+            matches!(self.0.get(&(cell.target.as_str(), "operation")), Some(Seen::Varies));
+        let tells = varies_in_operation || operation::is_metadata(cell);
+        let mut words: Vec<String> = tells.then(|| cell.operation.clone()).into_iter().collect();
+        words.push(cell.engine.clone());
         words.extend(cell.axes.iter().filter(varies).map(axis_words));
         words.push(format!("depth {}", cell.queue_depth));
         words.join(", ")

@@ -12,7 +12,7 @@ use crate::latency::SERVICE;
 use crate::operations::Operations;
 use crate::repetitions::{Repetitions, counted};
 use crate::summary::{self, Lines};
-use crate::{need, operation, paced, training, validity};
+use crate::{need, operation, paced, steadiness, training, validity};
 
 /// Operations of a repetition from which on its median counts, and its 99th percentile.
 const OPERATIONS_MIN: [u64; 2] = [100, 1_000];
@@ -37,6 +37,8 @@ pub struct CellSample {
     pub reps: Vec<RepSample>,
     /// Why nothing may rest on them, or that there are none.
     pub excluded: Option<String>,
+    /// How throughput changed over the run, where it did: repetitions that were interleaved share it, runs do not.
+    pub drift: Option<String>,
 }
 
 /// One repetition.
@@ -66,15 +68,23 @@ impl RunSample {
             let reps = Repetitions::of(all, cell, Role::Measure, &record.run.measure);
             cell_sample(record, &lines, measure, index, &reps)
         };
-        Self {
-            run: record.run.clone(),
-            env: record.env.clone(),
-            cells: record.run.cells.iter().enumerate().map(of_cell).collect(),
+        let mut cells: Vec<CellSample> = record.run.cells.iter().enumerate().map(of_cell).collect();
+        let measured = cells.iter().filter(|cell| !cell.reps.is_empty()).map(CellSample::place);
+        let of_storage = measured.filter_map(|index| Some((index, record.run.cells.get(index)?)));
+        let of_storage = of_storage.filter(|(_, cell)| summary::is_storage(&record.run, cell));
+        for (index, flag) in steadiness::changes(&lines, of_storage.collect::<Vec<_>>().into_iter()) {
+            cells[index].drift = Some(flag.to_string());
         }
+        Self { run: record.run.clone(), env: record.env.clone(), cells }
     }
 }
 
 impl CellSample {
+    /// Why it is no sample of a run, for comparisons of runs.
+    pub(super) fn excluded_as_run(&self) -> Option<String> {
+        self.excluded.clone().or_else(|| self.drift.clone())
+    }
+
     /// Its place among the cells of the run.
     pub(super) fn place(&self) -> usize {
         self.index
@@ -105,7 +115,8 @@ fn cell_sample(
     reps: &Repetitions<'_>,
 ) -> CellSample {
     let cell = &record.run.cells[index];
-    let nothing = |reason: String| CellSample { index, reps: Vec::new(), excluded: Some(reason) };
+    let nothing =
+        |reason: String| CellSample { index, reps: Vec::new(), excluded: Some(reason), drift: None };
     let Some(context) = summary::context(record, lines, cell, measure) else {
         return nothing("run.json does not say how large a sample of this cell is".to_owned());
     };
@@ -117,12 +128,14 @@ fn cell_sample(
         }));
     }
     let doubts = doubts(&context, reps, lines);
-    let grave = doubts.iter().filter(|flag| flag.gravity() != Gravity::Informs).map(Flag::to_string);
+    let grave = doubts.iter().filter(|flag| flag.gravity() != Gravity::Informs || flag.is_unsteady());
+    let grave = grave.map(Flag::to_string);
     let grave = grave.collect::<Vec<_>>().join("; ");
     CellSample {
         index,
         reps: reps.used.iter().map(|rep| rep_sample(&context, rep)).collect(),
         excluded: (!grave.is_empty()).then_some(grave),
+        drift: None,
     }
 }
 

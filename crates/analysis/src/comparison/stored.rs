@@ -130,9 +130,9 @@ fn of_cell(
     let name = half.cell.cell.as_str();
     let alike: Vec<(u32, &CellSample)> =
         known.iter().filter(|(_, _, alike)| *alike).map(|(index, sample, _)| (*index, *sample)).collect();
-    let excluded_runs = alike.iter().filter(|(_, sample)| sample.excluded.is_some()).count();
+    let excluded_runs = alike.iter().filter(|(_, sample)| sample.excluded_as_run().is_some()).count();
     let usable: Vec<(u32, &CellSample)> =
-        alike.iter().filter(|(_, sample)| sample.excluded.is_none()).copied().collect();
+        alike.iter().filter(|(_, sample)| sample.excluded_as_run().is_none()).copied().collect();
     if alike.is_empty() {
         let reason =
             if known.is_empty() { "not in the runs before" } else { "other settings in the runs before" };
@@ -143,7 +143,7 @@ fn of_cell(
         let runs = feed::counted_noun(excluded_runs as u64, "run");
         gaps.of_cell(name, format!("{runs} before left out, since nothing may rest on it there"));
     }
-    let excluded = half.sample.excluded.clone();
+    let excluded = half.sample.excluded_as_run();
     let (mut drafts, mut lacking) = (Vec::new(), Vec::new());
     for metric in Metric::ALL {
         let before: BTreeMap<u32, f64> =

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Outcome, Rep, Role, counter};
+use record::{Cell, Outcome, Rep, Role, counter};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::{FALL_MAX, SECONDS_MIN};
@@ -39,18 +39,32 @@ pub(super) struct Point {
 /// Flags the cells of every target whose throughput changed over the run. The confirmation is measured last, at the level
 /// to which it came: its figures are not flagged, and a verdict does not change.
 pub(crate) fn complete(lines: &Lines<'_>, cells: &mut [CellSummary]) {
-    let by_cell = closed_loops(lines, cells);
-    let mut targets: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for index in by_cell.keys() {
-        targets.entry(cells[*index].cell.target.clone()).or_default().push(*index);
+    let of_storage = cells.iter().enumerate().filter(|(_, cell)| cell.storage && cell.is_measured());
+    let changes = changes(lines, of_storage.map(|(index, cell)| (index, &cell.cell)));
+    for (index, flag) in changes {
+        add(&flag, &mut cells[index].measured);
     }
+}
+
+/// Which of these cells of storage are of a target whose throughput changed over the run, and how.
+pub(crate) fn changes<'a>(
+    lines: &Lines<'_>,
+    cells: impl Iterator<Item = (usize, &'a Cell)>,
+) -> BTreeMap<usize, Flag> {
+    let cells: BTreeMap<usize, &Cell> = cells.collect();
+    let by_cell = closed_loops(lines, &cells);
+    let mut targets: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for index in by_cell.keys() {
+        targets.entry(cells[index].target.as_str()).or_default().push(*index);
+    }
+    let mut changes = BTreeMap::new();
     for of_target in targets.values() {
         let points: Vec<Vec<Point>> = of_target.iter().map(|index| by_cell[index].clone()).collect();
-        let Some(flag) = change(&points) else { continue };
-        for index in of_target {
-            add(&flag, &mut cells[*index].measured);
+        if let Some(flag) = change(&points) {
+            changes.extend(of_target.iter().map(|index| (*index, flag.clone())));
         }
     }
+    changes
 }
 
 fn add(flag: &Flag, measured: &mut Measurement) {
@@ -66,18 +80,14 @@ fn add(flag: &Flag, measured: &mut Measurement) {
     }
 }
 
-/// The repetitions of each cell of storage that reads in a closed loop, in windows long enough to be compared.
-fn closed_loops(lines: &Lines<'_>, cells: &[CellSummary]) -> BTreeMap<usize, Vec<Point>> {
-    let is_closed = |cell: &CellSummary| {
-        cell.storage && cell.is_measured() && cell.cell.training.is_none() && cell.cell.pace.is_none()
-    };
-    let closed = cells.iter().enumerate().filter(|(_, cell)| is_closed(cell));
-    let index_of: BTreeMap<&str, usize> =
-        closed.map(|(index, cell)| (cell.cell.cell.as_str(), index)).collect();
+/// The repetitions of each cell that reads in a closed loop, in windows long enough to be compared.
+fn closed_loops(lines: &Lines<'_>, cells: &BTreeMap<usize, &Cell>) -> BTreeMap<usize, Vec<Point>> {
+    let closed = cells.iter().filter(|(_, cell)| cell.training.is_none() && cell.pace.is_none());
+    let index_of: BTreeMap<&str, usize> = closed.map(|(index, cell)| (cell.cell.as_str(), *index)).collect();
     let mut rates: BTreeMap<usize, Vec<(f64, f64, u32)>> = BTreeMap::new();
     for rep in lines.reps.iter().filter(|rep| rep.role == Role::Measure) {
         if let Some(index) = index_of.get(rep.cell.as_str())
-            && let Some(rate) = rate(&cells[*index], rep)
+            && let Some(rate) = rate(cells[index], rep)
         {
             rates.entry(*index).or_default().push(rate);
         }
@@ -86,10 +96,10 @@ fn closed_loops(lines: &Lines<'_>, cells: &[CellSummary]) -> BTreeMap<usize, Vec
 }
 
 /// Middle of the window in seconds, logarithm of the rate, round.
-fn rate(cell: &CellSummary, rep: &Rep) -> Option<(f64, f64, u32)> {
+fn rate(cell: &Cell, rep: &Rep) -> Option<(f64, f64, u32)> {
     let is_whole = matches!(rep.outcome, Outcome::Complete | Outcome::Exhausted);
     let window_s = rep.window_ns as f64 / 1e9;
-    let name = if operation::is_metadata(&cell.cell) { counter::OPS } else { counter::BYTES };
+    let name = if operation::is_metadata(cell) { counter::OPS } else { counter::BYTES };
     let moved = counted(rep, name) as f64;
     let says = is_whole && window_s >= SECONDS_MIN as f64 && moved > 0.0;
     says.then(|| (rep.window_start_ns as f64 / 1e9 + window_s / 2.0, (moved / window_s).ln(), rep.round))
