@@ -27,6 +27,7 @@ mod over_time;
 mod paced;
 mod prediction;
 mod pressure;
+mod ranks;
 mod repetitions;
 mod sizing;
 mod steadiness;
@@ -62,6 +63,7 @@ pub use operations::Operations;
 pub use over_time::{OverTime, over_time};
 pub use paced::{Paced, Percentile};
 pub use prediction::{CellPrediction, Predictions, TargetPrediction};
+pub use ranks::{OVERLAP_MIN, fold_ranks};
 pub use sizing::{Edge, SearchValue, Sizing, search_rows};
 pub use summary::{CellSummary, Measurement, Summary, summarise};
 pub use system::{

@@ -12,6 +12,7 @@ use crate::network::NetworkFigures;
 use crate::operation;
 use crate::operations::Operations;
 use crate::prediction::{self, Predictions};
+use crate::ranks;
 use crate::repetitions::{self, Repetitions};
 use crate::sizing::{self, Sizing};
 use crate::steadiness;
@@ -225,6 +226,9 @@ impl Measurement {
 
 /// Summarises a run. Never fails: what is missing or damaged is stated in the summary.
 pub fn summarise(record: &RunRecord) -> Summary {
+    let of_ranks = ranks::note(record);
+    let folded = ranks::fold_ranks(record);
+    let record = &*folded;
     let run = &record.run;
     let lines = Lines::of(record);
     let need = need::of_record(&run.need);
@@ -270,6 +274,7 @@ pub fn summarise(record: &RunRecord) -> Summary {
     summary.tiers = tiers::of_run(record, &summary);
     summary.not_tested = untested::not_tested(record, &lines, &summary);
     summary.notes = untested::notes(record, &lines, &summary);
+    summary.notes.extend(of_ranks);
     summary
 }
 

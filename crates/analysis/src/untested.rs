@@ -159,10 +159,6 @@ pub(crate) fn notes(record: &RunRecord, lines: &Lines<'_>, summary: &Summary) ->
         let repetitions = counted_noun(lines.other_variants as u64, "repetition");
         notes.push(format!("not in these figures: {repetitions} of other variants; compare them"));
     }
-    if record.run.ranks > 1 {
-        let (rank, ranks) = (record.run.rank, record.run.ranks);
-        notes.push(format!("these are the figures of process {rank} of {ranks} alone"));
-    }
     notes.extend(record.run.need.caveats.iter().map(|caveat| format!("need: {caveat}")));
     notes
 }

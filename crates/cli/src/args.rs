@@ -12,7 +12,7 @@ use crate::cmd;
 /// feedline reads real data from storage the way training does, and holds what it measures against the
 /// bytes per second that the planned accelerators consume.
 ///
-/// Exit codes: 0 done, 1 error, 2 usage or scenario, 3 gate missed, 5 inconclusive with --strict,
+/// Exit codes: 0 done, 1 error, 2 usage or scenario, 3 gate missed, 4 regression, 5 inconclusive with --strict,
 /// 130 interrupted (what was measured is kept).
 #[derive(Debug, Parser)]
 #[command(name = "feedline", version, max_term_width = 100)]
@@ -92,6 +92,37 @@ pub(crate) struct RunArgs {
     /// Exit with 5 when a gated target is UNCERTAIN
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Compare variants of the scenario, interleaved: a name, and a key that it changes; `NAME:` changes nothing,
+    /// `NAME:bin=PATH` runs another feedline. Two or more; the first is what the others are compared with
+    #[arg(long, value_name = "NAME:KEY=VALUE", conflicts_with_all = ["rank", "ranks", "start_at"])]
+    pub(crate) variant: Vec<String>,
+    /// With --variant, leave the comparison to `feedline compare`
+    #[arg(long, requires = "variant")]
+    pub(crate) no_compare: bool,
+    /// Measure as this variant, by orders on standard input
+    #[arg(long, hide = true, conflicts_with_all = ["variant", "rank"])]
+    pub(crate) as_variant: Option<String>,
+    #[command(flatten)]
+    pub(crate) ranks: RankArgs,
+}
+
+/// One of several hosts that measure at the same time, each with a record of its own for `feedline merge`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct RankArgs {
+    /// This host among --ranks, from 0; all of them run the same command otherwise
+    #[arg(long, requires_all = ["ranks", "start_at"])]
+    pub(crate) rank: Option<u32>,
+    /// How many hosts measure together
+    #[arg(long, requires = "rank", value_parser = clap::value_parser!(u32).range(2..=65_536))]
+    pub(crate) ranks: Option<u32>,
+    /// When the first repetition begins on all hosts: 2026-11-21T04:41:23Z, or seconds since 1970. Late enough for all to
+    /// have their data ready
+    #[arg(long, value_name = "TIME", requires = "rank")]
+    pub(crate) start_at: Option<String>,
+    /// Time between warm-up and window of one repetition and those of the next, in which hosts set their page caches
+    /// [default: 5s]
+    #[arg(long, value_name = "DURATION", requires = "rank")]
+    pub(crate) slack: Option<String>,
 }
 
 /// Where a record goes and what it keeps.

@@ -19,7 +19,7 @@ pub(crate) fn run(plan: &Plan, data: &Data, stores: &Stores, redacted: bool) -> 
         run_id: record::run_id(&started, &plan.name, now.subsec_nanos() as u16 ^ std::process::id() as u16),
         started,
         tool: tool(),
-        command: std::iter::once("feedline".to_owned()).chain(std::env::args().skip(1)).collect(),
+        command: command(),
         scenario: plan.name.clone(),
         title: plan.title.clone(),
         plan_hash: data.plan_hash(plan),
@@ -37,6 +37,11 @@ pub(crate) fn run(plan: &Plan, data: &Data, stores: &Stores, redacted: bool) -> 
         ranks: 1,
         redacted,
     }
+}
+
+/// The command line of this process, under the name that everyone has for it.
+pub(crate) fn command() -> Vec<String> {
+    std::iter::once("feedline".to_owned()).chain(std::env::args().skip(1)).collect()
 }
 
 fn gate(gate: &plan::Gate) -> Gate {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
-/// The documented exit codes. 4 (regression) belongs to a verb of a later version.
+/// The documented exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Done. A verdict without a gate is no failure.
@@ -14,6 +14,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// A gated target does not meet its gate.
     GateMissed = 3,
+    /// Something got worse by more than its margin.
+    Regressed = 4,
     /// With `--strict`: a gated target is UNCERTAIN.
     Inconclusive = 5,
     /// A signal ended it; what was measured is kept.

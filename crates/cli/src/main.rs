@@ -15,6 +15,8 @@ mod output;
 mod progress;
 mod session;
 mod signals;
+mod slots;
+mod variants;
 
 use std::process::ExitCode;
 

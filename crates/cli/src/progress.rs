@@ -25,7 +25,10 @@ impl Progress {
         let bar = if hidden || !terminal { ProgressBar::hidden() } else { ProgressBar::new(0) };
         let counters = Arc::clone(counters);
         let read = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
-            let _ = write!(out, "{} read", feed::units::format_bytes(counters.get().1));
+            // Another process may be the one that reads.
+            if counters.get().1 > 0 {
+                let _ = write!(out, "{} read", feed::units::format_bytes(counters.get().1));
+            }
         };
         let style = ProgressStyle::with_template("{elapsed_precise} {pos}/{len} {msg} {read}")
             .unwrap_or_else(|_| ProgressStyle::default_spinner())

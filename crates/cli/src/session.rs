@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use backend::Clock;
 use engine::{Bench, BenchSettings, Event, Progress as Counters, Seat};
 use plan::Plan;
-use record::{End, Line, NotRun, Redactor, Role, Run, RunRecord, RunWriter};
+use record::{End, Line, NotRun, Redactor, Role, Run, RunRecord, RunWriter, Variant};
 use rustix::fs::{Access, access};
 
 use crate::args::MeasureArgs;
@@ -18,6 +18,7 @@ use crate::exit::Failure;
 use crate::load::Loaded;
 use crate::open::Stores;
 use crate::progress::Progress;
+use crate::slots::Slots;
 use crate::{describe, environment, host, output, signals};
 
 /// Everything that is opened and written before anything is measured.
@@ -35,7 +36,11 @@ pub(crate) struct Ready {
 impl Ready {
     /// Opens the storages of a scenario and makes its datasets ready.
     pub(crate) fn make(loaded: Loaded, args: &MeasureArgs) -> Result<Self, Failure> {
-        let stop = signals::stop_flag()?;
+        Self::with(loaded, args, signals::stop_flag()?)
+    }
+
+    /// The same, ended by `stop`.
+    pub(crate) fn with(loaded: Loaded, args: &MeasureArgs, stop: Arc<AtomicBool>) -> Result<Self, Failure> {
         let counters = Arc::new(Counters::default());
         let progress = Progress::new(args.no_progress, &counters);
         let cores = environment::usable_cores();
@@ -49,7 +54,7 @@ impl Ready {
 }
 
 /// The folder for runs, made and tried before hours are spent on a dataset.
-fn writable_folder(path: &Path) -> Result<PathBuf, Failure> {
+pub(crate) fn writable_folder(path: &Path) -> Result<PathBuf, Failure> {
     let tried =
         std::fs::create_dir_all(path).and_then(|()| Ok(access(path, Access::WRITE_OK | Access::EXEC_OK)?));
     tried.with_context(|| {
@@ -58,25 +63,50 @@ fn writable_folder(path: &Path) -> Result<PathBuf, Failure> {
     Ok(path.to_owned())
 }
 
+/// What kind of run a record is of; by default one process that measures and judges a scenario.
+#[derive(Default)]
+pub(crate) struct Kind {
+    /// The axis along which an edge is searched.
+    pub(crate) size: Option<&'static str>,
+    /// The variant that is measured, and how many there are. Its record lies in a folder of its name.
+    pub(crate) variant: Option<(Variant, u32)>,
+    /// The timetable of a rank.
+    pub(crate) slots: Option<Slots>,
+    /// The command line, where that is not this process's.
+    pub(crate) command: Option<Vec<String>>,
+}
+
 /// A record being written, and its lines so far.
 pub(crate) struct Session<'a> {
     ready: &'a Ready,
+    variants: (u32, u32),
+    slots: Option<Slots>,
     folder: PathBuf,
     writer: RunWriter,
     so_far: RunRecord,
 }
 
 impl<'a> Session<'a> {
-    /// Begins the record; `size` names the axis along which an edge is searched.
-    pub(crate) fn begin(ready: &'a Ready, keep_names: bool, size: Option<&str>) -> Result<Self, Failure> {
+    /// Begins the record.
+    pub(crate) fn begin(ready: &'a Ready, keep_names: bool, kind: Kind) -> Result<Self, Failure> {
         let Ready { loaded, data, stores, results, .. } = ready;
-        let size = size.map(str::to_owned);
-        let run = Run { size, ..describe::run(&loaded.plan, data, stores, !keep_names) };
+        let described = describe::run(&loaded.plan, data, stores, !keep_names);
+        let Kind { size, variant, slots, command } = kind;
+        let (variant, variants) = match variant {
+            Some((variant, count)) => (Some(variant), count),
+            None => (None, 1),
+        };
+        let (rank, ranks) = slots.map_or((0, 1), |slots| slots.rank);
+        let mut command = command.unwrap_or_else(|| described.command.clone());
+        command.extend(slots.iter().flat_map(Slots::unsaid));
+        let run = Run { size: size.map(str::to_owned), variant, rank, ranks, command, ..described };
         let env = environment::capture();
         let secrets = if keep_names { Vec::new() } else { environment::secrets() };
-        let folder = results.join(&run.run_id);
+        let folder = results.join(run.variant.as_ref().map_or(&run.run_id, |variant| &variant.name));
         let writer = RunWriter::create(&folder, &run, &loaded.text, &env, Redactor::new(secrets))?;
-        Ok(Self { ready, folder, writer, so_far: RunRecord { run, env, lines: Vec::new(), loss: None } })
+        let variants = (run.variant.as_ref().map_or(0, |variant| variant.number), variants);
+        let so_far = RunRecord { run, env, lines: Vec::new(), loss: None };
+        Ok(Self { ready, variants, slots, folder, writer, so_far })
     }
 
     /// Measures what `steps` asks for, and ends the record; returns whether a signal ended it.
@@ -91,11 +121,19 @@ impl<'a> Session<'a> {
         let settings = BenchSettings {
             measure: plan.measure.clone(),
             cores: *cores,
-            rank: (0, 1),
-            variant: "base".to_owned(),
+            rank: self.slots.map_or((0, 1), |slots| slots.rank),
+            variant: self.so_far.run.variant.as_ref().map_or("base", |variant| &variant.name).to_owned(),
+            variants: self.variants,
             began_unix_ns: Some(host::unix_time().as_nanos() as u64 - clock.now_ns()),
         };
+        let slots = self.slots;
+        let start = |repetition| {
+            if let Some(slots) = slots {
+                slots.wait(repetition, stop);
+            }
+        };
         let mut bench = Bench::new(&plan.cells, &seats, settings, &clock, stop, counters);
+        bench.start_by(&start);
         let not_run = steps(self, &mut bench)?;
         let interrupted = stop.load(Ordering::Relaxed);
         let changed = changed(plan, data, stores, *cores);
@@ -106,10 +144,12 @@ impl<'a> Session<'a> {
 
     /// Derives everything from the record, leaves report and plots beside it, and prints the page.
     pub(crate) fn conclude(self) -> Result<Summary, Failure> {
-        let summary = conclude(&self.folder)?;
-        output::print(&format!("record {}\n", self.folder.display()))?;
-        output::print(&format!("{}\n", report::terminal(&summary).trim_end()))?;
-        Ok(summary)
+        conclude(&self.folder)
+    }
+
+    /// Derives everything from the record and leaves report and plots beside it, without a word.
+    pub(crate) fn leave(self) -> Result<Summary, Failure> {
+        derive(&self.folder)
     }
 
     /// The cells on which the verdicts will rest.
@@ -185,8 +225,16 @@ fn changed(plan: &Plan, data: &Data, stores: &Stores, threads: u32) -> Vec<usize
     slots.filter(|(_, slot)| has_changed(slot)).map(|(index, _)| index).collect()
 }
 
+/// Derives everything from a record, leaves report and plots beside it, and prints the page.
+pub(crate) fn conclude(folder: &Path) -> Result<Summary, Failure> {
+    let summary = derive(folder)?;
+    output::print(&format!("record {}\n", folder.display()))?;
+    output::print(&format!("{}\n", report::terminal(&summary).trim_end()))?;
+    Ok(summary)
+}
+
 /// Derives everything from the record as it lies on disk, and leaves report and plot beside it.
-fn conclude(folder: &Path) -> Result<Summary, Failure> {
+fn derive(folder: &Path) -> Result<Summary, Failure> {
     let record = record::read_run(folder)?;
     let summary = analysis::summarise(&record);
     let write = |name: &str, text: &str| {

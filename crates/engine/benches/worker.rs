@@ -39,6 +39,8 @@ fn null_loop_ns(cell: &Cell, store: &SharedStore, objects: &Arc<Objects>, ops: u
         warmup_ns: 0,
         limit: Limit::Bytes { bytes: ops * op_bytes },
         epoch: 0,
+        part: (0, 1),
+        wait: None,
         cores: 1,
         clock: &Clock::real(),
         stop: &AtomicBool::new(false),

@@ -49,6 +49,9 @@ pub struct BenchSettings {
     pub rank: (u32, u32),
     /// Variant under comparison.
     pub variant: String,
+    /// Its number among those whose repetitions are interleaved with its own, and how many they are. Each reads epochs
+    /// of its own: none finds in a cache behind the client what another has just brought there.
+    pub variants: (u32, u32),
     /// Nanoseconds since 1970 at which the run's clock began; absent where that is not real.
     pub began_unix_ns: Option<u64>,
 }
@@ -98,6 +101,8 @@ pub struct Bench<'a> {
     searches: bool,
     /// What a repetition takes: an estimate, then the longest so far.
     cost_ns: u64,
+    /// What each repetition waits for, once its cache is set; it is told the repetition's place in the run.
+    start: Option<&'a (dyn Fn(u32) + Sync)>,
 }
 
 impl<'a> Bench<'a> {
@@ -112,7 +117,13 @@ impl<'a> Bench<'a> {
     ) -> Self {
         assert_eq!(cells.len(), seats.len(), "every cell has a seat");
         let cost_ns = estimated_cost_ns(&settings.measure);
-        Self { cells, seats, settings, clock, stop, progress, made: 0, searches: false, cost_ns }
+        Self { cells, seats, settings, clock, stop, progress, made: 0, searches: false, cost_ns, start: None }
+    }
+
+    /// Lets every repetition from now on wait for `start`, which is told its place in the run, after its cache is set
+    /// and before its threads start.
+    pub fn start_by(&mut self, start: &'a (dyn Fn(u32) + Sync)) {
+        self.start = Some(start);
     }
 
     /// Measures the null ceiling of every shape of load among the chosen cells.
@@ -176,6 +187,13 @@ impl<'a> Bench<'a> {
         Ok(if self.stopped() { Try::Stopped } else { au.map_or(Try::Failed, |au| Try::Ended { au }) })
     }
 
+    /// Runs one interleaved repetition that another process asks for.
+    pub fn once<E>(&mut self, turn: Turn, emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>) -> Result<(), E> {
+        emit(Event::Begin { cell: &self.cells[turn.cell], role: Role::Measure, rep: turn.rep })?;
+        let (rep, intervals) = self.repetition(turn, Role::Measure);
+        emit(Event::Rep(Box::new(rep), intervals))
+    }
+
     fn rounds<E>(
         &mut self,
         chosen: &[usize],
@@ -218,7 +236,14 @@ impl<'a> Bench<'a> {
             Role::Confirm => u64::from(self.settings.measure.repetitions + turn.rep),
         };
         self.made += 1;
-        let measured = run_rep(&self.spec(turn.cell, epoch));
+        let (number, variants) = self.settings.variants;
+        let epoch = epoch * u64::from(variants) + u64::from(number);
+        let wait = || {
+            if let Some(start) = self.start {
+                start(order);
+            }
+        };
+        let measured = run_rep(&RepSpec { wait: Some(&wait), ..self.spec(turn.cell, epoch) });
         let outcome = measured.unwrap_or_else(|error| failed(error.to_string(), self.clock.now_ns()));
         let cell = self.cells[turn.cell].slug.clone();
         let seconds = outcome.seconds;
@@ -263,6 +288,8 @@ impl<'a> Bench<'a> {
             warmup_ns: self.settings.measure.warmup_ns,
             limit: self.settings.measure.limit,
             epoch,
+            part: self.settings.rank,
+            wait: None,
             cores: self.settings.cores,
             clock: self.clock,
             stop: self.stop,

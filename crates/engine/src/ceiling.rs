@@ -161,5 +161,17 @@ fn null_spec<'a>(
     limit: Limit,
     progress: &'a Progress,
 ) -> RepSpec<'a> {
-    RepSpec { store, server: None, verify_seed: None, warmup_ns: 0, limit, epoch: 0, cell, progress, ..*spec }
+    RepSpec {
+        store,
+        server: None,
+        verify_seed: None,
+        warmup_ns: 0,
+        limit,
+        epoch: 0,
+        part: (0, 1),
+        wait: None,
+        cell,
+        progress,
+        ..*spec
+    }
 }

@@ -77,6 +77,7 @@ fn steps(spec: &RepSpec<'_>, order: &Order, training: &Training, samples: u64) -
             ops.div_ceil(ops_per_sample.saturating_mul(training.samples_per_step()).max(1))
         }
     };
-    let most = if spec.cell.cache == Cache::Cold { per_epoch } else { u64::MAX };
+    let parts = u64::from(spec.part.1).max(1);
+    let most = if spec.cell.cache == Cache::Cold { per_epoch / parts } else { u64::MAX };
     Steps { count: asked.min(most), run_out: asked > most }
 }

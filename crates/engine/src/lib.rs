@@ -24,6 +24,7 @@ mod system;
 mod timetable;
 mod trainer;
 mod usage;
+mod variants;
 mod worker;
 
 pub use bench::{Bench, BenchSettings, Event, Seat, Try};
@@ -31,5 +32,8 @@ pub use error::RepError;
 pub use outcome::RepOutcome;
 pub use progress::Progress;
 pub use rep::{RepSpec, run_rep};
+pub use schedule::Turn;
 pub use search::{Harder, Search};
 pub use server::Server;
+pub use variants::VariantTurn;
+pub use variants::round_of_variants;

@@ -1,5 +1,8 @@
 //! One repetition of one cell: page cache, threads, queues, a window.
 
+#[cfg(test)]
+mod tests;
+
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -47,6 +50,11 @@ pub struct RepSpec<'a> {
     pub line_bps: f64,
     /// Number among all repetitions of the cell: each reads on in another epoch.
     pub epoch: u64,
+    /// This client among those that read the same data at the same time, and how many they are: each begins a pass at
+    /// another place, so that none reads what another has just brought into a cache that they share.
+    pub part: (u32, u32),
+    /// Holds the start back, once the cache is set, where several clients start at one time.
+    pub wait: Option<&'a (dyn Fn() + Sync)>,
     /// Processors this process may use.
     pub cores: u32,
     /// The run's clock.
@@ -68,6 +76,9 @@ pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepE
     let train = job::of_rep(spec, &order, passes)?;
     let before = set_cache(spec)?;
     let issue = Issue { order: &order, tickets: tickets(spec, &order), paced: paced(spec, &order), train };
+    if let Some(wait) = spec.wait {
+        wait();
+    }
     if let Some(server) = spec.server {
         server.begin();
     }
@@ -124,10 +135,13 @@ fn set_cache(spec: &RepSpec<'_>) -> Result<Residency, StoreError> {
     }
 }
 
-/// The tickets of this repetition. A cold one gets a single pass: a second would be served from memory.
+/// The tickets of this repetition. A cold one gets a single pass over its part of the data: a second would be served
+/// from memory.
 fn tickets(spec: &RepSpec<'_>, order: &Order) -> Tickets {
-    let per_epoch = order.tickets_per_epoch();
-    let cold = (spec.cell.cache == Cache::Cold).then_some(per_epoch);
+    let (part, parts) = spec.part;
+    let once = part_begins(spec, order, part + 1) - part_begins(spec, order, part);
+    debug_assert!(part < parts, "a client is one of those that share the data");
+    let cold = (spec.cell.cache == Cache::Cold).then_some(once);
     let count = asked(spec, order).into_iter().chain(cold).min();
     Tickets::new(first_ticket(spec, order), count)
 }
@@ -135,6 +149,20 @@ fn tickets(spec: &RepSpec<'_>, order: &Order) -> Tickets {
 /// Where this repetition reads on.
 pub(crate) fn first_ticket(spec: &RepSpec<'_>, order: &Order) -> u64 {
     spec.epoch.wrapping_mul(order.tickets_per_epoch()) % (u64::MAX / 4)
+        + part_begins(spec, order, spec.part.0)
+}
+
+/// Where in a pass the part of a client begins: with a file, as far as each is as many reads.
+fn part_begins(spec: &RepSpec<'_>, order: &Order, part: u32) -> u64 {
+    let (per_epoch, files) = (order.tickets_per_epoch(), u64::from(spec.objects.count()).max(1));
+    let per_file = if per_epoch.is_multiple_of(files) { (per_epoch / files).max(1) } else { 1 };
+    let before = u128::from(per_epoch / per_file) * u128::from(part) / u128::from(spec.part.1.max(1));
+    before as u64 * per_file
+}
+
+/// Seed of what a repetition draws: other arrivals and back-offs in each, and on each client.
+fn own_seed(spec: &RepSpec<'_>) -> u64 {
+    spec.cell.seed ^ spec.epoch.rotate_left(32) ^ u64::from(spec.part.0).rotate_left(16)
 }
 
 /// The arrivals of this repetition, where the load is paced: other ones in each, the same ones in each run.
@@ -150,7 +178,7 @@ fn paced(spec: &RepSpec<'_>, order: &Order) -> Option<Paced> {
         op_bytes: spec.objects.total_bytes() as f64 / order.tickets_per_epoch() as f64,
         warmup_ns: spec.warmup_ns,
         window_ns,
-        seed: spec.cell.seed ^ spec.epoch.rotate_left(32),
+        seed: own_seed(spec),
     };
     Some(Paced::new(&pace, &offer))
 }
@@ -233,7 +261,7 @@ fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> 
     let ((queue, free), start_ns) = promise.keep(open(spec, (depth, connections)), spec.clock)?;
     let window = window(spec, start_ns);
     let timing = timing(spec, issue, (index, depth), window);
-    let seed = spec.cell.seed ^ spec.epoch.rotate_left(32) ^ u64::from(index).rotate_left(48);
+    let seed = own_seed(spec) ^ u64::from(index).rotate_left(48);
     let worker = Worker {
         retry: Retry::new(spec.cell.retries, depth as usize, seed),
         storm: (!matches!(timing, Timing::Paced(_))).then(|| Storm::new(depth as usize, seed)),

@@ -32,13 +32,13 @@ pub(crate) struct ScheduleSettings {
 
 /// One repetition to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Turn {
+pub struct Turn {
     /// Index of the cell.
-    pub(crate) cell: usize,
+    pub cell: usize,
     /// Number of this repetition of the cell.
-    pub(crate) rep: u32,
+    pub rep: u32,
     /// Round.
-    pub(crate) round: u32,
+    pub round: u32,
 }
 
 /// Cells that are tried one after the other in the first round: a single one, or the depths of a search.

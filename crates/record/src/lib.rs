@@ -11,6 +11,7 @@ mod expect;
 mod format;
 mod histogram;
 mod intervals;
+mod merge;
 mod reader;
 mod redact;
 mod run;
@@ -28,6 +29,7 @@ pub use histogram::{
     Histogram, HistogramError, HistogramText, Quantiles, encode, new_histogram, new_interval_histogram,
 };
 pub use intervals::{Interval, RecordedIntervals, RepIntervals, read_intervals};
+pub use merge::{Merged, RankRecord, merge};
 pub use reader::{ReadError, RunRecord, read_run};
 pub use redact::Redactor;
 pub use run::{

@@ -1,12 +1,71 @@
 //! `feedline merge`: one record of those of several hosts.
 
-use clap::Args;
+use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
+use clap::Args;
+use record::{RankRecord, Redactor, RunWriter, SCENARIO_FILE};
+
+use crate::cmd::run;
 use crate::exit::{Exit, Failure};
+use crate::{host, session};
 
 #[derive(Debug, Args)]
-pub(crate) struct MergeArgs {}
+pub(crate) struct MergeArgs {
+    /// Folders of the runs of all ranks, in any order
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) runs: Vec<PathBuf>,
+    /// Folder that receives a folder for the merged run
+    #[arg(long, default_value = "results")]
+    pub(crate) results: PathBuf,
+    /// Folder of the merged run itself, which must not exist
+    #[arg(long, conflicts_with = "results")]
+    pub(crate) into: Option<PathBuf>,
+    /// Exit with 5 when a gated target is UNCERTAIN
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
 
-pub(crate) fn merge(_args: &MergeArgs) -> Result<Exit, Failure> {
-    unimplemented!()
+pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
+    let of_ranks: Vec<RankRecord> = args.runs.iter().map(|run| read(run)).collect::<Result<_, _>>()?;
+    let Some(first) = args.runs.iter().zip(&of_ranks).min_by_key(|(_, one)| one.record.run.rank) else {
+        return Err(Failure::usage("error: no run was named"));
+    };
+    let env = first.1.record.env.clone();
+    let path = first.0.join(SCENARIO_FILE);
+    let scenario =
+        std::fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let now = host::unix_time();
+    let random = now.subsec_nanos() as u16 ^ std::process::id() as u16;
+    let run_id = record::run_id(&host::rfc3339_utc(now.as_secs()), &first.1.record.run.scenario, random);
+    let merged = record::merge(of_ranks, &run_id).map_err(|refused| refusal(&refused))?;
+    let folder = args.into.clone().unwrap_or_else(|| args.results.join(&run_id));
+    // What a rank hid is hidden already.
+    let mut writer = RunWriter::create(&folder, &merged.run, &scenario, &env, Redactor::default())?;
+    for rep in &merged.intervals {
+        writer.append_intervals(rep)?;
+    }
+    for line in &merged.lines {
+        writer.append(line)?;
+    }
+    let summary = session::conclude(&folder)?;
+    Ok(run::exit_of(&summary, args.strict))
+}
+
+fn read(folder: &Path) -> Result<RankRecord, Failure> {
+    let name = folder.display().to_string();
+    let reading = || format!("cannot read the run in `{name}`");
+    let record = record::read_run(folder).with_context(reading)?;
+    let intervals = record::read_intervals(folder).with_context(reading)?;
+    Ok(RankRecord { name, record, intervals })
+}
+
+/// Everything that does not fit, at once.
+fn refusal(refused: &[String]) -> Failure {
+    let lines: Vec<String> = refused.iter().map(|line| format!("\n  - {line}")).collect();
+    Failure::usage(format!(
+        "error: these are not the records of all ranks of one run:{}\n  hint: give every rank's folder once, each written by \
+         the same `feedline run --rank R --ranks N --start-at TIME`",
+        lines.concat()
+    ))
 }

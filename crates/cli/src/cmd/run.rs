@@ -1,6 +1,8 @@
 //! `feedline run`: scenario, plan, prepare, execute, record, verdict.
 
-use analysis::{GateResult, Summary};
+use std::time::Duration;
+
+use analysis::{Comparison, GateResult, Summary};
 use engine::Bench;
 use plan::Plan;
 use record::NotRun;
@@ -8,12 +10,33 @@ use record::NotRun;
 use crate::args::RunArgs;
 use crate::exit::{Exit, Failure};
 use crate::load;
-use crate::session::{Ready, Session};
+use crate::session::{Kind, Ready, Session};
+use crate::slots::Slots;
+use crate::variants::{self, Group, VariantSpec};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    let ready = Ready::make(load::load(&args.input)?, &args.measure)?;
-    let mut session = Session::begin(&ready, args.measure.no_redact, None)?;
-    let interrupted = session.execute(|session, bench| interleave(&ready, session, bench))?;
+    if let Some(name) = &args.as_variant {
+        return variants::follow(args, name);
+    }
+    if !args.variant.is_empty() {
+        return run_variants(args);
+    }
+    let loaded = load::load(&args.input)?;
+    let slots = Slots::of(&args.ranks, &loaded.plan)?;
+    if let Some(late) = slots.as_ref().and_then(Slots::late_by) {
+        return Err(too_late(args.ranks.start_at.as_deref(), late));
+    }
+    let ready = Ready::make(loaded, &args.measure)?;
+    let kind = Kind { slots, ..Kind::default() };
+    let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
+    let mut late = None;
+    let interrupted = session.execute(|session, bench| match &slots {
+        None => interleave(&ready, session, bench),
+        Some(slots) => by_timetable(&ready, slots, session, bench, &mut late),
+    })?;
+    if let Some(late) = late {
+        return Err(too_late(args.ranks.start_at.as_deref(), late));
+    }
     let summary = session.conclude()?;
     Ok(if interrupted { Exit::Interrupted } else { exit_of(&summary, args.strict) })
 }
@@ -27,15 +50,58 @@ fn interleave(
     let (plan, progress) = (&ready.loaded.plan, &ready.progress);
     let confirming = confirming(plan);
     progress.expect(plan.cells.len() as u64 * u64::from(plan.measure.repetitions) + confirming);
-    progress.phase("measuring the client's own ceiling");
-    let all: Vec<usize> = (0..plan.cells.len()).collect();
-    bench.ceilings(&all, &mut |event| session.take(event))?;
+    ceilings(ready, session, bench)?;
     progress.phase("measuring the cells, interleaved");
     let mut not_run = bench.measure(confirming, &mut |event| session.take(event))?;
     progress.phase("confirming the chosen cells with fresh repetitions");
     let chosen = session.chosen();
     not_run.extend(bench.confirm(&chosen, &mut |event| session.take(event))?);
     Ok(not_run)
+}
+
+/// Runs ceilings, and what every rank runs in its slots: ranks that do not talk cannot agree on a choice, so every cell is
+/// confirmed. `late` says by how much the first slot was missed, if it was; nothing is measured then.
+fn by_timetable(
+    ready: &Ready,
+    slots: &Slots,
+    session: &mut Session<'_>,
+    bench: &mut Bench<'_>,
+    late: &mut Option<Duration>,
+) -> Result<Vec<NotRun>, Failure> {
+    let (plan, progress) = (&ready.loaded.plan, &ready.progress);
+    let cells = plan.cells.len() as u64;
+    progress.expect(2 * cells * u64::from(plan.measure.repetitions));
+    ceilings(ready, session, bench)?;
+    *late = slots.late_by();
+    if late.is_some() {
+        let of_cell = |cell: &plan::Cell| NotRun {
+            cell: cell.slug.clone(),
+            repetitions: plan.measure.repetitions,
+            reason: "this rank was not ready at the time to start".to_owned(),
+        };
+        return Ok(plan.cells.iter().map(of_cell).collect());
+    }
+    progress.phase("measuring the cells, each repetition in its slot");
+    let mut not_run = bench.measure(0, &mut |event| session.take(event))?;
+    progress.phase("confirming all cells with fresh repetitions");
+    let all: Vec<usize> = (0..plan.cells.len()).collect();
+    not_run.extend(bench.confirm(&all, &mut |event| session.take(event))?);
+    Ok(not_run)
+}
+
+fn ceilings(ready: &Ready, session: &mut Session<'_>, bench: &mut Bench<'_>) -> Result<(), Failure> {
+    ready.progress.phase("measuring the client's own ceiling");
+    let all: Vec<usize> = (0..ready.loaded.plan.cells.len()).collect();
+    bench.ceilings(&all, &mut |event| session.take(event))
+}
+
+fn too_late(start_at: Option<&str>, late: Duration) -> Failure {
+    Failure::Error(anyhow::anyhow!(
+        "this rank is {:.1} s late: all were to start at {}\n  hint: choose a later --start-at for all ranks; `feedline \
+         prepare` makes the datasets ready beforehand",
+        late.as_secs_f64(),
+        start_at.unwrap_or_default(),
+    ))
 }
 
 /// Repetitions that the confirmation will make: those of one cell for each storage.
@@ -45,7 +111,7 @@ fn confirming(plan: &Plan) -> u64 {
 }
 
 /// The exit code of a run that came to its end. The reasons are on the page that was printed.
-fn exit_of(summary: &Summary, strict: bool) -> Exit {
+pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
     if !summary.cells.iter().any(analysis::CellSummary::is_measured) {
         return Exit::Error;
     }
@@ -54,4 +120,23 @@ fn exit_of(summary: &Summary, strict: bool) -> Exit {
         GateResult::Inconclusive(_) if strict => Exit::Inconclusive,
         GateResult::None | GateResult::Met | GateResult::Inconclusive(_) => Exit::Ok,
     }
+}
+
+/// Compares variants; nothing is judged.
+fn run_variants(args: &RunArgs) -> Result<Exit, Failure> {
+    let specs = VariantSpec::read(&args.variant)?;
+    let group = variants::run(&args.input, &args.measure, &specs)?;
+    let comparisons = variants::conclude(&group, !args.no_compare && !group.interrupted)?;
+    exit_of_variants(&group, &comparisons)
+}
+
+fn exit_of_variants(group: &Group, comparisons: &[Comparison]) -> Result<Exit, Failure> {
+    if group.interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    if !variants::all_are_measured(group)? {
+        return Ok(Exit::Error);
+    }
+    let gate = variants::gate(&group.folder)?;
+    Ok(if variants::regressed(comparisons, &gate) { Exit::Regressed } else { Exit::Ok })
 }

@@ -10,14 +10,15 @@ use record::NotRun;
 use crate::args::{Find, InputArgs, SizeArgs};
 use crate::exit::{Exit, Failure};
 use crate::load::{self, Loaded};
-use crate::session::{Ready, Session};
+use crate::session::{Kind, Ready, Session};
 
 /// Depths that are tried: doublings from 1.
 const DEPTHS_MAX: u32 = 13;
 
 pub(crate) fn size(args: &SizeArgs) -> Result<Exit, Failure> {
     let ready = Ready::make(widened(args)?, &args.measure)?;
-    let mut session = Session::begin(&ready, args.measure.no_redact, Some(args.find.axis()))?;
+    let kind = Kind { size: Some(args.find.axis()), ..Kind::default() };
+    let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
     let interrupted = session.execute(|session, bench| find(&ready, args.find, session, bench))?;
     let summary = session.conclude()?;
     Ok(if interrupted { Exit::Interrupted } else { exit_of(&summary) })

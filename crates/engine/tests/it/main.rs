@@ -83,6 +83,8 @@ impl Sim {
             warmup_ns: self.warmup_ns,
             limit: self.limit,
             epoch: 0,
+            part: (0, 1),
+            wait: None,
             cores: 1,
             clock: &self.clock,
             stop: &self.stop,

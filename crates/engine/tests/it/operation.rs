@@ -178,8 +178,14 @@ fn with_bench(cells: &[Cell], seat: &Seat, clock: &Clock, act: impl FnOnce(&mut 
         cell_order: CellOrder::File,
         seed: 1,
     };
-    let settings =
-        BenchSettings { measure, cores: 1, rank: (0, 1), variant: "base".to_owned(), began_unix_ns: None };
+    let settings = BenchSettings {
+        measure,
+        cores: 1,
+        rank: (0, 1),
+        variant: "base".to_owned(),
+        variants: (0, 1),
+        began_unix_ns: None,
+    };
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
     act(&mut Bench::new(cells, &seats, settings, clock, &stop, &progress));
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::simulated::{Fault, Simulated, Step};
 use backend::{Clock, SharedStore};
-use engine::{Bench, BenchSettings, Event, Progress, Seat};
+use engine::{Bench, BenchSettings, Event, Progress, Seat, Turn};
 use plan::{Cell, CellOrder, Limit, Measure};
 use record::{NotRun, Outcome, Rep, Role};
 
@@ -57,7 +57,14 @@ fn settings() -> BenchSettings {
         cell_order: CellOrder::Random,
         seed: 1,
     };
-    BenchSettings { measure, cores: 1, rank: (0, 1), variant: "base".to_owned(), began_unix_ns: None }
+    BenchSettings {
+        measure,
+        cores: 1,
+        rank: (0, 1),
+        variant: "base".to_owned(),
+        variants: (0, 1),
+        began_unix_ns: None,
+    }
 }
 
 #[test]
@@ -151,4 +158,56 @@ fn a_confirmation_is_fresh_and_of_the_chosen_cells_alone() {
     assert!(confirmed.iter().all(|rep| rep.cell == cells[1].slug));
     let failed = reps.iter().filter(|rep| matches!(rep.outcome, Outcome::Failed { .. })).count();
     assert_eq!((reps.len(), failed), (9, 1), "a failed repetition is a record, and the others go on");
+}
+
+/// Makes these repetitions, each after `start`.
+fn once(settings: BenchSettings, turns: &[Turn], start: &(dyn Fn(u32) + Sync)) -> Vec<Rep> {
+    let clock = Clock::simulated();
+    let store: SharedStore = Arc::new(Simulated::new(&clock, 16, SEED, |_| Step::ok(MS)));
+    let cells = [cell(1), cell(2)];
+    let seat = Seat {
+        server: None,
+        store,
+        objects: objects(100_000, 4_096),
+        verify_seed: Some(SEED),
+        sample_bytes: 4_096.0,
+        line_samples_per_s: 1.0,
+    };
+    let seats = vec![seat; cells.len()];
+    let (stop, progress) = (AtomicBool::new(false), Progress::default());
+    let mut bench = Bench::new(&cells, &seats, settings, &clock, &stop, &progress);
+    bench.start_by(start);
+    let mut reps = Vec::new();
+    for turn in turns {
+        bench
+            .once::<Infallible>(*turn, &mut |event| {
+                if let Event::Rep(rep, _) = event {
+                    reps.push(*rep);
+                }
+                Ok(())
+            })
+            .unwrap();
+    }
+    reps
+}
+
+#[test]
+fn a_repetition_that_is_asked_for_has_the_numbers_it_was_given() {
+    let settings = BenchSettings { variant: "b".to_owned(), variants: (1, 2), rank: (1, 3), ..settings() };
+    let turns = [Turn { cell: 1, rep: 0, round: 0 }, Turn { cell: 0, rep: 4, round: 4 }];
+    let reps = once(settings, &turns, &|_| {});
+    let numbers: Vec<_> = reps.iter().map(|rep| (rep.cell.clone(), rep.rep, rep.round, rep.order)).collect();
+    assert_eq!(numbers, [(cell(2).slug, 0, 0, 0), (cell(1).slug, 4, 4, 1)]);
+    let of_whom = |rep: &Rep| (rep.variant.as_str().to_owned(), rep.rank, rep.ranks, rep.role);
+    assert!(reps.iter().all(|rep| of_whom(rep) == ("b".to_owned(), 1, 3, Role::Measure)));
+    assert!(reps.iter().all(|rep| rep.outcome == Outcome::Complete && rep.errors.is_empty()));
+}
+
+#[test]
+fn every_repetition_waits_for_its_place_in_the_run() {
+    let asked = std::sync::Mutex::new(Vec::new());
+    let start = |place| asked.lock().unwrap().push(place);
+    let turns = [0, 1, 2].map(|rep| Turn { cell: 0, rep, round: rep });
+    assert_eq!(once(settings(), &turns, &start).len(), 3);
+    assert_eq!(*asked.lock().unwrap(), [0, 1, 2]);
 }

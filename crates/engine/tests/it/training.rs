@@ -434,8 +434,14 @@ fn the_control_plays_the_same_job_on_no_storage() {
         cell_order: CellOrder::File,
         seed: 1,
     };
-    let settings =
-        BenchSettings { measure, cores: 2, rank: (0, 1), variant: String::new(), began_unix_ns: None };
+    let settings = BenchSettings {
+        measure,
+        cores: 2,
+        rank: (0, 1),
+        variant: String::new(),
+        variants: (0, 1),
+        began_unix_ns: None,
+    };
     let seats = [seat];
     let progress = Progress::default();
     let clock = sim.clock.clone();

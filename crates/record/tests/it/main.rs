@@ -7,5 +7,6 @@ mod canary;
 mod cut;
 mod fixture;
 mod full;
+mod merge;
 mod round_trip;
 mod sample;

@@ -1,0 +1,185 @@
+//! Repetitions that several hosts made at the same time, folded into one.
+//!
+//! Each rank of a run writes a record of its own, and `feedline merge` puts their lines into one. Together they show what
+//! the storage gives all of them, but only where they measured at one time: each repetition whose windows do not overlap
+//! is a failed one.
+
+mod sums;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::{Ceiling, Line, Outcome, Rep, Role, RunRecord};
+
+/// Share of the longest window that the windows of all ranks must have in common: what the others do in the rest is
+/// not known.
+pub const OVERLAP_MIN: f64 = 0.95;
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// What makes one repetition of several ranks: cell, whether it confirms, number, variant.
+type Key<'a> = (&'a str, bool, u32, &'a str);
+
+/// The record with one repetition, and one ceiling, where each rank has made one; a record of a single process, or of one
+/// rank alone, as it is. Everything that reads figures from a merged record reads them from this.
+pub fn fold_ranks(record: &RunRecord) -> Cow<'_, RunRecord> {
+    if !is_merged(record) {
+        return Cow::Borrowed(record);
+    }
+    let ranks = record.run.ranks;
+    let mut reps: BTreeMap<Key<'_>, Vec<&Rep>> = BTreeMap::new();
+    let mut ceilings: BTreeMap<(&[String], bool), Vec<&Ceiling>> = BTreeMap::new();
+    for line in &record.lines {
+        match line {
+            Line::Rep(rep) => reps.entry(key(rep)).or_default().push(rep),
+            Line::Ceiling(ceiling) => {
+                ceilings.entry((&ceiling.cells, ceiling.copies)).or_default().push(ceiling);
+            }
+            Line::End(_) => {}
+        }
+    }
+    // A ceiling that one of the hosts lacks is none of them together.
+    let whole = ceilings.into_values().filter(|of_ranks| of_ranks.len() == ranks as usize);
+    let mut lines: Vec<Line> = whole.map(|of_ranks| Line::Ceiling(sums::ceiling(&of_ranks))).collect();
+    let mut folded: Vec<Rep> = reps.into_values().map(|of_ranks| fold(of_ranks, ranks)).collect();
+    folded.sort_by_key(|rep| rep.order);
+    lines.extend(folded.into_iter().map(|rep| Line::Rep(Box::new(rep))));
+    lines.extend(record.lines.iter().filter(|line| matches!(line, Line::End(_))).cloned());
+    Cow::Owned(RunRecord { lines, ..record.clone() })
+}
+
+/// What a reader must know of the ranks of a run; nothing of a run of a single process.
+pub(crate) fn note(record: &RunRecord) -> Option<String> {
+    let (rank, ranks) = (record.run.rank, record.run.ranks);
+    if ranks <= 1 {
+        return None;
+    }
+    if !is_merged(record) {
+        return Some(format!("these are the figures of process {rank} of {ranks} alone"));
+    }
+    let mut by_key: BTreeMap<Key<'_>, Vec<&Rep>> = BTreeMap::new();
+    reps(record).for_each(|rep| by_key.entry(key(rep)).or_default().push(rep));
+    let whole = by_key.values().filter(|of_ranks| gap(of_ranks, ranks).is_none());
+    let least = whole.filter_map(|of_ranks| overlap(of_ranks)).map(|(share, _)| share).reduce(f64::min);
+    let together =
+        least.map(|share| format!(", in windows that overlap by {} or more", whole_percent(share)));
+    Some(format!(
+        "ranks 0 to {} measured together{}: each repetition is the sum of theirs, and queue depth, threads and \
+         processors are those of all; what devices and memory did on each is left out",
+        ranks - 1,
+        together.unwrap_or_default(),
+    ))
+}
+
+fn is_merged(record: &RunRecord) -> bool {
+    let ranks: BTreeSet<u32> = reps(record).map(|rep| rep.rank).collect();
+    record.run.ranks > 1 && ranks.len() > 1
+}
+
+fn reps(record: &RunRecord) -> impl Iterator<Item = &Rep> {
+    record.lines.iter().filter_map(|line| match line {
+        Line::Rep(rep) => Some(&**rep),
+        Line::Ceiling(_) | Line::End(_) => None,
+    })
+}
+
+fn key(rep: &Rep) -> Key<'_> {
+    (&rep.cell, rep.role == Role::Confirm, rep.rep, &rep.variant)
+}
+
+/// One repetition of those that the ranks made, at least one of them. It has failed where they were not made together.
+fn fold(mut of_ranks: Vec<&Rep>, ranks: u32) -> Rep {
+    of_ranks.sort_by_key(|rep| rep.rank);
+    let mut folded = sums::rep(&of_ranks);
+    let outcomes = || of_ranks.iter().map(|rep| &rep.outcome);
+    let overlap = overlap(&of_ranks);
+    folded.outcome = if let Some(reason) = gap(&of_ranks, ranks) {
+        Outcome::Failed { reason }
+    } else if outcomes().any(|outcome| *outcome == Outcome::Interrupted) {
+        // A signal reaches the ranks at different times: what they measured together is what counts.
+        folded.window_ns = overlap.filter(|(share, _)| *share >= OVERLAP_MIN).map_or(0, |(_, ns)| ns);
+        Outcome::Interrupted
+    } else if let Some(reason) = apart(overlap) {
+        Outcome::Failed { reason }
+    } else if outcomes().any(|outcome| *outcome == Outcome::Exhausted) {
+        Outcome::Exhausted
+    } else {
+        Outcome::Complete
+    };
+    if overlap.is_some() {
+        folded.second_ops = by_second(&of_ranks, |rep| &rep.second_ops);
+        folded.second_bytes = by_second(&of_ranks, |rep| &rep.second_bytes);
+    }
+    folded
+}
+
+/// Why the ranks did not all make a repetition: one is missing, there twice, or failed.
+fn gap(of_ranks: &[&Rep], ranks: u32) -> Option<String> {
+    let made = |rank: u32| of_ranks.iter().filter(move |rep| rep.rank == rank).count();
+    let listed = |wanted: fn(usize) -> bool| -> Vec<String> {
+        (0..ranks).filter(|rank| wanted(made(*rank))).map(|rank| rank.to_string()).collect()
+    };
+    let missing = listed(|made| made == 0);
+    if !missing.is_empty() {
+        return Some(format!("rank {} of {ranks} did not make this repetition", missing.join(", ")));
+    }
+    let double = listed(|made| made > 1);
+    if !double.is_empty() {
+        return Some(format!("rank {} has this repetition twice", double.join(", ")));
+    }
+    of_ranks.iter().find_map(|rep| match &rep.outcome {
+        Outcome::Failed { reason } => Some(format!("rank {}: {reason}", rep.rank)),
+        Outcome::Complete | Outcome::Exhausted | Outcome::Interrupted => None,
+    })
+}
+
+/// Why windows with this overlap say nothing of all ranks together.
+fn apart(overlap: Option<(f64, u64)>) -> Option<String> {
+    let Some((share, _)) = overlap else {
+        return Some("the record does not say when the windows of all ranks opened".to_owned());
+    };
+    (share < OVERLAP_MIN).then(|| {
+        format!(
+            "the windows of the ranks overlap by {} only: let the clocks of the hosts agree, and give each repetition \
+             more time to begin with --slack",
+            whole_percent(share)
+        )
+    })
+}
+
+/// The share of the longest window that all have in common, and its length; `None` where an opening is not known, or no
+/// window has a length.
+fn overlap(of_ranks: &[&Rep]) -> Option<(f64, u64)> {
+    let opened: Vec<u64> = of_ranks.iter().map(|rep| rep.window_unix_ns).collect::<Option<_>>()?;
+    let closed = opened.iter().zip(of_ranks).map(|(open, rep)| open.saturating_add(rep.window_ns));
+    let longest = of_ranks.iter().map(|rep| rep.window_ns).max().filter(|ns| *ns > 0)?;
+    let common = closed.min()?.saturating_sub(opened.iter().copied().max()?);
+    Some((common as f64 / longest as f64, common))
+}
+
+/// Counts of all ranks second by second, from the first that all measured to the last. Windows open at different parts of a
+/// second: each is moved by whole seconds to where it fits best.
+fn by_second(of_ranks: &[&Rep], counts: fn(&Rep) -> &Vec<u64>) -> Vec<u64> {
+    if of_ranks.iter().all(|rep| counts(rep).is_empty()) {
+        return Vec::new();
+    }
+    let opened = |rep: &Rep| rep.window_unix_ns.unwrap_or(0);
+    let first = of_ranks.iter().map(|rep| opened(rep)).min().unwrap_or(0);
+    let late = |rep: &Rep| ((opened(rep) - first + NS_PER_S / 2) / NS_PER_S) as usize;
+    // Counts end with the last second that had any: a second within the window that is not there is a zero.
+    let ends = |rep: &Rep| late(rep) + rep.window_ns.div_ceil(NS_PER_S) as usize;
+    let begin = of_ranks.iter().map(|rep| late(rep)).max().unwrap_or(0);
+    let end = of_ranks.iter().map(|rep| ends(rep)).min().unwrap_or(0);
+    let longest = of_ranks.iter().map(|rep| late(rep) + counts(rep).len()).max().unwrap_or(0);
+    let count = |rep: &Rep, second: usize| counts(rep).get(second - late(rep)).copied().unwrap_or(0);
+    (begin..end.min(longest))
+        .map(|second| of_ranks.iter().map(|rep| count(rep, second)).fold(0, u64::saturating_add))
+        .collect()
+}
+
+/// Rounded down: 94.9 % is not the 95 % that are asked for.
+fn whole_percent(share: f64) -> String {
+    format!("{} %", (share * 100.0).floor())
+}

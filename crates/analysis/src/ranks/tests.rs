@@ -1,0 +1,240 @@
+use std::collections::BTreeMap;
+
+use record::{Histogram, Line, Outcome, Rep, RunRecord, counter};
+
+use super::*;
+use crate::fixture::{Builder, DEMAND, ceiling, cell_of_job, job_rep, rep};
+use crate::{Stall, Verdict, summarise};
+
+/// When the first window opens.
+const OPENING_NS: u64 = 1_795_236_083_000_000_000;
+
+/// A repetition of a rank whose window opened so many milliseconds late.
+fn of_rank(rank: u32, number: u32, bps: f64, late_ms: u64) -> Rep {
+    Rep {
+        rank,
+        ranks: 2,
+        window_unix_ns: Some(OPENING_NS + late_ms * 1_000_000),
+        second_ops: vec![7],
+        ..rep("c", number, bps)
+    }
+}
+
+fn merged(reps: Vec<Rep>) -> RunRecord {
+    let mut builder = Builder::new();
+    builder.run.ranks = 2;
+    builder.cell("c", "disk", 16);
+    for rep in reps {
+        builder.push(rep);
+    }
+    builder.record()
+}
+
+fn folded(reps: Vec<Rep>) -> Vec<Rep> {
+    let record = merged(reps);
+    let folded = fold_ranks(&record);
+    super::reps(&folded).cloned().collect()
+}
+
+#[track_caller]
+fn failed(reps: Vec<Rep>) -> String {
+    let mut folded = folded(reps);
+    assert_eq!(folded.len(), 1);
+    match folded.remove(0).outcome {
+        Outcome::Failed { reason } => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn histogram(rep: &Rep) -> Histogram<u64> {
+    rep.histograms["service_ns"].decode().unwrap()
+}
+
+#[test]
+fn counters_errors_histograms_and_usage_of_the_ranks_are_added() {
+    let (mut a, mut b) = (of_rank(0, 0, 1e9, 0), of_rank(1, 0, 2e9, 10));
+    a.errors.insert("io".to_owned(), 1);
+    b.errors = BTreeMap::from([("io".to_owned(), 2), ("timeout".to_owned(), 3)]);
+    (a.usage.cpu_user_ns, b.usage.cpu_user_ns) = (100, 20);
+    (a.usage.psi_io_some_ns, b.usage.psi_io_some_ns) = (Some(5), Some(9));
+    (a.usage.steal_ns, b.usage.steal_ns) = (Some(5), None);
+    (a.system.process_read_bytes, b.system.process_read_bytes) = (Some(40), Some(2));
+    a.granted =
+        BTreeMap::from([("huge_pages".to_owned(), "yes".to_owned()), ("x".to_owned(), "1".to_owned())]);
+    b.granted =
+        BTreeMap::from([("huge_pages".to_owned(), "no".to_owned()), ("x".to_owned(), "1".to_owned())]);
+    b.cache.before_bytes = Some(17);
+    // The lines of another rank may come first.
+    let one = folded(vec![b.clone(), a.clone()]).remove(0);
+    assert_eq!((one.rank, one.ranks, &one.outcome), (0, 2, &Outcome::Complete));
+    assert_eq!((one.counters[counter::OPS], one.counters[counter::BYTES]), (30_000, 3_000_000_000));
+    assert_eq!(one.errors, BTreeMap::from([("io".to_owned(), 3), ("timeout".to_owned(), 3)]));
+    let mut both = histogram(&a);
+    both.add(histogram(&b)).unwrap();
+    assert_eq!(histogram(&one), both);
+    assert_eq!((one.usage.cpu_user_ns, one.usage.cores, one.usage.wall_ns), (120, 16, 1_000_000_000));
+    assert_eq!((one.usage.psi_io_some_ns, one.usage.steal_ns), (Some(9), None));
+    assert_eq!(one.system.process_read_bytes, Some(42));
+    assert_eq!(one.granted["huge_pages"], "yes (rank 0), no (rank 1)");
+    assert_eq!(one.granted["x"], "1");
+    assert_eq!((one.cache.total_bytes, one.cache.before_bytes), (2_000_000_000, Some(17)));
+    assert_eq!((one.window_ns, one.second_ops), (1_000_000_000, vec![14]));
+}
+
+#[test]
+fn what_one_host_saw_of_its_device_and_its_processors_is_left_out() {
+    let (mut a, b) = (of_rank(0, 0, 1e9, 0), of_rank(1, 0, 1e9, 0));
+    a.system.device = Some(record::Device::default());
+    a.system.core_busy_ns = vec![1, 2];
+    a.system.process_read_bytes = Some(1);
+    assert_eq!(folded(vec![a, b]).remove(0).system, record::System::default());
+}
+
+#[test]
+fn windows_that_overlap_by_95_percent_are_one_and_less_is_a_failure_that_says_how_much() {
+    let both = |late_ms| vec![of_rank(0, 0, 1e9, 0), of_rank(1, 0, 1e9, late_ms)];
+    assert_eq!(folded(both(50)).remove(0).outcome, Outcome::Complete);
+    assert!(failed(both(51)).starts_with("the windows of the ranks overlap by 94 % only: "));
+    assert!(failed(both(570)).contains(" 43 % only"), "{}", failed(both(570)));
+    assert!(failed(both(5_000)).contains(" 0 % only"));
+    let mut short = both(0);
+    short[1].window_ns = 500_000_000;
+    assert!(failed(short).contains(" 50 % only"));
+    let mut unknown = both(0);
+    unknown[1].window_unix_ns = None;
+    assert!(failed(unknown).contains("does not say when"));
+}
+
+#[test]
+fn a_rank_that_is_missing_or_failed_or_there_twice_fails_the_repetition() {
+    // Rank 1 made another repetition, so the record is a merged one.
+    let alone = folded(vec![of_rank(0, 0, 1e9, 0), of_rank(0, 1, 1e9, 0), of_rank(1, 1, 1e9, 0)]);
+    let reasons: Vec<bool> = alone.iter().map(|rep| matches!(rep.outcome, Outcome::Failed { .. })).collect();
+    assert_eq!(reasons, [true, false]);
+    let Outcome::Failed { reason } = &alone[0].outcome else { panic!("{:?}", alone[0]) };
+    assert_eq!(reason, "rank 1 of 2 did not make this repetition");
+
+    let mut broken = of_rank(1, 0, 1e9, 0);
+    broken.outcome = Outcome::Failed { reason: "file is gone".to_owned() };
+    assert_eq!(failed(vec![of_rank(0, 0, 1e9, 0), broken]), "rank 1: file is gone");
+    let twice = vec![of_rank(0, 0, 1e9, 0), of_rank(1, 0, 1e9, 0), of_rank(1, 0, 1e9, 0)];
+    assert_eq!(failed(twice), "rank 1 has this repetition twice");
+}
+
+#[test]
+fn an_interrupted_rank_interrupts_all() {
+    let mut cut = of_rank(1, 0, 1e9, 0);
+    (cut.outcome, cut.window_ns) = (Outcome::Interrupted, 980_000_000);
+    let one = folded(vec![of_rank(0, 0, 1e9, 0), cut.clone()]).remove(0);
+    assert_eq!((one.outcome, one.window_ns), (Outcome::Interrupted, 980_000_000));
+    cut.window_ns = 600_000_000;
+    let one = folded(vec![of_rank(0, 0, 1e9, 0), cut]).remove(0);
+    assert_eq!((one.outcome, one.window_ns), (Outcome::Interrupted, 0), "too little was measured together");
+}
+
+#[test]
+fn seconds_are_added_where_all_ranks_measured_them() {
+    let long = |rank, late_ms, seconds: &[u64]| Rep {
+        window_ns: 60_000_000_000,
+        second_ops: seconds.to_vec(),
+        second_bytes: seconds.iter().map(|ops| ops * 10).collect(),
+        ..of_rank(rank, 0, 1e9, late_ms)
+    };
+    let early: Vec<u64> = (0..60).collect();
+    let late: Vec<u64> = (0..60).map(|second| 1_000 * second).collect();
+    // The second window opens 1.6 s later: its first second is nearest to the third of the other.
+    let one = folded(vec![long(0, 0, &early), long(1, 1_600, &late)]).remove(0);
+    assert_eq!((one.second_ops.len(), one.second_ops[0], one.second_ops[1]), (58, 2, 1_003));
+    assert_eq!((one.second_ops[57], one.second_bytes[1]), (57_059, 10_030));
+    // Nothing ended in the last seconds of one rank: they are zeros, and not unknown.
+    let stalled = folded(vec![long(0, 0, &early), long(1, 0, &late[..50])]).remove(0);
+    assert_eq!((stalled.second_ops.len(), stalled.second_ops[59]), (60, 59));
+}
+
+#[test]
+fn ceilings_are_added_by_their_rates_and_one_that_a_rank_lacks_is_left_out() {
+    let mut record = merged(vec![of_rank(0, 0, 1e9, 0), of_rank(1, 0, 1e9, 0)]);
+    let mut longer = ceiling("c", false, 3_000, 300);
+    longer.window_ns *= 10;
+    let lines = [ceiling("c", false, 1_000, 100), longer, ceiling("d", false, 1, 1)];
+    record.lines.extend(lines.map(Line::Ceiling));
+    let folded = fold_ranks(&record);
+    let ceilings: Vec<&record::Ceiling> = folded
+        .lines
+        .iter()
+        .filter_map(|line| if let Line::Ceiling(one) = line { Some(one) } else { None })
+        .collect();
+    assert_eq!(ceilings.len(), 1);
+    assert_eq!((ceilings[0].ops, ceilings[0].bytes, ceilings[0].window_ns), (1_300, 130, 1_000_000_000));
+}
+
+#[test]
+fn a_histogram_that_cannot_be_read_is_not_left_out_silently() {
+    let mut broken = of_rank(1, 0, 1e9, 0);
+    broken.histograms.insert("service_ns".to_owned(), record::HistogramText("no".to_owned()));
+    let one = folded(vec![of_rank(0, 0, 1e9, 0), broken]).remove(0);
+    assert!(one.histograms["service_ns"].decode().is_err());
+}
+
+#[test]
+fn records_of_one_process_and_of_one_rank_alone_are_left_as_they_are() {
+    let mut builder = Builder::new();
+    builder.cell("c", "disk", 8);
+    builder.push(rep("c", 0, 1e9));
+    assert!(matches!(fold_ranks(&builder.record()), Cow::Borrowed(_)));
+    assert_eq!(note(&builder.record()), None);
+    let alone = merged(vec![of_rank(1, 0, 1e9, 0)]);
+    assert!(matches!(fold_ranks(&alone), Cow::Borrowed(_)));
+    assert_eq!(note(&alone).unwrap(), "these are the figures of process 0 of 2 alone");
+}
+
+#[test]
+fn a_merged_run_is_judged_like_any_other_and_says_of_whom() {
+    let mut builder = Builder::new();
+    builder.run.ranks = 2;
+    builder.cell("c", "disk", 16);
+    // Each rank alone stays below the line that is theirs together.
+    for number in 0..3 {
+        for role in [Role::Measure, Role::Confirm] {
+            for rank in 0..2 {
+                let one = of_rank(rank, number, 0.6 * Builder::LINE_BPS, u64::from(rank) * 10);
+                builder.push(Rep { role, ..one });
+            }
+        }
+    }
+    let summary = summarise(&builder.record());
+    let figures = summary.cells[0].figures().unwrap();
+    assert_eq!(figures.repetitions, 3);
+    assert!((figures.of_line.unwrap() - 1.2).abs() < 1e-3, "{:?}", figures.of_line);
+    assert_eq!(summary.verdicts.iter().map(Verdict::word).collect::<Vec<_>>(), ["FEEDS"]);
+    let said =
+        "ranks 0 to 1 measured together, in windows that overlap by 99 % or more: each repetition is the sum";
+    assert!(summary.notes.iter().any(|note| note.starts_with(said)), "{:?}", summary.notes);
+}
+
+#[test]
+fn the_jobs_of_all_ranks_are_one_job_of_all_their_accelerators() {
+    let mut builder = Builder::new();
+    builder.run.ranks = 2;
+    builder.cell("c", "disk", 128);
+    builder.edit_cell("c", |cell| {
+        cell_of_job(cell);
+        // As the merge writes it.
+        cell.training.as_mut().unwrap().accelerators *= 2;
+    });
+    builder.run.need.accelerators *= 2;
+    // One host waits for nothing, the other a fiftieth of its time: its job takes longer for the same steps.
+    for (rank, storage) in [(0, 0.0), (1, 0.02)] {
+        let one = job_rep("c", 0, Stall { storage, ..Stall::default() }, 64.0);
+        builder.push(Rep { rank, ranks: 2, window_unix_ns: Some(OPENING_NS), ..one });
+    }
+    let record = builder.record();
+    let folded = fold_ranks(&record);
+    let trained = super::reps(&folded).next().unwrap().trained.clone().unwrap();
+    assert_eq!((trained.accelerators.len(), trained.occupancy.as_slice()), (16, &[1_600][..]));
+    let summary = summarise(&record);
+    let figures = summary.cells[0].figures().unwrap();
+    let training = figures.training.as_ref().unwrap();
+    assert!((training.au.mean - 0.99).abs() < 1e-6, "{:?}", training.au);
+    assert!((figures.samples_per_s.mean - 0.99 * 2.0 * DEMAND).abs() < 0.1, "{:?}", figures.samples_per_s);
+}

@@ -1,0 +1,229 @@
+//! One record of those that the ranks of a run wrote.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    End, Format, Interval, Line, Need, NotRun, RecordedIntervals, RepIntervals, Role, Run, RunRecord,
+};
+use crate::{Histogram, encode, new_interval_histogram};
+
+/// The record of one rank, and how to call it in messages.
+#[derive(Debug, Clone)]
+pub struct RankRecord {
+    /// Its folder.
+    pub name: String,
+    /// What it holds.
+    pub record: RunRecord,
+    /// The seconds of its repetitions.
+    pub intervals: RecordedIntervals,
+}
+
+/// Several records as one.
+#[derive(Debug, Clone)]
+pub struct Merged {
+    /// The head of rank 0, and what follows of all hosts together: need, depth, threads, connections, accelerators.
+    pub run: Run,
+    /// Every line of every rank, rank by rank, and one end.
+    pub lines: Vec<Line>,
+    /// Seconds of the repetitions that all ranks have, added.
+    pub intervals: Vec<RepIntervals>,
+}
+
+/// Makes one record of those of all ranks, in whatever order they are given. The run is called `run_id`.
+///
+/// # Errors
+/// Everything that does not fit, one sentence each: ranks missing or double, other plans, versions, settings, cut records.
+pub fn merge(mut of_ranks: Vec<RankRecord>, run_id: &str) -> Result<Merged, Vec<String>> {
+    let mut refused: Vec<String> = of_ranks.iter().flat_map(unfit).collect();
+    refused.extend(numbering(&of_ranks));
+    // What is no record of one rank differs from one in many ways, of which the first tells enough.
+    let mut fit = of_ranks.iter().filter(|one| unfit(one).is_empty());
+    if let Some(first) = fit.next() {
+        refused.extend(fit.flat_map(|other| differences(first, other)));
+    }
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    of_ranks.sort_by_key(|one| one.record.run.rank);
+    Ok(Merged { run: head(&of_ranks, run_id), lines: lines(&of_ranks), intervals: added(&of_ranks) })
+}
+
+/// Why a record is no whole record of one rank.
+fn unfit(one: &RankRecord) -> Vec<String> {
+    let RankRecord { name, record, .. } = one;
+    let mut found = Vec::new();
+    if record.run.ranks <= 1 {
+        found.push(format!("`{name}` was not run with --rank and --ranks"));
+    }
+    if let Some(loss) = &record.loss {
+        found.push(format!("`{name}` is not whole: {loss}"));
+    }
+    let mut ranks = record.lines.iter().filter_map(|line| match line {
+        Line::Rep(rep) => Some(rep.rank),
+        Line::Ceiling(_) | Line::End(_) => None,
+    });
+    match ranks.next() {
+        None => found.push(format!("`{name}` holds no repetition")),
+        Some(_) if ranks.any(|rank| rank != record.run.rank) => {
+            found.push(format!("`{name}` is a merged record already"));
+        }
+        Some(_) => {}
+    }
+    found
+}
+
+/// What is wrong with the ranks of these records together.
+fn numbering(of_ranks: &[RankRecord]) -> Vec<String> {
+    let Some(ranks) = of_ranks.iter().map(|one| one.record.run.ranks).max() else {
+        return vec!["no record was given".to_owned()];
+    };
+    if ranks <= 1 {
+        return Vec::new();
+    }
+    let named = |rank: u32| -> Vec<&str> {
+        of_ranks.iter().filter(|one| one.record.run.rank == rank).map(|one| one.name.as_str()).collect()
+    };
+    let mut found = Vec::new();
+    for rank in 0..ranks {
+        match named(rank).as_slice() {
+            [] => found.push(format!("rank {rank} of {ranks} is missing")),
+            [_] => {}
+            several => found.push(format!("rank {rank} is there more than once: `{}`", several.join("`, `"))),
+        }
+    }
+    let beyond = of_ranks.iter().filter(|one| one.record.run.rank >= ranks);
+    found.extend(beyond.map(|one| format!("`{}` has rank {} of {ranks}", one.name, one.record.run.rank)));
+    found
+}
+
+/// What must be equal in the records of one run and is not.
+fn differences(first: &RankRecord, other: &RankRecord) -> Vec<String> {
+    let (a, b) = (&first.record.run, &other.record.run);
+    let variant = |run: &Run| run.variant.as_ref().map_or("none", |variant| &variant.name).to_owned();
+    let format = |format: Format| format!("{}.{}", format.major, format.minor);
+    let said = |what: &str, a: String, b: String| {
+        (a != b).then(|| format!("{what}: {a} in `{}` and {b} in `{}`", first.name, other.name))
+    };
+    let silent = |what: &str, differs: bool| {
+        differs.then(|| format!("{what} of `{}` and `{}` differ", first.name, other.name))
+    };
+    let found = [
+        said("scenario", a.scenario.clone(), b.scenario.clone()),
+        said("plan", a.plan_hash.clone(), b.plan_hash.clone()),
+        said("record format", format(a.format), format(b.format)),
+        said("feedline", a.tool.version.clone(), b.tool.version.clone()),
+        said("build", a.tool.profile.clone(), b.tool.profile.clone()),
+        said("variant", variant(a), variant(b)),
+        said("ranks", a.ranks.to_string(), b.ranks.to_string()),
+        silent("the cells", a.cells != b.cells),
+        silent("the settings under `measure`", a.measure != b.measure),
+        silent("the needs", a.need != b.need),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+/// The head of rank 0 for all of them.
+fn head(of_ranks: &[RankRecord], run_id: &str) -> Run {
+    let mut run = of_ranks[0].record.run.clone();
+    let ranks = run.ranks;
+    run_id.clone_into(&mut run.run_id);
+    run.redacted = of_ranks.iter().all(|one| one.record.run.redacted);
+    run.need = need(&run.need, ranks);
+    run.gate.at_depth = run.gate.at_depth.map(|depth| depth.saturating_mul(ranks));
+    for cell in &mut run.cells {
+        for count in [&mut cell.queue_depth, &mut cell.threads, &mut cell.connections] {
+            *count = count.saturating_mul(ranks);
+        }
+        if let Some(training) = &mut cell.training {
+            training.accelerators = training.accelerators.saturating_mul(ranks);
+        }
+        if let Some(rate_bps) = cell.pace.as_mut().and_then(|pace| pace.rate_bps.as_mut()) {
+            *rate_bps *= f64::from(ranks);
+        }
+    }
+    run
+}
+
+/// What the accelerators of all ranks need together.
+fn need(of_one: &Need, ranks: u32) -> Need {
+    let times = f64::from(ranks);
+    let share = format!(", one of {} hosts", of_one.hosts);
+    let label = of_one.label.strip_suffix(&share);
+    let label = match label {
+        // The label names the need of the whole job, of which each host has its share.
+        Some(whole) if of_one.hosts == ranks => whole.to_owned(),
+        Some(whole) => format!("{whole}, {ranks} of {} hosts", of_one.hosts),
+        None => format!("{ranks} hosts x {}", of_one.label),
+    };
+    Need {
+        label,
+        samples_per_s: of_one.samples_per_s.map(|per_s| per_s * times),
+        bytes_per_s: of_one.bytes_per_s.map(|per_s| per_s * times),
+        accelerators: of_one.accelerators.saturating_mul(ranks),
+        hosts: if of_one.hosts == ranks { 1 } else { of_one.hosts },
+        ..of_one.clone()
+    }
+}
+
+/// Every line but the ends, and an end for all.
+fn lines(of_ranks: &[RankRecord]) -> Vec<Line> {
+    let all = of_ranks.iter().flat_map(|one| &one.record.lines);
+    let (ends, mut lines): (Vec<Line>, Vec<Line>) =
+        all.cloned().partition(|line| matches!(line, Line::End(_)));
+    let ends = ends.into_iter().filter_map(|line| if let Line::End(end) = line { Some(end) } else { None });
+    let mut whole = End { interrupted: false, elapsed_ns: 0, not_run: Vec::new(), changed: Vec::new() };
+    for end in ends {
+        whole.interrupted |= end.interrupted;
+        whole.elapsed_ns = whole.elapsed_ns.max(end.elapsed_ns);
+        end.not_run.into_iter().for_each(|of_rank| leave_out(&mut whole.not_run, of_rank));
+        whole.changed.extend(end.changed);
+    }
+    whole.changed.sort_unstable();
+    whole.changed.dedup();
+    lines.push(Line::End(whole));
+    lines
+}
+
+/// What one rank did not make, all together did not make; of several ranks the one that made least counts.
+fn leave_out(not_run: &mut Vec<NotRun>, of_rank: NotRun) {
+    let same = |known: &&mut NotRun| known.cell == of_rank.cell && known.reason == of_rank.reason;
+    match not_run.iter_mut().find(same) {
+        Some(known) => known.repetitions = known.repetitions.max(of_rank.repetitions),
+        None => not_run.push(of_rank),
+    }
+}
+
+/// The seconds of each repetition of which every rank has some, added: they begin at one time, by the timetable.
+fn added(of_ranks: &[RankRecord]) -> Vec<RepIntervals> {
+    let mut by_rep: BTreeMap<(&str, bool, u32), Vec<&RepIntervals>> = BTreeMap::new();
+    for rep in of_ranks.iter().flat_map(|one| &one.intervals.reps) {
+        by_rep.entry((&rep.cell, rep.role == Role::Confirm, rep.rep)).or_default().push(rep);
+    }
+    let mut in_order = of_ranks[0].intervals.reps.clone();
+    in_order.retain_mut(|rep| {
+        let of_all = &by_rep[&(rep.cell.as_str(), rep.role == Role::Confirm, rep.rep)];
+        let seconds = (of_all.len() == of_ranks.len()).then(|| add_seconds(of_all)).flatten();
+        let is_whole = seconds.is_some();
+        rep.seconds = seconds.unwrap_or_default();
+        is_whole
+    });
+    in_order
+}
+
+/// `None` where a histogram cannot be read.
+fn add_seconds(of_ranks: &[&RepIntervals]) -> Option<Vec<Interval>> {
+    let mut seconds: BTreeMap<u32, (u64, u64, Histogram<u64>)> = BTreeMap::new();
+    for one in of_ranks.iter().flat_map(|rep| &rep.seconds) {
+        let sum = seconds.entry(one.second).or_insert_with(|| (0, 0, new_interval_histogram()));
+        sum.0 = sum.0.saturating_add(one.ops);
+        sum.1 = sum.1.saturating_add(one.bytes);
+        sum.2.add(&one.service_ns.decode().ok()?).ok()?;
+    }
+    let second = |(second, (ops, bytes, service)): (u32, (u64, u64, Histogram<u64>))| Interval {
+        second,
+        ops,
+        bytes,
+        service_ns: encode(&service),
+    };
+    Some(seconds.into_iter().map(second).collect())
+}
