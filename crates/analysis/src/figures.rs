@@ -195,7 +195,7 @@ pub(crate) fn per_s(rep: &Rep, name: &str) -> f64 {
 }
 
 pub(crate) fn sum(used: &[&Rep], name: &str) -> u64 {
-    used.iter().map(|rep| counted(rep, name)).sum()
+    used.iter().map(|rep| counted(rep, name)).fold(0, u64::saturating_add)
 }
 
 pub(crate) fn cpu_ns(used: &[&Rep]) -> f64 {

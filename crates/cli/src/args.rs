@@ -89,7 +89,7 @@ pub(crate) struct RunArgs {
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) measure: MeasureArgs,
-    /// Exit with 5 when a gated target is UNCERTAIN
+    /// Exit with 5 when a gated target is UNCERTAIN, or when a gate on regressions cannot be decided
     #[arg(long)]
     pub(crate) strict: bool,
     /// Compare variants of the scenario, interleaved: a name, and a key that it changes; `NAME:` changes nothing,
@@ -102,6 +102,9 @@ pub(crate) struct RunArgs {
     /// Measure as this variant, by orders on standard input
     #[arg(long, hide = true, conflicts_with_all = ["variant", "rank"])]
     pub(crate) as_variant: Option<String>,
+    /// Add the run to a baseline, unless it was interrupted or regressed
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["variant", "as_variant", "rank"])]
+    pub(crate) add_to: Option<String>,
     #[command(flatten)]
     pub(crate) ranks: RankArgs,
 }

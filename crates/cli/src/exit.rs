@@ -14,12 +14,24 @@ pub(crate) enum Exit {
     Usage = 2,
     /// A gated target does not meet its gate.
     GateMissed = 3,
-    /// Something got worse by more than its margin.
+    /// A gated metric is worse than before by more than its margin.
     Regressed = 4,
-    /// With `--strict`: a gated target is UNCERTAIN.
+    /// With `--strict`: a gated target is UNCERTAIN, or a comparison cannot tell.
     Inconclusive = 5,
     /// A signal ended it; what was measured is kept.
     Interrupted = 130,
+}
+
+impl Exit {
+    /// The code of a run that several gates decide: the lowest but 0 counts, since what is known to be wrong is graver
+    /// than what is worse than before, and that than what nobody knows.
+    pub(crate) fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Ok, code) | (code, Self::Ok) => code,
+            (one, other) if (one as u8) <= other as u8 => one,
+            (_, other) => other,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
@@ -76,6 +88,21 @@ impl fmt::Display for Failure {
             Self::Usage(message) => write!(f, "{message}"),
             Self::Error(error) => write!(f, "error: {}", chain(error)),
             Self::Interrupted => write!(f, "interrupted before anything was measured"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_gates_the_graver_code_counts() {
+        let [ok, missed, regressed, open] = [Exit::Ok, Exit::GateMissed, Exit::Regressed, Exit::Inconclusive];
+        for (one, other, code) in
+            [(ok, ok, ok), (ok, open, open), (missed, regressed, missed), (open, regressed, regressed)]
+        {
+            assert_eq!((one.or(other), other.or(one)), (code, code));
         }
     }
 }

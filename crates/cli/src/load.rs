@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use plan::{BackendConfig, Plan};
+use plan::{BackendConfig, Margin, Metric, Plan};
 use scenario::Source;
 
 use crate::args::InputArgs;
 use crate::exit::Failure;
-use crate::host;
+use crate::{host, regression};
 
 /// A scenario that was read, and what it resolves to on this machine.
 pub(crate) struct Loaded {
@@ -22,8 +22,20 @@ pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
     let source = source(args)?;
     let scenario = scenario::parse(&source, &args.set).map_err(Failure::usage)?;
     let facts = host::facts(&scenario.local_paths());
-    let plan = scenario::resolve(&scenario, &facts).map_err(Failure::usage)?;
+    let mut plan = scenario::resolve(&scenario, &facts).map_err(Failure::usage)?;
+    if let Some(path) = &plan.gate.calibration {
+        plan.gate.regression = calibrated(Path::new(path), &plan.name)?;
+    }
     Ok(Loaded { text: scenario.as_run(), plan })
+}
+
+/// The margins of the file that a gate names: what is gated is known before anything is measured.
+fn calibrated(path: &Path, scenario: &str) -> Result<Vec<Margin>, Failure> {
+    let margins = regression::calibrated(path, scenario, true)?;
+    let of_plan = |margin: &record::Margin| {
+        Some(Margin { metric: Metric::of_name(&margin.metric)?, share: margin.share })
+    };
+    Ok(margins.iter().filter_map(of_plan).collect())
 }
 
 /// Where datasets may lie.

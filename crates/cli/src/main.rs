@@ -1,6 +1,7 @@
 //! `feedline`: will this storage feed those GPUs?
 
 mod args;
+mod baseline;
 mod cmd;
 mod data;
 mod describe;
@@ -13,6 +14,8 @@ mod load;
 mod open;
 mod output;
 mod progress;
+mod regression;
+mod samples;
 mod session;
 mod signals;
 mod slots;

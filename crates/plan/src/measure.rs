@@ -102,6 +102,14 @@ pub enum Metric {
 }
 
 impl Metric {
+    /// Every metric.
+    pub const ALL: [Self; 5] = [Self::Throughput, Self::P50, Self::P99, Self::Au, Self::Cpu];
+
+    /// The metric of a name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|metric| metric.name() == name)
+    }
+
     /// As scenarios and records write it.
     pub const fn name(self) -> &'static str {
         match self {

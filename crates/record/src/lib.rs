@@ -15,6 +15,7 @@ mod merge;
 mod reader;
 mod redact;
 mod run;
+mod thresholds;
 mod trained;
 mod writer;
 
@@ -34,7 +35,8 @@ pub use reader::{ReadError, RunRecord, read_run};
 pub use redact::Redactor;
 pub use run::{
     Axis, Cell, Dataset, Emulation, Fact, Gate, Margin, Measure, Need, Pace, Run, Skipped, Target, Tool,
-    Training, Variant, run_id,
+    Training, Variant, plain_name, run_id,
 };
+pub use thresholds::Thresholds;
 pub use trained::{Trained, TrainedAccelerator, TrainedStep};
 pub use writer::{RunWriter, WriteError};

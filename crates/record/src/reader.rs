@@ -109,7 +109,7 @@ impl ReadError {
         Self::Line { path: path.to_owned(), line, cause: cause.to_string() }
     }
 
-    fn content(path: &Path, cause: &dyn Display) -> Self {
+    pub(crate) fn content(path: &Path, cause: &dyn Display) -> Self {
         let hint = "restore the file from a copy, or run again";
         Self::Content { path: path.to_owned(), cause: cause.to_string(), hint }
     }
@@ -125,13 +125,18 @@ struct Head {
 pub fn read_run(dir: &Path) -> Result<RunRecord, ReadError> {
     let run_path = dir.join(RUN_FILE);
     let text = read_head(&run_path, "name a run directory, such as `results/<run_id>`")?;
-    let head: Head = parse(&run_path, &text)?;
-    head.format.check_readable().map_err(|source| ReadError::Format { path: run_path.clone(), source })?;
-    let run = parse(&run_path, &text)?;
+    let run = parse_of_known_format(&run_path, &text)?;
     let env_path = dir.join(ENV_FILE);
     let env = parse(&env_path, &read_head(&env_path, "copy the whole run directory")?)?;
     let (lines, loss) = read_lines(&dir.join(CELLS_FILE))?;
     Ok(RunRecord { run, env, lines, loss })
+}
+
+/// Parses what says its format first; a newer major is refused before the rest is looked at.
+pub(crate) fn parse_of_known_format<T: DeserializeOwned>(path: &Path, json: &[u8]) -> Result<T, ReadError> {
+    let head: Head = parse(path, json)?;
+    head.format.check_readable().map_err(|source| ReadError::Format { path: path.to_owned(), source })?;
+    parse(path, json)
 }
 
 /// Opens a file that a record may leave out.
@@ -147,7 +152,7 @@ fn open(path: &Path, hint: &'static str) -> Result<BufReader<File>, ReadError> {
     open_optional(path)?.ok_or_else(|| ReadError::Missing { path: path.to_owned(), hint })
 }
 
-fn read_head(path: &Path, hint: &'static str) -> Result<Vec<u8>, ReadError> {
+pub(crate) fn read_head(path: &Path, hint: &'static str) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     open(path, hint)?
         .take(HEAD_BYTES_MAX)

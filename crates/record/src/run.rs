@@ -368,8 +368,8 @@ pub fn run_id(started_rfc3339: &str, scenario: &str, random: u16) -> String {
     format!("{time}Z-{}-{random:04x}", plain_name(scenario))
 }
 
-/// Letters, digits, `_` and single `-`; `run` when nothing is left.
-fn plain_name(name: &str) -> String {
+/// A name as a part of a file's name: letters, digits, `_` and single `-`; `run` when nothing is left.
+pub fn plain_name(name: &str) -> String {
     let mapped: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
     let parts: Vec<&str> = mapped.split('-').filter(|part| !part.is_empty()).collect();

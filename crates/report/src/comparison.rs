@@ -1,23 +1,13 @@
-//! Comparisons, histories and calibrations as text.
+//! Comparisons, histories and calibrations as text: for a terminal, in Markdown, as rows of figures.
 
-use analysis::{Calibration, Comparison, History};
+mod calibration;
+mod history;
+mod markdown;
+mod rows;
+mod terminal;
+mod words;
 
-/// The comparison as a page of a terminal, 80 columns wide.
-pub fn comparison_terminal(_comparison: &Comparison) -> String {
-    unimplemented!()
-}
-
-/// The comparison as a Markdown table with its headline: a job's summary, a comment.
-pub fn comparison_markdown(_comparison: &Comparison) -> String {
-    unimplemented!()
-}
-
-/// Cells over time, one row for each, with a line of blocks that shows the throughput of each run.
-pub fn history_terminal(_history: &History) -> String {
-    unimplemented!()
-}
-
-/// What a machine can gate.
-pub fn calibration_terminal(_calibration: &Calibration) -> String {
-    unimplemented!()
-}
+pub use calibration::calibration_terminal;
+pub use history::{history_csv, history_terminal};
+pub use markdown::{comparison_markdown, comparison_markdown_within};
+pub use terminal::comparison_terminal;

@@ -22,7 +22,10 @@ mod table;
 mod terminal;
 mod training;
 
-pub use comparison::{calibration_terminal, comparison_markdown, comparison_terminal, history_terminal};
+pub use comparison::{
+    calibration_terminal, comparison_markdown, comparison_markdown_within, comparison_terminal, history_csv,
+    history_terminal,
+};
 pub use html::{Page, html};
 pub use markdown::markdown;
 pub use plot::{Plot, PlotTable, plots};

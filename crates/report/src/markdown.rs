@@ -40,7 +40,7 @@ pub fn markdown(summary: &Summary) -> String {
 }
 
 /// Text that Markdown takes as text: no markup, no table breaks, no control characters.
-fn text(words: &str) -> String {
+pub(crate) fn text(words: &str) -> String {
     let mut safe = String::with_capacity(words.len());
     for c in words.chars() {
         match c {

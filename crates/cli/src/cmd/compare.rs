@@ -1,12 +1,282 @@
-//! `feedline compare`: holds runs against each other.
+//! `feedline compare`: holds runs, variants or targets against each other.
 
-use clap::Args;
+use std::path::{Path, PathBuf};
+
+use analysis::{Comparison, Margins, Metric, RUNS_MIN, RunSample};
+use clap::{Args, ValueEnum};
+use record::Gate;
 
 use crate::exit::{Exit, Failure};
+use crate::regression::{self, Outcome};
+use crate::samples::{self, Samples};
+use crate::{baseline, output};
+
+/// Most bytes of a Markdown page unless the user says otherwise: what a job's summary on GitHub holds.
+const MARKDOWN_BYTES_MAX: usize = 1 << 20;
 
 #[derive(Debug, Args)]
-pub(crate) struct CompareArgs {}
+pub(crate) struct CompareArgs {
+    /// Two runs (before, after); one run with --baseline; one run with --by target, or a folder of variants, and two names
+    #[arg(required = true, num_args = 1..=3, value_name = "RUN")]
+    inputs: Vec<String>,
+    /// Runs to compare with: the name of a baseline, a folder of runs, or a file that lists them
+    #[arg(long, value_name = "NAME|PATH", conflicts_with = "by")]
+    baseline: Option<String>,
+    /// What is compared within one run: its variants, or its targets
+    #[arg(long, value_enum)]
+    by: Option<By>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = CompareFormat::Terminal)]
+    format: CompareFormat,
+    /// With --format markdown: most bytes of the page; a comment on GitHub holds 65536
+    #[arg(long, default_value_t = MARKDOWN_BYTES_MAX)]
+    max_bytes: usize,
+    /// How much worse a metric may be: throughput, p50, p99, au, cpu; repeat for several
+    #[arg(long = "margin", value_name = "METRIC=SHARE", value_parser = margin)]
+    margins: Vec<record::Margin>,
+    /// Margins that `calibrate` wrote
+    #[arg(long = "margins", value_name = "FILE")]
+    margins_file: Option<PathBuf>,
+    /// Fewest comparable runs of a baseline; with fewer nothing is decided [default: that of the run's gate, else 8]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(2..=1000))]
+    runs: Option<u32>,
+    /// What may differ between the runs, beside what the run's gate declares
+    #[arg(long, value_enum, value_delimiter = ',')]
+    may_differ: Vec<MayDiffer>,
+    /// Exit with 4 when a metric with a margin regressed; any metric when none has one
+    #[arg(long)]
+    gate: bool,
+    /// With a gate: exit with 5 when it cannot be decided
+    #[arg(long)]
+    strict: bool,
+    /// Folder of runs and baselines, where names are looked up
+    #[arg(long, default_value = "results")]
+    results: PathBuf,
+}
 
-pub(crate) fn compare(_args: &CompareArgs) -> Result<Exit, Failure> {
-    unimplemented!()
+/// What is compared within one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// Variants of `run --variant`
+    Variant,
+    /// Targets of the scenario
+    Target,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CompareFormat {
+    /// A page of 80 columns, the answer last
+    Terminal,
+    /// A table with the answer first, for a job's summary or a comment
+    Markdown,
+}
+
+/// What may differ between runs that are compared all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MayDiffer {
+    /// The machine that measures
+    Host,
+    /// The release of its kernel
+    Kernel,
+    /// The driver and the firmware of the device
+    Driver,
+}
+
+impl MayDiffer {
+    /// As scenarios and records write it.
+    pub(crate) fn name(self) -> String {
+        let name = match self {
+            Self::Host => "host",
+            Self::Kernel => "kernel",
+            Self::Driver => "driver",
+        };
+        name.to_owned()
+    }
+}
+
+/// `throughput=5%`.
+fn margin(text: &str) -> Result<record::Margin, String> {
+    let (name, share) = text.split_once('=').ok_or("write METRIC=SHARE, such as throughput=5%")?;
+    let metric = Metric::of_name(name.trim()).ok_or_else(|| {
+        let known: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
+        format!("there is no metric `{name}`: it is one of {}", known.join(", "))
+    })?;
+    let share = feed::parse_percent(share).map_err(|error| error.to_string())?;
+    Ok(record::Margin { metric: metric.name().to_owned(), share })
+}
+
+pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
+    let Compared { comparisons, gate, gated } = compared(args)?;
+    let outcome = (gated || args.gate).then(|| Outcome::of_all(&comparisons, &gate));
+    let gate_words = outcome.as_ref().map(Outcome::words).unwrap_or_default();
+    let pages: Vec<String> = match args.format {
+        CompareFormat::Terminal => comparisons.iter().map(report::comparison_terminal).collect(),
+        CompareFormat::Markdown => {
+            let room = args.max_bytes.saturating_sub(gate_words.len() + comparisons.len() + 10);
+            let each = room / comparisons.len().max(1);
+            comparisons.iter().map(|one| report::comparison_markdown_within(one, each)).collect()
+        }
+    };
+    output::print(&pages.join("\n"))?;
+    if !gate_words.is_empty() {
+        let fence = if args.format == CompareFormat::Markdown { "\n```\n" } else { "" };
+        output::print(&format!("{fence}{gate_words}{}", fence.trim_start()))?;
+    }
+    Ok(outcome.map_or(Exit::Ok, |outcome| outcome.exit(args.strict)))
+}
+
+/// Comparisons, and the gate that they are held against.
+struct Compared {
+    comparisons: Vec<Comparison>,
+    gate: Gate,
+    /// Whether the record itself asks that a regression fails.
+    gated: bool,
+}
+
+fn compared(args: &CompareArgs) -> Result<Compared, Failure> {
+    let folder = samples::folder_of(&args.inputs[0], &args.results)?;
+    let names = &args.inputs[1..];
+    match (args.by, &args.baseline, names) {
+        (Some(By::Target), _, _) => by_target(args, &samples::read(&folder)?, names),
+        (Some(By::Variant), _, _) => by_variant(args, &folder, names),
+        (None, Some(name), []) => with_baseline(args, name, &samples::read(&folder)?),
+        (None, None, []) if !samples::is_run(&folder) => by_variant(args, &folder, names),
+        (None, None, [after]) => {
+            two_runs(args, &samples::read(&folder)?, &samples::folder_of(after, &args.results)?)
+        }
+        (None, None, []) => Err(Failure::usage(
+            "error: nothing to compare this run with\n  \
+             hint: name a second run, a --baseline, or compare its own targets with --by target",
+        )),
+        _ => Err(Failure::usage(
+            "error: too many runs\n  \
+             hint: name two runs, or one run and a --baseline; names of targets need --by target",
+        )),
+    }
+}
+
+fn two_runs(args: &CompareArgs, before: &RunSample, after: &Path) -> Result<Compared, Failure> {
+    let after = samples::read(after)?;
+    let is_pair =
+        |group: fn(&RunSample) -> Option<&str>| group(before).is_some() && group(before) == group(&after);
+    if is_pair(|sample| sample.run.variant.as_ref().map(|variant| variant.group.as_str())) {
+        return of_variants(args, &[before.clone(), after]);
+    }
+    stored(args, &before.run.run_id.clone(), std::slice::from_ref(before), &after)
+}
+
+fn with_baseline(args: &CompareArgs, name: &str, run: &RunSample) -> Result<Compared, Failure> {
+    let found = baseline::find(name, &args.results)?;
+    let folders = found.folders.ok_or_else(|| baseline::missing(name, &args.results))?;
+    let before = Samples::read(&folders, |_| true);
+    before.warn();
+    stored(args, &found.name, &before.runs, run)
+}
+
+fn stored(
+    args: &CompareArgs,
+    name: &str,
+    before: &[RunSample],
+    run: &RunSample,
+) -> Result<Compared, Failure> {
+    let of_run = &run.run.gate;
+    let (margins, gate) = rules(args, Margins::STORED, run)?;
+    let runs_min = args.runs.or(of_run.runs).unwrap_or(RUNS_MIN);
+    let declared = args.may_differ.iter().map(|may| may.name()).chain(of_run.may_differ.iter().cloned());
+    let may = regression::may_differ(&declared.collect::<Vec<_>>());
+    let comparison = analysis::compare_stored(name, before, run, runs_min, &may, &margins)
+        .map_err(|why| Failure::usage(regression::refused(name, &run.run.run_id, &why)))?;
+    Ok(Compared { comparisons: vec![comparison], gate, gated: !of_run.regression.is_empty() })
+}
+
+fn by_variant(args: &CompareArgs, folder: &Path, names: &[String]) -> Result<Compared, Failure> {
+    let mut variants = samples::group(folder)?;
+    if variants.len() < 2 {
+        return Err(Failure::usage(format!(
+            "error: `{}` holds {} that could be compared\n  \
+             hint: name the folder of a `run --variant`, or the folder of a run",
+            folder.display(),
+            feed::counted_noun(variants.len() as u64, "variant")
+        )));
+    }
+    if !names.is_empty() {
+        variants = chosen(&variants, names)?;
+    }
+    of_variants(args, &variants)
+}
+
+fn variant_name(sample: &RunSample) -> &str {
+    sample.run.variant.as_ref().map_or("", |variant| variant.name.as_str())
+}
+
+/// The variants of these names, in this order.
+fn chosen(variants: &[RunSample], names: &[String]) -> Result<Vec<RunSample>, Failure> {
+    let known: Vec<&str> = variants.iter().map(variant_name).collect();
+    let find = |name: &String| {
+        let found = variants.iter().find(|sample| variant_name(sample) == name);
+        found.cloned().ok_or_else(|| no_such("variant", name, &known))
+    };
+    let chosen: Vec<RunSample> = names.iter().map(find).collect::<Result<_, _>>()?;
+    if chosen.len() == 2 { Ok(chosen) } else { Err(no_pair("variants", &known)) }
+}
+
+fn no_such(what: &str, name: &str, known: &[&str]) -> Failure {
+    let known = regression::plain(&known.join(", "));
+    Failure::usage(format!("error: the run has no {what} `{name}`\n  hint: it has {known}"))
+}
+
+fn no_pair(what: &str, known: &[&str]) -> Failure {
+    let known = regression::plain(&known.join(", "));
+    Failure::usage(format!("error: two {what} are compared\n  hint: name two of {known}, or none"))
+}
+
+/// The first against each other.
+fn of_variants(args: &CompareArgs, variants: &[RunSample]) -> Result<Compared, Failure> {
+    let (margins, gate) = rules(args, Margins::INTERLEAVED, &variants[0])?;
+    let first = &variants[0];
+    let against_first = |other: &RunSample| {
+        analysis::compare_variants(first, other, &margins).map_err(|why| {
+            Failure::usage(regression::refused(variant_name(first), variant_name(other), &why))
+        })
+    };
+    let comparisons = variants[1..].iter().map(against_first).collect::<Result<_, _>>()?;
+    Ok(Compared { comparisons, gate, gated: !first.run.gate.regression.is_empty() })
+}
+
+fn by_target(args: &CompareArgs, run: &RunSample, names: &[String]) -> Result<Compared, Failure> {
+    let storages = run.run.targets.iter().filter(|target| target.storage);
+    let known: Vec<&str> = storages.map(|target| target.name.as_str()).collect();
+    let named: Vec<&str> = names.iter().map(String::as_str).collect();
+    if let Some(name) = named.iter().find(|name| run.run.targets.iter().all(|target| target.name != **name)) {
+        return Err(no_such("target", name, &known));
+    }
+    let chosen = if named.is_empty() { &known } else { &named };
+    if chosen.len() < 2 || chosen.iter().skip(1).any(|name| name == &chosen[0]) {
+        return Err(no_pair("targets", &known));
+    }
+    let (margins, gate) = rules(args, Margins::INTERLEAVED, run)?;
+    let against_first = |other: &&str| {
+        analysis::compare_targets(run, chosen[0], other, &margins)
+            .map_err(|why| Failure::usage(regression::refused(chosen[0], other, &why)))
+    };
+    let comparisons = chosen[1..].iter().map(against_first).collect::<Result<_, _>>()?;
+    // A gate on regressions holds a target against its own past, and no target against another.
+    Ok(Compared { comparisons, gate, gated: false })
+}
+
+/// Margins and the metrics that count: those of the run's gate, of a calibration, and of the command line, each on top
+/// of the former.
+fn rules(args: &CompareArgs, base: Margins, run: &RunSample) -> Result<(Margins, Gate), Failure> {
+    let of_run = &run.run.gate.regression;
+    let from_file = match &args.margins_file {
+        Some(path) => regression::calibrated(path, &run.run.scenario, base == Margins::STORED)?,
+        None => Vec::new(),
+    };
+    let margins = [of_run, &from_file, &args.margins];
+    let margins = margins.into_iter().fold(base, |margins, more| regression::margins(margins, more));
+    let mut counted = of_run.clone();
+    if args.gate {
+        counted.extend(from_file.into_iter().chain(args.margins.iter().cloned()));
+    }
+    Ok((margins, Gate { regression: counted, ..Gate::default() }))
 }

@@ -9,10 +9,11 @@ use record::NotRun;
 
 use crate::args::RunArgs;
 use crate::exit::{Exit, Failure};
-use crate::load;
+use crate::regression::Outcome;
 use crate::session::{Kind, Ready, Session};
 use crate::slots::Slots;
 use crate::variants::{self, Group, VariantSpec};
+use crate::{baseline, load, output, regression};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if let Some(name) = &args.as_variant {
@@ -27,6 +28,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         return Err(too_late(args.ranks.start_at.as_deref(), late));
     }
     let ready = Ready::make(loaded, &args.measure)?;
+    if let Some(name) = &args.add_to {
+        baseline::prepare(&args.measure.results, name)?;
+    }
     let kind = Kind { slots, ..Kind::default() };
     let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
     let mut late = None;
@@ -38,7 +42,26 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         return Err(too_late(args.ranks.start_at.as_deref(), late));
     }
     let summary = session.conclude()?;
-    Ok(if interrupted { Exit::Interrupted } else { exit_of(&summary, args.strict) })
+    if interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    let verdict = exit_of(&summary, args.strict);
+    // One rank is no whole run, and has no past of its own.
+    if slots.is_some() { Ok(verdict) } else { Ok(verdict.or(hold_against_past(args, &summary, verdict)?)) }
+}
+
+/// Compares a run with the baseline of its gate, and adds it to the one that the command line names unless it regressed.
+fn hold_against_past(args: &RunArgs, summary: &Summary, verdict: Exit) -> Result<Exit, Failure> {
+    let results = &args.measure.results;
+    let folder = results.join(&summary.head.run_id);
+    let compared = regression::after_run(&folder, results, &summary.gate, args.strict)?.unwrap_or(Exit::Ok);
+    if let Some(name) = &args.add_to
+        && verdict != Exit::Error
+        && compared != Exit::Regressed
+    {
+        baseline::add(results, name, &folder)?;
+    }
+    Ok(compared)
 }
 
 /// Runs ceilings, rounds and confirmation.
@@ -127,10 +150,10 @@ fn run_variants(args: &RunArgs) -> Result<Exit, Failure> {
     let specs = VariantSpec::read(&args.variant)?;
     let group = variants::run(&args.input, &args.measure, &specs)?;
     let comparisons = variants::conclude(&group, !args.no_compare && !group.interrupted)?;
-    exit_of_variants(&group, &comparisons)
+    exit_of_variants(&group, &comparisons, args.strict)
 }
 
-fn exit_of_variants(group: &Group, comparisons: &[Comparison]) -> Result<Exit, Failure> {
+fn exit_of_variants(group: &Group, comparisons: &[Comparison], strict: bool) -> Result<Exit, Failure> {
     if group.interrupted {
         return Ok(Exit::Interrupted);
     }
@@ -138,5 +161,10 @@ fn exit_of_variants(group: &Group, comparisons: &[Comparison]) -> Result<Exit, F
         return Ok(Exit::Error);
     }
     let gate = variants::gate(&group.folder)?;
-    Ok(if variants::regressed(comparisons, &gate) { Exit::Regressed } else { Exit::Ok })
+    if gate.regression.is_empty() || comparisons.is_empty() {
+        return Ok(Exit::Ok);
+    }
+    let outcome = Outcome::of_all(comparisons, &gate);
+    output::print(&outcome.words())?;
+    Ok(outcome.exit(strict))
 }

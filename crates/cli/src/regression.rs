@@ -1,0 +1,416 @@
+//! What a gate on regressions makes of comparisons: the only thing that turns one into an exit code.
+
+use std::path::Path;
+
+use analysis::{Change, Comparison, Effect, Margins, May, Metric, NotComparable, RUNS_MIN};
+use record::Gate;
+
+use crate::exit::{Exit, Failure};
+use crate::samples::{self, Samples};
+use crate::{baseline, output};
+
+/// Demands that are named one by one.
+const NAMED_MAX: usize = 5;
+
+/// How comparisons stand against a gate.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// No gated metric regressed, and for each the data can tell.
+    Met,
+    /// At least one did.
+    Regressed(Vec<String>),
+    /// None is known to have, and these could not be decided.
+    Inconclusive(Vec<String>),
+}
+
+impl Outcome {
+    /// Holds one comparison against the metrics that the gate names; all count where it names none.
+    ///
+    /// Every headline and every cell on which something may rest can regress. A metric is undecided where the headline
+    /// of a target is; without headlines, where none of its cells is decided: of many cells, some always are too noisy.
+    pub(crate) fn of(comparison: &Comparison, gate: &Gate) -> Self {
+        let is_gated = |metric: Metric| {
+            gate.regression.is_empty() || gate.regression.iter().any(|margin| margin.metric == metric.name())
+        };
+        let judged: Vec<_> = comparison.judged().filter(|(_, effect)| is_gated(effect.metric)).collect();
+        let regressed = judged.iter().filter(|(_, effect)| effect.change == Change::Regressed);
+        let regressed: Vec<String> = regressed.map(|(name, effect)| regression(name, effect)).collect();
+        if !regressed.is_empty() {
+            return Self::Regressed(regressed);
+        }
+        let mut open: Vec<String> = undecided(comparison, is_gated);
+        for metric in Metric::ALL.into_iter().filter(|metric| is_gated(*metric)) {
+            let named = !gate.regression.is_empty();
+            let of_metric = || judged.iter().filter(|(_, effect)| effect.metric == metric);
+            let has_headline = comparison.headlines.iter().any(|one| one.effect.metric == metric);
+            let is_decided = of_metric().any(|(_, effect)| effect.change != Change::Inconclusive);
+            if !has_headline && !is_decided && (named || of_metric().next().is_some()) {
+                open.push(format!("{}: no cell can tell", metric.name()));
+            }
+        }
+        if judged.is_empty() && open.is_empty() {
+            open.push("nothing could be compared".to_owned());
+        }
+        if open.is_empty() { Self::Met } else { Self::Inconclusive(open) }
+    }
+
+    /// Of several comparisons together.
+    pub(crate) fn of_all(comparisons: &[Comparison], gate: &Gate) -> Self {
+        let (mut regressed, mut open) = (Vec::new(), Vec::new());
+        for comparison in comparisons {
+            match Self::of(comparison, gate) {
+                Self::Met => {}
+                Self::Regressed(words) => regressed.extend(words),
+                Self::Inconclusive(words) => open.extend(words),
+            }
+        }
+        match (regressed.is_empty(), open.is_empty()) {
+            (false, _) => Self::Regressed(regressed),
+            (true, false) => Self::Inconclusive(open),
+            (true, true) => Self::Met,
+        }
+    }
+
+    /// The exit code.
+    pub(crate) fn exit(&self, strict: bool) -> Exit {
+        match self {
+            Self::Regressed(_) => Exit::Regressed,
+            Self::Inconclusive(_) if strict => Exit::Inconclusive,
+            Self::Met | Self::Inconclusive(_) => Exit::Ok,
+        }
+    }
+
+    /// `gate  regressed: disk throughput by 14.9 %, the margin is 10 %`, as the last lines of a page.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::Met => "gate  no regression\n".to_owned(),
+            Self::Regressed(list) => lines("regressed", list),
+            Self::Inconclusive(list) => lines("inconclusive", list),
+        }
+    }
+}
+
+fn lines(word: &str, list: &[String]) -> String {
+    let named = list.iter().take(NAMED_MAX).map(|demand| format!("gate  {word}: {}\n", plain(demand)));
+    let more = list.len().saturating_sub(NAMED_MAX) as u64;
+    let rest = (more > 0).then(|| format!("gate  {word}: and {more} more\n"));
+    named.chain(rest).collect()
+}
+
+/// Names from a record on one line and without commands to a terminal.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+fn regression(name: &str, effect: &Effect) -> String {
+    let change = (effect.ratio.mean - 1.0) * 100.0;
+    let margin = effect.margin * 100.0;
+    format!("{name} {} {change:+.1} %, the margin is {margin:.1} %", effect.metric.name())
+}
+
+/// Targets whose headline cannot tell, or that have none although both sides have their cells.
+fn undecided(comparison: &Comparison, is_gated: impl Fn(Metric) -> bool) -> Vec<String> {
+    let open = comparison
+        .headlines
+        .iter()
+        .filter(|one| is_gated(one.effect.metric) && one.effect.change == Change::Inconclusive);
+    let mut words: Vec<String> = open
+        .map(|one| {
+            let because = one.effect.because.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+            format!("{} {}{because}", one.target, one.effect.metric.name())
+        })
+        .collect();
+    let mut without: Vec<&str> = comparison.cells.iter().map(|cell| cell.target.as_str()).collect();
+    without.retain(|target| comparison.headlines.iter().all(|one| one.target != *target));
+    without.dedup();
+    if is_gated(Metric::Throughput) || is_gated(Metric::Au) {
+        words.extend(without.iter().map(|target| format!("{target}: nothing may rest on any of its cells")));
+    }
+    words
+}
+
+/// The margins of a gate, on top of those that hold without one. A metric that a later version named is left out.
+pub(crate) fn margins(base: Margins, gate: &[record::Margin]) -> Margins {
+    let known = |margin: &record::Margin| Some((Metric::of_name(&margin.metric)?, margin.share));
+    gate.iter().filter_map(known).fold(base, |margins, (metric, share)| margins.with(metric, share))
+}
+
+/// The margins of a calibration file, which hold for one scenario alone; a gate that names the file has these.
+pub(crate) fn calibrated(path: &Path, scenario: &str, stored: bool) -> Result<Vec<record::Margin>, Failure> {
+    let read = record::Thresholds::read(path)?;
+    if read.scenario != scenario {
+        return Err(Failure::usage(format!(
+            "error: the margins in `{}` are for the scenario `{}`, and this run is of `{}`\n  \
+             hint: make some with `feedline calibrate`",
+            path.display(),
+            plain(&read.scenario),
+            plain(scenario)
+        )));
+    }
+    if read.stored != stored {
+        let of = |stored| if stored { "stored runs" } else { "interleaved repetitions" };
+        let (from, to) = (of(read.stored), of(stored));
+        output::say(&format!("warning: `{}` was made from {from}, and {to} are compared", path.display()));
+    }
+    let unknown = read.margins.iter().find(|margin| Metric::of_name(&margin.metric).is_none());
+    match unknown {
+        None => Ok(read.margins),
+        Some(margin) => Err(Failure::usage(format!(
+            "error: `{}` has a margin for `{}`, which is no metric",
+            path.display(),
+            plain(&margin.metric)
+        ))),
+    }
+}
+
+/// What may differ, of its names in a scenario or a record.
+pub(crate) fn may_differ(names: &[String]) -> Vec<May> {
+    names.iter().filter_map(|name| May::of_name(name)).collect()
+}
+
+/// A refusal with every difference, and what the user may declare.
+pub(crate) fn refused(before: &str, after: &str, why: &NotComparable) -> String {
+    let mut text =
+        format!("error: {} and {} must not be compared; they differ in", plain(before), plain(after));
+    for one in &why.differences {
+        let may = one.may.map(|may| format!(" (allowed by `{}` in may_differ)", may.name()));
+        let difference = format!("{}: {} -> {}", one.what, one.before, one.after);
+        text.extend(["\n  ", &plain(&difference), &may.unwrap_or_default()]);
+    }
+    let hint = if why.differences.iter().all(|one| one.may.is_some()) {
+        "declare what may differ with --may-differ, or in the scenario's gate"
+    } else {
+        "compare runs of one scenario on one storage"
+    };
+    format!("{text}\n  hint: {hint}")
+}
+
+/// Compares a run that has just ended with the baseline that its gate names, prints the comparison, and returns what the
+/// gate makes of it; `None` where the gate names no baseline.
+///
+/// A baseline that does not exist yet, holds too few runs or none that is comparable is inconclusive: the first nights
+/// of a gate cannot fail it, and cannot pass it silently either.
+pub(crate) fn after_run(
+    folder: &Path,
+    results: &Path,
+    gate: &Gate,
+    strict: bool,
+) -> Result<Option<Exit>, Failure> {
+    let Some(name) = &gate.baseline else { return Ok(None) };
+    let run = samples::read(folder)?;
+    let found = baseline::find(name, results)?;
+    if found.folders.is_none() {
+        output::say(&format!("warning: there is no baseline `{name}` yet: add runs with --add-to {name}"));
+    }
+    let before = Samples::read(&found.folders.unwrap_or_default(), |_| true);
+    before.warn();
+    let margins = margins(Margins::STORED, &gate.regression);
+    let runs_min = gate.runs.unwrap_or(RUNS_MIN);
+    let may = may_differ(&gate.may_differ);
+    let outcome = match analysis::compare_stored(name, &before.runs, &run, runs_min, &may, &margins) {
+        Ok(comparison) => {
+            output::print(&report::comparison_terminal(&comparison))?;
+            Outcome::of(&comparison, gate)
+        }
+        Err(why) => {
+            let words = refused(&format!("baseline {name}"), &run.run.run_id, &why);
+            output::say(&words.replacen("error", "warning", 1));
+            Outcome::Inconclusive(vec![format!("no run of the baseline {name} is comparable")])
+        }
+    };
+    if gate.regression.is_empty() {
+        return Ok(Some(Exit::Ok));
+    }
+    output::print(&outcome.words())?;
+    Ok(Some(outcome.exit(strict)))
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::{CellComparison, Headline, Pairing, Ratio, Side};
+
+    use super::*;
+
+    fn effect(metric: Metric, change: Change) -> Effect {
+        Effect {
+            metric,
+            before: 1e9,
+            after: 8e8,
+            ratio: Ratio { low: 0.78, mean: 0.8, high: 0.82 },
+            samples_before: 8,
+            samples_after: 1,
+            detectable: Some(0.04),
+            margin: 0.1,
+            change,
+            because: None,
+        }
+    }
+
+    /// Cells of one target by their effects; a headline of `headline` where there is one.
+    fn comparison(headline: Option<Change>, cells: &[(Metric, Change, bool)]) -> Comparison {
+        let side = || Side { name: "side".to_owned(), run_ids: Vec::new() };
+        let cell = |(index, (metric, change, excluded)): (usize, &(Metric, Change, bool))| CellComparison {
+            cell: format!("cell {index}"),
+            target: "disk".to_owned(),
+            label: "pread".to_owned(),
+            effects: vec![effect(*metric, *change)],
+            excluded: excluded.then(|| "drift".to_owned()),
+        };
+        let headline = headline.map(|change| Headline {
+            target: "disk".to_owned(),
+            cells: 1,
+            effect: effect(Metric::Throughput, change),
+        });
+        Comparison {
+            pairing: Pairing::Stored,
+            scenario: "nightly".to_owned(),
+            before: side(),
+            after: side(),
+            cells: cells.iter().enumerate().map(cell).collect(),
+            headlines: headline.into_iter().collect(),
+            gaps: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn gate(metrics: &[Metric]) -> Gate {
+        let margin = |metric: &Metric| record::Margin { metric: metric.name().to_owned(), share: 0.1 };
+        Gate { regression: metrics.iter().map(margin).collect(), ..Gate::default() }
+    }
+
+    fn exits(comparison: &Comparison, metrics: &[Metric]) -> (Exit, Exit) {
+        let outcome = Outcome::of(comparison, &gate(metrics));
+        (outcome.exit(false), outcome.exit(true))
+    }
+
+    use Change::{Improved, Inconclusive, Regressed, Unchanged};
+    use Metric::{P50, P99, Throughput};
+
+    #[test]
+    fn a_headline_or_a_cell_that_regressed_is_four() {
+        let four = (Exit::Regressed, Exit::Regressed);
+        assert_eq!(exits(&comparison(Some(Regressed), &[]), &[]), four);
+        assert_eq!(exits(&comparison(Some(Unchanged), &[(P99, Regressed, false)]), &[]), four);
+        assert_eq!(exits(&comparison(Some(Inconclusive), &[(P99, Regressed, false)]), &[P99]), four);
+    }
+
+    #[test]
+    fn a_metric_that_the_gate_does_not_name_decides_nothing() {
+        let by_p99 = comparison(Some(Unchanged), &[(P99, Regressed, false)]);
+        assert_eq!(exits(&by_p99, &[Throughput]), (Exit::Ok, Exit::Ok));
+    }
+
+    #[test]
+    fn an_excluded_cell_never_counts_and_excluded_cells_alone_are_inconclusive() {
+        let beside = comparison(Some(Improved), &[(Throughput, Regressed, true)]);
+        assert_eq!(exits(&beside, &[]), (Exit::Ok, Exit::Ok));
+        let alone = comparison(None, &[(Throughput, Regressed, true)]);
+        assert_eq!(exits(&alone, &[]), (Exit::Ok, Exit::Inconclusive));
+        assert_eq!(exits(&alone, &[Throughput]), (Exit::Ok, Exit::Inconclusive));
+    }
+
+    #[test]
+    fn nothing_compared_is_inconclusive_and_says_so() {
+        let nothing = comparison(None, &[]);
+        assert_eq!(
+            Outcome::of(&nothing, &gate(&[])).words(),
+            "gate  inconclusive: nothing could be compared\n"
+        );
+        assert_eq!(exits(&nothing, &[]), (Exit::Ok, Exit::Inconclusive));
+        assert_eq!(exits(&nothing, &[P50]), (Exit::Ok, Exit::Inconclusive));
+    }
+
+    #[test]
+    fn a_gated_metric_without_a_figure_does_not_pass() {
+        let by_throughput = comparison(Some(Unchanged), &[(Throughput, Unchanged, false)]);
+        assert_eq!(exits(&by_throughput, &[Throughput, P99]), (Exit::Ok, Exit::Inconclusive));
+        assert_eq!(exits(&by_throughput, &[]), (Exit::Ok, Exit::Ok));
+    }
+
+    #[test]
+    fn one_decided_cell_decides_a_metric_without_a_headline() {
+        let cells = [(P50, Inconclusive, false), (P50, Unchanged, false)];
+        assert_eq!(exits(&comparison(Some(Unchanged), &cells), &[P50]), (Exit::Ok, Exit::Ok));
+        assert_eq!(exits(&comparison(Some(Unchanged), &cells[..1]), &[P50]), (Exit::Ok, Exit::Inconclusive));
+    }
+
+    #[test]
+    fn the_gravest_of_several_comparisons_counts() {
+        let all = [comparison(Some(Unchanged), &[]), comparison(Some(Inconclusive), &[])];
+        assert_eq!(Outcome::of_all(&all, &gate(&[])).exit(true), Exit::Inconclusive);
+        let all = [comparison(Some(Inconclusive), &[]), comparison(Some(Regressed), &[])];
+        let outcome = Outcome::of_all(&all, &gate(&[]));
+        assert_eq!(outcome.exit(true), Exit::Regressed);
+        assert_eq!(outcome.words(), "gate  regressed: disk throughput -20.0 %, the margin is 10.0 %\n");
+        assert_eq!(Outcome::of_all(&all[..0], &gate(&[])), Outcome::Met);
+    }
+
+    #[test]
+    fn many_regressions_are_counted_and_not_all_listed() {
+        let cells = [(P99, Regressed, false); 9];
+        let words = Outcome::of(&comparison(None, &cells), &gate(&[])).words();
+        assert_eq!(words.lines().count(), NAMED_MAX + 1);
+        assert!(words.ends_with("gate  regressed: and 4 more\n"), "{words}");
+    }
+
+    #[test]
+    fn a_refusal_lists_every_difference_and_what_may_be_declared() {
+        let one = |what: &str, may| analysis::Difference {
+            what: what.to_owned(),
+            before: "a\u{1b}".to_owned(),
+            after: "b".to_owned(),
+            may,
+        };
+        let text = |differences| refused("before", "after", &NotComparable { differences });
+        let refusal = text(vec![one("plan", None), one("kernel", Some(May::Kernel))]);
+        assert!(
+            refusal.contains("\n  plan: a  -> b\n  kernel: a  -> b (allowed by `kernel` in may_differ)\n")
+        );
+        assert!(refusal.ends_with("compare runs of one scenario on one storage"), "{refusal}");
+        assert!(text(vec![one("kernel", Some(May::Kernel))]).contains("--may-differ"));
+    }
+
+    /// The golden record under another name, with all its rates multiplied.
+    fn store(results: &Path, name: &str, factor: f64) {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../analysis/tests/fixtures/golden");
+        let read = |file: &str| std::fs::read_to_string(golden.join(file)).unwrap();
+        let write = |file: &str, text: String| std::fs::write(results.join(name).join(file), text).unwrap();
+        std::fs::create_dir(results.join(name)).unwrap();
+        let mut run: serde_json::Value = serde_json::from_str(&read("run.json")).unwrap();
+        run["run_id"] = name.into();
+        write("run.json", run.to_string());
+        write("env.json", read("env.json"));
+        let quickened = |line: &str| {
+            let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+            for counter in ["ops", "bytes"] {
+                if let Some(count) = line["counters"][counter].as_f64() {
+                    line["counters"][counter] = ((count * factor) as u64).into();
+                }
+            }
+            [line.to_string(), "\n".to_owned()]
+        };
+        write("cells.jsonl", read("cells.jsonl").lines().flat_map(quickened).collect());
+    }
+
+    #[test]
+    fn a_run_is_held_against_the_baseline_of_its_gate() {
+        let results = tempfile::tempdir().unwrap();
+        let results = results.path();
+        let after = |run: &str, gate: &Gate| after_run(&results.join(run), results, gate, true).unwrap();
+        for (number, factor) in [1.0, 1.01, 0.99, 1.004, 0.985, 1.009, 0.996, 1.003].iter().enumerate() {
+            let name = format!("run-{number}");
+            store(results, &name, *factor);
+            baseline::add(results, "nightly", &results.join(&name)).unwrap();
+        }
+        store(results, "slow", 0.8);
+        let gate = Gate { baseline: Some("nightly".to_owned()), ..gate(&[Throughput]) };
+        assert_eq!(after("slow", &gate), Some(Exit::Regressed));
+        let runs = Some(9);
+        assert_eq!(after("slow", &Gate { runs, ..gate.clone() }), Some(Exit::Inconclusive));
+        let weekly = Some("weekly".to_owned());
+        assert_eq!(after("slow", &Gate { baseline: weekly, ..gate.clone() }), Some(Exit::Inconclusive));
+        // Without margins the comparison is shown and decides nothing; without a baseline there is none.
+        assert_eq!(after("slow", &Gate { regression: Vec::new(), ..gate.clone() }), Some(Exit::Ok));
+        assert_eq!(after("slow", &Gate { baseline: None, ..gate }), None);
+    }
+}

@@ -1,0 +1,144 @@
+//! Cells over time: a row for each, with a block for each run; and the same as rows of figures.
+
+use analysis::{History, HistoryCell, HistoryPoint, Metric};
+
+use super::words;
+use crate::plain::{ascii, folded, hanging, shortened};
+
+/// Runs of which a row has a block; of more, the newest.
+const BLOCKS_MAX: usize = 18;
+/// Widths of the other columns.
+const TARGET_COLUMNS: usize = 9;
+const LABEL_COLUMNS: usize = 20;
+const VALUE_COLUMNS: usize = 9;
+const CHANGE_COLUMNS: usize = 8;
+/// Eighths of a row.
+const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// A run on which nothing may rest, and one that lacks the cell.
+const EXCLUDED: char = 'x';
+const ABSENT: char = '.';
+
+/// Cells over time, one row for each, with a line of blocks that shows the throughput of each run.
+pub fn history_terminal(history: &History) -> String {
+    let runs = history.run_ids.as_slice();
+    let days = match runs.iter().map(|run| words::day(run)).collect::<Option<Vec<_>>>().as_deref() {
+        Some([only]) => format!(", {only}"),
+        Some([first, .., last]) => format!(", {first} to {last}"),
+        _ => String::new(),
+    };
+    let count = feed::counted_noun(runs.len() as u64, "run");
+    let mut page = hanging("history  ", &ascii(&format!("{}: {count}{days}", history.scenario)));
+    page.push_str(&hanging("         ", &legend(history)));
+    let shown = runs.len().min(BLOCKS_MAX);
+    let width = shown.max("throughput".len());
+    page.extend([format!(
+        "{:<TARGET_COLUMNS$} {:<LABEL_COLUMNS$} {:<width$} {:>VALUE_COLUMNS$} {:>VALUE_COLUMNS$} {:>CHANGE_COLUMNS$}\n",
+        "target", "cell", "throughput", "first", "last", "change"
+    )]);
+    for cell in &history.cells {
+        page.push_str(&row(cell, &runs[runs.len() - shown..], width));
+    }
+    for words in &history.breaks {
+        page.push_str(&hanging("break  ", &ascii(words)));
+    }
+    page
+}
+
+/// What the blocks mean.
+fn legend(history: &History) -> String {
+    let mut words = "blocks: from half of the cell's highest run to the highest, oldest left".to_owned();
+    let points = || history.cells.iter().flat_map(|cell| &cell.points);
+    if points().any(|point| point.excluded.is_some()) {
+        words.push_str("; x nothing may rest on that run");
+    }
+    let lacks = |cell: &HistoryCell| {
+        history.run_ids.iter().any(|run| cell.points.iter().all(|point| point.run_id != *run))
+    };
+    if history.cells.iter().any(lacks) {
+        words.push_str("; . the run lacks the cell");
+    }
+    if history.run_ids.len() > BLOCKS_MAX {
+        words.extend([format!("; the newest {BLOCKS_MAX} runs")]);
+    }
+    words
+}
+
+fn row(cell: &HistoryCell, runs: &[String], width: usize) -> String {
+    let values: Vec<f64> = cell.points.iter().filter_map(usable).collect();
+    let in_bytes = words::is_in_bytes(&cell.label);
+    let write = |value: Option<&f64>| {
+        value.map_or_else(|| "-".to_owned(), |value| words::value(Metric::Throughput, *value, in_bytes))
+    };
+    let change = match values.as_slice() {
+        [first, .., last] if *first > 0.0 => words::ratio(last / first),
+        _ => "-".to_owned(),
+    };
+    let target = shortened(&ascii(&cell.target), TARGET_COLUMNS);
+    let labels = folded(&ascii(&cell.label), LABEL_COLUMNS);
+    let label = labels.first().map_or("", String::as_str);
+    let first = format!(
+        "{target:<TARGET_COLUMNS$} {label:<LABEL_COLUMNS$} {:<width$} {:>VALUE_COLUMNS$} {:>VALUE_COLUMNS$} {change:>CHANGE_COLUMNS$}\n",
+        blocks(cell, runs),
+        write(values.first()),
+        write(values.last()),
+    );
+    let below = labels.iter().skip(1).map(|label| format!("{:<TARGET_COLUMNS$} {label}\n", ""));
+    std::iter::once(first).chain(below).collect()
+}
+
+/// The throughput of a run on which something may rest.
+fn usable(point: &HistoryPoint) -> Option<f64> {
+    let value = point.values[Metric::Throughput as usize];
+    value.filter(|value| point.excluded.is_none() && value.is_finite() && *value >= 0.0)
+}
+
+fn blocks(cell: &HistoryCell, runs: &[String]) -> String {
+    let highest = cell.points.iter().filter_map(usable).fold(0.0, f64::max);
+    let block = |run: &String| {
+        let Some(point) = cell.points.iter().find(|point| point.run_id == *run) else { return ABSENT };
+        let Some(value) = usable(point) else { return EXCLUDED };
+        if highest <= 0.0 {
+            return BLOCKS[0];
+        }
+        // From half of the highest: from zero, a loss of a tenth would be less than one block.
+        let height = ((value / highest - 0.5) * 2.0 * (BLOCKS.len() - 1) as f64).round();
+        BLOCKS[height.clamp(0.0, (BLOCKS.len() - 1) as f64) as usize]
+    };
+    runs.iter().map(block).collect()
+}
+
+/// Every point as a row of figures in base units, RFC 4180. Runs on which nothing may rest say why.
+pub fn history_csv(history: &History) -> String {
+    let mut page =
+        "scenario,cell,target,label,metric,unit,run_id,started,value,low,high,excluded\n".to_owned();
+    for cell in &history.cells {
+        for point in &cell.points {
+            for metric in Metric::ALL {
+                page.push_str(&csv_row(history, cell, point, metric).unwrap_or_default());
+            }
+        }
+    }
+    page
+}
+
+fn csv_row(history: &History, cell: &HistoryCell, point: &HistoryPoint, metric: Metric) -> Option<String> {
+    let value = point.values[metric as usize]?;
+    let (low, high) = point.spans[metric as usize].unwrap_or((value, value));
+    let unit = match metric {
+        Metric::Throughput if words::is_in_bytes(&cell.label) => "B/s",
+        Metric::Throughput => "1/s",
+        Metric::P50 | Metric::P99 | Metric::Cpu => "ns",
+        Metric::Au => "share",
+    };
+    let names = [&history.scenario, &cell.cell, &cell.target, &cell.label].map(|name| field(name));
+    let (run, started) = (field(&point.run_id), field(&point.started));
+    let excluded = field(point.excluded.as_deref().unwrap_or_default());
+    let (names, metric) = (names.join(","), metric.name());
+    Some(format!("{names},{metric},{unit},{run},{started},{value},{low},{high},{excluded}\n"))
+}
+
+/// A field of a row, in quotes where it must be.
+fn field(text: &str) -> String {
+    let plain = !text.contains(['"', ',', '\n', '\r']);
+    if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
+}

@@ -1,0 +1,193 @@
+//! A comparison in Markdown: the answer first, then what changed, then what did not, folded away.
+
+use analysis::{CellComparison, Comparison};
+
+use super::rows::{self, Row};
+use super::words;
+use crate::plain::shortened;
+
+/// Longest name that is written out.
+const NAME_CHARS: usize = 200;
+/// Kept free for the sentence that says what was left out.
+const LEFT_OUT_BYTES: usize = 160;
+
+/// The comparison as a Markdown table with its headline: a job's summary, a comment.
+pub fn comparison_markdown(comparison: &Comparison) -> String {
+    comparison_markdown_within(comparison, usize::MAX)
+}
+
+/// The same in at most `bytes_max` bytes: rows that do not fit are left out whole, the gravest are kept, and a last
+/// sentence says how many are missing. A job's summary on GitHub holds 1 MiB, a comment 65,536 characters.
+pub fn comparison_markdown_within(comparison: &Comparison, bytes_max: usize) -> String {
+    let shared = rows::shared_reasons(comparison);
+    let sections = [
+        answer(comparison),
+        sides(comparison),
+        list("", comparison.notes.iter().cloned()),
+        judged(comparison, &shared),
+        reasons(&shared),
+        list("Not compared:", comparison.gaps.iter().cloned()),
+        excluded(comparison),
+        unchanged(comparison, &shared),
+    ];
+    assembled(&sections, bytes_max)
+}
+
+/// Lines that stand or fall together, and rows between them that may be left out from the end.
+struct Section {
+    head: String,
+    rows: Vec<String>,
+    tail: String,
+}
+
+impl Section {
+    const EMPTY: Self = Self { head: String::new(), rows: Vec::new(), tail: String::new() };
+}
+
+/// Sections in their order, as far as they fit.
+fn assembled(sections: &[Section], bytes_max: usize) -> String {
+    let whole: usize = sections.iter().filter(|one| !one.rows.is_empty()).map(bytes).sum();
+    let mut room = if whole <= bytes_max { whole } else { bytes_max.saturating_sub(LEFT_OUT_BYTES) };
+    let (mut page, mut left_out) = (String::new(), 0);
+    for section in sections.iter().filter(|section| !section.rows.is_empty()) {
+        let Some(mut rest) = room.checked_sub(frame(section)) else {
+            left_out += section.rows.len();
+            continue;
+        };
+        let mut kept: Vec<&str> = Vec::new();
+        for row in &section.rows {
+            let Some(after) = rest.checked_sub(row.len()) else { break };
+            rest = after;
+            kept.push(row);
+        }
+        left_out += section.rows.len() - kept.len();
+        if kept.is_empty() {
+            continue;
+        }
+        room = rest;
+        page.push_str(&section.head);
+        page.extend(kept);
+        page.push_str(&section.tail);
+    }
+    if left_out > 0 {
+        let rows = feed::counted_noun(left_out as u64, "row");
+        let words = format!("\n{rows} left out: the page holds at most {bytes_max} bytes.\n");
+        page.push_str(if page.len() + words.len() <= bytes_max { &words } else { "" });
+    }
+    page
+}
+
+fn frame(section: &Section) -> usize {
+    section.head.len() + section.tail.len()
+}
+
+fn bytes(section: &Section) -> usize {
+    frame(section) + section.rows.iter().map(String::len).sum::<usize>()
+}
+
+/// Text that Markdown takes as text, and that calls nobody.
+fn text(words: &str) -> String {
+    crate::markdown::text(words).replace('@', "&#64;")
+}
+
+fn answer(comparison: &Comparison) -> Section {
+    let row = |word: &str, target: &str, words: &str| {
+        format!("| **{word}** | {} | {} |\n", text(&shortened(target, NAME_CHARS)), text(words))
+    };
+    let mut ordered: Vec<_> = comparison.headlines.iter().collect();
+    ordered.sort_by_key(|one| words::gravity(one.effect.change));
+    let mut rows: Vec<String> = ordered
+        .into_iter()
+        .map(|one| {
+            let effect = &one.effect;
+            row(words::verdict(effect.change), &one.target, &words::headline(effect, one.cells))
+        })
+        .collect();
+    if rows.is_empty() {
+        rows.push(row("INCONCLUSIVE", "", words::nothing(comparison)).replace("|  |", "| |"));
+    }
+    Section { head: "| change | target | |\n|---|---|---|\n".to_owned(), rows, tail: String::new() }
+}
+
+fn sides(comparison: &Comparison) -> Section {
+    let side = |side| text(&shortened(&words::side(side), NAME_CHARS));
+    let scenario = text(&shortened(&comparison.scenario, NAME_CHARS));
+    let (before, after) = (side(&comparison.before), side(&comparison.after));
+    let samples = words::samples(comparison.pairing);
+    let line = format!("{scenario}: {after} against {before}; samples are {samples}.\n");
+    Section { head: "\n".to_owned(), rows: vec![line], tail: String::new() }
+}
+
+fn list(title: &str, lines: impl Iterator<Item = String>) -> Section {
+    let head = if title.is_empty() { "\n".to_owned() } else { format!("\n{title}\n\n") };
+    Section { head, rows: lines.map(|line| format!("- {}\n", text(&line))).collect(), tail: String::new() }
+}
+
+fn reasons(shared: &[(String, usize)]) -> Section {
+    let line = |(reason, count): &(String, usize)| {
+        format!("{} inconclusive: {reason}", feed::counted_noun(*count as u64, "figure"))
+    };
+    list("", shared.iter().map(line))
+}
+
+const TABLE: &str = "\n| target | cell | metric | before | after | change (95 % interval) | would show | | |\n\
+                     |---|---|---|--:|--:|---|--:|---|---|\n";
+
+/// Cells of which something is to be said, gravest first, then in the order of the scenario.
+fn judged(comparison: &Comparison, shared: &[(String, usize)]) -> Section {
+    let cells = comparison.cells.iter().filter(|cell| cell.excluded.is_none() && !rows::is_unchanged(cell));
+    let mut cells: Vec<&CellComparison> = cells.collect();
+    cells.sort_by_key(|cell| rows::gravity(cell));
+    Section { head: TABLE.to_owned(), rows: table_rows(&cells, shared), tail: String::new() }
+}
+
+fn unchanged(comparison: &Comparison, shared: &[(String, usize)]) -> Section {
+    let cells: Vec<&CellComparison> =
+        comparison.cells.iter().filter(|cell| rows::is_unchanged(cell)).collect();
+    folded(&format!("{} unchanged", feed::counted_noun(cells.len() as u64, "cell")), &cells, shared)
+}
+
+fn excluded(comparison: &Comparison) -> Section {
+    let cells: Vec<&CellComparison> =
+        comparison.cells.iter().filter(|cell| cell.excluded.is_some()).collect();
+    folded(
+        &format!("{} on which nothing may rest", feed::counted_noun(cells.len() as u64, "cell")),
+        &cells,
+        &[],
+    )
+}
+
+fn folded(title: &str, cells: &[&CellComparison], shared: &[(String, usize)]) -> Section {
+    if cells.is_empty() {
+        return Section::EMPTY;
+    }
+    let head = format!("\n<details><summary>{title}</summary>\n{TABLE}");
+    Section { head, rows: table_rows(cells, shared), tail: "\n</details>\n".to_owned() }
+}
+
+fn table_rows(cells: &[&CellComparison], shared: &[(String, usize)]) -> Vec<String> {
+    let of_cell = |cell: &&CellComparison| {
+        let names = format!(
+            "| {} | {} |",
+            text(&shortened(&cell.target, NAME_CHARS)),
+            text(&shortened(&cell.label, NAME_CHARS))
+        );
+        let reason = cell.excluded.as_deref().unwrap_or_default();
+        let rows: Vec<String> =
+            rows::of_cell(cell, shared).iter().map(|row| line(&names, row, reason)).collect();
+        if rows.is_empty() { vec![format!("{names} | | | | | | {} |\n", text(reason))] } else { rows }
+    };
+    cells.iter().flat_map(of_cell).collect()
+}
+
+fn line(names: &str, row: &Row, excluded: &str) -> String {
+    let Row { metric, before, after, ratio, detectable, word, .. } = row;
+    let word = if word.chars().all(|c| c.is_ascii_uppercase()) && !word.is_empty() {
+        format!("**{word}**")
+    } else {
+        (*word).to_owned()
+    };
+    let why = text(row.because.as_deref().unwrap_or(excluded));
+    format!("{names} {metric} | {before} | {after} | {ratio} | {detectable} | {word} | {why} |\n")
+        .replace("|  |", "| |")
+}

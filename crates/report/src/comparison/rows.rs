@@ -1,0 +1,74 @@
+//! The effects of a comparison as rows of text, and the reasons that several of them share.
+
+use analysis::{CellComparison, Change, Comparison, Effect};
+
+use super::words;
+
+/// How many effects must share a reason for it to be said once for all of them.
+const SHARED_MIN: usize = 3;
+
+/// One metric of one cell.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Row {
+    pub(super) metric: &'static str,
+    pub(super) before: String,
+    pub(super) after: String,
+    pub(super) ratio: String,
+    pub(super) detectable: String,
+    pub(super) change: Change,
+    /// What the table says of it: the change, or nothing where the cell decides nothing.
+    pub(super) word: &'static str,
+    /// Why it is inconclusive, where few share the reason.
+    pub(super) because: Option<String>,
+}
+
+/// Reasons of inconclusive effects that many share, with how many.
+pub(super) fn shared_reasons(comparison: &Comparison) -> Vec<(String, usize)> {
+    let cells = comparison.cells.iter().filter(|cell| cell.excluded.is_none());
+    let reasons = cells.flat_map(|cell| &cell.effects).filter_map(|effect| effect.because.as_deref());
+    let mut counted: Vec<(String, usize)> = Vec::new();
+    for reason in reasons {
+        match counted.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((reason.to_owned(), 1)),
+        }
+    }
+    counted.retain(|(_, count)| *count >= SHARED_MIN);
+    counted
+}
+
+/// The rows of a cell; `shared` are reasons that stand elsewhere.
+pub(super) fn of_cell(cell: &CellComparison, shared: &[(String, usize)]) -> Vec<Row> {
+    let in_bytes = words::is_in_bytes(&cell.label);
+    let row = |effect: &Effect| {
+        let because = effect.because.clone();
+        let because =
+            because.filter(|why| cell.excluded.is_none() && !shared.iter().any(|one| one.0 == *why));
+        let word = if cell.excluded.is_some() { "" } else { words::change(effect.change) };
+        Row {
+            metric: effect.metric.name(),
+            before: words::value(effect.metric, effect.before, in_bytes),
+            after: words::value(effect.metric, effect.after, in_bytes),
+            ratio: words::with_interval(&effect.ratio),
+            detectable: words::detectable(effect),
+            change: effect.change,
+            word,
+            because,
+        }
+    };
+    cell.effects.iter().map(row).collect()
+}
+
+/// The gravest change of a cell; a cell that decides nothing comes after all others.
+pub(super) fn gravity(cell: &CellComparison) -> u8 {
+    let gravest = cell.effects.iter().map(|effect| words::gravity(effect.change)).min();
+    match &cell.excluded {
+        Some(_) => u8::MAX,
+        None => gravest.unwrap_or(u8::MAX),
+    }
+}
+
+/// Whether nothing happened in a cell.
+pub(super) fn is_unchanged(cell: &CellComparison) -> bool {
+    gravity(cell) == words::gravity(Change::Unchanged)
+}

@@ -1,0 +1,208 @@
+//! Changes, samples and sides in words, the same on every page.
+
+use analysis::{Change, Comparison, Effect, Metric, Pairing, Ratio, Side};
+
+/// Operations that move no bytes, as labels of cells write them: their throughput is in operations.
+const WITHOUT_BYTES: [&str; 3] = ["stat", "list", "getattr"];
+
+/// The word of a change on a page: what must be acted on is in capitals.
+pub(super) const fn change(change: Change) -> &'static str {
+    match change {
+        Change::Regressed => "REGRESSED",
+        Change::Improved => "IMPROVED",
+        Change::Unchanged => "unchanged",
+        Change::Inconclusive => "inconclusive",
+    }
+}
+
+/// The same at the beginning of a sentence.
+pub(super) const fn verdict(change: Change) -> &'static str {
+    match change {
+        Change::Regressed => "REGRESSED",
+        Change::Improved => "IMPROVED",
+        Change::Unchanged => "UNCHANGED",
+        Change::Inconclusive => "INCONCLUSIVE",
+    }
+}
+
+/// What a reader must see first: the gravest comes first.
+pub(super) const fn gravity(change: Change) -> u8 {
+    match change {
+        Change::Regressed => 0,
+        Change::Improved => 1,
+        Change::Inconclusive => 2,
+        Change::Unchanged => 3,
+    }
+}
+
+/// `-14.9 %`, and `x 3.2` from a doubling on, where percent say little.
+pub(super) fn ratio(ratio: f64) -> String {
+    match ratio {
+        r if !r.is_finite() => "-".to_owned(),
+        2.0.. => format!("x {}", crate::number::two_digits(ratio)),
+        _ => format!("{} %", signed(ratio)),
+    }
+}
+
+/// A change in percent with its sign; what rounds to nothing has none.
+fn signed(ratio: f64) -> String {
+    let tenths = ((ratio - 1.0) * 1e3).round() / 10.0;
+    if tenths == 0.0 { "0.0".to_owned() } else { format!("{tenths:+.1}") }
+}
+
+/// `-14.9 % (-17.1 to -12.8)`; without its interval where the data give none.
+pub(super) fn with_interval(of: &Ratio) -> String {
+    let mean = ratio(of.mean);
+    if !has_interval(of) {
+        return mean;
+    }
+    let end = |end: f64| if end < 2.0 { signed(end) } else { ratio(end) };
+    format!("{mean} ({} to {})", end(of.low), end(of.high))
+}
+
+/// Whether the data give an interval.
+pub(super) fn has_interval(ratio: &Ratio) -> bool {
+    ratio.low > 0.0 && ratio.high.is_finite()
+}
+
+/// A share in percent: `4.1 %`, `10 %`.
+pub(super) fn share(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent >= 9.95 || (percent - percent.round()).abs() < 0.05 {
+        format!("{percent:.0} %")
+    } else {
+        format!("{percent:.1} %")
+    }
+}
+
+/// The smallest change that would have shown; `-` where nothing is known of it.
+pub(super) fn detectable(effect: &Effect) -> String {
+    effect.detectable.map_or_else(|| "-".to_owned(), share)
+}
+
+/// A value in the unit of its metric. `in_bytes` tells rates of bytes from rates of operations.
+pub(super) fn value(metric: Metric, value: f64, in_bytes: bool) -> String {
+    if !value.is_finite() || value < 0.0 {
+        return "-".to_owned();
+    }
+    match metric {
+        Metric::Throughput if in_bytes => feed::format_bps(value),
+        Metric::Throughput => per_second(value),
+        Metric::P50 | Metric::P99 | Metric::Cpu => feed::format_duration_ns(value.round() as u64),
+        Metric::Au => format!("{} %", crate::number::cut_percent(value)),
+    }
+}
+
+/// Operations per second in short: `80.2 k/s`.
+fn per_second(rate: f64) -> String {
+    let short = [(1e9, " G"), (1e6, " M"), (1e3, " k")].into_iter().find(|(unit, _)| rate >= *unit);
+    let (unit, prefix) = short.unwrap_or((1.0, " "));
+    format!("{}{prefix}/s", crate::number::three_digits(rate / unit))
+}
+
+/// Whether the throughput of a cell is in bytes.
+pub(super) fn is_in_bytes(label: &str) -> bool {
+    let mut words = label.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    !words.any(|word| WITHOUT_BYTES.contains(&word))
+}
+
+/// What the samples are: `paired over 10 repetitions` is said of an effect, this of the whole.
+pub(super) const fn samples(pairing: Pairing) -> &'static str {
+    match pairing {
+        Pairing::Variants => "repetitions of two variants, interleaved and paired",
+        Pairing::Targets => "repetitions of two targets, interleaved and paired",
+        Pairing::Stored => "whole runs",
+    }
+}
+
+/// `nightly (8 runs, 2026-11-01 to 2026-11-20)`; the name alone for a run, a variant or a target.
+pub(super) fn side(side: &Side) -> String {
+    let name = &side.name;
+    match side.run_ids.as_slice() {
+        [] => format!("{name} (no runs)"),
+        [_] => name.clone(),
+        [first, .., last] => {
+            let count = feed::counted_noun(side.run_ids.len() as u64, "run");
+            match (day(first), day(last)) {
+                (Some(from), Some(to)) => format!("{name} ({count}, {from} to {to})"),
+                _ => format!("{name} ({count})"),
+            }
+        }
+    }
+}
+
+/// The day of a run, from its name: `20261121T044123Z-...` began on 2026-11-21.
+pub(super) fn day(run_id: &str) -> Option<String> {
+    let digits = run_id.get(..8).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+    Some(format!("{}-{}-{}", &digits[..4], &digits[4..6], &digits[6..]))
+}
+
+/// `throughput -14.9 % (-17.1 to -12.8) over 5 cells; margin 10 %; less than 4.1 % would not show`.
+pub(super) fn headline(effect: &Effect, cells: u32) -> String {
+    let metric = effect.metric.name();
+    let over = feed::counted_noun(u64::from(cells), "cell");
+    let mut words =
+        format!("{metric} {} over {over}; margin {}", with_interval(&effect.ratio), share(effect.margin));
+    if let Some(least) = effect.detectable {
+        words.extend([format!("; a change below {} would not show", share(least))]);
+    }
+    if let Some(because) = &effect.because {
+        words.push_str("; ");
+        words.push_str(because);
+    }
+    words
+}
+
+/// The one sentence that stands where a comparison has no headline.
+pub(super) fn nothing(comparison: &Comparison) -> &'static str {
+    if comparison.cells.is_empty() {
+        "the two sides have no cell in common"
+    } else {
+        "nothing may rest on any cell that both sides have"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_has_its_sign_and_its_interval() {
+        let of = |low, mean, high| with_interval(&Ratio { low, mean, high });
+        assert_eq!(of(0.829, 0.851, 0.872), "-14.9 % (-17.1 to -12.8)");
+        assert_eq!(of(0.9999, 1.00001, 1.012), "0.0 % (0.0 to +1.2)");
+        assert_eq!(of(0.0, 1.5, f64::INFINITY), "+50.0 %");
+        assert_eq!(of(1.5, 3.21, 6.9), "x 3.2 (+50.0 to x 6.9)");
+        assert_eq!(of(0.0, f64::NAN, f64::INFINITY), "-");
+    }
+
+    #[test]
+    fn values_have_the_unit_of_their_metric() {
+        assert_eq!(value(Metric::Throughput, 4.1e9, true), "4.1 GB/s");
+        assert_eq!(value(Metric::Throughput, 80_200.0, false), "80.2 k/s");
+        assert_eq!(value(Metric::P99, 3_140_000.0, true), "3.14 ms");
+        assert_eq!(value(Metric::Au, 0.8996, true), "89.9 %");
+        assert_eq!(value(Metric::Cpu, f64::NAN, true), "-");
+    }
+
+    #[test]
+    fn names_alone_are_counted_in_operations() {
+        assert!(!is_in_bytes("stat pread, depth 16"));
+        assert!(is_in_bytes("io_uring, depth 32") && is_in_bytes("static, depth 1"));
+    }
+
+    #[test]
+    fn a_history_says_how_many_runs_and_when() {
+        let runs = ["20261101T010203Z-nightly-0000", "20261120T010203Z-nightly-0001"].map(str::to_owned);
+        let of = |runs: &[String]| side(&Side { name: "nightly".to_owned(), run_ids: runs.to_vec() });
+        assert_eq!(of(&runs), "nightly (2 runs, 2026-11-01 to 2026-11-20)");
+        assert_eq!(of(&runs[..1]), "nightly");
+        assert_eq!(of(&[]), "nightly (no runs)");
+        assert_eq!(of(&["é".repeat(9), "x".to_owned()]), "nightly (2 runs)");
+    }
+
+    #[test]
+    fn a_share_has_a_decimal_only_below_ten_percent() {
+        assert_eq!([0.1, 0.05, 0.041, 0.157, 0.0999].map(share), ["10 %", "5 %", "4.1 %", "16 %", "10 %"]);
+    }
+}
