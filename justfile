@@ -8,9 +8,9 @@ bench FILE *ARGS:
 test *ARGS:
     cargo test --workspace {{ARGS}}
 
-# What the harness costs per operation, and how fast the pure stages are.
+# What the harness costs per operation, and how fast the pure stages are: plans, records read, pages drawn.
 perf *ARGS:
-    cargo bench -p engine -p scenario --bench worker --bench plan {{ARGS}}
+    cargo bench -p engine -p scenario -p record -p report --bench worker --bench plan --bench reader --bench render {{ARGS}}
 
 # feedline against fio, in turn, judged from outside: `just versus` for all cases, or names. Needs fio and a quiet machine.
 versus *ARGS:

@@ -1,5 +1,7 @@
 //! Which run this is: machine, data, ceilings, length.
 
+use std::collections::BTreeSet;
+
 use record::{Ceiling, Cell, Dataset, Environment, Run, RunRecord, Target, Tool, counter};
 
 use crate::operation;
@@ -153,7 +155,8 @@ pub(crate) fn datasets(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
         let read: f64 = cells().map(|cell| bytes_read(lines, cell, dataset)).sum();
         let reads_per_byte = (dataset.bytes > 0).then(|| read / dataset.bytes as f64);
         // Repetitions do not share out the dataset: each may read what another has read.
-        let repetitions = lines.reps.iter().filter(|rep| cells().any(|cell| cell.cell == rep.cell)).count();
+        let names: BTreeSet<&str> = cells().map(|cell| cell.cell.as_str()).collect();
+        let repetitions: usize = names.into_iter().map(|name| lines.of_cell(name).len()).sum();
         let reads_repeat = repetitions > 1
             || reads_per_byte.is_some_and(|reads| reads > 1.0)
             || (repetitions > 0 && access.iter().any(|access| access == "random"));
@@ -168,7 +171,7 @@ fn bytes_read(lines: &Lines<'_>, cell: &Cell, dataset: &Dataset) -> f64 {
     let file_bytes = dataset.bytes as f64 / dataset.files.max(1) as f64;
     let whole = operation::is_whole_file(cell);
     let read_bytes = if whole { file_bytes } else { file_bytes.min(cell.block_bytes as f64) };
-    let of_cell = lines.reps.iter().filter(|rep| rep.cell == cell.cell);
+    let of_cell = lines.of_cell(&cell.cell).iter();
     of_cell
         .map(|rep| {
             let warmup = counted(rep, counter::WARMUP_OPS) as f64 * read_bytes;

@@ -19,7 +19,7 @@ pub(crate) fn note(lines: &Lines<'_>, summary: &Summary, cores_online: Option<u3
     let waits = (!waits.is_empty()).then(|| format!("some task waited {}", waits.join(", ")));
     let stolen = worst(summary, "stolen by the hypervisor", |cell| {
         cell.system.as_ref()?;
-        stolen(lines.reps.iter().copied().filter(|rep| rep.cell == cell.cell.cell), cores_online)
+        stolen(lines.of_cell(&cell.cell.cell).iter().copied(), cores_online)
     });
     let parts: Vec<String> = waits.into_iter().chain(stolen).collect();
     (!parts.is_empty()).then(|| format!("pressure, in the worst cell: {}", parts.join("; ")))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use record::{Dataset, RunRecord, Target, counter};
+use record::{Cell, Dataset, RunRecord, Target, counter};
 
 use feed::counted_noun;
 
@@ -92,10 +92,10 @@ fn reads_files_held_open(summary: &Summary) -> bool {
 }
 
 fn held_open(lines: &Lines<'_>, summary: &Summary) -> String {
-    let is_held_open = |name: &str| {
-        summary.cell(name).is_some_and(|cell| cell.storage && !operation::touches_names(&cell.cell))
-    };
-    let reps = lines.reps.iter().filter(|rep| is_held_open(&rep.cell));
+    let is_held_open = |cell: &&CellSummary| cell.storage && !operation::touches_names(&cell.cell);
+    let names: BTreeSet<&str> =
+        summary.cells.iter().filter(is_held_open).map(|cell| cell.cell.cell.as_str()).collect();
+    let reps = names.into_iter().flat_map(|name| lines.of_cell(name));
     match reps.map(|rep| counted(rep, counter::OPENS)).sum::<u64>() {
         0 => "opening files per sample (files are held open)".to_owned(),
         opens => {
@@ -226,9 +226,8 @@ fn memory_note(target: &Target) -> Option<String> {
 /// Direct reads that the page cache may have served for all that is known.
 fn unproven_note(lines: &Lines<'_>, summary: &Summary) -> Option<String> {
     let is_bypass = |cell: &&CellSummary| cell.storage && cell.cell.cache == "bypass";
-    let is_unproven = |cell: &&CellSummary| {
-        lines.reps.iter().any(|rep| rep.cell == cell.cell.cell && left_after(rep).is_none())
-    };
+    let is_unproven =
+        |cell: &&CellSummary| lines.of_cell(&cell.cell.cell).iter().any(|rep| left_after(rep).is_none());
     let unproven = summary.cells.iter().filter(is_bypass).filter(is_unproven);
     let targets: BTreeSet<&str> = unproven.map(|cell| cell.cell.target.as_str()).collect();
     let names = targets.into_iter().collect::<Vec<_>>().join(", ");
@@ -237,17 +236,15 @@ fn unproven_note(lines: &Lines<'_>, summary: &Summary) -> Option<String> {
 
 /// Targets whose content is known, and of which nothing was compared with it.
 fn unchecked_notes(record: &RunRecord, lines: &Lines<'_>) -> Vec<String> {
-    let is_generated = |name: &str| {
-        let cell = record.run.cells.iter().find(|cell| cell.cell == name);
-        let dataset = cell.and_then(|cell| record.run.datasets.get(cell.dataset));
+    let is_generated = |cell: &&Cell| {
+        let dataset = record.run.datasets.get(cell.dataset);
         dataset.is_some_and(|dataset| dataset.source == "generate")
     };
     let checked = |target: &Target| -> Option<u64> {
-        let is_of = |name: &str| {
-            let mut cells = record.run.cells.iter().filter(|cell| !operation::is_metadata(cell));
-            cells.any(|cell| cell.cell == name && cell.target == target.name)
-        };
-        let reps = lines.reps.iter().filter(|rep| is_of(&rep.cell) && is_generated(&rep.cell));
+        let is_of = |cell: &&Cell| !operation::is_metadata(cell) && cell.target == target.name;
+        let cells = record.run.cells.iter().filter(is_of).filter(is_generated);
+        let names: BTreeSet<&str> = cells.map(|cell| cell.cell.as_str()).collect();
+        let reps = names.into_iter().flat_map(|name| lines.of_cell(name));
         reps.map(|rep| counted(rep, counter::VERIFIED)).reduce(|sum, more| sum + more)
     };
     let storage = record.run.targets.iter().filter(|target| target.storage);
@@ -277,8 +274,8 @@ fn ceiling_note(lines: &Lines<'_>, summary: &Summary) -> Option<String> {
 }
 
 fn stray_note(record: &RunRecord, lines: &Lines<'_>) -> Option<String> {
-    let known = |name: &str| record.run.cells.iter().any(|cell| cell.cell == name);
-    let strays = lines.reps.iter().filter(|rep| !known(&rep.cell)).count();
+    let known: BTreeSet<&str> = record.run.cells.iter().map(|cell| cell.cell.as_str()).collect();
+    let strays = lines.reps.iter().filter(|rep| !known.contains(rep.cell.as_str())).count();
     let repetitions = counted_noun(strays as u64, "repetition");
     (strays > 0).then(|| format!("{repetitions} of cells that run.json does not have"))
 }

@@ -186,6 +186,15 @@ pub(crate) struct ReportArgs {
     /// training-readers, training-waits
     #[arg(long, default_value = "throughput")]
     pub(crate) plot: String,
+    /// Make one page that needs no network: verdicts, plots, tables, environment
+    #[arg(long, conflicts_with_all = ["format", "plot"])]
+    pub(crate) html: bool,
+    /// With --html, further runs to show side by side
+    #[arg(value_name = "RUN", requires = "html")]
+    pub(crate) beside: Vec<PathBuf>,
+    /// With --html, the file to write; standard output when absent
+    #[arg(short, long, value_name = "FILE", requires = "html")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -97,6 +97,15 @@ fn gate_words(summary: &Summary) -> String {
 }
 
 fn facts(summary: &Summary) -> String {
+    let rows = facts_of(summary)
+        .iter()
+        .map(|(name, value)| format!("| {name} | {} |", text(value)).replace("|  |", "| |"))
+        .collect();
+    format!("## Run\n\n| | |\n|---|---|\n{}", joined(rows))
+}
+
+/// What is known of the run, by name; a row without one belongs to the row above it.
+pub(crate) fn facts_of(summary: &Summary) -> Vec<(&'static str, String)> {
     let head = &summary.head;
     let mut facts = vec![("need", head::need(summary))];
     facts.extend(head::line(summary).map(|line| ("", line)));
@@ -114,11 +123,7 @@ fn facts(summary: &Summary) -> String {
     for target in &summary.targets {
         facts.push(("target", target_words(summary, target)));
     }
-    let rows = facts
-        .iter()
-        .map(|(name, value)| format!("| {name} | {} |", text(value)).replace("|  |", "| |"))
-        .collect();
-    format!("## Run\n\n| | |\n|---|---|\n{}", joined(rows))
+    facts
 }
 
 /// A target with all that is known of it.
@@ -172,8 +177,12 @@ fn cell_row(row: &Row) -> String {
     }
 }
 
-/// What is known of the page cache, once for all storage cells of which the same is known.
 fn page_cache(summary: &Summary) -> String {
+    list("Page cache", &page_cache_lines(summary))
+}
+
+/// What is known of the page cache, once for all storage cells of which the same is known.
+pub(crate) fn page_cache_lines(summary: &Summary) -> Vec<String> {
     let mut proofs: Vec<(&str, Vec<&str>)> = Vec::new();
     for cell in summary.cells.iter().filter(|cell| cell.storage) {
         for figures in cell.figures().into_iter().chain(confirmed_figures(cell)) {
@@ -189,7 +198,7 @@ fn page_cache(summary: &Summary) -> String {
         [one] => format!("{words}: {one}"),
         names => format!("{words}: {} cells, {} among them", names.len(), names[0]),
     };
-    list("Page cache", &proofs.into_iter().map(line).collect::<Vec<_>>())
+    proofs.into_iter().map(line).collect()
 }
 
 fn confirmed_figures(cell: &CellSummary) -> Option<&Figures> {
@@ -198,25 +207,31 @@ fn confirmed_figures(cell: &CellSummary) -> Option<&Figures> {
 
 /// Every flag once, with the cells it applies to and what to do.
 fn doubts(summary: &Summary) -> String {
-    let mut doubts: Vec<(String, Vec<String>)> = Vec::new();
-    let all = summary.cells.iter().flat_map(|cell| cell.doubts().into_iter().map(move |doubt| (cell, doubt)));
-    for (cell, (flag, words)) in all {
-        let advice = flag.advice().to_owned();
-        let line = text(&format!("{}: {words}", cell.cell.cell));
-        match doubts.iter_mut().find(|(known, _)| *known == advice) {
-            Some((_, lines)) => lines.push(line),
-            None => doubts.push((advice, vec![line])),
-        }
-    }
+    let doubts = doubted(summary);
     if doubts.is_empty() {
         return String::new();
     }
     let mut lines = vec!["## Doubts, and what to do".to_owned(), String::new()];
     for (advice, cells) in doubts {
-        lines.push(format!("- {}", text(&advice)));
-        lines.extend(cells.iter().map(|cell| format!("  - {cell}")));
+        lines.push(format!("- {}", text(advice)));
+        lines.extend(cells.iter().map(|cell| format!("  - {}", text(cell))));
     }
     joined(lines)
+}
+
+/// What to do about each kind of doubt, and the cells of which it is to be said with its words.
+pub(crate) fn doubted(summary: &Summary) -> Vec<(&'static str, Vec<String>)> {
+    let mut doubts: Vec<(&'static str, Vec<String>)> = Vec::new();
+    let all = summary.cells.iter().flat_map(|cell| cell.doubts().into_iter().map(move |doubt| (cell, doubt)));
+    for (cell, (flag, words)) in all {
+        let advice = flag.advice();
+        let line = format!("{}: {words}", cell.cell.cell);
+        match doubts.iter_mut().find(|(known, _)| *known == advice) {
+            Some((_, lines)) => lines.push(line),
+            None => doubts.push((advice, vec![line])),
+        }
+    }
+    doubts
 }
 
 /// A table with a heading and a line that says what it shows.

@@ -31,6 +31,8 @@ pub(crate) struct Measured {
     pub(crate) p50: String,
     pub(crate) p99: String,
     pub(crate) of_line: String,
+    /// The same as a number, for a bar; absent without a line.
+    pub(crate) share: Option<f64>,
     pub(crate) note: String,
 }
 
@@ -171,6 +173,7 @@ fn measured(figures: &Figures, first: impl Iterator<Item = String>, unit: RateUn
         p50: milliseconds(figures.latency.p50_ns),
         p99: milliseconds(figures.latency.p99_ns),
         of_line: figures.of_line.map_or_else(|| "-".to_owned(), of_line),
+        share: figures.of_line,
         note: notes.join("; "),
     }
 }

@@ -1,7 +1,5 @@
 //! What a comparison keeps of a run.
 
-use std::collections::BTreeMap;
-
 use record::{Cell, Measure, Rep, Role, RunRecord, counter};
 
 use super::Metric;
@@ -12,7 +10,7 @@ use crate::latency::SERVICE;
 use crate::operations::Operations;
 use crate::repetitions::{Repetitions, counted};
 use crate::summary::{self, Lines};
-use crate::{need, operation, paced, steadiness, training, validity};
+use crate::{need, operation, paced, ranks, steadiness, training, validity};
 
 /// Operations of a repetition from which on its median counts, and its 99th percentile.
 const OPERATIONS_MIN: [u64; 2] = [100, 1_000];
@@ -55,17 +53,14 @@ pub struct RepSample {
 impl RunSample {
     /// What a comparison needs of a record. Never fails: a cell without figures says why. Every histogram is decoded once.
     pub fn of(record: &RunRecord) -> Self {
+        let folded = ranks::fold_ranks(record);
+        let record = folded.as_ref();
         let lines = Lines::of(record);
-        let mut by_cell: BTreeMap<&str, Vec<&Rep>> = BTreeMap::new();
-        for rep in &lines.reps {
-            by_cell.entry(&rep.cell).or_default().push(rep);
-        }
         // A search tries a value once.
         let tried = Measure { repetitions: 1, ..record.run.measure.clone() };
         let measure = if record.run.size.is_some() { &tried } else { &record.run.measure };
         let of_cell = |(index, cell): (usize, &Cell)| {
-            let all = by_cell.get(cell.cell.as_str()).map_or(&[][..], Vec::as_slice);
-            let reps = Repetitions::of(all, cell, Role::Measure, &record.run.measure);
+            let reps = Repetitions::of(lines.of_cell(&cell.cell), cell, Role::Measure, &record.run.measure);
             cell_sample(record, &lines, measure, index, &reps)
         };
         let mut cells: Vec<CellSample> = record.run.cells.iter().enumerate().map(of_cell).collect();

@@ -40,7 +40,7 @@ fn is_beyond(summary: &Summary, cell: &CellSummary) -> bool {
 
 /// Loopback has no rate: its limit is the machine's.
 fn rate_is_unknown(lines: &Lines<'_>, cell: &CellSummary) -> bool {
-    let mut reps = lines.reps.iter().filter(|rep| rep.cell == cell.cell.cell);
+    let mut reps = lines.of_cell(&cell.cell.cell).iter();
     reps.any(|rep| match &rep.system.network {
         Some(network) => network.speed_bps.is_none() && network.interface != LOOPBACK,
         None => true,

@@ -1,13 +1,20 @@
 //! `feedline report`: the same figures again, from the record alone.
 
+use std::path::PathBuf;
+
 use anyhow::Context as _;
 use report::Plot;
 
 use crate::args::{ReportArgs, ReportFormat};
+use crate::cmd::html;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
+    if args.html {
+        let runs = std::iter::once(&args.run).chain(&args.beside).map(PathBuf::as_path);
+        return html::html(runs, args.output.as_deref());
+    }
     let record = record::read_run(&args.run)
         .with_context(|| format!("cannot read the run in `{}`", args.run.display()))?;
     if let Some(loss) = &record.loss {

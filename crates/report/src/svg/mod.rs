@@ -15,7 +15,7 @@ mod panel;
 mod plan;
 mod scale;
 mod sheet;
-mod theme;
+pub(crate) mod theme;
 mod training;
 mod wording;
 

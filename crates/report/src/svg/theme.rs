@@ -155,16 +155,19 @@ pub(super) fn finish(drawn: &str, title: &str, description: &str) -> String {
 
 /// Both themes; scoped to a class, so that a page that inlines the plot keeps its own.
 fn stylesheet() -> String {
-    let pairs = || [&PAPER, &TEXT, &MUTED, &GRID, &LINE, &STARVING].into_iter().chain(&SERIES);
-    let values = |value: fn(&Pair) -> &str| {
-        pairs().flat_map(|pair| ["--fl-", pair.name, ":", value(pair), ";"]).collect::<String>()
-    };
-    let (light, dark) = (values(|pair| pair.light), values(|pair| pair.dark));
+    let (light, dark) = (variables(false), variables(true));
     format!(
         ".feedline-plot{{{light}}}\n\
          @media (prefers-color-scheme: dark){{.feedline-plot{{{dark}}}}}\n\
          .feedline-plot text{{font-variant-numeric:tabular-nums}}\n"
     )
+}
+
+/// The colours of one theme as variables of CSS: `--fl-paper:#ffffff;...`.
+pub(crate) fn variables(dark: bool) -> String {
+    let pairs = [&PAPER, &TEXT, &MUTED, &GRID, &LINE, &STARVING].into_iter().chain(&SERIES);
+    let value = |pair: &'static Pair| if dark { pair.dark } else { pair.light };
+    pairs.flat_map(|pair| ["--fl-", pair.name, ":", value(pair), ";"]).collect()
 }
 
 /// Replaces sentinels by variables, and what plotters says of fonts by one stack at the root.
