@@ -113,7 +113,8 @@ pub(crate) fn targets(run: &Run) -> Vec<Target> {
     run.targets.iter().map(shown).collect()
 }
 
-fn machine(env: &Environment) -> String {
+/// Processor, cores, memory and kernel of a machine in words; empty when none of them is known.
+pub fn machine(env: &Environment) -> String {
     let cores = env.cores_usable.value().map(|cores| format!("{cores} cores"));
     let memory = env.memory_bytes.value().map(|bytes| feed::format_bytes(*bytes));
     let kernel = env.kernel.value().map(|release| format!("kernel {release}"));

@@ -13,14 +13,20 @@ const UPPER_QUANTILE: f64 = 0.975;
 ///
 /// The points are rates, so the lower end is cut at zero.
 pub(crate) fn of_mean(points: &[f64]) -> Option<Interval> {
+    let (mean, half) = (mean(points)?, half_width(points)?);
+    Some(Interval { low: (mean - half).max(0.0), mean, high: mean + half })
+}
+
+/// Half the width of the Student t interval of the mean of `points`, which may be of any sign; `None` below
+/// [`REPETITIONS_MIN`] points.
+pub(crate) fn half_width(points: &[f64]) -> Option<f64> {
     if points.len() < REPETITIONS_MIN {
         return None;
     }
     let n = points.len() as f64;
     let mean = mean(points)?;
     let variance = points.iter().map(|point| (point - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    let half = StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(UPPER_QUANTILE) * (variance / n).sqrt();
-    Some(Interval { low: (mean - half).max(0.0), mean, high: mean + half })
+    Some(StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(UPPER_QUANTILE) * (variance / n).sqrt())
 }
 
 /// The mean, or `None` of nothing.
@@ -34,7 +40,7 @@ mod tests {
 
     use super::*;
 
-    fn half_width(points: &[f64]) -> f64 {
+    fn upper_half(points: &[f64]) -> f64 {
         let interval = of_mean(points).unwrap();
         interval.high - interval.mean
     }
@@ -52,7 +58,7 @@ mod tests {
     fn half_widths_are_the_tabulated_t_values() {
         // Quantile 0.975 of Student's t for 2, 4, 9 and 29 degrees of freedom, from the printed tables.
         for (n, t) in [(3, 4.302_653), (5, 2.776_445), (10, 2.262_157), (30, 2.045_230)] {
-            assert!((half_width(&unit_error(n)) - t).abs() < 1e-5, "n = {n}: {}", half_width(&unit_error(n)));
+            assert!((upper_half(&unit_error(n)) - t).abs() < 1e-5, "n = {n}: {}", upper_half(&unit_error(n)));
         }
     }
 

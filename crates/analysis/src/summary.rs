@@ -14,6 +14,7 @@ use crate::network::NetworkFigures;
 use crate::operation;
 use crate::operations::Operations;
 use crate::prediction::{self, Predictions};
+use crate::quantiles::{self, PercentileCurve};
 use crate::ranks;
 use crate::repetitions::{self, Repetitions};
 use crate::sizing::{self, Sizing};
@@ -52,6 +53,8 @@ pub struct Summary {
     pub ceilings: Vec<CeilingFigures>,
     /// What was to be expected; absent where nothing was said beforehand.
     pub predictions: Option<Predictions>,
+    /// Latency by percentile, of the cells that a picture of it shows.
+    pub percentiles: Vec<PercentileCurve>,
     /// What is known of each cache between the reads and the storage; empty for records of format 1.0, which do
     /// not tell enough.
     pub tiers: Vec<String>,
@@ -261,6 +264,7 @@ pub fn summarise(record: &RunRecord) -> Summary {
         sizings: Vec::new(),
         unjudged: Vec::new(),
         predictions,
+        percentiles: Vec::new(),
         tiers: Vec::new(),
         not_tested: Vec::new(),
         notes: Vec::new(),
@@ -272,6 +276,7 @@ pub fn summarise(record: &RunRecord) -> Summary {
     } else {
         (summary.verdicts, summary.unjudged) = verdict::of_targets(&summary, &lines);
     }
+    summary.percentiles = quantiles::curves(&summary, &lines, &run.measure);
     summary.tiers = tiers::of_run(record, &summary);
     summary.not_tested = untested::not_tested(record, &lines, &summary);
     summary.notes = untested::notes(record, &lines, &summary);

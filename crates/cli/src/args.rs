@@ -182,18 +182,21 @@ pub(crate) struct ReportArgs {
     /// What to make
     #[arg(long, value_enum, default_value_t = ReportFormat::Terminal)]
     pub(crate) format: ReportFormat,
-    /// With --format svg, which plot: throughput, or one of a training load: training-timeline, training-accelerators,
-    /// training-readers, training-waits
+    /// With --format svg or png, which plot: throughput, percentiles, tradeoff, heatmap, over-time, sizes, roofline, or one
+    /// of a training load: training-timeline, training-accelerators, training-readers, training-waits
     #[arg(long, default_value = "throughput")]
     pub(crate) plot: String,
+    /// With --format png: the dark theme; an SVG follows its reader
+    #[arg(long)]
+    pub(crate) dark: bool,
     /// Make one page that needs no network: verdicts, plots, tables, environment
-    #[arg(long, conflicts_with_all = ["format", "plot"])]
+    #[arg(long, conflicts_with_all = ["format", "plot", "dark"])]
     pub(crate) html: bool,
     /// With --html, further runs to show side by side
     #[arg(value_name = "RUN", requires = "html")]
     pub(crate) beside: Vec<PathBuf>,
-    /// With --html, the file to write; standard output when absent
-    #[arg(short, long, value_name = "FILE", requires = "html")]
+    /// File to write; standard output when absent
+    #[arg(long, short)]
     pub(crate) output: Option<PathBuf>,
 }
 
@@ -205,6 +208,8 @@ pub(crate) enum ReportFormat {
     Markdown,
     /// A plot: by default that of throughput against queue depth
     Svg,
+    /// The same as a picture of 2,000 pixels across
+    Png,
 }
 
 #[derive(Debug, Args)]

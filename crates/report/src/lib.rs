@@ -1,4 +1,4 @@
-//! Renders a summary: a terminal page, Markdown, an SVG of throughput against queue depth, SVGs of training jobs.
+//! Renders a summary: a terminal page, Markdown, plots as SVG and PNG.
 //!
 //! Nothing is computed here: every figure, flag and sentence comes from [`analysis`]. Each rendering is a
 //! pure function of the summary, so the same record gives the same bytes.
@@ -13,6 +13,7 @@ mod network;
 mod number;
 mod plain;
 mod plot;
+mod png;
 mod prediction;
 mod side;
 #[expect(clippy::cast_possible_wrap, reason = "pixels and counts of panels and lines are far below 2^31")]
@@ -29,5 +30,6 @@ pub use comparison::{
 pub use html::{Page, html};
 pub use markdown::markdown;
 pub use plot::{Plot, PlotTable, plots};
-pub use svg::{RenderError, throughput_svg, training_svgs};
+pub use png::png;
+pub use svg::{RenderError, ShiftHead, ShiftSide, history_svg, shift_svg, throughput_svg, training_svgs};
 pub use terminal::terminal;

@@ -37,6 +37,20 @@ pub(super) enum Mark {
     Heat,
     /// The frame of a cell that clears the threshold.
     Frame,
+    /// Words alone.
+    Nothing,
+    /// A dashed line across a plot.
+    Rule,
+    /// A dashed line that was fitted.
+    Fit,
+    /// The range around a mean.
+    Window,
+    /// A cell of a heatmap: a step of its opacities.
+    Level(usize),
+    /// What a workload demands.
+    Demand,
+    /// A vertical line where two runs are not comparable.
+    Break,
 }
 
 /// An entry with the place of its mark.
@@ -92,7 +106,8 @@ pub(super) fn flow(found: Vec<(Mark, String)>, width: i32) -> Vec<Entry> {
     let (mut x, mut y) = (0, 0);
     let mut entries = Vec::new();
     for (mark, words) in found {
-        let length = GAP + (words.chars().count() as f64 * LETTER) as i32;
+        let gap = if mark == Mark::Nothing { 0 } else { GAP };
+        let length = gap + (words.chars().count() as f64 * LETTER) as i32;
         if x > 0 && x + length > width {
             (x, y) = (0, y + ROW);
         }
@@ -112,7 +127,8 @@ pub(super) fn draw(canvas: &Canvas<'_>, entries: &[Entry], origin: (i32, i32)) -
     for entry in entries {
         let at = (origin.0 + entry.at.0 + 10, origin.1 + entry.at.1 + ROW / 2);
         mark(canvas, entry.mark, at)?;
-        text(canvas, &entry.words, (at.0 + GAP, at.1), (12.0, Ink::Muted, HPos::Left))?;
+        let gap = if entry.mark == Mark::Nothing { -10 } else { GAP };
+        text(canvas, &entry.words, (at.0 + gap, at.1), (12.0, Ink::Muted, HPos::Left))?;
     }
     Ok(())
 }
@@ -160,6 +176,13 @@ fn of_job(canvas: &Canvas<'_>, mark: Mark, (x, y): (i32, i32)) -> Result<(), Ref
         }
         Mark::Barrier => block(-7, 7, Ink::Muted, marker::BARRIER_OPACITY),
         Mark::Predicted => marker::dash(canvas, (x, y), Ink::Muted),
+        Mark::Nothing => Ok(()),
+        Mark::Rule => marker::dashes(canvas, (x - 10, x + 11), y, (Ink::Line, 2)),
+        Mark::Fit => marker::dashes(canvas, (x - 10, x + 11), y, (Ink::Text, 2)),
+        Mark::Window => block(-9, 9, Ink::Series(0), marker::WINDOW_OPACITY),
+        Mark::Level(level) => block(-7, 7, Ink::Series(0), marker::LEVELS[level % marker::LEVELS.len()]),
+        Mark::Demand => marker::demand(canvas, (x, y + 3), Ink::Muted),
+        Mark::Break => marker::vertical_dashes(canvas, x, (y - 10, y + 10), (Ink::Muted, 1)),
         Mark::Heat => {
             block(-9, -3, Ink::Series(0), marker::heat(0.0))?;
             block(-3, 3, Ink::Series(0), marker::heat(0.5))?;

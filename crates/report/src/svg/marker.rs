@@ -110,3 +110,30 @@ pub(super) fn dashes(
     }
     Ok(())
 }
+
+/// A vertical dashed line.
+pub(super) fn vertical_dashes(
+    canvas: &Canvas<'_>,
+    x: i32,
+    (from, to): (i32, i32),
+    (ink, width): (Ink, u32),
+) -> Result<(), Refusal> {
+    for start in (from..to).step_by(13) {
+        let style = ink.sentinel().stroke_width(width);
+        canvas.draw(&PathElement::new(vec![(x, start), (x, (start + 8).min(to))], style))?;
+    }
+    Ok(())
+}
+
+/// What a workload demands: a thick horizontal bar with a tick up.
+pub(super) fn demand(canvas: &Canvas<'_>, (x, y): (i32, i32), ink: Ink) -> Result<(), Refusal> {
+    let style = ink.sentinel().stroke_width(3);
+    canvas.draw(&PathElement::new(vec![(x - 7, y), (x + 7, y)], style))?;
+    canvas.draw(&PathElement::new(vec![(x, y), (x, y - 7)], ink.sentinel().stroke_width(2)))
+}
+
+/// Opacities of the shares of a heatmap, from the smallest on.
+pub(super) const LEVELS: [f64; 6] = [0.22, 0.36, 0.52, 0.68, 0.84, 1.0];
+
+/// Opacity of the range in which a steady rate stays.
+pub(super) const WINDOW_OPACITY: f64 = 0.14;

@@ -6,21 +6,42 @@
 //! other, and no text stands inside the plot.
 
 mod axis;
+mod chart;
+mod drawn;
 mod figure;
+mod heatmap;
+mod history;
 mod key;
 mod label;
 mod margin;
 mod marker;
+mod over_time;
 mod panel;
+mod percentiles;
+mod place;
 mod plan;
+mod roofline;
 mod scale;
 mod sheet;
+mod shift;
+mod sizes;
+mod strip;
 pub(crate) mod theme;
+mod throughput;
+mod ticks;
+mod tradeoff;
 mod training;
 mod wording;
 
-use analysis::Summary;
+use analysis::{OverTime, Summary};
 
+use crate::plot::Plot;
+use drawn::Drawn;
+
+pub use history::history_svg;
+pub use shift::{ShiftHead, ShiftSide, shift_svg};
+pub(crate) use theme::flattened;
+pub(crate) use throughput::table as throughput_table;
 pub use training::training_svgs;
 
 /// Why no plot was made.
@@ -42,6 +63,12 @@ pub enum RenderError {
         /// What it said.
         cause: String,
     },
+    /// No picture was made of a plot.
+    #[error("cannot make a PNG of the plot: {cause}\n  hint: --format svg makes the plot itself")]
+    Picture {
+        /// Why.
+        cause: String,
+    },
 }
 
 /// Throughput over queue depth with the feed line: one panel for each way of reading, one curve for each
@@ -51,4 +78,26 @@ pub fn throughput_svg(summary: &Summary) -> Result<String, RenderError> {
     let figure = figure::Figure::of(summary).ok_or_else(|| RenderError::NothingMeasured { run: run() })?;
     let drawn = figure.draw().map_err(|cause| RenderError::Drawing { run: run(), cause })?;
     Ok(theme::finish(&drawn, &wording::title(summary), &wording::description(summary)))
+}
+
+/// The plots of a run beside those of throughput by depth and of training jobs, without those that would show nothing.
+pub(crate) fn run_svgs(summary: &Summary, over_time: &[OverTime]) -> Result<Vec<Plot>, RenderError> {
+    let drawn = [
+        percentiles::draw(summary),
+        tradeoff::draw(summary),
+        heatmap::draw(summary, over_time),
+        over_time::draw(summary, over_time),
+        sizes::draw(summary),
+        roofline::draw(summary),
+    ];
+    drawn.into_iter().flatten().map(|drawn| finished(summary, drawn)).collect()
+}
+
+/// Gives a drawing its theme, title and description.
+fn finished(summary: &Summary, drawn: Drawn) -> Result<Plot, RenderError> {
+    let Drawn { name, shown, svg, table } = drawn;
+    let run = summary.head.run_id.clone();
+    let svg = svg.map_err(|cause| RenderError::Drawing { run, cause })?;
+    let svg = theme::finish(&svg, &wording::title_of(summary, shown), &wording::description(summary));
+    Ok(Plot { name, title: shown.to_owned(), svg, table })
 }

@@ -53,11 +53,16 @@ pub(super) struct Sheet {
 impl Sheet {
     /// With a title, which is cut where it is too long, and lines below it, which are folded.
     pub(super) fn of(summary: &Summary, title: &str, subtitles: &[String]) -> Self {
+        Self::with_command(title, subtitles, &wording::command(summary))
+    }
+
+    /// The same of no single run; `command` may be empty.
+    pub(super) fn with_command(title: &str, subtitles: &[String], command: &str) -> Self {
         let wide = columns_of(SUBTITLE_SIZE);
         Self {
             title: shortened(title, columns_of(TITLE_SIZE)),
             subtitles: subtitles.iter().flat_map(|line| folded(line, wide)).collect(),
-            command: command_lines(summary),
+            command: command_lines(command),
         }
     }
 
@@ -114,9 +119,12 @@ impl Sheet {
 }
 
 /// The command, folded; what is beyond the last line is marked as cut.
-fn command_lines(summary: &Summary) -> Vec<String> {
+fn command_lines(command: &str) -> Vec<String> {
+    if command.is_empty() {
+        return Vec::new();
+    }
     let wide = columns_of(COMMAND_SIZE);
-    let mut lines = folded(&wording::command(summary), wide);
+    let mut lines = folded(command, wide);
     if lines.len() > COMMAND_LINES_MAX {
         let rest = lines.split_off(COMMAND_LINES_MAX - 1).join(" ");
         lines.push(shortened(&rest, wide));

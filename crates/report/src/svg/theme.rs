@@ -28,6 +28,8 @@ pub(super) enum Ink {
     Model(usize),
     /// A line from a last point to its label.
     Leader(usize),
+    /// A dashed line that was fitted to points.
+    Fit,
 }
 
 /// A light and a dark value. Series are at least 3:1 and text at least 4.5:1 against their background.
@@ -80,6 +82,7 @@ impl Ink {
             Self::Paper => RGBColor(0xfd, 0, 4),
             Self::Line => RGBColor(0xfd, 0, 5),
             Self::Starving => RGBColor(0xfd, 0, 6),
+            Self::Fit => RGBColor(0xfd, 0, 7),
             Self::Series(n) => RGBColor(0xfe, 1, (n % SERIES_MAX) as u8),
             Self::Curve(n) => RGBColor(0xfe, 2, (n % SERIES_MAX) as u8),
             Self::Model(n) => RGBColor(0xfe, 4, (n % SERIES_MAX) as u8),
@@ -89,7 +92,7 @@ impl Ink {
 
     fn pair(self) -> &'static Pair {
         match self {
-            Self::Text => &TEXT,
+            Self::Text | Self::Fit => &TEXT,
             Self::Muted => &MUTED,
             Self::Grid => &GRID,
             Self::Paper => &PAPER,
@@ -103,7 +106,7 @@ impl Ink {
         let Pair { name, light, .. } = self.pair();
         let dash = match self {
             Self::Curve(n) => DASHES[n % DASHES.len()],
-            Self::Model(_) => "5 3",
+            Self::Model(_) | Self::Fit => "5 3",
             Self::Leader(_) => "1 3",
             _ => "",
         };
@@ -125,6 +128,7 @@ impl Ink {
             (0xfd, 0, 4) => Some(Self::Paper),
             (0xfd, 0, 5) => Some(Self::Line),
             (0xfd, 0, 6) => Some(Self::Starving),
+            (0xfd, 0, 7) => Some(Self::Fit),
             (0xfe, 1, n) => Some(Self::Series(n)),
             (0xfe, 2, n) => Some(Self::Curve(n)),
             (0xfe, 3, n) => Some(Self::Leader(n)),
@@ -140,7 +144,10 @@ const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Ne
 
 /// Gives the drawing its theme, title and description.
 pub(super) fn finish(drawn: &str, title: &str, description: &str) -> String {
-    let themed = with_styles(drawn);
+    // Names come from users, and XML has no word for these characters.
+    let is_xml = |c: char| c == '\n' || !(c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}'));
+    let drawn: String = drawn.chars().map(|c| if is_xml(c) { c } else { ' ' }).collect();
+    let themed = with_styles(&drawn);
     let Some((head, body)) = themed.split_once(">\n") else { return themed };
     let lines: Vec<&str> = body.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     format!(
@@ -165,9 +172,8 @@ fn stylesheet() -> String {
 
 /// The colours of one theme as variables of CSS: `--fl-paper:#ffffff;...`.
 pub(crate) fn variables(dark: bool) -> String {
-    let pairs = [&PAPER, &TEXT, &MUTED, &GRID, &LINE, &STARVING].into_iter().chain(&SERIES);
     let value = |pair: &'static Pair| if dark { pair.dark } else { pair.light };
-    pairs.flat_map(|pair| ["--fl-", pair.name, ":", value(pair), ";"]).collect()
+    all_pairs().flat_map(|pair| ["--fl-", pair.name, ":", value(pair), ";"]).collect()
 }
 
 /// Replaces sentinels by variables, and what plotters says of fonts by one stack at the root.
@@ -204,6 +210,30 @@ fn with_font_sizes(themed: &str) -> String {
         rounded.extend(["font-size=\"", &size, "\"", after]);
     }
     rounded
+}
+
+/// A finished plot for programs that know neither variables nor media: each variable by its value in one theme.
+pub(crate) fn flattened(svg: &str, dark: bool) -> String {
+    let unstyled = match (svg.find("<style>"), svg.find("</style>\n")) {
+        (Some(from), Some(to)) if from < to => [&svg[..from], &svg[to + "</style>\n".len()..]].concat(),
+        _ => svg.to_owned(),
+    };
+    let mut flat = String::with_capacity(unstyled.len());
+    let mut rest = unstyled.as_str();
+    while let Some((before, from)) = rest.split_once("var(--fl-") {
+        flat.push_str(before);
+        let Some((inside, after)) = from.split_once(')') else { break };
+        let (name, light) = inside.split_once(',').unwrap_or((inside, ""));
+        let known = all_pairs().find(|pair| dark && pair.name == name);
+        flat.push_str(known.map_or(light, |pair| pair.dark));
+        rest = after;
+    }
+    flat.push_str(rest);
+    flat
+}
+
+fn all_pairs() -> impl Iterator<Item = &'static Pair> {
+    [&PAPER, &TEXT, &MUTED, &GRID, &LINE, &STARVING].into_iter().chain(&SERIES)
 }
 
 fn escaped(text: &str) -> String {
@@ -268,7 +298,7 @@ mod tests {
 
     #[test]
     fn every_sentinel_comes_back_as_its_role() {
-        let fixed = [Ink::Text, Ink::Muted, Ink::Grid, Ink::Paper, Ink::Line, Ink::Starving];
+        let fixed = [Ink::Text, Ink::Muted, Ink::Grid, Ink::Paper, Ink::Line, Ink::Starving, Ink::Fit];
         let series = [Ink::Series(0), Ink::Series(255), Ink::Curve(7), Ink::Model(3), Ink::Leader(12)];
         for ink in fixed.into_iter().chain(series) {
             let RGBColor(r, g, b) = ink.sentinel();

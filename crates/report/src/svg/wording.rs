@@ -47,8 +47,12 @@ pub(super) fn subtitles_with(summary: &Summary, conditions: Vec<String>, columns
 
 /// The command that made the run.
 pub(super) fn command(summary: &Summary) -> String {
-    let command: String =
-        summary.head.command.join(" ").chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    command_words(&summary.head.command)
+}
+
+/// `$ feedline run ...`; empty where nothing is known.
+pub(super) fn command_words(words: &[String]) -> String {
+    let command: String = words.join(" ").chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if command.is_empty() { String::new() } else { format!("$ {command}") }
 }
 

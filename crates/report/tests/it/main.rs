@@ -2,11 +2,15 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod browser;
+mod checks;
 mod comparison;
 mod html;
+mod plots;
 mod prediction;
 mod records;
+mod shifts;
 mod svg;
+mod synthetic;
 mod text;
 mod trained;
 mod training;

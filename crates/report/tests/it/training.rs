@@ -3,10 +3,8 @@
 use analysis::Summary;
 use report::{Plot, markdown, terminal, training_svgs};
 
+use crate::checks::{assert_plot, words};
 use crate::trained::{self, Made, by_accelerators, by_readers, two_targets, with_jobs, without_jobs};
-
-/// Estimated width of a letter by its size, as the plots are laid out by.
-const LETTER_BY_SIZE: f64 = 0.56;
 
 fn plots(summary: &Summary) -> Vec<Plot> {
     training_svgs(summary).unwrap()
@@ -18,66 +16,6 @@ fn names(summary: &Summary) -> Vec<&'static str> {
 
 fn plot(summary: &Summary, name: &str) -> String {
     plots(summary).into_iter().find(|plot| plot.name == name).unwrap().svg
-}
-
-/// A text with the box that it takes: left, top, right, bottom.
-#[derive(Debug)]
-struct Words {
-    at: [f64; 4],
-    words: String,
-}
-
-fn words(svg: &str) -> Vec<Words> {
-    let of_part = |part: &str| {
-        let (attributes, rest) = part.split_once('>').unwrap();
-        let attributes = format!(" {attributes}");
-        let value = |name: &str| {
-            let (_, from) = attributes.split_once(&format!(" {name}=\"")).unwrap();
-            from.split_once('"').unwrap().0.to_owned()
-        };
-        let number = |name: &str| value(name).parse::<f64>().unwrap();
-        let words = rest.split_once("</text>").unwrap().0.trim().replace("&lt;", "<");
-        let (x, y, size) = (number("x"), number("y"), number("font-size"));
-        // plotters writes sizes in pixels of a box that is higher than the letters.
-        let size = size.min(20.0);
-        let width = words.chars().count() as f64 * size * LETTER_BY_SIZE;
-        let left = match value("text-anchor").as_str() {
-            "middle" => x - width / 2.0,
-            "end" => x - width,
-            _ => x,
-        };
-        Words { at: [left, y - size / 2.0, left + width, y + size / 2.0], words }
-    };
-    svg.split("<text ").skip(1).map(of_part).collect()
-}
-
-/// No text touches another, and none leaves the figure.
-fn assert_apart(svg: &str) {
-    let words = words(svg);
-    let height: f64 = svg.split_once(" height=\"").unwrap().1.split_once('"').unwrap().0.parse().unwrap();
-    for (index, a) in words.iter().enumerate() {
-        assert!(
-            !a.words.is_empty()
-                && a.at[0] >= 0.0
-                && a.at[2] <= 1_000.0
-                && a.at[1] >= 0.0
-                && a.at[3] <= height,
-            "{a:?}"
-        );
-        for b in &words[index + 1..] {
-            let apart = a.at[2] <= b.at[0] || b.at[2] <= a.at[0] || a.at[3] <= b.at[1] || b.at[3] <= a.at[1];
-            assert!(apart, "{a:?} touches {b:?}");
-        }
-    }
-}
-
-fn assert_plot(svg: &str) {
-    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-    assert!(svg.contains("prefers-color-scheme: dark") && svg.contains("<desc>"));
-    assert!(!svg.contains("=\"#FD") && !svg.contains("=\"#FE"), "a sentinel is left over");
-    assert!(!svg.contains("NaN") && !svg.contains("inf"));
-    assert!(svg.lines().all(|line| !line.trim().is_empty()));
-    assert_apart(svg);
 }
 
 /// Summaries that a layout may stumble over, by name.

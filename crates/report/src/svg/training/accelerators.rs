@@ -4,13 +4,14 @@ use analysis::Summary;
 use plotters::prelude::*;
 
 use super::super::axis::DepthAxis;
+use super::super::chart::{Axis, Chart, height_around, length};
+use super::super::drawn::packed;
 use super::super::key::{self, Mark};
 use super::super::margin::{self, MarginLabel};
 use super::super::marker::{self, Canvas, Refusal};
 use super::super::sheet::{EDGE, LETTER_BY_SIZE, WIDTH};
 use super::super::theme::{Ink, STARVING_OPACITY};
-use super::chart::{Axis, Chart, height_around, length};
-use super::{packed, shared_but_accelerators, sheet, target};
+use super::{shared_but_accelerators, sheet, target};
 use crate::number::cut_percent;
 use crate::side;
 use crate::training::{Job, jobs};

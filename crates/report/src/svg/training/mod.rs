@@ -2,17 +2,16 @@
 //! and how long steps waited.
 
 mod accelerators;
-mod chart;
 mod readers;
+mod tables;
 mod timeline;
 mod waits;
 
 use analysis::{CellSummary, Summary};
 
+use super::drawn::{Drawn, packed};
 use super::sheet::{SUBTITLE_SIZE, Sheet, columns_of};
-use super::theme;
 use super::{RenderError, wording};
-use crate::plain::folded;
 use crate::plot::{Plot, PlotTable};
 use crate::side;
 use crate::training::{Job, chosen, is_demo, jobs};
@@ -20,30 +19,39 @@ use crate::training::{Job, chosen, is_demo, jobs};
 /// Jobs up to which a plot shows each of them; beyond, one of each target.
 const JOBS_MAX: usize = 8;
 
-/// Letters of a line of a label in the margin.
-const LABEL_LETTERS: usize = 24;
-
 /// The plots of the training jobs of a run, without those that would show nothing: `training-timeline`,
 /// `training-accelerators` where their number was varied, `training-readers` where readers or prefetch were, and
 /// `training-waits`. Empty for a run that played no training job.
 pub fn training_svgs(summary: &Summary) -> Result<Vec<Plot>, RenderError> {
     let drawn = [
-        ("training-timeline", "the first steps of one accelerator", timeline::draw(summary)),
-        ("training-accelerators", "utilization by accelerators", accelerators::draw(summary)),
-        ("training-readers", "utilization by readers and prefetch", readers::draw(summary)),
-        ("training-waits", "how long steps waited for their batch", waits::draw(summary)),
+        (
+            "training-timeline",
+            "the first steps of one accelerator",
+            timeline::draw(summary),
+            tables::timeline as Table,
+        ),
+        (
+            "training-accelerators",
+            "utilization by accelerators",
+            accelerators::draw(summary),
+            tables::utilization,
+        ),
+        (
+            "training-readers",
+            "utilization by readers and prefetch",
+            readers::draw(summary),
+            tables::utilization,
+        ),
+        ("training-waits", "how long steps waited for their batch", waits::draw(summary), tables::waits),
     ];
-    let plot = |(name, shown, drawn): (&'static str, &str, Option<Result<String, String>>)| {
-        let finish = |drawn: String| {
-            let title = wording::title_of(summary, shown);
-            let svg = theme::finish(&drawn, &title, &wording::description(summary));
-            Plot { name, title: shown.to_owned(), svg, table: PlotTable::default() }
-        };
-        let run = summary.head.run_id.clone();
-        Some(drawn?.map(finish).map_err(|cause| RenderError::Drawing { run, cause }))
+    let plot = |(name, shown, svg, table): (_, _, Option<Result<String, String>>, Table)| {
+        Some(super::finished(summary, Drawn { name, shown, svg: svg?, table: table(summary) }))
     };
     drawn.into_iter().filter_map(plot).collect()
 }
+
+/// The figures behind a plot.
+type Table = fn(&Summary) -> PlotTable;
 
 /// Title, need, what all jobs shown share, run and machine.
 fn sheet(summary: &Summary, shown: &str, conditions: Vec<String>) -> Sheet {
@@ -103,36 +111,4 @@ fn name(summary: &Summary, job: &Job<'_>, among: &[Job<'_>]) -> Vec<String> {
 /// The same in lines of a margin.
 fn label(summary: &Summary, job: &Job<'_>, among: &[Job<'_>]) -> Vec<String> {
     packed(&name(summary, job, among).join(", "))
-}
-
-/// Words in lines of a margin, broken behind commas where that is possible.
-fn packed(words: &str) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for part in words.split(", ") {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + part.chars().count() + 2 <= LABEL_LETTERS => {
-                line.push_str(", ");
-                line.push_str(part);
-            }
-            Some(line) => {
-                line.push(',');
-                lines.extend(folded(part, LABEL_LETTERS));
-            }
-            None => lines.extend(folded(part, LABEL_LETTERS)),
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn labels_break_behind_commas() {
-        assert_eq!(packed("nvme, 1 reader, prefetch 0"), ["nvme, 1 reader,", "prefetch 0"]);
-        assert_eq!(packed("a, b, c"), ["a, b, c"]);
-        let long = packed("a name of a target that is far too long, 8 readers");
-        assert!(long.iter().all(|line| line.chars().count() <= LABEL_LETTERS + 1), "{long:?}");
-    }
 }

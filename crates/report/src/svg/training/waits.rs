@@ -3,12 +3,13 @@
 use analysis::Summary;
 use plotters::prelude::*;
 
+use super::super::chart::{Axis, Chart, height_around};
 use super::super::key::{self, Mark};
 use super::super::margin::{self, MarginLabel};
 use super::super::marker::{self, Canvas, Refusal};
 use super::super::sheet::{EDGE, LETTER_BY_SIZE, WIDTH};
 use super::super::theme::Ink;
-use super::chart::{Axis, Chart, height_around};
+use super::super::ticks;
 use super::{label, shared_settings, sheet, shown};
 use crate::training::Job;
 
@@ -72,18 +73,13 @@ fn compute(jobs: &[Job<'_>]) -> Option<(u64, Vec<String>)> {
     is_one.then_some((compute_ns, words))
 }
 
-/// A share of the steps spread out toward the whole, as percentiles are: 90 %, 99 %, 99.9 % are equally far apart.
-fn place_of(share: f64) -> f64 {
-    -(1.0 - share).log10()
-}
-
 /// Each wait from the share below it to its own. With `n` steps nothing is known beyond the share (n - 1) / n.
 fn points(job: &Job<'_>) -> Vec<(f64, Option<u64>)> {
     let last = (job.training.steps as f64).log10();
     let mut before = 0.0;
     let mut points = Vec::new();
     for (share, ns) in &job.training.waits {
-        let place = if *share < 1.0 { place_of(*share).min(last) } else { last };
+        let place = if *share < 1.0 { ticks::nines_of(*share).min(last) } else { last };
         let ns = (*ns >= WAITED_MIN_NS).then_some(*ns);
         points.extend([(before, ns), (place, ns)]);
         before = place;
@@ -93,17 +89,7 @@ fn points(job: &Job<'_>) -> Vec<(f64, Option<u64>)> {
 
 fn share_axis(courses: &[Course]) -> Axis {
     let last = courses.iter().flat_map(|course| &course.points).map(|point| point.0).fold(1.0, f64::max);
-    let nines = (1..=last.floor() as usize).map(|nines| {
-        let words = match nines {
-            1 => "90 %".to_owned(),
-            2 => "99 %".to_owned(),
-            _ => format!("99.{} %", "9".repeat(nines - 2)),
-        };
-        (nines as f64, words)
-    });
-    let first = [(0.0, "0 %".to_owned()), (place_of(0.5), "50 %".to_owned())];
-    let words = "share of the steps that waited no longer".to_owned();
-    Axis { low: 0.0, high: last, ticks: first.into_iter().chain(nines).collect(), words }
+    ticks::nines(last, "share of the steps that waited no longer")
 }
 
 /// Decades of time, and below them a place for none.
@@ -155,12 +141,6 @@ fn draw_chart(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn percentiles_are_spread_toward_the_whole() {
-        let places = [0.0, 0.9, 0.99].map(place_of);
-        assert!(places.iter().zip([0.0, 1.0, 2.0]).all(|(place, expected)| (place - expected).abs() < 1e-9));
-    }
 
     #[test]
     fn the_axis_of_shares_ends_where_the_steps_end() {

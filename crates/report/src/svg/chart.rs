@@ -5,9 +5,9 @@ use std::ops::Range;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
-use super::super::marker::{Canvas, Refusal};
-use super::super::sheet::text;
-use super::super::theme::Ink;
+use super::marker::{Canvas, Refusal};
+use super::sheet::text;
+use super::theme::Ink;
 
 /// Room for the labels of the vertical axis, pixels.
 const LEFT: i32 = 56;
@@ -73,6 +73,11 @@ impl Chart {
     pub(super) fn down(&self) -> Range<i32> {
         let (_, top, _, height) = self.place;
         top + TOP + TITLE_LINE * self.title.len() as i32..top + height - BOTTOM
+    }
+
+    /// Pixels across the plot.
+    pub(super) fn length(&self) -> f64 {
+        length(self.place.2, self.margin_right)
     }
 
     /// Where a value stands, unrounded.
