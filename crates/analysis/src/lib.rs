@@ -7,11 +7,14 @@
 //! The repetition is the sample, never the single read: intervals are over repetitions, and latency
 //! histograms are merged for display alone.
 
+mod by_repetition;
 mod choose;
 mod compared;
 mod comparison;
 mod curve;
+mod demands;
 mod diagnosis;
+mod distribution;
 mod figures;
 mod flag;
 mod gate;
@@ -46,6 +49,7 @@ mod verdict;
 #[cfg(test)]
 mod fixture;
 
+pub use by_repetition::{RepFigures, RepValue, by_repetition};
 pub use choose::{choose_cell, choose_for_confirmation};
 pub use comparison::{
     Calibration, CellComparison, CellSample, Change, Comparison, Difference, Effect, Headline, History,
@@ -54,6 +58,8 @@ pub use comparison::{
     compare_variants, history,
 };
 pub use curve::{Curve, Panel, Shape, Treatment};
+pub use demands::{Demand, demands};
+pub use distribution::{Distribution, QuantileStep, distributions, quantile_steps};
 pub use figures::{Figures, Rate};
 pub use flag::{Flag, Gravity};
 pub use gate::{GateResult, gate};

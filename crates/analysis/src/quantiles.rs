@@ -36,7 +36,7 @@ pub struct PercentileCurve {
 pub(crate) fn curves(summary: &Summary, lines: &Lines<'_>, measure: &Measure) -> Vec<PercentileCurve> {
     let mut curves = Vec::new();
     for cell in chosen(summary) {
-        let reps = Repetitions::of(&lines.reps, &cell.cell, Role::Measure, measure).used;
+        let reps = Repetitions::of(lines.of_cell(&cell.cell.cell), &cell.cell, Role::Measure, measure).used;
         let (service, _) = merged(&reps, SERVICE);
         curves.extend(of_service(cell, &service));
         if let Some(paced) = cell.figures().and_then(|figures| figures.paced) {

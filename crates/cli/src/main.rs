@@ -2,8 +2,10 @@
 
 mod args;
 mod baseline;
+mod bundle;
 mod cmd;
 mod data;
+mod derived;
 mod describe;
 mod emulated;
 mod environment;

@@ -14,6 +14,7 @@ use rustix::fs::{Access, access};
 
 use crate::args::MeasureArgs;
 use crate::data::{self, Data, Slot};
+use crate::derived::Derived;
 use crate::exit::Failure;
 use crate::load::Loaded;
 use crate::open::Stores;
@@ -228,23 +229,25 @@ fn changed(plan: &Plan, data: &Data, stores: &Stores, threads: u32) -> Vec<usize
 /// Derives everything from a record, leaves report and plots beside it, and prints the page.
 pub(crate) fn conclude(folder: &Path) -> Result<Summary, Failure> {
     let summary = derive(folder)?;
-    output::print(&format!("record {}\n", folder.display()))?;
+    output::print(&format!("record {}\nhtml   {}\n", folder.display(), folder.join(PAGE_FILE).display()))?;
     output::print(&format!("{}\n", report::terminal(&summary).trim_end()))?;
     Ok(summary)
 }
 
-/// Derives everything from the record as it lies on disk, and leaves report and plot beside it.
+/// The page that a run leaves beside its record.
+const PAGE_FILE: &str = "report.html";
+
+/// Derives everything from the record as it lies on disk, and leaves pages and plots beside it.
 fn derive(folder: &Path) -> Result<Summary, Failure> {
-    let record = record::read_run(folder)?;
-    let summary = analysis::summarise(&record);
+    let derived = Derived::of(folder)?;
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
         std::fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))
     };
-    write("report.md", &report::markdown(&summary))?;
-    let over_time = analysis::over_time(&record, &record::read_intervals(folder)?);
-    for plot in report::plots(&summary, &over_time)? {
+    write("report.md", &report::markdown(&derived.summary))?;
+    write(PAGE_FILE, &report::html(&[derived.page()]))?;
+    for plot in &derived.plots {
         write(&format!("{}.svg", plot.name), &plot.svg)?;
     }
-    Ok(summary)
+    Ok(derived.summary)
 }

@@ -52,7 +52,8 @@ pub(crate) fn compare_group(folder: &Path) -> Result<Vec<Comparison>, Failure> {
     later.iter().map(compare).collect()
 }
 
-fn name_of(record: &RunRecord) -> &str {
+/// The name of the variant that a record holds.
+pub(crate) fn name_of(record: &RunRecord) -> &str {
     record.run.variant.as_ref().map_or("", |variant| &variant.name)
 }
 
@@ -69,7 +70,7 @@ pub(crate) fn gate(folder: &Path) -> Result<Gate, Failure> {
 }
 
 /// The records of a group, in the order of the command line.
-fn records(folder: &Path) -> Result<Vec<RunRecord>, Failure> {
+pub(crate) fn records(folder: &Path) -> Result<Vec<RunRecord>, Failure> {
     let reading = || format!("cannot read the variants in `{}`", folder.display());
     let mut records = Vec::new();
     for entry in std::fs::read_dir(folder).with_context(reading)? {

@@ -1,1 +1,56 @@
 //! A run or a comparison in the form of another tool.
+//!
+//! Each form is a pure function of what [`analysis`] computed, so the same record gives the same bytes. What a form cannot
+//! hold, and what was not measured, is left out and said in [`Export::gaps`]: no figure is invented and none is `NaN`.
+//! Names of benchmarks are the names of the cells, which stay the same from run to run.
+
+mod actions;
+mod bmf;
+mod fio;
+mod hgrm;
+mod json;
+mod junit;
+mod measure;
+mod otava;
+mod prometheus;
+mod summary;
+mod tidy;
+mod tuning;
+
+use analysis::{CellSummary, Measurement};
+
+pub use actions::{Direction, github_action_benchmark};
+pub use bmf::bmf;
+pub use fio::fio;
+pub use hgrm::hgrm;
+pub use json::jsonl;
+pub use junit::junit;
+pub use otava::otava;
+pub use prometheus::prometheus;
+pub use summary::{JOB_SUMMARY_BYTES_MAX, MARKDOWN_BYTES_MIN, markdown_within};
+pub use tidy::csv;
+pub use tuning::tuning;
+
+/// What was made, and what is not in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Export {
+    /// The text of the file, complete with its last line break.
+    pub text: String,
+    /// What was left out and why, a sentence each.
+    pub gaps: Vec<String>,
+}
+
+/// Why a cell has no figures; nothing where it has some.
+fn gap(cell: &CellSummary) -> Option<String> {
+    let name = &cell.cell.cell;
+    match &cell.measured {
+        Measurement::Figures(_) | Measurement::Operations(_) => None,
+        Measurement::Failed { reason, .. } => Some(format!("{name}: failed: {reason}")),
+        Measurement::NotRun { reason } => Some(format!("{name}: not run: {reason}")),
+    }
+}
+
+/// Text without line breaks and other control characters, for forms whose unit is the line.
+fn line(words: &str) -> String {
+    words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

@@ -4,7 +4,7 @@
 //! pure function of the summary, so the same record gives the same bytes.
 
 mod comparison;
-mod export;
+pub mod export;
 mod grid;
 mod head;
 mod html;

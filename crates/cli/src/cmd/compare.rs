@@ -1,5 +1,7 @@
 //! `feedline compare`: holds runs, variants or targets against each other.
 
+mod shift;
+
 use std::path::{Path, PathBuf};
 
 use analysis::{Comparison, Margins, Metric, RUNS_MIN, RunSample};
@@ -69,6 +71,8 @@ enum CompareFormat {
     Terminal,
     /// A table with the answer first, for a job's summary or a comment
     Markdown,
+    /// Of variants: a plot of how the percentiles of latency moved
+    Svg,
 }
 
 /// What may differ between runs that are compared all the same.
@@ -106,11 +110,17 @@ fn margin(text: &str) -> Result<record::Margin, String> {
 }
 
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
+    if args.format == CompareFormat::Svg {
+        output::print(&shift::svg(args)?)?;
+        return Ok(Exit::Ok);
+    }
     let Compared { comparisons, gate, gated } = compared(args)?;
     let outcome = (gated || args.gate).then(|| Outcome::of_all(&comparisons, &gate));
     let gate_words = outcome.as_ref().map(Outcome::words).unwrap_or_default();
     let pages: Vec<String> = match args.format {
-        CompareFormat::Terminal => comparisons.iter().map(report::comparison_terminal).collect(),
+        CompareFormat::Terminal | CompareFormat::Svg => {
+            comparisons.iter().map(report::comparison_terminal).collect()
+        }
         CompareFormat::Markdown => {
             let room = args.max_bytes.saturating_sub(gate_words.len() + comparisons.len() + 10);
             let each = room / comparisons.len().max(1);

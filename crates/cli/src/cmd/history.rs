@@ -86,7 +86,7 @@ fn rendered(args: &HistoryArgs, histories: &[History]) -> Result<String, Failure
         }
         HistoryFormat::Csv => Ok(csv(histories)),
         HistoryFormat::Svg => match histories {
-            [one] => svg(one),
+            [one] => Ok(report::history_svg(one)?.svg),
             several => {
                 let names: Vec<&str> = several.iter().map(|history| history.scenario.as_str()).collect();
                 Err(Failure::usage(format!(
@@ -108,12 +108,4 @@ fn csv(histories: &[History]) -> String {
             _ => page,
         })
         .collect()
-}
-
-/// The one place where a history becomes a plot.
-fn svg(history: &History) -> Result<String, Failure> {
-    Err(Failure::usage(format!(
-        "error: this build has no plot of a history of `{}`\n  hint: use --format csv",
-        regression::plain(&history.scenario)
-    )))
 }

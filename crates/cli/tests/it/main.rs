@@ -4,6 +4,8 @@
 
 mod compare;
 mod emulated;
+mod export;
+mod export_templates;
 mod faults;
 mod ganesha;
 mod gate;

@@ -13,8 +13,12 @@ fn a_scenario_ends_with_a_verdict_a_plot_and_a_record_that_make_themselves_again
     fs::remove_dir_all(bench.path("data")).unwrap();
 
     let folder = run.to_str().unwrap();
-    let (record, page) = ran.out.split_once('\n').unwrap();
+    let (record, rest) = ran.out.split_once('\n').unwrap();
+    let (html, page) = rest.split_once('\n').unwrap();
     assert!(record.starts_with("record results/"), "{record}");
+    assert!(html.starts_with("html   results/") && html.ends_with("/report.html"), "{html}");
+    let again = bench.run(&["report", folder, "--html"]).exits(0).out;
+    assert_eq!(again, fs::read_to_string(run.join("report.html")).unwrap());
     assert_eq!(bench.run(&["report", folder]).exits(0).out, page);
     for (format, file) in [("markdown", "report.md"), ("svg", "throughput.svg")] {
         let again = bench.run(&["report", folder, "--format", format]).exits(0).out;

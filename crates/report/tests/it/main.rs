@@ -4,6 +4,8 @@
 mod browser;
 mod checks;
 mod comparison;
+mod export;
+mod export_text;
 mod html;
 mod plots;
 mod prediction;

@@ -1,0 +1,124 @@
+//! Checks a bundle as a third party does: that nothing was changed, and that its report is what its record gives.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Component, Path};
+
+use anyhow::{Context as _, anyhow, bail};
+use flate2::read::GzDecoder;
+
+use super::{Entry, README_FILE, SUMS_FILE, derived, sum, unpack};
+use crate::exit::Failure;
+
+/// Most that a bundle is read of, unpacked: what is larger is no run of feedline's.
+const UNPACKED_BYTES_MAX: u64 = 4 << 30;
+
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// Verifies a bundle, packed or unpacked; what was found, in words.
+pub(crate) fn verify(path: &Path) -> Result<String, Failure> {
+    let shown = path.display();
+    let files = if path.is_dir() { of_folder(path) } else { of_archive(path) };
+    let files = files.with_context(|| format!("cannot verify `{shown}`"))?;
+    check_sums(&files).with_context(|| format!("`{shown}` is not as it was made"))?;
+    let entry =
+        |(name, bytes): (&String, &Vec<u8>)| Entry { name: name.clone(), about: "", bytes: bytes.clone() };
+    let folder = unpack(&files.iter().map(entry).collect::<Vec<_>>())?;
+    let record = record::read_run(folder.path())?;
+    let made = derived(folder.path())?;
+    let differing: Vec<&str> = made
+        .iter()
+        .filter(|entry| files.get(&entry.name) != Some(&entry.bytes))
+        .map(|entry| entry.name.as_str())
+        .collect();
+    if !differing.is_empty() {
+        return Err(Failure::Error(anyhow!(
+            "`{shown}`: {} not what this feedline, {}, makes of the record\n  \
+             hint: {README_FILE} names the version that made the bundle; verify with that one before you doubt it",
+            is_are(&differing),
+            env!("CARGO_PKG_VERSION")
+        )));
+    }
+    Ok(words(&record, files.len()))
+}
+
+fn is_are(names: &[&str]) -> String {
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    format!("{} {verb}", names.join(", "))
+}
+
+fn words(record: &record::RunRecord, files: usize) -> String {
+    let summary = analysis::summarise(record);
+    let head = &summary.head;
+    let mut lines = vec![
+        format!("verified: {files} files are as they were bundled, and the report is what the record gives"),
+        format!("run {}, measured by feedline {} ({})", head.run_id, head.tool.version, head.tool.profile),
+        format!("machine {}", head.machine),
+    ];
+    let verdicts = summary.verdicts.iter();
+    lines.extend(verdicts.map(|one| format!("{} {}: {}", one.word(), one.target, one.sentence())));
+    lines.push("not verified: who made it, and that the machine was what it says".to_owned());
+    lines.join("\n")
+}
+
+fn check_sums(files: &Files) -> anyhow::Result<()> {
+    let Some(sums) = files.get(SUMS_FILE) else {
+        bail!(
+            "it has no {SUMS_FILE}\n  hint: make a bundle with `feedline export --bundle RUN -o FILE.tar.gz`"
+        );
+    };
+    let sums = std::str::from_utf8(sums).with_context(|| format!("{SUMS_FILE} is no text"))?;
+    let mut listed = BTreeMap::new();
+    for line in sums.lines() {
+        let (hex, name) =
+            line.split_once("  ").ok_or_else(|| anyhow!("{SUMS_FILE} holds the line `{line}`"))?;
+        listed.insert(name, hex);
+    }
+    let mut wrong = Vec::new();
+    for (name, hex) in &listed {
+        match files.get(*name) {
+            None => wrong.push(format!("{name} is missing")),
+            Some(bytes) if sum(bytes) != *hex => wrong.push(format!("{name} was changed")),
+            Some(_) => {}
+        }
+    }
+    let unlisted = files.keys().filter(|name| *name != SUMS_FILE && !listed.contains_key(name.as_str()));
+    wrong.extend(unlisted.map(|name| format!("{name} was added")));
+    if wrong.is_empty() { Ok(()) } else { bail!("{}", wrong.join(", ")) }
+}
+
+fn of_folder(path: &Path) -> anyhow::Result<Files> {
+    let mut files = Files::new();
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !entry.file_type()?.is_file() {
+            bail!("`{name}` in it is no plain file");
+        }
+        files.insert(name, fs::read(entry.path())?);
+    }
+    Ok(files)
+}
+
+fn of_archive(path: &Path) -> anyhow::Result<Files> {
+    let mut archive = tar::Archive::new(GzDecoder::new(File::open(path)?).take(UNPACKED_BYTES_MAX));
+    let mut files = Files::new();
+    for entry in archive.entries()? {
+        let mut entry = entry.context("it is no .tar.gz, or a cut one")?;
+        let path = entry.path()?.into_owned();
+        let parts: Vec<Component<'_>> = path.components().collect();
+        let (true, [Component::Normal(_), Component::Normal(name)]) =
+            (entry.header().entry_type().is_file(), parts.as_slice())
+        else {
+            bail!("it holds `{}`, which no bundle of feedline's has", path.display());
+        };
+        let name = name.to_string_lossy().into_owned();
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).context("it is cut")?;
+        if files.insert(name.clone(), bytes).is_some() {
+            bail!("it holds `{name}` twice");
+        }
+    }
+    Ok(files)
+}

@@ -1,0 +1,164 @@
+//! Prometheus text for the textfile collector: gauges in base units, no time stamps.
+
+use std::fmt::Write as _;
+
+use analysis::{CellSummary, Summary};
+use feed::Judgement;
+
+use super::measure::{Kind, Measure, measures};
+use super::{Export, line};
+
+/// Every figure of a run as gauges with the cell in their labels. What is missing stands in comments at the end.
+pub fn prometheus(summary: &Summary) -> Export {
+    let mut page = Page::default();
+    page.info(summary);
+    let mut gaps = Vec::new();
+    let mut cells: Vec<(&CellSummary, Vec<Measure>)> = Vec::new();
+    for cell in &summary.cells {
+        let (found, absent) = measures(cell);
+        cells.push((cell, found));
+        gaps.extend(absent);
+    }
+    for (kind, name, help) in METRICS {
+        page.metric(summary, &cells, (kind, name, help));
+    }
+    page.line_bps(summary);
+    page.verdicts(summary);
+    page.head("feedline_cells_without_figures", "Planned cells that have no figures.");
+    let absent = summary.cells.iter().filter(|cell| !cell.is_measured()).count();
+    page.sample("feedline_cells_without_figures", &[("scenario", &summary.head.scenario)], absent as f64);
+    for gap in &gaps {
+        let _ = writeln!(page.0, "# gap: {}", line(gap));
+    }
+    Export { text: page.0, gaps }
+}
+
+const METRICS: [(Kind, &str, &str); 6] = [
+    (Kind::Throughput, "feedline_throughput_bytes_per_second", "Mean throughput over repetitions."),
+    (Kind::Operations, "feedline_operations_per_second", "Mean rate of operations that move no bytes."),
+    (Kind::P50, "feedline_latency_p50_seconds", "Median latency."),
+    (Kind::P99, "feedline_latency_p99_seconds", "99th percentile of latency."),
+    (Kind::Au, "feedline_accelerator_utilization_ratio", "Mean accelerator utilization, 0 to 1."),
+    (Kind::Cpu, "feedline_cpu_seconds_per_operation", "Processor time of the client by operation."),
+];
+
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    fn head(&mut self, name: &str, help: &str) {
+        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} gauge");
+    }
+
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
+        let labels: Vec<String> =
+            labels.iter().map(|(label, value)| format!("{label}=\"{}\"", escaped(value))).collect();
+        let _ = writeln!(self.0, "{name}{{{}}} {value}", labels.join(","));
+    }
+
+    fn info(&mut self, summary: &Summary) {
+        let head = &summary.head;
+        self.head("feedline_run_info", "The run that these figures are of.");
+        let labels = [
+            ("scenario", head.scenario.as_str()),
+            ("run_id", &head.run_id),
+            ("started", &head.started),
+            ("plan_hash", &head.plan_hash),
+            ("machine", &head.machine),
+            ("version", &head.tool.version),
+        ];
+        self.sample("feedline_run_info", &labels, 1.0);
+    }
+
+    fn metric(
+        &mut self,
+        summary: &Summary,
+        cells: &[(&CellSummary, Vec<Measure>)],
+        (kind, name, help): (Kind, &str, &str),
+    ) {
+        let of_kind = |measures: &[Measure]| measures.iter().copied().find(|one| one.kind == kind);
+        let found: Vec<(&CellSummary, Measure)> =
+            cells.iter().filter_map(|(cell, measures)| Some((*cell, of_kind(measures)?))).collect();
+        if found.is_empty() {
+            return;
+        }
+        self.head(name, help);
+        for (cell, measure) in &found {
+            self.of_cell(summary, cell, name, base(kind, measure.value));
+        }
+        for (end, words, is_upper) in [("lower", "Lower", false), ("upper", "Upper", true)] {
+            let of = |(low, high): (f64, f64)| if is_upper { high } else { low };
+            let with: Vec<_> =
+                found.iter().filter_map(|(cell, one)| Some((*cell, of(one.interval?)))).collect();
+            let name = name.replacen("feedline_", &format!("feedline_{end}_"), 1);
+            if !with.is_empty() {
+                self.head(&name, &format!("{words} end of the 95 % interval of the same."));
+            }
+            for (cell, value) in with {
+                self.of_cell(summary, cell, &name, base(kind, value));
+            }
+        }
+    }
+
+    fn of_cell(&mut self, summary: &Summary, cell: &CellSummary, name: &str, value: f64) {
+        let depth = cell.cell.queue_depth.to_string();
+        let labels = [
+            ("scenario", summary.head.scenario.as_str()),
+            ("target", &cell.cell.target),
+            ("cell", &cell.cell.cell),
+            ("engine", &cell.cell.engine),
+            ("queue_depth", &depth),
+        ];
+        self.sample(name, &labels, value);
+    }
+
+    /// The line of each target, by its first cell that has one.
+    fn line_bps(&mut self, summary: &Summary) {
+        let lines: Vec<(&str, f64)> = summary
+            .targets
+            .iter()
+            .filter_map(|target| {
+                let mut cells = summary.cells.iter().filter(|cell| cell.cell.target == target.name);
+                let line = cells.find_map(|cell| cell.line)?;
+                line.bps.is_finite().then_some((target.name.as_str(), line.bps))
+            })
+            .collect();
+        if lines.is_empty() {
+            return;
+        }
+        let name = "feedline_line_bytes_per_second";
+        self.head(name, "What the accelerators need at their target utilization.");
+        for (target, bps) in lines {
+            self.sample(name, &[("scenario", &summary.head.scenario), ("target", target)], bps);
+        }
+    }
+
+    /// One series for each word, of which one is 1.
+    fn verdicts(&mut self, summary: &Summary) {
+        if summary.verdicts.is_empty() {
+            return;
+        }
+        let name = "feedline_verdict";
+        self.head(name, "1 for the verdict of a target, 0 for the others.");
+        for verdict in &summary.verdicts {
+            let words = [Judgement::Feeds, Judgement::Starves, Judgement::Uncertain].map(Judgement::name);
+            for word in words.into_iter().chain(["DEMO"]) {
+                let labels = [
+                    ("scenario", summary.head.scenario.as_str()),
+                    ("target", &verdict.target),
+                    ("verdict", word),
+                ];
+                self.sample(name, &labels, f64::from(u8::from(verdict.word() == word)));
+            }
+        }
+    }
+}
+
+/// Nanoseconds become seconds, the base unit.
+fn base(kind: Kind, value: f64) -> f64 {
+    if kind.unit() == "ns" { value / 1e9 } else { value }
+}
+
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}

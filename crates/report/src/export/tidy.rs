@@ -1,0 +1,119 @@
+//! Tidy CSV (RFC 4180): one row for each figure of each repetition of each cell.
+
+use analysis::{RepFigures, Summary, by_repetition};
+use record::{Cell, RunRecord};
+
+use super::json::{outcome, role};
+use super::{Export, gap};
+
+const COLUMNS: [&str; 20] = [
+    "run_id",
+    "scenario",
+    "variant",
+    "target",
+    "cell",
+    "engine",
+    "operation",
+    "access",
+    "cache",
+    "queue_depth",
+    "block_bytes",
+    "role",
+    "rep",
+    "rank",
+    "round",
+    "outcome",
+    "metric",
+    "unit",
+    "value",
+    "gap",
+];
+
+/// Every figure of every repetition in a row of its own. What makes no point has one row without a metric, whose last
+/// column says why.
+pub fn csv(record: &RunRecord, summary: &Summary) -> Export {
+    let mut table = Table::default();
+    table.row(COLUMNS.map(str::to_owned));
+    let all = by_repetition(record);
+    let mut gaps = Vec::new();
+    for cell in &record.run.cells {
+        let mut reps = all.iter().filter(|figures| figures.cell.cell == cell.cell).peekable();
+        let absent = summary.cell(&cell.cell).and_then(gap);
+        if reps.peek().is_none() {
+            let why = absent.clone().unwrap_or_else(|| format!("{}: no repetition was made", cell.cell));
+            table.row(row(record, cell, [""; 5].map(str::to_owned), ["", "", "", &why]));
+        }
+        for figures in reps {
+            table.repetition(record, figures);
+        }
+        gaps.extend(absent);
+    }
+    Export { text: table.0, gaps }
+}
+
+#[derive(Default)]
+struct Table(String);
+
+impl Table {
+    fn repetition(&mut self, record: &RunRecord, figures: &RepFigures<'_>) {
+        let rep = figures.rep;
+        let which = || {
+            [
+                role(rep.role).to_owned(),
+                rep.rep.to_string(),
+                rep.rank.to_string(),
+                rep.round.to_string(),
+                outcome(&rep.outcome).to_owned(),
+            ]
+        };
+        for value in &figures.values {
+            let figure = value.value.to_string();
+            self.row(row(record, figures.cell, which(), [value.metric, value.unit, &figure, ""]));
+        }
+        if let Some(gap) = &figures.gap {
+            self.row(row(record, figures.cell, which(), ["", "", "", gap]));
+        }
+    }
+
+    fn row<const N: usize>(&mut self, fields: [String; N]) {
+        self.0.push_str(&fields.map(|field| quoted(&field)).join(","));
+        self.0.push_str("\r\n");
+    }
+}
+
+fn row(record: &RunRecord, cell: &Cell, which: [String; 5], figure: [&str; 4]) -> [String; 20] {
+    let run = &record.run;
+    let [role, rep, rank, round, outcome] = which;
+    let [metric, unit, value, gap] = figure.map(str::to_owned);
+    [
+        run.run_id.clone(),
+        run.scenario.clone(),
+        run.variant.as_ref().map(|variant| variant.name.clone()).unwrap_or_default(),
+        cell.target.clone(),
+        cell.cell.clone(),
+        cell.engine.clone(),
+        cell.operation.clone(),
+        cell.access.clone(),
+        cell.cache.clone(),
+        cell.queue_depth.to_string(),
+        cell.block_bytes.to_string(),
+        role,
+        rep,
+        rank,
+        round,
+        outcome,
+        metric,
+        unit,
+        value,
+        gap,
+    ]
+}
+
+/// A field as RFC 4180 has it: in quotes where it holds what ends a field or a row.
+pub(super) fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\r', '\n']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
