@@ -4,11 +4,12 @@ use record::{Cell, Measure, Rep, Role, RunRecord};
 
 use crate::figures::{Context, Figures};
 use crate::latency::Latency;
+use crate::lines::Lines;
 use crate::operation;
 use crate::operations::Operations;
 use crate::paced::{Paced, Percentile};
 use crate::repetitions::Repetitions;
-use crate::summary::{self, Lines};
+use crate::summary;
 
 /// One repetition of one cell, whatever became of it.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,8 +6,8 @@ use record::{Cell, Rep, Role, RunRecord, counter};
 use crate::figures::{per_s, sum};
 use crate::interval::mean;
 use crate::latency::{SERVICE, enough, merged, quantile};
+use crate::lines::Lines;
 use crate::repetitions::Repetitions;
-use crate::summary::Lines;
 
 /// Latencies of the interleaved repetitions that make a point, merged: for display, never for a decision.
 #[derive(Debug, Clone, PartialEq)]

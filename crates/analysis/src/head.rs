@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use record::{Ceiling, Cell, Dataset, Environment, Run, RunRecord, Target, Tool, counter};
 
+use crate::lines::Lines;
 use crate::operation;
 use crate::repetitions::counted;
-use crate::summary::{CellSummary, Lines, Measurement};
+use crate::summary::{CellSummary, Measurement};
 use crate::validity::is_known;
 
 /// The head of a report.

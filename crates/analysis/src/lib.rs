@@ -21,6 +21,7 @@ mod gate;
 mod head;
 mod interval;
 mod latency;
+mod lines;
 mod model;
 mod need;
 mod network;

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use record::{Cell, RecordedIntervals, Rep, RepIntervals, Role, RunRecord};
 
+use crate::lines::Lines;
 use crate::operation;
 use crate::ranks;
 use crate::repetitions::Repetitions;
-use crate::summary::Lines;
 
 pub use heat::{Heat, HeatColumn};
 

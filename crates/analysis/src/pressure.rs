@@ -3,7 +3,8 @@
 use record::Rep;
 
 use crate::flag::percent;
-use crate::summary::{CellSummary, Lines, Summary};
+use crate::lines::Lines;
+use crate::summary::{CellSummary, Summary};
 
 /// Share of the time from which on waiting is worth a word.
 const SHARE_MIN: f64 = 0.01;

@@ -4,10 +4,11 @@ use hdrhistogram::Histogram;
 use record::{Measure, Role};
 
 use crate::latency::{SERVICE, merged};
+use crate::lines::Lines;
 use crate::operation;
 use crate::paced;
 use crate::repetitions::{Repetitions, counted};
-use crate::summary::{CellSummary, Lines, Summary};
+use crate::summary::{CellSummary, Summary};
 use crate::training::predicted::is_closed;
 
 /// Points of a curve for each nine: 90 %, 99 %, 99.9 %.

@@ -3,12 +3,13 @@
 use std::num::NonZero;
 
 use feed::Need;
-use record::{Ceiling, Cell, End, Line, Rep, Role, Run, RunRecord, Skipped, Target};
+use record::{Cell, Role, Run, RunRecord, Skipped, Target};
 
 use crate::curve::{self, Panel};
 use crate::figures::{Context, Figures};
 use crate::flag::{Flag, Gravity};
 use crate::head::{self, CeilingFigures, DatasetFigures, Head};
+use crate::lines::Lines;
 use crate::need::{self, LineAt};
 use crate::network::NetworkFigures;
 use crate::operation;
@@ -16,7 +17,7 @@ use crate::operations::Operations;
 use crate::prediction::{self, Predictions};
 use crate::quantiles::{self, PercentileCurve};
 use crate::ranks;
-use crate::repetitions::{self, Repetitions};
+use crate::repetitions::Repetitions;
 use crate::sizing::{self, Sizing};
 use crate::steadiness;
 use crate::system::SystemFigures;
@@ -282,50 +283,6 @@ pub fn summarise(record: &RunRecord) -> Summary {
     summary.notes = untested::notes(record, &lines, &summary);
     summary.notes.extend(of_ranks);
     summary
-}
-
-/// The lines of a record by kind.
-pub(crate) struct Lines<'a> {
-    /// Sorted by cell.
-    pub(crate) reps: Vec<&'a Rep>,
-    /// Repetitions of other variants than the one summarised.
-    pub(crate) other_variants: usize,
-    pub(crate) ceilings: Vec<&'a Ceiling>,
-    pub(crate) end: Option<&'a End>,
-}
-
-impl<'a> Lines<'a> {
-    pub(crate) fn of(record: &'a RunRecord) -> Self {
-        let (reps, other_variants) = repetitions::of_record(record);
-        let ceilings = record.lines.iter().filter_map(|line| match line {
-            Line::Ceiling(ceiling) => Some(ceiling),
-            _ => None,
-        });
-        let end = record.lines.iter().rev().find_map(|line| match line {
-            Line::End(end) => Some(end),
-            _ => None,
-        });
-        Self { reps, other_variants, ceilings: ceilings.collect(), end }
-    }
-
-    /// The repetitions of a cell, found without looking at those of others.
-    pub(crate) fn of_cell(&self, cell: &str) -> &[&'a Rep] {
-        let from = self.reps.partition_point(|rep| rep.cell.as_str() < cell);
-        let length = self.reps[from..].partition_point(|rep| rep.cell == cell);
-        &self.reps[from..from + length]
-    }
-
-    /// Why repetitions of `cell` were not made.
-    pub(crate) fn not_run(&self, cell: &str) -> String {
-        match self.end {
-            None => "the run was cut before it".to_owned(),
-            Some(end) => end
-                .not_run
-                .iter()
-                .find(|entry| entry.cell == cell)
-                .map_or_else(|| "the record gives no reason".to_owned(), |entry| entry.reason.clone()),
-        }
-    }
 }
 
 /// Cells that are summarised by one thread: with fewer, starting others takes longer than they save.

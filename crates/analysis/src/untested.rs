@@ -8,12 +8,13 @@ use feed::counted_noun;
 
 use crate::compared;
 use crate::flag::{Flag, percent};
+use crate::lines::Lines;
 use crate::network;
 use crate::operation;
 use crate::pressure;
 use crate::repetitions::counted;
 use crate::steadiness;
-use crate::summary::{CellSummary, Lines, Measurement, Summary};
+use crate::summary::{CellSummary, Measurement, Summary};
 use crate::tiers::{self, fact, has_own_cache, has_server, is_of_first_format, is_read_again};
 use crate::validity::{is_known, left_after};
 

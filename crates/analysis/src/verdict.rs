@@ -10,9 +10,10 @@ use crate::choose;
 use crate::curve::{Panel, Shape};
 use crate::figures::Figures;
 use crate::flag::{Flag, Gravity, of_line, percent};
+use crate::lines::Lines;
 use crate::operation;
 use crate::paced::Percentile;
-use crate::summary::{CellSummary, Lines, Measurement, Summary};
+use crate::summary::{CellSummary, Measurement, Summary};
 use crate::training::Bound;
 use crate::unreached;
 

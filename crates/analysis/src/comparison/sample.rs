@@ -7,9 +7,10 @@ use crate::figures::{self, Context, Figures};
 use crate::flag::{Flag, Gravity};
 use crate::interval::mean;
 use crate::latency::SERVICE;
+use crate::lines::Lines;
 use crate::operations::Operations;
 use crate::repetitions::{Repetitions, counted};
-use crate::summary::{self, Lines};
+use crate::summary;
 use crate::{need, operation, paced, ranks, steadiness, training, validity};
 
 /// Operations of a repetition from which on its median counts, and its 99th percentile.

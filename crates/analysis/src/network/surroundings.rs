@@ -3,7 +3,8 @@
 use record::Target;
 
 use super::wire::LOOPBACK;
-use crate::summary::{CellSummary, Lines, Summary};
+use crate::lines::Lines;
+use crate::summary::{CellSummary, Summary};
 use crate::tiers::server_is_local;
 
 /// What the verdicts do not cover.

@@ -8,9 +8,10 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::{FALL_MAX, SECONDS_MIN};
 use crate::flag::{Flag, Gravity};
 use crate::interval;
+use crate::lines::Lines;
 use crate::operation;
 use crate::repetitions::counted;
-use crate::summary::{CellSummary, Lines, Measurement};
+use crate::summary::{CellSummary, Measurement};
 
 /// Trends that chance makes no more often than this are no chance.
 const P_MAX: f64 = 0.01;

@@ -4,8 +4,9 @@ use record::{Cell, Rep, Role};
 
 use super::{total, whole_seconds};
 use crate::flag::percent;
+use crate::lines::Lines;
 use crate::operation;
-use crate::summary::{Lines, Summary};
+use crate::summary::Summary;
 
 /// A repetition from this length on is told minute by minute.
 const SOAK_SECONDS_MIN: usize = 600;

@@ -27,20 +27,6 @@ pub(crate) fn read() -> RunRecord {
     record::read_run(&dir()).expect("the golden record is readable")
 }
 
-/// Holds the record in `dir` to the one that a test builds; with `FEEDLINE_BLESS` set it is written anew first.
-pub(crate) fn assert_on_disk(dir: &Path, built: &RunRecord, scenario: &str) {
-    if std::env::var_os("FEEDLINE_BLESS").is_some() {
-        let _ = std::fs::remove_dir_all(dir);
-        let redactor = record::Redactor::new(Vec::new());
-        let mut writer = record::RunWriter::create(dir, &built.run, scenario, &built.env, redactor)
-            .expect("the fixture can be written");
-        for line in &built.lines {
-            writer.append(line).expect("the fixture can be written");
-        }
-    }
-    assert_eq!(record::read_run(dir).expect("the golden record is readable"), *built);
-}
-
 /// Every verdict of a record in its words.
 pub(crate) fn verdict_words(summary: &Summary) -> Vec<String> {
     let words =
@@ -50,7 +36,7 @@ pub(crate) fn verdict_words(summary: &Summary) -> Vec<String> {
 
 #[test]
 fn the_record_on_disk_is_the_one_built_here() {
-    assert_on_disk(&dir(), &build(), SCENARIO);
+    crate::on_disk::assert_on_disk(&dir(), &build(), SCENARIO);
 }
 
 const SCENARIO: &str = r#"version = 1

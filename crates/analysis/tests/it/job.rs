@@ -11,7 +11,7 @@ use record::{
     RunRecord, Target, Tool, Trained, TrainedAccelerator, TrainedStep, Training, Usage, counter,
 };
 
-use crate::golden;
+use crate::{golden, on_disk};
 
 const SAMPLE_BYTES: u64 = 114_660;
 const ACCELERATORS: u32 = 8;
@@ -32,7 +32,7 @@ fn read() -> RunRecord {
 
 #[test]
 fn the_record_on_disk_is_the_one_built_here() {
-    golden::assert_on_disk(&dir(), &build(), SCENARIO);
+    on_disk::assert_on_disk(&dir(), &build(), SCENARIO);
 }
 
 #[test]

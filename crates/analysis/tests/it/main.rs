@@ -3,4 +3,5 @@
 mod comparison;
 mod golden;
 mod job;
+mod on_disk;
 mod summary;

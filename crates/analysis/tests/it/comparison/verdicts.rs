@@ -10,7 +10,7 @@ use analysis::{
 };
 use record::{End, Line, Outcome, Rep, RunRecord, Variant, counter};
 
-use crate::golden;
+use crate::{golden, on_disk};
 
 const REPETITIONS: u32 = 5;
 const SAMPLE_BYTES: u64 = 114_660;
@@ -133,8 +133,8 @@ const SCENARIO: &str = "version = 1\ntargets.nvme = { at = \"/mnt/nvme/bench\" }
 
 #[test]
 fn the_records_on_disk_are_those_built_here() {
-    golden::assert_on_disk(&dir("base"), &variant("base", 0), SCENARIO);
-    golden::assert_on_disk(&dir("head"), &variant("head", 1), SCENARIO);
+    on_disk::assert_on_disk(&dir("base"), &variant("base", 0), SCENARIO);
+    on_disk::assert_on_disk(&dir("head"), &variant("head", 1), SCENARIO);
 }
 
 fn effect_words(effect: &Effect) -> String {
