@@ -163,7 +163,7 @@ fn noise(seen: &[Vec<Seen>; 5], samples: usize, error: impl Fn(f64) -> f64) -> V
         let worst = seen.iter().max_by(|a, b| a.spread.total_cmp(&b.spread))?;
         let error = worst.spread * error(samples as f64);
         let estimate = Estimate { mean: 0.0, error, freedom: samples.checked_sub(1)? };
-        let margin = margin(&estimate);
+        let margin = margin(metric, &estimate);
         Some(Noise {
             metric,
             spread: worst.spread,
@@ -177,12 +177,11 @@ fn noise(seen: &[Vec<Seen>; 5], samples: usize, error: impl Fn(f64) -> f64) -> V
 
 /// The smallest margin within which the interval of no change lies four times in five: (t(0.975) + t(0.90)) standard
 /// errors, the power of two one-sided tests where nothing changed (Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987).
-fn margin(estimate: &Estimate) -> f64 {
+fn margin(metric: Metric, estimate: &Estimate) -> f64 {
     let freedom = estimate.freedom as f64;
     let log = (quantile(0.975, freedom) + quantile(0.90, freedom)) * estimate.error;
-    // Of both ends, the fall is the nearer one: exp(-x) = 1 - margin. What rounding adds is no step of its own.
-    let share = -(-log).exp_m1();
-    let exact = share.max(log.exp_m1());
+    let exact = if metric.higher_is_better() { -(-log).exp_m1() } else { log.exp_m1() };
+    // What rounding adds is no step of its own.
     ((exact / MARGIN_STEP - 1e-9).ceil() * MARGIN_STEP).max(MARGIN_MIN)
 }
 

@@ -94,11 +94,21 @@ fn values(samples: &BTreeMap<u32, f64>) -> Vec<f64> {
     samples.values().copied().collect()
 }
 
-/// The range of logarithms of a ratio that counts as no change.
-fn range(margin: f64) -> (f64, f64) {
-    // A margin of all or more is one that no fall exceeds.
-    ((1.0 - margin).max(0.0).ln(), margin.ln_1p())
+/// The range of logarithms of a ratio that counts as no change: the margin in the bad direction, and as far in the other,
+/// so that halving and doubling weigh the same.
+fn range(metric: Metric, margin: f64) -> (f64, f64) {
+    // A fall by all would be one that nothing exceeds.
+    let step = if metric.higher_is_better() { -(1.0 - margin.min(FALL_MAX)).ln() } else { margin.ln_1p() };
+    (-step, step)
 }
+
+/// A change of the logarithm as a share of the value before, in the bad direction.
+fn share(metric: Metric, log: f64) -> f64 {
+    if metric.higher_is_better() { -(-log).exp_m1() } else { log.exp_m1() }
+}
+
+/// Largest margin of a metric of which more is better.
+const FALL_MAX: f64 = 0.99;
 
 /// An effect on its way: what it comes to is decided once all of its family are known.
 #[derive(Debug, Clone, PartialEq)]
@@ -139,7 +149,7 @@ impl Draft {
             }),
             samples_before: count,
             samples_after: if matches!(samples, Samples::Paired(_)) { count } else { 1 },
-            detectable: estimate.map(|estimate| estimate.detectable().exp_m1()),
+            detectable: estimate.map(|estimate| share(metric, estimate.detectable())),
             margin: if margin.is_finite() { margin.max(0.0) } else { 0.0 },
             change: Change::Inconclusive,
             because: None,
@@ -148,7 +158,7 @@ impl Draft {
     }
 
     fn p(&self) -> f64 {
-        let (low, high) = range(self.effect.margin);
+        let (low, high) = range(self.effect.metric, self.effect.margin);
         self.estimate.map_or(1.0, |estimate| estimate.p_outside(low, high))
     }
 
@@ -163,7 +173,7 @@ impl Draft {
 
     fn judged(&self, estimate: Estimate, stands: bool, family: usize) -> (Change, Option<String>) {
         let (low, high) = estimate.interval();
-        let (least, most) = range(self.effect.margin);
+        let (least, most) = range(self.effect.metric, self.effect.margin);
         let is_beyond = high < least || low > most;
         let margin = percent(self.effect.margin);
         if is_beyond && stands {
@@ -171,15 +181,16 @@ impl Draft {
             (if is_better { Change::Improved } else { Change::Regressed }, None)
         } else if is_beyond {
             let because = format!(
-                "beyond the margin of {margin} by itself, not among {family} cells (Benjamini-Hochberg)"
+                "beyond the margin of {margin} by itself, not among {family} that were tested together (Benjamini-Hochberg)"
             );
             (Change::Inconclusive, Some(because))
         } else if least <= low && high <= most {
             (Change::Unchanged, None)
         } else {
-            let detectable = percent(self.effect.detectable.unwrap_or(f64::INFINITY));
+            let smallest = percent(share(self.effect.metric, most + estimate.detectable()));
             let because = format!(
-                "the interval lies on both sides of the margin of {margin}: such data show changes from {detectable} on"
+                "the interval reaches over the margin of {margin}: such data would find a change of {smallest} four \
+                 times in five"
             );
             (Change::Inconclusive, Some(because))
         }
@@ -237,7 +248,7 @@ mod tests {
         close(effect.ratio.mean, (-0.1_f64).exp());
         close(effect.ratio.low, (-0.1 - 4.302_652_73 * error).exp());
         close(effect.ratio.high, (-0.1 + 4.302_652_73 * error).exp());
-        close(effect.detectable.unwrap(), ((4.302_652_73 + 1.060_660_17) * error).exp() - 1.0);
+        close(effect.detectable.unwrap(), 1.0 - (-(4.302_652_73 + 1.060_660_17) * error).exp());
         assert_eq!((effect.samples_before, effect.samples_after), (3, 3));
     }
 
@@ -267,7 +278,9 @@ mod tests {
         assert_eq!(last.change, Change::Inconclusive);
         assert_eq!(
             last.because.as_deref(),
-            Some("beyond the margin of 5.0 % by itself, not among 21 cells (Benjamini-Hochberg)")
+            Some(
+                "beyond the margin of 5.0 % by itself, not among 21 that were tested together (Benjamini-Hochberg)"
+            )
         );
     }
 

@@ -38,12 +38,24 @@ fn row(noise: &Noise) -> String {
     )
 }
 
+/// Regressions beyond this are seen without a gate.
+const USEFUL_MAX: f64 = 0.5;
+
 /// The one sentence that a reader came for.
 fn answer(calibration: &Calibration) -> String {
     let first = calibration.noise.first();
     let Some(noise) = first.filter(|noise| noise.smallest.is_finite()) else {
         return hanging("INCONCLUSIVE  ", "no metric was measured often enough");
     };
+    if noise.smallest > USEFUL_MAX {
+        let words = format!(
+            "{}: only a regression of {} or more would be found four times in five; find what makes this machine so \
+             noisy, or measure longer",
+            noise.metric.name(),
+            words::share(noise.smallest)
+        );
+        return hanging("CANNOT GATE  ", &words);
+    }
     let words = format!(
         "a gate on {} with a margin of {} finds a regression of {} or more four times in five; \
          smaller ones are lost in the noise of this machine",

@@ -137,14 +137,14 @@ pub(super) fn day(run_id: &str) -> Option<String> {
     Some(format!("{}-{}-{}", &digits[..4], &digits[4..6], &digits[6..]))
 }
 
-/// `throughput -14.9 % (-17.1 to -12.8) over 5 cells; margin 10 %; less than 4.1 % would not show`.
+/// `throughput -14.9 % (-17.1 to -12.8) over 5 cells; margin 10 %; a change of 4.1 % shows four times in five`.
 pub(super) fn headline(effect: &Effect, cells: u32) -> String {
     let metric = effect.metric.name();
     let over = feed::counted_noun(u64::from(cells), "cell");
     let mut words =
         format!("{metric} {} over {over}; margin {}", with_interval(&effect.ratio), share(effect.margin));
     if let Some(least) = effect.detectable {
-        words.extend([format!("; a change below {} would not show", share(least))]);
+        words.extend([format!("; a change of {} shows four times in five", share(least))]);
     }
     if let Some(because) = &effect.because {
         words.push_str("; ");

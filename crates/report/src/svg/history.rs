@@ -146,12 +146,19 @@ fn rates(panel: &Panel<'_>) -> (Axis, RateAxis) {
     ticks::rates(extent, "throughput")
 }
 
-/// Runs one step apart, with the days on which they began.
+/// Runs one step apart, with the days on which they began, or the times where that was one day.
 fn runs(history: &History, length_px: f64) -> Axis {
+    let mut days = history.cells.iter().flat_map(|cell| &cell.points).map(|point| point.started.get(..10));
+    let first_day = days.next().flatten();
+    let (part, named) = if days.all(|day| day == first_day) {
+        (11..16, "the time of day, UTC")
+    } else {
+        (5..10, "month and day")
+    };
     let started = |id: &String| {
         let points = history.cells.iter().flat_map(|cell| &cell.points);
         let started = points.clone().find(|point| point.run_id == *id).map(|point| point.started.as_str());
-        started.and_then(|started| started.get(5..10)).unwrap_or_default().to_owned()
+        started.and_then(|started| started.get(part.clone())).unwrap_or_default().to_owned()
     };
     let mut before = String::new();
     let mut ticks = Vec::new();
@@ -163,7 +170,7 @@ fn runs(history: &History, length_px: f64) -> Axis {
         }
     }
     let high = history.run_ids.len() as f64 - 0.5;
-    let words = "runs, oldest first, with month and day".to_owned();
+    let words = format!("runs, oldest first, with {named}");
     ticks::thinned(Axis { low: -0.5, high: high.max(0.5), ticks, words }, length_px)
 }
 
