@@ -18,6 +18,17 @@ for run in results/*/run.json; do
         done
     fi
 done
+plot() { # run, plot
+    "$feedline" report "results/$1" --format svg --plot "$2" >"$generated/$1-$2.svg"
+}
+for name in percentiles tradeoff; do plot quickstart "$name"; done
+for name in sizes roofline; do plot sizes "$name"; done
+for name in heatmap over-time; do plot over-time "$name"; done
+"$feedline" compare results/engines >"$generated/engines.txt"
+"$feedline" compare results/engines --format svg >"$generated/engines-shift.svg"
+"$feedline" history results/nightly >"$generated/nightly.txt"
+"$feedline" history results/nightly --format svg >"$generated/nightly.svg"
+
 target/release/versus show results/versus/*.json >"$generated/versus.md"
 cargo run --quiet -p scenario --example reference >"$generated/scenario.md"
 
