@@ -3,8 +3,7 @@
 mod verify;
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
+use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
@@ -14,8 +13,9 @@ use record::{CELLS_FILE, ENV_FILE, INTERVALS_FILE, RUN_FILE, Redactor, RunRecord
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::environment;
+use crate::derived::Derived;
 use crate::exit::Failure;
+use crate::{environment, files};
 
 pub(crate) use verify::verify;
 
@@ -89,19 +89,7 @@ impl Bundle {
     /// Writes the bundle; never over a file that is there.
     pub(crate) fn write(&self, path: &Path) -> Result<(), Failure> {
         let bytes = self.archive().context("cannot make the archive in memory")?;
-        let mut file = File::create_new(path).map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => anyhow!(
-                "cannot write `{}`: it exists already\n  hint: a bundle is never overwritten; choose another name",
-                path.display()
-            ),
-            _ => anyhow!("cannot write `{}`: {error}", path.display()),
-        })?;
-        file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(|error| {
-            // A cut bundle must not be taken for a whole one.
-            let _ = fs::remove_file(path);
-            anyhow!("cannot write `{}`: {error}", path.display())
-        })?;
-        Ok(())
+        files::write_new(path, &bytes)
     }
 
     /// The same bytes for the same files: no time, no owner, one order, one mode.
@@ -195,8 +183,7 @@ fn intervals(dir: &Path, redactor: &Redactor) -> Result<Option<Entry>, Failure> 
 /// What the record in `dir` gives: report, tuning and plots.
 fn derived(dir: &Path) -> Result<Vec<Entry>, Failure> {
     let record = record::read_run(dir)?;
-    let summary = analysis::summarise(&record);
-    let over_time = analysis::over_time(&record, &record::read_intervals(dir)?);
+    let Derived { summary, plots, .. } = Derived::from_record(dir, &record)?;
     let entry =
         |name: &str, about, text: String| Entry { name: name.to_owned(), about, bytes: text.into_bytes() };
     let mut entries = vec![
@@ -207,7 +194,7 @@ fn derived(dir: &Path) -> Result<Vec<Entry>, Failure> {
             report::export::tuning(&record),
         ),
     ];
-    for plot in report::plots(&summary, &over_time)? {
+    for plot in plots {
         entries.push(entry(&format!("{}.svg", plot.name), "plot", plot.svg));
     }
     Ok(entries)

@@ -5,12 +5,11 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use analysis::Summary;
-use anyhow::Context as _;
-use record::Environment;
+use record::{Environment, RunRecord};
 use report::{Page, Plot};
 
 use crate::exit::Failure;
-use crate::output;
+use crate::samples;
 
 /// What stays of a run when its histograms have been read.
 pub(crate) struct Derived {
@@ -23,15 +22,15 @@ pub(crate) struct Derived {
 impl Derived {
     /// Derives all of it from the record as it lies on disk. What a cut record lost is said on standard error.
     pub(crate) fn of(run: &Path) -> Result<Self, Failure> {
-        let record =
-            record::read_run(run).with_context(|| format!("cannot read the run in `{}`", run.display()))?;
-        if let Some(loss) = &record.loss {
-            output::say(&format!("warning: {}: {loss}", run.display()));
-        }
-        let summary = analysis::summarise(&record);
-        let over_time = analysis::over_time(&record, &record::read_intervals(run)?);
+        Self::from_record(run, &samples::record(run)?)
+    }
+
+    /// The same where the record has been read.
+    pub(crate) fn from_record(run: &Path, record: &RunRecord) -> Result<Self, Failure> {
+        let summary = analysis::summarise(record);
+        let over_time = analysis::over_time(record, &record::read_intervals(run)?);
         let plots = report::plots(&summary, &over_time)?;
-        Ok(Self { summary, plots, scenario: scenario(run)?, environment: record.env })
+        Ok(Self { summary, plots, scenario: scenario(run)?, environment: record.env.clone() })
     }
 
     /// What a page shows of it.

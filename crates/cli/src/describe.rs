@@ -12,11 +12,10 @@ use crate::open::Stores;
 
 /// Describes a run that begins now.
 pub(crate) fn run(plan: &Plan, data: &Data, stores: &Stores, redacted: bool) -> Run {
-    let now = host::unix_time();
-    let started = host::rfc3339_utc(now.as_secs());
+    let started = host::now_utc();
     Run {
         format: Format::CURRENT,
-        run_id: record::run_id(&started, &plan.name, now.subsec_nanos() as u16 ^ std::process::id() as u16),
+        run_id: host::run_id(&started, &plan.name),
         started,
         tool: tool(),
         command: command(),

@@ -1,5 +1,7 @@
 //! What the machine at hand allows, as data for the scenario's resolution, and the wall clock.
 
+mod rfc3339;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -7,6 +9,9 @@ use rustix::process::{Resource, getrlimit};
 use scenario::{HostFacts, PathFacts};
 
 use crate::environment;
+use rfc3339::rfc3339_utc;
+
+pub(crate) use rfc3339::unix_ns;
 
 /// Probes the machine and the paths of a scenario. Changes nothing.
 pub(crate) fn facts(paths: &[String]) -> HostFacts {
@@ -72,20 +77,15 @@ pub(crate) fn unix_time() -> std::time::Duration {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
 }
 
-/// `2026-11-21T04:41:23Z`, from seconds since 1970 (civil-from-days: Howard Hinnant, "chrono-compatible
-/// low-level date algorithms").
-pub(crate) fn rfc3339_utc(unix_s: u64) -> String {
-    let (days, second) = (unix_s / 86_400, unix_s % 86_400);
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_index = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
-    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let (hour, minute) = (second / 3_600, second / 60 % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{:02}Z", second % 60)
+/// The time of day, as a record writes when its run began.
+pub(crate) fn now_utc() -> String {
+    rfc3339_utc(unix_time().as_secs())
+}
+
+/// The name of a run that began at `started`. Runs that begin in the same second have others: the last digits are as good
+/// as random.
+pub(crate) fn run_id(started: &str, name: &str) -> String {
+    record::run_id(started, name, unix_time().subsec_nanos() as u16 ^ std::process::id() as u16)
 }
 
 #[cfg(test)]
@@ -108,13 +108,5 @@ mod tests {
         }
         let facts = path_facts(root.path().to_str().unwrap());
         assert_eq!(facts.free_bytes, Some(u64::MAX));
-    }
-
-    #[test]
-    fn seconds_become_dates() {
-        assert_eq!(rfc3339_utc(0), "1970-01-01T00:00:00Z");
-        assert_eq!(rfc3339_utc(951_782_400), "2000-02-29T00:00:00Z");
-        assert_eq!(rfc3339_utc(1_795_236_083), "2026-11-21T04:41:23Z");
-        assert_eq!(rfc3339_utc(4_102_444_799), "2099-12-31T23:59:59Z");
     }
 }

@@ -7,7 +7,7 @@ use scenario::Source;
 
 use crate::args::InputArgs;
 use crate::exit::Failure;
-use crate::{host, regression};
+use crate::{comparing, host};
 
 /// A scenario that was read, and what it resolves to on this machine.
 pub(crate) struct Loaded {
@@ -31,7 +31,7 @@ pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
 
 /// The margins of the file that a gate names: what is gated is known before anything is measured.
 fn calibrated(path: &Path, scenario: &str) -> Result<Vec<Margin>, Failure> {
-    let margins = regression::calibrated(path, scenario, true)?;
+    let margins = comparing::calibrated(path, scenario, true)?;
     let of_plan = |margin: &record::Margin| {
         Some(Margin { metric: Metric::of_name(&margin.metric)?, share: margin.share })
     };

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use analysis::{Change, Comparison, Effect, Margins, May, Metric, NotComparable, RUNS_MIN};
+use analysis::{Change, Comparison, Effect, Metric};
 use record::Gate;
 
+use crate::comparing::{self, Rules};
 use crate::exit::{Exit, Failure};
 use crate::samples::{self, Samples};
 use crate::{baseline, output};
@@ -129,62 +130,6 @@ fn undecided(comparison: &Comparison, is_gated: impl Fn(Metric) -> bool) -> Vec<
     words
 }
 
-/// The margins of a gate, on top of those that hold without one. A metric that a later version named is left out.
-pub(crate) fn margins(base: Margins, gate: &[record::Margin]) -> Margins {
-    let known = |margin: &record::Margin| Some((Metric::of_name(&margin.metric)?, margin.share));
-    gate.iter().filter_map(known).fold(base, |margins, (metric, share)| margins.with(metric, share))
-}
-
-/// The margins of a calibration file, which hold for one scenario alone; a gate that names the file has these.
-pub(crate) fn calibrated(path: &Path, scenario: &str, stored: bool) -> Result<Vec<record::Margin>, Failure> {
-    let read = record::Thresholds::read(path)?;
-    if read.scenario != scenario {
-        return Err(Failure::usage(format!(
-            "error: the margins in `{}` are for the scenario `{}`, and this run is of `{}`\n  \
-             hint: make some with `feedline calibrate`",
-            path.display(),
-            plain(&read.scenario),
-            plain(scenario)
-        )));
-    }
-    if read.stored != stored {
-        let of = |stored| if stored { "stored runs" } else { "interleaved repetitions" };
-        let (from, to) = (of(read.stored), of(stored));
-        output::say(&format!("warning: `{}` was made from {from}, and {to} are compared", path.display()));
-    }
-    let unknown = read.margins.iter().find(|margin| Metric::of_name(&margin.metric).is_none());
-    match unknown {
-        None => Ok(read.margins),
-        Some(margin) => Err(Failure::usage(format!(
-            "error: `{}` has a margin for `{}`, which is no metric",
-            path.display(),
-            plain(&margin.metric)
-        ))),
-    }
-}
-
-/// What may differ, of its names in a scenario or a record.
-pub(crate) fn may_differ(names: &[String]) -> Vec<May> {
-    names.iter().filter_map(|name| May::of_name(name)).collect()
-}
-
-/// A refusal with every difference, and what the user may declare.
-pub(crate) fn refused(before: &str, after: &str, why: &NotComparable) -> String {
-    let mut text =
-        format!("error: {} and {} must not be compared; they differ in", plain(before), plain(after));
-    for one in &why.differences {
-        let may = one.may.map(|may| format!(" (allowed by `{}` in may_differ)", may.name()));
-        let difference = format!("{}: {} -> {}", one.what, one.before, one.after);
-        text.extend(["\n  ", &plain(&difference), &may.unwrap_or_default()]);
-    }
-    let hint = if why.differences.iter().all(|one| one.may.is_some()) {
-        "declare what may differ with --may-differ, or in the scenario's gate"
-    } else {
-        "compare runs of one scenario on one storage"
-    };
-    format!("{text}\n  hint: {hint}")
-}
-
 /// Compares a run that has just ended with the baseline that its gate names, prints the comparison, and returns what the
 /// gate makes of it; `None` where the gate names no baseline.
 ///
@@ -204,17 +149,13 @@ pub(crate) fn after_run(
     }
     let before = Samples::read(&found.folders.unwrap_or_default(), |_| true);
     before.warn();
-    let margins = margins(Margins::STORED, &gate.regression);
-    let runs_min = gate.runs.unwrap_or(RUNS_MIN);
-    let may = may_differ(&gate.may_differ);
-    let outcome = match analysis::compare_stored(name, &before.runs, &run, runs_min, &may, &margins) {
+    let outcome = match comparing::stored(name, &before.runs, &run, &Rules::of(gate)) {
         Ok(comparison) => {
             output::print(&report::comparison_terminal(&comparison))?;
             Outcome::of(&comparison, gate)
         }
-        Err(why) => {
-            let words = refused(&format!("baseline {name}"), &run.run.run_id, &why);
-            output::say(&words.replacen("error", "warning", 1));
+        Err(refusal) => {
+            output::say(&refusal.replacen("error", "warning", 1));
             Outcome::Inconclusive(vec![format!("no run of the baseline {name} is comparable")])
         }
     };
@@ -351,23 +292,6 @@ mod tests {
         let words = Outcome::of(&comparison(None, &cells), &gate(&[])).words();
         assert_eq!(words.lines().count(), NAMED_MAX + 1);
         assert!(words.ends_with("gate  regressed: and 4 more\n"), "{words}");
-    }
-
-    #[test]
-    fn a_refusal_lists_every_difference_and_what_may_be_declared() {
-        let one = |what: &str, may| analysis::Difference {
-            what: what.to_owned(),
-            before: "a\u{1b}".to_owned(),
-            after: "b".to_owned(),
-            may,
-        };
-        let text = |differences| refused("before", "after", &NotComparable { differences });
-        let refusal = text(vec![one("plan", None), one("kernel", Some(May::Kernel))]);
-        assert!(
-            refusal.contains("\n  plan: a  -> b\n  kernel: a  -> b (allowed by `kernel` in may_differ)\n")
-        );
-        assert!(refusal.ends_with("compare runs of one scenario on one storage"), "{refusal}");
-        assert!(text(vec![one("kernel", Some(May::Kernel))]).contains("--may-differ"));
     }
 
     /// The golden record under another name, with all its rates multiplied.

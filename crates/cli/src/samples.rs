@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use analysis::RunSample;
 use anyhow::Context as _;
-use record::{RUN_FILE, ReadError};
+use record::{RUN_FILE, ReadError, RunRecord};
 
 use crate::exit::Failure;
 use crate::output;
@@ -65,14 +65,19 @@ fn read_one(folder: &Path) -> Result<(RunSample, Option<String>), ReadError> {
     Ok((RunSample::of(&record), record.loss))
 }
 
-/// The run in a folder that the user named. One that was cut is read as far as it goes, with a warning.
+/// The run in a folder that the user named, for a comparison.
 pub(crate) fn read(folder: &Path) -> Result<RunSample, Failure> {
-    let (sample, loss) =
-        read_one(folder).with_context(|| format!("cannot read the run in `{}`", folder.display()))?;
-    if let Some(loss) = loss {
+    Ok(RunSample::of(&record(folder)?))
+}
+
+/// The record in a folder that the user named. One that was cut is read as far as it goes, with a warning.
+pub(crate) fn record(folder: &Path) -> Result<RunRecord, Failure> {
+    let record =
+        record::read_run(folder).with_context(|| format!("cannot read the run in `{}`", folder.display()))?;
+    if let Some(loss) = &record.loss {
         output::say(&format!("warning: {}: {loss}", folder.display()));
     }
-    Ok(sample)
+    Ok(record)
 }
 
 /// Whether a folder holds a run.
@@ -122,24 +127,30 @@ fn visit(folder: &Path, depth: u32, runs: &mut Vec<PathBuf>) -> std::io::Result<
 
 /// The variants whose records a folder holds, in the order of their command line. Empty where it is no such folder.
 pub(crate) fn group(folder: &Path) -> Result<Vec<RunSample>, Failure> {
+    variants(folder, |record| RunSample::of(&record))
+}
+
+/// The same with every repetition, for plots.
+pub(crate) fn group_records(folder: &Path) -> Result<Vec<RunRecord>, Failure> {
+    variants(folder, |record| record)
+}
+
+/// What is kept of each variant, of which one at a time is read.
+fn variants<T>(folder: &Path, keep: impl Fn(RunRecord) -> T) -> Result<Vec<T>, Failure> {
     if is_run(folder) {
         return Ok(Vec::new());
     }
     let entries = fs::read_dir(folder).with_context(|| format!("cannot look into `{}`", folder.display()))?;
-    let mut variants = Vec::new();
     let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    folders.retain(|folder| is_run(folder));
     folders.sort();
-    for folder in folders.iter().filter(|folder| is_run(folder)) {
-        let sample = read(folder)?;
-        if sample.run.variant.is_none() {
-            return Ok(Vec::new());
-        }
-        variants.push(sample);
+    let (mut groups, mut variants) = (BTreeSet::new(), Vec::new());
+    for folder in &folders {
+        let record = record(folder)?;
+        let Some(variant) = &record.run.variant else { return Ok(Vec::new()) };
+        groups.insert(variant.group.clone());
+        variants.push((variant.number, keep(record)));
     }
-    let number = |sample: &RunSample| sample.run.variant.as_ref().map(|variant| variant.number);
-    variants.sort_by_key(number);
-    let group_of = |sample: &RunSample| sample.run.variant.as_ref().map(|variant| variant.group.clone());
-    let groups: BTreeSet<Option<String>> = variants.iter().map(group_of).collect();
     if groups.len() > 1 {
         return Err(Failure::usage(format!(
             "error: `{}` holds variants of {} different runs\n  hint: name the folder of one `run --variant`",
@@ -147,7 +158,8 @@ pub(crate) fn group(folder: &Path) -> Result<Vec<RunSample>, Failure> {
             groups.len()
         )));
     }
-    Ok(variants)
+    variants.sort_by_key(|(number, _)| *number);
+    Ok(variants.into_iter().map(|(_, kept)| kept).collect())
 }
 
 #[cfg(test)]

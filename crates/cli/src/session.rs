@@ -20,7 +20,7 @@ use crate::load::Loaded;
 use crate::open::Stores;
 use crate::progress::Progress;
 use crate::slots::Slots;
-use crate::{describe, environment, host, output, signals};
+use crate::{describe, environment, files, host, output, signals};
 
 /// Everything that is opened and written before anything is measured.
 pub(crate) struct Ready {
@@ -240,10 +240,7 @@ const PAGE_FILE: &str = "report.html";
 /// Derives everything from the record as it lies on disk, and leaves pages and plots beside it.
 fn derive(folder: &Path) -> Result<Summary, Failure> {
     let derived = Derived::of(folder)?;
-    let write = |name: &str, text: &str| {
-        let path = folder.join(name);
-        std::fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))
-    };
+    let write = |name: &str, text: &str| files::write(&folder.join(name), text.as_bytes());
     write("report.md", &report::markdown(&derived.summary))?;
     write(PAGE_FILE, &report::html(&[derived.page()]))?;
     for plot in &derived.plots {

@@ -9,14 +9,13 @@ mod process;
 mod protocol;
 mod spec;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use analysis::{Comparison, Margins, RunSample};
-use anyhow::Context as _;
-use record::{Gate, RunRecord};
+use analysis::{Comparison, RunSample};
 
+use crate::comparing::{self, Rules};
 use crate::exit::Failure;
-use crate::{output, regression};
+use crate::output;
 
 pub(crate) use child::follow;
 pub(crate) use parent::run;
@@ -33,63 +32,26 @@ pub(crate) struct Group {
     pub(crate) interrupted: bool,
 }
 
-/// Holds every later variant of a group against the first.
-///
-/// # Errors
-/// When a record cannot be read, is none of a variant, or two of them must not be compared.
-pub(crate) fn compare_group(folder: &Path) -> Result<Vec<Comparison>, Failure> {
-    let records = records(folder)?;
-    let Some((first, later)) = records.split_first() else {
-        return Err(Failure::usage(format!("error: `{}` holds no variants", folder.display())));
-    };
-    let margins = regression::margins(Margins::INTERLEAVED, &first.run.gate.regression);
-    let before = RunSample::of(first);
-    let compare = |after: &RunRecord| {
-        let compared = analysis::compare_variants(&before, &RunSample::of(after), &margins);
-        compared
-            .map_err(|refused| Failure::usage(regression::refused(name_of(first), name_of(after), &refused)))
-    };
-    later.iter().map(compare).collect()
-}
-
-/// The name of the variant that a record holds.
-pub(crate) fn name_of(record: &RunRecord) -> &str {
-    record.run.variant.as_ref().map_or("", |variant| &variant.name)
-}
-
 /// Whether every variant has a repetition that counts.
-pub(crate) fn all_are_measured(group: &Group) -> Result<bool, Failure> {
-    let is_measured =
-        |record: &RunRecord| analysis::summarise(record).cells.iter().any(analysis::CellSummary::is_measured);
-    Ok(records(&group.folder)?.iter().all(is_measured))
+pub(crate) fn all_are_measured(variants: &[RunSample]) -> bool {
+    let is_measured = |variant: &RunSample| variant.cells.iter().any(|cell| !cell.reps.is_empty());
+    !variants.is_empty() && variants.iter().all(is_measured)
 }
 
-/// What the scenario of a group gates.
-pub(crate) fn gate(folder: &Path) -> Result<Gate, Failure> {
-    Ok(records(folder)?.first().map(|record| record.run.gate.clone()).unwrap_or_default())
-}
-
-/// The records of a group, in the order of the command line.
-pub(crate) fn records(folder: &Path) -> Result<Vec<RunRecord>, Failure> {
-    let reading = || format!("cannot read the variants in `{}`", folder.display());
-    let mut records = Vec::new();
-    for entry in std::fs::read_dir(folder).with_context(reading)? {
-        let path = entry.with_context(reading)?.path();
-        if path.join(record::RUN_FILE).is_file() {
-            records.push(record::read_run(&path)?);
-        }
-    }
-    records.retain(|record| record.run.variant.is_some());
-    records.sort_by_key(|record| record.run.variant.as_ref().map(|variant| variant.number));
-    Ok(records)
-}
-
-/// Prints where the records lie, and what changed where that is asked for; returns the comparisons.
-pub(crate) fn conclude(group: &Group, compares: bool) -> Result<Vec<Comparison>, Failure> {
+/// Prints where the records lie.
+pub(crate) fn announce(group: &Group) -> Result<(), Failure> {
     for record in &group.records {
         output::print(&format!("record {}\n", record.display()))?;
     }
-    let comparisons = if compares { compare_group(&group.folder)? } else { Vec::new() };
+    Ok(())
+}
+
+/// Prints what changed from the first variant to each of the others; returns the comparisons.
+///
+/// # Errors
+/// When two of them must not be compared.
+pub(crate) fn compare(variants: &[RunSample], rules: &Rules) -> Result<Vec<Comparison>, Failure> {
+    let comparisons = comparing::variants(variants, rules).map_err(Failure::usage)?;
     for comparison in &comparisons {
         output::print(&format!("{}\n", report::comparison_terminal(comparison).trim_end()))?;
     }

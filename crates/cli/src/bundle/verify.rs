@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Component, Path};
 
 use anyhow::{Context as _, anyhow, bail};
@@ -10,9 +10,14 @@ use flate2::read::GzDecoder;
 
 use super::{Entry, README_FILE, SUMS_FILE, derived, sum, unpack};
 use crate::exit::Failure;
+use crate::regression::plain;
 
 /// Most that a bundle is read of, unpacked: what is larger is no run of feedline's.
 const UNPACKED_BYTES_MAX: u64 = 4 << 30;
+
+const MAKE_ONE: &str = "make a bundle with `feedline export --bundle RUN -o FILE.tar.gz`";
+const ASK_AGAIN: &str = "do not trust its figures; ask for the bundle again from whoever made it";
+const NAME_ONE: &str = "name a bundle, FILE.tar.gz, or the folder it was unpacked to";
 
 type Files = BTreeMap<String, Vec<u8>>;
 
@@ -64,15 +69,15 @@ fn words(record: &record::RunRecord, files: usize) -> String {
 
 fn check_sums(files: &Files) -> anyhow::Result<()> {
     let Some(sums) = files.get(SUMS_FILE) else {
-        bail!(
-            "it has no {SUMS_FILE}\n  hint: make a bundle with `feedline export --bundle RUN -o FILE.tar.gz`"
-        );
+        bail!("it has no {SUMS_FILE}\n  hint: {MAKE_ONE}");
     };
-    let sums = std::str::from_utf8(sums).with_context(|| format!("{SUMS_FILE} is no text"))?;
+    let sums =
+        std::str::from_utf8(sums).map_err(|_| anyhow!("{SUMS_FILE} is no text\n  hint: {ASK_AGAIN}"))?;
     let mut listed = BTreeMap::new();
     for line in sums.lines() {
-        let (hex, name) =
-            line.split_once("  ").ok_or_else(|| anyhow!("{SUMS_FILE} holds the line `{line}`"))?;
+        let (hex, name) = line.split_once("  ").ok_or_else(|| {
+            anyhow!("{SUMS_FILE} holds `{}`, which is no sum\n  hint: {ASK_AGAIN}", plain(line))
+        })?;
         listed.insert(name, hex);
     }
     let mut wrong = Vec::new();
@@ -85,7 +90,7 @@ fn check_sums(files: &Files) -> anyhow::Result<()> {
     }
     let unlisted = files.keys().filter(|name| *name != SUMS_FILE && !listed.contains_key(name.as_str()));
     wrong.extend(unlisted.map(|name| format!("{name} was added")));
-    if wrong.is_empty() { Ok(()) } else { bail!("{}", wrong.join(", ")) }
+    if wrong.is_empty() { Ok(()) } else { bail!("{}\n  hint: {ASK_AGAIN}", plain(&wrong.join(", "))) }
 }
 
 fn of_folder(path: &Path) -> anyhow::Result<Files> {
@@ -94,7 +99,7 @@ fn of_folder(path: &Path) -> anyhow::Result<Files> {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if !entry.file_type()?.is_file() {
-            bail!("`{name}` in it is no plain file");
+            bail!("`{}` in it is no plain file, which all of a bundle are\n  hint: {NAME_ONE}", plain(&name));
         }
         files.insert(name, fs::read(entry.path())?);
     }
@@ -102,22 +107,27 @@ fn of_folder(path: &Path) -> anyhow::Result<Files> {
 }
 
 fn of_archive(path: &Path) -> anyhow::Result<Files> {
-    let mut archive = tar::Archive::new(GzDecoder::new(File::open(path)?).take(UNPACKED_BYTES_MAX));
+    let file = File::open(path).map_err(|error| anyhow!("{error}\n  hint: {NAME_ONE}"))?;
+    let is_cut = |error: io::Error| anyhow!("it is no .tar.gz, or a cut one ({error})\n  hint: {ASK_AGAIN}");
+    let mut archive = tar::Archive::new(GzDecoder::new(file).take(UNPACKED_BYTES_MAX));
     let mut files = Files::new();
     for entry in archive.entries()? {
-        let mut entry = entry.context("it is no .tar.gz, or a cut one")?;
+        let mut entry = entry.map_err(is_cut)?;
         let path = entry.path()?.into_owned();
         let parts: Vec<Component<'_>> = path.components().collect();
         let (true, [Component::Normal(_), Component::Normal(name)]) =
             (entry.header().entry_type().is_file(), parts.as_slice())
         else {
-            bail!("it holds `{}`, which no bundle of feedline's has", path.display());
+            bail!(
+                "it holds `{}`, which no bundle of feedline's has\n  hint: {MAKE_ONE}",
+                plain(&path.display().to_string())
+            );
         };
         let name = name.to_string_lossy().into_owned();
         let mut bytes = Vec::new();
-        entry.read_to_end(&mut bytes).context("it is cut")?;
+        entry.read_to_end(&mut bytes).map_err(is_cut)?;
         if files.insert(name.clone(), bytes).is_some() {
-            bail!("it holds `{name}` twice");
+            bail!("it holds `{}` twice\n  hint: {ASK_AGAIN}", plain(&name));
         }
     }
     Ok(files)

@@ -1,20 +1,17 @@
 //! `feedline calibrate`: how small a regression this machine can tell from noise.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use analysis::{Calibration, RUNS_MIN, RunSample};
-use anyhow::Context as _;
+use analysis::{Calibration, May, RUNS_MIN, RunSample};
 use clap::Args;
 use record::{Format, Thresholds};
 
 use crate::args::{InputArgs, MeasureArgs};
-use crate::cmd::compare::MayDiffer;
+use crate::cmd::compare::may_differ;
 use crate::exit::{Exit, Failure};
 use crate::samples::{self, Samples};
 use crate::variants::{self, VariantSpec};
-use crate::{baseline, output, regression};
+use crate::{baseline, comparing, files, load, output, regression};
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArgs {
@@ -34,8 +31,8 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, requires = "from_history", value_parser = clap::value_parser!(u32).range(2..=1000))]
     runs: Option<u32>,
     /// With --from-history: what may differ between the runs
-    #[arg(long, value_enum, value_delimiter = ',', requires = "from_history")]
-    may_differ: Vec<MayDiffer>,
+    #[arg(long, value_parser = may_differ(), value_delimiter = ',', requires = "from_history")]
+    may_differ: Vec<May>,
     /// File for the margins [default: calibration-SCENARIO.json in the results]
     #[arg(short, long)]
     output: Option<PathBuf>,
@@ -47,9 +44,6 @@ pub(crate) struct CalibrateArgs {
 }
 
 pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Failure> {
-    if let Some(path) = &args.output {
-        refuse_existing(path, args.force)?;
-    }
     let calibration = match &args.from_history {
         Some(name) => from_history(args, name)?,
         None => from_a_run(args, args.scenario.as_deref().unwrap_or_default())?,
@@ -58,14 +52,19 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Failure> {
     if calibration.noise.is_empty() {
         return Ok(Exit::Error);
     }
-    let name = format!("calibration-{}.json", record::plain_name(&calibration.scenario));
-    let path = args.output.clone().unwrap_or_else(|| args.measure.results.join(name));
+    let path = path(args, &calibration.scenario);
     write(&path, &thresholds(&calibration), args.force)?;
     let path = path.display();
     output::print(&format!(
         "wrote {path}; a gate reads it: regression = \"{path}\", or compare --margins {path}\n"
     ))?;
     Ok(Exit::Ok)
+}
+
+/// Where the margins of a scenario go.
+fn path(args: &CalibrateArgs, scenario: &str) -> PathBuf {
+    let name = format!("calibration-{}.json", record::plain_name(scenario));
+    args.output.clone().unwrap_or_else(|| args.measure.results.join(name))
 }
 
 /// Measures the scenario as two variants that are the same; returns the folder with their records. The one place where
@@ -78,16 +77,20 @@ fn run_twice(input: &InputArgs, measure: &MeasureArgs) -> Result<PathBuf, Failur
 
 fn from_a_run(args: &CalibrateArgs, scenario: &str) -> Result<Calibration, Failure> {
     let input = InputArgs { input: scenario.to_owned(), need: args.need.clone(), set: args.set.clone() };
+    // Before anything is measured.
+    refuse_existing(&path(args, &load::load(&input)?.plan.name), args.force)?;
     from_variants(&samples::group(&run_twice(&input, &args.measure)?)?)
 }
 
 fn from_variants(variants: &[RunSample]) -> Result<Calibration, Failure> {
     let [a, b] = variants else {
         let found = feed::counted_noun(variants.len() as u64, "variant");
-        return Err(Failure::Error(anyhow::anyhow!("{found} were measured, and noise is between two")));
+        return Err(Failure::Error(anyhow::anyhow!(
+            "{found} were measured, and noise is between two\n  hint: calibrate again; the records of this time are kept"
+        )));
     };
     analysis::calibrate(a, b)
-        .map_err(|why| Failure::usage(regression::refused(&a.run.run_id, &b.run.run_id, &why)))
+        .map_err(|why| Failure::usage(comparing::refused(&a.run.run_id, &b.run.run_id, &why)))
 }
 
 fn from_history(args: &CalibrateArgs, name: &str) -> Result<Calibration, Failure> {
@@ -96,21 +99,20 @@ fn from_history(args: &CalibrateArgs, name: &str) -> Result<Calibration, Failure
     let folders = found.folders.ok_or_else(|| baseline::missing(name, results))?;
     let stored = Samples::read(&folders, |sample| sample.run.variant.is_none());
     stored.warn();
-    one_scenario(&stored.runs, name)?;
-    let may: Vec<String> = args.may_differ.iter().map(|may| may.name()).collect();
-    let may = regression::may_differ(&may);
+    let scenario = one_scenario(&stored.runs, name)?;
+    refuse_existing(&path(args, scenario), args.force)?;
     let runs_min = args.runs.unwrap_or(RUNS_MIN);
-    analysis::calibrate_history(&stored.runs, runs_min, &may)
-        .map_err(|why| Failure::usage(regression::refused("the runs", "each other", &why)))
+    analysis::calibrate_history(&stored.runs, runs_min, &args.may_differ)
+        .map_err(|why| Failure::usage(comparing::refused("the runs", "each other", &why)))
 }
 
-/// Refuses no runs at all, and runs of several scenarios.
-fn one_scenario(runs: &[RunSample], name: &str) -> Result<(), Failure> {
+/// The scenario of the runs. Refuses no runs at all, and runs of several scenarios.
+fn one_scenario<'a>(runs: &'a [RunSample], name: &str) -> Result<&'a str, Failure> {
     let mut scenarios: Vec<&str> = runs.iter().map(|sample| sample.run.scenario.as_str()).collect();
     scenarios.sort_unstable();
     scenarios.dedup();
     match scenarios.as_slice() {
-        [_] => Ok(()),
+        [one] => Ok(one),
         [] => Err(Failure::usage(format!(
             "error: `{name}` holds no run that can be read\n  hint: name a folder of runs, such as results"
         ))),
@@ -147,30 +149,9 @@ fn refuse_existing(path: &Path, force: bool) -> Result<(), Failure> {
     )))
 }
 
-/// Writes beside the file and moves it there, so that a gate never reads half of it.
 fn write(path: &Path, thresholds: &Thresholds, force: bool) -> Result<(), Failure> {
-    refuse_existing(path, force)?;
     let text = serde_json::to_string_pretty(thresholds)? + "\n";
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let written = parent
-        .map_or(Ok(()), fs::create_dir_all)
-        .and_then(|()| {
-            OpenOptions::new().write(true).create_new(true).open(&beside)?.write_all(text.as_bytes())
-        })
-        .and_then(|()| if force { fs::rename(&beside, path) } else { place(&beside, path) });
-    if written.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    Ok(written.with_context(|| format!("cannot write `{}`", path.display()))?)
-}
-
-/// Puts a file where none is: one that came meanwhile is not overwritten.
-fn place(beside: &Path, path: &Path) -> std::io::Result<()> {
-    fs::hard_link(beside, path)?;
-    fs::remove_file(beside)
+    if force { files::write(path, text.as_bytes()) } else { files::write_new(path, text.as_bytes()) }
 }
 
 #[cfg(test)]
@@ -199,12 +180,12 @@ mod tests {
         let mut one = thresholds(&calibration());
         write(&path, &one, false).unwrap();
         assert_eq!(Thresholds::read(&path).unwrap(), one);
-        assert!(write(&path, &one, false).unwrap_err().to_string().contains("--force"));
-        assert!(place(&path, &path).is_err());
+        assert!(write(&path, &one, false).is_err());
+        assert!(refuse_existing(&path, false).unwrap_err().to_string().contains("--force"));
+        refuse_existing(&path, true).unwrap();
         one.samples = 9;
         write(&path, &one, true).unwrap();
         assert_eq!(Thresholds::read(&path).unwrap().samples, 9);
-        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
     }
 
     #[test]

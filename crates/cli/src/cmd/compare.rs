@@ -4,17 +4,17 @@ mod shift;
 
 use std::path::{Path, PathBuf};
 
-use analysis::{Comparison, Margins, Metric, RUNS_MIN, RunSample};
+use analysis::{Comparison, May, Metric, RunSample};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use record::Gate;
+use report::export::{JOB_SUMMARY_BYTES_MAX, MARKDOWN_BYTES_MIN};
 
+use crate::comparing::{self, Rules, are_of_one_group, variant_name};
 use crate::exit::{Exit, Failure};
 use crate::regression::{self, Outcome};
 use crate::samples::{self, Samples};
 use crate::{baseline, output};
-
-/// Most bytes of a Markdown page unless the user says otherwise: what a job's summary on GitHub holds.
-const MARKDOWN_BYTES_MAX: usize = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
@@ -30,9 +30,9 @@ pub(crate) struct CompareArgs {
     /// What to print
     #[arg(long, value_enum, default_value_t = CompareFormat::Terminal)]
     format: CompareFormat,
-    /// With --format markdown: most bytes of the page; a comment on GitHub holds 65536
-    #[arg(long, default_value_t = MARKDOWN_BYTES_MAX)]
-    max_bytes: usize,
+    /// With --format markdown: most bytes of the page; a comment on GitHub holds 65536 [default: 1048576]
+    #[arg(long)]
+    max_bytes: Option<usize>,
     /// How much worse a metric may be: throughput, p50, p99, au, cpu; repeat for several
     #[arg(long = "margin", value_name = "METRIC=SHARE", value_parser = margin)]
     margins: Vec<record::Margin>,
@@ -43,8 +43,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=1000))]
     runs: Option<u32>,
     /// What may differ between the runs, beside what the run's gate declares
-    #[arg(long, value_enum, value_delimiter = ',')]
-    may_differ: Vec<MayDiffer>,
+    #[arg(long, value_parser = may_differ(), value_delimiter = ',')]
+    may_differ: Vec<May>,
     /// Exit with 4 when a metric with a margin regressed; any metric when none has one
     #[arg(long)]
     gate: bool,
@@ -75,26 +75,21 @@ enum CompareFormat {
     Svg,
 }
 
-/// What may differ between runs that are compared all the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MayDiffer {
-    /// The machine that measures
-    Host,
-    /// The release of its kernel
-    Kernel,
-    /// The driver and the firmware of the device
-    Driver,
+/// What may differ between runs that are compared all the same, by the names that scenarios have for it.
+pub(crate) fn may_differ() -> impl TypedValueParser<Value = May> {
+    let names = [May::Host, May::Kernel, May::Driver].map(May::name);
+    PossibleValuesParser::new(names)
+        .try_map(|name| May::of_name(&name).ok_or_else(|| format!("nothing is called `{name}`")))
 }
 
-impl MayDiffer {
-    /// As scenarios and records write it.
-    pub(crate) fn name(self) -> String {
-        let name = match self {
-            Self::Host => "host",
-            Self::Kernel => "kernel",
-            Self::Driver => "driver",
-        };
-        name.to_owned()
+/// How long a Markdown page may be. One that has no room for what is said of the rest says nothing.
+pub(crate) fn markdown_bytes(asked: Option<usize>) -> Result<usize, Failure> {
+    match asked {
+        None => Ok(JOB_SUMMARY_BYTES_MAX),
+        Some(bytes) if bytes >= MARKDOWN_BYTES_MIN => Ok(bytes),
+        Some(bytes) => Err(Failure::usage(format!(
+            "error: --max-bytes {bytes} is too small\n  hint: at least {MARKDOWN_BYTES_MIN}"
+        ))),
     }
 }
 
@@ -114,6 +109,12 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         output::print(&shift::svg(args)?)?;
         return Ok(Exit::Ok);
     }
+    if args.max_bytes.is_some() && args.format != CompareFormat::Markdown {
+        return Err(Failure::usage(
+            "error: --max-bytes does nothing without --format markdown\n  hint: add --format markdown, or leave it out",
+        ));
+    }
+    let bytes_max = markdown_bytes(args.max_bytes)?;
     let Compared { comparisons, gate, gated } = compared(args)?;
     let outcome = (gated || args.gate).then(|| Outcome::of_all(&comparisons, &gate));
     let gate_words = outcome.as_ref().map(Outcome::words).unwrap_or_default();
@@ -122,7 +123,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
             comparisons.iter().map(report::comparison_terminal).collect()
         }
         CompareFormat::Markdown => {
-            let room = args.max_bytes.saturating_sub(gate_words.len() + comparisons.len() + 10);
+            let room = bytes_max.saturating_sub(gate_words.len() + comparisons.len() + 10);
             let each = room / comparisons.len().max(1);
             comparisons.iter().map(|one| report::comparison_markdown_within(one, each)).collect()
         }
@@ -167,12 +168,10 @@ fn compared(args: &CompareArgs) -> Result<Compared, Failure> {
 
 fn two_runs(args: &CompareArgs, before: &RunSample, after: &Path) -> Result<Compared, Failure> {
     let after = samples::read(after)?;
-    let is_pair =
-        |group: fn(&RunSample) -> Option<&str>| group(before).is_some() && group(before) == group(&after);
-    if is_pair(|sample| sample.run.variant.as_ref().map(|variant| variant.group.as_str())) {
+    if are_of_one_group(&before.run, &after.run) {
         return of_variants(args, &[before.clone(), after]);
     }
-    stored(args, &before.run.run_id.clone(), std::slice::from_ref(before), &after)
+    stored(args, &before.run.run_id, std::slice::from_ref(before), &after)
 }
 
 fn with_baseline(args: &CompareArgs, name: &str, run: &RunSample) -> Result<Compared, Failure> {
@@ -189,14 +188,9 @@ fn stored(
     before: &[RunSample],
     run: &RunSample,
 ) -> Result<Compared, Failure> {
-    let of_run = &run.run.gate;
-    let (margins, gate) = rules(args, Margins::STORED, run)?;
-    let runs_min = args.runs.or(of_run.runs).unwrap_or(RUNS_MIN);
-    let declared = args.may_differ.iter().map(|may| may.name()).chain(of_run.may_differ.iter().cloned());
-    let may = regression::may_differ(&declared.collect::<Vec<_>>());
-    let comparison = analysis::compare_stored(name, before, run, runs_min, &may, &margins)
-        .map_err(|why| Failure::usage(regression::refused(name, &run.run.run_id, &why)))?;
-    Ok(Compared { comparisons: vec![comparison], gate, gated: !of_run.regression.is_empty() })
+    let (rules, gate) = rules(args, true, run)?;
+    let comparison = comparing::stored(name, before, run, &rules).map_err(Failure::usage)?;
+    Ok(Compared { comparisons: vec![comparison], gate, gated: !run.run.gate.regression.is_empty() })
 }
 
 fn by_variant(args: &CompareArgs, folder: &Path, names: &[String]) -> Result<Compared, Failure> {
@@ -215,15 +209,11 @@ fn by_variant(args: &CompareArgs, folder: &Path, names: &[String]) -> Result<Com
     of_variants(args, &variants)
 }
 
-fn variant_name(sample: &RunSample) -> &str {
-    sample.run.variant.as_ref().map_or("", |variant| variant.name.as_str())
-}
-
 /// The variants of these names, in this order.
 fn chosen(variants: &[RunSample], names: &[String]) -> Result<Vec<RunSample>, Failure> {
-    let known: Vec<&str> = variants.iter().map(variant_name).collect();
+    let known: Vec<&str> = variants.iter().map(|sample| variant_name(&sample.run)).collect();
     let find = |name: &String| {
-        let found = variants.iter().find(|sample| variant_name(sample) == name);
+        let found = variants.iter().find(|sample| variant_name(&sample.run) == name);
         found.cloned().ok_or_else(|| no_such("variant", name, &known))
     };
     let chosen: Vec<RunSample> = names.iter().map(find).collect::<Result<_, _>>()?;
@@ -242,14 +232,9 @@ fn no_pair(what: &str, known: &[&str]) -> Failure {
 
 /// The first against each other.
 fn of_variants(args: &CompareArgs, variants: &[RunSample]) -> Result<Compared, Failure> {
-    let (margins, gate) = rules(args, Margins::INTERLEAVED, &variants[0])?;
     let first = &variants[0];
-    let against_first = |other: &RunSample| {
-        analysis::compare_variants(first, other, &margins).map_err(|why| {
-            Failure::usage(regression::refused(variant_name(first), variant_name(other), &why))
-        })
-    };
-    let comparisons = variants[1..].iter().map(against_first).collect::<Result<_, _>>()?;
+    let (rules, gate) = rules(args, false, first)?;
+    let comparisons = comparing::variants(variants, &rules).map_err(Failure::usage)?;
     Ok(Compared { comparisons, gate, gated: !first.run.gate.regression.is_empty() })
 }
 
@@ -264,29 +249,27 @@ fn by_target(args: &CompareArgs, run: &RunSample, names: &[String]) -> Result<Co
     if chosen.len() < 2 || chosen.iter().skip(1).any(|name| name == &chosen[0]) {
         return Err(no_pair("targets", &known));
     }
-    let (margins, gate) = rules(args, Margins::INTERLEAVED, run)?;
-    let against_first = |other: &&str| {
-        analysis::compare_targets(run, chosen[0], other, &margins)
-            .map_err(|why| Failure::usage(regression::refused(chosen[0], other, &why)))
-    };
-    let comparisons = chosen[1..].iter().map(against_first).collect::<Result<_, _>>()?;
+    let (rules, gate) = rules(args, false, run)?;
+    let comparisons = comparing::targets(run, chosen, &rules).map_err(Failure::usage)?;
     // A gate on regressions holds a target against its own past, and no target against another.
     Ok(Compared { comparisons, gate, gated: false })
 }
 
-/// Margins and the metrics that count: those of the run's gate, of a calibration, and of the command line, each on top
-/// of the former.
-fn rules(args: &CompareArgs, base: Margins, run: &RunSample) -> Result<(Margins, Gate), Failure> {
-    let of_run = &run.run.gate.regression;
-    let from_file = match &args.margins_file {
-        Some(path) => regression::calibrated(path, &run.run.scenario, base == Margins::STORED)?,
+/// What holds for the comparison, and the metrics that count: of the run's gate, of a calibration, and of the command line,
+/// each on top of the former.
+fn rules(args: &CompareArgs, stored: bool, run: &RunSample) -> Result<(Rules, Gate), Failure> {
+    let mut rules = Rules::of(&run.run.gate);
+    let mut counted = rules.margins.clone();
+    let mut asked = match &args.margins_file {
+        Some(path) => comparing::calibrated(path, &run.run.scenario, stored)?,
         None => Vec::new(),
     };
-    let margins = [of_run, &from_file, &args.margins];
-    let margins = margins.into_iter().fold(base, |margins, more| regression::margins(margins, more));
-    let mut counted = of_run.clone();
+    asked.extend(args.margins.iter().cloned());
     if args.gate {
-        counted.extend(from_file.into_iter().chain(args.margins.iter().cloned()));
+        counted.extend(asked.iter().cloned());
     }
-    Ok((margins, Gate { regression: counted, ..Gate::default() }))
+    rules.margins.extend(asked);
+    rules.may_differ.extend(&args.may_differ);
+    rules.runs_min = args.runs.unwrap_or(rules.runs_min);
+    Ok((rules, Gate { regression: counted, ..Gate::default() }))
 }

@@ -1,16 +1,18 @@
 //! `feedline export`: a run in the form of another tool, or a bundle that others can verify.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use analysis::{Comparison, Margins, RUNS_MIN, RunSample, Summary};
-use anyhow::Context as _;
+use analysis::{Comparison, RunSample, Summary};
 use clap::{Args, ValueEnum};
 use record::RunRecord;
-use report::export::{self, Direction, Export, JOB_SUMMARY_BYTES_MAX, MARKDOWN_BYTES_MIN};
+use report::export::{self, Direction, Export, MARKDOWN_BYTES_MIN};
 
+use crate::cmd::compare::markdown_bytes;
+use crate::comparing::{self, Rules, are_of_one_group};
 use crate::exit::{Exit, Failure};
-use crate::samples::Samples;
-use crate::{baseline, bundle, output, regression};
+use crate::samples::{self, Samples};
+use crate::{baseline, bundle, files, output};
 
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["format", "bundle", "verify"]))]
@@ -33,9 +35,9 @@ pub(crate) struct ExportArgs {
     /// github-action-benchmark: one of its two files alone
     #[arg(long, value_enum, requires = "format")]
     direction: Option<WhichDirection>,
-    /// markdown: most bytes, e.g. 65536 for a comment on GitHub; what is too long ends after a whole row
-    #[arg(long, default_value_t = JOB_SUMMARY_BYTES_MAX)]
-    max_bytes: usize,
+    /// markdown: most bytes, e.g. 65536 for a comment on GitHub; what is too long ends after a whole row [default: 1048576]
+    #[arg(long)]
+    max_bytes: Option<usize>,
     /// hgrm: this cell alone
     #[arg(long, requires = "format")]
     cell: Option<String>,
@@ -93,19 +95,43 @@ enum WhichDirection {
 }
 
 pub(crate) fn export(args: &ExportArgs) -> Result<Exit, Failure> {
-    if args.max_bytes < MARKDOWN_BYTES_MIN {
-        let message = format!(
-            "error: --max-bytes {} is too small\n  hint: at least {MARKDOWN_BYTES_MIN}",
-            args.max_bytes
-        );
-        return Err(Failure::usage(message));
-    }
+    check_options(args)?;
     match args.format {
         Some(Format::Otava) => otava(args),
         Some(format) => one(args, only_run(args)?, format),
         None if args.verify => verify(only_run(args)?),
         None => bundle(args, only_run(args)?),
     }
+}
+
+/// Refuses options that would do nothing.
+fn check_options(args: &ExportArgs) -> Result<(), Failure> {
+    use Format::{GithubActionBenchmark, Hgrm, Junit, Markdown};
+    let of: [(&str, bool, &[Format], &str); 4] = [
+        ("--against", !args.against.is_empty(), &[Junit, Markdown], "--format junit or markdown"),
+        ("--cell", args.cell.is_some(), &[Hgrm], "--format hgrm"),
+        (
+            "--direction",
+            args.direction.is_some(),
+            &[GithubActionBenchmark],
+            "--format github-action-benchmark",
+        ),
+        ("--max-bytes", args.max_bytes.is_some(), &[Markdown], "--format markdown"),
+    ];
+    let is_idle = |formats: &[Format]| args.format.is_none_or(|format| !formats.contains(&format));
+    if let Some((option, _, _, wants)) =
+        of.into_iter().find(|(_, is_given, formats, _)| *is_given && is_idle(formats))
+    {
+        return Err(Failure::usage(format!(
+            "error: {option} does nothing here\n  hint: it is of {wants}; leave it out"
+        )));
+    }
+    if args.verify && args.output.is_some() {
+        return Err(Failure::usage(
+            "error: --output does nothing with --verify\n  hint: leave it out; what was found is printed",
+        ));
+    }
+    markdown_bytes(args.max_bytes).map(drop)
 }
 
 fn only_run(args: &ExportArgs) -> Result<&Path, Failure> {
@@ -115,17 +141,8 @@ fn only_run(args: &ExportArgs) -> Result<&Path, Failure> {
     }
 }
 
-fn read(run: &Path) -> Result<RunRecord, Failure> {
-    let record =
-        record::read_run(run).with_context(|| format!("cannot read the run in `{}`", run.display()))?;
-    if let Some(loss) = &record.loss {
-        output::say(&format!("warning: {loss}"));
-    }
-    Ok(record)
-}
-
 fn one(args: &ExportArgs, run: &Path, format: Format) -> Result<Exit, Failure> {
-    let record = read(run)?;
+    let record = samples::record(run)?;
     let summary = analysis::summarise(&record);
     let export = match format {
         Format::Csv => export::csv(&record, &summary),
@@ -145,35 +162,36 @@ fn one(args: &ExportArgs, run: &Path, format: Format) -> Result<Exit, Failure> {
     deliver(args.output.as_deref(), &export)
 }
 
+/// The page of a run, below its comparison if one was asked for. A comparison takes half of the room at most, and leaves
+/// out whole rows; what it does not need is the run's.
 fn page(args: &ExportArgs, record: &RunRecord, summary: &Summary) -> Result<Export, Failure> {
+    let bytes_max = markdown_bytes(args.max_bytes)?;
     let page = report::markdown(summary);
-    let page = match compared(args, record)? {
-        Some(comparison) => format!("{}\n{page}", report::comparison_markdown(&comparison)),
-        None => page,
+    let Some(comparison) = compared(args, record)? else {
+        return Ok(export::markdown_within(&page, bytes_max));
     };
-    Ok(export::markdown_within(&page, args.max_bytes))
+    let compared = format!("{}\n", report::comparison_markdown_within(&comparison, bytes_max / 2));
+    let bytes_max = bytes_max.saturating_sub(compared.len());
+    if bytes_max < MARKDOWN_BYTES_MIN && page.len() > bytes_max {
+        let gap = "the page of the run is left out: there is no room for it below its comparison".to_owned();
+        return Ok(Export { text: format!("{compared}\n*{gap}*\n"), gaps: vec![gap] });
+    }
+    let Export { text, gaps } = export::markdown_within(&page, bytes_max);
+    Ok(Export { text: format!("{compared}{text}"), gaps })
 }
 
 /// The comparison that was asked for: with another variant of the same run, or with stored runs.
 fn compared(args: &ExportArgs, record: &RunRecord) -> Result<Option<Comparison>, Failure> {
     let Some(name) = args.against.first() else { return Ok(None) };
-    let before = runs_against(&args.against, &args.results)?;
+    let mut before = runs_against(&args.against, &args.results)?;
     let after = RunSample::of(record);
-    let gate = &after.run.gate;
-    let margins = |base| regression::margins(base, &gate.regression);
-    let group = |sample: &RunSample| sample.run.variant.as_ref().map(|variant| variant.group.clone());
-    let compared = match before.as_slice() {
-        [one] if group(one).is_some() && group(one) == group(&after) => {
-            analysis::compare_variants(one, &after, &margins(Margins::INTERLEAVED))
-        }
-        runs => {
-            let may = regression::may_differ(&gate.may_differ);
-            let runs_min = gate.runs.unwrap_or(RUNS_MIN);
-            analysis::compare_stored(name, runs, &after, runs_min, &may, &margins(Margins::STORED))
-        }
-    };
-    let refused = |why| Failure::usage(regression::refused(name, &after.run.run_id, &why));
-    compared.map(Some).map_err(refused)
+    let rules = Rules::of(&after.run.gate);
+    if before.len() == 1 && are_of_one_group(&before[0].run, &after.run) {
+        before.push(after);
+        let compared = comparing::variants(&before, &rules).map_err(Failure::usage)?;
+        return Ok(compared.into_iter().next());
+    }
+    comparing::stored(name, &before, &after, &rules).map(Some).map_err(Failure::usage)
 }
 
 /// The runs of baselines, folders and runs of these names.
@@ -190,8 +208,11 @@ fn runs_against(names: &[String], results: &Path) -> Result<Vec<RunSample>, Fail
 
 fn directions(args: &ExportArgs, summary: &Summary) -> Result<Exit, Failure> {
     let of = |direction| export::github_action_benchmark(summary, direction);
-    let nothing =
-        |which: &str| Failure::Error(anyhow::anyhow!("no cell has a figure of which {which} is better"));
+    let nothing = |which: &str| {
+        Failure::Error(anyhow::anyhow!(
+            "no cell has a figure of which {which} is better\n  hint: `feedline report` says why its cells have none"
+        ))
+    };
     if let Some(direction) = args.direction {
         let (direction, which) = match direction {
             WhichDirection::Bigger => (Direction::Bigger, "more"),
@@ -207,7 +228,7 @@ fn directions(args: &ExportArgs, summary: &Summary) -> Result<Exit, Failure> {
     let mut wrote = false;
     for (direction, name) in both {
         if let Some(export) = of(direction) {
-            write(&folder.join(name), &export.text)?;
+            files::write(&folder.join(name), export.text.as_bytes())?;
             if !wrote {
                 say_gaps(&export);
             }
@@ -229,7 +250,7 @@ fn percentiles(args: &ExportArgs, record: &RunRecord) -> Result<Exit, Failure> {
         return Err(Failure::usage(message));
     };
     for (number, one) in analysis::distributions(record).enumerate() {
-        write(&folder.join(file_name(number, &one.cell.cell)), &export::hgrm(&one))?;
+        files::write(&folder.join(file_name(number, &one.cell.cell)), export::hgrm(&one).as_bytes())?;
     }
     Ok(Exit::Ok)
 }
@@ -248,40 +269,32 @@ fn file_name(number: usize, cell: &str) -> String {
     format!("{number:03}-{name}.hgrm")
 }
 
+/// A row for each run, once; variants of a run are rows where they are named themselves.
 fn otava(args: &ExportArgs) -> Result<Exit, Failure> {
-    let mut folders = Vec::new();
+    let (mut summaries, mut seen) = (Vec::new(), BTreeSet::new());
     for path in &args.runs {
-        folders.extend(runs_below(path)?);
-    }
-    let mut summaries = Vec::new();
-    for folder in &folders {
-        summaries.push(analysis::summarise(&read(folder)?));
+        let mut is_empty = true;
+        for folder in samples::below(path)? {
+            let record = samples::record(&folder)?;
+            let is_wanted = record.run.variant.is_none() || folder == *path;
+            is_empty &= !is_wanted;
+            if is_wanted && seen.insert(record.run.run_id.clone()) {
+                summaries.push(analysis::summarise(&record));
+            }
+        }
+        if is_empty {
+            return Err(Failure::Error(anyhow::anyhow!(
+                "`{}` is no run and holds none\n  hint: name a folder such as `results`",
+                path.display()
+            )));
+        }
     }
     deliver(args.output.as_deref(), &export::otava(&summaries))
 }
 
-/// The folder itself where it is a run, else the runs directly in it.
-fn runs_below(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    if path.join(record::RUN_FILE).exists() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let entries = std::fs::read_dir(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    let mut runs: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|entry| entry.join(record::RUN_FILE).exists())
-        .collect();
-    runs.sort();
-    if runs.is_empty() {
-        let message =
-            format!("`{}` is no run and holds none\n  hint: name a folder such as `results`", path.display());
-        return Err(Failure::Error(anyhow::anyhow!(message)));
-    }
-    Ok(runs)
-}
-
 fn deliver(to: Option<&Path>, export: &Export) -> Result<Exit, Failure> {
     match to {
-        Some(path) => write(path, &export.text)?,
+        Some(path) => files::write(path, export.text.as_bytes())?,
         None => output::print(&export.text)?,
     }
     say_gaps(export);
@@ -294,33 +307,8 @@ fn say_gaps(export: &Export) {
     }
 }
 
-/// Written beside and renamed: a reader such as a collector sees the old file or the new one, and never a part.
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let is_special = std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file());
-    if is_special {
-        // A pipe, or a link such as /dev/stdout, is written to and not replaced.
-        return std::fs::write(path, text)
-            .map_err(|error| Failure::Error(anyhow::anyhow!("cannot write `{}`: {error}", path.display())));
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let written = std::fs::create_dir_all(folder).and_then(|()| {
-        let mut file = tempfile::Builder::new().prefix(".feedline-").tempfile_in(folder)?;
-        std::io::Write::write_all(&mut file, text.as_bytes())?;
-        readable(file.as_file())?;
-        file.persist(path).map_err(|error| error.error)
-    });
-    written.with_context(|| format!("cannot write `{}`", path.display()))?;
-    Ok(())
-}
-
-/// A temporary file is its owner's alone; a collector of another user must read what is made of it.
-fn readable(file: &std::fs::File) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
-}
-
 fn bundle(args: &ExportArgs, run: &Path) -> Result<Exit, Failure> {
-    let record = read(run)?;
+    let record = samples::record(run)?;
     let options = bundle::Options { intervals: args.publish.intervals, keep_names: args.publish.no_redact };
     let bundle = bundle::Bundle::of(run, &record, options)?;
     output::print(&bundle.listing())?;

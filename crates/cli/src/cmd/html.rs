@@ -1,14 +1,12 @@
 //! `feedline report --html`: one page for a run, or several side by side.
 
-use std::fs;
 use std::path::Path;
 
-use anyhow::Context as _;
 use report::Page;
 
 use crate::derived::Derived;
 use crate::exit::{Exit, Failure};
-use crate::output;
+use crate::{files, output};
 
 /// Writes the page to `file`, or to standard output.
 pub(crate) fn html<'a>(runs: impl Iterator<Item = &'a Path>, file: Option<&Path>) -> Result<Exit, Failure> {
@@ -16,7 +14,7 @@ pub(crate) fn html<'a>(runs: impl Iterator<Item = &'a Path>, file: Option<&Path>
     let page = report::html(&runs.iter().map(Derived::page).collect::<Vec<Page<'_>>>());
     match file {
         Some(path) => {
-            fs::write(path, page).with_context(|| format!("cannot write `{}`", path.display()))?;
+            files::write(path, page.as_bytes())?;
             output::say(&format!("html  {}", path.display()));
         }
         None => output::print(&page)?,

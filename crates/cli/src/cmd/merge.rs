@@ -28,16 +28,13 @@ pub(crate) struct MergeArgs {
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
     let of_ranks: Vec<RankRecord> = args.runs.iter().map(|run| read(run)).collect::<Result<_, _>>()?;
-    let Some(first) = args.runs.iter().zip(&of_ranks).min_by_key(|(_, one)| one.record.run.rank) else {
-        return Err(Failure::usage("error: no run was named"));
-    };
-    let env = first.1.record.env.clone();
-    let path = first.0.join(SCENARIO_FILE);
+    // The parser lets no command line through that names none.
+    let first = (0..of_ranks.len()).min_by_key(|number| of_ranks[*number].record.run.rank).unwrap_or(0);
+    let env = of_ranks[first].record.env.clone();
+    let path = args.runs[first].join(SCENARIO_FILE);
     let scenario =
         std::fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    let now = host::unix_time();
-    let random = now.subsec_nanos() as u16 ^ std::process::id() as u16;
-    let run_id = record::run_id(&host::rfc3339_utc(now.as_secs()), &first.1.record.run.scenario, random);
+    let run_id = host::run_id(&host::now_utc(), &of_ranks[first].record.run.scenario);
     let merged = record::merge(of_ranks, &run_id).map_err(|refused| refusal(&refused))?;
     let folder = args.into.clone().unwrap_or_else(|| args.results.join(&run_id));
     // What a rank hid is hidden already.

@@ -3,13 +3,13 @@
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use report::Plot;
 
 use crate::args::{ReportArgs, ReportFormat};
 use crate::cmd::html;
+use crate::derived::Derived;
 use crate::exit::{Exit, Failure};
-use crate::output;
+use crate::{files, output, samples};
 
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     if args.html {
@@ -25,23 +25,13 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         let hint = "name a file: --output FILE";
         return Err(Failure::usage(format!("error: a PNG is not written to a terminal\n  hint: {hint}")));
     }
-    let record = record::read_run(&args.run)
-        .with_context(|| format!("cannot read the run in `{}`", args.run.display()))?;
-    if let Some(loss) = &record.loss {
-        output::say(&format!("warning: {loss}"));
-    }
-    let summary = analysis::summarise(&record);
-    let plots = || -> Result<Vec<Plot>, Failure> {
-        let over_time = analysis::over_time(&record, &record::read_intervals(&args.run)?);
-        Ok(report::plots(&summary, &over_time)?)
-    };
     let text = match args.format {
-        ReportFormat::Terminal => report::terminal(&summary),
-        ReportFormat::Markdown => report::markdown(&summary),
-        ReportFormat::Svg => plot(&plots()?, &args.plot)?,
+        ReportFormat::Terminal => report::terminal(&analysis::summarise(&samples::record(&args.run)?)),
+        ReportFormat::Markdown => report::markdown(&analysis::summarise(&samples::record(&args.run)?)),
+        ReportFormat::Svg => plot(&Derived::of(&args.run)?.plots, &args.plot)?,
         ReportFormat::Png => {
-            let picture = report::png(&plot(&plots()?, &args.plot)?, args.dark)?;
-            return write(args.output.as_deref(), &picture);
+            let svg = plot(&Derived::of(&args.run)?.plots, &args.plot)?;
+            return write(args.output.as_deref(), &report::png(&svg, args.dark)?);
         }
     };
     write(args.output.as_deref(), format!("{}\n", text.trim_end()).as_bytes())
@@ -50,9 +40,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
 /// Writes to a file, else to standard output.
 fn write(path: Option<&Path>, bytes: &[u8]) -> Result<Exit, Failure> {
     match path {
-        Some(path) => {
-            std::fs::write(path, bytes).with_context(|| format!("cannot write `{}`", path.display()))?;
-        }
+        Some(path) => files::write(path, bytes)?,
         None => output::print_bytes(bytes)?,
     }
     Ok(Exit::Ok)

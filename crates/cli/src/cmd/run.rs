@@ -2,18 +2,19 @@
 
 use std::time::Duration;
 
-use analysis::{Comparison, GateResult, Summary};
+use analysis::{GateResult, Summary};
 use engine::Bench;
 use plan::Plan;
 use record::NotRun;
 
 use crate::args::RunArgs;
+use crate::comparing::Rules;
 use crate::exit::{Exit, Failure};
 use crate::regression::Outcome;
 use crate::session::{Kind, Ready, Session};
 use crate::slots::Slots;
-use crate::variants::{self, Group, VariantSpec};
-use crate::{baseline, load, output, regression};
+use crate::variants::{self, VariantSpec};
+use crate::{baseline, load, output, regression, samples};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if let Some(name) = &args.as_variant {
@@ -149,22 +150,22 @@ pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
 fn run_variants(args: &RunArgs) -> Result<Exit, Failure> {
     let specs = VariantSpec::read(&args.variant)?;
     let group = variants::run(&args.input, &args.measure, &specs)?;
-    let comparisons = variants::conclude(&group, !args.no_compare && !group.interrupted)?;
-    exit_of_variants(&group, &comparisons, args.strict)
-}
-
-fn exit_of_variants(group: &Group, comparisons: &[Comparison], strict: bool) -> Result<Exit, Failure> {
+    variants::announce(&group)?;
     if group.interrupted {
         return Ok(Exit::Interrupted);
     }
-    if !variants::all_are_measured(group)? {
+    let measured = samples::group(&group.folder)?;
+    // The first says what the others are held to.
+    let gate = measured.first().map(|first| first.run.gate.clone()).unwrap_or_default();
+    let comparisons =
+        if args.no_compare { Vec::new() } else { variants::compare(&measured, &Rules::of(&gate))? };
+    if !variants::all_are_measured(&measured) {
         return Ok(Exit::Error);
     }
-    let gate = variants::gate(&group.folder)?;
     if gate.regression.is_empty() || comparisons.is_empty() {
         return Ok(Exit::Ok);
     }
-    let outcome = Outcome::of_all(comparisons, &gate);
+    let outcome = Outcome::of_all(&comparisons, &gate);
     output::print(&outcome.words())?;
-    Ok(outcome.exit(strict))
+    Ok(outcome.exit(args.strict))
 }

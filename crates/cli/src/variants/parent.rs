@@ -41,7 +41,7 @@ pub(crate) fn run(input: &InputArgs, measure: &MeasureArgs, specs: &[VariantSpec
     pair(specs, &plans)?;
     let stop = signals::stop_flag()?;
     let progress = Progress::new(measure.no_progress, &Arc::new(Counters::default()));
-    let name = group_name(&plans[0]);
+    let name = host::run_id(&host::now_utc(), &plans[0].name);
     let folder = session::writable_folder(&measure.results)?.join(&name);
     std::fs::create_dir(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
     let run = Run { specs, plans, stop, progress };
@@ -103,12 +103,6 @@ fn pair(specs: &[VariantSpec], plans: &[Plan]) -> Result<(), Failure> {
         )));
     }
     Ok(())
-}
-
-fn group_name(plan: &Plan) -> String {
-    let now = host::unix_time();
-    let started = host::rfc3339_utc(now.as_secs());
-    record::run_id(&started, &plan.name, now.subsec_nanos() as u16 ^ std::process::id() as u16)
 }
 
 /// Starts the children and lets each make its data ready, one after the other: two writers never meet on one path.
@@ -206,7 +200,11 @@ fn ask(spec: &VariantSpec, child: &mut Process, order: &Order, stop: &AtomicBool
 }
 
 fn out_of_turn(spec: &VariantSpec) -> Failure {
-    Failure::Error(anyhow::anyhow!("variant `{}` answers out of turn", spec.name))
+    Failure::Error(anyhow::anyhow!(
+        "variant `{}` answers out of turn\n  hint: with `{}:bin=PATH` name a feedline of this version",
+        spec.name,
+        spec.name
+    ))
 }
 
 /// Lets every child end its record; the first that could not is the error.

@@ -250,6 +250,52 @@ fn a_markdown_page_holds_its_limit() {
     assert!(whole.starts_with("| change | target | |\n|---|---|---|\n| **REGRESSED** |"), "{whole}");
     let short = page("2000");
     assert!(short.len() <= 2_000 && short.contains("left out"), "{short}");
+    against_nightly(&bench, &["--format", "markdown", "--max-bytes", "7"]).exits(2).says("at least 512");
+    against_nightly(&bench, &["--max-bytes", "2000"]).exits(2).says("--format markdown");
+}
+
+#[test]
+fn a_page_of_a_run_and_its_comparison_holds_its_limit_and_ends_no_table_in_the_middle() {
+    let bench = with_baseline();
+    store(&bench, NEW, 0.8, &unedited);
+    let run = format!("results/{NEW}");
+    let page = |bytes: &str| {
+        let args = ["export", &run, "--format", "markdown", "--against", "nightly", "--max-bytes", bytes];
+        bench.run(&args).exits(0).out
+    };
+    let whole = page("1048576");
+    for bytes in (512..whole.len()).step_by(997) {
+        let page = page(&bytes.to_string());
+        assert!(page.len() <= bytes && page.contains("left out"), "{bytes}:\n{page}");
+        assert_eq!(page.matches("<details>").count(), page.matches("</details>").count(), "{bytes}:\n{page}");
+    }
+}
+
+#[test]
+fn a_plot_refuses_what_it_would_not_heed() {
+    let bench = Bench::new();
+    group(&bench, "ab", &[("base", 1.0), ("new", 0.7)]);
+    let svg = |more: &[&str]| bench.run(&[&["compare", "ab", "--format", "svg"], more].concat());
+    for more in [
+        &["--baseline", "nightly"][..],
+        &["--by", "target"],
+        &["--margin", "p99=5%"],
+        &["--margins", "margins.json"],
+        &["--runs", "3"],
+        &["--may-differ", "host"],
+        &["--gate"],
+        &["--strict"],
+        &["--max-bytes", "65536"],
+    ] {
+        svg(more)
+            .exits(2)
+            .says(&format!(
+                "{} does nothing with --format svg",
+                more[..1].concat().replace("--by", "--by target")
+            ))
+            .says("hint: ");
+    }
+    assert!(svg(&["--by", "variant"]).exits(0).out.starts_with("<svg"));
 }
 
 #[test]
@@ -363,8 +409,9 @@ fn the_first_runs_of_a_gate_cannot_fail_it_and_do_not_pass_it_silently() {
 #[test]
 fn a_calibration_measures_a_scenario_twice_at_once() {
     let bench = Bench::with(DISK);
-    // Whether this machine is quiet enough for a figure is its own affair.
     let ended = bench.run(&["calibrate", "s.toml", "-o", "margins.json"]);
+    // Whether this machine is quiet enough for a figure is its own affair.
+    assert_eq!(ended.code, Some(i32::from(!bench.path("margins.json").is_file())), "{ended:?}");
     assert!(ended.prints("noise between interleaved repetitions of equal variants"), "{}", ended.err);
     let runs = fs::read_dir(bench.path("results")).unwrap().map(|entry| entry.unwrap().path());
     let groups: Vec<_> = runs.filter(|folder| !folder.join("run.json").exists()).collect();
@@ -372,4 +419,8 @@ fn a_calibration_measures_a_scenario_twice_at_once() {
     assert!(["a", "b"].iter().all(|name| groups[0].join(name).join("run.json").is_file()));
     bench.write("kept.json", "{}");
     bench.run(&["calibrate", "s.toml", "-o", "kept.json"]).exits(1).says("--force");
+    bench.write("results/calibration-s.json", "{}");
+    bench.run(&["calibrate", "s.toml"]).exits(1).says("--force");
+    let after = fs::read_dir(bench.path("results")).unwrap().count();
+    assert_eq!(after, 2, "refused before anything was measured");
 }

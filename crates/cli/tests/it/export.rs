@@ -76,6 +76,41 @@ fn a_command_line_that_asks_for_nothing_or_too_much_is_a_usage_error() {
 }
 
 #[test]
+fn an_option_that_would_do_nothing_is_refused() {
+    let bench = Bench::new();
+    let form = |format: &'static str| ["--format", format];
+    for (option, of) in [
+        (["--against", "nightly"], &["junit", "markdown"][..]),
+        (["--cell", "disk/pread/qd1"], &["hgrm"]),
+        (["--direction", "bigger"], &["github-action-benchmark"]),
+        (["--max-bytes", "65536"], &["markdown"]),
+    ] {
+        for format in [
+            "csv",
+            "jsonl",
+            "bmf",
+            "github-action-benchmark",
+            "junit",
+            "markdown",
+            "prometheus",
+            "fio",
+            "hgrm",
+            "otava",
+        ] {
+            let ended = bench.run(&[&["export", "none"], &form(format)[..], &option[..]].concat());
+            if of.contains(&format) {
+                ended.exits(1).says("run in `none`");
+            } else {
+                ended.exits(2).says(&format!("{} does nothing here", option[0])).says("hint: ");
+            }
+        }
+    }
+    bench.run(&["export", "none", "--bundle", "--max-bytes", "65536"]).exits(2).says("hint: ");
+    bench.run(&["export", "none", "--verify", "--max-bytes", "65536"]).exits(2).says("hint: ");
+    bench.run(&["export", "none", "--verify", "-o", "file"]).exits(2).says("hint: ");
+}
+
+#[test]
 fn markdown_keeps_to_the_bytes_that_it_is_given() {
     let (bench, run) = measured(&[]);
     let page = formed(&bench, &run, "markdown", &["--max-bytes", "900"]).exits(0);

@@ -27,28 +27,50 @@ fn workflows_are_yaml() {
     assert!(parsed.status.success(), "{}", String::from_utf8_lossy(&parsed.stderr));
 }
 
+fn help(args: &[&str]) -> String {
+    let help = Command::new(env!("CARGO_BIN_EXE_feedline")).args(args).output().unwrap();
+    assert!(help.status.success(), "{args:?}");
+    String::from_utf8(help.stdout).unwrap()
+}
+
+/// Verbs, as the help of the binary lists them.
+fn verbs() -> Vec<String> {
+    let help = help(&["--help"]);
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let verbs =
+        listed.take_while(|line| line.starts_with("  ")).filter_map(|line| line.split_whitespace().next());
+    verbs.map(str::to_owned).collect()
+}
+
+/// What a line passes to feedline, up to where the shell goes on to something else.
+fn call(line: &str) -> Option<Vec<&str>> {
+    let (_, call) = line.split_once("feedline ")?;
+    let ends = |word: &&str| ["|", "||", "&&", ";", ">", ">>", "#"].contains(word);
+    Some(call.split_whitespace().take_while(|word| !ends(word)).collect())
+}
+
+/// Whether a help lists exactly this option.
+fn lists(help: &str, option: &str) -> bool {
+    help.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(|word| word == option)
+}
+
 #[test]
 fn every_verb_and_option_of_a_workflow_is_one_of_the_binary() {
+    let verbs = verbs();
+    assert!(verbs.iter().any(|verb| verb == "run") && verbs.len() > 10, "{verbs:?}");
     for (path, text) in templates() {
         let joined = text.replace("\\\n", " ");
-        let calls: Vec<&str> = joined
-            .lines()
-            .filter_map(|line| line.trim().split_once("feedline "))
-            .map(|(_, call)| call)
-            .collect();
-        let known = ["run", "compare", "export", "prepare", "report", "history", "calibrate"];
-        let verbs = calls
-            .iter()
-            .filter_map(|call| call.split_whitespace().next())
-            .filter(|verb| known.contains(verb));
-        assert!(verbs.count() > 0, "{} calls feedline", path.display());
-        for call in calls.iter().filter(|call| call.starts_with("export ")) {
-            let help =
-                Command::new(env!("CARGO_BIN_EXE_feedline")).args(["export", "--help"]).output().unwrap();
-            let help = String::from_utf8(help.stdout).unwrap();
-            for option in call.split_whitespace().filter(|word| word.starts_with("--")) {
-                assert!(help.contains(option), "{option} in {}", path.display());
+        let calls = joined.lines().filter(|line| !line.trim_start().starts_with('#')).filter_map(call);
+        let mut used = 0;
+        for call in calls.filter(|call| call.first().is_some_and(|verb| verbs.iter().any(|one| one == verb)))
+        {
+            let help = help(&[call[0], "--help"]);
+            let options = call[1..].iter().filter(|word| word.starts_with('-'));
+            for option in options.filter_map(|word| word.split('=').next()) {
+                assert!(lists(&help, option), "`{} {option}` in {}", call[0], path.display());
             }
+            used += 1;
         }
+        assert!(used > 1, "{} calls feedline", path.display());
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Child;
 
-use crate::harness::{Bench, DISK, Ended, finish, finish_as_nobody, forbid, in_child, limit, skip, until};
+use crate::harness::{Bench, DISK, finish, finish_as_nobody, forbid, in_child, limit, skip, until};
 
 const URING: &str = r#"targets.disk = { at = "data", engine = "io_uring" }"#;
 const LONG: [&str; 4] = ["run", "s.toml", "--set", "measure.duration=\"1s\""];
@@ -22,7 +22,7 @@ fn ctrl_c_keeps_what_was_measured() {
         let mut child = bench.spawn(&LONG);
         until(&mut child, || bench.reps_so_far() >= 1);
         signal(&child, number);
-        let ended = Ended::of(child.wait_with_output().unwrap()).exits(130);
+        let ended = child.end().exits(130);
         assert!(ended.out.contains("UNCERTAIN"), "{}", ended.out);
         let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
         assert!(cells.lines().last().unwrap().contains(r#""interrupted":true"#));
@@ -64,7 +64,7 @@ fn two_preparations_at_once_make_one_dataset() {
         ["prepare", "s.toml", "--set", "dataset.size=\"64 MiB\"", "--set", "dataset.sample_size=\"256 KiB\""];
     let both = [bench.spawn(&args), bench.spawn(&args)];
     for child in both {
-        Ended::of(child.wait_with_output().unwrap()).exits(0).says("256 files");
+        child.end().exits(0).says("256 files");
     }
     bench.run(&args).exits(0).says("found as it was");
 }
@@ -94,7 +94,7 @@ fn a_run_without_any_figure_is_an_error() {
         bench.path("results").is_dir() && fs::read_dir(bench.path("results")).unwrap().count() > 0
     });
     fs::remove_dir_all(bench.path("data")).unwrap();
-    Ended::of(child.wait_with_output().unwrap()).exits(1);
+    child.end().exits(1);
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn files_truncated_during_a_run_are_counted_and_spoil_the_verdict() {
     for file in bench.data_files() {
         fs::OpenOptions::new().write(true).open(file).unwrap().set_len(100).unwrap();
     }
-    let ended = Ended::of(child.wait_with_output().unwrap()).exits(0);
+    let ended = child.end().exits(0);
     assert!(ended.out.contains("UNCERTAIN") && !ended.out.contains("FEEDS"), "{}", ended.out);
     let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
     assert!(cells.contains(r#""eof":"#), "{cells}");
@@ -139,7 +139,7 @@ fn files_deleted_during_a_run_are_found_to_have_changed() {
     let mut child = bench.spawn(&LONG);
     until(&mut child, || bench.reps_so_far() >= 1);
     fs::remove_dir_all(bench.path("data")).unwrap();
-    let ended = Ended::of(child.wait_with_output().unwrap()).exits(0);
+    let ended = child.end().exits(0);
     assert!(!ended.out.contains("FEEDS "), "{}", ended.out);
     let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
     assert!(cells.lines().last().unwrap().contains(r#""changed":[0]"#), "{cells}");

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::ops::{Deref, DerefMut};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -80,15 +81,16 @@ impl Bench {
 
     /// Runs the binary to its end, with `meanwhile` beside it.
     pub(crate) fn run_beside(&self, args: &[&str], meanwhile: impl FnOnce(&mut Child)) -> Ended {
-        let _alone = alone();
-        let mut child = self.spawn(args);
-        meanwhile(&mut child);
-        wait(child)
+        let mut running = self.spawn(args);
+        meanwhile(&mut running);
+        running.end()
     }
 
-    /// Starts the binary with its output kept.
-    pub(crate) fn spawn(&self, args: &[&str]) -> Child {
-        self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    /// Starts the binary with its output kept. Where it measures, nothing else does until it has ended.
+    pub(crate) fn spawn(&self, args: &[&str]) -> Running {
+        let command = self.command(args);
+        let alone = measures(&command).then(alone);
+        Running { child: start(command), alone }
     }
 
     /// The folder of the only run.
@@ -165,23 +167,66 @@ pub(crate) const DISK: &str = r#"targets.disk = { at = "data", engine = "pread" 
 /// Only one measurement at a time: others on the same two cores would widen its intervals.
 static MEASURING: Mutex<()> = Mutex::new(());
 
-fn alone() -> MutexGuard<'static, ()> {
+/// Waits until nothing else measures. A test that starts several at once holds this, and starts them with [`start`].
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
     MEASURING.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// Whether a command is one that others would disturb.
+fn measures(command: &Command) -> bool {
+    command.get_args().next().is_some_and(|verb| ["run", "size", "calibrate"].iter().any(|one| verb == *one))
+}
+
+/// Starts a command with its output kept.
+pub(crate) fn start(mut command: Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// A binary that was started.
+pub(crate) struct Running {
+    child: Child,
+    alone: Option<MutexGuard<'static, ()>>,
+}
+
+impl Running {
+    /// Waits for its end.
+    pub(crate) fn end(self) -> Ended {
+        let Self { child, alone } = self;
+        let ended = wait(child);
+        drop(alone);
+        ended
+    }
+}
+
+impl Deref for Running {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.child
+    }
+}
+
+impl DerefMut for Running {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.child
+    }
+}
+
+/// Between two looks at whether something is there: what is measured meanwhile needs the core.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// Waits, while `child` runs, until `there` holds.
 pub(crate) fn until(child: &mut Child, there: impl Fn() -> bool) {
     while !there() {
         assert!(child.try_wait().unwrap().is_none(), "it ended too early");
-        std::thread::yield_now();
+        std::thread::park_timeout(LOOK);
     }
 }
 
 /// Runs a command to its end.
-pub(crate) fn finish(mut command: Command) -> Ended {
-    let measures = command.get_args().next().is_some_and(|verb| verb == "run");
-    let _alone = measures.then(alone);
-    wait(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+pub(crate) fn finish(command: Command) -> Ended {
+    let _alone = measures(&command).then(alone);
+    wait(start(command))
 }
 
 /// Waits for the end, or makes one after [`LIMIT`].

@@ -200,9 +200,46 @@ fn no_variant_outlives_its_parent() {
     until(&mut child, || reps_so_far(&bench, "warm") >= 1);
     child.kill().unwrap();
     // Standard error is shared by all of them: it ends when the last has ended.
-    let ended = Ended::of(child.wait_with_output().unwrap());
+    let ended = child.end();
     assert_eq!(ended.code, None, "{ended:?}");
     for name in ["warm", "cold"] {
         assert_eq!(end(&bench, name)["interrupted"], true);
     }
+}
+
+/// A run that compares two variants by itself, under a gate.
+///
+/// Without a storage there is nothing but the client that could be its limit, so that every machine can tell. The margin is
+/// far beyond what a busy one adds to either side.
+fn run_gated(second: &str) -> Ended {
+    let bench =
+        Bench::with("targets.client = { at = \"null:\" }\ngate.regression = { throughput = \"50 %\" }");
+    let args = [
+        "run",
+        "s.toml",
+        "--set",
+        "load.queue_depth=1",
+        "--set",
+        "load.block_size=\"64 KiB\"",
+        "--set",
+        "measure.duration=\"300ms\"",
+        "--variant",
+        "base:",
+        "--variant",
+        second,
+    ];
+    bench.run(&args)
+}
+
+#[test]
+fn a_variant_that_is_far_slower_than_the_gate_allows_exits_with_four() {
+    let ended = run_gated("small:load.block_size=\"1 KiB\"").exits(4).says("compare base");
+    assert!(ended.says("REGRESSED").prints("gate regressed: client throughput -"));
+}
+
+#[test]
+fn a_variant_that_is_the_same_fails_no_gate() {
+    // Whether this machine is quiet enough to say that nothing changed is its own affair.
+    let ended = run_gated("same:").exits(0).says("compare base");
+    assert!(ended.prints("gate no regression") || ended.prints("gate inconclusive"), "{}", ended.out);
 }

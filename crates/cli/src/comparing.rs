@@ -1,0 +1,154 @@
+//! How runs, variants and targets are held against each other: by what rules, and what is said where they must not be.
+
+use std::path::Path;
+
+use analysis::{Comparison, Margins, May, Metric, NotComparable, RUNS_MIN, RunSample};
+use record::{Gate, Margin, Run, Thresholds};
+
+use crate::exit::Failure;
+use crate::output;
+use crate::regression::plain;
+
+/// What a comparison is held to beyond what holds for all.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    /// Margins on top of those that hold without any; of one metric the last counts.
+    pub(crate) margins: Vec<Margin>,
+    /// What may differ between stored runs.
+    pub(crate) may_differ: Vec<May>,
+    /// Fewest stored runs from which anything is decided.
+    pub(crate) runs_min: u32,
+}
+
+impl Rules {
+    /// Those that a scenario states.
+    pub(crate) fn of(gate: &Gate) -> Self {
+        Self {
+            margins: gate.regression.clone(),
+            may_differ: gate.may_differ.iter().filter_map(|name| May::of_name(name)).collect(),
+            runs_min: gate.runs.unwrap_or(RUNS_MIN),
+        }
+    }
+
+    /// A metric that a later version named is left out.
+    fn on_top_of(&self, base: Margins) -> Margins {
+        let known = |margin: &Margin| Some((Metric::of_name(&margin.metric)?, margin.share));
+        self.margins
+            .iter()
+            .filter_map(known)
+            .fold(base, |margins, (metric, share)| margins.with(metric, share))
+    }
+}
+
+/// Holds a run against stored ones, which are called `name`.
+///
+/// # Errors
+/// The whole refusal, with its hint, where none of them is comparable. So do the others here.
+pub(crate) fn stored(
+    name: &str,
+    before: &[RunSample],
+    after: &RunSample,
+    rules: &Rules,
+) -> Result<Comparison, String> {
+    let margins = rules.on_top_of(Margins::STORED);
+    analysis::compare_stored(name, before, after, rules.runs_min, &rules.may_differ, &margins)
+        .map_err(|why| refused(name, &after.run.run_id, &why))
+}
+
+/// Holds every later variant of one run against the first.
+pub(crate) fn variants(variants: &[RunSample], rules: &Rules) -> Result<Vec<Comparison>, String> {
+    let Some((first, later)) = variants.split_first() else { return Ok(Vec::new()) };
+    let margins = rules.on_top_of(Margins::INTERLEAVED);
+    let against_first = |other: &RunSample| {
+        analysis::compare_variants(first, other, &margins)
+            .map_err(|why| refused(variant_name(&first.run), variant_name(&other.run), &why))
+    };
+    later.iter().map(against_first).collect()
+}
+
+/// Holds every later target of a run against the first.
+pub(crate) fn targets(run: &RunSample, names: &[&str], rules: &Rules) -> Result<Vec<Comparison>, String> {
+    let Some((first, later)) = names.split_first() else { return Ok(Vec::new()) };
+    let margins = rules.on_top_of(Margins::INTERLEAVED);
+    let against_first = |other: &&str| {
+        analysis::compare_targets(run, first, other, &margins).map_err(|why| refused(first, other, &why))
+    };
+    later.iter().map(against_first).collect()
+}
+
+/// Whether two records are of variants that were interleaved with each other.
+pub(crate) fn are_of_one_group(one: &Run, other: &Run) -> bool {
+    matches!((&one.variant, &other.variant), (Some(one), Some(other)) if one.group == other.group)
+}
+
+/// The name of the variant that a record holds.
+pub(crate) fn variant_name(run: &Run) -> &str {
+    run.variant.as_ref().map_or("", |variant| &variant.name)
+}
+
+/// The margins of a calibration file, which hold for one scenario alone; a gate that names the file has these.
+pub(crate) fn calibrated(path: &Path, scenario: &str, stored: bool) -> Result<Vec<Margin>, Failure> {
+    let read = Thresholds::read(path)?;
+    if read.scenario != scenario {
+        return Err(Failure::usage(format!(
+            "error: the margins in `{}` are for the scenario `{}`, and this run is of `{}`\n  \
+             hint: make some with `feedline calibrate`",
+            path.display(),
+            plain(&read.scenario),
+            plain(scenario)
+        )));
+    }
+    if read.stored != stored {
+        let of = |stored| if stored { "stored runs" } else { "interleaved repetitions" };
+        let (from, to) = (of(read.stored), of(stored));
+        output::say(&format!("warning: `{}` was made from {from}, and {to} are compared", path.display()));
+    }
+    let unknown = read.margins.iter().find(|margin| Metric::of_name(&margin.metric).is_none());
+    match unknown {
+        None => Ok(read.margins),
+        Some(margin) => Err(Failure::usage(format!(
+            "error: `{}` has a margin for `{}`, which is no metric\n  hint: make it again with `feedline calibrate`",
+            path.display(),
+            plain(&margin.metric)
+        ))),
+    }
+}
+
+/// A refusal with every difference, and what the user may declare.
+pub(crate) fn refused(before: &str, after: &str, why: &NotComparable) -> String {
+    let mut text =
+        format!("error: {} and {} must not be compared; they differ in", plain(before), plain(after));
+    for one in &why.differences {
+        let may = one.may.map(|may| format!(" (allowed by `{}` in may_differ)", may.name()));
+        let difference = format!("{}: {} -> {}", one.what, one.before, one.after);
+        text.extend(["\n  ", &plain(&difference), &may.unwrap_or_default()]);
+    }
+    let hint = if why.differences.iter().all(|one| one.may.is_some()) {
+        "declare what may differ with --may-differ, or in the scenario's gate"
+    } else {
+        "compare runs of one scenario on one storage"
+    };
+    format!("{text}\n  hint: {hint}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_lists_every_difference_and_what_may_be_declared() {
+        let one = |what: &str, may| analysis::Difference {
+            what: what.to_owned(),
+            before: "a\u{1b}".to_owned(),
+            after: "b".to_owned(),
+            may,
+        };
+        let text = |differences| refused("before", "after", &NotComparable { differences });
+        let refusal = text(vec![one("plan", None), one("kernel", Some(May::Kernel))]);
+        assert!(
+            refusal.contains("\n  plan: a  -> b\n  kernel: a  -> b (allowed by `kernel` in may_differ)\n")
+        );
+        assert!(refusal.ends_with("compare runs of one scenario on one storage"), "{refusal}");
+        assert!(text(vec![one("kernel", Some(May::Kernel))]).contains("--may-differ"));
+    }
+}
