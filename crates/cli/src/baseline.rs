@@ -73,6 +73,15 @@ pub(crate) fn missing(name: &str, results: &Path) -> Failure {
     ))
 }
 
+/// Refuses a name that a gate misspells: the first night of a baseline has none, or adds to it.
+pub(crate) fn expect(name: &str, results: &Path, add_to: Option<&str>) -> Result<(), Failure> {
+    let others = fs::read_dir(results.join(FOLDER)).is_ok_and(|mut entries| entries.next().is_some());
+    if others && add_to != Some(name) && find(name, results)?.folders.is_none() {
+        return Err(missing(name, results));
+    }
+    Ok(())
+}
+
 /// A name that is a plain file name.
 fn check_name(name: &str) -> Result<(), Failure> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

@@ -22,20 +22,24 @@ pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
     let source = source(args)?;
     let scenario = scenario::parse(&source, &args.set).map_err(Failure::usage)?;
     let facts = host::facts(&scenario.local_paths());
-    let mut plan = scenario::resolve(&scenario, &facts).map_err(Failure::usage)?;
-    if let Some(path) = &plan.gate.calibration {
-        plan.gate.regression = calibrated(Path::new(path), &plan.name)?;
-    }
+    let plan = scenario::resolve(&scenario, &facts).map_err(Failure::usage)?;
     Ok(Loaded { text: scenario.as_run(), plan })
 }
 
-/// The margins of the file that a gate names: what is gated is known before anything is measured.
-fn calibrated(path: &Path, scenario: &str) -> Result<Vec<Margin>, Failure> {
-    let margins = comparing::calibrated(path, scenario, true)?;
-    let of_plan = |margin: &record::Margin| {
-        Some(Margin { metric: Metric::of_name(&margin.metric)?, share: margin.share })
-    };
-    Ok(margins.iter().filter_map(of_plan).collect())
+impl Loaded {
+    /// Takes the margins of the file that the gate names, which is there once `calibrate` has run: what is gated is known
+    /// before anything is measured. `stored` says whether runs are compared, or variants of one.
+    pub(crate) fn with_margins(mut self, stored: bool) -> Result<Self, Failure> {
+        let gate = &mut self.plan.gate;
+        if let Some(path) = &gate.calibration {
+            let margins = comparing::calibrated(Path::new(path), &self.plan.name, stored)?;
+            let of_plan = |margin: &record::Margin| {
+                Some(Margin { metric: Metric::of_name(&margin.metric)?, share: margin.share })
+            };
+            gate.regression = margins.iter().filter_map(of_plan).collect();
+        }
+        Ok(self)
+    }
 }
 
 /// Where datasets may lie.

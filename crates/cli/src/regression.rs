@@ -166,6 +166,21 @@ pub(crate) fn after_run(
     Ok(Some(outcome.exit(strict)))
 }
 
+/// Why a run must not be added to a baseline: it is worse than the runs there in any metric. A run that is not comparable
+/// begins a series of its own.
+pub(crate) fn from_baseline(folder: &Path, results: &Path, name: &str) -> Result<Option<String>, Failure> {
+    let run = samples::read(folder)?;
+    let before = Samples::read(&baseline::find(name, results)?.folders.unwrap_or_default(), |_| true);
+    let rules = Rules { margins: Vec::new(), ..Rules::of(&run.run.gate) };
+    let Ok(comparison) = comparing::stored(name, &before.runs, &run, &rules) else { return Ok(None) };
+    Ok(match Outcome::of(&comparison, &Gate::default()) {
+        Outcome::Regressed(words) => {
+            words.first().map(|words| format!("it is worse than the runs there: {words}"))
+        }
+        Outcome::Met | Outcome::Inconclusive(_) => None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use analysis::{CellComparison, Headline, Pairing, Ratio, Side};

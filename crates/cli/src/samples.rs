@@ -22,6 +22,9 @@ pub(crate) struct Samples {
     pub(crate) left_out: Vec<String>,
 }
 
+/// Runs that are named one by one where they are left out.
+const NAMED_MAX: usize = 5;
+
 impl Samples {
     /// Reads the runs in these folders, oldest first, each once; what cannot be read is named and left out.
     pub(crate) fn read(folders: &[PathBuf], wanted: impl Fn(&RunSample) -> bool) -> Self {
@@ -44,8 +47,12 @@ impl Samples {
 
     /// Names on standard error what was left out.
     pub(crate) fn warn(&self) {
-        for words in &self.left_out {
+        for words in self.left_out.iter().take(NAMED_MAX) {
             output::say(&format!("warning: left out: {words}"));
+        }
+        let more = self.left_out.len().saturating_sub(NAMED_MAX);
+        if more > 0 {
+            output::say(&format!("warning: left out: {more} more"));
         }
     }
 }

@@ -101,6 +101,9 @@ fn margin(text: &str) -> Result<record::Margin, String> {
         format!("there is no metric `{name}`: it is one of {}", known.join(", "))
     })?;
     let share = feed::parse_percent(share).map_err(|error| error.to_string())?;
+    if share >= 1.0 && metric.higher_is_better() {
+        return Err(format!("no {} falls by all of it: a margin is below 100%", metric.name()));
+    }
     Ok(record::Margin { metric: metric.name().to_owned(), share })
 }
 
@@ -179,6 +182,12 @@ fn with_baseline(args: &CompareArgs, name: &str, run: &RunSample) -> Result<Comp
     let folders = found.folders.ok_or_else(|| baseline::missing(name, &args.results))?;
     let before = Samples::read(&folders, |_| true);
     before.warn();
+    if before.runs.is_empty() && !folders.is_empty() {
+        return Err(Failure::usage(format!(
+            "error: `{name}` is no baseline: nothing that it names can be read as a run\n  hint: a baseline is a folder of \
+             runs, or a text file with the folder of a run on each line"
+        )));
+    }
     stored(args, &found.name, &before.runs, run)
 }
 

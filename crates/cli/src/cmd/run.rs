@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use analysis::{GateResult, Summary};
+use analysis::{CellSummary, GateResult, Measurement, Summary};
 use engine::Bench;
 use plan::Plan;
 use record::NotRun;
@@ -23,7 +23,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if !args.variant.is_empty() {
         return run_variants(args);
     }
-    let loaded = load::load(&args.input)?;
+    let loaded = load::load(&args.input)?.with_margins(true)?;
+    if let Some(name) = &loaded.plan.gate.baseline {
+        baseline::expect(name, &args.measure.results, args.add_to.as_deref())?;
+    }
     let slots = Slots::of(&args.ranks, &loaded.plan)?;
     if let Some(late) = slots.as_ref().and_then(Slots::late_by) {
         return Err(too_late(args.ranks.start_at.as_deref(), late));
@@ -51,18 +54,34 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if slots.is_some() { Ok(verdict) } else { Ok(verdict.or(hold_against_past(args, &summary, verdict)?)) }
 }
 
-/// Compares a run with the baseline of its gate, and adds it to the one that the command line names unless it regressed.
+/// Compares a run with the baseline of its gate, and adds it to the one that the command line names where it may be a
+/// measure of others.
 fn hold_against_past(args: &RunArgs, summary: &Summary, verdict: Exit) -> Result<Exit, Failure> {
     let results = &args.measure.results;
     let folder = results.join(&summary.head.run_id);
     let compared = regression::after_run(&folder, results, &summary.gate, args.strict)?.unwrap_or(Exit::Ok);
-    if let Some(name) = &args.add_to
-        && verdict != Exit::Error
-        && compared != Exit::Regressed
-    {
-        baseline::add(results, name, &folder)?;
+    let Some(name) = &args.add_to else { return Ok(compared) };
+    let regressed = (compared == Exit::Regressed).then(|| "it regressed".to_owned());
+    let nothing = (verdict == Exit::Error).then(|| "nothing was measured".to_owned());
+    let reason = match regressed.or(nothing).or_else(|| without_figures(summary)) {
+        None => regression::from_baseline(&folder, results, name)?,
+        reason => reason,
+    };
+    match reason {
+        None => {
+            baseline::add(results, name, &folder)?;
+            output::say(&format!("added to the baseline {name}"));
+        }
+        Some(reason) => output::say(&format!("not added to the baseline {name}: {reason}")),
     }
     Ok(compared)
+}
+
+/// Why a run with holes is no measure of others.
+fn without_figures(summary: &Summary) -> Option<String> {
+    let failed = |cell: &&CellSummary| matches!(cell.measured, Measurement::Failed { .. });
+    let failed = summary.cells.iter().filter(failed).count() as u64;
+    (failed > 0).then(|| format!("{} failed", feed::counted_noun(failed, "cell")))
 }
 
 /// Runs ceilings, rounds and confirmation.
@@ -136,7 +155,7 @@ fn confirming(plan: &Plan) -> u64 {
 
 /// The exit code of a run that came to its end. The reasons are on the page that was printed.
 pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
-    if !summary.cells.iter().any(analysis::CellSummary::is_measured) {
+    if !summary.cells.iter().any(CellSummary::is_measured) {
         return Exit::Error;
     }
     match analysis::gate(summary) {
@@ -148,6 +167,7 @@ pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
 
 /// Compares variants; nothing is judged.
 fn run_variants(args: &RunArgs) -> Result<Exit, Failure> {
+    load::load(&args.input)?.with_margins(false)?;
     let specs = VariantSpec::read(&args.variant)?;
     let group = variants::run(&args.input, &args.measure, &specs)?;
     variants::announce(&group)?;

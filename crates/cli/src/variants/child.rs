@@ -1,6 +1,7 @@
 //! A variant's own process: it measures what its parent asks for, one repetition at a time.
 
 use std::io::BufRead as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -21,7 +22,11 @@ pub(crate) fn follow(args: &RunArgs, name: &str) -> Result<Exit, Failure> {
     let orders = orders(&stop);
     answer(&Answer::Hello { protocol: PROTOCOL, version: env!("CARGO_PKG_VERSION").to_owned() })?;
     let Some((variant, variants, command)) = beginning(&orders, name)? else { return Ok(Exit::Interrupted) };
-    let ready = Ready::with(load::load(&args.input)?, &args.measure, Arc::clone(&stop))?;
+    let loaded = load::load(&args.input)?;
+    // The parent has told of a file that is missing, but where it measures to make one.
+    let is_there = loaded.plan.gate.calibration.as_ref().is_some_and(|path| Path::new(path).exists());
+    let loaded = if is_there { loaded.with_margins(false)? } else { loaded };
+    let ready = Ready::with(loaded, &args.measure, Arc::clone(&stop))?;
     let kind = Kind { variant: Some((variant, variants)), command: Some(command), ..Kind::default() };
     let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
     answer(&Answer::Ready { cells: ready.loaded.plan.cells.len() })?;
