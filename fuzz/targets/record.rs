@@ -8,10 +8,15 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use analysis::{Margins, RunSample};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use libfuzzer_sys::fuzz_target;
-use record::{CELLS_FILE, ENV_FILE, HistogramText, INTERVALS_FILE, RUN_FILE};
+use record::{
+    CELLS_FILE, ENV_FILE, HistogramText, INTERVALS_FILE, Line, RUN_FILE, RankRecord, RecordedIntervals,
+    RunRecord, Variant,
+};
+use report::export;
 
 /// Bit of the first byte that asks for an edit of what is there.
 const EDITS: u8 = 0x80;
@@ -48,13 +53,70 @@ impl Run {
         let Some(content) = content else { return };
         self.write(file, &content);
         if let Ok(record) = record::read_run(&self.folder) {
-            let summary = analysis::summarise(&record);
-            let _ = analysis::gate(&summary);
-            let _ = report::terminal(&summary);
-            let _ = report::markdown(&summary);
-            let _ = report::throughput_svg(&summary);
+            rendered(&record, &RecordedIntervals::default());
+            compared(&record);
         }
         self.write(file, whole);
+    }
+}
+
+/// Every page, plot and form of one record.
+fn rendered(record: &RunRecord, intervals: &RecordedIntervals) {
+    let summary = analysis::summarise(record);
+    let _ = analysis::gate(&summary);
+    let _ = report::terminal(&summary);
+    let page = report::markdown(&summary);
+    let _ = report::throughput_svg(&summary);
+    let plots = report::plots(&summary, &analysis::over_time(record, intervals)).unwrap_or_default();
+    let (scenario, environment) = ("version = 1\n", &record.env);
+    let _ = report::html(&[report::Page { summary: &summary, plots: &plots, scenario, environment }]);
+    let _ = (export::csv(record, &summary), export::jsonl(record, &summary), export::fio(record, &summary));
+    let _ = (export::bmf(&summary), export::prometheus(&summary), export::tuning(record));
+    let _ = (export::junit(&summary, None), export::markdown_within(&page, export::MARKDOWN_BYTES_MIN));
+    for direction in [export::Direction::Bigger, export::Direction::Smaller] {
+        let _ = export::github_action_benchmark(&summary, direction);
+    }
+    for distribution in analysis::distributions(&analysis::fold_ranks(record)) {
+        let _ = export::hgrm(&distribution);
+    }
+    let _ = export::otava(&[summary]);
+}
+
+/// A record against itself: as a variant, as a later run, over time, and as one rank of two.
+fn compared(record: &RunRecord) {
+    let of = |id: &str, number: u32| {
+        let mut one = record.clone();
+        id.clone_into(&mut one.run.run_id);
+        one.run.variant =
+            Some(Variant { name: id.to_owned(), group: "group".to_owned(), number, settings: Vec::new() });
+        one
+    };
+    let (before, after) = (of("before", 0), of("after", 1));
+    let samples = [RunSample::of(&before), RunSample::of(&after)];
+    if let Ok(found) = analysis::compare_variants(&samples[0], &samples[1], &Margins::INTERLEAVED) {
+        let _ = (report::comparison_terminal(&found), report::comparison_markdown(&found));
+        let _ = export::junit(&analysis::summarise(record), Some(&found));
+    }
+    let _ = analysis::compare_stored("before", &samples[..1], &samples[1], 1, &[], &Margins::STORED);
+    let _ = analysis::calibrate(&samples[0], &samples[1]);
+    let _ = analysis::shift(&before, &after);
+    if let Some(history) = analysis::history(&samples) {
+        let _ = (report::history_terminal(&history), report::history_csv(&history));
+        let _ = report::history_svg(&history);
+    }
+    let of_rank = |rank: u32| {
+        let mut one = record.clone();
+        (one.run.rank, one.run.ranks, one.loss) = (rank, 2, None);
+        for line in &mut one.lines {
+            if let Line::Rep(rep) = line {
+                rep.rank = rank;
+            }
+        }
+        RankRecord { name: rank.to_string(), record: one, intervals: RecordedIntervals::default() }
+    };
+    if let Ok(merged) = record::merge(vec![of_rank(0), of_rank(1)], "merged") {
+        let whole = RunRecord { run: merged.run, env: record.env.clone(), lines: merged.lines, loss: None };
+        rendered(&whole, &RecordedIntervals { reps: merged.intervals, loss: None });
     }
 }
 

@@ -12,26 +12,30 @@ mod comparable;
 mod correction;
 mod effect;
 mod gaps;
+mod gate;
 mod history;
 mod label;
 mod metric;
 mod paired;
 mod sample;
+mod shift;
 mod stored;
 mod student;
 mod targets;
 mod variants;
 
-use feed::Interval;
-
 pub use calibration::{Calibration, Noise, calibrate, calibrate_history};
 pub use comparable::{Difference, May, NotComparable};
+pub use gate::RegressionResult;
 pub use history::{History, HistoryCell, HistoryPoint, history};
 pub use metric::{Margins, Metric};
 pub use sample::{CellSample, RepSample, RunSample};
+pub use shift::{Shift, ShiftPoint, shift};
 pub use stored::compare_stored;
 pub use targets::compare_targets;
 pub use variants::compare_variants;
+
+use student::Estimate;
 
 /// Fewest comparable runs of a baseline by default: an interval over fewer says little about the next run.
 pub const RUNS_MIN: u32 = 8;
@@ -95,6 +99,8 @@ pub struct CellComparison {
     pub target: String,
     /// Engine and queue depth and what else tells it from its neighbours, in words: `io_uring, depth 32`.
     pub label: String,
+    /// Whether its throughput is in bytes per second; operations per second where no bytes are moved.
+    pub counts_bytes: bool,
     /// Metrics that both sides have, in the order of [`Metric::ALL`].
     pub effects: Vec<Effect>,
     /// Why nothing may rest on it: not steady, drifting, client-limited, failed operations. It has its figures and
@@ -165,13 +171,15 @@ impl Comparison {
 
 impl Ratio {
     /// A ratio about which nothing is known but its estimate.
-    pub(crate) fn bare(mean: f64) -> Self {
+    fn bare(mean: f64) -> Self {
         Self { low: 0.0, mean, high: f64::INFINITY }
     }
 
-    /// As an interval around the mean.
-    pub fn interval(&self) -> Interval {
-        Interval { low: self.low, mean: self.mean, high: self.high }
+    /// A ratio with the interval of its logarithm, where that is known.
+    fn of(mean: f64, estimate: Option<Estimate>) -> Self {
+        let Some(estimate) = estimate else { return Self::bare(mean) };
+        let (low, high) = estimate.interval();
+        Self { low: low.exp(), mean, high: high.exp() }
     }
 }
 

@@ -4,9 +4,10 @@ use hdrhistogram::Histogram;
 use record::{Cell, Rep, Role, RunRecord, counter};
 
 use crate::figures::{per_s, sum};
-use crate::interval::mean;
+use crate::interval::spread;
 use crate::latency::{SERVICE, enough, merged, quantile};
 use crate::lines::Lines;
+use crate::paced;
 use crate::repetitions::Repetitions;
 
 /// Latencies of the interleaved repetitions that make a point, merged: for display, never for a decision.
@@ -20,9 +21,7 @@ pub struct Distribution<'a> {
     pub response: Option<Histogram<u64>>,
     /// Arrivals of a paced load that were never served, so that they are in no histogram.
     pub not_served: u64,
-    /// Repetitions merged.
-    pub repetitions: u32,
-    /// Those of them whose histogram was missing or could not be read.
+    /// Repetitions whose histogram was missing or could not be read.
     pub unreadable: u32,
     /// Operations that ended well in the windows.
     pub ops: u64,
@@ -91,15 +90,14 @@ fn of_cell<'a>(record: &'a RunRecord, cell: &'a Cell, all: &[&'a Rep]) -> Option
         return None;
     }
     let (service, unreadable) = merged(&used, SERVICE);
-    let window_ns: u64 = used.iter().map(|rep| rep.window_ns).sum();
+    let window_ns: u64 = used.iter().map(|rep| rep.window_ns).fold(0, u64::saturating_add);
     let share = |of: fn(&Rep) -> u64| used.iter().map(|rep| of(rep) as f64).sum::<f64>() / window_ns as f64;
     let rates: Vec<f64> = used.iter().map(|rep| per_s(rep, counter::OPS)).collect();
     Some(Distribution {
         cell,
         service,
-        response: cell.pace.as_ref().map(|_| merged(&used, "response_ns").0),
+        response: cell.pace.as_ref().map(|_| merged(&used, paced::RESPONSE).0),
         not_served: sum(&used, counter::ARRIVALS).saturating_sub(sum(&used, counter::SERVED)),
-        repetitions: used.len() as u32,
         unreadable,
         ops: sum(&used, counter::OPS),
         bytes: sum(&used, counter::BYTES),
@@ -110,9 +108,7 @@ fn of_cell<'a>(record: &'a RunRecord, cell: &'a Cell, all: &[&'a Rep]) -> Option
 }
 
 fn deviation(rates: &[f64]) -> f64 {
-    let Some(mean) = mean(rates).filter(|_| rates.len() > 1) else { return 0.0 };
-    let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
-    (squares / (rates.len() as f64 - 1.0)).sqrt()
+    spread(rates).map_or(0.0, |(_, deviation)| deviation)
 }
 
 #[cfg(test)]
@@ -129,7 +125,7 @@ mod tests {
         }
         let record = builder.record();
         let one = distributions(&record).next().unwrap();
-        assert_eq!((one.repetitions, one.unreadable, one.ops), (3, 0, 30_000));
+        assert_eq!((one.unreadable, one.ops), (0, 30_000));
         assert_eq!(one.service.len(), 30_000);
         assert!(one.service_ns(0.999).is_some() && one.service_ns(0.9999).is_none());
         let steps = quantile_steps(&one.service, 5);

@@ -24,9 +24,15 @@ pub(crate) fn half_width(points: &[f64]) -> Option<f64> {
         return None;
     }
     let n = points.len() as f64;
-    let mean = mean(points)?;
-    let variance = points.iter().map(|point| (point - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    Some(StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(UPPER_QUANTILE) * (variance / n).sqrt())
+    let (_, deviation) = spread(points)?;
+    Some(StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(UPPER_QUANTILE) * deviation / n.sqrt())
+}
+
+/// Mean and standard deviation (n - 1) of samples; `None` below two.
+pub(crate) fn spread(samples: &[f64]) -> Option<(f64, f64)> {
+    let mean = mean(samples).filter(|_| samples.len() >= 2)?;
+    let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
+    Some((mean, (squares / (samples.len() - 1) as f64).sqrt()))
 }
 
 /// The mean, or `None` of nothing.

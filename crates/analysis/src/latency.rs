@@ -132,6 +132,11 @@ pub(crate) fn enough(count: u64, q: f64) -> bool {
     count as f64 * (1.0 - q) >= BEYOND_MIN - 1e-6
 }
 
+/// The last quantile about which `count` reads say something: 1 - 10/n, below 0 for fewer than ten.
+pub(crate) fn last_quantile(count: u64) -> f64 {
+    1.0 - BEYOND_MIN / count.max(1) as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -19,8 +19,10 @@ mod figures;
 mod flag;
 mod gate;
 mod head;
+mod in_parts;
 mod interval;
 mod latency;
+mod line_fit;
 mod lines;
 mod model;
 mod need;
@@ -35,7 +37,6 @@ mod quantiles;
 mod ranks;
 mod repetitions;
 mod roofline;
-mod shift;
 mod sizing;
 mod steadiness;
 mod summary;
@@ -55,8 +56,8 @@ pub use choose::{choose_cell, choose_for_confirmation};
 pub use comparison::{
     Calibration, CellComparison, CellSample, Change, Comparison, Difference, Effect, Headline, History,
     HistoryCell, HistoryPoint, Margins, May, Metric, Noise, NotComparable, Pairing, RUNS_MIN, Ratio,
-    RepSample, RunSample, Side, calibrate, calibrate_history, compare_stored, compare_targets,
-    compare_variants, history,
+    RegressionResult, RepSample, RunSample, Shift, ShiftPoint, Side, calibrate, calibrate_history,
+    compare_stored, compare_targets, compare_variants, history, shift,
 };
 pub use curve::{Curve, Panel, Shape, Treatment};
 pub use demands::{Demand, demands};
@@ -74,9 +75,8 @@ pub use over_time::{Fit, Heat, HeatColumn, OverTime, RatePoint, RepOverTime, ove
 pub use paced::{Paced, Percentile};
 pub use prediction::{CellPrediction, Predictions, TargetPrediction};
 pub use quantiles::PercentileCurve;
-pub use ranks::{OVERLAP_MIN, fold_ranks};
+pub use ranks::fold_ranks;
 pub use roofline::{DemandPoint, Roofline, Supply, SupplyPoint, roofline};
-pub use shift::{Shift, ShiftPoint, shift};
 pub use sizing::{Edge, SearchValue, Sizing, search_rows};
 pub use summary::{CellSummary, Measurement, Summary, summarise};
 pub use system::{

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use record::{Cell, RecordedIntervals, Rep, RepIntervals, Role, RunRecord};
 
+use crate::line_fit::LineFit;
 use crate::lines::Lines;
 use crate::operation;
 use crate::ranks;
@@ -17,6 +18,8 @@ pub use heat::{Heat, HeatColumn};
 const POINTS_MAX: u32 = 300;
 /// Seconds that a point or a column may stand for.
 const STEPS_S: [u32; 13] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 86_400];
+/// Seconds of a window that are looked at: no longer one is kept second by second, whatever a record says of its length.
+const SECONDS_MAX: u64 = 86_400;
 /// Part of a second below which the last one is no rate.
 const LAST_SECOND_MIN: f64 = 0.25;
 /// Points that a line is fitted to, at least: the rounds of SNIA's measurement window.
@@ -99,18 +102,9 @@ impl Fit {
         if points.len() < FIT_POINTS_MIN {
             return None;
         }
-        let n = points.len() as f64;
-        let mean = points.iter().map(|point| point.per_s).sum::<f64>() / n;
-        let middle = points.iter().map(RatePoint::middle_s).sum::<f64>() / n;
-        let (mut with, mut square) = (0.0, 0.0);
-        for point in points {
-            let from_middle = point.middle_s() - middle;
-            with += from_middle * (point.per_s - mean);
-            square += from_middle * from_middle;
-        }
-        let slope = if square > 0.0 { with / square } else { 0.0 };
-        let at = |point: &RatePoint| mean + slope * (point.middle_s() - middle);
-        Some(Self { mean, first: at(points.first()?), last: at(points.last()?) })
+        let fit = LineFit::of(points.iter().map(|point| (point.middle_s(), point.per_s)))?;
+        let at = |point: &RatePoint| fit.at(point.middle_s());
+        Some(Self { mean: fit.y, first: at(points.first()?), last: at(points.last()?) })
     }
 }
 
@@ -187,14 +181,14 @@ fn counts(rep: &Rep, intervals: Option<&RepIntervals>, bytes: bool) -> Vec<u64> 
     }
     let seconds = intervals.map_or(&[][..], |of_rep| &of_rep.seconds);
     // A cut or foreign file may name any second: no more are taken than the window has.
-    let last = (rep.window_ns / 1_000_000_000) as usize;
-    let mut found = Vec::new();
+    let last = (rep.window_ns / 1_000_000_000).min(SECONDS_MAX - 1) as usize;
+    let mut found: Vec<u64> = Vec::new();
     for second in seconds.iter().filter(|second| second.second as usize <= last) {
         let at = second.second as usize;
         if found.len() <= at {
             found.resize(at + 1, 0);
         }
-        found[at] += if bytes { second.bytes } else { second.ops };
+        found[at] = found[at].saturating_add(if bytes { second.bytes } else { second.ops });
     }
     found
 }

@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use record::{Measure, Role};
 
-use crate::latency::{SERVICE, merged};
+use crate::latency::{SERVICE, last_quantile, merged};
 use crate::lines::Lines;
 use crate::operation;
 use crate::paced;
@@ -13,9 +13,6 @@ use crate::training::predicted::is_closed;
 
 /// Points of a curve for each nine: 90 %, 99 %, 99.9 %.
 const STEPS_BY_NINE: f64 = 20.0;
-
-/// Operations that must lie beyond the last percentile of a curve.
-const BEYOND: f64 = 10.0;
 
 /// The latencies of one cell by percentile: over its interleaved repetitions, for display alone.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +39,7 @@ pub(crate) fn curves(summary: &Summary, lines: &Lines<'_>, measure: &Measure) ->
         curves.extend(of_service(cell, &service));
         if let Some(paced) = cell.figures().and_then(|figures| figures.paced) {
             let sum = |name| reps.iter().map(|rep| counted(rep, name)).fold(0_u64, u64::saturating_add);
-            let (response, _) = merged(&reps, "response_ns");
+            let (response, _) = merged(&reps, paced::RESPONSE);
             let served = sum(record::counter::SERVED);
             curves.extend(of_response(cell, &response, (paced.arrivals, served)));
         }
@@ -122,7 +119,7 @@ fn curve(
 
 /// Quantiles evenly spread over the nines, up to 1 - 10 / `count` and below `end`.
 pub(crate) fn steps(count: u64, end: f64) -> impl Iterator<Item = f64> {
-    let last = (1.0 - BEYOND / count.max(1) as f64).min(end);
+    let last = last_quantile(count).min(end);
     let nines = if last > 0.0 { -(1.0 - last).max(1e-12).log10() } else { -1.0 };
     let whole = (nines * STEPS_BY_NINE).floor();
     let inner = (0..=whole.max(-1.0) as i64).map(|step| 1.0 - 10_f64.powf(-(step as f64) / STEPS_BY_NINE));

@@ -15,7 +15,10 @@ use record::{Ceiling, Line, Outcome, Rep, Role, RunRecord};
 
 /// Share of the longest window that the windows of all ranks must have in common: what the others do in the rest is
 /// not known.
-pub const OVERLAP_MIN: f64 = 0.95;
+const OVERLAP_MIN: f64 = 0.95;
+
+/// Ranks that a reason names one by one.
+const NAMED_MAX: usize = 8;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -117,22 +120,34 @@ fn fold(mut of_ranks: Vec<&Rep>, ranks: u32) -> Rep {
 
 /// Why the ranks did not all make a repetition: one is missing, there twice, or failed.
 fn gap(of_ranks: &[&Rep], ranks: u32) -> Option<String> {
-    let made = |rank: u32| of_ranks.iter().filter(move |rep| rep.rank == rank).count();
-    let listed = |wanted: fn(usize) -> bool| -> Vec<String> {
-        (0..ranks).filter(|rank| wanted(made(*rank))).map(|rank| rank.to_string()).collect()
-    };
-    let missing = listed(|made| made == 0);
-    if !missing.is_empty() {
-        return Some(format!("rank {} of {ranks} did not make this repetition", missing.join(", ")));
+    let mut made: BTreeMap<u32, u32> = BTreeMap::new();
+    for rep in of_ranks {
+        *made.entry(rep.rank).or_default() += 1;
     }
-    let double = listed(|made| made > 1);
-    if !double.is_empty() {
-        return Some(format!("rank {} has this repetition twice", double.join(", ")));
+    if let Some((rank, _)) = made.range(ranks..).next() {
+        return Some(format!("rank {rank} is none of {ranks} ranks"));
+    }
+    if made.len() < ranks as usize {
+        let missing = (0..ranks).filter(|rank| !made.contains_key(rank));
+        let words = listed(missing, ranks as usize - made.len());
+        return Some(format!("rank {words} of {ranks} did not make this repetition"));
+    }
+    let double = || made.iter().filter(|(_, times)| **times > 1).map(|(rank, _)| *rank);
+    if double().next().is_some() {
+        return Some(format!("rank {} has this repetition twice", listed(double(), double().count())));
     }
     of_ranks.iter().find_map(|rep| match &rep.outcome {
         Outcome::Failed { reason } => Some(format!("rank {}: {reason}", rep.rank)),
         Outcome::Complete | Outcome::Exhausted | Outcome::Interrupted => None,
     })
+}
+
+/// The first of `count` ranks, and how many more there are.
+fn listed(ranks: impl Iterator<Item = u32>, count: usize) -> String {
+    let named: Vec<String> = ranks.take(NAMED_MAX).map(|rank| rank.to_string()).collect();
+    let more = count.saturating_sub(NAMED_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    named.join(", ") + &more
 }
 
 /// Why windows with this overlap say nothing of all ranks together.
@@ -167,7 +182,8 @@ fn by_second(of_ranks: &[&Rep], counts: fn(&Rep) -> &Vec<u64>) -> Vec<u64> {
     }
     let opened = |rep: &Rep| rep.window_unix_ns.unwrap_or(0);
     let first = of_ranks.iter().map(|rep| opened(rep)).min().unwrap_or(0);
-    let late = |rep: &Rep| ((opened(rep) - first + NS_PER_S / 2) / NS_PER_S) as usize;
+    let late =
+        |rep: &Rep| (opened(rep).saturating_sub(first).saturating_add(NS_PER_S / 2) / NS_PER_S) as usize;
     // Counts end with the last second that had any: a second within the window that is not there is a zero.
     let ends = |rep: &Rep| late(rep) + rep.window_ns.div_ceil(NS_PER_S) as usize;
     let begin = of_ranks.iter().map(|rep| late(rep)).max().unwrap_or(0);

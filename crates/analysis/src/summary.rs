@@ -1,7 +1,5 @@
 //! A run, summarised: every row, curve, verdict and note that a report shows.
 
-use std::num::NonZero;
-
 use feed::Need;
 use record::{Cell, Role, Run, RunRecord, Skipped, Target};
 
@@ -9,6 +7,7 @@ use crate::curve::{self, Panel};
 use crate::figures::{Context, Figures};
 use crate::flag::{Flag, Gravity};
 use crate::head::{self, CeilingFigures, DatasetFigures, Head};
+use crate::in_parts::in_parts;
 use crate::lines::Lines;
 use crate::need::{self, LineAt};
 use crate::network::NetworkFigures;
@@ -183,7 +182,7 @@ impl CellSummary {
     }
 
     /// Whether the lower end of the measured interval is at the line or above it.
-    pub(crate) fn clears(&self) -> bool {
+    pub fn clears(&self) -> bool {
         let low =
             self.figures().and_then(|figures| figures.samples_per_s.interval).map(|interval| interval.low);
         matches!((low, self.line), (Some(low), Some(line)) if low >= line.samples_per_s)
@@ -238,7 +237,7 @@ pub fn summarise(record: &RunRecord) -> Summary {
     let run = &record.run;
     let lines = Lines::of(record);
     let need = need::of_record(&run.need);
-    let mut cells = cell_summaries(record, &lines);
+    let mut cells = in_parts(&run.cells, |cell| cell_summary(record, &lines, cell));
     if run.size.is_some() {
         cells.retain(|cell| !matches!(cell.measured, Measurement::NotRun { .. }));
     }
@@ -283,29 +282,6 @@ pub fn summarise(record: &RunRecord) -> Summary {
     summary.notes = untested::notes(record, &lines, &summary);
     summary.notes.extend(of_ranks);
     summary
-}
-
-/// Cells that are summarised by one thread: with fewer, starting others takes longer than they save.
-const CELLS_PER_THREAD: usize = 64;
-
-/// All cells in their order. Nearly all the time of a large run is spent on its histograms, cell by cell.
-fn cell_summaries(record: &RunRecord, lines: &Lines<'_>) -> Vec<CellSummary> {
-    let cells = &record.run.cells;
-    let of_part = |part: &[Cell]| -> Vec<CellSummary> {
-        part.iter().map(|cell| cell_summary(record, lines, cell)).collect()
-    };
-    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let part = cells.len().div_ceil(threads).max(CELLS_PER_THREAD);
-    if cells.len() <= part {
-        return of_part(cells);
-    }
-    std::thread::scope(|scope| {
-        let parts: Vec<_> = cells.chunks(part).map(|part| scope.spawn(move || of_part(part))).collect();
-        parts
-            .into_iter()
-            .flat_map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
 }
 
 fn cell_summary(record: &RunRecord, lines: &Lines<'_>, cell: &Cell) -> CellSummary {

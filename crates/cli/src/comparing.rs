@@ -116,19 +116,7 @@ pub(crate) fn calibrated(path: &Path, scenario: &str, stored: bool) -> Result<Ve
 
 /// A refusal with every difference, and what the user may declare.
 pub(crate) fn refused(before: &str, after: &str, why: &NotComparable) -> String {
-    let mut text =
-        format!("error: {} and {} must not be compared; they differ in", plain(before), plain(after));
-    for one in &why.differences {
-        let may = one.may.map(|may| format!(" (allowed by `{}` in may_differ)", may.name()));
-        let difference = format!("{}: {} -> {}", one.what, one.before, one.after);
-        text.extend(["\n  ", &plain(&difference), &may.unwrap_or_default()]);
-    }
-    let hint = if why.differences.iter().all(|one| one.may.is_some()) {
-        "declare what may differ with --may-differ, or in the scenario's gate"
-    } else {
-        "compare runs of one scenario on one storage"
-    };
-    format!("{text}\n  hint: {hint}")
+    format!("error: {} and {} must not be compared; {why}", plain(before), plain(after))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use analysis::{Change, Comparison, Effect, Metric};
+use analysis::{Comparison, RegressionResult};
 use record::Gate;
 
 use crate::comparing::{self, Rules};
@@ -13,80 +13,31 @@ use crate::{baseline, output};
 /// Demands that are named one by one.
 const NAMED_MAX: usize = 5;
 
-/// How comparisons stand against a gate.
+/// How comparisons stand against a gate: as an exit code and in words.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// No gated metric regressed, and for each the data can tell.
-    Met,
-    /// At least one did.
-    Regressed(Vec<String>),
-    /// None is known to have, and these could not be decided.
-    Inconclusive(Vec<String>),
-}
+pub(crate) struct Outcome(RegressionResult);
 
 impl Outcome {
-    /// Holds one comparison against the metrics that the gate names; all count where it names none.
-    ///
-    /// Every headline and every cell on which something may rest can regress. A metric is undecided where the headline
-    /// of a target is; without headlines, where none of its cells is decided: of many cells, some always are too noisy.
-    pub(crate) fn of(comparison: &Comparison, gate: &Gate) -> Self {
-        let is_gated = |metric: Metric| {
-            gate.regression.is_empty() || gate.regression.iter().any(|margin| margin.metric == metric.name())
-        };
-        let judged: Vec<_> = comparison.judged().filter(|(_, effect)| is_gated(effect.metric)).collect();
-        let regressed = judged.iter().filter(|(_, effect)| effect.change == Change::Regressed);
-        let regressed: Vec<String> = regressed.map(|(name, effect)| regression(name, effect)).collect();
-        if !regressed.is_empty() {
-            return Self::Regressed(regressed);
-        }
-        let mut open: Vec<String> = undecided(comparison, is_gated);
-        for metric in Metric::ALL.into_iter().filter(|metric| is_gated(*metric)) {
-            let named = !gate.regression.is_empty();
-            let of_metric = || judged.iter().filter(|(_, effect)| effect.metric == metric);
-            let has_headline = comparison.headlines.iter().any(|one| one.effect.metric == metric);
-            let is_decided = of_metric().any(|(_, effect)| effect.change != Change::Inconclusive);
-            if !has_headline && !is_decided && (named || of_metric().next().is_some()) {
-                open.push(format!("{}: no cell can tell", metric.name()));
-            }
-        }
-        if judged.is_empty() && open.is_empty() {
-            open.push("nothing could be compared".to_owned());
-        }
-        if open.is_empty() { Self::Met } else { Self::Inconclusive(open) }
-    }
-
     /// Of several comparisons together.
     pub(crate) fn of_all(comparisons: &[Comparison], gate: &Gate) -> Self {
-        let (mut regressed, mut open) = (Vec::new(), Vec::new());
-        for comparison in comparisons {
-            match Self::of(comparison, gate) {
-                Self::Met => {}
-                Self::Regressed(words) => regressed.extend(words),
-                Self::Inconclusive(words) => open.extend(words),
-            }
-        }
-        match (regressed.is_empty(), open.is_empty()) {
-            (false, _) => Self::Regressed(regressed),
-            (true, false) => Self::Inconclusive(open),
-            (true, true) => Self::Met,
-        }
+        Self(RegressionResult::of_all(comparisons, gate))
     }
 
     /// The exit code.
     pub(crate) fn exit(&self, strict: bool) -> Exit {
-        match self {
-            Self::Regressed(_) => Exit::Regressed,
-            Self::Inconclusive(_) if strict => Exit::Inconclusive,
-            Self::Met | Self::Inconclusive(_) => Exit::Ok,
+        match &self.0 {
+            RegressionResult::Regressed(_) => Exit::Regressed,
+            RegressionResult::Inconclusive(_) if strict => Exit::Inconclusive,
+            RegressionResult::Met | RegressionResult::Inconclusive(_) => Exit::Ok,
         }
     }
 
     /// `gate  regressed: disk throughput by 14.9 %, the margin is 10 %`, as the last lines of a page.
     pub(crate) fn words(&self) -> String {
-        match self {
-            Self::Met => "gate  no regression\n".to_owned(),
-            Self::Regressed(list) => lines("regressed", list),
-            Self::Inconclusive(list) => lines("inconclusive", list),
+        match &self.0 {
+            RegressionResult::Met => "gate  no regression\n".to_owned(),
+            RegressionResult::Regressed(list) => lines("regressed", list),
+            RegressionResult::Inconclusive(list) => lines("inconclusive", list),
         }
     }
 }
@@ -101,33 +52,6 @@ fn lines(word: &str, list: &[String]) -> String {
 /// Names from a record on one line and without commands to a terminal.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-fn regression(name: &str, effect: &Effect) -> String {
-    let change = (effect.ratio.mean - 1.0) * 100.0;
-    let margin = effect.margin * 100.0;
-    format!("{name} {} {change:+.1} %, the margin is {margin:.1} %", effect.metric.name())
-}
-
-/// Targets whose headline cannot tell, or that have none although both sides have their cells.
-fn undecided(comparison: &Comparison, is_gated: impl Fn(Metric) -> bool) -> Vec<String> {
-    let open = comparison
-        .headlines
-        .iter()
-        .filter(|one| is_gated(one.effect.metric) && one.effect.change == Change::Inconclusive);
-    let mut words: Vec<String> = open
-        .map(|one| {
-            let because = one.effect.because.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-            format!("{} {}{because}", one.target, one.effect.metric.name())
-        })
-        .collect();
-    let mut without: Vec<&str> = comparison.cells.iter().map(|cell| cell.target.as_str()).collect();
-    without.retain(|target| comparison.headlines.iter().all(|one| one.target != *target));
-    without.dedup();
-    if is_gated(Metric::Throughput) || is_gated(Metric::Au) {
-        words.extend(without.iter().map(|target| format!("{target}: nothing may rest on any of its cells")));
-    }
-    words
 }
 
 /// Compares a run that has just ended with the baseline that its gate names, prints the comparison, and returns what the
@@ -152,16 +76,17 @@ pub(crate) fn after_run(
     let outcome = match comparing::stored(name, &before.runs, &run, &Rules::of(gate)) {
         Ok(comparison) => {
             output::print(&report::comparison_terminal(&comparison))?;
-            Outcome::of(&comparison, gate)
+            RegressionResult::of(&comparison, gate)
         }
         Err(refusal) => {
             output::say(&refusal.replacen("error", "warning", 1));
-            Outcome::Inconclusive(vec![format!("no run of the baseline {name} is comparable")])
+            RegressionResult::Inconclusive(vec![format!("no run of the baseline {name} is comparable")])
         }
     };
     if gate.regression.is_empty() {
         return Ok(Some(Exit::Ok));
     }
+    let outcome = Outcome(outcome);
     output::print(&outcome.words())?;
     Ok(Some(outcome.exit(strict)))
 }
@@ -173,17 +98,17 @@ pub(crate) fn from_baseline(folder: &Path, results: &Path, name: &str) -> Result
     let before = Samples::read(&baseline::find(name, results)?.folders.unwrap_or_default(), |_| true);
     let rules = Rules { margins: Vec::new(), ..Rules::of(&run.run.gate) };
     let Ok(comparison) = comparing::stored(name, &before.runs, &run, &rules) else { return Ok(None) };
-    Ok(match Outcome::of(&comparison, &Gate::default()) {
-        Outcome::Regressed(words) => {
+    Ok(match RegressionResult::of(&comparison, &Gate::default()) {
+        RegressionResult::Regressed(words) => {
             words.first().map(|words| format!("it is worse than the runs there: {words}"))
         }
-        Outcome::Met | Outcome::Inconclusive(_) => None,
+        RegressionResult::Met | RegressionResult::Inconclusive(_) => None,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use analysis::{CellComparison, Headline, Pairing, Ratio, Side};
+    use analysis::{CellComparison, Change, Effect, Headline, Metric, Pairing, Ratio, Side};
 
     use super::*;
 
@@ -209,6 +134,7 @@ mod tests {
             cell: format!("cell {index}"),
             target: "disk".to_owned(),
             label: "pread".to_owned(),
+            counts_bytes: true,
             effects: vec![effect(*metric, *change)],
             excluded: excluded.then(|| "drift".to_owned()),
         };
@@ -235,7 +161,7 @@ mod tests {
     }
 
     fn exits(comparison: &Comparison, metrics: &[Metric]) -> (Exit, Exit) {
-        let outcome = Outcome::of(comparison, &gate(metrics));
+        let outcome = Outcome(RegressionResult::of(comparison, &gate(metrics)));
         (outcome.exit(false), outcome.exit(true))
     }
 
@@ -269,7 +195,7 @@ mod tests {
     fn nothing_compared_is_inconclusive_and_says_so() {
         let nothing = comparison(None, &[]);
         assert_eq!(
-            Outcome::of(&nothing, &gate(&[])).words(),
+            Outcome(RegressionResult::of(&nothing, &gate(&[]))).words(),
             "gate  inconclusive: nothing could be compared\n"
         );
         assert_eq!(exits(&nothing, &[]), (Exit::Ok, Exit::Inconclusive));
@@ -298,13 +224,13 @@ mod tests {
         let outcome = Outcome::of_all(&all, &gate(&[]));
         assert_eq!(outcome.exit(true), Exit::Regressed);
         assert_eq!(outcome.words(), "gate  regressed: disk throughput -20.0 %, the margin is 10.0 %\n");
-        assert_eq!(Outcome::of_all(&all[..0], &gate(&[])), Outcome::Met);
+        assert_eq!(Outcome::of_all(&all[..0], &gate(&[])), Outcome(RegressionResult::Met));
     }
 
     #[test]
     fn many_regressions_are_counted_and_not_all_listed() {
         let cells = [(P99, Regressed, false); 9];
-        let words = Outcome::of(&comparison(None, &cells), &gate(&[])).words();
+        let words = Outcome(RegressionResult::of(&comparison(None, &cells), &gate(&[]))).words();
         assert_eq!(words.lines().count(), NAMED_MAX + 1);
         assert!(words.ends_with("gate  regressed: and 4 more\n"), "{words}");
     }

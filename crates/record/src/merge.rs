@@ -7,6 +7,9 @@ use crate::{
 };
 use crate::{Histogram, encode, new_interval_histogram};
 
+/// Missing ranks that are named one by one.
+const MISSING_NAMED_MAX: usize = 8;
+
 /// The record of one rank, and how to call it in messages.
 #[derive(Debug, Clone)]
 pub struct RankRecord {
@@ -80,17 +83,21 @@ fn numbering(of_ranks: &[RankRecord]) -> Vec<String> {
     if ranks <= 1 {
         return Vec::new();
     }
-    let named = |rank: u32| -> Vec<&str> {
-        of_ranks.iter().filter(|one| one.record.run.rank == rank).map(|one| one.name.as_str()).collect()
-    };
-    let mut found = Vec::new();
-    for rank in 0..ranks {
-        match named(rank).as_slice() {
-            [] => found.push(format!("rank {rank} of {ranks} is missing")),
-            [_] => {}
-            several => found.push(format!("rank {rank} is there more than once: `{}`", several.join("`, `"))),
-        }
+    let mut by_rank: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
+    for one in of_ranks {
+        by_rank.entry(one.record.run.rank).or_default().push(&one.name);
     }
+    let is_missing = |rank: &u32| !by_rank.contains_key(rank);
+    let named = (0..ranks).filter(is_missing).take(MISSING_NAMED_MAX);
+    let mut found: Vec<String> = named.map(|rank| format!("rank {rank} of {ranks} is missing")).collect();
+    let missing = ranks as usize - by_rank.range(..ranks).count();
+    if missing > found.len() {
+        found.push(format!("and {} more ranks are missing", missing - found.len()));
+    }
+    let several = by_rank.iter().filter(|(rank, names)| **rank < ranks && names.len() > 1);
+    found.extend(
+        several.map(|(rank, names)| format!("rank {rank} is there more than once: `{}`", names.join("`, `"))),
+    );
     let beyond = of_ranks.iter().filter(|one| one.record.run.rank >= ranks);
     found.extend(beyond.map(|one| format!("`{}` has rank {} of {ranks}", one.name, one.record.run.rank)));
     found
@@ -217,7 +224,7 @@ fn add_seconds(of_ranks: &[&RepIntervals]) -> Option<Vec<Interval>> {
         let sum = seconds.entry(one.second).or_insert_with(|| (0, 0, new_interval_histogram()));
         sum.0 = sum.0.saturating_add(one.ops);
         sum.1 = sum.1.saturating_add(one.bytes);
-        sum.2.add(&one.service_ns.decode().ok()?).ok()?;
+        one.service_ns.add_to(&mut sum.2).ok()?;
     }
     let second = |(second, (ops, bytes, service)): (u32, (u64, u64, Histogram<u64>))| Interval {
         second,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::{CELLS_FILE, ENV_FILE, Environment, Format, FormatError, Line, RUN_FILE, Run};
+use crate::{CELLS_FILE, ENV_FILE, Environment, Format, FormatError, Line, RANKS_MAX, RUN_FILE, Run};
 
 /// Longest `run.json` or `env.json` that is read: a thousand times a run of a thousand cells.
 const HEAD_BYTES_MAX: u64 = 512 << 20;
@@ -125,7 +125,11 @@ struct Head {
 pub fn read_run(dir: &Path) -> Result<RunRecord, ReadError> {
     let run_path = dir.join(RUN_FILE);
     let text = read_head(&run_path, "name a run directory, such as `results/<run_id>`")?;
-    let run = parse_of_known_format(&run_path, &text)?;
+    let run: Run = parse_of_known_format(&run_path, &text)?;
+    if run.ranks > RANKS_MAX {
+        let cause = format!("it names {} ranks, and a run has at most {RANKS_MAX}", run.ranks);
+        return Err(ReadError::content(&run_path, &cause));
+    }
     let env_path = dir.join(ENV_FILE);
     let env = parse(&env_path, &read_head(&env_path, "copy the whole run directory")?)?;
     let (lines, loss) = read_lines(&dir.join(CELLS_FILE))?;

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Expect, Format};
 
+/// Most processes of a run: what a record says of more is a mistake, and of each there is a list.
+pub const RANKS_MAX: u32 = 65_536;
+
 /// The head of a run. Nothing in it is derived from a measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {

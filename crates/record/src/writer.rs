@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 
 use crate::intervals::member;
 use crate::{
-    CELLS_FILE, ENV_FILE, Environment, INTERVALS_FILE, Line, RUN_FILE, Redactor, RepIntervals, Run,
-    SCENARIO_FILE,
+    CELLS_FILE, ENV_FILE, Emulated, Environment, HistogramText, INTERVALS_FILE, Line, RUN_FILE, Redactor,
+    RepIntervals, Run, SCENARIO_FILE,
 };
 
 /// Why a record cannot be written.
@@ -208,14 +208,36 @@ fn redacted<T: Serialize + DeserializeOwned>(redactor: &Redactor, value: &T) -> 
     serde_json::from_value(redactor.json(serde_json::to_value(value)?))
 }
 
-/// Histograms go around the redactor: their base64 may hold anybody's name by accident.
-fn redacted_line(redactor: &Redactor, line: &Line) -> serde_json::Result<Line> {
+/// A line without secrets. Histograms go around the redactor: their base64 may hold anybody's name by accident.
+///
+/// # Errors
+/// When a value has no form in JSON, such as a number that is not finite.
+pub fn redacted_line(redactor: &Redactor, line: &Line) -> serde_json::Result<Line> {
     let Line::Rep(rep) = line else { return redacted(redactor, line) };
     let mut rep = rep.clone();
     let histograms = std::mem::take(&mut rep.histograms);
+    let emulated = rep
+        .emulated
+        .as_mut()
+        .map(|emulated| emulated_histograms(emulated).map(|text| text.take_if(|text| is_base64(text))));
     let mut rep = redacted(redactor, &rep)?;
     rep.histograms = histograms;
+    if let (Some(into), Some(texts)) = (&mut rep.emulated, emulated) {
+        for (slot, text) in emulated_histograms(into).into_iter().zip(texts) {
+            *slot = text.or_else(|| slot.take());
+        }
+    }
     Ok(Line::Rep(rep))
+}
+
+/// What holds anything else is no histogram, and goes through the redactor.
+fn is_base64(text: &HistogramText) -> bool {
+    text.0.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
+}
+
+fn emulated_histograms(emulated: &mut Emulated) -> [&mut Option<HistogramText>; 4] {
+    let Emulated { asked_ns, achieved_ns, metadata_asked_ns, metadata_achieved_ns, .. } = emulated;
+    [asked_ns, achieved_ns, metadata_asked_ns, metadata_achieved_ns]
 }
 
 #[cfg(test)]

@@ -4,11 +4,13 @@
 //! pure function of the summary, so the same record gives the same bytes.
 
 mod comparison;
+mod csv;
 pub mod export;
 mod grid;
 mod head;
 mod html;
 mod markdown;
+mod markup;
 mod network;
 mod number;
 mod plain;

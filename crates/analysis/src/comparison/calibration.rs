@@ -4,10 +4,11 @@ use super::gaps::Gaps;
 use super::history::{by_time, cells_by_name};
 use super::paired::{self, Half, Key, Pair};
 use super::stored::{Selected, selected};
-use super::student::{Estimate, quantile, spread};
+use super::student::{Estimate, quantile};
 use super::{Change, Margins, May, Metric, NotComparable, RunSample, comparable, variants};
 use crate::flag::percent;
-use crate::interval::REPETITIONS_MIN;
+use crate::interval::{REPETITIONS_MIN, spread};
+use crate::line_fit::LineFit;
 
 /// No margin is smaller: histograms have steps of 0.1 %, and layouts of memory move a median by more.
 const MARGIN_MIN: f64 = 0.01;
@@ -217,14 +218,10 @@ fn drift_note(pairs: &[&Pair<'_>]) -> Option<String> {
 fn drift(half: Half<'_>) -> Option<f64> {
     let points: Vec<(f64, f64)> =
         half.sample.logarithms(Metric::Throughput).map(|(rep, y)| (f64::from(rep.round), y)).collect();
-    let n = points.len() as f64;
-    let (x_sum, y_sum) = points.iter().fold((0.0, 0.0), |sum, (x, y)| (sum.0 + x, sum.1 + y));
-    let (x_mean, y_mean) = (x_sum / n, y_sum / n);
-    let covariance: f64 = points.iter().map(|(x, y)| (x - x_mean) * (y - y_mean)).sum();
-    let variance: f64 = points.iter().map(|(x, _)| (x - x_mean).powi(2)).sum();
+    let fit = LineFit::of(points.iter().copied())?;
     let first = points.iter().map(|(x, _)| *x).reduce(f64::min)?;
     let last = points.iter().map(|(x, _)| *x).reduce(f64::max)?;
-    (points.len() >= REPETITIONS_MIN && variance > 0.0).then(|| covariance / variance * (last - first))
+    (points.len() >= REPETITIONS_MIN && fit.spread > 0.0).then_some(fit.slope * (last - first))
 }
 
 /// Differences between two that are the same: with no margin at all, and corrected for the number of cells.

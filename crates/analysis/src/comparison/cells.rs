@@ -60,6 +60,7 @@ pub(super) fn decided(
         cell: cell.cell,
         target: cell.target,
         label: cell.label,
+        counts_bytes: cell.moves_bytes,
         effects: cell.drafts.into_iter().map(|draft| draft.effect).collect(),
         excluded: cell.excluded,
     };

@@ -70,39 +70,30 @@ pub struct NotComparable {
     pub differences: Vec<Difference>,
 }
 
-impl NotComparable {
-    /// What the user may declare for these to be compared, each once; empty where no declaration helps.
-    pub fn may_help(&self) -> Vec<May> {
-        if self.differences.iter().any(|difference| difference.may.is_none()) {
-            return Vec::new();
-        }
-        let mut may: Vec<May> = Vec::new();
-        for one in self.differences.iter().filter_map(|difference| difference.may) {
-            if !may.contains(&one) {
-                may.push(one);
-            }
-        }
-        may
-    }
-}
-
+/// `they differ in`, a line for each difference with what may be declared, and what to do; without control characters,
+/// since records of others are told.
 impl fmt::Display for NotComparable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot compare: what must be equal differs")?;
-        for difference in &self.differences {
-            write!(f, "\n  {difference}")?;
+        write!(f, "they differ in")?;
+        for Difference { what, before, after, may } in &self.differences {
+            let line = format!("{what}: {before} -> {after}");
+            let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+            write!(f, "\n  {line}")?;
+            if let Some(may) = may {
+                write!(f, " (allowed by `{}` in may_differ)", may.name())?;
+            }
         }
-        let names: Vec<String> = self.may_help().iter().map(|may| format!("\"{}\"", may.name())).collect();
         let is_first = |what: &str| self.differences.first().is_some_and(|first| first.what == what);
-        if !names.is_empty() {
-            write!(f, "\n  hint: if that is meant, declare gate.may_differ = [{}]", names.join(", "))
+        let hint = if self.differences.iter().all(|one| one.may.is_some()) {
+            "declare what may differ with --may-differ, or in the scenario's gate"
         } else if is_first(TARGETS) {
-            write!(f, "\n  hint: name two targets of the run")
+            "name two targets of the run"
         } else if is_first(GROUP) {
-            write!(f, "\n  hint: name two variants of one run, as `feedline run --variant` makes them")
+            "name two variants of one run, as `feedline run --variant` makes them"
         } else {
-            write!(f, "\n  hint: measure both with the same scenario on the same storage")
-        }
+            "compare runs of one scenario on one storage"
+        };
+        write!(f, "\n  hint: {hint}")
     }
 }
 

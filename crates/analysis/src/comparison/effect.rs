@@ -143,10 +143,7 @@ impl Draft {
             metric,
             before: before.exp(),
             after: after.exp(),
-            ratio: estimate.map_or(Ratio::bare(ratio), |estimate| {
-                let (low, high) = estimate.interval();
-                Ratio { low: low.exp(), mean: ratio, high: high.exp() }
-            }),
+            ratio: Ratio::of(ratio, estimate),
             samples_before: count,
             samples_after: if matches!(samples, Samples::Paired(_)) { count } else { 1 },
             detectable: estimate.map(|estimate| share(metric, estimate.detectable())),

@@ -30,6 +30,8 @@ pub struct HistoryCell {
     pub target: String,
     /// What tells it from its neighbours, in words.
     pub label: String,
+    /// Whether its throughput is in bytes per second; operations per second where no bytes are moved.
+    pub counts_bytes: bool,
     /// The line that the throughput is held against, bytes per second; absent where it has none.
     pub line_bps: Option<f64>,
     /// Runs that have it, oldest first.
@@ -66,6 +68,7 @@ pub fn history(runs: &[RunSample]) -> Option<History> {
         cell: cell.cell.clone(),
         target: cell.target.clone(),
         label: labels.label(cell),
+        counts_bytes: !operation::is_metadata(cell),
         line_bps: line_bps(newest, cell),
         points: kin
             .iter()
@@ -91,8 +94,8 @@ pub(super) fn by_time(runs: &[RunSample]) -> Vec<&RunSample> {
 
 /// The samples of a run by the names of their cells.
 pub(super) fn cells_by_name(sample: &RunSample) -> BTreeMap<&str, &CellSample> {
-    let named = |cell| Some((sample.run.cells.get(CellSample::place(cell))?.cell.as_str(), cell));
-    sample.cells.iter().filter_map(named).collect()
+    let name = |cell: &CellSample| Some(sample.run.cells.get(cell.index)?.cell.as_str());
+    sample.cells.iter().filter_map(|cell| Some((name(cell)?, cell))).collect()
 }
 
 /// `from 20261121T…: kernel 6.1 -> 6.6`.

@@ -50,7 +50,7 @@ pub struct Margins {
 
 impl Margins {
     /// For interleaved repetitions: 5 % for throughput and the median, 10 % for the 99th percentile and processor time,
-    /// 2 % for AU (method.md 1.5).
+    /// 2 % for AU.
     pub const INTERLEAVED: Self = Self { shares: [0.05, 0.05, 0.10, 0.02, 0.10] };
 
     /// For stored runs twice as much: another day is another machine.

@@ -48,9 +48,14 @@ pub(super) enum Key {
 
 impl Key {
     fn of(self, rep: &RepSample) -> u32 {
+        self.among(rep.rep, rep.round)
+    }
+
+    /// The key of a repetition with this number and round.
+    pub(super) fn among(self, number: u32, round: u32) -> u32 {
         match self {
-            Self::Round => rep.round,
-            Self::Number => rep.rep,
+            Self::Round => round,
+            Self::Number => number,
         }
     }
 

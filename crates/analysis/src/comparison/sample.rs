@@ -5,6 +5,7 @@ use record::{Cell, Measure, Rep, Role, RunRecord, counter};
 use super::Metric;
 use crate::figures::{self, Context, Figures};
 use crate::flag::{Flag, Gravity};
+use crate::in_parts::in_parts;
 use crate::interval::mean;
 use crate::latency::SERVICE;
 use crate::lines::Lines;
@@ -52,7 +53,7 @@ pub struct RepSample {
 }
 
 impl RunSample {
-    /// What a comparison needs of a record. Never fails: a cell without figures says why. Every histogram is decoded once.
+    /// What a comparison needs of a record. Never fails: a cell without figures says why.
     pub fn of(record: &RunRecord) -> Self {
         let folded = ranks::fold_ranks(record);
         let record = folded.as_ref();
@@ -60,12 +61,13 @@ impl RunSample {
         // A search tries a value once.
         let tried = Measure { repetitions: 1, ..record.run.measure.clone() };
         let measure = if record.run.size.is_some() { &tried } else { &record.run.measure };
-        let of_cell = |(index, cell): (usize, &Cell)| {
+        let of_cell = |(index, cell): &(usize, &Cell)| {
             let reps = Repetitions::of(lines.of_cell(&cell.cell), cell, Role::Measure, &record.run.measure);
-            cell_sample(record, &lines, measure, index, &reps)
+            cell_sample(record, &lines, measure, *index, &reps)
         };
-        let mut cells: Vec<CellSample> = record.run.cells.iter().enumerate().map(of_cell).collect();
-        let measured = cells.iter().filter(|cell| !cell.reps.is_empty()).map(CellSample::place);
+        let numbered: Vec<(usize, &Cell)> = record.run.cells.iter().enumerate().collect();
+        let mut cells = in_parts(&numbered, of_cell);
+        let measured = cells.iter().filter(|cell| !cell.reps.is_empty()).map(|cell| cell.index);
         let of_storage = measured.filter_map(|index| Some((index, record.run.cells.get(index)?)));
         let of_storage = of_storage.filter(|(_, cell)| summary::is_storage(&record.run, cell));
         for (index, flag) in steadiness::changes(&lines, of_storage.collect::<Vec<_>>().into_iter()) {
@@ -79,11 +81,6 @@ impl CellSample {
     /// Why it is no sample of a run, for comparisons of runs.
     pub(super) fn excluded_as_run(&self) -> Option<String> {
         self.excluded.clone().or_else(|| self.drift.clone())
-    }
-
-    /// Its place among the cells of the run.
-    pub(super) fn place(&self) -> usize {
-        self.index
     }
 
     /// Logarithms of one metric by repetition; what is no positive number has none.

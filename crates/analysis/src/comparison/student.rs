@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::interval::{REPETITIONS_MIN, mean};
+use crate::interval::{REPETITIONS_MIN, spread};
 
 /// Two-sided 95 %.
 const UPPER: f64 = 0.975;
@@ -29,13 +29,6 @@ fn quantiles(freedom: usize) -> [f64; 2] {
         Some(known) => *known,
         None => [UPPER, POWER].map(|q| quantile(q, freedom as f64)),
     }
-}
-
-/// Mean and standard deviation (n - 1) of samples; `None` below two.
-pub(super) fn spread(samples: &[f64]) -> Option<(f64, f64)> {
-    let mean = mean(samples).filter(|_| samples.len() >= 2)?;
-    let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
-    Some((mean, (squares / (samples.len() - 1) as f64).sqrt()))
 }
 
 /// The logarithm of a ratio, and how well it is known.
@@ -72,7 +65,7 @@ impl Estimate {
     }
 
     /// The smallest difference that is told from none four times in five: (t(0.975) + t(0.80)) standard errors. It is
-    /// within 2 % of the figure by the noncentral t (method.md 1.5).
+    /// within 2 % of the figure by the noncentral t.
     pub(super) fn detectable(&self) -> f64 {
         quantiles(self.freedom).iter().sum::<f64>() * self.error
     }
@@ -137,7 +130,7 @@ mod tests {
 
     #[test]
     fn the_detectable_effect_is_that_of_the_noncentral_t_within_two_per_cent() {
-        // method.md 1.5: k of paired differences, and of two groups of n, whose error is sqrt(2/n) with 2n - 2 degrees.
+        // By the noncentral t, k of paired differences, and of two groups of n, whose error is sqrt(2/n) with 2n - 2 degrees.
         let paired = [(5, 1.68), (10, 1.00), (20, 0.66)].map(|(n, k)| (1.0 / f64::from(n), n - 1, k));
         let groups = [(3, 3.07), (5, 2.02), (10, 1.32), (20, 0.91)];
         let groups = groups.map(|(n, k)| (2.0 / f64::from(n), 2 * n - 2, k));

@@ -107,11 +107,9 @@ fn columns(rep: &Rep, kept: &RepIntervals, step_s: u32) -> Vec<(u32, u32, Histog
     let mut found: Vec<(u32, u32, Histogram<u64>)> =
         (0..count).map(|number| (rep.rep, number * step_s, record::new_interval_histogram())).collect();
     for second in &kept.seconds {
-        if let Some((.., column)) = found.get_mut((second.second / step_s) as usize)
-            && let Ok(histogram) = second.service_ns.decode()
-        {
+        if let Some((.., column)) = found.get_mut((second.second / step_s) as usize) {
             // What is beyond the range of the sum cannot be drawn, and no second that feedline wrote is.
-            let _ = column.add(histogram);
+            let _ = second.service_ns.add_to(column);
         }
     }
     found

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{
-    CacheProof, Ceiling, Emulated, Histogram, HistogramText, Network, NfsMount, Rep, System, Trained, Usage,
-};
+use record::{CacheProof, Ceiling, Emulated, HistogramText, Network, NfsMount, Rep, System, Trained, Usage};
 
 /// Everything that the repetitions of all ranks counted; the first of them gives what is equal on all. Its outcome and
 /// its seconds are not decided here.
@@ -62,21 +60,10 @@ fn histograms(of_ranks: &[&Rep]) -> BTreeMap<String, HistogramText> {
 }
 
 /// The histogram of all; one that cannot be read makes the sum unreadable, which figures say.
-fn added<'a>(texts: impl Iterator<Item = &'a HistogramText>) -> HistogramText {
-    let unreadable = || HistogramText(String::new());
-    let mut sum: Option<Histogram<u64>> = None;
-    for text in texts {
-        let Ok(one) = text.decode() else { return unreadable() };
-        match &mut sum {
-            None => sum = Some(one),
-            Some(sum) => {
-                if sum.add(&one).is_err() {
-                    return unreadable();
-                }
-            }
-        }
-    }
-    sum.map_or_else(unreadable, |sum| record::encode(&sum))
+fn added<'a>(mut texts: impl Iterator<Item = &'a HistogramText>) -> HistogramText {
+    let sum = texts.next().and_then(|first| first.decode().ok());
+    let whole = sum.and_then(|mut sum| texts.all(|text| text.add_to(&mut sum).is_ok()).then_some(sum));
+    whole.map_or_else(|| HistogramText(String::new()), |sum| record::encode(&sum))
 }
 
 /// Processors and their time are those of all hosts; of waits and of stolen time the host that had most decides, because

@@ -8,6 +8,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::{FALL_MAX, SECONDS_MIN};
 use crate::flag::{Flag, Gravity};
 use crate::interval;
+use crate::line_fit::LineFit;
 use crate::lines::Lines;
 use crate::operation;
 use crate::repetitions::counted;
@@ -153,12 +154,13 @@ fn trend(cells: &[Vec<Point>]) -> Option<Flag> {
     let several: Vec<&Vec<Point>> = cells.iter().filter(|points| points.len() > 1).collect();
     let points: Vec<&Point> = several.iter().flat_map(|points| points.iter()).collect();
     let freedom = points.len().checked_sub(several.len() + 1).filter(|freedom| *freedom >= FREEDOM_MIN)?;
-    let spread: f64 = points.iter().map(|point| point.from_mean_s.powi(2)).sum();
+    // Points of a cell lie around its own mean, so that those of all cells lie around none.
+    let fit = LineFit::of(points.iter().map(|point| (point.from_mean_s, point.ln_of_mean)))?;
+    let LineFit { slope, spread, .. } = fit;
     if spread <= 0.0 {
         return None;
     }
-    let slope = points.iter().map(|point| point.from_mean_s * point.ln_of_mean).sum::<f64>() / spread;
-    let rest = |point: &&Point| (point.ln_of_mean - slope * point.from_mean_s).powi(2);
+    let rest = |point: &&Point| (point.ln_of_mean - fit.at(point.from_mean_s)).powi(2);
     let error = (points.iter().map(rest).sum::<f64>() / freedom as f64 / spread).sqrt();
     let first = points.iter().map(|point| point.at_s).reduce(f64::min)?;
     let last = points.iter().map(|point| point.at_s).reduce(f64::max)?;

@@ -6,6 +6,7 @@ use super::{FALL_MAX, SECONDS_MIN, has_rate_of_its_own, total, whole_seconds};
 use crate::figures::Context;
 use crate::flag::{Flag, TURNS_MIN};
 use crate::interval;
+use crate::line_fit::LineFit;
 
 /// Rounds of SNIA's measurement window.
 const ROUNDS_MIN: usize = 5;
@@ -116,17 +117,12 @@ pub(super) fn in_rounds(seconds: &[u64], rounds: usize) -> Vec<(f64, f64)> {
 
 /// Range and slope excursion by the average, and the end of the fitted line; `None` where nothing moved.
 fn fit(rounds: &[(f64, f64)]) -> Option<(f64, f64, f64)> {
-    let n = rounds.len() as f64;
-    let average = rounds.iter().map(|(_, y)| y).sum::<f64>() / n;
-    let middle = rounds.iter().map(|(x, _)| x).sum::<f64>() / n;
-    let spread: f64 = rounds.iter().map(|(x, _)| (x - middle).powi(2)).sum();
+    let fit = LineFit::of(rounds.iter().copied())?;
     let (first, last) = (rounds.first()?.0, rounds.last()?.0);
-    if average <= 0.0 || spread <= 0.0 {
+    if fit.y <= 0.0 || fit.spread <= 0.0 {
         return None;
     }
-    let per_s = rounds.iter().map(|(x, y)| (x - middle) * (y - average)).sum::<f64>() / spread;
     let largest = rounds.iter().map(|(_, y)| *y).reduce(f64::max)?;
     let smallest = rounds.iter().map(|(_, y)| *y).reduce(f64::min)?;
-    let end = average + per_s * (last - middle);
-    Some(((largest - smallest) / average, per_s * (last - first) / average, end.max(0.0)))
+    Some(((largest - smallest) / fit.y, fit.slope * (last - first) / fit.y, fit.at(last).max(0.0)))
 }

@@ -65,9 +65,11 @@ fn legend(history: &History) -> String {
 
 fn row(cell: &HistoryCell, runs: &[String], width: usize) -> String {
     let values: Vec<f64> = cell.points.iter().filter_map(usable).collect();
-    let in_bytes = words::is_in_bytes(&cell.label);
     let write = |value: Option<&f64>| {
-        value.map_or_else(|| "-".to_owned(), |value| words::value(Metric::Throughput, *value, in_bytes))
+        value.map_or_else(
+            || "-".to_owned(),
+            |value| words::value(Metric::Throughput, *value, cell.counts_bytes),
+        )
     };
     let change = match values.as_slice() {
         [first, .., last] if *first > 0.0 => words::ratio(last / first),
@@ -107,10 +109,14 @@ fn blocks(cell: &HistoryCell, runs: &[String]) -> String {
     runs.iter().map(block).collect()
 }
 
+const COLUMNS: [&str; 12] = [
+    "scenario", "cell", "target", "label", "metric", "unit", "run_id", "started", "value", "low", "high",
+    "excluded",
+];
+
 /// Every point as a row of figures in base units, RFC 4180. Runs on which nothing may rest say why.
 pub fn history_csv(history: &History) -> String {
-    let mut page =
-        "scenario,cell,target,label,metric,unit,run_id,started,value,low,high,excluded\n".to_owned();
+    let mut page = crate::csv::row(&COLUMNS);
     for cell in &history.cells {
         for point in &cell.points {
             for metric in Metric::ALL {
@@ -125,20 +131,25 @@ fn csv_row(history: &History, cell: &HistoryCell, point: &HistoryPoint, metric: 
     let value = point.values[metric as usize]?;
     let (low, high) = point.spans[metric as usize].unwrap_or((value, value));
     let unit = match metric {
-        Metric::Throughput if words::is_in_bytes(&cell.label) => "B/s",
+        Metric::Throughput if cell.counts_bytes => "B/s",
         Metric::Throughput => "1/s",
         Metric::P50 | Metric::P99 | Metric::Cpu => "ns",
         Metric::Au => "share",
     };
-    let names = [&history.scenario, &cell.cell, &cell.target, &cell.label].map(|name| field(name));
-    let (run, started) = (field(&point.run_id), field(&point.started));
-    let excluded = field(point.excluded.as_deref().unwrap_or_default());
-    let (names, metric) = (names.join(","), metric.name());
-    Some(format!("{names},{metric},{unit},{run},{started},{value},{low},{high},{excluded}\n"))
-}
-
-/// A field of a row, in quotes where it must be.
-fn field(text: &str) -> String {
-    let plain = !text.contains(['"', ',', '\n', '\r']);
-    if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
+    let (value, low, high) = (value.to_string(), low.to_string(), high.to_string());
+    let fields: [&str; 12] = [
+        &history.scenario,
+        &cell.cell,
+        &cell.target,
+        &cell.label,
+        metric.name(),
+        unit,
+        &point.run_id,
+        &point.started,
+        &value,
+        &low,
+        &high,
+        point.excluded.as_deref().unwrap_or_default(),
+    ];
+    Some(crate::csv::row(&fields))
 }

@@ -39,7 +39,7 @@ pub(super) fn shared_reasons(comparison: &Comparison) -> Vec<(String, usize)> {
 
 /// The rows of a cell; `shared` are reasons that stand elsewhere.
 pub(super) fn of_cell(cell: &CellComparison, shared: &[(String, usize)]) -> Vec<Row> {
-    let in_bytes = words::is_in_bytes(&cell.label);
+    let in_bytes = cell.counts_bytes;
     let row = |effect: &Effect| {
         let because = effect.because.clone();
         let because =

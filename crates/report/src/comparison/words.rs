@@ -2,9 +2,6 @@
 
 use analysis::{Change, Comparison, Effect, Metric, Pairing, Ratio, Side};
 
-/// Operations that move no bytes, as labels of cells write them: their throughput is in operations.
-const WITHOUT_BYTES: [&str; 3] = ["stat", "list", "getattr"];
-
 /// The word of a change on a page: what must be acted on is in capitals.
 pub(super) const fn change(change: Change) -> &'static str {
     match change {
@@ -100,12 +97,6 @@ fn per_second(rate: f64) -> String {
     format!("{}{prefix}/s", crate::number::three_digits(rate / unit))
 }
 
-/// Whether the throughput of a cell is in bytes.
-pub(super) fn is_in_bytes(label: &str) -> bool {
-    let mut words = label.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    !words.any(|word| WITHOUT_BYTES.contains(&word))
-}
-
 /// What the samples are: `paired over 10 repetitions` is said of an effect, this of the whole.
 pub(super) const fn samples(pairing: Pairing) -> &'static str {
     match pairing {
@@ -183,12 +174,6 @@ mod tests {
         assert_eq!(value(Metric::P99, 3_140_000.0, true), "3.14 ms");
         assert_eq!(value(Metric::Au, 0.8996, true), "89.9 %");
         assert_eq!(value(Metric::Cpu, f64::NAN, true), "-");
-    }
-
-    #[test]
-    fn names_alone_are_counted_in_operations() {
-        assert!(!is_in_bytes("stat pread, depth 16"));
-        assert!(is_in_bytes("io_uring, depth 32") && is_in_bytes("static, depth 1"));
     }
 
     #[test]

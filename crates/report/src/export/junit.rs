@@ -5,11 +5,15 @@
 
 use std::fmt::Write as _;
 
-use analysis::{Change, Comparison, Demand, Effect, GateResult, Metric, Summary, Verdict, demands};
+use analysis::{
+    Change, Comparison, Demand, Effect, GateResult, Metric, RegressionResult, Summary, Verdict, demands,
+};
 use feed::Judgement;
+use record::Gate;
 
 use super::gap;
 use super::measure::measures;
+use crate::markup::text;
 
 /// What became of a test case.
 enum Result {
@@ -119,15 +123,16 @@ fn of_verdict(class: String, verdict: &Verdict) -> Case {
 }
 
 fn compared(summary: &Summary, comparison: &Comparison) -> Suite {
+    let gate = &summary.gate;
     let mut cases = Vec::new();
     for headline in &comparison.headlines {
         let class = format!("{}.compare", comparison.scenario);
-        cases.push(of_effect(class, &headline.target, &headline.effect, None));
+        cases.push(of_effect(class, &headline.target, &headline.effect, None, gate));
     }
     for cell in &comparison.cells {
         for effect in &cell.effects {
             let class = format!("{}.compare.cells", comparison.scenario);
-            cases.push(of_effect(class, &cell.cell, effect, cell.excluded.as_deref()));
+            cases.push(of_effect(class, &cell.cell, effect, cell.excluded.as_deref(), gate));
         }
     }
     let properties = [
@@ -152,11 +157,15 @@ fn compared(summary: &Summary, comparison: &Comparison) -> Suite {
     }
 }
 
-fn of_effect(class: String, name: &str, effect: &Effect, excluded: Option<&str>) -> Case {
+/// A metric that the gate of the run does not name gates nothing: its regression is told and fails no test.
+fn of_effect(class: String, name: &str, effect: &Effect, excluded: Option<&str>, gate: &Gate) -> Case {
     let words = effect_words(effect);
     let because = || effect.because.as_deref().unwrap_or("the data cannot tell");
     let result = match (excluded, effect.change) {
         (Some(why), _) => Result::Skipped(format!("nothing may rest on it: {why}; {words}")),
+        (None, Change::Regressed) if !RegressionResult::is_gated(gate, effect.metric) => {
+            Result::Passed(format!("regressed, and no gate names it: {words}"))
+        }
         (None, Change::Regressed) => Result::Failed { kind: "regression", words },
         (None, Change::Inconclusive) => Result::Skipped(format!("inconclusive: {}; {words}", because())),
         (None, Change::Improved) => Result::Passed(format!("improved: {words}")),
@@ -193,45 +202,29 @@ fn write_suite(xml: &mut String, suite: &Suite) {
     let _ = writeln!(
         xml,
         "  <testsuite name=\"{}\" {} time=\"{:.3}\" timestamp=\"{}\">",
-        escaped(&suite.name),
+        text(&suite.name),
         counts(suite.cases.iter()),
         suite.seconds,
-        escaped(&suite.timestamp)
+        text(&suite.timestamp)
     );
     xml.push_str("    <properties>\n");
     for (name, value) in &suite.properties {
-        let (name, value) = (escaped(name), escaped(value));
+        let (name, value) = (text(name), text(value));
         let _ = writeln!(xml, "      <property name=\"{name}\" value=\"{value}\"/>");
     }
     xml.push_str("    </properties>\n");
     for case in &suite.cases {
-        let (class, name) = (escaped(&case.class), escaped(&case.name));
+        let (class, name) = (text(&case.class), text(&case.name));
         let _ = write!(xml, "    <testcase classname=\"{class}\" name=\"{name}\" time=\"0\">");
         let _ = match &case.result {
-            Result::Passed(words) => write!(xml, "<system-out>{}</system-out>", escaped(words)),
-            Result::Skipped(words) => write!(xml, "<skipped message=\"{}\"/>", escaped(words)),
+            Result::Passed(words) => write!(xml, "<system-out>{}</system-out>", text(words)),
+            Result::Skipped(words) => write!(xml, "<skipped message=\"{}\"/>", text(words)),
             Result::Failed { kind, words } => {
-                let words = escaped(words);
+                let words = text(words);
                 write!(xml, "<failure message=\"{words}\" type=\"{kind}\">{words}</failure>")
             }
         };
         xml.push_str("</testcase>\n");
     }
     xml.push_str("  </testsuite>\n");
-}
-
-/// Text for an element or an attribute. XML 1.0 has no form for control characters.
-fn escaped(words: &str) -> String {
-    let mut safe = String::with_capacity(words.len());
-    for c in words.chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => safe.push(' '),
-            c => safe.push(c),
-        }
-    }
-    safe
 }

@@ -6,7 +6,6 @@ use analysis::Summary;
 
 use super::Export;
 use super::measure::measures;
-use super::tidy::quoted;
 
 /// Runs in the order of time. A column stands only where every run has its figure: Otava takes a column with an empty
 /// field for text.
@@ -48,6 +47,5 @@ fn figures(run: &Summary) -> BTreeMap<String, f64> {
 }
 
 fn row(fields: impl Iterator<Item = String>) -> String {
-    let fields: Vec<String> = fields.map(|field| quoted(&super::line(&field))).collect();
-    format!("{}\n", fields.join(","))
+    crate::csv::row(&fields.map(|field| super::line(&field)).collect::<Vec<_>>())
 }

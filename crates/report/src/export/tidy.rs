@@ -33,7 +33,7 @@ const COLUMNS: [&str; 20] = [
 /// column says why.
 pub fn csv(record: &RunRecord, summary: &Summary) -> Export {
     let mut table = Table::default();
-    table.row(COLUMNS.map(str::to_owned));
+    table.row(&COLUMNS.map(str::to_owned));
     let all = by_repetition(record);
     let mut gaps = Vec::new();
     for cell in &record.run.cells {
@@ -41,7 +41,7 @@ pub fn csv(record: &RunRecord, summary: &Summary) -> Export {
         let absent = summary.cell(&cell.cell).and_then(gap);
         if reps.peek().is_none() {
             let why = absent.clone().unwrap_or_else(|| format!("{}: no repetition was made", cell.cell));
-            table.row(row(record, cell, [""; 5].map(str::to_owned), ["", "", "", &why]));
+            table.row(&row(record, cell, [""; 5].map(str::to_owned), ["", "", "", &why]));
         }
         for figures in reps {
             table.repetition(record, figures);
@@ -68,16 +68,15 @@ impl Table {
         };
         for value in &figures.values {
             let figure = value.value.to_string();
-            self.row(row(record, figures.cell, which(), [value.metric, value.unit, &figure, ""]));
+            self.row(&row(record, figures.cell, which(), [value.metric, value.unit, &figure, ""]));
         }
         if let Some(gap) = &figures.gap {
-            self.row(row(record, figures.cell, which(), ["", "", "", gap]));
+            self.row(&row(record, figures.cell, which(), ["", "", "", gap]));
         }
     }
 
-    fn row<const N: usize>(&mut self, fields: [String; N]) {
-        self.0.push_str(&fields.map(|field| quoted(&field)).join(","));
-        self.0.push_str("\r\n");
+    fn row<const N: usize>(&mut self, fields: &[String; N]) {
+        self.0.push_str(&crate::csv::row(fields));
     }
 }
 
@@ -107,13 +106,4 @@ fn row(record: &RunRecord, cell: &Cell, which: [String; 5], figure: [&str; 4]) -
         value,
         gap,
     ]
-}
-
-/// A field as RFC 4180 has it: in quotes where it holds what ends a field or a row.
-pub(super) fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\r', '\n']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
 }

@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 
 use record::{Captured, Cell, Environment, Limit, Line, RunRecord, Target};
 
+use crate::markdown::text;
+
 /// A Markdown page that another needs to set a machine up alike.
 pub fn tuning(record: &RunRecord) -> String {
     let run = &record.run;
@@ -47,20 +49,6 @@ fn table(page: &mut String, title: &str, rows: &[(String, String)]) {
     for (name, value) in rows {
         let _ = writeln!(page, "| {} | {} |", text(name), text(value));
     }
-}
-
-fn text(words: &str) -> String {
-    let mut safe = String::with_capacity(words.len());
-    for c in words.chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '|' | '\\' | '`' | '*' | '[' | ']' => safe.extend(['\\', c]),
-            c if c.is_control() => safe.push(' '),
-            c => safe.push(c),
-        }
-    }
-    safe
 }
 
 fn machine(env: &Environment) -> Rows {

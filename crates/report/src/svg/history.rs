@@ -48,7 +48,7 @@ struct Point<'a> {
 }
 
 /// The throughput of the cells of a scenario over its stored runs, oldest first. The first six targets and the first
-/// eight cells of each are drawn; the table holds every cell. [`RenderError::NothingMeasured`] where no run has a
+/// eight cells of each are drawn; the table holds every cell. Cells that move no bytes are in neither. [`RenderError::NothingMeasured`] where no run has a
 /// throughput.
 pub fn history_svg(history: &History) -> Result<Plot, RenderError> {
     let run = || history.run_ids.last().cloned().unwrap_or_default();
@@ -89,7 +89,7 @@ fn drawn(history: &History, all: &[Panel<'_>]) -> Result<String, String> {
 
 fn panels(history: &History) -> Vec<Panel<'_>> {
     let mut panels: Vec<Panel<'_>> = Vec::new();
-    for cell in &history.cells {
+    for cell in shown(history) {
         let curve = Curve { label: packed(&cell.label), points: points(history, cell) };
         if curve.points.is_empty() {
             continue;
@@ -108,6 +108,11 @@ fn panels(history: &History) -> Vec<Panel<'_>> {
         }
     }
     panels
+}
+
+/// Cells whose throughput is in bytes: operations per second have no place on their axis.
+fn shown(history: &History) -> impl Iterator<Item = &HistoryCell> {
+    history.cells.iter().filter(|cell| cell.counts_bytes)
 }
 
 fn points<'a>(history: &History, cell: &'a HistoryCell) -> Vec<Point<'a>> {
@@ -193,9 +198,14 @@ fn sheet(history: &History, panels: &[Panel<'_>], all: usize) -> Sheet {
     let mut lines =
         vec![format!("{count}{ends}; a point is the geometric mean over the repetitions of a run")];
     let cells: usize = panels.iter().map(|panel| panel.curves.len()).sum();
-    let of_all = history.cells.len();
+    let of_all = shown(history).count();
     if cells < of_all || panels.len() < all {
         lines.push(format!("{cells} of {of_all} cells; the table holds all"));
+    }
+    let without_bytes = history.cells.len() - of_all;
+    if without_bytes > 0 {
+        let left_out = feed::counted_noun(without_bytes as u64, "cell");
+        lines.push(format!("{left_out} without bytes left out: operations per second are in the CSV"));
     }
     Sheet::with_command(&format!("{}: {SHOWN}", history.scenario), &lines, "")
 }
@@ -284,11 +294,11 @@ fn draw_curve(
 }
 
 fn table(history: &History) -> PlotTable {
-    let highest = history.cells.iter().flat_map(|cell| points(history, cell)).map(|point| point.bps);
+    let highest = shown(history).flat_map(|cell| points(history, cell)).map(|point| point.bps);
     let unit = RateUnit::for_largest(highest.fold(0.0, f64::max));
     let names = ["cell", "target", "run", unit.name, "lowest", "highest", "note"];
     let mut rows = Vec::new();
-    for cell in &history.cells {
+    for cell in shown(history) {
         for point in points(history, cell) {
             let bound = |bps: Option<f64>| bps.map_or_else(|| "-".to_owned(), |bps| unit.write(bps));
             rows.push(vec![

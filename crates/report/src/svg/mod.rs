@@ -1,9 +1,9 @@
-//! Throughput against queue depth, and training jobs, as SVGs that follow the reader's light or dark theme.
+//! Plots of a run, of two variants and of runs over time as SVGs that follow the reader's light or dark theme.
 //!
 //! plotters draws the geometry in sentinel colours; [`theme`] then turns each sentinel into a CSS
 //! variable. Text stays text and no font is needed to render. Widths of text are estimates, so whatever
 //! must not collide is laid out here: labels of curves and of the line stand in the margin, one below the
-//! other, and no text stands inside the plot.
+//! other, and what stands inside of a plot looks for a place that is free ([`place`]).
 
 mod axis;
 mod chart;

@@ -209,7 +209,7 @@ fn line_path(chart: &Chart, rate: impl Fn(f64) -> f64, knee: Option<f64>) -> Vec
 fn roof_path(chart: &Chart, supply: &Supply) -> Vec<(i32, i32)> {
     match (supply.roofs, supply.points.first()) {
         (Some((samples_per_s, bps)), _) => {
-            line_path(chart, |size| samples_per_s.min(bps / size), Some(bps / samples_per_s))
+            line_path(chart, |size| supply.roof_at(size).unwrap_or(f64::NAN), Some(bps / samples_per_s))
         }
         (None, Some(point)) => {
             line_path(chart, |size| point.samples_per_s.mean * point.sample_bytes / size, None)

@@ -246,7 +246,7 @@ impl<'a> Grid<'a> {
         let share = figures.of_line.unwrap_or(figures.bps.mean / self.full_bps.max(f64::MIN_POSITIVE));
         let corners = ((x + 1, y + 1), (x + CELL.0 - 1, y + CELL.1 - 1));
         marker::block(canvas, corners, Ink::Series(0), marker::heat(share / FULL_SHARE))?;
-        if clears(cell) {
+        if cell.clears() {
             marker::frame(canvas, ((x + 2, y + 2), (x + CELL.0 - 2, y + CELL.1 - 2)))?;
         }
         let rate = self.unit.write(figures.bps.mean);
@@ -256,12 +256,6 @@ impl<'a> Grid<'a> {
         text(canvas, &of_line(share), (middle, centre - 8), (13.0, Ink::Text, HPos::Center))?;
         text(canvas, &rate, (middle, centre + 10), (10.5, Ink::Text, HPos::Center))
     }
-}
-
-/// Whether the whole interval lies at the line or above it.
-fn clears(cell: &CellSummary) -> bool {
-    let low = cell.figures().and_then(|figures| figures.samples_per_s.interval).map(|of| of.low);
-    matches!((low, cell.line), (Some(low), Some(line)) if low >= line.samples_per_s)
 }
 
 /// Grids side by side as they fit, and the height of all.
@@ -290,7 +284,7 @@ fn entries(grids: &[Grid<'_>]) -> Vec<(Mark, String)> {
     } else {
         vec![(Mark::Heat, format!("{unit}, shaded from 0 to the highest of each grid"))]
     };
-    if cells().any(|cell| clears(cell)) {
+    if cells().any(|cell| cell.clears()) {
         found.push((Mark::Frame, "the whole 95 % interval is at the line or above".to_owned()));
     }
     found

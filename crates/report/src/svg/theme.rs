@@ -153,8 +153,8 @@ pub(super) fn finish(drawn: &str, title: &str, description: &str) -> String {
     format!(
         "{head} class=\"feedline-plot\" role=\"img\" font-family=\"{FONTS}\">\n\
          <title>{}</title>\n<desc>{}</desc>\n<style>\n{}</style>\n{}\n",
-        escaped(title),
-        escaped(description),
+        crate::markup::text(title),
+        crate::markup::text(description),
         stylesheet(),
         lines.join("\n")
     )
@@ -236,20 +236,6 @@ fn all_pairs() -> impl Iterator<Item = &'static Pair> {
     [&PAPER, &TEXT, &MUTED, &GRID, &LINE, &STARVING].into_iter().chain(&SERIES)
 }
 
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            c if c.is_control() => safe.push(' '),
-            c => safe.push(c),
-        }
-    }
-    safe
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -322,6 +308,6 @@ mod tests {
     fn text_from_a_record_cannot_leave_its_element() {
         let svg = finish("<svg a=\"b\">\n<g/>\n</svg>\n", "a </title><script>", "b & c\n\nd");
         assert!(svg.contains("<title>a &lt;/title&gt;&lt;script&gt;</title>"), "{svg}");
-        assert!(svg.contains("<desc>b &amp; c  d</desc>"));
+        assert!(svg.contains("<desc>b &amp; c\n\nd</desc>"));
     }
 }

@@ -1,13 +1,19 @@
 //! The page in a real browser: drawn, filtered, sorted, zoomed, in both themes.
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use report::{PlotTable, html};
 
 use crate::html::{Run, training_record};
 use crate::records;
+
+/// A page takes a second; a browser that hangs is ended.
+const BROWSER_LIMIT: Duration = Duration::from_mins(1);
 
 /// Says why a test does nothing here; in CI that is a failure.
 #[expect(clippy::print_stdout, reason = "a skip is seen")]
@@ -45,14 +51,31 @@ fn driven(page: &str, script: &str, options: &[&str]) -> Option<BTreeMap<String,
 
 /// The document after its scripts ran.
 fn dumped(page: &Path, profile: &Path, options: &[&str]) -> Option<String> {
-    let output = Command::new("chromium")
+    let browser = Command::new("chromium")
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000", "--dump-dom"])
         .arg(format!("--user-data-dir={}", profile.join("profile").display()))
         .args(options)
         .arg(format!("file://{}", page.display()))
-        .output();
-    match output {
-        Ok(output) => Some(String::from_utf8_lossy(&output.stdout).into_owned()),
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    match browser {
+        Ok(mut browser) => {
+            let (ended, end) = mpsc::channel();
+            let mut stdout = browser.stdout.take().unwrap();
+            std::thread::spawn(move || {
+                let mut dom = Vec::new();
+                let read = stdout.read_to_end(&mut dom).map(|_| dom);
+                ended.send(read)
+            });
+            let dom = end.recv_timeout(BROWSER_LIMIT);
+            // One that has ended is only waited for.
+            let _ = browser.kill();
+            browser.wait().unwrap();
+            let dom = dom.expect("chromium did not end within its limit").expect("its output can be read");
+            Some(String::from_utf8_lossy(&dom).into_owned())
+        }
         Err(error) => {
             skip(&format!("chromium cannot be started: {error}"));
             None

@@ -32,7 +32,8 @@ fn inconclusive(metric: Metric, before: f64, ratio: (f64, f64, f64), because: &s
 
 fn cell(target: &str, label: &str, effects: Vec<Effect>) -> CellComparison {
     let (target, label) = (target.to_owned(), label.to_owned());
-    CellComparison { cell: format!("{target}-{label}"), target, label, effects, excluded: None }
+    let counts_bytes = !label.starts_with("stat");
+    CellComparison { cell: format!("{target}-{label}"), target, label, counts_bytes, effects, excluded: None }
 }
 
 fn runs(count: u32) -> Vec<String> {
@@ -252,6 +253,7 @@ fn month() -> History {
         cell: label.replace(", ", "-"),
         target: "disk".to_owned(),
         label: label.to_owned(),
+        counts_bytes: !label.starts_with("stat"),
         line_bps: None,
         points,
     };

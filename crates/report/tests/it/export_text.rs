@@ -107,6 +107,7 @@ fn comparison() -> Comparison {
         cell: name.to_owned(),
         target: "nvme".to_owned(),
         label: "io_uring".to_owned(),
+        counts_bytes: true,
         effects,
         excluded: excluded.map(str::to_owned),
     };
@@ -151,6 +152,16 @@ fn a_regression_is_a_failure_and_what_cannot_be_told_is_skipped() {
     assert_eq!(after.attribute("value"), Some("head & <more>"));
     let gaps = document.descendants().filter(|node| node.attribute("name") == Some("gap"));
     assert!(gaps.filter_map(|node| node.attribute("value")).any(|gap| gap == "e: only on one side"));
+}
+
+#[test]
+fn a_regression_of_a_metric_that_the_gate_does_not_name_fails_nothing() {
+    let mut summary = golden_summary();
+    summary.gate.regression = vec![record::Margin { metric: "p99".to_owned(), share: 0.1 }];
+    let xml = export::junit(&summary, Some(&comparison()));
+    let document = checked(&xml);
+    let (result, words) = case(&document, "a throughput");
+    assert!(result == "system-out" && words.starts_with("regressed, and no gate names it: "), "{words}");
 }
 
 #[test]

@@ -28,9 +28,17 @@ fn a_shift_of_two_runs() {
         .iter()
         .map(|store| Store { latency_ns: store.latency_ns * 1.2, tail: store.tail * 1.5, ..*store })
         .collect();
-    let (before, _) = made(&Made { depths: &[1, 16, 64], ..Made::USUAL });
-    let (after, _) = made(&Made { stores: &slower, depths: &[1, 16, 64], seed: 1, ..Made::USUAL });
-    let shifts = shift(&before, &after);
+    let (mut before, _) = made(&Made { depths: &[1, 16, 64], ..Made::USUAL });
+    let (mut after, _) = made(&Made { stores: &slower, depths: &[1, 16, 64], seed: 1, ..Made::USUAL });
+    for (number, (record, name)) in [(&mut before, "base"), (&mut after, "head")].into_iter().enumerate() {
+        record.run.variant = Some(record::Variant {
+            name: name.to_owned(),
+            group: "compare".to_owned(),
+            number: number as u32,
+            settings: Vec::new(),
+        });
+    }
+    let shifts = shift(&before, &after).expect("variants of one run");
     assert_eq!(shifts.len(), 9);
     let plot = shift_svg(&shifts, &head()).unwrap();
     kept("usual", &plot);
@@ -52,6 +60,18 @@ fn nothing_to_shift_is_told() {
     assert!(matches!(history_svg(&empty).unwrap_err(), RenderError::NothingMeasured { .. }));
 }
 
+#[test]
+fn cells_that_move_no_bytes_are_left_out_of_a_plot_of_bytes() {
+    let mut runs = history(4, &[0.4e9, 1.2e9], &[]);
+    runs.cells[1].counts_bytes = false;
+    let plot = history_svg(&runs).unwrap();
+    assert!(plot.table.rows.iter().all(|row| row[0] == "cell0"), "{:?}", plot.table.rows);
+    let words: Vec<String> = words(&plot.svg).into_iter().map(|one| one.words).collect();
+    assert!(words.iter().any(|words| words.contains("1 cell without bytes left out")), "{words:?}");
+    runs.cells[0].counts_bytes = false;
+    assert!(matches!(history_svg(&runs).unwrap_err(), RenderError::NothingMeasured { .. }));
+}
+
 fn history(runs: usize, rates: &[f64], breaks: &[usize]) -> History {
     let id = |run: usize| format!("202611{:02}T0441{:02}Z-nightly-{run:04x}", run / 2 + 1, run % 60);
     let point = |run: usize, bps: f64| {
@@ -69,6 +89,7 @@ fn history(runs: usize, rates: &[f64], breaks: &[usize]) -> History {
         cell: format!("cell{number}"),
         target: format!("store {}", number / 5),
         label: format!("io_uring, depth {}", 1 << (number % 5 * 2)),
+        counts_bytes: true,
         line_bps: Some(1.474e9),
         points: (0..runs).map(|run| point(run, *bps)).collect(),
     };

@@ -114,13 +114,14 @@ fn a_refusal_lists_everything_and_names_the_declaration_that_helps() {
     let mut differences = stored(&sample(|_| {}), &sample(edit));
     assert_eq!(
         refused(differences.clone()),
-        "cannot compare: what must be equal differs\n  machine a1 -> b2\n  kernel 6.1 -> 6.6\n  \
-         hint: if that is meant, declare gate.may_differ = [\"host\", \"kernel\"]"
+        "they differ in\n  machine: a1 -> b2 (allowed by `host` in may_differ)\n  \
+         kernel: 6.1 -> 6.6 (allowed by `kernel` in may_differ)\n  \
+         hint: declare what may differ with --may-differ, or in the scenario's gate"
     );
     let (left, declared) = split(differences.clone(), &[May::Host]);
     assert_eq!((left.len(), declared.len(), left[0].may), (1, 1, Some(May::Kernel)));
     differences.extend(stored(&sample(|_| {}), &sample(|sample| sample.run.ranks = 2)));
-    assert!(refused(differences).ends_with("hint: measure both with the same scenario on the same storage"));
+    assert!(refused(differences).ends_with("hint: compare runs of one scenario on one storage"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use record::RunRecord;
 use report::{ShiftHead, ShiftSide};
 
 use super::{By, CompareArgs, no_pair, no_such};
-use crate::comparing::{are_of_one_group, variant_name};
+use crate::comparing::{are_of_one_group, refused, variant_name};
 use crate::exit::Failure;
 use crate::samples;
 
@@ -31,7 +31,9 @@ pub(super) fn svg(args: &CompareArgs) -> Result<String, Failure> {
         machine: analysis::machine(&after.env),
         command: after.run.command.clone(),
     };
-    Ok(report::shift_svg(&analysis::shift(before, after), &head)?.svg)
+    let shifts = analysis::shift(before, after)
+        .map_err(|why| Failure::usage(refused(variant_name(&before.run), variant_name(&after.run), &why)))?;
+    Ok(report::shift_svg(&shifts, &head)?.svg)
 }
 
 /// Refuses what decides something, or would have to be drawn otherwise: a plot decides nothing.

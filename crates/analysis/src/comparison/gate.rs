@@ -1,0 +1,96 @@
+//! What a gate on regressions makes of comparisons.
+
+use record::Gate;
+
+use super::{Change, Comparison, Effect, Metric};
+
+/// How comparisons stand against a gate on regressions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RegressionResult {
+    /// No gated metric regressed, and for each the data can tell.
+    Met,
+    /// At least one did: which, in words.
+    Regressed(Vec<String>),
+    /// None is known to have, and these could not be decided, in words.
+    Inconclusive(Vec<String>),
+}
+
+impl RegressionResult {
+    /// Whether a gate judges a metric: those that it names, and all where it names none.
+    pub fn is_gated(gate: &Gate, metric: Metric) -> bool {
+        gate.regression.is_empty() || gate.regression.iter().any(|margin| margin.metric == metric.name())
+    }
+
+    /// Holds one comparison against the metrics that the gate names; all count where it names none.
+    ///
+    /// Every headline and every cell on which something may rest can regress. A metric is undecided where the headline
+    /// of a target is; without headlines, where none of its cells is decided: of many cells, some always are too noisy.
+    pub fn of(comparison: &Comparison, gate: &Gate) -> Self {
+        let is_gated = |metric: Metric| Self::is_gated(gate, metric);
+        let judged: Vec<_> = comparison.judged().filter(|(_, effect)| is_gated(effect.metric)).collect();
+        let regressed = judged.iter().filter(|(_, effect)| effect.change == Change::Regressed);
+        let regressed: Vec<String> = regressed.map(|(name, effect)| regression(name, effect)).collect();
+        if !regressed.is_empty() {
+            return Self::Regressed(regressed);
+        }
+        let mut open: Vec<String> = undecided(comparison, is_gated);
+        for metric in Metric::ALL.into_iter().filter(|metric| is_gated(*metric)) {
+            let named = !gate.regression.is_empty();
+            let of_metric = || judged.iter().filter(|(_, effect)| effect.metric == metric);
+            let has_headline = comparison.headlines.iter().any(|one| one.effect.metric == metric);
+            let is_decided = of_metric().any(|(_, effect)| effect.change != Change::Inconclusive);
+            if !has_headline && !is_decided && (named || of_metric().next().is_some()) {
+                open.push(format!("{}: no cell can tell", metric.name()));
+            }
+        }
+        if judged.is_empty() && open.is_empty() {
+            open.push("nothing could be compared".to_owned());
+        }
+        if open.is_empty() { Self::Met } else { Self::Inconclusive(open) }
+    }
+
+    /// Of several comparisons together: the gravest counts.
+    pub fn of_all(comparisons: &[Comparison], gate: &Gate) -> Self {
+        let (mut regressed, mut open) = (Vec::new(), Vec::new());
+        for comparison in comparisons {
+            match Self::of(comparison, gate) {
+                Self::Met => {}
+                Self::Regressed(words) => regressed.extend(words),
+                Self::Inconclusive(words) => open.extend(words),
+            }
+        }
+        match (regressed.is_empty(), open.is_empty()) {
+            (false, _) => Self::Regressed(regressed),
+            (true, false) => Self::Inconclusive(open),
+            (true, true) => Self::Met,
+        }
+    }
+}
+
+/// `disk throughput -14.9 %, the margin is 10.0 %`.
+fn regression(name: &str, effect: &Effect) -> String {
+    let change = (effect.ratio.mean - 1.0) * 100.0;
+    let margin = effect.margin * 100.0;
+    format!("{name} {} {change:+.1} %, the margin is {margin:.1} %", effect.metric.name())
+}
+
+/// Targets whose headline cannot tell, or that have none although both sides have their cells.
+fn undecided(comparison: &Comparison, is_gated: impl Fn(Metric) -> bool) -> Vec<String> {
+    let open = comparison
+        .headlines
+        .iter()
+        .filter(|one| is_gated(one.effect.metric) && one.effect.change == Change::Inconclusive);
+    let mut words: Vec<String> = open
+        .map(|one| {
+            let because = one.effect.because.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+            format!("{} {}{because}", one.target, one.effect.metric.name())
+        })
+        .collect();
+    let mut without: Vec<&str> = comparison.cells.iter().map(|cell| cell.target.as_str()).collect();
+    without.retain(|target| comparison.headlines.iter().all(|one| one.target != *target));
+    without.dedup();
+    if is_gated(Metric::Throughput) || is_gated(Metric::Au) {
+        words.extend(without.iter().map(|target| format!("{target}: nothing may rest on any of its cells")));
+    }
+    words
+}
