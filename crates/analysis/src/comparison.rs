@@ -106,6 +106,22 @@ pub struct CellComparison {
     /// Why nothing may rest on it: not steady, drifting, client-limited, failed operations. It has its figures and
     /// decides nothing.
     pub excluded: Option<String>,
+    /// Whether a fall beyond the margin counts although it is excluded: the side before is sound, and what is wrong with the
+    /// side after (too few operations, errors) is what a collapse looks like.
+    pub falls_count: bool,
+}
+
+/// A cell that had figures before and has none after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lost {
+    /// Its name.
+    pub cell: String,
+    /// Name of its target.
+    pub target: String,
+    /// Whether it was measured, and every repetition failed.
+    pub failed: bool,
+    /// Why it has no figures.
+    pub reason: String,
 }
 
 /// All cells of a target together: the geometric mean of their throughput ratios.
@@ -154,6 +170,8 @@ pub struct Comparison {
     pub cells: Vec<CellComparison>,
     /// One for each target that has comparable cells, in the order of the scenario.
     pub headlines: Vec<Headline>,
+    /// Cells that had figures before and have none after.
+    pub lost: Vec<Lost>,
     /// What could not be compared, in words: cells of one side alone, cells without figures.
     pub gaps: Vec<String>,
     /// What a reader must know: few runs, what was declared to differ and does.

@@ -55,7 +55,7 @@ pub use by_repetition::{RepFigures, RepValue, by_repetition};
 pub use choose::{choose_cell, choose_for_confirmation};
 pub use comparison::{
     Calibration, CellComparison, CellSample, Change, Comparison, Difference, Effect, Headline, History,
-    HistoryCell, HistoryPoint, Margins, May, Metric, Noise, NotComparable, Pairing, RUNS_MIN, Ratio,
+    HistoryCell, HistoryPoint, Lost, Margins, May, Metric, Noise, NotComparable, Pairing, RUNS_MIN, Ratio,
     RegressionResult, RepSample, RunSample, Shift, ShiftPoint, Side, calibrate, calibrate_history,
     compare_stored, compare_targets, compare_variants, history, shift,
 };

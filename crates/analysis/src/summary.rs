@@ -273,6 +273,8 @@ pub fn summarise(record: &RunRecord) -> Summary {
     if let Some(axis) = &run.size {
         // A search judges no need: it says how large one may be.
         summary.sizings = sizing::of(&summary, axis);
+    } else if run.variant.is_some() {
+        summary.unjudged = verdict::of_variant(&summary);
     } else {
         (summary.verdicts, summary.unjudged) = verdict::of_targets(&summary, &lines);
     }

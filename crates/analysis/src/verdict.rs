@@ -120,6 +120,13 @@ pub struct Unjudged {
     pub reason: String,
 }
 
+/// Why no storage of a variant has a verdict: there are no fresh repetitions for one to rest on.
+pub(crate) fn of_variant(summary: &Summary) -> Vec<Unjudged> {
+    let reason = "one of several variants, which are compared and not judged";
+    let storages = summary.targets.iter().filter(|target| target.storage);
+    storages.map(|target| Unjudged { target: target.name.clone(), reason: reason.to_owned() }).collect()
+}
+
 /// A verdict for each storage target, in the order of the scenario, or why it has none.
 pub(crate) fn of_targets(summary: &Summary, lines: &Lines<'_>) -> (Vec<Verdict>, Vec<Unjudged>) {
     let (mut verdicts, mut unjudged) = (Vec::new(), Vec::new());

@@ -137,6 +137,7 @@ mod tests {
             counts_bytes: true,
             effects: vec![effect(*metric, *change)],
             excluded: excluded.then(|| "drift".to_owned()),
+            falls_count: false,
         };
         let headline = headline.map(|change| Headline {
             target: "disk".to_owned(),
@@ -150,6 +151,7 @@ mod tests {
             after: side(),
             cells: cells.iter().enumerate().map(cell).collect(),
             headlines: headline.into_iter().collect(),
+            lost: Vec::new(),
             gaps: Vec::new(),
             notes: Vec::new(),
         }

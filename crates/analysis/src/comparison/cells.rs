@@ -21,6 +21,8 @@ pub(super) struct CellDraft {
     pub(super) moves_bytes: bool,
     /// Why nothing may rest on it.
     pub(super) excluded: Option<String>,
+    /// Whether a fall counts all the same.
+    pub(super) falls_count: bool,
     /// Its effects.
     pub(super) drafts: Vec<Draft>,
 }
@@ -33,6 +35,8 @@ pub(super) struct Rules<'a> {
     pub(super) samples_min: u32,
     /// What a sample is called: `repetition`, `run`.
     pub(super) noun: &'static str,
+    /// Whether a client that was the limit excludes a cell.
+    pub(super) client_counts: bool,
 }
 
 impl Rules<'_> {
@@ -63,6 +67,7 @@ pub(super) fn decided(
         counts_bytes: cell.moves_bytes,
         effects: cell.drafts.into_iter().map(|draft| draft.effect).collect(),
         excluded: cell.excluded,
+        falls_count: cell.falls_count,
     };
     (cells.into_iter().map(compared).collect(), headlines)
 }

@@ -110,6 +110,14 @@ fn share(metric: Metric, log: f64) -> f64 {
 /// Largest margin of a metric of which more is better.
 const FALL_MAX: f64 = 0.99;
 
+impl Effect {
+    /// Whether its whole interval lies beyond the margin in the bad direction, whatever else is said of it.
+    pub(super) fn is_worse_beyond_margin(&self) -> bool {
+        let (least, most) = range(self.metric, self.margin);
+        if self.metric.higher_is_better() { self.ratio.high.ln() < least } else { self.ratio.low.ln() > most }
+    }
+}
+
 /// An effect on its way: what it comes to is decided once all of its family are known.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Draft {

@@ -29,11 +29,16 @@ impl RegressionResult {
         let is_gated = |metric: Metric| Self::is_gated(gate, metric);
         let judged: Vec<_> = comparison.judged().filter(|(_, effect)| is_gated(effect.metric)).collect();
         let regressed = judged.iter().filter(|(_, effect)| effect.change == Change::Regressed);
-        let regressed: Vec<String> = regressed.map(|(name, effect)| regression(name, effect)).collect();
+        let mut regressed: Vec<String> = regressed.map(|(name, effect)| regression(name, effect)).collect();
+        regressed.extend(collapses(comparison, is_gated));
+        let lost = |failed| comparison.lost.iter().filter(move |lost| lost.failed == failed);
+        regressed
+            .extend(lost(true).map(|lost| format!("{} has no figures any more: {}", lost.cell, lost.reason)));
         if !regressed.is_empty() {
             return Self::Regressed(regressed);
         }
         let mut open: Vec<String> = undecided(comparison, is_gated);
+        open.extend(lost(false).map(|lost| format!("{} was not measured: {}", lost.cell, lost.reason)));
         for metric in Metric::ALL.into_iter().filter(|metric| is_gated(*metric)) {
             let named = !gate.regression.is_empty();
             let of_metric = || judged.iter().filter(|(_, effect)| effect.metric == metric);
@@ -67,6 +72,18 @@ impl RegressionResult {
     }
 }
 
+/// Cells on which nothing may rest after, and that are worse by the whole margin all the same.
+fn collapses(comparison: &Comparison, is_gated: impl Fn(Metric) -> bool) -> Vec<String> {
+    let mut words = Vec::new();
+    for cell in comparison.cells.iter().filter(|cell| cell.falls_count) {
+        let worse = cell.effects.iter().filter(|effect| is_gated(effect.metric));
+        let worse = worse.filter(|effect| effect.is_worse_beyond_margin());
+        let because = cell.excluded.as_deref().unwrap_or_default();
+        words.extend(worse.map(|effect| format!("{}; {because}", regression(&cell.cell, effect))));
+    }
+    words
+}
+
 /// `disk throughput -14.9 %, the margin is 10.0 %`.
 fn regression(name: &str, effect: &Effect) -> String {
     let change = (effect.ratio.mean - 1.0) * 100.0;
@@ -93,4 +110,60 @@ fn undecided(comparison: &Comparison, is_gated: impl Fn(Metric) -> bool) -> Vec<
         words.extend(without.iter().map(|target| format!("{target}: nothing may rest on any of its cells")));
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::tests::sample;
+    use crate::comparison::{Margins, compare_variants};
+
+    fn judged(edit: impl Fn(&mut crate::CellSample)) -> RegressionResult {
+        let run = |id, logs: [f64; 3]| {
+            // Throughput and AU fall, the others rise.
+            let rep = |log: f64| [log, -log, -log, log, -log].map(f64::exp);
+            sample(id, &[logs.map(rep).to_vec()])
+        };
+        let before = run("a", [0.0, 0.01, -0.01]);
+        let mut after = run("b", [-2.0, -1.99, -2.01]);
+        edit(&mut after.cells[0]);
+        let comparison = compare_variants(&before, &after, &Margins::INTERLEAVED).unwrap();
+        RegressionResult::of(&comparison, &Gate::default())
+    }
+
+    #[test]
+    fn a_collapse_that_leaves_too_little_to_rest_on_is_a_regression_all_the_same() {
+        let RegressionResult::Regressed(words) = judged(|cell| cell.excluded = Some("few turns".to_owned()))
+        else {
+            panic!("not regressed")
+        };
+        assert!(words[0].contains("throughput -86.5 %") && words[0].ends_with("; b: few turns"), "{words:?}");
+    }
+
+    #[test]
+    fn a_fall_within_windows_that_are_not_steady_decides_nothing() {
+        let open = judged(|cell| (cell.excluded, cell.unsteady) = (Some("not steady".to_owned()), true));
+        assert!(matches!(open, RegressionResult::Inconclusive(_)), "{open:?}");
+    }
+
+    #[test]
+    fn a_cell_that_failed_after_is_a_regression_and_one_that_was_not_measured_is_open() {
+        let lose = |failed| {
+            judged(|cell| {
+                (cell.reps, cell.excluded, cell.failed) = (Vec::new(), Some("gone".to_owned()), failed);
+            })
+        };
+        assert!(
+            matches!(lose(true), RegressionResult::Regressed(words) if words[0].contains("any more: gone"))
+        );
+        assert!(
+            matches!(lose(false), RegressionResult::Inconclusive(words) if words[0].contains("not measured"))
+        );
+    }
+
+    #[test]
+    fn a_client_that_was_the_limit_hides_changes_between_variants_and_makes_none() {
+        let limited = judged(|cell| cell.client_limited = Some("CPU 97 %".to_owned()));
+        assert!(matches!(limited, RegressionResult::Regressed(_)), "{limited:?}");
+    }
 }

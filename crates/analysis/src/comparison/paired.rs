@@ -76,8 +76,8 @@ impl Key {
 }
 
 /// Repetitions decide by themselves once an interval can be had.
-pub(super) fn rules(margins: &Margins) -> Rules<'_> {
-    Rules { margins, samples_min: 0, noun: "repetition" }
+pub(super) fn rules(margins: &Margins, client_counts: bool) -> Rules<'_> {
+    Rules { margins, samples_min: 0, noun: "repetition", client_counts }
 }
 
 /// The effects of pairs; `planned` repetitions of each are expected.
@@ -101,7 +101,7 @@ fn of_pair(
     gaps: &mut Gaps,
 ) -> Option<CellDraft> {
     let cell = pair.before.cell;
-    let excluded = excluded(pair, names);
+    let excluded = excluded(pair, names, rules.client_counts);
     let met = Metric::ALL.map(|metric| (metric, samples(pair, key, metric)));
     let mut drafts = Vec::new();
     for (metric, met) in &met {
@@ -111,6 +111,9 @@ fn of_pair(
         let reason =
             excluded.unwrap_or_else(|| "no repetition of one side meets one of the other".to_owned());
         gaps.of_cell(&cell.cell, format!("no figures on both sides: {reason}"));
+        if pair.after.sample.reps.is_empty() && !pair.before.sample.reps.is_empty() {
+            gaps.lose(cell, pair.after.sample);
+        }
         return None;
     };
     for (metric, _) in met.iter().filter(|(_, met)| met.is_empty()) {
@@ -132,14 +135,20 @@ fn of_pair(
         label: pair.label.clone(),
         is_training: cell.training.is_some(),
         moves_bytes: !operation::is_metadata(cell),
+        falls_count: excluded.is_some()
+            && pair.before.sample.excluded.is_none()
+            && !pair.after.sample.unsteady,
         excluded,
         drafts,
     })
 }
 
 /// Why nothing may rest on a pair: what either side says, once where both say the same.
-fn excluded(pair: &Pair<'_>, names: [&str; 2]) -> Option<String> {
-    match (&pair.before.sample.excluded, &pair.after.sample.excluded) {
+fn excluded(pair: &Pair<'_>, names: [&str; 2], client_counts: bool) -> Option<String> {
+    let of_half = |half: Half<'_>| {
+        if client_counts { half.sample.excluded_with_client() } else { half.sample.excluded.clone() }
+    };
+    match (&of_half(pair.before), &of_half(pair.after)) {
         (Some(before), Some(after)) if before == after => Some(before.clone()),
         (before, after) => {
             let said =

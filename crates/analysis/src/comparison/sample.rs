@@ -29,7 +29,7 @@ pub struct RunSample {
 }
 
 /// The repetitions of one cell.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct CellSample {
     /// Index into the cells of the run.
     pub index: usize,
@@ -37,6 +37,12 @@ pub struct CellSample {
     pub reps: Vec<RepSample>,
     /// Why nothing may rest on them, or that there are none.
     pub excluded: Option<String>,
+    /// Whether repetitions were made and none makes a point.
+    pub failed: bool,
+    /// Whether what excludes it is that its rate is no state.
+    pub unsteady: bool,
+    /// How the client was the limit, where it was: variants share it, so that it hides changes between them and makes none.
+    pub client_limited: Option<String>,
     /// How throughput changed over the run, where it did: repetitions that were interleaved share it, runs do not.
     pub drift: Option<String>,
 }
@@ -78,9 +84,16 @@ impl RunSample {
 }
 
 impl CellSample {
+    /// Why nothing may rest on it where the client matters.
+    pub(super) fn excluded_with_client(&self) -> Option<String> {
+        let reasons: Vec<&str> =
+            self.excluded.iter().chain(&self.client_limited).map(String::as_str).collect();
+        (!reasons.is_empty()).then(|| reasons.join("; "))
+    }
+
     /// Why it is no sample of a run, for comparisons of runs.
     pub(super) fn excluded_as_run(&self) -> Option<String> {
-        self.excluded.clone().or_else(|| self.drift.clone())
+        self.excluded_with_client().or_else(|| self.drift.clone())
     }
 
     /// Logarithms of one metric by repetition; what is no positive number has none.
@@ -108,26 +121,39 @@ fn cell_sample(
     reps: &Repetitions<'_>,
 ) -> CellSample {
     let cell = &record.run.cells[index];
-    let nothing =
-        |reason: String| CellSample { index, reps: Vec::new(), excluded: Some(reason), drift: None };
+    let nothing = |reason: String, failed| CellSample {
+        index,
+        excluded: Some(reason),
+        failed,
+        ..CellSample::default()
+    };
     let Some(context) = summary::context(record, lines, cell, measure) else {
-        return nothing("run.json does not say how large a sample of this cell is".to_owned());
+        return nothing("run.json does not say how large a sample of this cell is".to_owned(), false);
     };
     if reps.used.is_empty() {
         let reason = reps.reasons.first().cloned();
-        return nothing(reason.unwrap_or_else(|| match reps.cut {
+        let failed = reason.is_some();
+        let reason = reason.unwrap_or_else(|| match reps.cut {
             0 => lines.not_run(&cell.cell),
             _ => "interrupted too early to count".to_owned(),
-        }));
+        });
+        return nothing(reason, failed);
     }
     let doubts = doubts(&context, reps, lines);
-    let grave = doubts.iter().filter(|flag| flag.gravity() != Gravity::Informs || flag.is_unsteady());
-    let grave = grave.map(Flag::to_string);
-    let grave = grave.collect::<Vec<_>>().join("; ");
+    let grave = |flag: &&Flag| flag.gravity() != Gravity::Informs || flag.is_unsteady();
+    let (limits, others): (Vec<&Flag>, Vec<&Flag>) =
+        doubts.iter().filter(grave).partition(|flag| flag.is_client_limit());
+    let words = |flags: &[&Flag]| {
+        let words: Vec<String> = flags.iter().map(ToString::to_string).collect();
+        (!words.is_empty()).then(|| words.join("; "))
+    };
     CellSample {
         index,
         reps: reps.used.iter().map(|rep| rep_sample(&context, rep)).collect(),
-        excluded: (!grave.is_empty()).then_some(grave),
+        excluded: words(&others),
+        failed: false,
+        unsteady: others.iter().any(|flag| flag.is_unsteady()),
+        client_limited: words(&limits),
         drift: None,
     }
 }

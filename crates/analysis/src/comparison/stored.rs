@@ -36,7 +36,7 @@ pub fn compare_stored(
     if runs.is_empty() {
         gaps.say(format!("{name}: no run to compare with"));
     }
-    let rules = Rules { margins, samples_min: runs_min, noun: "run" };
+    let rules = Rules { margins, samples_min: runs_min, noun: "run", client_counts: true };
     let drafts = if runs.is_empty() { Vec::new() } else { drafts(&runs, run, &rules, &mut gaps) };
     let (cells, headlines) = decided(drafts, &run.run.targets, &rules, &mut gaps);
     let ids = |runs: &[&RunSample]| runs.iter().map(|sample| sample.run.run_id.clone()).collect();
@@ -48,6 +48,7 @@ pub fn compare_stored(
         cells,
         headlines,
         gaps: gaps.words(),
+        lost: gaps.lost(),
         notes: notes(&runs, runs_min, &declared),
     })
 }
@@ -160,6 +161,9 @@ fn of_cell(
     if drafts.is_empty() {
         let reason = excluded.unwrap_or_else(|| "none before".to_owned());
         gaps.of_cell(name, format!("no figures on both sides: {reason}"));
+        if half.sample.reps.is_empty() && usable.iter().any(|(_, sample)| !sample.reps.is_empty()) {
+            gaps.lose(half.cell, half.sample);
+        }
         return None;
     }
     for reason in lacking {
@@ -171,6 +175,7 @@ fn of_cell(
         label,
         is_training: half.cell.training.is_some(),
         moves_bytes: !operation::is_metadata(half.cell),
+        falls_count: excluded.is_some() && !half.sample.unsteady && half.sample.drift.is_none(),
         excluded,
         drafts,
     })

@@ -23,7 +23,7 @@ pub fn compare_targets(
     check_names(run, before, after)?;
     let mut gaps = Gaps::default();
     let pairs = pairs(run, before, after, &mut gaps);
-    let rules = paired::rules(margins);
+    let rules = paired::rules(margins, true);
     let planned = run.run.measure.repetitions;
     let drafts = paired::drafts(&pairs, [before, after], planned, &rules, &mut gaps);
     let (cells, headlines) = decided(drafts, &run.run.targets, &rules, &mut gaps);
@@ -36,6 +36,7 @@ pub fn compare_targets(
         cells,
         headlines,
         gaps: gaps.words(),
+        lost: gaps.lost(),
         notes: Vec::new(),
     })
 }

@@ -5,7 +5,7 @@ use super::*;
 use crate::fixture::Builder;
 
 /// Two runs of two cells whose repetitions have these values of every metric.
-fn sample(id: &str, cells: &[Vec<[f64; 5]>]) -> RunSample {
+pub(super) fn sample(id: &str, cells: &[Vec<[f64; 5]>]) -> RunSample {
     let mut builder = Builder::new();
     for (index, _) in cells.iter().enumerate() {
         builder.cell(&format!("c{index}"), "disk", 8 << index);
@@ -22,7 +22,7 @@ fn sample(id: &str, cells: &[Vec<[f64; 5]>]) -> RunSample {
         };
         values.iter().enumerate().map(rep).collect()
     };
-    let cell = |(index, values)| CellSample { index, reps: reps(values), excluded: None, drift: None };
+    let cell = |(index, values)| CellSample { index, reps: reps(values), ..CellSample::default() };
     RunSample {
         run: builder.run,
         env: record::Environment::default(),
@@ -200,7 +200,7 @@ fn any_run() -> impl Strategy<Value = RunSample> {
         .prop_map(|(rep, round, values)| RepSample { rep, round, values });
     let cell =
         (0..3_usize, prop::collection::vec(rep, 0..5), any::<bool>()).prop_map(|(index, reps, out)| {
-            CellSample { index, reps, excluded: out.then(|| "excluded".to_owned()), drift: None }
+            CellSample { index, reps, excluded: out.then(|| "excluded".to_owned()), ..CellSample::default() }
         });
     (prop::collection::vec(cell, 0..4), 0..20_u32).prop_map(|(cells, day)| {
         let mut run = sample(&format!("r{day:02}"), &[Vec::new(), Vec::new()]);

@@ -20,7 +20,7 @@ pub fn compare_variants(
     let pairs = pairs(before, after);
     let names = [name(before), name(after)];
     let planned = before.run.measure.repetitions.max(after.run.measure.repetitions);
-    let rules = paired::rules(margins);
+    let rules = paired::rules(margins, false);
     let drafts = paired::drafts(&pairs, [&names[0], &names[1]], planned, &rules, &mut gaps);
     let (cells, headlines) = decided(drafts, &before.run.targets, &rules, &mut gaps);
     let [before_name, after_name] = names;
@@ -32,7 +32,8 @@ pub fn compare_variants(
         cells,
         headlines,
         gaps: gaps.words(),
-        notes: notes(before, after),
+        lost: gaps.lost(),
+        notes: notes(before, after, &pairs),
     })
 }
 
@@ -52,8 +53,18 @@ fn name(sample: &RunSample) -> String {
 }
 
 /// What the variants set, and what else differs between them.
-fn notes(before: &RunSample, after: &RunSample) -> Vec<String> {
+fn notes(before: &RunSample, after: &RunSample, pairs: &[Pair<'_>]) -> Vec<String> {
     let mut notes = Vec::new();
+    let is_limited = |half: Half<'_>| half.sample.client_limited.is_some();
+    let limited =
+        pairs.iter().filter(|pair| is_limited(pair.before) || is_limited(pair.after)).count() as u64;
+    if limited > 0 {
+        notes.push(format!(
+            "the client, not the storage, was the limit of {}: a change there is one of the client, and one of the storage \
+             may be hidden",
+            feed::counted_noun(limited, "cell")
+        ));
+    }
     for sample in [before, after] {
         let settings = sample.run.variant.as_ref().map_or(&[][..], |variant| &variant.settings);
         if !settings.is_empty() {

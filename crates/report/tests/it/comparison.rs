@@ -33,7 +33,15 @@ fn inconclusive(metric: Metric, before: f64, ratio: (f64, f64, f64), because: &s
 fn cell(target: &str, label: &str, effects: Vec<Effect>) -> CellComparison {
     let (target, label) = (target.to_owned(), label.to_owned());
     let counts_bytes = !label.starts_with("stat");
-    CellComparison { cell: format!("{target}-{label}"), target, label, counts_bytes, effects, excluded: None }
+    CellComparison {
+        cell: format!("{target}-{label}"),
+        target,
+        label,
+        counts_bytes,
+        effects,
+        excluded: None,
+        falls_count: false,
+    }
 }
 
 fn runs(count: u32) -> Vec<String> {
@@ -85,6 +93,7 @@ fn every_kind() -> Comparison {
         },
         cells: vec![unchanged, regressed, trained, excluded, improved],
         headlines: vec![headline("disk", 3, all), headline("tree", 1, Effect { detectable: None, ..few })],
+        lost: Vec::new(),
         gaps: vec!["disk io_uring depth 64: before alone".to_owned()],
         notes: vec!["kernel 6.1 before, 6.6 after: declared in may_differ".to_owned()],
     }
@@ -102,6 +111,7 @@ fn too_few(cells: usize) -> Comparison {
     Comparison {
         cells: (1..=cells).map(of).collect(),
         headlines: vec![Headline { target: "disk".to_owned(), cells: cells as u32, effect: all }],
+        lost: Vec::new(),
         gaps: Vec::new(),
         notes: Vec::new(),
         ..every_kind()

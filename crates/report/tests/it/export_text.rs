@@ -110,6 +110,7 @@ fn comparison() -> Comparison {
         counts_bytes: true,
         effects,
         excluded: excluded.map(str::to_owned),
+        falls_count: false,
     };
     let side = |name: &str| Side { name: name.to_owned(), run_ids: vec![format!("run-of-{name}")] };
     Comparison {
@@ -128,6 +129,7 @@ fn comparison() -> Comparison {
             cells: 4,
             effect: effect(Metric::Throughput, Change::Unchanged, 1.0),
         }],
+        lost: Vec::new(),
         gaps: vec!["e: only on one side".to_owned()],
         notes: Vec::new(),
     }

@@ -19,7 +19,7 @@ fn run(id: &str, logarithms: &[f64]) -> RunSample {
     RunSample {
         run: builder.run,
         env: record::Environment::default(),
-        cells: vec![CellSample { index: 0, reps, excluded: None, drift: None }],
+        cells: vec![CellSample { reps, ..CellSample::default() }],
     }
 }
 

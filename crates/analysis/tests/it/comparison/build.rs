@@ -29,7 +29,7 @@ pub(super) fn sample(head: &Run, id: &str, cells: &[Vec<Values>]) -> RunSample {
         };
         values.iter().enumerate().map(of).collect()
     };
-    let of_cell = |(index, values)| CellSample { index, reps: reps(values), excluded: None, drift: None };
+    let of_cell = |(index, values)| CellSample { index, reps: reps(values), ..CellSample::default() };
     let cells = cells.iter().enumerate().map(of_cell).collect();
     RunSample { run, env: record::Environment::default(), cells }
 }
