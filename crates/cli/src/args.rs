@@ -37,7 +37,7 @@ pub(crate) enum Verb {
     Clean(CleanArgs),
     /// Find how many accelerators a storage feeds, or the fewest readers, depth or prefetch that feed those of the need
     Size(SizeArgs),
-    /// Make table, Markdown or plot again from the record of a run
+    /// Make table, page or plot again from the record of a run
     Report(ReportArgs),
     /// Hold a run against another, a baseline, or its variants or targets against each other
     Compare(cmd::compare::CompareArgs),

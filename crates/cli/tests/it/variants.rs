@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::harness::{Bench, DISK, Ended, until};
 
-const TWO: [&str; 5] = ["--variant", "warm:", "--variant", "cold:load.cache=cold", "--no-compare"];
+const TWO: [&str; 5] = ["--variant", "warm:", "--variant", "titled:targets.disk.title=other", "--no-compare"];
 
 fn args<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["run", "s.toml", "--set", "measure.repetitions=3"][..], more].concat()
@@ -59,7 +59,7 @@ fn script(bench: &Bench, name: &str, text: &str) {
 fn each_variant_has_a_record_and_their_repetitions_are_neighbours() {
     let bench = Bench::with(DISK);
     let ran = bench.run(&args(&TWO)).exits(0);
-    for (number, name) in ["warm", "cold"].into_iter().enumerate() {
+    for (number, name) in ["warm", "titled"].into_iter().enumerate() {
         let head = head(&bench, name);
         let variant = &head["variant"];
         assert_eq!((&variant["name"], &variant["number"]), (&name.into(), &number.into()));
@@ -70,11 +70,14 @@ fn each_variant_has_a_record_and_their_repetitions_are_neighbours() {
         assert!(lines(&bench, name).iter().any(|line| line["line"] == "ceiling"));
         assert!(group(&bench).join(name).join("report.md").is_file());
     }
-    assert_eq!(head(&bench, "cold")["variant"]["settings"], serde_json::json!(["load.cache=cold"]));
+    assert_eq!(
+        head(&bench, "titled")["variant"]["settings"],
+        serde_json::json!(["targets.disk.title=other"])
+    );
     assert_eq!(head(&bench, "warm")["variant"]["settings"], serde_json::json!([]));
-    assert_eq!(head(&bench, "warm")["plan_hash"], head(&bench, "cold")["plan_hash"]);
+    assert_eq!(head(&bench, "warm")["plan_hash"], head(&bench, "titled")["plan_hash"]);
 
-    let mut all: Vec<Value> = ["warm", "cold"].into_iter().flat_map(|name| reps(&bench, name)).collect();
+    let mut all: Vec<Value> = ["warm", "titled"].into_iter().flat_map(|name| reps(&bench, name)).collect();
     assert_eq!(all.len(), 12, "2 cells x 3 repetitions x 2 variants");
     assert!(all.iter().all(|rep| rep["role"] == "measure" && rep["rep"] == rep["round"]));
     let opened = |rep: &Value| rep["window_unix_ns"].as_u64().unwrap();
@@ -86,8 +89,7 @@ fn each_variant_has_a_record_and_their_repetitions_are_neighbours() {
     for pair in all.chunks(2) {
         assert_eq!(pair[0]["round"], pair[1]["round"]);
         assert_ne!(pair[0]["variant"], pair[1]["variant"]);
-        let coordinates = |rep: &Value| rep["cell"].as_str().unwrap().replace("/cold/", "/warm/");
-        assert_eq!(coordinates(&pair[0]), coordinates(&pair[1]));
+        assert_eq!(pair[0]["cell"], pair[1]["cell"]);
     }
     let rounds: Vec<u64> = all.iter().map(|rep| rep["round"].as_u64().unwrap()).collect();
     assert!(rounds.is_sorted(), "{rounds:?}");
@@ -166,7 +168,7 @@ fn whole_rounds_fill_a_budget_and_the_rest_is_listed() {
     let budget = ["--set", "measure.budget=\"1ms\""];
     // Nothing fits, so nothing is measured, which is an error of its own.
     bench.run(&args(&[&TWO[..], &budget].concat())).exits(1);
-    for name in ["warm", "cold"] {
+    for name in ["warm", "titled"] {
         let left = end(&bench, name);
         assert!(reps(&bench, name).is_empty());
         assert_eq!((&left["interrupted"], left["not_run"].as_array().unwrap().len()), (&false.into(), 2));
@@ -180,12 +182,12 @@ fn ctrl_c_ends_every_record_as_interrupted() {
     let bench = Bench::with(DISK);
     let long = args(&[&TWO[..], &["--set", "measure.duration=\"1s\""]].concat());
     let ended = bench.run_beside(&long, |child| {
-        until(child, || reps_so_far(&bench, "warm") >= 1 && reps_so_far(&bench, "cold") >= 1);
+        until(child, || reps_so_far(&bench, "warm") >= 1 && reps_so_far(&bench, "titled") >= 1);
         // SAFETY: a plain system call; the child is ours and has not been waited for.
         assert_eq!(unsafe { libc::kill(child.id().cast_signed(), libc::SIGINT) }, 0);
     });
     ended.exits(130);
-    for name in ["warm", "cold"] {
+    for name in ["warm", "titled"] {
         let end = end(&bench, name);
         assert_eq!(end["interrupted"], true);
         assert!(end["not_run"].as_array().unwrap().iter().all(|one| one["reason"] == "interrupted"), "{end}");
@@ -202,7 +204,7 @@ fn no_variant_outlives_its_parent() {
     // Standard error is shared by all of them: it ends when the last has ended.
     let ended = child.end();
     assert_eq!(ended.code, None, "{ended:?}");
-    for name in ["warm", "cold"] {
+    for name in ["warm", "titled"] {
         assert_eq!(end(&bench, name)["interrupted"], true);
     }
 }
