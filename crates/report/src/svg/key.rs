@@ -53,6 +53,15 @@ pub(super) enum Mark {
     Break,
 }
 
+/// The feed line of panels: with its rate where all of them have the same, nothing where none has one.
+pub(super) fn feed_line(mut lines: impl Iterator<Item = f64>) -> Option<(Mark, String)> {
+    let first = lines.next()?;
+    let is_one = lines.all(|bps| (bps / first - 1.0).abs() < 1e-9);
+    let words =
+        if is_one { format!("feed line {}", feed::format_bps(first)) } else { "feed line".to_owned() };
+    Some((Mark::Rule, words))
+}
+
 /// An entry with the place of its mark.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {

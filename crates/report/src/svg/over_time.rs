@@ -92,13 +92,7 @@ fn entries(panels: &[Panel<'_>]) -> Vec<(Mark, String)> {
         ));
         found.push((Mark::Window, "steady (SNIA): every point within 10 % of the mean".to_owned()));
     }
-    let lines: Vec<f64> = panels.iter().filter_map(|panel| panel.line_bps).collect();
-    if let Some(first) = lines.first() {
-        let is_one = lines.iter().all(|bps| (bps / first - 1.0).abs() < 1e-9);
-        let words =
-            if is_one { format!("feed line {}", feed::format_bps(*first)) } else { "feed line".to_owned() };
-        found.push((Mark::Rule, words));
-    }
+    found.extend(key::feed_line(panels.iter().filter_map(|panel| panel.line_bps)));
     found
 }
 

@@ -131,3 +131,18 @@ fn command_lines(command: &str) -> Vec<String> {
     }
     lines
 }
+
+/// Places of blocks side by side as the sheet is wide, `gap` apart, and the height of all.
+pub(super) fn side_by_side(sizes: impl Iterator<Item = (i32, i32)>, gap: i32) -> (Vec<(i32, i32)>, i32) {
+    let (mut x, mut y, mut row_height) = (0, 0, 0);
+    let mut found = Vec::new();
+    for (width, height) in sizes {
+        if x > 0 && x + width > WIDTH - 2 * EDGE {
+            (x, y, row_height) = (0, y + row_height + gap, 0);
+        }
+        found.push((x, y));
+        row_height = row_height.max(height);
+        x += width + gap;
+    }
+    (found, y + row_height + gap)
+}

@@ -6,7 +6,7 @@ use plotters::style::text_anchor::HPos;
 use super::drawn::{Drawn, target_title};
 use super::key::{self, Mark};
 use super::marker::{self, Canvas, Refusal};
-use super::sheet::{EDGE, SUBTITLE_SIZE, Sheet, WIDTH, columns_of, text};
+use super::sheet::{EDGE, SUBTITLE_SIZE, Sheet, WIDTH, columns_of, side_by_side, text};
 use super::theme::Ink;
 use super::wording;
 use crate::number::{RateUnit, of_line};
@@ -72,7 +72,7 @@ pub(super) fn draw(summary: &Summary) -> Option<Drawn> {
     if grids.is_empty() {
         return None;
     }
-    let (places, height) = places(&grids);
+    let (places, height) = side_by_side(grids.iter().map(Grid::extent), GAP);
     let key = key::flow(entries(&grids), WIDTH - 2 * EDGE);
     let lines = wording::subtitles_with(summary, Vec::new(), columns_of(SUBTITLE_SIZE));
     let sheet = Sheet::of(summary, &wording::title_of(summary, SHOWN), &lines);
@@ -256,21 +256,6 @@ impl<'a> Grid<'a> {
         text(canvas, &of_line(share), (middle, centre - 8), (13.0, Ink::Text, HPos::Center))?;
         text(canvas, &rate, (middle, centre + 10), (10.5, Ink::Text, HPos::Center))
     }
-}
-
-/// Grids side by side as they fit, and the height of all.
-fn places(grids: &[Grid<'_>]) -> (Vec<(i32, i32)>, i32) {
-    let (mut x, mut y, mut row_height) = (0, 0, 0);
-    let mut found = Vec::new();
-    for (width, height) in grids.iter().map(Grid::extent) {
-        if x > 0 && x + width > WIDTH - 2 * EDGE {
-            (x, y, row_height) = (0, y + row_height + GAP, 0);
-        }
-        found.push((x, y));
-        row_height = row_height.max(height);
-        x += width + GAP;
-    }
-    (found, y + row_height + GAP)
 }
 
 fn entries(grids: &[Grid<'_>]) -> Vec<(Mark, String)> {

@@ -175,12 +175,8 @@ fn entries(panels: &[Panel]) -> Vec<(Mark, String)> {
     if points().any(|point| point.is_hollow) {
         found.push((Mark::Hollow, "hollow: client-limited, not valid or a DEMO".to_owned()));
     }
-    let lines: Vec<f64> = panels.iter().filter_map(|panel| panel.line_bps).collect();
-    if let Some(first) = lines.first() {
-        let is_one = lines.iter().all(|bps| (bps / first - 1.0).abs() < 1e-9);
-        let words =
-            if is_one { format!("feed line {}", feed::format_bps(*first)) } else { "feed line".to_owned() };
-        found.push((Mark::Rule, words));
+    if let Some(line) = key::feed_line(panels.iter().filter_map(|panel| panel.line_bps)) {
+        found.push(line);
         found.push((Mark::Starving, "left of it accelerators starve".to_owned()));
     }
     found

@@ -5,7 +5,7 @@ use plotters::style::text_anchor::HPos;
 
 use super::super::key::{self, Mark};
 use super::super::marker::{self, Canvas, Refusal};
-use super::super::sheet::{EDGE, WIDTH, text};
+use super::super::sheet::{EDGE, WIDTH, side_by_side, text};
 use super::super::theme::Ink;
 use super::{shared_but_accelerators, sheet, target};
 use crate::number::cut_percent;
@@ -56,7 +56,7 @@ pub(super) fn draw(summary: &Summary) -> Option<Result<String, String>> {
     }
     let sheet =
         sheet(summary, "utilization by readers and prefetch", shared_but_accelerators(&jobs(summary)));
-    let (places, height) = places(&grids);
+    let (places, height) = side_by_side(grids.iter().map(Grid::size), GAP);
     let key = key::flow(entries(&grids), WIDTH - 2 * EDGE);
     Some(sheet.drawn(height, &key, |canvas, top| {
         for (grid, (x, y)) in grids.iter().zip(&places) {
@@ -181,21 +181,6 @@ fn title(summary: &Summary, cell: &CellSummary, firsts: &[&CellSummary]) -> Stri
         side::apart(cell, firsts),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
-}
-
-/// Grids side by side as they fit, and the height of all.
-fn places(grids: &[Grid<'_>]) -> (Vec<(i32, i32)>, i32) {
-    let (mut x, mut y, mut row_height) = (0, 0, 0);
-    let mut found = Vec::new();
-    for (width, height) in grids.iter().map(Grid::size) {
-        if x > 0 && x + width > WIDTH - 2 * EDGE {
-            (x, y, row_height) = (0, y + row_height + GAP, 0);
-        }
-        found.push((x, y));
-        row_height = row_height.max(height);
-        x += width + GAP;
-    }
-    (found, y + row_height + GAP)
 }
 
 fn entries(grids: &[Grid<'_>]) -> Vec<(Mark, String)> {
