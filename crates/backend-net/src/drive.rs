@@ -123,6 +123,11 @@ impl<P: Protocol> Wire<P> {
 
     /// Reads until nothing is left, or the others must have their turn.
     fn receive(&mut self, index: usize) {
+        self.receive_until(index, None);
+    }
+
+    /// The same; `told` is what a sender was told of the end of the stream.
+    fn receive_until(&mut self, index: usize, told: Option<Loss>) {
         let mut budget = BUDGET_BYTES;
         loop {
             let link = &mut self.links[index];
@@ -131,7 +136,7 @@ impl<P: Protocol> Wire<P> {
             let asked = first.len() + second.len();
             let bytes = match transport.receive(first, second) {
                 Ok(0) => {
-                    let loss = link.conn.at_end();
+                    let loss = told.unwrap_or_else(|| link.conn.at_end());
                     return self.lose(index, loss);
                 }
                 Ok(bytes) => bytes,
@@ -188,8 +193,10 @@ impl<P: Protocol> Wire<P> {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
+                    // The kernel tells of a reset once: the end of the stream behind it is then no end of a body.
+                    let is_reset = error.kind() == io::ErrorKind::ConnectionReset;
                     // The reason may have been sent before the connection was closed.
-                    self.receive(index);
+                    self.receive_until(index, is_reset.then(Loss::reset));
                     return self.lose(index, broken_by(&error));
                 }
             }

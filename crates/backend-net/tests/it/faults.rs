@@ -1,5 +1,7 @@
 //! What a server does to its clients.
 
+use std::sync::{Arc, Barrier};
+
 use backend::{Clock, ErrorKind};
 use backend_net::{Settings, Wire};
 
@@ -57,6 +59,39 @@ fn a_connection_closed_inside_a_head_is_a_reset() {
 #[test]
 fn a_reset_inside_a_reply_is_a_reset() {
     first_fails(ErrorKind::Reset, |_, peer| peer.reset());
+}
+
+/// The kernel tells of a reset once, to whoever asks first: a sender leaves the reader an end of the stream like any other.
+#[test]
+fn a_reset_inside_a_body_that_the_sender_is_told_of_is_a_reset() {
+    let together = Arc::new(Barrier::new(2));
+    let server = Server::start({
+        let together = Arc::clone(&together);
+        move |number, mut peer| {
+            if number == 0 {
+                let Some(asked) = peer.ask() else { return };
+                let reply = asked.right(SEED);
+                peer.say(&reply[..reply.len() / 2]);
+                together.wait();
+                together.wait();
+                peer.reset();
+                together.wait();
+            }
+        }
+    });
+    let mut client = Client::new(Line::new(true), &patient(&server), 2, 1);
+    let turn = |client: &mut Client| {
+        let until_ns = client.clock.now_ns() + 5_000_000;
+        client.wire.turn(1, until_ns, &mut client.done).unwrap();
+    };
+    client.start(0);
+    turn(&mut client);
+    together.wait();
+    turn(&mut client);
+    together.wait();
+    together.wait();
+    client.start(1);
+    assert_eq!(client.finish(), [Err(ErrorKind::Reset); 2]);
 }
 
 #[test]
