@@ -89,6 +89,13 @@ impl Builder {
             training: None,
             submit_batch: None,
             complete_batch: None,
+            streams: None,
+            shuffle_buffer: None,
+            run_length: None,
+            mixing: None,
+            checkpoint: None,
+            tier: None,
+            copy: None,
         });
     }
 
@@ -176,6 +183,9 @@ fn run() -> Run {
             empty_files: 0,
             unallocated_bytes: 0,
             lognormal_stdev_bytes: None,
+            layout: "files".to_owned(),
+            samples: None,
+            packing: Vec::new(),
         }],
         targets: vec![Target {
             name: "disk".to_owned(),
@@ -247,6 +257,8 @@ pub(crate) fn rep(cell: &str, number: u32, bps: f64) -> Rep {
         system: record::System::default(),
         emulated: None,
         trained: None,
+        epochs: Vec::new(),
+        checkpoints: Vec::new(),
     }
 }
 

@@ -46,20 +46,20 @@ impl Data {
 
     /// SHA-256 over the access plans of all cells: which bytes are read in which order.
     pub(crate) fn plan_hash(&self, plan: &Plan) -> String {
-        plan_hash(plan.cells.iter().map(|cell| (cell, &*self.of(cell).objects)))
+        plan_hash(plan.cells.iter().map(|cell| (cell, &*self.of(cell).data)))
     }
 }
 
 /// Hash over the distinct access plans of cells, whatever their number, engine or depth.
-pub(crate) fn plan_hash<'a>(cells: impl Iterator<Item = (&'a Cell, &'a Objects)>) -> String {
-    let of_cell = |(cell, objects): (&Cell, &Objects)| dataset::plan_hash(objects, cell);
+pub(crate) fn plan_hash<'a>(cells: impl Iterator<Item = (&'a Cell, &'a dataset::Data)>) -> String {
+    let of_cell = |(cell, data): (&Cell, &dataset::Data)| dataset::plan_hash(data, cell);
     dataset::combined_hash(cells.map(of_cell).collect())
 }
 
-/// The objects of a generated dataset, as arithmetic; `None` for a folder that must be listed first.
-pub(crate) fn planned_objects(spec: &DatasetSpec) -> Option<Objects> {
+/// A generated dataset, as arithmetic; `None` for a folder that must be listed first.
+pub(crate) fn planned(spec: &DatasetSpec) -> Option<dataset::Data> {
     let folder = prepare::identify(spec).unwrap_or(Key::new("feedline").ok()?);
-    Objects::generated(folder, spec)
+    Some(dataset::Data::files(Arc::new(Objects::generated(folder, spec)?), None))
 }
 
 /// Tells how far a dataset is written: target, bytes done, bytes in all.
@@ -95,9 +95,9 @@ fn ready_one(
     let store = stores.data(target);
     let (target, spec) = (&plan.targets[target], &plan.datasets[dataset]);
     if !target.config.capabilities().writable
-        && let Some(objects) = planned_objects(spec)
+        && let Some(data) = planned(spec)
     {
-        return Ok(imagined(objects));
+        return Ok(imagined(data));
     }
     let progress = |done, total| report(&target.name, done, total);
     match prepare::prepare(&**store, spec, threads, &progress, stop) {
@@ -112,7 +112,8 @@ fn ready_one(
 /// Whether the mean size of a user's files may stand for a sample of the need. Where the two differ, a file holds
 /// many samples or half of one, and the line would be drawn for something else.
 fn sample_is_known(plan: &Plan, spec: &DatasetSpec, prepared: &Prepared) -> Result<(), Failure> {
-    let (DatasetSpec::Existing { sample_bytes: None }, Some(needed)) = (spec, plan.need.sample_bytes())
+    let (DatasetSpec::Existing(plan::Existing { sample_bytes: None, .. }), Some(needed)) =
+        (spec, plan.need.sample_bytes())
     else {
         return Ok(());
     };
@@ -129,12 +130,11 @@ fn sample_is_known(plan: &Plan, spec: &DatasetSpec, prepared: &Prepared) -> Resu
 }
 
 /// A dataset that no storage holds: the null target reads nothing.
-fn imagined(objects: Objects) -> Prepared {
+fn imagined(data: dataset::Data) -> Prepared {
     Prepared {
-        sample_bytes: objects.mean_bytes(),
-        objects: Arc::new(objects),
+        sample_bytes: data.objects().mean_bytes(),
+        data: Arc::new(data),
         fingerprint: "none".to_owned(),
-        seed: None,
         reused: true,
         bytes_written: 0,
         empty_files: 0,

@@ -87,28 +87,32 @@ fn need(need: &feed::Need) -> Need {
 fn datasets(plan: &Plan, data: &Data) -> Vec<Dataset> {
     let describe = |slot: &crate::data::Slot| Dataset {
         source: match plan.datasets[slot.dataset] {
-            DatasetSpec::Generate { .. } => "generate",
-            DatasetSpec::Existing { .. } => "existing",
+            DatasetSpec::Generate(_) => "generate",
+            DatasetSpec::Existing(_) => "existing",
         }
         .to_owned(),
         target: plan.targets[slot.target].name.clone(),
-        files: u64::from(slot.prepared.objects.count()),
-        bytes: slot.prepared.objects.total_bytes(),
+        files: u64::from(slot.prepared.data.objects().count()),
+        bytes: slot.prepared.data.objects().total_bytes(),
         sample_bytes: slot.prepared.sample_bytes,
         fingerprint: slot.prepared.fingerprint.clone(),
         empty_files: slot.prepared.empty_files,
         unallocated_bytes: slot.prepared.unallocated_bytes,
         lognormal_stdev_bytes: lognormal_stdev_bytes(&plan.datasets[slot.dataset]),
+        layout: "files".to_owned(),
+        samples: None,
+        packing: Vec::new(),
     };
     data.slots().iter().map(describe).collect()
 }
 
 fn lognormal_stdev_bytes(spec: &DatasetSpec) -> Option<u64> {
     match spec {
-        DatasetSpec::Generate { distribution: Distribution::LogNormal { stdev_bytes }, .. } => {
-            Some(*stdev_bytes)
-        }
-        DatasetSpec::Generate { .. } | DatasetSpec::Existing { .. } => None,
+        DatasetSpec::Generate(plan::Generate {
+            distribution: Distribution::LogNormal { stdev_bytes },
+            ..
+        }) => Some(*stdev_bytes),
+        DatasetSpec::Generate(_) | DatasetSpec::Existing(_) => None,
     }
 }
 
@@ -163,6 +167,13 @@ fn cell(plan: &Plan, data: &Data, cell: &plan::Cell) -> Cell {
         complete_batch: Some(cell.complete_batch),
         auto_group: cell.auto_group,
         axes: cell.axes.iter().map(axis).collect(),
+        streams: None,
+        shuffle_buffer: None,
+        run_length: None,
+        mixing: None,
+        checkpoint: None,
+        tier: None,
+        copy: None,
     }
 }
 

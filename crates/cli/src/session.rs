@@ -205,8 +205,7 @@ fn seats(plan: &Plan, data: &Data, stores: &Stores) -> Vec<Seat> {
         Seat {
             store: Arc::clone(stores.get(cell.target, cell.engine)),
             server: stores.server(cell.target),
-            objects: Arc::clone(&prepared.objects),
-            verify_seed: prepared.seed,
+            data: Arc::clone(&prepared.data),
             sample_bytes: prepared.sample_bytes,
             line_samples_per_s: plan.need.line_samples_per_s(prepared.sample_bytes),
         }

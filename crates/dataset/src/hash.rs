@@ -3,7 +3,7 @@
 use plan::{Cell, Operation};
 use sha2::{Digest, Sha256};
 
-use crate::{Key, Objects, Order};
+use crate::{Data, Key, Objects, Order};
 
 /// Accesses that enter the hash one by one; beyond them the order's parameters decide.
 const SAMPLED_TICKETS: u64 = 4096;
@@ -11,7 +11,8 @@ const SAMPLED_TICKETS: u64 = 4096;
 /// SHA-256 over what decides which bytes a cell reads in which order: every size, block, order, seed and the
 /// first accesses themselves. Names, engines, depths and thread counts do not enter: two cells with equal
 /// hashes read the same bytes in the same order.
-pub fn plan_hash(objects: &Objects, cell: &Cell) -> String {
+pub fn plan_hash(data: &Data, cell: &Cell) -> String {
+    let objects = &**data.objects();
     let mut hasher = Sha256::new_with_prefix(b"feedline access plan 1");
     let mut add = |part: u64| hasher.update(part.to_le_bytes());
     add(u64::from(objects.count()));
@@ -30,7 +31,7 @@ pub fn plan_hash(objects: &Objects, cell: &Cell) -> String {
     if cell.operation == Operation::List {
         objects.files_of_folders().into_iter().for_each(|files| hasher.update(files.to_le_bytes()));
     }
-    if let Ok(order) = Order::of_cell(objects, cell) {
+    if let Ok(order) = Order::of_cell(data, cell) {
         for ticket in 0..SAMPLED_TICKETS.min(order.tickets_per_epoch()) {
             let span = order.at(ticket);
             hasher.update(span.object.to_le_bytes());
@@ -88,6 +89,7 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::sync::Arc;
 
     use plan::{Access, Cache, Engine};
 
@@ -98,16 +100,20 @@ mod tests {
         Objects::uniform(Key::new(folder).unwrap(), count, 1000)
     }
 
+    fn hash_of(objects: &Objects, cell: &Cell) -> String {
+        plan_hash(&Data::files(Arc::new(objects.clone()), None), cell)
+    }
+
     fn cell() -> Cell {
         Cell { access: Access::Random, ..Cell::plain(Engine::Null, 100, 1) }
     }
 
     #[test]
     fn the_hash_depends_on_what_is_read_and_not_on_where_it_lies_or_how_deep() {
-        let base = plan_hash(&objects("a", 10), &cell());
+        let base = hash_of(&objects("a", 10), &cell());
         let same =
             [(objects("b", 10), cell()), (objects("a", 10), Cell { queue_depth: 9, threads: 3, ..cell() })];
-        assert!(same.iter().all(|(objects, cell)| plan_hash(objects, cell) == base));
+        assert!(same.iter().all(|(objects, cell)| hash_of(objects, cell) == base));
         let other = [
             (objects("a", 11), cell()),
             (objects("a", 10), Cell { access: Access::Sequential, ..cell() }),
@@ -115,7 +121,7 @@ mod tests {
             (objects("a", 10), Cell { seed: 2, ..cell() }),
             (objects("a", 10), Cell { cache: Cache::Cold, ..cell() }),
         ];
-        assert!(other.iter().all(|(objects, cell)| plan_hash(objects, cell) != base));
+        assert!(other.iter().all(|(objects, cell)| hash_of(objects, cell) != base));
         assert_eq!(base.len(), 64);
     }
 
@@ -143,7 +149,7 @@ mod tests {
             ),
         ] {
             let hash = |objects: &Objects, block_bytes| {
-                let hash = plan_hash(objects, &Cell { access, block_bytes, cache, ..cell() });
+                let hash = hash_of(objects, &Cell { access, block_bytes, cache, ..cell() });
                 hash[..16].to_owned()
             };
             let found = [hash(&generated, 300), hash(&listing, 100), hash(&listing, 1_000)];
@@ -154,7 +160,7 @@ mod tests {
     #[test]
     fn the_hash_depends_on_the_operation() {
         let hashes = [Operation::Read, Operation::ReadFile, Operation::Stat, Operation::List]
-            .map(|operation| plan_hash(&objects("a", 10), &Cell { operation, ..cell() }));
+            .map(|operation| hash_of(&objects("a", 10), &Cell { operation, ..cell() }));
         let distinct: BTreeSet<_> = hashes.iter().collect();
         assert_eq!(distinct.len(), hashes.len());
     }
@@ -164,7 +170,7 @@ mod tests {
         let hash = |files_per_folder, operation| {
             let folder = Key::new("d").unwrap();
             let objects = Objects::Uniform { folder, count: 100, bytes: 1, files_per_folder };
-            plan_hash(&objects, &Cell { operation, ..cell() })
+            hash_of(&objects, &Cell { operation, ..cell() })
         };
         assert_ne!(hash(40, Operation::List), hash(45, Operation::List), "three folders each");
         assert_eq!(hash(40, Operation::Read), hash(45, Operation::Read));
@@ -172,7 +178,7 @@ mod tests {
 
     #[test]
     fn the_hash_of_a_listing_depends_on_every_size() {
-        let of = |sizes: [u64; 3]| plan_hash(&listed(&sizes), &Cell { access: Access::Sequential, ..cell() });
+        let of = |sizes: [u64; 3]| hash_of(&listed(&sizes), &Cell { access: Access::Sequential, ..cell() });
         assert_ne!(of([100, 150, 250]), of([100, 250, 150]));
     }
 

@@ -2,6 +2,7 @@
 //! hold. Pure: a read is a function of its ticket. Generated data of one size takes no memory, data whose sizes
 //! spread 8 bytes an object.
 
+mod data;
 mod hash;
 mod manifest;
 mod objects;
@@ -11,6 +12,7 @@ mod permutation;
 mod sizes;
 mod uneven;
 
+pub use data::{Content, Data, DataError, Even, Extent, Index, Samples};
 pub use hash::{Fingerprint, combined_hash, plan_hash};
 pub use manifest::{MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker};
 pub use objects::{Key, KeyError, Listed, Objects, Varied};

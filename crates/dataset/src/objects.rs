@@ -127,7 +127,14 @@ impl Objects {
     ///
     /// Sizes that spread take 8 bytes of memory an object, and about 30 ns.
     pub fn generated(folder: Key, spec: &DatasetSpec) -> Option<Self> {
-        let DatasetSpec::Generate { samples, sample_bytes, distribution, files_per_folder, seed } = *spec
+        let DatasetSpec::Generate(plan::Generate {
+            samples,
+            sample_bytes,
+            distribution,
+            files_per_folder,
+            seed,
+            ..
+        }) = *spec
         else {
             return None;
         };
@@ -313,7 +320,14 @@ mod tests {
     }
 
     fn spec(samples: u64, sample_bytes: u64, distribution: Distribution) -> DatasetSpec {
-        DatasetSpec::Generate { samples, sample_bytes, distribution, files_per_folder: 300, seed: 5 }
+        DatasetSpec::Generate(plan::Generate {
+            samples,
+            sample_bytes,
+            distribution,
+            files_per_folder: 300,
+            seed: 5,
+            ..plan::Generate::NONE
+        })
     }
 
     fn generated(spec: &DatasetSpec) -> Option<Objects> {
@@ -370,7 +384,7 @@ mod tests {
     fn what_cannot_be_generated_is_none() {
         let spread = Distribution::LogNormal { stdev_bytes: 1 };
         for impossible in [
-            DatasetSpec::Existing { sample_bytes: None },
+            DatasetSpec::Existing(plan::Existing::any(None)),
             spec(0, 1, Distribution::Fixed),
             spec(1, 0, spread),
             spec(1 << 32, 1, Distribution::Fixed),
@@ -383,13 +397,14 @@ mod tests {
 
     #[test]
     fn a_million_files_fit_one_folder() {
-        let spec = DatasetSpec::Generate {
+        let spec = DatasetSpec::Generate(plan::Generate {
             samples: 1_000_000,
             sample_bytes: 9,
             distribution: Distribution::Fixed,
             files_per_folder: 1_000_000,
             seed: 1,
-        };
+            ..plan::Generate::NONE
+        });
         let objects = generated(&spec).unwrap();
         assert_eq!(objects.folders().len(), 1);
         assert_eq!(objects.key(999_999).as_str(), "d/000000/000999999.bin");

@@ -5,9 +5,9 @@
 
 use plan::{Access, Cache, Cell, Operation};
 
-use crate::Objects;
 use crate::permutation::{Permutation, mix, scale};
 use crate::uneven::{Located, Uneven};
+use crate::{Data, Objects};
 
 /// A block that no file outgrows.
 const WHOLE_FILE: u64 = u64::MAX;
@@ -130,7 +130,8 @@ impl Order {
 
     /// The order of a cell: over blocks, over whole files, or over folders. A cold cell reads no byte twice, so
     /// its random draws are without replacement: the second read of a block would come from memory.
-    pub fn of_cell(objects: &Objects, cell: &Cell) -> Result<Self, OrderError> {
+    pub fn of_cell(data: &Data, cell: &Cell) -> Result<Self, OrderError> {
+        let objects = &**data.objects();
         let order = match cell.operation {
             Operation::Read => Self::new(objects, cell.access, cell.block_bytes, cell.seed)?,
             Operation::ReadFile | Operation::Stat | Operation::GetAttr => {
@@ -156,7 +157,9 @@ impl Order {
         match self.access {
             Access::Sequential => self.block(index),
             Access::Random => self.block(self.permuted(epoch, index)),
-            Access::ShuffledEpoch => self.shuffled(epoch, index),
+            Access::ShuffledEpoch | Access::ShuffledShards | Access::ResampledShards | Access::Neighbours => {
+                self.shuffled(epoch, index)
+            }
         }
     }
 
@@ -204,6 +207,8 @@ impl Order {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use plan::{DatasetSpec, Distribution, Engine};
     use proptest::prelude::*;
 
@@ -285,7 +290,7 @@ mod tests {
 
     fn of_cell(objects: &Objects, operation: Operation, access: Access, cache: Cache) -> Order {
         let cell = Cell { operation, access, cache, ..Cell::plain(Engine::Null, 10, 1) };
-        Order::of_cell(objects, &cell).unwrap()
+        Order::of_cell(&Data::files(Arc::new(objects.clone()), None), &cell).unwrap()
     }
 
     const EACH_ONCE: [(Access, Cache); 3] = [
@@ -296,13 +301,14 @@ mod tests {
 
     /// Files of a mean of 4 GiB: more than 32 bits count.
     fn spread() -> Objects {
-        let spec = DatasetSpec::Generate {
+        let spec = DatasetSpec::Generate(plan::Generate {
             samples: 500,
             sample_bytes: 4 << 30,
             distribution: Distribution::LogNormal { stdev_bytes: 1 << 30 },
             files_per_folder: 10,
             seed: 1,
-        };
+            ..plan::Generate::NONE
+        });
         Objects::generated(Key::new("d").unwrap(), &spec).unwrap()
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use backend::null::NullStore;
 use backend::{Arena, Clock, Op, QueueSpec, Request, SharedStore, Store as _};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use dataset::{Key, Objects, Order};
+use dataset::{Data, Key, Objects, Order};
 use engine::{Progress, RepSpec, run_rep};
 use plan::{
     Access, Arrivals, Cache, Cell, Engine, Fetch, Limit, Load, Operation, Pace, Rate, Registered, Training,
@@ -32,8 +32,8 @@ fn null_loop_ns(cell: &Cell, store: &SharedStore, objects: &Arc<Objects>, ops: u
         server: None,
         cell,
         store,
-        objects,
-        verify_seed: None,
+        data: &Data::files(Arc::clone(objects), None),
+        verify: true,
         sample_bytes: 131_072.0,
         line_bps: 1e9,
         warmup_ns: 0,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Clock, SharedStore};
-use dataset::Objects;
+use dataset::Data;
 use plan::{Cell, Limit, Load, Measure};
 use record::{
     CacheProof, Ceiling, Interval, NotRun, Outcome, Rep, RepIntervals, Role, System, Trained, Usage, counter,
@@ -29,9 +29,7 @@ pub struct Seat {
     /// The server behind it, where feedline started that.
     pub server: Option<Arc<dyn Server>>,
     /// The dataset.
-    pub objects: Arc<Objects>,
-    /// Seed of the content, where reads can be checked.
-    pub verify_seed: Option<u64>,
+    pub data: Arc<Data>,
     /// Bytes of one training sample.
     pub sample_bytes: f64,
     /// Samples per second of the feed line for this cell.
@@ -271,6 +269,8 @@ impl<'a> Bench<'a> {
             system: outcome.system,
             emulated: outcome.emulated,
             trained: outcome.trained,
+            epochs: Vec::new(),
+            checkpoints: Vec::new(),
         };
         (rep, RepIntervals { cell, role, rep: turn.rep, seconds })
     }
@@ -281,8 +281,8 @@ impl<'a> Bench<'a> {
             cell: &self.cells[cell],
             store: &seat.store,
             server: seat.server.as_deref(),
-            objects: &seat.objects,
-            verify_seed: seat.verify_seed,
+            data: &seat.data,
+            verify: true,
             sample_bytes: seat.sample_bytes,
             line_bps: seat.line_samples_per_s * seat.sample_bytes,
             warmup_ns: self.settings.measure.warmup_ns,

@@ -164,7 +164,7 @@ fn null_spec<'a>(
     RepSpec {
         store,
         server: None,
-        verify_seed: None,
+        verify: false,
         warmup_ns: 0,
         limit,
         epoch: 0,

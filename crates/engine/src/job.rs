@@ -26,7 +26,7 @@ pub(crate) fn of_rep(spec: &RepSpec<'_>, order: &Order, passes: Passes) -> Resul
     let data = Data {
         first_ticket: first_ticket(spec, order),
         tickets_per_epoch: order.tickets_per_epoch(),
-        samples: u64::from(spec.objects.count()),
+        samples: spec.data.sample_count(),
         endless: passes == Passes::Endless,
     };
     let steps = steps(spec, order, &training, data.samples);
@@ -48,11 +48,12 @@ fn decoders(
     decode: Decode,
     ops_per_sample: u64,
 ) -> Result<Decoders, RepError> {
-    let count = spec.objects.count();
-    let mean_bytes = spec.objects.total_bytes() / u64::from(count.max(1));
-    let is_generated = spec.verify_seed.is_some();
+    let objects = spec.data.objects();
+    let count = objects.count();
+    let mean_bytes = objects.total_bytes() / u64::from(count.max(1));
+    let is_generated = spec.data.is_checked();
     let stand_in = is_generated.then(|| StandIn::new(decode.work, mean_bytes, spec.cell.seed)).flatten();
-    let largest_bytes = (0..count).map(|object| spec.objects.bytes(object)).max().unwrap_or(0);
+    let largest_bytes = (0..count).map(|object| objects.bytes(object)).max().unwrap_or(0);
     let is_whole = stand_in.is_some() || largest_bytes <= u64::from(spec.cell.block_bytes);
     if ops_per_sample > 1 || !is_whole {
         return Err(RepError::Decoder { work: decode.work.name(), largest_bytes });

@@ -4,12 +4,11 @@
 mod tests;
 
 use std::num::NonZeroU64;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::{Builder, ScopedJoinHandle};
 
 use backend::{Arena, CacheAction, Clock, QueueSpec, Residency, SharedStore, StoreError};
-use dataset::{Objects, Order};
+use dataset::{Data, Order};
 use plan::{Cache, Cell, Limit, Operation};
 use record::CacheProof;
 
@@ -37,9 +36,9 @@ pub struct RepSpec<'a> {
     /// The server behind it, where feedline started that.
     pub server: Option<&'a dyn Server>,
     /// Its dataset.
-    pub objects: &'a Arc<Objects>,
-    /// Seed of the content, where reads can be checked.
-    pub verify_seed: Option<u64>,
+    pub data: &'a Data,
+    /// Whether what was read is checked, where it can be.
+    pub verify: bool,
     /// Time before the window opens.
     pub warmup_ns: u64,
     /// What ends the window.
@@ -72,7 +71,7 @@ pub fn run_rep(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
 
 /// Runs one repetition; a training job goes from one pass to the next as `passes` says.
 pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepError> {
-    let order = Order::of_cell(spec.objects, spec.cell)?;
+    let order = Order::of_cell(spec.data, spec.cell)?;
     let train = job::of_rep(spec, &order, passes)?;
     let before = set_cache(spec)?;
     let issue = Issue { order: &order, tickets: tickets(spec, &order), paced: paced(spec, &order), train };
@@ -87,7 +86,7 @@ pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepE
     let emulated = spec.server.map(Server::end);
     let (window, ends) = ended?;
     // What was counted stands where an object went missing meanwhile; what is resident is then unknown.
-    let after = spec.store.cache(CacheAction::Inspect, spec.objects).ok();
+    let after = spec.store.cache(CacheAction::Inspect, spec.data.objects()).ok();
     let cache = CacheProof {
         method: before.method.to_owned(),
         total_bytes: before.total_bytes,
@@ -112,12 +111,10 @@ struct Issue<'a> {
 
 /// Sets the page cache as the cell asks, and says what is resident then.
 fn set_cache(spec: &RepSpec<'_>) -> Result<Residency, StoreError> {
-    let act = |action| spec.store.cache(action, spec.objects);
+    let act = |action| spec.store.cache(action, spec.data.objects());
     match (spec.cell.cache, spec.cell.operation) {
-        (Cache::Cold, Operation::Read) | (Cache::DontCache, _) => act(CacheAction::Evict),
-        (Cache::Cold, Operation::ReadFile | Operation::Stat | Operation::GetAttr | Operation::List) => {
-            act(CacheAction::EvictNames)
-        }
+        (Cache::Cold | Cache::ColdStart, Operation::Read) | (Cache::DontCache, _) => act(CacheAction::Evict),
+        (Cache::Cold | Cache::ColdStart, _) => act(CacheAction::EvictNames),
         (Cache::Warm, Operation::Stat | Operation::GetAttr | Operation::List) => act(CacheAction::WarmNames),
         (Cache::Warm, operation) => {
             // Made in one way, from an empty cache by reading in order: pages that came in by single faults
@@ -154,7 +151,7 @@ pub(crate) fn first_ticket(spec: &RepSpec<'_>, order: &Order) -> u64 {
 
 /// Where in a pass the part of a client begins: with a file, as far as each is as many reads.
 fn part_begins(spec: &RepSpec<'_>, order: &Order, part: u32) -> u64 {
-    let (per_epoch, files) = (order.tickets_per_epoch(), u64::from(spec.objects.count()).max(1));
+    let (per_epoch, files) = (order.tickets_per_epoch(), u64::from(spec.data.objects().count()).max(1));
     let per_file = if per_epoch.is_multiple_of(files) { (per_epoch / files).max(1) } else { 1 };
     let before = u128::from(per_epoch / per_file) * u128::from(part) / u128::from(spec.part.1.max(1));
     before as u64 * per_file
@@ -175,7 +172,7 @@ fn paced(spec: &RepSpec<'_>, order: &Order) -> Option<Paced> {
     let offer = Offer {
         line_bps: spec.line_bps,
         sample_bytes: spec.sample_bytes,
-        op_bytes: spec.objects.total_bytes() as f64 / order.tickets_per_epoch() as f64,
+        op_bytes: spec.data.objects().total_bytes() as f64 / order.tickets_per_epoch() as f64,
         warmup_ns: spec.warmup_ns,
         window_ns,
         seed: own_seed(spec),
@@ -190,7 +187,7 @@ pub(crate) fn asked(spec: &RepSpec<'_>, order: &Order) -> Option<u64> {
         Limit::Duration { .. } | Limit::Steps { .. } => None,
         Limit::Bytes { bytes } => {
             let reads = u128::from(bytes) * u128::from(per_epoch);
-            Some(reads.div_ceil(u128::from(spec.objects.total_bytes())).max(1) as u64)
+            Some(reads.div_ceil(u128::from(spec.data.objects().total_bytes())).max(1) as u64)
         }
         Limit::Epochs { epochs } => Some(epochs.saturating_mul(per_epoch)),
     }
@@ -274,7 +271,7 @@ fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> 
         clock: spec.clock,
         stop: spec.stop,
         progress: spec.progress,
-        verify_seed: spec.verify_seed,
+        data: spec.verify.then_some(spec.data),
         meter,
         slots: vec![Slot::FREE; depth as usize],
     };
@@ -317,7 +314,7 @@ fn open(spec: &RepSpec<'_>, (depth, connections): (u32, u32)) -> Result<Opened, 
         operation: spec.cell.operation,
         advice: spec.cell.advice,
         registered: spec.cell.registered,
-        objects: spec.objects,
+        objects: spec.data.objects(),
         arena: &arena,
         clock: spec.clock,
     })?;

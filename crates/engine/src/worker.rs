@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Buf, Clock, Completion, ErrorKind, FilePieces, IoQueue, Op, Piece, QueueError, Request};
-use dataset::{Order, ReadSpan, payload};
+use dataset::{Data, Order, ReadSpan};
 use plan::{Cell, Operation};
 
 use crate::load::{Load, Next};
@@ -58,8 +58,8 @@ pub(crate) struct Worker<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) stop: &'a AtomicBool,
     pub(crate) progress: &'a Progress,
-    /// Seed of the content, where reads can be checked.
-    pub(crate) verify_seed: Option<u64>,
+    /// What reads are checked against, where they can be.
+    pub(crate) data: Option<&'a Data>,
     /// The first worker also reads the process's counters as the window opens and closes.
     pub(crate) meter: Option<Meter>,
     /// What each outstanding token stands for.
@@ -158,10 +158,10 @@ impl Worker<'_> {
                 trainer.done(&completion, slot.issued(&completion));
             }
             // Nothing is timed any more, so what is read now can be checked at leisure.
-            verify(self.verify_seed, self.cell, slot.span, &completion, &mut recorder);
+            verify(self.data, self.cell, slot.span, &completion, &mut recorder);
         }
         if self.load.trainer().is_some() {
-            verify_kept((&self.free, &self.slots), self.verify_seed, self.cell, &mut recorder);
+            verify_kept((&self.free, &self.slots), self.data, self.cell, &mut recorder);
         }
         recorder.settle(&self.window);
         let finished_ns = now_ns.min(self.window.close_ns);
@@ -295,7 +295,7 @@ impl Worker<'_> {
             }
             if recorder.verified < VERIFIED_PER_WORKER && completion.stamps.done_ns < self.window.open_ns {
                 let slot = self.slots[completion.token as usize];
-                verify(self.verify_seed, self.cell, slot.span, &completion, recorder);
+                verify(self.data, self.cell, slot.span, &completion, recorder);
             }
             if let Some(trainer) = self.load.trainer() {
                 let slot = &mut self.slots[completion.token as usize];
@@ -342,29 +342,33 @@ fn hopeless(recorder: &Recorder, first_failure: Option<String>) -> String {
 }
 
 /// Checks what lies in the buffer of an operation that read bytes.
-fn verify(seed: Option<u64>, cell: &Cell, span: ReadSpan, completion: &Completion, recorder: &mut Recorder) {
+fn verify(
+    data: Option<&Data>,
+    cell: &Cell,
+    span: ReadSpan,
+    completion: &Completion,
+    recorder: &mut Recorder,
+) {
     if completion.result.is_ok() {
-        verify_bytes(seed, cell, span, &completion.buf, recorder);
+        verify_bytes(data, cell, span, &completion.buf, recorder);
     }
 }
 
 /// Checks what the last reads left in the buffers: a training job has no warm-up whose reads could be checked.
-fn verify_kept((free, slots): (&[Buf], &[Slot]), seed: Option<u64>, cell: &Cell, recorder: &mut Recorder) {
+fn verify_kept((free, slots): (&[Buf], &[Slot]), data: Option<&Data>, cell: &Cell, recorder: &mut Recorder) {
     let read = free.iter().filter(|buf| slots[buf.slot() as usize].is_read);
     for buf in read.take(VERIFIED_PER_WORKER as usize) {
-        verify_bytes(seed, cell, slots[buf.slot() as usize].span, buf, recorder);
+        verify_bytes(data, cell, slots[buf.slot() as usize].span, buf, recorder);
     }
 }
 
-fn verify_bytes(seed: Option<u64>, cell: &Cell, span: ReadSpan, buf: &Buf, recorder: &mut Recorder) {
+fn verify_bytes(data: Option<&Data>, cell: &Cell, span: ReadSpan, buf: &Buf, recorder: &mut Recorder) {
     let read = last_read(op(cell.operation, span), cell.block_bytes);
-    let (Some(seed), Some((object, piece))) = (seed, read) else { return };
-    if piece.len > 0 {
-        recorder.verified += 1;
-        let data = &buf.as_slice()[..piece.len as usize];
-        if payload::verify(seed, object, piece.offset, data).is_err() {
-            recorder.count_error(ErrorKind::Corrupt);
-        }
+    let (Some(data), Some((object, piece))) = (data, read) else { return };
+    let checked = data.verify(object, piece.offset, &buf.as_slice()[..piece.len as usize]);
+    recorder.verified += u64::from(checked.unwrap_or(true));
+    if checked.is_err() {
+        recorder.count_error(ErrorKind::Corrupt);
     }
 }
 

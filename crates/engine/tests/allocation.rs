@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use backend::null::NullStore;
 use backend::{Clock, SharedStore};
-use dataset::{Key, Objects, Order};
+use dataset::{Data, Key, Objects, Order};
 use engine::{Progress, RepSpec, run_rep};
 use plan::{
     Access, Arrivals, Cell, Decode, Engine, Fetch, Limit, Load, Operation, Pace, Rate, Training, Work,
@@ -51,8 +51,8 @@ fn allocations_of(ops: u64, cell: &Cell, op_bytes: u64) -> u64 {
         server: None,
         cell,
         store: &store,
-        objects: &objects,
-        verify_seed: None,
+        data: &Data::files(objects, None),
+        verify: true,
         sample_bytes: 65_536.0,
         line_bps: 1e12,
         warmup_ns: 0,

@@ -44,6 +44,12 @@ pub struct Cell {
     pub complete_batch: u32,
     /// Seed of the access order.
     pub seed: u64,
+    /// Shards read side by side, where they are streamed; 0 elsewhere.
+    pub streams: u32,
+    /// Samples that a stream's reader holds and draws from, where it shuffles so; 0 elsewhere.
+    pub shuffle_buffer: u32,
+    /// Samples that follow each other, of runs of neighbours; 1 elsewhere.
+    pub run_length: u32,
     /// Cells of one curve with `queue_depth = "auto"` share this number: they are tried from the
     /// shallowest on, and those past the stop rule are left out.
     pub auto_group: Option<u32>,
@@ -75,6 +81,9 @@ impl Cell {
             submit_batch: queue_depth,
             complete_batch: 1,
             seed: 1,
+            streams: 0,
+            shuffle_buffer: 0,
+            run_length: 1,
             auto_group: None,
             axes: Vec::new(),
         }
@@ -136,15 +145,31 @@ pub enum Access {
     Random,
     /// Every sample exactly once per epoch, in an order drawn anew each epoch; blocks of a sample in order.
     ShuffledEpoch,
+    /// Shards in an order drawn anew each epoch, [`Cell::streams`] of them side by side, each from its beginning to its
+    /// end.
+    ShuffledShards,
+    /// As [`Access::ShuffledShards`], but each stream draws its next shard with replacement.
+    ResampledShards,
+    /// Runs of [`Cell::run_length`] samples that follow each other; every run once per epoch, in an order drawn anew
+    /// each epoch.
+    Neighbours,
 }
 
 impl Access {
+    /// Whether whole objects are read from their beginning to their end, and not sample by sample.
+    pub fn streams(self) -> bool {
+        matches!(self, Self::ShuffledShards | Self::ResampledShards)
+    }
+
     /// The word used in scenarios, records and tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sequential => "sequential",
             Self::Random => "random",
             Self::ShuffledEpoch => "shuffled_epoch",
+            Self::ShuffledShards => "shuffled_shards",
+            Self::ResampledShards => "resampled_shards",
+            Self::Neighbours => "neighbours",
         }
     }
 }
@@ -160,6 +185,9 @@ pub enum Cache {
     Bypass,
     /// Buffered reads whose pages the kernel drops at once (`RWF_DONTCACHE`), from an empty cache.
     DontCache,
+    /// Evicted before each repetition and proven so; what is read again may come from memory, as in a job's later
+    /// epochs.
+    ColdStart,
 }
 
 impl Cache {
@@ -170,6 +198,7 @@ impl Cache {
             Self::Warm => "warm",
             Self::Bypass => "bypass",
             Self::DontCache => "dontcache",
+            Self::ColdStart => "cold_start",
         }
     }
 }

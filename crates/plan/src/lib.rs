@@ -10,6 +10,7 @@ mod cell;
 mod charged;
 mod emulation;
 mod expect;
+mod layout;
 mod load;
 mod measure;
 mod network;
@@ -22,6 +23,7 @@ pub use cell::{Access, Axis, Cache, Cell, Operation};
 pub use charged::Charged;
 pub use emulation::{Delay, EMULATOR_FSID, Emulation, Faults};
 pub use expect::{Expect, Way};
+pub use layout::{Codec, Layout, Packing};
 pub use load::{Arrivals, Load, Pace, Rate};
 pub use measure::{CellOrder, Gate, Limit, Margin, MayDiffer, Measure, Metric};
 pub use network::{About, Addresses, BucketStyle, Keys, NfsConfig, Price, S3Config, Secret};
@@ -79,24 +81,62 @@ pub struct Target {
 /// Which bytes are read.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DatasetSpec {
-    /// Written by feedline: `samples` files of incompressible bytes.
-    Generate {
-        /// Number of sample files.
-        samples: u64,
-        /// Bytes of each, or their mean.
-        sample_bytes: u64,
-        /// How their sizes spread about the mean.
-        distribution: Distribution,
-        /// Files in one folder, at most.
-        files_per_folder: u32,
-        /// Seed of the content, of the sizes and of the dataset's identity.
-        seed: u64,
-    },
+    /// Written by feedline.
+    Generate(Generate),
     /// The user's own folder, listed and never written.
-    Existing {
-        /// Bytes of one training sample; the mean file size when the scenario does not say.
-        sample_bytes: Option<u64>,
-    },
+    Existing(Existing),
+}
+
+/// A dataset that feedline writes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Generate {
+    /// Number of samples.
+    pub samples: u64,
+    /// Bytes of each, or their mean.
+    pub sample_bytes: u64,
+    /// How their sizes spread about the mean.
+    pub distribution: Distribution,
+    /// Files in one folder, at most.
+    pub files_per_folder: u32,
+    /// Seed of the content, of the sizes and of the dataset's identity.
+    pub seed: u64,
+    /// How samples are packed; `None`: each is a file.
+    pub packing: Option<Packing>,
+    /// Share of the content that compresses to almost nothing, percent.
+    pub compressible_percent: u8,
+}
+
+impl Generate {
+    /// No samples yet; each would be a file, all of one size and of incompressible bytes.
+    pub const NONE: Self = Self {
+        samples: 0,
+        sample_bytes: 0,
+        distribution: Distribution::Fixed,
+        files_per_folder: FILES_PER_FOLDER,
+        seed: 1,
+        packing: None,
+        compressible_percent: 0,
+    };
+}
+
+/// A dataset of the user's.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Existing {
+    /// Bytes of one training sample; what the layout says of its samples when the scenario does not say.
+    pub sample_bytes: Option<u64>,
+    /// How samples lie in the files; `None`: as it is found to be.
+    pub layout: Option<Layout>,
+    /// Which files are read, as a glob or brace pattern below the target's path; all when absent.
+    pub shards: Option<String>,
+    /// Columns that are read of a Parquet file; all when empty.
+    pub columns: Vec<String>,
+}
+
+impl Existing {
+    /// All files, of whatever layout they are found to be.
+    pub const fn any(sample_bytes: Option<u64>) -> Self {
+        Self { sample_bytes, layout: None, shards: None, columns: Vec::new() }
+    }
 }
 
 /// Files per folder by default: directories stay small on every file system.
@@ -131,23 +171,23 @@ impl DatasetSpec {
     /// Bytes that feedline writes, as they are allocated.
     pub fn disk_bytes(&self) -> u64 {
         match *self {
-            Self::Generate { samples, sample_bytes, distribution: Distribution::Fixed, .. } => {
+            Self::Generate(Generate { samples, sample_bytes, distribution: Distribution::Fixed, .. }) => {
                 disk_bytes(samples, sample_bytes)
             }
             // The last block of a file of any size is half empty on average.
-            Self::Generate { samples, sample_bytes, .. } => {
+            Self::Generate(Generate { samples, sample_bytes, .. }) => {
                 let each = sample_bytes.saturating_add(FILE_BLOCK_BYTES / 2 + FILE_OVERHEAD_BYTES);
                 samples.saturating_mul(each)
             }
-            Self::Existing { .. } => 0,
+            Self::Existing(_) => 0,
         }
     }
 
     /// Bytes on disk, where the plan already knows them.
     pub fn total_bytes(&self) -> Option<u64> {
         match *self {
-            Self::Generate { samples, sample_bytes, .. } => samples.checked_mul(sample_bytes),
-            Self::Existing { .. } => None,
+            Self::Generate(Generate { samples, sample_bytes, .. }) => samples.checked_mul(sample_bytes),
+            Self::Existing(_) => None,
         }
     }
 }

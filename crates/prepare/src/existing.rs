@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Entry, Store, StoreError};
-use dataset::{Fingerprint, Key, Listed, MARKER_NAME, Objects};
+use dataset::{Data, Fingerprint, Key, Listed, MARKER_NAME, Objects};
 
 use crate::{PrepareError, Prepared};
 
@@ -138,9 +138,8 @@ impl<'a> Listing<'a> {
         let objects = Objects::Listed(self.listed);
         Ok(Prepared {
             sample_bytes: sample_bytes.map_or(objects.mean_bytes(), |bytes| bytes as f64),
-            objects: Arc::new(objects),
+            data: Arc::new(Data::files(Arc::new(objects), None)),
             fingerprint: self.fingerprint.finish(),
-            seed: None,
             reused: true,
             bytes_written: 0,
             empty_files: self.empty_files,

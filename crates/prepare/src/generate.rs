@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use backend::{Owned, Store, StoreError};
-use dataset::{Key, MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker, Objects};
+use dataset::{Data, Key, MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker, Objects};
 
 use crate::identity::Identity;
 use crate::survey::Survey;
@@ -155,8 +155,7 @@ impl Task<'_> {
         Prepared {
             fingerprint,
             sample_bytes: objects.mean_bytes(),
-            objects,
-            seed: Some(self.identity.seed),
+            data: Arc::new(Data::files(objects, Some(self.identity.seed))),
             reused: true,
             bytes_written: 0,
             empty_files: 0,

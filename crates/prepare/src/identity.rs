@@ -27,7 +27,14 @@ pub(crate) struct Identity {
 impl Identity {
     /// The identity of a dataset that feedline writes; `None` for the user's own.
     pub(crate) fn of(spec: &DatasetSpec) -> Result<Option<Self>, PrepareError> {
-        let DatasetSpec::Generate { samples, sample_bytes, distribution, files_per_folder, seed } = *spec
+        let DatasetSpec::Generate(plan::Generate {
+            samples,
+            sample_bytes,
+            distribution,
+            files_per_folder,
+            seed,
+            ..
+        }) = *spec
         else {
             return Ok(None);
         };
@@ -107,13 +114,14 @@ impl Identity {
     }
 
     fn spec(&self) -> DatasetSpec {
-        DatasetSpec::Generate {
+        DatasetSpec::Generate(plan::Generate {
             samples: u64::from(self.count),
             sample_bytes: self.bytes,
             distribution: self.distribution,
             files_per_folder: self.files_per_folder,
             seed: self.seed,
-        }
+            ..plan::Generate::NONE
+        })
     }
 
     /// Sizes that spread may be larger than their mean.
@@ -172,13 +180,14 @@ fn spec_of(text: &str) -> Option<DatasetSpec> {
         files_per_folder = number.parse().ok()?;
         parts.next();
     }
-    Some(DatasetSpec::Generate {
+    Some(DatasetSpec::Generate(plan::Generate {
         samples: samples.parse().ok()?,
         sample_bytes: sample_bytes.parse().ok()?,
         distribution,
         files_per_folder,
         seed: parts.next()?.strip_prefix("seed ")?.parse().ok()?,
-    })
+        ..plan::Generate::NONE
+    }))
 }
 
 /// The names of a dataset's objects, without their sizes.
@@ -213,7 +222,14 @@ mod tests {
         files_per_folder: u32,
         seed: u64,
     ) -> Result<Identity, PrepareError> {
-        let spec = DatasetSpec::Generate { samples, sample_bytes, distribution, files_per_folder, seed };
+        let spec = DatasetSpec::Generate(plan::Generate {
+            samples,
+            sample_bytes,
+            distribution,
+            files_per_folder,
+            seed,
+            ..plan::Generate::NONE
+        });
         Identity::of(&spec).map(|identity| identity.expect("it is generated"))
     }
 
@@ -248,7 +264,7 @@ mod tests {
 
     #[test]
     fn the_users_own_has_no_identity() {
-        assert!(matches!(Identity::of(&DatasetSpec::Existing { sample_bytes: Some(1) }), Ok(None)));
+        assert!(matches!(Identity::of(&DatasetSpec::Existing(plan::Existing::any(Some(1)))), Ok(None)));
     }
 
     /// A changed name would orphan every dataset that users have on disk.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use backend::Store;
-use dataset::{Key, Objects};
+use dataset::{Data, Key};
 use plan::DatasetSpec;
 
 pub use clean::{Cleaned, clean};
@@ -27,13 +27,11 @@ use identity::Identity;
 #[derive(Debug, Clone)]
 pub struct Prepared {
     /// What can be read.
-    pub objects: Arc<Objects>,
+    pub data: Arc<Data>,
     /// Hash over names, sizes and modification times.
     pub fingerprint: String,
     /// Bytes of one training sample: as the user says, else the mean of the objects.
     pub sample_bytes: f64,
-    /// Seed of the content; with it every block can be verified. `None` for a folder of the user's.
-    pub seed: Option<u64>,
     /// Whether it was there already, complete.
     pub reused: bool,
     /// Bytes written now.
@@ -60,7 +58,7 @@ pub fn prepare(
     progress: &(dyn Fn(u64, u64) + Sync),
     stop: &AtomicBool,
 ) -> Result<Prepared, PrepareError> {
-    if let DatasetSpec::Existing { sample_bytes } = *spec {
+    if let DatasetSpec::Existing(plan::Existing { sample_bytes, .. }) = *spec {
         return existing::prepare(store, sample_bytes, stop);
     }
     let identity = Identity::of(spec)?.expect("what is not the user's is generated");
@@ -77,7 +75,7 @@ pub fn identify(spec: &DatasetSpec) -> Option<Key> {
 /// with `threads` threads; files added to a user's folder since are not looked for, as none of them is read.
 pub fn recheck(store: &dyn Store, prepared: &Prepared, threads: u32) -> Result<bool, PrepareError> {
     let never = AtomicBool::new(false);
-    let survey = survey::Survey { store, objects: &prepared.objects, threads, stop: &never };
+    let survey = survey::Survey { store, objects: prepared.data.objects(), threads, stop: &never };
     let found = survey.take(None)?;
     Ok(found.difference.is_some() || found.fingerprint != prepared.fingerprint)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{HistogramText, Trained};
+use crate::{Checkpoint, Epoch, HistogramText, Trained};
 
 /// One line of `cells.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -111,6 +111,12 @@ pub struct Rep {
     /// What became of the training job that was played. Absent elsewhere, and in records before format 1.3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trained: Option<Trained>,
+    /// Passes over the data that the window saw. Empty before format 1.5.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub epochs: Vec<Epoch>,
+    /// Checkpoints that were due in the window. Empty elsewhere, and before format 1.5.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checkpoints: Vec<Checkpoint>,
 }
 
 /// What an emulated server achieved in the window, beside what it was asked for.

@@ -11,6 +11,7 @@ mod expect;
 mod format;
 mod histogram;
 mod intervals;
+mod layout;
 mod merge;
 mod reader;
 mod redact;
@@ -30,6 +31,7 @@ pub use histogram::{
     Histogram, HistogramError, HistogramText, Quantiles, encode, new_histogram, new_interval_histogram,
 };
 pub use intervals::{Interval, RecordedIntervals, RepIntervals, read_intervals};
+pub use layout::{Checkpoint, CheckpointOutcome, CheckpointPlan, CopyPlan, Epoch, Mixing, Tier};
 pub use merge::{Merged, RankRecord, merge};
 pub use reader::{ReadError, RunRecord, read_run};
 pub use redact::Redactor;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Expect, Format};
+use crate::{CheckpointPlan, CopyPlan, Expect, Format, Mixing, Tier};
 
 /// Most processes of a run: what a record says of more is a mistake, and of each there is a list.
 pub const RANKS_MAX: u32 = 65_536;
@@ -129,6 +129,20 @@ pub struct Dataset {
     /// Standard deviation of lognormal sizes; absent where feedline wrote equal files, and for a user's.
     #[serde(default)]
     pub lognormal_stdev_bytes: Option<u64>,
+    /// How samples lie in the files: `files`, `webdataset`, … Always `files` before format 1.5.
+    #[serde(default = "default_layout")]
+    pub layout: String,
+    /// Number of samples; as many as files where it is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u64>,
+    /// How they are packed, in words: `shard_size`, `members`, `codec`, …
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub packing: Vec<Fact>,
+}
+
+/// What every dataset of a record before format 1.5 is.
+fn default_layout() -> String {
+    "files".to_owned()
 }
 
 /// One storage under test.
@@ -220,6 +234,27 @@ pub struct Cell {
     /// The training job that is played; absent for other loads, and in records before format 1.3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<Training>,
+    /// Shards read side by side, where they are streamed. Absent before format 1.5, as are the next six.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<u32>,
+    /// Samples that the reader of a stream holds and draws from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shuffle_buffer: Option<u32>,
+    /// Samples of a run of neighbours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_length: Option<u32>,
+    /// How well streams are mixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mixing: Option<Mixing>,
+    /// The checkpoints that it makes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<CheckpointPlan>,
+    /// The cache that it reads through.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+    /// Where it copies to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy: Option<CopyPlan>,
     /// Requests handed to the kernel in one submission, at most; absent in records of format 1.0.
     #[serde(default)]
     pub submit_batch: Option<u32>,

@@ -278,6 +278,8 @@ impl Book {
             system: record::System::default(),
             emulated: None,
             trained: None,
+            epochs: Vec::new(),
+            checkpoints: Vec::new(),
         }
     }
 }
@@ -303,6 +305,13 @@ fn cell(name: &str, target: &str, queue_depth: u32) -> Cell {
         complete_batch: None,
         auto_group: None,
         axes: Vec::new(),
+        streams: None,
+        shuffle_buffer: None,
+        run_length: None,
+        mixing: None,
+        checkpoint: None,
+        tier: None,
+        copy: None,
     }
 }
 
@@ -408,6 +417,9 @@ fn run(cells: Vec<Cell>) -> Run {
             empty_files: 0,
             unallocated_bytes: 0,
             lognormal_stdev_bytes: None,
+            layout: "files".to_owned(),
+            samples: None,
+            packing: Vec::new(),
         }],
         targets: vec![
             target("nvme", "local NVMe", "ext4"),

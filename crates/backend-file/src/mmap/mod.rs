@@ -89,7 +89,7 @@ impl Serve for MapCopies {
 /// Refuses what a mapping cannot do: it is the page cache, made visible.
 pub(crate) fn check(cache: Cache) -> Result<(), StoreError> {
     let what = match cache {
-        Cache::Cold | Cache::Warm => return Ok(()),
+        Cache::Cold | Cache::Warm | Cache::ColdStart => return Ok(()),
         Cache::Bypass => "direct I/O",
         Cache::DontCache => "reading without keeping pages",
     };

@@ -60,8 +60,10 @@ fn feed_line(plan: &Plan) -> String {
     let mut lines: Vec<String> = Vec::new();
     for spec in &plan.datasets {
         let sample_bytes = match *spec {
-            DatasetSpec::Generate { sample_bytes, .. } => Some(sample_bytes as f64),
-            DatasetSpec::Existing { sample_bytes } => sample_bytes.map(|bytes| bytes as f64),
+            DatasetSpec::Generate(plan::Generate { sample_bytes, .. }) => Some(sample_bytes as f64),
+            DatasetSpec::Existing(plan::Existing { sample_bytes, .. }) => {
+                sample_bytes.map(|bytes| bytes as f64)
+            }
         };
         lines.push(match sample_bytes {
             Some(bytes) => format!(
@@ -112,7 +114,13 @@ fn datasets(plan: &Plan) -> Vec<String> {
 fn data(target: &plan::Target, spec: &DatasetSpec) -> String {
     match spec {
         _ if !target.config.is_storage() => format!("{}: none", target.name),
-        DatasetSpec::Generate { samples, sample_bytes, distribution, files_per_folder, .. } => format!(
+        DatasetSpec::Generate(plan::Generate {
+            samples,
+            sample_bytes,
+            distribution,
+            files_per_folder,
+            ..
+        }) => format!(
             "{}: {} files of {} B{} ({}){} to be written once and reused",
             target.name,
             group_digits(*samples),
@@ -121,7 +129,7 @@ fn data(target: &plan::Target, spec: &DatasetSpec) -> String {
             format_bytes(spec.total_bytes().unwrap_or(0)),
             fan_out(*files_per_folder),
         ),
-        DatasetSpec::Existing { .. } => format!("{}: the files found there, never written", target.name),
+        DatasetSpec::Existing(_) => format!("{}: the files found there, never written", target.name),
     }
 }
 
@@ -176,15 +184,15 @@ fn time(plan: &Plan) -> String {
     let capped = plan.measure.budget_ns.map_or_else(String::new, |budget| {
         format!(", capped by the budget of {}", format_duration_ns(budget))
     });
-    let writes = plan.datasets.iter().any(|spec| matches!(spec, DatasetSpec::Generate { .. }));
+    let writes = plan.datasets.iter().any(|spec| matches!(spec, DatasetSpec::Generate(_)));
     let writing = if writes { ", and the writing of data" } else { "" };
     format!("about {}{capped}{writing}", format_duration_ns(total_ns))
 }
 
 fn hash(plan: &Plan) -> String {
-    let objects: Vec<_> = plan.datasets.iter().map(data::planned_objects).collect();
-    if objects.iter().any(Option::is_none) {
+    let planned: Vec<_> = plan.datasets.iter().map(data::planned).collect();
+    if planned.iter().any(Option::is_none) {
         return "known once the folder is listed".to_owned();
     }
-    data::plan_hash(plan.cells.iter().filter_map(|cell| Some((cell, objects[cell.dataset].as_ref()?))))
+    data::plan_hash(plan.cells.iter().filter_map(|cell| Some((cell, planned[cell.dataset].as_ref()?))))
 }

@@ -38,7 +38,7 @@ fn line(plan: &Plan, slot: &Slot) -> String {
     format!(
         "{}: {}, {}, {how}\n",
         plan.targets[slot.target].name,
-        counted_noun(u64::from(prepared.objects.count()), "file"),
-        format_bytes(prepared.objects.total_bytes()),
+        counted_noun(u64::from(prepared.data.objects().count()), "file"),
+        format_bytes(prepared.data.objects().total_bytes()),
     )
 }

@@ -57,7 +57,7 @@ fn with(input: &InputArgs, more: Vec<String>) -> InputArgs {
 /// Accelerators for which the smallest dataset has one step.
 fn most_accelerators(plan: &Plan) -> u32 {
     let of_cell = |cell: &Cell| {
-        let DatasetSpec::Generate { samples, .. } = plan.dataset(cell) else { return None };
+        let DatasetSpec::Generate(plan::Generate { samples, .. }) = plan.dataset(cell) else { return None };
         let Load::Training(training) = &cell.load else { return None };
         let batch = u64::from(training.batch).max(1);
         Some(u32::try_from(samples / batch).unwrap_or(u32::MAX).max(1))

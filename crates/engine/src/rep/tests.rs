@@ -1,7 +1,8 @@
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use backend::simulated::{Simulated, Step};
-use dataset::{Key, ReadSpan};
+use dataset::{Key, Objects, ReadSpan};
 use plan::{Access, Engine};
 
 use super::*;
@@ -11,13 +12,14 @@ fn reads(part: (u32, u32), epoch: u64, access: Access, cache: Cache) -> Vec<(u32
     let clock = Clock::simulated();
     let store: SharedStore = Arc::new(Simulated::new(&clock, 1, 7, |_| Step::ok(1)));
     let objects = Arc::new(Objects::uniform(Key::new("d").unwrap(), 10, 3 * 4_096));
+    let data = Data::files(objects, None);
     let cell = Cell { access, cache, seed: 3, ..Cell::plain(Engine::Null, 4_096, 1) };
     let spec = RepSpec {
         cell: &cell,
         store: &store,
         server: None,
-        objects: &objects,
-        verify_seed: None,
+        data: &data,
+        verify: true,
         warmup_ns: 0,
         limit: Limit::Duration { duration_ns: 1 },
         sample_bytes: 1.0,
@@ -30,7 +32,7 @@ fn reads(part: (u32, u32), epoch: u64, access: Access, cache: Cache) -> Vec<(u32
         stop: &AtomicBool::new(false),
         progress: &Progress::default(),
     };
-    let order = Order::of_cell(&objects, &cell).unwrap();
+    let order = Order::of_cell(&data, &cell).unwrap();
     let taken = tickets(&spec, &order).take(30);
     let at = |ticket| {
         let ReadSpan { object, offset, .. } = order.at(ticket);

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 
 use backend::simulated::{Simulated, Step};
 use backend::{Clock, SharedStore, Store};
-use dataset::{Key, Objects};
+use dataset::{Data, Key, Objects};
 use engine::{Progress, RepError, RepOutcome, RepSpec, Server, run_rep};
 use plan::{Cell, Engine, Limit};
 use record::Histogram;
@@ -76,8 +76,8 @@ impl Sim {
             server: self.server.as_deref(),
             cell: &self.cell,
             store: &self.store,
-            objects: &self.objects,
-            verify_seed: self.verify_seed,
+            data: &Data::files(Arc::clone(&self.objects), self.verify_seed),
+            verify: true,
             sample_bytes: 10_000.0,
             line_bps: 1e9,
             warmup_ns: self.warmup_ns,

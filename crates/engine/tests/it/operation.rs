@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use backend::null::NullStore;
 use backend::simulated::{Fault, Simulated, Step};
 use backend::{CacheAction, Clock, ErrorKind, OpError};
+use dataset::Data;
 use engine::{Bench, BenchSettings, Event, Progress, Seat};
 use plan::{Arrivals, Cache, Cell, CellOrder, Limit, Load, Measure, Operation, Pace, Rate};
 
@@ -114,8 +115,7 @@ fn a_search_over_looks_ends_where_depth_gains_nothing_and_not_by_the_line() {
     let seat = Seat {
         server: None,
         store,
-        objects: objects(1_000, 4_096),
-        verify_seed: None,
+        data: Arc::new(Data::files(objects(1_000, 4_096), None)),
         sample_bytes: 4_096.0,
         line_samples_per_s: 1.0,
     };
@@ -143,8 +143,7 @@ fn a_paced_cell_shares_the_ceiling_of_its_closed_loop_and_a_look_has_its_own() {
     let seat = Seat {
         server: None,
         store: Arc::new(NullStore::default()),
-        objects: objects(1_000, 4_096),
-        verify_seed: None,
+        data: Arc::new(Data::files(objects(1_000, 4_096), None)),
         sample_bytes: 4_096.0,
         // A sample a second: were it paced, the window would hold no operation at all.
         line_samples_per_s: 1.0,

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::simulated::{Fault, Simulated, Step};
 use backend::{Clock, SharedStore};
+use dataset::Data;
 use engine::{Bench, BenchSettings, Event, Progress, Seat, Turn};
 use plan::{Cell, CellOrder, Limit, Measure};
 use record::{NotRun, Outcome, Rep, Role};
@@ -24,8 +25,7 @@ fn run(cells: &[Cell], line_samples_per_s: f64, budget_ns: Option<u64>, stop_aft
     let seat = Seat {
         server: None,
         store,
-        objects: objects(100_000, 4_096),
-        verify_seed: Some(SEED),
+        data: Arc::new(Data::files(objects(100_000, 4_096), Some(SEED))),
         sample_bytes: 4_096.0,
         line_samples_per_s,
     };
@@ -133,8 +133,7 @@ fn a_confirmation_is_fresh_and_of_the_chosen_cells_alone() {
     let seat = Seat {
         server: None,
         store,
-        objects: objects(1_000, 4_096),
-        verify_seed: None,
+        data: Arc::new(Data::files(objects(1_000, 4_096), None)),
         sample_bytes: 4_096.0,
         line_samples_per_s: 1e9,
     };
@@ -168,8 +167,7 @@ fn once(settings: BenchSettings, turns: &[Turn], start: &(dyn Fn(u32) + Sync)) -
     let seat = Seat {
         server: None,
         store,
-        objects: objects(100_000, 4_096),
-        verify_seed: Some(SEED),
+        data: Arc::new(Data::files(objects(100_000, 4_096), Some(SEED))),
         sample_bytes: 4_096.0,
         line_samples_per_s: 1.0,
     };

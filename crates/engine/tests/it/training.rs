@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use backend::null::NullStore;
 use backend::simulated::{Fault, Simulated, Step};
 use backend::{Clock, ErrorKind, OpError};
+use dataset::Data;
 use engine::{Bench, BenchSettings, Event, Progress, RepOutcome, Seat};
 use plan::{Cache, CellOrder, Decode, Engine, Fetch, Limit, Load, Measure, Operation, Training, Work};
 use record::{Outcome, TrainedAccelerator};
@@ -421,8 +422,7 @@ fn the_control_plays_the_same_job_on_no_storage() {
     let seat = Seat {
         store: Arc::clone(&sim.store),
         server: None,
-        objects: Arc::clone(&sim.objects),
-        verify_seed: None,
+        data: Arc::new(Data::files(Arc::clone(&sim.objects), None)),
         sample_bytes: 4_096.0,
         line_samples_per_s: 100.0,
     };

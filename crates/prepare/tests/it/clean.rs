@@ -12,13 +12,14 @@ fn every_dataset_goes_and_the_rest_stays() {
     let store = MemoryStore::default();
     store.put("mine/data.bin", b"mine");
     prepare(&store).unwrap();
-    let other = DatasetSpec::Generate {
+    let other = DatasetSpec::Generate(plan::Generate {
         samples: 1001,
         sample_bytes: 3,
         distribution: Distribution::Fixed,
         files_per_folder: FILES_PER_FOLDER,
         seed: 1,
-    };
+        ..plan::Generate::NONE
+    });
     prepare_with(&store, &other, 4).unwrap();
     prepare_with(&store, &SPREAD, 4).unwrap();
     let before: usize = store.contents().values().map(Vec::len).sum();

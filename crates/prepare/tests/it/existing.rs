@@ -6,7 +6,7 @@ use prepare::{PrepareError, Prepared};
 use crate::memory::MemoryStore;
 use crate::{folder, prepare_with};
 
-const EXISTING: DatasetSpec = DatasetSpec::Existing { sample_bytes: None };
+const EXISTING: DatasetSpec = DatasetSpec::Existing(plan::Existing::any(None));
 
 fn listed(store: &MemoryStore) -> Prepared {
     let before = store.contents();
@@ -16,7 +16,9 @@ fn listed(store: &MemoryStore) -> Prepared {
 }
 
 fn keys(prepared: &Prepared) -> Vec<String> {
-    (0..prepared.objects.count()).map(|object| prepared.objects.key(object).to_string()).collect()
+    (0..prepared.data.objects().count())
+        .map(|object| prepared.data.objects().key(object).to_string())
+        .collect()
 }
 
 #[test]
@@ -27,11 +29,11 @@ fn files_are_listed_in_order_and_empty_ones_left_out() {
     }
     let prepared = listed(&store);
     assert_eq!(keys(&prepared), ["a", "b/1/x", "b/2"]);
-    assert_eq!((prepared.empty_files, prepared.seed, prepared.bytes_written), (1, None, 0));
+    assert_eq!((prepared.empty_files, prepared.data.is_checked(), prepared.bytes_written), (1, false, 0));
     assert!((prepared.sample_bytes - 20.0).abs() < f64::EPSILON);
     store.put("c", b"");
     assert!(!prepare::recheck(&store, &prepared, 2).unwrap(), "an empty file is no part of it");
-    let given = prepare_with(&store, &DatasetSpec::Existing { sample_bytes: Some(5) }, 1).unwrap();
+    let given = prepare_with(&store, &DatasetSpec::Existing(plan::Existing::any(Some(5))), 1).unwrap();
     assert!((given.sample_bytes - 5.0).abs() < f64::EPSILON);
     assert_eq!(given.fingerprint, prepared.fingerprint);
     assert_eq!(given.empty_files, 2);
@@ -42,8 +44,8 @@ fn files_are_listed_in_order_and_empty_ones_left_out() {
 fn one_object_may_hold_many_samples() {
     let store = MemoryStore::default();
     store.put("nvme0n1", &[1; 4096]);
-    let prepared = prepare_with(&store, &DatasetSpec::Existing { sample_bytes: Some(512) }, 2).unwrap();
-    assert_eq!((keys(&prepared), prepared.objects.total_bytes()), (vec!["nvme0n1".to_owned()], 4096));
+    let prepared = prepare_with(&store, &DatasetSpec::Existing(plan::Existing::any(Some(512))), 2).unwrap();
+    assert_eq!((keys(&prepared), prepared.data.objects().total_bytes()), (vec!["nvme0n1".to_owned()], 4096));
     assert!((prepared.sample_bytes - 512.0).abs() < f64::EPSILON);
     assert!(!prepare::recheck(&store, &prepared, 2).unwrap());
     assert!((listed(&store).sample_bytes - 4096.0).abs() < f64::EPSILON, "its mean where nobody says");
@@ -61,7 +63,7 @@ fn bytes_without_storage_are_counted_over_files_that_lack_many() {
         store.set_allocated(name, allocated);
     }
     let prepared = listed(&store);
-    assert_eq!((prepared.unallocated_bytes, prepared.objects.count()), (500 + 1000, 6));
+    assert_eq!((prepared.unallocated_bytes, prepared.data.objects().count()), (500 + 1000, 6));
     store.set_allocated("nearly", 899);
     assert_eq!(listed(&store).unallocated_bytes, 500 + 1000 + 101);
     let generated = crate::prepare(&store).unwrap();

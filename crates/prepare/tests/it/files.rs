@@ -87,16 +87,16 @@ fn a_folder_of_the_users_is_listed_and_links_are_not_followed() {
     fs::write(root.path().join("train/a.jpg"), "picture").unwrap();
     std::os::unix::fs::symlink("/", root.path().join("link")).unwrap();
     let store = FileStore::pread(root.path());
-    let existing = DatasetSpec::Existing { sample_bytes: None };
+    let existing = DatasetSpec::Existing(plan::Existing::any(None));
     let prepared = prepare_with(&store, &existing, 2).unwrap();
-    assert_eq!((prepared.objects.count(), prepared.objects.total_bytes()), (1, 7));
+    assert_eq!((prepared.data.objects().count(), prepared.data.objects().total_bytes()), (1, 7));
     assert!(!prepare::recheck(&store, &prepared, 2).unwrap());
     assert_eq!(names(root.path()).len(), 2, "nothing is written");
 }
 
 /// The user's own folder, listed.
 fn listed(root: &Path) -> Result<Prepared, PrepareError> {
-    prepare_with(&FileStore::pread(root), &DatasetSpec::Existing { sample_bytes: None }, 2)
+    prepare_with(&FileStore::pread(root), &DatasetSpec::Existing(plan::Existing::any(None)), 2)
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn links_that_lead_back_are_not_followed() {
     assert!(error.to_string().contains("symbolic links below it are not followed"), "{error}");
     fs::write(root.path().join("a/b/x"), "data").unwrap();
     let prepared = listed(root.path()).unwrap();
-    assert_eq!((prepared.objects.count(), prepared.objects.key(0).as_str()), (1, "a/b/x"));
+    assert_eq!((prepared.data.objects().count(), prepared.data.objects().key(0).as_str()), (1, "a/b/x"));
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn holes_of_a_file_are_counted() {
     assert_eq!(listed(root.path()).unwrap().unallocated_bytes, 0);
     fs::File::create(root.path().join("hole")).unwrap().set_len(1 << 30).unwrap();
     let prepared = listed(root.path()).unwrap();
-    assert_eq!((prepared.unallocated_bytes, prepared.objects.count()), (1 << 30, 2));
+    assert_eq!((prepared.unallocated_bytes, prepared.data.objects().count()), (1 << 30, 2));
 }
 
 #[test]
@@ -184,8 +184,8 @@ fn spread_sizes_in_many_folders_are_written_reused_and_removed() {
     let first = prepare_with(&store, &SPREAD, 4).unwrap();
     assert_content(&store, &first);
     for object in 0..9 {
-        let path = root.path().join(first.objects.key(object).as_str());
-        assert_eq!(fs::metadata(path).unwrap().len(), first.objects.bytes(object));
+        let path = root.path().join(first.data.objects().key(object).as_str());
+        assert_eq!(fs::metadata(path).unwrap().len(), first.data.objects().bytes(object));
     }
     let mut folders = names(&root.path().join(prepare::identify(&SPREAD).unwrap().as_str()));
     folders.retain(|name| !name.contains("json"));

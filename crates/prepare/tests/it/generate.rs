@@ -18,14 +18,17 @@ fn a_dataset_is_written_once_and_reused() {
         let objects = objects(&spec);
         let store = MemoryStore::default();
         let first = prepare_with(&store, &spec, 2).unwrap();
-        assert_eq!((first.reused, first.bytes_written, first.seed), (false, objects.total_bytes(), Some(7)));
+        assert_eq!(
+            (first.reused, first.bytes_written, first.data.is_checked()),
+            (false, objects.total_bytes(), true)
+        );
         assert!((first.sample_bytes - objects.mean_bytes()).abs() < f64::EPSILON);
-        assert_eq!(*first.objects, objects);
+        assert_eq!(**first.data.objects(), objects);
         assert_content(&store, &first);
         let before = store.contents();
         let second = prepare_with(&store, &spec, 2).unwrap();
         assert_eq!((second.reused, second.bytes_written), (true, 0));
-        assert_eq!((second.fingerprint, second.objects), (first.fingerprint, first.objects));
+        assert_eq!((second.fingerprint, second.data.objects()), (first.fingerprint, first.data.objects()));
         assert_eq!(store.contents(), before);
         assert_eq!(
             store.samples(),
@@ -96,13 +99,14 @@ fn killed_at_any_call(spec: &DatasetSpec) {
 #[test]
 fn the_number_of_threads_does_not_change_the_content() {
     for distribution in [Distribution::Fixed, Distribution::LogNormal { stdev_bytes: 1 << 20 }] {
-        let spec = DatasetSpec::Generate {
+        let spec = DatasetSpec::Generate(plan::Generate {
             samples: 5,
             sample_bytes: (1 << 20) + 13,
             distribution,
             files_per_folder: FILES_PER_FOLDER,
             seed: 1,
-        };
+            ..plan::Generate::NONE
+        });
         let [one, eight] = [1, 8].map(|threads| {
             let store = MemoryStore::default();
             let prepared = prepare_with(&store, &spec, threads).unwrap();
@@ -160,13 +164,14 @@ fn too_little_space_is_found_before_anything_is_written() {
 
 #[test]
 fn the_space_that_spread_sizes_take_is_added_up() {
-    let spec = DatasetSpec::Generate {
+    let spec = DatasetSpec::Generate(plan::Generate {
         samples: 100,
         sample_bytes: 4096,
         distribution: Distribution::LogNormal { stdev_bytes: 2000 },
         files_per_folder: 50,
         seed: 1,
-    };
+        ..plan::Generate::NONE
+    });
     let objects = objects(&spec);
     let disk = |object| 512 + objects.bytes(object).next_multiple_of(4096);
     let expected: u64 = (0..100).map(disk).sum();

@@ -12,29 +12,31 @@ mod million;
 use std::sync::atomic::AtomicBool;
 
 use backend::Store;
-use dataset::{Objects, payload};
+use dataset::Objects;
 use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER};
 use prepare::{PrepareError, Prepared};
 
 /// 5 samples of 1000 B in one folder.
-const SPEC: DatasetSpec = DatasetSpec::Generate {
+const SPEC: DatasetSpec = DatasetSpec::Generate(plan::Generate {
     samples: 5,
     sample_bytes: 1000,
     distribution: Distribution::Fixed,
     files_per_folder: FILES_PER_FOLDER,
     seed: 7,
-};
+    ..plan::Generate::NONE
+});
 
 const SPEC_BYTES: u64 = 5 * 1000;
 
 /// 9 samples of about 1000 B in three folders.
-const SPREAD: DatasetSpec = DatasetSpec::Generate {
+const SPREAD: DatasetSpec = DatasetSpec::Generate(plan::Generate {
     samples: 9,
     sample_bytes: 1000,
     distribution: Distribution::LogNormal { stdev_bytes: 600 },
     files_per_folder: 4,
     seed: 7,
-};
+    ..plan::Generate::NONE
+});
 
 /// The folder of [`SPEC`].
 fn folder() -> String {
@@ -56,11 +58,10 @@ fn prepare(store: &dyn Store) -> Result<Prepared, PrepareError> {
 
 /// Reads every object and compares it with what the seed says.
 fn assert_content(store: &dyn Store, prepared: &Prepared) {
-    let seed = prepared.seed.expect("a generated dataset");
-    for object in 0..prepared.objects.count() {
-        let mut data = vec![0; prepared.objects.bytes(object) as usize];
-        let length = store.read_at(&prepared.objects.key(object), 0, &mut data).unwrap();
+    for object in 0..prepared.data.objects().count() {
+        let mut data = vec![0; prepared.data.objects().bytes(object) as usize];
+        let length = store.read_at(&prepared.data.objects().key(object), 0, &mut data).unwrap();
         assert_eq!(length, data.len());
-        payload::verify(seed, object, 0, &data).unwrap();
+        assert_eq!(prepared.data.verify(object, 0, &data), Ok(true));
     }
 }

@@ -57,7 +57,14 @@ struct Vast {
 
 fn spec(distribution: Distribution, files_per_folder: u32) -> DatasetSpec {
     let samples = u64::from(COUNT);
-    DatasetSpec::Generate { samples, sample_bytes: 8, distribution, files_per_folder, seed: 3 }
+    DatasetSpec::Generate(plan::Generate {
+        samples,
+        sample_bytes: 8,
+        distribution,
+        files_per_folder,
+        seed: 3,
+        ..plan::Generate::NONE
+    })
 }
 
 impl Vast {
@@ -204,7 +211,7 @@ fn a_million_objects_are_prepared_reused_and_removed_in_flat_memory() {
 fn prepare_reuse_and_remove(store: &Vast, spec: &DatasetSpec) {
     let missing_bytes: u64 = (COUNT / 2..COUNT).map(|object| store.objects.bytes(object)).sum();
     let first = prepare_with(store, spec, 4).unwrap();
-    assert_eq!((first.objects.count(), first.bytes_written), (COUNT, missing_bytes));
+    assert_eq!((first.data.objects().count(), first.bytes_written), (COUNT, missing_bytes));
     assert_eq!(store.written.load(Ordering::Relaxed), missing_bytes);
     assert!(prepare_with(store, spec, 4).unwrap().reused);
     let manifest: Manifest = serde_json::from_slice(&store.manifest.lock().unwrap()).unwrap();

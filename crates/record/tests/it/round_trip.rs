@@ -250,6 +250,8 @@ fn rep() -> impl Strategy<Value = Rep> {
                 system,
                 emulated: None,
                 trained,
+                epochs: Vec::new(),
+                checkpoints: Vec::new(),
             }
         },
     )

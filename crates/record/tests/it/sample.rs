@@ -49,6 +49,9 @@ pub(crate) fn run() -> Run {
             empty_files: 0,
             unallocated_bytes: 0,
             lognormal_stdev_bytes: None,
+            layout: "files".to_owned(),
+            samples: None,
+            packing: Vec::new(),
         }],
         targets: vec![Target {
             name: "data".to_owned(),
@@ -148,6 +151,13 @@ fn cell() -> Cell {
         training: None,
         submit_batch: Some(8),
         complete_batch: None,
+        streams: None,
+        shuffle_buffer: None,
+        run_length: None,
+        mixing: None,
+        checkpoint: None,
+        tier: None,
+        copy: None,
     }
 }
 
@@ -299,6 +309,8 @@ fn rep(order: u32, outcome: Outcome) -> Rep {
         system: system(),
         emulated: Some(emulated()),
         trained: None,
+        epochs: Vec::new(),
+        checkpoints: Vec::new(),
     }
 }
 

@@ -41,7 +41,7 @@ impl Datasets {
     /// Whether all files have the sample size.
     pub(super) fn is_uniform(&self) -> bool {
         let fixed = |spec: &DatasetSpec| {
-            matches!(spec, DatasetSpec::Generate { distribution: Distribution::Fixed, .. })
+            matches!(spec, DatasetSpec::Generate(plan::Generate { distribution: Distribution::Fixed, .. }))
         };
         self.specs.iter().all(fixed)
     }
@@ -89,7 +89,14 @@ fn generated(document: &Document, need: Option<&feed::Need>, problems: &mut Prob
             problems.push(problem);
             return None;
         }
-        specs.push(DatasetSpec::Generate { samples, sample_bytes, distribution, files_per_folder, seed });
+        specs.push(DatasetSpec::Generate(plan::Generate {
+            samples,
+            sample_bytes,
+            distribution,
+            files_per_folder,
+            seed,
+            ..plan::Generate::NONE
+        }));
     }
     Some(Datasets { origin: Origin::Generate, specs, samples })
 }
@@ -170,6 +177,6 @@ fn existing(
         }
         Field::Wrong(_) => return None,
     };
-    let specs = vec![DatasetSpec::Existing { sample_bytes: sample.bytes }];
+    let specs = vec![DatasetSpec::Existing(plan::Existing::any(sample.bytes))];
     Some(Datasets { origin: Origin::Existing, specs, samples: vec![sample] })
 }

@@ -232,8 +232,8 @@ fn open_files(cell: &Cell, config: &BackendConfig, datasets: &Datasets) -> u64 {
         (_, BackendConfig::Nfs(_) | BackendConfig::S3(_), _) => u64::from(cell.connections),
         (Operation::Stat | Operation::GetAttr, ..) => 0,
         (_, BackendConfig::Device { .. }, _) => u64::from(cell.threads),
-        (_, _, DatasetSpec::Generate { samples, .. }) => depth.min(*samples),
-        (_, _, DatasetSpec::Existing { .. }) => depth,
+        (_, _, DatasetSpec::Generate(plan::Generate { samples, .. })) => depth.min(*samples),
+        (_, _, DatasetSpec::Existing(_)) => depth,
     };
     files + u64::from(cell.threads) * OPEN_FILES_PER_THREAD + OPEN_FILES_RESERVED
 }

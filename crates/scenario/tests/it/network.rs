@@ -103,7 +103,7 @@ fn every_engine_does_what_its_protocol_can() {
 #[test]
 fn files_of_the_users_may_lie_behind_a_network() {
     let plan = planned(&only("{ at = \"s3://train/imagenet\" }", "dataset.source = \"existing\""));
-    assert_eq!(plan.datasets, [plan::DatasetSpec::Existing { sample_bytes: None }]);
+    assert_eq!(plan.datasets, [plan::DatasetSpec::Existing(plan::Existing::any(None))]);
 }
 
 #[test]

@@ -209,7 +209,7 @@ fn a_block_device_is_read_in_samples_of_the_need() {
     insta::assert_snapshot!(described(text));
     let stated = format!("{text}dataset.sample_size = \"1 MiB\"\ntargets.b = {{ at = \"/mnt/b\" }}\n");
     let plan = resolve(&stated).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(plan.datasets, [plan::DatasetSpec::Existing { sample_bytes: Some(1 << 20) }]);
+    assert_eq!(plan.datasets, [plan::DatasetSpec::Existing(plan::Existing::any(Some(1 << 20)))]);
     assert!(matches!(plan.targets[0].config, BackendConfig::Device { .. }));
     assert!(matches!(plan.targets[1].config, BackendConfig::File { .. }));
 }
@@ -220,7 +220,8 @@ fn a_workload_that_states_its_spread_needs_no_other() {
     for need in ["8xh100:unet3d", "8xb200:unet3d"] {
         let plan = resolve(&text.replace("8xh100:resnet50", need)).unwrap_or_else(|e| panic!("{e}"));
         let expected = plan::Distribution::LogNormal { stdev_bytes: 68_341_808 };
-        let plan::DatasetSpec::Generate { sample_bytes, distribution, .. } = plan.datasets[0] else {
+        let plan::DatasetSpec::Generate(plan::Generate { sample_bytes, distribution, .. }) = plan.datasets[0]
+        else {
             panic!()
         };
         assert_eq!((sample_bytes, distribution), (146_600_628, expected));

@@ -107,7 +107,9 @@ fn the_training_scenarios_are_as_long_as_they_say() {
         };
         let measured_ns = otherwise_ns * u64::from(plan.measure.repetitions) * cells as u64;
         assert!(measured_ns <= most_s * 1_000_000_000, "{name}: {measured_ns}");
-        let DatasetSpec::Generate { samples, sample_bytes, .. } = plan.datasets[0] else { panic!("{name}") };
+        let DatasetSpec::Generate(plan::Generate { samples, sample_bytes, .. }) = plan.datasets[0] else {
+            panic!("{name}")
+        };
         assert!(samples * sample_bytes <= (4 << 30) + (16 << 20), "{name}");
         for cell in &plan.cells {
             if let Load::Training(training) = cell.load {
@@ -205,7 +207,7 @@ fn a_device_and_a_need_are_only_ever_read() {
     let source = scenario::from_device("/dev/nvme0n1", Some(NEED));
     let plan = resolved(&source);
     assert!(matches!(plan.targets[0].config, plan::BackendConfig::Device { .. }), "{:?}", plan.targets);
-    assert_eq!(plan.datasets, [DatasetSpec::Existing { sample_bytes: Some(114_660) }]);
+    assert_eq!(plan.datasets, [DatasetSpec::Existing(plan::Existing::any(Some(114_660)))]);
 }
 
 #[test]

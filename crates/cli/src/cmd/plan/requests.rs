@@ -44,8 +44,8 @@ fn objects_written(plan: &Plan, cells: &[&Cell]) -> Option<u64> {
     datasets.sort_unstable();
     datasets.dedup();
     let objects = datasets.into_iter().filter_map(|dataset| match plan.datasets[dataset] {
-        DatasetSpec::Generate { samples, .. } => Some(samples + OWN_OBJECTS),
-        DatasetSpec::Existing { .. } => None,
+        DatasetSpec::Generate(plan::Generate { samples, .. }) => Some(samples + OWN_OBJECTS),
+        DatasetSpec::Existing(_) => None,
     });
     objects.reduce(u64::saturating_add)
 }
@@ -67,8 +67,8 @@ struct Total {
 fn at_the_line(plan: &Plan, cells: &[&Cell], charged: Charged) -> Option<Rates> {
     let of_cell = |cell: &&Cell| -> Option<(f64, f64)> {
         let sample_bytes = match plan.datasets[cell.dataset] {
-            DatasetSpec::Generate { sample_bytes, .. } => sample_bytes as f64,
-            DatasetSpec::Existing { sample_bytes } => sample_bytes? as f64,
+            DatasetSpec::Generate(plan::Generate { sample_bytes, .. }) => sample_bytes as f64,
+            DatasetSpec::Existing(plan::Existing { sample_bytes, .. }) => sample_bytes? as f64,
         };
         let per_sample = charged.reads_per_sample(cell.operation, sample_bytes, cell.block_bytes)?;
         Some((plan.need.line_samples_per_s(sample_bytes) * per_sample, plan.need.line_bps(sample_bytes)))

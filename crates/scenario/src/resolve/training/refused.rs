@@ -117,8 +117,8 @@ pub(super) fn refuse_deep(asked: &Asked<'_>, job: &Job, ways: &Ways, problems: &
 pub(super) fn refuse_steps(asked: &Asked<'_>, job: &Job, problems: &mut Problems) {
     let samples =
         asked.datasets.into_iter().flat_map(|datasets| &datasets.specs).filter_map(|spec| match spec {
-            DatasetSpec::Generate { samples, .. } => Some(*samples),
-            DatasetSpec::Existing { .. } => None,
+            DatasetSpec::Generate(plan::Generate { samples, .. }) => Some(*samples),
+            DatasetSpec::Existing(_) => None,
         });
     let Some(samples) = samples.min() else { return };
     let (accelerators, batch) = (u64::from(job.largest()), u64::from(job.batch));

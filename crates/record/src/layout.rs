@@ -1,0 +1,131 @@
+//! How data lie, how they are read pass by pass, and what is written beside: what layouts, epochs, checkpoints, caches
+//! and copies add to a record.
+
+use serde::{Deserialize, Serialize};
+
+/// How well a shuffle buffer mixes what streams bring, over one epoch as it is delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Mixing {
+    /// Samples that all readers hold.
+    pub buffer_samples: u64,
+    /// Mean distance between where a sample lies among all and where it is delivered, as a share of what a uniform
+    /// permutation has: 0 is no shuffle at all, 1 a whole one.
+    pub displacement: f64,
+    /// Share of samples that are delivered next to one that also follows them in their shard.
+    pub neighbours_kept: f64,
+    /// Samples of the largest share of a reader over those of the mean one, less 1.
+    pub imbalance: f64,
+}
+
+/// One pass over the data inside a repetition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Epoch {
+    /// Its number within the repetition, from 0.
+    pub epoch: u64,
+    /// When its first operation was issued, since the window opened.
+    pub begun_ns: u64,
+    /// When its first operation ended.
+    pub first_ns: u64,
+    /// When the first batch of a training job was ready; absent elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_batch_ns: Option<u64>,
+    /// When the last of its operations ended that ended in the window.
+    pub ended_ns: u64,
+    /// Operations that ended well.
+    pub ops: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Bytes that this process made storage deliver from the first operation of this epoch to the first of the next, or
+    /// to the end of the window; absent where the kernel does not say, and behind a network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage_bytes: Option<u64>,
+    /// Bytes served by a cache tier; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier_bytes: Option<u64>,
+    /// Whether every operation of the pass ended in the window.
+    pub complete: bool,
+}
+
+/// The checkpoints that a cell makes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CheckpointPlan {
+    /// What it is of: `llama3-8b, 1/64 of it`, or the size as it was written.
+    pub label: String,
+    /// Bytes of one checkpoint on this client.
+    pub bytes: u64,
+    /// Files that it is made of, written side by side.
+    pub files: u32,
+    /// `sync`, `async`.
+    pub mode: String,
+    /// Steps of each accelerator between two; absent where nothing is trained meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_steps: Option<u64>,
+    /// Time in which accelerators copy their state before an asynchronous write, 0 otherwise.
+    pub copy_ns: u64,
+    /// Whether a checkpoint counts once it is durable (`fsync`, `COMMIT`).
+    pub durable: bool,
+    /// Checkpoints that are kept; older ones are removed.
+    pub keep: u32,
+    /// Price of an hour of one accelerator, in the user's currency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_per_hour: Option<f64>,
+}
+
+/// One checkpoint that was to be made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// Step after which it was due; its number where nothing was trained.
+    pub step: u64,
+    /// When it was due, since the window opened.
+    pub due_ns: u64,
+    /// When its first byte was written.
+    pub begun_ns: u64,
+    /// Time in which accelerators stood still for it.
+    pub stall_ns: u64,
+    /// From the first byte to the last one written, of the slowest file.
+    pub write_ns: u64,
+    /// From then until all files were durable under their names.
+    pub publish_ns: u64,
+    /// Bytes written.
+    pub bytes: u64,
+    /// What became of it.
+    pub outcome: CheckpointOutcome,
+}
+
+/// What became of a checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckpointOutcome {
+    /// It is whole.
+    Complete,
+    /// It was due while the one before it was still being written, and was left out.
+    Overrun,
+    /// The window ended before it did.
+    Unfinished,
+    /// It could not be written.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A local cache before a slower storage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tier {
+    /// Where it is.
+    pub at: String,
+    /// Bytes that it holds, at most.
+    pub capacity_bytes: u64,
+    /// What is dropped when it is full: `lru`, `random`.
+    pub policy: String,
+}
+
+/// A dataset that is copied from one target to another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyPlan {
+    /// Name of the target that it is copied to.
+    pub to: String,
+    /// Layout that it has there; absent where objects are copied as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<String>,
+}
