@@ -32,7 +32,8 @@ fn cost(per_sample_ns: u64, threads: Option<u32>) -> Decode {
 }
 
 fn data(samples: u64, ops_per_sample: u64) -> Data {
-    Data { first_ticket: 7, tickets_per_epoch: samples * ops_per_sample, samples, endless: false }
+    let tickets_per_epoch = samples * ops_per_sample;
+    Data { first_ticket: 7, tickets_per_epoch, samples, batch_reads: None, endless: false }
 }
 
 fn job(training: Training, data: Data, steps: u64) -> Job {
