@@ -54,7 +54,7 @@ pub enum RepError {
     /// A decoder takes a sample as a whole, and reads go on from one to the next.
     #[error(
         "cannot decode samples by `{work}`: they are read as parts of shards, and a read holds no whole one\n  \
-         hint: write decode = \"cost\" with the time that a sample takes, or read samples one by one \
+         hint: state what decoding takes (`decode = {{ cost = \"6ms\" }}`), or read samples one by one \
          (`access = \"shuffled_epoch\"`, a block size of at least the largest)"
     )]
     DecoderOfParts {

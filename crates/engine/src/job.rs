@@ -123,22 +123,19 @@ fn decoders(
 
 /// Steps that each accelerator makes. A cold cell reads nothing twice: its data may end before.
 fn steps(spec: &RepSpec<'_>, order: &Order, training: &Training, data: &Data) -> Steps {
-    let ops_per_step = match data.batch_reads {
-        Some(reads) => u64::from(training.accelerators).saturating_mul(u64::from(reads)),
-        None => {
-            let ops_per_sample = (data.tickets_per_epoch / data.samples.max(1)).max(1);
-            ops_per_sample.saturating_mul(training.samples_per_step())
-        }
-    };
-    let per_epoch = match data.batch_reads {
-        Some(_) => data.tickets_per_epoch / ops_per_step.max(1),
-        None => data.samples / training.samples_per_step().max(1),
+    let (ops_per_step, per_epoch) = if let Some(reads) = data.batch_reads {
+        let ops_per_step = u64::from(training.accelerators).saturating_mul(u64::from(reads)).max(1);
+        (ops_per_step, data.tickets_per_epoch / ops_per_step)
+    } else {
+        let ops_per_sample = (data.tickets_per_epoch / data.samples.max(1)).max(1);
+        let per_step = training.samples_per_step().max(1);
+        (ops_per_sample.saturating_mul(per_step), data.samples / per_step)
     };
     let asked = match spec.limit {
         Limit::Duration { .. } => u64::MAX,
         Limit::Steps { steps, .. } => steps.max(1),
         Limit::Epochs { epochs } => epochs.max(1).saturating_mul(per_epoch),
-        Limit::Bytes { .. } => asked(spec, order).unwrap_or(u64::MAX).div_ceil(ops_per_step.max(1)),
+        Limit::Bytes { .. } => asked(spec, order).unwrap_or(u64::MAX).div_ceil(ops_per_step),
     };
     let parts = if order.is_part() { 1 } else { u64::from(spec.part.1).max(1) };
     let most = if spec.cell.cache == Cache::Cold { per_epoch / parts } else { u64::MAX };
