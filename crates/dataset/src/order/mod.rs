@@ -277,8 +277,8 @@ impl Order {
         }
     }
 
-    /// The reads of a batch, of which a pass of all clients over `samples` makes its tickets: as many as come nearest to
-    /// the batch, and at least one. Streams take turns of as many.
+    /// The reads of a batch, where a pass of all clients over `samples` makes their tickets: as many as come nearest
+    /// to the batch, and at least one. Streams take turns of as many.
     pub fn batch_reads(&self, batch: u32, samples: u64) -> BatchReads {
         batch_reads(batch, samples, self.all_tickets)
     }

@@ -2,8 +2,8 @@
 //!
 //! A stream reads one shard after the other. Streams take turns, of one block each or of as many as a batch has. Of
 //! shards that have equal numbers of blocks, the shards of an epoch stand in rows of as many as there are streams, and
-//! stream `s` reads the `s`th of each row; the last row, if it is shorter, is read by fewer streams. A last shard of the
-//! dataset that has fewer blocks than all others is read behind them, once in every epoch. Of other shards,
+//! stream `s` reads the `s`th of each row; the last row, if it is shorter, is read by fewer streams. A last shard of
+//! the dataset that has fewer blocks than all others is read behind them, once in every epoch. Of other shards,
 //! the epoch's shards are laid end to end, and each stream reads an equal part of that: it may then begin and end
 //! inside a shard, and no stream ends before the others.
 
