@@ -266,7 +266,7 @@ fn submit_batch(resolved: &Resolved<'_>, point: &Point<'_>, per_thread: u32, loa
     let merged = resolved.target.config.is_storage()
         && resolved.network.is_none()
         && point.operation == Operation::Read
-        && point.access == Access::Sequential
+        && is_in_order(point)
         && point.cache == Cache::Bypass;
     match &load.submit_batch {
         Some(batch) if point.lane.engine == Engine::IoUring => batch.value,
@@ -275,12 +275,16 @@ fn submit_batch(resolved: &Resolved<'_>, point: &Point<'_>, per_thread: u32, loa
     }
 }
 
+/// Whether reads that follow each other lie beside each other: one stream of shards is such an order too.
+fn is_in_order(point: &Point<'_>) -> bool {
+    point.access == Access::Sequential || point.streams == 1
+}
+
 /// As written, where the engine waits for batches at all; else a part of what a thread has outstanding, where a
 /// device answers reads one by one. A paced load and a training job wait for none.
 fn complete_batch(point: &Point<'_>, per_thread: u32, load: &Load) -> u32 {
-    let one_by_one = point.operation == Operation::Read
-        && point.access != Access::Sequential
-        && point.cache == Cache::Bypass;
+    let one_by_one =
+        point.operation == Operation::Read && !is_in_order(point) && point.cache == Cache::Bypass;
     match &load.complete_batch {
         _ if point.lane.engine != Engine::IoUring || point.load != plan::Load::Closed => 1,
         Some(batch) => batch.value,
