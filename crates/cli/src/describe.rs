@@ -10,8 +10,8 @@ use crate::data::Data;
 use crate::host;
 use crate::open::Stores;
 
-/// Describes a run that begins now.
-pub(crate) fn run(plan: &Plan, data: &Data, stores: &Stores, redacted: bool) -> Run {
+/// Describes a run that begins now, on one of so many ranks.
+pub(crate) fn run(plan: &Plan, data: &Data, stores: &Stores, (redacted, ranks): (bool, u32)) -> Run {
     let started = host::now_utc();
     Run {
         format: Format::CURRENT,
@@ -25,7 +25,7 @@ pub(crate) fn run(plan: &Plan, data: &Data, stores: &Stores, redacted: bool) -> 
         need: need(&plan.need),
         datasets: datasets(plan, data),
         targets: (0..plan.targets.len()).map(|index| target(plan, stores, index)).collect(),
-        cells: plan.cells.iter().map(|of| cell(plan, data, of)).collect(),
+        cells: plan.cells.iter().map(|of| cell(plan, data, of, ranks)).collect(),
         skipped: skipped(plan),
         measure: measure(&plan.measure),
         gate: gate(&plan.gate),
@@ -33,7 +33,7 @@ pub(crate) fn run(plan: &Plan, data: &Data, stores: &Stores, redacted: bool) -> 
         size: None,
         variant: None,
         rank: 0,
-        ranks: 1,
+        ranks,
         redacted,
     }
 }
@@ -146,7 +146,7 @@ fn facts(named: Vec<(&'static str, String)>) -> Vec<Fact> {
     named.into_iter().map(|(name, value)| Fact { name: name.to_owned(), value }).collect()
 }
 
-fn cell(plan: &Plan, data: &Data, cell: &plan::Cell) -> Cell {
+fn cell(plan: &Plan, data: &Data, cell: &plan::Cell, ranks: u32) -> Cell {
     Cell {
         cell: cell.slug.clone(),
         target: plan.target(cell).name.clone(),
@@ -167,14 +167,24 @@ fn cell(plan: &Plan, data: &Data, cell: &plan::Cell) -> Cell {
         complete_batch: Some(cell.complete_batch),
         auto_group: cell.auto_group,
         axes: cell.axes.iter().map(axis).collect(),
-        streams: None,
-        shuffle_buffer: None,
-        run_length: None,
-        mixing: None,
+        streams: cell.access.streams().then_some(cell.streams),
+        shuffle_buffer: cell.access.streams().then_some(cell.shuffle_buffer),
+        run_length: (cell.access == plan::Access::Neighbours).then_some(cell.run_length),
+        mixing: mixing(&data.of(cell).data, cell, ranks),
         checkpoint: None,
         tier: None,
         copy: None,
     }
+}
+
+fn mixing(data: &dataset::Data, cell: &plan::Cell, ranks: u32) -> Option<record::Mixing> {
+    let found = dataset::mixing(data, cell, ranks)?;
+    Some(record::Mixing {
+        buffer_samples: found.buffer_samples,
+        displacement: found.displacement,
+        neighbours_kept: found.neighbours_kept,
+        imbalance: found.imbalance,
+    })
 }
 
 fn pace(load: &plan::Load) -> Option<record::Pace> {
