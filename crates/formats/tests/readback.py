@@ -36,24 +36,17 @@ def check(name, samples):
     print(f"{name}: {COUNT} samples, equal")
 
 
-def unpacked_zstd(path):
-    if importlib.util.find_spec("compression") and importlib.util.find_spec("compression.zstd"):
-        from compression import zstd
-
-        return zstd.decompress(path.read_bytes())
-    import pyarrow
-
-    return pyarrow.input_stream(str(path), compression="zstd").read()
-
-
 def webdatasets(folder):
     if not has("webdataset", "tar shards"):
         return
     import webdataset
 
     names = ["shard.tar", "shard.tar.gz"]
-    if has("pyarrow", "tar shards packed with zstd") or has("compression.zstd", "tar shards packed with zstd"):
-        (folder / "unpacked.tar").write_bytes(unpacked_zstd(folder / "shard.tar.zst"))
+    if has("pyarrow", "tar shards packed with zstd"):
+        import pyarrow
+
+        stream = pyarrow.input_stream(str(folder / "shard.tar.zst"), compression="zstd")
+        (folder / "unpacked.tar").write_bytes(stream.read())
         names.append("unpacked.tar")
     for name in names:
         samples = list(webdataset.WebDataset(str(folder / name), shardshuffle=False).decode())
