@@ -4,7 +4,7 @@ use formats::{FormatError, Indexing};
 use plan::{Codec, Layout, Packing};
 use proptest::prelude::*;
 
-use crate::support::{Some, counted, indexed_with, packing, written};
+use crate::support::{Numbered, counted, indexed_with, packing, written};
 
 /// Every layout over any bytes: whatever is found lies inside, and the index ends.
 fn looked_at(bytes: &[u8]) {
@@ -21,7 +21,7 @@ fn looked_at(bytes: &[u8]) {
             }
         }
         for codec in [Codec::None, Codec::Gzip, Codec::Zstd] {
-            assert_ne!(counted(layout, codec, bytes).ok(), Option::Some(0));
+            assert_ne!(counted(layout, codec, bytes).ok(), Some(0));
         }
     }
 }
@@ -32,7 +32,7 @@ fn shards() -> Vec<Vec<u8>> {
         for codec in [Codec::None, Codec::Gzip, Codec::Zstd] {
             let packing = Packing { codec, members: 2, columns: 2, ..packing(layout) };
             let mut shard = Vec::new();
-            match formats::write(&packing, &mut Some::of(&[300; 5]), &mut shard) {
+            match formats::write(&packing, &mut Numbered::of(&[300; 5]), &mut shard) {
                 Err(FormatError::Unwritable { .. }) => {}
                 other => {
                     other.unwrap();
@@ -77,7 +77,7 @@ proptest! {
         by in proptest::collection::vec(any::<u8>(), 1..6),
     ) {
         let packing = Packing { columns: 3, ..packing(Layout::Parquet) };
-        let mut shard = written(&packing, &mut Some::of(&[300; 9]));
+        let mut shard = written(&packing, &mut Numbered::of(&[300; 9]));
         let end = shard.len() - 8;
         let length = u32::from_le_bytes(shard[end..end + 4].try_into().unwrap()) as usize;
         let from = end - length + at.index(length);

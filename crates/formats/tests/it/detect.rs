@@ -4,7 +4,7 @@ use formats::{detect, extension};
 use plan::{Codec, Layout, Packing};
 use proptest::prelude::*;
 
-use crate::support::{Some, packing, written};
+use crate::support::{Numbered, packing, written};
 
 const LAYOUTS: [Layout; 5] =
     [Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Parquet];
@@ -16,7 +16,7 @@ fn head(shard: &[u8]) -> &[u8] {
 #[test]
 fn every_layout_is_known_by_its_bytes_whatever_its_name() {
     for layout in LAYOUTS {
-        let shard = written(&packing(layout), &mut Some::of(&[1000; 3]));
+        let shard = written(&packing(layout), &mut Numbered::of(&[1000; 3]));
         for name in ["shard", "shard.jpg", "train-00000-of-00010", "x.tar"] {
             assert_eq!(detect(name, head(&shard)), Some((layout, Codec::None)), "{}", layout.name());
         }
@@ -30,7 +30,7 @@ fn a_packed_shard_is_known_by_what_is_inside_or_by_its_name() {
         (Layout::WebDataset, Codec::Zstd),
         (Layout::TfRecord, Codec::Gzip),
     ] {
-        let shard = written(&Packing { codec, ..packing(layout) }, &mut Some::of(&[1000; 3]));
+        let shard = written(&Packing { codec, ..packing(layout) }, &mut Numbered::of(&[1000; 3]));
         let name = format!("a.b/shard{}", extension(layout, codec));
         assert_eq!(detect(&name, head(&shard)), Some((layout, codec)), "{name}");
         let bare = (codec == Codec::Gzip).then_some((layout, codec));

@@ -4,12 +4,12 @@ use formats::{FormatError, Indexing};
 use plan::{Codec, Layout, Packing};
 use tar::{EntryType, Header};
 
-use crate::support::{Memory, Some, counted, indexed, indexed_with, packing, written};
+use crate::support::{Memory, Numbered, counted, indexed, indexed_with, packing, written};
 
 const STREAMED: [Layout; 2] = [Layout::WebDataset, Layout::TfRecord];
 
 fn three(layout: Layout) -> Vec<u8> {
-    written(&packing(layout), &mut Some::of(&[600; 3]))
+    written(&packing(layout), &mut Numbered::of(&[600; 3]))
 }
 
 fn truncated(layout: Layout, bytes: &[u8]) -> (&'static str, u64) {
@@ -211,7 +211,7 @@ fn a_footer_that_lies_is_refused() {
     assert!(malformed(Layout::Parquet, &file(&[8], &[0])).contains("without bytes"));
     let long = [b"PAR1".as_slice(), &u32::MAX.to_le_bytes(), b"PAR1"].concat();
     assert!(malformed(Layout::Parquet, &long).contains("a footer of"));
-    let deep = [b"PAR1".as_slice(), &[0x1c; 100_000], &100_000_u32.to_le_bytes(), b"PAR1"].concat();
+    let deep = [b"PAR1".as_slice(), &vec![0x1c; 100_000], &100_000_u32.to_le_bytes(), b"PAR1"].concat();
     assert!(malformed(Layout::Parquet, &deep).contains("without end"));
     let lists = [b"PAR1".as_slice(), &[0x19, 0xf5, 0xff, 0xff, 0xff, 0x7f], &6_u32.to_le_bytes(), b"PAR1"];
     assert!(malformed(Layout::Parquet, &lists.concat()).contains("ends inside"));
@@ -292,7 +292,7 @@ fn a_bomb_is_stopped_at_the_ratio_that_was_given() {
 fn a_torn_or_damaged_stream_is_no_shard() {
     for codec in [Codec::Gzip, Codec::Zstd] {
         let packing = Packing { codec, ..packing(Layout::WebDataset) };
-        let shard = written(&packing, &mut Some::of(&[600; 3]));
+        let shard = written(&packing, &mut Numbered::of(&[600; 3]));
         for end in [1, 4, 20, shard.len() / 2, shard.len() - 1] {
             let error = counted(Layout::WebDataset, codec, &shard[..end]).unwrap_err();
             let is_torn = matches!(error, FormatError::Truncated { .. } | FormatError::Malformed { .. });

@@ -7,7 +7,7 @@ use formats::{FormatError, Indexing, Samples, Stride, places, shard_bytes, strid
 use plan::{Codec, Layout, Packing};
 use proptest::prelude::*;
 
-use crate::support::{EVEN, Memory, Some, counted, indexed, indexed_with, packing, written};
+use crate::support::{EVEN, Memory, Numbered, counted, indexed, indexed_with, packing, written};
 
 fn sizes() -> impl Strategy<Value = Vec<u64>> {
     // Larger than what is gathered before it is written, now and then.
@@ -21,7 +21,7 @@ proptest! {
         for layout in [Layout::WebDataset, Layout::TfRecord, Layout::Indexed] {
             let members = if layout == Layout::WebDataset { members } else { 1 };
             let packing = Packing { members, ..packing(layout) };
-            let mut samples = Some::of(&sizes);
+            let mut samples = Numbered::of(&sizes);
             let shard = written(&packing, &mut samples);
             let units = indexed(layout, &shard).unwrap();
             let mut expected = Vec::new();
@@ -50,7 +50,7 @@ proptest! {
         for layout in EVEN {
             let members = if layout == Layout::WebDataset { members } else { 1 };
             let packing = Packing { members, ..packing(layout) };
-            let mut samples = Some { first, sizes: vec![size; count as usize] };
+            let mut samples = Numbered { first, sizes: vec![size; count as usize] };
             let shard = written(&packing, &mut samples);
             let (found, total) = stride(&packing, size, count).unwrap();
             prop_assert_eq!(total, shard.len() as u64);
@@ -70,7 +70,7 @@ proptest! {
 
     #[test]
     fn a_packed_shard_holds_what_the_plain_one_does(sizes in sizes(), members in 1..4_u32) {
-        let mut samples = Some::of(&sizes);
+        let mut samples = Numbered::of(&sizes);
         let plain = Packing { members, ..packing(Layout::WebDataset) };
         let expected = written(&plain, &mut samples);
         for codec in [Codec::Gzip, Codec::Zstd] {
@@ -91,7 +91,7 @@ proptest! {
         row_group_bytes in 1..3000_u64,
     ) {
         let packing = Packing { columns, row_group_bytes, ..packing(Layout::Parquet) };
-        let mut samples = Some::of(&sizes);
+        let mut samples = Numbered::of(&sizes);
         let shard = written(&packing, &mut samples);
         let units = indexed(Layout::Parquet, &shard).unwrap();
         let (footer, mut row) = (units[0].1[0], 0);
@@ -132,7 +132,7 @@ fn unpacked(codec: Codec, shard: &[u8], bytes: usize) -> Vec<u8> {
 }
 
 /// Plain values of one column of some rows.
-fn values(samples: &mut Some, rows: std::ops::Range<u64>, column: u64, columns: u64) -> Vec<u8> {
+fn values(samples: &mut Numbered, rows: std::ops::Range<u64>, column: u64, columns: u64) -> Vec<u8> {
     let mut values = Vec::new();
     for row in rows {
         let content = samples.content(row);
@@ -147,14 +147,14 @@ fn values(samples: &mut Some, rows: std::ops::Range<u64>, column: u64, columns: 
 #[test]
 fn equal_samples_make_equal_shards() {
     for layout in [Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Parquet] {
-        let shard = || written(&packing(layout), &mut Some::of(&[100; 7]));
+        let shard = || written(&packing(layout), &mut Numbered::of(&[100; 7]));
         assert_eq!(shard(), shard(), "{}", layout.name());
     }
 }
 
 #[test]
 fn an_index_of_large_samples_reads_their_headers_alone() {
-    let mut samples = Some::of(&[500_000; 8]);
+    let mut samples = Numbered::of(&[500_000; 8]);
     for (layout, members) in [(Layout::WebDataset, 1), (Layout::WebDataset, 3), (Layout::TfRecord, 1)] {
         let shard = written(&Packing { members, ..packing(layout) }, &mut samples);
         let mut source = Memory::new(&shard);
@@ -167,7 +167,7 @@ fn an_index_of_large_samples_reads_their_headers_alone() {
 #[test]
 fn what_a_layout_has_no_place_for_is_refused() {
     let refused = |packing: &Packing, sizes: &[u64]| {
-        let error = formats::write(packing, &mut Some::of(sizes), &mut Vec::new()).unwrap_err();
+        let error = formats::write(packing, &mut Numbered::of(sizes), &mut Vec::new()).unwrap_err();
         assert!(matches!(error, FormatError::Unwritable { .. }), "{error}");
     };
     refused(&packing(Layout::Records), &[5, 6]);
@@ -177,7 +177,7 @@ fn what_a_layout_has_no_place_for_is_refused() {
     refused(&Packing { codec: Codec::Gzip, ..packing(Layout::Parquet) }, &[5]);
     refused(&Packing { codec: Codec::Zstd, ..packing(Layout::TfRecord) }, &[5]);
     for layout in EVEN {
-        let error = formats::write(&packing(layout), &mut Some::of(&[]), &mut Vec::new()).unwrap_err();
+        let error = formats::write(&packing(layout), &mut Numbered::of(&[]), &mut Vec::new()).unwrap_err();
         assert!(matches!(error, FormatError::Empty), "{error}");
     }
 }

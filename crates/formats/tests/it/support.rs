@@ -11,12 +11,12 @@ pub(crate) const EVEN: [Layout; 5] =
 
 /// Samples of these sizes, the first of which is number `first`.
 #[derive(Debug, Clone)]
-pub(crate) struct Some {
+pub(crate) struct Numbered {
     pub(crate) first: u64,
     pub(crate) sizes: Vec<u64>,
 }
 
-impl Some {
+impl Numbered {
     pub(crate) fn of(sizes: &[u64]) -> Self {
         Self { first: 41, sizes: sizes.to_vec() }
     }
@@ -29,7 +29,7 @@ impl Some {
     }
 }
 
-impl Samples for Some {
+impl Samples for Numbered {
     fn count(&self) -> u64 {
         self.sizes.len() as u64
     }
@@ -86,7 +86,7 @@ pub(crate) fn packing(layout: Layout) -> Packing {
     }
 }
 
-pub(crate) fn written(packing: &Packing, samples: &mut Some) -> Vec<u8> {
+pub(crate) fn written(packing: &Packing, samples: &mut Numbered) -> Vec<u8> {
     let mut bytes = Vec::new();
     formats::write(packing, samples, &mut bytes).unwrap();
     bytes
