@@ -268,7 +268,8 @@ fn another_layout_is_told_from_a_damaged_one() {
 
 #[test]
 fn a_bomb_is_stopped_at_the_ratio_that_was_given() {
-    let bomb = [member("a.bin", EntryType::Regular, 40_000_000, &vec![0; 40_000_000]), vec![0; 1024]].concat();
+    let bomb =
+        [member("a.bin", EntryType::Regular, 40_000_000, &vec![0; 40_000_000]), vec![0; 1024]].concat();
     let mut gzip = flate2::read::GzEncoder::new(bomb.as_slice(), flate2::Compression::fast());
     let mut packed = Vec::new();
     std::io::Read::read_to_end(&mut gzip, &mut packed).unwrap();
