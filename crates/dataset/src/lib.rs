@@ -2,6 +2,7 @@
 //! hold. Pure: a read is a function of its ticket. Generated data of one size takes no memory, data whose sizes
 //! spread 8 bytes an object.
 
+mod copied;
 mod data;
 mod hash;
 mod manifest;
@@ -12,6 +13,7 @@ mod permutation;
 mod sizes;
 mod uneven;
 
+pub use copied::{COPY_FOLDER, CopyNames, NotACopy};
 pub use data::{Content, Data, DataError, Even, Extent, Index, Samples};
 pub use hash::{Fingerprint, combined_hash, plan_hash};
 pub use manifest::{MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker};
