@@ -173,8 +173,13 @@ fn cell(plan: &Plan, data: &Data, cell: &plan::Cell) -> Cell {
         mixing: None,
         checkpoint: None,
         tier: None,
-        copy: None,
+        copy: cell.copy.map(|copy| copy_plan(plan, copy)),
     }
+}
+
+fn copy_plan(plan: &Plan, copy: plan::Copy) -> record::CopyPlan {
+    let layout = copy.packing.map(|packing| packing.layout.name().to_owned());
+    record::CopyPlan { to: plan.targets[copy.to].name.clone(), layout }
 }
 
 fn pace(load: &plan::Load) -> Option<record::Pace> {

@@ -116,7 +116,9 @@ mod tests {
         let key = names.key(&folder, 1_234);
         assert_eq!(key.as_str(), "feedline-copy-0001/000001/000001234.tar");
         assert_eq!(names.number(&folder, &key), Some(1_234));
-        for other in ["000002/000001234.tar", "000001/1234.tar", "000001/000001234.bin", "000002/000002000.tar"] {
+        for other in
+            ["000002/000001234.tar", "000001/1234.tar", "000001/000001234.bin", "000002/000002000.tar"]
+        {
             assert_eq!(names.number(&folder, &folder.join(other).unwrap()), None, "{other}");
         }
         assert_eq!(names.number(&Key::new("elsewhere").unwrap(), &key), None);

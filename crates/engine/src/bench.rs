@@ -119,7 +119,19 @@ impl<'a> Bench<'a> {
     ) -> Self {
         assert_eq!(cells.len(), seats.len(), "every cell has a seat");
         let cost_ns = estimated_cost_ns(&settings.measure);
-        Self { cells, seats, settings, clock, stop, progress, made: 0, searches: false, cost_ns, start: None, copies: Copies::default() }
+        Self {
+            cells,
+            seats,
+            settings,
+            clock,
+            stop,
+            progress,
+            made: 0,
+            searches: false,
+            cost_ns,
+            start: None,
+            copies: Copies::default(),
+        }
     }
 
     /// Lets every repetition from now on wait for `start`, which is told its place in the run, after its cache is set

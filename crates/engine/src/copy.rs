@@ -197,7 +197,8 @@ fn measured(
         names_dropped: before.names_dropped,
     };
     let reason = copying.reason.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let ended = Ended { start_ns, meter, workers, reason, stopped: copying.is_stopped(), count: copying.count };
+    let ended =
+        Ended { start_ns, meter, workers, reason, stopped: copying.is_stopped(), count: copying.count };
     Ok(RepOutcome { emulated, ..ended.outcome(cache) })
 }
 

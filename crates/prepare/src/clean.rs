@@ -9,8 +9,8 @@ use std::thread;
 use backend::{Owned, Store, StoreError};
 use dataset::{CopyNames, Key, MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Marker};
 
-use crate::{CleanError, copied};
 use crate::identity::{Identity, Names};
+use crate::{CleanError, copied};
 
 /// Threads that remove files: on a network a removal is a round trip, and a dataset has millions of files.
 const THREADS: usize = 8;

@@ -8,8 +8,8 @@ use record::{CacheProof, HistogramText, Interval, Outcome, counter};
 use crate::outcome::{RepOutcome, add};
 use crate::usage::Meter;
 
-use super::tally::Tally;
 use super::WorkerEnd;
+use super::tally::Tally;
 
 /// A copy whose workers have ended.
 pub(super) struct Ended {
@@ -61,9 +61,12 @@ impl Ended {
             return Outcome::Interrupted;
         }
         if published == 0 {
-            let kinds: Vec<String> = self.errors().iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+            let kinds: Vec<String> =
+                self.errors().iter().map(|(kind, count)| format!("{count} {kind}")).collect();
             let first = self.first_failure().map(|words| format!("; the first: {words}")).unwrap_or_default();
-            return Outcome::Failed { reason: format!("nothing could be copied ({}){first}", kinds.join(", ")) };
+            return Outcome::Failed {
+                reason: format!("nothing could be copied ({}){first}", kinds.join(", ")),
+            };
         }
         Outcome::Complete
     }

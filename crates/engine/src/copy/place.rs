@@ -114,8 +114,9 @@ pub(super) fn make(spec: &RepSpec<'_>, to: &SharedStore, work: &Work) -> Result<
     let names = CopyNames::new(work.count(), extension).map_err(|_| CopyError::Packed)?;
     let marker = Marker {
         format: MANIFEST_FORMAT,
-        note: "feedline copied a dataset here to measure storage; `feedline clean` removes what it wrote here"
-            .to_owned(),
+        note:
+            "feedline copied a dataset here to measure storage; `feedline clean` removes what it wrote here"
+                .to_owned(),
         dataset: names.to_string(),
     };
     let taken = to.folders()?;
@@ -150,7 +151,10 @@ fn needed_bytes(spec: &RepSpec<'_>, work: &Work) -> u64 {
             // What does not compress grows a little: gzip by 5 bytes in each 64 KiB, Zstandard less.
             let grown = if packing.codec == Codec::None { 0 } else { bytes >> 10 };
             let shards = plan::disk_bytes(u64::from(shards.count()), 1);
-            bytes.saturating_add(grown).saturating_add(beside.saturating_mul(u64::from(samples))).saturating_add(shards)
+            bytes
+                .saturating_add(grown)
+                .saturating_add(beside.saturating_mul(u64::from(samples)))
+                .saturating_add(shards)
         }
     }
 }

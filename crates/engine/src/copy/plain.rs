@@ -27,13 +27,8 @@ pub(super) fn run(copying: &Copying<'_>, mut pull: Pull<'_>, start_ns: u64) -> W
     let (to_reader, buffers) = channel();
     let given_up = AtomicU32::new(NONE);
     let tally = std::thread::scope(|scope| {
-        let writer = Writer {
-            copying,
-            given_up: &given_up,
-            to_reader,
-            tally: Tally::new(start_ns),
-            current: None,
-        };
+        let writer =
+            Writer { copying, given_up: &given_up, to_reader, tally: Tally::new(start_ns), current: None };
         let writer = scope.spawn(move || writer.run(&blocks));
         read(copying, &mut pull, &given_up, &to_writer, &buffers);
         drop(to_writer);
