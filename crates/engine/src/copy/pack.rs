@@ -68,6 +68,8 @@ fn build(
     let key = place.names.key(place.owned.folder(), shard);
     let stopped = RefCell::new(None);
     let writer = copying.to.create(&place.owned, &key).map_err(|error| of_write(&error))?;
+    let objects = copying.spec.data.objects();
+    let bytes = range.clone().map(|object| objects.bytes(object)).sum();
     let mut samples = Pulling {
         copying,
         pull,
@@ -76,11 +78,10 @@ fn build(
         stopped: &stopped,
         first_ns: None,
         last_ns: clock.now_ns(),
-        bytes: 0,
     };
     let mut out = Out { writer, stopped: &stopped, bytes: 0 };
     let built = formats::write(packing, &mut samples, &mut out);
-    let (begun_ns, read_ns, bytes) = samples.end();
+    let (begun_ns, read_ns) = samples.end();
     let Out { writer, bytes: written_bytes, .. } = out;
     if let Some(stopped) = stopped.into_inner() {
         return Err(stopped);
@@ -107,14 +108,13 @@ struct Pulling<'a, 'p> {
     stopped: &'a RefCell<Option<Stopped>>,
     first_ns: Option<u64>,
     last_ns: u64,
-    bytes: u64,
 }
 
 impl Pulling<'_, '_> {
-    /// Frees the buffer; when the first read was issued and the last one ended, and the bytes of all.
-    fn end(self) -> (u64, u64, u64) {
+    /// Frees the buffer; when the first read was issued and the last one ended.
+    fn end(self) -> (u64, u64) {
         self.pull.free.extend(self.kept.map(|(_, buf)| buf));
-        (self.first_ns.unwrap_or(self.last_ns), self.last_ns, self.bytes)
+        (self.first_ns.unwrap_or(self.last_ns), self.last_ns)
     }
 
     /// Reads the block with byte `offset` of an object, unless it was the last one.
@@ -130,7 +130,6 @@ impl Pulling<'_, '_> {
                 Ok(pulled) => {
                     self.first_ns.get_or_insert(pulled.begun_ns);
                     self.last_ns = pulled.done_ns;
-                    self.bytes += u64::from(block.len);
                     self.copying.spec.progress.add(0, u64::from(block.len));
                     self.kept = Some((block, pulled.buf));
                 }

@@ -18,7 +18,7 @@ pub(super) struct Published {
     pub(super) written_ns: u64,
     /// When it was durable.
     pub(super) done_ns: u64,
-    /// Bytes read for it.
+    /// Bytes of the source that it is made of.
     pub(super) bytes: u64,
     /// Bytes written of it.
     pub(super) written_bytes: u64,
