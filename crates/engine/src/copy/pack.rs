@@ -32,7 +32,9 @@ pub(super) fn run(
                 copying.succeeded();
             }
             Err(Stopped::Over(reason)) => {
-                reason.into_iter().for_each(|reason| copying.give_up(reason));
+                if let Some(reason) = reason {
+                    copying.give_up(reason);
+                }
                 break;
             }
             Err(Stopped::Failed(failure)) => {

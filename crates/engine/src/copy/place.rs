@@ -62,7 +62,10 @@ pub struct Place {
 
 impl fmt::Debug for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Place").field("folder", self.owned.folder()).field("names", &self.names).finish()
+        f.debug_struct("Place")
+            .field("folder", self.owned.folder())
+            .field("names", &self.names)
+            .finish_non_exhaustive()
     }
 }
 

@@ -57,7 +57,9 @@ fn read(
                 Ok(pulled) => Message::Block { block, pulled },
                 Err(Unread::Failed(error)) => Message::Unread { object, error },
                 Err(Unread::Over(reason)) => {
-                    reason.into_iter().for_each(|reason| copying.give_up(reason));
+                    if let Some(reason) = reason {
+                        copying.give_up(reason);
+                    }
                     return;
                 }
             };
