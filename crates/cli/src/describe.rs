@@ -173,7 +173,7 @@ fn cell(plan: &Plan, data: &Data, cell: &plan::Cell, ranks: u32) -> Cell {
         mixing: mixing(&data.of(cell).data, cell, ranks),
         checkpoint: None,
         tier: None,
-        copy: None,
+        copy: cell.copy.map(|copy| copy_plan(plan, copy)),
     }
 }
 
@@ -185,6 +185,11 @@ fn mixing(data: &dataset::Data, cell: &plan::Cell, ranks: u32) -> Option<record:
         neighbours_kept: found.neighbours_kept,
         imbalance: found.imbalance,
     })
+}
+
+fn copy_plan(plan: &Plan, copy: plan::Copy) -> record::CopyPlan {
+    let layout = copy.packing.map(|packing| packing.layout.name().to_owned());
+    record::CopyPlan { to: plan.targets[copy.to].name.clone(), layout }
 }
 
 fn pace(load: &plan::Load) -> Option<record::Pace> {

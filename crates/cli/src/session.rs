@@ -208,6 +208,7 @@ fn seats(plan: &Plan, data: &Data, stores: &Stores) -> Vec<Seat> {
             data: Arc::clone(&prepared.data),
             sample_bytes: prepared.sample_bytes,
             line_samples_per_s: plan.need.line_samples_per_s(prepared.sample_bytes),
+            copy_to: cell.copy.map(|copy| Arc::clone(stores.data(copy.to))),
         }
     };
     plan.cells.iter().map(seat).collect()

@@ -3,6 +3,7 @@
 //! spread 8 bytes an object.
 
 mod content;
+mod copied;
 mod data;
 mod hash;
 mod index;
@@ -16,6 +17,7 @@ mod sizes;
 mod uneven;
 
 pub use content::Content;
+pub use copied::{COPY_FOLDER, CopyNames, NotACopy};
 pub use data::{Data, DataError};
 pub use hash::{Fingerprint, combined_hash, plan_hash};
 pub use index::{Even, Extent, Index, Samples};

@@ -12,6 +12,7 @@ use record::{
 };
 
 use crate::ceiling::{self, Shape};
+use crate::copy::Copies;
 use crate::outcome::RepOutcome;
 use crate::progress::Progress;
 use crate::rep::{RepSpec, run_rep};
@@ -34,6 +35,8 @@ pub struct Seat {
     pub sample_bytes: f64,
     /// Samples per second of the feed line for this cell.
     pub line_samples_per_s: f64,
+    /// Where the dataset is copied to, by a cell that does that.
+    pub copy_to: Option<SharedStore>,
 }
 
 /// What a run needs besides its cells.
@@ -101,6 +104,7 @@ pub struct Bench<'a> {
     cost_ns: u64,
     /// What each repetition waits for, once its cache is set; it is told the repetition's place in the run.
     start: Option<&'a (dyn Fn(u32) + Sync)>,
+    copies: Copies,
 }
 
 impl<'a> Bench<'a> {
@@ -115,7 +119,19 @@ impl<'a> Bench<'a> {
     ) -> Self {
         assert_eq!(cells.len(), seats.len(), "every cell has a seat");
         let cost_ns = estimated_cost_ns(&settings.measure);
-        Self { cells, seats, settings, clock, stop, progress, made: 0, searches: false, cost_ns, start: None }
+        Self {
+            cells,
+            seats,
+            settings,
+            clock,
+            stop,
+            progress,
+            made: 0,
+            searches: false,
+            cost_ns,
+            start: None,
+            copies: Copies::default(),
+        }
     }
 
     /// Lets every repetition from now on wait for `start`, which is told its place in the run, after its cache is set
@@ -131,7 +147,8 @@ impl<'a> Bench<'a> {
         emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut shapes: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
-        for index in chosen {
+        // What a copy can do is decided by two storages; the client's own part has no ceiling of its own.
+        for index in chosen.iter().filter(|index| self.cells[**index].copy.is_none()) {
             shapes.entry(Shape::of(&self.cells[*index])).or_default().push(*index);
         }
         for (shape, cells) in shapes {
@@ -241,7 +258,13 @@ impl<'a> Bench<'a> {
                 start(order);
             }
         };
-        let measured = run_rep(&RepSpec { wait: Some(&wait), ..self.spec(turn.cell, epoch) });
+        let mut copies = std::mem::take(&mut self.copies);
+        let spec = RepSpec { wait: Some(&wait), ..self.spec(turn.cell, epoch) };
+        let measured = match &self.seats[turn.cell].copy_to {
+            Some(to) => copies.run(turn.cell, &spec, to),
+            None => run_rep(&spec),
+        };
+        self.copies = copies;
         let outcome = measured.unwrap_or_else(|error| failed(error.to_string(), self.clock.now_ns()));
         let cell = self.cells[turn.cell].slug.clone();
         let seconds = outcome.seconds;

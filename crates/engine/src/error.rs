@@ -15,6 +15,9 @@ pub enum RepError {
     /// The storage refused.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A copy could not begin.
+    #[error(transparent)]
+    Copy(#[from] crate::copy::CopyError),
     /// The system refused a thread.
     #[error(
         "cannot start {threads} threads: {source}\n  hint: raise the limit of processes (`ulimit -u`, the \

@@ -236,7 +236,7 @@ fn merged_seconds(ends: &[WorkerEnd]) -> Vec<Interval> {
 }
 
 /// Adds a histogram of the same range and precision, for which the sum cannot fail.
-fn add(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
+pub(crate) fn add(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
     let added = sum.add(part);
     debug_assert!(added.is_ok(), "both histograms were made by the same function");
 }

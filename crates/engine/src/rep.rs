@@ -110,7 +110,7 @@ struct Issue<'a> {
 }
 
 /// Sets the page cache as the cell asks, and says what is resident then.
-fn set_cache(spec: &RepSpec<'_>) -> Result<Residency, StoreError> {
+pub(crate) fn set_cache(spec: &RepSpec<'_>) -> Result<Residency, StoreError> {
     let act = |action| spec.store.cache(action, spec.data.objects());
     match (spec.cell.cache, spec.cell.operation) {
         (Cache::Cold | Cache::ColdStart, Operation::Read) | (Cache::DontCache, _) => act(CacheAction::Evict),
@@ -162,7 +162,7 @@ fn part_begins(spec: &RepSpec<'_>, order: &Order, part: u32) -> u64 {
 }
 
 /// Seed of what a repetition draws: other arrivals and back-offs in each, and on each client.
-fn own_seed(spec: &RepSpec<'_>) -> u64 {
+pub(crate) fn own_seed(spec: &RepSpec<'_>) -> u64 {
     spec.cell.seed ^ spec.epoch.rotate_left(32) ^ u64::from(spec.part.0).rotate_left(16)
 }
 

@@ -1,6 +1,6 @@
 //! How much memory the buffers of reads take.
 
-use crate::Cell;
+use crate::{COPY_BUFFERS, Cell};
 
 /// Buffers begin at multiples of this, for direct I/O.
 pub const BUFFER_ALIGN_BYTES: u64 = 4096;
@@ -23,7 +23,10 @@ pub fn arena_bytes(slots: u32, block_bytes: u32) -> u64 {
 impl Cell {
     /// Bytes of all buffers of a repetition: an arena for each thread.
     pub fn buffers_bytes(&self) -> u64 {
-        let slots = self.queue_depth.div_ceil(self.threads.max(1));
+        let slots = match self.copy {
+            Some(_) => COPY_BUFFERS,
+            None => self.queue_depth.div_ceil(self.threads.max(1)),
+        };
         u64::from(self.threads) * arena_bytes(slots, self.block_bytes)
     }
 }

@@ -1,6 +1,6 @@
 //! One point of the matrix: a target read in one way.
 
-use crate::{Advice, Engine, Load, Registered};
+use crate::{Advice, Copy, Engine, Load, Registered};
 
 /// One cell: every setting explicit.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +50,8 @@ pub struct Cell {
     pub shuffle_buffer: u32,
     /// Samples that follow each other, of runs of neighbours; 1 elsewhere.
     pub run_length: u32,
+    /// Where the dataset is copied to, by [`Operation::Copy`]; `None` elsewhere.
+    pub copy: Option<Copy>,
     /// Cells of one curve with `queue_depth = "auto"` share this number: they are tried from the
     /// shallowest on, and those past the stop rule are left out.
     pub auto_group: Option<u32>,
@@ -84,6 +86,7 @@ impl Cell {
             streams: 0,
             shuffle_buffer: 0,
             run_length: 1,
+            copy: None,
             auto_group: None,
             axes: Vec::new(),
         }
@@ -105,6 +108,9 @@ pub enum Operation {
     /// The attributes of a file whose handle is known (NFS `GETATTR`): what a client asks again and again of files that
     /// it has seen.
     GetAttr,
+    /// The dataset is copied to another target: objects are read whole, in blocks, and written there. Always with
+    /// [`Cell::copy`].
+    Copy,
 }
 
 impl Operation {
@@ -116,10 +122,11 @@ impl Operation {
             Self::Stat => "stat",
             Self::List => "list",
             Self::GetAttr => "getattr",
+            Self::Copy => "copy",
         }
     }
 
-    /// Whether bytes of files are read: only then is there a throughput to hold against the line.
+    /// Whether reads of bytes are what is measured: only then is there a throughput to hold against the line.
     pub fn reads_bytes(self) -> bool {
         matches!(self, Self::Read | Self::ReadFile)
     }

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use backend::{Owned, Store, StoreError};
-use dataset::{Key, MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Marker};
+use dataset::{CopyNames, Key, MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Marker};
 
-use crate::CleanError;
 use crate::identity::{Identity, Names};
+use crate::{CleanError, copied};
 
 /// Threads that remove files: on a network a removal is a round trip, and a dataset has millions of files.
 const THREADS: usize = 8;
@@ -71,6 +71,11 @@ fn clean_folder(
     marker: &Marker,
     cleaned: &mut Cleaned,
 ) -> Result<(), StoreError> {
+    if marker.format == MANIFEST_FORMAT
+        && let Ok(names) = marker.dataset.parse::<CopyNames>()
+    {
+        return copied::clean(store, folder, &names, cleaned);
+    }
     let identity = marker.dataset.parse::<Identity>().ok();
     let Some(identity) = identity.filter(|_| marker.format == MANIFEST_FORMAT) else {
         cleaned.left.push(format!("{folder} (its marker is of another version of feedline)"));
@@ -126,7 +131,7 @@ fn remove_directories(store: &dyn Store, owned: &Owned, identity: Identity) -> R
 }
 
 /// Calls `remove` with each number below `count`, until one fails.
-fn side_by_side(
+pub(crate) fn side_by_side(
     count: usize,
     remove: impl Fn(usize) -> Result<(), StoreError> + Sync,
 ) -> Result<(), StoreError> {
@@ -145,6 +150,6 @@ fn side_by_side(
     })
 }
 
-fn child(folder: &Key, name: &str) -> Key {
+pub(crate) fn child(folder: &Key, name: &str) -> Key {
     folder.join(name).expect("a name that the dataset or the storage gave")
 }

@@ -5,6 +5,7 @@
 //! objects that are complete and writes the others. A user's folder is listed and never written.
 
 mod clean;
+mod copied;
 mod error;
 mod existing;
 mod generate;

@@ -88,7 +88,8 @@ pub struct Rep {
     pub counters: BTreeMap<String, u64>,
     /// Failed operations by kind.
     pub errors: BTreeMap<String, u64>,
-    /// Latency histograms by name: `service_ns` is submission to completion. Whole files add `open_ns`, `stat_ns`,
+    /// Latency histograms by name: `service_ns` is submission to completion. Copies add `read_ns` (an object from its
+    /// first read to its last) and `publish_ns` (until it was durable under its name, once written). Whole files add `open_ns`, `stat_ns`,
     /// `read_ns`, `close_ns`; paced loads add `response_ns` (from the intended start) and `lag_ns` (intended to
     /// issued). Training loads add `wait_ns` (of each step for its batch, 1 where it did not wait), `fetch_ns` (a batch from
     /// being allowed to being ready), `lag_ns` (how late the client noticed that a step was over) and, where samples are
@@ -198,6 +199,10 @@ pub mod counter {
     /// What the name of a counter of failed attempts of one kind begins with: `attempt_errors/throttled`. Of operations
     /// that were begun inside the window, whatever became of them.
     pub const ATTEMPT_ERRORS: &str = "attempt_errors/";
+    /// Bytes of objects and shards that a copy published; [`BYTES`] are those of their source.
+    pub const WRITTEN_BYTES: &str = "written_bytes";
+    /// From the opening of the window until a copy had published its first object.
+    pub const FIRST_OBJECT_NS: &str = "first_object_ns";
     /// Bytes of data received for operations that did not end well.
     pub const WASTED_BYTES: &str = "wasted_bytes";
     /// What the name of a counter of messages to one address begins with: `messages_to/192.0.2.1:2049`.

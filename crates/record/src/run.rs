@@ -225,7 +225,7 @@ pub struct Cell {
     pub access: String,
     /// Treatment of the client's page cache: `cold`, `warm`, `bypass`, `dontcache`.
     pub cache: String,
-    /// What is done over and over: `read`, `read_file`, `stat`, `list`.
+    /// What is done over and over: `read`, `read_file`, `stat`, `list`, `copy`.
     #[serde(default = "default_operation")]
     pub operation: String,
     /// The schedule of a paced load; absent for a closed loop.

@@ -179,9 +179,8 @@ impl Order {
     /// The order of a cell on client `part.0` of `part.1` that read the same data at the same time. Orders of shards
     /// have a pass of their own for each client: of shards with equal numbers of blocks (but for the last, which
     /// may be short), client `r` reads those at `r`, `r + clients`, ... of the epoch's permutation; of others, an equal
-    /// part of the blocks. Together they
-    /// read each block once per epoch. Every other order is the same on all clients, which begin at different
-    /// tickets of it.
+    /// part of the blocks. Together they read each block once per epoch. Every other order is the same on all clients,
+    /// which begin at different tickets of it.
     pub fn of_part(data: &Data, cell: &Cell, part: (u32, u32)) -> Result<Self, OrderError> {
         let objects = &**data.objects();
         let settings = Settings::of(data, cell, part);
@@ -189,7 +188,9 @@ impl Order {
             Operation::Read if by_unit(cell.access) => {
                 Self::of_units(data, u64::from(cell.block_bytes), &settings)
             }
-            Operation::Read => Self::of_objects(objects, u64::from(cell.block_bytes), &settings),
+            Operation::Read | Operation::Copy => {
+                Self::of_objects(objects, u64::from(cell.block_bytes), &settings)
+            }
             Operation::ReadFile | Operation::Stat | Operation::GetAttr => {
                 Self::of_objects(objects, WHOLE_FILE, &settings)
             }

@@ -113,6 +113,7 @@ fn a_search_over_looks_ends_where_depth_gains_nothing_and_not_by_the_line() {
     let clock = Clock::simulated();
     let store = Arc::new(Simulated::new(&clock, 16, SEED, |_| Step::ok(MS)));
     let seat = Seat {
+        copy_to: None,
         server: None,
         store,
         data: Arc::new(Data::files(objects(1_000, 4_096), None)),
@@ -141,6 +142,7 @@ fn a_paced_cell_shares_the_ceiling_of_its_closed_loop_and_a_look_has_its_own() {
     ];
     let clock = Clock::real();
     let seat = Seat {
+        copy_to: None,
         server: None,
         store: Arc::new(NullStore::default()),
         data: Arc::new(Data::files(objects(1_000, 4_096), None)),

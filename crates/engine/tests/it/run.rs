@@ -23,6 +23,7 @@ fn run(cells: &[Cell], line_samples_per_s: f64, budget_ns: Option<u64>, stop_aft
     let clock = Clock::simulated();
     let store: SharedStore = Arc::new(Simulated::new(&clock, 16, SEED, |_| Step::ok(MS)));
     let seat = Seat {
+        copy_to: None,
         server: None,
         store,
         data: Arc::new(Data::files(objects(100_000, 4_096), Some(SEED))),
@@ -131,6 +132,7 @@ fn a_confirmation_is_fresh_and_of_the_chosen_cells_alone() {
         fault: (n == 5).then_some(Fault::Break),
     }));
     let seat = Seat {
+        copy_to: None,
         server: None,
         store,
         data: Arc::new(Data::files(objects(1_000, 4_096), None)),
@@ -165,6 +167,7 @@ fn once(settings: BenchSettings, turns: &[Turn], start: &(dyn Fn(u32) + Sync)) -
     let store: SharedStore = Arc::new(Simulated::new(&clock, 16, SEED, |_| Step::ok(MS)));
     let cells = [cell(1), cell(2)];
     let seat = Seat {
+        copy_to: None,
         server: None,
         store,
         data: Arc::new(Data::files(objects(100_000, 4_096), Some(SEED))),

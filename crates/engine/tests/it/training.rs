@@ -420,6 +420,7 @@ fn the_control_plays_the_same_job_on_no_storage() {
     let sim = sim(Training { startup_ns: 50 * MS, ..JOB }, 40, 1, |_| Step::ok(MS));
     let cells = [sim.cell.clone()];
     let seat = Seat {
+        copy_to: None,
         store: Arc::clone(&sim.store),
         server: None,
         data: Arc::new(Data::files(Arc::clone(&sim.objects), None)),

@@ -120,3 +120,25 @@ fn killed_at_any_call(spec: &DatasetSpec) {
         assert!(outcomes.iter().all(is_error));
     }
 }
+
+#[test]
+fn a_copy_of_a_dataset_goes_by_its_exact_names() {
+    let store = MemoryStore::default();
+    let names = dataset::CopyNames::new(1_001, ".tar").unwrap();
+    let folder = dataset::Key::new("feedline-copy-0001").unwrap();
+    let marker =
+        dataset::Marker { format: dataset::MANIFEST_FORMAT, note: String::new(), dataset: names.to_string() };
+    let owned = backend::Store::create_folder(&store, &folder, &marker).unwrap();
+    for object in [0, 1_000] {
+        let mut writer = backend::Store::create(&store, &owned, &names.key(&folder, object)).unwrap();
+        writer.write(b"shard").unwrap();
+        writer.finish().unwrap();
+    }
+    let foreign = ["000000/000000001.bin", "000001/000001001.tar"].map(|name| format!("{folder}/{name}"));
+    for name in &foreign {
+        store.put(name, b"mine");
+    }
+    let cleaned = prepare::clean(&store).unwrap();
+    assert_eq!((cleaned.files, cleaned.bytes >= 10, &cleaned.left), (3, true, &foreign.to_vec()));
+    assert_eq!(store.contents().into_keys().collect::<Vec<_>>(), foreign);
+}

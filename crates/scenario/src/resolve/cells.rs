@@ -254,6 +254,7 @@ fn cell(target: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, s
         streams: point.streams,
         shuffle_buffer: shared.load.orders.shuffle_buffer(point.access),
         run_length: shared.load.orders.run_length(point.access),
+        copy: None,
         auto_group: shared.load.schedule.auto.then_some(curve),
         complete_batch: complete_batch(point, point.depth.div_ceil(threads), shared.load),
         axes: names::axes(resolved, point, threads),

@@ -7,7 +7,7 @@ use crate::list::{Axis, Item};
 use crate::reader::{Entry, Field};
 use crate::value::{Size, Whole};
 use crate::words::{Mode, Word};
-use crate::written::{DEPTH_MAX, Load as Written};
+use crate::written::{DEPTH_MAX, Depths, Load as Written};
 
 use super::access::Orders;
 use super::dataset::Sample;
@@ -98,6 +98,14 @@ pub(super) fn mode(written: &Written) -> Option<(Mode, Option<Span>)> {
         Field::Absent => Some((Mode::default(), None)),
         Field::Wrong(_) => None,
         Field::Given(entry) => Some((entry.value.0, Some(entry.span))),
+    }
+}
+
+/// The largest depth that is listed; `None` where none is.
+pub(super) fn deepest(written: &Written) -> Option<u32> {
+    match &written.queue_depth.given()?.value {
+        Depths::Auto => None,
+        Depths::Listed(depths) => depths.0.iter().map(|item| item.value.0 as u32).max(),
     }
 }
 

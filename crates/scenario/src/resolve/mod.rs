@@ -6,6 +6,7 @@
 mod access;
 mod cache;
 mod cells;
+mod copy;
 mod dataset;
 mod device;
 mod engine;
@@ -59,7 +60,9 @@ pub(crate) fn plan(
         (Some(datasets), Some(load)) => {
             gate::refuse_unjudged(&written.gate, load, datasets, need.as_ref(), problems);
             let seed = measure.as_ref().map_or(0, |measure| measure.seed);
-            cells(&usable, datasets, load, seed, host, problems)
+            let cells = cells(&usable, datasets, load, seed, host, problems);
+            let copies = copy::cells(written, &usable, datasets, seed, host, problems);
+            cells.map(|cells| [cells, copies].concat())
         }
         _ => None,
     };

@@ -128,7 +128,7 @@ fn job(point: &Point<'_>) -> Option<Job> {
 }
 
 /// `128KiB` where that is exact, else bytes: different sizes never look the same.
-fn compact_bytes(bytes: u64) -> String {
+pub(super) fn compact_bytes(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let whole = units.into_iter().find(|(shift, _)| bytes.trailing_zeros() >= *shift);
     whole.map_or_else(|| format!("{bytes}B"), |(shift, unit)| format!("{}{unit}", bytes >> shift))

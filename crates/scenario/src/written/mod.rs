@@ -4,6 +4,7 @@
 
 mod about;
 mod address;
+mod copy;
 mod dataset;
 mod emulate;
 mod expect;
@@ -20,6 +21,7 @@ use schemars::JsonSchema;
 
 pub(crate) use about::text;
 pub(crate) use address::{Address, NfsAddress, S3Address};
+pub(crate) use copy::{COPY_THREADS_MAX, Copy};
 pub(crate) use dataset::Dataset;
 pub(crate) use expect::Expect;
 pub(crate) use gate::{Gate, Margins, Regression};
@@ -33,6 +35,8 @@ use crate::diagnostic::{Problem, Problems, Span};
 use crate::document::Table;
 use crate::reader::{Entry, Field, TableReader};
 use crate::value::{Text, Whole};
+
+const COPY: &str = "{ from = \"bucket\", to = \"disk\" }";
 
 const EXPECTED: &str = "{ claim = \"a first byte takes 30 ms\", first_byte = \"30ms\" }";
 
@@ -57,6 +61,8 @@ pub(crate) struct Document {
     pub(crate) load: Load,
     /// The training job that is played, with `load.mode = "training"`. A list is an axis: every value is measured.
     pub(crate) training: Training,
+    /// Copies the dataset from one target to another, in a cell of its own: what staging costs.
+    pub(crate) copy: Copy,
     /// How long, how often and in which order.
     pub(crate) measure: Measure,
     /// What turns the verdict, or a comparison with earlier runs, into an exit code; without it nothing does.
@@ -85,6 +91,7 @@ impl Document {
             targets: target::read_all(&mut root, problems),
             load: section(&mut root, "load", "{ queue_depth = [8, 32] }", problems, Load::read),
             training: section(&mut root, "training", "{ readers = 8 }", problems, Training::read),
+            copy: section(&mut root, "copy", COPY, problems, Copy::read),
             measure: section(&mut root, "measure", "{ repetitions = 5 }", problems, Measure::read),
             gate: section(&mut root, "gate", "{ feeds = [\"data\"] }", problems, Gate::read),
             expect: section(&mut root, "expect", EXPECTED, problems, Expect::read),

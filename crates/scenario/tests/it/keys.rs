@@ -31,6 +31,9 @@ const EVEN: &str = "targets.t.emulate={ first_byte = { from = \"1ms\", to = \"9m
 const SKEWED: &str = "targets.t.emulate={ first_byte = { p50 = \"1ms\", p99 = \"9ms\" }, metadata = { p50 = \"1ms\", \
                       p99 = \"9ms\" } }";
 const FAULTS: &str = "targets.t.emulate={ faults = { reset = 0.1 } }";
+const BESIDE: &str = "targets.u={ at = \"/mnt/u\" }";
+const COPY: &str = "copy={ from = \"t\", to = \"u\" }";
+const PACK: &str = "copy.pack=webdataset";
 const WHOLE: &str = "load.operation=read_file";
 const NO_RING: &str = "no io_uring";
 
@@ -50,6 +53,17 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("need.sample_size", &[BATCH], "need.sample_size=2 MB"),
     ("need.tokens_per_second", &[TOKENS], "need.tokens_per_second=2e6"),
     ("need.token_size", &[TOKENS], "need.token_size=4 B"),
+    ("copy", &[BESIDE], COPY),
+    ("copy.from", &[BESIDE, "targets.v={ at = \"/mnt/v\" }", COPY], "copy.from=v"),
+    ("copy.to", &[BESIDE, "targets.v={ at = \"/mnt/v\" }", COPY], "copy.to=v"),
+    ("copy.threads", &[BESIDE, COPY], "copy.threads=3"),
+    ("copy.block_size", &[BESIDE, COPY], "copy.block_size=64 KiB"),
+    ("copy.size", &[BESIDE, COPY], "copy.size=1 GiB"),
+    ("copy.pack", &[BESIDE, COPY], PACK),
+    ("copy.shard_size", &[BESIDE, COPY, PACK], "copy.shard_size=64 MiB"),
+    ("copy.members", &[BESIDE, COPY, PACK], "copy.members=3"),
+    ("copy.codec", &[BESIDE, COPY, PACK], "copy.codec=gzip"),
+    ("copy.keep", &[BESIDE, COPY], "copy.keep=true"),
     ("dataset", &[], "dataset={ size = \"1 GiB\" }"),
     ("dataset.source", &[], "dataset.source=existing"),
     ("dataset.samples", &[], "dataset.samples=10"),

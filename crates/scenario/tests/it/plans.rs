@@ -301,3 +301,21 @@ fn cells_are_named_apart() {
     let slugs: std::collections::BTreeSet<_> = plan.cells.iter().map(|cell| &cell.slug).collect();
     assert_eq!((plan.cells.len(), slugs.len()), (60, 60));
 }
+
+#[test]
+fn a_copy_is_a_cell_beside_the_others() {
+    let text = with(
+        "targets.disk = { at = \"s3://train/bench\" }\nload.queue_depth = [4, 24]\n\
+         copy = { from = \"disk\", to = \"data\", pack = \"webdataset\", keep = true }",
+    );
+    let plan = resolve(&text).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+    let copies: Vec<_> = plan.cells.iter().filter(|cell| cell.copy.is_some()).collect();
+    let [cell] = copies.as_slice() else { panic!("{copies:?}") };
+    assert_eq!(cell.slug, "disk->data/lean/copy/114660B/112KiB/webdataset/t24");
+    let copy = cell.copy.unwrap();
+    let packing = copy.packing.unwrap();
+    assert_eq!((plan.target(cell).name.as_str(), plan.targets[copy.to].name.as_str()), ("disk", "data"));
+    assert_eq!((cell.threads, cell.queue_depth, cell.connections, cell.retries), (24, 24, 24, 2));
+    assert_eq!((packing.members, packing.shard_bytes, copy.keep), (2, 256 << 20, true));
+    assert_eq!(cell.operation, plan::Operation::Copy);
+}

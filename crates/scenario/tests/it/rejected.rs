@@ -30,6 +30,7 @@ fn unknown_keys() {
         "load.rate = \"1 GB/s\"",
         "training = { reader = 4 }",
         "checkpoint = { size = \"1 GB\" }",
+        "copy = { from = \"data\", too = \"x\" }",
         "xyzzy = 1",
         "targets.other = { at = \"/mnt/other\", engines = [\"pread\"] }",
         "targets.other = { at = \"/mnt/other\", layout = \"tar\" }",
@@ -442,4 +443,33 @@ fn overrides() {
     .map(|overrides| refusal(&text, overrides, |_| ()))
     .collect();
     insta::assert_snapshot!(shown.join("\n------\n"));
+}
+
+#[test]
+fn copies() {
+    let between = |lines: &str| {
+        format!(
+            "targets.other = {{ at = \"/mnt/other\", engine = \"io_uring\" }}\ntargets.inner = {{ at = \"/mnt/bench/./inner\" }}\n\
+                 targets.none.at = \"null:\"\n{lines}"
+        )
+    };
+    let cases = [
+        "copy = { from = \"data\" }",
+        "copy = {}",
+        "copy = { from = \"data\", to = \"elsewhere\" }",
+        "copy = { from = \"data\", to = \"data\" }",
+        "copy = { from = \"data\", to = \"inner\" }",
+        "copy = { from = \"data\", to = \"none\" }",
+        "copy = { from = \"none\", to = \"data\" }",
+        "targets.node.at = \"/dev/x\"\ndataset.source = \"existing\"\ncopy = { from = \"data\", to = \"node\" }",
+        "copy = { from = \"data\", to = \"other\", block_size = \"2 GiB\" }",
+        "copy = { from = \"data\", to = \"other\", block_size = \"5000 B\" }",
+        "copy = { from = \"data\", to = \"other\", members = 3, codec = \"gzip\", shard_size = \"1 MiB\" }",
+        "copy = { from = \"data\", to = \"other\", pack = \"tfrecord\", codec = \"zstd\" }",
+        "copy = { from = \"data\", to = \"other\", pack = \"records\" }\ndataset = { distribution = \"lognormal\", sample_size_stdev = \"5 kB\" }",
+        "copy = { from = \"data\", to = \"other\", pack = \"zip\" }",
+        "copy = { from = \"data\", to = \"other\", threads = 300 }",
+    ];
+    let lines: Vec<String> = cases.iter().map(|case| between(case)).collect();
+    insta::assert_snapshot!(refusals(&lines.iter().map(String::as_str).collect::<Vec<_>>()));
 }

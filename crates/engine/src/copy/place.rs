@@ -1,0 +1,163 @@
+//! Where a copy goes: a fresh folder of feedline's own, with room for it.
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use backend::{Owned, SharedStore, StoreError};
+use dataset::{COPY_FOLDER, CopyNames, Key, MANIFEST_FORMAT, MARKER_NAME, Marker};
+use plan::{Codec, Layout};
+
+use crate::rep::RepSpec;
+
+use super::Work;
+
+/// Folders of copies side by side, at most: more are forgotten ones.
+const COPIES_MAX: u32 = 9_999;
+
+/// What a shard takes beside a sample's bytes, for each member: a header and padding of 512 bytes each in a tar, the
+/// largest of all layouts.
+const MEMBER_OVERHEAD_BYTES: u64 = 1_024;
+
+/// What keeps a copy from beginning.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyError {
+    /// The cell does not say where to.
+    #[error("the cell does not say where its dataset is copied to")]
+    NoPlan,
+    /// Shards are made of samples that are files.
+    #[error(
+        "cannot pack a dataset whose samples are packed already\n  hint: remove `copy.pack`: its objects are copied as \
+         they are"
+    )]
+    Packed,
+    /// There is not enough room, found before anything was written.
+    #[error(
+        "cannot copy the dataset: {needed_bytes} B are needed and {free_bytes} B are free\n  hint: free some space, set \
+         `copy.size`, or remove older copies with `feedline clean`"
+    )]
+    NoSpace {
+        /// Bytes of the copy, with what a file system takes beside them.
+        needed_bytes: u64,
+        /// Bytes free.
+        free_bytes: u64,
+    },
+    /// Every name for a folder is taken.
+    #[error(
+        "cannot make a folder for the copy: there are {COPIES_MAX} copies already\n  hint: remove them with `feedline \
+         clean`"
+    )]
+    TooManyCopies,
+    /// The target cannot be written.
+    #[error("cannot write the copy: {0}")]
+    Store(#[from] StoreError),
+}
+
+/// A copy on its target. It stays where nobody removes it: `feedline clean` does so later.
+pub struct Place {
+    to: SharedStore,
+    pub(super) owned: Owned,
+    pub(super) names: Arc<CopyNames>,
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Place")
+            .field("folder", self.owned.folder())
+            .field("names", &self.names)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Place {
+    /// The folder of the copy.
+    pub fn folder(&self) -> &Key {
+        self.owned.folder()
+    }
+
+    /// The names of what was copied, below the folder.
+    pub fn names(&self) -> &CopyNames {
+        &self.names
+    }
+
+    /// Removes what was written, and the folder. The marker goes last, so that `feedline clean` can go on where this
+    /// fails.
+    ///
+    /// # Errors
+    /// What the storage refuses.
+    pub fn remove(self) -> Result<(), StoreError> {
+        let folder = self.owned.folder();
+        let mut found = Vec::new();
+        self.to.list(Some(folder), &mut |entry| {
+            found.extend(self.names.number(folder, &entry.key));
+            ControlFlow::Continue(())
+        })?;
+        for object in found {
+            self.to.remove(&self.owned, &self.names.key(folder, object))?;
+        }
+        for directory in self.names.folders(folder) {
+            self.to.remove_empty_folder(&self.owned, &directory)?;
+        }
+        let marker = folder.join(MARKER_NAME).map_err(|_| StoreError::NotOwned { folder: folder.clone() })?;
+        self.to.remove(&self.owned, &marker)?;
+        self.to.remove_empty_folder(&self.owned, folder).map(drop)
+    }
+}
+
+/// Makes the folder, once there is room.
+pub(super) fn make(spec: &RepSpec<'_>, to: &SharedStore, work: &Work) -> Result<Place, CopyError> {
+    let needed_bytes = needed_bytes(spec, work);
+    if let Some(free_bytes) = to.free_bytes()?.filter(|free| *free < needed_bytes) {
+        return Err(CopyError::NoSpace { needed_bytes, free_bytes });
+    }
+    let extension = match work {
+        Work::Objects(_) => ".bin",
+        Work::Shards(packing, _) => formats::extension(packing.layout, packing.codec),
+    };
+    let names = CopyNames::new(work.count(), extension).map_err(|_| CopyError::Packed)?;
+    let marker = Marker {
+        format: MANIFEST_FORMAT,
+        note:
+            "feedline copied a dataset here to measure storage; `feedline clean` removes what it wrote here"
+                .to_owned(),
+        dataset: names.to_string(),
+    };
+    let taken = to.folders()?;
+    for number in 1..=COPIES_MAX {
+        let folder = Key::new(format!("{COPY_FOLDER}{number:04}")).expect("letters, digits and dashes");
+        if taken.contains(&folder) {
+            continue;
+        }
+        match to.create_folder(&folder, &marker) {
+            // Another process made it a moment ago.
+            Err(StoreError::Exists { .. }) => {}
+            made => return Ok(Place { to: Arc::clone(to), owned: made?, names: Arc::new(names) }),
+        }
+    }
+    Err(CopyError::TooManyCopies)
+}
+
+/// Bytes that the copy takes on a disk, at most.
+fn needed_bytes(spec: &RepSpec<'_>, work: &Work) -> u64 {
+    let objects = spec.data.objects();
+    let each = |object: u32| objects.bytes(object);
+    match work {
+        Work::Objects(count) => {
+            (0..*count).map(|object| plan::disk_bytes(1, each(object))).fold(0, u64::saturating_add)
+        }
+        Work::Shards(packing, shards) => {
+            let samples = shards.samples();
+            // Padding to a page, of a layout that is made to be mapped.
+            let padding = if packing.layout == Layout::Indexed { plan::BUFFER_ALIGN_BYTES } else { 0 };
+            let beside = MEMBER_OVERHEAD_BYTES * u64::from(packing.members.max(1)) + padding;
+            let bytes = (0..samples).map(each).fold(0, u64::saturating_add);
+            // What does not compress grows a little: gzip by 5 bytes in each 64 KiB, Zstandard less.
+            let grown = if packing.codec == Codec::None { 0 } else { bytes >> 10 };
+            let shards = plan::disk_bytes(u64::from(shards.count()), 1);
+            bytes
+                .saturating_add(grown)
+                .saturating_add(beside.saturating_mul(u64::from(samples)))
+                .saturating_add(shards)
+        }
+    }
+}
