@@ -327,7 +327,7 @@ fn sample_bytes(run: &Run, cell: &Cell) -> Option<f64> {
 }
 
 fn line(run: &Run, cell: &Cell) -> Option<LineAt> {
-    let sample_bytes = sample_bytes(run, cell).filter(|_| !operation::is_metadata(cell))?;
+    let sample_bytes = sample_bytes(run, cell).filter(|_| operation::reads_samples(cell))?;
     Some(LineAt::of(&need::of_record(&run.need).ok()?, sample_bytes))
 }
 
@@ -343,7 +343,7 @@ pub(crate) fn context<'a>(
     Some(Context {
         cell,
         storage: is_storage(run, cell),
-        sample_bytes: sample_bytes(run, cell).or(operation::is_metadata(cell).then_some(0.0))?,
+        sample_bytes: sample_bytes(run, cell).or_else(|| without_sample(cell))?,
         line_samples_per_s: line(run, cell).map(|line| line.samples_per_s),
         ceilings: &lines.ceilings,
         measure,
@@ -353,6 +353,15 @@ pub(crate) fn context<'a>(
         memory_device: target.and_then(tiers::memory_device),
         server_is_local: target.is_some_and(tiers::server_is_local),
     })
+}
+
+/// What stands for the size of a sample where none is read: bytes are then counted one by one.
+fn without_sample(cell: &Cell) -> Option<f64> {
+    match (operation::is_metadata(cell), operation::is_transfer(cell)) {
+        (true, _) => Some(0.0),
+        (_, true) => Some(1.0),
+        _ => None,
+    }
 }
 
 fn without_samples() -> Measurement {
