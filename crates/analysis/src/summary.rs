@@ -3,11 +3,15 @@
 use feed::Need;
 use record::{Cell, Role, Run, RunRecord, Skipped, Target};
 
+use crate::checkpoints::{self, Checkpoints};
+use crate::copies::{self, CopyFigures};
 use crate::curve::{self, Panel};
+use crate::epochs::{self, EpochFigures};
 use crate::figures::{Context, Figures};
 use crate::flag::{Flag, Gravity};
 use crate::head::{self, CeilingFigures, DatasetFigures, Head};
 use crate::in_parts::in_parts;
+use crate::layouts::{self, Layouts};
 use crate::lines::Lines;
 use crate::need::{self, LineAt};
 use crate::network::NetworkFigures;
@@ -53,6 +57,14 @@ pub struct Summary {
     pub ceilings: Vec<CeilingFigures>,
     /// What was to be expected; absent where nothing was said beforehand.
     pub predictions: Option<Predictions>,
+    /// How samples lie in objects, and what packing them gains; empty where each is a file.
+    pub layouts: Layouts,
+    /// Pass by pass over the data, for each cell that tells of its passes.
+    pub epochs: Vec<EpochFigures>,
+    /// Checkpoints that were written and read back.
+    pub checkpoints: Checkpoints,
+    /// Datasets that were copied or packed.
+    pub copies: Vec<CopyFigures>,
     /// Latency by percentile, of the cells that a picture of it shows.
     pub percentiles: Vec<PercentileCurve>,
     /// What is known of each cache between the reads and the storage; empty for records of format 1.0, which do
@@ -264,6 +276,10 @@ pub fn summarise(record: &RunRecord) -> Summary {
         sizings: Vec::new(),
         unjudged: Vec::new(),
         predictions,
+        layouts: Layouts::default(),
+        epochs: Vec::new(),
+        checkpoints: Checkpoints::default(),
+        copies: Vec::new(),
         percentiles: Vec::new(),
         tiers: Vec::new(),
         not_tested: Vec::new(),
@@ -278,6 +294,10 @@ pub fn summarise(record: &RunRecord) -> Summary {
     } else {
         (summary.verdicts, summary.unjudged) = verdict::of_targets(&summary, &lines);
     }
+    summary.layouts = layouts::of_run(record, &summary.cells);
+    summary.epochs = epochs::of_run(record, &lines, &summary.cells);
+    summary.checkpoints = checkpoints::of_run(record, &lines, &summary.cells);
+    summary.copies = copies::of_run(record, &lines, &summary.cells);
     summary.percentiles = quantiles::curves(&summary, &lines, &run.measure);
     summary.tiers = tiers::of_run(record, &summary);
     summary.not_tested = untested::not_tested(record, &lines, &summary);
