@@ -8,6 +8,8 @@ mod writes;
 
 use record::{Measure, Rep, Role, RunRecord};
 
+pub(crate) use jobs::stall_share;
+
 use crate::lines::Lines;
 use crate::repetitions::Repetitions;
 use crate::summary::CellSummary;

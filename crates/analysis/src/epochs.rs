@@ -72,14 +72,8 @@ fn of_cell(
     cell: &Cell,
 ) -> Option<EpochFigures> {
     let reps = Repetitions::of(lines.of_cell(&cell.cell), cell, Role::Measure, measure).used;
-    let mut numbers: Vec<u64> = reps.iter().flat_map(|rep| &rep.epochs).map(|epoch| epoch.epoch).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    let left_out = numbers.len().saturating_sub(EPOCHS_MAX);
-    numbers.truncate(EPOCHS_MAX);
     let held = Held::of(cell, record.run.datasets.get(cell.dataset));
-    let passes: Vec<EpochPass> =
-        numbers.into_iter().filter_map(|number| EpochPass::of(&reps, number, held.as_ref())).collect();
+    let (passes, left_out) = passes(&reps, held.as_ref());
     if passes.is_empty() {
         return None;
     }
@@ -87,6 +81,21 @@ fn of_cell(
     notes.extend(held.as_ref().map(Held::words));
     notes.extend((left_out > 0).then(|| format!("{left_out} further epochs are not shown")));
     Some(EpochFigures { cell: index, epochs: passes, held, notes })
+}
+
+/// The passes of one repetition, in order.
+pub(crate) fn of_rep(rep: &Rep) -> Vec<EpochPass> {
+    passes(&[rep], None).0
+}
+
+/// The passes that repetitions made, and how many further ones are left out.
+fn passes(reps: &[&Rep], held: Option<&Held>) -> (Vec<EpochPass>, usize) {
+    let mut numbers: Vec<u64> = reps.iter().flat_map(|rep| &rep.epochs).map(|epoch| epoch.epoch).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let left_out = numbers.len().saturating_sub(EPOCHS_MAX);
+    numbers.truncate(EPOCHS_MAX);
+    (numbers.into_iter().filter_map(|number| EpochPass::of(reps, number, held)).collect(), left_out)
 }
 
 /// A pass of one repetition, and the one before it.

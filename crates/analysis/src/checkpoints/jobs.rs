@@ -128,7 +128,8 @@ fn but_for_checkpoints(cell: &Cell) -> Cell {
     cell
 }
 
-fn stall_share(reps: &[&Rep]) -> Option<Rate> {
+/// Share of each window in which accelerators stood still for a checkpoint.
+pub(crate) fn stall_share(reps: &[&Rep]) -> Option<Rate> {
     let share = |rep: &&Rep| {
         let stalled: f64 = rep.checkpoints.iter().map(|one| one.stall_ns as f64).sum();
         (rep.window_ns > 0).then(|| (stalled / rep.window_ns as f64).min(1.0))

@@ -76,7 +76,7 @@ pub(super) fn whole_s(one: &Checkpoint) -> Option<f64> {
 
 impl Written {
     /// `None` where no checkpoint was due.
-    pub(super) fn of(reps: &[&Rep]) -> Option<Self> {
+    pub(crate) fn of(reps: &[&Rep]) -> Option<Self> {
         let all = || reps.iter().flat_map(|rep| &rep.checkpoints);
         all().next()?;
         let of_reps = |of: fn(&Checkpoint, f64) -> f64| -> Option<Rate> {
