@@ -149,6 +149,7 @@ fn is_alike(record: &RunRecord, source: &CellSummary, copy: &CellSummary) -> boo
     source.cell.queue_depth == copy.cell.queue_depth
         && source.cell.training == copy.cell.training
         && source.cell.checkpoint.is_some() == copy.cell.checkpoint.is_some()
+        && source.cell.tier == copy.cell.tier
         && samples(source) == samples(copy)
 }
 

@@ -107,6 +107,7 @@ fn is_alike(record: &RunRecord, packed: &CellSummary, files: &CellSummary) -> bo
         && a.queue_depth == b.queue_depth
         && a.engine == b.engine
         && is_warm(a) == is_warm(b)
+        && a.tier == b.tier
 }
 
 fn predicted(record: &RunRecord, packed: &CellSummary, files: &CellSummary) -> Option<PredictedGain> {
