@@ -161,6 +161,7 @@ impl<'a> Candidate<'a> {
             && a.cell.block_bytes == b.cell.block_bytes
             && a.cell.access == b.cell.access
             && a.cell.cache == b.cell.cache
+            && a.cell.tier == b.cell.tier
     }
 
     fn lies_wholly_above(&self, other: &Candidate<'_>) -> bool {

@@ -293,6 +293,10 @@ fn distinction(cell: &Cell, threads: bool) -> String {
     if threads {
         parts.push(format!("{} threads", cell.threads));
     }
+    let tells_tier = cell.axes.iter().any(|axis| axis.name.contains("tier"));
+    if cell.tier.is_some() && !tells_tier {
+        parts.push("through a cache".to_owned());
+    }
     if cell.stands_in_for.is_some() {
         parts.push("stand-in".to_owned());
     }

@@ -154,6 +154,11 @@ impl CellSummary {
         operation::is_whole_file(&self.cell)
     }
 
+    /// Whether it writes a checkpoint, reads one back, or copies a dataset: then no line is held against it.
+    pub fn is_transfer(&self) -> bool {
+        operation::is_transfer(&self.cell)
+    }
+
     /// Its engine, and for maps what the kernel was told of them: `io_uring`, `mmap (random)`.
     pub fn engine_label(&self) -> String {
         let advice = self.cell.axes.iter().find(|axis| axis.name == "madvise");

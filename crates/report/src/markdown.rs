@@ -186,7 +186,7 @@ fn page_cache(summary: &Summary) -> String {
 /// What is known of the page cache, once for all storage cells of which the same is known.
 pub(crate) fn page_cache_lines(summary: &Summary) -> Vec<String> {
     let mut proofs: Vec<(&str, Vec<&str>)> = Vec::new();
-    for cell in summary.cells.iter().filter(|cell| cell.storage) {
+    for cell in summary.cells.iter().filter(|cell| cell.storage && !cell.is_transfer()) {
         for figures in cell.figures().into_iter().chain(confirmed_figures(cell)) {
             let name = cell.cell.cell.as_str();
             match proofs.iter_mut().find(|(words, _)| *words == figures.cache) {

@@ -20,7 +20,8 @@ pub struct Written {
     pub checkpoint_s: Option<Rate>,
     /// Share of those seconds after the last byte was written.
     pub publish_share: Option<f64>,
-    /// The longest of all, seconds: no shorter interval than this lets every checkpoint end before the next is due.
+    /// The longest of all, seconds from when it was due until it was durable: no shorter interval than this lets every
+    /// checkpoint end before the next is due.
     pub longest_s: Option<f64>,
 }
 
@@ -93,7 +94,9 @@ impl Written {
             bps: of_reps(|one, seconds| one.bytes as f64 / seconds),
             checkpoint_s: of_reps(|_, seconds| seconds),
             publish_share: mean(&publish),
-            longest_s: all().filter_map(whole_s).reduce(f64::max),
+            longest_s: all()
+                .filter_map(|one| Some(whole_s(one)? + one.begun_ns.saturating_sub(one.due_ns) as f64 / 1e9))
+                .reduce(f64::max),
         })
     }
 }

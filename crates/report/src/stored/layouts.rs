@@ -7,15 +7,25 @@ use crate::grid::{Grid, GridRow};
 use crate::number::{grouped, times};
 
 pub(super) fn part(summary: &Summary, all: bool) -> Part {
-    let mut lines: Vec<String> = Vec::new();
-    for streamed in &summary.layouts.streamed {
-        let Some(cell) = summary.cells.get(streamed.cell) else { continue };
-        let words = streamed.notes.join("; ");
-        let depth = cell.cell.queue_depth;
-        lines.push(format!("{} {}, depth {depth}: {words}", cell.cell.target, cell.cell.access));
-    }
+    let mut lines = streamed(summary);
     lines.extend(how(summary));
     Part { name: "Layouts", id: "layouts", grids: vec![stored(summary), gains(summary, all)], lines }
+}
+
+/// What is known of the order of streams, once for all cells of which it is the same.
+fn streamed(summary: &Summary) -> Vec<String> {
+    let mut said: Vec<(String, Vec<String>)> = Vec::new();
+    for streamed in &summary.layouts.streamed {
+        let Some(cell) = summary.cells.get(streamed.cell) else { continue };
+        let words = format!("{}: {}", cell.cell.access, streamed.notes.join("; "));
+        let target = &cell.cell.target;
+        match said.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, targets)) if targets.contains(target) => {}
+            Some((_, targets)) => targets.push(target.clone()),
+            None => said.push((words, vec![target.clone()])),
+        }
+    }
+    said.into_iter().map(|(words, targets)| format!("{} {words}", targets.join(", "))).collect()
 }
 
 /// How F18 comes to its figure, once for all cells of which it is the same.
