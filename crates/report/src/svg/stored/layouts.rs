@@ -140,15 +140,13 @@ fn positive(rate: Rate) -> f64 {
 
 fn sheet(summary: &Summary, shown: usize, all: usize) -> Sheet {
     let mut conditions = vec!["each layout in the cells that read it in a closed loop".to_owned()];
-    conditions.extend(
-        summary
-            .layouts
-            .gains
-            .iter()
-            .map(|gain| gain.gain)
-            .reduce(f64::max)
-            .map(|gain| format!("at one depth shards bring up to {} x the samples of files", times(gain))),
-    );
+    let most = summary.layouts.gains.iter().max_by(|a, b| a.gain.total_cmp(&b.gain));
+    conditions.extend(most.map(|gain| {
+        let predicted = gain.predicted.map(|one| format!("predicted G {} x (F18), ", times(one.gain)));
+        let (predicted, measured) = (predicted.unwrap_or_default(), times(gain.gain));
+        let (layout, depth) = (&gain.layout, gain.queue_depth);
+        format!("{layout} gains most over files at depth {depth}: {predicted}measured G {measured} x")
+    }));
     conditions.extend((shown < all).then(|| format!("the first {shown} of {all} targets")));
     let lines = wording::subtitles_with(summary, conditions, columns_of(SUBTITLE_SIZE));
     Sheet::of(summary, &wording::title_of(summary, SHOWN), &lines)
