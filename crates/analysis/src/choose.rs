@@ -15,8 +15,8 @@ use crate::summary::{CellSummary, Summary, summarise};
 /// reads without one, readers as a `DataLoader` has them before reads that share a depth, whole files (`read_file`)
 /// before blocks of files held open, the order of a training job before others, the sample size nearest to the one the
 /// need names, and of paced loads the one that offers no more than the line. Paced loads that offer less, jobs of more
-/// or fewer accelerators than the need names, and cells that look up or list names, write or read checkpoints, or copy, are never chosen. Where several
-/// sizes, blocks, orders or jobs are left, nothing says which of them is the user's, and the hardest decides: the one
+/// or fewer accelerators than the need names, and cells that look up or list names, write or read checkpoints, or copy,
+/// are never chosen. Where several sizes, blocks, orders or jobs are left, nothing says which of them is the user's, and the hardest decides: the one
 /// whose best cell has the smallest share of its line. Among those, the shallowest valid cell whose interval clears the
 /// line, of training jobs the one with the fewest readers times batches ahead; cells limited by the client come after
 /// the others, and of equals the first in the record stands unless the interval of another lies wholly above its own.

@@ -80,7 +80,7 @@ mod tests {
         for (c, hits) in [(0.25, 0.034), (0.5, 0.153), (0.75, 0.403), (0.9, 0.670), (1.0, 1.0), (0.0, 0.0)] {
             assert_close(hits_of_permutations_lru(c), hits, 0.001);
         }
-        assert!(hits_in_order_lru(0.999) == 0.0 && hits_in_order_lru(1.0) == 1.0);
+        assert!(hits_in_order_lru(0.999) < 1e-12 && hits_in_order_lru(1.0) > 1.0 - 1e-12);
         assert_close(hits_of_draws(0.3), 0.3, 1e-12);
     }
 
@@ -143,7 +143,9 @@ mod tests {
         #[test]
         fn hits_are_a_share_that_is_at_most_what_is_held(c in -0.5..1.5_f64) {
             let held = hits_of_draws(c);
-            for hits in [hits_in_order_lru(c), hits_of_permutations_lru(c), hits_of_permutations_random(c), hits_in_order_random(c)] {
+            let in_order = [hits_in_order_lru(c), hits_in_order_random(c)];
+            let permuted = [hits_of_permutations_lru(c), hits_of_permutations_random(c)];
+            for hits in in_order.into_iter().chain(permuted) {
                 prop_assert!((0.0..=1.0).contains(&hits) && hits <= held + 1e-9, "{c}: {hits}");
             }
         }

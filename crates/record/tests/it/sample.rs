@@ -40,20 +40,7 @@ pub(crate) fn run() -> Run {
         title: Some("A sample".to_owned()),
         plan_hash: "7c1e09".to_owned(),
         need: need(),
-        datasets: vec![Dataset {
-            source: "generate".to_owned(),
-            target: "data".to_owned(),
-            files: 100,
-            bytes: 13_107_200,
-            sample_bytes: 114_660.5,
-            fingerprint: "ab12".to_owned(),
-            empty_files: 0,
-            unallocated_bytes: 0,
-            lognormal_stdev_bytes: None,
-            layout: "webdataset".to_owned(),
-            samples: Some(114),
-            packing: vec![Fact { name: "shard_size".to_owned(), value: "128 KiB".to_owned() }],
-        }],
+        datasets: vec![dataset()],
         targets: vec![Target {
             name: "data".to_owned(),
             title: "Local disk".to_owned(),
@@ -95,6 +82,23 @@ pub(crate) fn run() -> Run {
         rank: 0,
         ranks: 1,
         redacted: true,
+    }
+}
+
+fn dataset() -> Dataset {
+    Dataset {
+        source: "generate".to_owned(),
+        target: "data".to_owned(),
+        files: 100,
+        bytes: 13_107_200,
+        sample_bytes: 114_660.5,
+        fingerprint: "ab12".to_owned(),
+        empty_files: 0,
+        unallocated_bytes: 0,
+        lognormal_stdev_bytes: None,
+        layout: "webdataset".to_owned(),
+        samples: Some(114),
+        packing: vec![Fact { name: "shard_size".to_owned(), value: "128 KiB".to_owned() }],
     }
 }
 

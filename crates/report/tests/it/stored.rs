@@ -50,7 +50,7 @@ fn variants() -> Vec<(&'static str, RunRecord)> {
         if let Line::Rep(rep) = line
             && rep.cell == "bucket/files/qd32"
         {
-            rep.cell = "nvme/files/qd32".to_owned();
+            "nvme/files/qd32".clone_into(&mut rep.cell);
         }
     }
     vec![
@@ -112,7 +112,7 @@ fn each_plot_says_what_it_shows_with_units() {
     for part in ["samples/s, log scale", "queue depth", "webdataset", "files", "line 12,857"] {
         assert!(holds(0, part), "{part}: {:?}", said(0));
     }
-    for part in ["throughput of an epoch, GB/s", "hits of the cache tier, % of bytes", "F44"] {
+    for part in ["throughput of an epoch, GB/s", "hits of the cache tier, % of bytes", "predicted hits"] {
         assert!(holds(1, part), "{part}: {:?}", said(1));
     }
     for part in ["reads, GB/s", "AU 83.0 % (92.0 % without)", "stand still", "overrun"] {
@@ -159,6 +159,44 @@ fn the_plots_of_shards_epochs_and_checkpoints() {
     for plot in own(&stored()) {
         insta::assert_snapshot!(format!("the_plot_of_{}", plot.name), plot.svg);
     }
+}
+
+#[test]
+fn the_page_has_the_tables_and_plots_of_each() {
+    let record = stored();
+    let (summary, plots) = (summarise(&record), own(&record));
+    let page = report::html(&[report::Page {
+        summary: &summary,
+        plots: &plots,
+        scenario: "",
+        environment: &record.env,
+    }]);
+    for part in [
+        "plot-layouts",
+        "plot-epochs",
+        "plot-checkpoints",
+        "layouts-table1",
+        "checkpoints-table3",
+        "copies-table2",
+    ] {
+        assert!(page.contains(&format!("id=\"{part}\"")), "{part}");
+    }
+}
+
+#[test]
+fn exports_have_the_new_columns_last_and_the_new_figures() {
+    let record = stored();
+    let summary = summarise(&record);
+    let table = report::export::csv(&record, &summary).text;
+    let header = table.lines().next().unwrap();
+    assert!(header.ends_with("gap,layout,streams,shuffle_buffer,checkpoint,tier,copy_to"), "{header}");
+    for metric in ["tier_hits_last", "cache_share_last", "checkpoint_bps", "checkpoints_overrun", "epochs"] {
+        assert!(table.contains(&format!(",{metric},")), "{metric}");
+    }
+    let tier = table.lines().find(|line| line.contains("tier_hits_last")).unwrap();
+    assert!(tier.ends_with(",webdataset,16,1000,,lru,"), "{tier}");
+    let objects = report::export::jsonl(&record, &summary).text;
+    assert!(objects.contains("\"displacement\":0.62") && objects.contains("\"outcome\":\"overrun\""));
 }
 
 #[test]

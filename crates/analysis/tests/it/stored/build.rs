@@ -40,7 +40,7 @@ pub(super) fn record() -> RunRecord {
     book.copy();
     book.checkpoints();
     book.job("bucket/train", None, 0.92);
-    book.job("bucket/train-checkpoints", Some(plan("async", Some(100))), 0.83);
+    book.job("bucket/train-checkpoints", Some(&plan("async", Some(100))), 0.83);
     book.lines.push(Line::End(End {
         interrupted: false,
         elapsed_ns: 1_900_000_000_000,
@@ -52,7 +52,7 @@ pub(super) fn record() -> RunRecord {
 
 /// 16 shards side by side, each with a buffer.
 fn streamed(cell: &mut Cell) {
-    cell.access = "shuffled_shards".to_owned();
+    "shuffled_shards".clone_into(&mut cell.access);
     cell.streams = Some(16);
     cell.shuffle_buffer = Some(1_000);
     cell.mixing =
@@ -192,8 +192,8 @@ impl Book {
 
     fn copy(&mut self) {
         let slug = self.cell("bucket/copy", ("bucket", 1), 64, |cell| {
-            cell.operation = "copy".to_owned();
-            cell.access = "sequential".to_owned();
+            "copy".clone_into(&mut cell.operation);
+            "sequential".clone_into(&mut cell.access);
             cell.copy = Some(CopyPlan { to: "nvme".to_owned(), layout: None });
         });
         for number in 0..REPETITIONS {
@@ -223,11 +223,11 @@ impl Book {
     }
 
     /// A job, and one that makes a checkpoint every ten seconds: the second is due while the first is written.
-    fn job(&mut self, name: &str, checkpoint: Option<CheckpointPlan>, au: f64) {
+    fn job(&mut self, name: &str, checkpoint: Option<&CheckpointPlan>, au: f64) {
         let slug = self.cell(name, ("bucket", 1), 128, |cell| {
             streamed(cell);
             cell.training = Some(training());
-            cell.checkpoint.clone_from(&checkpoint);
+            cell.checkpoint = checkpoint.cloned();
             if checkpoint.is_some() {
                 cell.axes.push(axis("checkpoint.mode", "async", ""));
             }

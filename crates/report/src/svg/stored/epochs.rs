@@ -81,7 +81,7 @@ fn entries(panels: &[Panel<'_>]) -> Vec<(Mark, String)> {
         found.push((Mark::Window, "cut by the end of the window".to_owned()));
     }
     if passes().any(|pass| pass.predicted_hits.is_some()) {
-        found.push((Mark::Fit, "hits that follow from the size of the cache (F44)".to_owned()));
+        found.push((Mark::Fit, "predicted hits, from the size of the cache and the order".to_owned()));
     }
     found.extend(key::feed_line(panels.iter().filter_map(|panel| panel.line_bps)));
     found
@@ -128,13 +128,16 @@ fn draw_panel(
     shares(canvas, panel, (left, top + upper, width, lower), &chart.x)
 }
 
+/// Upper left and lower right, pixels.
+type Corners = ((i32, i32), (i32, i32));
+
 /// Draws a bar from zero up, and says where its upper left and lower right corners are.
 fn bar(
     canvas: &Canvas<'_>,
     chart: &Chart,
     (index, pass): (usize, &EpochPass),
     height: f64,
-) -> Result<((i32, i32), (i32, i32)), Refusal> {
+) -> Result<Corners, Refusal> {
     let from = chart.px(pass.begun_s.clamp(0.0, chart.x.high), height);
     let to = chart.px(pass.ended_s.clamp(0.0, chart.x.high), chart.y.low);
     let to = (to.0.max(from.0 + 1), to.1);

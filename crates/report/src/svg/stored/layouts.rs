@@ -144,8 +144,10 @@ fn sheet(summary: &Summary, shown: usize, all: usize) -> Sheet {
     conditions.extend(most.map(|gain| {
         let predicted = gain.predicted.map(|one| format!("predicted G {} x (F18), ", times(one.gain)));
         let (predicted, measured) = (predicted.unwrap_or_default(), times(gain.gain));
-        let (layout, depth) = (&gain.layout, gain.queue_depth);
-        format!("{layout} gains most over files at depth {depth}: {predicted}measured G {measured} x")
+        let (target, layout, depth) = (&gain.target, &gain.layout, gain.queue_depth);
+        format!(
+            "{target}: {layout} gains most over files at depth {depth}: {predicted}measured G {measured} x"
+        )
     }));
     conditions.extend((shown < all).then(|| format!("the first {shown} of {all} targets")));
     let lines = wording::subtitles_with(summary, conditions, columns_of(SUBTITLE_SIZE));
