@@ -2,6 +2,8 @@
 
 use record::{Cell, Measure, Rep, Role, RunRecord};
 
+use crate::checkpoints::{self, Written};
+use crate::epochs;
 use crate::figures::{Context, Figures};
 use crate::latency::Latency;
 use crate::lines::Lines;
@@ -29,7 +31,7 @@ pub struct RepFigures<'a> {
 pub struct RepValue {
     /// What it is, with its unit last: `latency_p99_ns`.
     pub metric: &'static str,
-    /// Its unit: `B/s`, `1/s`, `ns`, or empty for a share.
+    /// Its unit: `B/s`, `1/s`, `ns`, `s`, or empty for a share or a count.
     pub unit: &'static str,
     /// How much.
     pub value: f64,
@@ -78,6 +80,8 @@ fn values(context: &Context<'_>, rep: &Rep) -> Vec<RepValue> {
     } else if let Some(figures) = Figures::of(context, &one) {
         values.figures(&figures);
     }
+    values.passes(rep);
+    values.checkpoints(rep);
     values.0
 }
 
@@ -103,6 +107,32 @@ impl Values {
             self.push("wait_p99_ns", "ns", training.wait_p99_ns.map(|ns| ns as f64));
         }
         self.push("cpu_ns_per_op", "ns", figures.cpu_ns_per_op);
+    }
+
+    /// The first and the last whole pass over the data.
+    fn passes(&mut self, rep: &Rep) {
+        let passes = epochs::of_rep(rep);
+        let whole = || passes.iter().filter(|pass| pass.complete);
+        let (first, last) = (whole().next(), whole().next_back());
+        self.push("epochs", "", (!passes.is_empty()).then(|| whole().count() as f64));
+        self.push("epoch_first_bps", "B/s", first.map(|pass| pass.bps.mean));
+        self.push("epoch_last_bps", "B/s", last.map(|pass| pass.bps.mean));
+        self.push("epoch_first_operation_s", "s", first.map(|pass| pass.first_s.mean));
+        self.push("cache_share_last", "", last.and_then(|pass| pass.cache_share).map(|rate| rate.mean));
+        self.push("tier_hits_last", "", last.and_then(|pass| pass.tier_hits).map(|rate| rate.mean));
+    }
+
+    fn checkpoints(&mut self, rep: &Rep) {
+        let Some(written) = Written::of(&[rep]) else { return };
+        let outcomes = &written.outcomes;
+        self.push("checkpoint_bps", "B/s", written.bps.map(|rate| rate.mean));
+        self.push("checkpoint_s", "s", written.checkpoint_s.map(|rate| rate.mean));
+        self.push("checkpoint_publish_share", "", written.publish_share);
+        self.push("checkpoint_stall_share", "", checkpoints::stall_share(&[rep]).map(|rate| rate.mean));
+        self.push("checkpoints_whole", "", Some(outcomes.complete as f64));
+        self.push("checkpoints_overrun", "", Some(outcomes.overrun as f64));
+        self.push("checkpoints_unfinished", "", Some(outcomes.unfinished as f64));
+        self.push("checkpoints_failed", "", Some(outcomes.failed as f64));
     }
 
     fn operations(&mut self, operations: &Operations) {

@@ -15,8 +15,8 @@ use crate::summary::{CellSummary, Summary, summarise};
 /// reads without one, readers as a `DataLoader` has them before reads that share a depth, whole files (`read_file`)
 /// before blocks of files held open, the order of a training job before others, the sample size nearest to the one the
 /// need names, and of paced loads the one that offers no more than the line. Paced loads that offer less, jobs of more
-/// or fewer accelerators than the need names, and cells that look up or list names, are never chosen. Where several
-/// sizes, blocks, orders or jobs are left, nothing says which of them is the user's, and the hardest decides: the one
+/// or fewer accelerators than the need names, and cells that look up or list names, write or read checkpoints, or copy,
+/// are never chosen. Where several sizes, blocks, orders or jobs are left, nothing says which of them is the user's, and the hardest decides: the one
 /// whose best cell has the smallest share of its line. Among those, the shallowest valid cell whose interval clears the
 /// line, of training jobs the one with the fewest readers times batches ahead; cells limited by the client come after
 /// the others, and of equals the first in the record stands unless the interval of another lies wholly above its own.
@@ -81,7 +81,7 @@ impl Asked {
         let offers_less = paced.is_some_and(|paced| paced.of_line.is_some() && !paced.offers_line);
         let job = cell.cell.training.as_ref();
         let is_other_job = job.is_some_and(|job| job.accelerators != self.accelerators);
-        !operation::is_metadata(&cell.cell) && !offers_less && !is_other_job
+        operation::reads_samples(&cell.cell) && !offers_less && !is_other_job
     }
 }
 
@@ -161,6 +161,7 @@ impl<'a> Candidate<'a> {
             && a.cell.block_bytes == b.cell.block_bytes
             && a.cell.access == b.cell.access
             && a.cell.cache == b.cell.cache
+            && a.cell.tier == b.cell.tier
     }
 
     fn lies_wholly_above(&self, other: &Candidate<'_>) -> bool {

@@ -200,10 +200,10 @@ impl Shape {
     }
 }
 
-/// Whether a cell has no place on a curve of throughput against depth: it moves no bytes, or a schedule or a training
+/// Whether a cell has no place on a curve of throughput against depth: it reads no samples, or a schedule or a training
 /// job and not the depth decides what it moves.
 fn is_apart(cell: &CellSummary) -> bool {
-    operation::is_metadata(&cell.cell) || !is_closed(cell)
+    !operation::reads_samples(&cell.cell) || !is_closed(cell)
 }
 
 /// Arranges cells as panels of curves, in the order of the scenario.
@@ -292,6 +292,10 @@ fn distinction(cell: &Cell, threads: bool) -> String {
         .collect();
     if threads {
         parts.push(format!("{} threads", cell.threads));
+    }
+    let tells_tier = cell.axes.iter().any(|axis| axis.name.contains("tier"));
+    if cell.tier.is_some() && !tells_tier {
+        parts.push("through a cache".to_owned());
     }
     if cell.stands_in_for.is_some() {
         parts.push("stand-in".to_owned());

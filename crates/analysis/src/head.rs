@@ -148,8 +148,10 @@ fn ceilings(lines: &Lines<'_>, copies: bool, count: fn(&Ceiling) -> u64) -> Opti
 pub(crate) fn datasets(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
     let is_storage = |name: &str| run.targets.iter().any(|target| target.name == name && target.storage);
     let of_dataset = |(index, dataset): (usize, &Dataset)| {
-        // The null target answers without reading, and names are no bytes of the dataset.
-        let reads = |cell: &&Cell| is_storage(&cell.target) && !operation::is_metadata(cell);
+        // The null target answers without reading, and neither names nor checkpoints are bytes of the dataset.
+        let reads = |cell: &&Cell| {
+            is_storage(&cell.target) && (operation::reads_samples(cell) || cell.operation == "copy")
+        };
         let cells = || run.cells.iter().filter(move |cell| cell.dataset == index).filter(reads);
         let mut access: Vec<String> = cells().map(|cell| cell.access.clone()).collect();
         access.sort();

@@ -8,13 +8,16 @@
 //! histograms are merged for display alone.
 
 mod by_repetition;
+mod checkpoints;
 mod choose;
 mod compared;
 mod comparison;
+mod copies;
 mod curve;
 mod demands;
 mod diagnosis;
 mod distribution;
+mod epochs;
 mod figures;
 mod flag;
 mod gate;
@@ -22,6 +25,7 @@ mod head;
 mod in_parts;
 mod interval;
 mod latency;
+mod layouts;
 mod line_fit;
 mod lines;
 mod model;
@@ -52,6 +56,10 @@ mod verdict;
 mod fixture;
 
 pub use by_repetition::{RepFigures, RepValue, by_repetition};
+pub use checkpoints::{
+    CheckpointCost, CheckpointSpan, CheckpointTimeline, CheckpointWrite, CheckpointedJob, Checkpoints,
+    Outcomes, ReadsBeside, Restore, WithoutCheckpoints, Written,
+};
 pub use choose::{choose_cell, choose_for_confirmation};
 pub use comparison::{
     Calibration, CellComparison, CellSample, Change, Comparison, Difference, Effect, Headline, History,
@@ -59,14 +67,17 @@ pub use comparison::{
     RegressionResult, RepSample, RunSample, Shift, ShiftPoint, Side, calibrate, calibrate_history,
     compare_stored, compare_targets, compare_variants, history, shift,
 };
+pub use copies::{CopyFigures, Payoff};
 pub use curve::{Curve, Panel, Shape, Treatment};
 pub use demands::{Demand, demands};
 pub use distribution::{Distribution, QuantileStep, distributions, quantile_steps};
+pub use epochs::{EpochFigures, EpochPass, Held, Order};
 pub use figures::{Figures, Rate};
 pub use flag::{Flag, Gravity};
 pub use gate::{GateResult, gate};
 pub use head::{CeilingFigures, DatasetFigures, Fastest, Head, machine};
 pub use latency::{Latency, Phase};
+pub use layouts::{LayoutFigures, LayoutGain, Layouts, PredictedGain, Streamed};
 pub use model::Model;
 pub use need::LineAt;
 pub use network::{Attempts, MountFigures, NetworkFigures, Wire, WireFinding};

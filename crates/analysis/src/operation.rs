@@ -7,6 +7,17 @@ pub(crate) fn is_metadata(cell: &Cell) -> bool {
     matches!(cell.operation.as_str(), "stat" | "list" | "getattr")
 }
 
+/// Whether a cell writes a checkpoint, reads one back, or copies a dataset: it moves bytes, but no samples that a job
+/// takes, so it has neither line nor verdict.
+pub(crate) fn is_transfer(cell: &Cell) -> bool {
+    matches!(cell.operation.as_str(), "checkpoint" | "restore" | "copy")
+}
+
+/// Whether a cell reads samples of its dataset: all that could feed a job.
+pub(crate) fn reads_samples(cell: &Cell) -> bool {
+    !is_metadata(cell) && !is_transfer(cell)
+}
+
 /// Whether a cell opens, reads and closes a whole file each time, as a loader of samples does.
 pub(crate) fn is_whole_file(cell: &Cell) -> bool {
     cell.operation == "read_file"
@@ -19,5 +30,9 @@ pub(crate) fn touches_names(cell: &Cell) -> bool {
 
 /// What is counted, in one word.
 pub(crate) fn noun(cell: &Cell) -> &str {
-    if is_metadata(cell) { &cell.operation } else { "read" }
+    match cell.operation.as_str() {
+        "checkpoint" | "copy" => "write",
+        operation if is_metadata(cell) => operation,
+        _ => "read",
+    }
 }

@@ -136,8 +136,8 @@ fn of_cell(
     settings: &Settings,
     way: &ExpectTarget,
 ) -> Option<CellPrediction> {
-    // What a schedule offers, or a training job takes, is no measure of what storage could do.
-    if !is_closed(cell) {
+    // What a schedule offers, a training job takes, or a cache serves, is no measure of what storage could do.
+    if !is_closed(cell) || cell.cell.tier.is_some() {
         return None;
     }
     let measured = Measured::of(cell)?;

@@ -51,7 +51,7 @@ pub(crate) fn curves(summary: &Summary, lines: &Lines<'_>, measure: &Measure) ->
 fn chosen(summary: &Summary) -> Vec<&CellSummary> {
     let any_storage = summary.cells.iter().any(|cell| cell.storage && cell.figures().is_some());
     let is_shown = |cell: &&CellSummary| {
-        cell.figures().is_some() && cell.storage == any_storage && !operation::is_metadata(&cell.cell)
+        cell.figures().is_some() && cell.storage == any_storage && operation::reads_samples(&cell.cell)
     };
     let mut groups: Vec<Vec<&CellSummary>> = Vec::new();
     for cell in summary.cells.iter().filter(is_shown) {

@@ -85,7 +85,7 @@ fn supply(summary: &Summary, target: &record::Target) -> Option<Supply> {
     let is_supply = |cell: &&CellSummary| {
         cell.cell.target == target.name
             && is_closed(cell)
-            && !operation::is_metadata(&cell.cell)
+            && operation::reads_samples(&cell.cell)
             // The page cache of the client is no supply of the storage.
             && cell.cell.cache != "warm"
     };

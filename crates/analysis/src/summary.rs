@@ -3,11 +3,15 @@
 use feed::Need;
 use record::{Cell, Role, Run, RunRecord, Skipped, Target};
 
+use crate::checkpoints::{self, Checkpoints};
+use crate::copies::{self, CopyFigures};
 use crate::curve::{self, Panel};
+use crate::epochs::{self, EpochFigures};
 use crate::figures::{Context, Figures};
 use crate::flag::{Flag, Gravity};
 use crate::head::{self, CeilingFigures, DatasetFigures, Head};
 use crate::in_parts::in_parts;
+use crate::layouts::{self, Layouts};
 use crate::lines::Lines;
 use crate::need::{self, LineAt};
 use crate::network::NetworkFigures;
@@ -53,6 +57,14 @@ pub struct Summary {
     pub ceilings: Vec<CeilingFigures>,
     /// What was to be expected; absent where nothing was said beforehand.
     pub predictions: Option<Predictions>,
+    /// How samples lie in objects, and what packing them gains; empty where each is a file.
+    pub layouts: Layouts,
+    /// Pass by pass over the data, for each cell that tells of its passes.
+    pub epochs: Vec<EpochFigures>,
+    /// Checkpoints that were written and read back.
+    pub checkpoints: Checkpoints,
+    /// Datasets that were copied or packed.
+    pub copies: Vec<CopyFigures>,
     /// Latency by percentile, of the cells that a picture of it shows.
     pub percentiles: Vec<PercentileCurve>,
     /// What is known of each cache between the reads and the storage; empty for records of format 1.0, which do
@@ -140,6 +152,11 @@ impl CellSummary {
     /// Whether it opens, reads and closes a whole file each time.
     pub fn reads_whole_files(&self) -> bool {
         operation::is_whole_file(&self.cell)
+    }
+
+    /// Whether it writes a checkpoint, reads one back, or copies a dataset: then no line is held against it.
+    pub fn is_transfer(&self) -> bool {
+        operation::is_transfer(&self.cell)
     }
 
     /// Its engine, and for maps what the kernel was told of them: `io_uring`, `mmap (random)`.
@@ -264,6 +281,10 @@ pub fn summarise(record: &RunRecord) -> Summary {
         sizings: Vec::new(),
         unjudged: Vec::new(),
         predictions,
+        layouts: Layouts::default(),
+        epochs: Vec::new(),
+        checkpoints: Checkpoints::default(),
+        copies: Vec::new(),
         percentiles: Vec::new(),
         tiers: Vec::new(),
         not_tested: Vec::new(),
@@ -278,6 +299,10 @@ pub fn summarise(record: &RunRecord) -> Summary {
     } else {
         (summary.verdicts, summary.unjudged) = verdict::of_targets(&summary, &lines);
     }
+    summary.layouts = layouts::of_run(record, &summary.cells);
+    summary.epochs = epochs::of_run(record, &lines, &summary.cells);
+    summary.checkpoints = checkpoints::of_run(record, &lines, &summary.cells);
+    summary.copies = copies::of_run(record, &lines, &summary.cells);
     summary.percentiles = quantiles::curves(&summary, &lines, &run.measure);
     summary.tiers = tiers::of_run(record, &summary);
     summary.not_tested = untested::not_tested(record, &lines, &summary);
@@ -327,7 +352,7 @@ fn sample_bytes(run: &Run, cell: &Cell) -> Option<f64> {
 }
 
 fn line(run: &Run, cell: &Cell) -> Option<LineAt> {
-    let sample_bytes = sample_bytes(run, cell).filter(|_| !operation::is_metadata(cell))?;
+    let sample_bytes = sample_bytes(run, cell).filter(|_| operation::reads_samples(cell))?;
     Some(LineAt::of(&need::of_record(&run.need).ok()?, sample_bytes))
 }
 
@@ -343,7 +368,7 @@ pub(crate) fn context<'a>(
     Some(Context {
         cell,
         storage: is_storage(run, cell),
-        sample_bytes: sample_bytes(run, cell).or(operation::is_metadata(cell).then_some(0.0))?,
+        sample_bytes: sample_bytes(run, cell).or_else(|| without_sample(cell))?,
         line_samples_per_s: line(run, cell).map(|line| line.samples_per_s),
         ceilings: &lines.ceilings,
         measure,
@@ -353,6 +378,15 @@ pub(crate) fn context<'a>(
         memory_device: target.and_then(tiers::memory_device),
         server_is_local: target.is_some_and(tiers::server_is_local),
     })
+}
+
+/// What stands for the size of a sample where none is read: bytes are then counted one by one.
+fn without_sample(cell: &Cell) -> Option<f64> {
+    match (operation::is_metadata(cell), operation::is_transfer(cell)) {
+        (true, _) => Some(0.0),
+        (_, true) => Some(1.0),
+        _ => None,
+    }
 }
 
 fn without_samples() -> Measurement {

@@ -89,11 +89,13 @@ fn reads_files_held_open(summary: &Summary) -> bool {
         target.is_some_and(|target| fact(target, "device_node").is_some())
     };
     let mut cells = summary.cells.iter().filter(|cell| cell.storage || !any_storage);
-    summary.cells.is_empty() || cells.any(|cell| !operation::is_metadata(&cell.cell) && !is_device(cell))
+    summary.cells.is_empty() || cells.any(|cell| operation::reads_samples(&cell.cell) && !is_device(cell))
 }
 
 fn held_open(lines: &Lines<'_>, summary: &Summary) -> String {
-    let is_held_open = |cell: &&CellSummary| cell.storage && !operation::touches_names(&cell.cell);
+    let is_held_open = |cell: &&CellSummary| {
+        cell.storage && operation::reads_samples(&cell.cell) && !operation::is_whole_file(&cell.cell)
+    };
     let names: BTreeSet<&str> =
         summary.cells.iter().filter(is_held_open).map(|cell| cell.cell.cell.as_str()).collect();
     let reps = names.into_iter().flat_map(|name| lines.of_cell(name));
@@ -242,7 +244,7 @@ fn unchecked_notes(record: &RunRecord, lines: &Lines<'_>) -> Vec<String> {
         dataset.is_some_and(|dataset| dataset.source == "generate")
     };
     let checked = |target: &Target| -> Option<u64> {
-        let is_of = |cell: &&Cell| !operation::is_metadata(cell) && cell.target == target.name;
+        let is_of = |cell: &&Cell| operation::reads_samples(cell) && cell.target == target.name;
         let cells = record.run.cells.iter().filter(is_of).filter(is_generated);
         let names: BTreeSet<&str> = cells.map(|cell| cell.cell.as_str()).collect();
         let reps = names.into_iter().flat_map(|name| lines.of_cell(name));

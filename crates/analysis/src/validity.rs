@@ -136,8 +136,9 @@ fn client_limited(storage: bool, client: ClientShares) -> Option<Flag> {
 }
 
 fn cache(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
-    // The null target has no bytes that a cache could hold, and names say nothing of pages.
-    if !storage || operation::is_metadata(cell) {
+    // The null target has no bytes that a cache could hold, and names say nothing of pages; what a transfer moves is no
+    // dataset whose residency was asked for.
+    if !storage || !operation::reads_samples(cell) {
         return None;
     }
     let shares: Option<Vec<f64>> = used.iter().map(|rep| resident_before(rep)).collect();
@@ -202,7 +203,7 @@ fn too_short(used: &[&Rep], cell: &Cell, measure: &Measure) -> Option<Flag> {
     let has_steps = cell.training.is_some() && measure.steps.is_some();
     let least = measure
         .duration_ns
-        .filter(|_| !has_steps)
+        .filter(|_| !has_steps && !operation::is_transfer(cell))
         .map_or(0, |planned| (planned as f64 * WINDOW_SHARE_MIN) as u64)
         .max(WINDOW_NS_MIN);
     let short: Vec<u64> = used.iter().map(|rep| rep.window_ns).filter(|window| *window < least).collect();
@@ -211,8 +212,8 @@ fn too_short(used: &[&Rep], cell: &Cell, measure: &Measure) -> Option<Flag> {
 }
 
 fn few_turns(used: &[&Rep], cell: &Cell) -> Option<Flag> {
-    // A job that waits for nothing leaves its queue empty: its steps are what counts.
-    if cell.training.is_some() {
+    // A job that waits for nothing leaves its queue empty: its steps are what counts. A transfer ends with its bytes.
+    if cell.training.is_some() || operation::is_transfer(cell) {
         return None;
     }
     let few: Vec<f64> = used.iter().map(|rep| turns(rep, cell)).filter(|turns| *turns < TURNS_MIN).collect();
@@ -289,7 +290,7 @@ fn clamped(used: &[&Rep]) -> Option<Flag> {
 /// Opening a file costs the storage too: the figure is then not of reads alone. Where whole files are read, that
 /// is what was asked for.
 fn opened(cell: &Cell, used: &[&Rep]) -> Option<Flag> {
-    if operation::touches_names(cell) {
+    if operation::touches_names(cell) || operation::is_transfer(cell) {
         return None;
     }
     let sum = |name| used.iter().map(|rep| counted(rep, name)).sum::<u64>();

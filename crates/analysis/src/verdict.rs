@@ -156,11 +156,18 @@ fn unjudged_reason(summary: &Summary, target: &str) -> Option<String> {
         let named = if named == 0 { "none".to_owned() } else { named.to_string() };
         return Some(format!("jobs of up to {played} were played, the need names {named}: no verdict"));
     }
-    let mut words: Vec<&str> =
-        cells().filter(|cell| cell.operations().is_some()).map(|cell| cell.cell.operation.as_str()).collect();
-    words.sort_unstable();
-    words.dedup();
-    (!words.is_empty()).then(|| format!("only names were looked up ({}): no verdict", words.join(", ")))
+    let words = |is_of_kind: &dyn Fn(&CellSummary) -> bool| {
+        let measured = cells().filter(|cell| cell.is_measured() && is_of_kind(cell));
+        let mut words: Vec<&str> = measured.map(|cell| cell.cell.operation.as_str()).collect();
+        words.sort_unstable();
+        words.dedup();
+        (!words.is_empty()).then(|| words.join(", "))
+    };
+    let moved = words(&|cell| operation::is_transfer(&cell.cell));
+    let names = words(&|cell| operation::is_metadata(&cell.cell));
+    moved
+        .map(|words| format!("no sample was read ({words}): not judged against the line"))
+        .or_else(|| names.map(|words| format!("only names were looked up ({words}): no verdict")))
 }
 
 fn of_target(summary: &Summary, lines: &Lines<'_>, target: &str, chosen: Option<&CellSummary>) -> Verdict {
@@ -421,7 +428,7 @@ fn conditions(summary: &Summary, cell: &CellSummary) -> Option<String> {
 fn has_other_ways(summary: &Summary, cell: &CellSummary) -> bool {
     let own = Panel::of(cell);
     let of_target = summary.cells.iter().filter(|other| other.cell.target == cell.cell.target);
-    of_target.filter(|other| !operation::is_metadata(&other.cell)).any(|other| !own.is_way_of(other))
+    of_target.filter(|other| operation::reads_samples(&other.cell)).any(|other| !own.is_way_of(other))
 }
 
 /// What a verdict by whole files rests on, besides the reads.

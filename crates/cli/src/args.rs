@@ -182,8 +182,9 @@ pub(crate) struct ReportArgs {
     /// What to make
     #[arg(long, value_enum, default_value_t = ReportFormat::Terminal)]
     pub(crate) format: ReportFormat,
-    /// With --format svg or png, which plot: throughput, percentiles, tradeoff, heatmap, over-time, sizes, roofline, or one
-    /// of a training load: training-timeline, training-accelerators, training-readers, training-waits
+    /// With --format svg or png, which plot: throughput, percentiles, tradeoff, heatmap, over-time, sizes, roofline,
+    /// layouts, epochs, checkpoints, or one of a training load: training-timeline, training-accelerators,
+    /// training-readers, training-waits
     #[arg(long, default_value = "throughput")]
     pub(crate) plot: String,
     /// With --format png: the dark theme; an SVG follows its reader

@@ -4,6 +4,15 @@
 //! of the field got some of its own worked examples wrong; where a test says "claim Cnn" it states our
 //! value, and the claim's entry in the project's collection says what the article printed.
 
+mod caches;
+mod layouts;
+
+pub use caches::{
+    cached_bps, hits_in_order_lru, hits_in_order_random, hits_of_draws, hits_of_permutations_lru,
+    hits_of_permutations_random,
+};
+pub use layouts::{break_even_epochs, shard_gain, shard_tail, shards_per_rank, staging_s};
+
 /// F01: samples per second that `accelerators` consume, each a batch per step.
 pub fn samples_per_s(accelerators: u32, batch: u32, step_time_s: f64) -> f64 {
     f64::from(accelerators) * f64::from(batch) / step_time_s
@@ -131,6 +140,16 @@ pub fn job_s(steps: u64, lanes: u32, lane_s: f64, compute_s: f64) -> f64 {
     }
     let rounds = last / lanes + 1;
     rounds as f64 * lane_s + (last % lanes + 1) as f64 * compute_s
+}
+
+/// F49: share of the time in which accelerators stand still for checkpoints, by the time from one to the next.
+pub fn checkpoint_overhead(stall_s: f64, interval_s: f64) -> f64 {
+    stall_s / interval_s
+}
+
+/// F50: hours of accelerators that a checkpoint takes.
+pub fn checkpoint_cost(accelerators: u32, stall_s: f64) -> f64 {
+    f64::from(accelerators) * stall_s / 3_600.0
 }
 
 /// F51: hours of accelerators that a span of `hours` loses.
@@ -326,6 +345,15 @@ mod tests {
             let formula_ms = job_s(53, lanes as u32, lane_ms as f64, 2.0);
             assert!((formula_ms - ends_ms as f64).abs() < 1e-9, "{lanes} {lane_ms}: {formula_ms} {ends_ms}");
         }
+    }
+
+    #[test]
+    fn f49_and_f50_what_checkpoints_take() {
+        assert_close(checkpoint_overhead(15.0, 3_600.0), 0.004_17);
+        assert_close(checkpoint_overhead(60.0, 900.0), 0.0667);
+        assert_close(checkpoint_cost(512, 30.0), 4.267);
+        assert_close(checkpoint_cost(512, 30.0) * 3.0, 12.80);
+        assert_close(checkpoint_cost(512, 60.0) * 3.0 * 4.0 * 168.0, 17_203.0);
     }
 
     #[test]

@@ -98,6 +98,9 @@ fn device_words(dataset: &Dataset) -> String {
 
 /// `200,000 files of 114,660 B (22.9 GB)`.
 fn files_words(dataset: &Dataset) -> String {
+    if dataset.layout != "files" {
+        return shards_words(dataset);
+    }
     let mean = dataset.bytes as f64 / dataset.files.max(1) as f64;
     let mean_words = feed::format_bytes(mean.round() as u64);
     let size = if let Some(stdev) = dataset.lognormal_stdev_bytes {
@@ -109,6 +112,19 @@ fn files_words(dataset: &Dataset) -> String {
         format!("of {mean_words} on average, samples of {sample}")
     };
     format!("{} {size} ({})", counted_noun(dataset.files, "file"), feed::format_bytes(dataset.bytes))
+}
+
+/// `100 objects of webdataset, 263 MB on average: 200,000 samples of 131,300 B (26.3 GB)`.
+fn shards_words(dataset: &Dataset) -> String {
+    let mean = feed::format_bytes((dataset.bytes as f64 / dataset.files.max(1) as f64).round() as u64);
+    format!(
+        "{} of {}, {mean} on average: {} of {} ({})",
+        counted_noun(dataset.files, "object"),
+        dataset.layout,
+        counted_noun(dataset.samples.unwrap_or(dataset.files), "sample"),
+        feed::format_bytes(dataset.sample_bytes.max(0.0).round() as u64),
+        feed::format_bytes(dataset.bytes)
+    )
 }
 
 fn reads(most: Option<f64>, repeat: bool) -> String {

@@ -18,6 +18,7 @@ mod plot;
 mod png;
 mod prediction;
 mod side;
+mod stored;
 #[expect(clippy::cast_possible_wrap, reason = "pixels and counts of panels and lines are far below 2^31")]
 mod svg;
 mod system;

@@ -7,6 +7,7 @@ use crate::head;
 use crate::network;
 use crate::prediction;
 use crate::side;
+use crate::stored;
 use crate::system;
 use crate::table::{self, Content, Row};
 use crate::training;
@@ -24,6 +25,7 @@ pub fn markdown(summary: &Summary) -> String {
         requests(summary),
         section("Metadata", &side::metadata(summary)),
         way(summary),
+        stored_parts(summary),
         predicted(summary),
         machine(summary),
         page_cache(summary),
@@ -184,7 +186,7 @@ fn page_cache(summary: &Summary) -> String {
 /// What is known of the page cache, once for all storage cells of which the same is known.
 pub(crate) fn page_cache_lines(summary: &Summary) -> Vec<String> {
     let mut proofs: Vec<(&str, Vec<&str>)> = Vec::new();
-    for cell in summary.cells.iter().filter(|cell| cell.storage) {
+    for cell in summary.cells.iter().filter(|cell| cell.storage && !cell.is_transfer()) {
         for figures in cell.figures().into_iter().chain(confirmed_figures(cell)) {
             let name = cell.cell.cell.as_str();
             match proofs.iter_mut().find(|(words, _)| *words == figures.cache) {
@@ -277,6 +279,20 @@ fn predicted(summary: &Summary) -> String {
     let lines = Some(items(&lines)).filter(|lines| !lines.is_empty());
     let parts: Vec<String> = claim.into_iter().chain(tables).chain(lines).collect();
     if parts.is_empty() { String::new() } else { format!("## Predicted\n\n{}", parts.join("\n")) }
+}
+
+/// Layouts, epochs, checkpoints and copies; nothing where there are none.
+fn stored_parts(summary: &Summary) -> String {
+    let of_part = |part: &stored::Part| {
+        let tables = part.grids.iter().map(|grid| {
+            let head = [text(&grid.title), String::new()];
+            joined(head.into_iter().chain(grid.markdown(text)).collect())
+        });
+        let lines = Some(items(&part.lines)).filter(|lines| !lines.is_empty());
+        let parts: Vec<String> = tables.chain(lines).collect();
+        format!("## {}\n\n{}", part.name, parts.join("\n"))
+    };
+    stored::parts(summary, true).iter().map(of_part).collect::<Vec<_>>().join("\n")
 }
 
 /// Where the time of a request goes, a table for each protocol.

@@ -10,6 +10,7 @@ use crate::number::RateUnit;
 use crate::plain::{COLUMNS, ascii, hanging, shortened};
 use crate::prediction;
 use crate::side;
+use crate::stored;
 use crate::system;
 use crate::table::{self, Content, Row};
 use crate::training;
@@ -27,6 +28,7 @@ pub fn terminal(summary: &Summary) -> String {
     page.push_str(&trained(summary));
     page.push_str(&table(summary));
     page.push_str(&side_tables(summary));
+    page.push_str(&stored_parts(summary));
     page.push_str(&predicted(summary));
     page.push_str(&hanging("not tested: ", &ascii(&summary.not_tested.join("; "))));
     for note in &summary.notes {
@@ -98,6 +100,16 @@ fn side_tables(summary: &Summary) -> String {
     let last = [side::metadata(summary), network::table(summary, false), system::compact(summary)];
     let grids = first.into_iter().chain(side::requests(summary, false)).chain(last);
     grids.map(|grid| grid.terminal()).collect()
+}
+
+/// Layouts, epochs, checkpoints and copies; nothing where there are none.
+fn stored_parts(summary: &Summary) -> String {
+    let of_part = |part: stored::Part| {
+        let tables: String = part.grids.iter().map(crate::grid::Grid::terminal).collect();
+        let lines = part.lines.iter().map(|words| hanging("  ", &ascii(words)));
+        tables + &lines.collect::<String>()
+    };
+    stored::parts(summary, false).into_iter().map(of_part).collect()
 }
 
 /// Claim, tables and what the line asks; nothing where nothing was said beforehand.

@@ -16,7 +16,7 @@ pub(super) fn demands(summary: &Summary, verdict: &Verdict, limit_ns: u64) -> Ve
     };
     let target = &verdict.target;
     let is_at_depth = |cell: &&CellSummary| {
-        cell.cell.target == *target && cell.cell.queue_depth == depth && !operation::is_metadata(&cell.cell)
+        cell.cell.target == *target && cell.cell.queue_depth == depth && operation::reads_samples(&cell.cell)
     };
     let cells: Vec<&CellSummary> = summary.cells.iter().filter(is_at_depth).collect();
     if cells.is_empty() {

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use record::{Histogram, Line, Outcome, Rep, RunRecord, counter};
+use record::{Checkpoint, CheckpointOutcome, Epoch, Histogram, Line, Outcome, Rep, RunRecord, counter};
 
 use super::*;
 use crate::fixture::{Builder, DEMAND, ceiling, cell_of_job, job_rep, rep};
@@ -79,6 +79,42 @@ fn counters_errors_histograms_and_usage_of_the_ranks_are_added() {
     assert_eq!(one.granted["x"], "1");
     assert_eq!((one.cache.total_bytes, one.cache.before_bytes), (2_000_000_000, Some(17)));
     assert_eq!((one.window_ns, one.second_ops), (1_000_000_000, vec![14]));
+}
+
+#[test]
+fn passes_and_checkpoints_of_the_ranks_are_one_of_all() {
+    let of = |rank: u32, ended_ns: u64, outcome: CheckpointOutcome| Rep {
+        epochs: vec![Epoch {
+            epoch: 0,
+            begun_ns: u64::from(rank),
+            first_ns: 5,
+            first_batch_ns: None,
+            ended_ns,
+            ops: 2,
+            bytes: 10,
+            storage_bytes: (rank == 0).then_some(4),
+            tier_bytes: Some(1),
+            complete: true,
+        }],
+        checkpoints: vec![Checkpoint {
+            step: 9,
+            due_ns: 1,
+            begun_ns: 2,
+            stall_ns: ended_ns,
+            write_ns: 3,
+            publish_ns: 4,
+            bytes: 100,
+            outcome,
+        }],
+        ..of_rank(rank, 0, 1e9, 0)
+    };
+    let failed = CheckpointOutcome::Failed { reason: "no space".to_owned() };
+    let one = folded(vec![of(0, 70, CheckpointOutcome::Complete), of(1, 90, failed.clone())]).remove(0);
+    let pass = &one.epochs[0];
+    assert_eq!((pass.begun_ns, pass.ended_ns, pass.bytes, pass.complete), (0, 90, 20, true));
+    assert_eq!((pass.storage_bytes, pass.tier_bytes), (None, Some(2)), "what one does not know");
+    let made = &one.checkpoints[0];
+    assert_eq!((made.bytes, made.stall_ns, &made.outcome), (200, 90, &failed));
 }
 
 #[test]

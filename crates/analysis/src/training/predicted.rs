@@ -33,6 +33,8 @@ fn reads_alike(closed: &CellSummary, cell: &CellSummary) -> bool {
         && a.block_bytes == b.block_bytes
         && a.access == b.access
         && a.cache == b.cache
+        && a.tier == b.tier
+        && a.streams == b.streams
 }
 
 /// Whether nothing but the depth decides what a cell reads.

@@ -4,4 +4,5 @@ mod comparison;
 mod golden;
 mod job;
 mod on_disk;
+mod stored;
 mod summary;

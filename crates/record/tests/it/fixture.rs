@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use record::{Captured, Format, Gate, Line, Outcome, Rep, System, counter, read_intervals, read_run};
+use record::{
+    Captured, CheckpointOutcome, Format, Gate, Line, Outcome, Rep, System, counter, read_intervals, read_run,
+};
 
 use crate::sample;
 
@@ -32,6 +34,58 @@ fn write_v1_3() {
 #[ignore = "writes tests/fixtures/v1_4, which is committed and never changed"]
 fn write_v1_4() {
     sample::write(&fixture("v1_4"));
+}
+
+#[test]
+#[ignore = "writes tests/fixtures/v1_5, which is committed and never changed"]
+fn write_v1_5() {
+    sample::write(&fixture("v1_5"));
+}
+
+#[test]
+fn layouts_tiers_and_copies_of_format_1_5_are_read() {
+    let record = read_run(&fixture("v1_5")).unwrap();
+    assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 5 }));
+    let dataset = &record.run.datasets[0];
+    assert_eq!((dataset.layout.as_str(), dataset.samples), ("webdataset", Some(114)));
+    assert_eq!(dataset.packing[0].value, "128 KiB");
+    let cell = &record.run.cells[1];
+    assert_eq!((cell.streams, cell.shuffle_buffer, cell.run_length), (Some(4), Some(100), Some(16)));
+    let mixing = cell.mixing.unwrap();
+    assert_eq!((mixing.buffer_samples, mixing.displacement, mixing.imbalance), (800, 0.62, 0.015));
+    let plan = cell.checkpoint.as_ref().unwrap();
+    assert_eq!((plan.bytes, plan.files, plan.mode.as_str(), plan.keep), (16_000_000, 4, "async", 2));
+    assert_eq!((plan.every_steps, plan.copy_ns, plan.durable), (Some(100), 5_000_000, true));
+    let tier = cell.tier.as_ref().unwrap();
+    assert_eq!((tier.capacity_bytes, tier.policy.as_str()), (6_553_600, "lru"));
+    let copy = cell.copy.as_ref().unwrap();
+    assert_eq!((copy.to.as_str(), copy.layout.as_deref()), ("data", Some("tfrecord")));
+}
+
+#[test]
+fn epochs_and_checkpoints_of_format_1_5_are_read() {
+    let all = reps("v1_5");
+    let of_job: Vec<&Rep> = all.iter().filter(|rep| !rep.epochs.is_empty()).collect();
+    assert_eq!((all.len(), of_job.len()), (5, 1));
+    let [whole, cut] = of_job[0].epochs.as_slice() else { panic!("two epochs") };
+    assert_eq!((whole.bytes, whole.storage_bytes, whole.complete), (13_107_200, Some(13_107_200), true));
+    assert_eq!((cut.storage_bytes, cut.tier_bytes, cut.complete), (None, Some(0), false));
+    let outcomes: Vec<&CheckpointOutcome> = of_job[0].checkpoints.iter().map(|one| &one.outcome).collect();
+    assert_eq!(outcomes[..2], [&CheckpointOutcome::Complete, &CheckpointOutcome::Overrun]);
+    assert!(matches!(outcomes[2], CheckpointOutcome::Failed { reason } if reason.contains("no space")));
+    assert_eq!((outcomes[3], of_job[0].checkpoints[3].step), (&CheckpointOutcome::Unfinished, 400));
+}
+
+#[test]
+fn what_format_1_4_does_not_hold_is_absent() {
+    let record = read_run(&fixture("v1_4")).unwrap();
+    let (dataset, cell) = (&record.run.datasets[0], &record.run.cells[0]);
+    assert_eq!((dataset.layout.as_str(), dataset.samples, dataset.packing.len()), ("files", None, 0));
+    assert_eq!(
+        (cell.streams, cell.mixing, &cell.checkpoint, &cell.tier, &cell.copy),
+        (None, None, &None, &None, &None)
+    );
+    assert!(reps("v1_4").iter().all(|rep| rep.epochs.is_empty() && rep.checkpoints.is_empty()));
 }
 
 #[test]

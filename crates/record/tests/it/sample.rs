@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use record::{
-    Axis, CacheProof, Captured, Ceiling, Cell, Dataset, Device, Emulated, Emulation, End, Environment, Fact,
-    Format, Gate, Interval, Limit, Line, LoadAverage, Margin, Measure, Memory, Need, Network, NfsMount,
-    NotRun, Outcome, Pace, Redactor, Rep, RepIntervals, Role, Run, RunWriter, Skipped, System, Target, Tool,
-    Trained, TrainedAccelerator, TrainedStep, Training, Usage, Variant, counter, encode, new_histogram,
+    Axis, CacheProof, Captured, Ceiling, Cell, Checkpoint, CheckpointOutcome, CheckpointPlan, CopyPlan,
+    Dataset, Device, Emulated, Emulation, End, Environment, Epoch, Fact, Format, Gate, Interval, Limit, Line,
+    LoadAverage, Margin, Measure, Memory, Mixing, Need, Network, NfsMount, NotRun, Outcome, Pace, Redactor,
+    Rep, RepIntervals, Role, Run, RunWriter, Skipped, System, Target, Tier, Tool, Trained,
+    TrainedAccelerator, TrainedStep, Training, Usage, Variant, counter, encode, new_histogram,
     new_interval_histogram,
 };
 
@@ -39,20 +40,7 @@ pub(crate) fn run() -> Run {
         title: Some("A sample".to_owned()),
         plan_hash: "7c1e09".to_owned(),
         need: need(),
-        datasets: vec![Dataset {
-            source: "generate".to_owned(),
-            target: "data".to_owned(),
-            files: 100,
-            bytes: 13_107_200,
-            sample_bytes: 114_660.5,
-            fingerprint: "ab12".to_owned(),
-            empty_files: 0,
-            unallocated_bytes: 0,
-            lognormal_stdev_bytes: None,
-            layout: "files".to_owned(),
-            samples: None,
-            packing: Vec::new(),
-        }],
+        datasets: vec![dataset()],
         targets: vec![Target {
             name: "data".to_owned(),
             title: "Local disk".to_owned(),
@@ -94,6 +82,23 @@ pub(crate) fn run() -> Run {
         rank: 0,
         ranks: 1,
         redacted: true,
+    }
+}
+
+fn dataset() -> Dataset {
+    Dataset {
+        source: "generate".to_owned(),
+        target: "data".to_owned(),
+        files: 100,
+        bytes: 13_107_200,
+        sample_bytes: 114_660.5,
+        fingerprint: "ab12".to_owned(),
+        empty_files: 0,
+        unallocated_bytes: 0,
+        lognormal_stdev_bytes: None,
+        layout: "webdataset".to_owned(),
+        samples: Some(114),
+        packing: vec![Fact { name: "shard_size".to_owned(), value: "128 KiB".to_owned() }],
     }
 }
 
@@ -180,8 +185,79 @@ fn training_cell() -> Cell {
             threshold: 0.9,
             price_per_hour: Some(2.5),
         }),
+        streams: Some(4),
+        shuffle_buffer: Some(100),
+        run_length: Some(16),
+        mixing: Some(Mixing {
+            buffer_samples: 800,
+            displacement: 0.62,
+            neighbours_kept: 0.021,
+            imbalance: 0.015,
+        }),
+        checkpoint: Some(CheckpointPlan {
+            label: "llama3-8b, 1/64 of it".to_owned(),
+            bytes: 16_000_000,
+            files: 4,
+            mode: "async".to_owned(),
+            every_steps: Some(100),
+            copy_ns: 5_000_000,
+            durable: true,
+            keep: 2,
+            price_per_hour: Some(2.5),
+        }),
+        tier: Some(Tier {
+            at: "/mnt/data/cache".to_owned(),
+            capacity_bytes: 6_553_600,
+            policy: "lru".to_owned(),
+        }),
+        copy: Some(CopyPlan { to: "data".to_owned(), layout: Some("tfrecord".to_owned()) }),
         ..cell()
     }
+}
+
+/// One whole pass, and one that the end of the window cut.
+fn epochs() -> Vec<Epoch> {
+    let whole = Epoch {
+        epoch: 0,
+        begun_ns: 1_000,
+        first_ns: 81_000,
+        first_batch_ns: Some(45_000_000),
+        ended_ns: 900_000_000,
+        ops: 100,
+        bytes: 13_107_200,
+        storage_bytes: Some(13_107_200),
+        tier_bytes: Some(0),
+        complete: true,
+    };
+    let cut = Epoch {
+        epoch: 1,
+        begun_ns: 901_000_000,
+        first_ns: 901_080_000,
+        first_batch_ns: None,
+        ended_ns: 1_700_000_000,
+        storage_bytes: None,
+        complete: false,
+        ..whole.clone()
+    };
+    vec![whole, cut]
+}
+
+/// One of each outcome.
+fn checkpoints() -> Vec<Checkpoint> {
+    let failed = CheckpointOutcome::Failed { reason: "no space left on device".to_owned() };
+    let outcomes =
+        [CheckpointOutcome::Complete, CheckpointOutcome::Overrun, failed, CheckpointOutcome::Unfinished];
+    let one = |(number, outcome): (u64, CheckpointOutcome)| Checkpoint {
+        step: 100 * number,
+        due_ns: 400_000_000 * number,
+        begun_ns: 400_000_000 * number + 5_000_000,
+        stall_ns: 5_000_000,
+        write_ns: 60_000_000,
+        publish_ns: 20_000_000,
+        bytes: 16_000_000,
+        outcome,
+    };
+    (1..).zip(outcomes).map(one).collect()
 }
 
 pub(crate) fn environment() -> Environment {
@@ -220,6 +296,8 @@ pub(crate) fn lines() -> Vec<Line> {
         cell: training_cell().cell,
         trained: Some(trained()),
         granted: BTreeMap::from([("first_decode_failure".to_owned(), "the stream ended early".to_owned())]),
+        epochs: epochs(),
+        checkpoints: checkpoints(),
         ..rep(4, Outcome::Complete)
     };
     let null_control = Line::Ceiling(Ceiling {

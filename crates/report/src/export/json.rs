@@ -56,6 +56,13 @@ fn settings(record: &RunRecord, cell: &Cell) -> Map<String, Value> {
         "threads": cell.threads,
         "connections": cell.connections,
         "block_bytes": cell.block_bytes,
+        "layout": record.run.datasets.get(cell.dataset).map(|dataset| dataset.layout.as_str()),
+        "streams": cell.streams,
+        "shuffle_buffer": cell.shuffle_buffer,
+        "mixing": cell.mixing,
+        "checkpoint": cell.checkpoint,
+        "tier": cell.tier,
+        "copy": cell.copy,
     });
     if let Value::Object(object) = object { object } else { Map::new() }
 }
@@ -73,6 +80,8 @@ fn repetition(record: &RunRecord, figures: &RepFigures<'_>) -> Value {
     put("window_ns", rep.window_ns.into());
     put("counters", json!(rep.counters));
     put("errors", json!(rep.errors));
+    put("epochs", json!(rep.epochs));
+    put("checkpoints", json!(rep.checkpoints));
     put("cpu_user_ns", rep.usage.cpu_user_ns.into());
     put("cpu_system_ns", rep.usage.cpu_system_ns.into());
     for value in &figures.values {

@@ -6,7 +6,7 @@ use record::{Cell, RunRecord};
 use super::json::{outcome, role};
 use super::{Export, gap};
 
-const COLUMNS: [&str; 20] = [
+const COLUMNS: [&str; 26] = [
     "run_id",
     "scenario",
     "variant",
@@ -27,10 +27,16 @@ const COLUMNS: [&str; 20] = [
     "unit",
     "value",
     "gap",
+    "layout",
+    "streams",
+    "shuffle_buffer",
+    "checkpoint",
+    "tier",
+    "copy_to",
 ];
 
-/// Every figure of every repetition in a row of its own. What makes no point has one row without a metric, whose last
-/// column says why.
+/// Every figure of every repetition in a row of its own. What makes no point has one row without a metric, whose
+/// column `gap` says why.
 pub fn csv(record: &RunRecord, summary: &Summary) -> Export {
     let mut table = Table::default();
     table.row(&COLUMNS.map(str::to_owned));
@@ -80,7 +86,11 @@ impl Table {
     }
 }
 
-fn row(record: &RunRecord, cell: &Cell, which: [String; 5], figure: [&str; 4]) -> [String; 20] {
+fn number(number: Option<u32>) -> String {
+    number.map(|number| number.to_string()).unwrap_or_default()
+}
+
+fn row(record: &RunRecord, cell: &Cell, which: [String; 5], figure: [&str; 4]) -> [String; 26] {
     let run = &record.run;
     let [role, rep, rank, round, outcome] = which;
     let [metric, unit, value, gap] = figure.map(str::to_owned);
@@ -105,5 +115,11 @@ fn row(record: &RunRecord, cell: &Cell, which: [String; 5], figure: [&str; 4]) -
         unit,
         value,
         gap,
+        run.datasets.get(cell.dataset).map(|dataset| dataset.layout.clone()).unwrap_or_default(),
+        number(cell.streams),
+        number(cell.shuffle_buffer),
+        cell.checkpoint.as_ref().map(|plan| plan.mode.clone()).unwrap_or_default(),
+        cell.tier.as_ref().map(|tier| tier.policy.clone()).unwrap_or_default(),
+        cell.copy.as_ref().map(|copy| copy.to.clone()).unwrap_or_default(),
     ]
 }

@@ -6,7 +6,7 @@ use super::markup::{grid, list, text};
 use super::{Page, cells, environment, figure, overview};
 use crate::grid::Grid;
 use crate::plot::Plot;
-use crate::{markdown, network, prediction, side, system, table, training};
+use crate::{markdown, network, prediction, side, stored, system, table, training};
 
 /// A part of a run.
 pub(super) struct Section {
@@ -25,6 +25,7 @@ pub(super) fn of_run(page: &Page<'_>, prefix: &str, level: u8) -> Vec<Section> {
         ("training", "Training", trained(summary, prefix, level)),
         ("cells", "Cells", cells::cells(summary, prefix)),
         ("tables", "More tables", tables(summary, prefix)),
+        ("stored", "Layouts, epochs, checkpoints, copies", stored_parts(summary, prefix, level)),
         ("predicted", "Predicted", predicted(summary, prefix)),
         ("doubts", "Doubts, and what to do", doubts(summary)),
         ("validity", "Validity and notes", validity(summary, level)),
@@ -93,6 +94,16 @@ fn tables(summary: &Summary, prefix: &str) -> String {
         String::new()
     };
     tables + &caveat
+}
+
+/// Layouts, epochs, checkpoints and copies, a heading for each.
+fn stored_parts(summary: &Summary, prefix: &str, level: u8) -> String {
+    let below = level + 1;
+    let of_part = |part: stored::Part| {
+        let tables = grids(part.grids, prefix, &format!("{}-table", part.id));
+        format!("<h{below}>{}</h{below}>\n{tables}{}", text(part.name), list(&part.lines))
+    };
+    stored::parts(summary, true).into_iter().map(of_part).collect()
 }
 
 /// Claim, tables, and what the line asks.

@@ -25,6 +25,7 @@ mod scale;
 mod sheet;
 mod shift;
 mod sizes;
+mod stored;
 mod strip;
 pub(crate) mod theme;
 mod throughput;
@@ -90,7 +91,7 @@ pub(crate) fn run_svgs(summary: &Summary, over_time: &[OverTime]) -> Result<Vec<
         sizes::draw(summary),
         roofline::draw(summary),
     ];
-    drawn.into_iter().flatten().map(|drawn| finished(summary, drawn)).collect()
+    drawn.into_iter().chain(stored::draw(summary)).flatten().map(|drawn| finished(summary, drawn)).collect()
 }
 
 /// Gives a drawing its theme, title and description.

@@ -11,6 +11,7 @@ mod plots;
 mod prediction;
 mod records;
 mod shifts;
+mod stored;
 mod svg;
 mod synthetic;
 mod text;

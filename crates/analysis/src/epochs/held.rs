@@ -1,0 +1,90 @@
+//! What a cache of known size is expected to serve of each pass (F44).
+
+use feed::formula;
+use record::{Cell, Dataset};
+
+/// A cache before the storage, and what it should serve.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Held {
+    /// Share of the dataset that it holds, at most 1.
+    pub share: f64,
+    /// What is dropped when it is full: `lru`, `random`.
+    pub policy: String,
+    /// Order of the reads, as far as it matters.
+    pub order: Order,
+}
+
+/// What an order means to a cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// The same in each epoch.
+    Same,
+    /// A new permutation in each epoch, of samples, of runs of them or of shards.
+    Permuted,
+    /// Drawn with replacement.
+    Drawn,
+}
+
+impl Order {
+    fn of(access: &str) -> Option<Self> {
+        match access {
+            "sequential" => Some(Self::Same),
+            "shuffled_epoch" | "shuffled_shards" | "neighbours" => Some(Self::Permuted),
+            "random" | "resampled_shards" => Some(Self::Drawn),
+            _ => None,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Same => "in the same order each time",
+            Self::Permuted => "in a new order each time",
+            Self::Drawn => "drawn independently",
+        }
+    }
+}
+
+impl Held {
+    pub(super) fn of(cell: &Cell, dataset: Option<&Dataset>) -> Option<Self> {
+        let (tier, dataset) = (cell.tier.as_ref()?, dataset.filter(|dataset| dataset.bytes > 0)?);
+        Some(Self {
+            share: (tier.capacity_bytes as f64 / dataset.bytes as f64).min(1.0),
+            policy: tier.policy.clone(),
+            order: Order::of(&cell.access)?,
+        })
+    }
+
+    /// Share of the bytes of a pass that it should serve, once it is full; absent for a policy that no formula covers, and
+    /// for draws into a cache that is still filling.
+    pub fn hits_of(&self, epoch: u64) -> Option<f64> {
+        match (self.order, self.policy.as_str()) {
+            // Draws may come back to what the same pass has read already.
+            (Order::Drawn, _) => (epoch > 0).then(|| formula::hits_of_draws(self.share)),
+            (_, "lru" | "random") if epoch == 0 => Some(0.0),
+            (Order::Same, "lru") => Some(formula::hits_in_order_lru(self.share)),
+            (Order::Same, "random") => Some(formula::hits_in_order_random(self.share)),
+            (Order::Permuted, "lru") => Some(formula::hits_of_permutations_lru(self.share)),
+            (Order::Permuted, "random") => Some(formula::hits_of_permutations_random(self.share)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn words(&self) -> String {
+        let holds =
+            format!("a cache of {:.0} % of the data, read {}", self.share * 100.0, self.order.words());
+        let Some(hits) = self.hits_of(u64::MAX) else {
+            return format!("{holds}: nothing is foretold for the policy {}", self.policy);
+        };
+        let hits = hits * 100.0;
+        match (self.order, self.policy.as_str()) {
+            (Order::Drawn, _) => format!("{holds}, serves {hits:.1} % of each epoch once it is full (F44)"),
+            (_, "random") => format!(
+                "{holds}, serves {hits:.1} % of each epoch once it is full where any held sample is dropped, each as \
+                 likely; F44 for the least recently used does not apply"
+            ),
+            _ => format!(
+                "{holds}, serves {hits:.1} % of each epoch once it is full where the least recently used is dropped (F44)"
+            ),
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Layouts, epochs and checkpoints as plots: files against shards, throughput and cache pass by pass, and what
+//! checkpoints take from the reads beside them.
+
+mod checkpoints;
+mod epochs;
+mod layouts;
+
+use analysis::{CellSummary, Summary};
+
+use super::drawn::{Drawn, target_title};
+
+/// The plots that a run has something to show in.
+pub(super) fn draw(summary: &Summary) -> [Option<Drawn>; 3] {
+    [layouts::draw(summary), epochs::draw(summary), checkpoints::draw(summary)]
+}
+
+/// Layout of the dataset of a cell.
+fn layout<'a>(summary: &'a Summary, cell: &CellSummary) -> &'a str {
+    summary.datasets.get(cell.cell.dataset).map_or("files", |figures| figures.dataset.layout.as_str())
+}
+
+/// `object store lean, webdataset, shuffled_shards, depth 128`.
+fn title(summary: &Summary, cell: &CellSummary) -> String {
+    let (target, engine) = (target_title(summary, &cell.cell.target), cell.engine_label());
+    let (layout, access, depth) = (layout(summary, cell), &cell.cell.access, cell.cell.queue_depth);
+    format!("{target} {engine}, {layout}, {access}, depth {depth}")
+}
