@@ -172,8 +172,16 @@ fn cell(plan: &Plan, data: &Data, cell: &plan::Cell) -> Cell {
         run_length: None,
         mixing: None,
         checkpoint: None,
-        tier: None,
+        tier: cell.tier.as_ref().map(tier),
         copy: None,
+    }
+}
+
+fn tier(tier: &plan::Tier) -> record::Tier {
+    record::Tier {
+        at: tier.at.display().to_string(),
+        capacity_bytes: tier.capacity_bytes,
+        policy: tier.policy.name().to_owned(),
     }
 }
 

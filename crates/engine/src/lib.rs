@@ -6,6 +6,7 @@
 mod bench;
 mod ceiling;
 mod decoders;
+mod epochs;
 mod error;
 mod fleet;
 mod gate;

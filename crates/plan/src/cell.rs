@@ -1,6 +1,6 @@
 //! One point of the matrix: a target read in one way.
 
-use crate::{Advice, Engine, Load, Registered};
+use crate::{Advice, Engine, Load, Registered, Tier};
 
 /// One cell: every setting explicit.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +50,8 @@ pub struct Cell {
     pub shuffle_buffer: u32,
     /// Samples that follow each other, of runs of neighbours; 1 elsewhere.
     pub run_length: u32,
+    /// The local cache before the target, where there is one.
+    pub tier: Option<Tier>,
     /// Cells of one curve with `queue_depth = "auto"` share this number: they are tried from the
     /// shallowest on, and those past the stop rule are left out.
     pub auto_group: Option<u32>,
@@ -84,6 +86,7 @@ impl Cell {
             streams: 0,
             shuffle_buffer: 0,
             run_length: 1,
+            tier: None,
             auto_group: None,
             axes: Vec::new(),
         }

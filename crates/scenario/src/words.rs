@@ -272,6 +272,12 @@ impl Vocabulary for Cache {
             "Direct I/O, or connections of feedline's own: the page cache takes no part.",
         ),
         (
+            "cold_start",
+            Self::ColdStart,
+            "Evicted before each repetition and proven so; what is read again may come from memory, as in the later \
+             epochs of a job.",
+        ),
+        (
             "dontcache",
             Self::DontCache,
             "Evicted before each repetition, and read through the page cache, which drops each page at once \

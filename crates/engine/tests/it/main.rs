@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod epochs;
 mod operation;
 mod paced;
 mod retry;
@@ -41,6 +42,9 @@ pub(crate) struct Sim {
     pub(crate) limit: Limit,
     pub(crate) stop: Arc<AtomicBool>,
     pub(crate) verify_seed: Option<u64>,
+    /// Number of the repetition, and this client among all.
+    pub(crate) epoch: u64,
+    pub(crate) part: (u32, u32),
 }
 
 impl Sim {
@@ -64,6 +68,8 @@ impl Sim {
             limit: Limit::Duration { duration_ns: 100 * MS },
             stop: Arc::default(),
             verify_seed: Some(SEED),
+            epoch: 0,
+            part: (0, 1),
         }
     }
 
@@ -82,8 +88,8 @@ impl Sim {
             line_bps: 1e9,
             warmup_ns: self.warmup_ns,
             limit: self.limit,
-            epoch: 0,
-            part: (0, 1),
+            epoch: self.epoch,
+            part: self.part,
             wait: None,
             cores: 1,
             clock: &self.clock,

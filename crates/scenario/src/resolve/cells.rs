@@ -250,6 +250,7 @@ fn cell(target: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, s
         streams: 0,
         shuffle_buffer: 0,
         run_length: 1,
+        tier: None,
         auto_group: shared.load.schedule.auto.then_some(curve),
         complete_batch: complete_batch(point, point.depth.div_ceil(threads), shared.load),
         axes: names::axes(resolved, point, threads),
