@@ -1,6 +1,6 @@
 //! Cells arranged as curves of throughput against queue depth, and what the shape of a curve says.
 
-mod treatment;
+pub(crate) mod treatment;
 
 use record::{Cell, Target};
 

@@ -3,6 +3,7 @@
 use feed::Demand;
 use feed::formula::samples_per_s;
 
+use crate::curve::treatment::{self, FromMemory};
 use crate::figures::Rate;
 use crate::operation;
 use crate::summary::{CellSummary, Summary};
@@ -87,7 +88,7 @@ fn supply(summary: &Summary, target: &record::Target) -> Option<Supply> {
             && is_closed(cell)
             && !operation::is_metadata(&cell.cell)
             // The page cache of the client is no supply of the storage.
-            && cell.cell.cache != "warm"
+            && treatment::from_memory(&cell.cell.cache) == FromMemory::Nothing
     };
     for cell in summary.cells.iter().filter(is_supply) {
         let (Some(figures), Some(sample_bytes)) = (cell.figures(), cell.sample_bytes) else { continue };

@@ -7,6 +7,7 @@ mod played;
 use feed::{Interval, Judgement, counted_noun};
 
 use crate::choose;
+use crate::curve::treatment::COLD_START;
 use crate::curve::{Panel, Shape};
 use crate::figures::Figures;
 use crate::flag::{Flag, Gravity, of_line, percent};
@@ -409,6 +410,11 @@ fn conditions(summary: &Summary, cell: &CellSummary) -> Option<String> {
     let paced = cell.cell.pace.as_ref().zip(figures).and_then(|(pace, figures)| paced_words(pace, figures));
     let way = if cell.cell.cache == "warm" {
         Some("from the client's page cache (warm), not from storage".to_owned())
+    } else if cell.cell.cache == COLD_START {
+        Some(
+            "over passes of which the first alone is cold: later ones may come from the client's page cache"
+                .to_owned(),
+        )
     } else {
         has_other_ways(summary, cell).then(|| Panel::of(cell).conditions())
     };

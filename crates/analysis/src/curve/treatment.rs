@@ -5,7 +5,7 @@ use crate::summary::CellSummary;
 /// A treatment of the client's page cache, and who had it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Treatment {
-    /// `cold`, `warm`, `bypass`, `dontcache`.
+    /// `cold`, `warm`, `bypass`, `dontcache`, `cold_start`.
     pub cache: String,
     /// Engines that read so.
     pub engines: Vec<String>,
@@ -21,6 +21,34 @@ impl Treatment {
             targets: vec![cell.cell.target.clone()],
         }
     }
+}
+
+/// Cold before a repetition alone: what is read again in it may come from memory.
+pub(crate) const COLD_START: &str = "cold_start";
+
+/// What a treatment lets come from this client's page cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum FromMemory {
+    /// Nothing.
+    Nothing,
+    /// What is read again.
+    Later,
+    /// Everything.
+    All,
+}
+
+/// What comes from this client's page cache under a treatment.
+pub(crate) fn from_memory(cache: &str) -> FromMemory {
+    match cache {
+        "warm" => FromMemory::All,
+        COLD_START => FromMemory::Later,
+        _ => FromMemory::Nothing,
+    }
+}
+
+/// Whether nothing is in memory as a repetition begins.
+pub(crate) fn starts_cold(cache: &str) -> bool {
+    matches!(cache, "cold" | COLD_START)
 }
 
 /// Whether reads under this treatment come from storage, each in its own way: not from what the client kept.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use record::{CacheProof, Ceiling, Emulated, HistogramText, Network, NfsMount, Rep, System, Trained, Usage};
+use record::{
+    CacheProof, Ceiling, Emulated, Epoch, HistogramText, Network, NfsMount, Rep, System, Trained, Usage,
+};
 
 /// Everything that the repetitions of all ranks counted; the first of them gives what is equal on all. Its outcome and
 /// its seconds are not decided here.
@@ -23,6 +25,7 @@ pub(super) fn rep(of_ranks: &[&Rep]) -> Rep {
         system: system(of_ranks),
         emulated: emulated(of_ranks),
         trained: trained(of_ranks.iter().map(|rep| rep.trained.as_ref())),
+        epochs: epochs(of_ranks),
         ..first.clone()
     }
 }
@@ -41,6 +44,36 @@ pub(super) fn ceiling(of_ranks: &[&Ceiling]) -> Ceiling {
         trained: trained(of_ranks.iter().map(|one| one.trained.as_ref())),
         ..first.clone()
     }
+}
+
+/// The passes of all: each from where the first rank begins it to where the last ends it, by the windows of their own,
+/// and complete where all of them are.
+fn epochs(of_ranks: &[&Rep]) -> Vec<Epoch> {
+    let mut sums: BTreeMap<u64, (usize, Epoch)> = BTreeMap::new();
+    for epoch in of_ranks.iter().flat_map(|rep| &rep.epochs) {
+        let Some((ranks, sum)) = sums.get_mut(&epoch.epoch) else {
+            sums.insert(epoch.epoch, (1, epoch.clone()));
+            continue;
+        };
+        let earlier = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
+        *ranks += 1;
+        *sum = Epoch {
+            epoch: epoch.epoch,
+            begun_ns: sum.begun_ns.min(epoch.begun_ns),
+            first_ns: sum.first_ns.min(epoch.first_ns),
+            first_batch_ns: earlier(sum.first_batch_ns, epoch.first_batch_ns),
+            ended_ns: sum.ended_ns.max(epoch.ended_ns),
+            ops: sum.ops.saturating_add(epoch.ops),
+            bytes: sum.bytes.saturating_add(epoch.bytes),
+            storage_bytes: plus(sum.storage_bytes, epoch.storage_bytes),
+            tier_bytes: plus(sum.tier_bytes, epoch.tier_bytes),
+            complete: sum.complete && epoch.complete,
+        };
+    }
+    let is_of_all = |ranks: usize| ranks == of_ranks.len();
+    let whole =
+        |(ranks, epoch): (usize, Epoch)| Epoch { complete: epoch.complete && is_of_all(ranks), ..epoch };
+    sums.into_values().map(whole).collect()
 }
 
 fn counts<'a>(of_ranks: impl Iterator<Item = &'a BTreeMap<String, u64>>) -> BTreeMap<String, u64> {

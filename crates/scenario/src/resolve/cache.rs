@@ -148,7 +148,7 @@ fn is_about_pages(cache: Cache) -> bool {
 fn refuse_for_task(choice: Choice, task: Task, tasks: usize) -> Option<Problem> {
     let span = choice.span.filter(|_| is_about_pages(choice.cache) && !task.operation.reads_bytes())?;
     let message = format!("{} means nothing for `{}`", choice.words(), task.operation.name());
-    let help = "write cache = \"cold\", which evicts names and inodes, or \"warm\"";
+    let help = "write cache = \"cold\", which evicts names and inodes, \"cold_start\" or \"warm\"";
     let several = if tasks > 1 { "; or measure the operations in scenarios of their own" } else { "" };
     Some(
         Problem::new(message)
@@ -163,7 +163,9 @@ fn refuse_for_engine(choice: Choice, engine: Engine, at: Option<Span>) -> Option
     let problem = Problem::new("a memory map is made of the pages of the page cache")
         .at(span, format!("{} cannot be", choice.words()))
         .also_if(at, "maps them");
-    Some(problem.help("write load.cache = \"cold\" or \"warm\", which every engine can, or remove \"mmap\""))
+    Some(problem.help(
+        "write load.cache = \"cold\", \"cold_start\" or \"warm\", which every engine can, or remove \"mmap\"",
+    ))
 }
 
 fn refuse_for_path(choice: Choice, subject: &Subject<'_>) -> Option<Problem> {
