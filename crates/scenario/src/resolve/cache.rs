@@ -148,7 +148,7 @@ fn is_about_pages(cache: Cache) -> bool {
 fn refuse_for_task(choice: Choice, task: Task, tasks: usize) -> Option<Problem> {
     let span = choice.span.filter(|_| is_about_pages(choice.cache) && !task.operation.reads_bytes())?;
     let message = format!("{} means nothing for `{}`", choice.words(), task.operation.name());
-    let help = "write cache = \"cold\", which evicts names and inodes, \"cold_start\" or \"warm\"";
+    let help = "write cache = \"cold\", which evicts names and inodes, or \"warm\"";
     let several = if tasks > 1 { "; or measure the operations in scenarios of their own" } else { "" };
     Some(
         Problem::new(message)
