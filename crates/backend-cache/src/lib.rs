@@ -5,11 +5,11 @@
 //! beside. The cache is empty as each repetition begins.
 
 mod directory;
-//mod filler;
-//mod place;
-//mod queue;
-//mod store;
+mod filler;
+mod place;
+mod queue;
+mod store;
 
 pub use directory::{Block, Directory, Fill};
-//pub use place::Place;
-//pub use store::TieredStore;
+pub use place::Place;
+pub use store::TieredStore;

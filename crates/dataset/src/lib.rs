@@ -14,7 +14,9 @@ mod uneven;
 
 pub use data::{Content, Data, DataError, Even, Extent, Index, Samples};
 pub use hash::{Fingerprint, combined_hash, plan_hash};
-pub use manifest::{MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker};
+pub use manifest::{
+    MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker, TIER_BLOCKS, TIER_DATASET,
+};
 pub use objects::{Key, KeyError, Listed, Objects, Varied};
 pub use order::{Order, OrderError, ReadSpan};
 pub use permutation::Permutation;

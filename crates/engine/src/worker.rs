@@ -298,8 +298,11 @@ impl Worker<'_> {
 
     fn collect(&mut self, done: &mut Vec<Completion>, recorder: &mut Recorder) {
         let (ops, bytes) = (recorder.ops, recorder.bytes);
+        let is_tiered = self.cell.tier.is_some();
         for mut completion in done.drain(..) {
-            let origin = Origin { epoch: self.slots[completion.token as usize].epoch, from_tier: false };
+            let epoch = self.slots[completion.token as usize].epoch;
+            let from_tier = is_tiered && self.queue.was_cached(completion.buf.slot());
+            let origin = Origin { epoch, from_tier };
             if let Some(retry) = &mut self.retry {
                 let slot = &mut self.slots[completion.token as usize];
                 let Some(ended) = retry.attempted(completion, slot, &self.window) else { continue };
