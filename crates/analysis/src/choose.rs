@@ -141,7 +141,7 @@ impl<'a> Candidate<'a> {
             Some(_) => 1,
             None => 2,
         };
-        (treatment::from_memory(&cell.cache), job, blocks, access, thousandths(distance), thousandths(beyond))
+        (treatment::from_cache(cell), job, blocks, access, thousandths(distance), thousandths(beyond))
     }
 
     fn mean(&self) -> f64 {
@@ -162,6 +162,7 @@ impl<'a> Candidate<'a> {
             && a.cell.block_bytes == b.cell.block_bytes
             && a.cell.access == b.cell.access
             && a.cell.cache == b.cell.cache
+            && a.cell.tier == b.cell.tier
     }
 
     fn lies_wholly_above(&self, other: &Candidate<'_>) -> bool {

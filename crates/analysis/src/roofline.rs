@@ -87,8 +87,8 @@ fn supply(summary: &Summary, target: &record::Target) -> Option<Supply> {
         cell.cell.target == target.name
             && is_closed(cell)
             && !operation::is_metadata(&cell.cell)
-            // The page cache of the client is no supply of the storage.
-            && treatment::from_memory(&cell.cell.cache) == FromMemory::Nothing
+            // A cache of the client is no supply of the storage.
+            && treatment::from_cache(&cell.cell) == FromMemory::Nothing
     };
     for cell in summary.cells.iter().filter(is_supply) {
         let (Some(figures), Some(sample_bytes)) = (cell.figures(), cell.sample_bytes) else { continue };

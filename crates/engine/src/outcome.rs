@@ -176,7 +176,10 @@ fn counters(ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
         *counters.entry(name.clone()).or_insert(0) += count;
     }
     if counters.contains_key(counter::WIRE_RECEIVED_BYTES) {
-        counters.insert(counter::DELIVERED_BYTES.to_owned(), sum(|end| end.recorder.delivered_bytes));
+        // What a cache tier had came over no wire.
+        let near_bytes = counters.get(counter::TIER_HIT_BYTES).copied().unwrap_or(0);
+        let delivered_bytes = sum(|end| end.recorder.delivered_bytes).saturating_sub(near_bytes);
+        counters.insert(counter::DELIVERED_BYTES.to_owned(), delivered_bytes);
     }
     counters.extend(attempt_counters(ends));
     counters

@@ -169,8 +169,12 @@ fn numbering(spec: &RepSpec<'_>, order: &Order, train: Option<&Train>) -> Number
     Numbering { first_ticket: first_ticket(spec, order), tickets, ops }
 }
 
-/// Whether the kernel reads from storage what this process asks for, and so counts it.
+/// Whether the kernel reads from storage what this process asks of it, and so counts it. With a cache tier it counts the
+/// reads of both.
 fn is_through_kernel(spec: &RepSpec<'_>, cache: &CacheProof) -> bool {
+    if spec.cell.tier.is_some() {
+        return false;
+    }
     matches!(cache.method.as_str(), "cachestat" | "mincore")
         || spec.store.block_device().is_some()
         || spec.store.nfs_mount_point().is_some()

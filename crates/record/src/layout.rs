@@ -36,7 +36,7 @@ pub struct Epoch {
     /// Their bytes.
     pub bytes: u64,
     /// Bytes that this process made storage deliver from the first operation of this epoch in the window to the first of
-    /// the next, or to the end of the window; absent where the kernel does not say, and behind a network. One thread
+    /// the next, or to the end of the window; absent where the kernel does not say, behind a network, and with a cache tier. One thread
     /// looks, as it begins an epoch itself: what is outstanding then, and read ahead, may fall to either side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage_bytes: Option<u64>,

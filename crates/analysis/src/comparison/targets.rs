@@ -101,7 +101,9 @@ fn label(labels: &Labels<'_>, one: Half<'_>, other: Half<'_>) -> String {
 fn does_the_same(datasets: &[Dataset], one: &Cell, other: &Cell) -> bool {
     let sample_bytes = |cell: &Cell| datasets.get(cell.dataset).map(|dataset| dataset.sample_bytes.to_bits());
     // A client in user space bypasses a cache that another has to be kept cold.
-    let memory = |cell: &Cell| treatment::from_memory(&cell.cache);
+    let memory = |cell: &Cell| {
+        (treatment::from_memory(&cell.cache), cell.tier.as_ref().map(|tier| tier.policy.clone()))
+    };
     one.operation == other.operation
         && one.queue_depth == other.queue_depth
         && one.block_bytes == other.block_bytes

@@ -12,6 +12,7 @@ mod load;
 mod measure;
 mod need;
 mod target;
+mod tier;
 mod training;
 
 use std::collections::BTreeMap;
@@ -27,12 +28,15 @@ pub(crate) use load::{DEPTH_MAX, Depths, Load};
 pub(crate) use measure::Measure;
 pub(crate) use need::{EXAMPLES as NEED_EXAMPLES, Need, NeedTable};
 pub(crate) use target::Target;
+pub(crate) use tier::CacheTier;
 pub(crate) use training::{ACCELERATORS_MAX, Decode, Training};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::document::Table;
 use crate::reader::{Entry, Field, TableReader};
 use crate::value::{Text, Whole};
+
+const TIER: &str = "{ at = \"/nvme/cache\", capacity = \"20 GB\" }";
 
 const EXPECTED: &str = "{ claim = \"a first byte takes 30 ms\", first_byte = \"30ms\" }";
 
@@ -55,6 +59,8 @@ pub(crate) struct Document {
     pub(crate) targets: Vec<Target>,
     /// How reads are made. A list is an axis: every value is measured.
     pub(crate) load: Load,
+    /// A local cache before slower storages. A list of policies is an axis: every value is measured.
+    pub(crate) cache_tier: CacheTier,
     /// The training job that is played, with `load.mode = "training"`. A list is an axis: every value is measured.
     pub(crate) training: Training,
     /// How long, how often and in which order.
@@ -84,6 +90,7 @@ impl Document {
             dataset: section(&mut root, "dataset", "{ size = \"8 GiB\" }", problems, Dataset::read),
             targets: target::read_all(&mut root, problems),
             load: section(&mut root, "load", "{ queue_depth = [8, 32] }", problems, Load::read),
+            cache_tier: section(&mut root, "cache_tier", TIER, problems, CacheTier::read),
             training: section(&mut root, "training", "{ readers = 8 }", problems, Training::read),
             measure: section(&mut root, "measure", "{ repetitions = 5 }", problems, Measure::read),
             gate: section(&mut root, "gate", "{ feeds = [\"data\"] }", problems, Gate::read),
