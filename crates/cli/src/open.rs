@@ -85,7 +85,7 @@ impl Stores {
             return Ok(Arc::clone(place));
         }
         let near: SharedStore = match probe_io_uring() {
-            Ok(_) => Arc::new(FileStore::uring(&tier.at)),
+            Ok(()) => Arc::new(FileStore::uring(&tier.at)),
             Err(_) => Arc::new(FileStore::pread(&tier.at)),
         };
         let place = Place::claim(&tier.at, near, tier.capacity_bytes)

@@ -119,7 +119,9 @@ impl Tally {
         self.decode_failures += other.decode_failures;
         self.timeline.append(&mut other.timeline);
         for (epoch, ready_ns) in other.first_batch_ns.iter().enumerate() {
-            ready_ns.iter().for_each(|ready_ns| self.batch_ready(epoch as u64, *ready_ns));
+            if let Some(ready_ns) = ready_ns {
+                self.batch_ready(epoch as u64, *ready_ns);
+            }
         }
     }
 
