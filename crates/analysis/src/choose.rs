@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use record::RunRecord;
 
+use crate::curve::treatment::{self, FromMemory};
 use crate::figures::Figures;
 use crate::operation;
 use crate::summary::{CellSummary, Summary, summarise};
@@ -123,7 +124,7 @@ impl<'a> Candidate<'a> {
 
     /// Lower is preferred; the last parts are the distance in size, in thousandths of a doubling, and what is offered
     /// beyond the line, in thousandths of it.
-    fn preference(&self, named: Option<f64>) -> (bool, u8, bool, u8, u64, u64) {
+    fn preference(&self, named: Option<f64>) -> (FromMemory, u8, bool, u8, u64, u64) {
         let access = match self.cell.cell.access.as_str() {
             "shuffled_epoch" => 0,
             "random" => 1,
@@ -140,7 +141,7 @@ impl<'a> Candidate<'a> {
             Some(_) => 1,
             None => 2,
         };
-        (cell.cache == "warm", job, blocks, access, thousandths(distance), thousandths(beyond))
+        (treatment::from_cache(cell), job, blocks, access, thousandths(distance), thousandths(beyond))
     }
 
     fn mean(&self) -> f64 {
@@ -269,6 +270,12 @@ mod tests {
     fn storage_comes_before_the_page_cache_and_the_training_order_before_others() {
         let warm = |b: &mut Builder| b.edit_cell("a", |cell| cell.cache = "warm".to_owned());
         assert_eq!(chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], warm), ["b"]);
+        let again = |b: &mut Builder| b.edit_cell("a", |cell| cell.cache = "cold_start".to_owned());
+        assert_eq!(
+            chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], again),
+            ["b"],
+            "later epochs may come from memory"
+        );
         let sequential = |b: &mut Builder| b.edit_cell("a", |cell| cell.access = "sequential".to_owned());
         assert_eq!(chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], sequential), ["b"]);
     }

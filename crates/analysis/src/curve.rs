@@ -1,6 +1,6 @@
 //! Cells arranged as curves of throughput against queue depth, and what the shape of a curve says.
 
-mod treatment;
+pub(crate) mod treatment;
 
 use record::{Cell, Target};
 
@@ -22,7 +22,8 @@ const PROPORTIONAL_SHARE: f64 = 0.80;
 const SPAN_MIN: u32 = 4;
 
 /// Coordinates that a panel or a curve shows by itself.
-const KNOWN_AXES: [&str; 10] = [
+const KNOWN_AXES: [&str; 11] = [
+    "cache_tier",
     "target",
     "engine",
     "dataset",
@@ -91,7 +92,8 @@ impl Panel {
 
     /// Whether a cell is read in this way, by whatever load.
     pub(crate) fn is_way_of(&self, cell: &CellSummary) -> bool {
-        self.asks_like(cell) && self.treatments.iter().any(|known| known.cache == cell.cell.cache)
+        self.asks_like(cell)
+            && self.treatments.iter().any(|known| known.cache == treatment::words_of(&cell.cell))
     }
 
     /// Whether samples, blocks, operation and order are those of a cell.
@@ -105,7 +107,9 @@ impl Panel {
     /// Whether a cell may be drawn here although its treatment is another: both read from storage.
     fn takes_in(&self, cell: &CellSummary) -> bool {
         self.asks_like(cell)
-            && [&self.cache, &cell.cell.cache].into_iter().all(|cache| treatment::reaches(cache))
+            && [&self.cache, &treatment::words_of(&cell.cell)]
+                .into_iter()
+                .all(|cache| treatment::reaches(cache))
     }
 
     /// Whether some treatment is one of both.
@@ -120,7 +124,7 @@ impl Panel {
             operation: cell.cell.operation.clone(),
             block_bytes: cell.cell.block_bytes,
             access: cell.cell.access.clone(),
-            cache: cell.cell.cache.clone(),
+            cache: treatment::words_of(&cell.cell),
             treatments: vec![Treatment::of(cell)],
             line: cell.line,
             curves: Vec::new(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use feed::Interval;
 use record::{Ceiling, Cell, Measure, Rep, counter};
 
+use crate::curve::treatment::{self, COLD_START};
 use crate::flag::{Flag, Gravity, percent};
 use crate::interval;
 use crate::latency::{Latency, Phase, phases};
@@ -250,7 +251,7 @@ fn cache_words(context: &Context<'_>, used: &[&Rep]) -> String {
 /// What every repetition says, or one that did not drop them; absent where that is not known of some, and for cells
 /// that ask for no cold names.
 pub(crate) fn names_dropped(cell: &Cell, used: &[&Rep]) -> Option<bool> {
-    if !operation::touches_names(cell) || cell.cache != "cold" || used.is_empty() {
+    if !operation::touches_names(cell) || !treatment::starts_cold(&cell.cache) || used.is_empty() {
         return None;
     }
     if used.iter().any(|rep| rep.cache.names_dropped == Some(false)) {
@@ -282,10 +283,18 @@ fn page_words(cache: &str, used: &[&Rep]) -> String {
             let least = shares.into_iter().fold(f64::INFINITY, f64::min);
             format!("warm: at least {} resident before ({method})", percent(least))
         }
+        (COLD_START, Some(shares)) => {
+            let most = shares.into_iter().fold(0.0, f64::max);
+            format!(
+                "cold at the start: at most {} resident before ({method}); what is read again may come from memory",
+                percent(most)
+            )
+        }
         (_, Some(shares)) => {
             let most = shares.into_iter().fold(0.0, f64::max);
             format!("{cache}: at most {} resident before ({method})", percent(most))
         }
+        (COLD_START, None) => format!("cold at the start not proven ({method})"),
         (_, None) => format!("{cache} not proven ({method})"),
     }
 }
@@ -376,6 +385,11 @@ mod tests {
         assert_eq!(words("cold", Some(0), Some(900)), "cold: at most 0 % resident before (mincore)");
         assert_eq!(words("warm", Some(1_000), None), "warm: at least 100 % resident before (mincore)");
         assert_eq!(words("cold", None, Some(0)), "cold not proven (mincore)");
+        assert_eq!(
+            words("cold_start", Some(0), Some(900)),
+            "cold at the start: at most 0 % resident before (mincore); what is read again may come from memory"
+        );
+        assert_eq!(words("cold_start", None, Some(0)), "cold at the start not proven (mincore)");
         assert_eq!(words("dontcache", Some(0), Some(2)), "dontcache: at most 0.2 % resident after (mincore)");
         let unknown = "dropping at once not proven: residency unknown (mincore)";
         assert_eq!(words("dontcache", Some(0), None), unknown);

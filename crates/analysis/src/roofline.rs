@@ -3,6 +3,7 @@
 use feed::Demand;
 use feed::formula::samples_per_s;
 
+use crate::curve::treatment::{self, FromMemory};
 use crate::figures::Rate;
 use crate::operation;
 use crate::summary::{CellSummary, Summary};
@@ -86,8 +87,8 @@ fn supply(summary: &Summary, target: &record::Target) -> Option<Supply> {
         cell.cell.target == target.name
             && is_closed(cell)
             && operation::reads_samples(&cell.cell)
-            // The page cache of the client is no supply of the storage.
-            && cell.cell.cache != "warm"
+            // A cache of the client is no supply of the storage.
+            && treatment::from_cache(&cell.cell) == FromMemory::Nothing
     };
     for cell in summary.cells.iter().filter(is_supply) {
         let (Some(figures), Some(sample_bytes)) = (cell.figures(), cell.sample_bytes) else { continue };

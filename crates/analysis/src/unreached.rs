@@ -1,6 +1,7 @@
 //! Other ways of reading a target that do not reach the line, said next to its verdict.
 
 use crate::curve::Panel;
+use crate::curve::treatment::{self, FromMemory};
 use crate::figures::Figures;
 use crate::summary::{CellSummary, Summary};
 use feed::counted_noun;
@@ -14,7 +15,10 @@ const TOLD_MAX: usize = 3;
 pub(crate) fn beside(summary: &Summary, judged: &CellSummary) -> Vec<String> {
     let own = |panel: &&Panel| panel.holds(judged);
     let Some(own) = summary.panels.iter().find(own) else { return Vec::new() };
-    let others = summary.panels.iter().filter(|panel| !panel.holds(judged) && panel.cache != "warm");
+    let others = summary
+        .panels
+        .iter()
+        .filter(|panel| !panel.holds(judged) && treatment::from_memory(&panel.cache) == FromMemory::Nothing);
     let mut short: Vec<(f64, String)> =
         others.filter_map(|panel| Way::of(summary, panel, &judged.cell.target)?.words(own)).collect();
     short.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -29,7 +33,10 @@ pub(crate) fn beside(summary: &Summary, judged: &CellSummary) -> Vec<String> {
 /// `clears at 128 KiB blocks from depth 2`, of the first other way that reaches the line; the others are counted.
 pub(crate) fn clearing(summary: &Summary, judged: &CellSummary) -> Option<String> {
     let own = summary.panels.iter().find(|panel| panel.holds(judged))?;
-    let others = summary.panels.iter().filter(|panel| !panel.holds(judged) && panel.cache != "warm");
+    let others = summary
+        .panels
+        .iter()
+        .filter(|panel| !panel.holds(judged) && treatment::from_memory(&panel.cache) == FromMemory::Nothing);
     let mut clearing = others.filter_map(|panel| {
         let way = Way::of(summary, panel, &judged.cell.target)?;
         Some(format!("clears at {} from depth {}", difference(panel, own), way.reaches_from?))

@@ -2,6 +2,7 @@
 
 use record::{Ceiling, Cell, Measure, Outcome, Rep, counter};
 
+use crate::curve::treatment::COLD_START;
 use crate::diagnosis::NULL_AU_MIN;
 use crate::figures::Context;
 use crate::figures::names_dropped;
@@ -143,7 +144,7 @@ fn cache(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
     }
     let shares: Option<Vec<f64>> = used.iter().map(|rep| resident_before(rep)).collect();
     match cell.cache.as_str() {
-        "cold" => {
+        "cold" | COLD_START => {
             let resident = shares.and_then(|shares| shares.into_iter().reduce(f64::max));
             resident.is_none_or(|share| share > COLD_RESIDENT_MAX).then_some(Flag::NotCold { resident })
         }

@@ -7,6 +7,7 @@ mod played;
 use feed::{Interval, Judgement, counted_noun};
 
 use crate::choose;
+use crate::curve::treatment::COLD_START;
 use crate::curve::{Panel, Shape};
 use crate::figures::Figures;
 use crate::flag::{Flag, Gravity, of_line, percent};
@@ -416,6 +417,14 @@ fn conditions(summary: &Summary, cell: &CellSummary) -> Option<String> {
     let paced = cell.cell.pace.as_ref().zip(figures).and_then(|(pace, figures)| paced_words(pace, figures));
     let way = if cell.cell.cache == "warm" {
         Some("from the client's page cache (warm), not from storage".to_owned())
+    } else if let Some(tier) = &cell.cell.tier {
+        let capacity = feed::format_bytes(tier.capacity_bytes);
+        Some(format!("through a local cache of {capacity} ({}) that begins empty", tier.policy))
+    } else if cell.cell.cache == COLD_START {
+        Some(
+            "over passes of which the first alone is cold: later ones may come from the client's page cache"
+                .to_owned(),
+        )
     } else {
         has_other_ways(summary, cell).then(|| Panel::of(cell).conditions())
     };

@@ -3,7 +3,7 @@
 //! It measures the client itself. Its throughput is the ceiling that every other figure of a run is held
 //! against, and the cost of the whole worker loop is what its benchmark reports.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use dataset::Objects;
 use rustix::time::Timespec;
@@ -18,8 +18,18 @@ const SOURCE_BYTES: usize = 256 << 20;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Shared by all queues, made when the first one copies.
-static SOURCE: OnceLock<Vec<u8>> = OnceLock::new();
+/// Shared by all queues that copy, and gone with the last of them: what it held would be missing from the page cache that
+/// is measured next, where a limit is set to the memory of this process.
+static SOURCE: Mutex<Weak<Vec<u8>>> = Mutex::new(Weak::new());
+
+fn source() -> Arc<Vec<u8>> {
+    let mut shared = SOURCE.lock().unwrap_or_else(PoisonError::into_inner);
+    shared.upgrade().unwrap_or_else(|| {
+        let made = Arc::new(vec![0x5a; SOURCE_BYTES]);
+        *shared = Arc::downgrade(&made);
+        made
+    })
+}
 
 /// A storage that is not there.
 #[derive(Debug, Clone, Copy, Default)]
@@ -50,7 +60,7 @@ impl Store for NullStore {
     }
 
     fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
-        let source = if self.copies { SOURCE.get_or_init(|| vec![0x5a; SOURCE_BYTES]) } else { &[][..] };
+        let source = if self.copies { source() } else { Arc::default() };
         Ok(Box::new(NullQueue {
             clock: spec.clock.clone(),
             depth: spec.depth as usize,
@@ -67,7 +77,7 @@ struct NullQueue {
     depth: usize,
     block_bytes: u32,
     /// What is copied into the buffers, from one end to the other; empty when nothing is.
-    source: &'static [u8],
+    source: Arc<Vec<u8>>,
     next: usize,
     /// Taken and not yet returned, stamped when they were taken.
     ended: Vec<Completion>,

@@ -144,6 +144,13 @@ pub trait IoQueue {
     /// Requests taken and not yet returned.
     fn in_flight(&self) -> u32;
 
+    /// Whether the operation of `buffer` ([`Buf::slot`]) that ended last was served by a cache of feedline's own before the
+    /// storage.
+    fn was_cached(&self, buffer: u32) -> bool {
+        let _ = buffer;
+        false
+    }
+
     /// Names of the phases of an operation, as histograms of a record are called (`open_ns`); none for an
     /// operation that is one call. At most [`PHASE_STAMPS`] + 1.
     fn phases(&self) -> &'static [&'static str] {

@@ -172,7 +172,7 @@ fn cell(plan: &Plan, data: &Data, cell: &plan::Cell, ranks: u32) -> Cell {
         run_length: (cell.access == plan::Access::Neighbours).then_some(cell.run_length),
         mixing: mixing(&data.of(cell).data, cell, ranks),
         checkpoint: None,
-        tier: None,
+        tier: cell.tier.as_ref().map(tier),
         copy: cell.copy.map(|copy| copy_plan(plan, copy)),
     }
 }
@@ -190,6 +190,14 @@ fn mixing(data: &dataset::Data, cell: &plan::Cell, ranks: u32) -> Option<record:
 fn copy_plan(plan: &Plan, copy: plan::Copy) -> record::CopyPlan {
     let layout = copy.packing.map(|packing| packing.layout.name().to_owned());
     record::CopyPlan { to: plan.targets[copy.to].name.clone(), layout }
+}
+
+fn tier(tier: &plan::Tier) -> record::Tier {
+    record::Tier {
+        at: tier.at.display().to_string(),
+        capacity_bytes: tier.capacity_bytes,
+        policy: tier.policy.name().to_owned(),
+    }
 }
 
 fn pace(load: &plan::Load) -> Option<record::Pace> {

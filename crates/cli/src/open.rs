@@ -1,23 +1,25 @@
 //! The only place that knows which crate serves which backend: a new one adds an arm here.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use backend::{SharedStore, StoreError, null::NullStore};
-use backend_file::FileStore;
+use backend_cache::{Place, TieredStore};
+use backend_file::{FileStore, probe_io_uring};
 use backend_nfs::NfsStore;
 use backend_s3::S3Store;
 use engine::Server;
-use plan::{BackendConfig, Engine, Plan};
+use plan::{BackendConfig, Cell, Engine, Plan, Tier};
 
 use crate::emulated::Emulated;
 
 /// The stores of a plan, each connected once: those that its cells read through, and one of each target for what is
 /// not timed.
 pub(crate) struct Stores {
-    cells: BTreeMap<(usize, &'static str), SharedStore>,
+    cells: BTreeMap<Key, SharedStore>,
+    tiers: BTreeMap<PathBuf, Arc<Place>>,
     data: Vec<SharedStore>,
     servers: Vec<Option<Arc<Emulated>>>,
 }
@@ -30,10 +32,15 @@ impl Stores {
     pub(crate) fn open(plan: &Plan) -> anyhow::Result<Self> {
         let mut stores = Self::for_data(plan)?;
         for cell in &plan.cells {
-            let key = (cell.target, cell.engine.name());
-            if !stores.cells.contains_key(&key) {
+            let (key, straight) = (key(cell), (cell.target, cell.engine.name(), None));
+            if !stores.cells.contains_key(&straight) {
                 let opened = stores.connect(plan, cell.target, cell.engine)?;
-                stores.cells.insert(key, opened);
+                stores.cells.insert(straight, opened);
+            }
+            if let Some(tier) = cell.tier.as_ref().filter(|_| !stores.cells.contains_key(&key)) {
+                let slow = Arc::clone(&stores.cells[&straight]);
+                let tiered = TieredStore::new(slow, stores.place(tier)?, tier.policy);
+                stores.cells.insert(key, Arc::new(tiered));
             }
         }
         Ok(stores)
@@ -46,7 +53,7 @@ impl Stores {
     pub(crate) fn for_data(plan: &Plan) -> anyhow::Result<Self> {
         let count = plan.targets.len();
         let (data, servers) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let mut stores = Self { cells: BTreeMap::new(), data, servers };
+        let mut stores = Self { cells: BTreeMap::new(), tiers: BTreeMap::new(), data, servers };
         for (index, target) in plan.targets.iter().enumerate() {
             let declared = target.emulate.as_ref();
             let server = declared.map(|_| Emulated::start(target)).transpose()?;
@@ -54,7 +61,7 @@ impl Stores {
             let engine = data_engine(plan, index);
             let opened = stores.connect(plan, index, engine)?;
             if target.config.capabilities().network {
-                stores.cells.insert((index, engine.name()), Arc::clone(&opened));
+                stores.cells.insert((index, engine.name(), None), Arc::clone(&opened));
             }
             stores.data.push(opened);
         }
@@ -72,15 +79,37 @@ impl Stores {
         self.servers[target].clone().map(|server| server as Arc<dyn Server>)
     }
 
-    /// The store of a target for an engine that a cell uses.
-    pub(crate) fn get(&self, target: usize, engine: Engine) -> &SharedStore {
-        &self.cells[&(target, engine.name())]
+    /// The room of a cache tier, claimed once and shared by the cells that are read through one there.
+    fn place(&mut self, tier: &Tier) -> anyhow::Result<Arc<Place>> {
+        if let Some(place) = self.tiers.get(&tier.at) {
+            return Ok(Arc::clone(place));
+        }
+        let near: SharedStore = match probe_io_uring() {
+            Ok(()) => Arc::new(FileStore::uring(&tier.at)),
+            Err(_) => Arc::new(FileStore::pread(&tier.at)),
+        };
+        let place = Place::claim(&tier.at, near, tier.capacity_bytes)
+            .with_context(|| format!("cache tier at `{}`", tier.at.display()))?;
+        self.tiers.insert(tier.at.clone(), Arc::clone(&place));
+        Ok(place)
+    }
+
+    /// The store that a cell reads through.
+    pub(crate) fn get(&self, cell: &Cell) -> &SharedStore {
+        &self.cells[&key(cell)]
     }
 
     /// The store for untimed work on a target: its facts, its listing and its dataset.
     pub(crate) fn data(&self, target: usize) -> &SharedStore {
         &self.data[target]
     }
+}
+
+/// Target, engine, and the policy of the cache tier before it.
+type Key = (usize, &'static str, Option<&'static str>);
+
+fn key(cell: &Cell) -> Key {
+    (cell.target, cell.engine.name(), cell.tier.as_ref().map(|tier| tier.policy.name()))
 }
 
 /// A store for untimed work on what a clean-up names.

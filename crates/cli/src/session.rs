@@ -203,7 +203,7 @@ fn seats(plan: &Plan, data: &Data, stores: &Stores) -> Vec<Seat> {
     let seat = |cell: &plan::Cell| {
         let prepared = data.of(cell);
         Seat {
-            store: Arc::clone(stores.get(cell.target, cell.engine)),
+            store: Arc::clone(stores.get(cell)),
             server: stores.server(cell.target),
             data: Arc::clone(&prepared.data),
             sample_bytes: prepared.sample_bytes,

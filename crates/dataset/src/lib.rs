@@ -21,7 +21,9 @@ pub use copied::{COPY_FOLDER, CopyNames, NotACopy};
 pub use data::{Data, DataError};
 pub use hash::{Fingerprint, combined_hash, plan_hash};
 pub use index::{Even, Extent, Index, Samples};
-pub use manifest::{MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker};
+pub use manifest::{
+    MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker, TIER_BLOCKS, TIER_DATASET,
+};
 pub use mixing::{Mixing, mixing, tail_share};
 pub use objects::{Key, KeyError, Listed, Objects, Varied};
 pub use order::{BatchReads, Order, OrderError, ReadSpan};

@@ -12,6 +12,12 @@ pub const MARKER_NAME: &str = "feedline-owns-this-folder.json";
 /// Name of the manifest inside a dataset's folder.
 pub const MANIFEST_NAME: &str = "manifest.json";
 
+/// What the marker of a cache tier says in the place of a dataset.
+pub const TIER_DATASET: &str = "a cache tier: copies of blocks";
+
+/// Name of the one file of a cache tier, inside its folder.
+pub const TIER_BLOCKS: &str = "blocks.bin";
+
 /// Written before any data: feedline made this folder, and may remove what it wrote there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marker {

@@ -292,7 +292,7 @@ impl<'a> Bench<'a> {
             system: outcome.system,
             emulated: outcome.emulated,
             trained: outcome.trained,
-            epochs: Vec::new(),
+            epochs: outcome.epochs,
             checkpoints: Vec::new(),
         };
         (rep, RepIntervals { cell, role, rep: turn.rep, seconds })
@@ -387,6 +387,7 @@ fn failed(reason: String, now_ns: u64) -> RepOutcome {
         granted: BTreeMap::new(),
         emulated: None,
         trained: None,
+        epochs: Vec::new(),
         seconds: Vec::new(),
     }
 }

@@ -350,6 +350,7 @@ impl Fleet {
         if batch.left == 0 {
             let fetch_ns = batch.ready_ns.saturating_sub(batch.allowed_ns);
             self.tally.fetch_ns.saturating_record(tally::least_one(fetch_ns));
+            self.tally.batch_ready(place.batch / self.job.steps_per_epoch, batch.ready_ns);
             if is_next {
                 self.plan_step(index);
             }

@@ -7,6 +7,7 @@ mod bench;
 mod ceiling;
 mod copy;
 mod decoders;
+mod epochs;
 mod error;
 mod fleet;
 mod gate;

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use record::{CacheProof, Emulated, HistogramText, Interval, Outcome, System, Trained, Usage, counter};
+use record::{
+    CacheProof, Emulated, Epoch, HistogramText, Interval, Outcome, System, Trained, Usage, counter,
+};
 
 use crate::decoders::DecodersEnd;
+use crate::epochs::{self, Around, Numbering};
 use crate::pace::Paced;
 use crate::trainer::{Train, TrainEnd};
 use crate::usage::Meter;
@@ -38,6 +41,8 @@ pub struct RepOutcome {
     pub emulated: Option<Emulated>,
     /// What became of the training job that was played.
     pub trained: Option<Trained>,
+    /// Passes over the data.
+    pub epochs: Vec<Epoch>,
     /// The window by seconds.
     pub seconds: Vec<Interval>,
 }
@@ -50,6 +55,21 @@ pub(crate) struct LoadEnd {
     pub(crate) paced: Option<Paced>,
     /// The job of a training load.
     pub(crate) train: Option<Train>,
+    /// Which passes over the data are recorded.
+    pub(crate) passes: Passes,
+}
+
+/// Which passes over the data are recorded, and what of them can be known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Passes {
+    /// How tickets fall into them; absent where no bytes are read.
+    pub(crate) numbering: Option<Numbering>,
+    /// Whether they end the window.
+    pub(crate) asked: bool,
+    /// Whether what the kernel counts for this process is what was read.
+    pub(crate) through_kernel: bool,
+    /// Whether there is a cache tier.
+    pub(crate) tier: bool,
 }
 
 /// Adds up what the workers counted.
@@ -84,6 +104,7 @@ pub(crate) fn merge(
         cache,
         granted: granted(&ends, trained.as_ref().and_then(|end| end.decoders.as_ref())),
         emulated: None,
+        epochs: merged_epochs(load.passes, window.open_ns, &ends, trained.as_ref()),
         trained: trained.map(|end| end.trained),
         seconds: merged_seconds(&ends),
     }
@@ -155,7 +176,10 @@ fn counters(ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
         *counters.entry(name.clone()).or_insert(0) += count;
     }
     if counters.contains_key(counter::WIRE_RECEIVED_BYTES) {
-        counters.insert(counter::DELIVERED_BYTES.to_owned(), sum(|end| end.recorder.delivered_bytes));
+        // What a cache tier had came over no wire.
+        let near_bytes = counters.get(counter::TIER_HIT_BYTES).copied().unwrap_or(0);
+        let delivered_bytes = sum(|end| end.recorder.delivered_bytes).saturating_sub(near_bytes);
+        counters.insert(counter::DELIVERED_BYTES.to_owned(), delivered_bytes);
     }
     counters.extend(attempt_counters(ends));
     counters
@@ -217,6 +241,18 @@ fn histograms(ends: &[WorkerEnd], trained: Option<&TrainEnd>) -> BTreeMap<String
         }
     }
     sums.into_iter().map(|(name, sum)| (name.to_owned(), record::encode(&sum))).collect()
+}
+
+fn merged_epochs(passes: Passes, open_ns: u64, ends: &[WorkerEnd], trained: Option<&TrainEnd>) -> Vec<Epoch> {
+    let Some(numbering) = passes.numbering else { return Vec::new() };
+    let meter = ends.iter().find_map(|end| end.meter.as_ref()).filter(|_| passes.through_kernel);
+    let around = Around {
+        first_batch_ns: trained.map(|end| end.tally.first_batch_ns.clone()).unwrap_or_default(),
+        storage_bytes: meter.map(Meter::epochs_storage_bytes).unwrap_or_default(),
+        tier: passes.tier,
+    };
+    let workers = ends.iter().map(|end| (&*end.begun_ns, &*end.recorder.epochs));
+    epochs::merge((numbering, passes.asked), open_ns, workers, &around)
 }
 
 fn merged_seconds(ends: &[WorkerEnd]) -> Vec<Interval> {

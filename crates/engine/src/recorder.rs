@@ -4,6 +4,7 @@ use backend::{Completion, ErrorKind, Stamps};
 use hdrhistogram::Histogram;
 use plan::Operation;
 
+use crate::epochs::{self, EpochCount};
 use crate::worker::Window;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -52,11 +53,21 @@ pub(crate) struct Second {
     pub(crate) service_ns: Histogram<u64>,
 }
 
-/// Operations in a row with the same stamps, as a queue that reads the clock once for a batch returns them: the
+/// Of which epoch an operation is, and whether a cache tier served it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// Number of the epoch in the repetition.
+    pub(crate) epoch: u16,
+    /// Whether a cache before the storage had it.
+    pub(crate) from_tier: bool,
+}
+
+/// Operations in a row with the same stamps and origin, as a queue that reads the clock once for a batch returns them: the
 /// histograms count them at once.
 #[derive(Debug, Clone, Copy, Default)]
 struct Batch {
     stamps: Stamps,
+    origin: Origin,
     ops: u64,
     /// Sum of what they answered.
     answers: u64,
@@ -82,6 +93,8 @@ pub(crate) struct Recorder {
     /// Phases of operations, where there are some.
     pub(crate) phases_ns: Vec<(&'static str, Histogram<u64>)>,
     pub(crate) seconds: Vec<Second>,
+    /// Passes over the data.
+    pub(crate) epochs: Vec<EpochCount>,
     /// Whether folders are listed: what they hold are no bytes.
     pub(crate) lists: bool,
     batch: Batch,
@@ -105,6 +118,7 @@ impl Recorder {
             service_ns: record::new_histogram(),
             phases_ns: phases.iter().map(|name| (*name, record::new_interval_histogram())).collect(),
             seconds: Vec::new(),
+            epochs: Vec::new(),
             lists: operation == Operation::List,
             batch: Batch::default(),
             ended: 0,
@@ -115,30 +129,41 @@ impl Recorder {
 
     /// Takes one completion. It is in the figures after the next [`Recorder::settle`].
     #[inline]
-    pub(crate) fn record(&mut self, completion: &Completion, window: &Window) {
+    pub(crate) fn record(&mut self, completion: &Completion, origin: Origin, window: &Window) {
         self.ended += 1;
         match completion.result {
             Ok(answer) => {
                 self.consecutive_errors = 0;
-                if self.batch.stamps != completion.stamps {
+                if self.batch.stamps != completion.stamps || self.batch.origin != origin {
                     self.settle(window);
-                    self.batch.stamps = completion.stamps;
+                    (self.batch.stamps, self.batch.origin) = (completion.stamps, origin);
                 }
                 self.batch.ops += 1;
                 self.batch.answers += answer;
             }
-            Err(error) => self.count_error(error.kind),
+            Err(error) => {
+                self.count_error(error.kind);
+                let done_ns = completion.stamps.done_ns;
+                if window.contains(done_ns) {
+                    epochs::count(&mut self.epochs, origin.epoch, done_ns, (1, 0, 0, 0));
+                }
+            }
         }
     }
 
     /// Takes the last completion of an operation whose first attempt began at `begun_ns`; its phases are those of its
     /// last attempt.
-    pub(crate) fn record_retried(&mut self, completion: &Completion, begun_ns: u64, window: &Window) {
-        let Ok(answer) = completion.result else { return self.record(completion, window) };
+    pub(crate) fn record_retried(
+        &mut self,
+        completion: &Completion,
+        (origin, begun_ns): (Origin, u64),
+        window: &Window,
+    ) {
+        let Ok(answer) = completion.result else { return self.record(completion, origin, window) };
         self.settle(window);
         self.ended += 1;
         self.consecutive_errors = 0;
-        self.count(&Batch { stamps: completion.stamps, ops: 1, answers: answer }, begun_ns, window);
+        self.count(&Batch { stamps: completion.stamps, origin, ops: 1, answers: answer }, begun_ns, window);
     }
 
     /// Counts what was taken since the last time.
@@ -150,7 +175,7 @@ impl Recorder {
     }
 
     fn count(&mut self, batch: &Batch, begun_ns: u64, window: &Window) {
-        let Batch { stamps, ops, answers } = *batch;
+        let Batch { stamps, origin, ops, answers } = *batch;
         let done_ns = stamps.done_ns;
         let latency_ns = done_ns - begun_ns;
         if window.contains(begun_ns) {
@@ -167,6 +192,8 @@ impl Recorder {
             self.ops += ops;
             self.bytes += bytes;
             self.entries += entries;
+            let tier_bytes = if origin.from_tier { bytes } else { 0 };
+            epochs::count(&mut self.epochs, origin.epoch, done_ns, (ops, ops, bytes, tier_bytes));
             let second = self.second(((done_ns - window.open_ns) / SECOND_NS) as usize);
             second.ops += ops;
             second.bytes += bytes;

@@ -13,11 +13,12 @@ use plan::{Cache, Cell, Limit, Operation};
 use record::CacheProof;
 
 use crate::decoders::Closing;
+use crate::epochs::{Begun, Numbering};
 use crate::error::RepError;
 use crate::gate::StartGate;
 use crate::job::{self, Passes};
 use crate::load::{Load, Tickets, Timing};
-use crate::outcome::{LoadEnd, RepOutcome, merge};
+use crate::outcome::{self, LoadEnd, RepOutcome, merge};
 use crate::pace::{Offer, Paced, Pacer};
 use crate::progress::Progress;
 use crate::retry::{Retry, Storm};
@@ -74,7 +75,9 @@ pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepE
     let order = Order::of_part(spec.data, spec.cell, spec.part)?;
     let train = job::of_rep(spec, &order, passes)?;
     let before = set_cache(spec)?;
-    let issue = Issue { order: &order, tickets: tickets(spec, &order), paced: paced(spec, &order), train };
+    let numbering = numbering(spec, &order, train.as_ref());
+    let issue =
+        Issue { order: &order, numbering, tickets: tickets(spec, &order), paced: paced(spec, &order), train };
     if let Some(wait) = spec.wait {
         wait();
     }
@@ -95,13 +98,20 @@ pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepE
         names_dropped: before.names_dropped,
     };
     let asked = asked(spec, &order);
-    let load = LoadEnd { asked, paced: issue.paced, train: issue.train };
+    let passes = outcome::Passes {
+        numbering: spec.cell.operation.reads_bytes().then_some(numbering),
+        asked: matches!(spec.limit, Limit::Epochs { .. }),
+        through_kernel: is_through_kernel(spec, &cache),
+        tier: spec.cell.tier.is_some(),
+    };
+    let load = LoadEnd { asked, paced: issue.paced, train: issue.train, passes };
     Ok(RepOutcome { emulated, ..merge(load, (window, ends), cache) })
 }
 
 /// What is issued, and when: shared by the workers of a repetition.
 struct Issue<'a> {
     order: &'a Order,
+    numbering: Numbering,
     tickets: Tickets,
     /// The arrivals of a paced load.
     paced: Option<Paced>,
@@ -141,6 +151,33 @@ fn tickets(spec: &RepSpec<'_>, order: &Order) -> Tickets {
     let cold = (spec.cell.cache == Cache::Cold).then_some(once);
     let count = asked(spec, order).into_iter().chain(cold).min();
     Tickets::new(first_ticket(spec, order), count)
+}
+
+/// How the tickets of this repetition fall into passes. What a cold client may read, which is its part, is a whole one.
+fn numbering(spec: &RepSpec<'_>, order: &Order, train: Option<&Train>) -> Numbering {
+    let tickets = order.tickets_per_epoch();
+    let (part, parts) = spec.part;
+    let is_cold = spec.cell.cache == Cache::Cold;
+    let ops = match train {
+        None if is_cold => part_begins(spec, order, part + 1) - part_begins(spec, order, part),
+        None => tickets,
+        Some(train) => {
+            let share = if is_cold { u64::from(parts).max(1) } else { 1 };
+            train.ops_per_epoch(share).unwrap_or(tickets)
+        }
+    };
+    Numbering { first_ticket: first_ticket(spec, order), tickets, ops }
+}
+
+/// Whether the kernel reads from storage what this process asks of it, and so counts it. With a cache tier it counts the
+/// reads of both.
+fn is_through_kernel(spec: &RepSpec<'_>, cache: &CacheProof) -> bool {
+    if spec.cell.tier.is_some() {
+        return false;
+    }
+    matches!(cache.method.as_str(), "cachestat" | "mincore")
+        || spec.store.block_device().is_some()
+        || spec.store.nfs_mount_point().is_some()
 }
 
 /// Where this repetition reads on.
@@ -277,6 +314,7 @@ fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> 
         progress: spec.progress,
         data: spec.verify.then_some(spec.data),
         meter,
+        begun: Begun::new(issue.numbering),
         slots: vec![Slot::FREE; depth as usize],
     };
     Some(worker.run())

@@ -68,12 +68,17 @@ impl Sources {
         let device = self.device.as_mut().and_then(DeviceSource::read);
         let network = self.network.as_mut().and_then(NetworkSource::read);
         let nfs = self.nfs.as_mut().and_then(NfsSource::read);
-        let process_read_bytes = read(&mut self.process_io, parse::process_read_bytes);
+        let process_read_bytes = self.read_process_bytes();
         let (core_busy_ns, steal_ns) =
             read(&mut self.stat, |stat| Some((parse::core_busy_ns(stat), parse::steal_ns(stat))))
                 .unwrap_or_default();
         let memory = read(&mut self.meminfo, parse::memory);
         Reading { device, network, nfs, process_read_bytes, core_busy_ns, steal_ns, memory }
+    }
+
+    /// Bytes that storage has delivered to this process so far, alone.
+    pub(crate) fn read_process_bytes(&mut self) -> Option<u64> {
+        read(&mut self.process_io, parse::process_read_bytes)
     }
 
     /// What changed from `before` to `after`, read `wall_ns` apart.
@@ -107,6 +112,13 @@ pub(crate) struct Reading {
     /// Time stolen by the hypervisor, all processors.
     pub(crate) steal_ns: Option<u64>,
     memory: Option<Memory>,
+}
+
+impl Reading {
+    /// Bytes that storage had delivered to this process.
+    pub(crate) fn process_read_bytes(&self) -> Option<u64> {
+        self.process_read_bytes
+    }
 }
 
 fn read<T>(source: &mut Option<Text>, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {

@@ -102,6 +102,11 @@ impl Train {
         Self { groups: (0..groups).map(group).collect(), job, threads, clock: clock.clone(), decoders }
     }
 
+    /// Operations of one pass over the data, or of one of so many `parts` of its steps; `None` where it has no end.
+    pub(crate) fn ops_per_epoch(&self, parts: u64) -> Option<u64> {
+        self.job.ops_per_epoch(parts)
+    }
+
     /// Buffers that a thread needs, where that is no plain share of the queue depth: one for each of its readers.
     pub(crate) fn depth(&self, thread: u32) -> Option<u32> {
         let Fetch::Readers { count } = self.job.training.fetch else { return None };

@@ -11,6 +11,8 @@ const NS_PER_US: u64 = 1_000;
 pub(crate) struct Meter {
     sources: Sources,
     cores: u32,
+    /// What storage had delivered to this process as each pass over the data began, by their numbers.
+    epochs: Vec<(u16, Option<u64>)>,
     opened: Option<(u64, Counters)>,
     closed: Option<(u64, Counters)>,
 }
@@ -18,15 +20,49 @@ pub(crate) struct Meter {
 impl Meter {
     /// A meter for a process that may use `cores` processors and reads from what is watched.
     pub(crate) fn new(cores: u32, watched: &Watched) -> Self {
-        Self { sources: Sources::open(watched), cores, opened: None, closed: None }
+        Self { sources: Sources::open(watched), cores, epochs: vec![(0, None)], opened: None, closed: None }
     }
 
     /// Takes the first reading once the window is open.
     #[inline]
     pub(crate) fn open_once(&mut self, now_ns: u64, window_open_ns: u64) {
         if self.opened.is_none() && now_ns >= window_open_ns {
-            self.opened = Some((now_ns, self.sources.read()));
+            let counters = self.sources.read();
+            // Of an epoch that began before the window, what was delivered inside it counts.
+            if let Some(epoch) = self.epochs.last_mut() {
+                epoch.1 = counters.system.process_read_bytes();
+            }
+            self.opened = Some((now_ns, counters));
         }
+    }
+
+    /// Takes a reading as this worker begins an epoch, before it submits what it reads first. What other workers have
+    /// outstanding then, of the epoch before or already of this one, is between the two.
+    #[cold]
+    pub(crate) fn begin_epoch(&mut self, epoch: u16) {
+        match self.epochs.last_mut() {
+            Some((last, _)) if *last >= epoch => {}
+            Some(last) if self.opened.is_none() => *last = (epoch, None),
+            _ => self.epochs.push((epoch, self.sources.system.read_process_bytes())),
+        }
+    }
+
+    /// What storage delivered to this process from the beginning of each epoch, or of the window, to that of the next, or
+    /// to the end of the window; absent where the kernel does not say, and where this worker had nothing of the next.
+    pub(crate) fn epochs_storage_bytes(&self) -> Vec<Option<u64>> {
+        let closed = self.closed.as_ref().and_then(|(_, counters)| counters.system.process_read_bytes());
+        let mut bytes = Vec::new();
+        for (index, (epoch, begun)) in self.epochs.iter().enumerate() {
+            let ended = match self.epochs.get(index + 1) {
+                Some((next, begun)) if *next == epoch + 1 => *begun,
+                Some(_) => None,
+                None => closed,
+            };
+            bytes.resize(usize::from(*epoch) + 1, None);
+            bytes[usize::from(*epoch)] =
+                ended.zip(*begun).and_then(|(ended, begun)| ended.checked_sub(begun));
+        }
+        bytes
     }
 
     /// Takes the second reading.

@@ -6,10 +6,11 @@ use backend::{Buf, Clock, Completion, ErrorKind, FilePieces, IoQueue, Op, Piece,
 use dataset::{Data, Order, ReadSpan};
 use plan::{Cell, Operation};
 
+use crate::epochs::Begun;
 use crate::load::{Load, Next};
 use crate::pace::PacerEnd;
 use crate::progress::Progress;
-use crate::recorder::Recorder;
+use crate::recorder::{Origin, Recorder};
 use crate::retry::{Attempts, Retry, Storm};
 use crate::trainer::Issued;
 use crate::usage::Meter;
@@ -66,6 +67,8 @@ pub(crate) struct Worker<'a> {
     pub(crate) slots: Vec<Slot>,
     /// What fails in a way that may pass is attempted again, where the cell says so.
     pub(crate) retry: Option<Retry>,
+    /// The passes over the data that it has begun.
+    pub(crate) begun: Begun,
     /// Pauses a closed loop that meets nothing but failures; a paced one has none.
     pub(crate) storm: Option<Storm>,
 }
@@ -80,16 +83,18 @@ pub(crate) struct Slot {
     pub(crate) begun_ns: u64,
     /// Attempts that failed and were not the last.
     pub(crate) failures: u32,
+    /// Pass over the data that it belongs to.
+    epoch: u16,
     /// Whether it ended well: what it read stays in its buffer until that is used again.
     is_read: bool,
 }
 
 impl Slot {
     /// Nothing is outstanding.
-    pub(crate) const FREE: Self = Self::new(ReadSpan { object: 0, offset: 0, len: 0 }, 0, 0);
+    pub(crate) const FREE: Self = Self::new(ReadSpan { object: 0, offset: 0, len: 0 }, (0, 0), 0);
 
-    const fn new(span: ReadSpan, ticket: u64, intended_ns: u64) -> Self {
-        Self { span, ticket, intended_ns, begun_ns: 0, failures: 0, is_read: false }
+    const fn new(span: ReadSpan, (ticket, epoch): (u64, u16), intended_ns: u64) -> Self {
+        Self { span, ticket, intended_ns, begun_ns: 0, failures: 0, epoch, is_read: false }
     }
 
     /// What a training job is told of an operation that ended.
@@ -102,6 +107,8 @@ impl Slot {
 /// What a worker brings back.
 pub(crate) struct WorkerEnd {
     pub(crate) recorder: Recorder,
+    /// When it began each pass over the data.
+    pub(crate) begun_ns: Vec<Option<u64>>,
     pub(crate) meter: Option<Meter>,
     pub(crate) report: backend::QueueReport,
     pub(crate) abandoned: u32,
@@ -150,7 +157,8 @@ impl Worker<'_> {
         }
         for completion in waiting.into_iter().flatten().chain(done) {
             let slot = self.slots[completion.token as usize];
-            record(&mut recorder, &completion, &slot, &self.window);
+            let origin = Origin { epoch: slot.epoch, from_tier: false };
+            record(&mut recorder, &completion, (origin, &slot), &self.window);
             if let Some(pacer) = self.load.pacer() {
                 pacer.done(&completion, slot.intended_ns);
             }
@@ -168,6 +176,7 @@ impl Worker<'_> {
         let (exhausted_ns, pacer) = self.load.into_end(finished_ns);
         WorkerEnd {
             recorder,
+            begun_ns: self.begun.into_times(),
             meter: self.meter,
             report,
             abandoned,
@@ -243,11 +252,24 @@ impl Worker<'_> {
             };
             let span = self.order.at(ticket);
             let token = buf.slot();
-            self.slots[token as usize] = Slot::new(span, ticket, intended_ns);
+            let epoch = self.epoch(ticket, now_ns);
+            self.slots[token as usize] = Slot::new(span, (ticket, epoch), intended_ns);
             let op = op(self.cell.operation, span);
             requests.push(Request { token, op, buf });
         }
         event_ns
+    }
+
+    /// The pass over the data that a ticket, to be issued now, is of.
+    #[inline]
+    fn epoch(&mut self, ticket: u64, now_ns: u64) -> u16 {
+        if !self.begun.stays(ticket)
+            && let Some(epoch) = self.begun.go_to(ticket, now_ns)
+            && let Some(meter) = &mut self.meter
+        {
+            meter.begin_epoch(epoch);
+        }
+        self.begun.current()
     }
 
     /// Rests where other threads may give this one something to do; it has nothing under way.
@@ -276,14 +298,18 @@ impl Worker<'_> {
 
     fn collect(&mut self, done: &mut Vec<Completion>, recorder: &mut Recorder) {
         let (ops, bytes) = (recorder.ops, recorder.bytes);
+        let is_tiered = self.cell.tier.is_some();
         for mut completion in done.drain(..) {
+            let epoch = self.slots[completion.token as usize].epoch;
+            let from_tier = is_tiered && self.queue.was_cached(completion.buf.slot());
+            let origin = Origin { epoch, from_tier };
             if let Some(retry) = &mut self.retry {
                 let slot = &mut self.slots[completion.token as usize];
                 let Some(ended) = retry.attempted(completion, slot, &self.window) else { continue };
                 completion = ended;
-                record(recorder, &completion, slot, &self.window);
+                record(recorder, &completion, (origin, slot), &self.window);
             } else {
-                recorder.record(&completion, &self.window);
+                recorder.record(&completion, origin, &self.window);
             }
             if let (Err(error), Some(storm)) = (completion.result, &mut self.storm)
                 && error.kind.is_transient()
@@ -327,11 +353,16 @@ fn op(operation: Operation, span: ReadSpan) -> Op {
 }
 
 /// Counts an operation that ended, from its first attempt on.
-fn record(recorder: &mut Recorder, completion: &Completion, slot: &Slot, window: &Window) {
+fn record(
+    recorder: &mut Recorder,
+    completion: &Completion,
+    (origin, slot): (Origin, &Slot),
+    window: &Window,
+) {
     if slot.failures == 0 {
-        recorder.record(completion, window);
+        recorder.record(completion, origin, window);
     } else {
-        recorder.record_retried(completion, slot.begun_ns, window);
+        recorder.record_retried(completion, (origin, slot.begun_ns), window);
     }
 }
 

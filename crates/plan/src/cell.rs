@@ -1,6 +1,6 @@
 //! One point of the matrix: a target read in one way.
 
-use crate::{Advice, Copy, Engine, Load, Registered};
+use crate::{Advice, Copy, Engine, Load, Registered, Tier};
 
 /// One cell: every setting explicit.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +52,8 @@ pub struct Cell {
     pub run_length: u32,
     /// Where the dataset is copied to, by [`Operation::Copy`]; `None` elsewhere.
     pub copy: Option<Copy>,
+    /// The local cache before the target, where there is one.
+    pub tier: Option<Tier>,
     /// Cells of one curve with `queue_depth = "auto"` share this number: they are tried from the
     /// shallowest on, and those past the stop rule are left out.
     pub auto_group: Option<u32>,
@@ -87,6 +89,7 @@ impl Cell {
             shuffle_buffer: 0,
             run_length: 1,
             copy: None,
+            tier: None,
             auto_group: None,
             axes: Vec::new(),
         }

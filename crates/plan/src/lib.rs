@@ -16,6 +16,7 @@ mod load;
 mod measure;
 mod network;
 mod profiles;
+mod tier;
 mod training;
 
 pub use backend::{Advice, BackendConfig, Capabilities, Engine, OnUnavailable, Registered};
@@ -30,6 +31,7 @@ pub use load::{Arrivals, Load, Pace, Rate};
 pub use measure::{CellOrder, Gate, Limit, Margin, MayDiffer, Measure, Metric};
 pub use network::{About, Addresses, BucketStyle, Keys, NfsConfig, Price, S3Config, Secret};
 pub use profiles::{Profile, profile, profiles};
+pub use tier::{Tier, TierPolicy};
 pub use training::{Decode, Fetch, Training, Work};
 
 use feed::Need;

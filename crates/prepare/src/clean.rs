@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use backend::{Owned, Store, StoreError};
-use dataset::{CopyNames, Key, MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Marker};
+use dataset::{
+    CopyNames, Key, MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Marker, TIER_BLOCKS, TIER_DATASET,
+};
 
 use crate::identity::{Identity, Names};
 use crate::{CleanError, copied};
@@ -76,6 +78,9 @@ fn clean_folder(
     {
         return copied::clean(store, folder, &names, cleaned);
     }
+    if marker.dataset == TIER_DATASET {
+        return clean_tier(store, folder, cleaned);
+    }
     let identity = marker.dataset.parse::<Identity>().ok();
     let Some(identity) = identity.filter(|_| marker.format == MANIFEST_FORMAT) else {
         cleaned.left.push(format!("{folder} (its marker is of another version of feedline)"));
@@ -96,6 +101,25 @@ fn clean_folder(
     cleaned.files += contents.files;
     cleaned.bytes += contents.bytes;
     cleaned.left.extend(contents.left);
+    Ok(())
+}
+
+/// A cache tier is one file, and the marker.
+fn clean_tier(store: &dyn Store, folder: &Key, cleaned: &mut Cleaned) -> Result<(), StoreError> {
+    let owned = Owned::claim(store, folder)?;
+    let (blocks, marker) = (child(folder, TIER_BLOCKS), child(folder, MARKER_NAME));
+    store.list(Some(folder), &mut |entry| {
+        if entry.key == blocks || entry.key == marker {
+            cleaned.files += 1;
+            cleaned.bytes += entry.bytes;
+        } else {
+            cleaned.left.push(entry.key.to_string());
+        }
+        ControlFlow::Continue(())
+    })?;
+    store.remove(&owned, &blocks)?;
+    store.remove(&owned, &marker)?;
+    cleaned.folders += u64::from(store.remove_empty_folder(&owned, folder)?);
     Ok(())
 }
 

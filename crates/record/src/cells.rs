@@ -205,6 +205,20 @@ pub mod counter {
     pub const FIRST_OBJECT_NS: &str = "first_object_ns";
     /// Bytes of data received for operations that did not end well.
     pub const WASTED_BYTES: &str = "wasted_bytes";
+    /// Reads that a cache tier served, from the opening of the queues on, as all that is counted of it.
+    pub const TIER_HITS: &str = "tier_hits";
+    /// Their bytes.
+    pub const TIER_HIT_BYTES: &str = "tier_hit_bytes";
+    /// Reads that ended well and that a cache tier did not have.
+    pub const TIER_MISSES: &str = "tier_misses";
+    /// Those of them that were not kept, since too many waited to be written.
+    pub const TIER_SKIPPED: &str = "tier_skipped";
+    /// Blocks that were written into a cache tier by the end.
+    pub const TIER_FILLS: &str = "tier_fills";
+    /// Blocks that could not be written.
+    pub const TIER_FILL_ERRORS: &str = "tier_fill_errors";
+    /// Blocks that made room for others.
+    pub const TIER_EVICTIONS: &str = "tier_evictions";
     /// What the name of a counter of messages to one address begins with: `messages_to/192.0.2.1:2049`.
     pub const MESSAGES_TO: &str = "messages_to/";
 }

@@ -17,7 +17,7 @@ pub struct Mixing {
     pub imbalance: f64,
 }
 
-/// One pass over the data inside a repetition.
+/// One pass over the data inside a repetition; the first 256 are kept one by one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Epoch {
     /// Its number within the repetition, from 0.
@@ -35,8 +35,9 @@ pub struct Epoch {
     pub ops: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Bytes that this process made storage deliver from the first operation of this epoch to the first of the next, or
-    /// to the end of the window; absent where the kernel does not say, and behind a network.
+    /// Bytes that this process made storage deliver from the first operation of this epoch in the window to the first of
+    /// the next, or to the end of the window; absent where the kernel does not say, behind a network, and with a cache tier. One thread
+    /// looks, as it begins an epoch itself: what is outstanding then, and read ahead, may fall to either side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage_bytes: Option<u64>,
     /// Bytes served by a cache tier; absent where there is none.

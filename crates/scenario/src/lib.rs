@@ -86,7 +86,7 @@ pub fn resolve(scenario: &Scenario, host: &HostFacts) -> Result<Plan, Diagnostic
 }
 
 impl Scenario {
-    /// The path of every target that has one, a folder or a block device, as written: what
+    /// The path of every target that has one, a folder or a block device, and of the cache tier, as written: what
     /// [`HostFacts::paths`] must describe.
     pub fn local_paths(&self) -> Vec<String> {
         let mut paths: Vec<String> = Vec::new();
@@ -96,6 +96,11 @@ impl Scenario {
             {
                 paths.push(path.clone());
             }
+        }
+        if let Some(at) = self.written.cache_tier.at.given().map(|at| &at.value.0)
+            && !paths.contains(at)
+        {
+            paths.push(at.clone());
         }
         paths
     }

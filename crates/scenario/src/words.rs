@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use plan::{
     Access, Addresses, Advice, BucketStyle, Cache, CellOrder, Engine, MayDiffer, OnUnavailable, Operation,
-    Registered, Work,
+    Registered, TierPolicy, Work,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
@@ -288,11 +288,44 @@ impl Vocabulary for Cache {
             "Direct I/O, or connections of feedline's own: the page cache takes no part.",
         ),
         (
+            "cold_start",
+            Self::ColdStart,
+            "Evicted before each repetition and proven so; what is read again may come from memory, as in the later \
+             epochs of a job.",
+        ),
+        (
             "dontcache",
             Self::DontCache,
             "Evicted before each repetition, and read through the page cache, which drops each page at once \
              (RWF_DONTCACHE; Linux 6.14 and a file system that has it).",
         ),
+    ];
+}
+
+/// What makes room in a cache tier, or that there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TierWord {
+    None,
+    Lru,
+    Random,
+}
+
+impl TierWord {
+    /// The policy; `None` where reads go straight.
+    pub(crate) fn policy(self) -> Option<TierPolicy> {
+        match self {
+            Self::None => None,
+            Self::Lru => Some(TierPolicy::Lru),
+            Self::Random => Some(TierPolicy::Random),
+        }
+    }
+}
+
+impl Vocabulary for TierWord {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("none", Self::None, "No cache: every read goes to the target."),
+        ("lru", Self::Lru, "The block that was read longest ago makes room."),
+        ("random", Self::Random, "Any block makes room, with equal probability."),
     ];
 }
 

@@ -2,6 +2,8 @@
 
 use record::{Cell, Dataset};
 
+use crate::curve::treatment;
+
 use super::cells::decided;
 use super::comparable::TARGETS;
 use super::gaps::Gaps;
@@ -99,12 +101,14 @@ fn label(labels: &Labels<'_>, one: Half<'_>, other: Half<'_>) -> String {
 fn does_the_same(datasets: &[Dataset], one: &Cell, other: &Cell) -> bool {
     let sample_bytes = |cell: &Cell| datasets.get(cell.dataset).map(|dataset| dataset.sample_bytes.to_bits());
     // A client in user space bypasses a cache that another has to be kept cold.
-    let is_warm = |cell: &Cell| cell.cache == "warm";
+    let memory = |cell: &Cell| {
+        (treatment::from_memory(&cell.cache), cell.tier.as_ref().map(|tier| tier.policy.clone()))
+    };
     one.operation == other.operation
         && one.queue_depth == other.queue_depth
         && one.block_bytes == other.block_bytes
         && one.access == other.access
-        && is_warm(one) == is_warm(other)
+        && memory(one) == memory(other)
         && one.pace == other.pace
         && one.training == other.training
         && sample_bytes(one) == sample_bytes(other)

@@ -5,7 +5,7 @@ use crate::summary::CellSummary;
 /// A treatment of the client's page cache, and who had it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Treatment {
-    /// `cold`, `warm`, `bypass`, `dontcache`.
+    /// `cold`, `warm`, `bypass`, `dontcache`, `cold_start`.
     pub cache: String,
     /// Engines that read so.
     pub engines: Vec<String>,
@@ -16,9 +16,54 @@ pub struct Treatment {
 impl Treatment {
     pub(super) fn of(cell: &CellSummary) -> Self {
         Self {
-            cache: cell.cell.cache.clone(),
+            cache: words_of(&cell.cell),
             engines: vec![cell.cell.engine.clone()],
             targets: vec![cell.cell.target.clone()],
+        }
+    }
+}
+
+/// Cold before a repetition alone: what is read again in it may come from memory.
+pub(crate) const COLD_START: &str = "cold_start";
+
+/// What a treatment lets come from this client's page cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum FromMemory {
+    /// Nothing.
+    Nothing,
+    /// What is read again.
+    Later,
+    /// Everything.
+    All,
+}
+
+/// What comes from this client's page cache under a treatment.
+pub(crate) fn from_memory(cache: &str) -> FromMemory {
+    match cache {
+        "warm" => FromMemory::All,
+        COLD_START => FromMemory::Later,
+        _ => FromMemory::Nothing,
+    }
+}
+
+/// What comes from a cache of this client: its page cache, or a tier of feedline's own.
+pub(crate) fn from_cache(cell: &record::Cell) -> FromMemory {
+    let tier = if cell.tier.is_some() { FromMemory::Later } else { FromMemory::Nothing };
+    from_memory(&cell.cache).max(tier)
+}
+
+/// Whether nothing is in memory as a repetition begins.
+pub(crate) fn starts_cold(cache: &str) -> bool {
+    matches!(cache, "cold" | COLD_START)
+}
+
+/// What stands between the reads of a cell and its storage: the treatment of the page cache, and the tier before it.
+pub(super) fn words_of(cell: &record::Cell) -> String {
+    match &cell.tier {
+        None => cell.cache.clone(),
+        Some(tier) => {
+            let capacity = feed::format_bytes(tier.capacity_bytes);
+            format!("{}, {} tier of {capacity}", cell.cache, tier.policy)
         }
     }
 }
@@ -34,14 +79,14 @@ pub(super) fn may_join<'a>(cells: &(impl Iterator<Item = &'a CellSummary> + Clon
     let is_both = |cell: &CellSummary| {
         let same = |other: &&CellSummary| other.cell.target == cell.cell.target && other.storage;
         let mut caches = cells.clone().filter(same).map(|other| other.cell.cache.as_str());
-        cell.cell.cache == "cold" && caches.any(|cache| cache == "bypass")
+        words_of(&cell.cell) == "cold" && caches.any(|cache| cache == "bypass")
     };
     cells.clone().any(|cell| cell.network.is_some()) && !cells.clone().any(is_both)
 }
 
 /// Adds who read a cell to its treatment.
 pub(super) fn add(treatments: &mut Vec<Treatment>, cell: &CellSummary) {
-    let Some(known) = treatments.iter_mut().find(|known| known.cache == cell.cell.cache) else {
+    let Some(known) = treatments.iter_mut().find(|known| known.cache == words_of(&cell.cell)) else {
         treatments.push(Treatment::of(cell));
         treatments.sort_by(|a, b| a.cache.cmp(&b.cache));
         return;

@@ -118,6 +118,35 @@ fn passes_and_checkpoints_of_the_ranks_are_one_of_all() {
 }
 
 #[test]
+fn passes_of_the_ranks_are_one_and_complete_where_all_are() {
+    let epoch = |number: u64, begun_ns: u64, storage_bytes: Option<u64>| Epoch {
+        epoch: number,
+        begun_ns,
+        first_ns: begun_ns + 5,
+        first_batch_ns: None,
+        ended_ns: begun_ns + 100,
+        ops: 10,
+        bytes: 1_000,
+        storage_bytes,
+        tier_bytes: None,
+        complete: true,
+    };
+    let (mut a, mut b) = (of_rank(0, 0, 1e9, 0), of_rank(1, 0, 1e9, 0));
+    a.epochs = vec![epoch(0, 0, Some(900)), epoch(1, 100, Some(400))];
+    b.epochs = vec![epoch(0, 30, Some(800))];
+    let both =
+        Epoch { ended_ns: 130, ops: 20, bytes: 2_000, storage_bytes: Some(1_700), ..epoch(0, 0, None) };
+    let one_alone = Epoch { complete: false, ..epoch(1, 100, Some(400)) };
+    assert_eq!(folded(vec![a.clone(), b.clone()])[0].epochs, [both, one_alone]);
+    b.epochs[0].storage_bytes = None;
+    assert_eq!(
+        folded(vec![a, b])[0].epochs[0].storage_bytes,
+        None,
+        "a sum that is known where all parts are"
+    );
+}
+
+#[test]
 fn what_one_host_saw_of_its_device_and_its_processors_is_left_out() {
     let (mut a, b) = (of_rank(0, 0, 1e9, 0), of_rank(1, 0, 1e9, 0));
     a.system.device = Some(record::Device::default());

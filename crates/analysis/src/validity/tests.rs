@@ -90,6 +90,7 @@ fn the_null_target_is_not_flagged_for_being_the_ceiling() {
 fn cold_means_at_most_one_percent_resident_and_known_so() {
     assert_eq!(cached("cold", Some(10)), []);
     assert_eq!(cached("cold", Some(11)), [Flag::NotCold { resident: Some(0.011) }]);
+    assert_eq!(cached("cold_start", Some(11)), [Flag::NotCold { resident: Some(0.011) }]);
     assert_eq!(cached("cold", None), [Flag::NotCold { resident: None }]);
     assert_eq!(Flag::NotCold { resident: None }.to_string(), "cold not proven");
 }

@@ -154,7 +154,8 @@ fn privileges(plan: &Plan) -> String {
     let is_device =
         |target: &plan::Target| target.config.is_storage() && !target.config.capabilities().writable;
     let device = plan.targets.iter().any(is_device);
-    let names = plan.cells.iter().any(|cell| cell.operation != Operation::Read && cell.cache == Cache::Cold);
+    let starts_cold = |cell: &plan::Cell| matches!(cell.cache, Cache::Cold | Cache::ColdStart);
+    let names = plan.cells.iter().any(|cell| cell.operation != Operation::Read && starts_cold(cell));
     let device = if device { "reading the device" } else { "none" };
     let names = if names { "; root alone drops names and inodes before cold cells" } else { "" };
     format!("{device}; locked memory for registered buffers where it is granted{names}")

@@ -43,6 +43,7 @@ impl Ended {
             granted: self.granted(),
             emulated: None,
             trained: None,
+            epochs: Vec::new(),
             seconds: self.seconds(),
         }
     }

@@ -119,6 +119,13 @@ impl Job {
         })
     }
 
+    /// Operations of one pass, or of one of so many `parts` of its steps; `None` where passes have no end.
+    pub(crate) fn ops_per_epoch(&self, parts: u64) -> Option<u64> {
+        (self.steps_per_epoch / parts.max(1))
+            .checked_mul(self.training.samples_per_step())?
+            .checked_mul(self.ops_per_sample)
+    }
+
     /// The ticket of an operation.
     #[inline]
     pub(crate) fn ticket(&self, place: Place) -> u64 {

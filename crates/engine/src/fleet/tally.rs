@@ -3,6 +3,8 @@
 use hdrhistogram::Histogram;
 use record::{TrainedAccelerator, TrainedStep};
 
+use crate::epochs::EPOCHS_KEPT;
+
 /// Steps of the first accelerator that are kept one by one.
 const TIMELINE_STEPS: usize = 256;
 
@@ -81,6 +83,8 @@ pub(crate) struct Tally {
     pub(crate) occupancy: Vec<u64>,
     /// The first steps of the job's first accelerator.
     pub(crate) timeline: Vec<TrainedStep>,
+    /// When the first batch of each epoch was ready, of those that are kept.
+    pub(crate) first_batch_ns: Vec<Option<u64>>,
 }
 
 impl Tally {
@@ -94,6 +98,7 @@ impl Tally {
             decode_failures: 0,
             occupancy: vec![0; batches],
             timeline: Vec::with_capacity(TIMELINE_STEPS),
+            first_batch_ns: Vec::new(),
         }
     }
 
@@ -113,6 +118,24 @@ impl Tally {
         }
         self.decode_failures += other.decode_failures;
         self.timeline.append(&mut other.timeline);
+        for (epoch, ready_ns) in other.first_batch_ns.iter().enumerate() {
+            if let Some(ready_ns) = ready_ns {
+                self.batch_ready(epoch as u64, *ready_ns);
+            }
+        }
+    }
+
+    /// Takes a batch of `epoch` that was ready at `ready_ns`.
+    pub(crate) fn batch_ready(&mut self, epoch: u64, ready_ns: u64) {
+        if epoch >= u64::from(EPOCHS_KEPT) {
+            return;
+        }
+        let index = epoch as usize;
+        if self.first_batch_ns.len() <= index {
+            self.first_batch_ns.resize(index + 1, None);
+        }
+        let first_ns = self.first_batch_ns[index].get_or_insert(ready_ns);
+        *first_ns = (*first_ns).min(ready_ns);
     }
 
     /// Keeps a step of the first accelerator, one of the first.

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod copy;
+mod epochs;
 mod operation;
 mod paced;
 mod retry;
@@ -44,6 +45,9 @@ pub(crate) struct Sim {
     pub(crate) limit: Limit,
     pub(crate) stop: Arc<AtomicBool>,
     pub(crate) verify_seed: Option<u64>,
+    /// Number of the repetition, and this client among all.
+    pub(crate) epoch: u64,
+    pub(crate) part: (u32, u32),
 }
 
 impl Sim {
@@ -68,6 +72,8 @@ impl Sim {
             limit: Limit::Duration { duration_ns: 100 * MS },
             stop: Arc::default(),
             verify_seed: Some(SEED),
+            epoch: 0,
+            part: (0, 1),
         }
     }
 
@@ -87,8 +93,8 @@ impl Sim {
             line_bps: 1e9,
             warmup_ns: self.warmup_ns,
             limit: self.limit,
-            epoch: 0,
-            part: (0, 1),
+            epoch: self.epoch,
+            part: self.part,
             wait: None,
             cores: 1,
             clock: &self.clock,

@@ -77,6 +77,24 @@ fn a_folder_without_the_marker_is_never_touched() {
 }
 
 #[test]
+fn a_cache_tier_goes_and_what_others_put_there_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let tier = dir.path().join("feedline-cache-tier");
+    std::fs::create_dir(&tier).unwrap();
+    let marker = dataset::Marker {
+        format: dataset::MANIFEST_FORMAT,
+        note: String::new(),
+        dataset: dataset::TIER_DATASET.to_owned(),
+    };
+    std::fs::write(tier.join(dataset::MARKER_NAME), serde_json::to_vec(&marker).unwrap()).unwrap();
+    std::fs::write(tier.join(dataset::TIER_BLOCKS), [0; 4_096]).unwrap();
+    std::fs::write(tier.join("mine"), "x").unwrap();
+    let cleaned = prepare::clean(&backend_file::FileStore::pread(dir.path())).unwrap();
+    assert_eq!((cleaned.folders, cleaned.files, cleaned.left.len()), (0, 2, 1));
+    assert!(tier.join("mine").exists() && !tier.join(dataset::TIER_BLOCKS).exists());
+}
+
+#[test]
 fn a_folder_of_a_later_version_is_left_and_listed() {
     let store = MemoryStore::default();
     store.put(

@@ -163,7 +163,9 @@ fn refuse_for_engine(choice: Choice, engine: Engine, at: Option<Span>) -> Option
     let problem = Problem::new("a memory map is made of the pages of the page cache")
         .at(span, format!("{} cannot be", choice.words()))
         .also_if(at, "maps them");
-    Some(problem.help("write load.cache = \"cold\" or \"warm\", which every engine can, or remove \"mmap\""))
+    Some(problem.help(
+        "write load.cache = \"cold\", \"cold_start\" or \"warm\", which every engine can, or remove \"mmap\"",
+    ))
 }
 
 fn refuse_for_path(choice: Choice, subject: &Subject<'_>) -> Option<Problem> {

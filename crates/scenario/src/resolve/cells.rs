@@ -1,6 +1,6 @@
 //! Every combination of a target's axes, as cells.
 
-use plan::{Access, Cache, Cell, Engine, Operation, Registered};
+use plan::{Access, Cache, Cell, Engine, Operation, Registered, Tier};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::host::HostFacts;
@@ -48,6 +48,7 @@ pub(super) struct Point<'a> {
     /// Shards side by side; 0 where they are not streamed.
     pub(super) streams: u32,
     pub(super) cache: Cache,
+    pub(super) tier: Option<&'a Tier>,
     pub(super) load: plan::Load,
     /// `None` where there is no network.
     pub(super) connections: Option<Connections>,
@@ -94,8 +95,9 @@ pub(super) fn refuse_too_many(
 ) -> Option<Problem> {
     let shared = [datasets.samples.len(), load.orders.count(), load.schedule.depths().count()];
     let per_way = shared.iter().map(|length| *length as u128).product::<u128>();
-    let ways =
-        targets.iter().flat_map(|target| target.ways.iter().map(move |way| (way, connections(target))));
+    let ways = targets.iter().flat_map(|target| {
+        target.ways.iter().map(move |way| (way, connections(target) * target.tiers.len()))
+    });
     let ways: u128 = ways
         .map(|(way, connections)| (load.blocks.count(way.operation) * way.caches.len() * connections) as u128)
         .sum();
@@ -168,18 +170,20 @@ struct Curve<'a> {
     block: usize,
     access: usize,
     cache: usize,
+    tier: usize,
     series: &'a Series,
     connection: usize,
 }
 
 /// Lengths of the axes of one operation by one engine, the slowest first.
-fn lengths(way: &Way, resolved: &Resolved<'_>, shared: &Shared<'_>) -> [usize; 6] {
+fn lengths(way: &Way, resolved: &Resolved<'_>, shared: &Shared<'_>) -> [usize; 7] {
     let Shared { datasets, load, .. } = *shared;
     [
         datasets.samples.len(),
         load.blocks.count(way.operation),
         load.orders.count(),
         way.caches.len(),
+        resolved.tiers.len(),
         load.schedule.series.len(),
         connections(resolved),
     ]
@@ -194,14 +198,14 @@ fn curves_of<'a>(
     let lengths = lengths(way, resolved, shared);
     (0..lengths.iter().product()).map(move |number: usize| {
         let mut rest = number;
-        let mut digits = [0; 6];
+        let mut digits = [0; 7];
         for (digit, length) in digits.iter_mut().zip(lengths).rev() {
             *digit = rest % length;
             rest /= length;
         }
-        let [dataset, block, access, cache, series, connection] = digits;
+        let [dataset, block, access, cache, tier, series, connection] = digits;
         let series = &shared.load.schedule.series[series];
-        Curve { way, dataset, block, access, cache, series, connection }
+        Curve { way, dataset, block, access, cache, tier, series, connection }
     })
 }
 
@@ -221,6 +225,7 @@ impl<'a> Curve<'a> {
             access,
             streams: load.orders.streams(access, &self.series.load, depth),
             cache: self.way.caches[self.cache],
+            tier: resolved.tiers[self.tier].as_ref(),
             load: self.series.load,
             connections: network.map(|network| network.at(self.connection, depth, operation, sample.bytes)),
             depth,
@@ -255,6 +260,7 @@ fn cell(target: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, s
         shuffle_buffer: shared.load.orders.shuffle_buffer(point.access),
         run_length: shared.load.orders.run_length(point.access),
         copy: None,
+        tier: point.tier.cloned(),
         auto_group: shared.load.schedule.auto.then_some(curve),
         complete_batch: complete_batch(point, point.depth.div_ceil(threads), shared.load),
         axes: names::axes(resolved, point, threads),

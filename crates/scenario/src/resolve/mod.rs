@@ -23,6 +23,7 @@ mod pace;
 mod schedule;
 mod spread;
 mod target;
+mod tier;
 mod training;
 
 use plan::{Cell, Plan};
@@ -45,7 +46,8 @@ pub(crate) fn plan(
     let devices = device::Devices::of(written, host);
     let datasets = dataset::resolve(written, need.as_ref(), &devices, problems);
     let tasks = load::tasks(&written.load);
-    let targets = target::resolve_all(written, &tasks, host, problems);
+    let tiers = tier::resolve(written, &tasks, host, problems);
+    let targets = target::resolve_all(written, &tasks, &tiers.clone().unwrap_or_default(), host, problems);
     let load = load(written, &tasks, need.as_ref(), datasets.as_ref(), host, problems);
     let step = load.as_ref().and_then(|load| load.schedule.step.as_ref());
     let measure = measure::resolve(written, step.map(|step| step.compute_ns), problems);
@@ -78,6 +80,7 @@ pub(crate) fn plan(
         Some(step) => training::restated(need?, step),
         None => need?,
     };
+    tiers?;
     let (targets, skipped): (Vec<_>, Vec<_>) =
         targets.into_iter().flatten().map(target::Resolved::into_parts).unzip();
     Some(Plan {

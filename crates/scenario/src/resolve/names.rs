@@ -20,6 +20,7 @@ pub(super) fn slug(resolved: &Resolved<'_>, point: &Point<'_>) -> String {
         point.operation.reads_bytes().then_some(block),
         Some(access(point)),
         Some(point.cache.name().to_owned()),
+        tier(resolved, point).map(|policy| format!("tier-{policy}")),
         rate(point).map(|(word, _)| format!("paced-{word}")),
         job(point).map(|job| job.word()),
         connections(point).map(|connections| format!("c{connections}")),
@@ -47,6 +48,7 @@ pub(super) fn axes(resolved: &Resolved<'_>, point: &Point<'_>, threads: u32) -> 
         Some(axis("access", point.access.name().to_owned(), "")),
         streams(point).map(|streams| axis("streams", streams.to_string(), "")),
         Some(axis("cache", point.cache.name().to_owned(), "")),
+        tier(resolved, point).map(|policy| axis("cache_tier", policy.to_owned(), "")),
         rate(point).map(|(_, (value, unit))| axis("rate", value, unit)),
         job(point).map(|job| axis("accelerators", job.accelerators.to_string(), "")),
         job(point).map(|job| axis("readers", job.readers(), "")),
@@ -83,6 +85,12 @@ fn advice(point: &Point<'_>) -> Option<&'static str> {
 /// Connections as written: by default they follow the depth, and say nothing of their own.
 fn connections(point: &Point<'_>) -> Option<u32> {
     point.connections?.written
+}
+
+/// Policy of the cache that a target is read through, or that there is none where others have one.
+fn tier(resolved: &Resolved<'_>, point: &Point<'_>) -> Option<&'static str> {
+    let is_asked = resolved.tiers.iter().any(Option::is_some);
+    is_asked.then(|| point.tier.map_or("none", |tier| tier.policy.name()))
 }
 
 fn rate(point: &Point<'_>) -> Option<(String, (String, &'static str))> {

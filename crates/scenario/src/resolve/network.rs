@@ -132,6 +132,7 @@ pub(super) fn resolve<'w>(
         ways,
         direct_align_bytes: None,
         registered: Registered::Off,
+        tiers: vec![None],
         network: Some(network),
         skipped: Vec::new(),
     };

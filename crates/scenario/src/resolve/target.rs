@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use plan::{Advice, BackendConfig, Cache, Engine, Registered, Skipped};
+use plan::{Advice, BackendConfig, Cache, Engine, Registered, Skipped, Tier};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::{HostFacts, PathFacts};
@@ -17,6 +17,7 @@ use super::engine::{self, Engines, Lane};
 use super::keys;
 use super::load::Task;
 use super::network::{self, Network};
+use super::tier::Tiers;
 
 /// A target that can be measured on this machine.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub(super) struct Resolved<'w> {
     pub(super) ways: Vec<Way>,
     pub(super) direct_align_bytes: Option<u32>,
     pub(super) registered: Registered,
+    /// The caches that it is read through; `None` reads straight.
+    pub(super) tiers: Vec<Option<Tier>>,
     /// How its network is used, where there is one.
     pub(super) network: Option<Network>,
     pub(super) skipped: Vec<Skipped>,
@@ -47,19 +50,21 @@ impl Resolved<'_> {
 pub(super) fn resolve_all<'w>(
     written: &'w Document,
     tasks: &[Task],
+    tiers: &Tiers,
     host: &HostFacts,
     problems: &mut Problems,
 ) -> Vec<Option<Resolved<'w>>> {
     network::refuse_cache(written, problems);
     let resolve = |target: &'w Target| {
         let at = target.at.given()?;
-        match &at.value {
+        let resolved = match &at.value {
             Address::Null => null(target, written, tasks, at.span, problems),
             Address::Path(path) => {
                 local(target, &Request { document: written, tasks, host, path, at: at.span }, problems)
             }
             Address::Nfs(_) | Address::S3(_) => network::resolve(target, written, tasks, at, problems),
-        }
+        };
+        resolved.map(|resolved| Resolved { tiers: tiers.of(&target.name.text), ..resolved })
     };
     written.targets.iter().map(resolve).collect()
 }
@@ -102,6 +107,7 @@ fn null<'w>(
         ways: tasks.iter().map(way).collect(),
         direct_align_bytes: None,
         registered: Registered::Off,
+        tiers: vec![None],
         network: None,
         skipped: Vec::new(),
     })
@@ -133,6 +139,7 @@ fn local<'w>(written: &'w Target, request: &Request<'_>, problems: &mut Problems
         ways: ways?,
         direct_align_bytes: facts.direct_align_bytes,
         registered,
+        tiers: vec![None],
         network: None,
         skipped,
     })

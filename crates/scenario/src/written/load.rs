@@ -106,7 +106,8 @@ pub(crate) struct Load {
     pub(crate) run_length: Field<Count>,
     /// Treatment of the client's page cache. Whole files, `stat` and `list` are cold when their names and inodes
     /// are evicted too. Default: bypass where the path has direct I/O, else cold; cold with mmap, warm with
-    /// `stat` and `list`, which take only cold and warm. With nfs:// and s3:// always bypass, as their data never is
+    /// `stat` and `list`, which take only cold, cold_start and warm. `cold_start` is cold as a repetition begins and lets later
+    /// epochs find what earlier ones left. With nfs:// and s3:// always bypass, as their data never is
     /// in this cache; that says nothing of the server's own.
     pub(crate) cache: Field<Axis<Word<Cache>>>,
 }

@@ -13,6 +13,7 @@ mod load;
 mod measure;
 mod need;
 mod target;
+mod tier;
 mod training;
 
 use std::collections::BTreeMap;
@@ -29,6 +30,7 @@ pub(crate) use load::{DEPTH_MAX, Depths, Load};
 pub(crate) use measure::Measure;
 pub(crate) use need::{EXAMPLES as NEED_EXAMPLES, Need, NeedTable};
 pub(crate) use target::Target;
+pub(crate) use tier::CacheTier;
 pub(crate) use training::{ACCELERATORS_MAX, Decode, Training};
 
 use crate::diagnostic::{Problem, Problems, Span};
@@ -37,6 +39,7 @@ use crate::reader::{Entry, Field, TableReader};
 use crate::value::{Text, Whole};
 
 const COPY: &str = "{ from = \"bucket\", to = \"disk\" }";
+const TIER: &str = "{ at = \"/nvme/cache\", capacity = \"20 GB\" }";
 
 const EXPECTED: &str = "{ claim = \"a first byte takes 30 ms\", first_byte = \"30ms\" }";
 
@@ -59,6 +62,8 @@ pub(crate) struct Document {
     pub(crate) targets: Vec<Target>,
     /// How reads are made. A list is an axis: every value is measured.
     pub(crate) load: Load,
+    /// A local cache before slower storages. A list of policies is an axis: every value is measured.
+    pub(crate) cache_tier: CacheTier,
     /// The training job that is played, with `load.mode = "training"`. A list is an axis: every value is measured.
     pub(crate) training: Training,
     /// Copies the dataset from one target to another, in a cell of its own: what staging costs.
@@ -90,6 +95,7 @@ impl Document {
             dataset: section(&mut root, "dataset", "{ size = \"8 GiB\" }", problems, Dataset::read),
             targets: target::read_all(&mut root, problems),
             load: section(&mut root, "load", "{ queue_depth = [8, 32] }", problems, Load::read),
+            cache_tier: section(&mut root, "cache_tier", TIER, problems, CacheTier::read),
             training: section(&mut root, "training", "{ readers = 8 }", problems, Training::read),
             copy: section(&mut root, "copy", COPY, problems, Copy::read),
             measure: section(&mut root, "measure", "{ repetitions = 5 }", problems, Measure::read),

@@ -23,6 +23,8 @@ const FEEDS: &str = "gate.feeds=[\"t\"]";
 const P50: &str = "gate.regression={ p50 = \"15 %\" }";
 const EXPECT: &str = "expect={ claim = \"slow\", first_byte = \"30ms\" }";
 const S3: &str = "targets={ t = { at = \"s3://train/bench\" } }";
+const TIER: &str = "cache_tier={ at = \"/mnt/cache\", capacity = \"2 GB\" }";
+const TIER_OF_T: &str = "cache_tier={ at = \"/mnt/cache\", capacity = \"2 GB\", targets = [\"t\"] }";
 const ABOUT: &str = "targets.t.about={ product = \"a filer\" }";
 const PRICE: &str = "targets.t.price={ currency = \"EUR\" }";
 const EMULATE: &str = "targets.t.emulate={ profile = \"s3-like\" }";
@@ -133,6 +135,11 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("load", &[], "load={ queue_depth = 4 }"),
     ("load.operation", &[], "load.operation=read_file"),
     ("load.mode", &[], PACED),
+    ("cache_tier", &[S3], TIER),
+    ("cache_tier.at", &[S3, TIER], "cache_tier.at=/mnt/other"),
+    ("cache_tier.capacity", &[S3, TIER], "cache_tier.capacity=1 GB"),
+    ("cache_tier.policy", &[S3, TIER], "cache_tier.policy=[\"none\", \"random\"]"),
+    ("cache_tier.targets", &["targets.u.at=/mnt/u", TIER_OF_T], "cache_tier.targets=[\"u\"]"),
     ("training", &[TRAINING], "training={ readers = 2 }"),
     ("training.accelerators", &[TRAINING], "training.accelerators=[2, 8]"),
     ("training.batch", &[TRAINING], "training.batch=200"),

@@ -319,3 +319,21 @@ fn a_copy_is_a_cell_beside_the_others() {
     assert_eq!((packing.members, packing.shard_bytes, copy.keep), (2, 256 << 20, true));
     assert_eq!(cell.operation, plan::Operation::Copy);
 }
+
+#[test]
+fn a_cache_tier_is_an_axis_of_the_targets_that_are_read_through_it() {
+    let text = "version = 1\nneed = \"1 GB/s\"\ntargets.disk.at = \"/mnt/bench\"\ntargets.s3.at = \"s3://train/bench\"\n\
+                cache_tier = { at = \"/mnt/cache\", capacity = \"2 GB\", policy = [\"none\", \"lru\"] }\n\
+                load.queue_depth = 4\n";
+    let tiers = |text: &str| -> Vec<(usize, Option<plan::TierPolicy>)> {
+        let plan = crate::machine::resolve(text).unwrap();
+        plan.cells.iter().map(|cell| (cell.target, cell.tier.as_ref().map(|tier| tier.policy))).collect()
+    };
+    let lru = Some(plan::TierPolicy::Lru);
+    assert_eq!(tiers(text), [(0, None), (1, None), (1, lru)], "behind a network alone, unless named");
+    let named = text.replace("policy", "targets = [\"disk\"], policy");
+    assert_eq!(tiers(&named), [(0, None), (0, lru), (1, None)]);
+    let plan = crate::machine::resolve(text).unwrap();
+    assert!(plan.cells[2].slug.contains("/tier-lru/") && plan.cells[1].slug.contains("/tier-none/"));
+    assert_eq!(plan.cells[2].tier.as_ref().unwrap().capacity_bytes, 2_000_000_000);
+}

@@ -426,6 +426,18 @@ feeds = [\"nvm\"]
 }
 
 #[test]
+fn cache_tiers() {
+    insta::assert_snapshot!(refusals(&[
+        "cache_tier = { at = \"/mnt/cache\", capacity = \"1 GB\" }",
+        "cache_tier = { targets = [\"data\", \"other\"] }",
+        "cache_tier = { at = \"/small/cache\", capacity = \"1 TB\", targets = [\"data\"], policy = \"lfu\" }",
+        "cache_tier = { at = \"/dev/nvme0n1\", capacity = \"1 GB\", targets = [\"data\"] }",
+        "cache_tier = { at = \"/readonly/cache\", capacity = \"1 GB\", targets = [\"data\"] }\n\
+         load.operation = [\"read\", \"read_file\"]",
+    ]));
+}
+
+#[test]
 fn overrides() {
     let text = with("load = { queue_depth = [8, 32] }");
     let shown: Vec<_> = [

@@ -1,0 +1,194 @@
+//! Which block lies in which slot, and which makes room for another. Pure: slots are numbers, and time is the order of
+//! calls.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use plan::TierPolicy;
+
+/// End of the list.
+const NONE: u32 = u32::MAX;
+
+/// A block of an object, by where it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Block {
+    /// Index of the object.
+    pub object: u32,
+    /// First byte.
+    pub offset: u64,
+}
+
+/// A slot that is to take a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fill {
+    /// Its number.
+    pub slot: u32,
+    /// The block that had it before and made room.
+    pub evicted: Option<Block>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Free,
+    /// Being written: no block can be read from it yet.
+    Filling(Block),
+    Held(Block),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    state: State,
+    /// Reads under way: it makes room for nothing meanwhile.
+    pins: u32,
+    /// Neighbours in the order of the last use.
+    older: u32,
+    newer: u32,
+}
+
+/// The slots of a cache and the blocks in them. Every call takes constant time, but for steps past slots that are being
+/// read, of which there are few.
+#[derive(Debug)]
+pub struct Directory {
+    policy: TierPolicy,
+    slots: Vec<Slot>,
+    blocks: HashMap<Block, u32>,
+    free: Vec<u32>,
+    oldest: u32,
+    newest: u32,
+    /// State of the draws.
+    draws: u64,
+}
+
+impl Directory {
+    /// An empty cache of `slots`. It asks for all memory that it will need; `seed` decides the draws of
+    /// [`TierPolicy::Random`].
+    pub fn new(policy: TierPolicy, slots: u32, seed: u64) -> Self {
+        let empty = Slot { state: State::Free, pins: 0, older: NONE, newer: NONE };
+        Self {
+            policy,
+            slots: vec![empty; slots as usize],
+            blocks: HashMap::with_capacity(slots as usize),
+            free: (0..slots).rev().collect(),
+            oldest: NONE,
+            newest: NONE,
+            draws: seed,
+        }
+    }
+
+    /// The slot of a block, which stays there until [`Directory::release`]; `None` where the cache does not have it.
+    pub fn hit(&mut self, block: Block) -> Option<u32> {
+        let slot = *self.blocks.get(&block)?;
+        if self.slots[slot as usize].state != State::Held(block) {
+            return None;
+        }
+        self.slots[slot as usize].pins += 1;
+        self.unlink(slot);
+        self.link_newest(slot);
+        Some(slot)
+    }
+
+    /// Ends a read that [`Directory::hit`] began.
+    pub fn release(&mut self, slot: u32) {
+        let slot = &mut self.slots[slot as usize];
+        debug_assert!(slot.pins > 0, "a read ends once");
+        slot.pins = slot.pins.saturating_sub(1);
+    }
+
+    /// A slot for a block that was read from below. `None` where the cache has the block already, or is getting it, and
+    /// where every slot is being read or written.
+    pub fn begin_fill(&mut self, block: Block) -> Option<Fill> {
+        if self.blocks.contains_key(&block) {
+            return None;
+        }
+        let fill = match self.free.pop() {
+            Some(slot) => Fill { slot, evicted: None },
+            None => self.evict()?,
+        };
+        self.slots[fill.slot as usize].state = State::Filling(block);
+        self.blocks.insert(block, fill.slot);
+        Some(fill)
+    }
+
+    /// Says that a slot holds its block now, as the one used last, or that it could not be written.
+    pub fn end_fill(&mut self, slot: u32, is_written: bool) {
+        let State::Filling(block) = self.slots[slot as usize].state else { return };
+        if is_written {
+            self.slots[slot as usize].state = State::Held(block);
+            self.link_newest(slot);
+        } else {
+            self.slots[slot as usize].state = State::Free;
+            self.blocks.remove(&block);
+            self.free.push(slot);
+        }
+    }
+
+    /// Blocks that can be read.
+    pub fn held(&self) -> usize {
+        self.slots.iter().filter(|slot| matches!(slot.state, State::Held(_))).count()
+    }
+
+    fn evict(&mut self) -> Option<Fill> {
+        let slot = match self.policy {
+            TierPolicy::Lru => self.least_recent()?,
+            TierPolicy::Random => self.any()?,
+        };
+        let State::Held(block) = self.slots[slot as usize].state else { return None };
+        self.unlink(slot);
+        self.blocks.remove(&block);
+        Some(Fill { slot, evicted: Some(block) })
+    }
+
+    fn may_go(&self, slot: u32) -> bool {
+        let Slot { state, pins, .. } = self.slots[slot as usize];
+        pins == 0 && matches!(state, State::Held(_))
+    }
+
+    fn least_recent(&self) -> Option<u32> {
+        let next = |slot: &u32| Some(self.slots[*slot as usize].newer).filter(|newer| *newer != NONE);
+        let first = Some(self.oldest).filter(|oldest| *oldest != NONE);
+        std::iter::successors(first, next).find(|slot| self.may_go(*slot))
+    }
+
+    /// The first that may go from a place drawn at random: any with equal probability while none is in use.
+    fn any(&mut self) -> Option<u32> {
+        let count = self.slots.len() as u32;
+        let first = scaled(self.draw(), count);
+        (0..count).map(|step| (first + step) % count).find(|slot| self.may_go(*slot))
+    }
+
+    /// `SplitMix64`, <https://prng.di.unimi.it/splitmix64.c>.
+    fn draw(&mut self) -> u64 {
+        self.draws = self.draws.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.draws ^ (self.draws >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn link_newest(&mut self, slot: u32) {
+        let older = std::mem::replace(&mut self.newest, slot);
+        (self.slots[slot as usize].older, self.slots[slot as usize].newer) = (older, NONE);
+        match older {
+            NONE => self.oldest = slot,
+            older => self.slots[older as usize].newer = slot,
+        }
+    }
+
+    fn unlink(&mut self, slot: u32) {
+        let Slot { older, newer, .. } = self.slots[slot as usize];
+        match older {
+            NONE => self.oldest = newer,
+            older => self.slots[older as usize].newer = newer,
+        }
+        match newer {
+            NONE => self.newest = older,
+            newer => self.slots[newer as usize].older = older,
+        }
+    }
+}
+
+/// A draw as a number below `count`.
+fn scaled(draw: u64, count: u32) -> u32 {
+    ((u128::from(draw) * u128::from(count)) >> 64) as u32
+}

@@ -1,0 +1,134 @@
+//! Through which local caches each target is read.
+
+use std::path::PathBuf;
+
+use plan::{Operation, Tier};
+
+use crate::diagnostic::{Problem, Problems, Span};
+use crate::host::HostFacts;
+use crate::reader::Field;
+use crate::value::split_hint;
+use crate::words::TierWord;
+use crate::written::{Address, CacheTier, Document, Target};
+
+use super::load::Task;
+
+const EXAMPLE: &str = "cache_tier = { at = \"/nvme/cache\", capacity = \"20 GB\" }";
+
+/// The ways in which targets may be read, once for all of them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tiers {
+    /// Names of the targets that are read through a cache.
+    targets: Vec<String>,
+    /// What is compared; `None` reads straight.
+    ways: Vec<Option<Tier>>,
+}
+
+impl Tiers {
+    /// Those of a target; one that is read straight has that way alone.
+    pub(super) fn of(&self, target: &str) -> Vec<Option<Tier>> {
+        if self.targets.iter().any(|name| name == target) { self.ways.clone() } else { vec![None] }
+    }
+}
+
+/// The caches of a scenario; `None` when something was wrong, after saying why.
+pub(super) fn resolve(
+    document: &Document,
+    tasks: &[Task],
+    host: &HostFacts,
+    problems: &mut Problems,
+) -> Option<Tiers> {
+    let written = &document.cache_tier;
+    let Some(table) = written.written else { return Some(Tiers::default()) };
+    let before = problems.len();
+    for (name, field) in [("at", written.at.is_absent()), ("capacity", written.capacity.is_absent())] {
+        if field {
+            let problem = Problem::new(format!("`cache_tier.{name}` is missing"));
+            problems.push(problem.at(table, "is not whole").help(format!("for example {EXAMPLE}")));
+        }
+    }
+    for task in tasks.iter().filter(|task| task.operation != Operation::Read) {
+        let message = format!("a cache tier holds blocks, and `{}` reads none", task.operation.name());
+        let problem =
+            Problem::new(message).at(table, "caches blocks").also_if(task.span, "asks for no blocks");
+        problems.push(problem.help("write load.operation = \"read\", or remove `cache_tier`"));
+    }
+    let targets = targets(document, written, table, problems);
+    let (at, capacity) = (written.at.given()?, written.capacity.given()?);
+    refuse_place(&at.value.0, at.span, (capacity.value.0, capacity.span), host, problems);
+    let tier = |policy| Tier { at: PathBuf::from(&at.value.0), capacity_bytes: capacity.value.0, policy };
+    let ways = match &written.policy {
+        Field::Wrong(_) => return None,
+        Field::Absent => vec![Some(tier(plan::TierPolicy::Lru))],
+        Field::Given(policies) => {
+            let way = |policy: TierWord| policy.policy().map(tier);
+            policies.value.0.iter().map(|item| way(item.value.0)).collect()
+        }
+    };
+    (problems.len() == before).then_some(Tiers { targets, ways })
+}
+
+/// Names of the targets that are read through the cache.
+fn targets(document: &Document, written: &CacheTier, table: Span, problems: &mut Problems) -> Vec<String> {
+    let is_remote = |target: &&Target| {
+        matches!(target.at.given().map(|at| &at.value), Some(Address::Nfs(_) | Address::S3(_)))
+    };
+    let Field::Given(named) = &written.targets else {
+        let remote: Vec<String> =
+            document.targets.iter().filter(is_remote).map(|target| target.name.text.clone()).collect();
+        if remote.is_empty() && written.targets.is_absent() {
+            let problem =
+                Problem::new("no target is reached over a network").at(table, "would be before none");
+            problems.push(
+                problem.help("name the targets that are read through it: cache_tier.targets = [\"data\"]"),
+            );
+        }
+        return remote;
+    };
+    for item in &named.value.0 {
+        let found = document.targets.iter().find(|target| target.name.text == item.value.0);
+        let wrong = match found.map(|target| target.at.given().map(|at| &at.value)) {
+            None => "is none of the targets",
+            Some(Some(Address::Null)) => "is no storage",
+            Some(_) => continue,
+        };
+        problems.push(
+            Problem::new(format!("`{}` cannot be read through a cache", item.value.0)).at(item.span, wrong),
+        );
+    }
+    named.value.0.iter().map(|item| item.value.0.clone()).collect()
+}
+
+/// Refuses a path that the cache cannot be made in.
+fn refuse_place(
+    path: &str,
+    at: Span,
+    (capacity_bytes, capacity): (u64, Span),
+    host: &HostFacts,
+    problems: &mut Problems,
+) {
+    let Some(facts) = host.paths.get(path) else {
+        problems.push(Problem::new("nothing is known of this path").at(at, "was not looked at"));
+        return;
+    };
+    if let Some(problem) = &facts.problem {
+        let (cause, hint) = split_hint(problem);
+        let problem = Problem::new("this path cannot be used").at(at, cause);
+        problems.push(match hint {
+            Some(hint) => problem.help(hint),
+            None => problem,
+        });
+    } else if facts.block_device_bytes.is_some() || (facts.exists && !facts.directory) {
+        let problem = Problem::new("a cache tier is made in a folder").at(at, "is none");
+        problems.push(problem.help("write a folder of a file system on that disk"));
+    } else if !facts.writable {
+        let problem =
+            Problem::new("nothing can be written to this path").at(at, "is not writable for this user");
+        problems.push(problem.help("choose a folder of your own"));
+    } else if let Some(free_bytes) = facts.free_bytes.filter(|bytes| *bytes < capacity_bytes) {
+        let free = feed::format_bytes(free_bytes);
+        let problem =
+            Problem::new("the cache tier does not fit").at(capacity, format!("{free} are free there"));
+        problems.push(problem.help("make cache_tier.capacity smaller"));
+    }
+}
