@@ -133,7 +133,9 @@ impl Order {
     pub fn of_cell(data: &Data, cell: &Cell) -> Result<Self, OrderError> {
         let objects = &**data.objects();
         let order = match cell.operation {
-            Operation::Read => Self::new(objects, cell.access, cell.block_bytes, cell.seed)?,
+            Operation::Read | Operation::Checkpoint | Operation::Restore => {
+                Self::new(objects, cell.access, cell.block_bytes, cell.seed)?
+            }
             Operation::ReadFile | Operation::Stat | Operation::GetAttr => {
                 Self::in_blocks(objects, cell.access, WHOLE_FILE, cell.seed)?
             }

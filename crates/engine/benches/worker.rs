@@ -33,6 +33,7 @@ fn null_loop_ns(cell: &Cell, store: &SharedStore, objects: &Arc<Objects>, ops: u
         cell,
         store,
         data: &Data::files(Arc::clone(objects), None),
+        checkpoints: None,
         verify: true,
         sample_bytes: 131_072.0,
         line_bps: 1e9,

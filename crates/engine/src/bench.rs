@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Clock, SharedStore};
 use dataset::Data;
-use plan::{Cell, Limit, Load, Measure};
+use plan::{Cell, Limit, Load, Measure, Operation};
 use record::{
     CacheProof, Ceiling, Interval, NotRun, Outcome, Rep, RepIntervals, Role, System, Trained, Usage, counter,
 };
 
 use crate::ceiling::{self, Shape};
+use crate::checkpoint::Destination;
 use crate::outcome::RepOutcome;
 use crate::progress::Progress;
 use crate::rep::{RepSpec, run_rep};
@@ -30,6 +31,8 @@ pub struct Seat {
     pub server: Option<Arc<dyn Server>>,
     /// The dataset.
     pub data: Arc<Data>,
+    /// Where the cell's checkpoints go, where it makes any.
+    pub checkpoints: Option<Destination>,
     /// Bytes of one training sample.
     pub sample_bytes: f64,
     /// Samples per second of the feed line for this cell.
@@ -132,6 +135,10 @@ impl<'a> Bench<'a> {
     ) -> Result<(), E> {
         let mut shapes: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
         for index in chosen {
+            // What is written is filled once, and the rest of writing is the storage's client: nothing is left to measure.
+            if self.cells[*index].operation == Operation::Checkpoint {
+                continue;
+            }
             shapes.entry(Shape::of(&self.cells[*index])).or_default().push(*index);
         }
         for (shape, cells) in shapes {
@@ -270,13 +277,19 @@ impl<'a> Bench<'a> {
             emulated: outcome.emulated,
             trained: outcome.trained,
             epochs: Vec::new(),
-            checkpoints: Vec::new(),
+            checkpoints: outcome.checkpoints,
         };
         (rep, RepIntervals { cell, role, rep: turn.rep, seconds })
     }
 
     fn spec(&self, cell: usize, epoch: u64) -> RepSpec<'_> {
         let seat = &self.seats[cell];
+        let measure = &self.settings.measure;
+        // A checkpoint is read back once and whole, by every client that has to.
+        let (warmup_ns, limit, part) = match self.cells[cell].operation {
+            Operation::Restore => (0, Limit::Epochs { epochs: 1 }, (0, 1)),
+            _ => (measure.warmup_ns, measure.limit, self.settings.rank),
+        };
         RepSpec {
             cell: &self.cells[cell],
             store: &seat.store,
@@ -285,10 +298,11 @@ impl<'a> Bench<'a> {
             verify: true,
             sample_bytes: seat.sample_bytes,
             line_bps: seat.line_samples_per_s * seat.sample_bytes,
-            warmup_ns: self.settings.measure.warmup_ns,
-            limit: self.settings.measure.limit,
+            checkpoints: seat.checkpoints.as_ref(),
+            warmup_ns,
+            limit,
             epoch,
-            part: self.settings.rank,
+            part,
             wait: None,
             cores: self.settings.cores,
             clock: self.clock,
@@ -364,6 +378,7 @@ fn failed(reason: String, now_ns: u64) -> RepOutcome {
         granted: BTreeMap::new(),
         emulated: None,
         trained: None,
+        checkpoints: Vec::new(),
         seconds: Vec::new(),
     }
 }

@@ -5,6 +5,7 @@
 
 mod bench;
 mod ceiling;
+mod checkpoint;
 mod decoders;
 mod error;
 mod fleet;
@@ -28,6 +29,7 @@ mod variants;
 mod worker;
 
 pub use bench::{Bench, BenchSettings, Event, Seat, Try};
+pub use checkpoint::Destination;
 pub use error::RepError;
 pub use outcome::RepOutcome;
 pub use progress::Progress;

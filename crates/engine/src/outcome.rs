@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use record::{CacheProof, Emulated, HistogramText, Interval, Outcome, System, Trained, Usage, counter};
+use record::{
+    CacheProof, Checkpoint, Emulated, HistogramText, Interval, Outcome, System, Trained, Usage, counter,
+};
 
 use crate::decoders::DecodersEnd;
 use crate::pace::Paced;
@@ -38,6 +40,8 @@ pub struct RepOutcome {
     pub emulated: Option<Emulated>,
     /// What became of the training job that was played.
     pub trained: Option<Trained>,
+    /// Checkpoints that were made, or were to be.
+    pub checkpoints: Vec<Checkpoint>,
     /// The window by seconds.
     pub seconds: Vec<Interval>,
 }
@@ -59,7 +63,7 @@ pub(crate) fn merge(
     cache: CacheProof,
 ) -> RepOutcome {
     let finished_ns = ends.iter().map(|end| end.finished_ns).max().unwrap_or(window.open_ns);
-    let trained = load.train.map(|train| train.into_end(window.open_ns, finished_ns.max(window.open_ns)));
+    let mut trained = load.train.map(|train| train.into_end(window.open_ns, finished_ns.max(window.open_ns)));
     // The last step of a job ended before that was noticed.
     let finished_ns = trained.as_ref().map_or(finished_ns, |trained| window.open_ns + trained.wall_ns);
     let mut errors = BTreeMap::new();
@@ -84,6 +88,7 @@ pub(crate) fn merge(
         cache,
         granted: granted(&ends, trained.as_ref().and_then(|end| end.decoders.as_ref())),
         emulated: None,
+        checkpoints: trained.as_mut().map(|end| std::mem::take(&mut end.checkpoints)).unwrap_or_default(),
         trained: trained.map(|end| end.trained),
         seconds: merged_seconds(&ends),
     }

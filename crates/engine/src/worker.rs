@@ -317,7 +317,9 @@ impl Worker<'_> {
 fn op(operation: Operation, span: ReadSpan) -> Op {
     let ReadSpan { object, offset, len } = span;
     match operation {
-        Operation::Read => Op::Read { object, offset, len: len as u32 },
+        Operation::Read | Operation::Checkpoint | Operation::Restore => {
+            Op::Read { object, offset, len: len as u32 }
+        }
         Operation::ReadFile => Op::ReadFile { object, bytes: len },
         Operation::Stat => Op::Stat { object },
         Operation::GetAttr => Op::GetAttr { object },

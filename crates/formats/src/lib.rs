@@ -67,7 +67,9 @@ pub struct Indexing {
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
     /// It ends inside a sample.
-    #[error("it ends inside the {what} at byte {offset}: {needed_bytes} B are needed, {left_bytes} B are left")]
+    #[error(
+        "it ends inside the {what} at byte {offset}: {needed_bytes} B are needed, {left_bytes} B are left"
+    )]
     Truncated {
         /// What was cut.
         what: &'static str,

@@ -1,6 +1,6 @@
 //! One point of the matrix: a target read in one way.
 
-use crate::{Advice, Engine, Load, Registered};
+use crate::{Advice, Checkpoint, Engine, Load, Registered};
 
 /// One cell: every setting explicit.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +50,8 @@ pub struct Cell {
     pub shuffle_buffer: u32,
     /// Samples that follow each other, of runs of neighbours; 1 elsewhere.
     pub run_length: u32,
+    /// The checkpoints that it makes, alone or beside its training job; `None` elsewhere.
+    pub checkpoint: Option<Checkpoint>,
     /// Cells of one curve with `queue_depth = "auto"` share this number: they are tried from the
     /// shallowest on, and those past the stop rule are left out.
     pub auto_group: Option<u32>,
@@ -84,6 +86,7 @@ impl Cell {
             streams: 0,
             shuffle_buffer: 0,
             run_length: 1,
+            checkpoint: None,
             auto_group: None,
             axes: Vec::new(),
         }
@@ -105,6 +108,10 @@ pub enum Operation {
     /// The attributes of a file whose handle is known (NFS `GETATTR`): what a client asks again and again of files that
     /// it has seen.
     GetAttr,
+    /// Whole checkpoints are written one after the other.
+    Checkpoint,
+    /// A checkpoint is read back whole, in blocks, all its files side by side.
+    Restore,
 }
 
 impl Operation {
@@ -116,12 +123,27 @@ impl Operation {
             Self::Stat => "stat",
             Self::List => "list",
             Self::GetAttr => "getattr",
+            Self::Checkpoint => "checkpoint",
+            Self::Restore => "restore",
         }
+    }
+
+    /// What a queue is asked for: a restore reads blocks as any other read does.
+    pub fn issued(self) -> Self {
+        match self {
+            Self::Restore => Self::Read,
+            other => other,
+        }
+    }
+
+    /// Whether a scenario may name it under `load.operation`; the others follow from `checkpoint`.
+    pub fn is_of_load(self) -> bool {
+        !matches!(self, Self::Checkpoint | Self::Restore)
     }
 
     /// Whether bytes of files are read: only then is there a throughput to hold against the line.
     pub fn reads_bytes(self) -> bool {
-        matches!(self, Self::Read | Self::ReadFile)
+        matches!(self, Self::Read | Self::ReadFile | Self::Restore)
     }
 }
 

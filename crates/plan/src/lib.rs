@@ -8,6 +8,7 @@ mod backend;
 mod buffers;
 mod cell;
 mod charged;
+mod checkpoint;
 mod emulation;
 mod expect;
 mod layout;
@@ -21,6 +22,7 @@ pub use backend::{Advice, BackendConfig, Capabilities, Engine, OnUnavailable, Re
 pub use buffers::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, arena_bytes};
 pub use cell::{Access, Axis, Cache, Cell, Operation};
 pub use charged::Charged;
+pub use checkpoint::{Checkpoint, Saving};
 pub use emulation::{Delay, EMULATOR_FSID, Emulation, Faults};
 pub use expect::{Expect, Way};
 pub use layout::{Codec, Layout, Packing};

@@ -77,6 +77,7 @@ impl Sim {
             cell: &self.cell,
             store: &self.store,
             data: &Data::files(Arc::clone(&self.objects), self.verify_seed),
+            checkpoints: None,
             verify: true,
             sample_bytes: 10_000.0,
             line_bps: 1e9,

@@ -116,6 +116,7 @@ fn a_search_over_looks_ends_where_depth_gains_nothing_and_not_by_the_line() {
         server: None,
         store,
         data: Arc::new(Data::files(objects(1_000, 4_096), None)),
+        checkpoints: None,
         sample_bytes: 4_096.0,
         line_samples_per_s: 1.0,
     };
