@@ -136,11 +136,6 @@ impl Operation {
         }
     }
 
-    /// Whether a scenario may name it under `load.operation`; the others follow from `checkpoint`.
-    pub fn is_of_load(self) -> bool {
-        !matches!(self, Self::Checkpoint | Self::Restore)
-    }
-
     /// Whether bytes of files are read: only then is there a throughput to hold against the line.
     pub fn reads_bytes(self) -> bool {
         matches!(self, Self::Read | Self::ReadFile | Self::Restore)

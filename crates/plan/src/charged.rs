@@ -19,12 +19,16 @@ impl Charged {
     pub fn reads_per_sample(&self, operation: Operation, sample_bytes: f64, block_bytes: u32) -> Option<f64> {
         let requests_of = |bytes: f64| (sample_bytes / bytes).ceil().max(1.0);
         match operation {
-            Operation::Read | Operation::Restore => Some(requests_of(f64::from(block_bytes))),
+            Operation::Read => Some(requests_of(f64::from(block_bytes))),
             Operation::ReadFile => {
                 let gets = self.part_bytes.map_or(1.0, |bytes| requests_of(bytes as f64));
                 Some(gets + if self.head { 1.0 } else { 0.0 })
             }
-            Operation::Stat | Operation::List | Operation::GetAttr | Operation::Checkpoint => None,
+            Operation::Stat
+            | Operation::List
+            | Operation::GetAttr
+            | Operation::Checkpoint
+            | Operation::Restore => None,
         }
     }
 }

@@ -4,7 +4,7 @@
 
 /// Keys by table.
 const KEYS: &[(&str, &[&str])] =
-    &[("", &["cache_tier", "checkpoint", "copy"]), ("dataset", &["layout", "compressibility"])];
+    &[("", &["cache_tier", "copy"]), ("dataset", &["layout", "compressibility"])];
 
 /// Whether a later version has `key` in the table at `path`.
 pub(crate) fn is_key(path: &str, key: &str) -> bool {

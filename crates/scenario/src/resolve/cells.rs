@@ -250,6 +250,7 @@ fn cell(target: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, s
         streams: 0,
         shuffle_buffer: 0,
         run_length: 1,
+        checkpoint: None,
         auto_group: shared.load.schedule.auto.then_some(curve),
         complete_batch: complete_batch(point, point.depth.div_ceil(threads), shared.load),
         axes: names::axes(resolved, point, threads),
@@ -295,7 +296,7 @@ fn threads(point: &Point<'_>, shared: &Shared<'_>) -> u32 {
     }
     let connections = point.connections.and_then(|connections| connections.written).unwrap_or(u32::MAX);
     let fed = match point.load {
-        plan::Load::Training(training) if training.barrier => 1,
+        plan::Load::Training(training) if training.barrier || shared.load.together => 1,
         plan::Load::Training(training) => training.accelerators,
         plan::Load::Closed | plan::Load::Paced(_) => u32::MAX,
     };

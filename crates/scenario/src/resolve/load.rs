@@ -37,6 +37,8 @@ pub(super) struct Load {
     pub(super) access: Vec<Access>,
     pub(super) access_span: Option<Span>,
     pub(super) blocks: Blocks,
+    /// Whether the accelerators of a job wait for each other for checkpoints: one thread alone can let them.
+    pub(super) together: bool,
 }
 
 /// An operation, and where it was written.
@@ -142,6 +144,7 @@ pub(super) fn resolve(
         access,
         access_span: written.access.span(),
         blocks,
+        together: false,
     })
 }
 

@@ -5,6 +5,7 @@
 
 mod cache;
 mod cells;
+mod checkpoint;
 mod dataset;
 mod device;
 mod engine;
@@ -28,7 +29,7 @@ use plan::{Cell, Plan};
 use crate::diagnostic::Problems;
 use crate::host::HostFacts;
 use crate::words::Mode;
-use crate::written::Document;
+use crate::written::{Checkpoint, Document};
 
 pub(crate) use network::config as network_config;
 
@@ -54,6 +55,8 @@ pub(crate) fn plan(
         limits::disk(&usable, datasets, &written.dataset, host, problems);
         device::room(written, datasets, host, problems);
     }
+    let asked = checkpoint::Asked { written, need: need.as_ref(), load: load.as_ref(), targets: &usable };
+    let checkpoints = checkpoint::resolve(&asked, measure.as_ref(), problems);
     let cells = match (&datasets, &load) {
         (Some(datasets), Some(load)) => {
             gate::refuse_unjudged(&written.gate, load, datasets, need.as_ref(), problems);
@@ -61,6 +64,15 @@ pub(crate) fn plan(
             cells(&usable, datasets, load, seed, host, problems)
         }
         _ => None,
+    };
+    let mut specs = datasets.as_ref().map(|datasets| datasets.specs.clone());
+    let cells = match (&checkpoints, cells, &mut specs) {
+        (Some(checkpoints), Some(cells), Some(specs)) => {
+            let seed = measure.as_ref().map_or(0, |measure| measure.seed);
+            checkpoint::room(checkpoints, &usable, specs, host, problems);
+            Some(checkpoint::add(checkpoints, &usable, cells, (specs, seed), host))
+        }
+        (_, cells, _) => cells,
     };
     if let (Some((Mode::Training, Some(mode))), Some(datasets)) = (load::mode(&written.load), &datasets) {
         training::refuse_uneven(&usable, datasets, &tasks, mode, problems);
@@ -75,7 +87,7 @@ pub(crate) fn plan(
         name: name.to_owned(),
         title: written.title.given().map(|title| title.value.0.clone()),
         need,
-        datasets: datasets?.specs,
+        datasets: specs?,
         targets,
         cells: cells?,
         skipped: skipped.into_iter().flatten().collect(),
@@ -107,7 +119,8 @@ fn load(
             pace::resolve(&written.load, need, tasks, problems).filter(|_| !refused)
         }
     };
-    load::resolve(&written.load, tasks.to_vec(), schedule?, blocks?)
+    let together = written.checkpoint != Checkpoint::default();
+    Some(load::Load { together, ..load::resolve(&written.load, tasks.to_vec(), schedule?, blocks?)? })
 }
 
 /// The cells, unless there are too many of them to mean it.

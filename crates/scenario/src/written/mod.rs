@@ -4,6 +4,7 @@
 
 mod about;
 mod address;
+mod checkpoint;
 mod dataset;
 mod emulate;
 mod expect;
@@ -20,6 +21,7 @@ use schemars::JsonSchema;
 
 pub(crate) use about::text;
 pub(crate) use address::{Address, NfsAddress, S3Address};
+pub(crate) use checkpoint::{Checkpoint, FILES_MAX};
 pub(crate) use dataset::Dataset;
 pub(crate) use expect::Expect;
 pub(crate) use gate::{Gate, Margins, Regression};
@@ -57,6 +59,9 @@ pub(crate) struct Document {
     pub(crate) load: Load,
     /// The training job that is played, with `load.mode = "training"`. A list is an axis: every value is measured.
     pub(crate) training: Training,
+    /// Checkpoints: written one after the other, read back, and beside a training job. Each target on which feedline may
+    /// write gets cells of its own for them.
+    pub(crate) checkpoint: Checkpoint,
     /// How long, how often and in which order.
     pub(crate) measure: Measure,
     /// What turns the verdict, or a comparison with earlier runs, into an exit code; without it nothing does.
@@ -85,6 +90,13 @@ impl Document {
             targets: target::read_all(&mut root, problems),
             load: section(&mut root, "load", "{ queue_depth = [8, 32] }", problems, Load::read),
             training: section(&mut root, "training", "{ readers = 8 }", problems, Training::read),
+            checkpoint: section(
+                &mut root,
+                "checkpoint",
+                "{ model = \"llama3-8b\", scale = \"1/64\" }",
+                problems,
+                Checkpoint::read,
+            ),
             measure: section(&mut root, "measure", "{ repetitions = 5 }", problems, Measure::read),
             gate: section(&mut root, "gate", "{ feeds = [\"data\"] }", problems, Gate::read),
             expect: section(&mut root, "expect", EXPECTED, problems, Expect::read),
