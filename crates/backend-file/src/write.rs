@@ -97,11 +97,11 @@ impl ObjectWriter for FileWriter {
         published.map_err(|errno| failure::written("finish", &self.shown, errno))
     }
 
-    fn publish(mut self: Box<Self>, durable: bool) -> Result<(), StoreError> {
+    fn finish_with(mut self: Box<Self>, durable: bool) -> Result<(), StoreError> {
         let Some(file) = self.file.take() else { return Ok(()) };
         let synced = if durable { fdatasync(&file) } else { Ok(()) };
         let published = synced.and_then(|()| self.appear(file, durable));
-        published.map_err(|errno| failure::written("publish", &self.shown, errno))
+        published.map_err(|errno| failure::written("finish", &self.shown, errno))
     }
 }
 
@@ -274,7 +274,7 @@ mod tests {
         for (name, durable) in [("a", true), ("b", false)] {
             let mut writer = Box::new(FileWriter::create(dir.path(), &key(name)).unwrap());
             writer.write(b"state").unwrap();
-            writer.publish(durable).unwrap();
+            writer.finish_with(durable).unwrap();
             assert_eq!(fs::read(dir.path().join(name)).unwrap(), b"state");
         }
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "no temporary name is left");

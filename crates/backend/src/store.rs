@@ -110,7 +110,7 @@ pub trait ObjectWriter {
     /// Makes the object visible as [`ObjectWriter::finish`] does, for a checkpoint: where it is to be `durable`, its
     /// bytes and its name outlive a power cut from here on; else the storage may write them back when it likes. A storage
     /// that has only one of the two ignores the choice, and scenarios do not offer it there.
-    fn publish(self: Box<Self>, durable: bool) -> Result<(), StoreError> {
+    fn finish_with(self: Box<Self>, durable: bool) -> Result<(), StoreError> {
         let _ = durable;
         self.finish()
     }

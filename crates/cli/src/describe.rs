@@ -171,7 +171,7 @@ fn cell(plan: &Plan, data: &Data, cell: &plan::Cell) -> Cell {
         shuffle_buffer: None,
         run_length: None,
         mixing: None,
-        checkpoint: None,
+        checkpoint: checkpoint(cell),
         tier: None,
         copy: None,
     }
@@ -215,6 +215,25 @@ fn training(load: &plan::Load) -> Option<record::Training> {
         startup_ns: training.startup_ns,
         threshold: training.threshold,
         price_per_hour: training.price_per_hour,
+    })
+}
+
+fn checkpoint(cell: &plan::Cell) -> Option<record::CheckpointPlan> {
+    let of = cell.checkpoint.as_ref()?;
+    let price_per_hour = match &cell.load {
+        plan::Load::Training(training) => training.price_per_hour,
+        plan::Load::Closed | plan::Load::Paced(_) => None,
+    };
+    Some(record::CheckpointPlan {
+        label: of.label.clone(),
+        bytes: of.bytes(),
+        files: of.files,
+        mode: of.mode.name().to_owned(),
+        every_steps: of.every_steps,
+        copy_ns: of.mode.copy_ns(),
+        durable: of.durable,
+        keep: of.keep,
+        price_per_hour,
     })
 }
 

@@ -143,7 +143,7 @@ impl Shared<'_> {
             self.ends().bytes += length;
         }
         let written_ns = clock.now_ns();
-        writer.publish(plan.durable)?;
+        writer.finish_with(plan.durable)?;
         progress.add(1, 0);
         Ok(FileTimes { begun_ns, written_ns, published_ns: clock.now_ns() })
     }
