@@ -116,7 +116,7 @@ pub trait ObjectWriter {
     }
 }
 
-/// A storage under test. Blocking, and never timed but for the queues it opens.
+/// A storage under test. Blocking, and never timed but for the queues it opens and the checkpoints written through it.
 pub trait Store: Send + Sync {
     /// Facts for the record: file system, device, mount.
     fn facts(&self) -> Vec<(&'static str, String)>;

@@ -129,6 +129,7 @@ impl Operation {
     }
 
     /// What a queue is asked for: a restore reads blocks as any other read does.
+    #[must_use]
     pub fn issued(self) -> Self {
         match self {
             Self::Restore => Self::Read,

@@ -154,7 +154,7 @@ impl Vocabulary for SavingMode {
 pub(crate) struct Model {
     pub(crate) name: &'static str,
     /// Weights, GiB.
-    pub(crate) model_gib: u64,
+    pub(crate) weights_gib: u64,
     /// State of the optimizer, GiB.
     pub(crate) optimizer_gib: u64,
     /// Processes that share them.
@@ -162,8 +162,8 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    const fn new(name: &'static str, (model_gib, optimizer_gib): (u64, u64), processes: u32) -> Self {
-        Self { name, model_gib, optimizer_gib, processes }
+    const fn new(name: &'static str, (weights_gib, optimizer_gib): (u64, u64), processes: u32) -> Self {
+        Self { name, weights_gib, optimizer_gib, processes }
     }
 }
 

@@ -41,7 +41,9 @@ fn what_a_run_left_is_removed_with_its_folder_and_the_rest_stays() {
 fn clean_knows_what_a_killed_run_left() {
     let store = MemoryStore::default();
     let folder = CheckpointFolder::create(&store, &plan(), 1).unwrap();
-    [0, 1, 8].into_iter().for_each(|object| write(&store, &folder, object));
+    for object in [0, 1, 8] {
+        write(&store, &folder, object);
+    }
     let foreign = format!("{}/000003/000000009.bin", folder.owned.folder());
     store.put(&foreign, b"mine");
     let cleaned = prepare::clean(&store).unwrap();

@@ -130,7 +130,7 @@ fn size(written: &Written, need: &Need) -> Option<Size> {
 /// The part of a model's checkpoint that falls to a client with so many accelerators, one process each.
 fn of_model(model: Model, accelerators: u32) -> (String, u64, u32) {
     let processes = accelerators.min(model.processes);
-    let all = u128::from(model.model_gib + model.optimizer_gib) << 30;
+    let all = u128::from(model.weights_gib + model.optimizer_gib) << 30;
     let bytes = (all * u128::from(processes) / u128::from(model.processes)) as u64;
     let label = if processes == model.processes {
         model.name.to_owned()

@@ -41,7 +41,7 @@ pub(in super::super) fn add(
     for (index, target) in targets.iter().enumerate().filter(|(index, _)| is_written(*index)) {
         let plan = Checkpoint { to: index, ..checkpoints.plan.clone() };
         let maker = Maker { target, index, seed, host };
-        all.push(maker.writing(plan.clone()));
+        all.push(maker.writing(&plan));
         if checkpoints.restore {
             all.push(maker.restoring(&plan, restored));
         }
@@ -85,7 +85,7 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     /// The cell that writes checkpoints: blocking calls, or what the protocol's client does.
-    fn writing(&self, plan: Checkpoint) -> Cell {
+    fn writing(&self, plan: &Checkpoint) -> Cell {
         let engine = if self.target.network.is_some() { self.engine() } else { Engine::Pread };
         let depth = plan.files.min(WRITERS_MAX);
         let axes = [
