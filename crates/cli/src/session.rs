@@ -55,7 +55,7 @@ impl Ready {
         let report = |target: &str, done, total| progress.writing(target, done, total);
         let data = data::make_ready(&loaded.plan, &stores, cores, &report, &stop)?;
         let checkpoints = Checkpoints::make(&loaded.plan, &stores)?;
-        Ok(Self { loaded, progress, stop, counters, cores, results, stores, data, checkpoints })
+        Ok(Self { loaded, progress, stop, counters, cores, results, checkpoints, stores, data })
     }
 }
 
