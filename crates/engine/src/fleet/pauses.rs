@@ -184,6 +184,9 @@ impl Pauses {
                 one.stall_ns = until_close_ns;
             }
             one.stall_ns = one.stall_ns.min(until_close_ns);
+            let left_ns = close_ns.saturating_sub(one.begun_ns);
+            one.write_ns = one.write_ns.min(left_ns);
+            one.publish_ns = one.publish_ns.min(left_ns - one.write_ns);
             one.due_ns = one.due_ns.saturating_sub(start_ns);
             one.begun_ns = one.begun_ns.saturating_sub(start_ns);
             one

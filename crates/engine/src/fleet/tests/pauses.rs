@@ -97,6 +97,11 @@ fn an_asynchronous_checkpoint_adds_the_copy_alone() {
     assert_eq!((counts.wall_ns, counts.checkpoint_ns, counts.wait_ns), (1 + 7 * 10 + 3 * 3, 9, 1));
     let times: Vec<_> = checkpoints.iter().map(|one| (one.due_ns, one.begun_ns, one.stall_ns)).collect();
     assert_eq!(times, [(21, 24, 3), (44, 47, 3), (67, 70, 3)]);
+    assert_eq!(
+        checkpoints.iter().map(|one| one.write_ns).collect::<Vec<_>>(),
+        [14, 14, 0],
+        "cut with the job"
+    );
     // Steps 3 and 4 take from 24 to 44: the first ended at 39. The job ended at 80, and the third at 85.
     assert_eq!(
         checkpoints.iter().map(|one| &one.outcome).collect::<Vec<_>>(),
