@@ -66,12 +66,12 @@ impl FileWriter {
         self.name == MANIFEST_NAME || self.name == MARKER_NAME
     }
 
-    fn publish(&mut self, file: OwnedFd) -> Result<(), Errno> {
-        self.sync(&file)?;
+    /// Lets the object appear; its name is written back where `sync_name` says so.
+    fn appear(&mut self, file: OwnedFd, sync_name: bool) -> Result<(), Errno> {
         close(file)?;
         rename_new(&self.folder, &self.temporary, &self.name)?;
         self.visible = true;
-        if self.seals_folder() { sync_folder(&self.folder) } else { Ok(()) }
+        if sync_name { sync_folder(&self.folder) } else { Ok(()) }
     }
 }
 
@@ -93,7 +93,15 @@ impl ObjectWriter for FileWriter {
 
     fn finish(mut self: Box<Self>) -> Result<(), StoreError> {
         let Some(file) = self.file.take() else { return Ok(()) };
-        self.publish(file).map_err(|errno| failure::written("finish", &self.shown, errno))
+        let published = self.sync(&file).and_then(|()| self.appear(file, self.seals_folder()));
+        published.map_err(|errno| failure::written("finish", &self.shown, errno))
+    }
+
+    fn finish_with(mut self: Box<Self>, durable: bool) -> Result<(), StoreError> {
+        let Some(file) = self.file.take() else { return Ok(()) };
+        let synced = if durable { fdatasync(&file) } else { Ok(()) };
+        let published = synced.and_then(|()| self.appear(file, durable));
+        published.map_err(|errno| failure::written("finish", &self.shown, errno))
     }
 }
 
@@ -258,6 +266,18 @@ mod tests {
         writer.finish().unwrap();
         assert_eq!(fs::read(dir.path().join("a/b/c.bin")).unwrap(), b"hello world");
         assert_eq!(fs::read_dir(dir.path().join("a/b")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_published_object_is_whole_whether_it_is_written_back_or_not() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, durable) in [("a", true), ("b", false)] {
+            let mut writer = Box::new(FileWriter::create(dir.path(), &key(name)).unwrap());
+            writer.write(b"state").unwrap();
+            writer.finish_with(durable).unwrap();
+            assert_eq!(fs::read(dir.path().join(name)).unwrap(), b"state");
+        }
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "no temporary name is left");
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod error;
 pub mod null;
 mod pieces;
 mod queue;
+pub mod scripted;
 pub mod simulated;
 mod store;
 

@@ -171,7 +171,7 @@ fn cell(plan: &Plan, data: &Data, cell: &plan::Cell, ranks: u32) -> Cell {
         shuffle_buffer: cell.access.streams().then_some(cell.shuffle_buffer),
         run_length: (cell.access == plan::Access::Neighbours).then_some(cell.run_length),
         mixing: mixing(&data.of(cell).data, cell, ranks),
-        checkpoint: None,
+        checkpoint: checkpoint(cell),
         tier: cell.tier.as_ref().map(tier),
         copy: cell.copy.map(|copy| copy_plan(plan, copy)),
     }
@@ -238,6 +238,25 @@ fn training(load: &plan::Load) -> Option<record::Training> {
         startup_ns: training.startup_ns,
         threshold: training.threshold,
         price_per_hour: training.price_per_hour,
+    })
+}
+
+fn checkpoint(cell: &plan::Cell) -> Option<record::CheckpointPlan> {
+    let of = cell.checkpoint.as_ref()?;
+    let price_per_hour = match &cell.load {
+        plan::Load::Training(training) => training.price_per_hour,
+        plan::Load::Closed | plan::Load::Paced(_) => None,
+    };
+    Some(record::CheckpointPlan {
+        label: of.label.clone(),
+        bytes: of.bytes(),
+        files: of.files,
+        mode: of.mode.name().to_owned(),
+        every_steps: of.every_steps,
+        copy_ns: of.mode.copy_ns(),
+        durable: of.durable,
+        keep: of.keep,
+        price_per_hour,
     })
 }
 

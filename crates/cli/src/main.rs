@@ -3,6 +3,7 @@
 mod args;
 mod baseline;
 mod bundle;
+mod checkpoints;
 mod cmd;
 mod comparing;
 mod data;

@@ -13,6 +13,7 @@ use record::{End, Line, NotRun, Redactor, Role, Run, RunRecord, RunWriter, Varia
 use rustix::fs::{Access, access};
 
 use crate::args::MeasureArgs;
+use crate::checkpoints::Checkpoints;
 use crate::data::{self, Data, Slot};
 use crate::derived::Derived;
 use crate::exit::Failure;
@@ -30,6 +31,8 @@ pub(crate) struct Ready {
     counters: Arc<Counters>,
     cores: u32,
     results: PathBuf,
+    /// Before the stores, with which servers end that hold them.
+    checkpoints: Checkpoints,
     stores: Stores,
     data: Data,
 }
@@ -47,10 +50,12 @@ impl Ready {
         let cores = environment::usable_cores();
         let results = writable_folder(&args.results)?;
         let stores = Stores::open(&loaded.plan)?;
+        Checkpoints::check_room(&loaded.plan, &stores)?;
         progress.phase("making the datasets ready");
         let report = |target: &str, done, total| progress.writing(target, done, total);
         let data = data::make_ready(&loaded.plan, &stores, cores, &report, &stop)?;
-        Ok(Self { loaded, progress, stop, counters, cores, results, stores, data })
+        let checkpoints = Checkpoints::make(&loaded.plan, &stores)?;
+        Ok(Self { loaded, progress, stop, counters, cores, results, checkpoints, stores, data })
     }
 }
 
@@ -115,9 +120,9 @@ impl<'a> Session<'a> {
         &mut self,
         steps: impl FnOnce(&mut Self, &mut Bench<'_>) -> Result<Vec<NotRun>, Failure>,
     ) -> Result<bool, Failure> {
-        let Ready { loaded, data, stores, stop, counters, cores, progress, .. } = self.ready;
+        let Ready { loaded, data, stores, stop, counters, cores, progress, checkpoints, .. } = self.ready;
         let plan = &loaded.plan;
-        let seats = seats(plan, data, stores);
+        let seats = seats(plan, (data, checkpoints), stores);
         let clock = Clock::real();
         let settings = BenchSettings {
             measure: plan.measure.clone(),
@@ -199,13 +204,14 @@ impl<'a> Session<'a> {
     }
 }
 
-fn seats(plan: &Plan, data: &Data, stores: &Stores) -> Vec<Seat> {
+fn seats(plan: &Plan, (data, checkpoints): (&Data, &Checkpoints), stores: &Stores) -> Vec<Seat> {
     let seat = |cell: &plan::Cell| {
         let prepared = data.of(cell);
         Seat {
             store: Arc::clone(stores.get(cell)),
             server: stores.server(cell.target),
             data: Arc::clone(&prepared.data),
+            checkpoints: checkpoints.of(cell),
             sample_bytes: prepared.sample_bytes,
             line_samples_per_s: plan.need.line_samples_per_s(prepared.sample_bytes),
             copy_to: cell.copy.map(|copy| Arc::clone(stores.data(copy.to))),

@@ -33,6 +33,7 @@ fn null_loop_ns(cell: &Cell, store: &SharedStore, data: &Data, ops: u64) -> u64 
         cell,
         store,
         data,
+        checkpoints: None,
         verify: true,
         sample_bytes: 131_072.0,
         line_bps: 1e9,

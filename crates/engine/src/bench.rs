@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Clock, SharedStore};
 use dataset::Data;
-use plan::{Cell, Limit, Load, Measure};
+use plan::{Cell, Limit, Load, Measure, Operation};
 use record::{
     CacheProof, Ceiling, Interval, NotRun, Outcome, Rep, RepIntervals, Role, System, Trained, Usage, counter,
 };
 
 use crate::ceiling::{self, Shape};
+use crate::checkpoint::Destination;
 use crate::copy::Copies;
 use crate::outcome::RepOutcome;
 use crate::progress::Progress;
@@ -31,6 +32,8 @@ pub struct Seat {
     pub server: Option<Arc<dyn Server>>,
     /// The dataset.
     pub data: Arc<Data>,
+    /// Where the cell's checkpoints go, where it makes any.
+    pub checkpoints: Option<Destination>,
     /// Bytes of one training sample.
     pub sample_bytes: f64,
     /// Samples per second of the feed line for this cell.
@@ -147,8 +150,10 @@ impl<'a> Bench<'a> {
         emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut shapes: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
-        // What a copy can do is decided by two storages; the client's own part has no ceiling of its own.
-        for index in chosen.iter().filter(|index| self.cells[**index].copy.is_none()) {
+        // What is written is filled once, and what a copy can do is decided by two storages: the client's own part of
+        // either has no ceiling.
+        let has_ceiling = |cell: &Cell| cell.copy.is_none() && cell.operation != Operation::Checkpoint;
+        for index in chosen.iter().filter(|index| has_ceiling(&self.cells[**index])) {
             shapes.entry(Shape::of(&self.cells[*index])).or_default().push(*index);
         }
         for (shape, cells) in shapes {
@@ -293,13 +298,19 @@ impl<'a> Bench<'a> {
             emulated: outcome.emulated,
             trained: outcome.trained,
             epochs: outcome.epochs,
-            checkpoints: Vec::new(),
+            checkpoints: outcome.checkpoints,
         };
         (rep, RepIntervals { cell, role, rep: turn.rep, seconds })
     }
 
     fn spec(&self, cell: usize, epoch: u64) -> RepSpec<'_> {
         let seat = &self.seats[cell];
+        let measure = &self.settings.measure;
+        // A checkpoint is read back once and whole, by every client that has to.
+        let (warmup_ns, limit, part) = match self.cells[cell].operation {
+            Operation::Restore => (0, Limit::Epochs { epochs: 1 }, (0, 1)),
+            _ => (measure.warmup_ns, measure.limit, self.settings.rank),
+        };
         RepSpec {
             cell: &self.cells[cell],
             store: &seat.store,
@@ -308,10 +319,11 @@ impl<'a> Bench<'a> {
             verify: true,
             sample_bytes: seat.sample_bytes,
             line_bps: seat.line_samples_per_s * seat.sample_bytes,
-            warmup_ns: self.settings.measure.warmup_ns,
-            limit: self.settings.measure.limit,
+            checkpoints: seat.checkpoints.as_ref(),
+            warmup_ns,
+            limit,
             epoch,
-            part: self.settings.rank,
+            part,
             wait: None,
             cores: self.settings.cores,
             clock: self.clock,
@@ -388,6 +400,7 @@ fn failed(reason: String, now_ns: u64) -> RepOutcome {
         emulated: None,
         trained: None,
         epochs: Vec::new(),
+        checkpoints: Vec::new(),
         seconds: Vec::new(),
     }
 }

@@ -155,7 +155,7 @@ fn lost_ns(rep: &RepOutcome) -> u64 {
 }
 
 fn null_cell(cell: &Cell, load: Load) -> Cell {
-    Cell { cache: Cache::Bypass, load, retries: 0, ..cell.clone() }
+    Cell { cache: Cache::Bypass, load, retries: 0, checkpoint: None, ..cell.clone() }
 }
 
 fn null_spec<'a>(
@@ -167,6 +167,7 @@ fn null_spec<'a>(
     RepSpec {
         store,
         server: None,
+        checkpoints: None,
         verify: false,
         warmup_ns: 0,
         limit,

@@ -86,6 +86,9 @@ pub enum RepError {
         /// Bytes of a read of which some number is near enough.
         fitting_bytes: u64,
     },
+    /// The cell makes checkpoints, and nobody said where they go.
+    #[error("the cell writes checkpoints, and no folder was made for them")]
+    NoDestination,
     /// A thread ended before it could begin.
     #[error("a thread ended before it could begin")]
     NotStarted,

@@ -6,6 +6,7 @@
 
 mod accelerator;
 mod job;
+mod pauses;
 mod readers;
 mod servers;
 mod shared;
@@ -16,7 +17,7 @@ mod tests;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use plan::Fetch;
-use record::TrainedAccelerator;
+use record::{Checkpoint, TrainedAccelerator};
 
 use crate::load::Next;
 use accelerator::{Accelerator, State};
@@ -24,6 +25,7 @@ use readers::Readers;
 use shared::Shared;
 
 pub(crate) use job::{Data, Decoding, Job, Place, Steps};
+pub(crate) use pauses::{Order, Pauses, Saved};
 pub(crate) use servers::Servers;
 pub(crate) use tally::Tally;
 
@@ -94,6 +96,7 @@ pub(crate) struct Fleet {
     fetchers: Fetchers,
     servers: Option<Arc<Mutex<Servers>>>,
     barrier: Option<Barrier>,
+    pauses: Option<Pauses>,
     start_ns: Option<u64>,
     close_ns: u64,
     /// Up to when all that was known has been folded in.
@@ -111,6 +114,8 @@ pub(crate) struct FleetEnd {
     /// Accelerators with their numbers in the job.
     pub(crate) accelerators: Vec<(u32, TrainedAccelerator)>,
     pub(crate) tally: Tally,
+    /// Checkpoints that were due.
+    pub(crate) checkpoints: Vec<Checkpoint>,
     /// Whether every accelerator made all its steps.
     pub(crate) is_complete: bool,
 }
@@ -131,6 +136,7 @@ impl Fleet {
             fetchers,
             servers,
             barrier: job.training.barrier.then(Barrier::default),
+            pauses: None,
             start_ns: None,
             close_ns: u64::MAX,
             folded_ns: 0,
@@ -289,14 +295,17 @@ impl Fleet {
         self.advance(self.close_ns);
         let start_ns = self.start_ns.unwrap_or(self.close_ns);
         let counts = |(index, accelerator): (usize, &Accelerator)| {
-            (self.members.number(index), accelerator.counts(&self.job, start_ns, self.close_ns))
+            let counts = accelerator.counts(&self.job, (start_ns, self.close_ns), self.pause());
+            (self.members.number(index), counts)
         };
         let accelerators = self.accelerators.iter().enumerate().map(counts).collect();
         let cut_ns = self.close_ns.saturating_sub(start_ns);
         for step in &mut self.tally.timeline {
             step.end_ns = step.end_ns.min(cut_ns);
         }
-        FleetEnd { accelerators, is_complete: self.running == 0, tally: self.tally }
+        let checkpoints = self.pauses.map(|pauses| pauses.into_made(start_ns, self.close_ns));
+        let checkpoints = checkpoints.unwrap_or_default();
+        FleetEnd { accelerators, is_complete: self.running == 0, tally: self.tally, checkpoints }
     }
 
     #[inline]
@@ -383,6 +392,7 @@ impl Fleet {
 
     /// Lets an accelerator that is idle begin its next step as soon as that is possible, if that is known.
     fn plan_step(&mut self, index: usize) {
+        let allowed_ns = self.allowed_ns(self.accelerators[index].taken);
         let accelerator = &mut self.accelerators[index];
         if accelerator.state != State::Idle {
             return;
@@ -392,13 +402,17 @@ impl Fleet {
             Some(barrier) => Some(barrier.passed_ns.0),
             None => Some(0),
         };
-        let start_ns =
-            accelerator.ready_ns().zip(others_ns).map(|(ready_ns, others_ns)| ready_ns.max(others_ns));
-        accelerator.wake_ns = start_ns.map_or(u64::MAX, |ns| ns.max(accelerator.idle_since_ns));
+        accelerator.wake_ns = match (accelerator.ready_ns(), others_ns, allowed_ns) {
+            (Some(ready_ns), Some(others_ns), Some(allowed_ns)) => {
+                ready_ns.max(others_ns).max(allowed_ns).max(accelerator.idle_since_ns)
+            }
+            _ => u64::MAX,
+        };
         self.wake_ns = self.wake_ns.min(accelerator.wake_ns);
     }
 
     fn begin_step(&mut self, index: usize, start_ns: u64) {
+        let pause = self.pause();
         let accelerator = &mut self.accelerators[index];
         if start_ns >= self.close_ns {
             accelerator.wake_ns = u64::MAX;
@@ -406,7 +420,7 @@ impl Fleet {
         }
         let ready_ns = accelerator.ready_ns().unwrap_or(start_ns);
         let others_ns = self.barrier.as_ref().map_or(0, |barrier| barrier.passed_ns.1);
-        accelerator.take(&self.job, (start_ns, others_ns), &mut self.tally);
+        accelerator.take(&self.job, (start_ns, others_ns), pause, &mut self.tally);
         if self.members.number(index) == 0 {
             let step = accelerator.step(&self.job, self.start_ns.unwrap_or(0), ready_ns);
             self.tally.step(step);
@@ -440,6 +454,7 @@ impl Fleet {
                 (0..self.accelerators.len()).for_each(|other| self.plan_step(other));
             }
         }
+        self.step_saved(index);
     }
 
     /// Allows, from `at_ns` on, the batches that an accelerator has asked for: as far ahead as the job says, and the

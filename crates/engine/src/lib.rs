@@ -5,6 +5,7 @@
 
 mod bench;
 mod ceiling;
+mod checkpoint;
 mod copy;
 mod decoders;
 mod epochs;
@@ -30,6 +31,7 @@ mod variants;
 mod worker;
 
 pub use bench::{Bench, BenchSettings, Event, Seat, Try};
+pub use checkpoint::Destination;
 pub use copy::{CopyEnd, CopyError, Place, run_copy};
 pub use error::RepError;
 pub use outcome::RepOutcome;

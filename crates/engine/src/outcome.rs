@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 use record::{
-    CacheProof, Emulated, Epoch, HistogramText, Interval, Outcome, System, Trained, Usage, counter,
+    CacheProof, Checkpoint, Emulated, Epoch, HistogramText, Interval, Outcome, System, Trained, Usage,
+    counter,
 };
 
 use crate::decoders::DecodersEnd;
@@ -43,6 +44,8 @@ pub struct RepOutcome {
     pub trained: Option<Trained>,
     /// Passes over the data.
     pub epochs: Vec<Epoch>,
+    /// Checkpoints that were made, or were to be.
+    pub checkpoints: Vec<Checkpoint>,
     /// The window by seconds.
     pub seconds: Vec<Interval>,
 }
@@ -79,7 +82,7 @@ pub(crate) fn merge(
     cache: CacheProof,
 ) -> RepOutcome {
     let finished_ns = ends.iter().map(|end| end.finished_ns).max().unwrap_or(window.open_ns);
-    let trained = load.train.map(|train| train.into_end(window.open_ns, finished_ns.max(window.open_ns)));
+    let mut trained = load.train.map(|train| train.into_end(window.open_ns, finished_ns.max(window.open_ns)));
     // The last step of a job ended before that was noticed.
     let finished_ns = trained.as_ref().map_or(finished_ns, |trained| window.open_ns + trained.wall_ns);
     let mut errors = BTreeMap::new();
@@ -105,6 +108,7 @@ pub(crate) fn merge(
         granted: granted(&ends, trained.as_ref().and_then(|end| end.decoders.as_ref())),
         emulated: None,
         epochs: merged_epochs(load.passes, window.open_ns, &ends, trained.as_ref()),
+        checkpoints: trained.as_mut().map(|end| std::mem::take(&mut end.checkpoints)).unwrap_or_default(),
         trained: trained.map(|end| end.trained),
         seconds: merged_seconds(&ends),
     }

@@ -12,6 +12,7 @@ use dataset::{Data, Order};
 use plan::{Cache, Cell, Limit, Operation};
 use record::CacheProof;
 
+use crate::checkpoint::{self, ClosingSaves, Destination};
 use crate::decoders::Closing;
 use crate::epochs::{Begun, Numbering};
 use crate::error::RepError;
@@ -38,6 +39,8 @@ pub struct RepSpec<'a> {
     pub server: Option<&'a dyn Server>,
     /// Its dataset.
     pub data: &'a Data,
+    /// Where checkpoints go, where the cell makes any.
+    pub checkpoints: Option<&'a Destination>,
     /// Whether what was read is checked, where it can be.
     pub verify: bool,
     /// Time before the window opens.
@@ -72,8 +75,14 @@ pub fn run_rep(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
 
 /// Runs one repetition; a training job goes from one pass to the next as `passes` says.
 pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepError> {
+    if spec.cell.operation == Operation::Checkpoint {
+        return checkpoint::run(spec);
+    }
     let order = Order::of_part(spec.data, spec.cell, spec.part)?;
     let train = job::of_rep(spec, &order, passes)?;
+    if train.as_ref().is_some_and(Train::saves) && spec.checkpoints.is_none() {
+        return Err(RepError::NoDestination);
+    }
     let before = set_cache(spec)?;
     let numbering = numbering(spec, &order, train.as_ref());
     let issue =
@@ -123,7 +132,9 @@ struct Issue<'a> {
 pub(crate) fn set_cache(spec: &RepSpec<'_>) -> Result<Residency, StoreError> {
     let act = |action| spec.store.cache(action, spec.data.objects());
     match (spec.cell.cache, spec.cell.operation) {
-        (Cache::Cold | Cache::ColdStart, Operation::Read) | (Cache::DontCache, _) => act(CacheAction::Evict),
+        (Cache::Cold | Cache::ColdStart, Operation::Read | Operation::Restore) | (Cache::DontCache, _) => {
+            act(CacheAction::Evict)
+        }
         (Cache::Cold | Cache::ColdStart, _) => act(CacheAction::EvictNames),
         (Cache::Warm, Operation::Stat | Operation::GetAttr | Operation::List) => act(CacheAction::WarmNames),
         (Cache::Warm, operation) => {
@@ -254,6 +265,14 @@ fn run_workers(spec: &RepSpec<'_>, issue: &Issue<'_>) -> Result<(Window, Vec<Wor
     let ends = std::thread::scope(|scope| {
         let decoders = issue.train.as_ref().and_then(Train::decoders);
         let _closing = Closing(decoders);
+        let saves = issue.train.as_ref().filter(|train| train.saves());
+        let _closing_saves = ClosingSaves(saves);
+        if let Some(train) = saves {
+            let save = move || train.save(spec);
+            if let Err(source) = Builder::new().name("checkpoints".to_owned()).spawn_scoped(scope, save) {
+                gate.fail(RepError::Threads { threads: 1, source });
+            }
+        }
         for (train, decoders) in issue.train.iter().zip(decoders) {
             for index in 0..decoders.threads {
                 let decode = move || train.decode(decoders);
@@ -353,7 +372,7 @@ fn open(spec: &RepSpec<'_>, (depth, connections): (u32, u32)) -> Result<Opened, 
         connections,
         block_bytes: spec.cell.block_bytes,
         cache: spec.cell.cache,
-        operation: spec.cell.operation,
+        operation: spec.cell.operation.issued(),
         advice: spec.cell.advice,
         registered: spec.cell.registered,
         objects: spec.data.objects(),

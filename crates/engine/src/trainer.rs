@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use backend::{Buf, Clock, Completion};
 use plan::{Cell, Fetch};
-use record::{Trained, TrainedAccelerator};
+use record::{Checkpoint, Trained, TrainedAccelerator};
 
+use crate::checkpoint::Beside;
 use crate::decoders::{Decoders, DecodersEnd, Encoded};
-use crate::fleet::{Decoding, Ended, Fleet, FleetEnd, Job, Members, Servers, Tally};
+use crate::fleet::{Decoding, Ended, Fleet, FleetEnd, Job, Members, Pauses, Saved, Servers, Tally};
 use crate::load::Next;
 use crate::worker::Window;
 
@@ -25,7 +26,12 @@ pub(crate) struct Train {
     threads: u32,
     clock: Clock,
     decoders: Option<Decoders>,
+    beside: Option<Beside>,
 }
+
+/// How long a thread with reads under way waits for these alone while accelerators stand still for a checkpoint, whose end
+/// its queue cannot tell it. Steps begin by stamps, so it delays no step; it may delay the reads of the step after.
+const SAVED_LATENCY_NS: u64 = 250_000;
 
 /// Accelerators and the threads that feed them.
 #[derive(Debug)]
@@ -51,6 +57,8 @@ pub(crate) struct TrainEnd {
     pub(crate) trained: Trained,
     /// Distributions, under the names of a record.
     pub(crate) tally: Tally,
+    /// Checkpoints that were due.
+    pub(crate) checkpoints: Vec<Checkpoint>,
     /// Whether every accelerator made all its steps.
     pub(crate) is_complete: bool,
     /// Time from the start to the end of the job.
@@ -65,7 +73,7 @@ impl Train {
     /// The groups of `cell`'s threads. An engine whose threads each make one read at a time has one group for each
     /// accelerator where every reader has its thread, and otherwise one; any other engine has one for each thread,
     /// since a thread that waits for its own reads sees nothing of what others could let it do. Accelerators that wait
-    /// for each other are in one group.
+    /// for each other are in one group; they do for a checkpoint.
     pub(crate) fn new(
         job: Job,
         decoders: Option<Decoders>,
@@ -78,7 +86,7 @@ impl Train {
             Fetch::Shared => None,
         };
         let groups = match cell.engine.depth_per_thread_max() {
-            _ if job.training.barrier => 1,
+            _ if job.training.barrier || cell.checkpoint.is_some() => 1,
             1 if readers == Some(cell.threads) => all,
             1 => 1,
             _ => cell.threads,
@@ -91,15 +99,21 @@ impl Train {
             Decoding::None | Decoding::Cost { .. } | Decoding::Elsewhere => None,
         };
         let threads = (cell.threads / groups).max(1);
-        let group = |first| {
+        let (pauses, beside) = cell.checkpoint.as_ref().map(saving).unzip();
+        let mut pauses = pauses;
+        let mut group = |first| {
             let members = if groups == 1 { Members::ALL } else { Members { first, stride: groups } };
             let slots = share(cell.queue_depth, groups, first);
-            let fleet = Fleet::new(job, members, slots, servers.clone());
+            let mut fleet = Fleet::new(job, members, slots, servers.clone());
+            if let Some(pauses) = pauses.take() {
+                fleet = fleet.with_checkpoints(pauses);
+            }
             let returned = (0..threads).map(|_| Vec::with_capacity(slots as usize)).collect();
             let state = Mutex::new(State { fleet, returned, resting: 0, watched_ns: u64::MAX });
             Group { state, bell: Condvar::new() }
         };
-        Self { groups: (0..groups).map(group).collect(), job, threads, clock: clock.clone(), decoders }
+        let groups = (0..groups).map(&mut group).collect();
+        Self { groups, job, threads, clock: clock.clone(), decoders, beside }
     }
 
     /// Operations of one pass over the data, or of one of so many `parts` of its steps; `None` where it has no end.
@@ -142,6 +156,27 @@ impl Train {
                 group.bell.notify_all();
             }
         });
+    }
+
+    /// Those who write checkpoints, where any are made.
+    pub(crate) fn beside(&self) -> Option<&Beside> {
+        self.beside.as_ref()
+    }
+
+    /// Takes what became of a checkpoint.
+    pub(crate) fn saved(&self, saved: Saved) {
+        // Accelerators that make checkpoints are in one group.
+        let Some(group) = self.groups.first() else { return };
+        let mut state = group.state();
+        state.fleet.saved(saved);
+        if state.resting > 0 {
+            group.bell.notify_all();
+        }
+    }
+
+    /// Lets no further checkpoint begin.
+    pub(crate) fn stop_saving(&self) {
+        self.groups.iter().for_each(|group| group.state().fleet.stop_saving());
     }
 
     fn group(&self, thread: u32) -> &Group {
@@ -188,7 +223,10 @@ impl Trainer<'_> {
         let mut state = self.group.state();
         state.fleet.advance(now_ns);
         self.ring(&state);
-        let event_ns = state.fleet.event_ns();
+        let mut event_ns = state.fleet.event_ns();
+        if state.fleet.is_held() {
+            event_ns = event_ns.min(now_ns + SAVED_LATENCY_NS);
+        }
         if self.decoding == 0 {
             return event_ns;
         }
@@ -305,6 +343,13 @@ pub(crate) fn share(count: u32, parts: u32, index: u32) -> u32 {
     count / parts + u32::from(index < count % parts)
 }
 
+/// When a fleet makes checkpoints, and those who write them.
+fn saving(plan: &plan::Checkpoint) -> (Pauses, Beside) {
+    let (orders, taken) = std::sync::mpsc::channel();
+    let every_steps = plan.every_steps.unwrap_or(u64::MAX);
+    (Pauses::new(every_steps, plan.mode, orders), Beside::new(taken))
+}
+
 /// Adds up the groups of a job whose window was open for `open_ns`.
 fn merge(
     job: Job,
@@ -314,11 +359,13 @@ fn merge(
 ) -> TrainEnd {
     let mut accelerators = Vec::new();
     let mut tally = Tally::new(job.training.prefetch.max(1) as usize);
+    let mut checkpoints = Vec::new();
     let mut is_complete = true;
     for mut fleet in fleets {
         accelerators.append(&mut fleet.accelerators);
         is_complete &= fleet.is_complete;
         tally.add(&mut fleet.tally);
+        checkpoints.append(&mut fleet.checkpoints);
     }
     accelerators.sort_by_key(|(number, _)| *number);
     let stated = |(_, counts): (u32, TrainedAccelerator)| TrainedAccelerator {
@@ -336,7 +383,8 @@ fn merge(
     };
     let longest_ns = trained.accelerators.iter().map(|counts| counts.wall_ns).max();
     let wall_ns = if is_complete { longest_ns.unwrap_or(open_ns) } else { open_ns };
-    TrainEnd { trained, tally, is_complete, wall_ns, decodes: job.decoding != Decoding::None, decoders }
+    let decodes = job.decoding != Decoding::None;
+    TrainEnd { trained, tally, checkpoints, is_complete, wall_ns, decodes, decoders }
 }
 
 #[cfg(test)]

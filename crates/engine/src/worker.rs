@@ -344,7 +344,9 @@ fn op(operation: Operation, span: ReadSpan) -> Op {
     let ReadSpan { object, offset, len } = span;
     match operation {
         // A copy has a loop of its own, which reads blocks.
-        Operation::Read | Operation::Copy => Op::Read { object, offset, len: len as u32 },
+        Operation::Read | Operation::Checkpoint | Operation::Restore | Operation::Copy => {
+            Op::Read { object, offset, len: len as u32 }
+        }
         Operation::ReadFile => Op::ReadFile { object, bytes: len },
         Operation::Stat => Op::Stat { object },
         Operation::GetAttr => Op::GetAttr { object },

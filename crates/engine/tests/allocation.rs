@@ -52,6 +52,7 @@ fn allocations_of(ops: u64, cell: &Cell, op_bytes: u64) -> u64 {
         cell,
         store: &store,
         data: &Data::files(objects, None),
+        checkpoints: None,
         verify: true,
         sample_bytes: 65_536.0,
         line_bps: 1e12,

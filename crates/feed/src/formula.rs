@@ -12,6 +12,8 @@ pub use caches::{
     hits_of_permutations_random,
 };
 pub use layouts::{break_even_epochs, shard_gain, shard_tail, shards_per_rank, staging_s};
+const SECONDS_PER_HOUR: f64 = 3_600.0;
+const HOURS_PER_WEEK: f64 = 168.0;
 
 /// F01: samples per second that `accelerators` consume, each a batch per step.
 pub fn samples_per_s(accelerators: u32, batch: u32, step_time_s: f64) -> f64 {
@@ -142,14 +144,35 @@ pub fn job_s(steps: u64, lanes: u32, lane_s: f64, compute_s: f64) -> f64 {
     rounds as f64 * lane_s + (last % lanes + 1) as f64 * compute_s
 }
 
-/// F49: share of the time in which accelerators stand still for checkpoints, by the time from one to the next.
-pub fn checkpoint_overhead(stall_s: f64, interval_s: f64) -> f64 {
-    stall_s / interval_s
+/// F46: bytes of a checkpoint of `parameters`, each kept as `bytes_per_parameter`: 2 for bf16 weights, 16 with gradients
+/// and both moments of Adam in fp32.
+pub fn checkpoint_bytes(parameters: f64, bytes_per_parameter: f64) -> f64 {
+    parameters * bytes_per_parameter
 }
 
-/// F50: hours of accelerators that a checkpoint takes.
-pub fn checkpoint_cost(accelerators: u32, stall_s: f64) -> f64 {
-    f64::from(accelerators) * stall_s / 3_600.0
+/// F47: seconds in which a checkpoint is written.
+pub fn checkpoint_write_s(bytes: f64, write_bps: f64) -> f64 {
+    bytes / write_bps
+}
+
+/// F48: seconds in which `links` copy the state of a checkpoint side by side, each at `link_bps`.
+pub fn checkpoint_copy_s(bytes: f64, links: u32, link_bps: f64) -> f64 {
+    bytes / (f64::from(links.max(1)) * link_bps)
+}
+
+/// F49: share of the time in which checkpoints keep accelerators from computing.
+pub fn checkpoint_overhead(blocked_s: f64, interval_s: f64) -> f64 {
+    blocked_s / interval_s
+}
+
+/// F50: hours of accelerators that one checkpoint costs while all of them stand still for `blocked_s`.
+pub fn checkpoint_hours(accelerators: u32, blocked_s: f64) -> f64 {
+    f64::from(accelerators) * blocked_s / SECONDS_PER_HOUR
+}
+
+/// F50: what checkpoints cost in a week, where each costs `price` and one is made every `interval_s`.
+pub fn checkpoints_per_week_price(price: f64, interval_s: f64) -> f64 {
+    price * (SECONDS_PER_HOUR / interval_s) * HOURS_PER_WEEK
 }
 
 /// F51: hours of accelerators that a span of `hours` loses.
@@ -348,12 +371,31 @@ mod tests {
     }
 
     #[test]
-    fn f49_and_f50_what_checkpoints_take() {
-        assert_close(checkpoint_overhead(15.0, 3_600.0), 0.004_17);
-        assert_close(checkpoint_overhead(60.0, 900.0), 0.0667);
-        assert_close(checkpoint_cost(512, 30.0), 4.267);
-        assert_close(checkpoint_cost(512, 30.0) * 3.0, 12.80);
-        assert_close(checkpoint_cost(512, 60.0) * 3.0 * 4.0 * 168.0, 17_203.0);
+    fn f46_and_f47_size_and_time_of_a_checkpoint() {
+        assert_close(checkpoint_bytes(70e9, 2.0), 140e9);
+        assert_close(checkpoint_bytes(70e9, 16.0), 1.12e12);
+        assert_close(checkpoint_write_s(140e9, 10e9), 14.0);
+        assert_close(checkpoint_write_s(1.12e12, 10e9), 112.0);
+    }
+
+    #[test]
+    fn f48_and_f49_what_accelerators_wait_for() {
+        assert!(close(checkpoint_copy_s(1.12e12, 1_024, 28e9), 0.039, 0.01));
+        assert_close(checkpoint_copy_s(1.12e12, 1, 28e9), 40.0);
+        assert_close(checkpoint_copy_s(1.12e12, 8, 28e9), 5.0);
+        assert!(close(checkpoint_overhead(15.0, 3_600.0), 0.004_17, 0.001));
+        assert!(close(checkpoint_overhead(30.0, 3_600.0), 0.008_33, 0.001));
+        assert!(close(checkpoint_overhead(60.0, 900.0), 0.066_7, 0.001));
+    }
+
+    #[test]
+    fn f50_price_of_a_checkpoint() {
+        assert!(close(checkpoint_hours(512, 30.0), 4.267, 0.001));
+        assert_close(checkpoint_hours(512, 30.0) * 3.0, 12.80);
+        let price = checkpoint_hours(512, 60.0) * 3.0;
+        assert_close(price, 25.60);
+        assert_close(price * 4.0, 102.40);
+        assert!(close(checkpoints_per_week_price(price, 900.0), 17_203.0, 0.001));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One point of the matrix: a target read in one way.
 
-use crate::{Advice, Copy, Engine, Load, Registered, Tier};
+use crate::{Advice, Checkpoint, Copy, Engine, Load, Registered, Tier};
 
 /// One cell: every setting explicit.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +54,8 @@ pub struct Cell {
     pub copy: Option<Copy>,
     /// The local cache before the target, where there is one.
     pub tier: Option<Tier>,
+    /// The checkpoints that it makes, alone or beside its training job; `None` elsewhere.
+    pub checkpoint: Option<Checkpoint>,
     /// Cells of one curve with `queue_depth = "auto"` share this number: they are tried from the
     /// shallowest on, and those past the stop rule are left out.
     pub auto_group: Option<u32>,
@@ -90,6 +92,7 @@ impl Cell {
             run_length: 1,
             copy: None,
             tier: None,
+            checkpoint: None,
             auto_group: None,
             axes: Vec::new(),
         }
@@ -114,6 +117,10 @@ pub enum Operation {
     /// The dataset is copied to another target: objects are read whole, in blocks, and written there. Always with
     /// [`Cell::copy`].
     Copy,
+    /// Whole checkpoints are written one after the other.
+    Checkpoint,
+    /// A checkpoint is read back whole, in blocks, all its files side by side.
+    Restore,
 }
 
 impl Operation {
@@ -126,12 +133,23 @@ impl Operation {
             Self::List => "list",
             Self::GetAttr => "getattr",
             Self::Copy => "copy",
+            Self::Checkpoint => "checkpoint",
+            Self::Restore => "restore",
+        }
+    }
+
+    /// What a queue is asked for: a restore reads blocks as any other read does.
+    #[must_use]
+    pub fn issued(self) -> Self {
+        match self {
+            Self::Restore => Self::Read,
+            other => other,
         }
     }
 
     /// Whether reads of bytes are what is measured: only then is there a throughput to hold against the line.
     pub fn reads_bytes(self) -> bool {
-        matches!(self, Self::Read | Self::ReadFile)
+        matches!(self, Self::Read | Self::ReadFile | Self::Restore)
     }
 }
 

@@ -24,7 +24,11 @@ impl Charged {
                 let gets = self.part_bytes.map_or(1.0, |bytes| requests_of(bytes as f64));
                 Some(gets + if self.head { 1.0 } else { 0.0 })
             }
-            Operation::Stat | Operation::List | Operation::GetAttr => None,
+            Operation::Stat
+            | Operation::List
+            | Operation::GetAttr
+            | Operation::Checkpoint
+            | Operation::Restore => None,
         }
     }
 }

@@ -8,6 +8,7 @@ mod backend;
 mod buffers;
 mod cell;
 mod charged;
+mod checkpoint;
 mod copy;
 mod emulation;
 mod expect;
@@ -23,6 +24,7 @@ pub use backend::{Advice, BackendConfig, Capabilities, Engine, OnUnavailable, Re
 pub use buffers::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, arena_bytes};
 pub use cell::{Access, Axis, Cache, Cell, Operation};
 pub use charged::Charged;
+pub use checkpoint::{Checkpoint, Saving};
 pub use copy::{COPY_BLOCK_BYTES, COPY_BUFFERS, COPY_THREADS, Copy};
 pub use emulation::{Delay, EMULATOR_FSID, Emulation, Faults};
 pub use expect::{Expect, Way};

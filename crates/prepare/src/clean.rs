@@ -86,6 +86,20 @@ fn clean_folder(
         cleaned.left.push(format!("{folder} (its marker is of another version of feedline)"));
         return Ok(());
     };
+    let removed = clean_known(store, folder, identity)?;
+    cleaned.folders += removed.folders;
+    cleaned.files += removed.files;
+    cleaned.bytes += removed.bytes;
+    cleaned.left.extend(removed.left);
+    Ok(())
+}
+
+/// Removes what feedline wrote into a folder of its own.
+pub(crate) fn clean_known(
+    store: &dyn Store,
+    folder: &Key,
+    identity: Identity,
+) -> Result<Cleaned, StoreError> {
     let owned = Owned::claim(store, folder)?;
     let names = identity.names(folder);
     let contents = look(store, folder, &names)?;
@@ -97,11 +111,8 @@ fn clean_folder(
     })?;
     remove_directories(store, &owned, identity)?;
     store.remove(&owned, &child(folder, MARKER_NAME))?;
-    cleaned.folders += u64::from(store.remove_empty_folder(&owned, folder)?);
-    cleaned.files += contents.files;
-    cleaned.bytes += contents.bytes;
-    cleaned.left.extend(contents.left);
-    Ok(())
+    let folders = u64::from(store.remove_empty_folder(&owned, folder)?);
+    Ok(Cleaned { folders, files: contents.files, bytes: contents.bytes, left: contents.left })
 }
 
 /// A cache tier is one file, and the marker.

@@ -55,6 +55,20 @@ pub enum PrepareError {
         /// Bytes free.
         free_bytes: u64,
     },
+    /// There is not enough room for checkpoints, found before anything was written.
+    #[error(
+        "cannot keep {checkpoints} checkpoints: {} are needed and {} are free\n  \
+         hint: free some space, make `checkpoint.scale` smaller, or keep fewer with `checkpoint.keep`",
+        format_bytes(*needed_bytes), format_bytes(*free_bytes)
+    )]
+    NoRoom {
+        /// Checkpoints that lie there at once.
+        checkpoints: u32,
+        /// Their bytes, with what a file system takes beside them.
+        needed_bytes: u64,
+        /// Bytes free.
+        free_bytes: u64,
+    },
     /// The folder is there and carries no marker.
     #[error(
         "cannot write into `{folder}`: it exists and carries no marker of feedline\n  \

@@ -4,6 +4,7 @@
 //! threads, the manifest last; so whatever stops a preparation, the next one knows what is there, keeps the
 //! objects that are complete and writes the others. A user's folder is listed and never written.
 
+mod checkpoints;
 mod clean;
 mod copied;
 mod error;
@@ -20,6 +21,7 @@ use backend::Store;
 use dataset::{Data, Key};
 use plan::DatasetSpec;
 
+pub use checkpoints::{CheckpointFolder, check_room};
 pub use clean::{Cleaned, clean};
 pub use error::{CleanError, PrepareError};
 use identity::Identity;

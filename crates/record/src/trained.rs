@@ -22,7 +22,7 @@ pub struct Trained {
     pub ran_out: bool,
 }
 
-/// One accelerator. `compute_ns`, `wait_ns` and `barrier_ns` add up to `wall_ns`.
+/// One accelerator. `compute_ns`, `wait_ns`, `barrier_ns` and `checkpoint_ns` add up to `wall_ns`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrainedAccelerator {
     /// Steps that were begun.
@@ -35,6 +35,10 @@ pub struct TrainedAccelerator {
     pub wait_ns: u64,
     /// Time with a batch at hand in which other accelerators were waited for.
     pub barrier_ns: u64,
+    /// Time in which it stood still for a checkpoint, whether it had a batch or not. Absent before format 1.5, and where
+    /// there was none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub checkpoint_ns: u64,
     /// From the start to the first batch; 0 where none came.
     pub first_batch_ns: u64,
     /// Steps but the first that had to wait for their batch.
@@ -54,6 +58,11 @@ pub struct TrainedAccelerator {
     pub measured_compute_ns: u64,
     /// Time in which DLIO sees those steps: from the end of the first to the end of the last, each noticed.
     pub measured_wall_ns: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// One step. Times are nanoseconds from the start of the job.

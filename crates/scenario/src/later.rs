@@ -3,7 +3,7 @@
 //! They are refused like any other, but not called mistakes of spelling.
 
 /// Keys by table.
-const KEYS: &[(&str, &[&str])] = &[("", &["checkpoint"]), ("dataset", &["layout", "compressibility"])];
+const KEYS: &[(&str, &[&str])] = &[("dataset", &["layout", "compressibility"])];
 
 /// Whether a later version has `key` in the table at `path`.
 pub(crate) fn is_key(path: &str, key: &str) -> bool {

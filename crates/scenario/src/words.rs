@@ -127,6 +127,55 @@ impl Vocabulary for Sizes {
     ];
 }
 
+/// Who waits for a checkpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SavingMode {
+    Sync,
+    Async,
+}
+
+impl Vocabulary for SavingMode {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("sync", Self::Sync, "Accelerators stand still until the checkpoint is whole."),
+        (
+            "async",
+            Self::Async,
+            "Accelerators stand still while they copy their state; it is written beside the steps that follow. One that \
+             is due while the one before it is still being written is left out and counted.",
+        ),
+    ];
+}
+
+/// A model whose checkpoint is written: parameters in 16 bits, and the state of its optimizer in 32.
+///
+/// Sizes and processes as MLPerf Storage's checkpointing workloads have them (`configs/dlio/workload/llama3_*.yaml`): there
+/// they are labelled GB, and count in units of 2^30.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Model {
+    pub(crate) name: &'static str,
+    /// Weights, GiB.
+    pub(crate) weights_gib: u64,
+    /// State of the optimizer, GiB.
+    pub(crate) optimizer_gib: u64,
+    /// Processes that share them.
+    pub(crate) processes: u32,
+}
+
+impl Model {
+    const fn new(name: &'static str, (weights_gib, optimizer_gib): (u64, u64), processes: u32) -> Self {
+        Self { name, weights_gib, optimizer_gib, processes }
+    }
+}
+
+impl Vocabulary for Model {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("llama3-8b", Self::new("llama3-8b", (15, 90), 8), "105 GiB over 8 processes."),
+        ("llama3-70b", Self::new("llama3-70b", (130, 781), 64), "911 GiB over 64 processes."),
+        ("llama3-405b", Self::new("llama3-405b", (755, 4533), 512), "5,288 GiB over 512 processes."),
+        ("llama3-1t", Self::new("llama3-1t", (2571, 15_426), 1024), "17,997 GiB over 1,024 processes."),
+    ];
+}
+
 /// Where the files that are read come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Origin {

@@ -148,7 +148,7 @@ fn interval_s(reps: &[&Rep]) -> Option<f64> {
 
 impl CheckpointCost {
     fn of(accelerators: u32, stall_s: f64, interval_s: Option<f64>, price_per_hour: Option<f64>) -> Self {
-        let gpu_hours = formula::checkpoint_cost(accelerators, stall_s);
+        let gpu_hours = formula::checkpoint_hours(accelerators, stall_s);
         let price = price_per_hour.map(|price| price * gpu_hours);
         let per_hour = interval_s.map(|interval| 3_600.0 / interval);
         let price_per_week = price.zip(per_hour).map(|(price, per_hour)| price * per_hour * HOURS_PER_WEEK);

@@ -430,5 +430,6 @@ fn accelerator(counts: &[u64]) -> TrainedAccelerator {
         lost_samples: counts[11],
         measured_compute_ns: counts[12],
         measured_wall_ns: counts[13],
+        checkpoint_ns: 0,
     }
 }

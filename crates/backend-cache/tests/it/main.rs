@@ -165,6 +165,7 @@ fn passes(slots: u64, access: Access) -> RepOutcome {
         server: None,
         data: &Data::files(objects, Some(SEED)),
         verify: true,
+        checkpoints: None,
         warmup_ns: 0,
         limit: Limit::Epochs { epochs: 3 },
         sample_bytes: 16_384.0,

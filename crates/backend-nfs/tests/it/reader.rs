@@ -74,7 +74,7 @@ impl Reader {
         };
         let all = 0..self.objects.count();
         match self.load.operation {
-            Operation::Read => all.flat_map(blocks).collect(),
+            Operation::Read | Operation::Checkpoint | Operation::Restore => all.flat_map(blocks).collect(),
             Operation::ReadFile => {
                 all.map(|object| Op::ReadFile { object, bytes: self.objects.bytes(object) }).collect()
             }

@@ -70,7 +70,9 @@ impl Check<'_> {
 
     fn op(&self, number: u32) -> Op {
         match self.operation {
-            Operation::Read | Operation::Copy => panic!("a read of a block is no operation on a whole file"),
+            Operation::Read | Operation::Checkpoint | Operation::Restore | Operation::Copy => {
+                panic!("a read of a block is no operation on a whole file")
+            }
             Operation::ReadFile => Op::ReadFile { object: number, bytes: self.objects().bytes(number) },
             Operation::Stat => Op::Stat { object: number },
             Operation::GetAttr => Op::GetAttr { object: number },

@@ -26,6 +26,7 @@ fn describe(plan: &Plan) -> String {
     let mut rows = vec![("need", need(plan)), ("line", feed_line(plan))];
     rows.extend(plan.targets.iter().map(|target| ("target", place(target))));
     rows.extend(datasets(plan).into_iter().map(|data| ("data", data)));
+    rows.extend(checkpoints(plan).map(|row| ("checkpoint", row)));
     rows.extend(requests::rows(plan).into_iter().map(|row| ("requests", row)));
     rows.extend([
         ("cells", cells(plan)),
@@ -58,7 +59,12 @@ fn need(plan: &Plan) -> String {
 
 fn feed_line(plan: &Plan) -> String {
     let mut lines: Vec<String> = Vec::new();
-    for spec in &plan.datasets {
+    // A checkpoint that is read back is no part of what the line asks for.
+    let fed = |index: &usize| {
+        let mut users = plan.cells.iter().filter(|cell| cell.dataset == *index).peekable();
+        users.peek().is_none() || users.any(|cell| cell.operation != Operation::Restore)
+    };
+    for spec in (0..plan.datasets.len()).filter(fed).map(|index| &plan.datasets[index]) {
         let sample_bytes = match *spec {
             DatasetSpec::Generate(plan::Generate { sample_bytes, .. }) => Some(sample_bytes as f64),
             DatasetSpec::Existing(plan::Existing { sample_bytes, .. }) => {
@@ -131,6 +137,23 @@ fn data(target: &plan::Target, spec: &DatasetSpec) -> String {
         ),
         DatasetSpec::Existing(_) => format!("{}: the files found there, never written", target.name),
     }
+}
+
+/// What is written for checkpoints, target by target.
+fn checkpoints(plan: &Plan) -> impl Iterator<Item = String> + '_ {
+    let made = |cell: &plan::Cell| cell.checkpoint.clone().map(|of| (of.to, of));
+    let by_target: std::collections::BTreeMap<usize, plan::Checkpoint> =
+        plan.cells.iter().filter_map(made).collect();
+    by_target.into_values().map(|of| {
+        format!(
+            "{}: {} ({} in {}), again and again; {} of them lie there at most, and none in the end",
+            plan.targets[of.to].name,
+            of.label,
+            format_bytes(of.bytes()),
+            feed::units::counted_noun(u64::from(of.files), "file"),
+            of.keep + 1,
+        )
+    })
 }
 
 fn spread(distribution: Distribution) -> String {

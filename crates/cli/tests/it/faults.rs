@@ -10,7 +10,7 @@ use crate::harness::{Bench, DISK, finish, finish_as_nobody, forbid, in_child, li
 const URING: &str = r#"targets.disk = { at = "data", engine = "io_uring" }"#;
 const LONG: [&str; 4] = ["run", "s.toml", "--set", "measure.duration=\"1s\""];
 
-fn signal(child: &Child, signal: libc::c_int) {
+pub(crate) fn signal(child: &Child, signal: libc::c_int) {
     // SAFETY: a plain system call; the child is ours and has not been waited for.
     assert_eq!(unsafe { libc::kill(child.id().cast_signed(), signal) }, 0);
 }

@@ -188,7 +188,7 @@ impl Order {
             Operation::Read if by_unit(cell.access) => {
                 Self::of_units(data, u64::from(cell.block_bytes), &settings)
             }
-            Operation::Read | Operation::Copy => {
+            Operation::Read | Operation::Copy | Operation::Checkpoint | Operation::Restore => {
                 Self::of_objects(objects, u64::from(cell.block_bytes), &settings)
             }
             Operation::ReadFile | Operation::Stat | Operation::GetAttr => {

@@ -44,6 +44,7 @@ impl Ended {
             emulated: None,
             trained: None,
             epochs: Vec::new(),
+            checkpoints: Vec::new(),
             seconds: self.seconds(),
         }
     }

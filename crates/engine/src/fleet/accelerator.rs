@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use record::{TrainedAccelerator, TrainedStep};
 
 use crate::fleet::job::Job;
+use crate::fleet::pauses::Pause;
 use crate::fleet::tally::{Spent, Tally, Wait, least_one};
 
 /// What an accelerator does.
@@ -106,15 +107,24 @@ impl Accelerator {
         self.batches.front().filter(|batch| batch.left == 0).map(|batch| batch.ready_ns)
     }
 
-    /// Takes the next batch at `start_ns`; `others_ns` is when DLIO would have seen the last of the others end.
-    pub(crate) fn take(&mut self, job: &Job, (start_ns, others_ns): (u64, u64), tally: &mut Tally) {
+    /// Takes the next batch at `start_ns`; `others_ns` is when DLIO would have seen the last of the others end. What of
+    /// the time since the last step lies in `pause` is the checkpoint's, and no wait.
+    pub(crate) fn take(
+        &mut self,
+        job: &Job,
+        (start_ns, others_ns): (u64, u64),
+        pause: Pause,
+        tally: &mut Tally,
+    ) {
         let Some(batch) = self.batches.pop_front() else { return };
-        let wait = self.wait(batch.ready_ns, batch.spent);
+        let wait = self.wait(batch.ready_ns, batch.spent, pause);
         let is_first = self.taken == 0;
         self.taken += 1;
         self.counts.steps += 1;
         self.counts.late += u64::from(!is_first && wait.ns() > 0);
-        self.counts.barrier_ns += start_ns - self.idle_since_ns.max(batch.ready_ns);
+        let paused_ns = pause.within(self.idle_since_ns, start_ns);
+        self.counts.checkpoint_ns += paused_ns;
+        self.counts.barrier_ns += start_ns - self.idle_since_ns - wait.ns() - paused_ns;
         if is_first {
             self.counts.first_batch_ns = wait.ns();
         }
@@ -122,7 +132,7 @@ impl Accelerator {
         tally.wait_ns.saturating_record(least_one(wait.ns()));
         let ready = self.batches.iter().filter(|batch| batch.left == 0 && batch.ready_ns <= start_ns);
         tally.occupancy[ready.count()] += 1;
-        self.noticed.start_ns = self.noticed.end_ns.max(batch.ready_ns).max(others_ns);
+        self.noticed.start_ns = self.noticed.end_ns.max(batch.ready_ns).max(others_ns).max(pause.allowed_ns);
         self.state = State::Computing;
         self.wake_ns = start_ns.saturating_add(job.training.compute_ns);
     }
@@ -159,7 +169,12 @@ impl Accelerator {
     }
 
     /// What it counted by `close_ns`, of a job that began at `start_ns`.
-    pub(crate) fn counts(&self, job: &Job, start_ns: u64, close_ns: u64) -> TrainedAccelerator {
+    pub(crate) fn counts(
+        &self,
+        job: &Job,
+        (start_ns, close_ns): (u64, u64),
+        pause: Pause,
+    ) -> TrainedAccelerator {
         let mut counts = self.counts;
         counts.compute_ns = counts.steps * job.training.compute_ns;
         match self.state {
@@ -171,15 +186,19 @@ impl Accelerator {
             State::Starting | State::Idle => {
                 let front = self.batches.front();
                 let ready_ns = self.ready_ns().unwrap_or(close_ns).min(close_ns);
-                self.wait(ready_ns, front.map(|batch| batch.spent).unwrap_or_default()).count(&mut counts);
-                counts.barrier_ns += close_ns.saturating_sub(ready_ns.max(self.idle_since_ns));
+                let wait = self.wait(ready_ns, front.map(|batch| batch.spent).unwrap_or_default(), pause);
+                wait.count(&mut counts);
+                let paused_ns = pause.within(self.idle_since_ns, close_ns);
+                counts.checkpoint_ns += paused_ns;
+                let idle_ns = close_ns.saturating_sub(self.idle_since_ns);
+                counts.barrier_ns += idle_ns.saturating_sub(wait.ns() + paused_ns);
                 counts.wall_ns = close_ns - start_ns;
             }
         }
         counts
     }
 
-    fn wait(&self, until_ns: u64, spent: Spent) -> Wait {
-        Wait { since_ns: self.idle_since_ns, until_ns, started_ns: self.started_ns, spent }
+    fn wait(&self, until_ns: u64, spent: Spent, pause: Pause) -> Wait {
+        Wait { since_ns: self.idle_since_ns, until_ns, started_ns: self.started_ns, pause, spent }
     }
 }

@@ -3,6 +3,7 @@
 use hdrhistogram::Histogram;
 use record::{TrainedAccelerator, TrainedStep};
 
+use super::pauses::Pause;
 use crate::epochs::EPOCHS_KEPT;
 
 /// Steps of the first accelerator that are kept one by one.
@@ -43,6 +44,8 @@ pub(crate) struct Wait {
     pub(crate) until_ns: u64,
     /// Until when readers started.
     pub(crate) started_ns: u64,
+    /// What of it was a checkpoint's, and no wait.
+    pub(crate) pause: Pause,
     /// What the batch's fetch took.
     pub(crate) spent: Spent,
 }
@@ -50,13 +53,17 @@ pub(crate) struct Wait {
 impl Wait {
     /// Its length.
     pub(crate) fn ns(&self) -> u64 {
-        self.until_ns.saturating_sub(self.since_ns)
+        self.outside_pause(self.until_ns)
+    }
+
+    fn outside_pause(&self, until_ns: u64) -> u64 {
+        until_ns.saturating_sub(self.since_ns) - self.pause.within(self.since_ns, until_ns)
     }
 
     /// Adds it, and its causes: the time in which readers started as it was, the rest in proportion.
     pub(crate) fn count(&self, counts: &mut TrainedAccelerator) {
         let wait_ns = self.ns();
-        let startup_ns = self.started_ns.saturating_sub(self.since_ns).min(wait_ns);
+        let startup_ns = self.outside_pause(self.started_ns).min(wait_ns);
         let shares = self.spent.shares_of(wait_ns - startup_ns);
         counts.wait_ns += wait_ns;
         counts.startup_ns += startup_ns;

@@ -1,5 +1,7 @@
 //! Jobs on a made-up storage: exact expectations, and what holds of every job.
 
+mod pauses;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::{Arc, Mutex};
@@ -54,10 +56,24 @@ struct Played {
 type UnderWay = (u64, u64, u64, u64, bool);
 
 /// Plays `job` on `slots` reads at a time, of which the `n`th takes and ends as `serve(n)` says, until `close_ns`.
-fn play(job: Job, slots: usize, close_ns: u64, mut serve: impl FnMut(u64) -> (u64, bool)) -> Played {
+fn play(job: Job, slots: usize, close_ns: u64, serve: impl FnMut(u64) -> (u64, bool)) -> Played {
+    play_beside(job, slots, close_ns, serve, None)
+}
+
+/// The same, with checkpoints that are made beside.
+fn play_beside(
+    job: Job,
+    slots: usize,
+    close_ns: u64,
+    mut serve: impl FnMut(u64) -> (u64, bool),
+    mut saving: Option<pauses::Saving<'_>>,
+) -> Played {
     let servers = job.training.decode.and_then(|decode| decode.threads);
     let servers = servers.map(|count| Arc::new(Mutex::new(Servers::new(count))));
     let mut fleet = Fleet::new(job, Members::ALL, slots as u32, servers);
+    if let Some(saving) = &mut saving {
+        fleet = fleet.with_checkpoints(saving.pauses());
+    }
     fleet.begin(0, close_ns);
     let mut under_way: BinaryHeap<Reverse<UnderWay>> = BinaryHeap::new();
     let (mut tickets, mut open_max, mut depth_max, mut now_ns) = (Vec::new(), 0, 0, 0);
@@ -82,12 +98,16 @@ fn play(job: Job, slots: usize, close_ns: u64, mut serve: impl FnMut(u64) -> (u6
         open_max = open_max.max(open.unwrap_or(0));
         depth_max = depth_max.max(under_way.len());
         let first_ns = under_way.peek().map_or(u64::MAX, |Reverse((done_ns, ..))| *done_ns);
-        let next_ns = fleet.event_ns().min(first_ns).min(close_ns);
+        let saved_ns = saving.as_mut().map_or(u64::MAX, |saving| saving.ends_ns(now_ns));
+        let next_ns = fleet.event_ns().min(first_ns).min(close_ns).min(saved_ns);
         assert!(is_over || next_ns != u64::MAX, "a job that nothing can bring on");
         if is_over || next_ns >= close_ns {
             break if is_over { now_ns } else { close_ns };
         }
         now_ns = next_ns;
+        if let Some(saved) = saving.as_mut().and_then(|saving| saving.saved(now_ns)) {
+            fleet.saved(saved);
+        }
         while under_way.peek().is_some_and(|Reverse((done_ns, ..))| *done_ns <= now_ns) {
             let Some(Reverse((done_ns, ticket, intended_ns, begun_ns, is_well))) = under_way.pop() else {
                 break;
@@ -318,7 +338,8 @@ fn trainings() -> impl Strategy<Value = Training> {
 fn assert_adds_up(end: &FleetEnd) {
     for (_, counts) in &end.accelerators {
         assert!(counts.compute_ns <= counts.wall_ns);
-        assert_eq!(counts.compute_ns + counts.wait_ns + counts.barrier_ns, counts.wall_ns, "{counts:?}");
+        let idle_ns = counts.wait_ns + counts.barrier_ns + counts.checkpoint_ns;
+        assert_eq!(counts.compute_ns + idle_ns, counts.wall_ns, "{counts:?}");
         let causes_ns = counts.storage_ns + counts.decode_ns + counts.client_ns + counts.startup_ns;
         assert_eq!(causes_ns, counts.wait_ns, "{counts:?}");
         assert!(counts.late <= counts.steps.saturating_sub(1));

@@ -20,6 +20,7 @@ fn reads(part: (u32, u32), epoch: u64, access: Access, cache: Cache) -> Vec<(u32
         store: &store,
         server: None,
         data: &data,
+        checkpoints: None,
         verify: true,
         warmup_ns: 0,
         limit: Limit::Duration { duration_ns: 1 },

@@ -87,6 +87,7 @@ impl Staging {
             server: None,
             data: &Data::files(Arc::clone(&self.objects), Some(SEED)),
             verify: true,
+            checkpoints: None,
             warmup_ns: 0,
             limit: Limit::Epochs { epochs: 1 },
             sample_bytes: 1.0,

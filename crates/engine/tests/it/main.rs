@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod checkpoint;
 mod copy;
 mod epochs;
 mod operation;
@@ -88,6 +89,7 @@ impl Sim {
             cell: &self.cell,
             store: &self.store,
             data: &Data::new(Arc::clone(&self.objects), self.samples.clone(), content).unwrap(),
+            checkpoints: None,
             verify: true,
             sample_bytes: 10_000.0,
             line_bps: 1e9,

@@ -117,6 +117,7 @@ fn a_search_over_looks_ends_where_depth_gains_nothing_and_not_by_the_line() {
         server: None,
         store,
         data: Arc::new(Data::files(objects(1_000, 4_096), None)),
+        checkpoints: None,
         sample_bytes: 4_096.0,
         line_samples_per_s: 1.0,
     };
@@ -146,6 +147,7 @@ fn a_paced_cell_shares_the_ceiling_of_its_closed_loop_and_a_look_has_its_own() {
         server: None,
         store: Arc::new(NullStore::default()),
         data: Arc::new(Data::files(objects(1_000, 4_096), None)),
+        checkpoints: None,
         sample_bytes: 4_096.0,
         // A sample a second: were it paced, the window would hold no operation at all.
         line_samples_per_s: 1.0,

@@ -27,6 +27,7 @@ fn run(cells: &[Cell], line_samples_per_s: f64, budget_ns: Option<u64>, stop_aft
         server: None,
         store,
         data: Arc::new(Data::files(objects(100_000, 4_096), Some(SEED))),
+        checkpoints: None,
         sample_bytes: 4_096.0,
         line_samples_per_s,
     };
@@ -136,6 +137,7 @@ fn a_confirmation_is_fresh_and_of_the_chosen_cells_alone() {
         server: None,
         store,
         data: Arc::new(Data::files(objects(1_000, 4_096), None)),
+        checkpoints: None,
         sample_bytes: 4_096.0,
         line_samples_per_s: 1e9,
     };
@@ -171,6 +173,7 @@ fn once(settings: BenchSettings, turns: &[Turn], start: &(dyn Fn(u32) + Sync)) -
         server: None,
         store,
         data: Arc::new(Data::files(objects(100_000, 4_096), Some(SEED))),
+        checkpoints: None,
         sample_bytes: 4_096.0,
         line_samples_per_s: 1.0,
     };

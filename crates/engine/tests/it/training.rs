@@ -424,6 +424,7 @@ fn the_control_plays_the_same_job_on_no_storage() {
         store: Arc::clone(&sim.store),
         server: None,
         data: Arc::new(Data::files(Arc::clone(&sim.objects), None)),
+        checkpoints: None,
         sample_bytes: 4_096.0,
         line_samples_per_s: 100.0,
     };

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics at whatever goes wrong")]
 
+mod checkpoints;
 mod clean;
 mod existing;
 mod files;

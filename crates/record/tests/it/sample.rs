@@ -327,6 +327,7 @@ fn trained() -> Trained {
         compute_ns: 1_750_000_000,
         wait_ns,
         barrier_ns: 1_000_000,
+        checkpoint_ns: 0,
         first_batch_ns: 45_000_000,
         late: 17,
         storage_ns: wait_ns - 43_000_000,

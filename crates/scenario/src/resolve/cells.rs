@@ -259,6 +259,7 @@ fn cell(target: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, s
         streams: point.streams,
         shuffle_buffer: shared.load.orders.shuffle_buffer(point.access),
         run_length: shared.load.orders.run_length(point.access),
+        checkpoint: None,
         copy: None,
         tier: point.tier.cloned(),
         auto_group: shared.load.schedule.auto.then_some(curve),
@@ -310,7 +311,7 @@ fn threads(point: &Point<'_>, shared: &Shared<'_>) -> u32 {
     }
     let connections = point.connections.and_then(|connections| connections.written).unwrap_or(u32::MAX);
     let fed = match point.load {
-        plan::Load::Training(training) if training.barrier => 1,
+        plan::Load::Training(training) if training.barrier || shared.load.together => 1,
         plan::Load::Training(training) => training.accelerators,
         plan::Load::Closed | plan::Load::Paced(_) => u32::MAX,
     };

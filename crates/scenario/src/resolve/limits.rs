@@ -57,7 +57,8 @@ pub(super) fn disk(
     }
 }
 
-fn path<'a>(target: &Resolved<'a>) -> Option<&'a str> {
+/// The path of a target that has one, as written.
+pub(super) fn path<'a>(target: &Resolved<'a>) -> Option<&'a str> {
     match &target.written.at.given()?.value {
         Address::Path(path) => Some(path),
         Address::Null | Address::Nfs(_) | Address::S3(_) => None,

@@ -37,6 +37,8 @@ pub(super) struct Load {
     pub(super) complete_batch: Option<Entry<u32>>,
     pub(super) orders: Orders,
     pub(super) blocks: Blocks,
+    /// Whether the accelerators of a job wait for each other for checkpoints: one thread alone can let them.
+    pub(super) together: bool,
 }
 
 /// An operation, and where it was written.
@@ -144,6 +146,7 @@ pub(super) fn resolve(
         complete_batch: number(&written.complete_batch)?,
         orders,
         blocks,
+        together: false,
     })
 }
 

@@ -6,6 +6,7 @@
 mod access;
 mod cache;
 mod cells;
+mod checkpoint;
 mod copy;
 mod dataset;
 mod device;
@@ -31,7 +32,7 @@ use plan::{Cell, Plan};
 use crate::diagnostic::Problems;
 use crate::host::HostFacts;
 use crate::words::Mode;
-use crate::written::Document;
+use crate::written::{Checkpoint, Document};
 
 pub(crate) use network::config as network_config;
 
@@ -58,6 +59,8 @@ pub(crate) fn plan(
         limits::disk(&usable, datasets, &written.dataset, host, problems);
         device::room(written, datasets, host, problems);
     }
+    let asked = checkpoint::Asked { written, need: need.as_ref(), load: load.as_ref(), targets: &usable };
+    let checkpoints = checkpoint::resolve(&asked, measure.as_ref(), problems);
     let cells = match (&datasets, &load) {
         (Some(datasets), Some(load)) => {
             gate::refuse_unjudged(&written.gate, load, datasets, need.as_ref(), problems);
@@ -67,6 +70,15 @@ pub(crate) fn plan(
             cells.map(|cells| [cells, copies].concat())
         }
         _ => None,
+    };
+    let mut specs = datasets.as_ref().map(|datasets| datasets.specs.clone());
+    let cells = match (&checkpoints, cells, &mut specs) {
+        (Some(checkpoints), Some(cells), Some(specs)) => {
+            let seed = measure.as_ref().map_or(0, |measure| measure.seed);
+            checkpoint::room(checkpoints, &usable, specs, host, problems);
+            Some(checkpoint::add(checkpoints, &usable, cells, (specs, seed), host))
+        }
+        (_, cells, _) => cells,
     };
     let by_sample = |datasets: &&dataset::Datasets| {
         load.as_ref().is_none_or(|load| load.orders.take_samples_of_files(datasets))
@@ -87,7 +99,7 @@ pub(crate) fn plan(
         name: name.to_owned(),
         title: written.title.given().map(|title| title.value.0.clone()),
         need,
-        datasets: datasets?.specs,
+        datasets: specs?,
         targets,
         cells: cells?,
         skipped: skipped.into_iter().flatten().collect(),
@@ -121,7 +133,9 @@ fn load(
     };
     let schedule = schedule?;
     let orders = access::resolve(&written.load, datasets, &schedule, problems);
-    load::resolve(&written.load, tasks.to_vec(), (schedule, orders?), blocks?)
+    let together = written.checkpoint != Checkpoint::default();
+    let load = load::resolve(&written.load, tasks.to_vec(), (schedule, orders?), blocks?)?;
+    Some(load::Load { together, ..load })
 }
 
 /// The cells, unless there are too many of them to mean it.

@@ -4,6 +4,7 @@
 
 mod about;
 mod address;
+mod checkpoint;
 mod copy;
 mod dataset;
 mod emulate;
@@ -22,6 +23,7 @@ use schemars::JsonSchema;
 
 pub(crate) use about::text;
 pub(crate) use address::{Address, NfsAddress, S3Address};
+pub(crate) use checkpoint::{Checkpoint, FILES_MAX};
 pub(crate) use copy::{COPY_THREADS_MAX, Copy};
 pub(crate) use dataset::Dataset;
 pub(crate) use expect::Expect;
@@ -68,6 +70,9 @@ pub(crate) struct Document {
     pub(crate) training: Training,
     /// Copies the dataset from one target to another, in a cell of its own: what staging costs.
     pub(crate) copy: Copy,
+    /// Checkpoints: written one after the other, read back, and beside a training job. Each target on which feedline may
+    /// write gets cells of its own for them.
+    pub(crate) checkpoint: Checkpoint,
     /// How long, how often and in which order.
     pub(crate) measure: Measure,
     /// What turns the verdict, or a comparison with earlier runs, into an exit code; without it nothing does.
@@ -98,6 +103,13 @@ impl Document {
             cache_tier: section(&mut root, "cache_tier", TIER, problems, CacheTier::read),
             training: section(&mut root, "training", "{ readers = 8 }", problems, Training::read),
             copy: section(&mut root, "copy", COPY, problems, Copy::read),
+            checkpoint: section(
+                &mut root,
+                "checkpoint",
+                "{ model = \"llama3-8b\", scale = \"1/64\" }",
+                problems,
+                Checkpoint::read,
+            ),
             measure: section(&mut root, "measure", "{ repetitions = 5 }", problems, Measure::read),
             gate: section(&mut root, "gate", "{ feeds = [\"data\"] }", problems, Gate::read),
             expect: section(&mut root, "expect", EXPECTED, problems, Expect::read),

@@ -37,6 +37,8 @@ const BESIDE: &str = "targets.u={ at = \"/mnt/u\" }";
 const COPY: &str = "copy={ from = \"t\", to = \"u\" }";
 const PACK: &str = "copy.pack=webdataset";
 const WHOLE: &str = "load.operation=read_file";
+const SAVES: &str = "checkpoint={ size = \"1 GB\", scale = \"1/2\" }";
+const SAVES_MODEL: &str = "checkpoint={ model = \"llama3-8b\", scale = \"1/64\" }";
 const NO_RING: &str = "no io_uring";
 
 /// Key, overrides on which it builds, and the override that must change the outcome.
@@ -155,6 +157,20 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("training.decode.threads", &[TRAINING, DECODE], "training.decode.threads=4"),
     ("training.startup", &[TRAINING], "training.startup=2s"),
     ("training.price", &[TRAINING], "training.price=2.5"),
+    ("checkpoint", &[], SAVES),
+    ("checkpoint.model", &[SAVES_MODEL], "checkpoint.model=llama3-70b"),
+    ("checkpoint.size", &[SAVES], "checkpoint.size=2 GB"),
+    ("checkpoint.scale", &[SAVES], "checkpoint.scale=0.25"),
+    ("checkpoint.files", &[SAVES], "checkpoint.files=3"),
+    ("checkpoint.every", &[SAVES, TRAINING], "checkpoint.every=7"),
+    ("checkpoint.mode", &[SAVES, TRAINING], "checkpoint.mode=sync"),
+    ("checkpoint.copy_time", &[SAVES, TRAINING], "checkpoint.copy_time=39ms"),
+    ("checkpoint.copy_bandwidth", &[SAVES, TRAINING], "checkpoint.copy_bandwidth=28 GB/s"),
+    ("checkpoint.durable", &[SAVES], "checkpoint.durable=false"),
+    ("checkpoint.keep", &[SAVES], "checkpoint.keep=1"),
+    ("checkpoint.restore", &[SAVES], "checkpoint.restore=false"),
+    ("checkpoint.block_size", &[SAVES], "checkpoint.block_size=1 MiB"),
+    ("checkpoint.to", &[SAVES, "targets.u={ at = \"/mnt/u\" }"], "checkpoint.to=u"),
     ("load.rate", &[PACED], "load.rate=80 %"),
     ("load.arrivals", &[PACED], "load.arrivals=poisson"),
     ("load.batch", &[PACED, "load.arrivals=batch"], "load.batch=100"),

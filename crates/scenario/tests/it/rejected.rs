@@ -29,7 +29,6 @@ fn unknown_keys() {
         "load = { queue_dept = 8 }",
         "load.rate = \"1 GB/s\"",
         "training = { reader = 4 }",
-        "checkpoint = { size = \"1 GB\" }",
         "copy = { from = \"data\", too = \"x\" }",
         "xyzzy = 1",
         "targets.other = { at = \"/mnt/other\", engines = [\"pread\"] }",

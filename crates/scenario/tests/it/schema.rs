@@ -54,7 +54,7 @@ pub(crate) fn accepted_keys() -> BTreeSet<String> {
     let text = "_ = 1\nneed._ = 1\ndataset._ = 1\ntargets.t._ = 1\n\
                 targets.t.about._ = 1\ntargets.t.price._ = 1\ntargets.t.emulate._ = 1\n\
                 targets.t.emulate.first_byte._ = 1\ntargets.t.emulate.metadata._ = 1\n\
-                targets.t.emulate.faults._ = 1\nload._ = 1\ncache_tier._ = 1\ntraining._ = 1\ntraining.decode._ = 1\nmeasure._ = 1\ngate._ = 1\n\
+                targets.t.emulate.faults._ = 1\nload._ = 1\ncache_tier._ = 1\ntraining._ = 1\ntraining.decode._ = 1\ncheckpoint._ = 1\nmeasure._ = 1\ngate._ = 1\n\
                 gate.regression._ = 1\nexpect._ = 1\ncopy._ = 1\n";
     let source = Source { name: "keys.toml".to_owned(), text: text.to_owned() };
     let scenario = scenario::parse(&source, &[]).unwrap();
@@ -100,6 +100,13 @@ fn tables_of_the_schema_are_closed_and_every_key_is_described() {
 #[test]
 fn the_schema_agrees_with_the_reader_on_values() {
     assert_agreed(&[
+        "checkpoint = { model = \"llama3-8b\", scale = \"1/64\" }",
+        "checkpoint = { model = \"llama3-8b\", size = \"1 GB\" }",
+        "checkpoint = { scale = 0.5 }",
+        "checkpoint = { size = \"1 GB\", scale = 1.5 }",
+        "checkpoint = { size = \"1 GB\", scale = \"half\" }",
+        "checkpoint = { size = \"1 GB\", keep = 0 }",
+        "checkpoint = { model = \"llama3-9b\" }",
         "load.queue_depth = \"auto\"",
         "load.queue_depth = [1, 8]",
         "load.queue_depth = [1, 1]",

@@ -1,0 +1,91 @@
+//! The folders into which a run writes its checkpoints.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use backend::SharedStore;
+use engine::Destination;
+use plan::{Cell, Checkpoint, Plan};
+use prepare::CheckpointFolder;
+
+use crate::exit::Failure;
+use crate::open::Stores;
+use crate::{host, output};
+
+/// One folder for each target that checkpoints are written to. They are removed with this value, however the run ends;
+/// what a killed process leaves is removed by `feedline clean`.
+pub(crate) struct Checkpoints(BTreeMap<usize, Made>);
+
+struct Made {
+    store: SharedStore,
+    folder: CheckpointFolder,
+    destination: Destination,
+    at: String,
+}
+
+impl Checkpoints {
+    /// Whether every target has room for the checkpoints that lie there at once; nothing has been written before this is
+    /// known.
+    pub(crate) fn check_room(plan: &Plan, stores: &Stores) -> Result<(), Failure> {
+        for (to, of) in wanted(plan) {
+            prepare::check_room(&**stores.data(to), of).with_context(|| place(plan, to))?;
+        }
+        Ok(())
+    }
+
+    /// Makes the folders.
+    pub(crate) fn make(plan: &Plan, stores: &Stores) -> Result<Self, Failure> {
+        let mut made = Self(BTreeMap::new());
+        for (to, of) in wanted(plan) {
+            let store = Arc::clone(stores.data(to));
+            let seed = own_seed(to);
+            let folder = CheckpointFolder::create(&*store, of, seed).with_context(|| place(plan, to))?;
+            let destination = Destination::new(
+                Arc::clone(&store),
+                folder.owned.clone(),
+                Arc::clone(&folder.objects),
+                (of, seed),
+            );
+            made.0.insert(to, Made { store, folder, destination, at: plan.targets[to].at.clone() });
+        }
+        Ok(made)
+    }
+
+    /// Where the checkpoints of a cell go, where it writes any.
+    pub(crate) fn of(&self, cell: &Cell) -> Option<Destination> {
+        let of = writes(cell)?;
+        Some(self.0.get(&of.to)?.destination.clone())
+    }
+}
+
+impl Drop for Checkpoints {
+    fn drop(&mut self) {
+        for Made { store, folder, at, .. } in self.0.values() {
+            if let Err(error) = folder.remove(&**store) {
+                output::say(&format!("checkpoints are left at {at}: {error}"));
+            }
+        }
+    }
+}
+
+/// The checkpoints of each target: all cells that write there write the same ones.
+fn wanted(plan: &Plan) -> BTreeMap<usize, &Checkpoint> {
+    plan.cells.iter().filter_map(writes).map(|of| (of.to, of)).collect()
+}
+
+/// What a cell writes; one that restores writes nothing.
+fn writes(cell: &Cell) -> Option<&Checkpoint> {
+    cell.checkpoint.as_ref().filter(|_| cell.operation != plan::Operation::Restore)
+}
+
+fn place(plan: &Plan, target: usize) -> String {
+    let target = &plan.targets[target];
+    format!("target `{}` at `{}`", target.name, target.at)
+}
+
+/// A seed that no other process has, so that its folder is its own.
+fn own_seed(target: usize) -> u64 {
+    let now = host::unix_time().as_nanos() as u64;
+    now.rotate_left(20) ^ (u64::from(std::process::id()) << 32) ^ target as u64
+}

@@ -1,0 +1,102 @@
+//! Checkpoints beside a training job: one thread takes the orders of the fleet and writes them.
+
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Receiver;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use backend::Clock;
+
+use super::rotation::Rotation;
+use super::save::Writing;
+use crate::fleet::{Order, Saved};
+use crate::rep::RepSpec;
+use crate::trainer::Train;
+
+/// What the thread that writes waits for.
+#[derive(Debug)]
+pub(crate) struct Beside {
+    orders: Mutex<Receiver<Order>>,
+    is_closed: Mutex<bool>,
+    bell: Condvar,
+}
+
+impl Beside {
+    /// Writes what comes by `orders`.
+    pub(crate) fn new(orders: Receiver<Order>) -> Self {
+        Self { orders: Mutex::new(orders), is_closed: Mutex::new(false), bell: Condvar::new() }
+    }
+
+    /// Whether nothing is to be written any more.
+    fn is_closed(&self) -> bool {
+        *self.is_closed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives up what is being written.
+    fn close(&self) {
+        *self.is_closed.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.bell.notify_all();
+    }
+
+    /// One thread: writes checkpoint after checkpoint and hands to `take` what became of each, until no order comes any
+    /// more. What lies there then is removed; what cannot be is left to `feedline clean`.
+    fn run(&self, writing: &Writing<'_>, take: impl Fn(Saved)) {
+        let mut rotation = Rotation::new(writing.plan.keep);
+        let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Ok(order) = orders.recv() {
+            self.wait_until(order.from_ns, writing.clock);
+            let slot = rotation.next();
+            let written = writing.save(slot);
+            let is_whole = written.error.is_none() && !self.is_closed();
+            take(written.saved);
+            let gone = if is_whole { rotation.keep(slot) } else { Some(slot) };
+            let _ = gone.map(|slot| writing.remove(slot));
+        }
+        let _ = rotation.kept().try_for_each(|slot| writing.remove(slot));
+    }
+
+    /// Waits for a time, or for the end of everything.
+    fn wait_until(&self, ns: u64, clock: &Clock) {
+        let mut is_closed = self.is_closed.lock().unwrap_or_else(PoisonError::into_inner);
+        while !*is_closed {
+            let left_ns = ns.saturating_sub(clock.now_ns());
+            if left_ns == 0 {
+                break;
+            }
+            is_closed = match self.bell.wait_timeout(is_closed, Duration::from_nanos(left_ns)) {
+                Ok((is_closed, _)) => is_closed,
+                Err(poisoned) => poisoned.into_inner().0,
+            };
+        }
+    }
+}
+
+impl Train {
+    /// Whether checkpoints are made beside the job.
+    pub(crate) fn saves(&self) -> bool {
+        self.beside().is_some()
+    }
+
+    /// The thread that writes the checkpoints of a repetition, until [`ClosingSaves`] ends it.
+    pub(crate) fn save(&self, spec: &RepSpec<'_>) {
+        let (Some(beside), Some(to), Some(plan)) = (self.beside(), spec.checkpoints, &spec.cell.checkpoint)
+        else {
+            return;
+        };
+        let stops = || beside.is_closed() || spec.stop.load(Ordering::Relaxed);
+        let writing = Writing { to, plan, clock: spec.clock, stops: &stops, progress: spec.progress };
+        beside.run(&writing, |saved| self.saved(saved));
+    }
+}
+
+/// Ends the writing of checkpoints however the scope of its thread is left: it would wait for it for ever.
+pub(crate) struct ClosingSaves<'a>(pub(crate) Option<&'a Train>);
+
+impl Drop for ClosingSaves<'_> {
+    fn drop(&mut self) {
+        if let Some(train) = self.0 {
+            train.stop_saving();
+            train.beside().inspect(|beside| beside.close());
+        }
+    }
+}

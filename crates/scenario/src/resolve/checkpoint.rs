@@ -1,0 +1,204 @@
+//! Checkpoints: what is written where, and the cells that it adds.
+
+mod cells;
+mod refused;
+
+use feed::Need;
+use plan::{Checkpoint, Limit, Load, Measure, Saving};
+
+use crate::diagnostic::{Problem, Problems, Span};
+use crate::reader::Field;
+use crate::words::{Mode, Model, SavingMode};
+use crate::written::{Checkpoint as Written, Document, FILES_MAX};
+
+use super::load;
+use super::target::Resolved;
+
+pub(super) use cells::add;
+pub(super) use refused::room;
+
+/// 8 MiB: what loaders of checkpoints write and read at once, and large enough that a call does not matter.
+const BLOCK_DEFAULT_BYTES: u64 = 8 << 20;
+
+const BLOCK_MAX_BYTES: u64 = 64 << 20;
+
+const KEEP_DEFAULT: u64 = 2;
+
+/// Most steps between two checkpoints by default, and checkpoints that a repetition then sees at least.
+const EVERY_DEFAULT_MAX: u64 = 100;
+const CHECKPOINTS_OF_A_REPETITION: u64 = 4;
+
+/// PCIe 4.0 x16 carries 16 GT/s x 16 lanes x 128/130 = 31.5 GB/s; pinned copies to the host's memory reach about four
+/// fifths of it.
+const COPY_DEFAULT_BPS: f64 = 25e9;
+
+/// A scenario as far as it is resolved.
+pub(super) struct Asked<'a> {
+    pub(super) written: &'a Document,
+    pub(super) need: Option<&'a Need>,
+    pub(super) load: Option<&'a load::Load>,
+    pub(super) targets: &'a [&'a Resolved<'a>],
+}
+
+/// The checkpoints of a scenario.
+#[derive(Debug)]
+pub(super) struct Checkpoints {
+    /// Of cells that train nothing; `to` is that of [`Self::to`], or still to be filled in.
+    pub(super) plan: Checkpoint,
+    /// Who waits for those of jobs; empty where nothing is trained.
+    pub(super) modes: Vec<Saving>,
+    /// Steps between two of them.
+    pub(super) every_steps: u64,
+    /// The one target that they are written to; `None`: each for itself.
+    pub(super) to: Option<usize>,
+    /// Whether one is read back.
+    pub(super) restore: bool,
+    /// Where the table says how much is written.
+    pub(super) span: Option<Span>,
+}
+
+/// The checkpoints; `None` where none are asked for, or something was wrong, after saying why.
+pub(super) fn resolve(
+    asked: &Asked<'_>,
+    measure: Option<&Measure>,
+    problems: &mut Problems,
+) -> Option<Checkpoints> {
+    let written = &asked.written.checkpoint;
+    if *written == Written::default() {
+        return None;
+    }
+    let before = problems.len();
+    refused::refuse(asked, problems);
+    let (size, need) = (size(written, asked.need?)?, asked.need?);
+    let block = written.block_size.value_or(BLOCK_DEFAULT_BYTES)?;
+    if block > BLOCK_MAX_BYTES {
+        let problem = Problem::new("`checkpoint.block_size` is at most 64 MiB");
+        problems
+            .push(problem.at(written.block_size.span().or(written.block_size.key())?, "this is too large"));
+    }
+    let to = to(asked, problems)?;
+    let trains = trains(asked);
+    let every_steps = match &written.every {
+        Field::Absent => every(asked, measure),
+        every => every.given()?.value.0,
+    };
+    let plan = Checkpoint {
+        label: size.label,
+        files: size.files,
+        file_bytes: size.bytes.div_ceil(u64::from(size.files)).max(1),
+        to: to.unwrap_or(0),
+        mode: Saving::Sync,
+        every_steps: None,
+        durable: written.durable.value_or(true)?,
+        keep: written.keep.value_or(KEEP_DEFAULT)? as u32,
+        block_bytes: block.min(BLOCK_MAX_BYTES) as u32,
+    };
+    let modes = if trains { modes(written, &plan, need)? } else { Vec::new() };
+    let restore = written.restore.value_or(true)?;
+    let span = written.size.span().or(written.model.span());
+    (problems.len() == before).then_some(Checkpoints { plan, modes, every_steps, to, restore, span })
+}
+
+fn trains(asked: &Asked<'_>) -> bool {
+    matches!(load::mode(&asked.written.load), Some((Mode::Training, _)))
+}
+
+/// How much this client writes, in how many files, and what to call it.
+struct Size {
+    label: String,
+    bytes: u64,
+    files: u32,
+}
+
+fn size(written: &Written, need: &Need) -> Option<Size> {
+    let (share, part) = match &written.scale {
+        Field::Wrong(_) => return None,
+        Field::Given(scale) => (scale.value.share, format!(", {} of it", scale.value.words)),
+        Field::Absent => (1.0, String::new()),
+    };
+    let accelerators = need.accelerators.max(1);
+    let (label, bytes, files) = match (&written.model, &written.size) {
+        (Field::Given(model), Field::Absent) => of_model(model.value.0, accelerators),
+        (Field::Absent, Field::Given(size)) => (feed::format_bytes(size.value.0), size.value.0, accelerators),
+        _ => return None,
+    };
+    let files = written.files.value_or(u64::from(files).min(FILES_MAX))? as u32;
+    let bytes = ((bytes as f64 * share).round() as u64).max(u64::from(files));
+    Some(Size { label: format!("{label}{part}"), bytes, files })
+}
+
+/// The part of a model's checkpoint that falls to a client with so many accelerators, one process each.
+fn of_model(model: Model, accelerators: u32) -> (String, u64, u32) {
+    let processes = accelerators.min(model.processes);
+    let all = u128::from(model.weights_gib + model.optimizer_gib) << 30;
+    let bytes = (all * u128::from(processes) / u128::from(model.processes)) as u64;
+    let label = if processes == model.processes {
+        model.name.to_owned()
+    } else {
+        format!("{}, {processes} of {} processes", model.name, model.processes)
+    };
+    (label, bytes, 2 * processes)
+}
+
+/// The target that is written to, where one is named.
+#[expect(clippy::option_option, reason = "absent and wrong differ")]
+fn to(asked: &Asked<'_>, problems: &mut Problems) -> Option<Option<usize>> {
+    let entry = match &asked.written.checkpoint.to {
+        Field::Absent => return Some(None),
+        Field::Wrong(_) => return None,
+        Field::Given(entry) => entry,
+    };
+    let found = asked.targets.iter().position(|target| target.target.name == entry.value.0);
+    match found {
+        Some(index) if asked.targets[index].target.config.capabilities().writable => Some(Some(index)),
+        Some(_) => {
+            let message = format!("nothing can be written to the target `{}`", entry.value.0);
+            problems.push(Problem::new(message).at(entry.span, "is to be written to"));
+            None
+        }
+        None => {
+            // A target that is wrong itself was reported.
+            if !asked.written.targets.iter().any(|target| target.name.text == entry.value.0) {
+                let names: Vec<_> = asked.targets.iter().map(|target| target.target.name.as_str()).collect();
+                let message = format!("`checkpoint.to` names no target: `{}`", entry.value.0);
+                let problem = Problem::new(message).at(entry.span, "no such target");
+                problems.push(problem.help(format!("one of {}", names.join(", "))));
+            }
+            None
+        }
+    }
+}
+
+/// Who waits, in the order of the file.
+fn modes(written: &Written, plan: &Checkpoint, need: &Need) -> Option<Vec<Saving>> {
+    let bandwidth_bps = match &written.copy_bandwidth {
+        Field::Wrong(_) => return None,
+        field => field.given().map_or(COPY_DEFAULT_BPS, |entry| entry.value.0),
+    };
+    let copy_s = feed::formula::checkpoint_copy_s(plan.bytes() as f64, need.accelerators, bandwidth_bps);
+    let copy_ns = written.copy_time.value_or((copy_s * 1e9).round() as u64)?;
+    let saving = |mode| match mode {
+        SavingMode::Sync => Saving::Sync,
+        SavingMode::Async => Saving::Async { copy_ns },
+    };
+    match &written.mode {
+        Field::Wrong(_) => None,
+        Field::Absent => Some(vec![saving(SavingMode::Sync), saving(SavingMode::Async)]),
+        Field::Given(entry) => Some(entry.value.0.iter().map(|item| saving(item.value.0)).collect()),
+    }
+}
+
+/// A part of the steps that a repetition can hold.
+fn every(asked: &Asked<'_>, measure: Option<&Measure>) -> u64 {
+    let jobs = asked.load.into_iter().flat_map(|load| &load.schedule.series);
+    let compute_ns = jobs.filter_map(|series| match series.load {
+        Load::Training(training) => Some(training.compute_ns.max(1)),
+        Load::Closed | Load::Paced(_) => None,
+    });
+    let steps = match measure.map(|measure| measure.limit) {
+        Some(Limit::Steps { steps, .. }) => Some(steps),
+        Some(Limit::Duration { duration_ns }) => compute_ns.min().map(|ns| duration_ns / ns),
+        Some(Limit::Bytes { .. } | Limit::Epochs { .. }) | None => None,
+    };
+    steps.map_or(EVERY_DEFAULT_MAX, |steps| (steps / CHECKPOINTS_OF_A_REPETITION).clamp(1, EVERY_DEFAULT_MAX))
+}

@@ -1,0 +1,139 @@
+//! Checkpoints: what is written where, the cells that it adds, and what is refused.
+
+use plan::{Access, Cache, Cell, Checkpoint, DatasetSpec, Engine, Load, Operation, Plan, Saving};
+
+use crate::machine::{resolve, with};
+
+const GIB: u64 = 1 << 30;
+
+fn resolved(lines: &str) -> Plan {
+    resolve(&with(lines)).unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
+}
+
+fn refused(lines: &str) -> String {
+    resolve(&with(lines)).unwrap_err().to_string()
+}
+
+fn of(plan: &Plan, operation: Operation) -> Vec<&Cell> {
+    plan.cells.iter().filter(|cell| cell.operation == operation).collect()
+}
+
+fn written(lines: &str) -> Checkpoint {
+    let plan = resolved(lines);
+    let cells = of(&plan, Operation::Checkpoint);
+    cells[0].checkpoint.clone().unwrap()
+}
+
+/// Mode, steps between two, time of the copy.
+fn of_jobs(plan: &Plan) -> Vec<Option<(&'static str, Option<u64>, u64)>> {
+    let jobs = plan.cells.iter().filter(|cell| matches!(cell.load, Load::Training(_)));
+    let words = |one: &Checkpoint| (one.mode.name(), one.every_steps, one.mode.copy_ns());
+    jobs.map(|cell| cell.checkpoint.as_ref().map(words)).collect()
+}
+
+#[test]
+fn a_checkpoint_is_written_and_read_back_on_each_target_that_can_be_written_to() {
+    let plan = resolved("targets.none.at = \"null:\"\ncheckpoint = { size = \"1 GB\" }");
+    let (write, restore) = (of(&plan, Operation::Checkpoint), of(&plan, Operation::Restore));
+    assert_eq!((write.len(), restore.len()), (1, 1));
+    assert_eq!((write[0].engine, write[0].queue_depth, write[0].threads), (Engine::Pread, 8, 8));
+    assert_eq!(write[0].slug, "data/pread/checkpoint/8x125000000B/qd8");
+    assert_eq!((restore[0].engine, restore[0].cache), (Engine::IoUring, Cache::Cold));
+    assert_eq!((restore[0].access, restore[0].streams), (Access::ShuffledShards, 8));
+    let DatasetSpec::Generate(read) = plan.datasets[restore[0].dataset] else { panic!("not generated") };
+    assert_eq!((read.samples, read.sample_bytes), (8, 125_000_000));
+    assert!(
+        of(&resolved("checkpoint = { size = \"1 GB\", restore = false }"), Operation::Restore).is_empty()
+    );
+}
+
+#[test]
+fn a_model_says_the_size_and_the_files_of_this_clients_processes() {
+    let eight = written("checkpoint.model = \"llama3-8b\"");
+    assert_eq!((eight.files, eight.bytes(), eight.label.as_str()), (16, 105 * GIB, "llama3-8b"));
+    let part = written("checkpoint = { model = \"llama3-8b\", scale = \"1/64\" }");
+    assert_eq!((part.files, part.bytes()), (16, 105 * GIB / 64));
+    assert_eq!(part.label, "llama3-8b, 1/64 of it");
+    let large = written("checkpoint.model = \"llama3-405b\"");
+    let share = (755 + 4533) * GIB * 8 / 512;
+    assert_eq!(large.label, "llama3-405b, 8 of 512 processes");
+    assert!(large.bytes() >= share && large.bytes() < share + 16, "files are of one size");
+}
+
+#[test]
+fn what_is_not_written_has_careful_defaults() {
+    let plain = written("checkpoint.size = \"1 GB\"");
+    assert!(plain.durable && plain.keep == 2 && plain.block_bytes == 8 << 20 && plain.every_steps.is_none());
+    let tiny = written("checkpoint = { size = \"3 B\", scale = 0.5, files = 7 }");
+    assert_eq!((tiny.files, tiny.file_bytes), (7, 1), "no file is empty");
+}
+
+#[test]
+fn every_job_is_played_without_checkpoints_and_with_those_of_each_mode() {
+    let plan = resolved("load.mode = \"training\"\ncheckpoint = { size = \"80 GB\", scale = \"1/80\" }");
+    // 1 GB over 8 links of 25 GB/s; 10 s hold 44 steps of 0.224 s.
+    assert_eq!(of_jobs(&plan), [None, Some(("sync", Some(11), 0)), Some(("async", Some(11), 5_000_000))]);
+    let axes: Vec<&str> = plan
+        .cells
+        .iter()
+        .filter_map(|cell| Some(cell.axes.iter().find(|axis| axis.name == "checkpoint")?.value.as_str()))
+        .collect();
+    assert_eq!(axes, ["none", "sync", "async"]);
+    let jobs: Vec<_> = plan.cells.iter().filter(|cell| matches!(cell.load, Load::Training(_))).collect();
+    assert!(jobs.iter().all(|cell| cell.threads == 1), "one thread lets all of them wait");
+    let slugs: std::collections::BTreeSet<_> = plan.cells.iter().map(|cell| &cell.slug).collect();
+    assert_eq!(slugs.len(), plan.cells.len());
+    let asked = "load.mode = \"training\"\ntraining.steps = 20\ncheckpoint = { size = \"1 GB\", mode = \"async\", \
+                 copy_time = \"39ms\" }";
+    assert_eq!(of_jobs(&resolved(asked)), [None, Some(("async", Some(5), 39_000_000))]);
+}
+
+#[test]
+fn one_target_can_take_the_checkpoints_of_all() {
+    let lines = "load.mode = \"training\"\ntargets.fast.at = \"/mnt/fast\"\ncheckpoint = { size = \"1 GB\", to = \"fast\", \
+                 mode = \"sync\" }";
+    let plan = resolved(lines);
+    assert_eq!(of(&plan, Operation::Checkpoint).len(), 1);
+    let to: Vec<usize> = plan.cells.iter().filter_map(|cell| Some(cell.checkpoint.as_ref()?.to)).collect();
+    assert!(to.len() == 4 && to.iter().all(|to| *to == 1), "{to:?}");
+    assert!(refused(&lines.replace("to = \"fast\"", "to = \"slow\"")).contains("names no target"));
+    let null = lines.replace("/mnt/fast", "null:");
+    assert!(refused(&null).contains("nothing can be written to the target `fast`"));
+}
+
+#[test]
+fn modes_are_words_of_the_plan() {
+    assert_eq!((Saving::Sync.name(), Saving::Async { copy_ns: 1 }.name()), ("sync", "async"));
+}
+
+#[test]
+fn what_goes_with_no_checkpoint_is_refused() {
+    let contains = |lines: &str, words: &str| {
+        let shown = refused(lines);
+        assert!(shown.contains(words), "{lines}: {shown}");
+    };
+    contains("checkpoint.keep = 1", "neither a model nor a size");
+    contains("checkpoint = { size = \"1 GB\", every = 10 }", "beside a training job");
+    contains(
+        "load.mode = \"paced\"\ncheckpoint = { size = \"1 GB\", mode = \"sync\" }",
+        "closed and paced loads",
+    );
+    contains(
+        "dataset.source = \"existing\"\ncheckpoint.size = \"1 GB\"",
+        "nothing is written beside files of yours",
+    );
+    contains("checkpoint.size = \"1 TB\"", "free on this path");
+    contains("checkpoint = { size = \"1 GB\", block_size = \"1 GiB\" }", "at most 64 MiB");
+    contains("load = { mode = \"training\", threads = 2 }\ncheckpoint.size = \"1 GB\"", "fed by one thread");
+    contains(
+        "targets.s3.at = \"s3://bucket/x\"\ncheckpoint = { size = \"1 GB\", durable = false }",
+        "is durable, or it is not written",
+    );
+}
+
+#[test]
+fn a_plan_without_checkpoints_is_what_it_was() {
+    let plan = resolved("load.mode = \"training\"");
+    assert!(plan.cells.iter().all(|cell| cell.checkpoint.is_none()));
+    assert!(plan.cells.iter().all(|cell| cell.axes.iter().all(|axis| axis.name != "checkpoint")));
+}
