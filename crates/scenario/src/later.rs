@@ -3,8 +3,7 @@
 //! They are refused like any other, but not called mistakes of spelling.
 
 /// Keys by table.
-const KEYS: &[(&str, &[&str])] =
-    &[("", &["cache_tier", "checkpoint", "copy"]), ("dataset", &["layout", "compressibility"])];
+const KEYS: &[(&str, &[&str])] = &[("", &["cache_tier", "checkpoint", "copy"])];
 
 /// Whether a later version has `key` in the table at `path`.
 pub(crate) fn is_key(path: &str, key: &str) -> bool {

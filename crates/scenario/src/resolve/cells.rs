@@ -1,8 +1,8 @@
 //! Every combination of a target's axes, as cells.
 
-use plan::{Access, Cache, Cell, Engine, Operation, Registered};
+use plan::{Access, Cache, Cell, Engine, Layout, Operation, Registered};
 
-use crate::diagnostic::{Problem, Problems};
+use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
 
 use super::cache::Way;
@@ -12,6 +12,7 @@ use super::limits;
 use super::load::{Block, Load};
 use super::names;
 use super::network::{self, Connections};
+use super::reading;
 use super::schedule::{List, Series};
 use super::target::Resolved;
 
@@ -43,6 +44,8 @@ pub(super) struct Point<'a> {
     pub(super) operation: Operation,
     pub(super) dataset: usize,
     pub(super) sample: Sample,
+    /// Where it is to be said how samples lie.
+    pub(super) layout: Option<Layout>,
     pub(super) block: Block,
     pub(super) access: Access,
     pub(super) cache: Cache,
@@ -88,6 +91,7 @@ pub(super) fn expand(
 pub(super) fn refuse_too_many(
     targets: &[&Resolved<'_>],
     datasets: &Datasets,
+    layout_span: Option<Span>,
     load: &Load,
 ) -> Option<Problem> {
     let shared = [datasets.samples.len(), load.access.len(), load.schedule.depths().count()];
@@ -100,7 +104,8 @@ pub(super) fn refuse_too_many(
     let list = |span, length, what| List { span, length, what };
     let samples = datasets.samples.first().and_then(|sample| sample.span);
     let lists = [
-        list(samples, datasets.samples.len(), "sample sizes"),
+        list(layout_span, datasets.layouts, "layouts"),
+        list(samples, datasets.samples.len() / datasets.layouts.max(1), "sample sizes"),
         list(load.tasks.first().and_then(|task| task.span), load.tasks.len(), "operations"),
         list(load.blocks.span, load.blocks.count(Operation::Read), "block sizes"),
         list(load.access_span, load.access.len(), "access orders"),
@@ -209,14 +214,28 @@ impl<'a> Curve<'a> {
         let operation = self.way.operation;
         let sample = datasets.samples[self.dataset];
         let network = resolved.network.as_ref();
+        let spec = &datasets.specs[self.dataset];
+        let access = match load.access_span {
+            Some(_) => load.access[self.access],
+            None => reading::default_access(sample.layout),
+        };
+        let mut block = load.blocks.at(self.block, operation, sample);
+        if let Some(bytes) = reading::default_block_bytes(spec, access).filter(|_| block.span.is_none()) {
+            block.bytes = bytes;
+        }
+        let cache = match self.way.caches[self.cache] {
+            Cache::Bypass if !self.way.written && !reading::may_bypass(spec, access) => Cache::Cold,
+            cache => cache,
+        };
         Point {
             lane: &resolved.lanes[self.way.lane],
             operation,
             dataset: self.dataset,
             sample,
-            block: load.blocks.at(self.block, operation, sample),
-            access: load.access[self.access],
-            cache: self.way.caches[self.cache],
+            layout: sample.layout.filter(|layout| datasets.layouts > 1 || *layout != Layout::Files),
+            block,
+            access,
+            cache,
             load: self.series.load,
             connections: network.map(|network| network.at(self.connection, depth, operation, sample.bytes)),
             depth,

@@ -18,12 +18,14 @@ mod names;
 mod need;
 mod network;
 mod pace;
+mod packing;
+mod reading;
 mod schedule;
 mod spread;
 mod target;
 mod training;
 
-use plan::{Cell, Plan};
+use plan::Plan;
 
 use crate::diagnostic::Problems;
 use crate::host::HostFacts;
@@ -42,7 +44,7 @@ pub(crate) fn plan(
     let need = need::resolve(&written.need, problems);
     let devices = device::Devices::of(written, host);
     let datasets = dataset::resolve(written, need.as_ref(), &devices, problems);
-    let tasks = load::tasks(&written.load);
+    let tasks = load::tasks(written);
     let targets = target::resolve_all(written, &tasks, host, problems);
     let load = load(written, &tasks, need.as_ref(), datasets.as_ref(), host, problems);
     let step = load.as_ref().and_then(|load| load.schedule.step.as_ref());
@@ -56,9 +58,16 @@ pub(crate) fn plan(
     }
     let cells = match (&datasets, &load) {
         (Some(datasets), Some(load)) => {
+            reading::refuse(written, &usable, datasets, load, problems);
             gate::refuse_unjudged(&written.gate, load, datasets, need.as_ref(), problems);
             let seed = measure.as_ref().map_or(0, |measure| measure.seed);
-            cells(&usable, datasets, load, seed, host, problems)
+            let layouts = written.dataset.layout.span();
+            if let Some(problem) = cells::refuse_too_many(&usable, datasets, layouts, load) {
+                problems.push(problem);
+                None
+            } else {
+                Some(cells::expand(&usable, datasets, load, seed, host, problems))
+            }
         }
         _ => None,
     };
@@ -108,20 +117,4 @@ fn load(
         }
     };
     load::resolve(&written.load, tasks.to_vec(), schedule?, blocks?)
-}
-
-/// The cells, unless there are too many of them to mean it.
-fn cells(
-    targets: &[&target::Resolved<'_>],
-    datasets: &dataset::Datasets,
-    load: &load::Load,
-    seed: u64,
-    host: &HostFacts,
-    problems: &mut Problems,
-) -> Option<Vec<Cell>> {
-    if let Some(problem) = cells::refuse_too_many(targets, datasets, load) {
-        problems.push(problem);
-        return None;
-    }
-    Some(cells::expand(targets, datasets, load, seed, host, problems))
 }

@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 
 pub(crate) use about::text;
 pub(crate) use address::{Address, NfsAddress, S3Address};
-pub(crate) use dataset::Dataset;
+pub(crate) use dataset::{Columns, Dataset};
 pub(crate) use expect::Expect;
 pub(crate) use gate::{Gate, Margins, Regression};
 pub(crate) use load::{DEPTH_MAX, Depths, Load};

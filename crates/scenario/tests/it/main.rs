@@ -4,6 +4,7 @@
 
 mod claims;
 mod keys;
+mod layouts;
 mod machine;
 mod network;
 mod overrides;

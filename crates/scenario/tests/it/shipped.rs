@@ -207,7 +207,8 @@ fn a_device_and_a_need_are_only_ever_read() {
     let source = scenario::from_device("/dev/nvme0n1", Some(NEED));
     let plan = resolved(&source);
     assert!(matches!(plan.targets[0].config, plan::BackendConfig::Device { .. }), "{:?}", plan.targets);
-    assert_eq!(plan.datasets, [DatasetSpec::Existing(plan::Existing::any(Some(114_660)))]);
+    let device = plan::Existing { layout: Some(plan::Layout::Files), ..plan::Existing::any(Some(114_660)) };
+    assert_eq!(plan.datasets, [DatasetSpec::Existing(device)]);
 }
 
 #[test]
