@@ -4,9 +4,31 @@
 //! nothing here opens a storage. What is indexed may be anybody's: every length in it is checked against the bytes that
 //! are there before it is believed.
 
+mod checksum;
+mod codec;
+mod detect;
+mod indexed;
+mod input;
+mod npy;
+mod parquet;
+mod pen;
+mod places;
+mod stream;
+mod tfrecord;
+mod webdataset;
+mod zarr;
+
 use std::io;
 
 use plan::{Codec, Layout, Packing};
+
+use crate::input::Window;
+use crate::pen::Pen;
+use crate::stream::Stream;
+
+pub use detect::detect;
+pub use places::{places, shard_bytes, stride};
+pub use zarr::{ZARR_METADATA, ZarrArray, parse_zarr_metadata, zarr_chunk_name, zarr_metadata};
 
 /// A shard whose parts can be read.
 pub trait Source {
@@ -67,7 +89,9 @@ pub struct Indexing {
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
     /// It ends inside a sample.
-    #[error("it ends inside the {what} at byte {offset}: {needed_bytes} B are needed, {left_bytes} B are left")]
+    #[error(
+        "it ends inside the {what} at byte {offset}: {needed_bytes} B are needed, {left_bytes} B are left"
+    )]
     Truncated {
         /// What was cut.
         what: &'static str,
@@ -115,9 +139,29 @@ pub enum FormatError {
         /// Those that it has.
         found: String,
     },
+    /// Samples that the layout has no place for.
+    #[error("a shard of {layout} cannot hold {what}")]
+    Unwritable {
+        /// Name of the layout.
+        layout: &'static str,
+        /// What it cannot hold.
+        what: String,
+    },
+    /// Only its metadata say what it holds.
+    #[error("a chunk of {layout} does not say what it holds\n  hint: read {ZARR_METADATA}, which does")]
+    Bare {
+        /// Name of the layout.
+        layout: &'static str,
+    },
     /// Reading or writing failed.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+impl FormatError {
+    fn unwritable(layout: &'static str, what: String) -> Self {
+        Self::Unwritable { layout, what }
+    }
 }
 
 /// The name that a shard's file ends with, with its dot.
@@ -136,42 +180,118 @@ pub fn extension(layout: Layout, codec: Codec) -> &'static str {
     }
 }
 
-/// How a shard of that name and with those first bytes is compressed, and which layout it has; `None` where it is none
-/// that is known.
-pub fn detect(_name: &str, _head: &[u8]) -> Option<(Layout, Codec)> {
-    None
-}
-
-/// Where samples of one size lie in a shard of `count` of them, and its bytes; `None` where that takes writing it.
-pub fn stride(_packing: &Packing, _sample_bytes: u64, _count: u64) -> Option<(Stride, u64)> {
-    None
-}
-
-/// Writes a shard.
+/// Writes a shard. Nothing of it is kept but a buffer, and equal samples make equal bytes.
+///
+/// # Errors
+///
+/// [`FormatError::Empty`] without samples, [`FormatError::Unwritable`] where the layout has no place for them, and what
+/// `out` failed with.
 pub fn write(
-    _packing: &Packing,
-    _samples: &mut dyn Samples,
-    _out: &mut dyn io::Write,
+    packing: &Packing,
+    samples: &mut dyn Samples,
+    out: &mut dyn io::Write,
 ) -> Result<(), FormatError> {
-    Err(FormatError::Empty)
+    let Packing { layout, codec, .. } = *packing;
+    if samples.count() == 0 {
+        return Err(FormatError::Empty);
+    }
+    let has_codec = match codec {
+        Codec::None => true,
+        Codec::Gzip => matches!(layout, Layout::WebDataset | Layout::TfRecord),
+        Codec::Zstd => layout == Layout::WebDataset,
+    };
+    if !has_codec {
+        return Err(FormatError::unwritable(layout.name(), format!("what {} packed", codec.name())));
+    }
+    codec::packed(codec, out, &mut |out| {
+        let mut pen = Pen::new(out);
+        match layout {
+            Layout::Files => {
+                return Err(FormatError::unwritable(layout.name(), "several samples".to_owned()));
+            }
+            Layout::WebDataset => webdataset::write(packing.members, samples, &mut pen)?,
+            Layout::TfRecord => tfrecord::write(samples, &mut pen)?,
+            Layout::Records => npy::write(samples, &mut pen)?,
+            Layout::Indexed => indexed::write(samples, &mut pen)?,
+            Layout::Parquet => parquet::write(packing.columns, packing.row_group_bytes, samples, &mut pen)?,
+            Layout::Zarr => zarr::write(samples, &mut pen)?,
+        }
+        Ok(pen.finish()?)
+    })
 }
 
-/// Finds every unit of an uncompressed shard.
+/// Finds every unit of an uncompressed shard, by its headers alone. `each` may have been called before an error.
+///
+/// # Errors
+///
+/// What makes it no shard, and what `source` failed with. [`FormatError::Bare`] for Zarr.
 pub fn index(
-    _layout: Layout,
-    _indexing: &Indexing,
-    _source: &mut dyn Source,
-    _each: &mut dyn FnMut(Unit<'_>),
+    layout: Layout,
+    indexing: &Indexing,
+    source: &mut dyn Source,
+    each: &mut dyn FnMut(Unit<'_>),
 ) -> Result<(), FormatError> {
-    Err(FormatError::Empty)
+    let mut window = Window::new(source);
+    if window.bytes() == 0 {
+        return Err(FormatError::Empty);
+    }
+    let mut one = |offset: u64, bytes: u64| each(Unit { samples: 1, extents: &[(offset, bytes)] });
+    match layout {
+        Layout::Files => {
+            one(0, window.bytes());
+            Ok(())
+        }
+        Layout::WebDataset => webdataset::walk(&mut window, &mut one),
+        Layout::TfRecord => tfrecord::walk(&mut window, indexing.checked_records, &mut one),
+        Layout::Records => npy::index(&mut window, &mut one),
+        Layout::Indexed => indexed::index(&mut window, &mut one),
+        Layout::Parquet => parquet::index(&indexing.columns, &mut window, each),
+        Layout::Zarr => Err(FormatError::Bare { layout: layout.name() }),
+    }
 }
 
-/// Counts the samples of a compressed shard by unpacking it, to `ratio_max` times its bytes at most.
+/// Counts the samples of a compressed shard by unpacking it to its end, to `ratio_max` times its bytes at most. One buffer
+/// of it is held, and of Zstandard the window that it states, 128 MiB at most.
+///
+/// # Errors
+///
+/// As [`index`], and [`FormatError::Expands`]; offsets are those of the unpacked shard. Of layouts other than WebDataset
+/// and TFRecord nobody packs shards as a whole, and [`FormatError::Malformed`] says so.
 pub fn count(
-    _layout: Layout,
-    _codec: Codec,
-    _source: &mut dyn Source,
-    _ratio_max: u64,
+    layout: Layout,
+    codec: Codec,
+    source: &mut dyn Source,
+    ratio_max: u64,
 ) -> Result<u64, FormatError> {
-    Err(FormatError::Empty)
+    if source.bytes() == 0 {
+        return Err(FormatError::Empty);
+    }
+    let mut stream = Stream::new(layout.name(), codec, source, ratio_max)?;
+    let mut samples = 0;
+    let mut one = |_, _| samples += 1;
+    match layout {
+        Layout::WebDataset => webdataset::walk(&mut stream, &mut one)?,
+        Layout::TfRecord => tfrecord::walk(&mut stream, 0, &mut one)?,
+        _ => {
+            let found = "a shard that is packed as a whole".to_owned();
+            return Err(FormatError::Malformed { layout: layout.name(), found, offset: 0 });
+        }
+    }
+    stream.drain()?;
+    Ok(samples)
+}
+
+/// The label of a sample, of one digit so that those of all samples take equal bytes.
+const fn label(number: u64) -> u8 {
+    (number % 10) as u8
+}
+
+/// The size of samples that all have one.
+fn even_bytes(layout: &'static str, samples: &dyn Samples) -> Result<u64, FormatError> {
+    let bytes = samples.bytes(0);
+    let is_even = (1..samples.count()).all(|index| samples.bytes(index) == bytes);
+    if bytes == 0 || !is_even {
+        return Err(FormatError::unwritable(layout, "samples of unlike sizes, or of none".to_owned()));
+    }
+    Ok(bytes)
 }

@@ -1,0 +1,93 @@
+//! Where samples lie in what is written here, by arithmetic.
+
+use plan::{Codec, Layout, Packing};
+
+use crate::{Stride, indexed, npy, tfrecord, webdataset};
+
+/// How one sample lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// What is read of it, headers and padding included.
+    pub(crate) bytes: u64,
+    /// To the next one.
+    pub(crate) step_bytes: u64,
+    /// From the beginning of what is read to its own bytes.
+    pub(crate) lead_bytes: u64,
+}
+
+impl Place {
+    /// Nothing but the sample.
+    const fn bare(bytes: u64) -> Self {
+        Self { bytes, step_bytes: bytes, lead_bytes: 0 }
+    }
+}
+
+/// Where a sample of that size lies within its step; `None` where arithmetic cannot say.
+fn place(packing: &Packing, sample_bytes: u64) -> Option<Place> {
+    if packing.codec != Codec::None {
+        return None;
+    }
+    match packing.layout {
+        Layout::WebDataset => webdataset::place(packing.members, sample_bytes),
+        Layout::TfRecord => tfrecord::place(sample_bytes),
+        Layout::Records | Layout::Zarr => Some(Place::bare(sample_bytes)),
+        Layout::Indexed => indexed::place(sample_bytes),
+        Layout::Files | Layout::Parquet => None,
+    }
+}
+
+/// Bytes before the first sample.
+const fn head_bytes(layout: Layout) -> u64 {
+    match layout {
+        Layout::Records => npy::HEAD_BYTES,
+        Layout::Indexed => indexed::PAGE_BYTES,
+        _ => 0,
+    }
+}
+
+/// Bytes after the last of so many samples.
+const fn tail_bytes(layout: Layout, count: u64) -> u64 {
+    match layout {
+        Layout::WebDataset => webdataset::TAIL_BYTES,
+        Layout::Indexed => indexed::table_bytes(count),
+        _ => 0,
+    }
+}
+
+/// Where samples of one size lie in a shard of `count` of them, and the bytes of that shard; `None` where that takes
+/// writing it: of compressed shards and of Parquet, and where there is no sample.
+pub fn stride(packing: &Packing, sample_bytes: u64, count: u64) -> Option<(Stride, u64)> {
+    let Place { bytes, step_bytes, lead_bytes } = place(packing, sample_bytes)?;
+    let first_byte = head_bytes(packing.layout);
+    let samples_bytes = step_bytes.checked_mul(count).filter(|_| count > 0)?;
+    let shard_bytes =
+        samples_bytes.checked_add(first_byte)?.checked_add(tail_bytes(packing.layout, count))?;
+    Some((Stride { first_byte, stride_bytes: step_bytes, bytes, lead_bytes }, shard_bytes))
+}
+
+/// Calls `each` with offset, bytes and lead of every sample of a shard, as in a [`Stride`], given their sizes; the bytes
+/// of the shard. `None` where [`stride`] has none, and where the layout takes samples of one size alone and these are not.
+pub fn places(
+    packing: &Packing,
+    sizes: &mut dyn Iterator<Item = u64>,
+    each: &mut dyn FnMut(u64, u64, u64),
+) -> Option<u64> {
+    let is_even = matches!(packing.layout, Layout::Records | Layout::Zarr);
+    let mut at = head_bytes(packing.layout);
+    let (mut count, mut first) = (0, None);
+    for sample_bytes in sizes {
+        if is_even && *first.get_or_insert(sample_bytes) != sample_bytes {
+            return None;
+        }
+        let place = place(packing, sample_bytes)?;
+        each(at, place.bytes, place.lead_bytes);
+        at = at.checked_add(place.step_bytes)?;
+        count += 1;
+    }
+    at.checked_add(tail_bytes(packing.layout, count)).filter(|_| count > 0)
+}
+
+/// Bytes of a shard of samples of these sizes; `None` where [`places`] has none.
+pub fn shard_bytes(packing: &Packing, sizes: &mut dyn Iterator<Item = u64>) -> Option<u64> {
+    places(packing, sizes, &mut |_, _, _| {})
+}
