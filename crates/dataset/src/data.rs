@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use plan::Access;
+
 use crate::payload::Mismatch;
-use crate::{Objects, payload};
+use crate::{Content, Even, Extent, Objects, Samples};
 
 /// A dataset as it is read.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,103 +13,6 @@ pub struct Data {
     objects: Arc<Objects>,
     samples: Samples,
     content: Option<Content>,
-}
-
-/// Where the samples of a dataset lie.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Samples {
-    /// Each object is one.
-    Objects,
-    /// At equal distances in every object.
-    Even(Even),
-    /// Where a table says.
-    Indexed(Index),
-    /// So many in all, at places that are not known (a compressed shard): objects can be streamed, and nothing else.
-    Streamed {
-        /// Samples in all objects.
-        count: u64,
-    },
-}
-
-/// Samples of one size at equal distances: the places take no memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Even {
-    /// Samples in all objects.
-    pub count: u64,
-    /// Samples in each object; the last holds what is left.
-    pub per_object: u32,
-    /// Where the first of an object begins.
-    pub first_byte: u64,
-    /// From the beginning of one to that of the next.
-    pub stride_bytes: u64,
-    /// What is read of each.
-    pub bytes: u64,
-}
-
-/// A part of an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Extent {
-    /// Index of the object.
-    pub object: u32,
-    /// First byte.
-    pub offset: u64,
-    /// Bytes.
-    pub bytes: u64,
-}
-
-/// Where units lie. A unit is what is fetched together: a sample, or a row group with the samples in it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Index {
-    objects: Vec<u32>,
-    offsets: Vec<u64>,
-    bytes: Vec<u64>,
-    /// Where the extents of each unit end; empty where every unit has one.
-    ends: Vec<u32>,
-    samples: u64,
-}
-
-impl Index {
-    /// Adds a unit that holds `samples` and lies in `extents`, at least one.
-    pub fn push(&mut self, samples: u64, extents: &[Extent]) {
-        if extents.len() != 1 && self.ends.is_empty() {
-            self.ends = (1..=self.objects.len() as u32).collect();
-        }
-        for extent in extents {
-            self.objects.push(extent.object);
-            self.offsets.push(extent.offset);
-            self.bytes.push(extent.bytes);
-        }
-        if extents.len() != 1 || !self.ends.is_empty() {
-            self.ends.push(self.objects.len() as u32);
-        }
-        self.samples += samples;
-    }
-
-    /// Number of units.
-    pub fn units(&self) -> u64 {
-        if self.ends.is_empty() { self.objects.len() as u64 } else { self.ends.len() as u64 }
-    }
-
-    /// The parts of a unit, in the order in which they are read.
-    pub fn extents(&self, unit: u64) -> impl Iterator<Item = Extent> + '_ {
-        let unit = unit as usize;
-        let range = if self.ends.is_empty() {
-            unit..unit + 1
-        } else {
-            (if unit == 0 { 0 } else { self.ends[unit - 1] as usize })..self.ends[unit] as usize
-        };
-        range.map(|at| Extent { object: self.objects[at], offset: self.offsets[at], bytes: self.bytes[at] })
-    }
-}
-
-/// What the bytes of a generated dataset are checked against.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Content {
-    /// Each object is the payload of its number.
-    Objects {
-        /// Seed of the content.
-        seed: u64,
-    },
 }
 
 /// A dataset that cannot be.
@@ -125,12 +30,49 @@ pub enum DataError {
         /// Bytes of the object.
         bytes: u64,
     },
+    /// A sample lies in an object that is not there.
+    #[error("a sample is said to lie in object {object}; there are {objects}, counted from 0")]
+    NoObject {
+        /// Number of the object.
+        object: u64,
+        /// Objects that are there.
+        objects: u32,
+    },
+    /// A unit has no part.
+    #[error("unit {unit} is said to lie nowhere")]
+    NoExtent {
+        /// Number of the unit.
+        unit: u64,
+    },
+    /// Samples that are to be checked do not lie one behind the other.
+    #[error("the places of samples that feedline wrote are not in order")]
+    Unsorted,
 }
 
 impl Data {
     /// A dataset whose samples are its objects; with the seed of its content, where feedline wrote it.
     pub fn files(objects: Arc<Objects>, seed: Option<u64>) -> Self {
         Self { objects, samples: Samples::Objects, content: seed.map(|seed| Content::Objects { seed }) }
+    }
+
+    /// A dataset whose samples lie so in its objects, all of them inside; with what feedline wrote, where it did.
+    pub fn new(objects: Arc<Objects>, samples: Samples, content: Option<Content>) -> Result<Self, DataError> {
+        match &samples {
+            Samples::Objects | Samples::Streamed { .. } => {}
+            Samples::Even(even) => check_even(&objects, even)?,
+            Samples::Indexed(index) => {
+                for unit in 0..index.units() {
+                    if index.extents(unit).next().is_none() {
+                        return Err(DataError::NoExtent { unit });
+                    }
+                    index.extents(unit).try_for_each(|extent| check(&objects, extent))?;
+                }
+                if matches!(content, Some(Content::Samples { .. })) && !index.is_sorted() {
+                    return Err(DataError::Unsorted);
+                }
+            }
+        }
+        Ok(Self { objects, samples, content })
     }
 
     /// What is read.
@@ -148,9 +90,56 @@ impl Data {
         match &self.samples {
             Samples::Objects => u64::from(self.objects.count()),
             Samples::Even(even) => even.count,
-            Samples::Indexed(index) => index.samples,
+            Samples::Indexed(index) => index.samples(),
             Samples::Streamed { count } => *count,
         }
+    }
+
+    /// Units, which are read by index; `None` where their places are not known.
+    pub fn units(&self) -> Option<u64> {
+        match &self.samples {
+            Samples::Objects => Some(u64::from(self.objects.count())),
+            Samples::Even(even) => Some(even.count),
+            Samples::Indexed(index) => Some(index.units()),
+            Samples::Streamed { .. } => None,
+        }
+    }
+
+    /// Bytes of one unit, all its parts together; `None` where its place is not known.
+    pub fn unit_bytes(&self, unit: u64) -> Option<u64> {
+        match &self.samples {
+            Samples::Objects => Some(self.objects.bytes(unit as u32)),
+            Samples::Even(even) => Some(even.bytes),
+            Samples::Indexed(index) => Some(index.extents(unit).map(|extent| extent.bytes).sum()),
+            Samples::Streamed { .. } => None,
+        }
+    }
+
+    /// Bytes of the largest unit; `None` where their places are not known.
+    pub fn unit_bytes_max(&self) -> Option<u64> {
+        match &self.samples {
+            Samples::Objects => Some(self.objects.bytes_max()),
+            Samples::Even(even) => Some(even.bytes),
+            Samples::Indexed(index) => {
+                (0..index.units()).filter_map(|unit| self.unit_bytes(unit)).max().or(Some(0))
+            }
+            Samples::Streamed { .. } => None,
+        }
+    }
+
+    /// Bytes that one epoch of blocks reads in this order: the objects whole where it streams them or takes them in
+    /// order, else what the units hold. Of data that can only be streamed, all of them.
+    pub fn read_bytes(&self, access: Access) -> u64 {
+        match &self.samples {
+            Samples::Even(even) if by_unit(access) => even.count.saturating_mul(even.bytes),
+            Samples::Indexed(index) if by_unit(access) => index.total_bytes(),
+            _ => self.objects.total_bytes(),
+        }
+    }
+
+    /// Bytes read for a sample on average, in this order; not a number where there are no samples.
+    pub fn sample_bytes(&self, access: Access) -> f64 {
+        self.read_bytes(access) as f64 / self.sample_count() as f64
     }
 
     /// Whether feedline wrote the content and can check it.
@@ -158,12 +147,130 @@ impl Data {
         self.content.is_some()
     }
 
-    /// Checks bytes of an object against what was written; returns whether any of them could be.
+    /// Checks bytes of an object against what was written, wherever they begin; returns whether any of them could be:
+    /// headers and padding are passed over.
     pub fn verify(&self, object: u32, offset: u64, bytes: &[u8]) -> Result<bool, Mismatch> {
-        match self.content {
-            None => Ok(false),
-            Some(_) if bytes.is_empty() => Ok(false),
-            Some(Content::Objects { seed }) => payload::verify(seed, object, offset, bytes).map(|()| true),
+        self.content.map_or(Ok(false), |content| content.verify(&self.samples, (object, offset), bytes))
+    }
+}
+
+/// Whether blocks are read unit by unit, and not object by object.
+pub(crate) fn by_unit(access: Access) -> bool {
+    match access {
+        Access::Random | Access::ShuffledEpoch | Access::Neighbours => true,
+        Access::Sequential | Access::ShuffledShards | Access::ResampledShards => false,
+    }
+}
+
+fn check_even(objects: &Objects, even: &Even) -> Result<(), DataError> {
+    if even.count == 0 {
+        return Ok(());
+    }
+    if even.per_object == 0 {
+        return Err(DataError::NoObject { object: 0, objects: 0 });
+    }
+    let last = (even.count - 1) / u64::from(even.per_object);
+    let within = u32::try_from(last).ok().filter(|last| *last < objects.count());
+    let Some(last) = within else {
+        return Err(DataError::NoObject { object: last, objects: objects.count() });
+    };
+    // Of objects of one size, the first is as full as any.
+    let first_differing = if matches!(objects, Objects::Uniform { .. }) { last } else { 0 };
+    for object in std::iter::once(0).chain(first_differing..=last) {
+        let before = (even.in_object(object) - 1).saturating_mul(even.stride_bytes);
+        let offset = even.first_byte.saturating_add(before);
+        check(objects, Extent { object, offset, bytes: even.bytes })?;
+    }
+    Ok(())
+}
+
+fn check(objects: &Objects, extent: Extent) -> Result<(), DataError> {
+    let Extent { object, offset, bytes } = extent;
+    if object >= objects.count() {
+        return Err(DataError::NoObject { object: u64::from(object), objects: objects.count() });
+    }
+    let (end, held) = (offset.saturating_add(bytes), objects.bytes(object));
+    if end > held || offset.checked_add(bytes).is_none() {
+        let object = objects.key(object).to_string();
+        return Err(DataError::PastEnd { object, offset, end, bytes: held });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::payload::Payload;
+    use crate::{Index, Key, Listed, SampleSizes};
+
+    fn uniform(count: u32, bytes: u64) -> Arc<Objects> {
+        Arc::new(Objects::uniform(Key::new("d").unwrap(), count, bytes))
+    }
+
+    const EVEN: Even = Even { count: 25, per_object: 10, first_byte: 50, stride_bytes: 20, bytes: 15 };
+
+    fn even(objects: &Arc<Objects>, even: Even) -> Result<Data, DataError> {
+        Data::new(Arc::clone(objects), Samples::Even(even), None)
+    }
+
+    #[test]
+    fn samples_at_equal_distances_lie_inside_their_objects() {
+        // The last of ten begins at 230.
+        assert!(even(&uniform(3, 245), EVEN).is_ok());
+        let past = even(&uniform(3, 244), EVEN).unwrap_err();
+        assert!(matches!(past, DataError::PastEnd { offset: 230, end: 245, bytes: 244, .. }), "{past}");
+        assert_eq!(even(&uniform(2, 245), EVEN).unwrap_err(), DataError::NoObject { object: 2, objects: 2 });
+        assert!(even(&uniform(3, 245), Even { per_object: 0, ..EVEN }).is_err());
+        for stride_bytes in [u64::MAX, u64::MAX / 5] {
+            assert!(even(&uniform(3, 245), Even { stride_bytes, ..EVEN }).is_err());
         }
+        assert!(even(&uniform(3, 245), Even { bytes: u64::MAX, ..EVEN }).is_err());
+        let mut listed = Listed::default();
+        // The last object holds five samples.
+        for (number, bytes) in [245, 300, 145].into_iter().enumerate() {
+            listed.push(&Key::new(format!("f{number}")).unwrap(), bytes);
+        }
+        let listed = Arc::new(Objects::Listed(listed));
+        assert!(even(&listed, EVEN).is_ok());
+        assert!(even(&listed, Even { count: 26, ..EVEN }).is_err());
+    }
+
+    #[test]
+    fn every_unit_of_a_table_lies_inside_its_object() {
+        let of = |extents: &[Extent], content| {
+            let mut index = Index::default();
+            index.push(1, &[Extent { object: 0, offset: 50, bytes: 10 }]);
+            index.push(2, extents);
+            Data::new(uniform(2, 100), Samples::Indexed(index), content)
+        };
+        let part = |object, offset, bytes| Extent { object, offset, bytes };
+        assert!(of(&[part(0, 60, 40), part(1, 0, 100)], None).is_ok());
+        assert!(matches!(of(&[part(0, 60, 40), part(1, 1, 100)], None), Err(DataError::PastEnd { .. })));
+        assert!(matches!(of(&[part(0, 10, u64::MAX)], None), Err(DataError::PastEnd { .. })));
+        assert_eq!(of(&[part(2, 0, 1)], None), Err(DataError::NoObject { object: 2, objects: 2 }));
+        assert_eq!(of(&[], None), Err(DataError::NoExtent { unit: 1 }));
+        let payload = Payload { seed: 1, compressible_percent: 0 };
+        let content = Some(Content::Samples { payload, lead_bytes: 0, sizes: SampleSizes::Equal(10) });
+        assert_eq!(of(&[part(0, 0, 10)], content), Err(DataError::Unsorted));
+    }
+
+    #[test]
+    fn what_is_read_of_a_sample_depends_on_the_order() {
+        let data = even(&uniform(3, 250), EVEN).unwrap();
+        for access in [Access::ShuffledShards, Access::ResampledShards, Access::Sequential] {
+            assert_eq!((data.read_bytes(access), data.sample_bytes(access)), (750, 30.0));
+        }
+        for access in [Access::Random, Access::ShuffledEpoch, Access::Neighbours] {
+            assert_eq!((data.read_bytes(access), data.sample_bytes(access)), (375, 15.0));
+        }
+        let mut index = Index::default();
+        index.push(
+            3,
+            &[Extent { object: 0, offset: 0, bytes: 30 }, Extent { object: 0, offset: 60, bytes: 3 }],
+        );
+        index.push(2, &[Extent { object: 1, offset: 0, bytes: 12 }]);
+        let data = Data::new(uniform(2, 100), Samples::Indexed(index), None).unwrap();
+        assert_eq!((data.sample_count(), data.units(), data.unit_bytes_max()), (5, Some(2), Some(33)));
+        assert_eq!((data.sample_bytes(Access::Random), data.sample_bytes(Access::Sequential)), (9.0, 40.0));
     }
 }

@@ -1,16 +1,16 @@
 //! Identity: of an access plan, and of a dataset as it lies on storage.
 
-use plan::{Cell, Operation};
+use plan::{Access, Cell, Operation};
 use sha2::{Digest, Sha256};
 
-use crate::{Data, Key, Objects, Order};
+use crate::{Data, Key, Objects, Order, Samples};
 
 /// Accesses that enter the hash one by one; beyond them the order's parameters decide.
 const SAMPLED_TICKETS: u64 = 4096;
 
 /// SHA-256 over what decides which bytes a cell reads in which order: every size, block, order, seed and the
-/// first accesses themselves. Names, engines, depths and thread counts do not enter: two cells with equal
-/// hashes read the same bytes in the same order.
+/// first accesses themselves. Names, engines, depths, thread counts and shuffle buffers do not enter: two cells with
+/// equal hashes read the same bytes in the same order.
 pub fn plan_hash(data: &Data, cell: &Cell) -> String {
     let objects = &**data.objects();
     let mut hasher = Sha256::new_with_prefix(b"feedline access plan 1");
@@ -22,9 +22,16 @@ pub fn plan_hash(data: &Data, cell: &Cell) -> String {
             (0..objects.count()).for_each(|object| add(objects.bytes(object)));
         }
     }
+    places(data, &mut add);
     add(u64::from(cell.block_bytes));
     add(cell.seed);
     hasher.update(cell.access.name());
+    // What earlier orders have not is no part of their hashes.
+    match cell.access {
+        Access::ShuffledShards | Access::ResampledShards => hasher.update(cell.streams.to_le_bytes()),
+        Access::Neighbours => hasher.update(cell.run_length.to_le_bytes()),
+        Access::Sequential | Access::Random | Access::ShuffledEpoch => {}
+    }
     if cell.operation != Operation::default() {
         hasher.update(cell.operation.name());
     }
@@ -44,6 +51,19 @@ pub fn plan_hash(data: &Data, cell: &Cell) -> String {
         }
     }
     hex(&hasher.finalize())
+}
+
+/// Where samples lie; nothing of samples that are objects.
+fn places(data: &Data, add: &mut impl FnMut(u64)) {
+    let parts = match data.samples() {
+        Samples::Objects => return,
+        Samples::Even(even) => {
+            vec![1, even.count, u64::from(even.per_object), even.first_byte, even.stride_bytes, even.bytes]
+        }
+        Samples::Indexed(index) => vec![2, index.units(), index.samples(), index.digest()],
+        Samples::Streamed { count } => vec![3, *count],
+    };
+    parts.into_iter().for_each(add);
 }
 
 /// One hash for a set of hashes, whatever their order and however often each occurs.
@@ -91,10 +111,10 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::Arc;
 
-    use plan::{Access, Cache, Engine};
+    use plan::{Cache, Engine};
 
     use super::*;
-    use crate::Listed;
+    use crate::{Even, Extent, Index, Listed};
 
     fn objects(folder: &str, count: u32) -> Objects {
         Objects::uniform(Key::new(folder).unwrap(), count, 1000)
@@ -155,6 +175,37 @@ mod tests {
             let found = [hash(&generated, 300), hash(&listing, 100), hash(&listing, 1_000)];
             assert_eq!(found, [expected, blocks, files], "{access:?} {cache:?}");
         }
+    }
+
+    #[test]
+    fn the_hash_depends_on_where_samples_lie_and_on_the_settings_of_an_order() {
+        let shards = Arc::new(objects("d", 10));
+        let even = Even { count: 95, per_object: 10, first_byte: 8, stride_bytes: 90, bytes: 80 };
+        let of =
+            |samples, cell: &Cell| plan_hash(&Data::new(Arc::clone(&shards), samples, None).unwrap(), cell);
+        let index = |bytes| {
+            let mut index = Index::default();
+            index.push(1, &[Extent { object: 0, offset: 0, bytes }]);
+            Samples::Indexed(index)
+        };
+        let streamed = Cell { access: Access::ShuffledShards, streams: 2, ..cell() };
+        let runs = Cell { access: Access::Neighbours, run_length: 4, ..cell() };
+        let hashes = [
+            of(Samples::Objects, &streamed),
+            of(Samples::Streamed { count: 95 }, &streamed),
+            of(Samples::Even(even), &streamed),
+            of(Samples::Even(even), &Cell { streams: 3, ..streamed.clone() }),
+            of(Samples::Even(even), &Cell { access: Access::ResampledShards, ..streamed.clone() }),
+            of(Samples::Even(Even { first_byte: 9, ..even }), &streamed),
+            of(Samples::Even(even), &runs),
+            of(Samples::Even(even), &Cell { run_length: 5, ..runs.clone() }),
+            of(index(80), &runs),
+            of(index(81), &runs),
+        ];
+        let distinct: BTreeSet<_> = hashes.iter().collect();
+        assert_eq!(distinct.len(), hashes.len());
+        let buffered = Cell { shuffle_buffer: 1_000, ..streamed.clone() };
+        assert_eq!(of(Samples::Even(even), &buffered), hashes[2], "a buffer changes no read");
     }
 
     #[test]

@@ -2,9 +2,12 @@
 //! hold. Pure: a read is a function of its ticket. Generated data of one size takes no memory, data whose sizes
 //! spread 8 bytes an object.
 
+mod content;
 mod data;
 mod hash;
+mod index;
 mod manifest;
+mod mixing;
 mod objects;
 mod order;
 pub mod payload;
@@ -12,10 +15,13 @@ mod permutation;
 mod sizes;
 mod uneven;
 
-pub use data::{Content, Data, DataError, Even, Extent, Index, Samples};
+pub use content::Content;
+pub use data::{Data, DataError};
 pub use hash::{Fingerprint, combined_hash, plan_hash};
+pub use index::{Even, Extent, Index, Samples};
 pub use manifest::{MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker};
+pub use mixing::{Mixing, mixing, tail_share};
 pub use objects::{Key, KeyError, Listed, Objects, Varied};
-pub use order::{Order, OrderError, ReadSpan};
+pub use order::{BatchReads, Order, OrderError, ReadSpan};
 pub use permutation::Permutation;
-pub use sizes::LARGEST_PER_MEAN;
+pub use sizes::{LARGEST_PER_MEAN, LogNormal, SampleSizes};

@@ -147,7 +147,9 @@ impl Objects {
             Distribution::LogNormal { stdev_bytes } => {
                 total_bytes.checked_mul(LARGEST_PER_MEAN)?;
                 let sizes = LogNormal::new(sample_bytes, stdev_bytes, seed);
-                Some(Self::Varied(Varied::new(folder, files_per_folder, count, |object| sizes.at(object))))
+                Some(Self::Varied(Varied::new(folder, files_per_folder, count, |object| {
+                    sizes.at(u64::from(object))
+                })))
             }
         }
     }

@@ -28,7 +28,12 @@ impl Stream {
 
     /// The stream of `object`.
     pub fn of(seed: u64, object: u32) -> Self {
-        Self(mix(seed ^ mix(u64::from(object))))
+        Self::numbered(seed, u64::from(object))
+    }
+
+    /// The stream of an object or sample whose number may pass 32 bits.
+    fn numbered(seed: u64, number: u64) -> Self {
+        Self(mix(seed ^ mix(number)))
     }
 
     /// The stream whose first words `first` begins with; `None` for what is no payload. Two words that follow each
@@ -78,6 +83,64 @@ impl Stream {
     }
 }
 
+/// Bytes of which the last ones are zeros, where a payload is to be compressible: a page, which is less than any
+/// compressor looks back.
+const ZEROED_BLOCK_BYTES: u64 = 4096;
+
+/// What generated objects or samples are filled with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Payload {
+    /// Seed of the content.
+    pub seed: u64,
+    /// The share of every 4,096 bytes that is zeros, at its end; at 0 nothing can be compressed. At most 100.
+    pub compressible_percent: u8,
+}
+
+impl Payload {
+    /// Fills `out` with the bytes of object or sample `number` from `offset` on.
+    pub fn fill(&self, number: u64, offset: u64, out: &mut [u8]) {
+        let stream = Stream::numbered(self.seed, number);
+        let words = self.words_bytes();
+        if words == ZEROED_BLOCK_BYTES {
+            return stream.fill(offset, out);
+        }
+        let (mut at, mut rest) = (offset, out);
+        while !rest.is_empty() {
+            let within = at % ZEROED_BLOCK_BYTES;
+            let is_words = within < words;
+            let left = if is_words { words - within } else { ZEROED_BLOCK_BYTES - within };
+            let take = left.min(rest.len() as u64);
+            let (part, behind) = rest.split_at_mut(take as usize);
+            if is_words {
+                stream.fill(at, part);
+            } else {
+                part.fill(0);
+            }
+            (at, rest) = (at + take, behind);
+        }
+    }
+
+    /// Checks that `data` is what [`Payload::fill`] writes there; else the offset of the first byte that differs.
+    pub fn verify(&self, number: u64, offset: u64, data: &[u8]) -> Result<(), u64> {
+        let mut expected = [0_u8; 4096];
+        for (chunk_number, chunk) in data.chunks(expected.len()).enumerate() {
+            let at = offset + (chunk_number * expected.len()) as u64;
+            let expected = &mut expected[..chunk.len()];
+            self.fill(number, at, expected);
+            if let Some(wrong) = chunk.iter().zip(expected.iter()).position(|(a, b)| a != b) {
+                return Err(at + wrong as u64);
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of every block that are not zeros.
+    fn words_bytes(&self) -> u64 {
+        let percent = u64::from(self.compressible_percent.min(100));
+        ZEROED_BLOCK_BYTES - ZEROED_BLOCK_BYTES * percent / 100
+    }
+}
+
 /// Fills `out` with the bytes of `object` from `offset` on.
 pub fn fill(seed: u64, object: u32, offset: u64, out: &mut [u8]) {
     Stream::of(seed, object).fill(offset, out);
@@ -85,16 +148,8 @@ pub fn fill(seed: u64, object: u32, offset: u64, out: &mut [u8]) {
 
 /// Checks that `data` is what [`fill`] writes there.
 pub fn verify(seed: u64, object: u32, offset: u64, data: &[u8]) -> Result<(), Mismatch> {
-    let mut expected = [0_u8; 4096];
-    for (number, chunk) in data.chunks(expected.len()).enumerate() {
-        let at = offset + (number * expected.len()) as u64;
-        let expected = &mut expected[..chunk.len()];
-        fill(seed, object, at, expected);
-        if let Some(wrong) = chunk.iter().zip(expected.iter()).position(|(a, b)| a != b) {
-            return Err(Mismatch { object, offset: at + wrong as u64 });
-        }
-    }
-    Ok(())
+    let payload = Payload { seed, compressible_percent: 0 };
+    payload.verify(u64::from(object), offset, data).map_err(|offset| Mismatch { object, offset })
 }
 
 /// What [`mix`] makes into `value`: each of its steps undone, in reverse. The factors are the inverses of its own
@@ -143,6 +198,36 @@ mod tests {
             let stream = Stream::recognise(&part).expect("it is payload");
             prop_assert!(stream.verify(0, &part));
             prop_assert_eq!(stream.word(7), Stream::of(seed, object).word(words + 7));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_compressible_payload_ends_each_page_with_its_share_of_zeros(
+            seed: u64, number: u64, percent in 0_u8..=100, offset in 0_usize..9_000, length in 0_usize..9_000,
+        ) {
+            let payload = Payload { seed, compressible_percent: percent };
+            let mut whole = vec![1; 18_000];
+            payload.fill(number, 0, &mut whole);
+            let mut window = vec![1; length];
+            payload.fill(number, offset as u64, &mut window);
+            prop_assert_eq!(&window[..], &whole[offset..offset + length]);
+            prop_assert_eq!(payload.verify(number, offset as u64, &window), Ok(()));
+            let mut plain = vec![1; 18_000];
+            Payload { compressible_percent: 0, ..payload }.fill(number, 0, &mut plain);
+            let zeros = 4_096 * usize::from(percent) / 100;
+            for (block, plain) in whole.chunks_exact(4_096).zip(plain.chunks_exact(4_096)) {
+                prop_assert_eq!(&block[..4_096 - zeros], &plain[..4_096 - zeros]);
+                prop_assert!(block[4_096 - zeros..].iter().all(|byte| *byte == 0));
+            }
+        }
+
+        #[test]
+        fn a_payload_that_nothing_compresses_is_the_plain_one(seed: u64, object: u32, offset in 0_u64..9_000) {
+            let mut plain = vec![0; 5_000];
+            fill(seed, object, offset, &mut plain);
+            let payload = Payload { seed, compressible_percent: 0 };
+            prop_assert_eq!(payload.verify(u64::from(object), offset, &plain), Ok(()));
         }
     }
 

@@ -6,6 +6,8 @@
 
 use std::f64::consts::TAU;
 
+use plan::Distribution;
+
 use crate::permutation::mix;
 
 /// Sizes are cut off at this multiple of the mean: no single file decides a run, and the total fits 64 bits.
@@ -20,9 +22,38 @@ const STREAM: u64 = 0x7369_7a65_735f_6c6e;
 /// One part in 2^53: the distance of the numbers that [`LogNormal::normal`] draws from.
 const UNIT: f64 = 1.0 / (1_u64 << 53) as f64;
 
+/// Sizes of generated samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SampleSizes {
+    /// All of so many bytes.
+    Equal(u64),
+    /// Spread.
+    LogNormal(LogNormal),
+}
+
+impl SampleSizes {
+    /// Sizes of the samples of a dataset whose sizes are spread so.
+    pub fn of(sample_bytes: u64, distribution: Distribution, seed: u64) -> Self {
+        match distribution {
+            Distribution::Fixed | Distribution::LogNormal { stdev_bytes: 0 } => Self::Equal(sample_bytes),
+            Distribution::LogNormal { stdev_bytes } => {
+                Self::LogNormal(LogNormal::new(sample_bytes, stdev_bytes, seed))
+            }
+        }
+    }
+
+    /// Bytes of sample `number`.
+    pub fn at(&self, number: u64) -> u64 {
+        match self {
+            Self::Equal(bytes) => *bytes,
+            Self::LogNormal(sizes) => sizes.at(number),
+        }
+    }
+}
+
 /// Lognormal sizes of a given mean and standard deviation.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct LogNormal {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LogNormal {
     stream: u64,
     mu: f64,
     sigma: f64,
@@ -32,7 +63,7 @@ pub(crate) struct LogNormal {
 impl LogNormal {
     /// Parameters by moments: `sigma^2 = ln(1 + s^2/m^2)` and `mu = ln(m^2 / sqrt(m^2 + s^2)) = ln m - sigma^2/2`
     /// (Johnson, Kotz and Balakrishnan, "Continuous Univariate Distributions" 1, 1994, chapter 14).
-    pub(crate) fn new(mean_bytes: u64, stdev_bytes: u64, seed: u64) -> Self {
+    pub fn new(mean_bytes: u64, stdev_bytes: u64, seed: u64) -> Self {
         let spread = stdev_bytes as f64 / mean_bytes as f64;
         let variance = libm::log1p(spread * spread);
         Self {
@@ -43,15 +74,16 @@ impl LogNormal {
         }
     }
 
-    /// Bytes of an object: at least one, at most [`LARGEST_PER_MEAN`] times the mean.
-    pub(crate) fn at(&self, object: u32) -> u64 {
+    /// Bytes of an object or sample: at least one, at most [`LARGEST_PER_MEAN`] times the mean.
+    pub fn at(&self, object: u64) -> u64 {
         let bytes = libm::exp(self.mu + self.sigma * self.normal(object));
         libm::round(bytes).clamp(1.0, self.largest_bytes) as u64
     }
 
     /// A standard normal number (Box and Muller, "A Note on the Generation of Random Normal Deviates", 1958).
-    fn normal(&self, object: u32) -> f64 {
-        let draw = |number| (mix(self.stream.wrapping_add(2 * u64::from(object) + number)) >> 11) as f64;
+    fn normal(&self, object: u64) -> f64 {
+        let first = self.stream.wrapping_add(object.wrapping_mul(2));
+        let draw = |number| (mix(first.wrapping_add(number)) >> 11) as f64;
         let (radius, angle) = ((draw(0) + 1.0) * UNIT, draw(1) * UNIT);
         (-2.0 * libm::log(radius)).sqrt() * libm::cos(TAU * angle)
     }
@@ -65,7 +97,7 @@ mod tests {
 
     fn sizes(mean: u64, stdev: u64, seed: u64) -> impl Iterator<Item = f64> {
         let sizes = LogNormal::new(mean, stdev, seed);
-        (0..COUNT).map(move |object| sizes.at(object) as f64)
+        (0..u64::from(COUNT)).map(move |object| sizes.at(object) as f64)
     }
 
     fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
@@ -80,7 +112,7 @@ mod tests {
         let sizes = LogNormal::new(114_660, 50_000, 42);
         let first: Vec<u64> = (0..8).map(|object| sizes.at(object)).collect();
         assert_eq!(first, [67_822, 181_879, 128_715, 145_018, 70_447, 162_396, 191_231, 58_956]);
-        assert_eq!(sizes.at(u32::MAX), 194_503);
+        assert_eq!(sizes.at(u64::from(u32::MAX)), 194_503);
     }
 
     /// The standard error of the mean of 100,000 sizes is s/316; that of their standard deviation follows from the

@@ -56,6 +56,16 @@ impl Uneven {
         self.ends.last().copied().unwrap_or(0)
     }
 
+    /// Number of files.
+    pub(crate) fn files(&self) -> u64 {
+        self.ends.len() as u64
+    }
+
+    /// Blocks of the files before a place.
+    pub(crate) fn blocks_before(&self, place: u64) -> u64 {
+        self.before_once(place)
+    }
+
     /// Block `index` of all, in the order of the places.
     pub(crate) fn at(&self, index: u64) -> Located {
         let place = self.ends.partition_point(|end| *end <= index) as u64;

@@ -41,6 +41,8 @@ pub(crate) struct Shape {
     block_bytes: u32,
     queue_depth: u32,
     threads: u32,
+    /// What is read one after the other decides how many reads a batch takes.
+    streamed: bool,
     /// A read through the page cache or a socket is copied by a processor; a direct one of a device is not.
     copies: bool,
     /// The job of a training load, which is played as it is.
@@ -78,6 +80,7 @@ impl Shape {
             block_bytes: cell.block_bytes,
             queue_depth: cell.queue_depth,
             threads: cell.threads,
+            streamed: cell.access.streams(),
             copies: (cell.cache != Cache::Bypass || cell.connections > 0) && cell.operation.reads_bytes(),
             job: match &cell.load {
                 Load::Training(training) => Some(JobShape::of(training)),

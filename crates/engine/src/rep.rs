@@ -71,7 +71,7 @@ pub fn run_rep(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
 
 /// Runs one repetition; a training job goes from one pass to the next as `passes` says.
 pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepError> {
-    let order = Order::of_cell(spec.data, spec.cell)?;
+    let order = Order::of_part(spec.data, spec.cell, spec.part)?;
     let train = job::of_rep(spec, &order, passes)?;
     let before = set_cache(spec)?;
     let issue = Issue { order: &order, tickets: tickets(spec, &order), paced: paced(spec, &order), train };
@@ -149,12 +149,16 @@ pub(crate) fn first_ticket(spec: &RepSpec<'_>, order: &Order) -> u64 {
         + part_begins(spec, order, spec.part.0)
 }
 
-/// Where in a pass the part of a client begins: with a file, as far as each is as many reads.
+/// Where in a pass the part of a client begins: with a file or a unit of one, as far as each is as many reads. A pass
+/// that is this client's alone is all of it.
 fn part_begins(spec: &RepSpec<'_>, order: &Order, part: u32) -> u64 {
-    let (per_epoch, files) = (order.tickets_per_epoch(), u64::from(spec.data.objects().count()).max(1));
-    let per_file = if per_epoch.is_multiple_of(files) { (per_epoch / files).max(1) } else { 1 };
-    let before = u128::from(per_epoch / per_file) * u128::from(part) / u128::from(spec.part.1.max(1));
-    before as u64 * per_file
+    let per_epoch = order.tickets_per_epoch();
+    if order.is_part() {
+        return if part > spec.part.0 { per_epoch } else { 0 };
+    }
+    let per_unit = order.reads_per_unit().unwrap_or(1).max(1);
+    let before = u128::from(per_epoch / per_unit) * u128::from(part) / u128::from(spec.part.1.max(1));
+    before as u64 * per_unit
 }
 
 /// Seed of what a repetition draws: other arrivals and back-offs in each, and on each client.
@@ -172,7 +176,7 @@ fn paced(spec: &RepSpec<'_>, order: &Order) -> Option<Paced> {
     let offer = Offer {
         line_bps: spec.line_bps,
         sample_bytes: spec.sample_bytes,
-        op_bytes: spec.data.objects().total_bytes() as f64 / order.tickets_per_epoch() as f64,
+        op_bytes: order.bytes_per_epoch() as f64 / order.tickets_per_epoch() as f64,
         warmup_ns: spec.warmup_ns,
         window_ns,
         seed: own_seed(spec),
@@ -187,7 +191,7 @@ pub(crate) fn asked(spec: &RepSpec<'_>, order: &Order) -> Option<u64> {
         Limit::Duration { .. } | Limit::Steps { .. } => None,
         Limit::Bytes { bytes } => {
             let reads = u128::from(bytes) * u128::from(per_epoch);
-            Some(reads.div_ceil(u128::from(spec.data.objects().total_bytes())).max(1) as u64)
+            Some(reads.div_ceil(u128::from(order.bytes_per_epoch()).max(1)).max(1) as u64)
         }
         Limit::Epochs { epochs } => Some(epochs.saturating_mul(per_epoch)),
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use backend::{Buf, Clock, Completion};
 use plan::{Cell, Fetch};
-use record::Trained;
+use record::{Trained, TrainedAccelerator};
 
 use crate::decoders::{Decoders, DecodersEnd, Encoded};
 use crate::fleet::{Decoding, Ended, Fleet, FleetEnd, Job, Members, Servers, Tally};
@@ -316,7 +316,11 @@ fn merge(
         tally.add(&mut fleet.tally);
     }
     accelerators.sort_by_key(|(number, _)| *number);
-    let accelerators: Vec<_> = accelerators.into_iter().map(|(_, counts)| counts).collect();
+    let stated = |(_, counts): (u32, TrainedAccelerator)| TrainedAccelerator {
+        lost_samples: job.lost_samples(counts.lost_samples),
+        ..counts
+    };
+    let accelerators: Vec<_> = accelerators.into_iter().map(stated).collect();
     let trained = Trained {
         accelerators,
         occupancy: std::mem::take(&mut tally.occupancy),

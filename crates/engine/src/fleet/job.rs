@@ -11,6 +11,8 @@ pub(crate) struct Data {
     pub(crate) tickets_per_epoch: u64,
     /// Samples of one pass.
     pub(crate) samples: u64,
+    /// Reads of one batch, where it is put together from what comes and not sample by sample.
+    pub(crate) batch_reads: Option<u32>,
     /// Whether passes follow each other without an end: no rest is dropped, and no reader starts anew.
     pub(crate) endless: bool,
 }
@@ -50,6 +52,9 @@ pub(crate) struct Job {
     pub(crate) steps_per_epoch: u64,
     /// Operations of one sample.
     pub(crate) ops_per_sample: u64,
+    /// Samples of one batch, where what is called a sample elsewhere in a job is a read of several or of a part of one:
+    /// its batch is then as many reads.
+    coalesced: Option<u32>,
     first_ticket: u64,
     tickets_per_epoch: u64,
 }
@@ -70,7 +75,18 @@ pub(crate) struct Place {
 impl Job {
     /// The job over `data`; `None` where these hold not one step of all accelerators, or samples that take
     /// differing numbers of operations.
-    pub(crate) fn new(training: Training, data: Data, steps: Steps) -> Option<Self> {
+    ///
+    /// Where batches are put together from reads, the job is played over these: each is a sample of its own, and its
+    /// decoding takes as long as that of its share of the batch.
+    pub(crate) fn new(mut training: Training, mut data: Data, steps: Steps) -> Option<Self> {
+        let coalesced = data.batch_reads.map(|reads| {
+            data.samples = data.tickets_per_epoch;
+            if let Some(plan::Decode { work: Work::Cost { per_sample_ns }, .. }) = &mut training.decode {
+                let batch_ns = u128::from(*per_sample_ns) * u128::from(training.batch);
+                *per_sample_ns = (batch_ns / u128::from(reads.max(1))) as u64;
+            }
+            std::mem::replace(&mut training.batch, reads)
+        });
         let per_step = training.samples_per_step();
         let in_order = data.samples > 0 && data.tickets_per_epoch.is_multiple_of(data.samples);
         if !in_order || per_step == 0 || data.samples < per_step {
@@ -97,6 +113,7 @@ impl Job {
             steps,
             steps_per_epoch,
             ops_per_sample,
+            coalesced,
             first_ticket,
             tickets_per_epoch,
         })
@@ -106,8 +123,13 @@ impl Job {
     #[inline]
     pub(crate) fn ticket(&self, place: Place) -> u64 {
         let (epoch, step) = (place.batch / self.steps_per_epoch, place.batch % self.steps_per_epoch);
-        let of_accelerator = step * u64::from(self.training.batch) + u64::from(place.sample);
-        let sample = of_accelerator * u64::from(self.training.accelerators) + u64::from(place.accelerator);
+        let (accelerators, batch) = (u64::from(self.training.accelerators), u64::from(self.training.batch));
+        let sample = if self.coalesced.is_some() {
+            // The reads of a batch follow each other, so that they are one turn of a stream.
+            (step * accelerators + u64::from(place.accelerator)) * batch + u64::from(place.sample)
+        } else {
+            (step * batch + u64::from(place.sample)) * accelerators + u64::from(place.accelerator)
+        };
         let in_epoch = sample * self.ops_per_sample + u64::from(place.op);
         self.first_ticket + epoch * self.tickets_per_epoch + in_epoch
     }
@@ -117,10 +139,28 @@ impl Job {
     pub(crate) fn place(&self, ticket: u64) -> Place {
         let (epoch, in_epoch) = split(ticket - self.first_ticket, self.tickets_per_epoch);
         let (sample, op) = split(in_epoch, self.ops_per_sample);
-        let (of_accelerator, accelerator) = split(sample, u64::from(self.training.accelerators));
-        let (step, sample) = split(of_accelerator, u64::from(self.training.batch));
+        let (accelerators, batch) = (u64::from(self.training.accelerators), u64::from(self.training.batch));
+        let (step, accelerator, sample) = if self.coalesced.is_some() {
+            let (turn, sample) = split(sample, batch);
+            let (step, accelerator) = split(turn, accelerators);
+            (step, accelerator, sample)
+        } else {
+            let (of_accelerator, accelerator) = split(sample, accelerators);
+            let (step, sample) = split(of_accelerator, batch);
+            (step, accelerator, sample)
+        };
         let batch = epoch * self.steps_per_epoch + step;
         Place { accelerator: accelerator as u32, batch, sample: sample as u32, op: op as u32 }
+    }
+
+    /// The samples that were lost where `lost` of those that the job is played over were: of reads of several, or of
+    /// parts of one, as many as these hold on average.
+    pub(crate) fn lost_samples(&self, lost: u64) -> u64 {
+        let samples = |batch: u32| {
+            let lost = u128::from(lost) * u128::from(batch);
+            lost.div_ceil(u128::from(self.training.batch.max(1))) as u64
+        };
+        self.coalesced.map_or(lost, samples)
     }
 
     /// Batches up to the end of the pass in which `batch` lies, the last of the job at most.

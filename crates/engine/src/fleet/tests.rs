@@ -32,7 +32,8 @@ fn cost(per_sample_ns: u64, threads: Option<u32>) -> Decode {
 }
 
 fn data(samples: u64, ops_per_sample: u64) -> Data {
-    Data { first_ticket: 7, tickets_per_epoch: samples * ops_per_sample, samples, endless: false }
+    let tickets_per_epoch = samples * ops_per_sample;
+    Data { first_ticket: 7, tickets_per_epoch, samples, batch_reads: None, endless: false }
 }
 
 fn job(training: Training, data: Data, steps: u64) -> Job {
@@ -274,6 +275,23 @@ fn data_that_make_no_step_make_no_job() {
     assert!(Job::new(PLAIN, uneven, steps).is_none());
 }
 
+#[test]
+fn a_lost_read_counts_as_the_samples_that_it_holds_on_average() {
+    let of = |batch, batch_reads| {
+        job(Training { batch, ..PLAIN }, Data { batch_reads, ..data(1_000, 1) }, 1).lost_samples(3)
+    };
+    assert_eq!([of(20, None), of(20, Some(2)), of(20, Some(100)), of(20, Some(20))], [3, 30, 1, 3]);
+}
+
+#[test]
+fn decoding_of_coalesced_reads_takes_as_long_as_that_of_their_batch() {
+    let training = Training { batch: 20, decode: Some(cost(100, None)), ..PLAIN };
+    let job = job(training, Data { batch_reads: Some(4), ..data(1_000, 1) }, 2);
+    // 20 samples of 100 ns are 4 reads of 500 ns; a read takes 10 ns.
+    let played = play(job, 1, ENDLESS, |_| (10, true));
+    assert_eq!(played.end.tally.timeline[0].ready_ns, 4 * 510);
+}
+
 fn trainings() -> impl Strategy<Value = Training> {
     let fetch = prop_oneof![Just(Fetch::Shared), (1_u32..4).prop_map(|count| Fetch::Readers { count })];
     let decode = prop_oneof![
@@ -346,6 +364,33 @@ proptest! {
             prop_assert!(training.barrier || after.start_ns == before.end_ns.max(after.ready_ns));
             prop_assert!(after.start_ns >= before.end_ns.max(after.ready_ns));
         }
+    }
+
+    #[test]
+    fn a_job_of_coalesced_reads_adds_up_and_the_reads_of_a_batch_follow_each_other(
+        training in trainings(), reads in 1_u32..6, steps in 1_u64..20, slots in 1_usize..6,
+        latencies in prop::collection::vec(0_u64..40, 1..50),
+    ) {
+        let per_epoch = u64::from(training.accelerators * reads) * 6 - 1;
+        let job = job(training, Data { batch_reads: Some(reads), ..data(per_epoch, 1) }, steps);
+        prop_assert_eq!(job.steps_per_epoch, 5);
+        let played = play(job, slots, ENDLESS, |n| (latencies[n as usize % latencies.len()], true));
+        assert_adds_up(&played.end);
+        let mut read = BTreeSet::new();
+        for batch in 0..steps {
+            for accelerator in 0..training.accelerators {
+                let turn = batch % 5 * u64::from(training.accelerators) + u64::from(accelerator);
+                for sample in 0..reads {
+                    let place = Place { accelerator, batch, sample, op: 0 };
+                    let ticket = job.ticket(place);
+                    let in_epoch = turn * u64::from(reads) + u64::from(sample);
+                    prop_assert_eq!(ticket, 7 + batch / 5 * per_epoch + in_epoch);
+                    prop_assert_eq!(job.place(ticket), place);
+                    prop_assert!(read.insert(ticket));
+                }
+            }
+        }
+        prop_assert_eq!(read, played.tickets.into_iter().collect());
     }
 
     #[test]

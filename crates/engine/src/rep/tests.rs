@@ -3,9 +3,10 @@ use std::sync::Arc;
 
 use backend::simulated::{Simulated, Step};
 use dataset::{Key, Objects, ReadSpan};
-use plan::{Access, Engine};
+use plan::{Access, Engine, Fetch, Training};
 
 use super::*;
+use crate::fleet::{self, Job, Place, Steps};
 
 /// What a client reads of 10 files of 3 blocks: one pass of a cold cell, or as many reads.
 fn reads(part: (u32, u32), epoch: u64, access: Access, cache: Cache) -> Vec<(u32, u64)> {
@@ -13,7 +14,7 @@ fn reads(part: (u32, u32), epoch: u64, access: Access, cache: Cache) -> Vec<(u32
     let store: SharedStore = Arc::new(Simulated::new(&clock, 1, 7, |_| Step::ok(1)));
     let objects = Arc::new(Objects::uniform(Key::new("d").unwrap(), 10, 3 * 4_096));
     let data = Data::files(objects, None);
-    let cell = Cell { access, cache, seed: 3, ..Cell::plain(Engine::Null, 4_096, 1) };
+    let cell = Cell { access, cache, seed: 3, streams: 2, ..Cell::plain(Engine::Null, 4_096, 1) };
     let spec = RepSpec {
         cell: &cell,
         store: &store,
@@ -32,7 +33,7 @@ fn reads(part: (u32, u32), epoch: u64, access: Access, cache: Cache) -> Vec<(u32
         stop: &AtomicBool::new(false),
         progress: &Progress::default(),
     };
-    let order = Order::of_cell(&data, &cell).unwrap();
+    let order = Order::of_part(&data, &cell, part).unwrap();
     let taken = tickets(&spec, &order).take(30);
     let at = |ticket| {
         let ReadSpan { object, offset, .. } = order.at(ticket);
@@ -71,4 +72,72 @@ fn clients_whose_cells_are_not_cold_begin_apart_and_read_on() {
 fn a_client_alone_reads_as_before() {
     let alone = reads((0, 1), 1, Access::Sequential, Cache::Cold);
     assert_eq!((alone.len(), alone[0]), (30, (0, 0)));
+}
+
+#[test]
+fn clients_of_streamed_shards_read_whole_shards_of_their_own_whatever_the_cache() {
+    for epoch in [0, 5] {
+        let cold: Vec<Vec<(u32, u64)>> =
+            (0..4).map(|rank| reads((rank, 4), epoch, Access::ShuffledShards, Cache::Cold)).collect();
+        assert_eq!(cold.iter().map(Vec::len).collect::<Vec<_>>(), [9, 9, 6, 6]);
+        assert_eq!(cold.iter().flatten().collect::<BTreeSet<_>>().len(), 30);
+        for (rank, own) in (0..).zip(&cold) {
+            let on = reads((rank, 4), epoch, Access::ShuffledShards, Cache::Bypass);
+            assert_eq!((on.len(), &on[..own.len()]), (30, &own[..]), "what is not cold reads on");
+        }
+    }
+}
+
+/// Two accelerators with two readers each over 12 shards of 10 blocks, of batches of 3 reads.
+#[test]
+fn every_reader_of_a_streamed_job_has_a_stream_of_its_own() {
+    let training = Training {
+        accelerators: 2,
+        batch: 3,
+        compute_ns: 1,
+        fetch: Fetch::Readers { count: 2 },
+        prefetch: 2,
+        barrier: false,
+        decode: None,
+        startup_ns: 0,
+        threshold: 0.9,
+        price_per_hour: None,
+    };
+    let objects = Arc::new(Objects::uniform(Key::new("d").unwrap(), 12, 40_960));
+    let samples = dataset::Samples::Streamed { count: 120 };
+    let data = Data::new(objects, samples, None).unwrap();
+    let cell = Cell {
+        access: Access::ShuffledShards,
+        streams: 4,
+        load: plan::Load::Training(training),
+        ..Cell::plain(Engine::Null, 4_096, 4)
+    };
+    let order = Order::of_cell(&data, &cell).unwrap();
+    let reads = order.batch_reads(3, 120);
+    assert_eq!((reads.count, order.tickets_per_epoch()), (3, 120));
+    let data = fleet::Data {
+        first_ticket: 0,
+        tickets_per_epoch: 120,
+        samples: 120,
+        batch_reads: Some(3),
+        endless: false,
+    };
+    let job = Job::new(training, data, Steps { count: u64::MAX, run_out: false }).unwrap();
+    assert_eq!(job.steps_per_epoch, 20);
+    let mut shards = BTreeSet::new();
+    for accelerator in 0..2 {
+        for reader in 0..2 {
+            let batches = (reader..20).step_by(2);
+            let places = batches
+                .flat_map(|batch| (0..3).map(move |sample| Place { accelerator, batch, sample, op: 0 }));
+            let spans: Vec<ReadSpan> = places.map(|place| order.at(job.ticket(place))).collect();
+            assert_eq!(spans.len(), 30);
+            for shard in spans.chunks(10) {
+                assert!(shards.insert(shard[0].object), "no other reader has it");
+                assert!(shard.iter().all(|span| span.object == shard[0].object));
+                assert!(shard.iter().map(|span| span.offset).eq((0..40_960).step_by(4_096)));
+            }
+        }
+    }
+    assert_eq!(shards.len(), 12);
 }

@@ -6,6 +6,7 @@ mod operation;
 mod paced;
 mod retry;
 mod run;
+mod streams;
 mod training;
 mod window;
 
@@ -14,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 
 use backend::simulated::{Simulated, Step};
 use backend::{Clock, SharedStore, Store};
-use dataset::{Data, Key, Objects};
+use dataset::{Content, Data, Key, Objects, Samples};
 use engine::{Progress, RepError, RepOutcome, RepSpec, Server, run_rep};
 use plan::{Cell, Engine, Limit};
 use record::Histogram;
@@ -37,6 +38,7 @@ pub(crate) struct Sim {
     pub(crate) server: Option<Arc<dyn Server>>,
     pub(crate) cell: Cell,
     pub(crate) objects: Arc<Objects>,
+    pub(crate) samples: Samples,
     pub(crate) warmup_ns: u64,
     pub(crate) limit: Limit,
     pub(crate) stop: Arc<AtomicBool>,
@@ -60,6 +62,7 @@ impl Sim {
             server: None,
             cell: cell(queue_depth),
             objects: objects(1_000, 10_000),
+            samples: Samples::Objects,
             warmup_ns: 0,
             limit: Limit::Duration { duration_ns: 100 * MS },
             stop: Arc::default(),
@@ -72,11 +75,12 @@ impl Sim {
     }
 
     pub(crate) fn try_run(&self) -> Result<RepOutcome, RepError> {
+        let content = self.verify_seed.map(|seed| Content::Objects { seed });
         run_rep(&RepSpec {
             server: self.server.as_deref(),
             cell: &self.cell,
             store: &self.store,
-            data: &Data::files(Arc::clone(&self.objects), self.verify_seed),
+            data: &Data::new(Arc::clone(&self.objects), self.samples.clone(), content).unwrap(),
             verify: true,
             sample_bytes: 10_000.0,
             line_bps: 1e9,

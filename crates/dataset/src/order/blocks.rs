@@ -1,0 +1,184 @@
+//! Units cut into blocks: which part of which object a block is.
+
+use plan::Access;
+
+use crate::order::{ReadSpan, streams};
+use crate::uneven::{Located, Uneven};
+use crate::{Data, Even, Index, Objects, Samples};
+
+/// Blocks, numbered unit after unit. A unit is an object, or what a dataset is fetched in by index.
+#[derive(Debug, Clone)]
+pub(super) struct Blocks {
+    pub(super) numbers: Numbers,
+    places: Places,
+    block_bytes: u64,
+}
+
+/// How many blocks units have.
+#[derive(Debug, Clone)]
+pub(super) enum Numbers {
+    /// As many in every unit.
+    Even { units: u64, per_unit: u64 },
+    /// More in some units than in others.
+    Uneven(Uneven),
+}
+
+/// Where units lie.
+#[derive(Debug, Clone)]
+enum Places {
+    /// Objects of one size.
+    Equal(u64),
+    /// Objects of these sizes.
+    Each(Vec<u64>),
+    /// At equal distances in objects.
+    Even(Even),
+    /// Where a table says.
+    Index(Index),
+}
+
+/// How units of unlike numbers of blocks are to stand.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Standing {
+    /// In their order.
+    InOrder,
+    /// In places drawn by a seed, so many copies of each.
+    Shuffled { seed: u64, copies: u64 },
+}
+
+impl Standing {
+    pub(super) fn of(access: Access, each_once: bool, seed: u64) -> Self {
+        match access {
+            Access::Sequential | Access::Random | Access::Neighbours => Self::InOrder,
+            Access::ResampledShards if !each_once => Self::Shuffled { seed, copies: streams::COPIES },
+            Access::ShuffledEpoch | Access::ShuffledShards | Access::ResampledShards => {
+                Self::Shuffled { seed, copies: 1 }
+            }
+        }
+    }
+}
+
+impl Blocks {
+    /// Whole objects.
+    pub(super) fn of_objects(objects: &Objects, block_bytes: u64, standing: Standing) -> Self {
+        let count = u64::from(objects.count());
+        if let Objects::Uniform { bytes, .. } = objects {
+            let numbers = Numbers::Even { units: count, per_unit: bytes.div_ceil(block_bytes) };
+            return Self { numbers, places: Places::Equal(*bytes), block_bytes };
+        }
+        let bytes: Vec<u64> = (0..objects.count()).map(|object| objects.bytes(object)).collect();
+        let numbers = Numbers::of(bytes.iter().map(|bytes| bytes.div_ceil(block_bytes)), standing);
+        Self { numbers, places: Places::Each(bytes), block_bytes }
+    }
+
+    /// What a dataset is fetched in by index; `None` where that is not known.
+    pub(super) fn of_units(data: &Data, block_bytes: u64, standing: Standing) -> Option<Self> {
+        let (numbers, places) = match data.samples() {
+            Samples::Objects => return Some(Self::of_objects(data.objects(), block_bytes, standing)),
+            Samples::Even(even) => {
+                let numbers = Numbers::Even { units: even.count, per_unit: even.bytes.div_ceil(block_bytes) };
+                (numbers, Places::Even(*even))
+            }
+            Samples::Indexed(index) => {
+                let blocks = |unit| index.extents(unit).map(|part| part.bytes.div_ceil(block_bytes)).sum();
+                (Numbers::of((0..index.units()).map(blocks), standing), Places::Index(index.clone()))
+            }
+            Samples::Streamed { .. } => return None,
+        };
+        Some(Self { numbers, places, block_bytes })
+    }
+
+    /// Folders: each is one block of one byte, and its number the object.
+    pub(super) fn of_folders(folders: u64) -> Self {
+        let numbers = Numbers::Even { units: folders, per_unit: 1 };
+        Self { numbers, places: Places::Equal(1), block_bytes: 1 }
+    }
+
+    /// Blocks of all units; of copies too.
+    pub(super) fn count(&self) -> u64 {
+        match &self.numbers {
+            Numbers::Even { units, per_unit } => units * per_unit,
+            Numbers::Uneven(units) => units.blocks(),
+        }
+    }
+
+    /// Number of units; of copies too.
+    pub(super) fn units(&self) -> u64 {
+        match &self.numbers {
+            Numbers::Even { units, .. } => *units,
+            Numbers::Uneven(units) => units.files(),
+        }
+    }
+
+    /// Block `index` of all.
+    #[inline]
+    pub(super) fn at(&self, index: u64) -> ReadSpan {
+        match &self.numbers {
+            // One large file needs no division, which costs as much as the rest of a ticket.
+            Numbers::Even { units: 1, .. } => self.span(0, index),
+            Numbers::Even { per_unit, .. } => self.span(index / per_unit, index % per_unit),
+            Numbers::Uneven(units) => {
+                let Located { file, block } = units.at(index);
+                self.span(file, block)
+            }
+        }
+    }
+
+    /// Block `block` of a unit.
+    #[inline]
+    pub(super) fn span(&self, unit: u64, block: u64) -> ReadSpan {
+        let offset = block * self.block_bytes;
+        match &self.places {
+            Places::Equal(bytes) => self.cut(unit as u32, (0, *bytes), offset),
+            Places::Each(bytes) => self.cut(unit as u32, (0, bytes[unit as usize]), offset),
+            Places::Even(even) => {
+                let part = even.extent(unit);
+                self.cut(part.object, (part.offset, part.bytes), offset)
+            }
+            Places::Index(index) => {
+                let mut offset = offset;
+                let mut last = ReadSpan { object: 0, offset: 0, len: 0 };
+                for part in index.extents(unit) {
+                    if offset < part.bytes {
+                        return self.cut(part.object, (part.offset, part.bytes), offset);
+                    }
+                    offset -= part.bytes.div_ceil(self.block_bytes) * self.block_bytes;
+                    last = ReadSpan { object: part.object, offset: part.offset, len: 0 };
+                }
+                // No block lies behind the last part.
+                last
+            }
+        }
+    }
+
+    /// The block that begins `offset` bytes after the beginning of a part of an object.
+    #[inline]
+    fn cut(&self, object: u32, (begins, bytes): (u64, u64), offset: u64) -> ReadSpan {
+        ReadSpan { object, offset: begins + offset, len: self.block_bytes.min(bytes - offset) }
+    }
+}
+
+impl Numbers {
+    fn of(blocks: impl Iterator<Item = u64> + Clone, standing: Standing) -> Self {
+        let mut rest = blocks.clone();
+        let first = rest.next().unwrap_or(0);
+        let mut units = 1;
+        let is_even = rest.all(|number| {
+            units += 1;
+            number == first
+        });
+        if is_even {
+            return Self::Even { units, per_unit: first };
+        }
+        let mut blocks: Vec<u64> = blocks.collect();
+        Self::Uneven(match standing {
+            Standing::InOrder => Uneven::in_order(&blocks),
+            Standing::Shuffled { seed, copies } => {
+                let units = blocks.len();
+                for _ in 1..copies {
+                    blocks.extend_from_within(..units);
+                }
+                Uneven::shuffled(&blocks, seed)
+            }
+        })
+    }
+}

@@ -1,0 +1,337 @@
+//! In which order blocks are read: a pure function of a ticket.
+//!
+//! Tickets are global to a repetition and handed out in order, so the reads that happen do not depend on
+//! the number of threads, and a stalled thread owns no samples.
+
+mod blocks;
+#[cfg(test)]
+mod layout_tests;
+mod neighbours;
+#[cfg(test)]
+mod stream_tests;
+mod streams;
+#[cfg(test)]
+mod tests;
+
+use plan::{Access, Cache, Cell, Operation};
+
+use crate::data::by_unit;
+use crate::permutation::{Permutation, mix, scale};
+use crate::uneven::Located;
+use crate::{Data, Objects};
+use blocks::{Blocks, Numbers, Standing};
+use neighbours::Neighbours;
+use streams::{Streams, Wanted};
+
+/// A block that no file outgrows.
+const WHOLE_FILE: u64 = u64::MAX;
+
+/// One read; of a folder, or of a file that is only looked at, its number alone has a meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadSpan {
+    /// Index of the object.
+    pub object: u32,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes asked; the last block of an object, or of a part of a unit, may be short.
+    pub len: u64,
+}
+
+/// What makes an order impossible.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OrderError {
+    /// There is nothing to read.
+    #[error("the dataset holds no bytes to read")]
+    Empty,
+    /// The block size was zero.
+    #[error("a block of zero bytes reads nothing")]
+    ZeroBlock,
+    /// Samples are to be read one by one, and nobody knows where they lie.
+    #[error(
+        "`{access}` reads samples one by one, and nobody knows where they lie in these objects\n  \
+         hint: use `access = \"shuffled_shards\"`, `\"resampled_shards\"` or `\"sequential\"`, or write the data \
+         without a compression of whole shards"
+    )]
+    NotIndexed {
+        /// The order.
+        access: &'static str,
+    },
+    /// Clients that share the shards are more than these.
+    #[error(
+        "{ranks} clients share {shards} shards, and one of them has none\n  \
+         hint: write smaller shards, or read from fewer clients"
+    )]
+    FewShards {
+        /// Shards.
+        shards: u64,
+        /// Clients.
+        ranks: u32,
+    },
+}
+
+/// An access order over the blocks of a dataset.
+///
+/// What takes memory are objects and units that differ in their numbers of blocks: 8 bytes each, made once (of
+/// `resampled_shards`, [`streams::COPIES`] times as much). Nothing is made for an epoch.
+#[derive(Debug, Clone)]
+pub struct Order {
+    walk: Walk,
+    seed: u64,
+    blocks: Blocks,
+    /// Reads of one pass.
+    tickets: u64,
+    /// Those of all clients together.
+    all_tickets: u64,
+    /// Bytes of one pass.
+    bytes: u64,
+    /// Whether it is one client's part of the passes of several.
+    is_part: bool,
+}
+
+/// How an order goes through the blocks.
+#[derive(Debug, Clone)]
+enum Walk {
+    /// Unit after unit.
+    Sequential,
+    /// Any block, with replacement.
+    Random,
+    /// Any block, each once per epoch.
+    RandomOnce,
+    /// The units shuffled, the blocks of each in order.
+    Shuffled,
+    /// Runs of units shuffled.
+    Neighbours(Neighbours),
+    /// Shards side by side.
+    Streams(Streams),
+}
+
+/// The reads that a batch of samples is made of, where it is put together from what comes and not sample by sample.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BatchReads {
+    /// How many.
+    pub count: u64,
+    /// How many would hold the batch exactly, in reads of mean size.
+    pub exact: f64,
+}
+
+impl BatchReads {
+    /// How far the bytes of a batch are from those of its samples, as a share of these.
+    pub fn off_share(&self) -> f64 {
+        (self.count as f64 / self.exact - 1.0).abs()
+    }
+}
+
+/// Settings of an order besides what is read.
+struct Settings {
+    access: Access,
+    seed: u64,
+    /// Random draws are without replacement within an epoch.
+    each_once: bool,
+    streams: u32,
+    run_length: u32,
+    /// Samples of a batch of a training job, and samples of the dataset.
+    batch: Option<(u32, u64)>,
+    part: (u32, u32),
+}
+
+impl Settings {
+    fn of(data: &Data, cell: &Cell, part: (u32, u32)) -> Self {
+        let batch = match cell.load {
+            plan::Load::Training(training) if cell.operation == Operation::Read => {
+                Some((training.batch, data.sample_count()))
+            }
+            plan::Load::Training(_) | plan::Load::Closed | plan::Load::Paced(_) => None,
+        };
+        Self {
+            access: cell.access,
+            seed: cell.seed,
+            each_once: cell.cache == Cache::Cold,
+            streams: cell.streams,
+            run_length: cell.run_length,
+            batch,
+            part,
+        }
+    }
+
+    fn standing(&self) -> Standing {
+        Standing::of(self.access, self.each_once, self.seed)
+    }
+}
+
+impl Order {
+    /// An order over `objects` in blocks of `block_bytes`; one stream, and runs of one.
+    pub fn new(objects: &Objects, access: Access, block_bytes: u32, seed: u64) -> Result<Self, OrderError> {
+        let settings =
+            Settings { access, seed, each_once: false, streams: 1, run_length: 1, batch: None, part: (0, 1) };
+        Self::of_objects(objects, u64::from(block_bytes), &settings)
+    }
+
+    /// The order of a cell: over blocks, over whole objects, or over folders. A cold cell reads no byte twice, so
+    /// its draws are without replacement: the second read of a block would come from memory.
+    ///
+    /// `sequential` and the orders of shards go through the objects, headers and all; `random`, `shuffled_epoch` and
+    /// `neighbours` through the units that are fetched by index. Every block of `random` is drawn by itself. Of
+    /// operations on whole objects, and on folders, these are what is ordered.
+    pub fn of_cell(data: &Data, cell: &Cell) -> Result<Self, OrderError> {
+        Self::of_part(data, cell, (0, 1))
+    }
+
+    /// The order of a cell on client `part.0` of `part.1` that read the same data at the same time. Orders of shards
+    /// have a pass of their own for each client: of shards with equal numbers of blocks, client `r` reads those at
+    /// `r`, `r + clients`, ... of the epoch's permutation; of others, an equal part of the blocks. Together they
+    /// read each block once per epoch. Every other order is the same on all clients, which begin at different
+    /// tickets of it.
+    pub fn of_part(data: &Data, cell: &Cell, part: (u32, u32)) -> Result<Self, OrderError> {
+        let objects = &**data.objects();
+        let settings = Settings::of(data, cell, part);
+        match cell.operation {
+            Operation::Read if by_unit(cell.access) => {
+                Self::of_units(data, u64::from(cell.block_bytes), &settings)
+            }
+            Operation::Read => Self::of_objects(objects, u64::from(cell.block_bytes), &settings),
+            Operation::ReadFile | Operation::Stat | Operation::GetAttr => {
+                Self::of_objects(objects, WHOLE_FILE, &settings)
+            }
+            Operation::List => {
+                let folders = objects.folders().len() as u64;
+                Self::over(Blocks::of_folders(folders), objects.total_bytes(), &settings)
+            }
+        }
+    }
+
+    fn of_objects(objects: &Objects, block_bytes: u64, settings: &Settings) -> Result<Self, OrderError> {
+        if block_bytes == 0 {
+            return Err(OrderError::ZeroBlock);
+        }
+        let blocks = Blocks::of_objects(objects, block_bytes, settings.standing());
+        Self::over(blocks, objects.total_bytes(), settings)
+    }
+
+    fn of_units(data: &Data, block_bytes: u64, settings: &Settings) -> Result<Self, OrderError> {
+        if block_bytes == 0 {
+            return Err(OrderError::ZeroBlock);
+        }
+        let access = settings.access;
+        let blocks = Blocks::of_units(data, block_bytes, settings.standing());
+        let blocks = blocks.ok_or(OrderError::NotIndexed { access: access.name() })?;
+        Self::over(blocks, data.read_bytes(access), settings)
+    }
+
+    fn over(blocks: Blocks, bytes: u64, settings: &Settings) -> Result<Self, OrderError> {
+        let copies = match (&blocks.numbers, settings.standing()) {
+            (Numbers::Uneven(_), Standing::Shuffled { copies, .. }) => copies,
+            (Numbers::Uneven(_) | Numbers::Even { .. }, _) => 1,
+        };
+        let (units, count) = (blocks.units() / copies, blocks.count() / copies);
+        if bytes == 0 || count == 0 {
+            return Err(OrderError::Empty);
+        }
+        let Settings { access, seed, each_once, .. } = *settings;
+        let walk = match access {
+            Access::Sequential => Walk::Sequential,
+            Access::Random if each_once => Walk::RandomOnce,
+            Access::Random => Walk::Random,
+            Access::ShuffledEpoch => Walk::Shuffled,
+            Access::Neighbours => Walk::Neighbours(Neighbours::new(&blocks, settings.run_length, seed)),
+            Access::ShuffledShards | Access::ResampledShards => {
+                let reads = settings.batch.map(|(batch, samples)| batch_reads(batch, samples, count));
+                Walk::Streams(Streams::new(
+                    units,
+                    count,
+                    Wanted {
+                        streams: settings.streams,
+                        turn: reads.map_or(1, |reads| reads.count),
+                        part: settings.part,
+                        resampled: access == Access::ResampledShards && !each_once,
+                    },
+                ))
+            }
+        };
+        let (tickets, is_part) = match &walk {
+            Walk::Streams(streams) => (streams.blocks(&blocks.numbers), true),
+            _ => (count, false),
+        };
+        let bytes = (u128::from(bytes) * u128::from(tickets) / u128::from(count)) as u64;
+        if tickets == 0 {
+            return Err(OrderError::FewShards { shards: units, ranks: settings.part.1 });
+        }
+        Ok(Self { walk, seed, blocks, tickets, all_tickets: count, bytes, is_part })
+    }
+
+    /// Reads in one pass over the dataset; of orders of shards, over this client's part of it.
+    pub fn tickets_per_epoch(&self) -> u64 {
+        self.tickets
+    }
+
+    /// Bytes that these reads ask for; of draws with replacement and of a client's part of the shards, on average.
+    pub fn bytes_per_epoch(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What is kept together in one pass, or drawn one by one: units, or shards. Copies of shards count.
+    pub fn units(&self) -> u64 {
+        self.blocks.units()
+    }
+
+    /// Reads of every unit, where each has as many.
+    pub fn reads_per_unit(&self) -> Option<u64> {
+        match self.blocks.numbers {
+            Numbers::Even { per_unit, .. } => Some(per_unit),
+            Numbers::Uneven(_) => None,
+        }
+    }
+
+    /// The reads of a batch, of which a pass of all clients over `samples` makes its tickets: as many as come nearest to
+    /// the batch, and at least one. Streams take turns of as many.
+    pub fn batch_reads(&self, batch: u32, samples: u64) -> BatchReads {
+        batch_reads(batch, samples, self.all_tickets)
+    }
+
+    /// Whether a pass is this client's alone: no other client reads a block of it.
+    pub fn is_part(&self) -> bool {
+        self.is_part
+    }
+
+    /// The read of a ticket. Epochs follow each other: ticket `tickets_per_epoch()` opens the second.
+    pub fn at(&self, ticket: u64) -> ReadSpan {
+        let per_epoch = self.tickets;
+        if let Walk::Random = self.walk {
+            return self.blocks.at(scale(mix(self.seed ^ mix(ticket)), per_epoch));
+        }
+        let (epoch, index) = (ticket / per_epoch, ticket % per_epoch);
+        match &self.walk {
+            Walk::Sequential | Walk::Random => self.blocks.at(index),
+            Walk::RandomOnce => self.blocks.at(Permutation::new(per_epoch, self.epoch_seed(epoch)).at(index)),
+            Walk::Shuffled => self.shuffled(epoch, index),
+            Walk::Neighbours(runs) => runs.at(&self.blocks, self.epoch_seed(epoch), index),
+            Walk::Streams(streams) => {
+                let Located { file, block } = streams.at(&self.blocks.numbers, self.epoch_seed(epoch), index);
+                self.blocks.span(file, block)
+            }
+        }
+    }
+
+    /// Units are shuffled and the blocks of a unit stay in order, as a loader reads them.
+    fn shuffled(&self, epoch: u64, index: u64) -> ReadSpan {
+        let seed = self.epoch_seed(epoch);
+        match &self.blocks.numbers {
+            Numbers::Even { units, per_unit } => {
+                let unit = Permutation::new(*units, seed).at(index / per_unit);
+                self.blocks.span(unit, index % per_unit)
+            }
+            Numbers::Uneven(units) => {
+                let Located { file, block } = units.at_shuffled(seed, index);
+                self.blocks.span(file, block)
+            }
+        }
+    }
+
+    fn epoch_seed(&self, epoch: u64) -> u64 {
+        mix(self.seed ^ mix(epoch))
+    }
+}
+
+fn batch_reads(batch: u32, samples: u64, tickets: u64) -> BatchReads {
+    let exact = f64::from(batch) * tickets as f64 / samples.max(1) as f64;
+    BatchReads { count: (exact.round() as u64).max(1), exact }
+}

@@ -1,0 +1,138 @@
+//! Shards read side by side, each from its beginning to its end.
+//!
+//! A stream reads one shard after the other. Streams take turns, of one block each or of as many as a batch has. Of
+//! shards that have equal numbers of blocks, the shards of an epoch stand in rows of as many as there are streams, and
+//! stream `s` reads the `s`th of each row; the last row, if it is shorter, is read by fewer streams. Of other shards,
+//! the epoch's shards are laid end to end, and each stream reads an equal part of that: it may then begin and end
+//! inside a shard, and no stream ends before the others.
+
+use crate::order::blocks::Numbers;
+use crate::permutation::{Permutation, mix, scale};
+use crate::uneven::Located;
+
+/// Copies of each unlike shard that draws with replacement are made from.
+///
+/// How many blocks an epoch's draws have must be known before they are drawn, or a ticket could not be found without
+/// all before it. So an epoch reads on in a shuffle of that many copies of every shard, for as many blocks as the
+/// shards have: each shard comes once on average, and up to so often. The chance of a second draw is 15/16 of that with
+/// replacement.
+pub(super) const COPIES: u64 = 16;
+
+/// Streams over the shards of one rank.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Streams {
+    width: u64,
+    /// Tickets that a stream gets at a time.
+    turn: u64,
+    rank: u64,
+    ranks: u64,
+    /// Shards are drawn with replacement.
+    resampled: bool,
+    /// Shards of all ranks.
+    shards: u64,
+    /// Where the rank's part of the blocks of all shards begins and ends, laid end to end.
+    part: (u64, u64),
+}
+
+/// What streams are made of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    /// Shards side by side.
+    pub(super) streams: u32,
+    /// Tickets that a stream gets at a time.
+    pub(super) turn: u64,
+    /// This client among those that read the same shards at the same time, and how many they are.
+    pub(super) part: (u32, u32),
+    /// Shards are drawn with replacement.
+    pub(super) resampled: bool,
+}
+
+impl Streams {
+    /// Streams over `shards` of `blocks` in all. There is one at least, and a shard for each.
+    pub(super) fn new(shards: u64, blocks: u64, wanted: Wanted) -> Self {
+        let (rank, ranks) = (u64::from(wanted.part.0), u64::from(wanted.part.1.max(1)));
+        let begins = |rank: u64| (u128::from(blocks) * u128::from(rank) / u128::from(ranks)) as u64;
+        let own = of_rank(shards, rank, ranks);
+        Self {
+            width: u64::from(wanted.streams).min(own).max(1),
+            turn: wanted.turn.max(1),
+            rank,
+            ranks,
+            resampled: wanted.resampled,
+            shards,
+            part: (begins(rank), begins(rank + 1)),
+        }
+    }
+
+    /// Blocks that this rank reads in an epoch.
+    pub(super) fn blocks(&self, numbers: &Numbers) -> u64 {
+        match numbers {
+            Numbers::Even { per_unit, .. } => of_rank(self.shards, self.rank, self.ranks) * per_unit,
+            Numbers::Uneven(_) => self.part.1 - self.part.0,
+        }
+    }
+
+    /// The block at `index` of the epoch drawn by `seed`.
+    #[inline]
+    pub(super) fn at(&self, numbers: &Numbers, seed: u64, index: u64) -> Located {
+        match numbers {
+            Numbers::Even { per_unit, .. } => self.of_rows(*per_unit, seed, index),
+            Numbers::Uneven(shards) => {
+                let located = shards.at_shuffled(seed, self.part.0 + self.of_parts(index));
+                Located { file: located.file % self.shards, ..located }
+            }
+        }
+    }
+
+    fn of_rows(&self, per_shard: u64, seed: u64, index: u64) -> Located {
+        let own = of_rank(self.shards, self.rank, self.ranks);
+        let rows = own / self.width;
+        let in_rows = rows * self.width * per_shard;
+        let (position, block) = if index < in_rows {
+            let (stream, block) = turns(index, (self.width, rows * per_shard), self.turn);
+            (block / per_shard * self.width + stream, block % per_shard)
+        } else {
+            let (stream, block) = turns(index - in_rows, (own % self.width, per_shard), self.turn);
+            (rows * self.width + stream, block)
+        };
+        let position = position * self.ranks + self.rank;
+        let file = if self.resampled {
+            scale(mix(seed ^ mix(position)), self.shards)
+        } else {
+            Permutation::new(self.shards, seed).at(position)
+        };
+        Located { file, block }
+    }
+
+    /// Where in this rank's blocks, laid end to end, a ticket lies. What streams of equal parts leave is read last.
+    fn of_parts(&self, index: u64) -> u64 {
+        let each = (self.part.1 - self.part.0) / self.width;
+        if index >= each * self.width {
+            return index;
+        }
+        let (stream, block) = turns(index, (self.width, each), self.turn);
+        stream * each + block
+    }
+}
+
+/// Of streams that each have `blocks`, which one reads at `index` and which of its blocks: they take turns, and what is
+/// less than a turn at their end is a turn too.
+#[inline]
+pub(super) fn turns(index: u64, (streams, blocks): (u64, u64), turn: u64) -> (u64, u64) {
+    if turn == 1 {
+        return (index % streams, index / streams);
+    }
+    let round = streams * turn;
+    let (whole, rest) = (blocks / turn, blocks % turn);
+    if index < whole * round {
+        let within = index % round;
+        return (within / turn, index / round * turn + within % turn);
+    }
+    let within = index - whole * round;
+    (within / rest, whole * turn + within % rest)
+}
+
+/// Shards of a rank, of which each takes every `ranks`th.
+pub(super) fn of_rank(shards: u64, rank: u64, ranks: u64) -> u64 {
+    shards.saturating_sub(rank).div_ceil(ranks)
+}
