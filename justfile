@@ -42,11 +42,21 @@ ci: lint test docs
 fuzz *ARGS:
     fuzz/run {{ARGS}}
 
-# Longer proofs: more property cases, fuzzing, a folder of a million files, benchmarks, known vulnerabilities (needs the
-# advisory database).
+# Longer proofs: more property cases, fuzzing, a folder of a million files, benchmarks, shards read back by Python, known
+# vulnerabilities (needs the advisory database).
 nightly:
     PROPTEST_CASES=5000 cargo test --workspace --release
     cargo test --release -p backend-file --test it -- --ignored --exact whole::a_folder_of_a_million_files_is_opened_looked_at_and_listed
     fuzz/run 300
     just perf
+    just formats-readback
     cargo deny check advisories
+
+# Shards of every layout, read back by the libraries that training jobs use. Needs Python 3 and its package index.
+formats-readback FOLDER="target/readback":
+    rm -rf {{FOLDER}}/shards
+    cargo run -p formats --example shards -- {{FOLDER}}/shards
+    python3 -m venv {{FOLDER}}/venv
+    {{FOLDER}}/venv/bin/pip install --quiet webdataset numpy pyarrow zarr google-crc32c
+    {{FOLDER}}/venv/bin/pip install --quiet tensorflow-cpu || {{FOLDER}}/venv/bin/pip install --quiet tfrecord
+    {{FOLDER}}/venv/bin/python crates/formats/tests/readback.py {{FOLDER}}/shards

@@ -32,31 +32,36 @@ pub(crate) fn place(members: u32, sample_bytes: u64) -> Option<Place> {
 pub(crate) fn write(members: u32, samples: &mut dyn Samples, pen: &mut Pen<'_>) -> Result<(), FormatError> {
     let mut header = header();
     let (mut name, mut small) = (Vec::new(), Vec::new());
+    let suffixes: Vec<String> = (1..members).map(suffix).collect();
     for index in 0..samples.count() {
         let (number, bytes) = (samples.number(index), samples.bytes(index));
         named(&mut header, &mut name, number, "bin", bytes)?;
         pen.put(header.as_bytes())?;
         pen.sample(samples, index, 0, bytes)?;
         pen.align(BLOCK_BYTES)?;
-        for member in 1..members {
+        for (suffix, member) in suffixes.iter().zip(1..) {
             small.clear();
             match member {
                 1 => write!(small, "{}", label(number))?,
                 2 => write!(small, "{{\"key\":\"{number:09}\",\"label\":{}}}", label(number))?,
                 _ => write!(small, "{number:09}")?,
             }
-            let suffix = match member {
-                1 => "cls".to_owned(),
-                2 => "json".to_owned(),
-                _ => format!("m{member}"),
-            };
-            named(&mut header, &mut name, number, &suffix, small.len() as u64)?;
+            named(&mut header, &mut name, number, suffix, small.len() as u64)?;
             pen.put(header.as_bytes())?;
             pen.put(&small)?;
             pen.align(BLOCK_BYTES)?;
         }
     }
     Ok(pen.zeros(TAIL_BYTES)?)
+}
+
+/// What the name of a small member ends with.
+fn suffix(member: u32) -> String {
+    match member {
+        1 => "cls".to_owned(),
+        2 => "json".to_owned(),
+        _ => format!("m{member}"),
+    }
 }
 
 /// A header that is the same on every machine and at every time.

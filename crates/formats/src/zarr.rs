@@ -124,14 +124,21 @@ fn codecs_of(codecs: &[Value]) -> Result<(bool, bool), FormatError> {
     let (mut sharded, mut compressed) = (false, false);
     for codec in codecs {
         match codec["name"].as_str() {
-            // A checksum follows the items.
-            Some("bytes" | "crc32c") => {}
-            Some("sharding_indexed") => sharded = true,
-            Some(_) => compressed = true,
+            Some("sharding_indexed") => {
+                sharded = true;
+                let inner = codec["configuration"]["codecs"].as_array();
+                compressed |= inner.is_some_and(|inner| inner.iter().any(|codec| !keeps_items(codec)));
+            }
+            Some(_) => compressed |= !keeps_items(codec),
             None => return Err(malformed("a codec without a name".to_owned())),
         }
     }
     Ok((sharded, compressed))
+}
+
+/// Whether a chunk is its items in order all the same; a checksum follows them.
+fn keeps_items(codec: &Value) -> bool {
+    matches!(codec["name"].as_str(), Some("bytes" | "crc32c"))
 }
 
 fn axes(value: &Value) -> Option<Vec<u64>> {

@@ -11,8 +11,9 @@ const FOOTER_BYTES_MAX: u64 = 256 << 20;
 /// Its length and the magic at the end of the file.
 const TAIL_BYTES: u64 = 8;
 
-/// Names of columns that an error lists.
+/// Names of columns that an error lists, and letters of each.
 const NAMES_MAX: usize = 32;
+const NAME_LETTERS_MAX: usize = 64;
 
 /// Calls `each` with every row group: the chunks of the chosen columns, all of them where none is named. Before those of
 /// the first comes the footer, as a reader must have it first.
@@ -136,7 +137,7 @@ impl Groups<'_> {
             _ => reader.skip(kind),
         })?;
         if !self.columns.is_empty() && self.units == 0 && self.names.len() < NAMES_MAX {
-            self.names.push(self.path.clone());
+            self.names.push(self.path.chars().take(NAME_LETTERS_MAX).collect());
         }
         if !self.is_chosen() {
             return Ok(());

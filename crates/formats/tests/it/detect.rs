@@ -1,0 +1,70 @@
+//! Shards are known by their bytes, and by their names where those say nothing.
+
+use formats::{detect, extension};
+use plan::{Codec, Layout, Packing};
+use proptest::prelude::*;
+
+use crate::support::{Numbered, packing, written};
+
+const LAYOUTS: [Layout; 5] =
+    [Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Parquet];
+
+fn head(shard: &[u8]) -> &[u8] {
+    &shard[..shard.len().min(512)]
+}
+
+#[test]
+fn every_layout_is_known_by_its_bytes_whatever_its_name() {
+    for layout in LAYOUTS {
+        let shard = written(&packing(layout), &mut Numbered::of(&[1000; 3]));
+        for name in ["shard", "shard.jpg", "train-00000-of-00010", "x.tar"] {
+            assert_eq!(detect(name, head(&shard)), Some((layout, Codec::None)), "{}", layout.name());
+        }
+    }
+}
+
+#[test]
+fn a_packed_shard_is_known_by_what_is_inside_or_by_its_name() {
+    for (layout, codec) in [
+        (Layout::WebDataset, Codec::Gzip),
+        (Layout::WebDataset, Codec::Zstd),
+        (Layout::TfRecord, Codec::Gzip),
+    ] {
+        let shard = written(&Packing { codec, ..packing(layout) }, &mut Numbered::of(&[1000; 3]));
+        let name = format!("a.b/shard{}", extension(layout, codec));
+        assert_eq!(detect(&name, head(&shard)), Some((layout, codec)), "{name}");
+        let bare = (codec == Codec::Gzip).then_some((layout, codec));
+        assert_eq!(detect("shard", head(&shard)), bare, "{name}");
+    }
+    assert_eq!(detect("x.tgz", &[0x1f, 0x8b]), Some((Layout::WebDataset, Codec::Gzip)));
+    assert_eq!(detect("x.npy.gz", &[0x1f, 0x8b]), None);
+    assert_eq!(detect("x.npy.zst", &[0x28, 0xb5, 0x2f, 0xfd]), None);
+}
+
+#[test]
+fn a_name_decides_where_the_bytes_say_nothing() {
+    for (name, layout) in [
+        ("A.TAR", Layout::WebDataset),
+        ("a/b.tfrecords", Layout::TfRecord),
+        ("a.tfrecord-00000-of-00010", Layout::TfRecord),
+        ("x.npy", Layout::Records),
+        ("x.idx", Layout::Indexed),
+        ("x.parquet", Layout::Parquet),
+        ("array/zarr.json", Layout::Zarr),
+    ] {
+        assert_eq!(detect(name, &[0; 512]), Some((layout, Codec::None)), "{name}");
+    }
+    for name in ["", "tar", "x.bin", "x.tar/y", "x.tarball", "my-zarr.json"] {
+        assert_eq!(detect(name, &[0; 512]), None, "{name}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_name_and_any_bytes_are_looked_at(name in ".*", head in proptest::collection::vec(any::<u8>(), 0..600)) {
+        for magic in [&[][..], &[0x1f, 0x8b, 8, 0], &[0x28, 0xb5, 0x2f, 0xfd]] {
+            let found = detect(&name, &[magic, &head].concat());
+            prop_assert!(found.is_none_or(|(layout, _)| layout != Layout::Files));
+        }
+    }
+}

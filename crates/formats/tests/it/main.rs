@@ -1,0 +1,11 @@
+//! Shards are what they claim to be, and what is none is refused.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod arbitrary;
+mod detect;
+mod fixtures;
+mod hostile;
+mod round_trip;
+mod support;
+mod zarr;

@@ -1,0 +1,109 @@
+//! A shard of any content is an index of places inside it, or no shard; never a panic, never memory by a stated number.
+//!
+//! The first byte says which layout it is read as, and whether the rest of the input is the shard or an edit of a good
+//! one: no mutation of nothing comes upon a footer.
+#![no_main]
+
+use std::io;
+use std::sync::OnceLock;
+
+use formats::{Indexing, Samples, Source};
+use libfuzzer_sys::fuzz_target;
+use plan::{Codec, Layout, Packing};
+
+/// Bit of the first byte that asks for an edit of a good shard.
+const EDITS: u8 = 0x80;
+
+/// Bit of the first byte that asks for chosen columns.
+const CHOOSES: u8 = 0x40;
+
+const LAYOUTS: [Layout; 5] =
+    [Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Parquet];
+
+struct Memory<'a>(&'a [u8]);
+
+impl Source for Memory<'_> {
+    fn bytes(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_exact_at(&mut self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        out.copy_from_slice(&self.0[offset as usize..offset as usize + out.len()]);
+        Ok(())
+    }
+}
+
+/// Five samples of 300 zeros.
+struct Zeros;
+
+impl Samples for Zeros {
+    fn count(&self) -> u64 {
+        5
+    }
+
+    fn number(&self, index: u64) -> u64 {
+        index
+    }
+
+    fn bytes(&self, _: u64) -> u64 {
+        300
+    }
+
+    fn fill(&mut self, _: u64, _: u64, out: &mut [u8]) {
+        out.fill(0);
+    }
+}
+
+fn good(layout: Layout) -> Vec<u8> {
+    let packing = Packing {
+        layout,
+        shard_bytes: 1500,
+        members: 2,
+        codec: Codec::None,
+        columns: 2,
+        columns_read: 2,
+        row_group_bytes: 600,
+    };
+    let mut shard = Vec::new();
+    formats::write(&packing, &mut Zeros, &mut shard).expect("memory");
+    shard
+}
+
+fn shards() -> &'static [Vec<u8>; 5] {
+    static SHARDS: OnceLock<[Vec<u8>; 5]> = OnceLock::new();
+    SHARDS.get_or_init(|| LAYOUTS.map(good))
+}
+
+/// `whole` with some bytes replaced: place from its end and length, two bytes each, and what comes there.
+fn edited(whole: &[u8], input: &[u8]) -> Option<Vec<u8>> {
+    let (edit, by) = input.split_at_checked(4)?;
+    let number = |at: usize| usize::from(u16::from_le_bytes([edit[at], edit[at + 1]]));
+    // Footers and tables are at the end.
+    let from = whole.len() - number(0) % (whole.len() + 1);
+    let to = (from + number(2) % 64).min(whole.len());
+    Some([&whole[..from], by, &whole[to..]].concat())
+}
+
+fn indexed(layout: Layout, chooses: bool, shard: &[u8]) {
+    let columns = if chooses { vec!["c1".to_owned()] } else { Vec::new() };
+    let indexing = Indexing { columns, checked_records: 2 };
+    let _ = formats::index(layout, &indexing, &mut Memory(shard), &mut |unit| {
+        assert!(unit.samples > 0 && !unit.extents.is_empty());
+        for (offset, bytes) in unit.extents {
+            assert!(offset.checked_add(*bytes).is_some_and(|end| end <= shard.len() as u64));
+        }
+    });
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Some((kind, input)) = data.split_first() else { return };
+    let _ = formats::detect("shard", input);
+    let _ = formats::parse_zarr_metadata(input);
+    let which = usize::from(kind & 0x0f) % LAYOUTS.len();
+    let (layout, chooses) = (LAYOUTS[which], kind & CHOOSES != 0);
+    if kind & EDITS == 0 {
+        indexed(layout, chooses, input);
+    } else if let Some(shard) = edited(&shards()[which], input) {
+        indexed(layout, chooses, &shard);
+    }
+});
