@@ -1,7 +1,7 @@
 //! From a plan to the head of its record, in words that outlive the plan's types.
 
 use feed::Demand;
-use plan::{Arrivals, DatasetSpec, Distribution, Fetch, Limit, Plan, Rate, Work};
+use plan::{Arrivals, DatasetSpec, Distribution, Fetch, Layout, Limit, Plan, Rate, Work};
 use record::{
     Axis, Cell, Dataset, Emulation, Fact, Format, Gate, Margin, Measure, Need, Run, Skipped, Target, Tool,
 };
@@ -9,9 +9,10 @@ use record::{
 use crate::data::Data;
 use crate::host;
 use crate::open::Stores;
+use crate::packing;
 
-/// Describes a run that begins now.
-pub(crate) fn run(plan: &Plan, data: &Data, stores: &Stores, redacted: bool) -> Run {
+/// Describes a run that begins now, on one of so many ranks.
+pub(crate) fn run(plan: &Plan, data: &Data, stores: &Stores, (redacted, ranks): (bool, u32)) -> Run {
     let started = host::now_utc();
     Run {
         format: Format::CURRENT,
@@ -25,7 +26,7 @@ pub(crate) fn run(plan: &Plan, data: &Data, stores: &Stores, redacted: bool) -> 
         need: need(&plan.need),
         datasets: datasets(plan, data),
         targets: (0..plan.targets.len()).map(|index| target(plan, stores, index)).collect(),
-        cells: plan.cells.iter().map(|of| cell(plan, data, of)).collect(),
+        cells: plan.cells.iter().map(|of| cell(plan, data, of, ranks)).collect(),
         skipped: skipped(plan),
         measure: measure(&plan.measure),
         gate: gate(&plan.gate),
@@ -33,7 +34,7 @@ pub(crate) fn run(plan: &Plan, data: &Data, stores: &Stores, redacted: bool) -> 
         size: None,
         variant: None,
         rank: 0,
-        ranks: 1,
+        ranks,
         redacted,
     }
 }
@@ -99,9 +100,9 @@ fn datasets(plan: &Plan, data: &Data) -> Vec<Dataset> {
         empty_files: slot.prepared.empty_files,
         unallocated_bytes: slot.prepared.unallocated_bytes,
         lognormal_stdev_bytes: lognormal_stdev_bytes(&plan.datasets[slot.dataset]),
-        layout: "files".to_owned(),
-        samples: None,
-        packing: Vec::new(),
+        layout: slot.prepared.layout.name().to_owned(),
+        samples: (slot.prepared.layout != Layout::Files).then(|| slot.prepared.data.sample_count()),
+        packing: facts(packing::facts(&plan.datasets[slot.dataset], &slot.prepared)),
     };
     data.slots().iter().map(describe).collect()
 }
@@ -146,7 +147,7 @@ fn facts(named: Vec<(&'static str, String)>) -> Vec<Fact> {
     named.into_iter().map(|(name, value)| Fact { name: name.to_owned(), value }).collect()
 }
 
-fn cell(plan: &Plan, data: &Data, cell: &plan::Cell) -> Cell {
+fn cell(plan: &Plan, data: &Data, cell: &plan::Cell, ranks: u32) -> Cell {
     Cell {
         cell: cell.slug.clone(),
         target: plan.target(cell).name.clone(),
@@ -167,14 +168,24 @@ fn cell(plan: &Plan, data: &Data, cell: &plan::Cell) -> Cell {
         complete_batch: Some(cell.complete_batch),
         auto_group: cell.auto_group,
         axes: cell.axes.iter().map(axis).collect(),
-        streams: None,
-        shuffle_buffer: None,
-        run_length: None,
-        mixing: None,
+        streams: cell.access.streams().then_some(cell.streams),
+        shuffle_buffer: cell.access.streams().then_some(cell.shuffle_buffer),
+        run_length: (cell.access == plan::Access::Neighbours).then_some(cell.run_length),
+        mixing: mixing(&data.of(cell).data, cell, ranks),
         checkpoint: None,
         tier: None,
         copy: None,
     }
+}
+
+fn mixing(data: &dataset::Data, cell: &plan::Cell, ranks: u32) -> Option<record::Mixing> {
+    let found = dataset::mixing(data, cell, ranks)?;
+    Some(record::Mixing {
+        buffer_samples: found.buffer_samples,
+        displacement: found.displacement,
+        neighbours_kept: found.neighbours_kept,
+        imbalance: found.imbalance,
+    })
 }
 
 fn pace(load: &plan::Load) -> Option<record::Pace> {

@@ -17,6 +17,7 @@ mod host;
 mod load;
 mod open;
 mod output;
+mod packing;
 mod progress;
 mod regression;
 mod samples;

@@ -91,13 +91,13 @@ impl<'a> Session<'a> {
     /// Begins the record.
     pub(crate) fn begin(ready: &'a Ready, keep_names: bool, kind: Kind) -> Result<Self, Failure> {
         let Ready { loaded, data, stores, results, .. } = ready;
-        let described = describe::run(&loaded.plan, data, stores, !keep_names);
         let Kind { size, variant, slots, command } = kind;
+        let (rank, ranks) = slots.map_or((0, 1), |slots| slots.rank);
+        let described = describe::run(&loaded.plan, data, stores, (!keep_names, ranks));
         let (variant, variants) = match variant {
             Some((variant, count)) => (Some(variant), count),
             None => (None, 1),
         };
-        let (rank, ranks) = slots.map_or((0, 1), |slots| slots.rank);
         let mut command = command.unwrap_or_else(|| described.command.clone());
         command.extend(slots.iter().flat_map(Slots::unsaid));
         let run = Run { size: size.map(str::to_owned), variant, rank, ranks, command, ..described };
@@ -202,12 +202,13 @@ impl<'a> Session<'a> {
 fn seats(plan: &Plan, data: &Data, stores: &Stores) -> Vec<Seat> {
     let seat = |cell: &plan::Cell| {
         let prepared = data.of(cell);
+        let sample_bytes = data::sample_bytes(prepared, plan.dataset(cell), cell);
         Seat {
             store: Arc::clone(stores.get(cell.target, cell.engine)),
             server: stores.server(cell.target),
             data: Arc::clone(&prepared.data),
-            sample_bytes: prepared.sample_bytes,
-            line_samples_per_s: plan.need.line_samples_per_s(prepared.sample_bytes),
+            sample_bytes,
+            line_samples_per_s: plan.need.line_samples_per_s(sample_bytes),
         }
     };
     plan.cells.iter().map(seat).collect()

@@ -24,8 +24,8 @@ pub enum Content {
 }
 
 impl Content {
-    /// Checks bytes of an object; whether any of them could be. Headers and padding cannot, nor can samples whose places
-    /// are not known one by one.
+    /// Checks bytes of an object; whether any of them could be. Headers and padding cannot, nor can samples whose
+    /// places are not known one by one.
     pub(crate) fn verify(
         &self,
         samples: &Samples,

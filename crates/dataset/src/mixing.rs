@@ -77,7 +77,9 @@ fn imbalance(data: &Data, cell: &Cell, readers: u64) -> f64 {
     let objects = data.objects();
     let blocks = |object| objects.bytes(object).div_ceil(u64::from(cell.block_bytes.max(1)));
     let first = blocks(0);
-    let are_equal = (0..objects.count()).all(|object| blocks(object) == first);
+    // A last shard that is short counts as one: its reader has it besides its others.
+    let last = objects.count() - 1;
+    let are_equal = (0..last).all(|object| blocks(object) == first) && blocks(last) <= first;
     let shards = u64::from(objects.count());
     if are_equal { 1.0 / (1.0 - tail_share(shards, readers)) - 1.0 } else { 0.0 }
 }

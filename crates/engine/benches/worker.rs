@@ -10,7 +10,7 @@ use std::time::Duration;
 use backend::null::NullStore;
 use backend::{Arena, Clock, Op, QueueSpec, Request, SharedStore, Store as _};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use dataset::{Data, Key, Objects, Order};
+use dataset::{Data, Even, Key, Listed, Objects, Order, Samples};
 use engine::{Progress, RepSpec, run_rep};
 use plan::{
     Access, Arrivals, Cache, Cell, Engine, Fetch, Limit, Load, Operation, Pace, Rate, Registered, Training,
@@ -26,13 +26,13 @@ fn cell(queue_depth: u32, access: Access) -> Cell {
 }
 
 /// Time per operation of a whole repetition, from its own window: threads and queues are set up outside it.
-fn null_loop_ns(cell: &Cell, store: &SharedStore, objects: &Arc<Objects>, ops: u64) -> u64 {
-    let op_bytes = if cell.operation == Operation::ReadFile { 131_072 } else { 4096 };
+fn null_loop_ns(cell: &Cell, store: &SharedStore, data: &Data, ops: u64) -> u64 {
+    let op_bytes = if cell.operation == Operation::ReadFile { 131_072 } else { u64::from(cell.block_bytes) };
     let rep = run_rep(&RepSpec {
         server: None,
         cell,
         store,
-        data: &Data::files(Arc::clone(objects), None),
+        data,
         verify: true,
         sample_bytes: 131_072.0,
         line_bps: 1e9,
@@ -51,7 +51,7 @@ fn null_loop_ns(cell: &Cell, store: &SharedStore, objects: &Arc<Objects>, ops: u
 }
 
 fn worker_loop(criterion: &mut Criterion) {
-    let objects = objects();
+    let data = Data::files(objects(), None);
     let store: SharedStore = Arc::new(NullStore::default());
     let mut group = criterion.benchmark_group("worker loop on the null queue");
     group.throughput(Throughput::Elements(1)).sample_size(20);
@@ -60,7 +60,7 @@ fn worker_loop(criterion: &mut Criterion) {
             let cell = cell(queue_depth, access);
             group.bench_function(BenchmarkId::new(access.name(), queue_depth), |bencher| {
                 bencher.iter_custom(|ops| {
-                    Duration::from_nanos(null_loop_ns(&cell, &store, &objects, ops.max(10_000)))
+                    Duration::from_nanos(null_loop_ns(&cell, &store, &data, ops.max(10_000)))
                         .mul_f64(ops as f64 / ops.max(10_000) as f64)
                 });
             });
@@ -69,9 +69,67 @@ fn worker_loop(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// Bytes of one sample, and of one read of it.
+const SAMPLE_BYTES: u64 = 131_072;
+
+/// Samples of 128 KiB at equal distances, a thousand in each of so many shards.
+fn packed(shards: u32) -> Data {
+    let (per_object, count) = (1_000, u64::from(shards) * 1_000);
+    let even = Even { count, per_object, first_byte: 0, stride_bytes: SAMPLE_BYTES, bytes: SAMPLE_BYTES };
+    let folder = Key::new("d").expect("a plain name is a key");
+    let objects = Objects::uniform(folder, shards, SAMPLE_BYTES * u64::from(per_object));
+    Data::new(Arc::new(objects), Samples::Even(even), None).expect("every sample lies inside")
+}
+
+/// Shards of about as many samples, no two neighbours alike.
+fn unlike(shards: u32) -> Data {
+    let mut listed = Listed::default();
+    for shard in 0..u64::from(shards) {
+        let key = Key::new(format!("s{shard}")).expect("a plain name is a key");
+        listed.push(&key, SAMPLE_BYTES * (900 + shard * 37 % 200));
+    }
+    let samples = Samples::Streamed { count: u64::from(shards) * 1_000 };
+    Data::new(Arc::new(Objects::Listed(listed)), samples, None).expect("streams lie nowhere")
+}
+
+/// Orders over shards in reads of one size: those of records by index, and of shards as WebDataset streams them.
+fn shard_orders() -> Vec<(&'static str, Data, Cell)> {
+    let of = |access| Cell {
+        access,
+        streams: if access.streams() { 16 } else { 0 },
+        run_length: if access == Access::Neighbours { 16 } else { 1 },
+        ..Cell::plain(Engine::Null, SAMPLE_BYTES as u32, 32)
+    };
+    vec![
+        ("records by index", packed(1_000), of(Access::ShuffledEpoch)),
+        ("runs of neighbours", packed(1_000), of(Access::Neighbours)),
+        ("webdataset, equal shards", packed(1_000), of(Access::ShuffledShards)),
+        ("webdataset, unlike shards", unlike(1_000), of(Access::ShuffledShards)),
+        ("webdataset, resampled", packed(1_000), of(Access::ResampledShards)),
+    ]
+}
+
+/// What a byte costs the client by index and streamed, where reads are copied as out of a page cache, and alone.
+fn shard_loop(criterion: &mut Criterion) {
+    for (name, copies) in [("shards on the null queue", false), ("shards on the null queue, copied", true)] {
+        let store: SharedStore = Arc::new(NullStore { copies });
+        let mut group = criterion.benchmark_group(name);
+        group.throughput(Throughput::Bytes(SAMPLE_BYTES)).sample_size(20);
+        for (name, data, cell) in shard_orders() {
+            group.bench_function(name, |bencher| {
+                bencher.iter_custom(|ops| {
+                    Duration::from_nanos(null_loop_ns(&cell, &store, &data, ops.max(10_000)))
+                        .mul_f64(ops as f64 / ops.max(10_000) as f64)
+                });
+            });
+        }
+        group.finish();
+    }
+}
+
 /// A paced load that is always behind: what its timetable and its two further histograms cost an operation.
 fn paced_loop(criterion: &mut Criterion) {
-    let objects = objects();
+    let data = Data::files(objects(), None);
     let store: SharedStore = Arc::new(NullStore::default());
     let mut group = criterion.benchmark_group("paced worker loop on the null queue");
     group.throughput(Throughput::Elements(1)).sample_size(20);
@@ -80,7 +138,7 @@ fn paced_loop(criterion: &mut Criterion) {
         let cell = Cell { load: Load::Paced(pace), ..cell(32, Access::Sequential) };
         group.bench_function(BenchmarkId::new(arrivals.name(), 32), |bencher| {
             bencher.iter_custom(|ops| {
-                Duration::from_nanos(null_loop_ns(&cell, &store, &objects, ops.max(10_000)))
+                Duration::from_nanos(null_loop_ns(&cell, &store, &data, ops.max(10_000)))
                     .mul_f64(ops as f64 / ops.max(10_000) as f64)
             });
         });
@@ -90,7 +148,7 @@ fn paced_loop(criterion: &mut Criterion) {
 
 /// A training job whose accelerators take no time: what a sample costs the client that plays it.
 fn training_loop(criterion: &mut Criterion) {
-    let objects = objects();
+    let data = Data::files(objects(), None);
     let store: SharedStore = Arc::new(NullStore::default());
     let mut group = criterion.benchmark_group("training job on the null queue, one sample");
     group.throughput(Throughput::Elements(1)).sample_size(20);
@@ -122,7 +180,7 @@ fn training_loop(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new(name, accelerators), |bencher| {
             bencher.iter_custom(|ops| {
                 let samples = ops.max(least).next_multiple_of(training.samples_per_step());
-                Duration::from_nanos(null_loop_ns(&cell, &store, &objects, samples))
+                Duration::from_nanos(null_loop_ns(&cell, &store, &data, samples))
                     .mul_f64(ops as f64 / samples as f64)
             });
         });
@@ -183,8 +241,18 @@ fn order(criterion: &mut Criterion) {
             });
         });
     }
+    for (name, data, cell) in shard_orders() {
+        let order = Order::of_cell(&data, &cell).expect("there is data");
+        let mut ticket = 0;
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                ticket += 1;
+                black_box(order.at(black_box(ticket)))
+            });
+        });
+    }
     group.finish();
 }
 
-criterion_group!(benches, worker_loop, paced_loop, training_loop, seam, order);
+criterion_group!(benches, worker_loop, shard_loop, paced_loop, training_loop, seam, order);
 criterion_main!(benches);

@@ -84,8 +84,8 @@ fn batch_reads(spec: &RepSpec<'_>, order: &Order, training: &Training) -> Result
     fits.map(Some).ok_or_else(refused)
 }
 
-/// The largest block of which some number is a batch nearly enough, whatever the remainder: half a block is off at most.
-/// In pages, where it holds one.
+/// The largest block of which some number is a batch nearly enough, whatever the remainder: half a block is off at
+/// most. In pages, where it holds one.
 fn fitting_bytes(batch_bytes: f64) -> u64 {
     let bytes = (batch_bytes * 2.0 * OFF_SHARE_MAX) as u64;
     if bytes >= PAGE_BYTES { bytes / PAGE_BYTES * PAGE_BYTES } else { bytes.max(1) }

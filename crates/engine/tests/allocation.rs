@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use backend::null::NullStore;
 use backend::{Clock, SharedStore};
-use dataset::{Data, Key, Objects, Order};
+use dataset::{Data, Even, Extent, Index, Key, Listed, Objects, Order, Samples};
 use engine::{Progress, RepSpec, run_rep};
 use plan::{
     Access, Arrivals, Cell, Decode, Engine, Fetch, Limit, Load, Operation, Pace, Rate, Training, Work,
@@ -99,7 +99,7 @@ fn neither_an_operation_nor_a_planned_access_allocates() {
         (Cell { threads: 2, ..closed.clone() }, 4096),
         (Cell { operation: Operation::ReadFile, ..closed.clone() }, 65_536),
         (Cell { load: pace(Arrivals::Constant), ..closed.clone() }, 4096),
-        (Cell { load: pace(Arrivals::Poisson), threads: 2, ..closed }, 4096),
+        (Cell { load: pace(Arrivals::Poisson), threads: 2, ..closed.clone() }, 4096),
     ];
     for (cell, op_bytes) in cells {
         let (few, many) =
@@ -113,4 +113,53 @@ fn neither_an_operation_nor_a_planned_access_allocates() {
     let sum = (0..1_000_000_u64).fold(0_u64, |sum, n| sum.wrapping_add(order.at(n * 1_000).offset));
     assert!(sum > 0);
     assert_eq!(BYTES.load(Ordering::Relaxed), before, "an access plan of 10^9 reads takes no memory");
+
+    for data in [even(), indexed()] {
+        for access in ORDERS {
+            let cell = Cell { access, streams: 16, run_length: 16, ..closed.clone() };
+            let before = BYTES.load(Ordering::Relaxed);
+            let order = Order::of_cell(&data, &cell).unwrap();
+            let made = BYTES.load(Ordering::Relaxed) - before;
+            // A table of unlike units is made once; of equal ones there is none.
+            assert!(
+                made <= if matches!(data.samples(), Samples::Even(_)) { 0 } else { 1 << 20 },
+                "{access:?}"
+            );
+            let before = BYTES.load(Ordering::Relaxed);
+            let sum = (0..100_000_u64).fold(0_u64, |sum, n| sum.wrapping_add(order.at(n * 1_000).offset));
+            assert!(sum > 0);
+            assert_eq!(BYTES.load(Ordering::Relaxed), before, "{access:?} takes no memory for a read");
+        }
+    }
+}
+
+const ORDERS: [Access; 6] = [
+    Access::Sequential,
+    Access::Random,
+    Access::ShuffledEpoch,
+    Access::ShuffledShards,
+    Access::ResampledShards,
+    Access::Neighbours,
+];
+
+/// 10,000,000 samples in 1,000 shards.
+fn even() -> Data {
+    let even =
+        Even { count: 10_000_000, per_object: 10_000, first_byte: 0, stride_bytes: 6_000, bytes: 5_000 };
+    let shards = Arc::new(Objects::uniform(Key::new("d").unwrap(), 1_000, 60_000_000));
+    Data::new(shards, Samples::Even(even), None).unwrap()
+}
+
+/// 10,000 samples that differ in their blocks, of several parts each, in shards that do too.
+fn indexed() -> Data {
+    let mut index = Index::default();
+    let mut shards = Listed::default();
+    for shard in 0..100 {
+        shards.push(&Key::new(format!("s{shard}")).unwrap(), 1_000_000 + u64::from(shard) * 5_000);
+        for sample in 0..100 {
+            let part = |offset| Extent { object: shard, offset, bytes: 3_000 + offset % 7 * 1_000 };
+            index.push(1, &[part(sample * 9_001), part(sample * 9_001 + 500)]);
+        }
+    }
+    Data::new(Arc::new(Objects::Listed(shards)), Samples::Indexed(index), None).unwrap()
 }

@@ -284,12 +284,28 @@ impl Vocabulary for BucketStyle {
 
 impl Vocabulary for Access {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
-        ("sequential", Self::Sequential, "Files in order, blocks in order, again and again."),
+        ("sequential", Self::Sequential, "Files or shards in order, blocks in order, again and again."),
         ("random", Self::Random, "Any block of the dataset at each step, with replacement."),
         (
             "shuffled_epoch",
             Self::ShuffledEpoch,
             "Every sample once per epoch, in an order drawn anew each epoch.",
+        ),
+        (
+            "shuffled_shards",
+            Self::ShuffledShards,
+            "Every shard once per epoch, in an order drawn anew, several side by side, each from its beginning to \
+             its end.",
+        ),
+        (
+            "resampled_shards",
+            Self::ResampledShards,
+            "As `shuffled_shards`, but each stream draws its next shard with replacement.",
+        ),
+        (
+            "neighbours",
+            Self::Neighbours,
+            "Runs of samples that follow each other, each run once per epoch, in an order drawn anew.",
         ),
     ];
 }

@@ -19,6 +19,9 @@ pub(super) struct Blocks {
 pub(super) enum Numbers {
     /// As many in every unit.
     Even { units: u64, per_unit: u64 },
+    /// As many in every unit but for one more, the last, which has fewer: what is left of a dataset that is cut into
+    /// shards. Only streams tell it from other units.
+    Short { units: u64, per_unit: u64, short: u64 },
     /// More in some units than in others.
     Uneven(Uneven),
 }
@@ -41,18 +44,19 @@ enum Places {
 pub(super) enum Standing {
     /// In their order.
     InOrder,
-    /// In places drawn by a seed, so many copies of each.
-    Shuffled { seed: u64, copies: u64 },
+    /// In places drawn by a seed.
+    Shuffled { seed: u64 },
+    /// As shards that are streamed: in places drawn by a seed, so many copies of each; a short one stands last.
+    Streamed { seed: u64, copies: u64 },
 }
 
 impl Standing {
     pub(super) fn of(access: Access, each_once: bool, seed: u64) -> Self {
         match access {
             Access::Sequential | Access::Random | Access::Neighbours => Self::InOrder,
-            Access::ResampledShards if !each_once => Self::Shuffled { seed, copies: streams::COPIES },
-            Access::ShuffledEpoch | Access::ShuffledShards | Access::ResampledShards => {
-                Self::Shuffled { seed, copies: 1 }
-            }
+            Access::ShuffledEpoch => Self::Shuffled { seed },
+            Access::ResampledShards if !each_once => Self::Streamed { seed, copies: streams::COPIES },
+            Access::ShuffledShards | Access::ResampledShards => Self::Streamed { seed, copies: 1 },
         }
     }
 }
@@ -97,6 +101,7 @@ impl Blocks {
     pub(super) fn count(&self) -> u64 {
         match &self.numbers {
             Numbers::Even { units, per_unit } => units * per_unit,
+            Numbers::Short { units, per_unit, short } => units * per_unit + short,
             Numbers::Uneven(units) => units.blocks(),
         }
     }
@@ -105,6 +110,7 @@ impl Blocks {
     pub(super) fn units(&self) -> u64 {
         match &self.numbers {
             Numbers::Even { units, .. } => *units,
+            Numbers::Short { units, .. } => units + 1,
             Numbers::Uneven(units) => units.files(),
         }
     }
@@ -115,7 +121,9 @@ impl Blocks {
         match &self.numbers {
             // One large file needs no division, which costs as much as the rest of a ticket.
             Numbers::Even { units: 1, .. } => self.span(0, index),
-            Numbers::Even { per_unit, .. } => self.span(index / per_unit, index % per_unit),
+            Numbers::Even { per_unit, .. } | Numbers::Short { per_unit, .. } => {
+                self.span(index / per_unit, index % per_unit)
+            }
             Numbers::Uneven(units) => {
                 let Located { file, block } = units.at(index);
                 self.span(file, block)
@@ -159,20 +167,21 @@ impl Blocks {
 
 impl Numbers {
     fn of(blocks: impl Iterator<Item = u64> + Clone, standing: Standing) -> Self {
-        let mut rest = blocks.clone();
-        let first = rest.next().unwrap_or(0);
-        let mut units = 1;
-        let is_even = rest.all(|number| {
-            units += 1;
-            number == first
-        });
-        if is_even {
+        let first = blocks.clone().next().unwrap_or(0);
+        let units = blocks.clone().count() as u64;
+        let equal = blocks.clone().take_while(|number| *number == first).count() as u64;
+        if equal == units {
             return Self::Even { units, per_unit: first };
+        }
+        let last = blocks.clone().last().unwrap_or(0);
+        if matches!(standing, Standing::Streamed { .. }) && equal + 1 == units && last < first {
+            return Self::Short { units: equal, per_unit: first, short: last };
         }
         let mut blocks: Vec<u64> = blocks.collect();
         Self::Uneven(match standing {
             Standing::InOrder => Uneven::in_order(&blocks),
-            Standing::Shuffled { seed, copies } => {
+            Standing::Shuffled { seed } => Uneven::shuffled(&blocks, seed),
+            Standing::Streamed { seed, copies } => {
                 let units = blocks.len();
                 for _ in 1..copies {
                     blocks.extend_from_within(..units);

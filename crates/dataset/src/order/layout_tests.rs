@@ -167,7 +167,7 @@ fn epochs_of_units_differ() {
     }
 }
 
-/// The short run of 103 units in runs of 10 comes to each of 11 places 100 times in 1,100 epochs; 4 standard deviations.
+/// The short run of 103 units in runs of 10 comes to each of 11 places 100 times in 1,100 epochs, +- 4 sigma.
 #[test]
 fn a_short_run_comes_anywhere() {
     let data = Data::files(Arc::new(uniform(103, 1)), None);

@@ -71,8 +71,8 @@ pub enum OrderError {
 
 /// An access order over the blocks of a dataset.
 ///
-/// What takes memory are objects and units that differ in their numbers of blocks: 8 bytes each, made once (of
-/// `resampled_shards`, [`streams::COPIES`] times as much). Nothing is made for an epoch.
+/// What takes memory are sizes of objects that differ, and objects and units that differ in their numbers of blocks: 8
+/// bytes each, made once (of `resampled_shards`, 16 times as much). Nothing is made for an epoch.
 #[derive(Debug, Clone)]
 pub struct Order {
     walk: Walk,
@@ -177,8 +177,9 @@ impl Order {
     }
 
     /// The order of a cell on client `part.0` of `part.1` that read the same data at the same time. Orders of shards
-    /// have a pass of their own for each client: of shards with equal numbers of blocks, client `r` reads those at
-    /// `r`, `r + clients`, ... of the epoch's permutation; of others, an equal part of the blocks. Together they
+    /// have a pass of their own for each client: of shards with equal numbers of blocks (but for the last, which
+    /// may be short), client `r` reads those at `r`, `r + clients`, ... of the epoch's permutation; of others, an equal
+    /// part of the blocks. Together they
     /// read each block once per epoch. Every other order is the same on all clients, which begin at different
     /// tickets of it.
     pub fn of_part(data: &Data, cell: &Cell, part: (u32, u32)) -> Result<Self, OrderError> {
@@ -219,8 +220,8 @@ impl Order {
 
     fn over(blocks: Blocks, bytes: u64, settings: &Settings) -> Result<Self, OrderError> {
         let copies = match (&blocks.numbers, settings.standing()) {
-            (Numbers::Uneven(_), Standing::Shuffled { copies, .. }) => copies,
-            (Numbers::Uneven(_) | Numbers::Even { .. }, _) => 1,
+            (Numbers::Uneven(_), Standing::Streamed { copies, .. }) => copies,
+            _ => 1,
         };
         let (units, count) = (blocks.units() / copies, blocks.count() / copies);
         if bytes == 0 || count == 0 {
@@ -236,8 +237,8 @@ impl Order {
             Access::ShuffledShards | Access::ResampledShards => {
                 let reads = settings.batch.map(|(batch, samples)| batch_reads(batch, samples, count));
                 Walk::Streams(Streams::new(
-                    units,
-                    count,
+                    &blocks.numbers,
+                    (units, count),
                     Wanted {
                         streams: settings.streams,
                         turn: reads.map_or(1, |reads| reads.count),
@@ -268,21 +269,16 @@ impl Order {
         self.bytes
     }
 
-    /// What is kept together in one pass, or drawn one by one: units, or shards. Copies of shards count.
-    pub fn units(&self) -> u64 {
-        self.blocks.units()
-    }
-
     /// Reads of every unit, where each has as many.
     pub fn reads_per_unit(&self) -> Option<u64> {
         match self.blocks.numbers {
             Numbers::Even { per_unit, .. } => Some(per_unit),
-            Numbers::Uneven(_) => None,
+            Numbers::Short { .. } | Numbers::Uneven(_) => None,
         }
     }
 
-    /// The reads of a batch, of which a pass of all clients over `samples` makes its tickets: as many as come nearest to
-    /// the batch, and at least one. Streams take turns of as many.
+    /// The reads of a batch, where a pass of all clients over `samples` makes their tickets: as many as come nearest
+    /// to the batch, and at least one. Streams take turns of as many.
     pub fn batch_reads(&self, batch: u32, samples: u64) -> BatchReads {
         batch_reads(batch, samples, self.all_tickets)
     }
@@ -315,7 +311,7 @@ impl Order {
     fn shuffled(&self, epoch: u64, index: u64) -> ReadSpan {
         let seed = self.epoch_seed(epoch);
         match &self.blocks.numbers {
-            Numbers::Even { units, per_unit } => {
+            Numbers::Even { units, per_unit } | Numbers::Short { units, per_unit, .. } => {
                 let unit = Permutation::new(*units, seed).at(index / per_unit);
                 self.blocks.span(unit, index % per_unit)
             }

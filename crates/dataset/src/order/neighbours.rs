@@ -22,7 +22,7 @@ impl Neighbours {
     pub(super) fn new(blocks: &Blocks, length: u32, seed: u64) -> Self {
         let length = u64::from(length.max(1));
         let runs = match &blocks.numbers {
-            Numbers::Even { .. } => None,
+            Numbers::Even { .. } | Numbers::Short { .. } => None,
             Numbers::Uneven(units) => {
                 let runs = units.files().div_ceil(length);
                 let begins = |run: u64| units.blocks_before((run * length).min(units.files()));
@@ -41,8 +41,8 @@ impl Neighbours {
                 blocks.at(units.blocks_before(run * self.length) + block)
             }
             (Numbers::Even { units, per_unit }, _) => blocks.at(self.even((*units, *per_unit), seed, index)),
-            // Runs are made wherever units are unlike.
-            (Numbers::Uneven(_), None) => blocks.at(index),
+            // Runs are made wherever units are unlike, and only streams know of a short one.
+            (Numbers::Uneven(_) | Numbers::Short { .. }, _) => blocks.at(index),
         }
     }
 

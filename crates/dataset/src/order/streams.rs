@@ -2,7 +2,8 @@
 //!
 //! A stream reads one shard after the other. Streams take turns, of one block each or of as many as a batch has. Of
 //! shards that have equal numbers of blocks, the shards of an epoch stand in rows of as many as there are streams, and
-//! stream `s` reads the `s`th of each row; the last row, if it is shorter, is read by fewer streams. Of other shards,
+//! stream `s` reads the `s`th of each row; the last row, if it is shorter, is read by fewer streams. A last shard of
+//! the dataset that has fewer blocks than all others is read behind them, once in every epoch. Of other shards,
 //! the epoch's shards are laid end to end, and each stream reads an equal part of that: it may then begin and end
 //! inside a shard, and no stream ends before the others.
 
@@ -28,7 +29,7 @@ pub(super) struct Streams {
     ranks: u64,
     /// Shards are drawn with replacement.
     resampled: bool,
-    /// Shards of all ranks.
+    /// Shards of all ranks, but a short one.
     shards: u64,
     /// Where the rank's part of the blocks of all shards begins and ends, laid end to end.
     part: (u64, u64),
@@ -48,8 +49,9 @@ pub(super) struct Wanted {
 }
 
 impl Streams {
-    /// Streams over `shards` of `blocks` in all. There is one at least, and a shard for each.
-    pub(super) fn new(shards: u64, blocks: u64, wanted: Wanted) -> Self {
+    /// Streams over `blocks` of all shards, copies left out. There is one at least, and a shard for each.
+    pub(super) fn new(numbers: &Numbers, (shards, blocks): (u64, u64), wanted: Wanted) -> Self {
+        let shards = if let Numbers::Short { units, .. } = numbers { *units } else { shards };
         let (rank, ranks) = (u64::from(wanted.part.0), u64::from(wanted.part.1.max(1)));
         let begins = |rank: u64| (u128::from(blocks) * u128::from(rank) / u128::from(ranks)) as u64;
         let own = of_rank(shards, rank, ranks);
@@ -67,7 +69,10 @@ impl Streams {
     /// Blocks that this rank reads in an epoch.
     pub(super) fn blocks(&self, numbers: &Numbers) -> u64 {
         match numbers {
-            Numbers::Even { per_unit, .. } => of_rank(self.shards, self.rank, self.ranks) * per_unit,
+            Numbers::Even { per_unit, .. } => self.own() * per_unit,
+            Numbers::Short { per_unit, short, .. } => {
+                self.own() * per_unit + if self.has_short() { *short } else { 0 }
+            }
             Numbers::Uneven(_) => self.part.1 - self.part.0,
         }
     }
@@ -77,6 +82,10 @@ impl Streams {
     pub(super) fn at(&self, numbers: &Numbers, seed: u64, index: u64) -> Located {
         match numbers {
             Numbers::Even { per_unit, .. } => self.of_rows(*per_unit, seed, index),
+            Numbers::Short { units, per_unit, .. } => match index.checked_sub(self.own() * per_unit) {
+                Some(block) => Located { file: *units, block },
+                None => self.of_rows(*per_unit, seed, index),
+            },
             Numbers::Uneven(shards) => {
                 let located = shards.at_shuffled(seed, self.part.0 + self.of_parts(index));
                 Located { file: located.file % self.shards, ..located }
@@ -84,8 +93,18 @@ impl Streams {
         }
     }
 
+    /// Shards of this rank, but a short one.
+    fn own(&self) -> u64 {
+        of_rank(self.shards, self.rank, self.ranks)
+    }
+
+    /// Whether the short shard is this rank's, as if it stood behind the others.
+    fn has_short(&self) -> bool {
+        self.shards % self.ranks == self.rank
+    }
+
     fn of_rows(&self, per_shard: u64, seed: u64, index: u64) -> Located {
-        let own = of_rank(self.shards, self.rank, self.ranks);
+        let own = self.own();
         let rows = own / self.width;
         let in_rows = rows * self.width * per_shard;
         let (position, block) = if index < in_rows {
@@ -133,6 +152,6 @@ pub(super) fn turns(index: u64, (streams, blocks): (u64, u64), turn: u64) -> (u6
 }
 
 /// Shards of a rank, of which each takes every `ranks`th.
-pub(super) fn of_rank(shards: u64, rank: u64, ranks: u64) -> u64 {
+fn of_rank(shards: u64, rank: u64, ranks: u64) -> u64 {
     shards.saturating_sub(rank).div_ceil(ranks)
 }

@@ -44,7 +44,7 @@ fn reads(part: (u32, u32), epoch: u64, access: Access, cache: Cache) -> Vec<(u32
 
 #[test]
 fn clients_that_share_the_data_read_each_block_once_between_them() {
-    for access in [Access::ShuffledEpoch, Access::Sequential, Access::Random] {
+    for access in [Access::ShuffledEpoch, Access::Sequential, Access::Random, Access::Neighbours] {
         for epoch in [0, 5] {
             let parts: Vec<Vec<(u32, u64)>> =
                 (0..4).map(|rank| reads((rank, 4), epoch, access, Cache::Cold)).collect();

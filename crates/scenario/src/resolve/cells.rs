@@ -48,6 +48,8 @@ pub(super) struct Point<'a> {
     pub(super) layout: Option<Layout>,
     pub(super) block: Block,
     pub(super) access: Access,
+    /// Shards side by side; 0 where they are not streamed.
+    pub(super) streams: u32,
     pub(super) cache: Cache,
     pub(super) load: plan::Load,
     /// `None` where there is no network.
@@ -94,7 +96,7 @@ pub(super) fn refuse_too_many(
     layout_span: Option<Span>,
     load: &Load,
 ) -> Option<Problem> {
-    let shared = [datasets.samples.len(), load.access.len(), load.schedule.depths().count()];
+    let shared = [datasets.samples.len(), load.orders.count(), load.schedule.depths().count()];
     let per_way = shared.iter().map(|length| *length as u128).product::<u128>();
     let ways =
         targets.iter().flat_map(|target| target.ways.iter().map(move |way| (way, connections(target))));
@@ -108,7 +110,7 @@ pub(super) fn refuse_too_many(
         list(samples, datasets.samples.len() / datasets.layouts.max(1), "sample sizes"),
         list(load.tasks.first().and_then(|task| task.span), load.tasks.len(), "operations"),
         list(load.blocks.span, load.blocks.count(Operation::Read), "block sizes"),
-        list(load.access_span, load.access.len(), "access orders"),
+        list(load.orders.span, load.orders.count(), "access orders"),
     ];
     let of_targets = targets.iter().filter_map(|target| target.network.as_ref());
     let of_targets = of_targets.map(|network| list(network.span(), network.count(), "connections"));
@@ -181,7 +183,7 @@ fn lengths(way: &Way, resolved: &Resolved<'_>, shared: &Shared<'_>) -> [usize; 6
     [
         datasets.samples.len(),
         load.blocks.count(way.operation),
-        load.access.len(),
+        load.orders.count(),
         way.caches.len(),
         load.schedule.series.len(),
         connections(resolved),
@@ -215,10 +217,7 @@ impl<'a> Curve<'a> {
         let sample = datasets.samples[self.dataset];
         let network = resolved.network.as_ref();
         let spec = &datasets.specs[self.dataset];
-        let access = match load.access_span {
-            Some(_) => load.access[self.access],
-            None => reading::default_access(sample.layout),
-        };
+        let access = load.orders.at(self.access, spec);
         let mut block = load.blocks.at(self.block, operation, sample);
         if let Some(bytes) = reading::default_block_bytes(spec, access).filter(|_| block.span.is_none()) {
             block.bytes = bytes;
@@ -235,6 +234,7 @@ impl<'a> Curve<'a> {
             layout: sample.layout.filter(|layout| datasets.layouts > 1 || *layout != Layout::Files),
             block,
             access,
+            streams: load.orders.streams(access, &self.series.load, depth),
             cache,
             load: self.series.load,
             connections: network.map(|network| network.at(self.connection, depth, operation, sample.bytes)),
@@ -266,9 +266,9 @@ fn cell(target: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, s
         retries: network.map_or(0, |network| network.retries),
         submit_batch: submit_batch(resolved, point, point.depth.div_ceil(threads), shared.load),
         seed: shared.seed,
-        streams: 0,
-        shuffle_buffer: 0,
-        run_length: 1,
+        streams: point.streams,
+        shuffle_buffer: shared.load.orders.shuffle_buffer(point.access),
+        run_length: shared.load.orders.run_length(point.access),
         auto_group: shared.load.schedule.auto.then_some(curve),
         complete_batch: complete_batch(point, point.depth.div_ceil(threads), shared.load),
         axes: names::axes(resolved, point, threads),
@@ -281,7 +281,7 @@ fn submit_batch(resolved: &Resolved<'_>, point: &Point<'_>, per_thread: u32, loa
     let merged = resolved.target.config.is_storage()
         && resolved.network.is_none()
         && point.operation == Operation::Read
-        && point.access == Access::Sequential
+        && is_in_order(point)
         && point.cache == Cache::Bypass;
     match &load.submit_batch {
         Some(batch) if point.lane.engine == Engine::IoUring => batch.value,
@@ -290,12 +290,16 @@ fn submit_batch(resolved: &Resolved<'_>, point: &Point<'_>, per_thread: u32, loa
     }
 }
 
+/// Whether reads that follow each other lie beside each other: one stream of shards is such an order too.
+fn is_in_order(point: &Point<'_>) -> bool {
+    point.access == Access::Sequential || point.streams == 1
+}
+
 /// As written, where the engine waits for batches at all; else a part of what a thread has outstanding, where a
 /// device answers reads one by one. A paced load and a training job wait for none.
 fn complete_batch(point: &Point<'_>, per_thread: u32, load: &Load) -> u32 {
-    let one_by_one = point.operation == Operation::Read
-        && point.access != Access::Sequential
-        && point.cache == Cache::Bypass;
+    let one_by_one =
+        point.operation == Operation::Read && !is_in_order(point) && point.cache == Cache::Bypass;
     match &load.complete_batch {
         _ if point.lane.engine != Engine::IoUring || point.load != plan::Load::Closed => 1,
         Some(batch) => batch.value,

@@ -1,6 +1,6 @@
 //! Operations, depths, blocks and access orders that every target shares.
 
-use plan::{Access, Operation};
+use plan::{Access, Layout, Operation};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::{Axis, Item};
@@ -9,6 +9,7 @@ use crate::value::{Size, Whole};
 use crate::words::{Mode, Word};
 use crate::written::{DEPTH_MAX, Document, Load as Written};
 
+use super::access::Orders;
 use super::dataset::Sample;
 use super::reading;
 use super::schedule::Schedule;
@@ -36,8 +37,7 @@ pub(super) struct Load {
     pub(super) threads: Option<Entry<u32>>,
     pub(super) submit_batch: Option<Entry<u32>>,
     pub(super) complete_batch: Option<Entry<u32>>,
-    pub(super) access: Vec<Access>,
-    pub(super) access_span: Option<Span>,
+    pub(super) orders: Orders,
     pub(super) blocks: Blocks,
 }
 
@@ -126,27 +126,26 @@ pub(super) fn tasks(document: &Document) -> Vec<Task> {
 pub(super) fn resolve(
     written: &Written,
     tasks: Vec<Task>,
-    schedule: Schedule,
+    (schedule, orders): (Schedule, Orders),
     blocks: Blocks,
 ) -> Option<Load> {
     if let Field::Wrong(_) = written.operation {
         return None;
     }
-    let access = match &written.access {
-        Field::Absent => vec![Access::ShuffledEpoch],
-        Field::Given(entry) => entry.value.0.iter().map(|item| item.value.0).collect(),
-        Field::Wrong(_) => return None,
-    };
     Some(Load {
         tasks,
         schedule,
         threads: number(&written.threads)?,
         submit_batch: number(&written.submit_batch)?,
         complete_batch: number(&written.complete_batch)?,
-        access,
-        access_span: written.access.span(),
+        orders,
         blocks,
     })
+}
+
+/// The order in which a loader reads this layout, unless something else is asked for.
+pub(super) fn default_access(layout: Layout) -> Access {
+    if layout.is_streamed() { Access::ShuffledShards } else { Access::ShuffledEpoch }
 }
 
 /// `Some(None)` where it was not written; `None` when it was wrong.

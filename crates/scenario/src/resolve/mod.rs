@@ -3,6 +3,7 @@
 //! Each part that could not be resolved is `None` and has reported why; what depends on it is left
 //! unsaid, everything else is still checked.
 
+mod access;
 mod cache;
 mod cells;
 mod dataset;
@@ -71,7 +72,12 @@ pub(crate) fn plan(
         }
         _ => None,
     };
-    if let (Some((Mode::Training, Some(mode))), Some(datasets)) = (load::mode(&written.load), &datasets) {
+    let by_sample = |datasets: &&dataset::Datasets| {
+        load.as_ref().is_none_or(|load| load.orders.take_samples_of_files(datasets))
+    };
+    if let (Some((Mode::Training, Some(mode))), Some(datasets)) =
+        (load::mode(&written.load), datasets.as_ref().filter(by_sample))
+    {
         training::refuse_uneven(&usable, datasets, &tasks, mode, problems);
     }
     let need = match step {
@@ -116,5 +122,7 @@ fn load(
             pace::resolve(&written.load, need, tasks, problems).filter(|_| !refused)
         }
     };
-    load::resolve(&written.load, tasks.to_vec(), schedule?, blocks?)
+    let schedule = schedule?;
+    let orders = access::resolve(&written.load, datasets, &schedule, problems);
+    load::resolve(&written.load, tasks.to_vec(), (schedule, orders?), blocks?)
 }

@@ -19,7 +19,7 @@ pub(super) fn slug(resolved: &Resolved<'_>, point: &Point<'_>) -> String {
         point.layout.map(|layout| layout.name().to_owned()),
         Some(sample),
         point.operation.reads_bytes().then_some(block),
-        Some(point.access.name().to_owned()),
+        Some(access(point)),
         Some(point.cache.name().to_owned()),
         rate(point).map(|(word, _)| format!("paced-{word}")),
         job(point).map(|job| job.word()),
@@ -47,6 +47,7 @@ pub(super) fn axes(resolved: &Resolved<'_>, point: &Point<'_>, threads: u32) -> 
         Some(sample),
         block.map(|bytes| axis("block_size", bytes, "B")),
         Some(axis("access", point.access.name().to_owned(), "")),
+        streams(point).map(|streams| axis("streams", streams.to_string(), "")),
         Some(axis("cache", point.cache.name().to_owned(), "")),
         rate(point).map(|(_, (value, unit))| axis("rate", value, unit)),
         job(point).map(|job| axis("accelerators", job.accelerators.to_string(), "")),
@@ -57,6 +58,17 @@ pub(super) fn axes(resolved: &Resolved<'_>, point: &Point<'_>, threads: u32) -> 
         Some(axis("threads", threads.to_string(), "")),
     ];
     axes.into_iter().flatten().collect()
+}
+
+/// `shuffled_epoch`, or `shuffled_shards-s16`.
+fn access(point: &Point<'_>) -> String {
+    let name = point.access.name();
+    streams(point).map_or_else(|| name.to_owned(), |streams| format!("{name}-s{streams}"))
+}
+
+/// Shards side by side, where they are streamed.
+fn streams(point: &Point<'_>) -> Option<u32> {
+    Some(point.streams).filter(|streams| *streams > 0)
 }
 
 fn engine_word(lane: &Lane) -> String {

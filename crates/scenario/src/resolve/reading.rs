@@ -9,14 +9,6 @@ use super::dataset::Datasets;
 use super::load::{BLOCK_ALIGN_BYTES, BLOCK_DEFAULT_MAX_BYTES, Load, Task, rounded};
 use super::target::Resolved;
 
-/// The order in which a layout is read unless something else is asked for.
-pub(super) fn default_access(layout: Option<Layout>) -> Access {
-    match layout {
-        Some(layout) if layout.is_streamed() => Access::ShuffledShards,
-        _ => Access::ShuffledEpoch,
-    }
-}
-
 /// Whether single samples are read, wherever in their shard they lie.
 fn by_index(access: Access) -> bool {
     !access.streams() && access != Access::Sequential
@@ -85,17 +77,13 @@ pub(super) fn refuse(
         };
         let at = datasets.layout_of(document, layout);
         refuse_operations(&load.tasks, layout, at, problems);
-        for access in accesses(load, layout) {
-            refuse_compressed(document, spec, access, load.access_span, problems);
+        for access in (0..load.orders.count()).map(|index| load.orders.at(index, spec)) {
+            refuse_compressed(document, spec, access, load.orders.span, problems);
             if !may_bypass(spec, access) {
                 refuse_bypass(document, targets, (layout, at), access, problems);
             }
         }
     }
-}
-
-fn accesses(load: &Load, layout: Layout) -> Vec<Access> {
-    if load.access_span.is_some() { load.access.clone() } else { vec![default_access(Some(layout))] }
 }
 
 fn refuse_operations(tasks: &[Task], layout: Layout, at: Option<Span>, problems: &mut Problems) {

@@ -94,8 +94,16 @@ pub(crate) struct Load {
     /// Bytes asked by one read, at most; a whole file is read in blocks of it. Default: the sample size rounded
     /// up to 4096, at most 1 MiB.
     pub(crate) block_size: Field<Axis<Size>>,
-    /// Order of the reads. Default: shuffled_epoch.
+    /// Order of the reads. Default: shuffled_shards of the layouts webdataset and tfrecord, else shuffled_epoch.
     pub(crate) access: Field<Axis<Word<Access>>>,
+    /// Shards that are read side by side, of orders that stream them. Default: the queue depth, at most 16; of a
+    /// training load, each reader has a stream of its own.
+    pub(crate) streams: Field<Whole<1, DEPTH_MAX>>,
+    /// Samples that the reader of each stream holds and draws from, of orders that stream shards. It changes the memory
+    /// of a loader and how well samples are mixed, which is reported, and no read. Default: 0, none.
+    pub(crate) shuffle_buffer: Field<Whole<0, { u32::MAX as u64 }>>,
+    /// Samples that follow each other, with `access = "neighbours"`. Default: 16.
+    pub(crate) run_length: Field<Count>,
     /// Treatment of the client's page cache. Whole files, `stat` and `list` are cold when their names and inodes
     /// are evicted too. Default: bypass where the path has direct I/O, else cold; cold with mmap, warm with
     /// `stat` and `list`, which take only cold and warm. With nfs:// and s3:// always bypass, as their data never is
@@ -118,6 +126,9 @@ impl Load {
             complete_batch: table.field("complete_batch", problems),
             block_size: table.field("block_size", problems),
             access: table.field("access", problems),
+            streams: table.field("streams", problems),
+            shuffle_buffer: table.field("shuffle_buffer", problems),
+            run_length: table.field("run_length", problems),
             cache: table.field("cache", problems),
         }
     }

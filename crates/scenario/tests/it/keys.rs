@@ -13,6 +13,7 @@ const PROFILE: &str = "need={ workload = \"resnet50\", accelerator = \"h100\", c
 const BATCH: &str = "need={ batch = 400, step_time = \"1s\", sample_size = \"1 MB\", count = 8 }";
 const TOKENS: &str = "need={ tokens_per_second = 1e6, token_size = \"2 B\" }";
 /// What may be needed for a key to mean something.
+const SHARDS: &str = "load.access=shuffled_shards";
 const PACED: &str = "load.mode=paced";
 const TRAINING: &str = "load.mode=training";
 const DECODE: &str = "training.decode={ with = \"checksum\" }";
@@ -155,6 +156,9 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("load.complete_batch", &["load.queue_depth=8"], "load.complete_batch=4"),
     ("load.block_size", &[], "load.block_size=4 KiB"),
     ("load.access", &[], "load.access=random"),
+    ("load.streams", &[SHARDS], "load.streams=3"),
+    ("load.shuffle_buffer", &[SHARDS], "load.shuffle_buffer=1000"),
+    ("load.run_length", &["load.access=neighbours"], "load.run_length=4"),
     ("load.cache", &[], "load.cache=cold"),
     ("measure", &[], "measure={ repetitions = 6 }"),
     ("measure.warmup", &[], "measure.warmup=1s"),

@@ -1,0 +1,149 @@
+//! Orders of the reads, and what orders of shards and of neighbours take besides.
+
+use plan::{Access, DatasetSpec, Fetch, Layout, Load};
+
+use crate::diagnostic::{Problem, Problems, Span};
+use crate::list::{Axis, Item};
+use crate::reader::{Entry, Field};
+use crate::words::Word;
+use crate::written;
+
+use super::dataset::Datasets;
+use super::load::default_access;
+use super::schedule::Schedule;
+
+/// Shards side by side by default, at most: as many as loaders have readers on a host, and no more files open.
+const STREAMS_DEFAULT_MAX: u32 = 16;
+
+/// Samples of a run of neighbours by default.
+const RUN_LENGTH_DEFAULT: u32 = 16;
+
+/// The orders of a scenario.
+#[derive(Debug)]
+pub(super) struct Orders {
+    /// As written; where nothing is, each dataset has the one that its layout is read in.
+    listed: Option<Vec<Access>>,
+    pub(super) span: Option<Span>,
+    streams: Option<u32>,
+    shuffle_buffer: u32,
+    run_length: u32,
+}
+
+impl Orders {
+    /// Orders of each dataset.
+    pub(super) fn count(&self) -> usize {
+        self.listed.as_ref().map_or(1, Vec::len)
+    }
+
+    /// The order at `index` of a dataset.
+    pub(super) fn at(&self, index: usize, spec: &DatasetSpec) -> Access {
+        self.listed.as_ref().map_or_else(|| default_access(layout(spec)), |listed| listed[index])
+    }
+
+    /// Whether blocks of files are to make up samples one by one: not where shards are streamed.
+    pub(super) fn take_samples_of_files(&self, datasets: &Datasets) -> bool {
+        let files = datasets.specs.iter().filter(|spec| layout(spec) == Layout::Files);
+        files.into_iter().any(|spec| (0..self.count()).any(|index| !self.at(index, spec).streams()))
+    }
+
+    /// Shards that a cell reads side by side: every reader of a training job has a stream of its own. 0 of orders that
+    /// stream none.
+    pub(super) fn streams(&self, access: Access, load: &Load, depth: u32) -> u32 {
+        match load {
+            _ if !access.streams() => 0,
+            Load::Training(training) => match training.fetch {
+                Fetch::Readers { count } => training.accelerators.saturating_mul(count),
+                Fetch::Shared => self.streams_of(depth),
+            },
+            Load::Closed | Load::Paced(_) => self.streams_of(depth),
+        }
+    }
+
+    fn streams_of(&self, depth: u32) -> u32 {
+        self.streams.unwrap_or_else(|| depth.min(STREAMS_DEFAULT_MAX))
+    }
+
+    /// Samples that the reader of a stream holds and draws from.
+    pub(super) fn shuffle_buffer(&self, access: Access) -> u32 {
+        if access.streams() { self.shuffle_buffer } else { 0 }
+    }
+
+    /// Samples of a run.
+    pub(super) fn run_length(&self, access: Access) -> u32 {
+        if access == Access::Neighbours { self.run_length } else { 1 }
+    }
+}
+
+/// How samples lie in a dataset, as far as the scenario says.
+fn layout(spec: &DatasetSpec) -> Layout {
+    match spec {
+        DatasetSpec::Generate(generate) => generate.packing.map_or(Layout::Files, |packing| packing.layout),
+        DatasetSpec::Existing(existing) => existing.layout.unwrap_or_default(),
+    }
+}
+
+/// The orders; `None` when something was wrong, after saying why. Without `datasets`, something was wrong with these.
+pub(super) fn resolve(
+    written: &written::Load,
+    datasets: Option<&Datasets>,
+    schedule: &Schedule,
+    problems: &mut Problems,
+) -> Option<Orders> {
+    let before = problems.len();
+    let listed: Option<Vec<Access>> = match &written.access {
+        Field::Absent => None,
+        Field::Given(entry) => Some(orders(entry)),
+        Field::Wrong(_) => return None,
+    };
+    let any = |holds: fn(Access) -> bool| match (&listed, datasets) {
+        (Some(listed), _) => listed.iter().any(|access| holds(*access)),
+        (None, Some(datasets)) => datasets.specs.iter().any(|spec| holds(default_access(layout(spec)))),
+        (None, None) => true,
+    };
+    let span = written.access.span();
+    if !any(Access::streams) {
+        let keys = [("streams", written.streams.key()), ("shuffle_buffer", written.shuffle_buffer.key())];
+        for (key, at) in keys.into_iter().filter_map(|(key, at)| Some((key, at?))) {
+            let problem = Problem::new(format!("`load.{key}` is for orders that stream shards"))
+                .at(at, "remove this")
+                .also_if(span, "streams none");
+            problems.push(problem.help("or write load.access = \"shuffled_shards\""));
+        }
+    }
+    if let Some(at) = written.run_length.key().filter(|_| !any(|access| access == Access::Neighbours)) {
+        let problem = Problem::new("`load.run_length` is for runs of neighbours")
+            .at(at, "remove this")
+            .also_if(span, "has no runs");
+        problems.push(problem.help("or write load.access = \"neighbours\""));
+    }
+    if let Some(at) = written.streams.key().filter(|_| any(Access::streams) && has_readers(schedule)) {
+        let problem = Problem::new("each reader of a training job reads a stream of its own");
+        let help = "write training.readers, or load.queue_depth, which streams share";
+        problems.push(problem.at(at, "remove this").help(help));
+    }
+    let streams = match &written.streams {
+        Field::Wrong(_) => return None,
+        streams => streams.given().map(|entry| entry.value.0 as u32),
+    };
+    let shuffle_buffer = match &written.shuffle_buffer {
+        Field::Wrong(_) => return None,
+        buffer => buffer.given().map_or(0, |entry| entry.value.0 as u32),
+    };
+    let orders = Orders {
+        listed,
+        span,
+        streams,
+        shuffle_buffer,
+        run_length: written.run_length.value_or(RUN_LENGTH_DEFAULT)?,
+    };
+    (problems.len() == before).then_some(orders)
+}
+
+fn orders(entry: &Entry<Axis<Word<Access>>>) -> Vec<Access> {
+    entry.value.0.iter().map(|item: &Item<Word<Access>>| item.value.0).collect()
+}
+
+fn has_readers(schedule: &Schedule) -> bool {
+    let readers = |load: &Load| matches!(load, Load::Training(job) if job.fetch != Fetch::Shared);
+    schedule.series.iter().any(|series| readers(&series.load))
+}

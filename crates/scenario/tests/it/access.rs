@@ -1,0 +1,102 @@
+//! Orders of shards and of neighbours: what they take by default, what they are called, and what is refused.
+
+use std::fmt::Write as _;
+
+use plan::{Access, Cell, Load};
+
+use crate::machine::{resolve, with};
+
+fn cells(lines: &str) -> Vec<Cell> {
+    resolve(&with(lines)).unwrap_or_else(|diagnostics| panic!("{diagnostics}")).cells
+}
+
+/// Access, depth, streams, shuffle buffer, run length.
+fn orders(lines: &str) -> Vec<(Access, u32, u32, u32, u32)> {
+    let order =
+        |cell: &Cell| (cell.access, cell.queue_depth, cell.streams, cell.shuffle_buffer, cell.run_length);
+    cells(lines).iter().map(order).collect()
+}
+
+#[test]
+fn shards_are_streamed_as_deep_as_the_queue_up_to_16_unless_it_is_written() {
+    let shards = Access::ShuffledShards;
+    let of = |lines: &str| orders(&format!("load = {{ queue_depth = [4, 64], {lines} }}"));
+    assert_eq!(of("access = \"shuffled_shards\""), [(shards, 4, 4, 0, 1), (shards, 64, 16, 0, 1)]);
+    assert_eq!(
+        of("access = \"shuffled_shards\", streams = 7, shuffle_buffer = 500"),
+        [(shards, 4, 7, 500, 1), (shards, 64, 7, 500, 1)]
+    );
+    let runs = Access::Neighbours;
+    assert_eq!(of("access = \"neighbours\""), [(runs, 4, 0, 0, 16), (runs, 64, 0, 0, 16)]);
+    assert_eq!(of("access = \"random\"")[0], (Access::Random, 4, 0, 0, 1));
+}
+
+#[test]
+fn what_belongs_to_one_order_leaves_the_others_of_a_list_alone() {
+    let found = orders(
+        "load = { queue_depth = 4, access = [\"neighbours\", \"resampled_shards\", \"shuffled_epoch\"], \
+         streams = 2, shuffle_buffer = 9, run_length = 3 }",
+    );
+    let expected = [
+        (Access::Neighbours, 4, 0, 0, 3),
+        (Access::ResampledShards, 4, 2, 9, 1),
+        (Access::ShuffledEpoch, 4, 0, 0, 1),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn every_reader_of_a_training_job_has_a_stream() {
+    let lines = "load = { mode = \"training\", operation = \"read\", access = \"shuffled_shards\" }\n\
+                 training = { accelerators = [2, 8], readers = [2, 4] }";
+    let cells = cells(lines);
+    let jobs: Vec<(u32, u32)> = cells
+        .iter()
+        .filter(|cell| matches!(cell.load, Load::Training(_)))
+        .map(|cell| (cell.queue_depth, cell.streams))
+        .collect();
+    assert_eq!(jobs, [(4, 4), (8, 8), (16, 16), (32, 32)]);
+    let closed = cells.iter().filter(|cell| cell.load == Load::Closed);
+    assert!(closed.clone().count() > 0);
+    closed.for_each(|cell| assert_eq!(cell.streams, cell.queue_depth.min(16)));
+}
+
+#[test]
+fn shards_that_differ_in_their_blocks_are_streamed_by_a_training_job() {
+    let lines = |access| {
+        format!(
+            "dataset.source = \"existing\"\n\
+             load = {{ mode = \"training\", operation = \"read\", access = {access} }}"
+        )
+    };
+    assert!(resolve(&with(&lines("[\"shuffled_shards\", \"resampled_shards\"]"))).is_ok());
+    assert!(resolve(&with(&lines("[\"shuffled_shards\", \"shuffled_epoch\"]"))).is_err());
+}
+
+#[test]
+fn streams_are_a_coordinate_and_part_of_the_name_where_there_are_some() {
+    let [cell] = &cells("load = { queue_depth = 4, access = \"shuffled_shards\" }")[..] else {
+        panic!("one")
+    };
+    assert!(cell.slug.contains("/shuffled_shards-s4/"), "{}", cell.slug);
+    assert!(cell.axes.iter().any(|axis| (axis.name, axis.value.as_str()) == ("streams", "4")));
+    let [cell] = &cells("load.queue_depth = 4")[..] else { panic!("one") };
+    assert!(cell.slug.contains("/shuffled_epoch/"), "{}", cell.slug);
+    assert!(cell.axes.iter().all(|axis| axis.name != "streams"));
+}
+
+#[test]
+fn keys_of_other_orders_are_refused() {
+    let mut shown = String::new();
+    for lines in [
+        "load.streams = 4",
+        "load = { access = \"random\", streams = 4, shuffle_buffer = 10 }",
+        "load = { access = [\"shuffled_shards\", \"random\"], run_length = 4 }",
+        "load = { access = \"neighbours\", run_length = 0 }",
+        "load = { mode = \"training\", operation = \"read\", access = \"shuffled_shards\", streams = 4 }",
+    ] {
+        let Err(refused) = resolve(&with(lines)) else { panic!("accepted: {lines}") };
+        writeln!(shown, "{lines}\n{refused}").unwrap();
+    }
+    insta::assert_snapshot!(shown);
+}
