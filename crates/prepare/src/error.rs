@@ -62,7 +62,7 @@ pub enum PrepareError {
         source: FormatError,
     },
     /// A file of the dataset is not what its layout asks for.
-    #[error("cannot read `{object}` as {layout}: {source}\n  hint: {}", shard_hint(*layout, source))]
+    #[error("cannot read `{object}` as {layout}: {source}\n  hint: {}", shard_hint(layout, source))]
     Shard {
         /// The file.
         object: Key,

@@ -107,21 +107,7 @@ fn expand(text: &str, depth: usize) -> Result<Vec<String>, String> {
     let Some(open) = text.find(['{', '}']) else { return Ok(vec![text.to_owned()]) };
     let close = closing(text, open)?;
     let (before, inside, after) = (&text[..open], &text[open + 1..close], &text[close + 1..]);
-    let middles = match range(inside)? {
-        Some(numbers) => numbers,
-        None => {
-            let alternatives = split(inside);
-            if alternatives.len() < 2 {
-                return Err(format!("`{{{inside}}}` is no list like {{a,b}} and no range like {{0..9}}"));
-            }
-            let mut all = Vec::new();
-            for alternative in alternatives {
-                all.extend(expand(alternative, depth + 1)?);
-                limit(all.len(), all.iter().map(String::len).sum())?;
-            }
-            all
-        }
-    };
+    let middles = if let Some(numbers) = range(inside)? { numbers } else { alternatives(inside, depth)? };
     // Braces that follow are no deeper, and every pair of them halves what is left of the text.
     let tails = expand(after, depth)?;
     let bytes = middles.iter().map(String::len).max().unwrap_or(0)
@@ -133,6 +119,20 @@ fn expand(text: &str, depth: usize) -> Result<Vec<String>, String> {
         .iter()
         .flat_map(|middle| tails.iter().map(move |tail| format!("{before}{middle}{tail}")))
         .collect())
+}
+
+/// What a list in braces stands for.
+fn alternatives(inside: &str, depth: usize) -> Result<Vec<String>, String> {
+    let parts = split(inside);
+    if parts.len() < 2 {
+        return Err(format!("`{{{inside}}}` is no list like {{a,b}} and no range like {{0..9}}"));
+    }
+    let mut all: Vec<String> = Vec::new();
+    for part in parts {
+        all.extend(expand(part, depth + 1)?);
+        limit(all.len(), all.iter().map(String::len).sum())?;
+    }
+    Ok(all)
 }
 
 fn limit(count: usize, bytes: usize) -> Result<(), String> {

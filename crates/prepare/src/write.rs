@@ -40,13 +40,11 @@ impl Present {
 
     /// Bytes of the samples that are complete.
     fn bytes(&self, shape: &Shape) -> u64 {
-        match shape.equal_bytes() {
-            Some(bytes) => self.count() * bytes,
-            None => {
-                let complete = (0..shape.count()).filter(|object| self.contains(*object));
-                complete.map(|object| shape.own_bytes(object)).sum()
-            }
+        if let Some(bytes) = shape.equal_bytes() {
+            return self.count() * bytes;
         }
+        let complete = (0..shape.count()).filter(|object| self.contains(*object));
+        complete.map(|object| shape.own_bytes(object)).sum()
     }
 
     /// Bytes that the objects take that are missing, as a disk allocates them. Where only writing tells how large they

@@ -255,7 +255,9 @@ fn clean_leaves_what_feedline_does_not_write() {
             ["000000/000000009.tar", "000000/000000000.tar.bak", "c/0/1", "c/9/0", "mine/zarr.json"]
                 .map(|name| format!("{folder}/{name}"))
                 .into();
-        foreign.iter().for_each(|name| store.put(name, b"mine"));
+        for name in &foreign {
+            store.put(name, b"mine");
+        }
         let cleaned = prepare::clean(&store).unwrap();
         assert_eq!(cleaned.left.into_iter().collect::<BTreeSet<_>>(), foreign, "{spec:?}");
         let left: BTreeSet<_> = store.contents().into_keys().collect();

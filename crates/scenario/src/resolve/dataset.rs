@@ -43,12 +43,6 @@ pub(super) struct Sample {
 }
 
 impl Datasets {
-    /// Where a layout was written.
-    pub(super) fn layout_of(&self, document: &Document, layout: Layout) -> Option<Span> {
-        let mut listed = document.dataset.layout.given()?.value.0.iter();
-        listed.find(|item| item.value.0 == layout).map(|item| item.span)
-    }
-
     /// Whether all files have the sample size.
     pub(super) fn is_uniform(&self) -> bool {
         let fixed = |spec: &DatasetSpec| {
@@ -61,6 +55,12 @@ impl Datasets {
     pub(super) fn bytes_to_write(&self) -> u64 {
         self.specs.iter().map(DatasetSpec::disk_bytes).fold(0, u64::saturating_add)
     }
+}
+
+/// Where a layout was written.
+pub(super) fn place_of(document: &Document, layout: Layout) -> Option<Span> {
+    let mut listed = document.dataset.layout.given()?.value.0.iter();
+    listed.find(|item| item.value.0 == layout).map(|item| item.span)
 }
 
 pub(super) fn resolve(

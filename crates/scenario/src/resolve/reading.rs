@@ -5,7 +5,7 @@ use plan::{Access, Cache, Codec, DatasetSpec, Layout, Operation};
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::written::Document;
 
-use super::dataset::Datasets;
+use super::dataset::{Datasets, place_of};
 use super::load::{BLOCK_ALIGN_BYTES, BLOCK_DEFAULT_MAX_BYTES, Load, Task, rounded};
 use super::target::Resolved;
 
@@ -75,7 +75,7 @@ pub(super) fn refuse(
         let Some(layout) = datasets.samples[index].layout.filter(|layout| *layout != Layout::Files) else {
             continue;
         };
-        let at = datasets.layout_of(document, layout);
+        let at = place_of(document, layout);
         refuse_operations(&load.tasks, layout, at, problems);
         for access in (0..load.orders.count()).map(|index| load.orders.at(index, spec)) {
             refuse_compressed(document, spec, access, load.orders.span, problems);
