@@ -1,11 +1,9 @@
 //! The datasets of a plan, made ready on the targets that read them.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Context as _;
-use dataset::{Key, Objects};
-use plan::{Cell, DatasetSpec, Plan};
+use plan::{Cache, Cell, DatasetSpec, Layout, Operation, Plan};
 use prepare::{PrepareError, Prepared};
 
 use crate::exit::Failure;
@@ -56,10 +54,14 @@ pub(crate) fn plan_hash<'a>(cells: impl Iterator<Item = (&'a Cell, &'a dataset::
     dataset::combined_hash(cells.map(of_cell).collect())
 }
 
-/// A generated dataset, as arithmetic; `None` for a folder that must be listed first.
-pub(crate) fn planned(spec: &DatasetSpec) -> Option<dataset::Data> {
-    let folder = prepare::identify(spec).unwrap_or(Key::new("feedline").ok()?);
-    Some(dataset::Data::files(Arc::new(Objects::generated(folder, spec)?), None))
+/// Bytes that a cell reads for one sample: as stated of a user's data, else headers, padding and whole shards included,
+/// as its order reads them.
+pub(crate) fn sample_bytes(prepared: &Prepared, spec: &DatasetSpec, cell: &Cell) -> f64 {
+    let stated = matches!(spec, DatasetSpec::Existing(plan::Existing { sample_bytes: Some(_), .. }));
+    if stated || prepared.layout == Layout::Files {
+        return prepared.sample_bytes;
+    }
+    prepared.data.sample_bytes(cell.access)
 }
 
 /// Tells how far a dataset is written: target, bytes done, bytes in all.
@@ -86,22 +88,27 @@ pub(crate) fn make_ready(
 
 fn ready_one(
     plan: &Plan,
-    (target, dataset): (usize, usize),
+    slot: (usize, usize),
     stores: &Stores,
     threads: u32,
     report: Report<'_>,
     stop: &AtomicBool,
 ) -> Result<Prepared, Failure> {
+    let (target, dataset) = slot;
     let store = stores.data(target);
     let (target, spec) = (&plan.targets[target], &plan.datasets[dataset]);
     if !target.config.capabilities().writable
-        && let Some(data) = planned(spec)
+        && let Some(imagined) = Prepared::imagined(spec)
     {
-        return Ok(imagined(data));
+        return Ok(imagined);
     }
     let progress = |done, total| report(&target.name, done, total);
     match prepare::prepare(&**store, spec, threads, &progress, stop) {
-        Ok(prepared) => sample_is_known(plan, spec, &prepared).map(|()| prepared),
+        Ok(prepared) => {
+            sample_is_known(plan, spec, &prepared)?;
+            cells_fit(plan, slot, &prepared)?;
+            Ok(prepared)
+        }
         Err(PrepareError::Interrupted { .. }) => Err(Failure::Interrupted),
         Err(error) => Err(error)
             .with_context(|| format!("target `{}` at `{}`", target.name, target.at))
@@ -109,8 +116,9 @@ fn ready_one(
     }
 }
 
-/// Whether the mean size of a user's files may stand for a sample of the need. Where the two differ, a file holds
-/// many samples or half of one, and the line would be drawn for something else.
+/// Whether the mean size of a user's files, or of the samples that shards were found to hold, may stand for a sample of
+/// the need. Where the two differ, a file holds many samples or half of one, and the line would be drawn for something
+/// else.
 fn sample_is_known(plan: &Plan, spec: &DatasetSpec, prepared: &Prepared) -> Result<(), Failure> {
     let (DatasetSpec::Existing(plan::Existing { sample_bytes: None, .. }), Some(needed)) =
         (spec, plan.need.sample_bytes())
@@ -122,22 +130,49 @@ fn sample_is_known(plan: &Plan, spec: &DatasetSpec, prepared: &Prepared) -> Resu
         return Ok(());
     }
     let [mean, needed] = [mean, needed].map(|bytes| feed::units::group_digits(bytes.round() as u64));
+    let (what, fits) = match prepared.layout {
+        Layout::Files => ("the files are", "if a file is a sample"),
+        _ => ("the samples in these shards are", "if they are the samples that are meant"),
+    };
     Err(Failure::usage(format!(
-        "error: the files are of {mean} B on average, a sample of the need is of {needed} B\n  \
-         hint: say how many bytes one training sample takes here: --set dataset.sample_size=\"{mean} B\" if a file \
-         is a sample, \"{needed} B\" if files hold samples of the need's size"
+        "error: {what} of {mean} B on average, a sample of the need is of {needed} B\n  \
+         hint: say how many bytes one training sample takes here: --set dataset.sample_size=\"{mean} B\" {fits}, \
+         \"{needed} B\" if files hold samples of the need's size"
     )))
 }
 
-/// A dataset that no storage holds: the null target reads nothing.
-fn imagined(data: dataset::Data) -> Prepared {
-    Prepared {
-        sample_bytes: data.objects().mean_bytes(),
-        data: Arc::new(data),
-        fingerprint: "none".to_owned(),
-        reused: true,
-        bytes_written: 0,
-        empty_files: 0,
-        unallocated_bytes: 0,
-    }
+/// Whether the cells of a dataset whose layout was found, and not stated, can read it as they were planned: for files,
+/// of which each is a sample.
+fn cells_fit(plan: &Plan, slot: (usize, usize), prepared: &Prepared) -> Result<(), Failure> {
+    let streamed_only = prepared.data.units().is_none();
+    let found =
+        matches!(&plan.datasets[slot.1], DatasetSpec::Existing(existing) if existing.layout.is_none());
+    let local = !plan.targets[slot.0].config.capabilities().network;
+    let mut cells = plan.cells.iter().filter(|cell| (cell.target, cell.dataset) == slot);
+    let misfit = cells.find_map(|cell| {
+        let by_index = !cell.access.streams() && cell.access != plan::Access::Sequential;
+        let name = cell.access.name();
+        if streamed_only && by_index {
+            return Some(format!("`{name}` reads single samples, and compressed shards are unpacked whole"));
+        }
+        if !found || prepared.layout == Layout::Files {
+            return None;
+        }
+        if cell.operation != Operation::Read {
+            return Some(format!("`{}` is about files", cell.operation.name()));
+        }
+        let direct = by_index && local && cell.cache == Cache::Bypass && prepared.layout != Layout::Indexed;
+        direct.then(|| "direct I/O reads whole pages, and these samples lie across them".to_owned())
+    });
+    let Some(why) = misfit else { return Ok(()) };
+    let layout = prepared.layout.name();
+    let hint = if streamed_only {
+        format!("--set dataset.layout={layout} --set load.access=shuffled_shards streams them")
+    } else {
+        format!(
+            "--set dataset.layout={layout} reads their samples as such shards are read, --set dataset.layout=files \
+             takes each file as a sample"
+        )
+    };
+    Err(Failure::usage(format!("error: the files are {layout} shards: {why}\n  hint: {hint}")))
 }

@@ -1,7 +1,7 @@
 //! From a plan to the head of its record, in words that outlive the plan's types.
 
 use feed::Demand;
-use plan::{Arrivals, DatasetSpec, Distribution, Fetch, Limit, Plan, Rate, Work};
+use plan::{Arrivals, DatasetSpec, Distribution, Fetch, Layout, Limit, Plan, Rate, Work};
 use record::{
     Axis, Cell, Dataset, Emulation, Fact, Format, Gate, Margin, Measure, Need, Run, Skipped, Target, Tool,
 };
@@ -9,6 +9,7 @@ use record::{
 use crate::data::Data;
 use crate::host;
 use crate::open::Stores;
+use crate::packing;
 
 /// Describes a run that begins now, on one of so many ranks.
 pub(crate) fn run(plan: &Plan, data: &Data, stores: &Stores, (redacted, ranks): (bool, u32)) -> Run {
@@ -99,9 +100,9 @@ fn datasets(plan: &Plan, data: &Data) -> Vec<Dataset> {
         empty_files: slot.prepared.empty_files,
         unallocated_bytes: slot.prepared.unallocated_bytes,
         lognormal_stdev_bytes: lognormal_stdev_bytes(&plan.datasets[slot.dataset]),
-        layout: "files".to_owned(),
-        samples: None,
-        packing: Vec::new(),
+        layout: slot.prepared.layout.name().to_owned(),
+        samples: (slot.prepared.layout != Layout::Files).then(|| slot.prepared.data.sample_count()),
+        packing: facts(packing::facts(&plan.datasets[slot.dataset], &slot.prepared)),
     };
     data.slots().iter().map(describe).collect()
 }

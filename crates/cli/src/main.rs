@@ -18,6 +18,7 @@ mod host;
 mod load;
 mod open;
 mod output;
+mod packing;
 mod progress;
 mod regression;
 mod samples;

@@ -207,13 +207,14 @@ impl<'a> Session<'a> {
 fn seats(plan: &Plan, (data, checkpoints): (&Data, &Checkpoints), stores: &Stores) -> Vec<Seat> {
     let seat = |cell: &plan::Cell| {
         let prepared = data.of(cell);
+        let sample_bytes = data::sample_bytes(prepared, plan.dataset(cell), cell);
         Seat {
             store: Arc::clone(stores.get(cell)),
             server: stores.server(cell.target),
             data: Arc::clone(&prepared.data),
             checkpoints: checkpoints.of(cell),
-            sample_bytes: prepared.sample_bytes,
-            line_samples_per_s: plan.need.line_samples_per_s(prepared.sample_bytes),
+            sample_bytes,
+            line_samples_per_s: plan.need.line_samples_per_s(sample_bytes),
             copy_to: cell.copy.map(|copy| Arc::clone(stores.data(copy.to))),
         }
     };

@@ -36,7 +36,7 @@ pub struct Manifest {
     pub format: u32,
     /// The dataset's name.
     pub dataset: String,
-    /// Number of objects.
+    /// Number of objects: of files, or of shards.
     pub count: u32,
     /// Bytes of each, or their mean.
     pub bytes: u64,
@@ -48,6 +48,18 @@ pub struct Manifest {
     pub files_per_folder: u32,
     /// Seed of the content.
     pub seed: u64,
+    /// Name of the layout, where objects hold several samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<String>,
+    /// How samples are packed, where they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packing: Option<String>,
+    /// Number of samples, where it is not that of the objects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u64>,
+    /// Share of the content that compresses to almost nothing, percent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub compressible_percent: u8,
     /// [`crate::Fingerprint`] over all objects.
     pub fingerprint: String,
 }
@@ -59,6 +71,11 @@ fn files_per_folder() -> u32 {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 fn is_files_per_folder(number: &u32) -> bool {
     *number == FILES_PER_FOLDER
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(number: &u8) -> bool {
+    *number == 0
 }
 
 #[cfg(test)]
@@ -73,6 +90,21 @@ mod tests {
         let manifest: Manifest = serde_json::from_str(PLAIN).unwrap();
         assert_eq!((manifest.lognormal_stdev_bytes, manifest.files_per_folder), (None, 1000));
         assert_eq!(serde_json::to_string(&manifest).unwrap(), PLAIN);
+    }
+
+    #[test]
+    fn a_packing_is_kept() {
+        let plain: Manifest = serde_json::from_str(PLAIN).unwrap();
+        assert_eq!((&plain.packing, plain.samples, plain.compressible_percent), (&None, None, 0));
+        let packed = Manifest {
+            layout: Some("records".to_owned()),
+            packing: Some("records shards of 5 B".to_owned()),
+            samples: Some(9),
+            compressible_percent: 50,
+            ..plain
+        };
+        let text = serde_json::to_string(&packed).unwrap();
+        assert_eq!(serde_json::from_str::<Manifest>(&text).unwrap(), packed);
     }
 
     #[test]

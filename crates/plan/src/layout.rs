@@ -92,3 +92,38 @@ pub struct Packing {
     /// Bytes of one row group of a Parquet file, about; those of the shard elsewhere.
     pub row_group_bytes: u64,
 }
+
+/// What a member of a tar shard takes beside its bytes: a header, and padding of half a block on average.
+const TAR_MEMBER_BYTES: u64 = 512 + 256;
+
+/// Length, checksum of it, and checksum of the data.
+const TFRECORD_BYTES: u64 = 8 + 4 + 4;
+
+/// Records begin at multiples of it.
+const PAGE_BYTES: u64 = 4096;
+
+impl Packing {
+    /// Samples of a shard: as many as reach its size, at least one; the last shard holds what is left.
+    pub fn samples_per_shard(&self, sample_bytes: u64) -> u64 {
+        self.shard_bytes.div_ceil(sample_bytes.max(1)).max(1)
+    }
+
+    /// Number of shards of `samples` samples of that size, or of that mean.
+    pub fn shards(&self, samples: u64, sample_bytes: u64) -> u64 {
+        samples.div_ceil(self.samples_per_shard(sample_bytes))
+    }
+
+    /// Bytes that shards take on a disk, about: as if nothing compressed, and with what a layout puts beside samples of
+    /// half a page and more.
+    pub fn disk_bytes(&self, samples: u64, sample_bytes: u64) -> u64 {
+        let beside = match self.layout {
+            Layout::WebDataset => u64::from(self.members) * TAR_MEMBER_BYTES,
+            Layout::TfRecord => TFRECORD_BYTES,
+            Layout::Indexed => sample_bytes.wrapping_neg() % PAGE_BYTES + 16,
+            Layout::Files | Layout::Records | Layout::Parquet | Layout::Zarr => 0,
+        };
+        let shards = self.shards(samples, sample_bytes);
+        let of_shards = crate::disk_bytes(shards, 2 * PAGE_BYTES);
+        samples.saturating_mul(sample_bytes.saturating_add(beside)).saturating_add(of_shards)
+    }
+}

@@ -177,6 +177,9 @@ impl DatasetSpec {
     /// Bytes that feedline writes, as they are allocated.
     pub fn disk_bytes(&self) -> u64 {
         match *self {
+            Self::Generate(Generate { samples, sample_bytes, packing: Some(packing), .. }) => {
+                packing.disk_bytes(samples, sample_bytes)
+            }
             Self::Generate(Generate { samples, sample_bytes, distribution: Distribution::Fixed, .. }) => {
                 disk_bytes(samples, sample_bytes)
             }

@@ -39,7 +39,8 @@ impl CheckpointFolder {
             dataset: identity.to_string(),
         };
         let owned = store.create_folder(&folder, &marker)?;
-        Ok(Self { owned, objects: Arc::new(identity.objects()), identity })
+        let objects = Objects::generated(folder, &identity.spec()).expect("files of one size are generated");
+        Ok(Self { owned, objects: Arc::new(objects), identity })
     }
 
     /// Removes the folder and all that feedline wrote into it; what another put there stays, and the folder with it.

@@ -60,6 +60,7 @@ fn marker_of(store: &dyn Store, folder: &Key) -> Result<Option<Marker>, StoreErr
 struct Contents {
     objects: Vec<u32>,
     manifest: Option<Key>,
+    metadata: Option<Key>,
     files: u64,
     bytes: u64,
     left: Vec<String>,
@@ -109,7 +110,10 @@ pub(crate) fn clean_known(
     side_by_side(contents.objects.len(), |number| {
         store.remove(&owned, &names.key(contents.objects[number]))
     })?;
-    remove_directories(store, &owned, identity)?;
+    if let Some(metadata) = &contents.metadata {
+        store.remove(&owned, metadata)?;
+    }
+    remove_directories(store, &owned, &names)?;
     store.remove(&owned, &child(folder, MARKER_NAME))?;
     let folders = u64::from(store.remove_empty_folder(&owned, folder)?);
     Ok(Cleaned { folders, files: contents.files, bytes: contents.bytes, left: contents.left })
@@ -136,11 +140,13 @@ fn clean_tier(store: &dyn Store, folder: &Key, cleaned: &mut Cleaned) -> Result<
 
 fn look(store: &dyn Store, folder: &Key, names: &Names) -> Result<Contents, StoreError> {
     let (marker, manifest) = (child(folder, MARKER_NAME), child(folder, MANIFEST_NAME));
+    let metadata = names.metadata();
     let mut contents = Contents::default();
     store.list(Some(folder), &mut |entry| {
         match names.object(&entry.key) {
             Some(object) => contents.objects.push(object),
             None if entry.key == manifest => contents.manifest = Some(entry.key.clone()),
+            None if metadata.as_ref() == Some(&entry.key) => contents.metadata = Some(entry.key.clone()),
             None if entry.key == marker => {}
             None => {
                 contents.left.push(entry.key.to_string());
@@ -156,13 +162,14 @@ fn look(store: &dyn Store, folder: &Key, names: &Names) -> Result<Contents, Stor
 
 /// A killed process may have left any directory of the dataset empty, or with objects that it had not
 /// finished: no listing shows those, and they go with their directory. One that holds more stays.
-fn remove_directories(store: &dyn Store, owned: &Owned, identity: Identity) -> Result<(), StoreError> {
-    let names = identity.names(owned.folder());
-    side_by_side(identity.directories() as usize, |number| {
-        let first = names.key(number as u32 * identity.files_per_folder);
-        let directory = first.folder().expect("an object lies in a folder");
-        store.remove_empty_folder(owned, &directory).map(drop)
-    })
+fn remove_directories(store: &dyn Store, owned: &Owned, names: &Names) -> Result<(), StoreError> {
+    side_by_side(names.directories() as usize, |number| {
+        store.remove_empty_folder(owned, &names.directory(number as u32)).map(drop)
+    })?;
+    match names.outer_directory() {
+        Some(outer) => store.remove_empty_folder(owned, &outer).map(drop),
+        None => Ok(()),
+    }
 }
 
 /// Calls `remove` with each number below `count`, until one fails.

@@ -3,8 +3,9 @@
 use std::io;
 
 use backend::StoreError;
-use dataset::Key;
+use dataset::{DataError, Key};
 use feed::format_bytes;
+use formats::FormatError;
 
 /// A dataset could not be prepared. What was complete by then is kept and taken up next time.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +42,107 @@ pub enum PrepareError {
         /// Bytes of each, or their mean.
         sample_bytes: u64,
     },
+    /// Shards are listed by their names, which 32 bits count.
+    #[error(
+        "cannot generate {shards} shards: their names would pass 32 bits\n  \
+         hint: make `dataset.shard_size` larger"
+    )]
+    TooManyShards {
+        /// Shards asked for.
+        shards: u64,
+    },
+    /// A layout has no place for the samples asked for.
+    #[error(
+        "cannot write `{object}`: {source}\n  hint: choose another `dataset.layout` or `dataset.sample_size`"
+    )]
+    Unwritable {
+        /// The shard.
+        object: Key,
+        /// Why.
+        source: FormatError,
+    },
+    /// A file of the dataset is not what its layout asks for.
+    #[error("cannot read `{object}` as {layout}: {source}\n  hint: {}", shard_hint(layout, source))]
+    Shard {
+        /// The file.
+        object: Key,
+        /// Name of the layout.
+        layout: &'static str,
+        /// What is wrong with it.
+        source: FormatError,
+    },
+    /// Files of several layouts lie side by side.
+    #[error(
+        "`{first}` is {first_is} and `{second}` is {second_is}: one dataset has one layout\n  \
+         hint: say which are read, e.g. `dataset.shards = \"**/*.tar\"`, or with `dataset.layout` what they are"
+    )]
+    Mixed {
+        /// A file.
+        first: Key,
+        /// What it is.
+        first_is: String,
+        /// Another.
+        second: Key,
+        /// What that is.
+        second_is: String,
+    },
+    /// The first file has another layout than was stated.
+    #[error(
+        "`{object}` is {found}, and `dataset.layout` is \"{wanted}\"\n  \
+         hint: mend `dataset.layout`, or say with `dataset.shards` which files are read"
+    )]
+    OtherLayout {
+        /// The file.
+        object: Key,
+        /// What it is.
+        found: String,
+        /// What was stated.
+        wanted: &'static str,
+    },
+    /// None of the files has the layout that was stated.
+    #[error(
+        "found no {layout} shard among {files} files\n  \
+         hint: point `at` to the folder that holds them, or say with `dataset.shards` which files they are"
+    )]
+    NoShards {
+        /// Name of the layout.
+        layout: &'static str,
+        /// Files that are there.
+        files: u64,
+    },
+    /// The pattern of shards cannot be one.
+    #[error(
+        "`dataset.shards` cannot be \"{pattern}\": {cause}\n  hint: for example \"train-{{000000..000146}}.tar\" or \"**/*.tar\""
+    )]
+    Pattern {
+        /// As it was written.
+        pattern: String,
+        /// What is wrong.
+        cause: String,
+    },
+    /// A shard that the pattern names is not there.
+    #[error(
+        "`{name}` is not there, and `dataset.shards` = \"{pattern}\" names it\n  \
+         hint: mend the pattern (it counts from the folder at `at`), or restore the shard"
+    )]
+    MissingShard {
+        /// The name, or what is left of a pattern that matches nothing.
+        name: String,
+        /// As it was written.
+        pattern: String,
+    },
+    /// An array that is kept as one of its readers alone can take it.
+    #[error(
+        "cannot read the array of `zarr.json`: {cause}\n  \
+         hint: an array is read whose chunks are neither compressed nor sharded and hold whole samples"
+    )]
+    Array {
+        /// What it has.
+        cause: String,
+    },
+    /// The index of a dataset contradicts its objects.
+    #[error("cannot use the index of the dataset: {0}")]
+    Index(#[from] DataError),
     /// There is not enough room, found before anything was written.
     #[error(
         "cannot write the dataset `{folder}`: {} are needed and {} are free, {} too few\n  \
@@ -145,6 +247,18 @@ pub enum PrepareError {
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// What a user can do about a shard.
+fn shard_hint(layout: &str, source: &FormatError) -> String {
+    match source {
+        FormatError::NoColumn { .. } => "mend `dataset.columns`".to_owned(),
+        FormatError::Io(_) => "is it still being written, or may this user not read it?".to_owned(),
+        _ => format!(
+            "restore it or move it away; `dataset.shards` can leave it out, and another `dataset.layout` than \
+             \"{layout}\" reads it otherwise"
+        ),
+    }
 }
 
 /// A dataset could not be removed; what was removed until then is gone, and `clean` can be repeated.

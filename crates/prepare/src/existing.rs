@@ -1,4 +1,4 @@
-//! The user's own folder: listed, never written.
+//! The user's own folder: listed and looked into, never written.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -6,24 +6,78 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Entry, Store, StoreError};
-use dataset::{Data, Fingerprint, Key, Listed, MARKER_NAME, Objects};
+use dataset::{Data, Fingerprint, Key, Listed, MARKER_NAME, Objects, Samples};
+use formats::ZarrArray;
+use plan::{Codec, Existing, Layout};
 
-use crate::{PrepareError, Prepared};
+use crate::indexing::Reading;
+use crate::kinds::{self, Endings, Kind};
+use crate::pattern::Pattern;
+use crate::{PrepareError, Prepared, zarr};
 
-pub(crate) fn prepare(
-    store: &dyn Store,
-    sample_bytes: Option<u64>,
-    stop: &AtomicBool,
-) -> Result<Prepared, PrepareError> {
-    let mut listing = Listing::new(store);
-    let mut failure = None;
-    store
-        .list(None, &mut |entry| {
-            let result = if stop.load(Ordering::Relaxed) {
-                Err(PrepareError::Interrupted { done_bytes: 0, total_bytes: 0 })
-            } else {
-                listing.add(&entry)
-            };
+/// One dataset of the user's.
+pub(crate) struct Task<'a> {
+    pub(crate) store: &'a dyn Store,
+    pub(crate) existing: &'a Existing,
+    pub(crate) threads: u32,
+    pub(crate) progress: &'a (dyn Fn(u64, u64) + Sync),
+    pub(crate) stop: &'a AtomicBool,
+}
+
+pub(crate) fn prepare(task: &Task<'_>) -> Result<Prepared, PrepareError> {
+    let mut pattern = task.pattern()?;
+    let folder = pattern.as_ref().and_then(|pattern| Key::new(pattern.folder()?).ok());
+    let layout = match task.existing.layout {
+        Some(layout) => layout,
+        None => task.layout(folder.as_ref(), pattern.as_mut()).map_err(listing_failed)?,
+    };
+    let mut listing = Listing::new(task.store);
+    listing.choice = match layout {
+        Layout::Files => Choice::All,
+        Layout::Zarr => Choice::Chunks(zarr::array(task.store)?),
+        layout if pattern.is_some() => Choice::Named(layout),
+        layout => Choice::Shards(layout),
+    };
+    task.list(folder.as_ref(), pattern.as_mut(), &mut listing).map_err(listing_failed)?;
+    if let (Some(pattern), Some(text)) = (&pattern, &task.existing.shards)
+        && let Some(name) = pattern.missing()
+    {
+        return Err(PrepareError::MissingShard { name: name.to_owned(), pattern: text.clone() });
+    }
+    task.finish(layout, listing)
+}
+
+impl Task<'_> {
+    fn pattern(&self) -> Result<Option<Pattern>, PrepareError> {
+        let Some(text) = &self.existing.shards else { return Ok(None) };
+        let refused = |cause| PrepareError::Pattern { pattern: text.clone(), cause };
+        Pattern::new(text).map(Some).map_err(refused)
+    }
+
+    /// What the files are found to be.
+    fn layout(
+        &self,
+        folder: Option<&Key>,
+        mut pattern: Option<&mut Pattern>,
+    ) -> Result<Layout, PrepareError> {
+        let mut ours = Ours::new(self.store);
+        kinds::of_folder(self.store, folder, &mut |key| {
+            self.go_on()?;
+            let meant = pattern.as_mut().is_none_or(|pattern| pattern.takes(key.as_str()));
+            Ok(meant && !ours.holds(key)?)
+        })
+    }
+
+    fn list(
+        &self,
+        folder: Option<&Key>,
+        mut pattern: Option<&mut Pattern>,
+        listing: &mut Listing<'_>,
+    ) -> Result<(), PrepareError> {
+        let mut failure = None;
+        self.store.list(folder, &mut |entry| {
+            let meant = pattern.as_mut().is_none_or(|pattern| pattern.takes(entry.key.as_str()));
+            let result = self.go_on().and_then(|()| if meant { listing.add(&entry) } else { Ok(()) });
             match result {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
@@ -31,21 +85,83 @@ pub(crate) fn prepare(
                     ControlFlow::Break(())
                 }
             }
+        })?;
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn go_on(&self) -> Result<(), PrepareError> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(PrepareError::Interrupted { done_bytes: 0, total_bytes: 0 });
+        }
+        Ok(())
+    }
+
+    fn finish(&self, layout: Layout, listing: Listing<'_>) -> Result<Prepared, PrepareError> {
+        if listing.files == 0 && layout != Layout::Files && listing.other_files > 0 {
+            return Err(PrepareError::NoShards { layout: layout.name(), files: listing.other_files });
+        }
+        if listing.files == 0 {
+            return Err(PrepareError::NoFiles { empty_files: listing.empty_files });
+        }
+        let Listing { listed, empty_files, other_files, unallocated_bytes, choice, kind, .. } = listing;
+        let objects = Arc::new(Objects::Listed(listed));
+        let codec = kind.map_or(Codec::None, |(_, (_, codec))| codec);
+        let (samples, counted) = self.samples(layout, codec, &choice, &objects)?;
+        let data = match samples {
+            Samples::Objects => Data::files(objects, None),
+            samples => Data::new(objects, samples, None)?,
+        };
+        let found = Prepared::of(data, layout, listing.fingerprint.finish());
+        Ok(Prepared {
+            sample_bytes: self.existing.sample_bytes.map_or(found.sample_bytes, |bytes| bytes as f64),
+            empty_files,
+            other_files,
+            counted_shards: counted,
+            unallocated_bytes,
+            ..found
         })
-        .map_err(listing_failed)?;
-    match failure {
-        Some(error) => Err(error),
-        None => listing.finish(sample_bytes),
+    }
+
+    /// Where samples lie, and in how many shards they were counted where that says how many there are.
+    fn samples(
+        &self,
+        layout: Layout,
+        codec: Codec,
+        choice: &Choice,
+        objects: &Objects,
+    ) -> Result<(Samples, Option<u32>), PrepareError> {
+        let columns = if layout == Layout::Parquet { self.existing.columns.clone() } else { Vec::new() };
+        let reading = Reading {
+            store: self.store,
+            layout,
+            columns,
+            threads: self.threads,
+            progress: self.progress,
+            stop: self.stop,
+        };
+        Ok(match choice {
+            Choice::All => (Samples::Objects, None),
+            Choice::Chunks(array) => (Samples::Indexed(zarr::index(array, objects)?), None),
+            Choice::Shards(_) | Choice::Named(_) if codec == Codec::None => {
+                (Samples::Indexed(reading.index(objects)?), None)
+            }
+            Choice::Shards(_) | Choice::Named(_) => {
+                let (count, counted) = reading.count(codec, objects)?;
+                (Samples::Streamed { count }, Some(counted).filter(|counted| *counted < objects.count()))
+            }
+        })
     }
 }
 
 /// A name that is not UTF-8 cannot be a key: every store says so with this kind of error.
-fn listing_failed(error: StoreError) -> PrepareError {
+fn listing_failed(error: PrepareError) -> PrepareError {
     match error {
-        StoreError::Object { source, .. } if source.kind() == io::ErrorKind::InvalidData => {
+        PrepareError::Store(StoreError::Object { source, .. })
+            if source.kind() == io::ErrorKind::InvalidData =>
+        {
             PrepareError::UnusableName { source }
         }
-        other => other.into(),
+        other => other,
     }
 }
 
@@ -58,34 +174,58 @@ fn unallocated_bytes(entry: &Entry) -> u64 {
     if missing > entry.bytes / WHOLE_PARTS { missing } else { 0 }
 }
 
+/// Which of the files that are meant are read.
+enum Choice {
+    /// Every one is a sample.
+    All,
+    /// Those that are shards of the layout; others are left out.
+    Shards(Layout),
+    /// Every one is a shard of the layout, as somebody named them.
+    Named(Layout),
+    /// Chunks of the array.
+    Chunks(ZarrArray),
+}
+
 struct Listing<'a> {
     store: &'a dyn Store,
+    choice: Choice,
+    /// The first shard, and what it is.
+    kind: Option<(Key, Kind)>,
     listed: Listed,
     name_bytes: u64,
     files: u64,
     empty_files: u64,
+    other_files: u64,
     unallocated_bytes: u64,
     fingerprint: Fingerprint,
-    /// The last directory and whether it belongs to feedline: files of one directory follow each other.
-    directory: Option<(String, bool)>,
+    ours: Ours<'a>,
+    endings: Endings,
 }
 
 impl<'a> Listing<'a> {
     fn new(store: &'a dyn Store) -> Self {
         Self {
             store,
+            choice: Choice::All,
+            kind: None,
             listed: Listed::default(),
             name_bytes: 0,
             files: 0,
             empty_files: 0,
+            other_files: 0,
             unallocated_bytes: 0,
             fingerprint: Fingerprint::default(),
-            directory: None,
+            ours: Ours::new(store),
+            endings: Endings::default(),
         }
     }
 
     fn add(&mut self, entry: &Entry) -> Result<(), PrepareError> {
-        if self.is_ours(&entry.key)? {
+        if self.ours.holds(&entry.key)? {
+            return Ok(());
+        }
+        if entry.bytes > 0 && !self.is_read(&entry.key)? {
+            self.other_files += 1;
             return Ok(());
         }
         if !self.listed.push(&entry.key, entry.bytes) {
@@ -103,8 +243,53 @@ impl<'a> Listing<'a> {
         Ok(())
     }
 
+    /// Whether a file is one of those that are read. Two kinds of shards are no one dataset: which of them is meant
+    /// has to be said.
+    fn is_read(&mut self, key: &Key) -> Result<bool, PrepareError> {
+        let (layout, named) = match &self.choice {
+            Choice::All => return Ok(true),
+            Choice::Chunks(array) => return Ok(zarr::chunk(array, key).is_some()),
+            Choice::Shards(layout) => (*layout, false),
+            Choice::Named(layout) => (*layout, true),
+        };
+        let kind = match self.endings.of(self.store, key)? {
+            // Its own reader says what is wrong with it.
+            None if named => (layout, self.kind.as_ref().map_or(Codec::None, |(_, (_, codec))| *codec)),
+            None => return Ok(false),
+            // Arrays lie beside shards of anything.
+            Some((Layout::Records, _)) if layout != Layout::Records && !named => return Ok(false),
+            Some(kind) => kind,
+        };
+        match &self.kind {
+            Some((first, before)) if *before != kind => Err(kinds::mixed((first, *before), (key, kind))),
+            Some(_) => Ok(true),
+            None if kind.0 != layout => Err(PrepareError::OtherLayout {
+                object: key.clone(),
+                found: kinds::words(kind),
+                wanted: layout.name(),
+            }),
+            None => {
+                self.kind = Some((key.clone(), kind));
+                Ok(true)
+            }
+        }
+    }
+}
+
+/// Folders that feedline made, as files of one directory follow each other.
+struct Ours<'a> {
+    store: &'a dyn Store,
+    /// The last directory and whether it belongs to feedline.
+    directory: Option<(String, bool)>,
+}
+
+impl<'a> Ours<'a> {
+    fn new(store: &'a dyn Store) -> Self {
+        Self { store, directory: None }
+    }
+
     /// Whether the file lies in a folder that feedline made, at any depth.
-    fn is_ours(&mut self, key: &Key) -> Result<bool, StoreError> {
+    fn holds(&mut self, key: &Key) -> Result<bool, StoreError> {
         let Some((directory, _)) = key.as_str().rsplit_once('/') else {
             return Ok(false);
         };
@@ -129,21 +314,5 @@ impl<'a> Listing<'a> {
             }
         }
         Ok(false)
-    }
-
-    fn finish(self, sample_bytes: Option<u64>) -> Result<Prepared, PrepareError> {
-        if self.files == 0 {
-            return Err(PrepareError::NoFiles { empty_files: self.empty_files });
-        }
-        let objects = Objects::Listed(self.listed);
-        Ok(Prepared {
-            sample_bytes: sample_bytes.map_or(objects.mean_bytes(), |bytes| bytes as f64),
-            data: Arc::new(Data::files(Arc::new(objects), None)),
-            fingerprint: self.fingerprint.finish(),
-            reused: true,
-            bytes_written: 0,
-            empty_files: self.empty_files,
-            unallocated_bytes: self.unallocated_bytes,
-        })
     }
 }

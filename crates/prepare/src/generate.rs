@@ -5,9 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use backend::{Owned, Store, StoreError};
-use dataset::{Data, Key, MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker, Objects};
+use dataset::{
+    Content, Data, Key, MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker, Objects, Samples,
+};
+use plan::Layout;
 
-use crate::identity::Identity;
+use crate::identity::{Identity, Names};
+use crate::indexing::Reading;
+use crate::shape::{Shape, Shards};
 use crate::survey::Survey;
 use crate::write::{Present, Writing};
 use crate::{PrepareError, Prepared};
@@ -15,10 +20,15 @@ use crate::{PrepareError, Prepared};
 /// No manifest of feedline's comes near this size; a larger file is not one.
 const MANIFEST_BYTES_MAX: usize = 65_536;
 
+/// Objects as arithmetic, and their names.
+type Made<'a> = (&'a Shape, &'a Names);
+
 /// One generated dataset to prepare.
 pub(crate) struct Task<'a> {
     pub(crate) store: &'a dyn Store,
     pub(crate) identity: Identity,
+    /// Columns that are read of each sample, where it has several.
+    pub(crate) columns_read: u32,
     pub(crate) threads: u32,
     pub(crate) progress: &'a (dyn Fn(u64, u64) + Sync),
     pub(crate) stop: &'a AtomicBool,
@@ -26,31 +36,38 @@ pub(crate) struct Task<'a> {
 
 pub(crate) fn prepare(task: &Task<'_>) -> Result<Prepared, PrepareError> {
     let folder = task.identity.folder();
-    let objects = Arc::new(task.identity.objects());
+    let shape = Shape::of(&task.identity);
+    let names = task.identity.names(&folder);
     let found = task.find(&folder)?;
     if found.is_some()
         && let Some(manifest) = task.read_manifest(&folder)?
     {
-        return task.reuse(&folder, objects, &manifest);
+        return task.reuse(&folder, (&shape, &names), &manifest);
     }
     let present = match &found {
-        Some(owned) => task.keep_complete(owned, &objects)?,
-        None => Present::none(task.identity.count),
+        Some(owned) => task.keep_complete(owned, (&shape, &names))?,
+        None => Present::none(shape.count()),
     };
-    task.check_space(&objects, &present, &folder)?;
+    task.check_space(&shape, &present, &folder)?;
     let owned = match found {
         Some(owned) => owned,
         None => task.create_folder(&folder)?,
     };
-    let bytes_written = Writing::new(task, &owned, &objects, &present).run(task.threads)?;
+    let bytes_written = Writing::new(task, &owned, (&shape, &names), &present).run(task.threads)?;
+    task.write_metadata(&owned, &shape, &names)?;
+    let objects = task.objects(&folder, (&shape, &names))?;
     let fingerprint = task.fingerprint(&folder, &objects, None)?;
-    match task.write_manifest(&owned, &fingerprint) {
-        Ok(()) => Ok(Prepared { bytes_written, reused: false, ..task.prepared(objects, fingerprint) }),
+    match task.write_manifest(&owned, &shape, &fingerprint) {
+        Ok(()) => {
+            let prepared = task.prepared(&shape, objects, fingerprint)?;
+            Ok(Prepared { bytes_written, reused: false, ..prepared })
+        }
         Err(StoreError::Exists { .. }) => {
             let manifest = task.read_manifest(&folder)?;
             let manifest =
                 manifest.ok_or_else(|| changed(&folder, "its manifest went while it was written"))?;
-            Ok(Prepared { bytes_written, reused: false, ..task.reuse(&folder, objects, &manifest)? })
+            let prepared = task.reuse(&folder, (&shape, &names), &manifest)?;
+            Ok(Prepared { bytes_written, reused: false, ..prepared })
         }
         Err(error) => Err(error.into()),
     }
@@ -91,17 +108,21 @@ impl Task<'_> {
         }
     }
 
-    /// Objects of the right size are complete, as an object appears under its name only when it is. One of
-    /// another size was damaged later, and is removed to be written anew.
-    fn keep_complete(&self, owned: &Owned, objects: &Objects) -> Result<Present, PrepareError> {
-        let names = self.identity.names(owned.folder());
-        let mut present = Present::none(self.identity.count);
+    /// Objects of the right size are complete, as an object appears under its name only when it is; so where the size
+    /// is not known, every one that is there. One of another size was damaged later, and is removed to be written
+    /// anew.
+    fn keep_complete(&self, owned: &Owned, (shape, names): Made<'_>) -> Result<Present, PrepareError> {
+        let mut present = Present::none(shape.count());
         let mut damaged = Vec::new();
         self.store.list(Some(owned.folder()), &mut |entry| {
+            let is_metadata = names.metadata().is_some_and(|key| key == entry.key);
             match names.object(&entry.key) {
-                Some(object) if entry.bytes == objects.bytes(object) => present.insert(object),
-                Some(_) => damaged.push(entry.key),
-                None => {}
+                Some(object) if shape.stored_bytes(object).unwrap_or(entry.bytes) == entry.bytes => {
+                    present.insert(object);
+                }
+                None if !is_metadata => {}
+                // Metadata are small, and as quickly written as looked at.
+                Some(_) | None => damaged.push(entry.key),
             }
             ControlFlow::Continue(())
         })?;
@@ -111,13 +132,52 @@ impl Task<'_> {
         Ok(present)
     }
 
-    fn check_space(&self, objects: &Objects, present: &Present, folder: &Key) -> Result<(), PrepareError> {
-        let needed_bytes = present.missing_disk_bytes(objects);
+    fn check_space(&self, shape: &Shape, present: &Present, folder: &Key) -> Result<(), PrepareError> {
+        let needed_bytes = present.missing_disk_bytes(shape);
         match self.store.free_bytes()? {
             Some(free_bytes) if free_bytes < needed_bytes => {
                 Err(PrepareError::NoSpace { folder: folder.clone(), needed_bytes, free_bytes })
             }
             _ => Ok(()),
+        }
+    }
+
+    /// What lies beside the objects.
+    fn write_metadata(&self, owned: &Owned, shape: &Shape, names: &Names) -> Result<(), PrepareError> {
+        let (Some(key), Shape::Shards(shards)) = (names.metadata(), shape) else { return Ok(()) };
+        let written = self.store.create(owned, &key).and_then(|mut writer| {
+            writer.write(&shards.metadata())?;
+            writer.finish()
+        });
+        match written {
+            // Another process wrote the same.
+            Ok(()) | Err(StoreError::Exists { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The objects: by arithmetic where that tells their sizes, else as they are listed.
+    fn objects(&self, folder: &Key, (shape, names): Made<'_>) -> Result<Arc<Objects>, PrepareError> {
+        if let Some(objects) = shape.objects() {
+            return Ok(objects);
+        }
+        let mut bytes = vec![None; shape.count() as usize];
+        self.store.list(Some(folder), &mut |entry| {
+            if let Some(object) = names.object(&entry.key) {
+                bytes[object as usize] = Some(entry.bytes);
+            }
+            ControlFlow::Continue(())
+        })?;
+        let gone = bytes.iter().position(|bytes| bytes.unwrap_or(0) == 0);
+        if let Some(object) = gone {
+            return Err(changed(folder, format!("`{}` is gone or empty", names.key(object as u32))));
+        }
+        match shape {
+            Shape::Files { objects, .. } => Ok(Arc::clone(objects)),
+            Shape::Shards(shards) => {
+                let objects = shards.objects(|shard| bytes[shard as usize]);
+                Ok(objects.expect("each of them was listed"))
+            }
         }
     }
 
@@ -141,37 +201,71 @@ impl Task<'_> {
         }
     }
 
-    fn reuse(
-        &self,
-        folder: &Key,
-        objects: Arc<Objects>,
-        complete: &Complete,
-    ) -> Result<Prepared, PrepareError> {
+    fn reuse(&self, folder: &Key, made: Made<'_>, complete: &Complete) -> Result<Prepared, PrepareError> {
+        let objects = self.objects(folder, made)?;
         let fingerprint = self.fingerprint(folder, &objects, Some(complete))?;
-        Ok(self.prepared(objects, fingerprint))
+        self.prepared(made.0, objects, fingerprint)
     }
 
-    fn prepared(&self, objects: Arc<Objects>, fingerprint: String) -> Prepared {
-        Prepared {
-            fingerprint,
-            sample_bytes: objects.mean_bytes(),
-            data: Arc::new(Data::files(objects, Some(self.identity.seed))),
-            reused: true,
-            bytes_written: 0,
-            empty_files: 0,
-            unallocated_bytes: 0,
+    fn prepared(
+        &self,
+        shape: &Shape,
+        objects: Arc<Objects>,
+        fingerprint: String,
+    ) -> Result<Prepared, PrepareError> {
+        let data = match shape {
+            Shape::Files { .. } => self.files(objects)?,
+            Shape::Shards(shards) => match shards.data(&objects) {
+                Some(data) => data,
+                None => self.indexed(shards, &objects)?,
+            },
+        };
+        let layout = self.identity.packing.map_or(Layout::Files, |packing| packing.layout);
+        Ok(Prepared::of(data, layout, fingerprint))
+    }
+
+    fn files(&self, objects: Arc<Objects>) -> Result<Data, PrepareError> {
+        let payload = self.identity.payload();
+        if payload.compressible_percent == 0 {
+            return Ok(Data::files(objects, Some(payload.seed)));
         }
+        let content = Content::Samples { payload, lead_bytes: 0, sizes: self.identity.sizes() };
+        Ok(Data::new(objects, Samples::Objects, Some(content))?)
     }
 
-    fn write_manifest(&self, owned: &Owned, fingerprint: &str) -> Result<(), StoreError> {
+    /// What only the shards themselves say: where row groups lie.
+    fn indexed(&self, shards: &Shards, objects: &Arc<Objects>) -> Result<Data, PrepareError> {
+        let all = self.columns_read >= shards.packing.columns;
+        let read = if all { 0 } else { self.columns_read };
+        let reading = Reading {
+            store: self.store,
+            layout: shards.packing.layout,
+            columns: (0..read).map(|column| format!("c{column}")).collect(),
+            threads: self.threads,
+            progress: self.progress,
+            stop: self.stop,
+        };
+        let index = reading.index(objects)?;
+        Ok(Data::new(Arc::clone(objects), Samples::Indexed(index), None)?)
+    }
+
+    fn write_manifest(&self, owned: &Owned, shape: &Shape, fingerprint: &str) -> Result<(), StoreError> {
+        let samples = match shape {
+            Shape::Files { .. } => None,
+            Shape::Shards(_) => Some(u64::from(self.identity.count)),
+        };
         let manifest = Manifest {
             format: MANIFEST_FORMAT,
             dataset: self.identity.to_string(),
-            count: self.identity.count,
+            count: shape.count(),
             bytes: self.identity.bytes,
             lognormal_stdev_bytes: self.identity.stdev_bytes(),
             files_per_folder: self.identity.files_per_folder,
             seed: self.identity.seed,
+            layout: self.identity.packing.map(|packing| packing.layout.name().to_owned()),
+            packing: self.identity.packing_text(),
+            samples,
+            compressible_percent: self.identity.compressible_percent,
             fingerprint: fingerprint.to_owned(),
         };
         let text = serde_json::to_vec_pretty(&manifest).expect("plain strings and numbers");

@@ -1,13 +1,20 @@
 //! What decides the content of a generated dataset, and the names that follow from it.
 
-use std::fmt;
-use std::str::FromStr;
+mod names;
+mod text;
 
-use dataset::{Key, MANIFEST_FORMAT, Manifest, Objects};
-use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER};
+use dataset::payload::Payload;
+use dataset::{Key, MANIFEST_FORMAT, Manifest, SampleSizes};
+use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Packing};
 use sha2::{Digest, Sha256};
 
 use crate::PrepareError;
+
+pub(crate) use names::Names;
+
+/// Bytes that the names of all shards may take: a listing of objects counts them with 32 bits, and a name of feedline's
+/// has at most 48.
+const SHARDS_MAX: u64 = u32::MAX as u64 / 48;
 
 /// A generated dataset: two that are equal hold the same bytes under the same names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +29,10 @@ pub(crate) struct Identity {
     pub(crate) files_per_folder: u32,
     /// Seed of the content and of the sizes.
     pub(crate) seed: u64,
+    /// How samples are packed; which columns are read makes no difference to what is written.
+    pub(crate) packing: Option<Packing>,
+    /// Share of the content that compresses to almost nothing, percent.
+    pub(crate) compressible_percent: u8,
 }
 
 impl Identity {
@@ -33,11 +44,14 @@ impl Identity {
             distribution,
             files_per_folder,
             seed,
-            ..
+            packing,
+            compressible_percent,
         }) = *spec
         else {
             return Ok(None);
         };
+        let packing = packing.filter(|packing| packing.layout != Layout::Files);
+        let packing = packing.map(written);
         let count = u32::try_from(samples).map_err(|_| PrepareError::TooManySamples { samples })?;
         if samples == 0 || sample_bytes == 0 {
             return Err(PrepareError::Empty { samples, sample_bytes });
@@ -46,19 +60,29 @@ impl Identity {
             Distribution::LogNormal { stdev_bytes: 0 } => Distribution::Fixed,
             other => other,
         };
-        let files_per_folder = files_per_folder.max(1);
-        let identity = Self { count, bytes: sample_bytes, distribution, files_per_folder, seed };
+        let fans_out = packing.is_none_or(|packing| packing.layout != Layout::Zarr);
+        let files_per_folder = if fans_out { files_per_folder.max(1) } else { FILES_PER_FOLDER };
+        let compressible_percent = compressible_percent.min(100);
+        let bytes = sample_bytes;
+        let identity =
+            Self { count, bytes, distribution, files_per_folder, seed, packing, compressible_percent };
+        if identity.shards().is_some_and(|shards| shards > SHARDS_MAX) {
+            return Err(PrepareError::TooManyShards { shards: identity.shards().unwrap_or(0) });
+        }
         if identity.total_is_too_large() {
             return Err(PrepareError::TooLarge { samples, sample_bytes });
         }
         Ok(Some(identity))
     }
 
-    /// The identity that a manifest states.
+    /// The identity that a manifest states; a packing that is none of this version's is none.
     pub(crate) fn described(manifest: &Manifest) -> Self {
         let spread = |stdev_bytes| Distribution::LogNormal { stdev_bytes };
+        let samples = manifest.samples.and_then(|samples| u32::try_from(samples).ok());
         Self {
-            count: manifest.count,
+            packing: manifest.packing.as_deref().and_then(text::packing_of),
+            compressible_percent: manifest.compressible_percent,
+            count: samples.unwrap_or(manifest.count),
             bytes: manifest.bytes,
             distribution: manifest.lognormal_stdev_bytes.map_or(Distribution::Fixed, spread),
             files_per_folder: manifest.files_per_folder,
@@ -89,38 +113,59 @@ impl Identity {
             hasher.update(b"files per folder");
             hasher.update(self.files_per_folder.to_le_bytes());
         }
+        if let Some(packing) = &self.packing {
+            hasher.update(b"packed");
+            hasher.update(text::of_packing(packing));
+        }
+        if self.compressible_percent > 0 {
+            hasher.update(b"compressible");
+            hasher.update([self.compressible_percent]);
+        }
         let [a, b, c, d, ..] = <[u8; 32]>::from(hasher.finalize());
         Key::new(format!("feedline-{:08x}", u32::from_be_bytes([a, b, c, d])))
             .expect("letters, digits and a dash")
     }
 
-    pub(crate) fn objects(&self) -> Objects {
-        Objects::generated(self.folder(), &self.spec()).expect("an identity is of what can be generated")
-    }
-
     /// The names of its objects when it lies in `folder`, which may have been moved.
     pub(crate) fn names(&self, folder: &Key) -> Names {
-        Names(Objects::Uniform {
-            folder: folder.clone(),
-            count: self.count,
-            bytes: 1,
-            files_per_folder: self.files_per_folder,
-        })
+        Names::of(self, folder)
     }
 
-    /// Number of folders that hold its objects.
-    pub(crate) fn directories(&self) -> u32 {
-        self.count.div_ceil(self.files_per_folder)
+    /// Number of shards, where samples are packed.
+    pub(crate) fn shards(&self) -> Option<u64> {
+        Some(self.packing?.shards(u64::from(self.count), self.bytes))
     }
 
-    fn spec(&self) -> DatasetSpec {
+    /// Number of objects: files or shards.
+    pub(crate) fn object_count(&self) -> u32 {
+        self.shards().map_or(self.count, |shards| shards as u32)
+    }
+
+    /// Sizes of its samples.
+    pub(crate) fn sizes(&self) -> SampleSizes {
+        SampleSizes::of(self.bytes, self.distribution, self.seed)
+    }
+
+    /// What its samples are filled with.
+    pub(crate) fn payload(&self) -> Payload {
+        Payload { seed: self.seed, compressible_percent: self.compressible_percent }
+    }
+
+    /// Text of the packing, as it is kept in a manifest.
+    pub(crate) fn packing_text(&self) -> Option<String> {
+        self.packing.as_ref().map(text::of_packing)
+    }
+
+    /// The dataset as a plan has it.
+    pub(crate) fn spec(&self) -> DatasetSpec {
         DatasetSpec::Generate(plan::Generate {
             samples: u64::from(self.count),
             sample_bytes: self.bytes,
             distribution: self.distribution,
             files_per_folder: self.files_per_folder,
             seed: self.seed,
-            ..plan::Generate::NONE
+            packing: self.packing,
+            compressible_percent: self.compressible_percent,
         })
     }
 
@@ -134,76 +179,17 @@ impl Identity {
     }
 }
 
-/// The text kept in marker and manifest. What is as it always was is not said.
-impl fmt::Display for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} samples of {} B, ", self.count, self.bytes)?;
-        if let Some(stdev_bytes) = self.stdev_bytes() {
-            write!(f, "{LOGNORMAL}{stdev_bytes} B, ")?;
-        }
-        if self.files_per_folder != FILES_PER_FOLDER {
-            write!(f, "{}{PER_FOLDER}, ", self.files_per_folder)?;
-        }
-        write!(f, "seed {}", self.seed)
-    }
-}
-
-const LOGNORMAL: &str = "lognormal with a standard deviation of ";
-const PER_FOLDER: &str = " files per folder";
-
-/// The text is not one that [`Identity`] writes.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct NotAnIdentity;
-
-impl FromStr for Identity {
-    type Err = NotAnIdentity;
-
-    fn from_str(text: &str) -> Result<Self, NotAnIdentity> {
-        let spec = spec_of(text).ok_or(NotAnIdentity)?;
-        match Self::of(&spec) {
-            Ok(Some(identity)) if identity.to_string() == text => Ok(identity),
-            _ => Err(NotAnIdentity),
-        }
-    }
-}
-
-fn spec_of(text: &str) -> Option<DatasetSpec> {
-    let mut parts = text.split(", ").peekable();
-    let (samples, sample_bytes) = parts.next()?.strip_suffix(" B")?.split_once(" samples of ")?;
-    let mut distribution = Distribution::Fixed;
-    if let Some(stdev) = parts.peek().and_then(|part| part.strip_prefix(LOGNORMAL)?.strip_suffix(" B")) {
-        distribution = Distribution::LogNormal { stdev_bytes: stdev.parse().ok()? };
-        parts.next();
-    }
-    let mut files_per_folder = FILES_PER_FOLDER;
-    if let Some(number) = parts.peek().and_then(|part| part.strip_suffix(PER_FOLDER)) {
-        files_per_folder = number.parse().ok()?;
-        parts.next();
-    }
-    Some(DatasetSpec::Generate(plan::Generate {
-        samples: samples.parse().ok()?,
-        sample_bytes: sample_bytes.parse().ok()?,
-        distribution,
-        files_per_folder,
-        seed: parts.next()?.strip_prefix("seed ")?.parse().ok()?,
-        ..plan::Generate::NONE
-    }))
-}
-
-/// The names of a dataset's objects, without their sizes.
-pub(crate) struct Names(Objects);
-
-impl Names {
-    /// The name of an object.
-    pub(crate) fn key(&self, object: u32) -> Key {
-        self.0.key(object)
-    }
-
-    /// The number of the object kept under `key`, if it is the name of one.
-    pub(crate) fn object(&self, key: &Key) -> Option<u32> {
-        let number = key.as_str().strip_suffix(".bin")?.rsplit('/').next()?;
-        let object = number.parse().ok().filter(|object| *object < self.0.count())?;
-        (self.0.key(object) == *key).then_some(object)
+/// A packing without what makes no difference to the bytes that are written.
+fn written(packing: Packing) -> Packing {
+    let of = |layout, number| if packing.layout == layout { number } else { 1 };
+    let columns = of(Layout::Parquet, packing.columns);
+    let groups = packing.layout == Layout::Parquet;
+    Packing {
+        members: of(Layout::WebDataset, packing.members),
+        columns,
+        columns_read: columns,
+        row_group_bytes: if groups { packing.row_group_bytes } else { packing.shard_bytes },
+        ..packing
     }
 }
 
@@ -212,6 +198,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+
+    fn objects(identity: &Identity) -> dataset::Objects {
+        dataset::Objects::generated(identity.folder(), &identity.spec()).expect("it can be generated")
+    }
 
     const SPREAD: Distribution = Distribution::LogNormal { stdev_bytes: 50 };
 
@@ -252,6 +242,103 @@ mod tests {
         .map(|identity| identity.folder())
         .into();
         assert_eq!(folders.len(), 8);
+    }
+
+    const PACKING: Packing = Packing {
+        layout: Layout::WebDataset,
+        shard_bytes: 500,
+        members: 2,
+        codec: plan::Codec::None,
+        columns: 1,
+        columns_read: 1,
+        row_group_bytes: 500,
+    };
+
+    fn packed(packing: Packing, compressible_percent: u8) -> Identity {
+        let plain = plan::Generate { samples: 10, sample_bytes: 100, seed: 1, ..plan::Generate::NONE };
+        let spec = plan::Generate { packing: Some(packing), compressible_percent, ..plain };
+        Identity::of(&DatasetSpec::Generate(spec)).unwrap().unwrap()
+    }
+
+    /// Every way to pack that differs in what is written.
+    fn packings() -> Vec<Packing> {
+        let others = Layout::ALL.into_iter().filter(|layout| *layout != Layout::Files);
+        let plain = others.map(|layout| {
+            let members = if layout == Layout::WebDataset { 2 } else { 1 };
+            let columns = if layout == Layout::Parquet { 4 } else { 1 };
+            Packing { layout, members, columns, columns_read: columns, ..PACKING }
+        });
+        let changed = [
+            Packing { members: 3, ..PACKING },
+            Packing { shard_bytes: 600, row_group_bytes: 600, ..PACKING },
+            Packing { codec: plan::Codec::Zstd, ..PACKING },
+        ];
+        plain.chain(changed).collect()
+    }
+
+    #[test]
+    fn packing_and_compressibility_are_part_of_the_identity_and_read_back() {
+        let identities: Vec<_> = packings()
+            .into_iter()
+            .flat_map(|packing| [0, 50].map(|percent| packed(packing, percent)))
+            .collect();
+        let folders: BTreeSet<Key> = identities.iter().map(Identity::folder).collect();
+        assert_eq!(folders.len(), identities.len());
+        for identity in identities {
+            assert_eq!(identity.to_string().parse(), Ok(identity), "{identity}");
+        }
+        assert_eq!(
+            packed(PACKING, 50).to_string(),
+            "10 samples of 100 B, webdataset shards of 500 B with 2 members, 50 % compressible, seed 1"
+        );
+        for text in [
+            "10 samples of 100 B, webdataset shards of 0 B with 2 members, seed 1",
+            "10 samples of 100 B, files shards of 5 B, seed 1",
+            "10 samples of 100 B, records shards of 5 B with 2 members, seed 1",
+            "10 samples of 100 B, 0 % compressible, seed 1",
+            "10 samples of 100 B, 500 % compressible, seed 1",
+        ] {
+            assert_eq!(text.parse::<Identity>(), Err(text::NotAnIdentity), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn columns_that_are_read_make_no_other_dataset() {
+        let parquet =
+            |read| Packing { layout: Layout::Parquet, members: 1, columns: 4, columns_read: read, ..PACKING };
+        assert_eq!(packed(parquet(1), 0), packed(parquet(4), 0));
+    }
+
+    #[test]
+    fn shards_have_names_of_their_own() {
+        for packing in packings() {
+            let dataset = packed(packing, 0);
+            let folder = dataset.folder();
+            let names = dataset.names(&folder);
+            assert_eq!(names.count(), 2);
+            for shard in 0..2 {
+                assert_eq!(names.object(&names.key(shard)), Some(shard));
+                let directory = names.key(shard).folder().unwrap();
+                assert!((0..names.directories()).any(|number| names.directory(number) == directory));
+            }
+            for name in [
+                "000000/000000002.tar",
+                "000000/0.tar",
+                "c/2/0",
+                "c/0",
+                "zarr.json",
+                "c/00/0",
+                "000000/000000000.bin",
+            ] {
+                assert_eq!(names.object(&folder.join(name).unwrap()), None, "{name}");
+            }
+        }
+        let names = packed(PACKING, 0).names(&Key::new("d").unwrap());
+        assert_eq!(names.key(1).as_str(), "d/000000/000000001.tar");
+        let zarr =
+            packed(Packing { layout: Layout::Zarr, members: 1, ..PACKING }, 0).names(&Key::new("d").unwrap());
+        assert_eq!(zarr.key(1).as_str(), "d/c/1/0");
+        assert_eq!(zarr.metadata().unwrap().as_str(), "d/zarr.json");
     }
 
     #[test]
@@ -304,7 +391,7 @@ mod tests {
             "1 samples of 2 B, lognormal with a standard deviation of 0 B, seed 3",
             "1 samples of 2 B, 5 files per folder, lognormal with a standard deviation of 1 B, seed 3",
         ] {
-            assert_eq!(text.parse::<Identity>(), Err(NotAnIdentity), "{text:?}");
+            assert_eq!(text.parse::<Identity>(), Err(text::NotAnIdentity), "{text:?}");
         }
     }
 
@@ -315,7 +402,7 @@ mod tests {
         assert!(matches!(refused(0, 1), PrepareError::Empty { .. }));
         assert!(matches!(refused(1, 0), PrepareError::Empty { .. }));
         assert!(matches!(refused(2, u64::MAX), PrepareError::TooLarge { .. }));
-        assert!(identity(1, u64::MAX, 0).objects().total_bytes() == u64::MAX);
+        assert!(objects(&identity(1, u64::MAX, 0)).total_bytes() == u64::MAX);
         let spread = of(1, u64::MAX / 8, SPREAD, 1, 0);
         assert!(matches!(spread.unwrap_err(), PrepareError::TooLarge { .. }));
     }
@@ -324,11 +411,15 @@ mod tests {
     fn every_object_lies_in_one_of_the_directories() {
         for (per_folder, directories) in [(1, 3_001), (1000, 4), (3_001, 1), (1_000_000, 1)] {
             let dataset = of(3_001, 1, Distribution::Fixed, per_folder, 0).unwrap();
-            let objects = dataset.objects();
+            let objects = super::tests::objects(&dataset);
             let found: BTreeSet<_> = (0..dataset.count).map(|object| objects.key(object).folder()).collect();
             let known: BTreeSet<_> = objects.folders().into_iter().collect();
+            let names = dataset.names(&dataset.folder());
+            let named: BTreeSet<_> =
+                (0..names.directories()).map(|number| Some(names.directory(number))).collect();
+            assert_eq!(known, named);
             assert_eq!(found, known);
-            assert_eq!((known.len(), dataset.directories()), (directories, directories as u32));
+            assert_eq!((known.len(), names.directories()), (directories, directories as u32));
         }
     }
 
@@ -338,8 +429,8 @@ mod tests {
             let dataset = of(2_000, 5, SPREAD, per_folder, 0).unwrap();
             let folder = dataset.folder();
             let names = dataset.names(&folder);
-            assert_eq!(names.object(&dataset.objects().key(1_234)), Some(1_234));
-            assert_eq!(names.key(1_234), dataset.objects().key(1_234));
+            assert_eq!(names.object(&objects(&dataset).key(1_234)), Some(1_234));
+            assert_eq!(names.key(1_234), objects(&dataset).key(1_234));
             for name in
                 ["000009/000001234.bin", "000001/1234.bin", "000001/000001234", "000001234.bin", "x/y.bin"]
             {

@@ -1,13 +1,18 @@
 //! Writes the objects that are missing, by many threads.
 
+use std::cell::Cell;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use backend::{ObjectWriter, Owned, Store, StoreError};
-use dataset::{Objects, payload};
+use dataset::payload::Payload;
+use formats::FormatError;
 
 use crate::PrepareError;
+use crate::identity::Names;
+use crate::shape::{Shape, Shards};
 
 /// Bytes filled and handed to the storage at once: large enough that the call does not matter, small enough
 /// to stay in the processor's cache between filling and copying.
@@ -33,28 +38,24 @@ impl Present {
         self.0.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Bytes of the objects that are complete.
-    fn bytes(&self, objects: &Objects) -> u64 {
-        match objects {
-            Objects::Uniform { bytes, .. } => self.count() * bytes,
-            _ => (0..objects.count())
-                .filter(|object| self.contains(*object))
-                .map(|object| objects.bytes(object))
-                .sum(),
+    /// Bytes of the samples that are complete.
+    fn bytes(&self, shape: &Shape) -> u64 {
+        if let Some(bytes) = shape.equal_bytes() {
+            return self.count() * bytes;
         }
+        let complete = (0..shape.count()).filter(|object| self.contains(*object));
+        complete.map(|object| shape.own_bytes(object)).sum()
     }
 
-    /// Bytes that the objects take that are missing, as a disk allocates them.
-    pub(crate) fn missing_disk_bytes(&self, objects: &Objects) -> u64 {
-        match objects {
-            Objects::Uniform { count, bytes, .. } => {
-                plan::disk_bytes(u64::from(*count) - self.count(), *bytes)
-            }
-            _ => (0..objects.count())
-                .filter(|object| !self.contains(*object))
-                .map(|object| plan::disk_bytes(1, objects.bytes(object)))
-                .fold(0, u64::saturating_add),
+    /// Bytes that the objects take that are missing, as a disk allocates them. Where only writing tells how large they
+    /// are, as if nothing compressed.
+    pub(crate) fn missing_disk_bytes(&self, shape: &Shape) -> u64 {
+        if let Some(bytes) = shape.equal_bytes() {
+            return plan::disk_bytes(u64::from(shape.count()) - self.count(), bytes);
         }
+        let missing = (0..shape.count()).filter(|object| !self.contains(*object));
+        let bytes = |object| shape.stored_bytes(object).unwrap_or_else(|| shape.own_bytes(object));
+        missing.map(|object| plan::disk_bytes(1, bytes(object))).fold(0, u64::saturating_add)
     }
 }
 
@@ -62,11 +63,13 @@ impl Present {
 pub(crate) struct Writing<'a> {
     store: &'a dyn Store,
     owned: &'a Owned,
-    objects: &'a Objects,
-    seed: u64,
+    shape: &'a Shape,
+    names: &'a Names,
+    payload: Payload,
     present: &'a Present,
     progress: &'a (dyn Fn(u64, u64) + Sync),
     stop: &'a AtomicBool,
+    total_bytes: u64,
     next: AtomicU64,
     done_bytes: AtomicU64,
     written_bytes: AtomicU64,
@@ -78,19 +81,21 @@ impl<'a> Writing<'a> {
     pub(crate) fn new(
         task: &crate::generate::Task<'a>,
         owned: &'a Owned,
-        objects: &'a Objects,
+        (shape, names): (&'a Shape, &'a Names),
         present: &'a Present,
     ) -> Self {
         Self {
             store: task.store,
             owned,
-            objects,
-            seed: task.identity.seed,
+            shape,
+            names,
+            payload: task.identity.payload(),
             present,
             progress: task.progress,
             stop: task.stop,
+            total_bytes: shape.total_bytes(),
             next: AtomicU64::new(0),
-            done_bytes: AtomicU64::new(present.bytes(objects)),
+            done_bytes: AtomicU64::new(present.bytes(shape)),
             written_bytes: AtomicU64::new(0),
             failure: Mutex::new(None),
             failed: AtomicBool::new(false),
@@ -117,10 +122,14 @@ impl<'a> Writing<'a> {
 
     /// One thread: objects in order, until none is left or another thread failed.
     fn work(&self) -> Result<(), PrepareError> {
-        let mut chunk = vec![0; self.objects.bytes_max().min(CHUNK_BYTES) as usize];
+        let mut chunk = match self.shape {
+            Shape::Files { objects, .. } => vec![0; objects.bytes_max().min(CHUNK_BYTES) as usize],
+            // A shard is made where it is written from.
+            Shape::Shards(_) => Vec::new(),
+        };
         while !self.failed.load(Ordering::Relaxed) {
             let object = self.next.fetch_add(1, Ordering::Relaxed);
-            if object >= u64::from(self.objects.count()) {
+            if object >= u64::from(self.shape.count()) {
                 break;
             }
             if !self.present.contains(object as u32) {
@@ -132,18 +141,21 @@ impl<'a> Writing<'a> {
 
     /// An object that another process completed meanwhile counts as written.
     fn write_object(&self, object: u32, chunk: &mut [u8]) -> Result<(), PrepareError> {
-        let mut writer = match self.store.create(self.owned, &self.objects.key(object)) {
+        let mut writer = match self.store.create(self.owned, &self.names.key(object)) {
             Ok(writer) => writer,
             Err(StoreError::Exists { .. }) => {
-                self.advance(self.objects.bytes(object));
+                self.advance(self.shape.own_bytes(object));
                 return Ok(());
             }
             Err(error) => return Err(error.into()),
         };
-        self.write_content(object, chunk, writer.as_mut())?;
+        let bytes = match self.shape {
+            Shape::Files { .. } => self.write_content(object, chunk, writer.as_mut())?,
+            Shape::Shards(shards) => self.write_shard(object, shards, writer.as_mut())?,
+        };
         match writer.finish() {
             Ok(()) => {
-                self.written_bytes.fetch_add(self.objects.bytes(object), Ordering::Relaxed);
+                self.written_bytes.fetch_add(bytes, Ordering::Relaxed);
                 Ok(())
             }
             Err(StoreError::Exists { .. }) => Ok(()),
@@ -156,29 +168,101 @@ impl<'a> Writing<'a> {
         object: u32,
         chunk: &mut [u8],
         writer: &mut dyn ObjectWriter,
-    ) -> Result<(), PrepareError> {
-        let bytes = self.objects.bytes(object);
+    ) -> Result<u64, PrepareError> {
+        let bytes = self.shape.own_bytes(object);
         let mut offset = 0;
         while offset < bytes {
-            if self.stop.load(Ordering::Relaxed) {
-                let done_bytes = self.done_bytes.load(Ordering::Relaxed);
-                return Err(PrepareError::Interrupted {
-                    done_bytes,
-                    total_bytes: self.objects.total_bytes(),
-                });
-            }
+            self.go_on()?;
             let length = (bytes - offset).min(chunk.len() as u64);
             let part = &mut chunk[..length as usize];
-            payload::fill(self.seed, object, offset, part);
+            self.payload.fill(u64::from(object), offset, part);
             writer.write(part)?;
             self.advance(length);
             offset += length;
+        }
+        Ok(bytes)
+    }
+
+    fn write_shard(
+        &self,
+        shard: u32,
+        shards: &Shards,
+        writer: &mut dyn ObjectWriter,
+    ) -> Result<u64, PrepareError> {
+        let filled = Cell::new(0);
+        let own_bytes = self.shape.own_bytes(shard);
+        let mut sink = Sink {
+            writing: self,
+            writer,
+            filled: &filled,
+            own_bytes,
+            told_bytes: 0,
+            written_bytes: 0,
+            failure: None,
+        };
+        let written = shards.write(shard, &filled, &mut sink);
+        if let Some(error) = sink.failure {
+            return Err(error);
+        }
+        let object = || self.names.key(shard);
+        written.map_err(|source: FormatError| PrepareError::Unwritable { object: object(), source })?;
+        // A layout may ask for some bytes twice, or for none of them after the last part.
+        self.advance(own_bytes - sink.told_bytes);
+        Ok(sink.written_bytes)
+    }
+
+    fn go_on(&self) -> Result<(), PrepareError> {
+        if self.stop.load(Ordering::Relaxed) {
+            let done_bytes = self.done_bytes.load(Ordering::Relaxed);
+            return Err(PrepareError::Interrupted { done_bytes, total_bytes: self.total_bytes });
         }
         Ok(())
     }
 
     fn advance(&self, bytes: u64) {
-        let before = self.done_bytes.fetch_add(bytes, Ordering::Relaxed);
-        (self.progress)(before + bytes, self.objects.total_bytes());
+        if bytes > 0 {
+            let before = self.done_bytes.fetch_add(bytes, Ordering::Relaxed);
+            (self.progress)(before + bytes, self.total_bytes);
+        }
+    }
+}
+
+/// Where a shard is written to: the storage, as parts of it come.
+struct Sink<'a, 'w> {
+    writing: &'a Writing<'w>,
+    writer: &'a mut dyn ObjectWriter,
+    filled: &'a Cell<u64>,
+    own_bytes: u64,
+    told_bytes: u64,
+    written_bytes: u64,
+    /// The cause, which an `io::Error` would only carry as text.
+    failure: Option<PrepareError>,
+}
+
+impl Sink<'_, '_> {
+    fn take(&mut self, part: &[u8]) -> Result<(), PrepareError> {
+        self.writing.go_on()?;
+        self.writer.write(part)?;
+        let filled = self.filled.get().min(self.own_bytes);
+        self.writing.advance(filled.saturating_sub(self.told_bytes));
+        self.told_bytes = self.told_bytes.max(filled);
+        self.written_bytes += part.len() as u64;
+        Ok(())
+    }
+}
+
+impl io::Write for Sink<'_, '_> {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        match self.take(part) {
+            Ok(()) => Ok(part.len()),
+            Err(error) => {
+                self.failure = Some(error);
+                Err(io::Error::other("the storage failed"))
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

@@ -9,7 +9,6 @@ mod diagnostic;
 mod document;
 mod host;
 mod init;
-mod later;
 mod list;
 mod offered;
 mod overrides;

@@ -45,6 +45,48 @@ impl Written for Percentage {
     }
 }
 
+/// Whole percents of something, from none of it to all.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct WholePercent(pub(crate) u8);
+
+impl JsonSchema for WholePercent {
+    fn schema_name() -> Cow<'static, str> {
+        "whole_percent".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": r"^\s*[0-9]{1,3}(\.0+)?\s*%\s*$" })
+    }
+}
+
+impl Written for WholePercent {
+    fn expected() -> String {
+        "whole percents from 0 to 100, e.g. \"50 %\"".to_owned()
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        let or_zero = |text: &str| match feed::parse_percent(text) {
+            Err(feed::UnitError::Zero { .. }) => Ok(0.0),
+            parsed => parsed,
+        };
+        let percents = quantity::<Self, _>(node, path, "%", or_zero, problems)? * 100.0;
+        let whole = percents.round();
+        let wrong = match percents {
+            percents if percents > 100.0 => "this is more than all of it",
+            percents if (percents - whole).abs() > 1e-9 => "this has a fraction",
+            _ => return Some(Self(whole as u8)),
+        };
+        problems.push(Problem::new(format!("`{path}` takes {}", Self::expected())).at(node.span, wrong));
+        None
+    }
+}
+
+impl From<WholePercent> for u8 {
+    fn from(percent: WholePercent) -> Self {
+        percent.0
+    }
+}
+
 /// A number that is meant as a share of one, not as percents.
 fn share_in_digits(value: &Value) -> Option<f64> {
     let Value::Float(digits) = value else { return None };

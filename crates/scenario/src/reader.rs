@@ -6,7 +6,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::document::{Node, Table, Value};
-use crate::later;
 
 /// A value with the places of its key and of itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -150,11 +149,6 @@ impl<'d> TableReader<'d> {
 
     fn unknown(&self, key: &str, span: Span) -> Problem {
         let known = format!("known keys: {}", self.asked.join(", "));
-        if later::is_key(&self.path, key) {
-            return Problem::new(format!("`{}` is not in this version", self.dotted(key)))
-                .at(span, "feedline does not honour this key yet")
-                .help(known);
-        }
         let place = if self.path.is_empty() { String::new() } else { format!(" in `{}`", self.path) };
         let label = match closest(key, self.asked.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),

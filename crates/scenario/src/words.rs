@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use plan::{
-    Access, Addresses, Advice, BucketStyle, Cache, CellOrder, Engine, MayDiffer, OnUnavailable, Operation,
-    Registered, TierPolicy, Work,
+    Access, Addresses, Advice, BucketStyle, Cache, CellOrder, Codec, Engine, Layout, MayDiffer,
+    OnUnavailable, Operation, Registered, TierPolicy, Work,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
@@ -192,6 +192,38 @@ impl Vocabulary for Origin {
             Self::Existing,
             "What is at each target's path already: files, or a block device. Nothing is written there.",
         ),
+    ];
+}
+
+impl Vocabulary for Layout {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("files", Self::Files, "Each sample is a file."),
+        (
+            "webdataset",
+            Self::WebDataset,
+            "tar shards with `members` files for each sample, as WebDataset reads them.",
+        ),
+        ("tfrecord", Self::TfRecord, "Length-prefixed records with checksums, as TensorFlow's TFRecord."),
+        (
+            "records",
+            Self::Records,
+            "Records of one size behind a header: `.npy`, as NumPy maps it into memory.",
+        ),
+        ("indexed", Self::Indexed, "Page-aligned records behind a table of their places."),
+        ("parquet", Self::Parquet, "Row groups of column chunks, found by a footer."),
+        (
+            "zarr",
+            Self::Zarr,
+            "Chunks of one array, each a file, as Zarr version 3 keeps it; a chunk takes `shard_size`.",
+        ),
+    ];
+}
+
+impl Vocabulary for Codec {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("none", Self::None, "Not compressed."),
+        ("gzip", Self::Gzip, "The whole shard is one gzip stream."),
+        ("zstd", Self::Zstd, "The whole shard is one Zstandard frame."),
     ];
 }
 

@@ -5,12 +5,13 @@ mod requests;
 use std::collections::BTreeSet;
 
 use feed::units::{format_bps, format_bytes, format_duration_ns, group_digits};
-use plan::{Cache, DatasetSpec, Distribution, FILES_PER_FOLDER, Limit, Operation, Plan};
+use plan::{Cache, Codec, DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Limit, Operation, Plan};
+use prepare::Prepared;
 
 use crate::args::InputArgs;
 use crate::data;
 use crate::exit::{Exit, Failure};
-use crate::{load, open, output};
+use crate::{load, open, output, packing};
 
 /// What ceilings and the setting up of a repetition take, about.
 const OVERHEAD_NS: u64 = 150_000_000;
@@ -120,6 +121,10 @@ fn datasets(plan: &Plan) -> Vec<String> {
 fn data(target: &plan::Target, spec: &DatasetSpec) -> String {
     match spec {
         _ if !target.config.is_storage() => format!("{}: none", target.name),
+        DatasetSpec::Generate(generate) if generate.packing.is_some() => {
+            let imagined = prepare::planned(spec).and_then(|_| Prepared::imagined(spec));
+            format!("{}: {}, to be written once and reused", target.name, shards(generate, imagined.as_ref()))
+        }
         DatasetSpec::Generate(plan::Generate {
             samples,
             sample_bytes,
@@ -135,7 +140,15 @@ fn data(target: &plan::Target, spec: &DatasetSpec) -> String {
             format_bytes(spec.total_bytes().unwrap_or(0)),
             fan_out(*files_per_folder),
         ),
-        DatasetSpec::Existing(_) => format!("{}: the files found there, never written", target.name),
+        DatasetSpec::Existing(existing) => {
+            let which = existing.shards.as_ref().map_or_else(String::new, |shards| format!(" as `{shards}`"));
+            match existing.layout {
+                Some(layout) if layout != Layout::Files => {
+                    format!("{}: the {} shards found there{which}, never written", target.name, layout.name())
+                }
+                _ => format!("{}: the files found there{which}, never written", target.name),
+            }
+        }
     }
 }
 
@@ -154,6 +167,27 @@ fn checkpoints(plan: &Plan) -> impl Iterator<Item = String> + '_ {
             of.keep + 1,
         )
     })
+}
+
+/// Shards to be written: what they will hold, as far as that is arithmetic.
+fn shards(generate: &plan::Generate, imagined: Option<&Prepared>) -> String {
+    if let Some(words) =
+        imagined.and_then(|imagined| packing::words(imagined, Some(generate.sample_bytes as f64)))
+    {
+        return words.replace(" of the need)", " of a sample)");
+    }
+    let Some(of) = generate.packing else { return String::new() };
+    let codec = match of.codec {
+        Codec::None => String::new(),
+        codec => format!(" compressed with {}", codec.name()),
+    };
+    let count = of.shards(generate.samples, generate.sample_bytes);
+    format!(
+        "{}{codec} with {} samples of {} B before packing",
+        feed::units::counted_noun(count, &format!("{} shard", of.layout.name())),
+        group_digits(generate.samples),
+        group_digits(generate.sample_bytes),
+    )
 }
 
 fn spread(distribution: Distribution) -> String {
@@ -214,7 +248,7 @@ fn time(plan: &Plan) -> String {
 }
 
 fn hash(plan: &Plan) -> String {
-    let planned: Vec<_> = plan.datasets.iter().map(data::planned).collect();
+    let planned: Vec<_> = plan.datasets.iter().map(prepare::planned).collect();
     if planned.iter().any(Option::is_none) {
         return "known once the folder is listed".to_owned();
     }

@@ -10,7 +10,7 @@ use crate::data::{self, Slot};
 use crate::exit::{Exit, Failure};
 use crate::open::Stores;
 use crate::progress::Progress;
-use crate::{environment, load, output, signals};
+use crate::{environment, load, output, packing, signals};
 
 pub(crate) fn prepare(args: &InputArgs) -> Result<Exit, Failure> {
     let mut plan = load::load(args)?.plan;
@@ -35,10 +35,15 @@ fn line(plan: &Plan, slot: &Slot) -> String {
     } else {
         format!("{} written", format_bytes(prepared.bytes_written))
     };
+    let files = counted_noun(u64::from(prepared.data.objects().count()), "file");
+    let lie = packing::words(prepared, plan.need.sample_bytes()).unwrap_or(files);
+    let left = match prepared.other_files {
+        0 => String::new(),
+        others => format!(", {} beside them left out", counted_noun(others, "file")),
+    };
     format!(
-        "{}: {}, {}, {how}\n",
+        "{}: {lie}, {}, {how}{left}\n",
         plan.targets[slot.target].name,
-        counted_noun(u64::from(prepared.data.objects().count()), "file"),
         format_bytes(prepared.data.objects().total_bytes()),
     )
 }

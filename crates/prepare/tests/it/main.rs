@@ -8,7 +8,8 @@ mod existing;
 mod files;
 mod generate;
 mod memory;
-mod million;
+mod packed;
+mod shards;
 
 use std::sync::atomic::AtomicBool;
 

@@ -30,6 +30,8 @@ pub(super) struct Way {
     pub(super) lane: usize,
     pub(super) operation: Operation,
     pub(super) caches: Vec<Cache>,
+    /// Whether they were asked for; else the layout has a say.
+    pub(super) written: bool,
 }
 
 /// One treatment, and the value that asked for it, if any did.
@@ -77,7 +79,7 @@ pub(super) fn resolve(
                 problems.push(problem);
             }
             let caches = choices.into_iter().map(|choice| choice.cache).collect();
-            ways.push(Way { lane, operation: task.operation, caches });
+            ways.push(Way { lane, operation: task.operation, caches, written: written.is_some() });
         }
     }
     (problems.len() == before).then_some(ways)

@@ -1,8 +1,8 @@
 //! Every combination of a target's axes, as cells.
 
-use plan::{Access, Cache, Cell, Engine, Operation, Registered, Tier};
+use plan::{Access, Cache, Cell, Engine, Layout, Operation, Registered, Tier};
 
-use crate::diagnostic::{Problem, Problems};
+use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
 
 use super::cache::Way;
@@ -12,6 +12,7 @@ use super::limits;
 use super::load::{Block, Load};
 use super::names;
 use super::network::{self, Connections};
+use super::reading;
 use super::schedule::{List, Series};
 use super::target::Resolved;
 
@@ -43,6 +44,8 @@ pub(super) struct Point<'a> {
     pub(super) operation: Operation,
     pub(super) dataset: usize,
     pub(super) sample: Sample,
+    /// Where it is to be said how samples lie.
+    pub(super) layout: Option<Layout>,
     pub(super) block: Block,
     pub(super) access: Access,
     /// Shards side by side; 0 where they are not streamed.
@@ -91,6 +94,7 @@ pub(super) fn expand(
 pub(super) fn refuse_too_many(
     targets: &[&Resolved<'_>],
     datasets: &Datasets,
+    layout_span: Option<Span>,
     load: &Load,
 ) -> Option<Problem> {
     let shared = [datasets.samples.len(), load.orders.count(), load.schedule.depths().count()];
@@ -104,7 +108,8 @@ pub(super) fn refuse_too_many(
     let list = |span, length, what| List { span, length, what };
     let samples = datasets.samples.first().and_then(|sample| sample.span);
     let lists = [
-        list(samples, datasets.samples.len(), "sample sizes"),
+        list(layout_span, datasets.layouts, "layouts"),
+        list(samples, datasets.samples.len() / datasets.layouts.max(1), "sample sizes"),
         list(load.tasks.first().and_then(|task| task.span), load.tasks.len(), "operations"),
         list(load.blocks.span, load.blocks.count(Operation::Read), "block sizes"),
         list(load.orders.span, load.orders.count(), "access orders"),
@@ -215,16 +220,26 @@ impl<'a> Curve<'a> {
         let operation = self.way.operation;
         let sample = datasets.samples[self.dataset];
         let network = resolved.network.as_ref();
-        let access = load.orders.at(self.access, &datasets.specs[self.dataset]);
+        let spec = &datasets.specs[self.dataset];
+        let access = load.orders.at(self.access, spec);
+        let mut block = load.blocks.at(self.block, operation, sample);
+        if let Some(bytes) = reading::default_block_bytes(spec, access).filter(|_| block.span.is_none()) {
+            block.bytes = bytes;
+        }
+        let cache = match self.way.caches[self.cache] {
+            Cache::Bypass if !self.way.written && !reading::may_bypass(spec, access) => Cache::Cold,
+            cache => cache,
+        };
         Point {
             lane: &resolved.lanes[self.way.lane],
             operation,
             dataset: self.dataset,
             sample,
-            block: load.blocks.at(self.block, operation, sample),
+            layout: sample.layout.filter(|layout| datasets.layouts > 1 || *layout != Layout::Files),
+            block,
             access,
             streams: load.orders.streams(access, &self.series.load, depth),
-            cache: self.way.caches[self.cache],
+            cache,
             tier: resolved.tiers[self.tier].as_ref(),
             load: self.series.load,
             connections: network.map(|network| network.at(self.connection, depth, operation, sample.bytes)),

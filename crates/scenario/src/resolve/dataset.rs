@@ -1,15 +1,16 @@
 //! The datasets: one for each sample size.
 
-use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER};
+use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER, Layout};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::Item;
 use crate::reader::Field;
 use crate::value::Size;
 use crate::words::Origin;
-use crate::written::{Dataset, Document};
+use crate::written::{Columns, Dataset, Document};
 
 use super::device::Devices;
+use super::packing::{self, Content, Written};
 use super::spread;
 
 /// Written in seconds to a fast disk, in a minute or two to a slow one; a scenario that is to decide
@@ -27,14 +28,18 @@ pub(super) struct Datasets {
     pub(super) origin: Origin,
     pub(super) specs: Vec<DatasetSpec>,
     pub(super) samples: Vec<Sample>,
+    /// Layouts that are compared.
+    pub(super) layouts: usize,
 }
 
-/// A sample size, and where it was written.
+/// A sample size, where it was written, and how such samples lie.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
     /// `None` for files of the user's whose size nobody stated.
     pub(super) bytes: Option<u64>,
     pub(super) span: Option<Span>,
+    /// `None` for files of the user's whose layout nobody stated.
+    pub(super) layout: Option<Layout>,
 }
 
 impl Datasets {
@@ -50,6 +55,12 @@ impl Datasets {
     pub(super) fn bytes_to_write(&self) -> u64 {
         self.specs.iter().map(DatasetSpec::disk_bytes).fold(0, u64::saturating_add)
     }
+}
+
+/// Where a layout was written.
+pub(super) fn place_of(document: &Document, layout: Layout) -> Option<Span> {
+    let mut listed = document.dataset.layout.given()?.value.0.iter();
+    listed.find(|item| item.value.0 == layout).map(|item| item.span)
 }
 
 pub(super) fn resolve(
@@ -76,29 +87,44 @@ fn generated(document: &Document, need: Option<&feed::Need>, problems: &mut Prob
         problems.push(problem.at(samples, "remove this").at(size, "or this"));
         return None;
     }
-    let samples = sample_sizes(&written.sample_size, need)?;
-    let distribution = spread::resolve(written, &document.need, &samples, problems);
-    let files_per_folder = written.files_per_folder.value_or(FILES_PER_FOLDER)?;
-    let seed = written.seed.value_or(SEED_DEFAULT)?;
-    let distribution = distribution?;
-    let mut specs = Vec::new();
-    for sample in &samples {
-        let sample_bytes = sample.bytes?;
-        let samples = sample_count(written, sample_bytes)?;
-        if let Some(problem) = too_many(written, samples, sample, sample_bytes) {
-            problems.push(problem);
-            return None;
+    let sizes = sample_sizes(&written.sample_size, need)?;
+    let layouts = packing::layouts(written)?;
+    packing::refuse_idle(written, &layouts, problems);
+    let distribution = spread::resolve(written, &document.need, &sizes, problems);
+    let shared = plan::Generate {
+        distribution: distribution?,
+        files_per_folder: written.files_per_folder.value_or(FILES_PER_FOLDER)?,
+        seed: written.seed.value_or(SEED_DEFAULT)?,
+        compressible_percent: written.compressibility.value_or(0)?,
+        ..plan::Generate::NONE
+    };
+    let (mut specs, mut samples) = (Vec::new(), Vec::new());
+    for layout in &layouts {
+        spread::refuse_layout(written, *layout, shared.distribution, problems)?;
+        for sample in &sizes {
+            specs.push(of_size(written, *layout, *sample, shared, problems)?);
+            samples.push(Sample { layout: Some(layout.layout), ..*sample });
         }
-        specs.push(DatasetSpec::Generate(plan::Generate {
-            samples,
-            sample_bytes,
-            distribution,
-            files_per_folder,
-            seed,
-            ..plan::Generate::NONE
-        }));
     }
-    Some(Datasets { origin: Origin::Generate, specs, samples })
+    Some(Datasets { origin: Origin::Generate, specs, samples, layouts: layouts.len() })
+}
+
+/// One dataset: a layout and a sample size.
+fn of_size(
+    written: &Dataset,
+    layout: Written,
+    sample: Sample,
+    shared: plan::Generate,
+    problems: &mut Problems,
+) -> Option<DatasetSpec> {
+    let sample_bytes = sample.bytes?;
+    let samples = sample_count(written, sample_bytes)?;
+    if let Some(problem) = too_many(written, samples, &sample, sample_bytes) {
+        problems.push(problem);
+        return None;
+    }
+    let packing = packing::of_layout(written, layout, &Content { samples, sample_bytes }, problems)?;
+    Some(DatasetSpec::Generate(plan::Generate { samples, sample_bytes, packing, ..shared }))
 }
 
 fn sample_sizes(written: &Field<crate::list::Axis<Size>>, need: Option<&feed::Need>) -> Option<Vec<Sample>> {
@@ -107,14 +133,14 @@ fn sample_sizes(written: &Field<crate::list::Axis<Size>>, need: Option<&feed::Ne
         Field::Absent => {
             let bytes =
                 need?.sample_bytes().map_or(SAMPLE_DEFAULT_BYTES, |bytes| (bytes.round() as u64).max(1));
-            Some(vec![Sample { bytes: Some(bytes), span: None }])
+            Some(vec![Sample { bytes: Some(bytes), span: None, layout: None }])
         }
         Field::Wrong(_) => None,
     }
 }
 
 fn written_sample(item: &Item<Size>) -> Sample {
-    Sample { bytes: Some(item.value.0), span: Some(item.span) }
+    Sample { bytes: Some(item.value.0), span: Some(item.span), layout: None }
 }
 
 /// As many samples as reach the size, at least one.
@@ -157,6 +183,12 @@ fn existing(
         ("sample_size_stdev", written.sample_size_stdev.key()),
         ("files_per_folder", written.files_per_folder.key()),
         ("seed", written.seed.key()),
+        ("shard_size", written.shard_size.key()),
+        ("members", written.members.key()),
+        ("codec", written.codec.key()),
+        ("read_columns", written.read_columns.key()),
+        ("row_group_size", written.row_group_size.key()),
+        ("compressibility", written.compressibility.key()),
     ];
     for (key, span) in refused {
         if let Some(span) = span {
@@ -177,6 +209,82 @@ fn existing(
         }
         Field::Wrong(_) => return None,
     };
-    let specs = vec![DatasetSpec::Existing(plan::Existing::any(sample.bytes))];
-    Some(Datasets { origin: Origin::Existing, specs, samples: vec![sample] })
+    let layout = existing_layout(written, source, devices, problems)?;
+    let spec = plan::Existing {
+        sample_bytes: sample.bytes,
+        layout,
+        shards: match &written.shards {
+            Field::Wrong(_) => return None,
+            shards => shards.given().map(|entry| entry.value.0.clone()),
+        },
+        columns: existing_columns(written, layout, source, problems)?,
+    };
+    let samples = vec![Sample { layout, ..sample }];
+    Some(Datasets { origin: Origin::Existing, specs: vec![DatasetSpec::Existing(spec)], samples, layouts: 1 })
+}
+
+/// The layout of the user's files. Where it is absent it is found later, unless a stated sample size says that files
+/// are read as they are.
+#[expect(clippy::option_option, reason = "not stated and wrong differ")]
+fn existing_layout(
+    written: &Dataset,
+    source: Span,
+    devices: &Devices,
+    problems: &mut Problems,
+) -> Option<Option<Layout>> {
+    if let Some(device) = devices.first {
+        for (key, span) in [("layout", written.layout.key()), ("shards", written.shards.key())] {
+            if let Some(span) = span {
+                let problem = Problem::new(format!("`dataset.{key}` is about files"));
+                problems
+                    .push(problem.at(span, "remove this").also(device, "is a block device, without files"));
+            }
+        }
+        return Some(Some(Layout::Files));
+    }
+    match &written.layout {
+        Field::Wrong(_) => None,
+        Field::Absent => {
+            let files = !written.sample_size.is_absent() && written.columns.is_absent();
+            Some(files.then_some(Layout::Files))
+        }
+        Field::Given(axis) => {
+            if let [item] = axis.value.0.as_slice() {
+                return Some(Some(item.value.0));
+            }
+            let problem = Problem::new("files of the user's have one layout, not a list of them");
+            problems.push(problem.at(axis.span, "write one word").also(source, "says whose files"));
+            None
+        }
+    }
+}
+
+fn existing_columns(
+    written: &Dataset,
+    layout: Option<Layout>,
+    source: Span,
+    problems: &mut Problems,
+) -> Option<Vec<String>> {
+    let entry = match &written.columns {
+        Field::Wrong(_) => return None,
+        Field::Absent => return Some(Vec::new()),
+        Field::Given(entry) => entry,
+    };
+    if layout.is_some_and(|layout| layout != Layout::Parquet) {
+        let problem = Problem::new("`dataset.columns` means nothing in this layout")
+            .at(entry.key, "remove this")
+            .also_if(written.layout.span(), "has no columns");
+        problems.push(problem.help("it is for dataset.layout = \"parquet\""));
+        return None;
+    }
+    match &entry.value {
+        Columns::Names(names) => Some(names.0.iter().map(|item| item.value.0.clone()).collect()),
+        Columns::Count(_) => {
+            let problem = Problem::new("columns of the user's files are named, not counted")
+                .at(entry.span, "counts them")
+                .also(source, "here the data is the user's");
+            problems.push(problem.help("for example dataset.columns = [\"image\", \"label\"]"));
+            None
+        }
+    }
 }

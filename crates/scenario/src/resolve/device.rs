@@ -1,6 +1,6 @@
 //! Block devices: only ever read, block by block, and without files that say how large a sample is.
 
-use plan::Operation;
+use plan::{Layout, Operation};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
@@ -43,7 +43,7 @@ pub(super) fn fits(document: &Document, tasks: &[Task], at: Span, problems: &mut
 /// The addresses of a scenario that are devices, and whether there are others.
 #[derive(Debug)]
 pub(super) struct Devices {
-    first: Option<Span>,
+    pub(super) first: Option<Span>,
     folder: Option<Span>,
 }
 
@@ -66,7 +66,7 @@ impl Devices {
     /// The sample size of data that nobody stated it of: a folder's files say it later, a device's bytes never.
     pub(super) fn sample(&self, need: Option<&feed::Need>, problems: &mut Problems) -> Option<Sample> {
         let Some(device) = self.first else {
-            return Some(Sample { bytes: None, span: None });
+            return Some(Sample { bytes: None, span: None, layout: None });
         };
         let example = "for example dataset.sample_size = \"1 MiB\"";
         if let Some(folder) = self.folder {
@@ -83,7 +83,7 @@ impl Devices {
             );
             problems.push(problem.at(device, "is a block device").help(example));
         }
-        bytes.map(|bytes| Sample { bytes: Some(bytes), span: None })
+        bytes.map(|bytes| Sample { bytes: Some(bytes), span: None, layout: Some(Layout::Files) })
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use plan::{BackendConfig, Cache, Cell, DatasetSpec, Engine, Operation};
+use plan::{BackendConfig, Cache, Cell, DatasetSpec, Engine, Layout, Operation};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
@@ -140,7 +140,8 @@ pub(super) fn blocks(datasets: &Datasets, blocks: &Blocks, tasks: &[Task], probl
     if tasks.iter().all(|task| task.operation != Operation::Read) {
         return;
     }
-    let smallest = datasets.samples.iter().min_by_key(|sample| sample.bytes);
+    let files = datasets.samples.iter().filter(|sample| sample.layout == Some(Layout::Files));
+    let smallest = files.min_by_key(|sample| sample.bytes);
     let smallest = smallest.filter(|_| datasets.origin == Origin::Generate);
     let Some((sample, bytes)) = smallest.and_then(|sample| Some((sample, sample.bytes?))) else {
         return;

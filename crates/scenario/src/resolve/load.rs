@@ -7,16 +7,18 @@ use crate::list::{Axis, Item};
 use crate::reader::{Entry, Field};
 use crate::value::{Size, Whole};
 use crate::words::{Mode, Word};
-use crate::written::{DEPTH_MAX, Depths, Load as Written};
+use crate::written::{DEPTH_MAX, Depths, Document, Load as Written};
 
 use super::access::Orders;
 use super::dataset::Sample;
+use super::reading;
 use super::schedule::Schedule;
 
 /// Alignment to which a block is rounded up by default: a page, and no file system asks for more.
 pub(super) const BLOCK_ALIGN_BYTES: u64 = 4096;
 
-const BLOCK_DEFAULT_MAX_BYTES: u64 = 1 << 20;
+/// The largest block by default.
+pub(super) const BLOCK_DEFAULT_MAX_BYTES: u64 = 1 << 20;
 
 /// Linux moves at most 2 GiB less a page in one read (`MAX_RW_COUNT`); half of it leaves room to round up.
 const BLOCK_MAX_BYTES: u64 = 1 << 30;
@@ -112,12 +114,14 @@ pub(super) fn deepest(written: &Written) -> Option<u32> {
 }
 
 /// What is done over and over. Where that was wrong, the rest is looked at as if blocks were read; a training job takes
-/// whole samples unless something else is written.
-pub(super) fn tasks(written: &Written) -> Vec<Task> {
+/// whole files unless something else is written, or samples lie in shards.
+pub(super) fn tasks(document: &Document) -> Vec<Task> {
+    let written = &document.load;
     match written.operation.given() {
         None => {
             let (mode, span) = mode(written).unwrap_or_default();
-            let training = written.operation.is_absent() && mode == Mode::Training;
+            let training =
+                written.operation.is_absent() && mode == Mode::Training && !reading::is_packed(document);
             let operation = if training { Operation::ReadFile } else { Operation::Read };
             vec![Task { operation, span: span.filter(|_| training) }]
         }

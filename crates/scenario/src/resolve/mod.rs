@@ -21,6 +21,8 @@ mod names;
 mod need;
 mod network;
 mod pace;
+mod packing;
+mod reading;
 mod schedule;
 mod spread;
 mod target;
@@ -46,7 +48,7 @@ pub(crate) fn plan(
     let need = need::resolve(&written.need, problems);
     let devices = device::Devices::of(written, host);
     let datasets = dataset::resolve(written, need.as_ref(), &devices, problems);
-    let tasks = load::tasks(&written.load);
+    let tasks = load::tasks(written);
     let tiers = tier::resolve(written, &tasks, host, problems);
     let targets = target::resolve_all(written, &tasks, &tiers.clone().unwrap_or_default(), host, problems);
     let load = load(written, &tasks, need.as_ref(), datasets.as_ref(), host, problems);
@@ -61,20 +63,15 @@ pub(crate) fn plan(
     }
     let asked = checkpoint::Asked { written, need: need.as_ref(), load: load.as_ref(), targets: &usable };
     let checkpoints = checkpoint::resolve(&asked, measure.as_ref(), problems);
-    let cells = match (&datasets, &load) {
-        (Some(datasets), Some(load)) => {
-            gate::refuse_unjudged(&written.gate, load, datasets, need.as_ref(), problems);
-            let seed = measure.as_ref().map_or(0, |measure| measure.seed);
-            let cells = cells(&usable, datasets, load, seed, host, problems);
-            let copies = copy::cells(written, &usable, datasets, seed, host, problems);
-            cells.map(|cells| [cells, copies].concat())
-        }
-        _ => None,
-    };
+    let parts = datasets.as_ref().zip(load.as_ref());
+    let seed = measure.as_ref().map_or(0, |measure| measure.seed);
+    let cells = parts.and_then(|(datasets, load)| {
+        gate::refuse_unjudged(&written.gate, load, datasets, need.as_ref(), problems);
+        cells(written, &usable, (datasets, load), (seed, host), problems)
+    });
     let mut specs = datasets.as_ref().map(|datasets| datasets.specs.clone());
     let cells = match (&checkpoints, cells, &mut specs) {
         (Some(checkpoints), Some(cells), Some(specs)) => {
-            let seed = measure.as_ref().map_or(0, |measure| measure.seed);
             checkpoint::room(checkpoints, &usable, specs, host, problems);
             Some(checkpoint::add(checkpoints, &usable, cells, (specs, seed), host))
         }
@@ -109,6 +106,24 @@ pub(crate) fn plan(
     })
 }
 
+/// Every cell that reads, unless there are too many of them to mean it, and those that copy.
+fn cells(
+    written: &Document,
+    targets: &[&target::Resolved<'_>],
+    (datasets, load): (&dataset::Datasets, &load::Load),
+    (seed, host): (u64, &HostFacts),
+    problems: &mut Problems,
+) -> Option<Vec<Cell>> {
+    reading::refuse(written, targets, datasets, load, problems);
+    if let Some(problem) = cells::refuse_too_many(targets, datasets, written.dataset.layout.span(), load) {
+        problems.push(problem);
+        return None;
+    }
+    let reads = cells::expand(targets, datasets, load, seed, host, problems);
+    let copies = copy::cells(written, targets, datasets, seed, host, problems);
+    Some([reads, copies].concat())
+}
+
 fn load(
     written: &Document,
     tasks: &[load::Task],
@@ -136,20 +151,4 @@ fn load(
     let together = written.checkpoint != Checkpoint::default();
     let load = load::resolve(&written.load, tasks.to_vec(), (schedule, orders?), blocks?)?;
     Some(load::Load { together, ..load })
-}
-
-/// The cells, unless there are too many of them to mean it.
-fn cells(
-    targets: &[&target::Resolved<'_>],
-    datasets: &dataset::Datasets,
-    load: &load::Load,
-    seed: u64,
-    host: &HostFacts,
-    problems: &mut Problems,
-) -> Option<Vec<Cell>> {
-    if let Some(problem) = cells::refuse_too_many(targets, datasets, load) {
-        problems.push(problem);
-        return None;
-    }
-    Some(cells::expand(targets, datasets, load, seed, host, problems))
 }

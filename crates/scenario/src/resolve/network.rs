@@ -144,8 +144,9 @@ fn default_retries(address: &Address) -> u32 {
 }
 
 fn ways(lanes: &[Lane], tasks: &[Task]) -> Vec<Way> {
-    let of_lane =
-        |lane| move |task: &Task| Way { lane, operation: task.operation, caches: vec![Cache::Bypass] };
+    let of_lane = |lane| {
+        move |task: &Task| Way { lane, operation: task.operation, caches: vec![Cache::Bypass], written: true }
+    };
     (0..lanes.len()).flat_map(|lane| tasks.iter().map(of_lane(lane))).collect()
 }
 

@@ -1,6 +1,6 @@
 //! How the sizes of generated files spread about the sample size.
 
-use plan::Distribution;
+use plan::{Distribution, Layout};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::reader::Field;
@@ -9,6 +9,7 @@ use crate::written::{Dataset, Need};
 
 use super::dataset::Sample;
 use super::need;
+use super::packing;
 
 /// Beyond it most of the bytes lie in a few files, and no dataset of a usual length has the mean that was asked.
 const STDEV_PER_MEAN_MAX: u64 = 10;
@@ -46,6 +47,30 @@ pub(super) fn resolve(
             Some(Distribution::LogNormal { stdev_bytes })
         }
     }
+}
+
+/// Refuses sizes that spread in an array of rows; `None` when they do.
+pub(super) fn refuse_layout(
+    written: &Dataset,
+    of: packing::Written,
+    distribution: Distribution,
+    problems: &mut Problems,
+) -> Option<()> {
+    let array = matches!(of.layout, Layout::Records | Layout::Zarr);
+    if !array || distribution == Distribution::Fixed {
+        return Some(());
+    }
+    let message = format!("samples of {} are rows of an array, which all have one size", of.layout.name());
+    let problem = match written.distribution.span().or(of.span) {
+        Some(at) => Problem::new(message).at(at, "spreads sizes"),
+        None => Problem::new(message),
+    };
+    problems.push(
+        problem.also_if(of.span, "has rows of one size").help(
+            "write dataset.distribution = \"fixed\", or layout = \"indexed\", whose records may differ",
+        ),
+    );
+    None
 }
 
 fn stdev(

@@ -98,7 +98,8 @@ fn null<'w>(
         problems.push(problem.at(at, "is no storage").also(source.span, "says that there are files"));
         possible = false;
     }
-    let way = |task: &Task| Way { lane: 0, operation: task.operation, caches: vec![Cache::Bypass] };
+    let way =
+        |task: &Task| Way { lane: 0, operation: task.operation, caches: vec![Cache::Bypass], written: true };
     let target = target(written, "null:", BackendConfig::Null)?;
     possible.then(|| Resolved {
         written,

@@ -25,7 +25,7 @@ pub(crate) use about::text;
 pub(crate) use address::{Address, NfsAddress, S3Address};
 pub(crate) use checkpoint::{Checkpoint, FILES_MAX};
 pub(crate) use copy::{COPY_THREADS_MAX, Copy};
-pub(crate) use dataset::Dataset;
+pub(crate) use dataset::{Columns, Dataset};
 pub(crate) use expect::Expect;
 pub(crate) use gate::{Gate, Margins, Regression};
 pub(crate) use load::{DEPTH_MAX, Depths, Load};

@@ -19,6 +19,9 @@ const TRAINING: &str = "load.mode=training";
 const DECODE: &str = "training.decode={ with = \"checksum\" }";
 const COST: &str = "training.decode={ cost = \"6ms\" }";
 const LOGNORMAL: &str = "dataset={ distribution = \"lognormal\", sample_size_stdev = \"50 kB\" }";
+const WEBDATASET: &str = "dataset={ layout = \"webdataset\" }";
+const PARQUET: &str = "dataset={ layout = \"parquet\" }";
+const EXISTING: &str = "dataset={ source = \"existing\" }";
 const FEEDS: &str = "gate.feeds=[\"t\"]";
 const P50: &str = "gate.regression={ p50 = \"15 %\" }";
 const EXPECT: &str = "expect={ claim = \"slow\", first_byte = \"30ms\" }";
@@ -77,6 +80,15 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("dataset.sample_size_stdev", &[LOGNORMAL], "dataset.sample_size_stdev=60 kB"),
     ("dataset.files_per_folder", &[], "dataset.files_per_folder=1000000"),
     ("dataset.seed", &[], "dataset.seed=2"),
+    ("dataset.layout", &[], "dataset.layout=records"),
+    ("dataset.shard_size", &[WEBDATASET], "dataset.shard_size=64 MiB"),
+    ("dataset.members", &[WEBDATASET], "dataset.members=3"),
+    ("dataset.codec", &[WEBDATASET], "dataset.codec=zstd"),
+    ("dataset.columns", &[PARQUET], "dataset.columns=8"),
+    ("dataset.read_columns", &[PARQUET], "dataset.read_columns=1"),
+    ("dataset.row_group_size", &[PARQUET], "dataset.row_group_size=1 MiB"),
+    ("dataset.compressibility", &[], "dataset.compressibility=50 %"),
+    ("dataset.shards", &[EXISTING], "dataset.shards=train-*.tar"),
     ("targets", &[], "targets={ u = { at = \"/mnt/u\" } }"),
     ("targets.*.at", &[], "targets.t.at=/mnt/other"),
     ("targets.*.title", &[], "targets.t.title=other"),

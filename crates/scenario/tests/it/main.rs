@@ -6,6 +6,7 @@ mod access;
 mod checkpoint;
 mod claims;
 mod keys;
+mod layouts;
 mod machine;
 mod network;
 mod overrides;

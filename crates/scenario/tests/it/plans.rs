@@ -209,7 +209,8 @@ fn a_block_device_is_read_in_samples_of_the_need() {
     insta::assert_snapshot!(described(text));
     let stated = format!("{text}dataset.sample_size = \"1 MiB\"\ntargets.b = {{ at = \"/mnt/b\" }}\n");
     let plan = resolve(&stated).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(plan.datasets, [plan::DatasetSpec::Existing(plan::Existing::any(Some(1 << 20)))]);
+    let files = plan::Existing { layout: Some(plan::Layout::Files), ..plan::Existing::any(Some(1 << 20)) };
+    assert_eq!(plan.datasets, [plan::DatasetSpec::Existing(files)]);
     assert!(matches!(plan.targets[0].config, BackendConfig::Device { .. }));
     assert!(matches!(plan.targets[1].config, BackendConfig::File { .. }));
 }

@@ -33,7 +33,7 @@ fn unknown_keys() {
         "xyzzy = 1",
         "targets.other = { at = \"/mnt/other\", engines = [\"pread\"] }",
         "targets.other = { at = \"/mnt/other\", layout = \"tar\" }",
-        "dataset.layout = \"tar\"",
+        "dataset.shard = \"64 MiB\"",
     ]));
 }
 

@@ -71,6 +71,7 @@ fn the_local_scenarios_are_as_long_as_they_say() {
     let stated = [
         ("direct-vs-buffered.toml", 18),
         ("files-on-nvme.toml", 16),
+        ("files-or-shards.toml", 12),
         ("imagenet-files.toml", 8),
         ("llm-tokens.toml", 15),
         ("queue-depth.toml", 32),
@@ -149,6 +150,18 @@ fn direct_or_buffered_runs_on_older_kernels() {
     assert_eq!(resolve(&[format!("load.cache={set}")]).unwrap().cells.len(), 12);
 }
 
+/// Small enough for a test to run, and labelled as what decides nothing.
+#[test]
+fn shards_behind_latency_are_a_quick_look_at_a_server_of_feedlines() {
+    let (_, source) = shipped().into_iter().find(|(name, _)| name == "shards-behind-latency.toml").unwrap();
+    let plan = resolved(&source);
+    assert_eq!(plan.cells.len(), 4);
+    assert!(plan.title.as_ref().is_some_and(|title| title.contains("quick look")));
+    assert!(plan.targets.iter().all(|target| target.emulate.is_some()));
+    let written: u64 = plan.datasets.iter().filter_map(DatasetSpec::total_bytes).sum();
+    assert!(written <= (32 << 20) + (1 << 20), "{written}");
+}
+
 #[test]
 fn a_new_scenario_is_good_as_it_is_and_with_every_example_in_it() {
     for at in ["/mnt/data/bench", "null:", "/odd \"path\"\\with ü"] {
@@ -207,7 +220,8 @@ fn a_device_and_a_need_are_only_ever_read() {
     let source = scenario::from_device("/dev/nvme0n1", Some(NEED));
     let plan = resolved(&source);
     assert!(matches!(plan.targets[0].config, plan::BackendConfig::Device { .. }), "{:?}", plan.targets);
-    assert_eq!(plan.datasets, [DatasetSpec::Existing(plan::Existing::any(Some(114_660)))]);
+    let device = plan::Existing { layout: Some(plan::Layout::Files), ..plan::Existing::any(Some(114_660)) };
+    assert_eq!(plan.datasets, [DatasetSpec::Existing(device)]);
 }
 
 #[test]

@@ -1,26 +1,37 @@
-//! A million objects, in memory that does not grow with them.
+//! A million objects or samples, in memory that does not grow with them. A process of its own, as the memory of tests
+//! beside it would count.
+
+#![expect(clippy::unwrap_used, reason = "a test panics at whatever goes wrong")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use backend::{
     CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError,
 };
 use dataset::{Key, MANIFEST_NAME, Manifest, Marker, Objects};
-use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER};
-
-use crate::{objects, prepare_with};
+use plan::{Codec, DatasetSpec, Distribution, FILES_PER_FOLDER, Packing};
+use prepare::{PrepareError, Prepared};
 
 const COUNT: u32 = 1_000_000;
 
-/// A list of the names alone would take 60 MB; this takes 6, and the tests beside it less than 10 together.
+/// A list of the names alone would take 60 MB; this takes 6.
 const ALLOWED_BYTES: usize = 20_000_000;
 
 /// Offsets of objects whose sizes spread: once in what was prepared, once in what was prepared again, and once in
 /// this store's own.
 const OFFSETS_BYTES: usize = 3 * 8 * COUNT as usize;
+
+fn objects(spec: &DatasetSpec) -> Objects {
+    let folder = prepare::identify(spec).expect("it can be generated");
+    Objects::generated(folder, spec).expect("it can be generated")
+}
+
+fn prepare_with(store: &dyn Store, spec: &DatasetSpec, threads: u32) -> Result<Prepared, PrepareError> {
+    prepare::prepare(store, spec, threads, &|_, _| {}, &AtomicBool::new(false))
+}
 
 struct Counting;
 
@@ -192,7 +203,7 @@ impl ObjectWriter for Sink {
 
 /// One test for all, as the memory of a test beside it would count.
 #[test]
-fn a_million_objects_are_prepared_reused_and_removed_in_flat_memory() {
+fn a_million_objects_or_samples_are_prepared_in_flat_memory() {
     let spread = Distribution::LogNormal { stdev_bytes: 4 };
     let one_folder = "1000000 samples of 8 B, 1000000 files per folder, seed 3";
     let spread_text = "1000000 samples of 8 B, lognormal with a standard deviation of 4 B, seed 3";
@@ -206,6 +217,37 @@ fn a_million_objects_are_prepared_reused_and_removed_in_flat_memory() {
         let peak_bytes = PEAK_BYTES.load(Ordering::Relaxed).saturating_sub(before);
         assert!(peak_bytes < allowed_bytes, "{dataset}: {peak_bytes} B");
     }
+    for (spec, allowed_bytes) in [
+        (packed(plan::Layout::WebDataset, Distribution::Fixed), 1_000_000),
+        (packed(plan::Layout::TfRecord, Distribution::LogNormal { stdev_bytes: 50_000 }), 100_000_000),
+    ] {
+        let before = LIVE_BYTES.load(Ordering::Relaxed);
+        PEAK_BYTES.store(before, Ordering::Relaxed);
+        let data = prepare::planned(&spec).unwrap();
+        let peak_bytes = PEAK_BYTES.load(Ordering::Relaxed).saturating_sub(before);
+        assert_eq!(data.sample_count(), u64::from(COUNT));
+        assert!(peak_bytes < allowed_bytes, "{spec:?}: {peak_bytes} B");
+    }
+}
+
+/// A million images in shards of 256 MiB.
+fn packed(layout: plan::Layout, distribution: Distribution) -> DatasetSpec {
+    let packing = Packing {
+        layout,
+        shard_bytes: 256 << 20,
+        members: 1,
+        codec: Codec::None,
+        columns: 1,
+        columns_read: 1,
+        row_group_bytes: 256 << 20,
+    };
+    DatasetSpec::Generate(plan::Generate {
+        samples: u64::from(COUNT),
+        sample_bytes: 114_660,
+        distribution,
+        packing: Some(packing),
+        ..plan::Generate::NONE
+    })
 }
 
 fn prepare_reuse_and_remove(store: &Vast, spec: &DatasetSpec) {

@@ -1,0 +1,130 @@
+//! The text of an identity, as it is kept in marker and manifest and read back.
+
+use std::fmt::{self, Write as _};
+use std::str::FromStr;
+
+use plan::{Codec, DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Packing};
+
+use super::Identity;
+
+/// The text kept in marker and manifest. What is as it always was is not said.
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} samples of {} B, ", self.count, self.bytes)?;
+        if let Some(stdev_bytes) = self.stdev_bytes() {
+            write!(f, "{LOGNORMAL}{stdev_bytes} B, ")?;
+        }
+        if self.files_per_folder != FILES_PER_FOLDER {
+            write!(f, "{}{PER_FOLDER}, ", self.files_per_folder)?;
+        }
+        if let Some(packing) = &self.packing {
+            write!(f, "{}, ", of_packing(packing))?;
+        }
+        if self.compressible_percent > 0 {
+            write!(f, "{}{COMPRESSIBLE}, ", self.compressible_percent)?;
+        }
+        write!(f, "seed {}", self.seed)
+    }
+}
+
+const LOGNORMAL: &str = "lognormal with a standard deviation of ";
+const PER_FOLDER: &str = " files per folder";
+const COMPRESSIBLE: &str = " % compressible";
+const SHARDS: &str = " shards of ";
+const MEMBERS: &str = " members";
+const COLUMNS: &str = " columns";
+const ROW_GROUPS: &str = "row groups of ";
+
+/// The text of a packing; what a layout has not is not said.
+pub(super) fn of_packing(packing: &Packing) -> String {
+    let mut text = format!("{}{SHARDS}{} B", packing.layout.name(), packing.shard_bytes);
+    if packing.layout == Layout::WebDataset {
+        _ = write!(text, " with {}{MEMBERS}", packing.members);
+    }
+    if packing.layout == Layout::Parquet {
+        _ = write!(text, " with {}{COLUMNS} with {ROW_GROUPS}{} B", packing.columns, packing.row_group_bytes);
+    }
+    if packing.codec != Codec::None {
+        _ = write!(text, " with {}", packing.codec.name());
+    }
+    text
+}
+
+/// The packing that a text states.
+pub(super) fn packing_of(text: &str) -> Option<Packing> {
+    let mut parts = text.split(" with ");
+    let (name, shard) = parts.next()?.strip_suffix(" B")?.split_once(SHARDS)?;
+    let layout = Layout::ALL.into_iter().find(|layout| layout.name() == name)?;
+    let shard_bytes: u64 = shard.parse().ok().filter(|bytes| *bytes > 0)?;
+    let mut packing = Packing {
+        layout,
+        shard_bytes,
+        members: 1,
+        codec: Codec::None,
+        columns: 1,
+        columns_read: 1,
+        row_group_bytes: shard_bytes,
+    };
+    for part in parts {
+        if let Some(members) = part.strip_suffix(MEMBERS) {
+            packing.members = members.parse().ok()?;
+        } else if let Some(columns) = part.strip_suffix(COLUMNS) {
+            packing.columns = columns.parse().ok()?;
+            packing.columns_read = packing.columns;
+        } else if let Some(group) = part.strip_prefix(ROW_GROUPS) {
+            packing.row_group_bytes = group.strip_suffix(" B")?.parse().ok()?;
+        } else {
+            packing.codec = [Codec::Gzip, Codec::Zstd].into_iter().find(|codec| codec.name() == part)?;
+        }
+    }
+    (layout != Layout::Files && of_packing(&packing) == text).then_some(packing)
+}
+
+/// The text is not one that [`Identity`] writes.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct NotAnIdentity;
+
+impl FromStr for Identity {
+    type Err = NotAnIdentity;
+
+    fn from_str(text: &str) -> Result<Self, NotAnIdentity> {
+        let spec = spec_of(text).ok_or(NotAnIdentity)?;
+        match Self::of(&spec) {
+            Ok(Some(identity)) if identity.to_string() == text => Ok(identity),
+            _ => Err(NotAnIdentity),
+        }
+    }
+}
+
+fn spec_of(text: &str) -> Option<DatasetSpec> {
+    let mut parts = text.split(", ").peekable();
+    let (samples, sample_bytes) = parts.next()?.strip_suffix(" B")?.split_once(" samples of ")?;
+    let mut distribution = Distribution::Fixed;
+    if let Some(stdev) = parts.peek().and_then(|part| part.strip_prefix(LOGNORMAL)?.strip_suffix(" B")) {
+        distribution = Distribution::LogNormal { stdev_bytes: stdev.parse().ok()? };
+        parts.next();
+    }
+    let mut files_per_folder = FILES_PER_FOLDER;
+    if let Some(number) = parts.peek().and_then(|part| part.strip_suffix(PER_FOLDER)) {
+        files_per_folder = number.parse().ok()?;
+        parts.next();
+    }
+    let packing = parts.peek().and_then(|part| packing_of(part));
+    if packing.is_some() {
+        parts.next();
+    }
+    let mut compressible_percent = 0;
+    if let Some(percent) = parts.peek().and_then(|part| part.strip_suffix(COMPRESSIBLE)) {
+        compressible_percent = percent.parse().ok()?;
+        parts.next();
+    }
+    Some(DatasetSpec::Generate(plan::Generate {
+        samples: samples.parse().ok()?,
+        sample_bytes: sample_bytes.parse().ok()?,
+        distribution,
+        files_per_folder,
+        seed: parts.next()?.strip_prefix("seed ")?.parse().ok()?,
+        packing,
+        compressible_percent,
+    }))
+}

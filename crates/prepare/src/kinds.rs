@@ -1,0 +1,126 @@
+//! Which layout a user's files have, by their first bytes and their names.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use backend::Store;
+use dataset::Key;
+use formats::ZARR_METADATA;
+use plan::{Codec, Layout};
+
+use crate::PrepareError;
+
+/// Bytes that are looked at: a tar header has 512.
+pub(crate) const HEAD_BYTES: usize = 512;
+
+/// Files that are looked at before the layout of a folder is said.
+const LOOKED_AT: usize = 8;
+
+/// How a file is kept.
+pub(crate) type Kind = (Layout, Codec);
+
+/// In words.
+pub(crate) fn words((layout, codec): Kind) -> String {
+    match codec {
+        Codec::None => layout.name().to_owned(),
+        codec => format!("{} compressed with {}", layout.name(), codec.name()),
+    }
+}
+
+/// What a file is. Its first bytes decide. A name alone is believed of tar and of TFRecord, whose first bytes may be
+/// those of nothing in particular: `.idx` is the ending of several kinds of tables beside shards.
+pub(crate) fn of_file(store: &dyn Store, key: &Key) -> Result<Option<Kind>, PrepareError> {
+    let mut head = [0; HEAD_BYTES];
+    let length = store.read_at(key, 0, &mut head)?;
+    Ok(of_head(key.as_str(), &head[..length]))
+}
+
+/// Endings that are remembered; a folder with more of them has no shards.
+const ENDINGS_MAX: usize = 1000;
+
+/// What files are, told once for each ending of their names: looking into every shard of a bucket would take a round trip
+/// each, and what is no shard is found when it is indexed.
+#[derive(Default)]
+pub(crate) struct Endings(BTreeMap<String, Option<Kind>>);
+
+impl Endings {
+    /// What a file is, or one of the same ending was.
+    pub(crate) fn of(&mut self, store: &dyn Store, key: &Key) -> Result<Option<Kind>, PrepareError> {
+        let ending = ending(key.as_str());
+        if let Some(kind) = self.0.get(&ending) {
+            return Ok(*kind);
+        }
+        let kind = of_file(store, key)?;
+        if self.0.len() < ENDINGS_MAX {
+            self.0.insert(ending, kind);
+        }
+        Ok(kind)
+    }
+}
+
+/// A name from its first point on, or all of it where it has none; numbers make no difference.
+fn ending(name: &str) -> String {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let ending = name.find('.').map_or(name, |point| &name[point..]);
+    ending.chars().filter(|one| !one.is_ascii_digit()).collect()
+}
+
+fn of_head(name: &str, head: &[u8]) -> Option<Kind> {
+    let by_content = formats::detect("", head);
+    by_content.or_else(|| formats::detect(name, head).filter(|(layout, _)| layout.is_streamed()))
+}
+
+/// The layout of the files that `takes` takes, by the first of them: that of most. An `.npy` file counts as a sample of
+/// its own, as most folders of them are: records are named by who means them.
+pub(crate) fn of_folder(
+    store: &dyn Store,
+    folder: Option<&Key>,
+    takes: &mut dyn FnMut(&Key) -> Result<bool, PrepareError>,
+) -> Result<Layout, PrepareError> {
+    let metadata = Key::new(ZARR_METADATA).expect("a plain name");
+    if store.stat(&metadata)?.is_some() && takes(&metadata)? {
+        return Ok(Layout::Zarr);
+    }
+    let mut looked_at = Vec::new();
+    let mut failure = None;
+    store.list(folder, &mut |entry| {
+        match takes(&entry.key) {
+            Ok(true) if entry.bytes > 0 => looked_at.push(entry.key),
+            Ok(_) => {}
+            Err(error) => failure = Some(error),
+        }
+        if failure.is_some() || looked_at.len() == LOOKED_AT {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })?;
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    let (mut found, mut shards): (Option<(Key, Kind)>, usize) = (None, 0);
+    let files = looked_at.len();
+    for key in looked_at {
+        let kind = of_file(store, &key)?.filter(|(layout, _)| *layout != Layout::Records);
+        let Some(kind) = kind else { continue };
+        shards += 1;
+        match &found {
+            Some((first, before)) if *before != kind => {
+                return Err(mixed((first, *before), (&key, kind)));
+            }
+            Some(_) => {}
+            None => found = Some((key, kind)),
+        }
+    }
+    Ok(found.filter(|_| 2 * shards >= files).map_or(Layout::Files, |(_, (layout, _))| layout))
+}
+
+/// Two files that are no one dataset.
+pub(crate) fn mixed(first: (&Key, Kind), second: (&Key, Kind)) -> PrepareError {
+    PrepareError::Mixed {
+        first: first.0.clone(),
+        first_is: words(first.1),
+        second: second.0.clone(),
+        second_is: words(second.1),
+    }
+}

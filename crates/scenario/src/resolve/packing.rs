@@ -1,0 +1,212 @@
+//! How samples that feedline writes are packed into files: one packing for each layout.
+
+use plan::{Codec, Layout, Packing};
+
+use crate::diagnostic::{Problem, Problems, Span};
+use crate::reader::Field;
+use crate::written::{Columns, Dataset};
+
+/// Large enough that opening a shard is no part of reading it, small enough that many readers find one each: what
+/// `WebDataset` and `MosaicML` Streaming advise lies between 100 MB and 1 GB.
+const SHARD_DEFAULT_BYTES: u64 = 256 << 20;
+
+/// A sample and one small member beside it, as an image and its label.
+const MEMBERS_DEFAULT: u32 = 2;
+
+const COLUMNS_DEFAULT: u32 = 4;
+
+/// Between the 128 MiB that Spark writes and the 1 Mi rows of `PyArrow`, which for images is a file.
+const ROW_GROUP_DEFAULT_BYTES: u64 = 64 << 20;
+
+/// A layout, and where it was written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Written {
+    pub(super) layout: Layout,
+    pub(super) span: Option<Span>,
+}
+
+/// The layouts as written; `None` when one was wrong.
+pub(super) fn layouts(written: &Dataset) -> Option<Vec<Written>> {
+    match &written.layout {
+        Field::Absent => Some(vec![Written { layout: Layout::Files, span: None }]),
+        Field::Wrong(_) => None,
+        Field::Given(axis) => {
+            let listed = axis.value.0.iter();
+            Some(listed.map(|item| Written { layout: item.value.0, span: Some(item.span) }).collect())
+        }
+    }
+}
+
+const PACKED: &[Layout] =
+    &[Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Parquet, Layout::Zarr];
+const FOLDERS: &[Layout] =
+    &[Layout::Files, Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Parquet];
+
+/// Refuses keys that mean nothing in any of the layouts.
+pub(super) fn refuse_idle(written: &Dataset, layouts: &[Written], problems: &mut Problems) {
+    let keys = [
+        ("shard_size", written.shard_size.key(), PACKED),
+        ("members", written.members.key(), &[Layout::WebDataset][..]),
+        ("codec", written.codec.key(), &[Layout::WebDataset, Layout::TfRecord]),
+        ("columns", written.columns.key(), &[Layout::Parquet]),
+        ("read_columns", written.read_columns.key(), &[Layout::Parquet]),
+        ("row_group_size", written.row_group_size.key(), &[Layout::Parquet]),
+        ("files_per_folder", written.files_per_folder.key(), FOLDERS),
+    ];
+    for (key, span, of) in keys {
+        let Some(span) = span.filter(|_| !layouts.iter().any(|written| of.contains(&written.layout))) else {
+            continue;
+        };
+        let words: Vec<_> = of.iter().map(|layout| format!("\"{}\"", layout.name())).collect();
+        let problem = Problem::new(format!("`dataset.{key}` means nothing in this layout"));
+        let problem = layouts.iter().fold(problem.at(span, "remove this"), |problem, written| {
+            problem.also_if(written.span, "has nothing of the kind")
+        });
+        problems.push(problem.help(format!("it is for dataset.layout = {}", words.join(" or "))));
+    }
+    if let Some(span) = written.shards.key() {
+        let problem = Problem::new("`dataset.shards` says which of the user's files are read");
+        problems.push(
+            problem
+                .at(span, "remove this")
+                .also_if(written.source.span(), "here feedline writes them")
+                .help("or write dataset.source = \"existing\""),
+        );
+    }
+}
+
+/// What is to be packed.
+pub(super) struct Content {
+    pub(super) samples: u64,
+    pub(super) sample_bytes: u64,
+}
+
+/// The packing of one layout; `Some(None)` where each sample is a file, `None` when a key was wrong, after saying why.
+#[expect(clippy::option_option, reason = "files and wrong differ")]
+pub(super) fn of_layout(
+    written: &Dataset,
+    of: Written,
+    content: &Content,
+    problems: &mut Problems,
+) -> Option<Option<Packing>> {
+    if of.layout == Layout::Files {
+        return Some(None);
+    }
+    let parquet = of.layout == Layout::Parquet;
+    let total_bytes = content.samples.saturating_mul(content.sample_bytes);
+    let shard_bytes = shard_bytes(written, total_bytes, problems)?;
+    let columns = if parquet { columns(written, problems)? } else { 1 };
+    let columns_read = if parquet { columns_read(written, columns, problems)? } else { 1 };
+    let row_group_bytes =
+        if parquet { row_group_bytes(written, shard_bytes, problems)? } else { shard_bytes };
+    let members = match &written.members {
+        Field::Wrong(_) => return None,
+        Field::Given(members) => members.value.0 as u32,
+        Field::Absent => MEMBERS_DEFAULT,
+    };
+    Some(Some(Packing {
+        layout: of.layout,
+        shard_bytes,
+        members: if of.layout == Layout::WebDataset { members } else { 1 },
+        codec: codec(written, of, problems)?,
+        columns,
+        columns_read,
+        row_group_bytes,
+    }))
+}
+
+fn shard_bytes(written: &Dataset, total_bytes: u64, problems: &mut Problems) -> Option<u64> {
+    let entry = match &written.shard_size {
+        Field::Wrong(_) => return None,
+        Field::Absent => return Some(SHARD_DEFAULT_BYTES.min(total_bytes)),
+        Field::Given(entry) => entry,
+    };
+    if entry.value.0 <= total_bytes {
+        return Some(entry.value.0);
+    }
+    let total = feed::format_bytes(total_bytes);
+    let problem = Problem::new(format!("a shard is larger than the dataset of {total}"))
+        .at(entry.span, "larger than all samples")
+        .also_if(written.samples.span().or(written.size.span()), "this much is written");
+    problems.push(problem.help("write a smaller dataset.shard_size, or a larger dataset.size"));
+    None
+}
+
+fn row_group_bytes(written: &Dataset, shard_bytes: u64, problems: &mut Problems) -> Option<u64> {
+    let entry = match &written.row_group_size {
+        Field::Wrong(_) => return None,
+        Field::Absent => return Some(ROW_GROUP_DEFAULT_BYTES.min(shard_bytes)),
+        Field::Given(entry) => entry,
+    };
+    if entry.value.0 <= shard_bytes {
+        return Some(entry.value.0);
+    }
+    let shard = feed::format_bytes(shard_bytes);
+    let problem = Problem::new(format!("a row group is larger than its shard of {shard}"))
+        .at(entry.span, "larger than a shard")
+        .also_if(written.shard_size.span(), "one shard");
+    problems.push(problem.help("write a smaller dataset.row_group_size"));
+    None
+}
+
+fn columns(written: &Dataset, problems: &mut Problems) -> Option<u32> {
+    let entry = match &written.columns {
+        Field::Wrong(_) => return None,
+        Field::Absent => return Some(COLUMNS_DEFAULT),
+        Field::Given(entry) => entry,
+    };
+    match &entry.value {
+        Columns::Count(count) => Some(*count),
+        Columns::Names(_) => {
+            let problem = Problem::new("columns that feedline writes are counted, not named")
+                .at(entry.span, "names them")
+                .also_if(written.source.span(), "here feedline writes them");
+            problems.push(problem.help("for example dataset.columns = 4"));
+            None
+        }
+    }
+}
+
+fn columns_read(written: &Dataset, columns: u32, problems: &mut Problems) -> Option<u32> {
+    let entry = match &written.read_columns {
+        Field::Wrong(_) => return None,
+        Field::Absent => return Some(columns),
+        Field::Given(entry) => entry,
+    };
+    if entry.value.0 <= u64::from(columns) {
+        return Some(entry.value.0 as u32);
+    }
+    let problem = Problem::new(format!("{} of {columns} columns cannot be read", entry.value.0))
+        .at(entry.span, "more than there are")
+        .also_if(written.columns.span(), "so many are written");
+    problems.push(problem.help(format!("write at most {columns}, or more dataset.columns")));
+    None
+}
+
+/// A codec that one of several layouts does not have is refused, and not left out there: figures of two codecs would
+/// stand side by side as those of two layouts.
+fn codec(written: &Dataset, of: Written, problems: &mut Problems) -> Option<Codec> {
+    let entry = match &written.codec {
+        Field::Wrong(_) => return None,
+        Field::Absent => return Some(Codec::None),
+        Field::Given(entry) => entry,
+    };
+    let codec = entry.value.0;
+    let possible = match of.layout {
+        Layout::WebDataset => true,
+        Layout::TfRecord => codec != Codec::Zstd,
+        _ => codec == Codec::None,
+    };
+    if possible {
+        return Some(codec);
+    }
+    let (name, layout) = (codec.name(), of.layout.name());
+    let problem = Problem::new(format!("no reader of {layout} shards takes them compressed with {name}"))
+        .at(entry.span, format!("not {layout}"))
+        .also_if(of.span, "this layout");
+    problems.push(problem.help(
+        "webdataset shards may be compressed with gzip or zstd, tfrecord shards with gzip; write a scenario for each \
+         codec",
+    ));
+    None
+}

@@ -1,0 +1,171 @@
+//! What goes with a layout: operations, orders, blocks and treatments of the page cache.
+
+use plan::{Access, Cache, Codec, DatasetSpec, Layout, Operation};
+
+use crate::diagnostic::{Problem, Problems, Span};
+use crate::written::Document;
+
+use super::dataset::{Datasets, place_of};
+use super::load::{BLOCK_ALIGN_BYTES, BLOCK_DEFAULT_MAX_BYTES, Load, Task, rounded};
+use super::target::Resolved;
+
+/// Whether single samples are read, wherever in their shard they lie.
+fn by_index(access: Access) -> bool {
+    !access.streams() && access != Access::Sequential
+}
+
+/// Whether direct I/O can read it so: what is read must begin and end at multiples of a page. A layout that is not
+/// known yet is taken for files.
+pub(super) fn may_bypass(spec: &DatasetSpec, access: Access) -> bool {
+    let (layout, sample_bytes) = match spec {
+        DatasetSpec::Generate(plan::Generate { packing, sample_bytes, .. }) => {
+            (packing.map_or(Layout::Files, |packing| packing.layout), Some(*sample_bytes))
+        }
+        DatasetSpec::Existing(existing) => (existing.layout.unwrap_or_default(), None),
+    };
+    match layout {
+        _ if !by_index(access) => true,
+        Layout::Files | Layout::Indexed => true,
+        Layout::Records | Layout::Zarr => {
+            sample_bytes.is_some_and(|bytes| bytes.is_multiple_of(BLOCK_ALIGN_BYTES))
+        }
+        Layout::WebDataset | Layout::TfRecord | Layout::Parquet => false,
+    }
+}
+
+/// A header and the padding of a tar member.
+const TAR_MEMBER_BYTES: u64 = 1024;
+
+/// Length and two checksums.
+const TFRECORD_BYTES: u64 = 16;
+
+/// Bytes of a block where none are written: a stream is read in large ones, and what is fetched by index in one, as far
+/// as its size is known. `None` for files, where a block follows the sample.
+pub(super) fn default_block_bytes(spec: &DatasetSpec, access: Access) -> Option<u32> {
+    let most = BLOCK_DEFAULT_MAX_BYTES;
+    let bytes = match spec {
+        DatasetSpec::Existing(existing) => match existing.layout? {
+            Layout::Files => return None,
+            _ => most,
+        },
+        DatasetSpec::Generate(plan::Generate { packing, sample_bytes, .. }) => {
+            let packing = packing.as_ref()?;
+            let members = u64::from(packing.members);
+            match packing.layout {
+                _ if !by_index(access) => most,
+                Layout::Files | Layout::Parquet => most,
+                Layout::WebDataset => sample_bytes.saturating_add(members * TAR_MEMBER_BYTES),
+                Layout::TfRecord => sample_bytes.saturating_add(TFRECORD_BYTES),
+                Layout::Records | Layout::Indexed | Layout::Zarr => *sample_bytes,
+            }
+        }
+    };
+    Some(rounded(bytes).min(most) as u32)
+}
+
+/// Refuses what a layout cannot be asked for, pointing at both.
+pub(super) fn refuse(
+    document: &Document,
+    targets: &[&Resolved<'_>],
+    datasets: &Datasets,
+    load: &Load,
+    problems: &mut Problems,
+) {
+    for (index, spec) in datasets.specs.iter().enumerate() {
+        let Some(layout) = datasets.samples[index].layout.filter(|layout| *layout != Layout::Files) else {
+            continue;
+        };
+        let at = place_of(document, layout);
+        refuse_operations(&load.tasks, layout, at, problems);
+        for access in (0..load.orders.count()).map(|index| load.orders.at(index, spec)) {
+            refuse_compressed(document, spec, access, load.orders.span, problems);
+            if !may_bypass(spec, access) {
+                refuse_bypass(document, targets, (layout, at), access, problems);
+            }
+        }
+    }
+}
+
+fn refuse_operations(tasks: &[Task], layout: Layout, at: Option<Span>, problems: &mut Problems) {
+    let possible = |operation| match operation {
+        Operation::Read => true,
+        Operation::ReadFile => layout == Layout::Zarr,
+        _ => false,
+    };
+    for task in tasks.iter().filter(|task| !possible(task.operation)) {
+        let (name, word) = (layout.name(), task.operation.name());
+        let problem = Problem::new(format!("`{word}` is about files, and a {name} shard holds many samples"));
+        let problem = match (task.span, at) {
+            (Some(span), at) => problem.at(span, "is about files").also_if(at, "packs samples into shards"),
+            (None, Some(at)) => problem.at(at, "packs samples into shards"),
+            (None, None) => problem,
+        };
+        problems.push(problem.help(
+            "write operation = \"read\", which reads the samples of shards, or remove it; or measure it in a scenario \
+             with layout = \"files\"",
+        ));
+    }
+}
+
+/// A compressed shard says nowhere where its samples are.
+fn refuse_compressed(
+    document: &Document,
+    spec: &DatasetSpec,
+    access: Access,
+    access_span: Option<Span>,
+    problems: &mut Problems,
+) {
+    let DatasetSpec::Generate(plan::Generate { packing: Some(packing), .. }) = spec else { return };
+    if packing.codec == Codec::None || !by_index(access) {
+        return;
+    }
+    let message =
+        format!("`{}` reads single samples, and compressed shards are unpacked whole", access.name());
+    let (codec, access) = (document.dataset.codec.span(), access_span);
+    let problem = match access.or(codec) {
+        Some(at) => Problem::new(message).at(at, "cannot be together"),
+        None => Problem::new(message),
+    };
+    let problem = problem.also_if(codec.filter(|_| access.is_some()), "compresses shards");
+    problems.push(problem.help("write load.access = \"shuffled_shards\", or remove dataset.codec"));
+}
+
+fn refuse_bypass(
+    document: &Document,
+    targets: &[&Resolved<'_>],
+    (layout, at): (Layout, Option<Span>),
+    access: Access,
+    problems: &mut Problems,
+) {
+    let local = targets.iter().filter(|target| target.network.is_none() && target.target.config.is_storage());
+    for target in local {
+        let asks = |way: &super::cache::Way| way.written && way.caches.contains(&Cache::Bypass);
+        let cache = document.load.cache.span();
+        let Some(span) = cache.or(target.written.direct.span()).filter(|_| target.ways.iter().any(asks))
+        else {
+            continue;
+        };
+        let message = format!(
+            "direct I/O reads whole pages, and samples of {} lie across them",
+            if layout == Layout::Records || layout == Layout::Zarr {
+                format!("{} that are no multiple of {BLOCK_ALIGN_BYTES} B", layout.name())
+            } else {
+                layout.name().to_owned()
+            }
+        );
+        let problem = Problem::new(message)
+            .at(span, "past the page cache")
+            .also_if(at, "puts samples anywhere")
+            .also_if(document.load.access.span(), format!("{} reads them one by one", access.name()));
+        problems.push(problem.help(
+            "write load.cache = \"cold\" (or remove it), or load.access = \"shuffled_shards\", which reads shards from \
+             end to end",
+        ));
+    }
+}
+
+/// Whether a training job over this data takes blocks of open files: shards are not opened sample by sample.
+pub(super) fn is_packed(document: &Document) -> bool {
+    let layouts = document.dataset.layout.given().into_iter().flat_map(|axis| &axis.value.0);
+    layouts.into_iter().any(|item| item.value.0 != Layout::Files)
+}
