@@ -83,7 +83,7 @@ impl Reader {
             Operation::List => {
                 (0..self.objects.folders().len() as u32).map(|folder| Op::List { folder }).collect()
             }
-            other => panic!("{other:?} is not done by a queue"),
+            Operation::Copy => panic!("no queue copies"),
         }
     }
 
