@@ -9,7 +9,7 @@ use super::cache::Way;
 use super::dataset::{Datasets, Sample};
 use super::engine::Lane;
 use super::limits;
-use super::load::{Block, Load};
+use super::load::{Block, Load, rounded};
 use super::names;
 use super::network::{self, Connections};
 use super::reading;
@@ -225,6 +225,9 @@ impl<'a> Curve<'a> {
         let mut block = load.blocks.at(self.block, operation, sample);
         if let Some(bytes) = reading::default_block_bytes(spec, access).filter(|_| block.span.is_none()) {
             block.bytes = bytes;
+        }
+        if let Some(bytes) = sample.file_bytes().filter(|_| datasets.fits(&load.blocks)) {
+            block.bytes = block.bytes.min(u32::try_from(rounded(bytes)).unwrap_or(u32::MAX));
         }
         let cache = match self.way.caches[self.cache] {
             Cache::Bypass if !self.way.written && !reading::may_bypass(spec, access) => Cache::Cold,

@@ -1,6 +1,6 @@
 //! The datasets: one for each sample size.
 
-use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER, Layout};
+use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Operation};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::Item;
@@ -10,6 +10,7 @@ use crate::words::Origin;
 use crate::written::{Columns, Dataset, Document};
 
 use super::device::Devices;
+use super::load::Blocks;
 use super::packing::{self, Content, Written};
 use super::spread;
 
@@ -42,6 +43,13 @@ pub(super) struct Sample {
     pub(super) layout: Option<Layout>,
 }
 
+impl Sample {
+    /// Bytes of the file that a sample is, where it is one.
+    pub(super) fn file_bytes(&self) -> Option<u64> {
+        self.bytes.filter(|_| self.layout == Some(Layout::Files))
+    }
+}
+
 impl Datasets {
     /// Whether all files have the sample size.
     pub(super) fn is_uniform(&self) -> bool {
@@ -49,6 +57,11 @@ impl Datasets {
             matches!(spec, DatasetSpec::Generate(plan::Generate { distribution: Distribution::Fixed, .. }))
         };
         self.specs.iter().all(fixed)
+    }
+
+    /// Whether one block size is meant for shards and files alike: a file smaller than it is then read at once.
+    pub(super) fn fits(&self, blocks: &Blocks) -> bool {
+        self.layouts > 1 && blocks.count(Operation::Read) == 1
     }
 
     /// Bytes that feedline writes below each path, as a disk allocates them.

@@ -137,7 +137,7 @@ fn too_large(key: &str, batch: &Entry<u32>, (most, depth): (u32, u32), load: &Lo
 /// several samples each, so their size does not follow from a sample's; a whole file is read in as many blocks
 /// as it takes.
 pub(super) fn blocks(datasets: &Datasets, blocks: &Blocks, tasks: &[Task], problems: &mut Problems) {
-    if tasks.iter().all(|task| task.operation != Operation::Read) {
+    if tasks.iter().all(|task| task.operation != Operation::Read) || datasets.fits(blocks) {
         return;
     }
     let files = datasets.samples.iter().filter(|sample| sample.layout == Some(Layout::Files));

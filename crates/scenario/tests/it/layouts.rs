@@ -179,3 +179,13 @@ fn behind_a_network_single_samples_of_any_layout_are_read() {
     let plan = resolve(&text.replace("/mnt/bench", "s3://train/bench")).unwrap();
     assert!(plan.cells.iter().all(|cell| cell.cache == Cache::Bypass));
 }
+
+#[test]
+fn one_block_size_for_shards_reads_a_smaller_file_at_once() {
+    let plan = planned(
+        "dataset = { layout = [\"files\", \"tfrecord\"], sample_size = \"130 kB\", size = \"1 GB\" }\n\
+         load = { block_size = \"8 MiB\", queue_depth = 1 }",
+    );
+    let blocks: Vec<u32> = plan.cells.iter().map(|cell| cell.block_bytes).collect();
+    assert_eq!(blocks, [131_072, 8 << 20]);
+}
