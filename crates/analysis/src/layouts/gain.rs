@@ -16,6 +16,8 @@ pub struct LayoutGain {
     pub target: String,
     /// Layout of the packed cell.
     pub layout: String,
+    /// Bytes of a sample before it was packed; absent for data that were there before.
+    pub payload_bytes: Option<f64>,
     /// Reads outstanding in both.
     pub queue_depth: u32,
     /// Index of the packed cell into [`crate::Summary::cells`].
@@ -81,6 +83,7 @@ fn of_cell(record: &RunRecord, cells: &[CellSummary], packed: usize, files: &[us
     Some(LayoutGain {
         target: cell.cell.target.clone(),
         layout: record.run.datasets.get(cell.cell.dataset)?.layout.clone(),
+        payload_bytes: payload(&cell.cell),
         queue_depth: cell.cell.queue_depth,
         packed,
         files,

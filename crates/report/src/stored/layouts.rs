@@ -28,27 +28,59 @@ fn streamed(summary: &Summary) -> Vec<String> {
     said.into_iter().map(|(words, targets)| format!("{} {words}", targets.join(", "))).collect()
 }
 
-/// How F18 comes to its figure, once for all cells of which it is the same.
+/// How F18 comes to its figures, once for all cells of which latency and rate are the same.
 fn how(summary: &Summary) -> Vec<String> {
-    let mut said: Vec<String> = Vec::new();
+    let mut said: Vec<Said<'_>> = Vec::new();
     for gain in &summary.layouts.gains {
-        let words = gain.predicted.as_ref().map(|predicted| predicted_words(gain, predicted));
-        said.extend(words.filter(|words| !said.contains(words)));
+        let Some(predicted) = &gain.predicted else { continue };
+        let alike = |known: &&mut Said<'_>| known.is_of(predicted);
+        match said.iter_mut().find(alike) {
+            Some(known) => known.add(gain, predicted),
+            None => said.push(Said::of(gain, predicted)),
+        }
     }
-    said
+    said.iter().map(Said::words).collect()
 }
 
-fn predicted_words(gain: &LayoutGain, predicted: &PredictedGain) -> String {
-    let source = if predicted.of_claim { "as claimed" } else { "as the emulated server was asked" };
-    format!(
-        "{} {}: F18 with {} to the first byte, {} for each connection ({source}) and {} samples in a request; limits that \
-         all connections share are not in it",
-        gain.target,
-        gain.layout,
-        super::duration(predicted.first_byte_s),
-        feed::format_bps(predicted.connection_bps),
-        grouped(predicted.samples_per_request),
-    )
+/// Predictions of one latency and one rate of a connection.
+struct Said<'a> {
+    targets: Vec<&'a str>,
+    predicted: PredictedGain,
+    /// Least and most samples in a request.
+    samples: (f64, f64),
+}
+
+impl<'a> Said<'a> {
+    fn of(gain: &'a LayoutGain, predicted: &PredictedGain) -> Self {
+        let samples = predicted.samples_per_request;
+        Self { targets: vec![&gain.target], predicted: *predicted, samples: (samples, samples) }
+    }
+
+    fn is_of(&self, other: &PredictedGain) -> bool {
+        let key = |of: &PredictedGain| (of.first_byte_s.to_bits(), of.connection_bps.to_bits(), of.of_claim);
+        key(&self.predicted) == key(other)
+    }
+
+    fn add(&mut self, gain: &'a LayoutGain, predicted: &PredictedGain) {
+        if !self.targets.contains(&&*gain.target) {
+            self.targets.push(&gain.target);
+        }
+        let samples = predicted.samples_per_request;
+        self.samples = (self.samples.0.min(samples), self.samples.1.max(samples));
+    }
+
+    fn words(&self) -> String {
+        let source = if self.predicted.of_claim { "as claimed" } else { "as the emulated server was asked" };
+        let [least, most] = [self.samples.0, self.samples.1].map(grouped);
+        let samples = if least == most { most } else { format!("{least} to {most}") };
+        format!(
+            "{}: F18 with {} to the first byte, {} for each connection ({source}) and {samples} samples in a request; \
+             limits that all connections share are not in it",
+            self.targets.join(", "),
+            super::duration(self.predicted.first_byte_s),
+            feed::format_bps(self.predicted.connection_bps),
+        )
+    }
 }
 
 fn stored(summary: &Summary) -> Grid {
@@ -57,6 +89,7 @@ fn stored(summary: &Summary) -> Grid {
         figures: vec![
             feed::group_digits(figures.objects),
             feed::group_digits(figures.samples),
+            figures.payload_bytes.map_or_else(|| "-".to_owned(), bytes),
             bytes(figures.stored_bytes),
             bytes(figures.read_bytes),
             overhead(figures.overhead),
@@ -64,11 +97,11 @@ fn stored(summary: &Summary) -> Grid {
         note: figures.packing.clone(),
     };
     Grid {
-        title: "layouts: how samples lie in objects; bytes stored and read for each sample, and what is stored beyond \
-                its payload"
+        title: "layouts: how samples lie in objects; bytes of a sample, stored for it and read for it, and what is \
+                stored beyond it"
             .to_owned(),
         names: vec!["target", "layout"],
-        figures: headings(&["objects", "samples", "stored B", "read B", "overhead"]),
+        figures: headings(&["objects", "samples", "sample B", "stored B", "read B", "overhead"]),
         rows: summary.layouts.datasets.iter().map(row).collect(),
         foot: String::new(),
     }
@@ -90,7 +123,8 @@ fn gains(summary: &Summary, all: bool) -> Grid {
     let row = |gain: &LayoutGain| {
         let engine =
             summary.cells.get(gain.packed).map_or_else(String::new, analysis::CellSummary::engine_label);
-        let names = [gain.target.clone(), gain.layout.clone(), engine, gain.queue_depth.to_string()];
+        let sample = gain.payload_bytes.map_or_else(|| "-".to_owned(), bytes);
+        let names = [gain.target.clone(), gain.layout.clone(), sample, engine, gain.queue_depth.to_string()];
         let interval = super::interval(Some(&gain.samples_per_s), grouped);
         let mut figures = vec![grouped(gain.samples_per_s.mean)];
         figures.extend(all.then_some(interval));
@@ -111,7 +145,7 @@ fn gains(summary: &Summary, all: bool) -> Grid {
         title: "layouts against files: samples/s at the same depth, the gain G over the fastest files, and what F18 \
                 predicts of it"
             .to_owned(),
-        names: vec!["target", "layout", "engine", "QD"],
+        names: vec!["target", "layout", "sample B", "engine", "QD"],
         figures: headings(names),
         rows: summary.layouts.gains.iter().map(row).collect(),
         foot: String::new(),
