@@ -11,9 +11,9 @@ pub struct Mixing {
     /// Mean distance between where a sample lies among all and where it is delivered, as a share of what a uniform
     /// permutation has: 0 is no shuffle at all, 1 a whole one.
     pub displacement: f64,
-    /// Share of samples that are delivered next to one that also follows them in their shard.
+    /// Share of samples that are delivered just before the one that also follows them in their shard.
     pub neighbours_kept: f64,
-    /// Samples of the largest share of a reader over those of the mean one, less 1.
+    /// Shards of the largest share of a reader over those of the mean one, less 1.
     pub imbalance: f64,
 }
 

@@ -5,7 +5,19 @@
 use serde_json::{Map, Value};
 
 /// Tables in the order in which a scenario is written.
-const TABLES: [&str; 6] = ["need", "dataset", "targets", "load", "measure", "gate"];
+const TABLES: [&str; 11] = [
+    "need",
+    "dataset",
+    "targets",
+    "cache_tier",
+    "load",
+    "training",
+    "checkpoint",
+    "copy",
+    "measure",
+    "expect",
+    "gate",
+];
 
 fn main() {
     let schema: Value = serde_json::from_str(&scenario::schema_json()).unwrap_or_default();

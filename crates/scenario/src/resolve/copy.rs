@@ -46,7 +46,8 @@ struct Way {
     block_span: Option<Span>,
 }
 
-/// A cell for each sample size; none where nothing is to be copied, or where something is wrong, after saying why.
+/// A cell for each dataset, of files alone where they are packed; none where nothing is to be copied, or where something
+/// is wrong, after saying why.
 pub(super) fn cells(
     document: &Document,
     targets: &[&Resolved<'_>],
@@ -66,9 +67,21 @@ pub(super) fn cells(
     let way = way(document, to.index, datasets, problems);
     let Some(way) = way.filter(|_| problems.len() == before) else { return Vec::new() };
     let of_dataset = |(dataset, sample): (usize, &Sample)| cell((from, to), &way, (dataset, *sample), seed);
-    let cells: Vec<Cell> = datasets.samples.iter().enumerate().map(of_dataset).collect();
+    let is_copied = |(_, sample): &(usize, &Sample)| way.copy.packing.is_none() || is_files(sample);
+    let copied = datasets.samples.iter().enumerate().filter(is_copied);
+    let cells: Vec<Cell> = copied.map(of_dataset).collect();
+    if let (true, Some(pack)) = (cells.is_empty(), written.pack.span()) {
+        let problem = Problem::new("these samples are packed already").at(pack, "packs files");
+        let problem = problem.also_if(document.dataset.layout.span(), "are none");
+        problems.push(problem.help("remove `copy.pack`, or list \"files\" in dataset.layout too"));
+    }
     refuse_resources(written, &cells, (from, &way), host, problems);
     cells
+}
+
+/// Whether each sample is a file: those alone can be packed. What nobody stated is found when it is looked at.
+fn is_files(sample: &Sample) -> bool {
+    sample.layout.is_none_or(|layout| layout == Layout::Files)
 }
 
 /// The target of a name; `None` when there is none, after saying so, and where the target itself is wrong.
@@ -231,6 +244,7 @@ fn cell(
         Some(way_name),
         Some(lane.engine.name().to_owned()),
         Some(Operation::Copy.name().to_owned()),
+        sample.layout.filter(|layout| *layout != Layout::Files).map(|layout| layout.name().to_owned()),
         Some(size),
         Some(compact_bytes(u64::from(block_bytes))),
         layout.map(str::to_owned),

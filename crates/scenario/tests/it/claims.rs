@@ -32,21 +32,26 @@ fn claims() -> Vec<Source> {
 #[test]
 fn each_claim_is_predicted_and_as_short_as_it_says() {
     let claims = claims();
-    assert_eq!(claims.len(), 9);
+    assert_eq!(claims.len(), 12);
     for source in claims {
         let name = &source.name;
         assert!(source.text.starts_with("#:schema ../../schema/scenario-v1.json\n# Why: "), "{name}");
         assert_valid(name, &source.text);
         let plan = resolved(&source);
         assert_eq!(format!("{}.toml", plan.name), *name);
-        assert!(plan.is_predicted(), "{name}");
-        assert!(plan.targets.iter().all(|target| target.emulate.is_some()), "{name}");
+        // What a drive of the user's gives is no more foretold than it is emulated, but where the file says what is claimed.
+        let emulated = plan.targets.iter().filter(|target| target.emulate.is_some()).count();
+        assert!(emulated == plan.targets.len() || emulated == 0, "{name}");
+        assert!(emulated == 0 || plan.is_predicted(), "{name}");
         assert!(
             source.text.contains(&format!("\n# {} cells of ", plan.cells.len())),
             "{name}: {}",
             plan.cells.len()
         );
-        let Limit::Duration { duration_ns } = plan.measure.limit else { panic!("{:?}", plan.measure.limit) };
+        let Limit::Duration { duration_ns } = plan.measure.limit else {
+            assert_eq!(emulated, 0, "{name}: a server may be slow");
+            continue;
+        };
         let repetitions =
             (plan.cells.len() + plan.targets.len()) as u64 * u64::from(plan.measure.repetitions);
         let measured_ms = repetitions * (plan.measure.warmup_ns + duration_ns) / MS;
@@ -75,7 +80,8 @@ fn a_claim_and_its_server_agree() {
         for (claim, target) in
             plan.expect.iter().flat_map(|claim| plan.targets.iter().map(move |of| (claim, of)))
         {
-            assert_eq!(Some(claim.settings), target.emulated(), "{}", source.name);
+            let emulated = target.emulated();
+            assert!(emulated.is_none_or(|settings| settings == claim.settings), "{}", source.name);
         }
     }
 }

@@ -189,3 +189,22 @@ fn one_block_size_for_shards_reads_a_smaller_file_at_once() {
     let blocks: Vec<u32> = plan.cells.iter().map(|cell| cell.block_bytes).collect();
     assert_eq!(blocks, [131_072, 8 << 20]);
 }
+
+#[test]
+fn copies_of_several_layouts_are_cells_of_their_own_and_files_alone_are_packed() {
+    let copies = |lines: &str| {
+        let beside = "targets.u = { at = \"/mnt/u\" }\n";
+        let plan = planned(&format!("{lines}\n{beside}"));
+        let copies = plan.cells.into_iter().filter(|cell| cell.operation == Operation::Copy);
+        copies.map(|cell| cell.slug).collect::<Vec<_>>()
+    };
+    let both = "dataset = { layout = [\"files\", \"webdataset\"], samples = 600 }";
+    let names = copies(&format!("{both}\ncopy = {{ from = \"data\", to = \"u\" }}"));
+    assert!(names.len() == 2 && names[0] != names[1], "{names:?}");
+    let names = copies(&format!("{both}\ncopy = {{ from = \"data\", to = \"u\", pack = \"webdataset\" }}"));
+    assert_eq!(names.len(), 1, "{names:?}");
+    let packed = "dataset = { layout = \"webdataset\", samples = 600 }\ntargets.u = { at = \"/mnt/u\" }\n\
+                  copy = { from = \"data\", to = \"u\", pack = \"webdataset\" }";
+    let refused = resolve(&with(packed)).unwrap_err().to_string();
+    assert!(refused.contains("these samples are packed already"), "{refused}");
+}
