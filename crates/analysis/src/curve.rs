@@ -1,8 +1,9 @@
 //! Cells arranged as curves of throughput against queue depth, and what the shape of a curve says.
 
+mod distinction;
 pub(crate) mod treatment;
 
-use record::{Cell, Target};
+use record::Target;
 
 use crate::model::Model;
 use crate::need::LineAt;
@@ -10,6 +11,7 @@ use crate::operation;
 use crate::summary::CellSummary;
 use crate::training::predicted::is_closed;
 
+use distinction::{distinction, layout};
 pub use treatment::Treatment;
 
 /// Gain over the last two doublings of depth below which a curve is flat.
@@ -21,24 +23,11 @@ const PROPORTIONAL_SHARE: f64 = 0.80;
 /// Two doublings.
 const SPAN_MIN: u32 = 4;
 
-/// Coordinates that a panel or a curve shows by itself.
-const KNOWN_AXES: [&str; 11] = [
-    "cache_tier",
-    "target",
-    "engine",
-    "dataset",
-    "sample_size",
-    "operation",
-    "block_size",
-    "access",
-    "cache",
-    "queue_depth",
-    "threads",
-];
-
 /// Curves that may be drawn together: the same samples, blocks, order and cache.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
+    /// How the samples lie, `webdataset`; absent where every sample of the run is a file.
+    pub layout: Option<String>,
     /// Bytes of one sample; absent when the record does not say.
     pub sample_bytes: Option<f64>,
     /// What is done over and over: `read` or `read_file`.
@@ -69,7 +58,8 @@ impl Panel {
             || "samples of unknown size".to_owned(),
             |bytes| format!("{} samples", feed::format_bytes(bytes.round() as u64)),
         );
-        let way = format!("{samples}, {}, {}", self.pieces(), self.access);
+        let layout = self.layout.as_ref().map(|layout| format!("{layout}, ")).unwrap_or_default();
+        let way = format!("{layout}{samples}, {}, {}", self.pieces(), self.access);
         match treatment::words(&self.treatments) {
             Some(words) => vec![way, words],
             None => vec![format!("{way}, {}", self.cache)],
@@ -98,7 +88,8 @@ impl Panel {
 
     /// Whether samples, blocks, operation and order are those of a cell.
     fn asks_like(&self, cell: &CellSummary) -> bool {
-        self.sample_bytes == cell.sample_bytes
+        self.layout.as_deref() == layout(&cell.cell)
+            && self.sample_bytes == cell.sample_bytes
             && self.operation == cell.cell.operation
             && self.block_bytes == cell.cell.block_bytes
             && self.access == cell.cell.access
@@ -120,6 +111,7 @@ impl Panel {
     /// The way in which a cell is read, without its curves.
     pub(crate) fn of(cell: &CellSummary) -> Self {
         Self {
+            layout: layout(&cell.cell).map(str::to_owned),
             sample_bytes: cell.sample_bytes,
             operation: cell.cell.operation.clone(),
             block_bytes: cell.cell.block_bytes,
@@ -281,30 +273,6 @@ fn shares_its_depth(cells: &[CellSummary], cell: &CellSummary) -> bool {
                 && distinction(&one.cell, false) == distinction(&two.cell, false)
         })
     })
-}
-
-fn distinction(cell: &Cell, threads: bool) -> String {
-    let mut parts: Vec<String> = cell
-        .axes
-        .iter()
-        .filter(|axis| !KNOWN_AXES.contains(&axis.name.as_str()))
-        .map(|axis| match axis.name.as_str() {
-            // The engine beside it says whose advice it is.
-            "madvise" => axis.value.clone(),
-            name => format!("{name} {}{}", axis.value, axis.unit),
-        })
-        .collect();
-    if threads {
-        parts.push(format!("{} threads", cell.threads));
-    }
-    let tells_tier = cell.axes.iter().any(|axis| axis.name.contains("tier"));
-    if cell.tier.is_some() && !tells_tier {
-        parts.push("through a cache".to_owned());
-    }
-    if cell.stands_in_for.is_some() {
-        parts.push("stand-in".to_owned());
-    }
-    parts.join(", ")
 }
 
 impl Curve {

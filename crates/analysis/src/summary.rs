@@ -302,6 +302,7 @@ pub fn summarise(record: &RunRecord) -> Summary {
     summary.layouts = layouts::of_run(record, &summary.cells);
     summary.epochs = epochs::of_run(record, &lines, &summary.cells);
     summary.checkpoints = checkpoints::of_run(record, &lines, &summary.cells);
+    checkpoints::tell_verdicts(&mut summary);
     summary.copies = copies::of_run(record, &lines, &summary.cells);
     summary.percentiles = quantiles::curves(&summary, &lines, &run.measure);
     summary.tiers = tiers::of_run(record, &summary);
