@@ -11,7 +11,7 @@ use crate::operation;
 use crate::summary::CellSummary;
 use crate::training::predicted::is_closed;
 
-use distinction::{distinction, layout};
+use distinction::{Told, distinction, layout};
 pub use treatment::Treatment;
 
 /// Gain over the last two doublings of depth below which a curve is flat.
@@ -205,6 +205,7 @@ fn is_apart(cell: &CellSummary) -> bool {
 /// Arranges cells as panels of curves, in the order of the scenario.
 pub(crate) fn panels(cells: &[CellSummary], targets: &[Target]) -> Vec<Panel> {
     let mut panels: Vec<Panel> = Vec::new();
+    let streams = distinction::streams_vary(cells);
     let joins = treatment::may_join(&cells.iter().filter(|cell| !is_apart(cell)));
     for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| !is_apart(cell)) {
         let known = panels.iter().position(|panel| panel.holds(cell) || (joins && panel.takes_in(cell)));
@@ -213,7 +214,7 @@ pub(crate) fn panels(cells: &[CellSummary], targets: &[Target]) -> Vec<Panel> {
             panels.len() - 1
         });
         let split = shares_its_depth(cells, cell);
-        panels[at].add(index, cell, split, targets);
+        panels[at].add(index, cell, Told { threads: split, streams }, targets);
     }
     for curve in panels.iter_mut().flat_map(|panel| &mut panel.curves) {
         curve.finish(cells);
@@ -222,9 +223,9 @@ pub(crate) fn panels(cells: &[CellSummary], targets: &[Target]) -> Vec<Panel> {
 }
 
 impl Panel {
-    fn add(&mut self, index: usize, cell: &CellSummary, split: bool, targets: &[Target]) {
+    fn add(&mut self, index: usize, cell: &CellSummary, told: Told, targets: &[Target]) {
         treatment::add(&mut self.treatments, cell);
-        let distinction = distinction(&cell.cell, split);
+        let distinction = distinction(&cell.cell, told);
         let known = self.curves.iter_mut().find(|curve| {
             curve.target == cell.cell.target
                 && curve.engine == cell.cell.engine
@@ -266,11 +267,12 @@ fn shares_its_depth(cells: &[CellSummary], cell: &CellSummary) -> bool {
             && a.cache == b.cache
     };
     let related: Vec<&CellSummary> = cells.iter().filter(same).collect();
+    let alike = Told { threads: false, streams: true };
     related.iter().any(|one| {
         related.iter().any(|two| {
             one.cell.queue_depth == two.cell.queue_depth
                 && one.cell.threads != two.cell.threads
-                && distinction(&one.cell, false) == distinction(&two.cell, false)
+                && distinction(&one.cell, alike) == distinction(&two.cell, alike)
         })
     })
 }

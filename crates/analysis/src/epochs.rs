@@ -84,11 +84,8 @@ fn of_cell(
     if passes.is_empty() {
         return None;
     }
+    leave_out_past_the_cache(cell, &mut passes);
     let cached = cell.cache != BYPASS;
-    if !cached {
-        // Reads past the cache find nothing there; what the kernel counts as a pass ends belongs to two of them.
-        passes.iter_mut().for_each(|pass| pass.cache_share = None);
-    }
     let mut notes: Vec<String> = cached.then(|| amplified(&reps)).flatten().into_iter().collect();
     notes.extend(cut(&passes));
     notes.extend(overlap(&passes));
@@ -97,9 +94,18 @@ fn of_cell(
     Some(EpochFigures { cell: index, epochs: passes, held, notes })
 }
 
-/// The passes of one repetition, in order.
-pub(crate) fn of_rep(rep: &Rep) -> Vec<EpochPass> {
-    passes(&[rep], None).0
+/// The passes of one repetition of a cell, in order.
+pub(crate) fn of_rep(cell: &Cell, rep: &Rep) -> Vec<EpochPass> {
+    let mut passes = passes(&[rep], None).0;
+    leave_out_past_the_cache(cell, &mut passes);
+    passes
+}
+
+/// Reads past the cache find nothing there; what the kernel counts as a pass ends belongs to two of them.
+fn leave_out_past_the_cache(cell: &Cell, passes: &mut [EpochPass]) {
+    if cell.cache == BYPASS {
+        passes.iter_mut().for_each(|pass| pass.cache_share = None);
+    }
 }
 
 /// The passes that repetitions made, and how many further ones are left out.

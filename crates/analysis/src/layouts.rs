@@ -88,7 +88,7 @@ pub(crate) fn samples(dataset: &Dataset) -> u64 {
 }
 
 /// Bytes of a sample as the scenario asks for it; absent for data that were there before.
-fn payload(cell: &Cell) -> Option<f64> {
+pub(crate) fn payload(cell: &Cell) -> Option<f64> {
     let axis = cell.axes.iter().find(|axis| axis.name == "sample_size")?;
     axis.value.parse().ok().filter(|bytes: &f64| bytes.is_finite() && *bytes > 0.0)
 }

@@ -131,6 +131,11 @@ pub struct CellSummary {
 }
 
 impl CellSummary {
+    /// Bytes of a sample as the scenario asks for it, before any packing; absent for data that were there before.
+    pub fn payload_bytes(&self) -> Option<f64> {
+        layouts::payload(&self.cell)
+    }
+
     /// Figures of the interleaved repetitions.
     pub fn figures(&self) -> Option<&Figures> {
         self.measured.figures()

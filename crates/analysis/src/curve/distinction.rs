@@ -2,6 +2,8 @@
 
 use record::Cell;
 
+use crate::summary::CellSummary;
+
 /// Coordinates that a panel or a curve shows by itself.
 const KNOWN_AXES: [&str; 13] = [
     "cache_tier",
@@ -24,14 +26,23 @@ pub(super) fn layout(cell: &Cell) -> Option<&str> {
     cell.axes.iter().find(|axis| axis.name == "layout").map(|axis| axis.value.as_str())
 }
 
-/// `8 streams`; nothing where a stream is a read in flight, so that its number follows the depth along a curve.
-fn streams(cell: &Cell) -> Option<String> {
-    let streams = cell.streams.filter(|streams| *streams > 0 && *streams != cell.queue_depth)?;
-    Some(feed::counted_noun(streams.into(), "stream"))
+/// Axes that are told of a curve only where they set it apart.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Told {
+    pub(super) threads: bool,
+    pub(super) streams: bool,
+}
+
+/// Whether shards were read by different numbers of streams at one depth: elsewhere the number is one for all, or a stream
+/// for each read in flight, which follows the depth along a curve.
+pub(super) fn streams_vary(cells: &[CellSummary]) -> bool {
+    let streamed = || cells.iter().map(|cell| &cell.cell).filter(|cell| cell.streams.is_some());
+    streamed()
+        .any(|one| streamed().any(|two| two.queue_depth == one.queue_depth && two.streams != one.streams))
 }
 
 /// What tells a curve from others of its target and engine, in words; often empty.
-pub(super) fn distinction(cell: &Cell, threads: bool) -> String {
+pub(super) fn distinction(cell: &Cell, told: Told) -> String {
     let mut parts: Vec<String> = cell
         .axes
         .iter()
@@ -42,8 +53,9 @@ pub(super) fn distinction(cell: &Cell, threads: bool) -> String {
             name => format!("{name} {}{}", axis.value, axis.unit),
         })
         .collect();
-    parts.extend(streams(cell));
-    if threads {
+    let streams = cell.streams.filter(|_| told.streams);
+    parts.extend(streams.map(|streams| feed::counted_noun(streams.into(), "stream")));
+    if told.threads {
         parts.push(format!("{} threads", cell.threads));
     }
     let tells_tier = cell.axes.iter().any(|axis| axis.name.contains("tier"));
@@ -58,52 +70,53 @@ pub(super) fn distinction(cell: &Cell, threads: bool) -> String {
 
 #[cfg(test)]
 mod tests {
+    use record::Axis;
+
     use crate::Panel;
     use crate::fixture::{Builder, rep};
 
-    /// Two depths of files and of shards that are streamed, as many streams as reads in flight or always 8.
-    fn laid_out(streams: Option<u32>) -> crate::Summary {
+    /// Two depths of files and of shards that are streamed: as many streams as reads in flight, or these each.
+    fn laid_out(streams: &[u32]) -> crate::Summary {
         let mut builder = Builder::new();
-        for layout in ["files", "webdataset"] {
-            for depth in [2, 16] {
-                let name = format!("{layout}{depth}");
-                builder.cell(&name, "disk", depth);
-                builder.edit_cell(&name, |cell| {
-                    let axis = |name: &str, value: &str| record::Axis {
-                        name: name.to_owned(),
-                        value: value.to_owned(),
-                        unit: String::new(),
-                    };
-                    cell.axes = vec![axis("layout", layout)];
-                    if layout != "files" {
-                        let streams = streams.unwrap_or(depth);
-                        cell.streams = Some(streams);
-                        cell.axes.push(axis("streams", &streams.to_string()));
-                    }
-                });
-                (0..3).for_each(|number| builder.push(rep(&name, number, 1e8)));
-            }
+        for depth in [2, 16] {
+            add(&mut builder, "files", depth, None);
+            let own = [depth];
+            let streams = if streams.is_empty() { &own } else { streams };
+            streams.iter().for_each(|streams| add(&mut builder, "webdataset", depth, Some(*streams)));
         }
         crate::summarise(&builder.record())
     }
 
+    fn add(builder: &mut Builder, layout: &str, depth: u32, streams: Option<u32>) {
+        let name = format!("{layout}/{depth}/{streams:?}");
+        builder.cell(&name, "disk", depth);
+        builder.edit_cell(&name, |cell| {
+            let axis = |name: &str, value: String| Axis { name: name.to_owned(), value, unit: String::new() };
+            cell.streams = streams;
+            cell.axes = vec![axis("layout", layout.to_owned())];
+            cell.axes.extend(streams.map(|streams| axis("streams", streams.to_string())));
+        });
+        (0..3).for_each(|number| builder.push(rep(&name, number, 1e8)));
+    }
+
     #[test]
     fn each_layout_is_a_panel_that_names_it_and_depth_runs_along_one_curve() {
-        let summary = laid_out(None);
-        let conditions: Vec<String> = summary.panels.iter().map(Panel::conditions).collect();
-        assert!(
-            conditions[0].starts_with("files, ") && conditions[1].starts_with("webdataset, "),
-            "{conditions:?}"
-        );
-        for panel in &summary.panels {
-            assert_eq!(panel.curves.len(), 1, "a stream for each read in flight is no axis of its own");
-            assert_eq!((panel.curves[0].cells.len(), panel.curves[0].distinction.as_str()), (2, ""));
+        for summary in [laid_out(&[]), laid_out(&[8])] {
+            let conditions: Vec<String> = summary.panels.iter().map(Panel::conditions).collect();
+            let named = conditions[0].starts_with("files, ") && conditions[1].starts_with("webdataset, ");
+            assert!(named, "{conditions:?}");
+            for panel in &summary.panels {
+                assert_eq!(panel.curves.len(), 1, "a stream for each read in flight is no axis of its own");
+                assert_eq!((panel.curves[0].cells.len(), panel.curves[0].distinction.as_str()), (2, ""));
+            }
         }
     }
 
     #[test]
-    fn a_number_of_streams_that_is_not_the_depth_is_said() {
-        let summary = laid_out(Some(8));
-        assert_eq!(summary.panels[1].curves[0].distinction, "8 streams");
+    fn several_numbers_of_streams_at_a_depth_are_a_curve_each() {
+        let summary = laid_out(&[4, 8]);
+        let told: Vec<&str> =
+            summary.panels[1].curves.iter().map(|curve| curve.distinction.as_str()).collect();
+        assert_eq!(told, ["4 streams", "8 streams"]);
     }
 }
