@@ -221,3 +221,12 @@ fn samples_of_two_sizes_are_two_panels_of_layouts_and_rows_that_name_them() {
     assert!(!page(&sized(["16384", "16384"])).contains("16 KiB samples, shuffled"));
     assert!(page(&sized(["16384", "131072"])).contains("16 KiB samples, shuffled"));
 }
+
+#[test]
+fn plots_tell_caches_and_kinds_of_checkpoints_apart() {
+    let record = stored();
+    let plots = own(&record);
+    let svg = |name: &str| plots.iter().find(|plot| plot.name == name).map(|plot| plot.svg.clone()).unwrap();
+    assert!(svg("epochs").contains(", lru cache of"), "the policy of a tier is in its title");
+    assert!(svg("checkpoints").contains("async checkpoints"), "and the mode of checkpoints in theirs");
+}
