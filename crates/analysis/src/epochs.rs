@@ -104,7 +104,9 @@ pub(crate) fn of_rep(cell: &Cell, rep: &Rep) -> Vec<EpochPass> {
 /// Reads past the cache find nothing there; what the kernel counts as a pass ends belongs to two of them.
 fn leave_out_past_the_cache(cell: &Cell, passes: &mut [EpochPass]) {
     if cell.cache == BYPASS {
-        passes.iter_mut().for_each(|pass| pass.cache_share = None);
+        for pass in passes {
+            pass.cache_share = None;
+        }
     }
 }
 

@@ -82,7 +82,9 @@ mod tests {
             add(&mut builder, "files", depth, None);
             let own = [depth];
             let streams = if streams.is_empty() { &own } else { streams };
-            streams.iter().for_each(|streams| add(&mut builder, "webdataset", depth, Some(*streams)));
+            for streams in streams {
+                add(&mut builder, "webdataset", depth, Some(*streams));
+            }
         }
         crate::summarise(&builder.record())
     }

@@ -227,6 +227,6 @@ fn plots_tell_caches_and_kinds_of_checkpoints_apart() {
     let record = stored();
     let plots = own(&record);
     let svg = |name: &str| plots.iter().find(|plot| plot.name == name).map(|plot| plot.svg.clone()).unwrap();
-    assert!(svg("epochs").contains(", lru cache of"), "the policy of a tier is in its title");
+    assert!(svg("epochs").contains(", lru cache"), "the policy of a tier is in its title");
     assert!(svg("checkpoints").contains("async checkpoints"), "and the mode of checkpoints in theirs");
 }
