@@ -80,7 +80,7 @@ fn values(context: &Context<'_>, rep: &Rep) -> Vec<RepValue> {
     } else if let Some(figures) = Figures::of(context, &one) {
         values.figures(&figures);
     }
-    values.passes(rep);
+    values.passes(context.cell, rep);
     values.checkpoints(rep);
     values.0
 }
@@ -110,8 +110,8 @@ impl Values {
     }
 
     /// The first and the last whole pass over the data.
-    fn passes(&mut self, rep: &Rep) {
-        let passes = epochs::of_rep(rep);
+    fn passes(&mut self, cell: &Cell, rep: &Rep) {
+        let passes = epochs::of_rep(cell, rep);
         let whole = || passes.iter().filter(|pass| pass.complete);
         let (first, last) = (whole().next(), whole().next_back());
         self.push("epochs", "", (!passes.is_empty()).then(|| whole().count() as f64));

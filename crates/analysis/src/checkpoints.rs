@@ -12,7 +12,7 @@ pub(crate) use jobs::stall_share;
 
 use crate::lines::Lines;
 use crate::repetitions::Repetitions;
-use crate::summary::CellSummary;
+use crate::summary::{CellSummary, Summary};
 
 pub use jobs::{CheckpointCost, CheckpointedJob, ReadsBeside, WithoutCheckpoints};
 pub use timeline::{CheckpointSpan, CheckpointTimeline};
@@ -61,6 +61,28 @@ pub(crate) fn of_run(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSummary
         }
     }
     found
+}
+
+/// Jobs with checkpoints that miss the utilization asked for, said beside the verdict of their target where that rests on
+/// a job without: what feeds the accelerators says nothing of the time for which a checkpoint stops them.
+pub(crate) fn tell_verdicts(summary: &mut Summary) {
+    let Some(target_share) = summary.need.as_ref().ok().map(|need| need.utilization) else { return };
+    for job in &summary.checkpoints.jobs {
+        let Some((cell, au)) = summary.cells.get(job.cell).zip(job.au) else { continue };
+        let Some(plan) = cell.cell.checkpoint.as_ref().filter(|_| au.mean < target_share) else { continue };
+        let own = summary.verdicts.iter_mut().filter(|verdict| {
+            verdict.target == cell.cell.target && verdict.cell.as_ref() != Some(&cell.cell.cell)
+        });
+        let every = plan.every_steps.map(|steps| format!(" every {}", feed::counted_noun(steps, "step")));
+        let words = format!(
+            "not with {} checkpoints{} ({}): AU {:.1} %",
+            plan.mode,
+            every.unwrap_or_default(),
+            plan.label,
+            (au.mean * 1000.0).floor() / 10.0,
+        );
+        own.for_each(|verdict| verdict.unreached.push(words.clone()));
+    }
 }
 
 fn used<'a>(lines: &Lines<'a>, cell: &CellSummary, measure: &Measure) -> Vec<&'a Rep> {

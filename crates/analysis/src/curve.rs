@@ -1,8 +1,9 @@
 //! Cells arranged as curves of throughput against queue depth, and what the shape of a curve says.
 
+mod distinction;
 pub(crate) mod treatment;
 
-use record::{Cell, Target};
+use record::Target;
 
 use crate::model::Model;
 use crate::need::LineAt;
@@ -10,6 +11,7 @@ use crate::operation;
 use crate::summary::CellSummary;
 use crate::training::predicted::is_closed;
 
+use distinction::{Told, distinction, layout};
 pub use treatment::Treatment;
 
 /// Gain over the last two doublings of depth below which a curve is flat.
@@ -21,24 +23,11 @@ const PROPORTIONAL_SHARE: f64 = 0.80;
 /// Two doublings.
 const SPAN_MIN: u32 = 4;
 
-/// Coordinates that a panel or a curve shows by itself.
-const KNOWN_AXES: [&str; 11] = [
-    "cache_tier",
-    "target",
-    "engine",
-    "dataset",
-    "sample_size",
-    "operation",
-    "block_size",
-    "access",
-    "cache",
-    "queue_depth",
-    "threads",
-];
-
 /// Curves that may be drawn together: the same samples, blocks, order and cache.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
+    /// How the samples lie, `webdataset`; absent where every sample of the run is a file.
+    pub layout: Option<String>,
     /// Bytes of one sample; absent when the record does not say.
     pub sample_bytes: Option<f64>,
     /// What is done over and over: `read` or `read_file`.
@@ -69,7 +58,8 @@ impl Panel {
             || "samples of unknown size".to_owned(),
             |bytes| format!("{} samples", feed::format_bytes(bytes.round() as u64)),
         );
-        let way = format!("{samples}, {}, {}", self.pieces(), self.access);
+        let layout = self.layout.as_ref().map(|layout| format!("{layout}, ")).unwrap_or_default();
+        let way = format!("{layout}{samples}, {}, {}", self.pieces(), self.access);
         match treatment::words(&self.treatments) {
             Some(words) => vec![way, words],
             None => vec![format!("{way}, {}", self.cache)],
@@ -98,7 +88,8 @@ impl Panel {
 
     /// Whether samples, blocks, operation and order are those of a cell.
     fn asks_like(&self, cell: &CellSummary) -> bool {
-        self.sample_bytes == cell.sample_bytes
+        self.layout.as_deref() == layout(&cell.cell)
+            && self.sample_bytes == cell.sample_bytes
             && self.operation == cell.cell.operation
             && self.block_bytes == cell.cell.block_bytes
             && self.access == cell.cell.access
@@ -120,6 +111,7 @@ impl Panel {
     /// The way in which a cell is read, without its curves.
     pub(crate) fn of(cell: &CellSummary) -> Self {
         Self {
+            layout: layout(&cell.cell).map(str::to_owned),
             sample_bytes: cell.sample_bytes,
             operation: cell.cell.operation.clone(),
             block_bytes: cell.cell.block_bytes,
@@ -213,6 +205,7 @@ fn is_apart(cell: &CellSummary) -> bool {
 /// Arranges cells as panels of curves, in the order of the scenario.
 pub(crate) fn panels(cells: &[CellSummary], targets: &[Target]) -> Vec<Panel> {
     let mut panels: Vec<Panel> = Vec::new();
+    let streams = distinction::streams_vary(cells);
     let joins = treatment::may_join(&cells.iter().filter(|cell| !is_apart(cell)));
     for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| !is_apart(cell)) {
         let known = panels.iter().position(|panel| panel.holds(cell) || (joins && panel.takes_in(cell)));
@@ -221,7 +214,7 @@ pub(crate) fn panels(cells: &[CellSummary], targets: &[Target]) -> Vec<Panel> {
             panels.len() - 1
         });
         let split = shares_its_depth(cells, cell);
-        panels[at].add(index, cell, split, targets);
+        panels[at].add(index, cell, Told { threads: split, streams }, targets);
     }
     for curve in panels.iter_mut().flat_map(|panel| &mut panel.curves) {
         curve.finish(cells);
@@ -230,9 +223,9 @@ pub(crate) fn panels(cells: &[CellSummary], targets: &[Target]) -> Vec<Panel> {
 }
 
 impl Panel {
-    fn add(&mut self, index: usize, cell: &CellSummary, split: bool, targets: &[Target]) {
+    fn add(&mut self, index: usize, cell: &CellSummary, told: Told, targets: &[Target]) {
         treatment::add(&mut self.treatments, cell);
-        let distinction = distinction(&cell.cell, split);
+        let distinction = distinction(&cell.cell, told);
         let known = self.curves.iter_mut().find(|curve| {
             curve.target == cell.cell.target
                 && curve.engine == cell.cell.engine
@@ -274,37 +267,14 @@ fn shares_its_depth(cells: &[CellSummary], cell: &CellSummary) -> bool {
             && a.cache == b.cache
     };
     let related: Vec<&CellSummary> = cells.iter().filter(same).collect();
+    let alike = Told { threads: false, streams: true };
     related.iter().any(|one| {
         related.iter().any(|two| {
             one.cell.queue_depth == two.cell.queue_depth
                 && one.cell.threads != two.cell.threads
-                && distinction(&one.cell, false) == distinction(&two.cell, false)
+                && distinction(&one.cell, alike) == distinction(&two.cell, alike)
         })
     })
-}
-
-fn distinction(cell: &Cell, threads: bool) -> String {
-    let mut parts: Vec<String> = cell
-        .axes
-        .iter()
-        .filter(|axis| !KNOWN_AXES.contains(&axis.name.as_str()))
-        .map(|axis| match axis.name.as_str() {
-            // The engine beside it says whose advice it is.
-            "madvise" => axis.value.clone(),
-            name => format!("{name} {}{}", axis.value, axis.unit),
-        })
-        .collect();
-    if threads {
-        parts.push(format!("{} threads", cell.threads));
-    }
-    let tells_tier = cell.axes.iter().any(|axis| axis.name.contains("tier"));
-    if cell.tier.is_some() && !tells_tier {
-        parts.push("through a cache".to_owned());
-    }
-    if cell.stands_in_for.is_some() {
-        parts.push("stand-in".to_owned());
-    }
-    parts.join(", ")
 }
 
 impl Curve {

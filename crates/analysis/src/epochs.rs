@@ -8,6 +8,7 @@ use record::{Cell, Epoch, Measure, Rep, Role, RunRecord};
 
 use crate::figures::Rate;
 use crate::lines::Lines;
+use crate::operation;
 use crate::repetitions::Repetitions;
 use crate::summary::CellSummary;
 
@@ -15,6 +16,10 @@ pub use held::{Held, Order};
 
 /// Passes of a cell of which figures are given: what a damaged record may claim beyond is left out.
 const EPOCHS_MAX: usize = 1_000;
+/// Word of reads past the page cache.
+const BYPASS: &str = "bypass";
+/// Share of a pass in which the one before is still under way, from which that is said.
+const OVERLAP_TOLD_MIN: f64 = 0.05;
 
 /// The passes of one cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,7 +66,9 @@ pub struct EpochPass {
 pub(crate) fn of_run(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSummary]) -> Vec<EpochFigures> {
     let measure = &record.run.measure;
     let of_cell = |(index, cell): (usize, &CellSummary)| of_cell(record, lines, measure, index, &cell.cell);
-    cells.iter().enumerate().filter_map(of_cell).collect()
+    // What is written or restored is a pass over no data that is trained on.
+    let read = cells.iter().enumerate().filter(|(_, cell)| operation::reads_samples(&cell.cell));
+    read.filter_map(of_cell).collect()
 }
 
 fn of_cell(
@@ -73,19 +80,34 @@ fn of_cell(
 ) -> Option<EpochFigures> {
     let reps = Repetitions::of(lines.of_cell(&cell.cell), cell, Role::Measure, measure).used;
     let held = Held::of(cell, record.run.datasets.get(cell.dataset));
-    let (passes, left_out) = passes(&reps, held.as_ref());
+    let (mut passes, left_out) = passes(&reps, held.as_ref());
     if passes.is_empty() {
         return None;
     }
-    let mut notes = notes(&reps, &passes);
+    leave_out_past_the_cache(cell, &mut passes);
+    let cached = cell.cache != BYPASS;
+    let mut notes: Vec<String> = cached.then(|| amplified(&reps)).flatten().into_iter().collect();
+    notes.extend(cut(&passes));
+    notes.extend(overlap(&passes));
     notes.extend(held.as_ref().map(Held::words));
     notes.extend((left_out > 0).then(|| format!("{left_out} further epochs are not shown")));
     Some(EpochFigures { cell: index, epochs: passes, held, notes })
 }
 
-/// The passes of one repetition, in order.
-pub(crate) fn of_rep(rep: &Rep) -> Vec<EpochPass> {
-    passes(&[rep], None).0
+/// The passes of one repetition of a cell, in order.
+pub(crate) fn of_rep(cell: &Cell, rep: &Rep) -> Vec<EpochPass> {
+    let mut passes = passes(&[rep], None).0;
+    leave_out_past_the_cache(cell, &mut passes);
+    passes
+}
+
+/// Reads past the cache find nothing there; what the kernel counts as a pass ends belongs to two of them.
+fn leave_out_past_the_cache(cell: &Cell, passes: &mut [EpochPass]) {
+    if cell.cache == BYPASS {
+        for pass in passes {
+            pass.cache_share = None;
+        }
+    }
 }
 
 /// The passes that repetitions made, and how many further ones are left out.
@@ -155,18 +177,35 @@ impl EpochPass {
     }
 }
 
-fn notes(reps: &[&Rep], passes: &[EpochPass]) -> Vec<String> {
-    let all = || reps.iter().flat_map(|rep| &rep.epochs).filter(|epoch| epoch.bytes > 0);
+/// What storage delivered beyond what was asked, in words.
+fn amplified(reps: &[&Rep]) -> Option<String> {
+    let all = reps.iter().flat_map(|rep| &rep.epochs).filter(|epoch| epoch.bytes > 0);
     let amplification = |epoch: &Epoch| Some(epoch.storage_bytes? as f64 / epoch.bytes as f64);
-    let most = all().filter_map(amplification).filter(|share| *share > 1.0).reduce(f64::max);
+    let most = all.filter_map(amplification).filter(|share| *share > 1.0).reduce(f64::max);
     // Whole pages round up what a read asks for: a hundredth more is no read-ahead.
-    let amplified = most.filter(|share| *share > 1.01).map(|share| {
+    most.filter(|share| *share > 1.01).map(|share| {
         format!(
             "storage delivered up to {:.0} % of what was asked (pages and read-ahead): no cache share then",
             share * 100.0
         )
-    });
+    })
+}
+
+fn cut(passes: &[EpochPass]) -> Option<String> {
     let cut = passes.iter().filter(|pass| !pass.complete).count() as u64;
-    let cut = (cut > 0).then(|| format!("{} cut by the end of the window", feed::counted_noun(cut, "epoch")));
-    amplified.into_iter().chain(cut).collect()
+    (cut > 0).then(|| format!("{} cut by the end of the window", feed::counted_noun(cut, "epoch")))
+}
+
+/// That the next pass begins before one ends, where that is a good part of it: then the rate of a pass is not that of
+/// the cell.
+fn overlap(passes: &[EpochPass]) -> Option<String> {
+    let share = |pass: &EpochPass| Some(-pass.gap_s?.mean / (pass.ended_s - pass.begun_s));
+    let of_whole =
+        passes.iter().filter(|pass| pass.complete).filter_map(share).filter(|share| share.is_finite());
+    let most = of_whole.reduce(f64::max).filter(|share| *share >= OVERLAP_TOLD_MIN)?;
+    Some(format!(
+        "passes overlap, by up to {:.0} % of their time: reads of two or more are under way together, and the rate of \
+         the cell is above that of a pass",
+        most.min(1.0) * 100.0
+    ))
 }

@@ -88,7 +88,7 @@ pub(crate) fn samples(dataset: &Dataset) -> u64 {
 }
 
 /// Bytes of a sample as the scenario asks for it; absent for data that were there before.
-fn payload(cell: &Cell) -> Option<f64> {
+pub(crate) fn payload(cell: &Cell) -> Option<f64> {
     let axis = cell.axes.iter().find(|axis| axis.name == "sample_size")?;
     axis.value.parse().ok().filter(|bytes: &f64| bytes.is_finite() && *bytes > 0.0)
 }
@@ -132,7 +132,11 @@ fn notes(cell: &Cell, dataset: Option<&Dataset>, ranks: u32) -> Vec<String> {
             Some(0) | None => "no shuffle buffer".to_owned(),
             Some(samples) => format!("each with a shuffle buffer of {}", counted(samples)),
         };
-        notes.push(format!("{} side by side, {buffer}", feed::counted_noun(streams.into(), "shard")));
+        let asked = u64::from(streams);
+        let there = dataset.map_or(asked, |dataset| dataset.files).max(1);
+        let of_asked = if there < asked { format!(" of the {asked} asked for") } else { String::new() };
+        let shards = feed::counted_noun(asked.min(there), "shard");
+        notes.push(format!("{shards} side by side{of_asked}, {buffer}"));
     }
     if let Some(length) = cell.run_length {
         notes.push(format!("runs of {} that follow each other", counted(length)));
@@ -162,14 +166,17 @@ fn is_finite(mixing: &record::Mixing) -> bool {
 fn mixed(mixing: &record::Mixing) -> String {
     let moved = mixing.displacement * 100.0;
     let kept = mixing.neighbours_kept * 100.0;
-    let held = feed::group_digits(mixing.buffer_samples);
+    let held = match mixing.buffer_samples {
+        0 => String::new(),
+        samples => format!(" ({} held by all readers)", feed::group_digits(samples)),
+    };
     let uneven = if mixing.imbalance > 0.0 {
         format!("; the largest share of a reader is {:.1} % above the mean one", mixing.imbalance * 100.0)
     } else {
         String::new()
     };
     format!(
-        "samples move {moved:.0} % as far as a whole shuffle moves them, and {kept:.1} % still follow their neighbour \
-         ({held} held by all readers){uneven}"
+        "samples move {moved:.0} % as far as a whole shuffle moves them, and {kept:.1} % still follow their \
+         neighbour{held}{uneven}"
     )
 }

@@ -131,6 +131,11 @@ pub struct CellSummary {
 }
 
 impl CellSummary {
+    /// Bytes of a sample as the scenario asks for it, before any packing; absent for data that were there before.
+    pub fn payload_bytes(&self) -> Option<f64> {
+        layouts::payload(&self.cell)
+    }
+
     /// Figures of the interleaved repetitions.
     pub fn figures(&self) -> Option<&Figures> {
         self.measured.figures()
@@ -302,6 +307,7 @@ pub fn summarise(record: &RunRecord) -> Summary {
     summary.layouts = layouts::of_run(record, &summary.cells);
     summary.epochs = epochs::of_run(record, &lines, &summary.cells);
     summary.checkpoints = checkpoints::of_run(record, &lines, &summary.cells);
+    checkpoints::tell_verdicts(&mut summary);
     summary.copies = copies::of_run(record, &lines, &summary.cells);
     summary.percentiles = quantiles::curves(&summary, &lines, &run.measure);
     summary.tiers = tiers::of_run(record, &summary);

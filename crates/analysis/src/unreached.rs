@@ -98,13 +98,14 @@ impl<'a> Way<'a> {
 
 /// What sets one way apart from another: `256 KiB samples, random`.
 fn difference(panel: &Panel, own: &Panel) -> String {
+    let layout = panel.layout.clone().filter(|_| panel.layout != own.layout);
     let samples = panel.sample_bytes.filter(|_| panel.sample_bytes != own.sample_bytes);
     let samples = samples.map(|bytes| format!("{} samples", feed::format_bytes(bytes.round() as u64)));
     let is_other = panel.block_bytes != own.block_bytes || panel.operation != own.operation;
     let blocks = is_other.then(|| panel.pieces());
     let access = (panel.access != own.access).then(|| panel.access.clone());
     let cache = (!panel.is_treated_like(own)).then(|| panel.cache.clone());
-    [samples, blocks, access, cache].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    [layout, samples, blocks, access, cache].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Hundredths, cut and not rounded: 99.7 is not 100.

@@ -47,11 +47,28 @@ fn names(cell: &CellSummary) -> Vec<String> {
 /// A layout, an order and a tier of a cell, as far as they are not the usual ones.
 fn way(summary: &Summary, cell: &CellSummary) -> String {
     let layout = summary.datasets.get(cell.cell.dataset).map(|figures| figures.dataset.layout.as_str());
-    let layout = layout.filter(|layout| *layout != "files").map(str::to_owned);
-    let tier = cell.cell.tier.as_ref().map(|tier| format!("through a cache at {}", tier.at));
+    let packed = summary.datasets.iter().any(|figures| figures.dataset.layout != "files");
+    let layout = layout.filter(|_| packed).map(str::to_owned);
+    let tier = cell.cell.tier.as_ref().map(|tier| {
+        format!(
+            "through a cache of {} ({}) at {}",
+            feed::format_bytes(tier.capacity_bytes),
+            tier.policy,
+            tier.at
+        )
+    });
+    let sample = sample(summary, cell);
     let job = cell.cell.training.is_some().then(|| "training".to_owned());
-    let parts = layout.into_iter().chain([cell.cell.access.clone()]).chain(job).chain(tier);
+    let parts = layout.into_iter().chain(sample).chain([cell.cell.access.clone()]).chain(job).chain(tier);
     parts.collect::<Vec<_>>().join(", ")
+}
+
+/// `16 KiB samples`, before packing, where those of a run differ.
+pub(crate) fn sample(summary: &Summary, cell: &CellSummary) -> Option<String> {
+    let own = cell.payload_bytes()?;
+    let mut all = summary.cells.iter().filter_map(CellSummary::payload_bytes);
+    let differ = all.any(|bytes| bytes.total_cmp(&own).is_ne());
+    differ.then(|| format!("{} samples", feed::format_bytes(own as u64)))
 }
 
 fn headings(names: &[&str]) -> Vec<String> {

@@ -86,6 +86,18 @@ fn training(outcomes: &[CheckpointOutcome]) -> Builder {
 }
 
 #[test]
+fn a_job_that_checkpoints_keep_from_its_utilization_is_told_beside_the_verdict() {
+    let told = |utilization: f64| {
+        let mut builder = training(&[CheckpointOutcome::Complete]);
+        builder.run.need.utilization = utilization;
+        summarise(&builder.record()).verdicts[0].unreached.clone()
+    };
+    let words = told(0.95);
+    assert!(words[0].starts_with("not with sync checkpoints every 10 steps (1 GB): AU "), "{words:?}");
+    assert_eq!(told(0.1), Vec::<String>::new());
+}
+
+#[test]
 fn a_rate_is_bytes_by_writing_and_publishing_of_those_that_are_whole() {
     let found = found(&writing(&[CheckpointOutcome::Complete, failed(), CheckpointOutcome::Overrun]));
     let written = &found.writes[0].written;

@@ -25,6 +25,7 @@ fn epoch(epoch: u64, begun_ns: u64, ended_ns: u64) -> Epoch {
 fn two(edit: impl Fn(&mut Epoch)) -> Builder {
     let mut builder = Builder::new();
     builder.cell("c", "disk", 8);
+    builder.edit_cell("c", |cell| cell.cache = "cold_start".to_owned());
     for number in 0..3 {
         let mut one = rep("c", number, 2e9);
         one.epochs = vec![epoch(0, 0, 500_000_000), epoch(1, 510_000_000, 910_000_000)];
@@ -74,6 +75,39 @@ fn one_epoch_alone_has_its_figures_and_no_gap() {
     builder.edit_reps("c", |rep| rep.epochs.truncate(1));
     let found = figures(&builder);
     assert_eq!((found.epochs.len(), found.epochs[0].gap_s), (1, None));
+}
+
+#[test]
+fn reads_past_the_page_cache_have_no_share_of_it() {
+    for storage_bytes in [BYTES / 4, 2 * BYTES] {
+        let mut builder = two(|one| one.storage_bytes = Some(storage_bytes));
+        builder.edit_cell("c", |cell| cell.cache = "bypass".to_owned());
+        let found = figures(&builder);
+        assert!(found.epochs.iter().all(|pass| pass.cache_share.is_none()));
+        assert_eq!(found.notes, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_checkpoint_that_is_read_back_is_no_epoch() {
+    let mut builder = two(|_| {});
+    builder.edit_cell("c", |cell| cell.operation = "restore".to_owned());
+    assert!(summarise(&builder.record()).epochs.is_empty());
+}
+
+#[test]
+fn passes_that_are_under_way_together_say_why_each_is_slower_than_the_cell() {
+    let begun = |begun_ns: u64| {
+        figures(&two(|one| {
+            if one.epoch == 1 {
+                one.begun_ns = begun_ns;
+            }
+        }))
+        .notes
+    };
+    assert_eq!(begun(490_000_000), Vec::<String>::new(), "2 % of it are no news");
+    let notes = begun(100_000_000);
+    assert!(notes[0].starts_with("passes overlap, by up to 49 % of their time"), "{notes:?}");
 }
 
 #[test]

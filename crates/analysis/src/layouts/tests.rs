@@ -135,3 +135,13 @@ fn the_order_of_streams_is_told_in_words_and_a_damaged_one_is_not() {
     });
     assert_eq!(found(&builder).streamed[0].notes.len(), 1);
 }
+
+#[test]
+fn no_more_shards_are_said_to_be_read_side_by_side_than_there_are() {
+    let mut builder = both();
+    builder.edit_cell("shards", |cell| cell.streams = Some(16));
+    assert_eq!(
+        found(&builder).streamed[0].notes[0],
+        "10 shards side by side of the 16 asked for, no shuffle buffer"
+    );
+}

@@ -1,5 +1,6 @@
 //! `feedline plan`: what a run would do. Reads and writes nothing below a target.
 
+mod asked;
 mod requests;
 
 use std::collections::BTreeSet;

@@ -20,7 +20,10 @@ pub(super) fn part(summary: &Summary, all: bool) -> Part {
     }
     lines.extend(found.jobs.iter().filter_map(|job| {
         let cell = summary.cells.get(job.cell)?;
-        Some(format!("{}: {}", cell.cell.cell, sentences(job).join("; ")))
+        let mode = cell.cell.checkpoint.as_ref().map(|plan| format!(", {} checkpoints", plan.mode));
+        let (target, way, mode) = (&cell.cell.target, super::way(summary, cell), mode.unwrap_or_default());
+        let depth = cell.cell.queue_depth;
+        Some(format!("{target} {way}, depth {depth}{mode}: {}", sentences(job).join("; ")))
     }));
     let grids = vec![writes(summary, all), restores(summary), jobs(summary, all)];
     Part { name: "Checkpoints", id: "checkpoints", grids, lines }
@@ -157,7 +160,7 @@ fn verdict(summary: &Summary, cell: &CellSummary) -> String {
 fn sentences(job: &CheckpointedJob) -> Vec<String> {
     let overhead = job.overhead.zip(job.stall_s).zip(job.interval_s).map(|((share, stall), interval)| {
         format!(
-            "a checkpoint stops the accelerators for {} every {}: {} of the time (F49)",
+            "a checkpoint stops the accelerators for {} every {}: {} of the time in the long run (F49)",
             super::duration(stall),
             super::duration(interval),
             share_of(share)

@@ -205,3 +205,28 @@ fn failed_checkpoints_say_why() {
     let report = markdown(&summary);
     assert!(report.contains("0 whole, 12 failed (no space left on device)"), "{report}");
 }
+
+#[test]
+fn samples_of_two_sizes_are_two_panels_of_layouts_and_rows_that_name_them() {
+    let sized = |sizes: [&str; 2]| {
+        let mut record = stored();
+        for (index, cell) in record.run.cells.iter_mut().enumerate() {
+            let value = sizes[usize::from(index % 4 >= 2)].to_owned();
+            cell.axes.retain(|axis| axis.name != "sample_size");
+            cell.axes.push(record::Axis { name: "sample_size".to_owned(), value, unit: "B".to_owned() });
+        }
+        record
+    };
+    let page = |record: &RunRecord| markdown(&summarise(record));
+    assert!(!page(&sized(["16384", "16384"])).contains("16 KiB samples, shuffled"));
+    assert!(page(&sized(["16384", "131072"])).contains("16 KiB samples, shuffled"));
+}
+
+#[test]
+fn plots_tell_caches_and_kinds_of_checkpoints_apart() {
+    let record = stored();
+    let plots = own(&record);
+    let svg = |name: &str| plots.iter().find(|plot| plot.name == name).map(|plot| plot.svg.clone()).unwrap();
+    assert!(svg("epochs").contains(", lru cache"), "the policy of a tier is in its title");
+    assert!(svg("checkpoints").contains("async checkpoints"), "and the mode of checkpoints in theirs");
+}

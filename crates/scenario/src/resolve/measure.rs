@@ -1,6 +1,6 @@
 //! How long and how often.
 
-use plan::{CellOrder, Limit, Measure};
+use plan::{Cache, CellOrder, Limit, Measure};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::reader::Field;
@@ -33,6 +33,7 @@ pub(super) fn resolve(
     };
     let timed = written.bytes.is_absent() && written.epochs.is_absent() && job.is_none();
     refuse_untimed(document, job, problems);
+    refuse_cold_passes(document, job, problems);
     let budget_ns = match &written.budget {
         Field::Wrong(_) => None,
         budget => Some(budget.given().map(|entry| entry.value.0)),
@@ -73,6 +74,22 @@ fn refuse_untimed(document: &Document, job: Option<Span>, problems: &mut Problem
             let problem = Problem::new(message).at(span, "remove this").also(ends, "or end by `duration`");
             problems.push(problem);
         }
+    }
+}
+
+/// What is cold is read once, so that none of it comes from memory: further passes would be left out in silence.
+fn refuse_cold_passes(document: &Document, job: Option<Span>, problems: &mut Problems) {
+    let (measure, training) = (&document.measure, &document.training);
+    let of_job = job.and(training.epochs.given()).zip(training.epochs.key());
+    let Some((epochs, key)) = of_job.or(measure.epochs.given().zip(measure.epochs.key())) else { return };
+    let caches = document.load.cache.given().into_iter().flat_map(|caches| caches.value.0.iter());
+    let Some(cold) = caches.into_iter().find(|item| item.value.0 == Cache::Cold) else { return };
+    if epochs.value.0 > 1 {
+        let problem = Problem::new("a repetition that is cold ends with its first pass over the data");
+        let problem = problem.at(key, "asks for more of them").also(cold.span, "reads each byte once");
+        problems.push(problem.help(
+            "load.cache = \"cold_start\" empties the cache before each repetition, and reads on with what it then holds",
+        ));
     }
 }
 

@@ -156,6 +156,17 @@ fn conflicting_keys() {
 }
 
 #[test]
+fn a_cold_cell_is_not_asked_for_several_passes() {
+    let said = |body: &str| refusals(&[body]);
+    let several = said("measure.epochs = 2\nload.cache = [\"warm\", \"cold\"]");
+    assert!(several.contains("ends with its first pass") && several.contains("cold_start"), "{several}");
+    let one = said("measure = { epochs = 1, warmup = \"1s\" }\nload.cache = \"cold\"");
+    assert!(!one.contains("first pass"), "{one}");
+    let started = said("measure = { epochs = 2, warmup = \"1s\" }\nload.cache = \"cold_start\"");
+    assert!(!started.contains("first pass"), "{started}");
+}
+
+#[test]
 fn operations() {
     insta::assert_snapshot!(refusals(&[
         "load.operation = \"list\"\ntargets.b = { at = \"/mnt/b\", engine = [\"io_uring\", \"pread\"] }",

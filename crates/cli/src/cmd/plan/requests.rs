@@ -1,12 +1,11 @@
 //! Requests that a run makes of a service that charges for them, and what they cost.
 
 use feed::units::{format_bytes, format_duration_ns, group_digits};
-use plan::{Cell, Charged, DatasetSpec, Limit, Plan, Price, Target};
+use plan::{Cell, Charged, Limit, Operation, Plan, Price, Target};
 
-/// Objects of feedline's own in a dataset: its marker and its manifest.
-const OWN_OBJECTS: u64 = 2;
+use super::asked;
 
-/// Two lines for each such target: of the dataset, and of the reading.
+/// Lines for each such target: of the dataset, of the reading and of the copies.
 pub(super) fn rows(plan: &Plan) -> Vec<String> {
     let charged = |(index, target): (usize, &Target)| Some((index, target.config.charged()?));
     let targets = plan.targets.iter().enumerate().filter_map(charged);
@@ -26,14 +25,19 @@ fn of_target(plan: &Plan, index: usize, charged: Charged) -> Vec<String> {
             group_digits(objects)
         ));
     }
-    let Some(rates) = at_the_line(plan, &cells, charged) else {
+    let copied = Copied::of(plan, index);
+    rows.extend(copied.words(&target.name));
+    let Some(rates) = at_the_line(plan, &cells, charged, &copied) else {
         return rows;
     };
     let [least, most] = rates.ends.map(|rate| group_digits(rate.ceil() as u64));
     let rate = if least == most { most } else { format!("{least} to {most}") };
     rows.push(format!("{}: {rate} GET and HEAD a second at the line", target.name));
     rows.extend(
-        target.price.as_ref().map(|price| estimate(plan, target, price, &rates, writes.unwrap_or(0))),
+        target
+            .price
+            .as_ref()
+            .map(|price| estimate(plan, target, price, &rates, writes.unwrap_or(0) + copied.writes as u64)),
     );
     rows
 }
@@ -43,11 +47,43 @@ fn objects_written(plan: &Plan, cells: &[&Cell]) -> Option<u64> {
     let mut datasets: Vec<usize> = cells.iter().map(|cell| cell.dataset).collect();
     datasets.sort_unstable();
     datasets.dedup();
-    let objects = datasets.into_iter().filter_map(|dataset| match plan.datasets[dataset] {
-        DatasetSpec::Generate(plan::Generate { samples, .. }) => Some(samples + OWN_OBJECTS),
-        DatasetSpec::Existing(_) => None,
-    });
+    let objects = datasets.into_iter().filter_map(|dataset| asked::objects(&plan.datasets[dataset]));
     objects.reduce(u64::saturating_add)
+}
+
+/// Requests of copies from or to a target, which no line paces: a repetition is a copy.
+#[derive(Default)]
+struct Copied {
+    reads: f64,
+    bytes: f64,
+    /// Objects that are put.
+    writes: f64,
+}
+
+impl Copied {
+    fn of(plan: &Plan, target: usize) -> Self {
+        let mut all = Self::default();
+        let repetitions = f64::from(plan.measure.repetitions);
+        for (cell, copy) in plan.cells.iter().filter_map(|cell| Some((cell, cell.copy?))) {
+            let Some(one) = asked::copy(cell, copy, &plan.datasets[cell.dataset]) else { continue };
+            if cell.target == target {
+                all.reads += one.reads * repetitions;
+                all.bytes += one.bytes * repetitions;
+            }
+            if copy.to == target {
+                all.writes += one.writes * repetitions;
+            }
+        }
+        all
+    }
+
+    fn words(&self, target: &str) -> Option<String> {
+        let some =
+            |count: f64, of: &str| (count > 0.0).then(|| format!("{} {of}", group_digits(count as u64)));
+        let words: Vec<String> =
+            [some(self.reads, "GET"), some(self.writes, "objects put")].into_iter().flatten().collect();
+        (!words.is_empty()).then(|| format!("{target}: {} by all copies", words.join(" and ")))
+    }
 }
 
 /// What the cells of a target ask for when they run just at the line.
@@ -64,14 +100,13 @@ struct Total {
     ns: u64,
 }
 
-fn at_the_line(plan: &Plan, cells: &[&Cell], charged: Charged) -> Option<Rates> {
+fn at_the_line(plan: &Plan, cells: &[&Cell], charged: Charged, copied: &Copied) -> Option<Rates> {
     let of_cell = |cell: &&Cell| -> Option<(f64, f64)> {
-        let sample_bytes = match plan.datasets[cell.dataset] {
-            DatasetSpec::Generate(plan::Generate { sample_bytes, .. }) => sample_bytes as f64,
-            DatasetSpec::Existing(plan::Existing { sample_bytes, .. }) => sample_bytes? as f64,
-        };
-        let per_sample = charged.reads_per_sample(cell.operation, sample_bytes, cell.block_bytes)?;
-        Some((plan.need.line_samples_per_s(sample_bytes) * per_sample, plan.need.line_bps(sample_bytes)))
+        if cell.operation == Operation::Copy {
+            return None;
+        }
+        let asked = asked::sample(cell, &plan.datasets[cell.dataset], charged)?;
+        Some((plan.need.line_samples_per_s(asked.bytes) * asked.reads, plan.need.line_bps(asked.bytes)))
     };
     let rates: Vec<(f64, f64)> = cells.iter().filter_map(of_cell).collect();
     let least = rates.iter().map(|rate| rate.0).reduce(f64::min)?;
@@ -86,7 +121,8 @@ fn at_the_line(plan: &Plan, cells: &[&Cell], charged: Charged) -> Option<Rates> 
             let sum = |of: fn(&(f64, f64)) -> f64| rates.iter().map(of).sum::<f64>() * seconds;
             let confirming = most * seconds;
             let bytes = sum(|rate| rate.1) + rates.iter().map(|rate| rate.1).fold(0.0, f64::max) * seconds;
-            Some(Total { requests: sum(|rate| rate.0) + confirming, bytes, ns })
+            let requests = sum(|rate| rate.0) + confirming + copied.reads;
+            Some(Total { requests, bytes: bytes + copied.bytes, ns })
         }
         Limit::Bytes { .. } | Limit::Epochs { .. } => None,
     };

@@ -159,7 +159,7 @@ fn shares(
     let words = match (is_known, is_tier) {
         (true, true) => "hits of the cache tier, % of bytes",
         (true, false) => "not asked of storage, % of bytes",
-        (false, _) => "share from a cache: the record does not say",
+        (false, _) => "share from a cache: none, or not known",
     };
     let percents = (0..=4).map(|step| (f64::from(step) * 0.25, format!("{}", step * 25))).collect();
     let y = Axis { low: 0.0, high: 1.0, ticks: percents, words: words.to_owned() };

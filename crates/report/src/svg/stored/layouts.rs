@@ -1,6 +1,6 @@
-//! Samples per second of files and of shards against queue depth, a panel for each target.
+//! Samples per second of files and of shards against queue depth, a panel for each target and size of samples.
 
-use analysis::{CellSummary, Rate, Summary};
+use analysis::{CellSummary, Curve, Rate, Summary};
 use plotters::prelude::*;
 
 use super::super::axis::DepthAxis;
@@ -15,6 +15,7 @@ use super::super::{ticks, wording};
 use super::layout;
 use crate::number::{grouped, three_digits, times};
 use crate::plot::PlotTable;
+use crate::stored::sample;
 
 /// Height of the plot of one panel, and of each of several.
 const PLOT: (i32, i32) = (380, 270);
@@ -23,7 +24,11 @@ const PANELS_MAX: usize = 6;
 /// What the plot shows, in its title.
 const SHOWN: &str = "samples per second of files and shards";
 
+/// Words of a cell that has a cache tier.
+const THROUGH_A_CACHE: &str = "through a cache";
+
 struct Panel {
+    /// Title of the target, and the samples where those of a run differ.
     target: String,
     series: Vec<Series>,
     /// Samples per second of the line.
@@ -46,7 +51,7 @@ struct Point {
     is_hollow: bool,
 }
 
-/// Draws the figure; `None` where no target was read in two layouts.
+/// Draws the figure; `None` where no samples were read in two layouts.
 pub(super) fn draw(summary: &Summary) -> Option<Drawn> {
     let mut panels = panels(summary);
     let all = panels.len();
@@ -75,7 +80,7 @@ fn panels(summary: &Summary) -> Vec<Panel> {
     for curve in in_panels {
         for index in &curve.cells {
             let Some(cell) = summary.cells.get(*index) else { continue };
-            add(summary, &mut panels, &mut ways, cell, curve.demo);
+            add(summary, &mut panels, &mut ways, (cell, curve));
         }
     }
     for series in panels.iter_mut().flat_map(|panel| &mut panel.series) {
@@ -89,15 +94,24 @@ fn panels(summary: &Summary) -> Vec<Panel> {
     panels
 }
 
-fn add(summary: &Summary, panels: &mut Vec<Panel>, ways: &mut Vec<String>, cell: &CellSummary, demo: bool) {
+fn add(
+    summary: &Summary,
+    panels: &mut Vec<Panel>,
+    ways: &mut Vec<String>,
+    (cell, curve): (&CellSummary, &Curve),
+) {
     let Some(figures) = cell.figures().filter(|figures| figures.samples_per_s.mean > 0.0) else { return };
-    let (layout, way) = (layout(summary, cell).to_owned(), way(cell));
+    let (layout, way) = (layout(summary, cell).to_owned(), way(cell, curve));
     let name = format!("{layout} {way}");
     let number = ways.iter().position(|known| *known == name).unwrap_or_else(|| {
         ways.push(name);
         ways.len() - 1
     });
-    let target = target_title(summary, &cell.cell.target);
+    // Samples of another size are no other point of a curve.
+    let target = match sample(summary, cell) {
+        Some(sample) => format!("{}, {sample}", target_title(summary, &cell.cell.target)),
+        None => target_title(summary, &cell.cell.target),
+    };
     let at = panels.iter().position(|panel| panel.target == target).unwrap_or_else(|| {
         panels.push(Panel { target, series: Vec::new(), line: None });
         panels.len() - 1
@@ -108,7 +122,7 @@ fn add(summary: &Summary, panels: &mut Vec<Panel>, ways: &mut Vec<String>, cell:
         cell: cell.cell.cell.clone(),
         depth: cell.cell.queue_depth,
         rate: figures.samples_per_s,
-        is_hollow: demo || figures.is_client_limited() || !figures.is_valid(),
+        is_hollow: curve.demo || figures.is_client_limited() || !figures.is_valid(),
     };
     match panel.series.iter_mut().find(|series| series.number == number) {
         Some(series) => series.points.push(point),
@@ -116,11 +130,12 @@ fn add(summary: &Summary, panels: &mut Vec<Panel>, ways: &mut Vec<String>, cell:
     }
 }
 
-/// What tells a curve from others of its layout.
-fn way(cell: &CellSummary) -> String {
-    let streams = cell.cell.streams.map(|streams| feed::counted_noun(streams.into(), "stream"));
-    let tier = cell.cell.tier.as_ref().map(|_| "through a cache".to_owned());
-    let parts = [Some(cell.cell.access.clone()), streams, Some(cell.engine_label()), tier];
+/// What tells a curve from others of its layout: order, engine, and what else its cells do not share with all.
+fn way(cell: &CellSummary, curve: &Curve) -> String {
+    let told = Some(curve.distinction.clone()).filter(|words| !words.is_empty());
+    let tier = cell.cell.tier.as_ref().filter(|_| !curve.distinction.contains(THROUGH_A_CACHE));
+    let tier = tier.map(|tier| format!("{THROUGH_A_CACHE} ({})", tier.policy));
+    let parts = [Some(cell.cell.access.clone()), Some(curve.engine.clone()), told, tier];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
@@ -145,11 +160,13 @@ fn sheet(summary: &Summary, shown: usize, all: usize) -> Sheet {
         let predicted = gain.predicted.map(|one| format!("predicted G {} x (F18), ", times(one.gain)));
         let (predicted, measured) = (predicted.unwrap_or_default(), times(gain.gain));
         let (target, layout, depth) = (&gain.target, &gain.layout, gain.queue_depth);
+        let cell = summary.cells.get(gain.packed);
+        let of = cell.and_then(|cell| sample(summary, cell)).map_or_else(String::new, |sample| format!(" of {sample}"));
         format!(
-            "{target}: {layout} gains most over files at depth {depth}: {predicted}measured G {measured} x"
+            "{target}: {layout} gains most over files{of} at depth {depth}: {predicted}measured G {measured} x"
         )
     }));
-    conditions.extend((shown < all).then(|| format!("the first {shown} of {all} targets")));
+    conditions.extend((shown < all).then(|| format!("the first {shown} of {all} panels")));
     let lines = wording::subtitles_with(summary, conditions, columns_of(SUBTITLE_SIZE));
     Sheet::of(summary, &wording::title_of(summary, SHOWN), &lines)
 }

@@ -8,6 +8,7 @@ mod layouts;
 use analysis::{CellSummary, Summary};
 
 use super::drawn::{Drawn, target_title};
+use crate::stored::sample;
 
 /// The plots that a run has something to show in.
 pub(super) fn draw(summary: &Summary) -> [Option<Drawn>; 3] {
@@ -19,9 +20,13 @@ fn layout<'a>(summary: &'a Summary, cell: &CellSummary) -> &'a str {
     summary.datasets.get(cell.cell.dataset).map_or("files", |figures| figures.dataset.layout.as_str())
 }
 
-/// `object store lean, webdataset, shuffled_shards, depth 128`.
+/// `object store lean, webdataset, shuffled_shards, depth 128, lru cache`.
 fn title(summary: &Summary, cell: &CellSummary) -> String {
     let (target, engine) = (target_title(summary, &cell.cell.target), cell.engine_label());
     let (layout, access, depth) = (layout(summary, cell), &cell.cell.access, cell.cell.queue_depth);
-    format!("{target} {engine}, {layout}, {access}, depth {depth}")
+    let sample = sample(summary, cell).map(|sample| format!("{sample}, ")).unwrap_or_default();
+    let tier = cell.cell.tier.as_ref().map(|tier| format!(", {} cache", tier.policy));
+    let made = cell.cell.checkpoint.as_ref().map(|plan| format!(", {} checkpoints", plan.mode));
+    let (tier, made) = (tier.unwrap_or_default(), made.unwrap_or_default());
+    format!("{target} {engine}, {layout}, {sample}{access}, depth {depth}{tier}{made}")
 }
