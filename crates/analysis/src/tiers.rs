@@ -82,7 +82,7 @@ fn pages(record: &RunRecord, target: &Target, cells: &[&CellSummary]) -> String 
     }
     let reading: Vec<&&CellSummary> = cells
         .iter()
-        .filter(|cell| cell.figures().is_some() && operation::reads_samples(&cell.cell))
+        .filter(|cell| cell.figures().is_some() && operation::reads_bytes(&cell.cell))
         .collect();
     let proven = reading.iter().filter(|cell| is_proven(cell)).count();
     let all = counted_noun(reading.len() as u64, "cell");

@@ -471,6 +471,8 @@ fn run(cells: Vec<Cell>) -> Run {
             warmup_ns: 500_000_000,
             duration_ns: Some(WINDOW_NS),
             steps: None,
+            epochs: None,
+            bytes: None,
             repetitions: REPETITIONS,
             budget_ns: None,
             seed: 1,
