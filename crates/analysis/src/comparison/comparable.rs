@@ -229,7 +229,8 @@ fn lies_words(dataset: &Dataset) -> String {
     let samples = dataset.samples.filter(|samples| *samples != dataset.files);
     let samples = samples.map(|samples| feed::counted_noun(samples, "sample"));
     let packing = dataset.packing.iter().map(|fact| format!("{} {}", fact.name, fact.value));
-    layout.into_iter().chain(samples).chain(packing).map(|words| format!(", {words}")).collect()
+    let words: Vec<String> = layout.into_iter().chain(samples).chain(packing).collect();
+    if words.is_empty() { String::new() } else { format!(", {}", words.join(", ")) }
 }
 
 /// Longer windows and longer warm-ups measure something else; more repetitions measure it better.
