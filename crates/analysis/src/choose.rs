@@ -161,6 +161,9 @@ impl<'a> Candidate<'a> {
             && job_alone(a) == job_alone(b)
             && a.cell.block_bytes == b.cell.block_bytes
             && a.cell.access == b.cell.access
+            && a.cell.dataset == b.cell.dataset
+            && (a.cell.streams, a.cell.run_length) == (b.cell.streams, b.cell.run_length)
+            && a.cell.checkpoint == b.cell.checkpoint
             && a.cell.cache == b.cell.cache
             && a.cell.tier == b.cell.tier
     }
@@ -278,6 +281,36 @@ mod tests {
         );
         let sequential = |b: &mut Builder| b.edit_cell("a", |cell| cell.access = "sequential".to_owned());
         assert_eq!(chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], sequential), ["b"]);
+    }
+
+    #[test]
+    fn of_layouts_streams_and_checkpoints_the_hardest_is_judged_and_not_what_happens_to_clear() {
+        let other_dataset = |b: &mut Builder| {
+            let dataset = b.run.datasets[0].clone();
+            b.run.datasets.push(dataset);
+            b.edit_cell("a", |cell| cell.dataset = 1);
+        };
+        assert_eq!(chosen(&[("a", 8, 1.5), ("b", 8, 0.5)], other_dataset), ["b"]);
+        let streams = |b: &mut Builder| b.edit_cell("a", |cell| cell.streams = Some(16));
+        assert_eq!(chosen(&[("a", 8, 1.5), ("b", 8, 0.5)], streams), ["b"]);
+        let runs = |b: &mut Builder| b.edit_cell("a", |cell| cell.run_length = Some(16));
+        assert_eq!(chosen(&[("a", 8, 1.5), ("b", 8, 0.5)], runs), ["b"]);
+        let saves = |b: &mut Builder| {
+            b.edit_cell("b", |cell| {
+                cell.checkpoint = Some(record::CheckpointPlan {
+                    label: "1 GB".to_owned(),
+                    bytes: 1 << 30,
+                    files: 1,
+                    mode: "sync".to_owned(),
+                    every_steps: Some(10),
+                    copy_ns: 0,
+                    durable: true,
+                    keep: 1,
+                    price_per_hour: None,
+                });
+            });
+        };
+        assert_eq!(chosen(&[("a", 8, 1.5), ("b", 8, 0.5)], saves), ["b"]);
     }
 
     #[test]

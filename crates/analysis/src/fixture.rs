@@ -205,6 +205,8 @@ fn run() -> Run {
             warmup_ns: 0,
             duration_ns: Some(1_000_000_000),
             steps: None,
+            epochs: None,
+            bytes: None,
             repetitions: 3,
             budget_ns: None,
             seed: 1,

@@ -18,6 +18,11 @@ pub(crate) fn reads_samples(cell: &Cell) -> bool {
     !is_metadata(cell) && !is_transfer(cell)
 }
 
+/// Whether a cell reads bytes that lie on storage before it begins: all whose rate a cache could make.
+pub(crate) fn reads_bytes(cell: &Cell) -> bool {
+    !is_metadata(cell) && cell.operation != "checkpoint"
+}
+
 /// Whether a cell opens, reads and closes a whole file each time, as a loader of samples does.
 pub(crate) fn is_whole_file(cell: &Cell) -> bool {
     cell.operation == "read_file"

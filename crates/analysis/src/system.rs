@@ -37,7 +37,7 @@ pub struct SystemFigures {
     /// The block device below the target; absent where it is not known.
     pub device: Option<DeviceFigures>,
     /// How the three counts of bytes fit together: what this process read first, then what the device did. Empty
-    /// where no bytes were asked (`stat`, `list`), else never; [`Reconciliation::Agrees`] is always alone.
+    /// where no bytes were asked (`stat`, `list`, `checkpoint`) and with a cache tier, else never; [`Reconciliation::Agrees`] is always alone.
     pub reconciliation: Vec<Reconciliation>,
     /// Time in which tasks of the machine waited.
     pub pressure: Pressure,
@@ -108,13 +108,17 @@ impl SystemFigures {
         let by_process = Crossing::of(&long, cell, |rep| rep.system.process_read_bytes.is_some());
         let by_device = Crossing::of(&long, cell, |rep| rep.system.device.is_some());
         let asked = Crossing::of(&long, cell, |_| true).asked;
+        // What a tier serves is read from a disk of its own, which the kernel counts for this process too; and what a
+        // checkpoint moves is no read at all.
+        let is_counted = cell.tier.is_none() && cell.operation != "checkpoint";
         let reconciliation =
-            if asked.bytes > 0 { findings(&by_process, &by_device, cell) } else { Vec::new() };
+            if asked.bytes > 0 && is_counted { findings(&by_process, &by_device, cell) } else { Vec::new() };
+        let ratio = |crossing: &Crossing, read| crossing.ratio(read).filter(|_| is_counted);
         Some(Self {
             asked,
             process: by_process.process,
-            process_amplification: by_process.ratio(by_process.process),
-            device_amplification: by_device.ratio(by_device.device),
+            process_amplification: ratio(&by_process, by_process.process),
+            device_amplification: ratio(&by_device, by_device.device),
             cache_share: reconciliation.iter().find_map(Reconciliation::cache_share),
             device: DeviceFigures::of(&long),
             reconciliation,

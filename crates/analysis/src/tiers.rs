@@ -80,10 +80,8 @@ fn pages(record: &RunRecord, target: &Target, cells: &[&CellSummary]) -> String 
     if cells.iter().all(|cell| is_in_user_space(record, &cell.cell.cell)) {
         return "the client's page cache: takes no part, storage is reached in user space".to_owned();
     }
-    let reading: Vec<&&CellSummary> = cells
-        .iter()
-        .filter(|cell| cell.figures().is_some() && operation::reads_samples(&cell.cell))
-        .collect();
+    let reading: Vec<&&CellSummary> =
+        cells.iter().filter(|cell| cell.figures().is_some() && operation::reads_bytes(&cell.cell)).collect();
     let proven = reading.iter().filter(|cell| is_proven(cell)).count();
     let all = counted_noun(reading.len() as u64, "cell");
     if reading.is_empty() {

@@ -137,9 +137,8 @@ fn client_limited(storage: bool, client: ClientShares) -> Option<Flag> {
 }
 
 fn cache(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
-    // The null target has no bytes that a cache could hold, and names say nothing of pages; what a transfer moves is no
-    // dataset whose residency was asked for.
-    if !storage || !operation::reads_samples(cell) {
+    // The null target has no bytes that a cache could hold, and names say nothing of pages.
+    if !storage || !operation::reads_bytes(cell) {
         return None;
     }
     let shares: Option<Vec<f64>> = used.iter().map(|rep| resident_before(rep)).collect();

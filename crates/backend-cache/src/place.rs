@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -48,20 +48,28 @@ impl Place {
             let object = path.display().to_string();
             move |source: io::Error| StoreError::Object { action, object, source }
         };
-        let flags = if direct { OFlags::DIRECT } else { OFlags::empty() };
+        let flags = OFlags::NOFOLLOW | if direct { OFlags::DIRECT } else { OFlags::empty() };
         let file = OpenOptions::new()
             .read(true)
             .write(true)
             .custom_flags(flags.bits().cast_signed())
             .open(&path)
             .map_err(failed("open"))?;
+        let metadata = file.metadata().map_err(failed("look at"))?;
+        // It is cut and written over and over: what another name leads to may be anybody's.
+        if !metadata.is_file() || metadata.nlink() != 1 {
+            return Err(StoreError::Unavailable {
+                what: format!("the cache tier at `{}`", path.display()),
+                reason: "it is a file with further names, or none, so not only the cache's".to_owned(),
+                hint: "remove that name, or give cache_tier.at another folder".to_owned(),
+            });
+        }
         flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|_| StoreError::Unavailable {
             what: format!("the cache tier at `{}`", path.display()),
             reason: "another process uses it".to_owned(),
             hint: "wait for that run, or give cache_tier.at another folder".to_owned(),
         })?;
-        let length = file.metadata().map_err(failed("look at"))?.len();
-        if length > capacity_bytes {
+        if metadata.len() > capacity_bytes {
             file.set_len(capacity_bytes).map_err(failed("shorten"))?;
         }
         fallocate(&file, FallocateFlags::empty(), 0, capacity_bytes).map_err(|errno| {

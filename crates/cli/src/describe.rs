@@ -285,6 +285,14 @@ fn measure(measure: &plan::Measure) -> Measure {
             Limit::Steps { steps, .. } => Some(steps),
             Limit::Duration { .. } | Limit::Bytes { .. } | Limit::Epochs { .. } => None,
         },
+        epochs: match measure.limit {
+            Limit::Epochs { epochs } => Some(epochs),
+            Limit::Duration { .. } | Limit::Bytes { .. } | Limit::Steps { .. } => None,
+        },
+        bytes: match measure.limit {
+            Limit::Bytes { bytes } => Some(bytes),
+            Limit::Duration { .. } | Limit::Epochs { .. } | Limit::Steps { .. } => None,
+        },
         repetitions: measure.repetitions,
         budget_ns: measure.budget_ns,
         seed: measure.seed,

@@ -102,7 +102,7 @@ impl Index {
         }
         // The number of parts too, or two units of one part and one unit of two would look the same.
         table.digest = mix(digest ^ extents.len() as u64);
-        table.samples += samples;
+        table.samples = table.samples.saturating_add(samples);
     }
 
     /// Number of units.

@@ -65,7 +65,7 @@ pub fn mixing(data: &Data, cell: &Cell, ranks: u32) -> Option<Mixing> {
     // The mean of |i - j| over all pairs of n places is (n^2 - 1) / 3n.
     let uniform = (played * played - 1.0) / (3.0 * played);
     Some(Mixing {
-        buffer_samples: buffer * readers,
+        buffer_samples: buffer.saturating_mul(readers),
         displacement: if uniform > 0.0 { distance / played / uniform } else { 0.0 },
         neighbours_kept: kept as f64 / played,
         imbalance: imbalance(data, cell, readers),
@@ -88,9 +88,9 @@ fn imbalance(data: &Data, cell: &Cell, readers: u64) -> f64 {
 fn played(data: &Data, lanes: u64) -> Vec<u64> {
     let each_max = (PLAYED_MAX / lanes).max(1);
     let mut begins = vec![0];
-    let mut end = 0;
+    let mut end = 0_u64;
     for (shard, samples) in (0_u64..).zip(samples_of_shards(data)) {
-        if shard >= lanes && end + samples > PLAYED_MAX {
+        if shard >= lanes && end.saturating_add(samples) > PLAYED_MAX {
             break;
         }
         end += if shard < lanes { samples.min(each_max) } else { samples };
@@ -150,18 +150,20 @@ fn deliver(begins: &[u64], lanes: u64, buffer: u64, seed: u64) -> (u64, Vec<u64>
     };
     let mut draws = 0_u64;
     while (deliveries.len() as u64) < total {
-        for lane in &mut all {
+        // A stream that has ended is not asked again: there may be as many as shards.
+        all.retain_mut(|lane| {
             while (lane.held.len() as u64) < buffer.max(1) {
                 let Some(sample) = read(lane) else { break };
                 lane.held.push(sample);
             }
             if lane.held.is_empty() {
-                continue;
+                return false;
             }
             draws += 1;
             let drawn = scale(mix(seed ^ DRAWS ^ mix(draws)), lane.held.len() as u64);
             deliveries.push(lane.held.swap_remove(drawn as usize));
-        }
+            true
+        });
     }
     (total, deliveries)
 }
@@ -188,6 +190,29 @@ mod tests {
 
     fn assert_near(found: f64, expected: f64) {
         assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+    }
+
+    /// Row groups that claim all the rows there can be.
+    #[test]
+    fn counts_that_nobody_has_overflow_nothing() {
+        let mut index = crate::Index::default();
+        for object in 0..4 {
+            index.push(i64::MAX as u64, &[crate::Extent { object, offset: 0, bytes: 1 << object }]);
+        }
+        assert_eq!(index.samples(), u64::MAX);
+        let objects = Arc::new(Objects::uniform(Key::new("d").unwrap(), 4, 8));
+        let data = Data::new(objects, Samples::Indexed(index), None).unwrap();
+        let mixed = mixing(&data, &cell(2, u32::MAX), u32::MAX).unwrap();
+        assert!(mixed.displacement.is_finite() && mixed.buffer_samples > 0, "{mixed:?}");
+    }
+
+    #[test]
+    fn a_stream_that_is_far_longer_than_the_others_is_played_alone_in_the_end() {
+        let lanes = 60_000_u64;
+        let mut begins: Vec<u64> = (0..=lanes).collect();
+        begins.push(lanes + 60_000);
+        let (total, samples) = deliver(&begins, lanes, 1, 3);
+        assert_eq!((total, samples.len()), (120_000, 120_000));
     }
 
     #[test]

@@ -168,7 +168,7 @@ impl Worker<'_> {
             // Nothing is timed any more, so what is read now can be checked at leisure.
             verify(self.data, self.cell, slot.span, &completion, &mut recorder);
         }
-        if self.load.trainer().is_some() {
+        if self.load.trainer().is_some() || recorder.verified == 0 {
             verify_kept((&self.free, &self.slots), self.data, self.cell, &mut recorder);
         }
         recorder.settle(&self.window);
@@ -300,7 +300,9 @@ impl Worker<'_> {
         let (ops, bytes) = (recorder.ops, recorder.bytes);
         let is_tiered = self.cell.tier.is_some();
         for mut completion in done.drain(..) {
-            let epoch = self.slots[completion.token as usize].epoch;
+            let slot = &mut self.slots[completion.token as usize];
+            slot.is_read = completion.result.is_ok();
+            let epoch = slot.epoch;
             let from_tier = is_tiered && self.queue.was_cached(completion.buf.slot());
             let origin = Origin { epoch, from_tier };
             if let Some(retry) = &mut self.retry {
@@ -324,8 +326,7 @@ impl Worker<'_> {
                 verify(self.data, self.cell, slot.span, &completion, recorder);
             }
             if let Some(trainer) = self.load.trainer() {
-                let slot = &mut self.slots[completion.token as usize];
-                slot.is_read = completion.result.is_ok();
+                let slot = &self.slots[completion.token as usize];
                 if trainer.done(&completion, slot.issued(&completion)) {
                     trainer.decode(completion, slot.ticket);
                     continue;
@@ -388,7 +389,8 @@ fn verify(
     }
 }
 
-/// Checks what the last reads left in the buffers: a training job has no warm-up whose reads could be checked.
+/// Checks what the last reads left in the buffers: a training job has no warm-up whose reads could be checked, nor has a
+/// repetition from its first pass on.
 fn verify_kept((free, slots): (&[Buf], &[Slot]), data: Option<&Data>, cell: &Cell, recorder: &mut Recorder) {
     let read = free.iter().filter(|buf| slots[buf.slot() as usize].is_read);
     for buf in read.take(VERIFIED_PER_WORKER as usize) {

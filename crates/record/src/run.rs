@@ -350,6 +350,12 @@ pub struct Measure {
     /// Steps of each accelerator, where those end a training cell. Absent before format 1.3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
+    /// Passes over the data that end a window. Absent where something else does, and before format 1.5, as is the next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epochs: Option<u64>,
+    /// Bytes that end a window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
     /// Repetitions of each cell and of the confirmation.
     pub repetitions: u32,
     /// Cap on the run.

@@ -67,7 +67,8 @@ pub struct ReadsBeside {
     pub during_bps: f64,
     /// Bytes read per second in the others; absent where there are none.
     pub apart_bps: Option<f64>,
-    /// Bytes per second at which checkpoints were written in the mean, those cut or failed left out.
+    /// Bytes per second at which checkpoints were written in the mean, those cut or failed left out; absent where they
+    /// were not made durable.
     pub write_bps: Option<f64>,
     /// Both at once: the peak that a storage sees, where checkpoints are mixed with reads for training.
     pub mixed_bps: Option<f64>,
@@ -86,7 +87,8 @@ pub(super) fn of_cell(cells: &[CellSummary], index: usize, reps: &[&Rep]) -> Opt
         stall_s.zip(interval_s).map(|(stall, interval)| formula::checkpoint_overhead(stall, interval));
     let price = plan.price_per_hour.or(job.price_per_hour);
     let cost = stall_s.map(|stall| CheckpointCost::of(job.accelerators, stall, interval_s, price));
-    let write_bps = written.bps.map(|rate| rate.mean);
+    // What is not made durable may lie in this client's memory: no rate of the storage's.
+    let write_bps = written.bps.filter(|_| plan.durable).map(|rate| rate.mean);
     Some(CheckpointedJob {
         cell: index,
         au: au(cell),

@@ -151,6 +151,16 @@ fn reads_are_told_apart_by_the_seconds_that_overlap_a_checkpoint() {
 }
 
 #[test]
+fn what_is_not_made_durable_is_no_load_that_a_storage_was_seen_to_take() {
+    let mut builder = training(&[CheckpointOutcome::Complete, CheckpointOutcome::Complete]);
+    builder.edit_cell("made", |cell| {
+        cell.checkpoint.iter_mut().for_each(|plan| plan.durable = false);
+    });
+    let beside = found(&builder).jobs[0].beside.unwrap();
+    assert_eq!((beside.write_bps, beside.mixed_bps), (None, None));
+}
+
+#[test]
 fn an_overrun_and_an_unfinished_one_stand_in_the_picture() {
     let found = found(&training(&[CheckpointOutcome::Unfinished, CheckpointOutcome::Overrun]));
     let timeline = found.jobs[0].timeline.as_ref().unwrap();

@@ -138,6 +138,9 @@ pub(super) fn stored(before: &RunSample, after: &RunSample) -> Vec<Difference> {
     found.check("plan", &short(&one.plan_hash), &short(&other.plan_hash), None);
     datasets(&mut found, one, other);
     found.check("measure", &measure_words(one), &measure_words(other), None);
+    if let (Some(before), Some(after)) = (open_end(one), open_end(other)) {
+        found.check("end of the window", &before, &after, None);
+    }
     found.check("variant", &settings(one), &settings(other), None);
     found.check("ranks", &one.ranks, &other.ranks, None);
     facts::targets(&mut found, one, other);
@@ -213,7 +216,21 @@ fn dataset_words(dataset: &Dataset) -> String {
     let Dataset { source, files, bytes, sample_bytes, fingerprint, .. } = dataset;
     let identity = if source == "generate" { String::new() } else { format!(", {}", short(fingerprint)) };
     let files = feed::counted_noun(*files, "file");
-    format!("{source}, {files}, {} B, samples of {sample_bytes} B{identity}", feed::group_digits(*bytes))
+    let lies = lies_words(dataset);
+    format!(
+        "{source}, {files}, {} B, samples of {sample_bytes} B{identity}{lies}",
+        feed::group_digits(*bytes)
+    )
+}
+
+/// How samples lie in shards, and what their content is like; nothing of plain files.
+fn lies_words(dataset: &Dataset) -> String {
+    let layout = Some(dataset.layout.clone()).filter(|layout| layout != "files");
+    let samples = dataset.samples.filter(|samples| *samples != dataset.files);
+    let samples = samples.map(|samples| feed::counted_noun(samples, "sample"));
+    let packing = dataset.packing.iter().map(|fact| format!("{} {}", fact.name, fact.value));
+    let words: Vec<String> = layout.into_iter().chain(samples).chain(packing).collect();
+    if words.is_empty() { String::new() } else { format!(", {}", words.join(", ")) }
 }
 
 /// Longer windows and longer warm-ups measure something else; more repetitions measure it better.
@@ -222,6 +239,13 @@ fn measure_words(run: &Run) -> String {
     let duration = duration_ns.map_or_else(|| "open".to_owned(), feed::format_duration_ns);
     let steps = steps.map_or_else(String::new, |steps| format!(", {steps} steps"));
     format!("window {duration}{steps} after {}", feed::format_duration_ns(*warmup_ns))
+}
+
+/// What ends a window that has no length: passes over the data, of which the first may be cold alone, or bytes. `None`
+/// where the record does not say.
+fn open_end(run: &Run) -> Option<String> {
+    let epochs = run.measure.epochs.map(|epochs| feed::counted_noun(epochs, "epoch"));
+    epochs.or_else(|| run.measure.bytes.map(|bytes| format!("{} B", feed::group_digits(bytes))))
 }
 
 fn need_words(run: &Run) -> String {

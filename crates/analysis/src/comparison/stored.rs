@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::Cell;
+use record::{Cell, CheckpointPlan};
 
 use super::cells::{CellDraft, Rules, decided};
 use super::effect::Samples;
@@ -114,7 +114,16 @@ fn drafts(runs: &[&RunSample], run: &RunSample, rules: &Rules<'_>, gaps: &mut Ga
 fn is_alike(one: &Cell, other: &Cell) -> bool {
     let settings = |cell: &Cell| (cell.connections, cell.retries, cell.block_bytes, cell.queue_depth);
     let words = |cell: &Cell| (cell.operation.clone(), cell.access.clone(), cell.cache.clone());
+    let reads = |cell: &Cell| (cell.streams, cell.run_length, cell.shuffle_buffer);
+    let checkpoint = |cell: &Cell| {
+        // What an hour costs decides nothing that is measured.
+        cell.checkpoint.as_ref().map(|plan| CheckpointPlan { price_per_hour: None, ..plan.clone() })
+    };
     settings(one) == settings(other)
+        && reads(one) == reads(other)
+        && checkpoint(one) == checkpoint(other)
+        && one.tier == other.tier
+        && one.copy == other.copy
         && words(one) == words(other)
         && one.engine == other.engine
         && one.pace == other.pace

@@ -106,6 +106,45 @@ fn a_headline_is_the_geometric_mean_over_the_cells_of_a_target() {
 }
 
 #[test]
+fn a_cell_with_another_cache_checkpoint_or_copy_is_not_the_one_before() {
+    let before = sample("r0", &[vec![[100.0; 5]; 3]]);
+    let gaps = |edit: &dyn Fn(&mut record::Cell)| {
+        let mut after = sample("r1", &[vec![[100.0; 5]; 3]]);
+        edit(&mut after.run.cells[0]);
+        compare_stored("b", std::slice::from_ref(&before), &after, 1, &[], &Margins::STORED).unwrap().gaps
+    };
+    assert!(gaps(&|_| {}).is_empty());
+    let checkpoint = |durable: bool| record::CheckpointPlan {
+        label: "1 GB".to_owned(),
+        bytes: 1 << 30,
+        files: 8,
+        mode: "sync".to_owned(),
+        every_steps: None,
+        copy_ns: 0,
+        durable,
+        keep: 1,
+        price_per_hour: None,
+    };
+    let tier = |capacity_bytes: u64| record::Tier {
+        at: "/nvme".to_owned(),
+        capacity_bytes,
+        policy: "lru".to_owned(),
+    };
+    let edits: [&dyn Fn(&mut record::Cell); 7] = [
+        &|cell| cell.cache = "cold_start".to_owned(),
+        &|cell| cell.tier = Some(tier(1)),
+        &|cell| cell.checkpoint = Some(checkpoint(false)),
+        &|cell| cell.copy = Some(record::CopyPlan { to: "near".to_owned(), layout: None }),
+        &|cell| cell.streams = Some(2),
+        &|cell| cell.run_length = Some(2),
+        &|cell| cell.shuffle_buffer = Some(2),
+    ];
+    for edit in edits {
+        assert!(gaps(edit).contains(&"c0: other settings in the runs before".to_owned()), "{:?}", gaps(edit));
+    }
+}
+
+#[test]
 fn the_run_itself_and_runs_of_another_plan_are_left_out_of_a_baseline() {
     let run = sample("r9", &[vec![[100.0; 5]; 3]]);
     let mut baseline: Vec<RunSample> =

@@ -4,6 +4,7 @@ use feed::formula::shard_gain;
 use record::{ExpectFigures, ExpectTarget, RunRecord};
 
 use super::{FILES, payload, samples};
+use crate::curve::treatment::from_memory;
 use crate::figures::{Figures, Rate};
 use crate::operation;
 use crate::summary::CellSummary;
@@ -104,12 +105,11 @@ fn is_alike(record: &RunRecord, packed: &CellSummary, files: &CellSummary) -> bo
         (_, _, Some(a), Some(b)) => samples(a) == samples(b),
         _ => false,
     };
-    let is_warm = |cell: &record::Cell| cell.cache == "warm";
     same_samples
         && a.target == b.target
         && a.queue_depth == b.queue_depth
         && a.engine == b.engine
-        && is_warm(a) == is_warm(b)
+        && from_memory(&a.cache) == from_memory(&b.cache)
         && a.tier == b.tier
 }
 

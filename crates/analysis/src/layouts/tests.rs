@@ -84,6 +84,11 @@ fn samples_of_another_payload_and_reads_from_memory_are_not_held_against_files()
     let mut warm = both();
     warm.edit_cell("files", |cell| cell.cache = "warm".to_owned());
     assert!(found(&warm).gains.is_empty());
+    let mut later = both();
+    later.edit_cell("files", |cell| cell.cache = "cold".to_owned());
+    assert_eq!(found(&later).gains.len(), 1, "direct and evicted reads both reach storage");
+    later.edit_cell("files", |cell| cell.cache = "cold_start".to_owned());
+    assert!(found(&later).gains.is_empty(), "later passes of the one may come from memory");
 }
 
 #[test]

@@ -60,6 +60,21 @@ fn records_of_format_1_0_have_no_figures() {
 }
 
 #[test]
+fn reads_through_a_tier_and_writes_of_checkpoints_are_held_against_no_count_of_reads() {
+    let reps = [rep(Some(10 * MB), Some(10 * MB))];
+    assert!(figures_of(&reps, &cell()).cache_share.is_some());
+    let mut tiered = cell();
+    tiered.tier = Some(record::Tier { at: "/c".to_owned(), capacity_bytes: 1, policy: "lru".to_owned() });
+    let mut written = cell();
+    written.operation = "checkpoint".to_owned();
+    for cell in [tiered, written] {
+        let figures = figures_of(&reps, &cell);
+        assert_eq!((figures.reconciliation.as_slice(), figures.cache_share), (&[][..], None));
+        assert_eq!((figures.process_amplification, figures.device_amplification), (None, None));
+    }
+}
+
+#[test]
 fn a_device_is_shown_as_iostat_shows_it() {
     let mut one = rep(Some(100 * MB), None);
     one.system.device = Some(Device {

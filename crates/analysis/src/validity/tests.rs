@@ -96,6 +96,26 @@ fn cold_means_at_most_one_percent_resident_and_known_so() {
 }
 
 #[test]
+fn a_restore_and_the_source_of_a_copy_must_be_cold_where_that_is_asked() {
+    let flags = |operation: &'static str, resident| {
+        flags_of(|b| {
+            b.edit_cell("c", |cell| {
+                (cell.operation, cell.cache) = (operation.to_owned(), "cold".to_owned());
+            });
+            b.edit_reps("c", |rep| {
+                (rep.cache.total_bytes, rep.cache.before_bytes) = (1_000, resident);
+            });
+        })
+    };
+    for operation in ["restore", "copy"] {
+        assert_eq!(flags(operation, Some(0)), []);
+        assert_eq!(flags(operation, Some(900)), [Flag::NotCold { resident: Some(0.9) }], "{operation}");
+        assert_eq!(flags(operation, None), [Flag::NotCold { resident: None }], "{operation}");
+    }
+    assert_eq!(flags("checkpoint", None), [], "it reads nothing");
+}
+
+#[test]
 fn warm_means_at_least_99_percent_resident_and_known_so() {
     assert_eq!(cached("warm", Some(990)), []);
     assert_eq!(cached("warm", Some(989)), [Flag::NotWarm { resident: Some(0.989) }]);

@@ -1,5 +1,4 @@
 //! One record with every kind of ending, kept on disk in the form in which a run writes it.
-//!
 //! The figures are invented. Set `FEEDLINE_BLESS=1` to write the fixture anew after a change here.
 
 use std::collections::BTreeMap;
@@ -471,6 +470,8 @@ fn run(cells: Vec<Cell>) -> Run {
             warmup_ns: 500_000_000,
             duration_ns: Some(WINDOW_NS),
             steps: None,
+            epochs: None,
+            bytes: None,
             repetitions: REPETITIONS,
             budget_ns: None,
             seed: 1,

@@ -433,6 +433,8 @@ fn run(cells: Vec<Cell>) -> Run {
             warmup_ns: 0,
             duration_ns: None,
             steps: Some(STEPS),
+            epochs: None,
+            bytes: None,
             repetitions: REPETITIONS,
             budget_ns: None,
             seed: 1,

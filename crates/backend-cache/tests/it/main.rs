@@ -218,6 +218,42 @@ fn a_cache_is_of_one_process_and_of_feedline_alone() {
     assert!(Place::claim(others.path(), near(others.path()), 1 << 20).is_err());
 }
 
+/// Puts what `other` makes in the place of the file of a cache that was claimed before, and claims it again.
+fn claim_instead(other: impl FnOnce(&Path)) -> Result<Arc<Place>, StoreError> {
+    let fast = folder();
+    drop(Place::claim(fast.path(), near(fast.path()), 1 << 20).unwrap());
+    let blocks = fast.path().join("feedline-cache-tier/blocks.bin");
+    fs::remove_file(&blocks).unwrap();
+    other(&blocks);
+    Place::claim(fast.path(), near(fast.path()), 1 << 16)
+}
+
+#[test]
+fn a_file_that_another_name_leads_to_is_neither_cut_nor_written() {
+    let users = folder();
+    let mine = users.path().join("mine");
+    fs::write(&mine, vec![7; 1 << 18]).unwrap();
+    let kept = || fs::read(&mine).unwrap() == vec![7; 1 << 18];
+    assert!(claim_instead(|blocks| std::os::unix::fs::symlink(&mine, blocks).unwrap()).is_err());
+    assert!(kept(), "a symbolic link was followed");
+    let Err(linked) = claim_instead(|blocks| fs::hard_link(&mine, blocks).unwrap()) else {
+        panic!("a file with two names was taken")
+    };
+    assert!(kept(), "a file with two names was cut");
+    assert!(linked.to_string().contains("not only the cache's"), "{linked}");
+}
+
+#[test]
+fn a_folder_that_a_link_leads_to_is_not_the_caches() {
+    let (fast, users) = (folder(), folder());
+    drop(Place::claim(users.path(), near(users.path()), 1 << 20).unwrap());
+    let link = fast.path().join("feedline-cache-tier");
+    std::os::unix::fs::symlink(users.path().join("feedline-cache-tier"), link).unwrap();
+    assert!(Place::claim(fast.path(), near(fast.path()), 1 << 16).is_err());
+    let blocks = users.path().join("feedline-cache-tier/blocks.bin");
+    assert_eq!(fs::metadata(blocks).unwrap().len(), 1 << 20);
+}
+
 #[test]
 fn only_reads_of_blocks_are_served() {
     let (slow, fast) = (folder(), folder());

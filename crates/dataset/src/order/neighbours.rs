@@ -49,7 +49,7 @@ impl Neighbours {
     /// Number of the block at `index`, of `units` that have `per_unit` blocks each. The short run stands before a whole
     /// one that is drawn, or behind all of them.
     fn even(&self, (units, per_unit): (u64, u64), seed: u64, index: u64) -> u64 {
-        let (whole, run_blocks) = (units / self.length, self.length * per_unit);
+        let (whole, run_blocks) = (units / self.length, self.length.saturating_mul(per_unit));
         let short_blocks = units % self.length * per_unit;
         let short_begins = scale(mix(seed ^ SHORT_RUN), whole + 1) * run_blocks;
         if index >= short_begins && index - short_begins < short_blocks {

@@ -1,6 +1,8 @@
 //! Where a copy goes: a fresh folder of feedline's own, with room for it.
 
+use std::collections::hash_map::RandomState;
 use std::fmt;
+use std::hash::{BuildHasher, Hasher};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -115,13 +117,7 @@ pub(super) fn make(spec: &RepSpec<'_>, to: &SharedStore, work: &Work) -> Result<
         Work::Shards(packing, _) => formats::extension(packing.layout, packing.codec),
     };
     let names = CopyNames::new(work.count(), extension).map_err(|_| CopyError::Packed)?;
-    let marker = Marker {
-        format: MANIFEST_FORMAT,
-        note:
-            "feedline copied a dataset here to measure storage; `feedline clean` removes what it wrote here"
-                .to_owned(),
-        dataset: names.to_string(),
-    };
+    let marker = marker(&names);
     let taken = to.folders()?;
     for number in 1..=COPIES_MAX {
         let folder = Key::new(format!("{COPY_FOLDER}{number:04}")).expect("letters, digits and dashes");
@@ -135,6 +131,22 @@ pub(super) fn make(spec: &RepSpec<'_>, to: &SharedStore, work: &Work) -> Result<
         }
     }
     Err(CopyError::TooManyCopies)
+}
+
+/// The marker of a copy, unlike that of any other. Where the reply to a write was lost, an object storage tells by the
+/// bytes whose marker it finds: two processes that copy one dataset at one time must not both take the folder for theirs,
+/// or the first to end would remove what the other has just written.
+fn marker(names: &CopyNames) -> Marker {
+    // A map's keys are the standard library's source of random bits.
+    let number = RandomState::new().build_hasher().finish();
+    Marker {
+        format: MANIFEST_FORMAT,
+        note: format!(
+            "feedline copied a dataset here to measure storage; `feedline clean` removes what it wrote here (copy \
+             {number:016x})"
+        ),
+        dataset: names.to_string(),
+    }
 }
 
 /// Bytes that the copy takes on a disk, at most.
@@ -159,5 +171,18 @@ fn needed_bytes(spec: &RepSpec<'_>, work: &Work) -> u64 {
                 .saturating_add(beside.saturating_mul(u64::from(samples)))
                 .saturating_add(shards)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_copies_of_one_dataset_have_markers_of_their_own() {
+        let names = CopyNames::new(3, ".bin").unwrap();
+        let [one, other] = [marker(&names), marker(&names)];
+        assert_ne!(one, other, "a storage that finds its own bytes takes the folder for its own");
+        assert_eq!((one.dataset.parse(), other.dataset), (Ok(names), one.dataset));
     }
 }

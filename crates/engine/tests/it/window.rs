@@ -78,6 +78,21 @@ fn wrong_bytes_are_found_in_the_warm_up() {
 }
 
 #[test]
+fn wrong_bytes_are_found_where_there_is_no_warm_up_and_nothing_is_left_to_read() {
+    let of_pass = |corrupt: u64| {
+        let script = move |n| Step { latency_ns: MS, fault: (n == corrupt).then_some(Fault::Corrupt) };
+        let mut sim = Sim::new(4, 4, script);
+        sim.objects = crate::objects(20, 10_000);
+        (sim.cell.cache, sim.limit) = (Cache::ColdStart, Limit::Epochs { epochs: 1 });
+        sim.run()
+    };
+    let whole = of_pass(u64::MAX);
+    let ops = whole.counters["ops"];
+    assert_eq!((whole.counters["verified"], whole.errors.len()), (4, 0));
+    assert_eq!(of_pass(ops - 1).errors["corrupt"], 1);
+}
+
+#[test]
 fn nothing_but_failures_ends_the_repetition_as_failed() {
     let error = Fault::Error(OpError { kind: ErrorKind::NotFound, code: 2 });
     let rep = Sim::new(2, 2, move |_| Step { latency_ns: 1, fault: Some(error) }).run();

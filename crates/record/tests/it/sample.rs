@@ -66,6 +66,8 @@ pub(crate) fn run() -> Run {
             warmup_ns: 500_000_000,
             duration_ns: Some(2_000_000_000),
             steps: Some(250),
+            epochs: None,
+            bytes: None,
             repetitions: 2,
             budget_ns: Some(60_000_000_000),
             seed: u64::MAX,

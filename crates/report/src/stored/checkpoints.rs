@@ -32,7 +32,8 @@ pub(super) fn part(summary: &Summary, all: bool) -> Part {
 /// `llama3-8b, 1/64 of it: 16 GB in 4 files, async`.
 fn plan_words(plan: Option<&CheckpointPlan>) -> String {
     plan.map_or_else(String::new, |plan| {
-        let durable = if plan.durable { "" } else { ", not made durable" };
+        let durable =
+            if plan.durable { "" } else { ", not made durable: some may lie in this client's memory yet" };
         format!(
             "{}: {} in {}, {}{durable}",
             plan.label,
@@ -78,8 +79,8 @@ fn writes(summary: &Summary, all: bool) -> Grid {
         vec![unit.name, "seconds", "95 % interval", "publish"]
     };
     Grid {
-        title: "checkpoints written: rate over writing and publishing, seconds of one until it is durable, and the share \
-                of them after the last byte"
+        title: "checkpoints written: rate over writing and publishing, seconds of one until it lies under its name, \
+                durable where that is asked, and the share of them after the last byte"
             .to_owned(),
         names: vec!["target", "engine", "QD"],
         figures: headings(&names),

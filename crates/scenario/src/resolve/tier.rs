@@ -8,7 +8,7 @@ use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
 use crate::reader::Field;
 use crate::value::split_hint;
-use crate::words::TierWord;
+use crate::words::{Origin, TierWord};
 use crate::written::{Address, CacheTier, Document, Target};
 
 use super::load::Task;
@@ -56,6 +56,7 @@ pub(super) fn resolve(
     let targets = targets(document, written, table, problems);
     let (at, capacity) = (written.at.given()?, written.capacity.given()?);
     refuse_place(&at.value.0, at.span, (capacity.value.0, capacity.span), host, problems);
+    refuse_users_data(document, &at.value.0, at.span, problems);
     let tier = |policy| Tier { at: PathBuf::from(&at.value.0), capacity_bytes: capacity.value.0, policy };
     let ways = match &written.policy {
         Field::Wrong(_) => return None,
@@ -97,6 +98,32 @@ fn targets(document: &Document, written: &CacheTier, table: Span, problems: &mut
         );
     }
     named.value.0.iter().map(|item| item.value.0.clone()).collect()
+}
+
+/// Refuses a path among data of the user's, where nothing is ever written. By the addresses: links and mounts are not
+/// followed.
+fn refuse_users_data(document: &Document, path: &str, at: Span, problems: &mut Problems) {
+    if document.dataset.source.given().map(|entry| entry.value.0) != Some(Origin::Existing) {
+        return;
+    }
+    let parts = |path: &'_ str| -> Vec<String> {
+        path.split('/').filter(|part| !matches!(*part, "" | ".")).map(str::to_owned).collect()
+    };
+    let inside = |folder: &str| {
+        path.starts_with('/') == folder.starts_with('/') && parts(path).starts_with(&parts(folder))
+    };
+    for target in &document.targets {
+        let Some(address) = target.at.given() else { continue };
+        if matches!(&address.value, Address::Path(folder) if inside(folder)) {
+            let problem = Problem::new("the cache tier would lie among your data, where nothing is written");
+            problems.push(
+                problem
+                    .at(at, "is that folder, or inside it")
+                    .also(address.span, "is read as it is")
+                    .help("choose a folder beside it"),
+            );
+        }
+    }
 }
 
 /// Refuses a path that the cache cannot be made in.

@@ -444,6 +444,8 @@ fn cache_tiers() {
         "cache_tier = { at = \"/dev/nvme0n1\", capacity = \"1 GB\", targets = [\"data\"] }",
         "cache_tier = { at = \"/readonly/cache\", capacity = \"1 GB\", targets = [\"data\"] }\n\
          load.operation = [\"read\", \"read_file\"]",
+        "dataset = { source = \"existing\" }\n\
+         cache_tier = { at = \"/mnt/bench/./sub/\", capacity = \"1 GB\", targets = [\"data\"] }",
     ]));
 }
 

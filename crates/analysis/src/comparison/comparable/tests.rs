@@ -56,6 +56,34 @@ fn what_makes_it_another_measurement_can_not_be_declared() {
 }
 
 #[test]
+fn shards_are_the_same_by_their_layout_their_samples_and_how_they_are_packed() {
+    let dataset =
+        |edit: fn(&mut record::Dataset)| move |sample: &mut RunSample| edit(&mut sample.run.datasets[0]);
+    assert_eq!(found(dataset(|one| one.layout = "tfrecord".to_owned())).len(), 1);
+    assert_eq!(found(dataset(|one| one.samples = Some(7))).len(), 1);
+    assert_eq!(found(dataset(|one| one.packing = vec![fact("compressible_percent", "50")])).len(), 1);
+    let words = found(dataset(|one| one.packing = vec![fact("members", "2")]));
+    assert!(words[0].0.ends_with(", members 2"), "{words:?}");
+}
+
+#[test]
+fn other_passes_or_bytes_are_another_measurement_where_both_records_say() {
+    let ended = |epochs: Option<u64>, bytes: Option<u64>| {
+        sample(|sample| {
+            let measure = &mut sample.run.measure;
+            (measure.duration_ns, measure.epochs, measure.bytes) = (None, epochs, bytes);
+        })
+    };
+    let words = |before: &RunSample, after: &RunSample| -> Vec<String> {
+        stored(before, after).iter().map(Difference::to_string).collect()
+    };
+    let one = ended(Some(1), None);
+    assert_eq!(words(&one, &ended(Some(3), None)), ["end of the window 1 epoch -> 3 epochs"]);
+    assert_eq!(words(&one, &ended(None, Some(7))), ["end of the window 1 epoch -> 7 B"]);
+    assert!(words(&one, &one).is_empty() && words(&one, &ended(None, None)).is_empty());
+}
+
+#[test]
 fn a_user_s_dataset_is_the_same_by_its_fingerprint() {
     let existing = |fingerprint: &str| {
         sample(|sample| {

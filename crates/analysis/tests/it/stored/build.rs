@@ -431,6 +431,8 @@ fn run(cells: Vec<Cell>) -> Run {
             warmup_ns: 0,
             duration_ns: Some(WINDOW_NS),
             steps: None,
+            epochs: None,
+            bytes: None,
             repetitions: REPETITIONS,
             budget_ns: None,
             seed: 1,

@@ -74,7 +74,7 @@ fn entries(panels: &[Panel<'_>]) -> Vec<(Mark, String)> {
         |test: fn(&CheckpointSpan) -> bool| panels.iter().flat_map(|panel| &panel.timeline.spans).any(test);
     let mut found = vec![(Mark::Nothing, "line: read throughput".to_owned())];
     if any(|span| span.durable_s > span.begun_s) {
-        found.push((Mark::Starving, "a checkpoint is written and made durable".to_owned()));
+        found.push((Mark::Starving, "a checkpoint is written and published".to_owned()));
     }
     if any(|span| span.stalled_until_s > span.due_s) {
         found.push((Mark::Barrier, "at the top: accelerators stand still for it".to_owned()));
