@@ -4,7 +4,7 @@ mod held;
 #[cfg(test)]
 mod tests;
 
-use record::{Cell, Epoch, Measure, Rep, Role, RunRecord};
+use record::{Cell, Epoch, Measure, Rep, Role, RunRecord, counter};
 
 use crate::figures::Rate;
 use crate::lines::Lines;
@@ -20,6 +20,8 @@ const EPOCHS_MAX: usize = 1_000;
 const BYPASS: &str = "bypass";
 /// Share of a pass in which the one before is still under way, from which that is said.
 const OVERLAP_TOLD_MIN: f64 = 0.05;
+/// Share of the reads that a tier missed and did not keep, from which that is said.
+const SKIPPED_TOLD_MIN: f64 = 0.01;
 
 /// The passes of one cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,6 +92,7 @@ fn of_cell(
     notes.extend(cut(&passes));
     notes.extend(overlap(&passes));
     notes.extend(held.as_ref().map(Held::words));
+    notes.extend(skipped(&reps));
     notes.extend((left_out > 0).then(|| format!("{left_out} further epochs are not shown")));
     Some(EpochFigures { cell: index, epochs: passes, held, notes })
 }
@@ -187,6 +190,22 @@ fn amplified(reps: &[&Rep]) -> Option<String> {
         format!(
             "storage delivered up to {:.0} % of what was asked (pages and read-ahead): no cache share then",
             share * 100.0
+        )
+    })
+}
+
+/// What a tier had no time to keep it neither finds again nor drops others for.
+fn skipped(reps: &[&Rep]) -> Option<String> {
+    let sum = |name: &str| {
+        let counts = reps.iter().filter_map(|rep| rep.counters.get(name));
+        counts.fold(0, |sum: u64, count| sum.saturating_add(*count)) as f64
+    };
+    let share = sum(counter::TIER_SKIPPED) / sum(counter::TIER_MISSES);
+    (share.is_finite() && share >= SKIPPED_TOLD_MIN).then(|| {
+        format!(
+            "the tier did not keep {:.0} % of what it missed, for it was still writing what came before: what is \
+             expected of a cache that keeps all it reads does not hold",
+            share.min(1.0) * 100.0
         )
     })
 }

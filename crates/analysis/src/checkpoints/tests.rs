@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use record::{Checkpoint, CheckpointOutcome, CheckpointPlan};
+use record::{Checkpoint, CheckpointOutcome, CheckpointPlan, Rep, Role};
 
 use crate::fixture::{Builder, cell_of_job, job_rep, rep};
 use crate::{Checkpoints, Stall, summarise};
@@ -86,15 +86,32 @@ fn training(outcomes: &[CheckpointOutcome]) -> Builder {
 }
 
 #[test]
-fn a_job_that_checkpoints_keep_from_its_utilization_is_told_beside_the_verdict() {
+fn a_verdict_on_a_job_with_checkpoints_says_so_and_what_it_is_without() {
+    let builder = training(&[CheckpointOutcome::Complete]);
+    let verdict = summarise(&builder.record()).verdicts[0].clone();
+    assert_eq!(verdict.cell.as_deref(), Some("made"), "the harder job is judged");
+    let words = verdict.unreached.join("; ");
+    assert!(
+        words.contains("judged with sync checkpoints every 10 steps (1 GB); without them AU "),
+        "{words}"
+    );
+}
+
+#[test]
+fn a_job_that_checkpoints_keep_from_its_utilization_is_told_beside_the_verdict_on_another() {
     let told = |utilization: f64| {
         let mut builder = training(&[CheckpointOutcome::Complete]);
         builder.run.need.utilization = utilization;
-        summarise(&builder.record()).verdicts[0].unreached.clone()
+        // What was confirmed is judged: here the job without them.
+        for number in 0..3 {
+            let stall = Stall { storage: 0.05, ..Stall::default() };
+            let confirmed = job_rep("plain", number, stall, 64.0);
+            builder.push(Rep { role: Role::Confirm, ..confirmed });
+        }
+        summarise(&builder.record()).verdicts[0].unreached.join("; ")
     };
-    let words = told(0.95);
-    assert!(words[0].starts_with("not with sync checkpoints every 10 steps (1 GB): AU "), "{words:?}");
-    assert_eq!(told(0.1), Vec::<String>::new());
+    assert!(told(0.95).contains("not with sync checkpoints every 10 steps (1 GB): AU "), "{}", told(0.95));
+    assert!(!told(0.1).contains("checkpoints"), "{}", told(0.1));
 }
 
 #[test]

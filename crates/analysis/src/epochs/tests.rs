@@ -161,6 +161,21 @@ fn the_hits_of_a_tier_stand_beside_what_its_order_and_policy_foretell() {
 }
 
 #[test]
+fn a_tier_that_had_no_time_to_keep_what_it_missed_says_so() {
+    let of = |skipped: u64| {
+        let mut builder = two(|one| one.tier_bytes = Some(BYTES / 5));
+        tier(&mut builder, "shuffled_epoch", "lru", 0.5);
+        builder.edit_reps("c", |rep| {
+            rep.counters.insert(record::counter::TIER_MISSES.to_owned(), 1_000);
+            rep.counters.insert(record::counter::TIER_SKIPPED.to_owned(), skipped);
+        });
+        figures(&builder).notes.join("; ")
+    };
+    assert!(of(430).contains("did not keep 43 % of what it missed"), "{}", of(430));
+    assert!(!of(9).contains("did not keep"));
+}
+
+#[test]
 fn a_page_cache_of_unknown_size_foretells_nothing() {
     let found = figures(&two(|_| {}));
     assert!(found.held.is_none() && found.epochs.iter().all(|pass| pass.predicted_hits.is_none()));
