@@ -24,6 +24,26 @@ plot() { # run, plot
 for name in percentiles tradeoff; do plot quickstart "$name"; done
 for name in sizes roofline; do plot sizes "$name"; done
 for name in heatmap over-time; do plot over-time "$name"; done
+plot c09-files-or-shards layouts
+plot epochs epochs
+plot checkpoint checkpoints
+part() { # run, file, beginning of each heading: those sections of its page
+    local run=$1 file=$2
+    shift 2
+    awk -v headings="$(printf '%s|' "$@")" '
+        BEGIN { count = split(headings, heading, "|") - 1 }
+        /^- / { shown = 0; for (i = 1; i <= count; i++) if (index($0, "- " heading[i]) == 1) shown = 1 }
+        /^(not tested|note |bytes |asks |idle |stall |FEEDS|STARVES|UNCERTAIN|UNJUDGED|DEMO)/ { shown = 0 }
+        shown { print }
+    ' "$generated/$run.txt" >"$generated/$file.txt"
+}
+part c09-files-or-shards c09-gains "layouts against files"
+part c41-same-device c41-gains "layouts against files"
+part c36-random-or-sequential c36-reads "predicted and measured"
+part stage-or-stream staging "copies" "whether a copy pays"
+part epochs epochs-passes "epochs"
+part cache-tier tier-passes "epochs"
+part checkpoint checkpoint-costs "checkpoints" "training with checkpoints"
 "$feedline" compare results/engines >"$generated/engines.txt"
 "$feedline" compare results/engines --format svg >"$generated/engines-shift.svg"
 "$feedline" history results/nightly >"$generated/nightly.txt"

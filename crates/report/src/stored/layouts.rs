@@ -155,8 +155,6 @@ fn gains(summary: &Summary, all: bool) -> Grid {
 
 /// The samples and the order of the reads, for several may stand side by side.
 fn note(summary: &Summary, gain: &LayoutGain, doubt: &str) -> String {
-    let cell = summary.cells.get(gain.packed);
-    let access = cell.map(|cell| cell.cell.access.clone()).unwrap_or_default();
-    let sample = cell.and_then(|cell| super::sample(summary, cell)).unwrap_or_default();
-    crate::side::noted([sample, access, doubt.to_owned()])
+    let access = summary.cells.get(gain.packed).map(|cell| cell.cell.access.clone()).unwrap_or_default();
+    crate::side::noted([access, doubt.to_owned()])
 }
