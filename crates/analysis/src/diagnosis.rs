@@ -55,7 +55,8 @@ pub(crate) fn of(case: &Case<'_>) -> Option<Diagnosis> {
     if case.trained.au.mean >= BUSY_MIN {
         return None;
     }
-    let found = barrier(case)
+    let found = checkpoints(case)
+        .or_else(|| barrier(case))
         .or_else(|| without_storage(case))
         .or_else(|| first_fill(case))
         .or_else(|| dominant(case))
@@ -94,6 +95,18 @@ fn parts(stall: Stall) -> Vec<(Bound, &'static str, f64)> {
     ];
     parts.sort_by(|a, b| b.2.total_cmp(&a.2));
     parts
+}
+
+/// What reads have no part in, where it is most of the stall.
+fn checkpoints(case: &Case<'_>) -> Option<Found> {
+    let share = case.trained.stall.checkpoint / stall(case);
+    let evidence = vec![format!(
+        "{} of the stall is standing still for checkpoints ({} of the time)",
+        percent(share.min(1.0)),
+        percent(case.trained.stall.checkpoint)
+    )];
+    let advice = "asynchronous checkpoints, fewer of them, or storage that takes them faster would do";
+    (share >= CAUSE_MIN).then(|| Found::new(Bound::Checkpoint, evidence, advice))
 }
 
 /// Waiting for others is a cause where it is most of the stall; else it follows from what those wait for.

@@ -75,6 +75,8 @@ pub struct Stall {
     pub startup: f64,
     /// Waited for other accelerators.
     pub barrier: f64,
+    /// Stood still for a checkpoint.
+    pub checkpoint: f64,
 }
 
 /// A utilization that follows from reads in a closed loop.
@@ -109,6 +111,8 @@ pub enum Bound {
     Startup,
     /// Other accelerators are waited for.
     Barrier,
+    /// Checkpoints hold the accelerators.
+    Checkpoint,
     /// More than one of them.
     Mixed,
 }
@@ -125,6 +129,7 @@ impl Bound {
             Self::Client => "client-bound",
             Self::Startup => "bound by reader start-up",
             Self::Barrier => "bound by the slowest accelerator",
+            Self::Checkpoint => "bound by checkpoints",
             Self::Mixed => "mixed",
         }
     }

@@ -76,6 +76,20 @@ fn nothing_is_looked_for_from_99_5_percent_on() {
 }
 
 #[test]
+fn what_checkpoints_take_is_no_latency_of_reads() {
+    let stall = |checkpoint: f64| Stall { storage: 0.05, checkpoint, ..Stall::default() };
+    let words = said(&played(stall(0.3), 64.0));
+    assert_eq!(
+        words[..2],
+        [
+            "bound by checkpoints: asynchronous checkpoints, fewer of them, or storage that takes them faster would do",
+            "86 % of the stall is standing still for checkpoints (30 % of the time)",
+        ]
+    );
+    assert_eq!(bound(&played(stall(0.05), 64.0)), Some(Bound::Latency));
+}
+
+#[test]
 fn latency_says_how_much_more_in_flight_is_needed() {
     let mut builder = played(storage(0.775), 64.0);
     closed(&mut builder, 64, 2_250.0);

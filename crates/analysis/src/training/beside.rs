@@ -67,10 +67,11 @@ impl Beside {
     /// Reads alone are foretold: that something else is waited for explains less than that, and nothing explains more.
     fn apart(&self, trained: &TrainingFigures, predicted: f64) -> Option<Flag> {
         let au = trained.au.mean;
-        let elsewhere = [Bound::Decode, Bound::Client, Bound::Startup, Bound::Barrier, Bound::Mixed];
+        let elsewhere =
+            [Bound::Decode, Bound::Client, Bound::Startup, Bound::Barrier, Bound::Checkpoint, Bound::Mixed];
         let bound = self.diagnosis.as_ref().map(|diagnosis| diagnosis.bound);
-        let Stall { decode, client, startup, barrier, .. } = trained.stall;
-        let is_waited_elsewhere = predicted - au <= decode + client + startup + barrier;
+        let Stall { decode, client, startup, barrier, checkpoint, .. } = trained.stall;
+        let is_waited_elsewhere = predicted - au <= decode + client + startup + barrier + checkpoint;
         let is_named = bound.is_some_and(|bound| elsewhere.contains(&bound));
         let is_explained = au < predicted && (is_named || is_waited_elsewhere);
         let is_apart = (au - predicted).abs() > GAP_MAX && !is_explained;

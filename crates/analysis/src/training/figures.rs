@@ -117,6 +117,7 @@ impl TrainingFigures {
                 client: part(|one| one.client_ns),
                 startup: part(|one| one.startup_ns),
                 barrier: part(|one| one.barrier_ns),
+                checkpoint: part(|one| one.checkpoint_ns),
             },
             occupancy: occupancy(&trained),
             lost_samples: sum(|one| one.lost_samples),

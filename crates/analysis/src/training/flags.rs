@@ -61,7 +61,8 @@ fn not_decoded(used: &[&Rep]) -> Option<Flag> {
 fn waits_elsewhere(context: &Context<'_>, figures: &TrainingFigures) -> Option<Flag> {
     let demand = demand_samples_per_s(context.cell.training.as_ref()?)?;
     let target = context.line_samples_per_s.filter(|_| context.storage)? / demand;
-    let Stall { storage, decode, client, startup, barrier } = figures.stall;
+    // Checkpoints are the storage's too: it is what takes them.
+    let Stall { storage, decode, client, startup, barrier, .. } = figures.stall;
     let others = decode + client + startup;
     let share = others + barrier * others / (others + storage);
     let causes = [(decode, Bound::Decode), (client, Bound::Client), (startup, Bound::Startup)];

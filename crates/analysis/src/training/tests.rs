@@ -58,12 +58,13 @@ fn utilization_is_the_mean_over_accelerators_and_the_worst_is_told() {
 
 #[test]
 fn the_parts_of_the_time_and_the_utilization_add_up_to_all_of_it() {
-    let stall = Stall { storage: 0.1, decode: 0.05, client: 0.02, startup: 0.03, barrier: 0.04 };
+    let stall =
+        Stall { storage: 0.1, decode: 0.05, client: 0.02, startup: 0.03, barrier: 0.04, checkpoint: 0.06 };
     let (_, training) = of(&played(vec![job_rep("c", 0, stall, 8.0), job_rep("c", 1, storage(0.3), 8.0)]));
-    let Stall { storage, decode, client, startup, barrier } = training.stall;
+    let Stall { storage, decode, client, startup, barrier, checkpoint } = training.stall;
     assert_close(storage, 0.2);
     assert_close(decode, 0.025);
-    assert_close(training.au.mean + storage + decode + client + startup + barrier, 1.0);
+    assert_close(training.au.mean + storage + decode + client + startup + barrier + checkpoint, 1.0);
 }
 
 #[test]

@@ -131,13 +131,14 @@ fn confirmed(fresh: &Measurement) -> String {
 }
 
 /// What is waited for, and its share of the time; in the order of a batch's way.
-pub(super) fn causes(stall: &Stall) -> [(&'static str, f64); 5] {
+pub(super) fn causes(stall: &Stall) -> [(&'static str, f64); 6] {
     [
         ("storage", stall.storage),
         ("decode", stall.decode),
         ("client", stall.client),
         ("startup", stall.startup),
         ("barrier", stall.barrier),
+        ("checkpoint", stall.checkpoint),
     ]
 }
 

@@ -86,7 +86,14 @@ impl Made {
             timeline: steps.into_iter().take(100).collect(),
             fetch_p50_ns: Some(self.batch_ns),
             lag_p99_ns: Some(20_000),
-            stall: Stall { storage: wait * 0.9, decode: 0.0, client: wait * 0.1, startup: 0.0, barrier: 0.0 },
+            stall: Stall {
+                storage: wait * 0.9,
+                decode: 0.0,
+                client: wait * 0.1,
+                startup: 0.0,
+                barrier: 0.0,
+                ..Stall::default()
+            },
             occupancy: vec![wait, au],
             lost_samples: 0,
             null_au: Some(0.9997),
