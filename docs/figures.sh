@@ -39,7 +39,6 @@ part() { # run, file, beginning of each heading: those sections of its page
 }
 part c09-files-or-shards c09-gains "layouts against files"
 part c41-same-device c41-gains "layouts against files"
-part c36-random-or-sequential c36-reads "predicted and measured"
 part stage-or-stream staging "copies" "whether a copy pays"
 part epochs epochs-passes "epochs"
 part cache-tier tier-passes "epochs"
