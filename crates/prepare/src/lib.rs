@@ -92,7 +92,7 @@ impl Prepared {
         let packing = generate.packing.map(paged);
         let data = planned(spec)
             .or_else(|| planned(&DatasetSpec::Generate(plan::Generate { packing, ..generate })))?;
-        Some(Self::of(data, layout, "none".to_owned()))
+        Some(Self::of(data.unchecked(), layout, "none".to_owned()))
     }
 }
 

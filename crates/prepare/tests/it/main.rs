@@ -67,3 +67,29 @@ fn assert_content(store: &dyn Store, prepared: &Prepared) {
         assert_eq!(prepared.data.verify(object, 0, &data), Ok(true));
     }
 }
+
+/// Nothing lies on the null target, so nothing that is read from it is what was written.
+#[test]
+fn data_that_lie_nowhere_are_held_against_nothing() {
+    let packed = |layout| {
+        let packing = plan::Packing {
+            layout,
+            shard_bytes: 1 << 20,
+            members: 1,
+            codec: plan::Codec::None,
+            columns: 1,
+            columns_read: 1,
+            row_group_bytes: 1 << 20,
+        };
+        DatasetSpec::Generate(plan::Generate {
+            samples: 20,
+            sample_bytes: 4096,
+            packing: Some(packing),
+            ..plan::Generate::NONE
+        })
+    };
+    for spec in [SPEC, packed(plan::Layout::Indexed), packed(plan::Layout::TfRecord)] {
+        let imagined = Prepared::imagined(&spec).unwrap();
+        assert!(!imagined.data.is_checked() && imagined.data.sample_count() > 0);
+    }
+}
