@@ -18,14 +18,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
 
-use backend::{CacheAction, QueueReport, SharedStore};
+use backend::{QueueReport, SharedStore};
 use plan::Packing;
-use record::CacheProof;
 
 use crate::error::RepError;
 use crate::gate::StartGate;
 use crate::outcome::RepOutcome;
-use crate::rep::{RepSpec, set_cache};
+use crate::rep::{RepSpec, proof, set_cache};
 use crate::server::Server;
 use crate::system::Watched;
 use crate::usage::Meter;
@@ -188,14 +187,7 @@ fn measured(
     let ended = run_workers(&copying, work);
     let emulated = spec.server.map(Server::end);
     let (start_ns, meter, workers) = ended?;
-    let after = spec.store.cache(CacheAction::Inspect, spec.data.objects()).ok();
-    let cache = CacheProof {
-        method: before.method.to_owned(),
-        total_bytes: before.total_bytes,
-        before_bytes: before.resident_bytes,
-        after_bytes: after.and_then(|after| after.resident_bytes),
-        names_dropped: before.names_dropped,
-    };
+    let cache = proof(spec, &before);
     let reason = copying.reason.lock().unwrap_or_else(PoisonError::into_inner).take();
     let ended =
         Ended { start_ns, meter, workers, reason, stopped: copying.is_stopped(), count: copying.count };

@@ -97,15 +97,7 @@ pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepE
     // A server that counts for one repetition is told of its end however that came.
     let emulated = spec.server.map(Server::end);
     let (window, ends) = ended?;
-    // What was counted stands where an object went missing meanwhile; what is resident is then unknown.
-    let after = spec.store.cache(CacheAction::Inspect, spec.data.objects()).ok();
-    let cache = CacheProof {
-        method: before.method.to_owned(),
-        total_bytes: before.total_bytes,
-        before_bytes: before.resident_bytes,
-        after_bytes: after.and_then(|after| after.resident_bytes),
-        names_dropped: before.names_dropped,
-    };
+    let cache = proof(spec, &before);
     let asked = asked(spec, &order);
     let passes = outcome::Passes {
         numbering: spec.cell.operation.reads_bytes().then_some(numbering),
@@ -126,6 +118,19 @@ struct Issue<'a> {
     paced: Option<Paced>,
     /// The job of a training load.
     train: Option<Train>,
+}
+
+/// What was resident before a repetition, and what is after it. What was counted stands where an object went missing
+/// meanwhile; what is resident is then unknown.
+pub(crate) fn proof(spec: &RepSpec<'_>, before: &Residency) -> CacheProof {
+    let after = spec.store.cache(CacheAction::Inspect, spec.data.objects()).ok();
+    CacheProof {
+        method: before.method.to_owned(),
+        total_bytes: before.total_bytes,
+        before_bytes: before.resident_bytes,
+        after_bytes: after.and_then(|after| after.resident_bytes),
+        names_dropped: before.names_dropped,
+    }
 }
 
 /// Sets the page cache as the cell asks, and says what is resident then.
