@@ -12,19 +12,10 @@ use crate::value::Text;
 use crate::written::{COPY_THREADS_MAX, Copy as Written, Document};
 
 use super::dataset::{Datasets, Sample};
-use super::load::{self, rounded};
+use super::load::{self, BLOCK_MAX_BYTES, rounded};
 use super::names::compact_bytes;
+use super::packing::{COLUMNS_DEFAULT, MEMBERS_DEFAULT, ROW_GROUP_DEFAULT_BYTES, SHARD_DEFAULT_BYTES};
 use super::target::Resolved;
-
-/// As of shards that feedline writes by itself: between the 100 MB and 1 GB that `WebDataset` and `MosaicML` Streaming
-/// advise.
-const SHARD_DEFAULT_BYTES: u64 = 256 << 20;
-const MEMBERS_DEFAULT: u64 = 2;
-const COLUMNS: u32 = 4;
-const ROW_GROUP_BYTES: u64 = 64 << 20;
-
-/// Linux moves at most 2 GiB less a page in one read; half of it leaves room to round up.
-const BLOCK_MAX_BYTES: u64 = 1 << 30;
 
 /// Files that an object under way keeps open: itself, its copy, its queue and the queue's waker.
 const OPEN_FILES_PER_THREAD: u64 = 4;
@@ -202,14 +193,14 @@ fn packing(written: &Written, datasets: &Datasets, problems: &mut Problems) -> O
         let problem = Problem::new("records are of one size, and these samples may not be");
         problems.push(problem.at(written.pack.span()?, "write another layout"));
     }
-    let codec = optional(&written.codec)?.map_or(Codec::None, |codec| codec.0.0);
+    let codec = optional(&written.codec)?.map_or(Codec::None, |codec| codec.0);
     if (layout, codec) == (Layout::TfRecord, Codec::Zstd) {
         let problem = Problem::new("no reader of tfrecord shards takes them compressed with zstd");
         problems.push(problem.at(written.codec.span()?, "write \"gzip\", or leave it out"));
     }
     let shard_bytes: u64 = written.shard_size.value_or(SHARD_DEFAULT_BYTES)?;
-    let members: u64 = written.members.value_or(MEMBERS_DEFAULT)?;
-    let columns = if layout == Layout::Parquet { COLUMNS } else { 1 };
+    let members: u64 = written.members.value_or(MEMBERS_DEFAULT.into())?;
+    let columns = if layout == Layout::Parquet { COLUMNS_DEFAULT } else { 1 };
     Some(Some(Packing {
         layout,
         shard_bytes,
@@ -218,7 +209,7 @@ fn packing(written: &Written, datasets: &Datasets, problems: &mut Problems) -> O
         columns,
         columns_read: columns,
         row_group_bytes: if layout == Layout::Parquet {
-            ROW_GROUP_BYTES.min(shard_bytes)
+            ROW_GROUP_DEFAULT_BYTES.min(shard_bytes)
         } else {
             shard_bytes
         },

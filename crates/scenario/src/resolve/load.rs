@@ -21,7 +21,7 @@ pub(super) const BLOCK_ALIGN_BYTES: u64 = 4096;
 pub(super) const BLOCK_DEFAULT_MAX_BYTES: u64 = 1 << 20;
 
 /// Linux moves at most 2 GiB less a page in one read (`MAX_RW_COUNT`); half of it leaves room to round up.
-const BLOCK_MAX_BYTES: u64 = 1 << 30;
+pub(super) const BLOCK_MAX_BYTES: u64 = 1 << 30;
 
 /// Room for what `stat` returns.
 const STAT_BLOCK_BYTES: u32 = 4096;

@@ -8,15 +8,15 @@ use crate::written::{Columns, Dataset};
 
 /// Large enough that opening a shard is no part of reading it, small enough that many readers find one each: what
 /// `WebDataset` and `MosaicML` Streaming advise lies between 100 MB and 1 GB.
-const SHARD_DEFAULT_BYTES: u64 = 256 << 20;
+pub(super) const SHARD_DEFAULT_BYTES: u64 = 256 << 20;
 
 /// A sample and one small member beside it, as an image and its label.
-const MEMBERS_DEFAULT: u32 = 2;
+pub(super) const MEMBERS_DEFAULT: u32 = 2;
 
-const COLUMNS_DEFAULT: u32 = 4;
+pub(super) const COLUMNS_DEFAULT: u32 = 4;
 
 /// Between the 128 MiB that Spark writes and the 1 Mi rows of `PyArrow`, which for images is a file.
-const ROW_GROUP_DEFAULT_BYTES: u64 = 64 << 20;
+pub(super) const ROW_GROUP_DEFAULT_BYTES: u64 = 64 << 20;
 
 /// A layout, and where it was written.
 #[derive(Debug, Clone, Copy)]

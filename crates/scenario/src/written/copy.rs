@@ -36,18 +36,6 @@ impl Vocabulary for Pack {
     ];
 }
 
-/// What a shard is compressed with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PackCodec(pub(crate) Codec);
-
-impl Vocabulary for PackCodec {
-    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
-        ("none", Self(Codec::None), "Not compressed."),
-        ("gzip", Self(Codec::Gzip), "The whole shard is one gzip stream."),
-        ("zstd", Self(Codec::Zstd), "The whole shard is one Zstandard frame."),
-    ];
-}
-
 /// Copies the dataset from one target to another, as staging does, in a cell of its own that is measured beside the
 /// others.
 #[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
@@ -73,7 +61,7 @@ pub(crate) struct Copy {
     /// Members of each sample in a tar shard, with `pack = "webdataset"`. Default: 2.
     pub(crate) members: Field<Whole<1, MEMBERS_MAX>>,
     /// What a shard is compressed with: webdataset with gzip or zstd, tfrecord with gzip. Default: none.
-    pub(crate) codec: Field<Word<PackCodec>>,
+    pub(crate) codec: Field<Word<Codec>>,
     /// Whether the copy of the last repetition stays. Either way `feedline clean` removes what was left. Default: false.
     pub(crate) keep: Field<Flag>,
 }
