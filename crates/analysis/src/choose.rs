@@ -2,12 +2,10 @@
 
 use std::cmp::Reverse;
 
-use record::RunRecord;
-
 use crate::curve::treatment::{self, FromMemory};
 use crate::figures::Figures;
 use crate::operation;
-use crate::summary::{CellSummary, Summary, summarise};
+use crate::summary::{CellSummary, Summary};
 
 /// The cell of `target` that its verdict should rest on, from the interleaved repetitions alone.
 ///
@@ -21,24 +19,69 @@ use crate::summary::{CellSummary, Summary, summarise};
 /// whose best cell has the smallest share of its line. Among those, the shallowest valid cell whose interval clears the
 /// line, of training jobs the one with the fewest readers times batches ahead; cells limited by the client come after
 /// the others, and of equals the first in the record stands unless the interval of another lies wholly above its own.
-/// If none clears, the valid cell nearest to the line, client-limited ones included: behind one of those the storage
-/// may well do more, and only its confirmation can say so.
+/// If none clears, the shallowest valid cell that is no worse than the one nearest to the line, client-limited ones
+/// included: behind one of those the storage may well do more, and only its fresh repetitions can say so.
 pub fn choose_cell<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellSummary> {
     let of_target = summary.cells.iter().filter(|cell| cell.cell.target == target);
     among(of_target, Asked::of(summary))
 }
 
-/// Cells to confirm: one for each storage target of which anything was measured.
-pub fn choose_for_confirmation(record: &RunRecord) -> Vec<String> {
-    let summary = summarise(record);
-    let storage = summary.targets.iter().filter(|target| target.storage);
-    storage
-        .filter_map(|target| choose_cell(&summary, &target.name))
-        .map(|cell| cell.cell.cell.clone())
-        .collect()
+/// Candidates of one target: the cell to be named, and the fastest.
+pub(crate) const CANDIDATES_MAX: usize = 2;
+
+/// A mean this near to the best is no worse than it: the shallower of the two is named.
+pub(crate) const EQUAL_SHARE: f64 = 0.95;
+
+/// The cells of a target of which fresh repetitions are made.
+///
+/// Which cells they are follows from the interleaved repetitions alone. Their own figures would not do: a cell that was
+/// chosen because it was fast was lucky too.
+#[derive(Debug)]
+pub(crate) struct Fresh<'a> {
+    /// Cells whose fresh repetitions may decide, the one to be named first: the chosen cell, and the fastest of those read
+    /// alike where that is another.
+    pub(crate) candidates: Vec<&'a CellSummary>,
+    /// A cell at another depth, chosen by its depth and not by its figures: it shows whether the storage has changed. Absent
+    /// where no cell is left.
+    pub(crate) control: Option<&'a CellSummary>,
 }
 
-/// The cell on which the verdict of `target` rests: the one that was confirmed, else the one to confirm.
+impl<'a> Fresh<'a> {
+    /// All of them, candidates first.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = &'a CellSummary> + '_ {
+        self.candidates.iter().copied().chain(self.control)
+    }
+}
+
+/// The cells of `target` to measure afresh; `None` where nothing was measured that may be judged.
+pub(crate) fn fresh<'a>(summary: &'a Summary, target: &str) -> Option<Fresh<'a>> {
+    let of_target = summary.cells.iter().filter(|cell| cell.cell.target == target);
+    let pool = alike(of_target, Asked::of(summary));
+    let named = named(&pool)?;
+    let best = nearest_to_the_line(&pool).filter(|best| !std::ptr::eq(best.cell, named.cell));
+    let candidates: Vec<&CellSummary> =
+        std::iter::once(named).chain(best).map(|candidate| candidate.cell).collect();
+    let is_left =
+        |one: &&Candidate<'_>| candidates.iter().all(|candidate| !std::ptr::eq(*candidate, one.cell));
+    let control = pool.iter().filter(is_left).min_by_key(|one| one.distance_in_depth(&named));
+    Some(Fresh { control: control.map(|one| one.cell), candidates })
+}
+
+/// Other cells read like those of `fresh` whose mean reaches the line although none of their repetitions is fresh.
+pub(crate) fn above_the_line<'a>(
+    summary: &'a Summary,
+    target: &str,
+    fresh: &Fresh<'_>,
+) -> Option<&'a CellSummary> {
+    let of_target = summary.cells.iter().filter(|cell| cell.cell.target == target);
+    let pool = alike(of_target, Asked::of(summary));
+    let is_fresh = |one: &Candidate<'_>| fresh.cells().any(|cell| std::ptr::eq(cell, one.cell));
+    let above = |one: &&Candidate<'_>| one.figures.of_line.is_some_and(|share| share >= 1.0);
+    pool.iter().filter(|one| !is_fresh(one)).find(above).map(|one| one.cell)
+}
+
+/// The cell on which the verdict of `target` rests where one alone may: the one that was confirmed, else the one to
+/// confirm.
 ///
 /// The record, not today's rule, says what was confirmed: an old record keeps its verdict.
 pub(crate) fn judged<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellSummary> {
@@ -49,6 +92,28 @@ pub(crate) fn judged<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellS
     among(confirmed.iter().copied(), asked)
         .or_else(|| confirmed.first().copied())
         .or_else(|| among(of_target(), asked))
+}
+
+/// A cell of `target` that would be judged before every one that was measured, or beside it, had it not failed in all its
+/// repetitions. What was asked for and failed is judged, and nothing stands in for it.
+pub(crate) fn failed_instead<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellSummary> {
+    let asked = Asked::of(summary);
+    let of_target = || summary.cells.iter().filter(|cell| cell.cell.target == target);
+    let measured: Vec<Candidate<'_>> = of_target().filter_map(|cell| Candidate::of(cell, asked)).collect();
+    let best = measured.iter().map(|one| one.preference(asked.sample_bytes)).min();
+    let failed = of_target().filter(|cell| has_failed(cell) && asked.may_be_judged(cell));
+    failed.into_iter().find(|cell| {
+        let preference = preference(cell, None, asked.sample_bytes);
+        let of_way = || measured.iter().any(|one| is_read_like(one.cell, cell));
+        match best {
+            None => true,
+            Some(best) => preference < best || (preference == best && !of_way()),
+        }
+    })
+}
+
+fn has_failed(cell: &CellSummary) -> bool {
+    matches!(cell.measured, crate::summary::Measurement::Failed { .. })
 }
 
 /// The cell that would be chosen of `target` if `engine` were its only one.
@@ -87,21 +152,34 @@ impl Asked {
 }
 
 fn among<'a>(cells: impl Iterator<Item = &'a CellSummary>, asked: Asked) -> Option<&'a CellSummary> {
+    named(&alike(cells, asked)).map(|one| one.cell)
+}
+
+/// The most preferred of `cells`, all read in one way.
+fn alike<'a>(cells: impl Iterator<Item = &'a CellSummary>, asked: Asked) -> Vec<Candidate<'a>> {
     let measured: Vec<Candidate<'a>> = cells.filter_map(|cell| Candidate::of(cell, asked)).collect();
     let valid: Vec<Candidate<'a>> = measured.iter().filter(|one| one.figures.is_valid()).copied().collect();
     let pool = if valid.is_empty() { measured } else { valid };
     let preference = |one: &Candidate<'_>| one.preference(asked.sample_bytes);
-    let best = pool.iter().map(preference).min()?;
+    let Some(best) = pool.iter().map(preference).min() else { return Vec::new() };
     let pool: Vec<Candidate<'a>> = pool.into_iter().filter(|one| preference(one) == best).collect();
-    let pool = hardest_way(&pool);
-    shallowest_that_clears(&pool).or_else(|| nearest_to_the_line(&pool)).map(|one| one.cell)
+    hardest_way(&pool)
+}
+
+/// The cell that a verdict would name: the shallowest that clears, else the shallowest that is no worse than the best.
+fn named<'a>(pool: &[Candidate<'a>]) -> Option<Candidate<'a>> {
+    shallowest_that_clears(pool).or_else(|| {
+        let best = nearest_to_the_line(pool)?;
+        let equal = pool.iter().copied().filter(|one| one.share() >= best.share() * EQUAL_SHARE);
+        equal.min_by_key(Candidate::effort)
+    })
 }
 
 /// The cells read in the way whose best cell has the smallest share of its line; of equals, the first way.
 fn hardest_way<'a>(pool: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
     let mut ways: Vec<Vec<Candidate<'a>>> = Vec::new();
     for one in pool {
-        match ways.iter_mut().find(|way| way[0].is_read_like(one)) {
+        match ways.iter_mut().find(|way| is_read_like(way[0].cell, one.cell)) {
             Some(way) => way.push(*one),
             None => ways.push(vec![*one]),
         }
@@ -122,26 +200,23 @@ impl<'a> Candidate<'a> {
         cell.figures().filter(|_| asked.may_be_judged(cell)).map(|figures| Self { cell, figures })
     }
 
-    /// Lower is preferred; the last parts are the distance in size, in thousandths of a doubling, and what is offered
-    /// beyond the line, in thousandths of it.
-    fn preference(&self, named: Option<f64>) -> (FromMemory, u8, bool, u8, u64, u64) {
-        let access = match self.cell.cell.access.as_str() {
-            "shuffled_epoch" => 0,
-            "random" => 1,
-            _ => 2,
-        };
-        let distance =
-            named.zip(self.cell.sample_bytes).map_or(0.0, |(named, own)| (own / named).log2().abs());
-        let beyond = self.figures.paced.and_then(|paced| paced.of_line).map_or(0.0, |share| share - 1.0);
-        let cell = &self.cell.cell;
-        let thousandths = |share: f64| (share * 1e3).round() as u64;
-        let blocks = !operation::is_whole_file(cell);
-        let job = match &cell.training {
-            Some(job) if job.readers.is_some() => 0,
-            Some(_) => 1,
-            None => 2,
-        };
-        (treatment::from_cache(cell), job, blocks, access, thousandths(distance), thousandths(beyond))
+    fn preference(&self, named: Option<f64>) -> Preference {
+        preference(self.cell, Some(self.figures), named)
+    }
+
+    /// What it takes of the client: the least comes first.
+    fn effort(&self) -> (bool, u64, u32) {
+        (self.figures.is_client_limited(), held_ahead(&self.cell.cell), self.cell.cell.queue_depth)
+    }
+
+    /// How far its depth, or what its job holds ahead, lies from that of `named`; of two at one distance the shallower
+    /// is nearer, and cells of one engine are nearer than all others.
+    fn distance_in_depth(&self, named: &Candidate<'_>) -> (bool, u64, bool) {
+        let (own, other) = (&self.cell.cell, &named.cell.cell);
+        let steps =
+            |cell: &record::Cell| (held_ahead(cell).max(1) * u64::from(cell.queue_depth)).max(1).ilog2();
+        let (own_steps, other_steps) = (steps(own), steps(other));
+        (own.engine != other.engine, u64::from(own_steps.abs_diff(other_steps)), own_steps > other_steps)
     }
 
     fn mean(&self) -> f64 {
@@ -153,25 +228,48 @@ impl<'a> Candidate<'a> {
         self.figures.of_line.unwrap_or_else(|| self.mean())
     }
 
-    fn is_read_like(&self, other: &Candidate<'_>) -> bool {
-        let (a, b) = (self.cell, other.cell);
-        a.sample_bytes == b.sample_bytes
-            && a.cell.operation == b.cell.operation
-            && a.cell.pace == b.cell.pace
-            && job_alone(a) == job_alone(b)
-            && a.cell.block_bytes == b.cell.block_bytes
-            && a.cell.access == b.cell.access
-            && a.cell.dataset == b.cell.dataset
-            && (a.cell.streams, a.cell.run_length) == (b.cell.streams, b.cell.run_length)
-            && a.cell.checkpoint == b.cell.checkpoint
-            && a.cell.cache == b.cell.cache
-            && a.cell.tier == b.cell.tier
-    }
-
     fn lies_wholly_above(&self, other: &Candidate<'_>) -> bool {
         let intervals = self.figures.samples_per_s.interval.zip(other.figures.samples_per_s.interval);
         intervals.is_some_and(|(own, others)| own.low > others.high)
     }
+}
+
+/// Lower is preferred: from memory, job, blocks, access, then the distance in size, in thousandths of a doubling, and what
+/// is offered beyond the line, in thousandths of it.
+type Preference = (FromMemory, u8, bool, u8, u64, u64);
+
+/// How much a cell is preferred where a sample is to have `named` bytes; without figures nothing is known of its offer.
+fn preference(cell: &CellSummary, figures: Option<&Figures>, named: Option<f64>) -> Preference {
+    let access = match cell.cell.access.as_str() {
+        "shuffled_epoch" => 0,
+        "random" => 1,
+        _ => 2,
+    };
+    let distance = named.zip(cell.sample_bytes).map_or(0.0, |(named, own)| (own / named).log2().abs());
+    let offered = figures.and_then(|figures| figures.paced?.of_line);
+    let beyond = offered.map_or(0.0, |share| share - 1.0);
+    let thousandths = |share: f64| (share * 1e3).round() as u64;
+    let blocks = !operation::is_whole_file(&cell.cell);
+    let job = match &cell.cell.training {
+        Some(job) if job.readers.is_some() => 0,
+        Some(_) => 1,
+        None => 2,
+    };
+    (treatment::from_cache(&cell.cell), job, blocks, access, thousandths(distance), thousandths(beyond))
+}
+
+fn is_read_like(a: &CellSummary, b: &CellSummary) -> bool {
+    a.sample_bytes == b.sample_bytes
+        && a.cell.operation == b.cell.operation
+        && a.cell.pace == b.cell.pace
+        && job_alone(a) == job_alone(b)
+        && a.cell.block_bytes == b.cell.block_bytes
+        && a.cell.access == b.cell.access
+        && a.cell.dataset == b.cell.dataset
+        && (a.cell.streams, a.cell.run_length) == (b.cell.streams, b.cell.run_length)
+        && a.cell.checkpoint == b.cell.checkpoint
+        && a.cell.cache == b.cell.cache
+        && a.cell.tier == b.cell.tier
 }
 
 /// The job that a cell plays, without how its batches are fetched: that is free to choose.
@@ -189,13 +287,10 @@ fn held_ahead(cell: &record::Cell) -> u64 {
 
 fn shallowest_that_clears<'a>(pool: &[Candidate<'a>]) -> Option<Candidate<'a>> {
     let clearing = || pool.iter().copied().filter(|one| one.cell.clears() && one.figures.is_valid());
-    let key = |one: &Candidate<'_>| {
-        (one.figures.is_client_limited(), held_ahead(&one.cell.cell), one.cell.cell.queue_depth)
-    };
-    let least = clearing().map(|one| key(&one)).min()?;
+    let least = clearing().map(|one| one.effort()).min()?;
     // Overlapping intervals do not tell two engines apart, and chance must not choose between them.
     clearing()
-        .filter(|one| key(one) == least)
+        .filter(|one| one.effort() == least)
         .reduce(|first, next| if next.lies_wholly_above(&first) { next } else { first })
 }
 
@@ -206,8 +301,11 @@ fn nearest_to_the_line<'a>(pool: &[Candidate<'a>]) -> Option<Candidate<'a>> {
 
 #[cfg(test)]
 mod tests {
+    use record::RunRecord;
+
     use super::*;
     use crate::fixture::{Builder, ceiling, rep};
+    use crate::summarise;
 
     /// A record of one target, with three equal repetitions of each cell at a share of the line.
     fn record_of(cells: &[(&str, u32, f64)], edit: impl FnOnce(&mut Builder)) -> RunRecord {
@@ -222,8 +320,16 @@ mod tests {
         builder.record()
     }
 
+    /// The cell of each storage target that a verdict would name.
+    fn named_of(record: &RunRecord) -> Vec<String> {
+        let summary = summarise(record);
+        let storage = summary.targets.iter().filter(|target| target.storage);
+        let named = storage.filter_map(|target| choose_cell(&summary, &target.name));
+        named.map(|cell| cell.cell.cell.clone()).collect()
+    }
+
     fn chosen(cells: &[(&str, u32, f64)], edit: impl FnOnce(&mut Builder)) -> Vec<String> {
-        choose_for_confirmation(&record_of(cells, edit))
+        named_of(&record_of(cells, edit))
     }
 
     #[test]
@@ -424,7 +530,7 @@ mod tests {
             (0..3).for_each(|n| builder.push(crate::fixture::job_rep(name, n, stall, 64.0)));
         }
         edit(&mut builder);
-        choose_for_confirmation(&builder.record())
+        named_of(&builder.record())
     }
 
     const JOB: Job = Some((Some(8), 8));

@@ -9,6 +9,7 @@ use crate::curve::treatment::{self, COLD_START};
 use crate::flag::{Flag, Gravity, percent};
 use crate::interval;
 use crate::latency::{Latency, Phase, phases};
+use crate::looks::ERROR;
 use crate::network;
 use crate::operation;
 use crate::paced::{self, Paced};
@@ -24,7 +25,8 @@ pub(crate) const USER_SPACE: &str = "user_space";
 pub struct Rate {
     /// Mean of the repetitions.
     pub mean: f64,
-    /// 95 % interval of the mean; absent below three repetitions.
+    /// 95 % interval of the mean; absent below three repetitions. That of fresh repetitions holds 95 % over all looks at
+    /// them and all candidates.
     pub interval: Option<Interval>,
     /// Slowest repetition.
     pub min: f64,
@@ -34,9 +36,14 @@ pub struct Rate {
 
 impl Rate {
     pub(crate) fn of(points: &[f64]) -> Option<Self> {
+        Self::at(points, ERROR)
+    }
+
+    /// The same with an interval of another error than 5 %.
+    pub(crate) fn at(points: &[f64], error: f64) -> Option<Self> {
         Some(Self {
             mean: interval::mean(points)?,
-            interval: interval::of_mean(points),
+            interval: interval::of_mean(points, error),
             min: points.iter().copied().reduce(f64::min)?,
             max: points.iter().copied().reduce(f64::max)?,
         })
@@ -102,6 +109,8 @@ pub(crate) struct Context<'a> {
     pub(crate) line_samples_per_s: Option<f64>,
     pub(crate) ceilings: &'a [&'a Ceiling],
     pub(crate) measure: &'a Measure,
+    /// Two-sided error of intervals.
+    pub(crate) error: f64,
     /// Processors of the machine; absent when the record does not say.
     pub(crate) cores_online: Option<u32>,
     /// Share of the dataset's bytes without storage.
@@ -126,9 +135,9 @@ impl Figures {
     pub(crate) fn of(context: &Context<'_>, reps: &Repetitions<'_>) -> Option<Self> {
         let used = reps.used.as_slice();
         let points: Vec<f64> = used.iter().map(|rep| point_bps(context, rep)).collect();
-        let bps = Rate::of(&points)?;
+        let bps = Rate::at(&points, context.error)?;
         let samples: Vec<f64> = points.iter().map(|bps| bps / context.sample_bytes).collect();
-        let samples_per_s = Rate::of(&samples)?;
+        let samples_per_s = Rate::at(&samples, context.error)?;
         let ops_per_s = interval::mean(&used.iter().map(|rep| per_s(rep, counter::OPS)).collect::<Vec<_>>())?;
         let latency = Latency::of(used);
         let client = client_shares(context, used, ops_per_s, bps.mean);

@@ -208,6 +208,7 @@ fn run() -> Run {
             epochs: None,
             bytes: None,
             repetitions: 3,
+            fresh_rounds: None,
             budget_ns: None,
             seed: 1,
         },

@@ -89,7 +89,8 @@ fn feeds(summary: &Summary, target: &str) -> Demand {
     let words = format!("{target} must FEED: {}", verdict.sentence());
     match (&verdict.judgement, &verdict.cause) {
         (Judgement::Feeds, _) => holds_if_steady(cell, || format!("{target} must FEED")),
-        (Judgement::Starves, _) | (_, Cause::NothingMeasured { .. } | Cause::ConfirmationFailed { .. }) => {
+        (Judgement::Starves, _)
+        | (_, Cause::NothingMeasured { .. } | Cause::ConfirmationFailed { .. } | Cause::AskedFailed { .. }) => {
             Demand::Fails(words)
         }
         (Judgement::Uncertain, _) => Demand::Open(words),

@@ -35,6 +35,8 @@ pub struct Head {
     pub cells_run: usize,
     /// Planned repetitions of each cell.
     pub repetitions: u32,
+    /// Most rounds of fresh repetitions.
+    pub fresh_rounds: u32,
     /// Length of the run after preparation; absent when the run was cut.
     pub elapsed_ns: Option<u64>,
     /// Whether a signal ended the run.
@@ -96,6 +98,7 @@ pub(crate) fn of_record(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSumm
         cells_planned: cells.len(),
         cells_run: cells.iter().filter(|cell| !matches!(cell.measured, Measurement::NotRun { .. })).count(),
         repetitions: run.measure.repetitions,
+        fresh_rounds: run.measure.fresh_rounds.unwrap_or(run.measure.repetitions),
         elapsed_ns: lines.end.map(|end| end.elapsed_ns),
         interrupted: lines.end.is_some_and(|end| end.interrupted),
         ceiling_ops_per_s: ceilings(lines, false, |ceiling| ceiling.ops),

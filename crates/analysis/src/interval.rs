@@ -6,26 +6,22 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// Repetitions below which no interval is given: with two, t is 12.7 and the interval says nothing.
 pub(crate) const REPETITIONS_MIN: usize = 3;
 
-/// Two-sided 95 %.
-const UPPER_QUANTILE: f64 = 0.975;
-
-/// The Student t interval of the mean of `points`, or `None` below [`REPETITIONS_MIN`] points.
+/// The Student t interval of the mean of `points` with a two-sided error of `error`, or `None` below [`REPETITIONS_MIN`]
+/// points.
 ///
 /// The points are rates, so the lower end is cut at zero.
-pub(crate) fn of_mean(points: &[f64]) -> Option<Interval> {
-    let (mean, half) = (mean(points)?, half_width(points)?);
+pub(crate) fn of_mean(points: &[f64], error: f64) -> Option<Interval> {
+    let (mean, half) = (mean(points)?, half_width(points, error)?);
     Some(Interval { low: (mean - half).max(0.0), mean, high: mean + half })
 }
 
-/// Half the width of the Student t interval of the mean of `points`, which may be of any sign; `None` below
-/// [`REPETITIONS_MIN`] points.
-pub(crate) fn half_width(points: &[f64]) -> Option<f64> {
+fn half_width(points: &[f64], error: f64) -> Option<f64> {
     if points.len() < REPETITIONS_MIN {
         return None;
     }
     let n = points.len() as f64;
     let (_, deviation) = spread(points)?;
-    Some(StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(UPPER_QUANTILE) * deviation / n.sqrt())
+    Some(StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(1.0 - error / 2.0) * deviation / n.sqrt())
 }
 
 /// Mean and standard deviation (n - 1) of samples; `None` below two.
@@ -45,9 +41,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::looks::ERROR;
 
     fn upper_half(points: &[f64]) -> f64 {
-        let interval = of_mean(points).unwrap();
+        let interval = of_mean(points, ERROR).unwrap();
         interval.high - interval.mean
     }
 
@@ -70,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_worked_example() {
-        let interval = of_mean(&[10.0, 12.0, 14.0]).unwrap();
+        let interval = of_mean(&[10.0, 12.0, 14.0], ERROR).unwrap();
         assert!((interval.mean - 12.0).abs() < 1e-12);
         assert!((interval.low - (12.0 - 4.302_653 * 2.0 / 3.0_f64.sqrt())).abs() < 1e-5);
         assert!((interval.high - (12.0 + 4.302_653 * 2.0 / 3.0_f64.sqrt())).abs() < 1e-5);
@@ -78,14 +75,14 @@ mod tests {
 
     #[test]
     fn two_repetitions_have_a_mean_and_no_interval() {
-        assert_eq!(of_mean(&[1.0, 2.0]), None);
+        assert_eq!(of_mean(&[1.0, 2.0], ERROR), None);
         assert_eq!(mean(&[1.0, 2.0]), Some(1.5));
         assert_eq!(mean(&[]), None);
     }
 
     #[test]
     fn a_rate_is_never_below_zero() {
-        let interval = of_mean(&[0.0, 0.0, 30.0]).unwrap();
+        let interval = of_mean(&[0.0, 0.0, 30.0], ERROR).unwrap();
         assert!(interval.low.abs() < f64::EPSILON);
         assert!(interval.high > 30.0);
     }
@@ -93,10 +90,10 @@ mod tests {
     proptest! {
         #[test]
         fn the_interval_holds_its_mean_and_scales(points in prop::collection::vec(1.0..1e9_f64, 3..12), factor in 1e-6..1e6_f64) {
-            let one = of_mean(&points).unwrap();
+            let one = of_mean(&points, ERROR).unwrap();
             prop_assert!(one.low <= one.mean && one.mean <= one.high);
             let scaled: Vec<f64> = points.iter().map(|point| point * factor).collect();
-            let two = of_mean(&scaled).unwrap();
+            let two = of_mean(&scaled, ERROR).unwrap();
             prop_assert!((two.high - one.high * factor).abs() <= 1e-9 * two.high);
         }
     }

@@ -28,9 +28,11 @@ mod latency;
 mod layouts;
 mod line_fit;
 mod lines;
+mod looks;
 mod model;
 mod need;
 mod network;
+mod next_look;
 mod operation;
 mod operations;
 mod over_time;
@@ -41,6 +43,7 @@ mod quantiles;
 mod ranks;
 mod repetitions;
 mod roofline;
+mod scope;
 mod sizing;
 mod steadiness;
 mod summary;
@@ -60,7 +63,7 @@ pub use checkpoints::{
     CheckpointCost, CheckpointSpan, CheckpointTimeline, CheckpointWrite, CheckpointedJob, Checkpoints,
     Outcomes, ReadsBeside, Restore, WithoutCheckpoints, Written,
 };
-pub use choose::{choose_cell, choose_for_confirmation};
+pub use choose::choose_cell;
 pub use comparison::{
     Calibration, CellComparison, CellSample, Change, Comparison, Difference, Effect, Headline, History,
     HistoryCell, HistoryPoint, Lost, Margins, May, Metric, Noise, NotComparable, Pairing, RUNS_MIN, Ratio,
@@ -81,6 +84,7 @@ pub use layouts::{LayoutFigures, LayoutGain, Layouts, PredictedGain, Streamed};
 pub use model::Model;
 pub use need::LineAt;
 pub use network::{Attempts, MountFigures, NetworkFigures, Wire, WireFinding};
+pub use next_look::{Look, next_look};
 pub use operations::Operations;
 pub use over_time::{Fit, Heat, HeatColumn, OverTime, RatePoint, RepOverTime, over_time};
 pub use paced::{Paced, Percentile};
@@ -88,6 +92,7 @@ pub use prediction::{CellPrediction, Predictions, TargetPrediction};
 pub use quantiles::PercentileCurve;
 pub use ranks::fold_ranks;
 pub use roofline::{DemandPoint, Roofline, Supply, SupplyPoint, roofline};
+pub use scope::{Evidence, LoadScope, Scope};
 pub use sizing::{Edge, SearchValue, Sizing, search_rows};
 pub use summary::{CellSummary, Measurement, Summary, summarise};
 pub use system::{

@@ -75,7 +75,7 @@ mod tests {
     use record::counter;
 
     use crate::fixture::{Builder, rep};
-    use crate::{CellSummary, choose_for_confirmation, summarise};
+    use crate::{CellSummary, next_look, summarise};
 
     fn metadata(operation: &str) -> Builder {
         let mut builder = Builder::new();
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn no_verdict_rests_on_names() {
         let record = metadata("stat").record();
-        assert_eq!(choose_for_confirmation(&record), Vec::<String>::new());
+        assert_eq!(next_look(&record), None);
         let summary = summarise(&record);
         assert!(summary.verdicts.is_empty() && summary.panels.is_empty());
         assert_eq!(summary.unjudged.len(), 1);

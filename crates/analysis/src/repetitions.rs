@@ -42,6 +42,11 @@ impl<'a> Repetitions<'a> {
         sorted
     }
 
+    /// Rounds in which they were made.
+    pub(crate) fn rounds(&self) -> u32 {
+        self.used.iter().chain(&self.failed).map(|rep| rep.rep + 1).max().unwrap_or(0)
+    }
+
     /// No repetition of any kind.
     pub(crate) fn is_empty(&self) -> bool {
         self.used.is_empty() && self.failed.is_empty() && self.cut == 0

@@ -3,6 +3,7 @@
 //! SNIA, Solid State Storage Performance Test Specification: over a measurement window of rounds the range is at most
 //! 20 % of the average, and the least-squares line changes by at most 10 % of it.
 
+pub(crate) mod level;
 mod over_run;
 mod soak;
 mod window;

@@ -4,6 +4,7 @@ use feed::Need;
 use record::{Cell, Role, Run, RunRecord, Skipped, Target};
 
 use crate::checkpoints::{self, Checkpoints};
+use crate::choose;
 use crate::copies::{self, CopyFigures};
 use crate::curve::{self, Panel};
 use crate::epochs::{self, EpochFigures};
@@ -13,6 +14,7 @@ use crate::head::{self, CeilingFigures, DatasetFigures, Head};
 use crate::in_parts::in_parts;
 use crate::layouts::{self, Layouts};
 use crate::lines::Lines;
+use crate::looks::{self, ERROR};
 use crate::need::{self, LineAt};
 use crate::network::NetworkFigures;
 use crate::operation;
@@ -28,7 +30,7 @@ use crate::tiers;
 use crate::training;
 use crate::untested;
 use crate::validity;
-use crate::verdict::{self, Unjudged, Verdict};
+use crate::verdict::{self, Source, Unjudged, Verdict};
 
 /// Everything a report needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -302,7 +304,8 @@ pub fn summarise(record: &RunRecord) -> Summary {
     } else if run.variant.is_some() {
         summary.unjudged = verdict::of_variant(&summary);
     } else {
-        (summary.verdicts, summary.unjudged) = verdict::of_targets(&summary, &lines);
+        let source = Source { record, lines: &lines, summary: &summary };
+        (summary.verdicts, summary.unjudged) = verdict::of_targets(&source);
     }
     summary.layouts = layouts::of_run(record, &summary.cells);
     summary.epochs = epochs::of_run(record, &lines, &summary.cells);
@@ -326,8 +329,9 @@ fn cell_summary(record: &RunRecord, lines: &Lines<'_>, cell: &Cell) -> CellSumma
     let tried = record::Measure { repetitions: 1, ..run.measure.clone() };
     let measurement = |reps: &Repetitions<'_>, role: Role| {
         let measure = if run.size.is_some() && role == Role::Measure { &tried } else { &run.measure };
+        let error = if role == Role::Confirm { error_of_fresh(run, cell, reps) } else { ERROR };
         match context(record, lines, cell, measure) {
-            Some(context) => of_repetitions(&context, reps, lines),
+            Some(context) => of_repetitions(&Context { error, ..context }, reps, lines),
             None => without_samples(),
         }
     };
@@ -342,6 +346,17 @@ fn cell_summary(record: &RunRecord, lines: &Lines<'_>, cell: &Cell) -> CellSumma
         network: storage.then(|| NetworkFigures::of(cell, &measured.used)).flatten(),
         system: storage.then(|| SystemFigures::of_reps(&measured.used, cell)).flatten(),
     }
+}
+
+/// Error of an interval over fresh repetitions, which may have been looked at before, and beside another candidate. A search
+/// looks once at each of its cells.
+fn error_of_fresh(run: &Run, cell: &Cell, reps: &Repetitions<'_>) -> f64 {
+    if run.size.is_some() || run.measure.fresh_rounds.is_none() {
+        return ERROR;
+    }
+    let beside = run.cells.iter().filter(|one| one.target == cell.target && operation::reads_samples(one));
+    let candidates = beside.count().min(choose::CANDIDATES_MAX) as u32;
+    looks::error_at(&run.measure, reps.rounds(), candidates)
 }
 
 fn target_of<'a>(run: &'a Run, cell: &Cell) -> Option<&'a Target> {
@@ -378,6 +393,7 @@ pub(crate) fn context<'a>(
         line_samples_per_s: line(run, cell).map(|line| line.samples_per_s),
         ceilings: &lines.ceilings,
         measure,
+        error: ERROR,
         cores_online: record.env.cores_online.value().copied(),
         unallocated_share: dataset.map_or(0.0, untested::unallocated_share),
         compresses: target.is_some_and(tiers::compresses),

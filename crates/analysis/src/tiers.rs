@@ -51,12 +51,8 @@ fn of_target(record: &RunRecord, summary: &Summary, target: &Target) -> Vec<Stri
     }
     let above = [Some(pages(record, target, &cells)), names(&cells)].into_iter().flatten();
     let repeats = is_read_again(summary, target);
-    let generated = record
-        .run
-        .datasets
-        .iter()
-        .any(|dataset| dataset.target == target.name && dataset.source == "generate");
-    let words = |tier| match excluded(record, target).filter(|_| tier == SERVER) {
+    let generated = is_generated(record, target);
+    let words = |tier| match excluded(record, target) {
         Some(words) => format!("{tier}: {words}"),
         None => format!("{tier}: {}", doubt(repeats, generated)),
     };
@@ -157,7 +153,7 @@ fn is_behind_a_network(record: &RunRecord, target: &Target) -> bool {
     record.run.cells.iter().any(|cell| cell.target == target.name && cell.connections > 0)
 }
 
-/// What excludes the server's memory, where the user says how much it has and the working set is large enough.
+/// What excludes the memory below the client, where the user says how much it is and the working set is large enough.
 fn excluded(record: &RunRecord, target: &Target) -> Option<String> {
     let memory = target.server_memory_bytes.filter(|bytes| *bytes > 0)?;
     let cells = record.run.cells.iter().filter(|cell| cell.target == target.name);
@@ -176,6 +172,24 @@ fn doubt(repeats: bool, generated: bool) -> &'static str {
     }
 }
 
+/// Caches below the client that may have served reads of a target, and those that cannot have: where no byte was read
+/// twice of data that were there before the run, and where the user says how much memory a server has and the dataset is
+/// a multiple of it.
+pub(crate) fn caches_of(
+    record: &RunRecord,
+    summary: &Summary,
+    target: &Target,
+) -> (Vec<&'static str>, Vec<&'static str>) {
+    let read_once = !is_read_again(summary, target) && !is_generated(record, target);
+    let is_excluded = read_once || excluded(record, target).is_some();
+    below(record, target).into_iter().partition(|_| !is_excluded)
+}
+
+fn is_generated(record: &RunRecord, target: &Target) -> bool {
+    let mut datasets = record.run.datasets.iter().filter(|dataset| dataset.target == target.name);
+    datasets.any(|dataset| dataset.source == "generate")
+}
+
 /// The tiers below the client that may have served what was read again: `the server's cache (filer) not excluded
 /// (reads repeat)`. Absent when nothing was.
 pub(crate) fn below_in_short(record: &RunRecord, summary: &Summary) -> Option<String> {
@@ -185,8 +199,9 @@ pub(crate) fn below_in_short(record: &RunRecord, summary: &Summary) -> Option<St
     let again = |target: &&Target| target.storage && is_read_again(summary, target);
     let mut tiers: Vec<(&str, Vec<&str>)> = Vec::new();
     for target in summary.targets.iter().filter(again) {
-        let open = |tier: &&str| *tier != SERVER || excluded(record, target).is_none();
-        for tier in below(record, target).into_iter().filter(open) {
+        let tiers_of_target =
+            if excluded(record, target).is_none() { below(record, target) } else { Vec::new() };
+        for tier in tiers_of_target {
             match tiers.iter_mut().find(|(known, _)| *known == tier) {
                 Some((_, names)) => names.push(&target.name),
                 None => tiers.push((tier, vec![&target.name])),

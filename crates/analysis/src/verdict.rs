@@ -2,9 +2,12 @@
 //!
 //! A verdict rests on the fresh confirmation repetitions of one cell, never on the best of many cells.
 
+mod changed;
+mod decision;
 mod played;
 
 use feed::{Interval, Judgement, counted_noun};
+use record::{Run, RunRecord};
 
 use crate::choose;
 use crate::curve::treatment::COLD_START;
@@ -12,11 +15,12 @@ use crate::curve::{Panel, Shape};
 use crate::figures::Figures;
 use crate::flag::{Flag, Gravity, of_line, percent};
 use crate::lines::Lines;
+use crate::looks;
 use crate::operation;
 use crate::paced::Percentile;
+use crate::scope::Scope;
 use crate::summary::{CellSummary, Measurement, Summary};
 use crate::training::Bound;
-use crate::unreached;
 
 pub use played::Played;
 
@@ -27,6 +31,10 @@ pub struct Verdict {
     pub target: String,
     /// The judgement.
     pub judgement: Judgement,
+    /// What it is about; absent when nothing was measured.
+    pub scope: Option<Scope>,
+    /// Bytes per second before and after the storage changed during the run, by the deciding cell; absent where it did not.
+    pub changed: Option<(f64, f64)>,
     /// Whether feedline started the server itself: then nothing is judged, and the judgement is none.
     pub demo: bool,
     /// The cell it rests on; absent when nothing was measured.
@@ -41,11 +49,11 @@ pub struct Verdict {
     pub conditions: Option<String>,
     /// What the accelerators need, `8 x h100 resnet50`.
     pub need: String,
-    /// Samples per second of the confirmation, 95 %.
+    /// Samples per second of the fresh repetitions, 95 % over all looks at them and all candidates.
     pub samples_per_s: Option<Interval>,
     /// The line, samples per second.
     pub line_samples_per_s: Option<f64>,
-    /// Accelerators fed by the lower bound; absent when the need names none, or a flag forbids any verdict.
+    /// Accelerators fed by the lower bound, by division; absent when the need names none, or a flag forbids any verdict.
     pub feeds: Option<u32>,
     /// Other ways in which the target was read from storage and does not reach the line, in words.
     pub unreached: Vec<String>,
@@ -72,8 +80,36 @@ pub enum Cause {
     },
     /// The interval holds the line.
     Straddles {
-        /// Repetitions that would narrow it.
-        repetitions: u32,
+        /// Rounds that were made.
+        made: u32,
+        /// About how many would decide; absent where no affordable number would.
+        rounds: Option<u32>,
+        /// Most rounds that the run was to make.
+        most: u32,
+        /// The command that makes as many as are needed; absent where the run was to make as many.
+        command: Option<String>,
+    },
+    /// The storage stood on one side of the line for a part of the run, and on the other for the rest.
+    Changed {
+        /// Bytes per second before and after, by the deciding cell.
+        bps: (f64, f64),
+    },
+    /// This host is fed, and the need is for more of them.
+    HostsOpen {
+        /// Hosts that were not tested.
+        hosts: u32,
+    },
+    /// Another cell read alike stood at the line or above it, and its fresh repetitions do not say otherwise.
+    OthersAbove {
+        /// Its depth.
+        queue_depth: u32,
+        /// Its mean by the line.
+        share: f64,
+    },
+    /// What was asked for failed in every repetition; nothing stands in for it.
+    AskedFailed {
+        /// Why the first of them failed.
+        reason: String,
     },
     /// No interval can be given.
     TooFewRepetitions {
@@ -128,15 +164,25 @@ pub(crate) fn of_variant(summary: &Summary) -> Vec<Unjudged> {
     storages.map(|target| Unjudged { target: target.name.clone(), reason: reason.to_owned() }).collect()
 }
 
+/// What verdicts follow from.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) record: &'a RunRecord,
+    pub(crate) lines: &'a Lines<'a>,
+    pub(crate) summary: &'a Summary,
+}
+
 /// A verdict for each storage target, in the order of the scenario, or why it has none.
-pub(crate) fn of_targets(summary: &Summary, lines: &Lines<'_>) -> (Vec<Verdict>, Vec<Unjudged>) {
+pub(crate) fn of_targets(source: &Source<'_>) -> (Vec<Verdict>, Vec<Unjudged>) {
+    let summary = source.summary;
     let (mut verdicts, mut unjudged) = (Vec::new(), Vec::new());
     for target in summary.targets.iter().filter(|target| target.storage) {
         let chosen = choose::judged(summary, &target.name);
-        match unjudged_reason(summary, &target.name).filter(|_| chosen.is_none()) {
+        let failed = choose::failed_instead(summary, &target.name);
+        match unjudged_reason(summary, &target.name).filter(|_| chosen.is_none() && failed.is_none()) {
             Some(reason) => unjudged.push(Unjudged { target: target.name.clone(), reason }),
             None if target.demo => verdicts.push(demo(summary, &target.name, chosen)),
-            None => verdicts.push(of_target(summary, lines, &target.name, chosen)),
+            None => verdicts.push(decision::of_target(source, target, chosen, failed)),
         }
     }
     (verdicts, unjudged)
@@ -171,18 +217,6 @@ fn unjudged_reason(summary: &Summary, target: &str) -> Option<String> {
         .or_else(|| names.map(|words| format!("only names were looked up ({words}): no verdict")))
 }
 
-fn of_target(summary: &Summary, lines: &Lines<'_>, target: &str, chosen: Option<&CellSummary>) -> Verdict {
-    let mut verdict = Verdict {
-        unreached: chosen.map_or_else(Vec::new, |cell| unreached::beside(summary, cell)),
-        clears: chosen.and_then(|cell| unreached::clearing(summary, cell)),
-        ..unfounded(summary, target, chosen)
-    };
-    if let Some(cell) = chosen {
-        verdict.rest_on(summary, lines, cell);
-    }
-    verdict
-}
-
 /// What is shown of a server that feedline started: it judges nothing, however it did.
 fn demo(summary: &Summary, target: &str, chosen: Option<&CellSummary>) -> Verdict {
     let mut verdict = Verdict { demo: true, ..unfounded(summary, target, chosen) };
@@ -202,6 +236,8 @@ fn unfounded(summary: &Summary, target: &str, chosen: Option<&CellSummary>) -> V
     Verdict {
         target: target.to_owned(),
         judgement: Judgement::Uncertain,
+        scope: None,
+        changed: None,
         demo: false,
         cell: chosen.map(|cell| cell.cell.cell.clone()),
         engine: chosen.map(CellSummary::engine_label),
@@ -219,7 +255,8 @@ fn unfounded(summary: &Summary, target: &str, chosen: Option<&CellSummary>) -> V
 }
 
 impl Verdict {
-    fn rest_on(&mut self, summary: &Summary, lines: &Lines<'_>, cell: &CellSummary) {
+    fn rest_on(&mut self, source: &Source<'_>, cell: &CellSummary) {
+        let (summary, lines) = (source.summary, source.lines);
         let figures = match &cell.confirmed {
             Some(Measurement::Figures(figures)) => figures,
             Some(Measurement::Failed { reason, .. }) => {
@@ -254,6 +291,11 @@ impl Verdict {
         };
         self.samples_per_s = figures.samples_per_s.interval;
         (self.judgement, self.cause) = judged(summary, cell, figures, line);
+        if let Cause::Straddles { rounds: Some(rounds), most, command, .. } = &mut self.cause
+            && *rounds > *most
+        {
+            *command = Some(command_for(&source.record.run, *rounds - *most));
+        }
         // What forbids any verdict forbids a number of accelerators too. And readers that wait for their own reads feed one
         // accelerator as badly as many: only a rate that all share can be divided.
         let is_shared = figures.training.as_ref().is_none_or(|trained| {
@@ -268,6 +310,16 @@ impl Verdict {
         }
     }
 
+    /// Whether further rounds of fresh repetitions may decide it.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.cause, Cause::Straddles { .. } | Cause::TooFewRepetitions { .. })
+    }
+
+    /// Whether what was asked for was tried and failed: then a run has not done what it was to do.
+    pub fn has_failed(&self) -> bool {
+        matches!(self.cause, Cause::AskedFailed { .. } | Cause::ConfirmationFailed { .. })
+    }
+
     /// Its first word: the judgement, or DEMO.
     pub fn word(&self) -> &'static str {
         if self.demo { "DEMO" } else { self.judgement.name() }
@@ -276,8 +328,9 @@ impl Verdict {
     /// The verdict as one sentence, without its first words (judgement and target).
     pub fn sentence(&self) -> String {
         let mut parts = vec![self.main_clause()];
+        parts.extend(self.loader_words());
         if let (Some(feeds), true) = (self.feeds, self.judgement != Judgement::Feeds) {
-            parts.push(format!("feeds {feeds}"));
+            parts.push(format!("feeds {feeds} by division"));
         }
         if let Cause::Short { shape: Some(shape), .. } = &self.cause {
             parts.push(shape.words());
@@ -292,7 +345,11 @@ impl Verdict {
         if self.demo {
             parts.push(DEMO_WORDS.to_owned());
         }
+        if let (Some((before, after)), false) = (self.changed, matches!(self.cause, Cause::Changed { .. })) {
+            parts.push(format!("it changed during the run: {}", changed::words((before, after))));
+        }
         parts.extend(self.conditions.clone());
+        parts.extend(self.scope.as_ref().map(Scope::words));
         parts.join("; ")
     }
 
@@ -309,10 +366,24 @@ impl Verdict {
                 format!("{} {}", self.need, self.place(if *first { "from" } else { "at" }))
             }
             Cause::Short { share, .. } => format!("{} short {at}", percent(*share)),
-            Cause::Straddles { repetitions } => {
-                let of_line = self.of_line_words();
-                format!("interval straddles the line {at}{of_line}; {repetitions} repetitions narrow it")
+            Cause::Straddles { made, rounds, most, command } => {
+                let more = more_words(*made, *rounds, *most, command.as_deref());
+                format!("interval straddles the line {at}{}; {more}", self.of_line_words())
             }
+            Cause::Changed { bps } => {
+                format!("the storage changed across the line {at}: {}", changed::words(*bps))
+            }
+            Cause::HostsOpen { hosts } => {
+                let verb = if *hosts == 1 { "was" } else { "were" };
+                format!(
+                    "this host is fed {at}; {} more {verb} not tested",
+                    feed::group_digits(u64::from(*hosts))
+                )
+            }
+            Cause::OthersAbove { queue_depth, share } => {
+                format!("short {at}, but depth {queue_depth} stood at {} of the line", of_line(*share))
+            }
+            Cause::AskedFailed { reason } => format!("what was asked for failed: {reason}"),
             Cause::TooFewRepetitions { made } => {
                 format!("too few repetitions {at}: {made} of the 3 that an interval needs")
             }
@@ -337,6 +408,12 @@ impl Verdict {
             (Some(engine), Some(depth)) => format!("{preposition} depth {depth} (storage side, {engine})"),
             _ => "(storage side)".to_owned(),
         }
+    }
+
+    /// What a closed loop that feeds takes of a loader.
+    fn loader_words(&self) -> Option<String> {
+        let feeds = matches!(self.cause, Cause::Clears { .. } | Cause::HostsOpen { .. });
+        self.scope.as_ref().filter(|_| feeds && self.played.is_none())?.load.words()
     }
 
     /// `: 97 to 104 % of it`.
@@ -371,9 +448,35 @@ pub(crate) fn judged(
         Judgement::Starves => {
             Cause::Short { share: (line - interval.mean) / line, shape: shape_of(summary, cell) }
         }
-        Judgement::Uncertain => Cause::Straddles { repetitions: (2 * summary.head.repetitions).max(10) },
+        Judgement::Uncertain => Cause::Straddles {
+            made: figures.repetitions,
+            rounds: looks::rounds_to_decide(interval, line, figures.repetitions),
+            most: summary.head.fresh_rounds,
+            command: None,
+        },
     };
     (judgement, cause)
+}
+
+/// The command that measures again with so many more rounds.
+fn command_for(run: &Run, more: u32) -> String {
+    let mut words = run.command.clone();
+    if words.is_empty() {
+        words.push("feedline run".to_owned());
+    }
+    format!("{} --rounds +{more}", words.join(" "))
+}
+
+/// What would decide a verdict that is open.
+fn more_words(made: u32, rounds: Option<u32>, most: u32, command: Option<&str>) -> String {
+    let made = counted_noun(u64::from(made), "round");
+    match (rounds, command) {
+        (None, _) => format!("no number of rounds that pays would decide ({made} made)"),
+        (Some(rounds), Some(command)) => {
+            format!("about {rounds} rounds would decide ({made} made): {command}")
+        }
+        (Some(rounds), None) => format!("about {rounds} of {most} rounds would decide ({made} fitted)"),
+    }
 }
 
 fn forbidding(figures: &Figures, gravity: Gravity) -> Option<Flag> {

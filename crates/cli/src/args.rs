@@ -92,6 +92,9 @@ pub(crate) struct RunArgs {
     /// Exit with 5 when a gated target is UNCERTAIN, or when a gate on regressions cannot be decided
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Make so many more rounds of fresh repetitions at most than the 28 that are planned, e.g. --rounds +12
+    #[arg(long, value_name = "+N", allow_hyphen_values = true, conflicts_with_all = ["variant", "as_variant", "rank"])]
+    pub(crate) rounds: Option<More>,
     /// Compare variants of the scenario, interleaved: a name, and a key that it changes; `NAME:` changes nothing,
     /// `NAME:bin=PATH` runs another feedline. Two or more; the first is what the others are compared with
     #[arg(long, value_name = "NAME:KEY=VALUE", conflicts_with_all = ["rank", "ranks", "start_at"])]
@@ -107,6 +110,20 @@ pub(crate) struct RunArgs {
     pub(crate) add_to: Option<String>,
     #[command(flatten)]
     pub(crate) ranks: RankArgs,
+}
+
+/// A number to add, written with its sign: `+12`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct More(pub(crate) u32);
+
+impl std::str::FromStr for More {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = text.strip_prefix('+').and_then(|digits| digits.parse::<u16>().ok());
+        let number = number.filter(|number| *number > 0);
+        number.map(|number| Self(number.into())).ok_or_else(|| "write how many more, such as +12".to_owned())
+    }
 }
 
 /// One of several hosts that measure at the same time, each with a record of its own for `feedline merge`.

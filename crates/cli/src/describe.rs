@@ -294,6 +294,7 @@ fn measure(measure: &plan::Measure) -> Measure {
             Limit::Duration { .. } | Limit::Epochs { .. } | Limit::Steps { .. } => None,
         },
         repetitions: measure.repetitions,
+        fresh_rounds: Some(measure.fresh_rounds),
         budget_ns: measure.budget_ns,
         seed: measure.seed,
     }

@@ -51,6 +51,11 @@ impl Progress {
         self.bar.set_length(steps);
     }
 
+    /// More steps than there were to be.
+    pub(crate) fn add(&self, steps: u64) {
+        self.bar.inc_length(steps);
+    }
+
     /// The step that begins.
     pub(crate) fn step(&self, text: String) {
         self.bar.set_message(text);

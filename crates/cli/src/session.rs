@@ -1,5 +1,6 @@
 //! A run in progress: what it was made ready with, its record on disk, and what is asked of the engine.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -158,11 +159,13 @@ impl<'a> Session<'a> {
         derive(&self.folder)
     }
 
-    /// The cells on which the verdicts will rest.
-    pub(crate) fn chosen(&self) -> Vec<usize> {
-        let names = analysis::choose_for_confirmation(&self.so_far);
+    /// The fresh repetitions to make next: cells by their index in the plan, and the numbers of the rounds; `None` once the
+    /// verdicts are decided, or no round is left.
+    pub(crate) fn next_look(&self) -> Option<(Vec<usize>, Range<u32>)> {
+        let look = analysis::next_look(&self.so_far)?;
         let cells = &self.ready.loaded.plan.cells;
-        (0..cells.len()).filter(|index| names.contains(&cells[*index].slug)).collect()
+        let chosen = (0..cells.len()).filter(|index| look.cells.contains(&cells[*index].slug));
+        Some((chosen.collect(), look.rounds))
     }
 
     /// Rows of cells along which an edge is searched; their indices are those of the plan.

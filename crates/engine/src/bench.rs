@@ -1,6 +1,7 @@
 //! A whole run: ceilings, interleaved repetitions, confirmation.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -176,16 +177,18 @@ impl<'a> Bench<'a> {
         emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<Vec<NotRun>, E> {
         let all: Vec<usize> = (0..self.cells.len()).collect();
-        self.rounds(&all, Role::Measure, kept_back, emit)
+        let rounds = 0..self.settings.measure.repetitions;
+        self.rounds(&all, (Role::Measure, rounds), kept_back, emit)
     }
 
-    /// Runs fresh repetitions of the chosen cells alone.
+    /// Runs fresh repetitions of the chosen cells alone, in rounds of these numbers.
     pub fn confirm<E>(
         &mut self,
         chosen: &[usize],
+        rounds: Range<u32>,
         emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<Vec<NotRun>, E> {
-        self.rounds(chosen, Role::Confirm, 0, emit)
+        self.rounds(chosen, (Role::Confirm, rounds), 0, emit)
     }
 
     /// Runs one repetition of a training cell, for a search.
@@ -217,13 +220,14 @@ impl<'a> Bench<'a> {
     fn rounds<E>(
         &mut self,
         chosen: &[usize],
-        role: Role,
+        (role, rounds): (Role, Range<u32>),
         kept_back: u64,
         emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<Vec<NotRun>, E> {
         let measure = &self.settings.measure;
         let settings = ScheduleSettings {
-            repetitions: measure.repetitions,
+            first: rounds.start,
+            repetitions: rounds.end.saturating_sub(rounds.start),
             cell_order: measure.cell_order,
             seed: measure.seed,
             deadline_ns: measure.budget_ns,

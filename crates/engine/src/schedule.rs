@@ -20,6 +20,8 @@ const SMALL_GAINS_MAX: u32 = 2;
 /// What the order of cells depends on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ScheduleSettings {
+    /// Number of the first round, above 0 where earlier rounds of the same cells were made before.
+    pub(crate) first: u32,
     /// Repetitions of each cell.
     pub(crate) repetitions: u32,
     /// Order within a round.
@@ -95,9 +97,9 @@ impl<'a> Schedule<'a> {
         }
         let cell = self.next_cell()?;
         let begun = self.begun.entry(cell).or_insert(0);
-        let rep = *begun;
+        let rep = self.settings.first + *begun;
         *begun += 1;
-        Some(Turn { cell, rep, round: self.round })
+        Some(Turn { cell, rep, round: self.settings.first + self.round })
     }
 
     /// Says what a repetition of `cell` reached, so that a search can end. `None`: it failed.
@@ -173,7 +175,10 @@ impl<'a> Schedule<'a> {
             CellOrder::Random => {
                 let items: Vec<usize> = items.collect();
                 let n = items.len() as u64;
-                let permutation = Permutation::new(n.max(1), self.settings.seed ^ u64::from(self.round));
+                let permutation = Permutation::new(
+                    n.max(1),
+                    self.settings.seed ^ u64::from(self.settings.first + self.round),
+                );
                 (0..n).map(|index| items[permutation.at(index) as usize]).collect()
             }
         }
@@ -246,7 +251,7 @@ mod tests {
     }
 
     fn settings(repetitions: u32, cell_order: CellOrder) -> ScheduleSettings {
-        ScheduleSettings { repetitions, cell_order, seed: 5, deadline_ns: None }
+        ScheduleSettings { first: 0, repetitions, cell_order, seed: 5, deadline_ns: None }
     }
 
     fn drain(schedule: &mut Schedule<'_>, reached: impl Fn(usize) -> Option<f64>, line: f64) -> Vec<Turn> {
@@ -275,6 +280,17 @@ mod tests {
         assert_ne!(order(0), order(1));
         assert_ne!(order(1), order(2));
         assert!(schedule.into_not_run().is_empty());
+    }
+
+    #[test]
+    fn later_rounds_go_on_where_the_earlier_ones_ended() {
+        let cells = cells(&[None; 4]);
+        let at_once = |first, repetitions| {
+            let settings = ScheduleSettings { first, ..settings(repetitions, CellOrder::Random) };
+            drain(&mut Schedule::new(&cells, &[0, 1, 2, 3], false, settings), |_| Some(1.0), 9.0)
+        };
+        let in_parts: Vec<Turn> = at_once(0, 3).into_iter().chain(at_once(3, 2)).collect();
+        assert_eq!(in_parts, at_once(0, 5));
     }
 
     #[test]

@@ -7,8 +7,10 @@ pub struct Measure {
     pub warmup_ns: u64,
     /// What ends a repetition's window.
     pub limit: Limit,
-    /// Repetitions of each cell, and of the confirmation.
+    /// Repetitions of each cell, and rounds of fresh repetitions before the first look at them.
     pub repetitions: u32,
+    /// Most rounds of fresh repetitions; further ones are made at planned looks, until the verdicts are decided.
+    pub fresh_rounds: u32,
     /// Cap on the whole run after the dataset is prepared; what did not fit is listed.
     pub budget_ns: Option<u64>,
     /// Order of cells within a round.

@@ -356,8 +356,11 @@ pub struct Measure {
     /// Bytes that end a window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Repetitions of each cell and of the confirmation.
+    /// Repetitions of each cell, and rounds of fresh repetitions before the first look at them.
     pub repetitions: u32,
+    /// Most rounds of fresh repetitions. Absent before format 1.6, when they were as many as the repetitions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fresh_rounds: Option<u32>,
     /// Cap on the run.
     pub budget_ns: Option<u64>,
     /// Seed of orders.

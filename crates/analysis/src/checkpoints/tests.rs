@@ -136,7 +136,7 @@ fn a_cell_that_writes_is_on_no_curve_and_has_no_verdict() {
     let summary = summarise(&writing(&[CheckpointOutcome::Complete]).record());
     assert!(summary.panels.is_empty() && summary.verdicts.is_empty());
     assert_eq!(summary.unjudged[0].reason, "no sample was read (checkpoint): not judged against the line");
-    assert!(crate::choose_for_confirmation(&writing(&[CheckpointOutcome::Complete]).record()).is_empty());
+    assert_eq!(crate::next_look(&writing(&[CheckpointOutcome::Complete]).record()), None);
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn an_offer_is_counted_with_what_became_of_it() {
 #[test]
 fn the_line_offered_and_served_feeds() {
     let feeds = "FEEDS 8 x h100 resnet50 at depth 8 (storage side, io_uring); offered 100 % of the line, constant \
-                 arrivals";
+                 arrivals; screen, cache open";
     assert_eq!(words(&paced_at(1.0, 1.0)), feeds);
     assert!(words(&paced_at(1.0, 0.9995)).starts_with("FEEDS"), "99.9 % counts as all");
     let mut cut = paced_at(1.0, 1.0);
@@ -229,10 +229,10 @@ fn a_paced_verdict_says_how_the_target_was_read() {
     let mut warm = paced_at(1.0, 1.0);
     warm.edit_cell("c", |cell| cell.cache = "warm".to_owned());
     warm.edit_reps("c", |rep| rep.cache.before_bytes = Some(rep.cache.total_bytes));
-    assert!(words(&warm).ends_with("arrivals; from the client's page cache (warm), not from storage"));
+    assert!(words(&warm).contains("arrivals; from the client's page cache (warm), not from storage; screen"));
     let mut files = paced_at(1.0, 1.0);
     files.edit_cell("c", |cell| cell.operation = "read_file".to_owned());
-    assert!(words(&files).ends_with("arrivals; files opened one by one, names possibly in memory"));
+    assert!(words(&files).contains("arrivals; files opened one by one, names possibly in memory; screen"));
     let mut other = paced_at(1.0, 1.0);
     other.cell("d", "disk", 8);
     other.edit_cell("d", |cell| cell.access = "random".to_owned());

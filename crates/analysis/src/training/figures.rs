@@ -85,7 +85,7 @@ impl TrainingFigures {
             trained.iter().map(|one| share(one, of)).collect()
         };
         let part = |of: fn(&TrainedAccelerator) -> u64| mean(&of_reps(of)).unwrap_or(0.0);
-        let au = Rate::of(&of_reps(|one| one.compute_ns))?;
+        let au = Rate::at(&of_reps(|one| one.compute_ns), context.error)?;
         let worst = |one: &&Trained| shares(one, |one| one.compute_ns).into_iter().fold(1.0, f64::min);
         let accelerators = || trained.iter().flat_map(|one| &one.accelerators);
         let sum = |of: fn(&TrainedAccelerator) -> u64| accelerators().map(of).fold(0, u64::saturating_add);

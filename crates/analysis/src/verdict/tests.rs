@@ -18,7 +18,8 @@ fn words(builder: &Builder) -> String {
 fn the_line_is_cleared_by_the_lower_bound() {
     assert_eq!(
         words(&confirmed_at(&[1.1, 1.1, 1.1])),
-        "FEEDS 8 x h100 resnet50 from depth 8 (storage side, io_uring)"
+        "FEEDS 8 x h100 resnet50 from depth 8 (storage side, io_uring); 8 outstanding take 1 worker for each of 8 \
+         accelerators with blocking reads; screen, cache open"
     );
     let verdict = verdict_of(&confirmed_at(&[1.0, 1.1, 1.2]));
     assert_eq!(verdict.judgement, Judgement::Uncertain, "the mean clears, the lower bound does not");
@@ -30,7 +31,10 @@ fn starving_says_by_how_much_and_what_is_fed() {
     assert_eq!(verdict.judgement, Judgement::Starves);
     // The lower bound is 0.775 of the line: 6 of 8.
     assert_eq!(verdict.feeds, Some(6));
-    assert_eq!(verdict.sentence(), "20 % short at depth 8 (storage side, io_uring); feeds 6");
+    assert_eq!(
+        verdict.sentence(),
+        "20 % short at depth 8 (storage side, io_uring); feeds 6 by division; screen, cache open"
+    );
 }
 
 #[test]
@@ -40,12 +44,17 @@ fn a_straddling_interval_says_so() {
         text.starts_with("UNCERTAIN interval straddles the line at depth 8 (storage side, io_uring)"),
         "{text}"
     );
-    assert!(text.contains("88 to 112 % of it; 10 repetitions narrow it"), "{text}");
+    assert!(
+        text.contains("88 to 112 % of it; no number of rounds that pays would decide (3 rounds made)"),
+        "{text}"
+    );
 }
 
 #[test]
-fn the_interleaved_repetitions_decide_nothing() {
+fn the_interleaved_repetitions_of_a_chosen_cell_decide_nothing() {
     let mut builder = confirmed_at(&[0.8, 0.8, 0.8]);
+    builder.cell("slower", "disk", 4);
+    (0..3).for_each(|number| builder.push(rep("slower", number, 0.5 * Builder::LINE_BPS)));
     builder.edit_reps("c", |rep| {
         if rep.role == record::Role::Measure {
             rep.counters.insert("bytes".to_owned(), 9_000_000_000);
@@ -61,9 +70,12 @@ fn without_confirmation_there_is_no_verdict() {
     (0..3).for_each(|number| builder.push(rep("c", number, 9e9)));
     let end = builder.end.as_mut().unwrap();
     end.not_run.push(record::NotRun { cell: "c".to_owned(), repetitions: 3, reason: "budget".to_owned() });
-    assert_eq!(words(&builder), "UNCERTAIN not confirmed at depth 8 (storage side, io_uring): budget");
+    assert_eq!(
+        words(&builder),
+        "UNCERTAIN not confirmed at depth 8 (storage side, io_uring): budget; screen, cache open"
+    );
     builder.end = None;
-    assert!(words(&builder).ends_with("the run was cut before it"));
+    assert!(words(&builder).contains(": the run was cut before it; screen"));
 }
 
 #[test]
@@ -121,7 +133,7 @@ fn a_warm_verdict_says_that_it_is_the_page_caches() {
     let mut builder = confirmed_at(&[2.0; 3]);
     builder.edit_cell("c", |cell| cell.cache = "warm".to_owned());
     builder.edit_reps("c", |rep| rep.cache.before_bytes = Some(rep.cache.total_bytes));
-    assert!(words(&builder).ends_with("from the client's page cache (warm), not from storage"));
+    assert!(words(&builder).contains("; from the client's page cache (warm), not from storage; screen"));
 }
 
 #[test]
@@ -130,7 +142,7 @@ fn a_target_read_in_several_ways_names_the_way() {
     builder.cell("d", "disk", 8);
     builder.edit_cell("d", |cell| cell.access = "sequential".to_owned());
     assert!(
-        words(&builder).ends_with("100,000 B samples, 100,000 B blocks, shuffled_epoch, bypass"),
+        words(&builder).contains("; 100,000 B samples, 100,000 B blocks, shuffled_epoch, bypass; screen"),
         "{}",
         words(&builder)
     );
@@ -243,7 +255,7 @@ fn wrong_bytes_in_any_cell_of_a_target_leave_it_open() {
     assert_eq!(
         words(&builder),
         "UNCERTAIN 3 of 8 checked reads held wrong bytes; trust no figure of this storage; look for \
-         what corrupts or rewrites its files"
+         what corrupts or rewrites its files; screen, cache open"
     );
     builder.edit_cell("other", |cell| cell.target = "elsewhere".to_owned());
     assert_eq!(verdict_of(&builder).judgement, Judgement::Feeds);
@@ -266,7 +278,7 @@ fn a_job_that_is_fed_says_its_utilization_and_its_target() {
     assert_eq!(
         words(&confirmed_job(&[0.960, 0.961, 0.962])),
         "FEEDS 8 x h100 resnet50 with 8 readers, prefetch 8: AU 96.1 % (target 90 %), storage side, io_uring; files \
-         opened one by one, names possibly in memory"
+         opened one by one, names possibly in memory; screen, cache open"
     );
 }
 
@@ -277,7 +289,7 @@ fn a_job_that_starves_says_what_it_needs_and_why() {
     assert_eq!(
         verdict.sentence(),
         "AU 71.3 % of the 90 % it needs with 8 readers, prefetch 8 (storage side, io_uring); latency-bound: \
-         1.3 times as much in flight would do (11 readers); files opened one by one, names possibly in memory"
+         1.3 times as much in flight would do (11 readers); files opened one by one, names possibly in memory; screen, cache open"
     );
 }
 
@@ -285,7 +297,7 @@ fn a_job_that_starves_says_what_it_needs_and_why() {
 fn a_job_at_the_target_by_chance_stays_open() {
     let text = words(&confirmed_job(&[0.88, 0.90, 0.92]));
     let expected = "UNCERTAIN interval straddles the line with 8 readers, prefetch 8 (storage side, io_uring): 94 to \
-                    106 % of it; 10 repetitions narrow it";
+                    106 % of it; no number of rounds that pays would decide (3 rounds made)";
     assert!(text.starts_with(expected), "{text}");
 }
 
@@ -315,14 +327,14 @@ fn a_job_of_other_accelerators_alone_has_no_verdict() {
 }
 
 #[test]
-fn a_job_that_failed_altogether_was_not_measured() {
+fn a_job_that_failed_altogether_is_judged_as_failed() {
     let mut builder = confirmed_job(&[0.95; 3]);
     builder.edit_reps("c", |rep| rep.trained = None);
     builder.lines.retain(|line| matches!(line, Line::Rep(rep) if rep.role == record::Role::Measure));
     let summary = summarise(&builder.record());
     assert!(summary.unjudged.is_empty());
     assert!(
-        matches!(&summary.verdicts[0].cause, Cause::NothingMeasured { reason } if reason.contains("became of"))
+        matches!(&summary.verdicts[0].cause, Cause::AskedFailed { reason } if reason.contains("became of"))
     );
 }
 

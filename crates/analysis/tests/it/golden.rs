@@ -26,6 +26,14 @@ pub(crate) fn read() -> RunRecord {
     record::read_run(&dir()).expect("the golden record is readable")
 }
 
+/// The cell that a verdict on each storage target would name.
+pub(crate) fn named(record: &RunRecord) -> Vec<String> {
+    let summary = analysis::summarise(record);
+    let storage = summary.targets.iter().filter(|target| target.storage);
+    let named = storage.filter_map(|target| analysis::choose_cell(&summary, &target.name));
+    named.map(|cell| cell.cell.cell.clone()).collect()
+}
+
 /// Every verdict of a record in its words.
 pub(crate) fn verdict_words(summary: &Summary) -> Vec<String> {
     let words =
@@ -473,6 +481,7 @@ fn run(cells: Vec<Cell>) -> Run {
             epochs: None,
             bytes: None,
             repetitions: REPETITIONS,
+            fresh_rounds: None,
             budget_ns: None,
             seed: 1,
         },

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use analysis::{Bound, Measurement, choose_for_confirmation, loader_arguments, summarise};
+use analysis::{Bound, Measurement, loader_arguments, summarise};
 use record::{
     CacheProof, Ceiling, Cell, Dataset, End, Format, Gate, Line, Measure, Need, Outcome, Rep, Role, Run,
     RunRecord, Target, Tool, Trained, TrainedAccelerator, TrainedStep, Training, Usage, counter,
@@ -43,15 +43,16 @@ fn every_job_gets_the_verdict_that_its_figures_allow() {
         words,
         [
             "FEEDS nvme: 8 x h100 resnet50 with 8 readers, prefetch 8: AU 96.1 % (target 90 %), storage side, io_uring; \
-             files opened one by one",
+             files opened one by one; screen, cache open",
             "STARVES filer: AU 71.3 % of the 90 % it needs with 8 readers, prefetch 8 (storage side, io_uring); \
-             latency-bound: 1.3 times as much in flight would do (11 readers); files opened one by one",
-            "STARVES bucket: AU 62.0 % of the 90 % it needs with 8 readers, prefetch 8 (storage side, lean); feeds 5; \
+             latency-bound: 1.3 times as much in flight would do (11 readers); files opened one by one; screen, cache open",
+            "STARVES bucket: AU 62.0 % of the 90 % it needs with 8 readers, prefetch 8 (storage side, lean); feeds 5 by \
+             division; \
              rate-bound: more prefixes, a higher limit, or larger objects; more in flight is refused more often; files \
-             opened one by one, names possibly in memory",
+             opened one by one, names possibly in memory; screen, cache open",
             "UNCERTAIN images: not the storage: decode-bound for 28 % of the time with 8 readers, prefetch 8 (storage \
              side, io_uring); storage is not judged by it: use faster decoding, more threads for it, or none; \
-             files opened one by one",
+             files opened one by one; screen, cache open",
         ]
     );
 }
@@ -59,7 +60,7 @@ fn every_job_gets_the_verdict_that_its_figures_allow() {
 #[test]
 fn the_jobs_that_the_record_confirmed_are_those_that_would_be_chosen() {
     let expected = ["nvme/8readers", "filer/8readers", "bucket/8readers", "images/8readers"];
-    assert_eq!(choose_for_confirmation(&read()), expected);
+    assert_eq!(golden::named(&read()), expected);
 }
 
 #[test]
@@ -436,6 +437,7 @@ fn run(cells: Vec<Cell>) -> Run {
             epochs: None,
             bytes: None,
             repetitions: REPETITIONS,
+            fresh_rounds: None,
             budget_ns: None,
             seed: 1,
         },

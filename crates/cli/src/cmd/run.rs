@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use analysis::{CellSummary, GateResult, Measurement, Summary};
+use analysis::{CellSummary, GateResult, Measurement, Summary, Verdict};
 use engine::Bench;
 use plan::Plan;
 use record::NotRun;
 
-use crate::args::RunArgs;
+use crate::args::{More, RunArgs};
 use crate::comparing::Rules;
 use crate::exit::{Exit, Failure};
 use crate::regression::Outcome;
@@ -23,13 +23,19 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if !args.variant.is_empty() {
         return run_variants(args);
     }
-    let loaded = load::load(&args.input)?.with_margins(true)?;
+    let mut loaded = load::load(&args.input)?.with_margins(true)?;
     if let Some(name) = &loaded.plan.gate.baseline {
         baseline::expect(name, &args.measure.results, args.add_to.as_deref())?;
     }
     let slots = Slots::of(&args.ranks, &loaded.plan)?;
     if let Some(late) = slots.as_ref().and_then(Slots::late_by) {
         return Err(too_late(args.ranks.start_at.as_deref(), late));
+    }
+    let measure = &mut loaded.plan.measure;
+    match &slots {
+        // Hosts that do not talk cannot agree on a further round.
+        Some(_) => measure.fresh_rounds = measure.repetitions,
+        None => measure.fresh_rounds += args.rounds.map_or(0, |More(rounds)| rounds),
     }
     let ready = Ready::make(loaded, &args.measure)?;
     if let Some(name) = &args.add_to {
@@ -96,9 +102,19 @@ fn interleave(
     ceilings(ready, session, bench)?;
     progress.phase("measuring the cells, interleaved");
     let mut not_run = bench.measure(confirming, &mut |event| session.take(event))?;
-    progress.phase("confirming the chosen cells with fresh repetitions");
-    let chosen = session.chosen();
-    not_run.extend(bench.confirm(&chosen, &mut |event| session.take(event))?);
+    let mut planned = confirming;
+    while let Some((cells, rounds)) = session.next_look() {
+        progress.phase("measuring candidates and controls afresh, until the verdicts are decided");
+        let more = cells.len() as u64 * u64::from(rounds.end - rounds.start);
+        progress.add(more.saturating_sub(planned));
+        planned = planned.saturating_sub(more);
+        let left = bench.confirm(&cells, rounds, &mut |event| session.take(event))?;
+        let is_over = !left.is_empty();
+        not_run.extend(left);
+        if is_over {
+            break;
+        }
+    }
     Ok(not_run)
 }
 
@@ -128,7 +144,8 @@ fn by_timetable(
     let mut not_run = bench.measure(0, &mut |event| session.take(event))?;
     progress.phase("confirming all cells with fresh repetitions");
     let all: Vec<usize> = (0..plan.cells.len()).collect();
-    not_run.extend(bench.confirm(&all, &mut |event| session.take(event))?);
+    let rounds = 0..plan.measure.repetitions;
+    not_run.extend(bench.confirm(&all, rounds, &mut |event| session.take(event))?);
     Ok(not_run)
 }
 
@@ -147,11 +164,16 @@ fn too_late(start_at: Option<&str>, late: Duration) -> Failure {
     ))
 }
 
-/// Repetitions that the confirmation will make: those of one cell for each storage.
+/// Fresh repetitions up to the first look: those of two candidates and a control for each storage at most.
 fn confirming(plan: &Plan) -> u64 {
-    let storages = plan.targets.iter().filter(|target| target.config.is_storage()).count();
-    storages as u64 * u64::from(plan.measure.repetitions)
+    let storages = (0..plan.targets.len()).filter(|index| plan.targets[*index].config.is_storage());
+    let fresh =
+        |index| plan.cells.iter().filter(|cell| cell.target == index).count().min(FRESH_CELLS_MAX) as u64;
+    storages.map(fresh).sum::<u64>() * u64::from(plan.measure.repetitions)
 }
+
+/// Two candidates and a control.
+const FRESH_CELLS_MAX: usize = 3;
 
 /// The exit code of a run that came to its end. The reasons are on the page that was printed.
 pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
@@ -160,6 +182,7 @@ pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
     }
     match analysis::gate(summary) {
         GateResult::Missed(_) => Exit::GateMissed,
+        _ if summary.verdicts.iter().any(Verdict::has_failed) => Exit::Error,
         GateResult::Inconclusive(_) if strict => Exit::Inconclusive,
         GateResult::None | GateResult::Met | GateResult::Inconclusive(_) => Exit::Ok,
     }

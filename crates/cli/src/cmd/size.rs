@@ -107,7 +107,9 @@ fn find(
             ready.progress.phase("measuring both sides of the edge with fresh repetitions");
             let cells: Vec<usize> = edge.iter().map(|index| row[*index].cell).collect();
             bench.ceilings(&cells, &mut |event| session.take(event))?;
-            let not_run = bench.confirm(&cells, &mut |event| session.take(event))?;
+            let not_run = bench.confirm(&cells, 0..ready.loaded.plan.measure.repetitions, &mut |event| {
+                session.take(event)
+            })?;
             if !not_run.is_empty() {
                 return Ok(not_run);
             }

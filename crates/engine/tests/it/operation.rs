@@ -177,6 +177,7 @@ fn with_bench(cells: &[Cell], seat: &Seat, clock: &Clock, act: impl FnOnce(&mut 
         warmup_ns: 0,
         limit: Limit::Duration { duration_ns: 100 * MS },
         repetitions: 1,
+        fresh_rounds: 1,
         budget_ns: None,
         cell_order: CellOrder::File,
         seed: 1,

@@ -55,6 +55,7 @@ fn settings() -> BenchSettings {
         warmup_ns: 10 * MS,
         limit,
         repetitions: 3,
+        fresh_rounds: 3,
         budget_ns: None,
         cell_order: CellOrder::Random,
         seed: 1,
@@ -152,7 +153,7 @@ fn a_confirmation_is_fresh_and_of_the_chosen_cells_alone() {
         Ok(())
     };
     bench.measure(0, &mut keep).unwrap();
-    bench.confirm(&[1], &mut keep).unwrap();
+    bench.confirm(&[1], 0..3, &mut keep).unwrap();
     let confirmed: Vec<&Rep> = reps.iter().filter(|rep| rep.role == Role::Confirm).collect();
     assert_eq!(
         confirmed.iter().map(|rep| (rep.rep, rep.order)).collect::<Vec<_>>(),

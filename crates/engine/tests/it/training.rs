@@ -432,6 +432,7 @@ fn the_control_plays_the_same_job_on_no_storage() {
         warmup_ns: 0,
         limit: sim.limit,
         repetitions: 1,
+        fresh_rounds: 1,
         budget_ns: None,
         cell_order: CellOrder::File,
         seed: 1,

@@ -69,6 +69,7 @@ pub(crate) fn run() -> Run {
             epochs: None,
             bytes: None,
             repetitions: 2,
+            fresh_rounds: Some(2),
             budget_ns: Some(60_000_000_000),
             seed: u64::MAX,
         },

@@ -22,7 +22,8 @@ pub(crate) struct Measure {
     pub(crate) bytes: Field<Size>,
     /// Passes over the dataset in one repetition.
     pub(crate) epochs: Field<Count>,
-    /// Repetitions of each cell, and of the confirmation. Default: 5.
+    /// Repetitions of each cell, and rounds of fresh repetitions before the first look at them. Rounds are added until
+    /// the verdicts are decided, up to 28 within the budget; below 3 repetitions none are. Default: 5.
     pub(crate) repetitions: Field<Whole<1, 100>>,
     /// Cap on the whole run once the dataset is there; what did not fit is listed. Default: none.
     pub(crate) budget: Field<Duration>,

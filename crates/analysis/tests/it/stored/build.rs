@@ -434,6 +434,7 @@ fn run(cells: Vec<Cell>) -> Run {
             epochs: None,
             bytes: None,
             repetitions: REPETITIONS,
+            fresh_rounds: None,
             budget_ns: None,
             seed: 1,
         },

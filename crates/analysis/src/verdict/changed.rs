@@ -1,0 +1,66 @@
+//! Whether a storage changed during a run, and what the deciding cell read before and after.
+
+use record::Role;
+
+use super::Source;
+use crate::curve::treatment::{self, FromMemory};
+use crate::figures::{Context, point_bps};
+use crate::operation;
+use crate::repetitions::Repetitions;
+use crate::steadiness::level::{self, Point, Step};
+use crate::summary::{self, CellSummary};
+
+/// Where the level of a target changed, if it did. The repetitions of all its cells tell, but for those that may come from
+/// this client's memory; cells in `chosen` were chosen by their figures.
+pub(super) fn step(source: &Source<'_>, target: &str, chosen: &[&CellSummary]) -> Option<Step> {
+    let cells = source.summary.cells.iter().enumerate();
+    let of_target = cells.filter(|(_, cell)| {
+        cell.cell.target == target
+            && operation::reads_samples(&cell.cell)
+            && treatment::from_cache(&cell.cell) == FromMemory::Nothing
+    });
+    let points: Vec<Point> = of_target
+        .flat_map(|(index, cell)| {
+            let is_chosen = chosen.iter().any(|one| std::ptr::eq(*one, cell));
+            [Role::Measure, Role::Confirm].into_iter().flat_map(move |role| {
+                of_cell(source, cell, role, |context, reps| {
+                    level::points(index, context, &reps.used, is_chosen).collect()
+                })
+            })
+        })
+        .collect();
+    level::step(&points)
+}
+
+/// Bytes per second of a cell before and after a step, by its fresh repetitions; `None` without any.
+pub(super) fn before_and_after(source: &Source<'_>, cell: &CellSummary, step: Step) -> Option<(f64, f64)> {
+    let before: Vec<f64> = of_cell(source, cell, Role::Confirm, |context, reps| {
+        let used = reps.used.iter();
+        used.map(|rep| {
+            let later = level::round_of(rep, context) >= step.from;
+            point_bps(context, rep).ln() - if later { step.ln_change } else { 0.0 }
+        })
+        .collect()
+    });
+    let before = crate::interval::mean(&before)?;
+    Some((before.exp(), (before + step.ln_change).exp()))
+}
+
+fn of_cell<T>(
+    source: &Source<'_>,
+    cell: &CellSummary,
+    role: Role,
+    read: impl FnOnce(&Context<'_>, &Repetitions<'_>) -> Vec<T>,
+) -> Vec<T> {
+    let measure = &source.record.run.measure;
+    let Some(context) = summary::context(source.record, source.lines, &cell.cell, measure) else {
+        return Vec::new();
+    };
+    let reps = Repetitions::of(source.lines.of_cell(&cell.cell.cell), &cell.cell, role, measure);
+    read(&context, &reps)
+}
+
+/// `1.56 GB/s, then 1.19 GB/s`.
+pub(super) fn words((before, after): (f64, f64)) -> String {
+    format!("{}, then {}", feed::format_bps(before), feed::format_bps(after))
+}

@@ -1,0 +1,147 @@
+//! From the candidates of a target to its verdict.
+
+use feed::Judgement;
+use record::Target;
+
+use super::{Cause, Source, Verdict, changed, unfounded};
+use crate::choose::{self, EQUAL_SHARE, Fresh};
+use crate::scope::Scope;
+use crate::summary::{CellSummary, Measurement};
+use crate::unreached;
+
+/// The verdict on a target: what was asked for and failed, else what its candidates say together.
+pub(super) fn of_target(
+    source: &Source<'_>,
+    target: &Target,
+    chosen: Option<&CellSummary>,
+    failed: Option<&CellSummary>,
+) -> Verdict {
+    if let Some(cell) = failed {
+        let Measurement::Failed { reason, .. } = &cell.measured else {
+            unreachable!("it is chosen for having failed")
+        };
+        let cause = Cause::AskedFailed { reason: reason.clone() };
+        return Verdict { cause, ..unfounded(source.summary, &target.name, Some(cell)) };
+    }
+    let fresh = choose::fresh(source.summary, &target.name).filter(|_| looks_several_times(source));
+    let candidates: Vec<&CellSummary> = fresh.iter().flat_map(|fresh| &fresh.candidates).copied().collect();
+    let confirmed: Vec<&CellSummary> =
+        candidates.iter().copied().filter(|cell| cell.confirmed.is_some()).collect();
+    let (verdict, cell) = match deciding(source, target, &confirmed) {
+        Some((verdict, cell)) => (verdict, Some(cell)),
+        None => (of_cell(source, target, chosen), chosen),
+    };
+    let Some(cell) = cell else { return verdict };
+    let verdict = beside_others(source, target, fresh.as_ref(), verdict);
+    // Where every cell is a candidate none was chosen by its figures.
+    let has_others =
+        fresh.as_ref().map_or_else(|| is_one_of_several(source, cell), |fresh| fresh.control.is_some());
+    let chosen = if candidates.is_empty() { vec![cell] } else { candidates };
+    let chosen: &[&CellSummary] = if has_others { &chosen } else { &[] };
+    let verdict = over_time(source, target, chosen, (verdict, cell));
+    within_scope(verdict)
+}
+
+/// Records before format 1.6 have one candidate for each target, and one look.
+fn looks_several_times(source: &Source<'_>) -> bool {
+    source.record.run.measure.fresh_rounds.is_some()
+}
+
+fn is_one_of_several(source: &Source<'_>, cell: &CellSummary) -> bool {
+    source
+        .summary
+        .cells
+        .iter()
+        .filter(|one| one.cell.target == cell.cell.target && one.figures().is_some())
+        .count()
+        > 1
+}
+
+/// What one cell says of its target.
+fn of_cell(source: &Source<'_>, target: &Target, cell: Option<&CellSummary>) -> Verdict {
+    let summary = source.summary;
+    let mut verdict = Verdict {
+        unreached: cell.map_or_else(Vec::new, |cell| unreached::beside(summary, cell)),
+        clears: cell.and_then(|cell| unreached::clearing(summary, cell)),
+        scope: cell.map(|cell| Scope::of(source, target, cell)),
+        ..unfounded(summary, &target.name, cell)
+    };
+    if let Some(cell) = cell {
+        verdict.rest_on(source, cell);
+    }
+    verdict
+}
+
+/// The candidate that decides: the first that feeds; else one that leaves it open, for all have to starve; else the first
+/// that is no worse than the best.
+fn deciding<'a>(
+    source: &Source<'_>,
+    target: &Target,
+    candidates: &[&'a CellSummary],
+) -> Option<(Verdict, &'a CellSummary)> {
+    let verdicts: Vec<(Verdict, &CellSummary)> =
+        candidates.iter().map(|cell| (of_cell(source, target, Some(cell)), *cell)).collect();
+    let is = |judgement: Judgement| move |one: &&(Verdict, &CellSummary)| one.0.judgement == judgement;
+    let mean = |one: &(Verdict, &CellSummary)| one.0.samples_per_s.map_or(0.0, |interval| interval.mean);
+    let no_worse_than_best = |judgement: Judgement| {
+        let of_kind = || verdicts.iter().filter(is(judgement));
+        let best = of_kind().map(mean).reduce(f64::max)?;
+        of_kind().find(|one| mean(one) >= best * EQUAL_SHARE)
+    };
+    let feeding = verdicts.iter().find(is(Judgement::Feeds));
+    let deciding = feeding
+        .or_else(|| no_worse_than_best(Judgement::Uncertain))
+        .or_else(|| no_worse_than_best(Judgement::Starves))?;
+    Some(deciding.clone())
+}
+
+/// A target starves only where no cell read alike stands at the line.
+fn beside_others(
+    source: &Source<'_>,
+    target: &Target,
+    fresh: Option<&Fresh<'_>>,
+    verdict: Verdict,
+) -> Verdict {
+    let Some(fresh) = fresh.filter(|_| verdict.judgement == Judgement::Starves) else { return verdict };
+    let of_line = |measurement: &Measurement| measurement.figures().and_then(|figures| figures.of_line);
+    let control = fresh.control.and_then(|cell| Some((cell, of_line(cell.confirmed.as_ref()?)?)));
+    let control = control.filter(|(_, share)| *share >= 1.0);
+    let others = choose::above_the_line(source.summary, &target.name, fresh);
+    let others = others.and_then(|cell| Some((cell, of_line(&cell.measured)?)));
+    match control.or(others) {
+        Some((cell, share)) => Verdict {
+            judgement: Judgement::Uncertain,
+            cause: Cause::OthersAbove { queue_depth: cell.cell.queue_depth, share },
+            ..verdict
+        },
+        None => verdict,
+    }
+}
+
+/// A storage that crossed the line during the run has two answers.
+fn over_time(
+    source: &Source<'_>,
+    target: &Target,
+    chosen: &[&CellSummary],
+    (mut verdict, cell): (Verdict, &CellSummary),
+) -> Verdict {
+    let step = changed::step(source, &target.name, chosen);
+    verdict.changed = step.and_then(|step| changed::before_and_after(source, cell, step));
+    let Some((bps, line)) = verdict.changed.zip(cell.line) else { return verdict };
+    let crosses = (bps.0 >= line.bps) != (bps.1 >= line.bps);
+    let is_judged = verdict.judgement != Judgement::Uncertain || verdict.is_open();
+    if crosses && is_judged {
+        (verdict.judgement, verdict.cause, verdict.feeds) =
+            (Judgement::Uncertain, Cause::Changed { bps }, None);
+    }
+    verdict
+}
+
+/// A narrower test may starve a wider need; it never feeds it.
+fn within_scope(verdict: Verdict) -> Verdict {
+    let hosts = verdict.scope.as_ref().map_or(0, Scope::hosts_open);
+    if verdict.judgement != Judgement::Feeds || hosts == 0 {
+        return verdict;
+    }
+    Verdict { judgement: Judgement::Uncertain, cause: Cause::HostsOpen { hosts }, feeds: None, ..verdict }
+}
