@@ -101,6 +101,12 @@ impl Summary {
         self.cells.iter().filter(|cell| cell.cell.training.is_some())
     }
 
+    /// Figures of the fresh repetitions of a cell, where a verdict on its target rests on them.
+    pub fn deciding<'a>(&self, cell: &'a CellSummary) -> Option<&'a Figures> {
+        let rests = |verdict: &Verdict| verdict.cell.as_deref() == Some(&cell.cell.cell);
+        cell.confirmed.as_ref().filter(|_| self.verdicts.iter().any(rests))?.figures()
+    }
+
     /// Whether a verdict, or the edge of a search, rests on this cell.
     pub fn is_judged(&self, cell: &CellSummary) -> bool {
         let name = cell.cell.cell.as_str();

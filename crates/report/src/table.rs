@@ -92,14 +92,31 @@ fn curve_rows(summary: &Summary, curve: &Curve, unit: RateUnit) -> Vec<Row> {
             target: curve.target.clone(),
             engine: engine(curve),
             depth: cell.cell.queue_depth.to_string(),
-            content: content(cell, (curve.clears_at == Some(*index), curve.demo), unit),
+            content: content(summary, cell, (curve.clears_at == Some(*index), curve.demo), unit),
         };
         match rows.last_mut() {
             Some(last) if is_not_run(&row) && last.content == row.content => extend(last, &row.depth),
             _ => rows.push(row),
         }
+        rows.extend(summary.deciding(cell).map(|figures| deciding_row(cell, figures, unit)));
     }
     rows
+}
+
+/// The row of the fresh repetitions on which a verdict rests: the figure that its sentence speaks of.
+fn deciding_row(cell: &CellSummary, figures: &Figures, unit: RateUnit) -> Row {
+    let word =
+        format!("decides: {} of fresh repetitions", feed::counted_noun(figures.repetitions.into(), "round"));
+    Row {
+        target: cell.cell.target.clone(),
+        engine: "> fresh".to_owned(),
+        depth: cell.cell.queue_depth.to_string(),
+        content: Content::Measured(of_small_share(
+            cell,
+            measured(figures, std::iter::once(word), unit),
+            figures,
+        )),
+    }
 }
 
 fn is_not_run(row: &Row) -> bool {
@@ -118,10 +135,17 @@ fn engine(curve: &Curve) -> String {
     format!("{} ({})", curve.engine, curve.distinction)
 }
 
-fn content(cell: &CellSummary, (clears_first, demo): (bool, bool), unit: RateUnit) -> Content {
+fn content(
+    summary: &Summary,
+    cell: &CellSummary,
+    (clears_first, demo): (bool, bool),
+    unit: RateUnit,
+) -> Content {
     match &cell.measured {
         Measurement::Figures(figures) => {
-            let confirmed = cell.confirmed.as_ref().map(|confirmed| confirmed_words(confirmed, unit));
+            // What decides has a row of its own.
+            let beside = cell.confirmed.as_ref().filter(|_| summary.deciding(cell).is_none());
+            let confirmed = beside.map(|fresh| confirmed_words(fresh, unit));
             let files = cell
                 .reads_whole_files()
                 .then(|| format!("read_file: {} files/s", feed::format_count(figures.ops_per_s)));
@@ -148,13 +172,13 @@ fn of_small_share(cell: &CellSummary, row: Measured, figures: &Figures) -> Measu
     }
 }
 
-/// What the fresh repetitions say, on which the verdict rests: `confirmed 3.92 - 4.24`.
+/// What fresh repetitions say on which no verdict rests: `afresh 3.92 - 4.24`.
 fn confirmed_words(confirmed: &Measurement, unit: RateUnit) -> String {
     match confirmed {
-        Measurement::Figures(figures) => format!("confirmed {}", interval_words(figures, unit)),
-        Measurement::Failed { reason, .. } => format!("confirmation failed: {reason}"),
-        Measurement::NotRun { reason } => format!("not confirmed: {reason}"),
-        Measurement::Operations(_) => "not confirmed: it moves no bytes".to_owned(),
+        Measurement::Figures(figures) => format!("afresh {}", interval_words(figures, unit)),
+        Measurement::Failed { reason, .. } => format!("fresh repetitions failed: {reason}"),
+        Measurement::NotRun { reason } => format!("not measured afresh: {reason}"),
+        Measurement::Operations(_) => "not measured afresh: it moves no bytes".to_owned(),
     }
 }
 

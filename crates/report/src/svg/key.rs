@@ -24,6 +24,8 @@ pub(super) enum Mark {
     Point,
     Hollow,
     Ring,
+    /// The fresh repetitions on which a verdict rests.
+    Deciding,
     Cross,
     Starving,
     Model,
@@ -82,6 +84,12 @@ pub(super) fn entries(plans: &[PanelPlan], repetitions: u32, width: i32) -> Vec<
     }
     if any_point(|point| point.clears_first) {
         found.push((Mark::Ring, "first depth whose interval clears the line".to_owned()));
+    }
+    if any_point(|point| point.deciding.is_some()) {
+        found.push((
+            Mark::Deciding,
+            "fresh rounds, 95 % over all looks: the verdict rests on them".to_owned(),
+        ));
     }
     if series().any(|series| series.curve.demo) {
         found.push((Mark::Hollow, "DEMO: a server that feedline started, shown and not judged".to_owned()));
@@ -159,6 +167,7 @@ fn mark(canvas: &Canvas<'_>, mark: Mark, (x, y): (i32, i32)) -> Result<(), Refus
             marker::ring(canvas, (x, y), Ink::Muted)?;
             dot(4, Ink::Muted)
         }
+        Mark::Deciding => marker::deciding(canvas, (x, y), Ink::Muted),
         Mark::Model => {
             let style = muted.stroke_width(1);
             canvas.draw(&PathElement::new(vec![(x - 9, y), (x - 2, y)], style))?;

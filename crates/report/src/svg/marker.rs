@@ -49,6 +49,15 @@ pub(super) fn ring(canvas: &Canvas<'_>, at: (i32, i32), ink: Ink) -> Result<(), 
     canvas.draw(&Circle::new(at, REACH + 5, ink.sentinel().stroke_width(2)))
 }
 
+/// A large lozenge for the fresh repetitions on which a verdict rests.
+pub(super) fn deciding(canvas: &Canvas<'_>, (x, y): (i32, i32), ink: Ink) -> Result<(), Refusal> {
+    let reach = REACH + 3;
+    let corners = vec![(x, y - reach), (x + reach, y), (x, y + reach), (x - reach, y)];
+    let closed: Vec<(i32, i32)> = corners.iter().chain(corners.first()).copied().collect();
+    canvas.draw(&Polygon::new(corners, ink.sentinel().filled()))?;
+    canvas.draw(&PathElement::new(closed, Ink::Text.sentinel().stroke_width(2)))
+}
+
 /// A cross for a depth at which every repetition failed.
 pub(super) fn cross(canvas: &Canvas<'_>, (x, y): (i32, i32), ink: Ink) -> Result<(), Refusal> {
     let style = ink.sentinel().stroke_width(2);

@@ -16,6 +16,8 @@ use super::theme::{Ink, STARVING_OPACITY};
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, Scale>>;
 
 /// Room for the labels of the rate axis, pixels.
+/// From a point to the mark of the fresh repetitions beside it, pixels.
+const BESIDE: i32 = 13;
 const LEFT: i32 = 52;
 /// Room for the labels and the title of the depth axis.
 const BOTTOM: i32 = 56;
@@ -206,6 +208,13 @@ impl PanelFrame<'_> {
                 marker::ring(canvas, at, ink)?;
             }
             marker::point(canvas, at, series.number, point.is_hollow)?;
+            if let Some((bps, interval)) = point.deciding {
+                let beside = (at.0 + BESIDE, px(bps).1);
+                if let Some((low, high)) = interval {
+                    marker::whisker(canvas, beside.0, (px(low).1, px(high).1), ink)?;
+                }
+                marker::deciding(canvas, beside, ink)?;
+            }
         }
         Ok(())
     }

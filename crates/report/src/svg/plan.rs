@@ -37,6 +37,8 @@ pub(super) struct Point {
     /// Client-limited, or not fit for a verdict.
     pub(super) is_hollow: bool,
     pub(super) clears_first: bool,
+    /// Mean and interval of the fresh repetitions, where a verdict rests on them.
+    pub(super) deciding: Option<(f64, Option<(f64, f64)>)>,
 }
 
 impl SeriesPlan {
@@ -56,7 +58,10 @@ impl SeriesPlan {
             match &cell.measured {
                 Measurement::Figures(figures) => {
                     let clears_first = curve.clears_at == Some(*index);
-                    let point = Point::of(cell, figures, clears_first).of_demo(curve.demo);
+                    let deciding =
+                        summary.deciding(cell).map(|figures| (figures.bps.mean, interval(figures)));
+                    let point =
+                        Point { deciding, ..Point::of(cell, figures, clears_first).of_demo(curve.demo) };
                     if let Some(run) = runs.last_mut() {
                         run.push(point);
                     }
@@ -73,14 +78,19 @@ impl SeriesPlan {
     }
 }
 
+fn interval(figures: &Figures) -> Option<(f64, f64)> {
+    figures.bps.interval.map(|interval| (interval.low, interval.high))
+}
+
 impl Point {
     fn of(cell: &CellSummary, figures: &Figures, clears_first: bool) -> Self {
         Self {
             depth: cell.cell.queue_depth,
             bps: figures.bps.mean,
-            interval: figures.bps.interval.map(|interval| (interval.low, interval.high)),
+            interval: interval(figures),
             is_hollow: figures.is_client_limited() || !figures.is_valid() || figures.is_unsteady(),
             clears_first,
+            deciding: None,
         }
     }
 
@@ -127,7 +137,11 @@ impl PanelPlan {
     /// Every rate that is drawn, the lines included.
     pub(super) fn extent(&self) -> Extent {
         let points = || self.series.iter().flat_map(SeriesPlan::points);
-        let span = |point: &Point| point.interval.unwrap_or((point.bps, point.bps));
+        let span = |point: &Point| {
+            let (low, high) = point.interval.unwrap_or((point.bps, point.bps));
+            let fresh = point.deciding.map(|(bps, interval)| interval.unwrap_or((bps, bps)));
+            fresh.map_or((low, high), |fresh| (low.min(fresh.0), high.max(fresh.1)))
+        };
         let lines = self.line.iter().flat_map(|line| [line.bps, line.demand_bps]);
         let models = self.series.iter().filter_map(|series| Some(series.curve.model?.bps_at(1.0)));
         // One from measured values ends at the highest of them.
