@@ -79,7 +79,7 @@ pub use head::{CeilingFigures, DatasetFigures, Fastest, Head, machine};
 pub use latency::{Latency, Phase};
 pub use layouts::{LayoutFigures, LayoutGain, Layouts, PredictedGain, Streamed};
 pub use model::Model;
-pub use need::LineAt;
+pub use need::{LineAt, lines};
 pub use network::{Attempts, MountFigures, NetworkFigures, Wire, WireFinding};
 pub use operations::Operations;
 pub use over_time::{Fit, Heat, HeatColumn, OverTime, RatePoint, RepOverTime, over_time};
