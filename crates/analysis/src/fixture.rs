@@ -26,7 +26,7 @@ pub(crate) fn need_in_samples(per_s: f64) -> Need {
         accelerators: 8,
         hosts: 1,
         source: "MLPerf Storage 2.0, measured".to_owned(),
-        caveats: Vec::new(),
+        ..Need::default()
     }
 }
 

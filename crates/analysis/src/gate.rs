@@ -38,7 +38,11 @@ pub fn gate(summary: &Summary) -> GateResult {
     let mut missed = Vec::new();
     let mut open = Vec::new();
     for target in &gate.feeds {
-        sort(feeds(summary, target), &mut missed, &mut open);
+        let demand = match feeds(summary, target) {
+            Demand::Holds => proven(gate, target),
+            demand => demand,
+        };
+        sort(demand, &mut missed, &mut open);
     }
     if let Some(limit_ns) = gate.p99_ns {
         for verdict in gated(summary) {
@@ -58,6 +62,9 @@ pub fn gate(summary: &Summary) -> GateResult {
     }
     if open.is_empty() { GateResult::Met } else { GateResult::Inconclusive(open) }
 }
+
+/// The grade of evidence that one run does not have.
+const PROOF: &str = "proof";
 
 enum Demand {
     Holds,
@@ -95,6 +102,18 @@ fn feeds(summary: &Summary, target: &str) -> Demand {
         }
         (Judgement::Uncertain, _) => Demand::Open(words),
     }
+}
+
+/// Whether a FEEDS rests on what the gate asks for: a summary is that of one run, which is a screen.
+fn proven(gate: &record::Gate, target: &str) -> Demand {
+    if gate.evidence != PROOF {
+        return Demand::Holds;
+    }
+    let takes = gate.proof.map_or_else(String::new, |proof| {
+        let runs = feed::counted_noun(u64::from(proof.runs), "run");
+        format!(" of {runs} over {}", feed::format_duration_ns(proof.span_ns))
+    });
+    Demand::Fails(format!("{target} must FEED by a proof{takes}: one run is a screen"))
 }
 
 /// What holds, unless the cell is in no steady state.

@@ -82,7 +82,7 @@ pub use head::{CeilingFigures, DatasetFigures, Fastest, Head, machine};
 pub use latency::{Latency, Phase};
 pub use layouts::{LayoutFigures, LayoutGain, Layouts, PredictedGain, Streamed};
 pub use model::Model;
-pub use need::LineAt;
+pub use need::{LineAt, lines};
 pub use network::{Attempts, MountFigures, NetworkFigures, Wire, WireFinding};
 pub use next_look::{Look, next_look};
 pub use operations::Operations;

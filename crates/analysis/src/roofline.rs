@@ -150,7 +150,7 @@ fn need(summary: &Summary) -> Option<DemandPoint> {
             let bps = per_s * sample_bytes;
             Some(DemandPoint { name, sample_bytes: Some(sample_bytes), samples_per_s: Some(per_s), bps })
         }
-        Demand::Bytes { per_s } => {
+        Demand::Bytes { per_s, .. } => {
             let bps = per_s * need.utilization;
             Some(DemandPoint { name, sample_bytes: None, samples_per_s: None, bps })
         }

@@ -72,9 +72,31 @@ pub(crate) struct InputArgs {
     /// What the accelerators need, e.g. 8xh100:resnet50; then the input may be a path
     #[arg(long)]
     pub(crate) need: Option<String>,
+    /// What stays of a workload's need where samples are not of its size: samples or bytes per second
+    #[arg(long, value_enum)]
+    pub(crate) hold: Option<Hold>,
     /// Override a key of the scenario, e.g. --set load.threads=2
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+}
+
+/// What stays of a need: `need.hold` of a scenario.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Hold {
+    /// Samples per second
+    Samples,
+    /// Bytes per second
+    Bytes,
+}
+
+impl Hold {
+    /// As a scenario writes it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Samples => feed::Hold::Samples.name(),
+            Self::Bytes => feed::Hold::Bytes.name(),
+        }
+    }
 }
 
 #[derive(Debug, Args)]

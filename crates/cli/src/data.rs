@@ -3,14 +3,12 @@
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Context as _;
+use feed::Hold;
 use plan::{Cache, Cell, DatasetSpec, Layout, Operation, Plan};
 use prepare::{PrepareError, Prepared};
 
 use crate::exit::Failure;
 use crate::open::Stores;
-
-/// Share by which files of a user's may differ in size from the need's samples and still pass for them.
-const SAMPLE_TOLERANCE: f64 = 0.1;
 
 /// One dataset on one target.
 pub(crate) struct Slot {
@@ -126,7 +124,8 @@ fn sample_is_known(plan: &Plan, spec: &DatasetSpec, prepared: &Prepared) -> Resu
         return Ok(());
     };
     let mean = prepared.sample_bytes;
-    if (mean / needed - 1.0).abs() <= SAMPLE_TOLERANCE {
+    // Where bytes are held, a file may hold any number of samples.
+    if plan.need.is_own_sample(mean) || plan.need.hold == Some(Hold::Bytes) {
         return Ok(());
     }
     let [mean, needed] = [mean, needed].map(|bytes| feed::units::group_digits(bytes.round() as u64));

@@ -1,9 +1,10 @@
 //! From a plan to the head of its record, in words that outlive the plan's types.
 
 use feed::Demand;
-use plan::{Arrivals, DatasetSpec, Distribution, Fetch, Layout, Limit, Plan, Rate, Work};
+use plan::{Arrivals, DatasetSpec, Distribution, Evidence, Fetch, Layout, Limit, Plan, Rate, Work};
 use record::{
-    Axis, Cell, Dataset, Emulation, Fact, Format, Gate, Margin, Measure, Need, Run, Skipped, Target, Tool,
+    Axis, Cell, Dataset, Emulation, Fact, Format, Gate, Margin, Measure, Need, Proof, Run, Skipped, Target,
+    Tool,
 };
 
 use crate::data::Data;
@@ -56,6 +57,11 @@ fn gate(gate: &plan::Gate) -> Gate {
         baseline: gate.baseline.clone(),
         runs: gate.runs,
         may_differ: gate.may_differ.iter().map(|one| one.name().to_owned()).collect(),
+        evidence: gate.evidence.name().to_owned(),
+        proof: match gate.evidence {
+            Evidence::Screen => None,
+            Evidence::Proof { runs, span_ns } => Some(Proof { runs, span_ns }),
+        },
     }
 }
 
@@ -70,7 +76,7 @@ fn tool() -> Tool {
 fn need(need: &feed::Need) -> Need {
     let (samples_per_s, sample_bytes, bytes_per_s) = match need.demand {
         Demand::Samples { per_s, sample_bytes } => (Some(per_s), Some(sample_bytes), None),
-        Demand::Bytes { per_s } => (None, None, Some(per_s)),
+        Demand::Bytes { per_s, sample_bytes } => (None, sample_bytes, Some(per_s)),
     };
     Need {
         label: need.label.clone(),
@@ -82,6 +88,11 @@ fn need(need: &feed::Need) -> Need {
         hosts: need.hosts,
         source: need.source.clone(),
         caveats: need.caveats.clone(),
+        count: (need.count > 0).then_some(need.count),
+        hold: need.hold.map(|hold| hold.name().to_owned()).unwrap_or_default(),
+        scope: need.scope.name().to_owned(),
+        provenance: need.provenance.map(|one| one.name().to_owned()).unwrap_or_default(),
+        loader_depth: need.loader_depth,
     }
 }
 
@@ -303,6 +314,34 @@ fn measure(measure: &plan::Measure) -> Measure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_need_is_recorded_with_what_it_holds_its_scope_and_where_its_figures_come_from() {
+        let spec = feed::NeedSpec::parse_short("8xb200:unet3d").unwrap();
+        let resolved = spec.resolve().unwrap();
+        let recorded = need(&feed::Need {
+            scope: feed::Scope::Host,
+            loader_depth: Some(32),
+            ..resolved.clone().holding(feed::Hold::Bytes)
+        });
+        assert_eq!((recorded.samples_per_s, recorded.sample_bytes), (None, Some(146_600_628.0)));
+        assert_eq!(recorded.bytes_per_s, Some(resolved.demand_bps(146_600_628.0)));
+        assert_eq!((recorded.hold.as_str(), recorded.scope.as_str()), ("bytes", "host"));
+        assert_eq!((recorded.provenance.as_str(), recorded.loader_depth), ("extrapolated", Some(32)));
+        assert_eq!(recorded.count, Some(8));
+        let unheld = need(&resolved);
+        assert_eq!((unheld.hold.as_str(), unheld.scope.as_str(), unheld.loader_depth), ("", "cluster", None));
+        assert!(unheld.samples_per_s.is_some() && unheld.bytes_per_s.is_none());
+    }
+
+    #[test]
+    fn a_gate_is_recorded_with_the_proof_that_it_asks_for() {
+        let screen = gate(&plan::Gate::default());
+        assert_eq!((screen.evidence.as_str(), screen.proof), ("screen", None));
+        let evidence = Evidence::Proof { runs: 5, span_ns: 7 };
+        let proven = gate(&plan::Gate { evidence, ..plan::Gate::default() });
+        assert_eq!((proven.evidence.as_str(), proven.proof), ("proof", Some(Proof { runs: 5, span_ns: 7 })));
+    }
 
     #[test]
     fn a_server_that_says_it_is_feedlines_is_a_demo() {

@@ -20,7 +20,9 @@ pub(crate) struct Loaded {
 /// Reads the input, looks at the machine, and resolves; every mistake of the file is in the error.
 pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
     let source = source(args)?;
-    let scenario = scenario::parse(&source, &args.set).map_err(Failure::usage)?;
+    let hold = args.hold.map(|hold| format!("need.hold={}", hold.name()));
+    let overrides: Vec<String> = args.set.iter().cloned().chain(hold).collect();
+    let scenario = scenario::parse(&source, &overrides).map_err(Failure::usage)?;
     let facts = host::facts(&scenario.local_paths());
     let plan = scenario::resolve(&scenario, &facts).map_err(Failure::usage)?;
     Ok(Loaded { text: scenario.as_run(), plan })

@@ -96,7 +96,8 @@ impl Reads {
 fn explain_rates(need: &Need, rates: &Rates, text: &mut Table) {
     text.section("need", "");
     let bps = format_bps(rates.bps);
-    let line_at = format!("at AU {}", format_percent(need.utilization));
+    let idle = need.idle_at_line().map(|idle| format!(" ({idle})")).unwrap_or_default();
+    let line_at = format!("{}{idle}", need.at_line());
     let line_bps = format_bps(rates.line_bps);
     let Some(samples) = &rates.samples else {
         text.row("bytes/s", &bps);

@@ -15,9 +15,9 @@ mod spec;
 pub mod units;
 mod verdict;
 
-pub use need::{Demand, Need};
+pub use need::{Demand, Hold, Need, Scope};
 pub use profile::{PROFILES, Profile, Provenance};
-pub use spec::{NeedError, NeedSpec};
+pub use spec::{NeedError, NeedSpec, UTILIZATION_DEFAULT};
 pub use units::{
     UnitError, counted_noun, format_bps, format_bytes, format_count, format_duration_ns, group_digits,
     parse_bytes, parse_duration_ns, parse_percent, parse_rate_bps,

@@ -1,9 +1,13 @@
 //! What one client has to deliver.
 
 use crate::Provenance;
+use crate::units::{format_count, format_percent, group_digits};
+
+/// Share by which samples that are read may differ in size from those of the workload and still pass for them.
+const SAMPLE_TOLERANCE: f64 = 0.1;
 
 /// How fast one client has to read, at a utilization of 1.00.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Demand {
     /// A fixed rate of samples; the bytes follow from the sample size of what is read.
     Samples {
@@ -16,7 +20,53 @@ pub enum Demand {
     Bytes {
         /// Bytes per second.
         per_s: f64,
+        /// Bytes of one sample of the workload whose bytes are held; `None` where a rate of bytes was stated.
+        sample_bytes: Option<f64>,
     },
+}
+
+/// What stays of a workload's need where the samples that are read are not of the workload's size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    /// Samples per second.
+    Samples,
+    /// Bytes per second.
+    Bytes,
+}
+
+impl Hold {
+    /// As scenarios and records write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Samples => "samples",
+            Self::Bytes => "bytes",
+        }
+    }
+
+    /// The one of a name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        [Self::Samples, Self::Bytes].into_iter().find(|hold| hold.name() == name)
+    }
+}
+
+/// Whose feeding a verdict is about, where several hosts share a need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scope {
+    /// All hosts of the need.
+    #[default]
+    Cluster,
+    /// The host that measures.
+    Host,
+}
+
+impl Scope {
+    /// As scenarios and records write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cluster => "cluster",
+            Self::Host => "host",
+        }
+    }
 }
 
 /// What the accelerators behind one client consume, and where the line is drawn.
@@ -30,6 +80,8 @@ pub struct Need {
     pub utilization: f64,
     /// Accelerators behind this client; 0 when the need names none.
     pub accelerators: u32,
+    /// Accelerators of all clients together; 0 when the need names none.
+    pub count: u32,
     /// Clients that share the whole need.
     pub hosts: u32,
     /// Where a profile's figures come from; `None` for what the user stated.
@@ -48,14 +100,73 @@ pub struct Need {
     ///
     /// [`Profile::prefetch`]: crate::Profile::prefetch
     pub prefetch: Option<u32>,
+    /// What stays where other samples are read, as the user said; `None` where nobody did.
+    pub hold: Option<Hold>,
+    /// Whose feeding is asked about.
+    pub scope: Scope,
+    /// Reads that the job's loader has outstanding on this client at most: accelerators x readers. `None` where the
+    /// scenario states no loader.
+    pub loader_depth: Option<u32>,
 }
 
 impl Need {
+    /// The same need, of which `hold` stays where the samples that are read are not of the workload's size. A stated rate
+    /// of bytes has no samples to hold and is left as it is.
+    #[must_use]
+    pub fn holding(mut self, hold: Hold) -> Self {
+        self.hold = Some(hold);
+        if let (Hold::Bytes, Demand::Samples { per_s, sample_bytes }) = (hold, self.demand) {
+            self.demand = Demand::Bytes { per_s: per_s * sample_bytes, sample_bytes: Some(sample_bytes) };
+        }
+        self
+    }
+
+    /// Whether samples of so many bytes pass for those of the workload: they differ by at most a tenth. True where no
+    /// workload says how large they are.
+    pub fn is_own_sample(&self, sample_bytes: f64) -> bool {
+        self.sample_bytes().is_none_or(|own| (sample_bytes / own - 1.0).abs() <= SAMPLE_TOLERANCE)
+    }
+
+    /// What stays where samples of these sizes are read, in words: `samples held: 65,536 B each in place of 114,660 B`.
+    /// `None` where all of them pass for those of the workload.
+    pub fn held(&self, sample_bytes: &[f64]) -> Option<String> {
+        let digits = |bytes: f64| format!("{} B", group_digits(bytes.round() as u64));
+        let apart = sample_bytes.iter().filter(|bytes| !self.is_own_sample(**bytes));
+        let read: Vec<String> = apart.map(|bytes| digits(*bytes)).collect();
+        let own = self.sample_bytes().filter(|_| !read.is_empty())?;
+        let held = match self.demand {
+            Demand::Samples { .. } => Hold::Samples,
+            Demand::Bytes { .. } => Hold::Bytes,
+        };
+        Some(format!("{} held: {} each in place of {}", held.name(), read.join(", "), digits(own)))
+    }
+
+    /// Where the line is drawn: `at 90 % busy`; `at 100 % of the need` where it names no accelerators.
+    pub fn at_line(&self) -> String {
+        let share = format_percent(self.utilization);
+        if self.accelerators > 0 { format!("at {share} busy") } else { format!("at {share} of the need") }
+    }
+
+    /// What a storage that is at the line leaves idle, in accelerators of all hosts: `51 of 512 accelerators' worth
+    /// idle`. `None` where that is nothing, and where the need names no accelerators.
+    pub fn idle_at_line(&self) -> Option<String> {
+        let idle = f64::from(self.count) * (1.0 - self.utilization);
+        // 1 - 0.9 is not 0.1 in binary; nobody has a millionth of an accelerator.
+        (idle > 1e-6).then(|| {
+            let whole = if idle < 10.0 { idle } else { idle.round() };
+            format!(
+                "{} of {} accelerators' worth idle",
+                format_count(whole),
+                group_digits(u64::from(self.count))
+            )
+        })
+    }
+
     /// Samples per second at a utilization of 1.00, when one sample read is `sample_bytes`.
     pub fn demand_samples_per_s(&self, sample_bytes: f64) -> f64 {
         match self.demand {
             Demand::Samples { per_s, .. } => per_s,
-            Demand::Bytes { per_s } => per_s / sample_bytes,
+            Demand::Bytes { per_s, .. } => per_s / sample_bytes,
         }
     }
 
@@ -68,7 +179,7 @@ impl Need {
     pub fn demand_bps(&self, sample_bytes: f64) -> f64 {
         match self.demand {
             Demand::Samples { per_s, .. } => per_s * sample_bytes,
-            Demand::Bytes { per_s } => per_s,
+            Demand::Bytes { per_s, .. } => per_s,
         }
     }
 
@@ -81,7 +192,7 @@ impl Need {
     pub fn sample_bytes(&self) -> Option<f64> {
         match self.demand {
             Demand::Samples { sample_bytes, .. } => Some(sample_bytes),
-            Demand::Bytes { .. } => None,
+            Demand::Bytes { sample_bytes, .. } => sample_bytes,
         }
     }
 
@@ -104,6 +215,7 @@ mod tests {
             demand,
             utilization,
             accelerators: 0,
+            count: 0,
             hosts: 1,
             provenance: None,
             source: String::new(),
@@ -112,6 +224,9 @@ mod tests {
             step_time_s: None,
             readers: None,
             prefetch: None,
+            hold: None,
+            scope: Scope::Cluster,
+            loader_depth: None,
         }
     }
 
@@ -131,11 +246,61 @@ mod tests {
 
     #[test]
     fn bytes_stay_and_samples_follow_the_cell() {
-        let need = need(Demand::Bytes { per_s: 400_000.0 }, 0.5);
+        let need = need(Demand::Bytes { per_s: 400_000.0, sample_bytes: None }, 0.5);
         assert_close(need.demand_samples_per_s(4_000.0), 100.0);
         assert_close(need.line_samples_per_s(4_000.0), 50.0);
         assert_close(need.demand_bps(1.0), 400_000.0);
         assert_eq!(need.sample_bytes(), None);
+    }
+
+    #[test]
+    fn a_shrunken_sample_moves_the_line_unless_bytes_are_held() {
+        let own = need(Demand::Samples { per_s: 100.0, sample_bytes: 140e6 }, 0.9);
+        let samples = own.clone().holding(Hold::Samples);
+        assert_close(samples.line_bps(4e6), 360e6);
+        let bytes = own.clone().holding(Hold::Bytes);
+        assert_close(bytes.line_bps(4e6), own.line_bps(140e6));
+        assert_close(bytes.line_samples_per_s(4e6), 0.9 * 3_500.0);
+        assert_eq!((bytes.hold, bytes.sample_bytes()), (Some(Hold::Bytes), Some(140e6)));
+        // What another need states in bytes has nothing to hold.
+        let stated = need(Demand::Bytes { per_s: 1e9, sample_bytes: None }, 1.0);
+        assert_eq!(stated.clone().holding(Hold::Bytes).demand, stated.demand);
+    }
+
+    #[test]
+    fn what_is_held_is_said_from_a_tenth_on() {
+        let own = need(Demand::Samples { per_s: 100.0, sample_bytes: 1_000.0 }, 0.9);
+        assert_eq!(
+            [899.0, 901.0, 1_099.0, 1_101.0].map(|bytes| own.is_own_sample(bytes)),
+            [false, true, true, false]
+        );
+        assert_eq!(own.held(&[1_050.0]), None);
+        let words = "held: 4,000 B each in place of 1,000 B";
+        assert_eq!(own.held(&[4_000.0]), Some(format!("samples {words}")));
+        let several = "samples held: 500 B, 4,000 B each in place of 1,000 B";
+        assert_eq!(own.held(&[500.0, 1_000.0, 4_000.0]).as_deref(), Some(several));
+        assert_eq!(own.holding(Hold::Bytes).held(&[4_000.0]), Some(format!("bytes {words}")));
+        let stated = need(Demand::Bytes { per_s: 1e9, sample_bytes: None }, 1.0);
+        assert_eq!((stated.is_own_sample(1.0), stated.held(&[1.0])), (true, None));
+    }
+
+    #[test]
+    fn the_line_says_what_it_leaves_idle() {
+        let of = |accelerators: u32, hosts, utilization| {
+            let demand = Demand::Samples { per_s: 1.0, sample_bytes: 1.0 };
+            let count = accelerators * hosts;
+            let need = Need { accelerators, count, hosts, ..need(demand, utilization) };
+            (need.at_line(), need.idle_at_line())
+        };
+        let idle = |words: &str| Some(format!("{words} accelerators' worth idle"));
+        assert_eq!(of(8, 64, 0.90), ("at 90 % busy".to_owned(), idle("51 of 512")));
+        assert_eq!(of(8, 1, 0.90), ("at 90 % busy".to_owned(), idle("0.8 of 8")));
+        assert_eq!(of(8, 1, 0.70), ("at 70 % busy".to_owned(), idle("2.4 of 8")));
+        assert_eq!(of(16, 256, 0.70).1, idle("1,229 of 4,096"));
+        assert_eq!(of(8, 1, 0.995).1, idle("0.04 of 8"));
+        assert_eq!(of(8, 1, 1.0), ("at 100 % busy".to_owned(), None));
+        assert_eq!(of(0, 64, 1.0), ("at 100 % of the need".to_owned(), None));
+        assert_eq!(of(0, 1, 0.9), ("at 90 % of the need".to_owned(), None));
     }
 
     proptest! {
@@ -147,7 +312,7 @@ mod tests {
             let demand = if in_samples {
                 Demand::Samples { per_s, sample_bytes: own_bytes }
             } else {
-                Demand::Bytes { per_s }
+                Demand::Bytes { per_s, sample_bytes: None }
             };
             let need = need(demand, utilization);
             let bps = need.line_samples_per_s(cell_bytes) * cell_bytes;

@@ -26,6 +26,11 @@ impl Provenance {
             Self::Extrapolated => "extrapolated",
         }
     }
+
+    /// The one of a name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        [Self::Measured, Self::Vendor, Self::Extrapolated].into_iter().find(|one| one.name() == name)
+    }
 }
 
 impl fmt::Display for Provenance {

@@ -9,10 +9,11 @@ pub use error::NeedError;
 use crate::formula;
 use crate::profile::{self, Profile};
 use crate::units::{format_bps, format_count, format_duration_ns, format_short};
-use crate::{Demand, Need};
+use crate::{Demand, Need, Scope};
 
-/// Where the line is drawn when neither the scenario nor a profile says.
-const UTILIZATION_DEFAULT: f64 = 0.90;
+/// Where the line is drawn when neither the scenario nor a profile says: a job bears a tenth of waiting. A stated rate is
+/// what must be delivered, and its line is the rate itself.
+pub const UTILIZATION_DEFAULT: f64 = 0.90;
 
 const STATED: &str = "stated by the user";
 
@@ -37,7 +38,7 @@ pub enum NeedSpec {
     Rate {
         /// Bytes per second.
         bytes_per_s: f64,
-        /// Where to draw the line; 0.90 when absent.
+        /// Where to draw the line; 1.00 when absent.
         utilization: Option<f64>,
     },
     /// The user's own training step.
@@ -154,6 +155,7 @@ fn from_steps(step: &Step, count: u32, hosts: u32, label: String) -> Result<Need
     let per_s = formula::samples_per_s(accelerators, step.batch, step.time_s);
     Ok(Need {
         accelerators,
+        count,
         hosts,
         batch: Some(step.batch),
         step_time_s: Some(step.time_s),
@@ -163,7 +165,8 @@ fn from_steps(step: &Step, count: u32, hosts: u32, label: String) -> Result<Need
 
 fn from_rate(bytes_per_s: f64) -> Result<Need, NeedError> {
     above_zero("rate", bytes_per_s)?;
-    Ok(stated(format_bps(bytes_per_s), Demand::Bytes { per_s: bytes_per_s }))
+    let demand = Demand::Bytes { per_s: bytes_per_s, sample_bytes: None };
+    Ok(Need { utilization: 1.0, ..stated(format_bps(bytes_per_s), demand) })
 }
 
 fn from_tokens(tokens_per_s: f64, token_bytes: f64, hosts: u32) -> Result<Need, NeedError> {
@@ -182,7 +185,7 @@ fn from_tokens(tokens_per_s: f64, token_bytes: f64, hosts: u32) -> Result<Need, 
         format_short(plausible::CORPUS_TOKENS),
         format_duration_ns((corpus_s * 1e9) as u64),
     );
-    Ok(Need { hosts, source, caveats, ..stated(label, Demand::Bytes { per_s }) })
+    Ok(Need { hosts, source, caveats, ..stated(label, Demand::Bytes { per_s, sample_bytes: None }) })
 }
 
 /// A need of one client that names no accelerators.
@@ -192,6 +195,7 @@ fn stated(label: String, demand: Demand) -> Need {
         demand,
         utilization: UTILIZATION_DEFAULT,
         accelerators: 0,
+        count: 0,
         hosts: 1,
         provenance: None,
         source: STATED.to_owned(),
@@ -200,6 +204,9 @@ fn stated(label: String, demand: Demand) -> Need {
         step_time_s: None,
         readers: None,
         prefetch: None,
+        hold: None,
+        scope: Scope::Cluster,
+        loader_depth: None,
     }
 }
 

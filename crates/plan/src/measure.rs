@@ -77,6 +77,33 @@ pub struct Gate {
     pub runs: Option<u32>,
     /// What may differ between those runs.
     pub may_differ: Vec<MayDiffer>,
+    /// What the FEEDS of each gated target must rest on.
+    pub evidence: Evidence,
+}
+
+/// What a verdict rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Evidence {
+    /// One run.
+    #[default]
+    Screen,
+    /// Several runs on all hosts, spread over time.
+    Proof {
+        /// Fewest runs.
+        runs: u32,
+        /// Shortest time from the start of the first to the end of the last.
+        span_ns: u64,
+    },
+}
+
+impl Evidence {
+    /// As scenarios and records write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Screen => "screen",
+            Self::Proof { .. } => "proof",
+        }
+    }
 }
 
 /// How much worse a metric may be.

@@ -36,8 +36,8 @@ pub use merge::{Merged, RankRecord, merge};
 pub use reader::{ReadError, RunRecord, read_run};
 pub use redact::Redactor;
 pub use run::{
-    Axis, Cell, Dataset, Emulation, Fact, Gate, Margin, Measure, Need, Pace, RANKS_MAX, Run, Skipped, Target,
-    Tool, Training, Variant, plain_name, run_id,
+    Axis, Cell, Dataset, Emulation, Fact, Gate, Margin, Measure, Need, Pace, Proof, RANKS_MAX, Run, Skipped,
+    Target, Tool, Training, Variant, plain_name, run_id,
 };
 pub use thresholds::Thresholds;
 pub use trained::{Trained, TrainedAccelerator, TrainedStep};

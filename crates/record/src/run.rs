@@ -83,15 +83,15 @@ pub struct Tool {
 }
 
 /// The need, as plain figures.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Need {
     /// `8 x h100 resnet50`.
     pub label: String,
-    /// Samples per second at full utilization, when the need is stated in samples.
+    /// Samples per second at full utilization, when the need is stated in samples and they are held.
     pub samples_per_s: Option<f64>,
-    /// Bytes of one sample, when the need is stated in samples.
+    /// Bytes of one sample of the workload, when the need is stated in samples.
     pub sample_bytes: Option<f64>,
-    /// Bytes per second at full utilization, when the need is stated in bytes.
+    /// Bytes per second at full utilization, when the need is stated in bytes, or the bytes of a workload are held.
     pub bytes_per_s: Option<f64>,
     /// Where the line is drawn, 0 to 1.
     pub utilization: f64,
@@ -103,6 +103,22 @@ pub struct Need {
     pub source: String,
     /// What a reader must know before trusting the figure.
     pub caveats: Vec<String>,
+    /// Accelerators of all hosts; absent when the need names none, and before format 1.6, as is what is absent below.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
+    /// What stays where samples are not of the workload's size, as the user said: `samples`, `bytes`; empty where nobody
+    /// did.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub hold: String,
+    /// Whose feeding is asked about: `cluster`, `host`; empty is the cluster.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub scope: String,
+    /// Where the figures of a workload come from: `measured`, `vendor`, `extrapolated`; empty where the user stated them.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub provenance: String,
+    /// Reads that the job's loader has outstanding on this client at most; absent where the scenario states no loader.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loader_depth: Option<u32>,
 }
 
 /// One dataset as it was when the run began.
@@ -393,6 +409,21 @@ pub struct Gate {
     /// What may differ between the runs of a baseline: `host`, `kernel`, `driver`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_differ: Vec<String>,
+    /// What a FEEDS must rest on: `screen`, `proof`; empty is a screen. Absent before format 1.6, as is the next.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub evidence: String,
+    /// What a proof takes, where one is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
+}
+
+/// What a proof takes: runs on all hosts, spread over time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proof {
+    /// Fewest runs.
+    pub runs: u32,
+    /// Shortest time from the start of the first to the end of the last.
+    pub span_ns: u64,
 }
 
 /// How much worse a metric may be.

@@ -1,7 +1,7 @@
 //! The sentences above a table: need, data, run.
 
-use analysis::{DatasetFigures, Panel, Summary};
-use feed::{Demand, Need};
+use analysis::{DatasetFigures, LineAt, Panel, Summary};
+use feed::Demand;
 use record::{Dataset, Target};
 
 use feed::counted_noun;
@@ -21,32 +21,40 @@ pub(crate) fn need(summary: &Summary) -> String {
             format!(": {} samples/s, {bps}", feed::format_count(per_s))
         }
         Demand::Samples { per_s, .. } => format!(": {} samples/s", feed::format_count(per_s)),
-        Demand::Bytes { per_s } => format!(": {}", feed::format_bps(per_s)),
+        Demand::Bytes { per_s, sample_bytes } => {
+            let held = if sample_bytes.is_some() { ", bytes held" } else { "" };
+            format!(": {}{held}", feed::format_bps(per_s))
+        }
     };
     format!("{} ({}){figures}", need.label, need.source)
 }
 
-/// `line at AU 90 %: 12,857 samples/s = 1.47 GB/s`; absent without a need.
+/// `line at 90 % busy (0.8 of 8 accelerators' worth idle): 12,857 samples/s = 1.47 GB/s`, for each size of samples, and what
+/// is held where that is not the need's; absent without a need.
 pub(crate) fn line(summary: &Summary) -> Option<String> {
     let need = summary.need.as_ref().ok()?;
-    let lines: Vec<_> = summary.cells.iter().filter_map(|cell| cell.line).collect();
-    let same = |get: fn(&analysis::LineAt) -> f64| {
-        let first = lines.first().map(get)?;
-        lines.iter().all(|line| (get(line) / first - 1.0).abs() < 1e-9).then_some(first)
+    let lines = analysis::lines(summary);
+    let stated_bytes = need.sample_bytes().is_none();
+    let figures = match lines.as_slice() {
+        [] => return None,
+        [one] => format!("{} = {}", samples_per_s(one), feed::format_bps(one.bps)),
+        [first, ..] if stated_bytes => feed::format_bps(first.bps),
+        several => several.iter().map(of_size).collect::<Vec<_>>().join("; "),
     };
-    let samples =
-        same(|line| line.samples_per_s).map(|rate| format!("{} samples/s", feed::format_count(rate)));
-    let bytes = same(|line| line.bps).map(feed::format_bps);
-    let figures: Vec<String> = [samples, bytes].into_iter().flatten().collect();
-    (!figures.is_empty()).then(|| format!("line at {}: {}", utilization(need), figures.join(" = ")))
+    let idle = need.idle_at_line().map(|idle| format!(" ({idle})")).unwrap_or_default();
+    let sizes: Vec<f64> = lines.iter().map(|line| line.sample_bytes).collect();
+    let held = need.held(&sizes).map(|held| format!("; {held}")).unwrap_or_default();
+    Some(format!("line {}{idle}: {figures}{held}", need.at_line()))
 }
 
-/// `AU 90 %` for accelerators, `90 %` for a plain rate.
-pub(crate) fn utilization(need: &Need) -> String {
-    let share = crate::number::three_digits(need.utilization * 100.0);
-    let share = share.trim_end_matches('0').trim_end_matches('.');
-    let share = if need.utilization >= 0.9995 { "100" } else { share };
-    if need.accelerators > 0 { format!("AU {share} %") } else { format!("{share} %") }
+fn samples_per_s(line: &LineAt) -> String {
+    format!("{} samples/s", feed::format_count(line.samples_per_s))
+}
+
+/// `12,857 samples/s of 16,384 B = 211 MB/s`.
+fn of_size(line: &LineAt) -> String {
+    let bytes = feed::group_digits(line.sample_bytes.round() as u64);
+    format!("{} of {bytes} B = {}", samples_per_s(line), feed::format_bps(line.bps))
 }
 
 /// One sentence for all datasets that are alike, each copy on its own target:

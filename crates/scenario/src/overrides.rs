@@ -1,5 +1,7 @@
 //! `--set key.path=value`: changes to the parsed document, before it is read.
 
+use feed::NeedSpec;
+
 use crate::diagnostic::{Problem, Problems, Source, Span};
 use crate::document::{Key, Node, Table, Value, parse_value, plain};
 
@@ -15,6 +17,11 @@ pub(crate) fn source(index: usize, text: &str) -> Source {
 pub(crate) fn apply(document: &mut Table, source: usize, text: &str, problems: &mut Problems) {
     match assignment(source, text) {
         Ok((path, value)) => {
+            if let [need, _, ..] = path.as_slice()
+                && need.text == "need"
+            {
+                write_out_need(document);
+            }
             if let Err(problem) = set(document, &path, value) {
                 problems.push(problem);
             }
@@ -59,6 +66,26 @@ fn value(source: usize, offset: usize, text: &str) -> Result<Node, Problem> {
         }
         Err(_) => Ok(Node { value: Value::String(text.to_owned()), span }),
     }
+}
+
+/// Replaces the short form of a need by the table that it stands for, so that keys can be set in it.
+fn write_out_need(document: &mut Table) {
+    let Some((_, node)) = document.get_mut("need") else { return };
+    let Value::String(text) = &node.value else { return };
+    let string = |text: String| Value::String(text);
+    let keys = match NeedSpec::parse_short(text) {
+        Ok(NeedSpec::Profile { workload, accelerator, count, .. }) => vec![
+            ("workload", string(workload)),
+            ("accelerator", string(accelerator)),
+            ("count", Value::Integer { digits: count.to_string(), radix: 10 }),
+        ],
+        Ok(NeedSpec::Rate { .. }) => vec![("rate", string(text.trim().to_owned()))],
+        // What it is not is said when it is read.
+        _ => return,
+    };
+    let span = node.span;
+    let entry = |(key, value): (&str, Value)| (Key { text: key.to_owned(), span }, Node { value, span });
+    node.value = Value::Table(Table { entries: keys.into_iter().map(entry).collect() });
 }
 
 fn set(table: &mut Table, path: &[Key], value: Node) -> Result<(), Problem> {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use feed::{Hold, Scope};
 use plan::{
     Access, Addresses, Advice, BucketStyle, Cache, CellOrder, Codec, Engine, Layout, MayDiffer,
     OnUnavailable, Operation, Registered, TierPolicy, Work,
@@ -414,6 +415,46 @@ impl Vocabulary for CellOrder {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         ("random", Self::Random, "A new seeded random order each round, so that drift hits all cells alike."),
         ("file", Self::File, "The order of the file."),
+    ];
+}
+
+/// What a FEEDS must rest on; what a proof takes is another key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Grade {
+    Screen,
+    Proof,
+}
+
+impl Vocabulary for Grade {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("screen", Self::Screen, "One run; what it leaves open is listed."),
+        (
+            "proof",
+            Self::Proof,
+            "Several runs on all hosts, spread over time, as `proof` states; a screen fails the gate.",
+        ),
+    ];
+}
+
+impl Vocabulary for Hold {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        (
+            "samples",
+            Self::Samples,
+            "Samples per second stay: smaller samples draw the line at fewer bytes per second.",
+        ),
+        (
+            "bytes",
+            Self::Bytes,
+            "Bytes per second stay: smaller samples draw the line at more samples per second.",
+        ),
+    ];
+}
+
+impl Vocabulary for Scope {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("cluster", Self::Cluster, "All hosts of the need: fewer hosts than those are not said to feed it."),
+        ("host", Self::Host, "The host that measures, with its share of the accelerators."),
     ];
 }
 

@@ -23,6 +23,23 @@ fn feeds_meets_starves_misses_and_doubt_is_inconclusive() {
 }
 
 #[test]
+fn a_screen_misses_a_gate_that_asks_for_a_proof() {
+    let proof = |b: &mut Builder| {
+        b.run.gate.evidence = "proof".to_owned();
+        b.run.gate.proof = Some(record::Proof { runs: 3, span_ns: 86_400_000_000_000 });
+    };
+    let missed = |words: &str| GateResult::Missed(vec![words.to_owned()]);
+    let words = "disk must FEED by a proof of 3 runs over 24 h: one run is a screen";
+    assert_eq!(gate_of(&[1.1, 1.1, 1.1], proof), missed(words));
+    let GateResult::Missed(starves) = gate_of(&[0.8, 0.8, 0.8], proof) else { panic!("not missed") };
+    assert!(starves[0].contains("20 % short"), "what starves needs no proof: {starves:?}");
+    // A record that does not say what a proof takes asks for one all the same.
+    let bare = |b: &mut Builder| b.run.gate.evidence = "proof".to_owned();
+    assert_eq!(gate_of(&[1.1, 1.1, 1.1], bare), missed("disk must FEED by a proof: one run is a screen"));
+    assert_eq!(gate_of(&[1.1, 1.1, 1.1], |b| b.run.gate.evidence = "screen".to_owned()), GateResult::Met);
+}
+
+#[test]
 fn a_target_without_figures_or_without_a_name_misses() {
     assert!(matches!(gate_of(&[0.0, 0.0, 0.0], |b| b.edit_reps("c", |rep| {
         rep.outcome = record::Outcome::Failed { reason: "gone".to_owned() };

@@ -406,7 +406,7 @@ fn run(cells: Vec<Cell>) -> Run {
             accelerators: ACCELERATORS,
             hosts: 1,
             source: "MLPerf Storage 2.0, measured".to_owned(),
-            caveats: Vec::new(),
+            ..Need::default()
         },
         datasets: vec![Dataset {
             source: "generate".to_owned(),

@@ -1,5 +1,6 @@
 //! `feedline check`: every mistake of a scenario at once.
 
+use super::plan::line_words;
 use crate::args::InputArgs;
 use crate::exit::{Exit, Failure};
 use crate::{load, output};
@@ -11,6 +12,7 @@ pub(crate) fn check(args: &InputArgs) -> Result<Exit, Failure> {
         1 => "1 target".to_owned(),
         many => format!("{many} targets"),
     };
-    output::print(&format!("ok: {} cells on {targets}, {}\n", plan.cells.len(), plan.need.label))?;
+    let (cells, need, line) = (plan.cells.len(), &plan.need.label, line_words(plan));
+    output::print(&format!("ok: {cells} cells on {targets}, {need}\nline {line}\n"))?;
     Ok(Exit::Ok)
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use feed::units::{format_bps, format_count};
 use feed::{NeedSpec, PROFILES, Profile};
 
+use super::plan::line_words;
 use crate::args::{InputArgs, NeedArgs};
 use crate::exit::{Exit, Failure};
 use crate::{load, output};
@@ -15,20 +16,22 @@ workload   on       batch        step      samples/s    bytes/s  source
 
 pub(crate) fn need(args: &NeedArgs) -> Result<Exit, Failure> {
     let text = match &args.need {
-        Some(need) => resolve(need)?.explain(),
+        Some(need) => explained(need)?,
         None => HEADER.to_owned() + &PROFILES.iter().map(row).collect::<String>(),
     };
     output::print(&format!("{}\n", text.trim_end()))?;
     Ok(Exit::Ok)
 }
 
-/// The need of a scenario file, or one in short form.
-fn resolve(need: &str) -> Result<feed::Need, Failure> {
+/// The arithmetic of a need in short form, or of that of a scenario file, with the line of what the file reads.
+fn explained(need: &str) -> Result<String, Failure> {
     if Path::new(need).extension().is_some_and(|extension| extension == "toml") {
-        return Ok(load::load(&InputArgs { input: need.to_owned(), need: None, set: Vec::new() })?.plan.need);
+        let input = InputArgs { input: need.to_owned(), need: None, hold: None, set: Vec::new() };
+        let plan = load::load(&input)?.plan;
+        return Ok(format!("{}\nas read     line {}", plan.need.explain(), line_words(&plan)));
     }
     let resolved = NeedSpec::parse_short(need).and_then(|spec| spec.resolve());
-    resolved.map_err(|error| Failure::usage(format!("error: {error}")))
+    resolved.map(|need| need.explain()).map_err(|error| Failure::usage(format!("error: {error}")))
 }
 
 fn row(profile: &Profile) -> String {

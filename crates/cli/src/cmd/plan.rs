@@ -1,11 +1,12 @@
 //! `feedline plan`: what a run would do. Reads and writes nothing below a target.
 
 mod asked;
+mod line;
 mod requests;
 
 use std::collections::BTreeSet;
 
-use feed::units::{format_bps, format_bytes, format_duration_ns, group_digits};
+use feed::units::{format_bytes, format_duration_ns, group_digits};
 use plan::{Cache, Codec, DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Limit, Operation, Plan};
 use prepare::Prepared;
 
@@ -17,6 +18,8 @@ use crate::{load, open, output, packing};
 /// What ceilings and the setting up of a repetition take, about.
 const OVERHEAD_NS: u64 = 150_000_000;
 
+pub(crate) use line::words as line_words;
+
 pub(crate) fn plan(args: &InputArgs) -> Result<Exit, Failure> {
     let plan = load::load(args)?.plan;
     output::print(&describe(&plan))?;
@@ -25,7 +28,8 @@ pub(crate) fn plan(args: &InputArgs) -> Result<Exit, Failure> {
 
 fn describe(plan: &Plan) -> String {
     let buffers = plan.cells.iter().map(plan::Cell::buffers_bytes).max().unwrap_or(0);
-    let mut rows = vec![("need", need(plan)), ("line", feed_line(plan))];
+    let mut rows = vec![("need", need(plan)), ("line", line::words(plan))];
+    rows.extend(plan.need.loader_depth.map(|depth| ("loader", loader(plan, depth))));
     rows.extend(plan.targets.iter().map(|target| ("target", place(target))));
     rows.extend(datasets(plan).into_iter().map(|data| ("data", data)));
     rows.extend(checkpoints(plan).map(|row| ("checkpoint", row)));
@@ -59,32 +63,13 @@ fn need(plan: &Plan) -> String {
     format!("{} ({})", plan.need.label, plan.need.source)
 }
 
-fn feed_line(plan: &Plan) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    // A checkpoint that is read back is no part of what the line asks for.
-    let fed = |index: &usize| {
-        let mut users = plan.cells.iter().filter(|cell| cell.dataset == *index).peekable();
-        users.peek().is_none() || users.any(|cell| cell.operation != Operation::Restore)
-    };
-    for spec in (0..plan.datasets.len()).filter(fed).map(|index| &plan.datasets[index]) {
-        let sample_bytes = match *spec {
-            DatasetSpec::Generate(plan::Generate { sample_bytes, .. }) => Some(sample_bytes as f64),
-            DatasetSpec::Existing(plan::Existing { sample_bytes, .. }) => {
-                sample_bytes.map(|bytes| bytes as f64)
-            }
-        };
-        lines.push(match sample_bytes {
-            Some(bytes) => format!(
-                "{} samples/s = {} at {} B a sample",
-                feed::units::format_count(plan.need.line_samples_per_s(bytes)),
-                format_bps(plan.need.line_bps(bytes)),
-                group_digits(bytes as u64),
-            ),
-            None => "per sample, known once the folder is listed".to_owned(),
-        });
-    }
-    lines.dedup();
-    lines.join("; ")
+/// What the stated loader can have outstanding.
+fn loader(plan: &Plan, depth: u32) -> String {
+    let accelerators = u64::from(plan.need.accelerators);
+    let readers = feed::counted_noun(u64::from(depth) / accelerators.max(1), "reader");
+    let outstanding = feed::counted_noun(u64::from(depth), "read");
+    let accelerators = feed::counted_noun(accelerators, "accelerator");
+    format!("{readers} on each of {accelerators}: {outstanding} outstanding at most")
 }
 
 /// Where a target lies: a mount that is missing would otherwise be the root disk.

@@ -51,7 +51,7 @@ fn widened(args: &SizeArgs) -> Result<Loaded, Failure> {
 
 fn with(input: &InputArgs, more: Vec<String>) -> InputArgs {
     let set = input.set.iter().cloned().chain(more).collect();
-    InputArgs { input: input.input.clone(), need: input.need.clone(), set }
+    InputArgs { input: input.input.clone(), need: input.need.clone(), hold: input.hold, set }
 }
 
 /// Accelerators for which the smallest dataset has one step.

@@ -147,6 +147,7 @@ fn arguments(spec: &VariantSpec, input: &InputArgs, measure: &MeasureArgs, folde
     let input = spec.input(input);
     let mut args = vec!["run".to_owned(), input.input];
     args.extend(input.need.into_iter().flat_map(|need| ["--need".to_owned(), need]));
+    args.extend(input.hold.into_iter().flat_map(|hold| ["--hold".to_owned(), hold.name().to_owned()]));
     args.extend(input.set.into_iter().flat_map(|set| ["--set".to_owned(), set]));
     let results = ["--results".to_owned(), folder.display().to_string()];
     args.extend(results);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::harness::{Bench, DISK};
+use crate::harness::{Bench, DISK, scenario};
 
 #[test]
 fn check_reports_every_mistake_and_exits_with_two() {
@@ -53,6 +53,55 @@ fn need_prints_its_arithmetic_and_lists_the_profiles() {
     bench.run(&["need", "8xh100:resnet50"]).exits(0).says("14,286").says("measured");
     bench.run(&["need"]).exits(0).says("unet3d").says("extrapolated");
     bench.run(&["need", "8xh100:resnet5"]).exits(2).says("resnet50");
+}
+
+/// Samples of 4 MiB divided the line of samples of 147 MB by 35, and whatever was measured fed eight H100.
+#[test]
+fn a_shrunken_sample_is_refused_until_it_is_said_what_is_held() {
+    let bench = Bench::new();
+    let run = |verb, hold: &[&'static str]| {
+        let asked =
+            ["data", "--need", "8xh100:unet3d", "--set", "dataset={ samples = 2, sample_size = \"4 MiB\" }"];
+        bench.run(&[&[verb], &asked[..], hold].concat())
+    };
+    for verb in ["check", "run"] {
+        run(verb, &[]).exits(2).says("hold = \"samples\": 156 samples/s = 654 MB/s").says("--hold");
+        run(verb, &[]).exits(2).says("hold = \"bytes\": 5,454 samples/s = 22.9 GB/s");
+    }
+    assert!(!bench.path("data").exists(), "nothing is written for what is refused");
+    run("plan", &["--hold", "bytes"])
+        .exits(0)
+        .says("5,454 samples/s = 22.9 GB/s at 4,194,304 B")
+        .says("bytes held");
+    run("check", &["--hold", "samples"]).exits(0).says("156 samples/s = 654 MB/s").says("samples held");
+    run("check", &["--hold", "both"]).exits(2);
+}
+
+#[test]
+fn what_holds_nothing_is_refused() {
+    let bench = Bench::with(DISK);
+    bench.run(&["check", "s.toml", "--hold", "bytes"]).exits(2).says("means nothing beside a rate");
+    bench
+        .run(&["check", "data", "--need", "1xh100:resnet50", "--hold", "bytes"])
+        .exits(2)
+        .says("changes nothing");
+}
+
+#[test]
+fn a_line_says_what_it_leaves_idle() {
+    let bench = Bench::new();
+    let sets = "need={ workload = \"resnet50\", accelerator = \"h100\", count = 512, hosts = 64 }";
+    let text = scenario(DISK).replace("rate = \"1 MB/s\"", "rate = \"500 MB/s\"");
+    bench.write("s.toml", &text);
+    bench.run(&["check", "s.toml"]).exits(0).says("line at 100 % of the need: 7,629 samples/s = 500 MB/s");
+    let many = ["--set", sets, "--set", "training.readers=4", "--hold", "samples"];
+    let words = "at 90 % busy (51 of 512 accelerators' worth idle)";
+    bench
+        .run(&[&["plan", "s.toml"], &many[..]].concat())
+        .exits(0)
+        .says(words)
+        .says("32 reads outstanding at most");
+    bench.run(&["need", "s.toml"]).exits(0).says("as read     line at 100 % of the need");
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn the_arithmetic_of_eight_h100() {
 need
   samples/s accelerators x batch / step time = 8 x 400 / 0.224 s = 14,286
   bytes/s   samples/s x sample = 14,286 x 114,660 B = 1.64 GB/s
-  line      at AU 90 %: 12,857 samples/s = 1.47 GB/s
+  line      at 90 % busy (0.8 of 8 accelerators' worth idle): 12,857 samples/s = 1.47 GB/s
 requests
   reads     ceil(114,660 B / 128 KiB) = 1 per sample: 14,286 reads/s
   calls     open, stat, read, close: 57,143 calls/s if each sample is a file
@@ -46,7 +46,7 @@ fn samples_smaller_than_a_page_are_read_in_blocks_and_caveats_come_last() {
 fn a_plain_rate_has_no_samples() {
     let text = explained("2.5 GB/s");
     assert!(text.starts_with("2.5 GB/s (stated by the user)\n"), "{text}");
-    assert!(text.contains("\n  line      at AU 90 %: 2.25 GB/s\n"), "{text}");
+    assert!(text.contains("\n  line      at 100 % of the need: 2.5 GB/s\n"), "{text}");
     assert!(text.contains("\n  reads     of 128 KiB: 19,073 reads/s\n"), "{text}");
     assert!(!text.contains("samples"), "{text}");
 }

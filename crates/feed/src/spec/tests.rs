@@ -77,9 +77,12 @@ fn the_users_own_step_is_the_same_arithmetic() {
 
 #[test]
 fn a_rate_is_bytes() {
-    let need = NeedSpec::Rate { bytes_per_s: 2.5e9, utilization: Some(1.0) }.resolve().expect("plausible");
+    let of = |utilization| NeedSpec::Rate { bytes_per_s: 2.5e9, utilization }.resolve().expect("plausible");
+    let need = of(Some(0.8));
     assert_eq!(need.label, "2.5 GB/s");
-    assert_eq!((need.demand, need.utilization, need.accelerators), (Demand::Bytes { per_s: 2.5e9 }, 1.0, 0));
+    let demand = Demand::Bytes { per_s: 2.5e9, sample_bytes: None };
+    assert_eq!((need.demand, need.utilization, need.accelerators), (demand, 0.8, 0));
+    assert_close(of(None).line_bps(1.0), 2.5e9);
 }
 
 #[test]
@@ -88,6 +91,7 @@ fn tokens_are_bytes_shared_by_the_hosts() {
     assert_eq!(need.label, "667 k tokens/s, one of 64 hosts");
     assert!(need.caveats.is_empty(), "{:?}", need.caveats);
     assert_close(need.demand_bps(1.0), 2e6 / 3.0 * 2.0 / 64.0);
+    assert_close(need.utilization, 0.90);
 }
 
 /// Claim C77: the article's 667 M tokens/s is a thousand times the truth, and F04 shows it.

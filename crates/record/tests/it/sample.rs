@@ -115,6 +115,8 @@ fn gate() -> Gate {
         baseline: Some("nightly".to_owned()),
         runs: Some(12),
         may_differ: vec!["host".to_owned(), "kernel".to_owned()],
+        evidence: "proof".to_owned(),
+        proof: Some(Proof { runs: 3, span_ns: 86_400_000_000_000 }),
     }
 }
 
@@ -129,6 +131,11 @@ fn need() -> Need {
         hosts: 1,
         source: "MLPerf Storage 2.0, measured".to_owned(),
         caveats: vec!["storage side only".to_owned()],
+        count: Some(8),
+        hold: "samples".to_owned(),
+        scope: "host".to_owned(),
+        provenance: "measured".to_owned(),
+        loader_depth: Some(64),
     }
 }
 

@@ -80,8 +80,8 @@ pub(super) fn curve_label(summary: &Summary, curve: &Curve, columns: usize) -> V
 
 /// Lines of the label of the feed line.
 pub(super) fn line_label(summary: &Summary, line: &LineAt, unit: RateUnit) -> Vec<String> {
-    let share = summary.need.as_ref().map_or_else(|_| String::new(), head::utilization);
-    vec![format!("line {} {}", unit.write(line.bps), unit.name), format!("at {share}")]
+    let at = summary.need.as_ref().map_or_else(|_| String::new(), feed::Need::at_line);
+    vec![format!("line {} {}", unit.write(line.bps), unit.name), at]
 }
 
 /// The label of the second line.

@@ -1,13 +1,13 @@
 //! What decides the exit code.
 
-use plan::{Gate, Margin, Metric};
+use plan::{Evidence, Gate, Margin, Metric};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::{Item, List};
 use crate::percentage::Percentage;
 use crate::reader::{Entry, Field, closest};
 use crate::value::Whole;
-use crate::words::Mode;
+use crate::words::{Grade, Mode};
 use crate::written::{self, Address, DEPTH_MAX, Document, Margins, Regression, Target};
 
 use super::dataset::Datasets;
@@ -36,6 +36,8 @@ pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<Ga
         is_wrong(&written.baseline),
         is_wrong(&written.runs),
         is_wrong(&written.may_differ),
+        is_wrong(&written.evidence),
+        is_wrong(&written.proof),
     ];
     if unusable.contains(&true) {
         return None;
@@ -50,7 +52,28 @@ pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<Ga
         baseline: written.baseline.given().map(|entry| entry.value.0.clone()),
         runs: written.runs.given().map(|entry| entry.value.0 as u32),
         may_differ: listed(&written.may_differ).iter().map(|item| item.value.0).collect(),
+        evidence: evidence(written)?,
     })
+}
+
+/// Fewest runs of a proof, and the time that they span: a day holds the nightly work of others and the refill of burst
+/// credits, and three runs are the fewest that spread.
+const PROOF_RUNS: u32 = 3;
+const PROOF_SPAN_NS: u64 = 24 * 3_600 * 1_000_000_000;
+
+/// What a FEEDS must rest on; `None` when a key was wrong.
+fn evidence(written: &written::Gate) -> Option<Evidence> {
+    if written.evidence.given().is_none_or(|evidence| evidence.value.0 == Grade::Screen) {
+        return Some(Evidence::Screen);
+    }
+    let Some(proof) = written.proof.given().map(|entry| &entry.value) else {
+        return Some(Evidence::Proof { runs: PROOF_RUNS, span_ns: PROOF_SPAN_NS });
+    };
+    let runs = match &proof.runs {
+        Field::Wrong(_) => return None,
+        runs => runs.given().map_or(PROOF_RUNS, |entry| entry.value.0 as u32),
+    };
+    Some(Evidence::Proof { runs, span_ns: proof.span.value_or(PROOF_SPAN_NS)? })
 }
 
 fn is_wrong<T>(field: &Field<T>) -> bool {

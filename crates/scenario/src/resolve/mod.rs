@@ -13,6 +13,7 @@ mod device;
 mod engine;
 mod expect;
 mod gate;
+mod hold;
 mod keys;
 mod limits;
 mod load;
@@ -45,10 +46,13 @@ pub(crate) fn plan(
     host: &HostFacts,
     problems: &mut Problems,
 ) -> Option<Plan> {
-    let need = need::resolve(&written.need, problems);
+    let need = need::resolve(written, problems);
     let devices = device::Devices::of(written, host);
     let datasets = dataset::resolve(written, need.as_ref(), &devices, problems);
     let tasks = load::tasks(written);
+    if let Some((need, datasets)) = need.as_ref().zip(datasets.as_ref()) {
+        hold::refuse(&hold::Asked { document: written, need, datasets, tasks: &tasks }, problems);
+    }
     let tiers = tier::resolve(written, &tasks, host, problems);
     let targets = target::resolve_all(written, &tasks, &tiers.clone().unwrap_or_default(), host, problems);
     let load = load(written, &tasks, need.as_ref(), datasets.as_ref(), host, problems);
@@ -85,9 +89,13 @@ pub(crate) fn plan(
     {
         training::refuse_uneven(&usable, datasets, &tasks, mode, problems);
     }
+    let loader_depth = match load::mode(&written.load) {
+        Some((Mode::Closed, _)) => training::loader_depth(written, need.as_ref(), &tasks, problems),
+        _ => None,
+    };
     let need = match step {
         Some(step) => training::restated(need?, step),
-        None => need?,
+        None => feed::Need { loader_depth, ..need? },
     };
     tiers?;
     let (targets, skipped): (Vec<_>, Vec<_>) =
@@ -141,7 +149,7 @@ fn load(
             let asked = training::Asked { document: written, mode, need, tasks, datasets, host };
             training::resolve(&asked, problems)
         }
-        (_, mode) => {
+        mode => {
             let refused = training::refuse_keys(written, mode, problems);
             pace::resolve(&written.load, need, tasks, problems).filter(|_| !refused)
         }

@@ -1,11 +1,14 @@
 //! The need: one of its forms, and all keys of that form.
 
-use feed::{NeedError, NeedSpec};
+use feed::{NeedError, NeedSpec, UTILIZATION_DEFAULT};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::reader::{Entry, Field};
 use crate::value::split_hint;
-use crate::written::{NEED_EXAMPLES, Need, NeedTable};
+use crate::words::Mode;
+use crate::written::{Document, NEED_EXAMPLES, Need, NeedTable};
+
+use super::load;
 
 /// A form of the table: the keys that are only its own, those it must have, those it may have.
 struct Form {
@@ -21,7 +24,7 @@ const FORMS: [Form; 4] = [
         name: "a workload profile",
         own: &["workload", "accelerator"],
         required: &["workload", "accelerator", "count"],
-        optional: &["hosts", "utilization"],
+        optional: &["hosts", "utilization", "hold", "scope"],
         spec: profile,
     },
     Form { name: "a rate", own: &["rate"], required: &["rate"], optional: &["utilization"], spec: rate },
@@ -29,27 +32,49 @@ const FORMS: [Form; 4] = [
         name: "a batch and its step time",
         own: &["batch", "step_time", "sample_size"],
         required: &["batch", "step_time", "sample_size", "count"],
-        optional: &["hosts", "utilization"],
+        optional: &["hosts", "utilization", "hold", "scope"],
         spec: batch,
     },
     Form {
         name: "tokens per second",
         own: &["tokens_per_second", "token_size"],
         required: &["tokens_per_second", "token_size"],
-        optional: &["hosts", "utilization"],
+        optional: &["hosts", "utilization", "scope"],
         spec: tokens,
     },
 ];
 
 /// The need of this client.
-pub(super) fn resolve(written: &Field<Need>, problems: &mut Problems) -> Option<feed::Need> {
-    let entry = written.given()?;
+pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<feed::Need> {
+    let entry = document.need.given()?;
     let spec = match &entry.value {
         Need::Short(text) => NeedSpec::parse_short(text).map_err(|error| impossible(entry, &error)),
         Need::Table(table) => from_table(entry, table, problems).map(Ok)?,
     };
+    let spec = spec.map(|spec| for_mode(spec, load::mode(&document.load).map(|(mode, _)| mode)));
     let need = spec.and_then(|spec| spec.resolve().map_err(|error| impossible(entry, &error)));
-    need.map_err(|problem| problems.push(problem)).ok()
+    let need = need.map_err(|problem| problems.push(problem)).ok()?;
+    let Need::Table(table) = &entry.value else { return Some(need) };
+    let need = match &table.hold {
+        Field::Wrong(_) => return None,
+        Field::Absent => need,
+        Field::Given(hold) => need.holding(hold.value.0),
+    };
+    let scope = match &table.scope {
+        Field::Wrong(_) => return None,
+        scope => scope.given().map(|entry| entry.value.0).unwrap_or_default(),
+    };
+    Some(feed::Need { scope, ..need })
+}
+
+/// A rate that a training job is held against has the line of jobs by default, since no job is busy all the time.
+fn for_mode(spec: NeedSpec, mode: Option<Mode>) -> NeedSpec {
+    match spec {
+        NeedSpec::Rate { bytes_per_s, utilization: None } if mode == Some(Mode::Training) => {
+            NeedSpec::Rate { bytes_per_s, utilization: Some(UTILIZATION_DEFAULT) }
+        }
+        spec => spec,
+    }
 }
 
 /// The workload of a need that names one.
@@ -136,13 +161,15 @@ fn check_form(
     missing.is_empty() && fitting
 }
 
-fn keys(table: &NeedTable) -> [(&'static str, Option<Span>); 11] {
+fn keys(table: &NeedTable) -> [(&'static str, Option<Span>); 13] {
     [
         ("workload", table.workload.key()),
         ("accelerator", table.accelerator.key()),
         ("count", table.count.key()),
         ("hosts", table.hosts.key()),
         ("utilization", table.utilization.key()),
+        ("hold", table.hold.key()),
+        ("scope", table.scope.key()),
         ("rate", table.rate.key()),
         ("batch", table.batch.key()),
         ("step_time", table.step_time.key()),

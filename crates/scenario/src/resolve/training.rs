@@ -1,6 +1,7 @@
 //! Training loads: which jobs are played and who fetches for them, and the closed loops beside them.
 
 mod job;
+mod loader;
 mod refused;
 
 use std::collections::BTreeSet;
@@ -22,6 +23,7 @@ use super::load::Task;
 use super::schedule::{List, Schedule, Series, Step};
 use job::Job;
 
+pub(super) use loader::depth as loader_depth;
 pub(super) use refused::{refuse_keys, refuse_uneven};
 
 /// Readers of an accelerator where no profile names them: as many as MLPerf's files have at least.
@@ -88,6 +90,7 @@ pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Sche
     refused::refuse_deep(asked, &job, &ways, problems);
     let rows = rows(&job, &ways, asked.host.cores);
     refused::refuse_steps(asked, &job, problems);
+    refused::refuse_unheld(asked, &job, problems);
     refused::refuse_memory(asked, &rows, problems);
     let most = limits::depth_max(asked.host).min(DEPTH_MAX as u32);
     let closed = beside(&rows, asked.need.map_or(0, |need| need.accelerators), most);
@@ -196,7 +199,8 @@ fn beside(rows: &[Row], accelerators: u32, depth_max: u32) -> Vec<u32> {
     depths.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The need as the job's step has it, so that the line is reached where the utilization is. What is stated in bytes stays.
+/// The need as the job's step has it, so that the line is reached where the utilization is. What is stated in bytes stays,
+/// and so do bytes that are held.
 pub(super) fn restated(mut need: Need, step: &Step) -> Need {
     need.caveats.extend(step.caveats.iter().cloned());
     if let Demand::Samples { per_s, .. } = &mut need.demand {

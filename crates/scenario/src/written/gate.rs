@@ -11,7 +11,7 @@ use crate::list::List;
 use crate::percentage::{Percentage, Utilization};
 use crate::reader::{Field, TableReader, Written, wrong_type};
 use crate::value::{Duration, Text, Whole};
-use crate::words::Word;
+use crate::words::{Grade, Word};
 
 use super::load::DEPTH_MAX;
 
@@ -25,6 +25,8 @@ type Runs = Whole<3, 10_000>;
 #[schemars(extend("dependencies" = {
     "utilization": ["feeds"],
     "p99": ["feeds"],
+    "evidence": ["feeds"],
+    "proof": ["evidence"],
     "at": ["p99"],
     "baseline": ["regression"],
     "runs": ["regression"],
@@ -52,6 +54,10 @@ pub(crate) struct Gate {
     pub(crate) runs: Field<Runs>,
     /// What may differ between the runs that are compared. Default: nothing.
     pub(crate) may_differ: Field<List<Word<MayDiffer>>>,
+    /// What the FEEDS of each of these targets must rest on. Default: screen.
+    pub(crate) evidence: Field<Word<Grade>>,
+    /// What a proof takes, with `evidence = "proof"`; all hosts of the need in any case. Default: 3 runs over 24 hours.
+    pub(crate) proof: Field<Proof>,
 }
 
 impl Gate {
@@ -65,6 +71,8 @@ impl Gate {
             baseline: table.field("baseline", problems),
             runs: table.field("runs", problems),
             may_differ: table.field("may_differ", problems),
+            evidence: table.field("evidence", problems),
+            proof: table.field("proof", problems),
         };
         gate.refuse_dangling(at, problems);
         gate
@@ -73,7 +81,7 @@ impl Gate {
     /// Refuses keys that say something of another key which is not there.
     fn refuse_dangling(&self, at: Span, problems: &mut Problems) {
         let (feeds, p99, regression) = (&self.feeds, &self.p99, &self.regression);
-        let of_feeds = [("utilization", self.utilization.key()), ("p99", p99.key())];
+        let of_feeds = [self.utilization.key(), p99.key(), self.evidence.key()];
         let of_regression = [
             ("baseline", self.baseline.key()),
             ("runs", self.runs.key()),
@@ -81,7 +89,7 @@ impl Gate {
         ];
         let mut dangles = false;
         if feeds.is_absent() {
-            for (_, key) in of_feeds {
+            for key in of_feeds {
                 dangles |= key.is_some();
                 problems.extend(key.map(missing_feeds));
             }
@@ -90,6 +98,10 @@ impl Gate {
             dangles = true;
             let problem = Problem::absent("`gate.at` says at which depth `gate.p99` holds, which is missing");
             problems.push(problem.at(key, "of what?").help("for example p99 = \"20ms\""));
+        }
+        if let Some(problem) = self.refuse_unasked_proof() {
+            dangles = true;
+            problems.push(problem);
         }
         if regression.is_absent() {
             for (name, key) in of_regression {
@@ -103,6 +115,19 @@ impl Gate {
                 "for example gate = { feeds = [\"data\"] } or gate = { regression = { throughput = \"10 %\" } }",
             ));
         }
+    }
+
+    /// Refuses what a proof takes where none is asked for.
+    fn refuse_unasked_proof(&self) -> Option<Problem> {
+        let key = self.proof.key()?;
+        let asked = match &self.evidence {
+            Field::Absent => false,
+            Field::Wrong(_) => true,
+            Field::Given(evidence) => evidence.value.0 == Grade::Proof,
+        };
+        let problem = Problem::absent("`gate.proof` says what a proof takes, and none is asked for");
+        let problem = problem.at(key, "proves nothing").also_if(self.evidence.span(), "asks for less");
+        (!asked).then(|| problem.help("write evidence = \"proof\", or remove it"))
     }
 }
 
@@ -193,6 +218,33 @@ pub(crate) struct Margins {
     pub(crate) au: Field<Percentage>,
     /// Processor time of the client by operation.
     pub(crate) cpu: Field<Percentage>,
+}
+
+/// What a proof takes.
+#[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
+#[schemars(default, deny_unknown_fields)]
+pub(crate) struct Proof {
+    /// Fewest runs. Default: 3.
+    pub(crate) runs: Field<Whole<2, 10_000>>,
+    /// Shortest time from the start of the first run to the end of the last. Default: 24h.
+    pub(crate) span: Field<Duration>,
+}
+
+impl Written for Proof {
+    fn expected() -> String {
+        "a table such as { runs = 3, span = \"24h\" }".to_owned()
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        if !matches!(node.value, Value::Table(_)) {
+            problems.push(wrong_type::<Self>(node, path));
+            return None;
+        }
+        let mut table = TableReader::open(node, path.to_owned(), "", problems)?;
+        let proof = Self { runs: table.field("runs", problems), span: table.field("span", problems) };
+        table.finish(problems);
+        Some(proof)
+    }
 }
 
 /// The name of kept runs, or a path.

@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 
+use feed::{Hold, Scope};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
 use crate::reader::{Field, TableReader};
 use crate::value::{Count, Duration, Fraction, Number, Rate, Size, Text};
+use crate::words::Word;
 
 /// Every form of a need, for whoever wrote none.
 pub(crate) const EXAMPLES: &str = "write one of
@@ -77,9 +79,14 @@ pub(crate) struct NeedTable {
     pub(crate) count: Field<Count>,
     /// Hosts that share the accelerators evenly; this client is one of them. Default 1.
     pub(crate) hosts: Field<Count>,
-    /// Where the line is drawn, as a share of what keeps the accelerators fully busy. Default: the
-    /// profile's own threshold, else 0.90.
+    /// Where the line is drawn, as a share of what keeps the accelerators fully busy. Default: the profile's own
+    /// threshold; 1.00 of a rate that a closed or paced load is held against; else 0.90.
     pub(crate) utilization: Field<Fraction>,
+    /// What stays of a workload's need, or a batch's, where the samples that are read are not of its size. Default: none,
+    /// and samples that feedline writes must be of that size, within a tenth; samples of existing data.
+    pub(crate) hold: Field<Word<Hold>>,
+    /// Whose feeding the verdict is about, where there are several hosts. Default: cluster.
+    pub(crate) scope: Field<Word<Scope>>,
     /// Bytes or bits per second that this client must deliver.
     pub(crate) rate: Field<Rate>,
     /// Samples that one accelerator consumes in one step.
@@ -102,6 +109,8 @@ impl NeedTable {
             count: table.field("count", problems),
             hosts: table.field("hosts", problems),
             utilization: table.field("utilization", problems),
+            hold: table.field("hold", problems),
+            scope: table.field("scope", problems),
             rate: table.field("rate", problems),
             batch: table.field("batch", problems),
             step_time: table.field("step_time", problems),

@@ -23,7 +23,8 @@ const READERS_MAX: u64 = 512;
 /// Most batches ahead of one accelerator.
 const PREFETCH_MAX: u64 = 1024;
 
-/// The training job that is played, with `load.mode = "training"`. A list is an axis: every value is measured.
+/// The training job that is played, with `load.mode = "training"`. A list is an axis: every value is measured. Beside a
+/// closed loop, `readers` alone states the job's loader.
 #[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
 #[schemars(default, deny_unknown_fields)]
 pub(crate) struct Training {
@@ -37,7 +38,8 @@ pub(crate) struct Training {
     /// Readers of each accelerator, as PyTorch's `DataLoader` has them (`num_workers`): each fetches one batch at a time,
     /// one sample after the other, so that accelerators x readers are the reads outstanding, at most 4096. Default: what
     /// MLPerf's file of the workload says (`read_threads`), else 4; none where `load.queue_depth` is written. With both
-    /// keys, both ways of fetching are measured.
+    /// keys, both ways of fetching are measured. Beside a closed loop one number, without a default: the loader of the
+    /// job, which has accelerators x readers reads outstanding at most, whatever depth the loop finds best.
     pub(crate) readers: Field<Axis<Whole<1, READERS_MAX>>>,
     /// Batches that each accelerator has asked for beyond the one that it takes next; at 0 a batch is fetched once it is
     /// waited for. Default: a workload's as MLPerf's loader has them (2 in all, rounded up to as many for each reader),

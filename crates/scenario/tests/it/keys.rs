@@ -23,6 +23,7 @@ const WEBDATASET: &str = "dataset={ layout = \"webdataset\" }";
 const PARQUET: &str = "dataset={ layout = \"parquet\" }";
 const EXISTING: &str = "dataset={ source = \"existing\" }";
 const FEEDS: &str = "gate.feeds=[\"t\"]";
+const PROVEN: &str = "gate.evidence=proof";
 const P50: &str = "gate.regression={ p50 = \"15 %\" }";
 const EXPECT: &str = "expect={ claim = \"slow\", first_byte = \"30ms\" }";
 const S3: &str = "targets={ t = { at = \"s3://train/bench\" } }";
@@ -54,6 +55,8 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("need.count", &[PROFILE], "need.count=4"),
     ("need.hosts", &[PROFILE], "need.hosts=2"),
     ("need.utilization", &[PROFILE], "need.utilization=0.5"),
+    ("need.hold", &[PROFILE, "dataset.sample_size=1 MiB", "need.hold=samples"], "need.hold=bytes"),
+    ("need.scope", &[PROFILE, "need.hosts=2"], "need.scope=host"),
     ("need.rate", &["need={ rate = \"2 GB/s\" }"], "need.rate=3 GB/s"),
     ("need.batch", &[BATCH], "need.batch=200"),
     ("need.step_time", &[BATCH], "need.step_time=2s"),
@@ -75,7 +78,7 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("dataset.source", &[], "dataset.source=existing"),
     ("dataset.samples", &[], "dataset.samples=10"),
     ("dataset.size", &[], "dataset.size=1 GiB"),
-    ("dataset.sample_size", &[], "dataset.sample_size=1 MiB"),
+    ("dataset.sample_size", &[], "dataset.sample_size=110 kB"),
     ("dataset.distribution", &[LOGNORMAL], "dataset={ distribution = \"fixed\" }"),
     ("dataset.sample_size_stdev", &[LOGNORMAL], "dataset.sample_size_stdev=60 kB"),
     ("dataset.files_per_folder", &[], "dataset.files_per_folder=1000000"),
@@ -85,7 +88,7 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("dataset.members", &[WEBDATASET], "dataset.members=3"),
     ("dataset.codec", &[WEBDATASET], "dataset.codec=zstd"),
     ("dataset.columns", &[PARQUET], "dataset.columns=8"),
-    ("dataset.read_columns", &[PARQUET], "dataset.read_columns=1"),
+    ("dataset.read_columns", &[PARQUET, "need=1 GB/s"], "dataset.read_columns=1"),
     ("dataset.row_group_size", &[PARQUET], "dataset.row_group_size=1 MiB"),
     ("dataset.compressibility", &[], "dataset.compressibility=50 %"),
     ("dataset.shards", &[EXISTING], "dataset.shards=train-*.tar"),
@@ -211,6 +214,10 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("gate.utilization", &[FEEDS], "gate.utilization=95 %"),
     ("gate.p99", &[FEEDS], "gate.p99=10ms"),
     ("gate.at", &[FEEDS, "load.queue_depth=[1, 8]", "gate.p99=10ms"], "gate.at=8"),
+    ("gate.evidence", &[FEEDS], "gate.evidence=proof"),
+    ("gate.proof", &[FEEDS, PROVEN], "gate.proof={ runs = 5 }"),
+    ("gate.proof.runs", &[FEEDS, PROVEN], "gate.proof.runs=5"),
+    ("gate.proof.span", &[FEEDS, PROVEN], "gate.proof.span=8h"),
     ("gate.regression", &[], "gate={ regression = \"noise.json\" }"),
     ("gate.regression.throughput", &[P50], "gate.regression.throughput=10 %"),
     ("gate.regression.p50", &[P50], "gate.regression.p50=20 %"),

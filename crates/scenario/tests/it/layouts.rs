@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use plan::{Access, Cache, Codec, DatasetSpec, Layout, Operation, Packing, Plan};
 
-use crate::machine::{resolve, with};
+use crate::machine::{held, resolve, with};
 
 fn planned(lines: &str) -> Plan {
-    resolve(&with(lines)).unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
+    let text = if lines.contains("sample_size =") { held(lines) } else { with(lines) };
+    resolve(&text).unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
 }
 
 fn packing(plan: &Plan, dataset: usize) -> Packing {

@@ -78,3 +78,9 @@ pub(crate) fn resolve(text: &str) -> Result<Plan, Diagnostics> {
 pub(crate) fn with(lines: &str) -> String {
     format!("version = 1\nneed = \"8xh100:resnet50\"\ntargets.data = {{ at = \"/mnt/bench\" }}\n{lines}\n")
 }
+
+/// [`with`] a need that holds samples, whatever their size.
+pub(crate) fn held(lines: &str) -> String {
+    let need = "{ workload = \"resnet50\", accelerator = \"h100\", count = 8, hold = \"samples\" }";
+    with(lines).replace("\"8xh100:resnet50\"", need)
+}

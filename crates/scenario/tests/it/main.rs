@@ -5,6 +5,7 @@
 mod access;
 mod checkpoint;
 mod claims;
+mod hold;
 mod keys;
 mod layouts;
 mod machine;

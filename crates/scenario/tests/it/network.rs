@@ -61,7 +61,7 @@ fn connections_follow_the_depth_of_a_bucket_and_are_few_to_a_filer() {
 #[test]
 fn a_bucket_has_no_more_connections_than_requests_under_way() {
     let target = "{ at = \"s3://train\", connections = [4, 64], part_size = \"16 KiB\" }";
-    let load = "dataset.sample_size = \"100 KiB\"\nload = { queue_depth = 8, operation = [\"read\", \"read_file\"] }";
+    let load = "dataset.sample_size = \"104 KiB\"\nload = { queue_depth = 8, operation = [\"read\", \"read_file\"] }";
     let plan = planned(&only(target, load));
     let of = |operation: Operation| -> Vec<u32> {
         plan.cells.iter().filter(|cell| cell.operation == operation).map(|cell| cell.connections).collect()

@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
-use plan::{Access, BackendConfig, Cell, Engine, Gate, Load, Margin, MayDiffer, Metric, Operation, Plan};
+use plan::{
+    Access, BackendConfig, Cell, Engine, Evidence, Gate, Load, Margin, MayDiffer, Metric, Operation, Plan,
+};
 
-use crate::machine::{resolve, resolve_on, with};
+use crate::machine::{held, resolve, resolve_on, with};
 
 /// Everything of a plan that a user would want to check, a line for each thing.
 pub(crate) fn describe(plan: &Plan) -> String {
@@ -63,7 +65,7 @@ fn the_shortest_scenario_has_careful_defaults() {
 
 #[test]
 fn every_axis_multiplies() {
-    insta::assert_snapshot!(described(&with(
+    insta::assert_snapshot!(described(&held(
         "targets.b = { at = \"/mnt/b\", engine = [\"io_uring\", \"pread\"], direct = [true, false], title = \"B\", \
          about = \"a disk\", registered = \"required\" }\n\
          [dataset]\nsamples = 64\nsample_size = [\"114660 B\", \"4 MiB\"]\nseed = 9\n\
@@ -78,7 +80,7 @@ fn every_key_of_a_gate_reaches_the_plan() {
     let plan = resolve(&with(
         "load.queue_depth = [1, 32]\ngate = { feeds = [\"data\"], utilization = \"95 %\", p99 = \"20ms\", at = 32, \
          regression = { p99 = \"25 %\", throughput = \"10 %\" }, baseline = \"nightly\", runs = 12, \
-         may_differ = [\"kernel\", \"host\"] }",
+         may_differ = [\"kernel\", \"host\"], evidence = \"proof\", proof = { runs = 5 } }",
     ));
     let margin = |metric, share| Margin { metric, share };
     let expected = Gate {
@@ -91,6 +93,7 @@ fn every_key_of_a_gate_reaches_the_plan() {
         baseline: Some("nightly".to_owned()),
         runs: Some(12),
         may_differ: vec![MayDiffer::Kernel, MayDiffer::Host],
+        evidence: Evidence::Proof { runs: 5, span_ns: 86_400_000_000_000 },
     };
     assert_eq!(plan.unwrap().gate, expected);
     let calibrated = resolve(&with("gate.regression = \"results/noise.json\"")).unwrap().gate;
@@ -284,7 +287,7 @@ fn two_targets_on_one_path_are_one_dataset_on_disk() {
 
 #[test]
 fn cells_are_named_apart() {
-    let plan = resolve(&with(
+    let plan = resolve(&held(
         "targets.b = { at = \"/b\", engine = [\"io_uring\", \"pread\"] }\n\
          [dataset]\nsample_size = [\"1025 KiB\", \"1 MiB\", \"1000001 B\"]\n\
          [load]\nblock_size = [\"512 B\", \"1 KiB\", \"1000448 B\"]\naccess = [\"random\", \"sequential\"]\n\

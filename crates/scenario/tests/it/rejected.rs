@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use scenario::HostFacts;
 
-use crate::machine::{resolve, resolve_on, with};
+use crate::machine::{held, resolve, resolve_on, with};
 
 fn refusal(text: &str, overrides: &[&str], change: impl Fn(&mut HostFacts)) -> String {
     match resolve_on(text, overrides, change) {
@@ -13,11 +13,12 @@ fn refusal(text: &str, overrides: &[&str], change: impl Fn(&mut HostFacts)) -> S
     }
 }
 
-/// One line added to the shortest scenario, case after case.
+/// One line added to the shortest scenario, case after case; samples are held where their size is written.
 fn refusals(lines: &[&str]) -> String {
     let mut shown = String::new();
     for line in lines {
-        writeln!(shown, "{}\n{}\n", refusal(&with(line), &[], |_| ()), "-".repeat(60)).unwrap();
+        let text = if line.contains("sample_size =") { held(line) } else { with(line) };
+        writeln!(shown, "{}\n{}\n", refusal(&text, &[], |_| ()), "-".repeat(60)).unwrap();
     }
     shown
 }
@@ -352,7 +353,7 @@ fn more_cells_than_can_be_meant() {
         "[load]\nqueue_depth = [{depths}]\naccess = [\"random\", \"sequential\"]\nblock_size = [\"4 KiB\", \"8 KiB\", \
          \"16 KiB\", \"32 KiB\", \"64 KiB\"]\n[dataset]\nsample_size = [{sizes}]\n"
     );
-    let diagnostics = resolve(&with(&load)).unwrap_err();
+    let diagnostics = resolve(&held(&load)).unwrap_err();
     let messages: Vec<_> = diagnostics.messages().collect();
     assert!(messages.contains(&"10,000,000 cells; at most 10,000 are measured in one run"), "{messages:#?}");
 }
@@ -372,7 +373,7 @@ fn limits_of_the_machine() {
         ),
         refusal(&with("").replace("bench\" }", "bench\", on_unavailable = \"skip\" }"), &[], without_ring),
         refusal(
-            &with(
+            &held(
                 "dataset.sample_size = \"1 GiB\"\nload = { block_size = \"1 GiB\", queue_depth = [1, 64] }",
             ),
             &[],
@@ -459,7 +460,7 @@ fn overrides() {
         &["load..queue_depth=5"],
         &["load.queue_dept=5"],
         &["measure.duration=10"],
-        &["need.count=4"],
+        &["targets.data.at.count=4"],
         &["dataset.size=1 GiB", "dataset.samples=5"],
         &["load.queue_depth=0", "gate.feeds=[\"x\"]"],
     ]

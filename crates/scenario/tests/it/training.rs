@@ -157,7 +157,8 @@ fn a_need_in_bytes_stays_and_the_job_beside_it_is_named() {
         plan.need.caveats,
         ["a job of 8 accelerators takes 2.68 GB/s at full use, the need is 1 GB/s"]
     );
-    assert_eq!(plan.need.demand, feed::Demand::Bytes { per_s: 1e9 });
+    assert_eq!(plan.need.demand, feed::Demand::Bytes { per_s: 1e9, sample_bytes: None });
+    assert!((plan.need.utilization - 0.9).abs() < 1e-12, "no job is busy all the time");
     let near = text.replace("\"1 GB/s\"", "\"2.68 GB/s\"");
     assert!(resolved(&near).need.caveats.is_empty());
 }
@@ -247,6 +248,10 @@ fn refusals(texts: &[String]) -> String {
 fn keys_of_other_modes_are_refused() {
     insta::assert_snapshot!(refusals(&[
         with("training = { readers = 4, steps = 100, barrier = true }"),
+        with("training.readers = [4, 8]"),
+        with("training.readers = 4\nload.operation = \"stat\""),
+        with("training.readers = 4").replace("8xh100:resnet50", "2.5 GB/s"),
+        with("load = { mode = \"paced\" }\ntraining.readers = 4"),
         with("load = { mode = \"paced\" }\ntraining.prefetch = 2"),
         with(
             "load = { mode = \"training\", rate = \"line\", arrivals = \"batch\", batch = 400, spin = \"60us\" }"

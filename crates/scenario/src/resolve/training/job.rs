@@ -197,7 +197,7 @@ fn restated(job: &Job, need: &Need) -> Option<String> {
 
 /// What must be said where a need in bytes is not what the job takes: its verdict is not that of the utilization.
 fn apart(job: &Job, need: &Need, asked: &Asked<'_>) -> Option<String> {
-    let Demand::Bytes { per_s } = need.demand else { return None };
+    let Demand::Bytes { per_s, sample_bytes: None } = need.demand else { return None };
     let sample_bytes = asked.datasets?.samples.first()?.bytes? as f64;
     let accelerators = job.largest();
     let samples_per_s = feed::formula::samples_per_s(accelerators, job.batch, job.compute_ns as f64 / 1e9);

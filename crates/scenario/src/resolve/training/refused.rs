@@ -3,7 +3,7 @@
 use plan::{BackendConfig, DatasetSpec, Operation};
 
 use crate::diagnostic::{Problem, Problems, Span};
-use crate::words::Origin;
+use crate::words::{Mode, Origin};
 use crate::written::{DEPTH_MAX, Depths, Document};
 
 use super::super::dataset::Datasets;
@@ -13,18 +13,19 @@ use super::super::target::Resolved;
 use super::job::Job;
 use super::{Asked, Row, Ways};
 
-/// Refuses what describes a training job beside another mode; whether anything did.
+/// Refuses what describes a training job beside another mode; whether anything did. A closed loop may state the job's
+/// loader, which is looked at elsewhere.
 pub(in super::super) fn refuse_keys(
     document: &Document,
-    mode: Option<Span>,
+    (mode, place): (Mode, Option<Span>),
     problems: &mut Problems,
 ) -> bool {
     let mut refused = false;
     for (key, span) in document.training.keys() {
-        if let Some(span) = span {
+        if let Some(span) = span.filter(|_| !(mode == Mode::Closed && key == "readers")) {
             let problem = Problem::new(format!("`training.{key}` is for a training load"))
                 .at(span, "remove this")
-                .also_if(mode, "plays no job")
+                .also_if(place, "plays no job")
                 .help("or write load.mode = \"training\", which reads as a training job wants it");
             problems.push(problem);
             refused = true;
@@ -111,6 +112,38 @@ pub(super) fn refuse_deep(asked: &Asked<'_>, job: &Job, ways: &Ways, problems: &
     problems.push(
         problem.help("write fewer of them, or load.queue_depth, which the batches of all accelerators share"),
     );
+}
+
+/// Refuses a step that takes other bytes than the need's where those are held: its utilization would not be that of the
+/// workload.
+pub(super) fn refuse_unheld(asked: &Asked<'_>, job: &Job, problems: &mut Problems) {
+    let Some((need, datasets)) = asked.need.zip(asked.datasets) else { return };
+    let feed::Demand::Bytes { per_s, sample_bytes: Some(own_bytes) } = need.demand else { return };
+    let step_bytes = per_s / f64::from(need.accelerators) * job.compute_ns as f64 / 1e9;
+    let fits = |bytes: u64| need_fits(f64::from(job.batch) * bytes as f64, step_bytes);
+    let Some(bytes) = datasets.samples.iter().filter_map(|sample| sample.bytes).find(|bytes| !fits(*bytes))
+    else {
+        return;
+    };
+    let message = format!(
+        "bytes are held, and a step takes {} in place of {}",
+        feed::format_bytes(u64::from(job.batch).saturating_mul(bytes)),
+        feed::format_bytes(step_bytes.round() as u64)
+    );
+    let place = asked.document.training.batch.span().unwrap_or(asked.mode);
+    let problem =
+        Problem::new(message).at(place, format!("batch {}", feed::group_digits(u64::from(job.batch))));
+    let batch = (step_bytes / bytes as f64).round().max(1.0) as u64;
+    problems.push(problem.help(format!(
+        "write training.batch = {batch} for samples of {} B, of which the workload's have {}; or hold samples",
+        feed::group_digits(bytes),
+        feed::group_digits(own_bytes.round() as u64)
+    )));
+}
+
+/// Whether two sizes differ by at most a tenth, as samples that pass for each other do.
+fn need_fits(bytes: f64, wanted: f64) -> bool {
+    (bytes / wanted - 1.0).abs() <= 0.1
 }
 
 /// Refuses steps that take more samples than there are.

@@ -1,0 +1,43 @@
+//! The loader that a scenario states beside a closed loop: what it can have outstanding bounds what the loop may show.
+
+use feed::Need;
+
+use crate::diagnostic::{Problem, Problems};
+use crate::reader::Field;
+use crate::written::Document;
+
+use super::super::load::Task;
+
+/// Reads that the stated loader has outstanding at most: its readers block, each for one read, on every accelerator of this
+/// client. `None` where none is stated, or where it means nothing, after saying why.
+pub(in super::super) fn depth(
+    document: &Document,
+    need: Option<&Need>,
+    tasks: &[Task],
+    problems: &mut Problems,
+) -> Option<u32> {
+    let Field::Given(readers) = &document.training.readers else { return None };
+    let refuse = |message: &str, label: &str, help: &str| {
+        Some(Problem::new(message).at(readers.span, label).help(help))
+    };
+    let problem = match readers.value.0.as_slice() {
+        [_] if !tasks.iter().any(|task| task.operation.reads_bytes()) => refuse(
+            "`training.readers` bounds a verdict, and where no bytes are read there is none",
+            "bounds nothing",
+            "remove it, or read bytes",
+        ),
+        [_] if need.is_some_and(|need| need.accelerators == 0) => refuse(
+            "`training.readers` are those of one accelerator, and this need names none",
+            "of how many accelerators?",
+            "remove it, or write a need with accelerators",
+        ),
+        [readers] => return Some((readers.value.0 as u32).saturating_mul(need?.accelerators)),
+        _ => refuse(
+            "a closed loop is held against one loader",
+            "several",
+            "write one number; with load.mode = \"training\" each of them is played",
+        ),
+    };
+    problems.extend(problem);
+    None
+}
