@@ -140,21 +140,20 @@ fn without_storage(case: &Case<'_>) -> Option<Found> {
     (null_au < NULL_AU_MIN && share >= CAUSE_MIN).then(|| Found::new(Bound::Client, evidence, CLIENT_ADVICE))
 }
 
-/// A job so short that filling it is most of its stall is bound by its start, whatever that waits for.
+/// A job of epochs so short that filling them is most of its stall is bound by that, whatever it waits for in the long
+/// run.
 fn first_fill(case: &Case<'_>) -> Option<Found> {
     let trained = case.trained;
-    let accelerators = f64::from(case.job.accelerators) * f64::from(case.figures.repetitions);
-    let computed_ns = trained.steps as f64 / accelerators * case.job.compute_ns as f64;
-    let job_ns = computed_ns / trained.au.mean;
-    let share = trained.first_batch_ns as f64 / job_ns / stall(case);
+    let share = trained.fill / stall(case);
     let is_storage = parts(trained.stall).first().is_some_and(|part| part.1 == "storage");
     let evidence = vec![format!(
-        "the first batch came after {}: {} of the stall, so that waiting in the long run is the smaller part",
+        "the first batch came after {}: {} of the stall is first batches of epochs, so that waiting in the long run is the \
+         smaller part",
         feed::format_duration_ns(trained.first_batch_ns),
         percent(share.min(1.0))
     )];
-    let advice = "a longer job would show what it does in the long run";
-    (is_storage && share >= CAUSE_MIN).then(|| Found::new(Bound::Startup, evidence, advice))
+    let advice = "a longer job, or longer epochs, would show what it does in the long run";
+    (is_storage && share >= CAUSE_MIN).then(|| Found::new(Bound::FirstFill, evidence, advice))
 }
 
 const CLIENT_ADVICE: &str = "more processors, or fewer accelerators on this client";

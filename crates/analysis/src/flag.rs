@@ -346,7 +346,7 @@ pub enum Flag {
     AuApart {
         /// By its definition: compute time as asked, the first fill counted.
         au: f64,
-        /// As DLIO has it: compute time as measured, without the first step.
+        /// As DLIO has it: without the first step of each epoch.
         dlio_au: f64,
     },
     /// The utilization differs from what the closed-loop reads of the same storage foretell, and nothing says why.

@@ -23,7 +23,8 @@ pub struct TrainingFigures {
     pub au: Rate,
     /// The same of the worst accelerator of each repetition, the mean over repetitions.
     pub worst_au: f64,
-    /// AU as DLIO computes it: measured compute time, without the first step; absent below two steps.
+    /// AU as DLIO computes it: without the first step of each epoch and after each checkpoint, and without the time of
+    /// checkpoints; absent below two steps.
     pub dlio_au: Option<f64>,
     /// Steps of all accelerators and repetitions.
     pub steps: u64,
@@ -31,6 +32,9 @@ pub struct TrainingFigures {
     pub late: u64,
     /// The longest time to a first batch.
     pub first_batch_ns: u64,
+    /// Part of the wall time in which accelerators waited for the first batches of epochs, the start of readers left out;
+    /// 0 to 1. Records before format 1.6 tell the first epoch's alone.
+    pub fill: f64,
     /// Median of what steps waited for their batch.
     pub wait_p50_ns: Option<u64>,
     /// 99th percentile of the same; absent below 1,000 steps.
@@ -54,7 +58,7 @@ pub struct TrainingFigures {
     pub lost_samples: u64,
     /// AU on the null target with the same job; absent where it was not measured.
     pub null_au: Option<f64>,
-    /// AU as the closed-loop reads of the same storage foretell it.
+    /// AU as the closed-loop reads of the same storage foretell it; absent where they leave it open.
     pub predicted: Option<PredictedAu>,
     /// Why the accelerators waited; absent where they did not, or nothing says why.
     pub diagnosis: Option<Diagnosis>,
@@ -109,6 +113,8 @@ pub enum Bound {
     Client,
     /// Readers that start anew take the time.
     Startup,
+    /// The job, or each of its epochs, is so short that its first batches take the time.
+    FirstFill,
     /// Other accelerators are waited for.
     Barrier,
     /// Checkpoints hold the accelerators.
@@ -128,6 +134,7 @@ impl Bound {
             Self::Decode => "decode-bound",
             Self::Client => "client-bound",
             Self::Startup => "bound by reader start-up",
+            Self::FirstFill => "bound by the first fill",
             Self::Barrier => "bound by the slowest accelerator",
             Self::Checkpoint => "bound by checkpoints",
             Self::Mixed => "mixed",

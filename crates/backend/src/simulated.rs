@@ -60,6 +60,7 @@ pub struct Simulated {
     script: Arc<Script>,
     served: Arc<AtomicU64>,
     away_ns: Range<u64>,
+    blocks: bool,
     cache_actions: Arc<Mutex<Vec<CacheAction>>>,
 }
 
@@ -85,6 +86,7 @@ impl Simulated {
             script: Arc::new(script),
             served: Arc::default(),
             away_ns: 0..0,
+            blocks: false,
             cache_actions: Arc::default(),
         }
     }
@@ -99,6 +101,13 @@ impl Simulated {
     #[must_use]
     pub fn with_client_away(self, away_ns: Range<u64>) -> Self {
         Self { away_ns, ..self }
+    }
+
+    /// The same device, read by threads that each wait in one read, as many as its queue is deep: while all of them do,
+    /// nobody looks before the first read ends.
+    #[must_use]
+    pub fn with_blocking_reads(self) -> Self {
+        Self { blocks: true, ..self }
     }
 
     /// Lets time pass until `ns`, and on to the end of the client's absence.
@@ -239,7 +248,8 @@ impl IoQueue for SimulatedQueue {
         self.waiting.sort_by_key(|completion| completion.stamps.done_ns);
         if let Some(last_needed) = min.checked_sub(1) {
             let wanted_ns = self.waiting.get(last_needed).map_or(until_ns, |c| c.stamps.done_ns);
-            let woken_ns = wanted_ns.min(until_ns);
+            let is_blocked = self.store.blocks && self.waiting.len() == self.depth;
+            let woken_ns = if is_blocked { wanted_ns } else { wanted_ns.min(until_ns) };
             // A wait that nothing can end is not begun.
             if woken_ns != u64::MAX {
                 self.store.sleep_until(woken_ns);

@@ -80,11 +80,11 @@ enum Fetchers {
 struct Barrier {
     /// Steps that all have ended.
     passed: u64,
-    /// When the last of them ended, and when DLIO saw that.
-    passed_ns: (u64, u64),
+    /// When the last of them ended.
+    passed_ns: u64,
     /// Those that have ended the step after these, and the latest so far.
     ended: usize,
-    latest_ns: (u64, u64),
+    latest_ns: u64,
 }
 
 /// Accelerators that are fed together.
@@ -154,7 +154,7 @@ impl Fleet {
         (self.start_ns, self.close_ns) = (Some(start_ns), close_ns);
         let started_ns = start_ns.saturating_add(self.job.training.startup_ns);
         if let Some(barrier) = &mut self.barrier {
-            barrier.passed_ns = (start_ns, start_ns);
+            barrier.passed_ns = start_ns;
         }
         for accelerator in &mut self.accelerators {
             accelerator.begin(start_ns, started_ns);
@@ -399,7 +399,7 @@ impl Fleet {
         }
         let others_ns = match &self.barrier {
             Some(barrier) if barrier.passed < accelerator.taken => None,
-            Some(barrier) => Some(barrier.passed_ns.0),
+            Some(barrier) => Some(barrier.passed_ns),
             None => Some(0),
         };
         accelerator.wake_ns = match (accelerator.ready_ns(), others_ns, allowed_ns) {
@@ -419,8 +419,7 @@ impl Fleet {
             return;
         }
         let ready_ns = accelerator.ready_ns().unwrap_or(start_ns);
-        let others_ns = self.barrier.as_ref().map_or(0, |barrier| barrier.passed_ns.1);
-        accelerator.take(&self.job, (start_ns, others_ns), pause, &mut self.tally);
+        accelerator.take(&self.job, start_ns, pause, &mut self.tally);
         if self.members.number(index) == 0 {
             let step = accelerator.step(&self.job, self.start_ns.unwrap_or(0), ready_ns);
             self.tally.step(step);
@@ -430,7 +429,7 @@ impl Fleet {
 
     fn end_step(&mut self, index: usize, now_ns: u64) {
         let accelerator = &mut self.accelerators[index];
-        let noticed_ns = accelerator.end_step(&self.job, now_ns, &mut self.tally);
+        accelerator.end_step(now_ns, &mut self.tally);
         let end_ns = accelerator.idle_since_ns;
         if accelerator.taken == self.job.steps.count {
             accelerator.state = State::Ended;
@@ -445,8 +444,7 @@ impl Fleet {
         }
         if let Some(barrier) = &mut self.barrier {
             barrier.ended += 1;
-            let (latest_ns, latest_noticed_ns) = barrier.latest_ns;
-            barrier.latest_ns = (latest_ns.max(end_ns), latest_noticed_ns.max(noticed_ns));
+            barrier.latest_ns = barrier.latest_ns.max(end_ns);
             if barrier.ended == self.accelerators.len() {
                 barrier.passed += 1;
                 barrier.ended = 0;

@@ -129,19 +129,15 @@ pub fn burst_cover_s(batches: u64, step_s: f64) -> f64 {
     batches as f64 * step_s
 }
 
-/// F25 with the first fill: seconds in which an accelerator makes `steps` of `compute_s` each, fed by `lanes` readers
-/// that each take `lane_s` for a batch and begin together.
+/// F25 with the first fill: seconds in which an accelerator makes `steps` of `compute_s` each, whose batches come one after
+/// the other, each after `batch_s`.
 ///
-/// Nothing comes before the first `lane_s`. Then, where `lanes` batches take no longer than as many steps, no step
-/// waits again; else each round of `lanes` steps ends with the wait for the next round.
-pub fn job_s(steps: u64, lanes: u32, lane_s: f64, compute_s: f64) -> f64 {
-    let lanes = u64::from(lanes.max(1));
-    let Some(last) = steps.checked_sub(1) else { return 0.0 };
-    if lane_s <= lanes as f64 * compute_s {
-        return lane_s + steps as f64 * compute_s;
+/// Nothing comes before the first batch. Then either no step waits again, or each waits for its batch.
+pub fn job_s(steps: u64, batch_s: f64, compute_s: f64) -> f64 {
+    if steps == 0 {
+        return 0.0;
     }
-    let rounds = last / lanes + 1;
-    rounds as f64 * lane_s + (last % lanes + 1) as f64 * compute_s
+    batch_s.min(compute_s) + steps as f64 * batch_s.max(compute_s)
 }
 
 /// F46: bytes of a checkpoint of `parameters`, each kept as `bytes_per_parameter`: 2 for bf16 weights, 16 with gradients
@@ -345,29 +341,11 @@ mod tests {
     /// Half the rate that the job takes: 50 % in the long run, and the last step once more with the first fill.
     #[test]
     fn f25_with_the_first_fill_over_100_steps_at_half_the_rate() {
-        let utilization = |lanes, lane_s| 100.0 / job_s(100, lanes, lane_s, 1.0);
-        assert_close(utilization(1, 2.0), 0.497_512);
-        assert_close(utilization(4, 8.0), 100.0 / 204.0);
-        assert_close(utilization(1, 1.0), 100.0 / 101.0);
-        assert_close(utilization(8, 4.0), 100.0 / 104.0);
-        assert!(job_s(0, 8, 4.0, 1.0) == 0.0);
-    }
-
-    /// Step by step: a step begins when the one before it is over and its batch is there; a reader begins its next batch
-    /// once the step that takes the one it has made begins.
-    #[test]
-    fn f25_with_the_first_fill_is_what_a_count_step_by_step_gives() {
-        for (lanes, lane_ms) in [(1, 3), (2, 1), (3, 10), (4, 4), (4, 17), (8, 60)] {
-            let (mut ends_ms, mut starts_ms) = (0_u64, Vec::new());
-            for step in 0..53_usize {
-                let begun_ms = step.checked_sub(lanes).map_or(0, |before| starts_ms[before]);
-                let starts = ends_ms.max(begun_ms + lane_ms);
-                starts_ms.push(starts);
-                ends_ms = starts + 2;
-            }
-            let formula_ms = job_s(53, lanes as u32, lane_ms as f64, 2.0);
-            assert!((formula_ms - ends_ms as f64).abs() < 1e-9, "{lanes} {lane_ms}: {formula_ms} {ends_ms}");
-        }
+        let utilization = |batch_s| 100.0 / job_s(100, batch_s, 1.0);
+        assert_close(utilization(2.0), 0.497_512);
+        assert_close(utilization(1.0), 100.0 / 101.0);
+        assert_close(utilization(0.5), 100.0 / 100.5);
+        assert!(job_s(0, 4.0, 1.0) == 0.0);
     }
 
     #[test]

@@ -2,19 +2,22 @@
 //!
 //! [`units`] reads and writes sizes, rates and durations; [`PROFILES`] holds the workloads of MLPerf
 //! Storage; [`NeedSpec`] is what a scenario says and [`Need`] what follows from it for one client;
-//! [`formula`] holds the arithmetic that the tool prints, [`bounds`] what a storage can deliver at most;
+//! [`formula`] holds the arithmetic that the tool prints, [`bounds`] what a storage can deliver at most, [`Loader`] how
+//! well a loader uses its accelerators;
 //! [`judge`] turns an interval into a verdict.
 //! Pure: no I/O, no clock, no randomness, and no other crate of this project.
 
 pub mod bounds;
 mod explain;
 pub mod formula;
+mod loader;
 mod need;
 mod profile;
 mod spec;
 pub mod units;
 mod verdict;
 
+pub use loader::{Curve, Fetchers, Loader, Side};
 pub use need::{Demand, Hold, Need, Scope};
 pub use profile::{PROFILES, Profile, Provenance};
 pub use spec::{NeedError, NeedSpec, UTILIZATION_DEFAULT};

@@ -53,10 +53,19 @@ pub struct TrainedAccelerator {
     pub startup_ns: u64,
     /// Samples that could not be read or decoded; their batches went on without them.
     pub lost_samples: u64,
-    /// Compute time as DLIO takes it, of all steps but the first: from the start of a step until the client noticed its
-    /// end.
+    /// The part of `wait_ns` before steps that DLIO leaves out of its utilization: the first of each epoch, and the first
+    /// after standing still for a checkpoint. Absent before format 1.6.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub excluded_wait_ns: u64,
+    /// The part of `compute_ns` in these steps. Absent before format 1.6.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub excluded_compute_ns: u64,
+    /// Until format 1.5, compute time of all steps but the first until the client noticed their ends, which is late where
+    /// it is blocked in a read. 0 since then: nothing reads it.
+    #[serde(default)]
     pub measured_compute_ns: u64,
-    /// Time in which DLIO sees those steps: from the end of the first to the end of the last, each noticed.
+    /// The same of the time from the end of the first step to the end of the last.
+    #[serde(default)]
     pub measured_wall_ns: u64,
 }
 

@@ -256,8 +256,32 @@ fn a_short_job_is_bound_by_its_start() {
         trained.accelerators.iter_mut().for_each(|one| one.first_batch_ns = one.wait_ns * 9 / 10);
     });
     let words = said(&builder);
-    assert_eq!(words[0], "bound by reader start-up: a longer job would show what it does in the long run");
+    let expected =
+        "bound by the first fill: a longer job, or longer epochs, would show what it does in the long run";
+    assert_eq!(words[0], expected);
     assert!(words[1].starts_with("the first batch came after 2.25 s: 90 % of the stall"), "{words:?}");
+}
+
+#[test]
+fn epochs_that_fill_anew_are_bound_by_their_fills_and_readers_that_start_by_their_start() {
+    let bound_by = |fill: u64, startup: u64| {
+        let mut builder = played(storage(0.2), 64.0);
+        builder.edit_reps("c", |rep| {
+            for one in &mut rep.trained.as_mut().unwrap().accelerators {
+                // Ten epochs, and one first batch that is a tenth of their fills.
+                one.excluded_compute_ns = one.compute_ns / 10;
+                one.startup_ns = one.wait_ns * startup / 10;
+                one.storage_ns = one.wait_ns - one.startup_ns;
+                one.excluded_wait_ns = one.wait_ns * (fill + startup) / 10;
+                one.first_batch_ns = one.excluded_wait_ns / 10;
+            }
+        });
+        bound(&builder)
+    };
+    assert_eq!(bound_by(8, 0), Some(Bound::FirstFill));
+    assert_eq!(bound_by(2, 8), Some(Bound::Startup));
+    // Half of the stall is no cause: what the storage does in the long run is looked at.
+    assert_ne!(bound_by(5, 0), Some(Bound::FirstFill));
 }
 
 #[test]

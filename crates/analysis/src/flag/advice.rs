@@ -97,7 +97,7 @@ impl Flag {
             }
             Self::LongFill { .. } => "let the job make more steps: the first fill comes once",
             Self::AuApart { .. } => {
-                "compare figures of one definition alone; the first fill and a late client make the difference"
+                "compare figures of one definition alone; DLIO leaves out first steps and the time of checkpoints"
             }
             Self::NotAsPredicted { .. } => {
                 "look at how many reads were in flight, and at caches that one of both cells may have met"

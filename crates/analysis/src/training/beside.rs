@@ -6,8 +6,8 @@ use crate::diagnosis::{self, Case};
 use crate::figures::Figures;
 use crate::flag::{Flag, Gravity};
 use crate::summary::{CellSummary, Measurement};
-use crate::training::predicted;
-use crate::training::{Bound, Diagnosis, GAP_MAX, PredictedAu, Stall, TrainingFigures};
+use crate::training::predicted::{self, Foretold};
+use crate::training::{Bound, Diagnosis, GAP_MAX, Stall, TrainingFigures};
 
 /// Depth by the job's own from which on a closed loop tells whether more in flight helps.
 const DEEPER: u32 = 4;
@@ -30,14 +30,15 @@ pub(crate) fn complete(record: &RunRecord, cells: &mut [CellSummary]) {
     }
 }
 
-/// Whether fills, and not the rate of the storage, keep a job from its target.
-fn fills(predicted: &PredictedAu, au: f64, threshold: f64) -> Option<Flag> {
-    let decide = au < threshold && predicted.au < threshold && predicted.long_run >= threshold;
-    decide.then_some(Flag::FillsDecide { long_run: predicted.long_run })
+/// Whether fills, and not the rate of the storage, keep a job from its target, whatever closed loops leave open.
+fn fills(foretold: &Foretold, au: f64, threshold: f64) -> Option<Flag> {
+    let long_run = foretold.long_run.least;
+    let decide = au < threshold && foretold.au.most < threshold && long_run >= threshold;
+    decide.then_some(Flag::FillsDecide { long_run })
 }
 
 struct Beside {
-    predicted: Option<PredictedAu>,
+    foretold: Option<Foretold>,
     diagnosis: Option<Diagnosis>,
 }
 
@@ -48,27 +49,33 @@ impl Beside {
         let same = predicted::closed(cells, cell, |other| other == depth);
         let deeper = predicted::closed(cells, cell, |other| other >= depth.saturating_mul(DEEPER));
         let dataset = record.run.datasets.get(cell.cell.dataset);
-        let predicted =
-            same.and_then(|closed| predicted::of(cell, trained, figures.repetitions, closed, dataset));
+        let foretold = predicted::of(cells, cell, trained, figures.repetitions, dataset);
         let job = cell.cell.training.as_ref()?;
         let case = Case { cell, job, figures, trained, same, deeper, cells };
-        Some(Self { predicted, diagnosis: diagnosis::of(&case) })
+        Some(Self { foretold, diagnosis: diagnosis::of(&case) })
     }
 
     fn add_to(self, figures: &mut Figures, threshold: f64) {
         let Some(trained) = figures.training.as_mut() else { return };
-        let predicted = self.predicted.as_ref().map(|predicted| predicted.au);
-        figures.flags.extend(predicted.and_then(|predicted| self.apart(trained, predicted)));
-        figures.flags.extend(self.predicted.as_ref().and_then(|one| fills(one, trained.au.mean, threshold)));
+        figures.flags.extend(self.foretold.as_ref().and_then(|one| fills(one, trained.au.mean, threshold)));
+        let predicted = self.foretold.as_ref().and_then(|foretold| foretold.said.clone());
+        figures.flags.extend(predicted.as_ref().and_then(|predicted| self.apart(trained, predicted.au)));
         figures.flags.sort_by_key(|flag| flag.gravity() == Gravity::Informs);
-        (trained.predicted, trained.diagnosis) = (self.predicted, self.diagnosis);
+        (trained.predicted, trained.diagnosis) = (predicted, self.diagnosis);
     }
 
-    /// Reads alone are foretold: that something else is waited for explains less than that, and nothing explains more.
+    /// Reads and decoding are foretold: that something else is waited for explains less than that, and nothing explains more.
     fn apart(&self, trained: &TrainingFigures, predicted: f64) -> Option<Flag> {
         let au = trained.au.mean;
-        let elsewhere =
-            [Bound::Decode, Bound::Client, Bound::Startup, Bound::Barrier, Bound::Checkpoint, Bound::Mixed];
+        let elsewhere = [
+            Bound::Decode,
+            Bound::Client,
+            Bound::Startup,
+            Bound::FirstFill,
+            Bound::Barrier,
+            Bound::Checkpoint,
+            Bound::Mixed,
+        ];
         let bound = self.diagnosis.as_ref().map(|diagnosis| diagnosis.bound);
         let Stall { decode, client, startup, barrier, checkpoint, .. } = trained.stall;
         let is_waited_elsewhere = predicted - au <= decode + client + startup + barrier + checkpoint;

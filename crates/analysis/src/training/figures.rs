@@ -53,15 +53,28 @@ fn shares(trained: &Trained, of: fn(&TrainedAccelerator) -> u64) -> Vec<f64> {
 }
 
 /// Utilization as DLIO has it, the mean over accelerators; `None` where none made two steps.
-pub(super) fn dlio_au(trained: &Trained) -> Option<f64> {
-    let measured = trained.accelerators.iter().filter(|one| one.measured_wall_ns > 0);
-    let aus: Vec<f64> =
-        measured.map(|one| one.measured_compute_ns as f64 / one.measured_wall_ns as f64).collect();
-    mean(&aus).map(|au| au.min(1.0))
+///
+/// `utils/statscounter.py`, `compute_metrics_train`: compute time by the time of each block, both without its first step.
+/// Blocks are epochs, and checkpoints part them further; the time of these is in none. DLIO measures how long a process
+/// slept for a step. Here nobody sleeps, so that the compute time is the one asked for.
+pub(super) fn dlio_au(job: &Training, trained: &Trained) -> Option<f64> {
+    let of_one = |one: &TrainedAccelerator| {
+        // Records before format 1.6 tell the first step of the job alone.
+        let compute_ns = if one.excluded_compute_ns == 0 { job.compute_ns } else { one.excluded_compute_ns };
+        let computed_ns = one.compute_ns.checked_sub(compute_ns).filter(|ns| *ns > 0)?;
+        let excluded_ns = one.checkpoint_ns.checked_add(first_waits_ns(one))?.checked_add(compute_ns)?;
+        let wall_ns = one.wall_ns.checked_sub(excluded_ns).filter(|ns| *ns >= computed_ns)?;
+        Some(computed_ns as f64 / wall_ns as f64)
+    };
+    mean(&trained.accelerators.iter().filter_map(of_one).collect::<Vec<_>>())
 }
 
-/// Utilization of the same job without storage, from the first batch on; of several controls the lowest decides. DLIO's
-/// figure would not do: to it, what the client notices late is compute time.
+/// What an accelerator waited before the steps that DLIO leaves out.
+fn first_waits_ns(one: &TrainedAccelerator) -> u64 {
+    if one.excluded_compute_ns == 0 { one.first_batch_ns } else { one.excluded_wait_ns }
+}
+
+/// Utilization of the same job without storage, from the first batch on; of several controls the lowest decides.
 pub(crate) fn null_au(context: &Context<'_>) -> Option<f64> {
     let of_cell = |name: &String| *name == context.cell.cell;
     let controls = context.ceilings.iter().filter(|ceiling| ceiling.cells.iter().any(of_cell));
@@ -92,7 +105,7 @@ impl TrainingFigures {
         let [wait, fetch, lag] = ["wait_ns", "fetch_ns", "lag_ns"].map(|name| merged(used, name).0);
         // A step that did not wait is recorded as a wait of 1 ns: a histogram has no zero.
         let waited = |ns: u64| if ns <= 1 { 0 } else { ns };
-        let dlio: Vec<f64> = trained.iter().filter_map(|one| dlio_au(one)).collect();
+        let dlio: Vec<f64> = trained.iter().filter_map(|one| dlio_au(job, one)).collect();
         let gpu_hours_per_day = feed::formula::idle_hours(job.accelerators, HOURS_PER_DAY, au.mean);
         Some(Self {
             au,
@@ -101,6 +114,7 @@ impl TrainingFigures {
             steps: sum(|one| one.steps),
             late: sum(|one| one.late),
             first_batch_ns: accelerators().map(|one| one.first_batch_ns).max().unwrap_or(0),
+            fill: (part(first_waits_ns) - part(|one| one.startup_ns)).max(0.0),
             wait_p50_ns: quantile(&wait, 0.50).map(waited),
             wait_p99_ns: quantile(&wait, 0.99).map(waited),
             wait_max_ns: (!wait.is_empty()).then(|| waited(wait.max())),

@@ -1,12 +1,21 @@
-//! The utilization that follows from reads in a closed loop (F23, F25, F27).
+//! The utilization that follows from reads in closed loops, as [`feed::Loader`] reckons it.
+//!
+//! What the closed loops leave open becomes a span: only as many reads as the job has outstanding tell exactly what it
+//! gets, and readers that decode have fewer. A span wider than [`GAP_MAX`] foretells nothing. Nor does anything where
+//! samples are decoded for real: no closed loop says how long that takes.
 
-use feed::formula;
+use std::collections::BTreeSet;
+
+use feed::{Curve, Fetchers, Loader, Side};
 use record::{Cell, Dataset, Training};
 
 use crate::flag::utilization;
 use crate::summary::CellSummary;
 use crate::training::figures::demand_samples_per_s;
-use crate::training::{PredictedAu, TrainingFigures};
+use crate::training::{GAP_MAX, PredictedAu, TrainingFigures};
+
+/// Work of a decoder that is a stated time for each sample.
+const STATED_COST: &str = "cost";
 
 /// The closed cell that reads as `cell` does at the depth that `is_depth` asks for, the shallowest of several; one of as
 /// many threads before others.
@@ -42,21 +51,90 @@ pub(crate) fn is_closed(cell: &CellSummary) -> bool {
     cell.cell.pace.is_none() && cell.cell.training.is_none()
 }
 
-/// What `closed` foretells of the job of `cell`; `None` where it says nothing.
+/// The least and the most that a utilization may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Span {
+    pub(super) least: f64,
+    pub(super) most: f64,
+}
+
+impl Span {
+    fn of(au: impl Fn(Side) -> f64) -> Option<Self> {
+        let (least, most) = (au(Side::Least), au(Side::Most));
+        let is_share = |au: f64| au.is_finite() && (0.0..=1.0 + 1e-9).contains(&au);
+        (is_share(least) && is_share(most)).then_some(Self { least: least.min(most), most: most.min(1.0) })
+    }
+
+    /// The middle, where nothing is far from it.
+    fn narrow(self) -> Option<f64> {
+        (self.most - self.least <= GAP_MAX).then(|| f64::midpoint(self.least, self.most))
+    }
+}
+
+/// What closed loops foretell of a job.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Foretold {
+    pub(super) au: Span,
+    /// Of a job whose epochs never end.
+    pub(super) long_run: Span,
+    /// The figure that is said of it; absent where the spans are too wide for one.
+    pub(super) said: Option<PredictedAu>,
+}
+
+/// What the closed loops beside `cell` foretell of its job; `None` where they say nothing.
 pub(super) fn of(
+    cells: &[CellSummary],
     cell: &CellSummary,
     figures: &TrainingFigures,
     repetitions: u32,
-    closed: &CellSummary,
     dataset: Option<&Dataset>,
-) -> Option<PredictedAu> {
+) -> Option<Foretold> {
     let job = cell.cell.training.as_ref()?;
-    let (demand, delivered) = (demand_samples_per_s(job)?, closed.figures()?.samples_per_s.mean);
+    let loader = loader(job, cell.cell.queue_depth)?;
+    let all: Vec<&CellSummary> =
+        depths(cells, cell).filter_map(|depth| closed(cells, cell, |one| one == depth)).collect();
+    let rate = |closed: &&CellSummary| Some((closed.cell.queue_depth, closed.figures()?.samples_per_s.mean));
+    let storage = Curve::new(all.iter().filter_map(rate))?;
     let steps = steps_of_each(figures, job, repetitions);
-    let course = Course::of(job, delivered)?;
     let epochs = Epochs::of(steps, steps_of_epoch(cell, job, dataset));
-    let au = course.au(epochs);
-    let long_run = course.long_run();
+    let au = Span::of(|side| epochs.computed_s(&loader) / epochs.wall_s(&loader, &storage, side))?;
+    let long_run = Span::of(|side| (loader.compute_s / loader.step_s(&storage, side)).min(1.0))?;
+    let nearest = all.iter().min_by_key(|closed| closed.cell.queue_depth.abs_diff(loader.reach()))?;
+    let said = au.narrow().zip(long_run.narrow()).and_then(|(au, long_run)| {
+        let how = how(nearest, job, (au, long_run), epochs)?;
+        Some(PredictedAu { au, long_run, from: nearest.cell.cell.clone(), how })
+    });
+    Some(Foretold { au, long_run, said })
+}
+
+/// Depths of the closed cells that read as `cell` does.
+fn depths(cells: &[CellSummary], cell: &CellSummary) -> impl Iterator<Item = u32> {
+    let alike = cells.iter().filter(|other| reads_alike(other, cell));
+    alike.map(|other| other.cell.queue_depth).collect::<BTreeSet<_>>().into_iter()
+}
+
+/// The job's loader; `None` where it is not known how long decoding takes.
+fn loader(job: &Training, depth: u32) -> Option<Loader> {
+    let fetchers = job.readers.map_or(Fetchers::Shared(depth), |readers| Fetchers::Readers(readers.max(1)));
+    let decode_ns = match (job.decode.as_deref(), job.decode_cost_ns) {
+        (None, _) => 0,
+        (Some(STATED_COST), Some(ns)) if job.readers.is_some() || job.decode_threads.is_some() => ns,
+        (Some(_), _) => return None,
+    };
+    Some(Loader {
+        accelerators: job.accelerators,
+        batch: job.batch,
+        compute_s: job.compute_ns as f64 / 1e9,
+        fetchers,
+        prefetch: job.prefetch,
+        decode_s: decode_ns as f64 / 1e9,
+        decode_threads: job.decode_threads.filter(|_| decode_ns > 0),
+        startup_s: job.startup_ns as f64 / 1e9,
+    })
+}
+
+/// How a utilization follows, in words and figures.
+fn how(closed: &CellSummary, job: &Training, (au, long_run): (f64, f64), epochs: Epochs) -> Option<String> {
     let start = match (job.startup_ns, epochs.count()) {
         (0, 1) => String::new(),
         (0, epochs) => format!(" of each of {epochs} epochs"),
@@ -65,18 +143,31 @@ pub(super) fn of(
             format!(" of each of {epochs} epochs and {} for readers to start", feed::format_duration_ns(ns))
         }
     };
-    let how = format!(
+    Some(format!(
         "a closed loop at depth {} moves {} samples/s of the {} that the job takes{}: AU {} in the long run, {} over {} \
          steps with the first fill{start}",
         closed.cell.queue_depth,
-        feed::format_count(delivered),
-        feed::format_count(demand),
-        course.words(job),
+        feed::format_count(closed.figures()?.samples_per_s.mean),
+        feed::format_count(demand_samples_per_s(job)?),
+        besides(job),
         utilization(long_run),
         utilization(au),
-        feed::group_digits(steps),
-    );
-    Some(PredictedAu { au, long_run, from: closed.cell.cell.clone(), how })
+        feed::group_digits(epochs.steps()),
+    ))
+}
+
+/// Why not all of the rate is the job's.
+fn besides(job: &Training) -> String {
+    let readers = match job.readers {
+        _ if job.prefetch == 0 => ", and without prefetch reading and computing take turns".to_owned(),
+        Some(readers) if job.prefetch < readers => {
+            format!(", of which prefetch {0} lets {0} of {readers} readers work", job.prefetch)
+        }
+        _ => String::new(),
+    };
+    let decode = job.decode_cost_ns.filter(|ns| *ns > 0).map(feed::format_duration_ns);
+    let decode = decode.map(|cost| format!(", and decoding a sample takes {cost}"));
+    format!("{readers}{}", decode.unwrap_or_default())
 }
 
 /// Steps that each accelerator made in a repetition, in the mean, and at least one.
@@ -112,72 +203,18 @@ impl Epochs {
     fn count(self) -> u64 {
         self.whole + u64::from(self.steps_of_last > 0)
     }
-}
 
-/// How batches come where readers have the rate of a closed loop.
-struct Course {
-    /// Readers that fetch a batch of one accelerator each at the same time.
-    lanes: u32,
-    /// Readers of one accelerator.
-    readers: u32,
-    /// Time in which one of them fetches a batch.
-    lane_s: f64,
-    compute_s: f64,
-    startup_s: f64,
-    /// Whether a batch is fetched only once it is waited for.
-    in_turns: bool,
-}
-
-impl Course {
-    /// Each reader has its part of the rate: by Little's law, one read takes as long as the depth by the rate.
-    fn of(job: &Training, delivered_samples_per_s: f64) -> Option<Self> {
-        let readers = job.readers.unwrap_or(1).max(1);
-        let per_round = f64::from(job.batch) * f64::from(job.accelerators) * f64::from(readers);
-        let lane_s = per_round / delivered_samples_per_s;
-        crate::need::positive(lane_s).then_some(Self {
-            lanes: readers.min(job.prefetch.max(1)),
-            readers,
-            lane_s,
-            compute_s: job.compute_ns as f64 / 1e9,
-            startup_s: job.startup_ns as f64 / 1e9,
-            in_turns: job.prefetch == 0,
-        })
+    fn steps(self) -> u64 {
+        self.whole * self.steps_of_whole + self.steps_of_last
     }
 
-    fn long_run(&self) -> f64 {
-        if self.in_turns {
-            return formula::serial_utilization(self.lane_s, self.compute_s);
-        }
-        formula::overlapped_utilization(self.lane_s / f64::from(self.lanes), self.compute_s)
+    fn computed_s(self, loader: &Loader) -> f64 {
+        self.steps() as f64 * loader.compute_s
     }
 
-    fn au(&self, epochs: Epochs) -> f64 {
-        let epoch_s = |steps: u64| {
-            if steps == 0 {
-                0.0
-            } else if self.in_turns {
-                self.startup_s + steps as f64 * (self.lane_s + self.compute_s)
-            } else {
-                self.startup_s + formula::job_s(steps, self.lanes, self.lane_s, self.compute_s)
-            }
-        };
-        let Epochs { whole, steps_of_whole, steps_of_last } = epochs;
-        let steps = whole as f64 * steps_of_whole as f64 + steps_of_last as f64;
-        steps * self.compute_s / (whole as f64 * epoch_s(steps_of_whole) + epoch_s(steps_of_last))
-    }
-
-    /// Why not all of the rate is the job's.
-    fn words(&self, job: &Training) -> String {
-        if self.in_turns {
-            ", and without prefetch reading and computing take turns".to_owned()
-        } else if self.lanes < self.readers {
-            format!(
-                ", of which prefetch {} lets {} of {} readers work",
-                job.prefetch, self.lanes, self.readers
-            )
-        } else {
-            String::new()
-        }
+    fn wall_s(self, loader: &Loader, storage: &Curve, side: Side) -> f64 {
+        let epoch_s = |steps| loader.epoch_s(storage, side, steps);
+        self.whole as f64 * epoch_s(self.steps_of_whole) + epoch_s(self.steps_of_last)
     }
 }
 
@@ -185,49 +222,44 @@ impl Course {
 mod tests {
     use super::*;
 
-    fn job(readers: Option<u32>, prefetch: u32, startup_ns: u64) -> Training {
-        Training { readers, prefetch, startup_ns, ..crate::fixture::job() }
-    }
-
-    /// Half of the 10,000 samples per second that the job takes.
-    fn half(job: &Training) -> f64 {
-        Course::of(job, 5_000.0).unwrap().au(Epochs::of(100, None))
-    }
-
-    #[track_caller]
-    fn assert_close(value: f64, expected: f64) {
-        assert!((value - expected).abs() < 1e-9, "{value} is not {expected}");
-    }
-
     #[test]
-    fn half_the_rate_over_100_steps_is_the_exact_fraction() {
-        // A batch for each accelerator every 0.2 s, steps of 0.1 s: 10 s of computing in 20.1 s.
-        assert_close(half(&job(None, 2, 0)), 10.0 / 20.1);
-        // Eight readers bring their first batches together after 1.6 s: thirteen rounds, then four steps in a row.
-        assert_close(half(&job(Some(8), 8, 0)), 10.0 / (13.0 * 1.6 + 0.4));
-    }
-
-    #[test]
-    fn without_prefetch_reading_and_computing_take_turns() {
-        assert_close(half(&job(None, 0, 0)), 1.0 / 3.0);
-        assert_close(Course::of(&job(None, 0, 0), 5_000.0).unwrap().long_run(), 1.0 / 3.0);
-    }
-
-    #[test]
-    fn a_prefetch_below_the_readers_leaves_some_idle() {
-        let few = Course::of(&job(Some(8), 4, 0), 5_000.0).unwrap();
-        assert_close(few.long_run(), 0.25);
-        assert!(few.words(&job(Some(8), 4, 0)).contains("lets 4 of 8 readers work"));
-    }
-
-    #[test]
-    fn each_epoch_fills_anew_after_its_readers_have_started() {
+    fn steps_are_those_of_whole_epochs_and_of_the_last() {
         let three = Epochs::of(100, Some(40));
-        assert_eq!((three.whole, three.steps_of_last, three.count()), (2, 20, 3));
+        assert_eq!((three.whole, three.steps_of_last, three.count(), three.steps()), (2, 20, 3, 100));
         let one = Epochs::of(100, None);
         assert_eq!((one.count(), Epochs::of(100, Some(200))), (1, one));
-        // Twice the rate: a first batch after 50 ms, then no wait.
-        let fast = Course::of(&job(None, 2, 1_000_000_000), 20_000.0).unwrap();
-        assert_close(fast.au(three), 10.0 / (10.0 + 3.0 * 1.05));
+    }
+
+    #[test]
+    fn a_wide_span_says_no_figure() {
+        let span = |least, most| Span::of(|side| if side == Side::Least { least } else { most });
+        assert_eq!(span(0.70, 0.74).unwrap().narrow(), Some(0.72));
+        assert_eq!(span(0.70, 0.76).unwrap().narrow(), None);
+        assert_eq!((span(0.5, f64::NAN), span(-0.1, 0.5), span(0.5, 2.0)), (None, None, None));
+    }
+
+    #[test]
+    fn decoding_that_no_closed_loop_knows_foretells_nothing() {
+        let of = |decode: Option<&str>, cost_ns, readers, threads| {
+            let job = Training {
+                decode: decode.map(str::to_owned),
+                decode_cost_ns: cost_ns,
+                readers,
+                decode_threads: threads,
+                ..crate::fixture::job()
+            };
+            loader(&job, 16).map(|loader| (loader.fetchers, loader.decode_s, loader.decode_threads))
+        };
+        assert_eq!(of(None, None, Some(8), None), Some((Fetchers::Readers(8), 0.0, None)));
+        assert_eq!(
+            of(Some("cost"), Some(2_000_000), Some(8), None),
+            Some((Fetchers::Readers(8), 0.002, None))
+        );
+        assert_eq!(
+            of(Some("cost"), Some(2_000_000), None, Some(3)),
+            Some((Fetchers::Shared(16), 0.002, Some(3)))
+        );
+        assert_eq!(of(Some("cost"), Some(2_000_000), None, None), None);
+        assert_eq!(of(Some("jpeg"), None, Some(8), Some(4)), None);
     }
 }

@@ -34,15 +34,6 @@ pub(crate) struct Batch {
     pub(crate) spent: Spent,
 }
 
-/// Where DLIO sees the same steps: each ends when that is noticed, and the next begins no earlier.
-#[derive(Debug, Clone, Copy)]
-#[expect(clippy::struct_field_names, reason = "the unit stands last in a name")]
-struct Noticed {
-    start_ns: u64,
-    end_ns: u64,
-    first_end_ns: u64,
-}
-
 /// One accelerator of a fleet.
 #[derive(Debug, Clone)]
 pub(crate) struct Accelerator {
@@ -61,7 +52,8 @@ pub(crate) struct Accelerator {
     pub(crate) idle_since_ns: u64,
     /// Until when its readers started last.
     pub(crate) started_ns: u64,
-    noticed: Noticed,
+    /// Whether DLIO leaves out the step that was taken last: the first of an epoch, or after a checkpoint.
+    is_excluded: bool,
     counts: TrainedAccelerator,
 }
 
@@ -77,7 +69,7 @@ impl Accelerator {
             batches: VecDeque::with_capacity(batches),
             idle_since_ns: 0,
             started_ns: 0,
-            noticed: Noticed { start_ns: 0, end_ns: 0, first_end_ns: 0 },
+            is_excluded: false,
             counts: TrainedAccelerator::default(),
         }
     }
@@ -85,7 +77,6 @@ impl Accelerator {
     /// Begins the job at `start_ns`; readers have started at `started_ns`.
     pub(crate) fn begin(&mut self, start_ns: u64, started_ns: u64) {
         self.idle_since_ns = start_ns;
-        self.noticed.end_ns = start_ns;
         self.started_ns = started_ns;
         self.wake_ns = started_ns;
     }
@@ -107,22 +98,21 @@ impl Accelerator {
         self.batches.front().filter(|batch| batch.left == 0).map(|batch| batch.ready_ns)
     }
 
-    /// Takes the next batch at `start_ns`; `others_ns` is when DLIO would have seen the last of the others end. What of
-    /// the time since the last step lies in `pause` is the checkpoint's, and no wait.
-    pub(crate) fn take(
-        &mut self,
-        job: &Job,
-        (start_ns, others_ns): (u64, u64),
-        pause: Pause,
-        tally: &mut Tally,
-    ) {
+    /// Takes the next batch at `start_ns`. What of the time since the last step lies in `pause` is the checkpoint's, and
+    /// no wait.
+    pub(crate) fn take(&mut self, job: &Job, start_ns: u64, pause: Pause, tally: &mut Tally) {
         let Some(batch) = self.batches.pop_front() else { return };
         let wait = self.wait(batch.ready_ns, batch.spent, pause);
         let is_first = self.taken == 0;
+        let paused_ns = pause.within(self.idle_since_ns, start_ns);
+        self.is_excluded = self.begins_epoch(job) || paused_ns > 0;
+        if self.is_excluded {
+            self.counts.excluded_wait_ns += wait.ns();
+            self.counts.excluded_compute_ns += job.training.compute_ns;
+        }
         self.taken += 1;
         self.counts.steps += 1;
         self.counts.late += u64::from(!is_first && wait.ns() > 0);
-        let paused_ns = pause.within(self.idle_since_ns, start_ns);
         self.counts.checkpoint_ns += paused_ns;
         self.counts.barrier_ns += start_ns - self.idle_since_ns - wait.ns() - paused_ns;
         if is_first {
@@ -132,7 +122,6 @@ impl Accelerator {
         tally.wait_ns.saturating_record(least_one(wait.ns()));
         let ready = self.batches.iter().filter(|batch| batch.left == 0 && batch.ready_ns <= start_ns);
         tally.occupancy[ready.count()] += 1;
-        self.noticed.start_ns = self.noticed.end_ns.max(batch.ready_ns).max(others_ns).max(pause.allowed_ns);
         self.state = State::Computing;
         self.wake_ns = start_ns.saturating_add(job.training.compute_ns);
     }
@@ -144,23 +133,17 @@ impl Accelerator {
         TrainedStep { ready_ns: ready_ns - job_start_ns, start_ns, end_ns }
     }
 
-    /// Ends the step under way, which is noticed at `now_ns`; returns when DLIO sees it end.
-    pub(crate) fn end_step(&mut self, job: &Job, now_ns: u64, tally: &mut Tally) -> u64 {
-        let lag_ns = now_ns.saturating_sub(self.wake_ns);
-        tally.lag_ns.saturating_record(lag_ns);
+    /// Whether its next step is the first of an epoch.
+    fn begins_epoch(&self, job: &Job) -> bool {
+        self.taken.is_multiple_of(job.steps_per_epoch)
+    }
+
+    /// Ends the step under way, which is noticed at `now_ns`.
+    pub(crate) fn end_step(&mut self, now_ns: u64, tally: &mut Tally) {
+        tally.lag_ns.saturating_record(now_ns.saturating_sub(self.wake_ns));
         self.idle_since_ns = self.wake_ns;
         self.state = State::Idle;
         self.wake_ns = u64::MAX;
-        let computed_ns = job.training.compute_ns + lag_ns;
-        let noticed = &mut self.noticed;
-        noticed.end_ns = noticed.start_ns + computed_ns;
-        if self.taken == 1 {
-            noticed.first_end_ns = noticed.end_ns;
-        } else {
-            self.counts.measured_compute_ns += computed_ns;
-            self.counts.measured_wall_ns = noticed.end_ns - noticed.first_end_ns;
-        }
-        noticed.end_ns
     }
 
     /// Counts a sample that never became ready.
@@ -180,7 +163,11 @@ impl Accelerator {
         match self.state {
             State::Ended => counts.wall_ns = self.idle_since_ns - start_ns,
             State::Computing => {
-                counts.compute_ns -= self.wake_ns.saturating_sub(close_ns);
+                let cut_ns = self.wake_ns.saturating_sub(close_ns);
+                counts.compute_ns -= cut_ns;
+                if self.is_excluded {
+                    counts.excluded_compute_ns -= cut_ns;
+                }
                 counts.wall_ns = close_ns - start_ns;
             }
             State::Starting | State::Idle => {
@@ -188,6 +175,9 @@ impl Accelerator {
                 let ready_ns = self.ready_ns().unwrap_or(close_ns).min(close_ns);
                 let wait = self.wait(ready_ns, front.map(|batch| batch.spent).unwrap_or_default(), pause);
                 wait.count(&mut counts);
+                if self.begins_epoch(job) {
+                    counts.excluded_wait_ns += wait.ns();
+                }
                 let paused_ns = pause.within(self.idle_since_ns, close_ns);
                 counts.checkpoint_ns += paused_ns;
                 let idle_ns = close_ns.saturating_sub(self.idle_since_ns);

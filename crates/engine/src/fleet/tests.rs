@@ -137,7 +137,7 @@ fn a_step_begins_when_the_one_before_it_ended_or_when_its_batch_was_ready() {
     assert_eq!((counts.steps, counts.wall_ns, counts.compute_ns, counts.wait_ns), (4, 47, 40, 7));
     assert_eq!((counts.first_batch_ns, counts.late, counts.storage_ns), (4, 1, 7));
     // DLIO leaves the first step out.
-    assert_eq!((counts.measured_compute_ns, counts.measured_wall_ns), (30, 33));
+    assert_eq!((counts.excluded_wait_ns, counts.excluded_compute_ns), (4, 10));
     assert!(played.end.is_complete);
 }
 
@@ -158,6 +158,8 @@ fn an_epoch_ends_before_the_next_is_fetched_and_its_readers_start_first() {
     assert_eq!((counts.wall_ns, counts.wait_ns, counts.startup_ns, counts.storage_ns), (252, 212, 200, 12));
     assert_eq!(played.tickets, [7, 8, 9, 10, 11, 12, 14, 15, 16, 17, 18, 19]);
     assert_eq!((counts.late, counts.first_batch_ns), (1, 106));
+    // DLIO leaves out the first step of each epoch, and no other waited.
+    assert_eq!((counts.excluded_wait_ns, counts.excluded_compute_ns), (counts.wait_ns, 20));
 }
 
 #[test]
@@ -214,6 +216,10 @@ fn a_window_cuts_a_step_and_a_wait() {
     let counts = played.end.accelerators[0].1;
     assert_eq!((counts.steps, counts.wall_ns, counts.compute_ns, counts.wait_ns), (3, 29, 25, 4));
     assert_eq!(played.end.tally.timeline[2], step(18, 24, 29));
+    let first = play(job(PLAIN, data(100, 1), ENDLESS), 1, 10, |_| (4, true)).end.accelerators[0].1;
+    assert_eq!((first.compute_ns, first.excluded_compute_ns, first.excluded_wait_ns), (6, 6, 4));
+    let none = play(job(PLAIN, data(100, 1), ENDLESS), 1, 3, |_| (4, true)).end.accelerators[0].1;
+    assert_eq!((none.wait_ns, none.excluded_wait_ns), (3, 3));
     let waits = play(job(PLAIN, data(100, 1), ENDLESS), 1, 30, |n| (if n == 1 { 50 } else { 4 }, true));
     let counts = waits.end.accelerators[0].1;
     assert_eq!((counts.steps, counts.wall_ns, counts.compute_ns, counts.wait_ns), (1, 30, 10, 20));
@@ -274,8 +280,8 @@ fn what_the_client_noticed_late_is_lag_and_moves_no_step() {
     let counts = end.accelerators[0].1;
     // The third batch was allowed for 14 ns before it was read for 1: of the 5 that it was waited for, 14 in 15.
     assert_eq!((counts.wall_ns, counts.wait_ns, counts.client_ns), (36, 6, 4));
-    // Noticed at 25, at 25 and at 40: lags of 14, 4 and 4. DLIO's second step begins as the first is noticed to end.
-    assert_eq!((counts.measured_compute_ns, counts.measured_wall_ns), (28, 28));
+    assert_eq!((counts.excluded_wait_ns, counts.excluded_compute_ns), (1, 10));
+    // Noticed at 25, at 25 and at 40: lags of 14, 4 and 4.
     assert_eq!((end.tally.lag_ns.len(), end.tally.lag_ns.max()), (3, 14));
 }
 
@@ -343,6 +349,8 @@ fn assert_adds_up(end: &FleetEnd) {
         let causes_ns = counts.storage_ns + counts.decode_ns + counts.client_ns + counts.startup_ns;
         assert_eq!(causes_ns, counts.wait_ns, "{counts:?}");
         assert!(counts.late <= counts.steps.saturating_sub(1));
+        let excluded_ns = (counts.excluded_wait_ns, counts.excluded_compute_ns);
+        assert!(excluded_ns.0 <= counts.wait_ns && excluded_ns.1 <= counts.compute_ns, "{counts:?}");
     }
     let steps: u64 = end.accelerators.iter().map(|(_, counts)| counts.steps).sum();
     assert_eq!(end.tally.occupancy.iter().sum::<u64>(), steps);

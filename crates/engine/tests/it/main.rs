@@ -5,6 +5,7 @@
 mod checkpoint;
 mod copy;
 mod epochs;
+mod loaders;
 mod operation;
 mod paced;
 mod retry;

@@ -183,7 +183,7 @@ fn training() -> impl Strategy<Value = Training> {
 }
 
 fn trained() -> impl Strategy<Value = Trained> {
-    let accelerator = any::<[u64; 15]>().prop_map(|counts| TrainedAccelerator {
+    let accelerator = any::<[u64; 17]>().prop_map(|counts| TrainedAccelerator {
         steps: counts[0],
         wall_ns: counts[1],
         compute_ns: counts[2],
@@ -199,6 +199,8 @@ fn trained() -> impl Strategy<Value = Trained> {
         measured_compute_ns: counts[12],
         measured_wall_ns: counts[13],
         checkpoint_ns: counts[14],
+        excluded_wait_ns: counts[15],
+        excluded_compute_ns: counts[16],
     });
     let step =
         any::<[u64; 3]>().prop_map(|[ready_ns, start_ns, end_ns]| TrainedStep { ready_ns, start_ns, end_ns });

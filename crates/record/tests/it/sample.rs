@@ -345,6 +345,8 @@ fn trained() -> Trained {
         client_ns: 1_000_000,
         startup_ns: 40_000_000,
         lost_samples: 1,
+        excluded_wait_ns: 0,
+        excluded_compute_ns: 0,
         measured_compute_ns: 1_743_100_000,
         measured_wall_ns: 1_900_000_000,
     };

@@ -51,6 +51,19 @@ struct Row {
     depth: u32,
 }
 
+impl Row {
+    /// Depths that its readers reach: all that there are batches for, and one of each accelerator where most decode.
+    fn reaches(&self) -> impl Iterator<Item = u32> {
+        let Training { accelerators, fetch, prefetch, decode, .. } = self.training;
+        let most = match fetch {
+            Fetch::Readers { count } => Some(accelerators.saturating_mul(count.min(prefetch.max(1)))),
+            Fetch::Shared => None,
+        };
+        let costs = decode.is_some_and(|decode| matches!(decode.work, Work::Cost { .. }));
+        most.into_iter().chain(most.filter(|_| costs).map(|_| accelerators))
+    }
+}
+
 /// Who fetches, and how far ahead.
 struct Ways {
     /// Readers of an accelerator; empty where the reads are shared only.
@@ -188,14 +201,15 @@ fn by_threads(decode: Decode, accelerators: u32, readers: u32, cores: u32) -> De
     Decode { threads: decode.threads.or(Some(usual)), ..decode }
 }
 
-/// Depths of the closed loops beside the jobs: those of the jobs that are judged, which have the need's accelerators,
-/// else the most, and deeper ones of at most `depth_max`: nobody asked for those, so no machine is refused for them.
+/// Depths of the closed loops beside the jobs that are judged, which have the need's accelerators, else the most: those of
+/// the jobs, those that they reach, and deeper ones of at most `depth_max`: nobody asked for those, so no machine is
+/// refused for them.
 fn beside(rows: &[Row], accelerators: u32, depth_max: u32) -> Vec<u32> {
     let most = rows.iter().map(|row| row.training.accelerators).max();
     let needed = rows.iter().map(|row| row.training.accelerators).find(|number| *number == accelerators);
     let judged = rows.iter().filter(|row| Some(row.training.accelerators) == needed.or(most));
     let deeper = |depth: u32| depth.saturating_mul(DEEPER).min(depth_max).max(depth);
-    let depths = judged.flat_map(|row| [row.depth, deeper(row.depth)]);
+    let depths = judged.flat_map(|row| row.reaches().chain([row.depth, deeper(row.depth)]));
     depths.collect::<BTreeSet<_>>().into_iter().collect()
 }
 

@@ -96,6 +96,11 @@ fn the_same_reads_are_closed_loops_at_the_depth_of_the_need_and_deeper() {
     assert_eq!(closed("training = { accelerators = [1, 8, 64] }"), [64, 256]);
     assert_eq!(closed("training = { accelerators = [1, 2] }"), [16, 64]);
     assert_eq!(closed("training = { readers = [1, 4] }"), [8, 32, 128]);
+    // Two batches ahead let two of eight readers read, and of readers that decode fewer read.
+    assert_eq!(closed("training = { readers = 8, prefetch = 2 }"), [16, 64, 256]);
+    assert_eq!(closed("training = { readers = 8, prefetch = 0 }"), [8, 64, 256]);
+    assert_eq!(closed("training.decode = { cost = \"6ms\" }"), [8, 64, 256]);
+    assert_eq!(closed("training.decode = \"jpeg\""), [64, 256]);
     let deep =
         resolve_on(&training("load.queue_depth = [2000, 4096]"), &[], |host| host.open_files_max = 1 << 20);
     assert_eq!(closed_depths(&deep.unwrap()), [2000, 4096]);
@@ -206,7 +211,7 @@ fn jobs_are_named_apart() {
          targets.s = { at = \"s3://bucket/x\", connections = [16, 64] }",
     ));
     let slugs: std::collections::BTreeSet<_> = plan.cells.iter().map(|cell| &cell.slug).collect();
-    assert_eq!((plan.cells.len(), slugs.len()), (63, 63));
+    assert_eq!((plan.cells.len(), slugs.len()), (66, 66));
     let axes = |cell: &Cell| -> Vec<String> {
         let axes =
             cell.axes.iter().filter(|axis| ["accelerators", "readers", "prefetch"].contains(&axis.name));
