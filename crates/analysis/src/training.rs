@@ -107,6 +107,8 @@ pub enum Bound {
     Decode,
     /// This client cannot keep up.
     Client,
+    /// Other processes on this client hold its processors.
+    Others,
     /// Readers that start anew take the time.
     Startup,
     /// Other accelerators are waited for.
@@ -127,6 +129,7 @@ impl Bound {
             Self::Metadata => "metadata-bound",
             Self::Decode => "decode-bound",
             Self::Client => "client-bound",
+            Self::Others => "bound by other processes on this client",
             Self::Startup => "bound by reader start-up",
             Self::Barrier => "bound by the slowest accelerator",
             Self::Checkpoint => "bound by checkpoints",

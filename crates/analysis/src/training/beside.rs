@@ -67,8 +67,15 @@ impl Beside {
     /// Reads alone are foretold: that something else is waited for explains less than that, and nothing explains more.
     fn apart(&self, trained: &TrainingFigures, predicted: f64) -> Option<Flag> {
         let au = trained.au.mean;
-        let elsewhere =
-            [Bound::Decode, Bound::Client, Bound::Startup, Bound::Barrier, Bound::Checkpoint, Bound::Mixed];
+        let elsewhere = [
+            Bound::Decode,
+            Bound::Client,
+            Bound::Others,
+            Bound::Startup,
+            Bound::Barrier,
+            Bound::Checkpoint,
+            Bound::Mixed,
+        ];
         let bound = self.diagnosis.as_ref().map(|diagnosis| diagnosis.bound);
         let Stall { decode, client, startup, barrier, checkpoint, .. } = trained.stall;
         let is_waited_elsewhere = predicted - au <= decode + client + startup + barrier + checkpoint;
