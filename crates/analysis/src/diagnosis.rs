@@ -61,6 +61,7 @@ pub(crate) fn of(case: &Case<'_>) -> Option<Diagnosis> {
         .or_else(|| first_fill(case))
         .or_else(|| dominant(case))
         .or_else(|| mixed(case))?;
+    let found = beside_others(case, found);
     let mut evidence = found.evidence;
     evidence.extend(from_memory(case, found.bound));
     evidence.extend(warm(case));
@@ -156,6 +157,19 @@ fn first_fill(case: &Case<'_>) -> Option<Found> {
     (is_storage && share >= CAUSE_MIN).then(|| Found::new(Bound::FirstFill, evidence, advice))
 }
 
+/// Where others held the processors, what looks like the client's own is theirs, and whatever else was found is doubtful.
+fn beside_others(case: &Case<'_>, mut found: Found) -> Found {
+    let Some(crowd) = case.figures.flags.iter().find(|flag| flag.is_crowd()) else { return found };
+    let words = crowd.to_string();
+    found.evidence.retain(|known| *known != words);
+    found.evidence.insert(0, words);
+    if found.bound == Bound::Client {
+        Found::new(Bound::Others, found.evidence, crowd.advice())
+    } else {
+        found
+    }
+}
+
 const CLIENT_ADVICE: &str = "more processors, or fewer accelerators on this client";
 const DECODE_ADVICE: &str = "faster decoding, or more readers or threads that decode";
 const STARTUP_ADVICE: &str = "readers that persist over epochs, or longer epochs";
@@ -212,9 +226,12 @@ fn mixed(case: &Case<'_>) -> Option<Found> {
 
 /// A client that has nothing left lets every read look slow.
 fn client_full(case: &Case<'_>) -> Option<Found> {
-    let flag = case.figures.flags.iter().find(|flag| {
-        matches!(flag, Flag::ClientLimited { cpu_share, nic_share, core_share, .. }
-            if [cpu_share, nic_share, core_share].iter().any(|share| share.is_some()))
+    let flag = case.figures.flags.iter().find(|flag| match flag {
+        Flag::ClientLimited { cpu_share, nic_share, core_share, .. } => {
+            [cpu_share, nic_share, core_share].iter().any(|share| share.is_some())
+        }
+        Flag::Waited { .. } => true,
+        _ => false,
     })?;
     Some(Found::new(Bound::Client, vec![flag.to_string()], flag.advice()))
 }

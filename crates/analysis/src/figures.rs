@@ -174,9 +174,9 @@ impl Figures {
         })
     }
 
-    /// Whether the client, not the storage, was measured.
+    /// Whether the client, or who else used its processors, was measured and not the storage.
     pub fn is_client_limited(&self) -> bool {
-        self.flags.iter().any(Flag::is_client_limit)
+        self.flags.iter().any(|flag| flag.is_client_limit() || matches!(flag, Flag::Waited { .. }))
     }
 
     /// Whether they are of a change, within windows or over the run, and not of a state.

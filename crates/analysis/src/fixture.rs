@@ -89,6 +89,7 @@ impl Builder {
             training: None,
             submit_batch: None,
             complete_batch: None,
+            pages: None,
             streams: None,
             shuffle_buffer: None,
             run_length: None,

@@ -1,12 +1,15 @@
 //! The reasons to doubt a figure: what each forbids, and what to do about it.
 
 mod advice;
+mod gravity;
 mod share;
 mod words;
 
+use crate::crowd::Crowd;
 use crate::steadiness::SLOPE_MAX;
 use crate::training::Bound;
 
+pub use gravity::Gravity;
 pub(crate) use share::{of_line, percent, utilization};
 
 /// Share of failed reads above which no verdict is given.
@@ -20,31 +23,6 @@ pub(crate) const STEPS_MIN: u64 = 20;
 
 /// Share of the arrivals that a client may have been away for.
 pub(crate) const GIVEN_UP_MAX: f64 = 0.001;
-
-/// What a flag forbids a verdict to say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gravity {
-    /// Said beside the figure; the verdict stands.
-    Informs,
-    /// The storage may do more than was measured: STARVES cannot be said.
-    ForbidsStarves,
-    /// What was measured leaves out the bad part: FEEDS cannot be said.
-    ForbidsFeeds,
-    /// The figure is not what it is called: neither can be said.
-    ForbidsVerdict,
-}
-
-impl Gravity {
-    /// What the book calls it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Informs => "said",
-            Self::ForbidsStarves => "no STARVES",
-            Self::ForbidsFeeds => "no FEEDS",
-            Self::ForbidsVerdict => "no verdict",
-        }
-    }
-}
 
 /// A reason to doubt the figures of a cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -174,6 +152,20 @@ pub enum Flag {
     Stolen {
         /// Share of the machine's processor time, 0 to 1.
         share: f64,
+    },
+    /// The threads that measure were runnable and waited for a processor.
+    Waited {
+        /// Share of their time, 0 to 1.
+        share: f64,
+        /// Who used the processors meanwhile; absent where the record does not say.
+        crowd: Option<Crowd>,
+    },
+    /// Others read from the device meanwhile.
+    OthersRead {
+        /// Their share of all that it read, 0 to 1.
+        share: f64,
+        /// The programs that read most, as far as they could be named.
+        names: Vec<String>,
     },
     /// Reads that had not come back when a repetition was closed.
     Abandoned {
@@ -367,9 +359,12 @@ impl Flag {
     /// What this flag forbids.
     pub fn gravity(&self) -> Gravity {
         match self {
-            Self::ClientLimited { .. } | Self::WaitsElsewhere { .. } | Self::FillsDecide { .. } => {
-                Gravity::ForbidsStarves
-            }
+            Self::ClientLimited { .. }
+            | Self::Waited { .. }
+            | Self::Stolen { .. }
+            | Self::OthersRead { .. }
+            | Self::WaitsElsewhere { .. }
+            | Self::FillsDecide { .. } => Gravity::ForbidsStarves,
             Self::FailedRepetitions { .. } => Gravity::ForbidsFeeds,
             Self::NotSteady { slope, end_of_line, .. } => of_trend(*slope, *end_of_line),
             Self::Bursts { fall, end_of_line, .. } => of_trend(-fall, *end_of_line),
@@ -396,7 +391,6 @@ impl Flag {
             }
             Self::Errors { .. }
             | Self::Missing { .. }
-            | Self::Stolen { .. }
             | Self::Abandoned { .. }
             | Self::Exhausted { .. }
             | Self::RanOut { .. }
@@ -443,6 +437,8 @@ impl Flag {
             Self::FailedRepetitions { .. } => "failed repetitions",
             Self::Missing { .. } => "missing repetitions",
             Self::Stolen { .. } => "stolen",
+            Self::Waited { .. } => "waited for a processor",
+            Self::OthersRead { .. } => "others read",
             Self::Abandoned { .. } => "abandoned",
             Self::Exhausted { .. } => "exhausted",
             Self::RanOut { .. } => "ran out",
@@ -476,6 +472,11 @@ impl Flag {
     /// Whether this is the client's own limit.
     pub fn is_client_limit(&self) -> bool {
         matches!(self, Self::ClientLimited { .. })
+    }
+
+    /// Whether other processes held the processors.
+    pub(crate) fn is_crowd(&self) -> bool {
+        matches!(self, Self::Waited { crowd: Some(crowd), .. } if crowd.is_of_others())
     }
 
     /// Whether the figure is one of a change and not of a state: it is compared with nothing, and passes no gate.

@@ -13,6 +13,7 @@ mod choose;
 mod compared;
 mod comparison;
 mod copies;
+mod crowd;
 mod curve;
 mod demands;
 mod diagnosis;
@@ -71,6 +72,7 @@ pub use comparison::{
     compare_stored, compare_targets, compare_variants, history, shift,
 };
 pub use copies::{CopyFigures, Payoff};
+pub use crowd::Crowd;
 pub use curve::{Curve, Panel, Shape, Treatment};
 pub use demands::{Demand, demands};
 pub use distribution::{Distribution, QuantileStep, distributions, quantile_steps};

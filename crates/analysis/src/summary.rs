@@ -6,6 +6,7 @@ use record::{Cell, Role, Run, RunRecord, Skipped, Target};
 use crate::checkpoints::{self, Checkpoints};
 use crate::choose;
 use crate::copies::{self, CopyFigures};
+use crate::crowd;
 use crate::curve::{self, Panel};
 use crate::epochs::{self, EpochFigures};
 use crate::figures::{Context, Figures};
@@ -452,6 +453,7 @@ pub(crate) fn add_flags_of_run(
     }
     let system = SystemFigures::of_reps(&reps.used, context.cell);
     flags.extend(validity::not_from_storage(context, system.as_ref()));
+    flags.extend(crowd::others_read(context.storage, system.as_ref(), &reps.used));
     flags.extend(missing(context, reps, lines));
     flags.sort_by_key(|flag| flag.gravity() == Gravity::Informs);
 }

@@ -111,6 +111,8 @@ pub enum Bound {
     Decode,
     /// This client cannot keep up.
     Client,
+    /// Other processes on this client hold its processors.
+    Others,
     /// Readers that start anew take the time.
     Startup,
     /// The job, or each of its epochs, is so short that its first batches take the time.
@@ -133,6 +135,7 @@ impl Bound {
             Self::Metadata => "metadata-bound",
             Self::Decode => "decode-bound",
             Self::Client => "client-bound",
+            Self::Others => "bound by other processes on this client",
             Self::Startup => "bound by reader start-up",
             Self::FirstFill => "bound by the first fill",
             Self::Barrier => "bound by the slowest accelerator",

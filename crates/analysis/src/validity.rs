@@ -2,6 +2,7 @@
 
 use record::{Ceiling, Cell, Measure, Outcome, Rep, counter};
 
+use crate::crowd;
 use crate::curve::treatment::COLD_START;
 use crate::diagnosis::NULL_AU_MIN;
 use crate::figures::Context;
@@ -67,6 +68,14 @@ pub(crate) struct ClientShares {
     pub(crate) null_au: Option<f64>,
 }
 
+impl ClientShares {
+    /// Those that others on the machine do not explain: who finds no processor comes near to a ceiling that was measured
+    /// beside the same others, and finds every core busy.
+    fn own(self) -> Self {
+        Self { ceiling: None, core: None, null_au: None, ..self }
+    }
+}
+
 /// Share of the null ceiling: reads per second for direct reads, bytes per second where each read is copied.
 ///
 /// Of several ceilings of one cell the lowest decides.
@@ -92,8 +101,11 @@ pub(crate) fn flags(context: &Context<'_>, reps: &Repetitions<'_>, client: Clien
     let (cell, storage) = (context.cell, context.storage);
     let used = reps.used.as_slice();
     let all: Vec<&Rep> = used.iter().chain(&reps.failed).copied().collect();
+    let waited = crowd::waited(cell, used).filter(|_| storage);
+    let client = if waited.as_ref().is_some_and(Flag::is_crowd) { client.own() } else { client };
     let mut flags: Vec<Flag> = [
         client_limited(storage, client),
+        waited,
         cache(cell, storage, used),
         wrong_bytes(&all),
         too_short(used, cell, context.measure),
@@ -101,7 +113,7 @@ pub(crate) fn flags(context: &Context<'_>, reps: &Repetitions<'_>, client: Clien
         steadiness::within_windows(context, used),
         read_errors(&all),
         failed_repetitions(reps),
-        stolen(used, context.cores_online),
+        stolen(cell, used, context.cores_online),
         abandoned(&all),
         exhausted(used),
         clamped(used),
@@ -251,8 +263,9 @@ fn failed_repetitions(reps: &Repetitions<'_>) -> Option<Flag> {
     Some(Flag::FailedRepetitions { failed, made: failed + reps.used.len() as u32, reason })
 }
 
-/// The kernel counts stolen time over all processors of the machine, not over those of this process.
-fn stolen(used: &[&Rep], cores_online: Option<u32>) -> Option<Flag> {
+/// The kernel counts stolen time over all processors of the machine, not over those of this process: what it is of the
+/// machine's time, or of that of the threads that measure, whichever is more.
+fn stolen(cell: &Cell, used: &[&Rep], cores_online: Option<u32>) -> Option<Flag> {
     let (mut steal, mut machine) = (0.0, 0.0);
     for rep in used {
         if let Some(ns) = rep.usage.steal_ns {
@@ -260,7 +273,7 @@ fn stolen(used: &[&Rep], cores_online: Option<u32>) -> Option<Flag> {
             machine += rep.usage.wall_ns as f64 * f64::from(cores_online.unwrap_or(rep.usage.cores));
         }
     }
-    let share = steal / machine;
+    let share = (steal / machine).max(crowd::stolen_share(cell, used).unwrap_or(0.0));
     (share.is_finite() && share > STEAL_SHARE_MAX).then_some(Flag::Stolen { share })
 }
 

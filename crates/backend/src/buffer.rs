@@ -1,22 +1,43 @@
 //! Buffers that move: one arena per queue, one slot per outstanding read.
 
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use plan::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, arena_bytes};
+use plan::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, Pages, arena_bytes};
 
 /// Why the buffers of a queue could not be had.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot map {bytes} bytes of buffers ({slots} slots): {source}")]
-pub struct ArenaError {
-    bytes: usize,
-    slots: u32,
-    source: std::io::Error,
+pub enum ArenaError {
+    /// There is no such memory.
+    #[error("cannot map {bytes} bytes of buffers ({slots} slots): {source}")]
+    Map {
+        /// Bytes that were asked for.
+        bytes: usize,
+        /// Buffers in them.
+        slots: u32,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// There is memory, and it is not made of the pages that were asked for.
+    #[error(
+        "cannot make {bytes} bytes of buffers of {} pages: {source}; see \
+         /sys/kernel/mm/transparent_hugepage/enabled, or use load.pages = \"base\"",
+        pages.name()
+    )]
+    Pages {
+        /// Bytes that were asked for.
+        bytes: usize,
+        /// Pages that were asked for.
+        pages: Pages,
+        /// What the kernel says, or what it did instead.
+        source: io::Error,
+    },
 }
 
-/// One mapping that holds every buffer of a queue, aligned to 2 MiB and advised to be of huge pages
-/// (a 1 MiB buffer of 4 KiB pages has more segments than most devices take in one request).
+/// One mapping that holds every buffer of a queue, aligned to 2 MiB, of the pages that were asked for.
 #[derive(Debug)]
 pub struct Arena {
     mapping: NonNull<u8>,
@@ -24,7 +45,6 @@ pub struct Arena {
     base: NonNull<u8>,
     stride: usize,
     slots: u32,
-    huge_pages: bool,
     handed_out: AtomicBool,
 }
 
@@ -34,11 +54,24 @@ unsafe impl Send for Arena {}
 unsafe impl Sync for Arena {}
 
 impl Arena {
+    /// Maps `slots` buffers of at least `bytes` each, of base pages.
+    ///
+    /// # Errors
+    ///
+    /// As [`Arena::of_pages`].
+    pub fn new(slots: u32, bytes: u32) -> Result<Arc<Self>, ArenaError> {
+        Self::of_pages(slots, bytes, Pages::Base)
+    }
+
     /// Maps `slots` buffers of at least `bytes` each, aligned for direct I/O, and touches every page
     /// so that no fault falls into a measurement.
-    pub fn new(slots: u32, bytes: u32) -> Result<Arc<Self>, ArenaError> {
+    ///
+    /// # Errors
+    ///
+    /// [`ArenaError::Map`] where the memory cannot be had, [`ArenaError::Pages`] where any of it is not made of `pages`.
+    pub fn of_pages(slots: u32, bytes: u32, pages: Pages) -> Result<Arc<Self>, ArenaError> {
         let stride = (bytes.max(1) as usize).next_multiple_of(BUFFER_ALIGN_BYTES as usize);
-        let used = arena_bytes(slots, bytes) as usize;
+        let used = arena_bytes(slots, bytes, pages) as usize;
         let mapping_bytes = used + HUGE_PAGE_BYTES as usize;
         // SAFETY: an anonymous private mapping at an address of the kernel's choice aliases nothing.
         let address = unsafe {
@@ -51,7 +84,7 @@ impl Arena {
                 0,
             )
         };
-        let failed = || ArenaError { bytes: mapping_bytes, slots, source: std::io::Error::last_os_error() };
+        let failed = || ArenaError::Map { bytes: mapping_bytes, slots, source: io::Error::last_os_error() };
         if address == libc::MAP_FAILED {
             return Err(failed());
         }
@@ -59,19 +92,56 @@ impl Arena {
         let lead = mapping.as_ptr().align_offset(HUGE_PAGE_BYTES as usize);
         // SAFETY: `lead` is below HUGE_PAGE_BYTES, by which the mapping is larger than what is used.
         let base = unsafe { mapping.add(lead) };
-        // SAFETY: the range lies inside the mapping made above; the advice changes no content.
-        let advised = unsafe { libc::madvise(base.as_ptr().cast(), used, libc::MADV_HUGEPAGE) };
+        let handed_out = AtomicBool::new(false);
+        let arena = Self { mapping, mapping_bytes, base, stride, slots, handed_out };
+        arena.fill(used, pages).map_err(|source| ArenaError::Pages { bytes: used, pages, source })?;
+        Ok(Arc::new(arena))
+    }
+
+    /// Tells the kernel which pages are to be used for the first `used` bytes, and has it make them.
+    fn fill(&self, used: usize, pages: Pages) -> io::Result<()> {
+        let advised =
+            self.advise(used, if pages == Pages::Huge { libc::MADV_HUGEPAGE } else { libc::MADV_NOHUGEPAGE });
+        match (pages, advised) {
+            // A kernel without transparent huge pages does not know the advice, and has base pages alone.
+            (Pages::Base, Err(error)) if error.raw_os_error() == Some(libc::EINVAL) => {}
+            (_, advised) => advised?,
+        }
         // SAFETY: the range lies inside the mapping and nothing else refers to it yet.
-        unsafe { base.write_bytes(0, used) };
-        Ok(Arc::new(Self {
-            mapping,
-            mapping_bytes,
-            base,
-            stride,
-            slots,
-            huge_pages: advised == 0,
-            handed_out: AtomicBool::new(false),
-        }))
+        unsafe { self.base.write_bytes(0, used) };
+        if pages == Pages::Huge && self.huge_bytes()? < used as u64 {
+            // Where memory was in pieces as it was touched, the kernel can put it together now (Linux 6.1).
+            let collapsed = self.advise(used, libc::MADV_COLLAPSE);
+            let huge_bytes = self.huge_bytes()?;
+            if huge_bytes < used as u64 {
+                let reason = collapsed.err().map(|error| format!(" ({error})")).unwrap_or_default();
+                return Err(io::Error::other(format!("{huge_bytes} bytes of them are{reason}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn advise(&self, used: usize, advice: libc::c_int) -> io::Result<()> {
+        // SAFETY: the range lies inside the mapping; no advice that is given changes its content.
+        let result = unsafe { libc::madvise(self.base.as_ptr().cast(), used, advice) };
+        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+
+    /// Bytes of transparent huge pages in the mapping of the buffers, as the kernel says.
+    fn huge_bytes(&self) -> io::Result<u64> {
+        let smaps = BufReader::new(File::open("/proc/self/smaps")?);
+        let mut is_own = false;
+        for line in smaps.lines() {
+            let line = line?;
+            if let Some((start, end)) = range(&line) {
+                is_own = (start..end).contains(&(self.base.as_ptr() as u64));
+            }
+            if let Some(kib) = line.strip_prefix("AnonHugePages:").filter(|_| is_own) {
+                let kib = kib.trim().trim_end_matches(" kB").parse::<u64>().map_err(io::Error::other)?;
+                return Ok(kib << 10);
+            }
+        }
+        Err(io::Error::other("/proc/self/smaps does not tell of them"))
     }
 
     /// Number of buffers.
@@ -84,11 +154,6 @@ impl Arena {
         self.stride
     }
 
-    /// Whether the kernel took the advice to use huge pages (it may still not have had any).
-    pub fn huge_pages_advised(&self) -> bool {
-        self.huge_pages
-    }
-
     /// First byte and length of all buffers together, for registration with a kernel or a device.
     pub fn region(&self) -> (*mut u8, usize) {
         (self.base.as_ptr(), self.stride * self.slots as usize)
@@ -99,6 +164,12 @@ impl Arena {
         let slots = if self.handed_out.swap(true, Ordering::AcqRel) { 0 } else { self.slots };
         (0..slots).map(|slot| Buf { arena: Arc::clone(self), slot }).collect()
     }
+}
+
+/// The addresses that a mapping's first line in `smaps` begins with: `7f00-7f80 rw-p ...`.
+fn range(line: &str) -> Option<(u64, u64)> {
+    let (start, end) = line.split_whitespace().next()?.split_once('-')?;
+    Some((u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?))
 }
 
 impl Drop for Arena {
@@ -143,6 +214,20 @@ impl Buf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn base_buffers_have_no_huge_page_whatever_the_machine_gives_by_itself() {
+        let arena = Arena::new(8, 1 << 20).unwrap();
+        assert_eq!(arena.huge_bytes().unwrap(), 0);
+    }
+
+    #[test]
+    fn huge_buffers_are_huge_to_the_last_byte_or_refused() {
+        match Arena::of_pages(3, 5000, Pages::Huge) {
+            Ok(arena) => assert_eq!(arena.huge_bytes().unwrap(), HUGE_PAGE_BYTES),
+            Err(error) => assert!(error.to_string().contains("load.pages = \"base\""), "{error}"),
+        }
+    }
 
     #[test]
     fn buffers_are_aligned_apart_and_outlive_the_handle_of_their_arena() {

@@ -177,6 +177,7 @@ fn cell(plan: &Plan, data: &Data, cell: &plan::Cell, ranks: u32) -> Cell {
         training: training(&cell.load),
         submit_batch: Some(cell.submit_batch),
         complete_batch: Some(cell.complete_batch),
+        pages: Some(cell.pages.name().to_owned()),
         auto_group: cell.auto_group,
         axes: cell.axes.iter().map(axis).collect(),
         streams: cell.access.streams().then_some(cell.streams),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use backend::SharedStore;
 use backend::null::NullStore;
-use plan::{Cache, Cell, Fetch, Limit, Load, Operation, Training};
+use plan::{Cache, Cell, Fetch, Limit, Load, Operation, Pages, Training};
 use record::{Ceiling, counter};
 
 use crate::error::RepError;
@@ -39,6 +39,7 @@ pub(crate) struct Shape {
     dataset: usize,
     operation: Operation,
     block_bytes: u32,
+    pages: Pages,
     queue_depth: u32,
     threads: u32,
     /// What is read one after the other decides how many reads a batch takes.
@@ -78,6 +79,7 @@ impl Shape {
             dataset: cell.dataset,
             operation: cell.operation,
             block_bytes: cell.block_bytes,
+            pages: cell.pages,
             queue_depth: cell.queue_depth,
             threads: cell.threads,
             streamed: cell.access.streams(),

@@ -91,6 +91,7 @@ pub(crate) fn merge(
     }
     let (usage, system) =
         ends.iter().find_map(|end| end.meter.as_ref()).map(Meter::measured).unwrap_or_default();
+    let usage = Usage { waited_ns: ends.iter().map(|end| end.waited_ns).sum(), ..usage };
     let mut counters = counters(&ends);
     if let Some(paced) = &load.paced {
         counters.extend(paced_counters(paced, &window, &ends));

@@ -24,9 +24,9 @@ use crate::pace::{Offer, Paced, Pacer};
 use crate::progress::Progress;
 use crate::retry::{Retry, Storm};
 use crate::server::Server;
-use crate::system::Watched;
+use crate::system::{Programs, Watched};
 use crate::trainer::{Train, share};
-use crate::usage::Meter;
+use crate::usage::{Meter, RunDelay};
 use crate::worker::{Slot, Window, Worker, WorkerEnd};
 
 /// Everything that a repetition needs.
@@ -87,6 +87,8 @@ pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepE
     let numbering = numbering(spec, &order, train.as_ref());
     let issue =
         Issue { order: &order, numbering, tickets: tickets(spec, &order), paced: paced(spec, &order), train };
+    let watched = Watched::of(spec.store);
+    let programs = Programs::look(spec.clock, &watched);
     if let Some(wait) = spec.wait {
         wait();
     }
@@ -97,6 +99,7 @@ pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepE
     // A server that counts for one repetition is told of its end however that came.
     let emulated = spec.server.map(Server::end);
     let (window, ends) = ended?;
+    let others = Programs::look(spec.clock, &watched).others_since(&programs);
     let cache = proof(spec, &before);
     let asked = asked(spec, &order);
     let passes = outcome::Passes {
@@ -106,7 +109,10 @@ pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepE
         tier: spec.cell.tier.is_some(),
     };
     let load = LoadEnd { asked, paced: issue.paced, train: issue.train, passes };
-    Ok(RepOutcome { emulated, ..merge(load, (window, ends), cache) })
+    let mut outcome = merge(load, (window, ends), cache);
+    outcome.system.others = others;
+    outcome.granted.insert("pages".to_owned(), spec.cell.pages.name().to_owned());
+    Ok(RepOutcome { emulated, ..outcome })
 }
 
 /// What is issued, and when: shared by the workers of a repetition.
@@ -338,6 +344,7 @@ fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> 
         progress: spec.progress,
         data: spec.verify.then_some(spec.data),
         meter,
+        delay: RunDelay::of_this_thread(spec.clock),
         begun: Begun::new(issue.numbering),
         slots: vec![Slot::FREE; depth as usize],
     };
@@ -370,7 +377,7 @@ fn sharpen_timers() {
 type Opened = (Box<dyn backend::IoQueue>, Vec<backend::Buf>);
 
 fn open(spec: &RepSpec<'_>, (depth, connections): (u32, u32)) -> Result<Opened, RepError> {
-    let arena = Arena::new(depth, spec.cell.block_bytes)?;
+    let arena = Arena::of_pages(depth, spec.cell.block_bytes, spec.cell.pages)?;
     let queue = spec.store.open_queue(&QueueSpec {
         depth,
         submit_batch: spec.cell.submit_batch,

@@ -3,6 +3,7 @@
 mod network;
 mod nfs;
 mod parse;
+mod programs;
 mod text;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use record::{Device, Memory, System};
 use network::{NetworkCounters, NetworkSource};
 use nfs::{NfsCounters, NfsSource};
 
+pub(crate) use programs::Programs;
 pub(crate) use text::Text;
 
 /// What of the machine stands between this process and a storage.
@@ -96,6 +98,8 @@ impl Sources {
             memory_before: before.memory,
             memory_after: after.memory,
             network: network(),
+            // They are looked for outside the window.
+            others: Vec::new(),
             nfs_mount: after.nfs.zip(before.nfs).and_then(|(after, before)| after.since(&before)),
         }
     }

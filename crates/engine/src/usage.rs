@@ -1,5 +1,6 @@
 //! What the process and the machine used while a window was open.
 
+use backend::Clock;
 use record::{System, Usage};
 
 use crate::system::{self, Text, Watched};
@@ -81,6 +82,46 @@ impl Meter {
     }
 }
 
+/// How long a thread was runnable and waited for a processor while a window was open.
+#[derive(Debug)]
+pub(crate) struct RunDelay {
+    schedstat: Option<Text>,
+    is_open: bool,
+    opened_ns: u64,
+}
+
+impl RunDelay {
+    /// Of the calling thread. On a virtual clock a window takes no time that a thread could wait in.
+    pub(crate) fn of_this_thread(clock: &Clock) -> Self {
+        let schedstat = clock.runs_by_itself().then(|| Text::open("/proc/thread-self/schedstat")).flatten();
+        Self { schedstat, is_open: false, opened_ns: 0 }
+    }
+
+    /// Takes the first reading once the window is open.
+    #[inline]
+    pub(crate) fn open_once(&mut self, now_ns: u64, window_open_ns: u64) {
+        if !self.is_open && now_ns >= window_open_ns {
+            self.is_open = true;
+            self.opened_ns = self.read().unwrap_or(u64::MAX);
+        }
+    }
+
+    /// What was added since the first reading; absent where the kernel does not say, or the window never opened.
+    pub(crate) fn since_opened_ns(&mut self) -> Option<u64> {
+        let now_ns = self.read().filter(|_| self.is_open)?;
+        now_ns.checked_sub(self.opened_ns)
+    }
+
+    fn read(&mut self) -> Option<u64> {
+        waited_ns(self.schedstat.as_mut()?.read()?)
+    }
+}
+
+/// The second figure of `schedstat`: time on a processor, time runnable and waiting for one, turns.
+fn waited_ns(schedstat: &str) -> Option<u64> {
+    schedstat.split_whitespace().nth(1)?.parse().ok()
+}
+
 #[derive(Debug)]
 struct Counters {
     cpu_user_ns: u64,
@@ -112,6 +153,8 @@ impl Counters {
             psi_cpu_some_ns: psi_some_ns(0),
             psi_io_some_ns: psi_some_ns(1),
             psi_memory_some_ns: psi_some_ns(2),
+            // Each thread knows its own.
+            waited_ns: None,
         }
     }
 }
@@ -175,6 +218,25 @@ mod tests {
         let pressure = "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234\nfull avg10=0.00 total=9\n";
         assert_eq!(some_total_ns(pressure), Some(1_234_000));
         assert_eq!(some_total_ns("garbage"), None);
+    }
+
+    #[test]
+    fn a_threads_wait_is_the_second_figure() {
+        assert_eq!(waited_ns("4400123 9000 12\n"), Some(9_000));
+        assert_eq!((waited_ns("7"), waited_ns("")), (None, None));
+    }
+
+    #[test]
+    fn a_wait_is_known_of_an_open_window_in_real_time() {
+        let mut real = RunDelay::of_this_thread(&Clock::real());
+        assert_eq!(real.since_opened_ns(), None, "the window is not open");
+        real.open_once(9, 10);
+        assert_eq!(real.since_opened_ns(), None, "the window is not open");
+        real.open_once(10, 10);
+        assert_eq!(real.since_opened_ns().is_some(), real.schedstat.is_some());
+        let mut simulated = RunDelay::of_this_thread(&Clock::simulated());
+        simulated.open_once(10, 10);
+        assert_eq!(simulated.since_opened_ns(), None);
     }
 
     #[test]

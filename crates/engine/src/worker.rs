@@ -13,7 +13,7 @@ use crate::progress::Progress;
 use crate::recorder::{Origin, Recorder};
 use crate::retry::{Attempts, Retry, Storm};
 use crate::trainer::Issued;
-use crate::usage::Meter;
+use crate::usage::{Meter, RunDelay};
 
 /// How long a worker waits at most before it looks at the stop flag again.
 const STOP_LATENCY_NS: u64 = 100_000_000;
@@ -63,6 +63,8 @@ pub(crate) struct Worker<'a> {
     pub(crate) data: Option<&'a Data>,
     /// The first worker also reads the process's counters as the window opens and closes.
     pub(crate) meter: Option<Meter>,
+    /// How long this thread waits for a processor.
+    pub(crate) delay: RunDelay,
     /// What each outstanding token stands for.
     pub(crate) slots: Vec<Slot>,
     /// What fails in a way that may pass is attempted again, where the cell says so.
@@ -110,6 +112,8 @@ pub(crate) struct WorkerEnd {
     /// When it began each pass over the data.
     pub(crate) begun_ns: Vec<Option<u64>>,
     pub(crate) meter: Option<Meter>,
+    /// How long it was runnable and waited for a processor inside the window.
+    pub(crate) waited_ns: Option<u64>,
     pub(crate) report: backend::QueueReport,
     pub(crate) abandoned: u32,
     pub(crate) finished_ns: u64,
@@ -133,6 +137,7 @@ impl Worker<'_> {
         if let Some(meter) = &mut self.meter {
             meter.close(now_ns);
         }
+        let waited_ns = self.delay.since_opened_ns();
         let interrupted = self.stop.load(Ordering::Relaxed);
         if let Some(trainer) = self.load.trainer() {
             trainer.close(now_ns);
@@ -178,6 +183,7 @@ impl Worker<'_> {
             recorder,
             begun_ns: self.begun.into_times(),
             meter: self.meter,
+            waited_ns,
             report,
             abandoned,
             finished_ns,
@@ -198,6 +204,7 @@ impl Worker<'_> {
             if let Some(meter) = &mut self.meter {
                 meter.open_once(now_ns, self.window.open_ns);
             }
+            self.delay.open_once(now_ns, self.window.open_ns);
             if now_ns >= self.window.close_ns || self.stop.load(Ordering::Relaxed) {
                 return Ok(());
             }

@@ -1,4 +1,4 @@
-//! How much memory the buffers of reads take.
+//! How much memory the buffers of reads take, and what it is made of.
 
 use crate::{COPY_BUFFERS, Cell};
 
@@ -8,16 +8,34 @@ pub const BUFFER_ALIGN_BYTES: u64 = 4096;
 /// Alignment of an arena: a huge page of x86-64 and of most arm64 kernels.
 pub const HUGE_PAGE_BYTES: u64 = 2 << 20;
 
-/// From this size on an arena is made of whole huge pages, even if its last one is mostly unused: a device
-/// splits a large read into 4 KiB pages once it runs out of segments. `pread` of 1 MiB blocks was measured at a
-/// third of the rate with buffers of small pages.
-const WHOLE_HUGE_PAGES_FROM_BYTES: u64 = 64 << 10;
+/// Pages that buffers are made of. A direct read of a device is described to it page by page, so that large blocks in
+/// small pages cost more, and are split once the device runs out of segments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Pages {
+    /// Those of the kernel's own size, 4 KiB on most machines: what the memory of a loader is made of.
+    #[default]
+    Base,
+    /// Transparent huge pages, all of them.
+    Huge,
+}
 
-/// Bytes of an arena of `slots` buffers for blocks of `block_bytes`.
-pub fn arena_bytes(slots: u32, block_bytes: u32) -> u64 {
+impl Pages {
+    /// The word used in scenarios, records and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Base => "base",
+            Self::Huge => "huge",
+        }
+    }
+}
+
+/// Bytes of an arena of `slots` buffers for blocks of `block_bytes`; of huge pages, whole ones.
+pub fn arena_bytes(slots: u32, block_bytes: u32, pages: Pages) -> u64 {
     let buffers = u64::from(slots) * u64::from(block_bytes.max(1)).next_multiple_of(BUFFER_ALIGN_BYTES);
-    let whole = buffers >= WHOLE_HUGE_PAGES_FROM_BYTES;
-    if whole { buffers.next_multiple_of(HUGE_PAGE_BYTES) } else { buffers }
+    match pages {
+        Pages::Base => buffers,
+        Pages::Huge => buffers.next_multiple_of(HUGE_PAGE_BYTES),
+    }
 }
 
 impl Cell {
@@ -27,7 +45,7 @@ impl Cell {
             Some(_) => COPY_BUFFERS,
             None => self.queue_depth.div_ceil(self.threads.max(1)),
         };
-        u64::from(self.threads) * arena_bytes(slots, self.block_bytes)
+        u64::from(self.threads) * arena_bytes(slots, self.block_bytes, self.pages)
     }
 }
 
@@ -36,10 +54,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn large_arenas_are_of_whole_huge_pages_and_small_ones_are_not() {
-        assert_eq!(arena_bytes(1, 4096), 4096);
-        assert_eq!(arena_bytes(3, 5000), 3 * 8192);
-        assert_eq!(arena_bytes(1, 114_660), 2 << 20);
-        assert_eq!(arena_bytes(8, 1 << 20), 8 << 20);
+    fn arenas_of_huge_pages_take_whole_ones() {
+        let both = |slots, block| [Pages::Base, Pages::Huge].map(|pages| arena_bytes(slots, block, pages));
+        assert_eq!(both(1, 4096), [4096, 2 << 20]);
+        assert_eq!(both(3, 5000), [3 * 8192, 2 << 20]);
+        assert_eq!(both(1, 114_660), [114_688, 2 << 20]);
+        assert_eq!(both(8, 1 << 20), [8 << 20; 2]);
     }
 }

@@ -1,6 +1,6 @@
 //! One point of the matrix: a target read in one way.
 
-use crate::{Advice, Checkpoint, Copy, Engine, Load, Registered, Tier};
+use crate::{Advice, Checkpoint, Copy, Engine, Load, Pages, Registered, Tier};
 
 /// One cell: every setting explicit.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +30,8 @@ pub struct Cell {
     pub access: Access,
     /// Treatment of the client's page cache.
     pub cache: Cache,
+    /// Pages that the buffers of reads are made of.
+    pub pages: Pages,
     /// Reads outstanding in the whole client.
     pub queue_depth: u32,
     /// Threads that share the queue depth.
@@ -80,6 +82,7 @@ impl Cell {
             block_bytes,
             access: Access::ShuffledEpoch,
             cache: Cache::Bypass,
+            pages: Pages::Base,
             queue_depth,
             threads: 1,
             connections: 0,

@@ -21,7 +21,7 @@ mod tier;
 mod training;
 
 pub use backend::{Advice, BackendConfig, Capabilities, Engine, OnUnavailable, Registered};
-pub use buffers::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, arena_bytes};
+pub use buffers::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, Pages, arena_bytes};
 pub use cell::{Access, Axis, Cache, Cell, Operation};
 pub use charged::Charged;
 pub use checkpoint::{Checkpoint, Saving};

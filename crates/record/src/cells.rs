@@ -261,6 +261,10 @@ pub struct Usage {
     pub major_faults: u64,
     /// Time stolen by the hypervisor, all processors; absent where the kernel does not say.
     pub steal_ns: Option<u64>,
+    /// Time in which the threads that issue reads were runnable and waited for a processor, added up (the second field of
+    /// `/proc/thread-self/schedstat`); absent where the kernel does not say, on a virtual clock, and before format 1.6.
+    #[serde(default)]
+    pub waited_ns: Option<u64>,
     /// Time in which some task waited for the processor (PSI).
     pub psi_cpu_some_ns: Option<u64>,
     /// Time in which some task waited for I/O (PSI).
@@ -289,6 +293,21 @@ pub struct System {
     /// The kernel's NFS client, for a target on such a mount. Absent in records before format 1.2.
     #[serde(default)]
     pub nfs_mount: Option<NfsMount>,
+    /// Other programs that used most processor time, or read most from storage, around the repetition. Empty where none
+    /// used much or could be named, and before format 1.6.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<OtherProgram>,
+}
+
+/// What the processes of one name used from just before a repetition to just after it, its warm-up included.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherProgram {
+    /// Name of the command (`comm`, at most 15 characters), without its path and its arguments.
+    pub name: String,
+    /// Processor time.
+    pub cpu_ns: u64,
+    /// Bytes that storage delivered to them; absent where this process may not know.
+    pub read_bytes: Option<u64>,
 }
 
 /// A network interface's counters over the window, all traffic included, and the machine's TCP.

@@ -277,6 +277,10 @@ pub struct Cell {
     /// Completions that a thread waited for before it issued again; absent in records of format 1.0.
     #[serde(default)]
     pub complete_batch: Option<u32>,
+    /// Pages that the buffers of reads are made of: `base`, `huge`. Absent before format 1.6, when the kernel was asked for
+    /// huge ones.
+    #[serde(default)]
+    pub pages: Option<String>,
     /// Cells of one `queue_depth = "auto"` curve share this number.
     pub auto_group: Option<u32>,
     /// All coordinates, in a fixed order.

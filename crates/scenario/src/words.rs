@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use feed::{Hold, Scope};
 use plan::{
     Access, Addresses, Advice, BucketStyle, Cache, CellOrder, Codec, Engine, Layout, MayDiffer,
-    OnUnavailable, Operation, Registered, TierPolicy, Work,
+    OnUnavailable, Operation, Pages, Registered, TierPolicy, Work,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
@@ -380,6 +380,21 @@ impl Vocabulary for Cache {
             Self::DontCache,
             "Evicted before each repetition, and read through the page cache, which drops each page at once \
              (RWF_DONTCACHE; Linux 6.14 and a file system that has it).",
+        ),
+    ];
+}
+
+impl Vocabulary for Pages {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        (
+            "base",
+            Self::Base,
+            "Pages of the kernel's own size (4 KiB on most machines), as a loader has them.",
+        ),
+        (
+            "huge",
+            Self::Huge,
+            "Transparent huge pages alone (2 MiB); a run fails where the kernel does not give them.",
         ),
     ];
 }

@@ -89,6 +89,9 @@ impl Flag {
             Self::WaitsElsewhere { cause: Bound::Startup, .. } => {
                 "storage is not judged by it: use longer epochs, or no time for readers to start"
             }
+            Self::WaitsElsewhere { cause: Bound::Others, .. } => {
+                "storage is not judged by it: stop what else runs on this machine, and measure again"
+            }
             Self::WaitsElsewhere { .. } => {
                 "storage is not judged by it: use more processors, or fewer accelerators on this client"
             }
@@ -117,6 +120,13 @@ impl Flag {
             }
             Self::Drifts { .. } => {
                 "look for what changed during the run: other users, heat, a device that fills or recovers"
+            }
+            Self::Waited { .. } if self.is_crowd() => {
+                "storage is not judged by it: stop what else runs on this machine, and measure again"
+            }
+            Self::Waited { .. } => "give the client more processors, or fewer threads",
+            Self::OthersRead { .. } => {
+                "storage is not judged by it: stop what else reads from this device, and measure again"
             }
             _ => "",
         }

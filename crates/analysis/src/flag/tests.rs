@@ -74,7 +74,9 @@ fn following(flag: &Flag) -> Option<Flag> {
         Flag::LongFill { .. } => Flag::AuApart { au: 0.9, dlio_au: 0.99 },
         Flag::AuApart { .. } => Flag::NotAsPredicted { au: 0.7, predicted: 0.9 },
         Flag::NotAsPredicted { .. } => Flag::Stolen { share: 0.1 },
-        Flag::Stolen { .. } => Flag::StandsIn { asked: named("io_uring") },
+        Flag::Stolen { .. } => Flag::Waited { share: 0.1, crowd: None },
+        Flag::Waited { .. } => Flag::OthersRead { share: 0.4, names: vec![named("tar")] },
+        Flag::OthersRead { .. } => Flag::StandsIn { asked: named("io_uring") },
         Flag::StandsIn { .. } => return None,
     };
     Some(next)

@@ -101,8 +101,38 @@ fn write_unsteady(f: &mut fmt::Formatter<'_>, flag: &Flag) -> fmt::Result {
             let over = feed::format_duration_ns(*over_ns);
             write!(f, "drifts: throughput {verb} by {} over {over}", percent(change.abs()))
         }
-        _ => Ok(()),
+        of_the_machine => write_crowd(f, of_the_machine),
     }
+}
+
+/// What others did on this machine.
+fn write_crowd(f: &mut fmt::Formatter<'_>, flag: &Flag) -> fmt::Result {
+    let (Flag::Waited { share, .. } | Flag::OthersRead { share, .. }) = flag else { return Ok(()) };
+    let share = percent(*share);
+    match flag {
+        Flag::Waited { crowd: Some(crowd), .. } if crowd.is_of_others() => write!(
+            f,
+            "own threads waited for a processor {share} of the time: other processes held {:.1} of {} cores{}",
+            crowd.others_cores,
+            crowd.cores,
+            named(&crowd.names)
+        ),
+        Flag::Waited { crowd: Some(crowd), .. } => write!(
+            f,
+            "own threads waited for a processor {share} of the time: this process used {:.1} of {} cores, all others \
+             {:.1}",
+            crowd.own_cores, crowd.cores, crowd.others_cores
+        ),
+        Flag::OthersRead { names, .. } => {
+            write!(f, "others read {share} of what the device delivered{}", named(names))
+        }
+        _ => write!(f, "own threads waited for a processor {share} of the time"),
+    }
+}
+
+/// ` (stress-ng, tar)`.
+fn named(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
 }
 
 /// What is found in a training job alone, and in changes of throughput.

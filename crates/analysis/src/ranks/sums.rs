@@ -87,6 +87,8 @@ fn usage(of_ranks: &[&Rep]) -> Usage {
         minor_faults: sum(|usage| usage.minor_faults),
         major_faults: sum(|usage| usage.major_faults),
         steal_ns: worst(|usage| usage.steal_ns),
+        // Held against the time of all threads of all hosts.
+        waited_ns: all().map(|usage| usage.waited_ns).fold(Some(0), plus),
         psi_cpu_some_ns: worst(|usage| usage.psi_cpu_some_ns),
         psi_io_some_ns: worst(|usage| usage.psi_io_some_ns),
         psi_memory_some_ns: worst(|usage| usage.psi_memory_some_ns),

@@ -70,6 +70,7 @@ impl Beside {
         let elsewhere = [
             Bound::Decode,
             Bound::Client,
+            Bound::Others,
             Bound::Startup,
             Bound::FirstFill,
             Bound::Barrier,

@@ -2,6 +2,7 @@
 
 use record::{Rep, Trained, counter};
 
+use crate::crowd;
 use crate::figures::{Context, sum};
 use crate::flag::{Flag, STEPS_MIN};
 use crate::training::figures::{demand_samples_per_s, share};
@@ -19,7 +20,7 @@ pub(crate) fn flags(context: &Context<'_>, used: &[&Rep], figures: &TrainingFigu
         few_steps(used),
         ran_out(context, used),
         not_decoded(used),
-        waits_elsewhere(context, figures),
+        waits_elsewhere(context, used, figures),
         long_fill(used, figures),
         definitions_apart(figures),
     ];
@@ -58,14 +59,15 @@ fn not_decoded(used: &[&Rep]) -> Option<Flag> {
 
 /// Whether decoding, the client and starting readers alone keep the job from its line: the storage then starves nobody,
 /// for all that was measured. What accelerators waited for each other counts as what they waited for themselves.
-fn waits_elsewhere(context: &Context<'_>, figures: &TrainingFigures) -> Option<Flag> {
+fn waits_elsewhere(context: &Context<'_>, used: &[&Rep], figures: &TrainingFigures) -> Option<Flag> {
     let demand = demand_samples_per_s(context.cell.training.as_ref()?)?;
     let target = context.line_samples_per_s.filter(|_| context.storage)? / demand;
     // Checkpoints are the storage's too: it is what takes them.
     let Stall { storage, decode, client, startup, barrier, .. } = figures.stall;
-    let others = decode + client + startup;
-    let share = others + barrier * others / (others + storage);
-    let causes = [(decode, Bound::Decode), (client, Bound::Client), (startup, Bound::Startup)];
+    let own = decode + client + startup;
+    let share = own + barrier * own / (own + storage);
+    let of_client = if crowd::holds_processors(context.cell, used) { Bound::Others } else { Bound::Client };
+    let causes = [(decode, Bound::Decode), (client, of_client), (startup, Bound::Startup)];
     let cause = causes.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?.1;
     let is_short = figures.au.mean < target && figures.au.mean + share >= target;
     is_short.then_some(Flag::WaitsElsewhere { cause, share })

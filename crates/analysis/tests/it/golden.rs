@@ -235,6 +235,7 @@ impl Book {
             training: None,
             submit_batch: None,
             complete_batch: None,
+            pages: None,
             auto_group: None,
             axes: Vec::new(),
             streams: None,

@@ -305,6 +305,7 @@ fn cell(name: &str, target: &str, queue_depth: u32) -> Cell {
         training: None,
         submit_batch: None,
         complete_batch: None,
+        pages: None,
         auto_group: None,
         axes: Vec::new(),
         streams: None,

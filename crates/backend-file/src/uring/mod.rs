@@ -55,7 +55,6 @@ pub(crate) struct UringQueue {
     /// Flags of every read, as `preadv2` takes them.
     read_flags: i32,
     clock: Clock,
-    huge_pages: bool,
     /// By the number that an entry carries.
     flights: Vec<Option<Flight>>,
     free: Vec<u32>,
@@ -80,7 +79,6 @@ impl UringQueue {
             align_bytes,
             read_flags: read_flags(spec.cache).cast_signed(),
             clock: spec.clock.clone(),
-            huge_pages: spec.arena.huge_pages_advised(),
             flights: (0..depth).map(|_| None).collect(),
             free: (0..spec.depth).rev().collect(),
             unfinished: Vec::with_capacity(depth),
@@ -240,7 +238,6 @@ impl IoQueue for UringQueue {
             ("buffers", self.buffers.summary()),
             ("files", self.registration.summary()),
             ("open_files", self.files.table().summary()),
-            ("huge_pages", if self.huge_pages { "advised" } else { "refused" }.to_owned()),
         ];
         if self.align_bytes > 1 {
             granted.push(("direct_align_bytes", self.align_bytes.to_string()));

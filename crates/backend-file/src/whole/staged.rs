@@ -41,7 +41,6 @@ pub(super) struct StagedQueue {
     block_bytes: u32,
     align_bytes: u32,
     clock: Clock,
-    huge_pages: bool,
     /// By the number that an entry carries.
     flights: Vec<Option<Flight>>,
     places: Box<[Place]>,
@@ -75,7 +74,6 @@ impl StagedQueue {
             block_bytes: spec.block_bytes,
             align_bytes,
             clock: spec.clock.clone(),
-            huge_pages: spec.arena.huge_pages_advised(),
             flights: (0..depth).map(|_| None).collect(),
             places: (0..depth).map(|_| Place::new()).collect(),
             free: (0..spec.depth).rev().collect(),
@@ -245,7 +243,6 @@ impl IoQueue for StagedQueue {
             ("buffers", self.entries.buffers.summary()),
             ("files", self.entries.slots.summary()),
             ("folders", self.names.summary()),
-            ("huge_pages", if self.huge_pages { "advised" } else { "refused" }.to_owned()),
         ];
         if self.align_bytes > 1 {
             granted.push(("direct_align_bytes", self.align_bytes.to_string()));

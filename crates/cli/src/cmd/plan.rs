@@ -37,7 +37,7 @@ fn describe(plan: &Plan) -> String {
     rows.extend([
         ("cells", cells(plan)),
         ("time", time(plan)),
-        ("memory", format!("{} of buffers at most", format_bytes(buffers))),
+        ("memory", format!("{} of buffers at most, of {} pages", format_bytes(buffers), pages(plan))),
         ("privileges", privileges(plan)),
         ("plan", hash(plan)),
     ]);
@@ -46,6 +46,12 @@ fn describe(plan: &Plan) -> String {
     );
     let rows = rows.into_iter().map(|(name, value)| format!("{name:<11}{value}\n"));
     rows.chain(plan.cells.iter().map(cell)).collect()
+}
+
+/// `base`, `base or huge`.
+fn pages(plan: &Plan) -> String {
+    let pages: BTreeSet<plan::Pages> = plan.cells.iter().map(|cell| cell.pages).collect();
+    pages.into_iter().map(plan::Pages::name).collect::<Vec<_>>().join(" or ")
 }
 
 fn cell(cell: &plan::Cell) -> String {

@@ -61,7 +61,7 @@ impl<'a> Pull<'a> {
         let cell = spec.cell;
         let largest = spec.data.objects().bytes_max().min(u64::from(u32::MAX)) as u32;
         let block_bytes = cell.block_bytes.min(largest.max(1));
-        let arena = Arena::new(COPY_BUFFERS, block_bytes)?;
+        let arena = Arena::of_pages(COPY_BUFFERS, block_bytes, cell.pages)?;
         let queue = spec.store.open_queue(&QueueSpec {
             depth: COPY_BUFFERS,
             submit_batch: 1,

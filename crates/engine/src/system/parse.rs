@@ -53,6 +53,17 @@ pub(super) fn process_read_bytes(io: &str) -> Option<u64> {
     io.lines().find_map(|line| line.strip_prefix("read_bytes: "))?.trim().parse().ok()
 }
 
+/// Name of the command, and processor time in user and kernel mode, from `/proc/PID/stat`: `7 (name) S …`. The name may
+/// hold anything, brackets and control characters too; what is no visible character of ASCII becomes a `?`.
+pub(super) fn name_and_cpu_ns(stat: &str) -> Option<(String, u64)> {
+    let (begin, end) = (stat.find('(')?, stat.rfind(')')?);
+    let name =
+        stat.get(begin + 1..end)?.chars().map(|c| if c.is_ascii_graphic() { c } else { '?' }).collect();
+    let mut ticks = stat[end + 1..].split_whitespace().skip(11).map(str::parse::<u64>);
+    let (user, system) = (ticks.next()?.ok()?, ticks.next()?.ok()?);
+    Some((name, user.checked_add(system)?.checked_mul(NS_PER_TICK)?))
+}
+
 /// The busy time of every processor that is online.
 pub(super) fn core_busy_ns(stat: &str) -> Vec<u64> {
     let is_core = |line: &&str| line.as_bytes().get(3).is_some_and(u8::is_ascii_digit);
@@ -162,6 +173,17 @@ mod tests {
                   cancelled_write_bytes: 7\n";
         assert_eq!(process_read_bytes(io), Some(4_096));
         assert_eq!(process_read_bytes("rchar: 1\n"), None);
+    }
+
+    #[test]
+    fn a_program_has_a_name_without_traps_and_its_processor_time() {
+        let stat = |name: &str| {
+            format!("4711 ({name}) S 1 4711 4711 0 -1 4194560 100 0 0 0 25 17 3 4 20 0 1 0 100 0 0\n")
+        };
+        assert_eq!(name_and_cpu_ns(&stat("fio")), Some(("fio".to_owned(), 420_000_000)));
+        assert_eq!(name_and_cpu_ns(&stat("a) R (b")), Some(("a)?R?(b".to_owned(), 420_000_000)));
+        assert_eq!(name_and_cpu_ns(&stat("\u{1b}[2J")), Some(("?[2J".to_owned(), 420_000_000)));
+        assert_eq!((name_and_cpu_ns("1 (x) S 1"), name_and_cpu_ns(")(")), (None, None));
     }
 
     #[test]

@@ -66,7 +66,7 @@ fn histogram() -> impl Strategy<Value = HistogramText> {
 
 fn usage() -> impl Strategy<Value = Usage> {
     let counters = (any::<[u64; 7]>(), any::<u32>());
-    (counters, any::<[Option<u64>; 4]>()).prop_map(|((counters, cores), pressure)| Usage {
+    (counters, any::<[Option<u64>; 5]>()).prop_map(|((counters, cores), pressure)| Usage {
         cpu_user_ns: counters[0],
         cpu_system_ns: counters[1],
         wall_ns: counters[2],
@@ -76,6 +76,7 @@ fn usage() -> impl Strategy<Value = Usage> {
         minor_faults: counters[5],
         major_faults: counters[6],
         steal_ns: pressure[0],
+        waited_ns: pressure[4],
         psi_cpu_some_ns: pressure[1],
         psi_io_some_ns: pressure[2],
         psi_memory_some_ns: pressure[3],
@@ -130,6 +131,7 @@ fn system() -> impl Strategy<Value = System> {
             // The sample has these, and is read back whole.
             network: None,
             nfs_mount: None,
+            others: Vec::new(),
         },
     )
 }
@@ -155,6 +157,7 @@ fn cell() -> impl Strategy<Value = Cell> {
             training,
             submit_batch,
             complete_batch: None,
+            pages: None,
             ..sample::run().cells.remove(0)
         },
     )

@@ -6,8 +6,8 @@ use std::path::Path;
 use record::{
     Axis, CacheProof, Captured, Ceiling, Cell, Checkpoint, CheckpointOutcome, CheckpointPlan, CopyPlan,
     Dataset, Device, Emulated, Emulation, End, Environment, Epoch, Fact, Format, Gate, Interval, Limit, Line,
-    LoadAverage, Margin, Measure, Memory, Mixing, Need, Network, NfsMount, NotRun, Outcome, Pace, Redactor,
-    Rep, RepIntervals, Role, Run, RunWriter, Skipped, System, Target, Tier, Tool, Trained,
+    LoadAverage, Margin, Measure, Memory, Mixing, Need, Network, NfsMount, NotRun, OtherProgram, Outcome,
+    Pace, Redactor, Rep, RepIntervals, Role, Run, RunWriter, Skipped, System, Target, Tier, Tool, Trained,
     TrainedAccelerator, TrainedStep, Training, Usage, Variant, counter, encode, new_histogram,
     new_interval_histogram,
 };
@@ -166,6 +166,7 @@ fn cell() -> Cell {
         training: None,
         submit_batch: Some(8),
         complete_batch: None,
+        pages: None,
         streams: None,
         shuffle_buffer: None,
         run_length: None,
@@ -442,6 +443,11 @@ fn system() -> System {
             read_ns: 90_000_000,
             connections: 4,
         }),
+        others: vec![OtherProgram {
+            name: "tar".to_owned(),
+            cpu_ns: 900_000_000,
+            read_bytes: Some(4_000_000),
+        }],
     }
 }
 

@@ -1,6 +1,6 @@
 //! Every combination of a target's axes, as cells.
 
-use plan::{Access, Cache, Cell, Engine, Layout, Operation, Registered, Tier};
+use plan::{Access, Cache, Cell, Engine, Layout, Operation, Pages, Registered, Tier};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
@@ -47,6 +47,8 @@ pub(super) struct Point<'a> {
     /// Where it is to be said how samples lie.
     pub(super) layout: Option<Layout>,
     pub(super) block: Block,
+    /// With whether that is to be said.
+    pub(super) pages: (Pages, bool),
     pub(super) access: Access,
     /// Shards side by side; 0 where they are not streamed.
     pub(super) streams: u32,
@@ -103,7 +105,10 @@ pub(super) fn refuse_too_many(
         target.ways.iter().map(move |way| (way, connections(target) * target.tiers.len()))
     });
     let ways: u128 = ways
-        .map(|(way, connections)| (load.blocks.count(way.operation) * way.caches.len() * connections) as u128)
+        .map(|(way, connections)| {
+            let buffers = load.blocks.count(way.operation) * load.pages.count(way.operation);
+            (buffers * way.caches.len() * connections) as u128
+        })
         .sum();
     let list = |span, length, what| List { span, length, what };
     let samples = datasets.samples.first().and_then(|sample| sample.span);
@@ -112,6 +117,7 @@ pub(super) fn refuse_too_many(
         list(samples, datasets.samples.len() / datasets.layouts.max(1), "sample sizes"),
         list(load.tasks.first().and_then(|task| task.span), load.tasks.len(), "operations"),
         list(load.blocks.span, load.blocks.count(Operation::Read), "block sizes"),
+        list(load.pages.span, load.pages.count(Operation::Read), "kinds of pages"),
         list(load.orders.span, load.orders.count(), "access orders"),
     ];
     let of_targets = targets.iter().filter_map(|target| target.network.as_ref());
@@ -173,6 +179,7 @@ struct Curve<'a> {
     way: &'a Way,
     dataset: usize,
     block: usize,
+    pages: usize,
     access: usize,
     cache: usize,
     tier: usize,
@@ -181,11 +188,12 @@ struct Curve<'a> {
 }
 
 /// Lengths of the axes of one operation by one engine, the slowest first.
-fn lengths(way: &Way, resolved: &Resolved<'_>, shared: &Shared<'_>) -> [usize; 7] {
+fn lengths(way: &Way, resolved: &Resolved<'_>, shared: &Shared<'_>) -> [usize; 8] {
     let Shared { datasets, load, .. } = *shared;
     [
         datasets.samples.len(),
         load.blocks.count(way.operation),
+        load.pages.count(way.operation),
         load.orders.count(),
         way.caches.len(),
         resolved.tiers.len(),
@@ -203,14 +211,14 @@ fn curves_of<'a>(
     let lengths = lengths(way, resolved, shared);
     (0..lengths.iter().product()).map(move |number: usize| {
         let mut rest = number;
-        let mut digits = [0; 7];
+        let mut digits = [0; 8];
         for (digit, length) in digits.iter_mut().zip(lengths).rev() {
             *digit = rest % length;
             rest /= length;
         }
-        let [dataset, block, access, cache, tier, series, connection] = digits;
+        let [dataset, block, pages, access, cache, tier, series, connection] = digits;
         let series = &shared.load.schedule.series[series];
-        Curve { way, dataset, block, access, cache, tier, series, connection }
+        Curve { way, dataset, block, pages, access, cache, tier, series, connection }
     })
 }
 
@@ -240,6 +248,7 @@ impl<'a> Curve<'a> {
             sample,
             layout: sample.layout.filter(|layout| datasets.layouts > 1 || *layout != Layout::Files),
             block,
+            pages: load.pages.at(self.pages, operation),
             access,
             streams: load.orders.streams(access, &self.series.load, depth),
             cache,
@@ -266,6 +275,7 @@ fn cell(target: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, s
         operation: point.operation,
         load: point.load,
         block_bytes: point.block.bytes,
+        pages: point.pages.0,
         access: point.access,
         cache: point.cache,
         queue_depth: point.depth,

@@ -1,6 +1,6 @@
 //! Operations, depths, blocks and access orders that every target shares.
 
-use plan::{Access, Layout, Operation};
+use plan::{Access, Layout, Operation, Pages};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::{Axis, Item};
@@ -39,6 +39,7 @@ pub(super) struct Load {
     pub(super) complete_batch: Option<Entry<u32>>,
     pub(super) orders: Orders,
     pub(super) blocks: Blocks,
+    pub(super) pages: Paging,
     /// Whether the accelerators of a job wait for each other for checkpoints: one thread alone can let them.
     pub(super) together: bool,
 }
@@ -55,6 +56,27 @@ pub(super) struct Task {
 pub(super) struct Blocks {
     listed: Option<Vec<Item<u32>>>,
     pub(super) span: Option<Span>,
+}
+
+/// The pages of buffers as written, or those of a loader.
+#[derive(Debug)]
+pub(super) struct Paging {
+    listed: Vec<Pages>,
+    pub(super) span: Option<Span>,
+}
+
+impl Paging {
+    /// The pages of one kind of cell, and whether it is to say so: where they differ, or are not what a reader expects.
+    pub(super) fn at(&self, index: usize, operation: Operation) -> (Pages, bool) {
+        let reads = operation.reads_bytes();
+        let pages = if reads { self.listed[index] } else { Pages::default() };
+        (pages, reads && self.listed != [Pages::default()])
+    }
+
+    /// Number of kinds of pages.
+    pub(super) fn count(&self, operation: Operation) -> usize {
+        if operation.reads_bytes() { self.listed.len() } else { 1 }
+    }
 }
 
 /// A block size, and where it was written.
@@ -137,7 +159,7 @@ pub(super) fn resolve(
     written: &Written,
     tasks: Vec<Task>,
     (schedule, orders): (Schedule, Orders),
-    blocks: Blocks,
+    (blocks, pages): (Blocks, Paging),
 ) -> Option<Load> {
     if let Field::Wrong(_) = written.operation {
         return None;
@@ -150,6 +172,7 @@ pub(super) fn resolve(
         complete_batch: number(&written.complete_batch)?,
         orders,
         blocks,
+        pages,
         together: false,
     })
 }
@@ -178,7 +201,7 @@ pub(super) fn blocks(written: &Field<Axis<Size>>, tasks: &[Task], problems: &mut
         Field::Wrong(_) => return None,
         Field::Given(entry) => entry,
     };
-    if let Some(problem) = meaningless_blocks(entry.key, tasks) {
+    if let Some(problem) = meaningless("block_size", entry.key, tasks) {
         problems.push(problem);
         return None;
     }
@@ -196,11 +219,30 @@ pub(super) fn blocks(written: &Field<Axis<Size>>, tasks: &[Task], problems: &mut
     possible.then(|| Blocks { listed: Some(blocks), span: written.span() })
 }
 
-fn meaningless_blocks(key: Span, tasks: &[Task]) -> Option<Problem> {
+/// The pages of buffers; `None` when they were wrong, after saying why.
+pub(super) fn pages(
+    written: &Field<Axis<Word<Pages>>>,
+    tasks: &[Task],
+    problems: &mut Problems,
+) -> Option<Paging> {
+    let entry = match written {
+        Field::Absent => return Some(Paging { listed: vec![Pages::default()], span: None }),
+        Field::Wrong(_) => return None,
+        Field::Given(entry) => entry,
+    };
+    if let Some(problem) = meaningless("pages", entry.key, tasks) {
+        problems.push(problem);
+        return None;
+    }
+    let listed = entry.value.0.iter().map(|item| item.value.0).collect();
+    Some(Paging { listed, span: written.span() })
+}
+
+fn meaningless(name: &str, key: Span, tasks: &[Task]) -> Option<Problem> {
     if tasks.iter().any(|task| task.operation.reads_bytes()) {
         return None;
     }
     let problem =
-        Problem::new("`load.block_size` means nothing where no bytes are read").at(key, "remove this");
+        Problem::new(format!("`load.{name}` means nothing where no bytes are read")).at(key, "remove this");
     Some(tasks.iter().fold(problem, |problem, task| problem.also_if(task.span, "reads no bytes")))
 }

@@ -141,6 +141,7 @@ fn load(
     problems: &mut Problems,
 ) -> Option<load::Load> {
     let blocks = load::blocks(&written.load.block_size, tasks, problems);
+    let pages = load::pages(&written.load.pages, tasks, problems);
     if let (Some(datasets), Some(blocks)) = (datasets, &blocks) {
         limits::blocks(datasets, blocks, tasks, problems);
     }
@@ -157,6 +158,6 @@ fn load(
     let schedule = schedule?;
     let orders = access::resolve(&written.load, datasets, &schedule, problems);
     let together = written.checkpoint != Checkpoint::default();
-    let load = load::resolve(&written.load, tasks.to_vec(), (schedule, orders?), blocks?)?;
+    let load = load::resolve(&written.load, tasks.to_vec(), (schedule, orders?), (blocks?, pages?))?;
     Some(load::Load { together, ..load })
 }

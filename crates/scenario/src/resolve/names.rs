@@ -19,6 +19,7 @@ pub(super) fn slug(resolved: &Resolved<'_>, point: &Point<'_>) -> String {
         point.layout.map(|layout| layout.name().to_owned()),
         Some(sample),
         point.operation.reads_bytes().then_some(block),
+        pages(point).map(|pages| format!("{pages}-pages")),
         Some(access(point)),
         Some(point.cache.name().to_owned()),
         tier(resolved, point).map(|policy| format!("tier-{policy}")),
@@ -47,6 +48,7 @@ pub(super) fn axes(resolved: &Resolved<'_>, point: &Point<'_>, threads: u32) -> 
         point.layout.map(|layout| axis("layout", layout.name().to_owned(), "")),
         Some(sample),
         block.map(|bytes| axis("block_size", bytes, "B")),
+        pages(point).map(|pages| axis("pages", pages.to_owned(), "")),
         Some(axis("access", point.access.name().to_owned(), "")),
         streams(point).map(|streams| axis("streams", streams.to_string(), "")),
         Some(axis("cache", point.cache.name().to_owned(), "")),
@@ -60,6 +62,12 @@ pub(super) fn axes(resolved: &Resolved<'_>, point: &Point<'_>, threads: u32) -> 
         Some(axis("threads", threads.to_string(), "")),
     ];
     axes.into_iter().flatten().collect()
+}
+
+/// Pages of the buffers, where they are an axis or not those of a loader.
+fn pages(point: &Point<'_>) -> Option<&'static str> {
+    let (pages, is_said) = point.pages;
+    is_said.then(|| pages.name())
 }
 
 /// `shuffled_epoch`, or `shuffled_shards-s16`.

@@ -195,6 +195,7 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("load.submit_batch", &["load.queue_depth=8"], "load.submit_batch=4"),
     ("load.complete_batch", &["load.queue_depth=8"], "load.complete_batch=4"),
     ("load.block_size", &[], "load.block_size=4 KiB"),
+    ("load.pages", &[], "load.pages=huge"),
     ("load.access", &[], "load.access=random"),
     ("load.streams", &[SHARDS], "load.streams=3"),
     ("load.shuffle_buffer", &[SHARDS], "load.shuffle_buffer=1000"),

@@ -193,6 +193,29 @@ fn submissions_as_written_are_those_of_a_ring() {
 }
 
 #[test]
+fn pages_are_those_of_a_loader_and_said_where_they_are_not() {
+    let cells = |load: &str| -> Vec<(&str, Option<String>, bool)> {
+        let plan = resolve(&with(load)).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+        let said = |cell: &Cell| Some(cell.axes.iter().find(|axis| axis.name == "pages")?.value.clone());
+        let one = |cell: &Cell| (cell.pages.name(), said(cell), cell.slug.contains("-pages/"));
+        plan.cells.iter().map(one).collect()
+    };
+    let said = |word: &'static str| (word, Some(word.to_owned()), true);
+    assert_eq!(cells("load = { queue_depth = 8 }"), [("base", None, false)]);
+    assert_eq!(cells("load = { queue_depth = 8, pages = \"base\" }"), [("base", None, false)]);
+    assert_eq!(cells("load = { queue_depth = 8, pages = \"huge\" }"), [said("huge")]);
+    assert_eq!(
+        cells("load = { queue_depth = 8, pages = [\"base\", \"huge\"] }"),
+        [said("base"), said("huge")]
+    );
+    let mixed = "load = { queue_depth = 8, operation = [\"read\", \"stat\"], pages = [\"base\", \"huge\"] }";
+    assert_eq!(cells(mixed), [said("base"), said("huge"), ("base", None, false)], "names need no pages");
+    let refused =
+        resolve(&with("load = { operation = \"stat\", pages = \"huge\" }")).unwrap_err().to_string();
+    assert!(refused.contains("`load.pages` means nothing where no bytes are read"), "{refused}");
+}
+
+#[test]
 fn a_deep_queue_of_direct_reads_is_refilled_in_parts() {
     let batches = |load: &str| -> Vec<u32> {
         let plan = resolve(&with(load)).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));

@@ -112,6 +112,7 @@ impl Book {
             copy: None,
             submit_batch: None,
             complete_batch: None,
+            pages: None,
             auto_group: None,
             axes: vec![axis("sample_size", &PAYLOAD_BYTES.to_string(), "B")],
         };
