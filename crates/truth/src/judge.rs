@@ -68,17 +68,17 @@ pub fn judge(world: &World, played: &Played) -> Finding {
     let below = share_of_reps(played, |changed| best * changed < 1.0);
     let crosses = below > CROSSED && below < 1.0 - CROSSED;
     let (mostly, least, most) = changes(played);
-    let feeds = if below <= CROSSED { tested * mostly >= 1.0 - tolerance } else { tested * least >= 1.0 - tolerance };
-    let starves = if below >= 1.0 - CROSSED { best * mostly < 1.0 + tolerance } else { best * most < 1.0 + tolerance };
+    let feeds =
+        if below <= CROSSED { tested * mostly >= 1.0 - tolerance } else { tested * least >= 1.0 - tolerance };
+    let starves =
+        if below >= 1.0 - CROSSED { best * mostly < 1.0 + tolerance } else { best * most < 1.0 + tolerance };
     let cache_is_said = |verdict: &Verdict| {
         let said = played.summary.not_tested.iter().any(|words| words.contains("cache"));
         said || verdict.sentence().contains("cache")
     };
     let finds_in_cache = world.device.cached > 1.0 && verdict.is_some_and(cache_is_said);
-    let may_feed = (feeds || finds_in_cache)
-        && !crosses
-        && world.hosts == 1
-        && world.device.errors <= ERRORS_MAX;
+    let may_feed =
+        (feeds || finds_in_cache) && !crosses && world.hosts == 1 && world.device.errors <= ERRORS_MAX;
     let may_starve = starves && !crosses;
     let can_be_told = world.class.is_plain() || (world.class == Class::Hosts && best < 1.0);
     Finding {

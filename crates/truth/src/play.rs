@@ -140,7 +140,11 @@ fn resolve(world: &World) -> Result<Plan, Box<dyn Error>> {
         memory_bytes: 1 << 36,
         open_files_max: 1 << 20,
         io_uring: Ok(()),
-        paths: scenario.local_paths().into_iter().map(|path| (path, facts.clone())).collect::<BTreeMap<_, _>>(),
+        paths: scenario
+            .local_paths()
+            .into_iter()
+            .map(|path| (path, facts.clone()))
+            .collect::<BTreeMap<_, _>>(),
     };
     Ok(scenario::resolve(&scenario, &host).map_err(|error| error.to_string())?)
 }

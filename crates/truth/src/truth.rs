@@ -53,8 +53,7 @@ impl Job {
         let mut played = Playing::new(self, pipe);
         played.run();
         let computed = f64::from(self.steps) * self.compute_s;
-        played.accelerators.iter().map(|one| computed / one.end_s).sum::<f64>()
-            / f64::from(self.accelerators)
+        played.accelerators.iter().map(|one| computed / one.end_s).sum::<f64>() / f64::from(self.accelerators)
     }
 }
 
@@ -230,8 +229,7 @@ mod tests {
     fn readers_beyond_the_batches_ahead_wait() {
         // Two batches of 400 ms each are fetched side by side, whatever the readers.
         let pipe = Pipe { ops_per_s: 1e9, latency_s: 0.04 };
-        let [two, four] =
-            [2, 4].map(|readers| Job { readers, steps: 400, ..JOB }.utilization(pipe));
+        let [two, four] = [2, 4].map(|readers| Job { readers, steps: 400, ..JOB }.utilization(pipe));
         assert!((two - four).abs() < 0.01 && (two - 0.5).abs() < 0.13, "{two} {four}");
     }
 }

@@ -1,5 +1,7 @@
 //! A storage of known truth, a need and a load, drawn from one number and written as a scenario.
 
+use std::ops::Div as _;
+
 use crate::draw::Draw;
 use crate::storage::{Change, Device, Others};
 use crate::truth::{Job, Pipe};
@@ -99,6 +101,14 @@ pub enum Load {
 /// Reads that a paced load has outstanding at most.
 pub(crate) const PACED_DEPTH: u32 = 64;
 
+/// How much deeper the deeper one of the closed loops beside a job reads.
+const BESIDE: u32 = 4;
+/// What a window holds at least: turns of the deepest queue, reads, seconds, and steps of a job.
+const TURNS: f64 = 30.0;
+const READS_MIN: f64 = 400.0;
+const SECONDS_MIN: f64 = 0.12;
+const STEPS_MIN: u32 = 30;
+
 /// One world.
 #[derive(Debug, Clone, PartialEq)]
 pub struct World {
@@ -128,6 +138,12 @@ pub struct World {
     pub samples: u64,
     /// Whether samples lie in shards that are streamed.
     pub shards: bool,
+    /// Shards that are read side by side; as many as are outstanding, at most 16, where it is not written.
+    pub streams: Option<u32>,
+    /// Whether samples are read as whole files.
+    pub whole_files: bool,
+    /// Whether the client's page cache is emptied instead of bypassed.
+    pub cold: bool,
     /// Whether the storage is behind a network.
     pub network: bool,
     /// Memory of the server as the scenario states it, bytes.
@@ -173,6 +189,8 @@ impl World {
             Class::Paced => Load::Paced,
             _ => Load::Closed { depths: drawn_depths(draw) },
         };
+        let shards = !matches!(class, Class::Training | Class::ServerCache) && draw.unit() < 0.3;
+        let network = class == Class::ServerCache || draw.unit() < 0.3;
         let mut world = Self {
             seed,
             class,
@@ -186,8 +204,11 @@ impl World {
             utilization: draw.pick(&[0.9, 0.9, 0.9, 0.7, 1.0]),
             sample_bytes,
             samples: 1 << 20,
-            shards: !matches!(class, Class::Training | Class::ServerCache) && draw.unit() < 0.3,
-            network: class == Class::ServerCache || draw.unit() < 0.3,
+            shards,
+            streams: (shards && draw.unit() < 0.5).then_some(8),
+            whole_files: !shards && draw.unit() < 0.3,
+            cold: !network && draw.unit() < 0.3,
+            network,
             server_memory_bytes: None,
             warmup_ns: 0,
             window_ns: 0,
@@ -205,7 +226,7 @@ impl World {
         let depths = match &self.load {
             Load::Closed { depths } => depths.clone(),
             Load::Paced => vec![PACED_DEPTH],
-            Load::Training { job } => vec![job.concurrency(), 4 * job.concurrency()],
+            Load::Training { job } => vec![job.concurrency(), BESIDE * job.concurrency()],
         };
         let far = |knee: &f64| depths.iter().all(|depth| (knee / f64::from(*depth)).log2().abs() > 0.8);
         let mut drawn = (0..16).map(|_| if draw.unit() < 0.3 { 0.2 } else { draw.log_between(4.0, 128.0) });
@@ -226,12 +247,17 @@ impl World {
         }
     }
 
-    /// A window of at least thirty turns of the deepest queue, and of four hundred reads.
-    fn take_time(&mut self) {
+    /// A read at the deepest queue, that of the closed loops beside a job included.
+    fn turn_s(&self) -> f64 {
         let pipe = self.pipe();
-        let deepest = self.deepest();
-        let turn_s = pipe.latency_s.max(f64::from(deepest) / pipe.ops_per_s);
-        let window_s = (30.0 * turn_s).max(400.0 / pipe.at_depth(deepest)).max(0.12);
+        let beside = if matches!(self.load, Load::Training { .. }) { BESIDE } else { 1 };
+        pipe.latency_s.max(f64::from(beside * self.deepest()) / pipe.ops_per_s)
+    }
+
+    fn take_time(&mut self) {
+        let turn_s = self.turn_s();
+        let reads_s = READS_MIN / self.pipe().at_depth(self.deepest());
+        let window_s = (TURNS * turn_s).max(reads_s).max(SECONDS_MIN);
         (self.warmup_ns, self.window_ns) = ((4e9 * turn_s) as u64 + 1, (window_s * 1e9) as u64);
     }
 
@@ -244,8 +270,11 @@ impl World {
         let per_step = f64::from(self.accelerators * self.batch);
         self.step_ns = (per_step / demand * 1e9).round().max(1.0) as u64;
         let compute_s = self.step_ns as f64 / 1e9;
+        let turn_s = self.turn_s();
         if let Load::Training { job } = &mut self.load {
             job.compute_s = compute_s;
+            job.steps =
+                (TURNS * turn_s).max(SECONDS_MIN).div(compute_s).max(f64::from(STEPS_MIN)).ceil() as u32;
         }
     }
 
@@ -375,10 +404,11 @@ impl World {
     fn load_lines(&self) -> Vec<String> {
         let mut lines = vec!["[load]".to_owned(), "threads = 1".to_owned()];
         lines.push(format!("block_size = \"{} B\"", self.read_bytes()));
-        let window = format!(
-            "[measure]\nwarmup = \"{}ns\"\nduration = \"{}ns\"",
-            self.warmup_ns, self.window_ns
-        );
+        lines.extend(self.streams.map(|streams| format!("streams = {streams}")));
+        lines.push(format!("operation = \"{}\"", if self.whole_files { "read_file" } else { "read" }));
+        lines.extend(self.cold.then(|| "cache = \"cold\"".to_owned()));
+        let window =
+            format!("[measure]\nwarmup = \"{}ns\"\nduration = \"{}ns\"", self.warmup_ns, self.window_ns);
         match &self.load {
             Load::Closed { depths } => {
                 lines.push(format!("queue_depth = {depths:?}"));
@@ -388,7 +418,7 @@ impl World {
             }
             Load::Paced => lines.extend(["mode = \"paced\"".to_owned(), window]),
             Load::Training { job } => {
-                lines.extend(["mode = \"training\"".to_owned(), "operation = \"read\"".to_owned()]);
+                lines.push("mode = \"training\"".to_owned());
                 lines.push(format!(
                     "[training]\nreaders = {}\nprefetch = {}\nsteps = {}\n[measure]",
                     job.readers, job.prefetch, job.steps
@@ -416,6 +446,6 @@ fn drawn_job(draw: &mut Draw) -> Job {
         prefetch: draw.pick(&[0, 1, 2, 4, 8]),
         batch: draw.pick(&[4, 8]),
         compute_s: 0.0,
-        steps: 30,
+        steps: 1,
     }
 }
