@@ -28,7 +28,7 @@ impl Draw {
 
     /// Uniform in the logarithm.
     pub(crate) fn log_between(&mut self, low: f64, high: f64) -> f64 {
-        self.between(low.ln(), high.ln()).exp()
+        libm::exp(self.between(libm::log(low), libm::log(high)))
     }
 
     pub(crate) fn pick<T: Copy>(&mut self, of: &[T]) -> T {
@@ -37,8 +37,8 @@ impl Draw {
 
     /// Log-normal of mean 1.
     pub(crate) fn log_normal(&mut self, sigma: f64) -> f64 {
-        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
-        let normal = radius * (std::f64::consts::TAU * self.unit()).cos();
-        (sigma * normal - sigma * sigma / 2.0).exp()
+        let radius = (-2.0 * libm::log(1.0 - self.unit())).sqrt();
+        let normal = radius * libm::cos(std::f64::consts::TAU * self.unit());
+        libm::exp(sigma * normal - sigma * sigma / 2.0)
     }
 }

@@ -27,6 +27,8 @@ pub struct Finding {
     pub may_feed: bool,
     /// Whether STARVES would be right.
     pub may_starve: bool,
+    /// Whether nothing but UNCERTAIN can be said, however the run is made.
+    pub is_open: bool,
     /// Whether the truth is far enough from the line for UNCERTAIN to be a miss.
     pub is_decidable: bool,
     /// What the storage gives to the load by the line, at most.
@@ -85,6 +87,7 @@ pub fn judge(world: &World, played: &Played) -> Finding {
         word,
         may_feed,
         may_starve,
+        is_open: crosses || (best >= 1.0 && (world.hosts > 1 || world.device.errors > ERRORS_MAX)),
         is_decidable: can_be_told && (best - 1.0).abs() >= DECIDABLE,
         best_of_line: best,
         tested_of_line: tested,
@@ -136,6 +139,10 @@ fn feeds_too_many(world: &World, verdict: &Verdict, tested: f64) -> bool {
 /// Whether STARVES has another reason than the model knows.
 fn cause_is_wrong(world: &World, verdict: &Verdict) -> Option<bool> {
     if !world.class.is_plain() || verdict.judgement != Judgement::Starves {
+        return None;
+    }
+    // Reads and steps that take turns miss the line by the loader, whatever the storage.
+    if matches!(&world.load, Load::Training { job } if job.prefetch == 0 && world.need < 1.0) {
         return None;
     }
     let is_latency = world.pipe().is_latency_bound(world.deepest());

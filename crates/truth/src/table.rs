@@ -17,7 +17,7 @@ const NOISY_STARVES_MAX: f64 = 0.02;
 const MISSED_MAX: f64 = 0.05;
 
 /// Seeds that are kept of each kind of mistake.
-const SEEDS: usize = 10;
+const SEEDS: usize = 8;
 
 #[derive(Debug, Clone, Default)]
 struct Row {
@@ -25,6 +25,7 @@ struct Row {
     feeds: u64,
     starves: u64,
     uncertain: u64,
+    open: u64,
     wrong_feeds: u64,
     wrong_starves: u64,
     decidable: u64,
@@ -49,6 +50,7 @@ impl Row {
             }
             Judgement::Uncertain => self.uncertain += 1,
         }
+        self.open += u64::from(finding.is_open);
         self.decidable += u64::from(finding.is_decidable);
         self.missed += u64::from(finding.is_missed());
         self.too_many += u64::from(finding.feeds_too_many);
@@ -61,6 +63,7 @@ impl Row {
         self.feeds += other.feeds;
         self.starves += other.starves;
         self.uncertain += other.uncertain;
+        self.open += other.open;
         self.wrong_feeds += other.wrong_feeds;
         self.wrong_starves += other.wrong_starves;
         self.decidable += other.decidable;
@@ -76,7 +79,7 @@ impl Row {
 pub struct Table {
     rows: BTreeMap<(Class, bool), Row>,
     /// Seeds of mistakes, by their kind.
-    mistakes: BTreeMap<&'static str, Vec<u64>>,
+    mistakes: BTreeMap<(&'static str, Class), Vec<u64>>,
     /// Worlds that could not be played, and why.
     broken: Vec<(u64, String)>,
 }
@@ -93,7 +96,7 @@ impl Table {
             ("wrong cause", finding.cause_is_wrong == Some(true)),
         ];
         for (kind, _) in kinds.into_iter().filter(|(_, is_so)| *is_so) {
-            self.mistakes.entry(kind).or_default().push(world.seed);
+            self.mistakes.entry((kind, world.class)).or_default().push(world.seed);
         }
     }
 
@@ -148,9 +151,9 @@ impl Table {
     /// The table, in Markdown.
     pub fn markdown(&self) -> String {
         let mut text = String::from(
-            "| worlds | noise | played | FEEDS | wrong | STARVES | wrong | UNCERTAIN | of worlds 10 % away | \
-             too many accelerators | wrong cause |\n\
-             |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+            "| worlds | noise | played | FEEDS | wrong | STARVES | wrong | UNCERTAIN | the right word for | \
+             missed 10 % away | too many accelerators | wrong cause |\n\
+             |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
         );
         for ((class, noisy), row) in &self.rows {
             line(&mut text, class.name(), if *noisy { "2 to 10 %" } else { "up to 2 %" }, row);
@@ -163,9 +166,9 @@ impl Table {
     /// Seeds of mistakes, a line for each kind, and worlds that could not be played.
     pub fn mistakes(&self) -> String {
         let mut text = String::new();
-        for (kind, seeds) in &self.mistakes {
+        for ((kind, class), seeds) in &self.mistakes {
             let shown: Vec<String> = seeds.iter().take(SEEDS).map(u64::to_string).collect();
-            let _ = writeln!(text, "{kind}: {} worlds, seeds {}", seeds.len(), shown.join(" "));
+            let _ = writeln!(text, "{kind}, {}: {}, seeds {}", class.name(), seeds.len(), shown.join(" "));
         }
         for (seed, why) in self.broken.iter().take(SEEDS) {
             let _ = writeln!(text, "could not be played: seed {seed}: {why}");
@@ -177,13 +180,14 @@ impl Table {
 fn line(text: &mut String, name: &str, noise: &str, row: &Row) {
     let _ = writeln!(
         text,
-        "| {name} | {noise} | {} | {} | {} | {} | {} | {} | {} of {} | {} | {} of {} |",
+        "| {name} | {noise} | {} | {} | {} | {} | {} | {} | {} | {} of {} | {} | {} of {} |",
         row.worlds,
         row.feeds,
         row.wrong_feeds,
         row.starves,
         row.wrong_starves,
         row.uncertain,
+        row.open,
         row.missed,
         row.decidable,
         row.too_many,

@@ -88,6 +88,8 @@ pub enum Load {
     Closed {
         /// Reads outstanding.
         depths: Vec<u32>,
+        /// Whether they are searched from the shallowest on.
+        auto: bool,
     },
     /// Arrivals at the line.
     Paced,
@@ -103,6 +105,10 @@ pub(crate) const PACED_DEPTH: u32 = 64;
 
 /// How much deeper the deeper one of the closed loops beside a job reads.
 const BESIDE: u32 = 4;
+/// How far the knee of a storage is from every depth that is tested, in doublings.
+const FAR: f64 = 0.45;
+/// How far beyond the knee a search for the depth goes.
+const SEARCHED: f64 = 8.0;
 /// What a window holds at least: turns of the deepest queue, reads, seconds, and steps of a job.
 const TURNS: f64 = 30.0;
 const READS_MIN: f64 = 400.0;
@@ -187,7 +193,7 @@ impl World {
         let load = match class {
             Class::Training => Load::Training { job: drawn_job(draw) },
             Class::Paced => Load::Paced,
-            _ => Load::Closed { depths: drawn_depths(draw) },
+            _ => drawn_depths(draw),
         };
         let shards = !matches!(class, Class::Training | Class::ServerCache) && draw.unit() < 0.3;
         let network = class == Class::ServerCache || draw.unit() < 0.3;
@@ -224,12 +230,12 @@ impl World {
     /// coarse.
     fn take_device(&mut self, noise: f64, draw: &mut Draw) {
         let depths = match &self.load {
-            Load::Closed { depths } => depths.clone(),
+            Load::Closed { depths, .. } => depths.clone(),
             Load::Paced => vec![PACED_DEPTH],
             Load::Training { job } => vec![job.concurrency(), BESIDE * job.concurrency()],
         };
-        let far = |knee: &f64| depths.iter().all(|depth| (knee / f64::from(*depth)).log2().abs() > 0.8);
-        let mut drawn = (0..16).map(|_| if draw.unit() < 0.3 { 0.2 } else { draw.log_between(4.0, 128.0) });
+        let far = |knee: &f64| depths.iter().all(|depth| libm::log2(knee / f64::from(*depth)).abs() > FAR);
+        let mut drawn = (0..64).map(|_| if draw.unit() < 0.2 { 0.2 } else { draw.log_between(4.0, 128.0) });
         let knee = drawn.find(far).unwrap_or(0.2);
         let ops_per_s = draw.log_between(1e3, 2e4);
         self.device = Device {
@@ -251,7 +257,11 @@ impl World {
     fn turn_s(&self) -> f64 {
         let pipe = self.pipe();
         let beside = if matches!(self.load, Load::Training { .. }) { BESIDE } else { 1 };
-        pipe.latency_s.max(f64::from(beside * self.deepest()) / pipe.ops_per_s)
+        let mut deepest = f64::from(beside * self.deepest());
+        if matches!(self.load, Load::Closed { auto: true, .. }) {
+            deepest = deepest.min(SEARCHED * (pipe.latency_s * pipe.ops_per_s).max(1.0));
+        }
+        pipe.latency_s.max(deepest / pipe.ops_per_s)
     }
 
     fn take_time(&mut self) {
@@ -311,7 +321,7 @@ impl World {
     /// Five rounds of every cell and of one more, nanoseconds.
     fn planned_run_ns(&self) -> f64 {
         let cells = match &self.load {
-            Load::Closed { depths } => depths.len(),
+            Load::Closed { depths, .. } => depths.len(),
             Load::Paced => 1,
             Load::Training { .. } => 3,
         };
@@ -348,7 +358,7 @@ impl World {
     /// Most reads outstanding.
     pub fn deepest(&self) -> u32 {
         match &self.load {
-            Load::Closed { depths } => depths.iter().copied().max().unwrap_or(1),
+            Load::Closed { depths, .. } => depths.iter().copied().max().unwrap_or(1),
             Load::Paced => PACED_DEPTH,
             Load::Training { job } => job.concurrency(),
         }
@@ -410,8 +420,8 @@ impl World {
         let window =
             format!("[measure]\nwarmup = \"{}ns\"\nduration = \"{}ns\"", self.warmup_ns, self.window_ns);
         match &self.load {
-            Load::Closed { depths } => {
-                lines.push(format!("queue_depth = {depths:?}"));
+            Load::Closed { depths, auto } => {
+                lines.push(if *auto { "queue_depth = \"auto\"".to_owned() } else { format!("queue_depth = {depths:?}") });
                 // Waiting for several at once makes a queue shallower than it is called.
                 lines.extend((!self.network).then(|| "complete_batch = 1".to_owned()));
                 lines.push(window);
@@ -429,14 +439,16 @@ impl World {
     }
 }
 
-fn drawn_depths(draw: &mut Draw) -> Vec<u32> {
-    match draw.pick(&[0, 1, 2, 3, 4]) {
+fn drawn_depths(draw: &mut Draw) -> Load {
+    let depths = match draw.pick(&[0, 1, 2, 3, 4, 5]) {
         0 => vec![8],
         1 => vec![4, 16],
         2 => vec![2, 8, 32],
         3 => vec![1, 4, 16],
-        _ => vec![2, 4, 8, 16],
-    }
+        4 => vec![2, 4, 8, 16],
+        _ => return Load::Closed { depths: (0..10).map(|doublings| 1 << doublings).collect(), auto: true },
+    };
+    Load::Closed { depths, auto: false }
 }
 
 fn drawn_job(draw: &mut Draw) -> Job {

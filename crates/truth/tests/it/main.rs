@@ -28,7 +28,9 @@ fn what_is_measured_is_what_the_model_gives() {
         let class = [Class::Closed, Class::Training][seed as usize % 2];
         let world = World::of_class(seed, class, 0.0);
         for cell in &play(&world).unwrap().summary.cells {
-            let measured = cell.figures().unwrap().of_line.unwrap();
+            // A search leaves depths out.
+            let Some(figures) = cell.figures() else { continue };
+            let measured = figures.of_line.unwrap();
             let expected = expected(&world, cell);
             let off = measured / expected - 1.0;
             assert!(off.abs() < COUNTING, "seed {seed}, {}: {measured} for {expected}", cell.cell.cell);
@@ -96,7 +98,7 @@ fn mistakes_are_counted_and_named_by_their_seed() {
     assert_eq!((table.beyond().len(), table.mistakes()), (0, String::new()));
     table.add(&world, &wrong);
     assert_eq!(table.beyond(), ["wrong STARVES in quiet worlds: 1 of 2, at most 0.0 %"]);
-    assert_eq!(table.mistakes(), format!("wrong STARVES: 1 worlds, seeds {}\n", world.seed));
+    assert_eq!(table.mistakes(), format!("wrong STARVES, closed loop: 1, seeds {}\n", world.seed));
 }
 
 /// What is known to be wrong is counted by `just truth`; here it is enough that every world can be played.
