@@ -34,20 +34,25 @@ docs:
 schema:
     FEEDLINE_SCHEMA=write cargo test --quiet -p scenario
 
+# How often a verdict is wrong, by storages of known truth, for the book. Fails above the bounds.
+truth *ARGS:
+    cargo run --release -p truth -- --worlds 2000 --markdown docs/src/generated/how-often-wrong.md {{ARGS}}
+
 # What every submission must pass.
-ci: lint test docs
+ci: lint test truth docs
     .ci/quickstart
 
 # Coverage-guided fuzzing of every parser of outside bytes: `just fuzz [SECONDS [TARGET ...]]`.
 fuzz *ARGS:
     fuzz/run {{ARGS}}
 
-# Longer proofs: more property cases, fuzzing, a folder of a million files, benchmarks, shards read back by Python, known
+# Longer proofs: more property cases, 100,000 storages of known truth, fuzzing, a folder of a million files, benchmarks, shards read back by Python, known
 # vulnerabilities (needs the advisory database).
 nightly:
     PROPTEST_CASES=5000 cargo test --workspace --release
     cargo test --release -p backend-file --test it -- --ignored --exact whole::a_folder_of_a_million_files_is_opened_looked_at_and_listed
     fuzz/run 300
+    cargo run --release -p truth -- --worlds 100000 --from 1000000
     just perf
     just formats-readback
     cargo deny check advisories

@@ -185,61 +185,62 @@ pub trait Store: Send + Sync {
 pub type SharedStore = Arc<dyn Store>;
 
 /// The part of [`Store`] that has to do with objects at rest, for a store that holds none.
+#[macro_export]
 macro_rules! holds_no_data {
     ($store:literal) => {
         fn list(
             &self,
             _prefix: Option<&dataset::Key>,
-            _each: &mut dyn FnMut(crate::Entry) -> std::ops::ControlFlow<()>,
-        ) -> Result<(), crate::StoreError> {
-            Err(crate::StoreError::Unsupported { store: $store, action: "list objects" })
+            _each: &mut dyn FnMut($crate::Entry) -> std::ops::ControlFlow<()>,
+        ) -> Result<(), $crate::StoreError> {
+            Err($crate::StoreError::Unsupported { store: $store, action: "list objects" })
         }
 
-        fn folders(&self) -> Result<Vec<dataset::Key>, crate::StoreError> {
+        fn folders(&self) -> Result<Vec<dataset::Key>, $crate::StoreError> {
             Ok(Vec::new())
         }
 
-        fn stat(&self, _key: &dataset::Key) -> Result<Option<crate::Entry>, crate::StoreError> {
-            Err(crate::StoreError::Unsupported { store: $store, action: "look at an object" })
+        fn stat(&self, _key: &dataset::Key) -> Result<Option<$crate::Entry>, $crate::StoreError> {
+            Err($crate::StoreError::Unsupported { store: $store, action: "look at an object" })
         }
 
-        fn read_at(&self, _: &dataset::Key, _: u64, _: &mut [u8]) -> Result<usize, crate::StoreError> {
-            Err(crate::StoreError::Unsupported { store: $store, action: "read an object untimed" })
+        fn read_at(&self, _: &dataset::Key, _: u64, _: &mut [u8]) -> Result<usize, $crate::StoreError> {
+            Err($crate::StoreError::Unsupported { store: $store, action: "read an object untimed" })
         }
 
         fn create_folder(
             &self,
             _folder: &dataset::Key,
             _marker: &dataset::Marker,
-        ) -> Result<crate::Owned, crate::StoreError> {
-            Err(crate::StoreError::Unsupported { store: $store, action: "hold a dataset" })
+        ) -> Result<$crate::Owned, $crate::StoreError> {
+            Err($crate::StoreError::Unsupported { store: $store, action: "hold a dataset" })
         }
 
-        fn read_marker(&self, _key: &dataset::Key) -> Result<Option<dataset::Marker>, crate::StoreError> {
+        fn read_marker(&self, _key: &dataset::Key) -> Result<Option<dataset::Marker>, $crate::StoreError> {
             Ok(None)
         }
 
         fn create(
             &self,
-            _owned: &crate::Owned,
+            _owned: &$crate::Owned,
             _key: &dataset::Key,
-        ) -> Result<Box<dyn crate::ObjectWriter + Send>, crate::StoreError> {
-            Err(crate::StoreError::Unsupported { store: $store, action: "hold an object" })
+        ) -> Result<Box<dyn $crate::ObjectWriter + Send>, $crate::StoreError> {
+            Err($crate::StoreError::Unsupported { store: $store, action: "hold an object" })
         }
 
-        fn remove(&self, _owned: &crate::Owned, _key: &dataset::Key) -> Result<(), crate::StoreError> {
-            Err(crate::StoreError::Unsupported { store: $store, action: "remove an object" })
+        fn remove(&self, _owned: &$crate::Owned, _key: &dataset::Key) -> Result<(), $crate::StoreError> {
+            Err($crate::StoreError::Unsupported { store: $store, action: "remove an object" })
         }
 
         fn remove_empty_folder(
             &self,
-            _owned: &crate::Owned,
+            _owned: &$crate::Owned,
             _key: &dataset::Key,
-        ) -> Result<bool, crate::StoreError> {
-            Err(crate::StoreError::Unsupported { store: $store, action: "remove a folder" })
+        ) -> Result<bool, $crate::StoreError> {
+            Err($crate::StoreError::Unsupported { store: $store, action: "remove a folder" })
         }
 
-        fn free_bytes(&self) -> Result<Option<u64>, crate::StoreError> {
+        fn free_bytes(&self) -> Result<Option<u64>, $crate::StoreError> {
             Ok(None)
         }
     };

@@ -3,64 +3,14 @@
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Context as _;
+use describe::{Data, Slot};
 use feed::Hold;
-use plan::{Cache, Cell, DatasetSpec, Layout, Operation, Plan};
+use plan::{Cache, DatasetSpec, Layout, Operation, Plan};
 use prepare::{PrepareError, Prepared};
 
 use crate::exit::Failure;
 use crate::open::Stores;
 
-/// One dataset on one target.
-pub(crate) struct Slot {
-    /// Index of the target.
-    pub(crate) target: usize,
-    /// Index of the dataset in the plan.
-    pub(crate) dataset: usize,
-    /// What is there.
-    pub(crate) prepared: Prepared,
-}
-
-/// All datasets that cells read.
-pub(crate) struct Data(Vec<Slot>);
-
-impl Data {
-    /// Every dataset, in the order of a record.
-    pub(crate) fn slots(&self) -> &[Slot] {
-        &self.0
-    }
-
-    /// Index into [`Data::slots`] of what a cell reads.
-    pub(crate) fn index(&self, cell: &Cell) -> usize {
-        let same = |slot: &Slot| (slot.target, slot.dataset) == (cell.target, cell.dataset);
-        self.0.iter().position(same).expect("every cell's dataset was made ready")
-    }
-
-    /// What a cell reads.
-    pub(crate) fn of(&self, cell: &Cell) -> &Prepared {
-        &self.0[self.index(cell)].prepared
-    }
-
-    /// SHA-256 over the access plans of all cells: which bytes are read in which order.
-    pub(crate) fn plan_hash(&self, plan: &Plan) -> String {
-        plan_hash(plan.cells.iter().map(|cell| (cell, &*self.of(cell).data)))
-    }
-}
-
-/// Hash over the distinct access plans of cells, whatever their number, engine or depth.
-pub(crate) fn plan_hash<'a>(cells: impl Iterator<Item = (&'a Cell, &'a dataset::Data)>) -> String {
-    let of_cell = |(cell, data): (&Cell, &dataset::Data)| dataset::plan_hash(data, cell);
-    dataset::combined_hash(cells.map(of_cell).collect())
-}
-
-/// Bytes that a cell reads for one sample: as stated of a user's data, else headers, padding and whole shards included,
-/// as its order reads them.
-pub(crate) fn sample_bytes(prepared: &Prepared, spec: &DatasetSpec, cell: &Cell) -> f64 {
-    let stated = matches!(spec, DatasetSpec::Existing(plan::Existing { sample_bytes: Some(_), .. }));
-    if stated || prepared.layout == Layout::Files {
-        return prepared.sample_bytes;
-    }
-    prepared.data.sample_bytes(cell.access)
-}
 
 /// Tells how far a dataset is written: target, bytes done, bytes in all.
 pub(crate) type Report<'a> = &'a (dyn Fn(&str, u64, u64) + Sync);
@@ -81,7 +31,7 @@ pub(crate) fn make_ready(
         let prepared = ready_one(plan, (target, dataset), stores, threads, report, stop)?;
         slots.push(Slot { target, dataset, prepared });
     }
-    Ok(Data(slots))
+    Ok(Data::of_slots(slots))
 }
 
 fn ready_one(

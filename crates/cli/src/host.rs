@@ -82,6 +82,11 @@ pub(crate) fn now_utc() -> String {
     rfc3339_utc(unix_time().as_secs())
 }
 
+/// The command line of this process, under the name that everyone has for it.
+pub(crate) fn command() -> Vec<String> {
+    std::iter::once("feedline".to_owned()).chain(std::env::args().skip(1)).collect()
+}
+
 /// The name of a run that began at `started`. Runs that begin in the same second have others: the last digits are as good
 /// as random.
 pub(crate) fn run_id(started: &str, name: &str) -> String {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use analysis::{SearchValue, Summary};
 use anyhow::Context as _;
 use backend::Clock;
+use describe::{Begun, Data, Slot};
 use engine::{Bench, BenchSettings, Event, Progress as Counters, Seat};
 use plan::Plan;
 use record::{End, Line, NotRun, Redactor, Role, Run, RunRecord, RunWriter, Variant};
@@ -15,14 +16,14 @@ use rustix::fs::{Access, access};
 
 use crate::args::MeasureArgs;
 use crate::checkpoints::Checkpoints;
-use crate::data::{self, Data, Slot};
+use crate::data;
 use crate::derived::Derived;
 use crate::exit::Failure;
 use crate::load::Loaded;
 use crate::open::Stores;
 use crate::progress::Progress;
 use crate::slots::Slots;
-use crate::{describe, environment, files, host, output, signals};
+use crate::{environment, files, host, output, signals};
 
 /// Everything that is opened and written before anything is measured.
 pub(crate) struct Ready {
@@ -99,7 +100,16 @@ impl<'a> Session<'a> {
         let Ready { loaded, data, stores, results, .. } = ready;
         let Kind { size, variant, slots, command } = kind;
         let (rank, ranks) = slots.map_or((0, 1), |slots| slots.rank);
-        let described = describe::run(&loaded.plan, data, stores, (!keep_names, ranks));
+        let started = host::now_utc();
+        let begun = Begun {
+            run_id: host::run_id(&started, &loaded.plan.name),
+            started,
+            command: host::command(),
+            redacted: !keep_names,
+            ranks,
+        };
+        let facts = (0..loaded.plan.targets.len()).map(|index| stores.data(index).facts()).collect();
+        let described = describe::run(&loaded.plan, data, facts, begun);
         let (variant, variants) = match variant {
             Some((variant, count)) => (Some(variant), count),
             None => (None, 1),
@@ -210,7 +220,7 @@ impl<'a> Session<'a> {
 fn seats(plan: &Plan, (data, checkpoints): (&Data, &Checkpoints), stores: &Stores) -> Vec<Seat> {
     let seat = |cell: &plan::Cell| {
         let prepared = data.of(cell);
-        let sample_bytes = data::sample_bytes(prepared, plan.dataset(cell), cell);
+        let sample_bytes = describe::sample_bytes(prepared, plan.dataset(cell), cell);
         Seat {
             store: Arc::clone(stores.get(cell)),
             server: stores.server(cell.target),

@@ -11,9 +11,8 @@ use plan::{Cache, Codec, DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Li
 use prepare::Prepared;
 
 use crate::args::InputArgs;
-use crate::data;
 use crate::exit::{Exit, Failure};
-use crate::{load, open, output, packing};
+use crate::{load, open, output};
 
 /// What ceilings and the setting up of a repetition take, about.
 const OVERHEAD_NS: u64 = 150_000_000;
@@ -164,7 +163,7 @@ fn checkpoints(plan: &Plan) -> impl Iterator<Item = String> + '_ {
 /// Shards to be written: what they will hold, as far as that is arithmetic.
 fn shards(generate: &plan::Generate, imagined: Option<&Prepared>) -> String {
     if let Some(words) =
-        imagined.and_then(|imagined| packing::words(imagined, Some(generate.sample_bytes as f64)))
+        imagined.and_then(|imagined| describe::packing::words(imagined, Some(generate.sample_bytes as f64)))
     {
         return words.replace(" of the need)", " of a sample)");
     }
@@ -244,5 +243,5 @@ fn hash(plan: &Plan) -> String {
     if planned.iter().any(Option::is_none) {
         return "known once the folder is listed".to_owned();
     }
-    data::plan_hash(plan.cells.iter().filter_map(|cell| Some((cell, planned[cell.dataset].as_ref()?))))
+    describe::plan_hash(plan.cells.iter().filter_map(|cell| Some((cell, planned[cell.dataset].as_ref()?))))
 }

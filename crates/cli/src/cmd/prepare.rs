@@ -6,11 +6,11 @@ use feed::units::{counted_noun, format_bytes};
 use plan::Plan;
 
 use crate::args::InputArgs;
-use crate::data::{self, Slot};
+use crate::data;
 use crate::exit::{Exit, Failure};
 use crate::open::Stores;
 use crate::progress::Progress;
-use crate::{environment, load, output, packing, signals};
+use crate::{environment, load, output, signals};
 
 pub(crate) fn prepare(args: &InputArgs) -> Result<Exit, Failure> {
     let mut plan = load::load(args)?.plan;
@@ -28,7 +28,7 @@ pub(crate) fn prepare(args: &InputArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn line(plan: &Plan, slot: &Slot) -> String {
+fn line(plan: &Plan, slot: &describe::Slot) -> String {
     let prepared = &slot.prepared;
     let how = if prepared.reused {
         "found as it was".to_owned()
@@ -36,7 +36,7 @@ fn line(plan: &Plan, slot: &Slot) -> String {
         format!("{} written", format_bytes(prepared.bytes_written))
     };
     let files = counted_noun(u64::from(prepared.data.objects().count()), "file");
-    let lie = packing::words(prepared, plan.need.sample_bytes()).unwrap_or(files);
+    let lie = describe::packing::words(prepared, plan.need.sample_bytes()).unwrap_or(files);
     let left = match prepared.other_files {
         0 => String::new(),
         others => format!(", {} beside them left out", counted_noun(others, "file")),

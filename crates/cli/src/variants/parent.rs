@@ -16,7 +16,7 @@ use super::{Group, VariantSpec};
 use crate::args::{InputArgs, MeasureArgs};
 use crate::exit::Failure;
 use crate::progress::Progress;
-use crate::{describe, host, load, session, signals};
+use crate::{host, load, session, signals};
 
 /// What setting up a repetition costs beyond its window, and giving the order for it.
 const OVERHEAD_NS: u64 = 250_000_000;
@@ -125,7 +125,7 @@ fn start(
             number: number as u32,
             settings: spec.settings(),
         };
-        let begin = Order::Begin { variant, variants: run.specs.len() as u32, command: describe::command() };
+        let begin = Order::Begin { variant, variants: run.specs.len() as u32, command: host::command() };
         let answer = child.ask(&begin, &run.stop);
         children.push(child);
         let (Answer::Ready { cells }, planned) = (answer?, plan.cells.len()) else {

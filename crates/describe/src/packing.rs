@@ -53,7 +53,7 @@ fn of_existing(existing: &Existing) -> Vec<(&'static str, String)> {
 
 /// What a dataset of shards holds: `40 webdataset shards with 35,714 samples of 116,224 B as stored (1.4 % over the
 /// 114,660 B of the need)`; `None` for files.
-pub(crate) fn words(prepared: &Prepared, needed_bytes: Option<f64>) -> Option<String> {
+pub fn words(prepared: &Prepared, needed_bytes: Option<f64>) -> Option<String> {
     if prepared.layout == Layout::Files {
         return None;
     }
@@ -69,7 +69,7 @@ pub(crate) fn words(prepared: &Prepared, needed_bytes: Option<f64>) -> Option<St
 }
 
 /// By how much the stored bytes differ from those of a sample.
-pub(crate) fn overhead(stored: f64, needed: f64) -> String {
+fn overhead(stored: f64, needed: f64) -> String {
     let share = (stored / needed - 1.0) * 100.0;
     let needed = group_digits(needed.round() as u64);
     let word = if share < 0.0 { "less than" } else { "over" };

@@ -1,4 +1,10 @@
 //! From a plan to the head of its record, in words that outlive the plan's types.
+//!
+//! It is shared by whoever makes a run: the command line, and the harness that plays known storages.
+
+mod data;
+mod expected;
+pub mod packing;
 
 use feed::Demand;
 use plan::{Arrivals, DatasetSpec, Distribution, Evidence, Fetch, Layout, Limit, Plan, Rate, Work};
@@ -7,42 +13,52 @@ use record::{
     Tool,
 };
 
-use crate::data::Data;
-use crate::host;
-use crate::open::Stores;
-use crate::packing;
+pub use data::{Data, Slot, plan_hash, sample_bytes};
 
-/// Describes a run that begins now, on one of so many ranks.
-pub(crate) fn run(plan: &Plan, data: &Data, stores: &Stores, (redacted, ranks): (bool, u32)) -> Run {
-    let started = host::now_utc();
+/// What a store says of itself: names and values.
+pub type StoreFacts = Vec<(&'static str, String)>;
+
+/// How a run begins.
+#[derive(Debug, Clone)]
+pub struct Begun {
+    /// Its name.
+    pub run_id: String,
+    /// When, as RFC 3339.
+    pub started: String,
+    /// The command line that began it.
+    pub command: Vec<String>,
+    /// Whether names are redacted.
+    pub redacted: bool,
+    /// Processes that measure together.
+    pub ranks: u32,
+}
+
+/// Describes a run; `stores` are the facts of each target, in the order of the plan.
+pub fn run(plan: &Plan, data: &Data, stores: Vec<StoreFacts>, begun: Begun) -> Run {
+    let Begun { run_id, started, command, redacted, ranks } = begun;
     Run {
         format: Format::CURRENT,
-        run_id: host::run_id(&started, &plan.name),
+        run_id,
         started,
         tool: tool(),
-        command: command(),
+        command,
         scenario: plan.name.clone(),
         title: plan.title.clone(),
         plan_hash: data.plan_hash(plan),
         need: need(&plan.need),
         datasets: datasets(plan, data),
-        targets: (0..plan.targets.len()).map(|index| target(plan, stores, index)).collect(),
+        targets: plan.targets.iter().zip(stores).map(|(of, facts)| target(of, facts)).collect(),
         cells: plan.cells.iter().map(|of| cell(plan, data, of, ranks)).collect(),
         skipped: skipped(plan),
         measure: measure(&plan.measure),
         gate: gate(&plan.gate),
-        expect: crate::expected::of(plan),
+        expect: expected::of(plan),
         size: None,
         variant: None,
         rank: 0,
         ranks,
         redacted,
     }
-}
-
-/// The command line of this process, under the name that everyone has for it.
-pub(crate) fn command() -> Vec<String> {
-    std::iter::once("feedline".to_owned()).chain(std::env::args().skip(1)).collect()
 }
 
 fn gate(gate: &plan::Gate) -> Gate {
@@ -97,7 +113,7 @@ fn need(need: &feed::Need) -> Need {
 }
 
 fn datasets(plan: &Plan, data: &Data) -> Vec<Dataset> {
-    let describe = |slot: &crate::data::Slot| Dataset {
+    let describe = |slot: &Slot| Dataset {
         source: match plan.datasets[slot.dataset] {
             DatasetSpec::Generate(_) => "generate",
             DatasetSpec::Existing(_) => "existing",
@@ -128,9 +144,8 @@ fn lognormal_stdev_bytes(spec: &DatasetSpec) -> Option<u64> {
     }
 }
 
-fn target(plan: &Plan, stores: &Stores, index: usize) -> Target {
-    let target = &plan.targets[index];
-    let facts = facts(stores.data(index).facts());
+fn target(target: &plan::Target, facts_of_store: StoreFacts) -> Target {
+    let facts = facts(facts_of_store);
     Target {
         name: target.name.clone(),
         title: target.title.clone(),

@@ -1,0 +1,61 @@
+//! Datasets that were made ready, each on a target that reads it.
+
+use plan::{Cell, DatasetSpec, Layout, Plan};
+use prepare::Prepared;
+
+/// One dataset on one target.
+pub struct Slot {
+    /// Index of the target.
+    pub target: usize,
+    /// Index of the dataset in the plan.
+    pub dataset: usize,
+    /// What is there.
+    pub prepared: Prepared,
+}
+
+/// All datasets that cells read.
+pub struct Data(Vec<Slot>);
+
+impl Data {
+    /// Those of `slots`, in the order of a record.
+    pub fn of_slots(slots: Vec<Slot>) -> Self {
+        Self(slots)
+    }
+
+    /// Every dataset, in the order of a record.
+    pub fn slots(&self) -> &[Slot] {
+        &self.0
+    }
+
+    /// Index into [`Data::slots`] of what a cell reads.
+    pub fn index(&self, cell: &Cell) -> usize {
+        let same = |slot: &Slot| (slot.target, slot.dataset) == (cell.target, cell.dataset);
+        self.0.iter().position(same).expect("every cell's dataset was made ready")
+    }
+
+    /// What a cell reads.
+    pub fn of(&self, cell: &Cell) -> &Prepared {
+        &self.0[self.index(cell)].prepared
+    }
+
+    /// SHA-256 over the access plans of all cells: which bytes are read in which order.
+    pub fn plan_hash(&self, plan: &Plan) -> String {
+        plan_hash(plan.cells.iter().map(|cell| (cell, &*self.of(cell).data)))
+    }
+}
+
+/// Hash over the distinct access plans of cells, whatever their number, engine or depth.
+pub fn plan_hash<'a>(cells: impl Iterator<Item = (&'a Cell, &'a dataset::Data)>) -> String {
+    let of_cell = |(cell, data): (&Cell, &dataset::Data)| dataset::plan_hash(data, cell);
+    dataset::combined_hash(cells.map(of_cell).collect())
+}
+
+/// Bytes that a cell reads for one sample: as stated of a user's data, else headers, padding and whole shards included,
+/// as its order reads them.
+pub fn sample_bytes(prepared: &Prepared, spec: &DatasetSpec, cell: &Cell) -> f64 {
+    let stated = matches!(spec, DatasetSpec::Existing(plan::Existing { sample_bytes: Some(_), .. }));
+    if stated || prepared.layout == Layout::Files {
+        return prepared.sample_bytes;
+    }
+    prepared.data.sample_bytes(cell.access)
+}

@@ -1,0 +1,170 @@
+//! What may be said of a world, and what was said.
+
+use analysis::{Bound, Cause, Shape, Verdict};
+use feed::Judgement;
+
+use crate::play::Played;
+use crate::world::{Class, Load, World};
+
+/// What whole operations counted at the edges of a window may come to, by the truth.
+const COUNTING: f64 = 0.005;
+/// What the coarser arithmetic of a training job may come to.
+const COUNTING_OF_JOB: f64 = 0.01;
+/// How far from the line the truth has to be for a word to be asked for: needs of 0.9 and 1.1 are that far.
+const DECIDABLE: f64 = 0.09;
+/// Share of the repetitions that must lie on either side of the line for a storage to have crossed it in a way that a run
+/// can see.
+const CROSSED: f64 = 0.15;
+/// Share of failed reads from which on no verdict is given.
+const ERRORS_MAX: f64 = 0.01;
+
+/// What may be said of a world, and what was said of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// What was said.
+    pub word: Judgement,
+    /// Whether FEEDS would be right.
+    pub may_feed: bool,
+    /// Whether STARVES would be right.
+    pub may_starve: bool,
+    /// Whether nothing but UNCERTAIN can be said, however the run is made.
+    pub is_open: bool,
+    /// Whether the truth is far enough from the line for UNCERTAIN to be a miss.
+    pub is_decidable: bool,
+    /// What the storage gives to the load by the line, at most.
+    pub best_of_line: f64,
+    /// The same of what the verdict rests on.
+    pub tested_of_line: f64,
+    /// Whether more accelerators are said to be fed than are.
+    pub feeds_too_many: bool,
+    /// Whether the reason given for STARVES is not the one; `None` where none is given.
+    pub cause_is_wrong: Option<bool>,
+    /// The verdict as a sentence.
+    pub sentence: String,
+}
+
+impl Finding {
+    /// FEEDS or STARVES that is not so.
+    pub fn is_wrong(&self) -> bool {
+        match self.word {
+            Judgement::Feeds => !self.may_feed,
+            Judgement::Starves => !self.may_starve,
+            Judgement::Uncertain => false,
+        }
+    }
+
+    /// No word where one could be had.
+    pub fn is_missed(&self) -> bool {
+        self.word == Judgement::Uncertain && self.is_decidable
+    }
+}
+
+/// Compares what was concluded of a world with what is true of it.
+pub fn judge(world: &World, played: &Played) -> Finding {
+    let verdict = played.summary.verdicts.first();
+    let word = verdict.map_or(Judgement::Uncertain, |verdict| verdict.judgement);
+    let tolerance = if matches!(world.load, Load::Training { .. }) { COUNTING_OF_JOB } else { COUNTING };
+    let best = best_of_line(world);
+    let depth = verdict.and_then(|verdict| verdict.queue_depth);
+    let tested = tested_of_line(world, depth).unwrap_or(best);
+    let below = share_of_reps(played, |changed| best * changed < 1.0);
+    let crosses = below > CROSSED && below < 1.0 - CROSSED;
+    let (mostly, least, most) = changes(played);
+    let feeds =
+        if below <= CROSSED { tested * mostly >= 1.0 - tolerance } else { tested * least >= 1.0 - tolerance };
+    let starves =
+        if below >= 1.0 - CROSSED { best * mostly < 1.0 + tolerance } else { best * most < 1.0 + tolerance };
+    let cache_is_said = |verdict: &Verdict| {
+        let said = played.summary.not_tested.iter().any(|words| words.contains("cache"));
+        said || verdict.sentence().contains("cache")
+    };
+    let finds_in_cache = world.device.cached > 1.0 && verdict.is_some_and(cache_is_said);
+    let may_feed =
+        (feeds || finds_in_cache) && !crosses && world.hosts == 1 && world.device.errors <= ERRORS_MAX;
+    let may_starve = starves && !crosses;
+    let can_be_told = world.class.is_plain() || (world.class == Class::Hosts && best < 1.0);
+    Finding {
+        word,
+        may_feed,
+        may_starve,
+        is_open: crosses || (best >= 1.0 && (world.hosts > 1 || world.device.errors > ERRORS_MAX)),
+        is_decidable: can_be_told && (best - 1.0).abs() >= DECIDABLE,
+        best_of_line: best,
+        tested_of_line: tested,
+        feeds_too_many: verdict.is_some_and(|verdict| feeds_too_many(world, verdict, tested)),
+        cause_is_wrong: verdict.and_then(|verdict| cause_is_wrong(world, verdict)),
+        sentence: verdict.map_or_else(|| "no verdict".to_owned(), Verdict::sentence),
+    }
+}
+
+/// What the storage gives by the line, at the depth that suits it best.
+fn best_of_line(world: &World) -> f64 {
+    match &world.load {
+        Load::Training { job } => job.utilization(world.pipe()) / world.utilization,
+        Load::Closed { .. } | Load::Paced => world.gives() / world.line(),
+    }
+}
+
+/// The same of the depth that the verdict rests on.
+fn tested_of_line(world: &World, depth: Option<u32>) -> Option<f64> {
+    match &world.load {
+        Load::Training { .. } => None,
+        Load::Closed { .. } | Load::Paced => Some(world.at_depth(depth?) / world.line()),
+    }
+}
+
+/// Share of the repetitions whose change is so.
+fn share_of_reps(played: &Played, is_so: impl Fn(f64) -> bool) -> f64 {
+    let count = played.met.iter().filter(|met| is_so(met.changed)).count();
+    count as f64 / played.met.len().max(1) as f64
+}
+
+/// What changes had come to: in the middle of all repetitions, and at their ends.
+fn changes(played: &Played) -> (f64, f64, f64) {
+    let mut changed: Vec<f64> = played.met.iter().map(|met| met.changed).collect();
+    changed.sort_by(f64::total_cmp);
+    match (changed.first(), changed.get(changed.len() / 2), changed.last()) {
+        (Some(least), Some(middle), Some(most)) => (*middle, *least, *most),
+        _ => (1.0, 1.0, 1.0),
+    }
+}
+
+/// Division by what one accelerator needs at the line, of a storage that stays as it is.
+fn feeds_too_many(world: &World, verdict: &Verdict, tested: f64) -> bool {
+    let all = f64::from(world.accelerators);
+    let Some(said) = verdict.feeds.map(f64::from).filter(|_| world.class.is_plain()) else { return false };
+    said / all > tested * 1.01
+}
+
+/// Whether STARVES has another reason than the model knows.
+fn cause_is_wrong(world: &World, verdict: &Verdict) -> Option<bool> {
+    if !world.class.is_plain() || verdict.judgement != Judgement::Starves {
+        return None;
+    }
+    // Reads and steps that take turns miss the line by the loader, whatever the storage.
+    if matches!(&world.load, Load::Training { job } if job.prefetch == 0 && world.need < 1.0) {
+        return None;
+    }
+    let is_latency = world.pipe().is_latency_bound(world.deepest());
+    let said_latency = match &verdict.cause {
+        Cause::Short { shape: Some(shape), .. } => match shape {
+            Shape::Flat { .. } => false,
+            Shape::Proportional { .. } => true,
+            // Of two depths, the deeper may be at the rate and the other not.
+            Shape::Rising { .. } => return None,
+            Shape::Falling { .. } => return Some(true),
+        },
+        _ => {
+            let words = verdict.played.as_ref()?.diagnosis.as_ref()?;
+            let is = |bound: Bound| words.contains(bound.words());
+            match () {
+                () if is(Bound::Latency) => true,
+                () if is(Bound::Bandwidth) || is(Bound::Rate) => false,
+                // The first fill of a short job, and more than one cause, are no claim about the storage.
+                () if is(Bound::Startup) || is(Bound::Mixed) => return None,
+                () => return Some(true),
+            }
+        }
+    };
+    Some(said_latency != is_latency)
+}

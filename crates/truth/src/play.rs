@@ -1,0 +1,205 @@
+//! A world, played from its scenario to its verdict.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use analysis::Summary;
+use backend::{Clock, SharedStore};
+use describe::{Begun, Data, Slot};
+use engine::{Bench, BenchSettings, Event, Progress, Seat};
+use plan::Plan;
+use prepare::Prepared;
+use record::{
+    Device, End, Environment, Line, NotRun, Redactor, Rep, RunRecord, RunWriter, System, Usage, counter,
+};
+use scenario::{HostFacts, PathFacts, Source};
+
+use crate::storage::{Model, RepTruth};
+use crate::world::World;
+
+/// Every so many worlds, one is written to a folder and read back.
+const STORED: u64 = 50;
+
+/// Processors of the host that worlds are played on, whatever this machine has.
+const CORES: u32 = 8;
+
+/// What came of a world.
+#[derive(Debug)]
+pub struct Played {
+    /// The record.
+    pub record: RunRecord,
+    /// What is concluded from it.
+    pub summary: Summary,
+    /// What each repetition met, in their order.
+    pub met: Vec<RepTruth>,
+}
+
+/// Plays a world.
+///
+/// # Errors
+/// When the scenario does not resolve, or the record cannot be stored: both are mistakes of this crate or of feedline.
+pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
+    let plan = resolve(world)?;
+    let data = imagined(&plan)?;
+    let clock = Clock::simulated();
+    let model = Model::new(world.device.clone(), world.seed, &clock);
+    let seats = seats(&plan, &data, &model);
+    let (stop, progress) = (AtomicBool::new(false), Progress::default());
+    let settings = BenchSettings {
+        measure: plan.measure.clone(),
+        cores: CORES,
+        rank: (0, 1),
+        variant: "base".to_owned(),
+        variants: (0, 1),
+        began_unix_ns: None,
+    };
+    let mut bench = Bench::new(&plan.cells, &seats, settings, &clock, &stop, &progress);
+    let mut record = begun(&plan, &data, &model);
+    let not_run = measure(&mut bench, &plan, &model, &mut record)?;
+    let end = End { interrupted: false, elapsed_ns: clock.now_ns(), not_run, changed: Vec::new() };
+    record.lines.push(Line::End(end));
+    if world.seed.is_multiple_of(STORED) {
+        record = stored(&record, &world.scenario())?;
+    }
+    Ok(Played { summary: analysis::summarise(&record), record, met: model.repetitions() })
+}
+
+/// Interleaved rounds, and fresh repetitions of what was chosen: what `feedline run` does between opening the storages and
+/// concluding.
+fn measure(
+    bench: &mut Bench<'_>,
+    plan: &Plan,
+    model: &Model,
+    record: &mut RunRecord,
+) -> Result<Vec<NotRun>, Box<dyn Error>> {
+    let mut take = |event: Event<'_>| -> Result<(), Box<dyn Error>> {
+        if let Event::Rep(mut rep, _) = event {
+            without_this_machine(&mut rep, model);
+            record.lines.push(Line::Rep(rep));
+        }
+        Ok(())
+    };
+    let mut not_run = bench.measure(0, &mut take)?;
+    let names = analysis::choose_for_confirmation(record);
+    let chosen: Vec<usize> =
+        (0..plan.cells.len()).filter(|index| names.contains(&plan.cells[*index].slug)).collect();
+    let mut take = |event: Event<'_>| -> Result<(), Box<dyn Error>> {
+        if let Event::Rep(mut rep, _) = event {
+            without_this_machine(&mut rep, model);
+            record.lines.push(Line::Rep(rep));
+        }
+        Ok(())
+    };
+    not_run.extend(bench.confirm(&chosen, &mut take)?);
+    Ok(not_run)
+}
+
+/// Takes out what the engine counted of the machine that plays: real seconds of its processors against virtual windows
+/// would make a client that is busy, or a machine that is stolen. What others took of the simulated storage takes its
+/// place, as the kernel would count it.
+fn without_this_machine(rep: &mut Rep, model: &Model) {
+    rep.usage = Usage { wall_ns: rep.window_ns, cores: CORES, ..Usage::default() };
+    rep.system = System::default();
+    let others = model.repetitions().last().map_or(0.0, |met| met.others);
+    if others == 0.0 {
+        return;
+    }
+    let count = |name| rep.counters.get(name).copied().unwrap_or(0);
+    let (own_reads, own_bytes) = (count(counter::OPS), count(counter::BYTES));
+    let all = |own: u64| (own as f64 / (1.0 - others)) as u64;
+    rep.system.process_read_bytes = Some(own_bytes);
+    rep.system.device = Some(Device {
+        name: "sim0".to_owned(),
+        reads: all(own_reads),
+        read_bytes: all(own_bytes),
+        busy_ns: rep.window_ns,
+        wall_ns: rep.window_ns,
+        ..Device::default()
+    });
+}
+
+fn resolve(world: &World) -> Result<Plan, Box<dyn Error>> {
+    let source = Source { name: "world.toml".to_owned(), text: world.scenario() };
+    let scenario = scenario::parse(&source, &[]).map_err(|error| error.to_string())?;
+    let facts = PathFacts {
+        exists: true,
+        directory: true,
+        writable: true,
+        file_system: "ext4".to_owned(),
+        in_memory: false,
+        free_bytes: None,
+        direct_align_bytes: Some(512),
+        block_device_bytes: None,
+        dontcache: true,
+        problem: None,
+    };
+    let host = HostFacts {
+        cores: CORES,
+        memory_bytes: 1 << 36,
+        open_files_max: 1 << 20,
+        io_uring: Ok(()),
+        paths: scenario
+            .local_paths()
+            .into_iter()
+            .map(|path| (path, facts.clone()))
+            .collect::<BTreeMap<_, _>>(),
+    };
+    Ok(scenario::resolve(&scenario, &host).map_err(|error| error.to_string())?)
+}
+
+/// The datasets of a plan as arithmetic.
+fn imagined(plan: &Plan) -> Result<Data, Box<dyn Error>> {
+    let mut wanted: Vec<(usize, usize)> = plan.cells.iter().map(|cell| (cell.target, cell.dataset)).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let slot = |(target, dataset): (usize, usize)| {
+        let prepared = Prepared::imagined(&plan.datasets[dataset]).ok_or("a dataset cannot be imagined")?;
+        Ok::<_, Box<dyn Error>>(Slot { target, dataset, prepared })
+    };
+    Ok(Data::of_slots(wanted.into_iter().map(slot).collect::<Result<_, _>>()?))
+}
+
+fn seats(plan: &Plan, data: &Data, model: &Model) -> Vec<Seat> {
+    let store: SharedStore = Arc::new(model.clone());
+    let seat = |cell: &plan::Cell| {
+        let prepared = data.of(cell);
+        let sample_bytes = describe::sample_bytes(prepared, plan.dataset(cell), cell);
+        Seat {
+            store: Arc::clone(&store),
+            server: None,
+            data: Arc::clone(&prepared.data),
+            checkpoints: None,
+            sample_bytes,
+            line_samples_per_s: plan.need.line_samples_per_s(sample_bytes),
+            copy_to: None,
+        }
+    };
+    plan.cells.iter().map(seat).collect()
+}
+
+fn begun(plan: &Plan, data: &Data, model: &Model) -> RunRecord {
+    let begun = Begun {
+        run_id: format!("20260101T000000Z-{}-0000", plan.name),
+        started: "2026-01-01T00:00:00Z".to_owned(),
+        command: vec!["feedline".to_owned(), "run".to_owned(), "world.toml".to_owned()],
+        redacted: true,
+        ranks: 1,
+    };
+    let facts = plan.targets.iter().map(|_| backend::Store::facts(model)).collect();
+    let run = describe::run(plan, data, facts, begun);
+    RunRecord { run, env: Environment::default(), lines: Vec::new(), loss: None }
+}
+
+/// The record as it is read back from a folder.
+fn stored(record: &RunRecord, scenario: &str) -> Result<RunRecord, Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let run = folder.path().join("run");
+    let mut writer = RunWriter::create(&run, &record.run, scenario, &record.env, Redactor::new(Vec::new()))?;
+    for line in &record.lines {
+        writer.append(line)?;
+    }
+    drop(writer);
+    Ok(record::read_run(&run)?)
+}

@@ -1,0 +1,278 @@
+//! A storage whose rate is known, on the virtual clock.
+//!
+//! Bytes pass one after the other through a pipe of a given rate, and no operation is shorter than a given latency. So `d`
+//! operations of `b` bytes outstanding give `min(rate, d x b / latency)`, exactly where the two are not close.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use backend::{
+    CacheAction, Clock, Completion, ErrorKind, IoQueue, Limits, Op, OpError, PHASE_STAMPS, QueueError,
+    QueueReport, QueueSpec, Request, Residency, Stamps, Store, StoreError,
+};
+use dataset::Objects;
+
+use crate::draw::Draw;
+
+/// By how much the latency of one operation differs from the mean, at most: clients that move in step would be counted in
+/// whole turns.
+const JITTER: f64 = 0.2;
+
+/// `EIO`.
+const EIO: u32 = 5;
+
+/// What a storage is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Device {
+    /// Bytes per second of all operations together.
+    pub rate_bps: f64,
+    /// Mean latency of an operation that waits for no other.
+    pub latency_ns: f64,
+    /// Standard deviation of the logarithm of what each repetition multiplies both with.
+    pub noise: f64,
+    /// How the storage changes.
+    pub change: Change,
+    /// Others that use it too.
+    pub others: Option<Others>,
+    /// Share of operations that fail, 0 to 1.
+    pub errors: f64,
+    /// How much faster what was read before is read again, by a cache of the server.
+    pub cached: f64,
+}
+
+impl Device {
+    /// One that is never waited for.
+    pub const IDEAL: Self = Self {
+        rate_bps: f64::INFINITY,
+        latency_ns: 0.0,
+        noise: 0.0,
+        change: Change::None,
+        others: None,
+        errors: 0.0,
+        cached: 1.0,
+    };
+}
+
+/// How a storage changes by itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Change {
+    /// Not at all.
+    None,
+    /// By a straight line from 1 at the start to a factor at a time, and on.
+    Linear {
+        /// The factor.
+        to: f64,
+        /// The time, nanoseconds.
+        at_ns: u64,
+    },
+    /// At one time.
+    Step {
+        /// The factor from then on.
+        to: f64,
+        /// The time, nanoseconds.
+        at_ns: u64,
+    },
+    /// When so many bytes were read.
+    Credits {
+        /// The factor from then on.
+        to: f64,
+        /// Bytes.
+        bytes: u64,
+    },
+}
+
+/// Others that use a storage in some repetitions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Others {
+    /// In which share of the repetitions, 0 to 1.
+    pub repetitions: f64,
+    /// Which share of the storage they take then, 0 to 1.
+    pub share: f64,
+}
+
+/// What a repetition met.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RepTruth {
+    /// What the change had come to when it began.
+    pub changed: f64,
+    /// Share that others took, 0 to 1.
+    pub others: f64,
+}
+
+/// A storage, and what it has served.
+#[derive(Debug, Clone)]
+pub(crate) struct Model {
+    device: Device,
+    clock: Clock,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug)]
+struct State {
+    draw: Draw,
+    served_bytes: u64,
+    seen: HashSet<(u32, u64)>,
+    repetitions: Vec<RepTruth>,
+    /// Of the repetition that runs.
+    factor: f64,
+}
+
+impl Model {
+    pub(crate) fn new(device: Device, seed: u64, clock: &Clock) -> Self {
+        let state = State {
+            draw: Draw::new(seed),
+            served_bytes: 0,
+            seen: HashSet::new(),
+            repetitions: Vec::new(),
+            factor: 1.0,
+        };
+        Self { device, clock: clock.clone(), state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// What each repetition met, in their order.
+    pub(crate) fn repetitions(&self) -> Vec<RepTruth> {
+        self.state().repetitions.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A repetition begins.
+    fn begin(&self) {
+        let mut state = self.state();
+        let noise = state.draw.log_normal(self.device.noise);
+        let met = self.device.others.filter(|others| state.draw.unit() < others.repetitions);
+        let others = met.map_or(0.0, |others| others.share);
+        let changed = self.device.change.factor(self.clock.now_ns(), state.served_bytes);
+        state.factor = noise * (1.0 - others);
+        state.repetitions.push(RepTruth { changed, others });
+    }
+}
+
+impl Change {
+    /// What it has come to.
+    fn factor(self, now_ns: u64, served_bytes: u64) -> f64 {
+        match self {
+            Self::Linear { to, at_ns } => {
+                let line = 1.0 + (to - 1.0) * now_ns as f64 / at_ns as f64;
+                line.max(0.1)
+            }
+            Self::Step { to, at_ns } if now_ns >= at_ns => to,
+            Self::Credits { to, bytes } if served_bytes >= bytes => to,
+            Self::None | Self::Step { .. } | Self::Credits { .. } => 1.0,
+        }
+    }
+}
+
+impl Store for Model {
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        vec![("storage", "simulated".to_owned())]
+    }
+
+    fn limits(&self) -> Result<Limits, StoreError> {
+        Ok(Limits { direct_align_bytes: Some(512), page_cache: false })
+    }
+
+    backend::holds_no_data!("the simulated storage");
+
+    fn cache(&self, _: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {
+        Ok(Residency::user_space(objects))
+    }
+
+    fn open_queue(&self, spec: &QueueSpec<'_>) -> Result<Box<dyn IoQueue>, StoreError> {
+        self.begin();
+        Ok(Box::new(Queue {
+            model: self.clone(),
+            depth: spec.depth as usize,
+            pipe_free_ns: 0.0,
+            waiting: Vec::new(),
+        }))
+    }
+}
+
+struct Queue {
+    model: Model,
+    depth: usize,
+    /// When the pipe has passed all that was submitted.
+    pipe_free_ns: f64,
+    /// By the time of ending.
+    waiting: Vec<Completion>,
+}
+
+impl Queue {
+    fn begin(&mut self, request: Request) -> Completion {
+        let Model { device, clock, .. } = &self.model;
+        let begun_ns = clock.now_ns();
+        let mut state = self.model.state();
+        let (bytes, place) = match request.op {
+            Op::Read { object, offset, len } => (u64::from(len), (object, offset)),
+            Op::ReadFile { object, bytes } => (bytes, (object, 0)),
+            Op::Stat { object } | Op::GetAttr { object } => (0, (object, 0)),
+            Op::List { folder } => (0, (folder, 0)),
+        };
+        let mut factor = state.factor * device.change.factor(begun_ns, state.served_bytes);
+        state.served_bytes += bytes;
+        if device.cached > 1.0 && !state.seen.insert(place) {
+            factor *= device.cached;
+        }
+        let jitter = 1.0 + JITTER * (2.0 * state.draw.unit() - 1.0);
+        let fails = device.errors > 0.0 && state.draw.unit() < device.errors;
+        drop(state);
+        let now = begun_ns as f64;
+        self.pipe_free_ns = self.pipe_free_ns.max(now) + bytes as f64 / (device.rate_bps * factor) * 1e9;
+        let done = (now + device.latency_ns * jitter / factor).max(self.pipe_free_ns);
+        Completion {
+            token: request.token,
+            buf: request.buf,
+            result: if fails { Err(OpError { kind: ErrorKind::Io, code: EIO }) } else { Ok(bytes) },
+            stamps: Stamps { begun_ns, phase_ns: [0; PHASE_STAMPS], done_ns: done.ceil() as u64 },
+        }
+    }
+
+    fn reap(&mut self, done: &mut Vec<Completion>) {
+        let now_ns = self.model.clock.now_ns();
+        let ended = self.waiting.partition_point(|completion| completion.stamps.done_ns <= now_ns);
+        done.extend(self.waiting.drain(..ended));
+    }
+}
+
+impl IoQueue for Queue {
+    fn submit(&mut self, requests: &mut Vec<Request>, _done: &mut Vec<Completion>) -> Result<(), QueueError> {
+        let accepted = requests.len().min(self.depth - self.waiting.len());
+        for request in requests.drain(..accepted) {
+            let completion = self.begin(request);
+            let later = |other: &Completion| other.stamps.done_ns <= completion.stamps.done_ns;
+            let at = self.waiting.partition_point(later);
+            self.waiting.insert(at, completion);
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, min: usize, until_ns: u64, done: &mut Vec<Completion>) -> Result<(), QueueError> {
+        if let Some(last) = min.checked_sub(1) {
+            let wanted_ns = self.waiting.get(last).map_or(until_ns, |completion| completion.stamps.done_ns);
+            // A wait that nothing can end is not begun.
+            if wanted_ns.min(until_ns) != u64::MAX {
+                self.model.clock.advance_to(wanted_ns.min(until_ns));
+            }
+        }
+        self.reap(done);
+        Ok(())
+    }
+
+    fn in_flight(&self) -> u32 {
+        self.waiting.len() as u32
+    }
+
+    fn report(&self) -> QueueReport {
+        QueueReport::default()
+    }
+
+    fn close(mut self: Box<Self>, until_ns: u64, done: &mut Vec<Completion>) -> u32 {
+        let last_ns = self.waiting.last().map_or(0, |completion| completion.stamps.done_ns);
+        self.model.clock.advance_to(last_ns.min(until_ns));
+        self.reap(done);
+        self.waiting.len() as u32
+    }
+}

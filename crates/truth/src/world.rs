@@ -1,0 +1,463 @@
+//! A storage of known truth, a need and a load, drawn from one number and written as a scenario.
+
+use std::ops::Div as _;
+
+use crate::draw::Draw;
+use crate::storage::{Change, Device, Others};
+use crate::truth::{Job, Pipe};
+
+/// Needs by what the storage gives.
+const NEEDS: [f64; 6] = [0.5, 0.8, 0.9, 1.1, 1.2, 2.0];
+
+/// What kind of world it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// Reads in a closed loop at some depths.
+    Closed,
+    /// Reads offered at the rate of the line.
+    Paced,
+    /// A training job.
+    Training,
+    /// Throughput moves by a straight line.
+    Drift,
+    /// Throughput changes at one time.
+    Step,
+    /// Throughput falls when credits are spent.
+    Credits,
+    /// Others use the storage too.
+    Others,
+    /// Reads fail.
+    Errors,
+    /// Many hosts are needed and one is measured.
+    Hosts,
+    /// The server keeps in memory what was read before.
+    ServerCache,
+}
+
+impl Class {
+    /// How often each is drawn.
+    const DRAWN: [Self; 20] = [
+        Self::Closed,
+        Self::Closed,
+        Self::Closed,
+        Self::Closed,
+        Self::Closed,
+        Self::Paced,
+        Self::Paced,
+        Self::Paced,
+        Self::Training,
+        Self::Training,
+        Self::Training,
+        Self::Training,
+        Self::Training,
+        Self::Drift,
+        Self::Step,
+        Self::Credits,
+        Self::Others,
+        Self::Errors,
+        Self::Hosts,
+        Self::ServerCache,
+    ];
+
+    /// What the table calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "closed loop",
+            Self::Paced => "paced at the line",
+            Self::Training => "training",
+            Self::Drift => "drift",
+            Self::Step => "one change",
+            Self::Credits => "burst credits",
+            Self::Others => "others read too",
+            Self::Errors => "failed reads",
+            Self::Hosts => "one host of many",
+            Self::ServerCache => "cache of the server",
+        }
+    }
+
+    /// Whether nothing but noise moves the storage, and nothing keeps it from being judged.
+    pub fn is_plain(self) -> bool {
+        matches!(self, Self::Closed | Self::Paced | Self::Training)
+    }
+}
+
+/// How the storage is loaded.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Load {
+    /// A closed loop at each of these depths.
+    Closed {
+        /// Reads outstanding.
+        depths: Vec<u32>,
+        /// Whether they are searched from the shallowest on.
+        auto: bool,
+    },
+    /// Arrivals at the line.
+    Paced,
+    /// A training job.
+    Training {
+        /// The job.
+        job: Job,
+    },
+}
+
+/// Reads that a paced load has outstanding at most.
+pub(crate) const PACED_DEPTH: u32 = 64;
+
+/// How much deeper the deeper one of the closed loops beside a job reads.
+const BESIDE: u32 = 4;
+/// How far the knee of a storage is from every depth that is tested, in doublings.
+const FAR: f64 = 0.45;
+/// How far beyond the knee a search for the depth goes.
+const SEARCHED: f64 = 8.0;
+/// What a window holds at least: turns of the deepest queue, reads, seconds, and steps of a job.
+const TURNS: f64 = 30.0;
+const READS_MIN: f64 = 400.0;
+const SECONDS_MIN: f64 = 0.12;
+const STEPS_MIN: u32 = 30;
+
+/// One world.
+#[derive(Debug, Clone, PartialEq)]
+pub struct World {
+    /// What it was drawn from.
+    pub seed: u64,
+    /// Its kind.
+    pub class: Class,
+    /// The storage.
+    pub device: Device,
+    /// The load.
+    pub load: Load,
+    /// The line by what the storage gives to the load, before it changes.
+    pub need: f64,
+    /// Accelerators of a host.
+    pub accelerators: u32,
+    /// Hosts that are needed; one is measured.
+    pub hosts: u32,
+    /// Samples of a step.
+    pub batch: u32,
+    /// Time that a step computes.
+    pub step_ns: u64,
+    /// Utilization at which the line is drawn.
+    pub utilization: f64,
+    /// Bytes of a sample.
+    pub sample_bytes: u64,
+    /// Samples of the dataset.
+    pub samples: u64,
+    /// Whether samples lie in shards that are streamed.
+    pub shards: bool,
+    /// Shards that are read side by side; as many as are outstanding, at most 16, where it is not written.
+    pub streams: Option<u32>,
+    /// Whether samples are read as whole files.
+    pub whole_files: bool,
+    /// Whether the client's page cache is emptied instead of bypassed.
+    pub cold: bool,
+    /// Whether the storage is behind a network.
+    pub network: bool,
+    /// Memory of the server as the scenario states it, bytes.
+    pub server_memory_bytes: Option<u64>,
+    /// Before the window.
+    pub warmup_ns: u64,
+    /// The window.
+    pub window_ns: u64,
+}
+
+/// What a shard of the layout `webdataset` stores for a sample: a header and the sample, filled up to blocks of 512 B.
+fn stored_bytes(sample_bytes: u64) -> u64 {
+    512 + sample_bytes.next_multiple_of(512)
+}
+
+/// Bytes of one read of a shard.
+const SHARD_BLOCK_BYTES: u64 = 65_536;
+
+/// Samples of a shard.
+const SHARD_SAMPLES: u64 = 512;
+
+impl World {
+    /// The world of a number.
+    pub fn of_seed(seed: u64) -> Self {
+        let mut draw = Draw::new(seed);
+        let class = draw.pick(&Class::DRAWN);
+        let noise = match class.is_plain() && draw.unit() < 0.5 {
+            true => draw.between(0.02, 0.10),
+            false => draw.between(0.0, 0.02),
+        };
+        Self::drawn(seed, class, noise, &mut draw)
+    }
+
+    /// A world of a class whose repetitions differ by `noise`, the rest of it drawn.
+    pub fn of_class(seed: u64, class: Class, noise: f64) -> Self {
+        Self::drawn(seed, class, noise, &mut Draw::new(seed))
+    }
+
+    fn drawn(seed: u64, class: Class, noise: f64, draw: &mut Draw) -> Self {
+        let sample_bytes = draw.pick(&[16_384, 32_768, 65_536]);
+        let load = match class {
+            Class::Training => Load::Training { job: drawn_job(draw) },
+            Class::Paced => Load::Paced,
+            _ => drawn_depths(draw),
+        };
+        let shards = !matches!(class, Class::Training | Class::ServerCache) && draw.unit() < 0.3;
+        let network = class == Class::ServerCache || draw.unit() < 0.3;
+        let mut world = Self {
+            seed,
+            class,
+            device: Device::IDEAL,
+            load,
+            need: draw.pick(&NEEDS),
+            accelerators: draw.pick(&[1, 2, 4, 8]),
+            hosts: if class == Class::Hosts { draw.pick(&[2, 8, 64, 512]) } else { 1 },
+            batch: draw.pick(&[8, 32, 128]),
+            step_ns: 1,
+            utilization: draw.pick(&[0.9, 0.9, 0.9, 0.7, 1.0]),
+            sample_bytes,
+            samples: 1 << 20,
+            shards,
+            streams: (shards && draw.unit() < 0.5).then_some(8),
+            whole_files: !shards && draw.unit() < 0.3,
+            cold: !network && draw.unit() < 0.3,
+            network,
+            server_memory_bytes: None,
+            warmup_ns: 0,
+            window_ns: 0,
+        };
+        world.take_device(noise, draw);
+        world.take_time();
+        world.take_need();
+        world.take_change(draw);
+        world
+    }
+
+    /// A storage whose knee, where latency and rate bind alike, is at no depth that is tested: there the arithmetic is
+    /// coarse.
+    fn take_device(&mut self, noise: f64, draw: &mut Draw) {
+        let depths = match &self.load {
+            Load::Closed { depths, .. } => depths.clone(),
+            Load::Paced => vec![PACED_DEPTH],
+            Load::Training { job } => vec![job.concurrency(), BESIDE * job.concurrency()],
+        };
+        let far = |knee: &f64| depths.iter().all(|depth| libm::log2(knee / f64::from(*depth)).abs() > FAR);
+        let mut drawn = (0..64).map(|_| if draw.unit() < 0.2 { 0.2 } else { draw.log_between(4.0, 128.0) });
+        let knee = drawn.find(far).unwrap_or(0.2);
+        let ops_per_s = draw.log_between(1e3, 2e4);
+        self.device = Device {
+            rate_bps: ops_per_s * self.mean_read_bytes(),
+            latency_ns: knee / ops_per_s * 1e9,
+            noise,
+            ..Device::IDEAL
+        };
+        if self.class == Class::Errors {
+            self.device.errors = draw.pick(&[5e-4, 0.03, 0.10]);
+        }
+        if self.class == Class::Others {
+            let repetitions = draw.pick(&[0.2, 0.5, 1.0]);
+            self.device.others = Some(Others { repetitions, share: draw.between(0.2, 0.5) });
+        }
+    }
+
+    /// A read at the deepest queue, that of the closed loops beside a job included.
+    fn turn_s(&self) -> f64 {
+        let pipe = self.pipe();
+        let beside = if matches!(self.load, Load::Training { .. }) { BESIDE } else { 1 };
+        let mut deepest = f64::from(beside * self.deepest());
+        if matches!(self.load, Load::Closed { auto: true, .. }) {
+            deepest = deepest.min(SEARCHED * (pipe.latency_s * pipe.ops_per_s).max(1.0));
+        }
+        pipe.latency_s.max(deepest / pipe.ops_per_s)
+    }
+
+    fn take_time(&mut self) {
+        let turn_s = self.turn_s();
+        let reads_s = READS_MIN / self.pipe().at_depth(self.deepest());
+        let window_s = (TURNS * turn_s).max(reads_s).max(SECONDS_MIN);
+        (self.warmup_ns, self.window_ns) = ((4e9 * turn_s) as u64 + 1, (window_s * 1e9) as u64);
+    }
+
+    /// The step time that makes the need of what the storage gives.
+    fn take_need(&mut self) {
+        let demand = self.need * self.gives() / self.utilization;
+        if let Load::Training { job } = &self.load {
+            (self.accelerators, self.batch) = (job.accelerators, job.batch);
+        }
+        let per_step = f64::from(self.accelerators * self.batch);
+        self.step_ns = (per_step / demand * 1e9).round().max(1.0) as u64;
+        let compute_s = self.step_ns as f64 / 1e9;
+        let turn_s = self.turn_s();
+        if let Load::Training { job } = &mut self.load {
+            job.compute_s = compute_s;
+            job.steps =
+                (TURNS * turn_s).max(SECONDS_MIN).div(compute_s).max(f64::from(STEPS_MIN)).ceil() as u32;
+        }
+    }
+
+    fn take_change(&mut self, draw: &mut Draw) {
+        let run_ns = self.planned_run_ns();
+        let crosses = draw.unit() < 0.6;
+        // Behind the change the storage gives a share of the line that is clearly on one side of it.
+        let beside = draw.between(1.15, 1.5);
+        let above = self.need < 1.0;
+        let of_line = if above == crosses { 1.0 / beside } else { beside };
+        let to = of_line * self.need;
+        let at_ns = (run_ns * draw.between(0.3, 0.7)) as u64;
+        match self.class {
+            Class::Drift => self.device.change = Change::Linear { to, at_ns: run_ns as u64 },
+            Class::Step => self.device.change = Change::Step { to, at_ns },
+            Class::Credits => {
+                let to = to.min(0.9);
+                let bps = self.gives() * self.stored_bytes() as f64;
+                let bytes = (bps * run_ns / 1e9 * draw.between(0.2, 0.5)) as u64;
+                self.device.change = Change::Credits { to, bytes };
+            }
+            Class::ServerCache if crosses => {
+                self.device.cached = 3.0;
+                self.samples = 1 << 12;
+            }
+            Class::ServerCache => {
+                self.device.cached = 3.0;
+                self.server_memory_bytes = Some(1 << 30);
+            }
+            _ => {}
+        }
+    }
+
+    /// Five rounds of every cell and of one more, nanoseconds.
+    fn planned_run_ns(&self) -> f64 {
+        let cells = match &self.load {
+            Load::Closed { depths, .. } => depths.len(),
+            Load::Paced => 1,
+            Load::Training { .. } => 3,
+        };
+        5.0 * (cells + 1) as f64 * (self.window_ns + self.warmup_ns) as f64
+    }
+
+    /// Bytes that are read for a sample.
+    pub fn stored_bytes(&self) -> u64 {
+        if self.shards { stored_bytes(self.sample_bytes) } else { self.sample_bytes }
+    }
+
+    /// Bytes of one read.
+    fn read_bytes(&self) -> u64 {
+        if self.shards { SHARD_BLOCK_BYTES } else { self.sample_bytes }
+    }
+
+    /// Mean bytes of one read: a shard's last is short.
+    fn mean_read_bytes(&self) -> f64 {
+        if !self.shards {
+            return self.sample_bytes as f64;
+        }
+        let shard = SHARD_SAMPLES * self.stored_bytes() + 1024;
+        shard as f64 / shard.div_ceil(SHARD_BLOCK_BYTES) as f64
+    }
+
+    /// The storage as reads see it.
+    pub fn pipe(&self) -> Pipe {
+        Pipe {
+            ops_per_s: self.device.rate_bps / self.mean_read_bytes(),
+            latency_s: self.device.latency_ns / 1e9,
+        }
+    }
+
+    /// Most reads outstanding.
+    pub fn deepest(&self) -> u32 {
+        match &self.load {
+            Load::Closed { depths, .. } => depths.iter().copied().max().unwrap_or(1),
+            Load::Paced => PACED_DEPTH,
+            Load::Training { job } => job.concurrency(),
+        }
+    }
+
+    /// Samples per second that the storage gives with so many reads outstanding, before it changes.
+    pub fn at_depth(&self, depth: u32) -> f64 {
+        self.pipe().at_depth(depth) * self.mean_read_bytes() / self.stored_bytes() as f64
+            * (1.0 - self.device.errors)
+    }
+
+    /// Samples per second that the storage gives to the load at most.
+    pub fn gives(&self) -> f64 {
+        self.at_depth(self.deepest())
+    }
+
+    /// Samples per second of the line, of one host.
+    pub fn line(&self) -> f64 {
+        let demand = f64::from(self.accelerators * self.batch) / (self.step_ns as f64 / 1e9);
+        demand * self.utilization
+    }
+
+    /// The scenario.
+    pub fn scenario(&self) -> String {
+        let Self { batch, step_ns, sample_bytes, hosts, utilization, samples, .. } = self;
+        let count = self.accelerators * self.hosts;
+        let mut lines = vec![
+            "version = 1".to_owned(),
+            format!("title = \"world {}\"", self.seed),
+            format!(
+                "need = {{ batch = {batch}, step_time = \"{step_ns}ns\", sample_size = \"{sample_bytes} B\", \
+                 count = {count}, hosts = {hosts}, utilization = {utilization:?} }}"
+            ),
+            format!("[dataset]\nsamples = {samples}\nsample_size = \"{sample_bytes} B\""),
+        ];
+        if self.shards {
+            let shard_bytes = SHARD_SAMPLES * self.stored_bytes() + 1024;
+            lines.push(format!("layout = \"webdataset\"\nmembers = 1\nshard_size = \"{shard_bytes} B\""));
+        }
+        lines.push("[targets.storage]".to_owned());
+        lines.extend(if self.network {
+            vec!["at = \"nfs://filer/export/bench\"".to_owned(), "connections = 1".to_owned()]
+        } else {
+            vec!["at = \"/storage\"".to_owned(), "engine = \"io_uring\"".to_owned()]
+        });
+        lines.extend(self.server_memory_bytes.map(|bytes| format!("server_memory = \"{bytes} B\"")));
+        lines.extend(self.load_lines());
+        lines.push(format!("repetitions = 5\nseed = {}", self.seed % 1_000_000));
+        lines.join("\n") + "\n"
+    }
+
+    /// The load, and what ends its repetitions.
+    fn load_lines(&self) -> Vec<String> {
+        let mut lines = vec!["[load]".to_owned(), "threads = 1".to_owned()];
+        lines.push(format!("block_size = \"{} B\"", self.read_bytes()));
+        lines.extend(self.streams.map(|streams| format!("streams = {streams}")));
+        lines.push(format!("operation = \"{}\"", if self.whole_files { "read_file" } else { "read" }));
+        lines.extend(self.cold.then(|| "cache = \"cold\"".to_owned()));
+        let window =
+            format!("[measure]\nwarmup = \"{}ns\"\nduration = \"{}ns\"", self.warmup_ns, self.window_ns);
+        match &self.load {
+            Load::Closed { depths, auto } => {
+                lines.push(if *auto { "queue_depth = \"auto\"".to_owned() } else { format!("queue_depth = {depths:?}") });
+                // Waiting for several at once makes a queue shallower than it is called.
+                lines.extend((!self.network).then(|| "complete_batch = 1".to_owned()));
+                lines.push(window);
+            }
+            Load::Paced => lines.extend(["mode = \"paced\"".to_owned(), window]),
+            Load::Training { job } => {
+                lines.push("mode = \"training\"".to_owned());
+                lines.push(format!(
+                    "[training]\nreaders = {}\nprefetch = {}\nsteps = {}\n[measure]",
+                    job.readers, job.prefetch, job.steps
+                ));
+            }
+        }
+        lines
+    }
+}
+
+fn drawn_depths(draw: &mut Draw) -> Load {
+    let depths = match draw.pick(&[0, 1, 2, 3, 4, 5]) {
+        0 => vec![8],
+        1 => vec![4, 16],
+        2 => vec![2, 8, 32],
+        3 => vec![1, 4, 16],
+        4 => vec![2, 4, 8, 16],
+        _ => return Load::Closed { depths: (0..10).map(|doublings| 1 << doublings).collect(), auto: true },
+    };
+    Load::Closed { depths, auto: false }
+}
+
+fn drawn_job(draw: &mut Draw) -> Job {
+    Job {
+        accelerators: draw.pick(&[1, 2, 4]),
+        readers: draw.pick(&[1, 2, 4, 8]),
+        prefetch: draw.pick(&[0, 1, 2, 4, 8]),
+        batch: draw.pick(&[4, 8]),
+        compute_s: 0.0,
+        steps: 1,
+    }
+}
