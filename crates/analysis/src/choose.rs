@@ -14,7 +14,7 @@ use crate::summary::{CellSummary, Summary};
 /// reads without one, readers as a `DataLoader` has them before reads that share a depth, whole files (`read_file`)
 /// before blocks of files held open, the order of a training job before others, the sample size nearest to the one the
 /// need names, and of paced loads the one that offers no more than the line. Paced loads that offer less, jobs of more
-/// or fewer accelerators than the need names, and cells that look up or list names, write or read checkpoints, or copy,
+/// or fewer accelerators than the need names, depths beyond the reach of a loader that the scenario states, and cells that look up or list names, write or read checkpoints, or copy,
 /// are never chosen. Where several sizes, blocks, orders or jobs are left, nothing says which of them is the user's, and the hardest decides: the one
 /// whose best cell has the smallest share of its line. Among those, the shallowest valid cell whose interval clears the
 /// line, of training jobs the one with the fewest readers times batches ahead; cells limited by the client come after
@@ -129,6 +129,8 @@ pub(crate) struct Asked {
     sample_bytes: Option<f64>,
     /// Accelerators; 0 where it names none.
     pub(crate) accelerators: u32,
+    /// Reads that the job's loader has outstanding at most, where the scenario states one.
+    pub(crate) loader_depth: Option<u32>,
 }
 
 impl Asked {
@@ -138,7 +140,14 @@ impl Asked {
         Self {
             sample_bytes: sample_bytes.filter(|bytes| crate::need::positive(*bytes)),
             accelerators: need.map_or(0, |need| need.accelerators),
+            loader_depth: need.and_then(|need| need.loader_depth),
         }
+    }
+
+    /// Whether a loader reaches the depth of a cell; true of what is no closed loop, and where no loader is stated.
+    pub(crate) fn is_reached(self, cell: &CellSummary) -> bool {
+        let is_closed = cell.cell.training.is_none() && cell.cell.pace.is_none();
+        self.loader_depth.is_none_or(|reach| !is_closed || cell.cell.queue_depth <= reach)
     }
 
     /// Not where no bytes are moved, nor where less than the line is offered, nor where another job is played.
@@ -160,6 +169,8 @@ fn alike<'a>(cells: impl Iterator<Item = &'a CellSummary>, asked: Asked) -> Vec<
     let measured: Vec<Candidate<'a>> = cells.filter_map(|cell| Candidate::of(cell, asked)).collect();
     let valid: Vec<Candidate<'a>> = measured.iter().filter(|one| one.figures.is_valid()).copied().collect();
     let pool = if valid.is_empty() { measured } else { valid };
+    let reached: Vec<Candidate<'a>> = pool.iter().filter(|one| asked.is_reached(one.cell)).copied().collect();
+    let pool = if reached.is_empty() { pool } else { reached };
     let preference = |one: &Candidate<'_>| one.preference(asked.sample_bytes);
     let Some(best) = pool.iter().map(preference).min() else { return Vec::new() };
     let pool: Vec<Candidate<'a>> = pool.into_iter().filter(|one| preference(one) == best).collect();

@@ -1,6 +1,6 @@
 //! What a verdict is about: no word of it goes beyond this.
 
-use feed::counted_noun;
+use feed::{Provenance, counted_noun};
 use record::Target;
 
 use crate::summary::CellSummary;
@@ -34,7 +34,7 @@ impl Evidence {
 pub struct Scope {
     /// Hosts that measured at the same time.
     pub hosts_measured: u32,
-    /// Hosts that the need is for.
+    /// Hosts that are asked about: those of the need, or the one that measures.
     pub hosts_needed: u32,
     /// Caches between this client's own memory and the storage that may have served reads.
     pub caches_open: Vec<&'static str>,
@@ -109,13 +109,18 @@ impl Scope {
     /// That of a verdict on `target` that rests on `cell`.
     pub(crate) fn of(source: &Source<'_>, target: &Target, cell: &CellSummary) -> Self {
         let (run, lines) = (&source.record.run, source.lines);
+        let need = source.summary.need.as_ref().ok();
         let (caches_open, caches_excluded) = tiers::caches_of(source.record, source.summary, target);
         let of_target = run.cells.iter().filter(|one| one.target == target.name);
         let reps = || of_target.clone().flat_map(|one| lines.of_cell(&one.cell));
         let fresh = lines.of_cell(&cell.cell.cell).iter().filter(|rep| rep.role == record::Role::Confirm);
         Self {
             hosts_measured: run.ranks.max(1),
-            hosts_needed: run.need.hosts.max(1),
+            hosts_needed: if need.is_some_and(|need| need.scope == feed::Scope::Host) {
+                1
+            } else {
+                run.need.hosts.max(1)
+            },
             caches_open,
             caches_excluded,
             under_load_ns: reps().map(|rep| rep.window_ns).fold(0, u64::saturating_add),
@@ -125,7 +130,7 @@ impl Scope {
             rounds: fresh.map(|rep| rep.rep + 1).max().unwrap_or(0),
             load: LoadScope::of(cell, run.need.accelerators),
             evidence: Evidence::Screen,
-            extrapolated: false,
+            extrapolated: need.and_then(|need| need.provenance) == Some(Provenance::Extrapolated),
         }
     }
 

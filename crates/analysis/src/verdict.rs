@@ -99,6 +99,11 @@ pub enum Cause {
         /// Hosts that were not tested.
         hosts: u32,
     },
+    /// It clears at a depth that the stated loader does not reach.
+    BeyondLoader {
+        /// Reads that the loader has outstanding at most.
+        reach: u32,
+    },
     /// Another cell read alike stood at the line or above it, and its fresh repetitions do not say otherwise.
     OthersAbove {
         /// Its depth.
@@ -379,6 +384,9 @@ impl Verdict {
                     "this host is fed {at}; {} more {verb} not tested",
                     feed::group_digits(u64::from(*hosts))
                 )
+            }
+            Cause::BeyondLoader { reach } => {
+                format!("clears {at}, and the stated loader has {reach} reads outstanding at most")
             }
             Cause::OthersAbove { queue_depth, share } => {
                 format!("short {at}, but depth {queue_depth} stood at {} of the line", of_line(*share))

@@ -11,7 +11,6 @@ use prepare::{PrepareError, Prepared};
 use crate::exit::Failure;
 use crate::open::Stores;
 
-
 /// Tells how far a dataset is written: target, bytes done, bytes in all.
 pub(crate) type Report<'a> = &'a (dyn Fn(&str, u64, u64) + Sync);
 

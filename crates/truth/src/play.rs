@@ -74,26 +74,21 @@ fn measure(
     model: &Model,
     record: &mut RunRecord,
 ) -> Result<Vec<NotRun>, Box<dyn Error>> {
-    let mut take = |event: Event<'_>| -> Result<(), Box<dyn Error>> {
-        if let Event::Rep(mut rep, _) = event {
-            without_this_machine(&mut rep, model);
-            record.lines.push(Line::Rep(rep));
-        }
-        Ok(())
-    };
-    let mut not_run = bench.measure(0, &mut take)?;
-    let names = analysis::choose_for_confirmation(record);
-    let chosen: Vec<usize> =
-        (0..plan.cells.len()).filter(|index| names.contains(&plan.cells[*index].slug)).collect();
-    let mut take = |event: Event<'_>| -> Result<(), Box<dyn Error>> {
-        if let Event::Rep(mut rep, _) = event {
-            without_this_machine(&mut rep, model);
-            record.lines.push(Line::Rep(rep));
-        }
-        Ok(())
-    };
-    not_run.extend(bench.confirm(&chosen, &mut take)?);
+    let mut not_run = bench.measure(0, &mut |event| take(record, model, event))?;
+    while let Some(look) = analysis::next_look(record) {
+        let chosen: Vec<usize> =
+            (0..plan.cells.len()).filter(|index| look.cells.contains(&plan.cells[*index].slug)).collect();
+        not_run.extend(bench.confirm(&chosen, look.rounds, &mut |event| take(record, model, event))?);
+    }
     Ok(not_run)
+}
+
+fn take(record: &mut RunRecord, model: &Model, event: Event<'_>) -> Result<(), Box<dyn Error>> {
+    if let Event::Rep(mut rep, _) = event {
+        without_this_machine(&mut rep, model);
+        record.lines.push(Line::Rep(rep));
+    }
+    Ok(())
 }
 
 /// Takes out what the engine counted of the machine that plays: real seconds of its processors against virtual windows

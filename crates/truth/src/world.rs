@@ -421,7 +421,11 @@ impl World {
             format!("[measure]\nwarmup = \"{}ns\"\nduration = \"{}ns\"", self.warmup_ns, self.window_ns);
         match &self.load {
             Load::Closed { depths, auto } => {
-                lines.push(if *auto { "queue_depth = \"auto\"".to_owned() } else { format!("queue_depth = {depths:?}") });
+                lines.push(if *auto {
+                    "queue_depth = \"auto\"".to_owned()
+                } else {
+                    format!("queue_depth = {depths:?}")
+                });
                 // Waiting for several at once makes a queue shallower than it is called.
                 lines.extend((!self.network).then(|| "complete_batch = 1".to_owned()));
                 lines.push(window);

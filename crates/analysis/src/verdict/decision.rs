@@ -39,7 +39,7 @@ pub(super) fn of_target(
     let chosen = if candidates.is_empty() { vec![cell] } else { candidates };
     let chosen: &[&CellSummary] = if has_others { &chosen } else { &[] };
     let verdict = over_time(source, target, chosen, (verdict, cell));
-    within_scope(verdict)
+    within_scope(source, cell, verdict)
 }
 
 /// Records before format 1.6 have one candidate for each target, and one look.
@@ -138,10 +138,14 @@ fn over_time(
 }
 
 /// A narrower test may starve a wider need; it never feeds it.
-fn within_scope(verdict: Verdict) -> Verdict {
+fn within_scope(source: &Source<'_>, cell: &CellSummary, verdict: Verdict) -> Verdict {
     let hosts = verdict.scope.as_ref().map_or(0, Scope::hosts_open);
-    if verdict.judgement != Judgement::Feeds || hosts == 0 {
-        return verdict;
-    }
-    Verdict { judgement: Judgement::Uncertain, cause: Cause::HostsOpen { hosts }, feeds: None, ..verdict }
+    let asked = choose::Asked::of(source.summary);
+    let cause = match asked.loader_depth.filter(|_| !asked.is_reached(cell)) {
+        _ if verdict.judgement != Judgement::Feeds => return verdict,
+        Some(reach) => Cause::BeyondLoader { reach },
+        None if hosts > 0 => Cause::HostsOpen { hosts },
+        None => return verdict,
+    };
+    Verdict { judgement: Judgement::Uncertain, cause, feeds: None, ..verdict }
 }
