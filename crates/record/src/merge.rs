@@ -167,6 +167,8 @@ fn need(of_one: &Need, ranks: u32) -> Need {
         samples_per_s: of_one.samples_per_s.map(|per_s| per_s * times),
         bytes_per_s: of_one.bytes_per_s.map(|per_s| per_s * times),
         accelerators: of_one.accelerators.saturating_mul(ranks),
+        // That of all hosts already, where they share it.
+        count: of_one.count.map(|count| if of_one.hosts == 1 { count.saturating_mul(ranks) } else { count }),
         loader_depth: of_one.loader_depth.map(|depth| depth.saturating_mul(ranks)),
         hosts: if of_one.hosts == ranks { 1 } else { of_one.hosts },
         ..of_one.clone()

@@ -6,7 +6,7 @@ use analysis::{Calibration, May, RUNS_MIN, RunSample};
 use clap::Args;
 use record::{Format, Thresholds};
 
-use crate::args::{InputArgs, MeasureArgs};
+use crate::args::{Hold, InputArgs, MeasureArgs};
 use crate::cmd::compare::may_differ;
 use crate::exit::{Exit, Failure};
 use crate::samples::{self, Samples};
@@ -21,6 +21,9 @@ pub(crate) struct CalibrateArgs {
     /// What the accelerators need, e.g. 8xh100:resnet50; then the input may be a path
     #[arg(long, conflicts_with = "from_history")]
     need: Option<String>,
+    /// What stays of a workload's need where samples are not of its size: samples or bytes per second
+    #[arg(long, value_enum, conflicts_with = "from_history")]
+    hold: Option<Hold>,
     /// Override a key of the scenario, e.g. --set load.threads=2
     #[arg(long = "set", value_name = "KEY=VALUE", conflicts_with = "from_history")]
     set: Vec<String>,
@@ -77,7 +80,7 @@ fn run_twice(input: &InputArgs, measure: &MeasureArgs) -> Result<PathBuf, Failur
 
 fn from_a_run(args: &CalibrateArgs, scenario: &str) -> Result<Calibration, Failure> {
     let (need, set) = (args.need.clone(), args.set.clone());
-    let input = InputArgs { input: scenario.to_owned(), need, hold: None, set };
+    let input = InputArgs { input: scenario.to_owned(), need, hold: args.hold, set };
     // Before anything is measured.
     refuse_existing(&path(args, &load::load(&input)?.plan.name), args.force)?;
     from_variants(&samples::group(&run_twice(&input, &args.measure)?)?)

@@ -67,6 +67,7 @@ fn the_head_says_what_all_hosts_together_need_and_hold_open() {
     assert_eq!(merged.need.label, "2 hosts x 8 x h100 resnet50");
     assert_eq!(merged.need.samples_per_s, one.need.samples_per_s.map(|per_s| per_s * 2.0));
     assert_eq!((merged.need.accelerators, merged.need.sample_bytes), (16, one.need.sample_bytes));
+    assert_eq!((merged.need.count, merged.need.loader_depth), (Some(16), Some(128)));
     let counts = |cell: &Cell| (cell.queue_depth, cell.threads, cell.connections);
     for (together, alone) in merged.cells.iter().zip(&one.cells) {
         let (depth, threads, connections) = counts(alone);
@@ -90,6 +91,7 @@ fn a_need_that_the_hosts_share_is_the_need_of_the_whole_job() {
     };
     let whole = shared(2, 2);
     assert_eq!((whole.label.as_str(), whole.hosts), ("16 x h100 resnet50", 1));
+    assert_eq!(whole.count, Some(8), "that of all hosts already");
     assert_eq!(shared(2, 8).label, "16 x h100 resnet50, 2 of 8 hosts");
 }
 
