@@ -73,7 +73,7 @@ fn figures(job: &Job<'_>, all: bool) -> Vec<String> {
     let mut row = vec![
         job.plan.accelerators.to_string(),
         job.plan.prefetch.to_string(),
-        feed::format_count(job.figures.samples_per_s.mean),
+        rate(job.figures.samples_per_s.mean, all),
         cut_percent(of.au.mean),
         interval(&of.au),
         cut_percent(of.worst_au),
@@ -89,6 +89,11 @@ fn figures(job: &Job<'_>, all: bool) -> Vec<String> {
         row.push(of_phase(of.wait_p99_ns));
     }
     row
+}
+
+/// Samples per second; on a terminal there is no room for the marks between thousands.
+fn rate(samples_per_s: f64, all: bool) -> String {
+    if all { feed::format_count(samples_per_s) } else { format!("{samples_per_s:.0}") }
 }
 
 fn interval(au: &Rate) -> String {
