@@ -328,19 +328,19 @@ mod tests {
     #[test]
     fn a_curve_lies_within_what_neighbours_allow() {
         let of = |measured: &[(u32, f64)], reads: f64| {
-            [Side::Least, Side::Most].map(|side| curve(measured).samples_per_s(reads, side))
+            [Side::Least, Side::Most].map(|side| curve(measured).samples_per_s(reads, side).round() as u64)
         };
         // One point: any share of it below, and anything up to the line above.
-        assert_eq!(of(&[(8, 800.0)], 4.0), [400.0, 800.0]);
-        assert_eq!(of(&[(8, 800.0)], 8.0), [800.0, 800.0]);
-        assert_eq!(of(&[(8, 800.0)], 16.0), [800.0, 1_600.0]);
+        assert_eq!(of(&[(8, 800.0)], 4.0), [400, 800]);
+        assert_eq!(of(&[(8, 800.0)], 8.0), [800, 800]);
+        assert_eq!(of(&[(8, 800.0)], 16.0), [800, 1_600]);
         // Four times as much in flight moves four times as much: latency binds, and all below is known.
-        assert_eq!(of(&[(8, 800.0), (32, 3_200.0)], 4.0), [400.0, 400.0]);
+        assert_eq!(of(&[(8, 800.0), (32, 3_200.0)], 4.0), [400, 400]);
         // It moves no more: the rate binds at 8, and perhaps below.
-        assert_eq!(of(&[(8, 800.0), (32, 800.0)], 4.0), [400.0, 800.0]);
+        assert_eq!(of(&[(8, 800.0), (32, 800.0)], 4.0), [400, 800]);
         // Between two, at most as steep as before and as after.
-        assert_eq!(of(&[(2, 200.0), (10, 600.0), (40, 600.0)], 4.0), [300.0, 400.0]);
-        assert_eq!(of(&[(2, 200.0), (10, 600.0), (40, 600.0)], 0.0), [0.0, 0.0]);
+        assert_eq!(of(&[(2, 200.0), (10, 600.0), (40, 600.0)], 4.0), [300, 400]);
+        assert_eq!(of(&[(2, 200.0), (10, 600.0), (40, 600.0)], 0.0), [0, 0]);
         assert_eq!(Curve::new([]), None);
         assert_eq!(Curve::new([(8, 0.0)]), None);
     }

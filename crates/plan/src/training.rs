@@ -15,8 +15,8 @@ pub struct Training {
     pub compute_ns: u64,
     /// Who fetches batches.
     pub fetch: Fetch,
-    /// Batches that an accelerator has asked for beyond the one that it takes next; at 0 a batch is fetched once it is
-    /// waited for. Those being fetched and those that are ready count.
+    /// Batches of an accelerator that are fetched or ready while it computes, the one that it takes next included; at 0 a
+    /// batch is fetched once it is waited for.
     pub prefetch: u32,
     /// Whether accelerators wait for each other after every step.
     pub barrier: bool,

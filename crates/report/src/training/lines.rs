@@ -54,7 +54,9 @@ fn utilization(summary: &Summary, job: &Job<'_>) -> String {
     parts.extend(training.predicted.as_ref().map(|predicted| predicted_words(summary, predicted, au)));
     let dlio = training.dlio_au.filter(|dlio| (dlio - au).abs() > GAP_MAX);
     parts.extend(
-        dlio.map(|dlio| format!("DLIO, which leaves out the first step, says {} %", cut_percent(dlio))),
+        dlio.map(|dlio| {
+            format!("DLIO, which leaves out first steps of epochs, says {} %", cut_percent(dlio))
+        }),
     );
     parts.extend(training.null_au.map(|null| format!("{} % without storage", cut_percent(null))));
     parts.join("; ")

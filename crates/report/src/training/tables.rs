@@ -32,8 +32,8 @@ pub(crate) fn table(summary: &Summary, all: bool) -> Grid {
     let headings: &[&str] = if all { &HEADINGS_ALL } else { &HEADINGS };
     Grid {
         title: format!(
-            "training: AU % of all accelerators, of the worst, and as DLIO counts; batches that came late; first \
-             batch and waits in ms{hidden}"
+            "training: samples per s; AU % of all accelerators, of the worst, and as DLIO counts; batches that came \
+             late; waits in ms{hidden}"
         ),
         names: vec!["target", "engine", "fetch"],
         figures: headings.iter().map(|heading| (*heading).to_owned()).collect(),
@@ -43,11 +43,12 @@ pub(crate) fn table(summary: &Summary, all: bool) -> Grid {
 }
 
 /// As a terminal has room for them.
-const HEADINGS: [&str; 9] = ["acc", "ahead", "AU", "95 %", "worst", "DLIO", "late", "first", "p99"];
+const HEADINGS: [&str; 9] = ["acc", "ahead", "per s", "AU", "95 %", "worst", "DLIO", "late", "p99"];
 
-const HEADINGS_ALL: [&str; 14] = [
+const HEADINGS_ALL: [&str; 15] = [
     "accelerators",
     "prefetch",
+    "samples/s",
     "AU",
     "95 % interval",
     "worst",
@@ -72,14 +73,15 @@ fn figures(job: &Job<'_>, all: bool) -> Vec<String> {
     let mut row = vec![
         job.plan.accelerators.to_string(),
         job.plan.prefetch.to_string(),
+        rate(job.figures.samples_per_s.mean, all),
         cut_percent(of.au.mean),
         interval(&of.au),
         cut_percent(of.worst_au),
         known(of.dlio_au),
         late(of.late, of.steps),
-        milliseconds(Some(of.first_batch_ns)),
     ];
     if all {
+        row.push(milliseconds(Some(of.first_batch_ns)));
         row.extend([of.wait_p50_ns, of.wait_p99_ns, of.wait_max_ns].map(of_phase));
         row.extend([milliseconds(of.fetch_p50_ns), known(of.null_au)]);
         row.push(feed::group_digits(of.steps));
@@ -87,6 +89,11 @@ fn figures(job: &Job<'_>, all: bool) -> Vec<String> {
         row.push(of_phase(of.wait_p99_ns));
     }
     row
+}
+
+/// Samples per second; on a terminal there is no room for the marks between thousands.
+fn rate(samples_per_s: f64, all: bool) -> String {
+    if all { feed::format_count(samples_per_s) } else { format!("{samples_per_s:.0}") }
 }
 
 fn interval(au: &Rate) -> String {

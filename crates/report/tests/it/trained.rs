@@ -79,6 +79,7 @@ impl Made {
             steps: self.steps * many,
             late: late * many,
             first_batch_ns: steps.first().map_or(0, |step| step.ready_ns),
+            fill: steps.first().map_or(0.0, |step| step.ready_ns as f64 / wall_ns as f64),
             wait_p50_ns: waits.get(waits.len() / 2).copied(),
             wait_p99_ns: (self.steps * many >= 1_000).then(|| waits[waits.len() * 99 / 100]),
             wait_max_ns: waits.last().copied(),

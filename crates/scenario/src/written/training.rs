@@ -41,9 +41,10 @@ pub(crate) struct Training {
     /// keys, both ways of fetching are measured. Beside a closed loop one number, without a default: the loader of the
     /// job, which has accelerators x readers reads outstanding at most, whatever depth the loop finds best.
     pub(crate) readers: Field<Axis<Whole<1, READERS_MAX>>>,
-    /// Batches that each accelerator has asked for beyond the one that it takes next; at 0 a batch is fetched once it is
-    /// waited for. Default: a workload's as MLPerf's loader has them (2 in all, rounded up to as many for each reader),
-    /// else 2 for each reader, as PyTorch has them (`prefetch_factor`).
+    /// Batches of each accelerator that are fetched or ready while it computes, the one that it takes next included
+    /// (PyTorch's `num_workers` x `prefetch_factor`); at 0 a batch is fetched once it is waited for. Default: a workload's
+    /// as MLPerf's loader has them (2 in all, rounded up to as many for each reader), else 2 for each reader, as PyTorch
+    /// has them.
     pub(crate) prefetch: Field<Axis<Whole<0, PREFETCH_MAX>>>,
     /// Steps of each accelerator in one repetition; not together with another key that ends one. A closed loop beside it
     /// takes as long as the steps would if no batch came late.
