@@ -263,7 +263,7 @@ pub struct Usage {
     pub steal_ns: Option<u64>,
     /// Time in which the threads that issue reads were runnable and waited for a processor, added up (the second field of
     /// `/proc/thread-self/schedstat`); absent where the kernel does not say, on a virtual clock, and before format 1.6.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_ns: Option<u64>,
     /// Time in which some task waited for the processor (PSI).
     pub psi_cpu_some_ns: Option<u64>,

@@ -279,7 +279,7 @@ pub struct Cell {
     pub complete_batch: Option<u32>,
     /// Pages that the buffers of reads are made of: `base`, `huge`. Absent before format 1.6, when the kernel was asked for
     /// huge ones.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages: Option<String>,
     /// Cells of one `queue_depth = "auto"` curve share this number.
     pub auto_group: Option<u32>,

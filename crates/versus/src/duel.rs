@@ -218,7 +218,7 @@ impl Duel<'_> {
         let mut variant: Vec<String> = match who {
             Who::Feedline => report.granted.iter().map(|(name, value)| format!("{name}: {value}")).collect(),
             Who::Fio(Peer::Best) if fio::takes_huge_pages(self.case) => self.memory(seen),
-            Who::Fio(_) => Vec::new(),
+            Who::Fio(_) => seen.map(|seen| fio::pages(seen.huge_page_bytes)).into_iter().collect(),
         };
         if let Some(seen) = seen.filter(|seen| seen.io_workers > 0) {
             variant.push(format!("io_uring handed requests to {} threads of the kernel", seen.io_workers));

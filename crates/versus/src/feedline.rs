@@ -10,6 +10,7 @@ use serde::Deserialize;
 use crate::case::{Access, Case, Data};
 use crate::data::Place;
 use crate::duel::Report;
+use crate::fio;
 use crate::process::Call;
 
 const HINT: &str = "cargo build --release -p feedline, or --feedline PATH";
@@ -63,6 +64,10 @@ fn load(case: &Case) -> String {
     ];
     if matches!(case.data, Data::Files { .. }) {
         keys.push("operation = \"read_file\"".to_owned());
+    }
+    if fio::takes_huge_pages(case) {
+        // As fio has them at its best.
+        keys.push("pages = \"huge\"".to_owned());
     }
     keys.extend(work.submit_batch.map(|batch| format!("submit_batch = {batch}")));
     keys.extend(work.complete_batch.map(|batch| format!("complete_batch = {batch}")));
@@ -152,7 +157,7 @@ title = "versus: seq-direct-128k-qd8-batch2"
 need = { rate = "1 GB/s" }
 dataset = { samples = 1, sample_size = "4294967296 B" }
 targets.data = { at = "a \"b\"", engine = "io_uring" }
-load = { queue_depth = 8, threads = 1, block_size = "131072 B", access = "sequential", cache = "bypass", submit_batch = 2 }
+load = { queue_depth = 8, threads = 1, block_size = "131072 B", access = "sequential", cache = "bypass", pages = "huge", submit_batch = 2 }
 measure = { warmup = "0s", duration = "0.5s", repetitions = 1 }
 "#;
         assert_eq!(scenario(case, &place, 0.5), expected);
@@ -163,6 +168,7 @@ measure = { warmup = "0s", duration = "0.5s", repetitions = 1 }
         let files = case("files-4k-warm-pread");
         let text = scenario(files, &Place { at: "d".into(), data: files.data }, 3.0);
         assert!(text.contains("samples = 20000, sample_size = \"4096 B\""), "{text}");
+        assert!(!text.contains("pages"), "a blocking engine of fio has ordinary ones: {text}");
         assert!(text.contains("operation = \"read_file\"") && text.contains("\"3s\""), "{text}");
         let device = case("direct-4k-qd32");
         let text = scenario(device, &Place { at: "/dev/zram9".into(), data: device.data }, 3.0);

@@ -55,6 +55,14 @@ pub(crate) fn takes_huge_pages(case: &Case) -> bool {
     case.work.peer_engine == "io_uring"
 }
 
+/// The pages that a run of fio as it comes was seen to have, in feedline's words.
+pub(crate) fn pages(huge_bytes: u64) -> String {
+    match huge_bytes {
+        0 => "pages: base".to_owned(),
+        bytes => format!("pages: {} KiB of huge ones seen", bytes / 1024),
+    }
+}
+
 /// The work itself. What is warm must stay so: fio evicts a file first unless it is told otherwise.
 fn work(case: &Case, place: &Place, window_s: f64) -> Result<Vec<String>> {
     let work = &case.work;
@@ -167,6 +175,12 @@ mod tests {
         assert!(!advised.contains("iomem"), "{advised}");
         let mapped = line("mmap-128k", Peer::Best, Buffers::Reserved);
         assert!(mapped.contains("--invalidate=0") && !mapped.contains("iomem"), "{mapped}");
+    }
+
+    #[test]
+    fn pages_are_told_in_feedlines_words() {
+        assert_eq!(pages(0), "pages: base");
+        assert_eq!(pages(4 << 20), "pages: 4096 KiB of huge ones seen");
     }
 
     #[test]

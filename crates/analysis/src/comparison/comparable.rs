@@ -138,6 +138,7 @@ pub(super) fn stored(before: &RunSample, after: &RunSample) -> Vec<Difference> {
     found.check("plan", &short(&one.plan_hash), &short(&other.plan_hash), None);
     datasets(&mut found, one, other);
     found.check("measure", &measure_words(one), &measure_words(other), None);
+    found.check("pages of buffers", &pages_words(one), &pages_words(other), None);
     if let (Some(before), Some(after)) = (open_end(one), open_end(other)) {
         found.check("end of the window", &before, &after, None);
     }
@@ -239,6 +240,14 @@ fn measure_words(run: &Run) -> String {
     let duration = duration_ns.map_or_else(|| "open".to_owned(), feed::format_duration_ns);
     let steps = steps.map_or_else(String::new, |steps| format!(", {steps} steps"));
     format!("window {duration}{steps} after {}", feed::format_duration_ns(*warmup_ns))
+}
+
+/// Direct reads of large blocks into huge pages may be twice as fast as into others. Before format 1.6 nobody looked whether
+/// the kernel gave what it was asked for.
+fn pages_words(run: &Run) -> String {
+    let pages = run.cells.iter().map(|cell| cell.pages.as_deref().unwrap_or("huge if given"));
+    let pages: std::collections::BTreeSet<&str> = pages.collect();
+    pages.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 /// What ends a window that has no length: passes over the data, of which the first may be cold alone, or bytes. `None`

@@ -1,5 +1,4 @@
-//! One record with every kind of ending, kept on disk in the form in which a run writes it.
-//! The figures are invented. Set `FEEDLINE_BLESS=1` to write the fixture anew after a change here.
+//! One invented record with every kind of ending, on disk as a run writes it; `FEEDLINE_BLESS=1` writes it anew.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -9,15 +9,29 @@ fn run_too_much(bench: &Bench, more: &[&str]) -> Ended {
     bench.run(&[&["run", "s.toml"], &TOO_MUCH[..], more].concat())
 }
 
+/// Whether a target starves. On a busy machine nobody can tell: others held the processors, or read from the disk.
+fn starves(ended: &Ended) -> bool {
+    let is_crowded =
+        ["waited for a processor", "others read", "of CPU stolen"].iter().any(|words| ended.prints(words));
+    let word = if is_crowded { "UNCERTAIN" } else { "STARVES" };
+    assert!(ended.prints(word), "{}", ended.out);
+    !is_crowded
+}
+
 #[test]
 fn without_a_gate_a_verdict_exits_with_zero() {
-    run_too_much(&Bench::with(DISK), &[]).exits(0).says("STARVES");
+    starves(&run_too_much(&Bench::with(DISK), &[]).exits(0));
 }
 
 #[test]
 fn a_gated_target_that_starves_exits_with_three() {
     let bench = Bench::with(DISK);
-    run_too_much(&bench, &["--set", "gate.feeds=[\"disk\"]"]).exits(3).says("missed");
+    let ended = run_too_much(&bench, &["--set", "gate.feeds=[\"disk\"]"]);
+    if starves(&ended) {
+        ended.exits(3).says("missed");
+    } else {
+        ended.exits(0);
+    }
 }
 
 #[test]
