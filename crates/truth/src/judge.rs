@@ -4,6 +4,7 @@ use analysis::{Bound, Cause, Shape, Verdict};
 use feed::Judgement;
 
 use crate::play::Played;
+use crate::truth::Job;
 use crate::world::{Class, Load, World};
 
 /// What whole operations counted at the edges of a window may come to, by the truth.
@@ -88,7 +89,9 @@ pub fn judge(world: &World, played: &Played) -> Finding {
         may_feed,
         may_starve,
         is_open: crosses || (best >= 1.0 && (world.hosts > 1 || world.device.errors > ERRORS_MAX)),
-        is_decidable: can_be_told && (best - 1.0).abs() >= DECIDABLE,
+        is_decidable: can_be_told
+            && (best - 1.0).abs() >= DECIDABLE
+            && (in_the_long_run(world) < 1.0) == (best < 1.0),
         best_of_line: best,
         tested_of_line: tested,
         feeds_too_many: verdict.is_some_and(|verdict| feeds_too_many(world, verdict, tested)),
@@ -102,6 +105,16 @@ fn best_of_line(world: &World) -> f64 {
     match &world.load {
         Load::Training { job } => job.utilization(world.pipe()) / world.utilization,
         Load::Closed { .. } | Load::Paced => world.gives() / world.line(),
+    }
+}
+
+/// The same of a job that is so long that its first fill does not matter: one whose fill alone decides may stay unjudged.
+fn in_the_long_run(world: &World) -> f64 {
+    match &world.load {
+        Load::Training { job } => {
+            Job { steps: 30 * job.steps, ..*job }.utilization(world.pipe()) / world.utilization
+        }
+        Load::Closed { .. } | Load::Paced => best_of_line(world),
     }
 }
 

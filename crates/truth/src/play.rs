@@ -1,6 +1,7 @@
 //! A world, played from its scenario to its verdict.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -73,27 +74,22 @@ fn measure(
     plan: &Plan,
     model: &Model,
     record: &mut RunRecord,
-) -> Result<Vec<NotRun>, Box<dyn Error>> {
-    let mut take = |event: Event<'_>| -> Result<(), Box<dyn Error>> {
-        if let Event::Rep(mut rep, _) = event {
-            without_this_machine(&mut rep, model);
-            record.lines.push(Line::Rep(rep));
-        }
-        Ok(())
-    };
-    let mut not_run = bench.measure(0, &mut take)?;
+) -> Result<Vec<NotRun>, Infallible> {
+    let mut not_run = bench.measure(0, &mut |event| take(record, model, event))?;
     let names = analysis::choose_for_confirmation(record);
     let chosen: Vec<usize> =
         (0..plan.cells.len()).filter(|index| names.contains(&plan.cells[*index].slug)).collect();
-    let mut take = |event: Event<'_>| -> Result<(), Box<dyn Error>> {
-        if let Event::Rep(mut rep, _) = event {
-            without_this_machine(&mut rep, model);
-            record.lines.push(Line::Rep(rep));
-        }
-        Ok(())
-    };
-    not_run.extend(bench.confirm(&chosen, &mut take)?);
+    not_run.extend(bench.confirm(&chosen, &mut |event| take(record, model, event))?);
     Ok(not_run)
+}
+
+/// Takes what happened into the record.
+fn take(record: &mut RunRecord, model: &Model, event: Event<'_>) -> Result<(), Infallible> {
+    if let Event::Rep(mut rep, _) = event {
+        without_this_machine(&mut rep, model);
+        record.lines.push(Line::Rep(rep));
+    }
+    Ok(())
 }
 
 /// Takes out what the engine counted of the machine that plays: real seconds of its processors against virtual windows
