@@ -21,6 +21,7 @@ const ERRORS_MAX: f64 = 0.01;
 
 /// What may be said of a world, and what was said of it.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that are independent of each other")]
 pub struct Finding {
     /// What was said.
     pub word: Judgement,
@@ -159,25 +160,33 @@ fn cause_is_wrong(world: &World, verdict: &Verdict) -> Option<bool> {
         return None;
     }
     let is_latency = world.pipe().is_latency_bound(world.deepest());
-    let said_latency = match &verdict.cause {
-        Cause::Short { shape: Some(shape), .. } => match shape {
-            Shape::Flat { .. } => false,
-            Shape::Proportional { .. } => true,
+    let said_latency = said_latency(verdict)?;
+    Some(said_latency != Some(is_latency))
+}
+
+/// Whether a verdict says that latency is what is short, and not the rate; `Some(None)` where it says that it is neither, and
+/// `None` where it says nothing.
+#[expect(clippy::option_option, reason = "nothing said and something else said differ")]
+fn said_latency(verdict: &Verdict) -> Option<Option<bool>> {
+    if let Cause::Short { shape: Some(shape), .. } = &verdict.cause {
+        return match shape {
+            Shape::Flat { .. } => Some(Some(false)),
+            Shape::Proportional { .. } => Some(Some(true)),
             // Of two depths, the deeper may be at the rate and the other not.
-            Shape::Rising { .. } => return None,
-            Shape::Falling { .. } => return Some(true),
-        },
-        _ => {
-            let words = verdict.played.as_ref()?.diagnosis.as_ref()?;
-            let is = |bound: Bound| words.contains(bound.words());
-            match () {
-                () if is(Bound::Latency) => true,
-                () if is(Bound::Bandwidth) || is(Bound::Rate) => false,
-                // The first fill of a short job, and more than one cause, are no claim about the storage.
-                () if is(Bound::Startup) || is(Bound::Mixed) => return None,
-                () => return Some(true),
-            }
-        }
-    };
-    Some(said_latency != is_latency)
+            Shape::Rising { .. } => None,
+            Shape::Falling { .. } => Some(None),
+        };
+    }
+    let words = verdict.played.as_ref()?.diagnosis.as_ref()?;
+    let is = |bounds: &[Bound]| bounds.iter().any(|bound| words.contains(bound.words()));
+    if is(&[Bound::Latency]) {
+        Some(Some(true))
+    } else if is(&[Bound::Bandwidth, Bound::Rate]) {
+        Some(Some(false))
+    } else if is(&[Bound::Startup, Bound::Mixed]) {
+        // The first fill of a short job, and more than one cause, are no claim about the storage.
+        None
+    } else {
+        Some(None)
+    }
 }

@@ -75,21 +75,26 @@ fn measure(
     model: &Model,
     record: &mut RunRecord,
 ) -> Result<Vec<NotRun>, Infallible> {
-    let mut not_run = bench.measure(0, &mut |event| take(record, model, event))?;
+    let mut not_run = bench.measure(0, &mut keep(record, model))?;
     let names = analysis::choose_for_confirmation(record);
     let chosen: Vec<usize> =
         (0..plan.cells.len()).filter(|index| names.contains(&plan.cells[*index].slug)).collect();
-    not_run.extend(bench.confirm(&chosen, &mut |event| take(record, model, event))?);
+    not_run.extend(bench.confirm(&chosen, &mut keep(record, model))?);
     Ok(not_run)
 }
 
-/// Takes what happened into the record.
-fn take(record: &mut RunRecord, model: &Model, event: Event<'_>) -> Result<(), Infallible> {
-    if let Event::Rep(mut rep, _) = event {
-        without_this_machine(&mut rep, model);
-        record.lines.push(Line::Rep(rep));
+/// Takes what happens into the record.
+fn keep<'a>(
+    record: &'a mut RunRecord,
+    model: &'a Model,
+) -> impl FnMut(Event<'_>) -> Result<(), Infallible> + 'a {
+    move |event| {
+        if let Event::Rep(mut rep, _) = event {
+            without_this_machine(&mut rep, model);
+            record.lines.push(Line::Rep(rep));
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Takes out what the engine counted of the machine that plays: real seconds of its processors against virtual windows

@@ -120,6 +120,7 @@ const STEPS_MIN: u32 = 30;
 
 /// One world.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "settings that are independent of each other")]
 pub struct World {
     /// What it was drawn from.
     pub seed: u64,
@@ -181,10 +182,8 @@ impl World {
     pub fn of_seed(seed: u64) -> Self {
         let mut draw = Draw::new(seed);
         let class = draw.pick(&Class::DRAWN);
-        let noise = match class.is_plain() && draw.unit() < 0.5 {
-            true => draw.between(0.02, 0.10),
-            false => draw.between(0.0, 0.02),
-        };
+        let is_noisy = class.is_plain() && draw.unit() < 0.5;
+        let noise = if is_noisy { draw.between(0.02, 0.10) } else { draw.between(0.0, 0.02) };
         Self::drawn(seed, class, noise, &mut draw)
     }
 
