@@ -4,6 +4,7 @@ use analysis::{Bound, Cause, Shape, Verdict};
 use feed::Judgement;
 
 use crate::play::Played;
+use crate::truth::Job;
 use crate::world::{Class, Load, World};
 
 /// What whole operations counted at the edges of a window may come to, by the truth.
@@ -20,6 +21,7 @@ const ERRORS_MAX: f64 = 0.01;
 
 /// What may be said of a world, and what was said of it.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that are independent of each other")]
 pub struct Finding {
     /// What was said.
     pub word: Judgement,
@@ -88,7 +90,9 @@ pub fn judge(world: &World, played: &Played) -> Finding {
         may_feed,
         may_starve,
         is_open: crosses || (best >= 1.0 && (world.hosts > 1 || world.device.errors > ERRORS_MAX)),
-        is_decidable: can_be_told && (best - 1.0).abs() >= DECIDABLE,
+        is_decidable: can_be_told
+            && (best - 1.0).abs() >= DECIDABLE
+            && (in_the_long_run(world) < 1.0) == (best < 1.0),
         best_of_line: best,
         tested_of_line: tested,
         feeds_too_many: verdict.is_some_and(|verdict| feeds_too_many(world, verdict, tested)),
@@ -102,6 +106,16 @@ fn best_of_line(world: &World) -> f64 {
     match &world.load {
         Load::Training { job } => job.utilization(world.pipe()) / world.utilization,
         Load::Closed { .. } | Load::Paced => world.gives() / world.line(),
+    }
+}
+
+/// The same of a job that is so long that its first fill does not matter: one whose fill alone decides may stay unjudged.
+fn in_the_long_run(world: &World) -> f64 {
+    match &world.load {
+        Load::Training { job } => {
+            Job { steps: 30 * job.steps, ..*job }.utilization(world.pipe()) / world.utilization
+        }
+        Load::Closed { .. } | Load::Paced => best_of_line(world),
     }
 }
 
@@ -146,25 +160,33 @@ fn cause_is_wrong(world: &World, verdict: &Verdict) -> Option<bool> {
         return None;
     }
     let is_latency = world.pipe().is_latency_bound(world.deepest());
-    let said_latency = match &verdict.cause {
-        Cause::Short { shape: Some(shape), .. } => match shape {
-            Shape::Flat { .. } => false,
-            Shape::Proportional { .. } => true,
+    let said_latency = said_latency(verdict)?;
+    Some(said_latency != Some(is_latency))
+}
+
+/// Whether a verdict says that latency is what is short, and not the rate; `Some(None)` where it says that it is neither, and
+/// `None` where it says nothing.
+#[expect(clippy::option_option, reason = "nothing said and something else said differ")]
+fn said_latency(verdict: &Verdict) -> Option<Option<bool>> {
+    if let Cause::Short { shape: Some(shape), .. } = &verdict.cause {
+        return match shape {
+            Shape::Flat { .. } => Some(Some(false)),
+            Shape::Proportional { .. } => Some(Some(true)),
             // Of two depths, the deeper may be at the rate and the other not.
-            Shape::Rising { .. } => return None,
-            Shape::Falling { .. } => return Some(true),
-        },
-        _ => {
-            let words = verdict.played.as_ref()?.diagnosis.as_ref()?;
-            let is = |bound: Bound| words.contains(bound.words());
-            match () {
-                () if is(Bound::Latency) => true,
-                () if is(Bound::Bandwidth) || is(Bound::Rate) => false,
-                // The first fill of a short job, and more than one cause, are no claim about the storage.
-                () if is(Bound::Startup) || is(Bound::Mixed) => return None,
-                () => return Some(true),
-            }
-        }
-    };
-    Some(said_latency != is_latency)
+            Shape::Rising { .. } => None,
+            Shape::Falling { .. } => Some(None),
+        };
+    }
+    let words = verdict.played.as_ref()?.diagnosis.as_ref()?;
+    let is = |bounds: &[Bound]| bounds.iter().any(|bound| words.contains(bound.words()));
+    if is(&[Bound::Latency]) {
+        Some(Some(true))
+    } else if is(&[Bound::Bandwidth, Bound::Rate]) {
+        Some(Some(false))
+    } else if is(&[Bound::Startup, Bound::Mixed]) {
+        // The first fill of a short job, and more than one cause, are no claim about the storage.
+        None
+    } else {
+        Some(None)
+    }
 }

@@ -1,6 +1,7 @@
 //! A world, played from its scenario to its verdict.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -73,22 +74,28 @@ fn measure(
     plan: &Plan,
     model: &Model,
     record: &mut RunRecord,
-) -> Result<Vec<NotRun>, Box<dyn Error>> {
-    let mut not_run = bench.measure(0, &mut |event| take(record, model, event))?;
+) -> Result<Vec<NotRun>, Infallible> {
+    let mut not_run = bench.measure(0, &mut keep(record, model))?;
     while let Some(look) = analysis::next_look(record) {
         let chosen: Vec<usize> =
             (0..plan.cells.len()).filter(|index| look.cells.contains(&plan.cells[*index].slug)).collect();
-        not_run.extend(bench.confirm(&chosen, look.rounds, &mut |event| take(record, model, event))?);
+        not_run.extend(bench.confirm(&chosen, look.rounds, &mut keep(record, model))?);
     }
     Ok(not_run)
 }
 
-fn take(record: &mut RunRecord, model: &Model, event: Event<'_>) -> Result<(), Box<dyn Error>> {
-    if let Event::Rep(mut rep, _) = event {
-        without_this_machine(&mut rep, model);
-        record.lines.push(Line::Rep(rep));
+/// Takes what happens into the record.
+fn keep<'a>(
+    record: &'a mut RunRecord,
+    model: &'a Model,
+) -> impl FnMut(Event<'_>) -> Result<(), Infallible> + 'a {
+    move |event| {
+        if let Event::Rep(mut rep, _) = event {
+            without_this_machine(&mut rep, model);
+            record.lines.push(Line::Rep(rep));
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Takes out what the engine counted of the machine that plays: real seconds of its processors against virtual windows

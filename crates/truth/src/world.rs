@@ -34,6 +34,9 @@ pub enum Class {
     ServerCache,
 }
 
+/// Worlds in which nothing but noise moves the storage, and nothing keeps it from being judged.
+const PLAIN: [Class; 3] = [Class::Closed, Class::Paced, Class::Training];
+
 impl Class {
     /// How often each is drawn.
     const DRAWN: [Self; 20] = [
@@ -77,7 +80,7 @@ impl Class {
 
     /// Whether nothing but noise moves the storage, and nothing keeps it from being judged.
     pub fn is_plain(self) -> bool {
-        matches!(self, Self::Closed | Self::Paced | Self::Training)
+        PLAIN.contains(&self)
     }
 }
 
@@ -117,6 +120,7 @@ const STEPS_MIN: u32 = 30;
 
 /// One world.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "settings that are independent of each other")]
 pub struct World {
     /// What it was drawn from.
     pub seed: u64,
@@ -136,6 +140,8 @@ pub struct World {
     pub batch: u32,
     /// Time that a step computes.
     pub step_ns: u64,
+    /// Whether the need is written as a rate of bytes, which names no accelerators.
+    pub states_rate: bool,
     /// Utilization at which the line is drawn.
     pub utilization: f64,
     /// Bytes of a sample.
@@ -176,10 +182,8 @@ impl World {
     pub fn of_seed(seed: u64) -> Self {
         let mut draw = Draw::new(seed);
         let class = draw.pick(&Class::DRAWN);
-        let noise = match class.is_plain() && draw.unit() < 0.5 {
-            true => draw.between(0.02, 0.10),
-            false => draw.between(0.0, 0.02),
-        };
+        let is_noisy = class.is_plain() && draw.unit() < 0.5;
+        let noise = if is_noisy { draw.between(0.02, 0.10) } else { draw.between(0.0, 0.02) };
         Self::drawn(seed, class, noise, &mut draw)
     }
 
@@ -190,12 +194,14 @@ impl World {
 
     fn drawn(seed: u64, class: Class, noise: f64, draw: &mut Draw) -> Self {
         let sample_bytes = draw.pick(&[16_384, 32_768, 65_536]);
-        let load = match class {
+        let loaded_as = if class == Class::Hosts { draw.pick(&PLAIN) } else { class };
+        let load = match loaded_as {
             Class::Training => Load::Training { job: drawn_job(draw) },
             Class::Paced => Load::Paced,
             _ => drawn_depths(draw),
         };
-        let shards = !matches!(class, Class::Training | Class::ServerCache) && draw.unit() < 0.3;
+        let trains = loaded_as == Class::Training;
+        let shards = !trains && class != Class::ServerCache && draw.unit() < 0.3;
         let network = class == Class::ServerCache || draw.unit() < 0.3;
         let mut world = Self {
             seed,
@@ -207,7 +213,9 @@ impl World {
             hosts: if class == Class::Hosts { draw.pick(&[2, 8, 64, 512]) } else { 1 },
             batch: draw.pick(&[8, 32, 128]),
             step_ns: 1,
-            utilization: draw.pick(&[0.9, 0.9, 0.9, 0.7, 1.0]),
+            // A job that may not wait for its first batch is fed by nothing.
+            utilization: draw.pick(if trains { &[0.9, 0.7] } else { &[0.9, 0.7, 1.0] }),
+            states_rate: !trains && class != Class::Hosts && draw.unit() < 0.2,
             sample_bytes,
             samples: 1 << 20,
             shards,
@@ -383,15 +391,11 @@ impl World {
 
     /// The scenario.
     pub fn scenario(&self) -> String {
-        let Self { batch, step_ns, sample_bytes, hosts, utilization, samples, .. } = self;
-        let count = self.accelerators * self.hosts;
+        let Self { sample_bytes, samples, .. } = self;
         let mut lines = vec![
             "version = 1".to_owned(),
             format!("title = \"world {}\"", self.seed),
-            format!(
-                "need = {{ batch = {batch}, step_time = \"{step_ns}ns\", sample_size = \"{sample_bytes} B\", \
-                 count = {count}, hosts = {hosts}, utilization = {utilization:?} }}"
-            ),
+            self.need_line(),
             format!("[dataset]\nsamples = {samples}\nsample_size = \"{sample_bytes} B\""),
         ];
         if self.shards {
@@ -408,6 +412,20 @@ impl World {
         lines.extend(self.load_lines());
         lines.push(format!("repetitions = 5\nseed = {}", self.seed % 1_000_000));
         lines.join("\n") + "\n"
+    }
+
+    fn need_line(&self) -> String {
+        let Self { batch, step_ns, sample_bytes, hosts, utilization, .. } = self;
+        let demand = if self.states_rate {
+            format!("rate = \"{:.0} B/s\"", self.line() / utilization * self.stored_bytes() as f64)
+        } else {
+            let count = self.accelerators * hosts;
+            format!(
+                "batch = {batch}, step_time = \"{step_ns}ns\", sample_size = \"{sample_bytes} B\", \
+                 count = {count}, hosts = {hosts}"
+            )
+        };
+        format!("need = {{ {demand}, utilization = {utilization:?} }}")
     }
 
     /// The load, and what ends its repetitions.

@@ -24,12 +24,13 @@ fn expected(world: &World, cell: &CellSummary) -> f64 {
 #[test]
 fn what_is_measured_is_what_the_model_gives() {
     let mut cells = 0;
-    for seed in 0..40 {
+    for seed in 0..24 {
         let class = [Class::Closed, Class::Training][seed as usize % 2];
         let world = World::of_class(seed, class, 0.0);
         for cell in &play(&world).unwrap().summary.cells {
-            // A search leaves depths out.
-            let Some(figures) = cell.figures() else { continue };
+            // A search leaves depths out, and loops beside a job have no warm-up before their window.
+            let is_beside = class == Class::Training && cell.cell.training.is_none();
+            let Some(figures) = cell.figures().filter(|_| !is_beside) else { continue };
             let measured = figures.of_line.unwrap();
             let expected = expected(&world, cell);
             let off = measured / expected - 1.0;
@@ -37,7 +38,7 @@ fn what_is_measured_is_what_the_model_gives() {
             cells += 1;
         }
     }
-    assert!(cells > 80);
+    assert!(cells > 30);
 }
 
 #[test]
@@ -49,6 +50,10 @@ fn a_world_is_played_the_same_again() {
     }
 }
 
+fn needs(world: &World, of_what_is_given: f64) -> bool {
+    (world.need - of_what_is_given).abs() < 1e-9
+}
+
 /// The first world of a class that is so.
 fn world(class: Class, is_so: impl Fn(&World) -> bool) -> World {
     (0..1_000).map(|seed| World::of_class(seed, class, 0.002)).find(is_so).unwrap()
@@ -58,7 +63,7 @@ fn world(class: Class, is_so: impl Fn(&World) -> bool) -> World {
 fn plain_storages_get_the_right_word() {
     for class in [Class::Closed, Class::Paced, Class::Training] {
         for (need, word) in [(0.5, Judgement::Feeds), (2.0, Judgement::Starves)] {
-            let world = world(class, |world| world.need == need && !world.shards && is_ahead(world));
+            let world = world(class, |world| needs(world, need) && !world.shards && is_ahead(world));
             let found = found(&world);
             assert_eq!((found.word, found.is_wrong()), (word, false), "{class:?} {need}: {found:?}");
         }
@@ -79,7 +84,7 @@ fn words_that_the_truth_forbids_are_wrong() {
     let found_of_hosts = found(&hosts);
     assert!(!found_of_hosts.may_feed && !found_of_hosts.may_starve);
     let crossed = world(Class::Step, |world| {
-        world.need == 0.9 && {
+        needs(world, 0.9) && {
             let truth::Change::Step { to, .. } = world.device.change else { return false };
             to < world.need
         }
@@ -90,7 +95,7 @@ fn words_that_the_truth_forbids_are_wrong() {
 
 #[test]
 fn mistakes_are_counted_and_named_by_their_seed() {
-    let world = world(Class::Closed, |world| world.need == 0.5);
+    let world = world(Class::Closed, |world| needs(world, 0.5));
     let right = found(&world);
     let wrong = Finding { word: Judgement::Starves, may_starve: false, ..right.clone() };
     let mut table = Table::default();
@@ -103,8 +108,8 @@ fn mistakes_are_counted_and_named_by_their_seed() {
 
 /// What is known to be wrong is counted by `just truth`; here it is enough that every world can be played.
 #[test]
-fn a_hundred_worlds_are_played() {
-    for seed in 0..100 {
+fn worlds_of_every_kind_are_played() {
+    for seed in 0..60 {
         let world = World::of_seed(seed);
         let played = play(&world).unwrap();
         assert!(!played.summary.verdicts.is_empty(), "seed {seed}\n{}", world.scenario());
