@@ -21,8 +21,8 @@ mod trained;
 mod writer;
 
 pub use cells::{
-    CacheProof, Ceiling, Device, Emulated, End, Line, Memory, Network, NfsMount, NotRun, Outcome, Rep, Role,
-    System, Usage, counter,
+    CacheProof, Ceiling, Device, Emulated, End, Line, Memory, Network, NfsMount, NotRun, Outcome, Rep,
+    Reread, Role, System, Usage, counter,
 };
 pub use environment::*;
 pub use expect::{Claim, Expect, ExpectFigures, ExpectTarget};
