@@ -8,9 +8,11 @@ bench FILE *ARGS:
 test *ARGS:
     cargo test --workspace {{ARGS}}
 
-# What the harness costs per operation, and how fast the pure stages are: plans, records read, pages drawn.
+# What the harness costs per operation, how fast the pure stages are (plans, records read, pages drawn), and whether emulated
+# servers give what follows from their settings.
 perf *ARGS:
     cargo bench -p engine -p scenario -p record -p report --bench worker --bench plan --bench reader --bench render {{ARGS}}
+    cargo run --release -p feedline --example emulated
 
 # feedline against fio, in turn, judged from outside: `just versus` for all cases, or names. Needs fio and a quiet machine.
 versus *ARGS:

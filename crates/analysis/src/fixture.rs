@@ -64,6 +64,7 @@ impl Builder {
                 elapsed_ns: 60_000_000_000,
                 not_run: Vec::new(),
                 changed: Vec::new(),
+                reread: Vec::new(),
             }),
         }
     }

@@ -1,6 +1,6 @@
 //! When a number may lie: what is checked.
 
-use record::{Ceiling, Cell, Measure, Outcome, Rep, counter};
+use record::{Ceiling, Cell, End, Measure, Outcome, Rep, Reread, counter};
 
 use crate::crowd;
 use crate::curve::treatment::COLD_START;
@@ -208,6 +208,17 @@ fn wrong_bytes(all: &[&Rep]) -> Option<Flag> {
     let found: u64 = all.iter().filter_map(|rep| rep.errors.get(CORRUPT)).sum();
     let checked: u64 = all.iter().map(|rep| counted(rep, counter::VERIFIED)).sum();
     (found > 0).then(|| Flag::WrongBytes { found, checked: checked.max(found) })
+}
+
+/// Reads of these repetitions that brought other bytes when they were made again.
+pub(crate) fn reread_wrongly(end: &End, used: &[&Rep]) -> Option<Flag> {
+    let is_of = |again: &&Reread| used.iter().any(|rep| (rep.rank, rep.order) == (again.rank, again.order));
+    let (found, checked) = end
+        .reread
+        .iter()
+        .filter(is_of)
+        .fold((0, 0), |sum, again| (sum.0 + again.wrong, sum.1 + again.checked));
+    (found > 0).then_some(Flag::WrongBytes { found, checked })
 }
 
 fn too_short(used: &[&Rep], cell: &Cell, measure: &Measure) -> Option<Flag> {

@@ -12,7 +12,7 @@ use dataset::{Key, MARKER_NAME, Marker, Objects};
 use plan::{Addresses, Operation, S3Config};
 
 use crate::etags::Etags;
-use crate::lean::{Asking, Encoder, Lean, PARTS_MAX};
+use crate::lean::{Asking, Encoder, Lean, PARTS_MAX, span};
 use crate::open::Bucket;
 use crate::sdk::SdkQueue;
 use crate::write::{self, S3Writer};
@@ -273,8 +273,12 @@ impl Store for S3Store {
                     };
                 }
             };
-            if reply.content_range().is_none() && offset > 0 {
+            let found = reply.content_range().map(|found| span(found.as_bytes()));
+            if found.is_none() && offset > 0 {
                 return Err(broken("the endpoint ignores Range".to_owned()));
+            }
+            if found.is_some_and(|span| span.is_none_or(|span| span.first != offset)) {
+                return Err(broken("its Content-Range is not what was asked".to_owned()));
             }
             let mut filled = 0;
             while let Some(piece) = reply.body.next().await {

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use dataset::Objects;
+use dataset::{Key, Objects};
 use rustix::time::Timespec;
 
 use crate::{
@@ -49,6 +49,10 @@ impl Store for NullStore {
     }
 
     crate::store::holds_no_data!("the null target");
+
+    fn read_at(&self, _: &Key, _: u64, _: &mut [u8]) -> Result<usize, StoreError> {
+        Err(StoreError::Unsupported { store: "the null target", action: "read an object untimed" })
+    }
 
     fn cache(&self, _action: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {
         Ok(Residency {

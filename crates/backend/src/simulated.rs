@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dataset::{Objects, payload};
+use dataset::{Key, Objects, payload};
 use plan::Operation;
 
 use crate::{
@@ -126,6 +126,15 @@ impl Store for Simulated {
     }
 
     crate::store::holds_no_data!("the simulated storage");
+
+    /// Right bytes of an object of [`Objects::Uniform`], whatever the script does to timed reads.
+    fn read_at(&self, key: &Key, offset: u64, buf: &mut [u8]) -> Result<usize, StoreError> {
+        let number = key.as_str().rsplit('/').next().and_then(|name| name.strip_suffix(".bin")?.parse().ok());
+        let unknown =
+            StoreError::Unsupported { store: "the simulated storage", action: "read what it does not hold" };
+        payload::fill(self.seed, number.ok_or(unknown)?, offset, buf);
+        Ok(buf.len())
+    }
 
     fn cache(&self, action: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {
         self.cache_actions.lock().unwrap_or_else(PoisonError::into_inner).push(action);

@@ -204,10 +204,6 @@ macro_rules! holds_no_data {
             Err($crate::StoreError::Unsupported { store: $store, action: "look at an object" })
         }
 
-        fn read_at(&self, _: &dataset::Key, _: u64, _: &mut [u8]) -> Result<usize, $crate::StoreError> {
-            Err($crate::StoreError::Unsupported { store: $store, action: "read an object untimed" })
-        }
-
         fn create_folder(
             &self,
             _folder: &dataset::Key,

@@ -11,7 +11,7 @@ use backend::Clock;
 use describe::{Begun, Data, Slot};
 use engine::{Bench, BenchSettings, Event, Progress as Counters, Seat};
 use plan::Plan;
-use record::{End, Line, NotRun, Redactor, Role, Run, RunRecord, RunWriter, Variant};
+use record::{End, Line, NotRun, Redactor, Reread, Role, Run, RunRecord, RunWriter, Variant};
 use rustix::fs::{Access, access};
 
 use crate::args::MeasureArgs;
@@ -153,8 +153,10 @@ impl<'a> Session<'a> {
         bench.start_by(&start);
         let not_run = steps(self, &mut bench)?;
         let interrupted = stop.load(Ordering::Relaxed);
+        let elapsed_ns = clock.now_ns();
         let changed = changed(plan, data, stores, *cores);
-        self.append(Line::End(End { interrupted, elapsed_ns: clock.now_ns(), not_run, changed }))?;
+        let reread = reread(&bench, plan, (data, &changed), stores);
+        self.append(Line::End(End { interrupted, elapsed_ns, not_run, changed, reread }))?;
         progress.finish();
         Ok(interrupted)
     }
@@ -244,6 +246,25 @@ fn changed(plan: &Plan, data: &Data, stores: &Stores, threads: u32) -> Vec<usize
     };
     let slots = data.slots().iter().enumerate();
     slots.filter(|(_, slot)| has_changed(slot)).map(|(index, _)| index).collect()
+}
+
+/// What a second reading says of the bytes that cells read. A dataset that changed has no bytes to hold them against.
+fn reread(
+    bench: &Bench<'_>,
+    plan: &Plan,
+    (data, changed): (&Data, &[usize]),
+    stores: &Stores,
+) -> Vec<Reread> {
+    let slots =
+        data.slots().iter().enumerate().filter(|(index, slot)| {
+            plan.targets[slot.target].config.is_storage() && !changed.contains(index)
+        });
+    let of_slot = |(index, slot): (usize, &Slot)| {
+        let cells = plan.cells.iter().enumerate().filter(|(_, cell)| data.index(cell) == index);
+        let cells: Vec<usize> = cells.map(|(cell, _)| cell).collect();
+        bench.reread(&cells, &**stores.data(slot.target))
+    };
+    slots.flat_map(of_slot).collect()
 }
 
 /// Derives everything from a record, leaves report and plots beside it, and prints the page.

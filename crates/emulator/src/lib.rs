@@ -18,6 +18,7 @@ mod settings;
 mod shape;
 mod stats;
 mod timer;
+mod way;
 
 pub use content::MEMORY_BYTES_MAX;
 pub use error::EmulatorError;

@@ -1,4 +1,4 @@
-//! One accepted connection: paced, and cut off where a fault says so.
+//! One accepted connection, cut off where a fault says so.
 
 use std::io;
 use std::pin::Pin;
@@ -8,11 +8,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use crate::clock;
-use crate::limits::Pacer;
 use crate::nfs::Calls;
-use crate::shape::Shape;
-use crate::timer::{Timer, Until};
 
 /// Where the connection ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,71 +52,15 @@ impl Scissors {
 /// A connection as the protocol's server sees it.
 pub(crate) struct Line {
     socket: TcpStream,
-    shape: Arc<Shape>,
-    timer: Arc<Timer>,
     scissors: Arc<Scissors>,
-    pacer: Option<Pacer>,
-    waiting: Option<Until>,
     /// Calls on their way in, where the protocol marks them.
     calls: Option<Calls>,
     is_cut: bool,
 }
 
 impl Line {
-    pub(crate) fn new(
-        socket: TcpStream,
-        shape: &Arc<Shape>,
-        timer: &Arc<Timer>,
-        scissors: &Arc<Scissors>,
-        calls: Option<Calls>,
-    ) -> Self {
-        Self {
-            socket,
-            shape: Arc::clone(shape),
-            timer: Arc::clone(timer),
-            scissors: Arc::clone(scissors),
-            pacer: shape.connection_pacer(),
-            waiting: None,
-            calls,
-            is_cut: false,
-        }
-    }
-
-    /// Bytes that may go now. `usize::MAX` where nothing holds them back.
-    fn poll_pace(&mut self, cx: &mut Context<'_>) -> Poll<usize> {
-        loop {
-            if let Some(waiting) = &mut self.waiting {
-                ready!(Pin::new(waiting).poll(cx));
-                self.waiting = None;
-            }
-            let now_ns = clock::now_ns();
-            let (mut due_ns, mut quantum) = (0, usize::MAX);
-            if let Some(pacer) = &self.pacer {
-                (due_ns, quantum) = (pacer.due_ns(), pacer.quantum_bytes());
-            }
-            if let Some(total) = self.shape.total_pacer() {
-                let total = total.lock().unwrap_or_else(PoisonError::into_inner);
-                (due_ns, quantum) = (due_ns.max(total.due_ns()), quantum.min(total.quantum_bytes()));
-            }
-            if due_ns <= now_ns {
-                return Poll::Ready(quantum);
-            }
-            self.waiting = Some(self.timer.until(due_ns));
-        }
-    }
-
-    fn sent(&mut self, bytes: usize) {
-        let total = self.shape.total_pacer();
-        if self.pacer.is_none() && total.is_none() {
-            return;
-        }
-        let now_ns = clock::now_ns();
-        if let Some(pacer) = &mut self.pacer {
-            pacer.sent(bytes, now_ns);
-        }
-        if let Some(total) = total {
-            total.lock().unwrap_or_else(PoisonError::into_inner).sent(bytes, now_ns);
-        }
+    pub(crate) fn new(socket: TcpStream, scissors: &Arc<Scissors>, calls: Option<Calls>) -> Self {
+        Self { socket, scissors: Arc::clone(scissors), calls, is_cut: false }
     }
 
     /// How much of `bytes` may still go before the cut; an error once it is there.
@@ -156,9 +96,8 @@ impl Line {
     }
 
     fn poll_send(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let most = ready!(self.poll_pace(cx)).min(self.before_cut(bytes)?).min(bytes.len());
+        let most = self.before_cut(bytes)?.min(bytes.len());
         let sent = ready!(Pin::new(&mut self.socket).poll_write(cx, &bytes[..most]))?;
-        self.sent(sent);
         self.count_to_cut(sent);
         Poll::Ready(Ok(sent))
     }
@@ -191,8 +130,7 @@ impl AsyncWrite for Line {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let is_held_back = self.pacer.is_some() || self.shape.total_pacer().is_some();
-        if is_held_back || self.is_cut || self.scissors.get().is_some() {
+        if self.is_cut || self.scissors.get().is_some() {
             let first = slices.iter().find(|slice| !slice.is_empty()).map_or(&[][..], |slice| slice);
             return self.poll_send(cx, first);
         }

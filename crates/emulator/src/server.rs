@@ -62,7 +62,7 @@ impl Server {
         self.port
     }
 
-    /// Neither limits, delays nor fails requests until a span begins; only the pace of connections stays.
+    /// Neither limits, paces, delays nor fails requests until a span begins.
     pub fn rest(&self) {
         self.shape.rest();
     }

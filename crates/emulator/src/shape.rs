@@ -11,6 +11,7 @@ use crate::draw::{Draws, Fault};
 use crate::limits::{Head, Pacer, RequestRate};
 use crate::stats::Stats;
 use crate::timer::Timer;
+use crate::way::Way;
 
 /// What a request asks for. Writes are counted, and neither limited, delayed nor failed: a dataset has to get there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +42,13 @@ pub(crate) struct Ticket {
     pub(crate) fault: Option<Fault>,
 }
 
+impl Ticket {
+    /// Whether the bytes of the reply go at the declared rates.
+    pub(crate) fn is_paced(&self) -> bool {
+        self.kind == Kind::Data
+    }
+}
+
 /// The declared server.
 pub(crate) struct Shape {
     first_byte: Option<Delay>,
@@ -48,7 +56,7 @@ pub(crate) struct Shape {
     faults: Faults,
     connection_bps: Option<f64>,
     rate: Option<Mutex<RequestRate>>,
-    total: Option<Mutex<Pacer>>,
+    total: Option<Arc<Mutex<Pacer>>>,
     head: Option<Mutex<Head>>,
     fault_draws: Draws,
     data_draws: Draws,
@@ -68,7 +76,7 @@ impl Shape {
             faults: asked.faults,
             connection_bps: asked.connection_bps,
             rate: asked.requests_per_s.map(|per_s| Mutex::new(RequestRate::new(per_s))),
-            total: total.map(|bps| Mutex::new(Pacer::new(bps))),
+            total: total.map(|bps| Arc::new(Mutex::new(Pacer::new(bps)))),
             head: asked.seek_ns.map(|seek_ns| Mutex::new(Head::new(seek_ns, asked.total_bps))),
             fault_draws: Draws::new(asked.seed, 0),
             data_draws: Draws::new(asked.seed, 1),
@@ -107,35 +115,27 @@ impl Shape {
     }
 
     /// Waits until the reply to a request may begin: what was drawn, and where a head moves, until it has the bytes.
-    pub(crate) async fn hold(&self, ticket: &Ticket, extent: Option<Extent>, timer: &Arc<Timer>) {
-        let drawn_ns = ticket.arrived_ns + ticket.delay_ns.unwrap_or(0);
-        let head = self.head.as_ref().zip(extent).filter(|_| ticket.kind == Kind::Data);
-        let moved_ns = head.map(|(head, extent)| {
-            let mut head = head.lock().unwrap_or_else(PoisonError::into_inner);
-            let read_ns = head.read(extent.object, extent.at, extent.bytes, ticket.arrived_ns);
-            read_ns + ticket.delay_ns.unwrap_or(0)
-        });
+    /// Says when that was due: what follows goes by the schedule, however late the wait ended.
+    pub(crate) async fn hold(&self, ticket: &Ticket, extent: Option<Extent>, timer: &Arc<Timer>) -> u64 {
+        let extent = extent.filter(|_| ticket.kind == Kind::Data);
+        let moved_ns = match self.head.as_ref().zip(extent) {
+            Some((head, extent)) => Some(moved(head, extent, ticket.arrived_ns, timer).await),
+            None => None,
+        };
+        let due_ns = moved_ns.unwrap_or(ticket.arrived_ns) + ticket.delay_ns.unwrap_or(0);
         if ticket.fault == Some(Fault::Stall) {
-            timer.until(drawn_ns + Faults::STALL_NS).await;
-            return;
+            timer.until(due_ns + Faults::STALL_NS).await;
+        } else if ticket.delay_ns.is_some() || moved_ns.is_some() {
+            timer.until(due_ns).await;
+            let achieved_ns = clock::now_ns().saturating_sub(ticket.arrived_ns);
+            self.stats.delayed(ticket.kind == Kind::Metadata, due_ns - ticket.arrived_ns, achieved_ns);
         }
-        if ticket.delay_ns.is_none() && moved_ns.is_none() {
-            return;
-        }
-        let due_ns = moved_ns.unwrap_or(drawn_ns);
-        timer.until(due_ns).await;
-        let achieved_ns = clock::now_ns().saturating_sub(ticket.arrived_ns);
-        self.stats.delayed(ticket.kind == Kind::Metadata, due_ns - ticket.arrived_ns, achieved_ns);
+        due_ns
     }
 
-    /// The pace of a new connection.
-    pub(crate) fn connection_pacer(&self) -> Option<Pacer> {
-        self.connection_bps.map(Pacer::new)
-    }
-
-    /// The pace of all connections together.
-    pub(crate) fn total_pacer(&self) -> Option<&Mutex<Pacer>> {
-        self.total.as_ref()
+    /// The way of a new connection's bytes; `None` where nothing holds them back.
+    pub(crate) fn way(&self) -> Option<Arc<Way>> {
+        Way::new(self.connection_bps, self.total.as_ref())
     }
 
     pub(crate) fn rest(&self) {
@@ -149,5 +149,20 @@ impl Shape {
 
     pub(crate) fn end(&self) -> Emulated {
         self.stats.end()
+    }
+}
+
+/// Waits until a head has read `extent`; when that was, by the schedule.
+async fn moved(head: &Mutex<Head>, extent: Extent, arrived_ns: u64, timer: &Arc<Timer>) -> u64 {
+    let head = || head.lock().unwrap_or_else(PoisonError::into_inner);
+    let (read_ns, cost_ns) = head().read(extent.object, extent.at, extent.bytes, arrived_ns);
+    let mut due_ns = read_ns;
+    loop {
+        timer.until(due_ns).await;
+        let released = head().release(cost_ns, clock::now_ns());
+        match released {
+            Ok(()) => return read_ns,
+            Err(opens_ns) => due_ns = opens_ns,
+        }
     }
 }

@@ -5,11 +5,12 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use backend::{Clock, SharedStore};
+use backend::{Clock, SharedStore, Store};
 use dataset::Data;
 use plan::{Cell, Limit, Load, Measure, Operation};
 use record::{
-    CacheProof, Ceiling, Interval, NotRun, Outcome, Rep, RepIntervals, Role, System, Trained, Usage, counter,
+    CacheProof, Ceiling, Interval, NotRun, Outcome, Rep, RepIntervals, Reread, Role, System, Trained, Usage,
+    counter,
 };
 
 use crate::ceiling::{self, Shape};
@@ -18,6 +19,7 @@ use crate::copy::Copies;
 use crate::outcome::RepOutcome;
 use crate::progress::Progress;
 use crate::rep::{RepSpec, run_rep};
+use crate::sampled::{self, Kept};
 use crate::schedule::{Schedule, ScheduleSettings, Turn};
 use crate::server::Server;
 
@@ -109,6 +111,8 @@ pub struct Bench<'a> {
     /// What each repetition waits for, once its cache is set; it is told the repetition's place in the run.
     start: Option<&'a (dyn Fn(u32) + Sync)>,
     copies: Copies,
+    /// By cell: reads that are held against a second reading.
+    kept: Vec<Kept>,
 }
 
 impl<'a> Bench<'a> {
@@ -135,6 +139,7 @@ impl<'a> Bench<'a> {
             cost_ns,
             start: None,
             copies: Copies::default(),
+            kept: cells.iter().map(|_| Kept::default()).collect(),
         }
     }
 
@@ -142,6 +147,19 @@ impl<'a> Bench<'a> {
     /// and before its threads start.
     pub fn start_by(&mut self, start: &'a (dyn Fn(u32) + Sync)) {
         self.start = Some(start);
+    }
+
+    /// Reads again what was kept of the reads of `cells`, all of which read one dataset of `store`; nothing where feedline
+    /// wrote it, as that was checked at once. Nothing of this is timed.
+    pub fn reread(&self, cells: &[usize], store: &dyn Store) -> Vec<Reread> {
+        let Some(first) = cells.first() else { return Vec::new() };
+        let objects = self.seats[*first].data.objects();
+        if cells.iter().all(|cell| self.kept[*cell].is_empty()) {
+            return Vec::new();
+        }
+        sampled::empty_cache(store, objects);
+        let rank = self.settings.rank.0;
+        cells.iter().flat_map(|cell| self.kept[*cell].reread(rank, store, objects)).collect()
     }
 
     /// Measures the null ceiling of every shape of load among the chosen cells.
@@ -276,6 +294,7 @@ impl<'a> Bench<'a> {
         self.copies = copies;
         let outcome = measured.unwrap_or_else(|error| failed(error.to_string(), self.clock.now_ns()));
         let cell = self.cells[turn.cell].slug.clone();
+        self.kept[turn.cell].offer(order, outcome.sampled);
         let seconds = outcome.seconds;
         let rep = Rep {
             cell: cell.clone(),
@@ -402,6 +421,7 @@ fn failed(reason: String, now_ns: u64) -> RepOutcome {
         cache: CacheProof { method: "none".to_owned(), ..CacheProof::default() },
         granted: BTreeMap::new(),
         emulated: None,
+        sampled: Vec::new(),
         trained: None,
         epochs: Vec::new(),
         checkpoints: Vec::new(),

@@ -11,6 +11,7 @@ use record::{
 use crate::decoders::DecodersEnd;
 use crate::epochs::{self, Around, Numbering};
 use crate::pace::Paced;
+use crate::sampled::Sample;
 use crate::trainer::{Train, TrainEnd};
 use crate::usage::Meter;
 use crate::worker::{Window, WorkerEnd};
@@ -48,6 +49,8 @@ pub struct RepOutcome {
     pub checkpoints: Vec<Checkpoint>,
     /// The window by seconds.
     pub seconds: Vec<Interval>,
+    /// Reads of bytes that feedline did not write.
+    pub sampled: Vec<Sample>,
 }
 
 /// What the workers of a repetition shared.
@@ -112,6 +115,7 @@ pub(crate) fn merge(
         checkpoints: trained.as_mut().map(|end| std::mem::take(&mut end.checkpoints)).unwrap_or_default(),
         trained: trained.map(|end| end.trained),
         seconds: merged_seconds(&ends),
+        sampled: ends.iter().flat_map(|end| end.recorder.sampled.iter().copied()).collect(),
     }
 }
 

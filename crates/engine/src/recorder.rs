@@ -5,7 +5,11 @@ use hdrhistogram::Histogram;
 use plan::Operation;
 
 use crate::epochs::{self, EpochCount};
+use crate::sampled::Sample;
 use crate::worker::Window;
+
+/// Reads that a worker keeps for a second reading, at most.
+const SAMPLED_MAX: usize = 16;
 
 const SECOND_NS: u64 = 1_000_000_000;
 const ERROR_KINDS: [ErrorKind; 17] = [
@@ -88,6 +92,8 @@ pub(crate) struct Recorder {
     /// Bytes of all that ended well, whenever it did.
     pub(crate) delivered_bytes: u64,
     pub(crate) verified: u64,
+    /// Reads of bytes that feedline did not write.
+    pub(crate) sampled: Vec<Sample>,
     pub(crate) clamped: u64,
     pub(crate) service_ns: Histogram<u64>,
     /// Phases of operations, where there are some.
@@ -114,6 +120,7 @@ impl Recorder {
             warmup_ops: 0,
             delivered_bytes: 0,
             verified: 0,
+            sampled: Vec::with_capacity(SAMPLED_MAX),
             clamped: 0,
             service_ns: record::new_histogram(),
             phases_ns: phases.iter().map(|name| (*name, record::new_interval_histogram())).collect(),
@@ -125,6 +132,19 @@ impl Recorder {
             errors: ErrorCounts::default(),
             consecutive_errors: 0,
         }
+    }
+
+    /// Keeps a read for a second reading, as far as there is room.
+    pub(crate) fn sample(&mut self, object: u32, offset: u64, bytes: &[u8]) {
+        if self.sampled.len() < SAMPLED_MAX {
+            self.sampled.push(Sample::of(object, offset, bytes));
+        }
+    }
+
+    /// Reads whose bytes were looked at.
+    #[inline]
+    pub(crate) fn looked_at(&self) -> u64 {
+        self.verified + self.sampled.len() as u64
     }
 
     /// Takes one completion. It is in the figures after the next [`Recorder::settle`].

@@ -322,9 +322,10 @@ fn work(spec: &RepSpec<'_>, issue: &Issue<'_>, index: u32, gate: &StartGate) -> 
     let [depth, connections] =
         [spec.cell.queue_depth, spec.cell.connections].map(|count| share(count, spec.cell.threads, index));
     let own = issue.train.as_ref().and_then(|train| train.depth(index));
-    // Connections that follow the depth follow what a thread's own readers make of it.
-    let follows = spec.cell.connections == spec.cell.queue_depth;
-    let connections = own.filter(|_| follows).unwrap_or(connections);
+    // Connections that follow the depth, one or several for each read, follow what a thread's own readers make of it.
+    let each = spec.cell.connections / spec.cell.queue_depth.max(1);
+    let follows = spec.cell.connections == each * spec.cell.queue_depth;
+    let connections = own.filter(|_| each > 0 && follows).map_or(connections, |own| own * each);
     let depth = own.unwrap_or(depth);
     let ((queue, free), start_ns) = promise.keep(open(spec, (depth, connections)), spec.clock)?;
     let window = window(spec, start_ns);

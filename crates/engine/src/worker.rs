@@ -28,7 +28,7 @@ const HOPELESS_ERRORS: u64 = 1_000;
 /// outstanding: a silent server takes its time-out for each, and a repetition may have no other end.
 const HOPELESS_NS: u64 = 120_000_000_000;
 
-/// Reads of the warm-up that each worker checks against the written content.
+/// Reads of the warm-up that each worker checks against the written content, or keeps for a second reading.
 const VERIFIED_PER_WORKER: u64 = 8;
 
 /// The span in which reads count, on the run's clock.
@@ -173,7 +173,7 @@ impl Worker<'_> {
             // Nothing is timed any more, so what is read now can be checked at leisure.
             verify(self.data, self.cell, slot.span, &completion, &mut recorder);
         }
-        if self.load.trainer().is_some() || recorder.verified == 0 {
+        if self.load.trainer().is_some() || recorder.looked_at() == 0 {
             verify_kept((&self.free, &self.slots), self.data, self.cell, &mut recorder);
         }
         recorder.settle(&self.window);
@@ -328,7 +328,7 @@ impl Worker<'_> {
             if let Some(pacer) = self.load.pacer() {
                 pacer.done(&completion, self.slots[completion.token as usize].intended_ns);
             }
-            if recorder.verified < VERIFIED_PER_WORKER && completion.stamps.done_ns < self.window.open_ns {
+            if recorder.looked_at() < VERIFIED_PER_WORKER && completion.stamps.done_ns < self.window.open_ns {
                 let slot = self.slots[completion.token as usize];
                 verify(self.data, self.cell, slot.span, &completion, recorder);
             }
@@ -408,7 +408,12 @@ fn verify_kept((free, slots): (&[Buf], &[Slot]), data: Option<&Data>, cell: &Cel
 fn verify_bytes(data: Option<&Data>, cell: &Cell, span: ReadSpan, buf: &Buf, recorder: &mut Recorder) {
     let read = last_read(op(cell.operation, span), cell.block_bytes);
     let (Some(data), Some((object, piece))) = (data, read) else { return };
-    let checked = data.verify(object, piece.offset, &buf.as_slice()[..piece.len as usize]);
+    let bytes = &buf.as_slice()[..piece.len as usize];
+    if !data.is_checked() {
+        recorder.sample(object, piece.offset, bytes);
+        return;
+    }
+    let checked = data.verify(object, piece.offset, bytes);
     recorder.verified += u64::from(checked.unwrap_or(true));
     if checked.is_err() {
         recorder.count_error(ErrorKind::Corrupt);

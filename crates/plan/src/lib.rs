@@ -31,7 +31,9 @@ pub use expect::{Expect, Way};
 pub use layout::{Codec, Layout, Packing};
 pub use load::{Arrivals, Load, Pace, Rate};
 pub use measure::{CellOrder, Evidence, Gate, Limit, Margin, MayDiffer, Measure, Metric};
-pub use network::{About, Addresses, BucketStyle, Keys, NfsConfig, Price, S3Config, Secret};
+pub use network::{
+    About, Addresses, BucketStyle, Keys, NfsConfig, PARTS_AT_ONCE_MAX, Price, S3Config, Secret,
+};
 pub use profiles::{Profile, profile, profiles};
 pub use tier::{Tier, TierPolicy};
 pub use training::{Decode, Fetch, Training, Work};

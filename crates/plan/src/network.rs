@@ -3,6 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
+/// Parts of one whole object that are under way at once, at most (`part_size`).
+pub const PARTS_AT_ONCE_MAX: u32 = 16;
+
 /// A folder on an NFS server, reached without the kernel's client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NfsConfig {

@@ -412,6 +412,23 @@ pub struct End {
     /// Datasets, by their index in the head, whose files were no longer the same after the run.
     #[serde(default)]
     pub changed: Vec<usize>,
+    /// Reads of data that feedline did not write, held against a second reading after the run. Nothing of datasets that
+    /// changed meanwhile, and nothing before format 1.6.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reread: Vec<Reread>,
+}
+
+/// Reads of one repetition that were made again after the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reread {
+    /// The repetition's rank.
+    pub rank: u32,
+    /// The repetition's place in the run of its rank, as [`Rep::order`] has it.
+    pub order: u32,
+    /// Reads that were made again.
+    pub checked: u64,
+    /// Those that brought other bytes.
+    pub wrong: u64,
 }
 
 /// Repetitions that were planned and not made.

@@ -22,7 +22,7 @@ mod writer;
 
 pub use cells::{
     CacheProof, Ceiling, Device, Emulated, End, Line, Memory, Network, NfsMount, NotRun, OtherProgram,
-    Outcome, Rep, Role, System, Usage, counter,
+    Outcome, Rep, Reread, Role, System, Usage, counter,
 };
 pub use environment::*;
 pub use expect::{Claim, Expect, ExpectFigures, ExpectTarget};

@@ -301,6 +301,23 @@ fn missing_repetitions_carry_the_reason_of_the_record() {
 }
 
 #[test]
+fn other_bytes_in_a_second_reading_forbid_a_verdict() {
+    let flags = |rank, wrong| {
+        flags_of(|b| {
+            let reread = Reread { rank, order: b.lines.iter().find_map(order).unwrap(), checked: 64, wrong };
+            b.end.as_mut().unwrap().reread.push(reread);
+        })
+    };
+    assert_eq!(flags(0, 1), [Flag::WrongBytes { found: 1, checked: 64 }]);
+    assert_eq!(flags(0, 1)[0].gravity(), Gravity::ForbidsVerdict);
+    assert_eq!((flags(0, 0), flags(1, 1)), (Vec::new(), Vec::new()), "nothing wrong; another rank's");
+}
+
+fn order(line: &record::Line) -> Option<u32> {
+    if let record::Line::Rep(rep) = line { Some(rep.order) } else { None }
+}
+
+#[test]
 fn a_dataset_that_changed_during_the_run_forbids_a_verdict() {
     let flags = flags_of(|b| b.end.as_mut().unwrap().changed.push(0));
     assert_eq!(flags, [Flag::DatasetChanged]);

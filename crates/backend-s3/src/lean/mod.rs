@@ -27,7 +27,7 @@ pub(crate) use scan::Scan;
 use task::{Asked, Cut, Task};
 
 /// Ranges of one object that are fetched at once, at most.
-pub(crate) const PARTS_MAX: u64 = 16;
+pub(crate) const PARTS_MAX: u64 = plan::PARTS_AT_ONCE_MAX as u64;
 
 /// A body that nobody wants is read up to this size; beyond it a new connection is cheaper.
 const DRAINED_BYTES_MAX: u64 = 64 << 10;

@@ -5,6 +5,7 @@
 //! since collecting them first takes twice the processor time.
 
 mod operation;
+mod probe;
 
 use std::fmt;
 use std::sync::Arc;

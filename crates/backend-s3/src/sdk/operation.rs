@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use aws_sdk_s3::Client;
 use aws_sdk_s3::config::http::HttpResponse;
-use aws_sdk_s3::config::interceptors::BeforeTransmitInterceptorContextRef;
-use aws_sdk_s3::config::{ConfigBag, Intercept, RuntimeComponents};
-use aws_sdk_s3::error::{BoxError, ProvideErrorMetadata, SdkError};
+use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::operation::get_object::GetObjectOutput;
 use aws_sdk_s3::primitives::ByteStreamError;
 use aws_sdk_s3::types::ChecksumMode;
@@ -23,6 +21,8 @@ use crate::lean::{Asking, PARTS_MAX, span};
 use crate::names::fnv;
 use crate::open::Bucket;
 use crate::{kind, listing};
+
+use super::probe::{Marks, Probe, mark};
 
 /// What the operations of a queue share.
 #[derive(Debug)]
@@ -40,43 +40,6 @@ pub(crate) struct Shared {
     /// Replies that came with a checksum of their bytes, which the SDK verifies.
     pub(crate) checked: AtomicU64,
     failure: Mutex<Option<String>>,
-}
-
-/// When the phases of an operation ended, in nanoseconds, whichever of its requests was first; 0 before.
-#[derive(Debug, Default)]
-struct Marks {
-    sent: AtomicU64,
-    headers: AtomicU64,
-    first_byte: AtomicU64,
-}
-
-fn mark(at: &AtomicU64, clock: &Clock) {
-    if at.load(Ordering::Relaxed) == 0 {
-        let _ = at.compare_exchange(0, clock.now_ns().max(1), Ordering::Relaxed, Ordering::Relaxed);
-    }
-}
-
-/// Sees a request when it is signed and handed to the HTTP client.
-#[derive(Debug)]
-struct Probe {
-    marks: Arc<Marks>,
-    clock: Clock,
-}
-
-impl Intercept for Probe {
-    fn name(&self) -> &'static str {
-        "Probe"
-    }
-
-    fn read_before_transmit(
-        &self,
-        _: &BeforeTransmitInterceptorContextRef<'_>,
-        _: &RuntimeComponents,
-        _: &mut ConfigBag,
-    ) -> Result<(), BoxError> {
-        mark(&self.marks.sent, &self.clock);
-        Ok(())
-    }
 }
 
 /// Whether a reply has a checksum of all its bytes: one of an object that was uploaded in parts may be made of theirs
@@ -210,6 +173,8 @@ impl Shared {
         marks: &Arc<Marks>,
     ) -> Result<GetObjectOutput, OpError> {
         self.messages.fetch_add(1, Ordering::Relaxed);
+        let probe = Probe::new(marks, &self.clock);
+        let status = Arc::clone(&probe.status);
         let bounds = range.map(|(offset, len)| format!("bytes={offset}-{}", offset + len.saturating_sub(1)));
         let asked = self
             .client
@@ -219,43 +184,14 @@ impl Shared {
             .set_range(bounds)
             .set_checksum_mode(self.bucket.config.checksum.then_some(ChecksumMode::Enabled))
             .customize()
-            .interceptor(Probe { marks: Arc::clone(marks), clock: self.clock.clone() });
+            .interceptor(probe);
         let reply = asked.send().await.map_err(|error| {
             let error = self.failed(&error);
             let gone = error.kind == ErrorKind::Eof && bytes.is_some();
             if gone { OpError { kind: ErrorKind::Changed, ..error } } else { error }
         })?;
         mark(&marks.headers, &self.clock);
-        let length = reply.content_length().and_then(|length| u64::try_from(length).ok());
-        let Some(length) = length else {
-            self.note(|| "the reply does not say how long its body is".to_owned());
-            return Err(kind::plain(ErrorKind::Protocol));
-        };
-        match (range, reply.content_range()) {
-            (None, _) if bytes.is_some_and(|bytes| bytes != length) => return Err(self.changed()),
-            (Some((offset, len)), Some(found)) => {
-                let span = span(found.as_bytes());
-                let fits = span.is_some_and(|span| {
-                    span.first == offset && span.last - span.first == length.wrapping_sub(1) && length <= len
-                });
-                if !fits {
-                    self.note(|| "its Content-Range is not what was asked".to_owned());
-                    return Err(kind::plain(ErrorKind::Protocol));
-                }
-                let total = span.and_then(|span| span.total);
-                if bytes.is_some() && (length < len || total.is_some_and(|total| Some(total) != bytes)) {
-                    return Err(self.changed());
-                }
-                if length < len {
-                    return Err(kind::plain(ErrorKind::Eof));
-                }
-            }
-            (Some((offset, len)), None) if offset != 0 || length != len => {
-                self.note(|| "the endpoint ignores Range".to_owned());
-                return Err(kind::plain(ErrorKind::Protocol));
-            }
-            _ => {}
-        }
+        self.hold(range, bytes, &reply, status.load(Ordering::Relaxed) == 200)?;
         if !self.asking.etags.agrees(object, reply.e_tag().map(str::as_bytes)) {
             return Err(self.changed());
         }
@@ -263,6 +199,46 @@ impl Shared {
             self.checked.fetch_add(1, Ordering::Relaxed);
         }
         Ok(reply)
+    }
+
+    /// Holds what a reply says of its body against what was asked; `whole` is a reply that says that it has all of an object.
+    fn hold(
+        &self,
+        range: Range,
+        bytes: Option<u64>,
+        reply: &GetObjectOutput,
+        whole: bool,
+    ) -> Result<(), OpError> {
+        let unusable = |reason: &str| {
+            self.note(|| format!("the reply cannot be used: {reason}"));
+            Err(kind::plain(ErrorKind::Protocol))
+        };
+        let length = reply.content_length().and_then(|length| u64::try_from(length).ok());
+        let Some(length) = length else {
+            return unusable("it does not say how long its body is");
+        };
+        let Some((offset, len)) = range else {
+            return match bytes {
+                _ if !whole => unusable("a part came where all was asked"),
+                Some(bytes) if bytes != length => Err(self.changed()),
+                _ => Ok(()),
+            };
+        };
+        if whole && (offset != 0 || length != len) {
+            return unusable("the endpoint ignores Range");
+        }
+        let span = reply.content_range().and_then(|found| span(found.as_bytes())).filter(|_| !whole);
+        let fits = span.is_some_and(|span| {
+            span.first == offset && span.last - span.first == length.wrapping_sub(1) && length <= len
+        });
+        if !whole && !fits {
+            return unusable("its Content-Range is not what was asked");
+        }
+        let total = span.and_then(|span| span.total);
+        if bytes.is_some() && (length < len || total.is_some_and(|total| Some(total) != bytes)) {
+            return Err(self.changed());
+        }
+        if length < len { Err(kind::plain(ErrorKind::Eof)) } else { Ok(()) }
     }
 
     async fn look(&self, object: u32, bytes: u64, marks: &Arc<Marks>) -> Result<(), OpError> {
@@ -273,7 +249,7 @@ impl Shared {
             .bucket(&self.bucket.config.bucket)
             .key(self.key(object))
             .customize()
-            .interceptor(Probe { marks: Arc::clone(marks), clock: self.clock.clone() });
+            .interceptor(Probe::new(marks, &self.clock));
         let found = asked.send().await.map_err(|error| self.failed(&error))?;
         mark(&marks.headers, &self.clock);
         let same = found.content_length().and_then(|length| u64::try_from(length).ok()) == Some(bytes);

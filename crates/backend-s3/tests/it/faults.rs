@@ -1,5 +1,6 @@
 //! Reads from a service that misbehaves: each ends, as what it is, the others end well, and nothing shows a secret.
 
+use std::sync::Barrier;
 use std::time::Duration;
 
 use backend::{ErrorKind, Op, Store};
@@ -67,6 +68,10 @@ const FAULTS: &[Fault] = faults![
         Act::Send(asked.error("400 x", "ExpiredToken", ""))),
     ("another range than asked for", [Protocol], "", _asked =>
         Act::Send(text("206 x", "Content-Range: bytes 0-4/10000\r\n", "abcde"))),
+    ("a range that does not say which", [Protocol], "its Content-Range is not what was asked", _asked =>
+        Act::Send(text("206 x", "", &"a".repeat(4096)))),
+    ("as many bytes of another place", [Protocol], "its Content-Range is not what was asked", _asked =>
+        Act::Send(text("206 x", "Content-Range: bytes 0-4095/10000\r\n", &"a".repeat(4096)))),
 ];
 
 fn open(engine: Engine, config: &S3Config, operation: Operation) -> (backend_s3::S3Store, Opened) {
@@ -156,6 +161,57 @@ fn an_object_that_is_replaced_is_changed() {
             assert_eq!(queue.run(&[op])[0].unwrap_err().kind, Changed, "{engine:?} {op:?}");
             queue.close();
         }
+    }
+}
+
+#[test]
+fn a_part_is_not_taken_for_all_nor_for_a_range_that_it_does_not_name() {
+    // The first half of an object twice as long as it was; a range that says nothing of its place.
+    let half: Answer = |asked| match asked.object() {
+        Some(_) => Act::Send(text("206 x", "Content-Range: bytes 0-9999/20000\r\n", &"a".repeat(10_000))),
+        None => asked.well(),
+    };
+    let nameless: Answer = |asked| match asked.object() {
+        Some(_) => Act::Send(text("206 x", "", &"a".repeat(4096))),
+        None => asked.well(),
+    };
+    let whole = Op::ReadFile { object: 1, bytes: crate::fake::BYTES };
+    let first = Op::Read { object: 1, offset: 0, len: 4096 };
+    for engine in BOTH {
+        for (answer, operation, op, says) in [
+            (half, Operation::ReadFile, whole, "a part came where all was asked"),
+            (nameless, Operation::Read, first, "its Content-Range is not what was asked"),
+        ] {
+            let fake = Fake::serve(answer);
+            let (_store, mut queue) = open(engine, &config(&fake.endpoint(), ""), operation);
+            assert_eq!(queue.run(&[op])[0].map_err(|error| error.kind), Err(Protocol), "{engine:?} {op:?}");
+            let failure = queue.queue.report().first_failure.unwrap_or_default();
+            assert!(failure.contains(says), "{engine:?} {op:?}: {failure}");
+            queue.close();
+        }
+    }
+}
+
+/// Parts that are asked for one after the other would wait for each other until patience ends.
+#[test]
+fn parts_of_one_object_are_under_way_at_once_on_as_many_connections() {
+    // Of 10,000 bytes in parts of 1,000, nine lie before the last block and stay in no buffer.
+    static ALL_UNDER_WAY: Barrier = Barrier::new(9);
+    let answer: Answer = |asked| {
+        if asked.object().is_some() && asked.number < 9 {
+            ALL_UNDER_WAY.wait();
+        }
+        asked.well()
+    };
+    for engine in BOTH {
+        let fake = Fake::serve(answer);
+        let config = S3Config { part_bytes: Some(1_000), ..config(&fake.endpoint(), "") };
+        let store = engine.open(&config).unwrap();
+        let setup = Setup { operation: Operation::ReadFile, depth: 1, connections: 9 };
+        let mut queue = Opened::new(&store, &objects(), setup);
+        let whole = Op::ReadFile { object: 1, bytes: crate::fake::BYTES };
+        assert_eq!(queue.run(&[whole]), [Ok(crate::fake::BYTES)], "{engine:?}");
+        queue.close();
     }
 }
 

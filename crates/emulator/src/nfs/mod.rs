@@ -54,7 +54,7 @@ impl Export {
         context.vfs = Arc::new(Vfs::new(&self.tree, &self.shape, Some((&timer, &scissors))));
         context.transaction_tracker =
             Arc::new(TransactionTracker::new(REMEMBERED, CALLS_MAX, usize::from(CALLS_MAX) + 1));
-        let line = Line::new(socket, &self.shape, &timer, &scissors, Some(Calls::default()));
+        let line = Line::new(socket, &scissors, Some(Calls::default()));
         // How a connection ends is the client's business, or a fault that was asked for.
         let _ = process_socket(line, context).await;
     }

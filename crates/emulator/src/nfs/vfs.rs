@@ -14,6 +14,7 @@ use crate::draw::Fault;
 use crate::line::Scissors;
 use crate::shape::{Extent, Kind, Shape, Ticket};
 use crate::timer::Timer;
+use crate::way::Way;
 
 /// Bytes that a READ returns at most, as FSINFO says.
 const READ_BYTES_MAX: u32 = 1 << 20;
@@ -63,12 +64,20 @@ impl FileHandle for Handle {
     }
 }
 
+/// What can be done to a connection.
+struct Connection {
+    timer: Arc<Timer>,
+    scissors: Arc<Scissors>,
+    /// `None` where nothing holds its bytes back.
+    way: Option<Arc<Way>>,
+}
+
 /// The export on one connection.
 pub(super) struct Vfs {
     tree: Arc<Tree>,
     shape: Arc<Shape>,
     /// What can be done to the connection; the file system that only makes handles has none.
-    connection: Option<(Arc<Timer>, Arc<Scissors>)>,
+    connection: Option<Connection>,
 }
 
 impl Vfs {
@@ -77,13 +86,20 @@ impl Vfs {
         shape: &Arc<Shape>,
         connection: Option<(&Arc<Timer>, &Arc<Scissors>)>,
     ) -> Self {
-        let connection = connection.map(|(timer, scissors)| (Arc::clone(timer), Arc::clone(scissors)));
+        let connection = connection.map(|(timer, scissors)| Connection {
+            timer: Arc::clone(timer),
+            scissors: Arc::clone(scissors),
+            way: shape.way(),
+        });
         Self { tree: Arc::clone(tree), shape: Arc::clone(shape), connection }
     }
 
     async fn hold(&self, ticket: &Ticket, extent: Option<Extent>) {
-        if let Some((timer, _)) = &self.connection {
-            self.shape.hold(ticket, extent, timer).await;
+        let Some(Connection { timer, way, .. }) = &self.connection else { return };
+        let ready_ns = self.shape.hold(ticket, extent, timer).await;
+        // The crate sends a reply as a whole, so it is kept until its last byte may arrive.
+        if let (Some(way), Some(extent)) = (way, extent.filter(|_| ticket.is_paced())) {
+            way.send(ready_ns, extent.bytes, timer).await;
         }
     }
 
@@ -142,7 +158,7 @@ impl NfsReadFileSystem for Vfs {
         if ticket.fault == Some(Fault::Truncated) {
             data.truncate(data.len().div_ceil(2));
         }
-        if let (Some(Fault::Reset), Some((_, scissors))) = (ticket.fault, &self.connection) {
+        if let (Some(Fault::Reset), Some(Connection { scissors, .. })) = (ticket.fault, &self.connection) {
             scissors.reset_after(data.len() as u64 / 2);
         }
         self.shape.stats.sent(data.len() as u64);

@@ -4,6 +4,7 @@
 mod api;
 mod bucket;
 mod listing;
+mod paced;
 
 use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::Arc;
@@ -24,7 +25,9 @@ use crate::line::{Line, Scissors};
 use crate::settings::{BucketKeys, Settings};
 use crate::shape::{Extent, Kind, Shape, Ticket};
 use crate::timer::Timer;
+use crate::way::Way;
 use bucket::{Bucket, CHUNK_BYTES};
+use paced::Paced;
 
 /// What every response says of its server: a target at an address that was pasted is known by it as no storage.
 const SERVER_NAME: HeaderValue = HeaderValue::from_static("feedline-emulator");
@@ -62,11 +65,13 @@ impl Service {
     /// Serves one connection to its end.
     pub(crate) async fn serve(self: Arc<Self>, socket: TcpStream, timer: Arc<Timer>) {
         let scissors = Arc::new(Scissors::default());
-        let line = Line::new(socket, &self.shape, &timer, &scissors, None);
+        let line = Line::new(socket, &scissors, None);
+        let way = self.shape.way();
         let answer = service_fn(move |request| {
             let (service, scissors, timer) = (Arc::clone(&self), Arc::clone(&scissors), Arc::clone(&timer));
+            let way = way.clone();
             async move {
-                let mut response = service.answer(request, &scissors, &timer).await?;
+                let mut response = service.answer(request, &scissors, (way.as_ref(), &timer)).await?;
                 response.headers_mut().insert(SERVER, SERVER_NAME);
                 Ok::<_, HttpError>(response)
             }
@@ -82,7 +87,7 @@ impl Service {
         &self,
         request: Request<Incoming>,
         scissors: &Scissors,
-        timer: &Arc<Timer>,
+        (way, timer): (Option<&Arc<Way>>, &Arc<Timer>),
     ) -> Result<HttpResponse, HttpError> {
         let (ticket, object, is_data) = {
             let asked = asked(request.method(), request.uri().path(), request.uri().query());
@@ -105,27 +110,31 @@ impl Service {
             Some(Fault::Reset | Fault::Stall | Fault::Truncated) | None => {}
         }
         let response = self.inner.call(taken(request).await?).await?;
-        self.hold(&ticket, object, &response, timer).await;
+        let ready_ns = self.hold(&ticket, object, &response, timer).await;
         let bytes = number(response.headers(), CONTENT_LENGTH.as_str()).unwrap_or(0);
         let mut sent_bytes = bytes;
         if let Some(fault @ (Fault::Reset | Fault::Truncated)) = ticket.fault {
             scissors.cut_body(bytes, fault == Fault::Reset);
             sent_bytes /= 2;
         }
+        let has_data = is_data && response.status().is_success();
         // Larger bodies are counted as they are made.
-        if is_data && response.status().is_success() && bytes <= CHUNK_BYTES {
+        if has_data && bytes <= CHUNK_BYTES {
             self.shape.stats.sent(sent_bytes);
         }
-        Ok(response)
+        Ok(match way.filter(|_| has_data && ticket.is_paced()) {
+            Some(way) => response.map(|body| Paced::body(body, (way, timer), ready_ns, bytes)),
+            None => response,
+        })
     }
 
-    async fn hold(&self, ticket: &Ticket, object: u64, response: &HttpResponse, timer: &Arc<Timer>) {
+    async fn hold(&self, ticket: &Ticket, object: u64, response: &HttpResponse, timer: &Arc<Timer>) -> u64 {
         let extent = response.status().is_success().then(|| Extent {
             object,
             at: range_start(response.headers()),
             bytes: number(response.headers(), CONTENT_LENGTH.as_str()).unwrap_or(0),
         });
-        self.shape.hold(ticket, extent, timer).await;
+        self.shape.hold(ticket, extent, timer).await
     }
 }
 

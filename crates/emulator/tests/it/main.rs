@@ -6,3 +6,9 @@ mod http;
 mod nfs;
 mod s3;
 mod shaped;
+
+/// Seconds of the clock that the server waits by.
+fn now_s() -> f64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
+}

@@ -320,3 +320,26 @@ fn a_server_beyond_its_rate_asks_to_come_back_later() {
         assert_eq!(server.end().throttled, 2);
     });
 }
+
+/// Later is allowed and earlier is not, so a busy machine cannot upset it.
+#[test]
+fn no_read_comes_sooner_than_declared() {
+    run(async {
+        let server = served(Emulation {
+            first_byte: Some(Delay::Constant { ns: 2_000_000 }),
+            connection_bps: Some(25e6),
+            ..Emulation::default()
+        });
+        let mut client = mount(&server, "/export").await.unwrap();
+        let root = client.root_nfs_fh3();
+        let file = create(&mut client, &root, "x").await.unwrap();
+        write(&mut client, &file, 0, &generated(1, 65_536)).await;
+        server.begin();
+        for _ in 0..24 {
+            let asked_s = crate::now_s();
+            assert_eq!(read(&mut client, &file, 0, 65_536).await.unwrap().data.len(), 65_536);
+            let (took_s, declared_s) = (crate::now_s() - asked_s, 0.002 + 65_536.0 / 25e6);
+            assert!(took_s >= declared_s, "{took_s} s where {declared_s} s are declared");
+        }
+    });
+}

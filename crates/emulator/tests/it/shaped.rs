@@ -5,6 +5,7 @@ use emulator::{Protocol, Server, Settings};
 use plan::{Delay, Emulation, Faults};
 
 use crate::http::{Broken, Client};
+use crate::now_s;
 
 fn started(emulation: Emulation) -> Server {
     Server::start(&Settings { emulation, ..Settings::new(Protocol::S3) }).unwrap()
@@ -176,4 +177,43 @@ fn only_reads_move_the_head() {
     let span = server.end();
     assert_eq!(span.asked_ns.unwrap().decode().unwrap().len(), 2);
     assert_eq!(span.metadata_asked_ns, None);
+}
+
+/// Later is allowed and earlier is not, so a busy machine cannot upset it.
+#[test]
+fn no_read_comes_sooner_than_declared_alone_and_all_together() {
+    const READS: u32 = 12;
+    let (first_byte_s, connection_bps, total_bps) = (0.002, 25e6, 40e6);
+    let server = started(Emulation {
+        first_byte: Some(Delay::Constant { ns: 2_000_000 }),
+        connection_bps: Some(connection_bps),
+        total_bps: Some(total_bps),
+        ..Emulation::default()
+    });
+    let data = object(65_536);
+    assert_eq!(Client::connect(server.port()).put("/bench/k", &data).status, 200);
+    server.begin();
+    let port = server.port();
+    let begun_s = now_s();
+    let clients: Vec<_> = (0..4)
+        .map(|_| {
+            let data = data.clone();
+            std::thread::spawn(move || {
+                let mut client = Client::connect(port);
+                for _ in 0..READS {
+                    let asked_s = now_s();
+                    assert!(client.get("/bench/k").body == data);
+                    let took_s = now_s() - asked_s;
+                    let declared_s = first_byte_s + data.len() as f64 / connection_bps;
+                    assert!(took_s >= declared_s, "{took_s} s where {declared_s} s are declared");
+                }
+            })
+        })
+        .collect();
+    for client in clients {
+        client.join().unwrap();
+    }
+    let bytes = f64::from(4 * READS) * data.len() as f64;
+    let took_s = now_s() - begun_s;
+    assert!(took_s >= bytes / total_bps, "{bytes} B in {took_s} s");
 }

@@ -128,6 +128,7 @@ fn outcome(
         cache: CacheProof { method: "none".to_owned(), ..CacheProof::default() },
         granted: [("content".to_owned(), CONTENT.to_owned())].into(),
         emulated: None,
+        sampled: Vec::new(),
         trained: None,
         epochs: Vec::new(),
         checkpoints: written.iter().zip(0..).map(|(one, step)| recorded(one, step, open_ns)).collect(),

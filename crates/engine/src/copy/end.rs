@@ -42,6 +42,7 @@ impl Ended {
             cache,
             granted: self.granted(),
             emulated: None,
+            sampled: Vec::new(),
             trained: None,
             epochs: Vec::new(),
             checkpoints: Vec::new(),

@@ -9,7 +9,7 @@ use backend::{Clock, SharedStore};
 use dataset::Data;
 use engine::{Bench, BenchSettings, Event, Progress, Seat, Turn};
 use plan::{Cell, CellOrder, Limit, Measure};
-use record::{NotRun, Outcome, Rep, Role};
+use record::{NotRun, Outcome, Rep, Reread, Role};
 
 use crate::{MS, SEED, cell, objects};
 
@@ -215,4 +215,37 @@ fn every_repetition_waits_for_its_place_in_the_run() {
     let turns = [0, 1, 2].map(|rep| Turn { cell: 0, rep, round: rep });
     assert_eq!(once(settings(), &turns, &start).len(), 3);
     assert_eq!(*asked.lock().unwrap(), [0, 1, 2]);
+}
+
+/// What a second reading finds of a cell on a device whose reads do what `script` says.
+fn reread(seed: Option<u64>, script: impl Fn(u64) -> Step + Send + Sync + 'static) -> Vec<Reread> {
+    let clock = Clock::simulated();
+    let store = Arc::new(Simulated::new(&clock, 1, SEED, script));
+    let seat = Seat {
+        copy_to: None,
+        server: None,
+        store: Arc::clone(&store) as SharedStore,
+        data: Arc::new(Data::files(objects(100_000, 4_096), seed)),
+        checkpoints: None,
+        sample_bytes: 4_096.0,
+        line_samples_per_s: 1e9,
+    };
+    let (cells, seats) = (vec![cell(1)], vec![seat]);
+    let (stop, progress) = (AtomicBool::new(false), Progress::default());
+    let mut bench = Bench::new(&cells, &seats, settings(), &clock, &stop, &progress);
+    bench.measure::<Infallible>(0, &mut |_| Ok(())).unwrap();
+    bench.reread(&[0], &*store)
+}
+
+#[test]
+fn a_second_reading_finds_what_came_wrong_of_bytes_that_others_wrote() {
+    let well = reread(None, |_| Step::ok(MS));
+    assert_eq!(well.len(), 3, "each repetition has its share: {well:?}");
+    assert!(well.iter().all(|of_rep| of_rep.wrong == 0 && of_rep.checked >= 8), "{well:?}");
+    // The fourth read of the second repetition's warm-up; each makes 110 and leaves none outstanding.
+    let once = |n| Step { latency_ns: MS, fault: (n == 115).then_some(Fault::Corrupt) };
+    let wrong: Vec<(u32, u64)> =
+        reread(None, once).iter().map(|of_rep| (of_rep.order, of_rep.wrong)).collect();
+    assert_eq!(wrong, [(0, 0), (1, 1), (2, 0)]);
+    assert_eq!(reread(Some(SEED), |_| Step::ok(MS)), [], "what feedline wrote is checked at once");
 }

@@ -1,7 +1,8 @@
 //! Records of several ranks, as one or refused.
 
 use record::{
-    Cell, End, Line, NotRun, RankRecord, RecordedIntervals, Rep, RepIntervals, Role, Run, RunRecord, merge,
+    Cell, End, Line, NotRun, RankRecord, RecordedIntervals, Rep, RepIntervals, Reread, Role, Run, RunRecord,
+    merge,
 };
 
 use crate::sample;
@@ -40,6 +41,7 @@ fn every_line_of_every_rank_is_kept_behind_one_head_and_before_one_end() {
         elapsed_ns: u64::MAX,
         not_run: vec![NotRun { cell: "x".to_owned(), repetitions: 1, reason: "interrupted".to_owned() }],
         changed: vec![1],
+        reread: vec![Reread { rank: 1, order: 2, checked: 64, wrong: 1 }],
     };
     b.record.lines.retain(|line| !matches!(line, Line::End(_)));
     b.record.lines.push(Line::End(end.clone()));

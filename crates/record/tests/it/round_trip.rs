@@ -7,8 +7,8 @@ use proptest::option;
 use proptest::prelude::*;
 use record::{
     CacheProof, Ceiling, Cell, Device, End, HistogramText, Line, Memory, NotRun, Outcome, Pace, Redactor,
-    Rep, Role, RunWriter, SCENARIO_FILE, System, Trained, TrainedAccelerator, TrainedStep, Training, Usage,
-    encode, new_histogram, read_intervals, read_run,
+    Rep, Reread, Role, RunWriter, SCENARIO_FILE, System, Trained, TrainedAccelerator, TrainedStep, Training,
+    Usage, encode, new_histogram, read_intervals, read_run,
 };
 
 use crate::sample;
@@ -283,8 +283,16 @@ fn end() -> impl Strategy<Value = End> {
         repetitions,
         reason,
     });
-    (any::<bool>(), any::<u64>(), vec(not_run, 0..4), vec(0..9_usize, 0..3)).prop_map(
-        |(interrupted, elapsed_ns, not_run, changed)| End { interrupted, elapsed_ns, not_run, changed },
+    let reread = (any::<u32>(), any::<u32>(), any::<u64>(), any::<u64>())
+        .prop_map(|(rank, order, checked, wrong)| Reread { rank, order, checked, wrong });
+    (any::<bool>(), any::<u64>(), vec(not_run, 0..4), vec(0..9_usize, 0..3), vec(reread, 0..3)).prop_map(
+        |(interrupted, elapsed_ns, not_run, changed, reread)| End {
+            interrupted,
+            elapsed_ns,
+            not_run,
+            changed,
+            reread,
+        },
     )
 }
 

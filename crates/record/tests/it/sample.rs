@@ -7,7 +7,7 @@ use record::{
     Axis, CacheProof, Captured, Ceiling, Cell, Checkpoint, CheckpointOutcome, CheckpointPlan, CopyPlan,
     Dataset, Device, Emulated, Emulation, End, Environment, Epoch, Fact, Format, Gate, Interval, Limit, Line,
     LoadAverage, Margin, Measure, Memory, Mixing, Need, Network, NfsMount, NotRun, OtherProgram, Outcome,
-    Pace, Redactor, Rep, RepIntervals, Role, Run, RunWriter, Skipped, System, Target, Tier, Tool, Trained,
+    Pace, Redactor, Rep, RepIntervals, Reread, Role, Run, RunWriter, Skipped, System, Target, Tier, Tool, Trained,
     TrainedAccelerator, TrainedStep, Training, Usage, Variant, counter, encode, new_histogram,
     new_interval_histogram,
 };
@@ -326,6 +326,7 @@ pub(crate) fn lines() -> Vec<Line> {
         elapsed_ns: 9_000_000_000,
         not_run: vec![NotRun { cell: cell().cell, repetitions: 3, reason: "interrupted".to_owned() }],
         changed: vec![0],
+        reread: vec![Reread { rank: 0, order: 1, checked: 64, wrong: 1 }],
     });
     [ceiling].into_iter().chain(reps).chain(of_job).chain([end]).collect()
 }

@@ -57,7 +57,8 @@ pub(crate) struct Target {
     /// What happens where io_uring cannot be had. Default: fail.
     pub(crate) on_unavailable: Field<Word<OnUnavailable>>,
     /// Connections in the whole client (nfs://, s3://); never more of a bucket than there are requests under way. Default: one
-    /// for each read outstanding with s3://, at most 4 with nfs://.
+    /// for each request under way with s3:// (with `part_size` the parts of all objects, up to 256 where the depth is less),
+    /// at most 4 with nfs://.
     pub(crate) connections: Field<Axis<Connections>>,
     /// Over which of the server's addresses connections are spread (nfs://, s3://). Default: first.
     pub(crate) addresses: Field<Word<Addresses>>,

@@ -70,6 +70,23 @@ fn a_bucket_has_no_more_connections_than_requests_under_way() {
 }
 
 #[test]
+fn connections_follow_depth_and_parts_up_to_a_bound_that_is_never_below_the_depth() {
+    let of = |sample: &str, existing: bool| -> Vec<(u32, u32)> {
+        let load = "load = { queue_depth = [1, 8, 64, 512], operation = \"read_file\" }";
+        let data = if existing { "dataset.source = \"existing\"" } else { sample };
+        let text = only("{ at = \"s3://train\", part_size = \"16 KiB\" }", &format!("{data}\n{load}"));
+        planned(&text).cells.iter().map(|cell| (cell.queue_depth, cell.connections)).collect()
+    };
+    let seven = of("dataset.sample_size = \"100 KiB\"", false);
+    assert_eq!(seven, [(1, 7), (8, 56), (64, 256), (512, 512)]);
+    let many = of("dataset.sample_size = \"100 MiB\"", false);
+    assert_eq!(many, [(1, 16), (8, 128), (64, 256), (512, 512)], "no more parts than are under way at once");
+    let one = of("dataset.sample_size = \"16 KiB\"", false);
+    assert_eq!(one, [(1, 1), (8, 8), (64, 64), (512, 512)], "nothing is cut");
+    assert_eq!(of("", true)[0], (1, 16), "of the user's objects the size is not known");
+}
+
+#[test]
 fn fewer_connections_mean_fewer_threads_and_each_counts_as_an_open_file() {
     let text = only("{ at = \"nfs://filer/e\", connections = 2 }", "load.queue_depth = 512");
     assert_eq!(connections(&planned(&text).cells), [(512, 2, 2)]);

@@ -1,0 +1,98 @@
+//! The way of bytes to a client: at the rate of their connection, and at that of all connections together.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use crate::clock;
+use crate::limits::Pacer;
+use crate::timer::{Timer, Until};
+
+/// Bytes of a reply that go first: the first byte of it comes when it is due, not when a millisecond's worth is.
+const FIRST_BYTES: u64 = 4096;
+
+/// The limits of one connection.
+#[derive(Debug)]
+pub(crate) struct Way {
+    connection: Option<Mutex<Pacer>>,
+    /// Shared by all connections.
+    total: Option<Arc<Mutex<Pacer>>>,
+}
+
+impl Way {
+    /// The way of a new connection; `None` where nothing holds its bytes back.
+    pub(crate) fn new(connection_bps: Option<f64>, total: Option<&Arc<Mutex<Pacer>>>) -> Option<Arc<Self>> {
+        let connection = connection_bps.map(|bps| Mutex::new(Pacer::new(bps)));
+        let total = total.map(Arc::clone);
+        (connection.is_some() || total.is_some()).then(|| Arc::new(Self { connection, total }))
+    }
+
+    /// The limits, always locked in the same order.
+    fn pacers(&self) -> [Option<MutexGuard<'_, Pacer>>; 2] {
+        [self.connection.as_ref(), self.total.as_deref()]
+            .map(|pacer| pacer.map(|pacer| pacer.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// When the last of `bytes` that are ready at `ready_ns` has arrived, by the schedule.
+    fn reserve(&self, ready_ns: u64, bytes: u64) -> u64 {
+        let pacers = self.pacers().into_iter().flatten();
+        pacers.map(|mut pacer| pacer.reserve(ready_ns, bytes)).max().unwrap_or(ready_ns)
+    }
+
+    /// Lets `bytes` that are due go, or says when they may.
+    fn release(&self, bytes: u64, now_ns: u64) -> Result<(), u64> {
+        let mut pacers = self.pacers();
+        let opens_ns = pacers.iter().flatten().map(|pacer| pacer.opens_ns(bytes)).max();
+        if let Some(opens_ns) = opens_ns.filter(|opens_ns| now_ns < *opens_ns) {
+            return Err(opens_ns);
+        }
+        pacers.iter_mut().flatten().for_each(|pacer| pacer.pass(bytes, now_ns));
+        Ok(())
+    }
+
+    /// Bytes of a reply that may go together, of which `sent` have gone.
+    pub(crate) fn piece_bytes(&self, sent: u64) -> u64 {
+        let pacers = self.pacers().into_iter().flatten();
+        let most = pacers.map(|pacer| pacer.quantum_bytes()).min().unwrap_or(u64::MAX);
+        if sent == 0 { most.min(FIRST_BYTES) } else { most }
+    }
+
+    /// Sends `bytes` that were ready at `ready_ns`: over when the last of them may arrive.
+    pub(crate) fn send(self: &Arc<Self>, ready_ns: u64, bytes: u64, timer: &Arc<Timer>) -> Sending {
+        let end_ns = self.reserve(ready_ns, bytes);
+        Sending {
+            way: Arc::clone(self),
+            bytes,
+            end_ns,
+            waiting: timer.until(end_ns),
+            timer: Arc::clone(timer),
+        }
+    }
+}
+
+/// See [`Way::send`]. Its output is the end by the schedule: what follows was ready then, however late it is.
+pub(crate) struct Sending {
+    way: Arc<Way>,
+    bytes: u64,
+    end_ns: u64,
+    timer: Arc<Timer>,
+    waiting: Until,
+}
+
+impl Future for Sending {
+    type Output = u64;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<u64> {
+        loop {
+            ready!(Pin::new(&mut self.waiting).poll(cx));
+            match self.way.release(self.bytes, clock::now_ns()) {
+                Ok(()) => return Poll::Ready(self.end_ns),
+                Err(opens_ns) => self.waiting = self.timer.until(opens_ns),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
