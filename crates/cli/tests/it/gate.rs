@@ -11,32 +11,25 @@ fn run_too_much(bench: &Bench, more: &[&str]) -> Ended {
 
 #[test]
 fn without_a_gate_a_verdict_exits_with_zero() {
-    run_too_much(&Bench::with(DISK), &[]).exits(0).says("STARVES");
+    run_too_much(&Bench::judged(DISK), &[]).exits(0).says("STARVES");
 }
 
 #[test]
 fn a_gated_target_that_starves_exits_with_three() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::judged(DISK);
     run_too_much(&bench, &["--set", "gate.feeds=[\"disk\"]"]).exits(3).says("missed");
 }
 
 #[test]
 fn a_gated_target_that_feeds_exits_with_zero() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::judged(DISK);
     bench.run(&["run", "s.toml", "--set", "gate.feeds=[\"disk\"]"]).exits(0).says("FEEDS");
 }
 
 #[test]
 fn a_latency_beyond_the_gate_exits_with_three() {
-    let bench = Bench::with(DISK);
-    let gate = [
-        "--set",
-        "gate.feeds=[\"disk\"]",
-        "--set",
-        "gate.p99=\"1ns\"",
-        "--set",
-        "measure.duration=\"500ms\"",
-    ];
+    let bench = Bench::judged(DISK);
+    let gate = ["--set", "gate.feeds=[\"disk\"]", "--set", "gate.p99=\"1ns\""];
     let mut args = vec!["run", "s.toml"];
     args.extend(gate);
     bench.run(&args).exits(3).says("p99");
@@ -47,7 +40,7 @@ fn uncertain_is_a_failure_only_when_strict() {
     // Two repetitions give no interval, and without one there is no verdict.
     let uncertain = ["--set", "measure.repetitions=2", "--set", "gate.feeds=[\"disk\"]"];
     for (strict, code) in [(false, 0), (true, 5)] {
-        let bench = Bench::with(DISK);
+        let bench = Bench::judged(DISK);
         let mut args = vec!["run", "s.toml"];
         args.extend(uncertain);
         args.extend(strict.then_some("--strict"));
