@@ -50,6 +50,9 @@ const REAL_SHARE_MIN: f64 = 0.95;
 const CORRUPT: &str = "corrupt";
 /// A window shorter than this is too short whatever was planned, nanoseconds.
 pub(crate) const WINDOW_NS_MIN: u64 = 100_000_000;
+/// The same of a window that ended with its last read, and so cuts none off: the start of the threads, some tens of
+/// microseconds, is below a hundredth of it. How many reads it must hold is said by [`TURNS_MIN`].
+const READ_NS_MIN: u64 = 10_000_000;
 /// Share of processor time taken by the hypervisor above which it is said.
 const STEAL_SHARE_MAX: f64 = 0.05;
 
@@ -222,16 +225,24 @@ pub(crate) fn reread_wrongly(end: &End, used: &[&Rep]) -> Option<Flag> {
 }
 
 fn too_short(used: &[&Rep], cell: &Cell, measure: &Measure) -> Option<Flag> {
-    // Steps end a job that has them, and how long they take is its result.
-    let has_steps = cell.training.is_some() && measure.steps.is_some();
-    let least = measure
-        .duration_ns
-        .filter(|_| !has_steps && !operation::is_transfer(cell))
-        .map_or(0, |planned| (planned as f64 * WINDOW_SHARE_MIN) as u64)
-        .max(WINDOW_NS_MIN);
-    let short: Vec<u64> = used.iter().map(|rep| rep.window_ns).filter(|window| *window < least).collect();
+    let is_short = |rep: &&&Rep| rep.window_ns < window_ns_min(rep, cell, measure);
+    let short: Vec<u64> = used.iter().filter(is_short).map(|rep| rep.window_ns).collect();
     let window_ns = short.iter().copied().min()?;
     Some(Flag::TooShort { repetitions: short.len() as u32, window_ns })
+}
+
+/// The shortest window that stands for something. How long a number of reads takes is their result; that of a cold
+/// repetition is its data, which is read once.
+fn window_ns_min(rep: &Rep, cell: &Cell, measure: &Measure) -> u64 {
+    let is_job = cell.training.is_some();
+    if operation::is_transfer(cell) || (is_job && measure.steps.is_some()) {
+        return WINDOW_NS_MIN;
+    }
+    match measure.duration_ns {
+        _ if rep.outcome == Outcome::Exhausted && !is_job => READ_NS_MIN,
+        None if !is_job => READ_NS_MIN,
+        planned => WINDOW_NS_MIN.max((planned.unwrap_or(0) as f64 * WINDOW_SHARE_MIN) as u64),
+    }
 }
 
 fn few_turns(used: &[&Rep], cell: &Cell) -> Option<Flag> {

@@ -78,8 +78,13 @@ impl Copying<'_> {
         self.spec.stop.load(Ordering::Relaxed)
     }
 
+    /// Whether it was given up: nothing is written any more.
+    fn is_hopeless(&self) -> bool {
+        self.ends.load(Ordering::Relaxed)
+    }
+
     fn is_over(&self) -> bool {
-        self.ends.load(Ordering::Relaxed) || self.is_stopped()
+        self.is_hopeless() || self.is_stopped()
     }
 
     /// Ends the copy for all workers.

@@ -13,12 +13,35 @@ use crate::trainer::Trainer;
 pub(crate) struct Tickets {
     next: AtomicU64,
     end: u64,
+    /// Once this one is handed out, no more is left to the warm-up.
+    opens_with: u64,
+    /// When it was; `u64::MAX` until then.
+    opened_ns: AtomicU64,
 }
 
 impl Tickets {
     /// Tickets from `first` on; at most `count` of them when it is given.
     pub(crate) fn new(first: u64, count: Option<u64>) -> Self {
-        Self { next: AtomicU64::new(first), end: count.map_or(u64::MAX, |count| first.saturating_add(count)) }
+        let end = count.map_or(u64::MAX, |count| first.saturating_add(count));
+        Self { next: AtomicU64::new(first), end, opens_with: u64::MAX, opened_ns: AtomicU64::new(u64::MAX) }
+    }
+
+    /// Lets the window open with this ticket, where it has not before.
+    pub(crate) fn opening_with(self, ticket: u64) -> Self {
+        Self { opens_with: ticket, ..self }
+    }
+
+    /// When the ticket that opens the window was handed out; `u64::MAX` where it was not.
+    #[inline]
+    pub(crate) fn opened_ns(&self) -> u64 {
+        self.opened_ns.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn handed_out(&self, tickets: &Range<u64>, now_ns: u64) {
+        if tickets.end > self.opens_with && self.opened_ns() == u64::MAX {
+            self.opened_ns.fetch_min(now_ns, Ordering::Relaxed);
+        }
     }
 
     /// The next tickets, as many as are wanted and left.
@@ -112,12 +135,19 @@ impl<'a> Load<'a> {
     fn take_ticket(&mut self, now_ns: u64, wanted: u64) -> Option<u64> {
         if self.held.is_empty() {
             self.held = self.tickets.take(wanted);
+            self.tickets.handed_out(&self.held, now_ns);
         }
         let ticket = self.held.next();
         if ticket.is_none() {
             self.exhausted_ns = Some(now_ns);
         }
         ticket
+    }
+
+    /// When the tickets opened the window; `u64::MAX` where they did not.
+    #[inline]
+    pub(crate) fn opened_ns(&self) -> u64 {
+        self.tickets.opened_ns()
     }
 
     /// The arrivals, where the load is paced.

@@ -29,6 +29,10 @@ use crate::trainer::{Train, share};
 use crate::usage::{Meter, RunDelay};
 use crate::worker::{Slot, Window, Worker, WorkerEnd};
 
+/// A warm-up takes at most one of so many parts of what a cold repetition may read: a fast storage would have given all of
+/// it before the window opens.
+const WARMUP_PARTS: u64 = 8;
+
 /// Everything that a repetition needs.
 pub struct RepSpec<'a> {
     /// The cell.
@@ -172,7 +176,12 @@ fn tickets(spec: &RepSpec<'_>, order: &Order) -> Tickets {
     debug_assert!(part < parts, "a client is one of those that share the data");
     let cold = (spec.cell.cache == Cache::Cold).then_some(once);
     let count = asked(spec, order).into_iter().chain(cold).min();
-    Tickets::new(first_ticket(spec, order), count)
+    let first = first_ticket(spec, order);
+    let tickets = Tickets::new(first, count);
+    match (cold, spec.cell.load) {
+        (Some(once), plan::Load::Closed) => tickets.opening_with(first.saturating_add(once / WARMUP_PARTS)),
+        _ => tickets,
+    }
 }
 
 /// How the tickets of this repetition fall into passes. What a cold client may read, which is its part, is a whole one.
@@ -308,7 +317,7 @@ fn run_workers(spec: &RepSpec<'_>, issue: &Issue<'_>) -> Result<(Window, Vec<Wor
         }
         workers.into_iter().filter_map(join).collect()
     });
-    gate.outcome().map(|start_ns| (window(spec, start_ns), ends))
+    gate.outcome().map(|start_ns| (window(spec, start_ns).opened_by(issue.tickets.opened_ns()), ends))
 }
 
 /// What a thread brought back. One that panicked takes the run with it, after the others have ended.

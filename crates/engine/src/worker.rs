@@ -41,6 +41,12 @@ pub(crate) struct Window {
 }
 
 impl Window {
+    /// The same window, opened at `ns` where that is earlier.
+    #[inline]
+    pub(crate) fn opened_by(self, ns: u64) -> Self {
+        Self { open_ns: self.open_ns.min(ns), ..self }
+    }
+
     /// Whether `ns` lies inside.
     #[inline]
     pub(crate) fn contains(&self, ns: u64) -> bool {
@@ -221,6 +227,7 @@ impl Worker<'_> {
             }
             let until_ns = until_ns.min(due_ns);
             self.advance((now_ns, until_ns), &mut requests, &mut done).map_err(|error| error.to_string())?;
+            self.window = self.window.opened_by(self.load.opened_ns());
             self.collect(&mut done, recorder);
             let failed = recorder.consecutive_errors();
             if failed == 0 {

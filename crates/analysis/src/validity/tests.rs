@@ -228,14 +228,27 @@ fn a_window_is_too_short_below_a_fifth_of_the_plan_or_a_tenth_of_a_second() {
     assert_eq!(flags_of_reps(window(200_000_000)), []);
     let short = flags_of_reps(window(199_999_999));
     assert_eq!(short, [Flag::TooShort { repetitions: 3, window_ns: 199_999_999 }]);
+}
+
+/// What was to be read was read: however fast that was, it is what the storage gives.
+#[test]
+fn a_window_that_ended_with_its_reads_is_too_short_below_a_hundredth_of_a_second() {
     let by_epochs = |ns| {
         flags_of(move |builder: &mut Builder| {
             builder.run.measure.duration_ns = None;
             builder.edit_reps("c", move |rep| rep.window_ns = ns);
         })
     };
-    assert_eq!(by_epochs(100_000_000), []);
-    assert!(matches!(by_epochs(99_999_999)[..], [Flag::TooShort { .. }]));
+    assert_eq!(by_epochs(10_000_000), []);
+    assert!(matches!(by_epochs(9_999_999)[..], [Flag::TooShort { .. }]));
+    let read_whole = |ns| {
+        flags_of_reps(move |rep| {
+            rep.window_ns = ns;
+            rep.outcome = Outcome::Exhausted;
+        })
+    };
+    assert_eq!(read_whole(10_000_000), [Flag::Exhausted { repetitions: 3 }]);
+    assert!(matches!(read_whole(9_999_999)[..], [Flag::TooShort { .. }, Flag::Exhausted { .. }]));
 }
 
 #[test]

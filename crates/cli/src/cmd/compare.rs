@@ -171,6 +171,13 @@ fn compared(args: &CompareArgs) -> Result<Compared, Failure> {
 
 fn two_runs(args: &CompareArgs, before: &RunSample, after: &Path) -> Result<Compared, Failure> {
     let after = samples::read(after)?;
+    if before.run.run_id == after.run.run_id && variant_name(&before.run) == variant_name(&after.run) {
+        return Err(Failure::usage(format!(
+            "error: both are the same run, `{}`: there is nothing to compare\n  \
+             hint: name another run, or compare its own targets with --by target",
+            after.run.run_id
+        )));
+    }
     if are_of_one_group(&before.run, &after.run) {
         return of_variants(args, &[before.clone(), after]);
     }

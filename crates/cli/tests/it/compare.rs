@@ -89,6 +89,18 @@ fn two_runs_have_ratios_and_no_answer() {
 }
 
 #[test]
+fn a_run_is_not_compared_with_itself() {
+    let bench = Bench::new();
+    store(&bench, NEW, 1.0, &unedited);
+    let said = format!("both are the same run, `{NEW}`");
+    bench.run(&["compare", NEW, NEW]).exits(2).says(&said).says("hint: ");
+    // Wherever a copy of it lies.
+    fs::rename(bench.path("results"), bench.path("moved")).unwrap();
+    store(&bench, NEW, 1.0, &unedited);
+    bench.run(&["compare", NEW, &format!("moved/{NEW}")]).exits(2).says(&said);
+}
+
+#[test]
 fn a_run_slower_than_its_baseline_is_a_regression_for_a_gate_alone() {
     let bench = with_baseline();
     store(&bench, NEW, 0.8, &unedited);
@@ -264,7 +276,7 @@ fn a_page_of_a_run_and_its_comparison_holds_its_limit_and_ends_no_table_in_the_m
         bench.run(&args).exits(0).out
     };
     let whole = page("1048576");
-    for bytes in (512..whole.len()).step_by(997) {
+    for bytes in (512..whole.len()).step_by(whole.len() / 9) {
         let page = page(&bytes.to_string());
         assert!(page.len() <= bytes && page.contains("left out"), "{bytes}:\n{page}");
         assert_eq!(page.matches("<details>").count(), page.matches("</details>").count(), "{bytes}:\n{page}");
@@ -376,7 +388,7 @@ fn a_history_of_several_scenarios_shows_each_and_leaves_variants_out() {
 
 #[test]
 fn a_run_adds_itself_to_a_baseline() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     bench.run(&["run", "s.toml", "--add-to", "nightly"]).exits(0);
     let listed = fs::read_to_string(bench.path("results/baselines/nightly")).unwrap();
     let run = listed.trim_end();
@@ -398,7 +410,7 @@ const GATE: [&str; 6] = [
 
 #[test]
 fn the_first_runs_of_a_gate_cannot_fail_it_and_do_not_pass_it_silently() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     let ended = bench.run(&GATE).exits(0).says("there is no baseline `nightly` yet");
     assert!(ended.says("gate inconclusive").prints("INCONCLUSIVE"));
     bench.run(&[&GATE[..], &["--strict", "--add-to", "nightly"]].concat()).exits(5);
@@ -408,7 +420,7 @@ fn the_first_runs_of_a_gate_cannot_fail_it_and_do_not_pass_it_silently() {
 
 #[test]
 fn a_calibration_measures_a_scenario_twice_at_once() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     let ended = bench.run(&["calibrate", "s.toml", "-o", "margins.json"]);
     // Whether this machine is quiet enough for a figure is its own affair.
     assert_eq!(ended.code, Some(i32::from(!bench.path("margins.json").is_file())), "{ended:?}");

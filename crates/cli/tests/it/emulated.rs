@@ -4,16 +4,16 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use crate::harness::{Bench, Ended, finish, network, until, wait};
+use crate::harness::{Bench, Ended, SMALL, by_count, finish, network, until, wait};
 use crate::local::count;
 
 const DISK: &str = r#"targets.disk = { at = "data", engine = "io_uring" }"#;
 const FILER: &str = r#"targets.filer = { at = "nfs://demo/export/run", emulate = { first_byte = "1ms" } }"#;
 const BUCKET: &str = r#"targets.bucket = { at = "s3://demo/run", engine = ["lean", "sdk"], emulate = { first_byte = "1ms" } }"#;
 
-fn all_three() -> Bench {
+fn all_three(measure: &str) -> Bench {
     let bench = Bench::new();
-    bench.write("s.toml", &network("", &[DISK, FILER, BUCKET].join("\n")));
+    bench.write("s.toml", &by_count(&network("", &[DISK, FILER, BUCKET].join("\n")), measure));
     bench
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn verdict<'a>(page: &'a str, target: &str) -> &'a str {
 
 #[test]
 fn a_disk_is_judged_and_servers_of_its_own_are_shown() {
-    let bench = all_three();
+    let bench = all_three(SMALL);
     let ran = bench.run(&["run", "s.toml"]).exits(0);
     assert_eq!(verdict(&ran.out, "filer"), "DEMO");
     assert_eq!(verdict(&ran.out, "bucket"), "DEMO");
@@ -79,7 +79,7 @@ fn a_disk_is_judged_and_servers_of_its_own_are_shown() {
 fn the_same_data_is_read_in_the_same_order_wherever_it_lies() {
     let bench = Bench::new();
     let hash = |name: &str, target: &str| {
-        bench.write(name, &network("", target));
+        bench.write(name, &by_count(&network("", target), SMALL));
         let page = bench.run(&["plan", name]).exits(0).out;
         let line = page.lines().find(|line| line.starts_with("plan ")).unwrap();
         line.to_owned()
@@ -94,8 +94,8 @@ fn the_same_data_is_read_in_the_same_order_wherever_it_lies() {
 #[test]
 fn a_run_that_ends_early_takes_its_servers_with_it() {
     for (signal, code) in [(libc::SIGINT, Some(130)), (libc::SIGTERM, Some(130)), (libc::SIGKILL, None)] {
-        let bench = all_three();
-        let ended = bench.run_beside(&["run", "s.toml", "--set", "measure.duration=\"1s\""], |child| {
+        let bench = all_three(r#"bytes = "1 MiB", repetitions = 100"#);
+        let ended = bench.run_beside(&["run", "s.toml"], |child| {
             until(child, || bench.reps_so_far() >= 1);
             assert_eq!(servers(&bench).len(), 2);
             // SAFETY: a plain system call; the child is ours and has not been waited for.
@@ -166,7 +166,7 @@ fn what_emulate_prints_is_a_target_and_still_a_demo() {
     for protocol in ["s3", "nfs"] {
         let bench = Bench::new();
         let server = Served::start(&bench, &[protocol, "--set", "metadata=\"1ms\""]);
-        bench.write("s.toml", &network("", server.target()));
+        bench.write("s.toml", &by_count(&network("", server.target()), SMALL));
         let ran = finish(bench.keyed(&["run", "s.toml"], &server.keys())).exits(0);
         assert_eq!(verdict(&ran.out, "demo"), "DEMO", "{}", ran.out);
         assert_eq!(bench.run_json()["targets"][0]["demo"], true);

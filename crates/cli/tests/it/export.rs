@@ -5,16 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::harness::{Bench, DISK, Ended, skip};
-
-/// A bench with one short run, and the path of its folder.
-fn measured(extra: &[&str]) -> (Bench, String) {
-    let bench = Bench::with(DISK);
-    let run = [&["run", "s.toml", "--set", "measure.repetitions=3"], extra].concat();
-    bench.run(&run).exits(0);
-    let folder = bench.run_folder().to_str().unwrap().to_owned();
-    (bench, folder)
-}
+use crate::harness::{Bench, DISK, Ended, measured, skip};
 
 fn formed(bench: &Bench, run: &str, format: &str, more: &[&str]) -> Ended {
     bench.run(&[&["export", run, "--format", format], more].concat())
@@ -22,7 +13,7 @@ fn formed(bench: &Bench, run: &str, format: &str, more: &[&str]) -> Ended {
 
 #[test]
 fn every_form_of_a_run_is_written() {
-    let (bench, run) = measured(&[]);
+    let (bench, run) = measured();
     for (format, begins) in [
         ("csv", "run_id,scenario,"),
         ("jsonl", "{"),
@@ -48,7 +39,7 @@ fn every_form_of_a_run_is_written() {
 
 #[test]
 fn forms_of_several_files_want_a_folder() {
-    let (bench, run) = measured(&[]);
+    let (bench, run) = measured();
     formed(&bench, &run, "github-action-benchmark", &[]).exits(2).says("--direction");
     formed(&bench, &run, "github-action-benchmark", &["-o", "gab"]).exits(0);
     for name in ["bigger.json", "smaller.json"] {
@@ -112,7 +103,7 @@ fn an_option_that_would_do_nothing_is_refused() {
 
 #[test]
 fn markdown_keeps_to_the_bytes_that_it_is_given() {
-    let (bench, run) = measured(&[]);
+    let (bench, run) = measured();
     let page = formed(&bench, &run, "markdown", &["--max-bytes", "900"]).exits(0);
     assert!(page.out.len() <= 900 && page.out.contains("lines left out"), "{}", page.out);
     assert!(page.err.contains("gap: "), "{}", page.err);
@@ -120,7 +111,7 @@ fn markdown_keeps_to_the_bytes_that_it_is_given() {
 
 #[test]
 fn a_folder_of_runs_is_one_row_each_for_otava() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     for _ in 0..2 {
         bench.run(&["run", "s.toml", "--set", "measure.repetitions=1"]).exits(0);
     }
@@ -130,7 +121,7 @@ fn a_folder_of_runs_is_one_row_each_for_otava() {
 
 #[test]
 fn a_bundle_is_listed_written_once_and_verified() {
-    let (bench, run) = measured(&[]);
+    let (bench, run) = measured();
     let listed = bench.run(&["export", "--bundle", &run]).exits(0).says("nothing was written");
     for name in
         ["run.json", "env.json", "scenario.toml", "cells.jsonl", "report.md", "TUNING.md", "SHA256SUMS"]
@@ -165,7 +156,7 @@ fn unpacked(bench: &Bench) -> Option<String> {
 
 #[test]
 fn whoever_unpacks_a_bundle_can_check_it_without_feedline_and_sees_what_was_changed() {
-    let (bench, run) = measured(&[]);
+    let (bench, run) = measured();
     bench.run(&["export", "--bundle", &run, "-o", "b.tar.gz"]).exits(0);
     let Some(folder) = unpacked(&bench) else { return };
     let sums = Command::new("sha256sum").args(["-c", "SHA256SUMS"]).current_dir(bench.path(&folder)).output();
@@ -188,7 +179,7 @@ fn whoever_unpacks_a_bundle_can_check_it_without_feedline_and_sees_what_was_chan
 
 #[test]
 fn a_figure_that_the_record_does_not_give_is_found_although_the_sums_hold() {
-    let (bench, run) = measured(&[]);
+    let (bench, run) = measured();
     bench.run(&["export", "--bundle", &run, "-o", "b.tar.gz"]).exits(0);
     let Some(folder) = unpacked(&bench) else { return };
     let report = bench.path(&folder).join("report.md");
@@ -204,7 +195,7 @@ fn a_figure_that_the_record_does_not_give_is_found_although_the_sums_hold() {
 
 #[test]
 fn what_is_no_bundle_or_a_cut_one_is_refused() {
-    let (bench, run) = measured(&[]);
+    let (bench, run) = measured();
     bench.run(&["export", "--verify", &run]).exits(1).says("it has no SHA256SUMS");
     bench.run(&["export", "--bundle", &run, "-o", "b.tar.gz"]).exits(0);
     let whole = fs::read(bench.path("b.tar.gz")).unwrap();
@@ -216,14 +207,16 @@ fn what_is_no_bundle_or_a_cut_one_is_refused() {
 
 #[test]
 fn names_that_a_record_kept_are_not_published_unasked() {
-    let (bench, run) = measured(&["--no-redact"]);
+    let bench = Bench::small(DISK);
+    bench.run(&["run", "s.toml", "--no-redact"]).exits(0);
+    let run = bench.run_folder().display().to_string();
     bench.run(&["export", "--bundle", &run]).exits(1).says("kept the names").says("--no-redact");
     bench.run(&["export", "--bundle", &run, "--no-redact"]).exits(0);
 }
 
 #[test]
 fn a_secret_written_into_a_record_by_hand_is_in_no_bundle() {
-    let (bench, run) = measured(&[]);
+    let (bench, run) = measured();
     let secret = "https://canary-user:canary-pass@h/x AKIACANARYCANARY1234 /home/canary-home/x";
     let scenario = bench.run_folder().join("scenario.toml");
     fs::write(&scenario, format!("{}\n# {secret}\n", fs::read_to_string(&scenario).unwrap())).unwrap();

@@ -8,7 +8,10 @@ use std::process::Child;
 use crate::harness::{Bench, DISK, finish, finish_as_nobody, forbid, in_child, limit, skip, until};
 
 const URING: &str = r#"targets.disk = { at = "data", engine = "io_uring" }"#;
-const LONG: [&str; 4] = ["run", "s.toml", "--set", "measure.duration=\"1s\""];
+/// So many repetitions that a run is never over before it is ended.
+const LONG: [&str; 4] = ["run", "s.toml", "--set", "measure.repetitions=100"];
+/// So many that most of a run is still to come when the first is recorded.
+const SEVERAL: [&str; 4] = ["run", "s.toml", "--set", "measure.repetitions=20"];
 
 pub(crate) fn signal(child: &Child, signal: libc::c_int) {
     // SAFETY: a plain system call; the child is ours and has not been waited for.
@@ -18,7 +21,7 @@ pub(crate) fn signal(child: &Child, signal: libc::c_int) {
 #[test]
 fn ctrl_c_keeps_what_was_measured() {
     for number in [libc::SIGINT, libc::SIGTERM] {
-        let bench = Bench::with(DISK);
+        let bench = Bench::small(DISK);
         let mut child = bench.spawn(&LONG);
         until(&mut child, || bench.reps_so_far() >= 1);
         signal(&child, number);
@@ -31,7 +34,7 @@ fn ctrl_c_keeps_what_was_measured() {
 
 #[test]
 fn a_killed_run_leaves_a_record_that_reports() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     let mut child = bench.spawn(&LONG);
     until(&mut child, || bench.reps_so_far() >= 2);
     signal(&child, libc::SIGKILL);
@@ -99,7 +102,7 @@ fn a_run_without_any_figure_is_an_error() {
 
 #[test]
 fn threads_that_cannot_be_had_are_a_failed_cell_and_no_hang() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     let unlimited = || Ok(());
     let Some(prepared) = finish_as_nobody(bench.command(&["prepare", "s.toml"]), unlimited) else { return };
     prepared.exits(0);
@@ -110,7 +113,7 @@ fn threads_that_cannot_be_had_are_a_failed_cell_and_no_hang() {
 
 #[test]
 fn a_dataset_that_changed_since_it_was_written_is_refused() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     bench.run(&["prepare", "s.toml"]).exits(0);
     fs::write(&bench.data_files()[7], "tampered").unwrap();
     bench.run(&["run", "s.toml"]).exits(1).says("000000007.bin").says("feedline clean");
@@ -118,9 +121,9 @@ fn a_dataset_that_changed_since_it_was_written_is_refused() {
 
 #[test]
 fn files_truncated_during_a_run_are_counted_and_spoil_the_verdict() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     bench.run(&["prepare", "s.toml"]).exits(0);
-    let mut child = bench.spawn(&LONG);
+    let mut child = bench.spawn(&SEVERAL);
     until(&mut child, || bench.reps_so_far() >= 1);
     for file in bench.data_files() {
         fs::OpenOptions::new().write(true).open(file).unwrap().set_len(100).unwrap();
@@ -134,9 +137,9 @@ fn files_truncated_during_a_run_are_counted_and_spoil_the_verdict() {
 
 #[test]
 fn files_deleted_during_a_run_are_found_to_have_changed() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     bench.run(&["prepare", "s.toml"]).exits(0);
-    let mut child = bench.spawn(&LONG);
+    let mut child = bench.spawn(&SEVERAL);
     until(&mut child, || bench.reps_so_far() >= 1);
     fs::remove_dir_all(bench.path("data")).unwrap();
     let ended = child.end().exits(0);
@@ -148,7 +151,7 @@ fn files_deleted_during_a_run_are_found_to_have_changed() {
 #[test]
 fn io_uring_that_is_forbidden_is_an_error_and_on_unavailable_decides() {
     for (choice, code, text) in [("fail", 2, "seccomp"), ("skip", 2, "io_uring"), ("pread", 0, "pread")] {
-        let bench = Bench::with(URING);
+        let bench = Bench::small(URING);
         let choice = format!("targets.disk.on_unavailable=\"{choice}\"");
         let mut command = bench.command(&["run", "s.toml", "--set", &choice]);
         in_child(&mut command, || forbid(libc::SYS_io_uring_setup));
@@ -158,7 +161,7 @@ fn io_uring_that_is_forbidden_is_an_error_and_on_unavailable_decides() {
 
 #[test]
 fn io_uring_that_is_skipped_leaves_the_other_engine_and_a_reason_in_the_record() {
-    let bench = Bench::with(
+    let bench = Bench::judged(
         r#"targets.disk = { at = "data", engine = ["io_uring", "pread"], on_unavailable = "skip" }"#,
     );
     let mut command = bench.command(&["run", "s.toml"]);
@@ -170,7 +173,7 @@ fn io_uring_that_is_skipped_leaves_the_other_engine_and_a_reason_in_the_record()
 
 #[test]
 fn a_small_limit_of_locked_memory_is_named_when_registration_is_required() {
-    let bench = Bench::with(URING);
+    let bench = Bench::small(URING);
     let locked = |required: &str| {
         let registered = format!("targets.disk.registered=\"{required}\"");
         let command = bench.command(&["run", "s.toml", "--set", &registered]);
@@ -188,7 +191,7 @@ fn a_small_limit_of_locked_memory_is_named_when_registration_is_required() {
 
 #[test]
 fn sixty_four_open_files_are_enough() {
-    let bench = Bench::with(r#"targets.disk = { at = "data", engine = ["io_uring", "pread"] }"#);
+    let bench = Bench::judged(r#"targets.disk = { at = "data", engine = ["io_uring", "pread"] }"#);
     let mut command = bench.command(&[
         "run",
         "s.toml",
@@ -209,7 +212,7 @@ fn sixty_four_open_files_are_enough() {
 
 #[test]
 fn a_folder_without_permission_is_an_error_that_names_it() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     fs::create_dir(bench.path("data")).unwrap();
     fs::set_permissions(bench.path("data"), fs::Permissions::from_mode(0o555)).unwrap();
     if let Some(ended) = finish_as_nobody(bench.command(&["run", "s.toml"]), || Ok(())) {
@@ -224,7 +227,7 @@ fn memory_is_not_sold_as_storage() {
         return skip("there is no /dev/shm");
     }
     let folder = tempfile::TempDir::new_in(memory).unwrap();
-    let bench = Bench::with("");
+    let bench = Bench::small("");
     let at = format!("targets.ram={{ at = \"{}\", engine = \"pread\" }}", folder.path().display());
     bench.run(&["run", "s.toml", "--set", &at, "--set", "load.cache=\"bypass\""]).exits(2).says("memory");
     bench.run(&["run", "s.toml", "--set", &at, "--set", "load.cache=\"warm\""]).exits(0).says("tmpfs");

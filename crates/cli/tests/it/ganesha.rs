@@ -6,13 +6,14 @@ use std::fs;
 use servers::{Ganesha, GaneshaOptions, or_skip};
 
 use crate::emulated::verdict;
-use crate::harness::{Bench, finish, network, until};
+use crate::harness::{Bench, by_count, finish, network, until};
 use crate::local::count;
 
 fn bench(server: &Ganesha, load: &str, more: &str) -> Bench {
     let bench = Bench::new();
     let at = server.direct_url().replace("/export?", "/export/run?");
-    bench.write("s.toml", &network(load, &format!("targets.filer = {{ at = \"{at}\"{more} }}")));
+    let scenario = network(load, &format!("targets.filer = {{ at = \"{at}\"{more} }}"));
+    bench.write("s.toml", &by_count(&scenario, "epochs = 2, repetitions = 3"));
     bench
 }
 
@@ -52,7 +53,7 @@ fn a_server_that_dies_in_mid_run_leaves_a_record_with_its_failures() {
     let Some(server) = start() else { return };
     let bench = bench(&server, "", "");
     bench.run(&["prepare", "s.toml"]).exits(0);
-    let ended = bench.run_beside(&["run", "s.toml", "--set", "measure.duration=\"1s\""], |child| {
+    let ended = bench.run_beside(&["run", "s.toml", "--set", "measure.epochs=2000"], |child| {
         until(child, || bench.reps_so_far() >= 1);
         server.kill();
     });

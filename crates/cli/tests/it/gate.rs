@@ -20,12 +20,12 @@ fn starves(ended: &Ended) -> bool {
 
 #[test]
 fn without_a_gate_a_verdict_exits_with_zero() {
-    starves(&run_too_much(&Bench::with(DISK), &[]).exits(0));
+    starves(&run_too_much(&Bench::judged(DISK), &[]).exits(0));
 }
 
 #[test]
 fn a_gated_target_that_starves_exits_with_three() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::judged(DISK);
     let ended = run_too_much(&bench, &["--set", "gate.feeds=[\"disk\"]"]);
     if starves(&ended) {
         ended.exits(3).says("missed");
@@ -36,21 +36,14 @@ fn a_gated_target_that_starves_exits_with_three() {
 
 #[test]
 fn a_gated_target_that_feeds_exits_with_zero() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::judged(DISK);
     bench.run(&["run", "s.toml", "--set", "gate.feeds=[\"disk\"]"]).exits(0).says("FEEDS");
 }
 
 #[test]
 fn a_latency_beyond_the_gate_exits_with_three() {
-    let bench = Bench::with(DISK);
-    let gate = [
-        "--set",
-        "gate.feeds=[\"disk\"]",
-        "--set",
-        "gate.p99=\"1ns\"",
-        "--set",
-        "measure.duration=\"500ms\"",
-    ];
+    let bench = Bench::judged(DISK);
+    let gate = ["--set", "gate.feeds=[\"disk\"]", "--set", "gate.p99=\"1ns\""];
     let mut args = vec!["run", "s.toml"];
     args.extend(gate);
     bench.run(&args).exits(3).says("p99");
@@ -61,7 +54,7 @@ fn uncertain_is_a_failure_only_when_strict() {
     // Two repetitions give no interval, and without one there is no verdict.
     let uncertain = ["--set", "measure.repetitions=2", "--set", "gate.feeds=[\"disk\"]"];
     for (strict, code) in [(false, 0), (true, 5)] {
-        let bench = Bench::with(DISK);
+        let bench = Bench::judged(DISK);
         let mut args = vec!["run", "s.toml"];
         args.extend(uncertain);
         args.extend(strict.then_some("--strict"));

@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -23,19 +23,36 @@ const LIMIT: Duration = Duration::from_mins(4);
 /// A folder on the disk of the build (not in memory), removed at the end.
 pub(crate) struct Bench {
     dir: TempDir,
+    /// Whether others may measure beside it.
+    is_disturbed: bool,
 }
 
 impl Bench {
     pub(crate) fn new() -> Self {
         let dir = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
-        Self { dir }
+        Self { dir, is_disturbed: false }
     }
 
     /// A bench with the small scenario in `s.toml`: `{extra}` is appended.
     pub(crate) fn with(extra: &str) -> Self {
         let bench = Self::new();
         bench.write("s.toml", &scenario(extra));
+        bench
+    }
+
+    /// As [`Self::with`], for tests that look at no verdict: the smallest run that has repetitions to look at. Others may
+    /// measure beside it.
+    pub(crate) fn small(extra: &str) -> Self {
+        let bench = Self { is_disturbed: true, ..Self::new() };
+        bench.write("s.toml", &by_count(&scenario(extra), SMALL));
+        bench
+    }
+
+    /// As [`Self::with`], for tests of a verdict that no busy machine can change.
+    pub(crate) fn judged(extra: &str) -> Self {
+        let bench = Self::new();
+        bench.write("s.toml", &by_count(&scenario(extra), JUDGED));
         bench
     }
 
@@ -58,7 +75,8 @@ impl Bench {
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Ended {
-        finish(self.command(args))
+        let command = self.command(args);
+        if self.is_disturbed { wait(start(command)) } else { finish(command) }
     }
 
     /// As [`Self::command`], with no way to AWS but `variables`.
@@ -89,7 +107,7 @@ impl Bench {
     /// Starts the binary with its output kept. Where it measures, nothing else does until it has ended.
     pub(crate) fn spawn(&self, args: &[&str]) -> Running {
         let command = self.command(args);
-        let alone = measures(&command).then(alone);
+        let alone = (!self.is_disturbed && measures(&command)).then(alone);
         Running { child: start(command), alone }
     }
 
@@ -127,6 +145,28 @@ impl Bench {
     }
 }
 
+/// A bench with one small run, and the path of its folder. It is the same run for all who ask.
+pub(crate) fn measured() -> (Bench, String) {
+    static FILES: OnceLock<Vec<(PathBuf, Vec<u8>)>> = OnceLock::new();
+    let files = FILES.get_or_init(|| {
+        let bench = Bench::small(DISK);
+        bench.run(&["run", "s.toml"]).exits(0);
+        let mut paths = Vec::new();
+        visit(&bench.path("results"), &mut paths);
+        let read =
+            |path: PathBuf| (path.strip_prefix(bench.path("")).unwrap().to_owned(), fs::read(&path).unwrap());
+        paths.into_iter().map(read).collect()
+    });
+    let bench = Bench::new();
+    for (path, bytes) in files {
+        let path = bench.path("").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    let folder = bench.run_folder().to_str().unwrap().to_owned();
+    (bench, folder)
+}
+
 fn visit(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.path().is_dir() { visit(&entry.path(), files) } else { files.push(entry.path()) }
@@ -147,6 +187,19 @@ measure = {{ warmup = "10ms", duration = "100ms", repetitions = 5 }}
 {extra}
 "#
     )
+}
+
+/// Windows of 1 MiB: enough to see what is read, and too short for any verdict.
+pub(crate) const SMALL: &str = r#"bytes = "1 MiB", repetitions = 3"#;
+
+/// Windows that hold enough for a verdict in blocks of 16 KiB, however fast a machine copies them, and so many of them that
+/// what else it does leaves their interval above a line that lies a thousand times lower.
+pub(crate) const JUDGED: &str = r#"bytes = "256 MiB", repetitions = 7"#;
+
+/// A scenario with windows that end by what was read, however long that takes on a busy machine.
+pub(crate) fn by_count(scenario: &str, measure: &str) -> String {
+    let before = scenario.lines().find(|line| line.starts_with("measure = ")).unwrap();
+    scenario.replace(before, &format!("measure = {{ {measure} }}"))
 }
 
 /// A scenario of three short repetitions of each cell on 1 MiB of data, past every cache of the client's.
@@ -255,8 +308,8 @@ pub(crate) fn finish_as_nobody(
     let verb: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
     let _alone = alone();
     in_child(&mut command, move || limits().and_then(|()| become_nobody()));
-    match command.output() {
-        Ok(output) => Some(Ended::of(output)),
+    match command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
+        Ok(child) => Some(wait(child)),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             eprintln!("skipped: {verb:?} cannot be run by another user from this folder: {error}");
             None
@@ -264,10 +317,6 @@ pub(crate) fn finish_as_nobody(
         Err(error) => panic!("{verb:?}: {error}"),
     }
 }
-
-/// A window in which a machine that is busy with other things gets round to this one too, for tests that need figures of
-/// every repetition.
-pub(crate) const LONG: &str = "measure.duration=400ms";
 
 /// How the binary ended.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::harness::{Bench, Ended, skip};
+use crate::harness::{Bench, Ended, JUDGED, SMALL, by_count, skip};
 use crate::loop_device::{self, Loop};
 
 /// 64 files of 64 KiB.
@@ -28,6 +28,22 @@ targets.disk = {{ at = "data", {target} }}
     bench.write("s.toml", &text);
     bench
 }
+
+/// As [`bench`], with repetitions that end as `measure` says.
+pub(crate) fn counted(dataset: &str, load: &str, target: &str, measure: &str) -> Bench {
+    let bench = bench(dataset, load, target);
+    count_in(&bench, measure);
+    bench
+}
+
+/// Lets the repetitions of a bench end as `measure` says.
+pub(crate) fn count_in(bench: &Bench, measure: &str) {
+    let scenario = fs::read_to_string(bench.path("s.toml")).unwrap();
+    bench.write("s.toml", &by_count(&scenario, measure));
+}
+
+/// One pass over the data.
+pub(crate) const ONCE: &str = "epochs = 1, repetitions = 3";
 
 pub(crate) fn count(rep: &Value, counter: &str) -> u64 {
     rep["counters"][counter].as_u64().unwrap_or_else(|| panic!("no {counter} in {rep}"))
@@ -61,10 +77,11 @@ fn edit_reps(bench: &Bench, edit: impl Fn(&mut Value)) {
 
 #[test]
 fn every_operation_is_recorded_and_reported_as_what_it_is() {
-    let bench = bench(
+    let bench = counted(
         GENERATED,
         r#"operation = ["read", "read_file", "stat", "list"], queue_depth = 2, block_size = "16 KiB", cache = "warm""#,
         r#"engine = "pread""#,
+        ONCE,
     );
     bench.run(&["run", "s.toml"]).exits(0);
     let cells = cells(&bench);
@@ -96,7 +113,7 @@ fn every_operation_is_recorded_and_reported_as_what_it_is() {
 #[test]
 fn names_alone_have_figures_and_no_verdict() {
     let engines = r#"engine = ["pread", "io_uring"]"#;
-    let bench = bench(GENERATED, r#"operation = "stat", queue_depth = 2"#, engines);
+    let bench = counted(GENERATED, r#"operation = "stat", queue_depth = 2"#, engines, ONCE);
     let ran = bench.run(&["run", "s.toml"]).exits(0);
     assert!(ran.prints("UNJUDGED  disk only names were looked up (stat)"), "{}", ran.out);
     assert!(!ran.out.contains("FEEDS") && !ran.out.contains("STARVES"), "{}", ran.out);
@@ -107,14 +124,13 @@ fn names_alone_have_figures_and_no_verdict() {
 #[test]
 fn a_map_faults_where_it_is_cold_and_every_advice_is_a_cell() {
     let advices = ["normal", "random", "sequential", "willneed"];
-    let bench = bench(
+    let bench = counted(
         GENERATED,
         r#"queue_depth = 2, block_size = "16 KiB", cache = "cold""#,
         r#"engine = "mmap", madvise = ["normal", "random", "sequential", "willneed"]"#,
+        ONCE,
     );
-    // A cold cell ends once all is read, however busy the disk is.
-    let settings = ["--set", "measure.warmup=\"0s\"", "--set", "measure.duration=\"10s\""];
-    let ran = bench.run(&[&["run", "s.toml"][..], &settings].concat()).exits(0);
+    let ran = bench.run(&["run", "s.toml"]).exits(0);
     for advice in advices {
         assert!(ran.prints(&format!("mmap ({advice})")), "{}", ran.out);
         let reps = bench.reps().into_iter().filter(|rep| {
@@ -136,7 +152,12 @@ fn a_map_faults_where_it_is_cold_and_every_advice_is_a_cell() {
 
 #[test]
 fn a_map_of_warm_pages_feeds_and_can_be_nothing_but_a_map() {
-    let bench = bench(GENERATED, r#"queue_depth = 2, cache = "warm""#, r#"engine = "mmap""#);
+    let bench = counted(
+        GENERATED,
+        r#"queue_depth = 2, block_size = "16 KiB", cache = "warm""#,
+        r#"engine = "mmap""#,
+        JUDGED,
+    );
     bench.run(&["run", "s.toml"]).exits(0).says("FEEDS").says("storage side, mmap");
     for (key, value) in [("load.cache", "bypass"), ("load.cache", "dontcache"), ("load.operation", "stat")] {
         let refused = format!("{key}=\"{value}\"");
@@ -191,7 +212,7 @@ fn what_a_client_cannot_issue_is_counted_and_said() {
 #[test]
 fn pages_that_are_dropped_at_once_leave_none_behind_or_are_refused() {
     let load = r#"operation = "read_file", queue_depth = 2, cache = "dontcache""#;
-    let bench = bench(GENERATED, load, r#"engine = ["pread", "io_uring"]"#);
+    let bench = counted(GENERATED, load, r#"engine = ["pread", "io_uring"]"#, ONCE);
     let ran = bench.run(&["run", "s.toml"]);
     if ran.code == Some(2) {
         ran.says("RWF_DONTCACHE").says("help: they take Linux 6.14").says("load.cache = \"cold\"");
@@ -215,10 +236,11 @@ fn pages_that_are_dropped_at_once_leave_none_behind_or_are_refused() {
 
 #[test]
 fn sizes_that_spread_over_many_folders_are_written_read_and_removed() {
-    let bench = bench(
+    let bench = counted(
         r#"samples = 100, sample_size = "16 KiB", distribution = "lognormal", sample_size_stdev = "8 KiB", files_per_folder = 7"#,
         r#"operation = ["read_file", "list"], queue_depth = 2, cache = "warm""#,
         r#"engine = "pread""#,
+        "epochs = 100, repetitions = 7",
     );
     bench.run(&["prepare", "s.toml"]).exits(0).says("100 files").says("written");
     let files = bench.data_files();
@@ -242,7 +264,7 @@ fn sizes_that_spread_over_many_folders_are_written_read_and_removed() {
 #[test]
 fn the_submit_batch_is_recorded_and_merged_requests_are_said() {
     let load = r#"queue_depth = 16, submit_batch = 8, access = "sequential", cache = "bypass", block_size = "4 KiB""#;
-    let bench = bench(GENERATED, load, r#"engine = "io_uring""#);
+    let bench = counted(GENERATED, load, r#"engine = "io_uring""#, ONCE);
     let ran = bench.run(&["run", "s.toml"]);
     if ran.code == Some(2) {
         return skip("no direct I/O, or no io_uring, in this folder");
@@ -276,7 +298,7 @@ fn the_submit_batch_is_recorded_and_merged_requests_are_said() {
 
 #[test]
 fn a_clock_that_is_slow_to_read_is_said() {
-    let bench = bench(GENERATED, r#"queue_depth = 1, cache = "warm""#, r#"engine = "pread""#);
+    let bench = counted(GENERATED, r#"queue_depth = 1, cache = "warm""#, r#"engine = "pread""#, SMALL);
     bench.run(&["run", "s.toml"]).exits(0);
     let path = bench.run_folder().join("env.json");
     let mut env: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
@@ -291,7 +313,12 @@ fn a_clock_that_is_slow_to_read_is_said() {
 fn a_path_of_a_block_device_and_a_need_are_enough() {
     let bench = Bench::new();
     let Some(device) = Loop::over_disk(&bench) else { return };
-    let short = ["measure.duration=\"100ms\"", "measure.warmup=\"10ms\"", "load.queue_depth=[1, 4]"];
+    let short = [
+        "measure.bytes=\"256 MiB\"",
+        "measure.repetitions=7",
+        "load.block_size=\"16 KiB\"",
+        "load.queue_depth=[1, 4]",
+    ];
     let mut args = vec!["run", &device.node, "--need", "1xh100:resnet50", "--set", "load.cache=\"warm\""];
     args.extend(short.iter().flat_map(|set| ["--set", set]));
     bench.run(&args).exits(0).says("1 x h100 resnet50").says("FEEDS");

@@ -9,10 +9,10 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::emulated::Served;
-use crate::harness::{Bench, Ended, LONG, finish, network};
+use crate::harness::{Bench, Ended, SMALL, by_count, finish, network};
 
 /// Runs over both protocols with what `emulate` declares.
-fn run(operation: &str, emulate: &str, retries: u32, duration: &str) -> Bench {
+fn run(operation: &str, emulate: &str, retries: u32) -> Bench {
     let bench = Bench::new();
     let target = |name: &str, at: &str, more: &str| {
         format!(
@@ -23,8 +23,9 @@ fn run(operation: &str, emulate: &str, retries: u32, duration: &str) -> Bench {
         target("filer", "nfs://demo/export/run", ""),
         target("bucket", "s3://demo/run", r#", engine = ["lean", "sdk"]"#),
     ];
-    bench.write("s.toml", &network(&format!("operation = \"{operation}\""), &targets.concat()));
-    bench.run(&["run", "s.toml", "--set", duration]).exits(0).says("DEMO");
+    let scenario = network(&format!("operation = \"{operation}\""), &targets.concat());
+    bench.write("s.toml", &by_count(&scenario, r#"bytes = "4 MiB", repetitions = 3"#));
+    bench.run(&["run", "s.toml"]).exits(0).says("DEMO");
     bench
 }
 
@@ -53,8 +54,7 @@ fn each_fault_is_counted_as_what_it_is() {
         ("read", "stale", 2, ["stale", "not_found", "not_found"]),
     ];
     for (operation, fault, retries, kinds) in cases {
-        let bench =
-            run(operation, &format!("faults = {{ {fault} = 0.2 }}"), retries, "measure.duration=200ms");
+        let bench = run(operation, &format!("faults = {{ {fault} = 0.2 }}"), retries);
         for (engine, kind) in ENGINES.into_iter().zip(kinds) {
             let made = sums(&bench, engine, "/emulated/faults");
             assert!(made[fault] > 0, "{fault} {engine}");
@@ -70,7 +70,7 @@ fn each_fault_is_counted_as_what_it_is() {
 
 #[test]
 fn requests_that_are_refused_are_tried_again() {
-    let bench = run("read", "faults = { slow_down = 0.2 }", 3, LONG);
+    let bench = run("read", "faults = { slow_down = 0.2 }", 3);
     for engine in ENGINES {
         let counters = sums(&bench, engine, "/counters");
         assert!(counters["recovered"] > 0, "{engine}: {counters:?}");
@@ -82,7 +82,7 @@ fn requests_that_are_refused_are_tried_again() {
 
 #[test]
 fn requests_beyond_a_rate_are_throttled() {
-    let bench = run("read", "requests_per_second = 100", 0, LONG);
+    let bench = run("read", "requests_per_second = 100", 0);
     for engine in ENGINES {
         let throttled = sums(&bench, engine, "/errors");
         assert!(throttled["throttled"] > 0 && throttled.len() == 1, "{engine}: {throttled:?}");
@@ -191,7 +191,7 @@ fn keys_appear_nowhere() {
     let keys = [("FEEDLINE_EMULATE_ACCESS_KEY", CANARIES[0].1), ("FEEDLINE_EMULATE_SECRET", SECRET)];
     let server = Served::start_with(&bench, &["s3"], &keys);
     assert!(!server.greeting.contains(SECRET), "{}", server.greeting);
-    bench.write("s.toml", &network("", server.target()));
+    bench.write("s.toml", &by_count(&network("", server.target()), SMALL));
     let ended = finish(bench.keyed(&["run", "s.toml", "--no-redact"], &CANARIES[..2])).exits(0);
     assert!(!ended.out.contains(CANARIES[0].1), "{}", ended.out);
     no_canary(&bench, &ended);

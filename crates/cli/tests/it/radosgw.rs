@@ -6,7 +6,7 @@ use std::process::Command;
 use servers::{Authority, Radosgw, or_skip};
 
 use crate::emulated::verdict;
-use crate::harness::{Bench, LONG, finish, network, skip};
+use crate::harness::{Bench, by_count, finish, network, skip};
 use crate::local::count;
 
 /// Far off, seconds since 1970.
@@ -33,6 +33,11 @@ fn curl(server: &Radosgw, path: &str, method: &str, args: &[&str]) -> String {
         command.args(["-sS", "--fail-with-body", "-X", method]).args(args).arg(url).output().unwrap();
     assert!(output.status.success(), "{path}: {output:?}");
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// Two passes over the data in each repetition.
+fn counted(load: &str, target: &str) -> String {
+    by_count(&network(load, target), "epochs = 2, repetitions = 3")
 }
 
 /// Keys in the bucket.
@@ -64,12 +69,12 @@ fn a_bucket_is_filled_measured_and_left_as_it_was() {
     let load = r#"operation = ["read", "read_file", "stat", "list"]"#;
     bench.write(
         "s.toml",
-        &network(load, r#"targets.gw = { at = "s3://bench/run", engine = ["lean", "sdk"] }"#),
+        &counted(load, r#"targets.gw = { at = "s3://bench/run", engine = ["lean", "sdk"] }"#),
     );
     let verb = |args: &[&str]| finish(bench.keyed(args, &variables));
 
     verb(&["prepare", "s.toml"]).exits(0);
-    let ran = verb(&["run", "s.toml", "--set", LONG]).exits(0);
+    let ran = verb(&["run", "s.toml"]).exits(0);
     assert!(["FEEDS", "STARVES", "UNCERTAIN"].contains(&verdict(&ran.out, "gw")), "{}", ran.out);
     assert_eq!(bench.run_json()["cells"].as_array().unwrap().len(), 8);
     for rep in bench.reps() {
@@ -104,7 +109,7 @@ fn it_is_measured_over_tls_by_who_trusts_it(server: &Radosgw) {
             ca.display()
         )
     };
-    bench.write("s.toml", &network(r#"operation = ["read", "read_file"]"#, &target(&server.authority())));
+    bench.write("s.toml", &counted(r#"operation = ["read", "read_file"]"#, &target(&server.authority())));
     let ran = finish(bench.keyed(&["run", "s.toml"], &variables)).exits(0);
     assert!(["FEEDS", "STARVES", "UNCERTAIN"].contains(&verdict(&ran.out, "gw")), "{}", ran.out);
     assert_eq!(bench.run_json()["cells"].as_array().unwrap().len(), 4);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::harness::{Bench, DISK};
+use crate::harness::{Bench, DISK, measured};
 
 /// Every byte of every file below a folder.
 fn all_text(folder: &Path) -> String {
@@ -16,7 +16,7 @@ fn all_text(folder: &Path) -> String {
 
 #[test]
 fn names_and_secrets_stay_out_of_the_record_and_the_output() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     let title = "title=\"on AKIAIOSFODNN7EXAMPLE at https://user:hunter2@host/x?X-Amz-Signature=deadbeef01\"";
     let ran = bench.run(&["run", "s.toml", "--set", title]).exits(0);
     let kept = all_text(&bench.run_folder());
@@ -33,8 +33,7 @@ fn names_and_secrets_stay_out_of_the_record_and_the_output() {
 
 #[test]
 fn a_record_cut_short_still_reports_and_says_what_is_lost() {
-    let bench = Bench::with(DISK);
-    bench.run(&["run", "s.toml"]).exits(0);
+    let (bench, _) = measured();
     let cells = bench.run_folder().join("cells.jsonl");
     let whole = fs::read(&cells).unwrap();
     fs::write(&cells, &whole[..whole.len() / 2]).unwrap();
@@ -43,8 +42,7 @@ fn a_record_cut_short_still_reports_and_says_what_is_lost() {
 
 #[test]
 fn a_record_of_a_newer_feedline_is_refused() {
-    let bench = Bench::with(DISK);
-    bench.run(&["run", "s.toml"]).exits(0);
+    let (bench, _) = measured();
     let head = bench.run_folder().join("run.json");
     let mut run: serde_json::Value = serde_json::from_str(&fs::read_to_string(&head).unwrap()).unwrap();
     run["format"]["major"] = 2.into();
@@ -60,7 +58,7 @@ fn a_folder_that_is_no_run_is_an_error() {
 
 #[test]
 fn results_that_cannot_be_written_are_an_error_that_says_where() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     bench.write("results", "a file, not a folder");
     bench.run(&["run", "s.toml"]).exits(1).says("results");
 }

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use crate::harness::{Bench, DISK, LONG};
+use crate::harness::{Bench, DISK};
 
 #[test]
 fn a_scenario_ends_with_a_verdict_a_plot_and_a_record_that_make_themselves_again() {
-    let bench = Bench::with(DISK);
-    let ran = bench.run(&["run", "s.toml", "--set", LONG]).exits(0);
+    let bench = Bench::judged(DISK);
+    let ran = bench.run(&["run", "s.toml"]).exits(0);
     assert!(ran.out.contains("\nFEEDS "), "{}", ran.out);
     let run = bench.run_folder();
     fs::remove_dir_all(bench.path("data")).unwrap();
@@ -28,7 +28,7 @@ fn a_scenario_ends_with_a_verdict_a_plot_and_a_record_that_make_themselves_again
 
 #[test]
 fn io_uring_and_pread_read_the_same_data_side_by_side() {
-    let bench = Bench::with(r#"targets.disk = { at = "data", engine = ["io_uring", "pread"] }"#);
+    let bench = Bench::small(r#"targets.disk = { at = "data", engine = ["io_uring", "pread"] }"#);
     let ran = bench.run(&["run", "s.toml"]).exits(0);
     assert!(ran.out.contains("io_uring") && ran.out.contains("pread"), "{}", ran.out);
     let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
@@ -43,9 +43,9 @@ fn a_path_and_a_need_are_enough() {
         "--set",
         "dataset.size=\"8 MiB\"",
         "--set",
-        "measure.duration=\"100ms\"",
+        "measure.bytes=\"1 MiB\"",
         "--set",
-        "measure.warmup=\"10ms\"",
+        "measure.repetitions=3",
     ];
     let mut args = vec!["run", "data", "--need", "1xh100:resnet50"];
     args.extend(small);
@@ -56,7 +56,7 @@ fn a_path_and_a_need_are_enough() {
 
 #[test]
 fn every_cache_treatment_is_proven_in_the_record() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     bench
         .run(&["run", "s.toml", "--set", "load.cache=[\"cold\", \"warm\"]", "--set", "load.queue_depth=[1]"])
         .exits(0);
@@ -66,7 +66,7 @@ fn every_cache_treatment_is_proven_in_the_record() {
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
         .filter(|line| line["line"] == "rep" && line["role"] == "measure")
         .collect();
-    assert_eq!(reps.len(), 10);
+    assert_eq!(reps.len(), 6);
     for rep in reps {
         let before = rep["cache"]["before_bytes"].as_u64().unwrap();
         let total = rep["cache"]["total_bytes"].as_u64().unwrap();
@@ -78,7 +78,7 @@ fn every_cache_treatment_is_proven_in_the_record() {
 
 #[test]
 fn a_folder_of_the_users_is_read_and_never_written() {
-    let bench = Bench::with(r#"targets.mine = { at = "mine", engine = "pread" }"#);
+    let bench = Bench::small(r#"targets.mine = { at = "mine", engine = "pread" }"#);
     bench.write(
         "s.toml",
         &fs::read_to_string(bench.path("s.toml")).unwrap().replace(
@@ -117,21 +117,14 @@ fn files_that_may_not_be_samples_of_the_need_must_be_explained() {
     }
     let run = ["run", "mine", "--need", "1xh100:resnet50", "--set", "dataset.source=\"existing\""];
     bench.run(&run).exits(2).says("1,000,000 B on average").says("114,660 B");
-    let short = [
-        "--set",
-        "measure.duration=\"50ms\"",
-        "--set",
-        "measure.warmup=\"0s\"",
-        "--set",
-        "load.queue_depth=1",
-    ];
+    let short = ["--set", "measure.bytes=\"1 MB\"", "--set", "load.queue_depth=1"];
     let explained = ["--set", "dataset.sample_size=\"1 MB\""];
     bench.run(&[&run[..], &short, &explained].concat()).exits(0);
 }
 
 #[test]
 fn the_null_target_shows_the_clients_own_ceiling_and_gets_no_verdict() {
-    let bench = Bench::with(r#"targets.client = { at = "null:" }"#);
+    let bench = Bench::small(r#"targets.client = { at = "null:" }"#);
     let ran = bench.run(&["run", "s.toml"]).exits(0);
     assert!(!ran.out.contains("FEEDS") && !ran.out.contains("STARVES"), "{}", ran.out);
     ran.says("CEILING");
@@ -139,14 +132,14 @@ fn the_null_target_shows_the_clients_own_ceiling_and_gets_no_verdict() {
 
 #[test]
 fn progress_changes_nothing_but_standard_error() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     let quiet = bench.run(&["run", "s.toml", "--no-progress"]).exits(0);
     assert_eq!(quiet.err, "");
 }
 
 #[test]
 fn depth_is_found_by_itself() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::judged(DISK);
     bench.run(&["run", "s.toml", "--set", "load.queue_depth=auto"]).exits(0).says("FEEDS");
     let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
     assert!(cells.lines().last().unwrap().contains("auto: a shallower depth clears the line"), "{cells}");

@@ -10,6 +10,9 @@ use crate::harness::{Bench, DISK, Ended, until};
 
 const TWO: [&str; 5] = ["--variant", "warm:", "--variant", "titled:targets.disk.title=other", "--no-compare"];
 
+/// So many repetitions that a run is never over before it is ended.
+const MANY: [&str; 2] = ["--set", "measure.repetitions=100"];
+
 fn args<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["run", "s.toml", "--set", "measure.repetitions=3"][..], more].concat()
 }
@@ -57,7 +60,7 @@ fn script(bench: &Bench, name: &str, text: &str) {
 
 #[test]
 fn each_variant_has_a_record_and_their_repetitions_are_neighbours() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     let ran = bench.run(&args(&TWO)).exits(0);
     for (number, name) in ["warm", "titled"].into_iter().enumerate() {
         let head = head(&bench, name);
@@ -97,7 +100,7 @@ fn each_variant_has_a_record_and_their_repetitions_are_neighbours() {
 
 #[test]
 fn a_variant_with_a_mistake_starts_nothing() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     for (change, said) in [
         ("b:load.queue_depth=1", "`a` has 2 cells, `b` has 1 cell"),
         ("b:load.queue_depth=auto", "--set load.queue_depth=[8,32]"),
@@ -115,7 +118,7 @@ fn a_variant_with_a_mistake_starts_nothing() {
 
 #[test]
 fn a_binary_that_takes_no_turns_is_said_to_be_none() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     script(&bench, "other", r#"echo '{"answer":"hello","protocol":7,"version":"9.9.9"}'; cat"#);
     script(&bench, "talks", "while echo y; do :; done");
     for (binary, said) in [
@@ -135,7 +138,7 @@ fn a_binary_that_takes_no_turns_is_said_to_be_none() {
 
 #[test]
 fn another_feedline_can_run_a_variant() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     let variant = format!("b:bin={}", env!("CARGO_BIN_EXE_feedline"));
     bench.run(&args(&["--variant", "a:", "--variant", &variant, "--no-compare"])).exits(0);
     assert_eq!((reps(&bench, "a").len(), reps(&bench, "b").len()), (6, 6));
@@ -144,7 +147,7 @@ fn another_feedline_can_run_a_variant() {
 
 #[test]
 fn a_variant_that_dies_is_named_and_the_records_stay() {
-    let bench = Bench::with(DISK);
+    let bench = Bench::small(DISK);
     // Three orders reach it: to begin, to measure its ceiling, to make one repetition.
     let few = format!(
         r#"n=0; while [ $n -lt 3 ] && read -r line; do printf '%s\n' "$line"; n=$((n+1)); done | {} "$@""#,
@@ -179,8 +182,8 @@ fn whole_rounds_fill_a_budget_and_the_rest_is_listed() {
 
 #[test]
 fn ctrl_c_ends_every_record_as_interrupted() {
-    let bench = Bench::with(DISK);
-    let long = args(&[&TWO[..], &["--set", "measure.duration=\"1s\""]].concat());
+    let bench = Bench::small(DISK);
+    let long = args(&[&TWO[..], &MANY].concat());
     let ended = bench.run_beside(&long, |child| {
         until(child, || reps_so_far(&bench, "warm") >= 1 && reps_so_far(&bench, "titled") >= 1);
         // SAFETY: a plain system call; the child is ours and has not been waited for.
@@ -196,8 +199,8 @@ fn ctrl_c_ends_every_record_as_interrupted() {
 
 #[test]
 fn no_variant_outlives_its_parent() {
-    let bench = Bench::with(DISK);
-    let long = args(&[&TWO[..], &["--set", "measure.duration=\"1s\""]].concat());
+    let bench = Bench::small(DISK);
+    let long = args(&[&TWO[..], &MANY].concat());
     let mut child = bench.spawn(&long);
     until(&mut child, || reps_so_far(&bench, "warm") >= 1);
     child.kill().unwrap();

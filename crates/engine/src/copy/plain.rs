@@ -111,7 +111,9 @@ impl Writer<'_> {
 
     fn write(&mut self, block: Block, pulled: Pulled) {
         let Pulled { buf, begun_ns, done_ns: read_ns } = pulled;
-        if self.given_up.load(Ordering::Relaxed) == block.object {
+        // What the reader had read ahead when the copy was given up belongs to no copy any more.
+        let is_given_up = self.given_up.load(Ordering::Relaxed) == block.object || self.copying.is_hopeless();
+        if is_given_up {
             return self.hand_back(buf);
         }
         let written = self.append(block, begun_ns, &buf);

@@ -244,15 +244,23 @@ fn an_object_that_cannot_be_written_is_counted_once_and_the_copy_goes_on() {
     }
 }
 
+/// By the time that the target is full, the reader is ahead: nothing of what it has read is written, or tried.
 #[test]
 fn a_full_target_ends_the_copy() {
-    let objects = objects(50, 5_000);
-    let (mut staging, _source) = Staging::of_files(&objects, cell(1, Copy::whole(1)));
-    staging.to = Failing::over(staging.to, "000000003.bin", Refuse::Full);
+    let objects = objects(50, u64::from(BLOCK_BYTES));
+    let read = Arc::new(AtomicU64::new(0));
+    let served = Arc::clone(&read);
+    let script = move |_| {
+        served.fetch_add(1, Ordering::SeqCst);
+        Step::ok(MS)
+    };
+    let mut staging = Staging::of_simulated(&objects, cell(1, Copy::whole(1)), script);
+    staging.to = Failing::full_once_read(staging.to, "000000003.bin", (read, 3 + u64::from(COPY_BUFFERS)));
     let end = staging.run().unwrap();
     let Outcome::Failed { reason } = &end.outcome.outcome else { panic!("{:?}", end.outcome.outcome) };
     assert!(reason.contains("no space left"), "{reason}");
-    assert_eq!(count(&end, counter::OPS), 3);
+    assert_eq!((count(&end, counter::OPS), staging.files(&end).len()), (3, 3));
+    assert_eq!(end.outcome.errors.values().sum::<u64>(), 1, "{:?}", end.outcome.errors);
     end.place.remove().unwrap();
     assert_eq!(std::fs::read_dir(staging.folder.path()).unwrap().count(), 0);
 }

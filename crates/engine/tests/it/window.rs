@@ -44,6 +44,25 @@ fn reads_of_the_warm_up_are_made_checked_and_not_counted() {
     assert_eq!(rep.window_start_ns, 50 * MS);
 }
 
+/// 160 reads are all there is, which is less than the warm-up would take.
+#[test]
+fn the_warm_up_of_a_cold_repetition_leaves_its_window_something_to_read() {
+    for depth in [1, 4] {
+        let mut sim = Sim::new(depth, depth, |_| Step::ok(MS));
+        sim.objects = crate::objects(20, 8 * u64::from(sim.cell.block_bytes));
+        (sim.cell.cache, sim.warmup_ns, sim.limit) =
+            (Cache::Cold, 1_000 * MS, Limit::Duration { duration_ns: 1_000 * MS });
+        let rep = sim.run();
+        let (depth, warmup) = (u64::from(depth), 160 / 8);
+        assert_eq!(rep.outcome, Outcome::Exhausted);
+        assert_eq!(rep.counters["warmup_ops"], warmup);
+        assert_eq!(rep.counters["started"], 160 - warmup);
+        assert_eq!(rep.window_start_ns, warmup / depth * MS);
+        assert_eq!(rep.window_ns, (160 - warmup) / depth * MS);
+        assert_eq!(rep.counters["ops"], 160 - warmup);
+    }
+}
+
 #[test]
 fn a_stall_at_the_end_of_the_window_keeps_its_latency() {
     // Reads 0 to 98 take 1 ms; read 99 begins at 99 ms and ends at 599 ms, long after the window.

@@ -31,6 +31,8 @@ pub(super) struct Failing {
     free_bytes: Option<u64>,
     watch: Option<Watch>,
     written: Arc<AtomicU64>,
+    /// Blocks that were read, and how many of them there must be before an object is refused.
+    ahead: Option<(Arc<AtomicU64>, u64)>,
 }
 
 impl Failing {
@@ -42,12 +44,22 @@ impl Failing {
             free_bytes: None,
             watch: None,
             written: Arc::default(),
+            ahead: None,
         }
     }
 
     /// Refuses the object whose name ends with `name`.
     pub(super) fn over(inner: SharedStore, name: &'static str, refuse: Refuse) -> SharedStore {
         Arc::new(Self { name, refuse, ..Self::new(inner) })
+    }
+
+    /// Has no room for the object whose name ends with `name`, and says so once the reader has begun as many blocks.
+    pub(super) fn full_once_read(
+        inner: SharedStore,
+        name: &'static str,
+        ahead: (Arc<AtomicU64>, u64),
+    ) -> SharedStore {
+        Arc::new(Self { name, refuse: Refuse::Full, ahead: Some(ahead), ..Self::new(inner) })
     }
 
     pub(super) fn with_free(inner: SharedStore, free_bytes: u64) -> SharedStore {
@@ -137,6 +149,9 @@ impl Store for Failing {
 
     fn create(&self, owned: &Owned, key: &Key) -> Result<Box<dyn ObjectWriter + Send>, StoreError> {
         if self.refused(key, Refuse::Full) {
+            while self.ahead.as_ref().is_some_and(|(read, until)| read.load(Ordering::SeqCst) < *until) {
+                std::thread::yield_now();
+            }
             return Err(StoreError::Full { object: key.to_string() });
         }
         if self.refused(key, Refuse::Create) {
