@@ -150,7 +150,7 @@ fn the_page_of_the_golden_record_holds_all_that_the_terminal_says() {
     let order = [
         "</span>FEEDS</strong> <b class=\"target\">nvme</b>",
         "</span>STARVES</strong> <b class=\"target\">filer</b>",
-        "line at AU 90 %: 12,857 samples/s",
+        "line at 90 % busy (0.8 of 8 accelerators",
         "<svg",
         "id=\"table-of-cells\"",
         "128 threads exceed the limit of 64 processes",

@@ -89,10 +89,7 @@ pub(crate) fn plan(
     {
         training::refuse_uneven(&usable, datasets, &tasks, mode, problems);
     }
-    let loader_depth = match load::mode(&written.load) {
-        Some((Mode::Closed, _)) => training::loader_depth(written, need.as_ref(), &tasks, problems),
-        _ => None,
-    };
+    let loader_depth = training::loader_depth(written, need.as_ref(), &tasks, problems);
     let need = match step {
         Some(step) => training::restated(need?, step),
         None => feed::Need { loader_depth, ..need? },

@@ -3,10 +3,10 @@
 use feed::Need;
 
 use crate::diagnostic::{Problem, Problems};
-use crate::reader::Field;
+use crate::words::Mode;
 use crate::written::Document;
 
-use super::super::load::Task;
+use super::super::load::{self, Task};
 
 /// Reads that the stated loader has outstanding at most: its readers block, each for one read, on every accelerator of this
 /// client. `None` where none is stated, or where it means nothing, after saying why.
@@ -16,7 +16,8 @@ pub(in super::super) fn depth(
     tasks: &[Task],
     problems: &mut Problems,
 ) -> Option<u32> {
-    let Field::Given(readers) = &document.training.readers else { return None };
+    let (mode, _) = load::mode(&document.load)?;
+    let readers = document.training.readers.given().filter(|_| mode == Mode::Closed)?;
     let refuse = |message: &str, label: &str, help: &str| {
         Some(Problem::new(message).at(readers.span, label).help(help))
     };
