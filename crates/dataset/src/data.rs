@@ -127,6 +127,22 @@ impl Data {
         }
     }
 
+    /// Reads of `block_bytes` in which a unit lies, at most: of its parts `by_index`, else of all from its first byte to its
+    /// last, wherever a read begins. 1 where their places are not known.
+    pub fn unit_reads_max(&self, by_index: bool, block_bytes: u32) -> u64 {
+        let block_bytes = u64::from(block_bytes.max(1));
+        let Samples::Indexed(index) = &self.samples else { return 1 };
+        let reads = |unit| {
+            if by_index {
+                return index.extents(unit).map(|part| part.bytes.div_ceil(block_bytes)).sum();
+            }
+            let begins = index.extents(unit).map(|part| part.offset).min().unwrap_or(0);
+            let ends = index.extents(unit).map(|part| part.offset + part.bytes).max().unwrap_or(0);
+            (ends - begins).div_ceil(block_bytes) + 1
+        };
+        (0..index.units()).map(reads).max().unwrap_or(1)
+    }
+
     /// Bytes that one epoch of blocks reads in this order: the objects whole where it streams them or takes them in
     /// order, else what the units hold. Of data that can only be streamed, all of them.
     pub fn read_bytes(&self, access: Access) -> u64 {

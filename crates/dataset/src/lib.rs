@@ -26,6 +26,6 @@ pub use manifest::{
 };
 pub use mixing::{Mixing, mixing, tail_share};
 pub use objects::{Key, KeyError, Listed, Objects, Varied};
-pub use order::{BatchReads, Order, OrderError, ReadSpan};
+pub use order::{Order, OrderError, ReadSpan};
 pub use permutation::Permutation;
 pub use sizes::{LARGEST_PER_MEAN, LogNormal, SampleSizes};

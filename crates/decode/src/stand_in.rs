@@ -37,6 +37,11 @@ impl StandIn {
         Some(Self { bytes: made.into() })
     }
 
+    /// A sample of so many bytes for what takes any, such as a checksum.
+    pub fn plain(bytes: u64) -> Self {
+        Self { bytes: vec![0; bytes as usize].into() }
+    }
+
     /// The encoded sample.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes

@@ -263,6 +263,7 @@ fn training(load: &plan::Load) -> Option<record::Training> {
         decode: training.decode.map(|decode| decode.work.name().to_owned()),
         decode_cost_ns,
         decode_threads: training.decode.and_then(|decode| decode.threads),
+        drop_last: training.drop_last,
         startup_ns: training.startup_ns,
         threshold: training.threshold,
         price_per_hour: training.price_per_hour,

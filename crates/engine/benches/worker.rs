@@ -167,6 +167,7 @@ fn training_loop(criterion: &mut Criterion) {
             prefetch: 2,
             barrier: false,
             decode: None,
+            drop_last: true,
             startup_ns: 0,
             threshold: 0.9,
             price_per_hour: None,

@@ -3,14 +3,29 @@
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use crate::fleet::Task;
 use backend::Buf;
 use decode::{DecodeError, Decoder, StandIn};
 use plan::Work;
 use rustix::time::{ClockId, clock_gettime};
 
-/// A sample that was read, in the buffer that it was read into.
+/// What is to be decoded.
 #[derive(Debug)]
-pub(crate) struct Encoded {
+pub(crate) enum Encoded {
+    /// A sample that was read, in the buffer that it was read into.
+    Read(Read),
+    /// Samples that came with reads, of a group of accelerators.
+    Streamed {
+        /// Which.
+        task: Task,
+        /// Number of the group.
+        group: usize,
+    },
+}
+
+/// A sample in the buffer of a worker.
+#[derive(Debug)]
+pub(crate) struct Read {
     pub(crate) buf: Buf,
     pub(crate) bytes: usize,
     pub(crate) ticket: u64,
@@ -69,7 +84,13 @@ impl Decoders {
     pub(crate) fn run(&self, take: impl Fn(Encoded, bool)) {
         let mut decoder = Decoder::new(self.work, self.stand_in.as_ref());
         while let Some(encoded) = self.pop() {
-            let decoded = decoder.decode(&encoded.buf.as_slice()[..encoded.bytes]);
+            let decoded = match &encoded {
+                Encoded::Read(read) => decoder.decode(&read.buf.as_slice()[..read.bytes]).map(drop),
+                // Each is the stand-in.
+                Encoded::Streamed { task, .. } => {
+                    (0..task.samples).try_for_each(|_| decoder.decode(&[]).map(drop))
+                }
+            };
             let is_well = decoded.is_ok();
             if let Err(error) = decoded {
                 self.queue().first_failure.get_or_insert(error);

@@ -54,38 +54,6 @@ pub enum RepError {
         /// Bytes of the largest sample.
         largest_bytes: u64,
     },
-    /// A decoder takes a sample as a whole, and reads go on from one to the next.
-    #[error(
-        "cannot decode samples by `{work}`: they are read as parts of shards, and a read holds no whole one\n  \
-         hint: state what decoding takes (`decode = {{ cost = \"6ms\" }}`), or read samples one by one \
-         (`access = \"shuffled_epoch\"`, a block size of at least the largest)"
-    )]
-    DecoderOfParts {
-        /// The work.
-        work: &'static str,
-    },
-    /// No number of reads is a batch.
-    #[error(
-        "cannot put a batch together from reads of {block_bytes} B: {batch} samples of {sample_bytes} B are \
-         {exact:.2} of them, and {reads} are {off_percent:.1} % off\n  \
-         hint: use `block_size` of at most {fitting_bytes} B, or one that divides the bytes of a batch"
-    )]
-    BatchReads {
-        /// Bytes of one read.
-        block_bytes: u32,
-        /// Samples of a batch.
-        batch: u32,
-        /// Bytes read for a sample, on average.
-        sample_bytes: u64,
-        /// Reads that hold the batch exactly.
-        exact: f64,
-        /// The whole number next to it.
-        reads: u64,
-        /// How far this is off.
-        off_percent: f64,
-        /// Bytes of a read of which some number is near enough.
-        fitting_bytes: u64,
-    },
     /// The cell makes checkpoints, and nobody said where they go.
     #[error("the cell writes checkpoints, and no folder was made for them")]
     NoDestination,

@@ -5,7 +5,9 @@
 //! client looked. Nobody sleeps for an accelerator.
 
 mod accelerator;
+mod coming;
 mod job;
+mod lanes;
 mod pauses;
 mod readers;
 mod servers;
@@ -14,7 +16,8 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 
 use plan::Fetch;
 use record::{Checkpoint, TrainedAccelerator};
@@ -24,7 +27,8 @@ use accelerator::{Accelerator, State};
 use readers::Readers;
 use shared::Shared;
 
-pub(crate) use job::{Data, Decoding, Job, Place, Steps};
+pub(crate) use coming::Task;
+pub(crate) use job::{Coming, Data, Decoding, Job, Place, Steps};
 pub(crate) use pauses::{Order, Pauses, Saved};
 pub(crate) use servers::Servers;
 pub(crate) use tally::Tally;
@@ -105,6 +109,8 @@ pub(crate) struct Fleet {
     wake_ns: u64,
     /// Accelerators that have steps to make.
     running: usize,
+    /// Samples that others are to decode, of batches that are put together from what comes.
+    tasks: VecDeque<Task>,
     tally: Tally,
 }
 
@@ -126,7 +132,9 @@ impl Fleet {
         let count = members.count(job.training.accelerators);
         let batches = job.training.prefetch.max(1) as usize;
         let fetchers = match job.training.fetch {
-            Fetch::Readers { count: readers } => Fetchers::Readers(Readers::new(&job, count, readers.max(1))),
+            Fetch::Readers { count: readers } => {
+                Fetchers::Readers(Readers::new(&job, members, job.readers(readers)))
+            }
             Fetch::Shared => Fetchers::Shared(Shared::new(&job, count as usize, batches, slots)),
         };
         Self {
@@ -142,6 +150,7 @@ impl Fleet {
             folded_ns: 0,
             wake_ns: u64::MAX,
             running: count as usize,
+            tasks: VecDeque::new(),
             tally: Tally::new(batches),
         }
     }
@@ -172,6 +181,19 @@ impl Fleet {
     pub(crate) fn advance(&mut self, now_ns: u64) {
         let now_ns = now_ns.min(self.close_ns);
         self.folded_ns = self.folded_ns.max(now_ns);
+        while self.event_ns() <= now_ns {
+            self.wake_all(now_ns);
+            while let Fetchers::Readers(readers) = &mut self.fetchers
+                && let Some((index, batch, at_ns)) = readers.decoded(now_ns)
+            {
+                let opened = self.accelerators[index].opened;
+                readers.sample_done(&self.job, (index, batch), at_ns, opened);
+                self.take_rests();
+            }
+        }
+    }
+
+    fn wake_all(&mut self, now_ns: u64) {
         while self.wake_ns <= now_ns {
             self.wake_ns = u64::MAX;
             for index in 0..self.accelerators.len() {
@@ -179,12 +201,6 @@ impl Fleet {
                     self.wake(index, now_ns);
                 }
                 self.wake_ns = self.wake_ns.min(self.accelerators[index].wake_ns);
-            }
-        }
-        if let Fetchers::Readers(readers) = &mut self.fetchers {
-            while let Some((index, batch, at_ns)) = readers.decoded(now_ns) {
-                let opened = self.accelerators[index].opened;
-                readers.sample_done(&self.job, (index, batch), at_ns, opened);
             }
         }
     }
@@ -230,7 +246,8 @@ impl Fleet {
         let within_ns = |ns: u64| ns.min(self.close_ns);
         batch.spent.client_ns += within_ns(ended.begun_ns).saturating_sub(ended.intended_ns);
         batch.spent.storage_ns += within_ns(done_ns).saturating_sub(ended.begun_ns);
-        let is_decoded_elsewhere = ended.is_well && self.job.decoding == Decoding::Elsewhere;
+        let is_handed_over =
+            ended.is_well && self.job.decoding == Decoding::Elsewhere && !self.job.is_streamed();
         let is_whole = match &mut self.fetchers {
             Fetchers::Readers(readers) => {
                 if ended.is_well && u64::from(place.op) + 1 < self.job.ops_per_sample {
@@ -240,7 +257,7 @@ impl Fleet {
                 ended.is_well
             }
             Fetchers::Shared(shared) => {
-                if !is_decoded_elsewhere {
+                if !is_handed_over {
                     shared.free(done_ns);
                 }
                 let Some(is_whole) = shared.op_done(&self.job, (index, place), ended.is_well) else {
@@ -252,20 +269,15 @@ impl Fleet {
         if done_ns > self.close_ns {
             return false;
         }
-        match self.job.decoding {
-            Decoding::Cost { per_sample_ns, by_reader } if is_whole => {
-                let decoded_ns = self.cost(done_ns, per_sample_ns, by_reader);
-                self.spend_decoding(index, place, (done_ns, decoded_ns));
-                self.sample_ready(index, place, decoded_ns);
-            }
-            Decoding::Elsewhere if is_whole => return true,
-            Decoding::None | Decoding::Cost { .. } | Decoding::Elsewhere => {
-                if !is_whole {
-                    self.accelerators[index].lose_sample();
-                }
-                self.sample_ready(index, place, done_ns);
-            }
+        if is_whole && is_handed_over {
+            return true;
         }
+        if !is_whole {
+            self.accelerators[index].lose_sample();
+        }
+        let samples = if is_whole { self.job.brought(place) } else { 0 };
+        self.bring(index, place.batch, (samples, done_ns));
+        self.read_ended(index, place.batch, done_ns);
         false
     }
 
@@ -278,7 +290,7 @@ impl Fleet {
         if self.accelerators[index].batch(place.batch).is_none() {
             return;
         }
-        self.spend_decoding(index, place, (read_ns, decoded_ns));
+        self.spend_decoding(index, place.batch, (read_ns, decoded_ns));
         if decoded_ns > self.close_ns {
             return;
         }
@@ -286,7 +298,7 @@ impl Fleet {
             self.accelerators[index].lose_sample();
             self.tally.decode_failures += 1;
         }
-        self.sample_ready(index, place, decoded_ns);
+        self.sample_ready(index, place.batch, decoded_ns);
     }
 
     /// What was counted by the end at `at_ns`, or of the window where that was before.
@@ -295,7 +307,7 @@ impl Fleet {
         self.advance(self.close_ns);
         let start_ns = self.start_ns.unwrap_or(self.close_ns);
         let counts = |(index, accelerator): (usize, &Accelerator)| {
-            let counts = accelerator.counts(&self.job, (start_ns, self.close_ns), self.pause());
+            let counts = accelerator.counts((start_ns, self.close_ns), self.pause());
             (self.members.number(index), counts)
         };
         let accelerators = self.accelerators.iter().enumerate().map(counts).collect();
@@ -331,35 +343,25 @@ impl Fleet {
         Some(Next::Issue { ticket, intended_ns: allowed_ns.max(free_ns) })
     }
 
-    /// When a sample that was read at `read_ns` is decoded, by its reader or by a server.
-    fn cost(&self, read_ns: u64, per_sample_ns: u64, by_reader: bool) -> u64 {
-        match &self.servers {
-            Some(servers) if !by_reader => {
-                servers.lock().unwrap_or_else(PoisonError::into_inner).serve(read_ns, per_sample_ns)
-            }
-            _ => read_ns + per_sample_ns,
-        }
-    }
-
-    fn spend_decoding(&mut self, index: usize, place: Place, (read_ns, decoded_ns): (u64, u64)) {
+    fn spend_decoding(&mut self, index: usize, batch: u64, (read_ns, decoded_ns): (u64, u64)) {
         self.tally.decode_ns.saturating_record(tally::least_one(decoded_ns.saturating_sub(read_ns)));
         let within_ns = decoded_ns.min(self.close_ns).saturating_sub(read_ns);
-        if let Some(batch) = self.accelerators[index].batch(place.batch) {
+        if let Some(batch) = self.accelerators[index].batch(batch) {
             batch.spent.decode_ns += within_ns;
         }
     }
 
     /// A sample became ready at `at_ns`, or was lost then: its batch goes on.
-    fn sample_ready(&mut self, index: usize, place: Place, at_ns: u64) {
+    fn sample_ready(&mut self, index: usize, number: u64, at_ns: u64) {
         let accelerator = &mut self.accelerators[index];
-        let (is_next, opened) = (place.batch == accelerator.taken, accelerator.opened);
-        let Some(batch) = accelerator.batch(place.batch) else { return };
+        let (is_next, opened) = (number == accelerator.taken, accelerator.opened);
+        let Some(batch) = accelerator.batch(number) else { return };
         batch.left -= 1;
         batch.ready_ns = batch.ready_ns.max(at_ns);
         if batch.left == 0 {
             let fetch_ns = batch.ready_ns.saturating_sub(batch.allowed_ns);
             self.tally.fetch_ns.saturating_record(tally::least_one(fetch_ns));
-            self.tally.batch_ready(place.batch / self.job.steps_per_epoch, batch.ready_ns);
+            self.tally.batch_ready(number / self.job.steps_per_epoch, batch.ready_ns);
             if is_next {
                 self.plan_step(index);
             }
@@ -367,9 +369,10 @@ impl Fleet {
         if let Fetchers::Readers(readers) = &mut self.fetchers {
             // A reader that decodes by a stated cost is free at a time that may not have come.
             if matches!(self.job.decoding, Decoding::Cost { .. }) {
-                readers.decode(&self.job, (index, place.batch), at_ns);
+                readers.decode(&self.job, (index, number), at_ns);
             } else {
-                readers.sample_done(&self.job, (index, place.batch), at_ns, opened);
+                readers.sample_done(&self.job, (index, number), at_ns, opened);
+                self.take_rests();
             }
         }
     }
@@ -414,14 +417,15 @@ impl Fleet {
     fn begin_step(&mut self, index: usize, start_ns: u64) {
         let pause = self.pause();
         let accelerator = &mut self.accelerators[index];
+        let compute_ns = self.job.compute_ns(self.members.number(index), accelerator.taken);
         if start_ns >= self.close_ns {
             accelerator.wake_ns = u64::MAX;
             return;
         }
         let ready_ns = accelerator.ready_ns().unwrap_or(start_ns);
-        accelerator.take(&self.job, start_ns, pause, &mut self.tally);
+        accelerator.take(&self.job, (start_ns, compute_ns), pause, &mut self.tally);
         if self.members.number(index) == 0 {
-            let step = accelerator.step(&self.job, self.start_ns.unwrap_or(0), ready_ns);
+            let step = accelerator.step(self.start_ns.unwrap_or(0), ready_ns);
             self.tally.step(step);
         }
         self.open_batches(index, start_ns);
@@ -462,13 +466,17 @@ impl Fleet {
         let least = u64::from(accelerator.state == State::Idle);
         let ahead = u64::from(self.job.training.prefetch).max(least);
         let end = (accelerator.taken + ahead).min(accelerator.epoch_end);
+        let first = accelerator.opened;
         while accelerator.opened < end {
             let batch = accelerator.opened;
-            accelerator.open(self.job.training.batch, at_ns);
+            let number = self.members.number(index);
+            let reads = self.job.reads(number, batch);
+            accelerator.open(reads, self.job.has_rest(number, batch), at_ns);
             match &mut self.fetchers {
                 Fetchers::Readers(readers) => readers.opened(&self.job, index, batch),
-                Fetchers::Shared(shared) => shared.opened(&self.job, index, batch),
+                Fetchers::Shared(shared) => shared.opened(&self.job, index, (batch, reads)),
             }
         }
+        self.take_opened(index, first);
     }
 }

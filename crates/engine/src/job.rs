@@ -6,15 +6,9 @@ use plan::{Access, Cache, Decode, Fetch, Limit, Load, Operation, Training, Work}
 
 use crate::decoders::Decoders;
 use crate::error::RepError;
-use crate::fleet::{Data, Job, Steps};
-use crate::rep::{RepSpec, asked, first_ticket};
+use crate::fleet::{Coming, Data, Job, Steps};
+use crate::rep::{RepSpec, asked, first_ticket, own_tickets};
 use crate::trainer::Train;
-
-/// How far a batch of whole reads may be from the bytes of its samples: a part of what the threshold of a job leaves.
-const OFF_SHARE_MAX: f64 = 0.02;
-
-/// A page, which no block of direct reads is less than.
-const PAGE_BYTES: u64 = 4096;
 
 /// How a job goes from one pass over the data to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,75 +23,77 @@ pub(crate) enum Passes {
 /// The job of a repetition whose load is training.
 pub(crate) fn of_rep(spec: &RepSpec<'_>, order: &Order, passes: Passes) -> Result<Option<Train>, RepError> {
     let Load::Training(training) = spec.cell.load else { return Ok(None) };
-    let batch_reads = batch_reads(spec, order, &training)?;
+    let coming = coming(spec, order, &training);
+    let data = match coming {
+        Some(_) => streamed(spec, order),
+        None => one_by_one(spec, order),
+    };
+    let data = Data { coming, endless: passes == Passes::Endless, ..data };
+    let mut job = Job::new(training, data).ok_or(RepError::Training {
+        samples: data.samples,
+        per_step: training.samples_per_step(),
+        operations: data.tickets_per_epoch,
+    })?;
+    job.steps = steps(spec, order, &job);
+    let works = training.decode.filter(|decode| !matches!(decode.work, Work::Cost { .. }));
+    let decoders = works.map(|decode| decoders(spec, &training, decode, &job)).transpose()?;
+    Ok(Some(Train::new(job, decoders, (spec.cell, spec.cores), spec.clock)))
+}
+
+/// Samples that are each so many reads of their own.
+fn one_by_one(spec: &RepSpec<'_>, order: &Order) -> Data {
     let tickets_per_epoch = order.tickets_per_epoch();
     let is_shared_out = order.is_part() && *spec.data.samples() == Samples::Objects;
     let samples = match order.reads_per_unit() {
         Some(reads) if is_shared_out => tickets_per_epoch / reads.max(1),
         _ => spec.data.sample_count(),
     };
-    let data = Data {
-        first_ticket: first_ticket(spec, order),
-        tickets_per_epoch,
-        samples,
-        batch_reads,
-        endless: passes == Passes::Endless,
-    };
-    let steps = steps(spec, order, &training, &data);
-    let job = Job::new(training, data, steps).ok_or(RepError::Training {
-        samples,
-        per_step: training.samples_per_step(),
-        operations: tickets_per_epoch,
-    })?;
-    let works = training.decode.filter(|decode| !matches!(decode.work, Work::Cost { .. }));
-    if let Some(decode) = works.filter(|_| batch_reads.is_some()) {
-        return Err(RepError::DecoderOfParts { work: decode.work.name() });
-    }
-    let decoders = works.map(|decode| decoders(spec, &training, decode, job.ops_per_sample)).transpose()?;
-    Ok(Some(Train::new(job, decoders, (spec.cell, spec.cores), spec.clock)))
+    Data { first_ticket: first_ticket(spec, order), tickets_per_epoch, samples, coming: None, endless: false }
 }
 
-/// Reads of a batch that is put together from what comes: of shards that are streamed, and of units that are no sample
-/// each or differ in their reads. `None` where samples are read one by one. What a batch holds beyond its last whole
-/// read is a read more or less, which may be 2 % of it at most.
-fn batch_reads(spec: &RepSpec<'_>, order: &Order, training: &Training) -> Result<Option<u32>, RepError> {
+/// Samples that come with reads: all that a pass brings, of which a cold client has its part.
+fn streamed(spec: &RepSpec<'_>, order: &Order) -> Data {
+    let (all_tickets, all) = (order.tickets_per_epoch(), order.samples_per_epoch(spec.data.sample_count()));
+    let is_cold = spec.cell.cache == Cache::Cold;
+    let tickets_per_epoch = if is_cold { own_tickets(spec, order) } else { all_tickets };
+    let samples = u128::from(all) * u128::from(tickets_per_epoch) / u128::from(all_tickets.max(1));
+    let samples = samples as u64;
+    Data { first_ticket: first_ticket(spec, order), tickets_per_epoch, samples, coming: None, endless: false }
+}
+
+/// How samples come with reads, of shards that are streamed, and of units that are no sample each or differ in their
+/// reads. `None` where samples are read one by one.
+fn coming(spec: &RepSpec<'_>, order: &Order, training: &Training) -> Option<Coming> {
     let (data, cell) = (spec.data, spec.cell);
     let is_packed = *data.samples() != Samples::Objects;
-    let are_single = data.units() == Some(data.sample_count()) && order.reads_per_unit().is_some();
-    let one_by_one =
-        !cell.access.streams() && (!is_packed || (cell.access != Access::Sequential && are_single));
+    let are_single = data.units() == Some(data.sample_count());
+    let by_index = !cell.access.streams() && cell.access != Access::Sequential;
+    let one_by_one = !cell.access.streams()
+        && (!is_packed || (by_index && are_single && order.reads_per_unit().is_some()));
     if one_by_one || cell.operation != Operation::Read {
-        return Ok(None);
+        return None;
     }
-    let reads = order.batch_reads(training.batch, data.sample_count());
-    let fits = u32::try_from(reads.count).ok().filter(|_| reads.off_share() <= OFF_SHARE_MAX);
-    let sample_bytes = data.sample_bytes(cell.access);
-    let refused = || RepError::BatchReads {
-        block_bytes: cell.block_bytes,
-        batch: training.batch,
-        sample_bytes: sample_bytes.round() as u64,
-        exact: reads.exact,
-        reads: reads.count,
-        off_percent: reads.off_share() * 100.0,
-        fitting_bytes: fitting_bytes(f64::from(training.batch) * sample_bytes),
+    let readers = match training.fetch {
+        Fetch::Readers { count } => count,
+        Fetch::Shared => cell.streams / training.accelerators.max(1),
     };
-    fits.map(Some).ok_or_else(refused)
-}
-
-/// The largest block of which some number is a batch nearly enough, whatever the remainder: half a block is off at
-/// most. In pages, where it holds one.
-fn fitting_bytes(batch_bytes: f64) -> u64 {
-    let bytes = (batch_bytes * 2.0 * OFF_SHARE_MAX) as u64;
-    if bytes >= PAGE_BYTES { bytes / PAGE_BYTES * PAGE_BYTES } else { bytes.max(1) }
+    let behind = || data.unit_reads_max(by_index, cell.block_bytes).saturating_sub(1);
+    let (together, behind) = match order.reads_per_unit().filter(|_| by_index) {
+        Some(reads) => (reads, 0),
+        None if by_index || !are_single => (1, behind()),
+        None => (1, 0),
+    };
+    Some(Coming { readers, together, behind })
 }
 
 /// Those who decode. Generated data are random bytes, which no decoder but a checksum takes: a stand-in of a mean
-/// sample's size is decoded in their place.
+/// sample's size is decoded in their place. So it is of samples that come with reads, which hold no whole one; a checksum
+/// takes as many bytes there.
 fn decoders(
     spec: &RepSpec<'_>,
     training: &Training,
     decode: Decode,
-    ops_per_sample: u64,
+    job: &Job,
 ) -> Result<Decoders, RepError> {
     let data = spec.data;
     let samples = data.sample_count().max(1);
@@ -108,10 +104,11 @@ fn decoders(
         (data.read_bytes(spec.cell.access), data.unit_bytes_max().unwrap_or(u64::MAX))
     };
     let mean_bytes = total_bytes / samples;
-    let is_generated = spec.data.is_checked();
-    let stand_in = is_generated.then(|| StandIn::new(decode.work, mean_bytes, spec.cell.seed)).flatten();
+    let stands_in = spec.data.is_checked() || job.is_streamed();
+    let stand_in = stands_in.then(|| StandIn::new(decode.work, mean_bytes, spec.cell.seed)).flatten();
+    let stand_in = stand_in.or_else(|| job.is_streamed().then(|| StandIn::plain(mean_bytes)));
     let is_whole = stand_in.is_some() || largest_bytes <= u64::from(spec.cell.block_bytes);
-    if ops_per_sample > 1 || !is_whole {
+    if job.ops_per_sample > 1 || !is_whole {
         return Err(RepError::Decoder { work: decode.work.name(), largest_bytes });
     }
     let threads = decode.threads.unwrap_or(match training.fetch {
@@ -122,22 +119,16 @@ fn decoders(
 }
 
 /// Steps that each accelerator makes. A cold cell reads nothing twice: its data may end before.
-fn steps(spec: &RepSpec<'_>, order: &Order, training: &Training, data: &Data) -> Steps {
-    let (ops_per_step, per_epoch) = if let Some(reads) = data.batch_reads {
-        let ops_per_step = u64::from(training.accelerators).saturating_mul(u64::from(reads)).max(1);
-        (ops_per_step, data.tickets_per_epoch / ops_per_step)
-    } else {
-        let ops_per_sample = (data.tickets_per_epoch / data.samples.max(1)).max(1);
-        let per_step = training.samples_per_step().max(1);
-        (ops_per_sample.saturating_mul(per_step), data.samples / per_step)
-    };
+fn steps(spec: &RepSpec<'_>, order: &Order, job: &Job) -> Steps {
+    let per_epoch = job.steps_per_epoch;
     let asked = match spec.limit {
         Limit::Duration { .. } => u64::MAX,
         Limit::Steps { steps, .. } => steps.max(1),
         Limit::Epochs { epochs } => epochs.max(1).saturating_mul(per_epoch),
-        Limit::Bytes { .. } => asked(spec, order).unwrap_or(u64::MAX).div_ceil(ops_per_step),
+        Limit::Bytes { .. } => asked(spec, order).map_or(u64::MAX, |reads| job.steps_of(reads)),
     };
-    let parts = if order.is_part() { 1 } else { u64::from(spec.part.1).max(1) };
+    let is_own = order.is_part() || job.is_streamed();
+    let parts = if is_own { 1 } else { u64::from(spec.part.1).max(1) };
     let most = if spec.cell.cache == Cache::Cold { per_epoch / parts } else { u64::MAX };
     Steps { count: asked.min(most), run_out: asked > most }
 }

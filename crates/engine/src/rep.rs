@@ -171,10 +171,7 @@ pub(crate) fn set_cache(spec: &RepSpec<'_>) -> Result<Residency, StoreError> {
 /// The tickets of this repetition. A cold one gets a single pass over its part of the data: a second would be served
 /// from memory.
 fn tickets(spec: &RepSpec<'_>, order: &Order) -> Tickets {
-    let (part, parts) = spec.part;
-    let once = part_begins(spec, order, part + 1) - part_begins(spec, order, part);
-    debug_assert!(part < parts, "a client is one of those that share the data");
-    let cold = (spec.cell.cache == Cache::Cold).then_some(once);
+    let cold = (spec.cell.cache == Cache::Cold).then(|| own_tickets(spec, order));
     let count = asked(spec, order).into_iter().chain(cold).min();
     let first = first_ticket(spec, order);
     let tickets = Tickets::new(first, count);
@@ -187,10 +184,10 @@ fn tickets(spec: &RepSpec<'_>, order: &Order) -> Tickets {
 /// How the tickets of this repetition fall into passes. What a cold client may read, which is its part, is a whole one.
 fn numbering(spec: &RepSpec<'_>, order: &Order, train: Option<&Train>) -> Numbering {
     let tickets = order.tickets_per_epoch();
-    let (part, parts) = spec.part;
+    let parts = if order.is_part() { 1 } else { spec.part.1 };
     let is_cold = spec.cell.cache == Cache::Cold;
     let ops = match train {
-        None if is_cold => part_begins(spec, order, part + 1) - part_begins(spec, order, part),
+        None if is_cold => own_tickets(spec, order),
         None => tickets,
         Some(train) => {
             let share = if is_cold { u64::from(parts).max(1) } else { 1 };
@@ -209,6 +206,13 @@ fn is_through_kernel(spec: &RepSpec<'_>, cache: &CacheProof) -> bool {
     matches!(cache.method.as_str(), "cachestat" | "mincore")
         || spec.store.block_device().is_some()
         || spec.store.nfs_mount_point().is_some()
+}
+
+/// Tickets of this client's part of a pass.
+pub(crate) fn own_tickets(spec: &RepSpec<'_>, order: &Order) -> u64 {
+    let (part, parts) = spec.part;
+    debug_assert!(part < parts, "a client is one of those that share the data");
+    part_begins(spec, order, part + 1) - part_begins(spec, order, part)
 }
 
 /// Where this repetition reads on.

@@ -8,7 +8,7 @@ use plan::{Cell, Fetch};
 use record::{Checkpoint, Trained, TrainedAccelerator};
 
 use crate::checkpoint::Beside;
-use crate::decoders::{Decoders, DecodersEnd, Encoded};
+use crate::decoders::{Decoders, DecodersEnd, Encoded, Read};
 use crate::fleet::{Decoding, Ended, Fleet, FleetEnd, Job, Members, Pauses, Saved, Servers, Tally};
 use crate::load::Next;
 use crate::worker::Window;
@@ -46,6 +46,8 @@ struct State {
     fleet: Fleet,
     /// Buffers whose samples were decoded, for each thread of the group.
     returned: Vec<Vec<Buf>>,
+    /// Samples that came with reads and are being decoded, in as many hand-overs.
+    decoding: u32,
     /// Threads that rest.
     resting: u32,
     /// When one of them wakes up by itself, since the next thing happens then; the others sleep on.
@@ -109,7 +111,7 @@ impl Train {
                 fleet = fleet.with_checkpoints(pauses);
             }
             let returned = (0..threads).map(|_| Vec::with_capacity(slots as usize)).collect();
-            let state = Mutex::new(State { fleet, returned, resting: 0, watched_ns: u64::MAX });
+            let state = Mutex::new(State { fleet, returned, decoding: 0, resting: 0, watched_ns: u64::MAX });
             Group { state, bell: Condvar::new() }
         };
         let groups = (0..groups).map(&mut group).collect();
@@ -147,10 +149,23 @@ impl Train {
     pub(crate) fn decode(&self, decoders: &Decoders) {
         decoders.run(|encoded, is_well| {
             let decoded_ns = self.clock.now_ns();
-            let group = self.group(encoded.thread);
+            let number = match &encoded {
+                Encoded::Read(read) => self.number(read.thread),
+                Encoded::Streamed { group, .. } => *group,
+            };
+            let group = &self.groups[number];
             let mut state = group.state();
-            state.fleet.decoded(encoded.ticket, (encoded.read_ns, decoded_ns), is_well);
-            state.returned[self.place(encoded.thread)].push(encoded.buf);
+            match encoded {
+                Encoded::Read(read) => {
+                    state.fleet.decoded(read.ticket, (read.read_ns, decoded_ns), is_well);
+                    state.returned[self.place(read.thread)].push(read.buf);
+                }
+                Encoded::Streamed { task, .. } => {
+                    state.decoding -= 1;
+                    state.fleet.decoded_task(task, decoded_ns, is_well);
+                    self.hand_over(number, &mut state);
+                }
+            }
             if state.resting > 0 {
                 // Of several, only one has this buffer.
                 group.bell.notify_all();
@@ -179,8 +194,22 @@ impl Train {
         self.groups.iter().for_each(|group| group.state().fleet.stop_saving());
     }
 
+    /// Hands samples over that came with reads and are to be decoded.
+    fn hand_over(&self, group: usize, state: &mut State) {
+        let Some(decoders) = &self.decoders else { return };
+        while let Some(task) = state.fleet.next_task() {
+            state.decoding += 1;
+            decoders.push(Encoded::Streamed { task, group });
+        }
+    }
+
     fn group(&self, thread: u32) -> &Group {
-        &self.groups[thread as usize % self.groups.len()]
+        &self.groups[self.number(thread)]
+    }
+
+    /// Number of a thread's group.
+    fn number(&self, thread: u32) -> usize {
+        thread as usize % self.groups.len()
     }
 
     /// Number of a thread in its group.
@@ -222,10 +251,14 @@ impl Trainer<'_> {
     pub(crate) fn look(&mut self, now_ns: u64, free: &mut Vec<Buf>) -> u64 {
         let mut state = self.group.state();
         state.fleet.advance(now_ns);
+        self.train.hand_over(self.train.number(self.thread), &mut state);
         self.ring(&state);
         let mut event_ns = state.fleet.event_ns();
         if state.fleet.is_held() {
             event_ns = event_ns.min(now_ns + SAVED_LATENCY_NS);
+        }
+        if state.decoding > 0 {
+            event_ns = event_ns.min(now_ns + DECODED_LATENCY_NS);
         }
         if self.decoding == 0 {
             return event_ns;
@@ -241,6 +274,7 @@ impl Trainer<'_> {
     pub(crate) fn next(&self, now_ns: u64) -> Next {
         let mut state = self.group.state();
         let next = state.fleet.next(now_ns);
+        self.train.hand_over(self.train.number(self.thread), &mut state);
         if next == Next::Finished {
             self.group.bell.notify_all();
         } else {
@@ -266,13 +300,16 @@ impl Trainer<'_> {
     /// Takes an operation that ended for good. Returned is whether its sample is to be decoded.
     #[inline]
     pub(crate) fn done(&self, completion: &Completion, issued: Issued) -> bool {
-        self.group.state().fleet.done(&Ended {
+        let mut state = self.group.state();
+        let is_handed_over = state.fleet.done(&Ended {
             ticket: issued.ticket,
             intended_ns: issued.intended_ns,
             begun_ns: issued.begun_ns,
             done_ns: completion.stamps.done_ns,
             is_well: completion.result.is_ok(),
-        })
+        });
+        self.train.hand_over(self.train.number(self.thread), &mut state);
+        is_handed_over
     }
 
     /// Hands a sample over to be decoded. Its buffer comes back by [`Trainer::look`].
@@ -281,7 +318,8 @@ impl Trainer<'_> {
         if let (Some(decoders), Ok(bytes)) = (&self.train.decoders, result) {
             self.decoding += 1;
             let thread = self.thread;
-            decoders.push(Encoded { buf, bytes: bytes as usize, ticket, read_ns: stamps.done_ns, thread });
+            let (bytes, read_ns) = (bytes as usize, stamps.done_ns);
+            decoders.push(Encoded::Read(Read { buf, bytes, ticket, read_ns, thread }));
         }
     }
 
@@ -292,7 +330,7 @@ impl Trainer<'_> {
 
     /// Whether a thread with nothing under way rests here and not in its queue.
     pub(crate) fn rests(&self) -> bool {
-        self.rests || self.decoding > 0
+        self.rests || self.decoding > 0 || self.group.state().decoding > 0
     }
 
     /// Rests until there may be something to do, or `until_ns`. One thread of those that rest also wakes up when the
@@ -301,6 +339,7 @@ impl Trainer<'_> {
         let mut state = self.group.state();
         let now_ns = self.train.clock.now_ns();
         state.fleet.advance(now_ns);
+        self.train.hand_over(self.train.number(self.thread), &mut state);
         let has_more = !state.returned[self.train.place(self.thread)].is_empty();
         if has_more || state.fleet.is_over(now_ns) || (has_buffer && state.fleet.may_issue()) {
             return;

@@ -85,6 +85,7 @@ fn neither_an_operation_nor_a_planned_access_allocates() {
         prefetch: 2,
         barrier: false,
         decode: None,
+        drop_last: true,
         startup_ns: 0,
         threshold: 0.9,
         price_per_hour: None,

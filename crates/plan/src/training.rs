@@ -22,6 +22,9 @@ pub struct Training {
     pub barrier: bool,
     /// What happens to a sample between the read and its batch.
     pub decode: Option<Decode>,
+    /// Whether what is left at the end of an epoch and fills no batch is left out, as DLIO and MLPerf have it. Otherwise it
+    /// is a smaller batch, for which an accelerator computes as long as its samples are of a whole one.
+    pub drop_last: bool,
     /// Time in which the readers of an epoch start before they fetch.
     pub startup_ns: u64,
     /// Accelerator utilization (AU) at which a storage feeds the job, above 0 and at most 1.

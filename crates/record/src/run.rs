@@ -330,12 +330,25 @@ pub struct Training {
     pub decode_cost_ns: Option<u64>,
     /// Threads that decode; absent where each reader does its own, and where nothing is decoded.
     pub decode_threads: Option<u32>,
+    /// Whether what fills no batch at the end of an epoch was left out. Absent where it was, and before format 1.6, where it
+    /// always was.
+    #[serde(default = "dropped", skip_serializing_if = "is_dropped")]
+    pub drop_last: bool,
     /// Time in which the readers of an epoch start.
     pub startup_ns: u64,
     /// Utilization at which a storage feeds the job.
     pub threshold: f64,
     /// Price of an hour of one accelerator, in the user's currency.
     pub price_per_hour: Option<f64>,
+}
+
+fn dropped() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_dropped(drop_last: &bool) -> bool {
+    *drop_last
 }
 
 /// One coordinate of a cell.

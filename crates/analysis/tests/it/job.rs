@@ -330,6 +330,7 @@ fn job(accelerators: u32) -> Training {
         decode: None,
         decode_cost_ns: None,
         decode_threads: None,
+        drop_last: true,
         startup_ns: 0,
         threshold: 0.9,
         price_per_hour: Some(3.0),

@@ -105,22 +105,6 @@ enum Walk {
     Streams(Streams),
 }
 
-/// The reads that a batch of samples is made of, where it is put together from what comes and not sample by sample.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BatchReads {
-    /// How many.
-    pub count: u64,
-    /// How many would hold the batch exactly, in reads of mean size.
-    pub exact: f64,
-}
-
-impl BatchReads {
-    /// How far the bytes of a batch are from those of its samples, as a share of these.
-    pub fn off_share(&self) -> f64 {
-        (self.count as f64 / self.exact - 1.0).abs()
-    }
-}
-
 /// Settings of an order besides what is read.
 struct Settings {
     access: Access,
@@ -129,26 +113,19 @@ struct Settings {
     each_once: bool,
     streams: u32,
     run_length: u32,
-    /// Samples of a batch of a training job, and samples of the dataset.
-    batch: Option<(u32, u64)>,
     part: (u32, u32),
 }
 
 impl Settings {
-    fn of(data: &Data, cell: &Cell, part: (u32, u32)) -> Self {
-        let batch = match cell.load {
-            plan::Load::Training(training) if cell.operation == Operation::Read => {
-                Some((training.batch, data.sample_count()))
-            }
-            plan::Load::Training(_) | plan::Load::Closed | plan::Load::Paced(_) => None,
-        };
+    fn of(cell: &Cell, part: (u32, u32)) -> Self {
+        // The readers of a training job each begin at a place of their own in what one stream would read.
+        let is_trained = matches!(cell.load, plan::Load::Training(_)) && cell.operation == Operation::Read;
         Self {
             access: cell.access,
             seed: cell.seed,
             each_once: cell.cache == Cache::Cold,
-            streams: cell.streams,
+            streams: if is_trained { 1 } else { cell.streams },
             run_length: cell.run_length,
-            batch,
             part,
         }
     }
@@ -161,8 +138,7 @@ impl Settings {
 impl Order {
     /// An order over `objects` in blocks of `block_bytes`; one stream, and runs of one.
     pub fn new(objects: &Objects, access: Access, block_bytes: u32, seed: u64) -> Result<Self, OrderError> {
-        let settings =
-            Settings { access, seed, each_once: false, streams: 1, run_length: 1, batch: None, part: (0, 1) };
+        let settings = Settings { access, seed, each_once: false, streams: 1, run_length: 1, part: (0, 1) };
         Self::of_objects(objects, u64::from(block_bytes), &settings)
     }
 
@@ -171,7 +147,8 @@ impl Order {
     ///
     /// `sequential` and the orders of shards go through the objects, headers and all; `random`, `shuffled_epoch` and
     /// `neighbours` through the units that are fetched by index. Every block of `random` is drawn by itself. Of
-    /// operations on whole objects, and on folders, these are what is ordered.
+    /// operations on whole objects, and on folders, these are what is ordered. For a training job the shards of an epoch
+    /// lie end to end, as one stream would read them: its readers share that out.
     pub fn of_cell(data: &Data, cell: &Cell) -> Result<Self, OrderError> {
         Self::of_part(data, cell, (0, 1))
     }
@@ -183,7 +160,7 @@ impl Order {
     /// which begin at different tickets of it.
     pub fn of_part(data: &Data, cell: &Cell, part: (u32, u32)) -> Result<Self, OrderError> {
         let objects = &**data.objects();
-        let settings = Settings::of(data, cell, part);
+        let settings = Settings::of(cell, part);
         match cell.operation {
             Operation::Read if by_unit(cell.access) => {
                 Self::of_units(data, u64::from(cell.block_bytes), &settings)
@@ -235,19 +212,15 @@ impl Order {
             Access::Random => Walk::Random,
             Access::ShuffledEpoch => Walk::Shuffled,
             Access::Neighbours => Walk::Neighbours(Neighbours::new(&blocks, settings.run_length, seed)),
-            Access::ShuffledShards | Access::ResampledShards => {
-                let reads = settings.batch.map(|(batch, samples)| batch_reads(batch, samples, count));
-                Walk::Streams(Streams::new(
-                    &blocks.numbers,
-                    (units, count),
-                    Wanted {
-                        streams: settings.streams,
-                        turn: reads.map_or(1, |reads| reads.count),
-                        part: settings.part,
-                        resampled: access == Access::ResampledShards && !each_once,
-                    },
-                ))
-            }
+            Access::ShuffledShards | Access::ResampledShards => Walk::Streams(Streams::new(
+                &blocks.numbers,
+                (units, count),
+                Wanted {
+                    streams: settings.streams,
+                    part: settings.part,
+                    resampled: access == Access::ResampledShards && !each_once,
+                },
+            )),
         };
         let (tickets, is_part) = match &walk {
             Walk::Streams(streams) => (streams.blocks(&blocks.numbers), true),
@@ -278,10 +251,9 @@ impl Order {
         }
     }
 
-    /// The reads of a batch, where a pass of all clients over `samples` makes their tickets: as many as come nearest
-    /// to the batch, and at least one. Streams take turns of as many.
-    pub fn batch_reads(&self, batch: u32, samples: u64) -> BatchReads {
-        batch_reads(batch, samples, self.all_tickets)
+    /// The part of `samples`, which lie in the passes of all clients together, that a pass brings; rounded down.
+    pub fn samples_per_epoch(&self, samples: u64) -> u64 {
+        (u128::from(samples) * u128::from(self.tickets) / u128::from(self.all_tickets)) as u64
     }
 
     /// Whether a pass is this client's alone: no other client reads a block of it.
@@ -326,9 +298,4 @@ impl Order {
     fn epoch_seed(&self, epoch: u64) -> u64 {
         mix(self.seed ^ mix(epoch))
     }
-}
-
-fn batch_reads(batch: u32, samples: u64, tickets: u64) -> BatchReads {
-    let exact = f64::from(batch) * tickets as f64 / samples.max(1) as f64;
-    BatchReads { count: (exact.round() as u64).max(1), exact }
 }

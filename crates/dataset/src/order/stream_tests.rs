@@ -17,22 +17,22 @@ fn of(objects: &Objects, cell: &Cell, part: (u32, u32)) -> Order {
     Order::of_part(&Data::files(Arc::new(objects.clone()), None), cell, part).unwrap()
 }
 
-/// A cell whose batches take so many reads of a dataset in which each object holds one sample of `per` blocks.
-fn in_turns(streams: u32, turn: u32, per: u64, seed: u64) -> Cell {
+/// A cell of a training job with so many readers.
+fn trained(readers: u32, seed: u64) -> Cell {
     let training = Training {
-        accelerators: streams,
-        batch: turn,
+        accelerators: 1,
+        batch: 7,
         compute_ns: 1,
-        fetch: Fetch::Readers { count: 1 },
+        fetch: Fetch::Readers { count: readers },
         prefetch: 1,
         barrier: false,
         decode: None,
+        drop_last: true,
         startup_ns: 0,
         threshold: 0.9,
         price_per_hour: None,
     };
-    assert_eq!(per, 1, "a batch of n samples of one block takes n reads");
-    Cell { load: Load::Training(training), ..cell(Access::ShuffledShards, streams, seed) }
+    Cell { load: Load::Training(training), ..cell(Access::ShuffledShards, readers, seed) }
 }
 
 fn sorted(mut spans: Vec<ReadSpan>) -> Vec<ReadSpan> {
@@ -145,32 +145,14 @@ proptest! {
     }
 
     #[test]
-    fn streams_that_take_turns_of_a_batch_read_all_once(
-        shards in 1_u32..40, sizes in prop::option::of(prop::collection::vec(1_u64..11, 2..40)),
-        streams in 1_u32..6, turn in 1_u32..9, seed: u64, number in 0_u64..3,
+    fn the_shards_of_a_training_job_lie_end_to_end_whatever_its_readers(
+        shards in 1_u32..40, sizes in prop::option::of(prop::collection::vec(1_u64..110, 2..40)),
+        readers in 1_u32..6, seed: u64, number in 0_u64..3,
     ) {
-        let objects = sizes.map_or_else(|| uniform(shards, 10), |sizes| listed(&sizes));
-        let order = of(&objects, &in_turns(streams, turn, 1, seed), (0, 1));
-        prop_assert_eq!(sorted(epoch(&order, number)), all(&objects));
-    }
-
-    #[test]
-    fn turns_are_a_bijection_that_gives_a_stream_so_many_tickets_at_a_time(
-        streams in 1_u64..9, blocks in 1_u64..60, turn in 1_u64..12,
-    ) {
-        let mut next = vec![0; streams as usize];
-        let mut at = 0;
-        while at < streams * blocks {
-            let (stream, first) = streams::turns(at, (streams, blocks), turn);
-            let length = turn.min(blocks - first);
-            for ahead in 0..length {
-                prop_assert_eq!(streams::turns(at + ahead, (streams, blocks), turn), (stream, first + ahead));
-            }
-            prop_assert_eq!(next[stream as usize], first);
-            next[stream as usize] += length;
-            at += length;
-        }
-        prop_assert!(next.into_iter().all(|end| end == blocks));
+        let objects = sizes.map_or_else(|| uniform(shards, 55), |sizes| listed(&sizes));
+        let spans = epoch(&of(&objects, &trained(readers, seed), (0, 1)), number);
+        prop_assert_eq!(open_max(&objects, &spans), 1);
+        prop_assert_eq!(sorted(spans), all(&objects));
     }
 
     #[test]

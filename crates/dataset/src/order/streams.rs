@@ -1,7 +1,6 @@
 //! Shards read side by side, each from its beginning to its end.
 //!
-//! A stream reads one shard after the other. Streams take turns, of one block each or of as many as a batch has. Of
-//! shards that have equal numbers of blocks, the shards of an epoch stand in rows of as many as there are streams, and
+//! A stream reads one shard after the other. Streams take turns, of one block each. Of shards that have equal numbers of blocks, the shards of an epoch stand in rows of as many as there are streams, and
 //! stream `s` reads the `s`th of each row; the last row, if it is shorter, is read by fewer streams. A last shard of
 //! the dataset that has fewer blocks than all others is read behind them, once in every epoch. Of other shards,
 //! the epoch's shards are laid end to end, and each stream reads an equal part of that: it may then begin and end
@@ -23,8 +22,6 @@ pub(super) const COPIES: u64 = 16;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Streams {
     width: u64,
-    /// Tickets that a stream gets at a time.
-    turn: u64,
     rank: u64,
     ranks: u64,
     /// Shards are drawn with replacement.
@@ -40,8 +37,6 @@ pub(super) struct Streams {
 pub(super) struct Wanted {
     /// Shards side by side.
     pub(super) streams: u32,
-    /// Tickets that a stream gets at a time.
-    pub(super) turn: u64,
     /// This client among those that read the same shards at the same time, and how many they are.
     pub(super) part: (u32, u32),
     /// Shards are drawn with replacement.
@@ -57,7 +52,6 @@ impl Streams {
         let own = of_rank(shards, rank, ranks);
         Self {
             width: u64::from(wanted.streams).min(own).max(1),
-            turn: wanted.turn.max(1),
             rank,
             ranks,
             resampled: wanted.resampled,
@@ -108,10 +102,10 @@ impl Streams {
         let rows = own / self.width;
         let in_rows = rows * self.width * per_shard;
         let (position, block) = if index < in_rows {
-            let (stream, block) = turns(index, (self.width, rows * per_shard), self.turn);
+            let (stream, block) = turns(index, self.width);
             (block / per_shard * self.width + stream, block % per_shard)
         } else {
-            let (stream, block) = turns(index - in_rows, (own % self.width, per_shard), self.turn);
+            let (stream, block) = turns(index - in_rows, own % self.width);
             (rows * self.width + stream, block)
         };
         let position = position * self.ranks + self.rank;
@@ -129,26 +123,15 @@ impl Streams {
         if index >= each * self.width {
             return index;
         }
-        let (stream, block) = turns(index, (self.width, each), self.turn);
+        let (stream, block) = turns(index, self.width);
         stream * each + block
     }
 }
 
-/// Of streams that each have `blocks`, which one reads at `index` and which of its blocks: they take turns, and what is
-/// less than a turn at their end is a turn too.
+/// Of so many streams, which one reads at `index` and which of its blocks: they take turns.
 #[inline]
-pub(super) fn turns(index: u64, (streams, blocks): (u64, u64), turn: u64) -> (u64, u64) {
-    if turn == 1 {
-        return (index % streams, index / streams);
-    }
-    let round = streams * turn;
-    let (whole, rest) = (blocks / turn, blocks % turn);
-    if index < whole * round {
-        let within = index % round;
-        return (within / turn, index / round * turn + within % turn);
-    }
-    let within = index - whole * round;
-    (within / rest, whole * turn + within % rest)
+fn turns(index: u64, streams: u64) -> (u64, u64) {
+    (index % streams, index / streams)
 }
 
 /// Shards of a rank, of which each takes every `ranks`th.

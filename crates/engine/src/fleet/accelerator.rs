@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use record::{TrainedAccelerator, TrainedStep};
 
-use crate::fleet::job::Job;
 use crate::fleet::pauses::Pause;
 use crate::fleet::tally::{Spent, Tally, Wait, least_one};
 
@@ -27,8 +26,16 @@ pub(crate) enum State {
 pub(crate) struct Batch {
     /// From when on it could be fetched.
     pub(crate) allowed_ns: u64,
-    /// Samples that are not ready yet.
+    /// Samples, or what stands for them, that are not ready yet.
     pub(crate) left: u32,
+    /// Reads that it takes, each with its sample or with what comes.
+    pub(crate) reads: u32,
+    /// Reads that have not ended.
+    pub(crate) reads_left: u32,
+    /// Whether what it begins with, from before its first read, has been taken.
+    pub(crate) has_rest: bool,
+    /// When the last of its bytes so far were there.
+    pub(crate) bytes_ns: u64,
     /// When the last sample so far was.
     pub(crate) ready_ns: u64,
     pub(crate) spent: Spent,
@@ -52,6 +59,8 @@ pub(crate) struct Accelerator {
     pub(crate) idle_since_ns: u64,
     /// Until when its readers started last.
     pub(crate) started_ns: u64,
+    /// Compute time of the step under way, or of the last.
+    compute_ns: u64,
     /// Whether DLIO leaves out the step that was taken last: the first of an epoch, or after a checkpoint.
     is_excluded: bool,
     counts: TrainedAccelerator,
@@ -69,6 +78,7 @@ impl Accelerator {
             batches: VecDeque::with_capacity(batches),
             idle_since_ns: 0,
             started_ns: 0,
+            compute_ns: 0,
             is_excluded: false,
             counts: TrainedAccelerator::default(),
         }
@@ -87,9 +97,24 @@ impl Accelerator {
         self.batches.get_mut(number.checked_sub(self.taken)? as usize)
     }
 
-    /// Opens the next batch, of `samples`.
-    pub(crate) fn open(&mut self, samples: u32, allowed_ns: u64) {
-        self.batches.push_back(Batch { allowed_ns, left: samples, ready_ns: 0, spent: Spent::default() });
+    /// An open batch, to look at.
+    #[inline]
+    pub(crate) fn batch_of(&self, number: u64) -> Option<&Batch> {
+        self.batches.get(number.checked_sub(self.taken)? as usize)
+    }
+
+    /// Opens the next batch, of so many reads, and of a rest before them where it begins with one.
+    pub(crate) fn open(&mut self, reads: u32, begins_with_rest: bool, allowed_ns: u64) {
+        self.batches.push_back(Batch {
+            allowed_ns,
+            left: reads + u32::from(begins_with_rest),
+            reads,
+            reads_left: reads,
+            has_rest: !begins_with_rest,
+            bytes_ns: 0,
+            ready_ns: 0,
+            spent: Spent::default(),
+        });
         self.opened += 1;
     }
 
@@ -98,9 +123,15 @@ impl Accelerator {
         self.batches.front().filter(|batch| batch.left == 0).map(|batch| batch.ready_ns)
     }
 
-    /// Takes the next batch at `start_ns`. What of the time since the last step lies in `pause` is the checkpoint's, and
-    /// no wait.
-    pub(crate) fn take(&mut self, job: &Job, start_ns: u64, pause: Pause, tally: &mut Tally) {
+    /// Takes the next batch at `start_ns`, and computes for `compute_ns`. What of the time since the last step lies in
+    /// `pause` is the checkpoint's, and no wait.
+    pub(crate) fn take(
+        &mut self,
+        job: &Job,
+        (start_ns, compute_ns): (u64, u64),
+        pause: Pause,
+        tally: &mut Tally,
+    ) {
         let Some(batch) = self.batches.pop_front() else { return };
         let wait = self.wait(batch.ready_ns, batch.spent, pause);
         let is_first = self.taken == 0;
@@ -108,7 +139,7 @@ impl Accelerator {
         self.is_excluded = self.begins_epoch(job) || paused_ns > 0;
         if self.is_excluded {
             self.counts.excluded_wait_ns += wait.ns();
-            self.counts.excluded_compute_ns += job.training.compute_ns;
+            self.counts.excluded_compute_ns += compute_ns;
         }
         self.taken += 1;
         self.counts.steps += 1;
@@ -123,13 +154,15 @@ impl Accelerator {
         let ready = self.batches.iter().filter(|batch| batch.left == 0 && batch.ready_ns <= start_ns);
         tally.occupancy[ready.count()] += 1;
         self.state = State::Computing;
-        self.wake_ns = start_ns.saturating_add(job.training.compute_ns);
+        self.wake_ns = start_ns.saturating_add(compute_ns);
+        self.compute_ns = compute_ns;
+        self.counts.compute_ns += compute_ns;
     }
 
     /// The step under way, as times from `job_start_ns`; its batch was ready at `ready_ns`.
-    pub(crate) fn step(&self, job: &Job, job_start_ns: u64, ready_ns: u64) -> TrainedStep {
+    pub(crate) fn step(&self, job_start_ns: u64, ready_ns: u64) -> TrainedStep {
         let end_ns = self.wake_ns - job_start_ns;
-        let start_ns = end_ns - job.training.compute_ns;
+        let start_ns = end_ns - self.compute_ns;
         TrainedStep { ready_ns: ready_ns - job_start_ns, start_ns, end_ns }
     }
 
@@ -152,14 +185,8 @@ impl Accelerator {
     }
 
     /// What it counted by `close_ns`, of a job that began at `start_ns`.
-    pub(crate) fn counts(
-        &self,
-        job: &Job,
-        (start_ns, close_ns): (u64, u64),
-        pause: Pause,
-    ) -> TrainedAccelerator {
+    pub(crate) fn counts(&self, (start_ns, close_ns): (u64, u64), pause: Pause) -> TrainedAccelerator {
         let mut counts = self.counts;
-        counts.compute_ns = counts.steps * job.training.compute_ns;
         match self.state {
             State::Ended => counts.wall_ns = self.idle_since_ns - start_ns,
             State::Computing => {

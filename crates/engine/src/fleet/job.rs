@@ -2,6 +2,11 @@
 
 use plan::{Fetch, Training, Work};
 
+use super::lanes::{Lanes, Pass, Piece};
+
+/// Passes that stand for data without an end, where batches are put together from what comes.
+const ENDLESS_PASSES: u64 = 1 << 20;
+
 /// Numbers of an order: what the samples of a job are counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Data {
@@ -11,10 +16,21 @@ pub(crate) struct Data {
     pub(crate) tickets_per_epoch: u64,
     /// Samples of one pass.
     pub(crate) samples: u64,
-    /// Reads of one batch, where it is put together from what comes and not sample by sample.
-    pub(crate) batch_reads: Option<u32>,
+    /// How reads bring samples, where no read belongs to one.
+    pub(crate) coming: Option<Coming>,
     /// Whether passes follow each other without an end: no rest is dropped, and no reader starts anew.
     pub(crate) endless: bool,
+}
+
+/// How samples come with reads that belong to none of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Coming {
+    /// Readers of each accelerator, which begin at places of their own.
+    pub(crate) readers: u32,
+    /// Reads whose samples come with the last of them.
+    pub(crate) together: u64,
+    /// Reads by which samples come later than their bytes.
+    pub(crate) behind: u64,
 }
 
 /// Steps of each accelerator at most, and whether the data end with them.
@@ -52,9 +68,10 @@ pub(crate) struct Job {
     pub(crate) steps_per_epoch: u64,
     /// Operations of one sample.
     pub(crate) ops_per_sample: u64,
-    /// Samples of one batch, where what is called a sample elsewhere in a job is a read of several or of a part of one:
-    /// its batch is then as many reads.
-    coalesced: Option<u32>,
+    /// Where reads are no samples: which of them are a batch. What is called a sample of a batch elsewhere in a job is then
+    /// one of these reads.
+    lanes: Option<Lanes>,
+    samples: u64,
     first_ticket: u64,
     tickets_per_epoch: u64,
 }
@@ -66,38 +83,29 @@ pub(crate) struct Place {
     pub(crate) accelerator: u32,
     /// Its batch, numbered over all epochs.
     pub(crate) batch: u64,
-    /// Sample of the batch.
+    /// Sample of the batch, or read of it.
     pub(crate) sample: u32,
     /// Operation of the sample.
     pub(crate) op: u32,
 }
 
 impl Job {
-    /// The job over `data`; `None` where these hold not one step of all accelerators, or samples that take
-    /// differing numbers of operations.
-    ///
-    /// Where batches are put together from reads, the job is played over these: each is a sample of its own, and its
-    /// decoding takes as long as that of its share of the batch.
-    pub(crate) fn new(mut training: Training, mut data: Data, steps: Steps) -> Option<Self> {
-        let coalesced = data.batch_reads.map(|reads| {
-            data.samples = data.tickets_per_epoch;
-            if let Some(plan::Decode { work: Work::Cost { per_sample_ns }, .. }) = &mut training.decode {
-                let batch_ns = u128::from(*per_sample_ns) * u128::from(training.batch);
-                *per_sample_ns = (batch_ns / u128::from(reads.max(1))) as u64;
-            }
-            std::mem::replace(&mut training.batch, reads)
-        });
-        let per_step = training.samples_per_step();
-        let in_order = data.samples > 0 && data.tickets_per_epoch.is_multiple_of(data.samples);
-        if !in_order || per_step == 0 || data.samples < per_step {
-            return None;
+    /// The job over `data`, whose steps nothing but these ends; `None` where they hold not one step of all accelerators, or
+    /// samples that take differing numbers of operations.
+    pub(crate) fn new(training: Training, mut data: Data) -> Option<Self> {
+        if data.coming.is_some() && data.endless {
+            data.samples = data.samples.checked_mul(ENDLESS_PASSES)?;
+            data.tickets_per_epoch = data.tickets_per_epoch.checked_mul(ENDLESS_PASSES)?;
         }
-        let ops_per_sample = data.tickets_per_epoch / data.samples;
-        let (steps_per_epoch, tickets_per_epoch) = if data.endless {
-            (u64::MAX, u64::MAX)
-        } else {
-            (data.samples / per_step, data.tickets_per_epoch)
+        let (lanes, steps_per_epoch) = match data.coming {
+            Some(coming) => {
+                let lanes = lanes(&training, &data, coming)?;
+                (Some(lanes), lanes.steps(training.drop_last))
+            }
+            None => (None, steps_per_epoch(&training, &data)?),
         };
+        let ops_per_sample = if lanes.is_some() { 1 } else { data.tickets_per_epoch / data.samples };
+        let without_end = data.endless && lanes.is_none();
         let readers = matches!(training.fetch, Fetch::Readers { .. });
         let decoding = match training.decode {
             None => Decoding::None,
@@ -106,38 +114,134 @@ impl Job {
             }
             Some(_) => Decoding::Elsewhere,
         };
-        let first_ticket = data.first_ticket;
         Some(Self {
             training,
             decoding,
-            steps,
-            steps_per_epoch,
+            steps: Steps { count: u64::MAX, run_out: false },
+            steps_per_epoch: if without_end { u64::MAX } else { steps_per_epoch },
             ops_per_sample,
-            coalesced,
-            first_ticket,
-            tickets_per_epoch,
+            lanes,
+            samples: data.samples,
+            first_ticket: data.first_ticket,
+            tickets_per_epoch: if without_end { u64::MAX } else { data.tickets_per_epoch },
         })
+    }
+
+    /// Whether batches are put together from reads that are no samples.
+    pub(crate) fn is_streamed(&self) -> bool {
+        self.lanes.is_some()
+    }
+
+    /// Readers of each accelerator that have something to read, of so many.
+    pub(crate) fn readers(&self, readers: u32) -> u32 {
+        self.lanes.as_ref().map_or(readers, |lanes| lanes.each as u32).max(1)
     }
 
     /// Operations of one pass, or of one of so many `parts` of its steps; `None` where passes have no end.
     pub(crate) fn ops_per_epoch(&self, parts: u64) -> Option<u64> {
-        (self.steps_per_epoch / parts.max(1))
-            .checked_mul(self.training.samples_per_step())?
-            .checked_mul(self.ops_per_sample)
+        let steps = self.steps_per_epoch / parts.max(1);
+        match &self.lanes {
+            // The part of a client is a pass of its own.
+            Some(lanes) => Some(lanes.reads_of(self.steps_per_epoch / lanes.each)),
+            None if steps == self.steps_per_epoch && !self.training.drop_last => {
+                self.samples.checked_mul(self.ops_per_sample)
+            }
+            None => steps.checked_mul(self.training.samples_per_step())?.checked_mul(self.ops_per_sample),
+        }
+    }
+
+    /// Steps of each accelerator that make at least so many reads, as many as steps make on average.
+    pub(crate) fn steps_of(&self, reads: u64) -> u64 {
+        let Some(lanes) = &self.lanes else {
+            let per_step = self.ops_per_sample.saturating_mul(self.training.samples_per_step());
+            return reads.div_ceil(per_step.max(1));
+        };
+        let per_epoch = u128::from(lanes.reads_of(self.steps_per_epoch / lanes.each)).max(1);
+        (u128::from(reads) * u128::from(self.steps_per_epoch)).div_ceil(per_epoch) as u64
+    }
+
+    /// Samples of a batch: fewer than others have, perhaps none, at the end of a pass that drops nothing.
+    #[inline]
+    pub(crate) fn samples(&self, accelerator: u32, batch: u64) -> u32 {
+        if self.training.drop_last || self.steps_per_epoch == u64::MAX {
+            return self.training.batch;
+        }
+        if let Some(piece) = self.piece(accelerator, batch) {
+            return piece.samples();
+        }
+        let before = batch % self.steps_per_epoch * self.training.samples_per_step() + u64::from(accelerator);
+        let left = self.samples.saturating_sub(before).div_ceil(u64::from(self.training.accelerators));
+        left.min(u64::from(self.training.batch)) as u32
+    }
+
+    /// What a batch is read by: its samples, or so many reads.
+    #[inline]
+    pub(crate) fn reads(&self, accelerator: u32, batch: u64) -> u32 {
+        self.piece(accelerator, batch).map_or_else(|| self.samples(accelerator, batch), |piece| piece.reads())
+    }
+
+    /// Whether there are batches that make no read.
+    pub(crate) fn may_be_empty(&self) -> bool {
+        self.lanes.is_some() || !self.training.drop_last
+    }
+
+    /// Whether a batch begins with something that needs no read of its own: what a batch before it left, or nothing at
+    /// all.
+    #[inline]
+    pub(crate) fn has_rest(&self, accelerator: u32, batch: u64) -> bool {
+        self.lanes.is_some() || self.samples(accelerator, batch) == 0
+    }
+
+    /// Samples of a batch that were brought by reads before it.
+    pub(crate) fn carried(&self, accelerator: u32, batch: u64) -> u32 {
+        self.piece(accelerator, batch).map_or(0, |piece| piece.carried())
+    }
+
+    /// Samples of its batch that a read brings, or one.
+    #[inline]
+    pub(crate) fn brought(&self, place: Place) -> u32 {
+        self.piece(place.accelerator, place.batch).map_or(1, |piece| piece.brought(place.sample))
+    }
+
+    /// The batch of the same accelerator whose rest a batch begins with; `None` where it begins a lane.
+    pub(crate) fn before(&self, batch: u64) -> Option<u64> {
+        let each = self.lanes.as_ref()?.each;
+        (batch % self.steps_per_epoch >= each).then(|| batch - each)
+    }
+
+    /// The batch of the same accelerator that begins with the rest of a batch; `None` where no reads follow.
+    pub(crate) fn after(&self, batch: u64) -> Option<u64> {
+        let after = batch + self.lanes.as_ref()?.each;
+        (self.before(after) == Some(batch)).then_some(after)
+    }
+
+    /// Compute time of the step that takes a batch: of a smaller one, in proportion to its samples.
+    #[inline]
+    pub(crate) fn compute_ns(&self, accelerator: u32, batch: u64) -> u64 {
+        let (samples, whole) = (self.samples(accelerator, batch), self.training.batch);
+        if samples == whole {
+            return self.training.compute_ns;
+        }
+        (u128::from(self.training.compute_ns) * u128::from(samples) / u128::from(whole.max(1))) as u64
+    }
+
+    fn piece(&self, accelerator: u32, batch: u64) -> Option<Piece> {
+        self.lanes.as_ref().map(|lanes| lanes.piece(accelerator, batch % self.steps_per_epoch))
     }
 
     /// The ticket of an operation.
     #[inline]
     pub(crate) fn ticket(&self, place: Place) -> u64 {
-        let (epoch, step) = (place.batch / self.steps_per_epoch, place.batch % self.steps_per_epoch);
-        let (accelerators, batch) = (u64::from(self.training.accelerators), u64::from(self.training.batch));
-        let sample = if self.coalesced.is_some() {
-            // The reads of a batch follow each other, so that they are one turn of a stream.
-            (step * accelerators + u64::from(place.accelerator)) * batch + u64::from(place.sample)
+        let (epoch, step) = split(place.batch, self.steps_per_epoch);
+        let in_epoch = if let Some(piece) = self.piece(place.accelerator, place.batch) {
+            piece.read(place.sample)
         } else {
-            (step * batch + u64::from(place.sample)) * accelerators + u64::from(place.accelerator)
+            let (accelerators, batch) =
+                (u64::from(self.training.accelerators), u64::from(self.training.batch));
+            let sample =
+                (step * batch + u64::from(place.sample)) * accelerators + u64::from(place.accelerator);
+            sample * self.ops_per_sample + u64::from(place.op)
         };
-        let in_epoch = sample * self.ops_per_sample + u64::from(place.op);
         self.first_ticket + epoch * self.tickets_per_epoch + in_epoch
     }
 
@@ -145,29 +249,26 @@ impl Job {
     #[inline]
     pub(crate) fn place(&self, ticket: u64) -> Place {
         let (epoch, in_epoch) = split(ticket - self.first_ticket, self.tickets_per_epoch);
-        let (sample, op) = split(in_epoch, self.ops_per_sample);
-        let (accelerators, batch) = (u64::from(self.training.accelerators), u64::from(self.training.batch));
-        let (step, accelerator, sample) = if self.coalesced.is_some() {
-            let (turn, sample) = split(sample, batch);
-            let (step, accelerator) = split(turn, accelerators);
-            (step, accelerator, sample)
+        let (accelerator, step, sample, op) = if let Some(lanes) = &self.lanes {
+            let (accelerator, step, read) = lanes.place(in_epoch);
+            (accelerator, step, read, 0)
         } else {
-            let (of_accelerator, accelerator) = split(sample, accelerators);
-            let (step, sample) = split(of_accelerator, batch);
-            (step, accelerator, sample)
+            let (sample, op) = split(in_epoch, self.ops_per_sample);
+            let (of_accelerator, accelerator) = split(sample, u64::from(self.training.accelerators));
+            let (step, sample) = split(of_accelerator, u64::from(self.training.batch));
+            (accelerator as u32, step, sample as u32, op as u32)
         };
-        let batch = epoch * self.steps_per_epoch + step;
-        Place { accelerator: accelerator as u32, batch, sample: sample as u32, op: op as u32 }
+        Place { accelerator, batch: epoch * self.steps_per_epoch + step, sample, op }
     }
 
-    /// The samples that were lost where `lost` of those that the job is played over were: of reads of several, or of
-    /// parts of one, as many as these hold on average.
+    /// The samples that were lost where `lost` reads were: of reads of several, or of parts of one, as many as these hold
+    /// on average.
     pub(crate) fn lost_samples(&self, lost: u64) -> u64 {
-        let samples = |batch: u32| {
-            let lost = u128::from(lost) * u128::from(batch);
-            lost.div_ceil(u128::from(self.training.batch.max(1))) as u64
-        };
-        self.coalesced.map_or(lost, samples)
+        if self.lanes.is_none() {
+            return lost;
+        }
+        let samples = u128::from(lost) * u128::from(self.samples);
+        samples.div_ceil(u128::from(self.tickets_per_epoch.max(1))) as u64
     }
 
     /// Batches up to the end of the pass in which `batch` lies, the last of the job at most.
@@ -175,6 +276,24 @@ impl Job {
         let end = (batch / self.steps_per_epoch + 1).saturating_mul(self.steps_per_epoch);
         end.min(self.steps.count)
     }
+}
+
+/// Steps of each accelerator in a pass over samples that are read one by one.
+fn steps_per_epoch(training: &Training, data: &Data) -> Option<u64> {
+    let per_step = training.samples_per_step();
+    let in_order = data.samples > 0 && data.tickets_per_epoch.is_multiple_of(data.samples);
+    if !in_order || per_step == 0 {
+        return None;
+    }
+    let steps = if training.drop_last { data.samples / per_step } else { data.samples.div_ceil(per_step) };
+    (steps > 0).then_some(steps)
+}
+
+fn lanes(training: &Training, data: &Data, coming: Coming) -> Option<Lanes> {
+    let Coming { readers, together, behind } = coming;
+    let pass =
+        Pass { reads: data.tickets_per_epoch, samples: data.samples, together: together.max(1), behind };
+    Lanes::new(pass, (training.accelerators, readers), training.batch, training.drop_last)
 }
 
 #[inline]

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use crate::fleet::Members;
 use crate::fleet::job::{Job, Place};
 
 /// The readers of a fleet.
@@ -13,6 +14,9 @@ pub(crate) struct Readers {
     all: Vec<Reader>,
     /// Those that may issue, the longest first.
     ready: VecDeque<u32>,
+    /// Those whose batch begins with what is there already, the longest first.
+    resting: VecDeque<u32>,
+    members: Members,
     /// Those that decode by themselves, and until when.
     decoding: BinaryHeap<Reverse<(u64, u32)>>,
 }
@@ -22,6 +26,8 @@ pub(crate) struct Readers {
 pub(crate) struct Reader {
     /// The batch that it fetches, or that it waits for.
     pub(crate) batch: u64,
+    /// Whether it has what its batch begins with.
+    has_rest: bool,
     /// The sample that it reads next, or reads.
     pub(crate) sample: u32,
     /// Its operation.
@@ -31,18 +37,20 @@ pub(crate) struct Reader {
 }
 
 impl Readers {
-    /// Readers of `accelerators`, `count` of each. Those that no batch of a pass falls to wait for ever.
-    pub(crate) fn new(job: &Job, accelerators: u32, count: u32) -> Self {
+    /// Readers of `members`, `count` of each. Those that no batch of a pass falls to wait for ever.
+    pub(crate) fn new(job: &Job, members: Members, count: u32) -> Self {
         let first = |reader: u32| {
             let of_accelerator = u64::from(reader % count);
             let batch = if of_accelerator < job.steps_per_epoch { of_accelerator } else { u64::MAX };
-            Reader { batch, sample: 0, op: 0, free_ns: 0 }
+            Reader { batch, has_rest: false, sample: 0, op: 0, free_ns: 0 }
         };
-        let all = accelerators * count;
+        let all = members.count(job.training.accelerators) * count;
         Self {
             count,
             all: (0..all).map(first).collect(),
             ready: VecDeque::with_capacity(all as usize),
+            resting: VecDeque::with_capacity(all as usize),
+            members,
             decoding: BinaryHeap::with_capacity(all as usize),
         }
     }
@@ -52,8 +60,25 @@ impl Readers {
         let index = self.index(job, accelerator, batch);
         // Until now no reader of this batch had anything to do.
         if self.all[index as usize].batch == batch {
+            self.go_on(job, index);
+        }
+    }
+
+    /// A reader goes on with a batch that may be fetched.
+    fn go_on(&mut self, job: &Job, index: u32) {
+        let reader = &self.all[index as usize];
+        if !reader.has_rest && job.has_rest(self.number(index), reader.batch) {
+            self.resting.push_back(index);
+        } else {
             self.ready.push_back(index);
         }
+    }
+
+    /// The next reader that takes what its batch begins with: its accelerator, the batch, and since when it could.
+    pub(crate) fn next_rest(&mut self) -> Option<(usize, u64, u64)> {
+        let index = self.resting.pop_front()?;
+        let reader = &self.all[index as usize];
+        Some(((index / self.count) as usize, reader.batch, reader.free_ns))
     }
 
     /// The next reader that may issue, and its accelerator.
@@ -97,7 +122,7 @@ impl Readers {
         Some(((index / self.count) as usize, self.all[index as usize].batch, ns))
     }
 
-    /// A reader has done with its sample at `at_ns`; of its accelerator, batches before `opened` may be fetched.
+    /// A reader has done with its sample, or with what its batch begins with, at `at_ns`; of its accelerator, batches before `opened` may be fetched.
     pub(crate) fn sample_done(
         &mut self,
         job: &Job,
@@ -106,12 +131,17 @@ impl Readers {
         opened: u64,
     ) {
         let index = self.index(job, accelerator, batch);
+        let number = self.number(index);
         let reader = &mut self.all[index as usize];
         reader.free_ns = at_ns;
         reader.op = 0;
-        reader.sample += 1;
-        if reader.sample == job.training.batch {
-            reader.sample = 0;
+        if !reader.has_rest && job.has_rest(number, batch) {
+            reader.has_rest = true;
+        } else {
+            reader.sample += 1;
+        }
+        if reader.sample == job.reads(number, batch) {
+            (reader.sample, reader.has_rest) = (0, false);
             let step = batch % job.steps_per_epoch;
             let later = step.saturating_add(u64::from(self.count));
             reader.batch = if later < job.steps_per_epoch {
@@ -121,8 +151,13 @@ impl Readers {
             };
         }
         if reader.batch < opened {
-            self.ready.push_back(index);
+            self.go_on(job, index);
         }
+    }
+
+    /// Number in the job of a reader's accelerator.
+    fn number(&self, index: u32) -> u32 {
+        self.members.number((index / self.count) as usize)
     }
 
     #[inline]

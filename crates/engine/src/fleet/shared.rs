@@ -46,8 +46,8 @@ impl Shared {
     }
 
     /// A batch may be fetched.
-    pub(crate) fn opened(&mut self, job: &Job, accelerator: usize, batch: u64) {
-        self.batches += 1;
+    pub(crate) fn opened(&mut self, job: &Job, accelerator: usize, (batch, reads): (u64, u32)) {
+        self.batches += u64::from(reads > 0);
         if job.ops_per_sample > 1 {
             let first = self.counted(job, accelerator, batch, 0);
             self.ops_left[first..first + job.training.batch as usize].fill(job.ops_per_sample as u32);
@@ -65,7 +65,11 @@ impl Shared {
         if self.batches == 0 {
             return None;
         }
+        if job.may_be_empty() {
+            self.skip(all);
+        }
         let accelerator = self.most_urgent(all)?;
+        let reads = self.reads(accelerator, all);
         self.turn = if accelerator + 1 == all.len() { 0 } else { accelerator + 1 };
         let next = &mut self.next[accelerator];
         let place = Place { accelerator: 0, batch: next.batch, sample: next.sample, op: next.op };
@@ -74,11 +78,28 @@ impl Shared {
             next.op = 0;
             next.sample += 1;
         }
-        if next.sample == job.training.batch {
+        if next.sample == reads {
             *next = Next { batch: next.batch + 1, ..Next::default() };
             self.batches -= 1;
         }
         Some(((accelerator, place), self.free_since_ns.pop_front().unwrap_or(0)))
+    }
+
+    /// Reads of the batch that is read next of an accelerator.
+    fn reads(&self, accelerator: usize, all: &[Accelerator]) -> u32 {
+        all[accelerator].batch_of(self.next[accelerator].batch).map_or(0, |batch| batch.reads)
+    }
+
+    /// Passes over batches that make no read.
+    fn skip(&mut self, all: &[Accelerator]) {
+        for (index, accelerator) in all.iter().enumerate() {
+            let next = &mut self.next[index];
+            while next.batch < accelerator.opened
+                && accelerator.batch_of(next.batch).is_none_or(|batch| batch.reads == 0)
+            {
+                next.batch += 1;
+            }
+        }
     }
 
     fn most_urgent(&self, all: &[Accelerator]) -> Option<usize> {

@@ -1,9 +1,10 @@
 //! Jobs on a made-up storage: exact expectations, and what holds of every job.
 
+mod coming;
 mod pauses;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::sync::{Arc, Mutex};
 
 use plan::{Decode, Fetch, Training, Work};
@@ -22,6 +23,7 @@ const PLAIN: Training = Training {
     prefetch: 1,
     barrier: false,
     decode: None,
+    drop_last: true,
     startup_ns: 0,
     threshold: 0.9,
     price_per_hour: None,
@@ -35,17 +37,21 @@ fn cost(per_sample_ns: u64, threads: Option<u32>) -> Decode {
 
 fn data(samples: u64, ops_per_sample: u64) -> Data {
     let tickets_per_epoch = samples * ops_per_sample;
-    Data { first_ticket: 7, tickets_per_epoch, samples, batch_reads: None, endless: false }
+    Data { first_ticket: 7, tickets_per_epoch, samples, coming: None, endless: false }
 }
 
 fn job(training: Training, data: Data, steps: u64) -> Job {
-    Job::new(training, data, Steps { count: steps, run_out: false }).unwrap()
+    let mut job = Job::new(training, data).unwrap();
+    job.steps = Steps { count: steps, run_out: false };
+    job
 }
 
 /// What came of a job, and what was read for it.
 struct Played {
     end: FleetEnd,
     tickets: Vec<u64>,
+    /// When each of them was done.
+    done_ns: BTreeMap<u64, u64>,
     /// Batches that one accelerator had open at once.
     open_max: u64,
     /// Reads that were outstanding at once.
@@ -75,6 +81,7 @@ fn play_beside(
         fleet = fleet.with_checkpoints(saving.pauses());
     }
     fleet.begin(0, close_ns);
+    let mut all_done_ns = BTreeMap::new();
     let mut under_way: BinaryHeap<Reverse<UnderWay>> = BinaryHeap::new();
     let (mut tickets, mut open_max, mut depth_max, mut now_ns) = (Vec::new(), 0, 0, 0);
     let end_ns = loop {
@@ -86,6 +93,7 @@ fn play_beside(
                     let (latency_ns, is_well) = serve(tickets.len() as u64);
                     under_way.push(Reverse((now_ns + latency_ns, ticket, intended_ns, now_ns, is_well)));
                     tickets.push(ticket);
+                    all_done_ns.insert(ticket, now_ns + latency_ns);
                 }
                 Next::At(_) => break,
                 Next::Finished => {
@@ -119,7 +127,7 @@ fn play_beside(
     for Reverse((done_ns, ticket, intended_ns, begun_ns, is_well)) in under_way.into_sorted_vec() {
         fleet.done(&Ended { ticket, intended_ns, begun_ns, done_ns, is_well });
     }
-    Played { end: fleet.into_end(end_ns), tickets, open_max, depth_max }
+    Played { end: fleet.into_end(end_ns), tickets, done_ns: all_done_ns, open_max, depth_max }
 }
 
 fn step(ready_ns: u64, start_ns: u64, end_ns: u64) -> TrainedStep {
@@ -295,27 +303,29 @@ fn steps_are_counted_by_the_batches_that_were_ready_behind_theirs() {
 
 #[test]
 fn data_that_make_no_step_make_no_job() {
-    let steps = Steps { count: 1, run_out: false };
-    assert!(Job::new(Training { batch: 5, ..PLAIN }, data(4, 1), steps).is_none());
+    let five = Training { batch: 5, ..PLAIN };
+    assert!(Job::new(five, data(4, 1)).is_none());
+    assert!(Job::new(Training { drop_last: false, ..five }, data(4, 1)).is_some());
+    assert!(Job::new(Training { drop_last: false, ..five }, data(0, 1)).is_none());
     let uneven = Data { tickets_per_epoch: 11, ..data(10, 1) };
-    assert!(Job::new(PLAIN, uneven, steps).is_none());
+    assert!(Job::new(PLAIN, uneven).is_none());
 }
 
 #[test]
-fn a_lost_read_counts_as_the_samples_that_it_holds_on_average() {
-    let of = |batch, batch_reads| {
-        job(Training { batch, ..PLAIN }, Data { batch_reads, ..data(1_000, 1) }, 1).lost_samples(3)
-    };
-    assert_eq!([of(20, None), of(20, Some(2)), of(20, Some(100)), of(20, Some(20))], [3, 30, 1, 3]);
-}
-
-#[test]
-fn decoding_of_coalesced_reads_takes_as_long_as_that_of_their_batch() {
-    let training = Training { batch: 20, decode: Some(cost(100, None)), ..PLAIN };
-    let job = job(training, Data { batch_reads: Some(4), ..data(1_000, 1) }, 2);
-    // 20 samples of 100 ns are 4 reads of 500 ns; a read takes 10 ns.
-    let played = play(job, 1, ENDLESS, |_| (10, true));
-    assert_eq!(played.end.tally.timeline[0].ready_ns, 4 * 510);
+fn what_is_left_of_a_pass_is_a_smaller_batch_that_is_computed_for_as_long_as_it_is() {
+    let training = Training { batch: 3, prefetch: 4, drop_last: false, compute_ns: 30, ..PLAIN };
+    let played = play(job(training, data(7, 1), 6), 1, ENDLESS, |_| (2, true));
+    assert_eq!(played.tickets, (7..21).collect::<Vec<_>>());
+    let counts = played.end.accelerators[0].1;
+    // Two whole batches and one of one sample in each pass, whose first fill is 6.
+    assert_eq!((counts.steps, counts.compute_ns, counts.wall_ns), (6, 2 * 70, 2 * 76));
+    assert_eq!(played.end.tally.timeline[2], step(14, 66, 76));
+    // Of two accelerators one has nothing left.
+    let two = Training { accelerators: 2, ..training };
+    let played = play(job(two, data(7, 1), 2), 1, ENDLESS, |_| (2, true));
+    let steps = played.end.accelerators.iter().map(|(_, counts)| (counts.steps, counts.compute_ns));
+    assert_eq!(steps.collect::<Vec<_>>(), [(2, 40), (2, 30)]);
+    assert_eq!(played.tickets.len(), 7);
 }
 
 fn trainings() -> impl Strategy<Value = Training> {
@@ -393,33 +403,6 @@ proptest! {
             prop_assert!(training.barrier || after.start_ns == before.end_ns.max(after.ready_ns));
             prop_assert!(after.start_ns >= before.end_ns.max(after.ready_ns));
         }
-    }
-
-    #[test]
-    fn a_job_of_coalesced_reads_adds_up_and_the_reads_of_a_batch_follow_each_other(
-        training in trainings(), reads in 1_u32..6, steps in 1_u64..20, slots in 1_usize..6,
-        latencies in prop::collection::vec(0_u64..40, 1..50),
-    ) {
-        let per_epoch = u64::from(training.accelerators * reads) * 6 - 1;
-        let job = job(training, Data { batch_reads: Some(reads), ..data(per_epoch, 1) }, steps);
-        prop_assert_eq!(job.steps_per_epoch, 5);
-        let played = play(job, slots, ENDLESS, |n| (latencies[n as usize % latencies.len()], true));
-        assert_adds_up(&played.end);
-        let mut read = BTreeSet::new();
-        for batch in 0..steps {
-            for accelerator in 0..training.accelerators {
-                let turn = batch % 5 * u64::from(training.accelerators) + u64::from(accelerator);
-                for sample in 0..reads {
-                    let place = Place { accelerator, batch, sample, op: 0 };
-                    let ticket = job.ticket(place);
-                    let in_epoch = turn * u64::from(reads) + u64::from(sample);
-                    prop_assert_eq!(ticket, 7 + batch / 5 * per_epoch + in_epoch);
-                    prop_assert_eq!(job.place(ticket), place);
-                    prop_assert!(read.insert(ticket));
-                }
-            }
-        }
-        prop_assert_eq!(read, played.tickets.into_iter().collect());
     }
 
     #[test]

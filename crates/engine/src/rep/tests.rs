@@ -6,7 +6,7 @@ use dataset::{Key, Objects, ReadSpan};
 use plan::{Access, Engine, Fetch, Training};
 
 use super::*;
-use crate::fleet::{self, Job, Place, Steps};
+use crate::fleet::{self, Job, Place};
 
 /// What a client reads of 10 files of 3 blocks: one pass of a cold cell, or as many reads.
 fn reads(part: (u32, u32), epoch: u64, access: Access, cache: Cache) -> Vec<(u32, u64)> {
@@ -100,6 +100,7 @@ fn every_reader_of_a_streamed_job_has_a_stream_of_its_own() {
         prefetch: 2,
         barrier: false,
         decode: None,
+        drop_last: true,
         startup_ns: 0,
         threshold: 0.9,
         price_per_hour: None,
@@ -114,16 +115,10 @@ fn every_reader_of_a_streamed_job_has_a_stream_of_its_own() {
         ..Cell::plain(Engine::Null, 4_096, 4)
     };
     let order = Order::of_cell(&data, &cell).unwrap();
-    let reads = order.batch_reads(3, 120);
-    assert_eq!((reads.count, order.tickets_per_epoch()), (3, 120));
-    let data = fleet::Data {
-        first_ticket: 0,
-        tickets_per_epoch: 120,
-        samples: 120,
-        batch_reads: Some(3),
-        endless: false,
-    };
-    let job = Job::new(training, data, Steps { count: u64::MAX, run_out: false }).unwrap();
+    // Ten samples of a shard are ten blocks, and 3.33 batches of them.
+    let coming = Some(fleet::Coming { readers: 2, together: 1, behind: 0 });
+    let data = fleet::Data { first_ticket: 0, tickets_per_epoch: 120, samples: 120, coming, endless: false };
+    let job = Job::new(training, data).unwrap();
     assert_eq!(job.steps_per_epoch, 20);
     let mut shards = BTreeSet::new();
     for accelerator in 0..2 {

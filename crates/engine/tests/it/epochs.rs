@@ -16,6 +16,7 @@ const JOB: Training = Training {
     prefetch: 2,
     barrier: false,
     decode: None,
+    drop_last: true,
     startup_ns: 70 * MS,
     threshold: 0.9,
     price_per_hour: None,

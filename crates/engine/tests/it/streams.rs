@@ -3,11 +3,10 @@
 use backend::simulated::{Fault, Step};
 use backend::{ErrorKind, OpError};
 use dataset::{Even, Extent, Index, Samples};
-use engine::RepError;
 use plan::{Access, Decode, Fetch, Limit, Load, Operation, Training, Work};
 use record::{Outcome, TrainedAccelerator};
 
-use crate::{MS, Sim, objects};
+use crate::{MS, Sim, histogram, objects};
 
 const BLOCK_BYTES: u32 = 100_000;
 
@@ -20,6 +19,7 @@ const JOB: Training = Training {
     prefetch: 2,
     barrier: false,
     decode: None,
+    drop_last: true,
     startup_ns: 0,
     threshold: 0.9,
     price_per_hour: None,
@@ -105,30 +105,64 @@ fn decoding_by_cost_takes_as_long_as_the_samples_of_a_batch() {
 }
 
 #[test]
-fn real_decoders_of_streamed_samples_are_refused() {
-    let decode = Decode { work: Work::Checksum, threads: None };
-    let sim = sim(Training { decode: Some(decode), ..JOB }, 20, |_| Step::ok(MS));
-    let Err(error) = sim.try_run() else { panic!("it decodes") };
-    assert!(matches!(error, RepError::DecoderOfParts { work: "checksum" }), "{error}");
-    assert!(
-        error.to_string().contains("\n  hint: state what decoding takes (`decode = { cost = \"6ms\" }`)")
-    );
+fn real_decoders_decode_as_many_samples_as_streams_bring() {
+    for fetch in [Fetch::Shared, Fetch::Readers { count: 2 }] {
+        for work in [Work::Checksum, Work::Zstd] {
+            let decode = Decode { work, threads: Some(1) };
+            let rep = sim(Training { decode: Some(decode), fetch, ..JOB }, 20, |_| Step::ok(MS)).run();
+            let counts = only(&rep);
+            assert_eq!((&rep.outcome, counts.steps, counts.lost_samples), (&Outcome::Complete, 20, 0));
+            assert_eq!(histogram(&rep, "decode_ns").len(), 20 * 20);
+            assert_eq!(rep.trained.as_ref().unwrap().decode_failures, 0);
+        }
+    }
+}
+
+/// A tenth of samples of 114,660 B in blocks of 1 MiB: 9.145 of them a read, and 3.5 reads a batch of 32.
+#[test]
+fn any_batch_of_any_block_is_fed_as_fast_as_its_bytes_come() {
+    // 2,048 samples in eight shards of 256, of which each is 28 reads, 27.99 of them full.
+    let stream = |training: Training, latency_ns: u64| {
+        let mut sim = sim(training, 1, move |_| Step::ok(latency_ns));
+        sim.objects = objects(8, 256 * 11_466);
+        sim.samples = Samples::Streamed { count: 2_048 };
+        sim.cell.block_bytes = 104_858;
+        sim.limit = Limit::Epochs { epochs: 1 };
+        sim
+    };
+    let job = Training { batch: 32, compute_ns: 70 * MS, prefetch: 2, ..JOB };
+    for fetch in [Fetch::Shared, Fetch::Readers { count: 1 }] {
+        // 3.5 reads of 10 ms are half of a step: only the first fill, of four reads, is waited for.
+        let rep = stream(Training { fetch, ..job }, 10 * MS).run();
+        let counts = only(&rep);
+        assert_eq!((counts.steps, counts.wait_ns, counts.late), (64, 40 * MS, 0));
+        assert_eq!((counts.wall_ns, rep.counters["ops"]), ((64 * 70 + 40) * MS, 8 * 28));
+        // Reads of 40 ms are twice as slow as the job: it ends with the last of them, and its step.
+        let rep = stream(Training { fetch, ..job }, 40 * MS).run();
+        let counts = only(&rep);
+        assert_eq!((counts.wall_ns, counts.compute_ns), ((224 * 40 + 70) * MS, 64 * 70 * MS));
+    }
+    // 2,048 samples are 20 batches of 100, and one of 48 that is computed for 48 % of the time.
+    let kept = Training { batch: 100, compute_ns: 100 * MS, drop_last: false, ..job };
+    let counts = only(&stream(kept, MS).run());
+    assert_eq!((counts.steps, counts.compute_ns), (21, 2_048 * MS));
+    let counts = only(&stream(Training { drop_last: true, ..kept }, MS).run());
+    assert_eq!((counts.steps, counts.compute_ns), (20, 2_000 * MS));
 }
 
 #[test]
-fn a_batch_that_is_no_whole_number_of_reads_is_refused_with_a_block_size_that_fits() {
-    let run = |batch, block_bytes| {
-        let mut sim = sim(Training { batch, ..JOB }, 5, |_| Step::ok(MS));
-        sim.cell.block_bytes = block_bytes;
-        sim.try_run()
-    };
-    let Err(error) = run(25, BLOCK_BYTES) else { panic!("2.5 reads are no batch") };
-    let RepError::BatchReads { exact, reads, fitting_bytes, .. } = error else { panic!("{error}") };
-    assert_eq!((exact, reads, fitting_bytes), (2.5, 3, 8_192), "4 % of 250,000 B, in pages");
-    assert!(run(25, fitting_bytes as u32).is_ok());
-    assert!(run(25, 50_000).is_ok(), "it divides the batch");
-    // A batch of less than one read.
-    assert!(matches!(run(4, BLOCK_BYTES), Err(RepError::BatchReads { reads: 1, .. })));
+fn clients_that_share_shards_train_on_their_own_alone() {
+    // Of nine shards the first of two clients has five, and 100 samples of each.
+    for (part, shards) in [((0, 2), 5), ((1, 2), 4)] {
+        let mut sim = sim(Training { batch: 16, ..JOB }, 1, |_| Step::ok(MS));
+        sim.objects = objects(9, 1_000_000);
+        sim.samples = Samples::Streamed { count: 900 };
+        sim.cell.cache = plan::Cache::Cold;
+        sim.part = part;
+        sim.limit = Limit::Epochs { epochs: 1 };
+        let counts = only(&sim.run());
+        assert_eq!(counts.steps, shards * 100 / 16);
+    }
 }
 
 /// Samples of 4,096 B with headers and padding of as many, ten in a shard.
@@ -150,21 +184,45 @@ fn samples_of_shards_that_are_read_by_index_train_as_files_do() {
     assert_eq!((rep.counters["ops"], rep.counters["bytes"]), (20 * 40, 20 * 20 * 4_096));
 }
 
-#[test]
-fn a_batch_of_row_groups_is_so_many_reads_of_them() {
+/// 40 groups of 100 samples, in two columns of four and six reads.
+fn row_groups(prefetch: u32) -> Sim {
     let mut index = Index::default();
-    for group in 0..40_u64 {
-        let object = group as u32;
+    for object in 0..40 {
         let part = |offset, bytes| Extent { object, offset, bytes };
-        // Two columns: ten reads for 100 samples.
-        index.push(100, &[part(0, 400_000), part(500_000, 600_000 - 500_000 + 500_000)]);
+        index.push(100, &[part(0, 400_000), part(500_000, 600_000)]);
     }
-    let mut sim = sim(JOB, 20, |_| Step::ok(50 * MS));
+    let mut sim = sim(Training { prefetch, ..JOB }, 20, |_| Step::ok(50 * MS));
     sim.objects = objects(40, 1_100_000);
     sim.samples = Samples::Indexed(index);
     sim.cell.access = Access::ShuffledEpoch;
+    sim
+}
+
+#[test]
+fn a_row_group_is_read_whole_and_serves_several_batches() {
+    // Ten reads bring five batches: with a group ahead, only the first is waited for.
+    let rep = row_groups(6).run();
+    assert_eq!((only(&rep).wait_ns, rep.counters["ops"]), (500 * MS, 40));
+    // Two batches ahead, each group is begun two steps before it is wanted.
+    let rep = row_groups(2).run();
+    assert_eq!((only(&rep).wait_ns, rep.counters["ops"]), ((500 + 3 * 300) * MS, 40));
+}
+
+#[test]
+fn groups_that_differ_in_their_reads_are_counted_no_earlier_than_they_end() {
+    let mut sim = row_groups(6);
+    let mut index = Index::default();
+    for object in 0..40 {
+        let bytes = if object % 2 == 0 { 300_000 } else { 700_000 };
+        index.push(50 + u64::from(object % 2) * 100, &[Extent { object, offset: 0, bytes }]);
+    }
+    sim.samples = Samples::Indexed(index);
+    sim.limit = Limit::Epochs { epochs: 1 };
     let rep = sim.run();
-    assert_eq!((only(&rep).wait_ns, rep.counters["ops"]), (100 * MS, 40));
+    let counts = only(&rep);
+    // 4,000 samples in 200 reads; a batch of 20 is one read, after six in which a group might still not have ended.
+    assert_eq!((counts.steps, rep.counters["ops"]), (200, 200));
+    assert_eq!((counts.first_batch_ns, counts.wait_ns, counts.late), (350 * MS, 350 * MS, 0));
 }
 
 #[test]

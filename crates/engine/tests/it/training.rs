@@ -22,6 +22,7 @@ pub(crate) const JOB: Training = Training {
     prefetch: 2,
     barrier: false,
     decode: None,
+    drop_last: true,
     startup_ns: 0,
     threshold: 0.9,
     price_per_hour: None,

@@ -345,6 +345,7 @@ fn trained() -> Trained {
         storage_ns: wait_ns - 43_000_000,
         decode_ns: 2_000_000,
         client_ns: 1_000_000,
+        drop_last: true,
         startup_ns: 40_000_000,
         lost_samples: 1,
         excluded_wait_ns: 0,

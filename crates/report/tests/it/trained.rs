@@ -158,6 +158,7 @@ fn cell(summary: &Summary, made: &Made) -> CellSummary {
         decode: None,
         decode_cost_ns: None,
         decode_threads: None,
+        drop_last: true,
         startup_ns: 0,
         threshold: THRESHOLD,
         price_per_hour: None,

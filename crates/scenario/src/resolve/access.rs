@@ -46,6 +46,21 @@ impl Orders {
         files.into_iter().any(|spec| (0..self.count()).any(|index| !self.at(index, spec).streams()))
     }
 
+    /// Whether a read of the user's own data holds no whole sample, or many: of what is streamed, and of row groups and
+    /// chunks.
+    pub(super) fn take_existing_apart(&self, datasets: &Datasets) -> bool {
+        let existing = datasets.specs.iter().filter(|spec| matches!(spec, DatasetSpec::Existing(_)));
+        existing.into_iter().any(|spec| {
+            let layout = layout(spec);
+            let is_grouped = matches!(layout, Layout::Parquet | Layout::Zarr);
+            let is_apart = |access: Access| {
+                let in_order = access == Access::Sequential && layout != Layout::Files;
+                access.streams() || in_order || is_grouped
+            };
+            (0..self.count()).any(|index| is_apart(self.at(index, spec)))
+        })
+    }
+
     /// Shards that a cell reads side by side: every reader of a training job has a stream of its own. 0 of orders that
     /// stream none.
     pub(super) fn streams(&self, access: Access, load: &Load, depth: u32) -> u32 {
@@ -53,7 +68,11 @@ impl Orders {
             _ if !access.streams() => 0,
             Load::Training(training) => match training.fetch {
                 Fetch::Readers { count } => training.accelerators.saturating_mul(count),
-                Fetch::Shared => self.streams_of(depth),
+                // Each accelerator has as many of its own.
+                Fetch::Shared => {
+                    let each = self.streams_of(depth) / training.accelerators.max(1);
+                    training.accelerators.saturating_mul(each.max(1))
+                }
             },
             Load::Closed | Load::Paced(_) => self.streams_of(depth),
         }
@@ -125,6 +144,9 @@ pub(super) fn resolve(
         Field::Wrong(_) => return None,
         streams => streams.given().map(|entry| entry.value.0 as u32),
     };
+    if let Some((streams, at)) = streams.zip(written.streams.key()) {
+        refuse_split(streams, at, schedule, problems);
+    }
     let shuffle_buffer = match &written.shuffle_buffer {
         Field::Wrong(_) => return None,
         buffer => buffer.given().map_or(0, |entry| entry.value.0 as u32),
@@ -141,6 +163,20 @@ pub(super) fn resolve(
 
 fn orders(entry: &Entry<Axis<Word<Access>>>) -> Vec<Access> {
     entry.value.0.iter().map(|item: &Item<Word<Access>>| item.value.0).collect()
+}
+
+/// Refuses streams of which accelerators would share one: none takes a sample that another has begun.
+fn refuse_split(streams: u32, at: Span, schedule: &Schedule, problems: &mut Problems) {
+    let accelerators = schedule.series.iter().filter_map(|series| match &series.load {
+        Load::Training(job) if job.fetch == Fetch::Shared => Some(job.accelerators),
+        Load::Training(_) | Load::Closed | Load::Paced(_) => None,
+    });
+    if let Some(split) = accelerators.into_iter().find(|number| !streams.is_multiple_of(*number)) {
+        let message =
+            format!("{streams} streams for {}", feed::counted_noun(u64::from(split), "accelerator"));
+        let problem = Problem::new(message).at(at, "each has as many streams of its own");
+        problems.push(problem.help(format!("write a multiple of {split}, or remove it")));
+    }
 }
 
 fn has_readers(schedule: &Schedule) -> bool {

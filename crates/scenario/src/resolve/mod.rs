@@ -89,6 +89,10 @@ pub(crate) fn plan(
     {
         training::refuse_uneven(&usable, datasets, &tasks, mode, problems);
     }
+    let parts = datasets.as_ref().zip(load.as_ref());
+    if parts.is_some_and(|(datasets, load)| load.orders.take_existing_apart(datasets)) {
+        training::refuse_decoders(&written.training.decode, &tasks, problems);
+    }
     let loader_depth = training::loader_depth(written, need.as_ref(), &tasks, problems);
     let need = match step {
         Some(step) => training::restated(need?, step),

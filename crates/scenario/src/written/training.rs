@@ -49,8 +49,8 @@ pub(crate) struct Training {
     /// Steps of each accelerator in one repetition; not together with another key that ends one. A closed loop beside it
     /// takes as long as the steps would if no batch came late.
     pub(crate) steps: Field<Count>,
-    /// Passes over the dataset in one repetition, each of whole steps: what is left of the samples is dropped. Not
-    /// together with another key that ends a repetition.
+    /// Passes over the dataset in one repetition, each of whole steps. Not together with another key that ends a
+    /// repetition.
     pub(crate) epochs: Field<Count>,
     /// Whether accelerators wait for each other after every step, as an all-reduce demands; DLIO, which MLPerf Storage
     /// runs, does so. Default: false.
@@ -58,6 +58,10 @@ pub(crate) struct Training {
     /// What happens to each sample between the read and its batch: a word, or a table. Data that
     /// feedline writes is random: gzip, zstd and jpeg then decode a stand-in of the sample's size. Default: nothing.
     pub(crate) decode: Field<Decode>,
+    /// Whether what is left at the end of an epoch and fills no batch is left out, as DLIO and MLPerf Storage have it. With
+    /// false it is a smaller batch (PyTorch's default), for which an accelerator computes as long as its samples are of a
+    /// whole one. Of shards that are streamed, and of row groups, every reader has such a rest. Default: true.
+    pub(crate) drop_last: Field<Flag>,
     /// Time in which the readers of every epoch, also of the first, start before they fetch. Default: 0s.
     pub(crate) startup: Field<Pause>,
     /// Price of an hour of one accelerator, in your currency: what is waited for is printed as money too. Default: not
@@ -77,13 +81,14 @@ impl Training {
             epochs: table.field("epochs", problems),
             barrier: table.field("barrier", problems),
             decode: table.field("decode", problems),
+            drop_last: table.field("drop_last", problems),
             startup: table.field("startup", problems),
             price: table.field("price", problems),
         }
     }
 
     /// Every key, and where it was written.
-    pub(crate) fn keys(&self) -> [(&'static str, Option<Span>); 11] {
+    pub(crate) fn keys(&self) -> [(&'static str, Option<Span>); 12] {
         [
             ("accelerators", self.accelerators.key()),
             ("batch", self.batch.key()),
@@ -94,6 +99,7 @@ impl Training {
             ("epochs", self.epochs.key()),
             ("barrier", self.barrier.key()),
             ("decode", self.decode.key()),
+            ("drop_last", self.drop_last.key()),
             ("startup", self.startup.key()),
             ("price", self.price.key()),
         ]

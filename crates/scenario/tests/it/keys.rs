@@ -170,6 +170,7 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("training.decode.with", &[TRAINING, "dataset.source=existing", DECODE], "training.decode.with=jpeg"),
     ("training.decode.cost", &[TRAINING, COST], "training.decode.cost=7ms"),
     ("training.decode.threads", &[TRAINING, DECODE], "training.decode.threads=4"),
+    ("training.drop_last", &[TRAINING], "training.drop_last=false"),
     ("training.startup", &[TRAINING], "training.startup=2s"),
     ("training.price", &[TRAINING], "training.price=2.5"),
     ("checkpoint", &[], SAVES),

@@ -302,6 +302,7 @@ fn training() -> Training {
         decode: None,
         decode_cost_ns: None,
         decode_threads: None,
+        drop_last: true,
         startup_ns: 0,
         threshold: 0.9,
         price_per_hour: None,

@@ -20,6 +20,7 @@ pub(super) struct Job {
     pub(super) decode: Option<Decode>,
     pub(super) caveats: Vec<String>,
     barrier: bool,
+    pub(super) drop_last: bool,
     startup_ns: u64,
     price_per_hour: Option<f64>,
     threshold: f64,
@@ -42,6 +43,7 @@ impl Job {
             prefetch,
             barrier: self.barrier,
             decode,
+            drop_last: self.drop_last,
             startup_ns: self.startup_ns,
             threshold: self.threshold,
             price_per_hour: self.price_per_hour,
@@ -74,6 +76,7 @@ pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Job>
         decode: decode(&written.decode)?,
         caveats: Vec::new(),
         barrier: written.barrier.value_or(false)?,
+        drop_last: written.drop_last.value_or(true)?,
         startup_ns: written.startup.value_or(0_u64)?,
         price_per_hour: match &written.price {
             Field::Wrong(_) => return None,
@@ -146,7 +149,7 @@ fn accelerators(asked: &Asked<'_>, need: &Need, problems: &mut Problems) -> Opti
 
 /// `Some(None)` where it was not written; `None` when it was wrong.
 #[expect(clippy::option_option, reason = "absent and wrong differ")]
-fn decode(field: &Field<written::Decode>) -> Option<Option<Decode>> {
+pub(super) fn decode(field: &Field<written::Decode>) -> Option<Option<Decode>> {
     let table = match field {
         Field::Absent => return Some(None),
         Field::Wrong(_) => return None,

@@ -1,16 +1,17 @@
 //! What goes with no training job, and jobs that fit no dataset and no machine.
 
-use plan::{BackendConfig, DatasetSpec, Operation};
+use plan::{BackendConfig, DatasetSpec, Operation, Work};
 
 use crate::diagnostic::{Problem, Problems, Span};
+use crate::reader::Field;
 use crate::words::{Mode, Origin};
-use crate::written::{DEPTH_MAX, Depths, Document};
+use crate::written::{self, DEPTH_MAX, Depths, Document};
 
 use super::super::dataset::Datasets;
 use super::super::load::Task;
 use super::super::pace;
 use super::super::target::Resolved;
-use super::job::Job;
+use super::job::{self, Job};
 use super::{Asked, Row, Ways};
 
 /// Refuses what describes a training job beside another mode; whether anything did. A closed loop may state the job's
@@ -156,7 +157,7 @@ pub(super) fn refuse_steps(asked: &Asked<'_>, job: &Job, problems: &mut Problems
     let Some(samples) = samples.min() else { return };
     let (accelerators, batch) = (u64::from(job.largest()), u64::from(job.batch));
     let step = accelerators * batch;
-    if step <= samples {
+    if step <= samples || !job.drop_last {
         return;
     }
     let message = format!(
@@ -171,7 +172,10 @@ pub(super) fn refuse_steps(asked: &Asked<'_>, job: &Job, problems: &mut Problems
     let problem = Problem::new(message)
         .at(place, "not one step can be taken")
         .also_if(dataset.samples.span().or(dataset.size.span()), "this much");
-    let help = format!("write dataset.samples = {step} or more, or fewer accelerators");
+    let help = format!(
+        "write dataset.samples = {step} or more, or fewer accelerators, or training.drop_last = false, which takes \
+         smaller batches"
+    );
     problems.push(problem.help(help));
 }
 
@@ -228,4 +232,25 @@ pub(in super::super) fn refuse_uneven(
     let problem =
         Problem::new(message).at(task.span.unwrap_or(mode), "reads blocks").also(mode, "takes samples");
     problems.push(problem.help("write operation = \"read_file\", or remove it: a sample is then read whole"));
+}
+
+/// Refuses decoders of the user's own samples where reads hold no whole one: nothing puts these together.
+pub(in super::super) fn refuse_decoders(
+    field: &Field<written::Decode>,
+    tasks: &[Task],
+    problems: &mut Problems,
+) {
+    let (Some(Some(decode)), Some(span)) = (job::decode(field), field.span()) else { return };
+    let takes_any = matches!(decode.work, Work::Cost { .. } | Work::Checksum);
+    if takes_any || !tasks.iter().any(|task| task.operation == Operation::Read) {
+        return;
+    }
+    let work = decode.work.name();
+    let problem =
+        Problem::new(format!("`{work}` decodes whole samples, and these are read in parts of shards"))
+            .at(span, "no read holds one");
+    problems.push(problem.help(
+        "state what decoding takes, e.g. decode = { cost = \"6ms\" }, or read samples one by one: load.access = \
+         \"shuffled_epoch\" of a layout that has each by itself",
+    ));
 }
