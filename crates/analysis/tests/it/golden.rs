@@ -78,6 +78,7 @@ fn build() -> RunRecord {
         elapsed_ns: 1_310_000_000_000,
         not_run: book.not_run,
         changed: Vec::new(),
+        reread: Vec::new(),
     }));
     RunRecord { run: run(book.cells), env: environment(), lines, loss: None }
 }

@@ -143,6 +143,7 @@ fn build() -> RunRecord {
         elapsed_ns: 1_100_000_000_000,
         not_run: Vec::new(),
         changed: Vec::new(),
+        reread: Vec::new(),
     }));
     RunRecord { run: run(book.cells), env: golden::environment(), lines, loss: None }
 }

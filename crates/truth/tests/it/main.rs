@@ -6,8 +6,9 @@ use analysis::CellSummary;
 use feed::Judgement;
 use truth::{Class, Finding, Load, Table, World, judge, play};
 
-/// What whole operations counted in short windows, and jitter, may come to.
+/// What whole operations counted in short windows may come to, and jitter: a step waits for the latest of its readers.
 const COUNTING: f64 = 0.03;
+const COUNTING_OF_JOB: f64 = 0.05;
 
 fn found(world: &World) -> Finding {
     judge(world, &play(world).unwrap())
@@ -34,7 +35,8 @@ fn what_is_measured_is_what_the_model_gives() {
             let measured = figures.of_line.unwrap();
             let expected = expected(&world, cell);
             let off = measured / expected - 1.0;
-            assert!(off.abs() < COUNTING, "seed {seed}, {}: {measured} for {expected}", cell.cell.cell);
+            let most = if class == Class::Training { COUNTING_OF_JOB } else { COUNTING };
+            assert!(off.abs() < most, "seed {seed}, {}: {measured} for {expected}", cell.cell.cell);
             cells += 1;
         }
     }
@@ -109,7 +111,7 @@ fn mistakes_are_counted_and_named_by_their_seed() {
 /// What is known to be wrong is counted by `just truth`; here it is enough that every world can be played.
 #[test]
 fn worlds_of_every_kind_are_played() {
-    for seed in 0..60 {
+    for seed in 0..40 {
         let world = World::of_seed(seed);
         let played = play(&world).unwrap();
         assert!(!played.summary.verdicts.is_empty(), "seed {seed}\n{}", world.scenario());

@@ -104,6 +104,7 @@ fn record(id: &str, targets: &[(&str, usize)], day: f64) -> RunRecord {
         elapsed_ns,
         not_run: Vec::new(),
         changed: Vec::new(),
+        reread: Vec::new(),
     }));
     found
 }

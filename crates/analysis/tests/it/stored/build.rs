@@ -46,6 +46,7 @@ pub(super) fn record() -> RunRecord {
         elapsed_ns: 1_900_000_000_000,
         not_run: Vec::new(),
         changed: Vec::new(),
+        reread: Vec::new(),
     }));
     RunRecord { run: run(book.cells), env: golden::environment(), lines: book.lines, loss: None }
 }
