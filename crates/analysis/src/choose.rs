@@ -269,6 +269,11 @@ fn preference(cell: &CellSummary, figures: Option<&Figures>, named: Option<f64>)
     (treatment::from_cache(&cell.cell), job, blocks, access, thousandths(distance), thousandths(beyond))
 }
 
+/// Streams that are no consequence of the depth: where nobody says how many, each read outstanding is one of its own.
+fn own_streams(cell: &record::Cell) -> Option<u32> {
+    cell.streams.filter(|streams| *streams != cell.queue_depth)
+}
+
 fn is_read_like(a: &CellSummary, b: &CellSummary) -> bool {
     a.sample_bytes == b.sample_bytes
         && a.cell.operation == b.cell.operation
@@ -277,7 +282,7 @@ fn is_read_like(a: &CellSummary, b: &CellSummary) -> bool {
         && a.cell.block_bytes == b.cell.block_bytes
         && a.cell.access == b.cell.access
         && a.cell.dataset == b.cell.dataset
-        && (a.cell.streams, a.cell.run_length) == (b.cell.streams, b.cell.run_length)
+        && (own_streams(&a.cell), a.cell.run_length) == (own_streams(&b.cell), b.cell.run_length)
         && a.cell.checkpoint == b.cell.checkpoint
         && a.cell.cache == b.cell.cache
         && a.cell.tier == b.cell.tier

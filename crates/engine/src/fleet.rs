@@ -307,7 +307,7 @@ impl Fleet {
         self.advance(self.close_ns);
         let start_ns = self.start_ns.unwrap_or(self.close_ns);
         let counts = |(index, accelerator): (usize, &Accelerator)| {
-            let counts = accelerator.counts((start_ns, self.close_ns), self.pause());
+            let counts = accelerator.counts(&self.job, (start_ns, self.close_ns), self.pause());
             (self.members.number(index), counts)
         };
         let accelerators = self.accelerators.iter().enumerate().map(counts).collect();

@@ -177,7 +177,10 @@ impl Store for Model {
     backend::holds_no_data!("the simulated storage");
 
     fn read_at(&self, _: &dataset::Key, _: u64, _: &mut [u8]) -> Result<usize, backend::StoreError> {
-        Err(backend::StoreError::Unsupported { store: "the simulated storage", action: "read an object untimed" })
+        Err(backend::StoreError::Unsupported {
+            store: "the simulated storage",
+            action: "read an object untimed",
+        })
     }
 
     fn cache(&self, _: CacheAction, objects: &Objects) -> Result<Residency, StoreError> {

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use record::{TrainedAccelerator, TrainedStep};
 
+use crate::fleet::job::Job;
 use crate::fleet::pauses::Pause;
 use crate::fleet::tally::{Spent, Tally, Wait, least_one};
 
@@ -185,7 +186,12 @@ impl Accelerator {
     }
 
     /// What it counted by `close_ns`, of a job that began at `start_ns`.
-    pub(crate) fn counts(&self, (start_ns, close_ns): (u64, u64), pause: Pause) -> TrainedAccelerator {
+    pub(crate) fn counts(
+        &self,
+        job: &Job,
+        (start_ns, close_ns): (u64, u64),
+        pause: Pause,
+    ) -> TrainedAccelerator {
         let mut counts = self.counts;
         match self.state {
             State::Ended => counts.wall_ns = self.idle_since_ns - start_ns,

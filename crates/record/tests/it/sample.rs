@@ -7,8 +7,8 @@ use record::{
     Axis, CacheProof, Captured, Ceiling, Cell, Checkpoint, CheckpointOutcome, CheckpointPlan, CopyPlan,
     Dataset, Device, Emulated, Emulation, End, Environment, Epoch, Fact, Format, Gate, Interval, Limit, Line,
     LoadAverage, Margin, Measure, Memory, Mixing, Need, Network, NfsMount, NotRun, OtherProgram, Outcome,
-    Pace, Redactor, Rep, RepIntervals, Reread, Role, Run, RunWriter, Skipped, System, Target, Tier, Tool, Trained,
-    TrainedAccelerator, TrainedStep, Training, Usage, Variant, counter, encode, new_histogram,
+    Pace, Redactor, Rep, RepIntervals, Reread, Role, Run, RunWriter, Skipped, System, Target, Tier, Tool,
+    Trained, TrainedAccelerator, TrainedStep, Training, Usage, Variant, counter, encode, new_histogram,
     new_interval_histogram,
 };
 
