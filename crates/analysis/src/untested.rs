@@ -22,6 +22,10 @@ use crate::validity::{is_known, left_after};
 const FAST_CLOCKS: [&str; 5] =
     ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource"];
 
+/// Time under load from which on burst credits of the usual volumes are spent: 3,000 operations per second for 30 minutes
+/// (Amazon EBS gp2).
+const CREDITS_NS: u64 = 3_600_000_000_000;
+
 /// Share of a dataset's bytes without storage from which on it is said.
 const UNALLOCATED_SAID: f64 = 0.01;
 
@@ -53,7 +57,17 @@ pub(crate) fn not_tested(record: &RunRecord, lines: &Lines<'_>, summary: &Summar
     if failed > 0 {
         list.push(format!("{} failed", counted_noun(failed as u64, "cell")));
     }
+    list.extend(later(summary));
     list
+}
+
+/// What comes after the time that any target was under load: credits of a cloud volume last for half an hour and more.
+fn later(summary: &Summary) -> Option<String> {
+    let scopes = || summary.verdicts.iter().filter_map(|verdict| verdict.scope.as_ref());
+    let longest_ns = scopes().map(|scope| scope.under_load_ns).max()?;
+    (longest_ns < CREDITS_NS).then(|| {
+        format!("burst credits and slow changes ({} under load)", feed::format_duration_ns(longest_ns))
+    })
 }
 
 /// Whether the job that every verdict rests on decodes what it reads, and how far that is decoding.

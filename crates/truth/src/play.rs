@@ -59,7 +59,13 @@ pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
     let mut bench = Bench::new(&plan.cells, &seats, settings, &clock, &stop, &progress);
     let mut record = begun(&plan, &data, &model);
     let not_run = measure(&mut bench, &plan, &model, &mut record)?;
-    let end = End { interrupted: false, elapsed_ns: clock.now_ns(), not_run, changed: Vec::new(), reread: Vec::new() };
+    let end = End {
+        interrupted: false,
+        elapsed_ns: clock.now_ns(),
+        not_run,
+        changed: Vec::new(),
+        reread: Vec::new(),
+    };
     record.lines.push(Line::End(end));
     if world.seed.is_multiple_of(STORED) {
         record = stored(&record, &world.scenario())?;

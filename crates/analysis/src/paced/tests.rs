@@ -238,7 +238,7 @@ fn a_paced_verdict_says_how_the_target_was_read() {
     other.edit_cell("d", |cell| cell.access = "random".to_owned());
     let told = words(&other);
     assert!(
-        told.ends_with("arrivals; 100,000 B samples, 100,000 B blocks, shuffled_epoch, bypass"),
+        told.contains("arrivals; 100,000 B samples, 100,000 B blocks, shuffled_epoch, bypass; screen"),
         "{told}"
     );
 }

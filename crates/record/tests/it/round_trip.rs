@@ -178,6 +178,7 @@ fn training() -> impl Strategy<Value = Training> {
             decode,
             decode_cost_ns: cost,
             decode_threads: threads[1],
+            drop_last: !barrier,
             startup_ns: times[1],
             threshold: 0.9,
             price_per_hour,

@@ -7,8 +7,8 @@ use record::{
     Axis, CacheProof, Captured, Ceiling, Cell, Checkpoint, CheckpointOutcome, CheckpointPlan, CopyPlan,
     Dataset, Device, Emulated, Emulation, End, Environment, Epoch, Fact, Format, Gate, Interval, Limit, Line,
     LoadAverage, Margin, Measure, Memory, Mixing, Need, Network, NfsMount, NotRun, OtherProgram, Outcome,
-    Pace, Redactor, Rep, RepIntervals, Reread, Role, Run, RunWriter, Skipped, System, Target, Tier, Tool,
-    Trained, TrainedAccelerator, TrainedStep, Training, Usage, Variant, counter, encode, new_histogram,
+    Pace, Proof, Redactor, Rep, RepIntervals, Reread, Role, Run, RunWriter, Skipped, System, Target, Tier,
+    Tool, Trained, TrainedAccelerator, TrainedStep, Training, Usage, Variant, counter, encode, new_histogram,
     new_interval_histogram,
 };
 
@@ -192,6 +192,7 @@ fn training_cell() -> Cell {
             decode: Some("cost".to_owned()),
             decode_cost_ns: Some(150_000),
             decode_threads: Some(3),
+            drop_last: false,
             startup_ns: 40_000_000,
             threshold: 0.9,
             price_per_hour: Some(2.5),
@@ -345,7 +346,6 @@ fn trained() -> Trained {
         storage_ns: wait_ns - 43_000_000,
         decode_ns: 2_000_000,
         client_ns: 1_000_000,
-        drop_last: true,
         startup_ns: 40_000_000,
         lost_samples: 1,
         excluded_wait_ns: 0,
