@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use crate::curve::streams_vary;
 use crate::curve::treatment::{self, FromMemory};
 use crate::figures::Figures;
 use crate::operation;
@@ -67,17 +68,26 @@ pub(crate) fn fresh<'a>(summary: &'a Summary, target: &str) -> Option<Fresh<'a>>
     Some(Fresh { control: control.map(|one| one.cell), candidates })
 }
 
-/// Other cells read like those of `fresh` whose mean reaches the line although none of their repetitions is fresh.
+/// Another cell read like those of `fresh` that may reach the line for all that is known: its mean does, or what makes its
+/// figures invalid leaves it open, and none of its repetitions is fresh.
 pub(crate) fn above_the_line<'a>(
     summary: &'a Summary,
     target: &str,
     fresh: &Fresh<'_>,
 ) -> Option<&'a CellSummary> {
-    let of_target = summary.cells.iter().filter(|cell| cell.cell.target == target);
-    let pool = alike(of_target, Asked::of(summary));
+    let asked = Asked::of(summary);
+    let of_target = || summary.cells.iter().filter(|cell| cell.cell.target == target);
+    let named = fresh.candidates.first()?;
+    let streams_vary = streams_vary(of_target());
     let is_fresh = |one: &Candidate<'_>| fresh.cells().any(|cell| std::ptr::eq(cell, one.cell));
-    let above = |one: &&Candidate<'_>| one.figures.of_line.is_some_and(|share| share >= 1.0);
-    pool.iter().filter(|one| !is_fresh(one)).find(above).map(|one| one.cell)
+    let alike = of_target().filter(|cell| is_read_like(cell, named, streams_vary) && asked.is_reached(cell));
+    let mut others = alike.filter_map(|cell| Candidate::of(cell, asked)).filter(|one| !is_fresh(one));
+    let may_reach = |one: &Candidate<'_>| {
+        let high = one.figures.samples_per_s.interval.zip(one.cell.line);
+        let is_open = high.is_some_and(|(interval, line)| interval.high >= line.samples_per_s);
+        one.share() >= 1.0 || (is_open && !one.figures.is_valid())
+    };
+    others.find(may_reach).map(|one| one.cell)
 }
 
 /// The cell on which the verdict of `target` rests where one alone may: the one that was confirmed, else the one to
@@ -101,10 +111,11 @@ pub(crate) fn failed_instead<'a>(summary: &'a Summary, target: &str) -> Option<&
     let of_target = || summary.cells.iter().filter(|cell| cell.cell.target == target);
     let measured: Vec<Candidate<'_>> = of_target().filter_map(|cell| Candidate::of(cell, asked)).collect();
     let best = measured.iter().map(|one| one.preference(asked.sample_bytes)).min();
+    let streams_vary = streams_vary(of_target());
     let failed = of_target().filter(|cell| has_failed(cell) && asked.may_be_judged(cell));
     failed.into_iter().find(|cell| {
         let preference = preference(cell, None, asked.sample_bytes);
-        let of_way = || measured.iter().any(|one| is_read_like(one.cell, cell));
+        let of_way = || measured.iter().any(|one| is_read_like(one.cell, cell, streams_vary));
         match best {
             None => true,
             Some(best) => preference < best || (preference == best && !of_way()),
@@ -189,8 +200,9 @@ fn named<'a>(pool: &[Candidate<'a>]) -> Option<Candidate<'a>> {
 /// The cells read in the way whose best cell has the smallest share of its line; of equals, the first way.
 fn hardest_way<'a>(pool: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
     let mut ways: Vec<Vec<Candidate<'a>>> = Vec::new();
+    let streams_vary = streams_vary(pool.iter().map(|one| one.cell));
     for one in pool {
-        match ways.iter_mut().find(|way| is_read_like(way[0].cell, one.cell)) {
+        match ways.iter_mut().find(|way| is_read_like(way[0].cell, one.cell, streams_vary)) {
             Some(way) => way.push(*one),
             None => ways.push(vec![*one]),
         }
@@ -269,12 +281,9 @@ fn preference(cell: &CellSummary, figures: Option<&Figures>, named: Option<f64>)
     (treatment::from_cache(&cell.cell), job, blocks, access, thousandths(distance), thousandths(beyond))
 }
 
-/// Streams that are no consequence of the depth: where nobody says how many, each read outstanding is one of its own.
-fn own_streams(cell: &record::Cell) -> Option<u32> {
-    cell.streams.filter(|streams| *streams != cell.queue_depth)
-}
-
-fn is_read_like(a: &CellSummary, b: &CellSummary) -> bool {
+/// Whether two cells differ in depth and engine alone. The number of streams follows the depth where nobody says how many
+/// there are; it tells ways apart where `streams_vary` at one depth.
+fn is_read_like(a: &CellSummary, b: &CellSummary, streams_vary: bool) -> bool {
     a.sample_bytes == b.sample_bytes
         && a.cell.operation == b.cell.operation
         && a.cell.pace == b.cell.pace
@@ -282,7 +291,8 @@ fn is_read_like(a: &CellSummary, b: &CellSummary) -> bool {
         && a.cell.block_bytes == b.cell.block_bytes
         && a.cell.access == b.cell.access
         && a.cell.dataset == b.cell.dataset
-        && (own_streams(&a.cell), a.cell.run_length) == (own_streams(&b.cell), b.cell.run_length)
+        && (!streams_vary || a.cell.streams == b.cell.streams)
+        && a.cell.run_length == b.cell.run_length
         && a.cell.checkpoint == b.cell.checkpoint
         && a.cell.cache == b.cell.cache
         && a.cell.tier == b.cell.tier

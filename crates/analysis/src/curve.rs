@@ -11,6 +11,7 @@ use crate::operation;
 use crate::summary::CellSummary;
 use crate::training::predicted::is_closed;
 
+pub(crate) use distinction::streams_vary;
 use distinction::{Told, distinction, layout};
 pub use treatment::Treatment;
 
@@ -205,7 +206,7 @@ fn is_apart(cell: &CellSummary) -> bool {
 /// Arranges cells as panels of curves, in the order of the scenario.
 pub(crate) fn panels(cells: &[CellSummary], targets: &[Target]) -> Vec<Panel> {
     let mut panels: Vec<Panel> = Vec::new();
-    let streams = distinction::streams_vary(cells);
+    let streams = streams_vary(cells.iter());
     let joins = treatment::may_join(&cells.iter().filter(|cell| !is_apart(cell)));
     for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| !is_apart(cell)) {
         let known = panels.iter().position(|panel| panel.holds(cell) || (joins && panel.takes_in(cell)));

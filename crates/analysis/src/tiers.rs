@@ -156,8 +156,12 @@ fn is_behind_a_network(record: &RunRecord, target: &Target) -> bool {
 /// What excludes the memory below the client, where the user says how much it is and the working set is large enough.
 fn excluded(record: &RunRecord, target: &Target) -> Option<String> {
     let memory = target.server_memory_bytes.filter(|bytes| *bytes > 0)?;
-    let cells = record.run.cells.iter().filter(|cell| cell.target == target.name);
-    let datasets = cells.filter_map(|cell| record.run.datasets.get(cell.dataset));
+    let cells = || record.run.cells.iter().filter(|cell| cell.target == target.name);
+    // What is read in sequence begins with the same bytes in each repetition.
+    if cells().any(|cell| cell.access == "sequential") {
+        return None;
+    }
+    let datasets = cells().filter_map(|cell| record.run.datasets.get(cell.dataset));
     let times = datasets.map(|dataset| dataset.bytes).min()? as f64 / memory as f64;
     (times >= WORKING_SET_MIN).then(|| {
         format!("excluded, the dataset is {times:.1} times its memory of {}", feed::format_bytes(memory))

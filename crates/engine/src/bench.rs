@@ -274,8 +274,8 @@ impl<'a> Bench<'a> {
         let epoch = match role {
             // A search reads on in another epoch each time: what it read before may lie in a cache.
             _ if self.searches => u64::from(order),
-            Role::Measure => u64::from(turn.rep),
-            Role::Confirm => u64::from(self.settings.measure.repetitions + turn.rep),
+            Role::Measure => self.own_epoch(turn.cell, turn.rep),
+            Role::Confirm => self.own_epoch(turn.cell, self.settings.measure.repetitions + turn.rep),
         };
         self.made += 1;
         let (number, variants) = self.settings.variants;
@@ -324,6 +324,12 @@ impl<'a> Bench<'a> {
             checkpoints: outcome.checkpoints,
         };
         (rep, RepIntervals { cell, role, rep: turn.rep, seconds })
+    }
+
+    /// An epoch that no other cell reads, whatever the order of cells: what one of a round has just read would lie in a
+    /// cache behind the client for the next, however large the dataset.
+    fn own_epoch(&self, cell: usize, repetition: u32) -> u64 {
+        u64::from(repetition) * self.cells.len() as u64 + cell as u64
     }
 
     fn spec(&self, cell: usize, epoch: u64) -> RepSpec<'_> {

@@ -13,7 +13,7 @@ use rustix::time::{ClockId, clock_gettime};
 #[derive(Debug)]
 pub(crate) enum Encoded {
     /// A sample that was read, in the buffer that it was read into.
-    Read(Read),
+    Read(Whole),
     /// Samples that came with reads, of a group of accelerators.
     Streamed {
         /// Which.
@@ -25,7 +25,7 @@ pub(crate) enum Encoded {
 
 /// A sample in the buffer of a worker.
 #[derive(Debug)]
-pub(crate) struct Read {
+pub(crate) struct Whole {
     pub(crate) buf: Buf,
     pub(crate) bytes: usize,
     pub(crate) ticket: u64,

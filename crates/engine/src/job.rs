@@ -104,11 +104,15 @@ fn decoders(
         (data.read_bytes(spec.cell.access), data.unit_bytes_max().unwrap_or(u64::MAX))
     };
     let mean_bytes = total_bytes / samples;
-    let stands_in = spec.data.is_checked() || job.is_streamed();
+    // Samples of the user's that are fetched one by one are decoded themselves or not at all.
+    let by_index = !spec.cell.access.streams() && spec.cell.access != Access::Sequential;
+    let is_fetched = by_index && data.units() == Some(data.sample_count()) && !data.is_checked();
+    let stands_in = data.is_checked() || (job.is_streamed() && !is_fetched);
     let stand_in = stands_in.then(|| StandIn::new(decode.work, mean_bytes, spec.cell.seed)).flatten();
-    let stand_in = stand_in.or_else(|| job.is_streamed().then(|| StandIn::plain(mean_bytes)));
+    let stand_in =
+        stand_in.or_else(|| (job.is_streamed() && !is_fetched).then(|| StandIn::plain(mean_bytes)));
     let is_whole = stand_in.is_some() || largest_bytes <= u64::from(spec.cell.block_bytes);
-    if job.ops_per_sample > 1 || !is_whole {
+    if job.ops_per_sample > 1 || !is_whole || (job.is_streamed() && is_fetched) {
         return Err(RepError::Decoder { work: decode.work.name(), largest_bytes });
     }
     let threads = decode.threads.unwrap_or(match training.fetch {

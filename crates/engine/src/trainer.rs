@@ -8,7 +8,7 @@ use plan::{Cell, Fetch};
 use record::{Checkpoint, Trained, TrainedAccelerator};
 
 use crate::checkpoint::Beside;
-use crate::decoders::{Decoders, DecodersEnd, Encoded, Read};
+use crate::decoders::{Decoders, DecodersEnd, Encoded, Whole};
 use crate::fleet::{Decoding, Ended, Fleet, FleetEnd, Job, Members, Pauses, Saved, Servers, Tally};
 use crate::load::Next;
 use crate::worker::Window;
@@ -319,7 +319,7 @@ impl Trainer<'_> {
             self.decoding += 1;
             let thread = self.thread;
             let (bytes, read_ns) = (bytes as usize, stamps.done_ns);
-            decoders.push(Encoded::Read(Read { buf, bytes, ticket, read_ns, thread }));
+            decoders.push(Encoded::Read(Whole { buf, bytes, ticket, read_ns, thread }));
         }
     }
 

@@ -1,5 +1,7 @@
 //! What sets cells apart that a panel and a curve do not show by themselves.
 
+use std::collections::BTreeMap;
+
 use record::Cell;
 
 use crate::summary::CellSummary;
@@ -35,10 +37,10 @@ pub(super) struct Told {
 
 /// Whether shards were read by different numbers of streams at one depth: elsewhere the number is one for all, or a stream
 /// for each read in flight, which follows the depth along a curve.
-pub(super) fn streams_vary(cells: &[CellSummary]) -> bool {
-    let streamed = || cells.iter().map(|cell| &cell.cell).filter(|cell| cell.streams.is_some());
-    streamed()
-        .any(|one| streamed().any(|two| two.queue_depth == one.queue_depth && two.streams != one.streams))
+pub(crate) fn streams_vary<'a>(cells: impl Iterator<Item = &'a CellSummary>) -> bool {
+    let mut of_depth: BTreeMap<u32, u32> = BTreeMap::new();
+    let streamed = cells.filter_map(|cell| Some((cell.cell.queue_depth, cell.cell.streams?)));
+    streamed.into_iter().any(|(depth, streams)| *of_depth.entry(depth).or_insert(streams) != streams)
 }
 
 /// What tells a curve from others of its target and engine, in words; often empty.

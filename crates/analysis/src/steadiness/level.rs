@@ -5,7 +5,7 @@
 //! their fresh repetitions have a mean of their own; those of all other cells, the control among them, share one mean with
 //! the interleaved ones, and tie both parts of the run together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Rep, Role};
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -18,16 +18,56 @@ const P_MAX: f64 = 0.01;
 /// Rounds on each side of a step: one alone may be any accident.
 const ROUNDS_MIN: usize = 2;
 
-/// Degrees of freedom below which a step is anybody's guess.
+/// Repetitions on each side of a step.
+const POINTS_MIN: usize = 3;
+
+/// Degrees of freedom below which a change is anybody's guess.
 const FREEDOM_MIN: usize = 3;
 
-/// A step from one level to another.
+/// Places at which a step is looked for.
+const PLACES_MAX: usize = 64;
+
+/// How the level of a target changed, in the order of its repetitions.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Step {
-    /// Logarithm of the later level by the earlier one.
-    pub(crate) ln_change: f64,
-    /// The first round of the later level, fresh rounds numbered after the interleaved ones.
-    pub(crate) from: u32,
+pub(crate) enum Change {
+    /// From one level to another.
+    Step {
+        /// Logarithm of the later level by the earlier one.
+        ln_change: f64,
+        /// The first repetition of the later level, by its place in the run.
+        from: u32,
+    },
+    /// Steadily.
+    Trend {
+        /// Logarithm by which the level changes from one repetition to the next.
+        ln_each: f64,
+        /// Places of the first and of the last repetition.
+        places: (u32, u32),
+    },
+}
+
+impl Change {
+    /// Logarithm of the level at a place by that at the beginning.
+    pub(crate) fn at(self, place: u32) -> f64 {
+        match self {
+            Self::Step { ln_change, from } => {
+                if place >= from {
+                    ln_change
+                } else {
+                    0.0
+                }
+            }
+            Self::Trend { ln_each, places } => ln_each * (f64::from(place) - f64::from(places.0)),
+        }
+    }
+
+    /// The same at the end.
+    pub(crate) fn in_all(self) -> f64 {
+        match self {
+            Self::Step { from, .. } => self.at(from),
+            Self::Trend { places, .. } => self.at(places.1),
+        }
+    }
 }
 
 /// One repetition.
@@ -36,11 +76,13 @@ pub(crate) struct Point {
     /// Repetitions with one mean: its cell, and its role where that cell was chosen by its figures.
     group: usize,
     round: u32,
+    /// Its place in the run.
+    place: u32,
     ln_rate: f64,
 }
 
 /// Round of a repetition, fresh rounds numbered after the interleaved ones.
-pub(crate) fn round_of(rep: &Rep, context: &Context<'_>) -> u32 {
+fn round_of(rep: &Rep, context: &Context<'_>) -> u32 {
     match rep.role {
         Role::Measure => rep.round,
         Role::Confirm => context.measure.repetitions.saturating_add(rep.round),
@@ -58,28 +100,53 @@ pub(crate) fn points<'a>(
     used.iter().filter_map(move |rep| {
         let rate = point_bps(context, rep);
         let apart = usize::from(chosen && rep.role == Role::Confirm);
-        let point = Point { group: 2 * index + apart, round: round_of(rep, context), ln_rate: rate.ln() };
+        let round = round_of(rep, context);
+        let point = Point { group: 2 * index + apart, round, place: rep.order, ln_rate: rate.ln() };
         (rate > 0.0 && rate.is_finite()).then_some(point)
     })
 }
 
-/// The step that divides the rounds best, where chance does not explain it.
-pub(crate) fn step(points: &[Point]) -> Option<Step> {
-    let mut rounds: Vec<u32> = points.iter().map(|point| point.round).collect();
-    rounds.sort_unstable();
-    rounds.dedup();
-    let freedom = rounds.len().checked_sub(2).filter(|freedom| *freedom >= FREEDOM_MIN)?;
-    let splits = rounds.get(ROUNDS_MIN..=rounds.len().checked_sub(ROUNDS_MIN)?)?;
-    let tested = splits.iter().filter_map(|from| Some((*from, Fit::of(points, *from, rounds.len())?)));
-    let (from, fit) = tested.max_by(|a, b| a.1.t.total_cmp(&b.1.t))?;
-    let below = StudentsT::new(0.0, 1.0, freedom as f64).ok()?.cdf(fit.t);
-    let p = 2.0 * (1.0 - below) * splits.len() as f64;
-    (p < P_MAX).then_some(Step { ln_change: fit.ln_change, from })
+/// The step or the trend that fits the repetitions best, where chance does not explain it.
+pub(crate) fn change(points: &[Point]) -> Option<Change> {
+    let rounds = count_of(points.iter().map(|point| point.round));
+    let freedom = rounds.checked_sub(2).filter(|freedom| *freedom >= FREEDOM_MIN)?;
+    let places = places(points);
+    let steps = places.iter().filter_map(|from| {
+        let fit = Fit::of(points, rounds, |point| f64::from(u8::from(point.place >= *from)))?;
+        Some((fit.t, Change::Step { ln_change: fit.slope, from: *from }))
+    });
+    let (first, last) =
+        (points.iter().map(|point| point.place).min()?, points.iter().map(|point| point.place).max()?);
+    let trend = Fit::of(points, rounds, |point| f64::from(point.place));
+    let trend = trend.map(|fit| (fit.t, Change::Trend { ln_each: fit.slope, places: (first, last) }));
+    let (t, change) = steps.chain(trend).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let below = StudentsT::new(0.0, 1.0, freedom as f64).ok()?.cdf(t);
+    let p = 2.0 * (1.0 - below) * (places.len() + 1) as f64;
+    (p < P_MAX).then_some(change)
+}
+
+fn count_of(values: impl Iterator<Item = u32>) -> usize {
+    values.collect::<BTreeSet<u32>>().len()
+}
+
+/// Places at which a step may lie: with enough of the run on either side.
+fn places(points: &[Point]) -> Vec<u32> {
+    let mut sorted: Vec<(u32, u32)> = points.iter().map(|point| (point.place, point.round)).collect();
+    sorted.sort_unstable();
+    let is_enough = |part: &[(u32, u32)]| {
+        part.len() >= POINTS_MIN && count_of(part.iter().map(|(_, round)| *round)) >= ROUNDS_MIN
+    };
+    let every = sorted.len().div_ceil(PLACES_MAX).max(1);
+    let at =
+        (1..sorted.len()).step_by(every).filter(|at| is_enough(&sorted[..*at]) && is_enough(&sorted[*at..]));
+    let mut places: Vec<u32> = at.map(|at| sorted[at].0).collect();
+    places.dedup();
+    places
 }
 
 struct Fit {
-    ln_change: f64,
-    /// Size of the change by its standard error.
+    slope: f64,
+    /// Size of the slope by its standard error.
     t: f64,
 }
 
@@ -87,14 +154,13 @@ impl Fit {
     /// Least squares with a mean for each group. What all cells of a round have in common is one observation, so the
     /// standard error is the larger of that of independent repetitions and that of rounds as clusters (Cameron and Miller,
     /// A Practitioner's Guide to Cluster-Robust Inference, J. Human Resources 50, 2015, 317-372, section II).
-    fn of(points: &[Point], from: u32, rounds: usize) -> Option<Self> {
-        let later = |point: &Point| f64::from(u8::from(point.round >= from));
-        let means = group_means(points, later);
+    fn of(points: &[Point], rounds: usize, along: impl Fn(&Point) -> f64) -> Option<Self> {
+        let means = group_means(points, &along);
         let centred: Vec<(u32, f64, f64)> = points
             .iter()
             .map(|point| {
                 let (x, y) = means[&point.group];
-                (point.round, later(point) - x, point.ln_rate - y)
+                (point.round, along(point) - x, point.ln_rate - y)
             })
             .collect();
         let spread: f64 = centred.iter().map(|(_, x, _)| x * x).sum();
@@ -102,8 +168,8 @@ impl Fit {
         if spread <= 0.0 {
             return None;
         }
-        let ln_change = centred.iter().map(|(_, x, y)| x * y).sum::<f64>() / spread;
-        let rest = |x: f64, y: f64| y - ln_change * x;
+        let slope = centred.iter().map(|(_, x, y)| x * y).sum::<f64>() / spread;
+        let rest = |x: f64, y: f64| y - slope * x;
         let single =
             centred.iter().map(|(_, x, y)| rest(*x, *y).powi(2)).sum::<f64>() / freedom as f64 / spread;
         let mut clusters: BTreeMap<u32, f64> = BTreeMap::new();
@@ -115,13 +181,13 @@ impl Fit {
         let error = single.max(clustered).sqrt();
         // Points without any scatter leave nothing to chance.
         let t = if error > f64::EPSILON {
-            (ln_change / error).abs()
-        } else if ln_change.abs() > 1e-9 {
+            (slope / error).abs()
+        } else if slope.abs() > 1e-9 {
             f64::MAX
         } else {
             0.0
         };
-        Some(Self { ln_change, t })
+        Some(Self { slope, t })
     }
 }
 
@@ -150,6 +216,7 @@ mod tests {
         let point = |(cell, round): (usize, u32)| Point {
             group: cell,
             round,
+            place: round * 8 + cell as u32,
             ln_rate: (f64::from(1 << cell) * level(round) * noise(cell, round)).ln(),
         };
         (0..cells).flat_map(of_cell).map(point).collect()
@@ -157,43 +224,54 @@ mod tests {
 
     #[test]
     fn a_storage_that_slows_down_in_the_fourth_round_is_found_there() {
-        let found = step(&run(4, 10, 0.05, |round| if round < 3 { 1.74 } else { 1.2 })).unwrap();
-        assert_eq!(found.from, 3);
-        assert!((found.ln_change.exp() - 1.2 / 1.74).abs() < 0.03, "{}", found.ln_change.exp());
+        let found = change(&run(4, 10, 0.05, |round| if round < 3 { 1.74 } else { 1.2 })).unwrap();
+        assert!(matches!(found, Change::Step { from: 24, .. }), "{found:?}");
+        assert!((found.in_all().exp() - 1.2 / 1.74).abs() < 0.03, "{}", found.in_all().exp());
+    }
+
+    #[test]
+    fn a_steady_change_has_its_levels_at_both_ends() {
+        let found = change(&run(4, 10, 0.02, |round| 1.0 - 0.04 * f64::from(round))).unwrap();
+        assert!(matches!(found, Change::Trend { .. }), "{found:?}");
+        assert!((found.in_all().exp() - 0.64).abs() < 0.05, "{}", found.in_all().exp());
     }
 
     #[test]
     fn a_steady_storage_has_one_level_however_noisy() {
         for scatter in [0.0, 0.01, 0.1, 0.3] {
-            assert_eq!(step(&run(4, 10, scatter, |_| 1.0)), None, "{scatter}");
-            assert_eq!(step(&run(1, 28, scatter, |_| 1.0)), None, "{scatter}");
+            assert_eq!(change(&run(4, 10, scatter, |_| 1.0)), None, "{scatter}");
+            assert_eq!(change(&run(1, 28, scatter, |_| 1.0)), None, "{scatter}");
         }
     }
 
     #[test]
     fn one_odd_round_is_no_level() {
-        assert_eq!(step(&run(4, 10, 0.02, |round| if round == 6 { 0.5 } else { 1.0 })), None);
+        assert_eq!(change(&run(4, 10, 0.02, |round| if round == 6 { 0.5 } else { 1.0 })), None);
     }
 
     #[test]
     fn a_change_common_to_all_cells_of_a_round_counts_once() {
         // Each round is somewhere else, for all cells together: 12 cells are no better evidence than one.
         let level = |round: u32| [1.0, 1.2, 0.9, 1.1, 0.85, 1.15, 0.95, 1.05][round as usize];
-        assert_eq!(step(&run(6, 8, 0.001, level)), None);
+        assert_eq!(change(&run(6, 8, 0.001, level)), None);
     }
 
     #[test]
     fn a_chosen_cell_that_was_lucky_before_is_no_change() {
         let mut points = run(3, 5, 0.02, |_| 1.0);
-        let lucky =
-            |round: u32| Point { group: 6, round, ln_rate: (4.0_f64 * 1.3).ln() + f64::from(round) * 1e-3 };
+        let lucky = |round: u32| Point {
+            group: 6,
+            round,
+            place: round * 8 + 6,
+            ln_rate: (4.0_f64 * 1.3).ln() + f64::from(round) * 1e-3,
+        };
         points.extend((0..5).map(lucky));
         points.extend((5..10).map(|round| Point { group: 7, ln_rate: 4.0_f64.ln(), ..lucky(round) }));
-        assert_eq!(step(&points), None);
+        assert_eq!(change(&points), None);
     }
 
     #[test]
     fn four_rounds_say_nothing() {
-        assert_eq!(step(&run(4, 4, 0.001, |round| if round < 2 { 2.0 } else { 1.0 })), None);
+        assert_eq!(change(&run(4, 4, 0.001, |round| if round < 2 { 2.0 } else { 1.0 })), None);
     }
 }

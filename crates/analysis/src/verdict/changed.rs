@@ -7,12 +7,12 @@ use crate::curve::treatment::{self, FromMemory};
 use crate::figures::{Context, point_bps};
 use crate::operation;
 use crate::repetitions::Repetitions;
-use crate::steadiness::level::{self, Point, Step};
+use crate::steadiness::level::{self, Change, Point};
 use crate::summary::{self, CellSummary};
 
 /// Where the level of a target changed, if it did. The repetitions of all its cells tell, but for those that may come from
 /// this client's memory; cells in `chosen` were chosen by their figures.
-pub(super) fn step(source: &Source<'_>, target: &str, chosen: &[&CellSummary]) -> Option<Step> {
+pub(super) fn of_target(source: &Source<'_>, target: &str, chosen: &[&CellSummary]) -> Option<Change> {
     let cells = source.summary.cells.iter().enumerate();
     let of_target = cells.filter(|(_, cell)| {
         cell.cell.target == target
@@ -29,21 +29,21 @@ pub(super) fn step(source: &Source<'_>, target: &str, chosen: &[&CellSummary]) -
             })
         })
         .collect();
-    level::step(&points)
+    level::change(&points)
 }
 
-/// Bytes per second of a cell before and after a step, by its fresh repetitions; `None` without any.
-pub(super) fn before_and_after(source: &Source<'_>, cell: &CellSummary, step: Step) -> Option<(f64, f64)> {
+/// Bytes per second of a cell before and after a change, by its fresh repetitions; `None` without any.
+pub(super) fn before_and_after(
+    source: &Source<'_>,
+    cell: &CellSummary,
+    change: Change,
+) -> Option<(f64, f64)> {
     let before: Vec<f64> = of_cell(source, cell, Role::Confirm, |context, reps| {
         let used = reps.used.iter();
-        used.map(|rep| {
-            let later = level::round_of(rep, context) >= step.from;
-            point_bps(context, rep).ln() - if later { step.ln_change } else { 0.0 }
-        })
-        .collect()
+        used.map(|rep| point_bps(context, rep).ln() - change.at(rep.order)).collect()
     });
     let before = crate::interval::mean(&before)?;
-    Some((before.exp(), (before + step.ln_change).exp()))
+    Some((before.exp(), (before + change.in_all()).exp()))
 }
 
 fn of_cell<T>(

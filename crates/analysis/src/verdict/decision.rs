@@ -125,8 +125,8 @@ fn over_time(
     chosen: &[&CellSummary],
     (mut verdict, cell): (Verdict, &CellSummary),
 ) -> Verdict {
-    let step = changed::step(source, &target.name, chosen);
-    verdict.changed = step.and_then(|step| changed::before_and_after(source, cell, step));
+    let change = changed::of_target(source, &target.name, chosen);
+    verdict.changed = change.and_then(|change| changed::before_and_after(source, cell, change));
     let Some((bps, line)) = verdict.changed.zip(cell.line) else { return verdict };
     let crosses = (bps.0 >= line.bps) != (bps.1 >= line.bps);
     let is_judged = verdict.judgement != Judgement::Uncertain || verdict.is_open();

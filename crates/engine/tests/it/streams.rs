@@ -3,6 +3,7 @@
 use backend::simulated::{Fault, Step};
 use backend::{ErrorKind, OpError};
 use dataset::{Even, Extent, Index, Samples};
+use engine::RepError;
 use plan::{Access, Decode, Fetch, Limit, Load, Operation, Training, Work};
 use record::{Outcome, TrainedAccelerator};
 
@@ -116,6 +117,22 @@ fn real_decoders_decode_as_many_samples_as_streams_bring() {
             assert_eq!(rep.trained.as_ref().unwrap().decode_failures, 0);
         }
     }
+}
+
+#[test]
+fn samples_of_the_user_that_differ_in_their_reads_are_not_replaced_by_a_stand_in() {
+    let decode = Decode { work: Work::Zstd, threads: Some(1) };
+    let mut sim = row_groups(2);
+    sim.cell.load = Load::Training(Training { decode: Some(decode), ..JOB });
+    let mut index = Index::default();
+    for object in 0..40 {
+        index.push(1, &[Extent { object, offset: 0, bytes: 50_000 + u64::from(object) * 10_000 }]);
+    }
+    sim.samples = Samples::Indexed(index);
+    sim.verify_seed = None;
+    assert!(matches!(sim.try_run(), Err(RepError::Decoder { work: "zstd", largest_bytes: 440_000 })));
+    sim.verify_seed = Some(7);
+    assert!(sim.try_run().is_ok());
 }
 
 /// A tenth of samples of 114,660 B in blocks of 1 MiB: 9.145 of them a read, and 3.5 reads a batch of 32.
