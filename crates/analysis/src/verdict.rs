@@ -540,7 +540,9 @@ fn conditions(summary: &Summary, cell: &CellSummary) -> Option<String> {
         has_other_ways(summary, cell).then(|| Panel::of(cell).conditions())
     };
     let files = cell.reads_whole_files().then(|| files_words(cell));
-    let parts: Vec<String> = paced.into_iter().chain(way).chain(files).collect();
+    let huge = cell.cell.pages.as_deref() == Some("huge");
+    let pages = huge.then(|| "into buffers of huge pages, which loaders do not have".to_owned());
+    let parts: Vec<String> = paced.into_iter().chain(way).chain(files).chain(pages).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 

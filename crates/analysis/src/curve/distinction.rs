@@ -52,6 +52,8 @@ pub(super) fn distinction(cell: &Cell, told: Told) -> String {
         .map(|axis| match axis.name.as_str() {
             // The engine beside it says whose advice it is.
             "madvise" => axis.value.clone(),
+            // Columns are narrow: what differs comes first.
+            "pages" => format!("{} pages", axis.value),
             name => format!("{name} {}{}", axis.value, axis.unit),
         })
         .collect();

@@ -343,3 +343,14 @@ fn a_job_just_below_its_target_shows_that_it_is() {
     let text = words(&confirmed_job(&[0.899_9; 3]));
     assert!(text.starts_with("STARVES AU 89.99 % of the 90.00 % it needs with 8 readers"), "{text}");
 }
+
+#[test]
+fn a_verdict_on_huge_pages_says_so() {
+    let sentence = |pages: Option<&str>| {
+        let mut builder = confirmed_at(&[1.5; 3]);
+        builder.edit_cell("c", |cell| cell.pages = pages.map(str::to_owned));
+        summarise(&builder.record()).verdicts[0].sentence()
+    };
+    assert!(sentence(Some("huge")).ends_with("; into buffers of huge pages, which loaders do not have"));
+    assert_eq!(sentence(Some("base")), sentence(None));
+}

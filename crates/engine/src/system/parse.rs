@@ -53,15 +53,29 @@ pub(super) fn process_read_bytes(io: &str) -> Option<u64> {
     io.lines().find_map(|line| line.strip_prefix("read_bytes: "))?.trim().parse().ok()
 }
 
-/// Name of the command, and processor time in user and kernel mode, from `/proc/PID/stat`: `7 (name) S …`. The name may
-/// hold anything, brackets and control characters too; what is no visible character of ASCII becomes a `?`.
-pub(super) fn name_and_cpu_ns(stat: &str) -> Option<(String, u64)> {
+/// What `/proc/PID/stat` says of a process: `7 (name) S …`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Stat {
+    /// Name of the command. It may hold anything, brackets and control characters too: what is no visible character of ASCII
+    /// is a `?` here. What a worker of the kernel does at the time is left out.
+    pub(super) name: String,
+    /// In user and kernel mode.
+    pub(super) cpu_ns: u64,
+    /// After the machine began.
+    pub(super) begun_ticks: u64,
+}
+
+/// `None` where it is cut.
+pub(super) fn stat(stat: &str) -> Option<Stat> {
     let (begin, end) = (stat.find('(')?, stat.rfind(')')?);
-    let name =
-        stat.get(begin + 1..end)?.chars().map(|c| if c.is_ascii_graphic() { c } else { '?' }).collect();
-    let mut ticks = stat[end + 1..].split_whitespace().skip(11).map(str::parse::<u64>);
-    let (user, system) = (ticks.next()?.ok()?, ticks.next()?.ok()?);
-    Some((name, user.checked_add(system)?.checked_mul(NS_PER_TICK)?))
+    let name = stat.get(begin + 1..end)?;
+    let name = if name.starts_with("kworker/") { "kworker" } else { name };
+    let name = name.chars().map(|c| if c.is_ascii_graphic() { c } else { '?' }).collect();
+    // The third field follows the name.
+    let fields: Vec<&str> = stat[end + 1..].split_whitespace().collect();
+    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
+    let cpu_ns = field(14)?.checked_add(field(15)?)?.checked_mul(NS_PER_TICK)?;
+    Some(Stat { name, cpu_ns, begun_ticks: field(22)? })
 }
 
 /// The busy time of every processor that is online.
@@ -177,13 +191,18 @@ mod tests {
 
     #[test]
     fn a_program_has_a_name_without_traps_and_its_processor_time() {
-        let stat = |name: &str| {
-            format!("4711 ({name}) S 1 4711 4711 0 -1 4194560 100 0 0 0 25 17 3 4 20 0 1 0 100 0 0\n")
+        let told = |name: &str| {
+            let stat = stat(&format!(
+                "4711 ({name}) S 1 4711 4711 0 -1 4194560 100 0 0 0 25 17 3 4 20 0 1 0 9876 0 0\n"
+            ));
+            stat.map(|stat| (stat.name, stat.cpu_ns, stat.begun_ticks))
         };
-        assert_eq!(name_and_cpu_ns(&stat("fio")), Some(("fio".to_owned(), 420_000_000)));
-        assert_eq!(name_and_cpu_ns(&stat("a) R (b")), Some(("a)?R?(b".to_owned(), 420_000_000)));
-        assert_eq!(name_and_cpu_ns(&stat("\u{1b}[2J")), Some(("?[2J".to_owned(), 420_000_000)));
-        assert_eq!((name_and_cpu_ns("1 (x) S 1"), name_and_cpu_ns(")(")), (None, None));
+        let expected = |name: &str| Some((name.to_owned(), 420_000_000, 9_876));
+        assert_eq!(told("fio"), expected("fio"));
+        assert_eq!(told("a) R (b"), expected("a)?R?(b"));
+        assert_eq!(told("\u{1b}[2J"), expected("?[2J"));
+        assert_eq!(told("kworker/u8:3-iou_exit"), expected("kworker"));
+        assert_eq!((stat("1 (x) S 1"), stat(")(")), (None, None));
     }
 
     #[test]

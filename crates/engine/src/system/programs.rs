@@ -19,9 +19,13 @@ const NAMED_MAX: usize = 2;
 const CPU_MIN_NS: u64 = 100_000_000;
 const READ_MIN_BYTES: u64 = 1 << 20;
 
-/// What every process but this one had used at one moment, by its number.
+/// A process by its number, which is given anew, and by when it began. Its name may change: that of the kernel's workers
+/// says what they do at the time.
+type Process = (u32, u64);
+
+/// What every process but this one had used at one moment.
 #[derive(Debug, Default)]
-pub(crate) struct Programs(BTreeMap<u32, OtherProgram>);
+pub(crate) struct Programs(BTreeMap<Process, OtherProgram>);
 
 impl Programs {
     /// Looks at all processes; at none where time is virtual, no storage is behind, or they are very many.
@@ -36,15 +40,15 @@ impl Programs {
         if processes.len() > PROCESSES_MAX {
             return Self::default();
         }
-        Self(processes.into_iter().filter_map(|id| Some((id, program(id)?))).collect())
+        Self(processes.into_iter().filter_map(program).collect())
     }
 
     /// The programs that used most since `before`; their processes are added up by name. One that began since then used
     /// all that it has, and of one that has ended nothing is known.
     pub(crate) fn others_since(self, before: &Self) -> Vec<OtherProgram> {
         let mut sums: BTreeMap<String, OtherProgram> = BTreeMap::new();
-        for (id, now) in self.0 {
-            let known = before.0.get(&id).filter(|known| known.name == now.name).cloned().unwrap_or_default();
+        for (process, now) in self.0 {
+            let known = before.0.get(&process).cloned().unwrap_or_default();
             let name = now.name.clone();
             let sum =
                 sums.entry(now.name.clone()).or_insert(OtherProgram { name, ..OtherProgram::default() });
@@ -70,12 +74,13 @@ fn most(all: &[OtherProgram], of: impl Fn(&OtherProgram) -> u64, least: u64) -> 
     found
 }
 
-fn program(id: u32) -> Option<OtherProgram> {
+fn program(id: u32) -> Option<(Process, OtherProgram)> {
     let folder = Path::new("/proc").join(id.to_string());
     let stat = fs::read(folder.join("stat")).ok()?;
-    let (name, cpu_ns) = parse::name_and_cpu_ns(&String::from_utf8_lossy(&stat))?;
+    let parse::Stat { name, cpu_ns, begun_ticks } = parse::stat(&String::from_utf8_lossy(&stat))?;
     let io = fs::read_to_string(folder.join("io")).ok();
-    Some(OtherProgram { name, cpu_ns, read_bytes: io.as_deref().and_then(parse::process_read_bytes) })
+    let read_bytes = io.as_deref().and_then(parse::process_read_bytes);
+    Some(((id, begun_ticks), OtherProgram { name, cpu_ns, read_bytes }))
 }
 
 #[cfg(test)]
@@ -83,13 +88,14 @@ mod tests {
     use super::*;
 
     fn programs(all: &[(u32, &str, u64, u64)]) -> Programs {
+        let begun = |id: u32| u64::from(id) * 10;
         let one = |&(id, name, cpu_ms, read_mib): &(u32, &str, u64, u64)| {
             let program = OtherProgram {
                 name: name.to_owned(),
                 cpu_ns: cpu_ms * 1_000_000,
                 read_bytes: Some(read_mib << 20),
             };
-            (id, program)
+            ((id, begun(id)), program)
         };
         Programs(all.iter().map(one).collect())
     }
@@ -115,8 +121,17 @@ mod tests {
     }
 
     #[test]
+    fn a_worker_that_changed_its_name_did_only_what_it_did_since() {
+        let others = programs(&[(7, "kworker", 2_330, 0)]).others_since(&programs(&[(7, "rcu", 2_330, 0)]));
+        assert_eq!(others, []);
+    }
+
+    #[test]
     fn a_number_that_was_given_anew_is_another_program() {
-        let others = programs(&[(7, "new", 300, 0)]).others_since(&programs(&[(7, "old", 200, 0)]));
+        let mut after = programs(&[(7, "new", 300, 0)]);
+        let began_later = after.0.remove(&(7, 70)).unwrap();
+        after.0.insert((7, 90), began_later);
+        let others = after.others_since(&programs(&[(7, "old", 200, 0)]));
         assert_eq!(others[0].cpu_ns, 300_000_000);
     }
 
@@ -125,6 +140,6 @@ mod tests {
         let watched = Watched { device: Some("sda".to_owned()), ..Watched::default() };
         assert!(Programs::look(&Clock::simulated(), &watched).0.is_empty());
         assert!(Programs::look(&Clock::real(), &Watched::default()).0.is_empty());
-        assert!(!Programs::look(&Clock::real(), &watched).0.contains_key(&std::process::id()));
+        assert!(!Programs::look(&Clock::real(), &watched).0.keys().any(|(id, _)| *id == std::process::id()));
     }
 }
