@@ -11,7 +11,8 @@ use crate::summary::{CellSummary, Summary};
 /// The cell of `target` that its verdict should rest on, from the interleaved repetitions alone.
 ///
 /// A verdict is about training, so cells are considered in this order of preference, and only the most
-/// preferred that were measured: storage before the client's page cache (`warm`), a training job that was played before
+/// preferred that were measured: storage before the client's page cache (`warm`), buffers of base pages, as a loader has them, before huge ones, a training
+/// job that was played before
 /// reads without one, readers as a `DataLoader` has them before reads that share a depth, whole files (`read_file`)
 /// before blocks of files held open, the order of a training job before others, the sample size nearest to the one the
 /// need names, and of paced loads the one that offers no more than the line. Paced loads that offer less, jobs of more
@@ -257,9 +258,9 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Lower is preferred: from memory, job, blocks, access, then the distance in size, in thousandths of a doubling, and what
+/// Lower is preferred: from memory, buffers that no loader has, job, blocks, access, then the distance in size, in thousandths of a doubling, and what
 /// is offered beyond the line, in thousandths of it.
-type Preference = (FromMemory, u8, bool, u8, u64, u64);
+type Preference = (FromMemory, bool, u8, bool, u8, u64, u64);
 
 /// How much a cell is preferred where a sample is to have `named` bytes; without figures nothing is known of its offer.
 fn preference(cell: &CellSummary, figures: Option<&Figures>, named: Option<f64>) -> Preference {
@@ -278,7 +279,8 @@ fn preference(cell: &CellSummary, figures: Option<&Figures>, named: Option<f64>)
         Some(_) => 1,
         None => 2,
     };
-    (treatment::from_cache(&cell.cell), job, blocks, access, thousandths(distance), thousandths(beyond))
+    let huge = cell.cell.pages.as_deref() == Some("huge");
+    (treatment::from_cache(&cell.cell), huge, job, blocks, access, thousandths(distance), thousandths(beyond))
 }
 
 /// Whether two cells differ in depth and engine alone. The number of streams follows the depth where nobody says how many
