@@ -293,6 +293,7 @@ fn is_read_like(a: &CellSummary, b: &CellSummary, streams_vary: bool) -> bool {
         && a.cell.block_bytes == b.cell.block_bytes
         && a.cell.access == b.cell.access
         && a.cell.dataset == b.cell.dataset
+        && a.cell.streams.is_some() == b.cell.streams.is_some()
         && (!streams_vary || a.cell.streams == b.cell.streams)
         && a.cell.run_length == b.cell.run_length
         && a.cell.checkpoint == b.cell.checkpoint

@@ -269,7 +269,8 @@ pub(crate) fn rep(cell: &str, number: u32, bps: f64) -> Rep {
 
 /// A fresh repetition of a chosen cell.
 pub(crate) fn confirmation(cell: &str, number: u32, bps: f64) -> Rep {
-    Rep { role: Role::Confirm, ..rep(cell, number, bps) }
+    // After all of the interleaved ones.
+    Rep { role: Role::Confirm, order: 1_000 + number, ..rep(cell, number, bps) }
 }
 
 /// What the client does in one second without storage.

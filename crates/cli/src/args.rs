@@ -114,6 +114,10 @@ pub(crate) struct RunArgs {
     /// Exit with 5 when a gated target is UNCERTAIN, or when a gate on regressions cannot be decided
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Make the next of the runs that a proof takes, and add up those that are there: three or more of this scenario over a
+    /// day or what `gate.proof` says
+    #[arg(long, conflicts_with_all = ["variant", "as_variant", "rank"])]
+    pub(crate) proof: bool,
     /// Make so many more rounds of fresh repetitions at most than the 28 that are planned, e.g. --rounds +12
     #[arg(long, value_name = "+N", allow_hyphen_values = true, conflicts_with_all = ["variant", "as_variant", "rank"])]
     pub(crate) rounds: Option<More>,

@@ -82,6 +82,11 @@ pub(crate) fn now_utc() -> String {
     rfc3339_utc(unix_time().as_secs())
 }
 
+/// A time of day as records write it, from seconds since 1970.
+pub(crate) fn utc(unix_s: u64) -> String {
+    rfc3339_utc(unix_s)
+}
+
 /// The command line of this process, under the name that everyone has for it.
 pub(crate) fn command() -> Vec<String> {
     std::iter::once("feedline".to_owned()).chain(std::env::args().skip(1)).collect()

@@ -17,6 +17,7 @@ mod load;
 mod open;
 mod output;
 mod progress;
+mod proof;
 mod regression;
 mod samples;
 mod session;

@@ -9,6 +9,9 @@ use crate::scope::Scope;
 use crate::summary::{CellSummary, Measurement};
 use crate::unreached;
 
+/// Logarithm of a change over a run below which it is not worth a word, unless it crosses the line.
+const CHANGE_SAID: f64 = 0.05;
+
 /// The verdict on a target: what was asked for and failed, else what its candidates say together.
 pub(super) fn of_target(
     source: &Source<'_>,
@@ -128,11 +131,14 @@ fn over_time(
     let change = changed::of_target(source, &target.name, chosen);
     verdict.changed = change.and_then(|change| changed::before_and_after(source, cell, change));
     let Some((bps, line)) = verdict.changed.zip(cell.line) else { return verdict };
+    let is_small = (bps.1 / bps.0).ln().abs() < CHANGE_SAID;
     let crosses = (bps.0 >= line.bps) != (bps.1 >= line.bps);
     let is_judged = verdict.judgement != Judgement::Uncertain || verdict.is_open();
     if crosses && is_judged {
         (verdict.judgement, verdict.cause, verdict.feeds) =
             (Judgement::Uncertain, Cause::Changed { bps }, None);
+    } else if is_small {
+        verdict.changed = None;
     }
     verdict
 }

@@ -219,7 +219,8 @@ fn cells(plan: &Plan) -> String {
     format!("{} x {} repetitions{auto}", plan.cells.len(), plan.measure.repetitions)
 }
 
-fn time(plan: &Plan) -> String {
+/// How long a run takes: up to the first look at its fresh repetitions, and where further rounds are needed.
+pub(crate) fn time(plan: &Plan) -> String {
     let duration_ns = match plan.measure.limit {
         Limit::Duration { duration_ns } => duration_ns,
         Limit::Steps { otherwise_ns, .. } => otherwise_ns,
@@ -227,15 +228,25 @@ fn time(plan: &Plan) -> String {
             return "until the bytes or epochs asked are read".to_owned();
         }
     };
-    let storages = plan.targets.iter().filter(|target| target.config.is_storage()).count() as u64;
-    let repetitions = (plan.cells.len() as u64 + storages) * u64::from(plan.measure.repetitions);
-    let total_ns = repetitions.saturating_mul(plan.measure.warmup_ns + duration_ns + OVERHEAD_NS);
+    let measure = &plan.measure;
+    let fresh = super::run::fresh_cells(plan);
+    let each_ns = measure.warmup_ns + duration_ns + OVERHEAD_NS;
+    let of_rounds = |rounds: u32| {
+        let made = plan.cells.len() as u64 * u64::from(measure.repetitions);
+        (made + fresh * u64::from(rounds)).saturating_mul(each_ns)
+    };
+    let (total_ns, most_ns) = (of_rounds(measure.repetitions), of_rounds(measure.fresh_rounds));
+    let more = if most_ns > total_ns {
+        format!(", up to {} while a verdict is open", format_duration_ns(most_ns))
+    } else {
+        String::new()
+    };
     let capped = plan.measure.budget_ns.map_or_else(String::new, |budget| {
         format!(", capped by the budget of {}", format_duration_ns(budget))
     });
     let writes = plan.datasets.iter().any(|spec| matches!(spec, DatasetSpec::Generate(_)));
     let writing = if writes { ", and the writing of data" } else { "" };
-    format!("about {}{capped}{writing}", format_duration_ns(total_ns))
+    format!("about {}{more}{capped}{writing}", format_duration_ns(total_ns))
 }
 
 fn hash(plan: &Plan) -> String {

@@ -14,7 +14,7 @@ use crate::regression::Outcome;
 use crate::session::{Kind, Ready, Session};
 use crate::slots::Slots;
 use crate::variants::{self, VariantSpec};
-use crate::{baseline, load, output, regression, samples};
+use crate::{baseline, load, output, proof, regression, samples};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if let Some(name) = &args.as_variant {
@@ -37,6 +37,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         Some(_) => measure.fresh_rounds = measure.repetitions,
         None => measure.fresh_rounds += args.rounds.map_or(0, |More(rounds)| rounds),
     }
+    let asked =
+        args.proof.then(|| proof::Asked::announce(&loaded.plan, &args.measure.results)).transpose()?;
     let ready = Ready::make(loaded, &args.measure)?;
     if let Some(name) = &args.add_to {
         baseline::prepare(&args.measure.results, name)?;
@@ -54,6 +56,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let summary = session.conclude()?;
     if interrupted {
         return Ok(Exit::Interrupted);
+    }
+    if let Some(asked) = asked {
+        return asked.add_up(&summary, args);
     }
     let verdict = exit_of(&summary, args.strict);
     // One rank is no whole run, and has no past of its own.
@@ -164,12 +169,17 @@ fn too_late(start_at: Option<&str>, late: Duration) -> Failure {
     ))
 }
 
-/// Fresh repetitions up to the first look: those of two candidates and a control for each storage at most.
+/// Fresh repetitions up to the first look.
 fn confirming(plan: &Plan) -> u64 {
+    fresh_cells(plan) * u64::from(plan.measure.repetitions)
+}
+
+/// Cells that are measured afresh at most: two candidates and a control for each storage.
+pub(crate) fn fresh_cells(plan: &Plan) -> u64 {
     let storages = (0..plan.targets.len()).filter(|index| plan.targets[*index].config.is_storage());
     let fresh =
         |index| plan.cells.iter().filter(|cell| cell.target == index).count().min(FRESH_CELLS_MAX) as u64;
-    storages.map(fresh).sum::<u64>() * u64::from(plan.measure.repetitions)
+    storages.map(fresh).sum()
 }
 
 /// Two candidates and a control.
