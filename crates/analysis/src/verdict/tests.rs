@@ -351,6 +351,8 @@ fn a_verdict_on_huge_pages_says_so() {
         builder.edit_cell("c", |cell| cell.pages = pages.map(str::to_owned));
         summarise(&builder.record()).verdicts[0].sentence()
     };
-    assert!(sentence(Some("huge")).contains("; into buffers of huge pages, which loaders do not have; screen"));
+    assert!(
+        sentence(Some("huge")).contains("; into buffers of huge pages, which loaders do not have; screen")
+    );
     assert_eq!(sentence(Some("base")), sentence(None));
 }

@@ -128,7 +128,7 @@ fn files_truncated_during_a_run_are_counted_and_spoil_the_verdict() {
     for file in bench.data_files() {
         fs::OpenOptions::new().write(true).open(file).unwrap().set_len(100).unwrap();
     }
-    let ended = child.end().exits(0);
+    let ended = child.end().exits(1);
     assert!(ended.out.contains("UNCERTAIN") && !ended.out.contains("FEEDS"), "{}", ended.out);
     let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
     assert!(cells.contains(r#""eof":"#), "{cells}");
@@ -142,7 +142,7 @@ fn files_deleted_during_a_run_are_found_to_have_changed() {
     let mut child = bench.spawn(&SEVERAL);
     until(&mut child, || bench.reps_so_far() >= 1);
     fs::remove_dir_all(bench.path("data")).unwrap();
-    let ended = child.end().exits(0);
+    let ended = child.end().exits(1);
     assert!(!ended.out.contains("FEEDS "), "{}", ended.out);
     let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
     assert!(cells.lines().last().unwrap().contains(r#""changed":[0]"#), "{cells}");

@@ -173,9 +173,9 @@ fn an_open_loop_counts_its_arrivals_and_is_judged_only_at_the_line() {
     let both = ["--set", "load.rate=[\"line\", \"50 %\"]"];
     let ran = bench.run(&[&faster[..], &both].concat()).exits(0);
     for rep in bench.reps() {
-        // 90 % of 50 MB/s is the line, and a read is of 16 KiB.
+        // A stated rate is its own line, and a read is of 16 KiB.
         let half = rep["cell"].as_str().unwrap().contains("/paced-50%/");
-        let offered: u64 = if half { 22_500_000 } else { 45_000_000 };
+        let offered: u64 = if half { 25_000_000 } else { 50_000_000 };
         assert_eq!(count(&rep, "offered_bps"), offered);
         let (arrivals, expected) = (count(&rep, "arrivals"), offered / 10 / (16 << 10));
         assert!(arrivals.abs_diff(expected) <= 1, "{arrivals} of {expected} arrivals");

@@ -63,7 +63,7 @@ fn files_that_shrink_under_a_map_are_counted_and_no_crash() {
                 fs::OpenOptions::new().write(true).open(file).unwrap().set_len(100).unwrap();
             }
         });
-        without_verdict(ended.exits(0)).says("the files changed during the run").says("eof");
+        without_verdict(ended.exits(1)).says("the files changed during the run").says("eof");
         assert!(failed(&bench, "eof") > 0, "{cache}");
         assert_eq!(last_line(&bench)["changed"], serde_json::json!([0]));
     }
@@ -114,7 +114,7 @@ fn a_file_that_is_removed_while_it_is_read_is_counted_and_named() {
         until_measuring(child, &bench);
         fs::remove_file(bench.path("data/07")).unwrap();
     });
-    without_verdict(ended.exits(0)).says("the files changed during the run").says("data/07");
+    without_verdict(ended.exits(1)).says("the files changed during the run").says("data/07");
     assert!(failed(&bench, "not_found") > 0, "what was counted before the file was missed is lost");
     assert_eq!(last_line(&bench)["changed"], serde_json::json!([0]));
 }

@@ -31,7 +31,8 @@ fn played(bench: &Bench) -> Vec<Value> {
 #[test]
 fn a_job_is_played_recorded_and_reported_again_without_its_data() {
     let bench = bench(JOB);
-    let page = bench.run(&["run", "job.toml", "--no-progress"]).exits(0).says("training: AU").out;
+    let page =
+        bench.run(&["run", "job.toml", "--no-progress"]).exits(0).says("training: samples per s; AU").out;
     let reps = played(&bench);
     assert!(reps.len() >= 3, "{} repetitions", reps.len());
     for rep in &reps {
