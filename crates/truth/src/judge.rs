@@ -11,6 +11,8 @@ use crate::world::{Class, Load, World};
 const COUNTING: f64 = 0.005;
 /// What the coarser arithmetic of a training job may come to.
 const COUNTING_OF_JOB: f64 = 0.01;
+/// Where reads and steps take turns, each step waits for the latest of its reads, which the arithmetic takes to be alike.
+const JITTER_OF_TURNS: f64 = 0.07;
 /// How far from the line the truth has to be for a word to be asked for: needs of 0.9 and 1.1 are that far.
 const DECIDABLE: f64 = 0.09;
 /// Share of the repetitions that must lie on either side of the line for a storage to have crossed it in a way that a run
@@ -65,7 +67,11 @@ impl Finding {
 pub fn judge(world: &World, played: &Played) -> Finding {
     let verdict = played.summary.verdicts.first();
     let word = verdict.map_or(Judgement::Uncertain, |verdict| verdict.judgement);
-    let tolerance = if matches!(world.load, Load::Training { .. }) { COUNTING_OF_JOB } else { COUNTING };
+    let tolerance = match &world.load {
+        Load::Training { job } if job.prefetch == 0 => JITTER_OF_TURNS,
+        Load::Training { .. } => COUNTING_OF_JOB,
+        Load::Closed { .. } | Load::Paced => COUNTING,
+    };
     let best = best_of_line(world);
     let depth = verdict.and_then(|verdict| verdict.queue_depth);
     let tested = tested_of_line(world, depth).unwrap_or(best);

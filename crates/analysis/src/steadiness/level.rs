@@ -19,7 +19,7 @@ const P_MAX: f64 = 0.01;
 const ROUNDS_MIN: usize = 2;
 
 /// Repetitions on each side of a step.
-const POINTS_MIN: usize = 3;
+const POINTS_MIN: usize = 2;
 
 /// Degrees of freedom below which a change is anybody's guess.
 const FREEDOM_MIN: usize = 3;
@@ -227,6 +227,14 @@ mod tests {
         let found = change(&run(4, 10, 0.05, |round| if round < 3 { 1.74 } else { 1.2 })).unwrap();
         assert!(matches!(found, Change::Step { from: 24, .. }), "{found:?}");
         assert!((found.in_all().exp() - 1.2 / 1.74).abs() < 0.03, "{}", found.in_all().exp());
+    }
+
+    #[test]
+    fn a_change_that_nothing_blurs_is_found_too() {
+        for scatter in [0.0, 1e-9, 1e-4, 0.003] {
+            let found = change(&run(1, 10, scatter, |round| if round < 3 { 2.0 } else { 0.87 }));
+            assert!(matches!(found, Some(Change::Step { from: 24, .. })), "{scatter}: {found:?}");
+        }
     }
 
     #[test]
