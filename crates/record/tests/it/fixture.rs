@@ -43,6 +43,25 @@ fn write_v1_5() {
 }
 
 #[test]
+#[ignore = "writes tests/fixtures/v1_6, which is committed and never changed"]
+fn write_v1_6() {
+    sample::write(&fixture("v1_6"));
+}
+
+#[test]
+fn what_verdicts_of_format_1_6_rest_on_is_read() {
+    let record = read_run(&fixture("v1_6")).unwrap();
+    assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 6 }));
+    let run = &record.run;
+    assert_eq!(run.measure.fresh_rounds, Some(2));
+    assert_eq!((run.gate.evidence.as_str(), run.gate.proof.map(|proof| proof.runs)), ("proof", Some(3)));
+    let job = run.cells.iter().find_map(|cell| cell.training.as_ref()).unwrap();
+    assert!(!job.drop_last);
+    let old = read_run(&fixture("v1_5")).unwrap();
+    assert_eq!((old.run.measure.fresh_rounds, old.run.gate.evidence.as_str()), (None, ""));
+}
+
+#[test]
 fn layouts_tiers_and_copies_of_format_1_5_are_read() {
     let record = read_run(&fixture("v1_5")).unwrap();
     assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 5 }));
