@@ -104,7 +104,7 @@ impl Summary {
 
     /// Figures of the fresh repetitions of a cell, where a verdict on its target rests on them.
     pub fn deciding<'a>(&self, cell: &'a CellSummary) -> Option<&'a Figures> {
-        let rests = |verdict: &Verdict| verdict.cell.as_deref() == Some(&cell.cell.cell);
+        let rests = |verdict: &Verdict| !verdict.demo && verdict.cell.as_deref() == Some(&cell.cell.cell);
         cell.confirmed.as_ref().filter(|_| self.verdicts.iter().any(rests))?.figures()
     }
 

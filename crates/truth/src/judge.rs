@@ -9,8 +9,9 @@ use crate::world::{Class, Load, World};
 
 /// What whole operations counted at the edges of a window may come to, by the truth.
 const COUNTING: f64 = 0.005;
-/// What the coarser arithmetic of a training job may come to.
-const COUNTING_OF_JOB: f64 = 0.01;
+/// What the coarser arithmetic of a training job may come to: a first fill waits for the latest of reads that are not alike.
+/// It is as near to what is played as the test of the model holds it.
+const COUNTING_OF_JOB: f64 = 0.05;
 /// Where reads and steps take turns, each step waits for the latest of its reads, which the arithmetic takes to be alike.
 const JITTER_OF_TURNS: f64 = 0.07;
 /// How far from the line the truth has to be for a word to be asked for: needs of 0.9 and 1.1 are that far.
