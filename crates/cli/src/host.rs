@@ -9,9 +9,8 @@ use rustix::process::{Resource, getrlimit};
 use scenario::{HostFacts, PathFacts};
 
 use crate::environment;
-use rfc3339::rfc3339_utc;
 
-pub(crate) use rfc3339::unix_ns;
+pub(crate) use rfc3339::{rfc3339_utc, unix_ns};
 
 /// Probes the machine and the paths of a scenario. Changes nothing.
 pub(crate) fn facts(paths: &[String]) -> HostFacts {
@@ -80,11 +79,6 @@ pub(crate) fn unix_time() -> std::time::Duration {
 /// The time of day, as a record writes when its run began.
 pub(crate) fn now_utc() -> String {
     rfc3339_utc(unix_time().as_secs())
-}
-
-/// A time of day as records write it, from seconds since 1970.
-pub(crate) fn utc(unix_s: u64) -> String {
-    rfc3339_utc(unix_s)
 }
 
 /// The command line of this process, under the name that everyone has for it.

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use analysis::{GateResult, ProvingRun, Summary};
+use analysis::{ProvingRun, Summary};
 use plan::{Evidence, Plan};
 use record::{Proof, RunRecord};
 
-use crate::args::RunArgs;
 use crate::cmd;
 use crate::exit::{Exit, Failure};
 use crate::{host, output, samples};
@@ -43,13 +42,16 @@ impl Asked {
         ));
         let first = there.iter().filter_map(|record| host::unix_ns(&record.run.started)).min();
         let last = first.unwrap_or_else(unix_now_ns).saturating_add(rules.span_ns);
-        output::say(&format!("proof: the last of them has to end after {}", host::utc(last / NS_PER_S)));
+        output::say(&format!(
+            "proof: the last of them has to end after {}",
+            host::rfc3339_utc(last / NS_PER_S)
+        ));
         Ok(asked)
     }
 
     /// Adds up the runs that prove one thing with `summary`'s, and says what they prove. Where the gate asks for a proof it
     /// is held against it in place of the one run.
-    pub(crate) fn add_up(&self, summary: &Summary, args: &RunArgs) -> Result<Exit, Failure> {
+    pub(crate) fn add_up(&self, summary: &Summary, strict: bool) -> Result<Exit, Failure> {
         let records = self.records()?;
         let Some(own) = records.iter().find(|record| record.run.run_id == summary.head.run_id) else {
             return Err(anyhow::anyhow!("the record of this run cannot be read again").into());
@@ -73,11 +75,7 @@ impl Asked {
         }
         let mut alone = summary.clone();
         let asks_for_proof = !std::mem::take(&mut alone.gate.evidence).is_empty();
-        let of_one = match analysis::gate(&alone) {
-            GateResult::Missed(_) => Exit::GateMissed,
-            GateResult::Inconclusive(_) if args.strict => Exit::Inconclusive,
-            GateResult::None | GateResult::Met | GateResult::Inconclusive(_) => Exit::Ok,
-        };
+        let of_one = cmd::run::exit_of(&alone, strict);
         let is_proven = |target: &String| proofs.iter().any(|proof| proof.target == *target && proof.feeds());
         let lacks_proof = asks_for_proof && !summary.gate.feeds.iter().all(is_proven);
         Ok(if lacks_proof { Exit::GateMissed } else { of_one })

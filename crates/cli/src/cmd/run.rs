@@ -57,10 +57,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if interrupted {
         return Ok(Exit::Interrupted);
     }
-    if let Some(asked) = asked {
-        return asked.add_up(&summary, args);
-    }
-    let verdict = exit_of(&summary, args.strict);
+    let verdict = match asked {
+        Some(asked) => asked.add_up(&summary, args.strict)?,
+        None => exit_of(&summary, args.strict),
+    };
     // One rank is no whole run, and has no past of its own.
     if slots.is_some() { Ok(verdict) } else { Ok(verdict.or(hold_against_past(args, &summary, verdict)?)) }
 }
