@@ -9,7 +9,10 @@ use crate::side;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row {
     pub(crate) target: String,
+    /// `> fresh` in the row that decides, which stands below that of its cell.
     pub(crate) engine: String,
+    /// What a filter by engine finds the row by.
+    pub(crate) found_by: String,
     /// One depth, or `512-4096` where several share one fate.
     pub(crate) depth: String,
     pub(crate) content: Content,
@@ -78,6 +81,7 @@ pub(crate) fn skipped_rows(summary: &Summary) -> Vec<Row> {
     let row = |skipped: &record::Skipped| Row {
         target: skipped.target.clone(),
         engine: skipped.engine.clone(),
+        found_by: skipped.engine.clone(),
         depth: "-".to_owned(),
         content: Content::Absent(format!("skipped: {}", skipped.reason)),
     };
@@ -91,6 +95,7 @@ fn curve_rows(summary: &Summary, curve: &Curve, unit: RateUnit) -> Vec<Row> {
         let row = Row {
             target: curve.target.clone(),
             engine: engine(curve),
+            found_by: engine(curve),
             depth: cell.cell.queue_depth.to_string(),
             content: content(summary, cell, (curve.clears_at == Some(*index), curve.demo), unit),
         };
@@ -98,18 +103,19 @@ fn curve_rows(summary: &Summary, curve: &Curve, unit: RateUnit) -> Vec<Row> {
             Some(last) if is_not_run(&row) && last.content == row.content => extend(last, &row.depth),
             _ => rows.push(row),
         }
-        rows.extend(summary.deciding(cell).map(|figures| deciding_row(cell, figures, unit)));
+        rows.extend(summary.deciding(cell).map(|figures| deciding_row((cell, curve), figures, unit)));
     }
     rows
 }
 
 /// The row of the fresh repetitions on which a verdict rests: the figure that its sentence speaks of.
-fn deciding_row(cell: &CellSummary, figures: &Figures, unit: RateUnit) -> Row {
+fn deciding_row((cell, curve): (&CellSummary, &Curve), figures: &Figures, unit: RateUnit) -> Row {
     let word =
         format!("decides: {} of fresh repetitions", feed::counted_noun(figures.repetitions.into(), "round"));
     Row {
         target: cell.cell.target.clone(),
         engine: "> fresh".to_owned(),
+        found_by: engine(curve),
         depth: cell.cell.queue_depth.to_string(),
         content: Content::Measured(of_small_share(
             cell,

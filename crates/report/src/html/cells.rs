@@ -101,7 +101,8 @@ fn filter(id: &str, count: usize) -> String {
 fn one(row: &Row, conditions: Option<&str>) -> String {
     let conditions = conditions.map(|words| format!("<td>{}</td>", text(words))).unwrap_or_default();
     let names = format!(
-        "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"n\">{}</td>{conditions}",
+        "<tr data-engine=\"{}\"><th scope=\"row\">{}</th><td>{}</td><td class=\"n\">{}</td>{conditions}",
+        text(&row.found_by),
         text(&row.target),
         text(&row.engine),
         text(&row.depth)

@@ -66,7 +66,7 @@
     });
   }
 
-  // Filter: all words must be in the row; target and engine are its first two cells.
+  // Filter: all words must be in the row; the target is its first cell; the row of fresh rounds has the engine of its cell.
   for (const form of document.querySelectorAll("form.filter")) {
     const rows = [...document.getElementById(form.dataset.for).tBodies[0].rows];
     const { words, target, engine } = form.elements;
@@ -75,8 +75,8 @@
     const seen = rows.map((row) => ({
       row,
       target: row.cells[0].textContent,
-      engine: row.cells[1].textContent,
-      text: [...row.cells].map((cell) => cell.textContent).join(" ").toLowerCase(),
+      engine: row.dataset.engine,
+      text: [row.dataset.engine, ...[...row.cells].map((cell) => cell.textContent)].join(" ").toLowerCase(),
     }));
     for (const [select, key] of [[target, "target"], [engine, "engine"]]) {
       for (const name of new Set(seen.map((one) => one[key]))) select.append(new Option(name, name));
