@@ -14,15 +14,21 @@ perf *ARGS:
     cargo bench -p engine -p scenario -p record -p report --bench worker --bench plan --bench reader --bench render {{ARGS}}
     cargo run --release -p feedline --example emulated
 
+# The tests of `versus`, a workspace of its own.
+test-versus:
+    cargo test --manifest-path versus/Cargo.toml --target-dir target
+
 # feedline against fio, in turn, judged from outside: `just versus` for all cases, or names. Needs fio and a quiet machine.
 versus *ARGS:
-    cargo build --release -p feedline -p versus
-    cargo run --release -p versus -- run {{ARGS}}
+    cargo build --release -p feedline
+    cargo run --release --manifest-path versus/Cargo.toml --target-dir target -- run {{ARGS}}
 
 # Formatting, lints, documentation, licences.
 lint:
     cargo fmt --all --check
+    cargo fmt --manifest-path versus/Cargo.toml --check
     cargo clippy --workspace --all-targets -- -D warnings
+    cargo clippy --manifest-path versus/Cargo.toml --target-dir target --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
     cargo deny check bans licenses sources
 
@@ -41,7 +47,7 @@ truth *ARGS:
     cargo run --release -p truth -- --worlds 2000 --markdown docs/src/generated/how-often-wrong.md {{ARGS}}
 
 # What every submission must pass.
-ci: lint test truth docs
+ci: lint test test-versus truth docs
     .ci/quickstart
 
 # Coverage-guided fuzzing of every parser of outside bytes: `just fuzz [SECONDS [TARGET ...]]`.

@@ -3,7 +3,8 @@
 # give the same bytes, so CI runs this and compares.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cargo build --release --quiet -p feedline -p versus
+cargo build --release --quiet -p feedline
+cargo build --release --quiet --manifest-path versus/Cargo.toml --target-dir target
 feedline=target/release/feedline
 generated=docs/src/generated
 for run in results/*/run.json; do

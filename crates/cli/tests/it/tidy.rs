@@ -24,6 +24,7 @@ fn root() -> PathBuf {
 fn sources() -> Vec<Source> {
     let mut sources = Vec::new();
     collect(&root().join("crates"), &mut sources);
+    collect(&root().join("versus/src"), &mut sources);
     assert!(sources.len() > 50, "the sources were not found");
     sources
 }

@@ -133,7 +133,7 @@ impl RunArgs {
         let beside = this.with_file_name("feedline");
         if !beside.is_file() {
             bail!(
-                "no feedline beside {}\n  hint: cargo build --release -p feedline -p versus, or --feedline PATH",
+                "no feedline beside {}\n  hint: cargo build --release -p feedline, or --feedline PATH",
                 this.display()
             );
         }
