@@ -29,15 +29,13 @@ const CREDITS_NS: u64 = 3_600_000_000_000;
 /// Share of a dataset's bytes without storage from which on it is said.
 const UNALLOCATED_SAID: f64 = 0.01;
 
-/// What the verdicts do not cover, each in a few words.
+/// What the verdicts do not cover, each in a few words; what a wrong verdict most often comes from stands first.
 pub(crate) fn not_tested(record: &RunRecord, lines: &Lines<'_>, summary: &Summary) -> Vec<String> {
     let mut list = Vec::new();
     let hosts = summary.need.as_ref().map_or(1, |need| need.hosts);
     if hosts > 1 {
         list.push(format!("{hosts} hosts at once"));
     }
-    list.extend(decode(summary));
-    list.extend(opening(lines, summary));
     list.extend(if is_of_first_format(record) {
         caches_below(summary)
     } else {
@@ -58,6 +56,8 @@ pub(crate) fn not_tested(record: &RunRecord, lines: &Lines<'_>, summary: &Summar
         list.push(format!("{} failed", counted_noun(failed as u64, "cell")));
     }
     list.extend(later(summary));
+    list.extend(opening(lines, summary));
+    list.extend(decode(summary));
     list
 }
 

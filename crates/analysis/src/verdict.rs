@@ -337,25 +337,60 @@ impl Verdict {
         if let (Some(feeds), true) = (self.feeds, self.judgement != Judgement::Feeds) {
             parts.push(format!("feeds {feeds} by division"));
         }
-        if let Cause::Short { shape: Some(shape), .. } = &self.cause {
-            parts.push(shape.words());
-        }
-        if matches!(self.cause, Cause::Short { .. }) {
-            parts.extend(self.played.as_ref().and_then(|played| played.diagnosis.clone()));
-            parts.extend(self.clears.clone());
-        }
-        if let Cause::Flagged(flag) = &self.cause {
-            parts.push(flag.advice().to_owned());
-        }
+        parts.extend(self.because());
+        parts.extend(self.advice().map(ToOwned::to_owned));
         if self.demo {
             parts.push(DEMO_WORDS.to_owned());
         }
-        if let (Some((before, after)), false) = (self.changed, matches!(self.cause, Cause::Changed { .. })) {
-            parts.push(format!("it changed during the run: {}", changed::words((before, after))));
-        }
-        parts.extend(self.conditions.clone());
+        parts.extend(self.circumstances());
         parts.extend(self.scope.as_ref().map(Scope::words));
         parts.join("; ")
+    }
+
+    /// Why the judgement is this one, clause by clause, for a place where need, number of accelerators, advice and scope
+    /// stand by themselves.
+    pub fn reasons(&self) -> Vec<String> {
+        let main = match &self.cause {
+            Cause::Clears { first } if self.played.is_none() => {
+                format!("clears {}", self.place(if *first { "from" } else { "at" }))
+            }
+            Cause::Clears { .. } => {
+                let main = self.main_clause();
+                main.strip_prefix(&self.need).unwrap_or(&main).trim_start().to_owned()
+            }
+            Cause::Straddles { .. } => format!("interval straddles the line {}", self.place("at")),
+            _ => self.main_clause(),
+        };
+        let more = match &self.cause {
+            Cause::Straddles { made, rounds, most, command } => {
+                Some(more_words(*made, *rounds, *most, command.as_deref()))
+            }
+            _ => None,
+        };
+        let clauses = std::iter::once(main).chain(more).chain(self.loader_words());
+        clauses.chain(self.because()).chain(self.circumstances()).collect()
+    }
+
+    /// What to do before measuring again, where a flag forbids a judgement.
+    pub fn advice(&self) -> Option<&'static str> {
+        match &self.cause {
+            Cause::Flagged(flag) => Some(flag.advice()),
+            _ => None,
+        }
+    }
+
+    /// What the curve and the job say of a storage that falls short.
+    fn because(&self) -> Vec<String> {
+        let Cause::Short { shape, .. } = &self.cause else { return Vec::new() };
+        let diagnosis = self.played.as_ref().and_then(|played| played.diagnosis.clone());
+        shape.as_ref().map(Shape::words).into_iter().chain(diagnosis).chain(self.clears.clone()).collect()
+    }
+
+    /// How the storage changed, and how it was read.
+    fn circumstances(&self) -> Vec<String> {
+        let changed = self.changed.filter(|_| !matches!(self.cause, Cause::Changed { .. }));
+        let changed = changed.map(|bps| format!("it changed during the run: {}", changed::words(bps)));
+        changed.into_iter().chain(self.conditions.clone()).collect()
     }
 
     fn main_clause(&self) -> String {
@@ -407,14 +442,14 @@ impl Verdict {
         }
     }
 
-    /// `at depth 32 (storage side, io_uring)`, `with 8 readers, prefetch 8 (storage side, io_uring)`.
+    /// `at depth 32 (io_uring)`, `with 8 readers, prefetch 8 (io_uring)`.
     fn place(&self, preposition: &str) -> String {
         if let Some((played, engine)) = self.played.as_ref().zip(self.engine.as_deref()) {
             return played.place(engine);
         }
         match (&self.engine, self.queue_depth) {
-            (Some(engine), Some(depth)) => format!("{preposition} depth {depth} (storage side, {engine})"),
-            _ => "(storage side)".to_owned(),
+            (Some(engine), Some(depth)) => format!("{preposition} depth {depth} ({engine})"),
+            _ => "in no cell".to_owned(),
         }
     }
 

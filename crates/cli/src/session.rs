@@ -161,9 +161,9 @@ impl<'a> Session<'a> {
         Ok(interrupted)
     }
 
-    /// Derives everything from the record, leaves report and plots beside it, and prints the page.
-    pub(crate) fn conclude(self) -> Result<Summary, Failure> {
-        conclude(&self.folder)
+    /// As [`conclude`] does.
+    pub(crate) fn conclude(self, full: bool) -> Result<Summary, Failure> {
+        conclude(&self.folder, full)
     }
 
     /// Derives everything from the record and leaves report and plots beside it, without a word.
@@ -267,23 +267,20 @@ fn reread(
     slots.flat_map(of_slot).collect()
 }
 
-/// Derives everything from a record, leaves report and plots beside it, and prints the page.
-pub(crate) fn conclude(folder: &Path) -> Result<Summary, Failure> {
+/// Derives everything from a record, leaves report and plots beside it, and prints the answer, with `full` after everything
+/// that it leaves out.
+pub(crate) fn conclude(folder: &Path, full: bool) -> Result<Summary, Failure> {
     let summary = derive(folder)?;
-    output::print(&format!("record {}\nhtml   {}\n", folder.display(), folder.join(PAGE_FILE).display()))?;
-    output::print(&format!("{}\n", report::terminal(&summary).trim_end()))?;
+    output::print(&output::answer(&summary, folder, full))?;
     Ok(summary)
 }
-
-/// The page that a run leaves beside its record.
-const PAGE_FILE: &str = "report.html";
 
 /// Derives everything from the record as it lies on disk, and leaves pages and plots beside it.
 fn derive(folder: &Path) -> Result<Summary, Failure> {
     let derived = Derived::of(folder)?;
     let write = |name: &str, text: &str| files::write(&folder.join(name), text.as_bytes());
     write("report.md", &report::markdown(&derived.summary))?;
-    write(PAGE_FILE, &report::html(&[derived.page()]))?;
+    write(output::PAGE_FILE, &report::html(&[derived.page()]))?;
     for plot in &derived.plots {
         write(&format!("{}.svg", plot.name), &plot.svg)?;
     }

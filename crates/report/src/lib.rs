@@ -3,6 +3,7 @@
 //! Nothing is computed here: every figure, flag and sentence comes from [`analysis`]. Each rendering is a
 //! pure function of the summary, so the same record gives the same bytes.
 
+mod answer;
 mod comparison;
 mod csv;
 pub mod export;
@@ -26,6 +27,7 @@ mod table;
 mod terminal;
 mod training;
 
+pub use answer::{Surroundings, answer};
 pub use comparison::{
     calibration_terminal, comparison_markdown, comparison_markdown_within, comparison_terminal, history_csv,
     history_terminal,

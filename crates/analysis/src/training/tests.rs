@@ -421,9 +421,9 @@ fn decode_is_tested_where_every_judged_cell_decodes() {
         builder.edit_cell("c", |cell| cell.training.as_mut().unwrap().decode = work.map(str::to_owned));
         summarise(&builder.record()).not_tested
     };
-    assert_eq!(not_tested(None)[0], "decode");
+    assert_eq!(not_tested(None).last().unwrap(), "decode");
     assert!(!not_tested(Some("jpeg")).iter().any(|words| words.contains("decode")));
-    assert_eq!(not_tested(Some("cost"))[0], "decode itself (a stated cost stands for it)");
+    assert_eq!(not_tested(Some("cost")).last().unwrap(), "decode itself (a stated cost stands for it)");
 }
 
 #[test]

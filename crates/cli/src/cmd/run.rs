@@ -53,7 +53,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if let Some(late) = late {
         return Err(too_late(args.ranks.start_at.as_deref(), late));
     }
-    let summary = session.conclude()?;
+    let summary = session.conclude(args.measure.full)?;
     if interrupted {
         return Ok(Exit::Interrupted);
     }

@@ -64,7 +64,19 @@ impl Bench {
         fs::write(self.path(name), text).unwrap();
     }
 
+    /// The binary with `args`, and with `--full` where there is an answer: most tests look at what it leaves out.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let answers = matches!(args.first(), Some(&("run" | "size" | "merge" | "report")));
+        let other = ["--variant", "--format", "--html", "--full", "--help"];
+        let mut command = self.bare(args);
+        if answers && !args.iter().any(|arg| other.contains(arg)) {
+            command.arg("--full");
+        }
+        command
+    }
+
+    /// The binary with `args` as they are.
+    pub(crate) fn bare(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_feedline"));
         command
             .args(args)

@@ -158,7 +158,7 @@ fn a_map_of_warm_pages_feeds_and_can_be_nothing_but_a_map() {
         r#"engine = "mmap""#,
         JUDGED,
     );
-    bench.run(&["run", "s.toml"]).exits(0).says("FEEDS").says("storage side, mmap");
+    bench.run(&["run", "s.toml"]).exits(0).says("FEEDS").says("(mmap");
     for (key, value) in [("load.cache", "bypass"), ("load.cache", "dontcache"), ("load.operation", "stat")] {
         let refused = format!("{key}=\"{value}\"");
         bench.run(&["run", "s.toml", "--set", &refused]).exits(2).says(value).says("mmap");

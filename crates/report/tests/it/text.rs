@@ -151,10 +151,7 @@ fn a_map_is_named_with_what_the_kernel_was_told_of_it() {
     }
     let page = terminal(&summarise(&record));
     assert_page(&page);
-    assert!(
-        page.contains("FEEDS     nvme   8 x h100 resnet50 from depth 32 (storage side, mmap (random))"),
-        "{page}"
-    );
+    assert!(page.contains("FEEDS     nvme   8 x h100 resnet50 from depth 32 (mmap (random))"), "{page}");
     let device = page.split("- the device below").nth(1).unwrap();
     assert!(device.contains("nvme   mmap (random)"), "{device}");
 }
