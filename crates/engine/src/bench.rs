@@ -175,6 +175,7 @@ impl<'a> Bench<'a> {
         for index in chosen.iter().filter(|index| has_ceiling(&self.cells[**index])) {
             shapes.entry(Shape::of(&self.cells[*index])).or_default().push(*index);
         }
+        let _source = shapes.keys().any(|shape| shape.copies).then(backend::null::source);
         for (shape, cells) in shapes {
             if self.stopped() {
                 break;

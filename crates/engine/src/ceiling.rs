@@ -45,7 +45,7 @@ pub(crate) struct Shape {
     /// What is read one after the other decides how many reads a batch takes.
     streamed: bool,
     /// A read through the page cache or a socket is copied by a processor; a direct one of a device is not.
-    copies: bool,
+    pub(crate) copies: bool,
     /// The job of a training load, which is played as it is.
     job: Option<JobShape>,
 }

@@ -444,7 +444,7 @@ fn the_fixtures_job_takes_what_the_need_says() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn no_record_of_a_job_makes_figures_that_are_no_numbers(

@@ -189,7 +189,7 @@ fn a_block_device_is_read_and_never_written() {
         r#"queue_depth = 2, block_size = "16 KiB", cache = "warm""#,
         JUDGED,
     );
-    bench.run(&["run", "s.toml"]).exits(0).says("FEEDS");
+    bench.run(&["run", "s.toml"]).exits(0).feeds();
     assert!(bench.reps().iter().all(|rep| rep["errors"] == serde_json::json!({})));
     bench.run(&["prepare", "s.toml"]).exits(0).says("found as it was");
     for verb in ["prepare", "run", "plan"] {
