@@ -451,7 +451,7 @@ pub(crate) fn add_flags_of_run(
     if lines.end.is_some_and(|end| end.changed.contains(&context.cell.dataset)) {
         flags.insert(0, Flag::DatasetChanged);
     }
-    flags.extend(lines.end.and_then(|end| validity::reread_wrongly(end, &reps.used)));
+    flags.extend(lines.end.into_iter().flat_map(|end| validity::second_reading(end, &reps.used)));
     let system = SystemFigures::of_reps(&reps.used, context.cell);
     flags.extend(validity::not_from_storage(context, system.as_ref()));
     flags.extend(crowd::others_read(context.storage, system.as_ref(), &reps.used));

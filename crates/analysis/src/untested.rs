@@ -167,6 +167,7 @@ pub(crate) fn notes(record: &RunRecord, lines: &Lines<'_>, summary: &Summary) ->
     notes.extend(unproven_note(lines, summary));
     notes.extend(unchecked_notes(record, lines));
     notes.extend(ceiling_note(lines, summary));
+    notes.extend(fewer_connections_notes(record));
     notes.extend(stray_note(record, lines));
     notes.extend(steadiness::notes(lines, summary));
     notes.extend(network::notes(summary));
@@ -288,6 +289,27 @@ fn ceiling_note(lines: &Lines<'_>, summary: &Summary) -> Option<String> {
             cells.len()
         )),
     }
+}
+
+/// Targets of which some cells have fewer connections than were asked for: one carries one request at a time, and they
+/// have no more requests.
+fn fewer_connections_notes(record: &RunRecord) -> Vec<String> {
+    let asked = |cell: &Cell| -> Option<u32> {
+        cell.axes.iter().find(|axis| axis.name == "connections")?.value.parse().ok()
+    };
+    let fewer = |target: &Target| {
+        let cells = record.run.cells.iter().filter(|cell| cell.target == target.name);
+        cells.filter_map(|cell| asked(cell).filter(|asked| (1..*asked).contains(&cell.connections))).min()
+    };
+    let note = |target: &Target| {
+        let asked = fewer(target)?;
+        let connections = counted_noun(u64::from(asked), "connection");
+        Some(format!(
+            "{}: {connections} asked for, fewer made where fewer requests are under way",
+            target.name
+        ))
+    };
+    record.run.targets.iter().filter_map(note).collect()
 }
 
 fn stray_note(record: &RunRecord, lines: &Lines<'_>) -> Option<String> {

@@ -53,7 +53,8 @@ pub struct Verdict {
     pub samples_per_s: Option<Interval>,
     /// The line, samples per second.
     pub line_samples_per_s: Option<f64>,
-    /// Accelerators fed by the lower bound, by division; absent when the need names none, or a flag forbids any verdict.
+    /// Accelerators fed by the lower bound, by division; absent when the need names none, or a flag
+    /// forbids FEEDS. Where a flag forbids STARVES the storage may feed more, and the sentence says so.
     pub feeds: Option<u32>,
     /// Other ways in which the target was read from storage and does not reach the line, in words.
     pub unreached: Vec<String>,
@@ -310,9 +311,15 @@ impl Verdict {
         if !is_shared {
             self.feeds = None;
         }
-        if matches!(&self.cause, Cause::Flagged(flag) if flag.gravity() == Gravity::ForbidsVerdict) {
+        // What forbids FEEDS may bring the figure down, and what forbids STARVES can only raise it.
+        if self.flagged().is_some_and(|gravity| gravity != Gravity::ForbidsStarves) {
             self.feeds = None;
         }
+    }
+
+    /// What the flag forbids that decided the judgement; `None` where none did.
+    fn flagged(&self) -> Option<Gravity> {
+        if let Cause::Flagged(flag) = &self.cause { Some(flag.gravity()) } else { None }
     }
 
     /// Whether further rounds of fresh repetitions may decide it.
@@ -335,7 +342,8 @@ impl Verdict {
         let mut parts = vec![self.main_clause()];
         parts.extend(self.loader_words());
         if let (Some(feeds), true) = (self.feeds, self.judgement != Judgement::Feeds) {
-            parts.push(format!("feeds {feeds} by division"));
+            let at_least = if self.flagged().is_some() { "at least " } else { "" };
+            parts.push(format!("feeds {at_least}{feeds} by division"));
         }
         parts.extend(self.because());
         parts.extend(self.advice().map(ToOwned::to_owned));

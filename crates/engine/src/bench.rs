@@ -19,7 +19,7 @@ use crate::copy::Copies;
 use crate::outcome::RepOutcome;
 use crate::progress::Progress;
 use crate::rep::{RepSpec, run_rep};
-use crate::sampled::{self, Kept};
+use crate::sampled::{Kept, Second};
 use crate::schedule::{Schedule, ScheduleSettings, Turn};
 use crate::server::Server;
 
@@ -150,16 +150,14 @@ impl<'a> Bench<'a> {
     }
 
     /// Reads again what was kept of the reads of `cells`, all of which read one dataset of `store`; nothing where feedline
-    /// wrote it, as that was checked at once. Nothing of this is timed.
+    /// wrote it, as that was checked at once. Where the storage keeps sums of its own, whole objects are held against them,
+    /// bounded in bytes and time. Nothing of this is timed.
     pub fn reread(&self, cells: &[usize], store: &dyn Store) -> Vec<Reread> {
-        let Some(first) = cells.first() else { return Vec::new() };
+        let kept: Vec<&Kept> =
+            cells.iter().map(|cell| &self.kept[*cell]).filter(|kept| !kept.is_empty()).collect();
+        let Some(first) = cells.first().filter(|_| !kept.is_empty()) else { return Vec::new() };
         let objects = self.seats[*first].data.objects();
-        if cells.iter().all(|cell| self.kept[*cell].is_empty()) {
-            return Vec::new();
-        }
-        sampled::empty_cache(store, objects);
-        let rank = self.settings.rank.0;
-        cells.iter().flat_map(|cell| self.kept[*cell].reread(rank, store, objects)).collect()
+        Second::new(store, objects, self.clock).read(&kept, self.settings.rank.0)
     }
 
     /// Measures the null ceiling of every shape of load among the chosen cells.

@@ -2,7 +2,8 @@
 //!
 //! What the closed loops leave open becomes a span: only as many reads as the job has outstanding tell exactly what it
 //! gets, and readers that decode have fewer. A span wider than [`GAP_MAX`] foretells nothing. Nor does anything where
-//! samples are decoded for real: no closed loop says how long that takes.
+//! samples are decoded for real, as no closed loop says how long that takes, and where the last batches of an epoch are
+//! smaller than others; both are said.
 
 use std::collections::BTreeSet;
 
@@ -90,7 +91,7 @@ pub(super) fn of(
     dataset: Option<&Dataset>,
 ) -> Option<Foretold> {
     let job = cell.cell.training.as_ref()?;
-    let loader = loader(job, cell.cell.queue_depth)?;
+    let loader = loader(job, cell.cell.queue_depth).filter(|_| unknown(cell, job, dataset).is_none())?;
     let all: Vec<&CellSummary> =
         depths(cells, cell).filter_map(|depth| closed(cells, cell, |one| one == depth)).collect();
     let rate = |closed: &&CellSummary| Some((closed.cell.queue_depth, closed.figures()?.samples_per_s.mean));
@@ -105,6 +106,29 @@ pub(super) fn of(
         Some(PredictedAu { au, long_run, from: nearest.cell.cell.clone(), how })
     });
     Some(Foretold { au, long_run, said })
+}
+
+/// Why nothing is foretold of a job that closed loops read beside, where that lies in the job; `None` where it is foretold,
+/// and where what was measured leaves it open.
+pub(super) fn refused(
+    cells: &[CellSummary],
+    cell: &CellSummary,
+    dataset: Option<&Dataset>,
+) -> Option<String> {
+    let job = cell.cell.training.as_ref()?;
+    depths(cells, cell).next()?;
+    unknown(cell, job, dataset)
+}
+
+/// What of a job no closed loop and no plan says: how long real decoding takes, and how the last batches of an epoch that
+/// drops none of its samples are read, which have fewer than others.
+fn unknown(cell: &CellSummary, job: &Training, dataset: Option<&Dataset>) -> Option<String> {
+    if let Some(work) = job.decode.as_deref().filter(|work| *work != STATED_COST) {
+        return Some(format!("no closed loop says how long decoding by {work} takes"));
+    }
+    let rest = samples_of(cell, dataset).is_none_or(|samples| samples % samples_of_step(job) > 0);
+    (!job.drop_last && rest)
+        .then(|| "the last batches of an epoch have fewer samples than the others".to_owned())
 }
 
 /// Depths of the closed cells that read as `cell` does.
@@ -178,9 +202,17 @@ fn steps_of_each(figures: &TrainingFigures, job: &Training, repetitions: u32) ->
 
 /// Steps of an epoch of which the rest is dropped; `None` where an epoch makes no step, or its samples are not known.
 fn steps_of_epoch(cell: &CellSummary, job: &Training, dataset: Option<&Dataset>) -> Option<u64> {
-    let samples = (dataset?.bytes as f64 / cell.sample_bytes?).round() as u64;
-    let steps = samples / (u64::from(job.accelerators) * u64::from(job.batch)).max(1);
+    let steps = samples_of(cell, dataset)? / samples_of_step(job);
     (steps > 0).then_some(steps)
+}
+
+fn samples_of(cell: &CellSummary, dataset: Option<&Dataset>) -> Option<u64> {
+    Some((dataset?.bytes as f64 / cell.sample_bytes?).round() as u64)
+}
+
+/// Samples of one step of all accelerators, at least one.
+fn samples_of_step(job: &Training) -> u64 {
+    (u64::from(job.accelerators) * u64::from(job.batch)).max(1)
 }
 
 /// The steps of a job by its epochs.

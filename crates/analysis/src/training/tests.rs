@@ -352,6 +352,28 @@ fn what_closed_loops_leave_open_is_not_foretold() {
 }
 
 #[test]
+fn a_job_that_no_closed_loop_can_foretell_says_why() {
+    let of_job = |samples: u64, edit: fn(&mut record::Training)| {
+        let mut builder = beside(0.5, &[(64, 5_000.0), (256, 20_000.0)]);
+        builder.edit_cell("c", |cell| edit(cell.training.as_mut().unwrap()));
+        builder.run.datasets[0].bytes = samples * 100_000;
+        let trained = of(&builder).1;
+        (trained.predicted.is_some(), trained.not_predicted)
+    };
+    let decoding = of_job(800_000, |job| job.decode = Some("jpeg".to_owned()));
+    assert_eq!(decoding, (false, Some("no closed loop says how long decoding by jpeg takes".to_owned())));
+    // A step of all takes 1,000 samples.
+    let kept = |job: &mut record::Training| job.drop_last = false;
+    let rest = "the last batches of an epoch have fewer samples than the others".to_owned();
+    assert_eq!(of_job(800_001, kept), (false, Some(rest)));
+    assert_eq!(of_job(800_000, kept), (true, None), "no batch is smaller");
+    assert_eq!(of_job(800_001, |_| ()), (true, None), "the rest is dropped");
+    let mut alone = confirmed_job(&[0.5; 3]);
+    alone.edit_cell("c", |cell| cell.training.as_mut().unwrap().decode = Some("jpeg".to_owned()));
+    assert_eq!(of(&alone).1.not_predicted, None, "nobody asked a closed loop");
+}
+
+#[test]
 fn a_closed_loop_that_reads_otherwise_foretells_nothing() {
     let edits: [fn(&mut record::Cell); 6] = [
         |cell| cell.engine = "pread".to_owned(),

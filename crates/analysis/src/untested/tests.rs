@@ -168,6 +168,23 @@ fn a_generated_dataset_of_which_no_read_was_checked_is_noted() {
 }
 
 #[test]
+fn connections_that_a_cell_has_no_requests_for_are_noted() {
+    let notes = |made: u32| {
+        let mut builder = builder();
+        builder.push(rep("c", 1, 1e9));
+        builder.edit_cell("c", |cell| {
+            cell.connections = made;
+            let (name, value) = ("connections".to_owned(), "8".to_owned());
+            cell.axes = vec![record::Axis { name, value, unit: String::new() }];
+        });
+        summarise(&builder.record()).notes
+    };
+    let note = "disk: 8 connections asked for, fewer made where fewer requests are under way";
+    assert_eq!(notes(4), [note]);
+    assert_eq!((notes(8), notes(0)), (Vec::<String>::new(), Vec::new()), "all are there; an older record");
+}
+
+#[test]
 fn direct_reads_of_unknown_residency_are_noted() {
     let mut builder = builder();
     builder.edit_reps("c", |rep| rep.cache.after_bytes = None);

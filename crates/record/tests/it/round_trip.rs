@@ -284,8 +284,16 @@ fn end() -> impl Strategy<Value = End> {
         repetitions,
         reason,
     });
-    let reread = (any::<u32>(), any::<u32>(), any::<u64>(), any::<u64>())
-        .prop_map(|(rank, order, checked, wrong)| Reread { rank, order, checked, wrong });
+    let reread = (any::<u32>(), any::<u32>(), any::<u64>(), any::<u64>(), any::<u64>()).prop_map(
+        |(rank, order, checked, wrong, summed)| Reread {
+            rank,
+            order,
+            checked,
+            wrong,
+            summed,
+            unread: [("io".to_owned(), checked)].into(),
+        },
+    );
     (any::<bool>(), any::<u64>(), vec(not_run, 0..4), vec(0..9_usize, 0..3), vec(reread, 0..3)).prop_map(
         |(interrupted, elapsed_ns, not_run, changed, reread)| End {
             interrupted,

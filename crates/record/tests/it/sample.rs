@@ -327,7 +327,14 @@ pub(crate) fn lines() -> Vec<Line> {
         elapsed_ns: 9_000_000_000,
         not_run: vec![NotRun { cell: cell().cell, repetitions: 3, reason: "interrupted".to_owned() }],
         changed: vec![0],
-        reread: vec![Reread { rank: 0, order: 1, checked: 64, wrong: 1 }],
+        reread: vec![Reread {
+            rank: 0,
+            order: 1,
+            checked: 64,
+            wrong: 1,
+            summed: 60,
+            unread: BTreeMap::from([("permission".to_owned(), 2)]),
+        }],
     });
     [ceiling].into_iter().chain(reps).chain(of_job).chain([end]).collect()
 }

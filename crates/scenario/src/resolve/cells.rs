@@ -75,6 +75,8 @@ pub(super) fn expand(
     for (index, resolved) in targets.iter().enumerate() {
         limits::threads(resolved, load, problems);
         network::refuse_fewer(resolved, load, problems);
+        let of_cells = points(resolved, &shared).filter_map(|(_, point)| point.connections);
+        network::refuse_unused(resolved, of_cells, load, problems);
         limits::alignment(resolved, datasets, load, problems);
         let first = cells.len();
         for (curve, point) in points(resolved, &shared) {

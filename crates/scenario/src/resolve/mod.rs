@@ -74,6 +74,9 @@ pub(crate) fn plan(
         cells(written, &usable, (datasets, load), (seed, host), problems)
     });
     let mut specs = datasets.as_ref().map(|datasets| datasets.specs.clone());
+    if let (Some(specs), Some(cells)) = (&specs, &cells) {
+        training::refuse_parts(written, specs, cells, problems);
+    }
     let cells = match (&checkpoints, cells, &mut specs) {
         (Some(checkpoints), Some(cells), Some(specs)) => {
             checkpoint::room(checkpoints, &usable, specs, host, problems);

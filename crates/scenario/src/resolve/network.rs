@@ -311,3 +311,24 @@ pub(super) fn refuse_fewer(resolved: &Resolved<'_>, load: &Load, problems: &mut 
         problems.push(problem.help("write at least as many connections, or remove `load.threads`"));
     }
 }
+
+/// Refuses connections as written that no cell has requests for; `of_cells` are those of the target's cells. In a
+/// shallower cell than the deepest there may be fewer, which its row shows.
+pub(super) fn refuse_unused(
+    resolved: &Resolved<'_>,
+    of_cells: impl Iterator<Item = Connections>,
+    load: &Load,
+    problems: &mut Problems,
+) {
+    let Some(written) = resolved.network.as_ref().and_then(|network| network.connections.as_ref()) else {
+        return;
+    };
+    let Some(most) = of_cells.map(|connections| connections.most).max() else { return };
+    for item in written.iter().filter(|item| item.value > most) {
+        let what = "more connections than requests under way: a connection carries one at a time";
+        let problem = Problem::new(what)
+            .at(item.span, "connections")
+            .also_if(load.schedule.depth_span, format!("at most {most} under way"));
+        problems.push(problem.help(format!("write at most {most}, or a deeper queue, or remove it")));
+    }
+}

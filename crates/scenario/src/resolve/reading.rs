@@ -10,7 +10,7 @@ use super::load::{BLOCK_ALIGN_BYTES, BLOCK_DEFAULT_MAX_BYTES, Load, Task, rounde
 use super::target::Resolved;
 
 /// Whether single samples are read, wherever in their shard they lie.
-fn by_index(access: Access) -> bool {
+pub(super) fn by_index(access: Access) -> bool {
     !access.streams() && access != Access::Sequential
 }
 

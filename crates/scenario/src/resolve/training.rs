@@ -24,7 +24,7 @@ use super::schedule::{List, Schedule, Series, Step};
 use job::Job;
 
 pub(super) use loader::depth as loader_depth;
-pub(super) use refused::{refuse_decoders, refuse_keys, refuse_uneven};
+pub(super) use refused::{refuse_decoders, refuse_keys, refuse_parts, refuse_uneven};
 
 /// Readers of an accelerator where no profile names them: as many as MLPerf's files have at least.
 const READERS_DEFAULT: u32 = 4;

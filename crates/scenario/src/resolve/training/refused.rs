@@ -1,6 +1,6 @@
 //! What goes with no training job, and jobs that fit no dataset and no machine.
 
-use plan::{BackendConfig, DatasetSpec, Operation, Work};
+use plan::{BackendConfig, Cell, DatasetSpec, Distribution, Operation, Work};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::reader::Field;
@@ -10,6 +10,7 @@ use crate::written::{self, DEPTH_MAX, Depths, Document};
 use super::super::dataset::Datasets;
 use super::super::load::Task;
 use super::super::pace;
+use super::super::reading;
 use super::super::target::Resolved;
 use super::job::{self, Job};
 use super::{Asked, Row, Ways};
@@ -252,5 +253,43 @@ pub(in super::super) fn refuse_decoders(
     problems.push(problem.help(
         "state what decoding takes, e.g. decode = { cost = \"6ms\" }, or read samples one by one: load.access = \
          \"shuffled_epoch\" of a layout that has each by itself",
+    ));
+}
+
+/// Refuses decoders of samples of ours that come in several reads, or through a buffer that is smaller than they are. A
+/// whole sample that is read through a smaller buffer is decoded by a stand-in; a checksum has none. The user's own samples
+/// are looked at where their sizes are known, in the run.
+pub(in super::super) fn refuse_parts(
+    document: &Document,
+    specs: &[DatasetSpec],
+    cells: &[Cell],
+    problems: &mut Problems,
+) {
+    let field = &document.training.decode;
+    let (Some(Some(decode)), Some(span)) = (job::decode(field), field.span()) else { return };
+    if matches!(decode.work, Work::Cost { .. }) {
+        return;
+    }
+    let in_parts = cells.iter().find(|cell| {
+        let DatasetSpec::Generate(data) = &specs[cell.dataset] else { return false };
+        let by_itself = data.packing.is_none() || reading::by_index(cell.access);
+        let has_stand_in = cell.operation == Operation::ReadFile && decode.work != Work::Checksum;
+        matches!(cell.load, plan::Load::Training(_))
+            && data.distribution == Distribution::Fixed
+            && by_itself
+            && !has_stand_in
+            && data.sample_bytes > u64::from(cell.block_bytes)
+    });
+    let Some(cell) = in_parts else { return };
+    let message = format!(
+        "`{}` decodes whole samples, and buffers of {} hold parts of them",
+        decode.work.name(),
+        feed::format_bytes(u64::from(cell.block_bytes))
+    );
+    let problem = Problem::new(message)
+        .at(span, "no buffer holds one")
+        .also_if(document.load.block_size.span(), "holds a part");
+    problems.push(problem.help(
+        "write a load.block_size of at least a sample, or state what decoding takes, e.g. decode = { cost = \"6ms\" }",
     ));
 }
