@@ -98,6 +98,7 @@ pub fn judge(world: &World, played: &Played) -> Finding {
     let can_be_told = match world.class {
         Class::Hosts => best < 1.0,
         Class::Client => best >= 1.0 || is_far_from_limit(world),
+        Class::Decode => best >= 1.0 || alone < 1.0 - DECIDABLE,
         class => class.is_plain(),
     };
     Finding {
@@ -134,9 +135,16 @@ fn best_of_line(world: &World) -> f64 {
     }
 }
 
-/// What the storage would give to a client that takes in all, by what it gives to this one.
+/// What the storage would give to a client that takes in all and decodes in no time, by what it gives to this one.
 fn alone(world: &World) -> f64 {
-    world.storage().at_depth(world.deepest()) / world.pipe().at_depth(world.deepest())
+    match &world.load {
+        Load::Training { job } => {
+            Job { decode_s: 0.0, ..*job }.utilization(world.pipe()) / job.utilization(world.pipe())
+        }
+        Load::Closed { .. } | Load::Paced => {
+            world.storage().at_depth(world.deepest()) / world.pipe().at_depth(world.deepest())
+        }
+    }
 }
 
 /// Whether the client could take in twice of what it is given.
@@ -209,7 +217,9 @@ fn cause_is_wrong(world: &World, verdict: &Verdict) -> Option<bool> {
     let is_cause = |part: Part| match &world.load {
         Load::Training { job } => {
             let gain = |part| job.gain_without(part, pipe);
-            gain(part) >= LARGEST_MIN * Part::ALL.map(gain).into_iter().fold(0.0, f64::max)
+            // What would keep it short alone is a cause, whatever else is.
+            let is_short = job.with_nothing_but(part, pipe) < world.utilization;
+            is_short || gain(part) >= LARGEST_MIN * Part::ALL.map(gain).into_iter().fold(0.0, f64::max)
         }
         Load::Closed { .. } | Load::Paced => {
             part == if pipe.is_latency_bound(world.deepest()) { Part::Latency } else { Part::Rate }
@@ -217,7 +227,8 @@ fn cause_is_wrong(world: &World, verdict: &Verdict) -> Option<bool> {
     };
     Some(match said {
         // Reads and steps that take turns miss the line by the loader, whatever the storage.
-        Said::Part(_) if matches!(&world.load, Load::Training { job } if job.prefetch == 0 && world.need < 1.0) => {
+        Said::Part(_) if matches!(&world.load, Load::Training { job } if job.prefetch == 0 && world.need < 1.0) =>
+        {
             return None;
         }
         Said::Part(part) => !is_cause(part),

@@ -13,7 +13,8 @@ use engine::{Bench, BenchSettings, Event, Progress, Seat};
 use plan::Plan;
 use prepare::Prepared;
 use record::{
-    Ceiling, Device, End, Environment, Line, NotRun, Redactor, Rep, RunRecord, RunWriter, System, Usage, counter,
+    Ceiling, Device, End, Environment, Line, NotRun, Redactor, Rep, RunRecord, RunWriter, System, Usage,
+    counter,
 };
 use scenario::{HostFacts, PathFacts, Source};
 

@@ -91,6 +91,20 @@ impl Job {
         job.utilization(freed) - self.utilization(pipe)
     }
 
+    /// Its utilization where nothing but one part takes any time.
+    pub fn with_nothing_but(self, part: Part, pipe: Pipe) -> f64 {
+        let is = |one: Part| part == one;
+        let job = Self {
+            decode_s: if is(Part::Decode) { self.decode_s } else { 0.0 },
+            barrier: self.barrier && is(Part::Barrier),
+            ..self
+        };
+        job.utilization(Pipe {
+            ops_per_s: if is(Part::Rate) { pipe.ops_per_s } else { f64::INFINITY },
+            latency_s: if is(Part::Latency) { pipe.latency_s } else { 0.0 },
+        })
+    }
+
     /// Samples that the first `reads` of a reader bring.
     fn samples_after(self, reads: u32) -> u32 {
         (f64::from(reads) * self.samples_per_read + ROUNDING) as u32
@@ -319,8 +333,9 @@ mod tests {
     fn a_reader_decodes_before_it_reads_on() {
         // 10 ms to read a sample and 10 to decode it: 200 ms a batch.
         let job = Job { decode_s: 0.01, ..JOB };
-        let pipe = Pipe { ops_per_s: 1e9, latency_s: 0.01 };
+        let pipe = Pipe { ops_per_s: f64::INFINITY, latency_s: 0.01 };
         close(job.utilization(pipe), 2.0 / 4.1);
+        close(job.with_nothing_but(Part::Decode, pipe), 2.0 / 2.1);
         let [reading, decoding] = [Part::Latency, Part::Decode].map(|part| job.gain_without(part, pipe));
         close(reading, decoding);
         close(job.gain_without(Part::Barrier, pipe) + 1.0, 1.0);

@@ -45,15 +45,8 @@ pub enum Class {
 }
 
 /// Worlds in which nothing but noise moves the storage, and nothing keeps it from being judged.
-const PLAIN: [Class; 7] = [
-    Class::Closed,
-    Class::Paced,
-    Class::Training,
-    Class::Shards,
-    Class::Decode,
-    Class::Barrier,
-    Class::Held,
-];
+const PLAIN: [Class; 7] =
+    [Class::Closed, Class::Paced, Class::Training, Class::Shards, Class::Decode, Class::Barrier, Class::Held];
 
 /// How worlds are loaded of whose class that is no part.
 const LOADED_AS: [Class; 3] = [Class::Closed, Class::Paced, Class::Training];
@@ -480,7 +473,9 @@ impl World {
 
     /// Samples as they are read that one of the need's own stands for.
     fn own_samples_of_one(&self) -> f64 {
-        self.held.filter(|held| held.bytes).map_or(1.0, |held| held.need_bytes as f64 / self.sample_bytes as f64)
+        self.held
+            .filter(|held| held.bytes)
+            .map_or(1.0, |held| held.need_bytes as f64 / self.sample_bytes as f64)
     }
 
     /// The scenario.
