@@ -31,6 +31,8 @@ pub fn choose_cell<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellSum
 /// Candidates of one target: the cell to be named, and the fastest.
 pub(crate) const CANDIDATES_MAX: usize = 2;
 
+/// Cells of one target that are measured afresh at most: the candidates and a control.
+pub const FRESH_CELLS_MAX: usize = CANDIDATES_MAX + 1;
 /// A mean this near to the best is no worse than it: the shallower of the two is named.
 pub(crate) const EQUAL_SHARE: f64 = 0.95;
 

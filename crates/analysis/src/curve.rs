@@ -333,7 +333,8 @@ fn shape(points: &[Point]) -> Option<Shape> {
     let last = points.last()?;
     let before = points.iter().rposition(|point| point.depth.saturating_mul(SPAN_MIN) <= last.depth)?;
     let peak = points.iter().max_by(|a, b| a.bps.total_cmp(&b.bps))?;
-    if last.bps < peak.bps * FALLEN_SHARE {
+    let lies_below = last.span.zip(peak.span).is_some_and(|(last, peak)| last.1 < peak.0);
+    if last.bps < peak.bps * FALLEN_SHARE && lies_below {
         return Some(Shape::Falling { beyond: peak.depth });
     }
     if is_flat_from(points, before) {

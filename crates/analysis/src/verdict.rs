@@ -20,7 +20,6 @@ use crate::operation;
 use crate::paced::Percentile;
 use crate::scope::Scope;
 use crate::summary::{CellSummary, Measurement, Summary};
-use crate::training::Bound;
 
 pub use played::Played;
 
@@ -302,13 +301,9 @@ impl Verdict {
         {
             *command = Some(command_for(&source.record.run, *rounds - *most));
         }
-        // What forbids any verdict forbids a number of accelerators too. And readers that wait for their own reads feed one
-        // accelerator as badly as many: only a rate that all share can be divided.
-        let is_shared = figures.training.as_ref().is_none_or(|trained| {
-            let bound = trained.diagnosis.as_ref().map(|diagnosis| diagnosis.bound);
-            self.judgement == Judgement::Feeds || matches!(bound, Some(Bound::Bandwidth | Bound::Rate))
-        });
-        if !is_shared {
+        // What forbids any verdict forbids a number of accelerators too. And each accelerator of a job has readers of its own:
+        // fewer of them have fewer reads outstanding, for which the rate of all cannot be divided.
+        if figures.training.is_some() && self.judgement != Judgement::Feeds {
             self.feeds = None;
         }
         // What forbids FEEDS may bring the figure down, and what forbids STARVES can only raise it.

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use feed::{Curve, Fetchers, Loader, Side};
 use record::{Cell, Dataset, Training};
 
+use crate::curve::streams_vary;
 use crate::flag::utilization;
 use crate::summary::CellSummary;
 use crate::training::figures::demand_samples_per_s;
@@ -25,12 +26,20 @@ pub(super) fn closed<'a>(
     cell: &CellSummary,
     is_depth: impl Fn(u32) -> bool,
 ) -> Option<&'a CellSummary> {
-    let alike = cells.iter().filter(|other| reads_alike(other, cell) && is_depth(other.cell.queue_depth));
+    let alike = alike(cells, cell).filter(|other| is_depth(other.cell.queue_depth));
     let valid = alike.filter(|other| other.figures().is_some_and(crate::Figures::is_valid));
     valid.min_by_key(|other| (other.cell.queue_depth, other.cell.threads != cell.cell.threads))
 }
 
-fn reads_alike(closed: &CellSummary, cell: &CellSummary) -> bool {
+/// The closed cells that read as `cell` does, at whatever depth.
+fn alike<'a>(cells: &'a [CellSummary], cell: &CellSummary) -> impl Iterator<Item = &'a CellSummary> {
+    let of_target = cells.iter().filter(|other| other.cell.target == cell.cell.target);
+    let streams_vary = streams_vary(of_target);
+    cells.iter().filter(move |other| reads_alike(other, cell, streams_vary))
+}
+
+/// Streams that follow the depth, as those of readers do, are no other way of reading.
+fn reads_alike(closed: &CellSummary, cell: &CellSummary, streams_vary: bool) -> bool {
     let (a, b) = (&closed.cell, &cell.cell);
     let follows_depth = |cell: &Cell| cell.connections == cell.queue_depth;
     let connections = a.connections == b.connections || (follows_depth(a) && follows_depth(b));
@@ -44,7 +53,8 @@ fn reads_alike(closed: &CellSummary, cell: &CellSummary) -> bool {
         && a.access == b.access
         && a.cache == b.cache
         && a.tier == b.tier
-        && a.streams == b.streams
+        && a.streams.is_some() == b.streams.is_some()
+        && (!streams_vary || a.streams == b.streams)
 }
 
 /// Whether nothing but the depth decides what a cell reads.
@@ -133,8 +143,7 @@ fn unknown(cell: &CellSummary, job: &Training, dataset: Option<&Dataset>) -> Opt
 
 /// Depths of the closed cells that read as `cell` does.
 fn depths(cells: &[CellSummary], cell: &CellSummary) -> impl Iterator<Item = u32> {
-    let alike = cells.iter().filter(|other| reads_alike(other, cell));
-    alike.map(|other| other.cell.queue_depth).collect::<BTreeSet<_>>().into_iter()
+    alike(cells, cell).map(|other| other.cell.queue_depth).collect::<BTreeSet<_>>().into_iter()
 }
 
 /// The job's loader; `None` where it is not known how long decoding takes.

@@ -276,8 +276,9 @@ fn definitions_that_are_apart_are_told() {
 
 #[test]
 fn storage_starves_nobody_where_decoding_makes_what_is_missing() {
-    let verdict = |stall: Stall| {
+    let verdict = |prefetch: u32, stall: Stall| {
         let mut builder = confirmed_job(&[]);
+        builder.edit_cell("c", |cell| cell.training.as_mut().unwrap().prefetch = prefetch);
         for number in 0..3 {
             let one = job_rep("c", number, stall, 8.0);
             builder.push(one.clone());
@@ -286,15 +287,24 @@ fn storage_starves_nobody_where_decoding_makes_what_is_missing() {
         let verdict = summarise(&builder.record()).verdicts[0].clone();
         format!("{} {}", verdict.word(), verdict.sentence())
     };
-    let decode = verdict(Stall { decode: 0.25, storage: 0.05, ..Stall::default() });
+    let decode = verdict(8, Stall { decode: 0.25, storage: 0.05, ..Stall::default() });
     assert!(
         decode.starts_with(
             "UNCERTAIN not the storage: decode-bound for 25 % of the time with 8 readers, prefetch 8"
         ),
         "{decode}"
     );
-    let both = verdict(Stall { decode: 0.25, storage: 0.15, ..Stall::default() });
-    assert!(both.starts_with("STARVES AU 60.0 % of the 90 % it needs with 8 readers, prefetch 8"), "{both}");
+    let both = verdict(8, Stall { decode: 0.15, storage: 0.35, ..Stall::default() });
+    assert!(both.starts_with("STARVES AU 50.0 % of the 90 % it needs with 8 readers, prefetch 8"), "{both}");
+    // Readers that fetch ahead are busy all the time: without decoding they would take 15 of 40 parts of it. Those that take
+    // turns with the steps would still wait for 15 of 75.
+    let parts = Stall { decode: 0.25, storage: 0.15, ..Stall::default() };
+    let [ahead, in_turn] = [8, 0].map(|prefetch| verdict(prefetch, parts));
+    assert!(ahead.starts_with("UNCERTAIN not the storage: decode-bound for 25 % of the time"), "{ahead}");
+    assert!(
+        in_turn.starts_with("STARVES AU 60.0 % of the 90 % it needs with 8 readers, prefetch 0"),
+        "{in_turn}"
+    );
 }
 
 /// The job at this utilization and, beside it, closed loops at these depths and samples per second.

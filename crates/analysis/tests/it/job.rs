@@ -46,8 +46,7 @@ fn every_job_gets_the_verdict_that_its_figures_allow() {
              files opened one by one; screen, cache open",
             "STARVES filer: AU 71.3 % of the 90 % it needs with 8 readers, prefetch 8 (io_uring); \
              latency-bound: 1.3 times as much in flight would do (11 readers); files opened one by one; screen, cache open",
-            "STARVES bucket: AU 62.0 % of the 90 % it needs with 8 readers, prefetch 8 (lean); feeds 5 by \
-             division; \
+            "STARVES bucket: AU 62.0 % of the 90 % it needs with 8 readers, prefetch 8 (lean); \
              rate-bound: more prefixes, a higher limit, or larger objects; more in flight is refused more often; files \
              opened one by one, names possibly in memory; screen, cache open",
             "UNCERTAIN images: not the storage: decode-bound for 28 % of the time with 8 readers, prefetch 8 (io_uring); storage is not judged by it: use faster decoding, more threads for it, or none; \
