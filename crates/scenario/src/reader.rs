@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::document::{Node, Table, Value};
+use crate::words::Word;
 
 /// A value with the places of its key and of itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,6 +64,30 @@ impl<T> Field<T> {
             Self::Wrong(_) => None,
         }
     }
+
+    /// The value, or nothing where none was written; `None` where it was wrong.
+    #[expect(clippy::option_option, reason = "absent and wrong differ, and `?` leaves the wrong ones out")]
+    pub(crate) fn optional<U>(&self) -> Option<Option<U>>
+    where
+        T: Clone + Into<U>,
+    {
+        match self {
+            Self::Given(entry) => Some(Some(entry.value.clone().into())),
+            Self::Absent => Some(None),
+            Self::Wrong(_) => None,
+        }
+    }
+}
+
+impl<T: Copy> Field<Word<T>> {
+    /// The word's value, or the default where none was written; `None` where it was wrong.
+    pub(crate) fn word_or(&self, default: T) -> Option<T> {
+        match self {
+            Self::Given(entry) => Some(entry.value.0),
+            Self::Absent => Some(default),
+            Self::Wrong(_) => None,
+        }
+    }
 }
 
 /// In the schema a field is its value; that it may be absent follows from its table's defaults.
@@ -105,14 +130,14 @@ impl<'d> TableReader<'d> {
         Self { path: String::new(), table, asked: Vec::new() }
     }
 
-    /// The table at `node`; reports any other value, with `example` of what to write.
+    /// The table at `node`; reports any other value, with an `example` of what to write under the key.
     pub(crate) fn open(node: &'d Node, path: String, example: &str, problems: &mut Problems) -> Option<Self> {
         if let Value::Table(table) = &node.value {
             return Some(Self { path, table, asked: Vec::new() });
         }
         let problem = Problem::new(format!("`{path}` is a table of keys"))
             .at(node.span, format!("this is {}", node.value.kind()))
-            .help(format!("for example {example}"));
+            .help(format!("for example {path} = {example}"));
         problems.push(problem);
         None
     }

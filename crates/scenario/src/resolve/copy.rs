@@ -9,7 +9,8 @@ use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
 use crate::reader::{Entry, Field};
 use crate::value::Text;
-use crate::written::{COPY_THREADS_MAX, Copy as Written, Document};
+use crate::words::Word;
+use crate::written::{COPY_THREADS_MAX, Copy as Written, Document, Pack};
 
 use super::dataset::{Datasets, Sample};
 use super::load::{self, BLOCK_MAX_BYTES, rounded};
@@ -145,66 +146,41 @@ fn overlap(one: &plan::Target, other: &plan::Target) -> bool {
 
 fn way(document: &Document, to: usize, datasets: &Datasets, problems: &mut Problems) -> Option<Way> {
     let written = &document.copy;
-    let size_bytes = optional(&written.size)?.map(|size| size.0);
+    let size_bytes = written.size.optional()?;
     let packing = packing(written, datasets, problems);
     let block_bytes = written.block_size.value_or(COPY_BLOCK_BYTES)?;
     if block_bytes > BLOCK_MAX_BYTES {
         let problem = Problem::new("`copy.block_size` is at most 1 GiB");
         problems.push(problem.at(written.block_size.span()?, "this is too large"));
     }
-    let threads = match optional(&written.threads)? {
-        Some(threads) => threads.0 as u32,
-        None => {
-            load::deepest(&document.load).map_or(COPY_THREADS, |depth| depth.min(COPY_THREADS_MAX as u32))
-        }
-    };
+    let unwritten =
+        load::deepest(&document.load).map_or(COPY_THREADS, |depth| depth.min(COPY_THREADS_MAX as u32));
+    let threads = written.threads.value_or(unwritten)?;
     let copy = Copy { to, packing: packing?, size_bytes, keep: written.keep.value_or(false)? };
     Some(Way { copy, threads, block_bytes, block_span: written.block_size.span() })
-}
-
-/// `Some(None)` where it was not written; `None` when it was wrong.
-#[expect(clippy::option_option, reason = "absent and wrong differ")]
-fn optional<T: Clone>(field: &Field<T>) -> Option<Option<T>> {
-    match field {
-        Field::Absent => Some(None),
-        Field::Wrong(_) => None,
-        Field::Given(entry) => Some(Some(entry.value.clone())),
-    }
 }
 
 /// How samples are packed; `Some(None)` where they are not.
 #[expect(clippy::option_option, reason = "files and wrong differ")]
 fn packing(written: &Written, datasets: &Datasets, problems: &mut Problems) -> Option<Option<Packing>> {
-    let layout = optional(&written.pack)?.map(|pack| pack.0.0);
-    let packs = [
-        ("shard_size", written.shard_size.key(), layout.is_some()),
-        ("members", written.members.key(), layout == Some(Layout::WebDataset)),
-        ("codec", written.codec.key(), matches!(layout, Some(Layout::WebDataset | Layout::TfRecord))),
-    ];
-    for (key, span, means_something) in packs {
-        if let Some(span) = span.filter(|_| !means_something) {
-            let problem = Problem::new(format!("`copy.{key}` means nothing here")).at(span, "remove this");
-            let problem = problem.also_if(written.pack.span(), "has nothing of the kind");
-            problems.push(problem.help("it is about the shards that `copy.pack` writes"));
-        }
-    }
+    let layout = written.pack.optional::<Word<Pack>>()?.map(|pack| pack.0.0);
     let Some(layout) = layout else { return Some(None) };
     if layout == Layout::Records && !datasets.is_uniform() {
         let problem = Problem::new("records are of one size, and these samples may not be");
         problems.push(problem.at(written.pack.span()?, "write another layout"));
     }
-    let codec = optional(&written.codec)?.map_or(Codec::None, |codec| codec.0);
+    let codec = written.codec.word_or(Codec::None)?;
     if (layout, codec) == (Layout::TfRecord, Codec::Zstd) {
         let problem = Problem::new("no reader of tfrecord shards takes them compressed with zstd");
         problems.push(problem.at(written.codec.span()?, "write \"gzip\", or leave it out"));
     }
     let shard_bytes: u64 = written.shard_size.value_or(SHARD_DEFAULT_BYTES)?;
-    let members: u64 = written.members.value_or(MEMBERS_DEFAULT.into())?;
+    let members = written.members.value_or(MEMBERS_DEFAULT)?;
     let columns = if layout == Layout::Parquet { COLUMNS_DEFAULT } else { 1 };
     Some(Some(Packing {
         layout,
         shard_bytes,
-        members: if layout == Layout::WebDataset { members as u32 } else { 1 },
+        members: if layout == Layout::WebDataset { members } else { 1 },
         codec,
         columns,
         columns_read: columns,

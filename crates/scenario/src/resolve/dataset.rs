@@ -83,11 +83,7 @@ pub(super) fn resolve(
     problems: &mut Problems,
 ) -> Option<Datasets> {
     let written = &document.dataset;
-    let origin = match &written.source {
-        Field::Wrong(_) => return None,
-        source => source.given().map(|entry| entry.value.0).unwrap_or_default(),
-    };
-    match origin {
+    match written.source.word_or(Origin::default())? {
         Origin::Generate => generated(document, need, problems),
         Origin::Existing => existing(written, need, devices, problems),
     }
@@ -102,7 +98,6 @@ fn generated(document: &Document, need: Option<&feed::Need>, problems: &mut Prob
     }
     let sizes = sample_sizes(&written.sample_size, need)?;
     let layouts = packing::layouts(written)?;
-    packing::refuse_idle(written, &layouts, problems);
     let distribution = spread::resolve(written, &document.need, &sizes, problems);
     let shared = plan::Generate {
         distribution: distribution?,
@@ -189,26 +184,6 @@ fn existing(
     problems: &mut Problems,
 ) -> Option<Datasets> {
     let source = written.source.key()?;
-    let refused = [
-        ("samples", written.samples.key()),
-        ("size", written.size.key()),
-        ("distribution", written.distribution.key()),
-        ("sample_size_stdev", written.sample_size_stdev.key()),
-        ("files_per_folder", written.files_per_folder.key()),
-        ("seed", written.seed.key()),
-        ("shard_size", written.shard_size.key()),
-        ("members", written.members.key()),
-        ("codec", written.codec.key()),
-        ("read_columns", written.read_columns.key()),
-        ("row_group_size", written.row_group_size.key()),
-        ("compressibility", written.compressibility.key()),
-    ];
-    for (key, span) in refused {
-        if let Some(span) = span {
-            let problem = Problem::new(format!("`dataset.{key}` is for data that feedline writes"));
-            problems.push(problem.at(span, "remove this").also(source, "here the data is the user's"));
-        }
-    }
     let sample = match &written.sample_size {
         Field::Absent => devices.sample(need, problems)?,
         Field::Given(axis) => {
@@ -226,11 +201,8 @@ fn existing(
     let spec = plan::Existing {
         sample_bytes: sample.bytes,
         layout,
-        shards: match &written.shards {
-            Field::Wrong(_) => return None,
-            shards => shards.given().map(|entry| entry.value.0.clone()),
-        },
-        columns: existing_columns(written, layout, source, problems)?,
+        shards: written.shards.optional()?,
+        columns: existing_columns(written, source, problems)?,
     };
     let samples = vec![Sample { layout, ..sample }];
     Some(Datasets { origin: Origin::Existing, specs: vec![DatasetSpec::Existing(spec)], samples, layouts: 1 })
@@ -245,14 +217,7 @@ fn existing_layout(
     devices: &Devices,
     problems: &mut Problems,
 ) -> Option<Option<Layout>> {
-    if let Some(device) = devices.first {
-        for (key, span) in [("layout", written.layout.key()), ("shards", written.shards.key())] {
-            if let Some(span) = span {
-                let problem = Problem::new(format!("`dataset.{key}` is about files"));
-                problems
-                    .push(problem.at(span, "remove this").also(device, "is a block device, without files"));
-            }
-        }
+    if !devices.all.is_empty() {
         return Some(Some(Layout::Files));
     }
     match &written.layout {
@@ -272,24 +237,12 @@ fn existing_layout(
     }
 }
 
-fn existing_columns(
-    written: &Dataset,
-    layout: Option<Layout>,
-    source: Span,
-    problems: &mut Problems,
-) -> Option<Vec<String>> {
+fn existing_columns(written: &Dataset, source: Span, problems: &mut Problems) -> Option<Vec<String>> {
     let entry = match &written.columns {
         Field::Wrong(_) => return None,
         Field::Absent => return Some(Vec::new()),
         Field::Given(entry) => entry,
     };
-    if layout.is_some_and(|layout| layout != Layout::Parquet) {
-        let problem = Problem::new("`dataset.columns` means nothing in this layout")
-            .at(entry.key, "remove this")
-            .also_if(written.layout.span(), "has no columns");
-        problems.push(problem.help("it is for dataset.layout = \"parquet\""));
-        return None;
-    }
     match &entry.value {
         Columns::Names(names) => Some(names.0.iter().map(|item| item.value.0.clone()).collect()),
         Columns::Count(_) => {

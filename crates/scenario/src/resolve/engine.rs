@@ -43,23 +43,33 @@ pub(super) fn resolve(
     host: &HostFacts,
     problems: &mut Problems,
 ) -> Option<Engines> {
-    let asked: Vec<Asked> = match &written.engine {
-        Field::Absent => vec![(by_default(tasks), None)],
-        Field::Given(entry) => entry.value.0.iter().map(|item| (item.value.0, Some(item.span))).collect(),
-        Field::Wrong(_) => return None,
-    };
+    let asked = asked(written, by_default(tasks))?;
     let able =
         refuse_foreign(written, &asked, &LOCAL, problems) && refuse_unable(written, &asked, tasks, problems);
-    let registered = registered(written, &asked, problems);
-    let advices = advices(written, &asked, problems);
-    let lanes = available(written, &asked, host, problems);
-    let ((lanes, skipped), advices) = (lanes?, advices?);
+    let (lanes, skipped) = available(written, &asked, host, problems)?;
+    let advices = match &written.madvise {
+        Field::Absent => vec![Advice::Normal],
+        Field::Wrong(_) => return None,
+        Field::Given(entry) => entry.value.0.iter().map(|item| item.value.0).collect(),
+    };
     let lanes = lanes.into_iter().flat_map(|lane| advised(lane, &advices)).collect();
-    Some(Engines { lanes, registered: registered?, skipped }).filter(|_| able)
+    Some(Engines { lanes, registered: written.registered.word_or(Registered::default())?, skipped })
+        .filter(|_| able)
+}
+
+/// The engines of a target as written, else its `default`; `None` when they were wrong.
+pub(super) fn asked(written: &Target, default: Engine) -> Option<Vec<Asked>> {
+    match &written.engine {
+        Field::Absent => Some(vec![(default, None)]),
+        Field::Wrong(_) => None,
+        Field::Given(entry) => {
+            Some(entry.value.0.iter().map(|item| (item.value.0, Some(item.span))).collect())
+        }
+    }
 }
 
 /// io_uring, but for folders, which it cannot read.
-fn by_default(tasks: &[Task]) -> Engine {
+pub(super) fn by_default(tasks: &[Task]) -> Engine {
     let listed = tasks.iter().all(|task| task.operation == Operation::List);
     if listed { Engine::Pread } else { Engine::IoUring }
 }
@@ -124,36 +134,6 @@ fn able_engines(refused: Engine, tasks: &[Task]) -> String {
     format!("write {}{several}", engines.join(" or "))
 }
 
-fn registered(written: &Target, asked: &[Asked], problems: &mut Problems) -> Option<Registered> {
-    let (span, registered) = match &written.registered {
-        Field::Absent => return Some(Registered::default()),
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => (entry.key, entry.value.0),
-    };
-    if asked.iter().all(|(engine, _)| *engine != Engine::IoUring) {
-        let problem = Problem::new("only io_uring registers buffers and files").at(span, "remove this");
-        problems.push(problem.also_if(written.engine.span(), "registers nothing"));
-        return None;
-    }
-    Some(registered)
-}
-
-fn advices(written: &Target, asked: &[Asked], problems: &mut Problems) -> Option<Vec<Advice>> {
-    let entry = match &written.madvise {
-        Field::Absent => return Some(vec![Advice::Normal]),
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => entry,
-    };
-    if asked.iter().all(|(engine, _)| *engine != Engine::Mmap) {
-        let problem = Problem::new("`madvise` is for memory maps, and this target has none")
-            .at(entry.key, "remove this")
-            .also(written.engine.span().unwrap_or(written.name.span), "maps nothing");
-        problems.push(problem.help("or add \"mmap\" to the target's engine"));
-        return None;
-    }
-    Some(entry.value.0.iter().map(|item| item.value.0).collect())
-}
-
 /// A lane for each advice, where the engine takes any.
 fn advised(lane: Lane, advices: &[Advice]) -> Vec<Lane> {
     if lane.engine != Engine::Mmap {
@@ -169,11 +149,7 @@ fn available(
     host: &HostFacts,
     problems: &mut Problems,
 ) -> Option<(Vec<Lane>, Vec<Skipped>)> {
-    let otherwise = match &written.on_unavailable {
-        Field::Absent => OnUnavailable::default(),
-        Field::Given(entry) => entry.value.0,
-        Field::Wrong(_) => return None,
-    };
+    let otherwise = written.on_unavailable.word_or(OnUnavailable::default())?;
     let lane = |engine, stands_in_for, span| Lane { engine, advice: Advice::Normal, stands_in_for, span };
     let (mut lanes, mut skipped) = (Vec::new(), Vec::new());
     for (engine, span) in asked.iter().copied() {

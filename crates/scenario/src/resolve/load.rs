@@ -195,16 +195,12 @@ fn number(written: &Field<Whole<1, DEPTH_MAX>>) -> Option<Option<Entry<u32>>> {
 }
 
 /// The block sizes; `None` when one was wrong, after saying why.
-pub(super) fn blocks(written: &Field<Axis<Size>>, tasks: &[Task], problems: &mut Problems) -> Option<Blocks> {
+pub(super) fn blocks(written: &Field<Axis<Size>>, problems: &mut Problems) -> Option<Blocks> {
     let entry = match written {
         Field::Absent => return Some(Blocks { listed: None, span: None }),
         Field::Wrong(_) => return None,
         Field::Given(entry) => entry,
     };
-    if let Some(problem) = meaningless("block_size", entry.key, tasks) {
-        problems.push(problem);
-        return None;
-    }
     let mut blocks = Vec::new();
     for item in &entry.value.0 {
         if item.value.0 > BLOCK_MAX_BYTES {
@@ -219,30 +215,12 @@ pub(super) fn blocks(written: &Field<Axis<Size>>, tasks: &[Task], problems: &mut
     possible.then(|| Blocks { listed: Some(blocks), span: written.span() })
 }
 
-/// The pages of buffers; `None` when they were wrong, after saying why.
-pub(super) fn pages(
-    written: &Field<Axis<Word<Pages>>>,
-    tasks: &[Task],
-    problems: &mut Problems,
-) -> Option<Paging> {
-    let entry = match written {
-        Field::Absent => return Some(Paging { listed: vec![Pages::default()], span: None }),
+/// The pages of buffers; `None` when they were wrong.
+pub(super) fn pages(written: &Field<Axis<Word<Pages>>>) -> Option<Paging> {
+    let listed = match written {
+        Field::Absent => vec![Pages::default()],
         Field::Wrong(_) => return None,
-        Field::Given(entry) => entry,
+        Field::Given(entry) => entry.value.0.iter().map(|item| item.value.0).collect(),
     };
-    if let Some(problem) = meaningless("pages", entry.key, tasks) {
-        problems.push(problem);
-        return None;
-    }
-    let listed = entry.value.0.iter().map(|item| item.value.0).collect();
     Some(Paging { listed, span: written.span() })
-}
-
-fn meaningless(name: &str, key: Span, tasks: &[Task]) -> Option<Problem> {
-    if tasks.iter().any(|task| task.operation.reads_bytes()) {
-        return None;
-    }
-    let problem =
-        Problem::new(format!("`load.{name}` means nothing where no bytes are read")).at(key, "remove this");
-    Some(tasks.iter().fold(problem, |problem, task| problem.also_if(task.span, "reads no bytes")))
 }

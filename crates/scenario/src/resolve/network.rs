@@ -3,15 +3,14 @@
 use std::path::PathBuf;
 
 use plan::{
-    Addresses, Advice, BackendConfig, BucketStyle, Cache, Charged, Emulation, Engine, Keys, NfsConfig,
-    Operation, PARTS_AT_ONCE_MAX, Registered, S3Config,
+    Addresses, Advice, BackendConfig, BucketStyle, Cache, Charged, Engine, Keys, NfsConfig, Operation,
+    PARTS_AT_ONCE_MAX, Registered, S3Config,
 };
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::Item;
 use crate::reader::{Entry, Field};
-use crate::words::{Origin, Word};
-use crate::written::{self, Address, Document, NfsAddress, S3Address, Target};
+use crate::written::{Address, Document, NfsAddress, S3Address, Target};
 
 use super::cache::Way;
 use super::engine::{self, Lane};
@@ -101,14 +100,11 @@ impl Connections {
 /// A target at a URL; `None` when it cannot be measured, after saying why.
 pub(super) fn resolve<'w>(
     written: &'w Target,
-    document: &Document,
     tasks: &[Task],
     at: &Entry<Address>,
     problems: &mut Problems,
 ) -> Option<Resolved<'w>> {
     let before = problems.len();
-    super::keys::fit(written, &at.value, at.span, problems);
-    refuse_idle(written, document, tasks, at.span, problems);
     let config = config(written, problems);
     let (text, default) = match &at.value {
         Address::Nfs(NfsAddress { text, .. }) => (text, Engine::Nfs3),
@@ -116,11 +112,7 @@ pub(super) fn resolve<'w>(
         Address::Null | Address::Path(_) => return None,
     };
     let lanes = lanes(written, default, tasks, problems);
-    let retries = match &written.retries {
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => entry.value.0 as u32,
-        Field::Absent => default_retries(&at.value),
-    };
+    let retries = written.retries.value_or(default_retries(&at.value))?;
     let connections = match &written.connections {
         Field::Wrong(_) => return None,
         Field::Absent => None,
@@ -158,11 +150,7 @@ fn ways(lanes: &[Lane], tasks: &[Task]) -> Vec<Way> {
 }
 
 fn lanes(written: &Target, default: Engine, tasks: &[Task], problems: &mut Problems) -> Option<Vec<Lane>> {
-    let asked = match &written.engine {
-        Field::Absent => vec![(default, None)],
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => entry.value.0.iter().map(|item| (item.value.0, Some(item.span))).collect(),
-    };
+    let asked = engine::asked(written, default)?;
     let possible: &[Engine] =
         if default == Engine::Nfs3 { &[Engine::Nfs3] } else { &[Engine::Lean, Engine::Sdk] };
     let own = engine::refuse_foreign(written, &asked, possible, problems);
@@ -174,7 +162,7 @@ fn lanes(written: &Target, default: Engine, tasks: &[Task], problems: &mut Probl
 /// What a target at a URL is and how it is reached; `None` when something was wrong, after saying why, and where the
 /// address is none.
 pub(crate) fn config(written: &Target, problems: &mut Problems) -> Option<BackendConfig> {
-    let addresses = word(&written.addresses, Addresses::First)?;
+    let addresses = written.addresses.word_or(Addresses::First)?;
     match &written.at.given()?.value {
         Address::Null | Address::Path(_) => None,
         Address::Nfs(NfsAddress { host, nfs_port, mount_port, path, .. }) => {
@@ -189,46 +177,22 @@ pub(crate) fn config(written: &Target, problems: &mut Problems) -> Option<Backen
         Address::S3(S3Address { bucket, prefix, .. }) => Some(BackendConfig::S3(S3Config {
             bucket: bucket.clone(),
             prefix: prefix.clone(),
-            region: written::text(&written.region)?,
-            endpoint: match &written.endpoint {
-                Field::Wrong(_) => return None,
-                endpoint => endpoint.given().map(|endpoint| endpoint.value.0.clone()),
-            },
-            style: word(&written.style, BucketStyle::Auto)?,
-            ca: written::text(&written.ca)?.map(PathBuf::from),
+            region: written.region.optional()?,
+            endpoint: written.endpoint.optional()?,
+            style: written.style.word_or(BucketStyle::Auto)?,
+            ca: written.ca.optional::<String>()?.map(PathBuf::from),
             keys: keys(written, problems)?,
             addresses,
-            part_bytes: match &written.part_size {
-                Field::Wrong(_) => return None,
-                part => part.given().map(|part| part.value.0),
-            },
-            prefixes: written.prefixes.value_or(1_u64)? as u32,
+            part_bytes: written.part_size.optional()?,
+            prefixes: written.prefixes.value_or(1_u32)?,
             head: written.head.value_or(false)?,
             checksum: written.checksum.value_or(false)?,
         })),
     }
 }
 
-/// The server that feedline starts, if any; `None` when something in it was wrong.
-#[expect(clippy::option_option, reason = "absent and wrong differ")]
-pub(super) fn emulation(written: &Target) -> Option<Option<Emulation>> {
-    match &written.emulate {
-        Field::Absent => Some(None),
-        Field::Wrong(_) => None,
-        Field::Given(entry) => entry.value.resolved().map(Some),
-    }
-}
-
-fn word<T: Copy>(field: &Field<Word<T>>, default: T) -> Option<T> {
-    match field {
-        Field::Absent => Some(default),
-        Field::Wrong(_) => None,
-        Field::Given(entry) => Some(entry.value.0),
-    }
-}
-
 fn keys(written: &Target, problems: &mut Problems) -> Option<Keys> {
-    let profile = written::text(&written.profile)?;
+    let profile = written.profile.optional()?;
     let anonymous = written.anonymous.value_or(false)?;
     if let (Some(span), true) = (written.profile.key(), anonymous) {
         let problem = Problem::new("requests without keys have no use for a profile").at(span, "names keys");
@@ -236,47 +200,6 @@ fn keys(written: &Target, problems: &mut Problems) -> Option<Keys> {
         return None;
     }
     Some(if anonymous { Keys::Anonymous } else { Keys::Chain { profile } })
-}
-
-/// Refuses keys that nothing would come of beside others.
-fn refuse_idle(written: &Target, document: &Document, tasks: &[Task], at: Span, problems: &mut Problems) {
-    let whole = tasks.iter().any(|task| task.operation == Operation::ReadFile);
-    for (key, span) in [("part_size", written.part_size.key()), ("head", written.head.key())] {
-        if let Some(span) = span.filter(|_| !whole) {
-            let problem = Problem::new(format!("`{key}` is for whole objects, and none is read"));
-            let problem =
-                problem.at(span, "remove this").also_if(document.load.operation.span(), "reads none");
-            problems.push(problem.help("or write load.operation = \"read_file\""));
-        }
-    }
-    let source = document.dataset.source.given().filter(|source| source.value.0 == Origin::Existing);
-    if let (Some(source), Some(span)) = (source, written.prefixes.key()) {
-        let problem = Problem::new("`prefixes` is for objects that feedline writes").at(span, "remove this");
-        problems.push(problem.also(source.span, "here they are the user's"));
-    }
-    let Some(emulate) = written.emulate.key() else { return };
-    if let Some(source) = source {
-        let problem = Problem::new("a server that feedline starts holds nothing of the user's");
-        let problem =
-            problem.at(emulate, "starts an empty one").also(source.span, "says that there are files");
-        problems.push(problem.also(at, "is not connected to"));
-    }
-    let elsewhere = [
-        ("region", written.region.key()),
-        ("endpoint", written.endpoint.key()),
-        ("style", written.style.key()),
-        ("ca", written.ca.key()),
-        ("profile", written.profile.key()),
-        ("anonymous", written.anonymous.key()),
-        ("addresses", written.addresses.key()),
-        ("price", written.price.key()),
-    ];
-    for (key, span) in elsewhere {
-        if let Some(span) = span {
-            let problem = Problem::new(format!("`{key}` is about a server that is not asked"));
-            problems.push(problem.at(span, "remove this").also(emulate, "starts one in its place"));
-        }
-    }
 }
 
 /// Refuses treatments of the page cache that were written where no target has one.

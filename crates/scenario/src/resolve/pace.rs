@@ -9,7 +9,6 @@ use crate::reader::{Entry, Field};
 use crate::words::{Arrival, Mode, Word};
 use crate::written::{self, Depths};
 
-use super::load::Task;
 use super::schedule::{List, Schedule, Series};
 
 /// What `queue_depth = "auto"` may try.
@@ -25,21 +24,16 @@ const PACED_DEPTH: u32 = 64;
 pub(super) fn resolve(
     written: &written::Load,
     need: Option<&feed::Need>,
-    tasks: &[Task],
     problems: &mut Problems,
 ) -> Option<Schedule> {
     match &written.mode {
         Field::Wrong(_) => None,
         Field::Given(entry) if entry.value.0 == Mode::Paced => {
-            let fits = fits(written, entry, tasks, problems);
+            let is_searched = refuse_search(written, entry, problems);
             let loads = paced(written, need, problems);
-            schedule(written, loads.filter(|_| fits)?, &[PACED_DEPTH], false)
+            schedule(written, loads.filter(|_| !is_searched)?, &[PACED_DEPTH], false)
         }
-        mode => {
-            let issued = "issues a read as soon as another has ended";
-            let refused = refuse_pacing(written, mode.span().map(|span| (span, issued)), problems);
-            schedule(written, Some(vec![Load::Closed]).filter(|_| !refused)?, &AUTO_DEPTHS, true)
-        }
+        _ => schedule(written, vec![Load::Closed], &AUTO_DEPTHS, true),
     }
 }
 
@@ -67,61 +61,18 @@ fn schedule(
     Some(Schedule { series, lists, auto, depth_span, rate_span, step: None })
 }
 
-/// Refuses what describes an open loop beside another mode, of which `mode` says where it was written and what it does;
-/// whether anything did.
-pub(super) fn refuse_pacing(
-    written: &written::Load,
-    mode: Option<(Span, &str)>,
-    problems: &mut Problems,
-) -> bool {
-    let keys = [
-        ("rate", written.rate.key()),
-        ("arrivals", written.arrivals.key()),
-        ("batch", written.batch.key()),
-        ("spin", written.spin.key()),
-    ];
-    let mut refused = false;
-    for (key, span) in keys {
-        if let Some(span) = span {
-            let problem = Problem::new(format!("`load.{key}` is for a paced load")).at(span, "remove this");
-            let problem = mode.iter().fold(problem, |problem, (at, does)| problem.also(*at, *does));
-            let problem = problem.help("or write load.mode = \"paced\", which gives each read its own time");
-            problems.push(problem);
-            refused = true;
-        }
-    }
-    refused
-}
-
-/// Whether the rest of `load` goes with an open loop.
-fn fits(written: &written::Load, mode: &Entry<Word<Mode>>, tasks: &[Task], problems: &mut Problems) -> bool {
-    let mut fits = true;
+/// Refuses a search for the depth beside an open loop; whether there was one.
+fn refuse_search(written: &written::Load, mode: &Entry<Word<Mode>>, problems: &mut Problems) -> bool {
     let auto = written.queue_depth.given().filter(|depth| matches!(depth.value, Depths::Auto));
-    if let Some(depth) = auto {
-        let problem = Problem::new("a paced load has no depth to search for: its rate is given")
+    let problem = auto.map(|depth| {
+        Problem::new("a paced load has no depth to search for: its rate is given")
             .at(depth.span, "searches")
-            .also(mode.span, "is paced");
-        problems.push(problem.help("write the most reads outstanding, e.g. queue_depth = 64, or remove it"));
-        fits = false;
-    }
-    if let Some(batch) = written.complete_batch.key() {
-        let problem = Problem::new("a paced load does not wait for completions: each read has its own time")
-            .at(batch, "remove this")
-            .also(mode.span, "is paced");
-        problems.push(problem);
-        fits = false;
-    }
-    for task in tasks.iter().filter(|task| !task.operation.reads_bytes()) {
-        let operation = task.operation.name();
-        let problem = Problem::new(format!(
-            "`{operation}` cannot be paced: it reads no bytes, and the rate is one of bytes"
-        ))
-        .at(task.span.unwrap_or(mode.span), "reads no bytes")
-        .also(mode.span, "is a rate of bytes");
-        problems.push(problem.help("measure it in a scenario of its own, with load.mode = \"closed\""));
-        fits = false;
-    }
-    fits
+            .also(mode.span, "is paced")
+            .help("write the most reads outstanding, e.g. queue_depth = 64, or remove it")
+    });
+    let is_searched = problem.is_some();
+    problems.extend(problem);
+    is_searched
 }
 
 fn paced(written: &written::Load, need: Option<&feed::Need>, problems: &mut Problems) -> Option<Vec<Load>> {

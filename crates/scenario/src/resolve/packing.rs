@@ -37,44 +37,6 @@ pub(super) fn layouts(written: &Dataset) -> Option<Vec<Written>> {
     }
 }
 
-const PACKED: &[Layout] =
-    &[Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Parquet, Layout::Zarr];
-const FOLDERS: &[Layout] =
-    &[Layout::Files, Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Parquet];
-
-/// Refuses keys that mean nothing in any of the layouts.
-pub(super) fn refuse_idle(written: &Dataset, layouts: &[Written], problems: &mut Problems) {
-    let keys = [
-        ("shard_size", written.shard_size.key(), PACKED),
-        ("members", written.members.key(), &[Layout::WebDataset][..]),
-        ("codec", written.codec.key(), &[Layout::WebDataset, Layout::TfRecord]),
-        ("columns", written.columns.key(), &[Layout::Parquet]),
-        ("read_columns", written.read_columns.key(), &[Layout::Parquet]),
-        ("row_group_size", written.row_group_size.key(), &[Layout::Parquet]),
-        ("files_per_folder", written.files_per_folder.key(), FOLDERS),
-    ];
-    for (key, span, of) in keys {
-        let Some(span) = span.filter(|_| !layouts.iter().any(|written| of.contains(&written.layout))) else {
-            continue;
-        };
-        let words: Vec<_> = of.iter().map(|layout| format!("\"{}\"", layout.name())).collect();
-        let problem = Problem::new(format!("`dataset.{key}` means nothing in this layout"));
-        let problem = layouts.iter().fold(problem.at(span, "remove this"), |problem, written| {
-            problem.also_if(written.span, "has nothing of the kind")
-        });
-        problems.push(problem.help(format!("it is for dataset.layout = {}", words.join(" or "))));
-    }
-    if let Some(span) = written.shards.key() {
-        let problem = Problem::new("`dataset.shards` says which of the user's files are read");
-        problems.push(
-            problem
-                .at(span, "remove this")
-                .also_if(written.source.span(), "here feedline writes them")
-                .help("or write dataset.source = \"existing\""),
-        );
-    }
-}
-
 /// What is to be packed.
 pub(super) struct Content {
     pub(super) samples: u64,

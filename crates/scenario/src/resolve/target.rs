@@ -14,7 +14,6 @@ use crate::written::{Address, Document, Target};
 use super::cache::{self, Subject, Way};
 use super::device;
 use super::engine::{self, Engines, Lane};
-use super::keys;
 use super::load::Task;
 use super::network::{self, Network};
 use super::tier::Tiers;
@@ -62,7 +61,7 @@ pub(super) fn resolve_all<'w>(
             Address::Path(path) => {
                 local(target, &Request { document: written, tasks, host, path, at: at.span }, problems)
             }
-            Address::Nfs(_) | Address::S3(_) => network::resolve(target, written, tasks, at, problems),
+            Address::Nfs(_) | Address::S3(_) => network::resolve(target, tasks, at, problems),
         };
         resolved.map(|resolved| Resolved { tiers: tiers.of(&target.name.text), ..resolved })
     };
@@ -85,23 +84,15 @@ fn null<'w>(
     at: Span,
     problems: &mut Problems,
 ) -> Option<Resolved<'w>> {
-    let mut possible = keys::fit(written, &Address::Null, at, problems);
-    for task in tasks.iter().filter(|task| !Engine::Null.operations().contains(&task.operation)) {
-        let message = format!("`{}` cannot be done where there is no storage", task.operation.name());
-        problems
-            .push(Problem::new(message).at(task.span.unwrap_or(at), "asks for it").also(at, "is no storage"));
-        possible = false;
-    }
     if let Some(source) = document.dataset.source.given().filter(|source| source.value.0 == Origin::Existing)
     {
         let problem = Problem::new("there are no files on a target that is no storage");
         problems.push(problem.at(at, "is no storage").also(source.span, "says that there are files"));
-        possible = false;
     }
     let way =
         |task: &Task| Way { lane: 0, operation: task.operation, caches: vec![Cache::Bypass], written: true };
     let target = target(written, "null:", BackendConfig::Null)?;
-    possible.then(|| Resolved {
+    Some(Resolved {
         written,
         target,
         lanes: vec![Lane { engine: Engine::Null, advice: Advice::Normal, stands_in_for: None, span: None }],
@@ -118,12 +109,9 @@ fn null<'w>(
 fn local<'w>(written: &'w Target, request: &Request<'_>, problems: &mut Problems) -> Option<Resolved<'w>> {
     let engines = engine::resolve(written, request.tasks, request.host, problems);
     let facts = path_facts(request).map_err(|problem| problems.push(problem)).ok()?;
-    let address = Address::Path(request.path.to_owned());
-    let keys_fit = keys::fit(written, &address, request.at, problems);
-    let possible = match facts.block_device_bytes {
-        Some(_) => device::fits(request.document, request.tasks, request.at, problems) && keys_fit,
-        None => keys_fit,
-    };
+    if facts.block_device_bytes.is_some() {
+        device::refuse_writing(request.document, request.at, problems);
+    }
     let subject =
         Subject { direct: &written.direct, cache: &request.document.load.cache, at: request.at, facts };
     let ways = cache::resolve(&subject, &served_by(engines.as_ref()), request.tasks, problems);
@@ -144,7 +132,6 @@ fn local<'w>(written: &'w Target, request: &Request<'_>, problems: &mut Problems
         network: None,
         skipped,
     })
-    .filter(|_| possible)
 }
 
 /// The engines of a target. Where one was refused, the cache is still looked at, for the default engine.
@@ -158,10 +145,6 @@ fn served_by(engines: Option<&Engines>) -> Vec<(Engine, Option<Span>)> {
 /// The target's own part of a plan; `None` when one of its keys was wrong.
 pub(super) fn target(written: &Target, at: &str, config: BackendConfig) -> Option<plan::Target> {
     let name = written.name.text.clone();
-    let server_memory = match &written.server_memory {
-        Field::Wrong(_) => return None,
-        memory => memory.given().map(|memory| memory.value.0),
-    };
     Some(plan::Target {
         title: written.title.given().map_or_else(|| name.clone(), |title| title.value.0.clone()),
         about: match &written.about {
@@ -171,8 +154,12 @@ pub(super) fn target(written: &Target, at: &str, config: BackendConfig) -> Optio
         },
         at: at.to_owned(),
         config,
-        emulate: network::emulation(written)?,
-        server_memory_bytes: server_memory,
+        emulate: match &written.emulate {
+            Field::Absent => None,
+            Field::Wrong(_) => return None,
+            Field::Given(emulate) => Some(emulate.value.resolved()?),
+        },
+        server_memory_bytes: written.server_memory.optional()?,
         price: match &written.price {
             Field::Absent => None,
             Field::Wrong(_) => return None,

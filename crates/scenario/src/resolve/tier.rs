@@ -2,16 +2,15 @@
 
 use std::path::PathBuf;
 
-use plan::{Operation, Tier};
+use plan::Tier;
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
 use crate::reader::Field;
+use crate::table::Keys as _;
 use crate::value::split_hint;
 use crate::words::{Origin, TierWord};
 use crate::written::{Address, CacheTier, Document, Target};
-
-use super::load::Task;
 
 const EXAMPLE: &str = "cache_tier = { at = \"/nvme/cache\", capacity = \"20 GB\" }";
 
@@ -32,26 +31,18 @@ impl Tiers {
 }
 
 /// The caches of a scenario; `None` when something was wrong, after saying why.
-pub(super) fn resolve(
-    document: &Document,
-    tasks: &[Task],
-    host: &HostFacts,
-    problems: &mut Problems,
-) -> Option<Tiers> {
+pub(super) fn resolve(document: &Document, host: &HostFacts, problems: &mut Problems) -> Option<Tiers> {
     let written = &document.cache_tier;
-    let Some(table) = written.written else { return Some(Tiers::default()) };
+    if !written.is_written() {
+        return Some(Tiers::default());
+    }
+    let table = written.name.span;
     let before = problems.len();
     for (name, field) in [("at", written.at.is_absent()), ("capacity", written.capacity.is_absent())] {
         if field {
             let problem = Problem::new(format!("`cache_tier.{name}` is missing"));
             problems.push(problem.at(table, "is not whole").help(format!("for example {EXAMPLE}")));
         }
-    }
-    for task in tasks.iter().filter(|task| task.operation != Operation::Read) {
-        let message = format!("a cache tier holds blocks, and `{}` reads none", task.operation.name());
-        let problem =
-            Problem::new(message).at(table, "caches blocks").also_if(task.span, "asks for no blocks");
-        problems.push(problem.help("write load.operation = \"read\", or remove `cache_tier`"));
     }
     let targets = targets(document, written, table, problems);
     let (at, capacity) = (written.at.given()?, written.capacity.given()?);

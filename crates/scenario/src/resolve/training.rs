@@ -19,12 +19,11 @@ use crate::written::{DEPTH_MAX, Depths, Document};
 use super::cells;
 use super::dataset::Datasets;
 use super::limits;
-use super::load::Task;
 use super::schedule::{List, Schedule, Series, Step};
 use job::Job;
 
 pub(super) use loader::depth as loader_depth;
-pub(super) use refused::{refuse_decoders, refuse_keys, refuse_uneven};
+pub(super) use refused::{refuse_decoders, refuse_uneven};
 
 /// Readers of an accelerator where no profile names them: as many as MLPerf's files have at least.
 const READERS_DEFAULT: u32 = 4;
@@ -40,7 +39,6 @@ pub(super) struct Asked<'a> {
     pub(super) document: &'a Document,
     pub(super) mode: Span,
     pub(super) need: Option<&'a Need>,
-    pub(super) tasks: &'a [Task],
     pub(super) datasets: Option<&'a Datasets>,
     pub(super) host: &'a HostFacts,
 }
@@ -81,7 +79,7 @@ struct Ways {
 /// Every job, and closed loops of the same reads; `None` when something was wrong, after saying why.
 pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Schedule> {
     let before = problems.len();
-    refused::refuse_beside(asked, problems);
+    refused::refuse_search(asked, problems);
     let job = job::resolve(asked, problems);
     let ways = Ways::of(asked);
     let (job, ways) = (job?, ways?);
