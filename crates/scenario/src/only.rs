@@ -53,6 +53,14 @@ pub(crate) enum Only {
     Maps,
     /// `io_uring`.
     Rings,
+    /// A gate on targets.
+    Gated,
+    /// A gate on latencies.
+    Bounded,
+    /// A gate on a proof.
+    Proven,
+    /// A comparison with earlier runs.
+    Compared,
 }
 
 /// What is said of a key where it means nothing.
@@ -120,6 +128,21 @@ impl Only {
             Self::Rings => (
                 "is for io_uring, which alone registers buffers and files",
                 "or add \"io_uring\" to the target's engine",
+            ),
+            Self::Gated => (
+                "holds for the targets in `gate.feeds`, which is missing",
+                "or write which targets must feed, for example feeds = [\"data\"]",
+            ),
+            Self::Bounded => (
+                "says at which depth `gate.p99` holds, which is missing",
+                "or write the bound, for example p99 = \"20ms\"",
+            ),
+            Self::Proven => {
+                ("says what a proof takes, and none is asked for", "or write evidence = \"proof\"")
+            }
+            Self::Compared => (
+                "is of a comparison, and `gate.regression` is missing",
+                "or write what is compared, for example regression = { throughput = \"10 %\" }",
             ),
         };
         Words { message: message.to_owned(), instead: instead.to_owned() }

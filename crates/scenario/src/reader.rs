@@ -6,7 +6,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::document::{Node, Table, Value};
-use crate::words::Word;
 
 /// A value with the places of its key and of itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,14 +52,12 @@ impl<T> Field<T> {
         matches!(self, Self::Absent)
     }
 
-    /// The value, or the default where none was written; `None` where it was wrong.
-    pub(crate) fn value_or<U>(&self, default: U) -> Option<U>
-    where
-        T: Clone + Into<U>,
-    {
+    /// What was written, or nothing; `None` where it was wrong.
+    #[expect(clippy::option_option, reason = "absent and wrong differ, and `?` leaves the wrong ones out")]
+    pub(crate) fn entry(&self) -> Option<Option<&Entry<T>>> {
         match self {
-            Self::Given(entry) => Some(entry.value.clone().into()),
-            Self::Absent => Some(default),
+            Self::Given(entry) => Some(Some(entry)),
+            Self::Absent => Some(None),
             Self::Wrong(_) => None,
         }
     }
@@ -69,25 +66,32 @@ impl<T> Field<T> {
     #[expect(clippy::option_option, reason = "absent and wrong differ, and `?` leaves the wrong ones out")]
     pub(crate) fn optional<U>(&self) -> Option<Option<U>>
     where
-        T: Clone + Into<U>,
+        T: Plain<U>,
     {
-        match self {
-            Self::Given(entry) => Some(Some(entry.value.clone().into())),
-            Self::Absent => Some(None),
-            Self::Wrong(_) => None,
+        self.entry().map(|entry| entry.map(|entry| entry.value.plain()))
+    }
+
+    /// The value, or the default where none was written; `None` where it was wrong.
+    pub(crate) fn value_or<U>(&self, default: U) -> Option<U>
+    where
+        T: Plain<U>,
+    {
+        self.optional().map(|value| value.unwrap_or(default))
+    }
+
+    /// What `resolve` makes of the value, or nothing where none was written; `None` where either was wrong.
+    #[expect(clippy::option_option, reason = "absent and wrong differ, and `?` leaves the wrong ones out")]
+    pub(crate) fn resolved<U>(&self, resolve: impl FnOnce(&T) -> Option<U>) -> Option<Option<U>> {
+        match self.entry()? {
+            Some(entry) => resolve(&entry.value).map(Some),
+            None => Some(None),
         }
     }
 }
 
-impl<T: Copy> Field<Word<T>> {
-    /// The word's value, or the default where none was written; `None` where it was wrong.
-    pub(crate) fn word_or(&self, default: T) -> Option<T> {
-        match self {
-            Self::Given(entry) => Some(entry.value.0),
-            Self::Absent => Some(default),
-            Self::Wrong(_) => None,
-        }
-    }
+/// A value that has a plain one in a plan.
+pub(crate) trait Plain<U> {
+    fn plain(&self) -> U;
 }
 
 /// In the schema a field is its value; that it may be absent follows from its table's defaults.

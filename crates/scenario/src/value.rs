@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
-use crate::reader::{Written, wrong_type};
+use crate::reader::{Plain, Written, wrong_type};
 
 /// A schema name and body for a type that is written as a scalar.
 macro_rules! scalar_schema {
@@ -26,9 +26,9 @@ macro_rules! scalar_schema {
 /// What a value is to whoever resolves it.
 macro_rules! plain {
     ($($type:ident: $plain:ty),+ $(,)?) => {
-        $(impl From<$type> for $plain {
-            fn from(written: $type) -> Self {
-                written.0
+        $(impl Plain<$plain> for $type {
+            fn plain(&self) -> $plain {
+                self.0.clone()
             }
         })+
     };
@@ -188,16 +188,16 @@ impl<const MIN: u64, const MAX: u64> Written for Whole<MIN, MAX> {
     }
 }
 
-impl<const MIN: u64, const MAX: u64> From<Whole<MIN, MAX>> for u64 {
-    fn from(whole: Whole<MIN, MAX>) -> Self {
-        whole.0
+impl<const MIN: u64, const MAX: u64> Plain<u64> for Whole<MIN, MAX> {
+    fn plain(&self) -> u64 {
+        self.0
     }
 }
 
-impl<const MIN: u64, const MAX: u64> From<Whole<MIN, MAX>> for u32 {
-    fn from(whole: Whole<MIN, MAX>) -> Self {
-        const { assert!(MAX <= Self::MAX as u64) };
-        whole.0 as Self
+impl<const MIN: u64, const MAX: u64> Plain<u32> for Whole<MIN, MAX> {
+    fn plain(&self) -> u32 {
+        const { assert!(MAX <= u32::MAX as u64, "more than a number of the plan holds") };
+        self.0 as u32
     }
 }
 

@@ -3,9 +3,6 @@
 use plan::{Access, DatasetSpec, Fetch, Layout, Load};
 
 use crate::diagnostic::{Problem, Problems, Span};
-use crate::list::{Axis, Item};
-use crate::reader::{Entry, Field};
-use crate::words::Word;
 use crate::written;
 
 use super::dataset::Datasets;
@@ -108,11 +105,7 @@ pub(super) fn resolve(
     problems: &mut Problems,
 ) -> Option<Orders> {
     let before = problems.len();
-    let listed: Option<Vec<Access>> = match &written.access {
-        Field::Absent => None,
-        Field::Given(entry) => Some(orders(entry)),
-        Field::Wrong(_) => return None,
-    };
+    let listed: Option<Vec<Access>> = written.access.optional()?;
     let streams_any = listed.as_ref().is_none_or(|listed| listed.iter().any(|access| access.streams()));
     if let Some(at) = written.streams.key().filter(|_| has_readers(schedule) && streams_any) {
         let problem = Problem::new("each reader of a training job reads a stream of its own");
@@ -131,10 +124,6 @@ pub(super) fn resolve(
         run_length: written.run_length.value_or(RUN_LENGTH_DEFAULT)?,
     };
     (problems.len() == before).then_some(orders)
-}
-
-fn orders(entry: &Entry<Axis<Word<Access>>>) -> Vec<Access> {
-    entry.value.0.iter().map(|item: &Item<Word<Access>>| item.value.0).collect()
 }
 
 /// Refuses streams of which accelerators would share one: none takes a sample that another has begun.

@@ -9,7 +9,6 @@ use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
 use crate::reader::{Entry, Field};
 use crate::value::Text;
-use crate::words::Word;
 use crate::written::{COPY_THREADS_MAX, Copy as Written, Document, Pack};
 
 use super::dataset::{Datasets, Sample};
@@ -163,13 +162,13 @@ fn way(document: &Document, to: usize, datasets: &Datasets, problems: &mut Probl
 /// How samples are packed; `Some(None)` where they are not.
 #[expect(clippy::option_option, reason = "files and wrong differ")]
 fn packing(written: &Written, datasets: &Datasets, problems: &mut Problems) -> Option<Option<Packing>> {
-    let layout = written.pack.optional::<Word<Pack>>()?.map(|pack| pack.0.0);
+    let layout = written.pack.optional()?.map(|pack: Pack| pack.0);
     let Some(layout) = layout else { return Some(None) };
     if layout == Layout::Records && !datasets.is_uniform() {
         let problem = Problem::new("records are of one size, and these samples may not be");
         problems.push(problem.at(written.pack.span()?, "write another layout"));
     }
-    let codec = written.codec.word_or(Codec::None)?;
+    let codec = written.codec.value_or(Codec::None)?;
     if (layout, codec) == (Layout::TfRecord, Codec::Zstd) {
         let problem = Problem::new("no reader of tfrecord shards takes them compressed with zstd");
         problems.push(problem.at(written.codec.span()?, "write \"gzip\", or leave it out"));

@@ -4,7 +4,7 @@ use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Operation};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::Item;
-use crate::reader::Field;
+use crate::reader::{Field, Plain as _};
 use crate::value::Size;
 use crate::words::Origin;
 use crate::written::{Columns, Dataset, Document};
@@ -83,7 +83,7 @@ pub(super) fn resolve(
     problems: &mut Problems,
 ) -> Option<Datasets> {
     let written = &document.dataset;
-    match written.source.word_or(Origin::default())? {
+    match written.source.value_or(Origin::default())? {
         Origin::Generate => generated(document, need, problems),
         Origin::Existing => existing(written, need, devices, problems),
     }
@@ -136,15 +136,11 @@ fn of_size(
 }
 
 fn sample_sizes(written: &Field<crate::list::Axis<Size>>, need: Option<&feed::Need>) -> Option<Vec<Sample>> {
-    match written {
-        Field::Given(axis) => Some(axis.value.0.iter().map(written_sample).collect()),
-        Field::Absent => {
-            let bytes =
-                need?.sample_bytes().map_or(SAMPLE_DEFAULT_BYTES, |bytes| (bytes.round() as u64).max(1));
-            Some(vec![Sample { bytes: Some(bytes), span: None, layout: None }])
-        }
-        Field::Wrong(_) => None,
+    if let Some(axis) = written.entry()? {
+        return Some(axis.value.0.iter().map(written_sample).collect());
     }
+    let bytes = need?.sample_bytes().map_or(SAMPLE_DEFAULT_BYTES, |bytes| (bytes.round() as u64).max(1));
+    Some(vec![Sample { bytes: Some(bytes), span: None, layout: None }])
 }
 
 fn written_sample(item: &Item<Size>) -> Sample {
@@ -153,10 +149,9 @@ fn written_sample(item: &Item<Size>) -> Sample {
 
 /// As many samples as reach the size, at least one.
 fn sample_count(written: &Dataset, sample_bytes: u64) -> Option<u64> {
-    match &written.samples {
-        Field::Given(samples) => Some(samples.value.0),
-        Field::Absent => Some(written.size.value_or(SIZE_DEFAULT_BYTES)?.div_ceil(sample_bytes).max(1)),
-        Field::Wrong(_) => None,
+    match written.samples.optional()? {
+        None => Some(written.size.value_or(SIZE_DEFAULT_BYTES)?.div_ceil(sample_bytes).max(1)),
+        samples => samples,
     }
 }
 
@@ -238,13 +233,9 @@ fn existing_layout(
 }
 
 fn existing_columns(written: &Dataset, source: Span, problems: &mut Problems) -> Option<Vec<String>> {
-    let entry = match &written.columns {
-        Field::Wrong(_) => return None,
-        Field::Absent => return Some(Vec::new()),
-        Field::Given(entry) => entry,
-    };
+    let Some(entry) = written.columns.entry()? else { return Some(Vec::new()) };
     match &entry.value {
-        Columns::Names(names) => Some(names.0.iter().map(|item| item.value.0.clone()).collect()),
+        Columns::Names(names) => Some(names.plain()),
         Columns::Count(_) => {
             let problem = Problem::new("columns of the user's files are named, not counted")
                 .at(entry.span, "counts them")

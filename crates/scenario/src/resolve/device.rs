@@ -16,7 +16,7 @@ const READ_ONLY: &str =
 /// Refuses a dataset that would be written to the device of which the address was written at `at`.
 pub(super) fn refuse_writing(document: &Document, at: Span, problems: &mut Problems) {
     let source = &document.dataset.source;
-    if source.word_or(Origin::default()) == Some(Origin::Generate) {
+    if source.value_or(Origin::default()) == Some(Origin::Generate) {
         let problem = Problem::new("a block device is only ever read, and this scenario writes a dataset")
             .at(at, "is a block device")
             .also_if(source.span(), "writes");

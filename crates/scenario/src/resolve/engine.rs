@@ -4,7 +4,6 @@ use plan::{Advice, Engine, OnUnavailable, Operation, Registered, Skipped};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
-use crate::reader::Field;
 use crate::value::split_hint;
 use crate::written::Target;
 
@@ -47,25 +46,15 @@ pub(super) fn resolve(
     let able =
         refuse_foreign(written, &asked, &LOCAL, problems) && refuse_unable(written, &asked, tasks, problems);
     let (lanes, skipped) = available(written, &asked, host, problems)?;
-    let advices = match &written.madvise {
-        Field::Absent => vec![Advice::Normal],
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => entry.value.0.iter().map(|item| item.value.0).collect(),
-    };
+    let advices: Vec<Advice> = written.madvise.value_or(vec![Advice::Normal])?;
     let lanes = lanes.into_iter().flat_map(|lane| advised(lane, &advices)).collect();
-    Some(Engines { lanes, registered: written.registered.word_or(Registered::default())?, skipped })
+    Some(Engines { lanes, registered: written.registered.value_or(Registered::default())?, skipped })
         .filter(|_| able)
 }
 
 /// The engines of a target as written, else its `default`; `None` when they were wrong.
 pub(super) fn asked(written: &Target, default: Engine) -> Option<Vec<Asked>> {
-    match &written.engine {
-        Field::Absent => Some(vec![(default, None)]),
-        Field::Wrong(_) => None,
-        Field::Given(entry) => {
-            Some(entry.value.0.iter().map(|item| (item.value.0, Some(item.span))).collect())
-        }
-    }
+    written.engine.placed_or(default)
 }
 
 /// io_uring, but for folders, which it cannot read.
@@ -149,7 +138,7 @@ fn available(
     host: &HostFacts,
     problems: &mut Problems,
 ) -> Option<(Vec<Lane>, Vec<Skipped>)> {
-    let otherwise = written.on_unavailable.word_or(OnUnavailable::default())?;
+    let otherwise = written.on_unavailable.value_or(OnUnavailable::default())?;
     let lane = |engine, stands_in_for, span| Lane { engine, advice: Advice::Normal, stands_in_for, span };
     let (mut lanes, mut skipped) = (Vec::new(), Vec::new());
     for (engine, span) in asked.iter().copied() {

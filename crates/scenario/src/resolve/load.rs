@@ -4,7 +4,7 @@ use plan::{Access, Layout, Operation, Pages};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::{Axis, Item};
-use crate::reader::{Entry, Field};
+use crate::reader::{Entry, Field, Plain as _};
 use crate::value::{Size, Whole};
 use crate::words::{Mode, Word};
 use crate::written::{DEPTH_MAX, Depths, Document, Load as Written};
@@ -120,11 +120,7 @@ pub(super) fn rounded(bytes: u64) -> u64 {
 
 /// When reads are issued, and where that was written; `None` when it was wrong.
 pub(super) fn mode(written: &Written) -> Option<(Mode, Option<Span>)> {
-    match &written.mode {
-        Field::Absent => Some((Mode::default(), None)),
-        Field::Wrong(_) => None,
-        Field::Given(entry) => Some((entry.value.0, Some(entry.span))),
-    }
+    Some((written.mode.value_or(Mode::default())?, written.mode.span()))
 }
 
 /// The largest depth that is listed; `None` where none is.
@@ -161,9 +157,7 @@ pub(super) fn resolve(
     (schedule, orders): (Schedule, Orders),
     (blocks, pages): (Blocks, Paging),
 ) -> Option<Load> {
-    if let Field::Wrong(_) = written.operation {
-        return None;
-    }
+    written.operation.entry()?;
     Some(Load {
         tasks,
         schedule,
@@ -185,22 +179,13 @@ pub(super) fn default_access(layout: Layout) -> Access {
 /// `Some(None)` where it was not written; `None` when it was wrong.
 #[expect(clippy::option_option, reason = "absent and wrong differ")]
 fn number(written: &Field<Whole<1, DEPTH_MAX>>) -> Option<Option<Entry<u32>>> {
-    match written {
-        Field::Absent => Some(None),
-        Field::Wrong(_) => None,
-        Field::Given(entry) => {
-            Some(Some(Entry { key: entry.key, span: entry.span, value: entry.value.0 as u32 }))
-        }
-    }
+    let entry = written.entry()?;
+    Some(entry.map(|entry| Entry { key: entry.key, span: entry.span, value: entry.value.plain() }))
 }
 
 /// The block sizes; `None` when one was wrong, after saying why.
 pub(super) fn blocks(written: &Field<Axis<Size>>, problems: &mut Problems) -> Option<Blocks> {
-    let entry = match written {
-        Field::Absent => return Some(Blocks { listed: None, span: None }),
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => entry,
-    };
+    let Some(entry) = written.entry()? else { return Some(Blocks { listed: None, span: None }) };
     let mut blocks = Vec::new();
     for item in &entry.value.0 {
         if item.value.0 > BLOCK_MAX_BYTES {
@@ -217,10 +202,5 @@ pub(super) fn blocks(written: &Field<Axis<Size>>, problems: &mut Problems) -> Op
 
 /// The pages of buffers; `None` when they were wrong.
 pub(super) fn pages(written: &Field<Axis<Word<Pages>>>) -> Option<Paging> {
-    let listed = match written {
-        Field::Absent => vec![Pages::default()],
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => entry.value.0.iter().map(|item| item.value.0).collect(),
-    };
-    Some(Paging { listed, span: written.span() })
+    Some(Paging { listed: written.value_or(vec![Pages::default()])?, span: written.span() })
 }

@@ -5,9 +5,8 @@ use plan::{Access, Engine, Layout, Operation};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::only::Only;
-use crate::reader::Field;
 use crate::table::{KeyOf, Keys as _};
-use crate::words::{Mode, Origin, Sizes, Word};
+use crate::words::{Grade, Mode, Origin, Sizes};
 use crate::written::{Address, Document, Pack, Regression, Target};
 
 use super::device::Devices;
@@ -38,6 +37,7 @@ impl Scenario<'_> {
             ("training", training.keys()),
             ("copy", copy.keys()),
             ("checkpoint", checkpoint.keys()),
+            ("gate", gate.keys()),
             ("gate.regression", margins),
         ];
         for (table, keys) in tables {
@@ -58,7 +58,7 @@ impl Scenario<'_> {
     /// What rules out a key that is for `only`; `None` where nothing does, and where that cannot be said because something
     /// else is wrong.
     fn rules_out(&self, only: Only) -> Option<RuledOut> {
-        let Document { dataset, load, copy, .. } = self.document;
+        let Document { dataset, load, copy, gate, .. } = self.document;
         match only {
             Only::Paced => self.modes_rule_out(&[Mode::Paced]),
             Only::ClosedLoop => self.modes_rule_out(&[Mode::Closed]),
@@ -87,14 +87,21 @@ impl Scenario<'_> {
             }
             Only::Layouts(of) => self.layouts_rule_out(of),
             Only::Spread => {
-                let sizes = dataset.distribution.word_or(Sizes::default())?;
+                let sizes = dataset.distribution.value_or(Sizes::default())?;
                 (sizes == Sizes::Fixed).then(|| vec![(dataset.distribution.span(), "makes all files equal")])
             }
             Only::Packing => copy.pack.is_absent().then(Vec::new),
             Only::PackingInto(of) => {
-                let pack: Option<Word<Pack>> = copy.pack.optional()?;
-                pack.is_none_or(|pack| !of.contains(&pack.0.0))
+                let pack: Option<Pack> = copy.pack.optional()?;
+                pack.is_none_or(|pack| !of.contains(&pack.0))
                     .then(|| vec![(copy.pack.span(), "has nothing of the kind")])
+            }
+            Only::Gated => gate.feeds.is_absent().then(Vec::new),
+            Only::Bounded => gate.p99.is_absent().then(Vec::new),
+            Only::Compared => gate.regression.is_absent().then(Vec::new),
+            Only::Proven => {
+                let grade = gate.evidence.value_or(Grade::Screen)?;
+                (grade == Grade::Screen).then(|| vec![(gate.evidence.span(), "asks for less")])
             }
             Only::Somewhere
             | Only::Kernel(_)
@@ -142,10 +149,9 @@ impl Scenario<'_> {
 
     fn orders_rule_out(&self, holds: impl Fn(Access) -> bool, is: &'static str) -> Option<RuledOut> {
         let access = &self.document.load.access;
-        let orders: Vec<Access> = match access {
-            Field::Wrong(_) => return None,
-            Field::Given(listed) => listed.value.0.iter().map(|item| item.value.0).collect(),
-            Field::Absent => self.layouts()?.into_iter().map(|(layout, _)| default_access(layout)).collect(),
+        let orders: Vec<Access> = match access.optional()? {
+            Some(listed) => listed,
+            None => self.layouts()?.into_iter().map(|(layout, _)| default_access(layout)).collect(),
         };
         (!orders.into_iter().any(holds)).then(|| vec![(access.span(), is)])
     }
@@ -164,7 +170,7 @@ impl Scenario<'_> {
     }
 
     fn origin(&self) -> Option<Origin> {
-        self.document.dataset.source.word_or(Origin::default())
+        self.document.dataset.source.value_or(Origin::default())
     }
 
     fn reads_existing(&self) -> bool {
@@ -173,13 +179,7 @@ impl Scenario<'_> {
 
     /// Every layout, and where it was written; files where none was.
     fn layouts(&self) -> Option<Vec<(Layout, Option<Span>)>> {
-        match &self.document.dataset.layout {
-            Field::Wrong(_) => None,
-            Field::Absent => Some(vec![(Layout::Files, None)]),
-            Field::Given(axis) => {
-                Some(axis.value.0.iter().map(|item| (item.value.0, Some(item.span))).collect())
-            }
-        }
+        self.document.dataset.layout.placed_or(Layout::Files)
     }
 }
 

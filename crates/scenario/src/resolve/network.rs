@@ -9,8 +9,8 @@ use plan::{
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::Item;
-use crate::reader::{Entry, Field};
-use crate::written::{Address, Document, NfsAddress, S3Address, Target};
+use crate::reader::{Entry, Field, Plain as _};
+use crate::written::{Address, Connections as Written, Document, NfsAddress, S3Address, Target};
 
 use super::cache::Way;
 use super::engine::{self, Lane};
@@ -113,14 +113,9 @@ pub(super) fn resolve<'w>(
     };
     let lanes = lanes(written, default, tasks, problems);
     let retries = written.retries.value_or(default_retries(&at.value))?;
-    let connections = match &written.connections {
-        Field::Wrong(_) => return None,
-        Field::Absent => None,
-        Field::Given(entry) => {
-            let listed = entry.value.0.iter();
-            Some(listed.map(|item| Item { span: item.span, value: item.value.0 as u32 }).collect())
-        }
-    };
+    let item = |item: &Item<Written>| Item { span: item.span, value: item.value.plain() };
+    let connections = written.connections.entry()?;
+    let connections = connections.map(|entry| entry.value.0.iter().map(item).collect());
     let (config, lanes) = (config?, lanes?);
     let ways = ways(&lanes, tasks);
     let network = Network { connections, charged: config.charged(), retries };
@@ -162,7 +157,7 @@ fn lanes(written: &Target, default: Engine, tasks: &[Task], problems: &mut Probl
 /// What a target at a URL is and how it is reached; `None` when something was wrong, after saying why, and where the
 /// address is none.
 pub(crate) fn config(written: &Target, problems: &mut Problems) -> Option<BackendConfig> {
-    let addresses = written.addresses.word_or(Addresses::First)?;
+    let addresses = written.addresses.value_or(Addresses::First)?;
     match &written.at.given()?.value {
         Address::Null | Address::Path(_) => None,
         Address::Nfs(NfsAddress { host, nfs_port, mount_port, path, .. }) => {
@@ -179,7 +174,7 @@ pub(crate) fn config(written: &Target, problems: &mut Problems) -> Option<Backen
             prefix: prefix.clone(),
             region: written.region.optional()?,
             endpoint: written.endpoint.optional()?,
-            style: written.style.word_or(BucketStyle::Auto)?,
+            style: written.style.value_or(BucketStyle::Auto)?,
             ca: written.ca.optional::<String>()?.map(PathBuf::from),
             keys: keys(written, problems)?,
             addresses,

@@ -3,9 +3,8 @@
 use plan::{Arrivals, Load, Operation, Pace, Rate};
 
 use crate::diagnostic::{Problem, Problems, Span};
-use crate::list::Item;
 use crate::offered::Offered;
-use crate::reader::{Entry, Field};
+use crate::reader::{Entry, Plain as _};
 use crate::words::{Arrival, Mode, Word};
 use crate::written::{self, Depths};
 
@@ -26,9 +25,8 @@ pub(super) fn resolve(
     need: Option<&feed::Need>,
     problems: &mut Problems,
 ) -> Option<Schedule> {
-    match &written.mode {
-        Field::Wrong(_) => None,
-        Field::Given(entry) if entry.value.0 == Mode::Paced => {
+    match written.mode.entry()? {
+        Some(entry) if entry.value.0 == Mode::Paced => {
             let is_searched = refuse_search(written, entry, problems);
             let loads = paced(written, need, problems);
             schedule(written, loads.filter(|_| !is_searched)?, &[PACED_DEPTH], false)
@@ -44,13 +42,10 @@ fn schedule(
     unwritten: &[u32],
     searched: bool,
 ) -> Option<Schedule> {
-    let (auto, depths) = match &written.queue_depth {
-        Field::Wrong(_) => return None,
-        Field::Absent => (searched, unwritten.to_vec()),
-        Field::Given(entry) => match &entry.value {
-            Depths::Auto => (true, AUTO_DEPTHS.to_vec()),
-            Depths::Listed(axis) => (false, axis.0.iter().map(|item| item.value.0 as u32).collect()),
-        },
+    let (auto, depths) = match written.queue_depth.entry()?.map(|entry| &entry.value) {
+        None => (searched, unwritten.to_vec()),
+        Some(Depths::Auto) => (true, AUTO_DEPTHS.to_vec()),
+        Some(Depths::Listed(axis)) => (false, axis.plain()),
     };
     let (rate_span, depth_span) = (written.rate.span(), written.queue_depth.span());
     let lists = vec![
@@ -77,22 +72,14 @@ fn refuse_search(written: &written::Load, mode: &Entry<Word<Mode>>, problems: &m
 
 fn paced(written: &written::Load, need: Option<&feed::Need>, problems: &mut Problems) -> Option<Vec<Load>> {
     let arrivals = arrivals(written, need, problems);
-    let rates = match &written.rate {
-        Field::Absent => vec![Offered::default().0],
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => entry.value.0.iter().map(|item: &Item<Offered>| item.value.0).collect(),
-    };
-    let spin_ns = written.spin.value_or(0_u64)?;
+    let rates: Vec<Rate> = written.rate.value_or(vec![Offered::default().0])?;
+    let spin_ns = written.spin.value_or(0)?;
     let arrivals = arrivals?;
     Some(rates.into_iter().map(|rate| Load::Paced(Pace { rate, arrivals, spin_ns })).collect())
 }
 
 fn arrivals(written: &written::Load, need: Option<&feed::Need>, problems: &mut Problems) -> Option<Arrivals> {
-    let (word, span) = match &written.arrivals {
-        Field::Absent => (Arrival::default(), None),
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => (entry.value.0, Some(entry.span)),
-    };
+    let (word, span) = (written.arrivals.value_or(Arrival::default())?, written.arrivals.span());
     if let (Some(batch), false) = (written.batch.key(), word == Arrival::Batch) {
         let problem = Problem::new("`load.batch` is for arrivals a step at a time")
             .at(batch, "remove this")
@@ -116,10 +103,8 @@ fn step_samples(
     span: Option<Span>,
     problems: &mut Problems,
 ) -> Option<u64> {
-    match &written.batch {
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => return Some(entry.value.0),
-        Field::Absent => {}
+    if let Some(batch) = written.batch.optional()? {
+        return Some(batch);
     }
     let need = need?;
     let known = need.batch.map(|batch| u64::from(batch) * u64::from(need.accelerators));

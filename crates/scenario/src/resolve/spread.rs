@@ -26,7 +26,7 @@ pub(super) fn resolve(
     samples: &[Sample],
     problems: &mut Problems,
 ) -> Option<Distribution> {
-    match written.distribution.word_or(Sizes::default())? {
+    match written.distribution.value_or(Sizes::default())? {
         Sizes::Fixed => Some(Distribution::Fixed),
         Sizes::LogNormal => {
             let stdev_bytes = stdev(written, need, samples, written.distribution.span()?, problems)?;
@@ -73,10 +73,8 @@ fn stdev(
         problems.push(problem.help("write one dataset.sample_size, and a scenario for each of the others"));
         return None;
     }
-    let entry = match &written.sample_size_stdev {
-        Field::Wrong(_) => return None,
-        Field::Absent => return by_need(written, need, lognormal, problems),
-        Field::Given(entry) => entry,
+    let Some(entry) = written.sample_size_stdev.entry()? else {
+        return by_need(written, need, lognormal, problems);
     };
     let mean = samples.first()?;
     let bytes = mean.bytes?;

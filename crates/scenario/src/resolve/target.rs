@@ -6,10 +6,9 @@ use plan::{Advice, BackendConfig, Cache, Engine, Registered, Skipped, Tier};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::{HostFacts, PathFacts};
-use crate::reader::Field;
 use crate::value::split_hint;
 use crate::words::Origin;
-use crate::written::{Address, Document, Target};
+use crate::written::{About, Address, Document, Emulate, Price, Target};
 
 use super::cache::{self, Subject, Way};
 use super::device;
@@ -17,6 +16,10 @@ use super::engine::{self, Engines, Lane};
 use super::load::Task;
 use super::network::{self, Network};
 use super::tier::Tiers;
+
+/// What is said of a storage of which the scenario says nothing.
+const UNTOLD: plan::About =
+    plan::About { product: None, firmware: None, media: None, nodes: None, publish: true };
 
 /// A target that can be measured on this machine.
 #[derive(Debug)]
@@ -147,24 +150,12 @@ pub(super) fn target(written: &Target, at: &str, config: BackendConfig) -> Optio
     let name = written.name.text.clone();
     Some(plan::Target {
         title: written.title.given().map_or_else(|| name.clone(), |title| title.value.0.clone()),
-        about: match &written.about {
-            Field::Absent => plan::About { publish: true, ..plan::About::default() },
-            Field::Wrong(_) => return None,
-            Field::Given(about) => about.value.resolved()?,
-        },
+        about: written.about.resolved(About::resolved)?.unwrap_or(UNTOLD),
         at: at.to_owned(),
         config,
-        emulate: match &written.emulate {
-            Field::Absent => None,
-            Field::Wrong(_) => return None,
-            Field::Given(emulate) => Some(emulate.value.resolved()?),
-        },
+        emulate: written.emulate.resolved(Emulate::resolved)?,
         server_memory_bytes: written.server_memory.optional()?,
-        price: match &written.price {
-            Field::Absent => None,
-            Field::Wrong(_) => return None,
-            Field::Given(price) => Some(price.value.resolved()?),
-        },
+        price: written.price.resolved(Price::resolved)?,
         name,
     })
 }

@@ -7,12 +7,10 @@ use plan::Tier;
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
 use crate::reader::Field;
-use crate::table::Keys as _;
+use crate::table::{Keys as _, Table as _};
 use crate::value::split_hint;
 use crate::words::{Origin, TierWord};
 use crate::written::{Address, CacheTier, Document, Target};
-
-const EXAMPLE: &str = "cache_tier = { at = \"/nvme/cache\", capacity = \"20 GB\" }";
 
 /// The ways in which targets may be read, once for all of them.
 #[derive(Debug, Clone, Default)]
@@ -41,7 +39,8 @@ pub(super) fn resolve(document: &Document, host: &HostFacts, problems: &mut Prob
     for (name, field) in [("at", written.at.is_absent()), ("capacity", written.capacity.is_absent())] {
         if field {
             let problem = Problem::new(format!("`cache_tier.{name}` is missing"));
-            problems.push(problem.at(table, "is not whole").help(format!("for example {EXAMPLE}")));
+            let example = format!("for example cache_tier = {}", CacheTier::EXAMPLE);
+            problems.push(problem.at(table, "is not whole").help(example));
         }
     }
     let targets = targets(document, written, table, problems);
@@ -49,14 +48,8 @@ pub(super) fn resolve(document: &Document, host: &HostFacts, problems: &mut Prob
     refuse_place(&at.value.0, at.span, (capacity.value.0, capacity.span), host, problems);
     refuse_users_data(document, &at.value.0, at.span, problems);
     let tier = |policy| Tier { at: PathBuf::from(&at.value.0), capacity_bytes: capacity.value.0, policy };
-    let ways = match &written.policy {
-        Field::Wrong(_) => return None,
-        Field::Absent => vec![Some(tier(plan::TierPolicy::Lru))],
-        Field::Given(policies) => {
-            let way = |policy: TierWord| policy.policy().map(tier);
-            policies.value.0.iter().map(|item| way(item.value.0)).collect()
-        }
-    };
+    let policies = written.policy.value_or(vec![TierWord::Lru])?;
+    let ways = policies.into_iter().map(|policy| policy.policy().map(tier)).collect();
     (problems.len() == before).then_some(Tiers { targets, ways })
 }
 

@@ -11,9 +11,7 @@ use plan::{Decode, Fetch, Load, Training, Work};
 
 use crate::diagnostic::{Problems, Span};
 use crate::host::HostFacts;
-use crate::list::{Axis, Item};
-use crate::reader::Field;
-use crate::value::Whole;
+use crate::reader::Plain as _;
 use crate::written::{DEPTH_MAX, Depths, Document};
 
 use super::cells;
@@ -124,25 +122,13 @@ impl Ways {
         let (written, load) = (&asked.document.training, &asked.document.load);
         let profile = asked.need.and_then(|need| Some((need.readers?, need.prefetch?)));
         let usual = profile.map_or(READERS_DEFAULT, |(readers, _)| readers);
-        let shared = match &load.queue_depth {
-            Field::Wrong(_) => return None,
-            Field::Given(entry) => match &entry.value {
-                // Refused already.
-                Depths::Auto => Vec::new(),
-                Depths::Listed(axis) => numbers(axis),
-            },
-            Field::Absent => Vec::new(),
+        let shared: Vec<u32> = match load.queue_depth.entry()?.map(|entry| &entry.value) {
+            Some(Depths::Listed(axis)) => axis.plain(),
+            // A search is refused already.
+            Some(Depths::Auto) | None => Vec::new(),
         };
-        let readers = match &written.readers {
-            Field::Wrong(_) => return None,
-            Field::Given(entry) => numbers(&entry.value),
-            Field::Absent if shared.is_empty() => vec![usual],
-            Field::Absent => Vec::new(),
-        };
-        let prefetch = match &written.prefetch {
-            Field::Wrong(_) => return None,
-            prefetch => prefetch.given().map(|entry| numbers(&entry.value)),
-        };
+        let readers = written.readers.value_or(if shared.is_empty() { vec![usual] } else { Vec::new() })?;
+        let prefetch = written.prefetch.optional()?;
         Some(Self { readers, shared, prefetch, usual, ahead: profile.map(|(_, ahead)| ahead) })
     }
 
@@ -160,10 +146,6 @@ impl Ways {
         };
         self.prefetch.clone().unwrap_or_else(|| vec![unwritten()])
     }
-}
-
-fn numbers<const MIN: u64, const MAX: u64>(axis: &Axis<Whole<MIN, MAX>>) -> Vec<u32> {
-    axis.0.iter().map(|item: &Item<Whole<MIN, MAX>>| item.value.0 as u32).collect()
 }
 
 /// Every job, in the order of the keys: accelerators, readers and then shared reads, batches ahead, depths.

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
-use crate::reader::{Field, Written, wrong_type};
+use crate::reader::{Field, Plain, Written, wrong_type};
 use crate::table::{Keys as _, Table, table};
 use crate::value::{Duration, Number, Rate, Seed, Share};
 
@@ -45,11 +45,8 @@ impl Table for Emulate {
 impl Emulate {
     /// In plain types, what is written over what the profile says; `None` when something in it was wrong.
     pub(crate) fn resolved(&self) -> Option<Emulation> {
-        let base = match &self.profile {
-            Field::Wrong(_) => return None,
-            profile => profile.given().and_then(|profile| plan::profile(profile.value.0)),
-        };
-        let base = base.unwrap_or_default();
+        let base =
+            self.profile.entry()?.and_then(|profile| plan::profile(profile.value.0)).unwrap_or_default();
         Some(Emulation {
             profile: base.profile,
             seed: self.seed.value_or(base.seed)?,
@@ -59,11 +56,7 @@ impl Emulate {
             connection_bps: self.connection_rate.optional()?.or(base.connection_bps),
             total_bps: self.total_rate.optional()?.or(base.total_bps),
             seek_ns: self.seek.optional()?.or(base.seek_ns),
-            faults: match &self.faults {
-                Field::Absent => base.faults,
-                Field::Wrong(_) => return None,
-                Field::Given(faults) => faults.value.resolved()?,
-            },
+            faults: self.faults.resolved(FaultsTable::resolved)?.unwrap_or(base.faults),
         })
     }
 }
@@ -111,9 +104,9 @@ impl JsonSchema for Profile {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Wait(pub(crate) Delay);
 
-impl From<Wait> for Delay {
-    fn from(wait: Wait) -> Self {
-        wait.0
+impl Plain<Delay> for Wait {
+    fn plain(&self) -> Delay {
+        self.0
     }
 }
 

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use plan::MayDiffer;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::diagnostic::{Problem, Problems, Span};
+use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
 use crate::list::List;
-use crate::only::Only::Trained;
+use crate::only::Only::{Bounded, Compared, Gated, Proven, Trained};
 use crate::percentage::{Percentage, Utilization};
-use crate::reader::{Field, Written, wrong_type};
+use crate::reader::{Written, wrong_type};
 use crate::table::{Keys as _, Table, table};
 use crate::value::{Duration, Text, Whole};
 use crate::words::{Grade, Word};
@@ -38,27 +38,27 @@ table! {
         feeds: List<Text>,
         /// Share of the demand that each of these targets must reach, in place of the need's utilization: 0.95 or `"95 %"`.
         /// Default: the need's.
-        utilization: Utilization,
+        utilization: Utilization => [Gated],
         /// Largest 99th percentile of a read's latency in the confirmation of each of these targets.
-        p99: Duration,
+        p99: Duration => [Gated],
         /// Queue depth, one of the run's, whose cells are held against `p99`: all of each target's, by their interleaved
         /// repetitions. Default: the cell on which the verdict rests, by its confirmation.
-        at: Whole<1, DEPTH_MAX>,
+        at: Whole<1, DEPTH_MAX> => [Bounded],
         /// How much worse than before each metric may be: a table such as `{ throughput = "10 %", p50 = "15 %" }` of
         /// throughput, p50, p99, au and cpu (processor time by operation), or the path of a file that `feedline calibrate`
         /// wrote. Default: nothing is compared.
         regression: Regression,
         /// Which runs are compared with: a name, under which runs were kept by `run --add-to`, or the path of a folder of
         /// runs. Default: what the command line names.
-        baseline: Baseline,
+        baseline: Baseline => [Compared],
         /// Fewest comparable runs of the baseline: below it nothing is decided. Default: 8.
-        runs: Runs,
+        runs: Runs => [Compared],
         /// What may differ between the runs that are compared. Default: nothing.
-        may_differ: List<Word<MayDiffer>>,
+        may_differ: List<Word<MayDiffer>> => [Compared],
         /// What the FEEDS of each of these targets must rest on. Default: screen.
-        evidence: Word<Grade>,
+        evidence: Word<Grade> => [Gated],
         /// What a proof takes, with `evidence = "proof"`; all hosts of the need in any case. Default: 3 runs over 24 hours.
-        proof: Proof,
+        proof: Proof => [Proven],
     }
 }
 
@@ -66,74 +66,13 @@ impl Table for Gate {
     const EXAMPLE: &'static str = "{ feeds = [\"data\"] }";
 
     fn check(&self, problems: &mut Problems) {
-        self.refuse_dangling(problems);
-    }
-}
-
-impl Gate {
-    /// Refuses keys that say something of another key which is not there.
-    fn refuse_dangling(&self, problems: &mut Problems) {
-        let (feeds, p99, regression) = (&self.feeds, &self.p99, &self.regression);
-        let of_feeds = [self.utilization.key(), p99.key(), self.evidence.key()];
-        let of_regression = [
-            ("baseline", self.baseline.key()),
-            ("runs", self.runs.key()),
-            ("may_differ", self.may_differ.key()),
-        ];
-        let mut dangles = false;
-        if feeds.is_absent() {
-            for key in of_feeds {
-                dangles |= key.is_some();
-                problems.extend(key.map(missing_feeds));
-            }
-        }
-        if let (true, Some(key)) = (p99.is_absent(), self.at.key()) {
-            dangles = true;
-            let problem = Problem::absent("`gate.at` says at which depth `gate.p99` holds, which is missing");
-            problems.push(problem.at(key, "of what?").help("for example p99 = \"20ms\""));
-        }
-        if let Some(problem) = self.refuse_unasked_proof() {
-            dangles = true;
-            problems.push(problem);
-        }
-        if regression.is_absent() {
-            for (name, key) in of_regression {
-                dangles |= key.is_some();
-                problems.extend(key.map(|key| missing_regression(name, key)));
-            }
-        }
-        if feeds.is_absent() && regression.is_absent() && !dangles {
+        if self.keys().iter().all(|key| key.at.is_none()) {
             let problem = Problem::absent("`gate` has neither `feeds` nor `regression`: what must hold?");
             problems.push(problem.at(self.name.span, "gates nothing").help(
                 "for example gate = { feeds = [\"data\"] } or gate = { regression = { throughput = \"10 %\" } }",
             ));
         }
     }
-
-    /// Refuses what a proof takes where none is asked for.
-    fn refuse_unasked_proof(&self) -> Option<Problem> {
-        let key = self.proof.key()?;
-        let asked = match &self.evidence {
-            Field::Absent => false,
-            Field::Wrong(_) => true,
-            Field::Given(evidence) => evidence.value.0 == Grade::Proof,
-        };
-        let problem = Problem::absent("`gate.proof` says what a proof takes, and none is asked for");
-        let problem = problem.at(key, "proves nothing").also_if(self.evidence.span(), "asks for less");
-        (!asked).then(|| problem.help("write evidence = \"proof\", or remove it"))
-    }
-}
-
-fn missing_feeds(key: Span) -> Problem {
-    Problem::absent("`gate.feeds` is missing: which targets must feed?")
-        .at(key, "holds for the targets in `feeds`")
-        .help("for example gate = { feeds = [\"data\"] }")
-}
-
-fn missing_regression(name: &str, key: Span) -> Problem {
-    Problem::absent(format!("`gate.{name}` is of a comparison, and `gate.regression` is missing"))
-        .at(key, "compares nothing")
-        .help("for example regression = { throughput = \"10 %\" }")
 }
 
 /// A table of margins, or a file of them.

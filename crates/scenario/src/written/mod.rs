@@ -21,16 +21,18 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 
+pub(crate) use about::{About, Price};
 pub(crate) use address::{Address, NfsAddress, S3Address};
 pub(crate) use checkpoint::{Checkpoint, FILES_MAX};
 pub(crate) use copy::{COPY_THREADS_MAX, Copy, Pack};
 pub(crate) use dataset::{Columns, Dataset};
+pub(crate) use emulate::Emulate;
 pub(crate) use expect::Expect;
 pub(crate) use gate::{Gate, Margins, Regression};
 pub(crate) use load::{DEPTH_MAX, Depths, Load};
 pub(crate) use measure::Measure;
 pub(crate) use need::{EXAMPLES as NEED_EXAMPLES, Need, NeedTable};
-pub(crate) use target::Target;
+pub(crate) use target::{Connections, Target};
 pub(crate) use tier::CacheTier;
 pub(crate) use training::{ACCELERATORS_MAX, Decode, Training};
 

@@ -204,7 +204,7 @@ pub(in super::super) fn refuse_decoders(
     tasks: &[Task],
     problems: &mut Problems,
 ) {
-    let (Some(Some(decode)), Some(span)) = (job::decode(field), field.span()) else { return };
+    let (Some(Some(decode)), Some(span)) = (field.resolved(job::decode), field.span()) else { return };
     let takes_any = matches!(decode.work, Work::Cost { .. } | Work::Checksum);
     if takes_any || !tasks.iter().any(|task| task.operation == Operation::Read) {
         return;
