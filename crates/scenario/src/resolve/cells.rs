@@ -1,6 +1,6 @@
 //! Every combination of a target's axes, as cells.
 
-use plan::{Access, Cache, Cell, Engine, Layout, Operation, Pages, Registered, Tier};
+use plan::{Access, Cache, Cell, Engine, Layout, Operation, Pages, Tier};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
@@ -260,39 +260,26 @@ impl<'a> Curve<'a> {
     }
 }
 
-fn cell(target: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, shared: &Shared<'_>) -> Cell {
-    let engine = point.lane.engine;
+fn cell(index: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, shared: &Shared<'_>) -> Cell {
     let threads = threads(point, shared);
-    let network = resolved.network.as_ref();
+    let of = names::Of { resolved, index, lane: point.lane, seed: shared.seed };
     Cell {
-        slug: names::slug(resolved, point),
-        target,
         dataset: point.dataset,
-        engine,
-        stands_in_for: point.lane.stands_in_for.clone(),
-        registered: if engine == Engine::IoUring { resolved.registered } else { Registered::Off },
-        advice: point.lane.advice,
         operation: point.operation,
         load: point.load,
-        block_bytes: point.block.bytes,
         pages: point.pages.0,
         access: point.access,
         cache: point.cache,
-        queue_depth: point.depth,
         threads,
         connections: point.connections.map_or(0, |connections| connections.of(threads)),
-        retries: network.map_or(0, |network| network.retries),
         submit_batch: submit_batch(resolved, point, point.depth.div_ceil(threads), shared.load),
-        seed: shared.seed,
         streams: point.streams,
         shuffle_buffer: shared.load.orders.shuffle_buffer(point.access),
         run_length: shared.load.orders.run_length(point.access),
-        checkpoint: None,
-        copy: None,
         tier: point.tier.cloned(),
         auto_group: shared.load.schedule.auto.then_some(curve),
         complete_batch: complete_batch(point, point.depth.div_ceil(threads), shared.load),
-        axes: names::axes(resolved, point, threads),
+        ..names::of_reads(resolved, point, threads).cell(of, point.block.bytes, point.depth)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The cells that copy a dataset from one target to another.
 
 use plan::{
-    Access, Advice, Axis, BackendConfig, COPY_BLOCK_BYTES, COPY_THREADS, Cache, Cell, Codec, Copy, Engine,
-    Layout, Load, Operation, Packing, Registered,
+    Access, BackendConfig, COPY_BLOCK_BYTES, COPY_THREADS, Cache, Cell, Codec, Copy, Engine, Layout,
+    Operation, Packing,
 };
 
 use crate::diagnostic::{Problem, Problems, Span};
@@ -13,7 +13,7 @@ use crate::written::{COPY_THREADS_MAX, Copy as Written, Document, Pack};
 
 use super::dataset::{Datasets, Sample};
 use super::load::{self, BLOCK_MAX_BYTES, rounded};
-use super::names::compact_bytes;
+use super::names::{Name, Of};
 use super::packing::{COLUMNS_DEFAULT, MEMBERS_DEFAULT, ROW_GROUP_DEFAULT_BYTES, SHARD_DEFAULT_BYTES};
 use super::target::Resolved;
 
@@ -203,59 +203,32 @@ fn cell(
     let direct = resolved.direct_align_bytes.is_some() && lane.engine != Engine::Mmap;
     let cache = if resolved.network.is_some() || direct { Cache::Bypass } else { Cache::Cold };
     let block_bytes = sample.bytes.map_or(u64::MAX, rounded).min(way.block_bytes) as u32;
-    let layout = way.copy.packing.map(|packing| packing.layout.name());
-    let way_name = format!("{}->{}", resolved.target.name, to.resolved.target.name);
-    let size = sample.bytes.map_or_else(|| "existing".to_owned(), |bytes| format!("{bytes}B"));
-    let parts = [
-        Some(way_name),
-        Some(lane.engine.name().to_owned()),
-        Some(Operation::Copy.name().to_owned()),
-        sample.layout.filter(|layout| *layout != Layout::Files).map(|layout| layout.name().to_owned()),
-        Some(size),
-        Some(compact_bytes(u64::from(block_bytes))),
-        layout.map(str::to_owned),
-        Some(format!("t{}", way.threads)),
-    ];
+    let (source, target) = (&resolved.target.name, &to.resolved.target.name);
+    let name = Name::default()
+        .word(format!("{source}->{target}"))
+        .axis("target", source, "")
+        .axis("to", target, "")
+        .both("engine", lane.engine.name())
+        .both("operation", Operation::Copy.name())
+        .layout_word(sample.layout.filter(|layout| *layout != Layout::Files))
+        .sample(sample)
+        .block(block_bytes);
+    let name = match way.copy.packing {
+        Some(packing) => name.both("pack", packing.layout.name()),
+        None => name,
+    };
+    let name = name.word(format!("t{}", way.threads)).axis("threads", &way.threads, "");
     Cell {
-        slug: parts.into_iter().flatten().collect::<Vec<_>>().join("/"),
-        target: from.index,
         dataset,
-        stands_in_for: lane.stands_in_for.clone(),
-        registered: if lane.engine == Engine::IoUring { resolved.registered } else { Registered::Off },
-        advice: if lane.engine == Engine::Mmap { lane.advice } else { Advice::Normal },
         operation: Operation::Copy,
-        load: Load::Closed,
         access: Access::Sequential,
         cache,
         threads: way.threads,
         connections: if resolved.network.is_some() { way.threads } else { 0 },
-        retries: resolved.network.as_ref().map_or(0, |network| network.retries),
         submit_batch: 1,
-        seed,
         copy: Some(way.copy),
-        axes: axes((from, to), way, sample, block_bytes),
-        ..Cell::plain(lane.engine, block_bytes, way.threads)
+        ..name.cell(Of { resolved, index: from.index, lane, seed }, block_bytes, way.threads)
     }
-}
-
-fn axes((from, to): (End<'_, '_>, End<'_, '_>), way: &Way, sample: Sample, block_bytes: u32) -> Vec<Axis> {
-    let axis = |name, value: String, unit| Axis { name, value, unit };
-    let size = match sample.bytes {
-        Some(bytes) => axis("sample_size", bytes.to_string(), "B"),
-        None => axis("sample_size", "existing".to_owned(), ""),
-    };
-    let layout = way.copy.packing.map(|packing| axis("pack", packing.layout.name().to_owned(), ""));
-    let axes = [
-        Some(axis("target", from.resolved.target.name.clone(), "")),
-        Some(axis("to", to.resolved.target.name.clone(), "")),
-        Some(axis("engine", from.resolved.lanes[0].engine.name().to_owned(), "")),
-        Some(axis("operation", Operation::Copy.name().to_owned(), "")),
-        Some(size),
-        Some(axis("block_size", block_bytes.to_string(), "B")),
-        layout,
-        Some(axis("threads", way.threads.to_string(), "")),
-    ];
-    axes.into_iter().flatten().collect()
 }
 
 /// Whether alignment, memory and open files allow the most demanding copy.

@@ -20,6 +20,13 @@ pub(super) struct Lane {
     pub(super) span: Option<Span>,
 }
 
+impl Lane {
+    /// An engine as it was asked for.
+    pub(super) fn of(engine: Engine, span: Option<Span>) -> Self {
+        Self { engine, advice: Advice::Normal, stands_in_for: None, span }
+    }
+}
+
 /// All engines of a target.
 #[derive(Debug)]
 pub(super) struct Engines {
@@ -139,17 +146,17 @@ fn available(
     problems: &mut Problems,
 ) -> Option<(Vec<Lane>, Vec<Skipped>)> {
     let otherwise = written.on_unavailable.value_or(OnUnavailable::default())?;
-    let lane = |engine, stands_in_for, span| Lane { engine, advice: Advice::Normal, stands_in_for, span };
     let (mut lanes, mut skipped) = (Vec::new(), Vec::new());
     for (engine, span) in asked.iter().copied() {
         match (unavailable(engine, host), otherwise) {
-            (None, _) => lanes.push(lane(engine, None, span)),
+            (None, _) => lanes.push(Lane::of(engine, span)),
             (Some(reason), OnUnavailable::Skip) => {
                 let target = written.name.text.clone();
                 skipped.push(Skipped { target, engine, reason: reason.to_owned() });
             }
             (Some(reason), OnUnavailable::Use(other)) if unavailable(other, host).is_none() => {
-                lanes.push(lane(other, Some(format!("{engine}: {reason}")), span));
+                let stands_in_for = Some(format!("{engine}: {reason}"));
+                lanes.push(Lane { stands_in_for, ..Lane::of(other, span) });
             }
             (Some(reason), _) => {
                 problems.push(refuse_unavailable(written, engine, span, reason));

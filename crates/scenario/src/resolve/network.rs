@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use plan::{
-    Addresses, Advice, BackendConfig, BucketStyle, Cache, Charged, Engine, Keys, NfsConfig, Operation,
+    Addresses, BackendConfig, BucketStyle, Cache, Charged, Engine, Keys, NfsConfig, Operation,
     PARTS_AT_ONCE_MAX, Registered, S3Config,
 };
 
@@ -150,8 +150,7 @@ fn lanes(written: &Target, default: Engine, tasks: &[Task], problems: &mut Probl
         if default == Engine::Nfs3 { &[Engine::Nfs3] } else { &[Engine::Lean, Engine::Sdk] };
     let own = engine::refuse_foreign(written, &asked, possible, problems);
     let able = own && engine::refuse_unable(written, &asked, tasks, problems);
-    let lane = |(engine, span)| Lane { engine, advice: Advice::Normal, stands_in_for: None, span };
-    able.then(|| asked.into_iter().map(lane).collect())
+    able.then(|| asked.into_iter().map(|(engine, span)| Lane::of(engine, span)).collect())
 }
 
 /// What a target at a URL is and how it is reached; `None` when something was wrong, after saying why, and where the

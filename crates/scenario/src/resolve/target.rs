@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use plan::{Advice, BackendConfig, Cache, Engine, Registered, Skipped, Tier};
+use plan::{BackendConfig, Cache, Engine, Registered, Skipped, Tier};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::{HostFacts, PathFacts};
@@ -98,7 +98,7 @@ fn null<'w>(
     Some(Resolved {
         written,
         target,
-        lanes: vec![Lane { engine: Engine::Null, advice: Advice::Normal, stands_in_for: None, span: None }],
+        lanes: vec![Lane::of(Engine::Null, None)],
         ways: tasks.iter().map(way).collect(),
         direct_align_bytes: None,
         registered: Registered::Off,
