@@ -4,6 +4,7 @@ use plan::{Access, Cache, Cell, Engine, Layout, Operation, Pages, Tier};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
+use crate::reader::Plain as _;
 
 use super::cache::Way;
 use super::dataset::{Datasets, Sample};
@@ -291,8 +292,8 @@ fn submit_batch(resolved: &Resolved<'_>, point: &Point<'_>, per_thread: u32, loa
         && point.operation == Operation::Read
         && is_in_order(point)
         && point.cache == Cache::Bypass;
-    match &load.submit_batch {
-        Some(batch) if point.lane.engine == Engine::IoUring => batch.value,
+    match load.written.submit_batch.given() {
+        Some(batch) if point.lane.engine == Engine::IoUring => batch.value.plain(),
         _ if merged => per_thread.min(SEQUENTIAL_DIRECT_BATCH),
         _ => per_thread,
     }
@@ -308,9 +309,9 @@ fn is_in_order(point: &Point<'_>) -> bool {
 fn complete_batch(point: &Point<'_>, per_thread: u32, load: &Load) -> u32 {
     let one_by_one =
         point.operation == Operation::Read && !is_in_order(point) && point.cache == Cache::Bypass;
-    match &load.complete_batch {
+    match load.written.complete_batch.given() {
         _ if point.lane.engine != Engine::IoUring || point.load != plan::Load::Closed => 1,
-        Some(batch) => batch.value,
+        Some(batch) => batch.value.plain(),
         None if one_by_one => (per_thread / COMPLETE_PART).max(1),
         None => 1,
     }
@@ -330,8 +331,8 @@ fn threads(point: &Point<'_>, shared: &Shared<'_>) -> u32 {
         plan::Load::Training(training) => training.accelerators,
         plan::Load::Closed | plan::Load::Paced(_) => u32::MAX,
     };
-    let wanted = match &shared.load.threads {
-        Some(threads) => threads.value,
+    let wanted: u32 = match shared.load.written.threads.given() {
+        Some(threads) => threads.value.plain(),
         None => depth.div_ceil(DEPTH_PER_THREAD).min(shared.cores).min(connections).min(fed),
     };
     wanted.clamp(1, depth)

@@ -1,8 +1,7 @@
 //! The cells that copy a dataset from one target to another.
 
 use plan::{
-    Access, BackendConfig, COPY_BLOCK_BYTES, COPY_THREADS, Cache, Cell, Codec, Copy, Engine, Layout,
-    Operation, Packing,
+    Access, COPY_BLOCK_BYTES, COPY_THREADS, Cache, Cell, Codec, Copy, Engine, Layout, Operation, Packing,
 };
 
 use crate::diagnostic::{Problem, Problems, Span};
@@ -116,31 +115,9 @@ fn refuse_ends(from: End<'_, '_>, to: End<'_, '_>, problems: &mut Problems) {
     }
 }
 
-/// Whether one of two targets lies in the other, by their addresses: links and mounts are not followed.
+/// Whether one of two targets lies in the other. A server that feedline starts holds nothing but its own target's data.
 fn overlap(one: &plan::Target, other: &plan::Target) -> bool {
-    // A server that feedline starts holds nothing but its own target's data.
-    if one.emulate.is_some() || other.emulate.is_some() {
-        return false;
-    }
-    let nested = |a: &str, b: &str| {
-        let parts = |path: &'_ str| -> Vec<String> {
-            path.split('/').filter(|part| !matches!(*part, "" | ".")).map(str::to_owned).collect()
-        };
-        let (a, b) = (parts(a), parts(b));
-        a.starts_with(&b) || b.starts_with(&a)
-    };
-    match (&one.config, &other.config) {
-        (BackendConfig::File { root: a }, BackendConfig::File { root: b }) => {
-            nested(&a.to_string_lossy(), &b.to_string_lossy()) && a.is_absolute() == b.is_absolute()
-        }
-        (BackendConfig::Nfs(a), BackendConfig::Nfs(b)) => {
-            (&a.host, a.nfs_port) == (&b.host, b.nfs_port) && nested(&a.path, &b.path)
-        }
-        (BackendConfig::S3(a), BackendConfig::S3(b)) => {
-            (&a.bucket, &a.endpoint) == (&b.bucket, &b.endpoint) && nested(&a.prefix, &b.prefix)
-        }
-        _ => false,
-    }
+    one.emulate.is_none() && other.emulate.is_none() && one.config.overlaps(&other.config)
 }
 
 fn way(document: &Document, to: usize, datasets: &Datasets, problems: &mut Problems) -> Option<Way> {

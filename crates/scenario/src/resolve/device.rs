@@ -35,18 +35,13 @@ impl Devices {
     pub(super) fn of(document: &Document, host: &HostFacts) -> Self {
         let (mut all, mut folder) = (Vec::new(), None);
         for at in document.targets.iter().filter_map(|target| target.at.given()) {
-            let is_device = match &at.value {
-                Address::Null => continue,
-                Address::Path(path) => match host.paths.get(path) {
-                    Some(facts) => facts.block_device_bytes.is_some(),
-                    None => continue,
-                },
-                Address::Nfs(_) | Address::S3(_) => false,
-            };
-            if is_device {
-                all.push(at.span);
-            } else {
-                folder = folder.or(Some(at.span));
+            let facts = at.value.path().map(|path| host.paths.get(path));
+            match facts {
+                // What is no storage has no samples, and what is not known was said.
+                _ if at.value == Address::Null => {}
+                Some(None) => {}
+                Some(Some(facts)) if facts.block_device_bytes.is_some() => all.push(at.span),
+                Some(Some(_)) | None => folder = folder.or(Some(at.span)),
             }
         }
         Self { all, folder }
@@ -86,7 +81,7 @@ pub(super) fn room(document: &Document, datasets: &Datasets, host: &HostFacts, p
     let largest = datasets.samples.iter().filter_map(|sample| Some((sample.bytes?, sample.span))).max();
     let Some((bytes, span)) = largest else { return };
     for at in document.targets.iter().filter_map(|target| target.at.given()) {
-        let Address::Path(path) = &at.value else { continue };
+        let Some(path) = at.value.path() else { continue };
         let device_bytes = host.paths.get(path).and_then(|facts| facts.block_device_bytes);
         if let Some(device_bytes) = device_bytes.filter(|device_bytes| bytes > *device_bytes) {
             let (sample, device) = (feed::format_bytes(bytes), feed::format_bytes(device_bytes));

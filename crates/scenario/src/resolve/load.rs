@@ -4,10 +4,11 @@ use plan::{Access, Layout, Operation, Pages};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::{Axis, Item};
-use crate::reader::{Entry, Field, Plain as _};
-use crate::value::{Size, Whole};
+use crate::reader::Field;
+use crate::table::Keys as _;
+use crate::value::Size;
 use crate::words::{Mode, Word};
-use crate::written::{DEPTH_MAX, Depths, Document, Load as Written};
+use crate::written::{Depths, Document, Load as Written};
 
 use super::access::Orders;
 use super::dataset::Sample;
@@ -34,9 +35,8 @@ const LIST_BLOCK_BYTES: u32 = 64 << 10;
 pub(super) struct Load {
     pub(super) tasks: Vec<Task>,
     pub(super) schedule: Schedule,
-    pub(super) threads: Option<Entry<u32>>,
-    pub(super) submit_batch: Option<Entry<u32>>,
-    pub(super) complete_batch: Option<Entry<u32>>,
+    /// As written: keys of a cell that take part in nothing else are read where the cell is made.
+    pub(super) written: Written,
     pub(super) orders: Orders,
     pub(super) blocks: Blocks,
     pub(super) pages: Paging,
@@ -157,30 +157,15 @@ pub(super) fn resolve(
     (schedule, orders): (Schedule, Orders),
     (blocks, pages): (Blocks, Paging),
 ) -> Option<Load> {
-    written.operation.entry()?;
-    Some(Load {
-        tasks,
-        schedule,
-        threads: number(&written.threads)?,
-        submit_batch: number(&written.submit_batch)?,
-        complete_batch: number(&written.complete_batch)?,
-        orders,
-        blocks,
-        pages,
-        together: false,
-    })
+    if written.is_wrong() {
+        return None;
+    }
+    Some(Load { tasks, schedule, written: written.clone(), orders, blocks, pages, together: false })
 }
 
 /// The order in which a loader reads this layout, unless something else is asked for.
 pub(super) fn default_access(layout: Layout) -> Access {
     if layout.is_streamed() { Access::ShuffledShards } else { Access::ShuffledEpoch }
-}
-
-/// `Some(None)` where it was not written; `None` when it was wrong.
-#[expect(clippy::option_option, reason = "absent and wrong differ")]
-fn number(written: &Field<Whole<1, DEPTH_MAX>>) -> Option<Option<Entry<u32>>> {
-    let entry = written.entry()?;
-    Some(entry.map(|entry| Entry { key: entry.key, span: entry.span, value: entry.value.plain() }))
 }
 
 /// The block sizes; `None` when one was wrong, after saying why.

@@ -118,8 +118,8 @@ impl Scenario<'_> {
         let at = target.at.given()?;
         let fits = match (only, &at.value) {
             (Only::Somewhere, address) => *address != Address::Null,
-            (Only::Kernel(_), address) => matches!(address, Address::Path(_)),
-            (Only::Network, address) => matches!(address, Address::Nfs(_) | Address::S3(_)),
+            (Only::Kernel(_), address) => address.path().is_some(),
+            (Only::Network, address) => address.remote().is_some(),
             (Only::Bucket, address) => matches!(address, Address::S3(_)),
             (Only::Asked, _) => {
                 return target.emulate.key().map(|at| vec![(Some(at), "starts one in its place")]);
@@ -128,13 +128,7 @@ impl Scenario<'_> {
             (Only::Rings, _) => return self.engines_rule_out(target, Engine::IoUring, "registers nothing"),
             (only, _) => return self.rules_out(only),
         };
-        let is = match at.value {
-            Address::Null => "is no storage",
-            Address::Path(_) => "is a path",
-            Address::Nfs(_) => "is a folder on an NFS server",
-            Address::S3(_) => "is a bucket",
-        };
-        (!fits).then(|| vec![(Some(at.span), is)])
+        (!fits).then(|| vec![(Some(at.span), at.value.is())])
     }
 
     fn modes_rule_out(&self, modes: &[Mode]) -> Option<RuledOut> {

@@ -105,18 +105,13 @@ pub(super) fn resolve<'w>(
     problems: &mut Problems,
 ) -> Option<Resolved<'w>> {
     let before = problems.len();
-    let config = config(written, problems);
-    let (text, default) = match &at.value {
-        Address::Nfs(NfsAddress { text, .. }) => (text, Engine::Nfs3),
-        Address::S3(S3Address { text, .. }) => (text, Engine::Lean),
-        Address::Null | Address::Path(_) => return None,
-    };
-    let lanes = lanes(written, default, tasks, problems);
+    let text = at.value.remote()?;
+    let config = config(written, problems)?;
+    let lanes = lanes(written, config.capabilities().engines, tasks, problems)?;
     let retries = written.retries.value_or(default_retries(&at.value))?;
     let item = |item: &Item<Written>| Item { span: item.span, value: item.value.plain() };
     let connections = written.connections.entry()?;
     let connections = connections.map(|entry| entry.value.0.iter().map(item).collect());
-    let (config, lanes) = (config?, lanes?);
     let ways = ways(&lanes, tasks);
     let network = Network { connections, charged: config.charged(), retries };
     let resolved = Resolved {
@@ -144,10 +139,14 @@ fn ways(lanes: &[Lane], tasks: &[Task]) -> Vec<Way> {
     (0..lanes.len()).flat_map(|lane| tasks.iter().map(of_lane(lane))).collect()
 }
 
-fn lanes(written: &Target, default: Engine, tasks: &[Task], problems: &mut Problems) -> Option<Vec<Lane>> {
-    let asked = engine::asked(written, default)?;
-    let possible: &[Engine] =
-        if default == Engine::Nfs3 { &[Engine::Nfs3] } else { &[Engine::Lean, Engine::Sdk] };
+/// The engines of a target, of those that serve it, the default first.
+fn lanes(
+    written: &Target,
+    possible: &[Engine],
+    tasks: &[Task],
+    problems: &mut Problems,
+) -> Option<Vec<Lane>> {
+    let asked = engine::asked(written, *possible.first()?)?;
     let own = engine::refuse_foreign(written, &asked, possible, problems);
     let able = own && engine::refuse_unable(written, &asked, tasks, problems);
     able.then(|| asked.into_iter().map(|(engine, span)| Lane::of(engine, span)).collect())
@@ -200,8 +199,8 @@ fn keys(written: &Target, problems: &mut Problems) -> Option<Keys> {
 pub(super) fn refuse_cache(document: &Document, problems: &mut Problems) {
     let Some(cache) = document.load.cache.given() else { return };
     let addresses = || document.targets.iter().filter_map(|target| target.at.given());
-    let remote = |at: &&Entry<Address>| matches!(at.value, Address::Nfs(_) | Address::S3(_));
-    let local = |at: &Entry<Address>| matches!(at.value, Address::Path(_));
+    let remote = |at: &&Entry<Address>| at.value.remote().is_some();
+    let local = |at: &Entry<Address>| at.value.path().is_some();
     let unread = document.targets.iter().any(|target| matches!(target.at, Field::Wrong(_)));
     let Some(first) = addresses().find(remote).filter(|_| !unread && !addresses().any(local)) else { return };
     for item in cache.value.0.iter().filter(|item| item.value.0 != Cache::Bypass) {
@@ -219,8 +218,8 @@ pub(super) fn refuse_cache(document: &Document, problems: &mut Problems) {
 /// Refuses fewer connections than threads, where both were written.
 pub(super) fn refuse_fewer(resolved: &Resolved<'_>, load: &Load, problems: &mut Problems) {
     let fewest = resolved.network.as_ref().and_then(Network::fewest);
-    if let (Some(fewest), Some(threads)) = (fewest, &load.threads)
-        && fewest.value < threads.value
+    if let (Some(fewest), Some(threads)) = (fewest, load.written.threads.given())
+        && u64::from(fewest.value) < threads.value.0
     {
         let problem = Problem::new("fewer connections than threads: each thread has at least one of its own")
             .at(fewest.span, "connections")

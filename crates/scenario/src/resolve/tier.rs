@@ -55,9 +55,7 @@ pub(super) fn resolve(document: &Document, host: &HostFacts, problems: &mut Prob
 
 /// Names of the targets that are read through the cache.
 fn targets(document: &Document, written: &CacheTier, table: Span, problems: &mut Problems) -> Vec<String> {
-    let is_remote = |target: &&Target| {
-        matches!(target.at.given().map(|at| &at.value), Some(Address::Nfs(_) | Address::S3(_)))
-    };
+    let is_remote = |target: &&Target| target.at.given().is_some_and(|at| at.value.remote().is_some());
     let Field::Given(named) = &written.targets else {
         let remote: Vec<String> =
             document.targets.iter().filter(is_remote).map(|target| target.name.text.clone()).collect();
@@ -98,7 +96,7 @@ fn refuse_users_data(document: &Document, path: &str, at: Span, problems: &mut P
     };
     for target in &document.targets {
         let Some(address) = target.at.given() else { continue };
-        if matches!(&address.value, Address::Path(folder) if inside(folder)) {
+        if address.value.path().is_some_and(inside) {
             let problem = Problem::new("the cache tier would lie among your data, where nothing is written");
             problems.push(
                 problem

@@ -18,7 +18,8 @@ use crate::words::{Arrival, Mode, Word};
 /// Deepest queue and largest number of threads: beyond it a client measures its own scheduler.
 pub(crate) const DEPTH_MAX: u64 = 4096;
 
-type Depth = Whole<1, DEPTH_MAX>;
+/// How many at once.
+pub(crate) type Depth = Whole<1, DEPTH_MAX>;
 
 /// Reads outstanding in the whole client.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,14 +85,14 @@ table! {
         /// Threads that share the queue depth, at most one per outstanding read. Default: one per 64 reads
         /// outstanding, at most one per core; with pread and mmap, one per read outstanding; of a training load, at most one
         /// per accelerator, and one with `training.barrier`.
-        threads: Whole<1, DEPTH_MAX>,
+        threads: Depth,
         /// Requests handed to the kernel in one submission, at most; at most what one thread has outstanding
         /// (io_uring; other engines submit all of it). Default: all of it, but 2 for direct sequential reads, which the kernel would merge.
-        submit_batch: Whole<1, DEPTH_MAX>,
+        submit_batch: Depth,
         /// Completions that a thread waits for before it issues again (io_uring, closed loop only); at most what it has
         /// outstanding. More of them cost less processor time, and in the end more latency. Default: an eighth of
         /// what it has outstanding for direct reads in no order, else 1.
-        complete_batch: Whole<1, DEPTH_MAX> => [ClosedLoop],
+        complete_batch: Depth => [ClosedLoop],
         /// Bytes asked by one read, at most; a whole file is read in blocks of it. Default: the sample size rounded
         /// up to 4096, at most 1 MiB.
         block_size: Axis<Size> => [Bytes],
@@ -102,7 +103,7 @@ table! {
         access: Axis<Word<Access>>,
         /// Shards that are read side by side, of orders that stream them. Default: the queue depth, at most 16; of a
         /// training load, each reader has a stream of its own.
-        streams: Whole<1, DEPTH_MAX> => [Streams],
+        streams: Depth => [Streams],
         /// Samples that the reader of each stream holds and draws from, of orders that stream shards. It changes the memory
         /// of a loader and how well samples are mixed, which is reported, and no read. Default: 0, none.
         shuffle_buffer: Whole<0, { u32::MAX as u64 }> => [Streams],

@@ -29,7 +29,7 @@ pub(crate) use dataset::{Columns, Dataset};
 pub(crate) use emulate::Emulate;
 pub(crate) use expect::Expect;
 pub(crate) use gate::{Gate, Margins, Regression};
-pub(crate) use load::{DEPTH_MAX, Depths, Load};
+pub(crate) use load::{DEPTH_MAX, Depth, Depths, Load};
 pub(crate) use measure::Measure;
 pub(crate) use need::{EXAMPLES as NEED_EXAMPLES, Need, NeedTable};
 pub(crate) use target::{Connections, Target};
