@@ -12,7 +12,7 @@ use crate::words::{Mode, Model, SavingMode};
 use crate::written::{Checkpoint as Written, Document, FILES_MAX};
 
 use super::load;
-use super::target::Resolved;
+use super::target::{self, Resolved};
 
 pub(super) use cells::add;
 pub(super) use refused::room;
@@ -148,14 +148,10 @@ fn to(asked: &Asked<'_>, problems: &mut Problems) -> Option<Option<usize>> {
             problems.push(Problem::new(message).at(entry.span, "is to be written to"));
             None
         }
+        // A target that is wrong itself was reported.
         None => {
-            // A target that is wrong itself was reported.
-            if !asked.written.targets.iter().any(|target| target.name.text == entry.value.0) {
-                let names: Vec<_> = asked.targets.iter().map(|target| target.target.name.as_str()).collect();
-                let message = format!("`checkpoint.to` names no target: `{}`", entry.value.0);
-                let problem = Problem::new(message).at(entry.span, "no such target");
-                problems.push(problem.help(format!("one of {}", names.join(", "))));
-            }
+            let (name, span) = (&entry.value.0, entry.span);
+            problems.extend(target::refuse_unknown(asked.written, "checkpoint.to", name, span));
             None
         }
     }

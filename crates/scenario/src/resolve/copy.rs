@@ -14,7 +14,7 @@ use super::dataset::{Datasets, Sample};
 use super::load::{self, BLOCK_MAX_BYTES, rounded};
 use super::names::{Name, Of};
 use super::packing::{COLUMNS_DEFAULT, MEMBERS_DEFAULT, ROW_GROUP_DEFAULT_BYTES, SHARD_DEFAULT_BYTES};
-use super::target::Resolved;
+use super::target::{self, Resolved};
 
 /// Files that an object under way keeps open: itself, its copy, its queue and the queue's waker.
 const OPEN_FILES_PER_THREAD: u64 = 4;
@@ -47,11 +47,9 @@ pub(super) fn cells(
     problems: &mut Problems,
 ) -> Vec<Cell> {
     let written = &document.copy;
-    let (Some(from), Some(to)) =
-        (end(&written.from, targets, document, problems), end(&written.to, targets, document, problems))
-    else {
-        return Vec::new();
-    };
+    let from = end(("copy.from", &written.from), targets, document, problems);
+    let to = end(("copy.to", &written.to), targets, document, problems);
+    let Some((from, to)) = from.zip(to) else { return Vec::new() };
     let before = problems.len();
     refuse_ends(from, to, problems);
     let way = way(document, to.index, datasets, problems);
@@ -76,18 +74,14 @@ fn is_files(sample: &Sample) -> bool {
 
 /// The target of a name; `None` when there is none, after saying so, and where the target itself is wrong.
 fn end<'a, 'w>(
-    written: &Field<Text>,
+    (key, written): (&str, &Field<Text>),
     targets: &[&'a Resolved<'w>],
     document: &Document,
     problems: &mut Problems,
 ) -> Option<End<'a, 'w>> {
     let Entry { span, value: Text(name), .. } = written.given()?;
     let index = targets.iter().position(|target| target.target.name == *name);
-    if index.is_none() && document.targets.iter().all(|target| target.name.text != *name) {
-        let known: Vec<_> = document.targets.iter().map(|target| target.name.text.as_str()).collect();
-        let problem = Problem::new(format!("there is no target `{name}`")).at(*span, "is no target");
-        problems.push(problem.help(format!("the targets: {}", known.join(", "))));
-    }
+    problems.extend(target::refuse_unknown(document, key, name, *span));
     index.map(|index| End { index, resolved: targets[index], span: *span })
 }
 

@@ -5,21 +5,22 @@ use plan::{Evidence, Gate, Margin, Metric};
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::{Item, List};
 use crate::percentage::Percentage;
-use crate::reader::{Entry, Field, closest};
+use crate::reader::{Entry, Field};
 use crate::table::Keys as _;
 use crate::value::Whole;
 use crate::words::Grade;
-use crate::written::{self, Address, DEPTH_MAX, Document, Margins, Regression, Target};
+use crate::written::{self, Address, DEPTH_MAX, Document, Margins, Regression};
 
 use super::dataset::Datasets;
 use super::load::Load;
 use super::pace;
+use super::target;
 
 /// What decides the exit code; `None` when something was wrong.
 pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<Gate> {
     let written = &document.gate;
     for item in listed(&written.feeds) {
-        if let Some(problem) = refuse_gated(&item.value.0, item.span, &document.targets) {
+        if let Some(problem) = refuse_gated(document, &item.value.0, item.span) {
             problems.push(problem);
         }
     }
@@ -151,16 +152,9 @@ fn refuse_other_job(feeds: Span, load: &Load, need: Option<&feed::Need>) -> Opti
     Some(problem.help(format!("write training.accelerators = {needed}, or the need that is meant")))
 }
 
-fn refuse_gated(name: &str, span: Span, targets: &[Target]) -> Option<Problem> {
-    let Some(target) = targets.iter().find(|target| target.name.text == name) else {
-        let names: Vec<_> = targets.iter().map(|target| target.name.text.as_str()).collect();
-        let label = match closest(name, names.iter().copied()) {
-            Some(near) => format!("did you mean \"{near}\"?"),
-            None => "not under `targets`".to_owned(),
-        };
-        let problem =
-            Problem::new(format!("`gate.feeds` names `{name}`, which is no target")).at(span, label);
-        return Some(problem.help(format!("targets: {}", names.join(", "))));
+fn refuse_gated(document: &Document, name: &str, span: Span) -> Option<Problem> {
+    let Some(target) = document.targets.iter().find(|target| target.name.text == name) else {
+        return target::refuse_unknown(document, "gate.feeds", name, span);
     };
     let null = target.at.given().is_some_and(|at| at.value == Address::Null);
     null.then(|| {

@@ -6,6 +6,7 @@ use plan::{BackendConfig, Cache, Engine, Registered, Skipped, Tier};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::{HostFacts, PathFacts};
+use crate::reader::closest;
 use crate::value::split_hint;
 use crate::words::Origin;
 use crate::written::{About, Address, Document, Emulate, Price, Target};
@@ -69,6 +70,20 @@ pub(super) fn resolve_all<'w>(
         resolved.map(|resolved| Resolved { tiers: tiers.of(&target.name.text), ..resolved })
     };
     written.targets.iter().map(resolve).collect()
+}
+
+/// Refuses a name under `key` that is no target of the scenario.
+pub(super) fn refuse_unknown(document: &Document, key: &str, name: &str, span: Span) -> Option<Problem> {
+    let names: Vec<_> = document.targets.iter().map(|target| target.name.text.as_str()).collect();
+    if names.contains(&name) {
+        return None;
+    }
+    let label = match closest(name, names.iter().copied()) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => "not under `targets`".to_owned(),
+    };
+    let problem = Problem::new(format!("`{key}` names `{name}`, which is no target")).at(span, label);
+    Some(problem.help(format!("targets: {}", names.join(", "))))
 }
 
 /// What is asked of a target at a path.
@@ -160,20 +175,24 @@ pub(super) fn target(written: &Target, at: &str, config: BackendConfig) -> Optio
     })
 }
 
+/// What is known of a path, if it can be used at all.
+pub(super) fn usable<'h>(host: &'h HostFacts, path: &str, at: Span) -> Result<&'h PathFacts, Problem> {
+    let Some(facts) = host.paths.get(path) else {
+        return Err(Problem::new("nothing is known of this path").at(at, "was not looked at"));
+    };
+    let Some(problem) = &facts.problem else { return Ok(facts) };
+    let (cause, hint) = split_hint(problem);
+    let problem = Problem::new("this path cannot be used").at(at, cause);
+    Err(match hint {
+        Some(hint) => problem.help(hint),
+        None => problem,
+    })
+}
+
 /// What is known of a path, if the scenario can use it.
 fn path_facts<'h>(request: &Request<'h>) -> Result<&'h PathFacts, Problem> {
     let at = request.at;
-    let facts = request.host.paths.get(request.path);
-    let facts =
-        facts.ok_or_else(|| Problem::new("nothing is known of this path").at(at, "was not looked at"))?;
-    if let Some(problem) = &facts.problem {
-        let (cause, hint) = split_hint(problem);
-        let problem = Problem::new("this path cannot be used").at(at, cause);
-        return Err(match hint {
-            Some(hint) => problem.help(hint),
-            None => problem,
-        });
-    }
+    let facts = usable(request.host, request.path, at)?;
     let origin = request.document.dataset.source.given().map(|entry| entry.value.0).unwrap_or_default();
     let refused =
         |message: &str, wrong: &str, help: &str| Err(Problem::new(message).at(at, wrong).help(help));

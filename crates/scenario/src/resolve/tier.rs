@@ -8,9 +8,10 @@ use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
 use crate::reader::Field;
 use crate::table::{Keys as _, Table as _};
-use crate::value::split_hint;
 use crate::words::{Origin, TierWord};
 use crate::written::{Address, CacheTier, Document, Target};
+
+use super::target;
 
 /// The ways in which targets may be read, once for all of them.
 #[derive(Debug, Clone, Default)]
@@ -69,15 +70,12 @@ fn targets(document: &Document, written: &CacheTier, table: Span, problems: &mut
         return remote;
     };
     for item in &named.value.0 {
+        problems.extend(target::refuse_unknown(document, "cache_tier.targets", &item.value.0, item.span));
         let found = document.targets.iter().find(|target| target.name.text == item.value.0);
-        let wrong = match found.map(|target| target.at.given().map(|at| &at.value)) {
-            None => "is none of the targets",
-            Some(Some(Address::Null)) => "is no storage",
-            Some(_) => continue,
-        };
-        problems.push(
-            Problem::new(format!("`{}` cannot be read through a cache", item.value.0)).at(item.span, wrong),
-        );
+        if found.and_then(|target| target.at.given()).is_some_and(|at| at.value == Address::Null) {
+            let message = format!("`{}` cannot be read through a cache", item.value.0);
+            problems.push(Problem::new(message).at(item.span, Address::Null.is()));
+        }
     }
     named.value.0.iter().map(|item| item.value.0.clone()).collect()
 }
@@ -116,18 +114,14 @@ fn refuse_place(
     host: &HostFacts,
     problems: &mut Problems,
 ) {
-    let Some(facts) = host.paths.get(path) else {
-        problems.push(Problem::new("nothing is known of this path").at(at, "was not looked at"));
-        return;
+    let facts = match target::usable(host, path, at) {
+        Ok(facts) => facts,
+        Err(problem) => {
+            problems.push(problem);
+            return;
+        }
     };
-    if let Some(problem) = &facts.problem {
-        let (cause, hint) = split_hint(problem);
-        let problem = Problem::new("this path cannot be used").at(at, cause);
-        problems.push(match hint {
-            Some(hint) => problem.help(hint),
-            None => problem,
-        });
-    } else if facts.block_device_bytes.is_some() || (facts.exists && !facts.directory) {
+    if facts.block_device_bytes.is_some() || (facts.exists && !facts.directory) {
         let problem = Problem::new("a cache tier is made in a folder").at(at, "is none");
         problems.push(problem.help("write a folder of a file system on that disk"));
     } else if !facts.writable {
