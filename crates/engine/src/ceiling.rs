@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use backend::SharedStore;
 use backend::null::NullStore;
-use plan::{Cache, Cell, Fetch, Limit, Load, Operation, Pages, Training};
+use plan::{Cache, Cell, Fetch, Limit, Load, Operation, Pages, Share, Training};
 use record::{Ceiling, counter};
 
 use crate::error::RepError;
@@ -174,7 +174,7 @@ fn null_spec<'a>(
         warmup_ns: 0,
         limit,
         epoch: 0,
-        part: (0, 1),
+        part: Share::WHOLE,
         wait: None,
         cell,
         progress,

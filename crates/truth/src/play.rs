@@ -52,9 +52,9 @@ pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
     let settings = BenchSettings {
         measure: plan.measure.clone(),
         cores: CORES,
-        rank: (0, 1),
+        rank: plan::Share::WHOLE,
         variant: "base".to_owned(),
-        variants: (0, 1),
+        variants: plan::Share::WHOLE,
         began_unix_ns: None,
     };
     let mut bench = Bench::new(&plan.cells, &seats, settings, &clock, &stop, &progress);

@@ -451,9 +451,9 @@ fn the_control_plays_the_same_job_on_no_storage() {
     let settings = BenchSettings {
         measure,
         cores: 2,
-        rank: (0, 1),
+        rank: plan::Share::WHOLE,
         variant: String::new(),
-        variants: (0, 1),
+        variants: plan::Share::WHOLE,
         began_unix_ns: None,
     };
     let seats = [seat];
