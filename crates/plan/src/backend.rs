@@ -249,3 +249,38 @@ pub enum OnUnavailable {
     /// Another engine takes its place, as cells of their own that say so.
     Use(Engine),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Addresses, NfsConfig};
+
+    fn folder(root: &str) -> BackendConfig {
+        BackendConfig::File { root: PathBuf::from(root) }
+    }
+
+    fn export(host: &str, path: &str) -> BackendConfig {
+        BackendConfig::Nfs(NfsConfig {
+            host: host.to_owned(),
+            nfs_port: None,
+            mount_port: None,
+            path: path.to_owned(),
+            addresses: Addresses::First,
+        })
+    }
+
+    #[test]
+    fn targets_overlap_where_one_lies_in_the_other_on_one_storage() {
+        for (a, b, expected) in [
+            (folder("/mnt/a"), folder("/mnt/a/./b/"), true),
+            (folder("/mnt/a"), folder("/mnt/ab"), false),
+            (folder("mnt/a"), folder("/mnt/a"), false),
+            (export("filer", "/e"), export("filer", "/e/f"), true),
+            (export("filer", "/e"), export("other", "/e/f"), false),
+            (export("filer", "/e"), folder("/e"), false),
+            (BackendConfig::Null, BackendConfig::Null, false),
+        ] {
+            assert_eq!((a.overlaps(&b), b.overlaps(&a)), (expected, expected), "{a:?} and {b:?}");
+        }
+    }
+}
