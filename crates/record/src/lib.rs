@@ -16,6 +16,8 @@ mod merge;
 mod reader;
 mod redact;
 mod run;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod thresholds;
 mod trained;
 mod writer;

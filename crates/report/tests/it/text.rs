@@ -1,5 +1,6 @@
 use analysis::summarise;
 use record::Line;
+use record::testing::fact;
 use report::{markdown, terminal, throughput_svg};
 
 use crate::records;
@@ -181,7 +182,6 @@ fn a_warm_cell_asked_what_this_process_read_whatever_the_device_did() {
 #[test]
 fn a_target_is_told_by_what_is_known_of_it() {
     let mut record = records::golden();
-    let fact = |name: &str, value: &str| record::Fact { name: name.to_owned(), value: value.to_owned() };
     record.run.targets[0]
         .facts
         .extend([fact("mount_source", "/dev/nvme0n1"), fact("device_model", "P5800X")]);
