@@ -7,7 +7,8 @@
 use std::collections::BTreeSet;
 
 use feed::{Curve, Fetchers, Loader, Side};
-use record::{Cell, Dataset, Training};
+use record::axis::{self, alike};
+use record::{Dataset, Datasets as _, Run, Training};
 
 use crate::flag::utilization;
 use crate::summary::CellSummary;
@@ -20,30 +21,19 @@ const STATED_COST: &str = "cost";
 /// The closed cell that reads as `cell` does at the depth that `is_depth` asks for, the shallowest of several; one of as
 /// many threads before others.
 pub(super) fn closed<'a>(
+    run: &Run,
     cells: &'a [CellSummary],
     cell: &CellSummary,
     is_depth: impl Fn(u32) -> bool,
 ) -> Option<&'a CellSummary> {
-    let alike = cells.iter().filter(|other| reads_alike(other, cell) && is_depth(other.cell.queue_depth));
+    let alike =
+        cells.iter().filter(|other| reads_alike(run, other, cell) && is_depth(other.cell.queue_depth));
     let valid = alike.filter(|other| other.figures().is_some_and(crate::Figures::is_valid));
     valid.min_by_key(|other| (other.cell.queue_depth, other.cell.threads != cell.cell.threads))
 }
 
-fn reads_alike(closed: &CellSummary, cell: &CellSummary) -> bool {
-    let (a, b) = (&closed.cell, &cell.cell);
-    let follows_depth = |cell: &Cell| cell.connections == cell.queue_depth;
-    let connections = a.connections == b.connections || (follows_depth(a) && follows_depth(b));
-    is_closed(closed)
-        && connections
-        && a.target == b.target
-        && a.engine == b.engine
-        && a.dataset == b.dataset
-        && a.operation == b.operation
-        && a.block_bytes == b.block_bytes
-        && a.access == b.access
-        && a.cache == b.cache
-        && a.tier == b.tier
-        && a.streams == b.streams
+fn reads_alike(run: &Run, closed: &CellSummary, cell: &CellSummary) -> bool {
+    is_closed(closed) && alike(run, &closed.cell, &cell.cell, axis::PREDICTION)
 }
 
 /// Whether nothing but the depth decides what a cell reads.
@@ -83,20 +73,20 @@ pub(super) struct Foretold {
 
 /// What the closed loops beside `cell` foretell of its job; `None` where they say nothing.
 pub(super) fn of(
+    run: &Run,
     cells: &[CellSummary],
     cell: &CellSummary,
     figures: &TrainingFigures,
     repetitions: u32,
-    dataset: Option<&Dataset>,
 ) -> Option<Foretold> {
     let job = cell.cell.training.as_ref()?;
     let loader = loader(job, cell.cell.queue_depth)?;
     let all: Vec<&CellSummary> =
-        depths(cells, cell).filter_map(|depth| closed(cells, cell, |one| one == depth)).collect();
+        depths(run, cells, cell).filter_map(|depth| closed(run, cells, cell, |one| one == depth)).collect();
     let rate = |closed: &&CellSummary| Some((closed.cell.queue_depth, closed.figures()?.samples_per_s.mean));
     let storage = Curve::new(all.iter().filter_map(rate))?;
     let steps = steps_of_each(figures, job, repetitions);
-    let epochs = Epochs::of(steps, steps_of_epoch(cell, job, dataset));
+    let epochs = Epochs::of(steps, steps_of_epoch(cell, job, run.dataset(cell.cell.dataset)));
     let au = Span::of(|side| epochs.computed_s(&loader) / epochs.wall_s(&loader, &storage, side))?;
     let long_run = Span::of(|side| (loader.compute_s / loader.step_s(&storage, side)).min(1.0))?;
     let nearest = all.iter().min_by_key(|closed| closed.cell.queue_depth.abs_diff(loader.reach()))?;
@@ -108,8 +98,8 @@ pub(super) fn of(
 }
 
 /// Depths of the closed cells that read as `cell` does.
-fn depths(cells: &[CellSummary], cell: &CellSummary) -> impl Iterator<Item = u32> {
-    let alike = cells.iter().filter(|other| reads_alike(other, cell));
+fn depths(run: &Run, cells: &[CellSummary], cell: &CellSummary) -> impl Iterator<Item = u32> {
+    let alike = cells.iter().filter(|other| reads_alike(run, other, cell));
     alike.map(|other| other.cell.queue_depth).collect::<BTreeSet<_>>().into_iter()
 }
 

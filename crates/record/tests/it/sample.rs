@@ -5,7 +5,7 @@ use std::path::Path;
 
 use record::testing;
 use record::{
-    Axis, CacheProof, Captured, Ceiling, Cell, Checkpoint, CheckpointOutcome, CheckpointPlan, CopyPlan,
+    AxisWords, CacheProof, Captured, Ceiling, Cell, Checkpoint, CheckpointOutcome, CheckpointPlan, CopyPlan,
     Dataset, Device, Emulated, Emulation, End, Environment, Epoch, Fact, Gate, Interval, Limit, Line,
     LoadAverage, Margin, Measure, Memory, Mixing, Need, Network, NfsMount, NotRun, OtherProgram, Outcome,
     Pace, Proof, Redactor, Rep, RepIntervals, Reread, Role, Run, RunWriter, Skipped, System, Target, Tier,
@@ -122,7 +122,11 @@ fn cell() -> Cell {
         retries: 2,
         cache: "cold".to_owned(),
         auto_group: Some(0),
-        axes: vec![Axis { name: "block_size".to_owned(), value: "131072".to_owned(), unit: "B".to_owned() }],
+        axes: vec![AxisWords {
+            name: "block_size".to_owned(),
+            value: "131072".to_owned(),
+            unit: "B".to_owned(),
+        }],
         operation: "read_file".to_owned(),
         pace: Some(Pace {
             rate_bps: None,

@@ -116,7 +116,7 @@ fn a_record_without_a_plan_or_a_line_has_no_empty_line_for_them() {
 fn rows_that_look_alike_are_told_apart_by_how_they_were_read() {
     let mut record = records::in_ways(&[("shuffled_epoch", "warm", 131_072, 1.0)]);
     for cell in &mut record.run.cells {
-        let axis = |name: &str, value: &str| record::Axis {
+        let axis = |name: &str, value: &str| record::AxisWords {
             name: name.to_owned(),
             value: value.to_owned(),
             unit: String::new(),
@@ -144,7 +144,7 @@ fn a_map_is_named_with_what_the_kernel_was_told_of_it() {
     let mut record = records::golden();
     for cell in record.run.cells.iter_mut().filter(|cell| cell.cell.starts_with("nvme/io_uring")) {
         cell.engine = "mmap".to_owned();
-        cell.axes = vec![record::Axis {
+        cell.axes = vec![record::AxisWords {
             name: "madvise".to_owned(),
             value: "random".to_owned(),
             unit: String::new(),

@@ -303,8 +303,8 @@ fn passes(scale: f64) -> Vec<Epoch> {
     (0..5).map(pass).collect()
 }
 
-fn axis(name: &str, value: &str, unit: &str) -> record::Axis {
-    record::Axis { name: name.to_owned(), value: value.to_owned(), unit: unit.to_owned() }
+fn axis(name: &str, value: &str, unit: &str) -> record::AxisWords {
+    record::AxisWords { name: name.to_owned(), value: value.to_owned(), unit: unit.to_owned() }
 }
 
 fn dataset(target: &str, layout: &str) -> Dataset {
