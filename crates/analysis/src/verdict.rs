@@ -575,7 +575,7 @@ fn conditions(summary: &Summary, cell: &CellSummary) -> Option<String> {
                 .to_owned(),
         )
     } else {
-        has_other_ways(summary, cell).then(|| Panel::of(cell).conditions())
+        has_other_ways(summary, cell).then(|| Panel::of(summary, cell).conditions())
     };
     let files = cell.reads_whole_files().then(|| files_words(cell));
     let huge = cell.cell.pages.as_deref() == Some("huge");
@@ -586,9 +586,11 @@ fn conditions(summary: &Summary, cell: &CellSummary) -> Option<String> {
 
 /// Whether the cell's target was read in another way too.
 fn has_other_ways(summary: &Summary, cell: &CellSummary) -> bool {
-    let own = Panel::of(cell);
+    let own = Panel::of(summary, cell);
     let of_target = summary.cells.iter().filter(|other| other.cell.target == cell.cell.target);
-    of_target.filter(|other| operation::reads_samples(&other.cell)).any(|other| !own.is_way_of(other))
+    of_target
+        .filter(|other| operation::reads_samples(&other.cell))
+        .any(|other| !own.is_way_of(summary, other))
 }
 
 /// What a verdict by whole files rests on, besides the reads.

@@ -184,7 +184,7 @@ impl<'a> Session<'a> {
     /// Rows of cells along which an edge is searched; their indices are those of the plan.
     pub(crate) fn rows(&self, axis: &str) -> Vec<Vec<SearchValue>> {
         let cells: Vec<&record::Cell> = self.so_far.run.cells.iter().collect();
-        analysis::search_rows(&cells, axis)
+        analysis::search_rows(&self.so_far.run, &cells, axis)
     }
 
     /// Utilizations of training cells over their fresh repetitions; `None` where none made a point.

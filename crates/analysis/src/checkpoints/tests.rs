@@ -80,7 +80,7 @@ fn training(outcomes: &[CheckpointOutcome]) -> Builder {
     builder.edit_cell("made", |cell| {
         cell.checkpoint = Some(plan());
         let (name, value) = ("checkpoint.every".to_owned(), "10".to_owned());
-        cell.axes.push(record::Axis { name, value, unit: String::new() });
+        cell.axes.push(record::AxisWords { name, value, unit: String::new() });
     });
     builder
 }

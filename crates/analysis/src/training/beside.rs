@@ -47,13 +47,13 @@ impl Beside {
     fn of(record: &RunRecord, cells: &[CellSummary], cell: &CellSummary, figures: &Figures) -> Option<Self> {
         let trained = figures.training.as_ref()?;
         let depth = cell.cell.queue_depth;
-        let same = predicted::closed(cells, cell, |other| other == depth);
-        let deeper = predicted::closed(cells, cell, |other| other >= depth.saturating_mul(DEEPER));
-        let dataset = record.run.datasets.get(cell.cell.dataset);
-        let foretold = predicted::of(cells, cell, trained, figures.repetitions, dataset);
+        let same = predicted::closed(&record.run, cells, cell, |other| other == depth);
+        let deeper =
+            predicted::closed(&record.run, cells, cell, |other| other >= depth.saturating_mul(DEEPER));
+        let foretold = predicted::of(&record.run, cells, cell, trained, figures.repetitions);
         let job = cell.cell.training.as_ref()?;
         let case = Case { cell, job, figures, trained, same, deeper, cells };
-        let refused = predicted::refused(cells, cell, dataset);
+        let refused = predicted::refused(&record.run, cells, cell);
         Some(Self { foretold, refused, diagnosis: diagnosis::of(&case) })
     }
 

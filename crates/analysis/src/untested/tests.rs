@@ -175,7 +175,7 @@ fn connections_that_a_cell_has_no_requests_for_are_noted() {
         builder.edit_cell("c", |cell| {
             cell.connections = made;
             let (name, value) = ("connections".to_owned(), "8".to_owned());
-            cell.axes = vec![record::Axis { name, value, unit: String::new() }];
+            cell.axes = vec![record::AxisWords { name, value, unit: String::new() }];
         });
         summarise(&builder.record()).notes
     };

@@ -134,7 +134,7 @@ fn belongs(group: &[&CellSummary], cell: &CellSummary, (size, blocks_follow): (S
         Size::Block => Size::Sample.of(first) == Size::Sample.of(cell),
     };
     let place = |cell: &CellSummary| (size.of(cell), cell.cell.queue_depth);
-    let axes = |cell: &CellSummary| -> Vec<record::Axis> {
+    let axes = |cell: &CellSummary| -> Vec<record::AxisWords> {
         let known = ["sample_size", "dataset", "block_size", "queue_depth", "threads"];
         cell.cell.axes.iter().filter(|axis| !known.contains(&axis.name.as_str())).cloned().collect()
     };
