@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use plan::{
     Addresses, BackendConfig, BucketStyle, Cache, Charged, Engine, Keys, NfsConfig, Operation,
-    PARTS_AT_ONCE_MAX, Registered, S3Config,
+    PARTS_AT_ONCE_MAX, S3Config,
 };
 
 use crate::diagnostic::{Problem, Problems, Span};
@@ -12,7 +12,6 @@ use crate::list::Item;
 use crate::reader::{Entry, Field, Plain as _};
 use crate::written::{Address, Connections as Written, Document, NfsAddress, S3Address, Target};
 
-use super::cache::Way;
 use super::engine::{self, Lane};
 use super::load::{Load, Task};
 use super::target::{self, Resolved};
@@ -112,31 +111,15 @@ pub(super) fn resolve<'w>(
     let item = |item: &Item<Written>| Item { span: item.span, value: item.value.plain() };
     let connections = written.connections.entry()?;
     let connections = connections.map(|entry| entry.value.0.iter().map(item).collect());
-    let ways = ways(&lanes, tasks);
     let network = Network { connections, charged: config.charged(), retries };
-    let resolved = Resolved {
-        written,
-        target: target::target(written, text, config)?,
-        lanes,
-        ways,
-        direct_align_bytes: None,
-        registered: Registered::Off,
-        tiers: vec![None],
-        network: Some(network),
-        skipped: Vec::new(),
-    };
+    let target = target::target(written, text, config)?;
+    let resolved =
+        Resolved { network: Some(network), ..Resolved::without_kernel(written, target, lanes, tasks) };
     (problems.len() == before).then_some(resolved)
 }
 
 fn default_retries(address: &Address) -> u32 {
     if matches!(address, Address::S3(_)) { S3_RETRIES } else { 0 }
-}
-
-fn ways(lanes: &[Lane], tasks: &[Task]) -> Vec<Way> {
-    let of_lane = |lane| {
-        move |task: &Task| Way { lane, operation: task.operation, caches: vec![Cache::Bypass], written: true }
-    };
-    (0..lanes.len()).flat_map(|lane| tasks.iter().map(of_lane(lane))).collect()
 }
 
 /// The engines of a target, of those that serve it, the default first.

@@ -38,7 +38,34 @@ pub(super) struct Resolved<'w> {
     pub(super) skipped: Vec<Skipped>,
 }
 
-impl Resolved<'_> {
+impl<'w> Resolved<'w> {
+    /// A target of which this machine's kernel takes no part: all tasks by all engines, past the page cache.
+    pub(super) fn without_kernel(
+        written: &'w Target,
+        target: plan::Target,
+        lanes: Vec<Lane>,
+        tasks: &[Task],
+    ) -> Self {
+        let way = |lane, task: &Task| Way {
+            lane,
+            operation: task.operation,
+            caches: vec![Cache::Bypass],
+            written: true,
+        };
+        let ways = (0..lanes.len()).flat_map(|lane| tasks.iter().map(move |task| way(lane, task))).collect();
+        Self {
+            written,
+            target,
+            lanes,
+            ways,
+            direct_align_bytes: None,
+            registered: Registered::Off,
+            tiers: vec![None],
+            network: None,
+            skipped: Vec::new(),
+        }
+    }
+
     pub(super) fn into_parts(self) -> (plan::Target, Vec<Skipped>) {
         (self.target, self.skipped)
     }
@@ -107,20 +134,8 @@ fn null<'w>(
         let problem = Problem::new("there are no files on a target that is no storage");
         problems.push(problem.at(at, "is no storage").also(source.span, "says that there are files"));
     }
-    let way =
-        |task: &Task| Way { lane: 0, operation: task.operation, caches: vec![Cache::Bypass], written: true };
     let target = target(written, "null:", BackendConfig::Null)?;
-    Some(Resolved {
-        written,
-        target,
-        lanes: vec![Lane::of(Engine::Null, None)],
-        ways: tasks.iter().map(way).collect(),
-        direct_align_bytes: None,
-        registered: Registered::Off,
-        tiers: vec![None],
-        network: None,
-        skipped: Vec::new(),
-    })
+    Some(Resolved::without_kernel(written, target, vec![Lane::of(Engine::Null, None)], tasks))
 }
 
 /// A folder or a block device.
