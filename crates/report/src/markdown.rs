@@ -2,14 +2,14 @@
 
 use analysis::{CellSummary, Figures, GateResult, Measurement, Summary, gate};
 
-use crate::grid::Grid;
+use crate::grid::{Grid, Kind};
 use crate::head;
 use crate::network;
 use crate::prediction;
 use crate::side;
 use crate::stored;
 use crate::system;
-use crate::table::{self, Content, Row};
+use crate::table::{self, Content};
 use crate::training;
 
 /// The whole summary, every planned cell included.
@@ -21,7 +21,7 @@ pub fn markdown(summary: &Summary) -> String {
         trained(summary),
         cells(summary),
         section("Paced", &side::paced(summary, table::unit(summary))),
-        section("Where a file's time goes", &side::phases(summary, true)),
+        section("Where a file's time goes", &side::phases(summary)),
         requests(summary),
         section("Metadata", &side::metadata(summary)),
         way(summary),
@@ -163,7 +163,7 @@ fn cells(summary: &Summary) -> String {
     joined(lines)
 }
 
-fn cell_row(row: &Row) -> String {
+fn cell_row(row: &table::Row) -> String {
     let names = format!("| {} | {} | {} |", text(&row.target), text(&row.engine), row.depth);
     match &row.content {
         Content::Absent(words) => format!("{names} | | | | | {} |", text(words)),
@@ -242,19 +242,19 @@ fn section(name: &str, grid: &Grid) -> String {
         return String::new();
     }
     let head = [format!("## {name}"), String::new(), text(&grid.title), String::new()];
-    joined(head.into_iter().chain(grid.markdown(text)).collect())
+    joined(head.into_iter().chain(grid_lines(grid)).collect())
 }
 
 /// Training jobs, what their accelerators waited for, and what became of the judged ones; nothing where none was
 /// played.
 fn trained(summary: &Summary) -> String {
-    let table = section("Training", &training::table(summary, true));
+    let table = section("Training", &training::table(summary));
     let stall = training::stall(summary);
     if table.is_empty() || stall.rows.is_empty() {
         return table;
     }
     let head = [text(&stall.title), String::new()];
-    let stall = joined(head.into_iter().chain(stall.markdown(text)).collect());
+    let stall = joined(head.into_iter().chain(grid_lines(&stall)).collect());
     let lines = training::lines(summary);
     let row =
         |line: &training::Line| format!("| {} | {} | {} |", text(&line.target), line.lead, text(&line.words));
@@ -270,11 +270,10 @@ fn trained(summary: &Summary) -> String {
 /// Claim, tables and what the line asks; nothing where nothing was said beforehand.
 fn predicted(summary: &Summary) -> String {
     let claim = prediction::claim(summary).map(|claim| format!("Claim: {}\n", text(&claim)));
-    let tables =
-        prediction::tables(summary, true).into_iter().filter(|grid| !grid.rows.is_empty()).map(|grid| {
-            let head = [text(&grid.title), String::new()];
-            joined(head.into_iter().chain(grid.markdown(text)).collect())
-        });
+    let tables = prediction::tables(summary).into_iter().filter(|grid| !grid.rows.is_empty()).map(|grid| {
+        let head = [text(&grid.title), String::new()];
+        joined(head.into_iter().chain(grid_lines(&grid)).collect())
+    });
     let lines = [prediction::asked(summary), prediction::differences(summary)].concat();
     let lines = Some(items(&lines)).filter(|lines| !lines.is_empty());
     let parts: Vec<String> = claim.into_iter().chain(tables).chain(lines).collect();
@@ -286,20 +285,20 @@ fn stored_parts(summary: &Summary) -> String {
     let of_part = |part: &stored::Part| {
         let tables = part.grids.iter().map(|grid| {
             let head = [text(&grid.title), String::new()];
-            joined(head.into_iter().chain(grid.markdown(text)).collect())
+            joined(head.into_iter().chain(grid_lines(grid)).collect())
         });
         let lines = Some(items(&part.lines)).filter(|lines| !lines.is_empty());
         let parts: Vec<String> = tables.chain(lines).collect();
         format!("## {}\n\n{}", part.name, parts.join("\n"))
     };
-    stored::parts(summary, true).iter().map(of_part).collect::<Vec<_>>().join("\n")
+    stored::parts(summary).iter().map(of_part).collect::<Vec<_>>().join("\n")
 }
 
 /// Where the time of a request goes, a table for each protocol.
 fn requests(summary: &Summary) -> String {
-    let tables = side::requests(summary, true).into_iter().map(|grid| {
+    let tables = side::requests(summary).into_iter().map(|grid| {
         let head = [text(&grid.title), String::new()];
-        joined(head.into_iter().chain(grid.markdown(text)).collect())
+        joined(head.into_iter().chain(grid_lines(&grid)).collect())
     });
     let tables: Vec<String> = tables.collect();
     if tables.is_empty() {
@@ -310,19 +309,19 @@ fn requests(summary: &Summary) -> String {
 
 /// The way to storage behind a network.
 fn way(summary: &Summary) -> String {
-    let table = section("Network", &network::table(summary, true));
-    let unreconciled = network::unreconciled(summary, true);
+    let table = section("Network", &network::table(summary));
+    let unreconciled = network::unreconciled(summary);
     if unreconciled.is_empty() { table } else { format!("{table}\n{}", items(&unreconciled)) }
 }
 
 fn machine(summary: &Summary) -> String {
-    let table = section("Device and process", &system::whole(summary));
+    let table = section("Device and process", &system::table(summary));
     if table.is_empty() {
         return table;
     }
-    let unreconciled = system::unreconciled(summary, true);
+    let unreconciled = system::unreconciled(summary);
     let lines = if unreconciled.is_empty() { String::new() } else { format!("\n{}", items(&unreconciled)) };
-    format!("{table}\n{}.\n{lines}", text(system::caveat()))
+    format!("{table}{lines}")
 }
 
 fn list(name: &str, lines: &[String]) -> String {
@@ -338,4 +337,30 @@ fn command(summary: &Summary) -> String {
         return String::new();
     }
     format!("## Command\n\n    {command}\n")
+}
+
+/// The rows of a table; nothing without any.
+fn grid_lines(grid: &Grid) -> Vec<String> {
+    let view = grid.wide();
+    if view.rows.is_empty() {
+        return Vec::new();
+    }
+    let has_notes = view.has_notes();
+    let headings = view.columns.iter().map(|(_, column)| column.heading.as_str());
+    let headings: Vec<&str> = headings.chain(has_notes.then_some("remarks")).collect();
+    let rules =
+        view.columns.iter().map(|(_, column)| if column.kind == Kind::Name { "---|" } else { "--:|" });
+    let rules: String = rules.chain(has_notes.then_some("---|")).collect();
+    let line = |cells: Vec<&str>| {
+        let cells: Vec<String> = cells.into_iter().map(text).collect();
+        format!("| {} |", cells.join(" | "))
+    };
+    let mut lines = vec![line(headings), format!("|{rules}")];
+    lines.extend(view.rows.iter().map(|row| {
+        line(view.words(row).into_iter().chain(has_notes.then_some(row.note.as_str())).collect())
+    }));
+    if !grid.foot.is_empty() {
+        lines.extend([String::new(), format!("{}.", text(&grid.foot))]);
+    }
+    lines
 }

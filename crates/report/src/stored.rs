@@ -8,7 +8,7 @@ mod layouts;
 use analysis::{CellSummary, Rate, Summary};
 
 use crate::grid::Grid;
-use crate::number::{RateUnit, percent, three_digits};
+use crate::number::RateUnit;
 
 /// A part of a report: tables, and what is said below them.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,25 +23,16 @@ pub(crate) struct Part {
     pub(crate) lines: Vec<String>,
 }
 
-/// The parts that a run has; with fewer columns where not `all` are asked for.
-pub(crate) fn parts(summary: &Summary, all: bool) -> Vec<Part> {
-    let parts = [
-        layouts::part(summary, all),
-        epochs::part(summary, all),
-        checkpoints::part(summary, all),
-        copies::part(summary, all),
-    ];
+/// The parts that a run has.
+pub(crate) fn parts(summary: &Summary) -> Vec<Part> {
+    let parts =
+        [layouts::part(summary), epochs::part(summary), checkpoints::part(summary), copies::part(summary)];
     let mut parts: Vec<Part> = parts.into();
     for part in &mut parts {
         part.grids.retain(|grid| !grid.rows.is_empty());
     }
     parts.retain(|part| !part.grids.is_empty() || !part.lines.is_empty());
     parts
-}
-
-/// Target, engine and depth of a cell.
-fn names(cell: &CellSummary) -> Vec<String> {
-    vec![cell.cell.target.clone(), cell.engine_label(), cell.cell.queue_depth.to_string()]
 }
 
 /// A layout, an order and a tier of a cell, as far as they are not the usual ones.
@@ -69,29 +60,6 @@ pub(crate) fn sample(summary: &Summary, cell: &CellSummary) -> Option<String> {
     let mut all = summary.cells.iter().filter_map(CellSummary::payload_bytes);
     let differ = all.any(|bytes| bytes.total_cmp(&own).is_ne());
     differ.then(|| format!("{} samples", feed::format_bytes(own as u64)))
-}
-
-fn headings(names: &[&str]) -> Vec<String> {
-    names.iter().map(|name| (*name).to_owned()).collect()
-}
-
-fn rate(unit: RateUnit, rate: Option<&Rate>) -> String {
-    rate.map_or_else(|| "-".to_owned(), |rate| unit.write(rate.mean))
-}
-
-fn interval(rate: Option<&Rate>, write: impl Fn(f64) -> String) -> String {
-    rate.and_then(|rate| rate.interval).map_or_else(
-        || "-".to_owned(),
-        |interval| format!("{} - {}", write(interval.low), write(interval.high)),
-    )
-}
-
-fn share(share: Option<f64>) -> String {
-    share.map_or_else(|| "-".to_owned(), percent)
-}
-
-fn seconds(seconds: Option<f64>) -> String {
-    seconds.map_or_else(|| "-".to_owned(), three_digits)
 }
 
 /// Seconds in words: `1.4 s`, `83 s`, `2.1 h`.

@@ -5,6 +5,7 @@ use analysis::{GateResult, Summary, gate};
 use crate::head;
 use feed::counted_noun;
 
+use crate::grid::{Column, Grid, Kind, Row as GridRow, View};
 use crate::network;
 use crate::number::RateUnit;
 use crate::plain::{COLUMNS, ascii, hanging, shortened};
@@ -20,7 +21,7 @@ const ROWS_MAX: usize = 40;
 /// Longest name of a target or an engine in the table.
 const NAME_COLUMNS: usize = 17;
 /// To how many columns a name may be narrowed for the figures.
-const NAME_COLUMNS_MIN: usize = 6;
+const NAME_COLUMNS_MIN: usize = 4;
 
 /// The page that `run` and `report` print.
 pub fn terminal(summary: &Summary) -> String {
@@ -34,10 +35,10 @@ pub fn terminal(summary: &Summary) -> String {
     for note in &summary.notes {
         page.push_str(&hanging("note  ", &ascii(note)));
     }
-    for words in system::unreconciled(summary, false) {
+    for words in system::unreconciled(summary) {
         page.push_str(&hanging("bytes ", &ascii(&words)));
     }
-    for words in network::unreconciled(summary, false) {
+    for words in network::unreconciled(summary) {
         page.push_str(&hanging("wire  ", &ascii(&words)));
     }
     page.push_str(&gate_lines(summary));
@@ -82,7 +83,7 @@ fn line_and_plan(line: &str, plan: &str) -> String {
 
 /// Training jobs, and what became of the judged ones; nothing where none was played.
 fn trained(summary: &Summary) -> String {
-    let table = training::table(summary, false).terminal();
+    let table = grid(&training::table(summary));
     let lines = training::lines(summary);
     let lines = lines.iter().map(|line| {
         hanging(&format!("{:<6}", line.lead), &ascii(&format!("{}: {}", line.target, line.words)))
@@ -96,31 +97,30 @@ fn trained(summary: &Summary) -> String {
 
 /// Tables that most runs do not have.
 fn side_tables(summary: &Summary) -> String {
-    let first = [side::paced(summary, table::unit(summary)), side::phases(summary, false)];
-    let last = [side::metadata(summary), network::table(summary, false), system::compact(summary)];
-    let grids = first.into_iter().chain(side::requests(summary, false)).chain(last);
-    grids.map(|grid| grid.terminal()).collect()
+    let first = [side::paced(summary, table::unit(summary)), side::phases(summary)];
+    let last = [side::metadata(summary), network::table(summary), system::table(summary)];
+    first.iter().chain(&side::requests(summary)).chain(&last).map(grid).collect()
 }
 
 /// Layouts, epochs, checkpoints and copies; nothing where there are none.
 fn stored_parts(summary: &Summary) -> String {
     let of_part = |part: stored::Part| {
-        let tables: String = part.grids.iter().map(crate::grid::Grid::terminal).collect();
+        let tables: String = part.grids.iter().map(grid).collect();
         let lines = part.lines.iter().map(|words| hanging("  ", &ascii(words)));
         tables + &lines.collect::<String>()
     };
-    stored::parts(summary, false).into_iter().map(of_part).collect()
+    stored::parts(summary).into_iter().map(of_part).collect()
 }
 
 /// Claim, tables and what the line asks; nothing where nothing was said beforehand.
 fn predicted(summary: &Summary) -> String {
     let claim = prediction::claim(summary).map(|claim| hanging("claim ", &ascii(&claim)));
-    let tables = prediction::tables(summary, false);
+    let tables = prediction::tables(summary);
     let differences = prediction::differences(summary);
     let differences = differences.iter().map(|words| hanging("claim ", &ascii(words)));
     let asked = prediction::asked(summary);
     let asked = asked.iter().map(|words| hanging("asks  ", &ascii(words)));
-    let tables = tables.iter().map(crate::grid::Grid::terminal);
+    let tables = tables.iter().map(grid);
     claim.into_iter().chain(differences).chain(tables).chain(asked).collect()
 }
 
@@ -295,4 +295,70 @@ fn verdict_lines(summary: &Summary) -> String {
         page.extend(verdict.unreached.iter().map(|words| hanging(&below, &ascii(words))));
     }
     page
+}
+
+/// A table in lines of at most 80 columns; nothing without rows.
+fn grid(grid: &Grid) -> String {
+    let view = grid.narrow();
+    if view.rows.is_empty() {
+        return String::new();
+    }
+    let widths = widths(&view);
+    let headings: Vec<&str> =
+        view.columns.iter().map(|(_, column)| column.short.unwrap_or(&column.heading)).collect();
+    let mut page = hanging("- ", &ascii(&view.title));
+    page.extend([joined(&view, &widths, &headings), "\n".to_owned()]);
+    let mut shared = None;
+    for row in &view.rows {
+        let above = grid.above().and_then(|place| row.cells[place].as_deref()).unwrap_or_default();
+        if shared != Some(above) && !above.is_empty() {
+            page.push_str(&hanging("- ", &ascii(above)));
+        }
+        shared = Some(above);
+        page.push_str(&grid_row(&view, &widths, row));
+    }
+    if !grid.foot.is_empty() {
+        page.push_str(&hanging("  ", &ascii(&grid.foot)));
+    }
+    page
+}
+
+/// A row with its note behind it where it fits there, else below it.
+fn grid_row(view: &View<'_>, widths: &[usize], row: &GridRow) -> String {
+    let line = joined(view, widths, &view.words(row));
+    let note = ascii(&row.note);
+    let indent = widths.first().map_or(1, |width| width + 1);
+    if view.is_blank(row) {
+        return hanging(&format!("{line} "), &note);
+    }
+    if note.is_empty() || line.len() + 2 + note.len() <= COLUMNS {
+        return format!("{}\n", format!("{line}  {note}").trim_end());
+    }
+    format!("{line}\n{}", hanging(&" ".repeat(indent), &note))
+}
+
+/// Widths of the columns; the names give way to the figures.
+fn widths(view: &View<'_>) -> Vec<usize> {
+    let widest = |(place, column): &(usize, &Column)| {
+        let cells = view.rows.iter().filter_map(|row| row.cells[*place].as_deref());
+        let heading = column.short.unwrap_or(&column.heading);
+        let widest = cells.chain([heading]).map(|cell| cell.chars().count()).max().unwrap_or(0);
+        if column.kind == Kind::Name { widest.min(NAME_COLUMNS) } else { widest }
+    };
+    let mut widths: Vec<usize> = view.columns.iter().map(widest).collect();
+    for index in (0..widths.len()).rev().filter(|index| view.columns[*index].1.kind == Kind::Name) {
+        let excess = (widths.iter().sum::<usize>() + widths.len() - 1).saturating_sub(COLUMNS);
+        widths[index] -= excess.min(widths[index].saturating_sub(NAME_COLUMNS_MIN));
+    }
+    widths
+}
+
+/// One line: names flush left, numbers and figures flush right.
+fn joined(view: &View<'_>, widths: &[usize], words: &[&str]) -> String {
+    let cell = |((words, width), (_, column)): ((&&str, &usize), &(usize, &Column))| match column.kind {
+        Kind::Name => format!("{:<width$}", shortened(&ascii(words), *width)),
+        Kind::Number | Kind::Figure => format!("{:>width$}", ascii(words)),
+    };
+    let cells = words.iter().zip(widths).zip(&view.columns).map(cell);
+    cells.collect::<Vec<_>>().join(" ").trim_end().to_owned()
 }

@@ -1,6 +1,6 @@
 //! Text and tables as HTML.
 
-use crate::grid::Grid;
+use crate::grid::{Grid, Kind, Row};
 pub(super) use crate::markup::text;
 
 /// A list of sentences; nothing without any.
@@ -83,25 +83,25 @@ pub(super) fn row<'a>(cells: impl Iterator<Item = (&'a str, bool)>) -> String {
 
 /// One of the small tables; nothing without rows.
 pub(super) fn grid(id: &str, grid: &Grid) -> String {
-    if grid.rows.is_empty() {
+    let view = grid.wide();
+    if view.rows.is_empty() {
         return String::new();
     }
-    let names = grid.names.iter().map(|name| Column { figures: *name == "QD", ..Column::name(name) });
-    let figures = grid.figures.iter().map(|name| Column::figures(name));
-    let has_notes = grid.rows.iter().any(|row| !row.note.is_empty());
-    let notes = has_notes.then(|| Column::name("remarks"));
-    let columns: Vec<Column> = names.chain(figures).chain(notes).collect();
-    let of_row = |of: &crate::grid::GridRow| {
-        let blanks = if of.figures.is_empty() { grid.figures.len() } else { 0 };
-        let words = of.names.iter().chain(&of.figures).map(String::as_str);
-        let words = words.chain(std::iter::repeat_n("", blanks)).chain(has_notes.then_some(of.note.as_str()));
+    let columns = view
+        .columns
+        .iter()
+        .map(|(_, of)| Column { figures: of.kind != Kind::Name, ..Column::name(&of.heading) });
+    let has_notes = view.has_notes();
+    let columns: Vec<Column> = columns.chain(has_notes.then(|| Column::name("remarks"))).collect();
+    let of_row = |of: &&Row| {
+        let words = view.words(of).into_iter().chain(has_notes.then_some(of.note.as_str()));
         row(words.zip(columns.iter().map(|column| column.figures)))
     };
-    let rows: String = grid.rows.iter().map(of_row).collect();
+    let rows: String = view.rows.iter().map(of_row).collect();
     let foot = if grid.foot.is_empty() {
         String::new()
     } else {
         format!("<p class=\"muted\">{}.</p>\n", text(&grid.foot))
     };
-    table(id, &grid.title, &columns, &rows) + &foot
+    table(id, &view.title, &columns, &rows) + &foot
 }

@@ -62,7 +62,7 @@ fn grids(grids: impl IntoIterator<Item = Grid>, prefix: &str, name: &str) -> Str
 
 /// Jobs, their waits, and what became of the chosen ones.
 fn trained(summary: &Summary, prefix: &str, level: u8) -> String {
-    let tables = grids([training::table(summary, true), training::stall(summary)], prefix, "training-table");
+    let tables = grids([training::table(summary), training::stall(summary)], prefix, "training-table");
     let below = level + 1;
     let mut targets: Vec<(String, String)> = Vec::new();
     for line in training::lines(summary) {
@@ -83,17 +83,10 @@ fn trained(summary: &Summary, prefix: &str, level: u8) -> String {
 
 /// The tables that most runs do not have all of.
 fn tables(summary: &Summary, prefix: &str) -> String {
-    let first = [side::paced(summary, table::unit(summary)), side::phases(summary, true)];
-    let last = [side::metadata(summary), network::table(summary, true), system::whole(summary)];
-    let has_devices = last.last().is_some_and(|grid| !grid.rows.is_empty());
-    let all = first.into_iter().chain(side::requests(summary, true)).chain(last);
-    let tables = grids(all, prefix, "table");
-    let caveat = if has_devices {
-        format!("<p class=\"muted\">{}.</p>\n", text(system::caveat()))
-    } else {
-        String::new()
-    };
-    tables + &caveat
+    let first = [side::paced(summary, table::unit(summary)), side::phases(summary)];
+    let last = [side::metadata(summary), network::table(summary), system::table(summary)];
+    let all = first.into_iter().chain(side::requests(summary)).chain(last);
+    grids(all, prefix, "table")
 }
 
 /// Layouts, epochs, checkpoints and copies, a heading for each.
@@ -103,13 +96,13 @@ fn stored_parts(summary: &Summary, prefix: &str, level: u8) -> String {
         let tables = grids(part.grids, prefix, &format!("{}-table", part.id));
         format!("<h{below}>{}</h{below}>\n{tables}{}", text(part.name), list(&part.lines))
     };
-    stored::parts(summary, true).into_iter().map(of_part).collect()
+    stored::parts(summary).into_iter().map(of_part).collect()
 }
 
 /// Claim, tables, and what the line asks.
 fn predicted(summary: &Summary, prefix: &str) -> String {
     let claim = prediction::claim(summary).map(|claim| format!("<p>Claim: {}</p>\n", text(&claim)));
-    let tables = grids(prediction::tables(summary, true), prefix, "predicted-table");
+    let tables = grids(prediction::tables(summary), prefix, "predicted-table");
     let lines = [prediction::asked(summary), prediction::differences(summary)].concat();
     claim.unwrap_or_default() + &tables + &list(&lines)
 }
@@ -132,7 +125,7 @@ fn doubts(summary: &Summary) -> String {
 /// What is known of caches, counts that do not agree, and what a reader must know.
 fn validity(summary: &Summary, level: u8) -> String {
     let below = level + 1;
-    let counts = [system::unreconciled(summary, true), network::unreconciled(summary, true)].concat();
+    let counts = [system::unreconciled(summary), network::unreconciled(summary)].concat();
     let parts = [
         ("Notes", summary.notes.clone()),
         ("Page cache", markdown::page_cache_lines(summary)),
