@@ -13,7 +13,7 @@ pub(crate) enum Kind {
 
 /// Which pages have room for a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Room {
+pub(crate) enum Width {
     Any,
     /// Pages that scroll.
     Wide,
@@ -30,12 +30,12 @@ pub(crate) struct Column {
     /// The heading where there is little room.
     pub(crate) short: Option<&'static str>,
     pub(crate) kind: Kind,
-    pub(crate) room: Room,
+    pub(crate) width: Width,
 }
 
 impl Column {
     fn new(heading: impl Into<String>, kind: Kind) -> Self {
-        Self { heading: heading.into(), short: None, kind, room: Room::Any }
+        Self { heading: heading.into(), short: None, kind, width: Width::Any }
     }
 
     pub(crate) fn name(heading: impl Into<String>) -> Self {
@@ -56,8 +56,8 @@ impl Column {
     }
 
     /// The same column for pages that have room for it.
-    pub(crate) fn only(self, room: Room) -> Self {
-        Self { room, ..self }
+    pub(crate) fn only(self, width: Width) -> Self {
+        Self { width, ..self }
     }
 }
 
@@ -115,17 +115,17 @@ impl Grid {
 
     /// What a page that scrolls shows: every row.
     pub(crate) fn wide(&self) -> View<'_> {
-        let rooms = [Room::Any, Room::Wide, Room::Above];
+        let widths = [Width::Any, Width::Wide, Width::Above];
         View {
             title: self.title.clone(),
-            columns: self.columns_for(&rooms),
+            columns: self.columns_for(&widths),
             rows: self.rows.iter().collect(),
         }
     }
 
     /// What a terminal shows.
     pub(crate) fn narrow(&self) -> View<'_> {
-        let columns = self.columns_for(&[Room::Any, Room::Narrow]);
+        let columns = self.columns_for(&[Width::Any, Width::Narrow]);
         let brief = self.brief.filter(|brief| self.rows.len() > brief.rows_max);
         let rows: Vec<&Row> = self.rows.iter().filter(|row| brief.is_none() || row.is_kept).collect();
         let hidden = brief.filter(|_| rows.len() < self.rows.len());
@@ -133,13 +133,13 @@ impl Grid {
         View { title: format!("{}{}", self.title, hidden.unwrap_or_default()), columns, rows }
     }
 
-    fn columns_for(&self, rooms: &[Room]) -> Vec<(usize, &Column)> {
-        self.columns.iter().enumerate().filter(|(_, column)| rooms.contains(&column.room)).collect()
+    fn columns_for(&self, widths: &[Width]) -> Vec<(usize, &Column)> {
+        self.columns.iter().enumerate().filter(|(_, column)| widths.contains(&column.width)).collect()
     }
 
     /// The column whose values stand above the rows that share them.
     pub(crate) fn above(&self) -> Option<usize> {
-        self.columns.iter().position(|column| column.room == Room::Above)
+        self.columns.iter().position(|column| column.width == Width::Above)
     }
 
     /// Without the figures that no row knows.
@@ -165,10 +165,10 @@ pub(crate) struct View<'a> {
 }
 
 impl View<'_> {
-    /// Whether no figure of a row is known: its note says why.
+    /// Whether no figure of a row is known, and its note says why.
     pub(crate) fn is_blank(&self, row: &Row) -> bool {
         let mut figures = self.columns.iter().filter(|(_, column)| column.kind == Kind::Figure);
-        figures.all(|(place, _)| row.cells[*place].is_none())
+        !row.note.is_empty() && figures.all(|(place, _)| row.cells[*place].is_none())
     }
 
     /// Whether anything is to be said of any row.

@@ -5,7 +5,7 @@ use std::mem::discriminant;
 use analysis::{CellSummary, NetworkFigures, Summary, WireFinding};
 use record::Target;
 
-use crate::grid::{Column, Grid, Room};
+use crate::grid::{Column, Grid, Width};
 use crate::number::{latency, percent, three_digits, two_digits};
 use crate::side::{apart, of_measured};
 
@@ -35,7 +35,7 @@ pub(crate) fn table(summary: &Summary) -> Grid {
     };
     let wire = |cell: &CellSummary| Some(format!("{:.2}", way(cell)?.wire?.per_byte()?));
     let attempts = |cell: &CellSummary| latency(way(cell)?.attempts.as_ref()?.latency.p99_ns);
-    let core = Column::figure("busiest core").only(Room::Wide);
+    let core = Column::figure("busiest core").only(Width::Wide);
     let mut grid = of_measured(summary, "", &cells)
         .figure("conn", |cell| connections(cell))
         .figure("msg/op", |cell| messages(cell))

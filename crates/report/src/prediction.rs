@@ -2,7 +2,8 @@
 
 use analysis::{CellPrediction, CellSummary, Summary, TargetPrediction};
 
-use crate::grid::{Column, Grid, Room};
+use crate::grid::{Column, Grid, Width};
+use crate::group::by_key;
 use crate::number::{RateUnit, grouped, three_digits};
 
 /// Rows up to which every cell is shown on a terminal; of more, those that differ.
@@ -44,15 +45,9 @@ pub(crate) fn differences(summary: &Summary) -> Vec<String> {
 
 /// Sentences with the names of the targets of which each is true.
 fn of_targets(summary: &Summary, words: fn(&TargetPrediction) -> &Vec<String>) -> Vec<String> {
-    let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
-    for target in summary.predictions.iter().flat_map(|predictions| &predictions.targets) {
-        for sentence in words(target) {
-            match said.iter_mut().find(|(known, _)| known == sentence) {
-                Some((_, names)) => names.push(&target.target),
-                None => said.push((sentence, vec![&target.target])),
-            }
-        }
-    }
+    let targets = summary.predictions.iter().flat_map(|predictions| &predictions.targets);
+    let said = targets.flat_map(|target| words(target).iter().map(|words| (words, target.target.as_str())));
+    let said = by_key(said);
     said.into_iter().map(|(sentence, names)| format!("{}: {sentence}", names.join(", "))).collect()
 }
 
@@ -104,7 +99,7 @@ fn table(summary: &Summary, targets: &[&TargetPrediction]) -> Option<Grid> {
     if highest > 0.0 {
         grid = grid.figure(&format!("pred. {}", unit.name), |one| Some(unit.write(one.of.predicted.bps)));
     }
-    let bound = Column::name("limit").only(Room::Wide);
+    let bound = Column::name("limit").only(Width::Wide);
     let grid = grid
         .figure("ratio", ratio)
         .column(bound, |one| Some(one.of.predicted.bound.words().to_owned()))

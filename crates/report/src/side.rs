@@ -2,7 +2,7 @@
 
 use analysis::{CellSummary, Figures, Measurement, Paced, Percentile, Summary};
 
-use crate::grid::{Column, Filling, Grid, Room};
+use crate::grid::{Column, Filling, Grid, Width};
 use crate::number::{RateUnit, interval, latency, milliseconds, of_line, percent, three_digits, two_digits};
 
 /// Cells up to which every one of them is shown on a terminal; of more, the judged ones.
@@ -14,7 +14,7 @@ pub(crate) fn of_cells<T>(
     title: impl Into<String>,
     items: &[T],
     cell: impl Fn(&T) -> &CellSummary,
-) -> Filling<T> {
+) -> Filling<'_, T> {
     Grid::of(title, items)
         .name("target", |item| cell(item).cell.target.clone())
         .name("engine", |item| cell(item).engine_label())
@@ -208,13 +208,13 @@ fn with_steps<'a>(
     grid: Filling<'a, &'a CellSummary>,
     steps: &[&'static str],
 ) -> Filling<'a, &'a CellSummary> {
-    let figure = |cell: &CellSummary, step: &str, room: Room| {
+    let figure = |cell: &CellSummary, step: &str, room: Width| {
         let phase = cell.figures()?.phases.iter().find(|phase| phase.name == step)?;
         let both = pair(&of_phase(phase.latency.p50_ns), &of_phase(phase.latency.p99_ns));
-        Some(if room == Room::Wide { format!("{both} ({})", percent(phase.share)) } else { both })
+        Some(if room == Width::Wide { format!("{both} ({})", percent(phase.share)) } else { both })
     };
     steps.iter().fold(grid, |grid, step| {
-        [Room::Narrow, Room::Wide].into_iter().fold(grid, |grid, room| {
+        [Width::Narrow, Width::Wide].into_iter().fold(grid, |grid, room| {
             grid.column(Column::figure(*step).only(room), |cell| figure(cell, step, room))
         })
     })

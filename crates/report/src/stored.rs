@@ -9,30 +9,22 @@ use analysis::{CellSummary, Rate, Summary};
 
 use crate::grid::Grid;
 use crate::number::RateUnit;
+use crate::page::{Block, Section};
 
-/// A part of a report: tables, and what is said below them.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Part {
-    /// Its heading.
-    pub(crate) name: &'static str,
-    /// Its name in a page.
-    pub(crate) id: &'static str,
-    /// Tables, none of them empty.
-    pub(crate) grids: Vec<Grid>,
-    /// Sentences.
-    pub(crate) lines: Vec<String>,
+/// Layouts, epochs, checkpoints and copies.
+pub(crate) fn sections(summary: &Summary) -> [Section<'static>; 4] {
+    [
+        layouts::section(summary),
+        epochs::section(summary),
+        checkpoints::section(summary),
+        copies::section(summary),
+    ]
 }
 
-/// The parts that a run has.
-pub(crate) fn parts(summary: &Summary) -> Vec<Part> {
-    let parts =
-        [layouts::part(summary), epochs::part(summary), checkpoints::part(summary), copies::part(summary)];
-    let mut parts: Vec<Part> = parts.into();
-    for part in &mut parts {
-        part.grids.retain(|grid| !grid.rows.is_empty());
-    }
-    parts.retain(|part| !part.grids.is_empty() || !part.lines.is_empty());
-    parts
+/// Tables, and sentences below them.
+fn section(id: &'static str, title: &'static str, grids: Vec<Grid>, lines: Vec<String>) -> Section<'static> {
+    let blocks = grids.into_iter().map(Block::Grid).chain([Block::lines("", lines)]);
+    Section::detail(id, title, blocks.collect())
 }
 
 /// A layout, an order and a tier of a cell, as far as they are not the usual ones.

@@ -4,7 +4,7 @@ use std::mem::discriminant;
 
 use analysis::{CellSummary, DeviceFigures, Reconciliation, Summary, SystemFigures, Traffic};
 
-use crate::grid::{Column, Grid, Room};
+use crate::grid::{Column, Grid, Width};
 use crate::number::{grouped, percent, three_digits, two_digits};
 use crate::side::{apart, of_measured};
 
@@ -13,7 +13,7 @@ pub(crate) fn table(summary: &Summary) -> Grid {
     let cells: Vec<&CellSummary> =
         summary.cells.iter().filter(|cell| cell.system.is_some() && !is_beyond_devices(cell)).collect();
     let traffic = |of: Traffic| feed::format_bytes(of.bytes);
-    let wide = |heading: &str| Column::figure(heading).only(Room::Wide);
+    let wide = |heading: &str| Column::figure(heading).only(Width::Wide);
     let title = "the device below, as iostat -x counts it; reads/s to %util: the whole machine's; x asked, cache: this \
                  process's";
     of_measured(summary, title, &cells)

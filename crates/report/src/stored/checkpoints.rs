@@ -3,12 +3,12 @@
 use analysis::{CellSummary, CheckpointCost, CheckpointedJob, ReadsBeside, Summary};
 use record::CheckpointPlan;
 
-use super::Part;
-use crate::grid::{Column, Grid, Room};
+use crate::grid::{Column, Grid, Width};
 use crate::number::{cut_percent, grouped, interval, part as share_of, percent, three_digits};
+use crate::page::Section;
 use crate::side::{doubts, noted, of_cells};
 
-pub(super) fn part(summary: &Summary) -> Part {
+pub(super) fn section(summary: &Summary) -> Section<'static> {
     let found = &summary.checkpoints;
     let mut lines = Vec::new();
     if !found.writes.is_empty() || !found.restores.is_empty() {
@@ -26,7 +26,7 @@ pub(super) fn part(summary: &Summary) -> Part {
         Some(format!("{target} {way}, depth {depth}{mode}: {}", sentences(job).join("; ")))
     }));
     let grids = vec![writes(summary), restores(summary), jobs(summary)];
-    Part { name: "Checkpoints", id: "checkpoints", grids, lines }
+    super::section("checkpoints", "Checkpoints", grids, lines)
 }
 
 /// `llama3-8b, 1/64 of it: 16 GB in 4 files, async`.
@@ -60,7 +60,7 @@ fn writes(summary: &Summary) -> Grid {
                  where that is asked, and the share of them after the last byte";
     of_cells(title, &found, |(cell, _)| cell)
         .figure(unit.name, |(_, write)| Some(unit.write(write.written.bps.as_ref()?.mean)))
-        .column(Column::figure("95 % interval").only(Room::Wide), |(_, write)| {
+        .column(Column::figure("95 % interval").only(Width::Wide), |(_, write)| {
             interval(write.written.bps.as_ref()?, |bps| unit.write(bps))
         })
         .figure("seconds", |(_, write)| Some(three_digits(write.written.checkpoint_s.as_ref()?.mean)))
@@ -88,7 +88,7 @@ fn jobs(summary: &Summary) -> Grid {
     let unit = super::unit(found.iter().map(|(_, job)| job.written.bps.as_ref()));
     let title = "training with checkpoints: AU % with and without them, share of the time in which accelerators stood \
                  still for one, rate and seconds of one";
-    let wide = |heading: &str| Column::figure(heading).only(Room::Wide);
+    let wide = |heading: &str| Column::figure(heading).only(Width::Wide);
     let without = Column::figure("AU without").short("without");
     of_cells(title, &found, |(cell, _)| cell)
         .figure("AU", |(_, job)| Some(cut_percent(job.au?.mean)))

@@ -2,12 +2,12 @@
 
 use analysis::{CellSummary, CopyFigures, Payoff, Summary};
 
-use super::Part;
 use crate::grid::{Column, Grid};
 use crate::number::{grouped, interval, three_digits};
+use crate::page::Section;
 use crate::side::{doubts, noted};
 
-pub(super) fn part(summary: &Summary) -> Part {
+pub(super) fn section(summary: &Summary) -> Section<'static> {
     let mut lines = Vec::new();
     if !summary.copies.is_empty() {
         lines.push("cells that copy are not judged against the line".to_owned());
@@ -19,7 +19,7 @@ pub(super) fn part(summary: &Summary) -> Part {
             copy.to
         ));
     }
-    Part { name: "Copies", id: "copies", grids: vec![table(summary), payoffs(summary)], lines }
+    super::section("copies", "Copies", vec![table(summary), payoffs(summary)], lines)
 }
 
 fn table(summary: &Summary) -> Grid {

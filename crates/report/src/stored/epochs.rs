@@ -2,15 +2,15 @@
 
 use analysis::{CellSummary, EpochPass, Summary};
 
-use super::Part;
-use crate::grid::{Column, Grid, Room};
+use crate::grid::{Column, Grid, Width};
 use crate::number::{interval, percent, three_digits};
+use crate::page::Section;
 use crate::side::{noted, of_cells};
 
 /// Passes of a cell that a terminal has room for; the last of more is always shown.
 const SHOWN_MAX: usize = 4;
 
-pub(super) fn part(summary: &Summary) -> Part {
+pub(super) fn section(summary: &Summary) -> Section<'static> {
     let mut lines = Vec::new();
     for figures in &summary.epochs {
         let Some(cell) = summary.cells.get(figures.cell) else { continue };
@@ -18,7 +18,7 @@ pub(super) fn part(summary: &Summary) -> Part {
             format!("{} {}, depth {}", cell.cell.target, super::way(summary, cell), cell.cell.queue_depth);
         lines.extend(figures.notes.iter().map(|words| format!("{lead}: {words}")));
     }
-    Part { name: "Epochs", id: "epochs", grids: vec![table(summary)], lines }
+    super::section("epochs", "Epochs", vec![table(summary)], lines)
 }
 
 /// One pass of a cell over the data.
@@ -58,7 +58,7 @@ fn table(summary: &Summary) -> Grid {
     of_cells(title, &passes, |pass| pass.cell)
         .number("epoch", |pass| (pass.of.epoch + 1).to_string())
         .figure(unit.name, |pass| Some(unit.write(pass.of.bps.mean)))
-        .column(Column::figure("95 % interval").only(Room::Wide), |pass| {
+        .column(Column::figure("95 % interval").only(Width::Wide), |pass| {
             interval(&pass.of.bps, |bps| unit.write(bps))
         })
         .column(figure("cache share", "cache"), |pass| Some(percent(pass.of.cache_share?.mean)))

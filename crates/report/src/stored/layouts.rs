@@ -2,31 +2,26 @@
 
 use analysis::{LayoutGain, PredictedGain, Summary};
 
-use super::Part;
-use crate::grid::{Column, Grid, Room};
+use crate::grid::{Column, Grid, Width};
+use crate::group::once_by_key;
 use crate::number::{grouped, interval, times};
+use crate::page::Section;
 use crate::side::noted;
 
-pub(super) fn part(summary: &Summary) -> Part {
+pub(super) fn section(summary: &Summary) -> Section<'static> {
     let mut lines = streamed(summary);
     lines.extend(how(summary));
-    Part { name: "Layouts", id: "layouts", grids: vec![stored(summary), gains(summary)], lines }
+    super::section("layouts", "Layouts", vec![stored(summary), gains(summary)], lines)
 }
 
 /// What is known of the order of streams, once for all cells of which it is the same.
 fn streamed(summary: &Summary) -> Vec<String> {
-    let mut said: Vec<(String, Vec<String>)> = Vec::new();
-    for streamed in &summary.layouts.streamed {
-        let Some(cell) = summary.cells.get(streamed.cell) else { continue };
-        let words = format!("{}: {}", cell.cell.access, streamed.notes.join("; "));
-        let target = &cell.cell.target;
-        match said.iter_mut().find(|(known, _)| *known == words) {
-            Some((_, targets)) if targets.contains(target) => {}
-            Some((_, targets)) => targets.push(target.clone()),
-            None => said.push((words, vec![target.clone()])),
-        }
-    }
-    said.into_iter().map(|(words, targets)| format!("{} {words}", targets.join(", "))).collect()
+    let said = summary.layouts.streamed.iter().filter_map(|streamed| {
+        let cell = &summary.cells.get(streamed.cell)?.cell;
+        Some((format!("{}: {}", cell.access, streamed.notes.join("; ")), cell.target.as_str()))
+    });
+    let line = |(words, targets): (String, Vec<&str>)| format!("{} {words}", targets.join(", "));
+    once_by_key(said).into_iter().map(line).collect()
 }
 
 /// How F18 comes to its figures, once for all cells of which latency and rate are the same.
@@ -123,7 +118,7 @@ fn gains(summary: &Summary) -> Grid {
         .name("engine", engine)
         .number("QD", |gain| gain.queue_depth.to_string())
         .figure("samples/s", |gain| Some(grouped(gain.samples_per_s.mean)))
-        .column(Column::figure("95 % interval").only(Room::Wide), |gain| {
+        .column(Column::figure("95 % interval").only(Width::Wide), |gain| {
             interval(&gain.samples_per_s, grouped)
         })
         .figure("files/s", |gain| Some(grouped(gain.files_samples_per_s.mean)))

@@ -3,7 +3,7 @@
 use analysis::{CellSummary, Measurement, Rate, Stall, Summary};
 
 use super::{Job, cells, chosen, fetch, is_demo};
-use crate::grid::{Column, Filling, Grid, Room};
+use crate::grid::{Column, Filling, Grid, Width};
 use crate::number::{cut_percent, latency, part, percent};
 use crate::side::{absent, apart, doubts, noted, of_phase};
 
@@ -17,9 +17,9 @@ pub(crate) fn table(summary: &Summary) -> Grid {
     let is_shown = |cell: &CellSummary| chosen.is_empty() || chosen.contains(&cell.cell.cell.as_str());
     let title = "training: samples per s; AU % of all accelerators, of the worst, and as DLIO counts; batches that came \
                  late; waits in ms";
-    let wide = |heading: &str| Column::figure(heading).only(Room::Wide);
+    let wide = |heading: &str| Column::figure(heading).only(Width::Wide);
     // There is no room for the marks between thousands on a terminal.
-    let short_rate = Column::figure("per s").only(Room::Narrow);
+    let short_rate = Column::figure("per s").only(Width::Narrow);
     let grid = of_jobs(title, &cells)
         .column(wide("samples/s"), |cell| Some(feed::format_count(job(cell)?.figures.samples_per_s.mean)))
         .column(short_rate, |cell| Some(format!("{:.0}", job(cell)?.figures.samples_per_s.mean)))
