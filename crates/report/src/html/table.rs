@@ -5,16 +5,15 @@ use crate::markup::text;
 
 /// Share of the line at the right end of a bar; more is marked as going on.
 const BAR_SHARE_MAX: f64 = 2.0;
-/// Rows from which on columns have widths of their own: a browser lays out a thousand rows several times faster when it
-/// need not look at them all first.
-const FIXED_ROWS_MIN: usize = 100;
-/// Width of a letter and of what stands around a cell, in widths of an `m` of the page.
-const LETTER_REM: f64 = 0.55;
-const PADDING_REM: f64 = 1.3;
+/// Width of a letter, and of what stands around the words of a cell, in widths of an `m` of the page.
+const LETTER_REM: f64 = 0.5;
+const PADDING_REM: f64 = 1.2;
+/// Width of the sign behind a heading that a script sorts by.
+const SORT_REM: f64 = 0.9;
 /// No column is wider but the last, which takes what is left.
-const WIDTH_REM_MAX: f64 = 10.0;
+const WIDTH_REM_MAX: f64 = 13.0;
 /// Widths of the bars and, at least, of the remarks.
-const BAR_REM: f64 = 8.0;
+const BAR_REM: f64 = 7.5;
 const REMARKS_REM: f64 = 12.0;
 
 /// The table; nothing without rows.
@@ -25,7 +24,9 @@ pub(super) fn table(id: &str, grid: &Grid) -> String {
     }
     let has_bars = view.rows.iter().any(|row| row.share.is_some());
     let has_notes = view.has_notes();
-    let fixed = (view.rows.len() >= FIXED_ROWS_MIN).then(|| widths(&view, has_bars, has_notes));
+    let is_searched = view.rows.iter().any(|row| row.found_by.is_some());
+    // A browser lays out a thousand rows several times faster when it need not look at them all to know the widths.
+    let fixed = is_searched.then(|| widths(&view, has_bars, has_notes));
     let (style, columns) = fixed.map(|widths| styled(&widths)).unwrap_or_default();
     let bars =
         if has_bars { "; a bar ends at twice the line, whose place is the mark in its middle" } else { "" };
@@ -35,11 +36,11 @@ pub(super) fn table(id: &str, grid: &Grid) -> String {
     } else {
         format!("<p class=\"muted\">{}.</p>\n", text(&grid.foot))
     };
+    let filter = if is_searched { filter(id, view.rows.len()) } else { String::new() };
     format!(
-        "{}<div class=\"scroll\" role=\"region\" aria-labelledby=\"{id}-what\" tabindex=\"0\">\
+        "{filter}<div class=\"scroll\" role=\"region\" aria-labelledby=\"{id}-what\" tabindex=\"0\">\
          <table id=\"{id}\" class=\"sortable\"{style}>\n<caption id=\"{id}-what\">{}{bars}</caption>\n{columns}\
          <thead><tr>{}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n{foot}",
-        filter(id, &view),
         text(&view.title),
         headings(&view, has_bars, has_notes),
     )
@@ -89,11 +90,8 @@ fn bar(share: f64) -> String {
 }
 
 /// A form for a table whose rows say what they are found by.
-fn filter(id: &str, view: &View<'_>) -> String {
-    if view.rows.iter().all(|row| row.found_by.is_none()) {
-        return String::new();
-    }
-    let count = feed::counted_noun(view.rows.len() as u64, "row");
+fn filter(id: &str, rows: usize) -> String {
+    let count = feed::counted_noun(rows as u64, "row");
     format!(
         "<form class=\"filter js\" role=\"search\" aria-label=\"Filter the cells\" data-for=\"{id}\">\
          <label>filter <input type=\"search\" name=\"words\" autocomplete=\"off\" placeholder=\"words of a row\"></label>\
@@ -107,9 +105,9 @@ fn filter(id: &str, view: &View<'_>) -> String {
 /// Widths of all columns by what stands in them.
 fn widths(view: &View<'_>, has_bars: bool, has_notes: bool) -> Vec<f64> {
     let width = |(place, column): &(usize, &Column)| {
+        let of = |words: &str| words.chars().count() as f64 * LETTER_REM + PADDING_REM;
         let cells = view.rows.iter().filter_map(|row| row.cells[*place].as_deref());
-        let letters = cells.chain([column.heading.as_str()]).map(|words| words.chars().count()).max();
-        (letters.unwrap_or(0) as f64 * LETTER_REM + PADDING_REM).min(WIDTH_REM_MAX)
+        cells.map(of).fold(of(&column.heading) + SORT_REM, f64::max).min(WIDTH_REM_MAX)
     };
     let last = [has_bars.then_some(BAR_REM), has_notes.then_some(REMARKS_REM)];
     view.columns.iter().map(width).chain(last.into_iter().flatten()).collect()
