@@ -6,6 +6,7 @@ use analysis::{CellSummary, NetworkFigures, Summary, WireFinding};
 use record::Target;
 
 use crate::grid::{Column, Grid, Width};
+use crate::group::gravest;
 use crate::number::{latency, percent, three_digits, two_digits};
 use crate::side::{apart, of_measured};
 
@@ -96,29 +97,22 @@ fn mount_words(network: &NetworkFigures) -> String {
 
 /// Counts of bytes that do not agree: one line for each target and kind of finding, with the words of the worst cell.
 pub(crate) fn unreconciled(summary: &Summary) -> Vec<String> {
-    let mut said: Vec<(&str, WireFinding, Vec<&str>)> = Vec::new();
-    for cell in cells(summary) {
-        let wire = cell.network.as_ref().and_then(|network| network.wire);
+    let of_cell = |cell: &&'_ CellSummary| {
+        let wire = way(cell).and_then(|network| network.wire);
+        wire.map(|wire| wire.findings()).unwrap_or_default()
+    };
+    let cells = cells(summary);
+    let found = cells.iter().flat_map(|cell| {
         let (target, name) = (cell.cell.target.as_str(), cell.cell.cell.as_str());
-        for found in wire.map(|wire| wire.findings()).unwrap_or_default() {
-            let is_kind = |known: &WireFinding| discriminant(known) == discriminant(&found);
-            match said.iter_mut().find(|(of, known, _)| *of == target && is_kind(known)) {
-                Some((_, worst, cells)) if found.extent() > worst.extent() => {
-                    *worst = found;
-                    cells.insert(0, name);
-                }
-                Some((_, _, cells)) => cells.push(name),
-                None => said.push((target, found, vec![name])),
-            }
-        }
-    }
-    let line = |(target, worst, cells): &(&str, WireFinding, Vec<&str>)| match cells.as_slice() {
+        of_cell(cell).into_iter().map(move |found| ((target, discriminant(&found)), name, found))
+    });
+    let line = |((target, _), worst, names): (_, WireFinding, Vec<&str>)| match names.as_slice() {
         [one] => format!("{one}: {}", worst.sentence()),
-        cells => {
-            format!("{} cells of {target}, the most in {}: {}", cells.len(), cells[0], worst.sentence())
+        names => {
+            format!("{} cells of {target}, the most in {}: {}", names.len(), names[0], worst.sentence())
         }
     };
-    said.iter().map(line).collect()
+    gravest(found, WireFinding::extent).into_iter().map(line).collect()
 }
 
 /// Whether a target is behind a network as far as the record knows.

@@ -5,6 +5,7 @@ use std::mem::discriminant;
 use analysis::{CellSummary, DeviceFigures, Reconciliation, Summary, SystemFigures, Traffic};
 
 use crate::grid::{Column, Grid, Width};
+use crate::group::gravest;
 use crate::number::{grouped, percent, three_digits, two_digits};
 use crate::side::{apart, of_measured};
 
@@ -61,26 +62,18 @@ fn is_beyond_devices(cell: &CellSummary) -> bool {
 }
 
 /// What does not fit among the bytes asked and read: one line for all cells of which the same kind of thing is to be
-/// said, with the words of the worst. A warm cell asks nothing of storage: what others read is nothing to it, and
-/// that the page cache served is its name.
+/// said, with the words of the worst. A warm cell is left out: it asks nothing of storage, and what others read from the
+/// device does not slow it.
 pub(crate) fn unreconciled(summary: &Summary) -> Vec<String> {
-    let mut said: Vec<(&Reconciliation, Vec<&str>)> = Vec::new();
-    for cell in summary.cells.iter().filter(|cell| cell.cell.cache != "warm" && !is_beyond_devices(cell)) {
-        let found = cell.system.iter().flat_map(|system| &system.reconciliation);
-        for one in found.filter(|one| !one.agrees()) {
-            match said.iter_mut().find(|(known, _)| discriminant(*known) == discriminant(one)) {
-                Some((worst, cells)) if one.extent() > worst.extent() => {
-                    *worst = one;
-                    cells.insert(0, &cell.cell.cell);
-                }
-                Some((_, cells)) => cells.push(&cell.cell.cell),
-                None => said.push((one, vec![&cell.cell.cell])),
-            }
-        }
-    }
-    let line = |(worst, cells): (&Reconciliation, Vec<&str>)| match cells.as_slice() {
+    let cells = summary.cells.iter().filter(|cell| cell.cell.cache != "warm" && !is_beyond_devices(cell));
+    let found = cells.flat_map(|cell| {
+        let all = cell.system.iter().flat_map(|system| &system.reconciliation);
+        let apart = all.filter(|one| !one.agrees());
+        apart.map(move |one| (discriminant(one), cell.cell.cell.as_str(), one))
+    });
+    let line = |(_, worst, names): (_, &Reconciliation, Vec<&str>)| match names.as_slice() {
         [one] => format!("{one}: {}", worst.sentence()),
-        cells => format!("{} cells, the most in {}: {}", cells.len(), cells[0], worst.sentence()),
+        names => format!("{} cells, the most in {}: {}", names.len(), names[0], worst.sentence()),
     };
-    said.into_iter().map(line).collect()
+    gravest(found, |one| one.extent()).into_iter().map(line).collect()
 }

@@ -82,7 +82,7 @@ fn fold(fold: &Fold) -> String {
 }
 
 /// A table in lines of at most 80 columns; nothing without rows.
-fn grid(grid: &Grid) -> String {
+pub(crate) fn grid(grid: &Grid) -> String {
     let view = grid.narrow();
     if view.rows.is_empty() {
         return String::new();
