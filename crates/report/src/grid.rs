@@ -238,3 +238,50 @@ impl<T> Filling<'_, T> {
         self.grid
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid() -> Grid {
+        Grid::of("rates", &[1_u32, 2, 3])
+            .name("target", |row| format!("disk{row}"))
+            .column(Column::name("read as").only(Width::Above), |_| Some("random".to_owned()))
+            .column(Column::figure("rate of all").short("rate"), |row| (*row < 3).then(|| row.to_string()))
+            .column(Column::figure("steps").only(Width::Wide), |_| Some("7".to_owned()))
+            .figure("errors", |_| None)
+            .note(|row| if *row == 3 { "failed".to_owned() } else { String::new() })
+            .brief(2, "the first", |row| *row == 1)
+            .done()
+    }
+
+    fn headings<'a>(view: &View<'a>) -> Vec<&'a str> {
+        view.columns.iter().map(|(_, column)| column.heading.as_str()).collect()
+    }
+
+    #[test]
+    fn a_terminal_has_room_for_some_rows_and_columns_and_says_so() {
+        let grid = grid();
+        let (wide, narrow) = (grid.wide(), grid.narrow());
+        assert_eq!(headings(&wide), ["target", "read as", "rate of all", "steps", "errors"]);
+        assert_eq!(headings(&narrow), ["target", "rate of all", "errors"]);
+        assert_eq!((wide.title.as_str(), wide.rows.len()), ("rates", 3));
+        assert_eq!((narrow.title.as_str(), narrow.rows.len()), ("rates (the first; all 3 in report.md)", 1));
+    }
+
+    #[test]
+    fn a_note_stands_for_figures_of_which_none_is_known() {
+        let grid = grid();
+        let narrow = grid.narrow();
+        assert_eq!(narrow.words(&grid.rows[0]), ["disk1", "1", "-"]);
+        assert_eq!(narrow.words(&grid.rows[2]), ["disk3", "", ""]);
+        assert_eq!(grid.wide().words(&grid.rows[2]), ["disk3", "random", "-", "7", "-"]);
+    }
+
+    #[test]
+    fn figures_that_no_row_knows_have_no_column() {
+        let grid = grid().without_unknown();
+        assert_eq!(headings(&grid.wide()), ["target", "read as", "rate of all", "steps"]);
+        assert!(grid.rows.iter().all(|row| row.cells.len() == 4));
+    }
+}

@@ -167,6 +167,22 @@ fn the_page_of_the_golden_record_holds_all_that_the_terminal_says() {
 }
 
 #[test]
+fn the_report_has_the_sections_of_the_page_in_their_order() {
+    for record in [records::golden(), records::networks(), training_record()] {
+        let run = Run::of(record);
+        let page = run.html();
+        let titles = page.split("-title\">").skip(1).filter_map(|rest| rest.split_once("</h2>"));
+        let of_page = titles.map(|(title, _)| title.split('>').next_back().unwrap());
+        let in_both = |title: &&str| !["Plots", "Environment", "Scenario as it was run"].contains(title);
+        let of_page: Vec<&str> = of_page.filter(in_both).collect();
+        let report = report::markdown(&run.summary);
+        let of_report: Vec<&str> = report.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+        assert_eq!(of_report, of_page);
+        assert!(of_report.len() > 8, "{of_report:?}");
+    }
+}
+
+#[test]
 fn every_cell_has_its_row_and_its_bar() {
     let page = Run::of(records::golden()).html();
     let table = page.split("<table id=\"cells-table1\"").nth(1).unwrap();
