@@ -5,10 +5,10 @@
 use analysis::{Cause, GateResult, Summary, Verdict, gate};
 use feed::{Interval, Judgement};
 
+use crate::cells;
 use crate::head;
 use crate::number::{RateUnit, of_line, percent};
 use crate::plain::{ascii, folded, shortened};
-use crate::table;
 
 /// Lines of an answer at most.
 const LINES_MAX: usize = 20;
@@ -228,7 +228,7 @@ struct Table {
 
 impl Table {
     fn of(summary: &Summary, rows: &[Row]) -> Self {
-        let unit = table::unit(summary);
+        let unit = cells::unit(summary);
         // A unit suits what it writes with a digit before the point, or the first behind it.
         let suits = rows.iter().filter_map(|row| row.rate).all(|(low, _)| low >= 0.1 * unit.bps);
         let accelerators = summary.need.as_ref().map_or(0, |need| need.accelerators);

@@ -118,11 +118,7 @@ pub(super) fn of(
 
 /// Why nothing is foretold of a job that closed loops read beside, where that lies in the job; `None` where it is foretold,
 /// and where what was measured leaves it open.
-pub(super) fn refused(
-    run: &Run,
-    cells: &[CellSummary],
-    cell: &CellSummary,
-) -> Option<String> {
+pub(super) fn refused(run: &Run, cells: &[CellSummary], cell: &CellSummary) -> Option<String> {
     let job = cell.cell.training.as_ref()?;
     depths(run, cells, cell).next()?;
     unknown(cell, job, run.dataset(cell.cell.dataset))
