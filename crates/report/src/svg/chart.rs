@@ -171,6 +171,36 @@ impl Mark {
         }
     }
 
+    /// Whether a sample of the key stands for it.
+    fn is_of(&self, sample: Sample) -> bool {
+        match (sample, self) {
+            (Sample::Nothing, _) | (Sample::Frame, Self::Frame(..)) => true,
+            (Sample::Sign(wanted), Self::Sign { sign, .. }) => *sign == wanted,
+            (Sample::Ringed, Self::Sign { sign, .. }) => *sign == Sign::Ring,
+            (Sample::Interval, Self::Sign { span, .. }) => span.is_some(),
+            (
+                Sample::Stroke(wanted) | Sample::Down(wanted),
+                Self::Line(_, stroke) | Self::Across(_, stroke) | Self::Down(_, stroke),
+            ) => (stroke.width, stroke.dash) == (wanted.width, wanted.dash),
+            (Sample::Blocks(wanted, opacities), Self::Boxes(boxes, ink, opacity)) => {
+                let is_kind = ink.is_series() == wanted.is_series() && (ink.is_series() || *ink == wanted);
+                let low = opacities.iter().copied().fold(f64::INFINITY, f64::min);
+                let high = opacities.iter().copied().fold(0.0, f64::max);
+                is_kind && (low..=high).contains(opacity) && !boxes.is_empty()
+            }
+            (Sample::WINDOW, Self::Band(edges, _)) => edges.len() > 1,
+            _ => false,
+        }
+    }
+
+    /// The rate of a feed line.
+    fn feed_line(&self) -> Option<f64> {
+        match self {
+            Self::Across(rate, stroke) | Self::Down(rate, stroke) if *stroke == FEED_LINE => Some(*rate),
+            _ => None,
+        }
+    }
+
     /// What the vertical scale must hold of marks.
     pub(super) fn heights(marks: &[Self]) -> Extent {
         marks.iter().map(|mark| mark.extent(|at| at.1)).fold(Extent::EMPTY, Extent::with)
@@ -261,38 +291,54 @@ impl Chart {
         Self::new((name, shown), heading, subtitles, wording::command(&summary.head.command))
     }
 
-    /// The same with panels, one to a row or two, and the table behind them.
+    /// The same with panels, one or two side by side, and the table behind them.
     pub(super) fn with(self, panels: Vec<Panel>, table: PlotTable) -> Self {
         let columns = if panels.len() == 1 { 1 } else { 2 };
-        Self { rows: vec![panels], columns, table, ..self }
+        self.with_rows(vec![panels], columns, table)
     }
 
-    /// The same with an entry of its key.
+    /// The same with panels in rows of their own.
+    pub(super) fn with_rows(self, rows: Vec<Vec<Panel>>, columns: usize, table: PlotTable) -> Self {
+        Self { rows, columns, table, ..self }
+    }
+
+    /// The same with an entry of its key, where a panel shows its mark: the key cannot name what is not drawn.
     pub(super) fn key(mut self, sample: Sample, words: impl Into<String>) -> Self {
-        self.key.push((sample, words.into()));
+        if self.marks().any(|mark| mark.is_of(sample)) {
+            self.key.push((sample, words.into()));
+        }
         self
     }
 
-    /// The same with an entry where `occurs`.
-    pub(super) fn key_if(self, occurs: bool, sample: Sample, words: impl Into<String>) -> Self {
-        if occurs { self.key(sample, words) } else { self }
+    /// The same where the mark alone does not say whether the words hold.
+    pub(super) fn key_if(self, holds: bool, sample: Sample, words: impl Into<String>) -> Self {
+        if holds { self.key(sample, words) } else { self }
     }
 
-    /// The same with what points are: the mean of repetitions with an interval, or without.
-    pub(super) fn key_of_means(self, has_intervals: bool, repetitions: u32) -> Self {
-        if has_intervals {
-            let words = format!("mean of {repetitions} repetitions, 95 % interval");
-            return self.key(Sample::Interval, words);
+    /// The same with what points are where they have intervals, or where none has.
+    pub(super) fn key_of_points(self, with: impl Into<String>, without: &str) -> Self {
+        if self.marks().any(|mark| mark.is_of(Sample::Interval)) {
+            return self.key(Sample::Interval, with);
         }
-        self.key(Sample::Sign(Sign::Point), "mean; too few repetitions for an interval")
+        self.key(Sample::Sign(Sign::Point), without)
+    }
+
+    /// The same with means of repetitions.
+    pub(super) fn key_of_means(self, repetitions: u32) -> Self {
+        let with = format!("mean of {repetitions} repetitions, 95 % interval");
+        self.key_of_points(with, "mean; too few repetitions for an interval")
     }
 
     /// The same with the feed line of its panels: with its rate where all of them have the same.
-    pub(super) fn key_of_line(self, mut lines: impl Iterator<Item = f64>) -> Self {
-        let Some(first) = lines.next() else { return self };
-        let is_one = lines.all(|bps| (bps / first - 1.0).abs() < 1e-9);
-        let rate = if is_one { format!(" {}", feed::format_bps(first)) } else { String::new() };
-        self.key(Sample::Stroke(FEED_LINE), format!("feed line{rate}"))
+    pub(super) fn key_of_line(self) -> Self {
+        let lines: Vec<f64> = self.marks().filter_map(Mark::feed_line).collect();
+        let is_one = lines.iter().all(|bps| (bps / lines[0] - 1.0).abs() < 1e-9);
+        let rate = lines.first().filter(|_| is_one).map(|bps| format!(" {}", feed::format_bps(*bps)));
+        self.key(Sample::Stroke(FEED_LINE), format!("feed line{}", rate.unwrap_or_default()))
+    }
+
+    fn marks(&self) -> impl Iterator<Item = &Mark> {
+        self.rows.iter().flatten().flat_map(|panel| panel.regions.iter().chain(&panel.marks))
     }
 }
 

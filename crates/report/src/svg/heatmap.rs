@@ -35,15 +35,15 @@ pub(super) fn chart(summary: &Summary, over_time: &[OverTime]) -> Option<Chart> 
     let limit = cut(&mut courses, PANELS_MAX, "targets");
     let y = latencies(&courses)?;
     let panels = courses.iter().map(|course| panel(course, &y, height_of(courses.len(), PLOT))).collect();
-    let conditions = vec!["the cell that stands for each target, in its interleaved repetitions".to_owned()];
-    let mut chart = Chart::of(summary, ("heatmap", "latency over time"), conditions.into_iter().chain(limit))
+    let condition = "the cell that stands for each target, in its interleaved repetitions".to_owned();
+    let heading = ("heatmap", "latency over time");
+    let mut chart = Chart::of(summary, heading, [condition].into_iter().chain(limit))
+        .with(panels, table(&courses))
         .key(Sample::Nothing, format!("share of the operations that ended within {}:", stretch(&courses)));
     for (level, words) in SHARE_WORDS.iter().enumerate() {
         chart = chart.key(Sample::level(level), *words);
     }
-    let is_still = |course: &Course<'_>| course.heat.columns.iter().any(|column| column.ops == 0);
-    let chart = chart.key_if(courses.iter().any(is_still), Sample::STARVING, "no operation ended");
-    Some(chart.with(panels, table(&courses)))
+    Some(chart.key(Sample::STARVING, "no operation ended"))
 }
 
 /// The time of a column, where it is the same in all panels.

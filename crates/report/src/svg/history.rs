@@ -70,8 +70,17 @@ fn chart(history: &History) -> Option<Chart> {
     let runs = feed::counted_noun(history.run_ids.len() as u64, "run");
     let heading = (format!("{}: {SHOWN}", history.scenario), format!("{runs} of {}.", history.scenario));
     let lines = subtitles(history, shown, all.len());
-    let chart = Chart::new(("history", SHOWN), heading, lines, String::new());
-    Some(key(history, shown, chart).with(panels, table(history)))
+    let mut chart = Chart::new(("history", SHOWN), heading, lines, String::new())
+        .with(panels, table(history))
+        .key_of_points("lowest and highest repetition", "a run")
+        .key(Sample::HOLLOW, "hollow: nothing may rest on it, see the table")
+        .key(Sample::Stroke(FEED_LINE), "feed line");
+    for (number, words) in history.breaks.iter().take(BREAKS_MAX).enumerate() {
+        let words = format!("{}: not comparable {}", number + 1, shortened(words, 120));
+        chart = chart.key(Sample::Down(BREAK), words);
+    }
+    let more = history.breaks.len().saturating_sub(BREAKS_MAX);
+    Some(chart.key_if(more > 0, Sample::Nothing, format!("and {more} more")))
 }
 
 fn targets(history: &History) -> Vec<Target<'_>> {
@@ -210,29 +219,6 @@ fn subtitles(history: &History, shown: &[Target<'_>], targets: usize) -> Vec<Str
         lines.push(format!("{left_out} without bytes left out: operations per second are in the CSV"));
     }
     lines
-}
-
-fn key(history: &History, shown: &[Target<'_>], chart: Chart) -> Chart {
-    let points = || shown.iter().flat_map(|target| &target.curves).flat_map(|curve| &curve.points);
-    let (sample, words) = if points().any(|point| point.span.is_some()) {
-        (Sample::Interval, "lowest and highest repetition")
-    } else {
-        (Sample::Sign(Sign::Point), "a run")
-    };
-    let mut chart = chart
-        .key(sample, words)
-        .key_if(
-            points().any(|point| point.excluded.is_some()),
-            Sample::HOLLOW,
-            "hollow: nothing may rest on it, see the table",
-        )
-        .key_if(shown.iter().any(|target| !target.lines.is_empty()), Sample::Stroke(FEED_LINE), "feed line");
-    for (number, words) in history.breaks.iter().take(BREAKS_MAX).enumerate() {
-        let words = format!("{}: not comparable {}", number + 1, shortened(words, 120));
-        chart = chart.key(Sample::Down(BREAK), words);
-    }
-    let more = history.breaks.len().saturating_sub(BREAKS_MAX);
-    chart.key_if(more > 0, Sample::Nothing, format!("and {more} more"))
 }
 
 fn table(history: &History) -> PlotTable {

@@ -38,21 +38,18 @@ pub(super) fn chart(summary: &Summary, over_time: &[OverTime]) -> Option<Chart> 
     if courses.is_empty() {
         return None;
     }
-    let mut conditions =
-        vec!["the cell that stands for each target, in its interleaved repetitions".to_owned()];
-    conditions.extend(steps(&courses));
-    let has_fit = courses.iter().flat_map(|course| &course.over_time.reps).any(|rep| rep.fit.is_some());
-    let chart =
-        Chart::of(summary, ("over-time", "throughput over time"), conditions.into_iter().chain(limit))
-            .key_if(
-                has_fit,
-                Sample::Stroke(FIT),
-                "least-squares line of a repetition; steady: it gains or loses at most 10 %",
-            )
-            .key_if(has_fit, Sample::WINDOW, "steady (SNIA): every point within 10 % of the mean")
-            .key_of_line(courses.iter().filter_map(|course| course.line_bps));
+    let condition = "the cell that stands for each target, in its interleaved repetitions".to_owned();
+    let conditions = [condition].into_iter().chain(steps(&courses)).chain(limit);
     let panels = courses.iter().map(|course| panel(course, height_of(courses.len(), PLOT))).collect();
-    Some(chart.with(panels, table(&courses)))
+    let chart = Chart::of(summary, ("over-time", "throughput over time"), conditions)
+        .with(panels, table(&courses))
+        .key(
+            Sample::Stroke(FIT),
+            "least-squares line of a repetition; steady: it gains or loses at most 10 %",
+        )
+        .key(Sample::WINDOW, "steady (SNIA): every point within 10 % of the mean")
+        .key_of_line();
+    Some(chart)
 }
 
 fn course<'a>(summary: &'a Summary, numbers: &mut Numbers<'a>, one: &'a OverTime) -> Option<Course<'a>> {

@@ -48,18 +48,15 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     let is_paced =
         |course: &Course<'_>| summary.cell(&course.curve.cell).is_some_and(|cell| cell.cell.pace.is_some());
     let chart = Chart::of(summary, ("percentiles", "latency by percentile"), conditions)
+        .with(vec![panel], table(summary, &courses))
         .key(Sample::Sign(Sign::Point), "end: 10 of the n operations are left, at 1 - 10/n")
-        .key_if(
-            courses.iter().any(|course| course.curve.ends_unserved),
-            Sample::HOLLOW,
-            "end: what is beyond was never served",
-        )
+        .key(Sample::HOLLOW, "end: what is beyond was never served")
         .key_if(
             courses.iter().any(is_paced),
             Sample::Nothing,
             "service: from the submission; response: from the intended start, over all arrivals",
         );
-    Some(chart.with(vec![panel], table(summary, &courses)))
+    Some(chart)
 }
 
 fn courses(summary: &Summary) -> Vec<Course<'_>> {

@@ -43,12 +43,20 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     }
     marks.extend(demands(&x, &y, &roofline));
     let panel = Panel::new(Vec::new(), (x, y), PLOT, marks).labelled(labels);
-    let chart = Chart::of(
-        summary,
-        ("roofline", "supply and demand by sample size"),
-        conditions(&roofline).into_iter().chain(limit),
-    );
-    Some(key(&roofline, chart).with(vec![panel], table(summary, &roofline)))
+    let heading = ("roofline", "supply and demand by sample size");
+    let has_roof = |is_known: bool| roofline.supplies.iter().any(|of| of.roofs.is_some() == is_known);
+    let chart = Chart::of(summary, heading, conditions(&roofline).into_iter().chain(limit))
+        .with(vec![panel], table(summary, &roofline))
+        .key_of_points("best mean of a size, 95 % interval", "best mean of a size")
+        .key(Sample::HOLLOW, "hollow: client-limited, not valid or a DEMO")
+        .key_if(
+            has_roof(true),
+            Sample::Nothing,
+            "line: the most samples/s, then the most bytes/s, that any size reached",
+        )
+        .key_if(has_roof(false), Sample::Nothing, "dotted: the same bytes/s at other sizes, not measured")
+        .key_if(!roofline.demands.is_empty(), Sample::Sign(Sign::Demand), "demand of a workload");
+    Some(chart)
 }
 
 fn is_same(demand: &DemandPoint, need: &DemandPoint) -> bool {
@@ -177,34 +185,6 @@ fn conditions(roofline: &Roofline) -> Vec<String> {
         ));
     }
     conditions
-}
-
-fn key(roofline: &Roofline, chart: Chart) -> Chart {
-    let supplies = || roofline.supplies.iter();
-    let points = || supplies().flat_map(|supply| supply.points.iter().map(|of| point(supply, of)));
-    let (sample, interval) = if points().any(|point| point.span.is_some()) {
-        (Sample::Interval, ", 95 % interval")
-    } else {
-        (Sample::Sign(Sign::Point), "")
-    };
-    chart
-        .key(sample, format!("best mean of a size{interval}"))
-        .key_if(
-            points().any(|point| point.is_hollow),
-            Sample::HOLLOW,
-            "hollow: client-limited, not valid or a DEMO",
-        )
-        .key_if(
-            supplies().any(|supply| supply.roofs.is_some()),
-            Sample::Nothing,
-            "line: the most samples/s, then the most bytes/s, that any size reached",
-        )
-        .key_if(
-            supplies().any(|supply| supply.roofs.is_none()),
-            Sample::Nothing,
-            "dotted: the same bytes/s at other sizes, not measured",
-        )
-        .key_if(!roofline.demands.is_empty(), Sample::Sign(Sign::Demand), "demand of a workload")
 }
 
 fn table(summary: &Summary, roofline: &Roofline) -> PlotTable {

@@ -75,19 +75,16 @@ fn chart(shifts: &[Shift], head: &ShiftHead) -> Option<Chart> {
     let heading = (format!("{}: {SHOWN}", head.scenario), about);
     let lines = subtitles(shifts, head, targets.iter().map(Vec::len).sum());
     let chart = Chart::new(("shift", SHOWN), heading, lines, wording::command(&head.command))
+        .with(panels, table(shifts))
         .key(Sample::Stroke(FEED_LINE), "no change")
-        .key_if(
-            points().any(|point| band(point).is_some()),
-            Sample::WINDOW,
-            "95 % interval over pairs of repetitions",
-        )
+        .key(Sample::WINDOW, "95 % interval over pairs of repetitions")
         .key_if(
             points().any(|point| band(point).is_none()),
             Sample::Nothing,
             "without a band: fewer than three pairs",
         )
         .key(Sample::Sign(Sign::Point), "end: 10 operations of the shortest repetition are left");
-    Some(chart.with(panels, table(shifts)))
+    Some(chart)
 }
 
 /// The shifts that are drawn, by their targets.

@@ -66,13 +66,10 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
         format!("{unit}, shaded from 0 to the highest of each grid")
     };
     let chart = Chart::of(summary, ("sizes", "throughput by size and depth"), Vec::new())
+        .with(grids.iter().map(Grid::panel).collect(), table(&grids))
         .key(Sample::HEAT, shaded)
-        .key_if(
-            cells().any(|cell| cell.clears()),
-            Sample::Frame,
-            "the whole 95 % interval is at the line or above",
-        );
-    Some(chart.with(grids.iter().map(Grid::panel).collect(), table(&grids)))
+        .key(Sample::Frame, "the whole 95 % interval is at the line or above");
+    Some(chart)
 }
 
 fn grids(summary: &Summary) -> Vec<Grid<'_>> {

@@ -74,6 +74,10 @@ impl Ink {
         }
     }
 
+    pub(super) fn is_series(self) -> bool {
+        matches!(self, Self::Series(_))
+    }
+
     /// The colour in the light theme.
     pub(super) fn colour(self) -> RGBColor {
         let hex = self.pair().light;

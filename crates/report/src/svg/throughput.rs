@@ -51,7 +51,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     };
     let panels = shown.iter().zip(marks).zip(scales).map(of_panel).collect();
     let chart = Chart::of(summary, ("throughput", "throughput against queue depth"), conditions);
-    Some(key(summary, &shown, chart).with(panels, table(summary, &shown)))
+    Some(key(summary, &shown, chart.with(panels, table(summary, &shown))))
 }
 
 /// One scale for all panels where their heights are alike, else one for each.
@@ -203,40 +203,30 @@ fn labels(summary: &Summary, shown: &Shown<'_>, unit: RateUnit, letters: usize) 
 
 fn key(summary: &Summary, shown: &[Shown<'_>], chart: Chart) -> Chart {
     let curves = || shown.iter().flat_map(|one| &one.curves).map(|(_, curve)| *curve);
-    let all = || curves().flat_map(|curve| cells(summary, curve).map(move |(cell, of)| (curve, cell, of)));
-    let points = || all().filter_map(|(curve, cell, figures)| Some((curve, cell, figures?)));
+    let points = || {
+        curves().flat_map(|curve| cells(summary, curve).map(move |(cell, figures)| (curve, cell, figures)))
+    };
     let has_model =
         |is_predicted| curves().filter_map(|of| of.model).any(|model| model.is_predicted == is_predicted);
-    let is_hollow = |(curve, cell, figures): (&Curve, &CellSummary, &Figures)| {
-        !curve.demo && point(curve, cell, figures).is_hollow
-    };
-    let clears = |(curve, cell, _): (&Curve, &CellSummary, &Figures)| {
-        curve.clears_at.is_some_and(|index| summary.cells[index].cell.cell == cell.cell.cell)
+    let is_doubtful = |(curve, cell, figures): (&Curve, &CellSummary, Option<&Figures>)| {
+        !curve.demo && figures.is_some_and(|figures| point(curve, cell, figures).is_hollow)
     };
     chart
-        .key_of_means(points().any(|(.., figures)| figures.bps.interval.is_some()), summary.head.repetitions)
-        .key_if(points().any(clears), Sample::Ringed, "first depth whose interval clears the line")
-        .key_if(
-            points().any(|(_, cell, _)| summary.deciding(cell).is_some()),
-            Sample::Sign(Sign::Deciding),
-            "fresh rounds, 95 % over all looks: the verdict rests on them",
-        )
+        .key_of_means(summary.head.repetitions)
+        .key(Sample::Ringed, "first depth whose interval clears the line")
+        .key(Sample::Sign(Sign::Deciding), "fresh rounds, 95 % over all looks: the verdict rests on them")
         .key_if(
             curves().any(|curve| curve.demo),
             Sample::HOLLOW,
             "DEMO: a server that feedline started, shown and not judged",
         )
-        .key_if(points().any(is_hollow), Sample::HOLLOW, "hollow: client-limited or not valid, see the table")
         .key_if(
-            all().any(|(_, cell, _)| has_failed(cell)),
-            Sample::Sign(Sign::Cross),
-            "on the axis: every repetition failed",
+            points().any(is_doubtful),
+            Sample::HOLLOW,
+            "hollow: client-limited or not valid, see the table",
         )
-        .key_if(
-            shown.iter().any(|one| one.panel.line.is_some()),
-            Sample::STARVING,
-            "below the line: accelerators starve",
-        )
+        .key(Sample::Sign(Sign::Cross), "on the axis: every repetition failed")
+        .key(Sample::STARVING, "below the line: accelerators starve")
         .key_if(
             has_model(false),
             Sample::Stroke(Stroke::model(Ink::Muted, 1)),

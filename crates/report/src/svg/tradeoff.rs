@@ -69,21 +69,14 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     let panels: Vec<Panel> = shown.iter().zip(marks).map(of_panel).collect();
     let mut conditions = if shown.len() == 1 { shown[0].panel.conditions_in_lines() } else { Vec::new() };
     conditions.push("numbers: queue depth; right and low is better".to_owned());
-    let hollow = |(_, curve): &(usize, &Curve)| {
-        points(summary, curve, percentile).iter().any(|(_, point)| point.is_hollow)
-    };
-    let lines = || shown.iter().filter_map(|one| Some(one.panel.line?.bps));
-    let chart =
-        Chart::of(summary, ("tradeoff", "latency against throughput"), conditions.into_iter().chain(limit))
-            .key(Sample::Sign(Sign::Point), "mean throughput and latency of all repetitions at one depth")
-            .key_if(
-                shown.iter().flat_map(|one| &one.curves).any(hollow),
-                Sample::HOLLOW,
-                "hollow: client-limited, not valid or a DEMO",
-            )
-            .key_of_line(lines())
-            .key_if(lines().next().is_some(), Sample::STARVING, "left of it accelerators starve");
-    Some(chart.with(panels, table(summary, percentile, &shown)))
+    let heading = ("tradeoff", "latency against throughput");
+    let chart = Chart::of(summary, heading, conditions.into_iter().chain(limit))
+        .with(panels, table(summary, percentile, &shown))
+        .key(Sample::Sign(Sign::Point), "mean throughput and latency of all repetitions at one depth")
+        .key(Sample::HOLLOW, "hollow: client-limited, not valid or a DEMO")
+        .key_of_line()
+        .key(Sample::STARVING, "left of it accelerators starve");
+    Some(chart)
 }
 
 /// The 99th percentile where every measured cell has one, else the median.

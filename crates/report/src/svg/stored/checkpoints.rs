@@ -1,6 +1,6 @@
 //! What the reads of a training job do second by second while checkpoints are written, and when accelerators stand still.
 
-use analysis::{CheckpointSpan, CheckpointTimeline, CheckpointedJob, Summary};
+use analysis::{CheckpointTimeline, CheckpointedJob, Summary};
 
 use super::super::canvas::Stroke;
 use super::super::chart::{At, Chart, Mark, Panel, cut, height_of, starving};
@@ -35,30 +35,15 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
         return None;
     }
     let rows = courses.iter().map(|course| vec![panel(course, height_of(courses.len(), PLOT))]).collect();
-    let any = |test: fn(&CheckpointSpan) -> bool| {
-        courses.iter().flat_map(|course| &course.timeline.spans).any(test)
-    };
-    let conditions =
-        vec!["one repetition of each job; read throughput is the mean of each second".to_owned()];
-    let chart =
-        Chart::of(summary, ("checkpoints", "reads beside checkpoints"), conditions.into_iter().chain(limit))
-            .key(Sample::Nothing, "line: read throughput")
-            .key_if(
-                any(|span| span.durable_s > span.begun_s),
-                Sample::STARVING,
-                "a checkpoint is written and published",
-            )
-            .key_if(
-                any(|span| span.stalled_until_s > span.due_s),
-                Sample::BARRIER,
-                "at the top: accelerators stand still for it",
-            )
-            .key_if(
-                any(|span| span.outcome != "whole"),
-                Sample::Sign(Sign::Cross),
-                "due, and overrun, unfinished or failed",
-            );
-    Some(Chart { rows, table: table(&courses), ..chart })
+    let condition = "one repetition of each job; read throughput is the mean of each second".to_owned();
+    let heading = ("checkpoints", "reads beside checkpoints");
+    let chart = Chart::of(summary, heading, [condition].into_iter().chain(limit))
+        .with_rows(rows, 1, table(&courses))
+        .key(Sample::Nothing, "line: read throughput")
+        .key(Sample::STARVING, "a checkpoint is written and published")
+        .key(Sample::BARRIER, "at the top: accelerators stand still for it")
+        .key(Sample::Sign(Sign::Cross), "due, and overrun, unfinished or failed");
+    Some(chart)
 }
 
 fn course<'a>(summary: &Summary, job: &'a CheckpointedJob) -> Option<Course<'a>> {
@@ -86,10 +71,9 @@ fn panel(course: &Course<'_>, height: i32) -> Panel {
     let at = |seconds: f64| seconds.clamp(0.0, last_s);
     let (mut regions, mut marks) = (Vec::new(), Vec::new());
     for span in &timeline.spans {
-        regions.push(starving((
-            (at(span.begun_s), 0.0),
-            (at(span.durable_s).max(at(span.begun_s)), f64::INFINITY),
-        )));
+        if at(span.durable_s) > at(span.begun_s) {
+            regions.push(starving(((at(span.begun_s), 0.0), (at(span.durable_s), f64::INFINITY))));
+        }
         let (from, to) = (at(span.due_s), at(span.stalled_until_s));
         if to > from {
             let band = ((from, y.at(BAND_FROM)), (to, f64::INFINITY));

@@ -48,19 +48,15 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
         [upper.collect::<Vec<_>>(), lower.collect()]
     };
     let rows = courses.chunks(COLUMNS).flat_map(pair).collect();
-    let passes = || courses.iter().flat_map(|course| &course.figures.epochs);
-    let conditions = vec!["each bar is an epoch, as long as it took; the mean of the repetitions".to_owned()];
-    let chart =
-        Chart::of(summary, ("epochs", "epochs: throughput and cache"), conditions.into_iter().chain(limit))
-            .key(Sample::STEP, "epochs, in two shades in turn")
-            .key_if(passes().any(|pass| !pass.complete), Sample::WINDOW, "cut by the end of the window")
-            .key_if(
-                passes().any(|pass| pass.predicted_hits.is_some()),
-                Sample::Stroke(PREDICTED),
-                "predicted hits, from the size of the cache and the order",
-            )
-            .key_of_line(courses.iter().filter_map(|course| course.line_bps));
-    Some(Chart { rows, columns: count.min(COLUMNS), table: table(summary, &courses), ..chart })
+    let condition = "each bar is an epoch, as long as it took; the mean of the repetitions".to_owned();
+    let heading = ("epochs", "epochs: throughput and cache");
+    let chart = Chart::of(summary, heading, [condition].into_iter().chain(limit))
+        .with_rows(rows, count.min(COLUMNS), table(summary, &courses))
+        .key(Sample::STEP, "epochs, in two shades in turn")
+        .key(Sample::WINDOW, "cut by the end of the window")
+        .key(Sample::Stroke(PREDICTED), "predicted hits, from the size of the cache and the order")
+        .key_of_line();
+    Some(chart)
 }
 
 fn course<'a>(summary: &Summary, figures: &'a EpochFigures) -> Option<Course<'a>> {

@@ -63,19 +63,14 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
             .labelled(labels(target))
     };
     let panels = targets.iter().zip(marks).map(of_panel).collect();
-    let points = || targets.iter().flat_map(|target| &target.series).flat_map(|series| &series.points);
-    let has_line = targets.iter().any(|target| target.line.is_some());
     let heading = ("layouts", "samples per second of files and shards");
     let chart = Chart::of(summary, heading, conditions(summary).into_iter().chain(limit))
-        .key_of_means(points().any(|point| point.rate.interval.is_some()), summary.head.repetitions)
-        .key_if(
-            points().any(|point| point.is_hollow),
-            Sample::HOLLOW,
-            "hollow: client-limited, not valid or a DEMO",
-        )
-        .key_if(has_line, Sample::Stroke(FEED_LINE), "feed line")
-        .key_if(has_line, Sample::STARVING, "below it accelerators starve");
-    Some(chart.with(panels, table(summary, &targets)))
+        .with(panels, table(summary, &targets))
+        .key_of_means(summary.head.repetitions)
+        .key(Sample::HOLLOW, "hollow: client-limited, not valid or a DEMO")
+        .key(Sample::Stroke(FEED_LINE), "feed line")
+        .key(Sample::STARVING, "below it accelerators starve");
+    Some(chart)
 }
 
 fn targets(summary: &Summary) -> Vec<Target> {

@@ -46,22 +46,14 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
             .labelled(labels(target))
     };
     let panels = targets.iter().map(of_panel).collect();
-    let shown = || targets.iter().flat_map(|target| &target.series).flat_map(|series| &series.jobs);
     let heading = ("training-accelerators", "utilization by accelerators");
     let chart = Chart::of(summary, heading, shared_but_accelerators(&jobs))
-        .key_of_means(shown().any(|job| job.training.au.interval.is_some()), summary.head.repetitions)
-        .key_if(
-            shown().any(|job| point(job).is_hollow),
-            Sample::HOLLOW,
-            "hollow: client-limited or not valid, see the table",
-        )
-        .key_if(
-            shown().any(|job| job.training.predicted.is_some()),
-            Sample::Sign(Sign::Dash),
-            "dash: predicted from reads in a closed loop",
-        )
+        .with(panels, tables::utilization(summary))
+        .key_of_means(summary.head.repetitions)
+        .key(Sample::HOLLOW, "hollow: client-limited or not valid, see the table")
+        .key(Sample::Sign(Sign::Dash), "dash: predicted from reads in a closed loop")
         .key(Sample::STARVING, "below the threshold: accelerators starve");
-    Some(chart.with(panels, tables::utilization(summary)))
+    Some(chart)
 }
 
 fn targets<'a>(summary: &Summary, jobs: &[Job<'a>]) -> Vec<Target<'a>> {

@@ -40,16 +40,12 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     let firsts: Vec<&CellSummary> = groups.iter().map(|group| group[0]).collect();
     let of_group = |group: &Vec<&CellSummary>| panels(group, &title(summary, group[0], &firsts));
     let panels = groups.iter().flat_map(of_group).collect();
-    let mut measured = groups.iter().flatten().filter_map(|cell| Job::measured(cell));
     let heading = ("training-readers", "utilization by readers and prefetch");
     let chart = Chart::of(summary, heading, shared_but_accelerators(&jobs(summary)))
+        .with(panels, tables::utilization(summary))
         .key(Sample::HEAT, "AU %, the mean, from 0 to 100; below it its 95 % interval")
-        .key_if(
-            measured.any(|job| job.clears()),
-            Sample::Frame,
-            "the whole interval is at the threshold or above",
-        );
-    Some(chart.with(panels, tables::utilization(summary)))
+        .key(Sample::Frame, "the whole interval is at the threshold or above");
+    Some(chart)
 }
 
 /// Whether a cell differs from those of a group in fetch and prefetch alone, and has a place of its own.

@@ -63,13 +63,13 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     };
     let rows = lanes.iter().zip(&stretches).enumerate().map(panel).collect();
     let conditions = shared_settings(&jobs).into_iter().chain(left_out);
-    let has = |kind: Kind| stretches.iter().flatten().any(|stretch| stretch.kind == kind);
     let heading = ("training-timeline", "the first steps of one accelerator");
     let chart = Chart::of(summary, heading, conditions)
+        .with_rows(rows, 1, tables::timeline(summary))
         .key(Sample::STEP, "steps, in two shades in turn")
-        .key_if(has(Kind::Wait), Sample::STARVING, "waited for a batch")
-        .key_if(has(Kind::Barrier), Sample::BARRIER, "waited for other accelerators");
-    Some(Chart { rows, table: tables::timeline(summary), ..chart })
+        .key(Sample::STARVING, "waited for a batch")
+        .key(Sample::BARRIER, "waited for other accelerators");
+    Some(chart)
 }
 
 /// `AU 71.8 %, first batch after 120 ms`.

@@ -41,8 +41,8 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     let conditions = shared_settings(&jobs).into_iter().chain(left_out);
     let heading = ("training-waits", "how long steps waited for their batch");
     let words = "a curve ends at the last step: with the longest wait there is";
-    let chart = Chart::of(summary, heading, conditions).key(Sample::Sign(Sign::Point), words);
-    Some(chart.with(vec![panel], tables::waits(summary)))
+    let chart = Chart::of(summary, heading, conditions).with(vec![panel], tables::waits(summary));
+    Some(chart.key(Sample::Sign(Sign::Point), words))
 }
 
 fn course_label(summary: &Summary, job: &Job<'_>, jobs: &[Job<'_>]) -> Vec<String> {
