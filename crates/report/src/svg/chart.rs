@@ -391,6 +391,23 @@ mod tests {
     }
 
     #[test]
+    fn the_key_names_only_what_is_drawn() {
+        let x = Scale::linear(2.0, 2.0, "");
+        let marks = vec![Mark::Across(1.0, FEED_LINE), Mark::sign((1.0, 1.0), Sign::Hollow, Ink::Series(0))];
+        let panel = Panel::new(Vec::new(), (x.clone(), x), 100, marks).starving_below(Some(1.0));
+        let chart = Chart::new(("plot", "plot"), (String::new(), String::new()), Vec::new(), String::new())
+            .with(vec![panel], PlotTable::default())
+            .key_of_points("an interval", "a point")
+            .key(Sample::HOLLOW, "hollow")
+            .key(Sample::STARVING, "starving")
+            .key(Sample::BARRIER, "barrier")
+            .key(Sample::Frame, "frame")
+            .key_of_line();
+        let words: Vec<&str> = chart.key.iter().map(|(_, words)| words.as_str()).collect();
+        assert_eq!(words, ["hollow", "starving", "feed line 1 B/s"]);
+    }
+
+    #[test]
     fn a_scale_must_hold_what_is_drawn_with_its_intervals() {
         let span = Some((2.0, 9.0));
         let point = Point { at: (1.0, 5.0), span, is_hollow: false };

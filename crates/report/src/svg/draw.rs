@@ -40,8 +40,8 @@ const COMMAND_LINES_MAX: usize = 3;
 const LEFT_MIN: i32 = 52;
 /// Room right of a plot without labels.
 const RIGHT_MIN: i32 = 18;
-/// Between panels whose width is their own.
-const GAP: i32 = 10;
+/// Right of panels whose width is their own.
+const GAP: i32 = 20;
 /// From a plot to the first letter of a label.
 const LEADER: i32 = 22;
 /// Height of one line of a label, and the gap below each label.
@@ -166,7 +166,7 @@ fn placed(chart: &Chart, top: i32) -> (Vec<Plot<'_>>, i32) {
         width => width + LEADER + 8,
     };
     let page = (WIDTH - 2 * EDGE) / chart.columns as i32;
-    let width = |panel: &Panel| panel.width.map_or(page, |width| left + width + right + GAP);
+    let width = |panel: &Panel| panel.width.map_or(page, |width| left + width + GAP);
     let (mut plots, mut y) = (Vec::new(), top);
     for row in chart.rows.iter().flat_map(|panels| wrapped(panels, width)) {
         let of_panel = |panel: &&Panel| title_lines(panel, width(panel));
@@ -177,7 +177,7 @@ fn placed(chart: &Chart, top: i32) -> (Vec<Plot<'_>>, i32) {
         for (panel, title) in row.into_iter().zip(titles) {
             let from = y + lines * PANEL_TITLE_LINE + if panel.y.words.is_empty() { 8 } else { 24 };
             let to = from + if panel.width.is_some() { panel.height } else { highest };
-            let across = x + left..x + width(panel) - right - panel.width.map_or(0, |_| GAP);
+            let across = x + left..x + width(panel) - panel.width.map_or(right, |_| GAP);
             plots.push(Plot { panel, title, corner: (x, y), across, down: from..to });
             x += width(panel);
             end = end.max(to + below(panel));

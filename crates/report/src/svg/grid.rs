@@ -8,7 +8,7 @@ use super::sign::heat;
 use super::theme::Ink;
 
 /// Width and height of a cell, pixels.
-const CELL: (i32, i32) = (70, 44);
+const CELL: (i32, i32) = (74, 44);
 /// Least width of a grid: its title and the words of its columns need room.
 const WIDTH_MIN: i32 = 190;
 /// Half the width and height of a shade, and of the frame inside of it, by those of a cell.

@@ -58,9 +58,8 @@ fn stretch(courses: &[Course<'_>]) -> String {
 
 /// One scale for all panels: what they hold, and a decade at least.
 fn latencies(courses: &[Course<'_>]) -> Option<Scale> {
-    let top = |heat: &Heat| row_ns(heat, heat.rows);
     let low = courses.iter().map(|course| row_ns(course.heat, 0)).reduce(f64::min)?;
-    let high = courses.iter().map(|course| top(course.heat)).reduce(f64::max)?;
+    let high = courses.iter().map(|course| row_ns(course.heat, course.heat.rows)).reduce(f64::max)?;
     let room = (10.0 * low / high).sqrt().max(1.0);
     let (low, high) = ((low / room).max(1.0), high * room);
     let ticks = Scale::decades(low, high, "", duration).ticks;

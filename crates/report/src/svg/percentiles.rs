@@ -77,7 +77,7 @@ fn courses(summary: &Summary) -> Vec<Course<'_>> {
 
 /// Shares with their latencies, nanoseconds.
 fn points(curve: &PercentileCurve) -> impl Iterator<Item = At> {
-    curve.points.iter().map(|(q, ns)| (*q, ns.max(&1).to_owned() as f64))
+    curve.points.iter().map(|(q, ns)| (*q, (*ns).max(1) as f64))
 }
 
 fn marks(course: &Course<'_>) -> Vec<Mark> {

@@ -139,7 +139,7 @@ fn marks(summary: &Summary, shown: &Shown<'_>) -> Vec<Mark> {
 
 /// Thin and dashed: what latency at depth 1 and the highest rate alone would give.
 fn model(number: usize, curve: &Curve, shallowest: u32) -> Option<Mark> {
-    let model = curve.model?;
+    let model = curve.model.filter(|model| model.deepest > shallowest)?;
     let (first, last) = (f64::from(shallowest.max(1)).log2(), f64::from(model.deepest.max(1)).log2());
     let depth = |step: u32| (first + (last - first) * f64::from(step) / f64::from(MODEL_STEPS)).exp2();
     let points = (0..=MODEL_STEPS).map(depth).map(|depth| (depth, model.bps_at(depth)));

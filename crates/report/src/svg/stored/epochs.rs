@@ -95,9 +95,12 @@ fn throughput(course: &Course<'_>, height: i32) -> Panel {
     marks.extend(course.line_bps.map(|bps| Mark::Across(bps, FEED_LINE)));
     // Bars begin at zero.
     let extent = Mark::heights(&marks).from(0.0);
-    let numbered = |(_, pass): &(usize, &EpochPass)| is_long(pass) && pass.bps.mean > extent.high * 0.2;
+    let numbered = |(_, pass): &(usize, &EpochPass)| is_long(pass) && pass.bps.mean > extent.high * 0.28;
+    // Off the feed line, which would run through them.
+    let is_free = |share: f64| course.line_bps.is_none_or(|bps| (bps / extent.high - share).abs() > 0.06);
+    let share = if is_free(0.07) { 0.07 } else { 0.2 };
     marks.extend(passes().filter(numbered).map(|(_, pass)| {
-        let at = (middle(pass), extent.high * 0.07);
+        let at = (middle(pass), extent.high * share);
         Mark::words(at, (pass.epoch + 1).to_string(), 12.0, Ink::Text)
     }));
     let y = Scale::rates(extent, "throughput of an epoch").0;
