@@ -1,6 +1,7 @@
 //! What decides the exit code.
 
-use plan::{Evidence, Gate, Margin, Metric};
+use feed::Compared;
+use plan::{Evidence, Gate, Margin};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::{Item, List};
@@ -8,7 +9,7 @@ use crate::percentage::Percentage;
 use crate::reader::{Entry, Field, closest};
 use crate::value::Whole;
 use crate::words::{Grade, Mode};
-use crate::written::{self, Address, DEPTH_MAX, Document, Margins, Regression, Target};
+use crate::written::{self, Address, DEPTH_MAX, Document, Regression, Target};
 
 use super::dataset::Datasets;
 use super::load::{self, Load};
@@ -86,27 +87,25 @@ fn listed<T>(field: &Field<List<T>>) -> &[Item<T>] {
 }
 
 /// Margins in the order of the metrics.
-fn resolve_margins(document: &Document, margins: &Margins, problems: &mut Problems) -> Option<Vec<Margin>> {
+fn resolve_margins(
+    document: &Document,
+    margins: &[(Compared, Field<Percentage>)],
+    problems: &mut Problems,
+) -> Option<Vec<Margin>> {
     let (mode, _) = load::mode(&document.load)?;
-    if let (Some(au), true) = (margins.au.key(), mode != Mode::Training) {
+    let au = margins.iter().find(|(metric, _)| *metric == Compared::Au).and_then(|(_, field)| field.key());
+    if let (Some(au), true) = (au, mode != Mode::Training) {
         let problem = Problem::new("`gate.regression.au` is of a training job, and none is played");
         problems
             .push(problem.at(au, "is never measured").help("remove it, or write load.mode = \"training\""));
     }
-    let fields = [
-        (Metric::Throughput, &margins.throughput),
-        (Metric::P50, &margins.p50),
-        (Metric::P99, &margins.p99),
-        (Metric::Au, &margins.au),
-        (Metric::Cpu, &margins.cpu),
-    ];
-    if fields.iter().any(|(_, field)| is_wrong(field)) {
+    if margins.iter().any(|(_, field)| is_wrong(field)) {
         return None;
     }
-    let margin = |(metric, field): (Metric, &Field<Percentage>)| {
-        field.given().map(|entry| Margin { metric, share: entry.value.0 })
+    let margin = |(metric, field): &(Compared, Field<Percentage>)| {
+        field.given().map(|entry| Margin { metric: *metric, share: entry.value.0 })
     };
-    Some(fields.into_iter().filter_map(margin).collect())
+    Some(margins.iter().filter_map(margin).collect())
 }
 
 /// Refuses a gate that no cell can pass: no bytes are read, or fewer are offered than the line.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use feed::Compared;
 use plan::MayDiffer;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
@@ -146,8 +147,8 @@ fn missing_regression(name: &str, key: Span) -> Problem {
 /// A table of margins, or a file of them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Regression {
-    /// By metric.
-    Table(Box<Margins>),
+    /// How much worse each metric may be, as a share of what it was; in the order of [`Compared::ALL`].
+    Table(Vec<(Compared, Field<Percentage>)>),
     /// Path of what a calibration wrote.
     File(String),
 }
@@ -161,13 +162,7 @@ impl Written for Regression {
         match &node.value {
             Value::Table(of_metrics) => {
                 let mut table = TableReader::open(node, path.to_owned(), "", problems)?;
-                let margins = Margins {
-                    throughput: table.field("throughput", problems),
-                    p50: table.field("p50", problems),
-                    p99: table.field("p99", problems),
-                    au: table.field("au", problems),
-                    cpu: table.field("cpu", problems),
-                };
+                let margins = Compared::ALL.map(|metric| (metric, table.field(metric.name(), problems)));
                 table.finish(problems);
                 if of_metrics.entries.is_empty() {
                     let problem =
@@ -175,7 +170,7 @@ impl Written for Regression {
                     problems.push(problem.help(format!("`{path}` takes {}", Self::expected())));
                     return None;
                 }
-                Some(Self::Table(Box::new(margins)))
+                Some(Self::Table(margins.into()))
             }
             Value::String(text) if text.contains('%') => {
                 let problem = Problem::new(format!("`{path}` takes {}", Self::expected()));
@@ -198,26 +193,22 @@ impl JsonSchema for Regression {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let table = Margins::json_schema(generator);
+        let margin = |metric: Compared| {
+            let mut schema = Percentage::json_schema(generator);
+            schema.insert("description".to_owned(), metric.meaning().into());
+            (metric.name().to_owned(), schema.to_value())
+        };
+        let margins: serde_json::Map<String, serde_json::Value> =
+            Compared::ALL.map(margin).into_iter().collect();
+        let table = json_schema!({
+            "additionalProperties": false,
+            "description": "How much worse each metric may be, as a share of what it was.",
+            "minProperties": 1,
+            "properties": margins,
+            "type": "object"
+        });
         json_schema!({ "anyOf": [table, { "type": "string", "pattern": "^[^\\x00-\\x1f\\x7f%]+$" }] })
     }
-}
-
-/// How much worse each metric may be, as a share of what it was.
-#[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
-#[schemars(default, deny_unknown_fields)]
-#[schemars(extend("minProperties" = 1))]
-pub(crate) struct Margins {
-    /// Bytes per second, or operations per second where no bytes are moved.
-    pub(crate) throughput: Field<Percentage>,
-    /// Median latency.
-    pub(crate) p50: Field<Percentage>,
-    /// 99th percentile of latency.
-    pub(crate) p99: Field<Percentage>,
-    /// Accelerator utilization, with `load.mode = "training"`.
-    pub(crate) au: Field<Percentage>,
-    /// Processor time of the client by operation.
-    pub(crate) cpu: Field<Percentage>,
 }
 
 /// What a proof takes.

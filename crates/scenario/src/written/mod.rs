@@ -27,7 +27,7 @@ pub(crate) use checkpoint::{Checkpoint, FILES_MAX};
 pub(crate) use copy::{COPY_THREADS_MAX, Copy};
 pub(crate) use dataset::{Columns, Dataset};
 pub(crate) use expect::Expect;
-pub(crate) use gate::{Gate, Margins, Regression};
+pub(crate) use gate::{Gate, Regression};
 pub(crate) use load::{DEPTH_MAX, Depths, Load};
 pub(crate) use measure::Measure;
 pub(crate) use need::{EXAMPLES as NEED_EXAMPLES, Need, NeedTable};
