@@ -59,10 +59,11 @@ awk -v page="$generated/quickstart.txt" '
         part = "head"
         while ((getline line < page) > 0) {
             if (part == "head" && line ~ /^at /) part = "between"
-            if (part == "between" && line ~ /^target engine/) { part = "rows"; print "" }
-            else if (part == "rows" && line ~ /^(- |target )/) part = "notes"
+            if (part == "between" && line ~ /^- cells/) { part = "title"; print "" }
+            else if (part == "title" && line ~ /^target /) part = "rows"
+            else if (part == "rows" && line ~ /^- /) part = "notes"
             if (part == "notes" && line ~ /^(FEEDS|STARVES|UNCERTAIN|UNJUDGED|DEMO) /) { part = "verdict"; print "" }
-            if (part == "head" || part == "verdict" || (part == "rows" && line !~ /^ /)) print line
+            if (part == "head" || part == "title" || part == "verdict" || (part == "rows" && line !~ /^ /)) print line
         }
         print "```"; skipping = 1
     }

@@ -1,138 +1,287 @@
-//! Small tables beside the main one, written for a terminal or in Markdown.
+//! A table as data: its columns, its rows, and which of both a narrow page has room for.
 
-use crate::plain::{COLUMNS, ascii, hanging, shortened};
+/// What stands in a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// What tells rows apart, in words; gives way where a page is narrow.
+    Name,
+    /// What tells rows apart, as a number; never cut.
+    Number,
+    /// What was found.
+    Figure,
+}
 
-/// Longest name of a target or an engine in a table of a terminal.
-const NAME_COLUMNS: usize = 16;
-/// To how many columns a name may be narrowed for the figures.
-const NAME_COLUMNS_MIN: usize = 4;
+/// Which pages have room for a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Width {
+    Any,
+    /// Pages that scroll.
+    Wide,
+    /// A terminal, where a shorter form stands for a wide column.
+    Narrow,
+    /// A column of pages that scroll, and a line above the rows that share it on a terminal.
+    Above,
+}
 
-/// A table: names on the left, figures on the right, a note behind or below each row.
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Column {
+    pub(crate) heading: String,
+    /// The heading where there is little room.
+    pub(crate) short: Option<&'static str>,
+    pub(crate) kind: Kind,
+    pub(crate) width: Width,
+}
+
+impl Column {
+    fn new(heading: impl Into<String>, kind: Kind) -> Self {
+        Self { heading: heading.into(), short: None, kind, width: Width::Any }
+    }
+
+    pub(crate) fn name(heading: impl Into<String>) -> Self {
+        Self::new(heading, Kind::Name)
+    }
+
+    pub(crate) fn number(heading: impl Into<String>) -> Self {
+        Self::new(heading, Kind::Number)
+    }
+
+    pub(crate) fn figure(heading: impl Into<String>) -> Self {
+        Self::new(heading, Kind::Figure)
+    }
+
+    /// The same column with another heading on a terminal.
+    pub(crate) fn short(self, short: &'static str) -> Self {
+        Self { short: Some(short), ..self }
+    }
+
+    /// The same column for pages that have room for it.
+    pub(crate) fn only(self, width: Width) -> Self {
+        Self { width, ..self }
+    }
+}
+
+/// A row of a table.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Row {
+    /// What stands in each column; absent where it is not known.
+    pub(crate) cells: Vec<Option<String>>,
+    /// What else is to be said of it.
+    pub(crate) note: String,
+    /// Whether a verdict rests on it.
+    pub(crate) decides: bool,
+    /// Its rate as a share of the line, for a bar; absent without a line.
+    pub(crate) share: Option<f64>,
+    /// What a filter by engine finds it by, where that is not what its column says.
+    pub(crate) found_by: Option<String>,
+    /// Whether it is shown where not all rows are.
+    is_kept: bool,
+}
+
+/// Which rows a terminal shows where there are many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Brief {
+    /// Rows up to which all are shown.
+    rows_max: usize,
+    /// What the rows are that are shown of more.
+    kept: &'static str,
+}
+
+/// A table.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Grid {
     /// What it shows, in a few words.
     pub(crate) title: String,
-    /// Headings of the columns that hold names.
-    pub(crate) names: Vec<&'static str>,
-    /// Headings of the columns that hold figures.
-    pub(crate) figures: Vec<String>,
-    pub(crate) rows: Vec<GridRow>,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Row>,
     /// What must be known of the figures, below them; often empty.
     pub(crate) foot: String,
-}
-
-/// A row of a table.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct GridRow {
-    pub(crate) names: Vec<String>,
-    /// Empty for a cell without figures, which its note explains.
-    pub(crate) figures: Vec<String>,
-    pub(crate) note: String,
+    brief: Option<Brief>,
 }
 
 impl Grid {
-    /// Lines of plain ASCII of at most 80 columns; nothing without rows.
-    pub(crate) fn terminal(&self) -> String {
-        if self.rows.is_empty() {
-            return String::new();
+    /// A table with a row for each of `items`; its columns are added one by one.
+    pub(crate) fn of<T>(title: impl Into<String>, items: &[T]) -> Filling<'_, T> {
+        let row = Row { is_kept: true, ..Row::default() };
+        let grid = Self {
+            title: title.into(),
+            columns: Vec::new(),
+            rows: vec![row; items.len()],
+            foot: String::new(),
+            brief: None,
+        };
+        Filling { items, grid }
+    }
+
+    /// What a page that scrolls shows: every row.
+    pub(crate) fn wide(&self) -> View<'_> {
+        let widths = [Width::Any, Width::Wide, Width::Above];
+        View {
+            title: self.title.clone(),
+            columns: self.columns_for(&widths),
+            rows: self.rows.iter().collect(),
         }
-        let (names, figures) = self.widths();
-        let mut page = hanging("- ", &ascii(&self.title));
-        let headings: Vec<String> = self.names.iter().map(|name| (*name).to_owned()).collect();
-        let heading = joined(&headings, &names, &self.figures, &figures);
-        page.extend([heading.as_str(), "\n"]);
-        for row in &self.rows {
-            let note = ascii(&row.note);
-            let line = joined(&row.names, &names, &row.figures, &figures);
-            let indent = names.first().map_or(1, |width| width + 1);
-            if row.figures.is_empty() {
-                page.push_str(&hanging(&format!("{} ", line.trim_end()), &note));
-            } else if note.is_empty() || line.len() + 2 + note.len() <= COLUMNS {
-                page.push_str(format!("{line}  {note}").trim_end());
-                page.push('\n');
-            } else {
-                page.extend([line, "\n".to_owned(), hanging(&" ".repeat(indent), &note)]);
+    }
+
+    /// What a terminal shows.
+    pub(crate) fn narrow(&self) -> View<'_> {
+        let columns = self.columns_for(&[Width::Any, Width::Narrow]);
+        let brief = self.brief.filter(|brief| self.rows.len() > brief.rows_max);
+        let rows: Vec<&Row> = self.rows.iter().filter(|row| brief.is_none() || row.is_kept).collect();
+        let hidden = brief.filter(|_| rows.len() < self.rows.len());
+        let hidden = hidden.map(|brief| format!(" ({}; all {} in report.md)", brief.kept, self.rows.len()));
+        View { title: format!("{}{}", self.title, hidden.unwrap_or_default()), columns, rows }
+    }
+
+    fn columns_for(&self, widths: &[Width]) -> Vec<(usize, &Column)> {
+        self.columns.iter().enumerate().filter(|(_, column)| widths.contains(&column.width)).collect()
+    }
+
+    /// The column whose values stand above the rows that share them.
+    pub(crate) fn above(&self) -> Option<usize> {
+        self.columns.iter().position(|column| column.width == Width::Above)
+    }
+
+    /// Without the figures that no row knows.
+    pub(crate) fn without_unknown(mut self) -> Self {
+        for column in (0..self.columns.len()).rev() {
+            let is_known = self.rows.iter().any(|row| row.cells[column].is_some());
+            if self.columns[column].kind == Kind::Figure && !is_known {
+                self.columns.remove(column);
+                self.rows.iter_mut().for_each(|row| drop(row.cells.remove(column)));
             }
         }
-        if !self.foot.is_empty() {
-            page.push_str(&hanging("  ", &ascii(&self.foot)));
-        }
-        page
-    }
-
-    /// Without the columns of figures that no row knows.
-    pub(crate) fn without_unknown(mut self) -> Self {
-        let known = |column: usize| {
-            self.rows.iter().any(|row| row.figures.get(column).is_some_and(|figure| figure != "-"))
-        };
-        let keep: Vec<bool> = (0..self.figures.len()).map(known).collect();
-        let kept = |figures: &mut Vec<String>| {
-            let mut keep = keep.iter();
-            figures.retain(|_| *keep.next().unwrap_or(&true));
-        };
-        kept(&mut self.figures);
-        self.rows.iter_mut().for_each(|row| kept(&mut row.figures));
         self
-    }
-
-    /// Widths of the names and of the figures; the names give way.
-    fn widths(&self) -> (Vec<usize>, Vec<usize>) {
-        let widest = |heading: &str, column: usize, of: fn(&GridRow) -> &Vec<String>| {
-            let cells = self.rows.iter().filter_map(|row| of(row).get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0).max(heading.chars().count())
-        };
-        let figures: Vec<usize> = self
-            .figures
-            .iter()
-            .enumerate()
-            .map(|(column, heading)| widest(heading, column, |row| &row.figures))
-            .collect();
-        let mut names: Vec<usize> = self
-            .names
-            .iter()
-            .enumerate()
-            .map(|(column, heading)| widest(heading, column, |row| &row.names).min(NAME_COLUMNS))
-            .collect();
-        let blanks = names.len() + figures.len() - 1;
-        let room = COLUMNS.saturating_sub(figures.iter().sum::<usize>() + blanks);
-        // A depth is the last name, and too short to be cut.
-        for column in (0..names.len().saturating_sub(1)).rev() {
-            let excess = names.iter().sum::<usize>().saturating_sub(room);
-            names[column] -= excess.min(names[column].saturating_sub(NAME_COLUMNS_MIN));
-        }
-        (names, figures)
-    }
-
-    /// A section of its own level, or a table below a line of words; nothing without rows.
-    pub(crate) fn markdown(&self, text: fn(&str) -> String) -> Vec<String> {
-        if self.rows.is_empty() {
-            return Vec::new();
-        }
-        let headings = self.names.iter().copied().chain(self.figures.iter().map(String::as_str));
-        let headings: Vec<String> = headings.map(text).collect();
-        let rule = format!("|{}{}---|", "---|".repeat(self.names.len()), "--:|".repeat(self.figures.len()));
-        let mut lines = vec![format!("| {} | |", headings.join(" | ")), rule];
-        for row in &self.rows {
-            let blanks = if row.figures.is_empty() { self.figures.len() } else { 0 };
-            let blanks = vec![String::new(); blanks];
-            let cells = row.names.iter().chain(&row.figures).chain(&blanks).map(|cell| text(cell));
-            let cells: Vec<String> = cells.collect();
-            lines.push(format!("| {} | {} |", cells.join(" | "), text(&row.note)));
-        }
-        if !self.foot.is_empty() {
-            lines.extend([String::new(), format!("{}.", text(&self.foot))]);
-        }
-        lines
     }
 }
 
-/// One line: names flush left but for the last, which is a depth; figures flush right.
-fn joined(names: &[String], name_widths: &[usize], figures: &[String], widths: &[usize]) -> String {
-    let last = names.len().saturating_sub(1);
-    let names = names.iter().zip(name_widths).enumerate().map(|(column, (name, width))| {
-        let name = shortened(&ascii(name), *width);
-        if column == last { format!("{name:>width$}") } else { format!("{name:<width$}") }
-    });
-    let figures = figures.iter().zip(widths).map(|(figure, width)| format!("{:>width$}", ascii(figure)));
-    names.chain(figures).collect::<Vec<_>>().join(" ").trim_end().to_owned()
+/// The part of a table that a page shows.
+#[derive(Debug)]
+pub(crate) struct View<'a> {
+    pub(crate) title: String,
+    /// Columns with their places in a row.
+    pub(crate) columns: Vec<(usize, &'a Column)>,
+    pub(crate) rows: Vec<&'a Row>,
+}
+
+impl View<'_> {
+    /// Whether no figure of a row is known, and its note says why.
+    pub(crate) fn is_blank(&self, row: &Row) -> bool {
+        let mut figures = self.columns.iter().filter(|(_, column)| column.kind == Kind::Figure);
+        !row.note.is_empty() && figures.all(|(place, _)| row.cells[*place].is_none())
+    }
+
+    /// Whether anything is to be said of any row.
+    pub(crate) fn has_notes(&self) -> bool {
+        self.rows.iter().any(|row| !row.note.is_empty())
+    }
+
+    /// What stands in each column of a row: `-` for what is not known, nothing where no figure is.
+    pub(crate) fn words<'r>(&self, row: &'r Row) -> Vec<&'r str> {
+        let unknown = if self.is_blank(row) { "" } else { "-" };
+        self.columns.iter().map(|(place, _)| row.cells[*place].as_deref().unwrap_or(unknown)).collect()
+    }
+}
+
+/// A table whose columns are being added.
+pub(crate) struct Filling<'a, T> {
+    items: &'a [T],
+    grid: Grid,
+}
+
+impl<T> Filling<'_, T> {
+    /// A column, and what stands in it of each row.
+    pub(crate) fn column(mut self, column: Column, write: impl Fn(&T) -> Option<String>) -> Self {
+        self.grid.columns.push(column);
+        for (row, item) in self.grid.rows.iter_mut().zip(self.items) {
+            row.cells.push(write(item));
+        }
+        self
+    }
+
+    pub(crate) fn name(self, heading: &str, write: impl Fn(&T) -> String) -> Self {
+        self.column(Column::name(heading), |item| Some(write(item)))
+    }
+
+    pub(crate) fn number(self, heading: &str, write: impl Fn(&T) -> String) -> Self {
+        self.column(Column::number(heading), |item| Some(write(item)))
+    }
+
+    pub(crate) fn figure(self, heading: &str, write: impl Fn(&T) -> Option<String>) -> Self {
+        self.column(Column::figure(heading), write)
+    }
+
+    /// What else is to be known of a row, where its columns are filled.
+    pub(crate) fn rows(mut self, mark: impl Fn(&mut Row, &T)) -> Self {
+        for (row, item) in self.grid.rows.iter_mut().zip(self.items) {
+            mark(row, item);
+        }
+        self
+    }
+
+    pub(crate) fn note(self, write: impl Fn(&T) -> String) -> Self {
+        self.rows(|row, item| row.note = write(item))
+    }
+
+    /// Of more than `rows_max` rows a terminal shows those of which `keep` is true, which are `kept` in words.
+    pub(crate) fn brief(mut self, rows_max: usize, kept: &'static str, keep: impl Fn(&T) -> bool) -> Self {
+        self.grid.brief = Some(Brief { rows_max, kept });
+        self.rows(|row, item| row.is_kept = keep(item))
+    }
+
+    pub(crate) fn foot(mut self, foot: &str) -> Self {
+        foot.clone_into(&mut self.grid.foot);
+        self
+    }
+
+    pub(crate) fn done(self) -> Grid {
+        self.grid
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid() -> Grid {
+        Grid::of("rates", &[1_u32, 2, 3])
+            .name("target", |row| format!("disk{row}"))
+            .column(Column::name("read as").only(Width::Above), |_| Some("random".to_owned()))
+            .column(Column::figure("rate of all").short("rate"), |row| (*row < 3).then(|| row.to_string()))
+            .column(Column::figure("steps").only(Width::Wide), |_| Some("7".to_owned()))
+            .figure("errors", |_| None)
+            .note(|row| if *row == 3 { "failed".to_owned() } else { String::new() })
+            .brief(2, "the first", |row| *row == 1)
+            .done()
+    }
+
+    fn headings<'a>(view: &View<'a>) -> Vec<&'a str> {
+        view.columns.iter().map(|(_, column)| column.heading.as_str()).collect()
+    }
+
+    #[test]
+    fn a_terminal_has_room_for_some_rows_and_columns_and_says_so() {
+        let grid = grid();
+        let (wide, narrow) = (grid.wide(), grid.narrow());
+        assert_eq!(headings(&wide), ["target", "read as", "rate of all", "steps", "errors"]);
+        assert_eq!(headings(&narrow), ["target", "rate of all", "errors"]);
+        assert_eq!((wide.title.as_str(), wide.rows.len()), ("rates", 3));
+        assert_eq!((narrow.title.as_str(), narrow.rows.len()), ("rates (the first; all 3 in report.md)", 1));
+    }
+
+    #[test]
+    fn a_note_stands_for_figures_of_which_none_is_known() {
+        let grid = grid();
+        let narrow = grid.narrow();
+        assert_eq!(narrow.words(&grid.rows[0]), ["disk1", "1", "-"]);
+        assert_eq!(narrow.words(&grid.rows[2]), ["disk3", "", ""]);
+        assert_eq!(grid.wide().words(&grid.rows[2]), ["disk3", "random", "-", "7", "-"]);
+    }
+
+    #[test]
+    fn figures_that_no_row_knows_have_no_column() {
+        let grid = grid().without_unknown();
+        assert_eq!(headings(&grid.wide()), ["target", "read as", "rate of all", "steps"]);
+        assert!(grid.rows.iter().all(|row| row.cells.len() == 4));
+    }
 }

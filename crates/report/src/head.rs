@@ -8,6 +8,7 @@ use feed::counted_noun;
 
 use crate::network;
 use crate::number::times;
+use crate::page::Fact;
 
 /// `8 x h100 resnet50 (MLPerf Storage 2.0, measured): 14,286 samples/s, 1.64 GB/s`.
 pub(crate) fn need(summary: &Summary) -> String {
@@ -247,8 +248,12 @@ fn range((low, high): (f64, f64), show: impl Fn(f64) -> String) -> String {
 
 /// The conditions of a panel with its own line.
 pub(crate) fn panel(panel: &Panel) -> String {
-    let line = panel.line.map(|line| format!("; line {}", feed::format_bps(line.bps))).unwrap_or_default();
-    format!("{}{line}", panel.conditions())
+    format!("{}{}", panel.conditions(), panel_line(panel))
+}
+
+/// `; line 1.47 GB/s`; empty without a need.
+pub(crate) fn panel_line(panel: &Panel) -> String {
+    panel.line.map(|line| format!("; line {}", feed::format_bps(line.bps))).unwrap_or_default()
 }
 
 /// `31 GB/s, 270,000 reads/s at depth 128, 150 ns CPU per read: this client without storage`.
@@ -266,6 +271,45 @@ pub(crate) fn ceiling_sentence(ceiling: &analysis::CeilingFigures) -> String {
         feed::format_count(fastest.ops_per_s),
         fastest.queue_depth
     )
+}
+
+/// What was needed of which data, where it lies, and how it was measured.
+pub(crate) fn need_facts(summary: &Summary) -> Vec<Fact> {
+    let plan = Some(summary.head.plan_hash.clone()).filter(|hash| !hash.is_empty());
+    let mut facts = vec![Fact::new("need", need(summary))];
+    facts.extend(line(summary).map(|line| Fact::new("", line)));
+    facts.extend(plan.map(|hash| Fact::new("plan", hash)));
+    facts.extend(data(summary).into_iter().map(|data| Fact::new("data", data)));
+    facts.extend(places(summary).into_iter().map(|place| Fact::new("at", place)));
+    facts.push(Fact::new("ran", ran(summary)));
+    facts
+}
+
+/// Which run this is, on what, and all that is known of its targets.
+pub(crate) fn run_facts(summary: &Summary) -> Vec<Fact> {
+    let head = &summary.head;
+    let mut facts = vec![Fact::new("run", format!("{}, started {}", head.run_id, head.started))];
+    if !head.machine.is_empty() {
+        facts.push(Fact::new("machine", &head.machine));
+    }
+    let commit = head.tool.commit.as_ref().map(|commit| format!(" ({commit})")).unwrap_or_default();
+    let tool = format!("feedline {}{commit}, {} build", head.tool.version, head.tool.profile);
+    facts.push(Fact::new("tool", tool));
+    facts.extend(summary.targets.iter().map(|target| Fact::new("target", target_words(summary, target))));
+    facts
+}
+
+/// A target with all that is known of it.
+fn target_words(summary: &Summary, target: &record::Target) -> String {
+    let facts: Vec<String> = if network::is_remote(summary, target) {
+        network::facts(summary, target)
+    } else {
+        let words = |fact: &record::Fact| format!("{} {}", fact.name.replace('_', " "), fact.value);
+        target.facts.iter().map(words).collect()
+    };
+    let said = [about(target), demo_words(target, true)].into_iter().filter(|words| !words.is_empty());
+    let all = facts.into_iter().chain(said).map(|words| format!("; {words}"));
+    format!("{}: {}{}", target.name, target.at, all.collect::<String>())
 }
 
 /// The title of a run.

@@ -3,20 +3,19 @@
 //! The page is complete as it stands: scripts only add filters, sorting, zoom and the choice of a theme. It loads nothing,
 //! which its policy lets a browser enforce.
 
-mod cells;
-mod environment;
+mod beside;
+mod blocks;
 mod figure;
-mod markup;
-mod overview;
-mod sections;
+mod table;
 
 use analysis::Summary;
 use record::Environment;
 
-use crate::head;
+use crate::markup::text;
+use crate::page::Document;
 use crate::plot::Plot;
+use crate::sections;
 use crate::svg::theme;
-use markup::text;
 
 const STYLE: &str = include_str!("html/style.css");
 const SCRIPT: &str = include_str!("html/script.js");
@@ -36,12 +35,13 @@ pub struct Page<'a> {
 
 /// The page: complete without JavaScript and without a network.
 pub fn html(pages: &[Page<'_>]) -> String {
-    let title = match pages {
+    let documents: Vec<Document<'_>> = pages.iter().map(sections::of_page).collect();
+    let title = match documents.as_slice() {
         [] => "no run".to_owned(),
-        [one] => head::title(one.summary).to_owned(),
+        [one] => one.title.clone(),
         several => format!("{} runs side by side", several.len()),
     };
-    let body = match pages {
+    let body = match documents.as_slice() {
         [] => "<main id=\"main\"><h1>no run</h1></main>\n".to_owned(),
         [one] => single(one),
         several => side_by_side(several, &title),
@@ -69,43 +69,43 @@ fn themes() -> String {
     )
 }
 
-fn single(page: &Page<'_>) -> String {
-    let sections = sections::of_run(page, "", 2);
-    let summary = page.summary;
+fn single(document: &Document<'_>) -> String {
     format!(
         "{}{}<main id=\"main\">\n{}</main>\n{}",
-        top(head::title(summary), &overview::subtitle(summary)),
-        navigation(sections.iter().map(|section| (section.id.as_str(), section.title))),
-        sections.iter().map(|section| section.html.as_str()).collect::<String>(),
-        overview::foot(&[summary]),
+        top(&document.title, &document.subtitle),
+        navigation(document.sections.iter().map(|section| (section.id.to_owned(), section.title))),
+        blocks::sections(document, "", 2),
+        foot(std::slice::from_ref(document)),
     )
 }
 
-fn side_by_side(pages: &[Page<'_>], title: &str) -> String {
-    let summaries: Vec<&Summary> = pages.iter().map(|page| page.summary).collect();
-    let ids: Vec<String> = (1..=pages.len()).map(|number| format!("run{number}")).collect();
-    let names: Vec<String> = summaries.iter().map(|summary| overview::name(summary)).collect();
-    let runs = pages.iter().zip(&ids).zip(&names).map(|((page, id), name)| {
-        let sections = sections::of_run(page, &format!("{id}-"), 3);
-        let links = navigation_list(sections.iter().map(|section| (section.id.as_str(), section.title)));
-        let html: String = sections.into_iter().map(|section| section.html).collect();
+fn side_by_side(documents: &[Document<'_>], title: &str) -> String {
+    let names: Vec<String> = documents.iter().map(|of| format!("{} ({})", of.title, of.run)).collect();
+    let id = |index: usize| format!("run{}", index + 1);
+    let runs = documents.iter().zip(&names).enumerate().map(|(index, (document, name))| {
+        let id = id(index);
+        let prefix = format!("{id}-");
+        let links = document.sections.iter().map(|of| (format!("{prefix}{}", of.id), of.title));
         format!(
-            "<section class=\"run\" id=\"{id}\" aria-labelledby=\"{id}-name\">\n<h2 id=\"{id}-name\">{}</h2>\n\
-             <p class=\"muted\">{}</p>\n<nav class=\"small\" aria-label=\"Parts of {}\">{links}</nav>\n{html}</section>\n",
-            text(name),
-            text(&overview::subtitle(page.summary)),
-            text(name),
+            "<section class=\"run\" id=\"{id}\" aria-labelledby=\"{id}-name\">\n<h2 id=\"{id}-name\">{name}</h2>\n\
+             <p class=\"muted\">{}</p>\n<nav class=\"small\" aria-label=\"Parts of {name}\">{}</nav>\n{}</section>\n",
+            text(&document.subtitle),
+            navigation_list(links),
+            blocks::sections(document, &prefix, 3),
+            name = text(name),
         )
     });
-    let fixed = [("verdicts", "Verdicts"), ("runs", "The runs")];
-    let links = fixed.into_iter().chain(ids.iter().map(String::as_str).zip(names.iter().map(String::as_str)));
+    let fixed = [("verdicts".to_owned(), "Verdicts"), ("runs".to_owned(), "The runs")];
+    let links = fixed.into_iter().chain(names.iter().enumerate().map(|(at, name)| (id(at), name.as_str())));
+    let headings: Vec<(String, &str)> =
+        names.iter().enumerate().map(|(index, name)| (id(index), name.as_str())).collect();
     format!(
         "{}{}<main id=\"main\">\n{}{}</main>\n{}",
         top(title, ""),
         navigation(links),
-        overview::side_by_side(&summaries, &names, &ids),
+        beside::tables(documents, &headings),
         runs.collect::<String>(),
-        overview::foot(&summaries),
+        foot(documents),
     )
 }
 
@@ -122,11 +122,22 @@ fn top(title: &str, subtitle: &str) -> String {
     )
 }
 
-fn navigation<'a>(links: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+fn navigation<'a>(links: impl Iterator<Item = (String, &'a str)>) -> String {
     format!("<nav aria-label=\"Parts of this page\">{}</nav>\n", navigation_list(links))
 }
 
-fn navigation_list<'a>(links: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+fn navigation_list<'a>(links: impl Iterator<Item = (String, &'a str)>) -> String {
     let items = links.map(|(id, title)| format!("<li><a href=\"#{id}\">{}</a></li>", text(title)));
     format!("<ul>{}</ul>", items.collect::<String>())
+}
+
+/// Which tools made the records.
+fn foot(documents: &[Document<'_>]) -> String {
+    let mut tools: Vec<&str> = Vec::new();
+    for document in documents {
+        if !tools.contains(&document.tool.as_str()) {
+            tools.push(&document.tool);
+        }
+    }
+    format!("<footer><p class=\"muted\">measured by {}</p></footer>\n", text(&tools.join(", ")))
 }

@@ -3,26 +3,30 @@
 //! Nothing is computed here: every figure, flag and sentence comes from [`analysis`]. Each rendering is a
 //! pure function of the summary, so the same record gives the same bytes.
 
+mod cells;
 mod comparison;
 mod csv;
+mod environment;
 pub mod export;
 mod grid;
+mod group;
 mod head;
 mod html;
 mod markdown;
 mod markup;
 mod network;
 mod number;
+mod page;
 mod plain;
 mod plot;
 mod png;
 mod prediction;
+mod sections;
 mod side;
 mod stored;
 #[expect(clippy::cast_possible_wrap, reason = "pixels and counts of panels and lines are far below 2^31")]
 mod svg;
 mod system;
-mod table;
 mod terminal;
 mod training;
 

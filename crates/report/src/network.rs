@@ -5,40 +5,63 @@ use std::mem::discriminant;
 use analysis::{CellSummary, NetworkFigures, Summary, WireFinding};
 use record::Target;
 
-use crate::grid::{Grid, GridRow};
-use crate::number::{milliseconds, percent, three_digits, two_digits};
-use crate::side::{Shown, apart, names};
+use crate::grid::{Column, Grid, Width};
+use crate::group::gravest;
+use crate::number::{latency, percent, three_digits, two_digits};
+use crate::side::{apart, of_measured};
 
 /// Facts of a target that a head names, and how they are told.
 const FACTS: [(&str, &str); 3] = [("tls", "TLS"), ("nfs_version", "NFS"), ("nfs_nconnect", "nconnect")];
 
+/// The cells whose way to the storage was counted.
+fn cells(summary: &Summary) -> Vec<&CellSummary> {
+    summary.cells.iter().filter(|cell| cell.network.is_some()).collect()
+}
+
+fn way(cell: &CellSummary) -> Option<&NetworkFigures> {
+    cell.network.as_ref()
+}
+
 /// What was counted of the way, one row for each cell.
-pub(crate) fn table(summary: &Summary, all: bool) -> Grid {
-    let shown = Shown::of(summary, all, |cell| cell.network.is_some());
-    let row = |cell: &&CellSummary| {
-        let network = cell.network.as_ref()?;
-        Some(GridRow {
-            names: names(cell),
-            figures: figures(cell, network, all),
-            note: note(network, apart(cell, &shown.of_kind)),
-        })
+pub(crate) fn table(summary: &Summary) -> Grid {
+    let cells = cells(summary);
+    let mount = |cell: &CellSummary| way(cell)?.mount;
+    let connections = |cell: &CellSummary| {
+        let own = way(cell)?.connections;
+        Some(mount(cell).map_or(own, |mount| mount.connections).to_string())
     };
-    let mut columns = vec!["conn", "msg/op", "wire", "NIC", "ops/wait", "CPU us", "p99 try", "p99 op"];
-    columns.extend(all.then_some("busiest core"));
-    let grid = Grid {
-        title: String::new(),
-        names: vec!["target", "engine", "QD"],
-        figures: columns.into_iter().map(str::to_owned).collect(),
-        rows: shown.cells.iter().filter_map(row).collect(),
-        foot: String::new(),
+    let messages = |cell: &CellSummary| {
+        let own = way(cell)?.messages_per_op;
+        own.or(mount(cell).map(|mount| mount.reads_per_op)).map(two_digits)
     };
-    let grid = if all { grid } else { grid.without_unknown() };
-    Grid { title: format!("the way to the storage{}: {}", shown.words(), explained(&grid.figures)), ..grid }
+    let wire = |cell: &CellSummary| Some(format!("{:.2}", way(cell)?.wire?.per_byte()?));
+    let attempts = |cell: &CellSummary| latency(way(cell)?.attempts.as_ref()?.latency.p99_ns);
+    let core = Column::figure("busiest core").only(Width::Wide);
+    let mut grid = of_measured(summary, "", &cells)
+        .figure("conn", |cell| connections(cell))
+        .figure("msg/op", |cell| messages(cell))
+        .figure("wire", |cell| wire(cell))
+        .figure("NIC", |cell| way(cell)?.nic_share.map(percent))
+        .figure("ops/wait", |cell| way(cell)?.ops_per_wait.map(three_digits))
+        .figure("CPU us", |cell| way(cell)?.cpu_ns_per_op.map(|ns| three_digits(ns / 1e3)))
+        .figure("p99 try", |cell| attempts(cell))
+        .figure("p99 op", |cell| latency(service_p99_ns(cell)))
+        .column(core, |cell| way(cell)?.busiest_core.map(percent))
+        .note(|cell| way(cell).map(|network| note(network, apart(cell, &cells))).unwrap_or_default())
+        .done()
+        .without_unknown();
+    grid.title = format!("the way to the storage: {}", explained(&grid.columns));
+    grid
+}
+
+fn service_p99_ns(cell: &CellSummary) -> Option<u64> {
+    let of_reads = cell.figures().map(|figures| figures.latency.p99_ns);
+    of_reads.or(cell.operations().map(|operations| operations.latency.p99_ns))?
 }
 
 /// What the columns hold.
-fn explained(columns: &[String]) -> String {
-    let has = |name: &str| columns.iter().any(|column| column == name);
+fn explained(columns: &[Column]) -> String {
+    let has = |name: &str| columns.iter().any(|column| column.heading == name);
     let parts = [
         (true, "connections, messages and processor time per operation"),
         (has("wire"), "bytes on the wire per byte"),
@@ -54,31 +77,6 @@ fn note(network: &NetworkFigures, apart: String) -> String {
     let wrong = network.failed_words(|_| true).into_iter().chain(network.redialled_words());
     let wrong = wrong.chain(network.retransmitted_words());
     parts.chain(wrong).collect::<Vec<_>>().join("; ")
-}
-
-fn figures(cell: &CellSummary, network: &NetworkFigures, all: bool) -> Vec<String> {
-    let known = |figure: Option<String>| figure.unwrap_or_else(|| "-".to_owned());
-    let mount = network.mount.as_ref();
-    let connections = mount.map_or(network.connections, |mount| mount.connections);
-    let messages = network.messages_per_op.or(mount.map(|mount| mount.reads_per_op));
-    let service_p99_ns = match (cell.figures(), cell.operations()) {
-        (Some(figures), _) => figures.latency.p99_ns,
-        (None, Some(operations)) => operations.latency.p99_ns,
-        (None, None) => None,
-    };
-    let attempt_p99_ns = network.attempts.as_ref().map(|attempts| attempts.latency.p99_ns);
-    let mut row = vec![
-        connections.to_string(),
-        known(messages.map(two_digits)),
-        known(network.wire.and_then(|wire| wire.per_byte()).map(|bytes| format!("{bytes:.2}"))),
-        known(network.nic_share.map(percent)),
-        known(network.ops_per_wait.map(three_digits)),
-        known(network.cpu_ns_per_op.map(|ns| three_digits(ns / 1e3))),
-        known(attempt_p99_ns.map(milliseconds)),
-        milliseconds(service_p99_ns),
-    ];
-    row.extend(all.then(|| known(network.busiest_core.map(percent))));
-    row
 }
 
 /// What the kernel's own client counted.
@@ -98,30 +96,23 @@ fn mount_words(network: &NetworkFigures) -> String {
 }
 
 /// Counts of bytes that do not agree: one line for each target and kind of finding, with the words of the worst cell.
-pub(crate) fn unreconciled(summary: &Summary, all: bool) -> Vec<String> {
-    let mut said: Vec<(&str, WireFinding, Vec<&str>)> = Vec::new();
-    for cell in Shown::of(summary, all, |cell| cell.network.is_some()).cells {
-        let wire = cell.network.as_ref().and_then(|network| network.wire);
+pub(crate) fn unreconciled(summary: &Summary) -> Vec<String> {
+    let of_cell = |cell: &&'_ CellSummary| {
+        let wire = way(cell).and_then(|network| network.wire);
+        wire.map(|wire| wire.findings()).unwrap_or_default()
+    };
+    let cells = cells(summary);
+    let found = cells.iter().flat_map(|cell| {
         let (target, name) = (cell.cell.target.as_str(), cell.cell.cell.as_str());
-        for found in wire.map(|wire| wire.findings()).unwrap_or_default() {
-            let is_kind = |known: &WireFinding| discriminant(known) == discriminant(&found);
-            match said.iter_mut().find(|(of, known, _)| *of == target && is_kind(known)) {
-                Some((_, worst, cells)) if found.extent() > worst.extent() => {
-                    *worst = found;
-                    cells.insert(0, name);
-                }
-                Some((_, _, cells)) => cells.push(name),
-                None => said.push((target, found, vec![name])),
-            }
-        }
-    }
-    let line = |(target, worst, cells): &(&str, WireFinding, Vec<&str>)| match cells.as_slice() {
+        of_cell(cell).into_iter().map(move |found| ((target, discriminant(&found)), name, found))
+    });
+    let line = |((target, _), worst, names): (_, WireFinding, Vec<&str>)| match names.as_slice() {
         [one] => format!("{one}: {}", worst.sentence()),
-        cells => {
-            format!("{} cells of {target}, the most in {}: {}", cells.len(), cells[0], worst.sentence())
+        names => {
+            format!("{} cells of {target}, the most in {}: {}", names.len(), names[0], worst.sentence())
         }
     };
-    said.iter().map(line).collect()
+    gravest(found, WireFinding::extent).into_iter().map(line).collect()
 }
 
 /// Whether a target is behind a network as far as the record knows.

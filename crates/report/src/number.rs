@@ -1,5 +1,7 @@
 //! Figures as short numbers.
 
+use analysis::Rate;
+
 /// A unit in which all rates of one table or axis are written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct RateUnit {
@@ -66,6 +68,16 @@ fn below_a_tenth(value: f64) -> String {
 /// Nanoseconds as milliseconds; `-` for what was not measured often enough.
 pub(crate) fn milliseconds(ns: Option<u64>) -> String {
     ns.map_or_else(|| "-".to_owned(), |ns| two_digits(ns as f64 / 1e6))
+}
+
+/// The same of a figure that stands in a column.
+pub(crate) fn latency(ns: Option<u64>) -> Option<String> {
+    ns.map(|ns| milliseconds(Some(ns)))
+}
+
+/// `3.94 - 4.26`, the 95 % interval of a rate; absent where it was measured too seldom.
+pub(crate) fn interval(rate: &Rate, write: impl Fn(f64) -> String) -> Option<String> {
+    rate.interval.map(|interval| format!("{} - {}", write(interval.low), write(interval.high)))
 }
 
 /// How many times, as a reader says it: `0.40`, `2.7`, `19`, `11,000,000`.

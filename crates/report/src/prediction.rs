@@ -2,13 +2,14 @@
 
 use analysis::{CellPrediction, CellSummary, Summary, TargetPrediction};
 
-use crate::grid::{Grid, GridRow};
+use crate::grid::{Column, Grid, Width};
+use crate::group::by_key;
 use crate::number::{RateUnit, grouped, three_digits};
 
-/// Rows up to which every cell is shown on a terminal.
+/// Rows up to which every cell is shown on a terminal; of more, those that differ.
 const SHOWN_MAX: usize = 24;
 
-/// Behind the ratio of a doubtful cell on a terminal, and what it stands for.
+/// Behind the ratio of a doubtful cell, and what it stands for.
 const DOUBT: &str = "*";
 const DOUBT_WORDS: &str = "* doubtful: see the remarks of its row in the first table";
 
@@ -19,16 +20,15 @@ pub(crate) fn claim(summary: &Summary) -> Option<String> {
     Some(format!("\"{}\"{source}", claim.words))
 }
 
-/// One table for what demonstrates, and one for what was held against a storage; on a terminal only the cells that
-/// differ where there are many.
-pub(crate) fn tables(summary: &Summary, all: bool) -> Vec<Grid> {
+/// One table for what demonstrates, and one for what was held against a storage.
+pub(crate) fn tables(summary: &Summary) -> Vec<Grid> {
     let Some(predictions) = &summary.predictions else { return Vec::new() };
     [true, false]
         .into_iter()
         .filter_map(|demo| {
             let targets: Vec<&TargetPrediction> =
                 predictions.targets.iter().filter(|target| target.demo == demo).collect();
-            table(summary, &targets, all)
+            table(summary, &targets)
         })
         .collect()
 }
@@ -45,139 +45,72 @@ pub(crate) fn differences(summary: &Summary) -> Vec<String> {
 
 /// Sentences with the names of the targets of which each is true.
 fn of_targets(summary: &Summary, words: fn(&TargetPrediction) -> &Vec<String>) -> Vec<String> {
-    let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
-    for target in summary.predictions.iter().flat_map(|predictions| &predictions.targets) {
-        for sentence in words(target) {
-            match said.iter_mut().find(|(known, _)| known == sentence) {
-                Some((_, names)) => names.push(&target.target),
-                None => said.push((sentence, vec![&target.target])),
-            }
-        }
-    }
+    let targets = summary.predictions.iter().flat_map(|predictions| &predictions.targets);
+    let said = targets.flat_map(|target| words(target).iter().map(|words| (words, target.target.as_str())));
+    let said = by_key(said);
     said.into_iter().map(|(sentence, names)| format!("{}: {sentence}", names.join(", "))).collect()
 }
 
-fn table(summary: &Summary, targets: &[&TargetPrediction], all: bool) -> Option<Grid> {
-    let of_all: Vec<(&TargetPrediction, &CellPrediction)> =
-        targets.iter().flat_map(|target| target.cells.iter().map(|cell| (*target, cell))).collect();
-    let heading = targets.first()?.heading();
-    let fits = all || of_all.len() <= SHOWN_MAX;
-    let mut shown: Vec<_> = of_all.iter().copied().filter(|(_, cell)| fits || !cell.agrees()).collect();
-    if shown.is_empty() {
-        shown.extend(of_all.first());
+/// A cell, what was predicted of it, and the target that both belong to.
+struct Predicted<'a> {
+    target: &'a TargetPrediction,
+    cell: &'a CellSummary,
+    of: &'a CellPrediction,
+}
+
+impl<'a> Predicted<'a> {
+    /// The cells of the target, this one among them.
+    fn others(&self, summary: &'a Summary) -> impl Iterator<Item = &'a CellSummary> {
+        self.target.cells.iter().map(|other| &summary.cells[other.cell])
     }
-    let what = if fits {
-        String::new()
+}
+
+fn table(summary: &Summary, targets: &[&TargetPrediction]) -> Option<Grid> {
+    let mut all: Vec<Predicted<'_>> = Vec::new();
+    for target in targets.iter().copied() {
+        all.extend(target.cells.iter().map(|of| Predicted { target, cell: &summary.cells[of.cell], of }));
+    }
+    let title = format!("predicted and measured: {}", targets.first()?.heading());
+    let highest = all.iter().map(|one| one.of.predicted.bps.max(one.of.measured_bps)).fold(0.0, f64::max);
+    let unit = RateUnit::for_largest(highest);
+    let has_doubts = all.iter().any(|one| one.of.is_doubtful);
+    let has_engines =
+        all.iter().any(|one| one.others(summary).any(|other| other.cell.engine != one.cell.cell.engine));
+    let has_connections =
+        all.iter().any(|one| ![0, one.cell.cell.queue_depth].contains(&one.cell.cell.connections));
+    let ratio = |one: &Predicted<'_>| {
+        // Figures stay below each other where some have a sign behind them.
+        let sign = if one.of.is_doubtful { DOUBT } else { " " };
+        let sign = if has_doubts { sign } else { "" };
+        Some(format!("{}{sign}", three_digits(one.of.ratio())))
+    };
+    let mut grid = Grid::of(title, &all).name("target", |one| one.target.target.clone());
+    if has_engines {
+        grid = grid.name("engine", |one| one.cell.engine_label());
+    }
+    grid = grid.name("what", |one| what(one.cell, one.of));
+    grid = grid.number("QD", |one| one.cell.cell.queue_depth.to_string());
+    if has_connections {
+        grid = grid.figure("conn", |one| Some(one.cell.cell.connections.to_string()));
+    }
+    grid = grid
+        .figure("predicted/s", |one| Some(grouped(one.of.predicted.ops_per_s)))
+        .figure("measured/s", |one| Some(grouped(one.of.measured_ops_per_s)));
+    if highest > 0.0 {
+        grid = grid.figure(&format!("pred. {}", unit.name), |one| Some(unit.write(one.of.predicted.bps)));
+    }
+    let bound = Column::name("limit").only(Width::Wide);
+    let grid = grid
+        .figure("ratio", ratio)
+        .column(bound, |one| Some(one.of.predicted.bound.words().to_owned()))
+        .note(|one| note(summary, one));
+    let grid = if all.iter().all(|one| one.of.agrees()) {
+        let first: *const CellPrediction = all.first()?.of;
+        grid.brief(SHOWN_MAX, "one cell: all agree", |one| std::ptr::eq(one.of, first))
     } else {
-        let agree = of_all.iter().filter(|(_, cell)| cell.agrees()).count();
-        format!("; {agree} of {} cells agree (all in report.md)", of_all.len())
+        grid.brief(SHOWN_MAX, "the cells that differ", |one| !one.of.agrees())
     };
-    let highest =
-        of_all.iter().map(|(_, cell)| cell.predicted.bps.max(cell.measured_bps)).fold(0.0, f64::max);
-    let columns = Columns {
-        unit: RateUnit::for_largest(highest),
-        with_bytes: highest > 0.0,
-        short: (!all).then(|| Short::of(summary, targets)),
-    };
-    let rows = shown.iter().map(|(target, cell)| columns.row(summary, target, cell)).collect();
-    Some(Grid {
-        title: format!("predicted and measured: {heading}{what}"),
-        names: columns.names(),
-        figures: columns.headings(),
-        rows,
-        foot: if columns.has(|short| short.doubts) { DOUBT_WORDS.to_owned() } else { String::new() },
-    })
-}
-
-/// The figures of a table.
-struct Columns {
-    unit: RateUnit,
-    /// False where no cell moves bytes.
-    with_bytes: bool,
-    /// Where each cell that agrees has one line; absent where all is told in notes.
-    short: Option<Short>,
-}
-
-/// What a short table has in columns, and another one in its notes.
-#[derive(Clone, Copy)]
-struct Short {
-    engines: bool,
-    connections: bool,
-    /// Whether a ratio has a sign behind it.
-    doubts: bool,
-}
-
-impl Short {
-    /// Columns of what differs.
-    fn of(summary: &Summary, targets: &[&TargetPrediction]) -> Self {
-        let mut cells =
-            targets.iter().flat_map(|target| &target.cells).map(|cell| &summary.cells[cell.cell].cell);
-        Self {
-            engines: targets.iter().any(|target| has_engines(summary, target)),
-            doubts: targets.iter().flat_map(|target| &target.cells).any(|cell| cell.is_doubtful),
-            connections: cells.any(|cell| ![0, cell.queue_depth].contains(&cell.connections)),
-        }
-    }
-}
-
-/// Whether a target was read by several engines.
-fn has_engines(summary: &Summary, target: &TargetPrediction) -> bool {
-    let mut engines = target.cells.iter().map(|cell| &summary.cells[cell.cell].cell.engine);
-    let first = engines.next();
-    engines.any(|engine| Some(engine) != first)
-}
-
-impl Columns {
-    fn has(&self, column: fn(&Short) -> bool) -> bool {
-        self.short.as_ref().is_some_and(column)
-    }
-
-    fn names(&self) -> Vec<&'static str> {
-        if self.has(|short| short.engines) {
-            vec!["target", "engine", "what", "QD"]
-        } else {
-            vec!["target", "what", "QD"]
-        }
-    }
-
-    fn headings(&self) -> Vec<String> {
-        let with_connections = self.has(|short| short.connections);
-        let mut headings = if with_connections { vec!["conn".to_owned()] } else { Vec::new() };
-        headings.extend(["predicted/s", "measured/s"].map(str::to_owned));
-        if self.with_bytes {
-            headings.push(format!("pred. {}", self.unit.name));
-        }
-        headings.push("ratio".to_owned());
-        headings
-    }
-
-    fn row(&self, summary: &Summary, target: &TargetPrediction, of: &CellPrediction) -> GridRow {
-        let cell = &summary.cells[of.cell];
-        let connections = self.has(|short| short.connections).then(|| cell.cell.connections.to_string());
-        let mut figures: Vec<String> = connections.into_iter().collect();
-        figures.extend([of.predicted.ops_per_s, of.measured_ops_per_s].map(grouped));
-        if self.with_bytes {
-            figures.push(self.unit.write(of.predicted.bps));
-        }
-        let doubt = match (self.has(|short| short.doubts), of.is_doubtful) {
-            (false, _) => "",
-            (true, false) => " ",
-            (true, true) => DOUBT,
-        };
-        figures.push(format!("{}{doubt}", three_digits(of.ratio())));
-        let engine = self.has(|short| short.engines).then(|| cell.engine_label());
-        let last = [what(cell, of), cell.cell.queue_depth.to_string()];
-        let note = if self.short.is_some() {
-            short_note(summary, target, cell, of)
-        } else {
-            note(summary, target, cell, of)
-        };
-        GridRow {
-            names: std::iter::once(target.target.clone()).chain(engine).chain(last).collect(),
-            figures,
-            note,
-        }
-    }
+    Some(if has_doubts { grid.foot(DOUBT_WORDS).done() } else { grid.done() })
 }
 
 /// `read 130 kB`, `stat`.
@@ -191,31 +124,11 @@ fn what(cell: &CellSummary, of: &CellPrediction) -> String {
 }
 
 /// `latency-bound: 26 % below`, and where cells differ in their order, that; nothing more of a cell that agrees.
-fn short_note(
-    summary: &Summary,
-    target: &TargetPrediction,
-    cell: &CellSummary,
-    of: &CellPrediction,
-) -> String {
-    let mut others = target.cells.iter().map(|other| &summary.cells[other.cell].cell.access);
-    let access = others.any(|access| *access != cell.cell.access).then(|| cell.cell.access.clone());
-    let apart = (!of.agrees()).then(|| format!("{}: {}", of.predicted.bound.words(), of.difference()));
+fn note(summary: &Summary, one: &Predicted<'_>) -> String {
+    let access = &one.cell.cell.access;
+    let varies = one.others(summary).any(|other| other.cell.access != *access);
+    let access = varies.then(|| access.clone());
+    let apart =
+        (!one.of.agrees()).then(|| format!("{}: {}", one.of.predicted.bound.words(), one.of.difference()));
     access.into_iter().chain(apart).collect::<Vec<_>>().join("; ")
-}
-
-/// `latency-bound: agrees`, with what tells the cell apart from others of its target.
-fn note(summary: &Summary, target: &TargetPrediction, cell: &CellSummary, of: &CellPrediction) -> String {
-    let others = || target.cells.iter().map(|other| &summary.cells[other.cell]);
-    let connections = cell.cell.connections;
-    let varies = |get: fn(&CellSummary) -> &str| others().any(|other| get(other) != get(cell));
-    let parts = [
-        varies(|cell| &cell.cell.engine).then(|| cell.engine_label()),
-        varies(|cell| &cell.cell.access).then(|| cell.cell.access.clone()),
-        others()
-            .any(|other| other.cell.connections != other.cell.queue_depth && other.cell.connections > 0)
-            .then(|| feed::counted_noun(u64::from(connections), "connection")),
-    ];
-    let apart: Vec<String> = parts.into_iter().flatten().collect();
-    let words = format!("{}: {}", of.predicted.bound.words(), of.words());
-    if apart.is_empty() { words } else { format!("{}; {words}", apart.join(", ")) }
 }

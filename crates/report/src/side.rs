@@ -1,12 +1,34 @@
 //! The tables beside the main one: names looked up, paced loads, where a file's time goes.
 
-use analysis::{CellSummary, Figures, Measurement, Operations, Paced, Percentile, Summary};
+use analysis::{CellSummary, Figures, Measurement, Paced, Percentile, Summary};
 
-use crate::grid::{Grid, GridRow};
-use crate::number::{RateUnit, milliseconds, of_line, percent, three_digits, two_digits};
+use crate::grid::{Column, Filling, Grid, Width};
+use crate::number::{RateUnit, interval, latency, milliseconds, of_line, percent, three_digits, two_digits};
 
-/// Cells up to which every one of them is shown on a terminal.
+/// Cells up to which every one of them is shown on a terminal; of more, the judged ones.
 const SHOWN_MAX: usize = 12;
+const SHOWN: &str = "the judged cells";
+
+/// A table of cells, with the columns that tell them apart.
+pub(crate) fn of_cells<T>(
+    title: impl Into<String>,
+    items: &[T],
+    cell: impl Fn(&T) -> &CellSummary,
+) -> Filling<'_, T> {
+    Grid::of(title, items)
+        .name("target", |item| cell(item).cell.target.clone())
+        .name("engine", |item| cell(item).engine_label())
+        .number("QD", |item| cell(item).cell.queue_depth.to_string())
+}
+
+/// A table of measured cells, of which a terminal shows the judged ones where they are many.
+pub(crate) fn of_measured<'a>(
+    summary: &Summary,
+    title: impl Into<String>,
+    cells: &'a [&CellSummary],
+) -> Filling<'a, &'a CellSummary> {
+    of_cells(title, cells, |cell| cell).brief(SHOWN_MAX, SHOWN, |cell| summary.is_judged(cell))
+}
 
 /// Cells that look up or list names.
 pub(crate) fn metadata(summary: &Summary) -> Grid {
@@ -17,41 +39,29 @@ pub(crate) fn metadata(summary: &Summary) -> Grid {
         1e3.. => ("k ops/s", 1e3),
         _ => ("ops/s", 1.0),
     };
-    let row = |cell: &&CellSummary| GridRow {
-        names: vec![
-            cell.cell.target.clone(),
-            cell.cell.operation.clone(),
-            cell.engine_label(),
-            cell.cell.queue_depth.to_string(),
-        ],
-        figures: cell.operations().map_or_else(Vec::new, |operations| names_figures(operations, divisor)),
-        note: absent(cell).unwrap_or_else(|| noted([apart(cell, &cells), names_note(cell)])),
-    };
-    Grid {
-        title: "metadata: names looked up (stat) and listed (list); no bytes, no line".to_owned(),
-        names: vec!["target", "what", "engine", "QD"],
-        figures: [unit, "95 % interval", "p50 ms", "p99 ms"].map(str::to_owned).into(),
-        rows: cells.iter().map(row).collect(),
-        foot: String::new(),
-    }
-}
-
-fn names_figures(operations: &Operations, divisor: f64) -> Vec<String> {
     let rate = |value: f64| three_digits(value / divisor);
-    let interval = operations.ops_per_s.interval;
-    vec![
-        rate(operations.ops_per_s.mean),
-        interval.map_or_else(|| "-".to_owned(), |of| format!("{} - {}", rate(of.low), rate(of.high))),
-        milliseconds(operations.latency.p50_ns),
-        milliseconds(operations.latency.p99_ns),
-    ]
+    Grid::of("metadata: names looked up (stat) and listed (list); no bytes, no line", &cells)
+        .name("target", |cell| cell.cell.target.clone())
+        .name("what", |cell| cell.cell.operation.clone())
+        .name("engine", |cell| cell.engine_label())
+        .number("QD", |cell| cell.cell.queue_depth.to_string())
+        .figure(unit, |cell| Some(rate(cell.operations()?.ops_per_s.mean)))
+        .figure("95 % interval", |cell| interval(&cell.operations()?.ops_per_s, rate))
+        .figure("p50 ms", |cell| latency(cell.operations()?.latency.p50_ns))
+        .figure("p99 ms", |cell| latency(cell.operations()?.latency.p99_ns))
+        .note(|cell| absent(cell).unwrap_or_else(|| noted([apart(cell, &cells), names_note(cell)])))
+        .done()
 }
 
 fn names_note(cell: &CellSummary) -> String {
     let entries = cell.operations().and_then(|operations| operations.entries_per_s);
     let entries = entries.map(|rate| format!("{} entries/s", feed::format_count(rate.mean)));
-    let flags = cell.doubts().into_iter().map(|(_, words)| words);
-    entries.into_iter().chain(flags).collect::<Vec<_>>().join("; ")
+    noted([entries.unwrap_or_default(), doubts(cell)])
+}
+
+/// Reasons to doubt a cell.
+pub(crate) fn doubts(cell: &CellSummary) -> String {
+    cell.doubts().into_iter().map(|(_, words)| words).collect::<Vec<_>>().join("; ")
 }
 
 /// Parts of a note, without the empty ones.
@@ -71,40 +81,26 @@ pub(crate) fn absent(cell: &CellSummary) -> Option<String> {
 /// Cells whose reads begin by a schedule, in a few columns.
 pub(crate) fn paced(summary: &Summary, unit: RateUnit) -> Grid {
     let cells: Vec<&CellSummary> = summary.paced().collect();
-    let row = |cell: &&CellSummary| {
-        let figures = cell.figures().and_then(|figures| Some((figures, figures.paced?)));
-        GridRow {
-            names: names(cell),
-            figures: figures.map_or_else(Vec::new, |(figures, paced)| paced_figures(figures, &paced, unit)),
-            note: absent(cell).unwrap_or_else(|| noted([apart(cell, &cells), paced_note(cell, unit)])),
-        }
+    let of = |cell: &CellSummary| cell.figures().and_then(|figures| figures.paced);
+    let service = |cell: &CellSummary| {
+        let latency = cell.figures().filter(|figures| figures.paced.is_some())?.latency;
+        Some(pair(&milliseconds(latency.p50_ns), &milliseconds(latency.p99_ns)))
     };
-    let figures = [unit.name, "of line", "arrivals", "served", "service ms", "response ms", "lag p99"];
-    Grid {
-        title:
-            "paced: offered, and p50/p99 from the submission (service) and from the intended time (response)"
-                .to_owned(),
-        names: vec!["target", "engine", "QD"],
-        figures: figures.map(str::to_owned).into(),
-        rows: cells.iter().map(row).collect(),
-        foot: String::new(),
-    }
-}
-
-pub(crate) fn names(cell: &CellSummary) -> Vec<String> {
-    vec![cell.cell.target.clone(), cell.engine_label(), cell.cell.queue_depth.to_string()]
-}
-
-fn paced_figures(figures: &Figures, paced: &Paced, unit: RateUnit) -> Vec<String> {
-    vec![
-        unit.write(paced.offered_bps),
-        paced.of_line.map_or_else(|| "-".to_owned(), of_line),
-        count(paced.arrivals),
-        served(paced),
-        pair(&milliseconds(figures.latency.p50_ns), &milliseconds(figures.latency.p99_ns)),
-        pair(&response(paced.response_p50), &response(paced.response_p99)),
-        milliseconds(paced.lag_p99_ns),
-    ]
+    let title =
+        "paced: offered, and p50/p99 from the submission (service) and from the intended time (response)";
+    of_cells(title, &cells, |cell| cell)
+        .figure(unit.name, |cell| Some(unit.write(of(cell)?.offered_bps)))
+        .figure("of line", |cell| of(cell)?.of_line.map(of_line))
+        .figure("arrivals", |cell| Some(count(of(cell)?.arrivals)))
+        .figure("served", |cell| Some(served(&of(cell)?)))
+        .figure("service ms", |cell| service(cell))
+        .figure("response ms", |cell| {
+            let of = of(cell)?;
+            Some(pair(&response(of.response_p50), &response(of.response_p99)))
+        })
+        .figure("lag p99", |cell| latency(of(cell)?.lag_p99_ns))
+        .note(|cell| absent(cell).unwrap_or_else(|| noted([apart(cell, &cells), paced_note(cell, unit)])))
+        .done()
 }
 
 fn pair(p50: &str, p99: &str) -> String {
@@ -153,63 +149,43 @@ fn paced_note(cell: &CellSummary, unit: RateUnit) -> String {
     let beyond =
         (paced.response_p99 == Percentile::NotServed).then(|| "no p99: its rank was not served".to_owned());
     let parts = pace.into_iter().chain(below).chain(achieved).chain(not_issued).chain(beyond);
-    let flags = cell.doubts().into_iter().map(|(_, words)| words);
-    parts.chain(flags).collect::<Vec<_>>().join("; ")
+    parts.chain(Some(doubts(cell)).filter(|words| !words.is_empty())).collect::<Vec<_>>().join("; ")
 }
 
-/// Where the time of a whole file goes; on a terminal the judged cells alone where there are many.
-pub(crate) fn phases(summary: &Summary, all: bool) -> Grid {
-    let shown = Shown::of(summary, all, |cell| {
-        cell.figures().is_some_and(|figures| !steps(figures, true).is_empty())
-    });
-    let row = |cell: &&CellSummary| GridRow {
-        names: names(cell),
-        figures: cell.figures().map_or_else(Vec::new, |figures| phase_figures(figures, all)),
-        note: apart(cell, &shown.of_kind),
-    };
-    let foot = if shown.cells.iter().any(|cell| is_ring(cell)) { RING_FOOT } else { "" };
-    Grid {
-        title: format!("where a file's time goes: p50/p99 of each step, ms{}", shown.words()),
-        names: vec!["target", "engine", "QD"],
-        figures: STEPS.map(str::to_owned).into(),
-        rows: shown.cells.iter().map(row).collect(),
-        foot: foot.to_owned(),
-    }
+/// Steps of reading a whole file, as `analysis` names them.
+const STEPS: [&str; 4] = ["open", "stat", "read", "close"];
+
+/// Where the time of a whole file goes.
+pub(crate) fn phases(summary: &Summary) -> Grid {
+    let cells = phased(summary, |figures| !steps(figures, true).is_empty());
+    let has_ring = cells.iter().any(|cell| is_ring(cell));
+    let grid = of_measured(summary, "where a file's time goes: p50/p99 of each step, ms", &cells);
+    let grid = with_steps(grid, &STEPS).note(|cell| apart(cell, &cells));
+    if has_ring { grid.foot(RING_FOOT).done() } else { grid.done() }
 }
 
 /// Where the time of a request goes, for storage behind a network: a table for each protocol and operation, whose
 /// phases are its own.
-pub(crate) fn requests(summary: &Summary, all: bool) -> Vec<Grid> {
+pub(crate) fn requests(summary: &Summary) -> Vec<Grid> {
     let of_cell = |cell: &CellSummary| cell.figures().map_or_else(Vec::new, |figures| steps(figures, false));
-    let shown = Shown::of(summary, all, |cell| !of_cell(cell).is_empty());
+    let all = phased(summary, |figures| !steps(figures, false).is_empty());
     let mut kinds: Vec<Vec<&'static str>> = Vec::new();
-    for steps in shown.cells.iter().map(|cell| of_cell(cell)) {
+    for steps in all.iter().map(|cell| of_cell(cell)) {
         if !kinds.contains(&steps) {
             kinds.push(steps);
         }
     }
     let grid = |kind: Vec<&'static str>| {
-        let cells = shown.cells.iter().filter(|cell| of_cell(cell) == kind);
-        let row = |cell: &&CellSummary| GridRow {
-            names: names(cell),
-            figures: cell.figures().map_or_else(Vec::new, |figures| step_figures(figures, &kind, all)),
-            note: apart(cell, &shown.of_kind),
-        };
-        let is_known = |row: &GridRow| all || row.figures.iter().any(|figure| figure != UNKNOWN);
-        let rows = cells.map(row).filter(is_known).collect();
-        Grid {
-            title: format!("where a request's time goes: p50/p99 of each phase, ms{}", shown.words()),
-            names: vec!["target", "engine", "QD"],
-            figures: kind.iter().map(|step| (*step).to_owned()).collect(),
-            rows,
-            foot: String::new(),
-        }
+        let cells: Vec<&CellSummary> = all.iter().copied().filter(|cell| of_cell(cell) == kind).collect();
+        let grid = of_measured(summary, "where a request's time goes: p50/p99 of each phase, ms", &cells);
+        with_steps(grid, &kind).note(|cell| apart(cell, &all)).done()
     };
     kinds.into_iter().map(grid).collect()
 }
 
-/// A phase of which there are too few samples for a percentile.
-const UNKNOWN: &str = "-/-";
+fn phased(summary: &Summary, has: impl Fn(&Figures) -> bool) -> Vec<&CellSummary> {
+    summary.cells.iter().filter(|cell| cell.figures().is_some_and(&has)).collect()
+}
 
 /// The phases of a cell, where they are those of a file (`local`) or of a request.
 fn steps(figures: &Figures, local: bool) -> Vec<&'static str> {
@@ -227,20 +203,21 @@ fn is_ring(cell: &CellSummary) -> bool {
     cell.cell.engine == "io_uring" && !cell.figures().is_some_and(has_stat)
 }
 
-/// Steps of reading a whole file, as `analysis` names them.
-const STEPS: [&str; 4] = ["open", "stat", "read", "close"];
-
-fn phase_figures(figures: &Figures, with_share: bool) -> Vec<String> {
-    step_figures(figures, &STEPS, with_share)
-}
-
-fn step_figures(figures: &Figures, steps: &[&str], with_share: bool) -> Vec<String> {
-    let of_step = |step: &str| {
-        let phase = figures.phases.iter().find(|phase| phase.name == step)?;
+/// A column for each step; with its share of the time where there is room for that.
+fn with_steps<'a>(
+    grid: Filling<'a, &'a CellSummary>,
+    steps: &[&'static str],
+) -> Filling<'a, &'a CellSummary> {
+    let figure = |cell: &CellSummary, step: &str, room: Width| {
+        let phase = cell.figures()?.phases.iter().find(|phase| phase.name == step)?;
         let both = pair(&of_phase(phase.latency.p50_ns), &of_phase(phase.latency.p99_ns));
-        Some(if with_share { format!("{both} ({})", percent(phase.share)) } else { both })
+        Some(if room == Width::Wide { format!("{both} ({})", percent(phase.share)) } else { both })
     };
-    steps.iter().map(|step| of_step(step).unwrap_or_else(|| "-".to_owned())).collect()
+    steps.iter().fold(grid, |grid, step| {
+        [Width::Narrow, Width::Wide].into_iter().fold(grid, |grid, room| {
+            grid.column(Column::figure(*step).only(room), |cell| figure(cell, step, room))
+        })
+    })
 }
 
 /// A phase that took no time is recorded as the shortest there is: what came with the phase before took none.
@@ -289,31 +266,6 @@ pub(crate) fn apart(cell: &CellSummary, cells: &[&CellSummary]) -> String {
         }
     });
     words.collect::<Vec<_>>().join(" ")
-}
-
-/// The cells of one kind, and those of them that a table shows.
-pub(crate) struct Shown<'a> {
-    pub(crate) of_kind: Vec<&'a CellSummary>,
-    /// All of them, or the judged ones where a page has room for few.
-    pub(crate) cells: Vec<&'a CellSummary>,
-}
-
-impl<'a> Shown<'a> {
-    /// The cells that have something to show.
-    pub(crate) fn of(summary: &'a Summary, all: bool, has: impl Fn(&CellSummary) -> bool) -> Self {
-        let of_kind: Vec<&CellSummary> = summary.cells.iter().filter(|cell| has(cell)).collect();
-        let fits = all || of_kind.len() <= SHOWN_MAX;
-        let cells = of_kind.iter().copied().filter(|cell| fits || summary.is_judged(cell)).collect();
-        Self { of_kind, cells }
-    }
-
-    /// What a title says where some are not shown; else nothing.
-    pub(crate) fn words(&self) -> String {
-        if self.cells.len() == self.of_kind.len() {
-            return String::new();
-        }
-        format!(" (the judged cells; all {} in report.md)", self.of_kind.len())
-    }
 }
 
 /// Page faults by read, of memory maps: `0.002 minor and 1.0 major faults per read`.

@@ -8,40 +8,23 @@ mod layouts;
 use analysis::{CellSummary, Rate, Summary};
 
 use crate::grid::Grid;
-use crate::number::{RateUnit, percent, three_digits};
+use crate::number::RateUnit;
+use crate::page::{Block, Section};
 
-/// A part of a report: tables, and what is said below them.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Part {
-    /// Its heading.
-    pub(crate) name: &'static str,
-    /// Its name in a page.
-    pub(crate) id: &'static str,
-    /// Tables, none of them empty.
-    pub(crate) grids: Vec<Grid>,
-    /// Sentences.
-    pub(crate) lines: Vec<String>,
+/// Layouts, epochs, checkpoints and copies.
+pub(crate) fn sections(summary: &Summary) -> [Section<'static>; 4] {
+    [
+        layouts::section(summary),
+        epochs::section(summary),
+        checkpoints::section(summary),
+        copies::section(summary),
+    ]
 }
 
-/// The parts that a run has; with fewer columns where not `all` are asked for.
-pub(crate) fn parts(summary: &Summary, all: bool) -> Vec<Part> {
-    let parts = [
-        layouts::part(summary, all),
-        epochs::part(summary, all),
-        checkpoints::part(summary, all),
-        copies::part(summary, all),
-    ];
-    let mut parts: Vec<Part> = parts.into();
-    for part in &mut parts {
-        part.grids.retain(|grid| !grid.rows.is_empty());
-    }
-    parts.retain(|part| !part.grids.is_empty() || !part.lines.is_empty());
-    parts
-}
-
-/// Target, engine and depth of a cell.
-fn names(cell: &CellSummary) -> Vec<String> {
-    vec![cell.cell.target.clone(), cell.engine_label(), cell.cell.queue_depth.to_string()]
+/// Tables, and sentences below them.
+fn section(id: &'static str, title: &'static str, grids: Vec<Grid>, lines: Vec<String>) -> Section<'static> {
+    let blocks = grids.into_iter().map(Block::Grid).chain([Block::lines("", lines)]);
+    Section::detail(id, title, blocks.collect())
 }
 
 /// A layout, an order and a tier of a cell, as far as they are not the usual ones.
@@ -69,29 +52,6 @@ pub(crate) fn sample(summary: &Summary, cell: &CellSummary) -> Option<String> {
     let mut all = summary.cells.iter().filter_map(CellSummary::payload_bytes);
     let differ = all.any(|bytes| bytes.total_cmp(&own).is_ne());
     differ.then(|| format!("{} samples", feed::format_bytes(own as u64)))
-}
-
-fn headings(names: &[&str]) -> Vec<String> {
-    names.iter().map(|name| (*name).to_owned()).collect()
-}
-
-fn rate(unit: RateUnit, rate: Option<&Rate>) -> String {
-    rate.map_or_else(|| "-".to_owned(), |rate| unit.write(rate.mean))
-}
-
-fn interval(rate: Option<&Rate>, write: impl Fn(f64) -> String) -> String {
-    rate.and_then(|rate| rate.interval).map_or_else(
-        || "-".to_owned(),
-        |interval| format!("{} - {}", write(interval.low), write(interval.high)),
-    )
-}
-
-fn share(share: Option<f64>) -> String {
-    share.map_or_else(|| "-".to_owned(), percent)
-}
-
-fn seconds(seconds: Option<f64>) -> String {
-    seconds.map_or_else(|| "-".to_owned(), three_digits)
 }
 
 /// Seconds in words: `1.4 s`, `83 s`, `2.1 h`.

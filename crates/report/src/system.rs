@@ -4,69 +4,45 @@ use std::mem::discriminant;
 
 use analysis::{CellSummary, DeviceFigures, Reconciliation, Summary, SystemFigures, Traffic};
 
-use crate::grid::{Grid, GridRow};
+use crate::grid::{Column, Grid, Width};
+use crate::group::gravest;
 use crate::number::{grouped, percent, three_digits, two_digits};
-use crate::side::{Shown, apart, names};
+use crate::side::{apart, of_measured};
 
-/// The columns that matter first, for a terminal.
-pub(crate) fn compact(summary: &Summary) -> Grid {
-    let columns = ["reads/s", "MB/s", "KiB", "r_await", "aqu-sz", "%util", "x asked", "cache"];
-    let figures = |cell: &CellSummary, system: &SystemFigures| {
-        let mut row = reads(system.device.as_ref()).to_vec();
-        row.push(of(amplification(cell, system), three_digits));
-        row.push(of(system.cache_share, percent));
-        row
-    };
-    grid(summary, false, &columns, figures)
+/// What the device below and this process did, one row for each cell.
+pub(crate) fn table(summary: &Summary) -> Grid {
+    let cells: Vec<&CellSummary> =
+        summary.cells.iter().filter(|cell| cell.system.is_some() && !is_beyond_devices(cell)).collect();
+    let traffic = |of: Traffic| feed::format_bytes(of.bytes);
+    let wide = |heading: &str| Column::figure(heading).only(Width::Wide);
+    let title = "the device below, as iostat -x counts it; reads/s to %util: the whole machine's; x asked, cache: this \
+                 process's";
+    of_measured(summary, title, &cells)
+        .column(wide("device"), |cell| Some(device(cell)?.name.clone()))
+        .figure("reads/s", |cell| Some(grouped(device(cell)?.reads_per_s)))
+        .figure("MB/s", |cell| Some(grouped(device(cell)?.read.bps / 1e6)))
+        .column(Column::figure("KiB per request").short("KiB"), |cell| {
+            Some(three_digits(device(cell)?.request_bytes? / 1024.0))
+        })
+        .column(Column::figure("r_await ms").short("r_await"), |cell| {
+            Some(two_digits(device(cell)?.read_await_ns? / 1e6))
+        })
+        .figure("aqu-sz", |cell| Some(three_digits(device(cell)?.queue)))
+        .figure("%util", |cell| Some(percent(device(cell)?.util)))
+        .column(wide("merged"), |cell| device(cell)?.merged_share.map(percent))
+        .column(wide("asked"), |cell| Some(traffic(cell.system.as_ref()?.asked)))
+        .column(wide("process"), |cell| cell.system.as_ref()?.process.map(traffic))
+        .column(wide("device read"), |cell| Some(traffic(device(cell)?.read)))
+        .figure("x asked", |cell| amplification(cell, cell.system.as_ref()?).map(three_digits))
+        .figure("cache", |cell| cell.system.as_ref()?.cache_share.map(percent))
+        .column(wide("busiest core"), |cell| Some(percent(cell.system.as_ref()?.cores.as_ref()?.max)))
+        .note(|cell| apart(cell, &cells))
+        .foot(DeviceFigures::UTIL_CAVEAT)
+        .done()
 }
 
-/// Every column, for Markdown.
-pub(crate) fn whole(summary: &Summary) -> Grid {
-    let columns = [
-        "device",
-        "reads/s",
-        "MB/s",
-        "KiB per request",
-        "r_await ms",
-        "aqu-sz",
-        "%util",
-        "merged",
-        "asked",
-        "process",
-        "device read",
-        "x asked",
-        "cache",
-        "busiest core",
-    ];
-    let figures = |cell: &CellSummary, system: &SystemFigures| {
-        let device = system.device.as_ref();
-        let bytes = |traffic: Traffic| feed::format_bytes(traffic.bytes);
-        let mut row = vec![of(device, |device| device.name.clone())];
-        row.extend(reads(device));
-        row.extend([
-            of(device.and_then(|device| device.merged_share), percent),
-            bytes(system.asked),
-            of(system.process, bytes),
-            of(device, |device| bytes(device.read)),
-            of(amplification(cell, system), three_digits),
-            of(system.cache_share, percent),
-            of(system.cores.as_ref(), |cores| percent(cores.max)),
-        ]);
-        row
-    };
-    grid(summary, true, &columns, figures)
-}
-
-/// What both tables say of the device: reads/s, MB/s, KiB of a request, r_await, aqu-sz, %util.
-fn reads(device: Option<&DeviceFigures>) -> [String; 6] {
-    [
-        of(device, |device| grouped(device.reads_per_s)),
-        of(device, |device| megabytes(device.read.bps)),
-        of(device.and_then(|device| device.request_bytes), |bytes| three_digits(bytes / 1024.0)),
-        of(device.and_then(|device| device.read_await_ns), |ns| two_digits(ns / 1e6)),
-        of(device, |device| three_digits(device.queue)),
-        of(device, |device| percent(device.util)),
-    ]
+fn device(cell: &CellSummary) -> Option<&DeviceFigures> {
+    cell.system.as_ref()?.device.as_ref()
 }
 
 /// Bytes read by byte asked: this process's where the kernel counts them, else the device's. A warm cell asks nothing
@@ -85,68 +61,19 @@ fn is_beyond_devices(cell: &CellSummary) -> bool {
     cell.network.is_some() && cell.system.as_ref().is_none_or(|system| system.device.is_none())
 }
 
-fn megabytes(bps: f64) -> String {
-    grouped(bps / 1e6)
-}
-
-fn of<T>(known: Option<T>, write: impl FnOnce(T) -> String) -> String {
-    known.map_or_else(|| "-".to_owned(), write)
-}
-
-fn grid(
-    summary: &Summary,
-    all: bool,
-    columns: &[&str],
-    figures: impl Fn(&CellSummary, &SystemFigures) -> Vec<String>,
-) -> Grid {
-    let shown = Shown::of(summary, all, |cell| cell.system.is_some() && !is_beyond_devices(cell));
-    let row = |cell: &CellSummary| {
-        let system = cell.system.as_ref()?;
-        let note = if all { cell.cell.cell.clone() } else { apart(cell, &shown.of_kind) };
-        Some(GridRow { names: names(cell), figures: figures(cell, system), note })
-    };
-    Grid {
-        title: format!(
-            "the device below, as iostat -x counts it{}; reads/s to %util: the whole machine's; x asked, cache: this \
-             process's",
-            shown.words()
-        ),
-        names: vec!["target", "engine", "QD"],
-        figures: columns.iter().map(|name| (*name).to_owned()).collect(),
-        rows: shown.cells.iter().copied().filter_map(row).collect(),
-        foot: String::new(),
-    }
-}
-
 /// What does not fit among the bytes asked and read: one line for all cells of which the same kind of thing is to be
-/// said, with the words of the worst. A warm cell asks nothing of storage: what others read is nothing to it, and
-/// that the page cache served is its name.
-pub(crate) fn unreconciled(summary: &Summary, all: bool) -> Vec<String> {
-    let mut said: Vec<(&Reconciliation, Vec<&str>)> = Vec::new();
-    let shown = Shown::of(summary, all, |cell| {
-        cell.system.is_some() && cell.cell.cache != "warm" && !is_beyond_devices(cell)
+/// said, with the words of the worst. A warm cell is left out: it asks nothing of storage, and what others read from the
+/// device does not slow it.
+pub(crate) fn unreconciled(summary: &Summary) -> Vec<String> {
+    let cells = summary.cells.iter().filter(|cell| cell.cell.cache != "warm" && !is_beyond_devices(cell));
+    let found = cells.flat_map(|cell| {
+        let all = cell.system.iter().flat_map(|system| &system.reconciliation);
+        let apart = all.filter(|one| !one.agrees());
+        apart.map(move |one| (discriminant(one), cell.cell.cell.as_str(), one))
     });
-    for cell in shown.cells {
-        let found = cell.system.iter().flat_map(|system| &system.reconciliation);
-        for one in found.filter(|one| !one.agrees()) {
-            match said.iter_mut().find(|(known, _)| discriminant(*known) == discriminant(one)) {
-                Some((worst, cells)) if one.extent() > worst.extent() => {
-                    *worst = one;
-                    cells.insert(0, &cell.cell.cell);
-                }
-                Some((_, cells)) => cells.push(&cell.cell.cell),
-                None => said.push((one, vec![&cell.cell.cell])),
-            }
-        }
-    }
-    let line = |(worst, cells): (&Reconciliation, Vec<&str>)| match cells.as_slice() {
+    let line = |(_, worst, names): (_, &Reconciliation, Vec<&str>)| match names.as_slice() {
         [one] => format!("{one}: {}", worst.sentence()),
-        cells => format!("{} cells, the most in {}: {}", cells.len(), cells[0], worst.sentence()),
+        names => format!("{} cells, the most in {}: {}", names.len(), names[0], worst.sentence()),
     };
-    said.into_iter().map(line).collect()
-}
-
-/// What `%util` does not say.
-pub(crate) fn caveat() -> &'static str {
-    DeviceFigures::UTIL_CAVEAT
+    gravest(found, |one| one.extent()).into_iter().map(line).collect()
 }

@@ -7,7 +7,7 @@ use analysis::{CellSummary, Figures, Measurement, Summary, TrainingFigures};
 use feed::counted_noun;
 use record::Training;
 
-pub(crate) use lines::{Line, lines};
+pub(crate) use lines::facts;
 pub(crate) use tables::{stall, table};
 
 /// A cell that played a training job, with one set of its figures.

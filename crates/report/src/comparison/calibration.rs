@@ -1,9 +1,11 @@
 //! What a machine can gate, as a table.
 
-use analysis::{Calibration, Noise};
+use analysis::Calibration;
 
 use super::words;
+use crate::grid::Grid;
 use crate::plain::{ascii, hanging};
+use crate::terminal::grid;
 
 /// What a machine can gate.
 pub fn calibration_terminal(calibration: &Calibration) -> String {
@@ -13,29 +15,22 @@ pub fn calibration_terminal(calibration: &Calibration) -> String {
     let mut page = hanging("calibrate  ", &ascii(&of));
     let later = if calibration.stored { "runs of a baseline" } else { "repetitions of each variant" };
     let samples = feed::group_digits(u64::from(calibration.samples));
-    page.push_str(&hanging(
-        "           ",
-        &format!("for comparisons over {samples} {later}; worst cell of each metric"),
-    ));
-    if !calibration.noise.is_empty() {
-        page.push_str("metric        noise  samples   margin  finds from\n");
-    }
-    page.extend(calibration.noise.iter().map(row));
+    page.push_str(&hanging("           ", &format!("for comparisons over {samples} {later}")));
+    page.push_str(&grid(&table(calibration)));
     for note in &calibration.notes {
         page.push_str(&hanging("note  ", &ascii(note)));
     }
     page + &answer(calibration)
 }
 
-fn row(noise: &Noise) -> String {
-    let Noise { metric, spread, samples, margin, smallest } = noise;
-    format!(
-        "{:<10} {:>8} {samples:>8} {:>8} {:>11}\n",
-        metric.name(),
-        words::share(*spread),
-        words::share(*margin),
-        words::share(*smallest)
-    )
+fn table(calibration: &Calibration) -> Grid {
+    Grid::of("worst cell of each metric", &calibration.noise)
+        .name("metric", |noise| noise.metric.name().to_owned())
+        .figure("noise", |noise| Some(words::share(noise.spread)))
+        .figure("samples", |noise| Some(noise.samples.to_string()))
+        .figure("margin", |noise| Some(words::share(noise.margin)))
+        .figure("finds from", |noise| Some(words::share(noise.smallest)))
+        .done()
 }
 
 /// Regressions beyond this are seen without a gate.

@@ -4,15 +4,15 @@ use analysis::{CellComparison, Comparison};
 
 use super::rows::{self, Row};
 use super::words;
+use crate::grid::{Column, Grid, Width};
 use crate::plain::{ascii, hanging, shortened};
+use crate::terminal::grid;
 
 /// Rows up to which every cell is shown; beyond, those that changed, and as many others as fit.
 const ROWS_MAX: usize = 60;
 /// Gaps that are named one by one.
 const GAPS_MAX: usize = 8;
-/// Width of the column of changes: `-14.9 % (-17.1 to -12.8)`.
-const RATIO_COLUMNS: usize = 24;
-/// Longest name of a target before a cell or a headline.
+/// Longest name of a target before a headline.
 const NAME_COLUMNS: usize = 17;
 
 /// The comparison as a page of a terminal, 80 columns wide.
@@ -39,30 +39,53 @@ fn head(comparison: &Comparison) -> String {
     before + &after + &hanging("     of  ", &ascii(&of))
 }
 
+/// A metric of a cell, with what else is to be said of the cell below its last.
+struct Line {
+    cell: String,
+    /// Absent for a cell of which no metric could be compared.
+    row: Option<Row>,
+    note: String,
+}
+
 fn table(comparison: &Comparison, shared: &[(String, usize)]) -> String {
     if comparison.cells.is_empty() {
         return String::new();
     }
     let shown = shown(comparison);
-    let mut page = format!(
-        "  {:<10} {:>10} {:>10} {:<RATIO_COLUMNS$} {:>6}\n",
-        "metric", "before", "after", "change (95 %, in %)", "shows"
-    );
-    for cell in comparison.cells.iter().zip(&shown).filter_map(|(cell, shown)| shown.then_some(cell)) {
-        let target = shortened(&ascii(&cell.target), NAME_COLUMNS);
-        page.push_str(&hanging(&format!("{target}  "), &ascii(&cell.label)));
-        page.extend(rows::of_cell(cell, shared).iter().map(line));
-        if let Some(reason) = &cell.excluded {
-            page.push_str(&hanging("  decides nothing: ", &ascii(reason)));
+    let cells = comparison.cells.iter().zip(&shown).filter(|(_, shown)| **shown);
+    let lines: Vec<Line> = cells.flat_map(|(cell, _)| lines_of(cell, shared)).collect();
+    let row = |line: &Line, write: fn(&Row) -> &String| line.row.as_ref().map(write).cloned();
+    let table = Grid::of("change from before to after, with its 95 % interval in percent", &lines)
+        .column(Column::name("cell").only(Width::Above), |line| Some(line.cell.clone()))
+        .column(Column::name("metric"), |line| Some(line.row.as_ref()?.metric.to_owned()))
+        .figure("before", |line| row(line, |row| &row.before))
+        .figure("after", |line| row(line, |row| &row.after))
+        .figure("change", |line| row(line, |row| &row.ratio))
+        .figure("shows", |line| row(line, |row| &row.detectable))
+        .note(|line| line.note.clone())
+        .foot("shows: the smallest change that such data show four times in five")
+        .done();
+    let hidden = shown.iter().filter(|shown| !**shown).count();
+    let cells = feed::counted_noun(hidden as u64, "more cell");
+    let more = format!("{cells} in the Markdown page, none of them regressed or improved\n");
+    grid(&table) + if hidden > 0 { &more } else { "" }
+}
+
+fn lines_of(cell: &CellComparison, shared: &[(String, usize)]) -> Vec<Line> {
+    let name = format!("{}: {}", cell.target, cell.label);
+    let line = |row: Row| {
+        let because = row.because.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+        Line { cell: name.clone(), note: format!("{}{because}", row.word), row: Some(row) }
+    };
+    let mut lines: Vec<Line> = rows::of_cell(cell, shared).into_iter().map(line).collect();
+    if let Some(reason) = &cell.excluded {
+        let note = format!("decides nothing: {reason}");
+        match lines.last_mut() {
+            Some(last) => last.note = note,
+            None => lines.push(Line { cell: name, row: None, note }),
         }
     }
-    let hidden = shown.iter().filter(|shown| !**shown).count();
-    if hidden > 0 {
-        let cells = feed::counted_noun(hidden as u64, "more cell");
-        page.extend([format!("{cells} in the Markdown page, none of them regressed or improved\n")]);
-    }
-    page.push_str(&hanging("", "shows: the smallest change that such data show four times in five"));
-    page
+    lines
 }
 
 /// Which cells are shown: all if they fit, else first those that changed, in the order of the scenario.
@@ -79,15 +102,6 @@ fn shown(comparison: &Comparison) -> Vec<bool> {
             used <= ROWS_MAX || rows::gravity(cell) < words::gravity(analysis::Change::Inconclusive);
     }
     shown
-}
-
-fn line(row: &Row) -> String {
-    let Row { metric, before, after, ratio, detectable, word, .. } = row;
-    let ratio = shortened(ratio, RATIO_COLUMNS);
-    let line =
-        format!("  {metric:<10} {before:>10} {after:>10} {ratio:<RATIO_COLUMNS$} {detectable:>6} {word}");
-    let because = row.because.as_ref().map(|why| hanging("    why: ", &ascii(why))).unwrap_or_default();
-    format!("{}\n{because}", line.trim_end())
 }
 
 fn gaps(gaps: &[String]) -> String {

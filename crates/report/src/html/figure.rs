@@ -1,6 +1,8 @@
 //! A plot in the page: the drawing itself, ways to look closer, and the figures behind it.
 
-use super::markup::{Column, row, table, text};
+use super::table::table;
+use crate::grid::{Column, Grid};
+use crate::markup::text;
 use crate::plot::{Plot, PlotTable};
 
 /// The plot with its table; `id` tells it from all others of the page.
@@ -28,24 +30,18 @@ fn behind(id: &str, title: &str, figures: &PlotTable) -> String {
     if figures.rows.is_empty() {
         return String::new();
     }
-    let is_figure = |column: usize| {
-        figures.rows.iter().filter_map(|row| row.get(column)).all(|words| begins_with_figure(words))
-    };
-    let columns: Vec<Column> = figures
-        .columns
-        .iter()
-        .enumerate()
-        .map(|(index, name)| Column { figures: is_figure(index), ..Column::name(name) })
-        .collect();
-    let of_row = |words: &Vec<String>| {
-        row(words.iter().map(String::as_str).zip(columns.iter().map(|column| column.figures)))
-    };
-    let rows: String = figures.rows.iter().map(of_row).collect();
-    let what = format!("the figures of: {title}");
+    let cell = |row: &Vec<String>, column: usize| Some(row.get(column).cloned().unwrap_or_default());
+    let empty = Grid::of(format!("the figures of: {title}"), &figures.rows);
+    let grid = figures.columns.iter().enumerate().fold(empty, |grid, (index, heading)| {
+        let mut words = figures.rows.iter().filter_map(|row| row.get(index));
+        let is_figure = words.all(|words| begins_with_figure(words));
+        let column = if is_figure { Column::number(heading) } else { Column::name(heading) };
+        grid.column(column, |row| cell(row, index))
+    });
     format!(
-        "<details id=\"{id}-behind\"><summary>{}</summary>\n{}</details>\n",
-        text(&format!("Table of {}", feed::counted_noun(figures.rows.len() as u64, "row"))),
-        table(&format!("{id}-table"), &what, &columns, &rows)
+        "<details id=\"{id}-behind\"><summary>Table of {}</summary>\n{}</details>\n",
+        feed::counted_noun(figures.rows.len() as u64, "row"),
+        table(&format!("{id}-table"), &grid.done())
     )
 }
 

@@ -1,14 +1,14 @@
 //! Checkpoints written, read back, and made beside a training job.
 
-use analysis::{CellSummary, CheckpointCost, CheckpointedJob, ReadsBeside, Restore, Summary, Written};
+use analysis::{CellSummary, CheckpointCost, CheckpointedJob, ReadsBeside, Summary};
 use record::CheckpointPlan;
 
-use super::{Part, headings};
-use crate::grid::{Grid, GridRow};
-use crate::number::{cut_percent, grouped, part as share_of, three_digits};
-use crate::side;
+use crate::grid::{Column, Grid, Width};
+use crate::number::{cut_percent, grouped, interval, part as share_of, percent, three_digits};
+use crate::page::Section;
+use crate::side::{doubts, noted, of_cells};
 
-pub(super) fn part(summary: &Summary, all: bool) -> Part {
+pub(super) fn section(summary: &Summary) -> Section<'static> {
     let found = &summary.checkpoints;
     let mut lines = Vec::new();
     if !found.writes.is_empty() || !found.restores.is_empty() {
@@ -25,8 +25,8 @@ pub(super) fn part(summary: &Summary, all: bool) -> Part {
         let depth = cell.cell.queue_depth;
         Some(format!("{target} {way}, depth {depth}{mode}: {}", sentences(job).join("; ")))
     }));
-    let grids = vec![writes(summary, all), restores(summary), jobs(summary, all)];
-    Part { name: "Checkpoints", id: "checkpoints", grids, lines }
+    let grids = vec![writes(summary), restores(summary), jobs(summary)];
+    super::section("checkpoints", "Checkpoints", grids, lines)
 }
 
 /// `llama3-8b, 1/64 of it: 16 GB in 4 files, async`.
@@ -44,110 +44,65 @@ fn plan_words(plan: Option<&CheckpointPlan>) -> String {
     })
 }
 
-fn row(summary: &Summary, index: usize, figures: Vec<String>, note: [String; 2]) -> GridRow {
-    let Some(cell) = summary.cells.get(index) else {
-        return GridRow { names: vec![String::new(); 3], figures, note: String::new() };
-    };
-    let [first, second] = note;
-    let doubts: Vec<String> = cell.doubts().into_iter().map(|(_, words)| words).collect();
-    GridRow { names: super::names(cell), figures, note: side::noted([first, second, doubts.join("; ")]) }
+/// What was found of cells, with the cells.
+fn of<'a, T>(summary: &'a Summary, found: &'a [T], cell: fn(&T) -> usize) -> Vec<(&'a CellSummary, &'a T)> {
+    found.iter().filter_map(|found| Some((summary.cells.get(cell(found))?, found))).collect()
 }
 
-fn cell_plan(summary: &Summary, index: usize) -> Option<&CheckpointPlan> {
-    summary.cells.get(index).and_then(|cell| cell.cell.checkpoint.as_ref())
+fn plan(cell: &CellSummary) -> String {
+    plan_words(cell.cell.checkpoint.as_ref())
 }
 
-fn writes(summary: &Summary, all: bool) -> Grid {
-    let found = &summary.checkpoints.writes;
-    let unit = super::unit(found.iter().map(|write| write.written.bps.as_ref()));
-    let figures = |written: &Written| {
-        let time = written.checkpoint_s.as_ref();
-        let mut figures = vec![super::rate(unit, written.bps.as_ref())];
-        figures.extend(all.then(|| super::interval(written.bps.as_ref(), |bps| unit.write(bps))));
-        figures.push(super::seconds(time.map(|rate| rate.mean)));
-        figures.push(super::interval(time, three_digits));
-        figures.push(super::share(written.publish_share));
-        figures
-    };
-    let rows = found.iter().map(|write| {
-        let plan = plan_words(cell_plan(summary, write.cell));
-        row(summary, write.cell, figures(&write.written), [plan, write.written.outcomes.words()])
-    });
-    let names: Vec<&str> = if all {
-        vec![unit.name, "95 % interval", "seconds", "95 % interval of seconds", "publish"]
-    } else {
-        vec![unit.name, "seconds", "95 % interval", "publish"]
-    };
-    Grid {
-        title: "checkpoints written: rate over writing and publishing, seconds of one until it lies under its name, \
-                durable where that is asked, and the share of them after the last byte"
-            .to_owned(),
-        names: vec!["target", "engine", "QD"],
-        figures: headings(&names),
-        rows: rows.collect(),
-        foot: String::new(),
-    }
+fn writes(summary: &Summary) -> Grid {
+    let found = of(summary, &summary.checkpoints.writes, |write| write.cell);
+    let unit = super::unit(found.iter().map(|(_, write)| write.written.bps.as_ref()));
+    let title = "checkpoints written: rate over writing and publishing, seconds of one until it lies under its name, durable \
+                 where that is asked, and the share of them after the last byte";
+    of_cells(title, &found, |(cell, _)| cell)
+        .figure(unit.name, |(_, write)| Some(unit.write(write.written.bps.as_ref()?.mean)))
+        .column(Column::figure("95 % interval").only(Width::Wide), |(_, write)| {
+            interval(write.written.bps.as_ref()?, |bps| unit.write(bps))
+        })
+        .figure("seconds", |(_, write)| Some(three_digits(write.written.checkpoint_s.as_ref()?.mean)))
+        .column(Column::figure("95 % interval of seconds").short("95 % interval"), |(_, write)| {
+            interval(write.written.checkpoint_s.as_ref()?, three_digits)
+        })
+        .figure("publish", |(_, write)| write.written.publish_share.map(percent))
+        .note(|(cell, write)| noted([plan(cell), write.written.outcomes.words(), doubts(cell)]))
+        .done()
 }
 
 fn restores(summary: &Summary) -> Grid {
-    let found = &summary.checkpoints.restores;
-    let unit = super::unit(found.iter().map(|restore| Some(&restore.bps)));
-    let of = |restore: &Restore| {
-        let figures = vec![
-            unit.write(restore.bps.mean),
-            super::interval(Some(&restore.bps), |bps| unit.write(bps)),
-            super::seconds(restore.restore_s),
-        ];
-        row(summary, restore.cell, figures, [plan_words(cell_plan(summary, restore.cell)), String::new()])
-    };
-    Grid {
-        title: "checkpoints read back: rate, and seconds to restore one".to_owned(),
-        names: vec!["target", "engine", "QD"],
-        figures: headings(&[unit.name, "95 % interval", "seconds"]),
-        rows: found.iter().map(of).collect(),
-        foot: String::new(),
-    }
+    let found = of(summary, &summary.checkpoints.restores, |restore| restore.cell);
+    let unit = super::unit(found.iter().map(|(_, restore)| Some(&restore.bps)));
+    of_cells("checkpoints read back: rate, and seconds to restore one", &found, |(cell, _)| cell)
+        .figure(unit.name, |(_, restore)| Some(unit.write(restore.bps.mean)))
+        .figure("95 % interval", |(_, restore)| interval(&restore.bps, |bps| unit.write(bps)))
+        .figure("seconds", |(_, restore)| restore.restore_s.map(three_digits))
+        .note(|(cell, _)| noted([plan(cell), doubts(cell)]))
+        .done()
 }
 
-fn jobs(summary: &Summary, all: bool) -> Grid {
-    let found = &summary.checkpoints.jobs;
-    let unit = super::unit(found.iter().map(|job| job.written.bps.as_ref()));
-    let au =
-        |rate: Option<analysis::Rate>| rate.map_or_else(|| "-".to_owned(), |rate| cut_percent(rate.mean));
-    let figures = |job: &CheckpointedJob| {
-        let mut figures = vec![
-            au(job.au),
-            au(job.without.map(|without| without.au)),
-            job.stall_share.map_or_else(|| "-".to_owned(), |rate| share_of(rate.mean)),
-            super::rate(unit, job.written.bps.as_ref()),
-            super::seconds(job.written.checkpoint_s.map(|rate| rate.mean)),
-        ];
-        if all {
-            figures.push(super::seconds(job.stall_s));
-            figures.push(super::seconds(job.interval_s));
-            figures.push(super::seconds(job.written.longest_s));
-        }
-        figures
-    };
-    let rows = found.iter().map(|job| {
-        let verdict = summary.cells.get(job.cell).map(|cell| verdict(summary, cell)).unwrap_or_default();
-        let plan = plan_words(cell_plan(summary, job.cell));
-        row(summary, job.cell, figures(job), [side::noted([verdict, plan]), job.written.outcomes.words()])
-    });
-    let names: Vec<&str> = if all {
-        vec!["AU", "AU without", "stalled", unit.name, "seconds", "stall s", "interval s", "longest s"]
-    } else {
-        vec!["AU", "without", "stalled", unit.name, "seconds"]
-    };
-    Grid {
-        title: "training with checkpoints: AU % with and without them, share of the time in which accelerators stood \
-                still for one, rate and seconds of one"
-            .to_owned(),
-        names: vec!["target", "engine", "QD"],
-        figures: headings(&names),
-        rows: rows.collect(),
-        foot: String::new(),
-    }
+fn jobs(summary: &Summary) -> Grid {
+    let found = of(summary, &summary.checkpoints.jobs, |job| job.cell);
+    let unit = super::unit(found.iter().map(|(_, job)| job.written.bps.as_ref()));
+    let title = "training with checkpoints: AU % with and without them, share of the time in which accelerators stood \
+                 still for one, rate and seconds of one";
+    let wide = |heading: &str| Column::figure(heading).only(Width::Wide);
+    let without = Column::figure("AU without").short("without");
+    of_cells(title, &found, |(cell, _)| cell)
+        .figure("AU", |(_, job)| Some(cut_percent(job.au?.mean)))
+        .column(without, |(_, job)| Some(cut_percent(job.without?.au.mean)))
+        .figure("stalled", |(_, job)| Some(share_of(job.stall_share?.mean)))
+        .figure(unit.name, |(_, job)| Some(unit.write(job.written.bps.as_ref()?.mean)))
+        .figure("seconds", |(_, job)| Some(three_digits(job.written.checkpoint_s?.mean)))
+        .column(wide("stall s"), |(_, job)| job.stall_s.map(three_digits))
+        .column(wide("interval s"), |(_, job)| job.interval_s.map(three_digits))
+        .column(wide("longest s"), |(_, job)| job.written.longest_s.map(three_digits))
+        .note(|(cell, job)| {
+            noted([verdict(summary, cell), plan(cell), job.written.outcomes.words(), doubts(cell)])
+        })
+        .done()
 }
 
 /// The verdict that rests on a cell.

@@ -1,13 +1,13 @@
 //! Copies: what they take once, and when they pay.
 
-use analysis::{CopyFigures, Payoff, Summary};
+use analysis::{CellSummary, CopyFigures, Payoff, Summary};
 
-use super::{Part, headings};
-use crate::grid::{Grid, GridRow};
-use crate::number::{grouped, three_digits};
-use crate::side;
+use crate::grid::{Column, Grid};
+use crate::number::{grouped, interval, three_digits};
+use crate::page::Section;
+use crate::side::{doubts, noted};
 
-pub(super) fn part(summary: &Summary, all: bool) -> Part {
+pub(super) fn section(summary: &Summary) -> Section<'static> {
     let mut lines = Vec::new();
     if !summary.copies.is_empty() {
         lines.push("cells that copy are not judged against the line".to_owned());
@@ -19,35 +19,38 @@ pub(super) fn part(summary: &Summary, all: bool) -> Part {
             copy.to
         ));
     }
-    Part { name: "Copies", id: "copies", grids: vec![table(summary), payoffs(summary, all)], lines }
+    super::section("copies", "Copies", vec![table(summary), payoffs(summary)], lines)
 }
 
 fn table(summary: &Summary) -> Grid {
     let unit = super::unit(summary.copies.iter().map(|copy| Some(&copy.bps)));
-    let row = |copy: &CopyFigures| {
-        let cell = summary.cells.get(copy.cell);
-        let mut names = vec![cell.map(|cell| cell.cell.target.clone()).unwrap_or_default(), to(copy)];
-        names.push(cell.map(|cell| cell.cell.queue_depth.to_string()).unwrap_or_default());
-        let doubts: Vec<String> =
-            cell.map(|cell| cell.doubts().into_iter().map(|(_, words)| words).collect()).unwrap_or_default();
-        GridRow {
-            names,
-            figures: vec![
-                unit.write(copy.bps.mean),
-                super::interval(Some(&copy.bps), |bps| unit.write(bps)),
-                copy.objects_per_s.map_or_else(|| "-".to_owned(), |rate| grouped(rate.mean)),
-                three_digits(copy.copy_s),
-            ],
-            note: side::noted([format!("{} in all", feed::format_bytes(copy.bytes)), doubts.join("; ")]),
-        }
+    let title = "copies: rate, objects per second, and seconds to copy the whole dataset (F42)";
+    let note = |copy: &CopyFigures| {
+        let doubts = cell(summary, copy.cell).map(doubts).unwrap_or_default();
+        noted([format!("{} in all", feed::format_bytes(copy.bytes)), doubts])
     };
-    Grid {
-        title: "copies: rate, objects per second, and seconds to copy the whole dataset (F42)".to_owned(),
-        names: vec!["from", "to", "QD"],
-        figures: headings(&[unit.name, "95 % interval", "objects/s", "seconds"]),
-        rows: summary.copies.iter().map(row).collect(),
-        foot: String::new(),
-    }
+    Grid::of(title, &summary.copies)
+        .name("from", |copy| target(summary, copy.cell))
+        .name("to", to)
+        .number("QD", |copy| depth(summary, copy.cell))
+        .figure(unit.name, |copy| Some(unit.write(copy.bps.mean)))
+        .figure("95 % interval", |copy| interval(&copy.bps, |bps| unit.write(bps)))
+        .figure("objects/s", |copy| Some(grouped(copy.objects_per_s?.mean)))
+        .figure("seconds", |copy| Some(three_digits(copy.copy_s)))
+        .note(note)
+        .done()
+}
+
+fn cell(summary: &Summary, index: usize) -> Option<&CellSummary> {
+    summary.cells.get(index)
+}
+
+fn target(summary: &Summary, index: usize) -> String {
+    cell(summary, index).map(|cell| cell.cell.target.clone()).unwrap_or_default()
+}
+
+fn depth(summary: &Summary, index: usize) -> String {
+    cell(summary, index).map(|cell| cell.cell.queue_depth.to_string()).unwrap_or_default()
 }
 
 /// `local`, `local as webdataset`.
@@ -55,36 +58,30 @@ fn to(copy: &CopyFigures) -> String {
     copy.layout.as_ref().map_or_else(|| copy.to.clone(), |layout| format!("{} as {layout}", copy.to))
 }
 
-fn payoffs(summary: &Summary, all: bool) -> Grid {
-    let pairs = summary.copies.iter().flat_map(|copy| copy.payoffs.iter().map(move |payoff| (copy, payoff)));
-    let row = |(copy, payoff): (&CopyFigures, &Payoff)| {
-        let cell = summary.cells.get(payoff.source);
-        let mut figures = vec![three_digits(payoff.source_epoch_s), three_digits(payoff.copy_epoch_s)];
-        figures.extend([super::seconds(payoff.source_first_s), super::seconds(payoff.copy_first_s)]);
-        figures.push(payoff.break_even.map_or_else(|| "never".to_owned(), three_digits));
-        let way = cell.filter(|_| all).map(|cell| super::way(summary, cell)).unwrap_or_default();
-        GridRow {
-            names: vec![
-                cell.map(|cell| cell.cell.target.clone()).unwrap_or_default(),
-                to(copy),
-                cell.map(|cell| cell.cell.queue_depth.to_string()).unwrap_or_default(),
-            ],
-            figures,
-            note: side::noted([payoff.words(), way]),
-        }
+fn payoffs(summary: &Summary) -> Grid {
+    let pairs: Vec<(&CopyFigures, &Payoff)> = summary
+        .copies
+        .iter()
+        .flat_map(|copy| copy.payoffs.iter().map(move |payoff| (copy, payoff)))
+        .collect();
+    let title = "whether a copy pays: seconds of an epoch from the source and from the copy, seconds until the first \
+                 batch or operation streaming and after copying, and epochs after which the copy has paid (F42)";
+    let figure = |heading: &str, short: &'static str| Column::figure(heading).short(short);
+    let note = |payoff: &Payoff| {
+        let way = cell(summary, payoff.source).map(|cell| super::way(summary, cell)).unwrap_or_default();
+        noted([payoff.words(), way])
     };
-    let names: &[&str] = if all {
-        &["epoch s, source", "epoch s, copy", "first s, source", "first s, copied first", "break-even epochs"]
-    } else {
-        &["source s", "copy s", "first s", "copied s", "epochs"]
-    };
-    Grid {
-        title: "whether a copy pays: seconds of an epoch from the source and from the copy, seconds until the first batch \
-                or operation streaming and after copying, and epochs after which the copy has paid (F42)"
-            .to_owned(),
-        names: vec!["from", "to", "QD"],
-        figures: headings(names),
-        rows: pairs.map(row).collect(),
-        foot: String::new(),
-    }
+    Grid::of(title, &pairs)
+        .name("from", |(_, payoff)| target(summary, payoff.source))
+        .name("to", |(copy, _)| to(copy))
+        .number("QD", |(_, payoff)| depth(summary, payoff.source))
+        .column(figure("epoch s, source", "source s"), |(_, of)| Some(three_digits(of.source_epoch_s)))
+        .column(figure("epoch s, copy", "copy s"), |(_, of)| Some(three_digits(of.copy_epoch_s)))
+        .column(figure("first s, source", "first s"), |(_, of)| of.source_first_s.map(three_digits))
+        .column(figure("first s, copied first", "copied s"), |(_, of)| of.copy_first_s.map(three_digits))
+        .column(figure("break-even epochs", "epochs"), |(_, of)| {
+            Some(of.break_even.map_or_else(|| "never".to_owned(), three_digits))
+        })
+        .note(|(_, payoff)| note(payoff))
+        .done()
 }

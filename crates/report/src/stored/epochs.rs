@@ -1,15 +1,16 @@
 //! Passes over the data: throughput, cache, first operation and gap.
 
-use analysis::{EpochFigures, EpochPass, Summary};
+use analysis::{CellSummary, EpochPass, Summary};
 
-use super::{Part, headings};
-use crate::grid::{Grid, GridRow};
-use crate::number::{RateUnit, three_digits};
+use crate::grid::{Column, Grid, Width};
+use crate::number::{interval, percent, three_digits};
+use crate::page::Section;
+use crate::side::{noted, of_cells};
 
 /// Passes of a cell that a terminal has room for; the last of more is always shown.
 const SHOWN_MAX: usize = 4;
 
-pub(super) fn part(summary: &Summary, all: bool) -> Part {
+pub(super) fn section(summary: &Summary) -> Section<'static> {
     let mut lines = Vec::new();
     for figures in &summary.epochs {
         let Some(cell) = summary.cells.get(figures.cell) else { continue };
@@ -17,71 +18,57 @@ pub(super) fn part(summary: &Summary, all: bool) -> Part {
             format!("{} {}, depth {}", cell.cell.target, super::way(summary, cell), cell.cell.queue_depth);
         lines.extend(figures.notes.iter().map(|words| format!("{lead}: {words}")));
     }
-    Part { name: "Epochs", id: "epochs", grids: vec![table(summary, all)], lines }
+    super::section("epochs", "Epochs", vec![table(summary)], lines)
 }
 
-fn table(summary: &Summary, all: bool) -> Grid {
-    let unit = super::unit(summary.epochs.iter().flat_map(|cell| &cell.epochs).map(|pass| Some(&pass.bps)));
-    let mut rows = Vec::new();
-    let mut is_cut = false;
+/// One pass of a cell over the data.
+struct Pass<'a> {
+    cell: &'a CellSummary,
+    of: &'a EpochPass,
+    is_first: bool,
+    /// Whether a terminal shows it where there are many.
+    is_kept: bool,
+}
+
+fn passes(summary: &Summary) -> Vec<Pass<'_>> {
+    let mut passes = Vec::new();
     for figures in &summary.epochs {
-        let passes = &figures.epochs;
-        let shown = |index: usize| all || index + 1 < SHOWN_MAX || index + 1 == passes.len();
-        is_cut |= (0..passes.len()).any(|index| !shown(index));
-        let shown = passes.iter().enumerate().filter(|(index, _)| shown(*index));
-        rows.extend(shown.map(|(index, pass)| row(summary, figures, (index, pass), unit, all)));
+        let Some(cell) = summary.cells.get(figures.cell) else { continue };
+        let last = figures.epochs.len().saturating_sub(1);
+        let pass = |(index, of)| {
+            let is_kept = index + 1 < SHOWN_MAX || index == last;
+            Pass { cell, of, is_first: index == 0, is_kept }
+        };
+        passes.extend(figures.epochs.iter().enumerate().map(pass));
     }
-    let hidden = if is_cut { " (the first and the last of each cell; all in report.md)" } else { "" };
-    let rate = unit.name;
-    let names: Vec<&str> = if all {
-        vec![
-            rate,
-            "95 % interval",
-            "cache share",
-            "tier hits",
-            "predicted",
-            "first s",
-            "first batch s",
-            "gap s",
-        ]
-    } else {
-        vec![rate, "cache", "tier", "pred.", "first s", "batch s", "gap s"]
-    };
-    Grid {
-        title: format!(
-            "epochs: throughput of each pass, share of its bytes that storage was not asked for, hits of a cache tier \
-             with what is predicted, seconds of the first operation and batch, and the gap before it{hidden}"
-        ),
-        names: vec!["target", "engine", "QD", "epoch"],
-        figures: headings(&names),
-        rows,
-        foot: String::new(),
-    }
-    .without_unknown()
+    passes
 }
 
-fn row(
-    summary: &Summary,
-    of: &EpochFigures,
-    (index, pass): (usize, &EpochPass),
-    unit: RateUnit,
-    all: bool,
-) -> GridRow {
-    let cell = summary.cells.get(of.cell);
-    let mut names = cell.map_or_else(|| vec![String::new(); 3], super::names);
-    names.push((pass.epoch + 1).to_string());
-    let mean = |rate: &Option<analysis::Rate>| rate.map(|rate| rate.mean);
-    let mut figures = vec![unit.write(pass.bps.mean)];
-    figures.extend(all.then(|| super::interval(Some(&pass.bps), |bps| unit.write(bps))));
-    figures.extend([
-        super::share(mean(&pass.cache_share)),
-        super::share(mean(&pass.tier_hits)),
-        super::share(pass.predicted_hits),
-        three_digits(pass.first_s.mean),
-        super::seconds(mean(&pass.first_batch_s)),
-        super::seconds(mean(&pass.gap_s)),
-    ]);
-    let way = cell.filter(|_| index == 0).map(|cell| super::way(summary, cell)).unwrap_or_default();
-    let cut = if pass.complete { "" } else { "cut by the end of the window" };
-    GridRow { names, figures, note: crate::side::noted([way, cut.to_owned()]) }
+fn table(summary: &Summary) -> Grid {
+    let passes = passes(summary);
+    let unit = super::unit(passes.iter().map(|pass| Some(&pass.of.bps)));
+    let title = "epochs: throughput of each pass, share of its bytes that storage was not asked for, hits of a cache tier \
+                 with what is predicted, seconds of the first operation and batch, and the gap before it";
+    let figure = |heading: &str, short: &'static str| Column::figure(heading).short(short);
+    let note = |pass: &Pass<'_>| {
+        let way = if pass.is_first { super::way(summary, pass.cell) } else { String::new() };
+        let cut = if pass.of.complete { "" } else { "cut by the end of the window" };
+        noted([way, cut.to_owned()])
+    };
+    of_cells(title, &passes, |pass| pass.cell)
+        .number("epoch", |pass| (pass.of.epoch + 1).to_string())
+        .figure(unit.name, |pass| Some(unit.write(pass.of.bps.mean)))
+        .column(Column::figure("95 % interval").only(Width::Wide), |pass| {
+            interval(&pass.of.bps, |bps| unit.write(bps))
+        })
+        .column(figure("cache share", "cache"), |pass| Some(percent(pass.of.cache_share?.mean)))
+        .column(figure("tier hits", "tier"), |pass| Some(percent(pass.of.tier_hits?.mean)))
+        .column(figure("predicted", "pred."), |pass| pass.of.predicted_hits.map(percent))
+        .figure("first s", |pass| Some(three_digits(pass.of.first_s.mean)))
+        .column(figure("first batch s", "batch s"), |pass| Some(three_digits(pass.of.first_batch_s?.mean)))
+        .figure("gap s", |pass| Some(three_digits(pass.of.gap_s?.mean)))
+        .note(note)
+        .brief(0, "the first and the last of each cell", |pass| pass.is_kept)
+        .done()
+        .without_unknown()
 }

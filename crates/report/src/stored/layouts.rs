@@ -1,31 +1,27 @@
 //! Layouts: what is stored for a sample, and what packing gains.
 
-use analysis::{LayoutFigures, LayoutGain, PredictedGain, Summary};
+use analysis::{LayoutGain, PredictedGain, Summary};
 
-use super::{Part, headings};
-use crate::grid::{Grid, GridRow};
-use crate::number::{grouped, times};
+use crate::grid::{Column, Grid, Width};
+use crate::group::once_by_key;
+use crate::number::{grouped, interval, times};
+use crate::page::Section;
+use crate::side::noted;
 
-pub(super) fn part(summary: &Summary, all: bool) -> Part {
+pub(super) fn section(summary: &Summary) -> Section<'static> {
     let mut lines = streamed(summary);
     lines.extend(how(summary));
-    Part { name: "Layouts", id: "layouts", grids: vec![stored(summary), gains(summary, all)], lines }
+    super::section("layouts", "Layouts", vec![stored(summary), gains(summary)], lines)
 }
 
 /// What is known of the order of streams, once for all cells of which it is the same.
 fn streamed(summary: &Summary) -> Vec<String> {
-    let mut said: Vec<(String, Vec<String>)> = Vec::new();
-    for streamed in &summary.layouts.streamed {
-        let Some(cell) = summary.cells.get(streamed.cell) else { continue };
-        let words = format!("{}: {}", cell.cell.access, streamed.notes.join("; "));
-        let target = &cell.cell.target;
-        match said.iter_mut().find(|(known, _)| *known == words) {
-            Some((_, targets)) if targets.contains(target) => {}
-            Some((_, targets)) => targets.push(target.clone()),
-            None => said.push((words, vec![target.clone()])),
-        }
-    }
-    said.into_iter().map(|(words, targets)| format!("{} {words}", targets.join(", "))).collect()
+    let said = summary.layouts.streamed.iter().filter_map(|streamed| {
+        let cell = &summary.cells.get(streamed.cell)?.cell;
+        Some((format!("{}: {}", cell.access, streamed.notes.join("; ")), cell.target.as_str()))
+    });
+    let line = |(words, targets): (String, Vec<&str>)| format!("{} {words}", targets.join(", "));
+    once_by_key(said).into_iter().map(line).collect()
 }
 
 /// How F18 comes to its figures, once for all cells of which latency and rate are the same.
@@ -84,77 +80,58 @@ impl<'a> Said<'a> {
 }
 
 fn stored(summary: &Summary) -> Grid {
-    let row = |figures: &LayoutFigures| GridRow {
-        names: vec![figures.target.clone(), figures.layout.clone()],
-        figures: vec![
-            feed::group_digits(figures.objects),
-            feed::group_digits(figures.samples),
-            figures.payload_bytes.map_or_else(|| "-".to_owned(), bytes),
-            bytes(figures.stored_bytes),
-            bytes(figures.read_bytes),
-            overhead(figures.overhead),
-        ],
-        note: figures.packing.clone(),
-    };
-    Grid {
-        title: "layouts: how samples lie in objects; bytes of a sample, stored for it and read for it, and what is \
-                stored beyond it"
-            .to_owned(),
-        names: vec!["target", "layout"],
-        figures: headings(&["objects", "samples", "sample B", "stored B", "read B", "overhead"]),
-        rows: summary.layouts.datasets.iter().map(row).collect(),
-        foot: String::new(),
-    }
+    let title = "layouts: how samples lie in objects; bytes of a sample, stored for it and read for it, and what is stored \
+                 beyond it";
+    Grid::of(title, &summary.layouts.datasets)
+        .name("target", |figures| figures.target.clone())
+        .name("layout", |figures| figures.layout.clone())
+        .figure("objects", |figures| Some(feed::group_digits(figures.objects)))
+        .figure("samples", |figures| Some(feed::group_digits(figures.samples)))
+        .figure("sample B", |figures| bytes(figures.payload_bytes?))
+        .figure("stored B", |figures| bytes(figures.stored_bytes))
+        .figure("read B", |figures| bytes(figures.read_bytes))
+        .figure("overhead", |figures| figures.overhead.map(overhead))
+        .note(|figures| figures.packing.clone())
+        .done()
 }
 
-fn bytes(bytes: f64) -> String {
-    if bytes.is_finite() && bytes >= 0.0 { feed::group_digits(bytes.round() as u64) } else { "-".to_owned() }
+fn bytes(bytes: f64) -> Option<String> {
+    (bytes.is_finite() && bytes >= 0.0).then(|| feed::group_digits(bytes.round() as u64))
 }
 
-fn overhead(share: Option<f64>) -> String {
-    match share.map(|share| share * 100.0) {
-        Some(percent) if percent.abs() < 0.05 => "0 %".to_owned(),
-        Some(percent) => format!("{percent:.1} %"),
-        None => "-".to_owned(),
-    }
+fn overhead(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent.abs() < 0.05 { "0 %".to_owned() } else { format!("{percent:.1} %") }
 }
 
-fn gains(summary: &Summary, all: bool) -> Grid {
-    let row = |gain: &LayoutGain| {
-        let engine =
-            summary.cells.get(gain.packed).map_or_else(String::new, analysis::CellSummary::engine_label);
-        let sample = gain.payload_bytes.map_or_else(|| "-".to_owned(), bytes);
-        let names = [gain.target.clone(), gain.layout.clone(), sample, engine, gain.queue_depth.to_string()];
-        let interval = super::interval(Some(&gain.samples_per_s), grouped);
-        let mut figures = vec![grouped(gain.samples_per_s.mean)];
-        figures.extend(all.then_some(interval));
-        figures.push(grouped(gain.files_samples_per_s.mean));
-        figures.push(format!("{} x", times(gain.gain)));
-        figures.push(
-            gain.predicted.map_or_else(|| "-".to_owned(), |predicted| format!("{} x", times(predicted.gain))),
-        );
-        let doubt = if gain.is_doubtful { "doubtful, see the table of cells" } else { "" };
-        GridRow { names: names.into(), figures, note: note(summary, gain, doubt) }
+fn gains(summary: &Summary) -> Grid {
+    let engine = |gain: &LayoutGain| {
+        summary.cells.get(gain.packed).map_or_else(String::new, analysis::CellSummary::engine_label)
     };
-    let names: &[&str] = if all {
-        &["samples/s", "95 % interval", "files/s", "measured G", "predicted G"]
-    } else {
-        &["samples/s", "files/s", "measured", "F18"]
-    };
-    Grid {
-        title: "layouts against files: samples/s at the same depth, the gain G over the fastest files, and what F18 \
-                predicts of it"
-            .to_owned(),
-        names: vec!["target", "layout", "sample B", "engine", "QD"],
-        figures: headings(names),
-        rows: summary.layouts.gains.iter().map(row).collect(),
-        foot: String::new(),
-    }
-    .without_unknown()
+    let title = "layouts against files: samples/s at the same depth, the gain G over the fastest files, and what F18 \
+                 predicts of it";
+    let factor = |gain: f64| format!("{} x", times(gain));
+    Grid::of(title, &summary.layouts.gains)
+        .name("target", |gain| gain.target.clone())
+        .name("layout", |gain| gain.layout.clone())
+        .name("sample B", |gain| gain.payload_bytes.and_then(bytes).unwrap_or_else(|| "-".to_owned()))
+        .name("engine", engine)
+        .number("QD", |gain| gain.queue_depth.to_string())
+        .figure("samples/s", |gain| Some(grouped(gain.samples_per_s.mean)))
+        .column(Column::figure("95 % interval").only(Width::Wide), |gain| {
+            interval(&gain.samples_per_s, grouped)
+        })
+        .figure("files/s", |gain| Some(grouped(gain.files_samples_per_s.mean)))
+        .column(Column::figure("measured G").short("measured"), |gain| Some(factor(gain.gain)))
+        .column(Column::figure("predicted G").short("F18"), |gain| Some(factor(gain.predicted?.gain)))
+        .note(|gain| note(summary, gain))
+        .done()
+        .without_unknown()
 }
 
 /// The samples and the order of the reads, for several may stand side by side.
-fn note(summary: &Summary, gain: &LayoutGain, doubt: &str) -> String {
+fn note(summary: &Summary, gain: &LayoutGain) -> String {
     let access = summary.cells.get(gain.packed).map(|cell| cell.cell.access.clone()).unwrap_or_default();
-    crate::side::noted([access, doubt.to_owned()])
+    let doubt = if gain.is_doubtful { "doubtful, see the table of cells" } else { "" };
+    noted([access, doubt.to_owned()])
 }

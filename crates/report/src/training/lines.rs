@@ -6,23 +6,14 @@ use analysis::{Diagnosis, GAP_MAX, Idle, PredictedAu, Summary};
 use super::tables::causes;
 use super::{Job, judged};
 use crate::number::{cut_percent, grouped, part};
+use crate::page::{Fact, Facts};
 
-/// A line below the tables.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Line {
-    /// What it is about, in one short word.
-    pub(crate) lead: &'static str,
-    pub(crate) target: String,
-    /// What it says.
-    pub(crate) words: String,
+/// What is said of the chosen job of each target.
+pub(crate) fn facts(summary: &Summary) -> Vec<Facts> {
+    judged(summary).iter().map(|job| of_job(summary, job)).collect()
 }
 
-/// The lines of the chosen job of each target.
-pub(crate) fn lines(summary: &Summary) -> Vec<Line> {
-    judged(summary).iter().flat_map(|job| of_job(summary, job)).collect()
-}
-
-fn of_job(summary: &Summary, job: &Job<'_>) -> Vec<Line> {
+fn of_job(summary: &Summary, job: &Job<'_>) -> Facts {
     let training = job.training;
     let job_words = format!("{}; {}", job.settings(), job.way());
     let mut said = vec![("job", job_words), ("stall", stalled(job)), ("AU", utilization(summary, job))];
@@ -32,8 +23,8 @@ fn of_job(summary: &Summary, job: &Job<'_>) -> Vec<Line> {
     }
     said.extend(idle(training.idle).map(|words| ("idle", words)));
     said.extend(loader(analysis::loader_arguments(summary, job.cell)).map(|words| ("torch", words)));
-    let line = |(lead, words)| Line { lead, target: job.cell.cell.target.clone(), words };
-    said.into_iter().map(line).collect()
+    let facts = said.into_iter().map(|(name, words)| Fact::new(name, words)).collect();
+    Facts { about: job.cell.cell.target.clone(), facts }
 }
 
 /// `20.1 % waiting for storage, 3.2 % for decode`.

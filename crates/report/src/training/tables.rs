@@ -3,104 +3,63 @@
 use analysis::{CellSummary, Measurement, Rate, Stall, Summary};
 
 use super::{Job, cells, chosen, fetch, is_demo};
-use crate::grid::{Grid, GridRow};
-use crate::number::{cut_percent, milliseconds, part, percent};
-use crate::side::{absent, apart, noted, of_phase};
+use crate::grid::{Column, Filling, Grid, Width};
+use crate::number::{cut_percent, latency, part, percent};
+use crate::side::{absent, apart, doubts, noted, of_phase};
 
 /// Cells up to which every one of them is shown on a terminal.
 const SHOWN_MAX: usize = 24;
 
 /// Every cell that played a training job; on a terminal one of each target where there are many.
-pub(crate) fn table(summary: &Summary, all: bool) -> Grid {
-    let of_kind = cells(summary);
-    let fits = all || of_kind.len() <= SHOWN_MAX;
-    let chosen: Vec<&CellSummary> = chosen(summary).into_iter().map(|job| job.cell).collect();
-    let shown: Vec<&CellSummary> = if fits || chosen.is_empty() { of_kind.clone() } else { chosen };
-    let row = |cell: &&CellSummary| {
-        let job = Job::measured(cell);
-        GridRow {
-            names: names(cell),
-            figures: job.map_or_else(Vec::new, |job| figures(&job, all)),
-            note: absent(cell).unwrap_or_else(|| noted([apart(cell, &of_kind), note(summary, cell)])),
-        }
-    };
-    let hidden = if shown.len() == of_kind.len() {
-        String::new()
-    } else {
-        format!(" (one cell of each target; all {} in report.md)", of_kind.len())
-    };
-    let headings: &[&str] = if all { &HEADINGS_ALL } else { &HEADINGS };
-    Grid {
-        title: format!(
-            "training: samples per s; AU % of all accelerators, of the worst, and as DLIO counts; batches that came \
-             late; waits in ms{hidden}"
-        ),
-        names: vec!["target", "engine", "fetch"],
-        figures: headings.iter().map(|heading| (*heading).to_owned()).collect(),
-        rows: shown.iter().map(row).collect(),
-        foot: String::new(),
-    }
+pub(crate) fn table(summary: &Summary) -> Grid {
+    let cells = cells(summary);
+    let chosen: Vec<&str> = chosen(summary).iter().map(|job| job.cell.cell.cell.as_str()).collect();
+    let is_shown = |cell: &CellSummary| chosen.is_empty() || chosen.contains(&cell.cell.cell.as_str());
+    let title = "training: samples per s; AU % of all accelerators, of the worst, and as DLIO counts; batches that came \
+                 late; waits in ms";
+    let wide = |heading: &str| Column::figure(heading).only(Width::Wide);
+    // There is no room for the marks between thousands on a terminal.
+    let short_rate = Column::figure("per s").only(Width::Narrow);
+    let grid = of_jobs(title, &cells)
+        .column(wide("samples/s"), |cell| Some(feed::format_count(job(cell)?.figures.samples_per_s.mean)))
+        .column(short_rate, |cell| Some(format!("{:.0}", job(cell)?.figures.samples_per_s.mean)))
+        .figure("AU", |cell| Some(cut_percent(job(cell)?.training.au.mean)))
+        .column(Column::figure("95 % interval").short("95 %"), |cell| interval(&job(cell)?.training.au))
+        .figure("worst", |cell| Some(cut_percent(job(cell)?.training.worst_au)))
+        .figure("DLIO", |cell| job(cell)?.training.dlio_au.map(cut_percent))
+        .figure("late", |cell| job(cell).map(|job| late(job.training.late, job.training.steps)))
+        .column(wide("first batch ms"), |cell| latency(Some(job(cell)?.training.first_batch_ns)))
+        .column(wide("wait p50 ms"), |cell| Some(of_phase(job(cell)?.training.wait_p50_ns)))
+        .column(Column::figure("wait p99 ms").short("p99"), |cell| {
+            Some(of_phase(job(cell)?.training.wait_p99_ns))
+        })
+        .column(wide("longest wait ms"), |cell| Some(of_phase(job(cell)?.training.wait_max_ns)))
+        .column(wide("fetch p50 ms"), |cell| latency(job(cell)?.training.fetch_p50_ns))
+        .column(wide("AU without storage"), |cell| job(cell)?.training.null_au.map(cut_percent))
+        .column(wide("steps"), |cell| Some(feed::group_digits(job(cell)?.training.steps)));
+    grid.brief(SHOWN_MAX, "one cell of each target", |cell| is_shown(cell))
+        .note(|cell| absent(cell).unwrap_or_else(|| noted([apart(cell, &cells), note(summary, cell)])))
+        .done()
 }
 
-/// As a terminal has room for them.
-const HEADINGS: [&str; 9] = ["acc", "ahead", "per s", "AU", "95 %", "worst", "DLIO", "late", "p99"];
-
-const HEADINGS_ALL: [&str; 15] = [
-    "accelerators",
-    "prefetch",
-    "samples/s",
-    "AU",
-    "95 % interval",
-    "worst",
-    "DLIO",
-    "late",
-    "first batch ms",
-    "wait p50 ms",
-    "wait p99 ms",
-    "longest wait ms",
-    "fetch p50 ms",
-    "AU without storage",
-    "steps",
-];
-
-fn names(cell: &CellSummary) -> Vec<String> {
-    vec![cell.cell.target.clone(), cell.engine_label(), fetch(cell)]
+fn job(cell: &CellSummary) -> Option<Job<'_>> {
+    Job::measured(cell)
 }
 
-fn figures(job: &Job<'_>, all: bool) -> Vec<String> {
-    let of = job.training;
-    let known = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), cut_percent);
-    let mut row = vec![
-        job.plan.accelerators.to_string(),
-        job.plan.prefetch.to_string(),
-        rate(job.figures.samples_per_s.mean, all),
-        cut_percent(of.au.mean),
-        interval(&of.au),
-        cut_percent(of.worst_au),
-        known(of.dlio_au),
-        late(of.late, of.steps),
-    ];
-    if all {
-        row.push(milliseconds(Some(of.first_batch_ns)));
-        row.extend([of.wait_p50_ns, of.wait_p99_ns, of.wait_max_ns].map(of_phase));
-        row.extend([milliseconds(of.fetch_p50_ns), known(of.null_au)]);
-        row.push(feed::group_digits(of.steps));
-    } else {
-        row.push(of_phase(of.wait_p99_ns));
-    }
-    row
+/// A table of training jobs, with the columns that tell them apart.
+fn of_jobs<'a>(title: &str, cells: &'a [&CellSummary]) -> Filling<'a, &'a CellSummary> {
+    let accelerators = Column::figure("accelerators").short("acc");
+    let prefetch = Column::figure("prefetch").short("ahead");
+    Grid::of(title, cells)
+        .name("target", |cell| cell.cell.target.clone())
+        .name("engine", |cell| cell.engine_label())
+        .number("fetch", |cell| fetch(cell))
+        .column(accelerators, |cell| Some(job(cell)?.plan.accelerators.to_string()))
+        .column(prefetch, |cell| Some(job(cell)?.plan.prefetch.to_string()))
 }
 
-/// Samples per second; on a terminal there is no room for the marks between thousands.
-fn rate(samples_per_s: f64, all: bool) -> String {
-    if all { feed::format_count(samples_per_s) } else { format!("{samples_per_s:.0}") }
-}
-
-fn interval(au: &Rate) -> String {
-    au.interval.map_or_else(
-        || "-".to_owned(),
-        |interval| format!("{}-{}", cut_percent(interval.low), cut_percent(interval.high)),
-    )
+fn interval(au: &Rate) -> Option<String> {
+    au.interval.map(|interval| format!("{}-{}", cut_percent(interval.low), cut_percent(interval.high)))
 }
 
 /// Few is not none.
@@ -121,14 +80,16 @@ fn note(summary: &Summary, cell: &CellSummary) -> String {
     let lost = Job::measured(cell).map(|job| job.training.lost_samples).filter(|lost| *lost > 0);
     let lost = lost.map(|lost| format!("{} lost", feed::counted_noun(lost, "sample")));
     let first = verdict.into_iter().chain(cell.confirmed.as_ref().map(confirmed)).chain(lost);
-    first.chain(cell.doubts().into_iter().map(|(_, words)| words)).collect::<Vec<_>>().join("; ")
+    first.chain(Some(doubts(cell)).filter(|words| !words.is_empty())).collect::<Vec<_>>().join("; ")
 }
 
 /// `confirmed 91.2-92.4`.
 fn confirmed(fresh: &Measurement) -> String {
     match fresh {
         Measurement::Figures(figures) => match &figures.training {
-            Some(training) => format!("confirmed {}", interval(&training.au)),
+            Some(training) => {
+                format!("confirmed {}", interval(&training.au).unwrap_or_else(|| "-".to_owned()))
+            }
             None => "not confirmed: no step was counted".to_owned(),
         },
         Measurement::Failed { reason, .. } => format!("confirmation failed: {reason}"),
@@ -152,25 +113,11 @@ pub(super) fn causes(stall: &Stall) -> [(&'static str, f64); 6] {
 /// What the accelerators of every cell waited for.
 pub(crate) fn stall(summary: &Summary) -> Grid {
     let of_kind = cells(summary);
-    let row = |job: Job<'_>| {
-        let shares = causes(&job.training.stall).map(|(_, share)| part(share));
-        let first = [
-            job.plan.accelerators.to_string(),
-            job.plan.prefetch.to_string(),
-            format!("{} %", cut_percent(job.training.au.mean)),
-        ];
-        GridRow {
-            names: names(job.cell),
-            figures: first.into_iter().chain(shares).collect(),
-            note: apart(job.cell, &of_kind),
-        }
-    };
-    let first = ["accelerators", "prefetch", "computed"].into_iter();
-    Grid {
-        title: "where the accelerators' time went: computing, and waiting by cause".to_owned(),
-        names: vec!["target", "engine", "fetch"],
-        figures: first.chain(causes(&Stall::default()).map(|(name, _)| name)).map(str::to_owned).collect(),
-        rows: of_kind.iter().filter_map(|cell| Job::measured(cell)).map(row).collect(),
-        foot: String::new(),
-    }
+    let cells: Vec<&CellSummary> = of_kind.iter().copied().filter(|cell| job(cell).is_some()).collect();
+    let grid = of_jobs("where the accelerators' time went: computing, and waiting by cause", &cells)
+        .figure("computed", |cell| Some(format!("{} %", cut_percent(job(cell)?.training.au.mean))));
+    let grid = causes(&Stall::default()).iter().enumerate().fold(grid, |grid, (index, (name, _))| {
+        grid.figure(name, |cell| Some(part(causes(&job(cell)?.training.stall)[index].1)))
+    });
+    grid.note(|cell| apart(cell, &of_kind)).done()
 }

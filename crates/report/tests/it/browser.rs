@@ -93,7 +93,7 @@ fn run() -> Run {
 fn cells_are_filtered_by_words_target_and_engine() {
     let script = "
         const [form, count] = [one('form.filter'), one('form.filter output')];
-        const rows = () => all('#table-of-cells tbody tr');
+        const rows = () => all('#cells-table1 tbody tr');
         const shown = () => rows().filter((row) => row.getClientRects().length);
         say('all', shown().length === rows().length);
         say('targets', [...form.elements.target.options].map((option) => option.value).join());
@@ -129,9 +129,9 @@ fn cells_are_filtered_by_words_target_and_engine() {
 #[test]
 fn a_heading_sorts_its_figures_up_down_and_back() {
     let script = "
-        const heading = all('#table-of-cells thead th').find((th) => th.textContent === 'of line');
+        const heading = all('#cells-table1 thead th').find((th) => th.textContent === 'of line');
         const column = heading.cellIndex;
-        const figures = () => all('#table-of-cells tbody tr').map((row) => parseFloat(row.cells[column].textContent.replaceAll(',', '')));
+        const figures = () => all('#cells-table1 tbody tr').map((row) => parseFloat(row.cells[column].textContent.replaceAll(',', '')));
         const before = figures().join();
         const press = () => { heading.querySelector('button').focus(); document.activeElement.click(); };
         const known = () => figures().filter((value) => !Number.isNaN(value));

@@ -171,8 +171,8 @@ fn a_long_comparison_shows_every_change_and_counts_what_it_leaves_out() {
     comparison.cells[990].effects[0].change = Change::Regressed;
     let page = comparison_terminal(&comparison);
     assert_plain(&page);
-    assert!(page.contains("disk  io_uring, depth 991\n"), "{page}");
-    let shown = page.matches("disk  io_uring, depth").count();
+    assert!(page.contains("- disk: io_uring, depth 991\n"), "{page}");
+    let shown = page.matches("- disk: io_uring, depth").count();
     assert!(page.contains(&format!("\n{} more cells in the Markdown page", 1_000 - shown)), "{page}");
 }
 
@@ -182,7 +182,10 @@ fn what_a_cell_that_decides_nothing_did_is_no_change() {
     let excluded = page.split("pread, depth 128\n").nth(1).unwrap();
     let row = excluded.lines().next().unwrap();
     assert!(row.contains("-14.9 %") && !row.contains("REGRESSED"), "{row}");
-    assert!(excluded.lines().nth(1).unwrap().starts_with("  decides nothing: not steady"), "{excluded}");
+    assert!(
+        excluded.lines().nth(1).unwrap().trim_start().starts_with("decides nothing: not steady"),
+        "{excluded}"
+    );
 }
 
 #[test]

@@ -4,9 +4,11 @@ use std::fmt::Display;
 
 use record::{Captured, Environment, Limit};
 
-/// A fact and its value, or why there is none.
-pub(super) fn facts(env: &Environment) -> Vec<(&'static str, Result<String, String>)> {
-    vec![
+use crate::page::{Fact, Facts};
+
+/// Each fact of the machine.
+pub(crate) fn facts(env: &Environment) -> Facts {
+    let facts = [
         ("machine", of(&env.machine, Clone::clone)),
         ("kernel", of(&env.kernel, Clone::clone)),
         ("architecture", of(&env.architecture, Clone::clone)),
@@ -36,7 +38,9 @@ pub(super) fn facts(env: &Environment) -> Vec<(&'static str, Result<String, Stri
                 format!("{}, {}, {} (1, 5, 15 min)", load.one_minute, load.five_minutes, load.fifteen_minutes)
             }),
         ),
-    ]
+    ];
+    let facts = facts.into_iter().map(|(name, value)| Fact { name, value }).collect();
+    Facts { about: String::new(), facts }
 }
 
 fn ring(level: u32) -> String {

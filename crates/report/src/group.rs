@@ -1,0 +1,64 @@
+//! What is the same of several is said once.
+
+/// Values by their keys, both in the order in which they were first seen.
+pub(crate) fn by_key<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in pairs {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
+        }
+    }
+    groups
+}
+
+/// The same with each value once.
+pub(crate) fn once_by_key<K: PartialEq, V: PartialEq>(
+    pairs: impl IntoIterator<Item = (K, V)>,
+) -> Vec<(K, Vec<V>)> {
+    let mut seen: Vec<(K, V)> = Vec::new();
+    for pair in pairs {
+        if !seen.contains(&pair) {
+            seen.push(pair);
+        }
+    }
+    by_key(seen)
+}
+
+/// The gravest of what was found of each kind, and the names of those of which it was found, that of the gravest first.
+pub(crate) fn gravest<'a, K: PartialEq, T>(
+    found: impl IntoIterator<Item = (K, &'a str, T)>,
+    extent: impl Fn(&T) -> f64,
+) -> Vec<(K, T, Vec<&'a str>)> {
+    let mut gravest: Vec<(K, T, Vec<&'a str>)> = Vec::new();
+    for (kind, name, one) in found {
+        match gravest.iter_mut().find(|(known, ..)| *known == kind) {
+            Some((_, worst, names)) if extent(&one) > extent(worst) => {
+                *worst = one;
+                names.insert(0, name);
+            }
+            Some((_, _, names)) => names.push(name),
+            None => gravest.push((kind, one, vec![name])),
+        }
+    }
+    gravest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gravest_of_a_kind_comes_first_with_all_of_its_kind_behind() {
+        let found = [("low", "a", 1.0), ("high", "b", 5.0), ("low", "c", 3.0), ("low", "d", 2.0)];
+        let expected = [("low", 3.0, vec!["c", "a", "d"]), ("high", 5.0, vec!["b"])];
+        assert_eq!(gravest(found, |extent| *extent), expected);
+    }
+
+    #[test]
+    fn keys_and_values_keep_their_order() {
+        let pairs = [("b", 1), ("a", 2), ("b", 3), ("b", 1)];
+        assert_eq!(by_key(pairs), [("b", vec![1, 3, 1]), ("a", vec![2])]);
+        assert_eq!(once_by_key(pairs), [("b", vec![1, 3]), ("a", vec![2])]);
+    }
+}
