@@ -5,13 +5,13 @@ use record::{Cell, Measure, Rep, Role, RunRecord};
 use crate::checkpoints::{self, Written};
 use crate::epochs;
 use crate::figures::{Context, Figures};
-use crate::latency::Latency;
 use crate::lines::Lines;
+use crate::metric::{METRICS, Metric, View};
 use crate::operation;
 use crate::operations::Operations;
-use crate::paced::{Paced, Percentile};
 use crate::repetitions::Repetitions;
 use crate::summary;
+use crate::system::SystemFigures;
 
 /// One repetition of one cell, whatever became of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,21 +20,10 @@ pub struct RepFigures<'a> {
     pub cell: &'a Cell,
     /// What was recorded.
     pub rep: &'a Rep,
-    /// Its figures in a fixed order; all are finite, and what too few operations say nothing of is absent.
-    pub values: Vec<RepValue>,
+    /// Its metrics in the order of [`METRICS`]; all are finite, and what too few operations say nothing of is absent.
+    pub values: Vec<(&'static Metric, f64)>,
     /// Why it makes no point; absent where it makes one.
     pub gap: Option<String>,
-}
-
-/// One figure.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RepValue {
-    /// What it is, with its unit last: `latency_p99_ns`.
-    pub metric: &'static str,
-    /// Its unit: `B/s`, `1/s`, `ns`, `s`, or empty for a share or a count.
-    pub unit: &'static str,
-    /// How much.
-    pub value: f64,
 }
 
 /// Every repetition, fresh ones that confirm included, in the order of the scenario's cells. The rules are those of the
@@ -69,101 +58,41 @@ fn of_rep<'a>(
     RepFigures { cell, rep, values, gap }
 }
 
-/// The figures of a repetition that makes a point.
-fn values(context: &Context<'_>, rep: &Rep) -> Vec<RepValue> {
-    let one = Repetitions { used: vec![rep], ..Repetitions::default() };
-    let mut values = Values::default();
-    if operation::is_metadata(context.cell) {
-        if let Some(operations) = Operations::of(context, &one) {
-            values.operations(&operations);
-        }
-    } else if let Some(figures) = Figures::of(context, &one) {
-        values.figures(&figures);
-    }
-    values.passes(context.cell, rep);
-    values.checkpoints(rep);
-    values.0
+/// The metrics of a repetition that makes a point.
+fn values(context: &Context<'_>, rep: &Rep) -> Vec<(&'static Metric, f64)> {
+    let point = Point::of(context, rep);
+    let passes = epochs::of_rep(context.cell, rep);
+    let written = Written::of(&[rep]);
+    let system = context.storage.then(|| SystemFigures::of_reps(&[rep], context.cell)).flatten();
+    let view = View {
+        system: system.as_ref(),
+        passes: &passes,
+        written: written.as_ref(),
+        checkpoint_stall: checkpoints::stall_share(&[rep]).map(|rate| rate.mean),
+        ..point.view()
+    };
+    let of_metric = |metric: &'static Metric| Some((metric, metric.read(&view)?.value()?));
+    METRICS.iter().filter_map(of_metric).filter(|(_, value)| value.is_finite()).collect()
 }
 
-#[derive(Default)]
-struct Values(Vec<RepValue>);
+/// What one repetition that makes a point says by itself.
+pub(crate) struct Point {
+    figures: Option<Figures>,
+    operations: Option<Operations>,
+}
 
-impl Values {
-    fn push(&mut self, metric: &'static str, unit: &'static str, value: Option<f64>) {
-        let finite = value.filter(|value| value.is_finite());
-        self.0.extend(finite.map(|value| RepValue { metric, unit, value }));
-    }
-
-    fn figures(&mut self, figures: &Figures) {
-        self.push("throughput_bps", "B/s", Some(figures.bps.mean));
-        self.push("samples_per_s", "1/s", Some(figures.samples_per_s.mean));
-        self.push("ops_per_s", "1/s", Some(figures.ops_per_s));
-        self.latency(&figures.latency);
-        if let Some(paced) = &figures.paced {
-            self.paced(paced);
-        }
-        if let Some(training) = &figures.training {
-            self.push("au", "", Some(training.au.mean));
-            self.push("wait_p99_ns", "ns", training.wait_p99_ns.map(|ns| ns as f64));
-        }
-        self.push("cpu_ns_per_op", "ns", figures.cpu_ns_per_op);
-    }
-
-    /// The first and the last whole pass over the data.
-    fn passes(&mut self, cell: &Cell, rep: &Rep) {
-        let passes = epochs::of_rep(cell, rep);
-        let whole = || passes.iter().filter(|pass| pass.complete);
-        let (first, last) = (whole().next(), whole().next_back());
-        self.push("epochs", "", (!passes.is_empty()).then(|| whole().count() as f64));
-        self.push("epoch_first_bps", "B/s", first.map(|pass| pass.bps.mean));
-        self.push("epoch_last_bps", "B/s", last.map(|pass| pass.bps.mean));
-        self.push("epoch_first_operation_s", "s", first.map(|pass| pass.first_s.mean));
-        self.push("cache_share_last", "", last.and_then(|pass| pass.cache_share).map(|rate| rate.mean));
-        self.push("tier_hits_last", "", last.and_then(|pass| pass.tier_hits).map(|rate| rate.mean));
-    }
-
-    fn checkpoints(&mut self, rep: &Rep) {
-        let Some(written) = Written::of(&[rep]) else { return };
-        let outcomes = &written.outcomes;
-        self.push("checkpoint_bps", "B/s", written.bps.map(|rate| rate.mean));
-        self.push("checkpoint_s", "s", written.checkpoint_s.map(|rate| rate.mean));
-        self.push("checkpoint_publish_share", "", written.publish_share);
-        self.push("checkpoint_stall_share", "", checkpoints::stall_share(&[rep]).map(|rate| rate.mean));
-        self.push("checkpoints_whole", "", Some(outcomes.complete as f64));
-        self.push("checkpoints_overrun", "", Some(outcomes.overrun as f64));
-        self.push("checkpoints_unfinished", "", Some(outcomes.unfinished as f64));
-        self.push("checkpoints_failed", "", Some(outcomes.failed as f64));
-    }
-
-    fn operations(&mut self, operations: &Operations) {
-        self.push("ops_per_s", "1/s", Some(operations.ops_per_s.mean));
-        self.push("entries_per_s", "1/s", operations.entries_per_s.map(|rate| rate.mean));
-        self.latency(&operations.latency);
-        self.push("cpu_ns_per_op", "ns", operations.cpu_ns_per_op);
-    }
-
-    fn latency(&mut self, latency: &Latency) {
-        self.push("latency_mean_ns", "ns", latency.mean_ns);
-        let quantiles = [
-            ("latency_p50_ns", latency.p50_ns),
-            ("latency_p99_ns", latency.p99_ns),
-            ("latency_p999_ns", latency.p999_ns),
-            ("latency_max_ns", latency.max_ns),
-        ];
-        for (metric, ns) in quantiles {
-            self.push(metric, "ns", ns.map(|ns| ns as f64));
+impl Point {
+    pub(crate) fn of(context: &Context<'_>, rep: &Rep) -> Self {
+        let one = Repetitions { used: vec![rep], ..Repetitions::default() };
+        if operation::is_metadata(context.cell) {
+            Self { figures: None, operations: Operations::of(context, &one) }
+        } else {
+            Self { figures: Figures::of(context, &one), operations: None }
         }
     }
 
-    fn paced(&mut self, paced: &Paced) {
-        let at = |percentile| match percentile {
-            Percentile::At(ns) => Some(ns as f64),
-            Percentile::Unknown | Percentile::NotServed => None,
-        };
-        self.push("offered_bps", "B/s", Some(paced.offered_bps));
-        self.push("response_p50_ns", "ns", at(paced.response_p50));
-        self.push("response_p99_ns", "ns", at(paced.response_p99));
-        self.push("served_share", "", Some(paced.served_share()));
+    pub(crate) fn view(&self) -> View<'_> {
+        View { figures: self.figures.as_ref(), operations: self.operations.as_ref(), ..View::default() }
     }
 }
 
@@ -173,7 +102,7 @@ mod tests {
     use crate::fixture::{Builder, figures, rep};
 
     fn value(one: &RepFigures<'_>, metric: &str) -> Option<f64> {
-        one.values.iter().find(|value| value.metric == metric).map(|value| value.value)
+        one.values.iter().find(|(known, _)| known.name == metric).map(|(_, value)| *value)
     }
 
     #[test]

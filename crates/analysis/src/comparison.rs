@@ -15,7 +15,6 @@ mod gaps;
 mod gate;
 mod history;
 mod label;
-mod metric;
 mod paired;
 mod sample;
 mod shift;
@@ -27,14 +26,14 @@ mod variants;
 pub use calibration::{Calibration, Noise, calibrate, calibrate_history};
 pub use comparable::{Difference, May, NotComparable};
 pub use gate::RegressionResult;
-pub use history::{History, HistoryCell, HistoryPoint, history};
-pub use metric::{Margins, Metric};
+pub use history::{History, HistoryCell, HistoryPoint, HistoryValue, history};
 pub use sample::{CellSample, RepSample, RunSample};
 pub use shift::{Shift, ShiftPoint, shift};
 pub use stored::compare_stored;
 pub use targets::compare_targets;
 pub use variants::compare_variants;
 
+use crate::metric::Metric;
 use student::Estimate;
 
 /// Fewest comparable runs of a baseline by default: an interval over fewer says little about the next run.
@@ -68,7 +67,7 @@ pub struct Ratio {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Effect {
     /// Which metric.
-    pub metric: Metric,
+    pub metric: &'static Metric,
     /// Geometric mean of the samples before, in base units: bytes or operations per second, nanoseconds, share.
     pub before: f64,
     /// The same after.
@@ -99,9 +98,7 @@ pub struct CellComparison {
     pub target: String,
     /// Engine and queue depth and what else tells it from its neighbours, in words: `io_uring, depth 32`.
     pub label: String,
-    /// Whether its throughput is in bytes per second; operations per second where no bytes are moved.
-    pub counts_bytes: bool,
-    /// Metrics that both sides have, in the order of [`Metric::ALL`].
+    /// Metrics that both sides have, in the order of [`Compared::ALL`](feed::Compared::ALL).
     pub effects: Vec<Effect>,
     /// Why nothing may rest on it: not steady, drifting, client-limited, failed operations. It has its figures and
     /// decides nothing.

@@ -50,8 +50,30 @@ pub struct Latency {
 impl Latency {
     /// Merges the histograms of `reps`.
     pub(crate) fn of(reps: &[&Rep]) -> Self {
+        if let [one] = reps {
+            return Self::of_one(one).unwrap_or(Self { unreadable: 1, ..Self::default() });
+        }
         let (histogram, unreadable) = merged(reps, SERVICE);
         Self { unreadable, ..Self::of_histogram(&histogram) }
+    }
+
+    /// The same of one repetition, without the memory of a histogram.
+    fn of_one(rep: &Rep) -> Option<Self> {
+        let at = [0.50, 0.99, 0.999];
+        let found = rep.histograms.get(SERVICE)?.quantiles(at).ok()?;
+        if found.count == 0 {
+            return Some(Self::default());
+        }
+        let quantile = |index: usize| enough(found.count, at[index]).then_some(found.values_ns[index]);
+        Some(Self {
+            count: found.count,
+            mean_ns: Some(found.mean_ns),
+            p50_ns: quantile(0),
+            p99_ns: quantile(1),
+            p999_ns: quantile(2),
+            max_ns: Some(found.max_ns),
+            unreadable: 0,
+        })
     }
 
     /// Merges the histograms of one name; those that lack it are not looked for.

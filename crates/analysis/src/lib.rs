@@ -30,6 +30,7 @@ mod layouts;
 mod line_fit;
 mod lines;
 mod looks;
+mod metric;
 mod model;
 mod need;
 mod network;
@@ -60,7 +61,7 @@ mod verdict;
 #[cfg(test)]
 mod fixture;
 
-pub use by_repetition::{RepFigures, RepValue, by_repetition};
+pub use by_repetition::{RepFigures, by_repetition};
 pub use checkpoints::{
     CheckpointCost, CheckpointSpan, CheckpointTimeline, CheckpointWrite, CheckpointedJob, Checkpoints,
     Outcomes, ReadsBeside, Restore, WithoutCheckpoints, Written,
@@ -68,7 +69,7 @@ pub use checkpoints::{
 pub use choose::{FRESH_CELLS_MAX, choose_cell};
 pub use comparison::{
     Calibration, CellComparison, CellSample, Change, Comparison, Difference, Effect, Headline, History,
-    HistoryCell, HistoryPoint, Lost, Margins, May, Metric, Noise, NotComparable, Pairing, RUNS_MIN, Ratio,
+    HistoryCell, HistoryPoint, HistoryValue, Lost, May, Noise, NotComparable, Pairing, RUNS_MIN, Ratio,
     RegressionResult, RepSample, RunSample, Shift, ShiftPoint, Side, calibrate, calibrate_history,
     compare_stored, compare_targets, compare_variants, history, shift,
 };
@@ -84,6 +85,7 @@ pub use gate::{GateResult, gate};
 pub use head::{CeilingFigures, DatasetFigures, Fastest, Head, machine};
 pub use latency::{Latency, Phase};
 pub use layouts::{LayoutFigures, LayoutGain, Layouts, PredictedGain, Streamed};
+pub use metric::{Better, METRICS, Margins, Metric, Reading, Tracked, Unit, View};
 pub use model::Model;
 pub use need::{LineAt, lines};
 pub use network::{Attempts, MountFigures, NetworkFigures, Wire, WireFinding};

@@ -48,6 +48,8 @@ pub struct TrainingFigures {
     pub timeline: Vec<record::TrainedStep>,
     /// Median of what a batch took from being allowed to being ready.
     pub fetch_p50_ns: Option<u64>,
+    /// Mean of the same.
+    pub fetch_mean_ns: Option<f64>,
     /// 99th percentile of how late the client noticed ends of steps; absent below 1,000.
     pub lag_p99_ns: Option<u64>,
     /// What the accelerators waited for.

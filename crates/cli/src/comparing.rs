@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use analysis::{Comparison, Margins, May, Metric, NotComparable, RUNS_MIN, RunSample};
+use analysis::{Comparison, Margins, May, NotComparable, RUNS_MIN, RunSample};
+use feed::Compared;
 use record::{Gate, Margin, Run, Thresholds};
 
 use crate::exit::Failure;
@@ -32,7 +33,7 @@ impl Rules {
 
     /// A metric that a later version named is left out.
     fn on_top_of(&self, base: Margins) -> Margins {
-        let known = |margin: &Margin| Some((Metric::of_name(&margin.metric)?, margin.share));
+        let known = |margin: &Margin| Some((Compared::of_name(&margin.metric)?, margin.share));
         self.margins
             .iter()
             .filter_map(known)
@@ -103,7 +104,7 @@ pub(crate) fn calibrated(path: &Path, scenario: &str, stored: bool) -> Result<Ve
         let (from, to) = (of(read.stored), of(stored));
         output::say(&format!("warning: `{}` was made from {from}, and {to} are compared", path.display()));
     }
-    let unknown = read.margins.iter().find(|margin| Metric::of_name(&margin.metric).is_none());
+    let unknown = read.margins.iter().find(|margin| Compared::of_name(&margin.metric).is_none());
     match unknown {
         None => Ok(read.margins),
         Some(margin) => Err(Failure::usage(format!(

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use plan::{BackendConfig, Margin, Metric, Plan};
+use feed::Compared;
+use plan::{BackendConfig, Margin, Plan};
 use scenario::Source;
 
 use crate::args::InputArgs;
@@ -36,7 +37,7 @@ impl Loaded {
         if let Some(path) = &gate.calibration {
             let margins = comparing::calibrated(Path::new(path), &self.plan.name, stored)?;
             let of_plan = |margin: &record::Margin| {
-                Some(Margin { metric: Metric::of_name(&margin.metric)?, share: margin.share })
+                Some(Margin { metric: Compared::of_name(&margin.metric)?, share: margin.share })
             };
             gate.regression = margins.iter().filter_map(of_plan).collect();
         }

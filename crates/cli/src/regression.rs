@@ -109,12 +109,13 @@ pub(crate) fn from_baseline(folder: &Path, results: &Path, name: &str) -> Result
 #[cfg(test)]
 mod tests {
     use analysis::{CellComparison, Change, Effect, Headline, Metric, Pairing, Ratio, Side};
+    use feed::Compared;
 
     use super::*;
 
-    fn effect(metric: Metric, change: Change) -> Effect {
+    fn effect(metric: Compared, change: Change) -> Effect {
         Effect {
-            metric,
+            metric: Metric::of(metric, true),
             before: 1e9,
             after: 8e8,
             ratio: Ratio { low: 0.78, mean: 0.8, high: 0.82 },
@@ -128,13 +129,12 @@ mod tests {
     }
 
     /// Cells of one target by their effects; a headline of `headline` where there is one.
-    fn comparison(headline: Option<Change>, cells: &[(Metric, Change, bool)]) -> Comparison {
+    fn comparison(headline: Option<Change>, cells: &[(Compared, Change, bool)]) -> Comparison {
         let side = || Side { name: "side".to_owned(), run_ids: Vec::new() };
-        let cell = |(index, (metric, change, excluded)): (usize, &(Metric, Change, bool))| CellComparison {
+        let cell = |(index, (metric, change, excluded)): (usize, &(Compared, Change, bool))| CellComparison {
             cell: format!("cell {index}"),
             target: "disk".to_owned(),
             label: "pread".to_owned(),
-            counts_bytes: true,
             effects: vec![effect(*metric, *change)],
             excluded: excluded.then(|| "drift".to_owned()),
             falls_count: false,
@@ -142,7 +142,7 @@ mod tests {
         let headline = headline.map(|change| Headline {
             target: "disk".to_owned(),
             cells: 1,
-            effect: effect(Metric::Throughput, change),
+            effect: effect(Compared::Throughput, change),
         });
         Comparison {
             pairing: Pairing::Stored,
@@ -157,18 +157,18 @@ mod tests {
         }
     }
 
-    fn gate(metrics: &[Metric]) -> Gate {
-        let margin = |metric: &Metric| record::Margin { metric: metric.name().to_owned(), share: 0.1 };
+    fn gate(metrics: &[Compared]) -> Gate {
+        let margin = |metric: &Compared| record::Margin { metric: metric.name().to_owned(), share: 0.1 };
         Gate { regression: metrics.iter().map(margin).collect(), ..Gate::default() }
     }
 
-    fn exits(comparison: &Comparison, metrics: &[Metric]) -> (Exit, Exit) {
+    fn exits(comparison: &Comparison, metrics: &[Compared]) -> (Exit, Exit) {
         let outcome = Outcome(RegressionResult::of(comparison, &gate(metrics)));
         (outcome.exit(false), outcome.exit(true))
     }
 
     use Change::{Improved, Inconclusive, Regressed, Unchanged};
-    use Metric::{P50, P99, Throughput};
+    use Compared::{P50, P99, Throughput};
 
     #[test]
     fn a_headline_or_a_cell_that_regressed_is_four() {

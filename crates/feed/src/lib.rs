@@ -4,10 +4,11 @@
 //! Storage; [`NeedSpec`] is what a scenario says and [`Need`] what follows from it for one client;
 //! [`formula`] holds the arithmetic that the tool prints, [`bounds`] what a storage can deliver at most, [`Loader`] how
 //! well a loader uses its accelerators;
-//! [`judge`] turns an interval into a verdict.
+//! [`judge`] turns an interval into a verdict, [`Compared`] names what runs are compared by.
 //! Pure: no I/O, no clock, no randomness, and no other crate of this project.
 
 pub mod bounds;
+mod compared;
 mod explain;
 pub mod formula;
 mod loader;
@@ -17,6 +18,7 @@ mod spec;
 pub mod units;
 mod verdict;
 
+pub use compared::Compared;
 pub use loader::{Curve, Fetchers, Loader, Side};
 pub use need::{Demand, Hold, Need, Scope};
 pub use profile::{PROFILES, Profile, Provenance};

@@ -31,7 +31,7 @@ pub use emulation::{Delay, EMULATOR_FSID, Emulation, Faults};
 pub use expect::{Expect, Way};
 pub use layout::{Codec, Layout, Packing};
 pub use load::{Arrivals, Load, Pace, Rate};
-pub use measure::{CellOrder, Evidence, Gate, Limit, Margin, MayDiffer, Measure, Metric};
+pub use measure::{CellOrder, Evidence, Gate, Limit, Margin, MayDiffer, Measure};
 pub use network::{
     About, Addresses, BucketStyle, Keys, NfsConfig, PARTS_AT_ONCE_MAX, Price, S3Config, Secret,
 };

@@ -1,5 +1,7 @@
 //! How long, how often, in which order, and what decides the exit code.
 
+use feed::Compared;
+
 /// The measurement settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Measure {
@@ -110,45 +112,9 @@ impl Evidence {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Margin {
     /// Which metric.
-    pub metric: Metric,
+    pub metric: Compared,
     /// Share of the value before, above 0.
     pub share: f64,
-}
-
-/// What is compared between runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Metric {
-    /// Bytes per second, or operations per second where no bytes are moved.
-    Throughput,
-    /// Median latency.
-    P50,
-    /// 99th percentile of latency.
-    P99,
-    /// Accelerator utilization of a training load.
-    Au,
-    /// Processor time of the client by operation.
-    Cpu,
-}
-
-impl Metric {
-    /// Every metric.
-    pub const ALL: [Self; 5] = [Self::Throughput, Self::P50, Self::P99, Self::Au, Self::Cpu];
-
-    /// The metric of a name.
-    pub fn of_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|metric| metric.name() == name)
-    }
-
-    /// As scenarios and records write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Throughput => "throughput",
-            Self::P50 => "p50",
-            Self::P99 => "p99",
-            Self::Au => "au",
-            Self::Cpu => "cpu",
-        }
-    }
 }
 
 /// What may differ between runs that are compared all the same.

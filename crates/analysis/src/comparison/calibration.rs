@@ -1,14 +1,17 @@
 //! How noisy a machine is where nothing changed, and what it can honestly gate.
 
+use feed::Compared;
+
 use super::gaps::Gaps;
 use super::history::{by_time, cells_by_name};
 use super::paired::{self, Half, Key, Pair};
 use super::stored::{Selected, selected};
 use super::student::{Estimate, quantile};
-use super::{Change, Margins, May, Metric, NotComparable, RunSample, comparable, variants};
+use super::{Change, May, NotComparable, RunSample, comparable, variants};
 use crate::flag::percent;
 use crate::interval::{REPETITIONS_MIN, spread};
 use crate::line_fit::LineFit;
+use crate::metric::{Margins, Metric};
 
 /// No margin is smaller: histograms have steps of 0.1 %, and layouts of memory move a median by more.
 const MARGIN_MIN: f64 = 0.01;
@@ -23,7 +26,7 @@ const DRIFT_MIN: f64 = 0.10;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Noise {
     /// Which metric.
-    pub metric: Metric,
+    pub metric: Compared,
     /// Standard deviation of the natural logarithm from sample to sample: about the coefficient of variation.
     pub spread: f64,
     /// Samples that it rests on.
@@ -64,11 +67,11 @@ pub fn calibrate(a: &RunSample, b: &RunSample) -> Result<Calibration, NotCompara
     let is_sound =
         |pair: &&Pair<'_>| [pair.before, pair.after].iter().all(|half| half.sample.excluded.is_none());
     let sound: Vec<&Pair<'_>> = all.iter().filter(is_sound).collect();
-    let of_pair = |pair: &&Pair<'_>, metric: Metric| {
+    let of_pair = |pair: &&Pair<'_>, metric: Compared| {
         let samples = paired::samples(pair, key, metric);
         Seen::of(&samples.values().map(|(before, after)| after - before).collect::<Vec<_>>(), 2.0_f64.sqrt())
     };
-    let seen = Metric::ALL.map(|metric| sound.iter().filter_map(|pair| of_pair(pair, metric)).collect());
+    let seen = Compared::ALL.map(|metric| sound.iter().filter_map(|pair| of_pair(pair, metric)).collect());
     let samples = most(&seen);
     let mut notes = left_out(all.len() - sound.len());
     notes.extend(drift_note(&sound));
@@ -100,7 +103,7 @@ pub fn calibrate_history(
     let Selected { runs: mut kin, .. } = selected(&older, newest, may_differ, &mut gaps)?;
     kin.push(newest);
     let histories: Vec<_> = kin.iter().map(|run| cells_by_name(run)).collect();
-    let of_cell = |name: &str, metric: Metric| {
+    let of_cell = |name: &str, metric: Compared| {
         let sound = histories
             .iter()
             .filter_map(|cells| cells.get(name))
@@ -108,7 +111,7 @@ pub fn calibrate_history(
         Seen::of(&sound.filter_map(|cell| cell.logarithm(metric)).collect::<Vec<_>>(), 1.0)
     };
     let names: Vec<&str> = newest.run.cells.iter().map(|cell| cell.cell.as_str()).collect();
-    let seen = Metric::ALL.map(|metric| names.iter().filter_map(|name| of_cell(name, metric)).collect());
+    let seen = Compared::ALL.map(|metric| names.iter().filter_map(|name| of_cell(name, metric)).collect());
     let samples = kin.len().max(runs_min as usize).max(REPETITIONS_MIN);
     let mut notes = gaps.words();
     if kin.len() < runs_min as usize {
@@ -153,32 +156,33 @@ impl Seen {
     }
 }
 
-fn most(seen: &[Vec<Seen>; 5]) -> usize {
+fn most(seen: &[Vec<Seen>]) -> usize {
     seen.iter().flatten().map(|seen| seen.samples).max().unwrap_or(0)
 }
 
 /// The worst cell of each metric, and what follows for a gate with so many samples; `error` is the standard error of
 /// such a comparison by the spread of one sample.
-fn noise(seen: &[Vec<Seen>; 5], samples: usize, error: impl Fn(f64) -> f64) -> Vec<Noise> {
-    let of_metric = |(metric, seen): (Metric, &Vec<Seen>)| {
+fn noise(seen: &[Vec<Seen>], samples: usize, error: impl Fn(f64) -> f64) -> Vec<Noise> {
+    let of_metric = |(compared, seen): (Compared, &Vec<Seen>)| {
         let worst = seen.iter().max_by(|a, b| a.spread.total_cmp(&b.spread))?;
         let error = worst.spread * error(samples as f64);
         let estimate = Estimate { mean: 0.0, error, freedom: samples.checked_sub(1)? };
+        let metric = Metric::of(compared, true);
         let margin = margin(metric, &estimate);
         Some(Noise {
-            metric,
+            metric: compared,
             spread: worst.spread,
             samples: worst.samples as u32,
             margin,
             smallest: smallest(metric, margin, &estimate),
         })
     };
-    Metric::ALL.into_iter().zip(seen).filter_map(of_metric).collect()
+    Compared::ALL.into_iter().zip(seen).filter_map(of_metric).collect()
 }
 
 /// The smallest margin within which the interval of no change lies four times in five: (t(0.975) + t(0.90)) standard
 /// errors, the power of two one-sided tests where nothing changed (Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987).
-fn margin(metric: Metric, estimate: &Estimate) -> f64 {
+fn margin(metric: &Metric, estimate: &Estimate) -> f64 {
     let freedom = estimate.freedom as f64;
     let log = (quantile(0.975, freedom) + quantile(0.90, freedom)) * estimate.error;
     let exact = if metric.higher_is_better() { -(-log).exp_m1() } else { log.exp_m1() };
@@ -188,7 +192,7 @@ fn margin(metric: Metric, estimate: &Estimate) -> f64 {
 
 /// The change in the bad direction whose whole interval lies beyond the margin four times in five: margin and detectable
 /// effect, added as logarithms.
-fn smallest(metric: Metric, margin: f64, estimate: &Estimate) -> f64 {
+fn smallest(metric: &Metric, margin: f64, estimate: &Estimate) -> f64 {
     if metric.higher_is_better() {
         1.0 - (1.0 - margin).max(0.0) * (-estimate.detectable()).exp()
     } else {
@@ -217,7 +221,7 @@ fn drift_note(pairs: &[&Pair<'_>]) -> Option<String> {
 /// Change of the logarithm of the throughput from the first round to the last, by its linear fit.
 fn drift(half: Half<'_>) -> Option<f64> {
     let points: Vec<(f64, f64)> =
-        half.sample.logarithms(Metric::Throughput).map(|(rep, y)| (f64::from(rep.round), y)).collect();
+        half.sample.logarithms(Compared::Throughput).map(|(rep, y)| (f64::from(rep.round), y)).collect();
     let fit = LineFit::of(points.iter().copied())?;
     let first = points.iter().map(|(x, _)| *x).reduce(f64::min)?;
     let last = points.iter().map(|(x, _)| *x).reduce(f64::max)?;
@@ -226,7 +230,7 @@ fn drift(half: Half<'_>) -> Option<f64> {
 
 /// Differences between two that are the same: with no margin at all, and corrected for the number of cells.
 fn effects_where_none_can_be(a: &RunSample, b: &RunSample) -> Result<Vec<String>, NotComparable> {
-    let compared = variants::compare_variants(a, b, &Margins { shares: [0.0; 5] })?;
+    let compared = variants::compare_variants(a, b, &Margins::NONE)?;
     let is_found = |change: Change| matches!(change, Change::Regressed | Change::Improved);
     let found = compared.judged().filter(|(_, effect)| is_found(effect.change));
     let words = |(name, effect): (&str, &super::Effect)| {
@@ -234,7 +238,7 @@ fn effects_where_none_can_be(a: &RunSample, b: &RunSample) -> Result<Vec<String>
         let sign = if change < 0.0 { "-" } else { "+" };
         format!(
             "{name}: {} differs by {sign}{} between two that are the same: order, placement or temperature decides here",
-            effect.metric.name(),
+            effect.metric.word(),
             percent(change.abs())
         )
     };

@@ -1,10 +1,12 @@
 //! Cells with their samples, decided together, and the headline of each target.
 
+use feed::Compared;
 use record::Target;
 
 use super::effect::{Draft, Samples, settle};
 use super::gaps::Gaps;
-use super::{CellComparison, Headline, Margins, Metric};
+use super::{CellComparison, Headline};
+use crate::metric::{Margins, Metric};
 
 /// A cell whose effects are not decided yet.
 #[derive(Debug)]
@@ -41,7 +43,12 @@ pub(super) struct Rules<'a> {
 
 impl Rules<'_> {
     /// The effect on a metric, still open. `excluded` says why nothing may rest on it.
-    pub(super) fn draft(&self, metric: Metric, samples: Samples, excluded: Option<&str>) -> Option<Draft> {
+    pub(super) fn draft(
+        &self,
+        metric: &'static Metric,
+        samples: Samples,
+        excluded: Option<&str>,
+    ) -> Option<Draft> {
         let count = samples.count() as u64;
         let wanted = u64::from(self.samples_min);
         let short = || {
@@ -64,7 +71,6 @@ pub(super) fn decided(
         cell: cell.cell,
         target: cell.target,
         label: cell.label,
-        counts_bytes: cell.moves_bytes,
         effects: cell.drafts.into_iter().map(|draft| draft.effect).collect(),
         excluded: cell.excluded,
         falls_count: cell.falls_count,
@@ -97,11 +103,11 @@ fn headlines(cells: &[CellDraft], targets: &[Target], rules: &Rules<'_>, gaps: &
 fn headline(target: &str, all: &[&CellDraft], rules: &Rules<'_>, gaps: &mut Gaps) -> Option<(u32, Draft)> {
     let mut included: Vec<&CellDraft> = all.iter().copied().filter(|cell| cell.excluded.is_none()).collect();
     // Lookups have a rate of another kind than reads.
-    if included.iter().any(|cell| cell.moves_bytes) {
-        included.retain(|cell| cell.moves_bytes);
-    }
+    let moves_bytes = included.iter().any(|cell| cell.moves_bytes);
+    included.retain(|cell| cell.moves_bytes == moves_bytes);
     let is_training = included.iter().all(|cell| cell.is_training);
-    let metric = if is_training { Metric::Au } else { Metric::Throughput };
+    let compared = if is_training { Compared::Au } else { Compared::Throughput };
+    let metric = Metric::of(compared, moves_bytes);
     let drafts = included.iter().flat_map(|cell| &cell.drafts).filter(|draft| draft.effect.metric == metric);
     let samples: Vec<&Samples> = drafts.map(|draft| &draft.samples).collect();
     let most = samples.iter().map(|samples| samples.count()).max()?;

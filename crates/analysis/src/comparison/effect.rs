@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use feed::Compared;
+
 use super::correction::step_up;
 use super::student::Estimate;
-use super::{Change, Effect, Margins, Metric, Ratio};
+use super::{Change, Effect, Ratio};
 use crate::flag::percent;
 use crate::interval::{REPETITIONS_MIN, mean};
+use crate::metric::{Margins, Metric};
 
 /// Logarithms of one metric on both sides. What a sample is called by, a round or a run, holds those of several cells
 /// together.
@@ -96,14 +99,14 @@ fn values(samples: &BTreeMap<u32, f64>) -> Vec<f64> {
 
 /// The range of logarithms of a ratio that counts as no change: the margin in the bad direction, and as far in the other,
 /// so that halving and doubling weigh the same.
-fn range(metric: Metric, margin: f64) -> (f64, f64) {
+fn range(metric: &Metric, margin: f64) -> (f64, f64) {
     // A fall by all would be one that nothing exceeds.
     let step = if metric.higher_is_better() { -(1.0 - margin.min(FALL_MAX)).ln() } else { margin.ln_1p() };
     (-step, step)
 }
 
 /// A change of the logarithm as a share of the value before, in the bad direction.
-fn share(metric: Metric, log: f64) -> f64 {
+fn share(metric: &Metric, log: f64) -> f64 {
     if metric.higher_is_better() { -(-log).exp_m1() } else { log.exp_m1() }
 }
 
@@ -131,7 +134,7 @@ pub(super) struct Draft {
 impl Draft {
     /// The effect on one metric, undecided. `blocked` says why it has to stay so. `None` without samples.
     pub(super) fn of(
-        metric: Metric,
+        metric: &'static Metric,
         samples: Samples,
         margins: &Margins,
         blocked: Option<String>,
@@ -206,11 +209,11 @@ impl Draft {
 /// ([`step_up`], with the p-value of the change exceeding its margin), and what it does not leave standing is
 /// inconclusive. That something is unchanged is not corrected: it asks the whole interval to lie inside the margin.
 pub(super) fn settle(drafts: &mut [&mut Draft]) {
-    for metric in Metric::ALL {
+    for metric in Compared::ALL {
         let mut family: Vec<&mut Draft> = drafts
             .iter_mut()
             .map(|draft| &mut **draft)
-            .filter(|draft| draft.effect.metric == metric && draft.blocked.is_none())
+            .filter(|draft| draft.effect.metric.compared() == Some(metric) && draft.blocked.is_none())
             .collect();
         let p_values: Vec<f64> = family.iter().map(|draft| draft.p()).collect();
         let count = family.len();
@@ -232,22 +235,23 @@ mod tests {
         Samples::Paired(differences.iter().enumerate().map(pair).collect())
     }
 
-    fn settled(metric: Metric, all: &[Samples], margin: f64) -> Vec<Effect> {
+    fn settled(metric: Compared, all: &[Samples], margin: f64) -> Vec<Effect> {
         let margins = Margins::INTERLEAVED.with(metric, margin);
+        let metric = Metric::of(metric, true);
         let mut drafts: Vec<Draft> =
             all.iter().map(|samples| Draft::of(metric, samples.clone(), &margins, None).unwrap()).collect();
         settle(&mut drafts.iter_mut().collect::<Vec<_>>());
         drafts.into_iter().map(|draft| draft.effect).collect()
     }
 
-    fn change(metric: Metric, differences: &[f64]) -> Change {
+    fn change(metric: Compared, differences: &[f64]) -> Change {
         settled(metric, &[paired(differences)], 0.05)[0].change
     }
 
     #[test]
     fn a_ratio_is_the_geometric_mean_with_the_interval_of_its_logarithm() {
         // ln ratios -0.2, -0.1, 0.0: mean -0.1, s = 0.1, error 0.1 / sqrt(3), t(0.975; 2) = 4.302653, t(0.80; 2) = 1.060660.
-        let effect = &settled(Metric::Throughput, &[paired(&[-0.2, -0.1, 0.0])], 0.05)[0];
+        let effect = &settled(Compared::Throughput, &[paired(&[-0.2, -0.1, 0.0])], 0.05)[0];
         let error = 0.1 / 3.0_f64.sqrt();
         let close = |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-6, "{found}");
         close(effect.ratio.mean, (-0.1_f64).exp());
@@ -260,26 +264,26 @@ mod tests {
     #[test]
     fn the_whole_interval_decides_and_the_metric_says_which_way_is_worse() {
         let near = |centre: f64| [centre - 0.001, centre, centre + 0.001];
-        assert_eq!(change(Metric::Throughput, &near(-0.10)), Change::Regressed);
-        assert_eq!(change(Metric::P99, &near(-0.10)), Change::Improved);
-        assert_eq!(change(Metric::Throughput, &near(0.10)), Change::Improved);
-        assert_eq!(change(Metric::Cpu, &near(0.10)), Change::Regressed);
-        assert_eq!(change(Metric::Au, &near(0.0)), Change::Unchanged);
+        assert_eq!(change(Compared::Throughput, &near(-0.10)), Change::Regressed);
+        assert_eq!(change(Compared::P99, &near(-0.10)), Change::Improved);
+        assert_eq!(change(Compared::Throughput, &near(0.10)), Change::Improved);
+        assert_eq!(change(Compared::Cpu, &near(0.10)), Change::Regressed);
+        assert_eq!(change(Compared::Au, &near(0.0)), Change::Unchanged);
         // ln(1 - 0.05) = -0.0513: the interval lies on both sides of it.
-        assert_eq!(change(Metric::Throughput, &near(-0.0513)), Change::Inconclusive);
-        assert_eq!(change(Metric::Throughput, &[-0.5, 0.0, 0.5]), Change::Inconclusive);
+        assert_eq!(change(Compared::Throughput, &near(-0.0513)), Change::Inconclusive);
+        assert_eq!(change(Compared::Throughput, &[-0.5, 0.0, 0.5]), Change::Inconclusive);
     }
 
     #[test]
     fn among_many_cells_a_weak_alarm_is_none_and_says_why() {
         let weak = paired(&[-0.20, -0.15, -0.12]);
         assert_eq!(
-            settled(Metric::Throughput, std::slice::from_ref(&weak), 0.05)[0].change,
+            settled(Compared::Throughput, std::slice::from_ref(&weak), 0.05)[0].change,
             Change::Regressed
         );
         let mut all = vec![paired(&[-0.01, 0.0, 0.01]); 20];
         all.push(weak);
-        let last = settled(Metric::Throughput, &all, 0.05).pop().unwrap();
+        let last = settled(Compared::Throughput, &all, 0.05).pop().unwrap();
         assert_eq!(last.change, Change::Inconclusive);
         assert_eq!(
             last.because.as_deref(),
@@ -294,7 +298,7 @@ mod tests {
         let margins = Margins::INTERLEAVED;
         let certain = paired(&[-0.300, -0.301, -0.302]);
         let block = || Some("not steady".to_owned());
-        let mut one = Draft::of(Metric::P50, certain, &margins, block()).unwrap();
+        let mut one = Draft::of(Metric::of(Compared::P50, true), certain, &margins, block()).unwrap();
         settle(&mut [&mut one]);
         assert_eq!(
             (one.effect.change, one.effect.because.as_deref()),
@@ -305,7 +309,7 @@ mod tests {
 
     #[test]
     fn two_repetitions_have_a_ratio_and_no_interval() {
-        let effect = &settled(Metric::Throughput, &[paired(&[-0.3, -0.3])], 0.05)[0];
+        let effect = &settled(Compared::Throughput, &[paired(&[-0.3, -0.3])], 0.05)[0];
         assert_eq!((effect.ratio.low, effect.ratio.high, effect.detectable), (0.0, f64::INFINITY, None));
         assert_eq!(effect.because.as_deref(), Some("2 repetitions before: an interval needs 3"));
     }

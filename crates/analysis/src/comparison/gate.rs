@@ -1,8 +1,9 @@
 //! What a gate on regressions makes of comparisons.
 
+use feed::Compared;
 use record::Gate;
 
-use super::{Change, Comparison, Effect, Metric};
+use super::{Change, Comparison, Effect};
 
 /// How comparisons stand against a gate on regressions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +18,8 @@ pub enum RegressionResult {
 
 impl RegressionResult {
     /// Whether a gate judges a metric: those that it names, and all where it names none.
-    pub fn is_gated(gate: &Gate, metric: Metric) -> bool {
-        gate.regression.is_empty() || gate.regression.iter().any(|margin| margin.metric == metric.name())
+    pub fn is_gated(gate: &Gate, metric: &str) -> bool {
+        gate.regression.is_empty() || gate.regression.iter().any(|margin| margin.metric == metric)
     }
 
     /// Holds one comparison against the metrics that the gate names; all count where it names none.
@@ -26,8 +27,9 @@ impl RegressionResult {
     /// Every headline and every cell on which something may rest can regress. A metric is undecided where the headline
     /// of a target is; without headlines, where none of its cells is decided: of many cells, some always are too noisy.
     pub fn of(comparison: &Comparison, gate: &Gate) -> Self {
-        let is_gated = |metric: Metric| Self::is_gated(gate, metric);
-        let judged: Vec<_> = comparison.judged().filter(|(_, effect)| is_gated(effect.metric)).collect();
+        let is_gated = |metric: &str| Self::is_gated(gate, metric);
+        let judged: Vec<_> =
+            comparison.judged().filter(|(_, effect)| is_gated(effect.metric.word())).collect();
         let regressed = judged.iter().filter(|(_, effect)| effect.change == Change::Regressed);
         let mut regressed: Vec<String> = regressed.map(|(name, effect)| regression(name, effect)).collect();
         regressed.extend(collapses(comparison, is_gated));
@@ -39,10 +41,11 @@ impl RegressionResult {
         }
         let mut open: Vec<String> = undecided(comparison, is_gated);
         open.extend(lost(false).map(|lost| format!("{} was not measured: {}", lost.cell, lost.reason)));
-        for metric in Metric::ALL.into_iter().filter(|metric| is_gated(*metric)) {
+        for metric in Compared::ALL.into_iter().filter(|metric| is_gated(metric.name())) {
             let named = !gate.regression.is_empty();
-            let of_metric = || judged.iter().filter(|(_, effect)| effect.metric == metric);
-            let has_headline = comparison.headlines.iter().any(|one| one.effect.metric == metric);
+            let of_metric = || judged.iter().filter(|(_, effect)| effect.metric.compared() == Some(metric));
+            let has_headline =
+                comparison.headlines.iter().any(|one| one.effect.metric.compared() == Some(metric));
             let is_decided = of_metric().any(|(_, effect)| effect.change != Change::Inconclusive);
             if !has_headline && !is_decided && (named || of_metric().next().is_some()) {
                 open.push(format!("{}: no cell can tell", metric.name()));
@@ -73,10 +76,10 @@ impl RegressionResult {
 }
 
 /// Cells on which nothing may rest after, and that are worse by the whole margin all the same.
-fn collapses(comparison: &Comparison, is_gated: impl Fn(Metric) -> bool) -> Vec<String> {
+fn collapses(comparison: &Comparison, is_gated: impl Fn(&str) -> bool) -> Vec<String> {
     let mut words = Vec::new();
     for cell in comparison.cells.iter().filter(|cell| cell.falls_count) {
-        let worse = cell.effects.iter().filter(|effect| is_gated(effect.metric));
+        let worse = cell.effects.iter().filter(|effect| is_gated(effect.metric.word()));
         let worse = worse.filter(|effect| effect.is_worse_beyond_margin());
         let because = cell.excluded.as_deref().unwrap_or_default();
         words.extend(worse.map(|effect| format!("{}; {because}", regression(&cell.cell, effect))));
@@ -88,25 +91,25 @@ fn collapses(comparison: &Comparison, is_gated: impl Fn(Metric) -> bool) -> Vec<
 fn regression(name: &str, effect: &Effect) -> String {
     let change = (effect.ratio.mean - 1.0) * 100.0;
     let margin = effect.margin * 100.0;
-    format!("{name} {} {change:+.1} %, the margin is {margin:.1} %", effect.metric.name())
+    format!("{name} {} {change:+.1} %, the margin is {margin:.1} %", effect.metric.word())
 }
 
 /// Targets whose headline cannot tell, or that have none although both sides have their cells.
-fn undecided(comparison: &Comparison, is_gated: impl Fn(Metric) -> bool) -> Vec<String> {
+fn undecided(comparison: &Comparison, is_gated: impl Fn(&str) -> bool) -> Vec<String> {
     let open = comparison
         .headlines
         .iter()
-        .filter(|one| is_gated(one.effect.metric) && one.effect.change == Change::Inconclusive);
+        .filter(|one| is_gated(one.effect.metric.word()) && one.effect.change == Change::Inconclusive);
     let mut words: Vec<String> = open
         .map(|one| {
             let because = one.effect.because.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-            format!("{} {}{because}", one.target, one.effect.metric.name())
+            format!("{} {}{because}", one.target, one.effect.metric.word())
         })
         .collect();
     let mut without: Vec<&str> = comparison.cells.iter().map(|cell| cell.target.as_str()).collect();
     without.retain(|target| comparison.headlines.iter().all(|one| one.target != *target));
     without.dedup();
-    if is_gated(Metric::Throughput) || is_gated(Metric::Au) {
+    if is_gated(Compared::Throughput.name()) || is_gated(Compared::Au.name()) {
         words.extend(without.iter().map(|target| format!("{target}: nothing may rest on any of its cells")));
     }
     words
@@ -115,8 +118,9 @@ fn undecided(comparison: &Comparison, is_gated: impl Fn(Metric) -> bool) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::comparison::compare_variants;
     use crate::comparison::tests::sample;
-    use crate::comparison::{Margins, compare_variants};
+    use crate::metric::Margins;
 
     fn judged(edit: impl Fn(&mut crate::CellSample)) -> RegressionResult {
         let run = |id, logs: [f64; 3]| {

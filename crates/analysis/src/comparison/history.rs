@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{CellSample, Metric, RunSample, comparable, label::Labels};
+use feed::Compared;
+
+use super::{CellSample, RunSample, comparable, label::Labels};
 use crate::need::{self, LineAt};
 use crate::operation;
 
@@ -13,12 +15,21 @@ pub struct HistoryPoint {
     pub run_id: String,
     /// When it began, RFC 3339 UTC.
     pub started: String,
-    /// Geometric means over its repetitions, in the order of [`Metric::ALL`].
-    pub values: [Option<f64>; 5],
-    /// Lowest and highest repetition of each.
-    pub spans: [Option<(f64, f64)>; 5],
+    /// What it has of each metric.
+    pub values: BTreeMap<Compared, HistoryValue>,
     /// Why nothing may rest on it.
     pub excluded: Option<String>,
+}
+
+/// What a run has of one metric, in its base unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HistoryValue {
+    /// Geometric mean over its repetitions.
+    pub value: f64,
+    /// Lowest repetition.
+    pub low: f64,
+    /// Highest repetition.
+    pub high: f64,
 }
 
 /// A cell over time.
@@ -113,15 +124,15 @@ fn line_bps(sample: &RunSample, cell: &record::Cell) -> Option<f64> {
 }
 
 fn point(sample: &RunSample, cell: &CellSample) -> HistoryPoint {
-    let span = |metric: Metric| {
+    let value = |metric: Compared| {
         let all = || cell.logarithms(metric).map(|(_, logarithm)| logarithm.exp());
-        Some((all().reduce(f64::min)?, all().reduce(f64::max)?))
+        let (low, high) = (all().reduce(f64::min)?, all().reduce(f64::max)?);
+        Some((metric, HistoryValue { value: cell.logarithm(metric)?.exp(), low, high }))
     };
     HistoryPoint {
         run_id: sample.run.run_id.clone(),
         started: sample.run.started.clone(),
-        values: Metric::ALL.map(|metric| cell.logarithm(metric).map(f64::exp)),
-        spans: Metric::ALL.map(span),
+        values: Compared::ALL.into_iter().filter_map(value).collect(),
         excluded: cell.excluded_as_run(),
     }
 }

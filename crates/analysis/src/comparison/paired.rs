@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use feed::Compared;
 use record::Cell;
 
 use super::cells::{CellDraft, Rules};
 use super::effect::Samples;
 use super::gaps::Gaps;
-use super::{CellSample, Margins, Metric, RepSample, RunSample};
+use super::{CellSample, RepSample, RunSample};
+use crate::metric::{Margins, Metric};
 use crate::operation;
 
 /// One side of a pair of cells.
@@ -102,10 +104,15 @@ fn of_pair(
 ) -> Option<CellDraft> {
     let cell = pair.before.cell;
     let excluded = excluded(pair, names, rules.client_counts);
-    let met = Metric::ALL.map(|metric| (metric, samples(pair, key, metric)));
+    let moves_bytes = !operation::is_metadata(cell);
+    let met = Compared::ALL.map(|metric| (metric, samples(pair, key, metric)));
     let mut drafts = Vec::new();
     for (metric, met) in &met {
-        drafts.extend(rules.draft(*metric, Samples::Paired(met.clone()), excluded.as_deref()));
+        drafts.extend(rules.draft(
+            Metric::of(*metric, moves_bytes),
+            Samples::Paired(met.clone()),
+            excluded.as_deref(),
+        ));
     }
     let Some(most) = drafts.iter().map(|draft| draft.effect.samples_before).max() else {
         let reason =
@@ -134,7 +141,7 @@ fn of_pair(
         target: cell.target.clone(),
         label: pair.label.clone(),
         is_training: cell.training.is_some(),
-        moves_bytes: !operation::is_metadata(cell),
+        moves_bytes,
         falls_count: excluded.is_some()
             && pair.before.sample.excluded.is_none()
             && !pair.after.sample.unsteady,
@@ -161,7 +168,7 @@ fn excluded(pair: &Pair<'_>, names: [&str; 2], client_counts: bool) -> Option<St
 }
 
 /// Logarithms of the repetitions that meet; of several under one key the first.
-pub(super) fn samples(pair: &Pair<'_>, key: Key, metric: Metric) -> BTreeMap<u32, (f64, f64)> {
+pub(super) fn samples(pair: &Pair<'_>, key: Key, metric: Compared) -> BTreeMap<u32, (f64, f64)> {
     let by_key = |half: Half<'_>| {
         let mut found = BTreeMap::new();
         for (rep, logarithm) in half.sample.logarithms(metric) {

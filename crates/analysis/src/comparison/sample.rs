@@ -1,21 +1,20 @@
 //! What a comparison keeps of a run.
 
+use std::collections::BTreeMap;
+
+use feed::Compared;
 use record::{Cell, Measure, Rep, Role, RunRecord, counter};
 
-use super::Metric;
+use crate::by_repetition::Point;
 use crate::figures::{self, Context, Figures};
 use crate::flag::{Flag, Gravity};
 use crate::in_parts::in_parts;
 use crate::interval::mean;
-use crate::latency::SERVICE;
 use crate::lines::Lines;
 use crate::operations::Operations;
-use crate::repetitions::{Repetitions, counted};
+use crate::repetitions::Repetitions;
 use crate::summary;
-use crate::{need, operation, paced, ranks, steadiness, training, validity};
-
-/// Operations of a repetition from which on its median counts, and its 99th percentile.
-const OPERATIONS_MIN: [u64; 2] = [100, 1_000];
+use crate::{need, operation, ranks, steadiness, validity};
 
 /// What a comparison needs of a run: small enough to keep hundreds of.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,8 +53,8 @@ pub struct RepSample {
     pub rep: u32,
     /// Round of interleaving.
     pub round: u32,
-    /// In the order of [`Metric::ALL`], base units; absent where it does not apply or rests on too few operations.
-    pub values: [Option<f64>; 5],
+    /// By metric, base units; absent where it does not apply or rests on too few operations.
+    pub values: BTreeMap<Compared, f64>,
 }
 
 impl RunSample {
@@ -97,19 +96,19 @@ impl CellSample {
     }
 
     /// Logarithms of one metric by repetition; what is no positive number has none.
-    pub(super) fn logarithms(&self, metric: Metric) -> impl Iterator<Item = (&RepSample, f64)> {
+    pub(super) fn logarithms(&self, metric: Compared) -> impl Iterator<Item = (&RepSample, f64)> {
         self.reps.iter().filter_map(move |rep| Some((rep, rep.logarithm(metric)?)))
     }
 
     /// Logarithm of the geometric mean over the repetitions: what a run is as a sample.
-    pub(super) fn logarithm(&self, metric: Metric) -> Option<f64> {
+    pub(super) fn logarithm(&self, metric: Compared) -> Option<f64> {
         mean(&self.logarithms(metric).map(|(_, logarithm)| logarithm).collect::<Vec<_>>())
     }
 }
 
 impl RepSample {
-    fn logarithm(&self, metric: Metric) -> Option<f64> {
-        self.values[metric as usize].filter(|value| need::positive(*value)).map(f64::ln)
+    fn logarithm(&self, metric: Compared) -> Option<f64> {
+        self.values.get(&metric).filter(|value| need::positive(**value)).map(|value| value.ln())
     }
 }
 
@@ -177,53 +176,8 @@ fn doubts(context: &Context<'_>, reps: &Repetitions<'_>, lines: &Lines<'_>) -> V
 }
 
 fn rep_sample(context: &Context<'_>, rep: &Rep) -> RepSample {
-    let cell = context.cell;
-    let throughput = if operation::is_metadata(cell) {
-        figures::per_s(rep, counter::OPS)
-    } else {
-        figures::point_bps(context, rep)
-    };
-    let ops = counted(rep, counter::OPS) as f64;
-    let [p50, p99] = percentiles(cell, rep);
-    let values = [Some(throughput), p50, p99, utilization(cell, rep), Some(figures::cpu_ns(&[rep]) / ops)];
-    RepSample {
-        rep: rep.rep,
-        round: rep.round,
-        values: values.map(|value| value.filter(|value| need::positive(*value))),
-    }
-}
-
-fn utilization(cell: &Cell, rep: &Rep) -> Option<f64> {
-    let job = cell.training.as_ref()?;
-    Some(training::figures::samples_per_s(job, rep)? / training::figures::demand_samples_per_s(job)?)
-}
-
-/// Median and 99th percentile of one repetition: of a paced load over all arrivals, from the intended start.
-fn percentiles(cell: &Cell, rep: &Rep) -> [Option<f64>; 2] {
-    let arrivals = counted(rep, counter::ARRIVALS);
-    if cell.pace.is_some() && arrivals > 0 {
-        return paced_percentiles(rep, arrivals);
-    }
-    let Some(found) = rep.histograms.get(SERVICE).and_then(|text| text.quantiles([0.50, 0.99]).ok()) else {
-        return [None; 2];
-    };
-    let of = |index: usize| {
-        let [value, least] = [found.values_ns[index], OPERATIONS_MIN[index]];
-        (found.count >= least).then_some(value as f64)
-    };
-    [of(0), of(1)]
-}
-
-fn paced_percentiles(rep: &Rep, arrivals: u64) -> [Option<f64>; 2] {
-    let served = counted(rep, counter::SERVED);
-    let Some(response) = rep.histograms.get(paced::RESPONSE).and_then(|text| text.decode().ok()) else {
-        return [None; 2];
-    };
-    let of = |q: f64, least: u64| match paced::percentile(&response, arrivals, served, q) {
-        paced::Percentile::At(ns) if arrivals >= least => Some(ns as f64),
-        _ => None,
-    };
-    [of(0.50, OPERATIONS_MIN[0]), of(0.99, OPERATIONS_MIN[1])]
+    let values = Point::of(context, rep).view().compared().collect();
+    RepSample { rep: rep.rep, round: rep.round, values }
 }
 
 #[cfg(test)]

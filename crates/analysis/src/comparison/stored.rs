@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use feed::Compared;
 use record::axis::{self, alike};
 
 use super::cells::{CellDraft, Rules, decided};
@@ -10,10 +11,8 @@ use super::gaps::Gaps;
 use super::history::{by_time, cells_by_name};
 use super::label::Labels;
 use super::paired::Half;
-use super::{
-    CellSample, Comparison, Difference, Margins, May, Metric, NotComparable, Pairing, RunSample, Side,
-    comparable,
-};
+use super::{CellSample, Comparison, Difference, May, NotComparable, Pairing, RunSample, Side, comparable};
+use crate::metric::{Margins, Metric};
 use crate::operation;
 
 /// Compares a run with the runs of a baseline, at least `runs_min` of them or the answer is inconclusive.
@@ -135,12 +134,14 @@ fn of_cell(
     }
     let excluded = half.sample.excluded_as_run();
     let (mut drafts, mut lacking) = (Vec::new(), Vec::new());
-    for metric in Metric::ALL {
+    let moves_bytes = !operation::is_metadata(half.cell);
+    for metric in Compared::ALL {
         let before: BTreeMap<u32, f64> =
             usable.iter().filter_map(|(index, sample)| Some((*index, sample.logarithm(metric)?))).collect();
         match (before.is_empty(), half.sample.logarithm(metric)) {
             (false, Some(after)) => {
-                drafts.extend(rules.draft(metric, Samples::Stored { before, after }, excluded.as_deref()));
+                let samples = Samples::Stored { before, after };
+                drafts.extend(rules.draft(Metric::of(metric, moves_bytes), samples, excluded.as_deref()));
             }
             (false, None) => lacking.push(format!("{} before only", metric.name())),
             (true, Some(_)) => lacking.push(format!("{} after only", metric.name())),
@@ -163,7 +164,7 @@ fn of_cell(
         target: half.cell.target.clone(),
         label,
         is_training: half.cell.training.is_some(),
-        moves_bytes: !operation::is_metadata(half.cell),
+        moves_bytes,
         falls_count: excluded.is_some() && !half.sample.unsteady && half.sample.drift.is_none(),
         excluded,
         drafts,

@@ -1,8 +1,10 @@
+use feed::Compared;
 use proptest::prelude::*;
 use record::Variant;
 
 use super::*;
 use crate::fixture::Builder;
+use crate::metric::Margins;
 
 /// Two runs of two cells whose repetitions have these values of every metric.
 pub(super) fn sample(id: &str, cells: &[Vec<[f64; 5]>]) -> RunSample {
@@ -18,7 +20,7 @@ pub(super) fn sample(id: &str, cells: &[Vec<[f64; 5]>]) -> RunSample {
         let rep = |(rep, values): (usize, &[f64; 5])| RepSample {
             rep: rep as u32,
             round: rep as u32,
-            values: values.map(Some),
+            values: Compared::ALL.into_iter().zip(*values).collect(),
         };
         values.iter().enumerate().map(rep).collect()
     };
@@ -28,23 +30,6 @@ pub(super) fn sample(id: &str, cells: &[Vec<[f64; 5]>]) -> RunSample {
         env: record::Environment::default(),
         cells: cells.iter().enumerate().map(cell).collect(),
     }
-}
-
-#[test]
-fn every_metric_has_its_own_name_place_and_direction() {
-    for (place, metric) in Metric::ALL.into_iter().enumerate() {
-        assert_eq!((Metric::of_name(metric.name()), metric as usize), (Some(metric), place));
-    }
-    assert_eq!(Metric::of_name("iops"), None);
-    let better: Vec<bool> = Metric::ALL.into_iter().map(Metric::higher_is_better).collect();
-    assert_eq!(better, [true, false, false, true, false]);
-}
-
-#[test]
-fn one_margin_is_changed_and_the_others_stand() {
-    let margins = Margins::STORED.with(Metric::P99, 0.5);
-    let shares = Metric::ALL.map(|metric| (margins.of(metric) * 100.0).round() as u32);
-    assert_eq!(shares, [10, 10, 50, 4, 20]);
 }
 
 #[test]
@@ -63,7 +48,9 @@ fn without_rounds_in_common_repetitions_are_paired_by_their_number() {
 fn what_one_side_lacks_is_a_gap() {
     let one = sample("a", &[vec![[100.0; 5]; 3], vec![[100.0; 5]; 3]]);
     let mut other = one.clone();
-    other.cells[0].reps.iter_mut().for_each(|rep| rep.values[2] = None);
+    for rep in &mut other.cells[0].reps {
+        rep.values.remove(&Compared::P99);
+    }
     other.cells[1].reps.clear();
     other.cells[1].excluded = Some("file is gone".to_owned());
     let found = compare_variants(&one, &other, &Margins::INTERLEAVED).unwrap();
@@ -97,7 +84,7 @@ fn a_headline_is_the_geometric_mean_over_the_cells_of_a_target() {
     let found = compare_variants(&one, &other, &Margins::INTERLEAVED).unwrap();
     let headline = &found.headlines[0];
     assert_eq!((headline.target.as_str(), headline.cells), ("disk", 2));
-    assert_eq!(headline.effect.metric, Metric::Throughput);
+    assert_eq!(headline.effect.metric.compared(), Some(Compared::Throughput));
     assert!(
         (headline.effect.before - 200.0).abs() < 1e-9 && (headline.effect.ratio.mean - 1.0).abs() < 1e-12
     );
@@ -193,16 +180,13 @@ fn a_target_that_plays_jobs_alone_has_its_utilization_as_headline() {
         let mut one = sample("a", &[vec![[100.0; 5]; 3], vec![[100.0; 5]; 3]]);
         edit(&mut one);
         let found = compare_variants(&one, &one, &Margins::INTERLEAVED).unwrap();
-        (found.headlines[0].effect.metric, found.headlines[0].cells)
+        (found.headlines[0].effect.metric.word(), found.headlines[0].cells)
     };
     let job = |sample: &mut RunSample| sample.run.cells.iter_mut().for_each(crate::fixture::cell_of_job);
-    assert_eq!(headline(job), (Metric::Au, 2));
-    assert_eq!(
-        headline(|sample| crate::fixture::cell_of_job(&mut sample.run.cells[0])),
-        (Metric::Throughput, 2)
-    );
+    assert_eq!(headline(job), ("au", 2));
+    assert_eq!(headline(|sample| crate::fixture::cell_of_job(&mut sample.run.cells[0])), ("throughput", 2));
     // Names looked up per second are no bytes per second.
-    assert_eq!(headline(|sample| sample.run.cells[1].operation = "stat".to_owned()), (Metric::Throughput, 1));
+    assert_eq!(headline(|sample| sample.run.cells[1].operation = "stat".to_owned()), ("throughput", 1));
 }
 
 #[test]
@@ -235,8 +219,11 @@ fn any_value() -> impl Strategy<Value = Option<f64>> {
 }
 
 fn any_run() -> impl Strategy<Value = RunSample> {
-    let rep = (0..4_u32, 0..4_u32, prop::array::uniform5(any_value()))
-        .prop_map(|(rep, round, values)| RepSample { rep, round, values });
+    let rep = (0..4_u32, 0..4_u32, prop::array::uniform5(any_value())).prop_map(|(rep, round, values)| {
+        let given = |(metric, value): (Compared, Option<f64>)| Some((metric, value?));
+        let values = Compared::ALL.into_iter().zip(values).filter_map(given).collect();
+        RepSample { rep, round, values }
+    });
     let cell =
         (0..3_usize, prop::collection::vec(rep, 0..5), any::<bool>()).prop_map(|(index, reps, out)| {
             CellSample { index, reps, excluded: out.then(|| "excluded".to_owned()), ..CellSample::default() }
@@ -264,7 +251,7 @@ proptest! {
         share in prop_oneof![0.0..0.5_f64, Just(2.0), Just(f64::NAN), Just(-1.0)],
         runs_min in 0..4_u32,
     ) {
-        let margins = Margins { shares: [share; 5] };
+        let margins = Compared::ALL.into_iter().fold(Margins::NONE, |margins, metric| margins.with(metric, share));
         let found = [
             compare_variants(&runs[0], &runs[1], &margins).unwrap(),
             compare_stored("n", &runs[1..], &runs[0], runs_min, &[], &margins).unwrap(),

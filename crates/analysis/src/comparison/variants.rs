@@ -4,7 +4,8 @@ use super::cells::decided;
 use super::gaps::Gaps;
 use super::label::Labels;
 use super::paired::{self, Half, Pair};
-use super::{Comparison, Margins, NotComparable, Pairing, RunSample, Side, comparable};
+use super::{Comparison, NotComparable, Pairing, RunSample, Side, comparable};
+use crate::metric::Margins;
 
 /// Compares two variants whose repetitions were interleaved; cells are paired by their place in the scenario.
 ///

@@ -124,6 +124,7 @@ impl TrainingFigures {
                 .collect(),
             timeline: trained.first().map(|one| one.timeline.clone()).unwrap_or_default(),
             fetch_p50_ns: quantile(&fetch, 0.50),
+            fetch_mean_ns: (!fetch.is_empty()).then(|| fetch.mean()),
             lag_p99_ns: quantile(&lag, 0.99),
             stall: Stall {
                 storage: part(|one| one.storage_ns),

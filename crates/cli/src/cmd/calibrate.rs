@@ -160,7 +160,8 @@ fn write(path: &Path, thresholds: &Thresholds, force: bool) -> Result<(), Failur
 
 #[cfg(test)]
 mod tests {
-    use analysis::{Metric, Noise};
+    use analysis::Noise;
+    use feed::Compared;
 
     use super::*;
 
@@ -172,7 +173,7 @@ mod tests {
             stored: true,
             run_ids: vec!["a".to_owned()],
             samples: 8,
-            noise: vec![noise(Metric::Throughput, 0.08), noise(Metric::P99, f64::INFINITY)],
+            noise: vec![noise(Compared::Throughput, 0.08), noise(Compared::P99, f64::INFINITY)],
             notes: Vec::new(),
         }
     }

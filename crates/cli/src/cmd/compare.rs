@@ -96,12 +96,12 @@ pub(crate) fn markdown_bytes(asked: Option<usize>) -> Result<usize, Failure> {
 /// `throughput=5%`.
 fn margin(text: &str) -> Result<record::Margin, String> {
     let (name, share) = text.split_once('=').ok_or("write METRIC=SHARE, such as throughput=5%")?;
-    let metric = Metric::of_name(name.trim()).ok_or_else(|| {
-        let known: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
+    let metric = feed::Compared::of_name(name.trim()).ok_or_else(|| {
+        let known = feed::Compared::ALL.map(feed::Compared::name);
         format!("there is no metric `{name}`: it is one of {}", known.join(", "))
     })?;
     let share = feed::parse_percent(share).map_err(|error| error.to_string())?;
-    if share >= 1.0 && metric.higher_is_better() {
+    if share >= 1.0 && Metric::of(metric, true).higher_is_better() {
         return Err(format!("no {} falls by all of it: a margin is below 100%", metric.name()));
     }
     Ok(record::Margin { metric: metric.name().to_owned(), share })

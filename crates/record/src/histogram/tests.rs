@@ -116,6 +116,7 @@ proptest! {
         let quick = encode(&histogram).quantiles(at).unwrap();
         prop_assert_eq!(quick.count, histogram.len());
         prop_assert_eq!(quick.values_ns, at.map(|quantile| histogram.value_at_quantile(quantile)));
+        prop_assert_eq!((quick.mean_ns.to_bits(), quick.max_ns), (histogram.mean().to_bits(), histogram.max()));
         prop_assert_eq!(decoded, histogram);
     }
 

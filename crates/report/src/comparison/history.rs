@@ -1,6 +1,7 @@
 //! Cells over time: a row for each, with a block for each run; and the same as rows of figures.
 
-use analysis::{History, HistoryCell, HistoryPoint, Metric};
+use analysis::{History, HistoryCell, HistoryPoint, HistoryValue, Metric};
+use feed::Compared;
 
 use super::words;
 use crate::plain::{ascii, folded, hanging, shortened};
@@ -66,10 +67,8 @@ fn legend(history: &History) -> String {
 fn row(cell: &HistoryCell, runs: &[String], width: usize) -> String {
     let values: Vec<f64> = cell.points.iter().filter_map(usable).collect();
     let write = |value: Option<&f64>| {
-        value.map_or_else(
-            || "-".to_owned(),
-            |value| words::value(Metric::Throughput, *value, cell.counts_bytes),
-        )
+        let metric = Metric::of(Compared::Throughput, cell.counts_bytes);
+        value.map_or_else(|| "-".to_owned(), |value| words::value(metric, *value))
     };
     let change = match values.as_slice() {
         [first, .., last] if *first > 0.0 => words::ratio(last / first),
@@ -90,7 +89,7 @@ fn row(cell: &HistoryCell, runs: &[String], width: usize) -> String {
 
 /// The throughput of a run on which something may rest.
 fn usable(point: &HistoryPoint) -> Option<f64> {
-    let value = point.values[Metric::Throughput as usize];
+    let value = point.values.get(&Compared::Throughput).map(|of| of.value);
     value.filter(|value| point.excluded.is_none() && value.is_finite() && *value >= 0.0)
 }
 
@@ -119,31 +118,30 @@ pub fn history_csv(history: &History) -> String {
     let mut page = crate::csv::row(&COLUMNS);
     for cell in &history.cells {
         for point in &cell.points {
-            for metric in Metric::ALL {
-                page.push_str(&csv_row(history, cell, point, metric).unwrap_or_default());
+            for (metric, value) in &point.values {
+                let metric = Metric::of(*metric, cell.counts_bytes);
+                page.push_str(&csv_row(history, cell, point, metric, value));
             }
         }
     }
     page
 }
 
-fn csv_row(history: &History, cell: &HistoryCell, point: &HistoryPoint, metric: Metric) -> Option<String> {
-    let value = point.values[metric as usize]?;
-    let (low, high) = point.spans[metric as usize].unwrap_or((value, value));
-    let unit = match metric {
-        Metric::Throughput if cell.counts_bytes => "B/s",
-        Metric::Throughput => "1/s",
-        Metric::P50 | Metric::P99 | Metric::Cpu => "ns",
-        Metric::Au => "share",
-    };
-    let (value, low, high) = (value.to_string(), low.to_string(), high.to_string());
+fn csv_row(
+    history: &History,
+    cell: &HistoryCell,
+    point: &HistoryPoint,
+    metric: &Metric,
+    value: &HistoryValue,
+) -> String {
+    let [value, low, high] = [value.value, value.low, value.high].map(|value| value.to_string());
     let fields: [&str; 12] = [
         &history.scenario,
         &cell.cell,
         &cell.target,
         &cell.label,
-        metric.name(),
-        unit,
+        metric.word(),
+        metric.unit.symbol(),
         &point.run_id,
         &point.started,
         &value,
@@ -151,5 +149,5 @@ fn csv_row(history: &History, cell: &HistoryCell, point: &HistoryPoint, metric: 
         &high,
         point.excluded.as_deref().unwrap_or_default(),
     ];
-    Some(crate::csv::row(&fields))
+    crate::csv::row(&fields)
 }

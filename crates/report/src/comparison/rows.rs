@@ -34,16 +34,15 @@ pub(super) fn shared_reasons(comparison: &Comparison) -> Vec<(String, usize)> {
 
 /// The rows of a cell; `shared` are reasons that stand elsewhere.
 pub(super) fn of_cell(cell: &CellComparison, shared: &[(String, usize)]) -> Vec<Row> {
-    let in_bytes = cell.counts_bytes;
     let row = |effect: &Effect| {
         let because = effect.because.clone();
         let because =
             because.filter(|why| cell.excluded.is_none() && !shared.iter().any(|one| one.0 == *why));
         let word = if cell.excluded.is_some() { "" } else { words::change(effect.change) };
         Row {
-            metric: effect.metric.name(),
-            before: words::value(effect.metric, effect.before, in_bytes),
-            after: words::value(effect.metric, effect.after, in_bytes),
+            metric: effect.metric.word(),
+            before: words::value(effect.metric, effect.before),
+            after: words::value(effect.metric, effect.after),
             ratio: words::with_interval(&effect.ratio),
             detectable: words::detectable(effect),
             change: effect.change,

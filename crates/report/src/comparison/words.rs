@@ -1,6 +1,6 @@
 //! Changes, samples and sides in words, the same on every page.
 
-use analysis::{Change, Comparison, Effect, Metric, Pairing, Ratio, Side};
+use analysis::{Change, Comparison, Effect, Metric, Pairing, Ratio, Side, Unit};
 
 /// The word of a change on a page: what must be acted on is in capitals.
 pub(super) const fn change(change: Change) -> &'static str {
@@ -77,16 +77,19 @@ pub(super) fn detectable(effect: &Effect) -> String {
     effect.detectable.map_or_else(|| "-".to_owned(), share)
 }
 
-/// A value in the unit of its metric. `in_bytes` tells rates of bytes from rates of operations.
-pub(super) fn value(metric: Metric, value: f64, in_bytes: bool) -> String {
+/// A value in the unit of its metric.
+pub(super) fn value(metric: &Metric, value: f64) -> String {
     if !value.is_finite() || value < 0.0 {
         return "-".to_owned();
     }
-    match metric {
-        Metric::Throughput if in_bytes => feed::format_bps(value),
-        Metric::Throughput => per_second(value),
-        Metric::P50 | Metric::P99 | Metric::Cpu => feed::format_duration_ns(value.round() as u64),
-        Metric::Au => format!("{} %", crate::number::cut_percent(value)),
+    match metric.unit {
+        Unit::BytesPerSecond => feed::format_bps(value),
+        Unit::PerSecond => per_second(value),
+        Unit::Nanoseconds => feed::format_duration_ns(value.round() as u64),
+        Unit::Seconds => feed::format_duration_ns((value * 1e9).round() as u64),
+        Unit::Bytes => feed::format_bytes(value as u64),
+        Unit::Share => format!("{} %", crate::number::cut_percent(value)),
+        Unit::Count => feed::format_count(value),
     }
 }
 
@@ -130,7 +133,7 @@ pub(super) fn day(run_id: &str) -> Option<String> {
 
 /// `throughput -14.9 % (-17.1 to -12.8) over 5 cells; margin 10 %; a change of 4.1 % shows four times in five`.
 pub(super) fn headline(effect: &Effect, cells: u32) -> String {
-    let metric = effect.metric.name();
+    let metric = effect.metric.word();
     let over = feed::counted_noun(u64::from(cells), "cell");
     let mut words =
         format!("{metric} {} over {over}; margin {}", with_interval(&effect.ratio), share(effect.margin));
@@ -155,6 +158,8 @@ pub(super) fn nothing(comparison: &Comparison) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use feed::Compared;
+
     use super::*;
 
     #[test]
@@ -169,11 +174,12 @@ mod tests {
 
     #[test]
     fn values_have_the_unit_of_their_metric() {
-        assert_eq!(value(Metric::Throughput, 4.1e9, true), "4.1 GB/s");
-        assert_eq!(value(Metric::Throughput, 80_200.0, false), "80.2 k/s");
-        assert_eq!(value(Metric::P99, 3_140_000.0, true), "3.14 ms");
-        assert_eq!(value(Metric::Au, 0.8996, true), "89.9 %");
-        assert_eq!(value(Metric::Cpu, f64::NAN, true), "-");
+        let of = |compared, moves_bytes, number| value(Metric::of(compared, moves_bytes), number);
+        assert_eq!(of(Compared::Throughput, true, 4.1e9), "4.1 GB/s");
+        assert_eq!(of(Compared::Throughput, false, 80_200.0), "80.2 k/s");
+        assert_eq!(of(Compared::P99, true, 3_140_000.0), "3.14 ms");
+        assert_eq!(of(Compared::Au, true, 0.8996), "89.9 %");
+        assert_eq!(of(Compared::Cpu, true, f64::NAN), "-");
     }
 
     #[test]

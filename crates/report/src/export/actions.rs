@@ -24,7 +24,7 @@ pub fn github_action_benchmark(summary: &Summary, direction: Direction) -> Optio
         gaps.extend(absent);
         let name = &cell.cell.cell;
         let wanted =
-            measures.iter().filter(|one| one.kind.bigger_is_better() == (direction == Direction::Bigger));
+            measures.iter().filter(|one| one.metric.higher_is_better() == (direction == Direction::Bigger));
         entries.extend(wanted.map(|one| entry(summary, name, one)));
     }
     (!entries.is_empty()).then(|| Export { text: super::json::pretty(&Value::Array(entries)), gaps })
@@ -34,13 +34,13 @@ fn entry(summary: &Summary, cell: &str, measure: &Measure) -> Value {
     let head = &summary.head;
     let mut extra = vec![format!("run {}", head.run_id), format!("{} repetitions", head.repetitions)];
     let mut entry = json!({
-        "name": format!("{cell} {}", measure.kind.name()),
-        "unit": measure.kind.unit(),
+        "name": format!("{cell} {}", measure.tracked.name),
+        "unit": measure.metric.unit.symbol(),
         "value": measure.value,
     });
     if let Some((low, high)) = measure.interval {
         entry["range"] = format!("± {}", (high - low) / 2.0).into();
-        extra.insert(0, format!("95 % interval {low} to {high} {}", measure.kind.unit()));
+        extra.insert(0, format!("95 % interval {low} to {high} {}", measure.metric.unit.symbol()));
     }
     if !head.machine.is_empty() {
         extra.push(head.machine.clone());

@@ -28,7 +28,7 @@ pub fn bmf(summary: &Summary) -> Export {
                 }
                 None => json!({ "value": measure.value }),
             };
-            (measure.kind.name().to_owned(), value)
+            (measure.tracked.name.to_owned(), value)
         };
         if !measures.is_empty() {
             benchmarks.insert(name.clone(), Value::Object(measures.iter().map(metric).collect()));

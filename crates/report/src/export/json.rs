@@ -84,8 +84,8 @@ fn repetition(record: &RunRecord, figures: &RepFigures<'_>) -> Value {
     put("checkpoints", json!(rep.checkpoints));
     put("cpu_user_ns", rep.usage.cpu_user_ns.into());
     put("cpu_system_ns", rep.usage.cpu_system_ns.into());
-    for value in &figures.values {
-        put(value.metric, value.value.into());
+    for (metric, value) in &figures.values {
+        put(metric.name, (*value).into());
     }
     if let Some(gap) = &figures.gap {
         put("gap", gap.as_str().into());

@@ -5,9 +5,7 @@
 
 use std::fmt::Write as _;
 
-use analysis::{
-    Change, Comparison, Demand, Effect, GateResult, Metric, RegressionResult, Summary, Verdict, demands,
-};
+use analysis::{Change, Comparison, Demand, Effect, GateResult, RegressionResult, Summary, Verdict, demands};
 use feed::Judgement;
 use record::Gate;
 
@@ -88,9 +86,9 @@ fn properties(summary: &Summary) -> Vec<(String, String)> {
     for cell in summary.cells.iter().filter(|cell| summary.is_judged(cell)) {
         let name = |kind: &str| format!("{} {kind}", cell.cell.cell);
         for one in measures(cell).0 {
-            properties.push((name(one.kind.name()), one.value.to_string()));
+            properties.push((name(one.tracked.name), one.value.to_string()));
             if let Some((low, high)) = one.interval {
-                properties.push((name(&format!("{} 95 %", one.kind.name())), format!("{low} {high}")));
+                properties.push((name(&format!("{} 95 %", one.tracked.name)), format!("{low} {high}")));
             }
         }
     }
@@ -163,7 +161,7 @@ fn of_effect(class: String, name: &str, effect: &Effect, excluded: Option<&str>,
     let because = || effect.because.as_deref().unwrap_or("the data cannot tell");
     let result = match (excluded, effect.change) {
         (Some(why), _) => Result::Skipped(format!("nothing may rest on it: {why}; {words}")),
-        (None, Change::Regressed) if !RegressionResult::is_gated(gate, effect.metric) => {
+        (None, Change::Regressed) if !RegressionResult::is_gated(gate, effect.metric.word()) => {
             Result::Passed(format!("regressed, and no gate names it: {words}"))
         }
         (None, Change::Regressed) => Result::Failed { kind: "regression", words },
@@ -171,7 +169,7 @@ fn of_effect(class: String, name: &str, effect: &Effect, excluded: Option<&str>,
         (None, Change::Improved) => Result::Passed(format!("improved: {words}")),
         (None, Change::Unchanged) => Result::Passed(format!("unchanged: {words}")),
     };
-    Case { class, name: format!("{name} {}", effect.metric.name()), result }
+    Case { class, name: format!("{name} {}", effect.metric.word()), result }
 }
 
 /// `throughput 0.852 times that before, 95 % interval 0.831 to 0.874, margin 5 %`.
@@ -182,9 +180,9 @@ fn effect_words(effect: &Effect) -> String {
     } else {
         ", no interval".to_owned()
     };
-    let direction = if Metric::higher_is_better(effect.metric) { "more is better" } else { "less is better" };
+    let direction = if effect.metric.higher_is_better() { "more is better" } else { "less is better" };
     let margin = effect.margin * 100.0;
-    let metric = effect.metric.name();
+    let metric = effect.metric.word();
     format!("{metric} {:.3} times that before{interval}, margin {margin:.1} %, {direction}", ratio.mean)
 }
 

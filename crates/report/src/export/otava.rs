@@ -40,7 +40,7 @@ pub fn otava(runs: &[Summary]) -> Export {
 fn figures(run: &Summary) -> BTreeMap<String, f64> {
     let of_cell = |cell: &analysis::CellSummary| {
         let name = cell.cell.cell.clone();
-        let named = move |one: super::measure::Measure| (format!("{name} {}", one.kind.name()), one.value);
+        let named = move |one: super::measure::Measure| (format!("{name} {}", one.tracked.name), one.value);
         measures(cell).0.into_iter().map(named)
     };
     run.cells.iter().flat_map(of_cell).collect()

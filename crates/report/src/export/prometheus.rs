@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use analysis::{CellSummary, Summary};
+use analysis::{CellSummary, METRICS, Metric, Summary, Unit};
 use feed::Judgement;
 
-use super::measure::{Kind, Measure, measures};
+use super::measure::{Measure, measures};
 use super::{Export, line};
 
 /// Every figure of a run as gauges with the cell in their labels. What is missing stands in comments at the end.
@@ -19,8 +19,14 @@ pub fn prometheus(summary: &Summary) -> Export {
         cells.push((cell, found));
         gaps.extend(absent);
     }
-    for (kind, name, help) in METRICS {
-        page.metric(summary, &cells, (kind, name, help));
+    let mut gauges: Vec<(&str, &str)> = Vec::new();
+    for (metric, tracked) in METRICS.iter().filter_map(|metric| Some((metric, metric.tracked?))) {
+        if gauges.iter().all(|(gauge, _)| *gauge != tracked.gauge) {
+            gauges.push((tracked.gauge, metric.help));
+        }
+    }
+    for (gauge, help) in gauges {
+        page.metric(summary, &cells, gauge, help);
     }
     page.line_bps(summary);
     page.verdicts(summary);
@@ -32,15 +38,6 @@ pub fn prometheus(summary: &Summary) -> Export {
     }
     Export { text: page.0, gaps }
 }
-
-const METRICS: [(Kind, &str, &str); 6] = [
-    (Kind::Throughput, "feedline_throughput_bytes_per_second", "Mean throughput over repetitions."),
-    (Kind::Operations, "feedline_operations_per_second", "Mean rate of operations that move no bytes."),
-    (Kind::P50, "feedline_latency_p50_seconds", "Median latency."),
-    (Kind::P99, "feedline_latency_p99_seconds", "99th percentile of latency."),
-    (Kind::Au, "feedline_accelerator_utilization_ratio", "Mean accelerator utilization, 0 to 1."),
-    (Kind::Cpu, "feedline_cpu_seconds_per_operation", "Processor time of the client by operation."),
-];
 
 #[derive(Default)]
 struct Page(String);
@@ -70,32 +67,29 @@ impl Page {
         self.sample("feedline_run_info", &labels, 1.0);
     }
 
-    fn metric(
-        &mut self,
-        summary: &Summary,
-        cells: &[(&CellSummary, Vec<Measure>)],
-        (kind, name, help): (Kind, &str, &str),
-    ) {
-        let of_kind = |measures: &[Measure]| measures.iter().copied().find(|one| one.kind == kind);
+    fn metric(&mut self, summary: &Summary, cells: &[(&CellSummary, Vec<Measure>)], name: &str, help: &str) {
+        let of_gauge = |measures: &[Measure]| measures.iter().copied().find(|one| one.tracked.gauge == name);
         let found: Vec<(&CellSummary, Measure)> =
-            cells.iter().filter_map(|(cell, measures)| Some((*cell, of_kind(measures)?))).collect();
+            cells.iter().filter_map(|(cell, measures)| Some((*cell, of_gauge(measures)?))).collect();
         if found.is_empty() {
             return;
         }
         self.head(name, help);
         for (cell, measure) in &found {
-            self.of_cell(summary, cell, name, base(kind, measure.value));
+            self.of_cell(summary, cell, name, base(measure.metric, measure.value));
         }
         for (end, words, is_upper) in [("lower", "Lower", false), ("upper", "Upper", true)] {
             let of = |(low, high): (f64, f64)| if is_upper { high } else { low };
-            let with: Vec<_> =
-                found.iter().filter_map(|(cell, one)| Some((*cell, of(one.interval?)))).collect();
+            let with: Vec<_> = found
+                .iter()
+                .filter_map(|(cell, one)| Some((*cell, base(one.metric, of(one.interval?)))))
+                .collect();
             let name = name.replacen("feedline_", &format!("feedline_{end}_"), 1);
             if !with.is_empty() {
                 self.head(&name, &format!("{words} end of the 95 % interval of the same."));
             }
             for (cell, value) in with {
-                self.of_cell(summary, cell, &name, base(kind, value));
+                self.of_cell(summary, cell, &name, value);
             }
         }
     }
@@ -155,8 +149,8 @@ impl Page {
 }
 
 /// Nanoseconds become seconds, the base unit.
-fn base(kind: Kind, value: f64) -> f64 {
-    if kind.unit() == "ns" { value / 1e9 } else { value }
+fn base(metric: &Metric, value: f64) -> f64 {
+    if metric.unit == Unit::Nanoseconds { value / 1e9 } else { value }
 }
 
 fn escaped(value: &str) -> String {

@@ -72,9 +72,9 @@ impl Table {
                 outcome(&rep.outcome).to_owned(),
             ]
         };
-        for value in &figures.values {
-            let figure = value.value.to_string();
-            self.row(&row(record, figures.cell, which(), [value.metric, value.unit, &figure, ""]));
+        for (metric, value) in &figures.values {
+            let (unit, value) = (metric.unit.symbol(), value.to_string());
+            self.row(&row(record, figures.cell, which(), [metric.name, unit, &value, ""]));
         }
         if let Some(gap) = &figures.gap {
             self.row(&row(record, figures.cell, which(), ["", "", "", gap]));

@@ -1,6 +1,7 @@
 //! Throughput of comparable runs over time: a panel for each target, a curve for each cell.
 
-use analysis::{History, HistoryCell, Metric};
+use analysis::{History, HistoryCell};
+use feed::Compared;
 
 use super::canvas::Stroke;
 use super::chart::{Chart, FEED_LINE, Label, Mark, Panel, height_of, packed};
@@ -112,13 +113,15 @@ fn shown(history: &History) -> impl Iterator<Item = &HistoryCell> {
 }
 
 fn points<'a>(history: &History, cell: &'a HistoryCell) -> Vec<Point<'a>> {
-    let throughput = Metric::Throughput as usize;
+    let throughput = |point: &'a analysis::HistoryPoint| point.values.get(&Compared::Throughput);
     let is_rate = |bps: &f64| bps.is_finite() && *bps >= 0.0;
     let of_point = |point: &'a analysis::HistoryPoint| {
         Some(Point {
             run: history.run_ids.iter().position(|id| *id == point.run_id)?,
-            bps: point.values[throughput].filter(is_rate)?,
-            span: point.spans[throughput].filter(|span| is_rate(&span.0) && is_rate(&span.1)),
+            bps: throughput(point).map(|of| of.value).filter(is_rate)?,
+            span: throughput(point)
+                .map(|of| (of.low, of.high))
+                .filter(|span| is_rate(&span.0) && is_rate(&span.1)),
             excluded: point.excluded.as_deref(),
         })
     };

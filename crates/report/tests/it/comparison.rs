@@ -2,17 +2,18 @@
 
 use analysis::{
     Calibration, CellComparison, Change, Comparison, Effect, Headline, History, HistoryCell, HistoryPoint,
-    Metric, Noise, Pairing, Ratio, Side,
+    HistoryValue, Metric, Noise, Pairing, Ratio, Side,
 };
+use feed::Compared;
 use proptest::prelude::*;
 use report::{
     calibration_terminal, comparison_markdown, comparison_markdown_within, comparison_terminal, history_csv,
     history_terminal,
 };
 
-fn effect(metric: Metric, before: f64, (low, mean, high): (f64, f64, f64), change: Change) -> Effect {
+fn effect(metric: Compared, before: f64, (low, mean, high): (f64, f64, f64), change: Change) -> Effect {
     Effect {
-        metric,
+        metric: Metric::of(metric, true),
         before,
         after: before * mean,
         ratio: Ratio { low, mean, high },
@@ -25,19 +26,22 @@ fn effect(metric: Metric, before: f64, (low, mean, high): (f64, f64, f64), chang
     }
 }
 
-fn inconclusive(metric: Metric, before: f64, ratio: (f64, f64, f64), because: &str) -> Effect {
+fn inconclusive(metric: Compared, before: f64, ratio: (f64, f64, f64), because: &str) -> Effect {
     let because = Some(because.to_owned());
     Effect { because, ..effect(metric, before, ratio, Change::Inconclusive) }
 }
 
 fn cell(target: &str, label: &str, effects: Vec<Effect>) -> CellComparison {
     let (target, label) = (target.to_owned(), label.to_owned());
-    let counts_bytes = !label.starts_with("stat");
+    let of_cell = |effect: Effect| {
+        let metric = Metric::of(effect.metric.compared().unwrap(), !label.starts_with("stat"));
+        Effect { metric, ..effect }
+    };
+    let effects = effects.into_iter().map(of_cell).collect();
     CellComparison {
         cell: format!("{target}-{label}"),
         target,
         label,
-        counts_bytes,
         effects,
         excluded: None,
         falls_count: false,
@@ -55,34 +59,34 @@ fn every_kind() -> Comparison {
         "disk",
         "io_uring, depth 32",
         vec![
-            effect(Metric::Throughput, 4.1e9, down, Change::Regressed),
-            effect(Metric::P50, 7.8e6, (1.12, 1.17, 1.21), Change::Regressed),
-            inconclusive(Metric::P99, 9.9e6, (0.91, 1.18, 1.53), "the interval is wider than the margin"),
-            effect(Metric::Cpu, 1_250.0, (0.99, 1.0, 1.02), Change::Unchanged),
+            effect(Compared::Throughput, 4.1e9, down, Change::Regressed),
+            effect(Compared::P50, 7.8e6, (1.12, 1.17, 1.21), Change::Regressed),
+            inconclusive(Compared::P99, 9.9e6, (0.91, 1.18, 1.53), "the interval is wider than the margin"),
+            effect(Compared::Cpu, 1_250.0, (0.99, 1.0, 1.02), Change::Unchanged),
         ],
     );
     let unchanged = cell(
         "disk",
         "io_uring, depth 1",
-        vec![effect(Metric::Throughput, 2.1e8, (0.97, 1.001, 1.03), Change::Unchanged)],
+        vec![effect(Compared::Throughput, 2.1e8, (0.97, 1.001, 1.03), Change::Unchanged)],
     );
     let improved = cell(
         "tree",
         "stat pread, depth 16",
-        vec![effect(Metric::Throughput, 80_200.0, (1.9, 2.4, 3.1), Change::Improved)],
+        vec![effect(Compared::Throughput, 80_200.0, (1.9, 2.4, 3.1), Change::Improved)],
     );
     let excluded = CellComparison {
         excluded: Some("not steady before: throughput fell by 31 % within the repetitions".to_owned()),
-        ..cell("disk", "pread, depth 128", vec![effect(Metric::Throughput, 3e9, down, Change::Regressed)])
+        ..cell("disk", "pread, depth 128", vec![effect(Compared::Throughput, 3e9, down, Change::Regressed)])
     };
     let trained = cell(
         "disk",
         "train, 8 accelerators, 4 readers",
-        vec![effect(Metric::Au, 0.942, (0.99, 0.996, 1.001), Change::Unchanged)],
+        vec![effect(Compared::Au, 0.942, (0.99, 0.996, 1.001), Change::Unchanged)],
     );
     let headline = |target: &str, cells, effect| Headline { target: target.to_owned(), cells, effect };
-    let all = effect(Metric::Throughput, 4.1e9, down, Change::Regressed);
-    let few = inconclusive(Metric::Throughput, 80_200.0, (0.0, 1.02, f64::INFINITY), "1 run; 8 are needed");
+    let all = effect(Compared::Throughput, 4.1e9, down, Change::Regressed);
+    let few = inconclusive(Compared::Throughput, 80_200.0, (0.0, 1.02, f64::INFINITY), "1 run; 8 are needed");
     Comparison {
         pairing: Pairing::Stored,
         scenario: "nightly".to_owned(),
@@ -104,7 +108,7 @@ fn too_few(cells: usize) -> Comparison {
     let why = "1 run before; a baseline needs 8";
     let of = |depth: usize| {
         let none = (0.0, 0.97, f64::INFINITY);
-        let effect = Effect { detectable: None, ..inconclusive(Metric::Throughput, 1e9, none, why) };
+        let effect = Effect { detectable: None, ..inconclusive(Compared::Throughput, 1e9, none, why) };
         cell("disk", &format!("io_uring, depth {depth}"), vec![effect])
     };
     let all = of(0).effects.remove(0);
@@ -250,12 +254,11 @@ fn a_cut_inside_folded_rows_leaves_them_closed() {
 }
 
 fn point(run: u32, throughput: Option<f64>) -> HistoryPoint {
-    let value = |index| if index == 0 { throughput } else { None };
+    let value = |value: f64| HistoryValue { value, low: value * 0.98, high: value * 1.02 };
     HistoryPoint {
         run_id: runs(30)[run as usize].clone(),
         started: format!("2026-11-{:02}T01:02:03Z", run + 1),
-        values: std::array::from_fn(value),
-        spans: std::array::from_fn(|index| value(index).map(|value| (value * 0.98, value * 1.02))),
+        values: throughput.map(|bps| (Compared::Throughput, value(bps))).into_iter().collect(),
         excluded: None,
     }
 }
@@ -311,7 +314,7 @@ fn a_history_as_rows_of_figures_has_each_point_once() {
 fn a_history_without_figures_is_a_page_all_the_same() {
     let mut history = month();
     for point in history.cells.iter_mut().flat_map(|cell| &mut cell.points) {
-        point.values = [None; 5];
+        point.values.clear();
     }
     assert_page(&history_terminal(&history));
     history.run_ids.clear();
@@ -327,7 +330,7 @@ fn calibration() -> Calibration {
         stored: false,
         run_ids: runs(2),
         samples: 10,
-        noise: vec![noise(Metric::Throughput, 0.031, 0.05, 0.092), noise(Metric::P99, 0.12, 0.17, 0.31)],
+        noise: vec![noise(Compared::Throughput, 0.031, 0.05, 0.092), noise(Compared::P99, 0.12, 0.17, 0.31)],
         notes: vec!["disk io_uring depth 1: drift; left out".to_owned()],
     }
 }

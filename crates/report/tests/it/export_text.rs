@@ -4,6 +4,7 @@ use analysis::{
     CellComparison, Change, Comparison, Effect, Headline, Metric, Pairing, Ratio, Side, Summary,
     distributions, summarise,
 };
+use feed::Compared;
 use record::{Gate, Line, RunRecord};
 use report::export::{self, Direction, JOB_SUMMARY_BYTES_MAX, MARKDOWN_BYTES_MIN};
 use roxmltree::{Document, Node};
@@ -87,9 +88,9 @@ fn a_verdict_that_is_not_demanded_fails_nothing() {
     }
 }
 
-fn effect(metric: Metric, change: Change, ratio: f64) -> Effect {
+fn effect(metric: Compared, change: Change, ratio: f64) -> Effect {
     Effect {
-        metric,
+        metric: Metric::of(metric, true),
         before: 1e9,
         after: 1e9 * ratio,
         ratio: Ratio { low: ratio * 0.98, mean: ratio, high: ratio * 1.02 },
@@ -107,7 +108,6 @@ fn comparison() -> Comparison {
         cell: name.to_owned(),
         target: "nvme".to_owned(),
         label: "io_uring".to_owned(),
-        counts_bytes: true,
         effects,
         excluded: excluded.map(str::to_owned),
         falls_count: false,
@@ -119,15 +119,15 @@ fn comparison() -> Comparison {
         before: side("base"),
         after: side("head & <more>"),
         cells: vec![
-            cell("a", vec![effect(Metric::Throughput, Change::Regressed, 0.85)], None),
-            cell("b", vec![effect(Metric::P99, Change::Inconclusive, 1.02)], None),
-            cell("c", vec![effect(Metric::Throughput, Change::Regressed, 0.5)], Some("drifting")),
-            cell("d", vec![effect(Metric::Cpu, Change::Improved, 0.8)], None),
+            cell("a", vec![effect(Compared::Throughput, Change::Regressed, 0.85)], None),
+            cell("b", vec![effect(Compared::P99, Change::Inconclusive, 1.02)], None),
+            cell("c", vec![effect(Compared::Throughput, Change::Regressed, 0.5)], Some("drifting")),
+            cell("d", vec![effect(Compared::Cpu, Change::Improved, 0.8)], None),
         ],
         headlines: vec![Headline {
             target: "nvme".to_owned(),
             cells: 4,
-            effect: effect(Metric::Throughput, Change::Unchanged, 1.0),
+            effect: effect(Compared::Throughput, Change::Unchanged, 1.0),
         }],
         lost: Vec::new(),
         gaps: vec!["e: only on one side".to_owned()],

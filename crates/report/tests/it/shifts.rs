@@ -1,6 +1,9 @@
 //! Shifts between two runs, and runs over time.
 
-use analysis::{History, HistoryCell, HistoryPoint, Ratio, Shift, ShiftPoint, shift};
+use std::collections::BTreeMap;
+
+use analysis::{History, HistoryCell, HistoryPoint, HistoryValue, Ratio, Shift, ShiftPoint, shift};
+use feed::Compared;
 use proptest::prelude::*;
 use report::{RenderError, ShiftHead, ShiftSide, history_svg, shift_svg};
 
@@ -77,11 +80,11 @@ fn history(runs: usize, rates: &[f64], breaks: &[usize]) -> History {
     let point = |run: usize, bps: f64| {
         let wobble = 1.0 + 0.02 * ((run * 7) % 5) as f64 - 0.04;
         let bps = bps * wobble * if run >= 9 { 0.88 } else { 1.0 };
+        let value = HistoryValue { value: bps, low: bps * 0.97, high: bps * 1.03 };
         HistoryPoint {
             run_id: id(run),
             started: format!("2026-11-{:02}T04:41:23Z", run / 2 + 1),
-            values: [Some(bps), None, None, None, None],
-            spans: [Some((bps * 0.97, bps * 1.03)), None, None, None, None],
+            values: BTreeMap::from([(Compared::Throughput, value)]),
             excluded: (run == 4).then(|| "drifts".to_owned()),
         }
     };

@@ -86,6 +86,7 @@ impl Made {
             waits: (1..=waits.len()).map(|n| (n as f64 / waits.len() as f64, waits[n - 1])).collect(),
             timeline: steps.into_iter().take(100).collect(),
             fetch_p50_ns: Some(self.batch_ns),
+            fetch_mean_ns: Some(self.batch_ns as f64),
             lag_p99_ns: Some(20_000),
             stall: Stall {
                 storage: wait * 0.9,

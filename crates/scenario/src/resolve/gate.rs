@@ -1,6 +1,7 @@
 //! What decides the exit code.
 
-use plan::{Evidence, Gate, Margin, Metric};
+use feed::Compared;
+use plan::{Evidence, Gate, Margin};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::{Item, List};
@@ -72,17 +73,17 @@ fn listed<T>(field: &Field<List<T>>) -> &[Item<T>] {
 
 /// Margins in the order of the metrics.
 fn resolve_margins(margins: &Margins) -> Option<Vec<Margin>> {
-    let fields = [
-        (Metric::Throughput, &margins.throughput),
-        (Metric::P50, &margins.p50),
-        (Metric::P99, &margins.p99),
-        (Metric::Au, &margins.au),
-        (Metric::Cpu, &margins.cpu),
+    let fields: [(Compared, &Field<Percentage>); Compared::ALL.len()] = [
+        (Compared::Throughput, &margins.throughput),
+        (Compared::P50, &margins.p50),
+        (Compared::P99, &margins.p99),
+        (Compared::Au, &margins.au),
+        (Compared::Cpu, &margins.cpu),
     ];
     if margins.is_wrong() {
         return None;
     }
-    let margin = |(metric, field): (Metric, &Field<Percentage>)| {
+    let margin = |(metric, field): (Compared, &Field<Percentage>)| {
         field.given().map(|entry| Margin { metric, share: entry.value.0 })
     };
     Some(fields.into_iter().filter_map(margin).collect())

@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use plan::{
-    Access, BackendConfig, Cell, Engine, Evidence, Gate, Load, Margin, MayDiffer, Metric, Operation, Plan,
-};
+use feed::Compared;
+use plan::{Access, BackendConfig, Cell, Engine, Evidence, Gate, Load, Margin, MayDiffer, Operation, Plan};
 
 use crate::machine::{held, resolve, resolve_on, with};
 
@@ -88,7 +87,7 @@ fn every_key_of_a_gate_reaches_the_plan() {
         p99_ns: Some(20_000_000),
         utilization: Some(0.95),
         at_depth: Some(32),
-        regression: vec![margin(Metric::Throughput, 0.1), margin(Metric::P99, 0.25)],
+        regression: vec![margin(Compared::Throughput, 0.1), margin(Compared::P99, 0.25)],
         calibration: None,
         baseline: Some("nightly".to_owned()),
         runs: Some(12),

@@ -12,8 +12,8 @@ fn run(id: &str, logarithms: &[f64]) -> RunSample {
     builder.run.variant =
         Some(Variant { name: id.to_owned(), group: "g".to_owned(), number: 0, settings: Vec::new() });
     let rep = |(rep, value): (usize, &f64)| {
-        let value = Some(value.exp());
-        RepSample { rep: rep as u32, round: rep as u32, values: [value, None, value, None, None] }
+        let values = [Compared::Throughput, Compared::P99].map(|metric| (metric, value.exp())).into();
+        RepSample { rep: rep as u32, round: rep as u32, values }
     };
     let reps = logarithms.iter().enumerate().map(rep).collect();
     RunSample {
@@ -37,7 +37,7 @@ fn the_spread_of_an_a_a_run_is_that_of_pairs_whatever_drifts_for_both() {
     let found = calibrate(&a, &run("b", &b)).unwrap();
     assert_eq!((found.stored, found.samples, found.noise.len()), (false, 5, 2));
     let noise = &found.noise[0];
-    assert_eq!((noise.metric, noise.samples), (Metric::Throughput, 5));
+    assert_eq!((noise.metric, noise.samples), (Compared::Throughput, 5));
     close(noise.spread, 0.04 / 2.0_f64.sqrt());
     // (t(0.975; 4) + t(0.90; 4)) * 0.04 / sqrt(5) = (2.776445 + 1.533206) * 0.0178885 = 0.07709: a fall by 7.42 %, a rise by 8.01 %.
     close(noise.margin, 0.075);

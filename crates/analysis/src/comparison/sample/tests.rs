@@ -4,6 +4,7 @@ use record::{Outcome, System};
 use super::*;
 use crate::fixture::{Builder, ceiling, confirmed_job, rep};
 use crate::{CellSummary, Stall, summarise};
+use Compared::{Au, Cpu, P50, P99, Throughput};
 
 fn sample(builder: &Builder) -> RunSample {
     RunSample::of(&builder.record())
@@ -16,8 +17,9 @@ fn one_cell(reps: impl IntoIterator<Item = Rep>) -> Builder {
     builder
 }
 
-fn close(found: Option<f64>, expected: f64) {
-    let found = found.unwrap();
+#[track_caller]
+fn close(rep: &RepSample, metric: Compared, expected: f64) {
+    let found = rep.values[&metric];
     assert!((found / expected - 1.0).abs() < 1.1e-3, "{found} for {expected}");
 }
 
@@ -27,7 +29,7 @@ fn of_reads(number: u32, reads: u64, ns: u64) -> Rep {
     let mut histogram = record::new_histogram();
     histogram.record_n(ns, reads - reads / 50).unwrap();
     histogram.record_n(10 * ns, reads / 50).unwrap();
-    one.histograms.insert(SERVICE.to_owned(), record::encode(&histogram));
+    one.histograms.insert(crate::latency::SERVICE.to_owned(), record::encode(&histogram));
     one.usage.cpu_user_ns = 1_000 * reads;
     one.usage.cpu_system_ns = 2_000 * reads;
     one
@@ -40,19 +42,18 @@ fn a_repetition_has_its_rate_its_percentiles_and_its_processor_time() {
     let run = sample(&one_cell([of_reads(0, 10_000, 800_000), fast]));
     let reps = &run.cells[0].reps;
     assert_eq!((reps.len(), reps[1].rep, reps[1].round), (2, 1, 4));
-    let [throughput, p50, p99, au, cpu] = reps[0].values;
-    close(throughput, 1e9);
-    close(p50, 800_000.0);
-    close(p99, 8_000_000.0);
-    close(cpu, 3_000.0);
-    assert_eq!(au, None);
-    close(reps[1].values[0], 2e9);
+    close(&reps[0], Throughput, 1e9);
+    close(&reps[0], P50, 800_000.0);
+    close(&reps[0], P99, 8_000_000.0);
+    close(&reps[0], Cpu, 3_000.0);
+    assert_eq!(reps[0].values.get(&Au), None);
+    close(&reps[1], Throughput, 2e9);
 }
 
 #[test]
 fn percentiles_rest_on_a_hundred_and_a_thousand_operations_of_one_repetition() {
-    let percentiles = |reads| sample(&one_cell([of_reads(0, reads, 1_000_000)])).cells[0].reps[0].values;
-    let found = |reads| percentiles(reads)[1..3].iter().map(Option::is_some).collect::<Vec<_>>();
+    let values = |reads| sample(&one_cell([of_reads(0, reads, 1_000_000)])).cells[0].reps[0].values.clone();
+    let found = |reads| [P50, P99].map(|metric| values(reads).contains_key(&metric));
     assert_eq!(found(99), [false, false]);
     assert_eq!(found(100), [true, false]);
     assert_eq!(found(999), [true, false]);
@@ -63,25 +64,25 @@ fn percentiles_rest_on_a_hundred_and_a_thousand_operations_of_one_repetition() {
 fn a_paced_load_has_its_response_over_all_arrivals() {
     let mut builder = one_cell((0..3).map(|number| rep("c", number, 0.9e9)));
     builder.pace("c", 1.0, 1.0);
-    let [throughput, p50, p99, ..] = sample(&builder).cells[0].reps[0].values;
-    close(throughput, Builder::LINE_BPS);
-    close(p50, 2_000_000.0);
-    close(p99, 2_000_000.0);
+    let all = sample(&builder).cells[0].reps[0].clone();
+    close(&all, Throughput, Builder::LINE_BPS);
+    close(&all, P50, 2_000_000.0);
+    close(&all, P99, 2_000_000.0);
     // Of a hundred arrivals two are not served: the 99th percentile falls among them.
     builder.pace("c", 1.0, 0.98);
-    let [throughput, p50, p99, ..] = sample(&builder).cells[0].reps[0].values;
-    close(throughput, 0.98 * Builder::LINE_BPS);
-    close(p50, 2_000_000.0);
-    assert_eq!(p99, None);
+    let some = sample(&builder).cells[0].reps[0].clone();
+    close(&some, Throughput, 0.98 * Builder::LINE_BPS);
+    close(&some, P50, 2_000_000.0);
+    assert_eq!(some.values.get(&P99), None);
 }
 
 #[test]
 fn a_training_cell_has_its_utilization_and_the_samples_that_follow_from_it() {
     let run = sample(&confirmed_job(&[0.93, 0.95, 0.97]));
-    let values: Vec<[Option<f64>; 5]> = run.cells[0].reps.iter().map(|rep| rep.values).collect();
-    close(values[0][3], 0.93);
-    close(values[2][3], 0.97);
-    close(values[1][0], 0.95 * 1e9);
+    let reps = &run.cells[0].reps;
+    close(&reps[0], Au, 0.93);
+    close(&reps[2], Au, 0.97);
+    close(&reps[1], Throughput, 0.95 * 1e9);
 }
 
 #[test]
@@ -90,7 +91,7 @@ fn lookups_have_operations_per_second() {
     stat.counters.remove(counter::BYTES);
     let mut builder = one_cell([stat]);
     builder.edit_cell("c", |cell| cell.operation = "stat".to_owned());
-    close(sample(&builder).cells[0].reps[0].values[0], 10_000.0);
+    close(&sample(&builder).cells[0].reps[0], Throughput, 10_000.0);
 }
 
 #[test]
@@ -233,8 +234,8 @@ proptest! {
         }
         let run = sample(&builder);
         prop_assert_eq!(run.cells.len(), 1);
-        for value in run.cells[0].reps.iter().flat_map(|rep| rep.values).flatten() {
-            prop_assert!(value.is_finite() && value > 0.0);
+        for value in run.cells[0].reps.iter().flat_map(|rep| rep.values.values()) {
+            prop_assert!(value.is_finite() && *value > 0.0);
         }
         prop_assert!(run.cells[0].excluded.is_some() || !run.cells[0].reps.is_empty());
     }

@@ -1,9 +1,10 @@
 //! Runs for comparisons, built from the head of the golden record.
 
 use analysis::{CellSample, RepSample, RunSample};
+use feed::Compared;
 use record::{Run, Variant};
 
-/// Values of one repetition, in the order of `Metric::ALL`.
+/// Values of one repetition, in the order of `Compared::ALL`.
 pub(super) type Values = [f64; 5];
 
 /// The head of a run with so many cells on one target.
@@ -25,7 +26,7 @@ pub(super) fn sample(head: &Run, id: &str, cells: &[Vec<Values>]) -> RunSample {
         let of = |(rep, values): (usize, &Values)| RepSample {
             rep: rep as u32,
             round: rep as u32,
-            values: values.map(Some),
+            values: Compared::ALL.into_iter().zip(*values).collect(),
         };
         values.iter().enumerate().map(of).collect()
     };

@@ -3,7 +3,8 @@
 //! The seeds are drawn when the tests run. So that chance fails no build, what a test asserts is far from what is true of
 //! the method; how far is computed beside each.
 
-use analysis::{Change, Comparison, Margins, Metric, RunSample, compare_stored, compare_variants};
+use analysis::{Change, Comparison, Margins, RunSample, compare_stored, compare_variants};
+use feed::Compared;
 use record::Run;
 
 use super::build::{Values, head, sample, variant};
@@ -19,7 +20,7 @@ const FOUND_MIN: f64 = 0.95;
 const REPETITIONS: usize = 10;
 /// Runs of a baseline.
 const RUNS: usize = 8;
-/// Noise of a repetition, as a share, in the order of [`Metric::ALL`].
+/// Noise of a repetition, as a share, in the order of [`Compared::ALL`].
 const NOISE: Values = [0.03, 0.03, 0.05, 0.01, 0.03];
 /// How a metric follows the speed of the host.
 const FOLLOWS: Values = [1.0, -1.0, -1.0, 0.25, -1.0];
@@ -108,16 +109,18 @@ fn compared(pair: &[RunSample; 2], margins: &Margins) -> Comparison {
 }
 
 /// Whether anything of a metric, cell or headline, is called a regression.
-fn alarms(comparison: &Comparison, metric: Metric) -> bool {
-    comparison.judged().any(|(_, effect)| effect.metric == metric && effect.change == Change::Regressed)
+fn alarms(comparison: &Comparison, metric: Compared) -> bool {
+    comparison
+        .judged()
+        .any(|(_, effect)| effect.metric.compared() == Some(metric) && effect.change == Change::Regressed)
 }
 
-/// Shares of comparisons with an alarm, in the order of [`Metric::ALL`].
+/// Shares of comparisons with an alarm, in the order of [`Compared::ALL`].
 fn alarm_shares(pairs: usize, mut compare: impl FnMut() -> Comparison) -> Values {
     let mut counts = [0.0; 5];
     for _ in 0..pairs {
         let comparison = compare();
-        for (count, metric) in counts.iter_mut().zip(Metric::ALL) {
+        for (count, metric) in counts.iter_mut().zip(Compared::ALL) {
             *count += f64::from(u32::from(alarms(&comparison, metric)));
         }
     }
@@ -131,8 +134,8 @@ fn assert_few(shares: &Values) {
 /// The rule that is not used: a mean that is worse by two per cent.
 fn naive(before: &RunSample, after: &RunSample) -> bool {
     let mean = |run: &RunSample, cell: usize| {
-        let values = run.cells[cell].reps.iter().filter_map(|rep| rep.values[0]);
-        values.map(f64::ln).sum::<f64>() / run.cells[cell].reps.len() as f64
+        let values = run.cells[cell].reps.iter().filter_map(|rep| rep.values.get(&Compared::Throughput));
+        values.map(|value| value.ln()).sum::<f64>() / run.cells[cell].reps.len() as f64
     };
     (0..before.cells.len()).any(|cell| mean(after, cell) - mean(before, cell) < 0.98_f64.ln())
 }
@@ -156,7 +159,7 @@ fn interleaved_variants_that_are_the_same_show_few_regressions() {
 #[test]
 fn without_a_margin_the_rate_is_the_nominal_one() {
     let (mut random, head) = (Random::drawn(), head(1));
-    let none = Margins { shares: [0.0; 5] };
+    let none = Margins::NONE;
     let shares =
         alarm_shares(10 * PAIRS, || compared(&interleaved(&mut random, &head, &NOISE, |_| [0.0; 5]), &none));
     assert_few(&shares);
@@ -169,7 +172,7 @@ fn without_a_margin_the_rate_is_the_nominal_one() {
 #[test]
 fn without_a_margin_the_rate_against_a_history_is_the_nominal_one() {
     let (mut random, head) = (Random::drawn(), head(1));
-    let none = Margins { shares: [0.0; 5] };
+    let none = Margins::NONE;
     let shares = alarm_shares(10 * PAIRS, || {
         let night = |night| {
             let values = repetition(&mut random, 0.0, &NOISE, &[0.0; 5]);
@@ -209,13 +212,15 @@ fn the_naive_rule_fails_the_same_bound() {
 }
 
 /// Shares of pairs in which the first cell of eight, and no other, is worse by `change` and is found to be.
-fn found(metric: Metric, change: f64, noise: f64) -> f64 {
+fn found(metric: Compared, change: f64, noise: f64) -> f64 {
     let (mut random, head) = (Random::drawn(), head(8));
     let (mut noises, mut changes) = (NOISE, [0.0; 5]);
     (noises[metric as usize], changes[metric as usize]) = (noise, change.ln());
     let is_found = |comparison: &Comparison| {
         let effects = comparison.cells[0].effects.iter();
-        effects.into_iter().any(|effect| effect.metric == metric && effect.change == Change::Regressed)
+        effects
+            .into_iter()
+            .any(|effect| effect.metric.compared() == Some(metric) && effect.change == Change::Regressed)
     };
     let slow_first = |cell: usize| if cell == 0 { changes } else { [0.0; 5] };
     let pairs = (0..PAIRS).filter(|_| {
@@ -229,14 +234,14 @@ fn found(metric: Metric, change: f64, noise: f64) -> f64 {
 /// in 1,000, 51 among 1,000 have a probability below 1e-60 (Chernoff).
 #[test]
 fn a_slowdown_of_fifteen_per_cent_is_found_in_one_cell_of_eight() {
-    let share = found(Metric::Throughput, 0.85, 0.03);
+    let share = found(Compared::Throughput, 0.85, 0.03);
     assert!(share >= FOUND_MIN, "{share}");
 }
 
 /// ln(1.25) lies 0.128 beyond the margin of 10 %, 9 standard errors at the same noise.
 #[test]
 fn a_quarter_more_at_the_99th_percentile_is_found_in_one_cell_of_eight() {
-    let share = found(Metric::P99, 1.25, 0.03);
+    let share = found(Compared::P99, 1.25, 0.03);
     assert!(share >= FOUND_MIN, "{share}");
 }
 

@@ -144,7 +144,7 @@ fn effect_words(effect: &Effect) -> String {
     let because = effect.because.as_ref().map_or_else(String::new, |because| format!(": {because}"));
     format!(
         "{} {before:.3e} {after:.3e} | {:.3} {:.3} {:.3} | {}/{} {detectable} {:.2} | {:?}{because}",
-        metric.name(),
+        metric.word(),
         ratio.low,
         ratio.mean,
         ratio.high,
@@ -261,7 +261,7 @@ fn the_same_records_can_be_seen_over_time_and_calibrated() {
     let seen = history(&runs).expect("there are runs");
     assert_eq!((seen.run_ids.len(), seen.cells.len(), seen.breaks.len()), (9, PLANS.len(), 0));
     let gone = seen.cells[GONE].points.last().expect("tonight is a point");
-    assert_eq!((gone.values[0], gone.excluded.as_deref()), (None, Some("cannot open 256 files")));
+    assert_eq!((gone.values.len(), gone.excluded.as_deref()), (0, Some("cannot open 256 files")));
     let [base, _] = sides();
     let calibrated = calibrate(&base, &base).expect("a run is like itself");
     assert_eq!((calibrated.samples, calibrated.noise.len()), (REPETITIONS, 4));

@@ -1,0 +1,495 @@
+//! The metrics of a repetition and of a cell, one row each: columns, comparisons, gates, histories and exports read
+//! this table.
+//!
+//! A metric is read from a [`View`]: figures of one repetition, or of all of a cell that make a point. How repetitions
+//! fold is therefore decided once, where the figures are computed: rates are means of repetitions, percentiles are those
+//! of the merged histograms, and what is said by operation is a sum by a sum.
+
+#[cfg(test)]
+mod tests;
+
+use feed::{Compared, Interval};
+
+use crate::checkpoints::Written;
+use crate::epochs::EpochPass;
+use crate::figures::{Figures, Rate};
+use crate::latency::Latency;
+use crate::operations::Operations;
+use crate::paced::{Paced, Percentile};
+use crate::summary::CellSummary;
+use crate::system::{DeviceFigures, MemoryFigures, SystemFigures};
+use crate::training::TrainingFigures;
+
+use Better::{Less, More, Neither};
+use Unit::{Bytes, BytesPerSecond, Count, Nanoseconds, PerSecond, Seconds, Share};
+
+/// What a value counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes per second.
+    BytesPerSecond,
+    /// Operations, samples or names per second.
+    PerSecond,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Seconds.
+    Seconds,
+    /// Bytes.
+    Bytes,
+    /// A share of a whole, most often 0 to 1.
+    Share,
+    /// A number of things.
+    Count,
+}
+
+impl Unit {
+    /// As exports write it; empty for a number of things.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::BytesPerSecond => "B/s",
+            Self::PerSecond => "1/s",
+            Self::Nanoseconds => "ns",
+            Self::Seconds => "s",
+            Self::Bytes => "B",
+            Self::Share => "share",
+            Self::Count => "",
+        }
+    }
+}
+
+/// In which direction a metric is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// The larger, the better.
+    More,
+    /// The smaller, the better.
+    Less,
+    /// It says what was done, not how well.
+    Neither,
+}
+
+/// One metric.
+#[derive(Debug)]
+pub struct Metric {
+    /// As exports of repetitions name it, its unit last: `latency_p99_ns`.
+    pub name: &'static str,
+    /// The unit of its values.
+    pub unit: Unit,
+    /// Which direction is better.
+    pub better: Better,
+    /// What it is, a sentence.
+    pub help: &'static str,
+    /// How it is followed from run to run; absent for most.
+    pub tracked: Option<Tracked>,
+    of: fn(&View<'_>) -> Option<Reading>,
+}
+
+/// How a metric is followed from run to run.
+#[derive(Debug, Clone, Copy)]
+pub struct Tracked {
+    /// As trackers of performance name it. Of two metrics of one name that a cell has, the later row stands: what a
+    /// caller of a paced load waits for is its response.
+    pub name: &'static str,
+    /// As Prometheus names it, in base units.
+    pub gauge: &'static str,
+    /// What it is in comparisons and gates.
+    pub compared: Compared,
+    /// How much worse it may be between interleaved repetitions, as a share.
+    margin: f64,
+    /// Operations of one repetition from which on it is compared.
+    operations_min: u64,
+}
+
+/// What a metric says of a repetition or a cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Reading {
+    /// One value.
+    Value(f64),
+    /// The mean over repetitions.
+    Rate(Rate),
+    /// None, and why.
+    Absent(&'static str),
+}
+
+impl Reading {
+    /// The value, which may be anything that a record led to; `None` where it is absent.
+    pub fn value(&self) -> Option<f64> {
+        match self {
+            Self::Value(value) => Some(*value),
+            Self::Rate(rate) => Some(rate.mean),
+            Self::Absent(_) => None,
+        }
+    }
+
+    /// The 95 % interval over repetitions, where there is one.
+    pub fn interval(&self) -> Option<Interval> {
+        if let Self::Rate(rate) = self { rate.interval } else { None }
+    }
+}
+
+/// What metrics are read from: the figures of one repetition, or of all of a cell.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct View<'a> {
+    pub(crate) figures: Option<&'a Figures>,
+    pub(crate) operations: Option<&'a Operations>,
+    pub(crate) system: Option<&'a SystemFigures>,
+    pub(crate) passes: &'a [EpochPass],
+    pub(crate) written: Option<&'a Written>,
+    pub(crate) checkpoint_stall: Option<f64>,
+}
+
+impl<'a> View<'a> {
+    /// The interleaved repetitions of a cell. Passes over the data and checkpoints are told by repetition alone.
+    pub fn of_cell(cell: &'a CellSummary) -> Self {
+        Self {
+            figures: cell.figures(),
+            operations: cell.operations(),
+            system: cell.system.as_ref(),
+            ..Self::default()
+        }
+    }
+
+    /// What is followed from run to run, in the order of [`METRICS`], each under a name of its own.
+    pub fn tracked(&self) -> Vec<(&'static Metric, Tracked, Reading)> {
+        let mut found: Vec<(&'static Metric, Tracked, Reading)> = Vec::new();
+        for metric in METRICS {
+            let Some((tracked, reading)) = metric.tracked.zip(metric.read(self)) else { continue };
+            match found.iter_mut().find(|(_, known, _)| known.name == tracked.name) {
+                Some(known) => *known = (metric, tracked, reading),
+                None => found.push((metric, tracked, reading)),
+            }
+        }
+        found
+    }
+
+    /// Values by which this repetition is compared with others: positive numbers that rest on enough operations.
+    pub(crate) fn compared(&self) -> impl Iterator<Item = (Compared, f64)> {
+        let served = self.latency().map_or(0, |latency| latency.count);
+        let operations = self.paced().map_or(served, |paced| paced.arrivals);
+        let rests = self.tracked().into_iter().filter(move |one| operations >= one.1.operations_min);
+        rests.filter_map(|(_, tracked, reading)| {
+            Some((tracked.compared, reading.value().filter(|value| crate::need::positive(*value))?))
+        })
+    }
+
+    fn latency(&self) -> Option<&'a Latency> {
+        let of_names = self.operations.map(|operations| &operations.latency);
+        self.figures.map(|figures| &figures.latency).or(of_names)
+    }
+
+    fn paced(&self) -> Option<&'a Paced> {
+        self.figures?.paced.as_ref()
+    }
+
+    fn training(&self) -> Option<&'a TrainingFigures> {
+        self.figures?.training.as_ref()
+    }
+
+    fn device(&self) -> Option<&'a DeviceFigures> {
+        self.system?.device.as_ref()
+    }
+
+    fn memory(&self) -> Option<&'a MemoryFigures> {
+        self.system?.memory.as_ref()
+    }
+
+    fn cpu_ns_per_op(&self) -> Option<f64> {
+        let of_names = self.operations.and_then(|operations| operations.cpu_ns_per_op);
+        self.figures.and_then(|figures| figures.cpu_ns_per_op).or(of_names)
+    }
+
+    fn first_pass(&self) -> Option<&'a EpochPass> {
+        self.passes.iter().find(|pass| pass.complete)
+    }
+
+    fn last_pass(&self) -> Option<&'a EpochPass> {
+        self.passes.iter().rfind(|pass| pass.complete)
+    }
+}
+
+impl Metric {
+    /// What it says of a repetition or a cell; `None` where it is no metric of such a one.
+    pub fn read(&self, view: &View<'_>) -> Option<Reading> {
+        (self.of)(view)
+    }
+
+    /// The metric that comparisons know as `compared`, of cells that move bytes or of those that do not.
+    pub fn of(compared: Compared, moves_bytes: bool) -> &'static Self {
+        let is_meant = |metric: &&Self| metric.compared() == Some(compared);
+        let is_of_cell = |metric: &&Self| moves_bytes || metric.unit != BytesPerSecond;
+        METRICS
+            .iter()
+            .find(|metric| is_meant(metric) && is_of_cell(metric))
+            .expect("a test holds the table to the names of comparisons")
+    }
+
+    /// What it is in comparisons; absent where nothing is compared by it.
+    pub fn compared(&self) -> Option<Compared> {
+        self.tracked.map(|tracked| tracked.compared)
+    }
+
+    /// As comparisons, gates and histories call it.
+    pub fn word(&self) -> &'static str {
+        self.compared().map_or(self.name, Compared::name)
+    }
+
+    /// Whether more of it is better.
+    pub fn higher_is_better(&self) -> bool {
+        self.better == More
+    }
+
+    const fn tracked(self, tracked: Tracked) -> Self {
+        Self { tracked: Some(tracked), ..self }
+    }
+}
+
+impl PartialEq for Metric {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+/// How much worse each metric may be before it counts as a regression, as shares.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Margins {
+    /// What the margins of the table are multiplied by.
+    times: f64,
+    /// Others than those of the table; of one metric the last counts.
+    others: Vec<(Compared, f64)>,
+}
+
+impl Margins {
+    /// For interleaved repetitions: those of the table.
+    pub const INTERLEAVED: Self = Self { times: 1.0, others: Vec::new() };
+
+    /// For stored runs twice as much: another day is another machine.
+    pub const STORED: Self = Self { times: 2.0, others: Vec::new() };
+
+    /// Every change counts.
+    pub const NONE: Self = Self { times: 0.0, others: Vec::new() };
+
+    /// The margin of a metric.
+    pub fn of(&self, metric: &Metric) -> f64 {
+        let other = self.others.iter().rfind(|(compared, _)| metric.compared() == Some(*compared));
+        let of_table = || metric.tracked.map_or(0.0, |tracked| tracked.margin * self.times);
+        other.map_or_else(of_table, |(_, share)| *share)
+    }
+
+    /// The same with another margin for one metric.
+    #[must_use]
+    pub fn with(mut self, metric: Compared, share: f64) -> Self {
+        self.others.push((metric, share));
+        self
+    }
+}
+
+const TOO_FEW: &str = "too few operations say anything of it";
+const NOT_SERVED: &str = "it falls among arrivals that were not served";
+
+const fn metric(
+    name: &'static str,
+    unit: Unit,
+    better: Better,
+    help: &'static str,
+    of: fn(&View<'_>) -> Option<Reading>,
+) -> Metric {
+    Metric { name, unit, better, help, tracked: None, of }
+}
+
+const fn tracked(name: &'static str, gauge: &'static str, compared: Compared, margin: f64) -> Tracked {
+    Tracked { name, gauge, compared, margin, operations_min: 0 }
+}
+
+const fn percentile_from(
+    operations_min: u64,
+    name: &'static str,
+    gauge: &'static str,
+    compared: Compared,
+    margin: f64,
+) -> Tracked {
+    Tracked { operations_min, ..tracked(name, gauge, compared, margin) }
+}
+
+const P50: Tracked = percentile_from(100, "latency-p50", "feedline_latency_p50_seconds", Compared::P50, 0.05);
+const P99: Tracked =
+    percentile_from(1_000, "latency-p99", "feedline_latency_p99_seconds", Compared::P99, 0.10);
+
+/// Every metric, in the order in which exports list them.
+pub static METRICS: &[Metric] = &[
+    metric("throughput_bps", BytesPerSecond, More, "Mean throughput over repetitions.", |view| {
+        rate(view.figures?.bps)
+    })
+    .tracked(tracked(
+        "throughput-bytes",
+        "feedline_throughput_bytes_per_second",
+        Compared::Throughput,
+        0.05,
+    )),
+    metric("samples_per_s", PerSecond, More, "Mean rate of samples.", |view| {
+        rate(view.figures?.samples_per_s)
+    }),
+    metric("ops_per_s", PerSecond, More, "Mean rate of reads that ended well.", |view| {
+        value(view.figures?.ops_per_s)
+    }),
+    metric("ops_per_s", PerSecond, More, "Mean rate of operations that move no bytes.", |view| {
+        rate(view.operations?.ops_per_s)
+    })
+    .tracked(tracked("throughput", "feedline_operations_per_second", Compared::Throughput, 0.05)),
+    metric("entries_per_s", PerSecond, More, "Mean rate of names found by listing.", |view| {
+        rate(view.operations?.entries_per_s?)
+    }),
+    metric("latency_mean_ns", Nanoseconds, Less, "Mean latency, from submission.", |view| {
+        value(view.latency()?.mean_ns?)
+    }),
+    metric("latency_p50_ns", Nanoseconds, Less, "Median latency.", |view| quantile(view.latency()?.p50_ns))
+        .tracked(P50),
+    metric("latency_p99_ns", Nanoseconds, Less, "99th percentile of latency.", |view| {
+        quantile(view.latency()?.p99_ns)
+    })
+    .tracked(P99),
+    metric("latency_p999_ns", Nanoseconds, Less, "99.9th percentile of latency.", |view| {
+        quantile(view.latency()?.p999_ns)
+    }),
+    metric("latency_max_ns", Nanoseconds, Less, "Largest latency.", |view| quantile(view.latency()?.max_ns)),
+    metric("offered_bps", BytesPerSecond, Neither, "Rate that a paced load offers.", |view| {
+        value(view.paced()?.offered_bps)
+    }),
+    metric(
+        "response_p50_ns",
+        Nanoseconds,
+        Less,
+        "Median from the intended start, over all arrivals.",
+        |view| response(view.paced()?.response_p50),
+    )
+    .tracked(P50),
+    metric("response_p99_ns", Nanoseconds, Less, "99th percentile of the same.", |view| {
+        response(view.paced()?.response_p99)
+    })
+    .tracked(P99),
+    metric("served_share", Share, More, "Arrivals of a paced load that were served.", |view| {
+        value(view.paced()?.served_share())
+    }),
+    metric("au", Share, More, "Mean accelerator utilization, 0 to 1.", |view| rate(view.training()?.au))
+        .tracked(tracked(
+            "accelerator-utilization",
+            "feedline_accelerator_utilization_ratio",
+            Compared::Au,
+            0.02,
+        )),
+    metric(
+        "wait_p99_ns",
+        Nanoseconds,
+        Less,
+        "99th percentile of what steps waited for their batch.",
+        |view| quantile(view.training()?.wait_p99_ns),
+    ),
+    metric(
+        "batch_mean_ns",
+        Nanoseconds,
+        Less,
+        "Mean of what a batch took from being allowed to being ready.",
+        |view| value(view.training()?.fetch_mean_ns?),
+    ),
+    metric("cpu_ns_per_op", Nanoseconds, Less, "Processor time of the client by operation.", |view| {
+        value(view.cpu_ns_per_op()?)
+    })
+    .tracked(tracked("cpu-per-operation", "feedline_cpu_seconds_per_operation", Compared::Cpu, 0.10)),
+    metric(
+        "device_written_bps",
+        BytesPerSecond,
+        Neither,
+        "Written to the device below, by whomever.",
+        |view| value(view.device()?.write.bps),
+    ),
+    metric("device_write_await_ns", Nanoseconds, Less, "Mean time of a write request (w_await).", |view| {
+        value(view.device()?.write_await_ns?)
+    }),
+    metric("memory_available_min_bytes", Bytes, More, "Least memory to be had without swapping.", |view| {
+        count(view.memory()?.available_min_bytes)
+    }),
+    metric("memory_cached_growth_max_bytes", Bytes, Neither, "Most by which the page cache grew.", |view| {
+        value(view.memory()?.cached_growth_max_bytes as f64)
+    }),
+    metric(
+        "memory_dirty_max_bytes",
+        Bytes,
+        Neither,
+        "Most that was written and not yet on storage.",
+        |view| count(view.memory()?.dirty_max_bytes),
+    ),
+    metric("epochs", Count, Neither, "Whole passes over the data.", |view| {
+        let whole = || view.passes.iter().filter(|pass| pass.complete).count() as u64;
+        (!view.passes.is_empty()).then(|| Reading::Value(whole() as f64))
+    }),
+    metric("epoch_first_bps", BytesPerSecond, More, "Throughput of the first whole pass.", |view| {
+        rate(view.first_pass()?.bps)
+    }),
+    metric("epoch_last_bps", BytesPerSecond, More, "Throughput of the last whole pass.", |view| {
+        rate(view.last_pass()?.bps)
+    }),
+    metric("epoch_first_operation_s", Seconds, Less, "First operation of the first whole pass.", |view| {
+        rate(view.first_pass()?.first_s)
+    }),
+    metric("cache_share_last", Share, Neither, "Bytes of the last whole pass that a cache served.", |view| {
+        rate(view.last_pass()?.cache_share?)
+    }),
+    metric(
+        "tier_hits_last",
+        Share,
+        More,
+        "Bytes of the last whole pass that the cache tier served.",
+        |view| rate(view.last_pass()?.tier_hits?),
+    ),
+    metric("checkpoint_bps", BytesPerSecond, More, "Rate of writing and publishing a checkpoint.", |view| {
+        rate(view.written?.bps?)
+    }),
+    metric("checkpoint_s", Seconds, Less, "A checkpoint from its first byte until it is durable.", |view| {
+        rate(view.written?.checkpoint_s?)
+    }),
+    metric(
+        "checkpoint_publish_share",
+        Share,
+        Less,
+        "Part of that after the last byte was written.",
+        |view| value(view.written?.publish_share?),
+    ),
+    metric("checkpoint_stall_share", Share, Less, "Time in which accelerators stood still for it.", |view| {
+        value(view.written.and(view.checkpoint_stall)?)
+    }),
+    metric("checkpoints_whole", Count, More, "Checkpoints that are whole.", |view| {
+        count(view.written?.outcomes.complete)
+    }),
+    metric("checkpoints_overrun", Count, Less, "Left out while the one before was being written.", |view| {
+        count(view.written?.outcomes.overrun)
+    }),
+    metric("checkpoints_unfinished", Count, Less, "Being written as the window closed.", |view| {
+        count(view.written?.outcomes.unfinished)
+    }),
+    metric("checkpoints_failed", Count, Less, "Checkpoints that were not written.", |view| {
+        count(view.written?.outcomes.failed)
+    }),
+];
+
+fn value(value: f64) -> Option<Reading> {
+    Some(Reading::Value(value))
+}
+
+fn rate(rate: Rate) -> Option<Reading> {
+    Some(Reading::Rate(rate))
+}
+
+fn count(count: u64) -> Option<Reading> {
+    value(count as f64)
+}
+
+fn quantile(ns: Option<u64>) -> Option<Reading> {
+    Some(ns.map_or(Reading::Absent(TOO_FEW), |ns| Reading::Value(ns as f64)))
+}
+
+fn response(percentile: Percentile) -> Option<Reading> {
+    match percentile {
+        Percentile::At(ns) => count(ns),
+        Percentile::Unknown => Some(Reading::Absent(TOO_FEW)),
+        Percentile::NotServed => Some(Reading::Absent(NOT_SERVED)),
+    }
+}

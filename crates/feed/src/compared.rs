@@ -1,0 +1,48 @@
+//! What runs are compared by, and what a gate may name.
+
+/// A metric of comparisons and gates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Compared {
+    /// Bytes per second, or operations per second where no bytes are moved.
+    Throughput,
+    /// Median latency, from submission; of a paced load from the intended start.
+    P50,
+    /// 99th percentile of the same.
+    P99,
+    /// Accelerator utilization of a training load.
+    Au,
+    /// Processor time of the client by operation.
+    Cpu,
+}
+
+impl Compared {
+    /// Every metric, in the order of tables.
+    pub const ALL: [Self; 5] = [Self::Throughput, Self::P50, Self::P99, Self::Au, Self::Cpu];
+
+    /// As scenarios and records write it.
+    pub const fn name(self) -> &'static str {
+        self.words().0
+    }
+
+    /// What it is, for the reference of scenarios.
+    pub const fn meaning(self) -> &'static str {
+        self.words().1
+    }
+
+    /// The metric of a name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|metric| metric.name() == name)
+    }
+
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Throughput => {
+                ("throughput", "Bytes per second, or operations per second where no bytes are moved.")
+            }
+            Self::P50 => ("p50", "Median latency."),
+            Self::P99 => ("p99", "99th percentile of latency."),
+            Self::Au => ("au", "Accelerator utilization, with `load.mode = \"training\"`."),
+            Self::Cpu => ("cpu", "Processor time of the client by operation."),
+        }
+    }
+}
