@@ -186,7 +186,7 @@ fn what(cell: &CellSummary, of: &CellPrediction) -> String {
     if of.operation.bytes > 0.0 {
         format!("{operation} {}", feed::format_bytes(of.operation.bytes.round() as u64))
     } else {
-        operation.clone()
+        operation.to_string()
     }
 }
 
@@ -198,7 +198,7 @@ fn short_note(
     of: &CellPrediction,
 ) -> String {
     let mut others = target.cells.iter().map(|other| &summary.cells[other.cell].cell.access);
-    let access = others.any(|access| *access != cell.cell.access).then(|| cell.cell.access.clone());
+    let access = others.any(|access| *access != cell.cell.access).then(|| cell.cell.access.to_string());
     let apart = (!of.agrees()).then(|| format!("{}: {}", of.predicted.bound.words(), of.difference()));
     access.into_iter().chain(apart).collect::<Vec<_>>().join("; ")
 }
@@ -210,7 +210,7 @@ fn note(summary: &Summary, target: &TargetPrediction, cell: &CellSummary, of: &C
     let varies = |get: fn(&CellSummary) -> &str| others().any(|other| get(other) != get(cell));
     let parts = [
         varies(|cell| &cell.cell.engine).then(|| cell.engine_label()),
-        varies(|cell| &cell.cell.access).then(|| cell.cell.access.clone()),
+        varies(|cell| cell.cell.access.as_str()).then(|| cell.cell.access.to_string()),
         others()
             .any(|other| other.cell.connections != other.cell.queue_depth && other.cell.connections > 0)
             .then(|| feed::counted_noun(u64::from(connections), "connection")),

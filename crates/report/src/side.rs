@@ -22,7 +22,7 @@ pub(crate) fn metadata(summary: &Summary) -> Grid {
     let row = |cell: &&CellSummary| GridRow {
         names: vec![
             cell.cell.target.clone(),
-            cell.cell.operation.clone(),
+            cell.cell.operation.to_string(),
             cell.engine_label(),
             cell.cell.queue_depth.to_string(),
         ],

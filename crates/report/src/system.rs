@@ -72,7 +72,7 @@ fn reads(device: Option<&DeviceFigures>) -> [String; 6] {
 /// Bytes read by byte asked: this process's where the kernel counts them, else the device's. A warm cell asks nothing
 /// of storage, so that what its device read was for others.
 fn amplification(cell: &CellSummary, system: &SystemFigures) -> Option<f64> {
-    if cell.cell.cache == "warm" {
+    if cell.cell.cache == feed::Cache::Warm {
         return system.process_amplification;
     }
     let uncounted = [Reconciliation::NotCounted, Reconciliation::NothingCounted];
@@ -124,7 +124,7 @@ fn grid(
 pub(crate) fn unreconciled(summary: &Summary, all: bool) -> Vec<String> {
     let mut said: Vec<(&Reconciliation, Vec<&str>)> = Vec::new();
     let shown = Shown::of(summary, all, |cell| {
-        cell.system.is_some() && cell.cell.cache != "warm" && !is_beyond_devices(cell)
+        cell.system.is_some() && cell.cell.cache != feed::Cache::Warm && !is_beyond_devices(cell)
     });
     for cell in shown.cells {
         let found = cell.system.iter().flat_map(|system| &system.reconciliation);

@@ -155,6 +155,6 @@ fn gains(summary: &Summary, all: bool) -> Grid {
 
 /// The samples and the order of the reads, for several may stand side by side.
 fn note(summary: &Summary, gain: &LayoutGain, doubt: &str) -> String {
-    let access = summary.cells.get(gain.packed).map(|cell| cell.cell.access.clone()).unwrap_or_default();
+    let access = summary.cells.get(gain.packed).map(|cell| cell.cell.access.to_string()).unwrap_or_default();
     crate::side::noted([access, doubt.to_owned()])
 }
