@@ -6,6 +6,7 @@ mod tests;
 mod timeline;
 mod writes;
 
+use feed::Operation;
 use record::{Measure, Rep, Role, RunRecord};
 
 pub(crate) use jobs::stall_share;
@@ -50,13 +51,13 @@ pub(crate) fn of_run(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSummary
     let mut found = Checkpoints::default();
     for (index, cell) in cells.iter().enumerate() {
         let reps = used(lines, cell, measure);
-        match cell.cell.operation.as_str() {
-            "checkpoint" => {
+        match cell.cell.operation.known() {
+            Some(Operation::Checkpoint) => {
                 found
                     .writes
                     .extend(Written::of(&reps).map(|written| CheckpointWrite { cell: index, written }));
             }
-            "restore" => found.restores.extend(Restore::of(index, cell)),
+            Some(Operation::Restore) => found.restores.extend(Restore::of(index, cell)),
             _ => found.jobs.extend(jobs::of_cell(&record.run, cells, index, &reps)),
         }
     }

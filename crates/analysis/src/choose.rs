@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use feed::{Access, Pages};
 use record::axis::{self, alike};
 use record::{Axis, Cell};
 
@@ -271,9 +272,9 @@ type Preference = (FromMemory, bool, u8, bool, u8, u64, u64);
 
 /// How much a cell is preferred where a sample is to have `named` bytes; without figures nothing is known of its offer.
 fn preference(cell: &CellSummary, figures: Option<&Figures>, named: Option<f64>) -> Preference {
-    let access = match cell.cell.access.as_str() {
-        "shuffled_epoch" => 0,
-        "random" => 1,
+    let access = match cell.cell.access.known() {
+        Some(Access::ShuffledEpoch) => 0,
+        Some(Access::Random) => 1,
         _ => 2,
     };
     let distance = named.zip(cell.sample_bytes).map_or(0.0, |(named, own)| (own / named).log2().abs());
@@ -286,7 +287,7 @@ fn preference(cell: &CellSummary, figures: Option<&Figures>, named: Option<f64>)
         Some(_) => 1,
         None => 2,
     };
-    let huge = cell.cell.pages.as_deref() == Some("huge");
+    let huge = cell.cell.pages.as_ref().is_some_and(|pages| *pages == Pages::Huge);
     (treatment::from_cache(&cell.cell), huge, job, blocks, access, thousandths(distance), thousandths(beyond))
 }
 
@@ -410,15 +411,15 @@ mod tests {
 
     #[test]
     fn storage_comes_before_the_page_cache_and_the_training_order_before_others() {
-        let warm = |b: &mut Builder| b.edit_cell("a", |cell| cell.cache = "warm".to_owned());
+        let warm = |b: &mut Builder| b.edit_cell("a", |cell| cell.cache = "warm".into());
         assert_eq!(chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], warm), ["b"]);
-        let again = |b: &mut Builder| b.edit_cell("a", |cell| cell.cache = "cold_start".to_owned());
+        let again = |b: &mut Builder| b.edit_cell("a", |cell| cell.cache = "cold_start".into());
         assert_eq!(
             chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], again),
             ["b"],
             "later epochs may come from memory"
         );
-        let sequential = |b: &mut Builder| b.edit_cell("a", |cell| cell.access = "sequential".to_owned());
+        let sequential = |b: &mut Builder| b.edit_cell("a", |cell| cell.access = "sequential".into());
         assert_eq!(chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], sequential), ["b"]);
     }
 
@@ -454,19 +455,19 @@ mod tests {
 
     #[test]
     fn whole_files_come_before_blocks_and_after_storage() {
-        let files = |b: &mut Builder| b.edit_cell("b", |cell| cell.operation = "read_file".to_owned());
+        let files = |b: &mut Builder| b.edit_cell("b", |cell| cell.operation = "read_file".into());
         assert_eq!(chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], files), ["b"]);
         let warm_files = |b: &mut Builder| {
             b.edit_cell("b", |cell| {
-                cell.operation = "read_file".to_owned();
-                cell.cache = "warm".to_owned();
+                cell.operation = "read_file".into();
+                cell.cache = "warm".into();
             });
         };
         assert_eq!(chosen(&[("a", 8, 0.9), ("b", 16, 9.0)], warm_files), ["a"]);
         let sequential_files = |b: &mut Builder| {
             b.edit_cell("b", |cell| {
-                cell.operation = "read_file".to_owned();
-                cell.access = "sequential".to_owned();
+                cell.operation = "read_file".into();
+                cell.access = "sequential".into();
             });
         };
         assert_eq!(chosen(&[("a", 8, 0.9), ("b", 16, 9.0)], sequential_files), ["b"]);
@@ -474,7 +475,7 @@ mod tests {
 
     #[test]
     fn names_are_never_chosen() {
-        let stat = |b: &mut Builder| b.edit_cell("a", |cell| cell.operation = "stat".to_owned());
+        let stat = |b: &mut Builder| b.edit_cell("a", |cell| cell.operation = "stat".into());
         assert_eq!(chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], stat), ["b"]);
         assert_eq!(chosen(&[("a", 8, 9.0)], stat), Vec::<String>::new());
     }
@@ -549,7 +550,7 @@ mod tests {
         (builder.run.measure.duration_ns, builder.run.measure.steps) = (None, Some(100));
         for (name, job, of_line) in cells {
             builder.cell(name, "disk", 64);
-            builder.edit_cell(name, |cell| cell.operation = "read_file".to_owned());
+            builder.edit_cell(name, |cell| cell.operation = "read_file".into());
             let Some((readers, prefetch)) = job else {
                 (0..3).for_each(|n| builder.push(rep(name, n, of_line * Builder::LINE_BPS)));
                 continue;
@@ -571,7 +572,7 @@ mod tests {
     #[test]
     fn a_job_that_was_played_comes_before_closed_loops_and_after_storage() {
         assert_eq!(chosen_of_jobs(&[("a", None, 9.0), ("b", JOB, 0.5)], |_| {}), ["b"]);
-        let warm = |b: &mut Builder| b.edit_cell("b", |cell| cell.cache = "warm".to_owned());
+        let warm = |b: &mut Builder| b.edit_cell("b", |cell| cell.cache = "warm".into());
         assert_eq!(chosen_of_jobs(&[("a", None, 0.9), ("b", JOB, 1.1)], warm), ["a"]);
     }
 

@@ -66,7 +66,7 @@ impl Payoff {
 }
 
 pub(crate) fn of_run(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSummary]) -> Vec<CopyFigures> {
-    let copies = cells.iter().enumerate().filter(|(_, cell)| cell.cell.operation == "copy");
+    let copies = cells.iter().enumerate().filter(|(_, cell)| cell.cell.operation == feed::Operation::Copy);
     copies.filter_map(|(index, _)| of_cell(record, lines, cells, index)).collect()
 }
 

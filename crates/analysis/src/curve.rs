@@ -3,6 +3,7 @@
 mod distinction;
 pub(crate) mod treatment;
 
+use feed::Operation;
 use record::axis::{self, agree, alike};
 use record::{Axis, Cell, Datasets, Run};
 
@@ -14,6 +15,7 @@ use crate::training::predicted::is_closed;
 
 pub(crate) use distinction::is_set;
 use distinction::{Told, distinction, layout};
+use treatment::FromMemory;
 pub use treatment::Treatment;
 
 /// Gain over the last two doublings of depth below which a curve is flat.
@@ -73,7 +75,7 @@ impl Panel {
     /// `128 KiB blocks`, `files in 128 KiB pieces`.
     pub(crate) fn pieces(&self) -> String {
         let block = feed::format_bytes(self.block_bytes);
-        if self.operation == "read_file" {
+        if self.first.operation == Operation::ReadFile {
             format!("files in {block} pieces")
         } else {
             format!("{block} blocks")
@@ -93,9 +95,12 @@ impl Panel {
     /// Whether a cell may be drawn here although its treatment is another: both read from storage.
     fn takes_in(&self, run: &Run, cell: &CellSummary) -> bool {
         agree(run, &self.first, &cell.cell, axis::PANEL)
-            && [&self.cache, &treatment::words_of(&cell.cell)]
-                .into_iter()
-                .all(|cache| treatment::reaches(cache))
+            && [&self.first, &cell.cell].into_iter().all(treatment::reaches)
+    }
+
+    /// What comes from this client's page cache in this way of reading.
+    pub(crate) fn lets_come(&self) -> FromMemory {
+        treatment::from_memory(&self.first.cache)
     }
 
     /// Whether some treatment is one of both.
@@ -104,13 +109,13 @@ impl Panel {
     }
 
     /// The way in which a cell is read, without its curves.
-    pub(crate) fn of(run: &impl Datasets, cell: &CellSummary) -> Self {
+    pub(crate) fn of(cell: &CellSummary) -> Self {
         Self {
-            layout: layout(run, &cell.cell),
+            layout: layout(&cell.cell),
             sample_bytes: cell.sample_bytes,
-            operation: cell.cell.operation.clone(),
+            operation: cell.cell.operation.to_string(),
             block_bytes: cell.cell.block_bytes,
-            access: cell.cell.access.clone(),
+            access: cell.cell.access.to_string(),
             cache: treatment::words_of(&cell.cell),
             treatments: vec![Treatment::of(cell)],
             line: cell.line,
@@ -207,7 +212,7 @@ pub(crate) fn panels(cells: &[CellSummary], run: &Run) -> Vec<Panel> {
         let known =
             panels.iter().position(|panel| panel.holds(run, cell) || (joins && panel.takes_in(run, cell)));
         let at = known.unwrap_or_else(|| {
-            panels.push(Panel::of(run, cell));
+            panels.push(Panel::of(cell));
             panels.len() - 1
         });
         panels[at].add(index, cells, told[index], run);

@@ -281,7 +281,7 @@ fn from_memory(case: &Case<'_>, bound: Bound) -> Option<String> {
 }
 
 fn warm(case: &Case<'_>) -> Option<String> {
-    (case.cell.cell.cache == "warm").then(|| {
+    (case.cell.cell.cache == feed::Cache::Warm).then(|| {
         "its bytes came from this client's page cache (warm): no storage behind it was waited for".to_owned()
     })
 }

@@ -16,8 +16,6 @@ pub use held::{Held, Order};
 
 /// Passes of a cell of which figures are given: what a damaged record may claim beyond is left out.
 const EPOCHS_MAX: usize = 1_000;
-/// Word of reads past the page cache.
-const BYPASS: &str = "bypass";
 /// Share of a pass in which the one before is still under way, from which that is said.
 const OVERLAP_TOLD_MIN: f64 = 0.05;
 /// Share of the reads that a tier missed and did not keep, from which that is said.
@@ -87,7 +85,7 @@ fn of_cell(
         return None;
     }
     leave_out_past_the_cache(cell, &mut passes);
-    let cached = cell.cache != BYPASS;
+    let cached = cell.cache != feed::Cache::Bypass;
     let mut notes: Vec<String> = cached.then(|| amplified(&reps)).flatten().into_iter().collect();
     notes.extend(cut(&passes));
     notes.extend(overlap(&passes));
@@ -106,7 +104,7 @@ pub(crate) fn of_rep(cell: &Cell, rep: &Rep) -> Vec<EpochPass> {
 
 /// Reads past the cache find nothing there; what the kernel counts as a pass ends belongs to two of them.
 fn leave_out_past_the_cache(cell: &Cell, passes: &mut [EpochPass]) {
-    if cell.cache == BYPASS {
+    if cell.cache == feed::Cache::Bypass {
         for pass in passes {
             pass.cache_share = None;
         }

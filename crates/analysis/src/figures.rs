@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use feed::Cache;
 use feed::Interval;
-use record::{Ceiling, Cell, Measure, Rep, counter};
+use record::{Ceiling, Cell, Measure, Rep, Word, counter};
 
-use crate::curve::treatment::{self, COLD_START};
 use crate::flag::{Flag, Gravity, percent};
 use crate::interval;
 use crate::latency::{Latency, Phase, phases};
@@ -260,7 +260,10 @@ fn cache_words(context: &Context<'_>, used: &[&Rep]) -> String {
 /// What every repetition says, or one that did not drop them; absent where that is not known of some, and for cells
 /// that ask for no cold names.
 pub(crate) fn names_dropped(cell: &Cell, used: &[&Rep]) -> Option<bool> {
-    if !operation::touches_names(cell) || !treatment::starts_cold(&cell.cache) || used.is_empty() {
+    if !operation::touches_names(cell)
+        || !cell.cache.known().is_some_and(Cache::starts_cold)
+        || used.is_empty()
+    {
         return None;
     }
     if used.iter().any(|rep| rep.cache.names_dropped == Some(false)) {
@@ -270,29 +273,31 @@ pub(crate) fn names_dropped(cell: &Cell, used: &[&Rep]) -> Option<bool> {
 }
 
 /// Shares of the dataset resident when it matters; `None` when nothing could tell in some repetition.
-fn resident_shares(cache: &str, used: &[&Rep]) -> Option<Vec<f64>> {
-    let leaves_nothing = matches!(cache, "bypass" | "dontcache");
+fn resident_shares(cache: &Word<Cache>, used: &[&Rep]) -> Option<Vec<f64>> {
+    let leaves_nothing = cache.is_any(&[Cache::Bypass, Cache::DontCache]);
     let resident = if leaves_nothing { left_after } else { resident_before };
     used.iter().map(|rep| resident(rep)).collect()
 }
 
-fn page_words(cache: &str, used: &[&Rep]) -> String {
+fn page_words(cache: &Word<Cache>, used: &[&Rep]) -> String {
     let method = used.first().map_or("none", |rep| rep.cache.method.as_str());
-    match (cache, resident_shares(cache, used)) {
-        ("bypass", Some(_)) if method == USER_SPACE => {
+    match (cache.known(), resident_shares(cache, used)) {
+        (Some(Cache::Bypass), Some(_)) if method == USER_SPACE => {
             "bypass: read in user space, the client's page cache takes no part".to_owned()
         }
-        ("bypass" | "dontcache", Some(shares)) => {
+        (Some(Cache::Bypass | Cache::DontCache), Some(shares)) => {
             let most = shares.into_iter().fold(0.0, f64::max);
             format!("{cache}: at most {} resident after ({method})", percent(most))
         }
-        ("dontcache", None) => format!("dropping at once not proven: residency unknown ({method})"),
-        ("bypass", None) => format!("direct I/O not proven: residency unknown ({method})"),
-        ("warm", Some(shares)) => {
+        (Some(Cache::DontCache), None) => {
+            format!("dropping at once not proven: residency unknown ({method})")
+        }
+        (Some(Cache::Bypass), None) => format!("direct I/O not proven: residency unknown ({method})"),
+        (Some(Cache::Warm), Some(shares)) => {
             let least = shares.into_iter().fold(f64::INFINITY, f64::min);
             format!("warm: at least {} resident before ({method})", percent(least))
         }
-        (COLD_START, Some(shares)) => {
+        (Some(Cache::ColdStart), Some(shares)) => {
             let most = shares.into_iter().fold(0.0, f64::max);
             format!(
                 "cold at the start: at most {} resident before ({method}); what is read again may come from memory",
@@ -303,7 +308,7 @@ fn page_words(cache: &str, used: &[&Rep]) -> String {
             let most = shares.into_iter().fold(0.0, f64::max);
             format!("{cache}: at most {} resident before ({method})", percent(most))
         }
-        (COLD_START, None) => format!("cold at the start not proven ({method})"),
+        (Some(Cache::ColdStart), None) => format!("cold at the start not proven ({method})"),
         (_, None) => format!("{cache} not proven ({method})"),
     }
 }
@@ -386,7 +391,7 @@ mod tests {
                 after_bytes: after,
                 names_dropped: None,
             };
-            figures_of(vec![one], |b| b.edit_cell("c", |cell| cell.cache = cache.to_owned())).cache
+            figures_of(vec![one], |b| b.edit_cell("c", |cell| cell.cache = cache.into())).cache
         };
         assert_eq!(words("bypass", Some(900), Some(2)), "bypass: at most 0.2 % resident after (mincore)");
         let unknown = "direct I/O not proven: residency unknown (mincore)";
@@ -410,7 +415,7 @@ mod tests {
             let mut one = rep("c", 0, 1e9);
             one.cache.names_dropped = dropped;
             let edit = |cell: &mut Cell| {
-                (cell.cache, cell.operation) = ("cold".to_owned(), operation.to_owned());
+                (cell.cache, cell.operation) = ("cold".into(), operation.into());
             };
             figures_of(vec![one], |b| b.edit_cell("c", edit)).cache
         };

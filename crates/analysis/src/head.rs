@@ -153,10 +153,11 @@ pub(crate) fn datasets(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
     let of_dataset = |(index, dataset): (usize, &Dataset)| {
         // The null target answers without reading, and neither names nor checkpoints are bytes of the dataset.
         let reads = |cell: &&Cell| {
-            is_storage(&cell.target) && (operation::reads_samples(cell) || cell.operation == "copy")
+            is_storage(&cell.target)
+                && (operation::reads_samples(cell) || cell.operation == feed::Operation::Copy)
         };
         let cells = || run.cells.iter().filter(move |cell| cell.dataset == index).filter(reads);
-        let mut access: Vec<String> = cells().map(|cell| cell.access.clone()).collect();
+        let mut access: Vec<String> = cells().map(|cell| cell.access.to_string()).collect();
         access.sort();
         access.dedup();
         let read: f64 = cells().map(|cell| bytes_read(lines, cell, dataset)).sum();

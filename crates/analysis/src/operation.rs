@@ -1,16 +1,17 @@
 //! What a cell does over and over, in the words of the record.
 
+use feed::Operation;
 use record::Cell;
 
 /// Whether a cell looks up or lists names: it moves no bytes, so it has neither throughput nor line.
 pub(crate) fn is_metadata(cell: &Cell) -> bool {
-    matches!(cell.operation.as_str(), "stat" | "list" | "getattr")
+    cell.operation.is_any(&[Operation::Stat, Operation::List, Operation::GetAttr])
 }
 
 /// Whether a cell writes a checkpoint, reads one back, or copies a dataset: it moves bytes, but no samples that a job
 /// takes, so it has neither line nor verdict.
 pub(crate) fn is_transfer(cell: &Cell) -> bool {
-    matches!(cell.operation.as_str(), "checkpoint" | "restore" | "copy")
+    cell.operation.is_any(&[Operation::Checkpoint, Operation::Restore, Operation::Copy])
 }
 
 /// Whether a cell reads samples of its dataset: all that could feed a job.
@@ -20,12 +21,12 @@ pub(crate) fn reads_samples(cell: &Cell) -> bool {
 
 /// Whether a cell reads bytes that lie on storage before it begins: all whose rate a cache could make.
 pub(crate) fn reads_bytes(cell: &Cell) -> bool {
-    !is_metadata(cell) && cell.operation != "checkpoint"
+    !is_metadata(cell) && cell.operation != Operation::Checkpoint
 }
 
 /// Whether a cell opens, reads and closes a whole file each time, as a loader of samples does.
 pub(crate) fn is_whole_file(cell: &Cell) -> bool {
-    cell.operation == "read_file"
+    cell.operation == Operation::ReadFile
 }
 
 /// Whether a cell asks the file system for names or inodes while it is measured.
@@ -35,9 +36,9 @@ pub(crate) fn touches_names(cell: &Cell) -> bool {
 
 /// What is counted, in one word.
 pub(crate) fn noun(cell: &Cell) -> &str {
-    match cell.operation.as_str() {
-        "checkpoint" | "copy" => "write",
-        operation if is_metadata(cell) => operation,
+    match cell.operation.known() {
+        Some(Operation::Checkpoint | Operation::Copy) => "write",
+        _ if is_metadata(cell) => cell.operation.as_str(),
         _ => "read",
     }
 }

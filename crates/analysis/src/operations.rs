@@ -55,7 +55,9 @@ impl Operations {
         Some(Self {
             repetitions: used.len() as u32,
             ops_per_s,
-            entries_per_s: (context.cell.operation == "list").then(|| rate(used, counter::ENTRIES)).flatten(),
+            entries_per_s: (context.cell.operation == feed::Operation::List)
+                .then(|| rate(used, counter::ENTRIES))
+                .flatten(),
             latency,
             ops,
             cpu_ns_per_op: (ops > 0).then(|| cpu_ns(used) / ops as f64),
@@ -80,7 +82,7 @@ mod tests {
     fn metadata(operation: &str) -> Builder {
         let mut builder = Builder::new();
         builder.cell("c", "disk", 8);
-        builder.edit_cell("c", |cell| cell.operation = operation.to_owned());
+        builder.edit_cell("c", |cell| cell.operation = operation.into());
         for number in 0..3 {
             let mut one = rep("c", number, 1e9);
             one.counters.remove(counter::BYTES);

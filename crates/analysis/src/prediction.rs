@@ -5,6 +5,7 @@ mod line;
 #[cfg(test)]
 mod tests;
 
+use feed::Access;
 use feed::bounds::{self, InFlight, Operation, Prediction, Settings};
 use record::{Claim, ExpectFigures, ExpectTarget, RunRecord, Target};
 
@@ -192,9 +193,9 @@ fn operation(cell: &CellSummary, bytes: f64, way: &ExpectTarget) -> Option<Opera
     let sample_bytes = cell.sample_bytes.unwrap_or(bytes);
     let blocks = (sample_bytes / cell.cell.block_bytes.max(1) as f64).ceil().max(1.0);
     let is_file = cell.reads_whole_files();
-    let moves = match cell.cell.access.as_str() {
-        "random" => 1.0,
-        "shuffled_epoch" => {
+    let moves = match cell.cell.access.known() {
+        Some(Access::Random) => 1.0,
+        Some(Access::ShuffledEpoch) => {
             if is_file {
                 1.0
             } else {
@@ -203,16 +204,18 @@ fn operation(cell: &CellSummary, bytes: f64, way: &ExpectTarget) -> Option<Opera
         }
         _ => 0.0,
     };
-    match cell.cell.operation.as_str() {
-        "read" => Some(Operation { bytes, reads: 1.0, lookups: 0.0, moves }),
-        "read_file" if !way.in_parts => Some(Operation {
+    match cell.cell.operation.known() {
+        Some(feed::Operation::Read) => Some(Operation { bytes, reads: 1.0, lookups: 0.0, moves }),
+        Some(feed::Operation::ReadFile) if !way.in_parts => Some(Operation {
             bytes,
             // Where a connection has one request at a time, a whole object is one request.
             reads: if way.one_at_a_time { 1.0 } else { blocks },
             lookups: f64::from(way.lookups_per_file),
             moves,
         }),
-        "stat" | "getattr" => Some(Operation { lookups: 1.0, ..Operation::default() }),
+        Some(feed::Operation::Stat | feed::Operation::GetAttr) => {
+            Some(Operation { lookups: 1.0, ..Operation::default() })
+        }
         _ => None,
     }
 }

@@ -194,7 +194,7 @@ mod tests {
     fn a_cell_that_moves_no_bytes_needs_operations_alone() {
         let mut builder = Builder::new();
         builder.cell("c", "disk", 8);
-        builder.edit_cell("c", |cell| cell.operation = "stat".to_owned());
+        builder.edit_cell("c", |cell| cell.operation = "stat".into());
         let mut one = rep("c", 0, 1e9);
         one.counters.remove(counter::BYTES);
         let idle = rep("c", 1, 0.0);

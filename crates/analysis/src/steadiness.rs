@@ -31,7 +31,7 @@ pub(crate) fn excluded(cell: &CellSummary) -> Option<String> {
 /// Whether the rate of a cell is the storage's at every moment: the rate of a job is the job's own, and arrivals in steps
 /// come and go with them, as writes do with the checkpoints that they are of.
 fn has_rate_of_its_own(cell: &Cell) -> bool {
-    let comes_in_bursts = operation::is_transfer(cell) && cell.operation != "copy";
+    let comes_in_bursts = operation::is_transfer(cell) && cell.operation != feed::Operation::Copy;
     cell.training.is_none()
         && !comes_in_bursts
         && cell.pace.as_ref().is_none_or(|pace| pace.arrivals != "batch")

@@ -158,7 +158,7 @@ fn excluded(record: &RunRecord, target: &Target) -> Option<String> {
     let memory = target.server_memory_bytes.filter(|bytes| *bytes > 0)?;
     let cells = || record.run.cells.iter().filter(|cell| cell.target == target.name);
     // What is read in sequence begins with the same bytes in each repetition.
-    if cells().any(|cell| cell.access == "sequential") {
+    if cells().any(|cell| cell.access == feed::Access::Sequential) {
         return None;
     }
     let datasets = cells().filter_map(|cell| record.run.datasets.get(cell.dataset));
@@ -358,7 +358,7 @@ mod tests {
         let files = |dropped: bool| {
             move |builder: &mut Builder| {
                 builder.edit_cell("c", |cell| {
-                    (cell.operation, cell.cache) = ("read_file".to_owned(), "cold".to_owned());
+                    (cell.operation, cell.cache) = ("read_file".into(), "cold".into());
                 });
                 builder.edit_reps("c", |rep| rep.cache.names_dropped = Some(dropped));
             }

@@ -1,7 +1,7 @@
 //! Other ways of reading a target that do not reach the line, said next to its verdict.
 
 use crate::curve::Panel;
-use crate::curve::treatment::{self, FromMemory};
+use crate::curve::treatment::FromMemory;
 use crate::figures::Figures;
 use crate::summary::{CellSummary, Summary};
 use feed::counted_noun;
@@ -15,9 +15,10 @@ const TOLD_MAX: usize = 3;
 pub(crate) fn beside(summary: &Summary, judged: &CellSummary) -> Vec<String> {
     let own = |panel: &&Panel| panel.holds(summary, judged);
     let Some(own) = summary.panels.iter().find(own) else { return Vec::new() };
-    let others = summary.panels.iter().filter(|panel| {
-        !panel.holds(summary, judged) && treatment::from_memory(&panel.cache) == FromMemory::Nothing
-    });
+    let others = summary
+        .panels
+        .iter()
+        .filter(|panel| !panel.holds(summary, judged) && panel.lets_come() == FromMemory::Nothing);
     let mut short: Vec<(f64, String)> =
         others.filter_map(|panel| Way::of(summary, panel, &judged.cell.target)?.words(own)).collect();
     short.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -32,9 +33,10 @@ pub(crate) fn beside(summary: &Summary, judged: &CellSummary) -> Vec<String> {
 /// `clears at 128 KiB blocks from depth 2`, of the first other way that reaches the line; the others are counted.
 pub(crate) fn clearing(summary: &Summary, judged: &CellSummary) -> Option<String> {
     let own = summary.panels.iter().find(|panel| panel.holds(summary, judged))?;
-    let others = summary.panels.iter().filter(|panel| {
-        !panel.holds(summary, judged) && treatment::from_memory(&panel.cache) == FromMemory::Nothing
-    });
+    let others = summary
+        .panels
+        .iter()
+        .filter(|panel| !panel.holds(summary, judged) && panel.lets_come() == FromMemory::Nothing);
     let mut clearing = others.filter_map(|panel| {
         let way = Way::of(summary, panel, &judged.cell.target)?;
         Some(format!("clears at {} from depth {}", difference(panel, own), way.reaches_from?))
@@ -197,7 +199,7 @@ mod tests {
 
     #[test]
     fn the_page_cache_is_no_storage_to_warn_of() {
-        let warm = |builder: &mut Builder| builder.edit_cell("c1", |cell| cell.cache = "warm".to_owned());
+        let warm = |builder: &mut Builder| builder.edit_cell("c1", |cell| cell.cache = "warm".into());
         assert_eq!(unreached(&[0.4, 0.2], warm), Vec::<String>::new());
     }
 

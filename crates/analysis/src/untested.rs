@@ -243,7 +243,7 @@ fn memory_note(target: &Target) -> Option<String> {
 
 /// Direct reads that the page cache may have served for all that is known.
 fn unproven_note(lines: &Lines<'_>, summary: &Summary) -> Option<String> {
-    let is_bypass = |cell: &&CellSummary| cell.storage && cell.cell.cache == "bypass";
+    let is_bypass = |cell: &&CellSummary| cell.storage && cell.cell.cache == feed::Cache::Bypass;
     let is_unproven =
         |cell: &&CellSummary| lines.of_cell(&cell.cell.cell).iter().any(|rep| left_after(rep).is_none());
     let unproven = summary.cells.iter().filter(is_bypass).filter(is_unproven);

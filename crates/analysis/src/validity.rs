@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use feed::{Access, Cache};
 use record::{Ceiling, Cell, End, Measure, Outcome, Rep, Reread, counter};
 
 use crate::crowd;
-use crate::curve::treatment::COLD_START;
 use crate::diagnosis::NULL_AU_MIN;
 use crate::figures::Context;
 use crate::figures::names_dropped;
@@ -159,20 +159,20 @@ fn cache(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
         return None;
     }
     let shares: Option<Vec<f64>> = used.iter().map(|rep| resident_before(rep)).collect();
-    match cell.cache.as_str() {
-        "cold" | COLD_START => {
+    match cell.cache.known() {
+        Some(Cache::Cold | Cache::ColdStart) => {
             let resident = shares.and_then(|shares| shares.into_iter().reduce(f64::max));
             resident.is_none_or(|share| share > COLD_RESIDENT_MAX).then_some(Flag::NotCold { resident })
         }
-        "warm" => {
+        Some(Cache::Warm) => {
             let resident = shares.and_then(|shares| shares.into_iter().reduce(f64::min));
             resident.is_none_or(|share| share < WARM_RESIDENT_MIN).then_some(Flag::NotWarm { resident })
         }
-        "bypass" => {
+        Some(Cache::Bypass) => {
             let resident = used.iter().filter_map(|rep| left_after(rep)).reduce(f64::max)?;
             (resident > BYPASSED_RESIDENT_MAX).then_some(Flag::NotBypassed { resident })
         }
-        "dontcache" => {
+        Some(Cache::DontCache) => {
             let around = |rep: &&Rep| Some(left(rep, rep.cache.before_bytes)?.max(left_after(rep)?));
             let shares: Option<Vec<f64>> = used.iter().map(around).collect();
             let resident = shares.and_then(|shares| shares.into_iter().reduce(f64::max));
@@ -345,7 +345,7 @@ fn opened(cell: &Cell, used: &[&Rep]) -> Option<Flag> {
 fn names_in_memory(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
     // Names that were dropped, and of which nothing was read from storage, were somewhere in memory all the same.
     let read_nothing = operation::is_metadata(cell)
-        && cell.cache == "cold"
+        && cell.cache == Cache::Cold
         && used.iter().all(|rep| rep.system.process_read_bytes == Some(0));
     let kept = names_dropped(cell, used) == Some(false) || read_nothing;
     (storage && kept).then_some(Flag::NamesInMemory)
@@ -363,7 +363,8 @@ pub(crate) fn not_from_storage(context: &Context<'_>, system: Option<&SystemFigu
     let system = system?;
     let is_uncounted = system.reconciliation.contains(&Reconciliation::NothingCounted);
     let cache_share = system.cache_share.or_else(|| is_uncounted.then_some(context.unallocated_share));
-    let reaches = context.storage && matches!(context.cell.cache.as_str(), "cold" | "bypass" | "dontcache");
+    let reaches =
+        context.storage && context.cell.cache.is_any(&[Cache::Cold, Cache::Bypass, Cache::DontCache]);
     let share = cache_share.filter(|share| *share > HOLES_MIN)?;
     let is_told = reaches && context.unallocated_share > UNALLOCATED_MIN;
     is_told.then_some(Flag::NotFromStorage { share, compresses: context.compresses })
@@ -372,7 +373,7 @@ pub(crate) fn not_from_storage(context: &Context<'_>, system: Option<&SystemFigu
 /// Reads that lie side by side and are submitted together reach the device as one: it then sees larger requests and
 /// a shallower queue than the cell says.
 fn merged(cell: &Cell, used: &[&Rep]) -> Option<Flag> {
-    let is_asked = cell.cache == "bypass" && cell.access == "sequential";
+    let is_asked = cell.cache == Cache::Bypass && cell.access == Access::Sequential;
     let own = |rep: &&&Rep| !others_read(rep);
     let devices =
         || used.iter().filter(own).filter_map(|rep| rep.system.device.as_ref()).filter(|_| is_asked);

@@ -6,11 +6,10 @@ mod changed;
 mod decision;
 mod played;
 
-use feed::{Interval, Judgement, counted_noun};
+use feed::{Cache, Interval, Judgement, Pages, counted_noun};
 use record::{Run, RunRecord};
 
 use crate::choose;
-use crate::curve::treatment::COLD_START;
 use crate::curve::{Panel, Shape};
 use crate::figures::Figures;
 use crate::flag::{Flag, Gravity, of_line, percent};
@@ -564,21 +563,21 @@ fn conditions(summary: &Summary, cell: &CellSummary) -> Option<String> {
     let fresh = cell.confirmed.as_ref().and_then(Measurement::figures);
     let figures = fresh.or_else(|| cell.figures());
     let paced = cell.cell.pace.as_ref().zip(figures).and_then(|(pace, figures)| paced_words(pace, figures));
-    let way = if cell.cell.cache == "warm" {
+    let way = if cell.cell.cache == Cache::Warm {
         Some("from the client's page cache (warm), not from storage".to_owned())
     } else if let Some(tier) = &cell.cell.tier {
         let capacity = feed::format_bytes(tier.capacity_bytes);
         Some(format!("through a local cache of {capacity} ({}) that begins empty", tier.policy))
-    } else if cell.cell.cache == COLD_START {
+    } else if cell.cell.cache == Cache::ColdStart {
         Some(
             "over passes of which the first alone is cold: later ones may come from the client's page cache"
                 .to_owned(),
         )
     } else {
-        has_other_ways(summary, cell).then(|| Panel::of(summary, cell).conditions())
+        has_other_ways(summary, cell).then(|| Panel::of(cell).conditions())
     };
     let files = cell.reads_whole_files().then(|| files_words(cell));
-    let huge = cell.cell.pages.as_deref() == Some("huge");
+    let huge = cell.cell.pages.as_ref().is_some_and(|pages| *pages == Pages::Huge);
     let pages = huge.then(|| "into buffers of huge pages, which loaders do not have".to_owned());
     let parts: Vec<String> = paced.into_iter().chain(way).chain(files).chain(pages).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
@@ -586,7 +585,7 @@ fn conditions(summary: &Summary, cell: &CellSummary) -> Option<String> {
 
 /// Whether the cell's target was read in another way too.
 fn has_other_ways(summary: &Summary, cell: &CellSummary) -> bool {
-    let own = Panel::of(summary, cell);
+    let own = Panel::of(cell);
     let of_target = summary.cells.iter().filter(|other| other.cell.target == cell.cell.target);
     of_target
         .filter(|other| operation::reads_samples(&other.cell))

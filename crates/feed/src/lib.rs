@@ -17,6 +17,7 @@ mod profile;
 mod spec;
 pub mod units;
 mod verdict;
+mod words;
 
 pub use compared::Compared;
 pub use loader::{Curve, Fetchers, Loader, Side};
@@ -28,3 +29,4 @@ pub use units::{
     parse_bytes, parse_duration_ns, parse_percent, parse_rate_bps,
 };
 pub use verdict::{Interval, Judgement, accelerators_fed, judge};
+pub use words::{Access, Cache, FromMemory, Operation, Pages, Words};

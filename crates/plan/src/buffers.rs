@@ -1,5 +1,7 @@
 //! How much memory the buffers of reads take, and what it is made of.
 
+use feed::Pages;
+
 use crate::{COPY_BUFFERS, Cell};
 
 /// Buffers begin at multiples of this, for direct I/O.
@@ -7,27 +9,6 @@ pub const BUFFER_ALIGN_BYTES: u64 = 4096;
 
 /// Alignment of an arena: a huge page of x86-64 and of most arm64 kernels.
 pub const HUGE_PAGE_BYTES: u64 = 2 << 20;
-
-/// Pages that buffers are made of. A direct read of a device is described to it page by page, so that large blocks in
-/// small pages cost more, and are split once the device runs out of segments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Pages {
-    /// Those of the kernel's own size, 4 KiB on most machines: what the memory of a loader is made of.
-    #[default]
-    Base,
-    /// Transparent huge pages, all of them.
-    Huge,
-}
-
-impl Pages {
-    /// The word used in scenarios, records and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Base => "base",
-            Self::Huge => "huge",
-        }
-    }
-}
 
 /// Bytes of an arena of `slots` buffers for blocks of `block_bytes`; of huge pages, whole ones.
 pub fn arena_bytes(slots: u32, block_bytes: u32, pages: Pages) -> u64 {

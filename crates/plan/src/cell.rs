@@ -1,6 +1,8 @@
 //! One point of the matrix: a target read in one way.
 
-use crate::{Advice, Checkpoint, Copy, Engine, Load, Pages, Registered, Tier};
+use feed::{Access, Cache, Operation, Pages};
+
+use crate::{Advice, Checkpoint, Copy, Engine, Load, Registered, Tier};
 
 /// One cell: every setting explicit.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,60 +104,6 @@ impl Cell {
     }
 }
 
-/// What is done over and over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Operation {
-    /// Blocks are read from files that stay open.
-    #[default]
-    Read,
-    /// A whole file is opened, looked at (`fstat`), read and closed: a sample as a `DataLoader` fetches it.
-    ReadFile,
-    /// A file is looked at by its name (`stat`); nothing is read.
-    Stat,
-    /// A folder is read entry by entry (`readdir`).
-    List,
-    /// The attributes of a file whose handle is known (NFS `GETATTR`): what a client asks again and again of files that
-    /// it has seen.
-    GetAttr,
-    /// The dataset is copied to another target: objects are read whole, in blocks, and written there. Always with
-    /// [`Cell::copy`].
-    Copy,
-    /// Whole checkpoints are written one after the other.
-    Checkpoint,
-    /// A checkpoint is read back whole, in blocks, all its files side by side.
-    Restore,
-}
-
-impl Operation {
-    /// The word used in scenarios, records and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::ReadFile => "read_file",
-            Self::Stat => "stat",
-            Self::List => "list",
-            Self::GetAttr => "getattr",
-            Self::Copy => "copy",
-            Self::Checkpoint => "checkpoint",
-            Self::Restore => "restore",
-        }
-    }
-
-    /// What a queue is asked for: a restore reads blocks as any other read does.
-    #[must_use]
-    pub fn issued(self) -> Self {
-        match self {
-            Self::Restore => Self::Read,
-            other => other,
-        }
-    }
-
-    /// Whether reads of bytes are what is measured: only then is there a throughput to hold against the line.
-    pub fn reads_bytes(self) -> bool {
-        matches!(self, Self::Read | Self::ReadFile | Self::Restore)
-    }
-}
-
 /// One coordinate of a cell, in words that outlive this type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
@@ -165,71 +113,4 @@ pub struct Axis {
     pub value: String,
     /// `B`, or empty for plain numbers and words.
     pub unit: &'static str,
-}
-
-/// Order in which blocks are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Access {
-    /// Files in order, blocks in order, again and again.
-    Sequential,
-    /// Any block of the dataset at each step, with replacement.
-    Random,
-    /// Every sample exactly once per epoch, in an order drawn anew each epoch; blocks of a sample in order.
-    ShuffledEpoch,
-    /// Shards in an order drawn anew each epoch, [`Cell::streams`] of them side by side, each from its beginning to its
-    /// end.
-    ShuffledShards,
-    /// As [`Access::ShuffledShards`], but each stream draws its next shard with replacement.
-    ResampledShards,
-    /// Runs of [`Cell::run_length`] samples that follow each other; every run once per epoch, in an order drawn anew
-    /// each epoch.
-    Neighbours,
-}
-
-impl Access {
-    /// Whether whole objects are read from their beginning to their end, and not sample by sample.
-    pub fn streams(self) -> bool {
-        matches!(self, Self::ShuffledShards | Self::ResampledShards)
-    }
-
-    /// The word used in scenarios, records and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sequential => "sequential",
-            Self::Random => "random",
-            Self::ShuffledEpoch => "shuffled_epoch",
-            Self::ShuffledShards => "shuffled_shards",
-            Self::ResampledShards => "resampled_shards",
-            Self::Neighbours => "neighbours",
-        }
-    }
-}
-
-/// Treatment of the client's page cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Cache {
-    /// Evicted before each repetition, proven so, and no byte read twice.
-    Cold,
-    /// Read in full before each repetition, proven resident.
-    Warm,
-    /// Direct I/O: the page cache takes no part.
-    Bypass,
-    /// Buffered reads whose pages the kernel drops at once (`RWF_DONTCACHE`), from an empty cache.
-    DontCache,
-    /// Evicted before each repetition and proven so; what is read again may come from memory, as in a job's later
-    /// epochs.
-    ColdStart,
-}
-
-impl Cache {
-    /// The word used in scenarios, records and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cold => "cold",
-            Self::Warm => "warm",
-            Self::Bypass => "bypass",
-            Self::DontCache => "dontcache",
-            Self::ColdStart => "cold_start",
-        }
-    }
 }

@@ -22,13 +22,14 @@ mod tier;
 mod training;
 
 pub use backend::{Advice, BackendConfig, Capabilities, Engine, OnUnavailable, Registered};
-pub use buffers::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, Pages, arena_bytes};
-pub use cell::{Access, Axis, Cache, Cell, Operation};
+pub use buffers::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, arena_bytes};
+pub use cell::{Axis, Cell};
 pub use charged::Charged;
 pub use checkpoint::{Checkpoint, Saving};
 pub use copy::{COPY_BLOCK_BYTES, COPY_BUFFERS, COPY_THREADS, Copy};
 pub use emulation::{Delay, EMULATOR_FSID, Emulation, Faults};
 pub use expect::{Expect, Way};
+pub use feed::{Access, Cache, Operation, Pages};
 pub use layout::{Codec, Layout, Packing};
 pub use load::{Arrivals, Load, Pace, Rate};
 pub use measure::{CellOrder, Evidence, Gate, Limit, Margin, MayDiffer, Measure};

@@ -3,7 +3,9 @@
 //! Whoever asks which cells are alike (one curve, one way of reading, one engine beside another) asks [`alike`] with the
 //! axes that may differ. A new field of a cell is an axis here, and every such question then takes it into account.
 
-use crate::{AxisWords, Cell, CheckpointPlan, CopyPlan, Dataset, Pace, Run, Tier, Training};
+use feed::{Cache, FromMemory};
+
+use crate::{AxisWords, Cell, CheckpointPlan, CopyPlan, Dataset, Pace, Run, Tier, Training, Word};
 
 /// Something that may set two cells apart. Batches of submissions and completions are no axis: they follow from the engine
 /// and the depth. Nor is what a shuffle mixes, which follows from the dataset and the streams.
@@ -355,13 +357,13 @@ impl Cell {
             Axis::Advice => self.said(Axis::Advice),
             Axis::Operation => Coordinate::Word(self.operation.as_str()),
             Axis::Block => Coordinate::Count(self.block_bytes),
-            Axis::Pages => Coordinate::if_word(self.pages.as_deref()),
+            Axis::Pages => Coordinate::if_word(self.pages.as_ref().map(Word::as_str)),
             Axis::Access => Coordinate::Word(self.access.as_str()),
             Axis::Streams => Coordinate::if_count(self.streams),
             Axis::ShuffleBuffer => Coordinate::if_count(self.shuffle_buffer),
             Axis::RunLength => Coordinate::if_count(self.run_length),
             Axis::Cache => Coordinate::Word(self.cache.as_str()),
-            Axis::Memory => Coordinate::Word(memory(self.cache.as_str())),
+            Axis::Memory => memory(&self.cache),
             Axis::Tier => self.tier.as_ref().map_or(Coordinate::Absent, tier),
             Axis::TierPath => Coordinate::if_word(self.tier.as_ref().map(|tier| tier.at.as_str())),
             Axis::Load => Coordinate::Word(load(self)),
@@ -397,13 +399,10 @@ fn layout<'a>(cell: &'a Cell, run: &'a impl Datasets) -> Coordinate<'a> {
     Coordinate::if_word(said.or_else(|| Some(run.dataset(cell.dataset)?.layout.as_str())))
 }
 
-/// What a treatment of the page cache lets come from it.
-fn memory(cache: &str) -> &'static str {
-    match cache {
-        "warm" => "all",
-        "cold_start" => "what is read again",
-        _ => "nothing",
-    }
+/// What a treatment of the page cache lets come from it; nothing under one that this version does not know.
+fn memory(cache: &Word<Cache>) -> Coordinate<'_> {
+    let lets_come = cache.known().map_or(FromMemory::Nothing, Cache::lets_come);
+    Coordinate::Count(lets_come as u64)
 }
 
 fn load(cell: &Cell) -> &'static str {

@@ -21,6 +21,7 @@ mod run;
 pub mod testing;
 mod thresholds;
 mod trained;
+mod word;
 mod writer;
 
 pub use axis::{Axis, Datasets};
@@ -45,4 +46,5 @@ pub use run::{
 };
 pub use thresholds::Thresholds;
 pub use trained::{Trained, TrainedAccelerator, TrainedStep};
+pub use word::Word;
 pub use writer::{RunWriter, WriteError, redacted_line};

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CheckpointPlan, CopyPlan, Expect, Format, Mixing, Tier};
+use feed::{Access, Cache, Operation, Pages};
+
+use crate::{CheckpointPlan, CopyPlan, Expect, Format, Mixing, Tier, Word};
 
 /// Most processes of a run: what a record says of more is a mistake, and of each there is a list.
 pub const RANKS_MAX: u32 = 65_536;
@@ -238,12 +240,12 @@ pub struct Cell {
     /// Bytes asked by one read, at most.
     pub block_bytes: u64,
     /// Order of the reads.
-    pub access: String,
+    pub access: Word<Access>,
     /// Treatment of the client's page cache: `cold`, `warm`, `bypass`, `dontcache`.
-    pub cache: String,
+    pub cache: Word<Cache>,
     /// What is done over and over: `read`, `read_file`, `stat`, `list`, `copy`.
     #[serde(default = "default_operation")]
-    pub operation: String,
+    pub operation: Word<Operation>,
     /// The schedule of a paced load; absent for a closed loop.
     #[serde(default)]
     pub pace: Option<Pace>,
@@ -280,7 +282,7 @@ pub struct Cell {
     /// Pages that the buffers of reads are made of: `base`, `huge`. Absent before format 1.6, when the kernel was asked for
     /// huge ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pages: Option<String>,
+    pub pages: Option<Word<Pages>>,
     /// Cells of one `queue_depth = "auto"` curve share this number.
     pub auto_group: Option<u32>,
     /// All coordinates, in a fixed order.
@@ -288,8 +290,8 @@ pub struct Cell {
 }
 
 /// What every cell of a record of format 1.0 did.
-fn default_operation() -> String {
-    "read".to_owned()
+fn default_operation() -> Word<Operation> {
+    Operation::Read.into()
 }
 
 /// The schedule of a paced load.

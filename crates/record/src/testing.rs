@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use feed::{Access, Cache, Operation};
+
 use crate::{
     CacheProof, Ceiling, Cell, Dataset, End, Environment, Fact, Format, Gate, HistogramText, Line, Measure,
     Need, Outcome, Rep, Role, Run, RunRecord, System, Target, Tool, Training, Usage, encode, new_histogram,
@@ -165,9 +167,9 @@ pub fn cell(name: &str, target: &str, queue_depth: u32) -> Cell {
         connections: 0,
         retries: 0,
         block_bytes: 131_072,
-        access: "shuffled_epoch".to_owned(),
-        cache: "bypass".to_owned(),
-        operation: "read".to_owned(),
+        access: Access::ShuffledEpoch.into(),
+        cache: Cache::Bypass.into(),
+        operation: Operation::Read.into(),
         pace: None,
         training: None,
         streams: None,

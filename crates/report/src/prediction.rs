@@ -119,7 +119,7 @@ fn what(cell: &CellSummary, of: &CellPrediction) -> String {
     if of.operation.bytes > 0.0 {
         format!("{operation} {}", feed::format_bytes(of.operation.bytes.round() as u64))
     } else {
-        operation.clone()
+        operation.to_string()
     }
 }
 
@@ -127,7 +127,7 @@ fn what(cell: &CellSummary, of: &CellPrediction) -> String {
 fn note(summary: &Summary, one: &Predicted<'_>) -> String {
     let access = &one.cell.cell.access;
     let varies = one.others(summary).any(|other| other.cell.access != *access);
-    let access = varies.then(|| access.clone());
+    let access = varies.then(|| access.to_string());
     let apart =
         (!one.of.agrees()).then(|| format!("{}: {}", one.of.predicted.bound.words(), one.of.difference()));
     access.into_iter().chain(apart).collect::<Vec<_>>().join("; ")

@@ -44,7 +44,7 @@ pub(crate) fn metadata(summary: &Summary) -> Grid {
     let rate = |value: f64| three_digits(value / divisor);
     Grid::of("metadata: names looked up (stat) and listed (list); no bytes, no line", &cells)
         .name("target", |cell| cell.cell.target.clone())
-        .name("what", |cell| cell.cell.operation.clone())
+        .name("what", |cell| cell.cell.operation.to_string())
         .name("engine", |cell| cell.engine_label())
         .number("QD", |cell| cell.cell.queue_depth.to_string())
         .figure(unit, |cell| Some(rate(cell.operations()?.ops_per_s.mean)))

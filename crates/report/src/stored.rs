@@ -36,7 +36,7 @@ fn way(summary: &Summary, cell: &CellSummary) -> String {
     });
     let sample = sample(summary, cell);
     let job = cell.cell.training.is_some().then(|| "training".to_owned());
-    let parts = layout.into_iter().chain(sample).chain([cell.cell.access.clone()]).chain(job).chain(tier);
+    let parts = layout.into_iter().chain(sample).chain([cell.cell.access.to_string()]).chain(job).chain(tier);
     parts.collect::<Vec<_>>().join(", ")
 }
 

@@ -48,7 +48,7 @@ fn device(cell: &CellSummary) -> Option<&DeviceFigures> {
 /// Bytes read by byte asked: this process's where the kernel counts them, else the device's. A warm cell asks nothing
 /// of storage, so that what its device read was for others.
 fn amplification(cell: &CellSummary, system: &SystemFigures) -> Option<f64> {
-    if cell.cell.cache == "warm" {
+    if cell.cell.cache == feed::Cache::Warm {
         return system.process_amplification;
     }
     let uncounted = [Reconciliation::NotCounted, Reconciliation::NothingCounted];
@@ -65,7 +65,8 @@ fn is_beyond_devices(cell: &CellSummary) -> bool {
 /// said, with the words of the worst. A warm cell is left out: it asks nothing of storage, and what others read from the
 /// device does not slow it.
 pub(crate) fn unreconciled(summary: &Summary) -> Vec<String> {
-    let cells = summary.cells.iter().filter(|cell| cell.cell.cache != "warm" && !is_beyond_devices(cell));
+    let cells =
+        summary.cells.iter().filter(|cell| cell.cell.cache != feed::Cache::Warm && !is_beyond_devices(cell));
     let found = cells.flat_map(|cell| {
         let all = cell.system.iter().flat_map(|system| &system.reconciliation);
         let apart = all.filter(|one| !one.agrees());

@@ -42,7 +42,7 @@ fn writing(outcomes: &[CheckpointOutcome]) -> Builder {
     let mut builder = Builder::new();
     builder.cell("c", "disk", 4);
     builder.edit_cell("c", |cell| {
-        (cell.operation, cell.checkpoint) = ("checkpoint".to_owned(), Some(plan()));
+        (cell.operation, cell.checkpoint) = ("checkpoint".into(), Some(plan()));
     });
     for number in 0..3 {
         let mut one = rep("c", number, 2e9);
@@ -142,7 +142,7 @@ fn a_cell_that_writes_is_on_no_curve_and_has_no_verdict() {
 #[test]
 fn a_restore_takes_the_bytes_of_a_checkpoint_by_the_rate() {
     let mut builder = writing(&[]);
-    builder.edit_cell("c", |cell| cell.operation = "restore".to_owned());
+    builder.edit_cell("c", |cell| cell.operation = "restore".into());
     let found = found(&builder);
     assert!(found.writes.is_empty() && is_near(found.restores[0].restore_s, 0.5));
 }

@@ -245,7 +245,8 @@ fn measure_words(run: &Run) -> String {
 /// Direct reads of large blocks into huge pages may be twice as fast as into others. Before format 1.6 nobody looked whether
 /// the kernel gave what it was asked for.
 fn pages_words(run: &Run) -> String {
-    let pages = run.cells.iter().map(|cell| cell.pages.as_deref().unwrap_or("huge if given"));
+    let pages =
+        run.cells.iter().map(|cell| cell.pages.as_ref().map_or("huge if given", record::Word::as_str));
     let pages: std::collections::BTreeSet<&str> = pages.collect();
     pages.into_iter().collect::<Vec<_>>().join(", ")
 }

@@ -44,7 +44,7 @@ impl<'a> Labels<'a> {
         let varies_in_operation =
             matches!(self.0.get(&(cell.target.as_str(), "operation")), Some(Seen::Varies));
         let tells = varies_in_operation || operation::is_metadata(cell);
-        let mut words: Vec<String> = tells.then(|| cell.operation.clone()).into_iter().collect();
+        let mut words: Vec<String> = tells.then(|| cell.operation.to_string()).into_iter().collect();
         words.push(cell.engine.clone());
         words.extend(cell.axes.iter().filter(varies).map(axis_words));
         words.push(format!("depth {}", cell.queue_depth));

@@ -118,7 +118,7 @@ fn a_cell_with_another_cache_checkpoint_or_copy_is_not_the_one_before() {
         policy: "lru".to_owned(),
     };
     let edits: [&dyn Fn(&mut record::Cell); 7] = [
-        &|cell| cell.cache = "cold_start".to_owned(),
+        &|cell| cell.cache = "cold_start".into(),
         &|cell| cell.tier = Some(tier(1)),
         &|cell| cell.checkpoint = Some(checkpoint(false)),
         &|cell| cell.copy = Some(record::CopyPlan { to: "near".to_owned(), layout: None }),
@@ -186,7 +186,7 @@ fn a_target_that_plays_jobs_alone_has_its_utilization_as_headline() {
     assert_eq!(headline(job), ("au", 2));
     assert_eq!(headline(|sample| crate::fixture::cell_of_job(&mut sample.run.cells[0])), ("throughput", 2));
     // Names looked up per second are no bytes per second.
-    assert_eq!(headline(|sample| sample.run.cells[1].operation = "stat".to_owned()), ("throughput", 1));
+    assert_eq!(headline(|sample| sample.run.cells[1].operation = "stat".into()), ("throughput", 1));
 }
 
 #[test]

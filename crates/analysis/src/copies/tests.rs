@@ -22,7 +22,7 @@ fn copied(fast_bps: f64) -> Builder {
         }
     }
     builder.edit_cell("copy", |cell| {
-        cell.operation = "copy".to_owned();
+        cell.operation = "copy".into();
         cell.copy = Some(CopyPlan { to: "near".to_owned(), layout: None });
     });
     builder

@@ -1,9 +1,7 @@
 //! What sets cells apart that a panel and a curve do not show by themselves.
 
-use record::axis::{self, Coordinate, alike};
+use record::axis::{self, alike};
 use record::{Axis, Cell, Datasets};
-
-use crate::layouts::FILES;
 
 /// Whether a panel or a curve shows an axis by itself.
 fn is_shown(axis: Axis) -> bool {
@@ -11,13 +9,9 @@ fn is_shown(axis: Axis) -> bool {
     [axis::PANEL, axis::CURVE, &own].iter().any(|axes| axes.contains(&axis))
 }
 
-/// How the samples of a cell lie, where the scenario says so or they are packed.
-pub(super) fn layout(run: &impl Datasets, cell: &Cell) -> Option<String> {
-    let is_said = cell.axes.iter().any(|words| words.axis() == Axis::Layout);
-    match cell.at(Axis::Layout, run) {
-        Coordinate::Word(layout) if is_said || layout != FILES => Some(layout.to_owned()),
-        _ => None,
-    }
+/// How the samples of a cell lie, where the scenario says so.
+pub(super) fn layout(cell: &Cell) -> Option<String> {
+    cell.axes.iter().find(|words| words.axis() == Axis::Layout).map(|words| words.value.clone())
 }
 
 /// Axes that are told of a curve only where they set it apart.

@@ -1,5 +1,9 @@
 //! How the targets of a panel kept the client's page cache out of their reads.
 
+use feed::Cache;
+pub(crate) use feed::FromMemory;
+use record::Word;
+
 use crate::summary::CellSummary;
 
 /// A treatment of the client's page cache, and who had it.
@@ -23,27 +27,9 @@ impl Treatment {
     }
 }
 
-/// Cold before a repetition alone: what is read again in it may come from memory.
-pub(crate) const COLD_START: &str = "cold_start";
-
-/// What a treatment lets come from this client's page cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum FromMemory {
-    /// Nothing.
-    Nothing,
-    /// What is read again.
-    Later,
-    /// Everything.
-    All,
-}
-
-/// What comes from this client's page cache under a treatment.
-pub(crate) fn from_memory(cache: &str) -> FromMemory {
-    match cache {
-        "warm" => FromMemory::All,
-        COLD_START => FromMemory::Later,
-        _ => FromMemory::Nothing,
-    }
+/// What comes from this client's page cache under a treatment; nothing under one that this version does not know.
+pub(super) fn from_memory(cache: &Word<Cache>) -> FromMemory {
+    cache.known().map_or(FromMemory::Nothing, Cache::lets_come)
 }
 
 /// What comes from a cache of this client: its page cache, or a tier of feedline's own.
@@ -52,15 +38,10 @@ pub(crate) fn from_cache(cell: &record::Cell) -> FromMemory {
     from_memory(&cell.cache).max(tier)
 }
 
-/// Whether nothing is in memory as a repetition begins.
-pub(crate) fn starts_cold(cache: &str) -> bool {
-    matches!(cache, "cold" | COLD_START)
-}
-
 /// What stands between the reads of a cell and its storage: the treatment of the page cache, and the tier before it.
 pub(super) fn words_of(cell: &record::Cell) -> String {
     match &cell.tier {
-        None => cell.cache.clone(),
+        None => cell.cache.to_string(),
         Some(tier) => {
             let capacity = feed::format_bytes(tier.capacity_bytes);
             format!("{}, {} tier of {capacity}", cell.cache, tier.policy)
@@ -68,9 +49,9 @@ pub(super) fn words_of(cell: &record::Cell) -> String {
     }
 }
 
-/// Whether reads under this treatment come from storage, each in its own way: not from what the client kept.
-pub(super) fn reaches(cache: &str) -> bool {
-    matches!(cache, "cold" | "bypass")
+/// Whether the reads of a cell come from storage, each in its own way: not from what the client kept.
+pub(super) fn reaches(cell: &record::Cell) -> bool {
+    cell.tier.is_none() && cell.cache.is_any(&[Cache::Cold, Cache::Bypass])
 }
 
 /// Whether cold and bypassing cells answer one question: some storage is behind a network, which bypasses by nature,
@@ -78,8 +59,9 @@ pub(super) fn reaches(cache: &str) -> bool {
 pub(super) fn may_join<'a>(cells: &(impl Iterator<Item = &'a CellSummary> + Clone)) -> bool {
     let is_both = |cell: &CellSummary| {
         let same = |other: &&CellSummary| other.cell.target == cell.cell.target && other.storage;
-        let mut caches = cells.clone().filter(same).map(|other| other.cell.cache.as_str());
-        words_of(&cell.cell) == "cold" && caches.any(|cache| cache == "bypass")
+        let mut caches = cells.clone().filter(same).map(|other| &other.cell.cache);
+        let is_cold = cell.cell.tier.is_none() && cell.cell.cache == Cache::Cold;
+        is_cold && caches.any(|cache| *cache == Cache::Bypass)
     };
     cells.clone().any(|cell| cell.network.is_some()) && !cells.clone().any(is_both)
 }

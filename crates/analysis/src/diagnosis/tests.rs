@@ -18,7 +18,7 @@ fn storage(share: f64) -> Stall {
 fn closed(builder: &mut Builder, depth: u32, samples_per_s: f64) {
     let name = format!("closed{depth}");
     builder.cell(&name, "disk", depth);
-    builder.edit_cell(&name, |cell| cell.operation = "read_file".to_owned());
+    builder.edit_cell(&name, |cell| cell.operation = "read_file".into());
     // Ten seconds, so that few reads per second are enough turns of a deep queue.
     let mut one = rep(&name, 0, samples_per_s * 100e3 * 10.0);
     (one.window_ns, one.usage.wall_ns) = (10_000_000_000, 10_000_000_000);
@@ -31,7 +31,7 @@ fn of_larger_samples(builder: &mut Builder, bps: f64) {
     dataset.sample_bytes *= 8.0;
     builder.run.datasets.push(dataset);
     builder.cell("large", "disk", 64);
-    builder.edit_cell("large", |cell| (cell.operation, cell.dataset) = ("read_file".to_owned(), 1));
+    builder.edit_cell("large", |cell| (cell.operation, cell.dataset) = ("read_file".into(), 1));
     builder.push(rep("large", 0, bps));
 }
 
@@ -331,7 +331,7 @@ fn a_barrier_that_is_most_of_the_stall_names_the_worst_accelerator() {
 #[test]
 fn a_warm_cell_waited_for_no_storage() {
     let mut builder = played(storage(0.5), 64.0);
-    builder.edit_cell("c", |cell| cell.cache = "warm".to_owned());
+    builder.edit_cell("c", |cell| cell.cache = "warm".into());
     assert!(said(&builder).last().unwrap().contains("page cache (warm)"));
 }
 

@@ -1,6 +1,6 @@
 //! What a cache of known size is expected to serve of each pass (F44).
 
-use feed::formula;
+use feed::{Access, formula};
 use record::{Cell, Dataset};
 
 /// A cache before the storage, and what it should serve.
@@ -26,12 +26,11 @@ pub enum Order {
 }
 
 impl Order {
-    fn of(access: &str) -> Option<Self> {
+    fn of(access: Access) -> Self {
         match access {
-            "sequential" => Some(Self::Same),
-            "shuffled_epoch" | "shuffled_shards" | "neighbours" => Some(Self::Permuted),
-            "random" | "resampled_shards" => Some(Self::Drawn),
-            _ => None,
+            Access::Sequential => Self::Same,
+            Access::ShuffledEpoch | Access::ShuffledShards | Access::Neighbours => Self::Permuted,
+            Access::Random | Access::ResampledShards => Self::Drawn,
         }
     }
 
@@ -50,7 +49,7 @@ impl Held {
         Some(Self {
             share: (tier.capacity_bytes as f64 / dataset.bytes as f64).min(1.0),
             policy: tier.policy.clone(),
-            order: Order::of(&cell.access)?,
+            order: Order::of(cell.access.known()?),
         })
     }
 

@@ -25,7 +25,7 @@ fn epoch(epoch: u64, begun_ns: u64, ended_ns: u64) -> Epoch {
 fn two(edit: impl Fn(&mut Epoch)) -> Builder {
     let mut builder = Builder::new();
     builder.cell("c", "disk", 8);
-    builder.edit_cell("c", |cell| cell.cache = "cold_start".to_owned());
+    builder.edit_cell("c", |cell| cell.cache = "cold_start".into());
     for number in 0..3 {
         let mut one = rep("c", number, 2e9);
         one.epochs = vec![epoch(0, 0, 500_000_000), epoch(1, 510_000_000, 910_000_000)];
@@ -41,7 +41,7 @@ fn figures(builder: &Builder) -> EpochFigures {
 
 fn tier(builder: &mut Builder, access: &str, policy: &str, share: f64) {
     builder.edit_cell("c", |cell| {
-        cell.access = access.to_owned();
+        cell.access = access.into();
         let capacity_bytes = (share * BYTES as f64) as u64;
         cell.tier = Some(Tier { at: "/cache".to_owned(), capacity_bytes, policy: policy.to_owned() });
     });
@@ -81,7 +81,7 @@ fn one_epoch_alone_has_its_figures_and_no_gap() {
 fn reads_past_the_page_cache_have_no_share_of_it() {
     for storage_bytes in [BYTES / 4, 2 * BYTES] {
         let mut builder = two(|one| one.storage_bytes = Some(storage_bytes));
-        builder.edit_cell("c", |cell| cell.cache = "bypass".to_owned());
+        builder.edit_cell("c", |cell| cell.cache = "bypass".into());
         let found = figures(&builder);
         assert!(found.epochs.iter().all(|pass| pass.cache_share.is_none()));
         assert_eq!(found.notes, Vec::<String>::new());
@@ -91,7 +91,7 @@ fn reads_past_the_page_cache_have_no_share_of_it() {
 #[test]
 fn a_checkpoint_that_is_read_back_is_no_epoch() {
     let mut builder = two(|_| {});
-    builder.edit_cell("c", |cell| cell.operation = "restore".to_owned());
+    builder.edit_cell("c", |cell| cell.operation = "restore".into());
     assert!(summarise(&builder.record()).epochs.is_empty());
 }
 

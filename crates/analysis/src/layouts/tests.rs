@@ -29,7 +29,7 @@ fn both() -> Builder {
             builder.push(rep(name, number, bps));
         }
     }
-    builder.edit_cell("shards", |cell| cell.access = "shuffled_shards".to_owned());
+    builder.edit_cell("shards", |cell| cell.access = "shuffled_shards".into());
     builder
 }
 
@@ -82,12 +82,12 @@ fn samples_of_another_payload_and_reads_from_memory_are_not_held_against_files()
     other.edit_cell("shards", |cell| cell.axes = vec![payload(50_000)]);
     assert!(found(&other).gains.is_empty());
     let mut warm = both();
-    warm.edit_cell("files", |cell| cell.cache = "warm".to_owned());
+    warm.edit_cell("files", |cell| cell.cache = "warm".into());
     assert!(found(&warm).gains.is_empty());
     let mut later = both();
-    later.edit_cell("files", |cell| cell.cache = "cold".to_owned());
+    later.edit_cell("files", |cell| cell.cache = "cold".into());
     assert_eq!(found(&later).gains.len(), 1, "direct and evicted reads both reach storage");
-    later.edit_cell("files", |cell| cell.cache = "cold_start".to_owned());
+    later.edit_cell("files", |cell| cell.cache = "cold_start".into());
     assert!(found(&later).gains.is_empty(), "later passes of the one may come from memory");
 }
 

@@ -74,10 +74,10 @@ fn what_is_followed_is_the_response_where_arrivals_are_paced_and_operations_wher
         ("cpu-per-operation", "cpu_ns_per_op"),
     ];
     assert_eq!(followed(&summarise(&builder.record()).cells[0]), closed);
-    builder.edit_cell("c", |cell| cell.operation = "stat".to_owned());
+    builder.edit_cell("c", |cell| cell.operation = "stat".into());
     let names = [("throughput", "ops_per_s"), closed[1], closed[2], closed[3]];
     assert_eq!(followed(&summarise(&builder.record()).cells[0]), names);
-    builder.edit_cell("c", |cell| cell.operation = "read".to_owned());
+    builder.edit_cell("c", |cell| cell.operation = "read".into());
     builder.pace("c", 1.0, 1.0);
     let found = followed(&summarise(&builder.record()).cells[0]);
     assert_eq!(found[1..3], [("latency-p50", "response_p50_ns"), ("latency-p99", "response_p99_ns")]);

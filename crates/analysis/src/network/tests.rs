@@ -171,9 +171,9 @@ fn with_a_map(cache: &str) -> Vec<crate::Panel> {
     let disk = builder.run.targets[0].clone();
     builder.run.targets.push(record::Target { name: "local".to_owned(), ..disk });
     builder.cell("m", "local", 8);
-    builder.edit_cell("m", |cell| (cell.engine, cell.cache) = ("mmap".to_owned(), "cold".to_owned()));
+    builder.edit_cell("m", |cell| (cell.engine, cell.cache) = ("mmap".into(), "cold".into()));
     builder.cell("n", "local", 16);
-    builder.edit_cell("n", |cell| (cell.engine, cell.cache) = ("mmap".to_owned(), cache.to_owned()));
+    builder.edit_cell("n", |cell| (cell.engine, cell.cache) = ("mmap".into(), cache.into()));
     (0..3).for_each(|number| builder.push(rep("m", number, 1e9)));
     summarise(&builder.record()).panels
 }

@@ -227,15 +227,15 @@ fn a_window_of_few_arrivals_for_what_is_in_flight_forbids_a_verdict() {
 #[test]
 fn a_paced_verdict_says_how_the_target_was_read() {
     let mut warm = paced_at(1.0, 1.0);
-    warm.edit_cell("c", |cell| cell.cache = "warm".to_owned());
+    warm.edit_cell("c", |cell| cell.cache = "warm".into());
     warm.edit_reps("c", |rep| rep.cache.before_bytes = Some(rep.cache.total_bytes));
     assert!(words(&warm).contains("arrivals; from the client's page cache (warm), not from storage; screen"));
     let mut files = paced_at(1.0, 1.0);
-    files.edit_cell("c", |cell| cell.operation = "read_file".to_owned());
+    files.edit_cell("c", |cell| cell.operation = "read_file".into());
     assert!(words(&files).contains("arrivals; files opened one by one, names possibly in memory; screen"));
     let mut other = paced_at(1.0, 1.0);
     other.cell("d", "disk", 8);
-    other.edit_cell("d", |cell| cell.access = "random".to_owned());
+    other.edit_cell("d", |cell| cell.access = "random".into());
     let told = words(&other);
     assert!(
         told.contains("arrivals; 100,000 B samples, 100,000 B blocks, shuffled_epoch, bypass; screen"),

@@ -137,7 +137,7 @@ fn names_are_predicted_by_their_own_latency_and_listings_are_not() {
     let operations = |operation: &str| {
         let mut builder = Builder::new();
         builder.cell("c", "disk", 8);
-        builder.edit_cell("c", |cell| cell.operation = operation.to_owned());
+        builder.edit_cell("c", |cell| cell.operation = operation.into());
         builder.push(rep("c", 0, 760e6));
         let figures = ExpectFigures { metadata_s: Some(1e-3), ..ExpectFigures::default() };
         builder.run.expect = Some(Expect { claim: Some(claim(figures)), targets: way(None) });

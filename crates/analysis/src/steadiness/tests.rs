@@ -198,7 +198,7 @@ fn a_fall_in_every_window_is_burst_credit() {
 #[test]
 fn names_are_steady_by_their_operations() {
     let mut builder = of_seconds(&[0; 5]);
-    builder.edit_cell("c", |cell| cell.operation = "stat".to_owned());
+    builder.edit_cell("c", |cell| cell.operation = "stat".into());
     builder.edit_reps("c", |rep| rep.second_ops = vec![9_000, 1_000, 9_000, 1_000, 9_000]);
     let flags = unsteady(&summarise(&builder.record()));
     assert!(matches!(flags[..], [Flag::NotSteady { end_of_line: None, .. }]), "{flags:?}");

@@ -209,7 +209,7 @@ fn sum(reps: &[&Rep], of: impl Fn(&Rep) -> Option<(u64, u64)>) -> Option<Traffic
 fn rounding_bytes(rep: &Rep, cell: &Cell) -> u64 {
     let (ops, bytes) = (counted(rep, counter::OPS), counted(rep, counter::BYTES));
     let pages = ops.saturating_mul(PAGE_BYTES - 1);
-    if cell.operation == "read" && cell.block_bytes.is_multiple_of(PAGE_BYTES) {
+    if cell.operation == feed::Operation::Read && cell.block_bytes.is_multiple_of(PAGE_BYTES) {
         return pages.min(ops.saturating_mul(cell.block_bytes).saturating_sub(bytes));
     }
     pages
@@ -230,7 +230,7 @@ fn in_flight_bytes(rep: &Rep, cell: &Cell) -> f64 {
 
 /// What does not fit, or that all does, in repetitions that asked for some bytes.
 pub(super) fn findings(by_process: &Crossing, by_device: &Crossing, cell: &Cell) -> Vec<Reconciliation> {
-    let asked = asked_and_process(by_process, cell.cache == "bypass");
+    let asked = asked_and_process(by_process, cell.cache == feed::Cache::Bypass);
     let crossed = match asked {
         // What the device read can only be compared with what was asked, which just did fit.
         Some(Reconciliation::NotCounted | Reconciliation::NothingCounted) => None,

@@ -33,7 +33,7 @@ fn rep(process: Option<u64>, device: Option<u64>) -> Rep {
 fn cell() -> Cell {
     let mut builder = Builder::new();
     builder.cell("c", "disk", 1);
-    builder.edit_cell("c", |cell| cell.cache = "cold".to_owned());
+    builder.edit_cell("c", |cell| cell.cache = "cold".into());
     builder.run.cells.remove(0)
 }
 
@@ -66,7 +66,7 @@ fn reads_through_a_tier_and_writes_of_checkpoints_are_held_against_no_count_of_r
     let mut tiered = cell();
     tiered.tier = Some(record::Tier { at: "/c".to_owned(), capacity_bytes: 1, policy: "lru".to_owned() });
     let mut written = cell();
-    written.operation = "checkpoint".to_owned();
+    written.operation = "checkpoint".into();
     for cell in [tiered, written] {
         let figures = figures_of(&reps, &cell);
         assert_eq!((figures.reconciliation.as_slice(), figures.cache_share), (&[][..], None));
@@ -227,7 +227,7 @@ fn whole_pages_explain_a_little_more_and_only_where_reads_are_not_made_of_them()
 #[test]
 fn whole_files_of_many_pieces_are_rounded_at_their_ends_alone() {
     let mut files = cell();
-    (files.operation, files.block_bytes) = ("read_file".to_owned(), 16_384);
+    (files.operation, files.block_bytes) = ("read_file".into(), 16_384);
     // 1,000 files of 100,000 B: 102,400 B each in whole pages.
     let found = figures_of(&[rep(Some(102_400_000), Some(102_400_000))], &files).reconciliation;
     assert_eq!(found, [Reconciliation::Rounded { factor: 1.024 }]);
@@ -298,7 +298,7 @@ fn short_windows_say_nothing_of_the_device() {
 #[test]
 fn direct_reads_that_were_not_counted_are_not_the_page_caches() {
     let mut bypass = cell();
-    bypass.cache = "bypass".to_owned();
+    bypass.cache = "bypass".into();
     let found = figures_of(&[rep(Some(75 * MB), Some(75 * MB))], &bypass).reconciliation;
     assert_eq!(found, [Reconciliation::CacheServed { share: 0.25, direct: true }]);
     let words = "25 % of the bytes asked were not counted as read by this process: holes in the files, or the \

@@ -313,7 +313,7 @@ fn beside(au: f64, closed: &[(u32, f64)]) -> Builder {
     for (depth, samples_per_s) in closed {
         let name = format!("closed{depth}");
         builder.cell(&name, "disk", *depth);
-        builder.edit_cell(&name, |cell| cell.operation = "read_file".to_owned());
+        builder.edit_cell(&name, |cell| cell.operation = "read_file".into());
         (0..3).for_each(|number| builder.push(rep(&name, number, samples_per_s * 100e3)));
     }
     builder
@@ -387,9 +387,9 @@ fn a_job_that_no_closed_loop_can_foretell_says_why() {
 fn a_closed_loop_that_reads_otherwise_foretells_nothing() {
     let edits: [fn(&mut record::Cell); 6] = [
         |cell| cell.engine = "pread".to_owned(),
-        |cell| cell.operation = "read".to_owned(),
-        |cell| cell.cache = "warm".to_owned(),
-        |cell| cell.access = "random".to_owned(),
+        |cell| cell.operation = "read".into(),
+        |cell| cell.cache = "warm".into(),
+        |cell| cell.access = "random".into(),
         |cell| cell.connections = 4,
         |cell| cell.queue_depth = 32,
     ];

@@ -49,7 +49,7 @@ fn bytes_read_again_leave_caches_below_in_doubt() {
     over.run.datasets[0].bytes -= 1;
     assert!(summarise(&over.record()).not_tested.iter().any(|line| line.contains("hypervisor")));
     let mut random = builder();
-    random.edit_cell("c", |cell| cell.access = "random".to_owned());
+    random.edit_cell("c", |cell| cell.access = "random".into());
     assert!(summarise(&random.record()).not_tested.iter().any(|line| line.contains("hypervisor")));
 }
 
@@ -108,7 +108,7 @@ fn opening_is_not_named_where_no_file_is_held_open() {
         summarise(&builder.record()).not_tested.iter().any(|words| words.contains("held open"))
     };
     assert!(says(&|_| {}));
-    assert!(!says(&|builder| builder.edit_cell("c", |cell| cell.operation = "stat".to_owned())));
+    assert!(!says(&|builder| builder.edit_cell("c", |cell| cell.operation = "stat".into())));
     let device = |builder: &mut Builder| {
         let fact = record::Fact { name: "device_node".to_owned(), value: "/dev/vdb".to_owned() };
         builder.run.targets[0].facts.push(fact);
@@ -121,7 +121,7 @@ fn names_in_memory_are_not_tested_by_files_that_are_opened() {
     let list = |dropped| {
         let mut builder = crate::fixture::confirmed_at(&[1.1; 3]);
         builder.edit_cell("c", |cell| {
-            (cell.operation, cell.cache) = ("read_file".to_owned(), "cold".to_owned());
+            (cell.operation, cell.cache) = ("read_file".into(), "cold".into());
         });
         builder.edit_reps("c", |rep| rep.cache.names_dropped = dropped);
         let summary = summarise(&builder.record());
@@ -190,7 +190,7 @@ fn direct_reads_of_unknown_residency_are_noted() {
     builder.edit_reps("c", |rep| rep.cache.after_bytes = None);
     let words = "disk: direct I/O not proven: residency unknown";
     assert_eq!(summarise(&builder.record()).notes, [words]);
-    builder.edit_cell("c", |cell| cell.cache = "cold".to_owned());
+    builder.edit_cell("c", |cell| cell.cache = "cold".into());
     assert_eq!(summarise(&builder.record()).notes, Vec::<String>::new());
 }
 

@@ -23,7 +23,7 @@ fn cached(cache: &str, before: Option<u64>) -> Vec<Flag> {
 
 fn resident(cache: &str, before: Option<u64>, after: Option<u64>) -> Vec<Flag> {
     flags_of(|builder| {
-        builder.edit_cell("c", |cell| cell.cache = cache.to_owned());
+        builder.edit_cell("c", |cell| cell.cache = cache.into());
         builder.edit_reps("c", |rep| {
             rep.cache = CacheProof {
                 method: "mincore".to_owned(),
@@ -100,7 +100,7 @@ fn a_restore_and_the_source_of_a_copy_must_be_cold_where_that_is_asked() {
     let flags = |operation: &'static str, resident| {
         flags_of(|b| {
             b.edit_cell("c", |cell| {
-                (cell.operation, cell.cache) = (operation.to_owned(), "cold".to_owned());
+                (cell.operation, cell.cache) = (operation.into(), "cold".into());
             });
             b.edit_reps("c", |rep| {
                 (rep.cache.total_bytes, rep.cache.before_bytes) = (1_000, resident);
@@ -369,7 +369,7 @@ fn names_in_memory_are_told_of_cold_cells_that_ask_for_names() {
     let flags = |operation: &str, cache: &str, dropped| {
         flags_of(|builder| {
             builder.edit_cell("c", |cell| {
-                (cell.operation, cell.cache) = (operation.to_owned(), cache.to_owned());
+                (cell.operation, cell.cache) = (operation.into(), cache.into());
             });
             builder.edit_reps("c", |rep| rep.cache.names_dropped = dropped);
         })
@@ -386,7 +386,7 @@ fn names_in_memory_are_told_of_cold_cells_that_ask_for_names() {
 fn opening_is_what_a_cell_of_whole_files_asks_for() {
     let opening = |operation: &str| {
         flags_of(|builder| {
-            builder.edit_cell("c", |cell| cell.operation = operation.to_owned());
+            builder.edit_cell("c", |cell| cell.operation = operation.into());
             builder.edit_reps("c", |rep| {
                 rep.counters.insert(counter::OPENS.to_owned(), 10_000);
             });
@@ -402,7 +402,7 @@ fn sequential_direct_reads_that_reach_the_device_as_one_are_told() {
     let merged = |access: &str, request_bytes: u64| {
         flags_of(|builder| {
             builder.edit_cell("c", |cell| {
-                (cell.access, cell.submit_batch) = (access.to_owned(), Some(8));
+                (cell.access, cell.submit_batch) = (access.into(), Some(8));
             });
             builder.edit_reps("c", |rep| {
                 let device =
@@ -428,7 +428,7 @@ fn cold_names_of_which_nothing_was_read_were_in_memory() {
         let mut builder = Builder::new();
         builder.cell("c", "disk", 8);
         builder.edit_cell("c", |cell| {
-            (cell.operation, cell.cache) = (operation.to_owned(), "cold".to_owned());
+            (cell.operation, cell.cache) = (operation.into(), "cold".into());
         });
         for (number, bytes) in read_bytes.into_iter().enumerate() {
             let mut one = rep("c", number as u32, 1e9);
@@ -452,7 +452,7 @@ fn what_is_left_is_compared_with_what_was_read() {
     // 5 MB of a dataset of 1 GB were read, 1 MB of it in the warm-up.
     let left = |cache: &str, after: u64| {
         flags_of(|builder| {
-            builder.edit_cell("c", |cell| cell.cache = cache.to_owned());
+            builder.edit_cell("c", |cell| cell.cache = cache.into());
             builder.edit_reps("c", |rep| {
                 for (name, count) in
                     [(counter::OPS, 400), (counter::BYTES, 4_000_000), (counter::WARMUP_OPS, 100)]
@@ -476,7 +476,7 @@ fn bytes_without_storage_behind_them_forbid_a_verdict() {
             builder.run.datasets[0].unallocated_bytes = unallocated;
             builder.run.targets[0].facts =
                 vec![record::Fact { name: "file_system".to_owned(), value: file_system.to_owned() }];
-            builder.edit_cell("c", |cell| cell.cache = cache.to_owned());
+            builder.edit_cell("c", |cell| cell.cache = cache.into());
             builder.edit_reps("c", |rep| {
                 rep.system.process_read_bytes = Some(read);
                 rep.cache.before_bytes = Some(if cache == "warm" { 1_000_000_000 } else { 0 });

@@ -104,7 +104,7 @@ fn failed_reads_above_one_percent_leave_it_open() {
 #[test]
 fn a_cold_cell_that_is_not_proven_cold_leaves_it_open() {
     let mut builder = confirmed_at(&[2.0; 3]);
-    builder.edit_cell("c", |cell| cell.cache = "cold".to_owned());
+    builder.edit_cell("c", |cell| cell.cache = "cold".into());
     builder.edit_reps("c", |rep| rep.cache.before_bytes = None);
     assert!(words(&builder).starts_with("UNCERTAIN cold not proven"));
 }
@@ -125,7 +125,7 @@ fn a_failed_confirmation_leaves_feeds_open_and_starves_standing() {
 #[test]
 fn a_warm_verdict_says_that_it_is_the_page_caches() {
     let mut builder = confirmed_at(&[2.0; 3]);
-    builder.edit_cell("c", |cell| cell.cache = "warm".to_owned());
+    builder.edit_cell("c", |cell| cell.cache = "warm".into());
     builder.edit_reps("c", |rep| rep.cache.before_bytes = Some(rep.cache.total_bytes));
     assert!(words(&builder).contains("; from the client's page cache (warm), not from storage; screen"));
 }
@@ -134,7 +134,7 @@ fn a_warm_verdict_says_that_it_is_the_page_caches() {
 fn a_target_read_in_several_ways_names_the_way() {
     let mut builder = confirmed_at(&[2.0; 3]);
     builder.cell("d", "disk", 8);
-    builder.edit_cell("d", |cell| cell.access = "sequential".to_owned());
+    builder.edit_cell("d", |cell| cell.access = "sequential".into());
     assert!(
         words(&builder).contains("; 100,000 B samples, 100,000 B blocks, shuffled_epoch, bypass; screen"),
         "{}",
@@ -348,7 +348,7 @@ fn a_job_just_below_its_target_shows_that_it_is() {
 fn a_verdict_on_huge_pages_says_so() {
     let sentence = |pages: Option<&str>| {
         let mut builder = confirmed_at(&[1.5; 3]);
-        builder.edit_cell("c", |cell| cell.pages = pages.map(str::to_owned));
+        builder.edit_cell("c", |cell| cell.pages = pages.map(Into::into));
         summarise(&builder.record()).verdicts[0].sentence()
     };
     assert!(

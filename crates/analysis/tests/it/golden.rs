@@ -133,7 +133,7 @@ fn tree(book: &mut Book) {
 }
 
 fn file_cell(cell: &mut Cell, operation: &str) {
-    (cell.operation, cell.cache) = (operation.to_owned(), "cold".to_owned());
+    (cell.operation, cell.cache) = (operation.into(), "cold".into());
 }
 
 /// STARVES at the pace of the line: one arrival in fifty is not served.

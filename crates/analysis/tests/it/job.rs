@@ -213,7 +213,7 @@ impl Book {
     fn throttle(&mut self, name: &str) {
         self.edit(name, |cell| {
             (cell.connections, cell.retries) = (64, 10);
-            (cell.engine, cell.cache) = ("lean".to_owned(), "bypass".to_owned());
+            (cell.engine, cell.cache) = ("lean".into(), "bypass".into());
         });
         for line in &mut self.lines {
             if let Line::Rep(rep) = line
@@ -261,8 +261,8 @@ impl Book {
 fn cell(name: &str, target: &str, queue_depth: u32) -> Cell {
     Cell {
         threads: 4,
-        cache: "cold".to_owned(),
-        operation: "read_file".to_owned(),
+        cache: "cold".into(),
+        operation: "read_file".into(),
         ..testing::cell(name, target, queue_depth)
     }
 }

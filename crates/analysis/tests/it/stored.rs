@@ -93,9 +93,7 @@ fn a_copy_says_from_which_epoch_on_it_pays() {
 #[test]
 fn nothing_but_reads_of_samples_is_held_against_the_line() {
     let summary = summary();
-    for cell in
-        summary.cells.iter().filter(|cell| ["checkpoint", "restore", "copy"].contains(&&*cell.cell.operation))
-    {
+    for cell in summary.cells.iter().filter(|cell| cell.is_transfer()) {
         assert!(cell.line.is_none() && cell.figures().unwrap().of_line.is_none(), "{}", cell.cell.cell);
     }
     let words = golden::verdict_words(&summary);

@@ -153,7 +153,7 @@ fn pace() -> impl Strategy<Value = Pace> {
 fn cell() -> impl Strategy<Value = Cell> {
     (text(), option::of(pace()), option::of(training()), any::<Option<u32>>()).prop_map(
         |(operation, pace, training, submit_batch)| Cell {
-            operation,
+            operation: operation.as_str().into(),
             pace,
             training,
             submit_batch,

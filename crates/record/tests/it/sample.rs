@@ -120,14 +120,14 @@ fn cell() -> Cell {
         threads: 4,
         connections: 8,
         retries: 2,
-        cache: "cold".to_owned(),
+        cache: "cold".into(),
         auto_group: Some(0),
         axes: vec![AxisWords {
             name: "block_size".to_owned(),
             value: "131072".to_owned(),
             unit: "B".to_owned(),
         }],
-        operation: "read_file".to_owned(),
+        operation: "read_file".into(),
         pace: Some(Pace {
             rate_bps: None,
             of_line: Some(1.1),

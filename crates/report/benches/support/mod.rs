@@ -120,8 +120,8 @@ fn matrix(like: &Cell, cells: usize) -> Vec<Cell> {
                         threads: depth.min(16),
                         connections: if matches!(target, "filer" | "s3") { depth.min(16) } else { 0 },
                         block_bytes,
-                        access: access.to_owned(),
-                        cache: cache.to_owned(),
+                        access: access.into(),
+                        cache: cache.into(),
                         axes: vec![
                             axis("queue_depth", depth.to_string(), ""),
                             axis("block_size", block_bytes.to_string(), "B"),

@@ -142,7 +142,7 @@ fn job(one: &Distribution<'_>) -> Job {
 }
 
 fn options(cell: &Cell) -> Ordered<String> {
-    let order = if cell.access == "sequential" { "read" } else { "randread" };
+    let order = if cell.access == feed::Access::Sequential { "read" } else { "randread" };
     let options = [
         ("name", cell.cell.clone()),
         ("ioengine", cell.engine.clone()),
@@ -151,7 +151,7 @@ fn options(cell: &Cell) -> Ordered<String> {
         ("iodepth", cell.queue_depth.to_string()),
         // The depth is that of the whole client: threads would be counted again as jobs.
         ("numjobs", "1".to_owned()),
-        ("direct", u32::from(cell.cache == "bypass").to_string()),
+        ("direct", u32::from(cell.cache == feed::Cache::Bypass).to_string()),
     ];
     Ordered(options.map(|(name, value)| (name.to_owned(), value)).into())
 }

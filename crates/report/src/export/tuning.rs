@@ -140,9 +140,9 @@ fn settings(cell: &Cell) -> Rows {
         named("queue depth", cell.queue_depth.to_string()),
         named("threads", cell.threads.to_string()),
         named("block", feed::format_bytes(cell.block_bytes)),
-        named("access", cell.access.clone()),
-        named("page cache", cell.cache.clone()),
-        named("operation", cell.operation.clone()),
+        named("access", cell.access.to_string()),
+        named("page cache", cell.cache.to_string()),
+        named("operation", cell.operation.to_string()),
     ];
     let optional = [
         ("connections", (cell.connections > 0).then_some(cell.connections)),

@@ -131,7 +131,7 @@ fn gains(summary: &Summary) -> Grid {
 
 /// The samples and the order of the reads, for several may stand side by side.
 fn note(summary: &Summary, gain: &LayoutGain) -> String {
-    let access = summary.cells.get(gain.packed).map(|cell| cell.cell.access.clone()).unwrap_or_default();
+    let access = summary.cells.get(gain.packed).map(|cell| cell.cell.access.to_string()).unwrap_or_default();
     let doubt = if gain.is_doubtful { "doubtful, see the table of cells" } else { "" };
     noted([access, doubt.to_owned()])
 }

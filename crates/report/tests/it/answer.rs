@@ -70,7 +70,7 @@ fn an_answer_is_short_and_narrow_whatever_the_names() {
 #[test]
 fn a_run_that_judges_nothing_has_no_answer() {
     let mut record = records::golden();
-    record.run.cells.retain(|cell| cell.operation == "stat");
+    record.run.cells.retain(|cell| cell.operation == feed::Operation::Stat);
     record.run.targets.retain(|target| target.name == "tree");
     let surroundings = Surroundings { columns: 80, colour: false, page: "p", full: "f" };
     assert_eq!(answer(&summarise(&record), surroundings), None);

@@ -51,8 +51,8 @@ pub(crate) fn in_ways(ways: &[(&str, &str, u64, f64)]) -> RunRecord {
         let suffix = format!("/{access}/{cache}/{block_bytes}");
         record.run.cells.extend(cells.iter().map(|cell| Cell {
             cell: format!("{}{suffix}", cell.cell),
-            access: (*access).to_owned(),
-            cache: (*cache).to_owned(),
+            access: (*access).into(),
+            cache: (*cache).into(),
             block_bytes: *block_bytes,
             ..cell.clone()
         }));

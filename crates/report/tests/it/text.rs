@@ -121,7 +121,7 @@ fn rows_that_look_alike_are_told_apart_by_how_they_were_read() {
             value: value.to_owned(),
             unit: String::new(),
         };
-        cell.axes = vec![axis("target", &cell.target), axis("cache", &cell.cache)];
+        cell.axes = vec![axis("target", &cell.target), axis("cache", cell.cache.as_str())];
     }
     let page = terminal(&summarise(&record));
     assert_page(&page);
@@ -161,7 +161,7 @@ fn a_map_is_named_with_what_the_kernel_was_told_of_it() {
 fn a_warm_cell_asked_what_this_process_read_whatever_the_device_did() {
     let mut record = records::golden();
     for cell in record.run.cells.iter_mut().filter(|cell| cell.cell == "nvme/io_uring/qd8") {
-        cell.cache = "warm".to_owned();
+        cell.cache = "warm".into();
     }
     for line in &mut record.lines {
         if let Line::Rep(rep) = line
@@ -222,7 +222,7 @@ fn pages_hold_their_width_whatever_the_names() {
 #[test]
 fn a_run_of_names_alone_has_a_table_and_no_verdict() {
     let mut record = records::golden();
-    record.run.cells.retain(|cell| cell.operation == "stat");
+    record.run.cells.retain(|cell| cell.operation == feed::Operation::Stat);
     record.run.targets.retain(|target| target.name == "tree");
     record.run.skipped.clear();
     let page = terminal(&summarise(&record));
@@ -353,7 +353,7 @@ fn a_demo_is_called_one_wherever_it_is_shown() {
 fn with_a_map() -> record::RunRecord {
     let mut record = records::networks();
     for cell in record.run.cells.iter_mut().filter(|cell| cell.engine == "pread") {
-        (cell.target, cell.engine, cell.cache) = ("map".to_owned(), "mmap".to_owned(), "cold".to_owned());
+        (cell.target, cell.engine, cell.cache) = ("map".to_owned(), "mmap".to_owned(), "cold".into());
     }
     let like = record.run.targets[0].clone();
     record.run.targets.push(record::Target { name: "map".to_owned(), title: "map".to_owned(), ..like });

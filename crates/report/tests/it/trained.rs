@@ -146,7 +146,7 @@ fn cell(summary: &Summary, made: &Made) -> CellSummary {
     let like = summary.cells.iter().find(|cell| cell.cell.target == made.target && cell.figures().is_some());
     let mut cell = like.expect("a cell of the target has figures").clone();
     cell.cell.cell = made.slug();
-    "read_file".clone_into(&mut cell.cell.operation);
+    cell.cell.operation = feed::Operation::ReadFile.into();
     cell.cell.queue_depth = made.accelerators * made.readers.unwrap_or(8);
     cell.cell.axes.clear();
     cell.cell.training = Some(record::Training {

@@ -50,7 +50,7 @@ fn what_makes_it_another_measurement_can_not_be_declared() {
     let options =
         |sample: &mut RunSample| sample.run.targets[0].facts[2].value = "relatime,rw,sync".to_owned();
     one(options, "mount_options of disk relatime,rw -> relatime,rw,sync", None);
-    let pages = |sample: &mut RunSample| sample.run.cells[0].pages = Some("base".to_owned());
+    let pages = |sample: &mut RunSample| sample.run.cells[0].pages = Some("base".into());
     one(pages, "pages of buffers huge if given -> base", None);
     let more = |sample: &mut RunSample| sample.run.datasets[0].files = 10;
     let before = "generate, 10,000 files, 1,000,000,000 B, samples of 100000 B";

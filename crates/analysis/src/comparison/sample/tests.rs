@@ -90,7 +90,7 @@ fn lookups_have_operations_per_second() {
     let mut stat = rep("c", 0, 1e9);
     stat.counters.remove(counter::BYTES);
     let mut builder = one_cell([stat]);
-    builder.edit_cell("c", |cell| cell.operation = "stat".to_owned());
+    builder.edit_cell("c", |cell| cell.operation = "stat".into());
     close(&sample(&builder).cells[0].reps[0], Throughput, 10_000.0);
 }
 
@@ -135,7 +135,7 @@ fn doubtful() -> Vec<Builder> {
     let mut paced = plain();
     paced.pace("c", 1.0, 0.9);
     let mut names = plain();
-    names.edit_cell("c", |cell| cell.operation = "stat".to_owned());
+    names.edit_cell("c", |cell| cell.operation = "stat".into());
     vec![
         plain(),
         limited,

@@ -46,7 +46,7 @@ pub(super) fn record() -> RunRecord {
 
 /// 16 shards side by side, each with a buffer.
 fn streamed(cell: &mut Cell) {
-    "shuffled_shards".clone_into(&mut cell.access);
+    cell.access = "shuffled_shards".into();
     cell.streams = Some(16);
     cell.shuffle_buffer = Some(1_000);
     cell.mixing =
@@ -86,8 +86,8 @@ impl Book {
             engine: if target == "bucket" { "lean" } else { "io_uring" }.to_owned(),
             connections: if target == "bucket" { depth } else { 0 },
             block_bytes: if dataset == 0 { 131_072 } else { 4_194_304 },
-            cache: "cold".to_owned(),
-            operation: if dataset == 0 { "read_file" } else { "read" }.to_owned(),
+            cache: "cold".into(),
+            operation: if dataset == 0 { "read_file" } else { "read" }.into(),
             axes: vec![axis("sample_size", &PAYLOAD_BYTES.to_string(), "B")],
             ..testing::cell(&format!("{name}/qd{depth}"), target, depth)
         };
@@ -148,8 +148,8 @@ impl Book {
 
     fn copy(&mut self) {
         let slug = self.cell("bucket/copy", ("bucket", 1), 64, |cell| {
-            "copy".clone_into(&mut cell.operation);
-            "sequential".clone_into(&mut cell.access);
+            cell.operation = "copy".into();
+            cell.access = "sequential".into();
             cell.copy = Some(CopyPlan { to: "nvme".to_owned(), layout: None });
         });
         for number in 0..REPETITIONS {
@@ -160,7 +160,7 @@ impl Book {
 
     fn checkpoints(&mut self) {
         let slug = self.cell("vault/checkpoint", ("vault", 3), 4, |cell| {
-            (cell.operation, cell.checkpoint) = ("checkpoint".to_owned(), Some(plan("sync", None)));
+            (cell.operation, cell.checkpoint) = ("checkpoint".into(), Some(plan("sync", None)));
         });
         for number in 0..REPETITIONS {
             let scale = 1.0 / JITTER[number as usize];
@@ -170,7 +170,7 @@ impl Book {
             });
         }
         let slug = self.cell("vault/restore", ("vault", 3), 4, |cell| {
-            (cell.operation, cell.checkpoint) = ("restore".to_owned(), Some(plan("sync", None)));
+            (cell.operation, cell.checkpoint) = ("restore".into(), Some(plan("sync", None)));
         });
         for number in 0..REPETITIONS {
             let ops = (4e9 * JITTER[number as usize] * 30.0 / 4_194_304.0) as u64;

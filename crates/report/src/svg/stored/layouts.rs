@@ -135,7 +135,7 @@ fn way(cell: &CellSummary, curve: &Curve) -> String {
     let told = Some(curve.distinction.clone()).filter(|words| !words.is_empty());
     let tier = cell.cell.tier.as_ref().filter(|_| !curve.distinction.contains(THROUGH_A_CACHE));
     let tier = tier.map(|tier| format!("{THROUGH_A_CACHE} ({})", tier.policy));
-    let parts = [Some(cell.cell.access.clone()), Some(curve.engine.clone()), told, tier];
+    let parts = [Some(cell.cell.access.to_string()), Some(curve.engine.clone()), told, tier];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

@@ -1,0 +1,184 @@
+//! The words of what a cell does, shared by plans and records.
+
+/// An enum whose values have a word each, the same in scenarios, records and tables.
+pub trait Words: Copy + PartialEq + 'static {
+    /// Every value.
+    const ALL: &'static [Self];
+
+    /// The word of a value.
+    fn word(self) -> &'static str;
+
+    /// The value of a word; `None` of a word that this version does not know.
+    fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|value| value.word() == word)
+    }
+}
+
+/// Gives each value of an enum its word.
+macro_rules! words {
+    ($type:ident { $($value:ident = $word:literal),+ $(,)? }) => {
+        impl $type {
+            /// The word used in scenarios, records and tables.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$value => $word,)+
+                }
+            }
+        }
+
+        impl Words for $type {
+            const ALL: &'static [Self] = &[$(Self::$value),+];
+
+            fn word(self) -> &'static str {
+                self.name()
+            }
+        }
+    };
+}
+
+/// What is done over and over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Operation {
+    /// Blocks are read from files that stay open.
+    #[default]
+    Read,
+    /// A whole file is opened, looked at (`fstat`), read and closed: a sample as a `DataLoader` fetches it.
+    ReadFile,
+    /// A file is looked at by its name (`stat`); nothing is read.
+    Stat,
+    /// A folder is read entry by entry (`readdir`).
+    List,
+    /// The attributes of a file whose handle is known (NFS `GETATTR`): what a client asks again and again of files that
+    /// it has seen.
+    GetAttr,
+    /// The dataset is copied to another target: objects are read whole, in blocks, and written there.
+    Copy,
+    /// Whole checkpoints are written one after the other.
+    Checkpoint,
+    /// A checkpoint is read back whole, in blocks, all its files side by side.
+    Restore,
+}
+
+impl Operation {
+    /// What a queue is asked for: a restore reads blocks as any other read does.
+    #[must_use]
+    pub fn issued(self) -> Self {
+        match self {
+            Self::Restore => Self::Read,
+            other => other,
+        }
+    }
+
+    /// Whether reads of bytes are what is measured: only then is there a throughput to hold against the line.
+    pub fn reads_bytes(self) -> bool {
+        matches!(self, Self::Read | Self::ReadFile | Self::Restore)
+    }
+}
+
+words!(Operation {
+    Read = "read",
+    ReadFile = "read_file",
+    Stat = "stat",
+    List = "list",
+    GetAttr = "getattr",
+    Copy = "copy",
+    Checkpoint = "checkpoint",
+    Restore = "restore",
+});
+
+/// Order in which blocks are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Files in order, blocks in order, again and again.
+    Sequential,
+    /// Any block of the dataset at each step, with replacement.
+    Random,
+    /// Every sample exactly once per epoch, in an order drawn anew each epoch; blocks of a sample in order.
+    ShuffledEpoch,
+    /// Shards in an order drawn anew each epoch, several of them side by side, each from its beginning to its end.
+    ShuffledShards,
+    /// As [`Access::ShuffledShards`], but each stream draws its next shard with replacement.
+    ResampledShards,
+    /// Runs of samples that follow each other; every run once per epoch, in an order drawn anew each epoch.
+    Neighbours,
+}
+
+impl Access {
+    /// Whether whole objects are read from their beginning to their end, and not sample by sample.
+    pub fn streams(self) -> bool {
+        matches!(self, Self::ShuffledShards | Self::ResampledShards)
+    }
+}
+
+words!(Access {
+    Sequential = "sequential",
+    Random = "random",
+    ShuffledEpoch = "shuffled_epoch",
+    ShuffledShards = "shuffled_shards",
+    ResampledShards = "resampled_shards",
+    Neighbours = "neighbours",
+});
+
+/// Treatment of the client's page cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cache {
+    /// Evicted before each repetition, proven so, and no byte read twice.
+    Cold,
+    /// Read in full before each repetition, proven resident.
+    Warm,
+    /// Direct I/O: the page cache takes no part.
+    Bypass,
+    /// Buffered reads whose pages the kernel drops at once (`RWF_DONTCACHE`), from an empty cache.
+    DontCache,
+    /// Evicted before each repetition and proven so; what is read again may come from memory, as in a job's later
+    /// epochs.
+    ColdStart,
+}
+
+/// What comes from a cache of this client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FromMemory {
+    /// Nothing.
+    Nothing,
+    /// What is read again.
+    Later,
+    /// Everything.
+    All,
+}
+
+impl Cache {
+    /// What comes from the page cache under this treatment.
+    pub fn lets_come(self) -> FromMemory {
+        match self {
+            Self::Warm => FromMemory::All,
+            Self::ColdStart => FromMemory::Later,
+            Self::Cold | Self::Bypass | Self::DontCache => FromMemory::Nothing,
+        }
+    }
+
+    /// Whether nothing is in memory as a repetition begins.
+    pub fn starts_cold(self) -> bool {
+        matches!(self, Self::Cold | Self::ColdStart)
+    }
+}
+
+words!(Cache {
+    Cold = "cold",
+    Warm = "warm",
+    Bypass = "bypass",
+    DontCache = "dontcache",
+    ColdStart = "cold_start",
+});
+
+/// Pages that buffers are made of. A direct read of a device is described to it page by page, so that large blocks in
+/// small pages cost more, and are split once the device runs out of segments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Pages {
+    /// Those of the kernel's own size, 4 KiB on most machines: what the memory of a loader is made of.
+    #[default]
+    Base,
+    /// Transparent huge pages, all of them.
+    Huge,
+}
+
+words!(Pages { Base = "base", Huge = "huge" });
