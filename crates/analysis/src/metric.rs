@@ -400,13 +400,9 @@ pub static METRICS: &[Metric] = &[
     metric("offered_bps", BytesPerSecond, Neither, "Rate that a paced load offers.", |view| {
         Some(Value(view.paced()?.offered_bps))
     }),
-    metric(
-        "response_p50_ns",
-        Nanoseconds,
-        Less,
-        "Median from the intended start, over all arrivals.",
-        |view| Some(response(view.paced()?.response_p50)),
-    )
+    metric("response_p50_ns", Nanoseconds, Less, "Median from the intended start, all arrivals.", |view| {
+        Some(response(view.paced()?.response_p50))
+    })
     .tracked(P50),
     metric("response_p99_ns", Nanoseconds, Less, "99th percentile of the same.", |view| {
         Some(response(view.paced()?.response_p99))
@@ -424,20 +420,12 @@ pub static METRICS: &[Metric] = &[
         Compared::Au,
         0.02,
     )),
-    metric(
-        "wait_p99_ns",
-        Nanoseconds,
-        Less,
-        "99th percentile of what steps waited for their batch.",
-        |view| Some(quantile(view.training()?.wait_p99_ns)),
-    ),
-    metric(
-        "batch_mean_ns",
-        Nanoseconds,
-        Less,
-        "Mean of what a batch took from being allowed to being ready.",
-        |view| Some(Value(view.training()?.fetch_mean_ns?)),
-    )
+    metric("wait_p99_ns", Nanoseconds, Less, "99th percentile of waits for a batch.", |view| {
+        Some(quantile(view.training()?.wait_p99_ns))
+    }),
+    metric("batch_mean_ns", Nanoseconds, Less, "Mean time until an allowed batch is ready.", |view| {
+        Some(Value(view.training()?.fetch_mean_ns?))
+    })
     .shown_wide(Table::Training, "batch mean ms"),
     metric("cpu_ns_per_op", Nanoseconds, Less, "Processor time of the client by operation.", |view| {
         Some(Value(view.cpu_ns_per_op()?))
