@@ -85,7 +85,7 @@ pub use gate::{GateResult, gate};
 pub use head::{CeilingFigures, DatasetFigures, Fastest, Head, machine};
 pub use latency::{Latency, Phase};
 pub use layouts::{LayoutFigures, LayoutGain, Layouts, PredictedGain, Streamed};
-pub use metric::{Better, METRICS, Margins, Metric, Reading, Tracked, Unit, View};
+pub use metric::{Better, METRICS, Margins, Metric, Reading, Table, Tracked, Unit, View};
 pub use model::Model;
 pub use need::{LineAt, lines};
 pub use network::{Attempts, MountFigures, NetworkFigures, Wire, WireFinding};

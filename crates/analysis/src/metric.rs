@@ -12,7 +12,7 @@ use feed::{Compared, Interval};
 
 use crate::checkpoints::Written;
 use crate::epochs::EpochPass;
-use crate::figures::{Figures, Rate};
+use crate::figures::Figures;
 use crate::latency::Latency;
 use crate::operations::Operations;
 use crate::paced::{Paced, Percentile};
@@ -21,6 +21,7 @@ use crate::system::{DeviceFigures, MemoryFigures, SystemFigures};
 use crate::training::TrainingFigures;
 
 use Better::{Less, More, Neither};
+use Reading::{Rate, Value};
 use Unit::{Bytes, BytesPerSecond, Count, Nanoseconds, PerSecond, Seconds, Share};
 
 /// What a value counts.
@@ -81,7 +82,31 @@ pub struct Metric {
     pub help: &'static str,
     /// How it is followed from run to run; absent for most.
     pub tracked: Option<Tracked>,
+    /// The column that it has on pages; absent where it has none, or is more than a column.
+    pub column: Option<Column>,
     of: fn(&View<'_>) -> Option<Reading>,
+}
+
+/// Tables of cells on a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Table {
+    /// Every cell with its rate; cells that move no bytes have one of their own kind.
+    Cells,
+    /// The device below, and the machine around it.
+    Device,
+    /// Training jobs.
+    Training,
+}
+
+/// Where a metric stands on a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    /// In which table.
+    pub table: Table,
+    /// Its heading, with the unit in which the table writes it.
+    pub heading: &'static str,
+    /// Whether a page of 80 columns has no room for it.
+    pub wide: bool,
 }
 
 /// How a metric is followed from run to run.
@@ -106,7 +131,7 @@ pub enum Reading {
     /// One value.
     Value(f64),
     /// The mean over repetitions.
-    Rate(Rate),
+    Rate(crate::figures::Rate),
     /// None, and why.
     Absent(&'static str),
 }
@@ -147,6 +172,11 @@ impl<'a> View<'a> {
             system: cell.system.as_ref(),
             ..Self::default()
         }
+    }
+
+    /// Figures that are not those of the interleaved repetitions, such as the fresh ones on which a verdict rests.
+    pub fn of_figures(figures: &'a Figures) -> Self {
+        Self { figures: Some(figures), ..Self::default() }
     }
 
     /// What is followed from run to run, in the order of [`METRICS`], each under a name of its own.
@@ -241,6 +271,16 @@ impl Metric {
     const fn tracked(self, tracked: Tracked) -> Self {
         Self { tracked: Some(tracked), ..self }
     }
+
+    /// On every page.
+    const fn shown(self, table: Table, heading: &'static str) -> Self {
+        Self { column: Some(Column { table, heading, wide: false }), ..self }
+    }
+
+    /// On pages that scroll.
+    const fn shown_wide(self, table: Table, heading: &'static str) -> Self {
+        Self { column: Some(Column { table, heading, wide: true }), ..self }
+    }
 }
 
 impl PartialEq for Metric {
@@ -293,7 +333,7 @@ const fn metric(
     help: &'static str,
     of: fn(&View<'_>) -> Option<Reading>,
 ) -> Metric {
-    Metric { name, unit, better, help, tracked: None, of }
+    Metric { name, unit, better, help, tracked: None, column: None, of }
 }
 
 const fn tracked(name: &'static str, gauge: &'static str, compared: Compared, margin: f64) -> Tracked {
@@ -317,7 +357,7 @@ const P99: Tracked =
 /// Every metric, in the order in which exports list them.
 pub static METRICS: &[Metric] = &[
     metric("throughput_bps", BytesPerSecond, More, "Mean throughput over repetitions.", |view| {
-        rate(view.figures?.bps)
+        Some(Rate(view.figures?.bps))
     })
     .tracked(tracked(
         "throughput-bytes",
@@ -326,72 +366,69 @@ pub static METRICS: &[Metric] = &[
         0.05,
     )),
     metric("samples_per_s", PerSecond, More, "Mean rate of samples.", |view| {
-        rate(view.figures?.samples_per_s)
+        Some(Rate(view.figures?.samples_per_s))
     }),
     metric("ops_per_s", PerSecond, More, "Mean rate of reads that ended well.", |view| {
-        value(view.figures?.ops_per_s)
+        Some(Value(view.figures?.ops_per_s))
     }),
     metric("ops_per_s", PerSecond, More, "Mean rate of operations that move no bytes.", |view| {
-        rate(view.operations?.ops_per_s)
+        Some(Rate(view.operations?.ops_per_s))
     })
     .tracked(tracked("throughput", "feedline_operations_per_second", Compared::Throughput, 0.05)),
     metric("entries_per_s", PerSecond, More, "Mean rate of names found by listing.", |view| {
-        rate(view.operations?.entries_per_s?)
+        Some(Rate(view.operations?.entries_per_s?))
     }),
     metric("latency_mean_ns", Nanoseconds, Less, "Mean latency, from submission.", |view| {
-        value(view.latency()?.mean_ns?)
+        Some(Value(view.latency()?.mean_ns?))
     }),
-    metric("latency_p50_ns", Nanoseconds, Less, "Median latency.", |view| quantile(view.latency()?.p50_ns))
-        .tracked(P50),
-    metric("latency_p99_ns", Nanoseconds, Less, "99th percentile of latency.", |view| {
-        quantile(view.latency()?.p99_ns)
+    metric("latency_p50_ns", Nanoseconds, Less, "Median latency.", |view| {
+        Some(quantile(view.latency()?.p50_ns))
     })
+    .shown(Table::Cells, "p50 ms")
+    .tracked(P50),
+    metric("latency_p99_ns", Nanoseconds, Less, "99th percentile of latency.", |view| {
+        Some(quantile(view.latency()?.p99_ns))
+    })
+    .shown(Table::Cells, "p99 ms")
     .tracked(P99),
     metric("latency_p999_ns", Nanoseconds, Less, "99.9th percentile of latency.", |view| {
-        quantile(view.latency()?.p999_ns)
+        Some(quantile(view.latency()?.p999_ns))
     }),
-    metric("latency_max_ns", Nanoseconds, Less, "Largest latency.", |view| quantile(view.latency()?.max_ns)),
+    metric("latency_max_ns", Nanoseconds, Less, "Largest latency.", |view| {
+        Some(quantile(view.latency()?.max_ns))
+    }),
     metric("offered_bps", BytesPerSecond, Neither, "Rate that a paced load offers.", |view| {
-        value(view.paced()?.offered_bps)
+        Some(Value(view.paced()?.offered_bps))
     }),
-    metric(
-        "response_p50_ns",
-        Nanoseconds,
-        Less,
-        "Median from the intended start, over all arrivals.",
-        |view| response(view.paced()?.response_p50),
-    )
+    metric("response_p50_ns", Nanoseconds, Less, "Median from the intended start, all arrivals.", |view| {
+        Some(response(view.paced()?.response_p50))
+    })
     .tracked(P50),
     metric("response_p99_ns", Nanoseconds, Less, "99th percentile of the same.", |view| {
-        response(view.paced()?.response_p99)
+        Some(response(view.paced()?.response_p99))
     })
     .tracked(P99),
     metric("served_share", Share, More, "Arrivals of a paced load that were served.", |view| {
-        value(view.paced()?.served_share())
+        Some(Value(view.paced()?.served_share()))
     }),
-    metric("au", Share, More, "Mean accelerator utilization, 0 to 1.", |view| rate(view.training()?.au))
-        .tracked(tracked(
-            "accelerator-utilization",
-            "feedline_accelerator_utilization_ratio",
-            Compared::Au,
-            0.02,
-        )),
-    metric(
-        "wait_p99_ns",
-        Nanoseconds,
-        Less,
-        "99th percentile of what steps waited for their batch.",
-        |view| quantile(view.training()?.wait_p99_ns),
-    ),
-    metric(
-        "batch_mean_ns",
-        Nanoseconds,
-        Less,
-        "Mean of what a batch took from being allowed to being ready.",
-        |view| value(view.training()?.fetch_mean_ns?),
-    ),
+    metric("au", Share, More, "Mean accelerator utilization, 0 to 1.", |view| {
+        Some(Rate(view.training()?.au))
+    })
+    .tracked(tracked(
+        "accelerator-utilization",
+        "feedline_accelerator_utilization_ratio",
+        Compared::Au,
+        0.02,
+    )),
+    metric("wait_p99_ns", Nanoseconds, Less, "99th percentile of waits for a batch.", |view| {
+        Some(quantile(view.training()?.wait_p99_ns))
+    }),
+    metric("batch_mean_ns", Nanoseconds, Less, "Mean time until an allowed batch is ready.", |view| {
+        Some(Value(view.training()?.fetch_mean_ns?))
+    })
+    .shown_wide(Table::Training, "batch mean ms"),
     metric("cpu_ns_per_op", Nanoseconds, Less, "Processor time of the client by operation.", |view| {
-        value(view.cpu_ns_per_op()?)
+        Some(Value(view.cpu_ns_per_op()?))
     })
     .tracked(tracked("cpu-per-operation", "feedline_cpu_seconds_per_operation", Compared::Cpu, 0.10)),
     metric(
@@ -399,97 +436,93 @@ pub static METRICS: &[Metric] = &[
         BytesPerSecond,
         Neither,
         "Written to the device below, by whomever.",
-        |view| value(view.device()?.write.bps),
-    ),
+        |view| Some(Value(view.device()?.write.bps)),
+    )
+    .shown_wide(Table::Device, "written MB/s"),
     metric("device_write_await_ns", Nanoseconds, Less, "Mean time of a write request (w_await).", |view| {
-        value(view.device()?.write_await_ns?)
-    }),
+        Some(Value(view.device()?.write_await_ns?))
+    })
+    .shown_wide(Table::Device, "w_await ms"),
     metric("memory_available_min_bytes", Bytes, More, "Least memory to be had without swapping.", |view| {
-        count(view.memory()?.available_min_bytes)
-    }),
+        Some(count(view.memory()?.available_min_bytes))
+    })
+    .shown_wide(Table::Device, "least memory available"),
     metric("memory_cached_growth_max_bytes", Bytes, Neither, "Most by which the page cache grew.", |view| {
-        value(view.memory()?.cached_growth_max_bytes as f64)
+        Some(Value(view.memory()?.cached_growth_max_bytes as f64))
     }),
     metric(
         "memory_dirty_max_bytes",
         Bytes,
         Neither,
         "Most that was written and not yet on storage.",
-        |view| count(view.memory()?.dirty_max_bytes),
-    ),
+        |view| Some(count(view.memory()?.dirty_max_bytes)),
+    )
+    .shown_wide(Table::Device, "most not yet written back"),
     metric("epochs", Count, Neither, "Whole passes over the data.", |view| {
         let whole = || view.passes.iter().filter(|pass| pass.complete).count() as u64;
         (!view.passes.is_empty()).then(|| Reading::Value(whole() as f64))
     }),
     metric("epoch_first_bps", BytesPerSecond, More, "Throughput of the first whole pass.", |view| {
-        rate(view.first_pass()?.bps)
+        Some(Rate(view.first_pass()?.bps))
     }),
     metric("epoch_last_bps", BytesPerSecond, More, "Throughput of the last whole pass.", |view| {
-        rate(view.last_pass()?.bps)
+        Some(Rate(view.last_pass()?.bps))
     }),
     metric("epoch_first_operation_s", Seconds, Less, "First operation of the first whole pass.", |view| {
-        rate(view.first_pass()?.first_s)
+        Some(Rate(view.first_pass()?.first_s))
     }),
     metric("cache_share_last", Share, Neither, "Bytes of the last whole pass that a cache served.", |view| {
-        rate(view.last_pass()?.cache_share?)
+        Some(Rate(view.last_pass()?.cache_share?))
     }),
     metric(
         "tier_hits_last",
         Share,
         More,
         "Bytes of the last whole pass that the cache tier served.",
-        |view| rate(view.last_pass()?.tier_hits?),
+        |view| Some(Rate(view.last_pass()?.tier_hits?)),
     ),
     metric("checkpoint_bps", BytesPerSecond, More, "Rate of writing and publishing a checkpoint.", |view| {
-        rate(view.written?.bps?)
+        Some(Rate(view.written?.bps?))
     }),
     metric("checkpoint_s", Seconds, Less, "A checkpoint from its first byte until it is durable.", |view| {
-        rate(view.written?.checkpoint_s?)
+        Some(Rate(view.written?.checkpoint_s?))
     }),
     metric(
         "checkpoint_publish_share",
         Share,
         Less,
         "Part of that after the last byte was written.",
-        |view| value(view.written?.publish_share?),
+        |view| Some(Value(view.written?.publish_share?)),
     ),
     metric("checkpoint_stall_share", Share, Less, "Time in which accelerators stood still for it.", |view| {
-        value(view.written.and(view.checkpoint_stall)?)
+        Some(Value(view.written.and(view.checkpoint_stall)?))
     }),
     metric("checkpoints_whole", Count, More, "Checkpoints that are whole.", |view| {
-        count(view.written?.outcomes.complete)
+        Some(count(view.written?.outcomes.complete))
     }),
     metric("checkpoints_overrun", Count, Less, "Left out while the one before was being written.", |view| {
-        count(view.written?.outcomes.overrun)
+        Some(count(view.written?.outcomes.overrun))
     }),
     metric("checkpoints_unfinished", Count, Less, "Being written as the window closed.", |view| {
-        count(view.written?.outcomes.unfinished)
+        Some(count(view.written?.outcomes.unfinished))
     }),
     metric("checkpoints_failed", Count, Less, "Checkpoints that were not written.", |view| {
-        count(view.written?.outcomes.failed)
+        Some(count(view.written?.outcomes.failed))
     }),
 ];
 
-fn value(value: f64) -> Option<Reading> {
-    Some(Reading::Value(value))
+fn count(count: u64) -> Reading {
+    Reading::Value(count as f64)
 }
 
-fn rate(rate: Rate) -> Option<Reading> {
-    Some(Reading::Rate(rate))
+fn quantile(ns: Option<u64>) -> Reading {
+    ns.map_or(Reading::Absent(TOO_FEW), count)
 }
 
-fn count(count: u64) -> Option<Reading> {
-    value(count as f64)
-}
-
-fn quantile(ns: Option<u64>) -> Option<Reading> {
-    Some(ns.map_or(Reading::Absent(TOO_FEW), |ns| Reading::Value(ns as f64)))
-}
-
-fn response(percentile: Percentile) -> Option<Reading> {
+fn response(percentile: Percentile) -> Reading {
     match percentile {
         Percentile::At(ns) => count(ns),
-        Percentile::Unknown => Some(Reading::Absent(TOO_FEW)),
-        Percentile::NotServed => Some(Reading::Absent(NOT_SERVED)),
+        Percentile::Unknown => Reading::Absent(TOO_FEW),
+        Percentile::NotServed => Reading::Absent(NOT_SERVED),
     }
 }

@@ -1,10 +1,10 @@
 //! The table of cells: how fast each was, of the line, and what is to be said of it.
 
-use analysis::{CellSummary, Curve, Figures, Measurement, Panel, Summary};
+use analysis::{CellSummary, Curve, Figures, Measurement, Panel, Summary, Table, View};
 
 use crate::grid::{Column, Grid, Width};
 use crate::head;
-use crate::number::{RateUnit, interval, latency, of_line};
+use crate::number::{RateUnit, interval, of_line};
 use crate::side;
 
 /// Rows up to which a terminal shows every one.
@@ -56,8 +56,7 @@ pub(crate) fn grid(summary: &Summary) -> Grid {
     }
     grid.figure(unit.name, |line| Some(unit.write(line.figures?.bps.mean)))
         .figure("95 % interval", |line| interval(&line.figures?.bps, |bps| unit.write(bps)))
-        .figure("p50 ms", |line| latency(line.figures?.latency.p50_ns))
-        .figure("p99 ms", |line| latency(line.figures?.latency.p99_ns))
+        .metrics(Table::Cells, |line| line.figures.map(View::of_figures).unwrap_or_default())
         .figure("of line", |line| line.figures?.of_line.map(|share| share_words(line.cell, share)))
         .rows(|row, line| {
             row.note.clone_from(&line.note);

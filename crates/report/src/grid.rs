@@ -1,5 +1,9 @@
 //! A table as data: its columns, its rows, and which of both a narrow page has room for.
 
+use analysis::{METRICS, Metric, Table};
+
+use crate::number::in_column;
+
 /// What stands in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -209,6 +213,21 @@ impl<T> Filling<'_, T> {
 
     pub(crate) fn figure(self, heading: &str, write: impl Fn(&T) -> Option<String>) -> Self {
         self.column(Column::figure(heading), write)
+    }
+
+    /// The metrics of such a table, a column each, read from what `view` says of a row.
+    pub(crate) fn metrics(self, table: Table, view: impl for<'v> Fn(&'v T) -> analysis::View<'v>) -> Self {
+        let of_table = |metric: &'static Metric| {
+            let column = metric.column.filter(|column| column.table == table)?;
+            let heading = Column::figure(column.heading);
+            Some((metric, if column.wide { heading.only(Width::Wide) } else { heading }))
+        };
+        METRICS.iter().filter_map(of_table).fold(self, |filling, (metric, column)| {
+            filling.column(column, |item| {
+                let value = metric.read(&view(item))?.value().filter(|value| value.is_finite())?;
+                Some(in_column(metric.unit, value))
+            })
+        })
     }
 
     /// What else is to be known of a row, where its columns are filled.

@@ -1,6 +1,6 @@
 //! Figures as short numbers.
 
-use analysis::Rate;
+use analysis::{Rate, Unit};
 
 /// A unit in which all rates of one table or axis are written.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,6 +73,18 @@ pub(crate) fn milliseconds(ns: Option<u64>) -> String {
 /// The same of a figure that stands in a column.
 pub(crate) fn latency(ns: Option<u64>) -> Option<String> {
     ns.map(|ns| milliseconds(Some(ns)))
+}
+
+/// A value as a column writes it whose heading names the unit: milliseconds, MB/s; bytes name their own.
+pub(crate) fn in_column(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Nanoseconds => two_digits(value / 1e6),
+        Unit::Seconds => two_digits(value),
+        Unit::BytesPerSecond => grouped(value / 1e6),
+        Unit::PerSecond | Unit::Count => grouped(value),
+        Unit::Bytes => feed::format_bytes(value as u64),
+        Unit::Share => percent(value),
+    }
 }
 
 /// `3.94 - 4.26`, the 95 % interval of a rate; absent where it was measured too seldom.

@@ -1,6 +1,6 @@
 //! The tables beside the main one: names looked up, paced loads, where a file's time goes.
 
-use analysis::{CellSummary, Figures, Measurement, Paced, Percentile, Summary};
+use analysis::{CellSummary, Figures, Measurement, Paced, Percentile, Summary, Table, View};
 
 use record::Axis;
 
@@ -49,8 +49,7 @@ pub(crate) fn metadata(summary: &Summary) -> Grid {
         .number("QD", |cell| cell.cell.queue_depth.to_string())
         .figure(unit, |cell| Some(rate(cell.operations()?.ops_per_s.mean)))
         .figure("95 % interval", |cell| interval(&cell.operations()?.ops_per_s, rate))
-        .figure("p50 ms", |cell| latency(cell.operations()?.latency.p50_ns))
-        .figure("p99 ms", |cell| latency(cell.operations()?.latency.p99_ns))
+        .metrics(Table::Cells, |cell| View::of_cell(cell))
         .note(|cell| absent(cell).unwrap_or_else(|| noted([apart(cell, &cells), names_note(cell)])))
         .done()
 }

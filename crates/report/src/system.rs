@@ -2,7 +2,7 @@
 
 use std::mem::discriminant;
 
-use analysis::{CellSummary, DeviceFigures, Reconciliation, Summary, SystemFigures, Traffic};
+use analysis::{CellSummary, DeviceFigures, Reconciliation, Summary, SystemFigures, Table, Traffic, View};
 
 use crate::grid::{Column, Grid, Width};
 use crate::group::gravest;
@@ -36,6 +36,7 @@ pub(crate) fn table(summary: &Summary) -> Grid {
         .figure("x asked", |cell| amplification(cell, cell.system.as_ref()?).map(three_digits))
         .figure("cache", |cell| cell.system.as_ref()?.cache_share.map(percent))
         .column(wide("busiest core"), |cell| Some(percent(cell.system.as_ref()?.cores.as_ref()?.max)))
+        .metrics(Table::Device, |cell| View::of_cell(cell))
         .note(|cell| apart(cell, &cells))
         .foot(DeviceFigures::UTIL_CAVEAT)
         .done()

@@ -1,6 +1,6 @@
 //! Tables of training jobs: how well the accelerators were used, and what they waited for.
 
-use analysis::{CellSummary, Measurement, Rate, Stall, Summary};
+use analysis::{CellSummary, Measurement, Rate, Stall, Summary, Table, View};
 
 use super::{Job, cells, chosen, fetch, is_demo};
 use crate::grid::{Column, Filling, Grid, Width};
@@ -35,6 +35,7 @@ pub(crate) fn table(summary: &Summary) -> Grid {
         })
         .column(wide("longest wait ms"), |cell| Some(of_phase(job(cell)?.training.wait_max_ns)))
         .column(wide("fetch p50 ms"), |cell| latency(job(cell)?.training.fetch_p50_ns))
+        .metrics(Table::Training, |cell| View::of_cell(cell))
         .column(wide("AU without storage"), |cell| job(cell)?.training.null_au.map(cut_percent))
         .column(wide("steps"), |cell| Some(feed::group_digits(job(cell)?.training.steps)));
     grid.brief(SHOWN_MAX, "one cell of each target", |cell| is_shown(cell))

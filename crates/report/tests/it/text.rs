@@ -1,6 +1,6 @@
 use analysis::summarise;
-use record::Line;
 use record::testing::fact;
+use record::{Line, Memory, RunRecord};
 use report::{markdown, terminal, throughput_svg};
 
 use crate::records;
@@ -283,7 +283,10 @@ fn many_cells_show_what_the_device_did_for_the_judged_alone() {
 fn every_cell_is_in_the_markdown_report() {
     let summary = summarise(&records::with_targets(&[0.5; 8]));
     let report = markdown(&summary);
-    let rows = report.lines().filter(|line| line.starts_with("| ") && line.split(" |").count() == 11).count();
+    let columns = |line: &str| line.split(" |").count();
+    let head = report.lines().find(|line| line.contains("| p99 ms |")).unwrap();
+    let is_row = |line: &&str| line.starts_with("| ") && columns(line) == columns(head) && *line != head;
+    let rows = report.lines().filter(is_row).count();
     assert!(rows >= summary.cells.len(), "{rows} rows for {} cells", summary.cells.len());
     let page = terminal(&summary);
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -432,4 +435,50 @@ fn segments_sent_again_and_the_busiest_core_stand_in_the_table_of_the_network() 
     let row = |name: &str| table.lines().find(|line| line.starts_with(name)).unwrap();
     assert!(row("| filer2 ").ends_with("| 50 % | 20 TCP segments sent again |"), "{table}");
     assert!(row("| lab ").ends_with("| - |  |"), "{table}");
+}
+
+/// The golden record on a machine that writes meanwhile.
+fn writing() -> RunRecord {
+    let mut record = records::golden();
+    let memory =
+        |available_bytes, dirty_bytes| Some(Memory { available_bytes, dirty_bytes, ..Memory::default() });
+    for line in &mut record.lines {
+        if let Line::Rep(rep) = line {
+            let system = &mut rep.system;
+            if let Some(device) = &mut system.device {
+                (device.writes, device.write_ns) = (1_000, 3_500_000_000);
+                device.write_bytes = device.wall_ns / 5;
+            }
+            system.memory_before = memory(12_000_000_000, 0);
+            system.memory_after = memory(8_000_000_000, 400_000_000);
+        }
+    }
+    record
+}
+
+#[test]
+fn what_was_written_and_what_memory_was_left_stand_beside_what_was_read() {
+    let record = writing();
+    let summary = summarise(&record);
+    let page = markdown(&summary);
+    let section = page.split("\n## ").find(|section| section.contains("w_await ms")).unwrap();
+    let last_columns = |row: &str| {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        [cells[1], cells[2], cells[3]]
+            .into_iter()
+            .chain(cells[18..22].iter().copied())
+            .collect::<Vec<_>>()
+            .join(" | ")
+    };
+    let rows = section.lines().filter(|line| line.starts_with("| ")).map(last_columns).take(3);
+    insta::assert_snapshot!(rows.collect::<Vec<_>>().join("\n"));
+    assert!(terminal(&summary).contains("r_await") && !terminal(&summary).contains("w_await"));
+    let text = report::export::csv(&record, &summary).text;
+    for metric in [
+        "device_written_bps,B/s,200000000",
+        "device_write_await_ns,ns,3500000",
+        "memory_dirty_max_bytes,B,400000000",
+    ] {
+        assert!(text.contains(&format!(",{metric},")), "{metric}");
+    }
 }
