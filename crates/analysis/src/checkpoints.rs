@@ -57,7 +57,7 @@ pub(crate) fn of_run(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSummary
                     .extend(Written::of(&reps).map(|written| CheckpointWrite { cell: index, written }));
             }
             "restore" => found.restores.extend(Restore::of(index, cell)),
-            _ => found.jobs.extend(jobs::of_cell(cells, index, &reps)),
+            _ => found.jobs.extend(jobs::of_cell(&record.run, cells, index, &reps)),
         }
     }
     found

@@ -2,7 +2,10 @@
 
 use std::cmp::Reverse;
 
-use crate::curve::streams_vary;
+use record::axis::{self, alike};
+use record::{Axis, Cell};
+
+use crate::curve::is_set;
 use crate::curve::treatment::{self, FromMemory};
 use crate::figures::Figures;
 use crate::operation;
@@ -31,6 +34,8 @@ pub fn choose_cell<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellSum
 /// Candidates of one target: the cell to be named, and the fastest.
 pub(crate) const CANDIDATES_MAX: usize = 2;
 
+/// Cells of one target that are measured afresh at most: the candidates and a control.
+pub const FRESH_CELLS_MAX: usize = CANDIDATES_MAX + 1;
 /// A mean this near to the best is no worse than it: the shallower of the two is named.
 pub(crate) const EQUAL_SHARE: f64 = 0.95;
 
@@ -58,7 +63,7 @@ impl<'a> Fresh<'a> {
 /// The cells of `target` to measure afresh; `None` where nothing was measured that may be judged.
 pub(crate) fn fresh<'a>(summary: &'a Summary, target: &str) -> Option<Fresh<'a>> {
     let of_target = summary.cells.iter().filter(|cell| cell.cell.target == target);
-    let pool = alike(of_target, Asked::of(summary));
+    let pool = most_preferred(of_target, Asked::of(summary));
     let named = named(&pool)?;
     let best = nearest_to_the_line(&pool).filter(|best| !std::ptr::eq(best.cell, named.cell));
     let candidates: Vec<&CellSummary> =
@@ -79,10 +84,10 @@ pub(crate) fn above_the_line<'a>(
     let asked = Asked::of(summary);
     let of_target = || summary.cells.iter().filter(|cell| cell.cell.target == target);
     let named = fresh.candidates.first()?;
-    let streams_vary = streams_vary(of_target());
     let is_fresh = |one: &Candidate<'_>| fresh.cells().any(|cell| std::ptr::eq(cell, one.cell));
-    let alike = of_target().filter(|cell| is_read_like(cell, named, streams_vary) && asked.is_reached(cell));
-    let mut others = alike.filter_map(|cell| Candidate::of(cell, asked)).filter(|one| !is_fresh(one));
+    let ways = Ways::of(summary, of_target());
+    let read_alike = of_target().filter(|cell| ways.is_one(cell, named) && asked.is_reached(cell));
+    let mut others = read_alike.filter_map(|cell| Candidate::of(cell, asked)).filter(|one| !is_fresh(one));
     let may_reach = |one: &Candidate<'_>| {
         let high = one.figures.samples_per_s.interval.zip(one.cell.line);
         let is_open = high.is_some_and(|(interval, line)| interval.high >= line.samples_per_s);
@@ -112,11 +117,11 @@ pub(crate) fn failed_instead<'a>(summary: &'a Summary, target: &str) -> Option<&
     let of_target = || summary.cells.iter().filter(|cell| cell.cell.target == target);
     let measured: Vec<Candidate<'_>> = of_target().filter_map(|cell| Candidate::of(cell, asked)).collect();
     let best = measured.iter().map(|one| one.preference(asked.sample_bytes)).min();
-    let streams_vary = streams_vary(of_target());
+    let ways = Ways::of(summary, of_target());
     let failed = of_target().filter(|cell| has_failed(cell) && asked.may_be_judged(cell));
     failed.into_iter().find(|cell| {
         let preference = preference(cell, None, asked.sample_bytes);
-        let of_way = || measured.iter().any(|one| is_read_like(one.cell, cell, streams_vary));
+        let of_way = || measured.iter().any(|one| ways.is_one(one.cell, cell));
         match best {
             None => true,
             Some(best) => preference < best || (preference == best && !of_way()),
@@ -136,7 +141,8 @@ pub(crate) fn of_engine<'a>(summary: &'a Summary, target: &str, engine: &str) ->
 
 /// What of the need says which cells may be judged by it.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked {
+pub(crate) struct Asked<'a> {
+    summary: &'a Summary,
     /// Bytes of a sample, where it names them.
     sample_bytes: Option<f64>,
     /// Accelerators; 0 where it names none.
@@ -145,11 +151,12 @@ pub(crate) struct Asked {
     pub(crate) loader_depth: Option<u32>,
 }
 
-impl Asked {
-    pub(crate) fn of(summary: &Summary) -> Self {
+impl<'a> Asked<'a> {
+    pub(crate) fn of(summary: &'a Summary) -> Self {
         let need = summary.need.as_ref().ok();
         let sample_bytes = need.and_then(feed::Need::sample_bytes);
         Self {
+            summary,
             sample_bytes: sample_bytes.filter(|bytes| crate::need::positive(*bytes)),
             accelerators: need.map_or(0, |need| need.accelerators),
             loader_depth: need.and_then(|need| need.loader_depth),
@@ -172,12 +179,12 @@ impl Asked {
     }
 }
 
-fn among<'a>(cells: impl Iterator<Item = &'a CellSummary>, asked: Asked) -> Option<&'a CellSummary> {
-    named(&alike(cells, asked)).map(|one| one.cell)
+fn among<'a>(cells: impl Iterator<Item = &'a CellSummary>, asked: Asked<'_>) -> Option<&'a CellSummary> {
+    named(&most_preferred(cells, asked)).map(|one| one.cell)
 }
 
 /// The most preferred of `cells`, all read in one way.
-fn alike<'a>(cells: impl Iterator<Item = &'a CellSummary>, asked: Asked) -> Vec<Candidate<'a>> {
+fn most_preferred<'a>(cells: impl Iterator<Item = &'a CellSummary>, asked: Asked<'_>) -> Vec<Candidate<'a>> {
     let measured: Vec<Candidate<'a>> = cells.filter_map(|cell| Candidate::of(cell, asked)).collect();
     let valid: Vec<Candidate<'a>> = measured.iter().filter(|one| one.figures.is_valid()).copied().collect();
     let pool = if valid.is_empty() { measured } else { valid };
@@ -186,7 +193,7 @@ fn alike<'a>(cells: impl Iterator<Item = &'a CellSummary>, asked: Asked) -> Vec<
     let preference = |one: &Candidate<'_>| one.preference(asked.sample_bytes);
     let Some(best) = pool.iter().map(preference).min() else { return Vec::new() };
     let pool: Vec<Candidate<'a>> = pool.into_iter().filter(|one| preference(one) == best).collect();
-    hardest_way(&pool)
+    hardest_way(asked.summary, &pool)
 }
 
 /// The cell that a verdict would name: the shallowest that clears, else the shallowest that is no worse than the best.
@@ -199,17 +206,17 @@ fn named<'a>(pool: &[Candidate<'a>]) -> Option<Candidate<'a>> {
 }
 
 /// The cells read in the way whose best cell has the smallest share of its line; of equals, the first way.
-fn hardest_way<'a>(pool: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
-    let mut ways: Vec<Vec<Candidate<'a>>> = Vec::new();
-    let streams_vary = streams_vary(pool.iter().map(|one| one.cell));
+fn hardest_way<'a>(summary: &Summary, pool: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
+    let mut found: Vec<Vec<Candidate<'a>>> = Vec::new();
+    let ways = Ways::of(summary, pool.iter().map(|one| one.cell));
     for one in pool {
-        match ways.iter_mut().find(|way| is_read_like(way[0].cell, one.cell, streams_vary)) {
+        match found.iter_mut().find(|way| ways.is_one(way[0].cell, one.cell)) {
             Some(way) => way.push(*one),
-            None => ways.push(vec![*one]),
+            None => found.push(vec![*one]),
         }
     }
     let best = |way: &Vec<Candidate<'_>>| way.iter().map(Candidate::share).fold(0.0, f64::max);
-    ways.into_iter().min_by(|a, b| best(a).total_cmp(&best(b))).unwrap_or_default()
+    found.into_iter().min_by(|a, b| best(a).total_cmp(&best(b))).unwrap_or_default()
 }
 
 #[derive(Clone, Copy)]
@@ -220,7 +227,7 @@ struct Candidate<'a> {
 
 impl<'a> Candidate<'a> {
     /// `None` without figures, and where no verdict may rest on them.
-    fn of(cell: &'a CellSummary, asked: Asked) -> Option<Self> {
+    fn of(cell: &'a CellSummary, asked: Asked<'_>) -> Option<Self> {
         cell.figures().filter(|_| asked.may_be_judged(cell)).map(|figures| Self { cell, figures })
     }
 
@@ -283,28 +290,25 @@ fn preference(cell: &CellSummary, figures: Option<&Figures>, named: Option<f64>)
     (treatment::from_cache(&cell.cell), huge, job, blocks, access, thousandths(distance), thousandths(beyond))
 }
 
-/// Whether two cells differ in depth and engine alone. The number of streams follows the depth where nobody says how many
-/// there are; it tells ways apart where `streams_vary` at one depth.
-fn is_read_like(a: &CellSummary, b: &CellSummary, streams_vary: bool) -> bool {
-    a.sample_bytes == b.sample_bytes
-        && a.cell.operation == b.cell.operation
-        && a.cell.pace == b.cell.pace
-        && job_alone(a) == job_alone(b)
-        && a.cell.block_bytes == b.cell.block_bytes
-        && a.cell.access == b.cell.access
-        && a.cell.dataset == b.cell.dataset
-        && a.cell.streams.is_some() == b.cell.streams.is_some()
-        && (!streams_vary || a.cell.streams == b.cell.streams)
-        && a.cell.run_length == b.cell.run_length
-        && a.cell.checkpoint == b.cell.checkpoint
-        && a.cell.cache == b.cell.cache
-        && a.cell.tier == b.cell.tier
+/// Which cells are read in one way. Streams follow the depth where nobody says how many there are; several numbers of them
+/// at one depth are several ways.
+struct Ways<'a> {
+    summary: &'a Summary,
+    but: Vec<Axis>,
 }
 
-/// The job that a cell plays, without how its batches are fetched: that is free to choose.
-fn job_alone(cell: &CellSummary) -> Option<record::Training> {
-    let job = cell.cell.training.clone()?;
-    Some(record::Training { fetch: String::new(), readers: None, prefetch: 0, decode_threads: None, ..job })
+impl<'a> Ways<'a> {
+    /// The ways of these cells.
+    fn of<'c>(summary: &'a Summary, cells: impl Iterator<Item = &'c CellSummary>) -> Self {
+        let cells: Vec<&Cell> = cells.map(|one| &one.cell).collect();
+        let streams_are_set = is_set(summary, &cells, Axis::Streams);
+        let may_differ = |axis: &Axis| *axis != Axis::Streams || !streams_are_set;
+        Self { summary, but: axis::WAY.iter().copied().filter(may_differ).collect() }
+    }
+
+    fn is_one(&self, a: &CellSummary, b: &CellSummary) -> bool {
+        alike(self.summary, &a.cell, &b.cell, &self.but)
+    }
 }
 
 /// Readers by the batches that they hold ahead: what a job takes of its client; 0 for other loads.

@@ -1,6 +1,7 @@
 //! Several engines on one target behind a network, side by side.
 
-use record::{Cell, Target};
+use record::Target;
+use record::axis::{self, alike};
 
 use crate::choose;
 use crate::figures::Figures;
@@ -9,7 +10,7 @@ use crate::summary::{CellSummary, Summary};
 
 /// `s3: sdk reaches 62 % of lean (920 MB/s of 1.49 GB/s, at depths 512 and 512)`: beside the cell that would be chosen of
 /// all, each other engine at the same depth, or where it has none, at the one that would be chosen for it alone. Cells
-/// of other threads, connections or retries are not compared: these may make the difference.
+/// read in other ways, or with other threads, connections or retries, are not compared: these may make the difference.
 pub(crate) fn engines(summary: &Summary) -> Vec<String> {
     let storage = summary.targets.iter().filter(|target| target.storage);
     storage.flat_map(|target| of_target(summary, target)).collect()
@@ -27,12 +28,14 @@ fn of_target(summary: &Summary, target: &Target) -> Vec<String> {
     let Some(most) = best.figures() else { return Vec::new() };
     let same_depth = |engine: &str| {
         let mut cells = summary.cells.iter().filter(remote);
-        cells.find(|cell| cell.cell.engine == engine && differs_in_engine_alone(cell, best))
+        cells.find(|cell| cell.cell.engine == engine && alike(summary, &cell.cell, &best.cell, axis::ENGINES))
     };
+    let is_like_best =
+        |cell: &&CellSummary| alike(summary, &cell.cell, &best.cell, axis::ENGINES_AT_ANY_DEPTH);
     let beside = |engine: &&str| {
         let cell = same_depth(engine).filter(|cell| cell.figures().is_some());
         let of_engine = || choose::of_engine(summary, &target.name, engine);
-        let cell = cell.or_else(|| of_engine().filter(|cell| is_reached_alike(cell, best)))?;
+        let cell = cell.or_else(|| of_engine().filter(is_like_best))?;
         Some((cell, cell.figures()?))
     };
     let others: Vec<(&CellSummary, &Figures)> =
@@ -51,27 +54,6 @@ fn of_target(summary: &Summary, target: &Target) -> Vec<String> {
         )
     };
     others.iter().map(words).collect()
-}
-
-fn differs_in_engine_alone(one: &CellSummary, other: &CellSummary) -> bool {
-    let way = |cell: &CellSummary| {
-        let cell = &cell.cell;
-        let words = (cell.operation.clone(), cell.access.clone(), cell.cache.clone());
-        (words, cell.dataset, cell.block_bytes, cell.queue_depth, cell.pace.is_some(), cell.training.clone())
-    };
-    let connections = |cell: &CellSummary| cell.cell.connections;
-    way(one) == way(other) && is_reached_alike(one, other) && connections(one) == connections(other)
-}
-
-/// Same load, same threads, same retries, and as many connections, or one for each request outstanding.
-fn is_reached_alike(one: &CellSummary, other: &CellSummary) -> bool {
-    let (one, other) = (&one.cell, &other.cell);
-    let follows_depth = |cell: &Cell| cell.connections == cell.queue_depth;
-    let connections = one.connections == other.connections || (follows_depth(one) && follows_depth(other));
-    let is_job = |cell: &Cell| cell.training.is_some();
-    connections
-        && is_job(one) == is_job(other)
-        && (one.threads, one.retries) == (other.threads, other.retries)
 }
 
 #[cfg(test)]
@@ -99,5 +81,23 @@ mod tests {
             assert!(!compared(depth, |cell| cell.retries = 2));
             assert!(!compared(depth, |cell| cell.connections = 4));
         }
+    }
+
+    /// Two engines, each at 80 % of the line and at the line, all of which is served.
+    #[test]
+    fn engines_are_compared_at_one_rate() {
+        let mut builder = Builder::new();
+        for engine in ["lean", "sdk"] {
+            for (rate, of_line) in [("80%", 0.8), ("line", 1.0)] {
+                let name = format!("disk/{engine}/paced-{rate}");
+                builder.cell(&name, "disk", 8);
+                builder.edit_cell(&name, |cell| (cell.engine, cell.connections) = (engine.to_owned(), 8));
+                (0..3).for_each(|number| builder.push(rep(&name, number, of_line * Builder::LINE_BPS)));
+                builder.pace(&name, of_line, 1.0);
+            }
+        }
+        let notes = summarise(&builder.record()).notes;
+        let reaches: Vec<&String> = notes.iter().filter(|note| note.contains("reaches")).collect();
+        assert_eq!(reaches, ["disk: sdk reaches 100 % of lean (900 MB/s of 900 MB/s, at depths 8 and 8)"]);
     }
 }

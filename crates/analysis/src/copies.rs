@@ -4,6 +4,7 @@
 mod tests;
 
 use feed::formula;
+use record::axis::{self, alike};
 use record::{Measure, Role, RunRecord};
 
 use crate::figures::{Rate, per_s};
@@ -146,11 +147,7 @@ fn reads_copy(record: &RunRecord, copying: &CellSummary, cell: &CellSummary) -> 
 fn is_alike(record: &RunRecord, source: &CellSummary, copy: &CellSummary) -> bool {
     let samples =
         |cell: &CellSummary| record.run.datasets.get(cell.cell.dataset).map(crate::layouts::samples);
-    source.cell.queue_depth == copy.cell.queue_depth
-        && source.cell.training == copy.cell.training
-        && source.cell.checkpoint.is_some() == copy.cell.checkpoint.is_some()
-        && source.cell.tier == copy.cell.tier
-        && samples(source) == samples(copy)
+    alike(&record.run, &source.cell, &copy.cell, axis::COPY) && samples(source) == samples(copy)
 }
 
 fn epoch_s(record: &RunRecord, cell: &CellSummary) -> Option<f64> {

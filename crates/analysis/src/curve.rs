@@ -3,7 +3,8 @@
 mod distinction;
 pub(crate) mod treatment;
 
-use record::Target;
+use record::axis::{self, agree, alike};
+use record::{Axis, Cell, Datasets, Run};
 
 use crate::model::Model;
 use crate::need::LineAt;
@@ -11,7 +12,7 @@ use crate::operation;
 use crate::summary::CellSummary;
 use crate::training::predicted::is_closed;
 
-pub(crate) use distinction::streams_vary;
+pub(crate) use distinction::is_set;
 use distinction::{Told, distinction, layout};
 pub use treatment::Treatment;
 
@@ -45,6 +46,8 @@ pub struct Panel {
     pub line: Option<LineAt>,
     /// Its curves, in the order of the scenario.
     pub curves: Vec<Curve>,
+    /// The first of its cells.
+    first: Cell,
 }
 
 impl Panel {
@@ -77,28 +80,19 @@ impl Panel {
         }
     }
 
-    pub(crate) fn holds(&self, cell: &CellSummary) -> bool {
-        !is_apart(cell) && self.is_way_of(cell)
+    pub(crate) fn holds(&self, run: &impl Datasets, cell: &CellSummary) -> bool {
+        !is_apart(cell) && self.is_way_of(run, cell)
     }
 
     /// Whether a cell is read in this way, by whatever load.
-    pub(crate) fn is_way_of(&self, cell: &CellSummary) -> bool {
-        self.asks_like(cell)
+    pub(crate) fn is_way_of(&self, run: &impl Datasets, cell: &CellSummary) -> bool {
+        agree(run, &self.first, &cell.cell, axis::PANEL)
             && self.treatments.iter().any(|known| known.cache == treatment::words_of(&cell.cell))
     }
 
-    /// Whether samples, blocks, operation and order are those of a cell.
-    fn asks_like(&self, cell: &CellSummary) -> bool {
-        self.layout.as_deref() == layout(&cell.cell)
-            && self.sample_bytes == cell.sample_bytes
-            && self.operation == cell.cell.operation
-            && self.block_bytes == cell.cell.block_bytes
-            && self.access == cell.cell.access
-    }
-
     /// Whether a cell may be drawn here although its treatment is another: both read from storage.
-    fn takes_in(&self, cell: &CellSummary) -> bool {
-        self.asks_like(cell)
+    fn takes_in(&self, run: &Run, cell: &CellSummary) -> bool {
+        agree(run, &self.first, &cell.cell, axis::PANEL)
             && [&self.cache, &treatment::words_of(&cell.cell)]
                 .into_iter()
                 .all(|cache| treatment::reaches(cache))
@@ -110,9 +104,9 @@ impl Panel {
     }
 
     /// The way in which a cell is read, without its curves.
-    pub(crate) fn of(cell: &CellSummary) -> Self {
+    pub(crate) fn of(run: &impl Datasets, cell: &CellSummary) -> Self {
         Self {
-            layout: layout(&cell.cell).map(str::to_owned),
+            layout: layout(run, &cell.cell),
             sample_bytes: cell.sample_bytes,
             operation: cell.cell.operation.clone(),
             block_bytes: cell.cell.block_bytes,
@@ -121,6 +115,7 @@ impl Panel {
             treatments: vec![Treatment::of(cell)],
             line: cell.line,
             curves: Vec::new(),
+            first: cell.cell.clone(),
         }
     }
 }
@@ -204,18 +199,18 @@ fn is_apart(cell: &CellSummary) -> bool {
 }
 
 /// Arranges cells as panels of curves, in the order of the scenario.
-pub(crate) fn panels(cells: &[CellSummary], targets: &[Target]) -> Vec<Panel> {
+pub(crate) fn panels(cells: &[CellSummary], run: &Run) -> Vec<Panel> {
     let mut panels: Vec<Panel> = Vec::new();
-    let streams = streams_vary(cells.iter());
     let joins = treatment::may_join(&cells.iter().filter(|cell| !is_apart(cell)));
+    let told = told(cells, run);
     for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| !is_apart(cell)) {
-        let known = panels.iter().position(|panel| panel.holds(cell) || (joins && panel.takes_in(cell)));
+        let known =
+            panels.iter().position(|panel| panel.holds(run, cell) || (joins && panel.takes_in(run, cell)));
         let at = known.unwrap_or_else(|| {
-            panels.push(Panel::of(cell));
+            panels.push(Panel::of(run, cell));
             panels.len() - 1
         });
-        let split = shares_its_depth(cells, cell);
-        panels[at].add(index, cell, Told { threads: split, streams }, targets);
+        panels[at].add(index, cells, told[index], run);
     }
     for curve in panels.iter_mut().flat_map(|panel| &mut panel.curves) {
         curve.finish(cells);
@@ -223,25 +218,44 @@ pub(crate) fn panels(cells: &[CellSummary], targets: &[Target]) -> Vec<Panel> {
     panels
 }
 
+/// For each cell, what is told of its curve: with one point for each depth, each of several numbers of threads or streams at
+/// one depth is a curve.
+fn told(cells: &[CellSummary], run: &Run) -> Vec<Told> {
+    let mut along_depth: Vec<Vec<usize>> = Vec::new();
+    for (index, cell) in cells.iter().enumerate() {
+        let is_of = |of: &&mut Vec<usize>| alike(run, &cells[of[0]].cell, &cell.cell, axis::CURVE);
+        match along_depth.iter_mut().find(is_of) {
+            Some(of) => of.push(index),
+            None => along_depth.push(vec![index]),
+        }
+    }
+    let mut told = vec![Told { threads: false, streams: false }; cells.len()];
+    for of in along_depth {
+        let related: Vec<&Cell> = of.iter().map(|index| &cells[*index].cell).collect();
+        let [threads, streams] = [Axis::Threads, Axis::Streams].map(|axis| is_set(run, &related, axis));
+        for index in of {
+            told[index] = Told { threads, streams };
+        }
+    }
+    told
+}
+
 impl Panel {
-    fn add(&mut self, index: usize, cell: &CellSummary, told: Told, targets: &[Target]) {
+    fn add(&mut self, index: usize, cells: &[CellSummary], told: Told, run: &Run) {
+        let cell = &cells[index];
         treatment::add(&mut self.treatments, cell);
-        let distinction = distinction(&cell.cell, told);
-        let known = self.curves.iter_mut().find(|curve| {
-            curve.target == cell.cell.target
-                && curve.engine == cell.cell.engine
-                && curve.distinction == distinction
-        });
-        if let Some(curve) = known {
+        let but = told.may_differ();
+        let is_of = |curve: &&mut Curve| alike(run, &cells[curve.cells[0]].cell, &cell.cell, &but);
+        if let Some(curve) = self.curves.iter_mut().find(is_of) {
             curve.cells.push(index);
             return;
         }
-        let target = targets.iter().find(|target| target.name == cell.cell.target);
+        let target = run.targets.iter().find(|target| target.name == cell.cell.target);
         self.curves.push(Curve {
             target: cell.cell.target.clone(),
             title: target.map_or_else(|| cell.cell.target.clone(), |target| target.title.clone()),
             engine: cell.cell.engine.clone(),
-            distinction,
+            distinction: distinction(&cell.cell, told),
             storage: cell.storage,
             demo: target.is_some_and(|target| target.demo),
             cells: vec![index],
@@ -250,32 +264,6 @@ impl Panel {
             model: None,
         });
     }
-}
-
-/// Whether another cell differs from this one in its threads alone: then threads are an axis, and with
-/// one point per depth each number of threads is a curve.
-fn shares_its_depth(cells: &[CellSummary], cell: &CellSummary) -> bool {
-    let same = |other: &&CellSummary| {
-        let (a, b) = (&other.cell, &cell.cell);
-        a.target == b.target
-            && a.engine == b.engine
-            && a.dataset == b.dataset
-            && a.operation == b.operation
-            && a.pace == b.pace
-            && a.training.is_some() == b.training.is_some()
-            && a.block_bytes == b.block_bytes
-            && a.access == b.access
-            && a.cache == b.cache
-    };
-    let related: Vec<&CellSummary> = cells.iter().filter(same).collect();
-    let alike = Told { threads: false, streams: true };
-    related.iter().any(|one| {
-        related.iter().any(|two| {
-            one.cell.queue_depth == two.cell.queue_depth
-                && one.cell.threads != two.cell.threads
-                && distinction(&one.cell, alike) == distinction(&two.cell, alike)
-        })
-    })
 }
 
 impl Curve {
@@ -333,7 +321,8 @@ fn shape(points: &[Point]) -> Option<Shape> {
     let last = points.last()?;
     let before = points.iter().rposition(|point| point.depth.saturating_mul(SPAN_MIN) <= last.depth)?;
     let peak = points.iter().max_by(|a, b| a.bps.total_cmp(&b.bps))?;
-    if last.bps < peak.bps * FALLEN_SHARE {
+    let lies_below = last.span.zip(peak.span).is_some_and(|(last, peak)| last.1 < peak.0);
+    if last.bps < peak.bps * FALLEN_SHARE && lies_below {
         return Some(Shape::Falling { beyond: peak.depth });
     }
     if is_flat_from(points, before) {

@@ -1,11 +1,9 @@
-//! Small records built by hand, for tests.
+//! Small records for tests: one disk, and cells whose figures are easy to reckon.
 
-use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 
-use record::{
-    CacheProof, Ceiling, Cell, Dataset, End, Environment, Format, Gate, Line, Measure, Need, Outcome, Rep,
-    Role, Run, RunRecord, Target, Tool, Usage, counter,
-};
+use record::testing::{self, Book};
+use record::{Ceiling, Cell, Dataset, Format, Measure, Need, Rep, Role, Run, Target, Tool, Usage, counter};
 
 mod training;
 
@@ -17,17 +15,7 @@ pub(crate) use training::{DEMAND, cell_of_job, confirmed_job, job, job_rep, null
 const SAMPLE_BYTES: u64 = 100_000;
 
 pub(crate) fn need_in_samples(per_s: f64) -> Need {
-    Need {
-        label: "8 x h100 resnet50".to_owned(),
-        samples_per_s: Some(per_s),
-        sample_bytes: Some(SAMPLE_BYTES as f64),
-        bytes_per_s: None,
-        utilization: 0.9,
-        accelerators: 8,
-        hosts: 1,
-        source: "MLPerf Storage 2.0, measured".to_owned(),
-        ..Need::default()
-    }
+    testing::need(per_s, SAMPLE_BYTES as f64)
 }
 
 pub(crate) fn need_in_bytes(per_s: f64) -> Need {
@@ -42,12 +30,22 @@ pub(crate) fn need_in_bytes(per_s: f64) -> Need {
     }
 }
 
-/// A record under construction.
+/// A record under construction: a [`Book`] whose cells are of one kind.
 #[derive(Debug, Clone)]
-pub(crate) struct Builder {
-    pub(crate) run: Run,
-    pub(crate) lines: Vec<Line>,
-    pub(crate) end: Option<End>,
+pub(crate) struct Builder(Book);
+
+impl Deref for Builder {
+    type Target = Book;
+
+    fn deref(&self) -> &Book {
+        &self.0
+    }
+}
+
+impl DerefMut for Builder {
+    fn deref_mut(&mut self) -> &mut Book {
+        &mut self.0
+    }
 }
 
 impl Builder {
@@ -56,49 +54,12 @@ impl Builder {
 
     /// 10,000 samples per second of 100 kB at 90 %, one disk, no cells.
     pub(crate) fn new() -> Self {
-        Self {
-            run: run(),
-            lines: Vec::new(),
-            end: Some(End {
-                interrupted: false,
-                elapsed_ns: 60_000_000_000,
-                not_run: Vec::new(),
-                changed: Vec::new(),
-                reread: Vec::new(),
-            }),
-        }
+        Self(Book::new(run(), 60_000_000_000))
     }
 
     pub(crate) fn cell(&mut self, name: &str, target: &str, queue_depth: u32) {
-        self.run.cells.push(Cell {
-            cell: name.to_owned(),
-            target: target.to_owned(),
-            dataset: 0,
-            engine: "io_uring".to_owned(),
-            stands_in_for: None,
-            queue_depth,
-            threads: 8,
-            connections: 0,
-            retries: 0,
-            block_bytes: SAMPLE_BYTES,
-            access: "shuffled_epoch".to_owned(),
-            cache: "bypass".to_owned(),
-            auto_group: None,
-            axes: Vec::new(),
-            operation: "read".to_owned(),
-            pace: None,
-            training: None,
-            submit_batch: None,
-            complete_batch: None,
-            pages: None,
-            streams: None,
-            shuffle_buffer: None,
-            run_length: None,
-            mixing: None,
-            checkpoint: None,
-            tier: None,
-            copy: None,
-        });
+        let cell = testing::cell(name, target, queue_depth);
+        self.run.cells.push(Cell { block_bytes: SAMPLE_BYTES, ..cell });
     }
 
     /// Makes a cell and its repetitions paced at a share of the line, of which a share is served.
@@ -134,93 +95,21 @@ impl Builder {
             }
         });
     }
-
-    pub(crate) fn push(&mut self, rep: Rep) {
-        self.lines.push(Line::Rep(Box::new(rep)));
-    }
-
-    pub(crate) fn push_ceiling(&mut self, ceiling: Ceiling) {
-        self.lines.push(Line::Ceiling(ceiling));
-    }
-
-    pub(crate) fn edit_reps(&mut self, cell: &str, edit: impl Fn(&mut Rep)) {
-        for line in &mut self.lines {
-            if let Line::Rep(rep) = line
-                && rep.cell == cell
-            {
-                edit(rep);
-            }
-        }
-    }
-
-    pub(crate) fn edit_cell(&mut self, name: &str, edit: impl Fn(&mut Cell)) {
-        self.run.cells.iter_mut().filter(|cell| cell.cell == name).for_each(edit);
-    }
-
-    pub(crate) fn record(&self) -> RunRecord {
-        let mut lines = self.lines.clone();
-        lines.extend(self.end.clone().map(Line::End));
-        RunRecord { run: self.run.clone(), env: Environment::default(), lines, loss: None }
-    }
 }
 
 fn run() -> Run {
     Run {
         format: Format { major: 1, minor: 0 },
-        run_id: "20261121T044123Z-unit-0001".to_owned(),
-        started: "2026-11-21T04:41:23Z".to_owned(),
-        tool: Tool { version: "0.1.0".to_owned(), commit: None, profile: "release".to_owned() },
-        command: vec!["feedline".to_owned(), "run".to_owned(), "unit.toml".to_owned()],
-        scenario: "unit".to_owned(),
-        title: None,
+        tool: Tool { commit: None, ..testing::run("unit").tool },
         plan_hash: "7c1e09aa".to_owned(),
         need: need_in_samples(10_000.0),
         datasets: vec![Dataset {
-            source: "generate".to_owned(),
-            target: "disk".to_owned(),
-            files: 10_000,
-            bytes: 1_000_000_000,
-            sample_bytes: SAMPLE_BYTES as f64,
             fingerprint: "f".to_owned(),
-            empty_files: 0,
-            unallocated_bytes: 0,
-            lognormal_stdev_bytes: None,
-            layout: "files".to_owned(),
-            samples: None,
-            packing: Vec::new(),
+            ..testing::dataset("disk", 10_000, SAMPLE_BYTES)
         }],
-        targets: vec![Target {
-            name: "disk".to_owned(),
-            title: "disk".to_owned(),
-            about: None,
-            at: "/data".to_owned(),
-            storage: true,
-            demo: false,
-            about_published: true,
-            server_memory_bytes: None,
-            emulation: None,
-            facts: Vec::new(),
-        }],
-        cells: Vec::new(),
-        skipped: Vec::new(),
-        measure: Measure {
-            warmup_ns: 0,
-            duration_ns: Some(1_000_000_000),
-            steps: None,
-            epochs: None,
-            bytes: None,
-            repetitions: 3,
-            fresh_rounds: None,
-            budget_ns: None,
-            seed: 1,
-        },
-        gate: Gate::default(),
-        expect: None,
-        size: None,
-        variant: None,
-        rank: 0,
-        ranks: 1,
-        redacted: true,
+        targets: vec![Target { at: "/data".to_owned(), ..testing::target("disk") }],
+        measure: Measure { duration_ns: Some(1_000_000_000), ..testing::measure(3) },
+        ..testing::run("unit")
     }
 }
 
@@ -228,43 +117,12 @@ fn run() -> Run {
 pub(crate) fn rep(cell: &str, number: u32, bps: f64) -> Rep {
     let bytes = bps.round() as u64;
     let ops = bytes / SAMPLE_BYTES;
-    let mut service = record::new_histogram();
-    service.record_n(1_000_000, ops).unwrap();
-    Rep {
-        cell: cell.to_owned(),
-        role: Role::Measure,
-        rep: number,
-        round: number,
-        order: number,
-        rank: 0,
-        ranks: 1,
-        variant: "base".to_owned(),
-        outcome: Outcome::Complete,
-        window_start_ns: 0,
-        window_ns: 1_000_000_000,
-        window_unix_ns: None,
-        second_ops: Vec::new(),
-        second_bytes: Vec::new(),
-        counters: [(counter::OPS, ops), (counter::BYTES, bytes), (counter::VERIFIED, 8)]
-            .map(|(name, count)| (name.to_owned(), count))
-            .into(),
-        errors: BTreeMap::new(),
-        histograms: BTreeMap::from([("service_ns".to_owned(), record::encode(&service))]),
-        usage: Usage { wall_ns: 1_000_000_000, cores: 8, ..Usage::default() },
-        cache: CacheProof {
-            method: "mincore".to_owned(),
-            total_bytes: 1_000_000_000,
-            before_bytes: Some(0),
-            after_bytes: Some(0),
-            names_dropped: None,
-        },
-        granted: BTreeMap::new(),
-        system: record::System::default(),
-        emulated: None,
-        trained: None,
-        epochs: Vec::new(),
-        checkpoints: Vec::new(),
-    }
+    let mut rep = testing::rep(cell, number, 1_000_000_000);
+    rep.counters = testing::counts([(counter::OPS, ops), (counter::BYTES, bytes), (counter::VERIFIED, 8)]);
+    rep.histograms.insert("service_ns".to_owned(), testing::histogram(1_000_000, ops));
+    rep.usage = Usage { cores: 8, ..rep.usage };
+    rep.cache = testing::nothing_resident("mincore", 1_000_000_000);
+    rep
 }
 
 /// A fresh repetition of a chosen cell.
@@ -275,15 +133,7 @@ pub(crate) fn confirmation(cell: &str, number: u32, bps: f64) -> Rep {
 
 /// What the client does in one second without storage.
 pub(crate) fn ceiling(cell: &str, copies: bool, ops: u64, bytes: u64) -> Ceiling {
-    Ceiling {
-        cells: vec![cell.to_owned()],
-        copies,
-        ops,
-        bytes,
-        window_ns: 1_000_000_000,
-        cpu_ns: 0,
-        trained: None,
-    }
+    Ceiling { copies, ..testing::ceiling(vec![cell.to_owned()], ops, bytes) }
 }
 
 /// One cell `c` at depth 8, measured and confirmed at these shares of the line.

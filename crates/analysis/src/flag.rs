@@ -123,6 +123,15 @@ pub enum Flag {
         /// Of how many that were compared.
         checked: u64,
     },
+    /// Reads that could not be made again after the run: nothing says whether their bytes came as they lie.
+    NotReread {
+        /// How many.
+        unread: u64,
+        /// Of how many that were to be.
+        of: u64,
+        /// `2 permission`.
+        kinds: String,
+    },
     /// Reads that failed.
     Errors {
         /// How many.
@@ -390,6 +399,7 @@ impl Flag {
                 Gravity::ForbidsVerdict
             }
             Self::Errors { .. }
+            | Self::NotReread { .. }
             | Self::Missing { .. }
             | Self::Abandoned { .. }
             | Self::Exhausted { .. }
@@ -433,6 +443,7 @@ impl Flag {
             Self::Drifts { .. } => "drifts",
             Self::DatasetChanged => "changed",
             Self::WrongBytes { .. } => "wrong bytes",
+            Self::NotReread { .. } => "not read again",
             Self::Errors { .. } => "failed reads",
             Self::FailedRepetitions { .. } => "failed repetitions",
             Self::Missing { .. } => "missing repetitions",

@@ -4,7 +4,7 @@ mod gain;
 #[cfg(test)]
 mod tests;
 
-use record::{Cell, Dataset, RunRecord};
+use record::{Axis, Cell, Dataset, RunRecord};
 
 use crate::operation;
 use crate::summary::CellSummary;
@@ -89,8 +89,8 @@ pub(crate) fn samples(dataset: &Dataset) -> u64 {
 
 /// Bytes of a sample as the scenario asks for it; absent for data that were there before.
 pub(crate) fn payload(cell: &Cell) -> Option<f64> {
-    let axis = cell.axes.iter().find(|axis| axis.name == "sample_size")?;
-    axis.value.parse().ok().filter(|bytes: &f64| bytes.is_finite() && *bytes > 0.0)
+    let words = cell.axes.iter().find(|words| words.axis() == Axis::SampleBytes)?;
+    words.value.parse().ok().filter(|bytes: &f64| bytes.is_finite() && *bytes > 0.0)
 }
 
 impl LayoutFigures {

@@ -66,7 +66,7 @@ pub use checkpoints::{
     CheckpointCost, CheckpointSpan, CheckpointTimeline, CheckpointWrite, CheckpointedJob, Checkpoints,
     Outcomes, ReadsBeside, Restore, WithoutCheckpoints, Written,
 };
-pub use choose::choose_cell;
+pub use choose::{FRESH_CELLS_MAX, choose_cell};
 pub use comparison::{
     Calibration, CellComparison, CellSample, Change, Comparison, Difference, Effect, Headline, History,
     HistoryCell, HistoryPoint, HistoryValue, Lost, May, Noise, NotComparable, Pairing, RUNS_MIN, Ratio,

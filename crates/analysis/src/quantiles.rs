@@ -1,6 +1,7 @@
 //! Latency by percentile, of the cells that a picture of it shows.
 
 use hdrhistogram::Histogram;
+use record::axis::{self, agree};
 use record::{Measure, Role};
 
 use crate::latency::{SERVICE, last_quantile, merged};
@@ -9,7 +10,6 @@ use crate::operation;
 use crate::paced;
 use crate::repetitions::{Repetitions, counted};
 use crate::summary::{CellSummary, Summary};
-use crate::training::predicted::is_closed;
 
 /// Points of a curve for each nine: 90 %, 99 %, 99.9 %.
 const STEPS_BY_NINE: f64 = 20.0;
@@ -55,16 +55,12 @@ fn chosen(summary: &Summary) -> Vec<&CellSummary> {
     };
     let mut groups: Vec<Vec<&CellSummary>> = Vec::new();
     for cell in summary.cells.iter().filter(is_shown) {
-        match groups.iter_mut().find(|group| key(group[0]) == key(cell)) {
+        match groups.iter_mut().find(|group| agree(summary, &group[0].cell, &cell.cell, axis::LATENCY)) {
             Some(group) => group.push(cell),
             None => groups.push(vec![cell]),
         }
     }
     groups.into_iter().filter_map(|group| of_group(summary, &group)).collect()
-}
-
-fn key(cell: &CellSummary) -> (&str, String, bool, bool) {
-    (&cell.cell.target, cell.engine_label(), is_closed(cell), cell.cell.pace.is_some())
 }
 
 fn of_group<'a>(summary: &Summary, group: &[&'a CellSummary]) -> Option<&'a CellSummary> {

@@ -1,7 +1,8 @@
 //! The edge that `size` searched: the last value that meets the target, and the first that misses it.
 
 use feed::Interval;
-use record::{Cell, Training};
+use record::axis::{self, alike};
+use record::{Axis, Cell, Datasets};
 
 use crate::figures::Rate;
 use crate::flag::Gravity;
@@ -129,7 +130,7 @@ fn reached(edge: &Edge) -> String {
 /// One for each row of cells.
 pub(crate) fn of(summary: &Summary, axis: &str) -> Vec<Sizing> {
     let cells: Vec<&Cell> = summary.cells.iter().map(|cell| &cell.cell).collect();
-    let rows = search_rows(&cells, axis);
+    let rows = search_rows(summary, &cells, axis);
     let of_row = |row: &Vec<SearchValue>| {
         let cells: Vec<&CellSummary> = row.iter().map(|one| &summary.cells[one.cell]).collect();
         sizing(&cells, axis)
@@ -151,46 +152,45 @@ pub struct SearchValue {
 ///
 /// By default readers bring their own prefetch: only where several were asked for of one number of readers is it a
 /// coordinate of its own.
-pub fn search_rows(cells: &[&Cell], axis: &str) -> Vec<Vec<SearchValue>> {
-    let rows = grouped(cells, axis, true);
+pub fn search_rows(run: &impl Datasets, cells: &[&Cell], axis: &str) -> Vec<Vec<SearchValue>> {
+    let axis = Axis::named(axis);
+    let rows = grouped(run, cells, axis, true);
     let repeats = |row: &Vec<SearchValue>| row.windows(2).any(|two| two[0].value == two[1].value);
-    if axis == "readers" && rows.iter().any(repeats) { grouped(cells, axis, false) } else { rows }
+    if axis == Axis::Readers && rows.iter().any(repeats) { grouped(run, cells, axis, false) } else { rows }
 }
 
-fn grouped(cells: &[&Cell], axis: &str, prefetch_follows: bool) -> Vec<Vec<SearchValue>> {
-    let mut rows: Vec<(Vec<String>, Vec<SearchValue>)> = Vec::new();
+fn grouped(
+    run: &impl Datasets,
+    cells: &[&Cell],
+    axis: Axis,
+    prefetch_follows: bool,
+) -> Vec<Vec<SearchValue>> {
+    let mut rows: Vec<Vec<SearchValue>> = Vec::new();
     for (index, cell) in cells.iter().enumerate() {
-        let Some(job) = &cell.training else { continue };
-        let Some(value) = value(cell, job, axis) else { continue };
+        let Some(value) = value(cell, axis) else { continue };
         let one = SearchValue { value, cell: index };
-        let key = key(cell, job, axis, prefetch_follows);
-        match rows.iter_mut().find(|(other, _)| *other == key) {
-            Some((_, row)) => row.push(one),
-            None => rows.push((key, vec![one])),
+        let but = may_differ(cell, axis, prefetch_follows);
+        match rows.iter_mut().find(|row| alike(run, cells[row[0].cell], cell, &but)) {
+            Some(row) => row.push(one),
+            None => rows.push(vec![one]),
         }
     }
-    let ordered = |(_, mut row): (Vec<String>, Vec<SearchValue>)| {
+    for row in &mut rows {
         row.sort_by_key(|one| one.value);
-        if axis != "accelerators" {
+        if axis != Axis::Accelerators {
             row.reverse();
         }
-        row
-    };
-    rows.into_iter().map(ordered).collect()
+    }
+    rows
 }
 
-/// Everything that tells a cell from others but the searched value and what follows from it: the depth of readers, and
-/// threads.
-fn key(cell: &Cell, job: &Training, axis: &str, prefetch_follows: bool) -> Vec<String> {
-    let follows = |name: &str| match name {
-        "threads" => true,
-        "queue_depth" => job.readers.is_some(),
-        "prefetch" => prefetch_follows && axis == "readers",
-        _ => false,
-    };
-    let axes = cell.axes.iter().filter(|one| one.name != axis && !follows(&one.name));
-    let axes = axes.map(|one| format!("{}={}{}", one.name, one.value, one.unit));
-    [cell.target.clone(), cell.dataset.to_string(), cell.engine.clone()].into_iter().chain(axes).collect()
+/// The searched axis and what follows from it: threads, connections, streams, and the depth of readers.
+fn may_differ(cell: &Cell, axis: Axis, prefetch_follows: bool) -> Vec<Axis> {
+    let has_readers = cell.training.as_ref().is_some_and(|job| job.readers.is_some());
+    let mut but = vec![axis];
+    but.extend(axis::CURVE.iter().filter(|axis| **axis != Axis::Depth || has_readers));
+    but.extend((prefetch_follows && axis == Axis::Readers).then_some(Axis::Prefetch));
+    but
 }
 
 fn sizing(cells: &[&CellSummary], axis: &str) -> Option<Sizing> {
@@ -213,7 +213,7 @@ fn sizing(cells: &[&CellSummary], axis: &str) -> Option<Sizing> {
 
 /// Fresh repetitions count where there are any, and those that failed miss.
 fn edge(cell: &CellSummary, axis: &str) -> Option<Edge> {
-    let value = value(&cell.cell, cell.cell.training.as_ref()?, axis)?;
+    let value = value(&cell.cell, Axis::named(axis))?;
     let measurement = cell.confirmed.as_ref().unwrap_or(&cell.measured);
     let (au, doubt) = match measurement {
         Measurement::Figures(figures) => {
@@ -227,12 +227,13 @@ fn edge(cell: &CellSummary, axis: &str) -> Option<Edge> {
     Some(Edge { value, cell: cell.cell.cell.clone(), au, doubt })
 }
 
-fn value(cell: &Cell, training: &Training, axis: &str) -> Option<u32> {
+fn value(cell: &Cell, axis: Axis) -> Option<u32> {
+    let training = cell.training.as_ref()?;
     match axis {
-        "accelerators" => Some(training.accelerators),
-        "readers" => training.readers,
-        "queue_depth" => Some(cell.queue_depth),
-        "prefetch" => Some(training.prefetch),
+        Axis::Accelerators => Some(training.accelerators),
+        Axis::Readers => training.readers,
+        Axis::Depth => Some(cell.queue_depth),
+        Axis::Prefetch => Some(training.prefetch),
         _ => None,
     }
 }
@@ -316,5 +317,31 @@ mod tests {
     fn what_is_met_behind_a_miss_was_luck() {
         let (found, _) = searched(&[(8, 0.99), (12, 0.89), (14, 0.91)], &[]);
         assert_eq!(found[0].meets.as_ref().unwrap().value, 8);
+    }
+
+    /// Every reader of shards has a stream of its own, so that streams follow the readers.
+    #[test]
+    fn readers_that_stream_shards_are_one_row() {
+        let mut builder = Builder::new();
+        for readers in [2, 4, 8] {
+            let name = format!("r{readers}");
+            builder.cell(&name, "disk", readers * 8);
+            builder.edit_cell(&name, cell_of_job);
+            builder.edit_cell(&name, |cell| {
+                cell.training.as_mut().unwrap().readers = Some(readers);
+                cell.streams = Some(readers * 8);
+                let words = |name: &str, value: u32| record::AxisWords {
+                    name: name.to_owned(),
+                    value: value.to_string(),
+                    unit: String::new(),
+                };
+                cell.axes = vec![words("readers", readers), words("streams", readers * 8)];
+            });
+        }
+        let cells: Vec<&Cell> = builder.run.cells.iter().collect();
+        let rows = search_rows(&builder.run, &cells, "readers");
+        let values: Vec<Vec<u32>> =
+            rows.iter().map(|row| row.iter().map(|one| one.value).collect()).collect();
+        assert_eq!(values, [[8, 4, 2]]);
     }
 }

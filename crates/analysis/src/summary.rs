@@ -1,7 +1,7 @@
 //! A run, summarised: every row, curve, verdict and note that a report shows.
 
 use feed::Need;
-use record::{Cell, Role, Run, RunRecord, Skipped, Target};
+use record::{Axis, Cell, Dataset, Datasets, Role, Run, RunRecord, Skipped, Target};
 
 use crate::checkpoints::{self, Checkpoints};
 use crate::choose;
@@ -79,6 +79,12 @@ pub struct Summary {
     pub notes: Vec<String>,
     /// What decides the exit code.
     pub gate: record::Gate,
+}
+
+impl Datasets for Summary {
+    fn dataset(&self, index: usize) -> Option<&Dataset> {
+        self.datasets.get(index).map(|figures| &figures.dataset)
+    }
 }
 
 impl Summary {
@@ -175,7 +181,7 @@ impl CellSummary {
 
     /// Its engine, and for maps what the kernel was told of them: `io_uring`, `mmap (random)`.
     pub fn engine_label(&self) -> String {
-        let advice = self.cell.axes.iter().find(|axis| axis.name == "madvise");
+        let advice = self.cell.axes.iter().find(|words| words.axis() == Axis::Advice);
         match advice.filter(|_| self.cell.engine == "mmap") {
             Some(advice) => format!("{} ({})", self.cell.engine, advice.value),
             None => self.cell.engine.clone(),
@@ -277,7 +283,7 @@ pub fn summarise(record: &RunRecord) -> Summary {
         // Values of a search are tried once, the one after the other: their order is no time that passes.
         steadiness::complete(&lines, &mut cells);
     }
-    let mut panels = curve::panels(&cells, &run.targets);
+    let mut panels = curve::panels(&cells, run);
     let predictions = prediction::of_run(record, &cells);
     if let Some(predictions) = &predictions {
         prediction::draw(record, predictions, &cells, &mut panels);
@@ -451,7 +457,7 @@ pub(crate) fn add_flags_of_run(
     if lines.end.is_some_and(|end| end.changed.contains(&context.cell.dataset)) {
         flags.insert(0, Flag::DatasetChanged);
     }
-    flags.extend(lines.end.and_then(|end| validity::reread_wrongly(end, &reps.used)));
+    flags.extend(lines.end.into_iter().flat_map(|end| validity::second_reading(end, &reps.used)));
     let system = SystemFigures::of_reps(&reps.used, context.cell);
     flags.extend(validity::not_from_storage(context, system.as_ref()));
     flags.extend(crowd::others_read(context.storage, system.as_ref(), &reps.used));
@@ -506,7 +512,7 @@ mod tests {
         builder.edit_cell("c", |cell| {
             cell.engine = "mmap".to_owned();
             let (name, value) = ("madvise".to_owned(), "random".to_owned());
-            cell.axes = vec![record::Axis { name, value, unit: String::new() }];
+            cell.axes = vec![record::AxisWords { name, value, unit: String::new() }];
         });
         assert_eq!(label(&builder), "mmap (random)");
     }

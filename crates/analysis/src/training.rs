@@ -62,6 +62,9 @@ pub struct TrainingFigures {
     pub null_au: Option<f64>,
     /// AU as the closed-loop reads of the same storage foretell it; absent where they leave it open.
     pub predicted: Option<PredictedAu>,
+    /// Why they foretell nothing of such a job, in words; absent where they do, where they leave it open, and where there
+    /// are none.
+    pub not_predicted: Option<String>,
     /// Why the accelerators waited; absent where they did not, or nothing says why.
     pub diagnosis: Option<Diagnosis>,
     /// What the idle time costs.

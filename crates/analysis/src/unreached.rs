@@ -13,12 +13,11 @@ const TOLD_MAX: usize = 3;
 ///
 /// Of the ways in which `judged`'s target was read from storage, all but that of `judged` itself.
 pub(crate) fn beside(summary: &Summary, judged: &CellSummary) -> Vec<String> {
-    let own = |panel: &&Panel| panel.holds(judged);
+    let own = |panel: &&Panel| panel.holds(summary, judged);
     let Some(own) = summary.panels.iter().find(own) else { return Vec::new() };
-    let others = summary
-        .panels
-        .iter()
-        .filter(|panel| !panel.holds(judged) && treatment::from_memory(&panel.cache) == FromMemory::Nothing);
+    let others = summary.panels.iter().filter(|panel| {
+        !panel.holds(summary, judged) && treatment::from_memory(&panel.cache) == FromMemory::Nothing
+    });
     let mut short: Vec<(f64, String)> =
         others.filter_map(|panel| Way::of(summary, panel, &judged.cell.target)?.words(own)).collect();
     short.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -32,11 +31,10 @@ pub(crate) fn beside(summary: &Summary, judged: &CellSummary) -> Vec<String> {
 
 /// `clears at 128 KiB blocks from depth 2`, of the first other way that reaches the line; the others are counted.
 pub(crate) fn clearing(summary: &Summary, judged: &CellSummary) -> Option<String> {
-    let own = summary.panels.iter().find(|panel| panel.holds(judged))?;
-    let others = summary
-        .panels
-        .iter()
-        .filter(|panel| !panel.holds(judged) && treatment::from_memory(&panel.cache) == FromMemory::Nothing);
+    let own = summary.panels.iter().find(|panel| panel.holds(summary, judged))?;
+    let others = summary.panels.iter().filter(|panel| {
+        !panel.holds(summary, judged) && treatment::from_memory(&panel.cache) == FromMemory::Nothing
+    });
     let mut clearing = others.filter_map(|panel| {
         let way = Way::of(summary, panel, &judged.cell.target)?;
         Some(format!("clears at {} from depth {}", difference(panel, own), way.reaches_from?))

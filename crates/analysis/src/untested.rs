@@ -29,15 +29,13 @@ const CREDITS_NS: u64 = 3_600_000_000_000;
 /// Share of a dataset's bytes without storage from which on it is said.
 const UNALLOCATED_SAID: f64 = 0.01;
 
-/// What the verdicts do not cover, each in a few words.
+/// What the verdicts do not cover, each in a few words; what a wrong verdict most often comes from stands first.
 pub(crate) fn not_tested(record: &RunRecord, lines: &Lines<'_>, summary: &Summary) -> Vec<String> {
     let mut list = Vec::new();
     let hosts = summary.need.as_ref().map_or(1, |need| need.hosts);
     if hosts > 1 {
         list.push(format!("{hosts} hosts at once"));
     }
-    list.extend(decode(summary));
-    list.extend(opening(lines, summary));
     list.extend(if is_of_first_format(record) {
         caches_below(summary)
     } else {
@@ -58,6 +56,8 @@ pub(crate) fn not_tested(record: &RunRecord, lines: &Lines<'_>, summary: &Summar
         list.push(format!("{} failed", counted_noun(failed as u64, "cell")));
     }
     list.extend(later(summary));
+    list.extend(opening(lines, summary));
+    list.extend(decode(summary));
     list
 }
 
@@ -167,6 +167,7 @@ pub(crate) fn notes(record: &RunRecord, lines: &Lines<'_>, summary: &Summary) ->
     notes.extend(unproven_note(lines, summary));
     notes.extend(unchecked_notes(record, lines));
     notes.extend(ceiling_note(lines, summary));
+    notes.extend(fewer_connections_notes(record));
     notes.extend(stray_note(record, lines));
     notes.extend(steadiness::notes(lines, summary));
     notes.extend(network::notes(summary));
@@ -288,6 +289,27 @@ fn ceiling_note(lines: &Lines<'_>, summary: &Summary) -> Option<String> {
             cells.len()
         )),
     }
+}
+
+/// Targets of which some cells have fewer connections than were asked for: one carries one request at a time, and they
+/// have no more requests.
+fn fewer_connections_notes(record: &RunRecord) -> Vec<String> {
+    let asked = |cell: &Cell| -> Option<u32> {
+        cell.axes.iter().find(|axis| axis.name == "connections")?.value.parse().ok()
+    };
+    let fewer = |target: &Target| {
+        let cells = record.run.cells.iter().filter(|cell| cell.target == target.name);
+        cells.filter_map(|cell| asked(cell).filter(|asked| (1..*asked).contains(&cell.connections))).min()
+    };
+    let note = |target: &Target| {
+        let asked = fewer(target)?;
+        let connections = counted_noun(u64::from(asked), "connection");
+        Some(format!(
+            "{}: {connections} asked for, fewer made where fewer requests are under way",
+            target.name
+        ))
+    };
+    record.run.targets.iter().filter_map(note).collect()
 }
 
 fn stray_note(record: &RunRecord, lines: &Lines<'_>) -> Option<String> {

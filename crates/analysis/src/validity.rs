@@ -1,5 +1,7 @@
 //! When a number may lie: what is checked.
 
+use std::collections::BTreeMap;
+
 use record::{Ceiling, Cell, End, Measure, Outcome, Rep, Reread, counter};
 
 use crate::crowd;
@@ -213,15 +215,22 @@ fn wrong_bytes(all: &[&Rep]) -> Option<Flag> {
     (found > 0).then(|| Flag::WrongBytes { found, checked: checked.max(found) })
 }
 
-/// Reads of these repetitions that brought other bytes when they were made again.
-pub(crate) fn reread_wrongly(end: &End, used: &[&Rep]) -> Option<Flag> {
+/// What a second reading says of the reads of these repetitions: those that brought other bytes, and those that could
+/// not be made again.
+pub(crate) fn second_reading(end: &End, used: &[&Rep]) -> Vec<Flag> {
     let is_of = |again: &&Reread| used.iter().any(|rep| (rep.rank, rep.order) == (again.rank, again.order));
-    let (found, checked) = end
-        .reread
-        .iter()
-        .filter(is_of)
-        .fold((0, 0), |sum, again| (sum.0 + again.wrong, sum.1 + again.checked));
-    (found > 0).then_some(Flag::WrongBytes { found, checked })
+    let (mut found, mut checked, mut kinds) = (0, 0, BTreeMap::new());
+    for again in end.reread.iter().filter(is_of) {
+        found += again.wrong;
+        checked += again.checked;
+        for (kind, reads) in &again.unread {
+            *kinds.entry(kind.clone()).or_insert(0) += reads;
+        }
+    }
+    let unread: u64 = kinds.values().sum();
+    let wrong = (found > 0).then_some(Flag::WrongBytes { found, checked });
+    let lost = (unread > 0).then(|| Flag::NotReread { unread, of: checked + unread, kinds: by_kind(&kinds) });
+    wrong.into_iter().chain(lost).collect()
 }
 
 fn too_short(used: &[&Rep], cell: &Cell, measure: &Measure) -> Option<Flag> {
@@ -266,7 +275,7 @@ fn turns(rep: &Rep, cell: &Cell) -> f64 {
 
 /// Reads that failed; those that held wrong bytes are a flag of their own.
 fn read_errors(all: &[&Rep]) -> Option<Flag> {
-    let mut kinds = std::collections::BTreeMap::new();
+    let mut kinds = BTreeMap::new();
     for (kind, count) in all.iter().flat_map(|rep| &rep.errors).filter(|(kind, _)| *kind != CORRUPT) {
         *kinds.entry(kind.clone()).or_insert(0) += count;
     }

@@ -20,7 +20,6 @@ use crate::operation;
 use crate::paced::Percentile;
 use crate::scope::Scope;
 use crate::summary::{CellSummary, Measurement, Summary};
-use crate::training::Bound;
 
 pub use played::Played;
 
@@ -53,7 +52,8 @@ pub struct Verdict {
     pub samples_per_s: Option<Interval>,
     /// The line, samples per second.
     pub line_samples_per_s: Option<f64>,
-    /// Accelerators fed by the lower bound, by division; absent when the need names none, or a flag forbids any verdict.
+    /// Accelerators fed by the lower bound, by division; absent when the need names none, or a flag
+    /// forbids FEEDS. Where a flag forbids STARVES the storage may feed more, and the sentence says so.
     pub feeds: Option<u32>,
     /// Other ways in which the target was read from storage and does not reach the line, in words.
     pub unreached: Vec<String>,
@@ -301,18 +301,20 @@ impl Verdict {
         {
             *command = Some(command_for(&source.record.run, *rounds - *most));
         }
-        // What forbids any verdict forbids a number of accelerators too. And readers that wait for their own reads feed one
-        // accelerator as badly as many: only a rate that all share can be divided.
-        let is_shared = figures.training.as_ref().is_none_or(|trained| {
-            let bound = trained.diagnosis.as_ref().map(|diagnosis| diagnosis.bound);
-            self.judgement == Judgement::Feeds || matches!(bound, Some(Bound::Bandwidth | Bound::Rate))
-        });
-        if !is_shared {
+        // What forbids any verdict forbids a number of accelerators too. And each accelerator of a job has readers of its own:
+        // fewer of them have fewer reads outstanding, for which the rate of all cannot be divided.
+        if figures.training.is_some() && self.judgement != Judgement::Feeds {
             self.feeds = None;
         }
-        if matches!(&self.cause, Cause::Flagged(flag) if flag.gravity() == Gravity::ForbidsVerdict) {
+        // What forbids FEEDS may bring the figure down, and what forbids STARVES can only raise it.
+        if self.flagged().is_some_and(|gravity| gravity != Gravity::ForbidsStarves) {
             self.feeds = None;
         }
+    }
+
+    /// What the flag forbids that decided the judgement; `None` where none did.
+    fn flagged(&self) -> Option<Gravity> {
+        if let Cause::Flagged(flag) = &self.cause { Some(flag.gravity()) } else { None }
     }
 
     /// Whether further rounds of fresh repetitions may decide it.
@@ -335,27 +337,63 @@ impl Verdict {
         let mut parts = vec![self.main_clause()];
         parts.extend(self.loader_words());
         if let (Some(feeds), true) = (self.feeds, self.judgement != Judgement::Feeds) {
-            parts.push(format!("feeds {feeds} by division"));
+            let at_least = if self.flagged().is_some() { "at least " } else { "" };
+            parts.push(format!("feeds {at_least}{feeds} by division"));
         }
-        if let Cause::Short { shape: Some(shape), .. } = &self.cause {
-            parts.push(shape.words());
-        }
-        if matches!(self.cause, Cause::Short { .. }) {
-            parts.extend(self.played.as_ref().and_then(|played| played.diagnosis.clone()));
-            parts.extend(self.clears.clone());
-        }
-        if let Cause::Flagged(flag) = &self.cause {
-            parts.push(flag.advice().to_owned());
-        }
+        parts.extend(self.because());
+        parts.extend(self.advice().map(ToOwned::to_owned));
         if self.demo {
             parts.push(DEMO_WORDS.to_owned());
         }
-        if let (Some((before, after)), false) = (self.changed, matches!(self.cause, Cause::Changed { .. })) {
-            parts.push(format!("it changed during the run: {}", changed::words((before, after))));
-        }
-        parts.extend(self.conditions.clone());
+        parts.extend(self.circumstances());
         parts.extend(self.scope.as_ref().map(Scope::words));
         parts.join("; ")
+    }
+
+    /// Why the judgement is this one, clause by clause, for a place where need, number of accelerators, advice and scope
+    /// stand by themselves.
+    pub fn reasons(&self) -> Vec<String> {
+        let main = match &self.cause {
+            Cause::Clears { first } if self.played.is_none() => {
+                format!("clears {}", self.place(if *first { "from" } else { "at" }))
+            }
+            Cause::Clears { .. } => {
+                let main = self.main_clause();
+                main.strip_prefix(&self.need).unwrap_or(&main).trim_start().to_owned()
+            }
+            Cause::Straddles { .. } => format!("interval straddles the line {}", self.place("at")),
+            _ => self.main_clause(),
+        };
+        let more = match &self.cause {
+            Cause::Straddles { made, rounds, most, command } => {
+                Some(more_words(*made, *rounds, *most, command.as_deref()))
+            }
+            _ => None,
+        };
+        let clauses = std::iter::once(main).chain(more).chain(self.loader_words());
+        clauses.chain(self.because()).chain(self.circumstances()).collect()
+    }
+
+    /// What to do before measuring again, where a flag forbids a judgement.
+    pub fn advice(&self) -> Option<&'static str> {
+        match &self.cause {
+            Cause::Flagged(flag) => Some(flag.advice()),
+            _ => None,
+        }
+    }
+
+    /// What the curve and the job say of a storage that falls short.
+    fn because(&self) -> Vec<String> {
+        let Cause::Short { shape, .. } = &self.cause else { return Vec::new() };
+        let diagnosis = self.played.as_ref().and_then(|played| played.diagnosis.clone());
+        shape.as_ref().map(Shape::words).into_iter().chain(diagnosis).chain(self.clears.clone()).collect()
+    }
+
+    /// How the storage changed, and how it was read.
+    fn circumstances(&self) -> Vec<String> {
+        let changed = self.changed.filter(|_| !matches!(self.cause, Cause::Changed { .. }));
+        let changed = changed.map(|bps| format!("it changed during the run: {}", changed::words(bps)));
+        changed.into_iter().chain(self.conditions.clone()).collect()
     }
 
     fn main_clause(&self) -> String {
@@ -407,14 +445,14 @@ impl Verdict {
         }
     }
 
-    /// `at depth 32 (storage side, io_uring)`, `with 8 readers, prefetch 8 (storage side, io_uring)`.
+    /// `at depth 32 (io_uring)`, `with 8 readers, prefetch 8 (io_uring)`.
     fn place(&self, preposition: &str) -> String {
         if let Some((played, engine)) = self.played.as_ref().zip(self.engine.as_deref()) {
             return played.place(engine);
         }
         match (&self.engine, self.queue_depth) {
-            (Some(engine), Some(depth)) => format!("{preposition} depth {depth} (storage side, {engine})"),
-            _ => "(storage side)".to_owned(),
+            (Some(engine), Some(depth)) => format!("{preposition} depth {depth} ({engine})"),
+            _ => "in no cell".to_owned(),
         }
     }
 
@@ -537,7 +575,7 @@ fn conditions(summary: &Summary, cell: &CellSummary) -> Option<String> {
                 .to_owned(),
         )
     } else {
-        has_other_ways(summary, cell).then(|| Panel::of(cell).conditions())
+        has_other_ways(summary, cell).then(|| Panel::of(summary, cell).conditions())
     };
     let files = cell.reads_whole_files().then(|| files_words(cell));
     let huge = cell.cell.pages.as_deref() == Some("huge");
@@ -548,9 +586,11 @@ fn conditions(summary: &Summary, cell: &CellSummary) -> Option<String> {
 
 /// Whether the cell's target was read in another way too.
 fn has_other_ways(summary: &Summary, cell: &CellSummary) -> bool {
-    let own = Panel::of(cell);
+    let own = Panel::of(summary, cell);
     let of_target = summary.cells.iter().filter(|other| other.cell.target == cell.cell.target);
-    of_target.filter(|other| operation::reads_samples(&other.cell)).any(|other| !own.is_way_of(other))
+    of_target
+        .filter(|other| operation::reads_samples(&other.cell))
+        .any(|other| !own.is_way_of(summary, other))
 }
 
 /// What a verdict by whole files rests on, besides the reads.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use backend::{
     CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, SharedStore, Store,
-    StoreError,
+    StoreError, Summed,
 };
 use dataset::{Key, Marker, Objects};
 use plan::{Operation, TierPolicy};
@@ -67,6 +67,10 @@ impl Store for TieredStore {
 
     fn read_at(&self, key: &Key, offset: u64, buf: &mut [u8]) -> Result<usize, StoreError> {
         self.slow.read_at(key, offset, buf)
+    }
+
+    fn read_summed(&self, key: &Key, bytes_max: u64, limit_ns: u64) -> Result<Option<Summed>, StoreError> {
+        self.slow.read_summed(key, bytes_max, limit_ns)
     }
 
     fn create_folder(&self, folder: &Key, marker: &Marker) -> Result<Owned, StoreError> {

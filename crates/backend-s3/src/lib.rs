@@ -27,6 +27,7 @@ mod runtime;
 mod sdk;
 mod sign;
 mod store;
+mod sums;
 mod wall;
 mod write;
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use backend::{
-    CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError,
+    CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError, Summed,
 };
 use backend_net::{Settings, SourcePort, refuse_others, refuse_page_cache};
 use dataset::{Key, MARKER_NAME, Marker, Objects};
@@ -16,7 +16,7 @@ use crate::lean::{Asking, Encoder, Lean, PARTS_MAX, span};
 use crate::open::Bucket;
 use crate::sdk::SdkQueue;
 use crate::write::{self, S3Writer};
-use crate::{connect, failure, listing};
+use crate::{connect, failure, listing, sums};
 
 /// More than any marker has.
 const MARKER_BYTES_MAX: usize = 64 << 10;
@@ -289,6 +289,10 @@ impl Store for S3Store {
             }
             Ok(filled)
         })
+    }
+
+    fn read_summed(&self, key: &Key, bytes_max: u64, limit_ns: u64) -> Result<Option<Summed>, StoreError> {
+        sums::read(&self.bucket, key, bytes_max, Duration::from_nanos(limit_ns))
     }
 
     fn create_folder(&self, folder: &Key, marker: &Marker) -> Result<Owned, StoreError> {

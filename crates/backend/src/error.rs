@@ -181,3 +181,21 @@ pub enum StoreError {
         action: &'static str,
     },
 }
+
+impl StoreError {
+    /// What a record counts it as.
+    pub fn kind(&self) -> ErrorKind {
+        let Self::Object { source, .. } = self else { return ErrorKind::Other };
+        if let Some(errno) = source.raw_os_error() {
+            return ErrorKind::from_errno(errno);
+        }
+        match source.kind() {
+            std::io::ErrorKind::NotFound => ErrorKind::NotFound,
+            std::io::ErrorKind::PermissionDenied => ErrorKind::Permission,
+            std::io::ErrorKind::TimedOut => ErrorKind::Timeout,
+            std::io::ErrorKind::ConnectionReset => ErrorKind::Reset,
+            std::io::ErrorKind::UnexpectedEof => ErrorKind::Eof,
+            _ => ErrorKind::Other,
+        }
+    }
+}

@@ -23,4 +23,4 @@ pub use clock::Clock;
 pub use error::{ErrorKind, OpError, QueueError, StoreError};
 pub use pieces::{FilePieces, Piece};
 pub use queue::{Completion, IoQueue, Op, PHASE_STAMPS, QueueReport, QueueSpec, Request, Stamps};
-pub use store::{CacheAction, Entry, Limits, ObjectWriter, Owned, Residency, SharedStore, Store};
+pub use store::{CacheAction, Entry, Limits, ObjectWriter, Owned, Residency, SharedStore, Store, Summed};

@@ -22,7 +22,8 @@ const NS_PER_S: u64 = 1_000_000_000;
 /// is measured next, where a limit is set to the memory of this process.
 static SOURCE: Mutex<Weak<Vec<u8>>> = Mutex::new(Weak::new());
 
-fn source() -> Arc<Vec<u8>> {
+/// What queues that copy read from. Whoever opens one after the other keeps it meanwhile, so that it is made once.
+pub fn source() -> Arc<Vec<u8>> {
     let mut shared = SOURCE.lock().unwrap_or_else(PoisonError::into_inner);
     shared.upgrade().unwrap_or_else(|| {
         let made = Arc::new(vec![0x5a; SOURCE_BYTES]);

@@ -47,6 +47,18 @@ pub enum CacheAction {
     WarmNames,
 }
 
+/// A whole object, and what the sum that its storage keeps of it says of the bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summed {
+    /// All bytes of the object, as they came.
+    pub bytes: Vec<u8>,
+    /// Whether they have the sum that the storage keeps.
+    pub agrees: bool,
+    /// Whether the storage says that it is a sum of the bytes. `false` of an S3 ETag: most services answer the MD5 of the
+    /// bytes there, and none has to.
+    pub is_declared: bool,
+}
+
 /// How much of the objects is in the page cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Residency {
@@ -155,6 +167,13 @@ pub trait Store: Send + Sync {
 
     /// Reads up to `buf.len()` bytes at `offset`; fewer only at the end.
     fn read_at(&self, key: &Key, offset: u64, buf: &mut [u8]) -> Result<usize, StoreError>;
+
+    /// Reads a whole object and holds it against the sum that the storage itself keeps of its bytes. `None` where it keeps
+    /// none, where the object is larger than `bytes_max`, and where it takes longer than `limit_ns`.
+    fn read_summed(&self, key: &Key, bytes_max: u64, limit_ns: u64) -> Result<Option<Summed>, StoreError> {
+        let _ = (key, bytes_max, limit_ns);
+        Ok(None)
+    }
 
     /// Makes a new folder of feedline's own: fails when it exists, and writes the marker first.
     fn create_folder(&self, folder: &Key, marker: &Marker) -> Result<Owned, StoreError>;

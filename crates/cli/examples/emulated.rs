@@ -136,7 +136,7 @@ impl Point {
             sample_bytes: f64::from(self.read_bytes),
             line_bps: 1e9,
             epoch: 0,
-            part: (0, 1),
+            part: plan::Share::WHOLE,
             wait: None,
             cores: 1,
             clock: &Clock::real(),

@@ -177,6 +177,9 @@ pub(crate) struct MeasureArgs {
     /// Folder that receives a folder for this run
     #[arg(long, default_value = "results")]
     pub(crate) results: PathBuf,
+    /// Print every cell, remark and note before the answer
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Show no progress
     #[arg(long)]
     pub(crate) no_progress: bool,
@@ -225,6 +228,9 @@ pub(crate) struct ReportArgs {
     /// What to make
     #[arg(long, value_enum, default_value_t = ReportFormat::Terminal)]
     pub(crate) format: ReportFormat,
+    /// Print every cell, remark and note before the answer
+    #[arg(long, conflicts_with_all = ["format", "html"])]
+    pub(crate) full: bool,
     /// With --format svg or png, which plot: throughput, percentiles, tradeoff, heatmap, over-time, sizes, roofline,
     /// layouts, epochs, checkpoints, or one of a training load: training-timeline, training-accelerators,
     /// training-readers, training-waits
@@ -246,7 +252,7 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
-    /// The table that `run` prints
+    /// The answer that `run` prints
     Terminal,
     /// A Markdown page
     Markdown,

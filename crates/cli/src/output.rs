@@ -1,6 +1,45 @@
 //! What goes to standard output and standard error.
 
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+use std::path::Path;
+
+use analysis::Summary;
+use report::Surroundings;
+
+/// The page that a run leaves beside its record.
+pub(crate) const PAGE_FILE: &str = "report.html";
+
+/// Columns of what is no terminal, and of one that does not tell.
+const COLUMNS: usize = 80;
+
+/// What is printed of a run: its answer, with `full` after all cells; all of a run that judges nothing.
+pub(crate) fn answer(summary: &Summary, folder: &Path, full: bool) -> String {
+    let page = folder.join(PAGE_FILE).display().to_string();
+    let all = format!("feedline report {} --full", folder.display());
+    let surroundings = Surroundings { columns: columns(), colour: is_coloured(), page: &page, full: &all };
+    let answer = report::answer(summary, surroundings);
+    let whole = || format!("{}\n", report::terminal(summary).trim_end());
+    match answer {
+        Some(answer) if full => format!("{}\n{answer}", whole()),
+        Some(answer) => answer,
+        None => format!("{}PAGE {page}\n", whole()),
+    }
+}
+
+/// As <https://bixense.com/clicolors/> asks.
+fn is_coloured() -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_on = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+    !is_set("NO_COLOR") && (is_on("CLICOLOR_FORCE") || io::stdout().is_terminal())
+}
+
+/// Width of the terminal on standard output.
+fn columns() -> usize {
+    let stdout = io::stdout();
+    let size = stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(&stdout));
+    size.and_then(Result::ok)
+        .map_or(COLUMNS, |size| if size.ws_col == 0 { COLUMNS } else { size.ws_col.into() })
+}
 
 /// Prints to standard output. A reader that has gone (`feedline need | head`) is no failure.
 pub(crate) fn print(text: &str) -> io::Result<()> {

@@ -34,11 +34,13 @@ impl Asked {
         let made = there.len() as u32;
         let left = rules.runs.saturating_sub(made).max(1);
         output::say(&format!(
-            "proof: {} over {}; {made} of this scenario there, this is the next; {} to make, each {}",
+            "proof: {} over {}; {made} of this scenario there, this is the next; {} to make, each {}; each {}{}",
             feed::counted_noun(u64::from(rules.runs), "run"),
             feed::format_duration_ns(rules.span_ns),
             feed::counted_noun(u64::from(left), "run"),
             cmd::plan::time(plan),
+            cmd::plan::bytes(plan),
+            there.last().map(last_read).unwrap_or_default(),
         ));
         let first = there.iter().filter_map(|record| host::unix_ns(&record.run.started)).min();
         let last = first.unwrap_or_else(unix_now_ns).saturating_add(rules.span_ns);
@@ -89,6 +91,13 @@ impl Asked {
         let folders = samples::below(&self.results)?;
         Ok(folders.iter().filter_map(|folder| record::read_run(folder).ok()).collect())
     }
+}
+
+/// `; the last of them read 214 GB`.
+fn last_read(record: &RunRecord) -> String {
+    let verdicts = analysis::summarise(record).verdicts;
+    let read: u64 = verdicts.iter().filter_map(|verdict| Some(verdict.scope.as_ref()?.bytes_read)).sum();
+    format!("; the last of them read {}", feed::format_bytes(read))
 }
 
 fn unix_now_ns() -> u64 {

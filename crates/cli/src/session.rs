@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use backend::Clock;
 use describe::{Begun, Data, Slot};
 use engine::{Bench, BenchSettings, Event, Progress as Counters, Seat};
-use plan::Plan;
+use plan::{Plan, Share};
 use record::{End, Line, NotRun, Redactor, Reread, Role, Run, RunRecord, RunWriter, Variant};
 use rustix::fs::{Access, access};
 
@@ -87,7 +87,7 @@ pub(crate) struct Kind {
 /// A record being written, and its lines so far.
 pub(crate) struct Session<'a> {
     ready: &'a Ready,
-    variants: (u32, u32),
+    variants: Share,
     slots: Option<Slots>,
     folder: PathBuf,
     writer: RunWriter,
@@ -99,7 +99,7 @@ impl<'a> Session<'a> {
     pub(crate) fn begin(ready: &'a Ready, keep_names: bool, kind: Kind) -> Result<Self, Failure> {
         let Ready { loaded, data, stores, results, .. } = ready;
         let Kind { size, variant, slots, command } = kind;
-        let (rank, ranks) = slots.map_or((0, 1), |slots| slots.rank);
+        let Share { index: rank, of: ranks } = slots.map_or(Share::WHOLE, |slots| slots.rank);
         let started = host::now_utc();
         let begun = Begun {
             run_id: host::run_id(&started, &loaded.plan.name),
@@ -121,7 +121,8 @@ impl<'a> Session<'a> {
         let secrets = if keep_names { Vec::new() } else { environment::secrets() };
         let folder = results.join(run.variant.as_ref().map_or(&run.run_id, |variant| &variant.name));
         let writer = RunWriter::create(&folder, &run, &loaded.text, &env, Redactor::new(secrets))?;
-        let variants = (run.variant.as_ref().map_or(0, |variant| variant.number), variants);
+        let index = run.variant.as_ref().map_or(0, |variant| variant.number);
+        let variants = Share { index, of: variants };
         let so_far = RunRecord { run, env, lines: Vec::new(), loss: None };
         Ok(Self { ready, variants, slots, folder, writer, so_far })
     }
@@ -138,7 +139,7 @@ impl<'a> Session<'a> {
         let settings = BenchSettings {
             measure: plan.measure.clone(),
             cores: *cores,
-            rank: self.slots.map_or((0, 1), |slots| slots.rank),
+            rank: self.slots.map_or(Share::WHOLE, |slots| slots.rank),
             variant: self.so_far.run.variant.as_ref().map_or("base", |variant| &variant.name).to_owned(),
             variants: self.variants,
             began_unix_ns: Some(host::unix_time().as_nanos() as u64 - clock.now_ns()),
@@ -161,9 +162,9 @@ impl<'a> Session<'a> {
         Ok(interrupted)
     }
 
-    /// Derives everything from the record, leaves report and plots beside it, and prints the page.
-    pub(crate) fn conclude(self) -> Result<Summary, Failure> {
-        conclude(&self.folder)
+    /// As [`conclude`] does.
+    pub(crate) fn conclude(self, full: bool) -> Result<Summary, Failure> {
+        conclude(&self.folder, full)
     }
 
     /// Derives everything from the record and leaves report and plots beside it, without a word.
@@ -183,7 +184,7 @@ impl<'a> Session<'a> {
     /// Rows of cells along which an edge is searched; their indices are those of the plan.
     pub(crate) fn rows(&self, axis: &str) -> Vec<Vec<SearchValue>> {
         let cells: Vec<&record::Cell> = self.so_far.run.cells.iter().collect();
-        analysis::search_rows(&cells, axis)
+        analysis::search_rows(&self.so_far.run, &cells, axis)
     }
 
     /// Utilizations of training cells over their fresh repetitions; `None` where none made a point.
@@ -267,23 +268,20 @@ fn reread(
     slots.flat_map(of_slot).collect()
 }
 
-/// Derives everything from a record, leaves report and plots beside it, and prints the page.
-pub(crate) fn conclude(folder: &Path) -> Result<Summary, Failure> {
+/// Derives everything from a record, leaves report and plots beside it, and prints the answer, with `full` after everything
+/// that it leaves out.
+pub(crate) fn conclude(folder: &Path, full: bool) -> Result<Summary, Failure> {
     let summary = derive(folder)?;
-    output::print(&format!("record {}\nhtml   {}\n", folder.display(), folder.join(PAGE_FILE).display()))?;
-    output::print(&format!("{}\n", report::terminal(&summary).trim_end()))?;
+    output::print(&output::answer(&summary, folder, full))?;
     Ok(summary)
 }
-
-/// The page that a run leaves beside its record.
-const PAGE_FILE: &str = "report.html";
 
 /// Derives everything from the record as it lies on disk, and leaves pages and plots beside it.
 fn derive(folder: &Path) -> Result<Summary, Failure> {
     let derived = Derived::of(folder)?;
     let write = |name: &str, text: &str| files::write(&folder.join(name), text.as_bytes());
     write("report.md", &report::markdown(&derived.summary))?;
-    write(PAGE_FILE, &report::html(&[derived.page()]))?;
+    write(output::PAGE_FILE, &report::html(&[derived.page()]))?;
     for plot in &derived.plots {
         write(&format!("{}.svg", plot.name), &plot.svg)?;
     }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use plan::{Limit, Plan};
+use plan::{Limit, Plan, Share};
 use rustix::time::Timespec;
 
 use crate::args::RankArgs;
@@ -21,8 +21,8 @@ const LOOK_NS: u64 = 20_000_000;
 /// When the repetitions of this rank begin, and which rank it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slots {
-    /// This process, and how many there are.
-    pub(crate) rank: (u32, u32),
+    /// This process among those of the run.
+    pub(crate) rank: Share,
     /// Beginning of the first slot, nanoseconds since 1970.
     pub(crate) begin_unix_ns: u64,
     /// Length of each.
@@ -64,7 +64,7 @@ impl Slots {
         let window_ns = fixed_window_ns(plan)?;
         let slot_ns = plan.measure.warmup_ns + window_ns + slack_ns;
         Ok(Some(Self {
-            rank: (rank, ranks),
+            rank: Share { index: rank, of: ranks },
             begin_unix_ns,
             slot_ns,
             slack_ns,
@@ -140,8 +140,13 @@ mod tests {
 
     #[test]
     fn slots_follow_each_other_and_a_signal_ends_the_wait_for_one() {
-        let slots =
-            Slots { rank: (0, 2), begin_unix_ns: 1_000, slot_ns: 50, slack_ns: 10, slack_is_stated: true };
+        let slots = Slots {
+            rank: Share { index: 0, of: 2 },
+            begin_unix_ns: 1_000,
+            slot_ns: 50,
+            slack_ns: 10,
+            slack_is_stated: true,
+        };
         assert_eq!([0, 1, 7].map(|n| slots.begins_unix_ns(n)), [1_000, 1_050, 1_350]);
         assert!(slots.late_by().is_some());
         let never = Slots { begin_unix_ns: u64::MAX, ..slots };

@@ -9,8 +9,8 @@ pub mod packing;
 use feed::Demand;
 use plan::{Arrivals, DatasetSpec, Distribution, Evidence, Fetch, Layout, Limit, Plan, Rate, Work};
 use record::{
-    Axis, Cell, Dataset, Emulation, Fact, Format, Gate, Margin, Measure, Need, Proof, Run, Skipped, Target,
-    Tool,
+    AxisWords, Cell, Dataset, Emulation, Fact, Format, Gate, Margin, Measure, Need, Proof, Run, Skipped,
+    Target, Tool,
 };
 
 pub use data::{Data, Slot, plan_hash, sample_bytes};
@@ -289,8 +289,8 @@ fn checkpoint(cell: &plan::Cell) -> Option<record::CheckpointPlan> {
     })
 }
 
-fn axis(axis: &plan::Axis) -> Axis {
-    Axis { name: axis.name.to_owned(), value: axis.value.clone(), unit: axis.unit.to_owned() }
+fn axis(axis: &plan::Axis) -> AxisWords {
+    AxisWords { name: axis.name.to_owned(), value: axis.value.clone(), unit: axis.unit.to_owned() }
 }
 
 fn skipped(plan: &Plan) -> Vec<Skipped> {

@@ -40,7 +40,7 @@ fn null_loop_ns(cell: &Cell, store: &SharedStore, data: &Data, ops: u64) -> u64 
         warmup_ns: 0,
         limit: Limit::Bytes { bytes: ops * op_bytes },
         epoch: 0,
-        part: (0, 1),
+        part: plan::Share::WHOLE,
         wait: None,
         cores: 1,
         clock: &Clock::real(),

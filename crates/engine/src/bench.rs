@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Clock, SharedStore, Store};
 use dataset::Data;
-use plan::{Cell, Limit, Load, Measure, Operation};
+use plan::{Cell, Limit, Load, Measure, Operation, Share};
 use record::{
     CacheProof, Ceiling, Interval, NotRun, Outcome, Rep, RepIntervals, Reread, Role, System, Trained, Usage,
     counter,
@@ -19,7 +19,7 @@ use crate::copy::Copies;
 use crate::outcome::RepOutcome;
 use crate::progress::Progress;
 use crate::rep::{RepSpec, run_rep};
-use crate::sampled::{self, Kept};
+use crate::sampled::{Kept, Second};
 use crate::schedule::{Schedule, ScheduleSettings, Turn};
 use crate::server::Server;
 
@@ -52,13 +52,12 @@ pub struct BenchSettings {
     pub measure: Measure,
     /// Processors this process may use.
     pub cores: u32,
-    /// This process among those of the run, and how many there are.
-    pub rank: (u32, u32),
+    /// This process among those of the run.
+    pub rank: Share,
     /// Variant under comparison.
     pub variant: String,
-    /// Its number among those whose repetitions are interleaved with its own, and how many they are. Each reads epochs
-    /// of its own: none finds in a cache behind the client what another has just brought there.
-    pub variants: (u32, u32),
+    /// The variant among those whose repetitions are interleaved with its own. Each reads epochs of its own: none finds in a cache behind the client what another has just brought there.
+    pub variants: Share,
     /// Nanoseconds since 1970 at which the run's clock began; absent where that is not real.
     pub began_unix_ns: Option<u64>,
 }
@@ -150,16 +149,14 @@ impl<'a> Bench<'a> {
     }
 
     /// Reads again what was kept of the reads of `cells`, all of which read one dataset of `store`; nothing where feedline
-    /// wrote it, as that was checked at once. Nothing of this is timed.
+    /// wrote it, as that was checked at once. Where the storage keeps sums of its own, whole objects are held against them,
+    /// bounded in bytes and time. Nothing of this is timed.
     pub fn reread(&self, cells: &[usize], store: &dyn Store) -> Vec<Reread> {
-        let Some(first) = cells.first() else { return Vec::new() };
+        let kept: Vec<&Kept> =
+            cells.iter().map(|cell| &self.kept[*cell]).filter(|kept| !kept.is_empty()).collect();
+        let Some(first) = cells.first().filter(|_| !kept.is_empty()) else { return Vec::new() };
         let objects = self.seats[*first].data.objects();
-        if cells.iter().all(|cell| self.kept[*cell].is_empty()) {
-            return Vec::new();
-        }
-        sampled::empty_cache(store, objects);
-        let rank = self.settings.rank.0;
-        cells.iter().flat_map(|cell| self.kept[*cell].reread(rank, store, objects)).collect()
+        Second::new(store, objects, self.clock).read(&kept, self.settings.rank.index)
     }
 
     /// Measures the null ceiling of every shape of load among the chosen cells.
@@ -175,6 +172,7 @@ impl<'a> Bench<'a> {
         for index in chosen.iter().filter(|index| has_ceiling(&self.cells[**index])) {
             shapes.entry(Shape::of(&self.cells[*index])).or_default().push(*index);
         }
+        let _source = shapes.keys().any(|shape| shape.copies).then(backend::null::source);
         for (shape, cells) in shapes {
             if self.stopped() {
                 break;
@@ -278,8 +276,8 @@ impl<'a> Bench<'a> {
             Role::Confirm => self.own_epoch(turn.cell, self.settings.measure.repetitions + turn.rep),
         };
         self.made += 1;
-        let (number, variants) = self.settings.variants;
-        let epoch = epoch * u64::from(variants) + u64::from(number);
+        let Share { index, of } = self.settings.variants;
+        let epoch = epoch * u64::from(of) + u64::from(index);
         let wait = || {
             if let Some(start) = self.start {
                 start(order);
@@ -302,8 +300,8 @@ impl<'a> Bench<'a> {
             rep: turn.rep,
             round: turn.round,
             order,
-            rank: self.settings.rank.0,
-            ranks: self.settings.rank.1,
+            rank: self.settings.rank.index,
+            ranks: self.settings.rank.of,
             variant: self.settings.variant.clone(),
             outcome: outcome.outcome,
             window_start_ns: outcome.window_start_ns,
@@ -337,7 +335,7 @@ impl<'a> Bench<'a> {
         let measure = &self.settings.measure;
         // A checkpoint is read back once and whole, by every client that has to.
         let (warmup_ns, limit, part) = match self.cells[cell].operation {
-            Operation::Restore => (0, Limit::Epochs { epochs: 1 }, (0, 1)),
+            Operation::Restore => (0, Limit::Epochs { epochs: 1 }, Share::WHOLE),
             _ => (measure.warmup_ns, measure.limit, self.settings.rank),
         };
         RepSpec {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use backend::SharedStore;
 use backend::null::NullStore;
-use plan::{Cache, Cell, Fetch, Limit, Load, Operation, Pages, Training};
+use plan::{Cache, Cell, Fetch, Limit, Load, Operation, Pages, Share, Training};
 use record::{Ceiling, counter};
 
 use crate::error::RepError;
@@ -45,7 +45,7 @@ pub(crate) struct Shape {
     /// What is read one after the other decides how many reads a batch takes.
     streamed: bool,
     /// A read through the page cache or a socket is copied by a processor; a direct one of a device is not.
-    copies: bool,
+    pub(crate) copies: bool,
     /// The job of a training load, which is played as it is.
     job: Option<JobShape>,
 }
@@ -174,7 +174,7 @@ fn null_spec<'a>(
         warmup_ns: 0,
         limit,
         epoch: 0,
-        part: (0, 1),
+        part: Share::WHOLE,
         wait: None,
         cell,
         progress,

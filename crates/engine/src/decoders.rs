@@ -85,7 +85,10 @@ impl Decoders {
         let mut decoder = Decoder::new(self.work, self.stand_in.as_ref());
         while let Some(encoded) = self.pop() {
             let decoded = match &encoded {
-                Encoded::Read(read) => decoder.decode(&read.buf.as_slice()[..read.bytes]).map(drop),
+                // A sample larger than its buffer is read through it piece by piece: what is decoded then is a stand-in.
+                Encoded::Read(read) => {
+                    decoder.decode(read.buf.as_slice().get(..read.bytes).unwrap_or_default()).map(drop)
+                }
                 // Each is the stand-in.
                 Encoded::Streamed { task, .. } => {
                     (0..task.samples).try_for_each(|_| decoder.decode(&[]).map(drop))

@@ -132,7 +132,7 @@ fn steps(spec: &RepSpec<'_>, order: &Order, job: &Job) -> Steps {
         Limit::Bytes { .. } => asked(spec, order).map_or(u64::MAX, |reads| job.steps_of(reads)),
     };
     let is_own = order.is_part() || job.is_streamed();
-    let parts = if is_own { 1 } else { u64::from(spec.part.1).max(1) };
+    let parts = if is_own { 1 } else { u64::from(spec.part.of).max(1) };
     let most = if spec.cell.cache == Cache::Cold { per_epoch / parts } else { u64::MAX };
     Steps { count: asked.min(most), run_out: asked > most }
 }

@@ -9,7 +9,7 @@ use std::thread::{Builder, ScopedJoinHandle};
 
 use backend::{Arena, CacheAction, Clock, QueueSpec, Residency, SharedStore, StoreError};
 use dataset::{Data, Order};
-use plan::{Cache, Cell, Limit, Operation};
+use plan::{Cache, Cell, Limit, Operation, Share};
 use record::CacheProof;
 
 use crate::checkpoint::{self, ClosingSaves, Destination};
@@ -57,9 +57,9 @@ pub struct RepSpec<'a> {
     pub line_bps: f64,
     /// Number among all repetitions of the cell: each reads on in another epoch.
     pub epoch: u64,
-    /// This client among those that read the same data at the same time, and how many they are: each begins a pass at
+    /// This client among those that read the same data at the same time: each begins a pass at
     /// another place, so that none reads what another has just brought into a cache that they share.
-    pub part: (u32, u32),
+    pub part: Share,
     /// Holds the start back, once the cache is set, where several clients start at one time.
     pub wait: Option<&'a (dyn Fn() + Sync)>,
     /// Processors this process may use.
@@ -184,7 +184,7 @@ fn tickets(spec: &RepSpec<'_>, order: &Order) -> Tickets {
 /// How the tickets of this repetition fall into passes. What a cold client may read, which is its part, is a whole one.
 fn numbering(spec: &RepSpec<'_>, order: &Order, train: Option<&Train>) -> Numbering {
     let tickets = order.tickets_per_epoch();
-    let parts = if order.is_part() { 1 } else { spec.part.1 };
+    let parts = if order.is_part() { 1 } else { spec.part.of };
     let is_cold = spec.cell.cache == Cache::Cold;
     let ops = match train {
         None if is_cold => own_tickets(spec, order),
@@ -210,7 +210,7 @@ fn is_through_kernel(spec: &RepSpec<'_>, cache: &CacheProof) -> bool {
 
 /// Tickets of this client's part of a pass.
 pub(crate) fn own_tickets(spec: &RepSpec<'_>, order: &Order) -> u64 {
-    let (part, parts) = spec.part;
+    let Share { index: part, of: parts } = spec.part;
     debug_assert!(part < parts, "a client is one of those that share the data");
     part_begins(spec, order, part + 1) - part_begins(spec, order, part)
 }
@@ -218,7 +218,7 @@ pub(crate) fn own_tickets(spec: &RepSpec<'_>, order: &Order) -> u64 {
 /// Where this repetition reads on.
 pub(crate) fn first_ticket(spec: &RepSpec<'_>, order: &Order) -> u64 {
     spec.epoch.wrapping_mul(order.tickets_per_epoch()) % (u64::MAX / 4)
-        + part_begins(spec, order, spec.part.0)
+        + part_begins(spec, order, spec.part.index)
 }
 
 /// Where in a pass the part of a client begins: with a file or a unit of one, as far as each is as many reads. A pass
@@ -226,16 +226,16 @@ pub(crate) fn first_ticket(spec: &RepSpec<'_>, order: &Order) -> u64 {
 fn part_begins(spec: &RepSpec<'_>, order: &Order, part: u32) -> u64 {
     let per_epoch = order.tickets_per_epoch();
     if order.is_part() {
-        return if part > spec.part.0 { per_epoch } else { 0 };
+        return if part > spec.part.index { per_epoch } else { 0 };
     }
     let per_unit = order.reads_per_unit().unwrap_or(1).max(1);
-    let before = u128::from(per_epoch / per_unit) * u128::from(part) / u128::from(spec.part.1.max(1));
+    let before = u128::from(per_epoch / per_unit) * u128::from(part) / u128::from(spec.part.of.max(1));
     before as u64 * per_unit
 }
 
 /// Seed of what a repetition draws: other arrivals and back-offs in each, and on each client.
 pub(crate) fn own_seed(spec: &RepSpec<'_>) -> u64 {
-    spec.cell.seed ^ spec.epoch.rotate_left(32) ^ u64::from(spec.part.0).rotate_left(16)
+    spec.cell.seed ^ spec.epoch.rotate_left(32) ^ u64::from(spec.part.index).rotate_left(16)
 }
 
 /// The arrivals of this repetition, where the load is paced: other ones in each, the same ones in each run.

@@ -59,7 +59,7 @@ fn allocations_of(ops: u64, cell: &Cell, op_bytes: u64) -> u64 {
         warmup_ns: 0,
         limit: Limit::Bytes { bytes: ops * op_bytes },
         epoch: 0,
-        part: (0, 1),
+        part: plan::Share::WHOLE,
         wait: None,
         cores: 1,
         clock: &Clock::real(),

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::{Charged, NfsConfig, Operation, S3Config};
+use crate::{Charged, NfsConfig, Operation, S3Config, Way};
 
 /// Which backend serves a target, and its settings.
 #[derive(Debug, Clone, PartialEq)]
@@ -139,6 +139,50 @@ impl BackendConfig {
         }
     }
 
+    /// How operations reach the storage.
+    pub(crate) fn way(&self) -> Way {
+        let plain = Way { prefixes: 1, one_at_a_time: false, lookups_per_file: 1, in_parts: false };
+        match self {
+            Self::S3(s3) => Way {
+                prefixes: s3.prefixes.max(1),
+                one_at_a_time: true,
+                lookups_per_file: u32::from(s3.head),
+                in_parts: s3.part_bytes.is_some(),
+            },
+            Self::Nfs(_) | Self::File { .. } => plain,
+            Self::Null | Self::Device { .. } => Way { lookups_per_file: 0, ..plain },
+        }
+    }
+
+    /// Whether one of two targets lies in the other, by their addresses: links and mounts are not followed.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let (Some((a, path_a)), Some((b, path_b))) = (self.place(), other.place()) else { return false };
+        let parts = |path: &str| -> Vec<String> {
+            path.split('/').filter(|part| !matches!(*part, "" | ".")).map(str::to_owned).collect()
+        };
+        let (path_a, path_b) = (parts(&path_a), parts(&path_b));
+        a == b && (path_a.starts_with(&path_b) || path_b.starts_with(&path_a))
+    }
+
+    /// The storage that it lies on, and its path there; `None` of what has no folders.
+    fn place(&self) -> Option<([String; 2], String)> {
+        let [kind, server, path] = match self {
+            Self::Null | Self::Device { .. } => return None,
+            Self::File { root } => {
+                ["path".to_owned(), root.is_absolute().to_string(), root.to_string_lossy().into_owned()]
+            }
+            Self::Nfs(config) => {
+                let server = format!("{} {:?}", config.host, config.nfs_port);
+                ["nfs".to_owned(), server, config.path.clone()]
+            }
+            Self::S3(config) => {
+                let server = format!("{} {:?}", config.bucket, config.endpoint);
+                ["s3".to_owned(), server, config.prefix.clone()]
+            }
+        };
+        Some(([kind, server], path))
+    }
+
     /// Whether the target is storage at all; a verdict is given only on storage.
     pub fn is_storage(&self) -> bool {
         !matches!(self, Self::Null)
@@ -204,4 +248,39 @@ pub enum OnUnavailable {
     Skip,
     /// Another engine takes its place, as cells of their own that say so.
     Use(Engine),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Addresses, NfsConfig};
+
+    fn folder(root: &str) -> BackendConfig {
+        BackendConfig::File { root: PathBuf::from(root) }
+    }
+
+    fn export(host: &str, path: &str) -> BackendConfig {
+        BackendConfig::Nfs(NfsConfig {
+            host: host.to_owned(),
+            nfs_port: None,
+            mount_port: None,
+            path: path.to_owned(),
+            addresses: Addresses::First,
+        })
+    }
+
+    #[test]
+    fn targets_overlap_where_one_lies_in_the_other_on_one_storage() {
+        for (a, b, expected) in [
+            (folder("/mnt/a"), folder("/mnt/a/./b/"), true),
+            (folder("/mnt/a"), folder("/mnt/ab"), false),
+            (folder("mnt/a"), folder("/mnt/a"), false),
+            (export("filer", "/e"), export("filer", "/e/f"), true),
+            (export("filer", "/e"), export("other", "/e/f"), false),
+            (export("filer", "/e"), folder("/e"), false),
+            (BackendConfig::Null, BackendConfig::Null, false),
+        ] {
+            assert_eq!((a.overlaps(&b), b.overlaps(&a)), (expected, expected), "{a:?} and {b:?}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use feed::bounds::Settings;
 
-use crate::{BackendConfig, Delay, Emulation, Plan, Target};
+use crate::{Delay, Emulation, Plan, Target};
 
 /// A claim about a storage, in the figures that follow from it.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,17 +31,7 @@ pub struct Way {
 impl Target {
     /// How operations reach this target.
     pub fn way(&self) -> Way {
-        let plain = Way { prefixes: 1, one_at_a_time: false, lookups_per_file: 1, in_parts: false };
-        match &self.config {
-            BackendConfig::S3(s3) => Way {
-                prefixes: s3.prefixes.max(1),
-                one_at_a_time: true,
-                lookups_per_file: u32::from(s3.head),
-                in_parts: s3.part_bytes.is_some(),
-            },
-            BackendConfig::Nfs(_) | BackendConfig::File { .. } => plain,
-            BackendConfig::Null | BackendConfig::Device { .. } => Way { lookups_per_file: 0, ..plain },
-        }
+        self.config.way()
     }
 
     /// What the server that feedline starts for this target is asked to be like; absent where it starts none.

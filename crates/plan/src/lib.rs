@@ -17,6 +17,7 @@ mod load;
 mod measure;
 mod network;
 mod profiles;
+mod share;
 mod tier;
 mod training;
 
@@ -35,6 +36,7 @@ pub use network::{
     About, Addresses, BucketStyle, Keys, NfsConfig, PARTS_AT_ONCE_MAX, Price, S3Config, Secret,
 };
 pub use profiles::{Profile, profile, profiles};
+pub use share::Share;
 pub use tier::{Tier, TierPolicy};
 pub use training::{Decode, Fetch, Training, Work};
 

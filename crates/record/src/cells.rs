@@ -427,8 +427,16 @@ pub struct Reread {
     pub order: u32,
     /// Reads that were made again.
     pub checked: u64,
-    /// Those that brought other bytes.
+    /// Those that brought other bytes, and those of objects whose bytes have not the sum that the storage keeps of them.
     pub wrong: u64,
+    /// Of those checked, reads of objects that were read whole and held against the sum that the storage keeps of them: 0
+    /// where it keeps none, and before format 1.7.
+    #[serde(default)]
+    pub summed: u64,
+    /// Reads that could not be made again, by the kind of their failure. Absent where there were none, and before format
+    /// 1.7.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unread: BTreeMap<String, u64>,
 }
 
 /// Repetitions that were planned and not made.

@@ -4,6 +4,7 @@
 //! plot and verdict is a pure function of these files. The types here do not follow `plan`: renaming a
 //! field of a plan must not break an old record.
 
+pub mod axis;
 mod cells;
 mod credentials;
 mod environment;
@@ -16,10 +17,13 @@ mod merge;
 mod reader;
 mod redact;
 mod run;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod thresholds;
 mod trained;
 mod writer;
 
+pub use axis::{Axis, Datasets};
 pub use cells::{
     CacheProof, Ceiling, Device, Emulated, End, Line, Memory, Network, NfsMount, NotRun, OtherProgram,
     Outcome, Rep, Reread, Role, System, Usage, counter,
@@ -36,8 +40,8 @@ pub use merge::{Merged, RankRecord, merge};
 pub use reader::{ReadError, RunRecord, read_run};
 pub use redact::Redactor;
 pub use run::{
-    Axis, Cell, Dataset, Emulation, Fact, Gate, Margin, Measure, Need, Pace, Proof, RANKS_MAX, Run, Skipped,
-    Target, Tool, Training, Variant, plain_name, run_id,
+    AxisWords, Cell, Dataset, Emulation, Fact, Gate, Margin, Measure, Need, Pace, Proof, RANKS_MAX, Run,
+    Skipped, Target, Tool, Training, Variant, plain_name, run_id,
 };
 pub use thresholds::Thresholds;
 pub use trained::{Trained, TrainedAccelerator, TrainedStep};

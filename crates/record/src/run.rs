@@ -284,7 +284,7 @@ pub struct Cell {
     /// Cells of one `queue_depth = "auto"` curve share this number.
     pub auto_group: Option<u32>,
     /// All coordinates, in a fixed order.
-    pub axes: Vec<Axis>,
+    pub axes: Vec<AxisWords>,
 }
 
 /// What every cell of a record of format 1.0 did.
@@ -351,9 +351,9 @@ fn is_dropped(drop_last: &bool) -> bool {
     *drop_last
 }
 
-/// One coordinate of a cell.
+/// One coordinate of a cell in the words of its scenario; [`Axis`](crate::Axis) says along which axis it lies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Axis {
+pub struct AxisWords {
     /// `queue_depth`, `block_size`, …
     pub name: String,
     /// Value as text.

@@ -6,6 +6,7 @@ use record::{Dataset, Target};
 
 use feed::counted_noun;
 
+use crate::group::by_key;
 use crate::network;
 use crate::number::times;
 use crate::page::Fact;
@@ -71,23 +72,13 @@ pub(crate) fn data(summary: &Summary) -> Vec<String> {
         return vec!["none: the null target reads nothing".to_owned()];
     }
     let is_one = datasets.len() == 1;
-    let mut kinds: Vec<Vec<&DatasetFigures>> = Vec::new();
-    for figures in datasets {
-        match kinds.iter_mut().find(|kind| files(summary, kind[0]) == files(summary, figures)) {
-            Some(kind) => kind.push(figures),
-            None => kinds.push(vec![figures]),
-        }
-    }
-    let sentence = |kind: Vec<&DatasetFigures>| {
+    let sentence = |(files, kind): (String, Vec<&DatasetFigures>)| {
         let targets: Vec<&str> = kind.iter().map(|figures| figures.dataset.target.as_str()).collect();
         let lead = if is_one { String::new() } else { format!("{}: ", targets.join(", ")) };
         let most = kind.iter().filter_map(|figures| figures.reads_per_byte).reduce(f64::max);
-        format!(
-            "{lead}{}; {}",
-            files(summary, kind[0]),
-            reads(most, kind.iter().any(|figures| figures.reads_repeat))
-        )
+        format!("{lead}{files}; {}", reads(most, kind.iter().any(|figures| figures.reads_repeat)))
     };
+    let kinds = by_key(datasets.into_iter().map(|figures| (files(summary, figures), figures)));
     kinds.into_iter().map(sentence).collect()
 }
 

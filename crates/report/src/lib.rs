@@ -3,6 +3,7 @@
 //! Nothing is computed here: every figure, flag and sentence comes from [`analysis`]. Each rendering is a
 //! pure function of the summary, so the same record gives the same bytes.
 
+mod answer;
 mod cells;
 mod comparison;
 mod csv;
@@ -30,6 +31,7 @@ mod system;
 mod terminal;
 mod training;
 
+pub use answer::{Surroundings, answer};
 pub use comparison::{
     calibration_terminal, comparison_markdown, comparison_markdown_within, comparison_terminal, history_csv,
     history_terminal,

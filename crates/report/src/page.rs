@@ -50,20 +50,6 @@ pub(crate) struct Section<'a> {
     pub(crate) blocks: Vec<Block<'a>>,
 }
 
-impl<'a> Section<'a> {
-    pub(crate) fn answer(id: &'static str, title: &'static str, blocks: Vec<Block<'a>>) -> Self {
-        Self { id, title, room: Room::Answer, blocks }
-    }
-
-    pub(crate) fn detail(id: &'static str, title: &'static str, blocks: Vec<Block<'a>>) -> Self {
-        Self { id, title, room: Room::Detail, blocks }
-    }
-
-    pub(crate) fn page_only(id: &'static str, title: &'static str, blocks: Vec<Block<'a>>) -> Self {
-        Self { id, title, room: Room::PageOnly, blocks }
-    }
-}
-
 /// Something that is said.
 #[derive(Debug)]
 pub(crate) enum Block<'a> {

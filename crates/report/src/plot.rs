@@ -29,16 +29,5 @@ pub struct PlotTable {
 /// Every plot that a run has something to show in, `throughput` first. `over_time` is what
 /// [`analysis::over_time`] made of its seconds.
 pub fn plots(summary: &Summary, over_time: &[OverTime]) -> Result<Vec<Plot>, RenderError> {
-    let throughput = match svg::throughput_svg(summary) {
-        Ok(svg) => Some(Plot {
-            name: "throughput",
-            title: "throughput against queue depth".to_owned(),
-            svg,
-            table: svg::throughput_table(summary),
-        }),
-        Err(RenderError::NothingMeasured { .. }) => None,
-        Err(error) => return Err(error),
-    };
-    let of_run = svg::run_svgs(summary, over_time)?;
-    Ok(throughput.into_iter().chain(of_run).chain(svg::training_svgs(summary)?).collect())
+    svg::run_svgs(summary, over_time)
 }

@@ -6,7 +6,7 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::fontdb::Database;
 use resvg::usvg::{Options, Tree};
 
-use crate::svg::{RenderError, flattened};
+use crate::svg::{RenderError, theme};
 
 /// Latin, Greek and Cyrillic letters of DejaVu Sans Condensed; its licence is beside it.
 const FONT: &[u8] = include_bytes!("../fonts/DejaVuSansCondensed-subset.ttf");
@@ -22,9 +22,13 @@ const SCALE: f32 = 2.0;
 /// [`RenderError::Picture`] for a text that is no plot of this program, or one too large for a picture.
 pub fn png(svg: &str, dark: bool) -> Result<Vec<u8>, RenderError> {
     let refused = |cause: String| RenderError::Picture { cause };
-    let options =
-        Options { font_family: FAMILY.to_owned(), fontdb: Arc::clone(&FONTS), ..Options::default() };
-    let tree = Tree::from_str(&flattened(svg, dark), &options).map_err(|error| refused(error.to_string()))?;
+    let options = Options {
+        font_family: FAMILY.to_owned(),
+        fontdb: Arc::clone(&FONTS),
+        style_sheet: dark.then(theme::dark_rules),
+        ..Options::default()
+    };
+    let tree = Tree::from_str(svg, &options).map_err(|error| refused(error.to_string()))?;
     let size =
         tree.size().to_int_size().scale_by(SCALE).ok_or_else(|| refused("it has no size".to_owned()))?;
     let mut picture = Pixmap::new(size.width(), size.height())

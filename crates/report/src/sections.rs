@@ -5,93 +5,78 @@ use analysis::{CellSummary, GateResult, Measurement, Summary, gate};
 use crate::grid::Grid;
 use crate::group::{by_key, once_by_key};
 use crate::html::Page;
-use crate::page::{Block, Document, Fact, Fold, Lines, Section, Verdict, Weight};
+use crate::page::{Block, Document, Fact, Fold, Lines, Room, Section, Verdict, Weight};
 use crate::{cells, environment, head, network, prediction, side, stored, system, training};
 
 /// All that a summary says.
 pub(crate) fn of_summary(summary: &Summary) -> Document<'static> {
-    document(summary, before_plots(summary).into_iter().chain(after_plots(summary)).chain([command(summary)]))
+    document(summary, None)
 }
 
 /// The same with plots, machine and scenario.
 pub(crate) fn of_page<'a>(page: &Page<'a>) -> Document<'a> {
-    let summary = page.summary;
-    let plots = page.plots.iter().map(Block::Plot).collect();
-    let scenario = Block::Code(page.scenario.trim_end().to_owned());
-    let last = [
-        Section::page_only(
-            "environment",
-            "Environment",
-            vec![Block::Facts(environment::facts(page.environment))],
-        ),
-        command(summary),
-        Section::page_only("scenario", "Scenario as it was run", vec![scenario]),
-    ];
-    let first = before_plots(summary).into_iter().chain([Section::page_only("plots", "Plots", plots)]);
-    document(summary, first.chain(after_plots(summary)).chain(last))
+    document(page.summary, Some(page))
 }
 
-fn document<'a>(summary: &Summary, sections: impl Iterator<Item = Section<'a>>) -> Document<'a> {
+fn document<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Document<'a> {
     let head = &summary.head;
     let machine = if head.machine.is_empty() { String::new() } else { format!("; {}", head.machine) };
-    let kept = |mut section: Section<'a>| {
+    let mut sections = sections(summary, page);
+    for section in &mut sections {
         section.blocks.retain(|block| !block.is_empty());
-        (!section.blocks.is_empty()).then_some(section)
-    };
+    }
+    sections.retain(|section| !section.blocks.is_empty());
     Document {
         title: head::title(summary).to_owned(),
         run: head.run_id.clone(),
         subtitle: format!("run {}, started {}{machine}", head.run_id, head.started),
         tool: format!("feedline {}", head.tool.version),
-        sections: sections.filter_map(kept).collect(),
+        sections,
     }
 }
 
-fn before_plots<'a>(summary: &Summary) -> [Section<'a>; 2] {
-    [
-        Section::answer("verdicts", "Verdicts", verdicts(summary)),
-        Section::detail("need", "Need", vec![Block::facts(head::need_facts(summary))]),
+/// Every section in its order; what a run has nothing of is empty.
+fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> {
+    let answer = |id, title, blocks| Section { id, title, room: Room::Answer, blocks };
+    let detail = |id, title, blocks| Section { id, title, room: Room::Detail, blocks };
+    let looked_up = |id, title, blocks| Section { id, title, room: Room::PageOnly, blocks };
+    let grid = |grid: Grid| vec![Block::Grid(grid)];
+    let plots = page.map(|page| page.plots.iter().map(Block::Plot).collect()).unwrap_or_default();
+    let environment = page.map(|page| Block::Facts(environment::facts(page.environment)));
+    let scenario = page.map(|page| Block::Code(page.scenario.trim_end().to_owned()));
+    let [layouts, epochs, checkpoints, copies] = stored::blocks(summary);
+    let wire =
+        vec![Block::Grid(network::table(summary)), Block::lines("wire", network::unreconciled(summary))];
+    let device =
+        vec![Block::Grid(system::table(summary)), Block::lines("bytes", system::unreconciled(summary))];
+    vec![
+        answer("verdicts", "Verdicts", verdicts(summary)),
+        detail("need", "Need", vec![Block::facts(head::need_facts(summary))]),
+        looked_up("plots", "Plots", plots),
+        detail("training", "Training", trained(summary)),
+        looked_up("stall", "Where the accelerators' time goes", grid(training::stall(summary))),
+        detail("cells", "Cells", grid(cells::grid(summary))),
+        detail("paced", "Paced", grid(side::paced(summary, cells::unit(summary)))),
+        detail("files", "Where a file's time goes", grid(side::phases(summary))),
+        detail("requests", "Where a request's time goes", Block::grids(side::requests(summary))),
+        detail("metadata", "Metadata", grid(side::metadata(summary))),
+        detail("network", "Network", wire),
+        detail("device", "Device and process", device),
+        detail("layouts", "Layouts", layouts),
+        detail("epochs", "Epochs", epochs),
+        detail("checkpoints", "Checkpoints", checkpoints),
+        detail("copies", "Copies", copies),
+        detail("predicted", "Predicted", predicted(summary)),
+        looked_up("doubts", "Doubts, and what to do", vec![Block::Folds(doubts(summary))]),
+        detail("notes", "Notes", vec![Block::lines("note", summary.notes.clone())]),
+        looked_up("page-cache", "Page cache", vec![Block::lines("", page_cache(summary))]),
+        looked_up("tiers", "Caches, tier by tier", vec![Block::lines("", summary.tiers.clone())]),
+        detail("not-tested", "Not tested", vec![not_tested(summary)]),
+        looked_up("run", "Run and targets", vec![Block::facts(head::run_facts(summary))]),
+        looked_up("environment", "Environment", environment.into_iter().collect()),
+        looked_up("command", "Command", vec![command(summary)]),
+        looked_up("scenario", "Scenario as it was run", scenario.into_iter().collect()),
     ]
-}
-
-fn after_plots<'a>(summary: &Summary) -> Vec<Section<'a>> {
-    let stall = Block::grids([training::stall(summary)]);
-    let requests = Block::grids(side::requests(summary));
-    let mut sections = vec![
-        Section::detail("training", "Training", trained(summary)),
-        Section::page_only("stall", "Where the accelerators' time goes", stall),
-        Section::detail("cells", "Cells", Block::grids([cells::grid(summary)])),
-        Section::detail("paced", "Paced", Block::grids([side::paced(summary, cells::unit(summary))])),
-        Section::detail("files", "Where a file's time goes", Block::grids([side::phases(summary)])),
-        Section::detail("requests", "Where a request's time goes", requests),
-        Section::detail("metadata", "Metadata", Block::grids([side::metadata(summary)])),
-        Section::detail(
-            "network",
-            "Network",
-            counted(network::table(summary), "wire", network::unreconciled(summary)),
-        ),
-        Section::detail(
-            "device",
-            "Device and process",
-            counted(system::table(summary), "bytes", system::unreconciled(summary)),
-        ),
-    ];
-    sections.extend(stored::sections(summary));
-    sections.extend([
-        Section::detail("predicted", "Predicted", predicted(summary)),
-        Section::page_only("doubts", "Doubts, and what to do", vec![Block::Folds(doubts(summary))]),
-        Section::detail("notes", "Notes", vec![Block::lines("note", summary.notes.clone())]),
-        Section::page_only("page-cache", "Page cache", vec![Block::lines("", page_cache(summary))]),
-        Section::page_only("tiers", "Caches, tier by tier", vec![Block::lines("", summary.tiers.clone())]),
-        Section::detail("not-tested", "Not tested", vec![not_tested(summary)]),
-        Section::page_only("run", "Run and targets", vec![Block::facts(head::run_facts(summary))]),
-    ]);
-    sections
-}
-
-/// A table of counts, and which of them do not agree.
-fn counted<'a>(grid: Grid, lead: &'static str, unreconciled: Vec<String>) -> Vec<Block<'a>> {
-    vec![Block::Grid(grid), Block::lines(lead, unreconciled)]
 }
 
 /// Verdicts, then what could not be judged, then what the client itself can do; and what the gate makes of them.
@@ -180,8 +165,7 @@ fn not_tested<'a>(summary: &Summary) -> Block<'a> {
     Block::Lines(Lines { lead: "not tested:", sentences: summary.not_tested.clone(), is_run_on: true })
 }
 
-fn command<'a>(summary: &Summary) -> Section<'a> {
+fn command<'a>(summary: &Summary) -> Block<'a> {
     let command = summary.head.command.join(" ");
-    let command = command.chars().filter(|c| !c.is_control()).collect();
-    Section::page_only("command", "Command", vec![Block::Code(command)])
+    Block::Code(command.chars().filter(|c| !c.is_control()).collect())
 }

@@ -2,6 +2,8 @@
 
 use analysis::{CellSummary, Figures, Measurement, Paced, Percentile, Summary, Table, View};
 
+use record::Axis;
+
 use crate::grid::{Column, Filling, Grid, Width};
 use crate::number::{RateUnit, interval, latency, milliseconds, of_line, percent, three_digits, two_digits};
 
@@ -226,18 +228,16 @@ pub(crate) fn of_phase(ns: Option<u64>) -> String {
 
 /// Coordinates that stand in columns of their own, or follow from those that do; of a training job, whose table they
 /// name, its own too.
-const IN_COLUMNS: [&str; 11] = [
-    "target",
-    "engine",
-    "madvise",
-    "operation",
-    "queue_depth",
-    "threads",
-    "accelerators",
-    "count",
-    "fetch",
-    "readers",
-    "prefetch",
+const IN_COLUMNS: [Axis; 9] = [
+    Axis::Target,
+    Axis::Engine,
+    Axis::Advice,
+    Axis::Operation,
+    Axis::Depth,
+    Axis::Threads,
+    Axis::Accelerators,
+    Axis::Readers,
+    Axis::Prefetch,
 ];
 
 /// What tells a cell apart from all of its kind, shown or not, beside the columns of its table: its values along the
@@ -252,8 +252,7 @@ pub(crate) fn apart(cell: &CellSummary, cells: &[&CellSummary]) -> String {
     };
     let mut names: Vec<&str> = Vec::new();
     for axis in cells.iter().flat_map(|cell| &cell.cell.axes) {
-        let last = axis.name.rsplit('.').next().unwrap_or_default();
-        if !IN_COLUMNS.contains(&last) && !names.contains(&axis.name.as_str()) {
+        if !IN_COLUMNS.contains(&axis.axis()) && !names.contains(&axis.name.as_str()) {
             names.push(&axis.name);
         }
     }

@@ -9,22 +9,16 @@ use analysis::{CellSummary, Rate, Summary};
 
 use crate::grid::Grid;
 use crate::number::RateUnit;
-use crate::page::{Block, Section};
+use crate::page::Block;
 
 /// Layouts, epochs, checkpoints and copies.
-pub(crate) fn sections(summary: &Summary) -> [Section<'static>; 4] {
-    [
-        layouts::section(summary),
-        epochs::section(summary),
-        checkpoints::section(summary),
-        copies::section(summary),
-    ]
+pub(crate) fn blocks(summary: &Summary) -> [Vec<Block<'static>>; 4] {
+    [layouts::blocks(summary), epochs::blocks(summary), checkpoints::blocks(summary), copies::blocks(summary)]
 }
 
 /// Tables, and sentences below them.
-fn section(id: &'static str, title: &'static str, grids: Vec<Grid>, lines: Vec<String>) -> Section<'static> {
-    let blocks = grids.into_iter().map(Block::Grid).chain([Block::lines("", lines)]);
-    Section::detail(id, title, blocks.collect())
+fn blocks_of(grids: impl IntoIterator<Item = Grid>, lines: Vec<String>) -> Vec<Block<'static>> {
+    grids.into_iter().map(Block::Grid).chain([Block::lines("", lines)]).collect()
 }
 
 /// A layout, an order and a tier of a cell, as far as they are not the usual ones.

@@ -16,7 +16,7 @@ pub struct Source {
 }
 
 /// A place in one of the texts of a scenario.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Span {
     /// Index of the text: 0 is the scenario, the others are overrides.
     pub(crate) source: usize,

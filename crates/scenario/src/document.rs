@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 use crate::diagnostic::{Problem, Problems, Source, Span, boundary_before};
 
 /// A key as written.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Key {
     pub(crate) text: String,
     pub(crate) span: Span,

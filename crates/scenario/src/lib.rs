@@ -11,11 +11,13 @@ mod host;
 mod init;
 mod list;
 mod offered;
+mod only;
 mod overrides;
 mod percentage;
 mod reader;
 mod resolve;
 mod schema;
+mod table;
 mod value;
 mod words;
 mod written;
@@ -30,8 +32,7 @@ pub use schema::schema_json;
 
 use diagnostic::Problems;
 use plan::{BackendConfig, Plan};
-use reader::{Entry, Field};
-use written::{Address, Document};
+use written::Document;
 
 /// Name of a scenario that did not come from a file.
 const NAME_WITHOUT_FILE: &str = "run";
@@ -90,10 +91,10 @@ impl Scenario {
     pub fn local_paths(&self) -> Vec<String> {
         let mut paths: Vec<String> = Vec::new();
         for target in &self.written.targets {
-            if let Some(Address::Path(path)) = target.at.given().map(|at| &at.value)
-                && !paths.contains(path)
+            if let Some(path) = target.at.given().and_then(|at| at.value.path())
+                && !paths.iter().any(|known| known == path)
             {
-                paths.push(path.clone());
+                paths.push(path.to_owned());
             }
         }
         if let Some(at) = self.written.cache_tier.at.given().map(|at| &at.value.0)
@@ -114,16 +115,13 @@ impl Scenario {
         let mut remotes = Vec::new();
         let mut readable = true;
         for target in self.written.targets.iter().filter(|target| target.emulate.is_absent()) {
-            let text = match &target.at {
-                Field::Given(Entry { value: Address::Nfs(address), .. }) => &address.text,
-                Field::Given(Entry { value: Address::S3(address), .. }) => &address.text,
-                at => {
-                    readable &= at.given().is_some();
-                    continue;
-                }
+            let Some(at) = target.at.given() else {
+                readable = false;
+                continue;
             };
+            let Some(text) = at.value.remote() else { continue };
             match resolve::network_config(target, &mut problems) {
-                Some(config) => remotes.push((text.clone(), config)),
+                Some(config) => remotes.push((text.to_owned(), config)),
                 None => readable = false,
             }
         }

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::document::{Node, Value};
-use crate::reader::{Written, wrong_type};
+use crate::reader::{Field, Plain, Written, wrong_type};
 
 /// Longest list that is read. A scenario has at most 10,000 cells, and a longer list is a mistake that
 /// would take quadratic time to search for repeated values.
@@ -47,6 +47,26 @@ impl<T: JsonSchema> JsonSchema for Axis<T> {
     }
 }
 
+impl<T: Plain<U>, U> Plain<Vec<U>> for Axis<T> {
+    fn plain(&self) -> Vec<U> {
+        self.0.iter().map(|item| item.value.plain()).collect()
+    }
+}
+
+impl<T> Field<Axis<T>> {
+    /// Each value with its place, or the default, which has none; `None` where it was wrong.
+    pub(crate) fn placed_or<U>(&self, default: U) -> Option<Vec<(U, Option<Span>)>>
+    where
+        T: Plain<U>,
+    {
+        let placed = |item: &Item<T>| (item.value.plain(), Some(item.span));
+        Some(match self.entry()? {
+            Some(axis) => axis.value.0.iter().map(placed).collect(),
+            None => vec![(default, None)],
+        })
+    }
+}
+
 /// A list of distinct values; one value is a list of one.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct List<T>(pub(crate) Vec<Item<T>>);
@@ -62,6 +82,12 @@ impl<T: Written + PartialEq> Written for List<T> {
         }
         problems.push(wrong_type::<Self>(node, path).help("put it in brackets"));
         None
+    }
+}
+
+impl<T: Plain<U>, U> Plain<Vec<U>> for List<T> {
+    fn plain(&self) -> Vec<U> {
+        self.0.iter().map(|item| item.value.plain()).collect()
     }
 }
 

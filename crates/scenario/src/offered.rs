@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::Problems;
 use crate::document::Node;
-use crate::reader::Written;
+use crate::reader::{Plain, Written};
 use crate::value::{PERCENT_PATTERN, RATE_PATTERN, quantity};
 
 /// The whole line, as a word.
@@ -20,6 +20,12 @@ pub(crate) struct Offered(pub(crate) Rate);
 impl Default for Offered {
     fn default() -> Self {
         Self(Rate::OfLine { share: 1.0 })
+    }
+}
+
+impl Plain<Rate> for Offered {
+    fn plain(&self) -> Rate {
+        self.0
     }
 }
 

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
-use crate::reader::{Written, wrong_type};
+use crate::reader::{Plain, Written, wrong_type};
 use crate::value::{Fraction, PERCENT_PATTERN, quantity};
 
 /// More than nothing, at most all of something.
@@ -81,9 +81,9 @@ impl Written for WholePercent {
     }
 }
 
-impl From<WholePercent> for u8 {
-    fn from(percent: WholePercent) -> Self {
-        percent.0
+impl Plain<u8> for WholePercent {
+    fn plain(&self) -> u8 {
+        self.0
     }
 }
 

@@ -52,17 +52,46 @@ impl<T> Field<T> {
         matches!(self, Self::Absent)
     }
 
-    /// The value, or the default where none was written; `None` where it was wrong.
-    pub(crate) fn value_or<U>(&self, default: U) -> Option<U>
-    where
-        T: Clone + Into<U>,
-    {
+    /// What was written, or nothing; `None` where it was wrong.
+    #[expect(clippy::option_option, reason = "absent and wrong differ, and `?` leaves the wrong ones out")]
+    pub(crate) fn entry(&self) -> Option<Option<&Entry<T>>> {
         match self {
-            Self::Given(entry) => Some(entry.value.clone().into()),
-            Self::Absent => Some(default),
+            Self::Given(entry) => Some(Some(entry)),
+            Self::Absent => Some(None),
             Self::Wrong(_) => None,
         }
     }
+
+    /// The value, or nothing where none was written; `None` where it was wrong.
+    #[expect(clippy::option_option, reason = "absent and wrong differ, and `?` leaves the wrong ones out")]
+    pub(crate) fn optional<U>(&self) -> Option<Option<U>>
+    where
+        T: Plain<U>,
+    {
+        self.entry().map(|entry| entry.map(|entry| entry.value.plain()))
+    }
+
+    /// The value, or the default where none was written; `None` where it was wrong.
+    pub(crate) fn value_or<U>(&self, default: U) -> Option<U>
+    where
+        T: Plain<U>,
+    {
+        self.optional().map(|value| value.unwrap_or(default))
+    }
+
+    /// What `resolve` makes of the value, or nothing where none was written; `None` where either was wrong.
+    #[expect(clippy::option_option, reason = "absent and wrong differ, and `?` leaves the wrong ones out")]
+    pub(crate) fn resolved<U>(&self, resolve: impl FnOnce(&T) -> Option<U>) -> Option<Option<U>> {
+        match self.entry()? {
+            Some(entry) => resolve(&entry.value).map(Some),
+            None => Some(None),
+        }
+    }
+}
+
+/// A value that has a plain one in a plan.
+pub(crate) trait Plain<U> {
+    fn plain(&self) -> U;
 }
 
 /// In the schema a field is its value; that it may be absent follows from its table's defaults.
@@ -105,14 +134,14 @@ impl<'d> TableReader<'d> {
         Self { path: String::new(), table, asked: Vec::new() }
     }
 
-    /// The table at `node`; reports any other value, with `example` of what to write.
+    /// The table at `node`; reports any other value, with an `example` of what to write under the key.
     pub(crate) fn open(node: &'d Node, path: String, example: &str, problems: &mut Problems) -> Option<Self> {
         if let Value::Table(table) = &node.value {
             return Some(Self { path, table, asked: Vec::new() });
         }
         let problem = Problem::new(format!("`{path}` is a table of keys"))
             .at(node.span, format!("this is {}", node.value.kind()))
-            .help(format!("for example {example}"));
+            .help(format!("for example {path} = {example}"));
         problems.push(problem);
         None
     }

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
-use crate::reader::{Written, wrong_type};
+use crate::reader::{Plain, Written, wrong_type};
 
 /// A schema name and body for a type that is written as a scalar.
 macro_rules! scalar_schema {
@@ -22,6 +22,22 @@ macro_rules! scalar_schema {
         }
     };
 }
+
+/// What a value is to whoever resolves it.
+macro_rules! plain {
+    ($($type:ident: $plain:ty),+ $(,)?) => {
+        $(impl Plain<$plain> for $type {
+            fn plain(&self) -> $plain {
+                self.0.clone()
+            }
+        })+
+    };
+}
+
+plain!(
+    Text: String, Endpoint: String, Size: u64, Duration: u64, Pause: u64, Rate: f64, Number: f64, Fraction: f64,
+    Share: f64, Amount: f64, Flag: bool,
+);
 
 /// A number as `feed` reads it, for the patterns below.
 macro_rules! number_and {
@@ -63,12 +79,6 @@ impl Written for Text {
     }
 }
 
-impl From<Text> for String {
-    fn from(text: Text) -> Self {
-        text.0
-    }
-}
-
 /// A number of bytes, more than zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Size(pub(crate) u64);
@@ -82,12 +92,6 @@ impl Written for Size {
 
     fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
         quantity::<Self, _>(node, path, "B", feed::parse_bytes, problems).map(Self)
-    }
-}
-
-impl From<Size> for u64 {
-    fn from(size: Size) -> Self {
-        size.0
     }
 }
 
@@ -123,12 +127,6 @@ impl Written for Duration {
     }
 }
 
-impl From<Duration> for u64 {
-    fn from(duration: Duration) -> Self {
-        duration.0
-    }
-}
-
 /// Nanoseconds; zero is a choice.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Pause(pub(crate) u64);
@@ -146,12 +144,6 @@ impl Written for Pause {
             parsed => parsed,
         };
         quantity::<Self, _>(node, path, "s", or_zero, problems).map(Self)
-    }
-}
-
-impl From<Pause> for u64 {
-    fn from(pause: Pause) -> Self {
-        pause.0
     }
 }
 
@@ -196,20 +188,21 @@ impl<const MIN: u64, const MAX: u64> Written for Whole<MIN, MAX> {
     }
 }
 
-impl<const MIN: u64, const MAX: u64> From<Whole<MIN, MAX>> for u64 {
-    fn from(whole: Whole<MIN, MAX>) -> Self {
-        whole.0
+impl<const MIN: u64, const MAX: u64> Plain<u64> for Whole<MIN, MAX> {
+    fn plain(&self) -> u64 {
+        self.0
+    }
+}
+
+impl<const MIN: u64, const MAX: u64> Plain<u32> for Whole<MIN, MAX> {
+    fn plain(&self) -> u32 {
+        const { assert!(MAX <= u32::MAX as u64, "more than a number of the plan holds") };
+        self.0 as u32
     }
 }
 
 /// A number that counts things: at least one, at most what a `u32` holds.
 pub(crate) type Count = Whole<1, { u32::MAX as u64 }>;
-
-impl From<Count> for u32 {
-    fn from(count: Count) -> Self {
-        count.0 as Self
-    }
-}
 
 /// A seed; the bound is that of TOML's integers.
 pub(crate) type Seed = Whole<0, { i64::MAX as u64 }>;
@@ -286,12 +279,6 @@ macro_rules! from_zero {
                 None
             }
         }
-
-        impl From<$type> for f64 {
-            fn from(number: $type) -> Self {
-                number.0
-            }
-        }
     };
 }
 
@@ -356,12 +343,6 @@ impl Written for Flag {
         }
         problems.push(wrong_type::<Self>(node, path));
         None
-    }
-}
-
-impl From<Flag> for bool {
-    fn from(flag: Flag) -> Self {
-        flag.0
     }
 }
 

@@ -11,7 +11,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
-use crate::reader::{Written, closest, wrong_type};
+use crate::reader::{Plain, Written, closest, wrong_type};
 
 /// A type whose values are words, each with what it means.
 pub(crate) trait Vocabulary: Clone + 'static {
@@ -47,6 +47,12 @@ impl<T: Vocabulary> Written for Word<T> {
             problems.push(Problem::new(message).at(node.span, label));
         }
         found.map(|(_, value, _)| Self(value.clone()))
+    }
+}
+
+impl<T: Vocabulary> Plain<T> for Word<T> {
+    fn plain(&self) -> T {
+        self.0.clone()
     }
 }
 

@@ -4,7 +4,7 @@ use analysis::{Bound, Cause, Shape, Verdict};
 use feed::Judgement;
 
 use crate::play::Played;
-use crate::truth::Job;
+use crate::truth::{Job, Part};
 use crate::world::{Class, Load, World};
 
 /// What whole operations counted at the edges of a window may come to, by the truth.
@@ -19,6 +19,9 @@ const DECIDABLE: f64 = 0.09;
 /// Share of the repetitions that must lie on either side of the line for a storage to have crossed it in a way that a run
 /// can see.
 const CROSSED: f64 = 0.15;
+/// What a job gains without the part that is called its cause, by what it gains without any other: two that cost it about
+/// as much are both a cause.
+const LARGEST_MIN: f64 = 0.5;
 /// Share of failed reads from which on no verdict is given.
 const ERRORS_MAX: f64 = 0.01;
 
@@ -68,11 +71,7 @@ impl Finding {
 pub fn judge(world: &World, played: &Played) -> Finding {
     let verdict = played.summary.verdicts.first();
     let word = verdict.map_or(Judgement::Uncertain, |verdict| verdict.judgement);
-    let tolerance = match &world.load {
-        Load::Training { job } if job.prefetch == 0 => JITTER_OF_TURNS,
-        Load::Training { .. } => COUNTING_OF_JOB,
-        Load::Closed { .. } | Load::Paced => COUNTING,
-    };
+    let tolerance = tolerance(&world.load);
     let best = best_of_line(world);
     let depth = verdict.and_then(|verdict| verdict.queue_depth);
     let tested = tested_of_line(world, depth).unwrap_or(best);
@@ -81,8 +80,13 @@ pub fn judge(world: &World, played: &Played) -> Finding {
     let (mostly, least, most) = changes(played);
     let feeds =
         if below <= CROSSED { tested * mostly >= 1.0 - tolerance } else { tested * least >= 1.0 - tolerance };
-    let starves =
-        if below >= 1.0 - CROSSED { best * mostly < 1.0 + tolerance } else { best * most < 1.0 + tolerance };
+    // A client that takes in less than the storage gives shows nothing of what is short of the line.
+    let alone = best * alone(world);
+    let starves = if below >= 1.0 - CROSSED {
+        alone * mostly < 1.0 + tolerance
+    } else {
+        alone * most < 1.0 + tolerance
+    };
     let cache_is_said = |verdict: &Verdict| {
         let said = played.summary.not_tested.iter().any(|words| words.contains("cache"));
         said || verdict.sentence().contains("cache")
@@ -91,12 +95,19 @@ pub fn judge(world: &World, played: &Played) -> Finding {
     let may_feed =
         (feeds || finds_in_cache) && !crosses && world.hosts == 1 && world.device.errors <= ERRORS_MAX;
     let may_starve = starves && !crosses;
-    let can_be_told = world.class.is_plain() || (world.class == Class::Hosts && best < 1.0);
+    let can_be_told = match world.class {
+        Class::Hosts => best < 1.0,
+        Class::Client => best >= 1.0 || is_far_from_limit(world),
+        Class::Decode => best >= 1.0 || alone < 1.0 - DECIDABLE,
+        class => class.is_plain(),
+    };
     Finding {
         word,
         may_feed,
         may_starve,
-        is_open: crosses || (best >= 1.0 && (world.hosts > 1 || world.device.errors > ERRORS_MAX)),
+        is_open: crosses
+            || (best < 1.0 && alone >= 1.0)
+            || (best >= 1.0 && (world.hosts > 1 || world.device.errors > ERRORS_MAX)),
         is_decidable: can_be_told
             && (best - 1.0).abs() >= DECIDABLE
             && (in_the_long_run(world) < 1.0) == (best < 1.0),
@@ -108,12 +119,37 @@ pub fn judge(world: &World, played: &Played) -> Finding {
     }
 }
 
+fn tolerance(load: &Load) -> f64 {
+    match load {
+        Load::Training { job } if job.prefetch == 0 => JITTER_OF_TURNS,
+        Load::Training { .. } => COUNTING_OF_JOB,
+        Load::Closed { .. } | Load::Paced => COUNTING,
+    }
+}
+
 /// What the storage gives by the line, at the depth that suits it best.
 fn best_of_line(world: &World) -> f64 {
     match &world.load {
         Load::Training { job } => job.utilization(world.pipe()) / world.utilization,
         Load::Closed { .. } | Load::Paced => world.gives() / world.line(),
     }
+}
+
+/// What the storage would give to a client that takes in all and decodes in no time, by what it gives to this one.
+fn alone(world: &World) -> f64 {
+    match &world.load {
+        Load::Training { job } => {
+            Job { decode_s: 0.0, ..*job }.utilization(world.pipe()) / job.utilization(world.pipe())
+        }
+        Load::Closed { .. } | Load::Paced => {
+            world.storage().at_depth(world.deepest()) / world.pipe().at_depth(world.deepest())
+        }
+    }
+}
+
+/// Whether the client could take in twice of what it is given.
+fn is_far_from_limit(world: &World) -> bool {
+    world.device.client_ops_per_s > 2.0 * world.storage().at_depth(world.deepest())
 }
 
 /// The same of a job that is so long that its first fill does not matter: one whose fill alone decides may stay unjudged.
@@ -150,50 +186,79 @@ fn changes(played: &Played) -> (f64, f64, f64) {
     }
 }
 
-/// Division by what one accelerator needs at the line, of a storage that stays as it is.
+/// Division by what one accelerator needs at the line, of a storage that stays as it is; a job is played with as many.
 fn feeds_too_many(world: &World, verdict: &Verdict, tested: f64) -> bool {
-    let all = f64::from(world.accelerators);
-    let Some(said) = verdict.feeds.map(f64::from).filter(|_| world.class.is_plain()) else { return false };
-    said / all > tested * 1.01
+    let Some(said) = verdict.feeds.filter(|said| *said > 0 && world.class.is_plain()) else { return false };
+    match &world.load {
+        Load::Training { job } => {
+            let played = Job { accelerators: said, ..*job }.utilization(world.pipe());
+            played < world.utilization * (1.0 - tolerance(&world.load))
+        }
+        Load::Closed { .. } | Load::Paced => f64::from(said) / f64::from(world.accelerators) > tested * 1.01,
+    }
 }
 
-/// Whether STARVES has another reason than the model knows.
+/// What was said to be short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Said {
+    /// A part of the model.
+    Part(Part),
+    /// Something that the model does not have.
+    Other,
+}
+
+/// Whether STARVES has another reason than the model knows; `None` where none is given.
 fn cause_is_wrong(world: &World, verdict: &Verdict) -> Option<bool> {
     if !world.class.is_plain() || verdict.judgement != Judgement::Starves {
         return None;
     }
-    // Reads and steps that take turns miss the line by the loader, whatever the storage.
-    if matches!(&world.load, Load::Training { job } if job.prefetch == 0 && world.need < 1.0) {
-        return None;
-    }
-    let is_latency = world.pipe().is_latency_bound(world.deepest());
-    let said_latency = said_latency(verdict)?;
-    Some(said_latency != Some(is_latency))
+    let said = said(verdict)?;
+    let pipe = world.pipe();
+    let is_cause = |part: Part| match &world.load {
+        Load::Training { job } => {
+            let gain = |part| job.gain_without(part, pipe);
+            // What would keep it short alone is a cause, whatever else is.
+            let is_short = job.with_nothing_but(part, pipe) < world.utilization;
+            is_short || gain(part) >= LARGEST_MIN * Part::ALL.map(gain).into_iter().fold(0.0, f64::max)
+        }
+        Load::Closed { .. } | Load::Paced => {
+            part == if pipe.is_latency_bound(world.deepest()) { Part::Latency } else { Part::Rate }
+        }
+    };
+    Some(match said {
+        // Reads and steps that take turns miss the line by the loader, whatever the storage.
+        Said::Part(_) if matches!(&world.load, Load::Training { job } if job.prefetch == 0 && world.need < 1.0) =>
+        {
+            return None;
+        }
+        Said::Part(part) => !is_cause(part),
+        Said::Other => true,
+    })
 }
 
-/// Whether a verdict says that latency is what is short, and not the rate; `Some(None)` where it says that it is neither, and
-/// `None` where it says nothing.
-#[expect(clippy::option_option, reason = "nothing said and something else said differ")]
-fn said_latency(verdict: &Verdict) -> Option<Option<bool>> {
+/// What a verdict says is short; `None` where it says nothing, or that there is more than one thing.
+fn said(verdict: &Verdict) -> Option<Said> {
     if let Cause::Short { shape: Some(shape), .. } = &verdict.cause {
         return match shape {
-            Shape::Flat { .. } => Some(Some(false)),
-            Shape::Proportional { .. } => Some(Some(true)),
+            Shape::Flat { .. } => Some(Said::Part(Part::Rate)),
+            Shape::Proportional { .. } => Some(Said::Part(Part::Latency)),
             // Of two depths, the deeper may be at the rate and the other not.
             Shape::Rising { .. } => None,
-            Shape::Falling { .. } => Some(None),
+            Shape::Falling { .. } => Some(Said::Other),
         };
     }
     let words = verdict.played.as_ref()?.diagnosis.as_ref()?;
-    let is = |bounds: &[Bound]| bounds.iter().any(|bound| words.contains(bound.words()));
-    if is(&[Bound::Latency]) {
-        Some(Some(true))
-    } else if is(&[Bound::Bandwidth, Bound::Rate]) {
-        Some(Some(false))
-    } else if is(&[Bound::Startup, Bound::Mixed]) {
-        // The first fill of a short job, and more than one cause, are no claim about the storage.
-        None
-    } else {
-        Some(None)
+    let is = |bounds: &[Bound]| bounds.iter().any(|bound| words.starts_with(bound.words()));
+    // The first fill of a short job, and more than one cause, are no claim about any part.
+    if is(&[Bound::Startup, Bound::FirstFill, Bound::Mixed]) {
+        return None;
     }
+    let parts: [(&[Bound], Part); 4] = [
+        (&[Bound::Latency], Part::Latency),
+        (&[Bound::Bandwidth, Bound::Rate], Part::Rate),
+        (&[Bound::Decode], Part::Decode),
+        (&[Bound::Barrier], Part::Barrier),
+    ];
+    let part = parts.into_iter().find(|(bounds, _)| is(bounds));
+    Some(part.map_or(Said::Other, |(_, part)| Said::Part(part)))
 }

@@ -17,4 +17,4 @@ pub use judge::{Finding, judge};
 pub use play::{Played, play};
 pub use storage::{Change, Device, Others, RepTruth};
 pub use table::Table;
-pub use world::{Class, Load, World};
+pub use world::{Class, Held, Load, World};

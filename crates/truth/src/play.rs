@@ -13,7 +13,8 @@ use engine::{Bench, BenchSettings, Event, Progress, Seat};
 use plan::Plan;
 use prepare::Prepared;
 use record::{
-    Device, End, Environment, Line, NotRun, Redactor, Rep, RunRecord, RunWriter, System, Usage, counter,
+    Ceiling, Device, End, Environment, Line, NotRun, Redactor, Rep, RunRecord, RunWriter, System, Usage,
+    counter,
 };
 use scenario::{HostFacts, PathFacts, Source};
 
@@ -51,13 +52,14 @@ pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
     let settings = BenchSettings {
         measure: plan.measure.clone(),
         cores: CORES,
-        rank: (0, 1),
+        rank: plan::Share::WHOLE,
         variant: "base".to_owned(),
-        variants: (0, 1),
+        variants: plan::Share::WHOLE,
         began_unix_ns: None,
     };
     let mut bench = Bench::new(&plan.cells, &seats, settings, &clock, &stop, &progress);
     let mut record = begun(&plan, &data, &model);
+    record.lines.extend(ceiling(world, &plan).map(Line::Ceiling));
     let not_run = measure(&mut bench, &plan, &model, &mut record)?;
     let end = End {
         interrupted: false,
@@ -71,6 +73,22 @@ pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
         record = stored(&record, &world.scenario())?;
     }
     Ok(Played { summary: analysis::summarise(&record), record, met: model.repetitions() })
+}
+
+/// What the client of a world takes in, as the null target would show it: what the null target shows of this machine is
+/// nothing of the world's.
+fn ceiling(world: &World, plan: &Plan) -> Option<Ceiling> {
+    const WINDOW_NS: u64 = 1_000_000_000;
+    let ops = world.device.client_ops_per_s;
+    ops.is_finite().then(|| Ceiling {
+        cells: plan.cells.iter().map(|cell| cell.slug.clone()).collect(),
+        copies: false,
+        ops: ops as u64,
+        bytes: ops as u64 * u64::from(plan.cells[0].block_bytes),
+        window_ns: WINDOW_NS,
+        cpu_ns: 0,
+        trained: None,
+    })
 }
 
 /// Interleaved rounds, and fresh repetitions of what was chosen: what `feedline run` does between opening the storages and

@@ -38,6 +38,8 @@ pub struct Device {
     pub errors: f64,
     /// How much faster what was read before is read again, by a cache of the server.
     pub cached: f64,
+    /// Operations per second that the client takes in at most, whatever the storage.
+    pub client_ops_per_s: f64,
 }
 
 impl Device {
@@ -50,6 +52,7 @@ impl Device {
         others: None,
         errors: 0.0,
         cached: 1.0,
+        client_ops_per_s: f64::INFINITY,
     };
 }
 
@@ -193,6 +196,7 @@ impl Store for Model {
             model: self.clone(),
             depth: spec.depth as usize,
             pipe_free_ns: 0.0,
+            client_free_ns: 0.0,
             waiting: Vec::new(),
         }))
     }
@@ -203,6 +207,8 @@ struct Queue {
     depth: usize,
     /// When the pipe has passed all that was submitted.
     pipe_free_ns: f64,
+    /// When the client has taken in all that was submitted.
+    client_free_ns: f64,
     /// By the time of ending.
     waiting: Vec<Completion>,
 }
@@ -228,7 +234,9 @@ impl Queue {
         drop(state);
         let now = begun_ns as f64;
         self.pipe_free_ns = self.pipe_free_ns.max(now) + bytes as f64 / (device.rate_bps * factor) * 1e9;
-        let done = (now + device.latency_ns * jitter / factor).max(self.pipe_free_ns);
+        self.client_free_ns = self.client_free_ns.max(now) + 1e9 / device.client_ops_per_s;
+        let served = (now + device.latency_ns * jitter / factor).max(self.pipe_free_ns);
+        let done = served.max(self.client_free_ns);
         Completion {
             token: request.token,
             buf: request.buf,

@@ -24,7 +24,7 @@ impl Pipe {
     }
 }
 
-/// A training job, each of whose samples is one operation.
+/// A training job, whose readers each read what they need one operation after the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Job {
     /// Accelerators.
@@ -39,6 +39,30 @@ pub struct Job {
     pub compute_s: f64,
     /// Steps.
     pub steps: u32,
+    /// Samples that one operation brings on average: 1 where each sample is an operation.
+    pub samples_per_read: f64,
+    /// Time that a reader takes to decode a sample before it reads on, seconds.
+    pub decode_s: f64,
+    /// Whether every step waits until all accelerators have ended the one before it.
+    pub barrier: bool,
+}
+
+/// What a job waits for. Each part can be taken out of the arithmetic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The latency of operations.
+    Latency,
+    /// The rate of the storage.
+    Rate,
+    /// Decoding.
+    Decode,
+    /// Other accelerators.
+    Barrier,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Latency, Self::Rate, Self::Decode, Self::Barrier];
 }
 
 impl Job {
@@ -55,7 +79,40 @@ impl Job {
         let computed = f64::from(self.steps) * self.compute_s;
         played.accelerators.iter().map(|one| computed / one.end_s).sum::<f64>() / f64::from(self.accelerators)
     }
+
+    /// How much its utilization gains where one part takes no time.
+    pub fn gain_without(self, part: Part, pipe: Pipe) -> f64 {
+        let (job, freed) = match part {
+            Part::Latency => (self, Pipe { latency_s: 0.0, ..pipe }),
+            Part::Rate => (self, Pipe { ops_per_s: f64::INFINITY, ..pipe }),
+            Part::Decode => (Self { decode_s: 0.0, ..self }, pipe),
+            Part::Barrier => (Self { barrier: false, ..self }, pipe),
+        };
+        job.utilization(freed) - self.utilization(pipe)
+    }
+
+    /// Its utilization where nothing but one part takes any time.
+    pub fn with_nothing_but(self, part: Part, pipe: Pipe) -> f64 {
+        let is = |one: Part| part == one;
+        let job = Self {
+            decode_s: if is(Part::Decode) { self.decode_s } else { 0.0 },
+            barrier: self.barrier && is(Part::Barrier),
+            ..self
+        };
+        job.utilization(Pipe {
+            ops_per_s: if is(Part::Rate) { pipe.ops_per_s } else { f64::INFINITY },
+            latency_s: if is(Part::Latency) { pipe.latency_s } else { 0.0 },
+        })
+    }
+
+    /// Samples that the first `reads` of a reader bring.
+    fn samples_after(self, reads: u32) -> u32 {
+        (f64::from(reads) * self.samples_per_read + ROUNDING) as u32
+    }
 }
+
+/// What sums of fractions may lack of a whole number.
+const ROUNDING: f64 = 1e-6;
 
 /// A time that orders, seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,6 +135,7 @@ impl Ord for At {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Read { accelerator: usize, reader: usize },
+    Decoded { accelerator: usize, reader: usize },
     StepEnd { accelerator: usize },
 }
 
@@ -96,11 +154,15 @@ struct Accelerator {
 struct Reader {
     /// The batch that it fetches or waits to be allowed to.
     batch: u32,
-    /// Samples that it lacks; `None` while it waits.
-    left: Option<u32>,
+    /// Whether it fetches.
+    fetches: bool,
+    /// Reads that have ended.
+    read: u32,
+    /// Samples that it has decoded.
+    decoded: u32,
 }
 
-/// A job on its way: a reader fetches a batch, one sample after the other.
+/// A job on its way: a reader fetches a batch, one operation after the other.
 #[derive(Debug)]
 struct Playing {
     job: Job,
@@ -112,9 +174,10 @@ struct Playing {
 
 impl Playing {
     fn new(job: Job, pipe: Pipe) -> Self {
+        let reader = |batch| Reader { batch, fetches: false, read: 0, decoded: 0 };
         let accelerator = || Accelerator {
             ready: vec![false; job.steps as usize],
-            readers: (0..job.readers).map(|batch| Reader { batch, left: None }).collect(),
+            readers: (0..job.readers).map(reader).collect(),
             ..Accelerator::default()
         };
         let accelerators = (0..job.accelerators).map(|_| accelerator()).collect();
@@ -122,45 +185,77 @@ impl Playing {
     }
 
     fn run(&mut self) {
-        for accelerator in 0..self.accelerators.len() {
-            self.fetch(accelerator, 0.0);
-        }
+        self.fetch_all(0.0);
         while let Some(Reverse((At(now_s), event))) = self.events.pop() {
             match event {
-                Event::Read { accelerator, reader } => self.read(accelerator, reader, now_s),
+                Event::Read { accelerator, reader } => {
+                    self.accelerators[accelerator].readers[reader].read += 1;
+                    self.go_on(accelerator, reader, now_s);
+                }
+                Event::Decoded { accelerator, reader } => self.go_on(accelerator, reader, now_s),
                 Event::StepEnd { accelerator } => {
                     let one = &mut self.accelerators[accelerator];
                     (one.computes, one.end_s) = (false, now_s);
-                    self.step(accelerator, now_s);
-                    self.fetch(accelerator, now_s);
+                    // Behind a barrier the end of one step may let every accelerator begin the next.
+                    (0..self.accelerators.len()).for_each(|other| self.step(other, now_s));
+                    self.fetch_all(now_s);
                 }
             }
         }
     }
 
-    /// Begins a step where its batch is there.
+    /// Begins a step where its batch is there, and nobody has to be waited for.
     fn step(&mut self, accelerator: usize, now_s: f64) {
-        let one = &mut self.accelerators[accelerator];
-        if one.computes || !one.ready.get(one.taken as usize).is_some_and(|ready| *ready) {
+        let one = &self.accelerators[accelerator];
+        let is_behind = |other: &Accelerator| other.taken - u32::from(other.computes) < one.taken;
+        let waits = self.job.barrier && self.accelerators.iter().any(is_behind);
+        if waits || one.computes || !one.ready.get(one.taken as usize).is_some_and(|ready| *ready) {
             return;
         }
+        let one = &mut self.accelerators[accelerator];
         one.taken += 1;
         one.computes = true;
         self.events.push(Reverse((At(now_s + self.job.compute_s), Event::StepEnd { accelerator })));
     }
 
+    fn fetch_all(&mut self, now_s: f64) {
+        (0..self.accelerators.len()).for_each(|accelerator| self.fetch(accelerator, now_s));
+    }
+
     /// Lets readers begin what is allowed.
     fn fetch(&mut self, accelerator: usize, now_s: f64) {
-        let one = &self.accelerators[accelerator];
-        // Without a batch ahead, one is fetched once it is waited for.
-        let ahead = if self.job.prefetch == 0 { u32::from(!one.computes) } else { self.job.prefetch };
-        let allowed = (one.taken + ahead).min(self.job.steps);
         for reader in 0..self.accelerators[accelerator].readers.len() {
+            let one = &self.accelerators[accelerator];
+            // Without a batch ahead, one is fetched once it is waited for.
+            let ahead = if self.job.prefetch == 0 { u32::from(!one.computes) } else { self.job.prefetch };
+            let allowed = (one.taken + ahead).min(self.job.steps);
             let waiting = &mut self.accelerators[accelerator].readers[reader];
-            if waiting.left.is_none() && waiting.batch < allowed {
-                waiting.left = Some(self.job.batch);
-                self.issue(accelerator, reader, now_s);
+            if !waiting.fetches && waiting.batch < allowed {
+                waiting.fetches = true;
+                self.go_on(accelerator, reader, now_s);
             }
+        }
+    }
+
+    /// A reader decodes what it has of its batch, reads on where that is not all of it, or has done with it.
+    fn go_on(&mut self, accelerator: usize, reader: usize, now_s: f64) {
+        let job = self.job;
+        let own = &mut self.accelerators[accelerator].readers[reader];
+        let end = (own.batch / job.readers + 1) * job.batch;
+        let there = job.samples_after(own.read).min(end);
+        let fresh = there - own.decoded;
+        own.decoded = there;
+        if fresh > 0 && job.decode_s > 0.0 {
+            let done_s = now_s + f64::from(fresh) * job.decode_s;
+            self.events.push(Reverse((At(done_s), Event::Decoded { accelerator, reader })));
+        } else if there < end {
+            self.issue(accelerator, reader, now_s);
+        } else {
+            let batch = own.batch;
+            (own.batch, own.fetches) = (batch + job.readers, false);
+            self.accelerators[accelerator].ready[batch as usize] = true;
+            self.step(accelerator, now_s);
+            self.fetch(accelerator, now_s);
         }
     }
 
@@ -169,30 +264,23 @@ impl Playing {
         let done_s = self.pipe_free_s.max(now_s + self.pipe.latency_s);
         self.events.push(Reverse((At(done_s), Event::Read { accelerator, reader })));
     }
-
-    fn read(&mut self, accelerator: usize, reader: usize, now_s: f64) {
-        let one = &mut self.accelerators[accelerator];
-        let own = &mut one.readers[reader];
-        match own.left {
-            Some(left) if left > 1 => {
-                own.left = Some(left - 1);
-                self.issue(accelerator, reader, now_s);
-            }
-            _ => {
-                one.ready[own.batch as usize] = true;
-                *own = Reader { batch: own.batch + self.job.readers, left: None };
-                self.step(accelerator, now_s);
-                self.fetch(accelerator, now_s);
-            }
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const JOB: Job = Job { accelerators: 1, readers: 1, prefetch: 2, batch: 10, compute_s: 0.1, steps: 20 };
+    const JOB: Job = Job {
+        accelerators: 1,
+        readers: 1,
+        prefetch: 2,
+        batch: 10,
+        compute_s: 0.1,
+        steps: 20,
+        samples_per_read: 1.0,
+        decode_s: 0.0,
+        barrier: false,
+    };
 
     fn close(value: f64, expected: f64) {
         assert!((value / expected - 1.0).abs() < 1e-9, "{value} for {expected}");
@@ -231,5 +319,35 @@ mod tests {
         let pipe = Pipe { ops_per_s: 1e9, latency_s: 0.04 };
         let [two, four] = [2, 4].map(|readers| Job { readers, steps: 400, ..JOB }.utilization(pipe));
         assert!((two - four).abs() < 0.01 && (two - 0.5).abs() < 0.13, "{two} {four}");
+    }
+
+    #[test]
+    fn a_read_of_four_samples_leaves_the_rest_to_the_next_batch() {
+        // Five reads for two batches of ten: 125 ms a batch in the long run, where steps take 100.
+        let job = Job { samples_per_read: 4.0, steps: 400, ..JOB };
+        let pipe = Pipe { ops_per_s: 1e9, latency_s: 0.05 };
+        assert!((job.utilization(pipe) - 0.8).abs() < 0.005);
+    }
+
+    #[test]
+    fn a_reader_decodes_before_it_reads_on() {
+        // 10 ms to read a sample and 10 to decode it: 200 ms a batch.
+        let job = Job { decode_s: 0.01, ..JOB };
+        let pipe = Pipe { ops_per_s: f64::INFINITY, latency_s: 0.01 };
+        close(job.utilization(pipe), 2.0 / 4.1);
+        close(job.with_nothing_but(Part::Decode, pipe), 2.0 / 2.1);
+        let [reading, decoding] = [Part::Latency, Part::Decode].map(|part| job.gain_without(part, pipe));
+        close(reading, decoding);
+        close(job.gain_without(Part::Barrier, pipe) + 1.0, 1.0);
+    }
+
+    #[test]
+    fn accelerators_behind_a_barrier_step_together() {
+        let job = Job { accelerators: 2, barrier: true, ..JOB };
+        let free = Job { barrier: false, ..job };
+        // A pipe serves one accelerator before the other, and both are ready 5 ms apart at the first step alone.
+        let pipe = Pipe { ops_per_s: 2_000.0, latency_s: 1e-6 };
+        assert!(job.utilization(pipe) <= free.utilization(pipe));
+        close(job.utilization(Pipe { ops_per_s: 1e9, latency_s: 0.02 }), 2.0 / 4.1);
     }
 }

@@ -18,6 +18,16 @@ pub enum Class {
     Paced,
     /// A training job.
     Training,
+    /// A training job that streams shards.
+    Shards,
+    /// A training job whose readers decode.
+    Decode,
+    /// A training job whose accelerators wait for each other.
+    Barrier,
+    /// Samples of another size than the need's.
+    Held,
+    /// The client takes in no more than so many operations, and its ceiling is known.
+    Client,
     /// Throughput moves by a straight line.
     Drift,
     /// Throughput changes at one time.
@@ -35,11 +45,15 @@ pub enum Class {
 }
 
 /// Worlds in which nothing but noise moves the storage, and nothing keeps it from being judged.
-const PLAIN: [Class; 3] = [Class::Closed, Class::Paced, Class::Training];
+const PLAIN: [Class; 7] =
+    [Class::Closed, Class::Paced, Class::Training, Class::Shards, Class::Decode, Class::Barrier, Class::Held];
+
+/// How worlds are loaded of whose class that is no part.
+const LOADED_AS: [Class; 3] = [Class::Closed, Class::Paced, Class::Training];
 
 impl Class {
     /// How often each is drawn.
-    const DRAWN: [Self; 20] = [
+    const DRAWN: [Self; 30] = [
         Self::Closed,
         Self::Closed,
         Self::Closed,
@@ -53,6 +67,16 @@ impl Class {
         Self::Training,
         Self::Training,
         Self::Training,
+        Self::Shards,
+        Self::Shards,
+        Self::Shards,
+        Self::Decode,
+        Self::Decode,
+        Self::Barrier,
+        Self::Held,
+        Self::Held,
+        Self::Client,
+        Self::Client,
         Self::Drift,
         Self::Step,
         Self::Credits,
@@ -68,6 +92,11 @@ impl Class {
             Self::Closed => "closed loop",
             Self::Paced => "paced at the line",
             Self::Training => "training",
+            Self::Shards => "training on shards",
+            Self::Decode => "training with decoding",
+            Self::Barrier => "training with a barrier",
+            Self::Held => "samples of another size",
+            Self::Client => "a limit of the client",
             Self::Drift => "drift",
             Self::Step => "one change",
             Self::Credits => "burst credits",
@@ -81,6 +110,10 @@ impl Class {
     /// Whether nothing but noise moves the storage, and nothing keeps it from being judged.
     pub fn is_plain(self) -> bool {
         PLAIN.contains(&self)
+    }
+
+    fn trains(self) -> bool {
+        matches!(self, Self::Training | Self::Shards | Self::Decode | Self::Barrier)
     }
 }
 
@@ -118,6 +151,15 @@ const READS_MIN: f64 = 400.0;
 const SECONDS_MIN: f64 = 0.12;
 const STEPS_MIN: u32 = 30;
 
+/// What stays of a need where the samples that are read are not of its own size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held {
+    /// Bytes of the need's own sample.
+    pub need_bytes: u64,
+    /// Whether bytes per second stay, and not samples per second.
+    pub bytes: bool,
+}
+
 /// One world.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "settings that are independent of each other")]
@@ -146,6 +188,8 @@ pub struct World {
     pub utilization: f64,
     /// Bytes of a sample.
     pub sample_bytes: u64,
+    /// What the need says of samples of another size, where they are.
+    pub held: Option<Held>,
     /// Samples of the dataset.
     pub samples: u64,
     /// Whether samples lie in shards that are streamed.
@@ -194,14 +238,21 @@ impl World {
 
     fn drawn(seed: u64, class: Class, noise: f64, draw: &mut Draw) -> Self {
         let sample_bytes = draw.pick(&[16_384, 32_768, 65_536]);
-        let loaded_as = if class == Class::Hosts { draw.pick(&PLAIN) } else { class };
+        let loaded_as = match class {
+            Class::Hosts | Class::Held => draw.pick(&LOADED_AS),
+            _ => class,
+        };
+        let trains = loaded_as.trains();
         let load = match loaded_as {
-            Class::Training => Load::Training { job: drawn_job(draw) },
+            _ if trains => Load::Training { job: drawn_job(draw) },
             Class::Paced => Load::Paced,
             _ => drawn_depths(draw),
         };
-        let trains = loaded_as == Class::Training;
-        let shards = !trains && class != Class::ServerCache && draw.unit() < 0.3;
+        let shards = match class {
+            Class::Shards => true,
+            Class::Decode => draw.unit() < 0.3,
+            _ => !trains && class != Class::ServerCache && draw.unit() < 0.3,
+        };
         let network = class == Class::ServerCache || draw.unit() < 0.3;
         let mut world = Self {
             seed,
@@ -215,11 +266,12 @@ impl World {
             step_ns: 1,
             // A job that may not wait for its first batch is fed by nothing.
             utilization: draw.pick(if trains { &[0.9, 0.7] } else { &[0.9, 0.7, 1.0] }),
-            states_rate: !trains && class != Class::Hosts && draw.unit() < 0.2,
+            states_rate: !trains && !matches!(class, Class::Hosts | Class::Held) && draw.unit() < 0.2,
             sample_bytes,
+            held: None,
             samples: 1 << 20,
             shards,
-            streams: (shards && draw.unit() < 0.5).then_some(8),
+            streams: (shards && !trains && draw.unit() < 0.5).then_some(8),
             whole_files: !shards && draw.unit() < 0.3,
             cold: !network && draw.unit() < 0.3,
             network,
@@ -227,8 +279,14 @@ impl World {
             warmup_ns: 0,
             window_ns: 0,
         };
+        if class == Class::Held {
+            // Bytes of samples in shards cannot be held, and a job takes batches of whole samples.
+            let bytes = !shards && !trains && draw.unit() < 0.5;
+            world.held = Some(Held { need_bytes: draw.pick(&[sample_bytes / 4, 3 * sample_bytes]), bytes });
+        }
         world.take_device(noise, draw);
         world.take_time();
+        world.take_job(draw);
         world.take_need();
         world.take_change(draw);
         world
@@ -255,6 +313,10 @@ impl World {
         if self.class == Class::Errors {
             self.device.errors = draw.pick(&[5e-4, 0.03, 0.10]);
         }
+        if self.class == Class::Client {
+            let times = draw.pick(&[0.5, 1.3, 4.0]);
+            self.device.client_ops_per_s = times * self.pipe().at_depth(self.deepest());
+        }
         if self.class == Class::Others {
             let repetitions = draw.pick(&[0.2, 0.5, 1.0]);
             self.device.others = Some(Others { repetitions, share: draw.between(0.2, 0.5) });
@@ -279,9 +341,23 @@ impl World {
         (self.warmup_ns, self.window_ns) = ((4e9 * turn_s) as u64 + 1, (window_s * 1e9) as u64);
     }
 
+    /// What the job reads and decodes, by what the storage gives.
+    fn take_job(&mut self, draw: &mut Draw) {
+        let (gives, class) = (self.gives(), self.class);
+        let samples_per_read = self.mean_read_bytes() / self.stored_bytes() as f64;
+        let Load::Training { job } = &mut self.load else { return };
+        job.samples_per_read = samples_per_read;
+        job.barrier = class == Class::Barrier;
+        if class == Class::Decode {
+            let by_storage = draw.pick(&[0.2, 1.0, 3.0]);
+            let each_ns = by_storage * f64::from(job.concurrency()) / gives * 1e9;
+            job.decode_s = each_ns.ceil() / 1e9;
+        }
+    }
+
     /// The step time that makes the need of what the storage gives.
     fn take_need(&mut self) {
-        let demand = self.need * self.gives() / self.utilization;
+        let demand = self.need * self.gives() / self.utilization / self.own_samples_of_one();
         if let Load::Training { job } = &self.load {
             (self.accelerators, self.batch) = (job.accelerators, job.batch);
         }
@@ -355,8 +431,14 @@ impl World {
         shard as f64 / shard.div_ceil(SHARD_BLOCK_BYTES) as f64
     }
 
-    /// The storage as reads see it.
+    /// The storage as reads see it through the client.
     pub fn pipe(&self) -> Pipe {
+        let storage = self.storage();
+        Pipe { ops_per_s: storage.ops_per_s.min(self.device.client_ops_per_s), ..storage }
+    }
+
+    /// The storage alone.
+    pub fn storage(&self) -> Pipe {
         Pipe {
             ops_per_s: self.device.rate_bps / self.mean_read_bytes(),
             latency_s: self.device.latency_ns / 1e9,
@@ -386,7 +468,14 @@ impl World {
     /// Samples per second of the line, of one host.
     pub fn line(&self) -> f64 {
         let demand = f64::from(self.accelerators * self.batch) / (self.step_ns as f64 / 1e9);
-        demand * self.utilization
+        demand * self.utilization * self.own_samples_of_one()
+    }
+
+    /// Samples as they are read that one of the need's own stands for.
+    fn own_samples_of_one(&self) -> f64 {
+        self.held
+            .filter(|held| held.bytes)
+            .map_or(1.0, |held| held.need_bytes as f64 / self.sample_bytes as f64)
     }
 
     /// The scenario.
@@ -420,9 +509,12 @@ impl World {
             format!("rate = \"{:.0} B/s\"", self.line() / utilization * self.stored_bytes() as f64)
         } else {
             let count = self.accelerators * hosts;
+            let need_bytes = self.held.map_or(*sample_bytes, |held| held.need_bytes);
+            let hold = |held: Held| format!(", hold = \"{}\"", if held.bytes { "bytes" } else { "samples" });
             format!(
-                "batch = {batch}, step_time = \"{step_ns}ns\", sample_size = \"{sample_bytes} B\", \
-                 count = {count}, hosts = {hosts}"
+                "batch = {batch}, step_time = \"{step_ns}ns\", sample_size = \"{need_bytes} B\", \
+                 count = {count}, hosts = {hosts}{}",
+                self.held.map(hold).unwrap_or_default()
             )
         };
         format!("need = {{ {demand}, utilization = {utilization:?} }}")
@@ -452,9 +544,13 @@ impl World {
             Load::Training { job } => {
                 lines.push("mode = \"training\"".to_owned());
                 lines.push(format!(
-                    "[training]\nreaders = {}\nprefetch = {}\nsteps = {}\n[measure]",
+                    "[training]\nreaders = {}\nprefetch = {}\nsteps = {}",
                     job.readers, job.prefetch, job.steps
                 ));
+                lines.extend(job.barrier.then(|| "barrier = true".to_owned()));
+                let decode_ns = (job.decode_s * 1e9).round() as u64;
+                lines.extend((decode_ns > 0).then(|| format!("decode = {{ cost = \"{decode_ns}ns\" }}")));
+                lines.push("[measure]".to_owned());
             }
         }
         lines
@@ -481,5 +577,8 @@ fn drawn_job(draw: &mut Draw) -> Job {
         batch: draw.pick(&[4, 8]),
         compute_s: 0.0,
         steps: 1,
+        samples_per_read: 1.0,
+        decode_s: 0.0,
+        barrier: false,
     }
 }

@@ -1,7 +1,8 @@
 //! What checkpoints take from the training job that makes them (F49, F50), and what its reads do meanwhile.
 
 use feed::formula;
-use record::{Cell, Rep};
+use record::axis::{self, alike};
+use record::{Rep, Run};
 
 use super::timeline::{self, CheckpointTimeline};
 use super::writes::Written;
@@ -74,7 +75,12 @@ pub struct ReadsBeside {
     pub mixed_bps: Option<f64>,
 }
 
-pub(super) fn of_cell(cells: &[CellSummary], index: usize, reps: &[&Rep]) -> Option<CheckpointedJob> {
+pub(super) fn of_cell(
+    run: &Run,
+    cells: &[CellSummary],
+    index: usize,
+    reps: &[&Rep],
+) -> Option<CheckpointedJob> {
     let cell = &cells[index];
     let (job, plan) = (cell.cell.training.as_ref()?, cell.cell.checkpoint.as_ref()?);
     let written = Written::of(reps)?;
@@ -92,7 +98,7 @@ pub(super) fn of_cell(cells: &[CellSummary], index: usize, reps: &[&Rep]) -> Opt
     Some(CheckpointedJob {
         cell: index,
         au: au(cell),
-        without: without(cells, cell),
+        without: without(run, cells, cell),
         stall_share: stall_share(reps),
         stall_s,
         interval_s,
@@ -109,25 +115,14 @@ fn au(cell: &CellSummary) -> Option<Rate> {
 }
 
 /// The first cell that is alike in everything but its checkpoints.
-fn without(cells: &[CellSummary], cell: &CellSummary) -> Option<WithoutCheckpoints> {
-    let own = but_for_checkpoints(&cell.cell);
+fn without(run: &Run, cells: &[CellSummary], cell: &CellSummary) -> Option<WithoutCheckpoints> {
     let is_other = |other: &CellSummary| {
         other.cell.checkpoint.is_none()
             && other.cell.training.is_some()
-            && but_for_checkpoints(&other.cell) == own
+            && alike(run, &other.cell, &cell.cell, axis::WITHOUT_CHECKPOINTS)
     };
     let found = cells.iter().position(is_other)?;
     Some(WithoutCheckpoints { cell: found, au: au(&cells[found])? })
-}
-
-/// A cell without its name, and without what says of it that it makes checkpoints.
-fn but_for_checkpoints(cell: &Cell) -> Cell {
-    let mut cell = cell.clone();
-    cell.cell.clear();
-    cell.checkpoint = None;
-    cell.auto_group = None;
-    cell.axes.retain(|axis| !axis.name.contains("checkpoint"));
-    cell
 }
 
 /// Share of each window in which accelerators stood still for a checkpoint.

@@ -80,7 +80,7 @@ fn training(outcomes: &[CheckpointOutcome]) -> Builder {
     builder.edit_cell("made", |cell| {
         cell.checkpoint = Some(plan());
         let (name, value) = ("checkpoint.every".to_owned(), "10".to_owned());
-        cell.axes.push(record::Axis { name, value, unit: String::new() });
+        cell.axes.push(record::AxisWords { name, value, unit: String::new() });
     });
     builder
 }
@@ -213,6 +213,7 @@ fn a_record_without_checkpoints_has_none() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
     #[test]
     fn whatever_a_record_claims_no_figure_is_not_a_number(ns in prop::collection::vec(any::<u64>(), 6)) {
         let mut builder = training(&[CheckpointOutcome::Complete, failed(), CheckpointOutcome::Unfinished]);

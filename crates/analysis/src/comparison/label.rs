@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use record::{Axis, Cell};
+use record::{Axis, AxisWords, Cell};
 
 use crate::operation;
 
 /// Coordinates that a label tells in its own way, or that follow from others.
-const TOLD: [&str; 6] = ["target", "operation", "engine", "queue_depth", "threads", "connections"];
+const TOLD: [Axis; 6] =
+    [Axis::Target, Axis::Operation, Axis::Engine, Axis::Depth, Axis::Threads, Axis::ConnectionsSet];
 
 /// The coordinates of each target that have more than one value in a run.
 #[derive(Debug, Default)]
@@ -36,9 +37,9 @@ impl<'a> Labels<'a> {
 
     /// `io_uring, block size 128 KiB, depth 32`; the operation first where it varies, or is none that reads.
     pub(super) fn label(&self, cell: &Cell) -> String {
-        let varies = |axis: &&Axis| {
+        let varies = |axis: &&AxisWords| {
             let seen = self.0.get(&(cell.target.as_str(), axis.name.as_str()));
-            !TOLD.contains(&axis.name.as_str()) && matches!(seen, Some(Seen::Varies))
+            !TOLD.contains(&axis.axis()) && matches!(seen, Some(Seen::Varies))
         };
         let varies_in_operation =
             matches!(self.0.get(&(cell.target.as_str(), "operation")), Some(Seen::Varies));
@@ -51,7 +52,7 @@ impl<'a> Labels<'a> {
     }
 }
 
-fn axis_words(axis: &Axis) -> String {
+fn axis_words(axis: &AxisWords) -> String {
     let name = axis.name.replace('_', " ");
     match axis.value.parse::<u64>() {
         Ok(bytes) if axis.unit == "B" => format!("{name} {}", feed::format_bytes(bytes)),
@@ -67,7 +68,7 @@ mod tests {
     #[test]
     fn a_label_tells_what_varies_on_its_target_alone() {
         let mut builder = Builder::new();
-        let axis = |name: &str, value: &str, unit: &str| Axis {
+        let axis = |name: &str, value: &str, unit: &str| AxisWords {
             name: name.to_owned(),
             value: value.to_owned(),
             unit: unit.to_owned(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use feed::Compared;
-use record::{Cell, CheckpointPlan};
+use record::axis::{self, alike};
 
 use super::cells::{CellDraft, Rules, decided};
 use super::effect::Samples;
@@ -102,31 +102,11 @@ fn drafts(runs: &[&RunSample], run: &RunSample, rules: &Rules<'_>, gaps: &mut Ga
             let known = histories.iter().zip(runs).enumerate().filter_map(|(index, (cells, sample))| {
                 let known = *cells.get(half.cell.cell.as_str())?;
                 let cell = sample.run.cells.get(known.index)?;
-                Some((index as u32, known, is_alike(cell, half.cell)))
+                Some((index as u32, known, alike(&run.run, cell, half.cell, axis::STORED_RUNS)))
             });
             of_cell(half, &known.collect::<Vec<_>>(), labels.label(half.cell), rules, gaps)
         })
         .collect()
-}
-
-/// Whether two cells of one name do the same. Threads follow from the processors, which are compared by themselves.
-fn is_alike(one: &Cell, other: &Cell) -> bool {
-    let settings = |cell: &Cell| (cell.connections, cell.retries, cell.block_bytes, cell.queue_depth);
-    let words = |cell: &Cell| (cell.operation.clone(), cell.access.clone(), cell.cache.clone());
-    let reads = |cell: &Cell| (cell.streams, cell.run_length, cell.shuffle_buffer);
-    let checkpoint = |cell: &Cell| {
-        // What an hour costs decides nothing that is measured.
-        cell.checkpoint.as_ref().map(|plan| CheckpointPlan { price_per_hour: None, ..plan.clone() })
-    };
-    settings(one) == settings(other)
-        && reads(one) == reads(other)
-        && checkpoint(one) == checkpoint(other)
-        && one.tier == other.tier
-        && one.copy == other.copy
-        && words(one) == words(other)
-        && one.engine == other.engine
-        && one.pace == other.pace
-        && one.training == other.training
 }
 
 fn of_cell(

@@ -1,8 +1,7 @@
 //! Two targets of one run.
 
-use record::{Cell, Dataset};
-
-use crate::curve::treatment;
+use record::Axis;
+use record::axis::{self, agree, alike};
 
 use super::cells::decided;
 use super::comparable::TARGETS;
@@ -70,8 +69,8 @@ fn pairs<'a>(run: &'a RunSample, before: &str, after: &str, gaps: &mut Gaps) -> 
     for is_strict in [true, false] {
         for (one, found) in ones.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
             let matches = |other: &Half<'_>| {
-                does_the_same(&run.run.datasets, one.cell, other.cell)
-                    && (!is_strict || one.cell.engine == other.cell.engine)
+                let same_engine = || agree(&run.run, one.cell, other.cell, &[Axis::Engine, Axis::Advice]);
+                alike(&run.run, one.cell, other.cell, axis::TARGETS) && (!is_strict || same_engine())
             };
             *found = others.iter().position(matches).map(|index| others.remove(index));
         }
@@ -97,20 +96,4 @@ fn label(labels: &Labels<'_>, one: Half<'_>, other: Half<'_>) -> String {
     }
     let rest = label.strip_prefix(one.cell.engine.as_str()).unwrap_or_default();
     format!("{} -> {}{rest}", one.cell.engine, other.cell.engine)
-}
-
-fn does_the_same(datasets: &[Dataset], one: &Cell, other: &Cell) -> bool {
-    let sample_bytes = |cell: &Cell| datasets.get(cell.dataset).map(|dataset| dataset.sample_bytes.to_bits());
-    // A client in user space bypasses a cache that another has to be kept cold.
-    let memory = |cell: &Cell| {
-        (treatment::from_memory(&cell.cache), cell.tier.as_ref().map(|tier| tier.policy.clone()))
-    };
-    one.operation == other.operation
-        && one.queue_depth == other.queue_depth
-        && one.block_bytes == other.block_bytes
-        && one.access == other.access
-        && memory(one) == memory(other)
-        && one.pace == other.pace
-        && one.training == other.training
-        && sample_bytes(one) == sample_bytes(other)
 }

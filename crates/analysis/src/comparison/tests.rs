@@ -26,7 +26,7 @@ pub(super) fn sample(id: &str, cells: &[Vec<[f64; 5]>]) -> RunSample {
     };
     let cell = |(index, values)| CellSample { index, reps: reps(values), ..CellSample::default() };
     RunSample {
-        run: builder.run,
+        run: builder.record().run,
         env: record::Environment::default(),
         cells: cells.iter().enumerate().map(cell).collect(),
     }

@@ -68,7 +68,7 @@ fn who_held_the_processors_is_said() {
     assert_eq!(
         words,
         "own threads waited for a processor 25 % of the time: other processes held 7.5 of 8 cores (stress, tar) at depth \
-         8 (storage side, io_uring); feeds 4 by division; storage is not judged by it: stop what else runs on this \
+         8 (io_uring); feeds at least 4 by division; storage is not judged by it: stop what else runs on this \
          machine, and measure again; screen, cache open"
     );
     let own = verdict(0.5, |rep| {

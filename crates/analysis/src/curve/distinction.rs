@@ -1,31 +1,23 @@
 //! What sets cells apart that a panel and a curve do not show by themselves.
 
-use std::collections::BTreeMap;
+use record::axis::{self, Coordinate, alike};
+use record::{Axis, Cell, Datasets};
 
-use record::Cell;
+use crate::layouts::FILES;
 
-use crate::summary::CellSummary;
+/// Whether a panel or a curve shows an axis by itself.
+fn is_shown(axis: Axis) -> bool {
+    let own = [Axis::Target, Axis::Engine, Axis::Dataset, Axis::Cache, Axis::Tier];
+    [axis::PANEL, axis::CURVE, &own].iter().any(|axes| axes.contains(&axis))
+}
 
-/// Coordinates that a panel or a curve shows by itself.
-const KNOWN_AXES: [&str; 13] = [
-    "cache_tier",
-    "layout",
-    "streams",
-    "target",
-    "engine",
-    "dataset",
-    "sample_size",
-    "operation",
-    "block_size",
-    "access",
-    "cache",
-    "queue_depth",
-    "threads",
-];
-
-/// How the samples of a cell lie, where the scenario says so.
-pub(super) fn layout(cell: &Cell) -> Option<&str> {
-    cell.axes.iter().find(|axis| axis.name == "layout").map(|axis| axis.value.as_str())
+/// How the samples of a cell lie, where the scenario says so or they are packed.
+pub(super) fn layout(run: &impl Datasets, cell: &Cell) -> Option<String> {
+    let is_said = cell.axes.iter().any(|words| words.axis() == Axis::Layout);
+    match cell.at(Axis::Layout, run) {
+        Coordinate::Word(layout) if is_said || layout != FILES => Some(layout.to_owned()),
+        _ => None,
+    }
 }
 
 /// Axes that are told of a curve only where they set it apart.
@@ -35,12 +27,29 @@ pub(super) struct Told {
     pub(super) streams: bool,
 }
 
-/// Whether shards were read by different numbers of streams at one depth: elsewhere the number is one for all, or a stream
-/// for each read in flight, which follows the depth along a curve.
-pub(crate) fn streams_vary<'a>(cells: impl Iterator<Item = &'a CellSummary>) -> bool {
-    let mut of_depth: BTreeMap<u32, u32> = BTreeMap::new();
-    let streamed = cells.filter_map(|cell| Some((cell.cell.queue_depth, cell.cell.streams?)));
-    streamed.into_iter().any(|(depth, streams)| *of_depth.entry(depth).or_insert(streams) != streams)
+impl Told {
+    /// What may differ along the curve: what is told of it may not.
+    pub(super) fn may_differ(self) -> Vec<Axis> {
+        let is_told = |axis: &Axis| match axis {
+            Axis::Threads => self.threads,
+            Axis::Streams => self.streams,
+            _ => false,
+        };
+        axis::CURVE.iter().copied().filter(|axis| !is_told(axis)).collect()
+    }
+}
+
+/// Whether two of `cells` differ at one depth along an axis that otherwise follows the depth, as threads and streams do, and
+/// in nothing else: then the scenario set several values of it.
+pub(crate) fn is_set(run: &impl Datasets, cells: &[&Cell], axis: Axis) -> bool {
+    let but = [axis, Axis::Connections, Axis::ShuffleBuffer];
+    cells.iter().enumerate().any(|(index, one)| {
+        cells[index + 1..].iter().any(|two| {
+            one.queue_depth == two.queue_depth
+                && one.at(axis, run) != two.at(axis, run)
+                && alike(run, one, two, &but)
+        })
+    })
 }
 
 /// What tells a curve from others of its target and engine, in words; often empty.
@@ -48,13 +57,13 @@ pub(super) fn distinction(cell: &Cell, told: Told) -> String {
     let mut parts: Vec<String> = cell
         .axes
         .iter()
-        .filter(|axis| !KNOWN_AXES.contains(&axis.name.as_str()))
-        .map(|axis| match axis.name.as_str() {
+        .filter(|words| !is_shown(words.axis()))
+        .map(|words| match words.axis() {
             // The engine beside it says whose advice it is.
-            "madvise" => axis.value.clone(),
+            Axis::Advice => words.value.clone(),
             // Columns are narrow: what differs comes first.
-            "pages" => format!("{} pages", axis.value),
-            name => format!("{name} {}{}", axis.value, axis.unit),
+            Axis::Pages => format!("{} pages", words.value),
+            _ => format!("{} {}{}", words.name, words.value, words.unit),
         })
         .collect();
     let streams = cell.streams.filter(|_| told.streams);
@@ -62,7 +71,7 @@ pub(super) fn distinction(cell: &Cell, told: Told) -> String {
     if told.threads {
         parts.push(format!("{} threads", cell.threads));
     }
-    let tells_tier = cell.axes.iter().any(|axis| axis.name.contains("tier"));
+    let tells_tier = cell.axes.iter().any(|words| words.axis() == Axis::Tier);
     if cell.tier.is_some() && !tells_tier {
         parts.push("through a cache".to_owned());
     }
@@ -74,7 +83,7 @@ pub(super) fn distinction(cell: &Cell, told: Told) -> String {
 
 #[cfg(test)]
 mod tests {
-    use record::Axis;
+    use record::AxisWords;
 
     use crate::Panel;
     use crate::fixture::{Builder, rep};
@@ -97,7 +106,8 @@ mod tests {
         let name = format!("{layout}/{depth}/{streams:?}");
         builder.cell(&name, "disk", depth);
         builder.edit_cell(&name, |cell| {
-            let axis = |name: &str, value: String| Axis { name: name.to_owned(), value, unit: String::new() };
+            let axis =
+                |name: &str, value: String| AxisWords { name: name.to_owned(), value, unit: String::new() };
             cell.streams = streams;
             cell.axes = vec![axis("layout", layout.to_owned())];
             cell.axes.extend(streams.map(|streams| axis("streams", streams.to_string())));

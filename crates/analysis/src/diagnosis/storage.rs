@@ -63,6 +63,8 @@ fn metadata(case: &Case<'_>) -> Option<Found> {
 struct Pair<'a> {
     same: (&'a CellSummary, &'a Figures),
     deeper: (&'a CellSummary, &'a Figures),
+    /// What the job moves, which its depth gives too.
+    job_bps: f64,
 }
 
 impl<'a> Pair<'a> {
@@ -71,12 +73,19 @@ impl<'a> Pair<'a> {
         let with_figures = |cell: &'a CellSummary| {
             Some((cell, cell.figures().filter(|figures| !figures.is_client_limited())?))
         };
-        Some(Self { same: with_figures(case.same?)?, deeper: with_figures(case.deeper?)? })
+        let (same, deeper) = (with_figures(case.same?)?, with_figures(case.deeper?)?);
+        Some(Self { same, deeper, job_bps: case.figures.bps.mean })
     }
 
-    /// What the deeper one moves beyond the other, 0 where it moves the same.
+    /// What the deeper one moves beyond what the depth of the job was seen to give, 0 where it moves the same.
     fn gain(&self) -> f64 {
-        self.deeper.1.bps.mean / self.same.1.bps.mean - 1.0
+        self.deeper.1.bps.mean / self.same.1.bps.mean.max(self.job_bps) - 1.0
+    }
+
+    /// Samples per second of the faster loop by what the job is to have; absent where that is not known.
+    fn of_target(&self, case: &Case<'_>) -> Option<f64> {
+        let best = self.deeper.1.samples_per_s.mean.max(self.same.1.samples_per_s.mean);
+        Some(best / target_samples_per_s(case)?)
     }
 
     fn best_bps(&self) -> f64 {
@@ -120,16 +129,24 @@ fn rate(case: &Case<'_>) -> Option<Found> {
     (times >= LARGER_MIN).then(|| Found::new(Bound::Rate, evidence, advice))
 }
 
-/// Four times the depth moves no more bytes, and the job moves nearly as many.
+/// Four times the depth moves no more bytes, and the job moves nearly as many, or they are too few for it.
 fn bandwidth(case: &Case<'_>) -> Option<Found> {
     let pair = Pair::of(case).filter(|pair| pair.gain() < FLAT_GAIN_MAX)?;
     let share = case.figures.bps.mean / pair.best_bps();
-    let evidence = vec![
+    let mut evidence = vec![
         pair.words(),
         format!("the job moves {}, {} of the most", feed::format_bps(case.figures.bps.mean), percent(share)),
     ];
-    let advice = "more readers or a deeper prefetch would not help: more connections, faster storage or fewer bytes would";
-    (share >= ALL_MIN).then(|| Found::new(Bound::Bandwidth, evidence, advice))
+    if share >= ALL_MIN {
+        let advice = "more readers or a deeper prefetch would not help: more connections, faster storage or fewer bytes would";
+        return Some(Found::new(Bound::Bandwidth, evidence, advice));
+    }
+    // Where all readers are busy, something else holds their reads up.
+    let is_idle = Little::of(case).is_some_and(|little| little.full() < FULL_MIN);
+    let of_target = pair.of_target(case).filter(|share| is_idle && *share < 1.0)?;
+    evidence.push(format!("the most is {} of what the job is to have", percent(of_target)));
+    let advice = "a deeper prefetch alone would not do: more connections, faster storage or fewer bytes are needed too";
+    Some(Found::new(Bound::Bandwidth, evidence, advice))
 }
 
 /// Where the storage has more to give, or where nothing but Little's law is known and all readers are busy.
@@ -151,6 +168,11 @@ fn latency(case: &Case<'_>) -> Option<Found> {
     Some(Found { bound: Bound::Latency, evidence, advice })
 }
 
+/// What the job is to have.
+fn target_samples_per_s(case: &Case<'_>) -> Option<f64> {
+    Some(demand_samples_per_s(case.job)? * case.job.threshold)
+}
+
 /// Reads in flight, and those that the target would take (F12).
 struct Little {
     depth: f64,
@@ -167,8 +189,7 @@ impl Little {
         let latency_ns = figures.latency.mean_ns.filter(|ns| *ns > 0.0)?;
         let latency_s = latency_ns / 1e9;
         let reads_per_sample = case.cell.sample_bytes? * figures.ops as f64 / figures.bytes.max(1) as f64;
-        let target_samples_per_s = demand_samples_per_s(case.job)? * case.job.threshold;
-        let needed_ops_per_s = formula::device_reads_per_s(target_samples_per_s, reads_per_sample);
+        let needed_ops_per_s = formula::device_reads_per_s(target_samples_per_s(case)?, reads_per_sample);
         let little = Self {
             depth: f64::from(case.cell.cell.queue_depth.max(1)),
             latency_ns,
@@ -212,9 +233,8 @@ fn advice(case: &Case<'_>, pair: Option<&Pair<'_>>, little: Option<&Little>) -> 
         return "as many reads are faster in a closed loop: look at what else uses the storage or this client".to_owned();
     }
     // What a closed loop has shown at a depth is worth more than the arithmetic.
-    let target = demand_samples_per_s(case.job).map(|demand| demand * case.job.threshold);
     let deepest = pair.map(|pair| (pair.deeper.0.cell.queue_depth, pair.deeper.1.samples_per_s.mean));
-    if let Some(((depth, reached), target)) = deepest.zip(target)
+    if let Some(((depth, reached), target)) = deepest.zip(target_samples_per_s(case))
         && reached < target
         && little.needed <= f64::from(depth)
     {

@@ -172,6 +172,43 @@ fn a_flat_loop_that_the_job_does_not_reach_is_not_its_limit() {
 }
 
 #[test]
+fn a_flat_loop_below_the_target_is_the_limit_of_a_loader_that_takes_turns_too() {
+    let mut builder = played(storage(0.4), 20.0);
+    closed(&mut builder, 64, 8_500.0);
+    closed(&mut builder, 256, 8_600.0);
+    let words = said(&builder);
+    assert_eq!(
+        words[0],
+        "bandwidth-bound: a deeper prefetch alone would not do: more connections, faster storage or fewer bytes are \
+         needed too"
+    );
+    assert_eq!(
+        words[3..],
+        ["the job moves 600 MB/s, 70 % of the most", "the most is 96 % of what the job is to have"]
+    );
+}
+
+#[test]
+fn a_slow_repetition_of_the_loop_beside_makes_no_latency_of_a_rate() {
+    // The job itself shows that its depth gives more than the loop did.
+    let mut builder = played(storage(0.4), 64.0);
+    closed(&mut builder, 64, 5_400.0);
+    closed(&mut builder, 256, 6_100.0);
+    assert_eq!(bound(&builder), Some(Bound::Bandwidth));
+}
+
+#[test]
+fn streams_that_follow_the_depth_are_no_other_way_of_reading() {
+    let mut builder = played(storage(0.4), 64.0);
+    closed(&mut builder, 64, 6_000.0);
+    closed(&mut builder, 256, 6_100.0);
+    for (name, streams) in [("c", 64), ("closed64", 64), ("closed256", 256)] {
+        builder.edit_cell(name, |cell| cell.streams = Some(streams));
+    }
+    assert_eq!(bound(&builder), Some(Bound::Bandwidth));
+}
+
+#[test]
 fn reads_that_are_slower_than_in_a_closed_loop_are_not_helped_by_more_of_them() {
     let mut builder = played(storage(0.4), 64.0);
     closed(&mut builder, 64, 8_500.0);

@@ -182,6 +182,7 @@ fn a_page_cache_of_unknown_size_foretells_nothing() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn whatever_a_record_claims_no_figure_is_not_a_number(
         times in prop::collection::vec(any::<u64>(), 4),

@@ -38,6 +38,9 @@ impl Flag {
             Self::WrongBytes { .. } => {
                 "trust no figure of this storage; look for what corrupts or rewrites its files"
             }
+            Self::NotReread { .. } => {
+                "run again once the storage answers, to know that its bytes came as they lie"
+            }
             Self::Opened { .. } => "raise `ulimit -n`, or use fewer files, to measure reads alone",
             Self::NamesInMemory => {
                 "run as root with access to the device, or take opening as served from memory"

@@ -32,6 +32,10 @@ impl fmt::Display for Flag {
                 let (found, checked) = (feed::group_digits(*found), feed::group_digits(*checked));
                 write!(f, "{found} of {checked} checked reads held wrong bytes")
             }
+            Self::NotReread { unread, of, kinds } => {
+                let (unread, of) = (feed::group_digits(*unread), feed::group_digits(*of));
+                write!(f, "{unread} of {of} reads could not be made again to compare bytes: {kinds}")
+            }
             Self::Opened { files } => write_opened(f, *files),
             Self::TooShort { window_ns, .. } => {
                 write!(f, "window of {} is too short", feed::format_duration_ns(*window_ns))

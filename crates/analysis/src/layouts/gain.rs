@@ -1,10 +1,10 @@
 //! What a packed layout gains over files, measured and by F18.
 
 use feed::formula::shard_gain;
+use record::axis::{self, alike};
 use record::{ExpectFigures, ExpectTarget, RunRecord};
 
 use super::{FILES, payload, samples};
-use crate::curve::treatment::from_memory;
 use crate::figures::{Figures, Rate};
 use crate::operation;
 use crate::summary::CellSummary;
@@ -96,7 +96,7 @@ fn of_cell(record: &RunRecord, cells: &[CellSummary], packed: usize, files: &[us
     })
 }
 
-/// Whether the same samples are read at the same depth of the same target, both from storage or both from memory.
+/// Whether the same samples are read at one depth of one target, both from storage or both from memory.
 fn is_alike(record: &RunRecord, packed: &CellSummary, files: &CellSummary) -> bool {
     let (a, b) = (&packed.cell, &files.cell);
     let datasets = &record.run.datasets;
@@ -105,12 +105,7 @@ fn is_alike(record: &RunRecord, packed: &CellSummary, files: &CellSummary) -> bo
         (_, _, Some(a), Some(b)) => samples(a) == samples(b),
         _ => false,
     };
-    same_samples
-        && a.target == b.target
-        && a.queue_depth == b.queue_depth
-        && a.engine == b.engine
-        && from_memory(&a.cache) == from_memory(&b.cache)
-        && a.tier == b.tier
+    same_samples && alike(&record.run, a, b, axis::LAYOUTS)
 }
 
 fn predicted(record: &RunRecord, packed: &CellSummary, files: &CellSummary) -> Option<PredictedGain> {

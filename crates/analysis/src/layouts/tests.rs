@@ -1,10 +1,10 @@
-use record::{Axis, Claim, Dataset, Expect, ExpectFigures, ExpectTarget, Mixing};
+use record::{AxisWords, Claim, Dataset, Expect, ExpectFigures, ExpectTarget, Mixing};
 
 use crate::fixture::{Builder, rep};
 use crate::{Layouts, summarise};
 
-fn payload(bytes: u64) -> Axis {
-    Axis { name: "sample_size".to_owned(), value: bytes.to_string(), unit: "B".to_owned() }
+fn payload(bytes: u64) -> AxisWords {
+    AxisWords { name: "sample_size".to_owned(), value: bytes.to_string(), unit: "B".to_owned() }
 }
 
 /// Files of 100 kB at 200 MB/s, and shards of a thousand of them, of 104 kB each, at 1.04 GB/s.

@@ -415,7 +415,7 @@ fn demo() -> Builder {
 fn a_demo_is_shown_and_never_judged() {
     let verdict = summarise(&demo().record()).verdicts.remove(0);
     assert_eq!((verdict.word(), verdict.feeds), ("DEMO", None));
-    let sentence = "150 % of the line at depth 8 (storage side, io_uring); server started by feedline: shown, not judged";
+    let sentence = "150 % of the line at depth 8 (io_uring); server started by feedline: shown, not judged";
     assert_eq!(verdict.sentence(), sentence);
     let mut short = demo();
     short.edit_reps("c", |rep| {

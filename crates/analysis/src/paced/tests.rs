@@ -30,7 +30,7 @@ fn an_offer_is_counted_with_what_became_of_it() {
 
 #[test]
 fn the_line_offered_and_served_feeds() {
-    let feeds = "FEEDS 8 x h100 resnet50 at depth 8 (storage side, io_uring); offered 100 % of the line, constant \
+    let feeds = "FEEDS 8 x h100 resnet50 at depth 8 (io_uring); offered 100 % of the line, constant \
                  arrivals; screen, cache open";
     assert_eq!(words(&paced_at(1.0, 1.0)), feeds);
     assert!(words(&paced_at(1.0, 0.9995)).starts_with("FEEDS"), "99.9 % counts as all");

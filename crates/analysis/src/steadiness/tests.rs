@@ -339,6 +339,7 @@ fn a_soak_tells_its_ends_and_its_lowest_minute() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn a_constant_series_is_steady(megabytes in 1..100_000_u64, seconds in 5..2_000_usize) {
         let window = window_of(&vec![megabytes; seconds]).unwrap();

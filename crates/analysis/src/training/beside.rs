@@ -39,6 +39,7 @@ fn fills(foretold: &Foretold, au: f64, threshold: f64) -> Option<Flag> {
 
 struct Beside {
     foretold: Option<Foretold>,
+    refused: Option<String>,
     diagnosis: Option<Diagnosis>,
 }
 
@@ -46,13 +47,14 @@ impl Beside {
     fn of(record: &RunRecord, cells: &[CellSummary], cell: &CellSummary, figures: &Figures) -> Option<Self> {
         let trained = figures.training.as_ref()?;
         let depth = cell.cell.queue_depth;
-        let same = predicted::closed(cells, cell, |other| other == depth);
-        let deeper = predicted::closed(cells, cell, |other| other >= depth.saturating_mul(DEEPER));
-        let dataset = record.run.datasets.get(cell.cell.dataset);
-        let foretold = predicted::of(cells, cell, trained, figures.repetitions, dataset);
+        let same = predicted::closed(&record.run, cells, cell, |other| other == depth);
+        let deeper =
+            predicted::closed(&record.run, cells, cell, |other| other >= depth.saturating_mul(DEEPER));
+        let foretold = predicted::of(&record.run, cells, cell, trained, figures.repetitions);
         let job = cell.cell.training.as_ref()?;
         let case = Case { cell, job, figures, trained, same, deeper, cells };
-        Some(Self { foretold, diagnosis: diagnosis::of(&case) })
+        let refused = predicted::refused(&record.run, cells, cell);
+        Some(Self { foretold, refused, diagnosis: diagnosis::of(&case) })
     }
 
     fn add_to(self, figures: &mut Figures, threshold: f64) {
@@ -61,7 +63,8 @@ impl Beside {
         let predicted = self.foretold.as_ref().and_then(|foretold| foretold.said.clone());
         figures.flags.extend(predicted.as_ref().and_then(|predicted| self.apart(trained, predicted.au)));
         figures.flags.sort_by_key(|flag| flag.gravity() == Gravity::Informs);
-        (trained.predicted, trained.diagnosis) = (predicted, self.diagnosis);
+        (trained.predicted, trained.not_predicted) = (predicted, self.refused);
+        trained.diagnosis = self.diagnosis;
     }
 
     /// Reads and decoding are foretold: that something else is waited for explains less than that, and nothing explains more.

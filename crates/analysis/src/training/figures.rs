@@ -138,6 +138,7 @@ impl TrainingFigures {
             lost_samples: sum(|one| one.lost_samples),
             null_au: null_au(context),
             predicted: None,
+            not_predicted: None,
             diagnosis: None,
             idle: Idle {
                 gpu_hours_per_day,

@@ -57,19 +57,24 @@ fn not_decoded(used: &[&Rep]) -> Option<Flag> {
     (samples > 0).then_some(Flag::NotDecoded { samples, share, first })
 }
 
-/// Whether decoding, the client and starting readers alone keep the job from its line: the storage then starves nobody,
-/// for all that was measured. What accelerators waited for each other counts as what they waited for themselves.
+/// Whether the job would reach its line, were it not for decoding, the client and starting readers: the storage then
+/// starves nobody, for all that was measured. What accelerators waited for each other counts as what they waited for
+/// themselves.
 fn waits_elsewhere(context: &Context<'_>, used: &[&Rep], figures: &TrainingFigures) -> Option<Flag> {
-    let demand = demand_samples_per_s(context.cell.training.as_ref()?)?;
-    let target = context.line_samples_per_s.filter(|_| context.storage)? / demand;
+    let job = context.cell.training.as_ref()?;
+    let target = context.line_samples_per_s.filter(|_| context.storage)? / demand_samples_per_s(job)?;
     // Checkpoints are the storage's too: it is what takes them.
     let Stall { storage, decode, client, startup, barrier, .. } = figures.stall;
     let own = decode + client + startup;
     let share = own + barrier * own / (own + storage);
+    // Readers that fetch ahead fetch while accelerators compute, too: all that they do is faster by what falls away of it,
+    // and not the waiting alone.
+    let of_fetching = if job.prefetch > 0 { storage / (storage + decode + client) } else { 1.0 };
+    let left = (1.0 - share).min((1.0 - startup) * of_fetching);
     let of_client = if crowd::holds_processors(context.cell, used) { Bound::Others } else { Bound::Client };
     let causes = [(decode, Bound::Decode), (client, of_client), (startup, Bound::Startup)];
     let cause = causes.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?.1;
-    let is_short = figures.au.mean < target && figures.au.mean + share >= target;
+    let is_short = own > 0.0 && figures.au.mean < target && figures.au.mean >= target * left;
     is_short.then_some(Flag::WaitsElsewhere { cause, share })
 }
 

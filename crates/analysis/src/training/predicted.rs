@@ -2,13 +2,16 @@
 //!
 //! What the closed loops leave open becomes a span: only as many reads as the job has outstanding tell exactly what it
 //! gets, and readers that decode have fewer. A span wider than [`GAP_MAX`] foretells nothing. Nor does anything where
-//! samples are decoded for real: no closed loop says how long that takes.
+//! samples are decoded for real, as no closed loop says how long that takes, and where the last batches of an epoch are
+//! smaller than others; both are said.
 
 use std::collections::BTreeSet;
 
 use feed::{Curve, Fetchers, Loader, Side};
-use record::{Cell, Dataset, Training};
+use record::axis::{self, Axis, alike};
+use record::{Cell, Dataset, Datasets as _, Run, Training};
 
+use crate::curve::is_set;
 use crate::flag::utilization;
 use crate::summary::CellSummary;
 use crate::training::figures::demand_samples_per_s;
@@ -20,30 +23,35 @@ const STATED_COST: &str = "cost";
 /// The closed cell that reads as `cell` does at the depth that `is_depth` asks for, the shallowest of several; one of as
 /// many threads before others.
 pub(super) fn closed<'a>(
+    run: &Run,
     cells: &'a [CellSummary],
     cell: &CellSummary,
     is_depth: impl Fn(u32) -> bool,
 ) -> Option<&'a CellSummary> {
-    let alike = cells.iter().filter(|other| reads_alike(other, cell) && is_depth(other.cell.queue_depth));
+    let alike = alike_closed(run, cells, cell).filter(|other| is_depth(other.cell.queue_depth));
     let valid = alike.filter(|other| other.figures().is_some_and(crate::Figures::is_valid));
     valid.min_by_key(|other| (other.cell.queue_depth, other.cell.threads != cell.cell.threads))
 }
 
-fn reads_alike(closed: &CellSummary, cell: &CellSummary) -> bool {
+/// The closed cells that read as `cell` does, at whatever depth.
+fn alike_closed<'a>(
+    run: &Run,
+    cells: &'a [CellSummary],
+    cell: &CellSummary,
+) -> impl Iterator<Item = &'a CellSummary> {
+    let is_streamed = |other: &&Cell| other.target == cell.cell.target && other.streams.is_some();
+    let streamed: Vec<&Cell> = cells.iter().map(|other| &other.cell).filter(is_streamed).collect();
+    let streams_vary = is_set(run, &streamed, Axis::Streams);
+    cells.iter().filter(move |other| reads_alike(run, other, cell, streams_vary))
+}
+
+/// Streams that follow the depth, as those of readers do, are no other way of reading.
+fn reads_alike(run: &Run, closed: &CellSummary, cell: &CellSummary, streams_vary: bool) -> bool {
     let (a, b) = (&closed.cell, &cell.cell);
-    let follows_depth = |cell: &Cell| cell.connections == cell.queue_depth;
-    let connections = a.connections == b.connections || (follows_depth(a) && follows_depth(b));
     is_closed(closed)
-        && connections
-        && a.target == b.target
-        && a.engine == b.engine
-        && a.dataset == b.dataset
-        && a.operation == b.operation
-        && a.block_bytes == b.block_bytes
-        && a.access == b.access
-        && a.cache == b.cache
-        && a.tier == b.tier
-        && a.streams == b.streams
+        && alike(run, a, b, axis::PREDICTION)
+        && a.streams.is_some() == b.streams.is_some()
+        && (!streams_vary || a.streams == b.streams)
 }
 
 /// Whether nothing but the depth decides what a cell reads.
@@ -83,16 +91,17 @@ pub(super) struct Foretold {
 
 /// What the closed loops beside `cell` foretell of its job; `None` where they say nothing.
 pub(super) fn of(
+    run: &Run,
     cells: &[CellSummary],
     cell: &CellSummary,
     figures: &TrainingFigures,
     repetitions: u32,
-    dataset: Option<&Dataset>,
 ) -> Option<Foretold> {
     let job = cell.cell.training.as_ref()?;
-    let loader = loader(job, cell.cell.queue_depth)?;
+    let dataset = run.dataset(cell.cell.dataset);
+    let loader = loader(job, cell.cell.queue_depth).filter(|_| unknown(cell, job, dataset).is_none())?;
     let all: Vec<&CellSummary> =
-        depths(cells, cell).filter_map(|depth| closed(cells, cell, |one| one == depth)).collect();
+        depths(run, cells, cell).filter_map(|depth| closed(run, cells, cell, |one| one == depth)).collect();
     let rate = |closed: &&CellSummary| Some((closed.cell.queue_depth, closed.figures()?.samples_per_s.mean));
     let storage = Curve::new(all.iter().filter_map(rate))?;
     let steps = steps_of_each(figures, job, repetitions);
@@ -107,10 +116,28 @@ pub(super) fn of(
     Some(Foretold { au, long_run, said })
 }
 
+/// Why nothing is foretold of a job that closed loops read beside, where that lies in the job; `None` where it is foretold,
+/// and where what was measured leaves it open.
+pub(super) fn refused(run: &Run, cells: &[CellSummary], cell: &CellSummary) -> Option<String> {
+    let job = cell.cell.training.as_ref()?;
+    depths(run, cells, cell).next()?;
+    unknown(cell, job, run.dataset(cell.cell.dataset))
+}
+
+/// What of a job no closed loop and no plan says: how long real decoding takes, and how the last batches of an epoch that
+/// drops none of its samples are read, which have fewer than others.
+fn unknown(cell: &CellSummary, job: &Training, dataset: Option<&Dataset>) -> Option<String> {
+    if let Some(work) = job.decode.as_deref().filter(|work| *work != STATED_COST) {
+        return Some(format!("no closed loop says how long decoding by {work} takes"));
+    }
+    let rest = samples_of(cell, dataset).is_none_or(|samples| samples % samples_of_step(job) > 0);
+    (!job.drop_last && rest)
+        .then(|| "the last batches of an epoch have fewer samples than the others".to_owned())
+}
+
 /// Depths of the closed cells that read as `cell` does.
-fn depths(cells: &[CellSummary], cell: &CellSummary) -> impl Iterator<Item = u32> {
-    let alike = cells.iter().filter(|other| reads_alike(other, cell));
-    alike.map(|other| other.cell.queue_depth).collect::<BTreeSet<_>>().into_iter()
+fn depths(run: &Run, cells: &[CellSummary], cell: &CellSummary) -> impl Iterator<Item = u32> {
+    alike_closed(run, cells, cell).map(|other| other.cell.queue_depth).collect::<BTreeSet<_>>().into_iter()
 }
 
 /// The job's loader; `None` where it is not known how long decoding takes.
@@ -178,9 +205,17 @@ fn steps_of_each(figures: &TrainingFigures, job: &Training, repetitions: u32) ->
 
 /// Steps of an epoch of which the rest is dropped; `None` where an epoch makes no step, or its samples are not known.
 fn steps_of_epoch(cell: &CellSummary, job: &Training, dataset: Option<&Dataset>) -> Option<u64> {
-    let samples = (dataset?.bytes as f64 / cell.sample_bytes?).round() as u64;
-    let steps = samples / (u64::from(job.accelerators) * u64::from(job.batch)).max(1);
+    let steps = samples_of(cell, dataset)? / samples_of_step(job);
     (steps > 0).then_some(steps)
+}
+
+fn samples_of(cell: &CellSummary, dataset: Option<&Dataset>) -> Option<u64> {
+    Some((dataset?.bytes as f64 / cell.sample_bytes?).round() as u64)
+}
+
+/// Samples of one step of all accelerators, at least one.
+fn samples_of_step(job: &Training) -> u64 {
+    (u64::from(job.accelerators) * u64::from(job.batch)).max(1)
 }
 
 /// The steps of a job by its epochs.

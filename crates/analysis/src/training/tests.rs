@@ -276,8 +276,9 @@ fn definitions_that_are_apart_are_told() {
 
 #[test]
 fn storage_starves_nobody_where_decoding_makes_what_is_missing() {
-    let verdict = |stall: Stall| {
+    let verdict = |prefetch: u32, stall: Stall| {
         let mut builder = confirmed_job(&[]);
+        builder.edit_cell("c", |cell| cell.training.as_mut().unwrap().prefetch = prefetch);
         for number in 0..3 {
             let one = job_rep("c", number, stall, 8.0);
             builder.push(one.clone());
@@ -286,15 +287,24 @@ fn storage_starves_nobody_where_decoding_makes_what_is_missing() {
         let verdict = summarise(&builder.record()).verdicts[0].clone();
         format!("{} {}", verdict.word(), verdict.sentence())
     };
-    let decode = verdict(Stall { decode: 0.25, storage: 0.05, ..Stall::default() });
+    let decode = verdict(8, Stall { decode: 0.25, storage: 0.05, ..Stall::default() });
     assert!(
         decode.starts_with(
             "UNCERTAIN not the storage: decode-bound for 25 % of the time with 8 readers, prefetch 8"
         ),
         "{decode}"
     );
-    let both = verdict(Stall { decode: 0.25, storage: 0.15, ..Stall::default() });
-    assert!(both.starts_with("STARVES AU 60.0 % of the 90 % it needs with 8 readers, prefetch 8"), "{both}");
+    let both = verdict(8, Stall { decode: 0.15, storage: 0.35, ..Stall::default() });
+    assert!(both.starts_with("STARVES AU 50.0 % of the 90 % it needs with 8 readers, prefetch 8"), "{both}");
+    // Readers that fetch ahead are busy all the time: without decoding they would take 15 of 40 parts of it. Those that take
+    // turns with the steps would still wait for 15 of 75.
+    let parts = Stall { decode: 0.25, storage: 0.15, ..Stall::default() };
+    let [ahead, in_turn] = [8, 0].map(|prefetch| verdict(prefetch, parts));
+    assert!(ahead.starts_with("UNCERTAIN not the storage: decode-bound for 25 % of the time"), "{ahead}");
+    assert!(
+        in_turn.starts_with("STARVES AU 60.0 % of the 90 % it needs with 8 readers, prefetch 0"),
+        "{in_turn}"
+    );
 }
 
 /// The job at this utilization and, beside it, closed loops at these depths and samples per second.
@@ -349,6 +359,28 @@ fn what_closed_loops_leave_open_is_not_foretold() {
     assert_eq!(predicted(&[(64, 5_000.0)], |job| job.decode = Some("jpeg".to_owned())), None);
     // Ten steps an epoch, mostly with fewer readers at work than the closed loops tell of.
     assert_eq!(of(&beside(0.5, &[(64, 5_000.0), (256, 9_000.0)])).1.predicted, None);
+}
+
+#[test]
+fn a_job_that_no_closed_loop_can_foretell_says_why() {
+    let of_job = |samples: u64, edit: fn(&mut record::Training)| {
+        let mut builder = beside(0.5, &[(64, 5_000.0), (256, 20_000.0)]);
+        builder.edit_cell("c", |cell| edit(cell.training.as_mut().unwrap()));
+        builder.run.datasets[0].bytes = samples * 100_000;
+        let trained = of(&builder).1;
+        (trained.predicted.is_some(), trained.not_predicted)
+    };
+    let decoding = of_job(800_000, |job| job.decode = Some("jpeg".to_owned()));
+    assert_eq!(decoding, (false, Some("no closed loop says how long decoding by jpeg takes".to_owned())));
+    // A step of all takes 1,000 samples.
+    let kept = |job: &mut record::Training| job.drop_last = false;
+    let rest = "the last batches of an epoch have fewer samples than the others".to_owned();
+    assert_eq!(of_job(800_001, kept), (false, Some(rest)));
+    assert_eq!(of_job(800_000, kept), (true, None), "no batch is smaller");
+    assert_eq!(of_job(800_001, |_| ()), (true, None), "the rest is dropped");
+    let mut alone = confirmed_job(&[0.5; 3]);
+    alone.edit_cell("c", |cell| cell.training.as_mut().unwrap().decode = Some("jpeg".to_owned()));
+    assert_eq!(of(&alone).1.not_predicted, None, "nobody asked a closed loop");
 }
 
 #[test]
@@ -421,9 +453,9 @@ fn decode_is_tested_where_every_judged_cell_decodes() {
         builder.edit_cell("c", |cell| cell.training.as_mut().unwrap().decode = work.map(str::to_owned));
         summarise(&builder.record()).not_tested
     };
-    assert_eq!(not_tested(None)[0], "decode");
+    assert_eq!(not_tested(None).last().unwrap(), "decode");
     assert!(!not_tested(Some("jpeg")).iter().any(|words| words.contains("decode")));
-    assert_eq!(not_tested(Some("cost"))[0], "decode itself (a stated cost stands for it)");
+    assert_eq!(not_tested(Some("cost")).last().unwrap(), "decode itself (a stated cost stands for it)");
 }
 
 #[test]
@@ -444,7 +476,7 @@ fn the_fixtures_job_takes_what_the_need_says() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn no_record_of_a_job_makes_figures_that_are_no_numbers(

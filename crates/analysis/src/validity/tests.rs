@@ -313,17 +313,31 @@ fn missing_repetitions_carry_the_reason_of_the_record() {
     assert_eq!(flags[0].to_string(), "2 repetitions not run: budget");
 }
 
+fn flags_of_second_reading(rank: u32, wrong: u64, unread: u64) -> Vec<Flag> {
+    flags_of(|b| {
+        let order = b.lines.iter().find_map(order).unwrap();
+        let unread = (unread > 0).then(|| ("permission".to_owned(), unread)).into_iter().collect();
+        let reread = Reread { rank, order, checked: 60, wrong, summed: 0, unread };
+        b.end.as_mut().unwrap().reread.push(reread);
+    })
+}
+
 #[test]
 fn other_bytes_in_a_second_reading_forbid_a_verdict() {
-    let flags = |rank, wrong| {
-        flags_of(|b| {
-            let reread = Reread { rank, order: b.lines.iter().find_map(order).unwrap(), checked: 64, wrong };
-            b.end.as_mut().unwrap().reread.push(reread);
-        })
-    };
-    assert_eq!(flags(0, 1), [Flag::WrongBytes { found: 1, checked: 64 }]);
-    assert_eq!(flags(0, 1)[0].gravity(), Gravity::ForbidsVerdict);
-    assert_eq!((flags(0, 0), flags(1, 1)), (Vec::new(), Vec::new()), "nothing wrong; another rank's");
+    let flags = flags_of_second_reading(0, 1, 0);
+    assert_eq!(flags, [Flag::WrongBytes { found: 1, checked: 60 }]);
+    assert_eq!(flags[0].gravity(), Gravity::ForbidsVerdict);
+    assert_eq!(flags_of_second_reading(0, 0, 0), [], "nothing wrong");
+    assert_eq!(flags_of_second_reading(1, 1, 1), [], "another rank's");
+}
+
+#[test]
+fn reads_that_cannot_be_made_again_are_said() {
+    let flags = flags_of_second_reading(0, 0, 4);
+    let words = "4 of 64 reads could not be made again to compare bytes: 4 permission";
+    assert_eq!((flags.len(), flags[0].to_string().as_str()), (1, words));
+    assert_eq!(flags[0].gravity(), Gravity::Informs);
+    assert_eq!(flags_of_second_reading(0, 1, 4).len(), 2);
 }
 
 fn order(line: &record::Line) -> Option<u32> {

@@ -47,7 +47,7 @@ impl Played {
         match cause {
             Cause::Clears { .. } => {
                 let target = percent(self.target);
-                Some(format!("{need} with {}: AU {au} (target {target}), storage side, {engine}", self.fetch))
+                Some(format!("{need} with {}: AU {au} (target {target}), {engine}", self.fetch))
             }
             Cause::Short { .. } => {
                 // Where both round to the same, one digit more tells them apart.
@@ -63,8 +63,8 @@ impl Played {
         }
     }
 
-    /// `with 8 readers, prefetch 8 (storage side, io_uring)`.
+    /// `with 8 readers, prefetch 8 (io_uring)`.
     pub(super) fn place(&self, engine: &str) -> String {
-        format!("with {} (storage side, {engine})", self.fetch)
+        format!("with {} ({engine})", self.fetch)
     }
 }

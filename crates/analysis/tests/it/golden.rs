@@ -1,12 +1,12 @@
 //! One invented record with every kind of ending, on disk as a run writes it; `FEEDLINE_BLESS=1` writes it anew.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use analysis::{Summary, Verdict};
+use record::testing;
 use record::{
-    CacheProof, Captured, Ceiling, Cell, Dataset, End, Environment, Fact, Format, Gate, Line, Measure, Need,
-    NotRun, Outcome, Rep, Role, Run, RunRecord, Skipped, Target, Tool, Usage, counter,
+    CacheProof, Captured, Ceiling, Cell, End, Environment, Format, Gate, Line, Measure, NotRun, Outcome, Rep,
+    Role, Run, RunRecord, Skipped, Target, Usage, counter,
 };
 
 const SAMPLE_BYTES: u64 = 114_660;
@@ -73,13 +73,7 @@ fn build() -> RunRecord {
         Line::Rep(rep) => Line::Rep(Box::new(with_system(*rep))),
         other => other,
     }));
-    lines.push(Line::End(End {
-        interrupted: false,
-        elapsed_ns: 1_310_000_000_000,
-        not_run: book.not_run,
-        changed: Vec::new(),
-        reread: Vec::new(),
-    }));
+    lines.push(Line::End(End { not_run: book.not_run, ..testing::end(1_310_000_000_000) }));
     RunRecord { run: run(book.cells), env: environment(), lines, loss: None }
 }
 
@@ -218,33 +212,9 @@ impl Book {
     fn cell(&mut self, target: &str, engine: &str, queue_depth: u32) -> String {
         let name = format!("{target}/{engine}/qd{queue_depth}");
         self.cells.push(Cell {
-            cell: name.clone(),
-            target: target.to_owned(),
-            dataset: 0,
             engine: engine.to_owned(),
-            stands_in_for: None,
-            queue_depth,
             threads: if engine == "pread" { queue_depth } else { 4 },
-            connections: 0,
-            retries: 0,
-            block_bytes: 131_072,
-            access: "shuffled_epoch".to_owned(),
-            cache: "bypass".to_owned(),
-            operation: "read".to_owned(),
-            pace: None,
-            training: None,
-            submit_batch: None,
-            complete_batch: None,
-            pages: None,
-            auto_group: None,
-            axes: Vec::new(),
-            streams: None,
-            shuffle_buffer: None,
-            run_length: None,
-            mixing: None,
-            checkpoint: None,
-            tier: None,
-            copy: None,
+            ..testing::cell(&name, target, queue_depth)
         });
         name
     }
@@ -321,45 +291,30 @@ impl Book {
         ];
         // The residency of the filer's files is not known.
         let resident_bytes = (!cell.starts_with("filer")).then_some(0);
+        let cache = CacheProof {
+            before_bytes: resident_bytes,
+            after_bytes: resident_bytes,
+            ..testing::nothing_resident(
+                if resident_bytes.is_some() { "mincore" } else { "none" },
+                200_000 * SAMPLE_BYTES,
+            )
+        };
+        let rep = testing::rep(cell, number, WINDOW_NS);
         Rep {
-            cell: cell.to_owned(),
             role,
-            rep: number,
-            round: number,
             order,
-            rank: 0,
-            ranks: 1,
-            variant: "base".to_owned(),
-            outcome: Outcome::Complete,
             window_start_ns: u64::from(order) * 2_600_000_000,
-            window_ns: WINDOW_NS,
-            window_unix_ns: None,
-            second_ops: Vec::new(),
-            second_bytes: Vec::new(),
-            counters: counters.map(|(name, value)| (name.to_owned(), value)).into(),
-            errors: BTreeMap::new(),
-            histograms: BTreeMap::from([("service_ns".to_owned(), service(ops, depth))]),
+            counters: testing::counts(counters),
+            histograms: [("service_ns".to_owned(), service(ops, depth))].into(),
             usage: Usage {
                 cpu_user_ns: 100_000_000,
                 cpu_system_ns: 900_000_000,
-                wall_ns: WINDOW_NS,
                 cores: 16,
                 steal_ns: Some(0),
-                ..Usage::default()
+                ..rep.usage
             },
-            cache: CacheProof {
-                method: if resident_bytes.is_some() { "mincore" } else { "none" }.to_owned(),
-                total_bytes: 200_000 * SAMPLE_BYTES,
-                before_bytes: resident_bytes,
-                after_bytes: resident_bytes,
-                names_dropped: None,
-            },
-            granted: BTreeMap::new(),
-            system: record::System::default(),
-            emulated: None,
-            trained: None,
-            epochs: Vec::new(),
-            checkpoints: Vec::new(),
+            cache,
+            ..rep
         }
     }
 }
@@ -389,78 +344,33 @@ pub(crate) fn spread(ops: u64, mean_ns: u64) -> record::HistogramText {
 /// The client moves 31.5 GB/s without storage.
 fn ceiling(cells: &[Cell]) -> Line {
     let ops = (31.5e9 / SAMPLE_BYTES as f64) as u64;
-    Line::Ceiling(Ceiling {
-        cells: cells.iter().map(|cell| cell.cell.clone()).collect(),
-        copies: false,
-        ops,
-        bytes: ops * SAMPLE_BYTES,
-        window_ns: 1_000_000_000,
-        cpu_ns: 400_000_000,
-        trained: None,
-    })
+    let cells = cells.iter().map(|cell| cell.cell.clone()).collect();
+    Line::Ceiling(Ceiling { cpu_ns: 400_000_000, ..testing::ceiling(cells, ops, ops * SAMPLE_BYTES) })
 }
 
 pub(crate) fn target(name: &str, title: &str, storage: bool, file_system: &str) -> Target {
+    let like = testing::target(name);
     Target {
-        name: name.to_owned(),
         title: title.to_owned(),
-        about: None,
-        at: if storage { format!("/mnt/{name}/bench") } else { "null:".to_owned() },
+        at: if storage { like.at } else { "null:".to_owned() },
         storage,
-        demo: false,
-        about_published: true,
-        server_memory_bytes: None,
-        emulation: None,
-        facts: vec![Fact { name: "file_system".to_owned(), value: file_system.to_owned() }],
+        facts: vec![testing::fact("file_system", file_system)],
+        ..like
     }
 }
 
 fn on_virtual_disk(mut target: Target) -> Target {
     let facts = [("device", "vdb"), ("device_model", "QEMU HARDDISK")];
-    let fact = |(name, value): (&str, &str)| Fact { name: name.to_owned(), value: value.to_owned() };
-    target.facts.extend(facts.map(fact));
+    target.facts.extend(facts.map(|(name, value)| testing::fact(name, value)));
     target
 }
 
 fn run(cells: Vec<Cell>) -> Run {
     Run {
         format: Format { major: 1, minor: 1 },
-        run_id: "20261121T044123Z-three-stores-3f9a".to_owned(),
-        started: "2026-11-21T04:41:23Z".to_owned(),
-        tool: Tool {
-            version: "0.1.0".to_owned(),
-            commit: Some("7c1e09a".to_owned()),
-            profile: "release".to_owned(),
-        },
-        command: ["feedline", "run", "scenarios/three-stores.toml"].map(str::to_owned).into(),
-        scenario: "three-stores".to_owned(),
         title: Some("Which store for the cluster?".to_owned()),
-        plan_hash: "7c1e09d4b6a3f0e25c1d9a7e8b4f6032".to_owned(),
-        need: Need {
-            label: "8 x h100 resnet50".to_owned(),
-            samples_per_s: Some(14_285.714_285_714),
-            sample_bytes: Some(SAMPLE_BYTES as f64),
-            bytes_per_s: None,
-            utilization: 0.9,
-            accelerators: 8,
-            hosts: 1,
-            source: "MLPerf Storage 2.0, measured".to_owned(),
-            ..Need::default()
-        },
-        datasets: vec![Dataset {
-            source: "generate".to_owned(),
-            target: "nvme".to_owned(),
-            files: 200_000,
-            bytes: 200_000 * SAMPLE_BYTES,
-            sample_bytes: SAMPLE_BYTES as f64,
-            fingerprint: "b1946ac92492d2347c6235b4d2611184".to_owned(),
-            empty_files: 0,
-            unallocated_bytes: 0,
-            lognormal_stdev_bytes: None,
-            layout: "files".to_owned(),
-            samples: None,
-            packing: Vec::new(),
-        }],
+        need: testing::need(14_285.714_285_714, SAMPLE_BYTES as f64),
+        datasets: vec![testing::dataset("nvme", 200_000, SAMPLE_BYTES)],
         targets: vec![
             target("nvme", "local NVMe", true, "ext4"),
             target("filer", "filer", true, "nfs4"),
@@ -475,24 +385,9 @@ fn run(cells: Vec<Cell>) -> Run {
             engine: "pread".to_owned(),
             reason: "128 threads exceed the limit of 64 processes; raise `ulimit -u`".to_owned(),
         }],
-        measure: Measure {
-            warmup_ns: 500_000_000,
-            duration_ns: Some(WINDOW_NS),
-            steps: None,
-            epochs: None,
-            bytes: None,
-            repetitions: REPETITIONS,
-            fresh_rounds: None,
-            budget_ns: None,
-            seed: 1,
-        },
+        measure: Measure { warmup_ns: 500_000_000, ..testing::measure(REPETITIONS) },
         gate: Gate { feeds: vec!["nvme".to_owned()], p99_ns: Some(20_000_000), ..Gate::default() },
-        expect: None,
-        size: None,
-        variant: None,
-        rank: 0,
-        ranks: 1,
-        redacted: true,
+        ..testing::run("three-stores")
     }
 }
 

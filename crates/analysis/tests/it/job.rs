@@ -2,13 +2,13 @@
 //!
 //! The figures are invented. Set `FEEDLINE_BLESS=1` to write the fixture anew after a change here.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use analysis::{Bound, Measurement, loader_arguments, summarise};
+use record::testing;
 use record::{
-    CacheProof, Ceiling, Cell, Dataset, End, Format, Gate, Line, Measure, Need, Outcome, Rep, Role, Run,
-    RunRecord, Target, Tool, Trained, TrainedAccelerator, TrainedStep, Training, Usage, counter,
+    CacheProof, Ceiling, Cell, Format, Gate, Line, Measure, Rep, Role, Run, RunRecord, Target, Tool, Trained,
+    TrainedAccelerator, TrainedStep, Training, Usage, counter,
 };
 
 use crate::{golden, on_disk};
@@ -42,16 +42,14 @@ fn every_job_gets_the_verdict_that_its_figures_allow() {
     assert_eq!(
         words,
         [
-            "FEEDS nvme: 8 x h100 resnet50 with 8 readers, prefetch 8: AU 96.1 % (target 90 %), storage side, io_uring; \
+            "FEEDS nvme: 8 x h100 resnet50 with 8 readers, prefetch 8: AU 96.1 % (target 90 %), io_uring; \
              files opened one by one; screen, cache open",
-            "STARVES filer: AU 71.3 % of the 90 % it needs with 8 readers, prefetch 8 (storage side, io_uring); \
+            "STARVES filer: AU 71.3 % of the 90 % it needs with 8 readers, prefetch 8 (io_uring); \
              latency-bound: 1.3 times as much in flight would do (11 readers); files opened one by one; screen, cache open",
-            "STARVES bucket: AU 62.0 % of the 90 % it needs with 8 readers, prefetch 8 (storage side, lean); feeds 5 by \
-             division; \
+            "STARVES bucket: AU 62.0 % of the 90 % it needs with 8 readers, prefetch 8 (lean); \
              rate-bound: more prefixes, a higher limit, or larger objects; more in flight is refused more often; files \
              opened one by one, names possibly in memory; screen, cache open",
-            "UNCERTAIN images: not the storage: decode-bound for 28 % of the time with 8 readers, prefetch 8 (storage \
-             side, io_uring); storage is not judged by it: use faster decoding, more threads for it, or none; \
+            "UNCERTAIN images: not the storage: decode-bound for 28 % of the time with 8 readers, prefetch 8 (io_uring); storage is not judged by it: use faster decoding, more threads for it, or none; \
              files opened one by one; screen, cache open",
         ]
     );
@@ -138,13 +136,7 @@ fn build() -> RunRecord {
     let mut lines: Vec<Line> =
         book.cells.iter().filter(|cell| cell.training.is_some()).map(control).collect();
     lines.extend(book.lines);
-    lines.push(Line::End(End {
-        interrupted: false,
-        elapsed_ns: 1_100_000_000_000,
-        not_run: Vec::new(),
-        changed: Vec::new(),
-        reread: Vec::new(),
-    }));
+    lines.push(Line::End(testing::end(1_100_000_000_000)));
     RunRecord { run: run(book.cells), env: golden::environment(), lines, loss: None }
 }
 
@@ -244,98 +236,39 @@ impl Book {
             (counter::STARTED, reads),
             (counter::VERIFIED, 8),
         ];
+        let rep = testing::rep(cell, number, window_ns);
         Rep {
-            cell: cell.to_owned(),
             role,
-            rep: number,
-            round: number,
             order,
-            rank: 0,
-            ranks: 1,
-            variant: "base".to_owned(),
-            outcome: Outcome::Complete,
             window_start_ns: u64::from(order) * 40_000_000_000,
-            window_ns,
-            window_unix_ns: None,
-            second_ops: Vec::new(),
-            second_bytes: Vec::new(),
-            counters: counters.map(|(name, value)| (name.to_owned(), value)).into(),
-            errors: BTreeMap::new(),
-            histograms: BTreeMap::new(),
+            counters: testing::counts(counters),
             usage: Usage {
                 cpu_user_ns: window_ns / 20,
                 cpu_system_ns: window_ns / 2,
-                wall_ns: window_ns,
                 cores: 16,
                 steal_ns: Some(0),
-                ..Usage::default()
+                ..rep.usage
             },
             cache: CacheProof {
-                method: "cachestat".to_owned(),
-                total_bytes: 1_300_000 * SAMPLE_BYTES,
-                before_bytes: Some(0),
-                after_bytes: Some(0),
                 names_dropped: Some(true),
+                ..testing::nothing_resident("cachestat", 1_300_000 * SAMPLE_BYTES)
             },
-            granted: BTreeMap::new(),
-            system: record::System::default(),
-            emulated: None,
-            trained: None,
-            epochs: Vec::new(),
-            checkpoints: Vec::new(),
+            ..rep
         }
     }
 }
 
 fn cell(name: &str, target: &str, queue_depth: u32) -> Cell {
     Cell {
-        cell: name.to_owned(),
-        target: target.to_owned(),
-        dataset: 0,
-        engine: "io_uring".to_owned(),
-        stands_in_for: None,
-        queue_depth,
         threads: 4,
-        connections: 0,
-        retries: 0,
-        block_bytes: 131_072,
-        access: "shuffled_epoch".to_owned(),
         cache: "cold".to_owned(),
         operation: "read_file".to_owned(),
-        pace: None,
-        training: None,
-        submit_batch: None,
-        complete_batch: None,
-        pages: None,
-        auto_group: None,
-        axes: Vec::new(),
-        streams: None,
-        shuffle_buffer: None,
-        run_length: None,
-        mixing: None,
-        checkpoint: None,
-        tier: None,
-        copy: None,
+        ..testing::cell(name, target, queue_depth)
     }
 }
 
 fn job(accelerators: u32) -> Training {
-    Training {
-        accelerators,
-        batch: BATCH,
-        compute_ns: COMPUTE_NS,
-        fetch: "readers".to_owned(),
-        readers: Some(8),
-        prefetch: 8,
-        barrier: false,
-        decode: None,
-        decode_cost_ns: None,
-        decode_threads: None,
-        drop_last: true,
-        startup_ns: 0,
-        threshold: 0.9,
-        price_per_hour: Some(3.0),
-    }
+    Training { price_per_hour: Some(3.0), ..testing::training(accelerators, BATCH, COMPUTE_NS) }
 }
 
 /// Accelerators that all wait for the storage for what is left of this utilization.
@@ -380,52 +313,26 @@ fn control(cell: &Cell) -> Line {
     let samples = STEPS * u64::from(accelerators) * u64::from(BATCH);
     let trained = trained(accelerators, 0.9998);
     Line::Ceiling(Ceiling {
-        cells: vec![cell.cell.clone()],
         copies: true,
-        ops: samples,
-        bytes: samples * SAMPLE_BYTES,
         window_ns: trained.accelerators[0].wall_ns,
         cpu_ns: 1_900_000_000,
         trained: Some(trained),
+        ..testing::ceiling(vec![cell.cell.clone()], samples, samples * SAMPLE_BYTES)
     })
 }
 
 fn run(cells: Vec<Cell>) -> Run {
     let target = |name: &str, title: &str, kind: &str| -> Target { golden::target(name, title, true, kind) };
+    let like = testing::run("eight-busy");
     Run {
         format: Format { major: 1, minor: 3 },
         run_id: "20261122T044123Z-eight-busy-3f9a".to_owned(),
         started: "2026-11-22T04:41:23Z".to_owned(),
-        tool: Tool { version: "0.1.0".to_owned(), commit: None, profile: "release".to_owned() },
-        command: ["feedline", "run", "scenarios/eight-busy.toml"].map(str::to_owned).into(),
-        scenario: "eight-busy".to_owned(),
+        tool: Tool { commit: None, ..like.tool },
         title: Some("Will it keep eight accelerators busy?".to_owned()),
         plan_hash: "5e1c09d4b6a3f0e25c1d9a7e8b4f6032".to_owned(),
-        need: Need {
-            label: "8 x h100 resnet50".to_owned(),
-            samples_per_s: Some(f64::from(ACCELERATORS * BATCH) / 0.224),
-            sample_bytes: Some(SAMPLE_BYTES as f64),
-            bytes_per_s: None,
-            utilization: 0.9,
-            accelerators: ACCELERATORS,
-            hosts: 1,
-            source: "MLPerf Storage 2.0, measured".to_owned(),
-            ..Need::default()
-        },
-        datasets: vec![Dataset {
-            source: "generate".to_owned(),
-            target: "nvme".to_owned(),
-            files: 1_300_000,
-            bytes: 1_300_000 * SAMPLE_BYTES,
-            sample_bytes: SAMPLE_BYTES as f64,
-            fingerprint: "b1946ac92492d2347c6235b4d2611184".to_owned(),
-            empty_files: 0,
-            unallocated_bytes: 0,
-            lognormal_stdev_bytes: None,
-            layout: "files".to_owned(),
-            samples: None,
-            packing: Vec::new(),
-        }],
+        need: testing::need(f64::from(ACCELERATORS * BATCH) / 0.224, SAMPLE_BYTES as f64),
+        datasets: vec![testing::dataset("nvme", 1_300_000, SAMPLE_BYTES)],
         targets: vec![
             target("nvme", "local NVMe", "ext4"),
             target("filer", "filer", "nfs4"),
@@ -433,24 +340,8 @@ fn run(cells: Vec<Cell>) -> Run {
             target("images", "images", "ext4"),
         ],
         cells,
-        skipped: Vec::new(),
-        measure: Measure {
-            warmup_ns: 0,
-            duration_ns: None,
-            steps: Some(STEPS),
-            epochs: None,
-            bytes: None,
-            repetitions: REPETITIONS,
-            fresh_rounds: None,
-            budget_ns: None,
-            seed: 1,
-        },
-        gate: Gate { feeds: vec!["nvme".to_owned()], p99_ns: None, ..Gate::default() },
-        expect: None,
-        size: None,
-        variant: None,
-        rank: 0,
-        ranks: 1,
-        redacted: true,
+        measure: Measure { duration_ns: None, steps: Some(STEPS), ..testing::measure(REPETITIONS) },
+        gate: Gate { feeds: vec!["nvme".to_owned()], ..Gate::default() },
+        ..like
     }
 }

@@ -12,15 +12,15 @@ fn every_target_gets_the_verdict_that_its_figures_allow() {
     assert_eq!(
         words,
         [
-            "FEEDS nvme: 8 x h100 resnet50 from depth 32 (storage side, io_uring); 32 outstanding take 4 workers \
+            "FEEDS nvme: 8 x h100 resnet50 from depth 32 (io_uring); 32 outstanding take 4 workers \
              for each of 8 accelerators with blocking reads; screen, cache open",
-            "STARVES filer: 19 % short at depth 128 (storage side, io_uring); feeds 6 by division; flat from 32: \
+            "STARVES filer: 19 % short at depth 128 (io_uring); feeds 6 by division; flat from 32: \
              bandwidth-bound; screen, cache open",
-            "UNCERTAIN array: interval straddles the line at depth 128 (storage side, io_uring): 93 to 108 % of it; \
+            "UNCERTAIN array: interval straddles the line at depth 128 (io_uring): 93 to 108 % of it; \
              no number of rounds that pays would decide (5 rounds made); feeds 7 by division; screen, cache open",
-            "FEEDS tree: 8 x h100 resnet50 from depth 32 (storage side, io_uring); 32 outstanding take 4 workers \
+            "FEEDS tree: 8 x h100 resnet50 from depth 32 (io_uring); 32 outstanding take 4 workers \
              for each of 8 accelerators with blocking reads; files opened one by one, names possibly in memory; screen, cache open",
-            "STARVES stream: 2.0 % short at depth 64 (storage side, io_uring); feeds 7 by division; served 98 % of \
+            "STARVES stream: 2.0 % short at depth 64 (io_uring); feeds 7 by division; served 98 % of \
              100 % of the line, poisson arrivals; response p99 not served; screen, cache open",
         ]
     );

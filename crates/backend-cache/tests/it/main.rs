@@ -171,7 +171,7 @@ fn passes(slots: u64, access: Access) -> RepOutcome {
         sample_bytes: 16_384.0,
         line_bps: 1e9,
         epoch: 0,
-        part: (0, 1),
+        part: plan::Share::WHOLE,
         wait: None,
         cores: 1,
         clock: &clock,

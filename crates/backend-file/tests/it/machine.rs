@@ -115,7 +115,7 @@ impl Zram {
 /// The kernel closes the files that a ring had registered some time after the ring is gone, so an open device may
 /// have become free a moment later.
 fn remove_zram(number: &str) -> std::io::Result<()> {
-    const TRIES: u32 = 500;
+    const TRIES: u32 = 6_000;
     let remove = || fs::write("/sys/class/zram-control/hot_remove", number);
     for _ in 1..TRIES {
         match remove() {

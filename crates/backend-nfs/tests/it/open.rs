@@ -11,10 +11,17 @@ use plan::NfsConfig;
 
 use crate::memory::{Server, config};
 
-const SHORT: Patience = Patience { connect: Duration::from_secs(2), reply: Duration::from_millis(300) };
+/// Only a server that says nothing reaches it.
+const LONG: Patience = Patience { connect: Duration::from_mins(1), reply: Duration::from_mins(1) };
+/// For a server that says nothing.
+const SHORT: Patience = Patience { reply: Duration::from_millis(300), ..LONG };
 
 fn refused(config: &NfsConfig) -> String {
-    match NfsStore::open_with(config, SHORT) {
+    refused_within(LONG, config)
+}
+
+fn refused_within(patience: Patience, config: &NfsConfig) -> String {
+    match NfsStore::open_with(config, patience) {
         Ok(_) => panic!("it opened"),
         Err(error @ StoreError::Unavailable { .. }) => error.to_string(),
         Err(error) => panic!("{error:?}"),
@@ -73,7 +80,7 @@ fn a_server_that_closes_or_stays_silent_ends_the_call() {
     assert!(error.contains("the connection broke"), "{error}");
     let error = refused(&config(answers(b"\x80\0\0\x18xid.", true), "/"));
     assert!(error.contains("the connection broke"), "{error}");
-    let error = refused(&config(answers(b"", false), "/"));
+    let error = refused_within(SHORT, &config(answers(b"", false), "/"));
     assert!(error.contains("no reply within 0.3 s"), "{error}");
 }
 

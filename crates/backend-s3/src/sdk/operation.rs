@@ -20,7 +20,7 @@ use crate::failure::{self, Failed};
 use crate::lean::{Asking, PARTS_MAX, span};
 use crate::names::fnv;
 use crate::open::Bucket;
-use crate::{kind, listing};
+use crate::{kind, listing, sums};
 
 use super::probe::{Marks, Probe, mark};
 
@@ -40,19 +40,6 @@ pub(crate) struct Shared {
     /// Replies that came with a checksum of their bytes, which the SDK verifies.
     pub(crate) checked: AtomicU64,
     failure: Mutex<Option<String>>,
-}
-
-/// Whether a reply has a checksum of all its bytes: one of an object that was uploaded in parts may be made of theirs
-/// (it ends in their number), and the SDK passes over it.
-fn has_checksum(reply: &GetObjectOutput) -> bool {
-    let found = [
-        reply.checksum_crc32(),
-        reply.checksum_crc32_c(),
-        reply.checksum_crc64_nvme(),
-        reply.checksum_sha1(),
-        reply.checksum_sha256(),
-    ];
-    found.into_iter().flatten().any(|checksum| !checksum.contains('-'))
 }
 
 /// A range of an object; `None` asks for all of it.
@@ -149,10 +136,10 @@ impl Shared {
     fn broken(&self, error: &ByteStreamError) -> OpError {
         let text = failure::causes(error);
         self.note(|| text.clone());
-        // The HTTP client's errors are of types that the SDK does not give out.
-        if text.contains("checksum mismatch") {
+        if sums::is_mismatch(&text) {
             return kind::plain(ErrorKind::Corrupt);
         }
+        // The HTTP client's errors are of types that the SDK does not give out.
         if text.contains("end of file before message length") || text.contains("unexpected EOF") {
             return kind::plain(ErrorKind::Truncated);
         }
@@ -195,7 +182,7 @@ impl Shared {
         if !self.asking.etags.agrees(object, reply.e_tag().map(str::as_bytes)) {
             return Err(self.changed());
         }
-        if self.bucket.config.checksum && range.is_none() && has_checksum(&reply) {
+        if self.bucket.config.checksum && range.is_none() && sums::has_checksum(&reply) {
             self.checked.fetch_add(1, Ordering::Relaxed);
         }
         Ok(reply)

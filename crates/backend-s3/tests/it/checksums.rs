@@ -1,8 +1,9 @@
 //! Checksums that a service keeps.
 
 use aws_smithy_types::base64;
-use backend::{ErrorKind, Op, Store, StoreError};
+use backend::{ErrorKind, Op, Store, StoreError, Summed};
 use dataset::MARKER_NAME;
+use md5::{Digest as _, Md5};
 use plan::{Operation, S3Config};
 
 use crate::fake::{Act, Asked, BYTES, Fake, objects, text};
@@ -115,5 +116,58 @@ pub(crate) fn none_are_kept_and_all_is_read(config: &S3Config) {
         let mut queue = Opened::new(&store, &objects, Setup { operation: Operation::Read, ..FILES });
         assert!(queue.run(&blocks(&objects)).iter().all(Result::is_ok), "{:?}", queue.queue.report());
         queue.close();
+    }
+}
+
+const LONG_NS: u64 = 60_000_000_000;
+
+/// Whether the sum of an object agrees, and whether the service declares it to be one; `None` where it keeps none.
+fn summed(fake: &Fake, object: u32) -> Option<(bool, bool)> {
+    let store = Engine::Lean.open(&config(&fake.endpoint(), "p")).unwrap();
+    let whole = store.read_summed(&objects().key(object), BYTES, LONG_NS).unwrap()?;
+    assert_eq!(whole.bytes.len() as u64, BYTES, "all bytes come, right or wrong");
+    Some((whole.agrees, whole.is_declared))
+}
+
+#[test]
+fn an_object_read_whole_is_held_against_the_checksum_of_its_service() {
+    let fake = Fake::serve(keeps);
+    assert_eq!([0, 1].map(|object| summed(&fake, object)), [Some((true, true)), Some((false, true))]);
+    let store = Engine::Lean.open(&config(&fake.endpoint(), "p")).unwrap();
+    assert_eq!(store.read_summed(&objects().key(0), BYTES - 1, LONG_NS).unwrap(), None, "it is too large");
+    assert_eq!(store.read_summed(&objects().key(0), BYTES, 0).unwrap(), None, "there is no time");
+}
+
+/// The first object has an MD5 for its ETag, and the others what is none.
+fn tagged(asked: &Asked) -> Act {
+    let md5 = format!("{:032x}", u128::from_be_bytes(Md5::digest(support::content(0, BYTES)).into()));
+    let fields = match asked.object() {
+        None => return asked.well(),
+        Some(0) => format!("ETag: \"{md5}\"\r\nx-amz-server-side-encryption: AES256\r\n"),
+        Some(1) => format!("ETag: \"{}\"\r\n", "0".repeat(32)),
+        Some(2) => format!("ETag: \"{md5}-2\"\r\nx-amz-checksum-crc32: AAAAAA==-2\r\n"),
+        _ => format!("ETag: \"{md5}\"\r\nx-amz-server-side-encryption: aws:kms\r\n"),
+    };
+    Act::Send(asked.data(&fields, |length| length))
+}
+
+#[test]
+fn an_etag_is_a_sum_where_it_has_the_form_of_an_md5_and_the_object_is_plain() {
+    let fake = Fake::serve(tagged);
+    let found = [0, 1, 2, 3].map(|object| summed(&fake, object));
+    assert_eq!(found, [Some((true, false)), Some((false, false)), None, None]);
+}
+
+/// The emulator answers MD5s of what is uploaded at once, and none of what is uploaded in parts.
+pub(crate) fn etags_are_sums_of_what_is_written_at_once(config: &S3Config) {
+    let store = Engine::Lean.open(&S3Config { prefix: "summed".to_owned(), ..config.clone() }).unwrap();
+    let owned = store.create_folder(&key("d"), &marker()).unwrap();
+    for (name, bytes, is_summed) in [("d/small", 9, true), ("d/none", 0, true), ("d/parts", 17 << 20, false)]
+    {
+        let content = support::content(3, bytes);
+        write(&store, &owned, name, &content).unwrap();
+        let whole = store.read_summed(&key(name), bytes, LONG_NS).unwrap();
+        let wanted = Summed { bytes: content, agrees: true, is_declared: false };
+        assert!(whole == is_summed.then_some(wanted), "{name}");
     }
 }

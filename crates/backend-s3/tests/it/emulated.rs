@@ -82,3 +82,8 @@ fn a_wrong_secret_and_a_wrong_bucket_are_named() {
         }
     });
 }
+
+#[test]
+fn etags_are_sums_of_what_is_written_at_once() {
+    check(checksums::etags_are_sums_of_what_is_written_at_once);
+}

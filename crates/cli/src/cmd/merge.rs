@@ -24,6 +24,9 @@ pub(crate) struct MergeArgs {
     /// Exit with 5 when a gated target is UNCERTAIN
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Print every cell, remark and note before the answer
+    #[arg(long)]
+    pub(crate) full: bool,
 }
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
@@ -45,7 +48,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
     for line in &merged.lines {
         writer.append(line)?;
     }
-    let summary = session::conclude(&folder)?;
+    let summary = session::conclude(&folder, args.full)?;
     Ok(run::exit_of(&summary, args.strict))
 }
 

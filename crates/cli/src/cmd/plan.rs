@@ -249,6 +249,56 @@ pub(crate) fn time(plan: &Plan) -> String {
     format!("about {}{more}{capped}{writing}", format_duration_ns(total_ns))
 }
 
+/// What a run reads up to the first look at its fresh repetitions, and what it writes. Where repetitions end by time or by
+/// steps, what they read depends on the storage: it is told for one that gives as much as the line.
+pub(crate) fn bytes(plan: &Plan) -> String {
+    let made = plan.cells.iter().map(|cell| (cell, plan.measure.repetitions));
+    let each: Option<Vec<f64>> =
+        made.map(|(cell, times)| Some(bytes_of(plan, cell)? * f64::from(times))).collect();
+    let Some(each) = each.filter(|each| !each.is_empty()) else {
+        return "what it reads is known once the folder is listed".to_owned();
+    };
+    // Which cells are measured afresh is not known yet: they are counted like the others in the mean.
+    let fresh = super::run::fresh_cells(plan) as f64 / each.len() as f64;
+    let read = format_bytes((each.iter().sum::<f64>() * (1.0 + fresh)).round() as u64);
+    let read = match plan.measure.limit {
+        Limit::Bytes { .. } | Limit::Epochs { .. } => format!("reads about {read}"),
+        Limit::Duration { .. } | Limit::Steps { .. } => {
+            format!("reads about {read} where the storage gives what the line takes")
+        }
+    };
+    let written: u64 = places(plan).filter_map(|(_, dataset)| plan.datasets[dataset].total_bytes()).sum();
+    if written == 0 { read } else { format!("{read}, writes {} at most", format_bytes(written)) }
+}
+
+/// What one repetition of a cell reads; `None` where that is not known before the data is listed.
+fn bytes_of(plan: &Plan, cell: &plan::Cell) -> Option<f64> {
+    let spec = plan.dataset(cell);
+    let at_line = |window_ns: u64| {
+        let sample_bytes = match spec {
+            DatasetSpec::Generate(generate) => Some(generate.sample_bytes),
+            DatasetSpec::Existing(existing) => existing.sample_bytes,
+        };
+        let sample_bytes = sample_bytes.map(|bytes| bytes as f64).or_else(|| plan.need.sample_bytes());
+        let seconds = (plan.measure.warmup_ns + window_ns) as f64 / 1e9;
+        plan.need.line_bps(sample_bytes.unwrap_or(1.0)) * seconds
+    };
+    match plan.measure.limit {
+        Limit::Bytes { bytes } => Some(bytes as f64),
+        Limit::Epochs { epochs } => Some(spec.total_bytes()? as f64 * epochs as f64),
+        Limit::Duration { duration_ns: window_ns } | Limit::Steps { otherwise_ns: window_ns, .. } => {
+            Some(at_line(window_ns))
+        }
+    }
+}
+
+/// Where datasets lie: each target with each dataset that it is read for.
+fn places(plan: &Plan) -> impl Iterator<Item = (usize, usize)> {
+    let stored = plan.cells.iter().filter(|cell| plan.targets[cell.target].config.is_storage());
+    let places: BTreeSet<(usize, usize)> = stored.map(|cell| (cell.target, cell.dataset)).collect();
+    places.into_iter()
+}
+
 fn hash(plan: &Plan) -> String {
     let planned: Vec<_> = plan.datasets.iter().map(prepare::planned).collect();
     if planned.iter().any(Option::is_none) {

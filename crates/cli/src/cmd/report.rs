@@ -26,7 +26,9 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("error: a PNG is not written to a terminal\n  hint: {hint}")));
     }
     let text = match args.format {
-        ReportFormat::Terminal => report::terminal(&analysis::summarise(&samples::record(&args.run)?)),
+        ReportFormat::Terminal => {
+            output::answer(&analysis::summarise(&samples::record(&args.run)?), &args.run, args.full)
+        }
         ReportFormat::Markdown => report::markdown(&analysis::summarise(&samples::record(&args.run)?)),
         ReportFormat::Svg => plot(&Derived::of(&args.run)?.plots, &args.plot)?,
         ReportFormat::Png => {

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if let Some(late) = late {
         return Err(too_late(args.ranks.start_at.as_deref(), late));
     }
-    let summary = session.conclude()?;
+    let summary = session.conclude(args.measure.full)?;
     if interrupted {
         return Ok(Exit::Interrupted);
     }
@@ -174,16 +174,13 @@ fn confirming(plan: &Plan) -> u64 {
     fresh_cells(plan) * u64::from(plan.measure.repetitions)
 }
 
-/// Cells that are measured afresh at most: two candidates and a control for each storage.
+/// Cells of all storages that are measured afresh at most.
 pub(crate) fn fresh_cells(plan: &Plan) -> u64 {
     let storages = (0..plan.targets.len()).filter(|index| plan.targets[*index].config.is_storage());
-    let fresh =
-        |index| plan.cells.iter().filter(|cell| cell.target == index).count().min(FRESH_CELLS_MAX) as u64;
+    let cells = |index| plan.cells.iter().filter(|cell| cell.target == index).count();
+    let fresh = |index| cells(index).min(analysis::FRESH_CELLS_MAX) as u64;
     storages.map(fresh).sum()
 }
-
-/// Two candidates and a control.
-const FRESH_CELLS_MAX: usize = 3;
 
 /// The exit code of a run that came to its end. The reasons are on the page that was printed.
 pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {

@@ -20,7 +20,7 @@ pub(crate) fn size(args: &SizeArgs) -> Result<Exit, Failure> {
     let kind = Kind { size: Some(args.find.axis()), ..Kind::default() };
     let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
     let interrupted = session.execute(|session, bench| find(&ready, args.find, session, bench))?;
-    let summary = session.conclude()?;
+    let summary = session.conclude(args.measure.full)?;
     Ok(if interrupted { Exit::Interrupted } else { exit_of(&summary) })
 }
 

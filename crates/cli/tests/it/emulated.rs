@@ -31,7 +31,7 @@ fn servers(bench: &Bench) -> Vec<String> {
 
 #[track_caller]
 fn no_server_is_left(bench: &Bench) {
-    for _ in 0..100 {
+    for _ in 0..600 {
         if servers(bench).is_empty() {
             return;
         }

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Child;
 
-use crate::harness::{Bench, DISK, finish, finish_as_nobody, forbid, in_child, limit, skip, until};
+use crate::harness::{Bench, DISK, finish, finish_as_nobody, forbid, in_child, limit, skip, until, wait};
 
 const URING: &str = r#"targets.disk = { at = "data", engine = "io_uring" }"#;
 /// So many repetitions that a run is never over before it is ended.
@@ -25,7 +25,7 @@ fn ctrl_c_keeps_what_was_measured() {
         let mut child = bench.spawn(&LONG);
         until(&mut child, || bench.reps_so_far() >= 1);
         signal(&child, number);
-        let ended = child.end().exits(130);
+        let ended = wait(child).exits(130);
         assert!(ended.out.contains("UNCERTAIN"), "{}", ended.out);
         let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
         assert!(cells.lines().last().unwrap().contains(r#""interrupted":true"#));
@@ -67,7 +67,7 @@ fn two_preparations_at_once_make_one_dataset() {
         ["prepare", "s.toml", "--set", "dataset.size=\"64 MiB\"", "--set", "dataset.sample_size=\"256 KiB\""];
     let both = [bench.spawn(&args), bench.spawn(&args)];
     for child in both {
-        child.end().exits(0).says("256 files");
+        wait(child).exits(0).says("256 files");
     }
     bench.run(&args).exits(0).says("found as it was");
 }
@@ -97,7 +97,7 @@ fn a_run_without_any_figure_is_an_error() {
         bench.path("results").is_dir() && fs::read_dir(bench.path("results")).unwrap().count() > 0
     });
     fs::remove_dir_all(bench.path("data")).unwrap();
-    child.end().exits(1);
+    wait(child).exits(1);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn files_truncated_during_a_run_are_counted_and_spoil_the_verdict() {
     for file in bench.data_files() {
         fs::OpenOptions::new().write(true).open(file).unwrap().set_len(100).unwrap();
     }
-    let ended = child.end().exits(1);
+    let ended = wait(child).exits(1);
     assert!(ended.out.contains("UNCERTAIN") && !ended.out.contains("FEEDS"), "{}", ended.out);
     let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
     assert!(cells.contains(r#""eof":"#), "{cells}");
@@ -142,7 +142,7 @@ fn files_deleted_during_a_run_are_found_to_have_changed() {
     let mut child = bench.spawn(&SEVERAL);
     until(&mut child, || bench.reps_so_far() >= 1);
     fs::remove_dir_all(bench.path("data")).unwrap();
-    let ended = child.end().exits(1);
+    let ended = wait(child).exits(1);
     assert!(!ended.out.contains("FEEDS "), "{}", ended.out);
     let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
     assert!(cells.lines().last().unwrap().contains(r#""changed":[0]"#), "{cells}");
@@ -166,7 +166,7 @@ fn io_uring_that_is_skipped_leaves_the_other_engine_and_a_reason_in_the_record()
     );
     let mut command = bench.command(&["run", "s.toml"]);
     in_child(&mut command, || forbid(libc::SYS_io_uring_setup));
-    finish(command).exits(0).says("FEEDS").says("io_uring");
+    finish(command).exits(0).says("io_uring").feeds();
     let run = fs::read_to_string(bench.run_folder().join("run.json")).unwrap();
     assert!(run.contains("seccomp"), "{run}");
 }
@@ -205,7 +205,7 @@ fn sixty_four_open_files_are_enough() {
         &fs::read_to_string(bench.path("s.toml")).unwrap().replace("size = \"4 MiB\", ", ""),
     );
     in_child(&mut command, || limit(libc::RLIMIT_NOFILE, 64));
-    finish(command).exits(0).says("FEEDS");
+    finish(command).exits(0).feeds();
     let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
     assert!(!cells.contains("too_many_open"), "{cells}");
 }

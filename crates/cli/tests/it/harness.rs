@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::io;
-use std::ops::{Deref, DerefMut};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -18,20 +17,19 @@ use tempfile::TempDir;
 const NOBODY: u32 = 65_534;
 
 /// Beyond this a binary hangs: it is killed, and its output is shown by the test that fails.
-const LIMIT: Duration = Duration::from_mins(4);
+const LIMIT: Duration = Duration::from_mins(10);
 
-/// A folder on the disk of the build (not in memory), removed at the end.
+/// A folder on the disk of the build (not in memory), removed at the end. Other tests measure beside it, so nothing here may
+/// hang on how fast this machine is.
 pub(crate) struct Bench {
     dir: TempDir,
-    /// Whether others may measure beside it.
-    is_disturbed: bool,
 }
 
 impl Bench {
     pub(crate) fn new() -> Self {
         let dir = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
-        Self { dir, is_disturbed: false }
+        Self { dir }
     }
 
     /// A bench with the small scenario in `s.toml`: `{extra}` is appended.
@@ -41,10 +39,9 @@ impl Bench {
         bench
     }
 
-    /// As [`Self::with`], for tests that look at no verdict: the smallest run that has repetitions to look at. Others may
-    /// measure beside it.
+    /// As [`Self::with`], for tests that look at no verdict: the smallest run that has repetitions to look at.
     pub(crate) fn small(extra: &str) -> Self {
-        let bench = Self { is_disturbed: true, ..Self::new() };
+        let bench = Self::new();
         bench.write("s.toml", &by_count(&scenario(extra), SMALL));
         bench
     }
@@ -64,7 +61,19 @@ impl Bench {
         fs::write(self.path(name), text).unwrap();
     }
 
+    /// The binary with `args`, and with `--full` where there is an answer: most tests look at what it leaves out.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let answers = matches!(args.first(), Some(&("run" | "size" | "merge" | "report")));
+        let other = ["--variant", "--format", "--html", "--full", "--help"];
+        let mut command = self.bare(args);
+        if answers && !args.iter().any(|arg| other.contains(arg)) {
+            command.arg("--full");
+        }
+        command
+    }
+
+    /// The binary with `args` as they are.
+    pub(crate) fn bare(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_feedline"));
         command
             .args(args)
@@ -75,8 +84,7 @@ impl Bench {
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Ended {
-        let command = self.command(args);
-        if self.is_disturbed { wait(start(command)) } else { finish(command) }
+        finish(self.command(args))
     }
 
     /// As [`Self::command`], with no way to AWS but `variables`.
@@ -99,16 +107,14 @@ impl Bench {
 
     /// Runs the binary to its end, with `meanwhile` beside it.
     pub(crate) fn run_beside(&self, args: &[&str], meanwhile: impl FnOnce(&mut Child)) -> Ended {
-        let mut running = self.spawn(args);
-        meanwhile(&mut running);
-        running.end()
+        let mut child = self.spawn(args);
+        meanwhile(&mut child);
+        wait(child)
     }
 
-    /// Starts the binary with its output kept. Where it measures, nothing else does until it has ended.
-    pub(crate) fn spawn(&self, args: &[&str]) -> Running {
-        let command = self.command(args);
-        let alone = (!self.is_disturbed && measures(&command)).then(alone);
-        Running { child: start(command), alone }
+    /// Starts the binary with its output kept.
+    pub(crate) fn spawn(&self, args: &[&str]) -> Child {
+        start(self.command(args))
     }
 
     /// The folder of the only run.
@@ -217,52 +223,9 @@ measure = {{ warmup = "10ms", duration = "100ms", repetitions = 3 }}
 
 pub(crate) const DISK: &str = r#"targets.disk = { at = "data", engine = "pread" }"#;
 
-/// Only one measurement at a time: others on the same two cores would widen its intervals.
-static MEASURING: Mutex<()> = Mutex::new(());
-
-/// Waits until nothing else measures. A test that starts several at once holds this, and starts them with [`start`].
-pub(crate) fn alone() -> MutexGuard<'static, ()> {
-    MEASURING.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Whether a command is one that others would disturb.
-fn measures(command: &Command) -> bool {
-    command.get_args().next().is_some_and(|verb| ["run", "size", "calibrate"].iter().any(|one| verb == *one))
-}
-
 /// Starts a command with its output kept.
 pub(crate) fn start(mut command: Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-/// A binary that was started.
-pub(crate) struct Running {
-    child: Child,
-    alone: Option<MutexGuard<'static, ()>>,
-}
-
-impl Running {
-    /// Waits for its end.
-    pub(crate) fn end(self) -> Ended {
-        let Self { child, alone } = self;
-        let ended = wait(child);
-        drop(alone);
-        ended
-    }
-}
-
-impl Deref for Running {
-    type Target = Child;
-
-    fn deref(&self) -> &Child {
-        &self.child
-    }
-}
-
-impl DerefMut for Running {
-    fn deref_mut(&mut self) -> &mut Child {
-        &mut self.child
-    }
 }
 
 /// Between two looks at whether something is there: what is measured meanwhile needs the core.
@@ -278,7 +241,6 @@ pub(crate) fn until(child: &mut Child, there: impl Fn() -> bool) {
 
 /// Runs a command to its end.
 pub(crate) fn finish(command: Command) -> Ended {
-    let _alone = measures(&command).then(alone);
     wait(start(command))
 }
 
@@ -306,7 +268,6 @@ pub(crate) fn finish_as_nobody(
     limits: impl Fn() -> io::Result<()> + Send + Sync + 'static,
 ) -> Option<Ended> {
     let verb: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
-    let _alone = alone();
     in_child(&mut command, move || limits().and_then(|()| become_nobody()));
     match command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
         Ok(child) => Some(wait(child)),
@@ -345,6 +306,14 @@ impl Ended {
     pub(crate) fn says(self, text: &str) -> Self {
         assert!(self.prints(text), "{text:?} is not in:\n{}{}", self.out, self.err);
         self
+    }
+
+    /// Whether a target feeds. Where own threads waited for a processor nobody can tell, and the page says so.
+    #[track_caller]
+    pub(crate) fn feeds(&self) -> bool {
+        let is_crowded = self.prints("UNCERTAIN") && self.prints("own threads waited for a processor");
+        assert!(is_crowded || self.out.contains("\nFEEDS "), "{}", self.out);
+        !is_crowded
     }
 
     /// Whether `text` was printed. Lines break where the words of this very run leave no room, so spaces and ends of

@@ -5,7 +5,8 @@ use std::fs;
 use std::io;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{FileExt as _, symlink};
+use std::path::Path;
 use std::process::Child;
 
 use serde_json::Value;
@@ -189,7 +190,7 @@ fn a_block_device_is_read_and_never_written() {
         r#"queue_depth = 2, block_size = "16 KiB", cache = "warm""#,
         JUDGED,
     );
-    bench.run(&["run", "s.toml"]).exits(0).says("FEEDS");
+    bench.run(&["run", "s.toml"]).exits(0).feeds();
     assert!(bench.reps().iter().all(|rep| rep["errors"] == serde_json::json!({})));
     bench.run(&["prepare", "s.toml"]).exits(0).says("found as it was");
     for verb in ["prepare", "run", "plan"] {
@@ -300,4 +301,31 @@ fn only_root_drops_names_and_others_are_told() {
     // Root may still be kept from the device that holds the inodes, as in a container.
     let all_dropped = dropped(&bench).iter().all(|dropped| *dropped);
     assert_eq!(ended.prints("stayed in"), !all_dropped, "{}", ended.out);
+}
+
+/// Turns over every bit of a file, in its place and with its times as they were.
+fn flip(path: &Path) {
+    let modified = fs::metadata(path).unwrap().modified().unwrap();
+    let flipped: Vec<u8> = fs::read(path).unwrap().iter().map(|byte| !byte).collect();
+    let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.write_all_at(&flipped, 0).unwrap();
+    file.set_modified(modified).unwrap();
+}
+
+#[test]
+fn bytes_that_come_otherwise_a_second_time_forbid_a_verdict() {
+    let bench = bench_of_files(r#"queue_depth = 2, cache = "warm""#, "pread");
+    let many = ["run", "s.toml", "--set", "measure.repetitions=30"];
+    let ended = bench.run_beside(&many, |child| {
+        until(child, || bench.reps_so_far() >= 1);
+        for number in 0..16 {
+            flip(&bench.path(&format!("data/{number:02}")));
+        }
+    });
+    let ended = without_verdict(ended).says("checked reads held wrong bytes");
+    assert!(!ended.prints("the files changed"), "sizes and times are as they were: {}", ended.out);
+    let end = last_line(&bench);
+    let first = end["reread"].as_array().unwrap().iter().find(|again| again["order"] == 0).unwrap();
+    assert_eq!(first["wrong"], first["checked"], "{end}");
+    assert!(first["checked"].as_u64() > Some(0), "{end}");
 }

@@ -16,6 +16,7 @@ mod local;
 mod local_faults;
 mod loop_device;
 mod network_faults;
+mod proof;
 mod radosgw;
 mod ranks;
 mod record;

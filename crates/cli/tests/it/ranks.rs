@@ -6,7 +6,7 @@ use std::process::Child;
 
 use serde_json::Value;
 
-use crate::harness::{Bench, DISK, alone, start, wait};
+use crate::harness::{Bench, DISK, start, wait};
 
 /// One cell, measured once and confirmed once, in windows of which a machine that is busy does not miss much.
 const SHORT: [&str; 8] = [
@@ -53,14 +53,12 @@ fn head(folder: &std::path::Path) -> Value {
 fn two_ranks_measure_in_the_same_slots_and_are_merged() {
     let bench = Bench::with(DISK);
     bench.run(&["prepare", "s.toml"]).exits(0);
-    let measuring = alone();
-    let start_at = in_seconds(20);
+    let start_at = in_seconds(30);
     let ranks = [rank(&bench, "0", &start_at), rank(&bench, "1", &start_at)];
     for child in ranks {
         let ended = wait(child).exits(0);
         assert!(ended.prints("of 2 alone"), "{}", ended.out);
     }
-    drop(measuring);
     let folders = [record(&bench, "rank-0"), record(&bench, "rank-1")];
     let start_ns = start_at.parse::<u64>().unwrap() * 1_000_000_000;
     // Warm-up, window, slack.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::harness::{Bench, DISK, Ended, until};
+use crate::harness::{Bench, DISK, Ended, until, wait};
 
 const TWO: [&str; 5] = ["--variant", "warm:", "--variant", "titled:targets.disk.title=other", "--no-compare"];
 
@@ -205,7 +205,7 @@ fn no_variant_outlives_its_parent() {
     until(&mut child, || reps_so_far(&bench, "warm") >= 1);
     child.kill().unwrap();
     // Standard error is shared by all of them: it ends when the last has ended.
-    let ended = child.end();
+    let ended = wait(child);
     assert_eq!(ended.code, None, "{ended:?}");
     for name in ["warm", "titled"] {
         assert_eq!(end(&bench, name)["interrupted"], true);

@@ -13,7 +13,7 @@ mod streams;
 #[cfg(test)]
 mod tests;
 
-use plan::{Access, Cache, Cell, Operation};
+use plan::{Access, Cache, Cell, Operation, Share};
 
 use crate::data::by_unit;
 use crate::permutation::{Permutation, mix, scale};
@@ -113,11 +113,11 @@ struct Settings {
     each_once: bool,
     streams: u32,
     run_length: u32,
-    part: (u32, u32),
+    part: Share,
 }
 
 impl Settings {
-    fn of(cell: &Cell, part: (u32, u32)) -> Self {
+    fn of(cell: &Cell, part: Share) -> Self {
         // The readers of a training job each begin at a place of their own in what one stream would read.
         let is_trained = matches!(cell.load, plan::Load::Training(_)) && cell.operation == Operation::Read;
         Self {
@@ -138,7 +138,8 @@ impl Settings {
 impl Order {
     /// An order over `objects` in blocks of `block_bytes`; one stream, and runs of one.
     pub fn new(objects: &Objects, access: Access, block_bytes: u32, seed: u64) -> Result<Self, OrderError> {
-        let settings = Settings { access, seed, each_once: false, streams: 1, run_length: 1, part: (0, 1) };
+        let settings =
+            Settings { access, seed, each_once: false, streams: 1, run_length: 1, part: Share::WHOLE };
         Self::of_objects(objects, u64::from(block_bytes), &settings)
     }
 
@@ -150,15 +151,15 @@ impl Order {
     /// operations on whole objects, and on folders, these are what is ordered. For a training job the shards of an epoch
     /// lie end to end, as one stream would read them: its readers share that out.
     pub fn of_cell(data: &Data, cell: &Cell) -> Result<Self, OrderError> {
-        Self::of_part(data, cell, (0, 1))
+        Self::of_part(data, cell, Share::WHOLE)
     }
 
-    /// The order of a cell on client `part.0` of `part.1` that read the same data at the same time. Orders of shards
+    /// The order of a cell on client `part` of those that read the same data at the same time. Orders of shards
     /// have a pass of their own for each client: of shards with equal numbers of blocks (but for the last, which
     /// may be short), client `r` reads those at `r`, `r + clients`, ... of the epoch's permutation; of others, an equal
     /// part of the blocks. Together they read each block once per epoch. Every other order is the same on all clients,
     /// which begin at different tickets of it.
-    pub fn of_part(data: &Data, cell: &Cell, part: (u32, u32)) -> Result<Self, OrderError> {
+    pub fn of_part(data: &Data, cell: &Cell, part: Share) -> Result<Self, OrderError> {
         let objects = &**data.objects();
         let settings = Settings::of(cell, part);
         match cell.operation {
@@ -228,7 +229,7 @@ impl Order {
         };
         let bytes = (u128::from(bytes) * u128::from(tickets) / u128::from(count)) as u64;
         if tickets == 0 {
-            return Err(OrderError::FewShards { shards: units, ranks: settings.part.1 });
+            return Err(OrderError::FewShards { shards: units, ranks: settings.part.of });
         }
         Ok(Self { walk, seed, blocks, tickets, all_tickets: count, bytes, is_part })
     }

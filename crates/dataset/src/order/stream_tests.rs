@@ -13,7 +13,7 @@ fn cell(access: Access, streams: u32, seed: u64) -> Cell {
     Cell { access, seed, streams, ..Cell::plain(Engine::Null, 10, 1) }
 }
 
-fn of(objects: &Objects, cell: &Cell, part: (u32, u32)) -> Order {
+fn of(objects: &Objects, cell: &Cell, part: Share) -> Order {
     Order::of_part(&Data::files(Arc::new(objects.clone()), None), cell, part).unwrap()
 }
 
@@ -68,7 +68,7 @@ proptest! {
         shards in 1_u32..40, bytes in 1_u64..200, streams in 0_u32..12, seed: u64, number in 0_u64..3,
     ) {
         let objects = uniform(shards, bytes);
-        let spans = epoch(&of(&objects, &cell(Access::ShuffledShards, streams, seed), (0, 1)), number);
+        let spans = epoch(&of(&objects, &cell(Access::ShuffledShards, streams, seed), Share::WHOLE), number);
         prop_assert!(open_max(&objects, &spans) <= streams.max(1) as usize);
         prop_assert_eq!(sorted(spans), all(&objects));
     }
@@ -84,7 +84,7 @@ proptest! {
         let access = if resampled { Access::ResampledShards } else { Access::ShuffledShards };
         let cell = cell(access, streams, seed);
         let parts: Vec<Vec<ReadSpan>> =
-            (0..ranks).map(|rank| epoch(&of(&objects, &cell, (rank, ranks)), number)).collect();
+            (0..ranks).map(|index| epoch(&of(&objects, &cell, Share { index, of: ranks }), number)).collect();
         for (rank, part) in (0..).zip(&parts) {
             let at = part.iter().position(|span| span.object == shards as u32);
             let expected = (shards as u32 % ranks == rank).then(|| part.len() - 1);
@@ -99,7 +99,7 @@ proptest! {
         sizes in prop::collection::vec(1_u64..300, 1..30), streams in 1_u32..12, seed: u64, number in 0_u64..3,
     ) {
         let objects = listed(&sizes);
-        let spans = epoch(&of(&objects, &cell(Access::ShuffledShards, streams, seed), (0, 1)), number);
+        let spans = epoch(&of(&objects, &cell(Access::ShuffledShards, streams, seed), Share::WHOLE), number);
         prop_assert_eq!(sorted(spans), all(&objects));
     }
 
@@ -108,7 +108,7 @@ proptest! {
         sizes in prop::collection::vec(1_u64..300, 1..30), streams in 1_u32..12, seed: u64,
     ) {
         let objects = listed(&sizes);
-        let order = of(&objects, &cell(Access::ShuffledShards, streams, seed), (0, 1));
+        let order = of(&objects, &cell(Access::ShuffledShards, streams, seed), Share::WHOLE);
         prop_assume!(matches!(order.blocks.numbers, Numbers::Uneven(_)));
         let width = u64::from(streams).min(sizes.len() as u64);
         let each = order.tickets_per_epoch() / width;
@@ -134,9 +134,9 @@ proptest! {
         };
         let cell = cell(Access::ShuffledShards, streams, seed);
         let parts: Vec<Vec<ReadSpan>> =
-            (0..ranks).map(|rank| epoch(&of(&objects, &cell, (rank, ranks)), number)).collect();
+            (0..ranks).map(|index| epoch(&of(&objects, &cell, Share { index, of: ranks }), number)).collect();
         prop_assert_eq!(sorted(parts.concat()), all(&objects));
-        prop_assume!(!matches!(of(&objects, &cell, (0, ranks)).blocks.numbers, Numbers::Short { .. }));
+        prop_assume!(!matches!(of(&objects, &cell, Share { index: 0, of: ranks }).blocks.numbers, Numbers::Short { .. }));
         let per_shard = all(&objects).len() / sizes.len();
         let [fewest, most] = [parts.iter().map(Vec::len).min(), parts.iter().map(Vec::len).max()];
         let apart = most.unwrap_or(0) - fewest.unwrap_or(0);
@@ -150,7 +150,7 @@ proptest! {
         readers in 1_u32..6, seed: u64, number in 0_u64..3,
     ) {
         let objects = sizes.map_or_else(|| uniform(shards, 55), |sizes| listed(&sizes));
-        let spans = epoch(&of(&objects, &trained(readers, seed), (0, 1)), number);
+        let spans = epoch(&of(&objects, &trained(readers, seed), Share::WHOLE), number);
         prop_assert_eq!(open_max(&objects, &spans), 1);
         prop_assert_eq!(sorted(spans), all(&objects));
     }
@@ -160,7 +160,7 @@ proptest! {
         shards in 1_u32..20, bytes in 1_u64..100, streams in 1_u32..6, seed: u64, number in 0_u64..3,
     ) {
         let objects = uniform(shards, bytes);
-        let order = of(&objects, &cell(Access::ResampledShards, streams, seed), (0, 1));
+        let order = of(&objects, &cell(Access::ResampledShards, streams, seed), Share::WHOLE);
         prop_assert_eq!(order.tickets_per_epoch(), u64::from(shards) * bytes.div_ceil(10));
         let width = streams.min(shards) as usize;
         let spans = epoch(&order, number);
@@ -180,7 +180,7 @@ proptest! {
 fn resampling_draws_every_shard_about_as_often_and_some_twice_in_an_epoch() {
     let sizes: Vec<u64> = (1..=20).map(|number| number % 5 * 10 + 10).collect();
     for objects in [uniform(20, 30), listed(&sizes)] {
-        let order = of(&objects, &cell(Access::ResampledShards, 4, 3), (0, 1));
+        let order = of(&objects, &cell(Access::ResampledShards, 4, 3), Share::WHOLE);
         let mut counts = [0_i32; 20];
         let mut missing = 0;
         for number in 0..1_000 {
@@ -204,14 +204,14 @@ fn resampling_draws_every_shard_about_as_often_and_some_twice_in_an_epoch() {
 fn a_cold_cell_draws_no_shard_twice() {
     let objects = uniform(20, 30);
     let cold = Cell { cache: Cache::Cold, ..cell(Access::ResampledShards, 4, 3) };
-    assert_eq!(sorted(epoch(&of(&objects, &cold, (0, 1)), 2)), all(&objects));
+    assert_eq!(sorted(epoch(&of(&objects, &cold, Share::WHOLE), 2)), all(&objects));
 }
 
 #[test]
 fn epochs_of_shards_differ() {
     for objects in [uniform(50, 30), listed(&(1..50).collect::<Vec<_>>())] {
         for access in [Access::ShuffledShards, Access::ResampledShards] {
-            let order = of(&objects, &cell(access, 4, 3), (0, 1));
+            let order = of(&objects, &cell(access, 4, 3), Share::WHOLE);
             assert_ne!(epoch(&order, 0), epoch(&order, 1));
             assert_ne!(epoch(&order, 1), epoch(&order, 2));
         }
@@ -222,7 +222,7 @@ fn epochs_of_shards_differ() {
 fn a_client_without_a_shard_is_told_so() {
     let data = Data::files(Arc::new(uniform(3, 30)), None);
     let cell = cell(Access::ShuffledShards, 4, 3);
-    let of = |rank| Order::of_part(&data, &cell, (rank, 4));
+    let of = |index| Order::of_part(&data, &cell, Share { index, of: 4 });
     assert_eq!(of(3).unwrap_err(), OrderError::FewShards { shards: 3, ranks: 4 });
     assert_eq!(of(2).unwrap().tickets_per_epoch(), 3);
     let stated = OrderError::FewShards { shards: 3, ranks: 4 }.to_string();

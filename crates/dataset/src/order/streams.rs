@@ -6,6 +6,8 @@
 //! the epoch's shards are laid end to end, and each stream reads an equal part of that: it may then begin and end
 //! inside a shard, and no stream ends before the others.
 
+use plan::Share;
+
 use crate::order::blocks::Numbers;
 use crate::permutation::{Permutation, mix, scale};
 use crate::uneven::Located;
@@ -38,7 +40,7 @@ pub(super) struct Wanted {
     /// Shards side by side.
     pub(super) streams: u32,
     /// This client among those that read the same shards at the same time, and how many they are.
-    pub(super) part: (u32, u32),
+    pub(super) part: Share,
     /// Shards are drawn with replacement.
     pub(super) resampled: bool,
 }
@@ -47,7 +49,7 @@ impl Streams {
     /// Streams over `blocks` of all shards, copies left out. There is one at least, and a shard for each.
     pub(super) fn new(numbers: &Numbers, (shards, blocks): (u64, u64), wanted: Wanted) -> Self {
         let shards = if let Numbers::Short { units, .. } = numbers { *units } else { shards };
-        let (rank, ranks) = (u64::from(wanted.part.0), u64::from(wanted.part.1.max(1)));
+        let (rank, ranks) = (u64::from(wanted.part.index), u64::from(wanted.part.of.max(1)));
         let begins = |rank: u64| (u128::from(blocks) * u128::from(rank) / u128::from(ranks)) as u64;
         let own = of_rank(shards, rank, ranks);
         Self {

@@ -109,13 +109,9 @@ impl S3 for Bucket {
             return Err(s3_error!(InvalidPart));
         }
         let mut upload = self.end_upload(&input.upload_id, &input.key)?;
-        let mut content = self.empty();
-        for number in numbers {
-            if let Some(part) = upload.parts.remove(&number) {
-                content.append(part.content);
-            }
-        }
-        let e_tag = self.keep(input.key.clone(), Object::new(content), replace)?;
+        let parts = numbers.iter().filter_map(|number| upload.parts.remove(number)).collect();
+        let object = Object::of_parts(self.empty(), parts);
+        let e_tag = self.keep(input.key.clone(), object, replace)?;
         Ok(S3Response::new(CompleteMultipartUploadOutput {
             bucket: Some(input.bucket),
             key: Some(input.key),

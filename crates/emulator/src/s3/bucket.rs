@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hyper::body::{Body as _, Bytes};
+use md5::{Digest as _, Md5};
 use s3s::dto::{ETag, StreamingBlob, Timestamp};
 use s3s::{Body, S3Result, s3_error};
 
@@ -17,19 +18,32 @@ use crate::shape::Shape;
 #[derive(Debug)]
 pub(super) struct Object {
     pub(super) content: Content,
-    digest: u64,
+    /// Of the bytes; where it was uploaded in parts, of the parts' own MD5s one after the other.
+    md5: [u8; 16],
+    /// 0 where it was uploaded at once.
+    parts: usize,
     modified_s: u64,
 }
 
 impl Object {
-    pub(super) fn new(content: Content) -> Self {
-        let digest = content.digest();
-        Self { content, digest, modified_s: u64::from(clock::unix_time().0) }
+    fn new(content: Content, md5: Md5, parts: usize) -> Self {
+        Self { content, md5: md5.finalize().into(), parts, modified_s: u64::from(clock::unix_time().0) }
     }
 
-    /// Stable for the bytes: a hash, not their MD5.
+    /// The object that these parts make, into `whole`.
+    pub(super) fn of_parts(mut whole: Content, parts: Vec<Self>) -> Self {
+        let (mut md5, count) = (Md5::new(), parts.len());
+        for part in parts {
+            md5.update(part.md5);
+            whole.append(part.content);
+        }
+        Self::new(whole, md5, count)
+    }
+
+    /// As S3 has it: the MD5, and behind it the number of parts where there were some.
     pub(super) fn e_tag(&self) -> ETag {
-        ETag::Strong(format!("{:016x}{:016x}", self.digest, self.content.length()))
+        let md5 = format!("{:032x}", u128::from_be_bytes(self.md5));
+        ETag::Strong(if self.parts == 0 { md5 } else { format!("{md5}-{}", self.parts) })
     }
 
     pub(super) fn modified(&self) -> Timestamp {
@@ -128,13 +142,15 @@ impl Bucket {
     /// Takes in a body to its end.
     pub(super) async fn receive(&self, body: Option<StreamingBlob>) -> S3Result<Object> {
         let mut content = self.empty();
-        let Some(body) = body else { return Ok(Object::new(content)) };
+        let mut md5 = Md5::new();
+        let Some(body) = body else { return Ok(Object::new(content, md5, 0)) };
         let mut body = Body::from(body);
         // Payload is recognised by a piece of some length, however the body is cut.
         let mut gathered = Vec::new();
         while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
             let frame = frame.map_err(|error| s3_error!(IncompleteBody, "the body ended early: {error}"))?;
             let data = frame.into_data().unwrap_or_default();
+            md5.update(&data);
             if content.length() > 0 {
                 append(&mut content, &data)?;
                 continue;
@@ -146,7 +162,7 @@ impl Bucket {
             }
         }
         append(&mut content, &gathered)?;
-        Ok(Object::new(content))
+        Ok(Object::new(content, md5, 0))
     }
 }
 

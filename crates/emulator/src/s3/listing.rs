@@ -76,7 +76,7 @@ mod tests {
     use crate::content::{Budget, Content};
 
     fn objects(keys: &[&str]) -> Objects {
-        let object = || Arc::new(Object::new(Content::new(&Budget::new(0))));
+        let object = || Arc::new(Object::of_parts(Content::new(&Budget::new(0)), Vec::new()));
         keys.iter().map(|key| ((*key).to_owned(), object())).collect()
     }
 

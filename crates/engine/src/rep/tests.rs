@@ -9,7 +9,7 @@ use super::*;
 use crate::fleet::{self, Job, Place};
 
 /// What a client reads of 10 files of 3 blocks: one pass of a cold cell, or as many reads.
-fn reads(part: (u32, u32), epoch: u64, access: Access, cache: Cache) -> Vec<(u32, u64)> {
+fn reads(part: Share, epoch: u64, access: Access, cache: Cache) -> Vec<(u32, u64)> {
     let clock = Clock::simulated();
     let store: SharedStore = Arc::new(Simulated::new(&clock, 1, 7, |_| Step::ok(1)));
     let objects = Arc::new(Objects::uniform(Key::new("d").unwrap(), 10, 3 * 4_096));
@@ -48,7 +48,7 @@ fn clients_that_share_the_data_read_each_block_once_between_them() {
     for access in [Access::ShuffledEpoch, Access::Sequential, Access::Random, Access::Neighbours] {
         for epoch in [0, 5] {
             let parts: Vec<Vec<(u32, u64)>> =
-                (0..4).map(|rank| reads((rank, 4), epoch, access, Cache::Cold)).collect();
+                (0..4).map(|index| reads(Share { index, of: 4 }, epoch, access, Cache::Cold)).collect();
             let lengths: Vec<usize> = parts.iter().map(Vec::len).collect();
             // Parts begin with a file, of which there are 10.
             assert_eq!(lengths, [6, 9, 6, 9], "{access:?}");
@@ -60,30 +60,31 @@ fn clients_that_share_the_data_read_each_block_once_between_them() {
 
 #[test]
 fn clients_whose_cells_are_not_cold_begin_apart_and_read_on() {
-    let sequential = |rank| reads((rank, 2), 0, Access::Sequential, Cache::Bypass);
+    let sequential = |index| reads(Share { index, of: 2 }, 0, Access::Sequential, Cache::Bypass);
     let (first, second) = (sequential(0), sequential(1));
     assert_eq!((first.len(), second.len()), (30, 30));
     assert_eq!((first[0], second[0]), ((0, 0), (5, 0)));
     assert_eq!(second[15], (0, 0), "behind its part comes that of the other");
-    let shuffled = |rank| reads((rank, 2), 0, Access::ShuffledEpoch, Cache::Bypass);
+    let shuffled = |index| reads(Share { index, of: 2 }, 0, Access::ShuffledEpoch, Cache::Bypass);
     assert_eq!(shuffled(0)[15..], shuffled(1)[..15]);
 }
 
 #[test]
 fn a_client_alone_reads_as_before() {
-    let alone = reads((0, 1), 1, Access::Sequential, Cache::Cold);
+    let alone = reads(Share::WHOLE, 1, Access::Sequential, Cache::Cold);
     assert_eq!((alone.len(), alone[0]), (30, (0, 0)));
 }
 
 #[test]
 fn clients_of_streamed_shards_read_whole_shards_of_their_own_whatever_the_cache() {
     for epoch in [0, 5] {
-        let cold: Vec<Vec<(u32, u64)>> =
-            (0..4).map(|rank| reads((rank, 4), epoch, Access::ShuffledShards, Cache::Cold)).collect();
+        let cold: Vec<Vec<(u32, u64)>> = (0..4)
+            .map(|index| reads(Share { index, of: 4 }, epoch, Access::ShuffledShards, Cache::Cold))
+            .collect();
         assert_eq!(cold.iter().map(Vec::len).collect::<Vec<_>>(), [9, 9, 6, 6]);
         assert_eq!(cold.iter().flatten().collect::<BTreeSet<_>>().len(), 30);
-        for (rank, own) in (0..).zip(&cold) {
-            let on = reads((rank, 4), epoch, Access::ShuffledShards, Cache::Bypass);
+        for (index, own) in (0..).zip(&cold) {
+            let on = reads(Share { index, of: 4 }, epoch, Access::ShuffledShards, Cache::Bypass);
             assert_eq!((on.len(), &on[..own.len()]), (30, &own[..]), "what is not cold reads on");
         }
     }

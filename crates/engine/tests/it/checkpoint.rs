@@ -73,7 +73,7 @@ impl Sim {
             warmup_ns: 0,
             limit: self.limit,
             epoch: 0,
-            part: (0, 1),
+            part: plan::Share::WHOLE,
             wait: None,
             cores: 1,
             clock: &self.clock,

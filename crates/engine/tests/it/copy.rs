@@ -93,7 +93,7 @@ impl Staging {
             sample_bytes: 1.0,
             line_bps: 1.0,
             epoch: 0,
-            part: (0, 1),
+            part: plan::Share::WHOLE,
             wait: None,
             cores: 1,
             clock: &self.clock,

@@ -118,14 +118,14 @@ fn names_that_are_looked_at_are_no_passes_over_data() {
 #[test]
 fn a_repetition_that_reads_on_counts_its_own_epochs_from_0() {
     let mut sim = sim(Limit::Epochs { epochs: 2 });
-    (sim.epoch, sim.part) = (7, (0, 1));
+    (sim.epoch, sim.part) = (7, plan::Share::WHOLE);
     assert_eq!(sim.run().epochs, [epoch(0, 0, 40), epoch(1, 40, 40)]);
 }
 
 #[test]
 fn a_rank_counts_passes_from_where_it_begins_and_a_cold_one_its_part() {
     let mut sim = sim(Limit::Epochs { epochs: 2 });
-    (sim.epoch, sim.part) = (3, (1, 2));
+    (sim.epoch, sim.part) = (3, plan::Share { index: 1, of: 2 });
     assert_eq!(sim.run().epochs, [epoch(0, 0, 40), epoch(1, 40, 40)]);
     sim.cell.cache = Cache::Cold;
     assert_eq!(sim.run().epochs, [Epoch { complete: true, ..epoch(0, 0, 20) }]);

@@ -49,7 +49,7 @@ pub(crate) struct Sim {
     pub(crate) verify_seed: Option<u64>,
     /// Number of the repetition, and this client among all.
     pub(crate) epoch: u64,
-    pub(crate) part: (u32, u32),
+    pub(crate) part: plan::Share,
 }
 
 impl Sim {
@@ -75,7 +75,7 @@ impl Sim {
             stop: Arc::default(),
             verify_seed: Some(SEED),
             epoch: 0,
-            part: (0, 1),
+            part: plan::Share::WHOLE,
         }
     }
 

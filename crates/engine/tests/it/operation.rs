@@ -185,9 +185,9 @@ fn with_bench(cells: &[Cell], seat: &Seat, clock: &Clock, act: impl FnOnce(&mut 
     let settings = BenchSettings {
         measure,
         cores: 1,
-        rank: (0, 1),
+        rank: plan::Share::WHOLE,
         variant: "base".to_owned(),
-        variants: (0, 1),
+        variants: plan::Share::WHOLE,
         began_unix_ns: None,
     };
     let (stop, progress) = (AtomicBool::new(false), Progress::default());

@@ -63,9 +63,9 @@ fn settings() -> BenchSettings {
     BenchSettings {
         measure,
         cores: 1,
-        rank: (0, 1),
+        rank: plan::Share::WHOLE,
         variant: "base".to_owned(),
-        variants: (0, 1),
+        variants: plan::Share::WHOLE,
         began_unix_ns: None,
     }
 }
@@ -198,7 +198,12 @@ fn once(settings: BenchSettings, turns: &[Turn], start: &(dyn Fn(u32) + Sync)) -
 
 #[test]
 fn a_repetition_that_is_asked_for_has_the_numbers_it_was_given() {
-    let settings = BenchSettings { variant: "b".to_owned(), variants: (1, 2), rank: (1, 3), ..settings() };
+    let settings = BenchSettings {
+        variant: "b".to_owned(),
+        variants: plan::Share { index: 1, of: 2 },
+        rank: plan::Share { index: 1, of: 3 },
+        ..settings()
+    };
     let turns = [Turn { cell: 1, rep: 0, round: 0 }, Turn { cell: 0, rep: 4, round: 4 }];
     let reps = once(settings, &turns, &|_| {});
     let numbers: Vec<_> = reps.iter().map(|rep| (rep.cell.clone(), rep.rep, rep.round, rep.order)).collect();

@@ -170,12 +170,12 @@ fn any_batch_of_any_block_is_fed_as_fast_as_its_bytes_come() {
 #[test]
 fn clients_that_share_shards_train_on_their_own_alone() {
     // Of nine shards the first of two clients has five, and 100 samples of each.
-    for (part, shards) in [((0, 2), 5), ((1, 2), 4)] {
+    for (index, shards) in [(0, 5), (1, 4)] {
         let mut sim = sim(Training { batch: 16, ..JOB }, 1, |_| Step::ok(MS));
         sim.objects = objects(9, 1_000_000);
         sim.samples = Samples::Streamed { count: 900 };
         sim.cell.cache = plan::Cache::Cold;
-        sim.part = part;
+        sim.part = plan::Share { index, of: 2 };
         sim.limit = Limit::Epochs { epochs: 1 };
         let counts = only(&sim.run());
         assert_eq!(counts.steps, shards * 100 / 16);

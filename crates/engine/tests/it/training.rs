@@ -408,6 +408,16 @@ fn generated_data_are_decoded_by_a_stand_in_and_others_as_they_are() {
 }
 
 #[test]
+fn a_sample_larger_than_its_buffer_is_decoded_by_its_stand_in() {
+    let decode = Some(Decode { work: Work::Gzip, threads: Some(1) });
+    let mut sim = real(Training { compute_ns: MS / 10, decode, ..JOB }, Engine::Null, 1);
+    sim.objects = objects(100, 10_000);
+    sim.verify_seed = Some(SEED);
+    let rep = sim.run();
+    assert_eq!((only(&rep).lost_samples, only(&rep).steps, &rep.outcome), (0, 20, &Outcome::Complete));
+}
+
+#[test]
 fn a_decoder_that_cannot_have_the_whole_sample_is_refused() {
     let training = Training { decode: Some(Decode { work: Work::Checksum, threads: None }), ..JOB };
     let mut sim = sim(training, 1, 1, |_| Step::ok(MS));
@@ -441,9 +451,9 @@ fn the_control_plays_the_same_job_on_no_storage() {
     let settings = BenchSettings {
         measure,
         cores: 2,
-        rank: (0, 1),
+        rank: plan::Share::WHOLE,
         variant: String::new(),
-        variants: (0, 1),
+        variants: plan::Share::WHOLE,
         began_unix_ns: None,
     };
     let seats = [seat];

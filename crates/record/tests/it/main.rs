@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where a step of it fails")]
 
+mod axis;
 mod bad;
 mod canary;
 mod cut;

@@ -1,5 +1,7 @@
 //! Records of several ranks, as one or refused.
 
+use std::collections::BTreeMap;
+
 use record::{
     Cell, End, Line, NotRun, RankRecord, RecordedIntervals, Rep, RepIntervals, Reread, Role, Run, RunRecord,
     merge,
@@ -41,7 +43,14 @@ fn every_line_of_every_rank_is_kept_behind_one_head_and_before_one_end() {
         elapsed_ns: u64::MAX,
         not_run: vec![NotRun { cell: "x".to_owned(), repetitions: 1, reason: "interrupted".to_owned() }],
         changed: vec![1],
-        reread: vec![Reread { rank: 1, order: 2, checked: 64, wrong: 1 }],
+        reread: vec![Reread {
+            rank: 1,
+            order: 2,
+            checked: 64,
+            wrong: 1,
+            summed: 60,
+            unread: BTreeMap::from([("permission".to_owned(), 2)]),
+        }],
     };
     b.record.lines.retain(|line| !matches!(line, Line::End(_)));
     b.record.lines.push(Line::End(end.clone()));

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
+use record::testing;
 use record::{
     CacheProof, Ceiling, Cell, Device, End, HistogramText, Line, Memory, NotRun, Outcome, Pace, Redactor,
     Rep, Reread, Role, RunWriter, SCENARIO_FILE, System, Trained, TrainedAccelerator, TrainedStep, Training,
@@ -156,8 +157,6 @@ fn cell() -> impl Strategy<Value = Cell> {
             pace,
             training,
             submit_batch,
-            complete_batch: None,
-            pages: None,
             ..sample::run().cells.remove(0)
         },
     )
@@ -247,7 +246,6 @@ fn rep() -> impl Strategy<Value = Rep> {
                 window_ns: window[1],
                 window_unix_ns: (window[0] % 2 == 0).then_some(window[1]),
                 second_ops: window.to_vec(),
-                second_bytes: Vec::new(),
                 counters,
                 errors,
                 histograms,
@@ -255,10 +253,8 @@ fn rep() -> impl Strategy<Value = Rep> {
                 cache,
                 granted,
                 system,
-                emulated: None,
                 trained,
-                epochs: Vec::new(),
-                checkpoints: Vec::new(),
+                ..testing::rep("", 0, 0)
             }
         },
     )
@@ -284,8 +280,16 @@ fn end() -> impl Strategy<Value = End> {
         repetitions,
         reason,
     });
-    let reread = (any::<u32>(), any::<u32>(), any::<u64>(), any::<u64>())
-        .prop_map(|(rank, order, checked, wrong)| Reread { rank, order, checked, wrong });
+    let reread = (any::<u32>(), any::<u32>(), any::<u64>(), any::<u64>(), any::<u64>()).prop_map(
+        |(rank, order, checked, wrong, summed)| Reread {
+            rank,
+            order,
+            checked,
+            wrong,
+            summed,
+            unread: [("io".to_owned(), checked)].into(),
+        },
+    );
     (any::<bool>(), any::<u64>(), vec(not_run, 0..4), vec(0..9_usize, 0..3), vec(reread, 0..3)).prop_map(
         |(interrupted, elapsed_ns, not_run, changed, reread)| End {
             interrupted,

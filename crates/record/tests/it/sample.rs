@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use record::testing;
 use record::{
-    Axis, CacheProof, Captured, Ceiling, Cell, Checkpoint, CheckpointOutcome, CheckpointPlan, CopyPlan,
-    Dataset, Device, Emulated, Emulation, End, Environment, Epoch, Fact, Format, Gate, Interval, Limit, Line,
+    AxisWords, CacheProof, Captured, Ceiling, Cell, Checkpoint, CheckpointOutcome, CheckpointPlan, CopyPlan,
+    Dataset, Device, Emulated, Emulation, End, Environment, Epoch, Fact, Gate, Interval, Limit, Line,
     LoadAverage, Margin, Measure, Memory, Mixing, Need, Network, NfsMount, NotRun, OtherProgram, Outcome,
     Pace, Proof, Redactor, Rep, RepIntervals, Reread, Role, Run, RunWriter, Skipped, System, Target, Tier,
     Tool, Trained, TrainedAccelerator, TrainedStep, Training, Usage, Variant, counter, encode, new_histogram,
@@ -26,17 +27,10 @@ pub(crate) fn write(dir: &Path) {
 }
 
 pub(crate) fn run() -> Run {
+    let like = testing::run("sample");
     Run {
-        format: Format::CURRENT,
-        run_id: record::run_id("2026-11-21T04:41:23Z", "sample", 0x3f9a),
-        started: "2026-11-21T04:41:23Z".to_owned(),
-        tool: Tool {
-            version: "0.1.0".to_owned(),
-            commit: Some("c0ffee".to_owned()),
-            profile: "release".to_owned(),
-        },
+        tool: Tool { commit: Some("c0ffee".to_owned()), ..like.tool },
         command: vec!["feedline".to_owned(), "run".to_owned(), "sample.toml".to_owned()],
-        scenario: "sample".to_owned(),
         title: Some("A sample".to_owned()),
         plan_hash: "7c1e09".to_owned(),
         need: need(),
@@ -64,44 +58,32 @@ pub(crate) fn run() -> Run {
         }],
         measure: Measure {
             warmup_ns: 500_000_000,
-            duration_ns: Some(2_000_000_000),
             steps: Some(250),
-            epochs: None,
-            bytes: None,
-            repetitions: 2,
             fresh_rounds: Some(2),
             budget_ns: Some(60_000_000_000),
             seed: u64::MAX,
+            ..testing::measure(2)
         },
         gate: gate(),
-        expect: None,
-        size: None,
         variant: Some(Variant {
             name: "base".to_owned(),
             group: "20261121T044123Z-sample-3f9a".to_owned(),
             number: 0,
             settings: vec!["load.cache=cold".to_owned()],
         }),
-        rank: 0,
-        ranks: 1,
-        redacted: true,
+        ..like
     }
 }
 
 fn dataset() -> Dataset {
     Dataset {
-        source: "generate".to_owned(),
-        target: "data".to_owned(),
-        files: 100,
         bytes: 13_107_200,
         sample_bytes: 114_660.5,
         fingerprint: "ab12".to_owned(),
-        empty_files: 0,
-        unallocated_bytes: 0,
-        lognormal_stdev_bytes: None,
         layout: "webdataset".to_owned(),
         samples: Some(114),
-        packing: vec![Fact { name: "shard_size".to_owned(), value: "128 KiB".to_owned() }],
+        packing: vec![testing::fact("shard_size", "128 KiB")],
+        ..testing::dataset("data", 100, 131_072)
     }
 }
 
@@ -122,39 +104,29 @@ fn gate() -> Gate {
 
 fn need() -> Need {
     Need {
-        label: "8 x h100 resnet50".to_owned(),
-        samples_per_s: Some(100_000.0 / 7.0),
-        sample_bytes: Some(114_660.0),
-        bytes_per_s: None,
-        utilization: 0.9,
-        accelerators: 8,
-        hosts: 1,
-        source: "MLPerf Storage 2.0, measured".to_owned(),
         caveats: vec!["storage side only".to_owned()],
         count: Some(8),
         hold: "samples".to_owned(),
         scope: "host".to_owned(),
         provenance: "measured".to_owned(),
         loader_depth: Some(64),
+        ..testing::need(100_000.0 / 7.0, 114_660.0)
     }
 }
 
 fn cell() -> Cell {
     Cell {
-        cell: "data-io_uring-qd32".to_owned(),
-        target: "data".to_owned(),
-        dataset: 0,
-        engine: "io_uring".to_owned(),
         stands_in_for: Some("nothing".to_owned()),
-        queue_depth: 32,
         threads: 4,
         connections: 8,
         retries: 2,
-        block_bytes: 131_072,
-        access: "shuffled_epoch".to_owned(),
         cache: "cold".to_owned(),
         auto_group: Some(0),
-        axes: vec![Axis { name: "block_size".to_owned(), value: "131072".to_owned(), unit: "B".to_owned() }],
+        axes: vec![AxisWords {
+            name: "block_size".to_owned(),
+            value: "131072".to_owned(),
+            unit: "B".to_owned(),
+        }],
         operation: "read_file".to_owned(),
         pace: Some(Pace {
             rate_bps: None,
@@ -163,17 +135,8 @@ fn cell() -> Cell {
             batch_samples: Some(3_200),
             spin_ns: 60_000,
         }),
-        training: None,
         submit_batch: Some(8),
-        complete_batch: None,
-        pages: None,
-        streams: None,
-        shuffle_buffer: None,
-        run_length: None,
-        mixing: None,
-        checkpoint: None,
-        tier: None,
-        copy: None,
+        ..testing::cell("data-io_uring-qd32", "data", 32)
     }
 }
 
@@ -182,10 +145,6 @@ fn training_cell() -> Cell {
         cell: "data-io_uring-4readers".to_owned(),
         pace: None,
         training: Some(Training {
-            accelerators: 2,
-            batch: 32,
-            compute_ns: 7_000_000,
-            fetch: "readers".to_owned(),
             readers: Some(4),
             prefetch: 6,
             barrier: true,
@@ -194,8 +153,8 @@ fn training_cell() -> Cell {
             decode_threads: Some(3),
             drop_last: false,
             startup_ns: 40_000_000,
-            threshold: 0.9,
             price_per_hour: Some(2.5),
+            ..testing::training(2, 32, 7_000_000)
         }),
         streams: Some(4),
         shuffle_buffer: Some(100),
@@ -296,13 +255,10 @@ pub(crate) fn lines() -> Vec<Line> {
     let outcomes = [Outcome::Complete, Outcome::Exhausted, Outcome::Interrupted, failed];
     let reps = (0_u32..).zip(outcomes).map(|(order, outcome)| Line::Rep(Box::new(rep(order, outcome))));
     let ceiling = Line::Ceiling(Ceiling {
-        cells: vec![cell().cell],
         copies: true,
-        ops: 1_000_000,
-        bytes: 131_072_000_000,
         window_ns: 2_000_000_000,
         cpu_ns: 1_900_000_000,
-        trained: None,
+        ..testing::ceiling(vec![cell().cell], 1_000_000, 131_072_000_000)
     });
     let of_job = Rep {
         cell: training_cell().cell,
@@ -313,21 +269,26 @@ pub(crate) fn lines() -> Vec<Line> {
         ..rep(4, Outcome::Complete)
     };
     let null_control = Line::Ceiling(Ceiling {
-        cells: vec![training_cell().cell],
         copies: true,
-        ops: 16_000,
-        bytes: 1_834_560_000,
         window_ns: 1_760_000_000,
         cpu_ns: 300_000_000,
         trained: Some(Trained { decode_failures: 0, ran_out: false, ..trained() }),
+        ..testing::ceiling(vec![training_cell().cell], 16_000, 1_834_560_000)
     });
     let of_job = [null_control, Line::Rep(Box::new(of_job))];
     let end = Line::End(End {
         interrupted: true,
-        elapsed_ns: 9_000_000_000,
         not_run: vec![NotRun { cell: cell().cell, repetitions: 3, reason: "interrupted".to_owned() }],
         changed: vec![0],
-        reread: vec![Reread { rank: 0, order: 1, checked: 64, wrong: 1 }],
+        reread: vec![Reread {
+            rank: 0,
+            order: 1,
+            checked: 64,
+            wrong: 1,
+            summed: 60,
+            unread: BTreeMap::from([("permission".to_owned(), 2)]),
+        }],
+        ..testing::end(9_000_000_000)
     });
     [ceiling].into_iter().chain(reps).chain(of_job).chain([end]).collect()
 }
@@ -370,41 +331,29 @@ fn rep(order: u32, outcome: Outcome) -> Rep {
         service_ns.record(80_000 + read * 997).unwrap();
     }
     let ops = service_ns.len();
+    let rep = testing::rep(&cell().cell, order / 2, 2_000_000_000);
     Rep {
-        cell: cell().cell,
         role: if order.is_multiple_of(2) { Role::Measure } else { Role::Confirm },
-        rep: order / 2,
         round: order,
         order,
-        rank: 0,
-        ranks: 1,
-        variant: "base".to_owned(),
         outcome,
         window_start_ns: 1_000_000_000 * u64::from(order),
-        window_ns: 2_000_000_000,
         window_unix_ns: Some(1_795_236_084_000_000_000 + 1_000_000_000 * u64::from(order)),
         second_ops: vec![ops - 240, 240],
         second_bytes: vec![(ops - 240) * cell().block_bytes, 240 * cell().block_bytes],
-        counters: BTreeMap::from([
-            (counter::OPS.to_owned(), ops),
-            (counter::BYTES.to_owned(), ops * cell().block_bytes),
-        ]),
-        errors: BTreeMap::from([("eof".to_owned(), 1)]),
-        histograms: BTreeMap::from([("service_ns".to_owned(), encode(&service_ns))]),
+        counters: testing::counts([(counter::OPS, ops), (counter::BYTES, ops * cell().block_bytes)]),
+        errors: testing::counts([("eof", 1)]),
+        histograms: [("service_ns".to_owned(), encode(&service_ns))].into(),
         usage: Usage { cpu_user_ns: 5, cpu_system_ns: 7, cores: 4, steal_ns: Some(0), ..Usage::default() },
         cache: CacheProof {
-            method: "cachestat".to_owned(),
-            total_bytes: 13_107_200,
-            before_bytes: Some(0),
             after_bytes: None,
             names_dropped: Some(true),
+            ..testing::nothing_resident("cachestat", 13_107_200)
         },
-        granted: BTreeMap::from([("registered".to_owned(), "buffers and files".to_owned())]),
+        granted: [("registered".to_owned(), "buffers and files".to_owned())].into(),
         system: system(),
         emulated: Some(emulated()),
-        trained: None,
-        epochs: Vec::new(),
-        checkpoints: Vec::new(),
+        ..rep
     }
 }
 

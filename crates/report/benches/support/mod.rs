@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
-use record::{Axis, Cell, HistogramText, Line, Network, Rep, RepIntervals, Role, RunRecord, Target, counter};
+use record::{
+    AxisWords, Cell, HistogramText, Line, Network, Rep, RepIntervals, Role, RunRecord, Target, counter,
+};
 
 /// Ways to read: target, engine, bytes per second at full depth, latency of a small read.
 const WAYS: [(&str, &str, f64, f64); 5] = [
@@ -105,7 +107,7 @@ fn matrix(like: &Cell, cells: usize) -> Vec<Cell> {
         for block_bytes in BLOCKS {
             for (target, engine, ..) in WAYS {
                 all.extend(DEPTHS.map(|depth| {
-                    let axis = |name: &str, value: String, unit: &str| Axis {
+                    let axis = |name: &str, value: String, unit: &str| AxisWords {
                         name: name.to_owned(),
                         value,
                         unit: unit.to_owned(),

@@ -3,6 +3,7 @@
 use analysis::{CellComparison, Change, Comparison, Effect};
 
 use super::words;
+use crate::group::by_key;
 
 /// How many effects must share a reason for it to be said once for all of them.
 const SHARED_MIN: usize = 3;
@@ -26,15 +27,9 @@ pub(super) struct Row {
 pub(super) fn shared_reasons(comparison: &Comparison) -> Vec<(String, usize)> {
     let cells = comparison.cells.iter().filter(|cell| cell.excluded.is_none());
     let reasons = cells.flat_map(|cell| &cell.effects).filter_map(|effect| effect.because.as_deref());
-    let mut counted: Vec<(String, usize)> = Vec::new();
-    for reason in reasons {
-        match counted.iter_mut().find(|(known, _)| known == reason) {
-            Some((_, count)) => *count += 1,
-            None => counted.push((reason.to_owned(), 1)),
-        }
-    }
-    counted.retain(|(_, count)| *count >= SHARED_MIN);
-    counted
+    let counted = by_key(reasons.map(|reason| (reason, ()))).into_iter();
+    let counted = counted.map(|(reason, all)| (reason.to_owned(), all.len()));
+    counted.filter(|(_, count)| *count >= SHARED_MIN).collect()
 }
 
 /// The rows of a cell; `shared` are reasons that stand elsewhere.

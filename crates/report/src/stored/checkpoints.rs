@@ -5,10 +5,10 @@ use record::CheckpointPlan;
 
 use crate::grid::{Column, Grid, Width};
 use crate::number::{cut_percent, grouped, interval, part as share_of, percent, three_digits};
-use crate::page::Section;
+use crate::page::Block;
 use crate::side::{doubts, noted, of_cells};
 
-pub(super) fn section(summary: &Summary) -> Section<'static> {
+pub(super) fn blocks(summary: &Summary) -> Vec<Block<'static>> {
     let found = &summary.checkpoints;
     let mut lines = Vec::new();
     if !found.writes.is_empty() || !found.restores.is_empty() {
@@ -25,8 +25,8 @@ pub(super) fn section(summary: &Summary) -> Section<'static> {
         let depth = cell.cell.queue_depth;
         Some(format!("{target} {way}, depth {depth}{mode}: {}", sentences(job).join("; ")))
     }));
-    let grids = vec![writes(summary), restores(summary), jobs(summary)];
-    super::section("checkpoints", "Checkpoints", grids, lines)
+    let grids = [writes(summary), restores(summary), jobs(summary)];
+    super::blocks_of(grids, lines)
 }
 
 /// `llama3-8b, 1/64 of it: 16 GB in 4 files, async`.

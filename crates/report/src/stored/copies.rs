@@ -4,10 +4,10 @@ use analysis::{CellSummary, CopyFigures, Payoff, Summary};
 
 use crate::grid::{Column, Grid};
 use crate::number::{grouped, interval, three_digits};
-use crate::page::Section;
+use crate::page::Block;
 use crate::side::{doubts, noted};
 
-pub(super) fn section(summary: &Summary) -> Section<'static> {
+pub(super) fn blocks(summary: &Summary) -> Vec<Block<'static>> {
     let mut lines = Vec::new();
     if !summary.copies.is_empty() {
         lines.push("cells that copy are not judged against the line".to_owned());
@@ -19,7 +19,7 @@ pub(super) fn section(summary: &Summary) -> Section<'static> {
             copy.to
         ));
     }
-    super::section("copies", "Copies", vec![table(summary), payoffs(summary)], lines)
+    super::blocks_of([table(summary), payoffs(summary)], lines)
 }
 
 fn table(summary: &Summary) -> Grid {

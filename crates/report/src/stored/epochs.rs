@@ -4,13 +4,13 @@ use analysis::{CellSummary, EpochPass, Summary};
 
 use crate::grid::{Column, Grid, Width};
 use crate::number::{interval, percent, three_digits};
-use crate::page::Section;
+use crate::page::Block;
 use crate::side::{noted, of_cells};
 
 /// Passes of a cell that a terminal has room for; the last of more is always shown.
 const SHOWN_MAX: usize = 4;
 
-pub(super) fn section(summary: &Summary) -> Section<'static> {
+pub(super) fn blocks(summary: &Summary) -> Vec<Block<'static>> {
     let mut lines = Vec::new();
     for figures in &summary.epochs {
         let Some(cell) = summary.cells.get(figures.cell) else { continue };
@@ -18,7 +18,7 @@ pub(super) fn section(summary: &Summary) -> Section<'static> {
             format!("{} {}, depth {}", cell.cell.target, super::way(summary, cell), cell.cell.queue_depth);
         lines.extend(figures.notes.iter().map(|words| format!("{lead}: {words}")));
     }
-    super::section("epochs", "Epochs", vec![table(summary)], lines)
+    super::blocks_of([table(summary)], lines)
 }
 
 /// One pass of a cell over the data.

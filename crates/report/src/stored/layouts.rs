@@ -5,13 +5,13 @@ use analysis::{LayoutGain, PredictedGain, Summary};
 use crate::grid::{Column, Grid, Width};
 use crate::group::once_by_key;
 use crate::number::{grouped, interval, times};
-use crate::page::Section;
+use crate::page::Block;
 use crate::side::noted;
 
-pub(super) fn section(summary: &Summary) -> Section<'static> {
+pub(super) fn blocks(summary: &Summary) -> Vec<Block<'static>> {
     let mut lines = streamed(summary);
     lines.extend(how(summary));
-    super::section("layouts", "Layouts", vec![stored(summary), gains(summary)], lines)
+    super::blocks_of([stored(summary), gains(summary)], lines)
 }
 
 /// What is known of the order of streams, once for all cells of which it is the same.

@@ -2,20 +2,15 @@
 
 use analysis::{History, HistoryCell};
 use feed::Compared;
-use plotters::prelude::*;
-use plotters::style::text_anchor::HPos;
 
-use super::axis::{Extent, RateAxis};
-use super::chart::{Axis, Chart, height_around};
-use super::drawn::{margin_of, packed, places, rows};
-use super::key::{self, Mark};
-use super::margin::{self, MarginLabel};
-use super::marker::{self, Canvas, Refusal};
-use super::place::Room;
-use super::sheet::{EDGE, Sheet, WIDTH, text};
-use super::theme::{self, Ink};
-use super::{RenderError, ticks};
+use super::canvas::Stroke;
+use super::chart::{Chart, FEED_LINE, Label, Mark, Panel, height_of, packed};
+use super::scale::Scale;
+use super::sign::{Sample, Sign};
+use super::theme::Ink;
+use super::{RenderError, plot};
 use crate::number::RateUnit;
+use crate::plain::shortened;
 use crate::plot::{Plot, PlotTable};
 
 /// Height of the plot of one panel, and of each of several.
@@ -27,9 +22,11 @@ const CURVES_MAX: usize = 8;
 const BREAKS_MAX: usize = 6;
 /// What the plot shows, in its title.
 const SHOWN: &str = "throughput over runs";
+/// A line between two runs that are not comparable.
+const BREAK: Stroke = Stroke::rule(Ink::Muted, 1);
 
-struct Panel<'a> {
-    target: &'a str,
+struct Target<'a> {
+    name: &'a str,
     curves: Vec<Curve<'a>>,
     /// Feed lines of its cells, each once.
     lines: Vec<f64>,
@@ -49,66 +46,65 @@ struct Point<'a> {
 }
 
 /// The throughput of the cells of a scenario over its stored runs, oldest first. The first six targets and the first
-/// eight cells of each are drawn; the table holds every cell. Cells that move no bytes are in neither. [`RenderError::NothingMeasured`] where no run has a
-/// throughput.
+/// eight cells of each are drawn; the table holds every cell. Cells that move no bytes are in neither.
+/// [`RenderError::NothingMeasured`] where no run has a throughput.
 pub fn history_svg(history: &History) -> Result<Plot, RenderError> {
-    let run = || history.run_ids.last().cloned().unwrap_or_default();
-    let all = panels(history);
-    if all.is_empty() {
-        return Err(RenderError::NothingMeasured { run: run() });
+    let run = history.run_ids.last().cloned().unwrap_or_default();
+    let chart = chart(history).ok_or_else(|| RenderError::NothingMeasured { run: run.clone() })?;
+    plot(chart, &run)
+}
+
+fn chart(history: &History) -> Option<Chart> {
+    let all = targets(history);
+    let shown = &all[..all.len().min(PANELS_MAX)];
+    if shown.is_empty() {
+        return None;
     }
-    let drawn = drawn(history, &all).map_err(|cause| RenderError::Drawing { run: run(), cause })?;
-    let title = format!("{}: {SHOWN}", history.scenario);
-    let about =
-        format!("{} of {}.", feed::counted_noun(history.run_ids.len() as u64, "run"), history.scenario);
-    let svg = theme::finish(&drawn, &title, &about);
-    Ok(Plot { name: "history", title: SHOWN.to_owned(), svg, table: table(history) })
-}
-
-fn drawn(history: &History, all: &[Panel<'_>]) -> Result<String, String> {
-    let panels = &all[..all.len().min(PANELS_MAX)];
-    let columns = if panels.len() == 1 { 1 } else { 2 };
-    let stacks: Vec<Vec<Vec<String>>> = panels.iter().map(labels).collect();
-    let (margin_right, needed) = margin_of(stacks.iter().map(Vec::as_slice));
-    let height = height_around((if columns == 1 { PLOT.0 } else { PLOT.1 }).max(needed), 1);
-    let key = key::flow(entries(history, panels), WIDTH - 2 * EDGE);
-    let sheet = sheet(history, panels, all.len());
     let breaks = breaks(history);
-    sheet.drawn(rows(panels.len(), columns) * height, &key, |canvas, top| {
-        for ((panel, lines), place) in
-            panels.iter().zip(&stacks).zip(places(panels.len(), columns, height, top))
-        {
-            let title = vec![crate::plain::shortened(panel.target, 60)];
-            let (y, axis) = rates(panel);
-            let x = runs(history, super::chart::length(place.2, margin_right));
-            let chart = Chart { place, margin_right, title, x, y };
-            draw_panel(canvas, &chart, &axis, (panel, lines), &breaks)?;
-        }
-        Ok(())
-    })
+    let of_panel = |target: &Target<'_>| {
+        let marks = marks(target, &breaks);
+        let scales = (runs(history), Scale::rates(Mark::heights(&marks), "throughput").0);
+        let title = vec![target.name.to_owned()];
+        Panel::new(title, scales, height_of(shown.len(), PLOT), marks).labelled(labels(target))
+    };
+    let panels = shown.iter().map(of_panel).collect();
+    let runs = feed::counted_noun(history.run_ids.len() as u64, "run");
+    let heading = (format!("{}: {SHOWN}", history.scenario), format!("{runs} of {}.", history.scenario));
+    let lines = subtitles(history, shown, all.len());
+    let mut chart = Chart::new(("history", SHOWN), heading, lines, String::new())
+        .with(panels, table(history))
+        .key_of_points("lowest and highest repetition", "a run")
+        .key(Sample::HOLLOW, "hollow: nothing may rest on it, see the table")
+        .key(Sample::Stroke(FEED_LINE), "feed line");
+    for (number, words) in history.breaks.iter().take(BREAKS_MAX).enumerate() {
+        let words = format!("{}: not comparable {}", number + 1, shortened(words, 120));
+        chart = chart.key(Sample::Down(BREAK), words);
+    }
+    let more = history.breaks.len().saturating_sub(BREAKS_MAX);
+    Some(chart.key_if(more > 0, Sample::Nothing, format!("and {more} more")))
 }
 
-fn panels(history: &History) -> Vec<Panel<'_>> {
-    let mut panels: Vec<Panel<'_>> = Vec::new();
+fn targets(history: &History) -> Vec<Target<'_>> {
+    let mut targets: Vec<Target<'_>> = Vec::new();
     for cell in shown(history) {
         let curve = Curve { label: packed(&cell.label), points: points(history, cell) };
         if curve.points.is_empty() {
             continue;
         }
-        let at = panels.iter().position(|panel| panel.target == cell.target).unwrap_or_else(|| {
-            panels.push(Panel { target: &cell.target, curves: Vec::new(), lines: Vec::new() });
-            panels.len() - 1
+        let at = targets.iter().position(|panel| panel.name == cell.target).unwrap_or_else(|| {
+            targets.push(Target { name: &cell.target, curves: Vec::new(), lines: Vec::new() });
+            targets.len() - 1
         });
-        if panels[at].curves.len() == CURVES_MAX {
+        if targets[at].curves.len() == CURVES_MAX {
             continue;
         }
-        panels[at].curves.push(curve);
-        let is_known = |line: f64| panels[at].lines.iter().any(|known| (known / line - 1.0).abs() < 1e-9);
+        targets[at].curves.push(curve);
+        let is_known = |line: f64| targets[at].lines.iter().any(|known| (known / line - 1.0).abs() < 1e-9);
         if let Some(line) = cell.line_bps.filter(|line| line.is_finite() && *line > 0.0 && !is_known(*line)) {
-            panels[at].lines.push(line);
+            targets[at].lines.push(line);
         }
     }
-    panels
+    targets
 }
 
 /// Cells whose throughput is in bytes: operations per second have no place on their axis.
@@ -134,28 +130,44 @@ fn points<'a>(history: &History, cell: &'a HistoryCell) -> Vec<Point<'a>> {
     points
 }
 
-/// Labels of the curves, and of the line where there is one.
-fn labels(panel: &Panel<'_>) -> Vec<Vec<String>> {
-    let curves = panel.curves.iter().map(|curve| curve.label.clone());
-    curves.chain(panel.lines.iter().map(|bps| vec![format!("line {}", feed::format_bps(*bps))])).collect()
+fn marks(target: &Target<'_>, breaks: &[usize]) -> Vec<Mark> {
+    let mut marks: Vec<Mark> = target.lines.iter().map(|bps| Mark::Across(*bps, FEED_LINE)).collect();
+    marks.extend(breaks.iter().map(|run| Mark::Down(*run as f64 - 0.5, BREAK)));
+    let is_together =
+        |one: &Point<'_>, next: &Point<'_>| !breaks.iter().any(|run| one.run < *run && *run <= next.run);
+    for (number, curve) in target.curves.iter().enumerate() {
+        let ink = Ink::Series(number);
+        let at = |point: &Point<'_>| (point.run as f64, point.bps);
+        // A line is cut where runs are not comparable.
+        for run in curve.points.chunk_by(is_together) {
+            marks.push(Mark::Line(run.iter().map(at).collect(), Stroke::solid(ink, 2)));
+        }
+        marks.extend(curve.points.iter().map(|point| {
+            let sign = if point.excluded.is_some() { Sign::Hollow } else { Sign::Point };
+            Mark::Sign { at: at(point), span: point.span, sign, ink, nudge: (0, 0) }
+        }));
+    }
+    let number = |(number, run): (usize, &usize)| {
+        let at = (*run as f64 - 0.5, f64::INFINITY);
+        Mark::beside(at, (number + 1).to_string(), 11.0, Ink::Muted)
+    };
+    marks.extend(breaks.iter().enumerate().map(number));
+    marks
 }
 
-fn rates(panel: &Panel<'_>) -> (Axis, RateAxis) {
-    let points = || panel.curves.iter().flat_map(|curve| &curve.points);
-    let spans = || points().map(|point| point.span.unwrap_or((point.bps, point.bps)));
-    let peaks = panel.curves.iter().map(|of| of.points.iter().map(|point| point.bps).fold(0.0, f64::max));
-    let lines = || panel.lines.iter().copied();
-    let ends = || points().map(|point| point.bps).chain(lines());
-    let extent = Extent {
-        high: ends().chain(spans().map(|span| span.1)).fold(0.0, f64::max),
-        low: ends().chain(spans().map(|span| span.0)).fold(f64::INFINITY, f64::min),
-        low_peak: peaks.filter(|peak| *peak > 0.0).chain(lines()).fold(f64::INFINITY, f64::min),
+fn labels(target: &Target<'_>) -> Vec<Label> {
+    let of_curve = |(number, curve): (usize, &Curve<'_>)| {
+        let last = curve.points.last()?;
+        Some(Label::of_series(curve.label.clone(), number, (last.run as f64, last.bps)))
     };
-    ticks::rates(extent, "throughput")
+    let of_line =
+        |bps: &f64| Label::of_line(vec![format!("line {}", feed::format_bps(*bps))], Ink::Line, *bps);
+    let curves = target.curves.iter().enumerate().filter_map(of_curve);
+    curves.chain(target.lines.iter().map(of_line)).collect()
 }
 
 /// Runs one step apart, with the days on which they began, or the times where that was one day.
-fn runs(history: &History, length_px: f64) -> Axis {
+fn runs(history: &History) -> Scale {
     let mut days = history.cells.iter().flat_map(|cell| &cell.points).map(|point| point.started.get(..10));
     let first_day = days.next().flatten();
     let (part, named) = if days.all(|day| day == first_day) {
@@ -177,9 +189,8 @@ fn runs(history: &History, length_px: f64) -> Axis {
             before = day;
         }
     }
-    let high = history.run_ids.len() as f64 - 0.5;
-    let words = format!("runs, oldest first, with {named}");
-    ticks::thinned(Axis { low: -0.5, high: high.max(0.5), ticks, words }, length_px)
+    let high = (history.run_ids.len() as f64 - 0.5).max(0.5);
+    Scale::between(-0.5, high, ticks, &format!("runs, oldest first, with {named}"))
 }
 
 /// The number of the first run after each break, where its words name one: `from 20261121T…: kernel 6.1 -> 6.6`.
@@ -191,7 +202,7 @@ fn breaks(history: &History) -> Vec<usize> {
     history.breaks.iter().filter_map(named).filter(|run| *run > 0).collect()
 }
 
-fn sheet(history: &History, panels: &[Panel<'_>], all: usize) -> Sheet {
+fn subtitles(history: &History, shown: &[Target<'_>], targets: usize) -> Vec<String> {
     let count = feed::counted_noun(history.run_ids.len() as u64, "run");
     let ends = match history.run_ids.as_slice() {
         [] => String::new(),
@@ -200,9 +211,9 @@ fn sheet(history: &History, panels: &[Panel<'_>], all: usize) -> Sheet {
     };
     let mut lines =
         vec![format!("{count}{ends}; a point is the geometric mean over the repetitions of a run")];
-    let cells: usize = panels.iter().map(|panel| panel.curves.len()).sum();
-    let of_all = shown(history).count();
-    if cells < of_all || panels.len() < all {
+    let cells: usize = shown.iter().map(|target| target.curves.len()).sum();
+    let of_all = self::shown(history).count();
+    if cells < of_all || shown.len() < targets {
         lines.push(format!("{cells} of {of_all} cells; the table holds all"));
     }
     let without_bytes = history.cells.len() - of_all;
@@ -210,90 +221,7 @@ fn sheet(history: &History, panels: &[Panel<'_>], all: usize) -> Sheet {
         let left_out = feed::counted_noun(without_bytes as u64, "cell");
         lines.push(format!("{left_out} without bytes left out: operations per second are in the CSV"));
     }
-    Sheet::with_command(&format!("{}: {SHOWN}", history.scenario), &lines, "")
-}
-
-fn entries(history: &History, panels: &[Panel<'_>]) -> Vec<(Mark, String)> {
-    let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
-    let mut found = if points().any(|point| point.span.is_some()) {
-        vec![(Mark::Interval, "lowest and highest repetition".to_owned())]
-    } else {
-        vec![(Mark::Point, "a run".to_owned())]
-    };
-    if points().any(|point| point.excluded.is_some()) {
-        found.push((Mark::Hollow, "hollow: nothing may rest on it, see the table".to_owned()));
-    }
-    if panels.iter().any(|panel| !panel.lines.is_empty()) {
-        found.push((Mark::Rule, "feed line".to_owned()));
-    }
-    for (number, words) in history.breaks.iter().take(BREAKS_MAX).enumerate() {
-        let words = crate::plain::shortened(words, 120);
-        found.push((Mark::Break, format!("{}: not comparable {words}", number + 1)));
-    }
-    let more = history.breaks.len().saturating_sub(BREAKS_MAX);
-    if more > 0 {
-        found.push((Mark::Nothing, format!("and {more} more")));
-    }
-    found
-}
-
-fn draw_panel(
-    canvas: &Canvas<'_>,
-    chart: &Chart,
-    axis: &RateAxis,
-    (panel, lines): (&Panel<'_>, &[Vec<String>]),
-    breaks: &[usize],
-) -> Result<(), Refusal> {
-    chart.frame(canvas)?;
-    let (across, down) = (chart.across(), chart.down());
-    let at = |run: usize, bps: f64| chart.px(run as f64, axis.place(bps));
-    let mut room = Room::within(&across, &down);
-    for (number, run) in breaks.iter().enumerate() {
-        let x = chart.px(*run as f64 - 0.5, chart.y.low).0;
-        marker::vertical_dashes(canvas, x, (down.start, down.end), (Ink::Muted, 1))?;
-        let words = (number + 1).to_string();
-        if let Some(spot) = room.find((x - 4, down.start + 10), &words, 11.0) {
-            text(canvas, &words, (spot.left, spot.middle), (11.0, Ink::Muted, HPos::Left))?;
-        }
-    }
-    let mut labels = Vec::new();
-    for ((number, curve), words) in panel.curves.iter().enumerate().zip(lines) {
-        draw_curve(canvas, number, curve, breaks, at)?;
-        let Some(last) = curve.points.last() else { continue };
-        let (ink, end) = (Ink::Series(number), at(last.run, last.bps));
-        let y = chart.height_of(axis.place(last.bps));
-        labels.push(MarginLabel { lines: words.clone(), ink, y, end: Some(end) });
-    }
-    for (bps, words) in panel.lines.iter().zip(&lines[panel.curves.len()..]) {
-        let y = chart.height_of(axis.place(*bps));
-        marker::dashes(canvas, (across.start, across.end), y.round() as i32, (Ink::Line, 2))?;
-        labels.push(MarginLabel { lines: words.clone(), ink: Ink::Line, y, end: None });
-    }
-    margin::draw(canvas, &labels, across.end, &down)
-}
-
-/// A curve whose line is cut where runs are not comparable.
-fn draw_curve(
-    canvas: &Canvas<'_>,
-    number: usize,
-    curve: &Curve<'_>,
-    breaks: &[usize],
-    at: impl Fn(usize, f64) -> (i32, i32),
-) -> Result<(), Refusal> {
-    let ink = Ink::Series(number);
-    let is_cut = |from: usize, to: usize| breaks.iter().any(|run| from < *run && *run <= to);
-    for pair in curve.points.windows(2).filter(|pair| !is_cut(pair[0].run, pair[1].run)) {
-        let line = pair.iter().map(|point| at(point.run, point.bps)).collect::<Vec<_>>();
-        canvas.draw(&PathElement::new(line, ink.sentinel().stroke_width(2)))?;
-    }
-    for point in &curve.points {
-        let centre = at(point.run, point.bps);
-        if let Some((low, high)) = point.span {
-            marker::whisker(canvas, centre.0, (at(point.run, low).1, at(point.run, high).1), ink)?;
-        }
-        marker::point(canvas, centre, number, point.excluded.is_some())?;
-    }
-    Ok(())
+    lines
 }
 
 fn table(history: &History) -> PlotTable {

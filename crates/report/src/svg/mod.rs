@@ -1,35 +1,30 @@
 //! Plots of a run, of two variants and of runs over time as SVGs that follow the reader's light or dark theme.
 //!
-//! plotters draws the geometry in sentinel colours; [`theme`] then turns each sentinel into a CSS
-//! variable. Text stays text and no font is needed to render. Widths of text are estimates, so whatever
-//! must not collide is laid out here: labels of curves and of the line stand in the margin, one below the
-//! other, and what stands inside of a plot looks for a place that is free ([`place`]).
+//! Each plot is a function from a summary to a description ([`chart`]): panels with scales ([`scale`]) and marks in the
+//! units of the data, and the words around them. One renderer ([`draw`]) lays a description out and draws it through
+//! plotters, whose backend here ([`canvas`]) writes plain colours with a class each; a style sheet in the plot replaces
+//! them by those of the reader's theme ([`theme`]). Text stays text and no font is needed to render.
 
-mod axis;
+mod canvas;
 mod chart;
-mod drawn;
-mod figure;
+mod curves;
+mod draw;
+mod grid;
 mod heatmap;
 mod history;
-mod key;
 mod label;
-mod margin;
-mod marker;
 mod over_time;
-mod panel;
 mod percentiles;
 mod place;
-mod plan;
 mod roofline;
 mod scale;
-mod sheet;
 mod shift;
+mod sign;
 mod sizes;
 mod stored;
 mod strip;
 pub(crate) mod theme;
 mod throughput;
-mod ticks;
 mod tradeoff;
 mod training;
 mod wording;
@@ -37,13 +32,10 @@ mod wording;
 use analysis::{OverTime, Summary};
 
 use crate::plot::Plot;
-use drawn::Drawn;
+use chart::Chart;
 
 pub use history::history_svg;
 pub use shift::{ShiftHead, ShiftSide, shift_svg};
-pub(crate) use theme::flattened;
-pub(crate) use throughput::table as throughput_table;
-pub use training::training_svgs;
 
 /// Why no plot was made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -76,29 +68,41 @@ pub enum RenderError {
 /// target and engine.
 pub fn throughput_svg(summary: &Summary) -> Result<String, RenderError> {
     let run = || summary.head.run_id.clone();
-    let figure = figure::Figure::of(summary).ok_or_else(|| RenderError::NothingMeasured { run: run() })?;
-    let drawn = figure.draw().map_err(|cause| RenderError::Drawing { run: run(), cause })?;
-    Ok(theme::finish(&drawn, &wording::title(summary), &wording::description(summary)))
+    let chart = throughput::chart(summary).ok_or_else(|| RenderError::NothingMeasured { run: run() })?;
+    plot(chart, &run()).map(|plot| plot.svg)
 }
 
-/// The plots of a run beside those of throughput by depth and of training jobs, without those that would show nothing.
+/// The plots of the training jobs of a run, without those that would show nothing: `training-timeline`,
+/// `training-accelerators` where their number was varied, `training-readers` where readers or prefetch were, and
+/// `training-waits`. Empty for a run that played no training job.
+pub fn training_svgs(summary: &Summary) -> Result<Vec<Plot>, RenderError> {
+    plots(summary, training::charts(summary))
+}
+
+/// Every plot that a run has something to show in, `throughput` first.
 pub(crate) fn run_svgs(summary: &Summary, over_time: &[OverTime]) -> Result<Vec<Plot>, RenderError> {
-    let drawn = [
-        percentiles::draw(summary),
-        tradeoff::draw(summary),
-        heatmap::draw(summary, over_time),
-        over_time::draw(summary, over_time),
-        sizes::draw(summary),
-        roofline::draw(summary),
+    let charts = [
+        throughput::chart(summary),
+        percentiles::chart(summary),
+        tradeoff::chart(summary),
+        heatmap::chart(summary, over_time),
+        over_time::chart(summary, over_time),
+        sizes::chart(summary),
+        roofline::chart(summary),
     ];
-    drawn.into_iter().chain(stored::draw(summary)).flatten().map(|drawn| finished(summary, drawn)).collect()
+    plots(summary, charts.into_iter().chain(stored::charts(summary)).chain(training::charts(summary)))
 }
 
-/// Gives a drawing its theme, title and description.
-fn finished(summary: &Summary, drawn: Drawn) -> Result<Plot, RenderError> {
-    let Drawn { name, shown, svg, table } = drawn;
-    let run = summary.head.run_id.clone();
-    let svg = svg.map_err(|cause| RenderError::Drawing { run, cause })?;
-    let svg = theme::finish(&svg, &wording::title_of(summary, shown), &wording::description(summary));
-    Ok(Plot { name, title: shown.to_owned(), svg, table })
+fn plots(
+    summary: &Summary,
+    charts: impl IntoIterator<Item = Option<Chart>>,
+) -> Result<Vec<Plot>, RenderError> {
+    charts.into_iter().flatten().map(|chart| plot(chart, &summary.head.run_id)).collect()
+}
+
+/// Draws a description.
+fn plot(chart: Chart, run: &str) -> Result<Plot, RenderError> {
+    let svg = draw::drawn(&chart)
+        .map_err(|refusal| RenderError::Drawing { run: run.to_owned(), cause: refusal.to_string() })?;
+    Ok(Plot { name: chart.name, title: chart.shown.to_owned(), svg, table: chart.table })
 }

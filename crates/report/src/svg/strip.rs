@@ -1,10 +1,13 @@
 //! Repetitions one after the other on an axis of time, with a gap between them: what lies between is not shown.
 
-use super::chart::Axis;
+use super::scale::Scale;
 
 /// Gap between repetitions, as a share of all that they last, and the share that all gaps may take.
 const GAP: f64 = 0.018;
 const GAPS_MAX: f64 = 0.25;
+
+/// Ticks that a scale of seconds aims at.
+const SECONDS_TICKS: f64 = 8.0;
 
 /// Where each repetition begins and ends.
 pub(super) struct Strip {
@@ -35,24 +38,22 @@ impl Strip {
     }
 
     /// Seconds for one repetition, else the numbers of repetitions in their middles.
-    pub(super) fn axis(&self, reps: &[u32], length_px: f64) -> Axis {
+    pub(super) fn scale(&self, reps: &[u32]) -> Scale {
         if let [length] = self.lengths.as_slice() {
             let (unit, unit_s) = match *length {
                 7_200.0.. => ("h", 3_600.0),
                 600.0.. => ("min", 60.0),
                 _ => ("s", 1.0),
             };
-            let axis = super::ticks::linear(length / unit_s, (length_px / 70.0).max(2.0), "");
-            let ticks = axis.ticks.into_iter().map(|(place, words)| (place * unit_s, words)).collect();
-            let words = format!("time since the window opened, {unit}");
-            return super::ticks::thinned(Axis { low: 0.0, high: self.end, ticks, words }, length_px);
+            let ticks = Scale::linear(length / unit_s, SECONDS_TICKS, "").ticks;
+            let ticks = ticks.into_iter().map(|(value, words)| (value * unit_s, words)).collect();
+            return Scale::between(0.0, self.end, ticks, &format!("time since the window opened, {unit}"));
         }
         let middle = |(number, rep): (usize, &u32)| {
             (self.starts[number] + self.lengths[number] / 2.0, (rep + 1).to_string())
         };
-        let ticks = reps.iter().enumerate().map(middle).collect();
         let words = format!("repetition, {} each; other cells ran between them", self.each());
-        super::ticks::thinned(Axis { low: 0.0, high: self.end, ticks, words }, length_px)
+        Scale::between(0.0, self.end, reps.iter().enumerate().map(middle).collect(), &words)
     }
 
     /// `30 s`, `29 s to 30 s`.
@@ -72,17 +73,17 @@ mod tests {
     fn repetitions_stand_one_after_the_other_with_gaps() {
         let strip = Strip::of(&[10.0, 10.0, 10.0]);
         assert!(strip.place(1, 0.0) > 10.0 && strip.place(2, 10.0) <= strip.end + 1e-9);
-        let axis = strip.axis(&[0, 1, 2], 400.0);
-        let words: Vec<&str> = axis.ticks.iter().map(|tick| tick.1.as_str()).collect();
+        let scale = strip.scale(&[0, 1, 2]);
+        let words: Vec<&str> = scale.ticks.iter().map(|tick| tick.1.as_str()).collect();
         assert_eq!(words, ["1", "2", "3"]);
-        assert!(axis.words.contains("10 s each"), "{}", axis.words);
+        assert!(scale.words.contains("10 s each"), "{}", scale.words);
     }
 
     #[test]
     fn one_repetition_has_an_axis_of_its_seconds_and_none_is_no_mistake() {
-        let axis = Strip::of(&[7_200.0]).axis(&[0], 400.0);
-        assert!(axis.words.ends_with(", h") && axis.high > 7_199.0);
-        assert!(Strip::of(&[]).axis(&[], 400.0).ticks.is_empty());
+        let scale = Strip::of(&[7_200.0]).scale(&[0]);
+        assert!(scale.words.ends_with(", h") && scale.share(7_199.0) < 1.0);
+        assert!(Strip::of(&[]).scale(&[]).ticks.is_empty());
         assert!(Strip::of(&[0.0]).end > 0.0);
     }
 }

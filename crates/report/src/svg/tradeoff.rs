@@ -1,21 +1,15 @@
 //! Latency against throughput: a point for each depth, joined in their order. Where a curve turns up, more depth buys
 //! waiting alone.
 
-use analysis::{Figures, Summary};
-use plotters::prelude::*;
-use plotters::style::text_anchor::HPos;
+use analysis::{Curve, Figures, Summary};
 
-use super::axis::{Extent, RateAxis};
-use super::chart::{Axis, Chart, height_around};
-use super::drawn::{Drawn, margin_of, places, rows};
-use super::key::{self, Mark};
-use super::margin::{self, MarginLabel};
-use super::marker::{self, Canvas, Refusal};
-use super::place::Room;
-use super::plan::{self, PanelPlan, SeriesPlan};
-use super::sheet::{EDGE, SUBTITLE_SIZE, Sheet, WIDTH, columns_of, text};
-use super::theme::{Ink, STARVING_OPACITY};
-use super::{ticks, wording};
+use super::canvas::Stroke;
+use super::chart::{Chart, FEED_LINE, Label, Mark, Panel, Point, cut, height_of};
+use super::curves::{Shown, shown};
+use super::scale::{Extent, Scale};
+use super::sign::{Sample, Sign};
+use super::theme::Ink;
+use super::wording;
 use crate::number::{RateUnit, milliseconds, three_digits};
 use crate::plot::PlotTable;
 
@@ -25,6 +19,8 @@ const PLOT: (i32, i32) = (400, 290);
 const PANELS_MAX: usize = 6;
 /// Size of the depths inside the plot.
 const DEPTH_SIZE: f64 = 11.0;
+/// Letters of a line of a label.
+const LABEL_LETTERS: usize = 20;
 
 /// Which percentile the plot shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,209 +45,107 @@ impl Percentile {
     }
 }
 
-struct Panel {
-    conditions: Vec<String>,
-    line_bps: Option<f64>,
-    series: Vec<Series>,
-}
-
-struct Series {
-    number: usize,
-    target: String,
-    engine: String,
-    label: Vec<String>,
-    points: Vec<Point>,
-}
-
-#[derive(Clone, Copy)]
-struct Point {
-    depth: u32,
-    bps: f64,
-    ns: u64,
-    is_hollow: bool,
-}
-
-/// Draws the figure; `None` where no curve has two points.
-pub(super) fn draw(summary: &Summary) -> Option<Drawn> {
-    let percentile = percentile(summary);
-    let mut panels: Vec<Panel> =
-        plan::panels(summary).iter().map(|plan| panel(summary, plan, percentile)).collect();
-    panels.retain(|panel| panel.series.iter().any(|series| series.points.len() > 1));
-    let all = panels.len();
-    panels.truncate(PANELS_MAX);
-    let points = || panels.iter().flat_map(|panel| &panel.series).flat_map(|series| &series.points);
-    let (low, high) = (points().map(|point| point.ns).min()?, points().map(|point| point.ns).max()?);
-    let columns = if panels.len() == 1 { 1 } else { 2 };
-    let stacks: Vec<Vec<Vec<String>>> =
-        panels.iter().map(|panel| panel.series.iter().map(|series| series.label.clone()).collect()).collect();
-    let (margin_right, needed) = margin_of(stacks.iter().map(Vec::as_slice));
-    let title_lines =
-        if columns == 1 { 0 } else { panels.iter().map(|panel| panel.conditions.len()).max()? };
-    let plot = if columns == 1 { PLOT.0 } else { PLOT.1 };
-    let height = height_around(plot.max(needed), title_lines);
-    let words = format!("{} latency, log scale", percentile.name());
-    let y = ticks::times(low as f64, high as f64, &words);
-    let key = key::flow(entries(&panels), WIDTH - 2 * EDGE);
-    let sheet = sheet(summary, &panels, all);
-    let svg = sheet.drawn(rows(panels.len(), columns) * height, &key, |canvas, top| {
-        for (panel, place) in panels.iter().zip(places(panels.len(), columns, height, top)) {
-            let title = (0..title_lines).map(|n| panel.conditions.get(n).cloned().unwrap_or_default());
-            let (x, axis) = rates(panel);
-            let chart = Chart { place, margin_right, title: title.collect(), x, y: y.clone() };
-            draw_panel(canvas, chart, &axis, panel)?;
-        }
-        Ok(())
-    });
-    let table = table(summary, percentile, &panels);
-    Some(Drawn { name: "tradeoff", shown: "latency against throughput", svg, table })
+/// Describes the plot; `None` where no curve has two points.
+pub(super) fn chart(summary: &Summary) -> Option<Chart> {
+    let mut shown = shown(summary);
+    let percentile = percentile(summary, &shown);
+    let has_curve =
+        |one: &Shown<'_>| one.curves.iter().any(|(_, of)| points(summary, of, percentile).len() > 1);
+    shown.retain(has_curve);
+    let limit = cut(&mut shown, PANELS_MAX, "ways of reading");
+    let marks: Vec<Vec<Mark>> = shown.iter().map(|one| marks(summary, one, percentile)).collect();
+    let heights = marks.iter().map(|marks| Mark::heights(marks)).fold(Extent::EMPTY, Extent::with);
+    if heights.is_empty() {
+        return None;
+    }
+    let y = Scale::times(heights, &format!("{} latency, log scale", percentile.name()));
+    let of_panel = |(one, marks): (&Shown<'_>, Vec<Mark>)| {
+        let title = if shown.len() == 1 { Vec::new() } else { one.panel.conditions_in_lines() };
+        let x = Scale::rates(Mark::widths(&marks), "throughput").0;
+        Panel::new(title, (x, y.clone()), height_of(shown.len(), PLOT), marks)
+            .starving_left_of(one.panel.line.map(|line| line.bps))
+            .labelled(labels(summary, one, percentile))
+    };
+    let panels: Vec<Panel> = shown.iter().zip(marks).map(of_panel).collect();
+    let mut conditions = if shown.len() == 1 { shown[0].panel.conditions_in_lines() } else { Vec::new() };
+    conditions.push("numbers: queue depth; right and low is better".to_owned());
+    let heading = ("tradeoff", "latency against throughput");
+    let chart = Chart::of(summary, heading, conditions.into_iter().chain(limit))
+        .with(panels, table(summary, percentile, &shown))
+        .key(Sample::Sign(Sign::Point), "mean throughput and latency of all repetitions at one depth")
+        .key(Sample::HOLLOW, "hollow: client-limited, not valid or a DEMO")
+        .key_of_line()
+        .key(Sample::STARVING, "left of it accelerators starve");
+    Some(chart)
 }
 
 /// The 99th percentile where every measured cell has one, else the median.
-fn percentile(summary: &Summary) -> Percentile {
-    let mut plans = plan::panels(summary).into_iter();
+fn percentile(summary: &Summary, shown: &[Shown<'_>]) -> Percentile {
+    let mut cells = shown.iter().flat_map(|one| &one.curves).flat_map(|(_, curve)| &curve.cells);
     let has = |index: &usize| {
         summary.cells[*index].figures().is_none_or(|figures| figures.latency.p99_ns.is_some())
     };
-    let all = plans.all(|plan| plan.series.iter().flat_map(|series| &series.curve.cells).all(has));
-    if all { Percentile::P99 } else { Percentile::P50 }
+    if cells.all(has) { Percentile::P99 } else { Percentile::P50 }
 }
 
-fn panel(summary: &Summary, plan: &PanelPlan, percentile: Percentile) -> Panel {
-    let of_series = |series: &SeriesPlan| Series {
-        number: series.number,
-        target: series.curve.target.clone(),
-        engine: series.curve.engine.clone(),
-        label: wording::curve_label(summary, &series.curve, 20),
-        points: points(summary, series, percentile),
-    };
-    let series: Vec<Series> = plan.series.iter().map(of_series).collect();
-    Panel {
-        conditions: plan.conditions.clone(),
-        line_bps: plan.line.map(|line| line.bps),
-        series: series.into_iter().filter(|series| !series.points.is_empty()).collect(),
-    }
-}
-
-fn points(summary: &Summary, series: &SeriesPlan, percentile: Percentile) -> Vec<Point> {
+/// Throughput and latency of a curve, each with its depth.
+fn points(summary: &Summary, curve: &Curve, percentile: Percentile) -> Vec<(u32, Point)> {
     let of_cell = |index: &usize| {
         let cell = &summary.cells[*index];
         let figures = cell.figures()?;
-        Some(Point {
-            depth: cell.cell.queue_depth,
-            bps: figures.bps.mean,
-            ns: percentile.of(figures)?.max(1),
-            is_hollow: series.curve.demo || figures.is_client_limited() || !figures.is_valid(),
-        })
+        let at = (figures.bps.mean, percentile.of(figures)?.max(1) as f64);
+        let is_hollow = curve.demo || figures.is_client_limited() || !figures.is_valid();
+        Some((cell.cell.queue_depth, Point { at, span: None, is_hollow }))
     };
-    series.curve.cells.iter().filter_map(of_cell).collect()
+    curve.cells.iter().filter_map(of_cell).collect()
 }
 
-fn rates(panel: &Panel) -> (Axis, RateAxis) {
-    let bps = || panel.series.iter().flat_map(|series| &series.points).map(|point| point.bps);
-    let peaks =
-        panel.series.iter().map(|series| series.points.iter().map(|point| point.bps).fold(0.0, f64::max));
-    let extent = Extent {
-        high: bps().chain(panel.line_bps).fold(0.0, f64::max),
-        low: bps().chain(panel.line_bps).fold(f64::INFINITY, f64::min),
-        low_peak: peaks.chain(panel.line_bps).fold(f64::INFINITY, f64::min),
+fn marks(summary: &Summary, shown: &Shown<'_>, percentile: Percentile) -> Vec<Mark> {
+    let line = shown.panel.line.map(|line| Mark::Down(line.bps, FEED_LINE));
+    let (mut marks, mut signs, mut depths) = (Vec::from_iter(line), Vec::new(), Vec::new());
+    for (number, curve) in &shown.curves {
+        let points = points(summary, curve, percentile);
+        let path = points.iter().map(|(_, point)| point.at).collect();
+        marks.push(Mark::Line(path, Stroke::curve(*number)));
+        signs.extend(points.iter().map(|(_, point)| Mark::point(point, *number)));
+        // The deepest points are what readers look for: they find their places first.
+        let words = |(depth, point): &(u32, Point)| {
+            Mark::beside(point.at, depth.to_string(), DEPTH_SIZE, Ink::Series(*number))
+        };
+        depths.extend(points.iter().rev().map(words));
+    }
+    marks.into_iter().chain(signs).chain(depths).collect()
+}
+
+fn labels(summary: &Summary, shown: &Shown<'_>, percentile: Percentile) -> Vec<Label> {
+    let label = |(number, curve): &(usize, &Curve)| {
+        let (_, last) = *points(summary, curve, percentile).last()?;
+        Some(Label::of_series(wording::curve_label(summary, curve, LABEL_LETTERS), *number, last.at))
     };
-    ticks::rates(extent, "throughput")
+    shown.curves.iter().filter_map(label).collect()
 }
 
-fn sheet(summary: &Summary, panels: &[Panel], all: usize) -> Sheet {
-    let mut conditions = if panels.len() == 1 { panels[0].conditions.clone() } else { Vec::new() };
-    conditions.push("numbers: queue depth; right and low is better".to_owned());
-    if panels.len() < all {
-        conditions.push(format!("the first {} of {all} ways of reading", panels.len()));
-    }
-    let lines = wording::subtitles_with(summary, conditions, columns_of(SUBTITLE_SIZE));
-    Sheet::of(summary, &wording::title_of(summary, "latency against throughput"), &lines)
-}
-
-fn entries(panels: &[Panel]) -> Vec<(Mark, String)> {
-    let mut found =
-        vec![(Mark::Point, "mean throughput and latency of all repetitions at one depth".to_owned())];
-    let points = || panels.iter().flat_map(|panel| &panel.series).flat_map(|series| &series.points);
-    if points().any(|point| point.is_hollow) {
-        found.push((Mark::Hollow, "hollow: client-limited, not valid or a DEMO".to_owned()));
-    }
-    if let Some(line) = key::feed_line(panels.iter().filter_map(|panel| panel.line_bps)) {
-        found.push(line);
-        found.push((Mark::Starving, "left of it accelerators starve".to_owned()));
-    }
-    found
-}
-
-fn draw_panel(canvas: &Canvas<'_>, chart: Chart, axis: &RateAxis, panel: &Panel) -> Result<(), Refusal> {
-    let chart = Chart { x: ticks::thinned(chart.x.clone(), chart.length()), ..chart };
-    let (across, down) = (chart.across(), chart.down());
-    let line_x = panel.line_bps.map(|bps| chart.px(axis.place(bps), chart.y.low).0);
-    if let Some(x) = line_x {
-        let corners = ((across.start, down.start), (x, down.end));
-        marker::block(canvas, corners, Ink::Starving, STARVING_OPACITY)?;
-    }
-    chart.frame(canvas)?;
-    if let Some(x) = line_x {
-        marker::vertical_dashes(canvas, x, (down.start, down.end), (Ink::Line, 2))?;
-    }
-    let at = |point: &Point| chart.px(axis.place(point.bps), (point.ns as f64).log10());
-    let mut room = Room::within(&across, &down);
-    if let Some(x) = line_x {
-        room.line((x, down.start), (x, down.end));
-    }
-    let mut labels = Vec::new();
-    for series in &panel.series {
-        let path: Vec<(i32, i32)> = series.points.iter().map(at).collect();
-        path.windows(2).for_each(|pair| room.line(pair[0], pair[1]));
-        for point in &path {
-            room.mark(*point, 7.0);
-        }
-        let (Some(end), Some(last)) = (path.last().copied(), series.points.last()) else { continue };
-        let style = Ink::Curve(series.number).sentinel().stroke_width(2);
-        canvas.draw(&PathElement::new(path, style))?;
-        let y = chart.height_of((last.ns as f64).log10());
-        // Its leader runs to the margin.
-        room.line((end.0 + 8, end.1), (across.end, end.1));
-        let ink = Ink::Series(series.number);
-        labels.push(MarginLabel { lines: series.label.clone(), ink, y, end: Some(end) });
-    }
-    for series in &panel.series {
-        for point in &series.points {
-            marker::point(canvas, at(point), series.number, point.is_hollow)?;
-        }
-    }
-    // The deepest points are what readers look for: they find their places first.
-    for series in &panel.series {
-        for point in series.points.iter().rev() {
-            let words = point.depth.to_string();
-            if let Some(spot) = room.find(at(point), &words, DEPTH_SIZE) {
-                let style = (DEPTH_SIZE, Ink::Series(series.number), HPos::Left);
-                text(canvas, &words, (spot.left, spot.middle), style)?;
-            }
-        }
-    }
-    margin::draw(canvas, &labels, across.end, &down)
-}
-
-fn table(summary: &Summary, percentile: Percentile, panels: &[Panel]) -> PlotTable {
-    let highest = panels.iter().flat_map(|panel| &panel.series).flat_map(|series| &series.points);
-    let unit = RateUnit::for_largest(highest.map(|point| point.bps).fold(0.0, f64::max));
-    let way = panels.len() > 1 || summary.panels.len() > 1;
-    let mut columns = vec!["target".to_owned(), "engine".to_owned(), "depth".to_owned()];
-    columns.extend([unit.name.to_owned(), format!("{} ms", percentile.name()), "of line, %".to_owned()]);
-    columns.extend(way.then(|| "conditions".to_owned()));
-    let mut rows = Vec::new();
-    for panel in panels {
-        for series in &panel.series {
-            rows.extend(series.points.iter().map(|point| {
-                let share = panel.line_bps.map(|line| three_digits(point.bps / line * 100.0));
-                let mut row = vec![series.target.clone(), series.engine.clone(), point.depth.to_string()];
-                row.extend([unit.write(point.bps), milliseconds(Some(point.ns))]);
-                row.push(share.unwrap_or_else(|| "-".to_owned()));
-                row.extend(way.then(|| panel.conditions.join(", ")));
-                row
+fn table(summary: &Summary, percentile: Percentile, shown: &[Shown<'_>]) -> PlotTable {
+    let mut rows: Vec<(Vec<String>, Point, Vec<String>)> = Vec::new();
+    let way = shown.len() > 1 || summary.panels.len() > 1;
+    for one in shown {
+        let conditions = way.then(|| one.panel.conditions_in_lines().join(", "));
+        for (_, curve) in &one.curves {
+            rows.extend(points(summary, curve, percentile).into_iter().map(|(depth, point)| {
+                let share = one.panel.line.map(|line| three_digits(point.at.0 / line.bps * 100.0));
+                let named = vec![curve.target.clone(), curve.engine.clone(), depth.to_string()];
+                let share = share.unwrap_or_else(|| "-".to_owned());
+                (named, point, std::iter::once(share).chain(conditions.clone()).collect())
             }));
         }
     }
-    PlotTable { columns, rows }
+    let unit = RateUnit::for_largest(rows.iter().map(|(_, point, _)| point.at.0).fold(0.0, f64::max));
+    let figures = |point: Point| [unit.write(point.at.0), milliseconds(Some(point.at.1 as u64))];
+    let rows = rows
+        .into_iter()
+        .map(|(named, point, rest)| named.into_iter().chain(figures(point)).chain(rest).collect());
+    let latency = format!("{} ms", percentile.name());
+    let names = ["target", "engine", "depth", unit.name, &latency, "of line, %"];
+    let columns = names.into_iter().chain(way.then_some("conditions")).map(str::to_owned);
+    PlotTable { columns: columns.collect(), rows: rows.collect() }
 }

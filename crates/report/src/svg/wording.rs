@@ -1,32 +1,18 @@
 //! Words of a plot: title, subtitles, labels, description.
 
-use analysis::{Curve, LineAt, Summary};
+use analysis::{CellSummary, Curve, LineAt, Summary};
 
+use super::draw::subtitle_columns;
 use crate::head;
 use crate::number::RateUnit;
-
-/// `Which store for the cluster: throughput against queue depth`.
-pub(super) fn title(summary: &Summary) -> String {
-    title_of(summary, "throughput against queue depth")
-}
 
 /// The title of the run, and what a plot shows.
 pub(super) fn title_of(summary: &Summary, shown: &str) -> String {
     format!("{}: {shown}", head::title(summary).trim_end_matches(['?', '.', ':', ' ']))
 }
 
-/// What the reader must know before the curves: need, line, conditions, storage where it fits into `columns`,
-/// run, machine.
-pub(super) fn subtitles(summary: &Summary, columns: usize) -> Vec<String> {
-    let conditions = match summary.panels.as_slice() {
-        [panel] => vec![panel.conditions()],
-        _ => Vec::new(),
-    };
-    subtitles_with(summary, conditions, columns)
-}
-
-/// The same with other conditions.
-pub(super) fn subtitles_with(summary: &Summary, conditions: Vec<String>, columns: usize) -> Vec<String> {
+/// What the reader must know before the marks: need, line, conditions, storage where it fits into a line, run, machine.
+pub(super) fn subtitles(summary: &Summary, conditions: Vec<String>) -> Vec<String> {
     let head = &summary.head;
     let mut need = format!("need {}", head::need(summary));
     if let Some(line) = head::line(summary) {
@@ -36,7 +22,7 @@ pub(super) fn subtitles_with(summary: &Summary, conditions: Vec<String>, columns
     let mut lines = vec![need];
     lines.extend(conditions);
     let places = head::places_in_short(summary);
-    if !places.is_empty() && places.chars().count() <= columns {
+    if !places.is_empty() && places.chars().count() <= subtitle_columns() {
         lines.push(places);
     }
     let tool = format!("feedline {}", head.tool.version);
@@ -45,13 +31,8 @@ pub(super) fn subtitles_with(summary: &Summary, conditions: Vec<String>, columns
     lines
 }
 
-/// The command that made the run.
-pub(super) fn command(summary: &Summary) -> String {
-    command_words(&summary.head.command)
-}
-
-/// `$ feedline run ...`; empty where nothing is known.
-pub(super) fn command_words(words: &[String]) -> String {
+/// `$ feedline run ...`, the command that made a run; empty where nothing is known.
+pub(super) fn command(words: &[String]) -> String {
     let command: String = words.join(" ").chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if command.is_empty() { String::new() } else { format!("$ {command}") }
 }
@@ -87,4 +68,22 @@ pub(super) fn line_label(summary: &Summary, line: &LineAt, unit: RateUnit) -> Ve
 /// The label of the second line.
 pub(super) fn demand_label(line: &LineAt, unit: RateUnit) -> Vec<String> {
     vec![format!("{} {} at 100 %", unit.write(line.demand_bps), unit.name)]
+}
+
+/// The target of a cell by its title, marked where feedline started its server itself.
+pub(super) fn target_title(summary: &Summary, target: &str) -> String {
+    let known = summary.targets.iter().find(|known| known.name == target);
+    let title = known.map_or(target, |known| known.title.as_str());
+    let says_so = title.to_lowercase().contains("demo");
+    if known.is_some_and(|known| known.demo && !says_so) {
+        format!("{title} (DEMO)")
+    } else {
+        title.to_owned()
+    }
+}
+
+/// `filer io_uring, depth 32`.
+pub(super) fn cell_title(summary: &Summary, cell: &CellSummary) -> String {
+    let target = target_title(summary, &cell.cell.target);
+    format!("{target} {}, depth {}", cell.engine_label(), cell.cell.queue_depth)
 }

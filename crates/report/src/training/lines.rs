@@ -43,6 +43,7 @@ fn utilization(summary: &Summary, job: &Job<'_>) -> String {
     let au = training.au.mean;
     let mut parts = vec![format!("{} % measured", cut_percent(au))];
     parts.extend(training.predicted.as_ref().map(|predicted| predicted_words(summary, predicted, au)));
+    parts.extend(training.not_predicted.as_ref().map(|why| format!("not predicted: {why}")));
     let dlio = training.dlio_au.filter(|dlio| (dlio - au).abs() > GAP_MAX);
     parts.extend(
         dlio.map(|dlio| {

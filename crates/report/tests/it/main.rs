@@ -1,6 +1,7 @@
 //! The golden record, and variants of it, through every rendering.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod answer;
 mod browser;
 mod checks;
 mod comparison;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use analysis::{Summary, summarise};
-use record::{Cell, Emulated, Emulation, Fact, Line, Network, RunRecord, Target, counter};
+use record::testing::fact;
+use record::{Cell, Emulated, Emulation, Line, Network, RunRecord, Target, counter};
 
 pub(crate) fn golden() -> RunRecord {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../analysis/tests/fixtures/golden");
@@ -196,7 +197,6 @@ pub(crate) fn networks() -> RunRecord {
 }
 
 fn network_target(name: &str, title: &str, like: &Target) -> Target {
-    let fact = |name: &str, value: &str| Fact { name: name.to_owned(), value: value.to_owned() };
     let (at, facts) = match name {
         "filer2" => (
             "nfs://filer/export/bench",

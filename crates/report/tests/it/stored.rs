@@ -213,7 +213,7 @@ fn samples_of_two_sizes_are_two_panels_of_layouts_and_rows_that_name_them() {
         for (index, cell) in record.run.cells.iter_mut().enumerate() {
             let value = sizes[usize::from(index % 4 >= 2)].to_owned();
             cell.axes.retain(|axis| axis.name != "sample_size");
-            cell.axes.push(record::Axis { name: "sample_size".to_owned(), value, unit: "B".to_owned() });
+            cell.axes.push(record::AxisWords { name: "sample_size".to_owned(), value, unit: "B".to_owned() });
         }
         record
     };

@@ -14,9 +14,6 @@ fn assert_plot(svg: &str) {
     assert!(svg.contains("role=\"img\"") && svg.contains("<title>") && svg.contains("<desc>"));
     assert!(svg.contains("prefers-color-scheme: dark"));
     assert!(svg.lines().all(|line| !line.trim().is_empty()), "a blank line ends an HTML block of Markdown");
-    for sentinel in ["=\"#FD", "=\"#FE"] {
-        assert!(!svg.contains(sentinel), "{sentinel} is left over");
-    }
     let in_order =
         |tag: &str| (svg.matches(&format!("<{tag}")).count(), svg.matches(&format!("</{tag}>")).count());
     let (opened, closed) = in_order("text");
@@ -142,7 +139,7 @@ fn plots_hold_whatever_they_show() {
 fn a_curve_from_depth_1_on_stands_beside_what_its_latency_would_give() {
     let words = "dashed: QD x block / latency at depth 1, up to the highest rate";
     let svg = rendered(&records::by_depth());
-    assert_eq!(svg.matches("stroke-dasharray:5 3").count(), 1);
+    assert_eq!(svg.matches("class=\"l-s1\" stroke-width=\"1\" stroke-dasharray=\"5 3\"").count(), 1);
     assert!(texts(&svg).iter().any(|(.., text)| text == words));
     assert!(!rendered(&records::golden()).contains(words), "no curve there begins at depth 1");
 }
@@ -164,10 +161,7 @@ fn a_command_is_folded_over_three_lines_and_then_marked_as_cut() {
     let lines_of = |record: &RunRecord| -> Vec<String> {
         let texts = texts(&rendered(record));
         let first = texts.iter().position(|(.., words)| words.starts_with("$ ")).unwrap();
-        // The foot is drawn from its last line up.
-        let mut lines: Vec<_> = texts[..=first].iter().rev().take_while(|one| one.0 == 20).collect();
-        lines.retain(|one| one.1 >= texts[first].1);
-        lines.into_iter().map(|(.., words)| words.clone()).collect()
+        texts[first..].iter().map(|(.., words)| words.clone()).collect()
     };
     let command = |words: usize| (0..words).map(|n| format!("--option-{n:03}")).collect::<Vec<_>>();
     record.run.command = command(20);
@@ -198,11 +192,27 @@ fn the_region_below_the_line_is_stronger_on_a_dark_background() {
     let svg = rendered(&records::golden());
     let (light, dark) = svg.split_once("prefers-color-scheme: dark").unwrap();
     let opacity = |style: &str| -> f64 {
-        let (_, from) = style.split_once("--fl-starving:").unwrap();
+        let (_, from) = style.split_once("--fl-starving-opacity:").unwrap();
         from.split(';').next().unwrap().parse().unwrap()
     };
     assert!(opacity(dark) >= 2.0 * opacity(light));
-    assert!(svg.contains("fill:var(--fl-line,#c0392b);opacity:var(--fl-starving,"));
+    assert!(svg.contains(".f-starving{fill-opacity:var(--fl-starving-opacity)}"));
+    assert!(svg.contains("class=\"f-starving\" fill-opacity=\"0.1\""));
+}
+
+#[test]
+fn each_colour_is_plain_and_has_a_class_that_a_theme_replaces() {
+    let svg = rendered(&records::by_depth());
+    let (style, drawn) = svg.split_once("</style>").unwrap();
+    assert!(!drawn.contains("var(") && !drawn.contains("style="), "a program without variables meets none");
+    for property in ["fill", "stroke"] {
+        for part in drawn.split(&format!(" {property}=\"")).skip(1).filter(|part| !part.starts_with("none")) {
+            let (colour, rest) = part.split_once('"').unwrap();
+            assert!(colour.len() == 7 && colour.starts_with('#'), "{part:.80}");
+            let class = rest.strip_prefix(" class=\"").and_then(|rest| rest.split_once('"')).unwrap().0;
+            assert!(style.contains(&format!(".{class}{{{property}:var(--fl-")), "{class}");
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Records of storages that are made of arithmetic: a latency, a top rate, and a tail.
 
 use record::{
-    Axis, Cell, Interval, Line, RecordedIntervals, Rep, RepIntervals, Role, RunRecord, Target, counter,
+    AxisWords, Cell, Interval, Line, RecordedIntervals, Rep, RepIntervals, Role, RunRecord, Target, counter,
 };
 
 use crate::records;
@@ -150,7 +150,11 @@ fn cell(template: &Cell, store: &Store, (name, depth): (&str, u32), (dataset, si
         dataset,
         queue_depth: depth,
         block_bytes: size,
-        axes: vec![Axis { name: "queue_depth".to_owned(), value: depth.to_string(), unit: String::new() }],
+        axes: vec![AxisWords {
+            name: "queue_depth".to_owned(),
+            value: depth.to_string(),
+            unit: String::new(),
+        }],
         ..template.clone()
     }
 }

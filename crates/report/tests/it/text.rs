@@ -1,4 +1,5 @@
 use analysis::summarise;
+use record::testing::fact;
 use record::{Line, Memory, RunRecord};
 use report::{markdown, terminal, throughput_svg};
 
@@ -115,7 +116,7 @@ fn a_record_without_a_plan_or_a_line_has_no_empty_line_for_them() {
 fn rows_that_look_alike_are_told_apart_by_how_they_were_read() {
     let mut record = records::in_ways(&[("shuffled_epoch", "warm", 131_072, 1.0)]);
     for cell in &mut record.run.cells {
-        let axis = |name: &str, value: &str| record::Axis {
+        let axis = |name: &str, value: &str| record::AxisWords {
             name: name.to_owned(),
             value: value.to_owned(),
             unit: String::new(),
@@ -143,7 +144,7 @@ fn a_map_is_named_with_what_the_kernel_was_told_of_it() {
     let mut record = records::golden();
     for cell in record.run.cells.iter_mut().filter(|cell| cell.cell.starts_with("nvme/io_uring")) {
         cell.engine = "mmap".to_owned();
-        cell.axes = vec![record::Axis {
+        cell.axes = vec![record::AxisWords {
             name: "madvise".to_owned(),
             value: "random".to_owned(),
             unit: String::new(),
@@ -151,10 +152,7 @@ fn a_map_is_named_with_what_the_kernel_was_told_of_it() {
     }
     let page = terminal(&summarise(&record));
     assert_page(&page);
-    assert!(
-        page.contains("FEEDS     nvme   8 x h100 resnet50 from depth 32 (storage side, mmap (random))"),
-        "{page}"
-    );
+    assert!(page.contains("FEEDS     nvme   8 x h100 resnet50 from depth 32 (mmap (random))"), "{page}");
     let device = page.split("- the device below").nth(1).unwrap();
     assert!(device.contains("nvme   mmap (random)"), "{device}");
 }
@@ -181,7 +179,6 @@ fn a_warm_cell_asked_what_this_process_read_whatever_the_device_did() {
 #[test]
 fn a_target_is_told_by_what_is_known_of_it() {
     let mut record = records::golden();
-    let fact = |name: &str, value: &str| record::Fact { name: name.to_owned(), value: value.to_owned() };
     record.run.targets[0]
         .facts
         .extend([fact("mount_source", "/dev/nvme0n1"), fact("device_model", "P5800X")]);

@@ -99,6 +99,7 @@ impl Made {
             occupancy: vec![wait, au],
             lost_samples: 0,
             null_au: Some(0.9997),
+            not_predicted: None,
             predicted: None,
             diagnosis: None,
             idle: Idle { gpu_hours_per_day: 24.0 * f64::from(self.accelerators) * wait, price_per_day: None },

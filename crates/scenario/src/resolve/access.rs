@@ -3,9 +3,6 @@
 use plan::{Access, DatasetSpec, Fetch, Layout, Load};
 
 use crate::diagnostic::{Problem, Problems, Span};
-use crate::list::{Axis, Item};
-use crate::reader::{Entry, Field};
-use crate::words::Word;
 use crate::written;
 
 use super::dataset::Datasets;
@@ -101,68 +98,32 @@ fn layout(spec: &DatasetSpec) -> Layout {
     }
 }
 
-/// The orders; `None` when something was wrong, after saying why. Without `datasets`, something was wrong with these.
+/// The orders; `None` when something was wrong, after saying why.
 pub(super) fn resolve(
     written: &written::Load,
-    datasets: Option<&Datasets>,
     schedule: &Schedule,
     problems: &mut Problems,
 ) -> Option<Orders> {
     let before = problems.len();
-    let listed: Option<Vec<Access>> = match &written.access {
-        Field::Absent => None,
-        Field::Given(entry) => Some(orders(entry)),
-        Field::Wrong(_) => return None,
-    };
-    let any = |holds: fn(Access) -> bool| match (&listed, datasets) {
-        (Some(listed), _) => listed.iter().any(|access| holds(*access)),
-        (None, Some(datasets)) => datasets.specs.iter().any(|spec| holds(default_access(layout(spec)))),
-        (None, None) => true,
-    };
-    let span = written.access.span();
-    if !any(Access::streams) {
-        let keys = [("streams", written.streams.key()), ("shuffle_buffer", written.shuffle_buffer.key())];
-        for (key, at) in keys.into_iter().filter_map(|(key, at)| Some((key, at?))) {
-            let problem = Problem::new(format!("`load.{key}` is for orders that stream shards"))
-                .at(at, "remove this")
-                .also_if(span, "streams none");
-            problems.push(problem.help("or write load.access = \"shuffled_shards\""));
-        }
-    }
-    if let Some(at) = written.run_length.key().filter(|_| !any(|access| access == Access::Neighbours)) {
-        let problem = Problem::new("`load.run_length` is for runs of neighbours")
-            .at(at, "remove this")
-            .also_if(span, "has no runs");
-        problems.push(problem.help("or write load.access = \"neighbours\""));
-    }
-    if let Some(at) = written.streams.key().filter(|_| any(Access::streams) && has_readers(schedule)) {
+    let listed: Option<Vec<Access>> = written.access.optional()?;
+    let streams_any = listed.as_ref().is_none_or(|listed| listed.iter().any(|access| access.streams()));
+    if let Some(at) = written.streams.key().filter(|_| has_readers(schedule) && streams_any) {
         let problem = Problem::new("each reader of a training job reads a stream of its own");
         let help = "write training.readers, or load.queue_depth, which streams share";
         problems.push(problem.at(at, "remove this").help(help));
     }
-    let streams = match &written.streams {
-        Field::Wrong(_) => return None,
-        streams => streams.given().map(|entry| entry.value.0 as u32),
-    };
+    let streams = written.streams.optional()?;
     if let Some((streams, at)) = streams.zip(written.streams.key()) {
         refuse_split(streams, at, schedule, problems);
     }
-    let shuffle_buffer = match &written.shuffle_buffer {
-        Field::Wrong(_) => return None,
-        buffer => buffer.given().map_or(0, |entry| entry.value.0 as u32),
-    };
     let orders = Orders {
         listed,
-        span,
+        span: written.access.span(),
         streams,
-        shuffle_buffer,
+        shuffle_buffer: written.shuffle_buffer.value_or(0)?,
         run_length: written.run_length.value_or(RUN_LENGTH_DEFAULT)?,
     };
     (problems.len() == before).then_some(orders)
-}
-
-fn orders(entry: &Entry<Axis<Word<Access>>>) -> Vec<Access> {
-    entry.value.0.iter().map(|item: &Item<Word<Access>>| item.value.0).collect()
 }
 
 /// Refuses streams of which accelerators would share one: none takes a sample that another has begun.

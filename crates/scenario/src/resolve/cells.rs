@@ -1,9 +1,10 @@
 //! Every combination of a target's axes, as cells.
 
-use plan::{Access, Cache, Cell, Engine, Layout, Operation, Pages, Registered, Tier};
+use plan::{Access, Cache, Cell, Engine, Layout, Operation, Pages, Tier};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
+use crate::reader::Plain as _;
 
 use super::cache::Way;
 use super::dataset::{Datasets, Sample};
@@ -75,6 +76,8 @@ pub(super) fn expand(
     for (index, resolved) in targets.iter().enumerate() {
         limits::threads(resolved, load, problems);
         network::refuse_fewer(resolved, load, problems);
+        let of_cells = points(resolved, &shared).filter_map(|(_, point)| point.connections);
+        network::refuse_unused(resolved, of_cells, load, problems);
         limits::alignment(resolved, datasets, load, problems);
         let first = cells.len();
         for (curve, point) in points(resolved, &shared) {
@@ -260,39 +263,26 @@ impl<'a> Curve<'a> {
     }
 }
 
-fn cell(target: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, shared: &Shared<'_>) -> Cell {
-    let engine = point.lane.engine;
+fn cell(index: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, shared: &Shared<'_>) -> Cell {
     let threads = threads(point, shared);
-    let network = resolved.network.as_ref();
+    let of = names::Of { resolved, index, lane: point.lane, seed: shared.seed };
     Cell {
-        slug: names::slug(resolved, point),
-        target,
         dataset: point.dataset,
-        engine,
-        stands_in_for: point.lane.stands_in_for.clone(),
-        registered: if engine == Engine::IoUring { resolved.registered } else { Registered::Off },
-        advice: point.lane.advice,
         operation: point.operation,
         load: point.load,
-        block_bytes: point.block.bytes,
         pages: point.pages.0,
         access: point.access,
         cache: point.cache,
-        queue_depth: point.depth,
         threads,
         connections: point.connections.map_or(0, |connections| connections.of(threads)),
-        retries: network.map_or(0, |network| network.retries),
         submit_batch: submit_batch(resolved, point, point.depth.div_ceil(threads), shared.load),
-        seed: shared.seed,
         streams: point.streams,
         shuffle_buffer: shared.load.orders.shuffle_buffer(point.access),
         run_length: shared.load.orders.run_length(point.access),
-        checkpoint: None,
-        copy: None,
         tier: point.tier.cloned(),
         auto_group: shared.load.schedule.auto.then_some(curve),
         complete_batch: complete_batch(point, point.depth.div_ceil(threads), shared.load),
-        axes: names::axes(resolved, point, threads),
+        ..names::of_reads(resolved, point, threads).cell(of, point.block.bytes, point.depth)
     }
 }
 
@@ -304,8 +294,8 @@ fn submit_batch(resolved: &Resolved<'_>, point: &Point<'_>, per_thread: u32, loa
         && point.operation == Operation::Read
         && is_in_order(point)
         && point.cache == Cache::Bypass;
-    match &load.submit_batch {
-        Some(batch) if point.lane.engine == Engine::IoUring => batch.value,
+    match load.written.submit_batch.given() {
+        Some(batch) if point.lane.engine == Engine::IoUring => batch.value.plain(),
         _ if merged => per_thread.min(SEQUENTIAL_DIRECT_BATCH),
         _ => per_thread,
     }
@@ -321,9 +311,9 @@ fn is_in_order(point: &Point<'_>) -> bool {
 fn complete_batch(point: &Point<'_>, per_thread: u32, load: &Load) -> u32 {
     let one_by_one =
         point.operation == Operation::Read && !is_in_order(point) && point.cache == Cache::Bypass;
-    match &load.complete_batch {
+    match load.written.complete_batch.given() {
         _ if point.lane.engine != Engine::IoUring || point.load != plan::Load::Closed => 1,
-        Some(batch) => batch.value,
+        Some(batch) => batch.value.plain(),
         None if one_by_one => (per_thread / COMPLETE_PART).max(1),
         None => 1,
     }
@@ -343,8 +333,8 @@ fn threads(point: &Point<'_>, shared: &Shared<'_>) -> u32 {
         plan::Load::Training(training) => training.accelerators,
         plan::Load::Closed | plan::Load::Paced(_) => u32::MAX,
     };
-    let wanted = match &shared.load.threads {
-        Some(threads) => threads.value,
+    let wanted: u32 = match shared.load.written.threads.given() {
+        Some(threads) => threads.value.plain(),
         None => depth.div_ceil(DEPTH_PER_THREAD).min(shared.cores).min(connections).min(fed),
     };
     wanted.clamp(1, depth)

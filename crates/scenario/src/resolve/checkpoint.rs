@@ -12,7 +12,7 @@ use crate::words::{Mode, Model, SavingMode};
 use crate::written::{Checkpoint as Written, Document, FILES_MAX};
 
 use super::load;
-use super::target::Resolved;
+use super::target::{self, Resolved};
 
 pub(super) use cells::add;
 pub(super) use refused::room;
@@ -22,7 +22,7 @@ const BLOCK_DEFAULT_BYTES: u64 = 8 << 20;
 
 const BLOCK_MAX_BYTES: u64 = 64 << 20;
 
-const KEEP_DEFAULT: u64 = 2;
+const KEEP_DEFAULT: u32 = 2;
 
 /// Most steps between two checkpoints by default, and checkpoints that a repetition then sees at least.
 const EVERY_DEFAULT_MAX: u64 = 100;
@@ -78,10 +78,7 @@ pub(super) fn resolve(
     }
     let to = to(asked, problems)?;
     let trains = trains(asked);
-    let every_steps = match &written.every {
-        Field::Absent => every(asked, measure),
-        every => every.given()?.value.0,
-    };
+    let every_steps = written.every.value_or(every(asked, measure))?;
     let plan = Checkpoint {
         label: size.label,
         files: size.files,
@@ -90,7 +87,7 @@ pub(super) fn resolve(
         mode: Saving::Sync,
         every_steps: None,
         durable: written.durable.value_or(true)?,
-        keep: written.keep.value_or(KEEP_DEFAULT)? as u32,
+        keep: written.keep.value_or(KEEP_DEFAULT)?,
         block_bytes: block.min(BLOCK_MAX_BYTES) as u32,
     };
     let modes = if trains { modes(written, &plan, need)? } else { Vec::new() };
@@ -111,10 +108,9 @@ struct Size {
 }
 
 fn size(written: &Written, need: &Need) -> Option<Size> {
-    let (share, part) = match &written.scale {
-        Field::Wrong(_) => return None,
-        Field::Given(scale) => (scale.value.share, format!(", {} of it", scale.value.words)),
-        Field::Absent => (1.0, String::new()),
+    let (share, part) = match written.scale.entry()? {
+        Some(scale) => (scale.value.share, format!(", {} of it", scale.value.words)),
+        None => (1.0, String::new()),
     };
     let accelerators = need.accelerators.max(1);
     let (label, bytes, files) = match (&written.model, &written.size) {
@@ -122,7 +118,7 @@ fn size(written: &Written, need: &Need) -> Option<Size> {
         (Field::Absent, Field::Given(size)) => (feed::format_bytes(size.value.0), size.value.0, accelerators),
         _ => return None,
     };
-    let files = written.files.value_or(u64::from(files).min(FILES_MAX))? as u32;
+    let files = written.files.value_or(files.min(FILES_MAX as u32))?;
     let bytes = ((bytes as f64 * share).round() as u64).max(u64::from(files));
     Some(Size { label: format!("{label}{part}"), bytes, files })
 }
@@ -143,11 +139,7 @@ fn of_model(model: Model, accelerators: u32) -> (String, u64, u32) {
 /// The target that is written to, where one is named.
 #[expect(clippy::option_option, reason = "absent and wrong differ")]
 fn to(asked: &Asked<'_>, problems: &mut Problems) -> Option<Option<usize>> {
-    let entry = match &asked.written.checkpoint.to {
-        Field::Absent => return Some(None),
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => entry,
-    };
+    let Some(entry) = asked.written.checkpoint.to.entry()? else { return Some(None) };
     let found = asked.targets.iter().position(|target| target.target.name == entry.value.0);
     match found {
         Some(index) if asked.targets[index].target.config.capabilities().writable => Some(Some(index)),
@@ -156,14 +148,10 @@ fn to(asked: &Asked<'_>, problems: &mut Problems) -> Option<Option<usize>> {
             problems.push(Problem::new(message).at(entry.span, "is to be written to"));
             None
         }
+        // A target that is wrong itself was reported.
         None => {
-            // A target that is wrong itself was reported.
-            if !asked.written.targets.iter().any(|target| target.name.text == entry.value.0) {
-                let names: Vec<_> = asked.targets.iter().map(|target| target.target.name.as_str()).collect();
-                let message = format!("`checkpoint.to` names no target: `{}`", entry.value.0);
-                let problem = Problem::new(message).at(entry.span, "no such target");
-                problems.push(problem.help(format!("one of {}", names.join(", "))));
-            }
+            let (name, span) = (&entry.value.0, entry.span);
+            problems.extend(target::refuse_unknown(asked.written, "checkpoint.to", name, span));
             None
         }
     }
@@ -171,21 +159,15 @@ fn to(asked: &Asked<'_>, problems: &mut Problems) -> Option<Option<usize>> {
 
 /// Who waits, in the order of the file.
 fn modes(written: &Written, plan: &Checkpoint, need: &Need) -> Option<Vec<Saving>> {
-    let bandwidth_bps = match &written.copy_bandwidth {
-        Field::Wrong(_) => return None,
-        field => field.given().map_or(COPY_DEFAULT_BPS, |entry| entry.value.0),
-    };
+    let bandwidth_bps = written.copy_bandwidth.value_or(COPY_DEFAULT_BPS)?;
     let copy_s = feed::formula::checkpoint_copy_s(plan.bytes() as f64, need.accelerators, bandwidth_bps);
     let copy_ns = written.copy_time.value_or((copy_s * 1e9).round() as u64)?;
     let saving = |mode| match mode {
         SavingMode::Sync => Saving::Sync,
         SavingMode::Async => Saving::Async { copy_ns },
     };
-    match &written.mode {
-        Field::Wrong(_) => None,
-        Field::Absent => Some(vec![saving(SavingMode::Sync), saving(SavingMode::Async)]),
-        Field::Given(entry) => Some(entry.value.0.iter().map(|item| saving(item.value.0)).collect()),
-    }
+    let modes = written.mode.value_or(vec![SavingMode::Sync, SavingMode::Async])?;
+    Some(modes.into_iter().map(saving).collect())
 }
 
 /// A part of the steps that a repetition can hold.

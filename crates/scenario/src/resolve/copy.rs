@@ -1,21 +1,20 @@
 //! The cells that copy a dataset from one target to another.
 
 use plan::{
-    Access, Advice, Axis, BackendConfig, COPY_BLOCK_BYTES, COPY_THREADS, Cache, Cell, Codec, Copy, Engine,
-    Layout, Load, Operation, Packing, Registered,
+    Access, COPY_BLOCK_BYTES, COPY_THREADS, Cache, Cell, Codec, Copy, Engine, Layout, Operation, Packing,
 };
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
 use crate::reader::{Entry, Field};
 use crate::value::Text;
-use crate::written::{COPY_THREADS_MAX, Copy as Written, Document};
+use crate::written::{COPY_THREADS_MAX, Copy as Written, Document, Pack};
 
 use super::dataset::{Datasets, Sample};
 use super::load::{self, BLOCK_MAX_BYTES, rounded};
-use super::names::compact_bytes;
+use super::names::{Name, Of};
 use super::packing::{COLUMNS_DEFAULT, MEMBERS_DEFAULT, ROW_GROUP_DEFAULT_BYTES, SHARD_DEFAULT_BYTES};
-use super::target::Resolved;
+use super::target::{self, Resolved};
 
 /// Files that an object under way keeps open: itself, its copy, its queue and the queue's waker.
 const OPEN_FILES_PER_THREAD: u64 = 4;
@@ -48,11 +47,9 @@ pub(super) fn cells(
     problems: &mut Problems,
 ) -> Vec<Cell> {
     let written = &document.copy;
-    let (Some(from), Some(to)) =
-        (end(&written.from, targets, document, problems), end(&written.to, targets, document, problems))
-    else {
-        return Vec::new();
-    };
+    let from = end(("copy.from", &written.from), targets, document, problems);
+    let to = end(("copy.to", &written.to), targets, document, problems);
+    let Some((from, to)) = from.zip(to) else { return Vec::new() };
     let before = problems.len();
     refuse_ends(from, to, problems);
     let way = way(document, to.index, datasets, problems);
@@ -77,18 +74,14 @@ fn is_files(sample: &Sample) -> bool {
 
 /// The target of a name; `None` when there is none, after saying so, and where the target itself is wrong.
 fn end<'a, 'w>(
-    written: &Field<Text>,
+    (key, written): (&str, &Field<Text>),
     targets: &[&'a Resolved<'w>],
     document: &Document,
     problems: &mut Problems,
 ) -> Option<End<'a, 'w>> {
     let Entry { span, value: Text(name), .. } = written.given()?;
     let index = targets.iter().position(|target| target.target.name == *name);
-    if index.is_none() && document.targets.iter().all(|target| target.name.text != *name) {
-        let known: Vec<_> = document.targets.iter().map(|target| target.name.text.as_str()).collect();
-        let problem = Problem::new(format!("there is no target `{name}`")).at(*span, "is no target");
-        problems.push(problem.help(format!("the targets: {}", known.join(", "))));
-    }
+    problems.extend(target::refuse_unknown(document, key, name, *span));
     index.map(|index| End { index, resolved: targets[index], span: *span })
 }
 
@@ -116,95 +109,48 @@ fn refuse_ends(from: End<'_, '_>, to: End<'_, '_>, problems: &mut Problems) {
     }
 }
 
-/// Whether one of two targets lies in the other, by their addresses: links and mounts are not followed.
+/// Whether one of two targets lies in the other. A server that feedline starts holds nothing but its own target's data.
 fn overlap(one: &plan::Target, other: &plan::Target) -> bool {
-    // A server that feedline starts holds nothing but its own target's data.
-    if one.emulate.is_some() || other.emulate.is_some() {
-        return false;
-    }
-    let nested = |a: &str, b: &str| {
-        let parts = |path: &'_ str| -> Vec<String> {
-            path.split('/').filter(|part| !matches!(*part, "" | ".")).map(str::to_owned).collect()
-        };
-        let (a, b) = (parts(a), parts(b));
-        a.starts_with(&b) || b.starts_with(&a)
-    };
-    match (&one.config, &other.config) {
-        (BackendConfig::File { root: a }, BackendConfig::File { root: b }) => {
-            nested(&a.to_string_lossy(), &b.to_string_lossy()) && a.is_absolute() == b.is_absolute()
-        }
-        (BackendConfig::Nfs(a), BackendConfig::Nfs(b)) => {
-            (&a.host, a.nfs_port) == (&b.host, b.nfs_port) && nested(&a.path, &b.path)
-        }
-        (BackendConfig::S3(a), BackendConfig::S3(b)) => {
-            (&a.bucket, &a.endpoint) == (&b.bucket, &b.endpoint) && nested(&a.prefix, &b.prefix)
-        }
-        _ => false,
-    }
+    one.emulate.is_none() && other.emulate.is_none() && one.config.overlaps(&other.config)
 }
 
 fn way(document: &Document, to: usize, datasets: &Datasets, problems: &mut Problems) -> Option<Way> {
     let written = &document.copy;
-    let size_bytes = optional(&written.size)?.map(|size| size.0);
+    let size_bytes = written.size.optional()?;
     let packing = packing(written, datasets, problems);
     let block_bytes = written.block_size.value_or(COPY_BLOCK_BYTES)?;
     if block_bytes > BLOCK_MAX_BYTES {
         let problem = Problem::new("`copy.block_size` is at most 1 GiB");
         problems.push(problem.at(written.block_size.span()?, "this is too large"));
     }
-    let threads = match optional(&written.threads)? {
-        Some(threads) => threads.0 as u32,
-        None => {
-            load::deepest(&document.load).map_or(COPY_THREADS, |depth| depth.min(COPY_THREADS_MAX as u32))
-        }
-    };
+    let unwritten =
+        load::deepest(&document.load).map_or(COPY_THREADS, |depth| depth.min(COPY_THREADS_MAX as u32));
+    let threads = written.threads.value_or(unwritten)?;
     let copy = Copy { to, packing: packing?, size_bytes, keep: written.keep.value_or(false)? };
     Some(Way { copy, threads, block_bytes, block_span: written.block_size.span() })
-}
-
-/// `Some(None)` where it was not written; `None` when it was wrong.
-#[expect(clippy::option_option, reason = "absent and wrong differ")]
-fn optional<T: Clone>(field: &Field<T>) -> Option<Option<T>> {
-    match field {
-        Field::Absent => Some(None),
-        Field::Wrong(_) => None,
-        Field::Given(entry) => Some(Some(entry.value.clone())),
-    }
 }
 
 /// How samples are packed; `Some(None)` where they are not.
 #[expect(clippy::option_option, reason = "files and wrong differ")]
 fn packing(written: &Written, datasets: &Datasets, problems: &mut Problems) -> Option<Option<Packing>> {
-    let layout = optional(&written.pack)?.map(|pack| pack.0.0);
-    let packs = [
-        ("shard_size", written.shard_size.key(), layout.is_some()),
-        ("members", written.members.key(), layout == Some(Layout::WebDataset)),
-        ("codec", written.codec.key(), matches!(layout, Some(Layout::WebDataset | Layout::TfRecord))),
-    ];
-    for (key, span, means_something) in packs {
-        if let Some(span) = span.filter(|_| !means_something) {
-            let problem = Problem::new(format!("`copy.{key}` means nothing here")).at(span, "remove this");
-            let problem = problem.also_if(written.pack.span(), "has nothing of the kind");
-            problems.push(problem.help("it is about the shards that `copy.pack` writes"));
-        }
-    }
+    let layout = written.pack.optional()?.map(|pack: Pack| pack.0);
     let Some(layout) = layout else { return Some(None) };
     if layout == Layout::Records && !datasets.is_uniform() {
         let problem = Problem::new("records are of one size, and these samples may not be");
         problems.push(problem.at(written.pack.span()?, "write another layout"));
     }
-    let codec = optional(&written.codec)?.map_or(Codec::None, |codec| codec.0);
+    let codec = written.codec.value_or(Codec::None)?;
     if (layout, codec) == (Layout::TfRecord, Codec::Zstd) {
         let problem = Problem::new("no reader of tfrecord shards takes them compressed with zstd");
         problems.push(problem.at(written.codec.span()?, "write \"gzip\", or leave it out"));
     }
     let shard_bytes: u64 = written.shard_size.value_or(SHARD_DEFAULT_BYTES)?;
-    let members: u64 = written.members.value_or(MEMBERS_DEFAULT.into())?;
+    let members = written.members.value_or(MEMBERS_DEFAULT)?;
     let columns = if layout == Layout::Parquet { COLUMNS_DEFAULT } else { 1 };
     Some(Some(Packing {
         layout,
         shard_bytes,
-        members: if layout == Layout::WebDataset { members as u32 } else { 1 },
+        members: if layout == Layout::WebDataset { members } else { 1 },
         codec,
         columns,
         columns_read: columns,
@@ -228,59 +174,32 @@ fn cell(
     let direct = resolved.direct_align_bytes.is_some() && lane.engine != Engine::Mmap;
     let cache = if resolved.network.is_some() || direct { Cache::Bypass } else { Cache::Cold };
     let block_bytes = sample.bytes.map_or(u64::MAX, rounded).min(way.block_bytes) as u32;
-    let layout = way.copy.packing.map(|packing| packing.layout.name());
-    let way_name = format!("{}->{}", resolved.target.name, to.resolved.target.name);
-    let size = sample.bytes.map_or_else(|| "existing".to_owned(), |bytes| format!("{bytes}B"));
-    let parts = [
-        Some(way_name),
-        Some(lane.engine.name().to_owned()),
-        Some(Operation::Copy.name().to_owned()),
-        sample.layout.filter(|layout| *layout != Layout::Files).map(|layout| layout.name().to_owned()),
-        Some(size),
-        Some(compact_bytes(u64::from(block_bytes))),
-        layout.map(str::to_owned),
-        Some(format!("t{}", way.threads)),
-    ];
+    let (source, target) = (&resolved.target.name, &to.resolved.target.name);
+    let name = Name::default()
+        .word(format!("{source}->{target}"))
+        .axis("target", source, "")
+        .axis("to", target, "")
+        .both("engine", lane.engine.name())
+        .both("operation", Operation::Copy.name())
+        .layout_word(sample.layout.filter(|layout| *layout != Layout::Files))
+        .sample(sample)
+        .block(block_bytes);
+    let name = match way.copy.packing {
+        Some(packing) => name.both("pack", packing.layout.name()),
+        None => name,
+    };
+    let name = name.word(format!("t{}", way.threads)).axis("threads", &way.threads, "");
     Cell {
-        slug: parts.into_iter().flatten().collect::<Vec<_>>().join("/"),
-        target: from.index,
         dataset,
-        stands_in_for: lane.stands_in_for.clone(),
-        registered: if lane.engine == Engine::IoUring { resolved.registered } else { Registered::Off },
-        advice: if lane.engine == Engine::Mmap { lane.advice } else { Advice::Normal },
         operation: Operation::Copy,
-        load: Load::Closed,
         access: Access::Sequential,
         cache,
         threads: way.threads,
         connections: if resolved.network.is_some() { way.threads } else { 0 },
-        retries: resolved.network.as_ref().map_or(0, |network| network.retries),
         submit_batch: 1,
-        seed,
         copy: Some(way.copy),
-        axes: axes((from, to), way, sample, block_bytes),
-        ..Cell::plain(lane.engine, block_bytes, way.threads)
+        ..name.cell(Of { resolved, index: from.index, lane, seed }, block_bytes, way.threads)
     }
-}
-
-fn axes((from, to): (End<'_, '_>, End<'_, '_>), way: &Way, sample: Sample, block_bytes: u32) -> Vec<Axis> {
-    let axis = |name, value: String, unit| Axis { name, value, unit };
-    let size = match sample.bytes {
-        Some(bytes) => axis("sample_size", bytes.to_string(), "B"),
-        None => axis("sample_size", "existing".to_owned(), ""),
-    };
-    let layout = way.copy.packing.map(|packing| axis("pack", packing.layout.name().to_owned(), ""));
-    let axes = [
-        Some(axis("target", from.resolved.target.name.clone(), "")),
-        Some(axis("to", to.resolved.target.name.clone(), "")),
-        Some(axis("engine", from.resolved.lanes[0].engine.name().to_owned(), "")),
-        Some(axis("operation", Operation::Copy.name().to_owned(), "")),
-        Some(size),
-        Some(axis("block_size", block_bytes.to_string(), "B")),
-        layout,
-        Some(axis("threads", way.threads.to_string(), "")),
-    ];
-    axes.into_iter().flatten().collect()
 }
 
 /// Whether alignment, memory and open files allow the most demanding copy.

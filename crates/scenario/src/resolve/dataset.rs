@@ -4,7 +4,7 @@ use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Operation};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::Item;
-use crate::reader::Field;
+use crate::reader::{Field, Plain as _};
 use crate::value::Size;
 use crate::words::Origin;
 use crate::written::{Columns, Dataset, Document};
@@ -83,11 +83,7 @@ pub(super) fn resolve(
     problems: &mut Problems,
 ) -> Option<Datasets> {
     let written = &document.dataset;
-    let origin = match &written.source {
-        Field::Wrong(_) => return None,
-        source => source.given().map(|entry| entry.value.0).unwrap_or_default(),
-    };
-    match origin {
+    match written.source.value_or(Origin::default())? {
         Origin::Generate => generated(document, need, problems),
         Origin::Existing => existing(written, need, devices, problems),
     }
@@ -102,7 +98,6 @@ fn generated(document: &Document, need: Option<&feed::Need>, problems: &mut Prob
     }
     let sizes = sample_sizes(&written.sample_size, need)?;
     let layouts = packing::layouts(written)?;
-    packing::refuse_idle(written, &layouts, problems);
     let distribution = spread::resolve(written, &document.need, &sizes, problems);
     let shared = plan::Generate {
         distribution: distribution?,
@@ -141,15 +136,11 @@ fn of_size(
 }
 
 fn sample_sizes(written: &Field<crate::list::Axis<Size>>, need: Option<&feed::Need>) -> Option<Vec<Sample>> {
-    match written {
-        Field::Given(axis) => Some(axis.value.0.iter().map(written_sample).collect()),
-        Field::Absent => {
-            let bytes =
-                need?.sample_bytes().map_or(SAMPLE_DEFAULT_BYTES, |bytes| (bytes.round() as u64).max(1));
-            Some(vec![Sample { bytes: Some(bytes), span: None, layout: None }])
-        }
-        Field::Wrong(_) => None,
+    if let Some(axis) = written.entry()? {
+        return Some(axis.value.0.iter().map(written_sample).collect());
     }
+    let bytes = need?.sample_bytes().map_or(SAMPLE_DEFAULT_BYTES, |bytes| (bytes.round() as u64).max(1));
+    Some(vec![Sample { bytes: Some(bytes), span: None, layout: None }])
 }
 
 fn written_sample(item: &Item<Size>) -> Sample {
@@ -158,10 +149,9 @@ fn written_sample(item: &Item<Size>) -> Sample {
 
 /// As many samples as reach the size, at least one.
 fn sample_count(written: &Dataset, sample_bytes: u64) -> Option<u64> {
-    match &written.samples {
-        Field::Given(samples) => Some(samples.value.0),
-        Field::Absent => Some(written.size.value_or(SIZE_DEFAULT_BYTES)?.div_ceil(sample_bytes).max(1)),
-        Field::Wrong(_) => None,
+    match written.samples.optional()? {
+        None => Some(written.size.value_or(SIZE_DEFAULT_BYTES)?.div_ceil(sample_bytes).max(1)),
+        samples => samples,
     }
 }
 
@@ -189,26 +179,6 @@ fn existing(
     problems: &mut Problems,
 ) -> Option<Datasets> {
     let source = written.source.key()?;
-    let refused = [
-        ("samples", written.samples.key()),
-        ("size", written.size.key()),
-        ("distribution", written.distribution.key()),
-        ("sample_size_stdev", written.sample_size_stdev.key()),
-        ("files_per_folder", written.files_per_folder.key()),
-        ("seed", written.seed.key()),
-        ("shard_size", written.shard_size.key()),
-        ("members", written.members.key()),
-        ("codec", written.codec.key()),
-        ("read_columns", written.read_columns.key()),
-        ("row_group_size", written.row_group_size.key()),
-        ("compressibility", written.compressibility.key()),
-    ];
-    for (key, span) in refused {
-        if let Some(span) = span {
-            let problem = Problem::new(format!("`dataset.{key}` is for data that feedline writes"));
-            problems.push(problem.at(span, "remove this").also(source, "here the data is the user's"));
-        }
-    }
     let sample = match &written.sample_size {
         Field::Absent => devices.sample(need, problems)?,
         Field::Given(axis) => {
@@ -226,11 +196,8 @@ fn existing(
     let spec = plan::Existing {
         sample_bytes: sample.bytes,
         layout,
-        shards: match &written.shards {
-            Field::Wrong(_) => return None,
-            shards => shards.given().map(|entry| entry.value.0.clone()),
-        },
-        columns: existing_columns(written, layout, source, problems)?,
+        shards: written.shards.optional()?,
+        columns: existing_columns(written, source, problems)?,
     };
     let samples = vec![Sample { layout, ..sample }];
     Some(Datasets { origin: Origin::Existing, specs: vec![DatasetSpec::Existing(spec)], samples, layouts: 1 })
@@ -245,14 +212,7 @@ fn existing_layout(
     devices: &Devices,
     problems: &mut Problems,
 ) -> Option<Option<Layout>> {
-    if let Some(device) = devices.first {
-        for (key, span) in [("layout", written.layout.key()), ("shards", written.shards.key())] {
-            if let Some(span) = span {
-                let problem = Problem::new(format!("`dataset.{key}` is about files"));
-                problems
-                    .push(problem.at(span, "remove this").also(device, "is a block device, without files"));
-            }
-        }
+    if !devices.all.is_empty() {
         return Some(Some(Layout::Files));
     }
     match &written.layout {
@@ -272,26 +232,10 @@ fn existing_layout(
     }
 }
 
-fn existing_columns(
-    written: &Dataset,
-    layout: Option<Layout>,
-    source: Span,
-    problems: &mut Problems,
-) -> Option<Vec<String>> {
-    let entry = match &written.columns {
-        Field::Wrong(_) => return None,
-        Field::Absent => return Some(Vec::new()),
-        Field::Given(entry) => entry,
-    };
-    if layout.is_some_and(|layout| layout != Layout::Parquet) {
-        let problem = Problem::new("`dataset.columns` means nothing in this layout")
-            .at(entry.key, "remove this")
-            .also_if(written.layout.span(), "has no columns");
-        problems.push(problem.help("it is for dataset.layout = \"parquet\""));
-        return None;
-    }
+fn existing_columns(written: &Dataset, source: Span, problems: &mut Problems) -> Option<Vec<String>> {
+    let Some(entry) = written.columns.entry()? else { return Some(Vec::new()) };
     match &entry.value {
-        Columns::Names(names) => Some(names.0.iter().map(|item| item.value.0.clone()).collect()),
+        Columns::Names(names) => Some(names.plain()),
         Columns::Count(_) => {
             let problem = Problem::new("columns of the user's files are named, not counted")
                 .at(entry.span, "counts them")

@@ -1,71 +1,60 @@
 //! Block devices: only ever read, block by block, and without files that say how large a sample is.
 
-use plan::{Layout, Operation};
+use plan::Layout;
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
-use crate::reader::Field;
 use crate::words::Origin;
 use crate::written::{Address, Document};
 
 use super::dataset::{Datasets, Sample};
-use super::load::Task;
 
 /// What to write so that a device is read.
 const READ_ONLY: &str =
     "write dataset.source = \"existing\": its bytes are read as they are, and nothing is written";
 
-/// Whether what is asked can be done on the device of which the address was written at `at`.
-pub(super) fn fits(document: &Document, tasks: &[Task], at: Span, problems: &mut Problems) -> bool {
-    let mut fits = true;
+/// Refuses a dataset that would be written to the device of which the address was written at `at`.
+pub(super) fn refuse_writing(document: &Document, at: Span, problems: &mut Problems) {
     let source = &document.dataset.source;
-    let generated = source.given().map_or(Origin::default(), |entry| entry.value.0) == Origin::Generate;
-    if generated && !matches!(source, Field::Wrong(_)) {
+    if source.value_or(Origin::default()) == Some(Origin::Generate) {
         let problem = Problem::new("a block device is only ever read, and this scenario writes a dataset")
             .at(at, "is a block device")
             .also_if(source.span(), "writes");
         problems.push(problem.help(READ_ONLY));
-        fits = false;
     }
-    for task in tasks.iter().filter(|task| task.operation != Operation::Read) {
-        let problem =
-            Problem::new(format!("`{}` needs files, and a block device has none", task.operation.name()))
-                .at(task.span.unwrap_or(at), "needs files")
-                .also(at, "is a block device");
-        problems.push(
-            problem.help("write operation = \"read\", or the path of a folder on a mounted file system"),
-        );
-        fits = false;
-    }
-    fits
 }
 
 /// The addresses of a scenario that are devices, and whether there are others.
 #[derive(Debug)]
 pub(super) struct Devices {
-    pub(super) first: Option<Span>,
+    pub(super) all: Vec<Span>,
     folder: Option<Span>,
 }
 
 impl Devices {
     pub(super) fn of(document: &Document, host: &HostFacts) -> Self {
-        let of_kind = |device: bool| {
-            document.targets.iter().find_map(|target| {
-                let at = target.at.given()?;
-                let is_device = match &at.value {
-                    Address::Null => return None,
-                    Address::Path(path) => host.paths.get(path)?.block_device_bytes.is_some(),
-                    Address::Nfs(_) | Address::S3(_) => false,
-                };
-                (is_device == device).then_some(at.span)
-            })
-        };
-        Self { first: of_kind(true), folder: of_kind(false) }
+        let (mut all, mut folder) = (Vec::new(), None);
+        for at in document.targets.iter().filter_map(|target| target.at.given()) {
+            let facts = at.value.path().map(|path| host.paths.get(path));
+            match facts {
+                // What is no storage has no samples, and what is not known was said.
+                _ if at.value == Address::Null => {}
+                Some(None) => {}
+                Some(Some(facts)) if facts.block_device_bytes.is_some() => all.push(at.span),
+                Some(Some(_)) | None => folder = folder.or(Some(at.span)),
+            }
+        }
+        Self { all, folder }
+    }
+
+    /// The first of them.
+    pub(super) fn first(&self) -> Option<Span> {
+        self.all.first().copied()
     }
 
     /// The sample size of data that nobody stated it of: a folder's files say it later, a device's bytes never.
     pub(super) fn sample(&self, need: Option<&feed::Need>, problems: &mut Problems) -> Option<Sample> {
-        let Some(device) = self.first else {
+        let Some(device) = self.first() else {
             return Some(Sample { bytes: None, span: None, layout: None });
         };
         let example = "for example dataset.sample_size = \"1 MiB\"";
@@ -92,7 +81,7 @@ pub(super) fn room(document: &Document, datasets: &Datasets, host: &HostFacts, p
     let largest = datasets.samples.iter().filter_map(|sample| Some((sample.bytes?, sample.span))).max();
     let Some((bytes, span)) = largest else { return };
     for at in document.targets.iter().filter_map(|target| target.at.given()) {
-        let Address::Path(path) = &at.value else { continue };
+        let Some(path) = at.value.path() else { continue };
         let device_bytes = host.paths.get(path).and_then(|facts| facts.block_device_bytes);
         if let Some(device_bytes) = device_bytes.filter(|device_bytes| bytes > *device_bytes) {
             let (sample, device) = (feed::format_bytes(bytes), feed::format_bytes(device_bytes));

@@ -4,7 +4,6 @@ use plan::{Advice, Engine, OnUnavailable, Operation, Registered, Skipped};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
-use crate::reader::Field;
 use crate::value::split_hint;
 use crate::written::Target;
 
@@ -19,6 +18,13 @@ pub(super) struct Lane {
     /// Set when it stands in for another one: which, and why.
     pub(super) stands_in_for: Option<String>,
     pub(super) span: Option<Span>,
+}
+
+impl Lane {
+    /// An engine as it was asked for.
+    pub(super) fn of(engine: Engine, span: Option<Span>) -> Self {
+        Self { engine, advice: Advice::Normal, stands_in_for: None, span }
+    }
 }
 
 /// All engines of a target.
@@ -43,23 +49,23 @@ pub(super) fn resolve(
     host: &HostFacts,
     problems: &mut Problems,
 ) -> Option<Engines> {
-    let asked: Vec<Asked> = match &written.engine {
-        Field::Absent => vec![(by_default(tasks), None)],
-        Field::Given(entry) => entry.value.0.iter().map(|item| (item.value.0, Some(item.span))).collect(),
-        Field::Wrong(_) => return None,
-    };
+    let asked = asked(written, by_default(tasks))?;
     let able =
         refuse_foreign(written, &asked, &LOCAL, problems) && refuse_unable(written, &asked, tasks, problems);
-    let registered = registered(written, &asked, problems);
-    let advices = advices(written, &asked, problems);
-    let lanes = available(written, &asked, host, problems);
-    let ((lanes, skipped), advices) = (lanes?, advices?);
+    let (lanes, skipped) = available(written, &asked, host, problems)?;
+    let advices: Vec<Advice> = written.madvise.value_or(vec![Advice::Normal])?;
     let lanes = lanes.into_iter().flat_map(|lane| advised(lane, &advices)).collect();
-    Some(Engines { lanes, registered: registered?, skipped }).filter(|_| able)
+    Some(Engines { lanes, registered: written.registered.value_or(Registered::default())?, skipped })
+        .filter(|_| able)
+}
+
+/// The engines of a target as written, else its `default`; `None` when they were wrong.
+pub(super) fn asked(written: &Target, default: Engine) -> Option<Vec<Asked>> {
+    written.engine.placed_or(default)
 }
 
 /// io_uring, but for folders, which it cannot read.
-fn by_default(tasks: &[Task]) -> Engine {
+pub(super) fn by_default(tasks: &[Task]) -> Engine {
     let listed = tasks.iter().all(|task| task.operation == Operation::List);
     if listed { Engine::Pread } else { Engine::IoUring }
 }
@@ -124,36 +130,6 @@ fn able_engines(refused: Engine, tasks: &[Task]) -> String {
     format!("write {}{several}", engines.join(" or "))
 }
 
-fn registered(written: &Target, asked: &[Asked], problems: &mut Problems) -> Option<Registered> {
-    let (span, registered) = match &written.registered {
-        Field::Absent => return Some(Registered::default()),
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => (entry.key, entry.value.0),
-    };
-    if asked.iter().all(|(engine, _)| *engine != Engine::IoUring) {
-        let problem = Problem::new("only io_uring registers buffers and files").at(span, "remove this");
-        problems.push(problem.also_if(written.engine.span(), "registers nothing"));
-        return None;
-    }
-    Some(registered)
-}
-
-fn advices(written: &Target, asked: &[Asked], problems: &mut Problems) -> Option<Vec<Advice>> {
-    let entry = match &written.madvise {
-        Field::Absent => return Some(vec![Advice::Normal]),
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => entry,
-    };
-    if asked.iter().all(|(engine, _)| *engine != Engine::Mmap) {
-        let problem = Problem::new("`madvise` is for memory maps, and this target has none")
-            .at(entry.key, "remove this")
-            .also(written.engine.span().unwrap_or(written.name.span), "maps nothing");
-        problems.push(problem.help("or add \"mmap\" to the target's engine"));
-        return None;
-    }
-    Some(entry.value.0.iter().map(|item| item.value.0).collect())
-}
-
 /// A lane for each advice, where the engine takes any.
 fn advised(lane: Lane, advices: &[Advice]) -> Vec<Lane> {
     if lane.engine != Engine::Mmap {
@@ -169,22 +145,18 @@ fn available(
     host: &HostFacts,
     problems: &mut Problems,
 ) -> Option<(Vec<Lane>, Vec<Skipped>)> {
-    let otherwise = match &written.on_unavailable {
-        Field::Absent => OnUnavailable::default(),
-        Field::Given(entry) => entry.value.0,
-        Field::Wrong(_) => return None,
-    };
-    let lane = |engine, stands_in_for, span| Lane { engine, advice: Advice::Normal, stands_in_for, span };
+    let otherwise = written.on_unavailable.value_or(OnUnavailable::default())?;
     let (mut lanes, mut skipped) = (Vec::new(), Vec::new());
     for (engine, span) in asked.iter().copied() {
         match (unavailable(engine, host), otherwise) {
-            (None, _) => lanes.push(lane(engine, None, span)),
+            (None, _) => lanes.push(Lane::of(engine, span)),
             (Some(reason), OnUnavailable::Skip) => {
                 let target = written.name.text.clone();
                 skipped.push(Skipped { target, engine, reason: reason.to_owned() });
             }
             (Some(reason), OnUnavailable::Use(other)) if unavailable(other, host).is_none() => {
-                lanes.push(lane(other, Some(format!("{engine}: {reason}")), span));
+                let stands_in_for = Some(format!("{engine}: {reason}"));
+                lanes.push(Lane { stands_in_for, ..Lane::of(other, span) });
             }
             (Some(reason), _) => {
                 problems.push(refuse_unavailable(written, engine, span, reason));

@@ -6,41 +6,31 @@ use plan::{Evidence, Gate, Margin};
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::{Item, List};
 use crate::percentage::Percentage;
-use crate::reader::{Entry, Field, closest};
+use crate::reader::{Entry, Field};
+use crate::table::Keys as _;
 use crate::value::Whole;
-use crate::words::{Grade, Mode};
-use crate::written::{self, Address, DEPTH_MAX, Document, Regression, Target};
+use crate::words::Grade;
+use crate::written::{self, Address, DEPTH_MAX, Document, Margins, Regression};
 
 use super::dataset::Datasets;
-use super::load::{self, Load};
+use super::load::Load;
 use super::pace;
+use super::target;
 
 /// What decides the exit code; `None` when something was wrong.
 pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<Gate> {
     let written = &document.gate;
     for item in listed(&written.feeds) {
-        if let Some(problem) = refuse_gated(&item.value.0, item.span, &document.targets) {
+        if let Some(problem) = refuse_gated(document, &item.value.0, item.span) {
             problems.push(problem);
         }
     }
     let (regression, calibration) = match written.regression.given().map(|entry| &entry.value) {
         None => (Vec::new(), None),
         Some(Regression::File(path)) => (Vec::new(), Some(path.clone())),
-        Some(Regression::Table(margins)) => (resolve_margins(document, margins, problems)?, None),
+        Some(Regression::Table(margins)) => (resolve_margins(margins)?, None),
     };
-    let unusable = [
-        is_wrong(&written.feeds),
-        is_wrong(&written.utilization),
-        is_wrong(&written.p99),
-        is_wrong(&written.at),
-        is_wrong(&written.regression),
-        is_wrong(&written.baseline),
-        is_wrong(&written.runs),
-        is_wrong(&written.may_differ),
-        is_wrong(&written.evidence),
-        is_wrong(&written.proof),
-    ];
-    if unusable.contains(&true) {
+    if written.is_wrong() {
         return None;
     }
     Some(Gate {
@@ -70,15 +60,10 @@ fn evidence(written: &written::Gate) -> Option<Evidence> {
     let Some(proof) = written.proof.given().map(|entry| &entry.value) else {
         return Some(Evidence::Proof { runs: PROOF_RUNS, span_ns: PROOF_SPAN_NS });
     };
-    let runs = match &proof.runs {
-        Field::Wrong(_) => return None,
-        runs => runs.given().map_or(PROOF_RUNS, |entry| entry.value.0 as u32),
-    };
-    Some(Evidence::Proof { runs, span_ns: proof.span.value_or(PROOF_SPAN_NS)? })
-}
-
-fn is_wrong<T>(field: &Field<T>) -> bool {
-    matches!(field, Field::Wrong(_))
+    Some(Evidence::Proof {
+        runs: proof.runs.value_or(PROOF_RUNS)?,
+        span_ns: proof.span.value_or(PROOF_SPAN_NS)?,
+    })
 }
 
 /// The items of a list that may not be written at all.
@@ -87,25 +72,21 @@ fn listed<T>(field: &Field<List<T>>) -> &[Item<T>] {
 }
 
 /// Margins in the order of the metrics.
-fn resolve_margins(
-    document: &Document,
-    margins: &[(Compared, Field<Percentage>)],
-    problems: &mut Problems,
-) -> Option<Vec<Margin>> {
-    let (mode, _) = load::mode(&document.load)?;
-    let au = margins.iter().find(|(metric, _)| *metric == Compared::Au).and_then(|(_, field)| field.key());
-    if let (Some(au), true) = (au, mode != Mode::Training) {
-        let problem = Problem::new("`gate.regression.au` is of a training job, and none is played");
-        problems
-            .push(problem.at(au, "is never measured").help("remove it, or write load.mode = \"training\""));
-    }
-    if margins.iter().any(|(_, field)| is_wrong(field)) {
+fn resolve_margins(margins: &Margins) -> Option<Vec<Margin>> {
+    let fields: [(Compared, &Field<Percentage>); Compared::ALL.len()] = [
+        (Compared::Throughput, &margins.throughput),
+        (Compared::P50, &margins.p50),
+        (Compared::P99, &margins.p99),
+        (Compared::Au, &margins.au),
+        (Compared::Cpu, &margins.cpu),
+    ];
+    if margins.is_wrong() {
         return None;
     }
-    let margin = |(metric, field): &(Compared, Field<Percentage>)| {
-        field.given().map(|entry| Margin { metric: *metric, share: entry.value.0 })
+    let margin = |(metric, field): (Compared, &Field<Percentage>)| {
+        field.given().map(|entry| Margin { metric, share: entry.value.0 })
     };
-    Some(margins.iter().filter_map(margin).collect())
+    Some(fields.into_iter().filter_map(margin).collect())
 }
 
 /// Refuses a gate that no cell can pass: no bytes are read, or fewer are offered than the line.
@@ -172,16 +153,9 @@ fn refuse_other_job(feeds: Span, load: &Load, need: Option<&feed::Need>) -> Opti
     Some(problem.help(format!("write training.accelerators = {needed}, or the need that is meant")))
 }
 
-fn refuse_gated(name: &str, span: Span, targets: &[Target]) -> Option<Problem> {
-    let Some(target) = targets.iter().find(|target| target.name.text == name) else {
-        let names: Vec<_> = targets.iter().map(|target| target.name.text.as_str()).collect();
-        let label = match closest(name, names.iter().copied()) {
-            Some(near) => format!("did you mean \"{near}\"?"),
-            None => "not under `targets`".to_owned(),
-        };
-        let problem =
-            Problem::new(format!("`gate.feeds` names `{name}`, which is no target")).at(span, label);
-        return Some(problem.help(format!("targets: {}", names.join(", "))));
+fn refuse_gated(document: &Document, name: &str, span: Span) -> Option<Problem> {
+    let Some(target) = document.targets.iter().find(|target| target.name.text == name) else {
+        return target::refuse_unknown(document, "gate.feeds", name, span);
     };
     let null = target.at.given().is_some_and(|at| at.value == Address::Null);
     null.then(|| {

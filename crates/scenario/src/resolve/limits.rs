@@ -7,9 +7,9 @@ use plan::{BackendConfig, Cache, Cell, DatasetSpec, Engine, Layout, Operation};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
-use crate::reader::Entry;
+use crate::reader::{Entry, Plain as _};
 use crate::words::Origin;
-use crate::written::{self, Address};
+use crate::written::{self, Depth};
 
 use super::dataset::Datasets;
 use super::load::{BLOCK_ALIGN_BYTES, Block, Blocks, Load, Task, rounded};
@@ -59,19 +59,15 @@ pub(super) fn disk(
 
 /// The path of a target that has one, as written.
 pub(super) fn path<'a>(target: &Resolved<'a>) -> Option<&'a str> {
-    match &target.written.at.given()?.value {
-        Address::Path(path) => Some(path),
-        Address::Null | Address::Nfs(_) | Address::S3(_) => None,
-    }
+    target.written.at.given()?.value.path()
 }
 
 /// Whether `threads` as written fits the engines and the depths.
 pub(super) fn threads(target: &Resolved<'_>, load: &Load, problems: &mut Problems) {
-    let Some(threads) = &load.threads else {
-        return;
-    };
+    let Some(threads) = load.written.threads.given() else { return };
+    let count: u32 = threads.value.plain();
     for lane in target.lanes.iter().filter(|lane| lane.engine.depth_per_thread_max() == 1) {
-        if load.schedule.depths().any(|depth| depth != threads.value) {
+        if load.schedule.depths().any(|depth| depth != count) {
             let engine = lane.engine;
             let problem = Problem::new(format!("{engine} has one thread for each read outstanding"))
                 .at(threads.span, "says otherwise")
@@ -83,7 +79,7 @@ pub(super) fn threads(target: &Resolved<'_>, load: &Load, problems: &mut Problem
     }
     let deepest = load.schedule.depths().max().unwrap_or(0);
     let shared = target.lanes.iter().any(|lane| lane.engine.depth_per_thread_max() > 1);
-    if shared && threads.value > deepest {
+    if shared && count > deepest {
         let problem = Problem::new("more threads than reads outstanding: some would have nothing to do")
             .at(threads.span, "threads")
             .also_if(load.schedule.depth_span, format!("at most {deepest} outstanding"));
@@ -95,11 +91,11 @@ pub(super) fn threads(target: &Resolved<'_>, load: &Load, problems: &mut Problem
 /// cell.
 pub(super) fn batches(targets: &[&Resolved<'_>], cells: &[Cell], load: &Load, problems: &mut Problems) {
     let written = [
-        ("submit_batch", "issue one request at a time", &load.submit_batch),
-        ("complete_batch", "end one request at a time", &load.complete_batch),
+        ("submit_batch", "issue one request at a time", load.written.submit_batch.given()),
+        ("complete_batch", "end one request at a time", load.written.complete_batch.given()),
     ];
     for (key, others, batch) in
-        written.into_iter().filter_map(|(key, others, batch)| Some((key, others, batch.as_ref()?)))
+        written.into_iter().filter_map(|(key, others, batch)| Some((key, others, batch?)))
     {
         let outstanding = |cell: &Cell| cell.queue_depth.div_ceil(cell.threads.max(1));
         let rings = cells.iter().filter(|cell| cell.engine == Engine::IoUring);
@@ -115,20 +111,20 @@ pub(super) fn batches(targets: &[&Resolved<'_>], cells: &[Cell], load: &Load, pr
     }
 }
 
-fn no_ring(key: &str, others: &str, batch: &Entry<u32>, targets: &[&Resolved<'_>]) -> Problem {
+fn no_ring(key: &str, others: &str, batch: &Entry<Depth>, targets: &[&Resolved<'_>]) -> Problem {
     let problem = Problem::new(format!("`load.{key}` is for io_uring: other engines {others}"));
     targets.iter().fold(problem.at(batch.key, "remove this"), |problem, target| {
         problem.also(target.written.engine.span().unwrap_or(target.written.name.span), "has none")
     })
 }
 
-fn too_large(key: &str, batch: &Entry<u32>, (most, depth): (u32, u32), load: &Load) -> Option<Problem> {
-    let asked = batch.value;
+fn too_large(key: &str, batch: &Entry<Depth>, (most, depth): (u32, u32), load: &Load) -> Option<Problem> {
+    let asked: u32 = batch.value.plain();
     let message = format!("a `{key}` of {asked} where a thread has {most} outstanding (queue depth {depth})");
     let problem = Problem::new(message)
         .at(batch.span, "more than that")
         .also_if(load.schedule.depth_span, "says how many are outstanding")
-        .also_if(load.threads.as_ref().map(|threads| threads.span), "share them");
+        .also_if(load.written.threads.span(), "share them");
     let help = format!("write at most {most}, or list depths of at least {asked} for each thread");
     (asked > most).then(|| problem.help(help))
 }
@@ -231,7 +227,7 @@ pub(super) fn resources(
 fn open_files(cell: &Cell, config: &BackendConfig, datasets: &Datasets) -> u64 {
     let depth = u64::from(cell.queue_depth);
     let files = match (cell.operation, config, &datasets.specs[cell.dataset]) {
-        (_, BackendConfig::Nfs(_) | BackendConfig::S3(_), _) => u64::from(cell.connections),
+        _ if config.capabilities().network => u64::from(cell.connections),
         (Operation::Stat | Operation::GetAttr, ..) => 0,
         (_, BackendConfig::Device { .. }, _) => u64::from(cell.threads),
         (_, _, DatasetSpec::Generate(plan::Generate { samples, .. })) => depth.min(*samples),

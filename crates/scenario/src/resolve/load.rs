@@ -4,10 +4,11 @@ use plan::{Access, Layout, Operation, Pages};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::{Axis, Item};
-use crate::reader::{Entry, Field};
-use crate::value::{Size, Whole};
+use crate::reader::Field;
+use crate::table::Keys as _;
+use crate::value::Size;
 use crate::words::{Mode, Word};
-use crate::written::{DEPTH_MAX, Depths, Document, Load as Written};
+use crate::written::{Depths, Document, Load as Written};
 
 use super::access::Orders;
 use super::dataset::Sample;
@@ -34,9 +35,8 @@ const LIST_BLOCK_BYTES: u32 = 64 << 10;
 pub(super) struct Load {
     pub(super) tasks: Vec<Task>,
     pub(super) schedule: Schedule,
-    pub(super) threads: Option<Entry<u32>>,
-    pub(super) submit_batch: Option<Entry<u32>>,
-    pub(super) complete_batch: Option<Entry<u32>>,
+    /// As written: keys of a cell that take part in nothing else are read where the cell is made.
+    pub(super) written: Written,
     pub(super) orders: Orders,
     pub(super) blocks: Blocks,
     pub(super) pages: Paging,
@@ -120,11 +120,7 @@ pub(super) fn rounded(bytes: u64) -> u64 {
 
 /// When reads are issued, and where that was written; `None` when it was wrong.
 pub(super) fn mode(written: &Written) -> Option<(Mode, Option<Span>)> {
-    match &written.mode {
-        Field::Absent => Some((Mode::default(), None)),
-        Field::Wrong(_) => None,
-        Field::Given(entry) => Some((entry.value.0, Some(entry.span))),
-    }
+    Some((written.mode.value_or(Mode::default())?, written.mode.span()))
 }
 
 /// The largest depth that is listed; `None` where none is.
@@ -161,20 +157,10 @@ pub(super) fn resolve(
     (schedule, orders): (Schedule, Orders),
     (blocks, pages): (Blocks, Paging),
 ) -> Option<Load> {
-    if let Field::Wrong(_) = written.operation {
+    if written.is_wrong() {
         return None;
     }
-    Some(Load {
-        tasks,
-        schedule,
-        threads: number(&written.threads)?,
-        submit_batch: number(&written.submit_batch)?,
-        complete_batch: number(&written.complete_batch)?,
-        orders,
-        blocks,
-        pages,
-        together: false,
-    })
+    Some(Load { tasks, schedule, written: written.clone(), orders, blocks, pages, together: false })
 }
 
 /// The order in which a loader reads this layout, unless something else is asked for.
@@ -182,29 +168,9 @@ pub(super) fn default_access(layout: Layout) -> Access {
     if layout.is_streamed() { Access::ShuffledShards } else { Access::ShuffledEpoch }
 }
 
-/// `Some(None)` where it was not written; `None` when it was wrong.
-#[expect(clippy::option_option, reason = "absent and wrong differ")]
-fn number(written: &Field<Whole<1, DEPTH_MAX>>) -> Option<Option<Entry<u32>>> {
-    match written {
-        Field::Absent => Some(None),
-        Field::Wrong(_) => None,
-        Field::Given(entry) => {
-            Some(Some(Entry { key: entry.key, span: entry.span, value: entry.value.0 as u32 }))
-        }
-    }
-}
-
 /// The block sizes; `None` when one was wrong, after saying why.
-pub(super) fn blocks(written: &Field<Axis<Size>>, tasks: &[Task], problems: &mut Problems) -> Option<Blocks> {
-    let entry = match written {
-        Field::Absent => return Some(Blocks { listed: None, span: None }),
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => entry,
-    };
-    if let Some(problem) = meaningless("block_size", entry.key, tasks) {
-        problems.push(problem);
-        return None;
-    }
+pub(super) fn blocks(written: &Field<Axis<Size>>, problems: &mut Problems) -> Option<Blocks> {
+    let Some(entry) = written.entry()? else { return Some(Blocks { listed: None, span: None }) };
     let mut blocks = Vec::new();
     for item in &entry.value.0 {
         if item.value.0 > BLOCK_MAX_BYTES {
@@ -219,30 +185,7 @@ pub(super) fn blocks(written: &Field<Axis<Size>>, tasks: &[Task], problems: &mut
     possible.then(|| Blocks { listed: Some(blocks), span: written.span() })
 }
 
-/// The pages of buffers; `None` when they were wrong, after saying why.
-pub(super) fn pages(
-    written: &Field<Axis<Word<Pages>>>,
-    tasks: &[Task],
-    problems: &mut Problems,
-) -> Option<Paging> {
-    let entry = match written {
-        Field::Absent => return Some(Paging { listed: vec![Pages::default()], span: None }),
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => entry,
-    };
-    if let Some(problem) = meaningless("pages", entry.key, tasks) {
-        problems.push(problem);
-        return None;
-    }
-    let listed = entry.value.0.iter().map(|item| item.value.0).collect();
-    Some(Paging { listed, span: written.span() })
-}
-
-fn meaningless(name: &str, key: Span, tasks: &[Task]) -> Option<Problem> {
-    if tasks.iter().any(|task| task.operation.reads_bytes()) {
-        return None;
-    }
-    let problem =
-        Problem::new(format!("`load.{name}` means nothing where no bytes are read")).at(key, "remove this");
-    Some(tasks.iter().fold(problem, |problem, task| problem.also_if(task.span, "reads no bytes")))
+/// The pages of buffers; `None` when they were wrong.
+pub(super) fn pages(written: &Field<Axis<Word<Pages>>>) -> Option<Paging> {
+    Some(Paging { listed: written.value_or(vec![Pages::default()])?, span: written.span() })
 }

@@ -3,7 +3,6 @@
 use plan::{Cache, CellOrder, Limit, Measure};
 
 use crate::diagnostic::{Problem, Problems, Span};
-use crate::reader::Field;
 use crate::words::Mode;
 use crate::written::{self, Document};
 
@@ -13,7 +12,7 @@ use super::load;
 const WARMUP_DEFAULT_NS: u64 = 2_000_000_000;
 const DURATION_DEFAULT_NS: u64 = 10_000_000_000;
 /// The fewest that give a 95 % interval worth the name.
-const REPETITIONS_DEFAULT: u64 = 5;
+const REPETITIONS_DEFAULT: u32 = 5;
 /// Rounds of fresh repetitions after which an undecided verdict stays so. A noise of 10 % is then told from the line at a
 /// distance of 6 %.
 const FRESH_ROUNDS: u32 = 28;
@@ -39,22 +38,14 @@ pub(super) fn resolve(
     let timed = written.bytes.is_absent() && written.epochs.is_absent() && job.is_none();
     refuse_untimed(document, job, problems);
     refuse_cold_passes(document, job, problems);
-    let budget_ns = match &written.budget {
-        Field::Wrong(_) => None,
-        budget => Some(budget.given().map(|entry| entry.value.0)),
-    };
-    let cell_order = match &written.cell_order {
-        Field::Wrong(_) => None,
-        order => Some(order.given().map_or_else(CellOrder::default, |entry| entry.value.0)),
-    };
-    let repetitions = written.repetitions.value_or(REPETITIONS_DEFAULT)? as u32;
+    let repetitions = written.repetitions.value_or(REPETITIONS_DEFAULT)?;
     Some(Measure {
         warmup_ns: written.warmup.value_or(if timed { WARMUP_DEFAULT_NS } else { 0 })?,
         limit: limit?,
         repetitions,
         fresh_rounds: fresh_rounds(repetitions),
-        budget_ns: budget_ns?,
-        cell_order: cell_order?,
+        budget_ns: written.budget.optional()?,
+        cell_order: written.cell_order.value_or(CellOrder::default())?,
         seed: written.seed.value_or(SEED_DEFAULT)?,
     })
 }

@@ -14,9 +14,9 @@ mod engine;
 mod expect;
 mod gate;
 mod hold;
-mod keys;
 mod limits;
 mod load;
+mod meaning;
 mod measure;
 mod names;
 mod need;
@@ -34,8 +34,9 @@ use plan::{Cell, Plan};
 
 use crate::diagnostic::Problems;
 use crate::host::HostFacts;
+use crate::table::Keys as _;
 use crate::words::Mode;
-use crate::written::{Checkpoint, Document};
+use crate::written::Document;
 
 pub(crate) use network::config as network_config;
 
@@ -53,7 +54,10 @@ pub(crate) fn plan(
     if let Some((need, datasets)) = need.as_ref().zip(datasets.as_ref()) {
         hold::refuse(&hold::Asked { document: written, need, datasets, tasks: &tasks }, problems);
     }
-    let tiers = tier::resolve(written, &tasks, host, problems);
+    let scenario = meaning::Scenario { document: written, tasks: &tasks, devices: &devices };
+    scenario.refuse_keys(problems);
+    scenario.refuse_operations(problems);
+    let tiers = tier::resolve(written, host, problems);
     let targets = target::resolve_all(written, &tasks, &tiers.clone().unwrap_or_default(), host, problems);
     let load = load(written, &tasks, need.as_ref(), datasets.as_ref(), host, problems);
     let step = load.as_ref().and_then(|load| load.schedule.step.as_ref());
@@ -74,6 +78,9 @@ pub(crate) fn plan(
         cells(written, &usable, (datasets, load), (seed, host), problems)
     });
     let mut specs = datasets.as_ref().map(|datasets| datasets.specs.clone());
+    if let (Some(specs), Some(cells)) = (&specs, &cells) {
+        training::refuse_parts(written, specs, cells, problems);
+    }
     let cells = match (&checkpoints, cells, &mut specs) {
         (Some(checkpoints), Some(cells), Some(specs)) => {
             checkpoint::room(checkpoints, &usable, specs, host, problems);
@@ -141,24 +148,21 @@ fn load(
     host: &HostFacts,
     problems: &mut Problems,
 ) -> Option<load::Load> {
-    let blocks = load::blocks(&written.load.block_size, tasks, problems);
-    let pages = load::pages(&written.load.pages, tasks, problems);
+    let blocks = load::blocks(&written.load.block_size, problems);
+    let pages = load::pages(&written.load.pages);
     if let (Some(datasets), Some(blocks)) = (datasets, &blocks) {
         limits::blocks(datasets, blocks, tasks, problems);
     }
     let schedule = match load::mode(&written.load)? {
         (Mode::Training, Some(mode)) => {
-            let asked = training::Asked { document: written, mode, need, tasks, datasets, host };
+            let asked = training::Asked { document: written, mode, need, datasets, host };
             training::resolve(&asked, problems)
         }
-        mode => {
-            let refused = training::refuse_keys(written, mode, problems);
-            pace::resolve(&written.load, need, tasks, problems).filter(|_| !refused)
-        }
+        _ => pace::resolve(&written.load, need, problems),
     };
     let schedule = schedule?;
-    let orders = access::resolve(&written.load, datasets, &schedule, problems);
-    let together = written.checkpoint != Checkpoint::default();
+    let orders = access::resolve(&written.load, &schedule, problems);
+    let together = written.checkpoint.is_written();
     let load = load::resolve(&written.load, tasks.to_vec(), (schedule, orders?), (blocks?, pages?))?;
     Some(load::Load { together, ..load })
 }

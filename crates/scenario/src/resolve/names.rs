@@ -1,84 +1,168 @@
 //! What a cell is called, and what distinguishes it.
 
-use plan::{Axis, Engine, Fetch, Load, Operation, Training};
+use plan::{Axis, Cache, Cell, Engine, Fetch, Layout, Load, Operation, Registered, Training};
 
 use super::cells::Point;
+use super::dataset::Sample;
 use super::engine::Lane;
 use super::pace;
 use super::target::Resolved;
 
-/// Stable, unique and readable. What every cell has in common with a plain closed loop of reads is left out.
-pub(super) fn slug(resolved: &Resolved<'_>, point: &Point<'_>) -> String {
-    let sample = point.sample.bytes.map_or_else(|| "existing".to_owned(), |bytes| format!("{bytes}B"));
-    let block = compact_bytes(u64::from(point.block.bytes));
-    let parts = [
-        Some(resolved.target.name.clone()),
-        Some(engine_word(point.lane)),
-        advice(point).map(|advice| format!("madvise-{advice}")),
-        (point.operation != Operation::Read).then(|| point.operation.name().to_owned()),
-        point.layout.map(|layout| layout.name().to_owned()),
-        Some(sample),
-        point.operation.reads_bytes().then_some(block),
-        pages(point).map(|pages| format!("{pages}-pages")),
-        Some(access(point)),
-        Some(point.cache.name().to_owned()),
-        tier(resolved, point).map(|policy| format!("tier-{policy}")),
-        rate(point).map(|(word, _)| format!("paced-{word}")),
-        job(point).map(|job| job.word()),
-        connections(point).map(|connections| format!("c{connections}")),
-        Some(format!("qd{}", point.depth)),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join("/")
+/// The name of a cell and its coordinates, which are made together: every kind of cell says a coordinate in the same
+/// words. Both are kept in records, so what one of them leaves out stays left out.
+#[derive(Debug, Default)]
+pub(super) struct Name {
+    words: Vec<String>,
+    axes: Vec<Axis>,
 }
 
-/// The coordinates of a cell, in a fixed order.
-pub(super) fn axes(resolved: &Resolved<'_>, point: &Point<'_>, threads: u32) -> Vec<Axis> {
-    let axis = |name, value: String, unit| Axis { name, value, unit };
-    let sample = match point.sample.bytes {
-        Some(bytes) => axis("sample_size", bytes.to_string(), "B"),
-        None => axis("sample_size", "existing".to_owned(), ""),
-    };
-    let operation = (point.operation != Operation::Read).then(|| point.operation.name().to_owned());
-    let block = point.operation.reads_bytes().then(|| point.block.bytes.to_string());
-    let axes = [
-        Some(axis("target", resolved.target.name.clone(), "")),
-        Some(axis("engine", engine_word(point.lane), "")),
-        advice(point).map(|advice| axis("madvise", advice.to_owned(), "")),
-        operation.map(|operation| axis("operation", operation, "")),
-        point.layout.map(|layout| axis("layout", layout.name().to_owned(), "")),
-        Some(sample),
-        block.map(|bytes| axis("block_size", bytes, "B")),
-        pages(point).map(|pages| axis("pages", pages.to_owned(), "")),
-        Some(axis("access", point.access.name().to_owned(), "")),
-        streams(point).map(|streams| axis("streams", streams.to_string(), "")),
-        Some(axis("cache", point.cache.name().to_owned(), "")),
-        tier(resolved, point).map(|policy| axis("cache_tier", policy.to_owned(), "")),
-        rate(point).map(|(_, (value, unit))| axis("rate", value, unit)),
-        job(point).map(|job| axis("accelerators", job.accelerators.to_string(), "")),
-        job(point).map(|job| axis("readers", job.readers(), "")),
-        job(point).map(|job| axis("prefetch", job.prefetch.to_string(), "")),
-        connections(point).map(|connections| axis("connections", connections.to_string(), "")),
-        Some(axis("queue_depth", point.depth.to_string(), "")),
-        Some(axis("threads", threads.to_string(), "")),
-    ];
-    axes.into_iter().flatten().collect()
+impl Name {
+    /// A word of the name that is no coordinate by itself.
+    pub(super) fn word(mut self, word: impl Into<String>) -> Self {
+        self.words.push(word.into());
+        self
+    }
+
+    /// A coordinate that the name does not say.
+    pub(super) fn axis(
+        mut self,
+        name: &'static str,
+        value: &(impl ToString + ?Sized),
+        unit: &'static str,
+    ) -> Self {
+        self.axes.push(Axis { name, value: value.to_string(), unit });
+        self
+    }
+
+    /// A coordinate that is its own word in the name.
+    pub(super) fn both(self, name: &'static str, word: &str) -> Self {
+        self.word(word).axis(name, word, "")
+    }
+
+    /// What a cell is named by only where it has it.
+    fn with<T>(self, value: Option<T>, say: impl FnOnce(Self, T) -> Self) -> Self {
+        match value {
+            Some(value) => say(self, value),
+            None => self,
+        }
+    }
+
+    /// A layout, by its word alone.
+    pub(super) fn layout_word(self, layout: Option<Layout>) -> Self {
+        self.with(layout, |name, layout| name.word(layout.name()))
+    }
+
+    /// The size of samples.
+    pub(super) fn sample(self, sample: Sample) -> Self {
+        match sample.bytes {
+            Some(bytes) => self.word(format!("{bytes}B")).axis("sample_size", &bytes, "B"),
+            None => self.both("sample_size", "existing"),
+        }
+    }
+
+    /// The size of blocks.
+    pub(super) fn block(self, bytes: u32) -> Self {
+        self.word(compact_bytes(u64::from(bytes))).axis("block_size", &bytes, "B")
+    }
+
+    /// Treatment of the page cache.
+    pub(super) fn cache(self, cache: Cache) -> Self {
+        self.both("cache", cache.name())
+    }
+
+    /// Reads or writes outstanding, and the threads that share them.
+    pub(super) fn depth(self, depth: u32, threads: u32) -> Self {
+        self.word(format!("qd{depth}")).axis("queue_depth", &depth, "").axis("threads", &threads, "")
+    }
+
+    /// A plain cell of this name, by one of a target's engines.
+    pub(super) fn cell(self, of: Of<'_>, block_bytes: u32, depth: u32) -> Cell {
+        let Of { resolved, index, lane, seed } = of;
+        Cell {
+            slug: self.words.join("/"),
+            target: index,
+            stands_in_for: lane.stands_in_for.clone(),
+            registered: if lane.engine == Engine::IoUring { resolved.registered } else { Registered::Off },
+            advice: lane.advice,
+            retries: resolved.network.as_ref().map_or(0, |network| network.retries),
+            seed,
+            axes: self.axes,
+            ..Cell::plain(lane.engine, block_bytes, depth)
+        }
+    }
 }
 
-/// Pages of the buffers, where they are an axis or not those of a loader.
-fn pages(point: &Point<'_>) -> Option<&'static str> {
-    let (pages, is_said) = point.pages;
-    is_said.then(|| pages.name())
+/// What a cell is of: a target, by its index, in one of its ways.
+#[derive(Clone, Copy)]
+pub(super) struct Of<'a> {
+    pub(super) resolved: &'a Resolved<'a>,
+    pub(super) index: usize,
+    pub(super) lane: &'a Lane,
+    pub(super) seed: u64,
 }
 
-/// `shuffled_epoch`, or `shuffled_shards-s16`.
-fn access(point: &Point<'_>) -> String {
-    let name = point.access.name();
-    streams(point).map_or_else(|| name.to_owned(), |streams| format!("{name}-s{streams}"))
+/// The name of a cell that reads: stable, unique and readable. What every cell has in common with a plain closed loop of
+/// reads is left out.
+pub(super) fn of_reads(resolved: &Resolved<'_>, point: &Point<'_>, threads: u32) -> Name {
+    let operation = (point.operation != Operation::Read).then(|| point.operation.name());
+    let advice = (point.lane.engine == Engine::Mmap).then(|| point.lane.advice.name());
+    let (pages, pages_are_said) = point.pages;
+    // Connections by default follow the depth, and say nothing of their own.
+    let connections = point.connections.and_then(|connections| connections.written);
+    Name::default()
+        .both("target", &resolved.target.name)
+        .both("engine", &engine_word(point.lane))
+        .with(advice, |name, advice| name.word(format!("madvise-{advice}")).axis("madvise", advice, ""))
+        .with(operation, |name, operation| name.both("operation", operation))
+        .with(point.layout, |name, layout| name.both("layout", layout.name()))
+        .sample(point.sample)
+        .with(point.operation.reads_bytes().then_some(point.block.bytes), Name::block)
+        .with(pages_are_said.then(|| pages.name()), |name, pages| {
+            name.word(format!("{pages}-pages")).axis("pages", pages, "")
+        })
+        .order(point)
+        .cache(point.cache)
+        .with(tier(resolved, point), |name, policy| {
+            name.word(format!("tier-{policy}")).axis("cache_tier", policy, "")
+        })
+        .load(point.load)
+        .with(connections, |name, number| name.word(format!("c{number}")).axis("connections", &number, ""))
+        .depth(point.depth, threads)
 }
 
-/// Shards side by side, where they are streamed.
-fn streams(point: &Point<'_>) -> Option<u32> {
-    Some(point.streams).filter(|streams| *streams > 0)
+impl Name {
+    /// `shuffled_epoch`, or `shuffled_shards-s16` where shards are streamed.
+    fn order(self, point: &Point<'_>) -> Self {
+        let order = point.access.name();
+        match point.streams {
+            0 => self.both("access", order),
+            streams => {
+                let name = self.word(format!("{order}-s{streams}"));
+                name.axis("access", order, "").axis("streams", &streams, "")
+            }
+        }
+    }
+
+    /// `paced-80%`, `a8-r4-p8`, `a8-shared-p8`; nothing of a closed loop.
+    fn load(self, load: Load) -> Self {
+        match load {
+            Load::Closed => self,
+            Load::Paced(pace) => {
+                let (word, (value, unit)) = pace::rate_words(pace.rate);
+                self.word(format!("paced-{word}")).axis("rate", &value, unit)
+            }
+            Load::Training(Training { accelerators, fetch, prefetch, .. }) => {
+                let (word, readers) = match fetch {
+                    Fetch::Readers { count } => (format!("r{count}"), count.to_string()),
+                    Fetch::Shared => (fetch.name().to_owned(), fetch.name().to_owned()),
+                };
+                self.word(format!("a{accelerators}-{word}-p{prefetch}"))
+                    .axis("accelerators", &accelerators, "")
+                    .axis("readers", &readers, "")
+                    .axis("prefetch", &prefetch, "")
+            }
+        }
+    }
 }
 
 fn engine_word(lane: &Lane) -> String {
@@ -88,65 +172,14 @@ fn engine_word(lane: &Lane) -> String {
     }
 }
 
-fn advice(point: &Point<'_>) -> Option<&'static str> {
-    (point.lane.engine == Engine::Mmap).then(|| point.lane.advice.name())
-}
-
-/// Connections as written: by default they follow the depth, and say nothing of their own.
-fn connections(point: &Point<'_>) -> Option<u32> {
-    point.connections?.written
-}
-
 /// Policy of the cache that a target is read through, or that there is none where others have one.
 fn tier(resolved: &Resolved<'_>, point: &Point<'_>) -> Option<&'static str> {
     let is_asked = resolved.tiers.iter().any(Option::is_some);
     is_asked.then(|| point.tier.map_or("none", |tier| tier.policy.name()))
 }
 
-fn rate(point: &Point<'_>) -> Option<(String, (String, &'static str))> {
-    match point.load {
-        Load::Closed | Load::Training(_) => None,
-        Load::Paced(pace) => Some(pace::rate_words(pace.rate)),
-    }
-}
-
-/// What distinguishes one training job of a scenario from another.
-struct Job {
-    accelerators: u32,
-    fetch: Fetch,
-    prefetch: u32,
-}
-
-impl Job {
-    /// `a8-r4-p8`, or `a8-shared-p8`.
-    fn word(&self) -> String {
-        let fetch = match self.fetch {
-            Fetch::Readers { count } => format!("r{count}"),
-            Fetch::Shared => self.fetch.name().to_owned(),
-        };
-        format!("a{}-{fetch}-p{}", self.accelerators, self.prefetch)
-    }
-
-    /// Readers of each accelerator, or that there are none.
-    fn readers(&self) -> String {
-        match self.fetch {
-            Fetch::Readers { count } => count.to_string(),
-            Fetch::Shared => self.fetch.name().to_owned(),
-        }
-    }
-}
-
-fn job(point: &Point<'_>) -> Option<Job> {
-    match point.load {
-        Load::Closed | Load::Paced(_) => None,
-        Load::Training(Training { accelerators, fetch, prefetch, .. }) => {
-            Some(Job { accelerators, fetch, prefetch })
-        }
-    }
-}
-
 /// `128KiB` where that is exact, else bytes: different sizes never look the same.
-pub(super) fn compact_bytes(bytes: u64) -> String {
+fn compact_bytes(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let whole = units.into_iter().find(|(shift, _)| bytes.trailing_zeros() >= *shift);
     whole.map_or_else(|| format!("{bytes}B"), |(shift, unit)| format!("{}{unit}", bytes >> shift))

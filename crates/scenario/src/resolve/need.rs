@@ -4,6 +4,7 @@ use feed::{NeedError, NeedSpec, UTILIZATION_DEFAULT};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::reader::{Entry, Field};
+use crate::table::{KeyOf, Keys as _};
 use crate::value::split_hint;
 use crate::words::Mode;
 use crate::written::{Document, NEED_EXAMPLES, Need, NeedTable};
@@ -55,16 +56,11 @@ pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<fe
     let need = spec.and_then(|spec| spec.resolve().map_err(|error| impossible(entry, &error)));
     let need = need.map_err(|problem| problems.push(problem)).ok()?;
     let Need::Table(table) = &entry.value else { return Some(need) };
-    let need = match &table.hold {
-        Field::Wrong(_) => return None,
-        Field::Absent => need,
-        Field::Given(hold) => need.holding(hold.value.0),
+    let need = match table.hold.optional()? {
+        Some(hold) => need.holding(hold),
+        None => need,
     };
-    let scope = match &table.scope {
-        Field::Wrong(_) => return None,
-        scope => scope.given().map(|entry| entry.value.0).unwrap_or_default(),
-    };
-    Some(feed::Need { scope, ..need })
+    Some(feed::Need { scope: table.scope.value_or(feed::Scope::default())?, ..need })
 }
 
 /// A rate that a training job is held against has the line of jobs by default, since no job is busy all the time.
@@ -109,8 +105,8 @@ fn place(entry: &Entry<Need>, error: &NeedError) -> Span {
 }
 
 fn from_table(entry: &Entry<Need>, table: &NeedTable, problems: &mut Problems) -> Option<NeedSpec> {
-    let keys = keys(table);
-    let written = |name: &&str| keys.iter().find(|(key, _)| key == name).and_then(|(_, span)| *span);
+    let keys = table.keys();
+    let written = |name: &&str| keys.iter().find(|key| key.name == *name).and_then(|key| key.at);
     let forms: Vec<_> =
         FORMS.iter().filter_map(|form| form.own.iter().find_map(written).map(|span| (form, span))).collect();
     match forms.as_slice() {
@@ -132,17 +128,11 @@ fn from_table(entry: &Entry<Need>, table: &NeedTable, problems: &mut Problems) -
     }
 }
 
-fn check_form(
-    entry: &Entry<Need>,
-    form: &Form,
-    own: Span,
-    keys: &[(&'static str, Option<Span>)],
-    problems: &mut Problems,
-) -> bool {
+fn check_form(entry: &Entry<Need>, form: &Form, own: Span, keys: &[KeyOf], problems: &mut Problems) -> bool {
     let missing: Vec<_> = keys
         .iter()
-        .filter(|(key, span)| form.required.contains(key) && span.is_none())
-        .map(|(key, _)| format!("`{key}`"))
+        .filter(|key| form.required.contains(&key.name) && key.at.is_none())
+        .map(|key| format!("`{}`", key.name))
         .collect();
     if !missing.is_empty() {
         let problem =
@@ -150,57 +140,42 @@ fn check_form(
         problems.push(problem.at(entry.span, "").help(NEED_EXAMPLES));
     }
     let mut fitting = true;
-    for (key, span) in keys {
-        let belongs = form.required.contains(key) || form.optional.contains(key);
-        if let (Some(span), false) = (span, belongs) {
-            let problem = Problem::new(format!("`need.{key}` means nothing beside {}", form.name));
-            problems.push(problem.at(*span, "remove this").also(own, form.name));
+    for key in keys {
+        let belongs = form.required.contains(&key.name) || form.optional.contains(&key.name);
+        if let (Some(span), false) = (key.at, belongs) {
+            let problem = Problem::new(format!("`need.{}` means nothing beside {}", key.name, form.name));
+            problems.push(problem.at(span, "remove this").also(own, form.name));
             fitting = false;
         }
     }
     missing.is_empty() && fitting
 }
 
-fn keys(table: &NeedTable) -> [(&'static str, Option<Span>); 13] {
-    [
-        ("workload", table.workload.key()),
-        ("accelerator", table.accelerator.key()),
-        ("count", table.count.key()),
-        ("hosts", table.hosts.key()),
-        ("utilization", table.utilization.key()),
-        ("hold", table.hold.key()),
-        ("scope", table.scope.key()),
-        ("rate", table.rate.key()),
-        ("batch", table.batch.key()),
-        ("step_time", table.step_time.key()),
-        ("sample_size", table.sample_size.key()),
-        ("tokens_per_second", table.tokens_per_second.key()),
-        ("token_size", table.token_size.key()),
-    ]
-}
-
 fn profile(table: &NeedTable) -> Option<NeedSpec> {
     Some(NeedSpec::Profile {
-        workload: table.workload.given()?.value.0.clone(),
-        accelerator: table.accelerator.given()?.value.0.clone(),
-        count: table.count.given()?.value.into(),
+        workload: table.workload.optional()??,
+        accelerator: table.accelerator.optional()??,
+        count: table.count.optional()??,
         hosts: table.hosts.value_or(1)?,
-        utilization: utilization(table)?,
+        utilization: table.utilization.optional()?,
     })
 }
 
 fn rate(table: &NeedTable) -> Option<NeedSpec> {
-    Some(NeedSpec::Rate { bytes_per_s: table.rate.given()?.value.0, utilization: utilization(table)? })
+    Some(NeedSpec::Rate {
+        bytes_per_s: table.rate.given()?.value.0,
+        utilization: table.utilization.optional()?,
+    })
 }
 
 fn batch(table: &NeedTable) -> Option<NeedSpec> {
     Some(NeedSpec::Batch {
-        batch: table.batch.given()?.value.into(),
+        batch: table.batch.optional()??,
         step_time_s: table.step_time.given()?.value.0 as f64 / 1e9,
         sample_bytes: table.sample_size.given()?.value.0,
-        count: table.count.given()?.value.into(),
+        count: table.count.optional()??,
         hosts: table.hosts.value_or(1)?,
-        utilization: utilization(table)?,
+        utilization: table.utilization.optional()?,
     })
 }
 
@@ -209,15 +184,6 @@ fn tokens(table: &NeedTable) -> Option<NeedSpec> {
         tokens_per_s: table.tokens_per_second.given()?.value.0,
         token_bytes: table.token_size.given()?.value.0 as f64,
         hosts: table.hosts.value_or(1)?,
-        utilization: utilization(table)?,
+        utilization: table.utilization.optional()?,
     })
-}
-
-/// `Some(None)` leaves the choice to the need; `None` when it was written and wrong.
-#[expect(clippy::option_option, reason = "absent and wrong differ")]
-fn utilization(table: &NeedTable) -> Option<Option<f64>> {
-    match &table.utilization {
-        Field::Wrong(_) => None,
-        field => Some(field.given().map(|entry| entry.value.0)),
-    }
 }

@@ -3,17 +3,15 @@
 use std::path::PathBuf;
 
 use plan::{
-    Addresses, Advice, BackendConfig, BucketStyle, Cache, Charged, Emulation, Engine, Keys, NfsConfig,
-    Operation, PARTS_AT_ONCE_MAX, Registered, S3Config,
+    Addresses, BackendConfig, BucketStyle, Cache, Charged, Engine, Keys, NfsConfig, Operation,
+    PARTS_AT_ONCE_MAX, S3Config,
 };
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::Item;
-use crate::reader::{Entry, Field};
-use crate::words::{Origin, Word};
-use crate::written::{self, Address, Document, NfsAddress, S3Address, Target};
+use crate::reader::{Entry, Field, Plain as _};
+use crate::written::{Address, Connections as Written, Document, NfsAddress, S3Address, Target};
 
-use super::cache::Way;
 use super::engine::{self, Lane};
 use super::load::{Load, Task};
 use super::target::{self, Resolved};
@@ -101,48 +99,22 @@ impl Connections {
 /// A target at a URL; `None` when it cannot be measured, after saying why.
 pub(super) fn resolve<'w>(
     written: &'w Target,
-    document: &Document,
     tasks: &[Task],
     at: &Entry<Address>,
     problems: &mut Problems,
 ) -> Option<Resolved<'w>> {
     let before = problems.len();
-    super::keys::fit(written, &at.value, at.span, problems);
-    refuse_idle(written, document, tasks, at.span, problems);
-    let config = config(written, problems);
-    let (text, default) = match &at.value {
-        Address::Nfs(NfsAddress { text, .. }) => (text, Engine::Nfs3),
-        Address::S3(S3Address { text, .. }) => (text, Engine::Lean),
-        Address::Null | Address::Path(_) => return None,
-    };
-    let lanes = lanes(written, default, tasks, problems);
-    let retries = match &written.retries {
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => entry.value.0 as u32,
-        Field::Absent => default_retries(&at.value),
-    };
-    let connections = match &written.connections {
-        Field::Wrong(_) => return None,
-        Field::Absent => None,
-        Field::Given(entry) => {
-            let listed = entry.value.0.iter();
-            Some(listed.map(|item| Item { span: item.span, value: item.value.0 as u32 }).collect())
-        }
-    };
-    let (config, lanes) = (config?, lanes?);
-    let ways = ways(&lanes, tasks);
+    let text = at.value.remote()?;
+    let config = config(written, problems)?;
+    let lanes = lanes(written, config.capabilities().engines, tasks, problems)?;
+    let retries = written.retries.value_or(default_retries(&at.value))?;
+    let item = |item: &Item<Written>| Item { span: item.span, value: item.value.plain() };
+    let connections = written.connections.entry()?;
+    let connections = connections.map(|entry| entry.value.0.iter().map(item).collect());
     let network = Network { connections, charged: config.charged(), retries };
-    let resolved = Resolved {
-        written,
-        target: target::target(written, text, config)?,
-        lanes,
-        ways,
-        direct_align_bytes: None,
-        registered: Registered::Off,
-        tiers: vec![None],
-        network: Some(network),
-        skipped: Vec::new(),
-    };
+    let target = target::target(written, text, config)?;
+    let resolved =
+        Resolved { network: Some(network), ..Resolved::without_kernel(written, target, lanes, tasks) };
     (problems.len() == before).then_some(resolved)
 }
 
@@ -150,31 +122,23 @@ fn default_retries(address: &Address) -> u32 {
     if matches!(address, Address::S3(_)) { S3_RETRIES } else { 0 }
 }
 
-fn ways(lanes: &[Lane], tasks: &[Task]) -> Vec<Way> {
-    let of_lane = |lane| {
-        move |task: &Task| Way { lane, operation: task.operation, caches: vec![Cache::Bypass], written: true }
-    };
-    (0..lanes.len()).flat_map(|lane| tasks.iter().map(of_lane(lane))).collect()
-}
-
-fn lanes(written: &Target, default: Engine, tasks: &[Task], problems: &mut Problems) -> Option<Vec<Lane>> {
-    let asked = match &written.engine {
-        Field::Absent => vec![(default, None)],
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => entry.value.0.iter().map(|item| (item.value.0, Some(item.span))).collect(),
-    };
-    let possible: &[Engine] =
-        if default == Engine::Nfs3 { &[Engine::Nfs3] } else { &[Engine::Lean, Engine::Sdk] };
+/// The engines of a target, of those that serve it, the default first.
+fn lanes(
+    written: &Target,
+    possible: &[Engine],
+    tasks: &[Task],
+    problems: &mut Problems,
+) -> Option<Vec<Lane>> {
+    let asked = engine::asked(written, *possible.first()?)?;
     let own = engine::refuse_foreign(written, &asked, possible, problems);
     let able = own && engine::refuse_unable(written, &asked, tasks, problems);
-    let lane = |(engine, span)| Lane { engine, advice: Advice::Normal, stands_in_for: None, span };
-    able.then(|| asked.into_iter().map(lane).collect())
+    able.then(|| asked.into_iter().map(|(engine, span)| Lane::of(engine, span)).collect())
 }
 
 /// What a target at a URL is and how it is reached; `None` when something was wrong, after saying why, and where the
 /// address is none.
 pub(crate) fn config(written: &Target, problems: &mut Problems) -> Option<BackendConfig> {
-    let addresses = word(&written.addresses, Addresses::First)?;
+    let addresses = written.addresses.value_or(Addresses::First)?;
     match &written.at.given()?.value {
         Address::Null | Address::Path(_) => None,
         Address::Nfs(NfsAddress { host, nfs_port, mount_port, path, .. }) => {
@@ -189,46 +153,22 @@ pub(crate) fn config(written: &Target, problems: &mut Problems) -> Option<Backen
         Address::S3(S3Address { bucket, prefix, .. }) => Some(BackendConfig::S3(S3Config {
             bucket: bucket.clone(),
             prefix: prefix.clone(),
-            region: written::text(&written.region)?,
-            endpoint: match &written.endpoint {
-                Field::Wrong(_) => return None,
-                endpoint => endpoint.given().map(|endpoint| endpoint.value.0.clone()),
-            },
-            style: word(&written.style, BucketStyle::Auto)?,
-            ca: written::text(&written.ca)?.map(PathBuf::from),
+            region: written.region.optional()?,
+            endpoint: written.endpoint.optional()?,
+            style: written.style.value_or(BucketStyle::Auto)?,
+            ca: written.ca.optional::<String>()?.map(PathBuf::from),
             keys: keys(written, problems)?,
             addresses,
-            part_bytes: match &written.part_size {
-                Field::Wrong(_) => return None,
-                part => part.given().map(|part| part.value.0),
-            },
-            prefixes: written.prefixes.value_or(1_u64)? as u32,
+            part_bytes: written.part_size.optional()?,
+            prefixes: written.prefixes.value_or(1_u32)?,
             head: written.head.value_or(false)?,
             checksum: written.checksum.value_or(false)?,
         })),
     }
 }
 
-/// The server that feedline starts, if any; `None` when something in it was wrong.
-#[expect(clippy::option_option, reason = "absent and wrong differ")]
-pub(super) fn emulation(written: &Target) -> Option<Option<Emulation>> {
-    match &written.emulate {
-        Field::Absent => Some(None),
-        Field::Wrong(_) => None,
-        Field::Given(entry) => entry.value.resolved().map(Some),
-    }
-}
-
-fn word<T: Copy>(field: &Field<Word<T>>, default: T) -> Option<T> {
-    match field {
-        Field::Absent => Some(default),
-        Field::Wrong(_) => None,
-        Field::Given(entry) => Some(entry.value.0),
-    }
-}
-
 fn keys(written: &Target, problems: &mut Problems) -> Option<Keys> {
-    let profile = written::text(&written.profile)?;
+    let profile = written.profile.optional()?;
     let anonymous = written.anonymous.value_or(false)?;
     if let (Some(span), true) = (written.profile.key(), anonymous) {
         let problem = Problem::new("requests without keys have no use for a profile").at(span, "names keys");
@@ -238,53 +178,12 @@ fn keys(written: &Target, problems: &mut Problems) -> Option<Keys> {
     Some(if anonymous { Keys::Anonymous } else { Keys::Chain { profile } })
 }
 
-/// Refuses keys that nothing would come of beside others.
-fn refuse_idle(written: &Target, document: &Document, tasks: &[Task], at: Span, problems: &mut Problems) {
-    let whole = tasks.iter().any(|task| task.operation == Operation::ReadFile);
-    for (key, span) in [("part_size", written.part_size.key()), ("head", written.head.key())] {
-        if let Some(span) = span.filter(|_| !whole) {
-            let problem = Problem::new(format!("`{key}` is for whole objects, and none is read"));
-            let problem =
-                problem.at(span, "remove this").also_if(document.load.operation.span(), "reads none");
-            problems.push(problem.help("or write load.operation = \"read_file\""));
-        }
-    }
-    let source = document.dataset.source.given().filter(|source| source.value.0 == Origin::Existing);
-    if let (Some(source), Some(span)) = (source, written.prefixes.key()) {
-        let problem = Problem::new("`prefixes` is for objects that feedline writes").at(span, "remove this");
-        problems.push(problem.also(source.span, "here they are the user's"));
-    }
-    let Some(emulate) = written.emulate.key() else { return };
-    if let Some(source) = source {
-        let problem = Problem::new("a server that feedline starts holds nothing of the user's");
-        let problem =
-            problem.at(emulate, "starts an empty one").also(source.span, "says that there are files");
-        problems.push(problem.also(at, "is not connected to"));
-    }
-    let elsewhere = [
-        ("region", written.region.key()),
-        ("endpoint", written.endpoint.key()),
-        ("style", written.style.key()),
-        ("ca", written.ca.key()),
-        ("profile", written.profile.key()),
-        ("anonymous", written.anonymous.key()),
-        ("addresses", written.addresses.key()),
-        ("price", written.price.key()),
-    ];
-    for (key, span) in elsewhere {
-        if let Some(span) = span {
-            let problem = Problem::new(format!("`{key}` is about a server that is not asked"));
-            problems.push(problem.at(span, "remove this").also(emulate, "starts one in its place"));
-        }
-    }
-}
-
 /// Refuses treatments of the page cache that were written where no target has one.
 pub(super) fn refuse_cache(document: &Document, problems: &mut Problems) {
     let Some(cache) = document.load.cache.given() else { return };
     let addresses = || document.targets.iter().filter_map(|target| target.at.given());
-    let remote = |at: &&Entry<Address>| matches!(at.value, Address::Nfs(_) | Address::S3(_));
-    let local = |at: &Entry<Address>| matches!(at.value, Address::Path(_));
+    let remote = |at: &&Entry<Address>| at.value.remote().is_some();
+    let local = |at: &Entry<Address>| at.value.path().is_some();
     let unread = document.targets.iter().any(|target| matches!(target.at, Field::Wrong(_)));
     let Some(first) = addresses().find(remote).filter(|_| !unread && !addresses().any(local)) else { return };
     for item in cache.value.0.iter().filter(|item| item.value.0 != Cache::Bypass) {
@@ -302,12 +201,33 @@ pub(super) fn refuse_cache(document: &Document, problems: &mut Problems) {
 /// Refuses fewer connections than threads, where both were written.
 pub(super) fn refuse_fewer(resolved: &Resolved<'_>, load: &Load, problems: &mut Problems) {
     let fewest = resolved.network.as_ref().and_then(Network::fewest);
-    if let (Some(fewest), Some(threads)) = (fewest, &load.threads)
-        && fewest.value < threads.value
+    if let (Some(fewest), Some(threads)) = (fewest, load.written.threads.given())
+        && u64::from(fewest.value) < threads.value.0
     {
         let problem = Problem::new("fewer connections than threads: each thread has at least one of its own")
             .at(fewest.span, "connections")
             .also(threads.span, "threads");
         problems.push(problem.help("write at least as many connections, or remove `load.threads`"));
+    }
+}
+
+/// Refuses connections as written that no cell has requests for; `of_cells` are those of the target's cells. In a
+/// shallower cell than the deepest there may be fewer, which its row shows.
+pub(super) fn refuse_unused(
+    resolved: &Resolved<'_>,
+    of_cells: impl Iterator<Item = Connections>,
+    load: &Load,
+    problems: &mut Problems,
+) {
+    let Some(written) = resolved.network.as_ref().and_then(|network| network.connections.as_ref()) else {
+        return;
+    };
+    let Some(most) = of_cells.map(|connections| connections.most).max() else { return };
+    for item in written.iter().filter(|item| item.value > most) {
+        let what = "more connections than requests under way: a connection carries one at a time";
+        let problem = Problem::new(what)
+            .at(item.span, "connections")
+            .also_if(load.schedule.depth_span, format!("at most {most} under way"));
+        problems.push(problem.help(format!("write at most {most}, or a deeper queue, or remove it")));
     }
 }

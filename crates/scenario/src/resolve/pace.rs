@@ -3,13 +3,11 @@
 use plan::{Arrivals, Load, Operation, Pace, Rate};
 
 use crate::diagnostic::{Problem, Problems, Span};
-use crate::list::Item;
 use crate::offered::Offered;
-use crate::reader::{Entry, Field};
+use crate::reader::{Entry, Plain as _};
 use crate::words::{Arrival, Mode, Word};
 use crate::written::{self, Depths};
 
-use super::load::Task;
 use super::schedule::{List, Schedule, Series};
 
 /// What `queue_depth = "auto"` may try.
@@ -25,21 +23,15 @@ const PACED_DEPTH: u32 = 64;
 pub(super) fn resolve(
     written: &written::Load,
     need: Option<&feed::Need>,
-    tasks: &[Task],
     problems: &mut Problems,
 ) -> Option<Schedule> {
-    match &written.mode {
-        Field::Wrong(_) => None,
-        Field::Given(entry) if entry.value.0 == Mode::Paced => {
-            let fits = fits(written, entry, tasks, problems);
+    match written.mode.entry()? {
+        Some(entry) if entry.value.0 == Mode::Paced => {
+            let is_searched = refuse_search(written, entry, problems);
             let loads = paced(written, need, problems);
-            schedule(written, loads.filter(|_| fits)?, &[PACED_DEPTH], false)
+            schedule(written, loads.filter(|_| !is_searched)?, &[PACED_DEPTH], false)
         }
-        mode => {
-            let issued = "issues a read as soon as another has ended";
-            let refused = refuse_pacing(written, mode.span().map(|span| (span, issued)), problems);
-            schedule(written, Some(vec![Load::Closed]).filter(|_| !refused)?, &AUTO_DEPTHS, true)
-        }
+        _ => schedule(written, vec![Load::Closed], &AUTO_DEPTHS, true),
     }
 }
 
@@ -50,13 +42,10 @@ fn schedule(
     unwritten: &[u32],
     searched: bool,
 ) -> Option<Schedule> {
-    let (auto, depths) = match &written.queue_depth {
-        Field::Wrong(_) => return None,
-        Field::Absent => (searched, unwritten.to_vec()),
-        Field::Given(entry) => match &entry.value {
-            Depths::Auto => (true, AUTO_DEPTHS.to_vec()),
-            Depths::Listed(axis) => (false, axis.0.iter().map(|item| item.value.0 as u32).collect()),
-        },
+    let (auto, depths) = match written.queue_depth.entry()?.map(|entry| &entry.value) {
+        None => (searched, unwritten.to_vec()),
+        Some(Depths::Auto) => (true, AUTO_DEPTHS.to_vec()),
+        Some(Depths::Listed(axis)) => (false, axis.plain()),
     };
     let (rate_span, depth_span) = (written.rate.span(), written.queue_depth.span());
     let lists = vec![
@@ -67,81 +56,30 @@ fn schedule(
     Some(Schedule { series, lists, auto, depth_span, rate_span, step: None })
 }
 
-/// Refuses what describes an open loop beside another mode, of which `mode` says where it was written and what it does;
-/// whether anything did.
-pub(super) fn refuse_pacing(
-    written: &written::Load,
-    mode: Option<(Span, &str)>,
-    problems: &mut Problems,
-) -> bool {
-    let keys = [
-        ("rate", written.rate.key()),
-        ("arrivals", written.arrivals.key()),
-        ("batch", written.batch.key()),
-        ("spin", written.spin.key()),
-    ];
-    let mut refused = false;
-    for (key, span) in keys {
-        if let Some(span) = span {
-            let problem = Problem::new(format!("`load.{key}` is for a paced load")).at(span, "remove this");
-            let problem = mode.iter().fold(problem, |problem, (at, does)| problem.also(*at, *does));
-            let problem = problem.help("or write load.mode = \"paced\", which gives each read its own time");
-            problems.push(problem);
-            refused = true;
-        }
-    }
-    refused
-}
-
-/// Whether the rest of `load` goes with an open loop.
-fn fits(written: &written::Load, mode: &Entry<Word<Mode>>, tasks: &[Task], problems: &mut Problems) -> bool {
-    let mut fits = true;
+/// Refuses a search for the depth beside an open loop; whether there was one.
+fn refuse_search(written: &written::Load, mode: &Entry<Word<Mode>>, problems: &mut Problems) -> bool {
     let auto = written.queue_depth.given().filter(|depth| matches!(depth.value, Depths::Auto));
-    if let Some(depth) = auto {
-        let problem = Problem::new("a paced load has no depth to search for: its rate is given")
+    let problem = auto.map(|depth| {
+        Problem::new("a paced load has no depth to search for: its rate is given")
             .at(depth.span, "searches")
-            .also(mode.span, "is paced");
-        problems.push(problem.help("write the most reads outstanding, e.g. queue_depth = 64, or remove it"));
-        fits = false;
-    }
-    if let Some(batch) = written.complete_batch.key() {
-        let problem = Problem::new("a paced load does not wait for completions: each read has its own time")
-            .at(batch, "remove this")
-            .also(mode.span, "is paced");
-        problems.push(problem);
-        fits = false;
-    }
-    for task in tasks.iter().filter(|task| !task.operation.reads_bytes()) {
-        let operation = task.operation.name();
-        let problem = Problem::new(format!(
-            "`{operation}` cannot be paced: it reads no bytes, and the rate is one of bytes"
-        ))
-        .at(task.span.unwrap_or(mode.span), "reads no bytes")
-        .also(mode.span, "is a rate of bytes");
-        problems.push(problem.help("measure it in a scenario of its own, with load.mode = \"closed\""));
-        fits = false;
-    }
-    fits
+            .also(mode.span, "is paced")
+            .help("write the most reads outstanding, e.g. queue_depth = 64, or remove it")
+    });
+    let is_searched = problem.is_some();
+    problems.extend(problem);
+    is_searched
 }
 
 fn paced(written: &written::Load, need: Option<&feed::Need>, problems: &mut Problems) -> Option<Vec<Load>> {
     let arrivals = arrivals(written, need, problems);
-    let rates = match &written.rate {
-        Field::Absent => vec![Offered::default().0],
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => entry.value.0.iter().map(|item: &Item<Offered>| item.value.0).collect(),
-    };
-    let spin_ns = written.spin.value_or(0_u64)?;
+    let rates: Vec<Rate> = written.rate.value_or(vec![Offered::default().0])?;
+    let spin_ns = written.spin.value_or(0)?;
     let arrivals = arrivals?;
     Some(rates.into_iter().map(|rate| Load::Paced(Pace { rate, arrivals, spin_ns })).collect())
 }
 
 fn arrivals(written: &written::Load, need: Option<&feed::Need>, problems: &mut Problems) -> Option<Arrivals> {
-    let (word, span) = match &written.arrivals {
-        Field::Absent => (Arrival::default(), None),
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => (entry.value.0, Some(entry.span)),
-    };
+    let (word, span) = (written.arrivals.value_or(Arrival::default())?, written.arrivals.span());
     if let (Some(batch), false) = (written.batch.key(), word == Arrival::Batch) {
         let problem = Problem::new("`load.batch` is for arrivals a step at a time")
             .at(batch, "remove this")
@@ -165,10 +103,8 @@ fn step_samples(
     span: Option<Span>,
     problems: &mut Problems,
 ) -> Option<u64> {
-    match &written.batch {
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => return Some(entry.value.0),
-        Field::Absent => {}
+    if let Some(batch) = written.batch.optional()? {
+        return Some(batch);
     }
     let need = need?;
     let known = need.batch.map(|batch| u64::from(batch) * u64::from(need.accelerators));

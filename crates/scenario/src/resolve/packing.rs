@@ -3,7 +3,6 @@
 use plan::{Codec, Layout, Packing};
 
 use crate::diagnostic::{Problem, Problems, Span};
-use crate::reader::Field;
 use crate::written::{Columns, Dataset};
 
 /// Large enough that opening a shard is no part of reading it, small enough that many readers find one each: what
@@ -27,52 +26,8 @@ pub(super) struct Written {
 
 /// The layouts as written; `None` when one was wrong.
 pub(super) fn layouts(written: &Dataset) -> Option<Vec<Written>> {
-    match &written.layout {
-        Field::Absent => Some(vec![Written { layout: Layout::Files, span: None }]),
-        Field::Wrong(_) => None,
-        Field::Given(axis) => {
-            let listed = axis.value.0.iter();
-            Some(listed.map(|item| Written { layout: item.value.0, span: Some(item.span) }).collect())
-        }
-    }
-}
-
-const PACKED: &[Layout] =
-    &[Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Parquet, Layout::Zarr];
-const FOLDERS: &[Layout] =
-    &[Layout::Files, Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Parquet];
-
-/// Refuses keys that mean nothing in any of the layouts.
-pub(super) fn refuse_idle(written: &Dataset, layouts: &[Written], problems: &mut Problems) {
-    let keys = [
-        ("shard_size", written.shard_size.key(), PACKED),
-        ("members", written.members.key(), &[Layout::WebDataset][..]),
-        ("codec", written.codec.key(), &[Layout::WebDataset, Layout::TfRecord]),
-        ("columns", written.columns.key(), &[Layout::Parquet]),
-        ("read_columns", written.read_columns.key(), &[Layout::Parquet]),
-        ("row_group_size", written.row_group_size.key(), &[Layout::Parquet]),
-        ("files_per_folder", written.files_per_folder.key(), FOLDERS),
-    ];
-    for (key, span, of) in keys {
-        let Some(span) = span.filter(|_| !layouts.iter().any(|written| of.contains(&written.layout))) else {
-            continue;
-        };
-        let words: Vec<_> = of.iter().map(|layout| format!("\"{}\"", layout.name())).collect();
-        let problem = Problem::new(format!("`dataset.{key}` means nothing in this layout"));
-        let problem = layouts.iter().fold(problem.at(span, "remove this"), |problem, written| {
-            problem.also_if(written.span, "has nothing of the kind")
-        });
-        problems.push(problem.help(format!("it is for dataset.layout = {}", words.join(" or "))));
-    }
-    if let Some(span) = written.shards.key() {
-        let problem = Problem::new("`dataset.shards` says which of the user's files are read");
-        problems.push(
-            problem
-                .at(span, "remove this")
-                .also_if(written.source.span(), "here feedline writes them")
-                .help("or write dataset.source = \"existing\""),
-        );
-    }
+    let layouts = written.layout.placed_or(Layout::Files)?;
+    Some(layouts.into_iter().map(|(layout, span)| Written { layout, span }).collect())
 }
 
 /// What is to be packed.
@@ -99,11 +54,7 @@ pub(super) fn of_layout(
     let columns_read = if parquet { columns_read(written, columns, problems)? } else { 1 };
     let row_group_bytes =
         if parquet { row_group_bytes(written, shard_bytes, problems)? } else { shard_bytes };
-    let members = match &written.members {
-        Field::Wrong(_) => return None,
-        Field::Given(members) => members.value.0 as u32,
-        Field::Absent => MEMBERS_DEFAULT,
-    };
+    let members = written.members.value_or(MEMBERS_DEFAULT)?;
     Some(Some(Packing {
         layout: of.layout,
         shard_bytes,
@@ -116,11 +67,7 @@ pub(super) fn of_layout(
 }
 
 fn shard_bytes(written: &Dataset, total_bytes: u64, problems: &mut Problems) -> Option<u64> {
-    let entry = match &written.shard_size {
-        Field::Wrong(_) => return None,
-        Field::Absent => return Some(SHARD_DEFAULT_BYTES.min(total_bytes)),
-        Field::Given(entry) => entry,
-    };
+    let Some(entry) = written.shard_size.entry()? else { return Some(SHARD_DEFAULT_BYTES.min(total_bytes)) };
     if entry.value.0 <= total_bytes {
         return Some(entry.value.0);
     }
@@ -133,10 +80,8 @@ fn shard_bytes(written: &Dataset, total_bytes: u64, problems: &mut Problems) -> 
 }
 
 fn row_group_bytes(written: &Dataset, shard_bytes: u64, problems: &mut Problems) -> Option<u64> {
-    let entry = match &written.row_group_size {
-        Field::Wrong(_) => return None,
-        Field::Absent => return Some(ROW_GROUP_DEFAULT_BYTES.min(shard_bytes)),
-        Field::Given(entry) => entry,
+    let Some(entry) = written.row_group_size.entry()? else {
+        return Some(ROW_GROUP_DEFAULT_BYTES.min(shard_bytes));
     };
     if entry.value.0 <= shard_bytes {
         return Some(entry.value.0);
@@ -150,11 +95,7 @@ fn row_group_bytes(written: &Dataset, shard_bytes: u64, problems: &mut Problems)
 }
 
 fn columns(written: &Dataset, problems: &mut Problems) -> Option<u32> {
-    let entry = match &written.columns {
-        Field::Wrong(_) => return None,
-        Field::Absent => return Some(COLUMNS_DEFAULT),
-        Field::Given(entry) => entry,
-    };
+    let Some(entry) = written.columns.entry()? else { return Some(COLUMNS_DEFAULT) };
     match &entry.value {
         Columns::Count(count) => Some(*count),
         Columns::Names(_) => {
@@ -168,11 +109,7 @@ fn columns(written: &Dataset, problems: &mut Problems) -> Option<u32> {
 }
 
 fn columns_read(written: &Dataset, columns: u32, problems: &mut Problems) -> Option<u32> {
-    let entry = match &written.read_columns {
-        Field::Wrong(_) => return None,
-        Field::Absent => return Some(columns),
-        Field::Given(entry) => entry,
-    };
+    let Some(entry) = written.read_columns.entry()? else { return Some(columns) };
     if entry.value.0 <= u64::from(columns) {
         return Some(entry.value.0 as u32);
     }
@@ -186,11 +123,7 @@ fn columns_read(written: &Dataset, columns: u32, problems: &mut Problems) -> Opt
 /// A codec that one of several layouts does not have is refused, and not left out there: figures of two codecs would
 /// stand side by side as those of two layouts.
 fn codec(written: &Dataset, of: Written, problems: &mut Problems) -> Option<Codec> {
-    let entry = match &written.codec {
-        Field::Wrong(_) => return None,
-        Field::Absent => return Some(Codec::None),
-        Field::Given(entry) => entry,
-    };
+    let Some(entry) = written.codec.entry()? else { return Some(Codec::None) };
     let codec = entry.value.0;
     let possible = match of.layout {
         Layout::WebDataset => true,

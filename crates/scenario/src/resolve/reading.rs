@@ -1,16 +1,16 @@
 //! What goes with a layout: operations, orders, blocks and treatments of the page cache.
 
-use plan::{Access, Cache, Codec, DatasetSpec, Layout, Operation};
+use plan::{Access, Cache, Codec, DatasetSpec, Layout};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::written::Document;
 
 use super::dataset::{Datasets, place_of};
-use super::load::{BLOCK_ALIGN_BYTES, BLOCK_DEFAULT_MAX_BYTES, Load, Task, rounded};
+use super::load::{BLOCK_ALIGN_BYTES, BLOCK_DEFAULT_MAX_BYTES, Load, rounded};
 use super::target::Resolved;
 
 /// Whether single samples are read, wherever in their shard they lie.
-fn by_index(access: Access) -> bool {
+pub(super) fn by_index(access: Access) -> bool {
     !access.streams() && access != Access::Sequential
 }
 
@@ -76,34 +76,12 @@ pub(super) fn refuse(
             continue;
         };
         let at = place_of(document, layout);
-        refuse_operations(&load.tasks, layout, at, problems);
         for access in (0..load.orders.count()).map(|index| load.orders.at(index, spec)) {
             refuse_compressed(document, spec, access, load.orders.span, problems);
             if !may_bypass(spec, access) {
                 refuse_bypass(document, targets, (layout, at), access, problems);
             }
         }
-    }
-}
-
-fn refuse_operations(tasks: &[Task], layout: Layout, at: Option<Span>, problems: &mut Problems) {
-    let possible = |operation| match operation {
-        Operation::Read => true,
-        Operation::ReadFile => layout == Layout::Zarr,
-        _ => false,
-    };
-    for task in tasks.iter().filter(|task| !possible(task.operation)) {
-        let (name, word) = (layout.name(), task.operation.name());
-        let problem = Problem::new(format!("`{word}` is about files, and a {name} shard holds many samples"));
-        let problem = match (task.span, at) {
-            (Some(span), at) => problem.at(span, "is about files").also_if(at, "packs samples into shards"),
-            (None, Some(at)) => problem.at(at, "packs samples into shards"),
-            (None, None) => problem,
-        };
-        problems.push(problem.help(
-            "write operation = \"read\", which reads the samples of shards, or remove it; or measure it in a scenario \
-             with layout = \"files\"",
-        ));
     }
 }
 

@@ -26,24 +26,10 @@ pub(super) fn resolve(
     samples: &[Sample],
     problems: &mut Problems,
 ) -> Option<Distribution> {
-    let (sizes, span) = match &written.distribution {
-        Field::Absent => (Sizes::default(), None),
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => (entry.value.0, Some(entry.span)),
-    };
-    match sizes {
-        Sizes::Fixed => match written.sample_size_stdev.key() {
-            None => Some(Distribution::Fixed),
-            Some(stdev) => {
-                let problem = Problem::new("`dataset.sample_size_stdev` is for sizes that spread")
-                    .at(stdev, "remove this")
-                    .also_if(span, "makes all files equal");
-                problems.push(problem.help("or write dataset.distribution = \"lognormal\""));
-                None
-            }
-        },
+    match written.distribution.value_or(Sizes::default())? {
+        Sizes::Fixed => Some(Distribution::Fixed),
         Sizes::LogNormal => {
-            let stdev_bytes = stdev(written, need, samples, span?, problems)?;
+            let stdev_bytes = stdev(written, need, samples, written.distribution.span()?, problems)?;
             Some(Distribution::LogNormal { stdev_bytes })
         }
     }
@@ -87,10 +73,8 @@ fn stdev(
         problems.push(problem.help("write one dataset.sample_size, and a scenario for each of the others"));
         return None;
     }
-    let entry = match &written.sample_size_stdev {
-        Field::Wrong(_) => return None,
-        Field::Absent => return by_need(written, need, lognormal, problems),
-        Field::Given(entry) => entry,
+    let Some(entry) = written.sample_size_stdev.entry()? else {
+        return by_need(written, need, lognormal, problems);
     };
     let mean = samples.first()?;
     let bytes = mean.bytes?;

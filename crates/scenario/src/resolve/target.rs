@@ -2,22 +2,25 @@
 
 use std::path::PathBuf;
 
-use plan::{Advice, BackendConfig, Cache, Engine, Registered, Skipped, Tier};
+use plan::{BackendConfig, Cache, Engine, Registered, Skipped, Tier};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::{HostFacts, PathFacts};
-use crate::reader::Field;
+use crate::reader::closest;
 use crate::value::split_hint;
 use crate::words::Origin;
-use crate::written::{Address, Document, Target};
+use crate::written::{About, Address, Document, Emulate, Price, Target};
 
 use super::cache::{self, Subject, Way};
 use super::device;
 use super::engine::{self, Engines, Lane};
-use super::keys;
 use super::load::Task;
 use super::network::{self, Network};
 use super::tier::Tiers;
+
+/// What is said of a storage of which the scenario says nothing.
+const UNTOLD: plan::About =
+    plan::About { product: None, firmware: None, media: None, nodes: None, publish: true };
 
 /// A target that can be measured on this machine.
 #[derive(Debug)]
@@ -35,7 +38,34 @@ pub(super) struct Resolved<'w> {
     pub(super) skipped: Vec<Skipped>,
 }
 
-impl Resolved<'_> {
+impl<'w> Resolved<'w> {
+    /// A target of which this machine's kernel takes no part: all tasks by all engines, past the page cache.
+    pub(super) fn without_kernel(
+        written: &'w Target,
+        target: plan::Target,
+        lanes: Vec<Lane>,
+        tasks: &[Task],
+    ) -> Self {
+        let way = |lane, task: &Task| Way {
+            lane,
+            operation: task.operation,
+            caches: vec![Cache::Bypass],
+            written: true,
+        };
+        let ways = (0..lanes.len()).flat_map(|lane| tasks.iter().map(move |task| way(lane, task))).collect();
+        Self {
+            written,
+            target,
+            lanes,
+            ways,
+            direct_align_bytes: None,
+            registered: Registered::Off,
+            tiers: vec![None],
+            network: None,
+            skipped: Vec::new(),
+        }
+    }
+
     pub(super) fn into_parts(self) -> (plan::Target, Vec<Skipped>) {
         (self.target, self.skipped)
     }
@@ -62,11 +92,25 @@ pub(super) fn resolve_all<'w>(
             Address::Path(path) => {
                 local(target, &Request { document: written, tasks, host, path, at: at.span }, problems)
             }
-            Address::Nfs(_) | Address::S3(_) => network::resolve(target, written, tasks, at, problems),
+            Address::Nfs(_) | Address::S3(_) => network::resolve(target, tasks, at, problems),
         };
         resolved.map(|resolved| Resolved { tiers: tiers.of(&target.name.text), ..resolved })
     };
     written.targets.iter().map(resolve).collect()
+}
+
+/// Refuses a name under `key` that is no target of the scenario.
+pub(super) fn refuse_unknown(document: &Document, key: &str, name: &str, span: Span) -> Option<Problem> {
+    let names: Vec<_> = document.targets.iter().map(|target| target.name.text.as_str()).collect();
+    if names.contains(&name) {
+        return None;
+    }
+    let label = match closest(name, names.iter().copied()) {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => "not under `targets`".to_owned(),
+    };
+    let problem = Problem::new(format!("`{key}` names `{name}`, which is no target")).at(span, label);
+    Some(problem.help(format!("targets: {}", names.join(", "))))
 }
 
 /// What is asked of a target at a path.
@@ -85,45 +129,22 @@ fn null<'w>(
     at: Span,
     problems: &mut Problems,
 ) -> Option<Resolved<'w>> {
-    let mut possible = keys::fit(written, &Address::Null, at, problems);
-    for task in tasks.iter().filter(|task| !Engine::Null.operations().contains(&task.operation)) {
-        let message = format!("`{}` cannot be done where there is no storage", task.operation.name());
-        problems
-            .push(Problem::new(message).at(task.span.unwrap_or(at), "asks for it").also(at, "is no storage"));
-        possible = false;
-    }
     if let Some(source) = document.dataset.source.given().filter(|source| source.value.0 == Origin::Existing)
     {
         let problem = Problem::new("there are no files on a target that is no storage");
         problems.push(problem.at(at, "is no storage").also(source.span, "says that there are files"));
-        possible = false;
     }
-    let way =
-        |task: &Task| Way { lane: 0, operation: task.operation, caches: vec![Cache::Bypass], written: true };
     let target = target(written, "null:", BackendConfig::Null)?;
-    possible.then(|| Resolved {
-        written,
-        target,
-        lanes: vec![Lane { engine: Engine::Null, advice: Advice::Normal, stands_in_for: None, span: None }],
-        ways: tasks.iter().map(way).collect(),
-        direct_align_bytes: None,
-        registered: Registered::Off,
-        tiers: vec![None],
-        network: None,
-        skipped: Vec::new(),
-    })
+    Some(Resolved::without_kernel(written, target, vec![Lane::of(Engine::Null, None)], tasks))
 }
 
 /// A folder or a block device.
 fn local<'w>(written: &'w Target, request: &Request<'_>, problems: &mut Problems) -> Option<Resolved<'w>> {
     let engines = engine::resolve(written, request.tasks, request.host, problems);
     let facts = path_facts(request).map_err(|problem| problems.push(problem)).ok()?;
-    let address = Address::Path(request.path.to_owned());
-    let keys_fit = keys::fit(written, &address, request.at, problems);
-    let possible = match facts.block_device_bytes {
-        Some(_) => device::fits(request.document, request.tasks, request.at, problems) && keys_fit,
-        None => keys_fit,
-    };
+    if facts.block_device_bytes.is_some() {
+        device::refuse_writing(request.document, request.at, problems);
+    }
     let subject =
         Subject { direct: &written.direct, cache: &request.document.load.cache, at: request.at, facts };
     let ways = cache::resolve(&subject, &served_by(engines.as_ref()), request.tasks, problems);
@@ -144,7 +165,6 @@ fn local<'w>(written: &'w Target, request: &Request<'_>, problems: &mut Problems
         network: None,
         skipped,
     })
-    .filter(|_| possible)
 }
 
 /// The engines of a target. Where one was refused, the cache is still looked at, for the default engine.
@@ -158,44 +178,36 @@ fn served_by(engines: Option<&Engines>) -> Vec<(Engine, Option<Span>)> {
 /// The target's own part of a plan; `None` when one of its keys was wrong.
 pub(super) fn target(written: &Target, at: &str, config: BackendConfig) -> Option<plan::Target> {
     let name = written.name.text.clone();
-    let server_memory = match &written.server_memory {
-        Field::Wrong(_) => return None,
-        memory => memory.given().map(|memory| memory.value.0),
-    };
     Some(plan::Target {
         title: written.title.given().map_or_else(|| name.clone(), |title| title.value.0.clone()),
-        about: match &written.about {
-            Field::Absent => plan::About { publish: true, ..plan::About::default() },
-            Field::Wrong(_) => return None,
-            Field::Given(about) => about.value.resolved()?,
-        },
+        about: written.about.resolved(About::resolved)?.unwrap_or(UNTOLD),
         at: at.to_owned(),
         config,
-        emulate: network::emulation(written)?,
-        server_memory_bytes: server_memory,
-        price: match &written.price {
-            Field::Absent => None,
-            Field::Wrong(_) => return None,
-            Field::Given(price) => Some(price.value.resolved()?),
-        },
+        emulate: written.emulate.resolved(Emulate::resolved)?,
+        server_memory_bytes: written.server_memory.optional()?,
+        price: written.price.resolved(Price::resolved)?,
         name,
+    })
+}
+
+/// What is known of a path, if it can be used at all.
+pub(super) fn usable<'h>(host: &'h HostFacts, path: &str, at: Span) -> Result<&'h PathFacts, Problem> {
+    let Some(facts) = host.paths.get(path) else {
+        return Err(Problem::new("nothing is known of this path").at(at, "was not looked at"));
+    };
+    let Some(problem) = &facts.problem else { return Ok(facts) };
+    let (cause, hint) = split_hint(problem);
+    let problem = Problem::new("this path cannot be used").at(at, cause);
+    Err(match hint {
+        Some(hint) => problem.help(hint),
+        None => problem,
     })
 }
 
 /// What is known of a path, if the scenario can use it.
 fn path_facts<'h>(request: &Request<'h>) -> Result<&'h PathFacts, Problem> {
     let at = request.at;
-    let facts = request.host.paths.get(request.path);
-    let facts =
-        facts.ok_or_else(|| Problem::new("nothing is known of this path").at(at, "was not looked at"))?;
-    if let Some(problem) = &facts.problem {
-        let (cause, hint) = split_hint(problem);
-        let problem = Problem::new("this path cannot be used").at(at, cause);
-        return Err(match hint {
-            Some(hint) => problem.help(hint),
-            None => problem,
-        });
-    }
+    let facts = usable(request.host, request.path, at)?;
     let origin = request.document.dataset.source.given().map(|entry| entry.value.0).unwrap_or_default();
     let refused =
         |message: &str, wrong: &str, help: &str| Err(Problem::new(message).at(at, wrong).help(help));

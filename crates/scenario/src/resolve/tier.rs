@@ -2,18 +2,16 @@
 
 use std::path::PathBuf;
 
-use plan::{Operation, Tier};
+use plan::Tier;
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
 use crate::reader::Field;
-use crate::value::split_hint;
+use crate::table::{Keys as _, Table as _};
 use crate::words::{Origin, TierWord};
 use crate::written::{Address, CacheTier, Document, Target};
 
-use super::load::Task;
-
-const EXAMPLE: &str = "cache_tier = { at = \"/nvme/cache\", capacity = \"20 GB\" }";
+use super::target;
 
 /// The ways in which targets may be read, once for all of them.
 #[derive(Debug, Clone, Default)]
@@ -32,48 +30,33 @@ impl Tiers {
 }
 
 /// The caches of a scenario; `None` when something was wrong, after saying why.
-pub(super) fn resolve(
-    document: &Document,
-    tasks: &[Task],
-    host: &HostFacts,
-    problems: &mut Problems,
-) -> Option<Tiers> {
+pub(super) fn resolve(document: &Document, host: &HostFacts, problems: &mut Problems) -> Option<Tiers> {
     let written = &document.cache_tier;
-    let Some(table) = written.written else { return Some(Tiers::default()) };
+    if !written.is_written() {
+        return Some(Tiers::default());
+    }
+    let table = written.name.span;
     let before = problems.len();
     for (name, field) in [("at", written.at.is_absent()), ("capacity", written.capacity.is_absent())] {
         if field {
             let problem = Problem::new(format!("`cache_tier.{name}` is missing"));
-            problems.push(problem.at(table, "is not whole").help(format!("for example {EXAMPLE}")));
+            let example = format!("for example cache_tier = {}", CacheTier::EXAMPLE);
+            problems.push(problem.at(table, "is not whole").help(example));
         }
-    }
-    for task in tasks.iter().filter(|task| task.operation != Operation::Read) {
-        let message = format!("a cache tier holds blocks, and `{}` reads none", task.operation.name());
-        let problem =
-            Problem::new(message).at(table, "caches blocks").also_if(task.span, "asks for no blocks");
-        problems.push(problem.help("write load.operation = \"read\", or remove `cache_tier`"));
     }
     let targets = targets(document, written, table, problems);
     let (at, capacity) = (written.at.given()?, written.capacity.given()?);
     refuse_place(&at.value.0, at.span, (capacity.value.0, capacity.span), host, problems);
     refuse_users_data(document, &at.value.0, at.span, problems);
     let tier = |policy| Tier { at: PathBuf::from(&at.value.0), capacity_bytes: capacity.value.0, policy };
-    let ways = match &written.policy {
-        Field::Wrong(_) => return None,
-        Field::Absent => vec![Some(tier(plan::TierPolicy::Lru))],
-        Field::Given(policies) => {
-            let way = |policy: TierWord| policy.policy().map(tier);
-            policies.value.0.iter().map(|item| way(item.value.0)).collect()
-        }
-    };
+    let policies = written.policy.value_or(vec![TierWord::Lru])?;
+    let ways = policies.into_iter().map(|policy| policy.policy().map(tier)).collect();
     (problems.len() == before).then_some(Tiers { targets, ways })
 }
 
 /// Names of the targets that are read through the cache.
 fn targets(document: &Document, written: &CacheTier, table: Span, problems: &mut Problems) -> Vec<String> {
-    let is_remote = |target: &&Target| {
-        matches!(target.at.given().map(|at| &at.value), Some(Address::Nfs(_) | Address::S3(_)))
-    };
+    let is_remote = |target: &&Target| target.at.given().is_some_and(|at| at.value.remote().is_some());
     let Field::Given(named) = &written.targets else {
         let remote: Vec<String> =
             document.targets.iter().filter(is_remote).map(|target| target.name.text.clone()).collect();
@@ -87,15 +70,12 @@ fn targets(document: &Document, written: &CacheTier, table: Span, problems: &mut
         return remote;
     };
     for item in &named.value.0 {
+        problems.extend(target::refuse_unknown(document, "cache_tier.targets", &item.value.0, item.span));
         let found = document.targets.iter().find(|target| target.name.text == item.value.0);
-        let wrong = match found.map(|target| target.at.given().map(|at| &at.value)) {
-            None => "is none of the targets",
-            Some(Some(Address::Null)) => "is no storage",
-            Some(_) => continue,
-        };
-        problems.push(
-            Problem::new(format!("`{}` cannot be read through a cache", item.value.0)).at(item.span, wrong),
-        );
+        if found.and_then(|target| target.at.given()).is_some_and(|at| at.value == Address::Null) {
+            let message = format!("`{}` cannot be read through a cache", item.value.0);
+            problems.push(Problem::new(message).at(item.span, Address::Null.is()));
+        }
     }
     named.value.0.iter().map(|item| item.value.0.clone()).collect()
 }
@@ -114,7 +94,7 @@ fn refuse_users_data(document: &Document, path: &str, at: Span, problems: &mut P
     };
     for target in &document.targets {
         let Some(address) = target.at.given() else { continue };
-        if matches!(&address.value, Address::Path(folder) if inside(folder)) {
+        if address.value.path().is_some_and(inside) {
             let problem = Problem::new("the cache tier would lie among your data, where nothing is written");
             problems.push(
                 problem
@@ -134,18 +114,14 @@ fn refuse_place(
     host: &HostFacts,
     problems: &mut Problems,
 ) {
-    let Some(facts) = host.paths.get(path) else {
-        problems.push(Problem::new("nothing is known of this path").at(at, "was not looked at"));
-        return;
+    let facts = match target::usable(host, path, at) {
+        Ok(facts) => facts,
+        Err(problem) => {
+            problems.push(problem);
+            return;
+        }
     };
-    if let Some(problem) = &facts.problem {
-        let (cause, hint) = split_hint(problem);
-        let problem = Problem::new("this path cannot be used").at(at, cause);
-        problems.push(match hint {
-            Some(hint) => problem.help(hint),
-            None => problem,
-        });
-    } else if facts.block_device_bytes.is_some() || (facts.exists && !facts.directory) {
+    if facts.block_device_bytes.is_some() || (facts.exists && !facts.directory) {
         let problem = Problem::new("a cache tier is made in a folder").at(at, "is none");
         problems.push(problem.help("write a folder of a file system on that disk"));
     } else if !facts.writable {

@@ -11,20 +11,17 @@ use plan::{Decode, Fetch, Load, Training, Work};
 
 use crate::diagnostic::{Problems, Span};
 use crate::host::HostFacts;
-use crate::list::{Axis, Item};
-use crate::reader::Field;
-use crate::value::Whole;
+use crate::reader::Plain as _;
 use crate::written::{DEPTH_MAX, Depths, Document};
 
 use super::cells;
 use super::dataset::Datasets;
 use super::limits;
-use super::load::Task;
 use super::schedule::{List, Schedule, Series, Step};
 use job::Job;
 
 pub(super) use loader::depth as loader_depth;
-pub(super) use refused::{refuse_decoders, refuse_keys, refuse_uneven};
+pub(super) use refused::{refuse_decoders, refuse_parts, refuse_uneven};
 
 /// Readers of an accelerator where no profile names them: as many as MLPerf's files have at least.
 const READERS_DEFAULT: u32 = 4;
@@ -40,7 +37,6 @@ pub(super) struct Asked<'a> {
     pub(super) document: &'a Document,
     pub(super) mode: Span,
     pub(super) need: Option<&'a Need>,
-    pub(super) tasks: &'a [Task],
     pub(super) datasets: Option<&'a Datasets>,
     pub(super) host: &'a HostFacts,
 }
@@ -81,7 +77,7 @@ struct Ways {
 /// Every job, and closed loops of the same reads; `None` when something was wrong, after saying why.
 pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Schedule> {
     let before = problems.len();
-    refused::refuse_beside(asked, problems);
+    refused::refuse_search(asked, problems);
     let job = job::resolve(asked, problems);
     let ways = Ways::of(asked);
     let (job, ways) = (job?, ways?);
@@ -126,25 +122,13 @@ impl Ways {
         let (written, load) = (&asked.document.training, &asked.document.load);
         let profile = asked.need.and_then(|need| Some((need.readers?, need.prefetch?)));
         let usual = profile.map_or(READERS_DEFAULT, |(readers, _)| readers);
-        let shared = match &load.queue_depth {
-            Field::Wrong(_) => return None,
-            Field::Given(entry) => match &entry.value {
-                // Refused already.
-                Depths::Auto => Vec::new(),
-                Depths::Listed(axis) => numbers(axis),
-            },
-            Field::Absent => Vec::new(),
+        let shared: Vec<u32> = match load.queue_depth.entry()?.map(|entry| &entry.value) {
+            Some(Depths::Listed(axis)) => axis.plain(),
+            // A search is refused already.
+            Some(Depths::Auto) | None => Vec::new(),
         };
-        let readers = match &written.readers {
-            Field::Wrong(_) => return None,
-            Field::Given(entry) => numbers(&entry.value),
-            Field::Absent if shared.is_empty() => vec![usual],
-            Field::Absent => Vec::new(),
-        };
-        let prefetch = match &written.prefetch {
-            Field::Wrong(_) => return None,
-            prefetch => prefetch.given().map(|entry| numbers(&entry.value)),
-        };
+        let readers = written.readers.value_or(if shared.is_empty() { vec![usual] } else { Vec::new() })?;
+        let prefetch = written.prefetch.optional()?;
         Some(Self { readers, shared, prefetch, usual, ahead: profile.map(|(_, ahead)| ahead) })
     }
 
@@ -162,10 +146,6 @@ impl Ways {
         };
         self.prefetch.clone().unwrap_or_else(|| vec![unwritten()])
     }
-}
-
-fn numbers<const MIN: u64, const MAX: u64>(axis: &Axis<Whole<MIN, MAX>>) -> Vec<u32> {
-    axis.0.iter().map(|item: &Item<Whole<MIN, MAX>>| item.value.0 as u32).collect()
 }
 
 /// Every job, in the order of the keys: accelerators, readers and then shared reads, batches ahead, depths.

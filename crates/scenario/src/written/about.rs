@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::diagnostic::{Problem, Problems};
+use crate::diagnostic::Problems;
 use crate::document::{Node, Value};
-use crate::reader::{Field, TableReader, Written};
+use crate::reader::Written;
+use crate::table::{Table, missing, table};
 use crate::value::{Amount, Count, Flag, Text};
 
 /// A line, or a table.
@@ -20,23 +21,16 @@ pub(crate) enum About {
 
 impl Written for About {
     fn expected() -> String {
-        "text in quotes, or a table such as { product = \"filer\", firmware = \"9.1\" }".to_owned()
+        format!("text in quotes, or {}", AboutTable::expected())
     }
 
     fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
-        if !matches!(node.value, Value::Table(_)) {
-            return Text::read(node, path, problems).map(Self::Line);
+        match node.value {
+            Value::Table(_) => {
+                AboutTable::read(node, path, problems).map(|table| Self::Table(Box::new(table)))
+            }
+            _ => Text::read(node, path, problems).map(Self::Line),
         }
-        let mut table = TableReader::open(node, path.to_owned(), "", problems)?;
-        let about = AboutTable {
-            product: table.field("product", problems),
-            firmware: table.field("firmware", problems),
-            media: table.field("media", problems),
-            nodes: table.field("nodes", problems),
-            publish: table.field("publish", problems),
-        };
-        table.finish(problems);
-        Some(Self::Table(Box::new(about)))
     }
 }
 
@@ -51,20 +45,24 @@ impl JsonSchema for About {
     }
 }
 
-/// What a storage is, each thing by itself.
-#[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
-#[schemars(default, deny_unknown_fields)]
-pub(crate) struct AboutTable {
-    /// What it is sold or known as.
-    pub(crate) product: Field<Text>,
-    /// Its firmware or version.
-    pub(crate) firmware: Field<Text>,
-    /// What the data lies on.
-    pub(crate) media: Field<Text>,
-    /// Servers that make it up.
-    pub(crate) nodes: Field<Count>,
-    /// Whether reports show all this. The record keeps it in any case. Default: true.
-    pub(crate) publish: Field<Flag>,
+table! {
+    /// What a storage is, each thing by itself.
+    pub(crate) struct AboutTable {
+        /// What it is sold or known as.
+        product: Text,
+        /// Its firmware or version.
+        firmware: Text,
+        /// What the data lies on.
+        media: Text,
+        /// Servers that make it up.
+        nodes: Count,
+        /// Whether reports show all this. The record keeps it in any case. Default: true.
+        publish: Flag,
+    }
+}
+
+impl Table for AboutTable {
+    const EXAMPLE: &'static str = "{ product = \"filer\", firmware = \"9.1\" }";
 }
 
 impl About {
@@ -75,63 +73,38 @@ impl About {
                 Some(plan::About { product: Some(line.0.clone()), publish: true, ..plan::About::default() })
             }
             Self::Table(table) => Some(plan::About {
-                product: text(&table.product)?,
-                firmware: text(&table.firmware)?,
-                media: text(&table.media)?,
-                nodes: match &table.nodes {
-                    Field::Wrong(_) => return None,
-                    nodes => nodes.given().map(|nodes| nodes.value.into()),
-                },
+                product: table.product.optional()?,
+                firmware: table.firmware.optional()?,
+                media: table.media.optional()?,
+                nodes: table.nodes.optional()?,
                 publish: table.publish.value_or(true)?,
             }),
         }
     }
 }
 
-/// `Some(None)` where it was not written; `None` when it was wrong.
-#[expect(clippy::option_option, reason = "absent and wrong differ")]
-pub(crate) fn text(field: &Field<Text>) -> Option<Option<String>> {
-    match field {
-        Field::Absent => Some(None),
-        Field::Wrong(_) => None,
-        Field::Given(entry) => Some(Some(entry.value.0.clone())),
+table! {
+    /// What requests cost, by the price list that holds for the user.
+    #[schemars(extend("required" = ["currency"]))]
+    pub(crate) struct Price {
+        /// As it is printed: USD, EUR.
+        currency: Text,
+        /// Of a thousand requests that read (GET, HEAD). Default: 0.
+        per_1000_reads: Amount,
+        /// Of a thousand requests that write or list (PUT, LIST). Default: 0.
+        per_1000_writes: Amount,
+        /// Of 10^9 bytes that leave the service. Default: 0.
+        per_gb: Amount,
     }
 }
 
-/// What requests cost, by the price list that holds for the user.
-#[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
-#[schemars(default, deny_unknown_fields)]
-#[schemars(extend("required" = ["currency"]))]
-pub(crate) struct Price {
-    /// As it is printed: USD, EUR.
-    pub(crate) currency: Field<Text>,
-    /// Of a thousand requests that read (GET, HEAD). Default: 0.
-    pub(crate) per_1000_reads: Field<Amount>,
-    /// Of a thousand requests that write or list (PUT, LIST). Default: 0.
-    pub(crate) per_1000_writes: Field<Amount>,
-    /// Of 10^9 bytes that leave the service. Default: 0.
-    pub(crate) per_gb: Field<Amount>,
-}
+impl Table for Price {
+    const EXAMPLE: &'static str = "{ currency = \"USD\", per_1000_reads = 0.0004 }";
 
-impl Written for Price {
-    fn expected() -> String {
-        "a table such as { currency = \"USD\", per_1000_reads = 0.0004 }".to_owned()
-    }
-
-    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
-        let mut table = TableReader::open(node, path.to_owned(), &Self::expected(), problems)?;
-        let price = Self {
-            currency: table.field("currency", problems),
-            per_1000_reads: table.field("per_1000_reads", problems),
-            per_1000_writes: table.field("per_1000_writes", problems),
-            per_gb: table.field("per_gb", problems),
-        };
-        table.finish(problems);
-        if price.currency.is_absent() {
-            let problem = Problem::absent(format!("`{path}.currency` is missing"));
-            problems.push(problem.at(node.span, "in what?").help("for example currency = \"USD\""));
+    fn check(&self, problems: &mut Problems) {
+        if self.currency.is_absent() {
+            problems.push(missing(&self.name, "currency", "", "in what?", "currency = \"USD\""));
         }
-        Some(price)
     }
 }
 

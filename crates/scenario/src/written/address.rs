@@ -26,6 +26,34 @@ pub(crate) enum Address {
     S3(S3Address),
 }
 
+impl Address {
+    /// The path of a folder or a device on this machine.
+    pub(crate) fn path(&self) -> Option<&str> {
+        match self {
+            Self::Path(path) => Some(path),
+            Self::Null | Self::Nfs(_) | Self::S3(_) => None,
+        }
+    }
+
+    /// The address of a storage that is reached over connections of feedline's own, as written.
+    pub(crate) fn remote(&self) -> Option<&str> {
+        match self {
+            Self::Nfs(NfsAddress { text, .. }) | Self::S3(S3Address { text, .. }) => Some(text),
+            Self::Null | Self::Path(_) => None,
+        }
+    }
+
+    /// What it is, for messages.
+    pub(crate) fn is(&self) -> &'static str {
+        match self {
+            Self::Null => "is no storage",
+            Self::Path(_) => "is a path",
+            Self::Nfs(_) => "is a folder on an NFS server",
+            Self::S3(_) => "is a bucket",
+        }
+    }
+}
+
 /// `nfs://host[:port]/export/path[?nfsport=N&mountport=N]`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NfsAddress {

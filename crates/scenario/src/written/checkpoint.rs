@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::diagnostic::{Problem, Problems, Span};
+use crate::diagnostic::{Problem, Problems};
 use crate::document::{Node, Value};
 use crate::list::Axis;
-use crate::reader::{Field, TableReader, Written, wrong_type};
+use crate::only::Only::SavedByJob;
+use crate::reader::{Written, wrong_type};
+use crate::table::{Table, table};
 use crate::value::{Count, Flag, Pause, Rate, Size, Text, Whole};
 use crate::words::{Model, SavingMode, Word};
 
@@ -17,69 +19,56 @@ pub(crate) const FILES_MAX: u64 = 65_536;
 /// Most checkpoints that are kept.
 const KEEP_MAX: u64 = 100;
 
-/// Checkpoints: written one after the other, read back, and beside a training job. Each target on which feedline may write
-/// gets cells of its own for them.
-#[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
-#[schemars(default, deny_unknown_fields)]
-#[schemars(extend("oneOf" = [{ "required": ["model"] }, { "required": ["size"] }]))]
-pub(crate) struct Checkpoint {
-    /// A model whose checkpoint, with the state of its optimizer, is written: this client's part of it, which is that of
-    /// one process for each of the need's accelerators.
-    pub(crate) model: Field<Word<Model>>,
-    /// Bytes that this client writes, where no model says it.
-    pub(crate) size: Field<Size>,
-    /// The part of it that is written, as `"1/64"` or a number; every result says so. Default: all of it.
-    pub(crate) scale: Field<Scale>,
-    /// Files that it is made of, all of one size, written side by side (64 at a time at most). Default: of a model, one
-    /// with its weights and one with the optimizer's state for each process; of a size, one for each accelerator.
-    pub(crate) files: Field<Whole<1, FILES_MAX>>,
-    /// Steps of each accelerator between two checkpoints of a training job. None is due after the last step. Default: a
-    /// quarter of the steps that a repetition can hold, at most 100.
-    pub(crate) every: Field<Count>,
-    /// Who waits for the checkpoint of a training job. Each is measured beside the same job without any. Default: both.
-    pub(crate) mode: Field<Axis<Word<SavingMode>>>,
-    /// Time in which accelerators copy their state before an asynchronous write. Default: what the copy takes at
-    /// `copy_bandwidth`.
-    pub(crate) copy_time: Field<Pause>,
-    /// Bytes per second at which one accelerator copies its state to the memory of its host, all of them side by side.
-    /// Default: 25 GB/s, about what pinned copies reach over PCIe 4.0 x16, which carries 31.5 GB/s.
-    pub(crate) copy_bandwidth: Field<Rate>,
-    /// Whether a checkpoint counts once it outlives a power cut: its files written back (`fsync`, `COMMIT`) and their
-    /// names too. Only on a path can it be false. Default: true.
-    pub(crate) durable: Field<Flag>,
-    /// Checkpoints that are kept while others are written; older ones are removed. All of them are removed in the end.
-    /// Default: 2.
-    pub(crate) keep: Field<Whole<1, KEEP_MAX>>,
-    /// Whether a checkpoint is also read back, from a cold cache, all its files side by side. Default: true.
-    pub(crate) restore: Field<Flag>,
-    /// Bytes of one write call, and of one read of a restore; at most 64 MiB. Default: 8 MiB.
-    pub(crate) block_size: Field<Size>,
-    /// Name of the target that checkpoints are written to. Default: each target for itself.
-    pub(crate) to: Field<Text>,
+table! {
+    /// Checkpoints: written one after the other, read back, and beside a training job. Each target on which feedline may write
+    /// gets cells of its own for them.
+    #[schemars(extend("oneOf" = [{ "required": ["model"] }, { "required": ["size"] }]))]
+    pub(crate) struct Checkpoint {
+        /// A model whose checkpoint, with the state of its optimizer, is written: this client's part of it, which is that of
+        /// one process for each of the need's accelerators.
+        model: Word<Model>,
+        /// Bytes that this client writes, where no model says it.
+        size: Size,
+        /// The part of it that is written, as `"1/64"` or a number; every result says so. Default: all of it.
+        scale: Scale,
+        /// Files that it is made of, all of one size, written side by side (64 at a time at most). Default: of a model, one
+        /// with its weights and one with the optimizer's state for each process; of a size, one for each accelerator.
+        files: Whole<1, FILES_MAX>,
+        /// Steps of each accelerator between two checkpoints of a training job. None is due after the last step. Default: a
+        /// quarter of the steps that a repetition can hold, at most 100.
+        every: Count => [SavedByJob],
+        /// Who waits for the checkpoint of a training job. Each is measured beside the same job without any. Default: both.
+        mode: Axis<Word<SavingMode>> => [SavedByJob],
+        /// Time in which accelerators copy their state before an asynchronous write. Default: what the copy takes at
+        /// `copy_bandwidth`.
+        copy_time: Pause => [SavedByJob],
+        /// Bytes per second at which one accelerator copies its state to the memory of its host, all of them side by side.
+        /// Default: 25 GB/s, about what pinned copies reach over PCIe 4.0 x16, which carries 31.5 GB/s.
+        copy_bandwidth: Rate => [SavedByJob],
+        /// Whether a checkpoint counts once it outlives a power cut: its files written back (`fsync`, `COMMIT`) and their
+        /// names too. Only on a path can it be false. Default: true.
+        durable: Flag,
+        /// Checkpoints that are kept while others are written; older ones are removed. All of them are removed in the end.
+        /// Default: 2.
+        keep: Whole<1, KEEP_MAX>,
+        /// Whether a checkpoint is also read back, from a cold cache, all its files side by side. Default: true.
+        restore: Flag,
+        /// Bytes of one write call, and of one read of a restore; at most 64 MiB. Default: 8 MiB.
+        block_size: Size,
+        /// Name of the target that checkpoints are written to. Default: each target for itself.
+        to: Text,
+    }
 }
 
-impl Checkpoint {
-    pub(super) fn read(at: Span, table: &mut TableReader<'_>, problems: &mut Problems) -> Self {
-        let read = Self {
-            model: table.field("model", problems),
-            size: table.field("size", problems),
-            scale: table.field("scale", problems),
-            files: table.field("files", problems),
-            every: table.field("every", problems),
-            mode: table.field("mode", problems),
-            copy_time: table.field("copy_time", problems),
-            copy_bandwidth: table.field("copy_bandwidth", problems),
-            durable: table.field("durable", problems),
-            keep: table.field("keep", problems),
-            restore: table.field("restore", problems),
-            block_size: table.field("block_size", problems),
-            to: table.field("to", problems),
-        };
-        match (read.model.key(), read.size.key()) {
+impl Table for Checkpoint {
+    const EXAMPLE: &'static str = "{ model = \"llama3-8b\", scale = \"1/64\" }";
+
+    fn check(&self, problems: &mut Problems) {
+        match (self.model.key(), self.size.key()) {
             (None, None) => problems.push(
                 Problem::absent("`checkpoint` has neither a model nor a size: what is written?")
-                    .at(at, "says nothing of its size")
-                    .help("for example checkpoint = { model = \"llama3-8b\", scale = \"1/64\" }"),
+                    .at(self.name.span, "says nothing of its size")
+                    .help(format!("for example checkpoint = {}", Self::EXAMPLE)),
             ),
             (Some(model), Some(size)) => problems.push(
                 Problem::new("`checkpoint.model` and `checkpoint.size` both say how much is written")
@@ -88,17 +77,6 @@ impl Checkpoint {
             ),
             _ => {}
         }
-        read
-    }
-
-    /// Keys that mean something beside a training job alone, and where they were written.
-    pub(crate) fn keys_of_jobs(&self) -> [(&'static str, Option<Span>); 4] {
-        [
-            ("every", self.every.key()),
-            ("mode", self.mode.key()),
-            ("copy_time", self.copy_time.key()),
-            ("copy_bandwidth", self.copy_bandwidth.key()),
-        ]
     }
 }
 

@@ -1,10 +1,10 @@
 //! `copy` as written.
 
 use plan::{Codec, Layout};
-use schemars::JsonSchema;
 
-use crate::diagnostic::{Problem, Problems, Span};
-use crate::reader::{Field, TableReader};
+use crate::diagnostic::Problems;
+use crate::only::Only::{Packing, PackingInto};
+use crate::table::{Table, missing, table};
 use crate::value::{Flag, Size, Text, Whole};
 use crate::words::{Vocabulary, Word};
 
@@ -36,60 +36,46 @@ impl Vocabulary for Pack {
     ];
 }
 
-/// Copies the dataset from one target to another, as staging does, in a cell of its own that is measured beside the
-/// others.
-#[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
-#[schemars(default, deny_unknown_fields)]
-#[schemars(extend("required" = ["from", "to"]))]
-pub(crate) struct Copy {
-    /// Name of the target that holds the dataset.
-    pub(crate) from: Field<Text>,
-    /// Name of the target that it is copied to, into a fresh folder of feedline's own.
-    pub(crate) to: Field<Text>,
-    /// Objects copied side by side; with `pack`, shards built side by side. Default: the largest depth that
-    /// `load.queue_depth` lists, at most 256, else 16.
-    pub(crate) threads: Field<Whole<1, COPY_THREADS_MAX>>,
-    /// Bytes of one read, at most. Default: 8 MiB, and at most a whole file.
-    pub(crate) block_size: Field<Size>,
-    /// Bytes that one repetition copies, about: as many files from the first on as reach it. Default: the whole dataset,
-    /// once.
-    pub(crate) size: Field<Size>,
-    /// Packs what is read as files into shards of this layout on the way. Default: files are copied as they are.
-    pub(crate) pack: Field<Word<Pack>>,
-    /// Bytes of one shard, about, with `pack`. Default: 256 MiB.
-    pub(crate) shard_size: Field<Size>,
-    /// Members of each sample in a tar shard, with `pack = "webdataset"`. Default: 2.
-    pub(crate) members: Field<Whole<1, MEMBERS_MAX>>,
-    /// What a shard is compressed with: webdataset with gzip or zstd, tfrecord with gzip. Default: none.
-    pub(crate) codec: Field<Word<Codec>>,
-    /// Whether the copy of the last repetition stays. Either way `feedline clean` removes what was left. Default: false.
-    pub(crate) keep: Field<Flag>,
+table! {
+    /// Copies the dataset from one target to another, as staging does, in a cell of its own that is measured beside the
+    /// others.
+    #[schemars(extend("required" = ["from", "to"]))]
+    pub(crate) struct Copy {
+        /// Name of the target that holds the dataset.
+        from: Text,
+        /// Name of the target that it is copied to, into a fresh folder of feedline's own.
+        to: Text,
+        /// Objects copied side by side; with `pack`, shards built side by side. Default: the largest depth that
+        /// `load.queue_depth` lists, at most 256, else 16.
+        threads: Whole<1, COPY_THREADS_MAX>,
+        /// Bytes of one read, at most. Default: 8 MiB, and at most a whole file.
+        block_size: Size,
+        /// Bytes that one repetition copies, about: as many files from the first on as reach it. Default: the whole dataset,
+        /// once.
+        size: Size,
+        /// Packs what is read as files into shards of this layout on the way. Default: files are copied as they are.
+        pack: Word<Pack>,
+        /// Bytes of one shard, about, with `pack`. Default: 256 MiB.
+        shard_size: Size => [Packing],
+        /// Members of each sample in a tar shard, with `pack = "webdataset"`. Default: 2.
+        members: Whole<1, MEMBERS_MAX> => [PackingInto(&[Layout::WebDataset])],
+        /// What a shard is compressed with: webdataset with gzip or zstd, tfrecord with gzip. Default: none.
+        codec: Word<Codec> => [PackingInto(&[Layout::WebDataset, Layout::TfRecord])],
+        /// Whether the copy of the last repetition stays. Either way `feedline clean` removes what was left. Default: false.
+        keep: Flag,
+    }
 }
 
-impl Copy {
-    pub(super) fn read(at: Span, table: &mut TableReader<'_>, problems: &mut Problems) -> Self {
-        let copy = Self {
-            from: table.field("from", problems),
-            to: table.field("to", problems),
-            threads: table.field("threads", problems),
-            block_size: table.field("block_size", problems),
-            size: table.field("size", problems),
-            pack: table.field("pack", problems),
-            shard_size: table.field("shard_size", problems),
-            members: table.field("members", problems),
-            codec: table.field("codec", problems),
-            keep: table.field("keep", problems),
-        };
-        for (key, is_absent) in [("from", copy.from.is_absent()), ("to", copy.to.is_absent())] {
-            if is_absent {
-                let problem = Problem::absent(format!("`copy.{key}` is missing: which target?"));
-                problems.push(
-                    problem
-                        .at(at, "copies from one target to another")
-                        .help("for example copy = { from = \"bucket\", to = \"disk\" }"),
-                );
+impl Table for Copy {
+    const EXAMPLE: &'static str = "{ from = \"bucket\", to = \"disk\" }";
+
+    fn check(&self, problems: &mut Problems) {
+        for (key, end) in [("from", &self.from), ("to", &self.to)] {
+            if end.is_absent() {
+                let example = format!("copy = {}", Self::EXAMPLE);
+                let label = "copies from one target to another";
+                problems.push(missing(&self.name, key, ": which target?", label, &example));
             }
         }
-        copy
     }
 }

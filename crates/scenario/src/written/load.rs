@@ -5,18 +5,21 @@ use std::borrow::Cow;
 use plan::{Access, Cache, Operation, Pages};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::diagnostic::{Problems, Span};
+use crate::diagnostic::Problems;
 use crate::document::{Node, Value};
 use crate::list::Axis;
 use crate::offered::Offered;
-use crate::reader::{Field, TableReader, Written};
+use crate::only::Only::{Bytes, ClosedLoop, Neighbours, Paced, Streams};
+use crate::reader::Written;
+use crate::table::{Table, table};
 use crate::value::{Count, Pause, Size, Whole};
 use crate::words::{Arrival, Mode, Word};
 
 /// Deepest queue and largest number of threads: beyond it a client measures its own scheduler.
 pub(crate) const DEPTH_MAX: u64 = 4096;
 
-type Depth = Whole<1, DEPTH_MAX>;
+/// How many at once.
+pub(crate) type Depth = Whole<1, DEPTH_MAX>;
 
 /// Reads outstanding in the whole client.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,86 +58,66 @@ impl JsonSchema for Depths {
     }
 }
 
-/// How reads are made. A list is an axis: every value is measured.
-#[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
-#[schemars(default, deny_unknown_fields)]
-pub(crate) struct Load {
-    /// What is done over and over. Default: read; of a training load, read_file, and `read` only where every sample has
-    /// as many blocks.
-    pub(crate) operation: Field<Axis<Word<Operation>>>,
-    /// When the next read is issued. Default: closed.
-    pub(crate) mode: Field<Word<Mode>>,
-    /// What a paced load offers: `"line"`, a share of the line such as `"80 %"`, or bytes such as
-    /// `"2.5 GB/s"`. Only at the line or above it is there a verdict. Default: line.
-    pub(crate) rate: Field<Axis<Offered>>,
-    /// How the arrivals of a paced load are spread. Default: constant.
-    pub(crate) arrivals: Field<Word<Arrival>>,
-    /// Samples of one step, with `arrivals = "batch"`. Default: the need's batch times its accelerators on
-    /// this client.
-    pub(crate) batch: Field<Count>,
-    /// How long before an arrival a thread of a paced load stops sleeping and watches the clock, which is more
-    /// punctual and burns a core. Default: 0s.
-    pub(crate) spin: Field<Pause>,
-    /// Reads outstanding in the whole client; of a paced load, at most. `auto` doubles from 1 to at most 512,
-    /// until the line clears with headroom or the gain is small. Of a training load, numbers: the batches of all
-    /// accelerators are then fetched at these depths, the most urgent first, and not by readers. Default: auto; of a
-    /// paced load, 64; of a training load, one for each reader.
-    pub(crate) queue_depth: Field<Depths>,
-    /// Threads that share the queue depth, at most one per outstanding read. Default: one per 64 reads
-    /// outstanding, at most one per core; with pread and mmap, one per read outstanding; of a training load, at most one
-    /// per accelerator, and one with `training.barrier`.
-    pub(crate) threads: Field<Whole<1, DEPTH_MAX>>,
-    /// Requests handed to the kernel in one submission, at most; at most what one thread has outstanding
-    /// (io_uring; other engines submit all of it). Default: all of it, but 2 for direct sequential reads, which the kernel would merge.
-    pub(crate) submit_batch: Field<Whole<1, DEPTH_MAX>>,
-    /// Completions that a thread waits for before it issues again (io_uring, closed loop only); at most what it has
-    /// outstanding. More of them cost less processor time, and in the end more latency. Default: an eighth of
-    /// what it has outstanding for direct reads in no order, else 1.
-    pub(crate) complete_batch: Field<Whole<1, DEPTH_MAX>>,
-    /// Bytes asked by one read, at most; a whole file is read in blocks of it. Default: the sample size rounded
-    /// up to 4096, at most 1 MiB.
-    pub(crate) block_size: Field<Axis<Size>>,
-    /// Pages that the buffers of reads are made of. With huge ones a device is told less for each read, which can make
-    /// direct reads of large blocks twice as fast as a loader's. Default: base.
-    pub(crate) pages: Field<Axis<Word<Pages>>>,
-    /// Order of the reads. Default: shuffled_shards of the layouts webdataset and tfrecord, else shuffled_epoch.
-    pub(crate) access: Field<Axis<Word<Access>>>,
-    /// Shards that are read side by side, of orders that stream them. Default: the queue depth, at most 16; of a
-    /// training load, each reader has a stream of its own.
-    pub(crate) streams: Field<Whole<1, DEPTH_MAX>>,
-    /// Samples that the reader of each stream holds and draws from, of orders that stream shards. It changes the memory
-    /// of a loader and how well samples are mixed, which is reported, and no read. Default: 0, none.
-    pub(crate) shuffle_buffer: Field<Whole<0, { u32::MAX as u64 }>>,
-    /// Samples that follow each other, with `access = "neighbours"`. Default: 16.
-    pub(crate) run_length: Field<Count>,
-    /// Treatment of the client's page cache. Whole files, `stat` and `list` are cold when their names and inodes
-    /// are evicted too. Default: bypass where the path has direct I/O, else cold; cold with mmap, warm with
-    /// `stat` and `list`, which take only cold, cold_start and warm. `cold_start` is cold as a repetition begins and lets later
-    /// epochs find what earlier ones left. With nfs:// and s3:// always bypass, as their data never is
-    /// in this cache; that says nothing of the server's own.
-    pub(crate) cache: Field<Axis<Word<Cache>>>,
+table! {
+    /// How reads are made. A list is an axis: every value is measured.
+    pub(crate) struct Load {
+        /// What is done over and over. Default: read; of a training load, read_file, and `read` only where every sample has
+        /// as many blocks.
+        operation: Axis<Word<Operation>>,
+        /// When the next read is issued. Default: closed.
+        mode: Word<Mode>,
+        /// What a paced load offers: `"line"`, a share of the line such as `"80 %"`, or bytes such as
+        /// `"2.5 GB/s"`. Only at the line or above it is there a verdict. Default: line.
+        rate: Axis<Offered> => [Paced],
+        /// How the arrivals of a paced load are spread. Default: constant.
+        arrivals: Word<Arrival> => [Paced],
+        /// Samples of one step, with `arrivals = "batch"`. Default: the need's batch times its accelerators on
+        /// this client.
+        batch: Count => [Paced],
+        /// How long before an arrival a thread of a paced load stops sleeping and watches the clock, which is more
+        /// punctual and burns a core. Default: 0s.
+        spin: Pause => [Paced],
+        /// Reads outstanding in the whole client; of a paced load, at most. `auto` doubles from 1 to at most 512,
+        /// until the line clears with headroom or the gain is small. Of a training load, numbers: the batches of all
+        /// accelerators are then fetched at these depths, the most urgent first, and not by readers. Default: auto; of a
+        /// paced load, 64; of a training load, one for each reader.
+        queue_depth: Depths,
+        /// Threads that share the queue depth, at most one per outstanding read. Default: one per 64 reads
+        /// outstanding, at most one per core; with pread and mmap, one per read outstanding; of a training load, at most one
+        /// per accelerator, and one with `training.barrier`.
+        threads: Depth,
+        /// Requests handed to the kernel in one submission, at most; at most what one thread has outstanding
+        /// (io_uring; other engines submit all of it). Default: all of it, but 2 for direct sequential reads, which the kernel would merge.
+        submit_batch: Depth,
+        /// Completions that a thread waits for before it issues again (io_uring, closed loop only); at most what it has
+        /// outstanding. More of them cost less processor time, and in the end more latency. Default: an eighth of
+        /// what it has outstanding for direct reads in no order, else 1.
+        complete_batch: Depth => [ClosedLoop],
+        /// Bytes asked by one read, at most; a whole file is read in blocks of it. Default: the sample size rounded
+        /// up to 4096, at most 1 MiB.
+        block_size: Axis<Size> => [Bytes],
+        /// Pages that the buffers of reads are made of. With huge ones a device is told less for each read, which can make
+        /// direct reads of large blocks twice as fast as a loader's. Default: base.
+        pages: Axis<Word<Pages>> => [Bytes],
+        /// Order of the reads. Default: shuffled_shards of the layouts webdataset and tfrecord, else shuffled_epoch.
+        access: Axis<Word<Access>>,
+        /// Shards that are read side by side, of orders that stream them. Default: the queue depth, at most 16; of a
+        /// training load, each reader has a stream of its own.
+        streams: Depth => [Streams],
+        /// Samples that the reader of each stream holds and draws from, of orders that stream shards. It changes the memory
+        /// of a loader and how well samples are mixed, which is reported, and no read. Default: 0, none.
+        shuffle_buffer: Whole<0, { u32::MAX as u64 }> => [Streams],
+        /// Samples that follow each other, with `access = "neighbours"`. Default: 16.
+        run_length: Count => [Neighbours],
+        /// Treatment of the client's page cache. Whole files, `stat` and `list` are cold when their names and inodes
+        /// are evicted too. Default: bypass where the path has direct I/O, else cold; cold with mmap, warm with
+        /// `stat` and `list`, which take only cold, cold_start and warm. `cold_start` is cold as a repetition begins and lets later
+        /// epochs find what earlier ones left. With nfs:// and s3:// always bypass, as their data never is
+        /// in this cache; that says nothing of the server's own.
+        cache: Axis<Word<Cache>>,
+    }
 }
 
-impl Load {
-    pub(super) fn read(_: Span, table: &mut TableReader<'_>, problems: &mut Problems) -> Self {
-        Self {
-            operation: table.field("operation", problems),
-            mode: table.field("mode", problems),
-            rate: table.field("rate", problems),
-            arrivals: table.field("arrivals", problems),
-            batch: table.field("batch", problems),
-            spin: table.field("spin", problems),
-            queue_depth: table.field("queue_depth", problems),
-            threads: table.field("threads", problems),
-            submit_batch: table.field("submit_batch", problems),
-            complete_batch: table.field("complete_batch", problems),
-            block_size: table.field("block_size", problems),
-            pages: table.field("pages", problems),
-            access: table.field("access", problems),
-            streams: table.field("streams", problems),
-            shuffle_buffer: table.field("shuffle_buffer", problems),
-            run_length: table.field("run_length", problems),
-            cache: table.field("cache", problems),
-        }
-    }
+impl Table for Load {
+    const EXAMPLE: &'static str = "{ queue_depth = [8, 32] }";
 }

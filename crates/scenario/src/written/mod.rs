@@ -21,29 +21,26 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 
-pub(crate) use about::text;
+pub(crate) use about::{About, Price};
 pub(crate) use address::{Address, NfsAddress, S3Address};
 pub(crate) use checkpoint::{Checkpoint, FILES_MAX};
-pub(crate) use copy::{COPY_THREADS_MAX, Copy};
+pub(crate) use copy::{COPY_THREADS_MAX, Copy, Pack};
 pub(crate) use dataset::{Columns, Dataset};
+pub(crate) use emulate::Emulate;
 pub(crate) use expect::Expect;
-pub(crate) use gate::{Gate, Regression};
-pub(crate) use load::{DEPTH_MAX, Depths, Load};
+pub(crate) use gate::{Gate, Margins, Regression};
+pub(crate) use load::{DEPTH_MAX, Depth, Depths, Load};
 pub(crate) use measure::Measure;
 pub(crate) use need::{EXAMPLES as NEED_EXAMPLES, Need, NeedTable};
-pub(crate) use target::Target;
+pub(crate) use target::{Connections, Target};
 pub(crate) use tier::CacheTier;
 pub(crate) use training::{ACCELERATORS_MAX, Decode, Training};
 
-use crate::diagnostic::{Problem, Problems, Span};
-use crate::document::Table;
-use crate::reader::{Entry, Field, TableReader};
+use crate::diagnostic::{Problem, Problems};
+use crate::document::{self, Key};
+use crate::reader::{Field, TableReader};
+use crate::table::{self, Table};
 use crate::value::{Text, Whole};
-
-const COPY: &str = "{ from = \"bucket\", to = \"disk\" }";
-const TIER: &str = "{ at = \"/nvme/cache\", capacity = \"20 GB\" }";
-
-const EXPECTED: &str = "{ claim = \"a first byte takes 30 ms\", first_byte = \"30ms\" }";
 
 /// What to measure with feedline, and against which need.
 #[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
@@ -84,7 +81,7 @@ pub(crate) struct Document {
 
 impl Document {
     /// Reads every key, reporting every mistake that needs neither other keys nor the machine.
-    pub(crate) fn read(table: &Table, problems: &mut Problems) -> Self {
+    pub(crate) fn read(table: &document::Table, problems: &mut Problems) -> Self {
         let mut root = TableReader::root(table);
         let version = root.field("version", problems);
         if version.is_absent() {
@@ -97,22 +94,16 @@ impl Document {
             version,
             title: root.field("title", problems),
             need: need(&mut root, problems),
-            dataset: section(&mut root, "dataset", "{ size = \"8 GiB\" }", problems, Dataset::read),
+            dataset: section(&mut root, "dataset", problems),
             targets: target::read_all(&mut root, problems),
-            load: section(&mut root, "load", "{ queue_depth = [8, 32] }", problems, Load::read),
-            cache_tier: section(&mut root, "cache_tier", TIER, problems, CacheTier::read),
-            training: section(&mut root, "training", "{ readers = 8 }", problems, Training::read),
-            copy: section(&mut root, "copy", COPY, problems, Copy::read),
-            checkpoint: section(
-                &mut root,
-                "checkpoint",
-                "{ model = \"llama3-8b\", scale = \"1/64\" }",
-                problems,
-                Checkpoint::read,
-            ),
-            measure: section(&mut root, "measure", "{ repetitions = 5 }", problems, Measure::read),
-            gate: section(&mut root, "gate", "{ feeds = [\"data\"] }", problems, Gate::read),
-            expect: section(&mut root, "expect", EXPECTED, problems, Expect::read),
+            load: section(&mut root, "load", problems),
+            cache_tier: section(&mut root, "cache_tier", problems),
+            training: section(&mut root, "training", problems),
+            copy: section(&mut root, "copy", problems),
+            checkpoint: section(&mut root, "checkpoint", problems),
+            measure: section(&mut root, "measure", problems),
+            gate: section(&mut root, "gate", problems),
+            expect: section(&mut root, "expect", problems),
         };
         root.finish(problems);
         document
@@ -120,34 +111,16 @@ impl Document {
 }
 
 /// Reads one of the tables that hold keys; all defaults where it is absent or no table.
-fn section<T: Default>(
-    root: &mut TableReader<'_>,
-    key: &'static str,
-    example: &str,
-    problems: &mut Problems,
-    read: impl Fn(Span, &mut TableReader<'_>, &mut Problems) -> T,
-) -> T {
-    let opened = root.node(key).and_then(|(at, node)| {
-        let reader = TableReader::open(node, key.to_owned(), &format!("{key} = {example}"), problems)?;
-        Some((at, reader))
-    });
-    let Some((at, mut reader)) = opened else {
-        return T::default();
-    };
-    let section = read(at, &mut reader, problems);
-    reader.finish(problems);
-    section
+fn section<T: Table>(root: &mut TableReader<'_>, key: &'static str, problems: &mut Problems) -> T {
+    let Some((span, node)) = root.node(key) else { return T::default() };
+    table::read(Key { text: key.to_owned(), span }, node, key, problems).unwrap_or_default()
 }
 
 fn need(root: &mut TableReader<'_>, problems: &mut Problems) -> Field<Need> {
-    let Some((key, node)) = root.node("need") else {
-        problems.push(
-            Problem::absent("`need` is missing: what do the accelerators consume?").help(NEED_EXAMPLES),
-        );
-        return Field::Absent;
-    };
-    match Need::read(node, problems) {
-        Some(value) => Field::Given(Entry { key, span: node.span, value }),
-        None => Field::Wrong(key),
+    let need = root.field("need", problems);
+    if need.is_absent() {
+        let problem = Problem::absent("`need` is missing: what do the accelerators consume?");
+        problems.push(problem.help(NEED_EXAMPLES));
     }
+    need
 }

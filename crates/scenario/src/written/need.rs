@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use feed::{Hold, Scope};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::diagnostic::{Problem, Problems};
+use crate::diagnostic::Problems;
 use crate::document::{Node, Value};
-use crate::reader::{Field, TableReader};
+use crate::reader::{Written, wrong_type};
+use crate::table::{Table, table};
 use crate::value::{Count, Duration, Fraction, Number, Rate, Size, Text};
 use crate::words::Word;
 
@@ -28,20 +29,22 @@ pub(crate) enum Need {
     Table(Box<NeedTable>),
 }
 
-impl Need {
-    pub(super) fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
-        if let Value::String(text) = &node.value {
-            return Some(Self::Short(text.clone()));
+impl Written for Need {
+    fn expected() -> String {
+        "a short form in quotes, or a table".to_owned()
+    }
+
+    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        match &node.value {
+            Value::String(text) => Some(Self::Short(text.clone())),
+            Value::Table(_) => {
+                NeedTable::read(node, path, problems).map(|table| Self::Table(Box::new(table)))
+            }
+            _ => {
+                problems.push(wrong_type::<Self>(node, path).help(EXAMPLES));
+                None
+            }
         }
-        if !matches!(node.value, Value::Table(_)) {
-            let problem = Problem::new("`need` takes a short form in quotes, or a table");
-            problems.push(problem.at(node.span, format!("this is {}", node.value.kind())).help(EXAMPLES));
-            return None;
-        }
-        let mut table = TableReader::open(node, "need".to_owned(), "", problems)?;
-        let read = NeedTable::read(&mut table, problems);
-        table.finish(problems);
-        Some(Self::Table(Box::new(read)))
     }
 }
 
@@ -61,62 +64,46 @@ impl JsonSchema for Need {
     }
 }
 
-/// A workload profile, a rate, a batch and its step time, or a rate of tokens.
-#[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
-#[schemars(default, deny_unknown_fields)]
-#[schemars(extend("oneOf" = [
-    { "required": ["workload", "accelerator", "count"] },
-    { "required": ["rate"] },
-    { "required": ["batch", "step_time", "sample_size", "count"] },
-    { "required": ["tokens_per_second", "token_size"] },
-]))]
-pub(crate) struct NeedTable {
-    /// Workload of a profile: unet3d, resnet50, cosmoflow, retinanet, flux, dlrm.
-    pub(crate) workload: Field<Text>,
-    /// Accelerator of a profile: a100, h100, b200, mi355.
-    pub(crate) accelerator: Field<Text>,
-    /// Accelerators of the whole job.
-    pub(crate) count: Field<Count>,
-    /// Hosts that share the accelerators evenly; this client is one of them. Default 1.
-    pub(crate) hosts: Field<Count>,
-    /// Where the line is drawn, as a share of what keeps the accelerators fully busy. Default: the profile's own
-    /// threshold; 1.00 of a rate that a closed or paced load is held against; else 0.90.
-    pub(crate) utilization: Field<Fraction>,
-    /// What stays of a workload's need, or a batch's, where the samples that are read are not of its size. Default: none,
-    /// and samples that feedline writes must be of that size, within a tenth; samples of existing data.
-    pub(crate) hold: Field<Word<Hold>>,
-    /// Whose feeding the verdict is about, where there are several hosts. Default: cluster.
-    pub(crate) scope: Field<Word<Scope>>,
-    /// Bytes or bits per second that this client must deliver.
-    pub(crate) rate: Field<Rate>,
-    /// Samples that one accelerator consumes in one step.
-    pub(crate) batch: Field<Count>,
-    /// Time that one step computes.
-    pub(crate) step_time: Field<Duration>,
-    /// Bytes of one training sample.
-    pub(crate) sample_size: Field<Size>,
-    /// Tokens per second of the whole job.
-    pub(crate) tokens_per_second: Field<Number>,
-    /// Bytes of one token as stored.
-    pub(crate) token_size: Field<Size>,
+table! {
+    /// A workload profile, a rate, a batch and its step time, or a rate of tokens.
+    #[schemars(extend("oneOf" = [
+        { "required": ["workload", "accelerator", "count"] },
+        { "required": ["rate"] },
+        { "required": ["batch", "step_time", "sample_size", "count"] },
+        { "required": ["tokens_per_second", "token_size"] },
+    ]))]
+    pub(crate) struct NeedTable {
+        /// Workload of a profile: unet3d, resnet50, cosmoflow, retinanet, flux, dlrm.
+        workload: Text,
+        /// Accelerator of a profile: a100, h100, b200, mi355.
+        accelerator: Text,
+        /// Accelerators of the whole job.
+        count: Count,
+        /// Hosts that share the accelerators evenly; this client is one of them. Default 1.
+        hosts: Count,
+        /// Where the line is drawn, as a share of what keeps the accelerators fully busy. Default: the profile's own
+        /// threshold; 1.00 of a rate that a closed or paced load is held against; else 0.90.
+        utilization: Fraction,
+        /// What stays of a workload's need, or a batch's, where the samples that are read are not of its size. Default: none,
+        /// and samples that feedline writes must be of that size, within a tenth; samples of existing data.
+        hold: Word<Hold>,
+        /// Whose feeding the verdict is about, where there are several hosts. Default: cluster.
+        scope: Word<Scope>,
+        /// Bytes or bits per second that this client must deliver.
+        rate: Rate,
+        /// Samples that one accelerator consumes in one step.
+        batch: Count,
+        /// Time that one step computes.
+        step_time: Duration,
+        /// Bytes of one training sample.
+        sample_size: Size,
+        /// Tokens per second of the whole job.
+        tokens_per_second: Number,
+        /// Bytes of one token as stored.
+        token_size: Size,
+    }
 }
 
-impl NeedTable {
-    fn read(table: &mut TableReader<'_>, problems: &mut Problems) -> Self {
-        Self {
-            workload: table.field("workload", problems),
-            accelerator: table.field("accelerator", problems),
-            count: table.field("count", problems),
-            hosts: table.field("hosts", problems),
-            utilization: table.field("utilization", problems),
-            hold: table.field("hold", problems),
-            scope: table.field("scope", problems),
-            rate: table.field("rate", problems),
-            batch: table.field("batch", problems),
-            step_time: table.field("step_time", problems),
-            sample_size: table.field("sample_size", problems),
-            tokens_per_second: table.field("tokens_per_second", problems),
-            token_size: table.field("token_size", problems),
-        }
-    }
+impl Table for NeedTable {
+    const EXAMPLE: &'static str = "{ workload = \"resnet50\", accelerator = \"h100\", count = 8 }";
 }

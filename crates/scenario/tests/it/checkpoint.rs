@@ -96,7 +96,7 @@ fn one_target_can_take_the_checkpoints_of_all() {
     assert_eq!(of(&plan, Operation::Checkpoint).len(), 1);
     let to: Vec<usize> = plan.cells.iter().filter_map(|cell| Some(cell.checkpoint.as_ref()?.to)).collect();
     assert!(to.len() == 4 && to.iter().all(|to| *to == 1), "{to:?}");
-    assert!(refused(&lines.replace("to = \"fast\"", "to = \"slow\"")).contains("names no target"));
+    assert!(refused(&lines.replace("to = \"fast\"", "to = \"slow\"")).contains("which is no target"));
     let null = lines.replace("/mnt/fast", "null:");
     assert!(refused(&null).contains("nothing can be written to the target `fast`"));
 }

@@ -60,7 +60,7 @@ fn connections_follow_the_depth_of_a_bucket_and_are_few_to_a_filer() {
 
 #[test]
 fn a_bucket_has_no_more_connections_than_requests_under_way() {
-    let target = "{ at = \"s3://train\", connections = [4, 64], part_size = \"16 KiB\" }";
+    let target = "{ at = \"s3://train\", connections = [4, 56], part_size = \"16 KiB\" }";
     let load = "dataset.sample_size = \"104 KiB\"\nload = { queue_depth = 8, operation = [\"read\", \"read_file\"] }";
     let plan = planned(&only(target, load));
     let of = |operation: Operation| -> Vec<u32> {
@@ -190,6 +190,9 @@ fn keys_of_other_kinds_of_targets_are_refused() {
         "targets.b = { at = \"s3://bucket\", endpoint = \"bucket.example.com\" }",
         "targets.b = { at = \"s3://bucket\", endpoint = \"https://id:secret@example.com\" }",
         "targets.b = { at = \"nfs://filer/e\", connections = [2, 8] }\nload = { queue_depth = 64, threads = 4 }",
+        "targets.b = { at = \"s3://bucket\", connections = [4, 9, 64] }\nload = { queue_depth = [1, 8] }",
+        "targets.b = { at = \"s3://bucket\", connections = 129, part_size = \"1 MiB\" }\n\
+         dataset = { source = \"existing\" }\nload = { queue_depth = 8, operation = \"read_file\" }",
         "load = { operation = \"getattr\" }",
         "targets.b = { at = \"s3://bucket\" }\nload = { operation = [\"getattr\", \"stat\"] }",
     ];

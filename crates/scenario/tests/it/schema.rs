@@ -159,7 +159,7 @@ fn the_schema_agrees_with_the_reader_on_values() {
         "targets.u = { at = \"nfs://filer\" }",
         "targets.u = { at = \"nfs://user@filer/export\" }",
         "targets.u = { at = \"gs://bucket\" }",
-        "targets.u = { at = \"s3://bucket\", connections = [1, 4096] }",
+        "targets.u = { at = \"nfs://filer/e\", connections = [1, 4000] }",
         "targets.u = { at = \"s3://bucket\", connections = 4097 }",
         "targets.u = { at = \"s3://bucket\", connections = 0 }",
         "targets.u = { at = \"s3://bucket\", retries = 11 }",

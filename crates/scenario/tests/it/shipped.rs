@@ -10,13 +10,13 @@ use crate::schema::schema;
 
 const NEED: &str = "8xh100:resnet50";
 
-fn resolved(source: &Source) -> Plan {
+pub(crate) fn resolved(source: &Source) -> Plan {
     let scenario = scenario::parse(source, &[]).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     let host = machine(&scenario.local_paths());
     scenario::resolve(&scenario, &host).unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
 }
 
-fn shipped() -> Vec<(String, Source)> {
+pub(crate) fn shipped() -> Vec<(String, Source)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let mut shipped: Vec<_> = std::fs::read_dir(folder)
         .unwrap()

@@ -322,3 +322,41 @@ fn decoders_that_are_none_are_refused() {
         training("training.decode = { work = \"jpeg\", cost = \"0s\", threads = 0 }"),
     ]));
 }
+
+#[test]
+fn decoders_that_get_no_whole_sample_are_refused() {
+    let small = "block_size = \"16 KiB\"";
+    let read = format!("load = {{ mode = \"training\", operation = \"read\", {small} }}");
+    insta::assert_snapshot!(refusals(&[
+        training(&format!("load.{small}\ntraining.decode = \"checksum\"")),
+        with(&format!("{read}\ntraining.decode = {{ with = \"jpeg\", threads = 4 }}")),
+        with(&format!(
+            "load = {{ mode = \"training\", access = \"shuffled_epoch\", {small} }}\ndataset.layout = \"records\"\n\
+             training.decode = \"zstd\""
+        )),
+        with(
+            "load = { mode = \"training\", access = \"sequential\" }\ntraining.decode = \"jpeg\"\n\
+             dataset = { source = \"existing\", layout = \"webdataset\" }"
+        ),
+    ]));
+    for taken in [
+        training(&format!("load.{small}\ntraining.decode = \"jpeg\"")),
+        training("training.decode = \"checksum\""),
+        with(&format!("{read}\ntraining.decode = {{ cost = \"6ms\" }}")),
+        with(&format!(
+            "load = {{ mode = \"training\", access = \"shuffled_shards\", {small} }}\n\
+             dataset.layout = \"webdataset\"\ntraining.decode = \"jpeg\""
+        )),
+    ] {
+        resolved(&taken);
+    }
+}
+
+#[test]
+fn a_step_of_other_bytes_than_those_that_are_held_is_refused() {
+    let held = "dataset.sample_size = \"1 MiB\"\ntraining.batch = 400";
+    insta::assert_snapshot!(refusals(&[training(held).replace(
+        "\"8xh100:resnet50\"",
+        "{ workload = \"resnet50\", accelerator = \"h100\", count = 8, hold = \"bytes\" }"
+    )]));
+}

@@ -17,7 +17,7 @@ fn run(id: &str, logarithms: &[f64]) -> RunSample {
     };
     let reps = logarithms.iter().enumerate().map(rep).collect();
     RunSample {
-        run: builder.run,
+        run: builder.record().run,
         env: record::Environment::default(),
         cells: vec![CellSample { reps, ..CellSample::default() }],
     }

@@ -8,7 +8,8 @@ fn sample(edit: impl FnOnce(&mut RunSample)) -> RunSample {
     builder.cell("c", "disk", 8);
     let facts = [("file_system", "ext4"), ("mount_source", "/dev/vda"), ("mount_options", "rw,relatime")];
     builder.run.targets[0].facts = facts.map(|(name, value)| fact(name, value)).into();
-    let mut sample = RunSample { run: builder.run, env: record::Environment::default(), cells: Vec::new() };
+    let mut sample =
+        RunSample { run: builder.record().run, env: record::Environment::default(), cells: Vec::new() };
     sample.env.kernel = Captured::Value("6.1".to_owned());
     sample.env.machine = Captured::Value("a1".to_owned());
     edit(&mut sample);

@@ -1,11 +1,10 @@
 //! The record itself.
 
-use std::collections::BTreeMap;
-
+use record::testing;
 use record::{
-    CacheProof, Cell, Checkpoint, CheckpointOutcome, CheckpointPlan, Claim, CopyPlan, Dataset, End, Epoch,
-    Expect, ExpectFigures, ExpectTarget, Fact, Format, Gate, Line, Measure, Mixing, Need, Outcome, Rep, Role,
-    Run, RunRecord, Tier, Tool, Trained, TrainedAccelerator, TrainedStep, Training, Usage, counter,
+    CacheProof, Cell, Checkpoint, CheckpointOutcome, CheckpointPlan, Claim, CopyPlan, Dataset, Epoch, Expect,
+    ExpectFigures, ExpectTarget, Format, Line, Measure, Mixing, Rep, Run, RunRecord, Tier, Trained,
+    TrainedAccelerator, TrainedStep, Training, Usage, counter,
 };
 
 use crate::golden;
@@ -41,13 +40,7 @@ pub(super) fn record() -> RunRecord {
     book.checkpoints();
     book.job("bucket/train", None, 0.92);
     book.job("bucket/train-checkpoints", Some(&plan("async", Some(100))), 0.83);
-    book.lines.push(Line::End(End {
-        interrupted: false,
-        elapsed_ns: 1_900_000_000_000,
-        not_run: Vec::new(),
-        changed: Vec::new(),
-        reread: Vec::new(),
-    }));
+    book.lines.push(Line::End(testing::end(1_900_000_000_000)));
     RunRecord { run: run(book.cells), env: golden::environment(), lines: book.lines, loss: None }
 }
 
@@ -89,33 +82,14 @@ impl Book {
         edit: impl Fn(&mut Cell),
     ) -> String {
         let mut cell = Cell {
-            cell: format!("{name}/qd{depth}"),
-            target: target.to_owned(),
             dataset,
             engine: if target == "bucket" { "lean" } else { "io_uring" }.to_owned(),
-            stands_in_for: None,
-            queue_depth: depth,
-            threads: 8,
             connections: if target == "bucket" { depth } else { 0 },
-            retries: 0,
             block_bytes: if dataset == 0 { 131_072 } else { 4_194_304 },
-            access: "shuffled_epoch".to_owned(),
             cache: "cold".to_owned(),
             operation: if dataset == 0 { "read_file" } else { "read" }.to_owned(),
-            pace: None,
-            training: None,
-            streams: None,
-            shuffle_buffer: None,
-            run_length: None,
-            mixing: None,
-            checkpoint: None,
-            tier: None,
-            copy: None,
-            submit_batch: None,
-            complete_batch: None,
-            pages: None,
-            auto_group: None,
             axes: vec![axis("sample_size", &PAYLOAD_BYTES.to_string(), "B")],
+            ..testing::cell(&format!("{name}/qd{depth}"), target, depth)
         };
         edit(&mut cell);
         self.cells.push(cell);
@@ -136,40 +110,20 @@ impl Book {
     fn rep(&mut self, cell: &str, number: u32, ops: u64, op_bytes: u64, edit: impl Fn(&mut Rep)) {
         let order = self.lines.len() as u32;
         let (seconds, bytes) = (WINDOW_NS / SECOND_NS, ops * op_bytes);
+        let rep = testing::rep(cell, number, WINDOW_NS);
         let mut rep = Rep {
-            cell: cell.to_owned(),
-            role: Role::Measure,
-            rep: number,
-            round: number,
             order,
-            rank: 0,
-            ranks: 1,
-            variant: "base".to_owned(),
-            outcome: Outcome::Complete,
             window_start_ns: u64::from(order) * (WINDOW_NS + SECOND_NS),
-            window_ns: WINDOW_NS,
-            window_unix_ns: None,
             second_ops: vec![ops / seconds; seconds as usize],
             second_bytes: vec![bytes / seconds; seconds as usize],
-            counters: [(counter::OPS, ops), (counter::BYTES, bytes), (counter::VERIFIED, 8)]
-                .map(|(name, value)| (name.to_owned(), value))
-                .into(),
-            errors: BTreeMap::new(),
-            histograms: BTreeMap::from([("service_ns".to_owned(), golden::spread(ops, 30_000_000))]),
-            usage: Usage { cpu_user_ns: SECOND_NS, wall_ns: WINDOW_NS, cores: 16, ..Usage::default() },
+            counters: testing::counts([(counter::OPS, ops), (counter::BYTES, bytes), (counter::VERIFIED, 8)]),
+            histograms: [("service_ns".to_owned(), golden::spread(ops, 30_000_000))].into(),
+            usage: Usage { cpu_user_ns: SECOND_NS, cores: 16, ..rep.usage },
             cache: CacheProof {
-                method: "cachestat".to_owned(),
-                total_bytes: SAMPLES * PACKED_BYTES,
-                before_bytes: Some(0),
-                after_bytes: Some(0),
                 names_dropped: Some(true),
+                ..testing::nothing_resident("cachestat", SAMPLES * PACKED_BYTES)
             },
-            granted: BTreeMap::new(),
-            system: record::System::default(),
-            emulated: None,
-            trained: None,
-            epochs: Vec::new(),
-            checkpoints: Vec::new(),
+            ..rep
         };
         edit(&mut rep);
         self.lines.push(Line::Rep(Box::new(rep)));
@@ -292,22 +246,7 @@ fn beside(rep: &mut Rep) {
 }
 
 fn training() -> Training {
-    Training {
-        accelerators: 8,
-        batch: 400,
-        compute_ns: 224_000_000,
-        fetch: "readers".to_owned(),
-        readers: Some(16),
-        prefetch: 4,
-        barrier: false,
-        decode: None,
-        decode_cost_ns: None,
-        decode_threads: None,
-        drop_last: true,
-        startup_ns: 0,
-        threshold: 0.9,
-        price_per_hour: None,
-    }
+    Training { readers: Some(16), prefetch: 4, ..testing::training(8, 400, 224_000_000) }
 }
 
 fn trained(au: f64) -> Trained {
@@ -364,31 +303,20 @@ fn passes(scale: f64) -> Vec<Epoch> {
     (0..5).map(pass).collect()
 }
 
-fn axis(name: &str, value: &str, unit: &str) -> record::Axis {
-    record::Axis { name: name.to_owned(), value: value.to_owned(), unit: unit.to_owned() }
+fn axis(name: &str, value: &str, unit: &str) -> record::AxisWords {
+    record::AxisWords { name: name.to_owned(), value: value.to_owned(), unit: unit.to_owned() }
 }
 
 fn dataset(target: &str, layout: &str) -> Dataset {
-    let is_files = layout == "files";
-    let sample_bytes = if is_files { PAYLOAD_BYTES } else { PACKED_BYTES };
-    let fact = |name: &str, value: &str| Fact { name: name.to_owned(), value: value.to_owned() };
+    if layout == "files" {
+        return testing::dataset(target, SAMPLES, PAYLOAD_BYTES);
+    }
     Dataset {
-        source: "generate".to_owned(),
-        target: target.to_owned(),
-        files: if is_files { SAMPLES } else { 100 },
-        bytes: SAMPLES * sample_bytes,
-        sample_bytes: sample_bytes as f64,
-        fingerprint: "b1946ac92492d2347c6235b4d2611184".to_owned(),
-        empty_files: 0,
-        unallocated_bytes: 0,
-        lognormal_stdev_bytes: None,
+        files: 100,
         layout: layout.to_owned(),
-        samples: (!is_files).then_some(SAMPLES),
-        packing: if is_files {
-            Vec::new()
-        } else {
-            vec![fact("shard_size", "262 MB"), fact("codec", "none")]
-        },
+        samples: Some(SAMPLES),
+        packing: vec![testing::fact("shard_size", "262 MB"), testing::fact("codec", "none")],
+        ..testing::dataset(target, SAMPLES, PACKED_BYTES)
     }
 }
 
@@ -397,26 +325,8 @@ fn run(cells: Vec<Cell>) -> Run {
         format: Format { major: 1, minor: 5 },
         run_id: "20261122T101523Z-stored-3f9a".to_owned(),
         started: "2026-11-22T10:15:23Z".to_owned(),
-        tool: Tool {
-            version: "0.1.0".to_owned(),
-            commit: Some("7c1e09a".to_owned()),
-            profile: "release".to_owned(),
-        },
-        command: ["feedline", "run", "scenarios/stored.toml"].map(str::to_owned).into(),
-        scenario: "stored".to_owned(),
         title: Some("What do shards, a cache and checkpoints do?".to_owned()),
-        plan_hash: "7c1e09d4b6a3f0e25c1d9a7e8b4f6032".to_owned(),
-        need: Need {
-            label: "8 x h100 resnet50".to_owned(),
-            samples_per_s: Some(14_285.714_285_714),
-            sample_bytes: Some(PAYLOAD_BYTES as f64),
-            bytes_per_s: None,
-            utilization: 0.9,
-            accelerators: 8,
-            hosts: 1,
-            source: "MLPerf Storage 2.0, measured".to_owned(),
-            ..Need::default()
-        },
+        need: testing::need(14_285.714_285_714, PAYLOAD_BYTES as f64),
         datasets: vec![
             dataset("bucket", "files"),
             dataset("bucket", "webdataset"),
@@ -429,25 +339,9 @@ fn run(cells: Vec<Cell>) -> Run {
             golden::target("vault", "vault", true, "xfs"),
         ],
         cells,
-        skipped: Vec::new(),
-        measure: Measure {
-            warmup_ns: 0,
-            duration_ns: Some(WINDOW_NS),
-            steps: None,
-            epochs: None,
-            bytes: None,
-            repetitions: REPETITIONS,
-            fresh_rounds: None,
-            budget_ns: None,
-            seed: 1,
-        },
-        gate: Gate::default(),
+        measure: Measure { duration_ns: Some(WINDOW_NS), ..testing::measure(REPETITIONS) },
         expect: Some(expect()),
-        size: None,
-        variant: None,
-        rank: 0,
-        ranks: 1,
-        redacted: true,
+        ..testing::run("stored")
     }
 }
 

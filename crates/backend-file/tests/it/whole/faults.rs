@@ -217,10 +217,13 @@ fn a_deadline_ends_a_wait_for_more_than_is_outstanding() {
                 vec![Request { token: 0, op: op(&objects, operation, 0), buf: opened.free.pop().unwrap() }];
             let mut done = Vec::new();
             opened.queue.submit(&mut requests, &mut done).unwrap();
-            let until_ns = opened.clock.now_ns() + 5_000_000;
-            opened.queue.wait(2, until_ns, &mut done).unwrap();
+            // On a busy machine it may take more than one wait until it has completed.
+            while done.is_empty() {
+                let until_ns = opened.clock.now_ns() + 5_000_000;
+                opened.queue.wait(2, until_ns, &mut done).unwrap();
+                assert!(opened.clock.now_ns() >= until_ns, "{engine} {operation:?}");
+            }
             assert_eq!((done.len(), opened.queue.in_flight()), (1, 0), "{engine} {operation:?}");
-            assert!(opened.clock.now_ns() >= until_ns, "{engine} {operation:?}");
         }
     }
 }

@@ -14,10 +14,17 @@ use super::{direct, mapped, objects, path_of, serving, store, target};
 use crate::memory::config;
 use crate::reader::{Load, Reader};
 
-const SHORT: Patience = Patience { connect: Duration::from_millis(300), reply: Duration::from_millis(300) };
+/// Only a server that says nothing reaches it.
+const LONG: Patience = Patience { connect: Duration::from_mins(1), reply: Duration::from_mins(1) };
+/// For a server that says nothing.
+const SHORT: Duration = Duration::from_millis(300);
 
 fn refused(config: &NfsConfig) -> String {
-    match NfsStore::open_with(config, SHORT) {
+    refused_within(LONG, config)
+}
+
+fn refused_within(patience: Patience, config: &NfsConfig) -> String {
+    match NfsStore::open_with(config, patience) {
         Ok(_) => panic!("it opened"),
         Err(error @ StoreError::Unavailable { .. }) => error.to_string(),
         Err(error) => panic!("{error:?}"),
@@ -52,7 +59,7 @@ fn an_address_that_answers_nothing_is_given_up() {
     let hole = Blackhole::open().unwrap();
     let SocketAddr::V4(address) = hole.address() else { panic!("it is at 127.0.0.1") };
     let config = NfsConfig { host: address.ip().to_string(), ..config(address.port(), "/") };
-    let error = refused(&config);
+    let error = refused_within(Patience { connect: SHORT, ..LONG }, &config);
     assert!(error.contains("no connection within 0.3 s") && error.contains("firewalls"), "{error}");
 }
 
@@ -61,7 +68,7 @@ fn a_server_that_hangs_is_given_up() {
     let Some(server) = serving(&GaneshaOptions::default(), &objects()) else { return };
     server.pause();
     for config in [direct(&server, "/export"), mapped(&server, "/export")] {
-        let error = refused(&config);
+        let error = refused_within(Patience { reply: SHORT, ..LONG }, &config);
         assert!(error.contains("no reply within 0.3 s"), "{error}");
     }
     server.resume();

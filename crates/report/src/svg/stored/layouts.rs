@@ -1,17 +1,13 @@
 //! Samples per second of files and of shards against queue depth, a panel for each target and size of samples.
 
 use analysis::{CellSummary, Curve, Rate, Summary};
-use plotters::prelude::*;
 
-use super::super::axis::DepthAxis;
-use super::super::chart::{Axis, Chart, height_around, length};
-use super::super::drawn::{Drawn, margin_of, packed, places, rows, target_title};
-use super::super::key::{self, Mark};
-use super::super::margin::{self, MarginLabel};
-use super::super::marker::{self, Canvas, Refusal};
-use super::super::sheet::{EDGE, SUBTITLE_SIZE, Sheet, WIDTH, columns_of};
-use super::super::theme::{Ink, STARVING_OPACITY};
-use super::super::{ticks, wording};
+use super::super::canvas::Stroke;
+use super::super::chart::{self, Chart, FEED_LINE, Label, Mark, Panel, cut, height_of, packed, span_of};
+use super::super::scale::{Extent, Scale};
+use super::super::sign::Sample;
+use super::super::theme::Ink;
+use super::super::wording::target_title;
 use super::layout;
 use crate::number::{grouped, three_digits, times};
 use crate::plot::PlotTable;
@@ -21,15 +17,12 @@ use crate::stored::sample;
 const PLOT: (i32, i32) = (380, 270);
 /// Panels that one figure holds.
 const PANELS_MAX: usize = 6;
-/// What the plot shows, in its title.
-const SHOWN: &str = "samples per second of files and shards";
-
 /// Words of a cell that has a cache tier.
 const THROUGH_A_CACHE: &str = "through a cache";
 
-struct Panel {
+struct Target {
     /// Title of the target, and the samples where those of a run differ.
-    target: String,
+    name: String,
     series: Vec<Series>,
     /// Samples per second of the line.
     line: Option<f64>,
@@ -51,52 +44,59 @@ struct Point {
     is_hollow: bool,
 }
 
-/// Draws the figure; `None` where no samples were read in two layouts.
-pub(super) fn draw(summary: &Summary) -> Option<Drawn> {
-    let mut panels = panels(summary);
-    let all = panels.len();
-    panels.truncate(PANELS_MAX);
-    let y = axis(&panels)?;
-    let columns = if panels.len() == 1 { 1 } else { 2 };
-    let labels: Vec<Vec<Vec<String>>> = panels.iter().map(labels).collect();
-    let (margin_right, needed) = margin_of(labels.iter().map(Vec::as_slice));
-    let height = height_around(if columns == 1 { PLOT.0 } else { PLOT.1 }.max(needed), 1);
-    let key = key::flow(entries(summary, &panels), WIDTH - 2 * EDGE);
-    let sheet = sheet(summary, panels.len(), all);
-    let svg = sheet.drawn(rows(panels.len(), columns) * height, &key, |canvas, top| {
-        let places = places(panels.len(), columns, height, top);
-        for ((panel, labels), place) in panels.iter().zip(&labels).zip(places) {
-            draw_panel(canvas, panel, labels, (place, margin_right, &y))?;
-        }
-        Ok(())
-    });
-    Some(Drawn { name: "layouts", shown: SHOWN, svg, table: table(summary, &panels) })
+/// Describes the plot; `None` where no samples were read in two layouts.
+pub(super) fn chart(summary: &Summary) -> Option<Chart> {
+    let mut targets = targets(summary);
+    let limit = cut(&mut targets, PANELS_MAX, "panels");
+    let marks: Vec<Vec<Mark>> = targets.iter().map(marks).collect();
+    let extent = marks.iter().map(|marks| Mark::heights(marks)).fold(Extent::EMPTY, Extent::with);
+    if extent.is_empty() {
+        return None;
+    }
+    let y = Scale::decades(extent.low / 1.2, extent.high * 1.2, "samples/s, log scale", grouped);
+    let of_panel = |(target, marks): (&Target, Vec<Mark>)| {
+        let depths = target.series.iter().flat_map(|series| &series.points).map(|point| point.depth);
+        let x = Scale::counts(depths, "queue depth (reads outstanding in the client)");
+        let title = vec![target.name.clone()];
+        Panel::new(title, (x, y.clone()), height_of(targets.len(), PLOT), marks)
+            .starving_below(target.line)
+            .labelled(labels(target))
+    };
+    let panels = targets.iter().zip(marks).map(of_panel).collect();
+    let heading = ("layouts", "samples per second of files and shards");
+    let chart = Chart::of(summary, heading, conditions(summary).into_iter().chain(limit))
+        .with(panels, table(summary, &targets))
+        .key_of_means(summary.head.repetitions)
+        .key(Sample::HOLLOW, "hollow: client-limited, not valid or a DEMO")
+        .key(Sample::Stroke(FEED_LINE), "feed line")
+        .key(Sample::STARVING, "below it accelerators starve");
+    Some(chart)
 }
 
-fn panels(summary: &Summary) -> Vec<Panel> {
+fn targets(summary: &Summary) -> Vec<Target> {
     let mut ways: Vec<String> = Vec::new();
-    let mut panels: Vec<Panel> = Vec::new();
+    let mut targets: Vec<Target> = Vec::new();
     let in_panels = summary.panels.iter().flat_map(|panel| panel.curves.iter().filter(|curve| curve.storage));
     for curve in in_panels {
         for index in &curve.cells {
             let Some(cell) = summary.cells.get(*index) else { continue };
-            add(summary, &mut panels, &mut ways, (cell, curve));
+            add(summary, &mut targets, &mut ways, (cell, curve));
         }
     }
-    for series in panels.iter_mut().flat_map(|panel| &mut panel.series) {
+    for series in targets.iter_mut().flat_map(|panel| &mut panel.series) {
         series.points.sort_by_key(|point| point.depth);
     }
-    let layouts = |panel: &Panel| {
+    let layouts = |panel: &Target| {
         let first = panel.series.first().map(|series| series.layout.as_str());
         panel.series.iter().any(|series| Some(series.layout.as_str()) != first)
     };
-    panels.retain(layouts);
-    panels
+    targets.retain(layouts);
+    targets
 }
 
 fn add(
     summary: &Summary,
-    panels: &mut Vec<Panel>,
+    targets: &mut Vec<Target>,
     ways: &mut Vec<String>,
     (cell, curve): (&CellSummary, &Curve),
 ) {
@@ -112,11 +112,11 @@ fn add(
         Some(sample) => format!("{}, {sample}", target_title(summary, &cell.cell.target)),
         None => target_title(summary, &cell.cell.target),
     };
-    let at = panels.iter().position(|panel| panel.target == target).unwrap_or_else(|| {
-        panels.push(Panel { target, series: Vec::new(), line: None });
-        panels.len() - 1
+    let at = targets.iter().position(|panel| panel.name == target).unwrap_or_else(|| {
+        targets.push(Target { name: target, series: Vec::new(), line: None });
+        targets.len() - 1
     });
-    let panel = &mut panels[at];
+    let panel = &mut targets[at];
     panel.line = panel.line.or(cell.line.map(|line| line.samples_per_s)).filter(|line| *line > 0.0);
     let point = Point {
         cell: cell.cell.cell.clone(),
@@ -139,21 +139,7 @@ fn way(cell: &CellSummary, curve: &Curve) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn axis(panels: &[Panel]) -> Option<Axis> {
-    let points = || panels.iter().flat_map(|panel| &panel.series).flat_map(|series| &series.points);
-    let lines = || panels.iter().filter_map(|panel| panel.line);
-    let low = points().map(|point| positive(point.rate)).chain(lines()).reduce(f64::min)?;
-    let high = points().map(|point| point.rate.span().1).chain(lines()).reduce(f64::max)?;
-    Some(ticks::decades(low / 1.2, high * 1.2, "samples/s, log scale", grouped))
-}
-
-/// The lower end of what is drawn of a rate: an interval that reaches zero has no logarithm.
-fn positive(rate: Rate) -> f64 {
-    let low = rate.span().0;
-    if low > 0.0 { low } else { rate.mean }
-}
-
-fn sheet(summary: &Summary, shown: usize, all: usize) -> Sheet {
+fn conditions(summary: &Summary) -> Vec<String> {
     let mut conditions = vec!["each layout in the cells that read it in a closed loop".to_owned()];
     let most = summary.layouts.gains.iter().max_by(|a, b| a.gain.total_cmp(&b.gain));
     conditions.extend(most.map(|gain| {
@@ -166,120 +152,56 @@ fn sheet(summary: &Summary, shown: usize, all: usize) -> Sheet {
             "{target}: {layout} gains most over files{of} at depth {depth}: {predicted}measured G {measured} x"
         )
     }));
-    conditions.extend((shown < all).then(|| format!("the first {shown} of {all} panels")));
-    let lines = wording::subtitles_with(summary, conditions, columns_of(SUBTITLE_SIZE));
-    Sheet::of(summary, &wording::title_of(summary, SHOWN), &lines)
+    conditions
 }
 
-fn labels(panel: &Panel) -> Vec<Vec<String>> {
-    let line = panel.line.map(|line| vec![format!("line {}", grouped(line)), "samples/s".to_owned()]);
+impl Point {
+    /// Its samples per second by its depth; an interval that reaches zero has no logarithm, and ends at the mean.
+    fn drawn(&self) -> chart::Point {
+        let mean = self.rate.mean;
+        let positive = |(low, high): (f64, f64)| (if low > 0.0 { low } else { mean }, high);
+        let span = span_of(&self.rate).map(positive);
+        chart::Point { at: (f64::from(self.depth), mean), span, is_hollow: self.is_hollow }
+    }
+}
+
+fn marks(target: &Target) -> Vec<Mark> {
+    let mut marks: Vec<Mark> = target.line.iter().map(|line| Mark::Across(*line, FEED_LINE)).collect();
+    for series in &target.series {
+        let points: Vec<chart::Point> = series.points.iter().map(Point::drawn).collect();
+        marks.push(Mark::Line(chart::Point::line(&points), Stroke::curve(series.number)));
+        marks.extend(points.iter().map(|point| Mark::point(point, series.number)));
+    }
+    marks
+}
+
+fn labels(target: &Target) -> Vec<Label> {
     let of_series = |series: &Series| {
-        let mut lines = vec![series.layout.clone()];
-        lines.extend(packed(&series.way));
-        lines
+        let end = series.points.last()?.drawn().at;
+        let lines = std::iter::once(series.layout.clone()).chain(packed(&series.way)).collect();
+        Some(Label::of_series(lines, series.number, end))
     };
-    panel.series.iter().map(of_series).chain(line).collect()
-}
-
-fn entries(summary: &Summary, panels: &[Panel]) -> Vec<(Mark, String)> {
-    let points = || panels.iter().flat_map(|panel| &panel.series).flat_map(|series| &series.points);
-    let mut found = vec![if points().any(|point| point.rate.interval.is_some()) {
-        (Mark::Interval, format!("mean of {} repetitions, 95 % interval", summary.head.repetitions))
-    } else {
-        (Mark::Point, "mean; too few repetitions for an interval".to_owned())
-    }];
-    if points().any(|point| point.is_hollow) {
-        found.push((Mark::Hollow, "hollow: client-limited, not valid or a DEMO".to_owned()));
-    }
-    if panels.iter().any(|panel| panel.line.is_some()) {
-        found.push((Mark::Rule, "feed line".to_owned()));
-        found.push((Mark::Starving, "below it accelerators starve".to_owned()));
-    }
-    found
-}
-
-type Place<'a> = ((i32, i32, i32, i32), i32, &'a Axis);
-
-fn draw_panel(
-    canvas: &Canvas<'_>,
-    panel: &Panel,
-    labels: &[Vec<String>],
-    (place, margin_right, y): Place<'_>,
-) -> Result<(), Refusal> {
-    let mut depths: Vec<u32> =
-        panel.series.iter().flat_map(|series| &series.points).map(|point| point.depth).collect();
-    depths.sort_unstable();
-    depths.dedup();
-    let depths = DepthAxis::of(depths);
-    let across = depths.tick_places(length(place.2, margin_right));
-    let x = Axis {
-        low: depths.low,
-        high: depths.high,
-        ticks: across.into_iter().map(|at| (at, DepthAxis::tick_label(at))).collect(),
-        words: "queue depth (reads outstanding in the client)".to_owned(),
+    let of_line = |line: f64| {
+        let lines = vec![format!("line {}", grouped(line)), "samples/s".to_owned()];
+        Label::of_line(lines, Ink::Line, line)
     };
-    let chart = Chart { place, margin_right, title: vec![panel.target.clone()], x, y: y.clone() };
-    let (across, down) = (chart.across(), chart.down());
-    let line_y = panel.line.map(|line| chart.height_of(line.log10()));
-    if let Some(at) = line_y {
-        let corners = ((across.start, at.round() as i32), (across.end, down.end));
-        marker::block(canvas, corners, Ink::Starving, STARVING_OPACITY)?;
-    }
-    chart.frame(canvas)?;
-    if let Some(at) = line_y {
-        marker::dashes(canvas, (across.start, across.end), at.round() as i32, (Ink::Line, 2))?;
-    }
-    let mut names = Vec::new();
-    for (series, lines) in panel.series.iter().zip(labels) {
-        let end = curve(canvas, &chart, &depths, series)?;
-        let last = series.points.last().map_or(0.0, |point| chart.height_of(point.rate.mean.log10()));
-        names.push(MarginLabel { lines: lines.clone(), ink: Ink::Series(series.number), y: last, end });
-    }
-    if let (Some(at), Some(lines)) = (line_y, labels.get(panel.series.len())) {
-        names.push(MarginLabel { lines: lines.clone(), ink: Ink::Line, y: at, end: None });
-    }
-    margin::draw(canvas, &names, across.end, &down)
+    target.series.iter().filter_map(of_series).chain(target.line.map(of_line)).collect()
 }
 
-/// Draws one curve, and says where it ends.
-fn curve(
-    canvas: &Canvas<'_>,
-    chart: &Chart,
-    depths: &DepthAxis,
-    series: &Series,
-) -> Result<Option<(i32, i32)>, Refusal> {
-    let at = |point: &Point, rate: f64| chart.px(depths.place(point.depth), rate.log10());
-    let path: Vec<(i32, i32)> = series.points.iter().map(|point| at(point, point.rate.mean)).collect();
-    let end = path.last().copied();
-    if path.len() > 1 {
-        let style = Ink::Curve(series.number).sentinel().stroke_width(2);
-        canvas.draw(&PathElement::new(path, style))?;
-    }
-    for point in &series.points {
-        let mean = at(point, point.rate.mean);
-        if point.rate.interval.is_some() {
-            let (low, high) = (at(point, positive(point.rate)).1, at(point, point.rate.span().1).1);
-            marker::whisker(canvas, mean.0, (low, high), Ink::Series(series.number))?;
-        }
-        marker::point(canvas, mean, series.number, point.is_hollow)?;
-    }
-    Ok(end)
-}
-
-fn table(summary: &Summary, panels: &[Panel]) -> PlotTable {
+fn table(summary: &Summary, targets: &[Target]) -> PlotTable {
     let columns =
         ["target", "layout", "way", "depth", "samples/s", "low", "high", "of line, %", "gain", "F18"];
     let mut rows = Vec::new();
-    for panel in panels {
-        for series in &panel.series {
+    for target in targets {
+        for series in &target.series {
             rows.extend(series.points.iter().map(|point| {
                 let gain = summary.layouts.gains.iter().find(|gain| {
                     summary.cells.get(gain.packed).is_some_and(|cell| cell.cell.cell == point.cell)
                 });
                 let known = |figure: Option<f64>| figure.map_or_else(|| "-".to_owned(), times);
-                let share = panel.line.map(|line| three_digits(point.rate.mean / line * 100.0));
+                let share = target.line.map(|line| three_digits(point.rate.mean / line * 100.0));
                 vec![
-                    panel.target.clone(),
+                    target.name.clone(),
                     series.layout.clone(),
                     series.way.clone(),
                     point.depth.to_string(),

@@ -7,12 +7,13 @@ mod layouts;
 
 use analysis::{CellSummary, Summary};
 
-use super::drawn::{Drawn, target_title};
+use super::chart::Chart;
+use super::wording::target_title;
 use crate::stored::sample;
 
 /// The plots that a run has something to show in.
-pub(super) fn draw(summary: &Summary) -> [Option<Drawn>; 3] {
-    [layouts::draw(summary), epochs::draw(summary), checkpoints::draw(summary)]
+pub(super) fn charts(summary: &Summary) -> [Option<Chart>; 3] {
+    [layouts::chart(summary), epochs::chart(summary), checkpoints::chart(summary)]
 }
 
 /// Layout of the dataset of a cell.

@@ -9,54 +9,16 @@ mod waits;
 
 use analysis::{CellSummary, Summary};
 
-use super::drawn::{Drawn, packed};
-use super::sheet::{SUBTITLE_SIZE, Sheet, columns_of};
-use super::{RenderError, wording};
-use crate::plot::{Plot, PlotTable};
+use super::chart::{Chart, packed};
 use crate::side;
 use crate::training::{Job, chosen, is_demo, jobs};
 
 /// Jobs up to which a plot shows each of them; beyond, one of each target.
 const JOBS_MAX: usize = 8;
 
-/// The plots of the training jobs of a run, without those that would show nothing: `training-timeline`,
-/// `training-accelerators` where their number was varied, `training-readers` where readers or prefetch were, and
-/// `training-waits`. Empty for a run that played no training job.
-pub fn training_svgs(summary: &Summary) -> Result<Vec<Plot>, RenderError> {
-    let drawn = [
-        (
-            "training-timeline",
-            "the first steps of one accelerator",
-            timeline::draw(summary),
-            tables::timeline as Table,
-        ),
-        (
-            "training-accelerators",
-            "utilization by accelerators",
-            accelerators::draw(summary),
-            tables::utilization,
-        ),
-        (
-            "training-readers",
-            "utilization by readers and prefetch",
-            readers::draw(summary),
-            tables::utilization,
-        ),
-        ("training-waits", "how long steps waited for their batch", waits::draw(summary), tables::waits),
-    ];
-    let plot = |(name, shown, svg, table): (_, _, Option<Result<String, String>>, Table)| {
-        Some(super::finished(summary, Drawn { name, shown, svg: svg?, table: table(summary) }))
-    };
-    drawn.into_iter().filter_map(plot).collect()
-}
-
-/// The figures behind a plot.
-type Table = fn(&Summary) -> PlotTable;
-
-/// Title, need, what all jobs shown share, run and machine.
-fn sheet(summary: &Summary, shown: &str, conditions: Vec<String>) -> Sheet {
-    let lines = wording::subtitles_with(summary, conditions, columns_of(SUBTITLE_SIZE));
-    Sheet::of(summary, &wording::title_of(summary, shown), &lines)
+/// The plots that a run has something to show in.
+pub(super) fn charts(summary: &Summary) -> [Option<Chart>; 4] {
+    [timeline::chart(summary), accelerators::chart(summary), readers::chart(summary), waits::chart(summary)]
 }
 
 /// The settings that all jobs share; none where they do not.

@@ -1,30 +1,22 @@
 //! What the first accelerator of each job did from its start on: steps as bars, and the gaps in which it waited.
 
 use analysis::Summary;
-use plotters::prelude::*;
-use plotters::style::text_anchor::HPos;
 use record::TrainedStep;
 
-use super::super::axis::nice_step;
-use super::super::key::{self, Mark};
-use super::super::marker::{self, Canvas, Refusal};
-use super::super::sheet::{EDGE, WIDTH, columns_of, text};
+use super::super::chart::{Chart, Mark, Panel};
+use super::super::scale::Scale;
+use super::super::sign::{BARRIER_OPACITY, SHADES, Sample};
 use super::super::theme::{Ink, STARVING_OPACITY};
-use super::{name, shared_settings, sheet, shown};
+use super::{name, shared_settings, shown, tables};
 use crate::number::cut_percent;
-use crate::plain::shortened;
 use crate::training::Job;
 
 /// Steps that a lane shows at most: narrower ones could not be told apart.
 const STEPS_MAX: usize = 40;
-/// Ticks that the axis of time aims at.
+/// Ticks that the scale of time aims at.
 const TICKS: f64 = 8.0;
-/// Height of a lane, of the words above its bars, and of its bars.
-const LANE: (i32, i32, i32) = (64, 22, 28);
-/// Room for the axis of time.
-const AXIS: i32 = 56;
-/// Size of the words above a lane.
-const WORDS_SIZE: f64 = 12.5;
+/// Height of a lane.
+const LANE: i32 = 30;
 
 struct Lane<'a> {
     words: String,
@@ -49,8 +41,8 @@ enum Kind {
     Barrier,
 }
 
-/// Draws the figure; `None` where no step was recorded.
-pub(super) fn draw(summary: &Summary) -> Option<Result<String, String>> {
+/// Describes the plot; `None` where no step was recorded.
+pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     let (jobs, left_out) = shown(summary);
     let lane = |job: &Job<'_>| format!("{}: {}", name(summary, job, &jobs).join(", "), outcome(job));
     let has_steps = |job: &&Job<'_>| job.training.timeline.last().is_some_and(|step| step.end_ns > 0);
@@ -60,19 +52,24 @@ pub(super) fn draw(summary: &Summary) -> Option<Result<String, String>> {
         .map(|job| Lane { words: lane(job), steps: &job.training.timeline })
         .collect();
     let span_ns = span(&lanes)?;
-    let conditions = shared_settings(&jobs).into_iter().chain(left_out).collect();
-    let sheet = sheet(summary, "the first steps of one accelerator", conditions);
     let stretches: Vec<Vec<Stretch>> = lanes.iter().map(|lane| stretches(lane.steps, span_ns)).collect();
-    let key = key::flow(entries(&stretches), WIDTH - 2 * EDGE);
-    let height = lanes.len() as i32 * LANE.0 + AXIS;
-    Some(sheet.drawn(height, &key, |canvas, top| {
-        let axis_y = top + lanes.len() as i32 * LANE.0;
-        draw_axis(canvas, (top, axis_y), span_ns, is_cut(&lanes, span_ns))?;
-        for (number, (lane, stretches)) in (0_i32..).zip(lanes.iter().zip(&stretches)) {
-            draw_lane(canvas, &lane.words, stretches, (top + number * LANE.0, span_ns))?;
-        }
-        Ok(())
-    }))
+    let x = times(span_ns, is_cut(&lanes, span_ns));
+    let panel = |(number, (lane, stretches)): (usize, (&Lane<'_>, &Vec<Stretch>))| {
+        // The time below the last lane holds for all.
+        let x = if number + 1 == lanes.len() { x.clone() } else { x.clone().unlabelled() };
+        let y = Scale::between(0.0, 1.0, Vec::new(), "");
+        let marks = stretches.iter().map(mark).collect();
+        vec![Panel::new(vec![lane.words.clone()], (x, y), LANE, marks)]
+    };
+    let rows = lanes.iter().zip(&stretches).enumerate().map(panel).collect();
+    let conditions = shared_settings(&jobs).into_iter().chain(left_out);
+    let heading = ("training-timeline", "the first steps of one accelerator");
+    let chart = Chart::of(summary, heading, conditions)
+        .with_rows(rows, 1, tables::timeline(summary))
+        .key(Sample::STEP, "steps, in two shades in turn")
+        .key(Sample::STARVING, "waited for a batch")
+        .key(Sample::BARRIER, "waited for other accelerators");
+    Some(chart)
 }
 
 /// `AU 71.8 %, first batch after 120 ms`.
@@ -110,77 +107,26 @@ fn stretches(steps: &[TrainedStep], span_ns: u64) -> Vec<Stretch> {
     found
 }
 
-fn entries(lanes: &[Vec<Stretch>]) -> Vec<(Mark, String)> {
-    let has = |kind: Kind| lanes.iter().flatten().any(|stretch| stretch.kind == kind);
-    let mut found = vec![(Mark::Step, "steps, in two shades in turn".to_owned())];
-    if has(Kind::Wait) {
-        found.push((Mark::Starving, "waited for a batch".to_owned()));
-    }
-    if has(Kind::Barrier) {
-        found.push((Mark::Barrier, "waited for other accelerators".to_owned()));
-    }
-    found
-}
-
-fn draw_axis(
-    canvas: &Canvas<'_>,
-    (top, bottom): (i32, i32),
-    span_ns: u64,
-    is_cut: bool,
-) -> Result<(), Refusal> {
+fn times(span_ns: u64, is_cut: bool) -> Scale {
     let (unit, unit_ns) = match span_ns {
         2_000_000_000.. => ("s", 1e9),
         2_000_000.. => ("ms", 1e6),
         _ => ("us", 1e3),
     };
-    let span = span_ns as f64 / unit_ns;
-    let step = nice_step(span / TICKS);
-    let decimals = (-step.log10().floor()).clamp(0.0, 6.0) as usize;
-    let line =
-        |from, to, ink: Ink| canvas.draw(&PathElement::new(vec![from, to], ink.sentinel().stroke_width(1)));
-    for tick in 0..=(span / step + 1e-9).floor() as u32 {
-        let value = f64::from(tick) * step;
-        let x = place((value * unit_ns) as u64, span_ns);
-        // Below the words of each lane alone: a line through them would make them hard to read.
-        for lane in (top..bottom).step_by(LANE.0 as usize) {
-            line((x, lane + LANE.1), (x, lane + LANE.0), Ink::Grid)?;
-        }
-        line((x, bottom), (x, bottom + 4), Ink::Muted)?;
-        text(canvas, &format!("{value:.decimals$}"), (x, bottom + 15), (12.0, Ink::Muted, HPos::Center))?;
-    }
-    line((EDGE, bottom), (WIDTH - EDGE, bottom), Ink::Muted)?;
     let goes_on = if is_cut { "; the record goes on beyond the right edge" } else { "" };
-    let words = format!("time since the job began, {unit}{goes_on}");
-    text(canvas, &words, (WIDTH / 2, bottom + 38), (12.0, Ink::Muted, HPos::Center))
+    let ticks = Scale::linear(span_ns as f64 / unit_ns, TICKS, "").ticks;
+    let ticks = ticks.into_iter().map(|(value, words)| (value * unit_ns, words)).collect();
+    Scale::between(0.0, span_ns as f64, ticks, &format!("time since the job began, {unit}{goes_on}"))
 }
 
-fn place(ns: u64, span_ns: u64) -> i32 {
-    EDGE + (ns as f64 / span_ns as f64 * f64::from(WIDTH - 2 * EDGE)).round() as i32
-}
-
-fn draw_lane(
-    canvas: &Canvas<'_>,
-    words: &str,
-    stretches: &[Stretch],
-    (top, span_ns): (i32, u64),
-) -> Result<(), Refusal> {
-    let words = shortened(words, columns_of(WORDS_SIZE));
-    text(canvas, &words, (EDGE, top + LANE.1 - 8), (WORDS_SIZE, Ink::Text, HPos::Left))?;
-    let (from_y, to_y) = (top + LANE.1, top + LANE.1 + LANE.2);
-    for stretch in stretches {
-        let (from_x, to_x) = (place(stretch.from_ns, span_ns), place(stretch.to_ns, span_ns));
-        // A step is seen however short it is; a wait of less than half a pixel is not.
-        let (ink, opacity, width_min) = match stretch.kind {
-            Kind::Step(number) => (Ink::Series(0), marker::SHADES[number % 2], 1),
-            Kind::Wait => (Ink::Starving, STARVING_OPACITY, 0),
-            Kind::Barrier => (Ink::Muted, marker::BARRIER_OPACITY, 0),
-        };
-        let to_x = to_x.max(from_x + width_min);
-        if to_x > from_x {
-            marker::block(canvas, ((from_x, from_y), (to_x, to_y)), ink, opacity)?;
-        }
-    }
-    Ok(())
+fn mark(stretch: &Stretch) -> Mark {
+    let (ink, opacity) = match stretch.kind {
+        Kind::Step(number) => (Ink::Series(0), SHADES[number % 2]),
+        Kind::Wait => (Ink::Starving, STARVING_OPACITY),
+        Kind::Barrier => (Ink::Muted, BARRIER_OPACITY),
+    };
+    let (from, to) = (stretch.from_ns as f64, stretch.to_ns as f64);
+    Mark::Boxes(vec![((from, 0.0), (to, 1.0))], ink, opacity)
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! The cells of checkpoints: those that write and restore them, and jobs with and without them.
 
-use plan::{
-    Access, Advice, Axis, Cache, Cell, Checkpoint, DatasetSpec, Engine, Load, Operation, Registered, Saving,
-};
+use plan::{Access, Axis, Cache, Cell, Checkpoint, DatasetSpec, Engine, Load, Operation, Saving};
 
 use crate::host::HostFacts;
 
+use super::super::engine::Lane;
+use super::super::names::{Name, Of};
 use super::super::target::Resolved;
 use super::Checkpoints;
 
@@ -88,26 +88,13 @@ impl Maker<'_> {
     fn writing(&self, plan: &Checkpoint) -> Cell {
         let engine = if self.target.network.is_some() { self.engine() } else { Engine::Pread };
         let depth = plan.files.min(WRITERS_MAX);
-        let axes = [
-            ("target", self.target.target.name.clone(), ""),
-            ("engine", engine.to_string(), ""),
-            ("operation", Operation::Checkpoint.name().to_owned(), ""),
-            ("block_size", plan.block_bytes.to_string(), "B"),
-            ("files", plan.files.to_string(), ""),
-            ("queue_depth", depth.to_string(), ""),
-            ("threads", depth.to_string(), ""),
-        ];
-        let slug = format!(
-            "{}/{engine}/checkpoint/{}x{}B/qd{depth}",
-            self.target.target.name, plan.files, plan.file_bytes
-        );
+        let name = self.name(engine, Operation::Checkpoint, plan).depth(depth, depth);
         Cell {
-            slug,
             operation: Operation::Checkpoint,
             threads: depth,
+            retries: 0,
             checkpoint: Some(plan.clone()),
-            axes: axes.map(axis).into(),
-            ..self.plain(engine, plan.block_bytes, depth)
+            ..self.cell(name, engine, plan, depth)
         }
     }
 
@@ -121,46 +108,37 @@ impl Maker<'_> {
             1 => depth,
             _ => depth.div_ceil(READS_PER_THREAD).min(self.host.cores.max(1)),
         };
-        let network = self.target.network.as_ref();
-        let cache = if network.is_some() { Cache::Bypass } else { Cache::Cold };
-        let axes = [
-            ("target", self.target.target.name.clone(), ""),
-            ("engine", engine.to_string(), ""),
-            ("operation", Operation::Restore.name().to_owned(), ""),
-            ("block_size", plan.block_bytes.to_string(), "B"),
-            ("files", plan.files.to_string(), ""),
-            ("cache", cache.name().to_owned(), ""),
-            ("queue_depth", depth.to_string(), ""),
-            ("threads", threads.to_string(), ""),
-        ];
-        let slug = format!(
-            "{}/{engine}/restore/{}x{}B/{}/qd{depth}",
-            self.target.target.name,
-            plan.files,
-            plan.file_bytes,
-            cache.name()
-        );
+        let is_remote = self.target.network.is_some();
+        let cache = if is_remote { Cache::Bypass } else { Cache::Cold };
+        let name = self.name(engine, Operation::Restore, plan).cache(cache).depth(depth, threads);
         Cell {
-            slug,
             dataset,
             operation: Operation::Restore,
             access: Access::ShuffledShards,
             streams: plan.files.min(depth),
             cache,
             threads,
-            connections: if network.is_some() { depth.max(threads) } else { 0 },
-            retries: network.map_or(0, |network| network.retries),
+            connections: if is_remote { depth.max(threads) } else { 0 },
             submit_batch: depth.div_ceil(threads),
             checkpoint: Some(plan.clone()),
-            axes: axes.map(axis).into(),
-            ..self.plain(engine, plan.block_bytes, depth)
+            ..self.cell(name, engine, plan, depth)
         }
     }
 
-    fn plain(&self, engine: Engine, block_bytes: u32, depth: u32) -> Cell {
-        let registered = if engine == Engine::IoUring { self.target.registered } else { Registered::Off };
-        let plain = Cell::plain(engine, block_bytes, depth);
-        Cell { target: self.index, registered, seed: self.seed, advice: Advice::Normal, ..plain }
+    fn name(&self, engine: Engine, operation: Operation, plan: &Checkpoint) -> Name {
+        Name::default()
+            .both("target", &self.target.target.name)
+            .both("engine", engine.name())
+            .both("operation", operation.name())
+            .word(format!("{}x{}B", plan.files, plan.file_bytes))
+            .axis("block_size", &plan.block_bytes, "B")
+            .axis("files", &plan.files, "")
+    }
+
+    fn cell(&self, name: Name, engine: Engine, plan: &Checkpoint, depth: u32) -> Cell {
+        let lane = Lane::of(engine, None);
+        let of = Of { resolved: self.target, index: self.index, lane: &lane, seed: self.seed };
+        name.cell(of, plan.block_bytes, depth)
     }
 
     /// The first engine that reads blocks in any order and at any depth.
@@ -168,8 +146,4 @@ impl Maker<'_> {
         let engines = self.target.lanes.iter().map(|lane| lane.engine);
         engines.into_iter().find(|engine| *engine != Engine::Mmap).unwrap_or(Engine::Pread)
     }
-}
-
-fn axis((name, value, unit): (&'static str, String, &'static str)) -> Axis {
-    Axis { name, value, unit }
 }

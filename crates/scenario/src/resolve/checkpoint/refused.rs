@@ -12,29 +12,9 @@ use super::{Asked, Checkpoints, trains};
 
 /// Refuses what no checkpoint goes with.
 pub(super) fn refuse(asked: &Asked<'_>, problems: &mut Problems) {
-    refuse_keys(asked, problems);
     refuse_existing(asked, problems);
     refuse_targets(asked, problems);
     refuse_threads(asked, problems);
-}
-
-/// Refuses what describes checkpoints beside a job where none is trained.
-fn refuse_keys(asked: &Asked<'_>, problems: &mut Problems) {
-    if trains(asked) {
-        return;
-    }
-    for (key, span) in asked.written.checkpoint.keys_of_jobs() {
-        if let Some(span) = span {
-            let problem =
-                Problem::new(format!("`checkpoint.{key}` is for checkpoints beside a training job"))
-                    .at(span, "remove this")
-                    .also_if(asked.written.load.mode.span(), "plays no job");
-            problems.push(problem.help(
-                "or write load.mode = \"training\"; closed and paced loads are measured without checkpoints beside them, \
-                 which are then written in cells of their own",
-            ));
-        }
-    }
 }
 
 /// Refuses to write where the scenario promises that nothing is written.

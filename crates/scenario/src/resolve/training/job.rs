@@ -4,7 +4,6 @@ use feed::{Demand, Need, Provenance};
 use plan::{Decode, Fetch, Training, Work};
 
 use crate::diagnostic::{Problem, Problems};
-use crate::reader::Field;
 use crate::written::{self, ACCELERATORS_MAX};
 
 use super::Asked;
@@ -73,15 +72,12 @@ pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Job>
         accelerators: accelerators?,
         batch,
         compute_ns,
-        decode: decode(&written.decode)?,
+        decode: written.decode.resolved(decode)?,
         caveats: Vec::new(),
         barrier: written.barrier.value_or(false)?,
         drop_last: written.drop_last.value_or(true)?,
-        startup_ns: written.startup.value_or(0_u64)?,
-        price_per_hour: match &written.price {
-            Field::Wrong(_) => return None,
-            price => price.given().map(|entry| entry.value.0),
-        },
+        startup_ns: written.startup.value_or(0)?,
+        price_per_hour: written.price.optional()?,
         threshold: need.utilization,
     };
     if !known {
@@ -125,10 +121,8 @@ fn refuse_missing(asked: &Asked<'_>, need: &Need, problems: &mut Problems) -> bo
 }
 
 fn accelerators(asked: &Asked<'_>, need: &Need, problems: &mut Problems) -> Option<Vec<u32>> {
-    match &asked.document.training.accelerators {
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => return Some(super::numbers(&entry.value)),
-        Field::Absent => {}
+    if let Some(written) = asked.document.training.accelerators.optional()? {
+        return Some(written);
     }
     if u64::from(need.accelerators) > ACCELERATORS_MAX {
         let message = format!(
@@ -147,27 +141,18 @@ fn accelerators(asked: &Asked<'_>, need: &Need, problems: &mut Problems) -> Opti
     Some(vec![need.accelerators])
 }
 
-/// `Some(None)` where it was not written; `None` when it was wrong.
-#[expect(clippy::option_option, reason = "absent and wrong differ")]
-pub(super) fn decode(field: &Field<written::Decode>) -> Option<Option<Decode>> {
-    let table = match field {
-        Field::Absent => return Some(None),
-        Field::Wrong(_) => return None,
-        Field::Given(entry) => match &entry.value {
-            written::Decode::Work(word) => return Some(Some(Decode { work: word.0, threads: None })),
-            written::Decode::Table(table) => table,
-        },
+/// What decoding is; `None` when it was wrong.
+pub(super) fn decode(written: &written::Decode) -> Option<Decode> {
+    let table = match written {
+        written::Decode::Work(word) => return Some(Decode { work: word.0, threads: None }),
+        written::Decode::Table(table) => table,
     };
     let work = match (table.with.given(), table.cost.given()) {
         (Some(with), None) => with.value.0,
         (None, Some(cost)) => Work::Cost { per_sample_ns: cost.value.0 },
         _ => return None,
     };
-    let threads = match &table.threads {
-        Field::Wrong(_) => return None,
-        threads => threads.given().map(|entry| entry.value.0 as u32),
-    };
-    Some(Some(Decode { work, threads }))
+    Some(Decode { work, threads: table.threads.optional()? })
 }
 
 /// What must be said where the step is not the need's.

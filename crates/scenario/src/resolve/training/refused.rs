@@ -1,67 +1,32 @@
 //! What goes with no training job, and jobs that fit no dataset and no machine.
 
-use plan::{BackendConfig, DatasetSpec, Operation, Work};
+use plan::{BackendConfig, Cell, DatasetSpec, Distribution, Operation, Work};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::reader::Field;
-use crate::words::{Mode, Origin};
-use crate::written::{self, DEPTH_MAX, Depths, Document};
+use crate::words::Origin;
+use crate::written::{self, DEPTH_MAX, Depths};
 
 use super::super::dataset::Datasets;
 use super::super::load::Task;
-use super::super::pace;
+use super::super::reading;
 use super::super::target::Resolved;
 use super::job::{self, Job};
 use super::{Asked, Row, Ways};
 
-/// Refuses what describes a training job beside another mode; whether anything did. A closed loop may state the job's
-/// loader, which is looked at elsewhere.
-pub(in super::super) fn refuse_keys(
-    document: &Document,
-    (mode, place): (Mode, Option<Span>),
-    problems: &mut Problems,
-) -> bool {
-    let mut refused = false;
-    for (key, span) in document.training.keys() {
-        if let Some(span) = span.filter(|_| !(mode == Mode::Closed && key == "readers")) {
-            let problem = Problem::new(format!("`training.{key}` is for a training load"))
-                .at(span, "remove this")
-                .also_if(place, "plays no job")
-                .help("or write load.mode = \"training\", which reads as a training job wants it");
-            problems.push(problem);
-            refused = true;
-        }
-    }
-    refused
-}
-
-/// Refuses the keys of other modes, and operations that read no bytes.
-pub(super) fn refuse_beside(asked: &Asked<'_>, problems: &mut Problems) {
-    let (load, mode) = (&asked.document.load, asked.mode);
-    pace::refuse_pacing(load, Some((mode, "reads as the steps of its job want it")), problems);
+/// Refuses a search for the depth: the job says how many reads are outstanding.
+pub(super) fn refuse_search(asked: &Asked<'_>, problems: &mut Problems) {
+    let load = &asked.document.load;
     let auto = load.queue_depth.given().filter(|depth| matches!(depth.value, Depths::Auto));
     if let Some(depth) = auto {
         let problem =
             Problem::new("a training load has no depth to search for: its readers, or numbers, say it")
                 .at(depth.span, "searches")
-                .also(mode, "plays a job");
+                .also(asked.mode, "plays a job");
         problems.push(problem.help(
             "remove it, and each reader has one read outstanding; or write depths that all batches share, e.g. \
              queue_depth = [16, 64]",
         ));
-    }
-    if let Some(batch) = load.complete_batch.key() {
-        let problem = Problem::new("a training load does not wait for several completions: a batch does")
-            .at(batch, "remove this")
-            .also(mode, "plays a job");
-        problems.push(problem);
-    }
-    for task in asked.tasks.iter().filter(|task| !task.operation.reads_bytes()) {
-        let problem =
-            Problem::new(format!("`{}` feeds no training job: it reads no bytes", task.operation.name()))
-                .at(task.span.unwrap_or(mode), "reads no bytes")
-                .also(mode, "plays a job");
-        problems.push(problem.help("measure it in a scenario of its own, with load.mode = \"closed\""));
     }
 }
 
@@ -240,7 +205,7 @@ pub(in super::super) fn refuse_decoders(
     tasks: &[Task],
     problems: &mut Problems,
 ) {
-    let (Some(Some(decode)), Some(span)) = (job::decode(field), field.span()) else { return };
+    let (Some(Some(decode)), Some(span)) = (field.resolved(job::decode), field.span()) else { return };
     let takes_any = matches!(decode.work, Work::Cost { .. } | Work::Checksum);
     if takes_any || !tasks.iter().any(|task| task.operation == Operation::Read) {
         return;
@@ -252,5 +217,43 @@ pub(in super::super) fn refuse_decoders(
     problems.push(problem.help(
         "state what decoding takes, e.g. decode = { cost = \"6ms\" }, or read samples one by one: load.access = \
          \"shuffled_epoch\" of a layout that has each by itself",
+    ));
+}
+
+/// Refuses decoders of samples of ours that come in several reads, or through a buffer that is smaller than they are. A
+/// whole sample that is read through a smaller buffer is decoded by a stand-in; a checksum has none. The user's own samples
+/// are looked at where their sizes are known, in the run.
+pub(in super::super) fn refuse_parts(
+    document: &written::Document,
+    specs: &[DatasetSpec],
+    cells: &[Cell],
+    problems: &mut Problems,
+) {
+    let field = &document.training.decode;
+    let (Some(Some(decode)), Some(span)) = (field.resolved(job::decode), field.span()) else { return };
+    if matches!(decode.work, Work::Cost { .. }) {
+        return;
+    }
+    let in_parts = cells.iter().find(|cell| {
+        let DatasetSpec::Generate(data) = &specs[cell.dataset] else { return false };
+        let by_itself = data.packing.is_none() || reading::by_index(cell.access);
+        let has_stand_in = cell.operation == Operation::ReadFile && decode.work != Work::Checksum;
+        matches!(cell.load, plan::Load::Training(_))
+            && data.distribution == Distribution::Fixed
+            && by_itself
+            && !has_stand_in
+            && data.sample_bytes > u64::from(cell.block_bytes)
+    });
+    let Some(cell) = in_parts else { return };
+    let message = format!(
+        "`{}` decodes whole samples, and buffers of {} hold parts of them",
+        decode.work.name(),
+        feed::format_bytes(u64::from(cell.block_bytes))
+    );
+    let problem = Problem::new(message)
+        .at(span, "no buffer holds one")
+        .also_if(document.load.block_size.span(), "holds a part");
+    problems.push(problem.help(
+        "write a load.block_size of at least a sample, or state what decoding takes, e.g. decode = { cost = \"6ms\" }",
     ));
 }

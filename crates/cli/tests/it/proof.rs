@@ -1,0 +1,63 @@
+//! `run --proof`: what the runs cost is said before they begin, and what is there is added up.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::harness::{Bench, DISK, Ended};
+
+/// A proof of two runs, however close they are.
+const GATE: &str = r#"gate = { feeds = ["disk"], evidence = "proof", proof = { runs = 2, span = "1ns" } }"#;
+
+fn bench() -> Bench {
+    Bench::judged(&format!("{GATE}\n{DISK}"))
+}
+
+fn prove(bench: &Bench, more: &[&str]) -> Ended {
+    bench.run(&[&["run", "s.toml", "--proof"], more].concat())
+}
+
+#[test]
+fn the_runs_of_a_proof_are_planned_counted_and_added_up() {
+    let bench = bench();
+    // Two cells of seven repetitions, and as many fresh ones, of 256 MiB each.
+    prove(&bench, &[])
+        .exits(3)
+        .says("proof: 2 runs over 1 ns; 0 of this scenario there, this is the next; 2 runs to make, each")
+        .says("each reads about 7 GiB, writes 4 MiB at most")
+        .says("FEEDS disk screen: 1 run over")
+        .says("lacks 1 run more");
+    let second =
+        prove(&bench, &[]).exits(0).says("1 of this scenario there, this is the next; 1 run to make");
+    assert!(
+        second.prints("; the last of them read") && second.prints("FEEDS disk proof: 2 runs over"),
+        "{second:?}"
+    );
+}
+
+#[test]
+fn runs_of_another_need_too_close_together_or_cut_short_prove_nothing_together() {
+    let bench = bench();
+    prove(&bench, &[]).exits(3);
+    // The same scenario by its name, and another need.
+    prove(&bench, &["--set", "need.rate=\"2 MB/s\""]).exits(3).says("FEEDS disk screen: 1 run over");
+    let day = ["--set", "gate.proof={ runs = 2, span = \"24h\" }"];
+    prove(&bench, &day)
+        .exits(3)
+        .says("FEEDS disk screen: 2 runs over")
+        .says("more between the first and the last");
+    // Runs that were interrupted count for nothing.
+    for run in fs::read_dir(bench.path("results")).unwrap() {
+        let path = run.unwrap().path().join("cells.jsonl");
+        let lines = fs::read_to_string(&path).unwrap();
+        let cut = lines.lines().map(|line| {
+            let mut line: Value = serde_json::from_str(line).unwrap();
+            if line["line"] == "end" {
+                line["interrupted"] = true.into();
+            }
+            format!("{line}\n")
+        });
+        fs::write(&path, cut.collect::<String>()).unwrap();
+    }
+    prove(&bench, &[]).exits(3).says("FEEDS disk screen: 1 run over");
+}

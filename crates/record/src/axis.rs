@@ -1,0 +1,503 @@
+//! What may set two cells apart, and the one place that reads it from a cell.
+//!
+//! Whoever asks which cells are alike (one curve, one way of reading, one engine beside another) asks [`alike`] with the
+//! axes that may differ. A new field of a cell is an axis here, and every such question then takes it into account.
+
+use crate::{AxisWords, Cell, CheckpointPlan, CopyPlan, Dataset, Pace, Run, Tier, Training};
+
+/// Something that may set two cells apart. Batches of submissions and completions are no axis: they follow from the engine
+/// and the depth. Nor is what a shuffle mixes, which follows from the dataset and the streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Axis {
+    /// The storage that is read.
+    Target,
+    /// Which dataset of the run is read.
+    Dataset,
+    /// How samples lie in files: as the scenario says, else as the dataset does.
+    Layout,
+    /// Bytes of a sample as it is stored.
+    SampleBytes,
+    /// What issues the reads.
+    Engine,
+    /// The engine that it stands in for, and why.
+    StandIn,
+    /// What the kernel is told of a memory map.
+    Advice,
+    /// What is done over and over.
+    Operation,
+    /// Bytes of a read at most.
+    Block,
+    /// Pages of the buffers.
+    Pages,
+    /// Order of the reads.
+    Access,
+    /// Shards read side by side.
+    Streams,
+    /// Samples that a stream's reader holds and draws from. It mixes samples, and changes no read.
+    ShuffleBuffer,
+    /// Samples of a run of neighbours.
+    RunLength,
+    /// Treatment of the client's page cache.
+    Cache,
+    /// What that treatment lets come from the client's memory. Several treatments let the same come from it.
+    Memory,
+    /// Policy and capacity of the cache that is read through.
+    Tier,
+    /// Where that cache lies.
+    TierPath,
+    /// Kind of load: `closed`, `paced`, `training`.
+    Load,
+    /// The schedule of a paced load.
+    Pace,
+    /// The training job, without the axes that follow.
+    Job,
+    /// Accelerators of the job.
+    Accelerators,
+    /// Who fetches its batches: readers of each accelerator, or all reads from one depth.
+    Readers,
+    /// Batches asked for ahead.
+    Prefetch,
+    /// Threads that decode.
+    DecodeThreads,
+    /// The checkpoints that are made.
+    Checkpoint,
+    /// Where the dataset is copied to, and how it is packed there.
+    Copy,
+    /// Connections of the whole client; one for each read outstanding is alike at any depth.
+    Connections,
+    /// Connections as the scenario sets them; absent where they follow the depth.
+    ConnectionsSet,
+    /// Further attempts at an operation that failed.
+    Retries,
+    /// Reads outstanding in the whole client.
+    Depth,
+    /// Threads that share them.
+    Threads,
+    /// Whatever a newer version names.
+    Other,
+}
+
+/// The axes of a relation.
+pub type Axes = &'static [Axis];
+
+/// What may differ along one curve of throughput against depth: the depth, and what follows from it where the scenario does
+/// not set several values at one depth.
+pub const CURVE: Axes = &[Axis::Depth, Axis::Threads, Axis::Streams, Axis::Connections, Axis::ShuffleBuffer];
+
+/// What cells of one panel ask for alike; treatments of the page cache may join in one. Whatever else there is tells curves
+/// apart.
+pub const PANEL: Axes = &[Axis::Layout, Axis::SampleBytes, Axis::Operation, Axis::Block, Axis::Access];
+
+/// What may differ in one way of reading a target, of which a verdict chooses the depth, the engine, the buffers, and how a
+/// job's batches are fetched.
+pub const WAY: Axes = &[
+    Axis::Depth,
+    Axis::Threads,
+    Axis::Streams,
+    Axis::Connections,
+    Axis::ConnectionsSet,
+    Axis::ShuffleBuffer,
+    Axis::Engine,
+    Axis::StandIn,
+    Axis::Advice,
+    Axis::Pages,
+    Axis::Readers,
+    Axis::Prefetch,
+    Axis::DecodeThreads,
+];
+
+/// What may differ where engines are compared at one depth.
+pub const ENGINES: Axes = &[Axis::Engine, Axis::StandIn, Axis::Advice, Axis::ShuffleBuffer];
+
+/// What may differ where engines are compared, each at the depth that would be chosen of it alone. Threads, connections and
+/// retries may not: they could make the difference.
+pub const ENGINES_AT_ANY_DEPTH: Axes = &[
+    Axis::Engine,
+    Axis::StandIn,
+    Axis::Advice,
+    Axis::ShuffleBuffer,
+    Axis::Depth,
+    Axis::Streams,
+    Axis::Readers,
+    Axis::Prefetch,
+    Axis::DecodeThreads,
+];
+
+/// What may differ between a packed layout and the files that hold the same samples: how they lie, and how they are
+/// therefore read.
+pub const LAYOUTS: Axes = &[
+    Axis::Dataset,
+    Axis::Layout,
+    Axis::SampleBytes,
+    Axis::Operation,
+    Axis::Block,
+    Axis::Access,
+    Axis::Streams,
+    Axis::ShuffleBuffer,
+    Axis::RunLength,
+    Axis::Cache,
+    Axis::Connections,
+    Axis::Threads,
+];
+
+/// What may differ between reading a dataset and reading its copy on another target: all but the load and the cache tier.
+pub const COPY: Axes = &[
+    Axis::Target,
+    Axis::Dataset,
+    Axis::Layout,
+    Axis::SampleBytes,
+    Axis::Engine,
+    Axis::StandIn,
+    Axis::Advice,
+    Axis::Operation,
+    Axis::Block,
+    Axis::Access,
+    Axis::Streams,
+    Axis::ShuffleBuffer,
+    Axis::RunLength,
+    Axis::Cache,
+    Axis::Memory,
+    Axis::TierPath,
+    Axis::Connections,
+    Axis::ConnectionsSet,
+    Axis::Retries,
+    Axis::Threads,
+];
+
+/// What may differ between a job and the closed loop from which its utilization is foretold. Streams may where they follow
+/// the depth.
+pub const PREDICTION: Axes = &[
+    Axis::Depth,
+    Axis::Threads,
+    Axis::Streams,
+    Axis::ShuffleBuffer,
+    Axis::Load,
+    Axis::Job,
+    Axis::Accelerators,
+    Axis::Readers,
+    Axis::Prefetch,
+    Axis::DecodeThreads,
+    Axis::Checkpoint,
+];
+
+/// What may differ between a job with checkpoints and the same without.
+pub const WITHOUT_CHECKPOINTS: Axes = &[Axis::Checkpoint];
+
+/// What may differ between the cells of one name in two runs. Datasets, pages and processors, from which threads follow,
+/// are compared with the runs themselves; what else a scenario says of a cell is part of its name.
+pub const STORED_RUNS: Axes = &[
+    Axis::Dataset,
+    Axis::Layout,
+    Axis::SampleBytes,
+    Axis::StandIn,
+    Axis::Advice,
+    Axis::Pages,
+    Axis::ConnectionsSet,
+    Axis::Threads,
+    Axis::Other,
+];
+
+/// What may differ between the cells of two targets that do the same. A client in user space bypasses a cache that another
+/// has to be kept cold, and each backend has engines, connections and threads of its own.
+pub const TARGETS: Axes = &[
+    Axis::Target,
+    Axis::Dataset,
+    Axis::Engine,
+    Axis::StandIn,
+    Axis::Advice,
+    Axis::Cache,
+    Axis::TierPath,
+    Axis::Connections,
+    Axis::ConnectionsSet,
+    Axis::Retries,
+    Axis::Threads,
+];
+
+/// What one curve of latency by percentile has in common; of its cells one is drawn.
+pub const LATENCY: Axes = &[Axis::Target, Axis::Engine, Axis::Advice, Axis::Load];
+
+/// Where a cell lies along an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Coordinate<'a> {
+    /// Nowhere: the axis is none of this kind of cell, or the record does not say.
+    Absent,
+    /// A number of things, of bytes or of nanoseconds; 1 for yes and 0 for no.
+    Count(u64),
+    /// A figure, in the unit of its field.
+    Figure(f64),
+    /// A word of the record.
+    Word(&'a str),
+    /// Settings that are one coordinate together.
+    Parts(Vec<Coordinate<'a>>),
+}
+
+impl<'a> Coordinate<'a> {
+    fn count(count: impl Into<u64>) -> Self {
+        Self::Count(count.into())
+    }
+
+    fn if_count(count: Option<impl Into<u64>>) -> Self {
+        count.map_or(Self::Absent, Self::count)
+    }
+
+    fn if_figure(figure: Option<f64>) -> Self {
+        figure.map_or(Self::Absent, Self::Figure)
+    }
+
+    fn if_word(word: Option<&'a str>) -> Self {
+        word.map_or(Self::Absent, Self::Word)
+    }
+}
+
+/// Whatever knows the datasets of a run: its head, or what is made of it.
+pub trait Datasets {
+    /// The dataset at this place; absent from a record that lacks it.
+    fn dataset(&self, index: usize) -> Option<&Dataset>;
+}
+
+impl Datasets for Run {
+    fn dataset(&self, index: usize) -> Option<&Dataset> {
+        self.datasets.get(index)
+    }
+}
+
+impl Axis {
+    /// Every axis.
+    pub const ALL: [Self; 33] = [
+        Self::Target,
+        Self::Dataset,
+        Self::Layout,
+        Self::SampleBytes,
+        Self::Engine,
+        Self::StandIn,
+        Self::Advice,
+        Self::Operation,
+        Self::Block,
+        Self::Pages,
+        Self::Access,
+        Self::Streams,
+        Self::ShuffleBuffer,
+        Self::RunLength,
+        Self::Cache,
+        Self::Memory,
+        Self::Tier,
+        Self::TierPath,
+        Self::Load,
+        Self::Pace,
+        Self::Job,
+        Self::Accelerators,
+        Self::Readers,
+        Self::Prefetch,
+        Self::DecodeThreads,
+        Self::Checkpoint,
+        Self::Copy,
+        Self::Connections,
+        Self::ConnectionsSet,
+        Self::Retries,
+        Self::Depth,
+        Self::Threads,
+        Self::Other,
+    ];
+
+    /// The axis of a name in [`Cell::axes`], of which the last part counts; [`Axis::Other`] for what a newer version names.
+    pub fn named(name: &str) -> Self {
+        if name.starts_with("checkpoint.") {
+            return Self::Checkpoint;
+        }
+        match name.rsplit('.').next().unwrap_or_default() {
+            "target" => Self::Target,
+            "dataset" => Self::Dataset,
+            "layout" => Self::Layout,
+            "sample_size" => Self::SampleBytes,
+            "engine" => Self::Engine,
+            "madvise" => Self::Advice,
+            "operation" => Self::Operation,
+            "block_size" => Self::Block,
+            "pages" => Self::Pages,
+            "access" => Self::Access,
+            "streams" => Self::Streams,
+            "cache" => Self::Cache,
+            "cache_tier" => Self::Tier,
+            "rate" => Self::Pace,
+            "accelerators" | "count" => Self::Accelerators,
+            "readers" | "fetch" => Self::Readers,
+            "prefetch" => Self::Prefetch,
+            "checkpoint" | "files" => Self::Checkpoint,
+            "to" | "pack" => Self::Copy,
+            "connections" => Self::ConnectionsSet,
+            "queue_depth" => Self::Depth,
+            "threads" => Self::Threads,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl AxisWords {
+    /// The axis along which it lies.
+    pub fn axis(&self) -> Axis {
+        Axis::named(&self.name)
+    }
+}
+
+impl Cell {
+    /// Where it lies along an axis. Of `run`, the dataset is asked for.
+    pub fn at<'a>(&'a self, axis: Axis, run: &'a impl Datasets) -> Coordinate<'a> {
+        let job = self.training.as_ref();
+        match axis {
+            Axis::Target => Coordinate::Word(&self.target),
+            Axis::Dataset => Coordinate::Count(self.dataset as u64),
+            Axis::Layout => layout(self, run),
+            Axis::SampleBytes => {
+                Coordinate::if_figure(run.dataset(self.dataset).map(|dataset| dataset.sample_bytes))
+            }
+            Axis::Engine => Coordinate::Word(&self.engine),
+            Axis::StandIn => Coordinate::if_word(self.stands_in_for.as_deref()),
+            Axis::Advice => self.said(Axis::Advice),
+            Axis::Operation => Coordinate::Word(self.operation.as_str()),
+            Axis::Block => Coordinate::Count(self.block_bytes),
+            Axis::Pages => Coordinate::if_word(self.pages.as_deref()),
+            Axis::Access => Coordinate::Word(self.access.as_str()),
+            Axis::Streams => Coordinate::if_count(self.streams),
+            Axis::ShuffleBuffer => Coordinate::if_count(self.shuffle_buffer),
+            Axis::RunLength => Coordinate::if_count(self.run_length),
+            Axis::Cache => Coordinate::Word(self.cache.as_str()),
+            Axis::Memory => Coordinate::Word(memory(self.cache.as_str())),
+            Axis::Tier => self.tier.as_ref().map_or(Coordinate::Absent, tier),
+            Axis::TierPath => Coordinate::if_word(self.tier.as_ref().map(|tier| tier.at.as_str())),
+            Axis::Load => Coordinate::Word(load(self)),
+            Axis::Pace => self.pace.as_ref().map_or(Coordinate::Absent, pace),
+            Axis::Job => job.map_or(Coordinate::Absent, job_alone),
+            Axis::Accelerators => Coordinate::if_count(job.map(|job| job.accelerators)),
+            Axis::Readers => job.map_or(Coordinate::Absent, readers),
+            Axis::Prefetch => Coordinate::if_count(job.map(|job| job.prefetch)),
+            Axis::DecodeThreads => Coordinate::if_count(job.and_then(|job| job.decode_threads)),
+            Axis::Checkpoint => self.checkpoint.as_ref().map_or(Coordinate::Absent, checkpoint),
+            Axis::Copy => self.copy.as_ref().map_or(Coordinate::Absent, copy),
+            Axis::Connections => Coordinate::count(self.connections),
+            Axis::ConnectionsSet => self.said(Axis::ConnectionsSet),
+            Axis::Retries => Coordinate::count(self.retries),
+            Axis::Depth => Coordinate::count(self.queue_depth),
+            Axis::Threads => Coordinate::count(self.threads),
+            Axis::Other => self.said(Axis::Other),
+        }
+    }
+
+    /// What the scenario says of an axis that no field holds.
+    fn said(&self, axis: Axis) -> Coordinate<'_> {
+        let words = self.axes.iter().filter(|one| one.axis() == axis);
+        let parts: Vec<Coordinate<'_>> =
+            words.flat_map(|one| [&one.name, &one.value]).map(|word| Coordinate::Word(word)).collect();
+        if parts.is_empty() { Coordinate::Absent } else { Coordinate::Parts(parts) }
+    }
+}
+
+/// As the scenario says, else as the dataset does.
+fn layout<'a>(cell: &'a Cell, run: &'a impl Datasets) -> Coordinate<'a> {
+    let said = cell.axes.iter().find(|one| one.axis() == Axis::Layout).map(|one| one.value.as_str());
+    Coordinate::if_word(said.or_else(|| Some(run.dataset(cell.dataset)?.layout.as_str())))
+}
+
+/// What a treatment of the page cache lets come from it.
+fn memory(cache: &str) -> &'static str {
+    match cache {
+        "warm" => "all",
+        "cold_start" => "what is read again",
+        _ => "nothing",
+    }
+}
+
+fn load(cell: &Cell) -> &'static str {
+    match (&cell.pace, &cell.training) {
+        (_, Some(_)) => "training",
+        (Some(_), None) => "paced",
+        (None, None) => "closed",
+    }
+}
+
+fn tier(tier: &Tier) -> Coordinate<'_> {
+    let Tier { at: _, capacity_bytes, policy } = tier;
+    Coordinate::Parts(vec![Coordinate::Word(policy), Coordinate::Count(*capacity_bytes)])
+}
+
+fn pace(pace: &Pace) -> Coordinate<'_> {
+    let Pace { rate_bps, of_line, arrivals, batch_samples, spin_ns } = pace;
+    Coordinate::Parts(vec![
+        Coordinate::if_figure(*rate_bps),
+        Coordinate::if_figure(*of_line),
+        Coordinate::Word(arrivals),
+        Coordinate::if_count(*batch_samples),
+        Coordinate::Count(*spin_ns),
+    ])
+}
+
+/// What an hour costs decides nothing that is measured.
+fn job_alone(job: &Training) -> Coordinate<'_> {
+    let Training {
+        accelerators: _,
+        fetch: _,
+        readers: _,
+        prefetch: _,
+        decode_threads: _,
+        price_per_hour: _,
+        batch,
+        compute_ns,
+        barrier,
+        decode,
+        decode_cost_ns,
+        drop_last,
+        startup_ns,
+        threshold,
+    } = job;
+    Coordinate::Parts(vec![
+        Coordinate::count(*batch),
+        Coordinate::Count(*compute_ns),
+        Coordinate::count(*barrier),
+        Coordinate::if_word(decode.as_deref()),
+        Coordinate::if_count(*decode_cost_ns),
+        Coordinate::count(*drop_last),
+        Coordinate::Count(*startup_ns),
+        Coordinate::Figure(*threshold),
+    ])
+}
+
+fn readers(job: &Training) -> Coordinate<'_> {
+    Coordinate::Parts(vec![Coordinate::Word(&job.fetch), Coordinate::if_count(job.readers)])
+}
+
+/// What an hour costs decides nothing that is measured.
+fn checkpoint(plan: &CheckpointPlan) -> Coordinate<'_> {
+    let CheckpointPlan { label, bytes, files, mode, every_steps, copy_ns, durable, keep, price_per_hour: _ } =
+        plan;
+    Coordinate::Parts(vec![
+        Coordinate::Word(label),
+        Coordinate::Count(*bytes),
+        Coordinate::count(*files),
+        Coordinate::Word(mode),
+        Coordinate::if_count(*every_steps),
+        Coordinate::Count(*copy_ns),
+        Coordinate::count(*durable),
+        Coordinate::count(*keep),
+    ])
+}
+
+fn copy(plan: &CopyPlan) -> Coordinate<'_> {
+    let CopyPlan { to, layout } = plan;
+    Coordinate::Parts(vec![Coordinate::Word(to), Coordinate::if_word(layout.as_deref())])
+}
+
+/// Whether two cells of `run` lie alike along one axis.
+fn is_same(run: &impl Datasets, a: &Cell, b: &Cell, axis: Axis) -> bool {
+    let follows_depth = |cell: &Cell| cell.connections == cell.queue_depth;
+    let both_follow = axis == Axis::Connections && follows_depth(a) && follows_depth(b);
+    both_follow || a.at(axis, run) == b.at(axis, run)
+}
+
+/// Whether two cells of `run` are alike along all `axes`, whatever the others are.
+pub fn agree(run: &impl Datasets, a: &Cell, b: &Cell, axes: &[Axis]) -> bool {
+    axes.iter().all(|axis| is_same(run, a, b, *axis))
+}
+
+/// Whether two cells of `run` are alike along every axis that is not among `but`.
+pub fn alike(run: &impl Datasets, a: &Cell, b: &Cell, but: &[Axis]) -> bool {
+    Axis::ALL.iter().all(|axis| but.contains(axis) || is_same(run, a, b, *axis))
+}

@@ -1,0 +1,450 @@
+//! Lays a description out and draws it.
+//!
+//! Widths of text are estimates, so whatever must not collide is laid out here: labels of curves and lines stand in the
+//! margin, one below the other, and what stands inside of a plot looks for a place that is free ([`place`]).
+
+use std::ops::Range;
+
+use plotters::prelude::Polygon;
+use plotters::style::Color as _;
+use plotters::style::text_anchor::HPos;
+
+use super::canvas::{Canvas, Refusal, Stroke, boxes, line, svg, text};
+use super::chart::{At, Chart, Label, Mark, Panel};
+use super::label::{self, Wish};
+use super::place::Room;
+use super::sign::{Sample, WINDOW_OPACITY, frame, whisker};
+use super::theme::Ink;
+use crate::plain::{folded, shortened};
+
+/// Width of a plot, pixels.
+const WIDTH: i32 = 1_000;
+/// Left and right of everything.
+const EDGE: i32 = 20;
+/// Estimated width of a letter, pixels, by its size; wider than that of common fonts.
+pub(super) const LETTER_BY_SIZE: f64 = 0.56;
+
+const TITLE_SIZE: f64 = 20.0;
+const SUBTITLE_SIZE: f64 = 12.5;
+const SUBTITLE_LINE: i32 = 18;
+/// Size and height of the titles of panels, and the lines that one of them takes at most.
+const PANEL_TITLE_SIZE: f64 = 13.0;
+const PANEL_TITLE_LINE: i32 = 20;
+const PANEL_TITLE_LINES_MAX: usize = 2;
+/// Size of labels and of the words of scales.
+const LABEL_SIZE: f64 = 12.0;
+const COMMAND_LINE: i32 = 16;
+const COMMAND_LINES_MAX: usize = 3;
+
+/// Least room for the labels of a vertical scale.
+const LEFT_MIN: i32 = 52;
+/// Room right of a plot without labels.
+const RIGHT_MIN: i32 = 18;
+/// Right of panels whose width is their own.
+const GAP: i32 = 20;
+/// From a plot to the first letter of a label.
+const LEADER: i32 = 22;
+/// Height of one line of a label, and the gap below each label.
+const LABEL_LINE: f64 = 15.0;
+const LABEL_GAP: f64 = 5.0;
+
+/// From a sample of the key to its words, between two entries, and the height of a row.
+const KEY_GAP: i32 = 16;
+const KEY_SPACE: i32 = 28;
+const KEY_ROW: i32 = 24;
+/// Estimated width of a letter of the key.
+const KEY_LETTER: f64 = 6.6;
+
+/// Letters of a size that fit into a width.
+fn columns_in(width: i32, size: f64) -> usize {
+    (f64::from(width) / (size * LETTER_BY_SIZE)) as usize
+}
+
+/// Letters of a line below the title.
+pub(super) fn subtitle_columns() -> usize {
+    columns_in(WIDTH - 2 * EDGE, SUBTITLE_SIZE)
+}
+
+/// Pixels that the longest of several lines takes.
+fn width_of<'a>(lines: impl Iterator<Item = &'a String>) -> i32 {
+    let longest = lines.map(|line| line.chars().count()).max().unwrap_or(0);
+    (longest as f64 * LABEL_SIZE * LETTER_BY_SIZE) as i32
+}
+
+/// The plot as SVG.
+pub(super) fn drawn(chart: &Chart) -> Result<String, Refusal> {
+    let columns = columns_in(WIDTH - 2 * EDGE, SUBTITLE_SIZE);
+    let subtitles: Vec<String> = chart.subtitles.iter().flat_map(|line| folded(line, columns)).collect();
+    let command = command_lines(&chart.command);
+    let key = flowed(&chart.key);
+    let top = 54 + subtitles.len() as i32 * SUBTITLE_LINE;
+    let (plots, below) = placed(chart, top);
+    let key_height = key.last().map_or(0, |entry| entry.0.1 + KEY_ROW);
+    let height = below + key_height + 34 + (command.len() as i32 - 1).max(0) * COMMAND_LINE;
+    svg((WIDTH, height), &chart.title, &chart.description, |canvas| {
+        let title = shortened(&chart.title, columns_in(WIDTH - 2 * EDGE, TITLE_SIZE));
+        text(canvas, &title, (EDGE, 28), (TITLE_SIZE, Ink::Text, HPos::Left))?;
+        for (y, line) in (54..).step_by(SUBTITLE_LINE as usize).zip(&subtitles) {
+            text(canvas, line, (EDGE, y), (SUBTITLE_SIZE, Ink::Muted, HPos::Left))?;
+        }
+        for plot in &plots {
+            plot.draw(canvas)?;
+        }
+        draw_key(canvas, &key, below)?;
+        let first = height - 14 - (command.len() as i32 - 1) * COMMAND_LINE;
+        for (y, line) in (first..).step_by(COMMAND_LINE as usize).zip(&command) {
+            text(canvas, line, (EDGE, y), (LABEL_SIZE, Ink::Muted, HPos::Left))?;
+        }
+        Ok(())
+    })
+}
+
+/// The command, folded; what is beyond the last line is marked as cut.
+fn command_lines(command: &str) -> Vec<String> {
+    if command.is_empty() {
+        return Vec::new();
+    }
+    let columns = columns_in(WIDTH - 2 * EDGE, LABEL_SIZE);
+    let mut lines = folded(command, columns);
+    if lines.len() > COMMAND_LINES_MAX {
+        let rest = lines.split_off(COMMAND_LINES_MAX - 1).join(" ");
+        lines.push(shortened(&rest, columns));
+    }
+    lines
+}
+
+/// An entry of the key with the place of its upper left corner in the key.
+type Entry<'a> = ((i32, i32), Sample, &'a str);
+
+/// Entries in rows as wide as the plot.
+fn flowed(key: &[(Sample, String)]) -> Vec<Entry<'_>> {
+    let (mut x, mut y) = (0, 0);
+    let mut entries = Vec::new();
+    for (sample, words) in key {
+        let gap = if *sample == Sample::Nothing { 0 } else { KEY_GAP };
+        let length = gap + (words.chars().count() as f64 * KEY_LETTER) as i32;
+        if x > 0 && x + length > WIDTH - 2 * EDGE {
+            (x, y) = (0, y + KEY_ROW);
+        }
+        entries.push(((x, y), *sample, words.as_str()));
+        x += length + KEY_SPACE;
+    }
+    entries
+}
+
+fn draw_key(canvas: &Canvas<'_>, entries: &[Entry<'_>], top: i32) -> Result<(), Refusal> {
+    for ((x, y), sample, words) in entries {
+        let at = (EDGE + x + 10, top + y + KEY_ROW / 2);
+        sample.draw(canvas, at)?;
+        let gap = if *sample == Sample::Nothing { -10 } else { KEY_GAP };
+        text(canvas, words, (at.0 + gap, at.1), (LABEL_SIZE, Ink::Muted, HPos::Left))?;
+    }
+    Ok(())
+}
+
+/// A panel with its place.
+struct Plot<'a> {
+    panel: &'a Panel,
+    title: Vec<String>,
+    /// Upper left corner, words included.
+    corner: (i32, i32),
+    /// Pixels of the plot itself, from left to right and from the top down.
+    across: Range<i32>,
+    down: Range<i32>,
+}
+
+/// Every panel with its place below `top`, and where the last ends.
+fn placed(chart: &Chart, top: i32) -> (Vec<Plot<'_>>, i32) {
+    let panels = || chart.rows.iter().flatten();
+    let names = panels().flat_map(|panel| &panel.y.ticks).map(|tick| &tick.1);
+    let left = match width_of(names) {
+        0 => 0,
+        width => LEFT_MIN.max(width + 18),
+    };
+    let right = match width_of(panels().flat_map(|panel| &panel.labels).flat_map(|label| &label.lines)) {
+        0 => RIGHT_MIN,
+        width => width + LEADER + 8,
+    };
+    let page = (WIDTH - 2 * EDGE) / chart.columns as i32;
+    let width = |panel: &Panel| panel.width.map_or(page, |width| left + width + GAP);
+    let (mut plots, mut y) = (Vec::new(), top);
+    for row in chart.rows.iter().flat_map(|panels| wrapped(panels, width)) {
+        let of_panel = |panel: &&Panel| title_lines(panel, width(panel));
+        let titles: Vec<Vec<String>> = row.iter().map(of_panel).collect();
+        let lines = titles.iter().map(Vec::len).max().unwrap_or(0) as i32;
+        let highest = row.iter().map(|panel| plot_height(panel)).max().unwrap_or(0);
+        let (mut x, mut end) = (EDGE, y);
+        for (panel, title) in row.into_iter().zip(titles) {
+            let from = y + lines * PANEL_TITLE_LINE + if panel.y.words.is_empty() { 8 } else { 24 };
+            let to = from + if panel.width.is_some() { panel.height } else { highest };
+            let across = x + left..x + width(panel) - panel.width.map_or(right, |_| GAP);
+            plots.push(Plot { panel, title, corner: (x, y), across, down: from..to });
+            x += width(panel);
+            end = end.max(to + below(panel));
+        }
+        y = end;
+    }
+    (plots, y)
+}
+
+/// Panels in rows as wide as the plot.
+fn wrapped(panels: &[Panel], width: impl Fn(&Panel) -> i32) -> Vec<Vec<&Panel>> {
+    let mut rows: Vec<Vec<&Panel>> = Vec::new();
+    let mut x = 0;
+    for panel in panels {
+        x += width(panel);
+        match rows.last_mut() {
+            Some(row) if x <= WIDTH - 2 * EDGE => row.push(panel),
+            _ => {
+                rows.push(vec![panel]);
+                x = width(panel);
+            }
+        }
+    }
+    rows
+}
+
+fn title_lines(panel: &Panel, width: i32) -> Vec<String> {
+    let columns = columns_in(width - 8, PANEL_TITLE_SIZE);
+    let of_line = |line: &String| {
+        let mut lines = folded(line, columns);
+        if lines.len() > PANEL_TITLE_LINES_MAX {
+            let rest = lines.split_off(PANEL_TITLE_LINES_MAX - 1).join(" ");
+            lines.push(shortened(&rest, columns));
+        }
+        lines
+    };
+    panel.title.iter().flat_map(of_line).collect()
+}
+
+/// Height of the plot of a panel: its labels need their room.
+fn plot_height(panel: &Panel) -> i32 {
+    let labels = panel.labels.iter().map(label_height).sum::<f64>().ceil() as i32;
+    panel.height.max(labels)
+}
+
+fn label_height(label: &Label) -> f64 {
+    label.lines.len() as f64 * LABEL_LINE + LABEL_GAP
+}
+
+/// Room below a plot for the labels and the words of its horizontal scale.
+fn below(panel: &Panel) -> i32 {
+    let has_labels = panel.x.ticks.iter().any(|tick| !tick.1.is_empty());
+    match (panel.x.words.is_empty(), has_labels) {
+        (false, _) => 56,
+        (true, true) => 30,
+        (true, false) => 8,
+    }
+}
+
+impl Plot<'_> {
+    /// Where a value stands, unrounded.
+    fn height_of(&self, y: f64) -> f64 {
+        f64::from(self.down.end) - self.panel.y.share(y) * f64::from(self.down.end - self.down.start)
+    }
+
+    /// The pixel of two values.
+    fn px(&self, (x, y): At) -> (i32, i32) {
+        let right = self.panel.x.share(x) * f64::from(self.across.end - self.across.start);
+        (self.across.start + right.round() as i32, self.height_of(y).round() as i32)
+    }
+
+    fn draw(&self, canvas: &Canvas<'_>) -> Result<(), Refusal> {
+        for mark in &self.panel.regions {
+            self.mark(canvas, mark)?;
+        }
+        self.scales(canvas)?;
+        self.titles(canvas)?;
+        for mark in &self.panel.marks {
+            self.mark(canvas, mark)?;
+        }
+        self.words_beside(canvas)?;
+        self.labels(canvas)
+    }
+
+    /// Grid, axes, ticks and their labels.
+    fn scales(&self, canvas: &Canvas<'_>) -> Result<(), Refusal> {
+        let (Range { start: left, end: right }, Range { start: top, end: bottom }) =
+            (self.across.clone(), self.down.clone());
+        let (x, y) = (&self.panel.x, &self.panel.y);
+        let (grid, axis) = (Stroke::solid(Ink::Grid, 1), Stroke::solid(Ink::Muted, 1));
+        for (value, words) in &y.ticks {
+            let height = self.height_of(*value).round() as i32;
+            if y.has_grid() {
+                line(canvas, &[(left, height), (right, height)], grid)?;
+                line(canvas, &[(left - 4, height), (left, height)], axis)?;
+            }
+            text(canvas, words, (left - 8, height), (LABEL_SIZE, Ink::Muted, HPos::Right))?;
+        }
+        for (value, words) in x.ticks_within(f64::from(right - left)) {
+            let at = self.px((value, f64::NEG_INFINITY)).0;
+            if x.has_grid() {
+                line(canvas, &[(at, top), (at, bottom)], grid)?;
+                line(canvas, &[(at, bottom), (at, bottom + 4)], axis)?;
+            }
+            if !words.is_empty() {
+                text(canvas, words, (at, bottom + 15), (LABEL_SIZE, Ink::Muted, HPos::Center))?;
+            }
+        }
+        if y.has_grid() {
+            line(canvas, &[(left, top), (left, bottom)], axis)?;
+        }
+        if x.has_grid() {
+            line(canvas, &[(left, bottom), (right, bottom)], axis)?;
+        }
+        Ok(())
+    }
+
+    /// Title, and the words of both scales.
+    fn titles(&self, canvas: &Canvas<'_>) -> Result<(), Refusal> {
+        let (x, y) = self.corner;
+        for (height, words) in (y + 8..).step_by(PANEL_TITLE_LINE as usize).zip(&self.title) {
+            text(canvas, words, (x, height), (PANEL_TITLE_SIZE, Ink::Text, HPos::Left))?;
+        }
+        let style = |h_pos| (LABEL_SIZE, Ink::Muted, h_pos);
+        let middle = i32::midpoint(self.across.start, self.across.end);
+        if !self.panel.y.words.is_empty() {
+            text(canvas, &self.panel.y.words, (x, self.down.start - 14), style(HPos::Left))?;
+        }
+        if !self.panel.x.words.is_empty() {
+            text(canvas, &self.panel.x.words, (middle, self.down.end + 38), style(HPos::Center))?;
+        }
+        Ok(())
+    }
+
+    fn mark(&self, canvas: &Canvas<'_>, mark: &Mark) -> Result<(), Refusal> {
+        match mark {
+            Mark::Line(points, stroke) => {
+                let mut path: Vec<(i32, i32)> = points.iter().map(|at| self.px(*at)).collect();
+                path.dedup();
+                line(canvas, &path, *stroke)
+            }
+            Mark::Band(edges, ink) => {
+                let upper = edges.iter().map(|(x, span)| self.px((*x, span.1)));
+                let lower = edges.iter().rev().map(|(x, span)| self.px((*x, span.0)));
+                let around: Vec<(i32, i32)> = upper.chain(lower).collect();
+                if edges.len() < 2 {
+                    return Ok(());
+                }
+                canvas.draw(&Polygon::new(around, ink.colour().mix(WINDOW_OPACITY).filled()))
+            }
+            Mark::Sign { at, span, sign, ink, nudge } => {
+                let beside = |(x, y): (i32, i32)| (x + nudge.0, y + nudge.1);
+                let (x, y) = beside(self.px(*at));
+                if let Some((low, high)) = span {
+                    let ends = (beside(self.px((at.0, *low))).1, beside(self.px((at.0, *high))).1);
+                    whisker(canvas, x, ends, *ink)?;
+                }
+                sign.draw(canvas, (x, y), *ink)
+            }
+            Mark::Boxes(corners, ink, opacity) => {
+                let corners: Vec<_> = corners.iter().filter_map(|of| self.corners(*of, *ink)).collect();
+                boxes(canvas, corners.as_flattened(), (*ink, *opacity))
+            }
+            Mark::Frame(from, to) => match self.corners((*from, *to), Ink::Text) {
+                Some([from, to]) => frame(canvas, from, to),
+                None => Ok(()),
+            },
+            Mark::Across(y, stroke) => {
+                let ends = [(f64::NEG_INFINITY, *y), (f64::INFINITY, *y)];
+                line(canvas, &ends.map(|at| self.px(at)), *stroke)
+            }
+            Mark::Down(x, stroke) => {
+                let ends = [(*x, f64::INFINITY), (*x, f64::NEG_INFINITY)];
+                line(canvas, &ends.map(|at| self.px(at)), *stroke)
+            }
+            Mark::Words { beside: true, .. } => Ok(()),
+            Mark::Words { at, words, size, ink, .. } => {
+                text(canvas, words, self.px(*at), (*size, *ink, HPos::Center))
+            }
+        }
+    }
+
+    /// Upper left and lower right pixel of a box; `None` where nothing would be seen. What belongs to a series is seen
+    /// however thin it is, a region of less than half a pixel is not.
+    fn corners(&self, (from, to): (At, At), ink: Ink) -> Option<[(i32, i32); 2]> {
+        let ((x1, y1), (x2, y2)) = (self.px(from), self.px(to));
+        let width_min = i32::from(matches!(ink, Ink::Series(_)));
+        let (left, top, bottom) = (x1.min(x2), y1.min(y2), y1.max(y2));
+        let right = x1.max(x2).max(left + width_min);
+        (left < right && top < bottom).then_some([(left, top), (right, bottom)])
+    }
+
+    /// Words beside what they name, in their order, where they touch neither a mark nor a line nor each other.
+    fn words_beside(&self, canvas: &Canvas<'_>) -> Result<(), Refusal> {
+        let is_beside = |mark: &&Mark| matches!(mark, Mark::Words { beside: true, .. });
+        let mut wanted = self.panel.marks.iter().filter(is_beside).peekable();
+        if wanted.peek().is_none() {
+            return Ok(());
+        }
+        let mut room = self.room();
+        for mark in wanted {
+            if let Mark::Words { at, words, size, ink, .. } = mark
+                && let Some(spot) = room.find(self.px(*at), words, *size)
+            {
+                text(canvas, words, (spot.left, spot.middle), (*size, *ink, HPos::Left))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What lines, signs and leaders leave free.
+    fn room(&self) -> Room {
+        let mut room = Room::within(&self.across, &self.down);
+        for mark in &self.panel.marks {
+            match mark {
+                Mark::Line(points, _) => {
+                    let path: Vec<(i32, i32)> = points.iter().map(|at| self.px(*at)).collect();
+                    path.windows(2).for_each(|pair| room.line(pair[0], pair[1]));
+                }
+                Mark::Sign { at, sign, nudge, .. } => {
+                    let (x, y) = self.px(*at);
+                    room.mark((x + nudge.0, y + nudge.1), sign.reach());
+                }
+                Mark::Across(y, _) => {
+                    room.line(self.px((f64::NEG_INFINITY, *y)), self.px((f64::INFINITY, *y)));
+                }
+                Mark::Down(x, _) => {
+                    room.line(self.px((*x, f64::INFINITY)), self.px((*x, f64::NEG_INFINITY)));
+                }
+                Mark::Band(..) | Mark::Boxes(..) | Mark::Frame(..) | Mark::Words { .. } => {}
+            }
+        }
+        for label in self.panel.labels.iter().filter(|label| label.at.0.is_finite()) {
+            let end = self.px(label.at);
+            room.line((end.0 + 8, end.1), (self.across.end, end.1));
+        }
+        room
+    }
+
+    /// Labels in the margin, each with a leader from what it names.
+    fn labels(&self, canvas: &Canvas<'_>) -> Result<(), Refusal> {
+        let labels = &self.panel.labels;
+        // Unrounded: labels of near neighbours keep their order.
+        let wish = |label: &Label| Wish { at: self.height_of(label.at.1), height: label_height(label) };
+        let wishes: Vec<Wish> = labels.iter().map(wish).collect();
+        let (top, bottom) = (f64::from(self.down.start) - 8.0, f64::from(self.down.end) + 8.0);
+        for (label, centre) in labels.iter().zip(label::place(&wishes, top, bottom)) {
+            self.leader(canvas, label, centre.round() as i32)?;
+            for (number, words) in label.lines.iter().enumerate() {
+                let offset = (number as f64 - (label.lines.len() as f64 - 1.0) / 2.0) * LABEL_LINE;
+                let at = (self.across.end + LEADER, (centre + offset).round() as i32);
+                text(canvas, words, at, (LABEL_SIZE, label.ink, HPos::Left))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// From what is named to its label: dotted inside the plot, where a curve ends before the margin.
+    fn leader(&self, canvas: &Canvas<'_>, label: &Label, to: i32) -> Result<(), Refusal> {
+        let (end, from) = (self.px(label.at), self.height_of(label.at.1).round() as i32);
+        let edge = self.across.end;
+        if let Ink::Series(series) = label.ink
+            && end.0 + 8 < edge
+        {
+            line(canvas, &[(end.0 + 8, end.1), (edge, from)], Stroke::leader(series))?;
+        }
+        let bent = [(edge + 2, from), (edge + 6, from), (edge + LEADER - 5, to)];
+        line(canvas, &bent, Stroke::solid(label.ink, 1))
+    }
+}

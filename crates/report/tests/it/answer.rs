@@ -1,0 +1,89 @@
+use analysis::{Summary, summarise};
+use record::RunRecord;
+use report::{Surroundings, answer};
+
+use crate::records;
+
+fn at(summary: &Summary, columns: usize) -> String {
+    let surroundings = Surroundings {
+        columns,
+        colour: false,
+        page: "results/golden/report.html",
+        full: "feedline report results/golden --full",
+    };
+    answer(summary, surroundings).expect("a judged run has an answer")
+}
+
+/// At most 20 lines, none wider than the terminal.
+fn assert_answer(record: &RunRecord) {
+    let summary = summarise(record);
+    for columns in [72, 80, 100, 160] {
+        let answer = at(&summary, columns);
+        assert!(answer.lines().count() <= 20, "{answer}");
+        for line in answer.lines() {
+            assert!(line.len() <= columns, "{} columns of {columns}: {line}", line.len());
+            assert!(line.bytes().all(|byte| (0x20..0x7f).contains(&byte)), "not plain ASCII: {line}");
+        }
+        // Nobody goes without a word.
+        for verdict in summary.verdicts.iter().filter(|_| summary.verdicts.len() <= 7) {
+            assert!(answer.contains(verdict.word()), "{} of {}:\n{answer}", verdict.word(), verdict.target);
+        }
+    }
+}
+
+#[test]
+fn the_answer_of_the_golden_record() {
+    let summary = records::golden_summary();
+    insta::assert_snapshot!("the_answer_in_80_columns", at(&summary, 80));
+    insta::assert_snapshot!("the_answer_in_100_columns", at(&summary, 100));
+    insta::assert_snapshot!("the_answer_in_160_columns", at(&summary, 160));
+}
+
+#[test]
+fn an_answer_is_short_and_narrow_whatever_was_measured() {
+    for factor in [1e-9, 1e-6, 1e-3, 1.0, 1e3, 1e6] {
+        assert_answer(&records::scaled(factor));
+    }
+    assert_answer(&records::with_targets(&[0.1; 12]));
+    assert_answer(&records::at_one_depth(128));
+    assert_answer(&records::networks());
+    assert_answer(&records::in_ways(&[
+        ("random", "bypass", 131_072, 0.1),
+        ("sequential", "warm", 1_048_576, 1.4),
+    ]));
+}
+
+#[test]
+fn an_answer_is_short_and_narrow_whatever_the_names() {
+    let mut record = records::golden();
+    let long = "a-storage-whose-name-is-longer-than-the-page-is-wide-".repeat(3) + "\u{1b}[31m\u{e9}";
+    for cell in &mut record.run.cells {
+        cell.target = cell.target.replace("filer", &long);
+    }
+    record.run.targets[1].name = long;
+    record.run.scenario = "x".repeat(200);
+    record.run.need.label = "z ".repeat(100);
+    record.run.command = vec!["feedline".to_owned(), "run".to_owned(), "y".repeat(300)];
+    assert_answer(&record);
+}
+
+#[test]
+fn a_run_that_judges_nothing_has_no_answer() {
+    let mut record = records::golden();
+    record.run.cells.retain(|cell| cell.operation == "stat");
+    record.run.targets.retain(|target| target.name == "tree");
+    let surroundings = Surroundings { columns: 80, colour: false, page: "p", full: "f" };
+    assert_eq!(answer(&summarise(&record), surroundings), None);
+}
+
+#[test]
+fn a_colour_is_beside_a_word_and_never_in_its_place() {
+    let summary = records::golden_summary();
+    let surroundings = Surroundings { columns: 80, colour: true, page: "p", full: "f" };
+    let coloured = answer(&summary, surroundings).unwrap();
+    assert!(coloured.contains("\u{1b}[1;32mFEEDS\u{1b}[0m"), "{coloured}");
+    let plain = answer(&summary, Surroundings { colour: false, ..surroundings }).unwrap();
+    let stripped =
+        ["32", "31", "33"].iter().fold(coloured, |text, code| text.replace(&format!("\u{1b}[1;{code}m"), ""));
+    assert_eq!(stripped.replace("\u{1b}[0m", ""), plain);
+}
