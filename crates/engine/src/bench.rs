@@ -56,7 +56,8 @@ pub struct BenchSettings {
     pub rank: Share,
     /// Variant under comparison.
     pub variant: String,
-    /// The variant among those whose repetitions are interleaved with its own. Each reads epochs of its own: none finds in a cache behind the client what another has just brought there.
+    /// The variant among those whose repetitions are interleaved with its own. Each reads epochs of its own: none finds in a
+    /// cache behind the client what another has just brought there.
     pub variants: Share,
     /// Nanoseconds since 1970 at which the run's clock began; absent where that is not real.
     pub began_unix_ns: Option<u64>,

@@ -428,7 +428,8 @@ fn next_of(summary: &Summary, verdict: &Verdict) -> Option<String> {
         }
         Cause::Clears { .. } => {
             let is_screen = verdict.scope.as_ref().is_some_and(|scope| scope.evidence.name() == "screen");
-            is_screen.then(|| format!("{} --proof, before buying", asked()))
+            let proves = summary.head.command.iter().any(|word| word == "--proof");
+            (is_screen && !proves).then(|| format!("{} --proof, before buying", asked()))
         }
         _ => None,
     }

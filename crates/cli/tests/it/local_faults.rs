@@ -312,12 +312,15 @@ fn flip(path: &Path) {
     file.set_modified(modified).unwrap();
 }
 
+/// Repetitions that are over when bytes change, of sixty.
+const BEFORE: usize = 15;
+
 #[test]
 fn bytes_that_come_otherwise_a_second_time_forbid_a_verdict() {
     let bench = bench_of_files(r#"queue_depth = 2, cache = "warm""#, "pread");
     let many = ["run", "s.toml", "--set", "measure.repetitions=30"];
     let ended = bench.run_beside(&many, |child| {
-        until(child, || bench.reps_so_far() >= 1);
+        until(child, || bench.reps_so_far() >= BEFORE);
         for number in 0..16 {
             flip(&bench.path(&format!("data/{number:02}")));
         }
@@ -325,7 +328,9 @@ fn bytes_that_come_otherwise_a_second_time_forbid_a_verdict() {
     let ended = without_verdict(ended).says("checked reads held wrong bytes");
     assert!(!ended.prints("the files changed"), "sizes and times are as they were: {}", ended.out);
     let end = last_line(&bench);
-    let first = end["reread"].as_array().unwrap().iter().find(|again| again["order"] == 0).unwrap();
-    assert_eq!(first["wrong"], first["checked"], "{end}");
-    assert!(first["checked"].as_u64() > Some(0), "{end}");
+    // About a hundred reads are kept of all repetitions together: of a quarter of them some are there.
+    let all = end["reread"].as_array().unwrap();
+    let before: Vec<&Value> =
+        all.iter().filter(|again| again["order"].as_u64() < Some(BEFORE as u64)).collect();
+    assert!(!before.is_empty() && before.iter().all(|again| again["wrong"] == again["checked"]), "{end}");
 }

@@ -27,8 +27,8 @@ fn a_server_that_is_dropped_leaves_nothing() {
     let (names, path) = (names(&server), server.path().to_owned());
     assert!(names.iter().all(|name| is_there(name)) && path.exists(), "{names:?}");
     drop(server);
-    let left: Vec<&String> = names.iter().filter(|name| is_there(name)).collect();
-    assert!(left.is_empty() && !path.exists(), "{left:?}");
+    assert_gone(&names);
+    assert!(!path.exists());
 }
 
 #[test]
@@ -51,9 +51,13 @@ fn a_test_that_is_killed_leaves_no_process_and_no_interface() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(there.iter().all(|there| *there), "{names:?}");
-    let left = |names: &[String]| names.iter().any(|name| is_there(name));
+    assert_gone(&names);
+}
+
+/// Waits for the kernel, which takes a process and an interface away after what ended them.
+fn assert_gone(names: &[String]) {
     for _ in 0..LOOKS {
-        if !left(&names) {
+        if !names.iter().any(|name| is_there(name)) {
             return;
         }
         let _ = rustix::thread::nanosleep(&PAUSE);
