@@ -11,7 +11,7 @@ for run in results/*/run.json; do
     folder=$(dirname "$run")
     name=$(basename "$folder")
     case $name in 2*) continue ;; esac
-    "$feedline" report "$folder" >"$generated/$name.txt"
+    "$feedline" report "$folder" --full >"$generated/$name.txt"
     "$feedline" report "$folder" --format svg >"$generated/$name.svg"
     if grep -q '"fetch"' "$run"; then
         for plot in training-timeline training-waits; do
@@ -34,7 +34,7 @@ part() { # run, file, beginning of each heading: those sections of its page
     awk -v headings="$(printf '%s|' "$@")" '
         BEGIN { count = split(headings, heading, "|") - 1 }
         /^- / { shown = 0; for (i = 1; i <= count; i++) if (index($0, "- " heading[i]) == 1) shown = 1 }
-        /^(not tested|note |bytes |asks |idle |stall |FEEDS|STARVES|UNCERTAIN|UNJUDGED|DEMO)/ { shown = 0 }
+        /^(not tested|note |bytes |asks |idle |stall |gate |FEEDS|STARVES|UNCERTAIN|UNJUDGED|DEMO|NEED|PAGE)/ { shown = 0 }
         shown { print }
     ' "$generated/$run.txt" >"$generated/$file.txt"
 }
@@ -52,22 +52,15 @@ part checkpoint checkpoint-costs "checkpoints" "training with checkpoints"
 target/release/versus show results/versus/*.json >"$generated/versus.md"
 cargo run --quiet -p scenario --example reference >"$generated/scenario.md"
 
-# Near the top of the README stand the need, the rows and the verdict of the quick look; its notes are in the whole page.
-awk -v page="$generated/quickstart.txt" '
+# Near the top of the README stands the answer of the quick look.
+"$feedline" report results/quickstart >target/answer.txt
+awk -v answer=target/answer.txt '
+    /^<!-- end of quickstart/ { skipping = 0 }
+    !skipping { print }
     /^<!-- quickstart:/ {
-        print; print "```text"
-        part = "head"
-        while ((getline line < page) > 0) {
-            if (part == "head" && line ~ /^at /) part = "between"
-            if (part == "between" && line ~ /^- cells/) { part = "title"; print "" }
-            else if (part == "title" && line ~ /^target /) part = "rows"
-            else if (part == "rows" && line ~ /^- /) part = "notes"
-            if (part == "notes" && line ~ /^(FEEDS|STARVES|UNCERTAIN|UNJUDGED|DEMO) /) { part = "verdict"; print "" }
-            if (part == "head" || part == "title" || part == "verdict" || (part == "rows" && line !~ /^ /)) print line
-        }
+        print "```text"
+        while ((getline line < answer) > 0) print line
         print "```"; skipping = 1
     }
-    /^<!-- end of quickstart/ { skipping = 0 }
-    !skipping && !/^<!-- quickstart:/ { print }
 ' README.md >target/README.md
 cp target/README.md README.md

@@ -1,7 +1,7 @@
 //! Lays a description out and draws it.
 //!
 //! Widths of text are estimates, so whatever must not collide is laid out here: labels of curves and lines stand in the
-//! margin, one below the other, and what stands inside of a plot looks for a place that is free ([`place`]).
+//! margin, one below the other, and what stands inside of a plot looks for a place that is free (`place.rs`).
 
 use std::ops::Range;
 
