@@ -53,8 +53,8 @@ target/release/versus show results/versus/*.json >"$generated/versus.md"
 cargo run --quiet -p scenario --example reference >"$generated/scenario.md"
 
 # Near the top of the README stands the answer of the quick look.
-"$feedline" report results/quickstart >target/answer.txt
-awk -v answer=target/answer.txt '
+"$feedline" report results/quickstart >"$generated/quickstart-answer.txt"
+awk -v answer="$generated/quickstart-answer.txt" '
     /^<!-- end of quickstart/ { skipping = 0 }
     !skipping { print }
     /^<!-- quickstart:/ {

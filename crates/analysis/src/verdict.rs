@@ -311,6 +311,11 @@ impl Verdict {
         }
     }
 
+    /// Whether the storage may feed more than [`Self::feeds`], since something kept it from showing what it can.
+    pub fn feeds_at_least(&self) -> bool {
+        self.feeds.is_some() && self.flagged().is_some()
+    }
+
     /// What the flag forbids that decided the judgement; `None` where none did.
     fn flagged(&self) -> Option<Gravity> {
         if let Cause::Flagged(flag) = &self.cause { Some(flag.gravity()) } else { None }
@@ -336,7 +341,7 @@ impl Verdict {
         let mut parts = vec![self.main_clause()];
         parts.extend(self.loader_words());
         if let (Some(feeds), true) = (self.feeds, self.judgement != Judgement::Feeds) {
-            let at_least = if self.flagged().is_some() { "at least " } else { "" };
+            let at_least = if self.feeds_at_least() { "at least " } else { "" };
             parts.push(format!("feeds {at_least}{feeds} by division"));
         }
         parts.extend(self.because());

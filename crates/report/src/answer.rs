@@ -210,11 +210,14 @@ fn busy_range(rate: Interval, demand: f64) -> String {
     if low == high { low } else { format!("{}-{high}", low.trim_end_matches(" %")) }
 }
 
-/// `8 of 8`; `~6 of 8` by division of the rate, which no measurement confirmed.
+/// `8 of 8`; `~6 of 8` by division of the rate, which no measurement confirmed; `>=6 of 8` where that is a lower bound.
 fn feeds(verdict: &Verdict, accelerators: u32) -> String {
     match verdict.feeds {
         Some(_) if verdict.judgement == Judgement::Feeds => format!("{accelerators} of {accelerators}"),
-        Some(feeds) if accelerators > 0 => format!("~{} of {accelerators}", feeds.min(accelerators)),
+        Some(feeds) if accelerators > 0 => {
+            let by_division = if verdict.feeds_at_least() { ">=" } else { "~" };
+            format!("{by_division}{} of {accelerators}", feeds.min(accelerators))
+        }
         _ => dash(),
     }
 }
@@ -357,7 +360,7 @@ fn open(summary: &Summary) -> Vec<String> {
         .verdicts
         .iter()
         .any(|verdict| verdict.feeds.is_some() && verdict.judgement != Judgement::Feeds && !verdict.demo);
-    let divided = divided.then(|| "~ by division of the rate".to_owned());
+    let divided = divided.then(|| "~ and >= by division of the rate".to_owned());
     hosts.into_iter().chain(summary.not_tested.iter().cloned()).chain(divided).collect()
 }
 
