@@ -171,6 +171,10 @@ fn start_server(namespace: &Namespace, folder: &Path) -> Result<Process, Unavail
     let at = |port| SocketAddr::from((namespace.address(), port));
     process
         .await_ready(|| rpc::answers(at(NFS_PORT), rpc::NFS) && rpc::answers(at(MOUNT_PORT), rpc::MOUNT))?;
+    let mapper = at(PORT_MAPPER);
+    process.await_ready(|| {
+        [rpc::NFS, rpc::MOUNT].into_iter().all(|program| rpc::is_registered(mapper, program))
+    })?;
     Ok(process)
 }
 
