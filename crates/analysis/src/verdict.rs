@@ -311,6 +311,12 @@ impl Verdict {
         }
     }
 
+    /// Accelerators that the rate would feed by division, which no measurement of so many confirmed; absent where the
+    /// verdict is that those of the need are fed.
+    pub fn feeds_by_division(&self) -> Option<u32> {
+        self.feeds.filter(|_| self.judgement != Judgement::Feeds)
+    }
+
     /// Whether the storage may feed more than [`Self::feeds`], since something kept it from showing what it can.
     pub fn feeds_at_least(&self) -> bool {
         self.feeds.is_some() && self.flagged().is_some()
@@ -340,7 +346,7 @@ impl Verdict {
     pub fn sentence(&self) -> String {
         let mut parts = vec![self.main_clause()];
         parts.extend(self.loader_words());
-        if let (Some(feeds), true) = (self.feeds, self.judgement != Judgement::Feeds) {
+        if let Some(feeds) = self.feeds_by_division() {
             let at_least = if self.feeds_at_least() { "at least " } else { "" };
             parts.push(format!("feeds {at_least}{feeds} by division"));
         }

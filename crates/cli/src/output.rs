@@ -14,7 +14,13 @@ const COLUMNS: usize = 80;
 
 /// What is printed of a run: its answer, with `full` after all cells; all of a run that judges nothing.
 pub(crate) fn answer(summary: &Summary, folder: &Path, full: bool) -> String {
-    let page = folder.join(PAGE_FILE).display().to_string();
+    let page = folder.join(PAGE_FILE);
+    // A record that was brought here may have come without its page.
+    let page = if page.exists() {
+        page.display().to_string()
+    } else {
+        format!("feedline report {} --html -o FILE", folder.display())
+    };
     let all = format!("feedline report {} --full", folder.display());
     let surroundings = Surroundings { columns: columns(), colour: is_coloured(), page: &page, full: &all };
     let answer = report::answer(summary, surroundings);

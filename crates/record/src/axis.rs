@@ -182,6 +182,17 @@ pub const PREDICTION: Axes = &[
     Axis::Checkpoint,
 ];
 
+/// What may differ where ways to fetch the batches of a job are compared: readers, prefetch, and what follows from them.
+pub const FETCH: Axes = &[
+    Axis::Readers,
+    Axis::Prefetch,
+    Axis::Depth,
+    Axis::Threads,
+    Axis::Streams,
+    Axis::Connections,
+    Axis::ShuffleBuffer,
+];
+
 /// What may differ between a job with checkpoints and the same without.
 pub const WITHOUT_CHECKPOINTS: Axes = &[Axis::Checkpoint];
 

@@ -2,7 +2,7 @@
 //!
 //! Everything else is on the page, in the Markdown report and behind `--full`.
 
-use analysis::{Cause, GateResult, Summary, Verdict, gate};
+use analysis::{Cause, Evidence, GateResult, Summary, Verdict, gate};
 use feed::{Interval, Judgement};
 
 use crate::cells;
@@ -38,7 +38,7 @@ pub struct Surroundings<'a> {
     pub columns: usize,
     /// Whether the words of the verdicts are coloured.
     pub colour: bool,
-    /// Path of the page.
+    /// Path of the page, or the command that makes it.
     pub page: &'a str,
     /// Command that prints all cells.
     pub full: &'a str,
@@ -212,13 +212,13 @@ fn busy_range(rate: Interval, demand: f64) -> String {
 
 /// `8 of 8`; `~6 of 8` by division of the rate, which no measurement confirmed; `>=6 of 8` where that is a lower bound.
 fn feeds(verdict: &Verdict, accelerators: u32) -> String {
-    match verdict.feeds {
-        Some(_) if verdict.judgement == Judgement::Feeds => format!("{accelerators} of {accelerators}"),
-        Some(feeds) if accelerators > 0 => {
+    match (verdict.feeds_by_division(), verdict.feeds) {
+        (Some(feeds), _) => {
             let by_division = if verdict.feeds_at_least() { ">=" } else { "~" };
             format!("{by_division}{} of {accelerators}", feeds.min(accelerators))
         }
-        _ => dash(),
+        (None, Some(_)) => format!("{accelerators} of {accelerators}"),
+        (None, None) => dash(),
     }
 }
 
@@ -322,28 +322,24 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
     // A row says already that a server of feedline's own is not judged.
     let mut judged: Vec<&Verdict> = summary.verdicts.iter().filter(|verdict| !verdict.demo).collect();
     judged.sort_by_key(|verdict| gravity(verdict));
-    let unjudged = summary.unjudged.iter().map(|unjudged| (&unjudged.target, vec![unjudged.reason.clone()]));
-    let said: Vec<(&String, Vec<String>)> = judged
-        .iter()
-        .map(|verdict| {
-            (&verdict.target, verdict.reasons().into_iter().chain(verdict.unreached.clone()).collect())
-        })
-        .chain(unjudged)
-        .collect();
+    let of_verdict = |verdict: &&Verdict| {
+        let mut reasons = verdict.reasons();
+        reasons.extend(verdict.unreached.clone());
+        reasons[0].insert_str(0, &format!("{}: ", verdict.target));
+        reasons
+    };
+    let unjudged =
+        summary.unjudged.iter().map(|unjudged| vec![format!("{}: {}", unjudged.target, unjudged.reason)]);
+    let said: Vec<Vec<String>> = judged.iter().map(of_verdict).chain(unjudged).collect();
     let mut lines = Vec::new();
-    for (number, (target, reasons)) in said.iter().enumerate() {
-        // What one target does not use the next ones have.
-        let left = said.len() - number;
-        let own = (room.saturating_sub(lines.len()) / left).max(1);
+    for (number, reasons) in said.iter().enumerate() {
         if lines.len() >= room {
             break;
         }
-        let mut reasons = reasons.clone();
-        if let Some(first) = reasons.first_mut() {
-            *first = format!("{target}: {first}");
-        }
+        // What one target does not use the next ones have.
+        let own = ((room - lines.len()) / (said.len() - number)).max(1);
         let name = if lines.is_empty() { "WHY" } else { "" };
-        lines.extend(writer.part(name, &reasons, own));
+        lines.extend(writer.part(name, reasons, own));
     }
     lines
 }
@@ -356,10 +352,7 @@ fn open(summary: &Summary) -> Vec<String> {
         let needed = feed::counted_noun(u64::from(scope.hosts_needed), "host");
         format!("{} of {needed}: no word on the cluster", scope.hosts_measured)
     });
-    let divided = summary
-        .verdicts
-        .iter()
-        .any(|verdict| verdict.feeds.is_some() && verdict.judgement != Judgement::Feeds && !verdict.demo);
+    let divided = summary.verdicts.iter().any(|verdict| verdict.feeds_by_division().is_some());
     let divided = divided.then(|| "~ and >= by division of the rate".to_owned());
     hosts.into_iter().chain(summary.not_tested.iter().cloned()).chain(divided).collect()
 }
@@ -430,7 +423,7 @@ fn next_of(summary: &Summary, verdict: &Verdict) -> Option<String> {
             Some(format!("{} --rank R --ranks {ranks} --start-at T, on every host", asked()))
         }
         Cause::Clears { .. } => {
-            let is_screen = verdict.scope.as_ref().is_some_and(|scope| scope.evidence.name() == "screen");
+            let is_screen = verdict.scope.as_ref().is_some_and(|scope| scope.evidence == Evidence::Screen);
             let proves = summary.head.command.iter().any(|word| word == "--proof");
             (is_screen && !proves).then(|| format!("{} --proof, before buying", asked()))
         }

@@ -20,6 +20,9 @@ fn a_scenario_ends_with_a_verdict_a_plot_and_a_record_that_make_themselves_again
     assert_eq!(bench.run(&["report", folder]).exits(0).out, ran.out);
     let answer = finish(bench.bare(&["report", folder])).exits(0).out;
     assert!(ran.out.ends_with(&answer) && answer.lines().count() <= 20, "{answer}");
+    fs::remove_file(run.join("report.html")).unwrap();
+    let makes = format!("PAGE feedline report {folder} --html -o FILE");
+    bench.run(&["report", folder]).exits(0).says(&makes);
     for (format, file) in [("markdown", "report.md"), ("svg", "throughput.svg")] {
         let again = bench.run(&["report", folder, "--format", format]).exits(0).out;
         assert_eq!(again.trim_end(), fs::read_to_string(run.join(file)).unwrap().trim_end(), "{file}");

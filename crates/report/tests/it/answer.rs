@@ -55,14 +55,7 @@ fn an_answer_is_short_and_narrow_whatever_was_measured() {
 
 #[test]
 fn an_answer_is_short_and_narrow_whatever_the_names() {
-    let mut record = records::golden();
-    let long = "a-storage-whose-name-is-longer-than-the-page-is-wide-".repeat(3) + "\u{1b}[31m\u{e9}";
-    for cell in &mut record.run.cells {
-        cell.target = cell.target.replace("filer", &long);
-    }
-    record.run.targets[1].name = long;
-    record.run.scenario = "x".repeat(200);
-    record.run.need.label = "z ".repeat(100);
+    let mut record = records::with_long_names();
     record.run.command = vec!["feedline".to_owned(), "run".to_owned(), "y".repeat(300)];
     assert_answer(&record);
 }

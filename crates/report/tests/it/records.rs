@@ -23,6 +23,20 @@ pub(crate) fn scaled(factor: f64) -> RunRecord {
     record
 }
 
+/// The record with names longer than a page is wide, one of them hostile.
+pub(crate) fn with_long_names() -> RunRecord {
+    let mut record = golden();
+    let long = "a-storage-whose-name-is-longer-than-the-page-is-wide-".repeat(3) + "\u{1b}[31m\u{e9}";
+    for cell in &mut record.run.cells {
+        cell.target = cell.target.replace("filer", &long);
+    }
+    record.run.targets[1].name = long;
+    record.run.scenario = "x".repeat(200);
+    record.run.title = Some("y".repeat(200));
+    record.run.need.label = "z ".repeat(100);
+    record
+}
+
 /// Multiplies what the accelerators need.
 pub(crate) fn scale_need(record: &mut RunRecord, factor: f64) {
     record.run.need.samples_per_s = record.run.need.samples_per_s.map(|rate| rate * factor);

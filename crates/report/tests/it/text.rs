@@ -207,16 +207,7 @@ fn pages_hold_their_width_whatever_the_figures() {
 
 #[test]
 fn pages_hold_their_width_whatever_the_names() {
-    let mut record = records::golden();
-    let long = "a-storage-whose-name-is-longer-than-the-page-is-wide-".repeat(3) + "\u{1b}[31m\u{e9}";
-    for cell in &mut record.run.cells {
-        cell.target = cell.target.replace("filer", &long);
-    }
-    record.run.targets[1].name = long;
-    record.run.scenario = "x".repeat(200);
-    record.run.title = Some("y".repeat(200));
-    record.run.need.label = "z ".repeat(100);
-    assert_page(&terminal(&summarise(&record)));
+    assert_page(&terminal(&summarise(&records::with_long_names())));
 }
 
 #[test]

@@ -150,20 +150,11 @@ fn cell(summary: &Summary, made: &Made) -> CellSummary {
     cell.cell.queue_depth = made.accelerators * made.readers.unwrap_or(8);
     cell.cell.axes.clear();
     cell.cell.training = Some(record::Training {
-        accelerators: made.accelerators,
-        batch: 400,
-        compute_ns: COMPUTE_NS,
         fetch: if made.readers.is_some() { "readers" } else { "shared" }.to_owned(),
         readers: made.readers,
         prefetch: made.prefetch,
-        barrier: false,
-        decode: None,
-        decode_cost_ns: None,
-        decode_threads: None,
-        drop_last: true,
-        startup_ns: 0,
         threshold: THRESHOLD,
-        price_per_hour: None,
+        ..record::testing::training(made.accelerators, 400, COMPUTE_NS)
     });
     cell.confirmed = None;
     edit_figures(&mut cell, |figures| {

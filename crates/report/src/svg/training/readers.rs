@@ -1,6 +1,7 @@
 //! Utilization by the way of fetching and the prefetch: a grid for each target, with the figure in every cell.
 
 use analysis::{CellSummary, Summary};
+use record::axis::{self, alike};
 
 use super::super::chart::{Chart, Panel};
 use super::super::grid::{self, Shade};
@@ -32,7 +33,8 @@ impl Way {
 pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     let all = cells(summary);
     let any_storage = all.iter().any(|cell| cell.storage);
-    let mut groups = grid::groups(all.into_iter().filter(|cell| cell.storage == any_storage), belongs);
+    let shown = all.into_iter().filter(|cell| cell.storage == any_storage);
+    let mut groups = grid::groups(shown, |group: &[&CellSummary], cell| belongs(summary, group, cell));
     groups.retain(|group| is_varied(group) && group.iter().any(|cell| Job::measured(cell).is_some()));
     if groups.is_empty() {
         return None;
@@ -48,26 +50,11 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     Some(chart)
 }
 
-/// Whether a cell differs from those of a group in fetch and prefetch alone, and has a place of its own.
-fn belongs(group: &[&CellSummary], cell: &CellSummary) -> bool {
-    let same = |a: &CellSummary, b: &CellSummary| {
-        let plan = |cell: &CellSummary| {
-            cell.cell.training.clone().map(|plan| record::Training {
-                fetch: String::new(),
-                readers: None,
-                prefetch: 0,
-                ..plan
-            })
-        };
-        plan(a) == plan(b)
-            && a.cell.target == b.cell.target
-            && a.engine_label() == b.engine_label()
-            && (a.cell.dataset, &a.cell.operation, a.cell.block_bytes, &a.cell.access, &a.cell.cache)
-                == (b.cell.dataset, &b.cell.operation, b.cell.block_bytes, &b.cell.access, &b.cell.cache)
-    };
+/// Whether a cell differs from those of a group in how batches are fetched alone, and has a place of its own.
+fn belongs(summary: &Summary, group: &[&CellSummary], cell: &CellSummary) -> bool {
     let is_place =
         |other: &&CellSummary| (Way::of(other), prefetch(other)) == (Way::of(cell), prefetch(cell));
-    same(group[0], cell) && !group.iter().any(is_place)
+    alike(summary, &group[0].cell, &cell.cell, axis::FETCH) && !group.iter().any(is_place)
 }
 
 /// Whether readers or prefetch vary: readers beside reads that share a depth are no grid.
