@@ -67,7 +67,7 @@ pub struct Verdict {
 pub enum Cause {
     /// The whole interval lies on or above the line.
     Clears {
-        /// Whether a shallower depth was measured and does not clear it, or none was.
+        /// Whether no shallower depth that was measured clears it, and every deeper one stands at it.
         first: bool,
     },
     /// The whole interval lies below the line.
@@ -557,10 +557,16 @@ fn accelerators_fed(figures: &Figures, line: f64, accelerators: u32) -> Option<u
     Some(feed::accelerators_fed(interval.low, line, accelerators))
 }
 
+/// Whether no shallower cell of its curve clears the line, and every deeper one with figures stands at it too: "from this
+/// depth" is said of both sides.
 fn is_first_to_clear(summary: &Summary, cell: &CellSummary) -> bool {
-    let index = summary.cells.iter().position(|other| other.cell.cell == cell.cell.cell);
-    let curves = summary.panels.iter().flat_map(|panel| &panel.curves);
-    curves.into_iter().any(|curve| index.is_some() && curve.clears_at == index)
+    let Some(index) = summary.cells.iter().position(|other| other.cell.cell == cell.cell.cell) else {
+        return false;
+    };
+    let mut curves = summary.panels.iter().flat_map(|panel| &panel.curves);
+    let Some(curve) = curves.find(|curve| curve.clears_at == Some(index)) else { return false };
+    let of_line = |index: &usize| summary.cells[*index].figures().and_then(|figures| figures.of_line);
+    curve.cells.iter().skip_while(|one| **one != index).filter_map(of_line).all(|share| share >= 1.0)
 }
 
 fn shape_of(summary: &Summary, cell: &CellSummary) -> Option<Shape> {
