@@ -14,7 +14,7 @@ use plan::{Plan, Share};
 use record::{End, Line, NotRun, Redactor, Reread, Role, Run, RunRecord, RunWriter, Variant};
 use rustix::fs::{Access, access};
 
-use crate::args::MeasureArgs;
+use crate::args::{MeasureArgs, ShowArgs};
 use crate::checkpoints::Checkpoints;
 use crate::data;
 use crate::derived::Derived;
@@ -23,7 +23,7 @@ use crate::load::Loaded;
 use crate::open::Stores;
 use crate::progress::Progress;
 use crate::slots::Slots;
-use crate::{environment, files, host, output, signals};
+use crate::{announce, environment, files, host, output, signals};
 
 /// Everything that is opened and written before anything is measured.
 pub(crate) struct Ready {
@@ -40,20 +40,31 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// Opens the storages of a scenario and makes its datasets ready.
-    pub(crate) fn make(loaded: Loaded, args: &MeasureArgs) -> Result<Self, Failure> {
-        Self::with(loaded, args, signals::stop_flag()?)
+    /// Opens the storages of a scenario, says what will be done, and makes its datasets ready; one `without_file` asks
+    /// before much is written.
+    pub(crate) fn make(loaded: Loaded, args: &MeasureArgs, without_file: bool) -> Result<Self, Failure> {
+        let stores = Stores::open(&loaded.plan)?;
+        if !args.quiet {
+            announce::announce(&loaded.plan, &stores, args, without_file)?;
+        }
+        // Before this a signal ends the process, which has written nothing.
+        Self::with(loaded, stores, args, signals::stop_flag()?)
     }
 
-    /// The same, ended by `stop`.
-    pub(crate) fn with(loaded: Loaded, args: &MeasureArgs, stop: Arc<AtomicBool>) -> Result<Self, Failure> {
+    /// The same without a word, ended by `stop`.
+    pub(crate) fn with(
+        loaded: Loaded,
+        stores: Stores,
+        args: &MeasureArgs,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, Failure> {
         let counters = Arc::new(Counters::default());
-        let progress = Progress::new(args.no_progress, &counters);
+        let progress = Progress::new(args.quiet, &counters);
         let cores = environment::usable_cores();
         let results = writable_folder(&args.results)?;
-        let stores = Stores::open(&loaded.plan)?;
         Checkpoints::check_room(&loaded.plan, &stores)?;
         progress.phase("making the datasets ready");
+        progress.expect_writing();
         let report = |target: &str, done, total| progress.writing(target, done, total);
         let data = data::make_ready(&loaded.plan, &stores, cores, &report, &stop)?;
         let checkpoints = Checkpoints::make(&loaded.plan, &stores)?;
@@ -66,7 +77,7 @@ pub(crate) fn writable_folder(path: &Path) -> Result<PathBuf, Failure> {
     let tried =
         std::fs::create_dir_all(path).and_then(|()| Ok(access(path, Access::WRITE_OK | Access::EXEC_OK)?));
     tried.with_context(|| {
-        format!("cannot write results into `{}` (choose another folder with --results)", path.display())
+        format!("cannot write results into `{}` (choose another folder with -o)", path.display())
     })?;
     Ok(path.to_owned())
 }
@@ -162,9 +173,19 @@ impl<'a> Session<'a> {
         Ok(interrupted)
     }
 
-    /// As [`conclude`] does.
-    pub(crate) fn conclude(self, full: bool) -> Result<Summary, Failure> {
-        conclude(&self.folder, full)
+    /// As [`conclude`] does; of a run that a signal ended it says what is kept and how to go on.
+    pub(crate) fn conclude(self, show: ShowArgs) -> Result<Summary, Failure> {
+        let summary = conclude(&self.folder, show)?;
+        if summary.head.interrupted {
+            let made = self.so_far.lines.iter().filter(|line| matches!(line, Line::Rep(_))).count();
+            output::say(&format!(
+                "interrupted: {} kept in {}, and the data where they are; the same command measures anew, without writing them \
+                 again",
+                feed::counted_noun(made as u64, "repetition"),
+                self.folder.display(),
+            ));
+        }
+        Ok(summary)
     }
 
     /// Derives everything from the record and leaves report and plots beside it, without a word.
@@ -202,7 +223,9 @@ impl<'a> Session<'a> {
         match event {
             Event::Begin { cell, role, rep } => {
                 let why = if role == Role::Confirm { " (confirming)" } else { "" };
-                self.ready.progress.step(format!("{} repetition {}{why};", cell.slug, rep + 1));
+                self.ready
+                    .progress
+                    .step(format!("{} repetition {}{why}", cell.slug, rep + 1), self.line_bps(cell));
                 Ok(())
             }
             Event::Ceiling(ceiling) => self.append(Line::Ceiling(ceiling)),
@@ -211,6 +234,13 @@ impl<'a> Session<'a> {
                 self.append(Line::Rep(rep))
             }
         }
+    }
+
+    /// The line of a cell, bytes per second.
+    fn line_bps(&self, cell: &plan::Cell) -> f64 {
+        let Loaded { plan, .. } = &self.ready.loaded;
+        let sample_bytes = describe::sample_bytes(self.ready.data.of(cell), plan.dataset(cell), cell);
+        plan.need.line_bps(sample_bytes)
     }
 
     fn append(&mut self, line: Line) -> Result<(), Failure> {
@@ -268,11 +298,10 @@ fn reread(
     slots.flat_map(of_slot).collect()
 }
 
-/// Derives everything from a record, leaves report and plots beside it, and prints the answer, with `full` after everything
-/// that it leaves out.
-pub(crate) fn conclude(folder: &Path, full: bool) -> Result<Summary, Failure> {
+/// Derives everything from a record, leaves report and plots beside it, and prints the answer.
+pub(crate) fn conclude(folder: &Path, show: ShowArgs) -> Result<Summary, Failure> {
     let summary = derive(folder)?;
-    output::print(&output::answer(&summary, folder, full))?;
+    output::print(&show.text(&summary, folder))?;
     Ok(summary)
 }
 

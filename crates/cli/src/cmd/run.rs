@@ -14,9 +14,12 @@ use crate::regression::Outcome;
 use crate::session::{Kind, Ready, Session};
 use crate::slots::Slots;
 use crate::variants::{self, VariantSpec};
-use crate::{baseline, load, output, proof, regression, samples};
+use crate::{baseline, cmd, load, output, proof, regression, samples};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    if args.dry_run {
+        return cmd::plan::plan(&args.input);
+    }
     if let Some(name) = &args.as_variant {
         return variants::follow(args, name);
     }
@@ -39,7 +42,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     }
     let asked =
         args.proof.then(|| proof::Asked::announce(&loaded.plan, &args.measure.results)).transpose()?;
-    let ready = Ready::make(loaded, &args.measure)?;
+    let ready = Ready::make(loaded, &args.measure, !load::is_scenario(&args.input.input))?;
     if let Some(name) = &args.add_to {
         baseline::prepare(&args.measure.results, name)?;
     }
@@ -53,12 +56,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if let Some(late) = late {
         return Err(too_late(args.ranks.start_at.as_deref(), late));
     }
-    let summary = session.conclude(args.measure.full)?;
+    let summary = session.conclude(args.show)?;
     if interrupted {
         return Ok(Exit::Interrupted);
     }
     let verdict = match asked {
-        Some(asked) => asked.add_up(&summary, args.strict)?,
+        Some(asked) => asked.add_up(&summary, args)?,
         None => exit_of(&summary, args.strict),
     };
     // One rank is no whole run, and has no past of its own.
@@ -70,7 +73,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 fn hold_against_past(args: &RunArgs, summary: &Summary, verdict: Exit) -> Result<Exit, Failure> {
     let results = &args.measure.results;
     let folder = results.join(&summary.head.run_id);
-    let compared = regression::after_run(&folder, results, &summary.gate, args.strict)?.unwrap_or(Exit::Ok);
+    let compared = regression::after_run(&folder, results, &summary.gate, args.strict, args.show)?;
+    let compared = compared.unwrap_or(Exit::Ok);
     let Some(name) = &args.add_to else { return Ok(compared) };
     let regressed = (compared == Exit::Regressed).then(|| "it regressed".to_owned());
     let nothing = (verdict == Exit::Error).then(|| "nothing was measured".to_owned());

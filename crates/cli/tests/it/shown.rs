@@ -1,0 +1,91 @@
+//! What is said before, while and after a run.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::harness::{Bench, DISK, finish, measured};
+
+#[test]
+fn json_is_one_object_and_nothing_else_on_standard_output() {
+    let bench = Bench::small(DISK);
+    // The comparison with a baseline follows the answer elsewhere.
+    let gate = "gate = { baseline = \"nightly\", runs = 3, regression = { throughput = \"50 %\" } }\n";
+    let scenario = fs::read_to_string(bench.path("s.toml")).unwrap();
+    bench.write("s.toml", &format!("{scenario}{gate}"));
+    let ran = finish(bench.bare(&["run", "s.toml", "--json", "--add-to", "nightly"])).exits(0);
+    let object: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(object["verdicts"][0]["target"], "disk");
+    assert_eq!(object["verdicts"][0]["scope"]["evidence"], "screen");
+    assert!(fs::metadata(bench.path(object["paths"]["page"].as_str().unwrap())).unwrap().is_file());
+    assert!(ran.err.contains("gate  inconclusive"), "{}", ran.err);
+
+    let folder = object["paths"]["run"].as_str().unwrap();
+    let again = finish(bench.bare(&["report", folder, "--json"])).exits(0);
+    assert_eq!((again.out, again.err), (ran.out, String::new()));
+}
+
+#[test]
+fn json_goes_with_nothing_that_prints_something_else() {
+    let (bench, folder) = measured();
+    for other in [&["--full"][..], &["--html"], &["--format", "markdown"]] {
+        finish(bench.bare(&[&["report", &folder, "--json"], other].concat()))
+            .exits(2)
+            .says("cannot be used with");
+    }
+    finish(bench.bare(&["run", "s.toml", "--json", "--variant", "a:"])).exits(2).says("cannot be used with");
+    finish(bench.bare(&["schema", "answer"])).exits(0).says("\"verdicts\"").says("json-schema.org");
+}
+
+#[test]
+fn what_will_be_written_is_said_to_the_byte_before_it_is() {
+    let bench = Bench::small(DISK);
+    let say =
+        |ended: &crate::harness::Ended| ended.err.lines().take(3).map(str::to_owned).collect::<Vec<_>>();
+    let first = finish(bench.bare(&["s.toml", "-o", "out"])).exits(0);
+    let [write, time, run] = &say(&first)[..] else { panic!("{}", first.err) };
+    assert!(write.starts_with("WRITE 4 MiB below data"), "{write}");
+    assert!(time.starts_with("TIME  until the bytes or epochs asked are read, and the writing"), "{time}");
+    assert_eq!(run, "RUN   in a folder of out");
+    assert_eq!(bench.data_files().iter().map(|file| file.metadata().unwrap().len()).sum::<u64>(), 4 << 20);
+    // Half of it is there, then all of it.
+    for file in &bench.data_files()[..32] {
+        fs::remove_file(file).unwrap();
+    }
+    let manifest = bench.data_files()[0].parent().unwrap().parent().unwrap().join("manifest.json");
+    fs::remove_file(manifest).unwrap();
+    let second = finish(bench.bare(&["s.toml", "-o", "out"])).exits(0);
+    assert!(say(&second)[0].starts_with("WRITE 2 MiB below data"), "{}", second.err);
+    let third = finish(bench.bare(&["s.toml", "-o", "out"])).exits(0);
+    assert_eq!(say(&third)[0], "WRITE nothing but the record");
+    assert_eq!(fs::read_dir(bench.path("out")).unwrap().count(), 3);
+}
+
+#[test]
+fn a_dry_run_is_the_plan_and_a_quiet_run_its_answer() {
+    let bench = Bench::small(DISK);
+    let plan = finish(bench.bare(&["plan", "s.toml"])).exits(0).out;
+    assert_eq!(finish(bench.bare(&["s.toml", "--dry-run"])).exits(0).out, plan);
+    assert!(!bench.path("data").exists() && !bench.path("results").exists());
+    let quiet = finish(bench.bare(&["s.toml", "-q"])).exits(0);
+    assert_eq!(quiet.err, "");
+    assert!(quiet.out.starts_with("NEED 1 MB/s") && quiet.out.lines().count() <= 20, "{}", quiet.out);
+}
+
+/// Without a terminal nobody is asked.
+#[test]
+fn without_a_file_time_and_space_are_bounded() {
+    let bench = Bench::new();
+    let plan = |more: &[&str]| {
+        finish(bench.bare(&[&["plan", "data", "--need", "1xh100:resnet50"], more].concat())).exits(0)
+    };
+    plan(&[]).says("capped by the budget of 2 min");
+    plan(&["--budget", "5m"]).says("capped by the budget of 5 min");
+    plan(&["--set", "dataset.size=\"8 MiB\""]).says("74 files");
+    let own = plan(&["--set", "measure.repetitions=3"]);
+    assert!(!own.prints("budget"), "what is said of measuring is all that is said: {}", own.out);
+    fs::create_dir(bench.path("data")).unwrap();
+    finish(bench.bare(&["plan", "data", "--need", "1xh100:resnet50", "--existing"]))
+        .exits(0)
+        .says("never written");
+}
