@@ -17,7 +17,7 @@ const ASK_ABOVE_BYTES: u64 = 1_000_000_000;
 const ASK_ABOVE_NS: u64 = 120_000_000_000;
 
 /// What bounds a run without a file, as [`crate::bounds`] has it.
-const BOUNDS: &str = "NOTE  without a file: a screen of 2 min, on data of a tenth of the free space at most;\n      --budget and --set dataset.size say otherwise";
+const BOUNDS: &str = "NOTE  without a file: a screen of 2 min on data of a tenth of the free space at most, unless\n      --budget, --set measure or --set dataset.size say otherwise";
 
 /// Says on standard error what a run will write and how long it takes. One without a file is bounded, which is said, and asks on
 /// a terminal where it is much all the same, unless the command line agrees already. Nothing is written before.

@@ -31,7 +31,7 @@ impl Progress {
     pub(crate) fn new(hidden: bool, counters: &Arc<Counters>) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let bar = if hidden || !terminal { ProgressBar::hidden() } else { ProgressBar::new(0) };
-        bar.set_style(style("{elapsed_precise} {msg}"));
+        bar.set_style(style("{elapsed_precise}  {wide_msg}", None));
         bar.enable_steady_tick(REDRAW);
         Self { bar, plain: !hidden && !terminal, counters: Arc::clone(counters), line_bps: Arc::default() }
     }
@@ -44,30 +44,28 @@ impl Progress {
         self.bar.set_message(text.to_owned());
     }
 
-    /// A dataset is written next: [`Self::writing`] tells how far.
-    pub(crate) fn expect_writing(&self) {
-        let rate = |state: &ProgressState, out: &mut dyn Write| {
-            let _ = write!(out, "{}", format_bps(state.per_sec()));
-        };
-        self.bar.set_style(style("{bar:20} {left}  {rate}  {msg}").with_key("rate", rate));
-    }
-
     /// Bytes of a dataset that are written.
     pub(crate) fn writing(&self, target: &str, done: u64, total: u64) {
+        if self.bar.length() == Some(0) {
+            let rate = |state: &ProgressState, out: &mut dyn Write| {
+                let _ = write!(out, "{}", format_bps(state.per_sec()));
+            };
+            self.bar.set_style(style("{bar:20} {left}  {rate}  {wide_msg}", None).with_key("rate", rate));
+        }
         self.bar.set_length(total);
         self.bar.set_position(done);
         let (done, total) = (format_bytes(done), format_bytes(total));
         self.bar.set_message(format!("writing the dataset on {target}: {done} of {total}"));
     }
 
-    /// How many steps of measuring there will be; 0 where nobody knows.
-    pub(crate) fn expect(&self, steps: u64) {
+    /// How many steps of measuring there will be, 0 where nobody knows, and how long they take at most.
+    pub(crate) fn expect(&self, steps: u64, budget_ns: Option<u64>) {
         self.bar.reset();
         self.bar.set_length(steps);
         let rate = live_rate(Arc::clone(&self.counters), Arc::clone(&self.line_bps));
-        let template =
-            if steps > 0 { "{bar:20} {left}  {rate}{msg}" } else { "{elapsed_precise}  {rate}{msg}" };
-        self.bar.set_style(style(template).with_key("rate", rate));
+        let place = if steps > 0 { "{bar:20} {left}" } else { "{elapsed_precise}" };
+        let style = style(&format!("{place}  {{rate}}{{wide_msg}}"), budget_ns.map(Duration::from_nanos));
+        self.bar.set_style(style.with_key("rate", rate));
     }
 
     /// More steps than there were to be.
@@ -88,9 +86,11 @@ impl Progress {
     }
 }
 
-fn style(template: &str) -> ProgressStyle {
-    let left = |state: &ProgressState, out: &mut dyn Write| {
-        let seconds = state.eta().as_secs();
+/// What is left takes until `budget` at most.
+fn style(template: &str, budget: Option<Duration>) -> ProgressStyle {
+    let left = move |state: &ProgressState, out: &mut dyn Write| {
+        let budget = budget.map_or(Duration::MAX, |budget| budget.saturating_sub(state.elapsed()));
+        let seconds = state.eta().min(budget).as_secs();
         let _ = write!(out, "{}:{:02} left", seconds / 60, seconds % 60);
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());

@@ -64,7 +64,6 @@ impl Ready {
         let results = writable_folder(&args.results)?;
         Checkpoints::check_room(&loaded.plan, &stores)?;
         progress.phase("making the datasets ready");
-        progress.expect_writing();
         let report = |target: &str, done, total| progress.writing(target, done, total);
         let data = data::make_ready(&loaded.plan, &stores, cores, &report, &stop)?;
         let checkpoints = Checkpoints::make(&loaded.plan, &stores)?;

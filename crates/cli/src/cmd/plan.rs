@@ -245,15 +245,18 @@ pub(crate) fn time(plan: &Plan) -> String {
     else {
         return "until the bytes or epochs asked are read".to_owned();
     };
-    let more = if most_ns > total_ns {
-        format!(", up to {} while a verdict is open", format_duration_ns(most_ns))
-    } else {
-        String::new()
-    };
-    let capped = plan.measure.budget_ns.map_or_else(String::new, |budget| {
-        format!(", capped by the budget of {}", format_duration_ns(budget))
-    });
-    format!("about {}{more}{capped}", format_duration_ns(total_ns))
+    let [total, most] = [total_ns, most_ns].map(format_duration_ns);
+    let budget = measure.budget_ns.map_or_else(String::new, format_duration_ns);
+    match measure.budget_ns {
+        Some(budget_ns) if budget_ns < total_ns => {
+            format!("{budget}, the budget: what does not fit of about {total} is left out")
+        }
+        Some(budget_ns) if budget_ns < most_ns => {
+            format!("about {total}, while a verdict is open up to the budget of {budget}")
+        }
+        _ if most_ns > total_ns => format!("about {total}, up to {most} while a verdict is open"),
+        _ => format!("about {total}"),
+    }
 }
 
 /// How long it measures at most; `None` where that depends on the storage.

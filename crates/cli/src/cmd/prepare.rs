@@ -18,7 +18,6 @@ pub(crate) fn prepare(args: &InputArgs) -> Result<Exit, Failure> {
     plan.cells.retain(|cell| plan.targets[cell.target].emulate.is_none());
     let stop = signals::stop_flag()?;
     let progress = Progress::new(false, &Arc::default());
-    progress.expect_writing();
     let report = |target: &str, done, total| progress.writing(target, done, total);
     let stores = Stores::for_data(&plan)?;
     let data = data::make_ready(&plan, &stores, environment::usable_cores(), &report, &stop)?;

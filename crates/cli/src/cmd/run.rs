@@ -107,7 +107,10 @@ fn interleave(
 ) -> Result<Vec<NotRun>, Failure> {
     let (plan, progress) = (&ready.loaded.plan, &ready.progress);
     let confirming = confirming(plan);
-    progress.expect(plan.cells.len() as u64 * u64::from(plan.measure.repetitions) + confirming);
+    progress.expect(
+        plan.cells.len() as u64 * u64::from(plan.measure.repetitions) + confirming,
+        plan.measure.budget_ns,
+    );
     ceilings(ready, session, bench)?;
     progress.phase("measuring the cells, interleaved");
     let mut not_run = bench.measure(confirming, &mut |event| session.take(event))?;
@@ -138,7 +141,7 @@ fn by_timetable(
 ) -> Result<Vec<NotRun>, Failure> {
     let (plan, progress) = (&ready.loaded.plan, &ready.progress);
     let cells = plan.cells.len() as u64;
-    progress.expect(2 * cells * u64::from(plan.measure.repetitions));
+    progress.expect(2 * cells * u64::from(plan.measure.repetitions), None);
     ceilings(ready, session, bench)?;
     *late = slots.late_by();
     if late.is_some() {

@@ -84,7 +84,7 @@ fn find(
 ) -> Result<Vec<NotRun>, Failure> {
     let need = &ready.loaded.plan.need;
     let threshold = need.utilization;
-    ready.progress.expect(0);
+    ready.progress.expect(0, None);
     for row in session.rows(find.axis()) {
         let values = row.iter().map(|one| one.value).collect();
         let mut search = Search::new(values, find.harder(), first(&row, find, need.accelerators));

@@ -164,7 +164,8 @@ fn rounds(run: &Run<'_>, children: &mut [Process]) -> Result<Option<String>, Fai
     let measure = &run.plans[0].measure;
     let (cells, variants) = (run.plans[0].cells.len(), run.specs.len() as u32);
     let clock = Clock::real();
-    run.progress.expect(cells as u64 * u64::from(variants) * u64::from(measure.repetitions));
+    run.progress
+        .expect(cells as u64 * u64::from(variants) * u64::from(measure.repetitions), measure.budget_ns);
     run.progress.phase("measuring the client's own ceiling");
     for (spec, child) in run.specs.iter().zip(children.iter_mut()) {
         if run.stop.load(Ordering::Relaxed) {
