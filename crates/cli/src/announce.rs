@@ -17,10 +17,19 @@ const ASK_ABOVE_BYTES: u64 = 1_000_000_000;
 const ASK_ABOVE_NS: u64 = 120_000_000_000;
 
 /// What bounds a run without a file, as [`crate::bounds`] has it.
-const BOUNDS: &str = "NOTE  without a file: a screen of 2 min on data of a tenth of the free space at most, unless\n      --budget, --set measure or --set dataset.size say otherwise";
+const BOUNDS: &str = "NOTE  without a file: a screen of 2 min, on data of at most a tenth of the free\n      space; --budget, --set measure and --set dataset.size say otherwise";
 
-/// Says on standard error what a run will write and how long it takes. One without a file is bounded, which is said, and asks on
-/// a terminal where it is much all the same, unless the command line agrees already. Nothing is written before.
+/// What is asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    /// Whether no scenario file says how much is meant.
+    pub(crate) without_file: bool,
+    /// Whether an edge is searched, which takes as many repetitions as it takes.
+    pub(crate) searches: bool,
+}
+
+/// Says on standard error what a run will write and how long it takes. One without a file asks on a terminal where that is much,
+/// unless the command line agrees already. Nothing is written before.
 ///
 /// # Errors
 /// When the user says no, and when a storage cannot be asked what is there.
@@ -28,34 +37,43 @@ pub(crate) fn announce(
     plan: &Plan,
     stores: &Stores,
     args: &MeasureArgs,
-    without_file: bool,
+    asked: Asked,
 ) -> Result<(), Failure> {
     let writes = writes(plan, stores)?;
     let bytes = writes.iter().map(|write| write.bytes).fold(0, u64::saturating_add);
-    let mut lines: Vec<String> = writes.iter().filter(|write| write.bytes > 0).map(Write::words).collect();
-    lines.extend(cmd::plan::checkpoints(plan));
-    lines.extend(cmd::plan::copies(plan));
-    if lines.is_empty() {
-        lines.push("nothing but the record".to_owned());
+    let most_ns = cmd::plan::most_ns(plan).filter(|_| !asked.searches);
+    let is_much = bytes > ASK_ABOVE_BYTES || most_ns.is_some_and(|ns| ns > ASK_ABOVE_NS);
+    let is_there = io::stdin().is_terminal() && io::stderr().is_terminal();
+    let asks = asked.without_file && is_much && !args.yes && is_there;
+    if asks || !args.quiet {
+        let mut lines: Vec<String> =
+            writes.iter().filter(|write| write.bytes > 0).map(Write::words).collect();
+        lines.extend(cmd::plan::checkpoints(plan));
+        lines.extend(cmd::plan::copies(plan));
+        say_all("WRITE", &lines, "nothing but the record");
+        let time = if asked.searches { cmd::plan::search_time(plan) } else { cmd::plan::time(plan) };
+        let writing = if bytes > 0 { ", and the writing" } else { "" };
+        output::say(&format!("TIME  {time}{writing}"));
+        output::say(&format!("RUN   in a folder of {}", args.results.display()));
     }
-    for (number, line) in lines.iter().enumerate() {
-        output::say(&format!("{:<6}{line}", if number == 0 { "WRITE" } else { "" }));
-    }
-    let writing = if bytes > 0 { ", and the writing" } else { "" };
-    output::say(&format!("TIME  {}{writing}", cmd::plan::time(plan)));
-    output::say(&format!("RUN   in a folder of {}", args.results.display()));
-    if without_file {
+    if asked.without_file && !asked.searches && !args.quiet {
         output::say(BOUNDS);
     }
-    let is_much = bytes > ASK_ABOVE_BYTES || cmd::plan::most_ns(plan).is_some_and(|ns| ns > ASK_ABOVE_NS);
-    let asks = without_file && !args.yes;
-    if asks && is_much && io::stdin().is_terminal() && io::stderr().is_terminal() && !agrees()? {
-        return Err(anyhow::anyhow!(
-            "not begun, and nothing was written\n  hint: --yes goes on without asking"
-        )
-        .into());
+    if asks && !agrees()? {
+        let refused = "not begun, and nothing was written\n  hint: --yes goes on without asking";
+        return Err(anyhow::anyhow!(refused).into());
     }
     Ok(())
+}
+
+/// Lines below one word, or what there is to say without any.
+fn say_all(word: &str, lines: &[String], otherwise: &str) {
+    if lines.is_empty() {
+        output::say(&format!("{word:<6}{otherwise}"));
+    }
+    for (number, line) in lines.iter().enumerate() {
+        output::say(&format!("{:<6}{line}", if number == 0 { word } else { "" }));
+    }
 }
 
 /// A dataset to be written.
@@ -71,11 +89,7 @@ impl Write {
     fn words(&self) -> String {
         let about = if self.is_about { "about " } else { "" };
         let free = self.free_bytes.map_or_else(String::new, |free| format!(" ({} free)", format_bytes(free)));
-        format!(
-            "{about}{} below {}{free}, kept for further runs until `feedline clean`",
-            format_bytes(self.bytes),
-            self.at
-        )
+        format!("{about}{} below {}{free}, kept until `feedline clean`", format_bytes(self.bytes), self.at)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::cmd;
 /// Will this storage feed those GPUs?
 ///
 /// feedline reads real data from storage the way training does, and holds what it measures against the
-/// bytes per second that the planned accelerators consume.
+/// bytes per second that the planned accelerators consume. `feedline FILE.toml` is `feedline run FILE.toml`.
 ///
 /// Exit codes: 0 done, 1 error, 2 usage or scenario, 3 gate missed, 4 regression, 5 inconclusive with --strict,
 /// 130 interrupted (what was measured is kept).
@@ -126,6 +126,7 @@ pub(crate) struct CleanArgs {
 
 #[derive(Debug, Args)]
 #[command(mut_arg("results", |results| results.short('o')))]
+#[expect(clippy::struct_excessive_bools, reason = "flags that are independent of each other")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,

@@ -61,3 +61,23 @@ pub(crate) fn measure(args: &InputArgs, plan: &Plan) -> Option<String> {
 fn sets(args: &InputArgs, key: &str) -> bool {
     args.set.iter().filter_map(|set| set.split_once('=')).any(|(set, _)| set.trim() == key)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tenth_of_what_is_free_is_written_and_little_changes_do_not_change_it() {
+        let size = |free_bytes: u64, count| dataset(&InputArgs::default(), Some(free_bytes), count);
+        let line = |bytes: u64| Some(format!("dataset.size = \"{bytes} B\"\n"));
+        assert_eq!(size(57_000_000_000, 1), line(4 << 30));
+        assert_eq!(size(50_000_000_000, 1), size(57_000_000_000, 1));
+        assert_eq!(size(57_000_000_000, 4), line(1 << 30), "four datasets share it");
+        assert_eq!((size(86_000_000_000, 1), size(0, 1)), (None, line(1)));
+        // A server does not say what is free.
+        assert_eq!(dataset(&InputArgs::default(), None, 1), None);
+        let says = |set: &str| InputArgs { set: vec![set.to_owned()], ..InputArgs::default() };
+        assert_eq!(dataset(&says("dataset.size=1 GB"), Some(1), 1), None);
+        assert!(dataset(&says("dataset.seed=2"), Some(1), 1).is_some());
+    }
+}

@@ -50,7 +50,7 @@ impl Progress {
             let rate = |state: &ProgressState, out: &mut dyn Write| {
                 let _ = write!(out, "{}", format_bps(state.per_sec()));
             };
-            self.bar.set_style(style("{bar:20} {left}  {rate}  {wide_msg}", None).with_key("rate", rate));
+            self.bar.set_style(style("{bar:12} {left}  {rate}  {wide_msg}", None).with_key("rate", rate));
         }
         self.bar.set_length(total);
         self.bar.set_position(done);
@@ -63,7 +63,7 @@ impl Progress {
         self.bar.reset();
         self.bar.set_length(steps);
         let rate = live_rate(Arc::clone(&self.counters), Arc::clone(&self.line_bps));
-        let place = if steps > 0 { "{bar:20} {left}" } else { "{elapsed_precise}" };
+        let place = if steps > 0 { "{bar:12} {left}" } else { "{elapsed_precise}" };
         let style = style(&format!("{place}  {{rate}}{{wide_msg}}"), budget_ns.map(Duration::from_nanos));
         self.bar.set_style(style.with_key("rate", rate));
     }
@@ -97,7 +97,7 @@ fn style(template: &str, budget: Option<Duration>) -> ProgressStyle {
     style.progress_chars("=> ").with_key("left", left)
 }
 
-/// `1.42 GB/s, 97 % of the line`: what was read in the last second, by the counters that workers keep anyway. Nothing where
+/// `1.42 GB/s, 97 % of line`: what was read in the last second, by the counters that workers keep anyway. Nothing where
 /// another process reads.
 fn live_rate(
     counters: Arc<Counters>,
@@ -116,7 +116,7 @@ fn live_rate(
         let _ = write!(out, "{}", format_bps(bps));
         let line_bps = line_bps.load(Ordering::Relaxed);
         if line_bps > 0 {
-            let _ = write!(out, ", {:.0} % of the line", bps / line_bps as f64 * 100.0);
+            let _ = write!(out, ", {:.0} % of line", bps / line_bps as f64 * 100.0);
         }
         let _ = write!(out, "  ");
     }

@@ -14,6 +14,7 @@ use plan::{Plan, Share};
 use record::{End, Line, NotRun, Redactor, Reread, Role, Run, RunRecord, RunWriter, Variant};
 use rustix::fs::{Access, access};
 
+use crate::announce::{self, Asked};
 use crate::args::{MeasureArgs, ShowArgs};
 use crate::checkpoints::Checkpoints;
 use crate::data;
@@ -23,7 +24,7 @@ use crate::load::Loaded;
 use crate::open::Stores;
 use crate::progress::Progress;
 use crate::slots::Slots;
-use crate::{announce, environment, files, host, output, signals};
+use crate::{environment, files, host, output, signals};
 
 /// Everything that is opened and written before anything is measured.
 pub(crate) struct Ready {
@@ -40,13 +41,10 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// Opens the storages of a scenario, says what will be done, and makes its datasets ready; one `without_file` asks
-    /// before much is written.
-    pub(crate) fn make(loaded: Loaded, args: &MeasureArgs, without_file: bool) -> Result<Self, Failure> {
+    /// Opens the storages of a scenario, says what will be done, and makes its datasets ready.
+    pub(crate) fn make(loaded: Loaded, args: &MeasureArgs, asked: Asked) -> Result<Self, Failure> {
         let stores = Stores::open(&loaded.plan)?;
-        if !args.quiet {
-            announce::announce(&loaded.plan, &stores, args, without_file)?;
-        }
+        announce::announce(&loaded.plan, &stores, args, asked)?;
         // Before this a signal ends the process, which has written nothing.
         Self::with(loaded, stores, args, signals::stop_flag()?)
     }
@@ -221,10 +219,12 @@ impl<'a> Session<'a> {
     pub(crate) fn take(&mut self, event: Event<'_>) -> Result<(), Failure> {
         match event {
             Event::Begin { cell, role, rep } => {
-                let why = if role == Role::Confirm { " (confirming)" } else { "" };
-                self.ready
-                    .progress
-                    .step(format!("{} repetition {}{why}", cell.slug, rep + 1), self.line_bps(cell));
+                let fresh = if role == Role::Confirm { "fresh " } else { "" };
+                let target = &self.ready.loaded.plan.targets[cell.target].name;
+                // What tells a cell from others comes first: a terminal may have no room for the rest.
+                let (depth, engine, rep) = (cell.queue_depth, cell.engine.name(), rep + 1);
+                let text = format!("{target} depth {depth}, {fresh}repetition {rep}, {engine}");
+                self.ready.progress.step(text, self.line_bps(cell));
                 Ok(())
             }
             Event::Ceiling(ceiling) => self.append(Line::Ceiling(ceiling)),

@@ -7,6 +7,7 @@ use engine::Bench;
 use plan::Plan;
 use record::NotRun;
 
+use crate::announce::Asked;
 use crate::args::{More, RunArgs};
 use crate::comparing::Rules;
 use crate::exit::{Exit, Failure};
@@ -42,7 +43,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     }
     let asked =
         args.proof.then(|| proof::Asked::announce(&loaded.plan, &args.measure.results)).transpose()?;
-    let ready = Ready::make(loaded, &args.measure, !load::is_scenario(&args.input.input))?;
+    let without_file = !load::is_scenario(&args.input.input);
+    let ready = Ready::make(loaded, &args.measure, Asked { without_file, searches: false })?;
     if let Some(name) = &args.add_to {
         baseline::prepare(&args.measure.results, name)?;
     }

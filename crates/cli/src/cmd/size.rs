@@ -7,6 +7,7 @@ use engine::{Bench, Harder, Search, Try};
 use plan::{Cell, DatasetSpec, Load, Plan};
 use record::NotRun;
 
+use crate::announce::Asked;
 use crate::args::{Find, InputArgs, SizeArgs};
 use crate::exit::{Exit, Failure};
 use crate::load::{self, Loaded};
@@ -16,7 +17,8 @@ use crate::session::{Kind, Ready, Session};
 const DEPTHS_MAX: u32 = 13;
 
 pub(crate) fn size(args: &SizeArgs) -> Result<Exit, Failure> {
-    let ready = Ready::make(widened(args)?, &args.measure, !load::is_scenario(&args.input.input))?;
+    let without_file = !load::is_scenario(&args.input.input);
+    let ready = Ready::make(widened(args)?, &args.measure, Asked { without_file, searches: true })?;
     let kind = Kind { size: Some(args.find.axis()), ..Kind::default() };
     let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
     let interrupted = session.execute(|session, bench| find(&ready, args.find, session, bench))?;
