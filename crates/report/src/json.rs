@@ -244,7 +244,7 @@ struct SizingObject<'a> {
     meets: Option<EdgeObject<'a>>,
     /// The easiest value that missed it; null where none did.
     misses: Option<EdgeObject<'a>>,
-    /// Whether fresh repetitions of both sides leave no doubt.
+    /// Whether both sides are there and their fresh repetitions leave no doubt.
     is_sure: bool,
     /// How many values were tried.
     tried: usize,
@@ -437,7 +437,7 @@ impl<'a> SizingObject<'a> {
             utilization: sizing.threshold,
             meets: sizing.meets.as_ref().map(EdgeObject::of),
             misses: sizing.misses.as_ref().map(EdgeObject::of),
-            is_sure: sizing.is_sure(),
+            is_sure: sizing.meets.is_some() && sizing.misses.is_some() && sizing.is_sure(),
             tried: sizing.tried,
             sentence: sizing.sentence(),
         }

@@ -261,9 +261,11 @@ pub(crate) fn time(plan: &Plan) -> String {
 
 /// How long a search takes, which tries as many values as it takes.
 pub(crate) fn search_time(plan: &Plan) -> String {
-    let each = repetition_ns(plan).map_or_else(String::new, |ns| format!(" of {}", format_duration_ns(ns)));
-    let sides = plan.measure.repetitions;
-    format!("a repetition{each} for each value that is tried, then {sides} for each side of the edge")
+    let each = repetition_ns(plan).map_or_else(|| "a repetition".to_owned(), format_duration_ns);
+    format!(
+        "{each} for each value that is tried, {} x that for each side of the edge",
+        plan.measure.repetitions
+    )
 }
 
 /// How long it measures at most; `None` where that depends on the storage.
