@@ -247,15 +247,17 @@ pub(crate) fn time(plan: &Plan) -> String {
     };
     let [total, most] = [total_ns, most_ns].map(format_duration_ns);
     let budget = measure.budget_ns.map_or_else(String::new, format_duration_ns);
+    // A search for the depth may end with its first cells.
+    let about = if plan.cells.iter().any(|cell| cell.auto_group.is_some()) { "up to" } else { "about" };
     match measure.budget_ns {
         Some(budget_ns) if budget_ns < total_ns => {
             format!("{budget}, the budget: what does not fit of about {total} is left out")
         }
         Some(budget_ns) if budget_ns < most_ns => {
-            format!("about {total}, while a verdict is open up to the budget of {budget}")
+            format!("{about} {total}, while a verdict is open up to the budget of {budget}")
         }
-        _ if most_ns > total_ns => format!("about {total}, up to {most} while a verdict is open"),
-        _ => format!("about {total}"),
+        _ if most_ns > total_ns => format!("{about} {total}, {most} while a verdict is open"),
+        _ => format!("{about} {total}"),
     }
 }
 
