@@ -1,7 +1,9 @@
 //! `feedline`: will this storage feed those GPUs?
 
+mod announce;
 mod args;
 mod baseline;
+mod bounds;
 mod bundle;
 mod checkpoints;
 mod cmd;
@@ -21,10 +23,12 @@ mod proof;
 mod regression;
 mod samples;
 mod session;
+mod shown;
 mod signals;
 mod slots;
 mod variants;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use args::{Cli, Verb};
@@ -32,13 +36,23 @@ use clap::Parser as _;
 use exit::{Exit, Failure};
 
 fn main() -> ExitCode {
-    match dispatch(Cli::parse().verb) {
+    match dispatch(Cli::parse_from(command_line()).verb) {
         Ok(exit) => exit.into(),
         Err(failure) => {
             output::say(&failure.to_string());
             failure.exit().into()
         }
     }
+}
+
+/// The words of the command line: a scenario file in place of a verb is to be run.
+fn command_line() -> Vec<OsString> {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    let first = words.get(1).and_then(|word| word.to_str());
+    if first.is_some_and(|word| !word.starts_with('-') && load::is_scenario(word)) {
+        words.insert(1, "run".into());
+    }
+    words
 }
 
 fn dispatch(verb: Verb) -> Result<Exit, Failure> {
@@ -58,7 +72,7 @@ fn dispatch(verb: Verb) -> Result<Exit, Failure> {
         Verb::Merge(args) => cmd::merge::merge(&args),
         Verb::Emulate(args) => cmd::emulate::emulate(&args),
         Verb::Init(args) => cmd::init::init(&args),
-        Verb::Schema => cmd::about::schema(),
+        Verb::Schema { of } => cmd::about::schema(of),
         Verb::Completions { shell } => cmd::about::completions(shell),
         Verb::Man => cmd::about::man(),
     }

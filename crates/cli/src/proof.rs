@@ -6,6 +6,7 @@ use analysis::{ProvingRun, Summary};
 use plan::{Evidence, Plan};
 use record::{Proof, RunRecord};
 
+use crate::args::RunArgs;
 use crate::cmd;
 use crate::exit::{Exit, Failure};
 use crate::{host, output, samples};
@@ -53,7 +54,7 @@ impl Asked {
 
     /// Adds up the runs that prove one thing with `summary`'s, and says what they prove. Where the gate asks for a proof it
     /// is held against it in place of the one run.
-    pub(crate) fn add_up(&self, summary: &Summary, strict: bool) -> Result<Exit, Failure> {
+    pub(crate) fn add_up(&self, summary: &Summary, args: &RunArgs) -> Result<Exit, Failure> {
         let records = self.records()?;
         let Some(own) = records.iter().find(|record| record.run.run_id == summary.head.run_id) else {
             return Err(anyhow::anyhow!("the record of this run cannot be read again").into());
@@ -73,11 +74,11 @@ impl Asked {
         let width = proofs.iter().map(|proof| proof.target.chars().count()).max().unwrap_or(0);
         for proof in &proofs {
             let word = proof.judgement.name();
-            output::print(&format!("{word:<9} {:<width$} {}\n", proof.target, proof.sentence()))?;
+            args.show.beside(&format!("{word:<9} {:<width$} {}\n", proof.target, proof.sentence()))?;
         }
         let mut alone = summary.clone();
         let asks_for_proof = !std::mem::take(&mut alone.gate.evidence).is_empty();
-        let of_one = cmd::run::exit_of(&alone, strict);
+        let of_one = cmd::run::exit_of(&alone, args.strict);
         let is_proven = |target: &String| proofs.iter().any(|proof| proof.target == *target && proof.feeds());
         let lacks_proof = asks_for_proof && !summary.gate.feeds.iter().all(is_proven);
         Ok(if lacks_proof { Exit::GateMissed } else { of_one })

@@ -120,6 +120,23 @@ pub fn prepare(
     generate::prepare(&generate::Task { store, identity, columns_read, threads, progress, stop })
 }
 
+/// Bytes that [`prepare`] would write of a dataset as things are, without its metadata: none of one that is there, or of the
+/// user's. Exact where [`planned`] knows the dataset; else as if nothing compressed. Changes nothing.
+pub fn bytes_to_write(store: &dyn Store, spec: &DatasetSpec) -> Result<u64, PrepareError> {
+    let Some(identity) = Identity::of(spec)? else { return Ok(0) };
+    let stop = AtomicBool::new(false);
+    let progress = |_, _| {};
+    let columns_read = 1;
+    generate::missing_bytes(&generate::Task {
+        store,
+        identity,
+        columns_read,
+        threads: 1,
+        progress: &progress,
+        stop: &stop,
+    })
+}
+
 /// Folder of a generated dataset, `feedline-` and 8 hex digits that depend on everything that decides its
 /// content. `None` for a user's folder and for a dataset that cannot be generated.
 pub fn identify(spec: &DatasetSpec) -> Option<Key> {

@@ -407,7 +407,8 @@ fn next(summary: &Summary, writer: Writer) -> Vec<String> {
 
 fn next_of(summary: &Summary, verdict: &Verdict) -> Option<String> {
     // How a run is shown is not what is run.
-    let shows = |word: &&String| !matches!(word.as_str(), "--no-progress" | "--full");
+    let shown = ["--no-progress", "--quiet", "-q", "--full", "--json"];
+    let shows = |word: &&String| !shown.contains(&word.as_str());
     let asked = || {
         let words = summary.head.command.iter().filter(shows);
         words.map(String::as_str).collect::<Vec<_>>().join(" ")

@@ -28,6 +28,7 @@ use std::sync::Arc;
 pub use diagnostic::{Diagnostics, Source};
 pub use host::{HostFacts, PathFacts};
 pub use init::{check_shape, from_device, from_path, init};
+pub use resolve::SIZE_DEFAULT_BYTES;
 pub use schema::schema_json;
 
 use diagnostic::Problems;

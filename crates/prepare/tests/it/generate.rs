@@ -83,8 +83,14 @@ fn killed_at_any_call(spec: &DatasetSpec) {
         let missing =
             (0..objects.count()).filter(|object| store.get(objects.key(*object).as_str()).is_none());
         let missing_bytes: u64 = missing.map(|object| objects.bytes(object)).sum();
+        let foretold = prepare::bytes_to_write(&store, spec).unwrap();
         let again = prepare_with(&store, spec, 2).unwrap();
-        assert_eq!(again.bytes_written, missing_bytes, "killed after {calls} calls");
+        assert_eq!(
+            (foretold, again.bytes_written),
+            (missing_bytes, missing_bytes),
+            "killed after {calls} calls"
+        );
+        assert_eq!(prepare::bytes_to_write(&store, spec).unwrap(), 0);
         assert_content(&store, &again);
         assert!(prepare_with(&store, spec, 2).unwrap().reused);
         prepare::clean(&store).unwrap();

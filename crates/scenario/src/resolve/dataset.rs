@@ -14,9 +14,9 @@ use super::load::Blocks;
 use super::packing::{self, Content, Written};
 use super::spread;
 
-/// Written in seconds to a fast disk, in a minute or two to a slow one; a scenario that is to decide
-/// something about a server with memory of its own names a larger one.
-const SIZE_DEFAULT_BYTES: u64 = 8 << 30;
+/// Bytes of a dataset by default. Written in seconds to a fast disk, in a minute or two to a slow one; a scenario that is to
+/// decide something about a server with memory of its own names a larger one.
+pub const SIZE_DEFAULT_BYTES: u64 = 8 << 30;
 
 /// The sample size where the need names none.
 const SAMPLE_DEFAULT_BYTES: u64 = 1 << 20;

@@ -30,6 +30,7 @@ mod target;
 mod tier;
 mod training;
 
+pub use dataset::SIZE_DEFAULT_BYTES;
 use plan::{Cell, Plan};
 
 use crate::diagnostic::Problems;
