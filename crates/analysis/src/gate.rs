@@ -1,12 +1,14 @@
 //! What the gate of a scenario makes of a summary: the only thing that turns a verdict into an exit code.
 
+pub(crate) mod demands;
+pub(crate) mod proof;
 use std::collections::BTreeSet;
 
 use feed::Judgement;
 
-use crate::figures::Figures;
-use crate::flag::percent;
-use crate::steadiness;
+use crate::cell::figures::Figures;
+use crate::cell::flag::percent;
+use crate::cell::steadiness;
 use crate::summary::{CellSummary, Measurement, Summary};
 use crate::verdict::{self, Cause, Verdict};
 

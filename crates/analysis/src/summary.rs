@@ -1,36 +1,42 @@
 //! A run, summarised: every row, curve, verdict and note that a report shows.
 
+pub(crate) mod compared;
+pub(crate) mod head;
+pub(crate) mod next_look;
+pub(crate) mod pressure;
+pub(crate) mod quantiles;
+pub(crate) mod roofline;
+pub(crate) mod untested;
 use feed::Need;
 use record::{Axis, Cell, Dataset, Datasets, Role, Run, RunRecord, Skipped, Target};
 
-use crate::checkpoints::{self, Checkpoints};
-use crate::choose;
-use crate::copies::{self, CopyFigures};
-use crate::crowd;
+use crate::cell::checkpoints::{self, Checkpoints};
+use crate::cell::copies::{self, CopyFigures};
+use crate::cell::crowd;
+use crate::cell::epochs::{self, EpochFigures};
+use crate::cell::figures::{Context, Figures};
+use crate::cell::flag::{Flag, Gravity};
+use crate::cell::in_parts::in_parts;
+use crate::cell::layouts::{self, Layouts};
+use crate::cell::lines::Lines;
+use crate::cell::looks::{self, ERROR};
+use crate::cell::need::{self, LineAt};
+use crate::cell::network::NetworkFigures;
+use crate::cell::operation;
+use crate::cell::operations::Operations;
+use crate::cell::ranks;
+use crate::cell::repetitions::Repetitions;
+use crate::cell::steadiness;
+use crate::cell::system::SystemFigures;
+use crate::cell::training;
+use crate::cell::validity;
+use crate::choice;
+use crate::curve::prediction::{self, Predictions};
 use crate::curve::{self, Panel};
-use crate::epochs::{self, EpochFigures};
-use crate::figures::{Context, Figures};
-use crate::flag::{Flag, Gravity};
-use crate::head::{self, CeilingFigures, DatasetFigures, Head};
-use crate::in_parts::in_parts;
-use crate::layouts::{self, Layouts};
-use crate::lines::Lines;
-use crate::looks::{self, ERROR};
-use crate::need::{self, LineAt};
-use crate::network::NetworkFigures;
-use crate::operation;
-use crate::operations::Operations;
-use crate::prediction::{self, Predictions};
-use crate::quantiles::{self, PercentileCurve};
-use crate::ranks;
-use crate::repetitions::Repetitions;
-use crate::sizing::{self, Sizing};
-use crate::steadiness;
-use crate::system::SystemFigures;
-use crate::tiers;
-use crate::training;
-use crate::untested;
-use crate::validity;
+use crate::summary::head::{CeilingFigures, DatasetFigures, Head};
+use crate::summary::quantiles::PercentileCurve;
+use crate::verdict::sizing::{self, Sizing};
+use crate::verdict::tiers;
 use crate::verdict::{self, Source, Unjudged, Verdict};
 
 /// Everything a report needs.
@@ -368,7 +374,7 @@ fn error_of_fresh(run: &Run, cell: &Cell, reps: &Repetitions<'_>) -> f64 {
         return ERROR;
     }
     let beside = run.cells.iter().filter(|one| one.target == cell.target && operation::reads_samples(one));
-    let candidates = beside.count().min(choose::CANDIDATES_MAX) as u32;
+    let candidates = beside.count().min(choice::CANDIDATES_MAX) as u32;
     looks::error_at(&run.measure, reps.rounds(), candidates)
 }
 

@@ -5,20 +5,24 @@
 mod changed;
 mod decision;
 mod played;
+pub(crate) mod scope;
+pub(crate) mod sizing;
+pub(crate) mod tiers;
+pub(crate) mod unreached;
 
 use feed::{Cache, Interval, Judgement, Pages, counted_noun};
 use record::{Run, RunRecord};
 
-use crate::choose;
+use crate::cell::figures::Figures;
+use crate::cell::flag::{Flag, Gravity, of_line, percent};
+use crate::cell::lines::Lines;
+use crate::cell::looks;
+use crate::cell::operation;
+use crate::cell::paced::Percentile;
+use crate::choice;
 use crate::curve::{Panel, Shape};
-use crate::figures::Figures;
-use crate::flag::{Flag, Gravity, of_line, percent};
-use crate::lines::Lines;
-use crate::looks;
-use crate::operation;
-use crate::paced::Percentile;
-use crate::scope::Scope;
 use crate::summary::{CellSummary, Measurement, Summary};
+use crate::verdict::scope::Scope;
 
 pub use played::Played;
 
@@ -181,8 +185,8 @@ pub(crate) fn of_targets(source: &Source<'_>) -> (Vec<Verdict>, Vec<Unjudged>) {
     let summary = source.summary;
     let (mut verdicts, mut unjudged) = (Vec::new(), Vec::new());
     for target in summary.targets.iter().filter(|target| target.storage) {
-        let chosen = choose::judged(summary, &target.name);
-        let failed = choose::failed_instead(summary, &target.name);
+        let chosen = choice::judged(summary, &target.name);
+        let failed = choice::failed_instead(summary, &target.name);
         match unjudged_reason(summary, &target.name).filter(|_| chosen.is_none() && failed.is_none()) {
             Some(reason) => unjudged.push(Unjudged { target: target.name.clone(), reason }),
             None if target.demo => verdicts.push(demo(summary, &target.name, chosen)),
@@ -199,7 +203,7 @@ fn unjudged_reason(summary: &Summary, target: &str) -> Option<String> {
     if let Some(most) = offers.reduce(f64::max) {
         return Some(format!("offers {} of the line: no verdict", of_line(most)));
     }
-    let named = choose::Asked::of(summary).accelerators;
+    let named = choice::Asked::of(summary).accelerators;
     let played = cells().filter(|cell| cell.figures().is_some());
     let accelerators = played.filter_map(|cell| Some(cell.cell.training.as_ref()?.accelerators));
     if let Some(most) = accelerators.filter(|played| *played != named).max() {

@@ -5,16 +5,20 @@ use std::collections::BTreeMap;
 use feed::Compared;
 use record::{Cell, Measure, Rep, Role, RunRecord, counter};
 
-use crate::by_repetition::Point;
-use crate::figures::{self, Context, Figures};
-use crate::flag::{Flag, Gravity};
-use crate::in_parts::in_parts;
-use crate::interval::mean;
-use crate::lines::Lines;
-use crate::operations::Operations;
-use crate::repetitions::Repetitions;
+use crate::cell::by_repetition::Point;
+use crate::cell::figures::{self, Context, Figures};
+use crate::cell::flag::{Flag, Gravity};
+use crate::cell::in_parts::in_parts;
+use crate::cell::interval::mean;
+use crate::cell::lines::Lines;
+use crate::cell::need;
+use crate::cell::operation;
+use crate::cell::operations::Operations;
+use crate::cell::ranks;
+use crate::cell::repetitions::Repetitions;
+use crate::cell::steadiness;
+use crate::cell::validity;
 use crate::summary;
-use crate::{need, operation, ranks, steadiness, validity};
 
 /// What a comparison needs of a run: small enough to keep hundreds of.
 #[derive(Debug, Clone, PartialEq)]

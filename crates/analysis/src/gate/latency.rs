@@ -1,10 +1,10 @@
 //! The demand on the 99th percentile of latency.
 
 use super::{DEMO_WORDS, Demand, confirmed, holds_if_steady};
-use crate::figures::Figures;
-use crate::flag::Gravity;
-use crate::operation;
-use crate::paced::Percentile;
+use crate::cell::figures::Figures;
+use crate::cell::flag::Gravity;
+use crate::cell::operation;
+use crate::cell::paced::Percentile;
 use crate::summary::{CellSummary, Measurement, Summary};
 use crate::verdict::{Cause, Verdict};
 

@@ -3,11 +3,11 @@
 use record::Role;
 
 use super::Source;
+use crate::cell::figures::{Context, point_bps};
+use crate::cell::operation;
+use crate::cell::repetitions::Repetitions;
+use crate::cell::steadiness::level::{self, Change, Point};
 use crate::curve::treatment::{self, FromMemory};
-use crate::figures::{Context, point_bps};
-use crate::operation;
-use crate::repetitions::Repetitions;
-use crate::steadiness::level::{self, Change, Point};
 use crate::summary::{self, CellSummary};
 
 /// Where the level of a target changed, if it did. The repetitions of all its cells tell, but for those that may come from
@@ -42,7 +42,7 @@ pub(super) fn before_and_after(
         let used = reps.used.iter();
         used.map(|rep| point_bps(context, rep).ln() - change.at(rep.order)).collect()
     });
-    let before = crate::interval::mean(&before)?;
+    let before = crate::cell::interval::mean(&before)?;
     Some((before.exp(), (before + change.in_all()).exp()))
 }
 

@@ -4,10 +4,10 @@ use feed::Judgement;
 use record::Target;
 
 use super::{Cause, Source, Verdict, changed, unfounded};
-use crate::choose::{self, EQUAL_SHARE, Fresh};
-use crate::scope::Scope;
+use crate::choice::{self, EQUAL_SHARE, Fresh};
 use crate::summary::{CellSummary, Measurement};
-use crate::unreached;
+use crate::verdict::scope::Scope;
+use crate::verdict::unreached;
 
 /// Logarithm of a change over a run below which it is not worth a word, unless it crosses the line.
 const CHANGE_SAID: f64 = 0.05;
@@ -26,7 +26,7 @@ pub(super) fn of_target(
         let cause = Cause::AskedFailed { reason: reason.clone() };
         return Verdict { cause, ..unfounded(source.summary, &target.name, Some(cell)) };
     }
-    let fresh = choose::fresh(source.summary, &target.name).filter(|_| looks_several_times(source));
+    let fresh = choice::fresh(source.summary, &target.name).filter(|_| looks_several_times(source));
     let candidates: Vec<&CellSummary> = fresh.iter().flat_map(|fresh| &fresh.candidates).copied().collect();
     let confirmed: Vec<&CellSummary> =
         candidates.iter().copied().filter(|cell| cell.confirmed.is_some()).collect();
@@ -109,7 +109,7 @@ fn beside_others(
     let of_line = |measurement: &Measurement| measurement.figures().and_then(|figures| figures.of_line);
     let control = fresh.control.and_then(|cell| Some((cell, of_line(cell.confirmed.as_ref()?)?)));
     let control = control.filter(|(_, share)| *share >= 1.0);
-    let others = choose::above_the_line(source.summary, &target.name, fresh);
+    let others = choice::above_the_line(source.summary, &target.name, fresh);
     let others = others.and_then(|cell| Some((cell, of_line(&cell.measured)?)));
     match control.or(others) {
         Some((cell, share)) => Verdict {
@@ -146,7 +146,7 @@ fn over_time(
 /// A narrower test may starve a wider need; it never feeds it.
 fn within_scope(source: &Source<'_>, cell: &CellSummary, verdict: Verdict) -> Verdict {
     let hosts = verdict.scope.as_ref().map_or(0, Scope::hosts_open);
-    let asked = choose::Asked::of(source.summary);
+    let asked = choice::Asked::of(source.summary);
     let cause = match asked.loader_depth.filter(|_| !asked.is_reached(cell)) {
         _ if verdict.judgement != Judgement::Feeds => return verdict,
         Some(reach) => Cause::BeyondLoader { reach },

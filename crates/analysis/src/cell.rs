@@ -1,0 +1,31 @@
+//! What was measured of each cell.
+
+pub(crate) mod by_repetition;
+pub(crate) mod checkpoints;
+pub(crate) mod copies;
+pub(crate) mod crowd;
+pub(crate) mod diagnosis;
+pub(crate) mod distribution;
+pub(crate) mod epochs;
+pub(crate) mod figures;
+pub(crate) mod flag;
+pub(crate) mod in_parts;
+pub(crate) mod interval;
+pub(crate) mod latency;
+pub(crate) mod layouts;
+pub(crate) mod line_fit;
+pub(crate) mod lines;
+pub(crate) mod looks;
+pub(crate) mod metric;
+pub(crate) mod need;
+pub(crate) mod network;
+pub(crate) mod operation;
+pub(crate) mod operations;
+pub(crate) mod over_time;
+pub(crate) mod paced;
+pub(crate) mod ranks;
+pub(crate) mod repetitions;
+pub(crate) mod steadiness;
+pub(crate) mod system;
+pub(crate) mod training;
+pub(crate) mod validity;
