@@ -6,11 +6,13 @@ use feed::{Access, Pages};
 use record::axis::{self, alike};
 use record::{Axis, Cell};
 
+use crate::cell::cell_summary::CellSummary;
+use crate::cell::cells::Cells;
 use crate::cell::figures::Figures;
+use crate::cell::looks::CANDIDATES_MAX;
 use crate::cell::operation;
-use crate::curve::is_set;
+use crate::cell::set_apart::is_set;
 use crate::curve::treatment::{self, FromMemory};
-use crate::summary::{CellSummary, Summary};
 
 /// The cell of `target` that its verdict should rest on, from the interleaved repetitions alone.
 ///
@@ -27,13 +29,10 @@ use crate::summary::{CellSummary, Summary};
 /// the others, and of equals the first in the record stands unless the interval of another lies wholly above its own.
 /// If none clears, the shallowest valid cell that is no worse than the one nearest to the line, client-limited ones
 /// included: behind one of those the storage may well do more, and only its fresh repetitions can say so.
-pub fn choose_cell<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellSummary> {
-    let of_target = summary.cells.iter().filter(|cell| cell.cell.target == target);
-    among(of_target, Asked::of(summary))
+pub(crate) fn chosen<'a>(cells: &Cells<'a>, target: &str) -> Option<&'a CellSummary> {
+    let of_target = cells.all.iter().filter(|cell| cell.cell.target == target);
+    among(of_target, Asked::of(cells))
 }
-
-/// Candidates of one target: the cell to be named, and the fastest.
-pub(crate) const CANDIDATES_MAX: usize = 2;
 
 /// Cells of one target that are measured afresh at most: the candidates and a control.
 pub const FRESH_CELLS_MAX: usize = CANDIDATES_MAX + 1;
@@ -62,9 +61,9 @@ impl<'a> Fresh<'a> {
 }
 
 /// The cells of `target` to measure afresh; `None` where nothing was measured that may be judged.
-pub(crate) fn fresh<'a>(summary: &'a Summary, target: &str) -> Option<Fresh<'a>> {
-    let of_target = summary.cells.iter().filter(|cell| cell.cell.target == target);
-    let pool = most_preferred(of_target, Asked::of(summary));
+pub(crate) fn fresh<'a>(cells: &Cells<'a>, target: &str) -> Option<Fresh<'a>> {
+    let of_target = cells.all.iter().filter(|cell| cell.cell.target == target);
+    let pool = most_preferred(of_target, Asked::of(cells));
     let named = named(&pool)?;
     let best = nearest_to_the_line(&pool).filter(|best| !std::ptr::eq(best.cell, named.cell));
     let candidates: Vec<&CellSummary> =
@@ -78,15 +77,15 @@ pub(crate) fn fresh<'a>(summary: &'a Summary, target: &str) -> Option<Fresh<'a>>
 /// Another cell read like those of `fresh` that may reach the line for all that is known: its mean does, or what makes its
 /// figures invalid leaves it open, and none of its repetitions is fresh.
 pub(crate) fn above_the_line<'a>(
-    summary: &'a Summary,
+    cells: &Cells<'a>,
     target: &str,
     fresh: &Fresh<'_>,
 ) -> Option<&'a CellSummary> {
-    let asked = Asked::of(summary);
-    let of_target = || summary.cells.iter().filter(|cell| cell.cell.target == target);
+    let asked = Asked::of(cells);
+    let of_target = || cells.all.iter().filter(|cell| cell.cell.target == target);
     let named = fresh.candidates.first()?;
     let is_fresh = |one: &Candidate<'_>| fresh.cells().any(|cell| std::ptr::eq(cell, one.cell));
-    let ways = Ways::of(summary, of_target());
+    let ways = Ways::of(cells, of_target());
     let read_alike = of_target().filter(|cell| ways.is_one(cell, named) && asked.is_reached(cell));
     let mut others = read_alike.filter_map(|cell| Candidate::of(cell, asked)).filter(|one| !is_fresh(one));
     let may_reach = |one: &Candidate<'_>| {
@@ -101,9 +100,9 @@ pub(crate) fn above_the_line<'a>(
 /// confirm.
 ///
 /// The record, not today's rule, says what was confirmed: an old record keeps its verdict.
-pub(crate) fn judged<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellSummary> {
-    let of_target = || summary.cells.iter().filter(|cell| cell.cell.target == target);
-    let asked = Asked::of(summary);
+pub(crate) fn judged<'a>(cells: &Cells<'a>, target: &str) -> Option<&'a CellSummary> {
+    let of_target = || cells.all.iter().filter(|cell| cell.cell.target == target);
+    let asked = Asked::of(cells);
     let confirmed: Vec<&CellSummary> =
         of_target().filter(|cell| cell.confirmed.is_some() && asked.may_be_judged(cell)).collect();
     among(confirmed.iter().copied(), asked)
@@ -113,12 +112,12 @@ pub(crate) fn judged<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellS
 
 /// A cell of `target` that would be judged before every one that was measured, or beside it, had it not failed in all its
 /// repetitions. What was asked for and failed is judged, and nothing stands in for it.
-pub(crate) fn failed_instead<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellSummary> {
-    let asked = Asked::of(summary);
-    let of_target = || summary.cells.iter().filter(|cell| cell.cell.target == target);
+pub(crate) fn failed_instead<'a>(cells: &Cells<'a>, target: &str) -> Option<&'a CellSummary> {
+    let asked = Asked::of(cells);
+    let of_target = || cells.all.iter().filter(|cell| cell.cell.target == target);
     let measured: Vec<Candidate<'_>> = of_target().filter_map(|cell| Candidate::of(cell, asked)).collect();
     let best = measured.iter().map(|one| one.preference(asked.sample_bytes)).min();
-    let ways = Ways::of(summary, of_target());
+    let ways = Ways::of(cells, of_target());
     let failed = of_target().filter(|cell| has_failed(cell) && asked.may_be_judged(cell));
     failed.into_iter().find(|cell| {
         let preference = preference(cell, None, asked.sample_bytes);
@@ -131,19 +130,19 @@ pub(crate) fn failed_instead<'a>(summary: &'a Summary, target: &str) -> Option<&
 }
 
 fn has_failed(cell: &CellSummary) -> bool {
-    matches!(cell.measured, crate::summary::Measurement::Failed { .. })
+    matches!(cell.measured, crate::cell::cell_summary::Measurement::Failed { .. })
 }
 
 /// The cell that would be chosen of `target` if `engine` were its only one.
-pub(crate) fn of_engine<'a>(summary: &'a Summary, target: &str, engine: &str) -> Option<&'a CellSummary> {
+pub(crate) fn of_engine<'a>(cells: &Cells<'a>, target: &str, engine: &str) -> Option<&'a CellSummary> {
     let of_engine = |cell: &&CellSummary| cell.cell.target == target && cell.cell.engine == engine;
-    among(summary.cells.iter().filter(of_engine), Asked::of(summary))
+    among(cells.all.iter().filter(of_engine), Asked::of(cells))
 }
 
 /// What of the need says which cells may be judged by it.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
-    summary: &'a Summary,
+    cells: Cells<'a>,
     /// Bytes of a sample, where it names them.
     sample_bytes: Option<f64>,
     /// Accelerators; 0 where it names none.
@@ -153,11 +152,11 @@ pub(crate) struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    pub(crate) fn of(summary: &'a Summary) -> Self {
-        let need = summary.need.as_ref().ok();
+    pub(crate) fn of(cells: &Cells<'a>) -> Self {
+        let need = cells.need.as_ref().ok();
         let sample_bytes = need.and_then(feed::Need::sample_bytes);
         Self {
-            summary,
+            cells: *cells,
             sample_bytes: sample_bytes.filter(|bytes| crate::cell::need::positive(*bytes)),
             accelerators: need.map_or(0, |need| need.accelerators),
             loader_depth: need.and_then(|need| need.loader_depth),
@@ -194,7 +193,7 @@ fn most_preferred<'a>(cells: impl Iterator<Item = &'a CellSummary>, asked: Asked
     let preference = |one: &Candidate<'_>| one.preference(asked.sample_bytes);
     let Some(best) = pool.iter().map(preference).min() else { return Vec::new() };
     let pool: Vec<Candidate<'a>> = pool.into_iter().filter(|one| preference(one) == best).collect();
-    hardest_way(asked.summary, &pool)
+    hardest_way(&asked.cells, &pool)
 }
 
 /// The cell that a verdict would name: the shallowest that clears, else the shallowest that is no worse than the best.
@@ -207,9 +206,9 @@ fn named<'a>(pool: &[Candidate<'a>]) -> Option<Candidate<'a>> {
 }
 
 /// The cells read in the way whose best cell has the smallest share of its line; of equals, the first way.
-fn hardest_way<'a>(summary: &Summary, pool: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
+fn hardest_way<'a>(cells: &Cells<'_>, pool: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
     let mut found: Vec<Vec<Candidate<'a>>> = Vec::new();
-    let ways = Ways::of(summary, pool.iter().map(|one| one.cell));
+    let ways = Ways::of(cells, pool.iter().map(|one| one.cell));
     for one in pool {
         match found.iter_mut().find(|way| ways.is_one(way[0].cell, one.cell)) {
             Some(way) => way.push(*one),
@@ -294,21 +293,21 @@ fn preference(cell: &CellSummary, figures: Option<&Figures>, named: Option<f64>)
 /// Which cells are read in one way. Streams follow the depth where nobody says how many there are; several numbers of them
 /// at one depth are several ways.
 struct Ways<'a> {
-    summary: &'a Summary,
+    run: Cells<'a>,
     but: Vec<Axis>,
 }
 
 impl<'a> Ways<'a> {
     /// The ways of these cells.
-    fn of<'c>(summary: &'a Summary, cells: impl Iterator<Item = &'c CellSummary>) -> Self {
+    fn of<'c>(run: &Cells<'a>, cells: impl Iterator<Item = &'c CellSummary>) -> Self {
         let cells: Vec<&Cell> = cells.map(|one| &one.cell).collect();
-        let streams_are_set = is_set(summary, &cells, Axis::Streams);
+        let streams_are_set = is_set(run, &cells, Axis::Streams);
         let may_differ = |axis: &Axis| *axis != Axis::Streams || !streams_are_set;
-        Self { summary, but: axis::WAY.iter().copied().filter(may_differ).collect() }
+        Self { run: *run, but: axis::WAY.iter().copied().filter(may_differ).collect() }
     }
 
     fn is_one(&self, a: &CellSummary, b: &CellSummary) -> bool {
-        alike(self.summary, &a.cell, &b.cell, &self.but)
+        alike(&self.run, &a.cell, &b.cell, &self.but)
     }
 }
 
@@ -337,9 +336,8 @@ fn nearest_to_the_line<'a>(pool: &[Candidate<'a>]) -> Option<Candidate<'a>> {
 mod tests {
     use record::RunRecord;
 
-    use super::*;
     use crate::fixture::{Builder, ceiling, rep};
-    use crate::summarise;
+    use crate::{choose_cell, summarise};
 
     /// A record of one target, with three equal repetitions of each cell at a share of the line.
     fn record_of(cells: &[(&str, u32, f64)], edit: impl FnOnce(&mut Builder)) -> RunRecord {

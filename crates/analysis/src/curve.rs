@@ -9,13 +9,13 @@ use feed::Operation;
 use record::axis::{self, agree, alike};
 use record::{Axis, Cell, Datasets, Run};
 
+use crate::cell::cell_summary::CellSummary;
 use crate::cell::need::LineAt;
 use crate::cell::operation;
+use crate::cell::set_apart::is_set;
 use crate::cell::training::predicted::is_closed;
 use crate::curve::model::Model;
-use crate::summary::CellSummary;
 
-pub(crate) use distinction::is_set;
 use distinction::{Told, distinction, layout};
 use treatment::FromMemory;
 pub use treatment::Treatment;

@@ -19,32 +19,35 @@ mod verdict;
 mod fixture;
 
 pub use cell::by_repetition::{RepFigures, by_repetition};
+pub use cell::cell_summary::{CellSummary, Measurement};
 pub use cell::checkpoints::{
     CheckpointCost, CheckpointSpan, CheckpointTimeline, CheckpointWrite, CheckpointedJob, Checkpoints,
     Outcomes, ReadsBeside, Restore, WithoutCheckpoints, Written,
 };
 pub use cell::copies::{CopyFigures, Payoff};
 pub use cell::crowd::Crowd;
+pub use cell::datasets::DatasetFigures;
 pub use cell::distribution::{Distribution, QuantileStep, distributions, quantile_steps};
 pub use cell::epochs::{EpochFigures, EpochPass, Held, Order};
-pub use cell::figures::{Figures, Rate};
+pub use cell::figures::Figures;
 pub use cell::flag::{Flag, Gravity};
 pub use cell::latency::{Latency, Phase};
 pub use cell::layouts::{LayoutFigures, LayoutGain, Layouts, PredictedGain, Streamed};
 pub use cell::metric::{Better, METRICS, Margins, Metric, Reading, Table, Tracked, Unit, View};
-pub use cell::need::{LineAt, lines};
+pub use cell::need::LineAt;
 pub use cell::network::{Attempts, MountFigures, NetworkFigures, Wire, WireFinding};
 pub use cell::operations::Operations;
 pub use cell::over_time::{Fit, Heat, HeatColumn, OverTime, RatePoint, RepOverTime, over_time};
 pub use cell::paced::{Paced, Percentile};
 pub use cell::ranks::fold_ranks;
+pub use cell::rate::Rate;
 pub use cell::system::{
     CoreFigures, DeviceFigures, MemoryFigures, Pressure, Reconciliation, SystemFigures, Traffic,
 };
 pub use cell::training::{
     Bound, Diagnosis, GAP_MAX, Idle, PredictedAu, Stall, TrainingFigures, loader_arguments,
 };
-pub use choice::{FRESH_CELLS_MAX, choose_cell};
+pub use choice::FRESH_CELLS_MAX;
 pub use comparison::{
     Calibration, CellComparison, CellSample, Change, Comparison, Difference, Effect, Headline, History,
     HistoryCell, HistoryPoint, HistoryValue, Lost, May, Noise, NotComparable, Pairing, RUNS_MIN, Ratio,
@@ -57,11 +60,11 @@ pub use curve::{Curve, Panel, Shape, Treatment};
 pub use gate::demands::{Demand, demands};
 pub use gate::proof::{Proof, ProvingRun, proofs, prove_together};
 pub use gate::{GateResult, gate};
-pub use summary::head::{CeilingFigures, DatasetFigures, Fastest, Head, machine};
+pub use summary::head::{CeilingFigures, Fastest, Head, machine};
 pub use summary::next_look::{Look, next_look};
 pub use summary::quantiles::PercentileCurve;
 pub use summary::roofline::{DemandPoint, Roofline, Supply, SupplyPoint, roofline};
-pub use summary::{CellSummary, Measurement, Summary, summarise};
+pub use summary::{Summary, choose_cell, lines, summarise};
 pub use verdict::scope::{Evidence, LoadScope, Scope};
 pub use verdict::sizing::{Edge, SearchValue, Sizing, search_rows};
 pub use verdict::{Cause, Played, Unjudged, Verdict};

@@ -2,16 +2,17 @@
 
 use record::{Cell, Measure, Rep, Role, RunRecord};
 
+use crate::cell;
 use crate::cell::checkpoints::{self, Written};
+use crate::cell::context::Context;
 use crate::cell::epochs;
-use crate::cell::figures::{Context, Figures};
+use crate::cell::figures::Figures;
 use crate::cell::lines::Lines;
 use crate::cell::metric::{METRICS, Metric, View};
 use crate::cell::operation;
 use crate::cell::operations::Operations;
 use crate::cell::repetitions::Repetitions;
 use crate::cell::system::SystemFigures;
-use crate::summary;
 
 /// One repetition of one cell, whatever became of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +34,7 @@ pub fn by_repetition(record: &RunRecord) -> Vec<RepFigures<'_>> {
     let lines = Lines::of(record);
     let mut figures = Vec::new();
     for cell in &record.run.cells {
-        let context = summary::context(record, &lines, cell, &record.run.measure);
+        let context = cell::context(record, &lines, cell, &record.run.measure);
         for role in [Role::Measure, Role::Confirm] {
             let of_role = lines.of_cell(&cell.cell).iter().filter(|rep| rep.role == role);
             figures.extend(of_role.map(|rep| of_rep(context.as_ref(), cell, rep, &record.run.measure)));

@@ -7,12 +7,13 @@ use feed::formula;
 use record::axis::{self, alike};
 use record::{Measure, Role, RunRecord};
 
-use crate::cell::figures::{Rate, per_s};
+use crate::cell::cell_summary::CellSummary;
+use crate::cell::counters::per_s;
 use crate::cell::interval::mean;
 use crate::cell::lines::Lines;
 use crate::cell::operation;
+use crate::cell::rate::Rate;
 use crate::cell::repetitions::Repetitions;
-use crate::summary::CellSummary;
 
 /// A cell that copies a dataset.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,16 +3,17 @@
 //! The engine splits every wait by what its batch was spent on; the largest part is the cause where it is most of the
 //! stall. What the storage took is split further, by its phases, its refusals and the closed-loop cells beside the job.
 
+mod case;
 mod storage;
 #[cfg(test)]
 mod tests;
 
-use record::Training;
+pub(crate) use case::Case;
+use case::Found;
 
-use crate::cell::figures::Figures;
 use crate::cell::flag::{Flag, percent, utilization};
-use crate::cell::training::{Bound, Diagnosis, Stall, TrainingFigures};
-use crate::summary::CellSummary;
+use crate::cell::training::{Bound, Diagnosis, Stall};
+use crate::cell::validity::NULL_AU_MIN;
 
 /// Utilization from which on nothing is looked for.
 const BUSY_MIN: f64 = 0.995;
@@ -20,35 +21,6 @@ const BUSY_MIN: f64 = 0.995;
 const CAUSE_MIN: f64 = 0.60;
 /// Share of the stall from which on a part of a mixed one is named.
 const PART_MIN: f64 = 0.15;
-/// Utilization without storage below which the client has a part in it; as the flag has it.
-pub(crate) const NULL_AU_MIN: f64 = 0.999;
-
-/// A training cell, and the cells in a closed loop that read as it does.
-pub(crate) struct Case<'a> {
-    pub(crate) cell: &'a CellSummary,
-    pub(crate) job: &'a Training,
-    pub(crate) figures: &'a Figures,
-    pub(crate) trained: &'a TrainingFigures,
-    /// At the depth of the job.
-    pub(crate) same: Option<&'a CellSummary>,
-    /// At four times that depth or more.
-    pub(crate) deeper: Option<&'a CellSummary>,
-    /// Every cell of the run.
-    pub(crate) cells: &'a [CellSummary],
-}
-
-/// A cause with what shows it and what to do.
-struct Found {
-    bound: Bound,
-    evidence: Vec<String>,
-    advice: String,
-}
-
-impl Found {
-    fn new(bound: Bound, evidence: Vec<String>, advice: &str) -> Self {
-        Self { bound, evidence, advice: advice.to_owned() }
-    }
-}
 
 /// The cause; `None` where accelerators hardly waited, or nothing says why they did.
 pub(crate) fn of(case: &Case<'_>) -> Option<Diagnosis> {

@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use record::{Cell, Rep, Role, RunRecord, counter};
 
-use crate::cell::figures::{per_s, sum};
+use crate::cell::counters::{per_s, sum};
 use crate::cell::interval::spread;
 use crate::cell::latency::{SERVICE, enough, merged, quantile};
 use crate::cell::lines::Lines;

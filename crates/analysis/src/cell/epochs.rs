@@ -6,11 +6,11 @@ mod tests;
 
 use record::{Cell, Epoch, Measure, Rep, Role, RunRecord, counter};
 
-use crate::cell::figures::Rate;
+use crate::cell::cell_summary::CellSummary;
 use crate::cell::lines::Lines;
 use crate::cell::operation;
+use crate::cell::rate::Rate;
 use crate::cell::repetitions::Repetitions;
-use crate::summary::CellSummary;
 
 pub use held::{Held, Order};
 

@@ -3,57 +3,24 @@
 use std::collections::BTreeMap;
 
 use feed::Cache;
-use feed::Interval;
-use record::{Ceiling, Cell, Measure, Rep, Word, counter};
+use record::{Rep, Word, counter};
 
+use crate::cell::context::Context;
+use crate::cell::counters::{cpu_ns, per_s, sum};
 use crate::cell::flag::{Flag, Gravity, percent};
 use crate::cell::interval;
 use crate::cell::latency::{Latency, Phase, phases};
-use crate::cell::looks::ERROR;
 use crate::cell::network;
-use crate::cell::operation;
-use crate::cell::paced::{self, Paced};
-use crate::cell::repetitions::{Repetitions, counted};
+use crate::cell::paced::Paced;
+use crate::cell::point::point_bps;
+use crate::cell::rate::Rate;
+use crate::cell::repetitions::Repetitions;
 use crate::cell::training::{self, TrainingFigures};
+use crate::cell::validity::names_dropped;
 use crate::cell::validity::{self, ClientShares, available_ns, left_after, resident_before};
 
 /// How a record says that reads never pass the kernel's file systems, and so not its page cache.
 pub(crate) const USER_SPACE: &str = "user_space";
-
-/// A rate over repetitions.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rate {
-    /// Mean of the repetitions.
-    pub mean: f64,
-    /// 95 % interval of the mean; absent below three repetitions. That of fresh repetitions holds 95 % over all looks at
-    /// them and all candidates.
-    pub interval: Option<Interval>,
-    /// Slowest repetition.
-    pub min: f64,
-    /// Fastest repetition.
-    pub max: f64,
-}
-
-impl Rate {
-    pub(crate) fn of(points: &[f64]) -> Option<Self> {
-        Self::at(points, ERROR)
-    }
-
-    /// The same with an interval of another error than 5 %.
-    pub(crate) fn at(points: &[f64], error: f64) -> Option<Self> {
-        Some(Self {
-            mean: interval::mean(points)?,
-            interval: interval::of_mean(points, error),
-            min: points.iter().copied().reduce(f64::min)?,
-            max: points.iter().copied().reduce(f64::max)?,
-        })
-    }
-
-    /// The lowest and the highest value that a picture of this rate shows.
-    pub fn span(&self) -> (f64, f64) {
-        self.interval.map_or((self.mean, self.mean), |interval| (interval.low, interval.high))
-    }
-}
 
 /// What the repetitions of one cell, in one role, say together.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,36 +65,6 @@ pub struct Figures {
     pub names_dropped: Option<bool>,
     /// Reasons to doubt these figures, gravest first.
     pub flags: Vec<Flag>,
-}
-
-/// What the figures of a cell are computed with.
-#[derive(Clone, Copy)]
-pub(crate) struct Context<'a> {
-    pub(crate) cell: &'a Cell,
-    pub(crate) storage: bool,
-    pub(crate) sample_bytes: f64,
-    pub(crate) line_samples_per_s: Option<f64>,
-    pub(crate) ceilings: &'a [&'a Ceiling],
-    pub(crate) measure: &'a Measure,
-    /// Two-sided error of intervals.
-    pub(crate) error: f64,
-    /// Processors of the machine; absent when the record does not say.
-    pub(crate) cores_online: Option<u32>,
-    /// Share of the dataset's bytes without storage.
-    pub(crate) unallocated_share: f64,
-    /// Whether the file system compresses.
-    pub(crate) compresses: bool,
-    /// Name of the device below, where that is memory.
-    pub(crate) memory_device: Option<&'a str>,
-    /// Whether the server of the storage, which is not a demo, runs on this machine.
-    pub(crate) server_is_local: bool,
-}
-
-impl Context<'_> {
-    /// The line in bytes of this cell's samples.
-    pub(crate) fn line_bps(&self) -> Option<f64> {
-        self.line_samples_per_s.map(|line| line * self.sample_bytes)
-    }
 }
 
 impl Figures {
@@ -190,28 +127,6 @@ impl Figures {
     }
 }
 
-/// Bytes per second of one repetition that makes a point.
-pub(crate) fn point_bps(context: &Context<'_>, rep: &Rep) -> f64 {
-    let job = context.cell.training.as_ref();
-    if let Some(samples_per_s) = job.and_then(|job| training::figures::samples_per_s(job, rep)) {
-        return samples_per_s * context.sample_bytes;
-    }
-    let is_paced = context.cell.pace.is_some() && counted(rep, counter::ARRIVALS) > 0;
-    if is_paced { paced::rate_bps(context, rep) } else { per_s(rep, counter::BYTES) }
-}
-
-pub(crate) fn per_s(rep: &Rep, name: &str) -> f64 {
-    counted(rep, name) as f64 / (rep.window_ns as f64 / 1e9)
-}
-
-pub(crate) fn sum(used: &[&Rep], name: &str) -> u64 {
-    used.iter().map(|rep| counted(rep, name)).fold(0, u64::saturating_add)
-}
-
-pub(crate) fn cpu_ns(used: &[&Rep]) -> f64 {
-    used.iter().map(|rep| (rep.usage.cpu_user_ns + rep.usage.cpu_system_ns) as f64).sum()
-}
-
 /// Processor time of threads that decode, which are not those that read.
 fn decoding_ns(used: &[&Rep]) -> f64 {
     used.iter().filter_map(|rep| rep.trained.as_ref()).map(|trained| trained.decode_cpu_ns as f64).sum()
@@ -255,21 +170,6 @@ fn cache_words(context: &Context<'_>, used: &[&Rep]) -> String {
         None => "",
     };
     format!("{}{names}", page_words(&cell.cache, used))
-}
-
-/// What every repetition says, or one that did not drop them; absent where that is not known of some, and for cells
-/// that ask for no cold names.
-pub(crate) fn names_dropped(cell: &Cell, used: &[&Rep]) -> Option<bool> {
-    if !operation::touches_names(cell)
-        || !cell.cache.known().is_some_and(Cache::starts_cold)
-        || used.is_empty()
-    {
-        return None;
-    }
-    if used.iter().any(|rep| rep.cache.names_dropped == Some(false)) {
-        return Some(false);
-    }
-    used.iter().all(|rep| rep.cache.names_dropped == Some(true)).then_some(true)
 }
 
 /// Shares of the dataset resident when it matters; `None` when nothing could tell in some repetition.
@@ -316,6 +216,7 @@ fn page_words(cache: &Word<Cache>, used: &[&Rep]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::counters::counted;
     use crate::fixture::{Builder, ceiling, figures, rep};
 
     fn figures_of(reps: Vec<Rep>, edit: impl FnOnce(&mut Builder)) -> Figures {
@@ -414,7 +315,7 @@ mod tests {
         let words = |operation: &str, dropped| {
             let mut one = rep("c", 0, 1e9);
             one.cache.names_dropped = dropped;
-            let edit = |cell: &mut Cell| {
+            let edit = |cell: &mut record::Cell| {
                 (cell.cache, cell.operation) = ("cold".into(), operation.into());
             };
             figures_of(vec![one], |b| b.edit_cell("c", edit)).cache

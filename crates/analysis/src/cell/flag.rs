@@ -6,7 +6,6 @@ mod share;
 mod words;
 
 use crate::cell::crowd::Crowd;
-use crate::cell::steadiness::SLOPE_MAX;
 use crate::cell::training::Bound;
 
 pub use gravity::Gravity;
@@ -21,6 +20,8 @@ pub(crate) const TURNS_MIN: f64 = 20.0;
 /// Steps of an accelerator below which a repetition is no measure of a utilization.
 pub(crate) const STEPS_MIN: u64 = 20;
 
+/// Change of the fitted line from the first round to the last by their average, up to which a state is steady (SNIA).
+pub(crate) const SLOPE_MAX: f64 = 0.10;
 /// Share of the arrivals that a client may have been away for.
 pub(crate) const GIVEN_UP_MAX: f64 = 0.001;
 

@@ -159,6 +159,19 @@ pub(crate) fn last_quantile(count: u64) -> f64 {
     1.0 - BEYOND_MIN / count.max(1) as f64
 }
 
+/// Points of a curve for each nine: 90 %, 99 %, 99.9 %.
+const STEPS_BY_NINE: f64 = 20.0;
+
+/// Quantiles evenly spread over the nines, up to 1 - 10 / `count` and below `end`.
+pub(crate) fn steps(count: u64, end: f64) -> impl Iterator<Item = f64> {
+    let last = last_quantile(count).min(end);
+    let nines = if last > 0.0 { -(1.0 - last).max(1e-12).log10() } else { -1.0 };
+    let whole = (nines * STEPS_BY_NINE).floor();
+    let inner = (0..=whole.max(-1.0) as i64).map(|step| 1.0 - 10_f64.powf(-(step as f64) / STEPS_BY_NINE));
+    let inner = inner.filter(move |q| nines >= 0.0 && *q < last - 1e-12);
+    inner.chain((nines >= 0.0).then_some(last))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

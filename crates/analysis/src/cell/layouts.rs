@@ -1,18 +1,18 @@
 //! How samples lie in the objects of each dataset, and what packing them gains over a file for each.
 
 mod gain;
+mod samples;
 #[cfg(test)]
 mod tests;
 
-use record::{Axis, Cell, Dataset, RunRecord};
+use record::{Cell, Dataset, RunRecord};
 
+use crate::cell::cell_summary::CellSummary;
 use crate::cell::operation;
-use crate::summary::CellSummary;
+
+pub(crate) use samples::{FILES, payload, samples};
 
 pub use gain::{LayoutGain, PredictedGain};
-
-/// Layout of a dataset whose samples are objects.
-pub(crate) const FILES: &str = "files";
 
 /// The layouts of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -80,17 +80,6 @@ pub(crate) fn of_run(record: &RunRecord, cells: &[CellSummary]) -> Layouts {
         gains: if any_packed { gain::of_cells(record, cells) } else { Vec::new() },
         streamed: streamed.collect(),
     }
-}
-
-/// Samples of a dataset: its objects where it does not say.
-pub(crate) fn samples(dataset: &Dataset) -> u64 {
-    dataset.samples.unwrap_or(dataset.files)
-}
-
-/// Bytes of a sample as the scenario asks for it; absent for data that were there before.
-pub(crate) fn payload(cell: &Cell) -> Option<f64> {
-    let words = cell.axes.iter().find(|words| words.axis() == Axis::SampleBytes)?;
-    words.value.parse().ok().filter(|bytes: &f64| bytes.is_finite() && *bytes > 0.0)
 }
 
 impl LayoutFigures {

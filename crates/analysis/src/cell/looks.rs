@@ -14,6 +14,9 @@ use record::Measure;
 
 use crate::cell::interval::REPETITIONS_MIN;
 
+/// Candidates of one target: the cell to be named, and the fastest.
+pub(crate) const CANDIDATES_MAX: usize = 2;
+
 /// Two-sided error of a verdict, over all looks and candidates.
 pub(crate) const ERROR: f64 = 0.05;
 
@@ -64,6 +67,11 @@ pub(crate) fn rounds_to_decide(interval: Interval, line: f64, made: u32) -> Opti
     let rounds = (f64::from(made) * (half / distance).powi(2)).ceil();
     let rounds = rounds.max(f64::from(made) + 1.0).max(REPETITIONS_MIN as f64);
     (rounds <= ROUNDS_SAID_MAX).then_some(rounds as u32)
+}
+
+/// Most rounds of fresh repetitions that a run was to make.
+pub(crate) fn most_rounds(measure: &Measure) -> u32 {
+    measure.fresh_rounds.unwrap_or(measure.repetitions)
 }
 
 #[cfg(test)]

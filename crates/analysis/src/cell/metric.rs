@@ -10,6 +10,7 @@ mod tests;
 
 use feed::{Compared, Interval};
 
+use crate::cell::cell_summary::CellSummary;
 use crate::cell::checkpoints::Written;
 use crate::cell::epochs::EpochPass;
 use crate::cell::figures::Figures;
@@ -18,7 +19,6 @@ use crate::cell::operations::Operations;
 use crate::cell::paced::{Paced, Percentile};
 use crate::cell::system::{DeviceFigures, MemoryFigures, SystemFigures};
 use crate::cell::training::TrainingFigures;
-use crate::summary::CellSummary;
 
 use Better::{Less, More, Neither};
 use Reading::{Rate, Value};
@@ -131,7 +131,7 @@ pub enum Reading {
     /// One value.
     Value(f64),
     /// The mean over repetitions.
-    Rate(crate::cell::figures::Rate),
+    Rate(crate::cell::rate::Rate),
     /// None, and why.
     Absent(&'static str),
 }

@@ -2,8 +2,6 @@
 
 use feed::{Demand, Hold, Need, Provenance, Scope};
 
-use crate::summary::Summary;
-
 /// The line of one cell, from the need and the cell's own sample size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LineAt {
@@ -27,23 +25,6 @@ impl LineAt {
             demand_bps: need.demand_bps(sample_bytes),
         }
     }
-}
-
-/// How far two lines may be apart and be one: the copies of a user's data differ by a file or two.
-const LINES_APART: f64 = 1e-3;
-
-/// The lines of a run, each once, in the order of its cells: one for each size of samples.
-pub fn lines(summary: &Summary) -> Vec<LineAt> {
-    let close = |a: f64, b: f64| (a / b - 1.0).abs() <= LINES_APART;
-    let mut lines: Vec<LineAt> = Vec::new();
-    for line in summary.cells.iter().filter_map(|cell| cell.line) {
-        let same =
-            |known: &LineAt| close(known.samples_per_s, line.samples_per_s) && close(known.bps, line.bps);
-        if !lines.iter().any(same) {
-            lines.push(line);
-        }
-    }
-    lines
 }
 
 /// The need that a record states, or why it states none.
@@ -86,6 +67,7 @@ pub(crate) fn positive(value: f64) -> bool {
 mod tests {
     use super::*;
     use crate::fixture;
+    use crate::summary::lines;
 
     #[test]
     fn a_need_in_samples_follows_the_sample_size_and_one_in_bytes_does_not() {

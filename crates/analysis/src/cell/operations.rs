@@ -2,11 +2,14 @@
 
 use record::{Rep, counter};
 
-use crate::cell::figures::{Context, Rate, cpu_ns, names_dropped, per_s, sum};
+use crate::cell::context::Context;
+use crate::cell::counters::{cpu_ns, per_s, sum};
 use crate::cell::flag::Flag;
 use crate::cell::latency::Latency;
 use crate::cell::network;
+use crate::cell::rate::Rate;
 use crate::cell::repetitions::Repetitions;
+use crate::cell::validity::names_dropped;
 use crate::cell::validity::{self, ClientShares, available_ns};
 
 /// What the repetitions of one cell of `stat` or `list` say together. It moves no bytes: there is no throughput,

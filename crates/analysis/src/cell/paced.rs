@@ -6,9 +6,10 @@
 use hdrhistogram::Histogram;
 use record::{Outcome, Rep, counter};
 
-use crate::cell::figures::{Context, per_s};
+use crate::cell::context::Context;
+use crate::cell::counters::counted;
+use crate::cell::counters::per_s;
 use crate::cell::latency::{SERVICE, enough, merged, quantile};
-use crate::cell::repetitions::counted;
 
 /// Name of the histogram in a repetition: intended start to completion.
 pub(crate) const RESPONSE: &str = "response_ns";

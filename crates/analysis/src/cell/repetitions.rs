@@ -2,12 +2,15 @@
 
 use record::{Cell, Measure, Outcome, Rep, Role, RunRecord, counter};
 
+use crate::cell::counters::{by_kind, counted, errors};
 use crate::cell::operation;
 use crate::cell::training;
 
 /// Share of the planned window that an interrupted repetition must have measured to be kept.
 const INTERRUPTED_MIN: f64 = 0.5;
 
+/// A window shorter than this is too short whatever was planned, nanoseconds.
+pub(crate) const WINDOW_NS_MIN: u64 = 100_000_000;
 /// Why a repetition that reads no byte twice had nothing left for its window.
 const ALL_WARMUP: &str =
     "the warm-up read the whole dataset: make dataset.size larger or the warm-up shorter";
@@ -79,16 +82,6 @@ fn order_key(rep: &Rep) -> (&str, u32, u32, u32, u32, u64, u64) {
     (&rep.cell, rep.rank, rep.rep, rep.order, rep.round, rep.window_start_ns, rep.window_ns)
 }
 
-/// A counter, zero when it was not written.
-pub(crate) fn counted(rep: &Rep, name: &str) -> u64 {
-    rep.counters.get(name).copied().unwrap_or(0)
-}
-
-/// Failed operations of all kinds.
-pub(crate) fn errors(rep: &Rep) -> u64 {
-    rep.errors.values().sum()
-}
-
 /// Whether a repetition of `cell` counted anything to make a point of.
 fn counted_anything(cell: &Cell, rep: &Rep) -> bool {
     let needed =
@@ -134,13 +127,6 @@ fn reason(cell: &Cell, rep: &Rep) -> Option<String> {
         _ if !early => job_gap(cell, rep).map(str::to_owned),
         _ => None,
     }
-}
-
-/// `12 io, 3 timeout`.
-pub(crate) fn by_kind(errors: &std::collections::BTreeMap<String, u64>) -> String {
-    let parts: Vec<String> =
-        errors.iter().map(|(kind, count)| format!("{} {kind}", feed::group_digits(*count))).collect();
-    parts.join(", ")
 }
 
 /// Interrupted before half of the planned window; without a planned length there is no half to compare with.

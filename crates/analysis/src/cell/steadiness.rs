@@ -5,28 +5,20 @@
 
 pub(crate) mod level;
 mod over_run;
-mod soak;
 mod window;
 
 use record::{Cell, Outcome, Rep};
 
 use crate::cell::operation;
-use crate::summary::CellSummary;
 
 pub(crate) use over_run::{changes, complete};
-pub(crate) use soak::notes;
-pub(crate) use window::{SLOPE_MAX, within_windows};
+pub(crate) use window::within_windows;
 
 /// Fewest whole seconds of which anything is said: SNIA's five rounds, of a second each.
 const SECONDS_MIN: usize = 5;
 
 /// Change from one level to another that a noisy second or minute does not make.
 const FALL_MAX: f64 = 0.20;
-
-/// Why a cell is compared with nothing and passes no gate; `None` where it is steady, or nobody can tell.
-pub(crate) fn excluded(cell: &CellSummary) -> Option<String> {
-    cell.flags().into_iter().find(|flag| flag.is_unsteady()).map(ToString::to_string)
-}
 
 /// Whether the rate of a cell is the storage's at every moment: the rate of a job is the job's own, and arrivals in steps
 /// come and go with them, as writes do with the checkpoints that they are of.
@@ -38,7 +30,7 @@ fn has_rate_of_its_own(cell: &Cell) -> bool {
 }
 
 /// What moved in each whole second of a window: bytes, or operations where no bytes move.
-fn whole_seconds<'a>(cell: &Cell, rep: &'a Rep) -> &'a [u64] {
+pub(crate) fn whole_seconds<'a>(cell: &Cell, rep: &'a Rep) -> &'a [u64] {
     let moved = if operation::is_metadata(cell) { &rep.second_ops } else { &rep.second_bytes };
     let whole = (rep.window_ns / 1_000_000_000) as usize;
     // The queue runs empty in the last second before a dataset ends.
@@ -47,7 +39,7 @@ fn whole_seconds<'a>(cell: &Cell, rep: &'a Rep) -> &'a [u64] {
 }
 
 /// Of `u64`, without an overflow that only a damaged record could make.
-fn total(moved: &[u64]) -> f64 {
+pub(crate) fn total(moved: &[u64]) -> f64 {
     moved.iter().map(|count| *count as f64).sum()
 }
 

@@ -7,15 +7,18 @@ mod device;
 mod reconciliation;
 #[cfg(test)]
 mod tests;
+mod traffic;
 
 use record::{Cell, Memory, Rep, Usage, counter};
 
 pub use device::DeviceFigures;
 pub use reconciliation::Reconciliation;
+pub use traffic::Traffic;
 
-use crate::cell::repetitions::counted;
-use crate::cell::validity::WINDOW_NS_MIN;
+use crate::cell::counters::counted;
+use crate::cell::repetitions::WINDOW_NS_MIN;
 use reconciliation::{Crossing, findings};
+use traffic::total;
 
 /// Share of its window by which the span of a repetition's readings may differ from it.
 const SPAN_APART_MAX: f64 = 0.05;
@@ -49,15 +52,6 @@ pub struct SystemFigures {
     pub minor_faults_per_op: Option<f64>,
     /// Page faults that read, by operation; absent without one.
     pub major_faults_per_op: Option<f64>,
-}
-
-/// Bytes, and their rate over the spans in which they were counted.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Traffic {
-    /// Sum over the repetitions.
-    pub bytes: u64,
-    /// Bytes per second.
-    pub bps: f64,
 }
 
 /// Shares of time in which some task of the machine waited (PSI); absent where the kernel does not say.
@@ -146,13 +140,6 @@ fn holds_system(rep: &Rep) -> bool {
         || system.memory_before.is_some()
 }
 
-impl Traffic {
-    /// `None` where no time passed.
-    fn of(bytes: u64, span_ns: u64) -> Option<Self> {
-        (span_ns > 0).then(|| Self { bytes, bps: bytes as f64 / seconds(span_ns) })
-    }
-}
-
 impl Pressure {
     fn of(reps: &[&Rep]) -> Self {
         Self {
@@ -208,13 +195,4 @@ impl MemoryFigures {
 fn per_op(reps: &[&Rep], of: impl Fn(&Usage) -> u64) -> Option<f64> {
     let ops = total(reps.iter().map(|rep| counted(rep, counter::OPS)));
     (ops > 0).then(|| total(reps.iter().map(|rep| of(&rep.usage))) as f64 / ops as f64)
-}
-
-/// A sum that a damaged record cannot make overflow.
-fn total(counts: impl Iterator<Item = u64>) -> u64 {
-    counts.fold(0, u64::saturating_add)
-}
-
-fn seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
 }

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use feed::{Access, Cache};
 use record::{Ceiling, Cell, End, Measure, Outcome, Rep, Reread, counter};
 
+use crate::cell::context::Context;
+use crate::cell::counters::{by_kind, counted};
 use crate::cell::crowd;
-use crate::cell::diagnosis::NULL_AU_MIN;
-use crate::cell::figures::Context;
-use crate::cell::figures::names_dropped;
 use crate::cell::flag::{Flag, GIVEN_UP_MAX, Gravity, TURNS_MIN};
 use crate::cell::network;
 use crate::cell::operation;
 use crate::cell::paced::{LAG_SHARE_MAX, Paced, in_flight};
-use crate::cell::repetitions::{Repetitions, by_kind, counted};
+use crate::cell::repetitions::Repetitions;
+use crate::cell::repetitions::WINDOW_NS_MIN;
 use crate::cell::steadiness;
 use crate::cell::system::{Reconciliation, SystemFigures};
 
@@ -26,6 +26,8 @@ const NIC_SHARE_MAX: f64 = 0.90;
 /// Share of the windows in which one processor was busy, from which on receiving may be the limit: the kernel's part of
 /// it is not in this process's time.
 const CORE_SHARE_MAX: f64 = 0.95;
+/// Utilization without storage below which the client has a part in it.
+pub(crate) const NULL_AU_MIN: f64 = 0.999;
 /// Share of the dataset that may be resident before a cold repetition.
 const COLD_RESIDENT_MAX: f64 = 0.01;
 /// Share of the dataset that must be resident before a warm repetition.
@@ -50,8 +52,6 @@ const OPENED_SHARE_MIN: f64 = 0.01;
 const REAL_SHARE_MIN: f64 = 0.95;
 /// Kind of error of a read that held something else than what was written.
 const CORRUPT: &str = "corrupt";
-/// A window shorter than this is too short whatever was planned, nanoseconds.
-pub(crate) const WINDOW_NS_MIN: u64 = 100_000_000;
 /// The same of a window that ended with its last read, and so cuts none off: the start of the threads, some tens of
 /// microseconds, is below a hundredth of it. How many reads it must hold is said by [`TURNS_MIN`].
 const READ_NS_MIN: u64 = 10_000_000;
@@ -416,6 +416,21 @@ fn late_client(paced: &Paced, spins: bool) -> Option<Flag> {
         given_up,
         spins,
     })
+}
+
+/// What every repetition says, or one that did not drop them; absent where that is not known of some, and for cells
+/// that ask for no cold names.
+pub(crate) fn names_dropped(cell: &Cell, used: &[&Rep]) -> Option<bool> {
+    if !operation::touches_names(cell)
+        || !cell.cache.known().is_some_and(Cache::starts_cold)
+        || used.is_empty()
+    {
+        return None;
+    }
+    if used.iter().any(|rep| rep.cache.names_dropped == Some(false)) {
+        return Some(false);
+    }
+    used.iter().all(|rep| rep.cache.names_dropped == Some(true)).then_some(true)
 }
 
 #[cfg(test)]

@@ -8,14 +8,15 @@ use record::{Cell, Rep, Role, RunRecord, counter};
 use super::paired::{Key, Pair};
 use super::student::Estimate;
 use super::{NotComparable, Ratio, RunSample, comparable, variants};
+use crate::cell::counters::counted;
 use crate::cell::interval::mean;
+use crate::cell::latency::steps;
 use crate::cell::latency::{SERVICE, merged};
 use crate::cell::lines::Lines;
 use crate::cell::operation;
 use crate::cell::paced::{self, Percentile};
 use crate::cell::ranks;
-use crate::cell::repetitions::{Repetitions, counted};
-use crate::summary::quantiles::steps;
+use crate::cell::repetitions::Repetitions;
 
 /// One cell on both sides.
 #[derive(Debug, Clone, PartialEq)]

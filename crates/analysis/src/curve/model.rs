@@ -1,7 +1,7 @@
 //! What a curve would be if nothing but latency and the top rate bounded it: the smaller of the depth by the bytes
 //! of a read by the latency at depth 1, and the highest rate measured.
 
-use crate::summary::CellSummary;
+use crate::cell::cell_summary::CellSummary;
 
 /// Depths that a curve must have for the comparison to show anything.
 const DEPTHS_MIN: usize = 4;

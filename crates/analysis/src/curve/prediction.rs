@@ -9,10 +9,10 @@ use feed::Access;
 use feed::bounds::{self, InFlight, Operation, Prediction, Settings};
 use record::{Claim, ExpectFigures, ExpectTarget, RunRecord, Target};
 
+use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::training::predicted::is_closed;
-use crate::curve::Panel;
 use crate::curve::model::Model;
-use crate::summary::{CellSummary, Measurement};
+use crate::curve::{self, Panel};
 
 /// A measured rate agrees with its prediction within this share of it.
 const AGREES_SHARE: f64 = 0.10;
@@ -98,8 +98,17 @@ impl CellPrediction {
     }
 }
 
-/// The predictions of a run; `None` where nothing was said beforehand.
-pub(crate) fn of_run(record: &RunRecord, cells: &[CellSummary]) -> Option<Predictions> {
+/// The curves of a run, with what was to be expected drawn into them; predictions are `None` where nothing was said beforehand.
+pub(crate) fn curves(record: &RunRecord, cells: &[CellSummary]) -> (Vec<Panel>, Option<Predictions>) {
+    let mut panels = curve::panels(cells, &record.run);
+    let predictions = of_run(record, cells);
+    if let Some(predictions) = &predictions {
+        draw(record, predictions, cells, &mut panels);
+    }
+    (panels, predictions)
+}
+
+fn of_run(record: &RunRecord, cells: &[CellSummary]) -> Option<Predictions> {
     let expect = record.run.expect.as_ref()?;
     let storage = record.run.targets.iter().filter(|target| target.storage);
     let predicted = storage.filter_map(|target| {
@@ -261,12 +270,7 @@ fn differing(claim: &ExpectFigures, server: &ExpectFigures) -> Vec<String> {
 }
 
 /// Puts the predicted course into the curves in place of the one from measured values.
-pub(crate) fn draw(
-    record: &RunRecord,
-    predictions: &Predictions,
-    cells: &[CellSummary],
-    panels: &mut [Panel],
-) {
+fn draw(record: &RunRecord, predictions: &Predictions, cells: &[CellSummary], panels: &mut [Panel]) {
     let Some(expect) = &record.run.expect else { return };
     for curve in panels.iter_mut().flat_map(|panel| &mut panel.curves) {
         let known = expect.targets.iter().find(|known| known.target == curve.target);

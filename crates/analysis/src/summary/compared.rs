@@ -3,38 +3,38 @@
 use record::Target;
 use record::axis::{self, alike};
 
+use crate::cell::cell_summary::CellSummary;
+use crate::cell::cells::Cells;
 use crate::cell::figures::Figures;
 use crate::cell::flag::percent;
 use crate::choice;
-use crate::summary::{CellSummary, Summary};
 
 /// `s3: sdk reaches 62 % of lean (920 MB/s of 1.49 GB/s, at depths 512 and 512)`: beside the cell that would be chosen of
 /// all, each other engine at the same depth, or where it has none, at the one that would be chosen for it alone. Cells
 /// read in other ways, or with other threads, connections or retries, are not compared: these may make the difference.
-pub(crate) fn engines(summary: &Summary) -> Vec<String> {
-    let storage = summary.targets.iter().filter(|target| target.storage);
-    storage.flat_map(|target| of_target(summary, target)).collect()
+pub(crate) fn engines(cells: &Cells<'_>) -> Vec<String> {
+    let storage = cells.targets.iter().filter(|target| target.storage);
+    storage.flat_map(|target| of_target(cells, target)).collect()
 }
 
-fn of_target(summary: &Summary, target: &Target) -> Vec<String> {
+fn of_target(cells: &Cells<'_>, target: &Target) -> Vec<String> {
     let mut engines: Vec<&str> = Vec::new();
     let remote = |cell: &&CellSummary| cell.cell.target == target.name && cell.cell.connections > 0;
-    for cell in summary.cells.iter().filter(remote) {
+    for cell in cells.all.iter().filter(remote) {
         if !engines.contains(&cell.cell.engine.as_str()) {
             engines.push(&cell.cell.engine);
         }
     }
-    let Some(best) = choice::choose_cell(summary, &target.name).filter(remote) else { return Vec::new() };
+    let Some(best) = choice::chosen(cells, &target.name).filter(remote) else { return Vec::new() };
     let Some(most) = best.figures() else { return Vec::new() };
     let same_depth = |engine: &str| {
-        let mut cells = summary.cells.iter().filter(remote);
-        cells.find(|cell| cell.cell.engine == engine && alike(summary, &cell.cell, &best.cell, axis::ENGINES))
+        let mut others = cells.all.iter().filter(remote);
+        others.find(|cell| cell.cell.engine == engine && alike(cells, &cell.cell, &best.cell, axis::ENGINES))
     };
-    let is_like_best =
-        |cell: &&CellSummary| alike(summary, &cell.cell, &best.cell, axis::ENGINES_AT_ANY_DEPTH);
+    let is_like_best = |cell: &&CellSummary| alike(cells, &cell.cell, &best.cell, axis::ENGINES_AT_ANY_DEPTH);
     let beside = |engine: &&str| {
         let cell = same_depth(engine).filter(|cell| cell.figures().is_some());
-        let of_engine = || choice::of_engine(summary, &target.name, engine);
+        let of_engine = || choice::of_engine(cells, &target.name, engine);
         let cell = cell.or_else(|| of_engine().filter(is_like_best))?;
         Some((cell, cell.figures()?))
     };

@@ -1,14 +1,11 @@
 //! Which run this is: machine, data, ceilings, length.
 
-use std::collections::BTreeSet;
+use record::{Ceiling, Environment, Run, RunRecord, Target, Tool};
 
-use record::{Ceiling, Cell, Dataset, Environment, Run, RunRecord, Target, Tool, counter};
-
+use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::lines::Lines;
-use crate::cell::operation;
-use crate::cell::repetitions::counted;
+use crate::cell::looks;
 use crate::cell::validity::is_known;
-use crate::summary::{CellSummary, Measurement};
 
 /// The head of a report.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,21 +44,6 @@ pub struct Head {
     pub ceiling_bps: Option<(f64, f64)>,
 }
 
-/// A dataset and how often it was read.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DatasetFigures {
-    /// As recorded.
-    pub dataset: Dataset,
-    /// Access orders of the storage cells that read it, as words.
-    pub access: Vec<String>,
-    /// Bytes read from storage in the whole run, warm-up included, by bytes of the dataset; absent for an
-    /// empty one.
-    pub reads_per_byte: Option<f64>,
-    /// Whether any byte may have been read twice from storage: by two repetitions, by more than one pass,
-    /// or by reads drawn with replacement.
-    pub reads_repeat: bool,
-}
-
 /// What this client does without storage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CeilingFigures {
@@ -98,7 +80,7 @@ pub(crate) fn of_record(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSumm
         cells_planned: cells.len(),
         cells_run: cells.iter().filter(|cell| !matches!(cell.measured, Measurement::NotRun { .. })).count(),
         repetitions: run.measure.repetitions,
-        fresh_rounds: run.measure.fresh_rounds.unwrap_or(run.measure.repetitions),
+        fresh_rounds: looks::most_rounds(&run.measure),
         elapsed_ns: lines.end.map(|end| end.elapsed_ns),
         interrupted: lines.end.is_some_and(|end| end.interrupted),
         ceiling_ops_per_s: ceilings(lines, false, |ceiling| ceiling.ops),
@@ -148,46 +130,6 @@ fn ceilings(lines: &Lines<'_>, copies: bool, count: fn(&Ceiling) -> u64) -> Opti
     })
 }
 
-pub(crate) fn datasets(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
-    let is_storage = |name: &str| run.targets.iter().any(|target| target.name == name && target.storage);
-    let of_dataset = |(index, dataset): (usize, &Dataset)| {
-        // The null target answers without reading, and neither names nor checkpoints are bytes of the dataset.
-        let reads = |cell: &&Cell| {
-            is_storage(&cell.target)
-                && (operation::reads_samples(cell) || cell.operation == feed::Operation::Copy)
-        };
-        let cells = || run.cells.iter().filter(move |cell| cell.dataset == index).filter(reads);
-        let mut access: Vec<String> = cells().map(|cell| cell.access.to_string()).collect();
-        access.sort();
-        access.dedup();
-        let read: f64 = cells().map(|cell| bytes_read(lines, cell, dataset)).sum();
-        let reads_per_byte = (dataset.bytes > 0).then(|| read / dataset.bytes as f64);
-        // Repetitions do not share out the dataset: each may read what another has read.
-        let names: BTreeSet<&str> = cells().map(|cell| cell.cell.as_str()).collect();
-        let repetitions: usize = names.into_iter().map(|name| lines.of_cell(name).len()).sum();
-        let reads_repeat = repetitions > 1
-            || reads_per_byte.is_some_and(|reads| reads > 1.0)
-            || (repetitions > 0 && access.iter().any(|access| access == "random"));
-        DatasetFigures { dataset: dataset.clone(), access, reads_per_byte, reads_repeat }
-    };
-    run.datasets.iter().enumerate().map(of_dataset).collect()
-}
-
-/// Bytes of all repetitions of a cell; a read of the warm-up counts as a whole block, or as a file of mean
-/// size where that is less.
-fn bytes_read(lines: &Lines<'_>, cell: &Cell, dataset: &Dataset) -> f64 {
-    let file_bytes = dataset.bytes as f64 / dataset.files.max(1) as f64;
-    let whole = operation::is_whole_file(cell);
-    let read_bytes = if whole { file_bytes } else { file_bytes.min(cell.block_bytes as f64) };
-    let of_cell = lines.of_cell(&cell.cell).iter();
-    of_cell
-        .map(|rep| {
-            let warmup = counted(rep, counter::WARMUP_OPS) as f64 * read_bytes;
-            counted(rep, counter::BYTES) as f64 + warmup
-        })
-        .sum()
-}
-
 pub(crate) fn null_targets(targets: &[Target], cells: &[CellSummary]) -> Vec<CeilingFigures> {
     let null = targets.iter().filter(|target| !target.storage);
     null.map(|target| CeilingFigures { target: target.name.clone(), fastest: fastest(&target.name, cells) })
@@ -205,28 +147,4 @@ fn fastest(target: &str, cells: &[CellSummary]) -> Option<Fastest> {
             queue_depth,
             cpu_ns_per_op: figures.cpu_ns_per_op,
         })
-}
-
-#[cfg(test)]
-mod tests {
-    use record::counter;
-
-    use crate::fixture::{Builder, rep};
-    use crate::summarise;
-
-    #[test]
-    fn a_warm_up_read_counts_as_a_block_or_as_a_smaller_file() {
-        let reads = |block_bytes| {
-            let mut builder = Builder::new();
-            builder.cell("c", "disk", 8);
-            builder.edit_cell("c", |cell| cell.block_bytes = block_bytes);
-            let mut one = rep("c", 0, 0.0);
-            one.counters.insert(counter::WARMUP_OPS.to_owned(), 10_000);
-            builder.push(one);
-            summarise(&builder.record()).datasets[0].reads_per_byte
-        };
-        // 10,000 files of 100 kB.
-        assert_eq!(reads(1_000_000), Some(1.0));
-        assert_eq!(reads(50_000), Some(0.5));
-    }
 }

@@ -35,7 +35,7 @@ pub fn next_look(record: &RunRecord) -> Option<Look> {
         if from > 0 && !is_open(&summary, &target.name) {
             return Vec::new();
         }
-        let Some(fresh) = choice::fresh(&summary, &target.name) else { return Vec::new() };
+        let Some(fresh) = choice::fresh(&summary.as_cells(), &target.name) else { return Vec::new() };
         let cells = fresh.cells().take(if target.demo { 1 } else { usize::MAX });
         cells.map(|cell| cell.cell.cell.clone()).collect()
     };

@@ -2,23 +2,24 @@
 
 use record::Rep;
 
+use crate::cell::cell_summary::CellSummary;
+use crate::cell::cells::Cells;
 use crate::cell::flag::percent;
 use crate::cell::lines::Lines;
-use crate::summary::{CellSummary, Summary};
 
 /// Share of the time from which on waiting is worth a word.
 const SHARE_MIN: f64 = 0.01;
 
 /// `pressure, in the worst cell: some task waited for a processor 12 % (nvme/io_uring/qd32)`; nothing where all is below 1 %, or where the record does not say.
-pub(crate) fn note(lines: &Lines<'_>, summary: &Summary, cores_online: Option<u32>) -> Option<String> {
+pub(crate) fn note(lines: &Lines<'_>, cells: &Cells<'_>, cores_online: Option<u32>) -> Option<String> {
     let waits = [
-        worst(summary, "for a processor", |cell| cell.system.as_ref()?.pressure.cpu),
-        worst(summary, "for I/O", |cell| cell.system.as_ref()?.pressure.io),
-        worst(summary, "for memory", |cell| cell.system.as_ref()?.pressure.memory),
+        worst(cells, "for a processor", |cell| cell.system.as_ref()?.pressure.cpu),
+        worst(cells, "for I/O", |cell| cell.system.as_ref()?.pressure.io),
+        worst(cells, "for memory", |cell| cell.system.as_ref()?.pressure.memory),
     ];
     let waits: Vec<String> = waits.into_iter().flatten().collect();
     let waits = (!waits.is_empty()).then(|| format!("some task waited {}", waits.join(", ")));
-    let stolen = worst(summary, "stolen by the hypervisor", |cell| {
+    let stolen = worst(cells, "stolen by the hypervisor", |cell| {
         cell.system.as_ref()?;
         stolen(lines.of_cell(&cell.cell.cell).iter().copied(), cores_online)
     });
@@ -26,8 +27,8 @@ pub(crate) fn note(lines: &Lines<'_>, summary: &Summary, cores_online: Option<u3
     (!parts.is_empty()).then(|| format!("pressure, in the worst cell: {}", parts.join("; ")))
 }
 
-fn worst(summary: &Summary, what: &str, of: impl Fn(&CellSummary) -> Option<f64>) -> Option<String> {
-    let shares = summary.cells.iter().filter_map(|cell| Some((of(cell)?, &cell.cell.cell)));
+fn worst(cells: &Cells<'_>, what: &str, of: impl Fn(&CellSummary) -> Option<f64>) -> Option<String> {
+    let shares = cells.all.iter().filter_map(|cell| Some((of(cell)?, &cell.cell.cell)));
     let (share, cell) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
     (share > SHARE_MIN).then(|| format!("{what} {} ({cell})", percent(share)))
 }

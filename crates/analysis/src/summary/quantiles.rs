@@ -1,18 +1,16 @@
 //! Latency by percentile, of the cells that a picture of it shows.
 
 use hdrhistogram::Histogram;
+use record::Role;
 use record::axis::{self, agree};
-use record::{Measure, Role};
 
-use crate::cell::latency::{SERVICE, last_quantile, merged};
-use crate::cell::lines::Lines;
+use crate::cell::cell_summary::CellSummary;
+use crate::cell::counters::counted;
+use crate::cell::latency::{SERVICE, merged, steps};
 use crate::cell::operation;
 use crate::cell::paced;
-use crate::cell::repetitions::{Repetitions, counted};
-use crate::summary::{CellSummary, Summary};
-
-/// Points of a curve for each nine: 90 %, 99 %, 99.9 %.
-const STEPS_BY_NINE: f64 = 20.0;
+use crate::cell::repetitions::Repetitions;
+use crate::verdict::{Judged, Source};
 
 /// The latencies of one cell by percentile: over its interleaved repetitions, for display alone.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,10 +29,16 @@ pub struct PercentileCurve {
 
 /// One curve for each target and engine: of the judged cell, else of the first that clears the line, else of the deepest;
 /// of paced loads both service and response.
-pub(crate) fn curves(summary: &Summary, lines: &Lines<'_>, measure: &Measure) -> Vec<PercentileCurve> {
+pub(crate) fn curves(source: &Source<'_>, judged: &Judged) -> Vec<PercentileCurve> {
     let mut curves = Vec::new();
-    for cell in chosen(summary) {
-        let reps = Repetitions::of(lines.of_cell(&cell.cell.cell), &cell.cell, Role::Measure, measure).used;
+    for cell in chosen(source, judged) {
+        let reps = Repetitions::of(
+            source.lines.of_cell(&cell.cell.cell),
+            &cell.cell,
+            Role::Measure,
+            &source.record.run.measure,
+        )
+        .used;
         let (service, _) = merged(&reps, SERVICE);
         curves.extend(of_service(cell, &service));
         if let Some(paced) = cell.figures().and_then(|figures| figures.paced) {
@@ -48,36 +52,37 @@ pub(crate) fn curves(summary: &Summary, lines: &Lines<'_>, measure: &Measure) ->
 }
 
 /// The cells whose latency is drawn, in the order of the scenario.
-fn chosen(summary: &Summary) -> Vec<&CellSummary> {
-    let any_storage = summary.cells.iter().any(|cell| cell.storage && cell.figures().is_some());
+fn chosen<'a>(source: &Source<'a>, judged: &Judged) -> Vec<&'a CellSummary> {
+    let any_storage = source.cells.all.iter().any(|cell| cell.storage && cell.figures().is_some());
     let is_shown = |cell: &&CellSummary| {
         cell.figures().is_some() && cell.storage == any_storage && operation::reads_samples(&cell.cell)
     };
     let mut groups: Vec<Vec<&CellSummary>> = Vec::new();
-    for cell in summary.cells.iter().filter(is_shown) {
-        match groups.iter_mut().find(|group| agree(summary, &group[0].cell, &cell.cell, axis::LATENCY)) {
+    for cell in source.cells.all.iter().filter(is_shown) {
+        match groups.iter_mut().find(|group| agree(&source.cells, &group[0].cell, &cell.cell, axis::LATENCY))
+        {
             Some(group) => group.push(cell),
             None => groups.push(vec![cell]),
         }
     }
-    groups.into_iter().filter_map(|group| of_group(summary, &group)).collect()
+    groups.into_iter().filter_map(|group| of_group(source, judged, &group)).collect()
 }
 
-fn of_group<'a>(summary: &Summary, group: &[&'a CellSummary]) -> Option<&'a CellSummary> {
+fn of_group<'a>(source: &Source<'_>, judged: &Judged, group: &[&'a CellSummary]) -> Option<&'a CellSummary> {
     let clears = |cell: &&&CellSummary| {
-        let curves = summary.panels.iter().flat_map(|panel| &panel.curves);
-        curves.filter_map(|curve| curve.clears_at).any(|index| summary.cells[index].cell == cell.cell)
+        let curves = source.panels.iter().flat_map(|panel| &panel.curves);
+        curves.filter_map(|curve| curve.clears_at).any(|index| source.cells.all[index].cell == cell.cell)
     };
     let offered = |cell: &CellSummary| {
         cell.figures().and_then(|figures| figures.paced).map_or(0.0, |paced| paced.offered_bps)
     };
-    let judged = group.iter().find(|cell| summary.is_judged(cell));
+    let resting = group.iter().find(|cell| judged.rests_on(cell));
     let hardest = || {
         group.iter().max_by(|a, b| {
             (offered(a).total_cmp(&offered(b))).then(a.cell.queue_depth.cmp(&b.cell.queue_depth))
         })
     };
-    judged.or_else(|| group.iter().find(clears)).or_else(hardest).copied()
+    resting.or_else(|| group.iter().find(clears)).or_else(hardest).copied()
 }
 
 fn of_service(cell: &CellSummary, histogram: &Histogram<u64>) -> Option<PercentileCurve> {
@@ -111,16 +116,6 @@ fn curve(
 ) -> Option<PercentileCurve> {
     let name = cell.cell.cell.clone();
     (points.len() > 1).then_some(PercentileCurve { cell: name, is_response, count, ends_unserved, points })
-}
-
-/// Quantiles evenly spread over the nines, up to 1 - 10 / `count` and below `end`.
-pub(crate) fn steps(count: u64, end: f64) -> impl Iterator<Item = f64> {
-    let last = last_quantile(count).min(end);
-    let nines = if last > 0.0 { -(1.0 - last).max(1e-12).log10() } else { -1.0 };
-    let whole = (nines * STEPS_BY_NINE).floor();
-    let inner = (0..=whole.max(-1.0) as i64).map(|step| 1.0 - 10_f64.powf(-(step as f64) / STEPS_BY_NINE));
-    let inner = inner.filter(move |q| nines >= 0.0 && *q < last - 1e-12);
-    inner.chain((nines >= 0.0).then_some(last))
 }
 
 #[cfg(test)]

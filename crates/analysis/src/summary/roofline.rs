@@ -3,11 +3,12 @@
 use feed::Demand;
 use feed::formula::samples_per_s;
 
-use crate::cell::figures::Rate;
+use crate::cell::cell_summary::CellSummary;
 use crate::cell::operation;
+use crate::cell::rate::Rate;
 use crate::cell::training::predicted::is_closed;
 use crate::curve::treatment::{self, FromMemory};
-use crate::summary::{CellSummary, Summary};
+use crate::summary::Summary;
 
 /// Supply and demand of one client.
 #[derive(Debug, Clone, PartialEq)]

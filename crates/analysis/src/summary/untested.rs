@@ -6,17 +6,20 @@ use record::{Cell, Dataset, RunRecord, Target, counter};
 
 use feed::counted_noun;
 
+use crate::cell::cell_summary::{CellSummary, Measurement};
+use crate::cell::cells::Cells;
+use crate::cell::counters::counted;
+use crate::cell::facts::unallocated_share;
+use crate::cell::facts::{fact, has_own_cache, has_server};
 use crate::cell::flag::{Flag, percent};
 use crate::cell::lines::Lines;
-use crate::cell::network;
 use crate::cell::operation;
-use crate::cell::repetitions::counted;
-use crate::cell::steadiness;
 use crate::cell::validity::{is_known, left_after};
 use crate::summary::compared;
 use crate::summary::pressure;
-use crate::summary::{CellSummary, Measurement, Summary};
-use crate::verdict::tiers::{self, fact, has_own_cache, has_server, is_of_first_format, is_read_again};
+use crate::summary::{soak, surroundings};
+use crate::verdict::tiers::{self, is_of_first_format, is_read_again};
+use crate::verdict::{Judged, Source};
 
 /// Clock sources that the kernel lets a process read by itself (vDSO).
 const FAST_CLOCKS: [&str; 5] =
@@ -30,40 +33,40 @@ const CREDITS_NS: u64 = 3_600_000_000_000;
 const UNALLOCATED_SAID: f64 = 0.01;
 
 /// What the verdicts do not cover, each in a few words; what a wrong verdict most often comes from stands first.
-pub(crate) fn not_tested(record: &RunRecord, lines: &Lines<'_>, summary: &Summary) -> Vec<String> {
+pub(crate) fn not_tested(source: &Source<'_>, judged: &Judged) -> Vec<String> {
+    let Source { record, lines, cells, .. } = *source;
     let mut list = Vec::new();
-    let hosts = summary.need.as_ref().map_or(1, |need| need.hosts);
+    let hosts = cells.need.as_ref().map_or(1, |need| need.hosts);
     if hosts > 1 {
         list.push(format!("{hosts} hosts at once"));
     }
     list.extend(if is_of_first_format(record) {
-        caches_below(summary)
+        caches_below(&cells)
     } else {
-        tiers::below_in_short(record, summary)
+        tiers::below_in_short(record, &cells)
     });
-    list.extend(tiers::backing_files(summary));
-    list.extend(network::not_tested(lines, summary));
-    let limited = summary.cells.iter().filter(|cell| is_client_limited(cell)).count();
+    list.extend(tiers::backing_files(&cells));
+    list.extend(surroundings::not_tested(lines, &cells));
+    let limited = cells.all.iter().filter(|cell| is_client_limited(cell)).count();
     if limited > 0 {
         list.push(format!(
             "what storage does beyond {}",
             counted_noun(limited as u64, "client-limited cell")
         ));
     }
-    let failed =
-        summary.cells.iter().filter(|cell| matches!(cell.measured, Measurement::Failed { .. })).count();
+    let failed = cells.all.iter().filter(|cell| matches!(cell.measured, Measurement::Failed { .. })).count();
     if failed > 0 {
         list.push(format!("{} failed", counted_noun(failed as u64, "cell")));
     }
-    list.extend(later(summary));
-    list.extend(opening(lines, summary));
-    list.extend(decode(summary));
+    list.extend(later(judged));
+    list.extend(opening(lines, &cells, judged));
+    list.extend(decode(&cells, judged));
     list
 }
 
 /// What comes after the time that any target was under load: credits of a cloud volume last for half an hour and more.
-fn later(summary: &Summary) -> Option<String> {
-    let scopes = || summary.verdicts.iter().filter_map(|verdict| verdict.scope.as_ref());
+fn later(judged: &Judged) -> Option<String> {
+    let scopes = || judged.verdicts.iter().filter_map(|verdict| verdict.scope.as_ref());
     let longest_ns = scopes().map(|scope| scope.under_load_ns).max()?;
     (longest_ns < CREDITS_NS).then(|| {
         format!("burst credits and slow changes ({} under load)", feed::format_duration_ns(longest_ns))
@@ -71,10 +74,10 @@ fn later(summary: &Summary) -> Option<String> {
 }
 
 /// Whether the job that every verdict rests on decodes what it reads, and how far that is decoding.
-fn decode(summary: &Summary) -> Option<String> {
-    let judged = || summary.cells.iter().filter(|cell| summary.is_judged(cell));
+fn decode(cells: &Cells<'_>, judged: &Judged) -> Option<String> {
+    let resting = || cells.all.iter().filter(|cell| judged.rests_on(cell));
     let work = |cell: &CellSummary| cell.cell.training.as_ref().and_then(|job| job.decode.clone());
-    let works: Option<BTreeSet<String>> = judged().map(work).collect();
+    let works: Option<BTreeSet<String>> = resting().map(work).collect();
     let Some(works) = works.filter(|works| !works.is_empty()) else { return Some("decode".to_owned()) };
     let stand_ins = [("cost", "a stated cost"), ("checksum", "a checksum")];
     let stands_in = stand_ins.into_iter().filter(|(work, _)| works.contains(*work)).map(|(_, words)| words);
@@ -85,33 +88,33 @@ fn decode(summary: &Summary) -> Option<String> {
 
 /// How the measured cells came to their files. Nothing to say where every verdict rests on whole files, opened one by
 /// one by names that were not in memory; nor where no file was read.
-fn opening(lines: &Lines<'_>, summary: &Summary) -> Vec<String> {
-    let judged: Vec<&CellSummary> = summary.cells.iter().filter(|cell| summary.is_judged(cell)).collect();
+fn opening(lines: &Lines<'_>, cells: &Cells<'_>, judged: &Judged) -> Vec<String> {
+    let resting = cells.all.iter().filter(|cell| judged.rests_on(cell));
     let (whole, held): (Vec<&CellSummary>, Vec<&CellSummary>) =
-        judged.into_iter().partition(|cell| cell.reads_whole_files());
+        resting.partition(|cell| cell.reads_whole_files());
     let by_known_names = whole.iter().any(|cell| !cell.names_are_dropped());
     let names = by_known_names.then(|| "opening with names not in memory".to_owned());
-    let is_said = (whole.is_empty() || !held.is_empty()) && reads_files_held_open(summary);
-    is_said.then(|| held_open(lines, summary)).into_iter().chain(names).collect()
+    let is_said = (whole.is_empty() || !held.is_empty()) && reads_files_held_open(cells);
+    is_said.then(|| held_open(lines, cells)).into_iter().chain(names).collect()
 }
 
 /// Whether any cell reads files that it holds open: not where names alone were looked up, or a device was read.
-fn reads_files_held_open(summary: &Summary) -> bool {
-    let any_storage = summary.cells.iter().any(|cell| cell.storage);
+fn reads_files_held_open(cells: &Cells<'_>) -> bool {
+    let any_storage = cells.all.iter().any(|cell| cell.storage);
     let is_device = |cell: &CellSummary| {
-        let target = summary.targets.iter().find(|target| target.name == cell.cell.target);
+        let target = cells.targets.iter().find(|target| target.name == cell.cell.target);
         target.is_some_and(|target| fact(target, "device_node").is_some())
     };
-    let mut cells = summary.cells.iter().filter(|cell| cell.storage || !any_storage);
-    summary.cells.is_empty() || cells.any(|cell| operation::reads_samples(&cell.cell) && !is_device(cell))
+    let mut shown = cells.all.iter().filter(|cell| cell.storage || !any_storage);
+    cells.all.is_empty() || shown.any(|cell| operation::reads_samples(&cell.cell) && !is_device(cell))
 }
 
-fn held_open(lines: &Lines<'_>, summary: &Summary) -> String {
+fn held_open(lines: &Lines<'_>, cells: &Cells<'_>) -> String {
     let is_held_open = |cell: &&CellSummary| {
         cell.storage && operation::reads_samples(&cell.cell) && !operation::is_whole_file(&cell.cell)
     };
     let names: BTreeSet<&str> =
-        summary.cells.iter().filter(is_held_open).map(|cell| cell.cell.cell.as_str()).collect();
+        cells.all.iter().filter(is_held_open).map(|cell| cell.cell.cell.as_str()).collect();
     let reps = names.into_iter().flat_map(|name| lines.of_cell(name));
     match reps.map(|rep| counted(rep, counter::OPENS)).sum::<u64>() {
         0 => "opening files per sample (files are held open)".to_owned(),
@@ -124,12 +127,12 @@ fn held_open(lines: &Lines<'_>, summary: &Summary) -> String {
 
 /// The caches behind the page cache that may have held what was read again, in the words of records of format 1.0;
 /// absent when nothing was.
-fn caches_below(summary: &Summary) -> Option<String> {
-    if !summary.datasets.iter().any(|dataset| dataset.reads_repeat) {
+fn caches_below(cells: &Cells<'_>) -> Option<String> {
+    if !cells.datasets.iter().any(|dataset| dataset.reads_repeat) {
         return None;
     }
-    let is_again = |target: &&Target| target.storage && is_read_again(summary, target);
-    let targets: Vec<&Target> = summary.targets.iter().filter(is_again).collect();
+    let is_again = |target: &&Target| target.storage && is_read_again(cells, target);
+    let targets: Vec<&Target> = cells.targets.iter().filter(is_again).collect();
     let mut caches = vec!["the device's and the hypervisor's cache".to_owned()];
     let mut add = |cache: &str, is_kind: fn(&str) -> bool| {
         let of_kind = targets.iter().filter(|target| file_system(target).is_some_and(is_kind));
@@ -156,23 +159,24 @@ fn is_client_limited(cell: &CellSummary) -> bool {
 }
 
 /// What a reader must know of this run, gravest first.
-pub(crate) fn notes(record: &RunRecord, lines: &Lines<'_>, summary: &Summary) -> Vec<String> {
+pub(crate) fn notes(source: &Source<'_>) -> Vec<String> {
+    let Source { record, lines, cells, .. } = *source;
     let mut notes = Vec::new();
     notes.extend(build_note(record));
     notes.extend(completeness_notes(record, lines));
     notes.extend(clock_note(record));
-    notes.extend(summary.need.as_ref().err().cloned());
-    notes.extend(summary.targets.iter().filter_map(memory_note));
+    notes.extend(cells.need.as_ref().err().cloned());
+    notes.extend(cells.targets.iter().filter_map(memory_note));
     notes.extend(record.run.datasets.iter().flat_map(left_out_notes));
-    notes.extend(unproven_note(lines, summary));
+    notes.extend(unproven_note(lines, &cells));
     notes.extend(unchecked_notes(record, lines));
-    notes.extend(ceiling_note(lines, summary));
+    notes.extend(ceiling_note(lines, &cells));
     notes.extend(fewer_connections_notes(record));
     notes.extend(stray_note(record, lines));
-    notes.extend(steadiness::notes(lines, summary));
-    notes.extend(network::notes(summary));
-    notes.extend(compared::engines(summary));
-    notes.extend(pressure::note(lines, summary, record.env.cores_online.value().copied()));
+    notes.extend(soak::notes(lines, &cells));
+    notes.extend(surroundings::notes(&cells));
+    notes.extend(compared::engines(&cells));
+    notes.extend(pressure::note(lines, &cells, record.env.cores_online.value().copied()));
     if lines.other_variants > 0 {
         let repetitions = counted_noun(lines.other_variants as u64, "repetition");
         notes.push(format!("not in these figures: {repetitions} of other variants; compare them"));
@@ -207,11 +211,6 @@ fn completeness_notes(record: &RunRecord, lines: &Lines<'_>) -> Vec<String> {
     notes
 }
 
-/// Share of a dataset's bytes without storage.
-pub(crate) fn unallocated_share(dataset: &Dataset) -> f64 {
-    dataset.unallocated_bytes as f64 / dataset.bytes.max(1) as f64
-}
-
 /// What of a user's files is not read, or not from the device.
 fn left_out_notes(dataset: &Dataset) -> Vec<String> {
     let mut notes = Vec::new();
@@ -242,11 +241,11 @@ fn memory_note(target: &Target) -> Option<String> {
 }
 
 /// Direct reads that the page cache may have served for all that is known.
-fn unproven_note(lines: &Lines<'_>, summary: &Summary) -> Option<String> {
+fn unproven_note(lines: &Lines<'_>, cells: &Cells<'_>) -> Option<String> {
     let is_bypass = |cell: &&CellSummary| cell.storage && cell.cell.cache == feed::Cache::Bypass;
     let is_unproven =
         |cell: &&CellSummary| lines.of_cell(&cell.cell.cell).iter().any(|rep| left_after(rep).is_none());
-    let unproven = summary.cells.iter().filter(is_bypass).filter(is_unproven);
+    let unproven = cells.all.iter().filter(is_bypass).filter(is_unproven);
     let targets: BTreeSet<&str> = unproven.map(|cell| cell.cell.target.as_str()).collect();
     let names = targets.into_iter().collect::<Vec<_>>().join(", ");
     (!names.is_empty()).then(|| format!("{names}: direct I/O not proven: residency unknown"))
@@ -273,13 +272,13 @@ fn unchecked_notes(record: &RunRecord, lines: &Lines<'_>) -> Vec<String> {
 }
 
 /// Cells whose ceiling was looked for and not found: nobody can tell whether the client limits them.
-fn ceiling_note(lines: &Lines<'_>, summary: &Summary) -> Option<String> {
+fn ceiling_note(lines: &Lines<'_>, cells: &Cells<'_>) -> Option<String> {
     let named = |known: bool| -> BTreeSet<&str> {
         let ceilings = lines.ceilings.iter().filter(|ceiling| is_known(ceiling) == known);
         ceilings.flat_map(|ceiling| ceiling.cells.iter().map(String::as_str)).collect()
     };
     let (known, unknown) = (named(true), named(false));
-    let is_storage = |name: &&&str| summary.cell(name).is_some_and(|cell| cell.storage);
+    let is_storage = |name: &&&str| cells.named(name).is_some_and(|cell| cell.storage);
     let cells: Vec<&str> = unknown.difference(&known).filter(is_storage).copied().collect();
     match cells.as_slice() {
         [] => None,

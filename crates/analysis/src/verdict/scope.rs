@@ -3,8 +3,8 @@
 use feed::{Provenance, counted_noun};
 use record::Target;
 
-use crate::summary::CellSummary;
-use crate::verdict::Source;
+use crate::cell::cell_summary::CellSummary;
+use crate::verdict::source::Source;
 use crate::verdict::tiers;
 
 /// How much a verdict rests on.
@@ -109,8 +109,8 @@ impl Scope {
     /// That of a verdict on `target` that rests on `cell`.
     pub(crate) fn of(source: &Source<'_>, target: &Target, cell: &CellSummary) -> Self {
         let (run, lines) = (&source.record.run, source.lines);
-        let need = source.summary.need.as_ref().ok();
-        let (caches_open, caches_excluded) = tiers::caches_of(source.record, source.summary, target);
+        let need = source.cells.need.as_ref().ok();
+        let (caches_open, caches_excluded) = tiers::caches_of(source.record, &source.cells, target);
         let of_target = run.cells.iter().filter(|one| one.target == target.name);
         let reps = || of_target.clone().flat_map(|one| lines.of_cell(&one.cell));
         let fresh = lines.of_cell(&cell.cell.cell).iter().filter(|rep| rep.role == record::Role::Confirm);
@@ -125,7 +125,7 @@ impl Scope {
             caches_excluded,
             under_load_ns: reps().map(|rep| rep.window_ns).fold(0, u64::saturating_add),
             bytes_read: reps()
-                .map(|rep| crate::cell::repetitions::counted(rep, record::counter::BYTES))
+                .map(|rep| crate::cell::counters::counted(rep, record::counter::BYTES))
                 .fold(0, u64::saturating_add),
             rounds: fresh.map(|rep| rep.rep + 1).max().unwrap_or(0),
             load: LoadScope::of(cell, run.need.accelerators),

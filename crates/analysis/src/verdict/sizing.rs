@@ -4,9 +4,10 @@ use feed::Interval;
 use record::axis::{self, alike};
 use record::{Axis, Cell, Datasets};
 
-use crate::cell::figures::Rate;
+use crate::cell::cell_summary::{CellSummary, Measurement};
+use crate::cell::cells::Cells;
 use crate::cell::flag::Gravity;
-use crate::summary::{CellSummary, Measurement, Summary};
+use crate::cell::rate::Rate;
 
 /// What a search along one axis found on one target, in one way of reading it.
 #[derive(Debug, Clone, PartialEq)]
@@ -128,12 +129,12 @@ fn reached(edge: &Edge) -> String {
 }
 
 /// One for each row of cells.
-pub(crate) fn of(summary: &Summary, axis: &str) -> Vec<Sizing> {
-    let cells: Vec<&Cell> = summary.cells.iter().map(|cell| &cell.cell).collect();
-    let rows = search_rows(summary, &cells, axis);
+pub(crate) fn of(cells: &Cells<'_>, axis: &str) -> Vec<Sizing> {
+    let planned: Vec<&Cell> = cells.all.iter().map(|cell| &cell.cell).collect();
+    let rows = search_rows(cells, &planned, axis);
     let of_row = |row: &Vec<SearchValue>| {
-        let cells: Vec<&CellSummary> = row.iter().map(|one| &summary.cells[one.cell]).collect();
-        sizing(&cells, axis)
+        let tried: Vec<&CellSummary> = row.iter().map(|one| &cells.all[one.cell]).collect();
+        sizing(&tried, axis)
     };
     rows.iter().filter_map(of_row).collect()
 }
@@ -246,7 +247,7 @@ mod tests {
     use crate::Stall;
     use crate::fixture::Builder;
     use crate::fixture::{cell_of_job, job_rep};
-    use crate::summary::summarise;
+    use crate::{Summary, summarise};
 
     /// A search over accelerators: what was tried once, and what was measured again, with utilizations.
     fn searched(tried: &[(u32, f64)], again: &[(u32, [f64; 3])]) -> (Vec<Sizing>, Summary) {

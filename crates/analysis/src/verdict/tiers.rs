@@ -4,10 +4,12 @@ use record::{Line, RunRecord, Target};
 
 use feed::counted_noun;
 
+use crate::cell::cell_summary::CellSummary;
+use crate::cell::cells::Cells;
+use crate::cell::facts::{fact, has_own_cache, has_server, memory_device, server_is_local};
 use crate::cell::figures::USER_SPACE;
 use crate::cell::flag::Flag;
 use crate::cell::operation;
-use crate::summary::{CellSummary, Summary};
 
 /// Beginnings of the names that the kernel gives to disks that a hypervisor makes.
 const VIRTUAL_NAMES: [&str; 2] = ["vd", "xvd"];
@@ -26,9 +28,6 @@ const VIRTUAL_MODELS: [&str; 9] = [
     "nvme_card-pd",
 ];
 
-/// Beginnings of the names of file systems that compress what they store, or may.
-const COMPRESSING: [&str; 6] = ["btrfs", "zfs", "bcachefs", "erofs", "squashfs", "f2fs"];
-
 /// The tier whose size only the user knows.
 const SERVER: &str = "the server's cache";
 
@@ -36,21 +35,21 @@ const SERVER: &str = "the server's cache";
 const WORKING_SET_MIN: f64 = 3.0;
 
 /// What is known of each tier, for each storage target that was measured. Records of format 1.0 hold too little.
-pub(crate) fn of_run(record: &RunRecord, summary: &Summary) -> Vec<String> {
+pub(crate) fn of_run(record: &RunRecord, cells: &Cells<'_>) -> Vec<String> {
     if is_of_first_format(record) {
         return Vec::new();
     }
-    let storage = summary.targets.iter().filter(|target| target.storage);
-    storage.flat_map(|target| of_target(record, summary, target)).collect()
+    let storage = cells.targets.iter().filter(|target| target.storage);
+    storage.flat_map(|target| of_target(record, cells, target)).collect()
 }
 
-fn of_target(record: &RunRecord, summary: &Summary, target: &Target) -> Vec<String> {
-    let cells: Vec<&CellSummary> = measured(summary, target).collect();
-    if cells.is_empty() {
+fn of_target(record: &RunRecord, cells: &Cells<'_>, target: &Target) -> Vec<String> {
+    let of_target: Vec<&CellSummary> = measured(cells, target).collect();
+    if of_target.is_empty() {
         return Vec::new();
     }
-    let above = [Some(pages(record, target, &cells)), names(&cells)].into_iter().flatten();
-    let repeats = is_read_again(summary, target);
+    let above = [Some(pages(record, target, &of_target)), names(&of_target)].into_iter().flatten();
+    let repeats = is_read_again(cells, target);
     let generated = is_generated(record, target);
     let words = |tier| match excluded(record, target) {
         Some(words) => format!("{tier}: {words}"),
@@ -61,9 +60,9 @@ fn of_target(record: &RunRecord, summary: &Summary, target: &Target) -> Vec<Stri
     above.chain(below).chain(loops).map(|words| format!("{}: {words}", target.name)).collect()
 }
 
-fn measured<'a>(summary: &'a Summary, target: &Target) -> impl Iterator<Item = &'a CellSummary> {
+fn measured<'a>(cells: &Cells<'a>, target: &Target) -> impl Iterator<Item = &'a CellSummary> {
     let name = target.name.clone();
-    let of_target = summary.cells.iter().filter(move |cell| cell.cell.target == name);
+    let of_target = cells.all.iter().filter(move |cell| cell.cell.target == name);
     of_target.filter(|cell| cell.is_measured())
 }
 
@@ -181,10 +180,10 @@ fn doubt(repeats: bool, generated: bool) -> &'static str {
 /// a multiple of it.
 pub(crate) fn caches_of(
     record: &RunRecord,
-    summary: &Summary,
+    cells: &Cells<'_>,
     target: &Target,
 ) -> (Vec<&'static str>, Vec<&'static str>) {
-    let read_once = !is_read_again(summary, target) && !is_generated(record, target);
+    let read_once = !is_read_again(cells, target) && !is_generated(record, target);
     let is_excluded = read_once || excluded(record, target).is_some();
     below(record, target).into_iter().partition(|_| !is_excluded)
 }
@@ -196,13 +195,13 @@ fn is_generated(record: &RunRecord, target: &Target) -> bool {
 
 /// The tiers below the client that may have served what was read again: `the server's cache (filer) not excluded
 /// (reads repeat)`. Absent when nothing was.
-pub(crate) fn below_in_short(record: &RunRecord, summary: &Summary) -> Option<String> {
-    if !summary.datasets.iter().any(|dataset| dataset.reads_repeat) {
+pub(crate) fn below_in_short(record: &RunRecord, cells: &Cells<'_>) -> Option<String> {
+    if !cells.datasets.iter().any(|dataset| dataset.reads_repeat) {
         return None;
     }
-    let again = |target: &&Target| target.storage && is_read_again(summary, target);
+    let again = |target: &&Target| target.storage && is_read_again(cells, target);
     let mut tiers: Vec<(&str, Vec<&str>)> = Vec::new();
-    for target in summary.targets.iter().filter(again) {
+    for target in cells.targets.iter().filter(again) {
         let tiers_of_target =
             if excluded(record, target).is_none() { below(record, target) } else { Vec::new() };
         for tier in tiers_of_target {
@@ -220,9 +219,9 @@ pub(crate) fn below_in_short(record: &RunRecord, summary: &Summary) -> Option<St
 }
 
 /// What lies below each loop device that was measured, which no proof of this run reaches.
-pub(crate) fn backing_files(summary: &Summary) -> Vec<String> {
-    let is_measured = |target: &&Target| measured(summary, target).next().is_some();
-    let storage = summary.targets.iter().filter(|target| target.storage);
+pub(crate) fn backing_files(cells: &Cells<'_>) -> Vec<String> {
+    let is_measured = |target: &&Target| measured(cells, target).next().is_some();
+    let storage = cells.targets.iter().filter(|target| target.storage);
     let mut files: Vec<String> = storage.filter(is_measured).filter_map(backing_file).collect();
     files.dedup();
     files
@@ -233,27 +232,10 @@ fn backing_file(target: &Target) -> Option<String> {
     Some(format!("loop device over {path}: this machine's cache of that file not excluded"))
 }
 
-/// Name of the device below a target, where that is memory; empty where the record does not name it.
-pub(crate) fn memory_device(target: &Target) -> Option<&str> {
-    let is_memory = fact(target, "medium") == Some("memory");
-    is_memory.then(|| fact(target, "device").unwrap_or_default())
-}
-
-/// Whether the server of a target, which is not a demo, runs on this machine.
-pub(crate) fn server_is_local(target: &Target) -> bool {
-    !target.demo && fact(target, "server_is_local") == Some("true")
-}
-
-/// Whether the file system stores fewer bytes than it holds.
-pub(crate) fn compresses(target: &Target) -> bool {
-    let kind = fact(target, "file_system").unwrap_or_default();
-    COMPRESSING.iter().any(|name| kind.starts_with(name))
-}
-
 /// Whether any cell may have read bytes of its dataset twice from this target.
-pub(crate) fn is_read_again(summary: &Summary, target: &Target) -> bool {
-    let repeats = |dataset: usize| summary.datasets.get(dataset).is_some_and(|figures| figures.reads_repeat);
-    summary.cells.iter().any(|cell| cell.cell.target == target.name && repeats(cell.cell.dataset))
+pub(crate) fn is_read_again(cells: &Cells<'_>, target: &Target) -> bool {
+    let repeats = |dataset: usize| cells.datasets.get(dataset).is_some_and(|figures| figures.reads_repeat);
+    cells.all.iter().any(|cell| cell.cell.target == target.name && repeats(cell.cell.dataset))
 }
 
 /// A record of format 1.0 is told in the words in which it was published.
@@ -272,21 +254,6 @@ fn is_virtual_disk(record: &RunRecord, target: &Target) -> Option<bool> {
         return Some(true);
     }
     record.env.virtualization.value().map(|hypervisor| hypervisor != "none")
-}
-
-pub(crate) fn fact<'a>(target: &'a Target, name: &str) -> Option<&'a str> {
-    target.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
-}
-
-/// Whether a file system keeps data in memory of its own, which direct I/O and eviction may not reach.
-pub(crate) fn has_own_cache(file_system: &str) -> bool {
-    matches!(file_system, "zfs" | "gpfs" | "lustre") || file_system.starts_with("fuse")
-}
-
-/// Whether another machine, or the host of a virtual one, reads the files for this one.
-pub(crate) fn has_server(file_system: &str) -> bool {
-    let names = ["nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "ceph", "lustre", "beegfs", "9p", "virtiofs"];
-    names.contains(&file_system)
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Other ways of reading a target that do not reach the line, said next to its verdict.
 
+use crate::cell::cell_summary::CellSummary;
 use crate::cell::figures::Figures;
 use crate::curve::Panel;
 use crate::curve::treatment::FromMemory;
-use crate::summary::{CellSummary, Summary};
+use crate::verdict::source::Source;
 use feed::counted_noun;
 
 /// Ways told one by one; the others are counted.
@@ -12,15 +13,15 @@ const TOLD_MAX: usize = 3;
 /// `not at 256 KiB samples (depths 1-32: 36 to 60 % of its line)`, the furthest from its line first, and at most three of them.
 ///
 /// Of the ways in which `judged`'s target was read from storage, all but that of `judged` itself.
-pub(crate) fn beside(summary: &Summary, judged: &CellSummary) -> Vec<String> {
-    let own = |panel: &&Panel| panel.holds(summary, judged);
-    let Some(own) = summary.panels.iter().find(own) else { return Vec::new() };
-    let others = summary
+pub(crate) fn beside(source: &Source<'_>, judged: &CellSummary) -> Vec<String> {
+    let own = |panel: &&Panel| panel.holds(&source.cells, judged);
+    let Some(own) = source.panels.iter().find(own) else { return Vec::new() };
+    let others = source
         .panels
         .iter()
-        .filter(|panel| !panel.holds(summary, judged) && panel.lets_come() == FromMemory::Nothing);
+        .filter(|panel| !panel.holds(&source.cells, judged) && panel.lets_come() == FromMemory::Nothing);
     let mut short: Vec<(f64, String)> =
-        others.filter_map(|panel| Way::of(summary, panel, &judged.cell.target)?.words(own)).collect();
+        others.filter_map(|panel| Way::of(source, panel, &judged.cell.target)?.words(own)).collect();
     short.sort_by(|a, b| a.0.total_cmp(&b.0));
     let more = short.len().saturating_sub(TOLD_MAX);
     let mut told: Vec<String> = short.into_iter().take(TOLD_MAX).map(|(_, words)| words).collect();
@@ -31,14 +32,14 @@ pub(crate) fn beside(summary: &Summary, judged: &CellSummary) -> Vec<String> {
 }
 
 /// `clears at 128 KiB blocks from depth 2`, of the first other way that reaches the line; the others are counted.
-pub(crate) fn clearing(summary: &Summary, judged: &CellSummary) -> Option<String> {
-    let own = summary.panels.iter().find(|panel| panel.holds(summary, judged))?;
-    let others = summary
+pub(crate) fn clearing(source: &Source<'_>, judged: &CellSummary) -> Option<String> {
+    let own = source.panels.iter().find(|panel| panel.holds(&source.cells, judged))?;
+    let others = source
         .panels
         .iter()
-        .filter(|panel| !panel.holds(summary, judged) && panel.lets_come() == FromMemory::Nothing);
+        .filter(|panel| !panel.holds(&source.cells, judged) && panel.lets_come() == FromMemory::Nothing);
     let mut clearing = others.filter_map(|panel| {
-        let way = Way::of(summary, panel, &judged.cell.target)?;
+        let way = Way::of(source, panel, &judged.cell.target)?;
         Some(format!("clears at {} from depth {}", difference(panel, own), way.reaches_from?))
     });
     let first = clearing.next()?;
@@ -59,10 +60,10 @@ struct Way<'a> {
 
 impl<'a> Way<'a> {
     /// Nothing without figures and a line.
-    fn of(summary: &Summary, panel: &'a Panel, target: &str) -> Option<Self> {
+    fn of(source: &Source<'_>, panel: &'a Panel, target: &str) -> Option<Self> {
         let curves = panel.curves.iter().filter(|curve| curve.target == target);
         let cells: Vec<&CellSummary> =
-            curves.flat_map(|curve| &curve.cells).map(|index| &summary.cells[*index]).collect();
+            curves.flat_map(|curve| &curve.cells).map(|index| &source.cells.all[*index]).collect();
         let measured = || cells.iter().filter_map(|cell| Some((cell.cell.queue_depth, cell.figures()?)));
         let shares = || measured().filter_map(|(_, figures)| figures.of_line);
         let depths = || measured().map(|(depth, _)| depth);

@@ -6,10 +6,10 @@ use record::{Rep, Run};
 
 use super::timeline::{self, CheckpointTimeline};
 use super::writes::Written;
-use crate::cell::figures::Rate;
+use crate::cell::cell_summary::CellSummary;
 use crate::cell::interval::mean;
 use crate::cell::over_time::RatePoint;
-use crate::summary::CellSummary;
+use crate::cell::rate::Rate;
 
 /// Hours of a week, over which the price of checkpoints is told.
 const HOURS_PER_WEEK: f64 = 168.0;

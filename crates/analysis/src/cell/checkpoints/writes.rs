@@ -2,9 +2,9 @@
 
 use record::{Checkpoint, CheckpointOutcome, Rep};
 
-use crate::cell::figures::Rate;
+use crate::cell::cell_summary::CellSummary;
 use crate::cell::interval::mean;
-use crate::summary::CellSummary;
+use crate::cell::rate::Rate;
 
 /// What became of the checkpoints of a cell, and how fast those that are whole were written.
 ///

@@ -2,13 +2,13 @@
 
 use feed::formula;
 
-use super::{Case, Found};
+use super::case::{Case, Found};
+use crate::cell::cell_summary::CellSummary;
 use crate::cell::figures::Figures;
 use crate::cell::flag::{Flag, percent};
 use crate::cell::training::Bound;
 use crate::cell::training::figures::demand_samples_per_s;
 use crate::cell::training::predicted::is_closed;
-use crate::summary::CellSummary;
 
 /// Share of attempts that were told to come back later from which on requests are what is scarce.
 const THROTTLED_MIN: f64 = 0.01;

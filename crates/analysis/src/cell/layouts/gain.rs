@@ -4,11 +4,12 @@ use feed::formula::shard_gain;
 use record::axis::{self, alike};
 use record::{ExpectFigures, ExpectTarget, RunRecord};
 
-use super::{FILES, payload, samples};
-use crate::cell::figures::{Figures, Rate};
+use super::samples::{FILES, payload, samples};
+use crate::cell::cell_summary::CellSummary;
+use crate::cell::figures::Figures;
 use crate::cell::operation;
+use crate::cell::rate::Rate;
 use crate::cell::training::predicted::is_closed;
-use crate::summary::CellSummary;
 
 /// A packed cell against files at the same depth.
 #[derive(Debug, Clone, PartialEq)]

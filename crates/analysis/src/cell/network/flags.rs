@@ -4,8 +4,9 @@ use std::ops::RangeInclusive;
 
 use record::{Cell, HistogramText, Rep, counter};
 
-use super::{addresses, attempt_errors, busiest_core, by_kind, is_remote, throttled_share};
-use crate::cell::figures::{Context, sum};
+use super::counts::{addresses, attempt_errors, busiest_core, by_kind, is_remote, throttled_share};
+use crate::cell::context::Context;
+use crate::cell::counters::sum;
 use crate::cell::flag::Flag;
 use crate::cell::latency::{Latency, SERVICE, merged};
 use crate::cell::operation;

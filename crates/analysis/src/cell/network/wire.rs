@@ -2,15 +2,15 @@
 
 use record::{Cell, Rep, counter};
 
-use crate::cell::figures::sum;
+use crate::cell::counters::counted;
+use crate::cell::counters::sum;
 use crate::cell::flag::{TURNS_MIN, percent};
-use crate::cell::repetitions::counted;
 
 /// How far the counts of bytes may be apart and still agree.
 const APART_MAX: f64 = 0.10;
 
 /// Loopback carries both directions in either count, and whatever else the machine says to itself.
-pub(super) const LOOPBACK: &str = "lo";
+pub(crate) const LOOPBACK: &str = "lo";
 
 /// What accompanies the data of one message at most where headers explain what was received beyond the data: an S3
 /// reply has some 600 B of headers, an NFS reply 128 B, and TLS adds 22 B to each 16 KiB.

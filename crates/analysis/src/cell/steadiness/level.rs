@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use record::{Rep, Role};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::cell::figures::{Context, point_bps};
+use crate::cell::context::Context;
+use crate::cell::point::point_bps;
 
 /// Chance makes a step no more often than this, over all rounds at which it might lie.
 const P_MAX: f64 = 0.01;

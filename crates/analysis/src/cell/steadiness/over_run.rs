@@ -6,13 +6,13 @@ use record::{Cell, Outcome, Rep, Role, counter};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::{FALL_MAX, SECONDS_MIN};
+use crate::cell::cell_summary::{CellSummary, Measurement};
+use crate::cell::counters::counted;
 use crate::cell::flag::{Flag, Gravity};
 use crate::cell::interval;
 use crate::cell::line_fit::LineFit;
 use crate::cell::lines::Lines;
 use crate::cell::operation;
-use crate::cell::repetitions::counted;
-use crate::summary::{CellSummary, Measurement};
 
 /// Trends that chance makes no more often than this are no chance.
 const P_MAX: f64 = 0.01;

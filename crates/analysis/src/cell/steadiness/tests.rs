@@ -2,10 +2,10 @@ use proptest::prelude::*;
 use record::{Cell, Outcome, Rep, counter};
 
 use super::over_run::{Point, change};
-use super::soak::{Soak, clock};
 use super::window::{Window, in_rounds, number_of_rounds};
 use crate::cell::flag::{Flag, Gravity};
 use crate::fixture::{Builder, confirmed_at, rep};
+use crate::summary::soak::{Soak, clock};
 use crate::{GateResult, Summary, gate, summarise};
 
 /// Makes a repetition of these seconds, in megabytes each, of 1,000 operations.
@@ -306,10 +306,10 @@ fn every_cell_of_a_target_that_drifts_is_flagged_and_its_verdict_stands() {
     for cell in &drifting.cells {
         let words: Vec<String> = cell.flags().iter().map(ToString::to_string).collect();
         assert!(words.iter().any(|words| words.starts_with("drifts: throughput fell by 2")), "{words:?}");
-        assert!(super::excluded(cell).is_some() && cell.figures().unwrap().is_valid());
+        assert!(cell.unsteady().is_some() && cell.figures().unwrap().is_valid());
     }
     for quiet in [run_of(4, |round| 1.0 - 0.06 * f64::from(round)), run_of(10, |_| 1.0)] {
-        assert!(quiet.cells.iter().all(|cell| super::excluded(cell).is_none()));
+        assert!(quiet.cells.iter().all(|cell| cell.unsteady().is_none()));
     }
     let bursting = run_of(10, |round| if round < 2 { 1.0 } else { 0.6 });
     let flags = unsteady(&bursting);

@@ -3,7 +3,8 @@
 use record::{Cell, Rep};
 
 use super::{FALL_MAX, SECONDS_MIN, has_rate_of_its_own, total, whole_seconds};
-use crate::cell::figures::Context;
+use crate::cell::context::Context;
+use crate::cell::flag::SLOPE_MAX;
 use crate::cell::flag::{Flag, TURNS_MIN};
 use crate::cell::interval;
 use crate::cell::line_fit::LineFit;
@@ -23,9 +24,6 @@ const ROUND_OPS_MIN: f64 = 400.0;
 
 /// Largest minus smallest round by their average, up to which a state is steady (SNIA).
 const RANGE_MAX: f64 = 0.20;
-
-/// Change of the fitted line from the first round to the last by their average, up to which a state is steady (SNIA).
-pub(crate) const SLOPE_MAX: f64 = 0.10;
 
 /// What a limit is exceeded by only in the last bits of a sum.
 const TOLERANCE: f64 = 1e-9;

@@ -2,7 +2,7 @@
 
 use record::{Device, Rep};
 
-use super::{Traffic, seconds, total};
+use super::traffic::{Traffic, seconds, total};
 
 /// A block device over the repetitions of a cell, whoever used it.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,9 +2,9 @@
 
 use record::{Cell, Rep, counter};
 
-use super::{Traffic, total};
+use super::traffic::{Traffic, seconds, total};
+use crate::cell::counters::counted;
 use crate::cell::flag::percent;
-use crate::cell::repetitions::counted;
 
 /// Share by which two counts may differ before anything is said.
 const TOLERANCE: f64 = 0.02;
@@ -269,7 +269,7 @@ fn process_and_device(crossing: &Crossing) -> Option<Reconciliation> {
     let tolerance_bps = crossing.tolerance_bps(process.bps.max(crossing.asked.bps));
     if device.bps > process.bps + tolerance_bps {
         let others_bps = device.bps - process.bps;
-        let bytes = (others_bps * super::seconds(crossing.span_ns)).round() as u64;
+        let bytes = (others_bps * seconds(crossing.span_ns)).round() as u64;
         return Some(Reconciliation::OthersRead { bytes, share: others_bps / device.bps });
     }
     let short = device.bps < process.bps - tolerance_bps;

@@ -2,12 +2,12 @@
 
 use record::RunRecord;
 
+use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::diagnosis::{self, Case};
 use crate::cell::figures::Figures;
 use crate::cell::flag::{Flag, Gravity};
 use crate::cell::training::predicted::{self, Foretold};
 use crate::cell::training::{Bound, Diagnosis, GAP_MAX, Stall, TrainingFigures};
-use crate::summary::{CellSummary, Measurement};
 
 /// Depth by the job's own from which on a closed loop tells whether more in flight helps.
 const DEEPER: u32 = 4;

@@ -2,9 +2,10 @@
 
 use record::{Rep, Trained, TrainedAccelerator, Training};
 
-use crate::cell::figures::{Context, Rate};
+use crate::cell::context::Context;
 use crate::cell::interval::mean;
 use crate::cell::latency::{merged, quantile};
+use crate::cell::rate::Rate;
 
 use super::{Idle, Stall, TrainingFigures};
 

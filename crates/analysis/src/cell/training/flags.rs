@@ -2,8 +2,9 @@
 
 use record::{Rep, Trained, counter};
 
+use crate::cell::context::Context;
+use crate::cell::counters::sum;
 use crate::cell::crowd;
-use crate::cell::figures::{Context, sum};
 use crate::cell::flag::{Flag, STEPS_MIN};
 use crate::cell::training::figures::{demand_samples_per_s, share};
 use crate::cell::training::{Bound, GAP_MAX, Stall, TrainingFigures};

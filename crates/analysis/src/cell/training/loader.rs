@@ -2,7 +2,8 @@
 
 use feed::{Judgement, formula};
 
-use crate::summary::{CellSummary, Summary};
+use crate::cell::cell_summary::CellSummary;
+use crate::summary::Summary;
 
 /// Arguments of each accelerator's `DataLoader` with the reason for each, in the order to be written: `num_workers=8`.
 /// What follows from them, and what was not measured, comes last, without a value.

@@ -11,11 +11,11 @@ use feed::{Curve, Fetchers, Loader, Side};
 use record::axis::{self, Axis, alike};
 use record::{Cell, Dataset, Datasets as _, Run, Training};
 
+use crate::cell::cell_summary::CellSummary;
 use crate::cell::flag::utilization;
+use crate::cell::set_apart::is_set;
 use crate::cell::training::figures::demand_samples_per_s;
 use crate::cell::training::{GAP_MAX, PredictedAu, TrainingFigures};
-use crate::curve::is_set;
-use crate::summary::CellSummary;
 
 /// Work of a decoder that is a stated time for each sample.
 const STATED_COST: &str = "cost";

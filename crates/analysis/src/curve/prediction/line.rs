@@ -2,7 +2,7 @@
 
 use feed::bounds::{self, InFlight, Operation, Settings};
 
-use crate::summary::CellSummary;
+use crate::cell::cell_summary::CellSummary;
 
 use super::CellPrediction;
 

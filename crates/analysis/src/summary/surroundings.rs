@@ -2,40 +2,41 @@
 
 use record::Target;
 
-use super::wire::LOOPBACK;
+use crate::cell::cell_summary::CellSummary;
+use crate::cell::cells::Cells;
+use crate::cell::facts::server_is_local;
 use crate::cell::lines::Lines;
-use crate::summary::{CellSummary, Summary};
-use crate::verdict::tiers::server_is_local;
+use crate::cell::network::LOOPBACK;
 
 /// What the verdicts do not cover.
-pub(crate) fn not_tested(lines: &Lines<'_>, summary: &Summary) -> Vec<String> {
+pub(crate) fn not_tested(lines: &Lines<'_>, cells: &Cells<'_>) -> Vec<String> {
     let remote = |cell: &&CellSummary| cell.network.is_some();
-    let is_unknown = |cell: &CellSummary| is_beyond(summary, cell) && rate_is_unknown(lines, cell);
-    let rate = summary.cells.iter().filter(remote).any(is_unknown);
+    let is_unknown = |cell: &CellSummary| is_beyond(cells, cell) && rate_is_unknown(lines, cell);
+    let rate = cells.all.iter().filter(remote).any(is_unknown);
     let rate = rate.then(|| "the interface's own limit (its rate is not known)".to_owned());
-    let local = local(summary)
+    let local = local(cells)
         .map(|target| format!("a server on another machine ({}: it runs on this one)", target.name));
     rate.into_iter().chain(local).collect()
 }
 
 /// What a reader must know of it.
-pub(crate) fn notes(summary: &Summary) -> Vec<String> {
+pub(crate) fn notes(cells: &Cells<'_>) -> Vec<String> {
     let words = |target: &Target| {
         format!(
             "{}: the server runs on this machine: they share processors and memory, and its page cache is this machine's",
             target.name
         )
     };
-    local(summary).map(words).collect()
+    local(cells).map(words).collect()
 }
 
-fn local(summary: &Summary) -> impl Iterator<Item = &Target> {
-    summary.targets.iter().filter(|target| target.storage && server_is_local(target))
+fn local<'a>(cells: &Cells<'a>) -> impl Iterator<Item = &'a Target> {
+    cells.targets.iter().filter(|target| target.storage && server_is_local(target))
 }
 
 /// Whether the storage of a cell is on another machine for all that is known.
-fn is_beyond(summary: &Summary, cell: &CellSummary) -> bool {
-    let target = summary.targets.iter().find(|target| target.name == cell.cell.target);
+fn is_beyond(cells: &Cells<'_>, cell: &CellSummary) -> bool {
+    let target = cells.targets.iter().find(|target| target.name == cell.cell.target);
     target.is_none_or(|target| !target.demo && !server_is_local(target))
 }
 

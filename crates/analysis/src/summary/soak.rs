@@ -2,11 +2,11 @@
 
 use record::{Cell, Rep, Role};
 
-use super::{total, whole_seconds};
+use crate::cell::cells::Cells;
 use crate::cell::flag::percent;
 use crate::cell::lines::Lines;
 use crate::cell::operation;
-use crate::summary::Summary;
+use crate::cell::steadiness::{total, whole_seconds};
 
 /// A repetition from this length on is told minute by minute.
 const SOAK_SECONDS_MIN: usize = 600;
@@ -14,12 +14,12 @@ const SOAK_SECONDS_MIN: usize = 600;
 const MINUTE: usize = 60;
 
 /// One note for each repetition of ten minutes or more, in the order of the run.
-pub(crate) fn notes(lines: &Lines<'_>, summary: &Summary) -> Vec<String> {
+pub(crate) fn notes(lines: &Lines<'_>, cells: &Cells<'_>) -> Vec<String> {
     let long = |rep: &&&Rep| rep.window_ns >= SOAK_SECONDS_MIN as u64 * 1_000_000_000;
     let of_rep = |rep: &&Rep| {
-        let cell = &summary.cell(&rep.cell)?.cell;
+        let cell = &cells.named(&rep.cell)?.cell;
         let soak = Soak::of(whole_seconds(cell, rep))?;
-        Some(format!("soak {}{}: {}", place(summary, cell), which(lines, rep), soak.words(cell)))
+        Some(format!("soak {}{}: {}", place(cells, cell), which(lines, rep), soak.words(cell)))
     };
     lines.reps.iter().filter(long).filter_map(of_rep).collect()
 }
@@ -37,9 +37,9 @@ fn which(lines: &Lines<'_>, rep: &Rep) -> String {
 }
 
 /// `nvme depth 32`, or the name of the cell where that is of several.
-fn place(summary: &Summary, cell: &Cell) -> String {
+fn place(cells: &Cells<'_>, cell: &Cell) -> String {
     let is_alike = |other: &Cell| other.target == cell.target && other.queue_depth == cell.queue_depth;
-    let alike = summary.cells.iter().filter(|other| is_alike(&other.cell)).count();
+    let alike = cells.all.iter().filter(|other| is_alike(&other.cell)).count();
     if alike > 1 || cell.training.is_some() {
         return cell.cell.clone();
     }
@@ -48,16 +48,16 @@ fn place(summary: &Summary, cell: &Cell) -> String {
 
 /// A long window, in what moved per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Soak {
-    pub(super) first_tenth: f64,
-    pub(super) last_tenth: f64,
-    pub(super) lowest_minute: f64,
+pub(crate) struct Soak {
+    pub(crate) first_tenth: f64,
+    pub(crate) last_tenth: f64,
+    pub(crate) lowest_minute: f64,
     /// Begin of that minute.
-    pub(super) lowest_at_s: usize,
+    pub(crate) lowest_at_s: usize,
 }
 
 impl Soak {
-    pub(super) fn of(seconds: &[u64]) -> Option<Self> {
+    pub(crate) fn of(seconds: &[u64]) -> Option<Self> {
         if seconds.len() < SOAK_SECONDS_MIN {
             return None;
         }
@@ -100,7 +100,7 @@ fn signed(change: f64) -> String {
 }
 
 /// `1 h 12 min`, `12 min`.
-pub(super) fn clock(seconds: usize) -> String {
+pub(crate) fn clock(seconds: usize) -> String {
     let (hours, minutes) = (seconds / 3600, seconds / MINUTE % MINUTE);
     if hours > 0 { format!("{hours} h {minutes} min") } else { format!("{minutes} min") }
 }
