@@ -44,9 +44,7 @@ pub use cell::rate::Rate;
 pub use cell::system::{
     CoreFigures, DeviceFigures, MemoryFigures, Pressure, Reconciliation, SystemFigures, Traffic,
 };
-pub use cell::training::{
-    Bound, Diagnosis, GAP_MAX, Idle, PredictedAu, Stall, TrainingFigures, loader_arguments,
-};
+pub use cell::training::{Bound, Diagnosis, GAP_MAX, Idle, PredictedAu, Stall, TrainingFigures};
 pub use choice::FRESH_CELLS_MAX;
 pub use comparison::{
     Calibration, CellComparison, CellSample, Change, Comparison, Difference, Effect, Headline, History,
@@ -61,6 +59,7 @@ pub use gate::demands::{Demand, demands};
 pub use gate::proof::{Proof, ProvingRun, proofs, prove_together};
 pub use gate::{GateResult, gate};
 pub use summary::head::{CeilingFigures, Fastest, Head, machine};
+pub use summary::loader::loader_arguments;
 pub use summary::next_look::{Look, next_look};
 pub use summary::quantiles::PercentileCurve;
 pub use summary::roofline::{DemandPoint, Roofline, Supply, SupplyPoint, roofline};

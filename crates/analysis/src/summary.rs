@@ -2,6 +2,7 @@
 
 pub(crate) mod compared;
 pub(crate) mod head;
+pub(crate) mod loader;
 pub(crate) mod next_look;
 pub(crate) mod pressure;
 pub(crate) mod quantiles;

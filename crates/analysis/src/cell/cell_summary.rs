@@ -4,7 +4,7 @@ use record::{Axis, Cell};
 
 use crate::cell::figures::Figures;
 use crate::cell::flag::Flag;
-use crate::cell::layouts;
+use crate::cell::layouts::payload;
 use crate::cell::need::LineAt;
 use crate::cell::network::NetworkFigures;
 use crate::cell::operation;
@@ -36,7 +36,7 @@ pub struct CellSummary {
 impl CellSummary {
     /// Bytes of a sample as the scenario asks for it, before any packing; absent for data that were there before.
     pub fn payload_bytes(&self) -> Option<f64> {
-        layouts::payload(&self.cell)
+        payload(&self.cell)
     }
 
     /// Figures of the interleaved repetitions.

@@ -13,7 +13,6 @@ use record::{Cell, Rep, counter};
 use feed::counted_noun;
 
 use crate::cell::counters::{cpu_ns, sum};
-use crate::cell::flag::percent;
 use crate::cell::latency::Latency;
 use crate::cell::operation;
 
@@ -214,10 +213,4 @@ impl MountFigures {
             timeouts: total(|mount| mount.read_timeouts),
         })
     }
-}
-
-/// `2.1 % throttled`, for the flag.
-pub(crate) fn throttled_words(share: f64, first: Option<&str>) -> String {
-    let first = first.map(|words| format!(" ({words})")).unwrap_or_default();
-    format!("{} throttled{first}", percent(share))
 }

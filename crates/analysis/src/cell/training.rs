@@ -4,7 +4,6 @@ pub(crate) mod beside;
 mod bound;
 pub(crate) mod figures;
 pub(crate) mod flags;
-mod loader;
 pub(crate) mod predicted;
 #[cfg(test)]
 mod tests;
@@ -12,7 +11,6 @@ mod tests;
 use crate::cell::rate::Rate;
 
 pub use bound::Bound;
-pub use loader::loader_arguments;
 
 /// Points of utilization by which two definitions, or a prediction and a measurement, may differ before it is said.
 pub const GAP_MAX: f64 = 0.05;

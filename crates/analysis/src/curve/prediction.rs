@@ -134,7 +134,7 @@ fn of_target(
         target: target.name.clone(),
         demo: target.demo,
         of_claim: claim.is_some(),
-        at_line: line::words(&settings, &cells),
+        at_line: line::words(&settings, cells.iter().map(|(cell, one)| (*cell, &one.operation))),
         cells: cells.into_iter().map(|(_, cell)| cell).collect(),
         differences: differences.map_or_else(Vec::new, |(claim, own)| differing(&claim.figures, own)),
     })

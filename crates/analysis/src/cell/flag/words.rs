@@ -5,7 +5,6 @@ use std::fmt;
 use feed::counted_noun;
 
 use super::{Flag, GIVEN_UP_MAX, STEPS_MIN, TURNS_MIN, percent, utilization};
-use crate::cell::network::throttled_words;
 
 impl fmt::Display for Flag {
     /// Short, for the end of a table row.
@@ -280,4 +279,10 @@ fn write_client(
         }
     }
     Ok(())
+}
+
+/// `2.1 % throttled`, for the flag.
+fn throttled_words(share: f64, first: Option<&str>) -> String {
+    let first = first.map(|words| format!(" ({words})")).unwrap_or_default();
+    format!("{} throttled{first}", percent(share))
 }

@@ -5,7 +5,7 @@ use super::*;
 use crate::fixture::{
     Builder, cell_of_job, confirmed_job, figures, job, job_rep, null_control, rep, trained,
 };
-use crate::{Figures, Flag, Measurement, summarise};
+use crate::{Figures, Flag, Measurement, loader_arguments, summarise};
 
 fn storage(share: f64) -> Stall {
     Stall { storage: share, ..Stall::default() }

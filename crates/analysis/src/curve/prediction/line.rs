@@ -4,14 +4,15 @@ use feed::bounds::{self, InFlight, Operation, Settings};
 
 use crate::cell::cell_summary::CellSummary;
 
-use super::CellPrediction;
-
 /// One sentence for each kind and size of read, in the order of the cells.
-pub(super) fn words(settings: &Settings, cells: &[(&CellSummary, CellPrediction)]) -> Vec<String> {
+pub(super) fn words<'a>(
+    settings: &Settings,
+    cells: impl Iterator<Item = (&'a CellSummary, &'a Operation)>,
+) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
-    for (cell, predicted) in cells {
-        let Some(line) = cell.line.filter(|_| predicted.operation.bytes > 0.0) else { continue };
-        let words = Asked { settings, operation: &predicted.operation, line_bps: line.bps }.words(cell);
+    for (cell, operation) in cells {
+        let Some(line) = cell.line.filter(|_| operation.bytes > 0.0) else { continue };
+        let words = Asked { settings, operation, line_bps: line.bps }.words(cell);
         if !said.contains(&words) {
             said.push(words);
         }
