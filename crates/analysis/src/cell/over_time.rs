@@ -1,6 +1,7 @@
 //! A cell second by second: throughput of each repetition, and latency of the cell that is judged.
 
 mod heat;
+mod step;
 
 use std::collections::BTreeMap;
 
@@ -12,12 +13,12 @@ use crate::cell::operation;
 use crate::cell::ranks;
 use crate::cell::repetitions::Repetitions;
 
+use step::step;
+
 pub use heat::{Heat, HeatColumn};
 
 /// Points of all repetitions of a cell, at most: more could not be told apart in a picture.
 const POINTS_MAX: u32 = 300;
-/// Seconds that a point or a column may stand for.
-const STEPS_S: [u32; 13] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 86_400];
 /// Seconds of a window that are looked at: no longer one is kept second by second, whatever a record says of its length.
 const SECONDS_MAX: u64 = 86_400;
 /// Part of a second below which the last one is no rate.
@@ -191,12 +192,6 @@ fn counts(rep: &Rep, intervals: Option<&RepIntervals>, bytes: bool) -> Vec<u64> 
         found[at] = found[at].saturating_add(if bytes { second.bytes } else { second.ops });
     }
     found
-}
-
-/// The fewest seconds to a point with which stretches of these lengths have at most `points_max` points.
-fn step(lengths: &[u32], points_max: u32) -> u32 {
-    let points = |step: u32| lengths.iter().map(|length| u64::from(length.div_ceil(step))).sum::<u64>();
-    STEPS_S.into_iter().find(|step| points(*step) <= u64::from(points_max)).unwrap_or(STEPS_S[12])
 }
 
 impl RepOverTime {

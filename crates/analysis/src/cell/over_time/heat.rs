@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use record::{Rep, RepIntervals};
 
-use super::step;
+use super::step::step;
 use crate::cell::latency::quantile;
 
 /// Columns and rows, at most.
