@@ -26,6 +26,11 @@ impl Draw {
         low + (high - low) * self.unit()
     }
 
+    /// Uniform about 1, by a share either way.
+    pub(crate) fn beside_one(&mut self, share: f64) -> f64 {
+        1.0 + share * (2.0 * self.unit() - 1.0)
+    }
+
     /// Uniform in the logarithm.
     pub(crate) fn log_between(&mut self, low: f64, high: f64) -> f64 {
         libm::exp(self.between(libm::log(low), libm::log(high)))

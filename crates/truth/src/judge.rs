@@ -9,11 +9,9 @@ use crate::world::{Class, Load, World};
 
 /// What whole operations counted at the edges of a window may come to, by the truth.
 const COUNTING: f64 = 0.005;
-/// What the coarser arithmetic of a training job may come to: a first fill waits for the latest of reads that are not alike.
-/// It is as near to what is played as the test of the model holds it.
-const COUNTING_OF_JOB: f64 = 0.05;
-/// Where reads and steps take turns, each step waits for the latest of its reads, which the arithmetic takes to be alike.
-const JITTER_OF_TURNS: f64 = 0.07;
+/// What the coarser arithmetic of a training job may come to. It is as near to what is played as the test of the model holds
+/// it.
+const COUNTING_OF_JOB: f64 = 0.02;
 /// How far from the line the truth has to be for a word to be asked for: needs of 0.9 and 1.1 are that far.
 const DECIDABLE: f64 = 0.09;
 /// Share of the repetitions that must lie on either side of the line for a storage to have crossed it in a way that a run
@@ -75,18 +73,17 @@ pub fn judge(world: &World, played: &Played) -> Finding {
     let best = best_of_line(world);
     let depth = verdict.and_then(|verdict| verdict.queue_depth);
     let tested = tested_of_line(world, depth).unwrap_or(best);
-    let below = share_of_reps(played, |changed| best * changed < 1.0);
-    let crosses = below > CROSSED && below < 1.0 - CROSSED;
+    // A level that comes to lie on the line is on neither side of it.
+    let below = share_of_reps(played, |changed| best * changed < 1.0 - tolerance);
+    let above = share_of_reps(played, |changed| best * changed >= 1.0 + tolerance);
+    let crosses = below > CROSSED && above > CROSSED;
     let (mostly, least, most) = changes(played);
     let feeds =
         if below <= CROSSED { tested * mostly >= 1.0 - tolerance } else { tested * least >= 1.0 - tolerance };
     // A client that takes in less than the storage gives shows nothing of what is short of the line.
     let alone = best * alone(world);
-    let starves = if below >= 1.0 - CROSSED {
-        alone * mostly < 1.0 + tolerance
-    } else {
-        alone * most < 1.0 + tolerance
-    };
+    let starves =
+        if above <= CROSSED { alone * mostly < 1.0 + tolerance } else { alone * most < 1.0 + tolerance };
     let cache_is_said = |verdict: &Verdict| {
         let said = played.summary.not_tested.iter().any(|words| words.contains("cache"));
         said || verdict.sentence().contains("cache")
@@ -121,7 +118,6 @@ pub fn judge(world: &World, played: &Played) -> Finding {
 
 fn tolerance(load: &Load) -> f64 {
     match load {
-        Load::Training { job } if job.prefetch == 0 => JITTER_OF_TURNS,
         Load::Training { .. } => COUNTING_OF_JOB,
         Load::Closed { .. } | Load::Paced => COUNTING,
     }

@@ -16,7 +16,7 @@ use crate::draw::Draw;
 
 /// By how much the latency of one operation differs from the mean, at most: clients that move in step would be counted in
 /// whole turns.
-const JITTER: f64 = 0.2;
+pub(crate) const JITTER: f64 = 0.2;
 
 /// `EIO`.
 const EIO: u32 = 5;
@@ -229,7 +229,7 @@ impl Queue {
         if device.cached > 1.0 && !state.seen.insert(place) {
             factor *= device.cached;
         }
-        let jitter = 1.0 + JITTER * (2.0 * state.draw.unit() - 1.0);
+        let jitter = state.draw.beside_one(JITTER);
         let fails = device.errors > 0.0 && state.draw.unit() < device.errors;
         drop(state);
         let now = begun_ns as f64;

@@ -3,13 +3,17 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A storage as operations see it: one size, no noise, no change.
+use crate::draw::Draw;
+
+/// A storage as operations see it: one size, no change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pipe {
     /// Operations per second at most.
     pub ops_per_s: f64,
-    /// Latency of one that waits for no other, seconds.
+    /// Latency of one that waits for no other, seconds, in the mean.
     pub latency_s: f64,
+    /// Share by which the latency of one lies beside the mean at most. A step waits for the latest of its reads.
+    pub jitter: f64,
 }
 
 impl Pipe {
@@ -102,6 +106,7 @@ impl Job {
         job.utilization(Pipe {
             ops_per_s: if is(Part::Rate) { pipe.ops_per_s } else { f64::INFINITY },
             latency_s: if is(Part::Latency) { pipe.latency_s } else { 0.0 },
+            ..pipe
         })
     }
 
@@ -167,6 +172,7 @@ struct Reader {
 struct Playing {
     job: Job,
     pipe: Pipe,
+    draw: Draw,
     pipe_free_s: f64,
     events: BinaryHeap<Reverse<(At, Event)>>,
     accelerators: Vec<Accelerator>,
@@ -181,7 +187,7 @@ impl Playing {
             ..Accelerator::default()
         };
         let accelerators = (0..job.accelerators).map(|_| accelerator()).collect();
-        Self { job, pipe, pipe_free_s: 0.0, events: BinaryHeap::new(), accelerators }
+        Self { job, pipe, draw: Draw::new(0), pipe_free_s: 0.0, events: BinaryHeap::new(), accelerators }
     }
 
     fn run(&mut self) {
@@ -261,7 +267,8 @@ impl Playing {
 
     fn issue(&mut self, accelerator: usize, reader: usize, now_s: f64) {
         self.pipe_free_s = self.pipe_free_s.max(now_s) + 1.0 / self.pipe.ops_per_s;
-        let done_s = self.pipe_free_s.max(now_s + self.pipe.latency_s);
+        let latency_s = self.pipe.latency_s * self.draw.beside_one(self.pipe.jitter);
+        let done_s = self.pipe_free_s.max(now_s + latency_s);
         self.events.push(Reverse((At(done_s), Event::Read { accelerator, reader })));
     }
 }
@@ -282,13 +289,17 @@ mod tests {
         barrier: false,
     };
 
+    fn steady(ops_per_s: f64, latency_s: f64) -> Pipe {
+        Pipe { ops_per_s, latency_s, jitter: 0.0 }
+    }
+
     fn close(value: f64, expected: f64) {
         assert!((value / expected - 1.0).abs() < 1e-9, "{value} for {expected}");
     }
 
     #[test]
     fn the_rate_or_the_latency_decides() {
-        let pipe = Pipe { ops_per_s: 1_000.0, latency_s: 0.01 };
+        let pipe = steady(1_000.0, 0.01);
         close(pipe.at_depth(4), 400.0);
         close(pipe.at_depth(32), 1_000.0);
         assert!(pipe.is_latency_bound(4) && !pipe.is_latency_bound(32));
@@ -297,26 +308,26 @@ mod tests {
     #[test]
     fn the_first_fill_counts() {
         // A batch takes 50 ms, a step 100.
-        close(JOB.utilization(Pipe { ops_per_s: 1e9, latency_s: 0.005 }), 2.0 / 2.05);
+        close(JOB.utilization(steady(1e9, 0.005)), 2.0 / 2.05);
     }
 
     #[test]
     fn a_storage_of_half_the_rate_is_waited_for_at_every_step() {
         // A batch takes 200 ms.
-        close(JOB.utilization(Pipe { ops_per_s: 1e9, latency_s: 0.02 }), 2.0 / 4.1);
-        close(JOB.utilization(Pipe { ops_per_s: 50.0, latency_s: 1e-6 }), 2.0 / 4.1);
+        close(JOB.utilization(steady(1e9, 0.02)), 2.0 / 4.1);
+        close(JOB.utilization(steady(50.0, 1e-6)), 2.0 / 4.1);
     }
 
     #[test]
     fn without_a_batch_ahead_reads_and_steps_take_turns() {
         let job = Job { prefetch: 0, ..JOB };
-        close(job.utilization(Pipe { ops_per_s: 1e9, latency_s: 0.005 }), 2.0 / 3.0);
+        close(job.utilization(steady(1e9, 0.005)), 2.0 / 3.0);
     }
 
     #[test]
     fn readers_beyond_the_batches_ahead_wait() {
         // Two batches of 400 ms each are fetched side by side, whatever the readers.
-        let pipe = Pipe { ops_per_s: 1e9, latency_s: 0.04 };
+        let pipe = steady(1e9, 0.04);
         let [two, four] = [2, 4].map(|readers| Job { readers, steps: 400, ..JOB }.utilization(pipe));
         assert!((two - four).abs() < 0.01 && (two - 0.5).abs() < 0.13, "{two} {four}");
     }
@@ -325,7 +336,7 @@ mod tests {
     fn a_read_of_four_samples_leaves_the_rest_to_the_next_batch() {
         // Five reads for two batches of ten: 125 ms a batch in the long run, where steps take 100.
         let job = Job { samples_per_read: 4.0, steps: 400, ..JOB };
-        let pipe = Pipe { ops_per_s: 1e9, latency_s: 0.05 };
+        let pipe = steady(1e9, 0.05);
         assert!((job.utilization(pipe) - 0.8).abs() < 0.005);
     }
 
@@ -333,7 +344,7 @@ mod tests {
     fn a_reader_decodes_before_it_reads_on() {
         // 10 ms to read a sample and 10 to decode it: 200 ms a batch.
         let job = Job { decode_s: 0.01, ..JOB };
-        let pipe = Pipe { ops_per_s: f64::INFINITY, latency_s: 0.01 };
+        let pipe = steady(f64::INFINITY, 0.01);
         close(job.utilization(pipe), 2.0 / 4.1);
         close(job.with_nothing_but(Part::Decode, pipe), 2.0 / 2.1);
         let [reading, decoding] = [Part::Latency, Part::Decode].map(|part| job.gain_without(part, pipe));
@@ -346,8 +357,8 @@ mod tests {
         let job = Job { accelerators: 2, barrier: true, ..JOB };
         let free = Job { barrier: false, ..job };
         // A pipe serves one accelerator before the other, and both are ready 5 ms apart at the first step alone.
-        let pipe = Pipe { ops_per_s: 2_000.0, latency_s: 1e-6 };
+        let pipe = steady(2_000.0, 1e-6);
         assert!(job.utilization(pipe) <= free.utilization(pipe));
-        close(job.utilization(Pipe { ops_per_s: 1e9, latency_s: 0.02 }), 2.0 / 4.1);
+        close(job.utilization(steady(1e9, 0.02)), 2.0 / 4.1);
     }
 }

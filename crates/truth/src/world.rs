@@ -3,7 +3,7 @@
 use std::ops::Div as _;
 
 use crate::draw::Draw;
-use crate::storage::{Change, Device, Others};
+use crate::storage::{Change, Device, JITTER, Others};
 use crate::truth::{Job, Pipe};
 
 /// Needs by what the storage gives.
@@ -442,6 +442,7 @@ impl World {
         Pipe {
             ops_per_s: self.device.rate_bps / self.mean_read_bytes(),
             latency_s: self.device.latency_ns / 1e9,
+            jitter: JITTER,
         }
     }
 

@@ -170,10 +170,15 @@ fn accelerators_fed(figures: &Figures, line: f64, accelerators: u32) -> Option<u
     Some(feed::accelerators_fed(interval.low, line, accelerators))
 }
 
+/// Whether no shallower cell of its curve clears the line, and every deeper one with figures stands at it too: "from this
+/// depth" is said of both sides.
 fn is_first_to_clear(source: &Source<'_>, cell: &CellSummary) -> bool {
-    let index = source.cells.all.iter().position(|other| other.cell.cell == cell.cell.cell);
-    let curves = source.panels.iter().flat_map(|panel| &panel.curves);
-    curves.into_iter().any(|curve| index.is_some() && curve.clears_at == index)
+    let all = source.cells.all;
+    let Some(index) = all.iter().position(|other| other.cell.cell == cell.cell.cell) else { return false };
+    let mut curves = source.panels.iter().flat_map(|panel| &panel.curves);
+    let Some(curve) = curves.find(|curve| curve.clears_at == Some(index)) else { return false };
+    let of_line = |index: &usize| all[*index].figures().and_then(|figures| figures.of_line);
+    curve.cells.iter().skip_while(|one| **one != index).filter_map(of_line).all(|share| share >= 1.0)
 }
 
 fn shape_of(source: &Source<'_>, cell: &CellSummary) -> Option<Shape> {

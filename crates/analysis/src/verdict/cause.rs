@@ -8,7 +8,7 @@ use crate::curve::Shape;
 pub enum Cause {
     /// The whole interval lies on or above the line.
     Clears {
-        /// Whether a shallower depth was measured and does not clear it, or none was.
+        /// Whether no shallower depth that was measured clears it, and every deeper one stands at it.
         first: bool,
     },
     /// The whole interval lies below the line.

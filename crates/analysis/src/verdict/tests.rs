@@ -356,3 +356,15 @@ fn a_verdict_on_huge_pages_says_so() {
     );
     assert_eq!(sentence(Some("base")), sentence(None));
 }
+
+#[test]
+fn from_a_depth_on_is_said_where_the_deeper_ones_stand_at_the_line_too() {
+    let with_deeper = |share: f64| {
+        let mut builder = confirmed_at(&[1.1, 1.1, 1.1]);
+        builder.cell("deeper", "disk", 16);
+        (0..3).for_each(|number| builder.push(rep("deeper", number, share * Builder::LINE_BPS)));
+        words(&builder)
+    };
+    assert!(with_deeper(1.05).contains(" from depth 8 (io_uring)"), "{}", with_deeper(1.05));
+    assert!(with_deeper(0.9).contains(" at depth 8 (io_uring)"), "{}", with_deeper(0.9));
+}

@@ -31,7 +31,7 @@ pub(crate) fn beside(source: &Source<'_>, judged: &CellSummary) -> Vec<String> {
     told
 }
 
-/// `clears at 128 KiB blocks from depth 2`, of the first other way that reaches the line; the others are counted.
+/// `not confirmed: clears at 128 KiB blocks, depth 2`, of the first other way that reaches the line; the others are counted.
 pub(crate) fn clearing(source: &Source<'_>, judged: &CellSummary) -> Option<String> {
     let own = source.panels.iter().find(|panel| panel.holds(&source.cells, judged))?;
     let others = source
@@ -40,7 +40,7 @@ pub(crate) fn clearing(source: &Source<'_>, judged: &CellSummary) -> Option<Stri
         .filter(|panel| !panel.holds(&source.cells, judged) && panel.lets_come() == FromMemory::Nothing);
     let mut clearing = others.filter_map(|panel| {
         let way = Way::of(source, panel, &judged.cell.target)?;
-        Some(format!("clears at {} from depth {}", difference(panel, own), way.reaches_from?))
+        Some(format!("not confirmed: clears at {}, depth {}", difference(panel, own), way.reaches_at?))
     });
     let first = clearing.next()?;
     let more = clearing.count();
@@ -55,7 +55,7 @@ struct Way<'a> {
     /// Shallowest and deepest depth with figures.
     depths: (u32, u32),
     /// The shallowest depth that clears the line where nothing forbids to say so; absent when none does.
-    reaches_from: Option<u32>,
+    reaches_at: Option<u32>,
 }
 
 impl<'a> Way<'a> {
@@ -70,8 +70,8 @@ impl<'a> Way<'a> {
         let range = (shares().reduce(f64::min)?, shares().reduce(f64::max)?);
         let clearing =
             cells.iter().filter(|cell| cell.clears() && cell.figures().is_some_and(Figures::is_valid));
-        let reaches_from = clearing.map(|cell| cell.cell.queue_depth).min();
-        Some(Self { panel, range, depths: (depths().min()?, depths().max()?), reaches_from })
+        let reaches_at = clearing.map(|cell| cell.cell.queue_depth).min();
+        Some(Self { panel, range, depths: (depths().min()?, depths().max()?), reaches_at })
     }
 
     /// The share of its best cell, and the words; nothing when it reaches the line.
@@ -85,7 +85,7 @@ impl<'a> Way<'a> {
         } else {
             format!("{not} at {way} ({}: {from} to {to} % of its line)", self.depth_words())
         };
-        self.reaches_from.is_none().then_some((high, words))
+        self.reaches_at.is_none().then_some((high, words))
     }
 
     /// `depths 1-32`, `depth 8`.
@@ -185,9 +185,12 @@ mod tests {
             sentence
         };
         let one = confirmed(&[0.4, 1.5]);
-        assert!(one.contains("; clears at 2 KiB samples from depth 8; 1 KiB samples"), "{one}");
+        assert!(one.contains("; not confirmed: clears at 2 KiB samples, depth 8; 1 KiB samples"), "{one}");
         let two = confirmed(&[0.4, 1.5, 1.6]);
-        assert!(two.contains("; clears at 2 KiB samples from depth 8, and in 1 other way"), "{two}");
+        assert!(
+            two.contains("; not confirmed: clears at 2 KiB samples, depth 8, and in 1 other way"),
+            "{two}"
+        );
         assert!(!confirmed(&[0.4, 0.5]).contains("clears"));
     }
 

@@ -6,9 +6,9 @@ use analysis::CellSummary;
 use feed::Judgement;
 use truth::{Class, Finding, Load, Table, World, judge, play};
 
-/// What whole operations counted in short windows may come to, and jitter: a step waits for the latest of its readers.
+/// What whole operations counted in short windows may come to.
 const COUNTING: f64 = 0.03;
-const COUNTING_OF_JOB: f64 = 0.05;
+const COUNTING_OF_JOB: f64 = 0.02;
 
 fn found(world: &World) -> Finding {
     judge(world, &play(world).unwrap())
