@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use backend::{Owned, Store, StoreError};
 use dataset::{CopyNames, Key, MARKER_NAME};
 
-use crate::cleaned::{Cleaned, child, side_by_side};
+use crate::Cleaned;
+use crate::clean::{child, side_by_side};
 
 /// Removes the copy in `folder`, and the folder once nothing else is in it. The marker goes last, so that the removal can
 /// be repeated until then.

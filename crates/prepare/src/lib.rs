@@ -6,7 +6,6 @@
 
 mod checkpoints;
 mod clean;
-mod cleaned;
 mod copied;
 mod error;
 mod existing;
@@ -29,8 +28,7 @@ use dataset::{Data, Key};
 use plan::{Codec, DatasetSpec, Layout, Packing};
 
 pub use checkpoints::{CheckpointFolder, check_room};
-pub use clean::clean;
-pub use cleaned::Cleaned;
+pub use clean::{Cleaned, clean};
 pub use error::{CleanError, PrepareError};
 use identity::Identity;
 pub use prepared::Prepared;

@@ -12,13 +12,20 @@ use plotters::style::text_anchor::HPos;
 use super::canvas::{Canvas, Refusal, Stroke, boxes, line, svg, text};
 use super::chart::{At, Chart, Label, Mark, Panel};
 use super::label::{self, Wish};
-use super::lettering::{EDGE, LETTER_BY_SIZE, SUBTITLE_SIZE, WIDTH, columns_in};
 use super::place::Room;
 use super::sign::{Sample, WINDOW_OPACITY, frame, whisker};
 use super::theme::Ink;
 use crate::plain::{folded, shortened};
 
+/// Width of a plot, pixels.
+const WIDTH: i32 = 1_000;
+/// Left and right of everything.
+const EDGE: i32 = 20;
+/// Estimated width of a letter, pixels, by its size; wider than that of common fonts.
+pub(super) const LETTER_BY_SIZE: f64 = 0.56;
+
 const TITLE_SIZE: f64 = 20.0;
+const SUBTITLE_SIZE: f64 = 12.5;
 const SUBTITLE_LINE: i32 = 18;
 /// Size and height of the titles of panels, and the lines that one of them takes at most.
 const PANEL_TITLE_SIZE: f64 = 13.0;
@@ -47,6 +54,16 @@ const KEY_SPACE: i32 = 28;
 const KEY_ROW: i32 = 24;
 /// Estimated width of a letter of the key.
 const KEY_LETTER: f64 = 6.6;
+
+/// Letters of a size that fit into a width.
+fn columns_in(width: i32, size: f64) -> usize {
+    (f64::from(width) / (size * LETTER_BY_SIZE)) as usize
+}
+
+/// Letters of a line below the title.
+pub(super) fn subtitle_columns() -> usize {
+    columns_in(WIDTH - 2 * EDGE, SUBTITLE_SIZE)
+}
 
 /// Pixels that the longest of several lines takes.
 fn width_of<'a>(lines: impl Iterator<Item = &'a String>) -> i32 {

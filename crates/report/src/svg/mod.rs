@@ -13,7 +13,6 @@ mod grid;
 mod heatmap;
 mod history;
 mod label;
-mod lettering;
 mod over_time;
 mod percentiles;
 mod place;

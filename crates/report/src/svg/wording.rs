@@ -2,7 +2,7 @@
 
 use analysis::{CellSummary, Curve, LineAt, Summary};
 
-use super::lettering::subtitle_columns;
+use super::draw::subtitle_columns;
 use crate::head;
 use crate::number::RateUnit;
 
