@@ -33,7 +33,7 @@ pub use stored::compare_stored;
 pub use targets::compare_targets;
 pub use variants::compare_variants;
 
-use crate::metric::Metric;
+use crate::cell::metric::Metric;
 use student::Estimate;
 
 /// Fewest comparable runs of a baseline by default: an interval over fewer says little about the next run.

@@ -1,19 +1,21 @@
 //! Cells arranged as curves of throughput against queue depth, and what the shape of a curve says.
 
 mod distinction;
+pub(crate) mod model;
+pub(crate) mod prediction;
 pub(crate) mod treatment;
 
 use feed::Operation;
 use record::axis::{self, agree, alike};
 use record::{Axis, Cell, Datasets, Run};
 
-use crate::model::Model;
-use crate::need::LineAt;
-use crate::operation;
-use crate::summary::CellSummary;
-use crate::training::predicted::is_closed;
+use crate::cell::cell_summary::CellSummary;
+use crate::cell::need::LineAt;
+use crate::cell::operation;
+use crate::cell::set_apart::is_set;
+use crate::cell::training::predicted::is_closed;
+use crate::curve::model::Model;
 
-pub(crate) use distinction::is_set;
 use distinction::{Told, distinction, layout};
 use treatment::FromMemory;
 pub use treatment::Treatment;

@@ -1,16 +1,21 @@
 //! What the gate of a scenario makes of a summary: the only thing that turns a verdict into an exit code.
 
+pub(crate) mod demands;
+pub(crate) mod proof;
 use std::collections::BTreeSet;
 
 use feed::Judgement;
 
-use crate::figures::Figures;
-use crate::flag::percent;
-use crate::steadiness;
-use crate::summary::{CellSummary, Measurement, Summary};
+use crate::cell::cell_summary::CellSummary;
+use crate::cell::figures::Figures;
+use crate::cell::flag::percent;
+use crate::summary::Summary;
 use crate::verdict::{self, Cause, Verdict};
 
+mod demand;
 mod latency;
+
+use demand::{DEMO_WORDS, Demand, confirmed, holds_if_steady};
 
 /// How a run stands against its gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,12 +71,6 @@ pub fn gate(summary: &Summary) -> GateResult {
 /// The grade of evidence that one run does not have.
 const PROOF: &str = "proof";
 
-enum Demand {
-    Holds,
-    Fails(String),
-    Open(String),
-}
-
 fn sort(demand: Demand, missed: &mut Vec<String>, open: &mut Vec<String>) {
     match demand {
         Demand::Holds => {}
@@ -116,12 +115,6 @@ fn proven(gate: &record::Gate, target: &str) -> Demand {
     Demand::Fails(format!("{target} must FEED by a proof{takes}: one run is a screen"))
 }
 
-/// What holds, unless the cell is in no steady state.
-fn holds_if_steady(cell: Option<&CellSummary>, demand: impl Fn() -> String) -> Demand {
-    let excluded = cell.and_then(steadiness::excluded);
-    excluded.map_or(Demand::Holds, |reason| Demand::Open(format!("{}: not decided: {reason}", demand())))
-}
-
 /// A share of the demand in place of the need's utilization; `None` where there are no figures to hold against it, and the
 /// verdict says why.
 fn utilization(summary: &Summary, verdict: &Verdict, cell: &CellSummary, share: f64) -> Option<Demand> {
@@ -135,7 +128,7 @@ fn utilization(summary: &Summary, verdict: &Verdict, cell: &CellSummary, share: 
         let offered = percent(offered / demand_samples_per_s);
         return Some(Demand::Open(format!("{words}: not decided: {offered} of it was offered")));
     }
-    let (judgement, cause) = verdict::judged(summary, cell, figures, asked);
+    let (judgement, cause) = verdict::judged(summary.as_cells(), cell, figures, asked);
     let reached = figures.samples_per_s.interval.map(|interval| {
         let of_demand = |samples_per_s: f64| samples_per_s / demand_samples_per_s * 100.0;
         format!("{:.1} to {:.1} % of it", of_demand(interval.low), of_demand(interval.high))
@@ -144,7 +137,7 @@ fn utilization(summary: &Summary, verdict: &Verdict, cell: &CellSummary, share: 
     Some(match (judgement, cause) {
         (Judgement::Feeds, _) => holds_if_steady(Some(cell), || words.clone()),
         (Judgement::Starves, _) => Demand::Fails(format!("{words}: {reached}")),
-        (_, Cause::Flagged(flag)) => Demand::Open(format!("{words}: not decided: {flag}")),
+        (_, Some(Cause::Flagged(flag))) => Demand::Open(format!("{words}: not decided: {flag}")),
         (Judgement::Uncertain, _) => Demand::Open(format!("{words}: {reached}")),
     })
 }
@@ -153,9 +146,6 @@ fn utilization(summary: &Summary, verdict: &Verdict, cell: &CellSummary, share: 
 fn offered_samples_per_s(figures: &Figures, line_samples_per_s: f64) -> Option<f64> {
     Some(figures.paced?.of_line? * line_samples_per_s)
 }
-
-/// What is said of a server that feedline started, whatever is asked of it.
-const DEMO_WORDS: &str = "not decided: a demo cannot be judged, its server was started by feedline";
 
 fn is_demo(summary: &Summary, target: &str) -> bool {
     summary.targets.iter().any(|one| one.name == target && one.demo)
@@ -189,10 +179,6 @@ fn without_verdict(summary: &Summary) -> BTreeSet<&str> {
 fn gated(summary: &Summary) -> impl Iterator<Item = &Verdict> {
     let names = &summary.gate.feeds;
     summary.verdicts.iter().filter(move |verdict| names.is_empty() || names.contains(&verdict.target))
-}
-
-fn confirmed(cell: &CellSummary) -> Option<&Figures> {
-    cell.confirmed.as_ref().and_then(Measurement::figures)
 }
 
 #[cfg(test)]

@@ -14,8 +14,8 @@ use rustix::io::Errno;
 
 use crate::descriptors::{self, Held, Share};
 use crate::file_system::FileSystem;
-use crate::kept::Wanted;
 use crate::recent::{InUse, Recent};
+use crate::wanted::Wanted;
 use crate::{direct, failure, probe, tree};
 
 /// Threads that open files ahead: on a network each is a round trip.

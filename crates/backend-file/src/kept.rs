@@ -1,29 +1,15 @@
 //! The tables of open files, shared by all queues of the process: a run opens its files once.
 
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use backend::StoreError;
-use dataset::Objects;
 
 use crate::descriptors::{self, Share};
 use crate::files::FileTable;
+use crate::wanted::Wanted;
 
 /// The tables in use, and those that are kept for the next queue.
 static TABLES: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
-
-/// What a table holds and how. Queues that want the same share one.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted<'a> {
-    /// Folder of the objects.
-    pub(crate) root: &'a Path,
-    /// The objects.
-    pub(crate) objects: &'a Arc<Objects>,
-    /// Whether they are read around the page cache.
-    pub(crate) direct: bool,
-    /// Most files to hold open, where that is bounded.
-    pub(crate) open_max: Option<u32>,
-}
 
 struct Entry {
     table: Weak<FileTable>,

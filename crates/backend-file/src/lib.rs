@@ -29,6 +29,7 @@ mod span;
 mod store;
 mod tree;
 mod uring;
+mod wanted;
 mod whole;
 mod write;
 

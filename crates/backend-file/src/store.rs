@@ -13,12 +13,13 @@ use rustix::io::Errno;
 
 use crate::device::Device;
 use crate::inline::Inline;
-use crate::kept::{self, Wanted};
+use crate::kept;
 use crate::mmap::{self, MapCopies};
 use crate::mounts::Mount;
 use crate::pread::Preads;
 use crate::probe::probe_path;
 use crate::uring::UringQueue;
+use crate::wanted::Wanted;
 use crate::write::{self, FileWriter};
 use crate::{cache, diskstats, facts, failure, listing, tree, whole};
 

@@ -15,6 +15,7 @@ mod listing;
 mod mount;
 mod protocol;
 mod queue;
+mod shared;
 mod status;
 mod store;
 mod tree;

@@ -1,6 +1,5 @@
 //! [`NfsStore`]: a folder on an NFS server.
 
-use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,21 +7,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use backend::{
     CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError,
 };
-use backend_net::{Settings, SourcePort, refuse_others, refuse_page_cache};
+use backend_net::{refuse_others, refuse_page_cache};
 use dataset::{Key, Marker, Objects};
-use plan::{Addresses, EMULATOR_FSID, NfsConfig, Operation};
+use plan::{EMULATOR_FSID, NfsConfig, Operation};
 
-use crate::calls::Facts;
 use crate::control::{Control, runtime};
 use crate::failure::Failure;
 use crate::handles::Handles;
 use crate::identity::Identity;
-use crate::mount::{Mounted, Mounter};
+use crate::mount::Mounter;
 use crate::protocol::{Asking, Nfs, Sizes};
 use crate::queue::NfsQueue;
+use crate::shared::Shared;
 use crate::status::Status;
 use crate::tree::{Missing, Tree, split};
-use crate::upload::Upload;
 use crate::write::{self, NfsWriter};
 use crate::xdr::Kind;
 use crate::{ENGINE, Patience, listing};
@@ -30,31 +28,9 @@ use crate::{ENGINE, Patience, listing};
 /// More than any marker has.
 const MARKER_BYTES_MAX: usize = 64 << 10;
 
-/// Bytes of a page of names in a timed listing, at most: what an engine's buffer takes in without being read for long.
-const LISTING_BYTES_MAX: u32 = 64 << 10;
-
-/// Bytes of one READ by the engine, at most, whatever the server allows. No block is larger.
-const READ_BYTES_MAX: u32 = 1 << 30;
-
 /// Files below a folder on an NFS server, which need not exist before something is written.
 pub struct NfsStore {
     shared: Arc<Shared>,
-}
-
-/// What a store and its writers share.
-pub(crate) struct Shared {
-    pub(crate) tree: Tree,
-    config: NfsConfig,
-    identity: Identity,
-    patience: Patience,
-    facts: Facts,
-    file_system: u64,
-    mounted: Mounted,
-    local_address: Option<SocketAddr>,
-    /// Connections that write, when nothing is being written by them.
-    uploads: Mutex<Vec<Upload>>,
-    /// Handles of the dataset that a queue was opened over last.
-    handles: Mutex<Option<Arc<Handles>>>,
 }
 
 impl NfsStore {
@@ -152,61 +128,6 @@ impl NfsStore {
         let found = Handles::find(&self.shared.tree, spec.objects, files);
         let found = found.map_err(|(folder, failure)| failure.object("list", self.shared.shown(&folder)))?;
         Ok(Arc::clone(kept.insert(Arc::new(found))))
-    }
-}
-
-impl Shared {
-    /// A path as a user would write it.
-    pub(crate) fn shown(&self, path: &str) -> String {
-        let NfsConfig { host, path: root, .. } = &self.config;
-        let root = root.trim_end_matches('/');
-        if path.is_empty() { format!("nfs://{host}{root}/") } else { format!("nfs://{host}{root}/{path}") }
-    }
-
-    /// Where the engine connects to. A queue is spread over all addresses where the user wants it; what writes is not.
-    fn settings(&self, connections: u32, addresses: Addresses) -> Settings {
-        let addresses = match addresses {
-            Addresses::First => vec![self.tree.control().address()],
-            Addresses::All => self.mounted.addresses.clone(),
-        };
-        Settings {
-            addresses,
-            connections,
-            connect_timeout_ns: self.patience.connect.as_nanos() as u64,
-            reply_timeout_ns: self.patience.reply.as_nanos() as u64,
-            tls: None,
-            source_port: SourcePort::PrivilegedIfAllowed,
-        }
-    }
-
-    fn sizes(&self) -> Sizes {
-        Sizes {
-            read_bytes: self.facts.read_bytes_max.min(READ_BYTES_MAX),
-            listing_bytes: self.tree.page_bytes().min(LISTING_BYTES_MAX),
-        }
-    }
-
-    /// A connection to write with: one that is idle, or a new one.
-    pub(crate) fn upload(&self) -> Result<Upload, StoreError> {
-        let idle = self.uploads.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.map_or_else(
-            || {
-                let protocol = Nfs::for_writer(&self.identity.credential(), self.sizes());
-                let settings = self.settings(1, Addresses::First);
-                Upload::open(protocol, &settings, self.facts.write_bytes_max)
-            },
-            Ok,
-        )
-    }
-
-    /// Keeps a connection that has nothing more to write.
-    pub(crate) fn keep(&self, upload: Upload) {
-        self.uploads.lock().unwrap_or_else(PoisonError::into_inner).push(upload);
-    }
-
-    /// Forgets the handles of a dataset that was written to.
-    pub(crate) fn forget_handles(&self) {
-        *self.handles.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

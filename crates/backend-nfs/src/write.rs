@@ -10,8 +10,8 @@ use backend::{ObjectWriter, StoreError};
 use dataset::{Key, MARKER_NAME, Marker};
 
 use crate::failure::Failure;
+use crate::shared::Shared;
 use crate::status::Status;
-use crate::store::Shared;
 use crate::tree::{Missing, Tree, is_temporary, split, temporary};
 use crate::upload::{Lost, Upload};
 use crate::xdr::{Handle, Kind};

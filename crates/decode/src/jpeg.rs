@@ -3,6 +3,7 @@
 //! The format carries no checksum. A scan that holds fewer blocks than its frame promises becomes grey pixels, as it does in
 //! libjpeg and so in the loaders that are played.
 
+mod malformed;
 mod structure;
 
 use zune_core::bytestream::ZCursor;
@@ -13,8 +14,8 @@ use zune_jpeg::errors::DecodeErrors;
 
 use crate::allowance::Allowance;
 use crate::error::DecodeError;
+use malformed::{FORMAT, malformed};
 
-const FORMAT: &str = "JPEG";
 const SIDE_PIXELS_MAX: usize = u16::MAX as usize;
 const BYTES_PER_PIXEL: u64 = 3;
 
@@ -67,8 +68,4 @@ fn refused(error: DecodeErrors) -> DecodeError {
         DecodeErrors::FormatStatic(reason) => malformed(reason),
         error => malformed(&error.to_string()),
     }
-}
-
-fn malformed(reason: &str) -> DecodeError {
-    DecodeError::Malformed { format: FORMAT, reason: reason.trim_end().to_owned() }
 }

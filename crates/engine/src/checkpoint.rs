@@ -5,11 +5,13 @@
 
 mod alone;
 mod beside;
+mod closing;
 mod content;
 mod destination;
 mod rotation;
 mod save;
 
 pub(crate) use alone::run;
-pub(crate) use beside::{Beside, ClosingSaves};
+pub(crate) use beside::Beside;
+pub(crate) use closing::ClosingSaves;
 pub use destination::Destination;

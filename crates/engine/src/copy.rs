@@ -6,6 +6,7 @@
 //! read. Where samples are packed, one thread builds a shard and pulls its samples through the queue as it goes.
 
 mod end;
+mod error;
 mod kept;
 mod pack;
 mod place;
@@ -13,13 +14,13 @@ mod plain;
 mod pull;
 mod shards;
 mod tally;
+mod work;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
 
-use backend::{QueueReport, SharedStore};
-use plan::Packing;
+use backend::SharedStore;
 
 use crate::error::RepError;
 use crate::gate::StartGate;
@@ -29,17 +30,15 @@ use crate::server::Server;
 use crate::system::Watched;
 use crate::usage::Meter;
 
-pub use place::{CopyError, Place};
+pub use error::CopyError;
+pub use place::Place;
 
 pub(crate) use kept::Copies;
 
 use end::Ended;
 use pull::Pull;
-use shards::Shards;
-use tally::Tally;
-
-/// Failures in a row, of all workers together, after which a copy ends: the others would only fail too.
-const HOPELESS_ERRORS: u64 = 1_000;
+use shards::{Shards, Work};
+use work::{Copying, WorkerEnd};
 
 /// A copy that ended.
 #[derive(Debug)]
@@ -48,84 +47,6 @@ pub struct CopyEnd {
     pub outcome: RepOutcome,
     /// What was written, until it is removed.
     pub place: Place,
-}
-
-/// What the workers of a copy share.
-struct Copying<'a> {
-    spec: &'a RepSpec<'a>,
-    to: &'a SharedStore,
-    place: &'a Place,
-    /// Objects or shards that are to be made.
-    count: u32,
-    next: AtomicU64,
-    failures_in_a_row: AtomicU64,
-    /// Set once there is no use in going on.
-    ends: AtomicBool,
-    reason: Mutex<Option<String>>,
-}
-
-impl Copying<'_> {
-    /// The next object or shard that nobody has begun; `None` at the end, and once the copy is to end.
-    fn next(&self) -> Option<u32> {
-        if self.is_over() {
-            return None;
-        }
-        let next = self.next.fetch_add(1, Ordering::Relaxed);
-        u32::try_from(next).ok().filter(|next| *next < self.count)
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.spec.stop.load(Ordering::Relaxed)
-    }
-
-    /// Whether it was given up: nothing is written any more.
-    fn is_hopeless(&self) -> bool {
-        self.ends.load(Ordering::Relaxed)
-    }
-
-    fn is_over(&self) -> bool {
-        self.is_hopeless() || self.is_stopped()
-    }
-
-    /// Ends the copy for all workers.
-    fn give_up(&self, reason: String) {
-        self.reason.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
-        self.ends.store(true, Ordering::Relaxed);
-    }
-
-    fn succeeded(&self) {
-        self.failures_in_a_row.store(0, Ordering::Relaxed);
-    }
-
-    fn failed(&self, first: &str) {
-        let failures = self.failures_in_a_row.fetch_add(1, Ordering::Relaxed) + 1;
-        if failures >= HOPELESS_ERRORS {
-            self.give_up(format!("{failures} objects in a row could not be copied; one of them: {first}"));
-        }
-    }
-}
-
-/// What a worker brings back.
-struct WorkerEnd {
-    tally: Tally,
-    report: QueueReport,
-    verified: u64,
-    abandoned: u32,
-}
-
-/// What is to be made: the objects as they are, or shards of them.
-enum Work {
-    Objects(u32),
-    Shards(Packing, Shards),
-}
-
-impl Work {
-    fn count(&self) -> u32 {
-        match self {
-            Self::Objects(count) => *count,
-            Self::Shards(_, shards) => shards.count(),
-        }
-    }
 }
 
 /// Copies the dataset of a cell once, or as much of it as the cell says, to a fresh folder on `to`.

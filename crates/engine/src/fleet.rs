@@ -8,11 +8,14 @@ mod accelerator;
 mod coming;
 mod job;
 mod lanes;
+mod members;
 mod pauses;
 mod readers;
+mod saving;
 mod servers;
 mod shared;
 mod tally;
+mod task;
 #[cfg(test)]
 mod tests;
 
@@ -22,42 +25,17 @@ use std::sync::{Arc, Mutex};
 use plan::Fetch;
 use record::{Checkpoint, TrainedAccelerator};
 
-use crate::load::Next;
+use crate::next::Next;
 use accelerator::{Accelerator, State};
 use readers::Readers;
 use shared::Shared;
 
-pub(crate) use coming::Task;
 pub(crate) use job::{Coming, Data, Decoding, Job, Place, Steps};
+pub(crate) use members::Members;
 pub(crate) use pauses::{Order, Pauses, Saved};
 pub(crate) use servers::Servers;
 pub(crate) use tally::Tally;
-
-/// The accelerators of a fleet among those of the job: `first`, `first + stride`, and so on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Members {
-    pub(crate) first: u32,
-    pub(crate) stride: u32,
-}
-
-impl Members {
-    /// All of a job.
-    pub(crate) const ALL: Self = Self { first: 0, stride: 1 };
-
-    /// How many these are among `all`.
-    pub(crate) fn count(self, all: u32) -> u32 {
-        all.saturating_sub(self.first).div_ceil(self.stride)
-    }
-
-    fn number(self, index: usize) -> u32 {
-        self.first + index as u32 * self.stride
-    }
-
-    #[inline]
-    fn index(self, number: u32) -> usize {
-        ((number - self.first) / self.stride) as usize
-    }
-}
+pub(crate) use task::Task;
 
 /// An operation that ended.
 #[derive(Debug, Clone, Copy)]

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use backend::Buf;
 
+use crate::next::Next;
 use crate::pace::{Due, Pacer, PacerEnd};
 use crate::trainer::Trainer;
 
@@ -50,22 +51,6 @@ impl Tickets {
         let first = self.next.fetch_add(wanted, Ordering::Relaxed);
         first.min(self.end)..first.saturating_add(wanted).min(self.end)
     }
-}
-
-/// What a worker is to do with a free buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Next {
-    /// Issue the operation of this ticket now.
-    Issue {
-        /// Number of the operation in its order.
-        ticket: u64,
-        /// When it was meant to be issued; now, in a closed loop.
-        intended_ns: u64,
-    },
-    /// Nothing before this time, at which to ask again: at once, where it is no later than now.
-    At(u64),
-    /// Issue nothing any more.
-    Finished,
 }
 
 /// The load of one worker, until the end of time or of tickets.

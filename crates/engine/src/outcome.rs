@@ -14,7 +14,8 @@ use crate::pace::Paced;
 use crate::sampled::Sample;
 use crate::trainer::{Train, TrainEnd};
 use crate::usage::Meter;
-use crate::worker::{Window, WorkerEnd};
+use crate::window::Window;
+use crate::worker::WorkerEnd;
 
 /// What a repetition measured, in the types of the record.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use plan::{Arrivals, Pace, Rate};
 
 use crate::timetable::Timetable;
-use crate::worker::Window;
+use crate::window::Window;
 
 /// A client that is later than this although it had a slot free was away: the arrival is given up, since issuing
 /// all that it missed would be a burst that nobody meant.

@@ -6,7 +6,7 @@ use plan::Operation;
 
 use crate::epochs::{self, EpochCount};
 use crate::sampled::Sample;
-use crate::worker::Window;
+use crate::window::Window;
 
 /// Reads that a worker keeps for a second reading, at most.
 const SAMPLED_MAX: usize = 16;

@@ -1,18 +1,18 @@
 //! One repetition of one cell: page cache, threads, queues, a window.
 
+mod spec;
 #[cfg(test)]
 mod tests;
 
 use std::num::NonZeroU64;
-use std::sync::atomic::AtomicBool;
 use std::thread::{Builder, ScopedJoinHandle};
 
-use backend::{Arena, CacheAction, Clock, QueueSpec, Residency, SharedStore, StoreError};
-use dataset::{Data, Order};
-use plan::{Cache, Cell, Limit, Operation, Share};
+use backend::{Arena, CacheAction, QueueSpec, Residency, StoreError};
+use dataset::Order;
+use plan::{Cache, Limit, Operation};
 use record::CacheProof;
 
-use crate::checkpoint::{self, ClosingSaves, Destination};
+use crate::checkpoint::{self, ClosingSaves};
 use crate::decoders::Closing;
 use crate::epochs::{Begun, Numbering};
 use crate::error::RepError;
@@ -21,56 +21,21 @@ use crate::job::{self, Passes};
 use crate::load::{Load, Tickets, Timing};
 use crate::outcome::{self, LoadEnd, RepOutcome, merge};
 use crate::pace::{Offer, Paced, Pacer};
-use crate::progress::Progress;
 use crate::retry::{Retry, Storm};
 use crate::server::Server;
+use crate::slot::Slot;
 use crate::system::{Programs, Watched};
 use crate::trainer::{Train, share};
 use crate::usage::{Meter, RunDelay};
-use crate::worker::{Slot, Window, Worker, WorkerEnd};
+use crate::window::Window;
+use crate::worker::{Worker, WorkerEnd};
+
+pub use spec::RepSpec;
+pub(crate) use spec::{asked, first_ticket, own_seed, own_tickets};
 
 /// A warm-up takes at most one of so many parts of what a cold repetition may read: a fast storage would have given all of
 /// it before the window opens.
 const WARMUP_PARTS: u64 = 8;
-
-/// Everything that a repetition needs.
-pub struct RepSpec<'a> {
-    /// The cell.
-    pub cell: &'a Cell,
-    /// Its storage, opened for its engine.
-    pub store: &'a SharedStore,
-    /// The server behind it, where feedline started that.
-    pub server: Option<&'a dyn Server>,
-    /// Its dataset.
-    pub data: &'a Data,
-    /// Where checkpoints go, where the cell makes any.
-    pub checkpoints: Option<&'a Destination>,
-    /// Whether what was read is checked, where it can be.
-    pub verify: bool,
-    /// Time before the window opens.
-    pub warmup_ns: u64,
-    /// What ends the window.
-    pub limit: Limit,
-    /// Bytes of one training sample: the unit of a batch of arrivals.
-    pub sample_bytes: f64,
-    /// The feed line, bytes per second: what the rate of a paced load may be a share of.
-    pub line_bps: f64,
-    /// Number among all repetitions of the cell: each reads on in another epoch.
-    pub epoch: u64,
-    /// This client among those that read the same data at the same time: each begins a pass at
-    /// another place, so that none reads what another has just brought into a cache that they share.
-    pub part: Share,
-    /// Holds the start back, once the cache is set, where several clients start at one time.
-    pub wait: Option<&'a (dyn Fn() + Sync)>,
-    /// Processors this process may use.
-    pub cores: u32,
-    /// The run's clock.
-    pub clock: &'a Clock,
-    /// Set by a signal.
-    pub stop: &'a AtomicBool,
-    /// Where workers publish.
-    pub progress: &'a Progress,
-}
 
 /// Runs one repetition.
 pub fn run_rep(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
@@ -208,36 +173,6 @@ fn is_through_kernel(spec: &RepSpec<'_>, cache: &CacheProof) -> bool {
         || spec.store.nfs_mount_point().is_some()
 }
 
-/// Tickets of this client's part of a pass.
-pub(crate) fn own_tickets(spec: &RepSpec<'_>, order: &Order) -> u64 {
-    let Share { index: part, of: parts } = spec.part;
-    debug_assert!(part < parts, "a client is one of those that share the data");
-    part_begins(spec, order, part + 1) - part_begins(spec, order, part)
-}
-
-/// Where this repetition reads on.
-pub(crate) fn first_ticket(spec: &RepSpec<'_>, order: &Order) -> u64 {
-    spec.epoch.wrapping_mul(order.tickets_per_epoch()) % (u64::MAX / 4)
-        + part_begins(spec, order, spec.part.index)
-}
-
-/// Where in a pass the part of a client begins: with a file or a unit of one, as far as each is as many reads. A pass
-/// that is this client's alone is all of it.
-fn part_begins(spec: &RepSpec<'_>, order: &Order, part: u32) -> u64 {
-    let per_epoch = order.tickets_per_epoch();
-    if order.is_part() {
-        return if part > spec.part.index { per_epoch } else { 0 };
-    }
-    let per_unit = order.reads_per_unit().unwrap_or(1).max(1);
-    let before = u128::from(per_epoch / per_unit) * u128::from(part) / u128::from(spec.part.of.max(1));
-    before as u64 * per_unit
-}
-
-/// Seed of what a repetition draws: other arrivals and back-offs in each, and on each client.
-pub(crate) fn own_seed(spec: &RepSpec<'_>) -> u64 {
-    spec.cell.seed ^ spec.epoch.rotate_left(32) ^ u64::from(spec.part.index).rotate_left(16)
-}
-
 /// The arrivals of this repetition, where the load is paced: other ones in each, the same ones in each run.
 fn paced(spec: &RepSpec<'_>, order: &Order) -> Option<Paced> {
     let plan::Load::Paced(pace) = spec.cell.load else { return None };
@@ -254,19 +189,6 @@ fn paced(spec: &RepSpec<'_>, order: &Order) -> Option<Paced> {
         seed: own_seed(spec),
     };
     Some(Paced::new(&pace, &offer))
-}
-
-/// Reads that the limit asks for; `None` where time ends the window. Bytes are counted in reads of mean size.
-pub(crate) fn asked(spec: &RepSpec<'_>, order: &Order) -> Option<u64> {
-    let per_epoch = order.tickets_per_epoch();
-    match spec.limit {
-        Limit::Duration { .. } | Limit::Steps { .. } => None,
-        Limit::Bytes { bytes } => {
-            let reads = u128::from(bytes) * u128::from(per_epoch);
-            Some(reads.div_ceil(u128::from(order.bytes_per_epoch()).max(1)).max(1) as u64)
-        }
-        Limit::Epochs { epochs } => Some(epochs.saturating_mul(per_epoch)),
-    }
 }
 
 /// The window of a repetition that begins at `start_ns`.

@@ -12,8 +12,9 @@ use backend::{Completion, Op, Request};
 use hdrhistogram::Histogram;
 
 use crate::recorder::ErrorCounts;
+use crate::slot::Slot;
 use crate::timetable::mix;
-use crate::worker::{Slot, Window};
+use crate::window::Window;
 
 /// Limit of the first back-off.
 const BASE_NS: u64 = 50_000_000;

@@ -1,5 +1,6 @@
 //! What the whole machine did while a window was open: the device below, the network, the processors, the memory.
 
+mod counters;
 mod network;
 mod nfs;
 mod parse;
@@ -9,8 +10,9 @@ mod text;
 use std::path::PathBuf;
 
 use backend::SharedStore;
-use record::{Device, Memory, System};
+use record::{Memory, System};
 
+use counters::DeviceCounters;
 use network::{NetworkCounters, NetworkSource};
 use nfs::{NfsCounters, NfsSource};
 
@@ -171,42 +173,10 @@ impl DeviceSource {
     }
 }
 
-/// A device's counters since it appeared, in the units of the record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct DeviceCounters {
-    reads: u64,
-    reads_merged: u64,
-    read_bytes: u64,
-    read_ns: u64,
-    writes: u64,
-    write_bytes: u64,
-    write_ns: u64,
-    busy_ns: u64,
-    weighted_ns: u64,
-}
-
-impl DeviceCounters {
-    /// `None` where any counter went backwards: it wrapped (the kernel's milliseconds have 32 bits), or another
-    /// device has this name now.
-    fn since(&self, before: &Self, name: &str, wall_ns: u64) -> Option<Device> {
-        Some(Device {
-            name: name.to_owned(),
-            reads: self.reads.checked_sub(before.reads)?,
-            reads_merged: self.reads_merged.checked_sub(before.reads_merged)?,
-            read_bytes: self.read_bytes.checked_sub(before.read_bytes)?,
-            read_ns: self.read_ns.checked_sub(before.read_ns)?,
-            writes: self.writes.checked_sub(before.writes)?,
-            write_bytes: self.write_bytes.checked_sub(before.write_bytes)?,
-            write_ns: self.write_ns.checked_sub(before.write_ns)?,
-            busy_ns: self.busy_ns.checked_sub(before.busy_ns)?,
-            weighted_ns: self.weighted_ns.checked_sub(before.weighted_ns)?,
-            wall_ns,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use record::Device;
+
     use super::*;
 
     const COUNTERS: DeviceCounters = DeviceCounters {

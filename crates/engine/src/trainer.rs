@@ -10,8 +10,8 @@ use record::{Checkpoint, Trained, TrainedAccelerator};
 use crate::checkpoint::Beside;
 use crate::decoders::{Decoders, DecodersEnd, Encoded, Whole};
 use crate::fleet::{Decoding, Ended, Fleet, FleetEnd, Job, Members, Pauses, Saved, Servers, Tally};
-use crate::load::Next;
-use crate::worker::Window;
+use crate::next::Next;
+use crate::window::Window;
 
 /// How long a thread with reads under way waits for these alone while others decode for it. What they have decoded
 /// frees a buffer, and its queue cannot tell it so: a bell rings for those alone that rest. A read is late by at most as

@@ -7,13 +7,16 @@ use dataset::{Data, Order, ReadSpan};
 use plan::{Cell, Operation};
 
 use crate::epochs::Begun;
-use crate::load::{Load, Next};
+use crate::load::Load;
+use crate::next::Next;
 use crate::pace::PacerEnd;
 use crate::progress::Progress;
 use crate::recorder::{Origin, Recorder};
 use crate::retry::{Attempts, Retry, Storm};
+use crate::slot::Slot;
 use crate::trainer::Issued;
 use crate::usage::{Meter, RunDelay};
+use crate::window::Window;
 
 /// How long a worker waits at most before it looks at the stop flag again.
 const STOP_LATENCY_NS: u64 = 100_000_000;
@@ -30,29 +33,6 @@ const HOPELESS_NS: u64 = 120_000_000_000;
 
 /// Reads of the warm-up that each worker checks against the written content, or keeps for a second reading.
 const VERIFIED_PER_WORKER: u64 = 8;
-
-/// The span in which reads count, on the run's clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Window {
-    /// It opens: the end of the warm-up.
-    pub(crate) open_ns: u64,
-    /// It closes; `u64::MAX` where tickets end it.
-    pub(crate) close_ns: u64,
-}
-
-impl Window {
-    /// The same window, opened at `ns` where that is earlier.
-    #[inline]
-    pub(crate) fn opened_by(self, ns: u64) -> Self {
-        Self { open_ns: self.open_ns.min(ns), ..self }
-    }
-
-    /// Whether `ns` lies inside.
-    #[inline]
-    pub(crate) fn contains(&self, ns: u64) -> bool {
-        ns >= self.open_ns && ns < self.close_ns
-    }
-}
 
 /// One thread's part of a repetition.
 pub(crate) struct Worker<'a> {
@@ -81,30 +61,7 @@ pub(crate) struct Worker<'a> {
     pub(crate) storm: Option<Storm>,
 }
 
-/// An operation that is outstanding.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Slot {
-    span: ReadSpan,
-    ticket: u64,
-    intended_ns: u64,
-    /// When its first attempt began; kept where attempts are repeated.
-    pub(crate) begun_ns: u64,
-    /// Attempts that failed and were not the last.
-    pub(crate) failures: u32,
-    /// Pass over the data that it belongs to.
-    epoch: u16,
-    /// Whether it ended well: what it read stays in its buffer until that is used again.
-    is_read: bool,
-}
-
 impl Slot {
-    /// Nothing is outstanding.
-    pub(crate) const FREE: Self = Self::new(ReadSpan { object: 0, offset: 0, len: 0 }, (0, 0), 0);
-
-    const fn new(span: ReadSpan, (ticket, epoch): (u64, u16), intended_ns: u64) -> Self {
-        Self { span, ticket, intended_ns, begun_ns: 0, failures: 0, epoch, is_read: false }
-    }
-
     /// What a training job is told of an operation that ended.
     fn issued(&self, completion: &Completion) -> Issued {
         let begun_ns = if self.failures == 0 { completion.stamps.begun_ns } else { self.begun_ns };

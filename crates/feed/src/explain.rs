@@ -25,7 +25,15 @@ const DRIVE_BPS: f64 = 7e9;
 const DRIVE_LATENCY_S: f64 = 82e-6;
 const DRIVE_DERATING: f64 = 0.7;
 
-pub(crate) fn explain(need: &Need) -> String {
+impl Need {
+    /// The arithmetic from accelerators to bytes per second, requests, depth and drives: several lines,
+    /// without a final newline.
+    pub fn explain(&self) -> String {
+        explain(self)
+    }
+}
+
+fn explain(need: &Need) -> String {
     let rates = Rates::of(need);
     let mut text = Table::titled(&format!("{} ({})", need.label, need.source));
     explain_rates(need, &rates, &mut text);

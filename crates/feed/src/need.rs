@@ -195,12 +195,6 @@ impl Need {
             Demand::Bytes { sample_bytes, .. } => sample_bytes,
         }
     }
-
-    /// The arithmetic from accelerators to bytes per second, requests, depth and drives: several lines,
-    /// without a final newline.
-    pub fn explain(&self) -> String {
-        crate::explain::explain(self)
-    }
 }
 
 #[cfg(test)]

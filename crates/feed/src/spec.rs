@@ -99,15 +99,6 @@ impl NeedSpec {
         Ok(need)
     }
 
-    /// Reads the short form of the command line: `8xh100:resnet50`, `h100:resnet50` for one accelerator, or
-    /// a rate such as `2.5 GB/s`.
-    ///
-    /// # Errors
-    /// [`NeedError`] when the text has neither form; names are checked by [`NeedSpec::resolve`].
-    pub fn parse_short(text: &str) -> Result<Self, NeedError> {
-        short::parse(text)
-    }
-
     fn utilization(&self) -> Option<f64> {
         match self {
             Self::Profile { utilization, .. }

@@ -8,7 +8,8 @@ use flate2::write::GzEncoder;
 use plan::Codec;
 use zstd_safe::{CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer, get_error_name};
 
-use crate::{FormatError, Source};
+use crate::error::FormatError;
+use crate::shard::Source;
 
 /// What `zstd` packs with unless it is told otherwise.
 const ZSTD_LEVEL: i32 = 3;

@@ -14,10 +14,11 @@
 //! record is whole pages.
 
 use crate::checksum::{Sum, crc32c, holds};
+use crate::error::FormatError;
 use crate::input::{Input, PART_BYTES_MAX, Window, fits};
 use crate::pen::Pen;
-use crate::places::Place;
-use crate::{FormatError, Samples};
+use crate::shard::Place;
+use crate::shard::Samples;
 
 /// What records begin at a multiple of.
 pub(crate) const PAGE_BYTES: u64 = 4096;

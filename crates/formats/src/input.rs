@@ -1,6 +1,7 @@
 //! What a shard is read with: forwards, a header at a time, from a source or from an unpacked stream.
 
-use crate::{FormatError, Source};
+use crate::error::FormatError;
+use crate::shard::Source;
 
 /// The most that is asked for at once, and the most that is kept.
 pub(crate) const PART_BYTES_MAX: usize = 256 << 10;

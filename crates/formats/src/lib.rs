@@ -7,12 +7,14 @@
 mod checksum;
 mod codec;
 mod detect;
+mod error;
 mod indexed;
 mod input;
 mod npy;
 mod parquet;
 mod pen;
 mod places;
+mod shard;
 mod stream;
 mod tfrecord;
 mod webdataset;
@@ -27,142 +29,10 @@ use crate::pen::Pen;
 use crate::stream::Stream;
 
 pub use detect::detect;
+pub use error::{FormatError, ZARR_METADATA};
 pub use places::{places, shard_bytes, stride};
-pub use zarr::{ZARR_METADATA, ZarrArray, parse_zarr_metadata, zarr_chunk_name, zarr_metadata};
-
-/// A shard whose parts can be read.
-pub trait Source {
-    /// Bytes of the shard.
-    fn bytes(&self) -> u64;
-
-    /// Fills `out` with the bytes from `offset` on, all of which are there.
-    fn read_exact_at(&mut self, offset: u64, out: &mut [u8]) -> io::Result<()>;
-}
-
-/// The samples of one shard.
-pub trait Samples {
-    /// How many.
-    fn count(&self) -> u64;
-
-    /// The number in the whole dataset of the sample at `index`.
-    fn number(&self, index: u64) -> u64;
-
-    /// Its bytes.
-    fn bytes(&self, index: u64) -> u64;
-
-    /// Fills `out` with its bytes from `offset` on.
-    fn fill(&mut self, index: u64, offset: u64, out: &mut [u8]);
-}
-
-/// What is fetched together: a sample, or a row group with the samples in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unit<'a> {
-    /// Samples in it.
-    pub samples: u64,
-    /// Offset and length of its parts, in the order in which they are read; at least one.
-    pub extents: &'a [(u64, u64)],
-}
-
-/// Where samples of one size lie in a shard: plain arithmetic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stride {
-    /// Where the first begins.
-    pub first_byte: u64,
-    /// From the beginning of one to that of the next.
-    pub stride_bytes: u64,
-    /// What is read of each, headers and padding included.
-    pub bytes: u64,
-    /// From the beginning of what is read to the sample's own bytes.
-    pub lead_bytes: u64,
-}
-
-/// What an index is made of.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Indexing {
-    /// Columns of a Parquet file that are read; all when empty.
-    pub columns: Vec<String>,
-    /// Records whose data are checked against their checksums, from the first on; their headers always are.
-    pub checked_records: u64,
-}
-
-/// Why a shard is none.
-#[derive(Debug, thiserror::Error)]
-pub enum FormatError {
-    /// It ends inside a sample.
-    #[error(
-        "it ends inside the {what} at byte {offset}: {needed_bytes} B are needed, {left_bytes} B are left"
-    )]
-    Truncated {
-        /// What was cut.
-        what: &'static str,
-        /// Where that begins.
-        offset: u64,
-        /// Bytes that it takes.
-        needed_bytes: u64,
-        /// Bytes that are there.
-        left_bytes: u64,
-    },
-    /// It holds something else.
-    #[error("it is no {layout}: {found} at byte {offset}")]
-    Malformed {
-        /// Name of the layout.
-        layout: &'static str,
-        /// What was found.
-        found: String,
-        /// Where.
-        offset: u64,
-    },
-    /// A checksum does not hold.
-    #[error("the checksum of the {what} at byte {offset} is wrong")]
-    Checksum {
-        /// Of what.
-        what: &'static str,
-        /// Where that begins.
-        offset: u64,
-    },
-    /// It grows beyond what may be meant.
-    #[error("it unpacks to more than {ratio} times its {bytes} B")]
-    Expands {
-        /// The limit.
-        ratio: u64,
-        /// Bytes of the shard.
-        bytes: u64,
-    },
-    /// It holds no sample.
-    #[error("it holds no sample")]
-    Empty,
-    /// A column that is to be read is not there.
-    #[error("it has no column `{column}`; it has {found}")]
-    NoColumn {
-        /// The column asked for.
-        column: String,
-        /// Those that it has.
-        found: String,
-    },
-    /// Samples that the layout has no place for.
-    #[error("a shard of {layout} cannot hold {what}")]
-    Unwritable {
-        /// Name of the layout.
-        layout: &'static str,
-        /// What it cannot hold.
-        what: String,
-    },
-    /// Only its metadata say what it holds.
-    #[error("a chunk of {layout} does not say what it holds\n  hint: read {ZARR_METADATA}, which does")]
-    Bare {
-        /// Name of the layout.
-        layout: &'static str,
-    },
-    /// Reading or writing failed.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
-
-impl FormatError {
-    fn unwritable(layout: &'static str, what: String) -> Self {
-        Self::Unwritable { layout, what }
-    }
-}
+pub use shard::{Indexing, Samples, Source, Stride, Unit};
+pub use zarr::{ZarrArray, parse_zarr_metadata, zarr_chunk_name, zarr_metadata};
 
 /// The name that a shard's file ends with, with its dot.
 pub fn extension(layout: Layout, codec: Codec) -> &'static str {
@@ -279,19 +149,4 @@ pub fn count(
     }
     stream.drain()?;
     Ok(samples)
-}
-
-/// The label of a sample, of one digit so that those of all samples take equal bytes.
-const fn label(number: u64) -> u8 {
-    (number % 10) as u8
-}
-
-/// The size of samples that all have one.
-fn even_bytes(layout: &'static str, samples: &dyn Samples) -> Result<u64, FormatError> {
-    let bytes = samples.bytes(0);
-    let is_even = (1..samples.count()).all(|index| samples.bytes(index) == bytes);
-    if bytes == 0 || !is_even {
-        return Err(FormatError::unwritable(layout, "samples of unlike sizes, or of none".to_owned()));
-    }
-    Ok(bytes)
 }

@@ -4,9 +4,10 @@
 
 mod header;
 
+use crate::error::FormatError;
 use crate::input::{Input, PART_BYTES_MAX, Window, fits};
 use crate::pen::Pen;
-use crate::{FormatError, Samples, even_bytes};
+use crate::shard::{Samples, even_bytes};
 
 /// Of the header, so that the samples begin on a page.
 pub(crate) const HEAD_BYTES: u64 = 4096;

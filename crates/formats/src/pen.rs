@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::Samples;
 use crate::checksum::Sum;
+use crate::shard::Samples;
 
 /// Bytes gathered before they are written. Fits a core's cache, and a file takes it in one call.
 const BUFFER_BYTES: usize = 256 << 10;

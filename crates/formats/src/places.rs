@@ -2,25 +2,8 @@
 
 use plan::{Codec, Layout, Packing};
 
-use crate::{Stride, indexed, npy, tfrecord, webdataset};
-
-/// How one sample lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// What is read of it, headers and padding included.
-    pub(crate) bytes: u64,
-    /// To the next one.
-    pub(crate) step_bytes: u64,
-    /// From the beginning of what is read to its own bytes.
-    pub(crate) lead_bytes: u64,
-}
-
-impl Place {
-    /// Nothing but the sample.
-    const fn bare(bytes: u64) -> Self {
-        Self { bytes, step_bytes: bytes, lead_bytes: 0 }
-    }
-}
+use crate::shard::{Place, Stride};
+use crate::{indexed, npy, tfrecord, webdataset};
 
 /// Where a sample of that size lies within its step; `None` where arithmetic cannot say.
 fn place(packing: &Packing, sample_bytes: u64) -> Option<Place> {

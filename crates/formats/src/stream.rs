@@ -3,8 +3,9 @@
 use plan::Codec;
 
 use crate::codec::Unpacked;
+use crate::error::FormatError;
 use crate::input::{Input, PART_BYTES_MAX};
-use crate::{FormatError, Source};
+use crate::shard::Source;
 
 /// The unpacked bytes of a shard, of which one buffer is held, up to a limit.
 pub(crate) struct Stream<'a> {

@@ -4,10 +4,11 @@
 //! Format: `tensorflow/core/lib/io/record_writer.h`; `tensorflow/core/example/{example,feature}.proto`.
 
 use crate::checksum::{Sum, crc32c, holds, masked};
+use crate::error::FormatError;
 use crate::input::{Input, PART_BYTES_MAX};
 use crate::pen::Pen;
-use crate::places::Place;
-use crate::{FormatError, Samples, label};
+use crate::shard::Place;
+use crate::shard::{Samples, label};
 
 /// A length of 8 bytes and its checksum.
 pub(crate) const HEAD_BYTES: u64 = 12;

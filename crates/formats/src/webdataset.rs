@@ -8,9 +8,10 @@ use std::io::Write as _;
 
 use tar::{EntryType, Header};
 
+use crate::error::FormatError;
 use crate::pen::Pen;
-use crate::places::Place;
-use crate::{FormatError, Samples, label};
+use crate::shard::Place;
+use crate::shard::{Samples, label};
 
 pub(crate) use walk::walk;
 

@@ -8,13 +8,11 @@
 
 use serde_json::{Value, json};
 
+use crate::error::FormatError;
 use crate::pen::Pen;
-use crate::{FormatError, Samples, even_bytes};
+use crate::shard::{Samples, even_bytes};
 
 const LAYOUT: &str = "zarr";
-
-/// The file that describes an array, beside its chunks.
-pub const ZARR_METADATA: &str = "zarr.json";
 
 /// Bytes of metadata that are read at most. Those of an array are a page of text.
 const METADATA_BYTES_MAX: usize = 1 << 20;

@@ -65,12 +65,12 @@ impl Checkpoint {
     }
 
     /// The files of a checkpoint as a dataset of its own: what a restore reads.
-    pub fn restored(&self, seed: u64) -> crate::Generate {
-        crate::Generate {
+    pub fn restored(&self, seed: u64) -> crate::generate::Generate {
+        crate::generate::Generate {
             samples: u64::from(self.files),
             sample_bytes: self.file_bytes,
             seed,
-            ..crate::Generate::NONE
+            ..crate::generate::Generate::NONE
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use feed::bounds::Settings;
 
-use crate::{Delay, Emulation, Plan, Target};
+use crate::{Delay, Emulation};
 
 /// A claim about a storage, in the figures that follow from it.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,28 +28,9 @@ pub struct Way {
     pub in_parts: bool,
 }
 
-impl Target {
-    /// How operations reach this target.
-    pub fn way(&self) -> Way {
-        self.config.way()
-    }
-
-    /// What the server that feedline starts for this target is asked to be like; absent where it starts none.
-    pub fn emulated(&self) -> Option<Settings> {
-        Some(Settings { prefixes: self.way().prefixes, ..self.emulate.as_ref()?.settings() })
-    }
-}
-
-impl Plan {
-    /// Whether there is anything to hold the figures of this run against.
-    pub fn is_predicted(&self) -> bool {
-        self.expect.is_some() || self.targets.iter().any(|target| target.emulate.is_some())
-    }
-}
-
 impl Emulation {
     /// The figures of this server, delays by their means.
-    fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> Settings {
         Settings {
             first_byte_s: self.first_byte.map(Delay::mean_s),
             metadata_s: self.metadata.map(Delay::mean_s),

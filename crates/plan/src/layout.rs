@@ -1,5 +1,7 @@
 //! How the samples of a dataset lie in its objects.
 
+use crate::disk::disk_bytes;
+
 /// How samples lie in objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Layout {
@@ -123,7 +125,7 @@ impl Packing {
             Layout::Files | Layout::Records | Layout::Parquet | Layout::Zarr => 0,
         };
         let shards = self.shards(samples, sample_bytes);
-        let of_shards = crate::disk_bytes(shards, 2 * PAGE_BYTES);
+        let of_shards = disk_bytes(shards, 2 * PAGE_BYTES);
         samples.saturating_mul(sample_bytes.saturating_add(beside)).saturating_add(of_shards)
     }
 }

@@ -10,10 +10,12 @@ use dataset::{Data, Fingerprint, Key, Listed, MARKER_NAME, Objects, Samples};
 use formats::ZarrArray;
 use plan::{Codec, Existing, Layout};
 
+use crate::error::PrepareError;
 use crate::indexing::Reading;
 use crate::kinds::{self, Endings, Kind};
 use crate::pattern::Pattern;
-use crate::{PrepareError, Prepared, zarr};
+use crate::prepared::Prepared;
+use crate::zarr;
 
 /// One dataset of the user's.
 pub(crate) struct Task<'a> {

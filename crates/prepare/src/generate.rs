@@ -2,37 +2,27 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use backend::{Owned, Store, StoreError};
+use backend::{Owned, StoreError};
 use dataset::{
     Content, Data, Key, MANIFEST_FORMAT, MANIFEST_NAME, MARKER_NAME, Manifest, Marker, Objects, Samples,
 };
 use plan::Layout;
 
+use crate::error::PrepareError;
 use crate::identity::{Identity, Names};
 use crate::indexing::Reading;
+use crate::prepared::Prepared;
 use crate::shape::{Shape, Shards};
 use crate::survey::Survey;
+use crate::task::Task;
 use crate::write::{Present, Writing};
-use crate::{PrepareError, Prepared};
 
 /// No manifest of feedline's comes near this size; a larger file is not one.
 const MANIFEST_BYTES_MAX: usize = 65_536;
 
 /// Objects as arithmetic, and their names.
 type Made<'a> = (&'a Shape, &'a Names);
-
-/// One generated dataset to prepare.
-pub(crate) struct Task<'a> {
-    pub(crate) store: &'a dyn Store,
-    pub(crate) identity: Identity,
-    /// Columns that are read of each sample, where it has several.
-    pub(crate) columns_read: u32,
-    pub(crate) threads: u32,
-    pub(crate) progress: &'a (dyn Fn(u64, u64) + Sync),
-    pub(crate) stop: &'a AtomicBool,
-}
 
 pub(crate) fn prepare(task: &Task<'_>) -> Result<Prepared, PrepareError> {
     let folder = task.identity.folder();

@@ -4,7 +4,7 @@ mod names;
 mod text;
 
 use dataset::payload::Payload;
-use dataset::{Key, MANIFEST_FORMAT, Manifest, SampleSizes};
+use dataset::{Key, MANIFEST_FORMAT, SampleSizes};
 use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Packing};
 use sha2::{Digest, Sha256};
 
@@ -75,21 +75,6 @@ impl Identity {
         Ok(Some(identity))
     }
 
-    /// The identity that a manifest states; a packing that is none of this version's is none.
-    pub(crate) fn described(manifest: &Manifest) -> Self {
-        let spread = |stdev_bytes| Distribution::LogNormal { stdev_bytes };
-        let samples = manifest.samples.and_then(|samples| u32::try_from(samples).ok());
-        Self {
-            packing: manifest.packing.as_deref().and_then(text::packing_of),
-            compressible_percent: manifest.compressible_percent,
-            count: samples.unwrap_or(manifest.count),
-            bytes: manifest.bytes,
-            distribution: manifest.lognormal_stdev_bytes.map_or(Distribution::Fixed, spread),
-            files_per_folder: manifest.files_per_folder,
-            seed: manifest.seed,
-        }
-    }
-
     /// Standard deviation of the sizes, where they spread.
     pub(crate) fn stdev_bytes(&self) -> Option<u64> {
         match self.distribution {
@@ -113,9 +98,9 @@ impl Identity {
             hasher.update(b"files per folder");
             hasher.update(self.files_per_folder.to_le_bytes());
         }
-        if let Some(packing) = &self.packing {
+        if let Some(packing) = self.packing_text() {
             hasher.update(b"packed");
-            hasher.update(text::of_packing(packing));
+            hasher.update(packing);
         }
         if self.compressible_percent > 0 {
             hasher.update(b"compressible");
@@ -124,11 +109,6 @@ impl Identity {
         let [a, b, c, d, ..] = <[u8; 32]>::from(hasher.finalize());
         Key::new(format!("feedline-{:08x}", u32::from_be_bytes([a, b, c, d])))
             .expect("letters, digits and a dash")
-    }
-
-    /// The names of its objects when it lies in `folder`, which may have been moved.
-    pub(crate) fn names(&self, folder: &Key) -> Names {
-        Names::of(self, folder)
     }
 
     /// Number of shards, where samples are packed.
@@ -149,11 +129,6 @@ impl Identity {
     /// What its samples are filled with.
     pub(crate) fn payload(&self) -> Payload {
         Payload { seed: self.seed, compressible_percent: self.compressible_percent }
-    }
-
-    /// Text of the packing, as it is kept in a manifest.
-    pub(crate) fn packing_text(&self) -> Option<String> {
-        self.packing.as_ref().map(text::of_packing)
     }
 
     /// The dataset as a plan has it.

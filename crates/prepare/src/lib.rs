@@ -14,87 +14,24 @@ mod identity;
 mod indexing;
 mod kinds;
 mod pattern;
+mod prepared;
 mod shape;
 mod survey;
+mod task;
 mod write;
 mod zarr;
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use backend::Store;
 use dataset::{Data, Key};
-use plan::{Access, Codec, DatasetSpec, Layout, Packing};
+use plan::{Codec, DatasetSpec, Layout, Packing};
 
 pub use checkpoints::{CheckpointFolder, check_room};
 pub use clean::{Cleaned, clean};
 pub use error::{CleanError, PrepareError};
 use identity::Identity;
-
-/// A dataset that is there, complete, and as it was when it was fingerprinted.
-#[derive(Debug, Clone)]
-pub struct Prepared {
-    /// What can be read.
-    pub data: Arc<Data>,
-    /// Hash over names, sizes and modification times.
-    pub fingerprint: String,
-    /// How samples lie in the objects.
-    pub layout: Layout,
-    /// Bytes of one training sample: as the user says, else what is read for it on average in the order that is usual
-    /// for the layout.
-    pub sample_bytes: f64,
-    /// Whether it was there already, complete.
-    pub reused: bool,
-    /// Bytes written now.
-    pub bytes_written: u64,
-    /// Files of a user's folder that hold nothing and were left out.
-    pub empty_files: u64,
-    /// Files of a user's folder that are no shards of the layout and were left out.
-    pub other_files: u64,
-    /// Shards whose samples were counted, where the number of all is estimated from them; `None` where it is known.
-    pub counted_shards: Option<u32>,
-    /// Bytes of a user's files that no storage is allocated for, over the files that lack more than a tenth of
-    /// theirs. They are holes, or the file system compresses, keeps small files among its names or does not count:
-    /// reading them brings fewer bytes from the device, or none. That is no error, as a compressing file system is
-    /// fed from like any other, but it is to be said beside every figure.
-    pub unallocated_bytes: u64,
-}
-
-impl Prepared {
-    /// Of data that was found complete.
-    pub(crate) fn of(data: Data, layout: Layout, fingerprint: String) -> Self {
-        let access = if layout.is_streamed() { Access::ShuffledShards } else { Access::ShuffledEpoch };
-        let sample_bytes = match layout {
-            Layout::Files => data.objects().mean_bytes(),
-            _ => data.sample_bytes(access),
-        };
-        Self {
-            data: Arc::new(data),
-            layout,
-            fingerprint,
-            sample_bytes,
-            reused: true,
-            bytes_written: 0,
-            empty_files: 0,
-            other_files: 0,
-            counted_shards: None,
-            unallocated_bytes: 0,
-        }
-    }
-
-    /// Of a generated dataset that no storage holds, for a target where nothing is read: where only writing tells how
-    /// samples lie, as if they lay page-aligned. `None` for a user's data, and for what cannot be generated.
-    pub fn imagined(spec: &DatasetSpec) -> Option<Self> {
-        let DatasetSpec::Generate(generate) = *spec else { return None };
-        let identity = Identity::of(spec).ok().flatten()?;
-        let layout = identity.packing.map_or(Layout::Files, |packing| packing.layout);
-        let paged = |packing: Packing| Packing { layout: Layout::Indexed, codec: Codec::None, ..packing };
-        let packing = generate.packing.map(paged);
-        let data = planned(spec)
-            .or_else(|| planned(&DatasetSpec::Generate(plan::Generate { packing, ..generate })))?;
-        Some(Self::of(data.unchecked(), layout, "none".to_owned()))
-    }
-}
+pub use prepared::Prepared;
 
 /// Makes sure that a dataset is there: lists the user's, or writes what is missing of a generated one with
 /// `threads` threads.
@@ -117,7 +54,7 @@ pub fn prepare(
         DatasetSpec::Generate(generate) => generate.packing.map_or(1, |packing| packing.columns_read),
         DatasetSpec::Existing(_) => 1,
     };
-    generate::prepare(&generate::Task { store, identity, columns_read, threads, progress, stop })
+    generate::prepare(&task::Task { store, identity, columns_read, threads, progress, stop })
 }
 
 /// Bytes that [`prepare`] would write of a dataset as things are, without its metadata: none of one that is there, or of the
@@ -167,4 +104,19 @@ pub fn recheck(store: &dyn Store, prepared: &Prepared, threads: u32) -> Result<b
     let survey = survey::Survey { store, objects: prepared.data.objects(), threads, stop: &never };
     let found = survey.take(None)?;
     Ok(found.difference.is_some() || found.fingerprint != prepared.fingerprint)
+}
+
+impl Prepared {
+    /// Of a generated dataset that no storage holds, for a target where nothing is read: where only writing tells how
+    /// samples lie, as if they lay page-aligned. `None` for a user's data, and for what cannot be generated.
+    pub fn imagined(spec: &DatasetSpec) -> Option<Self> {
+        let DatasetSpec::Generate(generate) = *spec else { return None };
+        let identity = Identity::of(spec).ok().flatten()?;
+        let layout = identity.packing.map_or(Layout::Files, |packing| packing.layout);
+        let paged = |packing: Packing| Packing { layout: Layout::Indexed, codec: Codec::None, ..packing };
+        let packing = generate.packing.map(paged);
+        let data = planned(spec)
+            .or_else(|| planned(&DatasetSpec::Generate(plan::Generate { packing, ..generate })))?;
+        Some(Self::of(data.unchecked(), layout, "none".to_owned()))
+    }
 }

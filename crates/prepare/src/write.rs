@@ -89,7 +89,7 @@ pub(crate) struct Writing<'a> {
 
 impl<'a> Writing<'a> {
     pub(crate) fn new(
-        task: &crate::generate::Task<'a>,
+        task: &crate::task::Task<'a>,
         owned: &'a Owned,
         (shape, names): (&'a Shape, &'a Names),
         present: &'a Present,

@@ -4,56 +4,15 @@ mod checkpoints;
 mod copies;
 mod epochs;
 mod layouts;
+mod words;
 
-use analysis::{CellSummary, Rate, Summary};
+use analysis::Summary;
 
-use crate::grid::Grid;
-use crate::number::RateUnit;
 use crate::page::Block;
+
+pub(crate) use words::sample;
 
 /// Layouts, epochs, checkpoints and copies.
 pub(crate) fn blocks(summary: &Summary) -> [Vec<Block<'static>>; 4] {
     [layouts::blocks(summary), epochs::blocks(summary), checkpoints::blocks(summary), copies::blocks(summary)]
-}
-
-/// Tables, and sentences below them.
-fn blocks_of(grids: impl IntoIterator<Item = Grid>, lines: Vec<String>) -> Vec<Block<'static>> {
-    grids.into_iter().map(Block::Grid).chain([Block::lines("", lines)]).collect()
-}
-
-/// A layout, an order and a tier of a cell, as far as they are not the usual ones.
-fn way(summary: &Summary, cell: &CellSummary) -> String {
-    let layout = summary.datasets.get(cell.cell.dataset).map(|figures| figures.dataset.layout.as_str());
-    let packed = summary.datasets.iter().any(|figures| figures.dataset.layout != "files");
-    let layout = layout.filter(|_| packed).map(str::to_owned);
-    let tier = cell.cell.tier.as_ref().map(|tier| {
-        format!(
-            "through a cache of {} ({}) at {}",
-            feed::format_bytes(tier.capacity_bytes),
-            tier.policy,
-            tier.at
-        )
-    });
-    let sample = sample(summary, cell);
-    let job = cell.cell.training.is_some().then(|| "training".to_owned());
-    let parts = layout.into_iter().chain(sample).chain([cell.cell.access.to_string()]).chain(job).chain(tier);
-    parts.collect::<Vec<_>>().join(", ")
-}
-
-/// `16 KiB samples`, before packing, where those of a run differ.
-pub(crate) fn sample(summary: &Summary, cell: &CellSummary) -> Option<String> {
-    let own = cell.payload_bytes()?;
-    let mut all = summary.cells.iter().filter_map(CellSummary::payload_bytes);
-    let differ = all.any(|bytes| bytes.total_cmp(&own).is_ne());
-    differ.then(|| format!("{} samples", feed::format_bytes(own as u64)))
-}
-
-/// Seconds in words: `1.4 s`, `83 s`, `2.1 h`.
-fn duration(seconds: f64) -> String {
-    feed::format_duration_ns((seconds.max(0.0) * 1e9).round() as u64)
-}
-
-/// Rates of one table in one unit.
-fn unit<'a>(rates: impl Iterator<Item = Option<&'a Rate>>) -> RateUnit {
-    RateUnit::for_largest(rates.flatten().map(|rate| rate.mean).fold(0.0, f64::max))
 }

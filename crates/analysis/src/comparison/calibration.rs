@@ -8,10 +8,10 @@ use super::paired::{self, Half, Key, Pair};
 use super::stored::{Selected, selected};
 use super::student::{Estimate, quantile};
 use super::{Change, May, NotComparable, RunSample, comparable, variants};
-use crate::flag::percent;
-use crate::interval::{REPETITIONS_MIN, spread};
-use crate::line_fit::LineFit;
-use crate::metric::{Margins, Metric};
+use crate::cell::flag::percent;
+use crate::cell::interval::{REPETITIONS_MIN, spread};
+use crate::cell::line_fit::LineFit;
+use crate::cell::metric::{Margins, Metric};
 
 /// No margin is smaller: histograms have steps of 0.1 %, and layouts of memory move a median by more.
 const MARGIN_MIN: f64 = 0.01;

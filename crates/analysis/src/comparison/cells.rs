@@ -6,7 +6,7 @@ use record::Target;
 use super::effect::{Draft, Samples, settle};
 use super::gaps::Gaps;
 use super::{CellComparison, Headline};
-use crate::metric::{Margins, Metric};
+use crate::cell::metric::{Margins, Metric};
 
 /// A cell whose effects are not decided yet.
 #[derive(Debug)]

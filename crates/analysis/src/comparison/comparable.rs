@@ -1,12 +1,16 @@
 //! What must be equal for two runs to be compared.
 
 mod facts;
+mod found;
 
 use std::fmt;
 
-use record::{Captured, Dataset, Run};
+use record::{Dataset, Run};
 
 use super::RunSample;
+use found::Found;
+
+pub use found::{Difference, May};
 
 /// Memory of one machine as two kernels see it: they keep different parts of it to themselves.
 const MEMORY_APART_MAX: f64 = 0.01;
@@ -16,52 +20,6 @@ pub(super) const TARGETS: &str = "targets";
 
 /// What is called different where repetitions were not interleaved.
 const GROUP: &str = "run of the variants";
-
-/// What may differ between runs that are compared all the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum May {
-    /// The machine that measures.
-    Host,
-    /// The release of its kernel.
-    Kernel,
-    /// The driver and the firmware of the device.
-    Driver,
-}
-
-impl May {
-    /// As scenarios and records write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::Kernel => "kernel",
-            Self::Driver => "driver",
-        }
-    }
-
-    /// What a name of a scenario or a record means.
-    pub fn of_name(name: &str) -> Option<Self> {
-        [Self::Host, Self::Kernel, Self::Driver].into_iter().find(|may| may.name() == name)
-    }
-}
-
-/// Something that must be equal and is not.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
-    /// What: `plan`, `dataset`, `mount_options of nvme`.
-    pub what: String,
-    /// Its value before.
-    pub before: String,
-    /// Its value after.
-    pub after: String,
-    /// What the user may declare so that it is allowed.
-    pub may: Option<May>,
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} -> {}", self.what, self.before, self.after)
-    }
-}
 
 /// Two runs that must not be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,37 +56,6 @@ impl fmt::Display for NotComparable {
 }
 
 impl std::error::Error for NotComparable {}
-
-/// The differences found so far.
-#[derive(Debug, Default)]
-pub(super) struct Found(Vec<Difference>);
-
-impl Found {
-    pub(super) fn check(
-        &mut self,
-        what: impl Into<String>,
-        before: &(impl ToString + ?Sized),
-        after: &(impl ToString + ?Sized),
-        may: Option<May>,
-    ) {
-        let (before, after) = (before.to_string(), after.to_string());
-        if before != after {
-            self.0.push(Difference { what: what.into(), before, after, may });
-        }
-    }
-
-    /// A fact that either record may not hold: what is not known is not known to differ.
-    fn known<T: ToString>(&mut self, what: &str, before: &Captured<T>, after: &Captured<T>, may: May) {
-        if let (Some(before), Some(after)) = (before.value(), after.value()) {
-            self.check(what, before, after, Some(may));
-        }
-    }
-
-    /// All of them as a refusal, or nothing to refuse.
-    pub(super) fn refused(self) -> Result<(), NotComparable> {
-        if self.0.is_empty() { Ok(()) } else { Err(NotComparable { differences: self.0 }) }
-    }
-}
 
 /// What differs between two stored runs and must not, gravest first.
 pub(super) fn stored(before: &RunSample, after: &RunSample) -> Vec<Difference> {
@@ -173,7 +100,7 @@ pub(super) fn variants(before: &RunSample, after: &RunSample) -> Result<(), NotC
     found.known("kernel", &before.env.kernel, &after.env.kernel, May::Kernel);
     // Nothing may be declared of one run: a difference here is a mistake.
     found.0.iter_mut().for_each(|difference| difference.may = None);
-    found.refused()
+    refused(found)
 }
 
 /// What differs between two variants that are to be the same.
@@ -184,7 +111,7 @@ pub(super) fn same(a: &RunSample, b: &RunSample) -> Result<(), NotComparable> {
     found.check("settings", &settings(&a.run), &settings(&b.run), None);
     found.check("tool", &a.run.tool.version, &b.run.tool.version, None);
     found.check("profile", &a.run.tool.profile, &b.run.tool.profile, None);
-    found.refused()
+    refused(found)
 }
 
 fn host(found: &mut Found, before: &RunSample, after: &RunSample) {
@@ -284,6 +211,12 @@ pub(super) fn split(differences: Vec<Difference>, may_differ: &[May]) -> (Vec<Di
     let is_declared = |difference: &Difference| difference.may.is_some_and(|may| may_differ.contains(&may));
     let (declared, refused) = differences.into_iter().partition(is_declared);
     (refused, declared)
+}
+
+/// Differences as a refusal, or nothing to refuse.
+fn refused(found: Found) -> Result<(), NotComparable> {
+    let differences = found.0;
+    if differences.is_empty() { Ok(()) } else { Err(NotComparable { differences }) }
 }
 
 #[cfg(test)]

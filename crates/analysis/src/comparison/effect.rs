@@ -7,9 +7,9 @@ use feed::Compared;
 use super::correction::step_up;
 use super::student::Estimate;
 use super::{Change, Effect, Ratio};
-use crate::flag::percent;
-use crate::interval::{REPETITIONS_MIN, mean};
-use crate::metric::{Margins, Metric};
+use crate::cell::flag::percent;
+use crate::cell::interval::{REPETITIONS_MIN, mean};
+use crate::cell::metric::{Margins, Metric};
 
 /// Logarithms of one metric on both sides. What a sample is called by, a round or a run, holds those of several cells
 /// together.

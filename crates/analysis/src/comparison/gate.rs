@@ -118,9 +118,9 @@ fn undecided(comparison: &Comparison, is_gated: impl Fn(&str) -> bool) -> Vec<St
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::metric::Margins;
     use crate::comparison::compare_variants;
     use crate::comparison::tests::sample;
-    use crate::metric::Margins;
 
     fn judged(edit: impl Fn(&mut crate::CellSample)) -> RegressionResult {
         let run = |id, logs: [f64; 3]| {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use feed::Compared;
 
 use super::{CellSample, RunSample, comparable, label::Labels};
-use crate::need::{self, LineAt};
-use crate::operation;
+use crate::cell::need::{self, LineAt};
+use crate::cell::operation;
 
 /// One run of a history.
 #[derive(Debug, Clone, PartialEq)]

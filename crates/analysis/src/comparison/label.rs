@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::{Axis, AxisWords, Cell};
 
-use crate::operation;
+use crate::cell::operation;
 
 /// Coordinates that a label tells in its own way, or that follow from others.
 const TOLD: [Axis; 6] =

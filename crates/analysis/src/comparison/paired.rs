@@ -9,8 +9,8 @@ use super::cells::{CellDraft, Rules};
 use super::effect::Samples;
 use super::gaps::Gaps;
 use super::{CellSample, RepSample, RunSample};
-use crate::metric::{Margins, Metric};
-use crate::operation;
+use crate::cell::metric::{Margins, Metric};
+use crate::cell::operation;
 
 /// One side of a pair of cells.
 #[derive(Clone, Copy)]

@@ -5,16 +5,22 @@ use std::collections::BTreeMap;
 use feed::Compared;
 use record::{Cell, Measure, Rep, Role, RunRecord, counter};
 
-use crate::by_repetition::Point;
-use crate::figures::{self, Context, Figures};
-use crate::flag::{Flag, Gravity};
-use crate::in_parts::in_parts;
-use crate::interval::mean;
-use crate::lines::Lines;
-use crate::operations::Operations;
-use crate::repetitions::Repetitions;
-use crate::summary;
-use crate::{need, operation, ranks, steadiness, validity};
+use crate::cell;
+use crate::cell::by_repetition::Point;
+use crate::cell::context::Context;
+use crate::cell::counters;
+use crate::cell::figures::{self, Figures};
+use crate::cell::flag::{Flag, Gravity};
+use crate::cell::in_parts::in_parts;
+use crate::cell::interval::mean;
+use crate::cell::lines::Lines;
+use crate::cell::need;
+use crate::cell::operation;
+use crate::cell::operations::Operations;
+use crate::cell::ranks;
+use crate::cell::repetitions::Repetitions;
+use crate::cell::steadiness;
+use crate::cell::validity;
 
 /// What a comparison needs of a run: small enough to keep hundreds of.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +80,7 @@ impl RunSample {
         let mut cells = in_parts(&numbered, of_cell);
         let measured = cells.iter().filter(|cell| !cell.reps.is_empty()).map(|cell| cell.index);
         let of_storage = measured.filter_map(|index| Some((index, record.run.cells.get(index)?)));
-        let of_storage = of_storage.filter(|(_, cell)| summary::is_storage(&record.run, cell));
+        let of_storage = of_storage.filter(|(_, cell)| cell::is_storage(&record.run, cell));
         for (index, flag) in steadiness::changes(&lines, of_storage.collect::<Vec<_>>().into_iter()) {
             cells[index].drift = Some(flag.to_string());
         }
@@ -126,7 +132,7 @@ fn cell_sample(
         failed,
         ..CellSample::default()
     };
-    let Some(context) = summary::context(record, lines, cell, measure) else {
+    let Some(context) = cell::context(record, lines, cell, measure) else {
         return nothing("run.json does not say how large a sample of this cell is".to_owned(), false);
     };
     if reps.used.is_empty() {
@@ -166,12 +172,12 @@ fn doubts(context: &Context<'_>, reps: &Repetitions<'_>, lines: &Lines<'_>) -> V
         Figures::of(context, reps).map(|figures| figures.flags).unwrap_or_default()
     } else {
         let rate = |of: fn(&Rep) -> f64| mean(&reps.used.iter().map(|rep| of(rep)).collect::<Vec<_>>());
-        let ops_per_s = rate(|rep| figures::per_s(rep, counter::OPS)).unwrap_or(0.0);
-        let bps = rate(|rep| figures::per_s(rep, counter::BYTES)).unwrap_or(0.0);
+        let ops_per_s = rate(|rep| counters::per_s(rep, counter::OPS)).unwrap_or(0.0);
+        let bps = rate(|rep| counters::per_s(rep, counter::BYTES)).unwrap_or(0.0);
         let client = figures::client_shares(context, &reps.used, ops_per_s, bps);
         validity::flags(context, reps, client)
     };
-    summary::add_flags_of_run(&mut flags, context, reps, lines);
+    cell::add_flags_of_run(&mut flags, context, reps, lines);
     flags
 }
 

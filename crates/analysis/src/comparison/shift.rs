@@ -8,14 +8,15 @@ use record::{Cell, Rep, Role, RunRecord, counter};
 use super::paired::{Key, Pair};
 use super::student::Estimate;
 use super::{NotComparable, Ratio, RunSample, comparable, variants};
-use crate::interval::mean;
-use crate::latency::{SERVICE, merged};
-use crate::lines::Lines;
-use crate::operation;
-use crate::paced::{self, Percentile};
-use crate::quantiles::steps;
-use crate::ranks;
-use crate::repetitions::{Repetitions, counted};
+use crate::cell::counters::counted;
+use crate::cell::interval::mean;
+use crate::cell::latency::steps;
+use crate::cell::latency::{SERVICE, merged};
+use crate::cell::lines::Lines;
+use crate::cell::operation;
+use crate::cell::paced::{self, Percentile};
+use crate::cell::ranks;
+use crate::cell::repetitions::Repetitions;
 
 /// One cell on both sides.
 #[derive(Debug, Clone, PartialEq)]

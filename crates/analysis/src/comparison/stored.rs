@@ -12,8 +12,8 @@ use super::history::{by_time, cells_by_name};
 use super::label::Labels;
 use super::paired::Half;
 use super::{CellSample, Comparison, Difference, May, NotComparable, Pairing, RunSample, Side, comparable};
-use crate::metric::{Margins, Metric};
-use crate::operation;
+use crate::cell::metric::{Margins, Metric};
+use crate::cell::operation;
 
 /// Compares a run with the runs of a baseline, at least `runs_min` of them or the answer is inconclusive.
 ///

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::interval::{REPETITIONS_MIN, spread};
+use crate::cell::interval::{REPETITIONS_MIN, spread};
 
 /// Two-sided 95 %.
 const UPPER: f64 = 0.975;

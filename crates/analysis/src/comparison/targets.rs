@@ -9,7 +9,7 @@ use super::gaps::Gaps;
 use super::label::Labels;
 use super::paired::{self, Half, Pair};
 use super::{Comparison, Difference, NotComparable, Pairing, RunSample, Side};
-use crate::metric::Margins;
+use crate::cell::metric::Margins;
 
 /// Compares two targets of one run. Cells are paired where they do the same: operation, samples, blocks, order, depth,
 /// pace and job; engines, connections and threads may differ, since they are how a target is reached.

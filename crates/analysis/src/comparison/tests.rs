@@ -3,8 +3,8 @@ use proptest::prelude::*;
 use record::Variant;
 
 use super::*;
+use crate::cell::metric::Margins;
 use crate::fixture::Builder;
-use crate::metric::Margins;
 
 /// Two runs of two cells whose repetitions have these values of every metric.
 pub(super) fn sample(id: &str, cells: &[Vec<[f64; 5]>]) -> RunSample {

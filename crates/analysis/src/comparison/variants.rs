@@ -5,7 +5,7 @@ use super::gaps::Gaps;
 use super::label::Labels;
 use super::paired::{self, Half, Pair};
 use super::{Comparison, NotComparable, Pairing, RunSample, Side, comparable};
-use crate::metric::Margins;
+use crate::cell::metric::Margins;
 
 /// Compares two variants whose repetitions were interleaved; cells are paired by their place in the scenario.
 ///

@@ -1,7 +1,7 @@
 //! What sets cells apart that a panel and a curve do not show by themselves.
 
-use record::axis::{self, alike};
-use record::{Axis, Cell, Datasets};
+use record::axis;
+use record::{Axis, Cell};
 
 /// Whether a panel or a curve shows an axis by itself.
 fn is_shown(axis: Axis) -> bool {
@@ -31,19 +31,6 @@ impl Told {
         };
         axis::CURVE.iter().copied().filter(|axis| !is_told(axis)).collect()
     }
-}
-
-/// Whether two of `cells` differ at one depth along an axis that otherwise follows the depth, as threads and streams do, and
-/// in nothing else: then the scenario set several values of it.
-pub(crate) fn is_set(run: &impl Datasets, cells: &[&Cell], axis: Axis) -> bool {
-    let but = [axis, Axis::Connections, Axis::ShuffleBuffer];
-    cells.iter().enumerate().any(|(index, one)| {
-        cells[index + 1..].iter().any(|two| {
-            one.queue_depth == two.queue_depth
-                && one.at(axis, run) != two.at(axis, run)
-                && alike(run, one, two, &but)
-        })
-    })
 }
 
 /// What tells a curve from others of its target and engine, in words; often empty.

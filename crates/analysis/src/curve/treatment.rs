@@ -4,7 +4,7 @@ use feed::Cache;
 pub(crate) use feed::FromMemory;
 use record::Word;
 
-use crate::summary::CellSummary;
+use crate::cell::cell_summary::CellSummary;
 
 /// A treatment of the client's page cache, and who had it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! The demand on the 99th percentile of latency.
 
-use super::{DEMO_WORDS, Demand, confirmed, holds_if_steady};
-use crate::figures::Figures;
-use crate::flag::Gravity;
-use crate::operation;
-use crate::paced::Percentile;
-use crate::summary::{CellSummary, Measurement, Summary};
+use super::demand::{DEMO_WORDS, Demand, confirmed, holds_if_steady};
+use crate::cell::cell_summary::{CellSummary, Measurement};
+use crate::cell::figures::Figures;
+use crate::cell::flag::Gravity;
+use crate::cell::operation;
+use crate::cell::paced::Percentile;
+use crate::summary::Summary;
 use crate::verdict::{Cause, Verdict};
 
 /// One demand for the cell that a verdict rests on, or one for each of the target's cells at the depth that the gate

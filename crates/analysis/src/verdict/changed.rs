@@ -2,18 +2,20 @@
 
 use record::Role;
 
-use super::Source;
+use super::source::Source;
+use crate::cell;
+use crate::cell::cell_summary::CellSummary;
+use crate::cell::context::Context;
+use crate::cell::operation;
+use crate::cell::point::point_bps;
+use crate::cell::repetitions::Repetitions;
+use crate::cell::steadiness::level::{self, Change, Point};
 use crate::curve::treatment::{self, FromMemory};
-use crate::figures::{Context, point_bps};
-use crate::operation;
-use crate::repetitions::Repetitions;
-use crate::steadiness::level::{self, Change, Point};
-use crate::summary::{self, CellSummary};
 
 /// Where the level of a target changed, if it did. The repetitions of all its cells tell, but for those that may come from
 /// this client's memory; cells in `chosen` were chosen by their figures.
 pub(super) fn of_target(source: &Source<'_>, target: &str, chosen: &[&CellSummary]) -> Option<Change> {
-    let cells = source.summary.cells.iter().enumerate();
+    let cells = source.cells.all.iter().enumerate();
     let of_target = cells.filter(|(_, cell)| {
         cell.cell.target == target
             && operation::reads_samples(&cell.cell)
@@ -42,7 +44,7 @@ pub(super) fn before_and_after(
         let used = reps.used.iter();
         used.map(|rep| point_bps(context, rep).ln() - change.at(rep.order)).collect()
     });
-    let before = crate::interval::mean(&before)?;
+    let before = crate::cell::interval::mean(&before)?;
     Some((before.exp(), (before + change.in_all()).exp()))
 }
 
@@ -53,14 +55,9 @@ fn of_cell<T>(
     read: impl FnOnce(&Context<'_>, &Repetitions<'_>) -> Vec<T>,
 ) -> Vec<T> {
     let measure = &source.record.run.measure;
-    let Some(context) = summary::context(source.record, source.lines, &cell.cell, measure) else {
+    let Some(context) = cell::context(source.record, source.lines, &cell.cell, measure) else {
         return Vec::new();
     };
     let reps = Repetitions::of(source.lines.of_cell(&cell.cell.cell), &cell.cell, role, measure);
     read(&context, &reps)
-}
-
-/// `1.56 GB/s, then 1.19 GB/s`.
-pub(super) fn words((before, after): (f64, f64)) -> String {
-    format!("{}, then {}", feed::format_bps(before), feed::format_bps(after))
 }

@@ -3,11 +3,14 @@
 use feed::Judgement;
 use record::Target;
 
-use super::{Cause, Source, Verdict, changed, unfounded};
-use crate::choose::{self, EQUAL_SHARE, Fresh};
-use crate::scope::Scope;
-use crate::summary::{CellSummary, Measurement};
-use crate::unreached;
+use super::against::unfounded;
+use super::cause::Cause;
+use super::source::Source;
+use super::{Verdict, changed};
+use crate::cell::cell_summary::{CellSummary, Measurement};
+use crate::choice::{self, EQUAL_SHARE, Fresh};
+use crate::verdict::scope::Scope;
+use crate::verdict::unreached;
 
 /// Logarithm of a change over a run below which it is not worth a word, unless it crosses the line.
 const CHANGE_SAID: f64 = 0.05;
@@ -24,9 +27,9 @@ pub(super) fn of_target(
             unreachable!("it is chosen for having failed")
         };
         let cause = Cause::AskedFailed { reason: reason.clone() };
-        return Verdict { cause, ..unfounded(source.summary, &target.name, Some(cell)) };
+        return Verdict { cause, ..unfounded(source, &target.name, Some(cell)) };
     }
-    let fresh = choose::fresh(source.summary, &target.name).filter(|_| looks_several_times(source));
+    let fresh = choice::fresh(&source.cells, &target.name).filter(|_| looks_several_times(source));
     let candidates: Vec<&CellSummary> = fresh.iter().flat_map(|fresh| &fresh.candidates).copied().collect();
     let confirmed: Vec<&CellSummary> =
         candidates.iter().copied().filter(|cell| cell.confirmed.is_some()).collect();
@@ -52,8 +55,8 @@ fn looks_several_times(source: &Source<'_>) -> bool {
 
 fn is_one_of_several(source: &Source<'_>, cell: &CellSummary) -> bool {
     source
-        .summary
         .cells
+        .all
         .iter()
         .filter(|one| one.cell.target == cell.cell.target && one.figures().is_some())
         .count()
@@ -62,12 +65,11 @@ fn is_one_of_several(source: &Source<'_>, cell: &CellSummary) -> bool {
 
 /// What one cell says of its target.
 fn of_cell(source: &Source<'_>, target: &Target, cell: Option<&CellSummary>) -> Verdict {
-    let summary = source.summary;
     let mut verdict = Verdict {
-        unreached: cell.map_or_else(Vec::new, |cell| unreached::beside(summary, cell)),
-        clears: cell.and_then(|cell| unreached::clearing(summary, cell)),
+        unreached: cell.map_or_else(Vec::new, |cell| unreached::beside(source, cell)),
+        clears: cell.and_then(|cell| unreached::clearing(source, cell)),
         scope: cell.map(|cell| Scope::of(source, target, cell)),
-        ..unfounded(summary, &target.name, cell)
+        ..unfounded(source, &target.name, cell)
     };
     if let Some(cell) = cell {
         verdict.rest_on(source, cell);
@@ -109,7 +111,7 @@ fn beside_others(
     let of_line = |measurement: &Measurement| measurement.figures().and_then(|figures| figures.of_line);
     let control = fresh.control.and_then(|cell| Some((cell, of_line(cell.confirmed.as_ref()?)?)));
     let control = control.filter(|(_, share)| *share >= 1.0);
-    let others = choose::above_the_line(source.summary, &target.name, fresh);
+    let others = choice::above_the_line(&source.cells, &target.name, fresh);
     let others = others.and_then(|cell| Some((cell, of_line(&cell.measured)?)));
     match control.or(others) {
         Some((cell, share)) => Verdict {
@@ -146,7 +148,7 @@ fn over_time(
 /// A narrower test may starve a wider need; it never feeds it.
 fn within_scope(source: &Source<'_>, cell: &CellSummary, verdict: Verdict) -> Verdict {
     let hosts = verdict.scope.as_ref().map_or(0, Scope::hosts_open);
-    let asked = choose::Asked::of(source.summary);
+    let asked = choice::Asked::of(&source.cells);
     let cause = match asked.loader_depth.filter(|_| !asked.is_reached(cell)) {
         _ if verdict.judgement != Judgement::Feeds => return verdict,
         Some(reach) => Cause::BeyondLoader { reach },

@@ -3,11 +3,11 @@
 use feed::counted_noun;
 
 use super::Cause;
-use crate::figures::Figures;
-use crate::flag::{percent, utilization};
-use crate::summary::CellSummary;
-use crate::training::Diagnosis;
-use crate::training::figures::demand_samples_per_s;
+use crate::cell::cell_summary::CellSummary;
+use crate::cell::figures::Figures;
+use crate::cell::flag::{percent, utilization};
+use crate::cell::training::Diagnosis;
+use crate::cell::training::figures::demand_samples_per_s;
 
 /// The training job that a verdict rests on.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,7 +6,7 @@ use std::io;
 use backend::{Clock, Completion, QueueError};
 use io_uring::squeue;
 
-use super::recover;
+use super::recover::recover;
 use super::ring::Ring;
 
 /// A ring, and the entries filled and not handed over.

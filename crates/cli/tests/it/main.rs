@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod checkpoint;
+mod circles;
 mod compare;
 mod copied;
 mod emulated;

@@ -12,16 +12,16 @@ const MAY_NAME_BACKENDS: [&str; 4] =
 /// Words that must not be left in the code.
 const LEFTOVERS: [&str; 4] = ["FIX\u{4d}E", "TO\u{44}O", "XX\u{58}", "unimplemented\u{21}"];
 
-struct Source {
-    name: String,
-    text: String,
+pub(crate) struct Source {
+    pub(crate) name: String,
+    pub(crate) text: String,
 }
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-fn sources() -> Vec<Source> {
+pub(crate) fn sources() -> Vec<Source> {
     let mut sources = Vec::new();
     collect(&root().join("crates"), &mut sources);
     collect(&root().join("versus/src"), &mut sources);

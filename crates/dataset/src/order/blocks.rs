@@ -2,7 +2,15 @@
 
 use plan::Access;
 
-use crate::order::{ReadSpan, streams};
+use crate::order::span::ReadSpan;
+
+/// Copies of each unlike shard that draws with replacement are made from.
+///
+/// How many blocks an epoch's draws have must be known before they are drawn, or a ticket could not be found without
+/// all before it. So an epoch reads on in a shuffle of that many copies of every shard, for as many blocks as the
+/// shards have: each shard comes once on average, and up to so often. The chance of a second draw is 15/16 of that with
+/// replacement.
+pub(super) const COPIES: u64 = 16;
 use crate::uneven::{Located, Uneven};
 use crate::{Data, Even, Index, Objects, Samples};
 
@@ -55,7 +63,7 @@ impl Standing {
         match access {
             Access::Sequential | Access::Random | Access::Neighbours => Self::InOrder,
             Access::ShuffledEpoch => Self::Shuffled { seed },
-            Access::ResampledShards if !each_once => Self::Streamed { seed, copies: streams::COPIES },
+            Access::ResampledShards if !each_once => Self::Streamed { seed, copies: COPIES },
             Access::ShuffledShards | Access::ResampledShards => Self::Streamed { seed, copies: 1 },
         }
     }

@@ -7,6 +7,7 @@ mod blocks;
 #[cfg(test)]
 mod layout_tests;
 mod neighbours;
+mod span;
 #[cfg(test)]
 mod stream_tests;
 mod streams;
@@ -21,21 +22,11 @@ use crate::uneven::Located;
 use crate::{Data, Objects};
 use blocks::{Blocks, Numbers, Standing};
 use neighbours::Neighbours;
+pub use span::ReadSpan;
 use streams::{Streams, Wanted};
 
 /// A block that no file outgrows.
 const WHOLE_FILE: u64 = u64::MAX;
-
-/// One read; of a folder, or of a file that is only looked at, its number alone has a meaning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReadSpan {
-    /// Index of the object.
-    pub object: u32,
-    /// First byte.
-    pub offset: u64,
-    /// Bytes asked; the last block of an object, or of a part of a unit, may be short.
-    pub len: u64,
-}
 
 /// What makes an order impossible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! Runs of units that follow each other: every run once per epoch, in an order drawn anew.
 
-use crate::order::ReadSpan;
 use crate::order::blocks::{Blocks, Numbers};
+use crate::order::span::ReadSpan;
 use crate::permutation::{Permutation, mix, scale};
 use crate::uneven::{Located, Uneven};
 

@@ -12,14 +12,6 @@ use crate::order::blocks::Numbers;
 use crate::permutation::{Permutation, mix, scale};
 use crate::uneven::Located;
 
-/// Copies of each unlike shard that draws with replacement are made from.
-///
-/// How many blocks an epoch's draws have must be known before they are drawn, or a ticket could not be found without
-/// all before it. So an epoch reads on in a shuffle of that many copies of every shard, for as many blocks as the
-/// shards have: each shard comes once on average, and up to so often. The chance of a second draw is 15/16 of that with
-/// replacement.
-pub(super) const COPIES: u64 = 16;
-
 /// Streams over the shards of one rank.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Streams {

@@ -3,7 +3,7 @@
 //! The decoder is lenient about what lies between and after the segments that it needs; a loader that is tested with
 //! damaged data is not.
 
-use super::{FORMAT, malformed};
+use super::malformed::{FORMAT, malformed};
 use crate::error::DecodeError;
 
 const PREFIX: u8 = 0xff;

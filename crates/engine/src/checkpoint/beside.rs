@@ -1,6 +1,5 @@
 //! Checkpoints beside a training job: one thread takes the orders of the fleet and writes them.
 
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,8 +9,6 @@ use backend::Clock;
 use super::rotation::Rotation;
 use super::save::Writing;
 use crate::fleet::{Order, Saved};
-use crate::rep::RepSpec;
-use crate::trainer::Train;
 
 /// What the thread that writes waits for.
 #[derive(Debug)]
@@ -28,19 +25,19 @@ impl Beside {
     }
 
     /// Whether nothing is to be written any more.
-    fn is_closed(&self) -> bool {
+    pub(super) fn is_closed(&self) -> bool {
         *self.is_closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Gives up what is being written.
-    fn close(&self) {
+    pub(super) fn close(&self) {
         *self.is_closed.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.bell.notify_all();
     }
 
     /// One thread: writes checkpoint after checkpoint and hands to `take` what became of each, until no order comes any
     /// more. What lies there then is removed; what cannot be is left to `feedline clean`.
-    fn run(&self, writing: &Writing<'_>, take: impl Fn(Saved)) {
+    pub(super) fn run(&self, writing: &Writing<'_>, take: impl Fn(Saved)) {
         let mut rotation = Rotation::new(writing.plan.keep);
         let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
         while let Ok(order) = orders.recv() {
@@ -67,36 +64,6 @@ impl Beside {
                 Ok((is_closed, _)) => is_closed,
                 Err(poisoned) => poisoned.into_inner().0,
             };
-        }
-    }
-}
-
-impl Train {
-    /// Whether checkpoints are made beside the job.
-    pub(crate) fn saves(&self) -> bool {
-        self.beside().is_some()
-    }
-
-    /// The thread that writes the checkpoints of a repetition, until [`ClosingSaves`] ends it.
-    pub(crate) fn save(&self, spec: &RepSpec<'_>) {
-        let (Some(beside), Some(to), Some(plan)) = (self.beside(), spec.checkpoints, &spec.cell.checkpoint)
-        else {
-            return;
-        };
-        let stops = || beside.is_closed() || spec.stop.load(Ordering::Relaxed);
-        let writing = Writing { to, plan, clock: spec.clock, stops: &stops, progress: spec.progress };
-        beside.run(&writing, |saved| self.saved(saved));
-    }
-}
-
-/// Ends the writing of checkpoints however the scope of its thread is left: it would wait for it for ever.
-pub(crate) struct ClosingSaves<'a>(pub(crate) Option<&'a Train>);
-
-impl Drop for ClosingSaves<'_> {
-    fn drop(&mut self) {
-        if let Some(train) = self.0 {
-            train.stop_saving();
-            train.beside().inspect(|beside| beside.close());
         }
     }
 }

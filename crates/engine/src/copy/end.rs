@@ -8,8 +8,8 @@ use record::{CacheProof, HistogramText, Interval, Outcome, counter};
 use crate::outcome::{RepOutcome, add};
 use crate::usage::Meter;
 
-use super::WorkerEnd;
 use super::tally::Tally;
+use super::work::WorkerEnd;
 
 /// A copy whose workers have ended.
 pub(super) struct Ended {

@@ -14,7 +14,7 @@ use super::plain::words;
 use super::pull::{Block, Pull, Unread};
 use super::shards::Shards;
 use super::tally::{Failure, Published, Tally};
-use super::{Copying, WorkerEnd};
+use super::work::{Copying, WorkerEnd};
 
 /// Builds shards until none is left.
 pub(super) fn run(

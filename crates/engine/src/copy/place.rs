@@ -12,48 +12,12 @@ use plan::{Codec, Layout};
 
 use crate::rep::RepSpec;
 
-use super::Work;
-
-/// Folders of copies side by side, at most: more are forgotten ones.
-const COPIES_MAX: u32 = 9_999;
+use super::error::{COPIES_MAX, CopyError};
+use super::shards::Work;
 
 /// What a shard takes beside a sample's bytes, for each member: a header and padding of 512 bytes each in a tar, the
 /// largest of all layouts.
 const MEMBER_OVERHEAD_BYTES: u64 = 1_024;
-
-/// What keeps a copy from beginning.
-#[derive(Debug, thiserror::Error)]
-pub enum CopyError {
-    /// The cell does not say where to.
-    #[error("the cell does not say where its dataset is copied to")]
-    NoPlan,
-    /// Shards are made of samples that are files.
-    #[error(
-        "cannot pack a dataset whose samples are packed already\n  hint: remove `copy.pack`: its objects are copied as \
-         they are"
-    )]
-    Packed,
-    /// There is not enough room, found before anything was written.
-    #[error(
-        "cannot copy the dataset: {needed_bytes} B are needed and {free_bytes} B are free\n  hint: free some space, set \
-         `copy.size`, or remove older copies with `feedline clean`"
-    )]
-    NoSpace {
-        /// Bytes of the copy, with what a file system takes beside them.
-        needed_bytes: u64,
-        /// Bytes free.
-        free_bytes: u64,
-    },
-    /// Every name for a folder is taken.
-    #[error(
-        "cannot make a folder for the copy: there are {COPIES_MAX} copies already\n  hint: remove them with `feedline \
-         clean`"
-    )]
-    TooManyCopies,
-    /// The target cannot be written.
-    #[error("cannot write the copy: {0}")]
-    Store(#[from] StoreError),
-}
 
 /// A copy on its target. It stays where nobody removes it: `feedline clean` does so later.
 pub struct Place {

@@ -8,7 +8,7 @@ use dataset::Key;
 
 use super::pull::{Block, Pull, Pulled, Unread};
 use super::tally::{Failure, Published, Tally};
-use super::{Copying, WorkerEnd};
+use super::work::{Copying, WorkerEnd};
 
 /// No object has this number: there are fewer.
 const NONE: u32 = u32::MAX;

@@ -3,6 +3,22 @@
 use std::ops::Range;
 
 use dataset::Objects;
+use plan::Packing;
+
+/// What is to be made: the objects as they are, or shards of them.
+pub(super) enum Work {
+    Objects(u32),
+    Shards(Packing, Shards),
+}
+
+impl Work {
+    pub(super) fn count(&self) -> u32 {
+        match self {
+            Self::Objects(count) => *count,
+            Self::Shards(_, shards) => shards.count(),
+        }
+    }
+}
 
 /// Shards of samples that are objects, in order.
 #[derive(Debug)]

@@ -2,19 +2,8 @@
 
 use std::sync::PoisonError;
 
+use super::task::Task;
 use super::{Decoding, Fetchers, Fleet};
-
-/// Samples that were brought together, to be decoded one after the other by someone else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Task {
-    /// The accelerator, by its index in the fleet, and its batch.
-    index: usize,
-    batch: u64,
-    /// How many.
-    pub(crate) samples: u32,
-    /// When they were there.
-    read_ns: u64,
-}
 
 impl Fleet {
     /// Samples that are to be decoded elsewhere: [`Fleet::decoded_task`] says when that was.

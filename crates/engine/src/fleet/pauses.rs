@@ -1,15 +1,13 @@
 //! Checkpoints of a training job: when one is due, who stands still for it and until when.
 //!
 //! A state machine that owns no time and writes nothing: it hands an [`Order`] to whoever writes, and is told by
-//! [`Fleet::saved`] what became of it. Both answer from stamps, so that what a step waits for is exact however late the
+//! [`super::Fleet::saved`] what became of it. Both answer from stamps, so that what a step waits for is exact however late the
 //! client looked.
 
 use std::sync::mpsc::Sender;
 
 use plan::Saving;
 use record::{Checkpoint, CheckpointOutcome};
-
-use super::Fleet;
 
 /// Checkpoints of which room is kept from the beginning.
 const KEPT: usize = 1024;
@@ -59,10 +57,10 @@ pub(crate) struct Pauses {
     every_steps: u64,
     mode: Saving,
     /// Where orders go; `None` once nothing is written any more.
-    orders: Option<Sender<Order>>,
+    pub(super) orders: Option<Sender<Order>>,
     /// Checkpoints that were due, and the last of them that accelerators may pass.
-    due: u64,
-    passed: u64,
+    pub(super) due: u64,
+    pub(super) passed: u64,
     /// Accelerators that have ended the step after which the next one is due, and the latest so far.
     ended: usize,
     latest_ns: u64,
@@ -109,7 +107,7 @@ impl Pauses {
     }
 
     /// Takes the end of an accelerator's `taken`th step; returns whether a checkpoint was due with it.
-    fn ended(&mut self, taken: u64, end_ns: u64, accelerators: usize) -> bool {
+    pub(super) fn ended(&mut self, taken: u64, end_ns: u64, accelerators: usize) -> bool {
         if !taken.is_multiple_of(self.every_steps) {
             return false;
         }
@@ -155,7 +153,7 @@ impl Pauses {
         });
     }
 
-    fn saved(&mut self, saved: Saved) {
+    pub(super) fn saved(&mut self, saved: Saved) {
         let Some(one) = self.made.get_mut(self.writing).filter(|_| self.free_ns.is_none()) else { return };
         self.free_ns = Some(saved.ended_ns);
         one.begun_ns = saved.begun_ns;
@@ -192,56 +190,5 @@ impl Pauses {
             one
         };
         self.made.into_iter().map(settle).collect()
-    }
-}
-
-impl Fleet {
-    /// Lets the accelerators make checkpoints.
-    pub(crate) fn with_checkpoints(mut self, pauses: Pauses) -> Self {
-        self.pauses = Some(pauses);
-        self
-    }
-
-    /// Whether accelerators stand still until someone else is done.
-    pub(crate) fn is_held(&self) -> bool {
-        self.pauses.as_ref().is_some_and(|pauses| pauses.passed < pauses.due)
-    }
-
-    /// Takes what became of the last order.
-    pub(crate) fn saved(&mut self, saved: Saved) {
-        let Some(pauses) = &mut self.pauses else { return };
-        pauses.saved(saved);
-        self.plan_all();
-    }
-
-    /// Gives no order any more.
-    pub(crate) fn stop_saving(&mut self) {
-        if let Some(pauses) = &mut self.pauses {
-            pauses.orders = None;
-        }
-    }
-
-    /// Takes the end of a step into account, of an accelerator that has another to make.
-    pub(super) fn step_saved(&mut self, index: usize) {
-        let (taken, end_ns) = (self.accelerators[index].taken, self.accelerators[index].idle_since_ns);
-        let all = self.accelerators.len();
-        let Some(pauses) = &mut self.pauses else { return };
-        if taken < self.job.steps.count && pauses.ended(taken, end_ns, all) {
-            self.plan_all();
-        }
-    }
-
-    /// From when on an accelerator may begin its next step, as far as checkpoints go.
-    pub(super) fn allowed_ns(&self, taken: u64) -> Option<u64> {
-        self.pauses.as_ref().map_or(Some(0), |pauses| pauses.allows(taken))
-    }
-
-    /// The last time in which accelerators stood still for a checkpoint.
-    pub(super) fn pause(&self) -> Pause {
-        self.pauses.as_ref().map_or(Pause::NONE, Pauses::pause)
-    }
-
-    fn plan_all(&mut self) {
-        (0..self.accelerators.len()).for_each(|index| self.plan_step(index));
     }
 }

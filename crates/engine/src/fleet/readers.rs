@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use crate::fleet::Members;
 use crate::fleet::job::{Job, Place};
+use crate::fleet::members::Members;
 
 /// The readers of a fleet.
 #[derive(Debug)]

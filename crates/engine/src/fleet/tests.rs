@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use record::TrainedStep;
 
 use super::{Data, Ended, Fleet, FleetEnd, Job, Members, Place, Servers, Steps};
-use crate::load::Next;
+use crate::next::Next;
 
 /// One accelerator, one reader, batches of one sample, 10 ns a step, one batch ahead.
 const PLAIN: Training = Training {

@@ -1,12 +1,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use backend::simulated::{Simulated, Step};
-use dataset::{Key, Objects, ReadSpan};
-use plan::{Access, Engine, Fetch, Training};
+use backend::{Clock, SharedStore};
+use dataset::{Data, Key, Objects, ReadSpan};
+use plan::{Access, Cell, Engine, Fetch, Share, Training};
 
 use super::*;
 use crate::fleet::{self, Job, Place};
+use crate::progress::Progress;
 
 /// What a client reads of 10 files of 3 blocks: one pass of a cold cell, or as many reads.
 fn reads(part: Share, epoch: u64, access: Access, cache: Cache) -> Vec<(u32, u64)> {

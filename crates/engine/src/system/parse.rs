@@ -2,7 +2,7 @@
 
 use record::Memory;
 
-use super::DeviceCounters;
+use super::counters::DeviceCounters;
 
 /// `/proc/stat` counts in ticks of `USER_HZ`, which is 100 on every Linux that feedline runs on.
 const NS_PER_TICK: u64 = 10_000_000;

@@ -3,7 +3,18 @@
 use super::{NeedError, NeedSpec};
 use crate::units::parse_rate_bps;
 
-pub(super) fn parse(text: &str) -> Result<NeedSpec, NeedError> {
+impl NeedSpec {
+    /// Reads the short form of the command line: `8xh100:resnet50`, `h100:resnet50` for one accelerator, or
+    /// a rate such as `2.5 GB/s`.
+    ///
+    /// # Errors
+    /// [`NeedError`] when the text has neither form; names are checked by [`NeedSpec::resolve`].
+    pub fn parse_short(text: &str) -> Result<Self, NeedError> {
+        parse(text)
+    }
+}
+
+fn parse(text: &str) -> Result<NeedSpec, NeedError> {
     let text = text.trim();
     if is_rate(text) {
         return Ok(NeedSpec::Rate { bytes_per_s: parse_rate_bps(text)?, utilization: None });

@@ -2,8 +2,9 @@
 
 use super::thrift::{Reader, STRUCT};
 use super::{LAYOUT, MAGIC};
+use crate::error::FormatError;
 use crate::input::{Input, Window, fits};
-use crate::{FormatError, Unit};
+use crate::shard::Unit;
 
 /// Bytes of a footer that are read at most: those of a thousand row groups of a thousand columns.
 const FOOTER_BYTES_MAX: u64 = 256 << 20;

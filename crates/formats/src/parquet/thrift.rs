@@ -1,7 +1,7 @@
 //! The compact protocol of Thrift, as far as the metadata of Parquet need it: `thrift/doc/specs/thrift-compact-protocol.md`.
 
 use super::LAYOUT;
-use crate::FormatError;
+use crate::error::FormatError;
 
 /// Types of fields and elements.
 pub(crate) const I32: u8 = 5;

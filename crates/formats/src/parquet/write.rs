@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::thrift::{BINARY, I32, I64, STRUCT, Writer};
 use super::{LAYOUT, MAGIC};
+use crate::error::FormatError;
 use crate::pen::Pen;
-use crate::{FormatError, Samples};
+use crate::shard::Samples;
 
 /// Bytes of values after which a page ends: what most writers take. A larger value has a page of its own.
 const PAGE_BYTES: u64 = 1 << 20;

@@ -4,7 +4,7 @@ use tar::{EntryType, Header};
 
 use super::BLOCK_BYTES;
 use super::names::{Member, extended, member};
-use crate::FormatError;
+use crate::error::FormatError;
 use crate::input::{Input, PART_BYTES_MAX};
 
 const LAYOUT: &str = "webdataset";

@@ -22,8 +22,15 @@ enum Kind {
     Chunks,
 }
 
+impl Identity {
+    /// The names of its objects when it lies in `folder`, which may have been moved.
+    pub(crate) fn names(&self, folder: &Key) -> Names {
+        Names::of(self, folder)
+    }
+}
+
 impl Names {
-    pub(super) fn of(identity: &Identity, folder: &Key) -> Self {
+    fn of(identity: &Identity, folder: &Key) -> Self {
         let (count, files_per_folder) = (identity.object_count(), identity.files_per_folder);
         let kind = match identity.packing {
             None => {

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
+use dataset::Manifest;
 use plan::{Codec, DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Packing};
 
 use super::Identity;
@@ -36,7 +37,7 @@ const COLUMNS: &str = " columns";
 const ROW_GROUPS: &str = "row groups of ";
 
 /// The text of a packing; what a layout has not is not said.
-pub(super) fn of_packing(packing: &Packing) -> String {
+fn of_packing(packing: &Packing) -> String {
     let mut text = format!("{}{SHARDS}{} B", packing.layout.name(), packing.shard_bytes);
     if packing.layout == Layout::WebDataset {
         _ = write!(text, " with {}{MEMBERS}", packing.members);
@@ -51,7 +52,7 @@ pub(super) fn of_packing(packing: &Packing) -> String {
 }
 
 /// The packing that a text states.
-pub(super) fn packing_of(text: &str) -> Option<Packing> {
+fn packing_of(text: &str) -> Option<Packing> {
     let mut parts = text.split(" with ");
     let (name, shard) = parts.next()?.strip_suffix(" B")?.split_once(SHARDS)?;
     let layout = Layout::ALL.into_iter().find(|layout| layout.name() == name)?;
@@ -83,6 +84,28 @@ pub(super) fn packing_of(text: &str) -> Option<Packing> {
 /// The text is not one that [`Identity`] writes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotAnIdentity;
+
+impl Identity {
+    /// The identity that a manifest states; a packing that is none of this version's is none.
+    pub(crate) fn described(manifest: &Manifest) -> Self {
+        let spread = |stdev_bytes| Distribution::LogNormal { stdev_bytes };
+        let samples = manifest.samples.and_then(|samples| u32::try_from(samples).ok());
+        Self {
+            packing: manifest.packing.as_deref().and_then(packing_of),
+            compressible_percent: manifest.compressible_percent,
+            count: samples.unwrap_or(manifest.count),
+            bytes: manifest.bytes,
+            distribution: manifest.lognormal_stdev_bytes.map_or(Distribution::Fixed, spread),
+            files_per_folder: manifest.files_per_folder,
+            seed: manifest.seed,
+        }
+    }
+
+    /// Text of the packing, as it is kept in a manifest.
+    pub(crate) fn packing_text(&self) -> Option<String> {
+        self.packing.as_ref().map(of_packing)
+    }
+}
 
 impl FromStr for Identity {
     type Err = NotAnIdentity;

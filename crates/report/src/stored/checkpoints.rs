@@ -21,12 +21,13 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block<'static>> {
     lines.extend(found.jobs.iter().filter_map(|job| {
         let cell = summary.cells.get(job.cell)?;
         let mode = cell.cell.checkpoint.as_ref().map(|plan| format!(", {} checkpoints", plan.mode));
-        let (target, way, mode) = (&cell.cell.target, super::way(summary, cell), mode.unwrap_or_default());
+        let (target, way, mode) =
+            (&cell.cell.target, super::words::way(summary, cell), mode.unwrap_or_default());
         let depth = cell.cell.queue_depth;
         Some(format!("{target} {way}, depth {depth}{mode}: {}", sentences(job).join("; ")))
     }));
     let grids = [writes(summary), restores(summary), jobs(summary)];
-    super::blocks_of(grids, lines)
+    super::words::blocks_of(grids, lines)
 }
 
 /// `llama3-8b, 1/64 of it: 16 GB in 4 files, async`.
@@ -55,7 +56,7 @@ fn plan(cell: &CellSummary) -> String {
 
 fn writes(summary: &Summary) -> Grid {
     let found = of(summary, &summary.checkpoints.writes, |write| write.cell);
-    let unit = super::unit(found.iter().map(|(_, write)| write.written.bps.as_ref()));
+    let unit = super::words::unit(found.iter().map(|(_, write)| write.written.bps.as_ref()));
     let title = "checkpoints written: rate over writing and publishing, seconds of one until it lies under its name, durable \
                  where that is asked, and the share of them after the last byte";
     of_cells(title, &found, |(cell, _)| cell)
@@ -74,7 +75,7 @@ fn writes(summary: &Summary) -> Grid {
 
 fn restores(summary: &Summary) -> Grid {
     let found = of(summary, &summary.checkpoints.restores, |restore| restore.cell);
-    let unit = super::unit(found.iter().map(|(_, restore)| Some(&restore.bps)));
+    let unit = super::words::unit(found.iter().map(|(_, restore)| Some(&restore.bps)));
     of_cells("checkpoints read back: rate, and seconds to restore one", &found, |(cell, _)| cell)
         .figure(unit.name, |(_, restore)| Some(unit.write(restore.bps.mean)))
         .figure("95 % interval", |(_, restore)| interval(&restore.bps, |bps| unit.write(bps)))
@@ -85,7 +86,7 @@ fn restores(summary: &Summary) -> Grid {
 
 fn jobs(summary: &Summary) -> Grid {
     let found = of(summary, &summary.checkpoints.jobs, |job| job.cell);
-    let unit = super::unit(found.iter().map(|(_, job)| job.written.bps.as_ref()));
+    let unit = super::words::unit(found.iter().map(|(_, job)| job.written.bps.as_ref()));
     let title = "training with checkpoints: AU % with and without them, share of the time in which accelerators stood \
                  still for one, rate and seconds of one";
     let wide = |heading: &str| Column::figure(heading).only(Width::Wide);
@@ -117,13 +118,16 @@ fn sentences(job: &CheckpointedJob) -> Vec<String> {
     let overhead = job.overhead.zip(job.stall_s).zip(job.interval_s).map(|((share, stall), interval)| {
         format!(
             "a checkpoint stops the accelerators for {} every {}: {} of the time in the long run (F49)",
-            super::duration(stall),
-            super::duration(interval),
+            super::words::duration(stall),
+            super::words::duration(interval),
             share_of(share)
         )
     });
     let shortest = job.written.longest_s.map(|longest| {
-        format!("one every {} or more would not overrun, by the longest measured", super::duration(longest))
+        format!(
+            "one every {} or more would not overrun, by the longest measured",
+            super::words::duration(longest)
+        )
     });
     let mut said: Vec<String> =
         overhead.into_iter().chain(job.cost.as_ref().map(cost)).chain(shortest).collect();

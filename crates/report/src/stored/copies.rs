@@ -19,11 +19,11 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block<'static>> {
             copy.to
         ));
     }
-    super::blocks_of([table(summary), payoffs(summary)], lines)
+    super::words::blocks_of([table(summary), payoffs(summary)], lines)
 }
 
 fn table(summary: &Summary) -> Grid {
-    let unit = super::unit(summary.copies.iter().map(|copy| Some(&copy.bps)));
+    let unit = super::words::unit(summary.copies.iter().map(|copy| Some(&copy.bps)));
     let title = "copies: rate, objects per second, and seconds to copy the whole dataset (F42)";
     let note = |copy: &CopyFigures| {
         let doubts = cell(summary, copy.cell).map(doubts).unwrap_or_default();
@@ -68,7 +68,8 @@ fn payoffs(summary: &Summary) -> Grid {
                  batch or operation streaming and after copying, and epochs after which the copy has paid (F42)";
     let figure = |heading: &str, short: &'static str| Column::figure(heading).short(short);
     let note = |payoff: &Payoff| {
-        let way = cell(summary, payoff.source).map(|cell| super::way(summary, cell)).unwrap_or_default();
+        let way =
+            cell(summary, payoff.source).map(|cell| super::words::way(summary, cell)).unwrap_or_default();
         noted([payoff.words(), way])
     };
     Grid::of(title, &pairs)

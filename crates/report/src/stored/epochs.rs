@@ -14,11 +14,15 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block<'static>> {
     let mut lines = Vec::new();
     for figures in &summary.epochs {
         let Some(cell) = summary.cells.get(figures.cell) else { continue };
-        let lead =
-            format!("{} {}, depth {}", cell.cell.target, super::way(summary, cell), cell.cell.queue_depth);
+        let lead = format!(
+            "{} {}, depth {}",
+            cell.cell.target,
+            super::words::way(summary, cell),
+            cell.cell.queue_depth
+        );
         lines.extend(figures.notes.iter().map(|words| format!("{lead}: {words}")));
     }
-    super::blocks_of([table(summary)], lines)
+    super::words::blocks_of([table(summary)], lines)
 }
 
 /// One pass of a cell over the data.
@@ -46,12 +50,12 @@ fn passes(summary: &Summary) -> Vec<Pass<'_>> {
 
 fn table(summary: &Summary) -> Grid {
     let passes = passes(summary);
-    let unit = super::unit(passes.iter().map(|pass| Some(&pass.of.bps)));
+    let unit = super::words::unit(passes.iter().map(|pass| Some(&pass.of.bps)));
     let title = "epochs: throughput of each pass, share of its bytes that storage was not asked for, hits of a cache tier \
                  with what is predicted, seconds of the first operation and batch, and the gap before it";
     let figure = |heading: &str, short: &'static str| Column::figure(heading).short(short);
     let note = |pass: &Pass<'_>| {
-        let way = if pass.is_first { super::way(summary, pass.cell) } else { String::new() };
+        let way = if pass.is_first { super::words::way(summary, pass.cell) } else { String::new() };
         let cut = if pass.of.complete { "" } else { "cut by the end of the window" };
         noted([way, cut.to_owned()])
     };

@@ -11,7 +11,7 @@ use crate::side::noted;
 pub(super) fn blocks(summary: &Summary) -> Vec<Block<'static>> {
     let mut lines = streamed(summary);
     lines.extend(how(summary));
-    super::blocks_of([stored(summary), gains(summary)], lines)
+    super::words::blocks_of([stored(summary), gains(summary)], lines)
 }
 
 /// What is known of the order of streams, once for all cells of which it is the same.
@@ -73,7 +73,7 @@ impl<'a> Said<'a> {
             "{}: F18 with {} to the first byte, {} for each connection ({source}) and {samples} samples in a request; \
              limits that all connections share are not in it",
             self.targets.join(", "),
-            super::duration(self.predicted.first_byte_s),
+            super::words::duration(self.predicted.first_byte_s),
             feed::format_bps(self.predicted.connection_bps),
         )
     }

@@ -2,7 +2,7 @@
 
 use record::{Run, Target};
 
-use super::{Found, May};
+use super::found::{Found, May};
 
 /// Facts that make a storage another one.
 const STORAGE: [&str; 24] = [

@@ -1,4 +1,4 @@
-use record::{Fact, Variant};
+use record::{Captured, Fact, Variant};
 
 use super::*;
 use crate::fixture::Builder;

@@ -29,7 +29,7 @@ fn of_reads(number: u32, reads: u64, ns: u64) -> Rep {
     let mut histogram = record::new_histogram();
     histogram.record_n(ns, reads - reads / 50).unwrap();
     histogram.record_n(10 * ns, reads / 50).unwrap();
-    one.histograms.insert(crate::latency::SERVICE.to_owned(), record::encode(&histogram));
+    one.histograms.insert(crate::cell::latency::SERVICE.to_owned(), record::encode(&histogram));
     one.usage.cpu_user_ns = 1_000 * reads;
     one.usage.cpu_system_ns = 2_000 * reads;
     one

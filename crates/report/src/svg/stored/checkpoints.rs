@@ -7,7 +7,7 @@ use super::super::chart::{At, Chart, Mark, Panel, cut, height_of, starving};
 use super::super::scale::{Extent, Scale};
 use super::super::sign::{BARRIER_OPACITY, Sample, Sign};
 use super::super::theme::Ink;
-use super::title;
+use super::title::title;
 use crate::number::{RateUnit, cut_percent, three_digits};
 use crate::plain::shortened;
 use crate::plot::PlotTable;

@@ -7,7 +7,7 @@ use super::super::chart::{At, Chart, FEED_LINE, Mark, Panel, cut, height_of, spa
 use super::super::scale::{Extent, Scale};
 use super::super::sign::{SHADES, Sample, Sign, WINDOW_OPACITY};
 use super::super::theme::Ink;
-use super::title;
+use super::title::title;
 use crate::number::{RateUnit, three_digits};
 use crate::plot::PlotTable;
 

@@ -8,7 +8,7 @@ use super::super::scale::{Extent, Scale};
 use super::super::sign::Sample;
 use super::super::theme::Ink;
 use super::super::wording::target_title;
-use super::layout;
+use super::title::layout;
 use crate::number::{grouped, three_digits, times};
 use crate::plot::PlotTable;
 use crate::stored::sample;

@@ -7,7 +7,8 @@ use super::super::chart::{At, Chart, FEED_LINE, Label, Mark, Panel, Point, heigh
 use super::super::scale::Scale;
 use super::super::sign::{Sample, Sign};
 use super::super::theme::Ink;
-use super::{shared_but_accelerators, tables, target};
+use super::jobs::{shared_but_accelerators, target};
+use super::tables;
 use crate::number::cut_percent;
 use crate::side;
 use crate::training::{Job, jobs};

@@ -2,75 +2,17 @@
 //! and how long steps waited.
 
 mod accelerators;
+mod jobs;
 mod readers;
 mod tables;
 mod timeline;
 mod waits;
 
-use analysis::{CellSummary, Summary};
+use analysis::Summary;
 
-use super::chart::{Chart, packed};
-use crate::side;
-use crate::training::{Job, chosen, is_demo, jobs};
-
-/// Jobs up to which a plot shows each of them; beyond, one of each target.
-const JOBS_MAX: usize = 8;
+use super::chart::Chart;
 
 /// The plots that a run has something to show in.
 pub(super) fn charts(summary: &Summary) -> [Option<Chart>; 4] {
     [timeline::chart(summary), accelerators::chart(summary), readers::chart(summary), waits::chart(summary)]
-}
-
-/// The settings that all jobs share; none where they do not.
-fn shared_settings(jobs: &[Job<'_>]) -> Vec<String> {
-    shared(jobs, Job::settings)
-}
-
-/// The same without the number of accelerators.
-fn shared_but_accelerators(jobs: &[Job<'_>]) -> Vec<String> {
-    shared(jobs, Job::step_settings)
-}
-
-fn shared<'a>(jobs: &[Job<'a>], get: fn(&Job<'a>) -> String) -> Vec<String> {
-    let first = jobs.first().map(get);
-    first.into_iter().filter(|first| jobs.iter().all(|job| get(job) == *first)).collect()
-}
-
-/// The jobs that a plot of single jobs shows, and a line that says so where some are left out.
-fn shown(summary: &Summary) -> (Vec<Job<'_>>, Option<String>) {
-    let all = jobs(summary);
-    if all.len() <= JOBS_MAX {
-        return (all, None);
-    }
-    let words = format!("one job of each target, of {}", all.len());
-    (chosen(summary), Some(words))
-}
-
-/// The target of a cell, marked where feedline started its server itself.
-fn target(summary: &Summary, cell: &CellSummary) -> String {
-    let name = &cell.cell.target;
-    if is_demo(summary, cell) { format!("{name} (DEMO)") } else { name.clone() }
-}
-
-/// What a job is called among others: target, engine and settings as far as they differ.
-fn name(summary: &Summary, job: &Job<'_>, among: &[Job<'_>]) -> Vec<String> {
-    let cells: Vec<&CellSummary> = among.iter().map(|job| job.cell).collect();
-    let differs = |get: fn(&Job<'_>) -> String| among.iter().any(|other| get(other) != get(job));
-    let engine: fn(&Job<'_>) -> String = |job| job.cell.engine_label();
-    let accelerators: fn(&Job<'_>) -> String =
-        |job| feed::counted_noun(job.plan.accelerators.into(), "accelerator");
-    let of_way = |get: fn(&Job<'_>) -> String| differs(get).then(|| get(job));
-    let parts = [
-        Some(target(summary, job.cell)),
-        of_way(engine),
-        of_way(accelerators),
-        Some(job.way()),
-        Some(side::apart(job.cell, &cells)),
-    ];
-    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect()
-}
-
-/// The same in lines of a margin.
-fn label(summary: &Summary, job: &Job<'_>, among: &[Job<'_>]) -> Vec<String> {
-    packed(&name(summary, job, among).join(", "))
 }

@@ -2,7 +2,7 @@
 
 use analysis::Summary;
 
-use super::{name, shown};
+use super::jobs::{name, shown, target};
 use crate::number::{cut_percent, milliseconds, three_digits};
 use crate::plot::PlotTable;
 use crate::training::{Job, fetch, jobs};
@@ -56,7 +56,7 @@ pub(super) fn utilization(summary: &Summary) -> PlotTable {
         let au = &job.training.au;
         let predicted = job.training.predicted.as_ref();
         vec![
-            super::target(summary, job.cell),
+            target(summary, job.cell),
             job.cell.engine_label(),
             job.plan.accelerators.to_string(),
             fetch(job.cell),

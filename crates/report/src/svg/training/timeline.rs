@@ -7,7 +7,8 @@ use super::super::chart::{Chart, Mark, Panel};
 use super::super::scale::Scale;
 use super::super::sign::{BARRIER_OPACITY, SHADES, Sample};
 use super::super::theme::{Ink, STARVING_OPACITY};
-use super::{name, shared_settings, shown, tables};
+use super::jobs::{name, shared_settings, shown};
+use super::tables;
 use crate::number::cut_percent;
 use crate::training::Job;
 

@@ -7,7 +7,8 @@ use super::super::chart::{At, Chart, Label, Mark, Panel};
 use super::super::scale::{Extent, Scale, duration};
 use super::super::sign::{Sample, Sign};
 use super::super::theme::Ink;
-use super::{label, shared_settings, shown, tables};
+use super::jobs::{label, shared_settings, shown};
+use super::tables;
 use crate::training::Job;
 
 /// Height of the plot.

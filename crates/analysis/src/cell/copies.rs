@@ -1,0 +1,172 @@
+//! Datasets that are copied nearer, or packed: what that takes once, and from which epoch on it pays (F42).
+
+#[cfg(test)]
+mod tests;
+
+use feed::formula;
+use record::axis::{self, alike};
+use record::{Measure, Role, RunRecord};
+
+use crate::cell::cell_summary::CellSummary;
+use crate::cell::counters::per_s;
+use crate::cell::interval::mean;
+use crate::cell::lines::Lines;
+use crate::cell::operation;
+use crate::cell::rate::Rate;
+use crate::cell::repetitions::Repetitions;
+
+/// A cell that copies a dataset.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CopyFigures {
+    /// Index into [`crate::Summary::cells`].
+    pub cell: usize,
+    /// Name of the target that is copied to.
+    pub to: String,
+    /// Layout that it has there; absent where objects are copied as they are.
+    pub layout: Option<String>,
+    /// Bytes per second that were written.
+    pub bps: Rate,
+    /// Operations per second: objects, where each is written at once.
+    pub objects_per_s: Option<Rate>,
+    /// Bytes of the dataset.
+    pub bytes: u64,
+    /// Seconds in which the whole dataset is copied at that rate.
+    pub copy_s: f64,
+    /// Reads of the source against reads of the copy; empty where the run has none that are alike.
+    pub payoffs: Vec<Payoff>,
+}
+
+/// Whether a copy pays.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Payoff {
+    /// Cell that reads the source, an index into [`crate::Summary::cells`].
+    pub source: usize,
+    /// Cell that reads the copy.
+    pub copy: usize,
+    /// Seconds of an epoch from the source.
+    pub source_epoch_s: f64,
+    /// Seconds of an epoch from the copy.
+    pub copy_epoch_s: f64,
+    /// Seconds until the first operation or batch from the source, nothing copied; absent where it was not recorded.
+    pub source_first_s: Option<f64>,
+    /// Seconds until the same from the copy, the time of copying included.
+    pub copy_first_s: Option<f64>,
+    /// Epochs after which the copy has paid for itself; absent where the copy is no faster.
+    pub break_even: Option<f64>,
+}
+
+impl Payoff {
+    /// `pays from epoch 3 on`, `never pays here: the copy is not faster`.
+    pub fn words(&self) -> String {
+        match self.break_even {
+            // Saved time must reach what copying took: within the epoch that it falls into.
+            Some(epochs) => format!("pays from epoch {} on", feed::format_count(epochs.ceil().max(1.0))),
+            None => "never pays here: the copy is not faster".to_owned(),
+        }
+    }
+}
+
+pub(crate) fn of_run(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSummary]) -> Vec<CopyFigures> {
+    let copies = cells.iter().enumerate().filter(|(_, cell)| cell.cell.operation == feed::Operation::Copy);
+    copies.filter_map(|(index, _)| of_cell(record, lines, cells, index)).collect()
+}
+
+fn of_cell(
+    record: &RunRecord,
+    lines: &Lines<'_>,
+    cells: &[CellSummary],
+    index: usize,
+) -> Option<CopyFigures> {
+    let cell = &cells[index];
+    let (plan, figures) = (cell.cell.copy.as_ref()?, cell.figures()?);
+    let bytes = record.run.datasets.get(cell.cell.dataset)?.bytes;
+    if figures.bps.mean <= 0.0 || bytes == 0 {
+        return None;
+    }
+    let measure = &record.run.measure;
+    let reps = Repetitions::of(lines.of_cell(&cell.cell.cell), &cell.cell, Role::Measure, measure).used;
+    let ops: Vec<f64> = reps.iter().map(|rep| per_s(rep, record::counter::OPS)).collect();
+    let copy_s = formula::staging_s(bytes as f64, figures.bps.mean);
+    Some(CopyFigures {
+        cell: index,
+        to: plan.to.clone(),
+        layout: plan.layout.clone(),
+        bps: figures.bps,
+        objects_per_s: Rate::of(&ops).filter(|rate| rate.mean > 0.0),
+        bytes,
+        copy_s,
+        payoffs: payoffs(record, lines, cells, cell, copy_s),
+    })
+}
+
+/// Every cell that reads the source, with the fastest alike that reads the copy.
+fn payoffs(
+    record: &RunRecord,
+    lines: &Lines<'_>,
+    cells: &[CellSummary],
+    copying: &CellSummary,
+    copy_s: f64,
+) -> Vec<Payoff> {
+    let readers = || {
+        let reads = |cell: &CellSummary| operation::reads_samples(&cell.cell) && cell.figures().is_some();
+        cells.iter().enumerate().filter(move |(_, cell)| reads(cell) && cell.cell.pace.is_none())
+    };
+    let is_source = |cell: &CellSummary| {
+        cell.cell.target == copying.cell.target && cell.cell.dataset == copying.cell.dataset
+    };
+    let sources = readers().filter(|(_, cell)| is_source(cell));
+    let payoff = |(source, of_source): (usize, &CellSummary)| {
+        let copies = readers().filter(|(_, cell)| {
+            !is_source(cell) && reads_copy(record, copying, cell) && is_alike(record, of_source, cell)
+        });
+        let rate = |cell: &CellSummary| cell.figures().map_or(0.0, |figures| figures.samples_per_s.mean);
+        let (copy, of_copy) = copies.max_by(|a, b| rate(a.1).total_cmp(&rate(b.1)))?;
+        let epoch_s = |cell: &CellSummary| epoch_s(record, cell);
+        let (source_epoch_s, copy_epoch_s) = (epoch_s(of_source)?, epoch_s(of_copy)?);
+        Some(Payoff {
+            source,
+            copy,
+            source_epoch_s,
+            copy_epoch_s,
+            source_first_s: first_s(lines, of_source, &record.run.measure),
+            copy_first_s: first_s(lines, of_copy, &record.run.measure).map(|first| copy_s + first),
+            break_even: formula::break_even_epochs(copy_s, source_epoch_s, copy_epoch_s),
+        })
+    };
+    sources.filter_map(payoff).collect()
+}
+
+fn reads_copy(record: &RunRecord, copying: &CellSummary, cell: &CellSummary) -> bool {
+    let Some(plan) = &copying.cell.copy else { return false };
+    let layout =
+        |cell: &CellSummary| record.run.datasets.get(cell.cell.dataset).map(|one| one.layout.clone());
+    let wanted = plan.layout.clone().or_else(|| layout(copying));
+    cell.cell.target == plan.to && layout(cell) == wanted
+}
+
+/// Whether two cells take samples in the same way: as many at once, by the same job, and as many in an epoch.
+fn is_alike(record: &RunRecord, source: &CellSummary, copy: &CellSummary) -> bool {
+    let samples =
+        |cell: &CellSummary| record.run.datasets.get(cell.cell.dataset).map(crate::cell::layouts::samples);
+    alike(&record.run, &source.cell, &copy.cell, axis::COPY) && samples(source) == samples(copy)
+}
+
+fn epoch_s(record: &RunRecord, cell: &CellSummary) -> Option<f64> {
+    let samples = crate::cell::layouts::samples(record.run.datasets.get(cell.cell.dataset)?);
+    let rate = cell.figures()?.samples_per_s.mean;
+    (samples > 0 && rate > 0.0).then(|| samples as f64 / rate)
+}
+
+/// Seconds until the first batch of a training job, else until the first operation of the first epoch; the mean over
+/// repetitions.
+fn first_s(lines: &Lines<'_>, cell: &CellSummary, measure: &Measure) -> Option<f64> {
+    if let Some(training) = cell.figures().and_then(|figures| figures.training.as_ref()) {
+        return (training.first_batch_ns > 0).then(|| training.first_batch_ns as f64 / 1e9);
+    }
+    let reps = Repetitions::of(lines.of_cell(&cell.cell.cell), &cell.cell, Role::Measure, measure).used;
+    let first = |rep: &&record::Rep| {
+        let epoch = rep.epochs.iter().min_by_key(|epoch| epoch.epoch)?;
+        Some(epoch.first_ns.saturating_sub(epoch.begun_ns) as f64 / 1e9)
+    };
+    mean(&reps.iter().filter_map(first).collect::<Vec<f64>>())
+}

@@ -1,0 +1,34 @@
+//! What a repetition counted, and what several did together.
+
+use std::collections::BTreeMap;
+
+use record::Rep;
+
+/// A counter, zero when it was not written.
+pub(crate) fn counted(rep: &Rep, name: &str) -> u64 {
+    rep.counters.get(name).copied().unwrap_or(0)
+}
+
+/// Failed operations of all kinds.
+pub(crate) fn errors(rep: &Rep) -> u64 {
+    rep.errors.values().sum()
+}
+
+/// `12 io, 3 timeout`.
+pub(crate) fn by_kind(errors: &BTreeMap<String, u64>) -> String {
+    let parts: Vec<String> =
+        errors.iter().map(|(kind, count)| format!("{} {kind}", feed::group_digits(*count))).collect();
+    parts.join(", ")
+}
+
+pub(crate) fn per_s(rep: &Rep, name: &str) -> f64 {
+    counted(rep, name) as f64 / (rep.window_ns as f64 / 1e9)
+}
+
+pub(crate) fn sum(used: &[&Rep], name: &str) -> u64 {
+    used.iter().map(|rep| counted(rep, name)).fold(0, u64::saturating_add)
+}
+
+pub(crate) fn cpu_ns(used: &[&Rep]) -> f64 {
+    used.iter().map(|rep| (rep.usage.cpu_user_ns + rep.usage.cpu_system_ns) as f64).sum()
+}

@@ -1,0 +1,42 @@
+//! What other processes on the client forbid to say.
+
+use record::{Cell, Rep};
+
+use super::{Crowd, names};
+use crate::cell::flag::Flag;
+use crate::cell::system::{Reconciliation, SystemFigures};
+
+/// Share of their time that the threads of a cell may wait for a processor: what they lose then may be what the storage
+/// is short of.
+const WAITED_SHARE_MAX: f64 = 0.05;
+/// Share of what the device read that may be others'.
+const OTHERS_READ_MAX: f64 = 0.10;
+
+/// Whether the threads of a cell were runnable and waited for a processor for long, in those repetitions that tell.
+pub(crate) fn waited(cell: &Cell, used: &[&Rep]) -> Option<Flag> {
+    let (mut waited, mut time) = (0.0, 0.0);
+    for rep in used {
+        if let Some(ns) = rep.usage.waited_ns {
+            waited += ns as f64;
+            time += rep.usage.wall_ns as f64 * f64::from(cell.threads.max(1));
+        }
+    }
+    // The counters of a window that is cut off may cover a little more than it.
+    let share = (waited / time).min(1.0);
+    (time > 0.0 && share > WAITED_SHARE_MAX).then(|| Flag::Waited { share, crowd: Crowd::of(used) })
+}
+
+/// Whether the threads of a cell waited because others held the processors.
+pub(crate) fn holds_processors(cell: &Cell, used: &[&Rep]) -> bool {
+    waited(cell, used).is_some_and(|flag| flag.is_crowd())
+}
+
+/// Whether others read much from the device meanwhile.
+pub(crate) fn others_read(storage: bool, system: Option<&SystemFigures>, used: &[&Rep]) -> Option<Flag> {
+    let share = system.filter(|_| storage)?.reconciliation.iter().find_map(|found| match found {
+        Reconciliation::OthersRead { share, .. } => Some(*share),
+        _ => None,
+    })?;
+    let names = || names(used, |one| one.read_bytes.unwrap_or(0));
+    (share > OTHERS_READ_MAX).then(|| Flag::OthersRead { share, names: names() })
+}

@@ -1,0 +1,89 @@
+//! How often each dataset was read.
+
+use std::collections::BTreeSet;
+
+use record::{Cell, Dataset, Run, counter};
+
+use crate::cell::counters::counted;
+use crate::cell::lines::Lines;
+use crate::cell::operation;
+
+/// A dataset and how often it was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DatasetFigures {
+    /// As recorded.
+    pub dataset: Dataset,
+    /// Access orders of the storage cells that read it, as words.
+    pub access: Vec<String>,
+    /// Bytes read from storage in the whole run, warm-up included, by bytes of the dataset; absent for an
+    /// empty one.
+    pub reads_per_byte: Option<f64>,
+    /// Whether any byte may have been read twice from storage: by two repetitions, by more than one pass,
+    /// or by reads drawn with replacement.
+    pub reads_repeat: bool,
+}
+
+/// Each dataset of a run, in the order of the record.
+pub(crate) fn of_run(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
+    let is_storage = |name: &str| run.targets.iter().any(|target| target.name == name && target.storage);
+    let of_dataset = |(index, dataset): (usize, &Dataset)| {
+        // The null target answers without reading, and neither names nor checkpoints are bytes of the dataset.
+        let reads = |cell: &&Cell| {
+            is_storage(&cell.target)
+                && (operation::reads_samples(cell) || cell.operation == feed::Operation::Copy)
+        };
+        let cells = || run.cells.iter().filter(move |cell| cell.dataset == index).filter(reads);
+        let mut access: Vec<String> = cells().map(|cell| cell.access.to_string()).collect();
+        access.sort();
+        access.dedup();
+        let read: f64 = cells().map(|cell| bytes_read(lines, cell, dataset)).sum();
+        let reads_per_byte = (dataset.bytes > 0).then(|| read / dataset.bytes as f64);
+        // Repetitions do not share out the dataset: each may read what another has read.
+        let names: BTreeSet<&str> = cells().map(|cell| cell.cell.as_str()).collect();
+        let repetitions: usize = names.into_iter().map(|name| lines.of_cell(name).len()).sum();
+        let reads_repeat = repetitions > 1
+            || reads_per_byte.is_some_and(|reads| reads > 1.0)
+            || (repetitions > 0 && access.iter().any(|access| access == "random"));
+        DatasetFigures { dataset: dataset.clone(), access, reads_per_byte, reads_repeat }
+    };
+    run.datasets.iter().enumerate().map(of_dataset).collect()
+}
+
+/// Bytes of all repetitions of a cell; a read of the warm-up counts as a whole block, or as a file of mean
+/// size where that is less.
+fn bytes_read(lines: &Lines<'_>, cell: &Cell, dataset: &Dataset) -> f64 {
+    let file_bytes = dataset.bytes as f64 / dataset.files.max(1) as f64;
+    let whole = operation::is_whole_file(cell);
+    let read_bytes = if whole { file_bytes } else { file_bytes.min(cell.block_bytes as f64) };
+    let of_cell = lines.of_cell(&cell.cell).iter();
+    of_cell
+        .map(|rep| {
+            let warmup = counted(rep, counter::WARMUP_OPS) as f64 * read_bytes;
+            counted(rep, counter::BYTES) as f64 + warmup
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use record::counter;
+
+    use crate::fixture::{Builder, rep};
+    use crate::summarise;
+
+    #[test]
+    fn a_warm_up_read_counts_as_a_block_or_as_a_smaller_file() {
+        let reads = |block_bytes| {
+            let mut builder = Builder::new();
+            builder.cell("c", "disk", 8);
+            builder.edit_cell("c", |cell| cell.block_bytes = block_bytes);
+            let mut one = rep("c", 0, 0.0);
+            one.counters.insert(counter::WARMUP_OPS.to_owned(), 10_000);
+            builder.push(one);
+            summarise(&builder.record()).datasets[0].reads_per_byte
+        };
+        // 10,000 files of 100 kB.
+        assert_eq!(reads(1_000_000), Some(1.0));
+        assert_eq!(reads(50_000), Some(0.5));
+    }
+}

@@ -1,0 +1,34 @@
+//! A training job whose accelerators waited, and a cause of it.
+
+use record::Training;
+
+use crate::cell::cell_summary::CellSummary;
+use crate::cell::figures::Figures;
+use crate::cell::training::{Bound, TrainingFigures};
+
+/// A training cell, and the cells in a closed loop that read as it does.
+pub(crate) struct Case<'a> {
+    pub(crate) cell: &'a CellSummary,
+    pub(crate) job: &'a Training,
+    pub(crate) figures: &'a Figures,
+    pub(crate) trained: &'a TrainingFigures,
+    /// At the depth of the job.
+    pub(crate) same: Option<&'a CellSummary>,
+    /// At four times that depth or more.
+    pub(crate) deeper: Option<&'a CellSummary>,
+    /// Every cell of the run.
+    pub(crate) cells: &'a [CellSummary],
+}
+
+/// A cause with what shows it and what to do.
+pub(super) struct Found {
+    pub(super) bound: Bound,
+    pub(super) evidence: Vec<String>,
+    pub(super) advice: String,
+}
+
+impl Found {
+    pub(super) fn new(bound: Bound, evidence: Vec<String>, advice: &str) -> Self {
+        Self { bound, evidence, advice: advice.to_owned() }
+    }
+}

@@ -1,0 +1,43 @@
+//! What a record knows of a storage and of what lies on it.
+
+use record::{Dataset, Target};
+
+/// Beginnings of the names of file systems that compress what they store, or may.
+const COMPRESSING: [&str; 6] = ["btrfs", "zfs", "bcachefs", "erofs", "squashfs", "f2fs"];
+
+/// Name of the device below a target, where that is memory; empty where the record does not name it.
+pub(crate) fn memory_device(target: &Target) -> Option<&str> {
+    let is_memory = fact(target, "medium") == Some("memory");
+    is_memory.then(|| fact(target, "device").unwrap_or_default())
+}
+
+/// Whether the server of a target, which is not a demo, runs on this machine.
+pub(crate) fn server_is_local(target: &Target) -> bool {
+    !target.demo && fact(target, "server_is_local") == Some("true")
+}
+
+/// Whether the file system stores fewer bytes than it holds.
+pub(crate) fn compresses(target: &Target) -> bool {
+    let kind = fact(target, "file_system").unwrap_or_default();
+    COMPRESSING.iter().any(|name| kind.starts_with(name))
+}
+
+pub(crate) fn fact<'a>(target: &'a Target, name: &str) -> Option<&'a str> {
+    target.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
+}
+
+/// Whether a file system keeps data in memory of its own, which direct I/O and eviction may not reach.
+pub(crate) fn has_own_cache(file_system: &str) -> bool {
+    matches!(file_system, "zfs" | "gpfs" | "lustre") || file_system.starts_with("fuse")
+}
+
+/// Whether another machine, or the host of a virtual one, reads the files for this one.
+pub(crate) fn has_server(file_system: &str) -> bool {
+    let names = ["nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "ceph", "lustre", "beegfs", "9p", "virtiofs"];
+    names.contains(&file_system)
+}
+
+/// Share of a dataset's bytes without storage.
+pub(crate) fn unallocated_share(dataset: &Dataset) -> f64 {
+    dataset.unallocated_bytes as f64 / dataset.bytes.max(1) as f64
+}

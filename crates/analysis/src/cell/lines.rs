@@ -1,0 +1,49 @@
+//! What was measured, sorted.
+
+use record::{Ceiling, End, Line, Rep, RunRecord};
+
+use crate::cell::repetitions;
+
+/// The lines of a record by kind.
+pub(crate) struct Lines<'a> {
+    /// Sorted by cell.
+    pub(crate) reps: Vec<&'a Rep>,
+    /// Repetitions of other variants than the one summarised.
+    pub(crate) other_variants: usize,
+    pub(crate) ceilings: Vec<&'a Ceiling>,
+    pub(crate) end: Option<&'a End>,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn of(record: &'a RunRecord) -> Self {
+        let (reps, other_variants) = repetitions::of_record(record);
+        let ceilings = record.lines.iter().filter_map(|line| match line {
+            Line::Ceiling(ceiling) => Some(ceiling),
+            _ => None,
+        });
+        let end = record.lines.iter().rev().find_map(|line| match line {
+            Line::End(end) => Some(end),
+            _ => None,
+        });
+        Self { reps, other_variants, ceilings: ceilings.collect(), end }
+    }
+
+    /// The repetitions of a cell, found without looking at those of others.
+    pub(crate) fn of_cell(&self, cell: &str) -> &[&'a Rep] {
+        let from = self.reps.partition_point(|rep| rep.cell.as_str() < cell);
+        let length = self.reps[from..].partition_point(|rep| rep.cell == cell);
+        &self.reps[from..from + length]
+    }
+
+    /// Why repetitions of `cell` were not made.
+    pub(crate) fn not_run(&self, cell: &str) -> String {
+        match self.end {
+            None => "the run was cut before it".to_owned(),
+            Some(end) => end
+                .not_run
+                .iter()
+                .find(|entry| entry.cell == cell)
+                .map_or_else(|| "the record gives no reason".to_owned(), |entry| entry.reason.clone()),
+        }
+    }
+}

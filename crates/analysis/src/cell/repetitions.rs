@@ -1,0 +1,214 @@
+//! Which repetitions of a cell make a throughput point, and what became of the others.
+
+use record::{Cell, Measure, Outcome, Rep, Role, RunRecord, counter};
+
+use crate::cell::counters::{by_kind, counted, errors};
+use crate::cell::operation;
+use crate::cell::training;
+
+/// Share of the planned window that an interrupted repetition must have measured to be kept.
+const INTERRUPTED_MIN: f64 = 0.5;
+
+/// A window shorter than this is too short whatever was planned, nanoseconds.
+pub(crate) const WINDOW_NS_MIN: u64 = 100_000_000;
+/// Why a repetition that reads no byte twice had nothing left for its window.
+const ALL_WARMUP: &str =
+    "the warm-up read the whole dataset: make dataset.size larger or the warm-up shorter";
+
+/// The repetitions of one cell and role, sorted out.
+#[derive(Debug, Default)]
+pub(crate) struct Repetitions<'a> {
+    /// Those that make a throughput point.
+    pub(crate) used: Vec<&'a Rep>,
+    /// Those that failed.
+    pub(crate) failed: Vec<&'a Rep>,
+    /// Why each of them failed, in the same order.
+    pub(crate) reasons: Vec<String>,
+    /// Interrupted too early to say anything.
+    pub(crate) cut: u32,
+}
+
+impl<'a> Repetitions<'a> {
+    /// The repetitions of `cell` in `role`, whatever the order of lines in the record.
+    pub(crate) fn of(all: &[&'a Rep], cell: &Cell, role: Role, measure: &Measure) -> Self {
+        let mut sorted = Self::default();
+        for rep in all.iter().filter(|rep| rep.cell == cell.cell && rep.role == role) {
+            match failure(cell, rep) {
+                Some(reason) => {
+                    sorted.failed.push(rep);
+                    sorted.reasons.push(reason);
+                }
+                None if is_cut(cell, rep, measure) => sorted.cut += 1,
+                None => sorted.used.push(rep),
+            }
+        }
+        sorted
+    }
+
+    /// Rounds in which they were made.
+    pub(crate) fn rounds(&self) -> u32 {
+        self.used.iter().chain(&self.failed).map(|rep| rep.rep + 1).max().unwrap_or(0)
+    }
+
+    /// No repetition of any kind.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.used.is_empty() && self.failed.is_empty() && self.cut == 0
+    }
+}
+
+/// The repetitions of a record in one fixed order, so that sums do not depend on the order of lines, and
+/// the number of those left to a comparison because they belong to another variant.
+pub(crate) fn of_record(record: &RunRecord) -> (Vec<&Rep>, usize) {
+    let mut reps: Vec<&Rep> = record
+        .lines
+        .iter()
+        .filter_map(|line| match line {
+            record::Line::Rep(rep) => Some(rep.as_ref()),
+            _ => None,
+        })
+        .collect();
+    reps.sort_by(|a, b| order_key(a).cmp(&order_key(b)));
+    let Some(first) = reps.iter().map(|rep| rep.variant.as_str()).min_by_key(|name| (*name != "base", *name))
+    else {
+        return (reps, 0);
+    };
+    let all = reps.len();
+    reps.retain(|rep| rep.variant == first);
+    let others = all - reps.len();
+    (reps, others)
+}
+
+fn order_key(rep: &Rep) -> (&str, u32, u32, u32, u32, u64, u64) {
+    (&rep.cell, rep.rank, rep.rep, rep.order, rep.round, rep.window_start_ns, rep.window_ns)
+}
+
+/// Whether a repetition of `cell` counted anything to make a point of.
+fn counted_anything(cell: &Cell, rep: &Rep) -> bool {
+    let needed =
+        if operation::is_metadata(cell) { &[counter::OPS][..] } else { &[counter::OPS, counter::BYTES] };
+    needed.iter().all(|name| counted(rep, name) > 0)
+}
+
+/// Why nothing can be said of the training job that a repetition was to play.
+fn job_gap(cell: &Cell, rep: &Rep) -> Option<&'static str> {
+    training::figures::gap(cell.training.as_ref()?, rep)
+}
+
+/// Why a repetition makes no point; of storage behind a network, in the storage's own words too.
+fn failure(cell: &Cell, rep: &Rep) -> Option<String> {
+    let reason = reason(cell, rep)?;
+    let first = rep.granted.get("first_failure").filter(|_| cell.connections > 0);
+    Some(match first.filter(|first| !reason.contains(first.as_str())) {
+        Some(first) => format!("{reason}; the first: {first}"),
+        None => reason,
+    })
+}
+
+fn reason(cell: &Cell, rep: &Rep) -> Option<String> {
+    if let Outcome::Failed { reason } = &rep.outcome {
+        return Some(reason.clone());
+    }
+    let early = rep.outcome == Outcome::Interrupted;
+    let counted_nothing = !counted_anything(cell, rep);
+    if rep.outcome == Outcome::Exhausted && (rep.window_ns == 0 || counted_nothing) && errors(rep) == 0 {
+        return Some(ALL_WARMUP.to_owned());
+    }
+    if rep.window_ns == 0 && !early {
+        return Some("the window was empty".to_owned());
+    }
+    match errors(rep) {
+        failed if counted_nothing && failed > 0 => {
+            Some(format!("all {}s failed: {}", operation::noun(cell), by_kind(&rep.errors)))
+        }
+        _ if counted_nothing && !early => {
+            let noun = operation::noun(cell);
+            Some(format!("no {noun} ended inside the window; lengthen measure.duration"))
+        }
+        _ if !early => job_gap(cell, rep).map(str::to_owned),
+        _ => None,
+    }
+}
+
+/// Interrupted before half of the planned window; without a planned length there is no half to compare with.
+fn is_cut(cell: &Cell, rep: &Rep, measure: &Measure) -> bool {
+    let enough = measure
+        .duration_ns
+        .is_some_and(|planned| rep.window_ns as f64 >= INTERRUPTED_MIN * planned as f64 && rep.window_ns > 0);
+    let says_something = counted_anything(cell, rep) && job_gap(cell, rep).is_none();
+    rep.outcome == Outcome::Interrupted && !(enough && says_something)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Builder, rep};
+
+    fn sorted(reps: &[Rep]) -> (usize, Vec<String>, u32) {
+        let all: Vec<&Rep> = reps.iter().collect();
+        let mut builder = Builder::new();
+        builder.cell("c", "disk", 8);
+        let found = Repetitions::of(&all, &builder.run.cells[0], Role::Measure, &builder.run.measure);
+        (found.used.len(), found.reasons, found.cut)
+    }
+
+    #[test]
+    fn a_failed_repetition_makes_no_point_and_keeps_its_reason() {
+        let mut failed = rep("c", 0, 1e9);
+        failed.outcome = Outcome::Failed { reason: "file is gone".to_owned() };
+        assert_eq!(sorted(&[failed, rep("c", 1, 1e9)]), (1, vec!["file is gone".to_owned()], 0));
+    }
+
+    #[test]
+    fn an_empty_window_and_a_window_of_errors_are_failures() {
+        let mut empty = rep("c", 0, 1e9);
+        empty.window_ns = 0;
+        assert_eq!(sorted(std::slice::from_ref(&empty)).1, ["the window was empty"]);
+        empty.outcome = Outcome::Exhausted;
+        assert_eq!(sorted(&[empty]).1, [ALL_WARMUP]);
+        let mut nothing_left = rep("c", 0, 0.0);
+        nothing_left.outcome = Outcome::Exhausted;
+        assert_eq!(sorted(&[nothing_left]).1, [ALL_WARMUP]);
+
+        let mut errors = rep("c", 0, 0.0);
+        errors.errors.insert("io".to_owned(), 1_200);
+        assert_eq!(sorted(&[errors]).1, ["all reads failed: 1,200 io"]);
+
+        assert!(sorted(&[rep("c", 0, 0.0)]).1[0].contains("no read ended"));
+    }
+
+    #[test]
+    fn a_cell_that_moves_no_bytes_needs_operations_alone() {
+        let mut builder = Builder::new();
+        builder.cell("c", "disk", 8);
+        builder.edit_cell("c", |cell| cell.operation = "stat".into());
+        let mut one = rep("c", 0, 1e9);
+        one.counters.remove(counter::BYTES);
+        let idle = rep("c", 1, 0.0);
+        let found =
+            Repetitions::of(&[&one, &idle], &builder.run.cells[0], Role::Measure, &builder.run.measure);
+        assert_eq!(found.used, [&one]);
+        assert_eq!(found.reasons, ["no stat ended inside the window; lengthen measure.duration"]);
+    }
+
+    #[test]
+    fn an_interrupted_repetition_is_kept_from_half_of_the_plan_on() {
+        let mut half = rep("c", 0, 1e9);
+        half.outcome = Outcome::Interrupted;
+        half.window_ns = 500_000_000;
+        assert_eq!(sorted(std::slice::from_ref(&half)), (1, vec![], 0));
+        half.window_ns -= 1;
+        assert_eq!(sorted(&[half]), (0, vec![], 1));
+    }
+
+    #[test]
+    fn other_variants_are_left_to_a_comparison() {
+        let mut builder = Builder::new();
+        builder.push(rep("c", 0, 1e9));
+        let mut other = rep("c", 0, 9e9);
+        other.variant = "a-larger-buffer".to_owned();
+        builder.push(other);
+        let record = builder.record();
+        let (reps, others) = of_record(&record);
+        assert_eq!((reps.len(), others, reps[0].variant.as_str()), (1, 1, "base"));
+    }
+}

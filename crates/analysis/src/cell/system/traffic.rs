@@ -1,0 +1,26 @@
+//! Bytes that crossed a counter, and how fast.
+
+/// Bytes, and their rate over the spans in which they were counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Traffic {
+    /// Sum over the repetitions.
+    pub bytes: u64,
+    /// Bytes per second.
+    pub bps: f64,
+}
+
+impl Traffic {
+    /// `None` where no time passed.
+    pub(super) fn of(bytes: u64, span_ns: u64) -> Option<Self> {
+        (span_ns > 0).then(|| Self { bytes, bps: bytes as f64 / seconds(span_ns) })
+    }
+}
+
+/// A sum that a damaged record cannot make overflow.
+pub(super) fn total(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
+}
+
+pub(super) fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}

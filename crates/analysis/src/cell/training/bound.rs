@@ -1,0 +1,50 @@
+//! What limits a training job.
+
+/// What limits a training job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// Each read takes long, and too few are under way: more of them would help.
+    Latency,
+    /// The storage, or a limit in front of it, takes no more requests per second.
+    Rate,
+    /// The storage moves no more bytes per second.
+    Bandwidth,
+    /// Opening and looking at files takes the time, not reading them.
+    Metadata,
+    /// Decoding cannot keep up.
+    Decode,
+    /// This client cannot keep up.
+    Client,
+    /// Other processes on this client hold its processors.
+    Others,
+    /// Readers that start anew take the time.
+    Startup,
+    /// The job, or each of its epochs, is so short that its first batches take the time.
+    FirstFill,
+    /// Other accelerators are waited for.
+    Barrier,
+    /// Checkpoints hold the accelerators.
+    Checkpoint,
+    /// More than one of them.
+    Mixed,
+}
+
+impl Bound {
+    /// `latency-bound`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Latency => "latency-bound",
+            Self::Rate => "rate-bound",
+            Self::Bandwidth => "bandwidth-bound",
+            Self::Metadata => "metadata-bound",
+            Self::Decode => "decode-bound",
+            Self::Client => "client-bound",
+            Self::Others => "bound by other processes on this client",
+            Self::Startup => "bound by reader start-up",
+            Self::FirstFill => "bound by the first fill",
+            Self::Barrier => "bound by the slowest accelerator",
+            Self::Checkpoint => "bound by checkpoints",
+            Self::Mixed => "mixed",
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The utilization that follows from reads in closed loops, as [`feed::Loader`] reckons it.
+//!
+//! What the closed loops leave open becomes a span: only as many reads as the job has outstanding tell exactly what it
+//! gets, and readers that decode have fewer. A span wider than [`GAP_MAX`] foretells nothing. Nor does anything where
+//! samples are decoded for real, as no closed loop says how long that takes, and where the last batches of an epoch are
+//! smaller than others; both are said.
+
+use std::collections::BTreeSet;
+
+use feed::{Curve, Fetchers, Loader, Side};
+use record::axis::{self, Axis, alike};
+use record::{Cell, Dataset, Datasets as _, Run, Training};
+
+use crate::cell::cell_summary::CellSummary;
+use crate::cell::flag::utilization;
+use crate::cell::set_apart::is_set;
+use crate::cell::training::figures::demand_samples_per_s;
+use crate::cell::training::{GAP_MAX, PredictedAu, TrainingFigures};
+
+/// Work of a decoder that is a stated time for each sample.
+const STATED_COST: &str = "cost";
+
+/// The closed cell that reads as `cell` does at the depth that `is_depth` asks for, the shallowest of several; one of as
+/// many threads before others.
+pub(super) fn closed<'a>(
+    run: &Run,
+    cells: &'a [CellSummary],
+    cell: &CellSummary,
+    is_depth: impl Fn(u32) -> bool,
+) -> Option<&'a CellSummary> {
+    let alike = alike_closed(run, cells, cell).filter(|other| is_depth(other.cell.queue_depth));
+    let valid = alike.filter(|other| other.figures().is_some_and(crate::Figures::is_valid));
+    valid.min_by_key(|other| (other.cell.queue_depth, other.cell.threads != cell.cell.threads))
+}
+
+/// The closed cells that read as `cell` does, at whatever depth.
+fn alike_closed<'a>(
+    run: &Run,
+    cells: &'a [CellSummary],
+    cell: &CellSummary,
+) -> impl Iterator<Item = &'a CellSummary> {
+    let is_streamed = |other: &&Cell| other.target == cell.cell.target && other.streams.is_some();
+    let streamed: Vec<&Cell> = cells.iter().map(|other| &other.cell).filter(is_streamed).collect();
+    let streams_vary = is_set(run, &streamed, Axis::Streams);
+    cells.iter().filter(move |other| reads_alike(run, other, cell, streams_vary))
+}
+
+/// Streams that follow the depth, as those of readers do, are no other way of reading.
+fn reads_alike(run: &Run, closed: &CellSummary, cell: &CellSummary, streams_vary: bool) -> bool {
+    let (a, b) = (&closed.cell, &cell.cell);
+    is_closed(closed)
+        && alike(run, a, b, axis::PREDICTION)
+        && a.streams.is_some() == b.streams.is_some()
+        && (!streams_vary || a.streams == b.streams)
+}
+
+/// Whether nothing but the depth decides what a cell reads.
+pub(crate) fn is_closed(cell: &CellSummary) -> bool {
+    cell.cell.pace.is_none() && cell.cell.training.is_none()
+}
+
+/// The least and the most that a utilization may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Span {
+    pub(super) least: f64,
+    pub(super) most: f64,
+}
+
+impl Span {
+    fn of(au: impl Fn(Side) -> f64) -> Option<Self> {
+        let (least, most) = (au(Side::Least), au(Side::Most));
+        let is_share = |au: f64| au.is_finite() && (0.0..=1.0 + 1e-9).contains(&au);
+        (is_share(least) && is_share(most)).then_some(Self { least: least.min(most), most: most.min(1.0) })
+    }
+
+    /// The middle, where nothing is far from it.
+    fn narrow(self) -> Option<f64> {
+        (self.most - self.least <= GAP_MAX).then(|| f64::midpoint(self.least, self.most))
+    }
+}
+
+/// What closed loops foretell of a job.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Foretold {
+    pub(super) au: Span,
+    /// Of a job whose epochs never end.
+    pub(super) long_run: Span,
+    /// The figure that is said of it; absent where the spans are too wide for one.
+    pub(super) said: Option<PredictedAu>,
+}
+
+/// What the closed loops beside `cell` foretell of its job; `None` where they say nothing.
+pub(super) fn of(
+    run: &Run,
+    cells: &[CellSummary],
+    cell: &CellSummary,
+    figures: &TrainingFigures,
+    repetitions: u32,
+) -> Option<Foretold> {
+    let job = cell.cell.training.as_ref()?;
+    let dataset = run.dataset(cell.cell.dataset);
+    let loader = loader(job, cell.cell.queue_depth).filter(|_| unknown(cell, job, dataset).is_none())?;
+    let all: Vec<&CellSummary> =
+        depths(run, cells, cell).filter_map(|depth| closed(run, cells, cell, |one| one == depth)).collect();
+    let rate = |closed: &&CellSummary| Some((closed.cell.queue_depth, closed.figures()?.samples_per_s.mean));
+    let storage = Curve::new(all.iter().filter_map(rate))?;
+    let steps = steps_of_each(figures, job, repetitions);
+    let epochs = Epochs::of(steps, steps_of_epoch(cell, job, dataset));
+    let au = Span::of(|side| epochs.computed_s(&loader) / epochs.wall_s(&loader, &storage, side))?;
+    let long_run = Span::of(|side| (loader.compute_s / loader.step_s(&storage, side)).min(1.0))?;
+    let nearest = all.iter().min_by_key(|closed| closed.cell.queue_depth.abs_diff(loader.reach()))?;
+    let said = au.narrow().zip(long_run.narrow()).and_then(|(au, long_run)| {
+        let how = how(nearest, job, (au, long_run), epochs)?;
+        Some(PredictedAu { au, long_run, from: nearest.cell.cell.clone(), how })
+    });
+    Some(Foretold { au, long_run, said })
+}
+
+/// Why nothing is foretold of a job that closed loops read beside, where that lies in the job; `None` where it is foretold,
+/// and where what was measured leaves it open.
+pub(super) fn refused(run: &Run, cells: &[CellSummary], cell: &CellSummary) -> Option<String> {
+    let job = cell.cell.training.as_ref()?;
+    depths(run, cells, cell).next()?;
+    unknown(cell, job, run.dataset(cell.cell.dataset))
+}
+
+/// What of a job no closed loop and no plan says: how long real decoding takes, and how the last batches of an epoch that
+/// drops none of its samples are read, which have fewer than others.
+fn unknown(cell: &CellSummary, job: &Training, dataset: Option<&Dataset>) -> Option<String> {
+    if let Some(work) = job.decode.as_deref().filter(|work| *work != STATED_COST) {
+        return Some(format!("no closed loop says how long decoding by {work} takes"));
+    }
+    let rest = samples_of(cell, dataset).is_none_or(|samples| samples % samples_of_step(job) > 0);
+    (!job.drop_last && rest)
+        .then(|| "the last batches of an epoch have fewer samples than the others".to_owned())
+}
+
+/// Depths of the closed cells that read as `cell` does.
+fn depths(run: &Run, cells: &[CellSummary], cell: &CellSummary) -> impl Iterator<Item = u32> {
+    alike_closed(run, cells, cell).map(|other| other.cell.queue_depth).collect::<BTreeSet<_>>().into_iter()
+}
+
+/// The job's loader; `None` where it is not known how long decoding takes.
+fn loader(job: &Training, depth: u32) -> Option<Loader> {
+    let fetchers = job.readers.map_or(Fetchers::Shared(depth), |readers| Fetchers::Readers(readers.max(1)));
+    let decode_ns = match (job.decode.as_deref(), job.decode_cost_ns) {
+        (None, _) => 0,
+        (Some(STATED_COST), Some(ns)) if job.readers.is_some() || job.decode_threads.is_some() => ns,
+        (Some(_), _) => return None,
+    };
+    Some(Loader {
+        accelerators: job.accelerators,
+        batch: job.batch,
+        compute_s: job.compute_ns as f64 / 1e9,
+        fetchers,
+        prefetch: job.prefetch,
+        decode_s: decode_ns as f64 / 1e9,
+        decode_threads: job.decode_threads.filter(|_| decode_ns > 0),
+        startup_s: job.startup_ns as f64 / 1e9,
+    })
+}
+
+/// How a utilization follows, in words and figures.
+fn how(closed: &CellSummary, job: &Training, (au, long_run): (f64, f64), epochs: Epochs) -> Option<String> {
+    let start = match (job.startup_ns, epochs.count()) {
+        (0, 1) => String::new(),
+        (0, epochs) => format!(" of each of {epochs} epochs"),
+        (ns, 1) => format!(" and {} for readers to start", feed::format_duration_ns(ns)),
+        (ns, epochs) => {
+            format!(" of each of {epochs} epochs and {} for readers to start", feed::format_duration_ns(ns))
+        }
+    };
+    Some(format!(
+        "a closed loop at depth {} moves {} samples/s of the {} that the job takes{}: AU {} in the long run, {} over {} \
+         steps with the first fill{start}",
+        closed.cell.queue_depth,
+        feed::format_count(closed.figures()?.samples_per_s.mean),
+        feed::format_count(demand_samples_per_s(job)?),
+        besides(job),
+        utilization(long_run),
+        utilization(au),
+        feed::group_digits(epochs.steps()),
+    ))
+}
+
+/// Why not all of the rate is the job's.
+fn besides(job: &Training) -> String {
+    let readers = match job.readers {
+        _ if job.prefetch == 0 => ", and without prefetch reading and computing take turns".to_owned(),
+        Some(readers) if job.prefetch < readers => {
+            format!(", of which prefetch {0} lets {0} of {readers} readers work", job.prefetch)
+        }
+        _ => String::new(),
+    };
+    let decode = job.decode_cost_ns.filter(|ns| *ns > 0).map(feed::format_duration_ns);
+    let decode = decode.map(|cost| format!(", and decoding a sample takes {cost}"));
+    format!("{readers}{}", decode.unwrap_or_default())
+}
+
+/// Steps that each accelerator made in a repetition, in the mean, and at least one.
+fn steps_of_each(figures: &TrainingFigures, job: &Training, repetitions: u32) -> u64 {
+    let jobs = u64::from(job.accelerators.max(1)) * u64::from(repetitions.max(1));
+    (figures.steps / jobs).max(1)
+}
+
+/// Steps of an epoch of which the rest is dropped; `None` where an epoch makes no step, or its samples are not known.
+fn steps_of_epoch(cell: &CellSummary, job: &Training, dataset: Option<&Dataset>) -> Option<u64> {
+    let steps = samples_of(cell, dataset)? / samples_of_step(job);
+    (steps > 0).then_some(steps)
+}
+
+fn samples_of(cell: &CellSummary, dataset: Option<&Dataset>) -> Option<u64> {
+    Some((dataset?.bytes as f64 / cell.sample_bytes?).round() as u64)
+}
+
+/// Samples of one step of all accelerators, at least one.
+fn samples_of_step(job: &Training) -> u64 {
+    (u64::from(job.accelerators) * u64::from(job.batch)).max(1)
+}
+
+/// The steps of a job by its epochs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Epochs {
+    /// Epochs that were made to their end, and the steps of each.
+    whole: u64,
+    steps_of_whole: u64,
+    /// Steps of the last one, where it was not.
+    steps_of_last: u64,
+}
+
+impl Epochs {
+    /// `steps` is at least one.
+    fn of(steps: u64, of_epoch: Option<u64>) -> Self {
+        let steps_of_whole = of_epoch.unwrap_or(steps).min(steps);
+        Self { whole: steps / steps_of_whole, steps_of_whole, steps_of_last: steps % steps_of_whole }
+    }
+
+    fn count(self) -> u64 {
+        self.whole + u64::from(self.steps_of_last > 0)
+    }
+
+    fn steps(self) -> u64 {
+        self.whole * self.steps_of_whole + self.steps_of_last
+    }
+
+    fn computed_s(self, loader: &Loader) -> f64 {
+        self.steps() as f64 * loader.compute_s
+    }
+
+    fn wall_s(self, loader: &Loader, storage: &Curve, side: Side) -> f64 {
+        let epoch_s = |steps| loader.epoch_s(storage, side, steps);
+        self.whole as f64 * epoch_s(self.steps_of_whole) + epoch_s(self.steps_of_last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_those_of_whole_epochs_and_of_the_last() {
+        let three = Epochs::of(100, Some(40));
+        assert_eq!((three.whole, three.steps_of_last, three.count(), three.steps()), (2, 20, 3, 100));
+        let one = Epochs::of(100, None);
+        assert_eq!((one.count(), Epochs::of(100, Some(200))), (1, one));
+    }
+
+    #[test]
+    fn a_wide_span_says_no_figure() {
+        let span = |least, most| Span::of(|side| if side == Side::Least { least } else { most });
+        assert_eq!(span(0.70, 0.74).unwrap().narrow(), Some(0.72));
+        assert_eq!(span(0.70, 0.76).unwrap().narrow(), None);
+        assert_eq!((span(0.5, f64::NAN), span(-0.1, 0.5), span(0.5, 2.0)), (None, None, None));
+    }
+
+    #[test]
+    fn decoding_that_no_closed_loop_knows_foretells_nothing() {
+        let of = |decode: Option<&str>, cost_ns, readers, threads| {
+            let job = Training {
+                decode: decode.map(str::to_owned),
+                decode_cost_ns: cost_ns,
+                readers,
+                decode_threads: threads,
+                ..crate::fixture::job()
+            };
+            loader(&job, 16).map(|loader| (loader.fetchers, loader.decode_s, loader.decode_threads))
+        };
+        assert_eq!(of(None, None, Some(8), None), Some((Fetchers::Readers(8), 0.0, None)));
+        assert_eq!(
+            of(Some("cost"), Some(2_000_000), Some(8), None),
+            Some((Fetchers::Readers(8), 0.002, None))
+        );
+        assert_eq!(
+            of(Some("cost"), Some(2_000_000), None, Some(3)),
+            Some((Fetchers::Shared(16), 0.002, Some(3)))
+        );
+        assert_eq!(of(Some("cost"), Some(2_000_000), None, None), None);
+        assert_eq!(of(Some("jpeg"), None, Some(8), Some(4)), None);
+    }
+}

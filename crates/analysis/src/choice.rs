@@ -1,0 +1,611 @@
+//! Which cell of a target is measured again, and judged.
+
+use std::cmp::Reverse;
+
+use feed::{Access, Pages};
+use record::axis::{self, alike};
+use record::{Axis, Cell};
+
+use crate::cell::cell_summary::CellSummary;
+use crate::cell::cells::Cells;
+use crate::cell::figures::Figures;
+use crate::cell::looks::CANDIDATES_MAX;
+use crate::cell::operation;
+use crate::cell::set_apart::is_set;
+use crate::curve::treatment::{self, FromMemory};
+
+/// The cell of `target` that its verdict should rest on, from the interleaved repetitions alone.
+///
+/// A verdict is about training, so cells are considered in this order of preference, and only the most
+/// preferred that were measured: storage before the client's page cache (`warm`), buffers of base pages, as a loader has them, before huge ones, a training
+/// job that was played before
+/// reads without one, readers as a `DataLoader` has them before reads that share a depth, whole files (`read_file`)
+/// before blocks of files held open, the order of a training job before others, the sample size nearest to the one the
+/// need names, and of paced loads the one that offers no more than the line. Paced loads that offer less, jobs of more
+/// or fewer accelerators than the need names, depths beyond the reach of a loader that the scenario states, and cells that look up or list names, write or read checkpoints, or copy,
+/// are never chosen. Where several sizes, blocks, orders or jobs are left, nothing says which of them is the user's, and the hardest decides: the one
+/// whose best cell has the smallest share of its line. Among those, the shallowest valid cell whose interval clears the
+/// line, of training jobs the one with the fewest readers times batches ahead; cells limited by the client come after
+/// the others, and of equals the first in the record stands unless the interval of another lies wholly above its own.
+/// If none clears, the shallowest valid cell that is no worse than the one nearest to the line, client-limited ones
+/// included: behind one of those the storage may well do more, and only its fresh repetitions can say so.
+pub(crate) fn chosen<'a>(cells: &Cells<'a>, target: &str) -> Option<&'a CellSummary> {
+    let of_target = cells.all.iter().filter(|cell| cell.cell.target == target);
+    among(of_target, Asked::of(cells))
+}
+
+/// Cells of one target that are measured afresh at most: the candidates and a control.
+pub const FRESH_CELLS_MAX: usize = CANDIDATES_MAX + 1;
+/// A mean this near to the best is no worse than it: the shallower of the two is named.
+pub(crate) const EQUAL_SHARE: f64 = 0.95;
+
+/// The cells of a target of which fresh repetitions are made.
+///
+/// Which cells they are follows from the interleaved repetitions alone. Their own figures would not do: a cell that was
+/// chosen because it was fast was lucky too.
+#[derive(Debug)]
+pub(crate) struct Fresh<'a> {
+    /// Cells whose fresh repetitions may decide, the one to be named first: the chosen cell, and the fastest of those read
+    /// alike where that is another.
+    pub(crate) candidates: Vec<&'a CellSummary>,
+    /// A cell at another depth, chosen by its depth and not by its figures: it shows whether the storage has changed. Absent
+    /// where no cell is left.
+    pub(crate) control: Option<&'a CellSummary>,
+}
+
+impl<'a> Fresh<'a> {
+    /// All of them, candidates first.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = &'a CellSummary> + '_ {
+        self.candidates.iter().copied().chain(self.control)
+    }
+}
+
+/// The cells of `target` to measure afresh; `None` where nothing was measured that may be judged.
+pub(crate) fn fresh<'a>(cells: &Cells<'a>, target: &str) -> Option<Fresh<'a>> {
+    let of_target = cells.all.iter().filter(|cell| cell.cell.target == target);
+    let pool = most_preferred(of_target, Asked::of(cells));
+    let named = named(&pool)?;
+    let best = nearest_to_the_line(&pool).filter(|best| !std::ptr::eq(best.cell, named.cell));
+    let candidates: Vec<&CellSummary> =
+        std::iter::once(named).chain(best).map(|candidate| candidate.cell).collect();
+    let is_left =
+        |one: &&Candidate<'_>| candidates.iter().all(|candidate| !std::ptr::eq(*candidate, one.cell));
+    let control = pool.iter().filter(is_left).min_by_key(|one| one.distance_in_depth(&named));
+    Some(Fresh { control: control.map(|one| one.cell), candidates })
+}
+
+/// Another cell read like those of `fresh` that may reach the line for all that is known: its mean does, or what makes its
+/// figures invalid leaves it open, and none of its repetitions is fresh.
+pub(crate) fn above_the_line<'a>(
+    cells: &Cells<'a>,
+    target: &str,
+    fresh: &Fresh<'_>,
+) -> Option<&'a CellSummary> {
+    let asked = Asked::of(cells);
+    let of_target = || cells.all.iter().filter(|cell| cell.cell.target == target);
+    let named = fresh.candidates.first()?;
+    let is_fresh = |one: &Candidate<'_>| fresh.cells().any(|cell| std::ptr::eq(cell, one.cell));
+    let ways = Ways::of(cells, of_target());
+    let read_alike = of_target().filter(|cell| ways.is_one(cell, named) && asked.is_reached(cell));
+    let mut others = read_alike.filter_map(|cell| Candidate::of(cell, asked)).filter(|one| !is_fresh(one));
+    let may_reach = |one: &Candidate<'_>| {
+        let high = one.figures.samples_per_s.interval.zip(one.cell.line);
+        let is_open = high.is_some_and(|(interval, line)| interval.high >= line.samples_per_s);
+        one.share() >= 1.0 || (is_open && !one.figures.is_valid())
+    };
+    others.find(may_reach).map(|one| one.cell)
+}
+
+/// The cell on which the verdict of `target` rests where one alone may: the one that was confirmed, else the one to
+/// confirm.
+///
+/// The record, not today's rule, says what was confirmed: an old record keeps its verdict.
+pub(crate) fn judged<'a>(cells: &Cells<'a>, target: &str) -> Option<&'a CellSummary> {
+    let of_target = || cells.all.iter().filter(|cell| cell.cell.target == target);
+    let asked = Asked::of(cells);
+    let confirmed: Vec<&CellSummary> =
+        of_target().filter(|cell| cell.confirmed.is_some() && asked.may_be_judged(cell)).collect();
+    among(confirmed.iter().copied(), asked)
+        .or_else(|| confirmed.first().copied())
+        .or_else(|| among(of_target(), asked))
+}
+
+/// A cell of `target` that would be judged before every one that was measured, or beside it, had it not failed in all its
+/// repetitions. What was asked for and failed is judged, and nothing stands in for it.
+pub(crate) fn failed_instead<'a>(cells: &Cells<'a>, target: &str) -> Option<&'a CellSummary> {
+    let asked = Asked::of(cells);
+    let of_target = || cells.all.iter().filter(|cell| cell.cell.target == target);
+    let measured: Vec<Candidate<'_>> = of_target().filter_map(|cell| Candidate::of(cell, asked)).collect();
+    let best = measured.iter().map(|one| one.preference(asked.sample_bytes)).min();
+    let ways = Ways::of(cells, of_target());
+    let failed = of_target().filter(|cell| has_failed(cell) && asked.may_be_judged(cell));
+    failed.into_iter().find(|cell| {
+        let preference = preference(cell, None, asked.sample_bytes);
+        let of_way = || measured.iter().any(|one| ways.is_one(one.cell, cell));
+        match best {
+            None => true,
+            Some(best) => preference < best || (preference == best && !of_way()),
+        }
+    })
+}
+
+fn has_failed(cell: &CellSummary) -> bool {
+    matches!(cell.measured, crate::cell::cell_summary::Measurement::Failed { .. })
+}
+
+/// The cell that would be chosen of `target` if `engine` were its only one.
+pub(crate) fn of_engine<'a>(cells: &Cells<'a>, target: &str, engine: &str) -> Option<&'a CellSummary> {
+    let of_engine = |cell: &&CellSummary| cell.cell.target == target && cell.cell.engine == engine;
+    among(cells.all.iter().filter(of_engine), Asked::of(cells))
+}
+
+/// What of the need says which cells may be judged by it.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    cells: Cells<'a>,
+    /// Bytes of a sample, where it names them.
+    sample_bytes: Option<f64>,
+    /// Accelerators; 0 where it names none.
+    pub(crate) accelerators: u32,
+    /// Reads that the job's loader has outstanding at most, where the scenario states one.
+    pub(crate) loader_depth: Option<u32>,
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn of(cells: &Cells<'a>) -> Self {
+        let need = cells.need.as_ref().ok();
+        let sample_bytes = need.and_then(feed::Need::sample_bytes);
+        Self {
+            cells: *cells,
+            sample_bytes: sample_bytes.filter(|bytes| crate::cell::need::positive(*bytes)),
+            accelerators: need.map_or(0, |need| need.accelerators),
+            loader_depth: need.and_then(|need| need.loader_depth),
+        }
+    }
+
+    /// Whether a loader reaches the depth of a cell; true of what is no closed loop, and where no loader is stated.
+    pub(crate) fn is_reached(self, cell: &CellSummary) -> bool {
+        let is_closed = cell.cell.training.is_none() && cell.cell.pace.is_none();
+        self.loader_depth.is_none_or(|reach| !is_closed || cell.cell.queue_depth <= reach)
+    }
+
+    /// Not where no bytes are moved, nor where less than the line is offered, nor where another job is played.
+    fn may_be_judged(self, cell: &CellSummary) -> bool {
+        let paced = cell.figures().and_then(|figures| figures.paced);
+        let offers_less = paced.is_some_and(|paced| paced.of_line.is_some() && !paced.offers_line);
+        let job = cell.cell.training.as_ref();
+        let is_other_job = job.is_some_and(|job| job.accelerators != self.accelerators);
+        operation::reads_samples(&cell.cell) && !offers_less && !is_other_job
+    }
+}
+
+fn among<'a>(cells: impl Iterator<Item = &'a CellSummary>, asked: Asked<'_>) -> Option<&'a CellSummary> {
+    named(&most_preferred(cells, asked)).map(|one| one.cell)
+}
+
+/// The most preferred of `cells`, all read in one way.
+fn most_preferred<'a>(cells: impl Iterator<Item = &'a CellSummary>, asked: Asked<'_>) -> Vec<Candidate<'a>> {
+    let measured: Vec<Candidate<'a>> = cells.filter_map(|cell| Candidate::of(cell, asked)).collect();
+    let valid: Vec<Candidate<'a>> = measured.iter().filter(|one| one.figures.is_valid()).copied().collect();
+    let pool = if valid.is_empty() { measured } else { valid };
+    let reached: Vec<Candidate<'a>> = pool.iter().filter(|one| asked.is_reached(one.cell)).copied().collect();
+    let pool = if reached.is_empty() { pool } else { reached };
+    let preference = |one: &Candidate<'_>| one.preference(asked.sample_bytes);
+    let Some(best) = pool.iter().map(preference).min() else { return Vec::new() };
+    let pool: Vec<Candidate<'a>> = pool.into_iter().filter(|one| preference(one) == best).collect();
+    hardest_way(&asked.cells, &pool)
+}
+
+/// The cell that a verdict would name: the shallowest that clears, else the shallowest that is no worse than the best.
+fn named<'a>(pool: &[Candidate<'a>]) -> Option<Candidate<'a>> {
+    shallowest_that_clears(pool).or_else(|| {
+        let best = nearest_to_the_line(pool)?;
+        let equal = pool.iter().copied().filter(|one| one.share() >= best.share() * EQUAL_SHARE);
+        equal.min_by_key(Candidate::effort)
+    })
+}
+
+/// The cells read in the way whose best cell has the smallest share of its line; of equals, the first way.
+fn hardest_way<'a>(cells: &Cells<'_>, pool: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
+    let mut found: Vec<Vec<Candidate<'a>>> = Vec::new();
+    let ways = Ways::of(cells, pool.iter().map(|one| one.cell));
+    for one in pool {
+        match found.iter_mut().find(|way| ways.is_one(way[0].cell, one.cell)) {
+            Some(way) => way.push(*one),
+            None => found.push(vec![*one]),
+        }
+    }
+    let best = |way: &Vec<Candidate<'_>>| way.iter().map(Candidate::share).fold(0.0, f64::max);
+    found.into_iter().min_by(|a, b| best(a).total_cmp(&best(b))).unwrap_or_default()
+}
+
+#[derive(Clone, Copy)]
+struct Candidate<'a> {
+    cell: &'a CellSummary,
+    figures: &'a Figures,
+}
+
+impl<'a> Candidate<'a> {
+    /// `None` without figures, and where no verdict may rest on them.
+    fn of(cell: &'a CellSummary, asked: Asked<'_>) -> Option<Self> {
+        cell.figures().filter(|_| asked.may_be_judged(cell)).map(|figures| Self { cell, figures })
+    }
+
+    fn preference(&self, named: Option<f64>) -> Preference {
+        preference(self.cell, Some(self.figures), named)
+    }
+
+    /// What it takes of the client: the least comes first.
+    fn effort(&self) -> (bool, u64, u32) {
+        (self.figures.is_client_limited(), held_ahead(&self.cell.cell), self.cell.cell.queue_depth)
+    }
+
+    /// How far its depth, or what its job holds ahead, lies from that of `named`; of two at one distance the shallower
+    /// is nearer, and cells of one engine are nearer than all others.
+    fn distance_in_depth(&self, named: &Candidate<'_>) -> (bool, u64, bool) {
+        let (own, other) = (&self.cell.cell, &named.cell.cell);
+        let steps =
+            |cell: &record::Cell| (held_ahead(cell).max(1) * u64::from(cell.queue_depth)).max(1).ilog2();
+        let (own_steps, other_steps) = (steps(own), steps(other));
+        (own.engine != other.engine, u64::from(own_steps.abs_diff(other_steps)), own_steps > other_steps)
+    }
+
+    fn mean(&self) -> f64 {
+        self.figures.samples_per_s.mean
+    }
+
+    /// The need may fix bytes or samples, so cells of unlike samples are compared by their share of the line.
+    fn share(&self) -> f64 {
+        self.figures.of_line.unwrap_or_else(|| self.mean())
+    }
+
+    fn lies_wholly_above(&self, other: &Candidate<'_>) -> bool {
+        let intervals = self.figures.samples_per_s.interval.zip(other.figures.samples_per_s.interval);
+        intervals.is_some_and(|(own, others)| own.low > others.high)
+    }
+}
+
+/// Lower is preferred: from memory, buffers that no loader has, job, blocks, access, then the distance in size, in thousandths of a doubling, and what
+/// is offered beyond the line, in thousandths of it.
+type Preference = (FromMemory, bool, u8, bool, u8, u64, u64);
+
+/// How much a cell is preferred where a sample is to have `named` bytes; without figures nothing is known of its offer.
+fn preference(cell: &CellSummary, figures: Option<&Figures>, named: Option<f64>) -> Preference {
+    let access = match cell.cell.access.known() {
+        Some(Access::ShuffledEpoch) => 0,
+        Some(Access::Random) => 1,
+        _ => 2,
+    };
+    let distance = named.zip(cell.sample_bytes).map_or(0.0, |(named, own)| (own / named).log2().abs());
+    let offered = figures.and_then(|figures| figures.paced?.of_line);
+    let beyond = offered.map_or(0.0, |share| share - 1.0);
+    let thousandths = |share: f64| (share * 1e3).round() as u64;
+    let blocks = !operation::is_whole_file(&cell.cell);
+    let job = match &cell.cell.training {
+        Some(job) if job.readers.is_some() => 0,
+        Some(_) => 1,
+        None => 2,
+    };
+    let huge = cell.cell.pages.as_ref().is_some_and(|pages| *pages == Pages::Huge);
+    (treatment::from_cache(&cell.cell), huge, job, blocks, access, thousandths(distance), thousandths(beyond))
+}
+
+/// Which cells are read in one way. Streams follow the depth where nobody says how many there are; several numbers of them
+/// at one depth are several ways.
+struct Ways<'a> {
+    run: Cells<'a>,
+    but: Vec<Axis>,
+}
+
+impl<'a> Ways<'a> {
+    /// The ways of these cells.
+    fn of<'c>(run: &Cells<'a>, cells: impl Iterator<Item = &'c CellSummary>) -> Self {
+        let cells: Vec<&Cell> = cells.map(|one| &one.cell).collect();
+        let streams_are_set = is_set(run, &cells, Axis::Streams);
+        let may_differ = |axis: &Axis| *axis != Axis::Streams || !streams_are_set;
+        Self { run: *run, but: axis::WAY.iter().copied().filter(may_differ).collect() }
+    }
+
+    fn is_one(&self, a: &CellSummary, b: &CellSummary) -> bool {
+        alike(&self.run, &a.cell, &b.cell, &self.but)
+    }
+}
+
+/// Readers by the batches that they hold ahead: what a job takes of its client; 0 for other loads.
+fn held_ahead(cell: &record::Cell) -> u64 {
+    cell.training
+        .as_ref()
+        .map_or(0, |job| u64::from(job.readers.unwrap_or(cell.queue_depth)) * u64::from(job.prefetch.max(1)))
+}
+
+fn shallowest_that_clears<'a>(pool: &[Candidate<'a>]) -> Option<Candidate<'a>> {
+    let clearing = || pool.iter().copied().filter(|one| one.cell.clears() && one.figures.is_valid());
+    let least = clearing().map(|one| one.effort()).min()?;
+    // Overlapping intervals do not tell two engines apart, and chance must not choose between them.
+    clearing()
+        .filter(|one| one.effort() == least)
+        .reduce(|first, next| if next.lies_wholly_above(&first) { next } else { first })
+}
+
+fn nearest_to_the_line<'a>(pool: &[Candidate<'a>]) -> Option<Candidate<'a>> {
+    let order = |one: &Candidate<'_>| Reverse(one.cell.cell.queue_depth);
+    pool.iter().copied().max_by(|a, b| a.share().total_cmp(&b.share()).then(order(a).cmp(&order(b))))
+}
+
+#[cfg(test)]
+mod tests {
+    use record::RunRecord;
+
+    use crate::fixture::{Builder, ceiling, rep};
+    use crate::{choose_cell, summarise};
+
+    /// A record of one target, with three equal repetitions of each cell at a share of the line.
+    fn record_of(cells: &[(&str, u32, f64)], edit: impl FnOnce(&mut Builder)) -> RunRecord {
+        let mut builder = Builder::new();
+        for (name, depth, of_line) in cells {
+            builder.cell(name, "disk", *depth);
+            for n in 0..3 {
+                builder.push(rep(name, n, of_line * Builder::LINE_BPS));
+            }
+        }
+        edit(&mut builder);
+        builder.record()
+    }
+
+    /// The cell of each storage target that a verdict would name.
+    fn named_of(record: &RunRecord) -> Vec<String> {
+        let summary = summarise(record);
+        let storage = summary.targets.iter().filter(|target| target.storage);
+        let named = storage.filter_map(|target| choose_cell(&summary, &target.name));
+        named.map(|cell| cell.cell.cell.clone()).collect()
+    }
+
+    fn chosen(cells: &[(&str, u32, f64)], edit: impl FnOnce(&mut Builder)) -> Vec<String> {
+        named_of(&record_of(cells, edit))
+    }
+
+    #[test]
+    fn the_shallowest_cell_that_clears_not_the_fastest() {
+        let cells = [("a", 8, 0.9), ("b", 16, 1.1), ("c", 32, 1.9), ("d", 64, 3.0)];
+        assert_eq!(chosen(&cells, |_| {}), ["b"]);
+    }
+
+    #[test]
+    fn the_cell_nearest_to_the_line_when_none_clears() {
+        assert_eq!(chosen(&[("a", 8, 0.5), ("b", 16, 0.8), ("c", 32, 0.7)], |_| {}), ["b"]);
+    }
+
+    #[test]
+    fn a_client_limited_cell_comes_after_a_deeper_one_that_clears_too() {
+        let limited =
+            |b: &mut Builder| b.push_ceiling(ceiling("a", true, 1, (1.2 * Builder::LINE_BPS) as u64));
+        assert_eq!(chosen(&[("a", 8, 1.1), ("b", 16, 1.1)], limited), ["b"]);
+        let limited =
+            |b: &mut Builder| b.push_ceiling(ceiling("a", true, 1, (1.2 * Builder::LINE_BPS) as u64));
+        assert_eq!(chosen(&[("a", 8, 1.1), ("b", 16, 0.9)], limited), ["a"]);
+    }
+
+    #[test]
+    fn a_client_limited_cell_below_the_line_is_confirmed_when_it_is_the_nearest() {
+        let limited = |b: &mut Builder| b.push_ceiling(ceiling("b", true, 1, Builder::LINE_BPS as u64));
+        assert_eq!(chosen(&[("a", 8, 0.8), ("b", 16, 0.95)], limited), ["b"]);
+    }
+
+    #[test]
+    fn a_cell_with_failed_reads_is_passed_over() {
+        let errors = |b: &mut Builder| {
+            b.edit_reps("a", |rep| {
+                rep.errors.insert("io".to_owned(), 100_000);
+            });
+        };
+        assert_eq!(chosen(&[("a", 8, 1.5), ("b", 16, 0.9)], errors), ["b"]);
+        let errors = |b: &mut Builder| {
+            b.edit_reps("a", |rep| {
+                rep.errors.insert("io".to_owned(), 100_000);
+            });
+        };
+        assert_eq!(chosen(&[("a", 8, 1.5)], errors), ["a"], "better a doubtful cell than none");
+    }
+
+    #[test]
+    fn storage_comes_before_the_page_cache_and_the_training_order_before_others() {
+        let warm = |b: &mut Builder| b.edit_cell("a", |cell| cell.cache = "warm".into());
+        assert_eq!(chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], warm), ["b"]);
+        let again = |b: &mut Builder| b.edit_cell("a", |cell| cell.cache = "cold_start".into());
+        assert_eq!(
+            chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], again),
+            ["b"],
+            "later epochs may come from memory"
+        );
+        let sequential = |b: &mut Builder| b.edit_cell("a", |cell| cell.access = "sequential".into());
+        assert_eq!(chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], sequential), ["b"]);
+    }
+
+    #[test]
+    fn of_layouts_streams_and_checkpoints_the_hardest_is_judged_and_not_what_happens_to_clear() {
+        let other_dataset = |b: &mut Builder| {
+            let dataset = b.run.datasets[0].clone();
+            b.run.datasets.push(dataset);
+            b.edit_cell("a", |cell| cell.dataset = 1);
+        };
+        assert_eq!(chosen(&[("a", 8, 1.5), ("b", 8, 0.5)], other_dataset), ["b"]);
+        let streams = |b: &mut Builder| b.edit_cell("a", |cell| cell.streams = Some(16));
+        assert_eq!(chosen(&[("a", 8, 1.5), ("b", 8, 0.5)], streams), ["b"]);
+        let runs = |b: &mut Builder| b.edit_cell("a", |cell| cell.run_length = Some(16));
+        assert_eq!(chosen(&[("a", 8, 1.5), ("b", 8, 0.5)], runs), ["b"]);
+        let saves = |b: &mut Builder| {
+            b.edit_cell("b", |cell| {
+                cell.checkpoint = Some(record::CheckpointPlan {
+                    label: "1 GB".to_owned(),
+                    bytes: 1 << 30,
+                    files: 1,
+                    mode: "sync".to_owned(),
+                    every_steps: Some(10),
+                    copy_ns: 0,
+                    durable: true,
+                    keep: 1,
+                    price_per_hour: None,
+                });
+            });
+        };
+        assert_eq!(chosen(&[("a", 8, 1.5), ("b", 8, 0.5)], saves), ["b"]);
+    }
+
+    #[test]
+    fn whole_files_come_before_blocks_and_after_storage() {
+        let files = |b: &mut Builder| b.edit_cell("b", |cell| cell.operation = "read_file".into());
+        assert_eq!(chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], files), ["b"]);
+        let warm_files = |b: &mut Builder| {
+            b.edit_cell("b", |cell| {
+                cell.operation = "read_file".into();
+                cell.cache = "warm".into();
+            });
+        };
+        assert_eq!(chosen(&[("a", 8, 0.9), ("b", 16, 9.0)], warm_files), ["a"]);
+        let sequential_files = |b: &mut Builder| {
+            b.edit_cell("b", |cell| {
+                cell.operation = "read_file".into();
+                cell.access = "sequential".into();
+            });
+        };
+        assert_eq!(chosen(&[("a", 8, 0.9), ("b", 16, 9.0)], sequential_files), ["b"]);
+    }
+
+    #[test]
+    fn names_are_never_chosen() {
+        let stat = |b: &mut Builder| b.edit_cell("a", |cell| cell.operation = "stat".into());
+        assert_eq!(chosen(&[("a", 8, 9.0), ("b", 16, 0.9)], stat), ["b"]);
+        assert_eq!(chosen(&[("a", 8, 9.0)], stat), Vec::<String>::new());
+    }
+
+    #[test]
+    fn of_paced_loads_the_one_at_the_line_is_judged() {
+        let at = |shares: &'static [(&str, f64)]| {
+            move |b: &mut Builder| {
+                for (name, share) in shares {
+                    b.pace(name, *share, 1.0);
+                }
+            }
+        };
+        let cells = [("a", 8, 0.5), ("b", 8, 1.0), ("c", 8, 1.5)];
+        assert_eq!(chosen(&cells, at(&[("a", 0.5), ("b", 1.0), ("c", 1.5)])), ["b"]);
+        assert_eq!(chosen(&cells, at(&[("a", 0.5), ("b", 0.8), ("c", 0.99)])), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_null_target_and_a_target_without_figures_are_not_confirmed() {
+        assert_eq!(chosen(&[("a", 8, 0.0)], |_| {}), Vec::<String>::new());
+        let null = |b: &mut Builder| b.run.targets[0].storage = false;
+        assert_eq!(chosen(&[("a", 8, 2.0)], null), Vec::<String>::new());
+    }
+
+    #[test]
+    fn ties_at_one_depth_go_to_the_first_unless_another_is_wholly_faster() {
+        assert_eq!(chosen(&[("a", 8, 1.2), ("b", 8, 1.4)], |_| {}), ["b"]);
+        let spread = |b: &mut Builder| {
+            b.edit_reps("a", |rep| rep.window_ns += 100_000_000 * u64::from(rep.rep));
+        };
+        assert_eq!(chosen(&[("a", 8, 1.5), ("b", 8, 1.6)], spread), ["a"], "the intervals overlap");
+    }
+
+    /// Cells `a`, `b`, `c` read samples of 100 kB, 200 kB and 400 kB.
+    fn of_three_sizes(builder: &mut Builder) {
+        for (index, name) in ["b", "c"].into_iter().enumerate() {
+            let mut dataset = builder.run.datasets[0].clone();
+            dataset.sample_bytes *= [2.0, 4.0][index];
+            builder.run.datasets.push(dataset);
+            builder.edit_cell(name, |cell| cell.dataset = index + 1);
+        }
+    }
+
+    #[test]
+    fn a_need_without_a_size_is_judged_at_the_hardest_size() {
+        let unnamed = |builder: &mut Builder| {
+            builder.run.need = crate::fixture::need_in_bytes(1e9);
+            of_three_sizes(builder);
+        };
+        assert_eq!(chosen(&[("a", 8, 0.40), ("b", 8, 1.01), ("c", 8, 1.83)], unnamed), ["a"]);
+        assert_eq!(chosen(&[("a", 8, 1.83), ("b", 8, 1.01), ("c", 8, 1.40)], unnamed), ["b"]);
+    }
+
+    #[test]
+    fn a_need_with_a_size_is_judged_at_that_size() {
+        let cells = [("a", 8, 3.0), ("b", 8, 0.6), ("c", 8, 0.1)];
+        assert_eq!(chosen(&cells, of_three_sizes), ["a"], "the need names samples of 100 kB");
+    }
+
+    #[test]
+    fn blocks_of_equal_preference_are_judged_at_the_hardest() {
+        let blocks = |builder: &mut Builder| builder.edit_cell("a", |cell| cell.block_bytes = 4_096);
+        assert_eq!(chosen(&[("a", 8, 0.5), ("b", 8, 1.5)], blocks), ["a"]);
+    }
+
+    /// Cells that play the job with these readers and batches ahead, at shares of the line; `None` is a closed loop.
+    type Job = Option<(Option<u32>, u32)>;
+
+    fn chosen_of_jobs(cells: &[(&str, Job, f64)], edit: impl FnOnce(&mut Builder)) -> Vec<String> {
+        let mut builder = Builder::new();
+        (builder.run.measure.duration_ns, builder.run.measure.steps) = (None, Some(100));
+        for (name, job, of_line) in cells {
+            builder.cell(name, "disk", 64);
+            builder.edit_cell(name, |cell| cell.operation = "read_file".into());
+            let Some((readers, prefetch)) = job else {
+                (0..3).for_each(|n| builder.push(rep(name, n, of_line * Builder::LINE_BPS)));
+                continue;
+            };
+            builder.edit_cell(name, |cell| {
+                crate::fixture::cell_of_job(cell);
+                let job = cell.training.as_mut().unwrap();
+                (job.readers, job.prefetch) = (*readers, *prefetch);
+            });
+            let stall = crate::Stall { storage: 1.0 - of_line * 0.9, ..crate::Stall::default() };
+            (0..3).for_each(|n| builder.push(crate::fixture::job_rep(name, n, stall, 64.0)));
+        }
+        edit(&mut builder);
+        named_of(&builder.record())
+    }
+
+    const JOB: Job = Some((Some(8), 8));
+
+    #[test]
+    fn a_job_that_was_played_comes_before_closed_loops_and_after_storage() {
+        assert_eq!(chosen_of_jobs(&[("a", None, 9.0), ("b", JOB, 0.5)], |_| {}), ["b"]);
+        let warm = |b: &mut Builder| b.edit_cell("b", |cell| cell.cache = "warm".into());
+        assert_eq!(chosen_of_jobs(&[("a", None, 0.9), ("b", JOB, 1.1)], warm), ["a"]);
+    }
+
+    #[test]
+    fn jobs_of_other_accelerators_are_never_chosen() {
+        let other = |b: &mut Builder| {
+            b.edit_cell("a", |cell| cell.training.as_mut().unwrap().accelerators = 4);
+        };
+        assert_eq!(chosen_of_jobs(&[("a", JOB, 1.1), ("b", None, 0.9)], other), ["b"]);
+        assert_eq!(chosen_of_jobs(&[("a", JOB, 1.1)], other), Vec::<String>::new());
+    }
+
+    #[test]
+    fn of_jobs_that_clear_the_one_that_holds_least_ahead_is_chosen() {
+        let readers = |readers, prefetch| Some((Some(readers), prefetch));
+        let cells = [
+            ("a", readers(16, 16), 1.1),
+            ("b", readers(8, 16), 1.05),
+            ("c", readers(16, 4), 1.02),
+            ("d", JOB, 0.9),
+        ];
+        assert_eq!(chosen_of_jobs(&cells, |_| {}), ["c"]);
+        assert_eq!(chosen_of_jobs(&cells[3..], |_| {}), ["d"]);
+    }
+
+    #[test]
+    fn readers_come_before_reads_that_share_a_depth() {
+        assert_eq!(chosen_of_jobs(&[("a", Some((None, 2)), 1.1), ("b", JOB, 0.7)], |_| {}), ["b"]);
+    }
+
+    #[test]
+    fn the_hardest_of_several_jobs_decides() {
+        let barrier = |b: &mut Builder| {
+            b.edit_cell("b", |cell| cell.training.as_mut().unwrap().barrier = true);
+        };
+        assert_eq!(chosen_of_jobs(&[("a", JOB, 1.1), ("b", JOB, 0.7)], barrier), ["b"]);
+    }
+}

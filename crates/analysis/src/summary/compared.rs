@@ -1,0 +1,103 @@
+//! Several engines on one target behind a network, side by side.
+
+use record::Target;
+use record::axis::{self, alike};
+
+use crate::cell::cell_summary::CellSummary;
+use crate::cell::cells::Cells;
+use crate::cell::figures::Figures;
+use crate::cell::flag::percent;
+use crate::choice;
+
+/// `s3: sdk reaches 62 % of lean (920 MB/s of 1.49 GB/s, at depths 512 and 512)`: beside the cell that would be chosen of
+/// all, each other engine at the same depth, or where it has none, at the one that would be chosen for it alone. Cells
+/// read in other ways, or with other threads, connections or retries, are not compared: these may make the difference.
+pub(crate) fn engines(cells: &Cells<'_>) -> Vec<String> {
+    let storage = cells.targets.iter().filter(|target| target.storage);
+    storage.flat_map(|target| of_target(cells, target)).collect()
+}
+
+fn of_target(cells: &Cells<'_>, target: &Target) -> Vec<String> {
+    let mut engines: Vec<&str> = Vec::new();
+    let remote = |cell: &&CellSummary| cell.cell.target == target.name && cell.cell.connections > 0;
+    for cell in cells.all.iter().filter(remote) {
+        if !engines.contains(&cell.cell.engine.as_str()) {
+            engines.push(&cell.cell.engine);
+        }
+    }
+    let Some(best) = choice::chosen(cells, &target.name).filter(remote) else { return Vec::new() };
+    let Some(most) = best.figures() else { return Vec::new() };
+    let same_depth = |engine: &str| {
+        let mut others = cells.all.iter().filter(remote);
+        others.find(|cell| cell.cell.engine == engine && alike(cells, &cell.cell, &best.cell, axis::ENGINES))
+    };
+    let is_like_best = |cell: &&CellSummary| alike(cells, &cell.cell, &best.cell, axis::ENGINES_AT_ANY_DEPTH);
+    let beside = |engine: &&str| {
+        let cell = same_depth(engine).filter(|cell| cell.figures().is_some());
+        let of_engine = || choice::of_engine(cells, &target.name, engine);
+        let cell = cell.or_else(|| of_engine().filter(is_like_best))?;
+        Some((cell, cell.figures()?))
+    };
+    let others: Vec<(&CellSummary, &Figures)> =
+        engines.iter().filter(|engine| **engine != best.cell.engine).filter_map(beside).collect();
+    let words = |(cell, figures): &(&CellSummary, &Figures)| {
+        format!(
+            "{}: {} reaches {} of {} ({} of {}, at depths {} and {})",
+            target.name,
+            cell.engine_label(),
+            percent(figures.bps.mean / most.bps.mean),
+            best.engine_label(),
+            feed::format_bps(figures.bps.mean),
+            feed::format_bps(most.bps.mean),
+            cell.cell.queue_depth,
+            best.cell.queue_depth
+        )
+    };
+    others.iter().map(words).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{Builder, rep};
+    use crate::summarise;
+
+    #[test]
+    fn cells_reached_otherwise_are_not_compared_by_their_engines() {
+        let compared = |queue_depth, edit: fn(&mut record::Cell)| {
+            let mut builder = Builder::new();
+            builder.cell("c", "disk", 8);
+            builder.edit_cell("c", |cell| cell.connections = 8);
+            (0..3).for_each(|number| builder.push(rep("c", number, 1.5 * Builder::LINE_BPS)));
+            builder.cell("d", "disk", queue_depth);
+            builder
+                .edit_cell("d", |cell| (cell.engine, cell.connections) = ("other".to_owned(), queue_depth));
+            builder.edit_cell("d", edit);
+            (0..3).for_each(|number| builder.push(rep("d", number, 0.6 * Builder::LINE_BPS)));
+            summarise(&builder.record()).notes.iter().any(|note| note.contains("other reaches"))
+        };
+        for depth in [8, 16] {
+            assert!(compared(depth, |_| {}));
+            assert!(!compared(depth, |cell| cell.threads = 1));
+            assert!(!compared(depth, |cell| cell.retries = 2));
+            assert!(!compared(depth, |cell| cell.connections = 4));
+        }
+    }
+
+    /// Two engines, each at 80 % of the line and at the line, all of which is served.
+    #[test]
+    fn engines_are_compared_at_one_rate() {
+        let mut builder = Builder::new();
+        for engine in ["lean", "sdk"] {
+            for (rate, of_line) in [("80%", 0.8), ("line", 1.0)] {
+                let name = format!("disk/{engine}/paced-{rate}");
+                builder.cell(&name, "disk", 8);
+                builder.edit_cell(&name, |cell| (cell.engine, cell.connections) = (engine.to_owned(), 8));
+                (0..3).for_each(|number| builder.push(rep(&name, number, of_line * Builder::LINE_BPS)));
+                builder.pace(&name, of_line, 1.0);
+            }
+        }
+        let notes = summarise(&builder.record()).notes;
+        let reaches: Vec<&String> = notes.iter().filter(|note| note.contains("reaches")).collect();
+        assert_eq!(reaches, ["disk: sdk reaches 100 % of lean (900 MB/s of 900 MB/s, at depths 8 and 8)"]);
+    }
+}

@@ -1,0 +1,160 @@
+//! What a verdict is about: no word of it goes beyond this.
+
+use feed::{Provenance, counted_noun};
+use record::Target;
+
+use crate::cell::cell_summary::CellSummary;
+use crate::verdict::source::Source;
+use crate::verdict::tiers;
+
+/// How much a verdict rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Evidence {
+    /// One run.
+    Screen,
+    /// Several runs over a time, of all hosts, with the caches below the client excluded.
+    Proof {
+        /// How many runs.
+        runs: u32,
+    },
+}
+
+impl Evidence {
+    /// The word printed beside a verdict.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Screen => "screen",
+            Self::Proof { .. } => "proof",
+        }
+    }
+}
+
+/// What a verdict is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scope {
+    /// Hosts that measured at the same time.
+    pub hosts_measured: u32,
+    /// Hosts that are asked about: those of the need, or the one that measures.
+    pub hosts_needed: u32,
+    /// Caches between this client's own memory and the storage that may have served reads.
+    pub caches_open: Vec<&'static str>,
+    /// Caches there that cannot have served them.
+    pub caches_excluded: Vec<&'static str>,
+    /// Time that the target was under load, summed over the windows of all its repetitions, nanoseconds.
+    pub under_load_ns: u64,
+    /// Bytes read from it in them.
+    pub bytes_read: u64,
+    /// Rounds of fresh repetitions.
+    pub rounds: u32,
+    /// Load of the deciding cell.
+    pub load: LoadScope,
+    /// How much it rests on.
+    pub evidence: Evidence,
+    /// Whether the need comes from a profile that nobody measured: then no number of runs makes a proof.
+    pub extrapolated: bool,
+}
+
+/// The load that a verdict is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadScope {
+    /// A closed loop.
+    Closed {
+        /// Reads outstanding in the whole client.
+        outstanding: u32,
+        /// Accelerators behind it; 0 where the need names none.
+        accelerators: u32,
+    },
+    /// Arrivals by a schedule.
+    Paced,
+    /// A training job.
+    Training,
+}
+
+impl LoadScope {
+    fn of(cell: &CellSummary, accelerators: u32) -> Self {
+        if cell.cell.training.is_some() {
+            Self::Training
+        } else if cell.cell.pace.is_some() {
+            Self::Paced
+        } else {
+            Self::Closed { outstanding: cell.cell.queue_depth, accelerators }
+        }
+    }
+
+    /// Workers of each accelerator that keep as many reads outstanding, each blocked by one; absent for other loads, and
+    /// where the need names no accelerators.
+    pub fn workers_per_accelerator(self) -> Option<u32> {
+        match self {
+            Self::Closed { outstanding, accelerators } if accelerators > 0 => {
+                Some(outstanding.div_ceil(accelerators))
+            }
+            _ => None,
+        }
+    }
+
+    /// `32 outstanding: 4 workers for each of 8 accelerators with blocking reads`; absent for other loads, and where the
+    /// need names no accelerators.
+    pub fn words(self) -> Option<String> {
+        let workers = counted_noun(u64::from(self.workers_per_accelerator()?), "worker");
+        let Self::Closed { outstanding, accelerators } = self else { return None };
+        let each = match accelerators {
+            1 => "one accelerator".to_owned(),
+            several => format!("each of {several} accelerators"),
+        };
+        Some(format!("{outstanding} outstanding take {workers} for {each} with blocking reads"))
+    }
+}
+
+impl Scope {
+    /// That of a verdict on `target` that rests on `cell`.
+    pub(crate) fn of(source: &Source<'_>, target: &Target, cell: &CellSummary) -> Self {
+        let (run, lines) = (&source.record.run, source.lines);
+        let need = source.cells.need.as_ref().ok();
+        let (caches_open, caches_excluded) = tiers::caches_of(source.record, &source.cells, target);
+        let of_target = run.cells.iter().filter(|one| one.target == target.name);
+        let reps = || of_target.clone().flat_map(|one| lines.of_cell(&one.cell));
+        let fresh = lines.of_cell(&cell.cell.cell).iter().filter(|rep| rep.role == record::Role::Confirm);
+        Self {
+            hosts_measured: run.ranks.max(1),
+            hosts_needed: if need.is_some_and(|need| need.scope == feed::Scope::Host) {
+                1
+            } else {
+                run.need.hosts.max(1)
+            },
+            caches_open,
+            caches_excluded,
+            under_load_ns: reps().map(|rep| rep.window_ns).fold(0, u64::saturating_add),
+            bytes_read: reps()
+                .map(|rep| crate::cell::counters::counted(rep, record::counter::BYTES))
+                .fold(0, u64::saturating_add),
+            rounds: fresh.map(|rep| rep.rep + 1).max().unwrap_or(0),
+            load: LoadScope::of(cell, run.need.accelerators),
+            evidence: Evidence::Screen,
+            extrapolated: need.and_then(|need| need.provenance) == Some(Provenance::Extrapolated),
+        }
+    }
+
+    /// Hosts of the need that did not measure.
+    pub fn hosts_open(&self) -> u32 {
+        self.hosts_needed.saturating_sub(self.hosts_measured)
+    }
+
+    /// `screen, cache open`: what stands beside the word.
+    pub fn words(&self) -> String {
+        let mut parts = vec![self.evidence.name().to_owned()];
+        if self.hosts_open() > 0 {
+            parts.push(format!(
+                "{} of {}",
+                self.hosts_measured,
+                counted_noun(u64::from(self.hosts_needed), "host")
+            ));
+        }
+        if !self.caches_open.is_empty() {
+            parts.push("cache open".to_owned());
+        }
+        if self.extrapolated {
+            parts.push("extrapolated profile".to_owned());
+        }
+        parts.join(", ")
+    }
+}

@@ -1,0 +1,9 @@
+//! What is no JPEG.
+
+use crate::error::DecodeError;
+
+pub(super) const FORMAT: &str = "JPEG";
+
+pub(super) fn malformed(reason: &str) -> DecodeError {
+    DecodeError::Malformed { format: FORMAT, reason: reason.trim_end().to_owned() }
+}

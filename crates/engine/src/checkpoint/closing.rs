@@ -1,0 +1,37 @@
+//! Checkpoints of a job that is played: written while it runs, and ended with it.
+
+use std::sync::atomic::Ordering;
+
+use super::save::Writing;
+use crate::rep::RepSpec;
+use crate::trainer::Train;
+
+impl Train {
+    /// Whether checkpoints are made beside the job.
+    pub(crate) fn saves(&self) -> bool {
+        self.beside().is_some()
+    }
+
+    /// The thread that writes the checkpoints of a repetition, until [`ClosingSaves`] ends it.
+    pub(crate) fn save(&self, spec: &RepSpec<'_>) {
+        let (Some(beside), Some(to), Some(plan)) = (self.beside(), spec.checkpoints, &spec.cell.checkpoint)
+        else {
+            return;
+        };
+        let stops = || beside.is_closed() || spec.stop.load(Ordering::Relaxed);
+        let writing = Writing { to, plan, clock: spec.clock, stops: &stops, progress: spec.progress };
+        beside.run(&writing, |saved| self.saved(saved));
+    }
+}
+
+/// Ends the writing of checkpoints however the scope of its thread is left: it would wait for it for ever.
+pub(crate) struct ClosingSaves<'a>(pub(crate) Option<&'a Train>);
+
+impl Drop for ClosingSaves<'_> {
+    fn drop(&mut self) {
+        if let Some(train) = self.0 {
+            train.stop_saving();
+            train.beside().inspect(|beside| beside.close());
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! A dataset that feedline writes.
+
+use crate::layout::Packing;
+
+/// A dataset that feedline writes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Generate {
+    /// Number of samples.
+    pub samples: u64,
+    /// Bytes of each, or their mean.
+    pub sample_bytes: u64,
+    /// How their sizes spread about the mean.
+    pub distribution: Distribution,
+    /// Files in one folder, at most.
+    pub files_per_folder: u32,
+    /// Seed of the content, of the sizes and of the dataset's identity.
+    pub seed: u64,
+    /// How samples are packed; `None`: each is a file.
+    pub packing: Option<Packing>,
+    /// Share of the content that compresses to almost nothing, percent.
+    pub compressible_percent: u8,
+}
+
+impl Generate {
+    /// No samples yet; each would be a file, all of one size and of incompressible bytes.
+    pub const NONE: Self = Self {
+        samples: 0,
+        sample_bytes: 0,
+        distribution: Distribution::Fixed,
+        files_per_folder: FILES_PER_FOLDER,
+        seed: 1,
+        packing: None,
+        compressible_percent: 0,
+    };
+}
+
+/// Files per folder by default: directories stay small on every file system.
+pub const FILES_PER_FOLDER: u32 = 1000;
+
+/// How the sizes of generated files spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Distribution {
+    /// All are equal.
+    #[default]
+    Fixed,
+    /// Lognormal, as sizes of images are.
+    LogNormal {
+        /// Standard deviation.
+        stdev_bytes: u64,
+    },
+}

@@ -1,0 +1,58 @@
+//! A dataset that is there.
+
+use std::sync::Arc;
+
+use dataset::Data;
+use plan::{Access, Layout};
+
+/// A dataset that is there, complete, and as it was when it was fingerprinted.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// What can be read.
+    pub data: Arc<Data>,
+    /// Hash over names, sizes and modification times.
+    pub fingerprint: String,
+    /// How samples lie in the objects.
+    pub layout: Layout,
+    /// Bytes of one training sample: as the user says, else what is read for it on average in the order that is usual
+    /// for the layout.
+    pub sample_bytes: f64,
+    /// Whether it was there already, complete.
+    pub reused: bool,
+    /// Bytes written now.
+    pub bytes_written: u64,
+    /// Files of a user's folder that hold nothing and were left out.
+    pub empty_files: u64,
+    /// Files of a user's folder that are no shards of the layout and were left out.
+    pub other_files: u64,
+    /// Shards whose samples were counted, where the number of all is estimated from them; `None` where it is known.
+    pub counted_shards: Option<u32>,
+    /// Bytes of a user's files that no storage is allocated for, over the files that lack more than a tenth of
+    /// theirs. They are holes, or the file system compresses, keeps small files among its names or does not count:
+    /// reading them brings fewer bytes from the device, or none. That is no error, as a compressing file system is
+    /// fed from like any other, but it is to be said beside every figure.
+    pub unallocated_bytes: u64,
+}
+
+impl Prepared {
+    /// Of data that was found complete.
+    pub(crate) fn of(data: Data, layout: Layout, fingerprint: String) -> Self {
+        let access = if layout.is_streamed() { Access::ShuffledShards } else { Access::ShuffledEpoch };
+        let sample_bytes = match layout {
+            Layout::Files => data.objects().mean_bytes(),
+            _ => data.sample_bytes(access),
+        };
+        Self {
+            data: Arc::new(data),
+            layout,
+            fingerprint,
+            sample_bytes,
+            reused: true,
+            bytes_written: 0,
+            empty_files: 0,
+            other_files: 0,
+            counted_shards: None,
+            unallocated_bytes: 0,
+        }
+    }
+}
