@@ -162,6 +162,11 @@ impl<'a> Session<'a> {
         Ok(interrupted)
     }
 
+    /// The name of the run.
+    pub(crate) fn run_id(&self) -> &str {
+        &self.so_far.run.run_id
+    }
+
     /// As [`conclude`] does.
     pub(crate) fn conclude(self, full: bool) -> Result<Summary, Failure> {
         conclude(&self.folder, full)
