@@ -514,13 +514,29 @@ pub(crate) fn judged(
     (judgement, cause)
 }
 
-/// The command that measures again with so many more rounds.
+/// Options that change what a run prints and nothing else.
+const DISPLAY_OPTIONS: [&str; 4] = ["--full", "--no-progress", "--json", "-q"];
+
+/// The command that measures again with so many more rounds than the run itself could make.
 fn command_for(run: &Run, more: u32) -> String {
-    let mut words = run.command.clone();
-    if words.is_empty() {
-        words.push("feedline run".to_owned());
+    let mut given = run.command.iter().map(String::as_str);
+    let (mut words, mut rounds) = (Vec::new(), more);
+    while let Some(word) = given.next() {
+        let stated = match word.split_once('=') {
+            None if word == "--rounds" => given.next(),
+            Some(("--rounds", stated)) => Some(stated),
+            _ => None,
+        };
+        match stated {
+            Some(stated) => rounds += stated.trim_start_matches('+').parse().unwrap_or(0),
+            None if DISPLAY_OPTIONS.contains(&word) => {}
+            None => words.push(word),
+        }
     }
-    format!("{} --rounds +{more}", words.join(" "))
+    if words.is_empty() {
+        words.push("feedline run");
+    }
+    format!("{} --rounds +{rounds}", words.join(" "))
 }
 
 /// What would decide a verdict that is open.

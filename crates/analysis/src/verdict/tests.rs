@@ -48,6 +48,23 @@ fn a_straddling_interval_says_so() {
 }
 
 #[test]
+fn a_suggested_command_has_each_option_once_and_none_for_display() {
+    let command = |given: &str| {
+        let command = given.split_whitespace().map(str::to_owned).collect();
+        command_for(&Run { command, ..confirmed_at(&[1.0; 3]).run }, 12)
+    };
+    assert_eq!(command(""), "feedline run --rounds +12");
+    let run = "feedline run a.toml --set load.threads=2 --set load.pages=huge";
+    for given in [
+        "feedline run a.toml --full --set load.threads=2 --no-progress --set load.pages=huge --rounds +3",
+        "feedline run --rounds=+3 a.toml --set load.threads=2 --set load.pages=huge",
+    ] {
+        let suggested = command(given);
+        assert_eq!(suggested, format!("{run} --rounds +15"), "what was added before is added again");
+    }
+}
+
+#[test]
 fn the_interleaved_repetitions_of_a_chosen_cell_decide_nothing() {
     let mut builder = confirmed_at(&[0.8, 0.8, 0.8]);
     builder.cell("slower", "disk", 4);
