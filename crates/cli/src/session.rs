@@ -170,6 +170,11 @@ impl<'a> Session<'a> {
         Ok(interrupted)
     }
 
+    /// The name of the run.
+    pub(crate) fn run_id(&self) -> &str {
+        &self.so_far.run.run_id
+    }
+
     /// As [`conclude`] does; of a run that a signal ended it says what is kept and how to go on.
     pub(crate) fn conclude(self, show: ShowArgs) -> Result<Summary, Failure> {
         let summary = conclude(&self.folder, show)?;

@@ -406,13 +406,7 @@ fn next(summary: &Summary, writer: Writer) -> Vec<String> {
 }
 
 fn next_of(summary: &Summary, verdict: &Verdict) -> Option<String> {
-    // How a run is shown is not what is run.
-    let shown = ["--no-progress", "--quiet", "-q", "--full", "--json"];
-    let shows = |word: &&String| !shown.contains(&word.as_str());
-    let asked = || {
-        let words = summary.head.command.iter().filter(shows);
-        words.map(String::as_str).collect::<Vec<_>>().join(" ")
-    };
+    let asked = || record::asked(&summary.head.command).collect::<Vec<_>>().join(" ");
     if verdict.demo || summary.head.command.is_empty() {
         return None;
     }

@@ -41,8 +41,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         Some(_) => measure.fresh_rounds = measure.repetitions,
         None => measure.fresh_rounds += args.rounds.map_or(0, |More(rounds)| rounds),
     }
-    let asked =
-        args.proof.then(|| proof::Asked::announce(&loaded.plan, &args.measure.results)).transpose()?;
+    let asked = args.proof.then(|| proof::Asked::announce(&loaded.plan, &args.measure.results));
     let without_file = !load::is_scenario(&args.input.input);
     let ready = Ready::make(loaded, &args.measure, Asked { without_file, searches: false })?;
     if let Some(name) = &args.add_to {
@@ -50,6 +49,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     }
     let kind = Kind { slots, ..Kind::default() };
     let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
+    if let Some(asked) = &asked {
+        asked.count(session.run_id())?;
+    }
     let mut late = None;
     let interrupted = session.execute(|session, bench| match &slots {
         None => interleave(&ready, session, bench),

@@ -8,8 +8,9 @@ use std::process::Child;
 use crate::harness::{Bench, DISK, finish, finish_as_nobody, forbid, in_child, limit, skip, until, wait};
 
 const URING: &str = r#"targets.disk = { at = "data", engine = "io_uring" }"#;
-/// So many repetitions that a run is never over before it is ended.
-const LONG: [&str; 4] = ["run", "s.toml", "--set", "measure.repetitions=100"];
+/// So many repetitions, and such long ones, that a run is never over before it is ended.
+const LONG: [&str; 6] =
+    ["run", "s.toml", "--set", "measure.repetitions=100", "--set", "measure.bytes=\"256 MiB\""];
 /// So many that most of a run is still to come when the first is recorded.
 const SEVERAL: [&str; 4] = ["run", "s.toml", "--set", "measure.repetitions=20"];
 
