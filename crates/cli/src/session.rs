@@ -50,6 +50,7 @@ impl Ready {
         let counters = Arc::new(Counters::default());
         let progress = Progress::new(args.no_progress, &counters);
         let cores = environment::usable_cores();
+        data::check_places(&loaded.plan)?;
         let results = writable_folder(&args.results)?;
         let stores = Stores::open(&loaded.plan)?;
         Checkpoints::check_room(&loaded.plan, &stores)?;

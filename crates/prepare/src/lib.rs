@@ -13,6 +13,7 @@ mod generate;
 mod identity;
 mod indexing;
 mod kinds;
+mod others;
 mod pattern;
 mod shape;
 mod survey;
@@ -27,9 +28,10 @@ use dataset::{Data, Key};
 use plan::{Access, Codec, DatasetSpec, Layout, Packing};
 
 pub use checkpoints::{CheckpointFolder, check_room};
-pub use clean::{Cleaned, clean};
+pub use clean::{Cleaned, clean, find};
 pub use error::{CleanError, PrepareError};
 use identity::Identity;
+pub use others::check_place;
 
 /// A dataset that is there, complete, and as it was when it was fingerprinted.
 #[derive(Debug, Clone)]
@@ -117,6 +119,7 @@ pub fn prepare(
         DatasetSpec::Generate(generate) => generate.packing.map_or(1, |packing| packing.columns_read),
         DatasetSpec::Existing(_) => 1,
     };
+    check_place(store, spec)?;
     generate::prepare(&generate::Task { store, identity, columns_read, threads, progress, stop })
 }
 
