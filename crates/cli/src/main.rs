@@ -55,8 +55,11 @@ fn told(failure: &Failure, by_flags: bool) -> String {
 /// The scenario file, path or URL that a verb is about.
 fn input(verb: &Verb) -> Option<&str> {
     match verb {
-        Verb::Run(RunArgs { input, .. }) | Verb::Size(SizeArgs { input, .. }) => Some(&input.input),
-        Verb::Check(input) | Verb::Plan(input) | Verb::Prepare(input) => Some(&input.input),
+        Verb::Run(RunArgs { input, .. })
+        | Verb::Size(SizeArgs { input, .. })
+        | Verb::Check(input)
+        | Verb::Plan(input)
+        | Verb::Prepare(input) => Some(&input.input),
         _ => None,
     }
 }

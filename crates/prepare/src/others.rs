@@ -1,6 +1,6 @@
 //! What lies where datasets are written and is not feedline's.
 
-use std::io;
+use std::io::ErrorKind;
 use std::ops::ControlFlow;
 
 use backend::{Store, StoreError};
@@ -46,14 +46,19 @@ pub(crate) fn refuse_others(store: &dyn Store) -> Result<(), PrepareError> {
         }
         ControlFlow::Continue(())
     });
-    match listed {
-        Err(StoreError::Object { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
-        listed => listed?,
+    let kind = |error: &StoreError| match error {
+        StoreError::Object { source, .. } => source.kind(),
+        _ => ErrorKind::Other,
+    };
+    match listed.err().or(failure) {
+        _ if !names.is_empty() => Err(PrepareError::Others { names: named(&names) }),
+        // What this user may not look into is another's, and so is a name that feedline would not give.
+        Some(error) if matches!(kind(&error), ErrorKind::PermissionDenied | ErrorKind::InvalidData) => {
+            Err(PrepareError::Others { names: error.to_string() })
+        }
+        Some(error) if kind(&error) != ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
     }
-    if let Some(error) = failure {
-        return Err(error.into());
-    }
-    if names.is_empty() { Ok(()) } else { Err(PrepareError::Others { names: named(&names) }) }
 }
 
 /// "`a`, `b` and more".

@@ -84,19 +84,22 @@ pub(crate) fn mend(text: &str) -> Mended {
     let mut at = 0;
     while at < text.len() {
         let rest = &text[at..];
-        match statement(rest) {
-            Ok(length) => mended.text.push_str(&rest[..length]),
+        at += match statement(rest) {
+            Ok(length) => {
+                mended.text.push_str(&rest[..length]);
+                length
+            }
             Err(_) if mended.broken.len() == BROKEN_MAX => {
                 mended.keeps_keys = false;
                 mended.text.push_str(&blank(rest));
-                break;
+                rest.len()
             }
             Err((error, length)) => {
                 mended.push_broken(&rest[..length], at);
                 mended.broken.push((error, at..at + length));
+                length
             }
-        }
-        at = mended.offset(mended.text.len());
+        };
     }
     mended
 }

@@ -15,12 +15,7 @@ use crate::{load, open, output};
 
 pub(crate) fn clean(args: &CleanArgs) -> Result<Exit, Failure> {
     let places = stores(args)?;
-    let mut found = String::new();
-    for (at, store) in &places {
-        let folders = prepare::find(&**store).with_context(|| format!("cannot clean `{at}`"))?;
-        found.extend(folders.iter().map(|(folder, inside)| format!("{at}/{folder}: {}\n", amount(inside))));
-    }
-    if !args.yes && !found.is_empty() && is_on_terminal() && !agrees(&found)? {
+    if !args.yes && is_on_terminal() && !agrees(&places)? {
         output::print("nothing was removed\n")?;
         return Ok(Exit::Ok);
     }
@@ -61,8 +56,16 @@ fn is_on_terminal() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Shows what would be removed, and asks. Whoever says nothing keeps it: writing it took longer.
-fn agrees(found: &str) -> io::Result<bool> {
+/// Shows what would be removed, if anything, and asks. Whoever says nothing keeps it: writing it took longer.
+fn agrees(places: &[(String, SharedStore)]) -> Result<bool, Failure> {
+    let mut found = String::new();
+    for (at, store) in places {
+        let folders = prepare::find(&**store).with_context(|| format!("cannot clean `{at}`"))?;
+        found.extend(folders.iter().map(|(folder, inside)| format!("{at}/{folder}: {}\n", amount(inside))));
+    }
+    if found.is_empty() {
+        return Ok(true);
+    }
     write!(io::stderr(), "{found}remove them? [y/N] ")?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;

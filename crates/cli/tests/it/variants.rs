@@ -103,7 +103,7 @@ fn a_variant_with_a_mistake_starts_nothing() {
     let bench = Bench::small(DISK);
     for (change, said) in [
         ("b:load.queue_depth=1", "`a` has 2 cells, `b` has 1 cell"),
-        ("b:load.queue_depth=auto", "--set load.queue_depth=[8,32]"),
+        ("b:load.queue_depth=auto", "load.queue_depth = [8, 32]"),
         ("b:measure.repetitions=2", "`a` has 3 repetitions, `b` has 2 repetitions"),
         ("b:load.cahce=warm", "(in variant `b`)"),
         ("a:", "there is a variant `a` already"),

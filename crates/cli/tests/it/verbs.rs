@@ -49,6 +49,14 @@ fn a_folder_with_files_of_others_gets_no_dataset_unless_told() {
         ended.says("dataset.source = \"existing\"").says("dataset.beside_others = true");
     }
     assert!(bench.data_files().is_empty() && !bench.path("results").exists());
+    let odd: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"caf\xe9");
+    fs::create_dir(bench.path("odd")).unwrap();
+    fs::write(bench.path("odd").join(odd), "mine").unwrap();
+    bench
+        .run(&["check", "odd", "--need", "1 MB/s"])
+        .exits(2)
+        .says("feedline did not write")
+        .says("not UTF-8");
     // Who asked by flags is told flags.
     let by_flags = bench.run(&["check", "data", "--need", "8xh100:resnet50"]).exits(2);
     by_flags.says("--set dataset.source=existing").says("--set dataset.beside_others=true");

@@ -63,8 +63,10 @@ impl Run<'_> {
         let (cells, round_ns) = self.round();
         let repetitions = self.measure.repetitions;
         let total_ns = round_ns.saturating_mul(u128::from(repetitions));
+        let is_searched = self.cells.iter().any(|cell| cell.auto_group.is_some());
         let sum = format!(
-            "{} x {repetitions} repetitions of {} = {}",
+            "{}{} x {repetitions} repetitions of {} = {}",
+            if is_searched { "at least " } else { "" },
             cells::sum(cells, self.lists),
             duration(round_ns / cells.max(1)),
             duration(total_ns)
