@@ -122,6 +122,9 @@ impl Hold {
 pub(crate) struct CleanArgs {
     /// Scenario file (*.toml), or a path
     pub(crate) input: String,
+    /// Remove what is listed without asking; only a terminal is asked
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]

@@ -42,7 +42,7 @@ pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
 }
 
 fn resolve(source: &Source, overrides: &[String]) -> Result<Loaded, Failure> {
-    let scenario = scenario::parse(source, overrides).map_err(Failure::usage)?;
+    let scenario = scenario::parse(source, overrides);
     let facts = host::facts(&scenario.local_paths());
     let plan = scenario::resolve(&scenario, &facts).map_err(Failure::usage)?;
     Ok(Loaded { text: scenario.as_run(), plan })
@@ -80,7 +80,7 @@ pub(crate) fn places(input: &str) -> Result<Places, Failure> {
     }
     // What an address must feed does not matter here, and a scenario without it would be one with a mistake.
     let source = if is_url(input) { scenario::from_path(input, Some("1 GB/s")) } else { read(input)? };
-    let scenario = scenario::parse(&source, &[]).map_err(Failure::usage)?;
+    let scenario = scenario::parse(&source, &[]);
     let remotes = scenario.remotes().map_err(Failure::usage)?;
     Ok(Places { paths: scenario.local_paths(), remotes })
 }

@@ -31,15 +31,17 @@ mod variants;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use args::{Cli, Verb};
+use args::{Cli, RunArgs, SizeArgs, Verb};
 use clap::Parser as _;
 use exit::{Exit, Failure};
 
 fn main() -> ExitCode {
-    match dispatch(Cli::parse_from(command_line()).verb) {
+    let verb = Cli::parse_from(command_line()).verb;
+    let by_flags = input(&verb).is_some_and(|input| !load::is_scenario(input));
+    match dispatch(verb) {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            output::say(&failure.to_string());
+            output::say(&told(&failure, by_flags));
             failure.exit().into()
         }
     }
@@ -53,6 +55,27 @@ fn command_line() -> Vec<OsString> {
         words.insert(1, "run".into());
     }
     words
+}
+
+/// The words of a failure, with its hint in flags where nobody wrote a file. Those of a scenario have their form already.
+fn told(failure: &Failure, by_flags: bool) -> String {
+    let words = failure.to_string();
+    match words.split_once("hint: ") {
+        Some((said, hint)) if by_flags => format!("{said}hint: {}", scenario::in_flags(hint)),
+        _ => words,
+    }
+}
+
+/// The scenario file, path or URL that a verb is about.
+fn input(verb: &Verb) -> Option<&str> {
+    match verb {
+        Verb::Run(RunArgs { input, .. })
+        | Verb::Size(SizeArgs { input, .. })
+        | Verb::Check(input)
+        | Verb::Plan(input)
+        | Verb::Prepare(input) => Some(&input.input),
+        _ => None,
+    }
 }
 
 fn dispatch(verb: Verb) -> Result<Exit, Failure> {

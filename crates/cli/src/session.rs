@@ -59,6 +59,7 @@ impl Ready {
         let counters = Arc::new(Counters::default());
         let progress = Progress::new(args.quiet, &counters);
         let cores = environment::usable_cores();
+        data::check_places(&loaded.plan)?;
         let results = writable_folder(&args.results)?;
         Checkpoints::check_room(&loaded.plan, &stores)?;
         progress.phase("making the datasets ready");

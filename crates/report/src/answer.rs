@@ -183,10 +183,20 @@ fn row(summary: &Summary, verdict: &Verdict) -> Row {
         feeds: feeds(verdict, accelerators),
         evidence: match &verdict.scope {
             _ if verdict.demo => "own server, not judged".to_owned(),
-            Some(scope) => scope.words(),
+            Some(scope) => match stand_in(summary, verdict) {
+                Some(engine) => format!("{engine}, {}", scope.words()),
+                None => scope.words(),
+            },
             None => "none".to_owned(),
         },
     }
+}
+
+/// `pread for io_uring`, where the deciding cell was read by another engine than was asked for.
+fn stand_in(summary: &Summary, verdict: &Verdict) -> Option<String> {
+    let cell = &summary.cell(verdict.cell.as_deref()?)?.cell;
+    let asked = cell.stands_in_for.as_deref()?.split(':').next()?;
+    Some(format!("{} for {asked}", cell.engine))
 }
 
 fn dash() -> String {

@@ -12,7 +12,7 @@ use prepare::Prepared;
 
 use crate::args::InputArgs;
 use crate::exit::{Exit, Failure};
-use crate::{load, open, output};
+use crate::{data, load, open, output};
 
 /// What ceilings and the setting up of a repetition take, about.
 pub(crate) const OVERHEAD_NS: u64 = 150_000_000;
@@ -21,6 +21,7 @@ pub(crate) use line::words as line_words;
 
 pub(crate) fn plan(args: &InputArgs) -> Result<Exit, Failure> {
     let plan = load::load(args)?.plan;
+    data::check_places(&plan)?;
     output::print(&describe(&plan))?;
     Ok(Exit::Ok)
 }

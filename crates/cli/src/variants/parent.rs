@@ -83,7 +83,7 @@ fn pair(specs: &[VariantSpec], plans: &[Plan]) -> Result<(), Failure> {
         if plan.cells.iter().any(|cell| cell.auto_group.is_some()) {
             return Err(Failure::usage(format!(
                 "error: variant `{}` searches its queue depth, and would measure other depths than the others\n  hint: \
-                 say which depths are compared: --set load.queue_depth=[8,32]",
+                 say which depths are compared: load.queue_depth = [8, 32]",
                 spec.name
             )));
         }

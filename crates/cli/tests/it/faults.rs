@@ -160,6 +160,24 @@ fn io_uring_that_is_forbidden_is_an_error_and_on_unavailable_decides() {
     }
 }
 
+/// Without a file nobody asked for an engine: another one reads, and every row of it says so.
+#[test]
+fn where_io_uring_is_forbidden_a_path_is_read_by_pread() {
+    let bench = Bench::new();
+    let args = [
+        "run",
+        "data",
+        "--need",
+        "1 MB/s",
+        "--set",
+        "dataset={ size = \"1 MiB\", sample_size = \"64 KiB\" }",
+    ];
+    let sets = ["--set", "load.queue_depth=2", "--set", "measure={ bytes = \"1 MiB\", repetitions = 3 }"];
+    let mut command = bench.command(&[&args[..], &sets].concat());
+    in_child(&mut command, || forbid(libc::SYS_io_uring_setup));
+    finish(command).exits(0).says("pread for io_uring").says("seccomp");
+}
+
 #[test]
 fn io_uring_that_is_skipped_leaves_the_other_engine_and_a_reason_in_the_record() {
     let bench = Bench::judged(

@@ -115,7 +115,7 @@ fn what_ranks_cannot_agree_on_is_refused() {
     let base = ["run", "s.toml", "--rank", "0", "--ranks", "2", "--start-at"];
     for (set, said) in [
         ("measure.budget=\"10s\"", "a budget would end it"),
-        ("load.queue_depth=auto", "--set load.queue_depth=[8,32]"),
+        ("load.queue_depth=auto", "load.queue_depth = [8, 32]"),
     ] {
         bench.run(&[&base[..], &[&later, "--set", set]].concat()).exits(2).says(said);
     }
