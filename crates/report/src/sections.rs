@@ -37,9 +37,9 @@ fn document<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Document<'a> {
 
 /// Every section in its order; what a run has nothing of is empty.
 fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> {
-    let answer = |id, title, blocks| Section { id, title, room: Room::Answer, blocks };
-    let detail = |id, title, blocks| Section { id, title, room: Room::Detail, blocks };
-    let looked_up = |id, title, blocks| Section { id, title, room: Room::PageOnly, blocks };
+    let open = |room, id, title, blocks| Section { id, title, room, is_folded: false, blocks };
+    let detail = |id, title, blocks| Section { id, title, room: Room::Detail, is_folded: true, blocks };
+    let looked_up = |id, title, blocks| Section { id, title, room: Room::PageOnly, is_folded: true, blocks };
     let grid = |grid: Grid| vec![Block::Grid(grid)];
     let plots = page.map(|page| page.plots.iter().map(Block::Plot).collect()).unwrap_or_default();
     let environment = page.map(|page| Block::Facts(environment::facts(page.environment)));
@@ -50,12 +50,13 @@ fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> 
     let device =
         vec![Block::Grid(system::table(summary)), Block::lines("bytes", system::unreconciled(summary))];
     vec![
-        answer("verdicts", "Verdicts", verdicts(summary)),
-        detail("need", "Need", vec![Block::facts(head::need_facts(summary))]),
-        looked_up("plots", "Plots", plots),
-        detail("training", "Training", trained(summary)),
+        open(Room::Answer, "verdicts", "Verdicts", verdicts(summary)),
+        open(Room::Answer, "not-tested", "Not tested", vec![not_tested(summary)]),
+        open(Room::Detail, "need", "Need", vec![Block::facts(head::need_facts(summary))]),
+        open(Room::PageOnly, "plots", "Plots", plots),
+        open(Room::Detail, "training", "Training", trained(summary)),
+        open(Room::Detail, "cells", "Cells", grid(cells::grid(summary))),
         looked_up("stall", "Where the accelerators' time goes", grid(training::stall(summary))),
-        detail("cells", "Cells", grid(cells::grid(summary))),
         detail("paced", "Paced", grid(side::paced(summary, cells::unit(summary)))),
         detail("files", "Where a file's time goes", grid(side::phases(summary))),
         detail("requests", "Where a request's time goes", Block::grids(side::requests(summary))),
@@ -71,7 +72,6 @@ fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> 
         detail("notes", "Notes", vec![Block::lines("note", summary.notes.clone())]),
         looked_up("page-cache", "Page cache", vec![Block::lines("", page_cache(summary))]),
         looked_up("tiers", "Caches, tier by tier", vec![Block::lines("", summary.tiers.clone())]),
-        detail("not-tested", "Not tested", vec![not_tested(summary)]),
         looked_up("run", "Run and targets", vec![Block::facts(head::run_facts(summary))]),
         looked_up("environment", "Environment", environment.into_iter().collect()),
         looked_up("command", "Command", vec![command(summary)]),

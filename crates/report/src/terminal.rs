@@ -23,7 +23,7 @@ fn written(document: &Document<'_>) -> String {
     let in_room = |room| document.sections.iter().filter(move |section| section.room == room);
     let detail = in_room(Room::Detail).flat_map(|section| &section.blocks);
     // The end of a page is what is seen, so an answer is written backwards.
-    let answer = in_room(Room::Answer).flat_map(|section| section.blocks.iter().rev());
+    let answer = in_room(Room::Answer).rev().flat_map(|section| section.blocks.iter().rev());
     let title = hanging("title ", &ascii(&document.title));
     std::iter::once(title).chain(detail.chain(answer).map(block)).collect()
 }

@@ -9,7 +9,7 @@ const BAR_SHARE_MAX: f64 = 2.0;
 const LETTER_REM: f64 = 0.5;
 const PADDING_REM: f64 = 1.2;
 /// Width of the sign behind a heading that a script sorts by.
-const SORT_REM: f64 = 0.9;
+const SORT_REM: f64 = 1.5;
 /// No column is wider but the last, which takes what is left.
 const WIDTH_REM_MAX: f64 = 13.0;
 /// Widths of the bars and, at least, of the remarks.
