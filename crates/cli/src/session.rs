@@ -272,7 +272,7 @@ fn reread(
 /// that it leaves out.
 pub(crate) fn conclude(folder: &Path, full: bool) -> Result<Summary, Failure> {
     let summary = derive(folder)?;
-    output::print(&output::answer(&summary, folder, full))?;
+    output::print(&output::answer(&summary, folder, full, output::screen()))?;
     Ok(summary)
 }
 

@@ -6,7 +6,8 @@ use crate::grid::Grid;
 use crate::group::{by_key, once_by_key};
 use crate::html::Page;
 use crate::page::{Block, Document, Fact, Fold, Lines, Room, Section, Verdict, Weight};
-use crate::{cells, environment, head, network, prediction, side, stored, system, training};
+use crate::plain::spell_out;
+use crate::{answer, cells, environment, head, network, prediction, side, stored, system, training};
 
 /// All that a summary says.
 pub(crate) fn of_summary(summary: &Summary) -> Document<'static> {
@@ -50,6 +51,7 @@ fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> 
     let device =
         vec![Block::Grid(system::table(summary)), Block::lines("bytes", system::unreconciled(summary))];
     vec![
+        open(Room::PageOnly, "answer", "Answer", grid(answer::table(summary))),
         open(Room::Answer, "verdicts", "Verdicts", verdicts(summary)),
         open(Room::Answer, "not-tested", "Not tested", vec![not_tested(summary)]),
         open(Room::Detail, "need", "Need", vec![Block::facts(head::need_facts(summary))]),
@@ -99,7 +101,8 @@ fn verdicts<'a>(summary: &Summary) -> Vec<Block<'a>> {
         target: ceiling.target.clone(),
         sentences: vec![head::ceiling_sentence(ceiling)],
     });
-    let verdicts: Vec<Verdict> = judged.chain(unjudged).chain(ceilings).collect();
+    let mut verdicts: Vec<Verdict> = judged.chain(unjudged).chain(ceilings).collect();
+    spell_out(verdicts.iter_mut().flat_map(|verdict| &mut verdict.sentences));
     let none = verdicts.is_empty().then(|| "No target was judged in this run.".to_owned());
     vec![
         Block::Verdicts(verdicts),

@@ -27,7 +27,10 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     let text = match args.format {
         ReportFormat::Terminal => {
-            output::answer(&analysis::summarise(&samples::record(&args.run)?), &args.run, args.full)
+            // A file is no terminal, whatever prints the rest.
+            let screen = if args.output.is_some() { report::Screen::PLAIN } else { output::screen() };
+            let summary = analysis::summarise(&samples::record(&args.run)?);
+            output::answer(&summary, &args.run, args.full, screen)
         }
         ReportFormat::Markdown => report::markdown(&analysis::summarise(&samples::record(&args.run)?)),
         ReportFormat::Svg => plot(&Derived::of(&args.run)?.plots, &args.plot)?,

@@ -22,6 +22,7 @@ mod ranks;
 mod record;
 mod remote;
 mod run;
+mod screen;
 mod tidy;
 mod training;
 mod variants;

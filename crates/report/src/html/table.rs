@@ -1,6 +1,6 @@
 //! A table as HTML. Its columns can be sorted where there is JavaScript, and its rows be looked for.
 
-use crate::grid::{Column, Grid, Kind, Row, View};
+use crate::grid::{Column, Grid, Row, View};
 use crate::markup::text;
 
 /// Share of the line at the right end of a bar; more is marked as going on.
@@ -58,7 +58,7 @@ fn headings(view: &View<'_>, has_bars: bool, has_notes: bool) -> String {
 
 /// Numbers stand flush right.
 fn class(column: &Column) -> &'static str {
-    if column.kind == Kind::Name { "" } else { " class=\"n\"" }
+    if column.is_numeric() { " class=\"n\"" } else { "" }
 }
 
 fn written(view: &View<'_>, row: &Row, has_bars: bool, has_notes: bool) -> String {

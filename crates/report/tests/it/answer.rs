@@ -1,13 +1,12 @@
 use analysis::{Summary, summarise};
 use record::RunRecord;
-use report::{Surroundings, answer};
+use report::{Screen, Surroundings, answer};
 
 use crate::records;
 
 fn at(summary: &Summary, columns: usize) -> String {
     let surroundings = Surroundings {
-        columns,
-        colour: false,
+        screen: Screen { columns, is_coloured: false },
         page: "results/golden/report.html",
         full: "feedline report results/golden --full",
     };
@@ -65,17 +64,18 @@ fn a_run_that_judges_nothing_has_no_answer() {
     let mut record = records::golden();
     record.run.cells.retain(|cell| cell.operation == feed::Operation::Stat);
     record.run.targets.retain(|target| target.name == "tree");
-    let surroundings = Surroundings { columns: 80, colour: false, page: "p", full: "f" };
+    let surroundings = Surroundings { screen: Screen::PLAIN, page: "p", full: "f" };
     assert_eq!(answer(&summarise(&record), surroundings), None);
 }
 
 #[test]
 fn a_colour_is_beside_a_word_and_never_in_its_place() {
     let summary = records::golden_summary();
-    let surroundings = Surroundings { columns: 80, colour: true, page: "p", full: "f" };
+    let screen = Screen { is_coloured: true, ..Screen::PLAIN };
+    let surroundings = Surroundings { screen, page: "p", full: "f" };
     let coloured = answer(&summary, surroundings).unwrap();
     assert!(coloured.contains("\u{1b}[1;32mFEEDS\u{1b}[0m"), "{coloured}");
-    let plain = answer(&summary, Surroundings { colour: false, ..surroundings }).unwrap();
+    let plain = answer(&summary, Surroundings { screen: Screen::PLAIN, ..surroundings }).unwrap();
     let stripped =
         ["32", "31", "33"].iter().fold(coloured, |text, code| text.replace(&format!("\u{1b}[1;{code}m"), ""));
     assert_eq!(stripped.replace("\u{1b}[0m", ""), plain);

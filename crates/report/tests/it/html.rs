@@ -3,7 +3,7 @@ use std::path::Path;
 
 use analysis::{Summary, summarise};
 use record::{Line, Outcome, RunRecord};
-use report::{Page, Plot, PlotTable, html, plots};
+use report::{Page, Plot, PlotTable, Screen, html, plots};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -166,7 +166,9 @@ fn the_page_of_the_golden_record_holds_all_that_the_terminal_says() {
     let places = order.map(at);
     assert!(places.is_sorted(), "{places:?}");
     assert!(page.len() <= BYTES_MAX, "{} bytes", page.len());
-    for words in report::terminal(&run.summary).lines().filter_map(|line| line.strip_prefix("note  ")) {
+    for words in
+        report::terminal(&run.summary, Screen::PLAIN).lines().filter_map(|line| line.strip_prefix("note  "))
+    {
         assert!(page.contains(&words.replace('\'', "&#39;")), "{words}");
     }
 }
