@@ -34,7 +34,7 @@ fn render(criterion: &mut Criterion) {
     });
     group.bench_function("html", |bencher| bencher.iter(|| report::html(black_box(&[page()]))));
     group.bench_function("terminal", |bencher| {
-        bencher.iter(|| report::terminal(black_box(&summary), Screen::PLAIN))
+        bencher.iter(|| report::terminal(black_box(&summary), Screen::PLAIN));
     });
     group.bench_function("markdown", |bencher| bencher.iter(|| report::markdown(black_box(&summary))));
     group.finish();

@@ -23,6 +23,8 @@ const GATE_LINES: usize = 2;
 /// Lines that reasons leave for what is open.
 const OPEN_LINES: usize = 3;
 const NEXT_LINES: usize = 3;
+/// What signs before a number of accelerators mean.
+const DIVIDED: &str = "~ and >= by division of the rate";
 /// Longest name of a target that is written out: two lines of a narrow terminal.
 const NAME_COLUMNS: usize = 32;
 /// Columns before the words of each part: `NEED `, `WHY  `.
@@ -157,7 +159,9 @@ fn grid(summary: &Summary, verdicts: &[&Verdict]) -> Grid {
         })
         .figure("feeds", |verdict| feeds(verdict, accelerators))
     };
-    grid.column(Column::parts("evidence"), |verdict| Some(evidence(verdict))).done()
+    let is_divided = verdicts.iter().any(|verdict| verdict.feeds_by_division().is_some());
+    let foot = if is_divided { DIVIDED } else { "" };
+    grid.column(Column::parts("evidence"), |verdict| Some(evidence(verdict))).foot(foot).done()
 }
 
 /// What decides, in samples per second, and the line.
@@ -296,7 +300,7 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
     };
     let unjudged =
         summary.unjudged.iter().map(|unjudged| vec![format!("{}: {}", unjudged.target, unjudged.reason)]);
-    let searched = summary.sizings.iter().map(|one| vec![sizing(one, one.sentence())]);
+    let searched = summary.sizings.iter().map(|one| vec![sizing(one, &one.sentence())]);
     let mut said: Vec<Vec<String>> = judged.iter().map(of_verdict).chain(unjudged).chain(searched).collect();
     spell_out(said.iter_mut().flatten());
     let mut lines = Vec::new();
@@ -314,11 +318,11 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
 
 /// What `size` found, a line for each target and engine.
 fn found(summary: &Summary, writer: Writer) -> Vec<String> {
-    let line = |one: &Sizing| writer.below("SIZE", &sizing(one, one.finding()), 1);
+    let line = |one: &Sizing| writer.below("SIZE", &sizing(one, &one.finding()), 1);
     summary.sizings.iter().take(ROWS_MAX).flat_map(line).collect()
 }
 
-fn sizing(one: &Sizing, words: String) -> String {
+fn sizing(one: &Sizing, words: &str) -> String {
     format!("{} {}: {words}", one.target, one.engine)
 }
 
@@ -331,7 +335,7 @@ fn open(summary: &Summary) -> Vec<String> {
         format!("{} of {needed}: no word on the cluster", scope.hosts_measured)
     });
     let divided = summary.verdicts.iter().any(|verdict| verdict.feeds_by_division().is_some());
-    let divided = divided.then(|| "~ and >= by division of the rate".to_owned());
+    let divided = divided.then(|| DIVIDED.to_owned());
     hosts.into_iter().chain(summary.not_tested.iter().cloned()).chain(divided).collect()
 }
 

@@ -182,7 +182,7 @@ impl Entry {
 
 /// Entries in rows as wide as the plot.
 fn flowed(key: &[(Sample, String)], sheet: Sheet) -> Vec<Entry> {
-    let letters = ((sheet.within() - KEY_GAP - 10) as f64 / KEY_LETTER) as usize;
+    let letters = (f64::from(sheet.within() - KEY_GAP - 10) / KEY_LETTER) as usize;
     let (mut x, mut y) = (0, 0);
     let mut entries: Vec<Entry> = Vec::new();
     for (sample, words) in key {

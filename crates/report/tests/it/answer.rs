@@ -1,4 +1,4 @@
-use analysis::{Summary, summarise};
+use analysis::{Edge, Sizing, Summary, summarise};
 use record::RunRecord;
 use report::{Screen, Surroundings, answer};
 
@@ -57,6 +57,25 @@ fn an_answer_is_short_and_narrow_whatever_the_names() {
     let mut record = records::with_long_names();
     record.run.command = vec!["feedline".to_owned(), "run".to_owned(), "y".repeat(300)];
     assert_answer(&record);
+}
+
+#[test]
+fn a_search_ends_with_what_it_found() {
+    let mut summary = records::golden_summary();
+    summary.sizings = vec![Sizing {
+        target: "nvme".to_owned(),
+        engine: "io_uring".to_owned(),
+        axis: "accelerators".to_owned(),
+        meets: Some(Edge { value: 21, cell: "nvme/21".to_owned(), au: Err("cut".to_owned()), doubt: None }),
+        misses: None,
+        threshold: 0.9,
+        tried: 5,
+    }];
+    let found = "SIZE nvme io_uring: feeds at least 21 accelerators, the most that was tried";
+    assert_eq!(at(&summary, 80).lines().last(), Some(found));
+    summary.verdicts.clear();
+    let alone = at(&summary, 80);
+    assert!(alone.starts_with("NEED ") && alone.ends_with(&format!("{found}\n")), "{alone}");
 }
 
 #[test]
