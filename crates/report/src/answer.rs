@@ -199,18 +199,20 @@ fn evidence(verdict: &Verdict) -> String {
 }
 
 fn rows(summary: &Summary, screen: Screen) -> Vec<String> {
-    let mut verdicts: Vec<&Verdict> = summary.verdicts.iter().collect();
-    if verdicts.len() > ROWS_MAX {
-        // A stable sort: those of one word stay in the order of the scenario.
-        verdicts.sort_by_key(|verdict| gravity(verdict));
-        verdicts.truncate(ROWS_MAX);
-    }
+    let verdicts: Vec<&Verdict> = summary.verdicts.iter().collect();
     if verdicts.is_empty() {
         return Vec::new();
     }
     let (mut lines, rows) = screen.rows(&grid(summary, &verdicts));
+    let too_long = verdicts.len() > ROWS_MAX || lines.len() + rows.concat().len() > ROWS_LINES_MAX;
+    let mut rows: Vec<(&Verdict, Vec<String>)> = verdicts.into_iter().zip(rows).collect();
+    if too_long {
+        // A stable sort: those of one word stay in the order of the scenario.
+        rows.sort_by_key(|(verdict, _)| gravity(verdict));
+    }
+    let all = rows.len();
     let mut shown = 0;
-    for (verdict, mut row) in verdicts.iter().zip(rows) {
+    for (verdict, mut row) in rows.into_iter().take(ROWS_MAX) {
         if lines.len() + row.len() > ROWS_LINES_MAX {
             break;
         }
@@ -220,9 +222,8 @@ fn rows(summary: &Summary, screen: Screen) -> Vec<String> {
         lines.extend(row);
         shown += 1;
     }
-    let hidden = summary.verdicts.len() - shown;
-    if hidden > 0 {
-        lines.push(format!("{:10}{}", "", feed::counted_noun(hidden as u64, "more target")));
+    if shown < all {
+        lines.push(format!("{:10}{}", "", feed::counted_noun((all - shown) as u64, "more target")));
     }
     lines
 }
