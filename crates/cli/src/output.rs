@@ -4,16 +4,13 @@ use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use analysis::Summary;
-use report::Surroundings;
+use report::{Screen, Surroundings};
 
 /// The page that a run leaves beside its record.
 pub(crate) const PAGE_FILE: &str = "report.html";
 
-/// Columns of what is no terminal, and of one that does not tell.
-const COLUMNS: usize = 80;
-
 /// What is printed of a run: its answer, with `full` after all cells; all of a run that judges nothing.
-pub(crate) fn answer(summary: &Summary, folder: &Path, full: bool) -> String {
+pub(crate) fn answer(summary: &Summary, folder: &Path, full: bool, screen: Screen) -> String {
     let page = folder.join(PAGE_FILE);
     // A record that was brought here may have come without its page.
     let page = if page.exists() {
@@ -22,14 +19,19 @@ pub(crate) fn answer(summary: &Summary, folder: &Path, full: bool) -> String {
         format!("feedline report {} --html -o FILE", folder.display())
     };
     let all = format!("feedline report {} --full", folder.display());
-    let surroundings = Surroundings { columns: columns(), colour: is_coloured(), page: &page, full: &all };
+    let surroundings = Surroundings { screen, page: &page, full: &all };
     let answer = report::answer(summary, surroundings);
-    let whole = || format!("{}\n", report::terminal(summary).trim_end());
+    let whole = || format!("{}\n", report::terminal(summary, screen).trim_end());
     match answer {
         Some(answer) if full => format!("{}\n{answer}", whole()),
         Some(answer) => answer,
         None => format!("{}PAGE {page}\n", whole()),
     }
+}
+
+/// What standard output is.
+pub(crate) fn screen() -> Screen {
+    Screen { columns: columns(), is_coloured: is_coloured() }
 }
 
 /// As <https://bixense.com/clicolors/> asks.
@@ -44,7 +46,9 @@ fn columns() -> usize {
     let stdout = io::stdout();
     let size = stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(&stdout));
     size.and_then(Result::ok)
-        .map_or(COLUMNS, |size| if size.ws_col == 0 { COLUMNS } else { size.ws_col.into() })
+        .map(|size| usize::from(size.ws_col))
+        .filter(|columns| *columns > 0)
+        .unwrap_or(Screen::PLAIN.columns)
 }
 
 /// Prints to standard output. A reader that has gone (`feedline need | head`) is no failure.

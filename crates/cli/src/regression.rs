@@ -77,7 +77,7 @@ pub(crate) fn after_run(
     before.warn();
     let outcome = match comparing::stored(name, &before.runs, &run, &Rules::of(gate)) {
         Ok(comparison) => {
-            show.beside(&report::comparison_terminal(&comparison))?;
+            show.beside(&report::comparison_terminal(&comparison, output::screen()))?;
             RegressionResult::of(&comparison, gate)
         }
         Err(refusal) => {

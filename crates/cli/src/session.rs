@@ -306,7 +306,7 @@ fn reread(
 /// Derives everything from a record, leaves report and plots beside it, and prints the answer.
 pub(crate) fn conclude(folder: &Path, show: ShowArgs) -> Result<Summary, Failure> {
     let summary = derive(folder)?;
-    output::print(&show.text(&summary, folder))?;
+    output::print(&show.text(&summary, folder, output::screen()))?;
     Ok(summary)
 }
 

@@ -4,16 +4,16 @@ use std::io;
 use std::path::Path;
 
 use analysis::Summary;
-use report::Paths;
+use report::{Paths, Screen};
 
 use crate::args::ShowArgs;
 use crate::output::{self, PAGE_FILE};
 
 impl ShowArgs {
     /// What is printed of the run in a folder.
-    pub(crate) fn text(self, summary: &Summary, folder: &Path) -> String {
+    pub(crate) fn text(self, summary: &Summary, folder: &Path, screen: Screen) -> String {
         if !self.json {
-            return output::answer(summary, folder, self.full);
+            return output::answer(summary, folder, self.full, screen);
         }
         let page = folder.join(PAGE_FILE);
         let page = page.exists().then(|| page.display().to_string());

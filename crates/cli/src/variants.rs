@@ -53,7 +53,10 @@ pub(crate) fn announce(group: &Group) -> Result<(), Failure> {
 pub(crate) fn compare(variants: &[RunSample], rules: &Rules) -> Result<Vec<Comparison>, Failure> {
     let comparisons = comparing::variants(variants, rules).map_err(Failure::usage)?;
     for comparison in &comparisons {
-        output::print(&format!("{}\n", report::comparison_terminal(comparison).trim_end()))?;
+        output::print(&format!(
+            "{}\n",
+            report::comparison_terminal(comparison, output::screen()).trim_end()
+        ))?;
     }
     Ok(comparisons)
 }

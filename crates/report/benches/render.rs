@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use report::Page;
+use report::{Page, Screen};
 
 mod support;
 
@@ -33,7 +33,9 @@ fn render(criterion: &mut Criterion) {
         bencher.iter(|| report::plots(black_box(&summary), &[]).expect("the run has plots"));
     });
     group.bench_function("html", |bencher| bencher.iter(|| report::html(black_box(&[page()]))));
-    group.bench_function("terminal", |bencher| bencher.iter(|| report::terminal(black_box(&summary))));
+    group.bench_function("terminal", |bencher| {
+        bencher.iter(|| report::terminal(black_box(&summary), Screen::PLAIN));
+    });
     group.bench_function("markdown", |bencher| bencher.iter(|| report::markdown(black_box(&summary))));
     group.finish();
 }

@@ -2,30 +2,31 @@
 //!
 //! Everything else is on the page, in the Markdown report and behind `--full`.
 
-use analysis::{Cause, Evidence, GateResult, Summary, Verdict, gate};
+use analysis::{Cause, Evidence, GateResult, Sizing, Summary, Verdict, gate};
 use feed::{Interval, Judgement};
 
 use crate::cells;
+use crate::grid::{Column, Grid};
 use crate::head;
 use crate::number::{RateUnit, of_line, percent};
-use crate::plain::{ascii, folded, shortened};
+use crate::plain::{ascii, folded, shortened, spell_out};
+use crate::screen::Screen;
 
 /// Lines of an answer at most.
 const LINES_MAX: usize = 20;
-/// Targets that have a row of their own at most; the gravest come first where there are more.
+/// Targets that have a row of their own at most, and lines of all rows; the gravest come first where there are more.
 const ROWS_MAX: usize = 7;
+const ROWS_LINES_MAX: usize = 10;
 /// Lines of each part at most; reasons, then what is open, have what the others leave.
 const NEED_LINES: usize = 2;
 const GATE_LINES: usize = 2;
 /// Lines that reasons leave for what is open.
 const OPEN_LINES: usize = 3;
 const NEXT_LINES: usize = 3;
-/// Longest name of a target.
-const NAME_COLUMNS: usize = 16;
-/// Heading of the last column.
-const EVIDENCE: &str = "evidence";
-/// Columns of a verdict's word.
-const WORD_COLUMNS: usize = 9;
+/// What signs before a number of accelerators mean.
+const DIVIDED: &str = "~ and >= by division of the rate";
+/// Longest name of a target that is written out: two lines of a narrow terminal.
+const NAME_COLUMNS: usize = 32;
 /// Columns before the words of each part: `NEED `, `WHY  `.
 const LEAD_COLUMNS: usize = 5;
 /// Smallest width that is made use of.
@@ -34,10 +35,8 @@ const COLUMNS_MIN: usize = 72;
 /// What an answer says of its surroundings, which no record knows.
 #[derive(Debug, Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// Columns of the terminal.
-    pub columns: usize,
-    /// Whether the words of the verdicts are coloured.
-    pub colour: bool,
+    /// Where it is printed.
+    pub screen: Screen,
     /// Path of the page, or the command that makes it.
     pub page: &'a str,
     /// Command that prints all cells.
@@ -46,18 +45,20 @@ pub struct Surroundings<'a> {
 
 /// Need, a row for each judged target, reasons, what stays open, cost, what to do next, and where the rest is.
 ///
-/// `None` for a run that judges nothing: it has no answer, and is shown as a whole.
+/// What `size` found comes last. `None` for a run that judges nothing: it has no answer, and is shown as a whole.
 pub fn answer(summary: &Summary, surroundings: Surroundings<'_>) -> Option<String> {
-    if summary.verdicts.is_empty() {
+    if summary.verdicts.is_empty() && summary.sizings.is_empty() {
         return None;
     }
-    let writer = Writer { columns: surroundings.columns.max(COLUMNS_MIN), colour: surroundings.colour };
+    let screen = surroundings.screen;
+    let writer = Writer { columns: screen.columns.max(COLUMNS_MIN) };
     let mut lines = writer.part("NEED", &need(summary), NEED_LINES);
-    lines.extend(rows(summary, writer));
+    lines.extend(rows(summary, Screen { columns: writer.columns, ..screen }));
     lines.extend(gate_lines(summary, writer));
     let mut last = writer.part("COST", &cost(summary), 1);
     last.extend(next(summary, writer));
     last.extend(page(surroundings, writer));
+    last.extend(found(summary, writer));
     let left = |lines: &[String]| LINES_MAX.saturating_sub(lines.len() + last.len());
     let room = left(&lines).saturating_sub(OPEN_LINES);
     lines.extend(why(summary, writer, room));
@@ -72,7 +73,6 @@ pub fn answer(summary: &Summary, surroundings: Surroundings<'_>) -> Option<Strin
 #[derive(Clone, Copy)]
 struct Writer {
     columns: usize,
-    colour: bool,
 }
 
 impl Writer {
@@ -129,29 +129,111 @@ fn need(summary: &Summary) -> Vec<String> {
     vec![format!("{}{host}{demand}", need.label), line]
 }
 
-/// A verdict as a row of text.
-struct Row {
-    word: &'static str,
-    target: String,
-    rate: Option<(f64, f64)>,
-    of_line: String,
-    busy: String,
-    feeds: String,
-    evidence: String,
+/// A row for each judged target, as on every page.
+pub(crate) fn table(summary: &Summary) -> Grid {
+    let verdicts: Vec<&Verdict> = summary.verdicts.iter().collect();
+    grid(summary, &verdicts)
 }
 
-fn rows(summary: &Summary, writer: Writer) -> Vec<String> {
-    let mut verdicts: Vec<&Verdict> = summary.verdicts.iter().collect();
-    let hidden = verdicts.len().saturating_sub(ROWS_MAX);
-    if hidden > 0 {
-        // A stable sort: those of one word stay in the order of the scenario.
-        verdicts.sort_by_key(|verdict| gravity(verdict));
-        verdicts.truncate(ROWS_MAX);
+fn grid(summary: &Summary, verdicts: &[&Verdict]) -> Grid {
+    let need = summary.need.as_ref().ok();
+    let accelerators = need.map_or(0, |need| need.accelerators);
+    let unit = unit(summary, verdicts);
+    let heading = unit.map_or_else(|| "rate, 95 %".to_owned(), |unit| format!("{}, 95 %", unit.name));
+    let grid = Grid::of("the figure that decides each verdict", verdicts)
+        .column(Column::name("verdict").short(""), |verdict| Some(verdict.word().to_owned()))
+        .column(Column::name("target").short(""), |verdict| Some(shortened(&verdict.target, NAME_COLUMNS)))
+        .figure(&heading, |verdict| Some(rate_words(rate(summary, verdict)?, unit)))
+        .figure("of line", |verdict| {
+            let (rate, line) = measured(verdict)?;
+            Some(range(rate, line))
+        });
+    let grid = if accelerators == 0 {
+        grid
+    } else {
+        grid.figure("GPUs busy", |verdict| {
+            let (rate, line) = measured(verdict)?;
+            let at =
+                verdict.played.as_ref().map(|played| played.target).or(need.map(|need| need.utilization))?;
+            Some(busy_range(rate, line / at))
+        })
+        .figure("feeds", |verdict| feeds(verdict, accelerators))
+    };
+    let is_divided = verdicts.iter().any(|verdict| verdict.feeds_by_division().is_some());
+    let foot = if is_divided { DIVIDED } else { "" };
+    grid.column(Column::parts("evidence"), |verdict| Some(evidence(summary, verdict))).foot(foot).done()
+}
+
+/// What decides, in samples per second, and the line.
+fn measured(verdict: &Verdict) -> Option<(Interval, f64)> {
+    verdict.samples_per_s.zip(verdict.line_samples_per_s)
+}
+
+/// What decides, in bytes per second of the deciding cell's samples.
+fn rate(summary: &Summary, verdict: &Verdict) -> Option<(f64, f64)> {
+    let (rate, _) = measured(verdict)?;
+    let line = summary.cell(verdict.cell.as_deref()?)?.line?;
+    Some((rate.low * line.sample_bytes, rate.high * line.sample_bytes))
+}
+
+/// The unit of all rates; `None` where none suits them all, and each has its own.
+fn unit(summary: &Summary, verdicts: &[&Verdict]) -> Option<RateUnit> {
+    let unit = cells::unit(summary);
+    // A unit suits what it writes with a digit before the point, or the first behind it.
+    let mut rates = verdicts.iter().filter_map(|verdict| rate(summary, verdict));
+    rates.all(|(low, _)| low >= 0.1 * unit.bps).then_some(unit)
+}
+
+fn rate_words((low, high): (f64, f64), unit: Option<RateUnit>) -> String {
+    let own = unit.unwrap_or_else(|| RateUnit::for_largest(high));
+    let name = if unit.is_some() { String::new() } else { format!(" {}", own.name) };
+    format!("{} - {}{name}", own.write(low.max(0.0)), own.write(high))
+}
+
+fn evidence(summary: &Summary, verdict: &Verdict) -> String {
+    match &verdict.scope {
+        _ if verdict.demo => "own server, not judged".to_owned(),
+        Some(scope) => {
+            let stand_in = stand_in(summary, verdict).map(|engine| format!("{engine}, "));
+            stand_in.unwrap_or_default() + &scope.words()
+        }
+        None => "none".to_owned(),
     }
-    let rows: Vec<Row> = verdicts.into_iter().map(|verdict| row(summary, verdict)).collect();
-    let mut lines = Table::of(summary, &rows).lines(&rows, writer);
-    if hidden > 0 {
-        lines.push(format!("{:>WORD_COLUMNS$} {}", "", feed::counted_noun(hidden as u64, "more target")));
+}
+
+/// `pread for io_uring`, where the deciding cell was read by another engine than was asked for.
+fn stand_in(summary: &Summary, verdict: &Verdict) -> Option<String> {
+    let cell = &summary.cell(verdict.cell.as_deref()?)?.cell;
+    let asked = cell.stands_in_for.as_deref()?.split(':').next()?;
+    Some(format!("{} for {asked}", cell.engine))
+}
+
+fn rows(summary: &Summary, screen: Screen) -> Vec<String> {
+    let verdicts: Vec<&Verdict> = summary.verdicts.iter().collect();
+    if verdicts.is_empty() {
+        return Vec::new();
+    }
+    let (mut lines, rows) = screen.rows(&grid(summary, &verdicts));
+    let too_long = verdicts.len() > ROWS_MAX || lines.len() + rows.concat().len() > ROWS_LINES_MAX;
+    let mut rows: Vec<(&Verdict, Vec<String>)> = verdicts.into_iter().zip(rows).collect();
+    if too_long {
+        // A stable sort: those of one word stay in the order of the scenario.
+        rows.sort_by_key(|(verdict, _)| gravity(verdict));
+    }
+    let all = rows.len();
+    let mut shown = 0;
+    for (verdict, mut row) in rows.into_iter().take(ROWS_MAX) {
+        if lines.len() + row.len() > ROWS_LINES_MAX {
+            break;
+        }
+        if screen.is_coloured {
+            row[0] = coloured(&row[0], verdict.word());
+        }
+        lines.extend(row);
+        shown += 1;
+    }
+    if shown < all {
+        lines.push(format!("{:10}{}", "", feed::counted_noun((all - shown) as u64, "more target")));
     }
     lines
 }
@@ -163,44 +245,6 @@ fn gravity(verdict: &Verdict) -> u8 {
         Judgement::Uncertain => 1,
         Judgement::Feeds => 2,
     }
-}
-
-fn row(summary: &Summary, verdict: &Verdict) -> Row {
-    let interval = verdict.samples_per_s.zip(verdict.line_samples_per_s);
-    let need = summary.need.as_ref().ok();
-    // Samples of the deciding cell.
-    let sample_bytes =
-        verdict.cell.as_deref().and_then(|cell| summary.cell(cell)?.line).map(|line| line.sample_bytes);
-    let at = verdict.played.as_ref().map(|played| played.target).or(need.map(|need| need.utilization));
-    let accelerators = need.map_or(0, |need| need.accelerators);
-    let busy = interval.zip(at).filter(|_| accelerators > 0);
-    Row {
-        word: verdict.word(),
-        target: shortened(&ascii(&verdict.target), NAME_COLUMNS),
-        rate: interval.zip(sample_bytes).map(|((rate, _), bytes)| (rate.low * bytes, rate.high * bytes)),
-        of_line: interval.map_or_else(dash, |(rate, line)| range(rate, line)),
-        busy: busy.map_or_else(dash, |((rate, line), at)| busy_range(rate, line / at)),
-        feeds: feeds(verdict, accelerators),
-        evidence: match &verdict.scope {
-            _ if verdict.demo => "own server, not judged".to_owned(),
-            Some(scope) => match stand_in(summary, verdict) {
-                Some(engine) => format!("{engine}, {}", scope.words()),
-                None => scope.words(),
-            },
-            None => "none".to_owned(),
-        },
-    }
-}
-
-/// `pread for io_uring`, where the deciding cell was read by another engine than was asked for.
-fn stand_in(summary: &Summary, verdict: &Verdict) -> Option<String> {
-    let cell = &summary.cell(verdict.cell.as_deref()?)?.cell;
-    let asked = cell.stands_in_for.as_deref()?.split(':').next()?;
-    Some(format!("{} for {asked}", cell.engine))
-}
-
-fn dash() -> String {
-    "-".to_owned()
 }
 
 /// `87-95 %`; one figure where both ends are written alike, or are far beyond the line.
@@ -221,88 +265,15 @@ fn busy_range(rate: Interval, demand: f64) -> String {
 }
 
 /// `8 of 8`; `~6 of 8` by division of the rate, which no measurement confirmed; `>=6 of 8` where that is a lower bound.
-fn feeds(verdict: &Verdict, accelerators: u32) -> String {
+fn feeds(verdict: &Verdict, accelerators: u32) -> Option<String> {
     match (verdict.feeds_by_division(), verdict.feeds) {
         (Some(feeds), _) => {
             let by_division = if verdict.feeds_at_least() { ">=" } else { "~" };
-            format!("{by_division}{} of {accelerators}", feeds.min(accelerators))
+            Some(format!("{by_division}{} of {accelerators}", feeds.min(accelerators)))
         }
-        (None, Some(_)) => format!("{accelerators} of {accelerators}"),
-        (None, None) => dash(),
+        (None, Some(_)) => Some(format!("{accelerators} of {accelerators}")),
+        (None, None) => None,
     }
-}
-
-/// Widths and units of the rows of one answer.
-struct Table {
-    /// Absent where no unit suits all rates: each then has its own.
-    unit: Option<RateUnit>,
-    with_accelerators: bool,
-}
-
-impl Table {
-    fn of(summary: &Summary, rows: &[Row]) -> Self {
-        let unit = cells::unit(summary);
-        // A unit suits what it writes with a digit before the point, or the first behind it.
-        let suits = rows.iter().filter_map(|row| row.rate).all(|(low, _)| low >= 0.1 * unit.bps);
-        let accelerators = summary.need.as_ref().map_or(0, |need| need.accelerators);
-        Self { unit: suits.then_some(unit), with_accelerators: accelerators > 0 }
-    }
-
-    fn rate(&self, row: &Row) -> String {
-        let Some((low, high)) = row.rate else { return dash() };
-        let own = self.unit.unwrap_or_else(|| RateUnit::for_largest(high));
-        let unit = if self.unit.is_some() { String::new() } else { format!(" {}", own.name) };
-        format!("{} - {}{unit}", own.write(low.max(0.0)), own.write(high))
-    }
-
-    fn lines(&self, rows: &[Row], writer: Writer) -> Vec<String> {
-        let head = [
-            self.unit.map_or_else(|| "rate, 95 %".to_owned(), |unit| format!("{}, 95 %", unit.name)),
-            "of line".to_owned(),
-            "GPUs busy".to_owned(),
-            "feeds".to_owned(),
-        ];
-        let cells: Vec<[String; 4]> = rows
-            .iter()
-            .map(|row| [self.rate(row), row.of_line.clone(), row.busy.clone(), row.feeds.clone()])
-            .collect();
-        let shown = if self.with_accelerators { 4 } else { 2 };
-        let width = |at: usize| {
-            let widths = cells.iter().map(|of_row| of_row[at].chars().count());
-            widths.chain([head[at].chars().count()]).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..shown).map(width).collect();
-        let figures = |of_row: &[String; 4]| {
-            let aligned = of_row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}"));
-            aligned.collect::<Vec<_>>().join("  ")
-        };
-        // A figure is never cut, so a name gives way where a row would be too long.
-        let taken = WORD_COLUMNS + widths.iter().sum::<usize>() + 2 * widths.len() + 2 + EVIDENCE.len();
-        let names = rows.iter().map(|row| row.target.chars().count()).max().unwrap_or(0);
-        let names = names.min(writer.columns.saturating_sub(taken));
-        let mut lines = vec![format!("{:<WORD_COLUMNS$} {:<names$} {}  {EVIDENCE}", "", "", figures(&head))];
-        for (row, cells) in rows.iter().zip(&cells) {
-            let target = shortened(&row.target, names);
-            let lead = format!("{:<WORD_COLUMNS$} {target:<names$} {}  ", row.word, figures(cells));
-            let line = with_evidence(&lead, &row.evidence, writer.columns);
-            lines.push(if writer.colour { coloured(&line, row.word) } else { line });
-        }
-        lines
-    }
-}
-
-/// As many of the words behind `lead` as the line takes: what is left out stands under OPEN.
-fn with_evidence(lead: &str, evidence: &str, columns: usize) -> String {
-    let room = columns.saturating_sub(lead.chars().count());
-    let mut shown = String::new();
-    for part in ascii(evidence).split(", ") {
-        let longer = if shown.is_empty() { part.to_owned() } else { format!("{shown}, {part}") };
-        if longer.chars().count() > room {
-            break;
-        }
-        shown = longer;
-    }
-    format!("{lead}{shown}").trim_end().to_owned()
 }
 
 /// A row whose first word has the colour that page and plots give it. The word stays: colour is never alone.
@@ -340,7 +311,9 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
     };
     let unjudged =
         summary.unjudged.iter().map(|unjudged| vec![format!("{}: {}", unjudged.target, unjudged.reason)]);
-    let said: Vec<Vec<String>> = judged.iter().map(of_verdict).chain(unjudged).collect();
+    let searched = summary.sizings.iter().map(|one| vec![sizing(one, &one.sentence())]);
+    let mut said: Vec<Vec<String>> = judged.iter().map(of_verdict).chain(unjudged).chain(searched).collect();
+    spell_out(said.iter_mut().flatten());
     let mut lines = Vec::new();
     for (number, reasons) in said.iter().enumerate() {
         if lines.len() >= room {
@@ -354,6 +327,16 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
     lines
 }
 
+/// What `size` found, a line for each target and engine.
+fn found(summary: &Summary, writer: Writer) -> Vec<String> {
+    let line = |one: &Sizing| writer.below("SIZE", &sizing(one, &one.finding()), 1);
+    summary.sizings.iter().take(ROWS_MAX).flat_map(line).collect()
+}
+
+fn sizing(one: &Sizing, words: &str) -> String {
+    format!("{} {}: {words}", one.target, one.engine)
+}
+
 /// What no word of the verdicts goes beyond.
 fn open(summary: &Summary) -> Vec<String> {
     let hosts = summary.verdicts.iter().filter_map(|verdict| verdict.scope.as_ref());
@@ -363,10 +346,11 @@ fn open(summary: &Summary) -> Vec<String> {
         format!("{} of {needed}: no word on the cluster", scope.hosts_measured)
     });
     let divided = summary.verdicts.iter().any(|verdict| verdict.feeds_by_division().is_some());
-    let divided = divided.then(|| "~ and >= by division of the rate".to_owned());
+    let divided = divided.then(|| DIVIDED.to_owned());
     hosts.into_iter().chain(summary.not_tested.iter().cloned()).chain(divided).collect()
 }
 
+/// What the run used, as far as its record tells.
 fn cost(summary: &Summary) -> Vec<String> {
     let time = summary.head.elapsed_ns.map(clock);
     let read: f64 = summary
@@ -374,11 +358,16 @@ fn cost(summary: &Summary) -> Vec<String> {
         .iter()
         .filter_map(|figures| Some(figures.reads_per_byte? * figures.dataset.bytes as f64))
         .sum();
-    let read = (read > 0.0).then(|| format!("read {}", feed::format_bytes(read.round() as u64)));
+    let reads: u64 = summary.datasets.iter().map(|figures| figures.reads).sum();
+    let read = (read > 0.0).then(|| {
+        format!("read {} in {}", feed::format_bytes(read.round() as u64), feed::counted_noun(reads, "read"))
+    });
+    let copied: u64 = summary.datasets.iter().map(|figures| figures.written_bytes).sum();
+    let copied = (copied > 0).then(|| format!("copies wrote {}", feed::format_bytes(copied)));
     let kept = summary.datasets.iter().filter(|figures| figures.dataset.source == "generate");
     let kept: u64 = kept.map(|figures| figures.dataset.bytes).sum();
     let kept = (kept > 0).then(|| format!("{} of generated data kept", feed::format_bytes(kept)));
-    time.into_iter().chain(read).chain(kept).collect()
+    time.into_iter().chain(read).chain(copied).chain(kept).collect()
 }
 
 /// `0.8 s`, `61 s`, `4 min 52 s`, `3 h 10 min`.

@@ -13,6 +13,10 @@ pub(crate) enum Kind {
     Number,
     /// What was found.
     Figure,
+    /// What was found as a row of blocks, which are no ASCII.
+    Blocks,
+    /// What is to be known of a row, part by part: the last column, in which a terminal shows the parts that fit.
+    Parts,
 }
 
 /// Which pages have room for a column.
@@ -52,6 +56,19 @@ impl Column {
 
     pub(crate) fn figure(heading: impl Into<String>) -> Self {
         Self::new(heading, Kind::Figure)
+    }
+
+    pub(crate) fn blocks(heading: impl Into<String>) -> Self {
+        Self::new(heading, Kind::Blocks)
+    }
+
+    pub(crate) fn parts(heading: impl Into<String>) -> Self {
+        Self::new(heading, Kind::Parts)
+    }
+
+    /// Whether its words stand flush right.
+    pub(crate) fn is_numeric(&self) -> bool {
+        matches!(self.kind, Kind::Number | Kind::Figure)
     }
 
     /// The same column with another heading on a terminal.

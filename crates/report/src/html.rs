@@ -139,5 +139,9 @@ fn foot(documents: &[Document<'_>]) -> String {
             tools.push(&document.tool);
         }
     }
-    format!("<footer><p class=\"muted\">measured by {}</p></footer>\n", text(&tools.join(", ")))
+    format!(
+        "<footer><p class=\"muted\">measured by {}<span class=\"printed\">; parts that are folded away are not \
+         printed</span></p></footer>\n",
+        text(&tools.join(", "))
+    )
 }

@@ -2,7 +2,7 @@
 
 use analysis::Summary;
 
-use crate::grid::{Grid, Kind};
+use crate::grid::Grid;
 use crate::page::{Block, Document, Fact, Facts, Fold, Lines, Verdict};
 use crate::sections;
 
@@ -82,8 +82,7 @@ fn grid(grid: &Grid) -> String {
     let has_notes = view.has_notes();
     let headings = view.columns.iter().map(|(_, column)| column.heading.as_str());
     let headings: Vec<&str> = headings.chain(has_notes.then_some("remarks")).collect();
-    let rules =
-        view.columns.iter().map(|(_, column)| if column.kind == Kind::Name { "---|" } else { "--:|" });
+    let rules = view.columns.iter().map(|(_, column)| if column.is_numeric() { "--:|" } else { "---|" });
     let rules: String = rules.chain(has_notes.then_some("---|")).collect();
     let line = |cells: Vec<&str>| {
         let cells: Vec<String> = cells.into_iter().map(text).collect();

@@ -24,8 +24,19 @@ impl RateUnit {
         UNITS.into_iter().find(|unit| bps >= 0.5 * unit.bps).unwrap_or(UNITS[4])
     }
 
+    /// The figure alone; what is far below the unit has its own.
     pub(crate) fn write(self, bps: f64) -> String {
-        three_digits(bps / self.bps)
+        if self.suits(bps) { three_digits(bps / self.bps) } else { self.said(bps) }
+    }
+
+    /// The figure with its unit.
+    pub(crate) fn said(self, bps: f64) -> String {
+        let own = if self.suits(bps) { self } else { Self::for_largest(bps) };
+        format!("{} {}", three_digits(bps / own.bps), own.name)
+    }
+
+    fn suits(self, bps: f64) -> bool {
+        bps <= 0.0 || bps >= 0.0095 * self.bps
     }
 }
 
@@ -170,6 +181,14 @@ mod tests {
     fn a_share_of_the_line_is_told_in_times_from_ten_thousand_percent_on() {
         let written = [0.8, 99.99, 100.0, 17_665.4, 2e7].map(of_line);
         assert_eq!(written, ["80 %", "9,999 %", "100 x", "17,665 x", "2e7 x"]);
+    }
+
+    #[test]
+    fn a_rate_far_below_its_unit_has_its_own() {
+        let unit = RateUnit::for_largest(31e9);
+        let written = [31e9, 9.6e6, 0.86e6, 0.0].map(|bps| unit.write(bps));
+        assert_eq!(written, ["31.0", "0.010", "0.86 MB/s", "0"]);
+        assert_eq!([31e9, 0.86e6].map(|bps| unit.said(bps)), ["31.0 GB/s", "0.86 MB/s"]);
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub(crate) struct Section<'a> {
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
     pub(crate) room: Room,
+    /// Whether a page that scrolls shows its title alone until it is asked for.
+    pub(crate) is_folded: bool,
     /// In their order, none of them empty.
     pub(crate) blocks: Vec<Block<'a>>,
 }

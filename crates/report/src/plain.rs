@@ -1,8 +1,5 @@
 //! Plain text for a terminal: ASCII alone, no control characters, folded at a width.
 
-/// Columns of a page.
-pub(crate) const COLUMNS: usize = 80;
-
 /// `text` with everything but printable ASCII replaced, so that a name in a record can neither break the
 /// columns nor send commands to a terminal.
 pub(crate) fn ascii(text: &str) -> String {
@@ -68,17 +65,12 @@ fn unbroken(text: &str) -> Vec<String> {
     words
 }
 
-/// `first` followed by `text`, folded at the page's width; further lines start below the text.
-pub(crate) fn hanging(first: &str, text: &str) -> String {
-    let indent = first.chars().count();
-    let folded = folded(text, COLUMNS.saturating_sub(indent).max(8));
-    let mut page = String::new();
-    for (number, line) in folded.iter().enumerate() {
-        let lead = if number == 0 { first.to_owned() } else { " ".repeat(indent) };
-        page.push_str(format!("{lead}{line}").trim_end());
-        page.push('\n');
+/// Says at its first use what AU is.
+pub(crate) fn spell_out<'a>(sentences: impl IntoIterator<Item = &'a mut String>) {
+    let is_used = |sentence: &&mut String| sentence.starts_with("AU ") || sentence.contains(" AU ");
+    if let Some(first) = sentences.into_iter().find(is_used) {
+        *first = first.replacen("AU ", "accelerator utilization (AU) ", 1);
     }
-    page
 }
 
 #[cfg(test)]
@@ -99,12 +91,10 @@ mod tests {
     }
 
     #[test]
-    fn further_lines_start_below_the_text() {
-        let page = hanging("note  ", &"word ".repeat(20));
-        let lines: Vec<&str> = page.lines().collect();
-        assert_eq!(lines.len(), 2);
-        assert!(lines.iter().all(|line| line.len() <= COLUMNS));
-        assert!(lines[1].starts_with("      word"));
+    fn a_short_word_is_spelt_out_once() {
+        let mut said = ["no job", "half: AU 70 %", "AU 99.7 %, AU 3 %"].map(str::to_owned);
+        spell_out(&mut said);
+        assert_eq!(said, ["no job", "half: accelerator utilization (AU) 70 %", "AU 99.7 %, AU 3 %"]);
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub struct Plot {
     pub title: String,
     /// The plot.
     pub svg: String,
+    /// The same for a window as narrow as a phone's.
+    pub narrow_svg: String,
     /// The figures that it shows.
     pub table: PlotTable,
 }

@@ -6,7 +6,8 @@ use crate::grid::Grid;
 use crate::group::{by_key, once_by_key};
 use crate::html::Page;
 use crate::page::{Block, Document, Fact, Fold, Lines, Room, Section, Verdict, Weight};
-use crate::{cells, environment, head, network, prediction, side, stored, system, training};
+use crate::plain::spell_out;
+use crate::{answer, cells, environment, head, network, prediction, side, stored, system, training};
 
 /// All that a summary says.
 pub(crate) fn of_summary(summary: &Summary) -> Document<'static> {
@@ -37,9 +38,9 @@ fn document<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Document<'a> {
 
 /// Every section in its order; what a run has nothing of is empty.
 fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> {
-    let answer = |id, title, blocks| Section { id, title, room: Room::Answer, blocks };
-    let detail = |id, title, blocks| Section { id, title, room: Room::Detail, blocks };
-    let looked_up = |id, title, blocks| Section { id, title, room: Room::PageOnly, blocks };
+    let open = |room, id, title, blocks| Section { id, title, room, is_folded: false, blocks };
+    let detail = |id, title, blocks| Section { id, title, room: Room::Detail, is_folded: true, blocks };
+    let looked_up = |id, title, blocks| Section { id, title, room: Room::PageOnly, is_folded: true, blocks };
     let grid = |grid: Grid| vec![Block::Grid(grid)];
     let plots = page.map(|page| page.plots.iter().map(Block::Plot).collect()).unwrap_or_default();
     let environment = page.map(|page| Block::Facts(environment::facts(page.environment)));
@@ -50,12 +51,14 @@ fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> 
     let device =
         vec![Block::Grid(system::table(summary)), Block::lines("bytes", system::unreconciled(summary))];
     vec![
-        answer("verdicts", "Verdicts", verdicts(summary)),
-        detail("need", "Need", vec![Block::facts(head::need_facts(summary))]),
-        looked_up("plots", "Plots", plots),
-        detail("training", "Training", trained(summary)),
+        open(Room::PageOnly, "answer", "Answer", grid(answer::table(summary))),
+        open(Room::Answer, "verdicts", "Verdicts", verdicts(summary)),
+        open(Room::Answer, "not-tested", "Not tested", vec![not_tested(summary)]),
+        open(Room::Detail, "need", "Need", vec![Block::facts(head::need_facts(summary))]),
+        open(Room::PageOnly, "plots", "Plots", plots),
+        open(Room::Detail, "training", "Training", trained(summary)),
+        open(Room::Detail, "cells", "Cells", grid(cells::grid(summary))),
         looked_up("stall", "Where the accelerators' time goes", grid(training::stall(summary))),
-        detail("cells", "Cells", grid(cells::grid(summary))),
         detail("paced", "Paced", grid(side::paced(summary, cells::unit(summary)))),
         detail("files", "Where a file's time goes", grid(side::phases(summary))),
         detail("requests", "Where a request's time goes", Block::grids(side::requests(summary))),
@@ -71,7 +74,6 @@ fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> 
         detail("notes", "Notes", vec![Block::lines("note", summary.notes.clone())]),
         looked_up("page-cache", "Page cache", vec![Block::lines("", page_cache(summary))]),
         looked_up("tiers", "Caches, tier by tier", vec![Block::lines("", summary.tiers.clone())]),
-        detail("not-tested", "Not tested", vec![not_tested(summary)]),
         looked_up("run", "Run and targets", vec![Block::facts(head::run_facts(summary))]),
         looked_up("environment", "Environment", environment.into_iter().collect()),
         looked_up("command", "Command", vec![command(summary)]),
@@ -99,7 +101,8 @@ fn verdicts<'a>(summary: &Summary) -> Vec<Block<'a>> {
         target: ceiling.target.clone(),
         sentences: vec![head::ceiling_sentence(ceiling)],
     });
-    let verdicts: Vec<Verdict> = judged.chain(unjudged).chain(ceilings).collect();
+    let mut verdicts: Vec<Verdict> = judged.chain(unjudged).chain(ceilings).collect();
+    spell_out(verdicts.iter_mut().flat_map(|verdict| &mut verdict.sentences));
     let none = verdicts.is_empty().then(|| "No target was judged in this run.".to_owned());
     vec![
         Block::Verdicts(verdicts),

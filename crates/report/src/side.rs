@@ -143,7 +143,7 @@ fn paced_note(cell: &CellSummary, unit: RateUnit) -> String {
     let behind = !paced.keeps_up() && paced.kept_share < paced.served_share();
     let achieved = (paced.not_served() > 0 || behind).then(|| {
         let late = if behind { ", the rest after the window" } else { "" };
-        format!("achieved {} {}{late}", unit.write(figures.bps.mean), unit.name)
+        format!("achieved {}{late}", unit.said(figures.bps.mean))
     });
     let not_issued =
         (paced.not_issued > 0).then(|| format!("{} never issued", feed::group_digits(paced.not_issued)));

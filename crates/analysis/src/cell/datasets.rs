@@ -18,6 +18,10 @@ pub struct DatasetFigures {
     /// Bytes read from storage in the whole run, warm-up included, by bytes of the dataset; absent for an
     /// empty one.
     pub reads_per_byte: Option<f64>,
+    /// Operations that read these bytes.
+    pub reads: u64,
+    /// Bytes that copies of it wrote.
+    pub written_bytes: u64,
     /// Whether any byte may have been read twice from storage: by two repetitions, by more than one pass,
     /// or by reads drawn with replacement.
     pub reads_repeat: bool,
@@ -37,6 +41,11 @@ pub(crate) fn of_run(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
         access.sort();
         access.dedup();
         let read: f64 = cells().map(|cell| bytes_read(lines, cell, dataset)).sum();
+        let counters =
+            |cell: &Cell, of| lines.of_cell(&cell.cell).iter().map(move |rep| counted(rep, of)).sum::<u64>();
+        let sum = |of| cells().map(|cell| counters(cell, of)).sum::<u64>();
+        let (reads, written_bytes) =
+            (sum(counter::OPS) + sum(counter::WARMUP_OPS), sum(counter::WRITTEN_BYTES));
         let reads_per_byte = (dataset.bytes > 0).then(|| read / dataset.bytes as f64);
         // Repetitions do not share out the dataset: each may read what another has read.
         let names: BTreeSet<&str> = cells().map(|cell| cell.cell.as_str()).collect();
@@ -44,7 +53,14 @@ pub(crate) fn of_run(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
         let reads_repeat = repetitions > 1
             || reads_per_byte.is_some_and(|reads| reads > 1.0)
             || (repetitions > 0 && access.iter().any(|access| access == "random"));
-        DatasetFigures { dataset: dataset.clone(), access, reads_per_byte, reads_repeat }
+        DatasetFigures {
+            dataset: dataset.clone(),
+            access,
+            reads_per_byte,
+            reads,
+            written_bytes,
+            reads_repeat,
+        }
     };
     run.datasets.iter().enumerate().map(of_dataset).collect()
 }

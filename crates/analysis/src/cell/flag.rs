@@ -437,7 +437,7 @@ impl Flag {
             Self::NotBypassed { .. } => "not bypassed",
             Self::NotDropped { .. } => "not dropped",
             Self::TooShort { .. } => "too short",
-            Self::FewTurns { .. } => "few queue turns",
+            Self::FewTurns { .. } => "few reads for its depth",
             Self::FewSteps { .. } => "few steps",
             Self::NotSteady { .. } => "not steady",
             Self::Bursts { .. } => "bursts",

@@ -99,6 +99,20 @@ impl Sizing {
         format!("{found}{doubt}; {} tried", feed::counted_noun(self.tried as u64, "value"))
     }
 
+    /// The same without figures: `feeds 21 accelerators, not 22`.
+    pub fn finding(&self) -> String {
+        let found = match (&self.meets, &self.misses) {
+            (Some(met), Some(missed)) => format!("{}, not {}", self.claim(met.value), missed.value),
+            (Some(met), None) if self.axis == "accelerators" => {
+                format!("feeds at least {}, the most that was tried", self.noun(met.value))
+            }
+            (Some(met), None) => format!("{}, the least that was tried", self.claim(met.value)),
+            (None, Some(missed)) => format!("not even {}", self.noun(missed.value)),
+            (None, None) => "nothing was measured".to_owned(),
+        };
+        if self.is_sure() { found } else { format!("{found}; not sure") }
+    }
+
     fn claim(&self, value: u32) -> String {
         if self.axis == "accelerators" {
             format!("feeds {}", self.noun(value))

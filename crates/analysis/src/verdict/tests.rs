@@ -288,7 +288,12 @@ fn bytes_in_the_page_cache_and_few_reads_leave_a_verdict_open() {
     let mut few = confirmed_at(&[0.5, 0.5, 0.5]);
     few.edit_cell("c", |cell| cell.queue_depth = 1_024);
     let text = words(&few);
-    assert!(text.starts_with("UNCERTAIN window of 4.4 queue turns: 20 are needed at depth 1024"), "{text}");
+    assert!(
+        text.starts_with(
+            "UNCERTAIN window of 4.4 reads at each place of the queue: 20 are needed at depth 1024"
+        ),
+        "{text}"
+    );
 }
 
 #[test]

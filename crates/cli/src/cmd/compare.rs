@@ -123,7 +123,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let gate_words = outcome.as_ref().map(Outcome::words).unwrap_or_default();
     let pages: Vec<String> = match args.format {
         CompareFormat::Terminal | CompareFormat::Svg => {
-            comparisons.iter().map(report::comparison_terminal).collect()
+            comparisons.iter().map(|one| report::comparison_terminal(one, output::screen())).collect()
         }
         CompareFormat::Markdown => {
             let room = bytes_max.saturating_sub(gate_words.len() + comparisons.len() + 10);
@@ -261,13 +261,18 @@ fn by_target(args: &CompareArgs, run: &RunSample, names: &[String]) -> Result<Co
     if let Some(name) = named.iter().find(|name| run.run.targets.iter().all(|target| target.name != **name)) {
         return Err(no_such("target", name, &known));
     }
+    if args.gate {
+        return Err(Failure::usage(
+            "error: a gate on regressions holds a storage against its own past, and no storage against another\n  \
+             hint: leave out --gate; `gate.feeds` of a scenario holds each target against the need",
+        ));
+    }
     let chosen = if named.is_empty() { &known } else { &named };
     if chosen.len() < 2 || chosen.iter().skip(1).any(|name| name == &chosen[0]) {
         return Err(no_pair("targets", &known));
     }
     let (rules, gate) = rules(args, false, run)?;
     let comparisons = comparing::targets(run, chosen, &rules).map_err(Failure::usage)?;
-    // A gate on regressions holds a target against its own past, and no target against another.
     Ok(Compared { comparisons, gate, gated: false })
 }
 

@@ -81,22 +81,25 @@ fn nothing(args: &HistoryArgs) -> Failure {
 
 fn rendered(args: &HistoryArgs, histories: &[History]) -> Result<String, Failure> {
     match args.format {
-        HistoryFormat::Terminal => {
-            Ok(histories.iter().map(report::history_terminal).collect::<Vec<_>>().join("\n"))
-        }
+        HistoryFormat::Terminal => Ok(report::history_terminal(one(histories)?, output::screen())),
         HistoryFormat::Csv => Ok(csv(histories)),
-        HistoryFormat::Svg => match histories {
-            [one] => Ok(report::history_svg(one)?.svg),
-            several => {
-                let names: Vec<&str> = several.iter().map(|history| history.scenario.as_str()).collect();
-                Err(Failure::usage(format!(
-                    "error: a plot shows one scenario, and the runs are of several: {}\n  \
-                     hint: choose one with --scenario",
-                    regression::plain(&names.join(", "))
-                )))
-            }
-        },
+        HistoryFormat::Svg => Ok(report::history_svg(one(histories)?)?.svg),
     }
+}
+
+/// The history of the only scenario; of several, which they are and how one is chosen.
+fn one(histories: &[History]) -> Result<&History, Failure> {
+    if let [one] = histories {
+        return Ok(one);
+    }
+    let line = |history: &History| {
+        let runs = feed::counted_noun(history.run_ids.len() as u64, "run");
+        format!("\n  {}: {runs}", regression::plain(&history.scenario))
+    };
+    Err(Failure::usage(format!(
+        "error: a history shows one scenario, and the runs are of several:{}\n  hint: choose one with --scenario NAME",
+        histories.iter().map(line).collect::<String>()
+    )))
 }
 
 /// The heading once, then the rows of every scenario.

@@ -27,7 +27,9 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     let text = match args.format {
         ReportFormat::Terminal => {
-            args.show.text(&analysis::summarise(&samples::record(&args.run)?), &args.run)
+            // A file is no terminal, whatever prints the rest.
+            let screen = if args.output.is_some() { report::Screen::PLAIN } else { output::screen() };
+            args.show.text(&analysis::summarise(&samples::record(&args.run)?), &args.run, screen)
         }
         ReportFormat::Markdown => report::markdown(&analysis::summarise(&samples::record(&args.run)?)),
         ReportFormat::Svg => plot(&Derived::of(&args.run)?.plots, &args.plot)?,

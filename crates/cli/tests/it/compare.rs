@@ -221,7 +221,9 @@ fn targets_of_one_run_are_compared_by_their_names() {
     let bench = Bench::new();
     store(&bench, NEW, 1.0, &unedited);
     let by_target = |more: &[&str]| bench.run(&[&["compare", NEW, "--by", "target"], more].concat());
-    by_target(&["nvme", "filer"]).exits(0).says("compare nvme").says("-> filer");
+    let other = by_target(&["nvme", "filer"]).exits(0).says("compare nvme").says("-> filer").says("WORSE");
+    assert!(!other.out.contains("REGRESSED"), "{}", other.out);
+    by_target(&["nvme", "filer", "--gate"]).exits(2).says("its own past");
     by_target(&["nvme", "tape"]).exits(2).says("no target `tape`").says("nvme, filer");
     by_target(&["nvme", "nvme"]).exits(2).says("two targets");
     by_target(&["nvme"]).exits(2);
@@ -374,16 +376,18 @@ fn a_history_shows_each_cell_once_and_names_what_it_cannot_read() {
 }
 
 #[test]
-fn a_history_of_several_scenarios_shows_each_and_leaves_variants_out() {
+fn a_history_is_of_one_scenario_and_leaves_variants_out() {
     let bench = Bench::new();
     store(&bench, &day(0), 1.0, &unedited);
     store(&bench, &day(1), 1.0, &|run| run["scenario"] = json!("another"));
     group(&bench, "ab", &[("base", 1.0), ("new", 1.0)]);
-    let page = bench.run(&["history"]).exits(0).out;
-    assert!(page.starts_with("history  another: 1 run, ") && page.contains("history  three-stores: 1 run, "));
+    for more in [&["history"][..], &["history", "--format", "svg"]] {
+        bench.run(more).exits(2).says("another: 1 run").says("three-stores: 1 run").says("--scenario");
+    }
+    let page = bench.run(&["history", "--scenario", "another"]).exits(0).out;
+    assert!(page.starts_with("history  another: 1 run, ") && !page.contains("three-stores"), "{page}");
     let rows = bench.run(&["history", "--format", "csv"]).exits(0).out;
     assert_eq!(rows.matches("scenario,cell,target").count(), 1);
-    bench.run(&["history", "--format", "svg"]).exits(2).says("--scenario");
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod ranks;
 mod record;
 mod remote;
 mod run;
+mod screen;
 mod shown;
 mod tidy;
 mod training;

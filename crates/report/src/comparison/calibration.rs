@@ -4,23 +4,23 @@ use analysis::Calibration;
 
 use super::words;
 use crate::grid::Grid;
-use crate::plain::{ascii, hanging};
-use crate::terminal::grid;
+use crate::plain::ascii;
+use crate::screen::Screen;
 
 /// What a machine can gate.
-pub fn calibration_terminal(calibration: &Calibration) -> String {
+pub fn calibration_terminal(calibration: &Calibration, screen: Screen) -> String {
     let runs = feed::counted_noun(calibration.run_ids.len() as u64, "run");
     let kind = if calibration.stored { "stored runs" } else { "interleaved repetitions of equal variants" };
     let of = format!("{}: noise between {kind}, from {runs}", calibration.scenario);
-    let mut page = hanging("calibrate  ", &ascii(&of));
+    let mut page = screen.hanging("calibrate  ", &ascii(&of));
     let later = if calibration.stored { "runs of a baseline" } else { "repetitions of each variant" };
     let samples = feed::group_digits(u64::from(calibration.samples));
-    page.push_str(&hanging("           ", &format!("for comparisons over {samples} {later}")));
-    page.push_str(&grid(&table(calibration)));
+    page.push_str(&screen.hanging("           ", &format!("for comparisons over {samples} {later}")));
+    page.push_str(&screen.grid(&table(calibration)));
     for note in &calibration.notes {
-        page.push_str(&hanging("note  ", &ascii(note)));
+        page.push_str(&screen.hanging("note  ", &ascii(note)));
     }
-    page + &answer(calibration)
+    page + &answer(calibration, screen)
 }
 
 fn table(calibration: &Calibration) -> Grid {
@@ -37,10 +37,10 @@ fn table(calibration: &Calibration) -> Grid {
 const USEFUL_MAX: f64 = 0.5;
 
 /// The one sentence that a reader came for.
-fn answer(calibration: &Calibration) -> String {
+fn answer(calibration: &Calibration, screen: Screen) -> String {
     let first = calibration.noise.first();
     let Some(noise) = first.filter(|noise| noise.smallest.is_finite()) else {
-        return hanging("INCONCLUSIVE  ", "no metric was measured often enough");
+        return screen.hanging("INCONCLUSIVE  ", "no metric was measured often enough");
     };
     if noise.smallest > USEFUL_MAX {
         let words = format!(
@@ -49,7 +49,7 @@ fn answer(calibration: &Calibration) -> String {
             noise.metric.name(),
             words::share(noise.smallest)
         );
-        return hanging("CANNOT GATE  ", &words);
+        return screen.hanging("CANNOT GATE  ", &words);
     }
     let words = format!(
         "a gate on {} with a margin of {} finds a regression of {} or more four times in five; \
@@ -58,5 +58,5 @@ fn answer(calibration: &Calibration) -> String {
         words::share(noise.margin),
         words::share(noise.smallest)
     );
-    hanging("CAN GATE  ", &words)
+    screen.hanging("CAN GATE  ", &words)
 }

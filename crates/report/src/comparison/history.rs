@@ -4,15 +4,12 @@ use analysis::{History, HistoryCell, HistoryPoint, HistoryValue, Metric};
 use feed::Compared;
 
 use super::words;
-use crate::plain::{ascii, folded, hanging, shortened};
+use crate::grid::{Column, Grid};
+use crate::plain::ascii;
+use crate::screen::Screen;
 
 /// Runs of which a row has a block; of more, the newest.
 const BLOCKS_MAX: usize = 18;
-/// Widths of the other columns.
-const TARGET_COLUMNS: usize = 9;
-const LABEL_COLUMNS: usize = 20;
-const VALUE_COLUMNS: usize = 9;
-const CHANGE_COLUMNS: usize = 8;
 /// Eighths of a row.
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// A run on which nothing may rest, and one that lacks the cell.
@@ -20,7 +17,7 @@ const EXCLUDED: char = 'x';
 const ABSENT: char = '.';
 
 /// Cells over time, one row for each, with a line of blocks that shows the throughput of each run.
-pub fn history_terminal(history: &History) -> String {
+pub fn history_terminal(history: &History, screen: Screen) -> String {
     let runs = history.run_ids.as_slice();
     let days = match runs.iter().map(|run| words::day(run)).collect::<Option<Vec<_>>>().as_deref() {
         Some([only]) => format!(", {only}"),
@@ -28,21 +25,34 @@ pub fn history_terminal(history: &History) -> String {
         _ => String::new(),
     };
     let count = feed::counted_noun(runs.len() as u64, "run");
-    let mut page = hanging("history  ", &ascii(&format!("{}: {count}{days}", history.scenario)));
-    page.push_str(&hanging("         ", &legend(history)));
-    let shown = runs.len().min(BLOCKS_MAX);
-    let width = shown.max("throughput".len());
-    page.extend([format!(
-        "{:<TARGET_COLUMNS$} {:<LABEL_COLUMNS$} {:<width$} {:>VALUE_COLUMNS$} {:>VALUE_COLUMNS$} {:>CHANGE_COLUMNS$}\n",
-        "target", "cell", "throughput", "first", "last", "change"
-    )]);
-    for cell in &history.cells {
-        page.push_str(&row(cell, &runs[runs.len() - shown..], width));
-    }
+    let mut page = screen.hanging("history  ", &ascii(&format!("{}: {count}{days}", history.scenario)));
+    page.push_str(&screen.grid(&table(history)));
     for words in &history.breaks {
-        page.push_str(&hanging("break  ", &ascii(words)));
+        page.push_str(&screen.hanging("break  ", &ascii(words)));
     }
     page
+}
+
+/// A row for each cell.
+fn table(history: &History) -> Grid {
+    let runs = history.run_ids.as_slice();
+    let newest = &runs[runs.len().saturating_sub(BLOCKS_MAX)..];
+    let values = |cell: &&HistoryCell| cell.points.iter().filter_map(usable).collect::<Vec<f64>>();
+    let write = |cell: &HistoryCell, value: Option<&f64>| {
+        Some(words::value(Metric::of(Compared::Throughput, cell.counts_bytes), *value?))
+    };
+    let cells: Vec<&HistoryCell> = history.cells.iter().collect();
+    Grid::of(legend(history), &cells)
+        .name("target", |cell| cell.target.clone())
+        .name("cell", |cell| cell.label.clone())
+        .column(Column::blocks("throughput"), |cell| Some(blocks(cell, newest)))
+        .figure("first", |cell| write(cell, values(cell).first()))
+        .figure("last", |cell| write(cell, values(cell).last()))
+        .figure("change", |cell| match values(cell).as_slice() {
+            [first, .., last] if *first > 0.0 => Some(words::ratio(last / first)),
+            _ => None,
+        })
+        .done()
 }
 
 /// What the blocks mean.
@@ -62,29 +72,6 @@ fn legend(history: &History) -> String {
         words.extend([format!("; the newest {BLOCKS_MAX} runs")]);
     }
     words
-}
-
-fn row(cell: &HistoryCell, runs: &[String], width: usize) -> String {
-    let values: Vec<f64> = cell.points.iter().filter_map(usable).collect();
-    let write = |value: Option<&f64>| {
-        let metric = Metric::of(Compared::Throughput, cell.counts_bytes);
-        value.map_or_else(|| "-".to_owned(), |value| words::value(metric, *value))
-    };
-    let change = match values.as_slice() {
-        [first, .., last] if *first > 0.0 => words::ratio(last / first),
-        _ => "-".to_owned(),
-    };
-    let target = shortened(&ascii(&cell.target), TARGET_COLUMNS);
-    let labels = folded(&ascii(&cell.label), LABEL_COLUMNS);
-    let label = labels.first().map_or("", String::as_str);
-    let first = format!(
-        "{target:<TARGET_COLUMNS$} {label:<LABEL_COLUMNS$} {:<width$} {:>VALUE_COLUMNS$} {:>VALUE_COLUMNS$} {change:>CHANGE_COLUMNS$}\n",
-        blocks(cell, runs),
-        write(values.first()),
-        write(values.last()),
-    );
-    let below = labels.iter().skip(1).map(|label| format!("{:<TARGET_COLUMNS$} {label}\n", ""));
-    std::iter::once(first).chain(below).collect()
 }
 
 /// The throughput of a run on which something may rest.

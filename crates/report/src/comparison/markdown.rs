@@ -1,6 +1,6 @@
 //! A comparison in Markdown: the answer first, then what changed, then what did not, folded away.
 
-use analysis::{CellComparison, Comparison};
+use analysis::{CellComparison, Change, Comparison, Pairing};
 
 use super::rows::{self, Row};
 use super::words;
@@ -100,7 +100,11 @@ fn answer(comparison: &Comparison) -> Section {
         .into_iter()
         .map(|one| {
             let effect = &one.effect;
-            row(words::verdict(effect.change), &one.target, &words::headline(effect, one.cells))
+            row(
+                &words::verdict(effect.change, comparison.pairing),
+                &one.target,
+                &words::headline(effect, one.cells),
+            )
         })
         .collect();
     if rows.is_empty() {
@@ -138,13 +142,19 @@ fn judged(comparison: &Comparison, shared: &[(String, usize)]) -> Section {
     let cells = comparison.cells.iter().filter(|cell| cell.excluded.is_none() && !rows::is_unchanged(cell));
     let mut cells: Vec<&CellComparison> = cells.collect();
     cells.sort_by_key(|cell| rows::gravity(cell));
-    Section { head: TABLE.to_owned(), rows: table_rows(&cells, shared), tail: String::new() }
+    Section {
+        head: TABLE.to_owned(),
+        rows: table_rows(&cells, comparison.pairing, shared),
+        tail: String::new(),
+    }
 }
 
 fn unchanged(comparison: &Comparison, shared: &[(String, usize)]) -> Section {
     let cells: Vec<&CellComparison> =
         comparison.cells.iter().filter(|cell| rows::is_unchanged(cell)).collect();
-    folded(&format!("{} unchanged", feed::counted_noun(cells.len() as u64, "cell")), &cells, shared)
+    let word = words::change(Change::Unchanged, comparison.pairing);
+    let title = format!("{} {word}", feed::counted_noun(cells.len() as u64, "cell"));
+    folded(&title, &cells, comparison.pairing, shared)
 }
 
 fn excluded(comparison: &Comparison) -> Section {
@@ -153,19 +163,20 @@ fn excluded(comparison: &Comparison) -> Section {
     folded(
         &format!("{} on which nothing may rest", feed::counted_noun(cells.len() as u64, "cell")),
         &cells,
+        comparison.pairing,
         &[],
     )
 }
 
-fn folded(title: &str, cells: &[&CellComparison], shared: &[(String, usize)]) -> Section {
+fn folded(title: &str, cells: &[&CellComparison], pairing: Pairing, shared: &[(String, usize)]) -> Section {
     if cells.is_empty() {
         return Section::EMPTY;
     }
     let head = format!("\n<details><summary>{title}</summary>\n{TABLE}");
-    Section { head, rows: table_rows(cells, shared), tail: "\n</details>\n".to_owned() }
+    Section { head, rows: table_rows(cells, pairing, shared), tail: "\n</details>\n".to_owned() }
 }
 
-fn table_rows(cells: &[&CellComparison], shared: &[(String, usize)]) -> Vec<String> {
+fn table_rows(cells: &[&CellComparison], pairing: Pairing, shared: &[(String, usize)]) -> Vec<String> {
     let of_cell = |cell: &&CellComparison| {
         let names = format!(
             "| {} | {} |",
@@ -174,7 +185,7 @@ fn table_rows(cells: &[&CellComparison], shared: &[(String, usize)]) -> Vec<Stri
         );
         let reason = cell.excluded.as_deref().unwrap_or_default();
         let rows: Vec<String> =
-            rows::of_cell(cell, shared).iter().map(|row| line(&names, row, reason)).collect();
+            rows::of_cell(cell, pairing, shared).iter().map(|row| line(&names, row, reason)).collect();
         if rows.is_empty() { vec![format!("{names} | | | | | | {} |\n", text(reason))] } else { rows }
     };
     cells.iter().flat_map(of_cell).collect()

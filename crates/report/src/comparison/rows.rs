@@ -1,6 +1,6 @@
 //! The effects of a comparison as rows of text, and the reasons that several of them share.
 
-use analysis::{CellComparison, Change, Comparison, Effect};
+use analysis::{CellComparison, Change, Comparison, Effect, Pairing};
 
 use super::words;
 use crate::group::by_key;
@@ -33,12 +33,12 @@ pub(super) fn shared_reasons(comparison: &Comparison) -> Vec<(String, usize)> {
 }
 
 /// The rows of a cell; `shared` are reasons that stand elsewhere.
-pub(super) fn of_cell(cell: &CellComparison, shared: &[(String, usize)]) -> Vec<Row> {
+pub(super) fn of_cell(cell: &CellComparison, pairing: Pairing, shared: &[(String, usize)]) -> Vec<Row> {
     let row = |effect: &Effect| {
         let because = effect.because.clone();
         let because =
             because.filter(|why| cell.excluded.is_none() && !shared.iter().any(|one| one.0 == *why));
-        let word = if cell.excluded.is_some() { "" } else { words::change(effect.change) };
+        let word = if cell.excluded.is_some() { "" } else { words::change(effect.change, pairing) };
         Row {
             metric: effect.metric.word(),
             before: words::value(effect.metric, effect.before),

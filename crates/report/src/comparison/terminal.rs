@@ -1,42 +1,40 @@
-//! A comparison as one page for a terminal, 80 columns of plain ASCII; the answer comes last.
+//! A comparison as one page for a terminal, in plain ASCII; the answer comes last.
 
-use analysis::{CellComparison, Comparison};
+use analysis::{CellComparison, Change, Comparison, Pairing};
 
 use super::rows::{self, Row};
 use super::words;
 use crate::grid::{Column, Grid, Width};
-use crate::plain::{ascii, hanging, shortened};
-use crate::terminal::grid;
+use crate::plain::ascii;
+use crate::screen::Screen;
 
 /// Rows up to which every cell is shown; beyond, those that changed, and as many others as fit.
 const ROWS_MAX: usize = 60;
 /// Gaps that are named one by one.
 const GAPS_MAX: usize = 8;
-/// Longest name of a target before a headline.
-const NAME_COLUMNS: usize = 17;
 
-/// The comparison as a page of a terminal, 80 columns wide.
-pub fn comparison_terminal(comparison: &Comparison) -> String {
+/// The comparison as a page of a terminal.
+pub fn comparison_terminal(comparison: &Comparison, screen: Screen) -> String {
     let shared = rows::shared_reasons(comparison);
-    let mut page = head(comparison);
-    page.push_str(&table(comparison, &shared));
+    let mut page = head(comparison, screen);
+    page.push_str(&table(comparison, &shared, screen));
     for (reason, count) in &shared {
         let of = feed::counted_noun(*count as u64, "figure");
-        page.push_str(&hanging("why   ", &ascii(&format!("{of} inconclusive: {reason}"))));
+        page.push_str(&screen.hanging("why   ", &ascii(&format!("{of} inconclusive: {reason}"))));
     }
-    page.push_str(&gaps(&comparison.gaps));
+    page.push_str(&gaps(&comparison.gaps, screen));
     for note in &comparison.notes {
-        page.push_str(&hanging("note  ", &ascii(note)));
+        page.push_str(&screen.hanging("note  ", &ascii(note)));
     }
-    page.push_str(&headlines(comparison));
+    page.push_str(&headlines(comparison, screen));
     page
 }
 
-fn head(comparison: &Comparison) -> String {
-    let before = hanging("compare  ", &ascii(&words::side(&comparison.before)));
-    let after = hanging("     ->  ", &ascii(&words::side(&comparison.after)));
+fn head(comparison: &Comparison, screen: Screen) -> String {
+    let before = screen.hanging("compare  ", &ascii(&words::side(&comparison.before)));
+    let after = screen.hanging("     ->  ", &ascii(&words::side(&comparison.after)));
     let of = format!("{}; samples are {}", comparison.scenario, words::samples(comparison.pairing));
-    before + &after + &hanging("     of  ", &ascii(&of))
+    before + &after + &screen.hanging("     of  ", &ascii(&of))
 }
 
 /// A metric of a cell, with what else is to be said of the cell below its last.
@@ -47,13 +45,13 @@ struct Line {
     note: String,
 }
 
-fn table(comparison: &Comparison, shared: &[(String, usize)]) -> String {
+fn table(comparison: &Comparison, shared: &[(String, usize)], screen: Screen) -> String {
     if comparison.cells.is_empty() {
         return String::new();
     }
     let shown = shown(comparison);
     let cells = comparison.cells.iter().zip(&shown).filter(|(_, shown)| **shown);
-    let lines: Vec<Line> = cells.flat_map(|(cell, _)| lines_of(cell, shared)).collect();
+    let lines: Vec<Line> = cells.flat_map(|(cell, _)| lines_of(cell, comparison.pairing, shared)).collect();
     let row = |line: &Line, write: fn(&Row) -> &String| line.row.as_ref().map(write).cloned();
     let table = Grid::of("change from before to after, with its 95 % interval in percent", &lines)
         .column(Column::name("cell").only(Width::Above), |line| Some(line.cell.clone()))
@@ -67,17 +65,19 @@ fn table(comparison: &Comparison, shared: &[(String, usize)]) -> String {
         .done();
     let hidden = shown.iter().filter(|shown| !**shown).count();
     let cells = feed::counted_noun(hidden as u64, "more cell");
-    let more = format!("{cells} in the Markdown page, none of them regressed or improved\n");
-    grid(&table) + if hidden > 0 { &more } else { "" }
+    let word = |change| words::change(change, comparison.pairing).to_lowercase();
+    let (worse, better) = (word(Change::Regressed), word(Change::Improved));
+    let more = format!("{cells} in the Markdown page, none of them {worse} or {better}\n");
+    screen.grid(&table) + if hidden > 0 { &more } else { "" }
 }
 
-fn lines_of(cell: &CellComparison, shared: &[(String, usize)]) -> Vec<Line> {
+fn lines_of(cell: &CellComparison, pairing: Pairing, shared: &[(String, usize)]) -> Vec<Line> {
     let name = format!("{}: {}", cell.target, cell.label);
     let line = |row: Row| {
         let because = row.because.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
         Line { cell: name.clone(), note: format!("{}{because}", row.word), row: Some(row) }
     };
-    let mut lines: Vec<Line> = rows::of_cell(cell, shared).into_iter().map(line).collect();
+    let mut lines: Vec<Line> = rows::of_cell(cell, pairing, shared).into_iter().map(line).collect();
     if let Some(reason) = &cell.excluded {
         let note = format!("decides nothing: {reason}");
         match lines.last_mut() {
@@ -98,28 +98,26 @@ fn shown(comparison: &Comparison) -> Vec<bool> {
     for index in order {
         let cell = &comparison.cells[index];
         used += lines(cell);
-        shown[index] =
-            used <= ROWS_MAX || rows::gravity(cell) < words::gravity(analysis::Change::Inconclusive);
+        shown[index] = used <= ROWS_MAX || rows::gravity(cell) < words::gravity(Change::Inconclusive);
     }
     shown
 }
 
-fn gaps(gaps: &[String]) -> String {
-    let named: String = gaps.iter().take(GAPS_MAX).map(|gap| hanging("gap   ", &ascii(gap))).collect();
+fn gaps(gaps: &[String], screen: Screen) -> String {
+    let named: String = gaps.iter().take(GAPS_MAX).map(|gap| screen.hanging("gap   ", &ascii(gap))).collect();
     let more = gaps.len().saturating_sub(GAPS_MAX) as u64;
     if more == 0 { named } else { format!("{named}gap   and {}\n", feed::counted_noun(more, "more")) }
 }
 
-fn headlines(comparison: &Comparison) -> String {
+fn headlines(comparison: &Comparison, screen: Screen) -> String {
     if comparison.headlines.is_empty() {
-        return hanging("INCONCLUSIVE  ", words::nothing(comparison));
+        return screen.hanging("INCONCLUSIVE  ", words::nothing(comparison));
     }
-    let names = comparison.headlines.iter().map(|one| one.target.chars().count());
-    let width = names.max().unwrap_or(0).min(NAME_COLUMNS);
+    let width = 1 + screen.width_of(comparison.headlines.iter().map(|one| one.target.as_str()));
     let line = |one: &analysis::Headline| {
-        let target = shortened(&ascii(&one.target), width);
-        let lead = format!("{:<12}  {target:<width$}  ", words::verdict(one.effect.change));
-        hanging(&lead, &ascii(&words::headline(&one.effect, one.cells)))
+        let word = format!("{:<12}  ", words::verdict(one.effect.change, comparison.pairing));
+        let words = words::headline(&one.effect, one.cells);
+        screen.named(&word, (&ascii(&one.target), width), &ascii(&words))
     };
     comparison.headlines.iter().map(line).collect()
 }

@@ -2,24 +2,23 @@
 
 use analysis::{Change, Comparison, Effect, Metric, Pairing, Ratio, Side, Unit};
 
-/// The word of a change on a page: what must be acted on is in capitals.
-pub(super) const fn change(change: Change) -> &'static str {
-    match change {
-        Change::Regressed => "REGRESSED",
-        Change::Improved => "IMPROVED",
-        Change::Unchanged => "unchanged",
-        Change::Inconclusive => "inconclusive",
+/// The word of a change on a page: what must be acted on is in capitals. Another target is another storage, which is better or
+/// worse than the first and did not become so.
+pub(super) const fn change(change: Change, pairing: Pairing) -> &'static str {
+    match (change, pairing) {
+        (Change::Regressed, Pairing::Targets) => "WORSE",
+        (Change::Improved, Pairing::Targets) => "BETTER",
+        (Change::Unchanged, Pairing::Targets) => "alike",
+        (Change::Regressed, _) => "REGRESSED",
+        (Change::Improved, _) => "IMPROVED",
+        (Change::Unchanged, _) => "unchanged",
+        (Change::Inconclusive, _) => "inconclusive",
     }
 }
 
 /// The same at the beginning of a sentence.
-pub(super) const fn verdict(change: Change) -> &'static str {
-    match change {
-        Change::Regressed => "REGRESSED",
-        Change::Improved => "IMPROVED",
-        Change::Unchanged => "UNCHANGED",
-        Change::Inconclusive => "INCONCLUSIVE",
-    }
+pub(super) fn verdict(of: Change, pairing: Pairing) -> String {
+    change(of, pairing).to_uppercase()
 }
 
 /// What a reader must see first: the gravest comes first.

@@ -33,10 +33,15 @@ fn section(section: &Section<'_>, id: &str, prefix: &str, level: u8) -> String {
         ),
     });
     let blocks: String = blocks.collect();
-    format!(
-        "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h{level} id=\"{id}-title\">{}</h{level}>\n{blocks}</section>\n",
-        section.title
-    )
+    let heading = format!("<h{level} id=\"{id}-title\">{}</h{level}>", section.title);
+    let begun = format!("<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n");
+    if section.is_folded {
+        // A link to what is inside opens it.
+        return format!(
+            "<details class=\"part\"><summary>{heading}</summary>\n{begun}{blocks}</section>\n</details>\n"
+        );
+    }
+    format!("{begun}{heading}\n{blocks}</section>\n")
 }
 
 fn list(lines: &[String]) -> String {

@@ -20,9 +20,10 @@ pub(super) fn figure(id: &str, plot: &Plot) -> String {
          <button type=\"button\" data-do=\"out\" aria-label=\"farther\">&#8722;</button>\
          <button type=\"button\" data-do=\"reset\">whole</button>{show}\
          <output aria-live=\"polite\">100 %</output></div>\n\
-         <div class=\"canvas\">{svg}</div>\n{table}</figure>\n",
+         <div class=\"canvas\">{svg}</div>\n<div class=\"narrow\">{narrow}</div>\n{table}</figure>\n",
         title = text(&plot.title),
         svg = inlined(&plot.svg, &format!("{id}-")),
+        narrow = inlined(&plot.narrow_svg, &format!("{id}-narrow-")),
     )
 }
 

@@ -1,6 +1,6 @@
 //! A table as HTML. Its columns can be sorted where there is JavaScript, and its rows be looked for.
 
-use crate::grid::{Column, Grid, Kind, Row, View};
+use crate::grid::{Column, Grid, Row, View};
 use crate::markup::text;
 
 /// Share of the line at the right end of a bar; more is marked as going on.
@@ -9,7 +9,7 @@ const BAR_SHARE_MAX: f64 = 2.0;
 const LETTER_REM: f64 = 0.5;
 const PADDING_REM: f64 = 1.2;
 /// Width of the sign behind a heading that a script sorts by.
-const SORT_REM: f64 = 0.9;
+const SORT_REM: f64 = 1.5;
 /// No column is wider but the last, which takes what is left.
 const WIDTH_REM_MAX: f64 = 13.0;
 /// Widths of the bars and, at least, of the remarks.
@@ -58,7 +58,7 @@ fn headings(view: &View<'_>, has_bars: bool, has_notes: bool) -> String {
 
 /// Numbers stand flush right.
 fn class(column: &Column) -> &'static str {
-    if column.kind == Kind::Name { "" } else { " class=\"n\"" }
+    if column.is_numeric() { " class=\"n\"" } else { "" }
 }
 
 fn written(view: &View<'_>, row: &Row, has_bars: bool, has_notes: bool) -> String {

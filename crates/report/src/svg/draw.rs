@@ -17,10 +17,11 @@ use super::sign::{Sample, WINDOW_OPACITY, frame, whisker};
 use super::theme::Ink;
 use crate::plain::{folded, shortened};
 
-/// Width of a plot, pixels.
-const WIDTH: i32 = 1_000;
 /// Left and right of everything.
 const EDGE: i32 = 20;
+/// Least width of what is drawn between the words of a narrow plot, and letters of a line of its labels.
+const NARROW_ACROSS: i32 = 210;
+const NARROW_LABEL_LETTERS: usize = 13;
 /// Estimated width of a letter, pixels, by its size; wider than that of common fonts.
 pub(super) const LETTER_BY_SIZE: f64 = 0.56;
 
@@ -31,6 +32,9 @@ const SUBTITLE_LINE: i32 = 18;
 const PANEL_TITLE_SIZE: f64 = 13.0;
 const PANEL_TITLE_LINE: i32 = 20;
 const PANEL_TITLE_LINES_MAX: usize = 2;
+/// Lines of the title at most.
+const TITLE_LINES_MAX: usize = 3;
+const TITLE_LINE: i32 = 26;
 /// Size of labels and of the words of scales.
 const LABEL_SIZE: f64 = 12.0;
 const COMMAND_LINE: i32 = 16;
@@ -62,7 +66,39 @@ fn columns_in(width: i32, size: f64) -> usize {
 
 /// Letters of a line below the title.
 pub(super) fn subtitle_columns() -> usize {
-    columns_in(WIDTH - 2 * EDGE, SUBTITLE_SIZE)
+    Sheet::WIDE.columns(SUBTITLE_SIZE)
+}
+
+/// What a plot is drawn on.
+#[derive(Debug, Clone, Copy)]
+struct Sheet {
+    /// Pixels.
+    width: i32,
+}
+
+impl Sheet {
+    /// For a page and for a file of its own.
+    const WIDE: Self = Self { width: 1_000 };
+
+    /// Pixels between the edges.
+    fn within(self) -> i32 {
+        self.width - 2 * EDGE
+    }
+
+    /// Letters of a size from edge to edge.
+    fn columns(self, size: f64) -> usize {
+        columns_in(self.within(), size)
+    }
+}
+
+/// `text` in at most `lines_max` lines; what is beyond the last is marked as cut.
+fn clipped(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
+    let mut lines = folded(text, columns);
+    if lines.len() > lines_max {
+        let rest = lines.split_off(lines_max - 1).join(" ");
+        lines.push(shortened(&rest, columns));
+    }
+    lines
 }
 
 /// Pixels that the longest of several lines takes.
@@ -73,18 +109,36 @@ fn width_of<'a>(lines: impl Iterator<Item = &'a String>) -> i32 {
 
 /// The plot as SVG.
 pub(super) fn drawn(chart: &Chart) -> Result<String, Refusal> {
-    let columns = columns_in(WIDTH - 2 * EDGE, SUBTITLE_SIZE);
+    drawn_on(chart, Sheet::WIDE)
+}
+
+/// The same for a window as narrow as a phone's: panels one below the other, labels in shorter lines.
+pub(super) fn drawn_narrow(chart: &Chart) -> Result<String, Refusal> {
+    let mut chart = Chart { columns: 1, ..chart.clone() };
+    for label in chart.rows.iter_mut().flatten().flat_map(|panel| &mut panel.labels) {
+        label.lines = label.lines.iter().flat_map(|line| folded(line, NARROW_LABEL_LETTERS)).collect();
+    }
+    let Margins { left, right } = Margins::of(&chart);
+    let own = chart.rows.iter().flatten().filter_map(|panel| panel.width);
+    let across = own.map(|width| width + GAP).chain([NARROW_ACROSS + right]).max().unwrap_or(0);
+    drawn_on(&chart, Sheet { width: 2 * EDGE + left + across })
+}
+
+fn drawn_on(chart: &Chart, sheet: Sheet) -> Result<String, Refusal> {
+    let title = clipped(&chart.title, sheet.columns(TITLE_SIZE), TITLE_LINES_MAX);
+    let columns = sheet.columns(SUBTITLE_SIZE);
     let subtitles: Vec<String> = chart.subtitles.iter().flat_map(|line| folded(line, columns)).collect();
-    let command = command_lines(&chart.command);
-    let key = flowed(&chart.key);
-    let top = 54 + subtitles.len() as i32 * SUBTITLE_LINE;
-    let (plots, below) = placed(chart, top);
-    let key_height = key.last().map_or(0, |entry| entry.0.1 + KEY_ROW);
+    let command = command_lines(&chart.command, sheet);
+    let key = flowed(&chart.key, sheet);
+    let first_subtitle = 54 + (title.len() as i32 - 1) * TITLE_LINE;
+    let (plots, below) = placed(chart, sheet, first_subtitle + subtitles.len() as i32 * SUBTITLE_LINE);
+    let key_height = key.last().map_or(0, Entry::end);
     let height = below + key_height + 34 + (command.len() as i32 - 1).max(0) * COMMAND_LINE;
-    svg((WIDTH, height), &chart.title, &chart.description, |canvas| {
-        let title = shortened(&chart.title, columns_in(WIDTH - 2 * EDGE, TITLE_SIZE));
-        text(canvas, &title, (EDGE, 28), (TITLE_SIZE, Ink::Text, HPos::Left))?;
-        for (y, line) in (54..).step_by(SUBTITLE_LINE as usize).zip(&subtitles) {
+    svg((sheet.width, height), &chart.title, &chart.description, |canvas| {
+        for (y, line) in (28..).step_by(TITLE_LINE as usize).zip(&title) {
+            text(canvas, line, (EDGE, y), (TITLE_SIZE, Ink::Text, HPos::Left))?;
+        }
+        for (y, line) in (first_subtitle..).step_by(SUBTITLE_LINE as usize).zip(&subtitles) {
             text(canvas, line, (EDGE, y), (SUBTITLE_SIZE, Ink::Muted, HPos::Left))?;
         }
         for plot in &plots {
@@ -99,53 +153,91 @@ pub(super) fn drawn(chart: &Chart) -> Result<String, Refusal> {
     })
 }
 
-/// The command, folded; what is beyond the last line is marked as cut.
-fn command_lines(command: &str) -> Vec<String> {
+fn command_lines(command: &str, sheet: Sheet) -> Vec<String> {
     if command.is_empty() {
         return Vec::new();
     }
-    let columns = columns_in(WIDTH - 2 * EDGE, LABEL_SIZE);
-    let mut lines = folded(command, columns);
-    if lines.len() > COMMAND_LINES_MAX {
-        let rest = lines.split_off(COMMAND_LINES_MAX - 1).join(" ");
-        lines.push(shortened(&rest, columns));
-    }
-    lines
+    clipped(command, sheet.columns(LABEL_SIZE), COMMAND_LINES_MAX)
 }
 
-/// An entry of the key with the place of its upper left corner in the key.
-type Entry<'a> = ((i32, i32), Sample, &'a str);
+/// An entry of the key.
+struct Entry {
+    /// Its upper left corner in the key.
+    corner: (i32, i32),
+    sample: Sample,
+    lines: Vec<String>,
+}
+
+impl Entry {
+    /// Where the row ends that it makes.
+    fn end(&self) -> i32 {
+        self.corner.1 + KEY_ROW + (self.lines.len() as i32 - 1) * LABEL_LINE as i32
+    }
+
+    /// From its corner to its words.
+    fn gap(&self) -> i32 {
+        if self.sample == Sample::Nothing { 0 } else { KEY_GAP + 10 }
+    }
+}
 
 /// Entries in rows as wide as the plot.
-fn flowed(key: &[(Sample, String)]) -> Vec<Entry<'_>> {
+fn flowed(key: &[(Sample, String)], sheet: Sheet) -> Vec<Entry> {
+    let letters = (f64::from(sheet.within() - KEY_GAP - 10) / KEY_LETTER) as usize;
     let (mut x, mut y) = (0, 0);
-    let mut entries = Vec::new();
+    let mut entries: Vec<Entry> = Vec::new();
     for (sample, words) in key {
         let gap = if *sample == Sample::Nothing { 0 } else { KEY_GAP };
         let length = gap + (words.chars().count() as f64 * KEY_LETTER) as i32;
-        if x > 0 && x + length > WIDTH - 2 * EDGE {
-            (x, y) = (0, y + KEY_ROW);
+        if x > 0 && x + length > sheet.within() {
+            (x, y) = (0, entries.last().map_or(0, Entry::end));
         }
-        entries.push(((x, y), *sample, words.as_str()));
+        entries.push(Entry { corner: (x, y), sample: *sample, lines: folded(words, letters) });
         x += length + KEY_SPACE;
     }
     entries
 }
 
-fn draw_key(canvas: &Canvas<'_>, entries: &[Entry<'_>], top: i32) -> Result<(), Refusal> {
-    for ((x, y), sample, words) in entries {
-        let at = (EDGE + x + 10, top + y + KEY_ROW / 2);
-        sample.draw(canvas, at)?;
-        let gap = if *sample == Sample::Nothing { -10 } else { KEY_GAP };
-        text(canvas, words, (at.0 + gap, at.1), (LABEL_SIZE, Ink::Muted, HPos::Left))?;
+fn draw_key(canvas: &Canvas<'_>, entries: &[Entry], top: i32) -> Result<(), Refusal> {
+    for entry in entries {
+        let (x, y) = (EDGE + entry.corner.0, top + entry.corner.1 + KEY_ROW / 2);
+        entry.sample.draw(canvas, (x + 10, y))?;
+        for (y, words) in (y..).step_by(LABEL_LINE as usize).zip(&entry.lines) {
+            text(canvas, words, (x + entry.gap(), y), (LABEL_SIZE, Ink::Muted, HPos::Left))?;
+        }
     }
     Ok(())
+}
+
+/// Room left and right of what is drawn, the same for all panels.
+struct Margins {
+    left: i32,
+    right: i32,
+}
+
+impl Margins {
+    fn of(chart: &Chart) -> Self {
+        let panels = || chart.rows.iter().flatten();
+        let names = panels().flat_map(|panel| &panel.y.ticks).map(|tick| &tick.1);
+        let labels = panels().flat_map(|panel| &panel.labels).flat_map(|label| &label.lines);
+        Self {
+            left: match width_of(names) {
+                0 => 0,
+                width => LEFT_MIN.max(width + 18),
+            },
+            right: match width_of(labels) {
+                0 => RIGHT_MIN,
+                width => width + LEADER + 8,
+            },
+        }
+    }
 }
 
 /// A panel with its place.
 struct Plot<'a> {
     panel: &'a Panel,
     title: Vec<String>,
+    /// The words of its horizontal scale.
+    x_words: Vec<String>,
     /// Upper left corner, words included.
     corner: (i32, i32),
     /// Pixels of the plot itself, from left to right and from the top down.
@@ -154,21 +246,12 @@ struct Plot<'a> {
 }
 
 /// Every panel with its place below `top`, and where the last ends.
-fn placed(chart: &Chart, top: i32) -> (Vec<Plot<'_>>, i32) {
-    let panels = || chart.rows.iter().flatten();
-    let names = panels().flat_map(|panel| &panel.y.ticks).map(|tick| &tick.1);
-    let left = match width_of(names) {
-        0 => 0,
-        width => LEFT_MIN.max(width + 18),
-    };
-    let right = match width_of(panels().flat_map(|panel| &panel.labels).flat_map(|label| &label.lines)) {
-        0 => RIGHT_MIN,
-        width => width + LEADER + 8,
-    };
-    let page = (WIDTH - 2 * EDGE) / chart.columns as i32;
+fn placed(chart: &Chart, sheet: Sheet, top: i32) -> (Vec<Plot<'_>>, i32) {
+    let Margins { left, right } = Margins::of(chart);
+    let page = sheet.within() / chart.columns as i32;
     let width = |panel: &Panel| panel.width.map_or(page, |width| left + width + GAP);
     let (mut plots, mut y) = (Vec::new(), top);
-    for row in chart.rows.iter().flat_map(|panels| wrapped(panels, width)) {
+    for row in chart.rows.iter().flat_map(|panels| wrapped(panels, sheet, width)) {
         let of_panel = |panel: &&Panel| title_lines(panel, width(panel));
         let titles: Vec<Vec<String>> = row.iter().map(of_panel).collect();
         let lines = titles.iter().map(Vec::len).max().unwrap_or(0) as i32;
@@ -178,9 +261,10 @@ fn placed(chart: &Chart, top: i32) -> (Vec<Plot<'_>>, i32) {
             let from = y + lines * PANEL_TITLE_LINE + if panel.y.words.is_empty() { 8 } else { 24 };
             let to = from + if panel.width.is_some() { panel.height } else { highest };
             let across = x + left..x + width(panel) - panel.width.map_or(right, |_| GAP);
-            plots.push(Plot { panel, title, corner: (x, y), across, down: from..to });
+            let x_words = folded(&panel.x.words, columns_in(width(panel), LABEL_SIZE));
+            end = end.max(to + below(panel) + (x_words.len() as i32 - 1) * LABEL_LINE as i32);
+            plots.push(Plot { panel, title, x_words, corner: (x, y), across, down: from..to });
             x += width(panel);
-            end = end.max(to + below(panel));
         }
         y = end;
     }
@@ -188,13 +272,13 @@ fn placed(chart: &Chart, top: i32) -> (Vec<Plot<'_>>, i32) {
 }
 
 /// Panels in rows as wide as the plot.
-fn wrapped(panels: &[Panel], width: impl Fn(&Panel) -> i32) -> Vec<Vec<&Panel>> {
+fn wrapped(panels: &[Panel], sheet: Sheet, width: impl Fn(&Panel) -> i32) -> Vec<Vec<&Panel>> {
     let mut rows: Vec<Vec<&Panel>> = Vec::new();
     let mut x = 0;
     for panel in panels {
         x += width(panel);
         match rows.last_mut() {
-            Some(row) if x <= WIDTH - 2 * EDGE => row.push(panel),
+            Some(row) if x <= sheet.within() => row.push(panel),
             _ => {
                 rows.push(vec![panel]);
                 x = width(panel);
@@ -206,15 +290,7 @@ fn wrapped(panels: &[Panel], width: impl Fn(&Panel) -> i32) -> Vec<Vec<&Panel>> 
 
 fn title_lines(panel: &Panel, width: i32) -> Vec<String> {
     let columns = columns_in(width - 8, PANEL_TITLE_SIZE);
-    let of_line = |line: &String| {
-        let mut lines = folded(line, columns);
-        if lines.len() > PANEL_TITLE_LINES_MAX {
-            let rest = lines.split_off(PANEL_TITLE_LINES_MAX - 1).join(" ");
-            lines.push(shortened(&rest, columns));
-        }
-        lines
-    };
-    panel.title.iter().flat_map(of_line).collect()
+    panel.title.iter().flat_map(|line| clipped(line, columns, PANEL_TITLE_LINES_MAX)).collect()
 }
 
 /// Height of the plot of a panel: its labels need their room.
@@ -307,7 +383,11 @@ impl Plot<'_> {
             text(canvas, &self.panel.y.words, (x, self.down.start - 14), style(HPos::Left))?;
         }
         if !self.panel.x.words.is_empty() {
-            text(canvas, &self.panel.x.words, (middle, self.down.end + 38), style(HPos::Center))?;
+            // Long words below a narrow plot begin where its panel does.
+            let middle = middle.max(x + width_of(self.x_words.iter()) / 2);
+            for (y, words) in (self.down.end + 38..).step_by(LABEL_LINE as usize).zip(&self.x_words) {
+                text(canvas, words, (middle, y), style(HPos::Center))?;
+            }
         }
         Ok(())
     }

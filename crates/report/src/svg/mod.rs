@@ -102,7 +102,9 @@ fn plots(
 
 /// Draws a description.
 fn plot(chart: Chart, run: &str) -> Result<Plot, RenderError> {
-    let svg = draw::drawn(&chart)
-        .map_err(|refusal| RenderError::Drawing { run: run.to_owned(), cause: refusal.to_string() })?;
-    Ok(Plot { name: chart.name, title: chart.shown.to_owned(), svg, table: chart.table })
+    let refused =
+        |refusal: canvas::Refusal| RenderError::Drawing { run: run.to_owned(), cause: refusal.to_string() };
+    let svg = draw::drawn(&chart).map_err(refused)?;
+    let narrow_svg = draw::drawn_narrow(&chart).map_err(refused)?;
+    Ok(Plot { name: chart.name, title: chart.shown.to_owned(), svg, narrow_svg, table: chart.table })
 }

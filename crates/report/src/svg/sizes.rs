@@ -1,6 +1,8 @@
 //! Throughput by the size of what is read and the depth: a grid for each target and way of reading.
 
 use analysis::{CellSummary, Summary};
+use record::Axis;
+use record::axis::{Axes, alike};
 
 use super::chart::{Chart, Panel};
 use super::curves::any_storage;
@@ -16,6 +18,18 @@ use crate::side;
 const COLUMNS_MAX: usize = 12;
 /// Grids that one figure holds.
 const GRIDS_MAX: usize = 12;
+
+/// What may differ in one grid: sizes, depths, and what follows from them.
+const IN_A_GRID: Axes = &[
+    Axis::Dataset,
+    Axis::SampleBytes,
+    Axis::Block,
+    Axis::Depth,
+    Axis::Threads,
+    Axis::Streams,
+    Axis::Connections,
+    Axis::ShuffleBuffer,
+];
 
 /// What rows differ in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -90,7 +104,7 @@ fn grids(summary: &Summary) -> Vec<Grid<'_>> {
     let mut found = Vec::new();
     for size in [Size::Sample, Size::Block] {
         let belongs =
-            |group: &[&CellSummary], cell: &CellSummary| belongs(group, cell, (size, blocks_follow));
+            |group: &[&CellSummary], cell: &CellSummary| belongs(summary, group, cell, (size, blocks_follow));
         let mut groups = grid::groups(shown.iter().copied(), belongs);
         groups.retain(|group| {
             distinct(group, |cell| size.of(cell)).len() > 1
@@ -114,23 +128,20 @@ fn depth(cell: &CellSummary) -> u64 {
 /// Whether a cell differs from those of a group in size and depth alone, and has a place of its own.
 ///
 /// Where each size of samples has one of blocks, as where a sample is read at once, rows of samples differ in both.
-fn belongs(group: &[&CellSummary], cell: &CellSummary, (size, blocks_follow): (Size, bool)) -> bool {
+fn belongs(
+    summary: &Summary,
+    group: &[&CellSummary],
+    cell: &CellSummary,
+    (size, blocks_follow): (Size, bool),
+) -> bool {
     let first = group[0];
     let other_size = match size {
         Size::Sample => blocks_follow || Size::Block.of(first) == Size::Block.of(cell),
         Size::Block => Size::Sample.of(first) == Size::Sample.of(cell),
     };
     let place = |cell: &CellSummary| (size.of(cell), cell.cell.queue_depth);
-    let axes = |cell: &CellSummary| -> Vec<record::AxisWords> {
-        let known = ["sample_size", "dataset", "block_size", "queue_depth", "threads"];
-        cell.cell.axes.iter().filter(|axis| !known.contains(&axis.name.as_str())).cloned().collect()
-    };
     other_size
-        && first.cell.target == cell.cell.target
-        && first.engine_label() == cell.engine_label()
-        && (&first.cell.operation, &first.cell.access, &first.cell.cache)
-            == (&cell.cell.operation, &cell.cell.access, &cell.cell.cache)
-        && axes(first) == axes(cell)
+        && alike(summary, &first.cell, &cell.cell, IN_A_GRID)
         && group.iter().all(|other| place(other) != place(cell))
 }
 

@@ -62,12 +62,12 @@ pub(super) fn curve_label(summary: &Summary, curve: &Curve, columns: usize) -> V
 /// Lines of the label of the feed line.
 pub(super) fn line_label(summary: &Summary, line: &LineAt, unit: RateUnit) -> Vec<String> {
     let at = summary.need.as_ref().map_or_else(|_| String::new(), feed::Need::at_line);
-    vec![format!("line {} {}", unit.write(line.bps), unit.name), at]
+    vec![format!("line {}", unit.said(line.bps)), at]
 }
 
 /// The label of the second line.
 pub(super) fn demand_label(line: &LineAt, unit: RateUnit) -> Vec<String> {
-    vec![format!("{} {} at 100 %", unit.write(line.demand_bps), unit.name)]
+    vec![format!("{} at 100 %", unit.said(line.demand_bps))]
 }
 
 /// The target of a cell by its title, marked where feedline started its server itself.

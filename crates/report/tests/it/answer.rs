@@ -1,13 +1,12 @@
-use analysis::{Summary, summarise};
+use analysis::{Edge, Sizing, Summary, summarise};
 use record::RunRecord;
-use report::{Surroundings, answer};
+use report::{Screen, Surroundings, answer};
 
 use crate::records;
 
 fn at(summary: &Summary, columns: usize) -> String {
     let surroundings = Surroundings {
-        columns,
-        colour: false,
+        screen: Screen { columns, is_coloured: false },
         page: "results/golden/report.html",
         full: "feedline report results/golden --full",
     };
@@ -61,21 +60,41 @@ fn an_answer_is_short_and_narrow_whatever_the_names() {
 }
 
 #[test]
+fn a_search_ends_with_what_it_found() {
+    let mut summary = records::golden_summary();
+    summary.sizings = vec![Sizing {
+        target: "nvme".to_owned(),
+        engine: "io_uring".to_owned(),
+        axis: "accelerators".to_owned(),
+        meets: Some(Edge { value: 21, cell: "nvme/21".to_owned(), au: Err("cut".to_owned()), doubt: None }),
+        misses: None,
+        threshold: 0.9,
+        tried: 5,
+    }];
+    let found = "SIZE nvme io_uring: feeds at least 21 accelerators, the most that was tried";
+    assert_eq!(at(&summary, 80).lines().last(), Some(found));
+    summary.verdicts.clear();
+    let alone = at(&summary, 80);
+    assert!(alone.starts_with("NEED ") && alone.ends_with(&format!("{found}\n")), "{alone}");
+}
+
+#[test]
 fn a_run_that_judges_nothing_has_no_answer() {
     let mut record = records::golden();
     record.run.cells.retain(|cell| cell.operation == feed::Operation::Stat);
     record.run.targets.retain(|target| target.name == "tree");
-    let surroundings = Surroundings { columns: 80, colour: false, page: "p", full: "f" };
+    let surroundings = Surroundings { screen: Screen::PLAIN, page: "p", full: "f" };
     assert_eq!(answer(&summarise(&record), surroundings), None);
 }
 
 #[test]
 fn a_colour_is_beside_a_word_and_never_in_its_place() {
     let summary = records::golden_summary();
-    let surroundings = Surroundings { columns: 80, colour: true, page: "p", full: "f" };
+    let screen = Screen { is_coloured: true, ..Screen::PLAIN };
+    let surroundings = Surroundings { screen, page: "p", full: "f" };
     let coloured = answer(&summary, surroundings).unwrap();
     assert!(coloured.contains("\u{1b}[1;32mFEEDS\u{1b}[0m"), "{coloured}");
-    let plain = answer(&summary, Surroundings { colour: false, ..surroundings }).unwrap();
+    let plain = answer(&summary, Surroundings { screen: Screen::PLAIN, ..surroundings }).unwrap();
     let stripped =
         ["32", "31", "33"].iter().fold(coloured, |text, code| text.replace(&format!("\u{1b}[1;{code}m"), ""));
     assert_eq!(stripped.replace("\u{1b}[0m", ""), plain);

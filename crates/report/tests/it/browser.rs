@@ -217,20 +217,44 @@ fn the_theme_follows_the_system_until_another_is_chosen() {
 }
 
 #[test]
-fn nothing_is_wider_than_a_narrow_window_and_tools_wait_for_scripts() {
+fn nothing_is_wider_than_a_window_and_tools_wait_for_scripts() {
     let script = "
+        const drawn = all('figure.plot svg').filter((svg) => svg.getClientRects().length);
+        say('plots', drawn.length === all('figure.plot').length);
+        say('narrow', drawn.every((svg) => svg.closest('.narrow')));
+        const isWithin = (svg) => [...svg.querySelectorAll('text')].every((text) => {
+            const [of, box] = [svg.getBoundingClientRect(), text.getBoundingClientRect()];
+            return of.right <= window.innerWidth && box.left >= of.left && box.right <= of.right;
+        });
+        say('labels', drawn.every(isWithin));
         say('width', document.documentElement.scrollWidth <= window.innerWidth);
-        say('tools', all('.js').every((tool) => getComputedStyle(tool).display !== 'none'));
+        all('details').forEach((part) => { part.open = true; });
+        const tools = () => all('.js').filter((tool) => !tool.matches('.tools') || !window.matchMedia('(max-width:40rem)').matches);
+        say('tools', tools().every((tool) => getComputedStyle(tool).display !== 'none'));
         document.documentElement.classList.remove('has-js');
         say('static', all('.js').every((tool) => getComputedStyle(tool).display === 'none'));
-        say('errors', document.querySelectorAll('svg').length);
     ";
     let (one, two) = (run(), Run::of(training_record()));
     for page in [html(&[one.page()]), html(&[one.page(), two.page()])] {
-        let Some(said) = driven(&page, script, &["--window-size=400,800"]) else { return };
-        for what in ["width", "tools", "static"] {
-            assert_eq!(said[what], "true", "{what}");
+        for (window, is_narrow) in [("400,800", "true"), ("1280,800", "false")] {
+            let Some(said) = driven(&page, script, &[&format!("--window-size={window}")]) else { return };
+            for what in ["plots", "labels", "width", "tools", "static"] {
+                assert_eq!(said[what], "true", "{what} at {window}");
+            }
+            assert_eq!(said["narrow"], is_narrow);
         }
-        assert_ne!(said["errors"], "0");
     }
+}
+
+#[test]
+fn a_link_to_a_folded_part_opens_it() {
+    let script = "
+        const part = one('#environment').closest('details');
+        say('before', part.open);
+        one('nav a[href=\"#environment\"]').click();
+        await new Promise((done) => setTimeout(done, 50));
+        say('after', part.open);
+    ";
+    let Some(said) = driven(&html(&[run().page()]), script, &[]) else { return };
+    assert_eq!((said["before"].as_str(), said["after"].as_str()), ("false", "true"));
 }

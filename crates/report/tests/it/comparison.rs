@@ -7,8 +7,8 @@ use analysis::{
 use feed::Compared;
 use proptest::prelude::*;
 use report::{
-    calibration_terminal, comparison_markdown, comparison_markdown_within, comparison_terminal, history_csv,
-    history_terminal,
+    Screen, calibration_terminal, comparison_markdown, comparison_markdown_within, comparison_terminal,
+    history_csv, history_terminal,
 };
 
 fn effect(metric: Compared, before: f64, (low, mean, high): (f64, f64, f64), change: Change) -> Effect {
@@ -138,7 +138,7 @@ fn assert_plain(page: &str) {
 
 #[test]
 fn the_terminal_page_of_a_comparison() {
-    let page = comparison_terminal(&every_kind());
+    let page = comparison_terminal(&every_kind(), Screen::PLAIN);
     assert_plain(&page);
     insta::assert_snapshot!(page);
 }
@@ -150,7 +150,7 @@ fn the_markdown_page_of_a_comparison() {
 
 #[test]
 fn the_answer_comes_last_on_a_terminal_and_first_in_markdown() {
-    let page = comparison_terminal(&every_kind());
+    let page = comparison_terminal(&every_kind(), Screen::PLAIN);
     let last: Vec<&str> = page.lines().rev().take(5).collect();
     assert!(last.iter().any(|line| line.starts_with("REGRESSED     disk  throughput -14.9 %")), "{page}");
     assert!(last.iter().any(|line| line.starts_with("INCONCLUSIVE  tree")), "{page}");
@@ -160,7 +160,7 @@ fn the_answer_comes_last_on_a_terminal_and_first_in_markdown() {
 
 #[test]
 fn two_runs_say_that_nothing_can_be_said_once_and_print_their_ratios() {
-    let page = comparison_terminal(&too_few(5));
+    let page = comparison_terminal(&too_few(5), Screen::PLAIN);
     assert_plain(&page);
     insta::assert_snapshot!(page);
 }
@@ -169,7 +169,7 @@ fn two_runs_say_that_nothing_can_be_said_once_and_print_their_ratios() {
 fn a_long_comparison_shows_every_change_and_counts_what_it_leaves_out() {
     let mut comparison = too_few(1_000);
     comparison.cells[990].effects[0].change = Change::Regressed;
-    let page = comparison_terminal(&comparison);
+    let page = comparison_terminal(&comparison, Screen::PLAIN);
     assert_plain(&page);
     assert!(page.contains("- disk: io_uring, depth 991\n"), "{page}");
     let shown = page.matches("- disk: io_uring, depth").count();
@@ -178,7 +178,7 @@ fn a_long_comparison_shows_every_change_and_counts_what_it_leaves_out() {
 
 #[test]
 fn what_a_cell_that_decides_nothing_did_is_no_change() {
-    let page = comparison_terminal(&every_kind());
+    let page = comparison_terminal(&every_kind(), Screen::PLAIN);
     let excluded = page.split("pread, depth 128\n").nth(1).unwrap();
     let row = excluded.lines().next().unwrap();
     assert!(row.contains("-14.9 %") && !row.contains("REGRESSED"), "{row}");
@@ -193,11 +193,12 @@ fn a_comparison_of_nothing_is_inconclusive_and_says_so() {
     let mut comparison = every_kind();
     comparison.headlines.clear();
     assert!(
-        comparison_terminal(&comparison).ends_with("nothing may rest on any cell that both sides have\n")
+        comparison_terminal(&comparison, Screen::PLAIN)
+            .ends_with("nothing may rest on any cell that both sides have\n")
     );
     comparison.cells.clear();
     let words = "the two sides have no cell in common";
-    assert!(comparison_terminal(&comparison).ends_with(&format!("INCONCLUSIVE  {words}\n")));
+    assert!(comparison_terminal(&comparison, Screen::PLAIN).ends_with(&format!("INCONCLUSIVE  {words}\n")));
     assert!(comparison_markdown(&comparison).contains(&format!("| **INCONCLUSIVE** | | {words} |")));
 }
 
@@ -211,7 +212,7 @@ fn names_from_a_record_break_no_page_and_call_nobody() {
     comparison.headlines[0].target.clone_from(&evil);
     comparison.before.name.clone_from(&evil);
     comparison.notes.push(evil);
-    assert_plain(&comparison_terminal(&comparison));
+    assert_plain(&comparison_terminal(&comparison, Screen::PLAIN));
     let page = comparison_markdown(&comparison);
     assert!(!page.contains("<script") && !page.contains('@') && !page.contains('\u{1b}'), "{page}");
     let columns = |line: &str| line.replace("\\|", "").matches('|').count();
@@ -293,7 +294,7 @@ fn month() -> History {
 
 #[test]
 fn the_terminal_page_of_a_history() {
-    let page = history_terminal(&month());
+    let page = history_terminal(&month(), Screen::PLAIN);
     assert_page(&page);
     insta::assert_snapshot!(page);
 }
@@ -316,10 +317,10 @@ fn a_history_without_figures_is_a_page_all_the_same() {
     for point in history.cells.iter_mut().flat_map(|cell| &mut cell.points) {
         point.values.clear();
     }
-    assert_page(&history_terminal(&history));
+    assert_page(&history_terminal(&history, Screen::PLAIN));
     history.run_ids.clear();
     history.cells.clear();
-    assert_page(&history_terminal(&history));
+    assert_page(&history_terminal(&history, Screen::PLAIN));
     assert_eq!(history_csv(&history).lines().count(), 1);
 }
 
@@ -337,7 +338,7 @@ fn calibration() -> Calibration {
 
 #[test]
 fn the_terminal_page_of_a_calibration() {
-    let page = calibration_terminal(&calibration());
+    let page = calibration_terminal(&calibration(), Screen::PLAIN);
     assert_plain(&page);
     insta::assert_snapshot!(page);
 }
@@ -345,5 +346,8 @@ fn the_terminal_page_of_a_calibration() {
 #[test]
 fn a_calibration_without_a_metric_says_that_it_is_none() {
     let nothing = Calibration { noise: Vec::new(), ..calibration() };
-    assert!(calibration_terminal(&nothing).ends_with("INCONCLUSIVE  no metric was measured often enough\n"));
+    assert!(
+        calibration_terminal(&nothing, Screen::PLAIN)
+            .ends_with("INCONCLUSIVE  no metric was measured often enough\n")
+    );
 }

@@ -2,7 +2,7 @@
 
 use analysis::summarise;
 use record::{Claim, Expect, ExpectFigures, ExpectTarget, RunRecord};
-use report::{markdown, terminal, throughput_svg};
+use report::{Screen, markdown, terminal, throughput_svg};
 
 use crate::records;
 
@@ -41,7 +41,7 @@ fn predicted() -> RunRecord {
 #[test]
 fn a_run_without_a_claim_says_nothing_of_predictions() {
     let summary = records::golden_summary();
-    let pages = [terminal(&summary), markdown(&summary), throughput_svg(&summary).unwrap()];
+    let pages = [terminal(&summary, Screen::PLAIN), markdown(&summary), throughput_svg(&summary).unwrap()];
     for page in pages {
         assert!(!page.to_lowercase().contains("predicted"), "{page}");
     }
@@ -49,7 +49,7 @@ fn a_run_without_a_claim_says_nothing_of_predictions() {
 
 #[test]
 fn a_page_holds_each_cell_against_its_prediction() {
-    let page = terminal(&summarise(&predicted()));
+    let page = terminal(&summarise(&predicted()), Screen::PLAIN);
     assert!(page.lines().all(|line| line.len() <= 80 && line.is_ascii()), "{page}");
     for words in [
         "claim \"a | stor? of 0.8 ms\" (an article)",
@@ -68,7 +68,7 @@ fn a_cell_that_agrees_has_one_line_on_a_terminal() {
     let mut record = predicted();
     // 9,128 reads per second are predicted.
     records::scale_reps(&mut record, |cell| cell == "nvme/io_uring/qd8", 9_128.0 / 11_164.0);
-    let page = terminal(&summarise(&record));
+    let page = terminal(&summarise(&record), Screen::PLAIN);
     let table = page.split("- predicted and measured: the claim").nth(1).unwrap();
     let rows: Vec<&str> = table.lines().skip(2).collect();
     assert!(rows[0].starts_with("nvme   io_uring") && rows[0].ends_with(" 1.00"), "{page}");

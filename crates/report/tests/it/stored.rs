@@ -4,7 +4,7 @@ use std::path::Path;
 
 use analysis::{Summary, over_time, summarise};
 use record::{CheckpointOutcome, Line, RecordedIntervals, Rep, RunRecord};
-use report::{Plot, markdown, plots, terminal};
+use report::{Plot, Screen, markdown, plots, terminal};
 
 use crate::checks::{assert_whole, words};
 use crate::plots::kept;
@@ -97,7 +97,7 @@ fn plots_of_shards_epochs_and_checkpoints_hold_whatever_they_show() {
             kept(name, &plot);
             assert_whole(&plot);
         }
-        for page in [terminal(&summarise(&record)), markdown(&summarise(&record))] {
+        for page in [terminal(&summarise(&record), Screen::PLAIN), markdown(&summarise(&record))] {
             assert!(!page.contains("NaN") && !page.contains(" inf"), "{name}: {page}");
         }
     }
@@ -141,7 +141,7 @@ fn one_epoch_and_one_layout_are_no_plot() {
 
 #[test]
 fn the_terminal_page_of_shards_epochs_and_checkpoints() {
-    let page = terminal(&summarise(&stored()));
+    let page = terminal(&summarise(&stored()), Screen::PLAIN);
     let is_plain = |line: &str| line.len() <= 80 && line.is_ascii() && line == line.trim_end();
     assert!(page.lines().all(is_plain), "{page}");
     insta::assert_snapshot!(page);

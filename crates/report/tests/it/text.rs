@@ -1,7 +1,7 @@
 use analysis::summarise;
 use record::testing::fact;
 use record::{Line, Memory, RunRecord};
-use report::{markdown, terminal, throughput_svg};
+use report::{Screen, markdown, terminal, throughput_svg};
 
 use crate::records;
 
@@ -16,14 +16,14 @@ fn assert_page(page: &str) {
 
 #[test]
 fn the_terminal_page_of_the_golden_record() {
-    let page = terminal(&records::golden_summary());
+    let page = terminal(&records::golden_summary(), Screen::PLAIN);
     assert_page(&page);
     insta::assert_snapshot!(page);
 }
 
 #[test]
 fn the_verdicts_are_the_last_lines() {
-    let page = terminal(&records::golden_summary());
+    let page = terminal(&records::golden_summary(), Screen::PLAIN);
     let last: Vec<&str> = page.lines().rev().take(20).collect();
     assert!(last.iter().any(|line| line.starts_with("FEEDS     nvme")));
     assert!(last.iter().any(|line| line.starts_with("UNCERTAIN array")));
@@ -37,7 +37,7 @@ fn the_markdown_report_of_the_golden_record() {
 #[test]
 fn a_run_of_several_ways_names_each_of_them() {
     let ways = [("random", "bypass", 131_072, 0.9), ("sequential", "warm", 1_048_576, 1.4)];
-    let page = terminal(&summarise(&records::in_ways(&ways)));
+    let page = terminal(&summarise(&records::in_ways(&ways)), Screen::PLAIN);
     assert_page(&page);
     insta::assert_snapshot!(page);
 }
@@ -45,7 +45,7 @@ fn a_run_of_several_ways_names_each_of_them() {
 #[test]
 fn a_way_that_does_not_reach_the_line_is_said_below_the_verdict() {
     let summary = summarise(&records::in_ways(&[("random", "bypass", 131_072, 0.1)]));
-    let page = terminal(&summary);
+    let page = terminal(&summary, Screen::PLAIN);
     let after = page.split("FEEDS     nvme").nth(1).unwrap();
     let below = after.lines().find(|line| line.contains("not at")).unwrap();
     assert_eq!(below, "                 not at random (depths 8-128: 7.9 to 42 % of its line)");
@@ -55,7 +55,7 @@ fn a_way_that_does_not_reach_the_line_is_said_below_the_verdict() {
 }
 
 fn data_line(record: &record::RunRecord) -> String {
-    let page = terminal(&summarise(record));
+    let page = terminal(&summarise(record), Screen::PLAIN);
     page.lines().find(|line| line.starts_with("data ")).unwrap().to_owned()
 }
 
@@ -76,7 +76,7 @@ fn data_of_which_nothing_was_read_is_not_praised_for_it() {
     record.run.cells.retain(|cell| cell.target == "null");
     record.run.datasets[0].target = "null".to_owned();
     assert_eq!(data_line(&record), "data  none: the null target reads nothing");
-    assert!(terminal(&summarise(&record)).contains("ran   1 cell x 5"));
+    assert!(terminal(&summarise(&record), Screen::PLAIN).contains("ran   1 cell x 5"));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn data_of_spread_sizes_and_devices_is_told_as_what_it_is() {
     let mut record = records::golden();
     let dataset = &mut record.run.datasets[0];
     (dataset.files, dataset.bytes, dataset.lognormal_stdev_bytes) = (1_000, 113_420_000, Some(57_330));
-    let page = terminal(&summarise(&record));
+    let page = terminal(&summarise(&record), Screen::PLAIN);
     assert_page(&page);
     let words = "data  1,000 files of 113,420 B on average (lognormal, standard deviation 57,330 B)";
     assert!(
@@ -107,9 +107,9 @@ fn a_record_without_a_plan_or_a_line_has_no_empty_line_for_them() {
     record.run.plan_hash.clear();
     record.run.need.samples_per_s = None;
     let summary = summarise(&record);
-    assert_page(&terminal(&summary));
+    assert_page(&terminal(&summary, Screen::PLAIN));
     assert!(!markdown(&summary).contains("| plan |"));
-    assert!(!terminal(&summary).contains("plan "), "{}", terminal(&summary));
+    assert!(!terminal(&summary, Screen::PLAIN).contains("plan "), "{}", terminal(&summary, Screen::PLAIN));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn rows_that_look_alike_are_told_apart_by_how_they_were_read() {
         };
         cell.axes = vec![axis("target", &cell.target), axis("cache", cell.cache.as_str())];
     }
-    let page = terminal(&summarise(&record));
+    let page = terminal(&summarise(&record), Screen::PLAIN);
     assert_page(&page);
     let after = |title: &str| page.split(title).nth(1).unwrap().split("\n- ").next().unwrap().to_owned();
     for (title, told) in [
@@ -150,7 +150,7 @@ fn a_map_is_named_with_what_the_kernel_was_told_of_it() {
             unit: String::new(),
         }];
     }
-    let page = terminal(&summarise(&record));
+    let page = terminal(&summarise(&record), Screen::PLAIN);
     assert_page(&page);
     assert!(page.contains("FEEDS     nvme   8 x h100 resnet50 from depth 32 (mmap (random))"), "{page}");
     let device = page.split("- the device below").nth(1).unwrap();
@@ -170,7 +170,7 @@ fn a_warm_cell_asked_what_this_process_read_whatever_the_device_did() {
             rep.system.process_read_bytes = Some(0);
         }
     }
-    let page = terminal(&summarise(&record));
+    let page = terminal(&summarise(&record), Screen::PLAIN);
     let device = page.split("- the device below").nth(1).unwrap();
     let row = device.lines().find(|line| line.starts_with("nvme") && line.contains("io_uring   8")).unwrap();
     assert_eq!(row.split_whitespace().rev().nth(1), Some("0"), "{row}");
@@ -183,7 +183,7 @@ fn a_target_is_told_by_what_is_known_of_it() {
         .facts
         .extend([fact("mount_source", "/dev/nvme0n1"), fact("device_model", "P5800X")]);
     record.run.targets[1].facts.clear();
-    let page = terminal(&summarise(&record));
+    let page = terminal(&summarise(&record), Screen::PLAIN);
     assert_page(&page);
     let places: Vec<&str> = page.lines().filter(|line| line.starts_with("at ")).collect();
     let expected = [
@@ -199,15 +199,15 @@ fn a_target_is_told_by_what_is_known_of_it() {
 #[test]
 fn pages_hold_their_width_whatever_the_figures() {
     for factor in [1e-9, 1e-6, 1e-3, 1e3, 1e6] {
-        assert_page(&terminal(&summarise(&records::scaled(factor))));
+        assert_page(&terminal(&summarise(&records::scaled(factor)), Screen::PLAIN));
     }
-    assert_page(&terminal(&summarise(&records::with_targets(&[0.1; 12]))));
-    assert_page(&terminal(&summarise(&records::at_one_depth(128))));
+    assert_page(&terminal(&summarise(&records::with_targets(&[0.1; 12])), Screen::PLAIN));
+    assert_page(&terminal(&summarise(&records::at_one_depth(128)), Screen::PLAIN));
 }
 
 #[test]
 fn pages_hold_their_width_whatever_the_names() {
-    assert_page(&terminal(&summarise(&records::with_long_names())));
+    assert_page(&terminal(&summarise(&records::with_long_names()), Screen::PLAIN));
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn a_run_of_names_alone_has_a_table_and_no_verdict() {
     record.run.cells.retain(|cell| cell.operation == feed::Operation::Stat);
     record.run.targets.retain(|target| target.name == "tree");
     record.run.skipped.clear();
-    let page = terminal(&summarise(&record));
+    let page = terminal(&summarise(&record), Screen::PLAIN);
     assert_page(&page);
     assert!(page.contains("\ntree   stat pread  16    80.2"), "{page}");
     assert!(page.ends_with("UNJUDGED  tree only names were looked up (stat): no verdict\n"), "{page}");
@@ -227,7 +227,7 @@ fn a_run_of_names_alone_has_a_table_and_no_verdict() {
 fn a_paced_load_below_the_line_is_shown_and_not_judged() {
     let mut record = records::golden();
     records::scale_need(&mut record, 2.0);
-    let page = terminal(&summarise(&record));
+    let page = terminal(&summarise(&record), Screen::PLAIN);
     assert_page(&page);
     let after = page.split("- paced").nth(1).unwrap();
     assert!(after.contains("poisson arrivals; offers 50 % of the line: no verdict"), "{page}");
@@ -246,15 +246,15 @@ fn a_memory_map_tells_its_faults() {
             rep.usage.major_faults = 2 * rep.counters.get("ops").copied().unwrap_or(0);
         }
     }
-    let page = terminal(&summarise(&record));
+    let page = terminal(&summarise(&record), Screen::PLAIN);
     assert_page(&page);
     assert_eq!(page.matches("0.10 minor and 2.0 major faults per read").count(), 1, "{page}");
 }
 
 #[test]
 fn many_cells_show_what_the_device_did_for_the_judged_alone() {
-    let few = terminal(&records::golden_summary());
-    let many = terminal(&summarise(&records::in_ways(&[("random", "bypass", 131_072, 0.9)])));
+    let few = terminal(&records::golden_summary(), Screen::PLAIN);
+    let many = terminal(&summarise(&records::in_ways(&[("random", "bypass", 131_072, 0.9)])), Screen::PLAIN);
     let rows = |page: &str| {
         let table = page.split("- the device below").nth(1).unwrap().to_owned();
         table
@@ -279,7 +279,7 @@ fn every_cell_is_in_the_markdown_report() {
     let is_row = |line: &&str| line.starts_with("| ") && columns(line) == columns(head) && *line != head;
     let rows = report.lines().filter(is_row).count();
     assert!(rows >= summary.cells.len(), "{rows} rows for {} cells", summary.cells.len());
-    let page = terminal(&summary);
+    let page = terminal(&summary, Screen::PLAIN);
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("one cell of each curve, and those without figures; all "), "{page}");
     assert!(page.contains("failed: cannot open 128 files"), "failed cells stay in the short table");
@@ -298,7 +298,7 @@ fn a_cut_record_is_rendered_with_its_loss() {
     let mut record = records::golden();
     record.lines.retain(|line| !matches!(line, Line::End(_)));
     record.loss = Some("the last line is incomplete".to_owned());
-    let page = terminal(&summarise(&record));
+    let page = terminal(&summarise(&record), Screen::PLAIN);
     assert_page(&page);
     assert!(page.contains("the run was cut") && page.contains("the last line is incomplete"), "{page}");
 }
@@ -307,17 +307,17 @@ fn a_cut_record_is_rendered_with_its_loss() {
 fn an_empty_record_is_rendered() {
     let mut record = records::golden();
     record.lines.clear();
-    assert_page(&terminal(&summarise(&record)));
+    assert_page(&terminal(&summarise(&record), Screen::PLAIN));
     assert!(markdown(&summarise(&record)).contains("nothing was measured"));
     record.run.cells.clear();
     record.run.targets.clear();
     record.run.datasets.clear();
-    assert_page(&terminal(&summarise(&record)));
+    assert_page(&terminal(&summarise(&record), Screen::PLAIN));
 }
 
 #[test]
 fn the_terminal_page_of_storages_behind_a_network() {
-    let page = terminal(&summarise(&records::networks()));
+    let page = terminal(&summarise(&records::networks()), Screen::PLAIN);
     assert_page(&page);
     insta::assert_snapshot!(page);
 }
@@ -330,7 +330,7 @@ fn the_markdown_report_of_storages_behind_a_network() {
 #[test]
 fn a_demo_is_called_one_wherever_it_is_shown() {
     let summary = summarise(&records::networks());
-    let page = terminal(&summary);
+    let page = terminal(&summary, Screen::PLAIN);
     let verdict = page.lines().find(|line| line.starts_with("DEMO ")).unwrap();
     assert!(verdict.starts_with("DEMO      lab "), "{verdict}");
     assert!(
@@ -357,7 +357,7 @@ fn with_a_map() -> record::RunRecord {
 #[test]
 fn maps_and_storages_behind_a_network_share_a_table_and_a_plot() {
     let summary = summarise(&with_a_map());
-    let page = terminal(&summary);
+    let page = terminal(&summary, Screen::PLAIN);
     assert_page(&page);
     let words = "from storage: bypass (io_uring, nfs3, lean, sdk), cold (mmap)";
     assert!(markdown(&summary).contains(words), "{}", markdown(&summary));
@@ -367,7 +367,7 @@ fn maps_and_storages_behind_a_network_share_a_table_and_a_plot() {
     for cell in both.run.cells.iter_mut().filter(|cell| cell.target == "map") {
         cell.target = "nvme".to_owned();
     }
-    let page = terminal(&summarise(&both));
+    let page = terminal(&summarise(&both), Screen::PLAIN);
     assert!(
         page.contains("\n- bypass\n") && page.contains("\n- cold\n"),
         "nvme was read in both ways\n{page}"
@@ -383,7 +383,7 @@ fn no_block_device_is_expected_behind_a_network() {
             rep.system.device = None;
         }
     }
-    let page = terminal(&summarise(&record));
+    let page = terminal(&summarise(&record), Screen::PLAIN);
     assert_page(&page);
     let bytes: Vec<&str> = page.lines().filter(|line| line.starts_with("bytes ")).collect();
     assert!(bytes.iter().all(|line| line.contains("6 cells") && line.contains("nvme/")), "{bytes:?}");
@@ -411,7 +411,7 @@ fn what_does_not_fit_on_the_wire_is_said_once_for_a_target() {
 #[test]
 fn what_is_said_of_a_target_is_shown_where_it_may_be_published() {
     let summary = summarise(&records::networks());
-    for page in [terminal(&summary), markdown(&summary)] {
+    for page in [terminal(&summary, Screen::PLAIN), markdown(&summary)] {
         let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(page.contains("about: what is said of filer2"), "{page}");
         assert!(!page.contains("what is said of s3"), "{page}");
@@ -463,7 +463,10 @@ fn what_was_written_and_what_memory_was_left_stand_beside_what_was_read() {
     };
     let rows = section.lines().filter(|line| line.starts_with("| ")).map(last_columns).take(3);
     insta::assert_snapshot!(rows.collect::<Vec<_>>().join("\n"));
-    assert!(terminal(&summary).contains("r_await") && !terminal(&summary).contains("w_await"));
+    assert!(
+        terminal(&summary, Screen::PLAIN).contains("r_await")
+            && !terminal(&summary, Screen::PLAIN).contains("w_await")
+    );
     let text = report::export::csv(&record, &summary).text;
     for metric in [
         "device_written_bps,B/s,200000000",

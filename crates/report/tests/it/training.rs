@@ -1,7 +1,7 @@
 //! Training jobs through every rendering.
 
 use analysis::Summary;
-use report::{Plot, markdown, terminal, training_svgs};
+use report::{Plot, Screen, markdown, terminal, training_svgs};
 
 use crate::checks::{assert_plot, words};
 use crate::trained::{self, Made, by_accelerators, by_readers, two_targets, with_jobs, without_jobs};
@@ -54,7 +54,7 @@ fn variants() -> Vec<(&'static str, Summary)> {
 
 #[test]
 fn the_terminal_page_of_training_jobs() {
-    let page = terminal(&two_targets());
+    let page = terminal(&two_targets(), Screen::PLAIN);
     assert!(
         page.lines().all(|line| line.len() <= 80 && line.is_ascii() && line == line.trim_end()),
         "{page}"
@@ -73,7 +73,7 @@ fn the_markdown_report_of_training_jobs() {
 fn a_run_without_training_says_nothing_of_it() {
     let summary = without_jobs();
     assert!(plots(&summary).is_empty());
-    for page in [terminal(&summary), markdown(&summary)] {
+    for page in [terminal(&summary, Screen::PLAIN), markdown(&summary)] {
         assert!(!page.to_lowercase().contains("training") && !page.contains("DataLoader"), "{page}");
     }
 }
@@ -82,7 +82,7 @@ fn a_run_without_training_says_nothing_of_it() {
 fn many_cells_are_shown_by_one_of_each_target_on_a_terminal_and_all_in_markdown() {
     let jobs = by_readers("nvme", &[1, 2, 4, 8, 16], &[0, 1, 2, 4, 8]);
     let summary = with_jobs(without_jobs(), &jobs);
-    let page = terminal(&summary);
+    let page = terminal(&summary, Screen::PLAIN);
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("(one cell of each target; all 30 in report.md)"), "{page}");
     assert_eq!(page.lines().filter(|line| line.contains("reader ") || line.contains("readers ")).count(), 1);
@@ -112,7 +112,7 @@ fn the_widest_figures_stay_within_eighty_columns() {
     });
     let cell = summary.cells.iter_mut().find(|cell| cell.cell.cell == made.slug()).unwrap();
     trained::edit_figures(cell, |figures| figures.samples_per_s.mean = 7_314_286.0);
-    let page = terminal(&summary);
+    let page = terminal(&summary, Screen::PLAIN);
     assert!(page.lines().all(|line| line.len() <= 80), "{page}");
     assert!(
         page.contains("128 readers 4096    64 7314286 100.0 99.9-100.0 100.0 100.0 99 % 60000\n"),
@@ -123,7 +123,7 @@ fn the_widest_figures_stay_within_eighty_columns() {
 #[test]
 fn a_cell_without_figures_says_why_in_its_row() {
     let (_, failed) = variants().pop().unwrap();
-    let page = terminal(&failed);
+    let page = terminal(&failed, Screen::PLAIN);
     assert!(
         page.contains("failed: no batch came") && page.contains("not run: the time was used up"),
         "{page}"
@@ -133,7 +133,7 @@ fn a_cell_without_figures_says_why_in_its_row() {
 #[test]
 fn a_job_that_never_waited_is_not_told_what_it_waited_for() {
     let summary = with_jobs(without_jobs(), &[Made { batch_ns: 0, ..Made::of("nvme", 0) }]);
-    let page = terminal(&summary);
+    let page = terminal(&summary, Screen::PLAIN);
     assert!(page.contains("stall nvme: none of the time was waited\n"), "{page}");
     assert!(!page.contains("\nidle ") && !page.contains("\nwhy "), "{page}");
 }
@@ -143,7 +143,7 @@ fn a_job_is_told_with_all_that_it_does() {
     let mut summary = with_jobs(without_jobs(), &[Made { accelerators: 1, ..Made::of("nvme", 60) }]);
     let plan = summary.cells.last_mut().unwrap().cell.training.as_mut().unwrap();
     (plan.barrier, plan.decode, plan.decode_threads) = (true, Some("jpeg".to_owned()), Some(4));
-    let page = terminal(&summary).split_whitespace().collect::<Vec<_>>().join(" ");
+    let page = terminal(&summary, Screen::PLAIN).split_whitespace().collect::<Vec<_>>().join(" ");
     let words = "job nvme: 1 accelerator, batch 400, 224 ms a step, each step begun together, decode jpeg on 4 \
                  threads; 8 readers, prefetch 2";
     assert!(page.contains(words), "{page}");
@@ -158,7 +158,7 @@ fn text_of_a_diagnosis_cannot_break_a_table_or_a_terminal() {
         diagnosis.evidence = vec!["a | <b> \u{1b}[31m".to_owned()];
         diagnosis.advice = "x".repeat(300);
     });
-    let page = terminal(&summary);
+    let page = terminal(&summary, Screen::PLAIN);
     assert!(
         page.lines().all(|line| line.len() <= 80)
             && page.bytes().all(|b| b == b'\n' || (0x20..0x7f).contains(&b))
@@ -187,7 +187,7 @@ fn a_demo_is_marked_wherever_it_is_shown() {
     for plot in plots(&summary) {
         assert!(plot.svg.contains("filer (DEMO)"), "{}", plot.name);
     }
-    let page = terminal(&summary);
+    let page = terminal(&summary, Screen::PLAIN);
     assert_eq!(page.lines().filter(|line| line.trim() == "DEMO").count(), 6, "{page}");
 }
 

@@ -25,7 +25,7 @@ impl fmt::Display for Flag {
             }
             Self::NotDropped { resident: None } => f.write_str("dropping at once not proven"),
             Self::FewTurns { turns, .. } => {
-                write!(f, "window of {turns:.1} queue turns: {TURNS_MIN:.0} are needed")
+                write!(f, "window of {turns:.1} reads at each place of the queue: {TURNS_MIN:.0} are needed")
             }
             Self::WrongBytes { found, checked } => {
                 let (found, checked) = (feed::group_digits(*found), feed::group_digits(*checked));

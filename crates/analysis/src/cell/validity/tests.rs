@@ -168,7 +168,7 @@ fn a_window_of_few_reads_for_its_depth_forbids_a_verdict() {
     let flags = reads(159);
     assert!(matches!(flags[..], [Flag::FewTurns { repetitions: 3, turns }] if turns < 20.0), "{flags:?}");
     assert_eq!(flags[0].gravity(), Gravity::ForbidsVerdict);
-    assert_eq!(reads(12)[0].to_string(), "window of 1.5 queue turns: 20 are needed");
+    assert_eq!(reads(12)[0].to_string(), "window of 1.5 reads at each place of the queue: 20 are needed");
 }
 
 #[test]

@@ -1,0 +1,222 @@
+//! Where text is printed: how wide it is, and tables and sentences in lines of it.
+
+use crate::grid::{Column, Grid, Kind, Row, View};
+use crate::plain::{ascii, folded};
+
+/// Least width of a column of names, however many figures stand beside it.
+const NAME_COLUMNS_MIN: usize = 4;
+
+/// A terminal, or what takes its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Screen {
+    /// Letters of a line.
+    pub columns: usize,
+    /// Whether words may have a colour.
+    pub is_coloured: bool,
+}
+
+impl Screen {
+    /// What is no terminal, and one that does not tell its width.
+    pub const PLAIN: Self = Self { columns: 80, is_coloured: false };
+
+    /// `first` followed by `text`, folded at the width; further lines start below the text.
+    pub(crate) fn hanging(self, first: &str, text: &str) -> String {
+        let indent = first.chars().count();
+        let folded = folded(text, self.columns.saturating_sub(indent).max(8));
+        let mut page = String::new();
+        for (number, line) in folded.iter().enumerate() {
+            let lead = if number == 0 { first.to_owned() } else { " ".repeat(indent) };
+            page.push_str(format!("{lead}{line}").trim_end());
+            page.push('\n');
+        }
+        page
+    }
+
+    /// The same with a name in a column of `width` before the text; a longer name begins the text.
+    pub(crate) fn named(self, first: &str, (name, width): (&str, usize), text: &str) -> String {
+        if name.chars().count() > width {
+            return self.hanging(first, &format!("{name}: {text}"));
+        }
+        self.hanging(&format!("{first}{name:<width$} "), text)
+    }
+
+    /// The width of a column that holds these names, but for those that are too long.
+    pub(crate) fn width_of<'a>(self, names: impl Iterator<Item = &'a str>) -> usize {
+        let widths = names.map(|name| name.chars().count());
+        widths.filter(|width| *width <= self.columns / 3).max().unwrap_or(0)
+    }
+
+    /// A table with its title; nothing without rows.
+    pub(crate) fn grid(self, grid: &Grid) -> String {
+        let view = grid.narrow();
+        if view.rows.is_empty() {
+            return String::new();
+        }
+        let table = Table::of(&view, self, " ");
+        let mut page = self.hanging("- ", &ascii(&view.title));
+        page.extend(ended(table.headings()));
+        let mut shared = None;
+        for row in &view.rows {
+            let above = grid.above().and_then(|place| row.cells[place].as_deref()).unwrap_or_default();
+            if shared != Some(above) && !above.is_empty() {
+                page.push_str(&self.hanging("- ", &ascii(above)));
+            }
+            shared = Some(above);
+            page.push_str(&table.noted(row));
+        }
+        if !grid.foot.is_empty() {
+            page.push_str(&self.hanging("  ", &ascii(&grid.foot)));
+        }
+        page
+    }
+
+    /// The headings of a table without a title, and the lines of each of its rows.
+    pub(crate) fn rows(self, grid: &Grid) -> (Vec<String>, Vec<Vec<String>>) {
+        let view = grid.narrow();
+        let table = Table::of(&view, self, "  ");
+        (table.headings(), view.rows.iter().map(|row| table.row(&view.words(row))).collect())
+    }
+}
+
+fn ended(lines: Vec<String>) -> impl Iterator<Item = String> {
+    lines.into_iter().map(|line| line + "\n")
+}
+
+/// A table laid out.
+struct Table<'a> {
+    view: &'a View<'a>,
+    screen: Screen,
+    widths: Vec<usize>,
+    /// Between two columns.
+    gap: &'static str,
+}
+
+impl<'a> Table<'a> {
+    /// Columns stand `gap` apart, or one blank where there is no room. What still does not fit is taken from the parts of the
+    /// last column, then from the names.
+    fn of(view: &'a View<'a>, screen: Screen, gap: &'static str) -> Self {
+        let heading = |column: &Column| column.short.unwrap_or(&column.heading).chars().count();
+        let widest = |(place, column): &(usize, &Column)| {
+            let cells = view.rows.iter().filter_map(|row| row.cells[*place].as_deref());
+            cells.map(|cell| cell.chars().count()).fold(heading(column), usize::max)
+        };
+        let mut widths: Vec<usize> = view.columns.iter().map(widest).collect();
+        let total = |widths: &[usize], gap: &str| {
+            widths.iter().sum::<usize>() + gap.len() * widths.len().saturating_sub(1)
+        };
+        let gap = if total(&widths, gap) <= screen.columns { gap } else { " " };
+        let least = |column: &Column| match column.kind {
+            Kind::Parts => heading(column),
+            Kind::Name => NAME_COLUMNS_MIN,
+            Kind::Number | Kind::Figure | Kind::Blocks => usize::MAX,
+        };
+        while total(&widths, gap) > screen.columns {
+            let columns = view.columns.iter().map(|(_, column)| *column).zip(&mut widths).rev();
+            let yielding = columns.filter(|(column, width)| **width > least(column));
+            let first = yielding.max_by_key(|(column, width)| (column.kind == Kind::Parts, **width));
+            let Some((_, width)) = first else { break };
+            *width -= 1;
+        }
+        Self { view, screen, widths, gap }
+    }
+
+    fn headings(&self) -> Vec<String> {
+        let columns = self.view.columns.iter();
+        let headings: Vec<&str> =
+            columns.map(|(_, column)| column.short.unwrap_or(&column.heading)).collect();
+        self.row(&headings)
+    }
+
+    /// A row with its note behind it where it fits there, else below it.
+    fn noted(&self, row: &Row) -> String {
+        let mut lines = self.row(&self.view.words(row));
+        let note = ascii(&row.note);
+        if let [line] = lines.as_mut_slice() {
+            if self.view.is_blank(row) {
+                return self.screen.hanging(&format!("{line} "), &note);
+            }
+            if line.chars().count() + 2 + note.len() <= self.screen.columns {
+                line.extend(["  ", note.as_str()]);
+                line.truncate(line.trim_end().len());
+                return ended(lines).collect();
+            }
+        }
+        let indent = self.widths.first().map_or(1, |width| width + 1);
+        let below = if note.is_empty() { note } else { self.screen.hanging(&" ".repeat(indent), &note) };
+        ended(lines).chain([below]).collect()
+    }
+
+    /// The lines of a row: names flush left and folded where they are longer than their column, numbers and figures flush
+    /// right, and of the parts in the last column those that fit.
+    fn row(&self, words: &[&str]) -> Vec<String> {
+        let cell = |((words, width), (_, column)): ((&&str, &usize), &(usize, &Column))| match column.kind {
+            Kind::Name => folded(&ascii(words), *width),
+            Kind::Number | Kind::Figure => vec![format!("{:>width$}", ascii(words))],
+            Kind::Blocks => vec![(*words).to_owned()],
+            Kind::Parts => vec![self.parts(&ascii(words))],
+        };
+        let cells: Vec<Vec<String>> =
+            words.iter().zip(&self.widths).zip(&self.view.columns).map(cell).collect();
+        let line = |number: usize| {
+            let words = cells
+                .iter()
+                .zip(&self.widths)
+                .map(|(lines, width)| format!("{:<width$}", lines.get(number).map_or("", String::as_str)));
+            words.collect::<Vec<_>>().join(self.gap).trim_end().to_owned()
+        };
+        (0..cells.iter().map(Vec::len).max().unwrap_or(0)).map(line).collect()
+    }
+
+    /// The first parts of `words` for which the last column has room.
+    fn parts(&self, words: &str) -> String {
+        let before = self.widths.iter().rev().skip(1).map(|width| width + self.gap.len()).sum();
+        let room = self.screen.columns.saturating_sub(before);
+        let ends = words.match_indices(", ").map(|(at, _)| at).chain([words.len()]);
+        words[..ends.filter(|end| *end <= room).last().unwrap_or(0)].to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid() -> Grid {
+        let stores = [("nvme", "4.10"), ("a-filer-of-a-long-name behind a gateway", "1.2")];
+        Grid::of("rates", &stores)
+            .name("store", |store| store.0.to_owned())
+            .figure("GB/s", |store| Some(store.1.to_owned()))
+            .column(Column::parts("evidence"), |_| Some("screen, cache open, 1 of 8 hosts".to_owned()))
+            .done()
+    }
+
+    fn at(columns: usize) -> Vec<String> {
+        let (headings, rows) = Screen { columns, ..Screen::PLAIN }.rows(&grid());
+        headings.into_iter().chain(rows.concat()).collect()
+    }
+
+    #[test]
+    fn a_table_takes_the_width_that_there_is() {
+        let name = "a-filer-of-a-long-name behind a gateway";
+        let wide = at(90);
+        assert_eq!(wide[2], format!("{name}   1.2  screen, cache open, 1 of 8 hosts"));
+        assert_eq!(at(70)[2], format!("{name}  1.2 screen, cache open"));
+    }
+
+    #[test]
+    fn a_name_is_folded_and_never_cut() {
+        for columns in 30..60 {
+            let lines = at(columns);
+            assert!(lines.iter().all(|line| line.len() <= columns), "{columns}: {lines:?}");
+        }
+        assert_eq!(at(36)[2..], ["a-filer-of-a-long-name  1.2 screen", "behind a gateway"]);
+    }
+
+    #[test]
+    fn further_lines_start_below_the_text() {
+        let page = Screen::PLAIN.hanging("note  ", &"word ".repeat(20));
+        let lines: Vec<&str> = page.lines().collect();
+        assert_eq!(lines.len(), 2);
+        assert!(lines.iter().all(|line| line.len() <= Screen::PLAIN.columns));
+        assert!(lines[1].starts_with("      word"));
+    }
+}
