@@ -52,7 +52,7 @@ fn a_straddling_interval_says_so() {
 fn a_suggested_command_has_each_option_once_and_none_for_display() {
     let command = |given: &str| {
         let command = given.split_whitespace().map(str::to_owned).collect();
-        command_for(&Run { command, ..confirmed_at(&[1.0; 3]).run }, 12)
+        command_for(&Run { command, ..confirmed_at(&[1.0; 3]).run.clone() }, 12)
     };
     assert_eq!(command(""), "feedline run --rounds +12");
     let run = "feedline run a.toml --set load.threads=2 --set load.pages=huge";
