@@ -38,9 +38,10 @@ docs:
     git diff --exit-code -- docs/src/generated schema README.md
     mdbook build docs
 
-# The scenario schema, regenerated.
+# The schemas of scenarios and of answers, regenerated.
 schema:
     FEEDLINE_SCHEMA=write cargo test --quiet -p scenario
+    FEEDLINE_SCHEMA=write cargo test --quiet -p report --lib
 
 # How often a verdict is wrong, by storages of known truth, for the book. Fails above the bounds.
 truth *ARGS:

@@ -27,4 +27,4 @@ back() {
 target/release/feedline prepare scenarios/training-throttled.toml
 trap back EXIT
 echo $$ >"$group/cgroup.procs"
-target/release/feedline run scenarios/training-throttled.toml --results "$results" --no-progress
+target/release/feedline run scenarios/training-throttled.toml --results "$results" --quiet

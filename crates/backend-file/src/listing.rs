@@ -17,6 +17,9 @@ const STAT_BLOCK_BYTES: u64 = 512;
 
 type Each<'a> = &'a mut dyn FnMut(Entry) -> ControlFlow<()>;
 
+/// What file systems of Linux keep at their root for themselves, and let no user look into.
+const LOST_AND_FOUND: &str = "lost+found";
+
 /// Lists the files below `prefix`. Symbolic links, devices and unfinished objects are left out; a prefix that
 /// does not exist has nothing below it.
 pub(crate) fn list(root: &Path, prefix: Option<&Key>, each: Each<'_>) -> Result<(), StoreError> {
@@ -125,7 +128,8 @@ impl Walk<'_> {
                 let problem = format!("the name of `{}` is not UTF-8", shown.display());
                 return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
             };
-            if !matches!(name, "." | "..") && !tree::is_temporary(name) {
+            let is_of_file_system = path.is_empty() && name == LOST_AND_FOUND;
+            if !matches!(name, "." | "..") && !tree::is_temporary(name) && !is_of_file_system {
                 names.push(if kind == FileType::Directory { format!("{name}/") } else { name.to_owned() });
             }
         }
@@ -193,8 +197,9 @@ mod tests {
     }
 
     #[test]
-    fn links_and_unfinished_objects_are_left_out() {
-        let dir = tree_of(&["data/x", "data/.y.feedline-tmp", ".d.feedline-tmp/marker", ".hidden"]);
+    fn links_unfinished_objects_and_lost_and_found_are_left_out() {
+        let files = ["data/x", "data/.y.feedline-tmp", ".d.feedline-tmp/marker", ".hidden", "lost+found/#12"];
+        let dir = tree_of(&files);
         std::os::unix::fs::symlink(dir.path().join("data"), dir.path().join("link")).unwrap();
         std::os::unix::fs::symlink("x", dir.path().join("data/link")).unwrap();
         assert_eq!(keys(dir.path(), None).unwrap(), [".hidden=4", "data/x=1"]);

@@ -10,7 +10,7 @@ use crate::cmd;
 /// Will this storage feed those GPUs?
 ///
 /// feedline reads real data from storage the way training does, and holds what it measures against the
-/// bytes per second that the planned accelerators consume.
+/// bytes per second that the planned accelerators consume. `feedline FILE.toml` is `feedline run FILE.toml`.
 ///
 /// Exit codes: 0 done, 1 error, 2 usage or scenario, 3 gate missed, 4 regression, 5 inconclusive with --strict,
 /// 130 interrupted (what was measured is kept).
@@ -53,8 +53,12 @@ pub(crate) enum Verb {
     Emulate(EmulateArgs),
     /// Write a commented scenario to start from
     Init(InitArgs),
-    /// Print the JSON Schema of scenario files
-    Schema,
+    /// Print the JSON Schema of scenario files, or of what --json prints
+    Schema {
+        /// What to describe
+        #[arg(value_enum, default_value_t = Described::Scenario)]
+        of: Described,
+    },
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -64,8 +68,17 @@ pub(crate) enum Verb {
     Man,
 }
 
+/// What has a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Described {
+    /// Scenario files
+    Scenario,
+    /// The object that --json prints
+    Answer,
+}
+
 /// A scenario file, or a path under test.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct InputArgs {
     /// Scenario file (*.toml), or with --need the path to test
     pub(crate) input: String,
@@ -75,6 +88,12 @@ pub(crate) struct InputArgs {
     /// What stays of a workload's need where samples are not of its size: samples or bytes per second
     #[arg(long, value_enum)]
     pub(crate) hold: Option<Hold>,
+    /// Measure for so long at most, e.g. --budget 5m: `measure.budget`. Without a file 2m, unless --set measure says otherwise
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) budget: Option<String>,
+    /// Read the files that are there and write none: `dataset.source = "existing"`
+    #[arg(long)]
+    pub(crate) existing: bool,
     /// Override a key of the scenario, e.g. --set load.threads=2
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
@@ -103,14 +122,24 @@ impl Hold {
 pub(crate) struct CleanArgs {
     /// Scenario file (*.toml), or a path
     pub(crate) input: String,
+    /// Remove what is listed without asking; only a terminal is asked
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("results", |results| results.short('o')))]
+#[expect(clippy::struct_excessive_bools, reason = "flags that are independent of each other")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) measure: MeasureArgs,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
+    /// Show what would be done, as `feedline plan` does; runs nothing
+    #[arg(long, conflicts_with_all = ["variant", "as_variant", "proof"])]
+    pub(crate) dry_run: bool,
     /// Exit with 5 when a gated target is UNCERTAIN, or when a gate on regressions cannot be decided
     #[arg(long)]
     pub(crate) strict: bool,
@@ -123,7 +152,7 @@ pub(crate) struct RunArgs {
     pub(crate) rounds: Option<More>,
     /// Compare variants of the scenario, interleaved: a name, and a key that it changes; `NAME:` changes nothing,
     /// `NAME:bin=PATH` runs another feedline. Two or more; the first is what the others are compared with
-    #[arg(long, value_name = "NAME:KEY=VALUE", conflicts_with_all = ["rank", "ranks", "start_at"])]
+    #[arg(long, value_name = "NAME:KEY=VALUE", conflicts_with_all = ["rank", "ranks", "start_at", "full", "json"])]
     pub(crate) variant: Vec<String>,
     /// With --variant, leave the comparison to `feedline compare`
     #[arg(long, requires = "variant")]
@@ -175,25 +204,39 @@ pub(crate) struct RankArgs {
 #[derive(Debug, Args)]
 pub(crate) struct MeasureArgs {
     /// Folder that receives a folder for this run
-    #[arg(long, default_value = "results")]
+    #[arg(long, value_name = "FOLDER", default_value = "results")]
     pub(crate) results: PathBuf,
-    /// Print every cell, remark and note before the answer
-    #[arg(long)]
-    pub(crate) full: bool,
-    /// Show no progress
-    #[arg(long)]
-    pub(crate) no_progress: bool,
+    /// Print the answer alone: not what will be done, and no progress
+    #[arg(long, short, alias = "no-progress")]
+    pub(crate) quiet: bool,
+    /// Without a file, go on without asking, however much is written
+    #[arg(long, short)]
+    pub(crate) yes: bool,
     /// Keep the names of hosts, users and home folders in the record
     #[arg(long)]
     pub(crate) no_redact: bool,
 }
 
+/// How the answer of a run is printed.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ShowArgs {
+    /// Print every cell, remark and note before the answer
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Print the answer as one JSON object, and nothing else on standard output; `feedline schema answer` describes it
+    #[arg(long, conflicts_with = "full")]
+    pub(crate) json: bool,
+}
+
 #[derive(Debug, Args)]
+#[command(mut_arg("results", |results| results.short('o')))]
 pub(crate) struct SizeArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) measure: MeasureArgs,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
     /// What to search: the most accelerators that stay fed, or the least that feeds the accelerators of the need
     #[arg(long, value_enum, default_value_t = Find::Accelerators)]
     pub(crate) find: Find,
@@ -226,11 +269,10 @@ pub(crate) struct ReportArgs {
     /// Folder of a run
     pub(crate) run: PathBuf,
     /// What to make
-    #[arg(long, value_enum, default_value_t = ReportFormat::Terminal)]
+    #[arg(long, value_enum, default_value_t = ReportFormat::Terminal, conflicts_with_all = ["full", "json"])]
     pub(crate) format: ReportFormat,
-    /// Print every cell, remark and note before the answer
-    #[arg(long, conflicts_with_all = ["format", "html"])]
-    pub(crate) full: bool,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
     /// With --format svg or png, which plot: throughput, percentiles, tradeoff, heatmap, over-time, sizes, roofline,
     /// layouts, epochs, checkpoints, or one of a training load: training-timeline, training-accelerators,
     /// training-readers, training-waits
@@ -240,7 +282,7 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     pub(crate) dark: bool,
     /// Make one page that needs no network: verdicts, plots, tables, environment
-    #[arg(long, conflicts_with_all = ["format", "plot", "dark"])]
+    #[arg(long, conflicts_with_all = ["format", "plot", "dark", "full", "json"])]
     pub(crate) html: bool,
     /// With --html, further runs to show side by side
     #[arg(value_name = "RUN", requires = "html")]

@@ -1,15 +1,15 @@
 //! The datasets of a plan, made ready on the targets that read them.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::Context as _;
 use describe::{Data, Slot};
 use feed::Hold;
-use plan::{Cache, DatasetSpec, Layout, Operation, Plan};
+use plan::{Cache, DatasetSpec, Layout, Operation, Plan, Target};
 use prepare::{PrepareError, Prepared};
 
 use crate::exit::Failure;
-use crate::open::Stores;
+use crate::open::{self, Stores};
 
 /// Tells how far a dataset is written: target, bytes done, bytes in all.
 pub(crate) type Report<'a> = &'a (dyn Fn(&str, u64, u64) + Sync);
@@ -22,15 +22,39 @@ pub(crate) fn make_ready(
     report: Report<'_>,
     stop: &AtomicBool,
 ) -> Result<Data, Failure> {
-    let mut wanted: Vec<(usize, usize)> = plan.cells.iter().map(|cell| (cell.target, cell.dataset)).collect();
-    wanted.sort_unstable();
-    wanted.dedup();
-    let mut slots = Vec::with_capacity(wanted.len());
-    for (target, dataset) in wanted {
+    let mut slots = Vec::new();
+    for (target, dataset) in wanted(plan) {
         let prepared = ready_one(plan, (target, dataset), stores, threads, report, stop)?;
         slots.push(Slot { target, dataset, prepared });
     }
     Ok(Data::of_slots(slots))
+}
+
+/// Refuses the places where [`make_ready`] would refuse to write, as far as they can be seen without a connection.
+pub(crate) fn check_places(plan: &Plan) -> Result<(), Failure> {
+    for (target, dataset) in wanted(plan) {
+        let target = &plan.targets[target];
+        if let Some(store) = open::local_folder(&target.config) {
+            prepare::check_place(&*store, &plan.datasets[dataset]).map_err(|error| failed(target, error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Each target with each dataset that it is read for, once.
+fn wanted(plan: &Plan) -> BTreeSet<(usize, usize)> {
+    plan.cells.iter().map(|cell| (cell.target, cell.dataset)).collect()
+}
+
+/// The words for a dataset that cannot be made ready. Where it may not be written, another word in the scenario is
+/// needed.
+fn failed(target: &Target, error: PrepareError) -> Failure {
+    let place = format!("target `{}` at `{}`", target.name, target.at);
+    match error {
+        PrepareError::Interrupted { .. } => Failure::Interrupted,
+        PrepareError::Others { .. } => Failure::usage(format!("error: {place}: {error}")),
+        error => anyhow::Error::new(error).context(place).into(),
+    }
 }
 
 fn ready_one(
@@ -56,10 +80,7 @@ fn ready_one(
             cells_fit(plan, slot, &prepared)?;
             Ok(prepared)
         }
-        Err(PrepareError::Interrupted { .. }) => Err(Failure::Interrupted),
-        Err(error) => Err(error)
-            .with_context(|| format!("target `{}` at `{}`", target.name, target.at))
-            .map_err(Failure::from),
+        Err(error) => Err(failed(target, error)),
     }
 }
 
@@ -84,7 +105,7 @@ fn sample_is_known(plan: &Plan, spec: &DatasetSpec, prepared: &Prepared) -> Resu
     };
     Err(Failure::usage(format!(
         "error: {what} of {mean} B on average, a sample of the need is of {needed} B\n  \
-         hint: say how many bytes one training sample takes here: --set dataset.sample_size=\"{mean} B\" {fits}, \
+         hint: say how many bytes one training sample takes here: dataset.sample_size = \"{mean} B\" {fits}, \
          \"{needed} B\" if files hold samples of the need's size"
     )))
 }
@@ -115,10 +136,10 @@ fn cells_fit(plan: &Plan, slot: (usize, usize), prepared: &Prepared) -> Result<(
     let Some(why) = misfit else { return Ok(()) };
     let layout = prepared.layout.name();
     let hint = if streamed_only {
-        format!("--set dataset.layout={layout} --set load.access=shuffled_shards streams them")
+        format!("dataset.layout = \"{layout}\" with load.access = \"shuffled_shards\" streams them")
     } else {
         format!(
-            "--set dataset.layout={layout} reads their samples as such shards are read, --set dataset.layout=files \
+            "dataset.layout = \"{layout}\" reads their samples as such shards are read, dataset.layout = \"files\" \
              takes each file as a sample"
         )
     };

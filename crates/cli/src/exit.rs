@@ -87,7 +87,10 @@ impl fmt::Display for Failure {
         match self {
             Self::Usage(message) => write!(f, "{message}"),
             Self::Error(error) => write!(f, "error: {}", chain(error)),
-            Self::Interrupted => write!(f, "interrupted before anything was measured"),
+            Self::Interrupted => write!(
+                f,
+                "interrupted before anything was measured; data that are written are kept, and the same command goes on with them"
+            ),
         }
     }
 }

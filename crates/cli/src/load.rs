@@ -8,7 +8,7 @@ use scenario::Source;
 
 use crate::args::InputArgs;
 use crate::exit::Failure;
-use crate::{comparing, host};
+use crate::{bounds, comparing, host};
 
 /// A scenario that was read, and what it resolves to on this machine.
 pub(crate) struct Loaded {
@@ -22,8 +22,27 @@ pub(crate) struct Loaded {
 pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
     let source = source(args)?;
     let hold = args.hold.map(|hold| format!("need.hold={}", hold.name()));
-    let overrides: Vec<String> = args.set.iter().cloned().chain(hold).collect();
-    let scenario = scenario::parse(&source, &overrides).map_err(Failure::usage)?;
+    let budget = args.budget.as_ref().map(|budget| format!("measure.budget={budget}"));
+    let existing = args.existing.then(|| "dataset.source=existing".to_owned());
+    let overrides: Vec<String> =
+        budget.into_iter().chain(existing).chain(args.set.iter().cloned()).chain(hold).collect();
+    if is_scenario(&args.input) {
+        return resolve(&source, &overrides);
+    }
+    let free_bytes = host::facts(std::slice::from_ref(&args.input)).paths[&args.input].free_bytes;
+    let bounded = |count: u64, measure: &str| {
+        let size = bounds::dataset(args, free_bytes, count).unwrap_or_default();
+        resolve(&Source { text: format!("{}{size}{measure}", source.text), ..source.clone() }, &overrides)
+    };
+    let loaded = bounded(1, "")?;
+    match bounds::measure(args, &loaded.plan) {
+        Some(measure) => bounded(loaded.plan.datasets.len() as u64, &measure),
+        None => Ok(loaded),
+    }
+}
+
+fn resolve(source: &Source, overrides: &[String]) -> Result<Loaded, Failure> {
+    let scenario = scenario::parse(source, overrides);
     let facts = host::facts(&scenario.local_paths());
     let plan = scenario::resolve(&scenario, &facts).map_err(Failure::usage)?;
     Ok(Loaded { text: scenario.as_run(), plan })
@@ -61,7 +80,7 @@ pub(crate) fn places(input: &str) -> Result<Places, Failure> {
     }
     // What an address must feed does not matter here, and a scenario without it would be one with a mistake.
     let source = if is_url(input) { scenario::from_path(input, Some("1 GB/s")) } else { read(input)? };
-    let scenario = scenario::parse(&source, &[]).map_err(Failure::usage)?;
+    let scenario = scenario::parse(&source, &[]);
     let remotes = scenario.remotes().map_err(Failure::usage)?;
     Ok(Places { paths: scenario.local_paths(), remotes })
 }

@@ -1,7 +1,9 @@
 //! `feedline`: will this storage feed those GPUs?
 
+mod announce;
 mod args;
 mod baseline;
+mod bounds;
 mod bundle;
 mod checkpoints;
 mod cmd;
@@ -21,23 +23,58 @@ mod proof;
 mod regression;
 mod samples;
 mod session;
+mod shown;
 mod signals;
 mod slots;
 mod variants;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use args::{Cli, Verb};
+use args::{Cli, RunArgs, SizeArgs, Verb};
 use clap::Parser as _;
 use exit::{Exit, Failure};
 
 fn main() -> ExitCode {
-    match dispatch(Cli::parse().verb) {
+    let verb = Cli::parse_from(command_line()).verb;
+    let by_flags = input(&verb).is_some_and(|input| !load::is_scenario(input));
+    match dispatch(verb) {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            output::say(&failure.to_string());
+            output::say(&told(&failure, by_flags));
             failure.exit().into()
         }
+    }
+}
+
+/// The words of the command line: a scenario file in place of a verb is to be run.
+fn command_line() -> Vec<OsString> {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    let first = words.get(1).and_then(|word| word.to_str());
+    if first.is_some_and(|word| !word.starts_with('-') && load::is_scenario(word)) {
+        words.insert(1, "run".into());
+    }
+    words
+}
+
+/// The words of a failure, with its hint in flags where nobody wrote a file. Those of a scenario have their form already.
+fn told(failure: &Failure, by_flags: bool) -> String {
+    let words = failure.to_string();
+    match words.split_once("hint: ") {
+        Some((said, hint)) if by_flags => format!("{said}hint: {}", scenario::in_flags(hint)),
+        _ => words,
+    }
+}
+
+/// The scenario file, path or URL that a verb is about.
+fn input(verb: &Verb) -> Option<&str> {
+    match verb {
+        Verb::Run(RunArgs { input, .. })
+        | Verb::Size(SizeArgs { input, .. })
+        | Verb::Check(input)
+        | Verb::Plan(input)
+        | Verb::Prepare(input) => Some(&input.input),
+        _ => None,
     }
 }
 
@@ -58,7 +95,7 @@ fn dispatch(verb: Verb) -> Result<Exit, Failure> {
         Verb::Merge(args) => cmd::merge::merge(&args),
         Verb::Emulate(args) => cmd::emulate::emulate(&args),
         Verb::Init(args) => cmd::init::init(&args),
-        Verb::Schema => cmd::about::schema(),
+        Verb::Schema { of } => cmd::about::schema(of),
         Verb::Completions { shell } => cmd::about::completions(shell),
         Verb::Man => cmd::about::man(),
     }

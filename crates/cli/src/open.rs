@@ -125,6 +125,16 @@ pub(crate) fn local(at: &str) -> SharedStore {
     Arc::new(FileStore::pread(Path::new(at)))
 }
 
+/// A store for untimed work on a local folder that may be written to; `None` for every other target.
+pub(crate) fn local_folder(config: &BackendConfig) -> Option<SharedStore> {
+    match config {
+        BackendConfig::File { root } => Some(Arc::new(FileStore::pread(root))),
+        BackendConfig::Null | BackendConfig::Device { .. } | BackendConfig::Nfs(_) | BackendConfig::S3(_) => {
+            None
+        }
+    }
+}
+
 /// What untimed work goes through: on a network one of the connections that the cells use anyway.
 fn data_engine(plan: &Plan, target: usize) -> Engine {
     let config = &plan.targets[target].config;

@@ -1,21 +1,29 @@
 //! Progress on standard error. Drawn by a thread of its own, never by one that measures; the figures are the
 //! same without it.
 
+use std::fmt::Write;
 use std::io::IsTerminal as _;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use engine::Progress as Counters;
+use feed::units::{format_bps, format_bytes};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use crate::output;
 
 const REDRAW: Duration = Duration::from_millis(200);
 
-/// A line on a terminal, plain lines at the turns of a run elsewhere, or nothing.
+/// Time over which a rate is told.
+const RATE_OVER: Duration = Duration::from_secs(1);
+
+/// A bar on a terminal, plain lines at the turns of a run elsewhere, or nothing.
 pub(crate) struct Progress {
     bar: ProgressBar,
     plain: bool,
+    counters: Arc<Counters>,
+    line_bps: Arc<AtomicU64>,
 }
 
 impl Progress {
@@ -23,19 +31,9 @@ impl Progress {
     pub(crate) fn new(hidden: bool, counters: &Arc<Counters>) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let bar = if hidden || !terminal { ProgressBar::hidden() } else { ProgressBar::new(0) };
-        let counters = Arc::clone(counters);
-        let read = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
-            // Another process may be the one that reads.
-            if counters.get().1 > 0 {
-                let _ = write!(out, "{} read", feed::units::format_bytes(counters.get().1));
-            }
-        };
-        let style = ProgressStyle::with_template("{elapsed_precise} {pos}/{len} {msg} {read}")
-            .unwrap_or_else(|_| ProgressStyle::default_spinner())
-            .with_key("read", read);
-        bar.set_style(style);
+        bar.set_style(style("{elapsed_precise}  {wide_msg}", None));
         bar.enable_steady_tick(REDRAW);
-        Self { bar, plain: !hidden && !terminal }
+        Self { bar, plain: !hidden && !terminal, counters: Arc::clone(counters), line_bps: Arc::default() }
     }
 
     /// A turn of the run that is worth a line of its own.
@@ -46,9 +44,28 @@ impl Progress {
         self.bar.set_message(text.to_owned());
     }
 
-    /// How many steps there will be.
-    pub(crate) fn expect(&self, steps: u64) {
+    /// Bytes of a dataset that are written.
+    pub(crate) fn writing(&self, target: &str, done: u64, total: u64) {
+        if self.bar.length() == Some(0) {
+            let rate = |state: &ProgressState, out: &mut dyn Write| {
+                let _ = write!(out, "{}", format_bps(state.per_sec()));
+            };
+            self.bar.set_style(style("{bar:12} {left}  {rate}  {wide_msg}", None).with_key("rate", rate));
+        }
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+        let (done, total) = (format_bytes(done), format_bytes(total));
+        self.bar.set_message(format!("writing the dataset on {target}: {done} of {total}"));
+    }
+
+    /// How many steps of measuring there will be, 0 where nobody knows, and how long they take at most.
+    pub(crate) fn expect(&self, steps: u64, budget_ns: Option<u64>) {
+        self.bar.reset();
         self.bar.set_length(steps);
+        let rate = live_rate(Arc::clone(&self.counters), Arc::clone(&self.line_bps));
+        let place = if steps > 0 { "{bar:12} {left}" } else { "{elapsed_precise}" };
+        let style = style(&format!("{place}  {{rate}}{{wide_msg}}"), budget_ns.map(Duration::from_nanos));
+        self.bar.set_style(style.with_key("rate", rate));
     }
 
     /// More steps than there were to be.
@@ -56,20 +73,51 @@ impl Progress {
         self.bar.inc_length(steps);
     }
 
-    /// The step that begins.
-    pub(crate) fn step(&self, text: String) {
+    /// The step that begins, and the line that its rate is held against, bytes per second; 0 where there is none.
+    pub(crate) fn step(&self, text: String, line_bps: f64) {
+        self.line_bps.store(line_bps as u64, Ordering::Relaxed);
         self.bar.set_message(text);
         self.bar.inc(1);
-    }
-
-    /// Bytes of a dataset that are written.
-    pub(crate) fn writing(&self, target: &str, done: u64, total: u64) {
-        let (done, total) = (feed::units::format_bytes(done), feed::units::format_bytes(total));
-        self.bar.set_message(format!("writing the dataset on {target}: {done} of {total};"));
     }
 
     /// Clears the line.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// What is left takes until `budget` at most.
+fn style(template: &str, budget: Option<Duration>) -> ProgressStyle {
+    let left = move |state: &ProgressState, out: &mut dyn Write| {
+        let budget = budget.map_or(Duration::MAX, |budget| budget.saturating_sub(state.elapsed()));
+        let seconds = state.eta().min(budget).as_secs();
+        let _ = write!(out, "{}:{:02} left", seconds / 60, seconds % 60);
+    };
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    style.progress_chars("=> ").with_key("left", left)
+}
+
+/// `1.42 GB/s, 97 % of line`: what was read in the last second, by the counters that workers keep anyway. Nothing where
+/// another process reads.
+fn live_rate(
+    counters: Arc<Counters>,
+    line_bps: Arc<AtomicU64>,
+) -> impl Fn(&ProgressState, &mut dyn Write) + Clone + Send + Sync {
+    let last = Arc::new(Mutex::new((Duration::ZERO, 0_u64, None::<f64>)));
+    move |state: &ProgressState, out: &mut dyn Write| {
+        let (now, bytes) = (state.elapsed(), counters.get().1);
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = now.saturating_sub(last.0);
+        if since >= RATE_OVER {
+            let bps = (bytes - last.1) as f64 / since.as_secs_f64();
+            *last = (now, bytes, (bytes > 0).then_some(bps));
+        }
+        let Some(bps) = last.2 else { return };
+        let _ = write!(out, "{}", format_bps(bps));
+        let line_bps = line_bps.load(Ordering::Relaxed);
+        if line_bps > 0 {
+            let _ = write!(out, ", {:.0} % of line", bps / line_bps as f64 * 100.0);
+        }
+        let _ = write!(out, "  ");
     }
 }

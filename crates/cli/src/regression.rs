@@ -5,6 +5,7 @@ use std::path::Path;
 use analysis::{Comparison, RegressionResult};
 use record::Gate;
 
+use crate::args::ShowArgs;
 use crate::comparing::{self, Rules};
 use crate::exit::{Exit, Failure};
 use crate::samples::{self, Samples};
@@ -64,6 +65,7 @@ pub(crate) fn after_run(
     results: &Path,
     gate: &Gate,
     strict: bool,
+    show: ShowArgs,
 ) -> Result<Option<Exit>, Failure> {
     let Some(name) = &gate.baseline else { return Ok(None) };
     let run = samples::read(folder)?;
@@ -75,7 +77,7 @@ pub(crate) fn after_run(
     before.warn();
     let outcome = match comparing::stored(name, &before.runs, &run, &Rules::of(gate)) {
         Ok(comparison) => {
-            output::print(&report::comparison_terminal(&comparison))?;
+            show.beside(&report::comparison_terminal(&comparison))?;
             RegressionResult::of(&comparison, gate)
         }
         Err(refusal) => {
@@ -87,7 +89,7 @@ pub(crate) fn after_run(
         return Ok(Some(Exit::Ok));
     }
     let outcome = Outcome(outcome);
-    output::print(&outcome.words())?;
+    show.beside(&outcome.words())?;
     Ok(Some(outcome.exit(strict)))
 }
 
@@ -263,7 +265,9 @@ mod tests {
     fn a_run_is_held_against_the_baseline_of_its_gate() {
         let results = tempfile::tempdir().unwrap();
         let results = results.path();
-        let after = |run: &str, gate: &Gate| after_run(&results.join(run), results, gate, true).unwrap();
+        let show = ShowArgs { full: false, json: false };
+        let after =
+            |run: &str, gate: &Gate| after_run(&results.join(run), results, gate, true, show).unwrap();
         for (number, factor) in [1.0, 1.01, 0.99, 1.004, 0.985, 1.009, 0.996, 1.003].iter().enumerate() {
             let name = format!("run-{number}");
             store(results, &name, *factor);

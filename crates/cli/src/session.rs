@@ -14,7 +14,8 @@ use plan::{Plan, Share};
 use record::{End, Line, NotRun, Redactor, Reread, Role, Run, RunRecord, RunWriter, Variant};
 use rustix::fs::{Access, access};
 
-use crate::args::MeasureArgs;
+use crate::announce::{self, Asked};
+use crate::args::{MeasureArgs, ShowArgs};
 use crate::checkpoints::Checkpoints;
 use crate::data;
 use crate::derived::Derived;
@@ -40,18 +41,26 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// Opens the storages of a scenario and makes its datasets ready.
-    pub(crate) fn make(loaded: Loaded, args: &MeasureArgs) -> Result<Self, Failure> {
-        Self::with(loaded, args, signals::stop_flag()?)
+    /// Opens the storages of a scenario, says what will be done, and makes its datasets ready.
+    pub(crate) fn make(loaded: Loaded, args: &MeasureArgs, asked: Asked) -> Result<Self, Failure> {
+        let stores = Stores::open(&loaded.plan)?;
+        announce::announce(&loaded.plan, &stores, args, asked)?;
+        // Before this a signal ends the process, which has written nothing.
+        Self::with(loaded, stores, args, signals::stop_flag()?)
     }
 
-    /// The same, ended by `stop`.
-    pub(crate) fn with(loaded: Loaded, args: &MeasureArgs, stop: Arc<AtomicBool>) -> Result<Self, Failure> {
+    /// The same without a word, ended by `stop`.
+    pub(crate) fn with(
+        loaded: Loaded,
+        stores: Stores,
+        args: &MeasureArgs,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, Failure> {
         let counters = Arc::new(Counters::default());
-        let progress = Progress::new(args.no_progress, &counters);
+        let progress = Progress::new(args.quiet, &counters);
         let cores = environment::usable_cores();
+        data::check_places(&loaded.plan)?;
         let results = writable_folder(&args.results)?;
-        let stores = Stores::open(&loaded.plan)?;
         Checkpoints::check_room(&loaded.plan, &stores)?;
         progress.phase("making the datasets ready");
         let report = |target: &str, done, total| progress.writing(target, done, total);
@@ -66,7 +75,7 @@ pub(crate) fn writable_folder(path: &Path) -> Result<PathBuf, Failure> {
     let tried =
         std::fs::create_dir_all(path).and_then(|()| Ok(access(path, Access::WRITE_OK | Access::EXEC_OK)?));
     tried.with_context(|| {
-        format!("cannot write results into `{}` (choose another folder with --results)", path.display())
+        format!("cannot write results into `{}` (choose another folder with -o)", path.display())
     })?;
     Ok(path.to_owned())
 }
@@ -162,9 +171,24 @@ impl<'a> Session<'a> {
         Ok(interrupted)
     }
 
-    /// As [`conclude`] does.
-    pub(crate) fn conclude(self, full: bool) -> Result<Summary, Failure> {
-        conclude(&self.folder, full)
+    /// The name of the run.
+    pub(crate) fn run_id(&self) -> &str {
+        &self.so_far.run.run_id
+    }
+
+    /// As [`conclude`] does; of a run that a signal ended it says what is kept and how to go on.
+    pub(crate) fn conclude(self, show: ShowArgs) -> Result<Summary, Failure> {
+        let summary = conclude(&self.folder, show)?;
+        if summary.head.interrupted {
+            let made = self.so_far.lines.iter().filter(|line| matches!(line, Line::Rep(_))).count();
+            output::say(&format!(
+                "interrupted: {} kept in {}, and the data where they are; the same command measures anew, without writing them \
+                 again",
+                feed::counted_noun(made as u64, "repetition"),
+                self.folder.display(),
+            ));
+        }
+        Ok(summary)
     }
 
     /// Derives everything from the record and leaves report and plots beside it, without a word.
@@ -201,8 +225,12 @@ impl<'a> Session<'a> {
     pub(crate) fn take(&mut self, event: Event<'_>) -> Result<(), Failure> {
         match event {
             Event::Begin { cell, role, rep } => {
-                let why = if role == Role::Confirm { " (confirming)" } else { "" };
-                self.ready.progress.step(format!("{} repetition {}{why};", cell.slug, rep + 1));
+                let fresh = if role == Role::Confirm { "fresh " } else { "" };
+                let target = &self.ready.loaded.plan.targets[cell.target].name;
+                // What tells a cell from others comes first: a terminal may have no room for the rest.
+                let (depth, engine, rep) = (cell.queue_depth, cell.engine.name(), rep + 1);
+                let text = format!("{target} depth {depth}, {fresh}repetition {rep}, {engine}");
+                self.ready.progress.step(text, self.line_bps(cell));
                 Ok(())
             }
             Event::Ceiling(ceiling) => self.append(Line::Ceiling(ceiling)),
@@ -211,6 +239,13 @@ impl<'a> Session<'a> {
                 self.append(Line::Rep(rep))
             }
         }
+    }
+
+    /// The line of a cell, bytes per second.
+    fn line_bps(&self, cell: &plan::Cell) -> f64 {
+        let Loaded { plan, .. } = &self.ready.loaded;
+        let sample_bytes = describe::sample_bytes(self.ready.data.of(cell), plan.dataset(cell), cell);
+        plan.need.line_bps(sample_bytes)
     }
 
     fn append(&mut self, line: Line) -> Result<(), Failure> {
@@ -268,11 +303,10 @@ fn reread(
     slots.flat_map(of_slot).collect()
 }
 
-/// Derives everything from a record, leaves report and plots beside it, and prints the answer, with `full` after everything
-/// that it leaves out.
-pub(crate) fn conclude(folder: &Path, full: bool) -> Result<Summary, Failure> {
+/// Derives everything from a record, leaves report and plots beside it, and prints the answer.
+pub(crate) fn conclude(folder: &Path, show: ShowArgs) -> Result<Summary, Failure> {
     let summary = derive(folder)?;
-    output::print(&output::answer(&summary, folder, full))?;
+    output::print(&show.text(&summary, folder))?;
     Ok(summary)
 }
 

@@ -124,7 +124,7 @@ fn fixed_window_ns(plan: &Plan) -> Result<u64, Failure> {
     if plan.cells.iter().any(|cell| cell.auto_group.is_some()) {
         return refused(
             "a search for the queue depth may go on longer on one host than on another",
-            "say which depths are measured: --set load.queue_depth=[8,32]",
+            "say which depths are measured: load.queue_depth = [8, 32]",
         );
     }
     Ok(duration_ns)

@@ -71,6 +71,7 @@ struct FaultsLine {
     truncated: f64,
     slow_down: f64,
     stale: f64,
+    corrupted: f64,
 }
 
 impl From<Delay> for DelayLine {
@@ -95,7 +96,7 @@ impl From<DelayLine> for Delay {
 
 impl From<&Emulation> for EmulationLine {
     fn from(asked: &Emulation) -> Self {
-        let Faults { reset, server_error, stall, truncated, slow_down, stale } = asked.faults;
+        let Faults { reset, server_error, stall, truncated, slow_down, stale, corrupted } = asked.faults;
         Self {
             profile: asked.profile.clone(),
             seed: asked.seed,
@@ -105,14 +106,14 @@ impl From<&Emulation> for EmulationLine {
             connection_bps: asked.connection_bps,
             total_bps: asked.total_bps,
             seek_ns: asked.seek_ns,
-            faults: FaultsLine { reset, server_error, stall, truncated, slow_down, stale },
+            faults: FaultsLine { reset, server_error, stall, truncated, slow_down, stale, corrupted },
         }
     }
 }
 
 impl From<EmulationLine> for Emulation {
     fn from(line: EmulationLine) -> Self {
-        let FaultsLine { reset, server_error, stall, truncated, slow_down, stale } = line.faults;
+        let FaultsLine { reset, server_error, stall, truncated, slow_down, stale, corrupted } = line.faults;
         Self {
             profile: line.profile,
             seed: line.seed,
@@ -122,7 +123,7 @@ impl From<EmulationLine> for Emulation {
             connection_bps: line.connection_bps,
             total_bps: line.total_bps,
             seek_ns: line.seek_ns,
-            faults: Faults { reset, server_error, stall, truncated, slow_down, stale },
+            faults: Faults { reset, server_error, stall, truncated, slow_down, stale, corrupted },
         }
     }
 }
@@ -224,7 +225,7 @@ mod tests {
             seed: u64::MAX,
             first_byte: Some(Delay::LogNormal { p50_ns: 1, p99_ns: u64::MAX }),
             metadata: Some(Delay::Constant { ns: 3 }),
-            faults: Faults { reset: 0.1, stale: 0.2, ..Faults::default() },
+            faults: Faults { reset: 0.1, stale: 0.2, corrupted: 0.3, ..Faults::default() },
             ..Emulation::default()
         });
         for emulation in emulations {

@@ -18,12 +18,20 @@ pub(crate) enum Fault {
     Truncated,
     SlowDown,
     Stale,
+    Corrupted,
 }
 
 impl Fault {
     /// In the order in which they are drawn.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Reset, Self::ServerError, Self::Stall, Self::Truncated, Self::SlowDown, Self::Stale];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Reset,
+        Self::ServerError,
+        Self::Stall,
+        Self::Truncated,
+        Self::SlowDown,
+        Self::Stale,
+        Self::Corrupted,
+    ];
 
     /// The word used in scenarios and records.
     pub(crate) fn name(self) -> &'static str {
@@ -34,6 +42,7 @@ impl Fault {
             Self::Truncated => "truncated",
             Self::SlowDown => "slow_down",
             Self::Stale => "stale",
+            Self::Corrupted => "corrupted",
         }
     }
 
@@ -46,8 +55,14 @@ impl Fault {
             Self::Truncated => of.truncated,
             Self::SlowDown => of.slow_down,
             Self::Stale => of.stale,
+            Self::Corrupted => of.corrupted,
         }
     }
+}
+
+/// Makes bytes others, the same ones however often they are asked for.
+pub(crate) fn corrupt(data: &mut [u8]) {
+    data.iter_mut().for_each(|byte| *byte = !*byte);
 }
 
 /// A source of delays or faults with its own place in the sequence.

@@ -23,7 +23,7 @@ pub use compared::Compared;
 pub use loader::{Curve, Fetchers, Loader, Side};
 pub use need::{Demand, Hold, Need, Scope};
 pub use profile::{PROFILES, Profile, Provenance};
-pub use spec::{NeedError, NeedSpec, UTILIZATION_DEFAULT};
+pub use spec::{COUNT_MAX, NeedError, NeedSpec, UTILIZATION_DEFAULT};
 pub use units::{
     UnitError, counted_noun, format_bps, format_bytes, format_count, format_duration_ns, group_digits,
     parse_bytes, parse_duration_ns, parse_percent, parse_rate_bps,

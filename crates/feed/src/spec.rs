@@ -5,6 +5,7 @@ mod plausible;
 mod short;
 
 pub use error::NeedError;
+pub use short::COUNT_MAX;
 
 use crate::formula;
 use crate::profile::{self, Profile};
@@ -227,10 +228,7 @@ fn find_profile(workload: &str, accelerator: &str) -> Result<&'static Profile, N
         });
     }
     if !workloads.contains(&workload) {
-        return Err(NeedError::unknown("workload", workload, &workloads));
-    }
-    if !accelerators.contains(&accelerator) {
-        return Err(NeedError::unknown("accelerator", accelerator, &accelerators));
+        return Err(NeedError::unknown_workload(workload, &workloads));
     }
     Err(NeedError::NoProfile {
         workload: workload.to_owned(),

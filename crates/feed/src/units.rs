@@ -1,6 +1,6 @@
 //! Sizes, rates, durations and percentages, with their units.
 //!
-//! Strict: MB is 10^6 and MiB is 2^20, capital B is bytes and small b bits, a number without a unit or with
+//! Strict: MB is 10^6 and MiB is 2^20 (KB is kB), capital B is bytes and small b bits, a number without a unit or with
 //! an ambiguous one is refused, and the error says what to write instead. Zero is refused too, as
 //! [`UnitError::Zero`]: who accepts it matches on that.
 

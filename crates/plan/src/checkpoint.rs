@@ -70,6 +70,8 @@ impl Checkpoint {
             samples: u64::from(self.files),
             sample_bytes: self.file_bytes,
             seed,
+            // As other checkpoints, it lies where checkpoints were asked for.
+            beside_others: true,
             ..crate::generate::Generate::NONE
         }
     }

@@ -32,7 +32,7 @@ pub struct Emulation {
 impl Emulation {
     /// Settings that were asked for, as name and value with its unit, in the order of the scenario's keys.
     pub fn words(&self) -> Vec<(&'static str, String)> {
-        let Faults { reset, server_error, stall, truncated, slow_down, stale } = self.faults;
+        let Faults { reset, server_error, stall, truncated, slow_down, stale, corrupted } = self.faults;
         let share = |share: f64| (share > 0.0).then(|| format!("{} % of requests", share * 100.0));
         [
             ("first_byte", self.first_byte.map(Delay::words)),
@@ -47,6 +47,7 @@ impl Emulation {
             ("truncated", share(truncated)),
             ("slow_down", share(slow_down)),
             ("stale", share(stale)),
+            ("corrupted", share(corrupted)),
             ("seed", Some(self.seed.to_string())),
         ]
         .into_iter()
@@ -108,6 +109,8 @@ pub struct Faults {
     pub slow_down: f64,
     /// 404 `NoSuchKey`, or `NFS3ERR_STALE`.
     pub stale: f64,
+    /// Every bit of the data is the other one, and nothing says so.
+    pub corrupted: f64,
 }
 
 impl Faults {

@@ -19,6 +19,8 @@ pub struct Generate {
     pub packing: Option<Packing>,
     /// Share of the content that compresses to almost nothing, percent.
     pub compressible_percent: u8,
+    /// Whether its folder may be made where files lie that feedline did not write.
+    pub beside_others: bool,
 }
 
 impl Generate {
@@ -31,6 +33,7 @@ impl Generate {
         seed: 1,
         packing: None,
         compressible_percent: 0,
+        beside_others: false,
     };
 }
 

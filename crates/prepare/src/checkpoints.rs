@@ -50,7 +50,7 @@ impl CheckpointFolder {
     pub fn remove(&self, store: &dyn Store) -> Result<(), CleanError> {
         let folder = self.owned.folder();
         let failed = |source: StoreError| CleanError::Remove { folder: folder.clone(), source };
-        clean::clean_known(store, folder, self.identity).map(drop).map_err(failed)
+        clean::clean_known(store, folder, self.identity, clean::Act::Remove).map(drop).map_err(failed)
     }
 }
 

@@ -17,12 +17,12 @@ use crate::{CleanError, copied};
 /// Threads that remove files: on a network a removal is a round trip, and a dataset has millions of files.
 const THREADS: usize = 8;
 
-/// What was removed.
+/// What was removed, or would be.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cleaned {
-    /// Folders removed.
+    /// Folders.
     pub folders: u64,
-    /// Files removed, markers and manifests included.
+    /// Files, markers and manifests included.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -33,16 +33,61 @@ pub struct Cleaned {
 /// Finds every folder directly below the root that carries feedline's marker, and removes what feedline
 /// wrote there. A folder without the marker is never touched, whatever its name; nor is one that this user may
 /// not look into.
+///
+/// # Errors
+/// What the storage refuses; what was removed until then is gone.
 pub fn clean(store: &dyn Store) -> Result<Cleaned, CleanError> {
     let mut cleaned = Cleaned::default();
-    for folder in store.folders().map_err(CleanError::Search)? {
-        let Some(marker) = marker_of(store, &folder).map_err(CleanError::Search)? else {
-            continue;
-        };
-        clean_folder(store, &folder, &marker, &mut cleaned)
+    each_marked(store, &mut |folder, marker| {
+        let removed = clean_folder(store, folder, marker, Act::Remove)
             .map_err(|source| CleanError::Remove { folder: folder.clone(), source })?;
-    }
+        cleaned.add(removed);
+        Ok(())
+    })?;
     Ok(cleaned)
+}
+
+/// What [`clean`] would remove, folder by folder; removes nothing.
+///
+/// # Errors
+/// What the storage refuses.
+pub fn find(store: &dyn Store) -> Result<Vec<(Key, Cleaned)>, CleanError> {
+    let mut found = Vec::new();
+    each_marked(store, &mut |folder, marker| {
+        let inside = clean_folder(store, folder, marker, Act::Look).map_err(CleanError::Search)?;
+        found.push((folder.clone(), inside));
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Whether what was found is removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Act {
+    Look,
+    Remove,
+}
+
+/// Each folder directly below the root that carries feedline's marker.
+fn each_marked(
+    store: &dyn Store,
+    each: &mut dyn FnMut(&Key, &Marker) -> Result<(), CleanError>,
+) -> Result<(), CleanError> {
+    for folder in store.folders().map_err(CleanError::Search)? {
+        if let Some(marker) = marker_of(store, &folder).map_err(CleanError::Search)? {
+            each(&folder, &marker)?;
+        }
+    }
+    Ok(())
+}
+
+impl Cleaned {
+    fn add(&mut self, other: Self) {
+        self.folders += other.folders;
+        self.files += other.files;
+        self.bytes += other.bytes;
+        self.left.extend(other.left);
+    }
 }
 
 /// A folder that may not be looked into (`lost+found`) is another's.
@@ -68,42 +113,37 @@ struct Contents {
 
 /// The manifest goes first, so that a dataset half removed is not taken for a complete one; the marker goes
 /// last, so that the removal can be repeated until then.
-fn clean_folder(
-    store: &dyn Store,
-    folder: &Key,
-    marker: &Marker,
-    cleaned: &mut Cleaned,
-) -> Result<(), StoreError> {
+fn clean_folder(store: &dyn Store, folder: &Key, marker: &Marker, act: Act) -> Result<Cleaned, StoreError> {
     if marker.format == MANIFEST_FORMAT
         && let Ok(names) = marker.dataset.parse::<CopyNames>()
     {
-        return copied::clean(store, folder, &names, cleaned);
+        return copied::clean(store, folder, &names, act);
     }
     if marker.dataset == TIER_DATASET {
-        return clean_tier(store, folder, cleaned);
+        return clean_tier(store, folder, act);
     }
     let identity = marker.dataset.parse::<Identity>().ok();
     let Some(identity) = identity.filter(|_| marker.format == MANIFEST_FORMAT) else {
-        cleaned.left.push(format!("{folder} (its marker is of another version of feedline)"));
-        return Ok(());
+        let left = vec![format!("{folder} (its marker is of another version of feedline)")];
+        return Ok(Cleaned { left, ..Cleaned::default() });
     };
-    let removed = clean_known(store, folder, identity)?;
-    cleaned.folders += removed.folders;
-    cleaned.files += removed.files;
-    cleaned.bytes += removed.bytes;
-    cleaned.left.extend(removed.left);
-    Ok(())
+    clean_known(store, folder, identity, act)
 }
 
-/// Removes what feedline wrote into a folder of its own.
+/// What feedline wrote into a folder of its own.
 pub(crate) fn clean_known(
     store: &dyn Store,
     folder: &Key,
     identity: Identity,
+    act: Act,
 ) -> Result<Cleaned, StoreError> {
     let owned = Owned::claim(store, folder)?;
     let names = identity.names(folder);
     let contents = look(store, folder, &names)?;
+    let (files, bytes) = (contents.files, contents.bytes);
+    if act == Act::Look {
+        return Ok(Cleaned { folders: 1, files, bytes, left: contents.left });
+    }
     if let Some(manifest) = &contents.manifest {
         store.remove(&owned, manifest)?;
     }
@@ -116,12 +156,13 @@ pub(crate) fn clean_known(
     remove_directories(store, &owned, &names)?;
     store.remove(&owned, &child(folder, MARKER_NAME))?;
     let folders = u64::from(store.remove_empty_folder(&owned, folder)?);
-    Ok(Cleaned { folders, files: contents.files, bytes: contents.bytes, left: contents.left })
+    Ok(Cleaned { folders, files, bytes, left: contents.left })
 }
 
 /// A cache tier is one file, and the marker.
-fn clean_tier(store: &dyn Store, folder: &Key, cleaned: &mut Cleaned) -> Result<(), StoreError> {
+fn clean_tier(store: &dyn Store, folder: &Key, act: Act) -> Result<Cleaned, StoreError> {
     let owned = Owned::claim(store, folder)?;
+    let mut cleaned = Cleaned { folders: 1, ..Cleaned::default() };
     let (blocks, marker) = (child(folder, TIER_BLOCKS), child(folder, MARKER_NAME));
     store.list(Some(folder), &mut |entry| {
         if entry.key == blocks || entry.key == marker {
@@ -132,10 +173,12 @@ fn clean_tier(store: &dyn Store, folder: &Key, cleaned: &mut Cleaned) -> Result<
         }
         ControlFlow::Continue(())
     })?;
-    store.remove(&owned, &blocks)?;
-    store.remove(&owned, &marker)?;
-    cleaned.folders += u64::from(store.remove_empty_folder(&owned, folder)?);
-    Ok(())
+    if act == Act::Remove {
+        store.remove(&owned, &blocks)?;
+        store.remove(&owned, &marker)?;
+        cleaned.folders = u64::from(store.remove_empty_folder(&owned, folder)?);
+    }
+    Ok(cleaned)
 }
 
 fn look(store: &dyn Store, folder: &Key, names: &Names) -> Result<Contents, StoreError> {

@@ -6,16 +6,16 @@ use backend::{Owned, Store, StoreError};
 use dataset::{CopyNames, Key, MARKER_NAME};
 
 use crate::Cleaned;
-use crate::clean::{child, side_by_side};
+use crate::clean::{Act, child, side_by_side};
 
-/// Removes the copy in `folder`, and the folder once nothing else is in it. The marker goes last, so that the removal can
+/// The copy in `folder`, which is removed, and the folder once nothing else is in it. The marker goes last, so that the removal can
 /// be repeated until then.
 pub(crate) fn clean(
     store: &dyn Store,
     folder: &Key,
     names: &CopyNames,
-    cleaned: &mut Cleaned,
-) -> Result<(), StoreError> {
+    act: Act,
+) -> Result<Cleaned, StoreError> {
     let owned = Owned::claim(store, folder)?;
     let marker = child(folder, MARKER_NAME);
     let (mut objects, mut bytes, mut left) = (Vec::new(), 0, Vec::new());
@@ -31,14 +31,15 @@ pub(crate) fn clean(
         bytes += entry.bytes;
         ControlFlow::Continue(())
     })?;
+    let files = objects.len() as u64 + 1;
+    if act == Act::Look {
+        return Ok(Cleaned { folders: 1, files, bytes, left });
+    }
     side_by_side(objects.len(), |index| store.remove(&owned, &names.key(folder, objects[index])))?;
     for directory in names.folders(folder) {
         store.remove_empty_folder(&owned, &directory)?;
     }
     store.remove(&owned, &marker)?;
-    cleaned.folders += u64::from(store.remove_empty_folder(&owned, folder)?);
-    cleaned.files += objects.len() as u64 + 1;
-    cleaned.bytes += bytes;
-    cleaned.left.extend(left);
-    Ok(())
+    let folders = u64::from(store.remove_empty_folder(&owned, folder)?);
+    Ok(Cleaned { folders, files, bytes, left })
 }

@@ -171,6 +171,16 @@ pub enum PrepareError {
         /// Bytes free.
         free_bytes: u64,
     },
+    /// The place of a new dataset holds files of others.
+    #[error(
+        "cannot write a dataset among files that feedline did not write: {names}\n  \
+         hint: choose another folder for `at`; dataset.source = \"existing\" reads these files instead, and \
+         dataset.beside_others = true writes beside them"
+    )]
+    Others {
+        /// The first of them.
+        names: String,
+    },
     /// The folder is there and carries no marker.
     #[error(
         "cannot write into `{folder}`: it exists and carries no marker of feedline\n  \

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Entry, Store, StoreError};
-use dataset::{Data, Fingerprint, Key, Listed, MARKER_NAME, Objects, Samples};
+use dataset::{Data, Fingerprint, Key, Listed, Objects, Samples};
 use formats::ZarrArray;
 use plan::{Codec, Existing, Layout};
 
 use crate::error::PrepareError;
 use crate::indexing::Reading;
 use crate::kinds::{self, Endings, Kind};
+use crate::others::Ours;
 use crate::pattern::Pattern;
 use crate::prepared::Prepared;
 use crate::zarr;
@@ -275,46 +276,5 @@ impl<'a> Listing<'a> {
                 Ok(true)
             }
         }
-    }
-}
-
-/// Folders that feedline made, as files of one directory follow each other.
-struct Ours<'a> {
-    store: &'a dyn Store,
-    /// The last directory and whether it belongs to feedline.
-    directory: Option<(String, bool)>,
-}
-
-impl<'a> Ours<'a> {
-    fn new(store: &'a dyn Store) -> Self {
-        Self { store, directory: None }
-    }
-
-    /// Whether the file lies in a folder that feedline made, at any depth.
-    fn holds(&mut self, key: &Key) -> Result<bool, StoreError> {
-        let Some((directory, _)) = key.as_str().rsplit_once('/') else {
-            return Ok(false);
-        };
-        match &self.directory {
-            Some((last, ours)) if last == directory => Ok(*ours),
-            _ => {
-                let ours = self.below_marker(directory)?;
-                self.directory = Some((directory.to_owned(), ours));
-                Ok(ours)
-            }
-        }
-    }
-
-    fn below_marker(&self, directory: &str) -> Result<bool, StoreError> {
-        let ends = directory.match_indices('/').map(|(end, _)| end).chain([directory.len()]);
-        for end in ends {
-            let Ok(marker) = Key::new(format!("{}/{MARKER_NAME}", &directory[..end])) else {
-                continue;
-            };
-            if self.store.read_marker(&marker)?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 }

@@ -63,6 +63,19 @@ pub(crate) fn prepare(task: &Task<'_>) -> Result<Prepared, PrepareError> {
     }
 }
 
+/// Bytes that [`prepare`] would write now; where only writing tells how large an object is, as if nothing compressed.
+pub(crate) fn missing_bytes(task: &Task<'_>) -> Result<u64, PrepareError> {
+    let folder = task.identity.folder();
+    let shape = Shape::of(&task.identity);
+    let names = task.identity.names(&folder);
+    let present = match task.find(&folder)? {
+        Some(_) if task.read_manifest(&folder)?.is_some() => return Ok(0),
+        Some(owned) => task.complete(&owned, (&shape, &names))?.0,
+        None => Present::none(shape.count()),
+    };
+    Ok(present.missing_bytes(&shape))
+}
+
 /// A complete manifest and when it was written.
 struct Complete {
     manifest: Manifest,
@@ -101,7 +114,16 @@ impl Task<'_> {
     /// Objects of the right size are complete, as an object appears under its name only when it is; so where the size
     /// is not known, every one that is there. One of another size was damaged later, and is removed to be written
     /// anew.
-    fn keep_complete(&self, owned: &Owned, (shape, names): Made<'_>) -> Result<Present, PrepareError> {
+    fn keep_complete(&self, owned: &Owned, made: Made<'_>) -> Result<Present, PrepareError> {
+        let (present, damaged) = self.complete(owned, made)?;
+        for key in damaged {
+            self.store.remove(owned, &key)?;
+        }
+        Ok(present)
+    }
+
+    /// Objects that are complete, and what is to be removed.
+    fn complete(&self, owned: &Owned, (shape, names): Made<'_>) -> Result<(Present, Vec<Key>), PrepareError> {
         let mut present = Present::none(shape.count());
         let mut damaged = Vec::new();
         self.store.list(Some(owned.folder()), &mut |entry| {
@@ -116,10 +138,7 @@ impl Task<'_> {
             }
             ControlFlow::Continue(())
         })?;
-        for key in damaged {
-            self.store.remove(owned, &key)?;
-        }
-        Ok(present)
+        Ok((present, damaged))
     }
 
     fn check_space(&self, shape: &Shape, present: &Present, folder: &Key) -> Result<(), PrepareError> {

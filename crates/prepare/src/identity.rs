@@ -46,6 +46,8 @@ impl Identity {
             seed,
             packing,
             compressible_percent,
+            // Where it lies is no part of what it is.
+            beside_others: _,
         }) = *spec
         else {
             return Ok(None);
@@ -141,6 +143,7 @@ impl Identity {
             seed: self.seed,
             packing: self.packing,
             compressible_percent: self.compressible_percent,
+            beside_others: false,
         })
     }
 

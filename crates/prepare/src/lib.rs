@@ -13,6 +13,7 @@ mod generate;
 mod identity;
 mod indexing;
 mod kinds;
+mod others;
 mod pattern;
 mod prepared;
 mod shape;
@@ -28,9 +29,10 @@ use dataset::{Data, Key};
 use plan::{Codec, DatasetSpec, Layout, Packing};
 
 pub use checkpoints::{CheckpointFolder, check_room};
-pub use clean::{Cleaned, clean};
+pub use clean::{Cleaned, clean, find};
 pub use error::{CleanError, PrepareError};
 use identity::Identity;
+pub use others::check_place;
 pub use prepared::Prepared;
 
 /// Makes sure that a dataset is there: lists the user's, or writes what is missing of a generated one with
@@ -54,7 +56,25 @@ pub fn prepare(
         DatasetSpec::Generate(generate) => generate.packing.map_or(1, |packing| packing.columns_read),
         DatasetSpec::Existing(_) => 1,
     };
+    check_place(store, spec)?;
     generate::prepare(&task::Task { store, identity, columns_read, threads, progress, stop })
+}
+
+/// Bytes that [`prepare`] would write of a dataset as things are, without its metadata: none of one that is there, or of the
+/// user's. Exact where [`planned`] knows the dataset; else as if nothing compressed. Changes nothing.
+pub fn bytes_to_write(store: &dyn Store, spec: &DatasetSpec) -> Result<u64, PrepareError> {
+    let Some(identity) = Identity::of(spec)? else { return Ok(0) };
+    let stop = AtomicBool::new(false);
+    let progress = |_, _| {};
+    let columns_read = 1;
+    generate::missing_bytes(&task::Task {
+        store,
+        identity,
+        columns_read,
+        threads: 1,
+        progress: &progress,
+        stop: &stop,
+    })
 }
 
 /// Folder of a generated dataset, `feedline-` and 8 hex digits that depend on everything that decides its

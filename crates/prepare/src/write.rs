@@ -50,12 +50,22 @@ impl Present {
     /// Bytes that the objects take that are missing, as a disk allocates them. Where only writing tells how large they
     /// are, as if nothing compressed.
     pub(crate) fn missing_disk_bytes(&self, shape: &Shape) -> u64 {
+        self.missing(shape, plan::disk_bytes)
+    }
+
+    /// The same as they are written.
+    pub(crate) fn missing_bytes(&self, shape: &Shape) -> u64 {
+        self.missing(shape, u64::saturating_mul)
+    }
+
+    /// What the missing objects take: `taken` says it of so many of so many bytes.
+    fn missing(&self, shape: &Shape, taken: impl Fn(u64, u64) -> u64) -> u64 {
         if let Some(bytes) = shape.equal_bytes() {
-            return plan::disk_bytes(u64::from(shape.count()) - self.count(), bytes);
+            return taken(u64::from(shape.count()) - self.count(), bytes);
         }
         let missing = (0..shape.count()).filter(|object| !self.contains(*object));
         let bytes = |object| shape.stored_bytes(object).unwrap_or_else(|| shape.own_bytes(object));
-        missing.map(|object| plan::disk_bytes(1, bytes(object))).fold(0, u64::saturating_add)
+        missing.map(|object| taken(1, bytes(object))).fold(0, u64::saturating_add)
     }
 }
 

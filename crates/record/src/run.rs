@@ -475,6 +475,14 @@ pub fn plain_name(name: &str) -> String {
     if short.is_empty() { "run".to_owned() } else { short.to_owned() }
 }
 
+/// Options that change how a run is shown, and not what is run.
+const DISPLAY_OPTIONS: [&str; 5] = ["--no-progress", "--quiet", "-q", "--full", "--json"];
+
+/// The words of a command that ask for what is run: how it is shown is left out.
+pub fn asked(command: &[String]) -> impl Iterator<Item = &str> {
+    command.iter().map(String::as_str).filter(|word| !DISPLAY_OPTIONS.contains(word))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

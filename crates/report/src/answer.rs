@@ -183,10 +183,20 @@ fn row(summary: &Summary, verdict: &Verdict) -> Row {
         feeds: feeds(verdict, accelerators),
         evidence: match &verdict.scope {
             _ if verdict.demo => "own server, not judged".to_owned(),
-            Some(scope) => scope.words(),
+            Some(scope) => match stand_in(summary, verdict) {
+                Some(engine) => format!("{engine}, {}", scope.words()),
+                None => scope.words(),
+            },
             None => "none".to_owned(),
         },
     }
+}
+
+/// `pread for io_uring`, where the deciding cell was read by another engine than was asked for.
+fn stand_in(summary: &Summary, verdict: &Verdict) -> Option<String> {
+    let cell = &summary.cell(verdict.cell.as_deref()?)?.cell;
+    let asked = cell.stands_in_for.as_deref()?.split(':').next()?;
+    Some(format!("{} for {asked}", cell.engine))
 }
 
 fn dash() -> String {
@@ -406,12 +416,7 @@ fn next(summary: &Summary, writer: Writer) -> Vec<String> {
 }
 
 fn next_of(summary: &Summary, verdict: &Verdict) -> Option<String> {
-    // How a run is shown is not what is run.
-    let shows = |word: &&String| !matches!(word.as_str(), "--no-progress" | "--full");
-    let asked = || {
-        let words = summary.head.command.iter().filter(shows);
-        words.map(String::as_str).collect::<Vec<_>>().join(" ")
-    };
+    let asked = || record::asked(&summary.head.command).collect::<Vec<_>>().join(" ");
     if verdict.demo || summary.head.command.is_empty() {
         return None;
     }

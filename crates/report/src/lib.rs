@@ -13,6 +13,7 @@ mod grid;
 mod group;
 mod head;
 mod html;
+mod json;
 mod markdown;
 mod markup;
 mod network;
@@ -37,6 +38,7 @@ pub use comparison::{
     history_terminal,
 };
 pub use html::{Page, html};
+pub use json::{ANSWER_SCHEMA, Paths, answer_json};
 pub use markdown::markdown;
 pub use plot::{Plot, PlotTable, plots};
 pub use png::png;

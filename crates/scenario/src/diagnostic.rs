@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
+use crate::hint::{in_flags, in_overrides};
+
 /// A text that is read, and the name under which mistakes in it are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
@@ -103,12 +105,19 @@ impl Problem {
 
     fn render(&self, sources: &[Source]) -> String {
         let mut group = Group::with_title(Level::ERROR.primary_title(self.message.as_str()));
-        if self.labels.is_empty() {
+        let by_flags = sources[0].name == COMMAND_LINE;
+        let by_override = self.position().is_some_and(|span| span.source > 0);
+        if self.labels.is_empty() && !by_flags {
             group = group.element(Origin::path(sources[0].name.as_str()));
         }
         for (index, source) in sources.iter().enumerate() {
             let labels: Vec<_> = self.labels.iter().filter(|label| label.span.source == index).collect();
-            if !labels.is_empty() {
+            if by_flags && index == 0 {
+                // Nobody wrote that text.
+                let notes =
+                    labels.into_iter().map(|label| label.text.as_str()).filter(|text| !text.is_empty());
+                group = group.elements(notes.map(|text| Level::NOTE.message(text)));
+            } else if !labels.is_empty() {
                 let snippet = Snippet::source(source.text.as_str()).path(source.name.as_str());
                 let annotations = labels.into_iter().map(|label| {
                     let kind = if label.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
@@ -117,10 +126,18 @@ impl Problem {
                 group = group.element(snippet.annotations(annotations));
             }
         }
-        let helps = self.helps.iter().map(|help| Level::HELP.message(help.as_str()));
+        let helps = self.helps.iter().map(|help| match (by_flags, by_override) {
+            (true, _) => in_flags(help),
+            (_, true) => in_overrides(help),
+            _ => help.clone(),
+        });
+        let helps = helps.map(|help| Level::HELP.message(help));
         Renderer::plain().render(&[group.elements(helps)])
     }
 }
+
+/// Name under which mistakes of a scenario made from the command line are shown.
+pub(crate) const COMMAND_LINE: &str = "command line";
 
 /// A range that the renderer can take: inside the text, on character boundaries.
 fn clamp(span: Span, text: &str) -> Range<usize> {

@@ -3,9 +3,12 @@
 //! `toml` sorts keys and ties its values to one text; overrides come from others, and the order of
 //! targets is the user's.
 
+use std::ops::Range;
+
 use toml::de::{DeTable, DeValue};
 
-use crate::diagnostic::{Problem, Problems, Source, Span, boundary_before};
+use crate::diagnostic::{Problem, Problems, Source, Span};
+use crate::recovery::mend;
 
 /// A key as written.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -64,32 +67,42 @@ impl Table {
     }
 }
 
-/// Reads the scenario's text. The spans are the places that could not be read.
-pub(crate) fn parse(source: &Source, problems: &mut Problems) -> (Table, Vec<Span>) {
-    let (table, errors) = DeTable::parse_recoverable(&source.text);
-    let places = syntax(0, &source.text, &errors, problems);
-    (table_from(0, 0, table.get_ref()), places)
+/// What was read of a text.
+pub(crate) struct Parsed {
+    pub(crate) table: Table,
+    /// The places that could not be read.
+    pub(crate) unreadable: Vec<Span>,
+    /// Whether each key is there whose value could not be read.
+    pub(crate) keeps_keys: bool,
+}
+
+/// Reads the scenario's text, and what is wrong with it.
+pub(crate) fn parse(source: &Source, problems: &mut Problems) -> Parsed {
+    let mended = mend(&source.text);
+    let mut unreadable = Vec::new();
+    for (error, place) in &mended.broken {
+        let start = place.start;
+        let end = start + source.text[place.clone()].trim_end().len();
+        let range = error.span().map_or(start..end, |span| start + span.start..start + span.end);
+        problems.push(syntax_problem(error, Span::new(0, range)));
+        unreadable.push(Span::new(0, start..end));
+    }
+    let (table, errors) = DeTable::parse_recoverable(&mended.text);
+    for error in &errors {
+        let span = error.span().unwrap_or(mended.text.len()..mended.text.len());
+        let span = Span::new(0, mended.as_written(span));
+        problems.push(syntax_problem(error, span));
+        unreadable.push(span);
+    }
+    let place = |range| Span::new(0, mended.as_written(range));
+    Parsed { table: table_from(&place, table.get_ref()), unreadable, keeps_keys: mended.keeps_keys }
 }
 
 /// Reads the value of an override, which begins at byte `offset` of its text; `None` when it is no TOML.
 pub(crate) fn parse_value(source: usize, offset: usize, text: &str) -> Result<Node, toml::de::Error> {
     let value = DeValue::parse(text)?;
-    Ok(node_from(source, offset, value.span(), value.get_ref()))
-}
-
-/// Reports syntax errors, the first of each line: what follows on a line is most often its consequence.
-fn syntax(source: usize, text: &str, errors: &[toml::de::Error], problems: &mut Problems) -> Vec<Span> {
-    let mut lines: Vec<Span> = Vec::new();
-    for error in errors {
-        let range = error.span().unwrap_or(text.len()..text.len());
-        let line = line_around(text, range.start);
-        let line = Span::new(source, line.start..line.end.max(range.end));
-        if !lines.iter().any(|seen| seen.start == line.start) {
-            problems.push(syntax_problem(error, Span::new(source, range)));
-            lines.push(line);
-        }
-    }
-    lines
+    let placed = |range: Range<usize>| Span::new(source, range.start + offset..range.end + offset);
+    Ok(node_from(&placed, value.span(), value.get_ref()))
 }
 
 fn syntax_problem(error: &toml::de::Error, span: Span) -> Problem {
@@ -108,27 +121,22 @@ pub(crate) fn plain(message: &str) -> &str {
     message.strip_suffix(", expected nothing").unwrap_or(message)
 }
 
-fn line_around(text: &str, at: usize) -> std::ops::Range<usize> {
-    let at = boundary_before(text, at);
-    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    let end = text[at..].find('\n').map_or(text.len(), |newline| at + newline);
-    start..end
-}
+/// Where a range of the text that was parsed lies among the texts of the scenario.
+type Placed<'a> = &'a dyn Fn(Range<usize>) -> Span;
 
-fn table_from(source: usize, offset: usize, table: &DeTable<'_>) -> Table {
+fn table_from(placed: Placed<'_>, table: &DeTable<'_>) -> Table {
     let mut entries: Vec<_> = table
         .iter()
         .map(|(key, value)| {
-            let span = shifted(source, offset, key.span());
-            let node = node_from(source, offset, value.span(), value.get_ref());
-            (Key { text: key.get_ref().to_string(), span }, node)
+            let node = node_from(placed, value.span(), value.get_ref());
+            (Key { text: key.get_ref().to_string(), span: placed(key.span()) }, node)
         })
         .collect();
     entries.sort_by_key(|(key, _)| key.span);
     Table { entries }
 }
 
-fn node_from(source: usize, offset: usize, span: std::ops::Range<usize>, value: &DeValue<'_>) -> Node {
+fn node_from(placed: Placed<'_>, span: Range<usize>, value: &DeValue<'_>) -> Node {
     let value = match value {
         DeValue::String(text) => Value::String(text.to_string()),
         DeValue::Integer(integer) => {
@@ -137,14 +145,10 @@ fn node_from(source: usize, offset: usize, span: std::ops::Range<usize>, value: 
         DeValue::Float(float) => Value::Float(float.as_str().to_owned()),
         DeValue::Boolean(boolean) => Value::Boolean(*boolean),
         DeValue::Datetime(_) => Value::Datetime,
-        DeValue::Array(items) => Value::Array(
-            items.iter().map(|item| node_from(source, offset, item.span(), item.get_ref())).collect(),
-        ),
-        DeValue::Table(table) => Value::Table(table_from(source, offset, table)),
+        DeValue::Array(items) => {
+            Value::Array(items.iter().map(|item| node_from(placed, item.span(), item.get_ref())).collect())
+        }
+        DeValue::Table(table) => Value::Table(table_from(placed, table)),
     };
-    Node { value, span: shifted(source, offset, span) }
-}
-
-fn shifted(source: usize, offset: usize, span: std::ops::Range<usize>) -> Span {
-    Span::new(source, span.start + offset..span.end + offset)
+    Node { value, span: placed(span) }
 }

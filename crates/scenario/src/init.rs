@@ -1,10 +1,12 @@
 //! Scenarios made for a user: a commented one to keep, and the shortest one for a path.
 
-use crate::diagnostic::{Diagnostics, Source};
-use crate::{HostFacts, PathFacts, parse, resolve};
+use toml::de::DeValue;
 
-/// Name under which mistakes of a scenario made from the command line are shown.
-const COMMAND_LINE: &str = "command line";
+use crate::diagnostic::{COMMAND_LINE, Diagnostics, Problems, Source, Span};
+use crate::document::{Node, Value};
+use crate::reader::Written as _;
+use crate::written::Address;
+use crate::{HostFacts, PathFacts, parse, resolve};
 
 /// A commented scenario for one target. `at` is its address, `need` the short form of a need such as
 /// `8xh100:resnet50`.
@@ -12,11 +14,26 @@ pub fn init(at: &str, need: &str) -> String {
     include_str!("init.toml").replace("{AT}", &quoted(at)).replace("{NEED}", &quoted(need))
 }
 
-/// The scenario that `feedline run PATH --need NEED` runs. Without a need it is one that says so when read.
+/// The scenario that `feedline run PATH --need NEED` runs. Without a need it is one that says so when read. Who names no
+/// engine is served by any: where io_uring is forbidden, a path is read by pread.
 pub fn from_path(at: &str, need: Option<&str>) -> Source {
-    let need = need.map(|need| format!("need = {}\n", quoted(need))).unwrap_or_default();
-    let text = format!("version = 1\n{need}targets.data = {{ at = {} }}\n", quoted(at));
+    let need = need.map(|need| format!("need = {}\n", needed(need))).unwrap_or_default();
+    let otherwise = if is_path(at) { ", on_unavailable = \"pread\"" } else { "" };
+    let text = format!("version = 1\n{need}targets.data = {{ at = {}{otherwise} }}\n", quoted(at));
     Source { name: COMMAND_LINE.to_owned(), text }
+}
+
+/// Whether an address is that of a folder, or of a device.
+fn is_path(at: &str) -> bool {
+    let address = Value::String(at.to_owned());
+    let node = Node { value: address, span: Span::default() };
+    Address::read(&node, "at", &mut Problems::default()).is_some_and(|address| address.path().is_some())
+}
+
+/// A need in its short form, or as the table of its keys: `{ batch = 400, ... }`.
+fn needed(need: &str) -> String {
+    let is_table = need.starts_with('{') && DeValue::parse(need).is_ok();
+    if is_table { need.to_owned() } else { quoted(need) }
 }
 
 /// As [`from_path`], for the node of a block device: it is only ever read, and the scenario says so.
@@ -28,7 +45,7 @@ pub fn from_device(at: &str, need: Option<&str>) -> Source {
 /// Checks a scenario as far as no machine is needed: on one that grants everything it asks.
 pub fn check_shape(text: &str) -> Result<(), Diagnostics> {
     let source = Source { name: COMMAND_LINE.to_owned(), text: text.to_owned() };
-    let scenario = parse(&source, &[])?;
+    let scenario = parse(&source, &[]);
     let paths = scenario.local_paths().into_iter().map(|at| (at, PathFacts::generous())).collect();
     let host =
         HostFacts { cores: 1, memory_bytes: u64::MAX, open_files_max: u64::MAX, io_uring: Ok(()), paths };

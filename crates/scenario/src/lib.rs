@@ -7,6 +7,7 @@
 
 mod diagnostic;
 mod document;
+mod hint;
 mod host;
 mod init;
 mod list;
@@ -15,6 +16,7 @@ mod only;
 mod overrides;
 mod percentage;
 mod reader;
+mod recovery;
 mod resolve;
 mod schema;
 mod table;
@@ -26,11 +28,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use diagnostic::{Diagnostics, Source};
+pub use hint::in_flags;
 pub use host::{HostFacts, PathFacts};
 pub use init::{check_shape, from_device, from_path, init};
+pub use resolve::SIZE_DEFAULT_BYTES;
 pub use schema::schema_json;
 
-use diagnostic::Problems;
+use diagnostic::{Problems, Span};
 use plan::{BackendConfig, Plan};
 use written::Document;
 
@@ -43,45 +47,49 @@ pub struct Scenario {
     sources: Arc<[Source]>,
     written: Document,
     problems: Problems,
+    /// Mistakes of TOML itself, and of how overrides are written.
+    syntax: Problems,
+    /// What could not be read for them.
+    unreadable: Vec<Span>,
+    /// Whether nothing but single values is missing for them.
+    reads_on: bool,
 }
 
 /// Reads a scenario and applies `overrides`, each `table.key=value` with a value in TOML or plain text.
 ///
-/// Mistakes other than those of TOML itself are kept and reported by [`resolve()`], together with those that
-/// only the machine can show: a scenario is good when it resolves, not when it parses.
-///
-/// # Errors
-/// When the text is not TOML or an override cannot be applied, together with every other mistake in what
-/// could be read.
-pub fn parse(source: &Source, overrides: &[String]) -> Result<Scenario, Diagnostics> {
+/// Mistakes are kept and reported by [`resolve()`], together with those that only the machine can show: a scenario is
+/// good when it resolves.
+pub fn parse(source: &Source, overrides: &[String]) -> Scenario {
     let mut sources = vec![source.clone()];
     sources.extend(overrides.iter().enumerate().map(|(index, text)| overrides::source(index, text)));
-    let sources: Arc<[Source]> = sources.into();
 
     let mut syntax = Problems::default();
-    let (mut document, unreadable) = document::parse(source, &mut syntax);
+    let document::Parsed { mut table, unreadable, keeps_keys } = document::parse(source, &mut syntax);
+    let of_text = syntax.len();
     for (index, text) in overrides.iter().enumerate() {
-        overrides::apply(&mut document, index + 1, text, &mut syntax);
+        overrides::apply(&mut table, index + 1, text, &mut syntax);
     }
     let mut problems = Problems::default();
-    let written = Document::read(&document, &mut problems);
-    if syntax.is_empty() {
-        return Ok(Scenario { sources, written, problems });
-    }
-    syntax.append(problems.without_consequences(&unreadable));
-    Err(syntax.into_diagnostics(sources))
+    let written = Document::read(&table, &mut problems);
+    let reads_on = keeps_keys && syntax.len() == of_text;
+    Scenario { sources: sources.into(), written, problems, syntax, unreadable, reads_on }
 }
 
 /// Resolves a scenario on a machine.
 ///
 /// # Errors
-/// Every mistake of the scenario, and everything in it that this machine does not allow.
+/// Every mistake of the scenario, and everything in it that this machine does not allow. Of a text that is not TOML,
+/// everything that does not follow from what could not be read.
 pub fn resolve(scenario: &Scenario, host: &HostFacts) -> Result<Plan, Diagnostics> {
     let mut problems = scenario.problems.clone();
-    let plan = resolve::plan(&scenario.name(), &scenario.written, host, &mut problems);
+    let plan = if scenario.reads_on {
+        resolve::plan(&scenario.name(), &scenario.written, host, &mut problems)
+    } else {
+        None
+    };
     match plan {
-        Some(plan) if problems.is_empty() => Ok(plan),
-        _ => Err(problems.into_diagnostics(Arc::clone(&scenario.sources))),
+        Some(plan) if problems.is_empty() && scenario.syntax.is_empty() => Ok(plan),
+        _ => Err(scenario.diagnostics(problems)),
     }
 }
 
@@ -125,7 +133,15 @@ impl Scenario {
                 None => readable = false,
             }
         }
-        if readable { Ok(remotes) } else { Err(problems.into_diagnostics(Arc::clone(&self.sources))) }
+        if readable && self.syntax.is_empty() { Ok(remotes) } else { Err(self.diagnostics(problems)) }
+    }
+
+    /// The mistakes of TOML, and of the others those that cannot follow from them.
+    fn diagnostics(&self, problems: Problems) -> Diagnostics {
+        let mut all = self.syntax.clone();
+        let is_toml = self.syntax.is_empty();
+        all.append(if is_toml { problems } else { problems.without_consequences(&self.unreadable) });
+        all.into_diagnostics(Arc::clone(&self.sources))
     }
 
     /// The text that was run: the scenario's own, and its overrides as comments below it.

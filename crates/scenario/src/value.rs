@@ -46,8 +46,8 @@ macro_rules! number_and {
     };
 }
 
-const SIZE_PATTERN: &str = number_and!("(B|[kMGTPE]B|[KMGTPE]iB)");
-pub(crate) const RATE_PATTERN: &str = number_and!("([kMGTPE]?B|[KMGTPE]iB|[kMGT]?b|[kMGT]?bit)/s");
+const SIZE_PATTERN: &str = number_and!("(B|[kKMGTPE]B|[KMGTPE]iB)");
+pub(crate) const RATE_PATTERN: &str = number_and!("([kKMGTPE]?B|[KMGTPE]iB|[kKMGT]?b|[kKMGT]?bit)/s");
 pub(crate) const PERCENT_PATTERN: &str = number_and!("%");
 const DURATION_PATTERN: &str = number_and!("(ns|us|µs|ms|s|m|min|h|d)");
 
@@ -201,8 +201,8 @@ impl<const MIN: u64, const MAX: u64> Plain<u32> for Whole<MIN, MAX> {
     }
 }
 
-/// A number that counts things: at least one, at most what a `u32` holds.
-pub(crate) type Count = Whole<1, { u32::MAX as u64 }>;
+/// A number that counts things: at least one, and no more than anybody has of them.
+pub(crate) type Count = Whole<1, 1_000_000_000>;
 
 /// A seed; the bound is that of TOML's integers.
 pub(crate) type Seed = Whole<0, { i64::MAX as u64 }>;

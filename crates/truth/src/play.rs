@@ -148,7 +148,7 @@ fn without_this_machine(rep: &mut Rep, model: &Model) {
 
 fn resolve(world: &World) -> Result<Plan, Box<dyn Error>> {
     let source = Source { name: "world.toml".to_owned(), text: world.scenario() };
-    let scenario = scenario::parse(&source, &[]).map_err(|error| error.to_string())?;
+    let scenario = scenario::parse(&source, &[]);
     let facts = PathFacts {
         exists: true,
         directory: true,

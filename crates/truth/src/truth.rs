@@ -14,6 +14,8 @@ pub struct Pipe {
     pub latency_s: f64,
     /// Share by which the latency of one lies beside the mean at most. A step waits for the latest of its reads.
     pub jitter: f64,
+    /// Standard deviation of the logarithm by which it is faster in one run than in another.
+    pub noise: f64,
 }
 
 impl Pipe {
@@ -76,12 +78,25 @@ impl Job {
     }
 
     /// Accelerator utilization on a storage: compute time by wall time, the first fill counted, the mean of all
-    /// accelerators.
+    /// accelerators, and of some runs.
     pub fn utilization(self, pipe: Pipe) -> f64 {
-        let mut played = Playing::new(self, pipe);
-        played.run();
+        let runs = self.utilizations(pipe);
+        runs.iter().sum::<f64>() / runs.len() as f64
+    }
+
+    /// The utilization of runs that differ as those of a storage do. Accelerators that fetch in turn may keep out of each
+    /// other's way in one run, and meet at every step in the next.
+    pub fn utilizations(self, pipe: Pipe) -> [f64; RUNS.len()] {
         let computed = f64::from(self.steps) * self.compute_s;
-        played.accelerators.iter().map(|one| computed / one.end_s).sum::<f64>() / f64::from(self.accelerators)
+        RUNS.map(|deviations| {
+            let faster = libm::exp(pipe.noise * deviations);
+            let pipe =
+                Pipe { ops_per_s: pipe.ops_per_s * faster, latency_s: pipe.latency_s / faster, ..pipe };
+            let mut played = Playing::new(self, pipe, Draw::new(deviations.to_bits()));
+            played.run();
+            let each = played.accelerators.iter().map(|one| computed / one.end_s);
+            each.sum::<f64>() / f64::from(self.accelerators)
+        })
     }
 
     /// How much its utilization gains where one part takes no time.
@@ -118,6 +133,10 @@ impl Job {
 
 /// What sums of fractions may lack of a whole number.
 const ROUNDING: f64 = 1e-6;
+
+/// Runs, by how many standard deviations the storage is faster in each: the middles of eight parts of a normal distribution
+/// that are equally likely.
+const RUNS: [f64; 8] = [-1.534, -0.887, -0.489, -0.157, 0.157, 0.489, 0.887, 1.534];
 
 /// A time that orders, seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -179,7 +198,7 @@ struct Playing {
 }
 
 impl Playing {
-    fn new(job: Job, pipe: Pipe) -> Self {
+    fn new(job: Job, pipe: Pipe, draw: Draw) -> Self {
         let reader = |batch| Reader { batch, fetches: false, read: 0, decoded: 0 };
         let accelerator = || Accelerator {
             ready: vec![false; job.steps as usize],
@@ -187,7 +206,7 @@ impl Playing {
             ..Accelerator::default()
         };
         let accelerators = (0..job.accelerators).map(|_| accelerator()).collect();
-        Self { job, pipe, draw: Draw::new(0), pipe_free_s: 0.0, events: BinaryHeap::new(), accelerators }
+        Self { job, pipe, draw, pipe_free_s: 0.0, events: BinaryHeap::new(), accelerators }
     }
 
     fn run(&mut self) {
@@ -268,7 +287,8 @@ impl Playing {
     fn issue(&mut self, accelerator: usize, reader: usize, now_s: f64) {
         self.pipe_free_s = self.pipe_free_s.max(now_s) + 1.0 / self.pipe.ops_per_s;
         let latency_s = self.pipe.latency_s * self.draw.beside_one(self.pipe.jitter);
-        let done_s = self.pipe_free_s.max(now_s + latency_s);
+        // A storage ends reads at whole nanoseconds: which of two accelerators is first is then nobody's choice.
+        let done_s = (self.pipe_free_s.max(now_s + latency_s) * 1e9).ceil() / 1e9;
         self.events.push(Reverse((At(done_s), Event::Read { accelerator, reader })));
     }
 }
@@ -290,11 +310,12 @@ mod tests {
     };
 
     fn steady(ops_per_s: f64, latency_s: f64) -> Pipe {
-        Pipe { ops_per_s, latency_s, jitter: 0.0 }
+        Pipe { ops_per_s, latency_s, jitter: 0.0, noise: 0.0 }
     }
 
     fn close(value: f64, expected: f64) {
-        assert!((value / expected - 1.0).abs() < 1e-9, "{value} for {expected}");
+        // Reads end at whole nanoseconds.
+        assert!((value / expected - 1.0).abs() < 1e-6, "{value} for {expected}");
     }
 
     #[test]

@@ -443,6 +443,7 @@ impl World {
             ops_per_s: self.device.rate_bps / self.mean_read_bytes(),
             latency_s: self.device.latency_ns / 1e9,
             jitter: JITTER,
+            noise: self.device.noise,
         }
     }
 

@@ -139,13 +139,25 @@ fn cause(
     }
 }
 
-/// The command that measures again with so many more rounds.
-fn command_for(run: &Run, more: u32) -> String {
-    let mut words = run.command.clone();
-    if words.is_empty() {
-        words.push("feedline run".to_owned());
+/// The command that measures again with so many more rounds than the run itself could make.
+pub(super) fn command_for(run: &Run, more: u32) -> String {
+    let mut given = record::asked(&run.command);
+    let (mut words, mut rounds) = (Vec::new(), more);
+    while let Some(word) = given.next() {
+        let stated = match word.split_once('=') {
+            None if word == "--rounds" => given.next(),
+            Some(("--rounds", stated)) => Some(stated),
+            _ => None,
+        };
+        match stated {
+            Some(stated) => rounds += stated.trim_start_matches('+').parse().unwrap_or(0),
+            None => words.push(word),
+        }
     }
-    format!("{} --rounds +{more}", words.join(" "))
+    if words.is_empty() {
+        words.push("feedline run");
+    }
+    format!("{} --rounds +{rounds}", words.join(" "))
 }
 
 fn forbidding(figures: &Figures, gravity: Gravity) -> Option<Flag> {

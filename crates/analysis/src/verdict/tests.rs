@@ -1,6 +1,7 @@
 use proptest::prelude::*;
-use record::{Line, Outcome};
+use record::{Line, Outcome, Run};
 
+use super::against::command_for;
 use super::*;
 use crate::fixture::{Builder, ceiling, confirmation, confirmed_at, confirmed_job, rep};
 use crate::summarise;
@@ -45,6 +46,23 @@ fn a_straddling_interval_says_so() {
         text.contains("88 to 112 % of it; no number of rounds that pays would decide (3 rounds made)"),
         "{text}"
     );
+}
+
+#[test]
+fn a_suggested_command_has_each_option_once_and_none_for_display() {
+    let command = |given: &str| {
+        let command = given.split_whitespace().map(str::to_owned).collect();
+        command_for(&Run { command, ..confirmed_at(&[1.0; 3]).run }, 12)
+    };
+    assert_eq!(command(""), "feedline run --rounds +12");
+    let run = "feedline run a.toml --set load.threads=2 --set load.pages=huge";
+    for given in [
+        "feedline run a.toml --full --set load.threads=2 --no-progress --set load.pages=huge --rounds +3",
+        "feedline run --rounds=+3 a.toml --set load.threads=2 --set load.pages=huge",
+    ] {
+        let suggested = command(given);
+        assert_eq!(suggested, format!("{run} --rounds +15"), "what was added before is added again");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The engine under test, with buffers and what came of them.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use backend::{Arena, Buf, Clock, Completion, ErrorKind, QueueReport};
 use backend_net::{Settings, SourcePort, Wire};
@@ -13,6 +14,9 @@ use crate::server::SEED;
 pub(crate) const LATER_NS: u64 = 60_000_000_000;
 
 pub(crate) const LEN: u32 = 5000;
+
+/// Between two looks at whether something came.
+const LOOK: Duration = Duration::from_millis(1);
 
 pub(crate) fn settings(addresses: &[SocketAddr]) -> Settings {
     Settings {
@@ -37,7 +41,17 @@ pub(crate) struct Client {
 impl Client {
     /// `depth` operations on `connections` connections.
     pub(crate) fn new(protocol: Line, settings: &Settings, depth: u32, connections: u32) -> Self {
-        let clock = Clock::real();
+        Self::on(Clock::real(), protocol, settings, depth, connections)
+    }
+
+    /// As [`Self::new`]. On a clock that stands still nothing is late, however busy the machine.
+    pub(crate) fn on(
+        clock: Clock,
+        protocol: Line,
+        settings: &Settings,
+        depth: u32,
+        connections: u32,
+    ) -> Self {
         let wire = Wire::connect(protocol, settings, depth, connections, &clock).unwrap();
         let free = Arena::new(depth, LEN).unwrap().buffers();
         Self { wire, free, clock, done: Vec::new() }
@@ -80,11 +94,21 @@ impl Client {
         self.finish().pop().unwrap()
     }
 
+    /// Does what can be done at once.
+    pub(crate) fn turn(&mut self) {
+        self.wire.turn(0, 0, &mut self.done).unwrap();
+    }
+
+    /// Lets time pass on a clock that stands still.
+    pub(crate) fn pass(&mut self, ns: u64) {
+        self.clock.advance_to(self.clock.now_ns() + ns);
+    }
+
     /// Turns until `count` connections were made.
     pub(crate) fn until_opened(&mut self, count: u64) {
         while counted(&self.wire.report(), "connections_opened") < count {
-            let until_ns = self.clock.now_ns() + 5_000_000;
-            self.wire.turn(1, until_ns, &mut self.done).unwrap();
+            self.turn();
+            std::thread::park_timeout(LOOK);
         }
     }
 

@@ -13,6 +13,9 @@ type Stream = std::net::TcpStream;
 
 const WELL: End = Ok(LEN as u64);
 
+/// Longer than the pause before a connection that was lost is made again.
+const PAUSE_NS: u64 = 1_000_000_000;
+
 /// The first connection follows `script`, the others answer; both kinds of protocol see one operation fail in the
 /// way expected, and the next end well on another connection.
 fn first_fails(expected: ErrorKind, script: fn(Asked, Peer<Stream>)) {
@@ -148,9 +151,13 @@ fn a_server_that_never_answers_times_out_and_takes_its_connection_with_it() {
     for pipelines in [true, false] {
         let server =
             Server::start(|number, mut peer| if number == 0 { peer.ignore() } else { peer.serve(u64::MAX) });
-        let patience = Settings { reply_timeout_ns: 1_000_000_000, ..patient(&server) };
-        let mut client = Client::new(Line::new(pipelines), &patience, 1, 1);
-        assert_eq!(client.run(0), Err(ErrorKind::Timeout), "pipelines: {pipelines}");
+        let patience = patient(&server);
+        let mut client = Client::on(Clock::simulated(), Line::new(pipelines), &patience, 1, 1);
+        client.start(0);
+        client.turn();
+        client.pass(patience.reply_timeout_ns);
+        assert_eq!(client.finish(), [Err(ErrorKind::Timeout)], "pipelines: {pipelines}");
+        client.pass(PAUSE_NS);
         client.until_opened(2);
         assert_eq!(client.run(1), WELL);
     }

@@ -186,9 +186,13 @@ fn who_waits_for_a_handshake_that_is_never_answered_is_told() {
             let _ = std::io::copy(&mut stream, &mut std::io::sink());
         }
     });
-    let patience =
-        Settings { connect_timeout_ns: 2_000_000_000, ..authority.settings(&server, "storage.test") };
-    let mut client = Client::new(Line::new(false), &patience, 1, 1);
+    let patience = authority.settings(&server, "storage.test");
+    let mut client = Client::on(Clock::simulated(), Line::new(false), &patience, 1, 1);
     assert_eq!(client.run(0), Err(ErrorKind::Reset));
-    assert_eq!(client.run(1), Err(ErrorKind::Connect));
+    client.start(1);
+    while client.done.is_empty() {
+        client.pass(patience.connect_timeout_ns);
+        client.turn();
+    }
+    assert_eq!(client.done[0].result.unwrap_err().kind, ErrorKind::Connect);
 }

@@ -19,9 +19,9 @@ use crate::reader::{Load, Reader};
 const BLOCK_BYTES: u32 = 4096;
 /// Only a server that says nothing reaches it.
 const LONG: Patience = Patience { connect: Duration::from_mins(1), reply: Duration::from_mins(1) };
-/// For a server that says nothing.
+/// For a server that says nothing. One that answers may do so later on a busy machine.
 const SHORT: Patience = Patience { reply: Duration::from_millis(700), ..LONG };
-/// Rounds of reads after which a server that answers again must have been found.
+/// Rounds after which a server that answers, or answers again, must have been found.
 const ROUNDS: u32 = 2_000;
 
 struct Opened {
@@ -41,7 +41,8 @@ fn open_with(
     depth: u32,
     answer: impl Fn(Asked) -> Act + Send + Sync + 'static,
 ) -> Opened {
-    let store = NfsStore::open_with(&config(serve(answer), "/"), patience).unwrap();
+    let config = config(serve(answer), "/");
+    let store = (0..ROUNDS).find_map(|_| NfsStore::open_with(&config, patience).ok()).expect("it opens");
     let (arena, clock) = (Arena::new(depth, BLOCK_BYTES).unwrap(), Clock::real());
     let spec = QueueSpec {
         depth,
@@ -143,7 +144,6 @@ fn a_silent_server_is_waited_for_no_longer_than_its_time() {
             Act::Send(if asked.number == 0 { reply[..sent].to_vec() } else { reply })
         });
         assert_eq!(opened.read(&[0])[0].unwrap_err().kind, ErrorKind::Timeout, "{sent} bytes came");
-        // On a busy machine what answers may be late as well.
         let comes_back = (0..ROUNDS).any(|_| opened.read(&[0])[0] == Ok(u64::from(BLOCK_BYTES)));
         assert!(comes_back, "{sent} bytes came: {:?}", opened.report().first_failure);
     }

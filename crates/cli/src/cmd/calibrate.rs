@@ -80,7 +80,7 @@ fn run_twice(input: &InputArgs, measure: &MeasureArgs) -> Result<PathBuf, Failur
 
 fn from_a_run(args: &CalibrateArgs, scenario: &str) -> Result<Calibration, Failure> {
     let (need, set) = (args.need.clone(), args.set.clone());
-    let input = InputArgs { input: scenario.to_owned(), need, hold: args.hold, set };
+    let input = InputArgs { input: scenario.to_owned(), need, hold: args.hold, set, ..InputArgs::default() };
     // Before anything is measured.
     refuse_existing(&path(args, &load::load(&input)?.plan.name), args.force)?;
     from_variants(&samples::group(&run_twice(&input, &args.measure)?)?)

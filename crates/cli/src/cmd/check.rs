@@ -3,11 +3,12 @@
 use super::plan::line_words;
 use crate::args::InputArgs;
 use crate::exit::{Exit, Failure};
-use crate::{load, output};
+use crate::{data, load, output};
 
 pub(crate) fn check(args: &InputArgs) -> Result<Exit, Failure> {
     let loaded = load::load(args)?;
     let plan = &loaded.plan;
+    data::check_places(plan)?;
     let targets = match plan.targets.len() {
         1 => "1 target".to_owned(),
         many => format!("{many} targets"),

@@ -1,11 +1,12 @@
 //! `feedline clean`: removes what feedline wrote, and nothing else.
 
-use std::io::ErrorKind;
+use std::io::{self, BufRead as _, ErrorKind, IsTerminal as _, Write as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use feed::units::counted_noun;
+use backend::SharedStore;
+use feed::units::{counted_noun, format_bytes};
 use prepare::Cleaned;
 
 use crate::args::CleanArgs;
@@ -13,31 +14,62 @@ use crate::exit::{Exit, Failure};
 use crate::{load, open, output};
 
 pub(crate) fn clean(args: &CleanArgs) -> Result<Exit, Failure> {
+    let places = stores(args)?;
+    if !args.yes && is_on_terminal() && !agrees(&places)? {
+        output::print("nothing was removed\n")?;
+        return Ok(Exit::Ok);
+    }
+    for (at, store) in &places {
+        let cleaned = prepare::clean(&**store).with_context(|| format!("cannot clean `{at}`"))?;
+        output::print(&describe(at, &cleaned))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// Where datasets may lie, each under its address.
+fn stores(args: &CleanArgs) -> Result<Vec<(String, SharedStore)>, Failure> {
     let load::Places { mut paths, remotes } = load::places(&args.input)?;
     paths.sort_unstable();
     paths.dedup();
+    let mut stores = Vec::new();
     for at in paths {
         match kind(Path::new(&at)) {
-            Kind::Folder => {}
+            Kind::Folder => stores.push((at.clone(), open::local(&at))),
             Kind::Nothing if load::is_scenario(&args.input) => {
                 output::print(&format!("{at}: nothing is there\n"))?;
-                continue;
             }
             Kind::Nothing => return Err(Failure::usage(format!("error: `{at}` does not exist"))),
             Kind::Device => {
                 output::print(&format!("{at}: a block device, to which feedline never writes\n"))?;
-                continue;
             }
         }
-        let cleaned = prepare::clean(&*open::local(&at)).with_context(|| format!("cannot clean `{at}`"))?;
-        output::print(&describe(&at, &cleaned))?;
     }
     for (at, config) in remotes {
         let store = open::connect(&config).with_context(|| format!("cannot clean `{at}`"))?;
-        let cleaned = prepare::clean(&*store).with_context(|| format!("cannot clean `{at}`"))?;
-        output::print(&describe(&at, &cleaned))?;
+        stores.push((at, store));
     }
-    Ok(Exit::Ok)
+    Ok(stores)
+}
+
+/// Whether somebody is there to be asked.
+fn is_on_terminal() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Shows what would be removed, if anything, and asks. Whoever says nothing keeps it: writing it took longer.
+fn agrees(places: &[(String, SharedStore)]) -> Result<bool, Failure> {
+    let mut found = String::new();
+    for (at, store) in places {
+        let folders = prepare::find(&**store).with_context(|| format!("cannot clean `{at}`"))?;
+        found.extend(folders.iter().map(|(folder, inside)| format!("{at}/{folder}: {}\n", amount(inside))));
+    }
+    if found.is_empty() {
+        return Ok(true);
+    }
+    write!(io::stderr(), "{found}remove them? [y/N] ")?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 /// What lies at a path, as far as a removal is concerned.
@@ -57,10 +89,12 @@ fn kind(at: &Path) -> Kind {
 }
 
 fn describe(at: &str, cleaned: &Cleaned) -> String {
-    let bytes = feed::units::format_bytes(cleaned.bytes);
-    let [files, datasets] = [(cleaned.files, "file"), (cleaned.folders, "dataset")]
-        .map(|(count, noun)| counted_noun(count, noun));
-    let removed = format!("{at}: removed {datasets}: {files}, {bytes}\n");
+    let datasets = counted_noun(cleaned.folders, "dataset");
+    let removed = format!("{at}: removed {datasets}: {}\n", amount(cleaned));
     let left = cleaned.left.iter().map(|left| format!("  left, not made by feedline: {left}\n"));
     std::iter::once(removed).chain(left).collect()
+}
+
+fn amount(cleaned: &Cleaned) -> String {
+    format!("{}, {}", counted_noun(cleaned.files, "file"), format_bytes(cleaned.bytes))
 }

@@ -68,7 +68,7 @@ fn emulation(args: &EmulateArgs) -> Result<Emulation, Failure> {
     );
     let set: Vec<String> = args.set.iter().map(|set| format!("targets.server.emulate.{set}")).collect();
     let source = Source { name: "emulate".to_owned(), text };
-    let scenario = scenario::parse(&source, &set).map_err(Failure::usage)?;
+    let scenario = scenario::parse(&source, &set);
     let plan = scenario::resolve(&scenario, &host::facts(&[])).map_err(Failure::usage)?;
     let target = plan.targets.into_iter().next().context("a scenario of one target has one")?;
     Ok(target.emulate.unwrap_or_default())

@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use clap::Args;
 use record::{RankRecord, Redactor, RunWriter, SCENARIO_FILE};
 
+use crate::args::ShowArgs;
 use crate::cmd::run;
 use crate::exit::{Exit, Failure};
 use crate::{host, session};
@@ -16,7 +17,7 @@ pub(crate) struct MergeArgs {
     #[arg(required = true, value_name = "RUN")]
     pub(crate) runs: Vec<PathBuf>,
     /// Folder that receives a folder for the merged run
-    #[arg(long, default_value = "results")]
+    #[arg(long, short = 'o', value_name = "FOLDER", default_value = "results")]
     pub(crate) results: PathBuf,
     /// Folder of the merged run itself, which must not exist
     #[arg(long, conflicts_with = "results")]
@@ -24,9 +25,8 @@ pub(crate) struct MergeArgs {
     /// Exit with 5 when a gated target is UNCERTAIN
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Print every cell, remark and note before the answer
-    #[arg(long)]
-    pub(crate) full: bool,
+    #[command(flatten)]
+    pub(crate) show: ShowArgs,
 }
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
@@ -48,7 +48,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
     for line in &merged.lines {
         writer.append(line)?;
     }
-    let summary = session::conclude(&folder, args.full)?;
+    let summary = session::conclude(&folder, args.show)?;
     Ok(run::exit_of(&summary, args.strict))
 }
 

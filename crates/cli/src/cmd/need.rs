@@ -26,7 +26,7 @@ pub(crate) fn need(args: &NeedArgs) -> Result<Exit, Failure> {
 /// The arithmetic of a need in short form, or of that of a scenario file, with the line of what the file reads.
 fn explained(need: &str) -> Result<String, Failure> {
     if Path::new(need).extension().is_some_and(|extension| extension == "toml") {
-        let input = InputArgs { input: need.to_owned(), need: None, hold: None, set: Vec::new() };
+        let input = InputArgs { input: need.to_owned(), ..InputArgs::default() };
         let plan = load::load(&input)?.plan;
         return Ok(format!("{}\nas read     line {}", plan.need.explain(), line_words(&plan)));
     }

@@ -12,15 +12,16 @@ use prepare::Prepared;
 
 use crate::args::InputArgs;
 use crate::exit::{Exit, Failure};
-use crate::{load, open, output};
+use crate::{data, load, open, output};
 
 /// What ceilings and the setting up of a repetition take, about.
-const OVERHEAD_NS: u64 = 150_000_000;
+pub(crate) const OVERHEAD_NS: u64 = 150_000_000;
 
 pub(crate) use line::words as line_words;
 
 pub(crate) fn plan(args: &InputArgs) -> Result<Exit, Failure> {
     let plan = load::load(args)?.plan;
+    data::check_places(&plan)?;
     output::print(&describe(&plan))?;
     Ok(Exit::Ok)
 }
@@ -35,7 +36,7 @@ fn describe(plan: &Plan) -> String {
     rows.extend(requests::rows(plan).into_iter().map(|row| ("requests", row)));
     rows.extend([
         ("cells", cells(plan)),
-        ("time", time(plan)),
+        ("time", format!("{}{}", time(plan), if writes(plan) { ", and the writing of data" } else { "" })),
         ("memory", format!("{} of buffers at most, of {} pages", format_bytes(buffers), pages(plan))),
         ("privileges", privileges(plan)),
         ("plan", hash(plan)),
@@ -144,7 +145,7 @@ fn data(target: &plan::Target, spec: &DatasetSpec) -> String {
 }
 
 /// What is written for checkpoints, target by target.
-fn checkpoints(plan: &Plan) -> impl Iterator<Item = String> + '_ {
+pub(crate) fn checkpoints(plan: &Plan) -> impl Iterator<Item = String> + '_ {
     let made = |cell: &plan::Cell| cell.checkpoint.clone().map(|of| (of.to, of));
     let by_target: std::collections::BTreeMap<usize, plan::Checkpoint> =
         plan.cells.iter().filter_map(made).collect();
@@ -158,6 +159,24 @@ fn checkpoints(plan: &Plan) -> impl Iterator<Item = String> + '_ {
             of.keep + 1,
         )
     })
+}
+
+/// What is copied, target by target.
+pub(crate) fn copies(plan: &Plan) -> impl Iterator<Item = String> + '_ {
+    let copies = plan.cells.iter().filter_map(|cell| Some((cell, cell.copy?)));
+    copies.map(|(cell, copy)| {
+        let whole = plan.dataset(cell).total_bytes();
+        let bytes =
+            whole.zip(copy.size_bytes).map(|(whole, size)| whole.min(size)).or(copy.size_bytes).or(whole);
+        let amount = bytes
+            .map_or_else(|| "the whole dataset".to_owned(), |bytes| format!("about {}", format_bytes(bytes)));
+        let left = if copy.keep { "the last one stays" } else { "none stays" };
+        format!("{}: a copy of {amount} in each repetition; {left}", plan.targets[copy.to].name)
+    })
+}
+
+fn writes(plan: &Plan) -> bool {
+    plan.datasets.iter().any(|spec| matches!(spec, DatasetSpec::Generate(_)))
 }
 
 /// Shards to be written: what they will hold, as far as that is arithmetic.
@@ -221,32 +240,57 @@ fn cells(plan: &Plan) -> String {
 
 /// How long a run takes: up to the first look at its fresh repetitions, and where further rounds are needed.
 pub(crate) fn time(plan: &Plan) -> String {
-    let duration_ns = match plan.measure.limit {
+    let measure = &plan.measure;
+    let of_rounds = |rounds: u32| Some(repetitions(plan, rounds).saturating_mul(repetition_ns(plan)?));
+    let Some((total_ns, most_ns)) = of_rounds(measure.repetitions).zip(of_rounds(measure.fresh_rounds))
+    else {
+        return "until the bytes or epochs asked are read".to_owned();
+    };
+    let [total, most] = [total_ns, most_ns].map(format_duration_ns);
+    let budget = measure.budget_ns.map_or_else(String::new, format_duration_ns);
+    // A search for the depth may end with its first cells.
+    let about = if plan.cells.iter().any(|cell| cell.auto_group.is_some()) { "up to" } else { "about" };
+    match measure.budget_ns {
+        Some(budget_ns) if budget_ns < total_ns => {
+            format!("{budget}, the budget: what does not fit of about {total} is left out")
+        }
+        Some(budget_ns) if budget_ns < most_ns => {
+            format!("{about} {total}, while a verdict is open up to the budget of {budget}")
+        }
+        _ if most_ns > total_ns => format!("{about} {total}, {most} while a verdict is open"),
+        _ => format!("{about} {total}"),
+    }
+}
+
+/// How long a search takes, which tries as many values as it takes.
+pub(crate) fn search_time(plan: &Plan) -> String {
+    let each = repetition_ns(plan).map_or_else(|| "a repetition".to_owned(), format_duration_ns);
+    format!(
+        "{each} for each value that is tried, {} x that for each side of the edge",
+        plan.measure.repetitions
+    )
+}
+
+/// How long it measures at most; `None` where that depends on the storage.
+pub(crate) fn most_ns(plan: &Plan) -> Option<u64> {
+    let planned_ns = repetitions(plan, plan.measure.fresh_rounds).saturating_mul(repetition_ns(plan)?);
+    Some(plan.measure.budget_ns.map_or(planned_ns, |budget_ns| planned_ns.min(budget_ns)))
+}
+
+/// Repetitions of all cells, with so many rounds of fresh ones.
+pub(crate) fn repetitions(plan: &Plan, rounds: u32) -> u64 {
+    let made = plan.cells.len() as u64 * u64::from(plan.measure.repetitions);
+    made + super::run::fresh_cells(plan) * u64::from(rounds)
+}
+
+/// What one repetition takes; `None` where that depends on the storage.
+fn repetition_ns(plan: &Plan) -> Option<u64> {
+    let window_ns = match plan.measure.limit {
         Limit::Duration { duration_ns } => duration_ns,
         Limit::Steps { otherwise_ns, .. } => otherwise_ns,
-        Limit::Bytes { .. } | Limit::Epochs { .. } => {
-            return "until the bytes or epochs asked are read".to_owned();
-        }
+        Limit::Bytes { .. } | Limit::Epochs { .. } => return None,
     };
-    let measure = &plan.measure;
-    let fresh = super::run::fresh_cells(plan);
-    let each_ns = measure.warmup_ns + duration_ns + OVERHEAD_NS;
-    let of_rounds = |rounds: u32| {
-        let made = plan.cells.len() as u64 * u64::from(measure.repetitions);
-        (made + fresh * u64::from(rounds)).saturating_mul(each_ns)
-    };
-    let (total_ns, most_ns) = (of_rounds(measure.repetitions), of_rounds(measure.fresh_rounds));
-    let more = if most_ns > total_ns {
-        format!(", up to {} while a verdict is open", format_duration_ns(most_ns))
-    } else {
-        String::new()
-    };
-    let capped = plan.measure.budget_ns.map_or_else(String::new, |budget| {
-        format!(", capped by the budget of {}", format_duration_ns(budget))
-    });
-    let writes = plan.datasets.iter().any(|spec| matches!(spec, DatasetSpec::Generate(_)));
-    let writing = if writes { ", and the writing of data" } else { "" };
-    format!("about {}{more}{capped}{writing}", format_duration_ns(total_ns))
+    Some(plan.measure.warmup_ns.saturating_add(window_ns).saturating_add(OVERHEAD_NS))
 }
 
 /// What a run reads up to the first look at its fresh repetitions, and what it writes. Where repetitions end by time or by

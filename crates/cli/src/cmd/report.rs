@@ -27,7 +27,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     let text = match args.format {
         ReportFormat::Terminal => {
-            output::answer(&analysis::summarise(&samples::record(&args.run)?), &args.run, args.full)
+            args.show.text(&analysis::summarise(&samples::record(&args.run)?), &args.run)
         }
         ReportFormat::Markdown => report::markdown(&analysis::summarise(&samples::record(&args.run)?)),
         ReportFormat::Svg => plot(&Derived::of(&args.run)?.plots, &args.plot)?,

@@ -7,6 +7,7 @@ use engine::Bench;
 use plan::Plan;
 use record::NotRun;
 
+use crate::announce::Asked;
 use crate::args::{More, RunArgs};
 use crate::comparing::Rules;
 use crate::exit::{Exit, Failure};
@@ -14,9 +15,12 @@ use crate::regression::Outcome;
 use crate::session::{Kind, Ready, Session};
 use crate::slots::Slots;
 use crate::variants::{self, VariantSpec};
-use crate::{baseline, load, output, proof, regression, samples};
+use crate::{baseline, cmd, load, output, proof, regression, samples};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    if args.dry_run {
+        return cmd::plan::plan(&args.input);
+    }
     if let Some(name) = &args.as_variant {
         return variants::follow(args, name);
     }
@@ -37,14 +41,17 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         Some(_) => measure.fresh_rounds = measure.repetitions,
         None => measure.fresh_rounds += args.rounds.map_or(0, |More(rounds)| rounds),
     }
-    let asked =
-        args.proof.then(|| proof::Asked::announce(&loaded.plan, &args.measure.results)).transpose()?;
-    let ready = Ready::make(loaded, &args.measure)?;
+    let asked = args.proof.then(|| proof::Asked::announce(&loaded.plan, &args.measure.results));
+    let without_file = !load::is_scenario(&args.input.input);
+    let ready = Ready::make(loaded, &args.measure, Asked { without_file, searches: false })?;
     if let Some(name) = &args.add_to {
         baseline::prepare(&args.measure.results, name)?;
     }
     let kind = Kind { slots, ..Kind::default() };
     let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
+    if let Some(asked) = &asked {
+        asked.count(session.run_id())?;
+    }
     let mut late = None;
     let interrupted = session.execute(|session, bench| match &slots {
         None => interleave(&ready, session, bench),
@@ -53,12 +60,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if let Some(late) = late {
         return Err(too_late(args.ranks.start_at.as_deref(), late));
     }
-    let summary = session.conclude(args.measure.full)?;
+    let summary = session.conclude(args.show)?;
     if interrupted {
         return Ok(Exit::Interrupted);
     }
     let verdict = match asked {
-        Some(asked) => asked.add_up(&summary, args.strict)?,
+        Some(asked) => asked.add_up(&summary, args)?,
         None => exit_of(&summary, args.strict),
     };
     // One rank is no whole run, and has no past of its own.
@@ -70,7 +77,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 fn hold_against_past(args: &RunArgs, summary: &Summary, verdict: Exit) -> Result<Exit, Failure> {
     let results = &args.measure.results;
     let folder = results.join(&summary.head.run_id);
-    let compared = regression::after_run(&folder, results, &summary.gate, args.strict)?.unwrap_or(Exit::Ok);
+    let compared = regression::after_run(&folder, results, &summary.gate, args.strict, args.show)?;
+    let compared = compared.unwrap_or(Exit::Ok);
     let Some(name) = &args.add_to else { return Ok(compared) };
     let regressed = (compared == Exit::Regressed).then(|| "it regressed".to_owned());
     let nothing = (verdict == Exit::Error).then(|| "nothing was measured".to_owned());
@@ -103,7 +111,10 @@ fn interleave(
 ) -> Result<Vec<NotRun>, Failure> {
     let (plan, progress) = (&ready.loaded.plan, &ready.progress);
     let confirming = confirming(plan);
-    progress.expect(plan.cells.len() as u64 * u64::from(plan.measure.repetitions) + confirming);
+    progress.expect(
+        plan.cells.len() as u64 * u64::from(plan.measure.repetitions) + confirming,
+        plan.measure.budget_ns,
+    );
     ceilings(ready, session, bench)?;
     progress.phase("measuring the cells, interleaved");
     let mut not_run = bench.measure(confirming, &mut |event| session.take(event))?;
@@ -134,7 +145,7 @@ fn by_timetable(
 ) -> Result<Vec<NotRun>, Failure> {
     let (plan, progress) = (&ready.loaded.plan, &ready.progress);
     let cells = plan.cells.len() as u64;
-    progress.expect(2 * cells * u64::from(plan.measure.repetitions));
+    progress.expect(2 * cells * u64::from(plan.measure.repetitions), None);
     ceilings(ready, session, bench)?;
     *late = slots.late_by();
     if late.is_some() {

@@ -7,6 +7,7 @@ use engine::{Bench, Harder, Search, Try};
 use plan::{Cell, DatasetSpec, Load, Plan};
 use record::NotRun;
 
+use crate::announce::Asked;
 use crate::args::{Find, InputArgs, SizeArgs};
 use crate::exit::{Exit, Failure};
 use crate::load::{self, Loaded};
@@ -16,11 +17,12 @@ use crate::session::{Kind, Ready, Session};
 const DEPTHS_MAX: u32 = 13;
 
 pub(crate) fn size(args: &SizeArgs) -> Result<Exit, Failure> {
-    let ready = Ready::make(widened(args)?, &args.measure)?;
+    let without_file = !load::is_scenario(&args.input.input);
+    let ready = Ready::make(widened(args)?, &args.measure, Asked { without_file, searches: true })?;
     let kind = Kind { size: Some(args.find.axis()), ..Kind::default() };
     let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
     let interrupted = session.execute(|session, bench| find(&ready, args.find, session, bench))?;
-    let summary = session.conclude(args.measure.full)?;
+    let summary = session.conclude(args.show)?;
     Ok(if interrupted { Exit::Interrupted } else { exit_of(&summary) })
 }
 
@@ -51,7 +53,7 @@ fn widened(args: &SizeArgs) -> Result<Loaded, Failure> {
 
 fn with(input: &InputArgs, more: Vec<String>) -> InputArgs {
     let set = input.set.iter().cloned().chain(more).collect();
-    InputArgs { input: input.input.clone(), need: input.need.clone(), hold: input.hold, set }
+    InputArgs { set, ..input.clone() }
 }
 
 /// Accelerators for which the smallest dataset has one step.
@@ -84,6 +86,7 @@ fn find(
 ) -> Result<Vec<NotRun>, Failure> {
     let need = &ready.loaded.plan.need;
     let threshold = need.utilization;
+    ready.progress.expect(0, None);
     for row in session.rows(find.axis()) {
         let values = row.iter().map(|one| one.value).collect();
         let mut search = Search::new(values, find.harder(), first(&row, find, need.accelerators));

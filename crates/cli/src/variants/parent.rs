@@ -40,7 +40,7 @@ pub(crate) fn run(input: &InputArgs, measure: &MeasureArgs, specs: &[VariantSpec
     let plans: Vec<Plan> = specs.iter().map(|spec| resolve(spec, input)).collect::<Result<_, _>>()?;
     pair(specs, &plans)?;
     let stop = signals::stop_flag()?;
-    let progress = Progress::new(measure.no_progress, &Arc::new(Counters::default()));
+    let progress = Progress::new(measure.quiet, &Arc::new(Counters::default()));
     let name = host::run_id(&host::now_utc(), &plans[0].name);
     let folder = session::writable_folder(&measure.results)?.join(&name);
     std::fs::create_dir(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
@@ -83,7 +83,7 @@ fn pair(specs: &[VariantSpec], plans: &[Plan]) -> Result<(), Failure> {
         if plan.cells.iter().any(|cell| cell.auto_group.is_some()) {
             return Err(Failure::usage(format!(
                 "error: variant `{}` searches its queue depth, and would measure other depths than the others\n  hint: \
-                 say which depths are compared: --set load.queue_depth=[8,32]",
+                 say which depths are compared: load.queue_depth = [8, 32]",
                 spec.name
             )));
         }
@@ -148,9 +148,12 @@ fn arguments(spec: &VariantSpec, input: &InputArgs, measure: &MeasureArgs, folde
     let mut args = vec!["run".to_owned(), input.input];
     args.extend(input.need.into_iter().flat_map(|need| ["--need".to_owned(), need]));
     args.extend(input.hold.into_iter().flat_map(|hold| ["--hold".to_owned(), hold.name().to_owned()]));
+    args.extend(input.budget.into_iter().flat_map(|budget| ["--budget".to_owned(), budget]));
+    args.extend(input.existing.then(|| "--existing".to_owned()));
     args.extend(input.set.into_iter().flat_map(|set| ["--set".to_owned(), set]));
     let results = ["--results".to_owned(), folder.display().to_string()];
     args.extend(results);
+    // As every version that may measure here knows it.
     args.extend(["--as-variant".to_owned(), spec.name.clone(), "--no-progress".to_owned()]);
     args.extend(measure.no_redact.then(|| "--no-redact".to_owned()));
     args
@@ -161,7 +164,8 @@ fn rounds(run: &Run<'_>, children: &mut [Process]) -> Result<Option<String>, Fai
     let measure = &run.plans[0].measure;
     let (cells, variants) = (run.plans[0].cells.len(), run.specs.len() as u32);
     let clock = Clock::real();
-    run.progress.expect(cells as u64 * u64::from(variants) * u64::from(measure.repetitions));
+    run.progress
+        .expect(cells as u64 * u64::from(variants) * u64::from(measure.repetitions), measure.budget_ns);
     run.progress.phase("measuring the client's own ceiling");
     for (spec, child) in run.specs.iter().zip(children.iter_mut()) {
         if run.stop.load(Ordering::Relaxed) {
@@ -184,7 +188,7 @@ fn rounds(run: &Run<'_>, children: &mut [Process]) -> Result<Option<String>, Fai
             }
             let number = variant as usize;
             let (spec, slug) = (&run.specs[number], &run.plans[number].cells[turn.cell].slug);
-            run.progress.step(format!("{}: {slug} repetition {};", spec.name, turn.rep + 1));
+            run.progress.step(format!("{}: {slug} repetition {}", spec.name, turn.rep + 1), 0.0);
             let order = Order::Turn { cell: turn.cell, rep: turn.rep, round: turn.round };
             ask(spec, &mut children[number], &order, &run.stop)?;
         }

@@ -83,7 +83,7 @@ impl VariantSpec {
     /// The scenario as this variant reads it.
     pub(crate) fn input(&self, base: &InputArgs) -> InputArgs {
         let set = base.set.iter().chain(&self.set).cloned().collect();
-        InputArgs { input: base.input.clone(), need: base.need.clone(), hold: base.hold, set }
+        InputArgs { set, ..base.clone() }
     }
 
     /// What it changes, in the words of the command line.
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(specs[0].settings(), Vec::<String>::new());
         assert_eq!(specs[1].settings(), ["load.cache=warm", "need.rate=1 MB/s", "bin=/opt/feedline"]);
         let base =
-            InputArgs { input: "s.toml".to_owned(), need: None, hold: None, set: vec!["x.y=1".to_owned()] };
+            InputArgs { input: "s.toml".to_owned(), set: vec!["x.y=1".to_owned()], ..InputArgs::default() };
         assert_eq!(specs[1].input(&base).set, ["x.y=1", "load.cache=warm", "need.rate=1 MB/s"]);
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::harness::{Bench, SMALL, by_count, network};
+use crate::harness::{Bench, network};
 use crate::local::count;
 
 const NEAR: &str = r#"targets.near = { at = "near", engine = "pread" }"#;
@@ -15,7 +15,7 @@ const BUCKET: &str = r#"targets.far = { at = "s3://demo/run", emulate = { first_
 fn bench(far: &str, copy: &str) -> Bench {
     let bench = Bench::new();
     let copy = format!(r#"copy = {{ from = "far", to = "near", threads = 3, {copy} }}"#);
-    bench.write("s.toml", &by_count(&network("", &[far, NEAR, &copy].join("\n")), SMALL));
+    bench.write("s.toml", &network("", &[far, NEAR, &copy].join("\n")));
     bench
 }
 

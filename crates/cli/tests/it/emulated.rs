@@ -79,7 +79,7 @@ fn a_disk_is_judged_and_servers_of_its_own_are_shown() {
 fn the_same_data_is_read_in_the_same_order_wherever_it_lies() {
     let bench = Bench::new();
     let hash = |name: &str, target: &str| {
-        bench.write(name, &by_count(&network("", target), SMALL));
+        bench.write(name, &network("", target));
         let page = bench.run(&["plan", name]).exits(0).out;
         let line = page.lines().find(|line| line.starts_with("plan ")).unwrap();
         line.to_owned()
@@ -94,7 +94,7 @@ fn the_same_data_is_read_in_the_same_order_wherever_it_lies() {
 #[test]
 fn a_run_that_ends_early_takes_its_servers_with_it() {
     for (signal, code) in [(libc::SIGINT, Some(130)), (libc::SIGTERM, Some(130)), (libc::SIGKILL, None)] {
-        let bench = all_three(r#"bytes = "1 MiB", repetitions = 100"#);
+        let bench = all_three(r#"bytes = "16 MiB", repetitions = 100"#);
         let ended = bench.run_beside(&["run", "s.toml"], |child| {
             until(child, || bench.reps_so_far() >= 1);
             assert_eq!(servers(&bench).len(), 2);
@@ -166,7 +166,7 @@ fn what_emulate_prints_is_a_target_and_still_a_demo() {
     for protocol in ["s3", "nfs"] {
         let bench = Bench::new();
         let server = Served::start(&bench, &[protocol, "--set", "metadata=\"1ms\""]);
-        bench.write("s.toml", &by_count(&network("", server.target()), SMALL));
+        bench.write("s.toml", &network("", server.target()));
         let ran = finish(bench.keyed(&["run", "s.toml"], &server.keys())).exits(0);
         assert_eq!(verdict(&ran.out, "demo"), "DEMO", "{}", ran.out);
         assert_eq!(bench.run_json()["targets"][0]["demo"], true);

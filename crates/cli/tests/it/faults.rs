@@ -8,8 +8,9 @@ use std::process::Child;
 use crate::harness::{Bench, DISK, finish, finish_as_nobody, forbid, in_child, limit, skip, until, wait};
 
 const URING: &str = r#"targets.disk = { at = "data", engine = "io_uring" }"#;
-/// So many repetitions that a run is never over before it is ended.
-const LONG: [&str; 4] = ["run", "s.toml", "--set", "measure.repetitions=100"];
+/// So many repetitions, and such long ones, that a run is never over before it is ended.
+const LONG: [&str; 6] =
+    ["run", "s.toml", "--set", "measure.repetitions=100", "--set", "measure.bytes=\"256 MiB\""];
 /// So many that most of a run is still to come when the first is recorded.
 const SEVERAL: [&str; 4] = ["run", "s.toml", "--set", "measure.repetitions=20"];
 
@@ -25,7 +26,7 @@ fn ctrl_c_keeps_what_was_measured() {
         let mut child = bench.spawn(&LONG);
         until(&mut child, || bench.reps_so_far() >= 1);
         signal(&child, number);
-        let ended = wait(child).exits(130);
+        let ended = wait(child).exits(130).says("kept in results/").says("the same command measures anew");
         assert!(ended.out.contains("UNCERTAIN"), "{}", ended.out);
         let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
         assert!(cells.lines().last().unwrap().contains(r#""interrupted":true"#));
@@ -157,6 +158,24 @@ fn io_uring_that_is_forbidden_is_an_error_and_on_unavailable_decides() {
         in_child(&mut command, || forbid(libc::SYS_io_uring_setup));
         finish(command).exits(code).says(text);
     }
+}
+
+/// Without a file nobody asked for an engine: another one reads, and every row of it says so.
+#[test]
+fn where_io_uring_is_forbidden_a_path_is_read_by_pread() {
+    let bench = Bench::new();
+    let args = [
+        "run",
+        "data",
+        "--need",
+        "1 MB/s",
+        "--set",
+        "dataset={ size = \"1 MiB\", sample_size = \"64 KiB\" }",
+    ];
+    let sets = ["--set", "load.queue_depth=2", "--set", "measure={ bytes = \"1 MiB\", repetitions = 3 }"];
+    let mut command = bench.command(&[&args[..], &sets].concat());
+    in_child(&mut command, || forbid(libc::SYS_io_uring_setup));
+    finish(command).exits(0).says("pread for io_uring").says("seccomp");
 }
 
 #[test]

@@ -151,6 +151,22 @@ impl Bench {
     }
 }
 
+/// Writes the lines of a run again, each repetition as `edit` makes it from its place among them.
+pub(crate) fn edit_reps(folder: &Path, edit: impl Fn(usize, &mut Value)) {
+    let path = folder.join("cells.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut place = 0;
+    let lines = text.lines().map(|line| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        if line["line"] == "rep" {
+            edit(place, &mut line);
+            place += 1;
+        }
+        format!("{line}\n")
+    });
+    fs::write(&path, lines.collect::<String>()).unwrap();
+}
+
 /// A bench with one small run, and the path of its folder. It is the same run for all who ask.
 pub(crate) fn measured() -> (Bench, String) {
     static FILES: OnceLock<Vec<(PathBuf, Vec<u8>)>> = OnceLock::new();
@@ -208,14 +224,14 @@ pub(crate) fn by_count(scenario: &str, measure: &str) -> String {
     scenario.replace(before, &format!("measure = {{ {measure} }}"))
 }
 
-/// A scenario of three short repetitions of each cell on 1 MiB of data, past every cache of the client's.
+/// A scenario of three passes of each cell over 1 MiB of data, past every cache of the client's.
 pub(crate) fn network(load: &str, targets: &str) -> String {
     format!(
         r#"version = 1
 need = {{ rate = "1 MB/s" }}
 dataset = {{ size = "1 MiB", sample_size = "64 KiB" }}
 load = {{ queue_depth = 2, block_size = "16 KiB", cache = "bypass", {load} }}
-measure = {{ warmup = "10ms", duration = "100ms", repetitions = 3 }}
+measure = {{ {SMALL} }}
 {targets}
 "#
     )
@@ -232,11 +248,20 @@ pub(crate) fn start(mut command: Command) -> Child {
 const LOOK: Duration = Duration::from_millis(5);
 
 /// Waits, while `child` runs, until `there` holds.
+#[track_caller]
 pub(crate) fn until(child: &mut Child, there: impl Fn() -> bool) {
+    assert!(comes_while(child, there), "it ended too early");
+}
+
+/// Waits until `there` holds; whether it did while `child` ran.
+pub(crate) fn comes_while(child: &mut Child, there: impl Fn() -> bool) -> bool {
     while !there() {
-        assert!(child.try_wait().unwrap().is_none(), "it ended too early");
+        if child.try_wait().unwrap().is_some() {
+            return false;
+        }
         std::thread::park_timeout(LOOK);
     }
+    true
 }
 
 /// Runs a command to its end.

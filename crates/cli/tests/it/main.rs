@@ -23,6 +23,7 @@ mod ranks;
 mod record;
 mod remote;
 mod run;
+mod shown;
 mod tidy;
 mod training;
 mod variants;

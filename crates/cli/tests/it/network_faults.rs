@@ -6,10 +6,13 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
 
+use emulator::{Protocol, Server, Settings};
+use plan::{Emulation, Faults};
 use serde_json::Value;
 
 use crate::emulated::Served;
-use crate::harness::{Bench, Ended, SMALL, by_count, finish, network};
+use crate::harness::{Bench, Ended, by_count, finish, network};
+use crate::local_faults::last_line;
 
 /// Runs over both protocols with what `emulate` declares.
 fn run(operation: &str, emulate: &str, retries: u32) -> Bench {
@@ -40,6 +43,9 @@ fn sums(bench: &Bench, engine: &str, pointer: &str) -> BTreeMap<String, u64> {
     sums
 }
 
+/// The dataset of [`network`].
+const OWN: &str = r#"size = "1 MiB", sample_size = "64 KiB""#;
+
 const ENGINES: [&str; 3] = ["/nfs3/", "/lean/", "/sdk/"];
 
 #[test]
@@ -52,6 +58,8 @@ fn each_fault_is_counted_as_what_it_is() {
         ("read", "truncated", 0, ["", "truncated", "truncated"]),
         // Of no use to try again.
         ("read", "stale", 2, ["stale", "not_found", "not_found"]),
+        // Bytes that feedline wrote are known.
+        ("read", "corrupted", 2, ["corrupt"; 3]),
     ];
     for (operation, fault, retries, kinds) in cases {
         let bench = run(operation, &format!("faults = {{ {fault} = 0.2 }}"), retries);
@@ -66,6 +74,31 @@ fn each_fault_is_counted_as_what_it_is() {
             assert_eq!(counters.get("recovered").copied().unwrap_or(0), 0, "{fault} {engine}");
         }
     }
+}
+
+/// What feedline did not write has nothing but the sums of its service to be held against, where it comes wrong each time.
+#[test]
+fn objects_that_come_wrong_twice_are_found_by_the_sums_of_their_service() {
+    let faults = Faults { corrupted: 0.7, ..Faults::default() };
+    let emulation = Emulation { faults, ..Emulation::default() };
+    let server = Server::start(&Settings { emulation, ..Settings::new(Protocol::S3) }).unwrap();
+    let bench = Bench::new();
+    let at = format!(r#"at = "s3://bench/run", endpoint = "http://127.0.0.1:{}""#, server.port());
+    let target = format!(r#"targets.t = {{ {at}, region = "us-east-1", anonymous = true }}"#);
+    let written = network(r#"operation = "read_file""#, &target);
+    bench.write("written.toml", &written.replace("64 KiB", "4 KiB"));
+    bench.write("s.toml", &written.replace(OWN, r#"source = "existing""#));
+    server.rest();
+    bench.run(&["prepare", "written.toml"]).exits(0).says("256 files");
+    server.begin();
+    let ran = bench.run(&["run", "s.toml"]);
+    assert!(!ran.prints("FEEDS") && ran.prints("checked reads held wrong bytes"), "{ran:?}");
+    assert!(server.end().faults["corrupted"] > 0);
+    let reread = &last_line(&bench)["reread"];
+    let sum =
+        |what: &str| reread.as_array().unwrap().iter().filter_map(|one| one[what].as_u64()).sum::<u64>();
+    // Two readings of an object differ in 42 of 100 cases, and in 91 one of them is wrong.
+    assert!(sum("summed") > 0 && sum("wrong") * 3 > sum("checked") * 2, "{reread}");
 }
 
 #[test]
@@ -191,7 +224,7 @@ fn keys_appear_nowhere() {
     let keys = [("FEEDLINE_EMULATE_ACCESS_KEY", CANARIES[0].1), ("FEEDLINE_EMULATE_SECRET", SECRET)];
     let server = Served::start_with(&bench, &["s3"], &keys);
     assert!(!server.greeting.contains(SECRET), "{}", server.greeting);
-    bench.write("s.toml", &by_count(&network("", server.target()), SMALL));
+    bench.write("s.toml", &network("", server.target()));
     let ended = finish(bench.keyed(&["run", "s.toml", "--no-redact"], &CANARIES[..2])).exits(0);
     assert!(!ended.out.contains(CANARIES[0].1), "{}", ended.out);
     no_canary(&bench, &ended);
@@ -201,7 +234,8 @@ fn keys_appear_nowhere() {
 #[test]
 fn a_plan_estimates_what_a_bucket_costs() {
     let bench = Bench::new();
+    // Only the reading of a stated time has a price beforehand.
     let price = r#"targets.t = { at = "s3://bucket/run", price = { currency = "EUR", per_1000_reads = 1000, per_1000_writes = 5, per_gb = 0.09 } }"#;
-    bench.write("s.toml", &network("", price));
+    bench.write("s.toml", &by_count(&network("", price), r#"duration = "1s""#));
     finish(bench.keyed(&["plan", "s.toml"], &[])).exits(0).says("EUR").says("by the prices of the scenario");
 }

@@ -26,12 +26,12 @@ fn the_runs_of_a_proof_are_planned_counted_and_added_up() {
     // Two cells of seven repetitions, and as many fresh ones, of 256 MiB each.
     prove(&bench, &[])
         .exits(3)
-        .says("proof: 2 runs over 1 ns; 0 of this scenario there, this is the next; 2 runs to make, each")
-        .says("each reads about 7 GiB, writes 4 MiB at most")
+        .says("proof: 2 runs over 1 ns; each ")
+        .says("; each reads about 7 GiB, writes 4 MiB at most")
+        .says("proof: 0 of this plan there, this is the next; 2 runs to make")
         .says("FEEDS disk screen: 1 run over")
         .says("lacks 1 run more");
-    let second =
-        prove(&bench, &[]).exits(0).says("1 of this scenario there, this is the next; 1 run to make");
+    let second = prove(&bench, &[]).exits(0).says("1 of this plan there, this is the next; 1 run to make");
     assert!(
         second.prints("; the last of them read") && second.prints("FEEDS disk proof: 2 runs over"),
         "{second:?}"
@@ -43,7 +43,10 @@ fn runs_of_another_need_too_close_together_or_cut_short_prove_nothing_together()
     let bench = bench();
     prove(&bench, &[]).exits(3);
     // The same scenario by its name, and another need.
-    prove(&bench, &["--set", "need.rate=\"2 MB/s\""]).exits(3).says("FEEDS disk screen: 1 run over");
+    prove(&bench, &["--set", "need.rate=\"2 MB/s\""])
+        .exits(3)
+        .says("proof: 0 of this plan there, this is the next; 2 runs to make")
+        .says("FEEDS disk screen: 1 run over");
     let day = ["--set", "gate.proof={ runs = 2, span = \"24h\" }"];
     prove(&bench, &day)
         .exits(3)
@@ -62,5 +65,8 @@ fn runs_of_another_need_too_close_together_or_cut_short_prove_nothing_together()
         });
         fs::write(&path, cut.collect::<String>()).unwrap();
     }
-    prove(&bench, &[]).exits(3).says("FEEDS disk screen: 1 run over");
+    prove(&bench, &[])
+        .exits(3)
+        .says("proof: 0 of this plan there, this is the next; 2 runs to make")
+        .says("FEEDS disk screen: 1 run over");
 }

@@ -72,9 +72,14 @@ fn a_bucket_is_filled_measured_and_left_as_it_was() {
         &counted(load, r#"targets.gw = { at = "s3://bench/run", engine = ["lean", "sdk"] }"#),
     );
     let verb = |args: &[&str]| finish(bench.keyed(args, &variables));
+    let beside = |verb: &str| {
+        let args = [verb, "s.toml", "--set", "dataset.beside_others=true"];
+        finish(bench.keyed(&args, &variables))
+    };
 
-    verb(&["prepare", "s.toml"]).exits(0);
-    let ran = verb(&["run", "s.toml"]).exits(0);
+    verb(&["prepare", "s.toml"]).exits(2).says("files that feedline did not write: `mine.txt`");
+    beside("prepare").exits(0);
+    let ran = beside("run").exits(0);
     assert!(["FEEDS", "STARVES", "UNCERTAIN"].contains(&verdict(&ran.out, "gw")), "{}", ran.out);
     assert_eq!(bench.run_json()["cells"].as_array().unwrap().len(), 8);
     for rep in bench.reps() {
@@ -89,10 +94,10 @@ fn a_bucket_is_filled_measured_and_left_as_it_was() {
     verb(&["clean", "s3://bench/run"]).exits(0).says("18 files").says("mine.txt");
     assert_eq!(keys(&server), [format!("{folder}/mine.txt"), "run/mine.txt".to_owned()]);
 
-    verb(&["prepare", "s.toml"]).exits(1).says("feedline");
+    beside("prepare").exits(1).says("feedline");
     assert_eq!(keys(&server).len(), 2, "nothing was written where something of another's lies");
     curl(&server, &format!("bench/{folder}/mine.txt"), "DELETE", &[]);
-    verb(&["prepare", "s.toml"]).exits(0);
+    beside("prepare").exits(0);
     verb(&["clean", "s.toml"]).exits(0);
     assert_eq!(keys(&server), ["run/mine.txt"]);
     it_is_measured_over_tls_by_who_trusts_it(&server);

@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use serde_json::Value;
 
-use crate::harness::Bench;
+use crate::harness::{Bench, finish};
 
 /// Two accelerators of four samples a step, from the page cache.
 const JOB: &str = r#"version = 1
@@ -72,6 +72,9 @@ fn the_edge_of_what_a_storage_feeds_is_searched_and_measured_again() {
     assert_eq!(bench.run_json()["size"], "accelerators");
     let confirmed = played(&bench).iter().filter(|rep| rep["role"] == "confirm").count();
     assert!(confirmed >= 3, "{confirmed} fresh repetitions");
+    let told = finish(bench.bare(&["report", bench.run_folder().to_str().unwrap(), "--json"])).exits(0);
+    let told: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!((&told["sizings"][0]["axis"], &told["verdicts"][0]), (&"accelerators".into(), &Value::Null));
 }
 
 #[test]

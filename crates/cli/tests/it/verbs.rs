@@ -1,6 +1,9 @@
 //! The verbs around a run.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::os::fd::FromRawFd as _;
+use std::process::Stdio;
 
 use crate::harness::{Bench, DISK, scenario};
 
@@ -31,6 +34,42 @@ fn check_and_plan_write_nothing() {
     bench.run(&["plan", "s.toml"]).exits(0).says("64 files of 65,536 B").says("2 x 5 repetitions");
     let left: Vec<_> = fs::read_dir(bench.path("")).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left, ["s.toml"]);
+}
+
+#[test]
+fn a_folder_with_files_of_others_gets_no_dataset_unless_told() {
+    let bench = Bench::small(DISK);
+    fs::create_dir_all(bench.path("data/train")).unwrap();
+    fs::create_dir_all(bench.path("data/lost+found")).unwrap();
+    fs::write(bench.path("data/.note"), "hidden").unwrap();
+    bench.run(&["check", "s.toml"]).exits(0);
+    fs::write(bench.path("data/train/a.jpg"), "mine").unwrap();
+    for verb in ["check", "plan", "prepare", "run"] {
+        let ended = bench.run(&[verb, "s.toml"]).exits(2).says("`train/a.jpg`").says("`disk` at `data`");
+        ended.says("dataset.source = \"existing\"").says("dataset.beside_others = true");
+    }
+    assert!(bench.data_files().is_empty() && !bench.path("results").exists());
+    let odd: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"caf\xe9");
+    fs::create_dir(bench.path("odd")).unwrap();
+    fs::write(bench.path("odd").join(odd), "mine").unwrap();
+    bench
+        .run(&["check", "odd", "--need", "1 MB/s"])
+        .exits(2)
+        .says("feedline did not write")
+        .says("not UTF-8");
+    // Who asked by flags is told flags.
+    let by_flags = bench.run(&["check", "data", "--need", "8xh100:resnet50"]).exits(2);
+    by_flags.says("--set dataset.source=existing").says("--set dataset.beside_others=true");
+    bench
+        .run(&["check", "new", "--need", "8xh200:resnet50"])
+        .exits(2)
+        .says("no profile")
+        .says("--need '{ batch = 400");
+    let told = ["--set", "dataset.beside_others=true"];
+    bench.run(&[&["prepare", "s.toml"], &told[..]].concat()).exits(0).says("written");
+    // What is there already is read wherever it lies.
+    bench.run(&["check", "s.toml"]).exits(0);
+    bench.run(&["check", "s.toml", "--set", "dataset.seed=2"]).exits(2).says("`train/a.jpg`");
 }
 
 #[test]
@@ -65,8 +104,8 @@ fn a_shrunken_sample_is_refused_until_it_is_said_what_is_held() {
         bench.run(&[&[verb], &asked[..], hold].concat())
     };
     for verb in ["check", "run"] {
-        run(verb, &[]).exits(2).says("hold = \"samples\": 156 samples/s = 654 MB/s").says("--hold");
-        run(verb, &[]).exits(2).says("hold = \"bytes\": 5,454 samples/s = 22.9 GB/s");
+        run(verb, &[]).exits(2).says("--hold samples: 156 samples/s = 654 MB/s");
+        run(verb, &[]).exits(2).says("--hold bytes: 5,454 samples/s = 22.9 GB/s");
     }
     assert!(!bench.path("data").exists(), "nothing is written for what is refused");
     run("plan", &["--hold", "bytes"])
@@ -124,6 +163,41 @@ fn prepare_writes_once_and_clean_removes_only_what_it_wrote() {
     bench.run(&["clean", "s.toml"]).exits(0).says("66 files").says("mine.txt");
     assert_eq!(fs::read_to_string(&foreign).unwrap(), "keep me");
     assert_eq!(bench.data_files().len(), 0);
+}
+
+#[test]
+fn on_a_terminal_clean_lists_what_it_would_remove_and_asks() {
+    let bench = Bench::with(DISK);
+    bench.run(&["prepare", "s.toml"]).exits(0);
+    let folder = fs::read_dir(bench.path("data")).unwrap().next().unwrap().unwrap().file_name();
+    let listed = format!("data/{}: 66 files, ", folder.to_string_lossy());
+    for (answer, says, left) in [("\n", "nothing was removed", 64), ("y\n", "removed 1 dataset", 0)] {
+        let (mut ours, theirs) = terminal();
+        ours.write_all(answer.as_bytes()).unwrap();
+        let mut command = bench.command(&["clean", "s.toml"]);
+        command.stdin(theirs.try_clone().unwrap()).stderr(theirs);
+        let ended = command.stdout(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+        drop(command);
+        assert!(ended.status.success());
+        // The other end of the terminal is closed by now: reading ends with an error after what was said.
+        let mut said = Vec::new();
+        let _ = ours.read_to_end(&mut said);
+        let said = String::from_utf8_lossy(&said);
+        assert!(said.contains(&listed) && said.contains("remove them? [y/N]"), "{said}");
+        assert!(String::from_utf8_lossy(&ended.stdout).contains(says), "{says}");
+        assert_eq!(bench.data_files().len(), left);
+    }
+}
+
+/// Both ends of a pseudo-terminal: the one to type at, and the one of the process.
+fn terminal() -> (fs::File, fs::File) {
+    let (mut ours, mut theirs) = (0, 0);
+    let null = std::ptr::null_mut();
+    // SAFETY: both numbers are ours to write to; a name, settings and a size are not asked for.
+    let opened = unsafe { libc::openpty(&raw mut ours, &raw mut theirs, null, null.cast(), null.cast()) };
+    assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: the call above made both, and nobody else has them.
+    unsafe { (fs::File::from_raw_fd(ours), fs::File::from_raw_fd(theirs)) }
 }
 
 #[test]

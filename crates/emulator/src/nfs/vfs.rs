@@ -10,7 +10,7 @@ use nfs3_server::vfs::{
 };
 
 use super::tree::{ROOT, Tree};
-use crate::draw::Fault;
+use crate::draw::{Fault, corrupt};
 use crate::line::Scissors;
 use crate::shape::{Extent, Kind, Shape, Ticket};
 use crate::timer::Timer;
@@ -142,7 +142,7 @@ impl NfsReadFileSystem for Vfs {
             Some(Fault::ServerError) => return Err(nfsstat3::NFS3ERR_SERVERFAULT),
             Some(Fault::SlowDown) => return Err(nfsstat3::NFS3ERR_JUKEBOX),
             Some(Fault::Stale) => return Err(nfsstat3::NFS3ERR_STALE),
-            Some(Fault::Reset | Fault::Stall | Fault::Truncated) | None => {}
+            Some(Fault::Reset | Fault::Stall | Fault::Truncated | Fault::Corrupted) | None => {}
         }
         let file = self.tree.file(handle.number())?;
         let (mut data, length) = {
@@ -155,8 +155,10 @@ impl NfsReadFileSystem for Vfs {
         };
         let extent = Extent { object: handle.number(), at, bytes: data.len() as u64 };
         self.hold(&ticket, Some(extent)).await;
-        if ticket.fault == Some(Fault::Truncated) {
-            data.truncate(data.len().div_ceil(2));
+        match ticket.fault {
+            Some(Fault::Truncated) => data.truncate(data.len().div_ceil(2)),
+            Some(Fault::Corrupted) => corrupt(&mut data),
+            _ => {}
         }
         if let (Some(Fault::Reset), Some(Connection { scissors, .. })) = (ticket.fault, &self.connection) {
             scissors.reset_after(data.len() as u64 / 2);

@@ -14,6 +14,8 @@ use s3s::dto::{
 };
 use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
 
+use crate::draw::Fault;
+
 use super::bucket::{self, Bucket, Object};
 use super::listing::{self, PAGE_KEYS_MAX, Query};
 
@@ -22,6 +24,7 @@ type Answer<T> = S3Result<S3Response<T>>;
 #[async_trait::async_trait]
 impl S3 for Bucket {
     async fn get_object(&self, request: S3Request<GetObjectInput>) -> Answer<GetObjectOutput> {
+        let is_corrupted = request.extensions.get() == Some(&Fault::Corrupted);
         let input = request.input;
         let object = self.object(&input.bucket, &input.key)?;
         let length = object.content.length();
@@ -35,7 +38,7 @@ impl S3 for Bucket {
             content_range,
             e_tag: Some(object.e_tag()),
             last_modified: Some(object.modified()),
-            body: Some(bucket::body(object, range, &self.shape)),
+            body: Some(bucket::body(object, range, &self.shape, is_corrupted)),
             ..GetObjectOutput::default()
         }))
     }

@@ -12,6 +12,7 @@ use s3s::{Body, S3Result, s3_error};
 
 use crate::clock;
 use crate::content::{Budget, Content, NoSpace, RECOGNISED_FROM_BYTES};
+use crate::draw::corrupt;
 use crate::shape::Shape;
 
 /// An object, complete.
@@ -180,12 +181,16 @@ struct Remaining {
     shape: Arc<Shape>,
     at: u64,
     end: u64,
+    is_corrupted: bool,
 }
 
 impl Remaining {
     fn next(&mut self) -> Bytes {
         let mut chunk = vec![0; (self.end - self.at).min(CHUNK_BYTES) as usize];
         self.object.content.read(self.at, &mut chunk);
+        if self.is_corrupted {
+            corrupt(&mut chunk);
+        }
         self.at += chunk.len() as u64;
         chunk.into()
     }
@@ -217,8 +222,14 @@ impl hyper::body::Body for Remaining {
 }
 
 /// The bytes of a range of an object: up to [`CHUNK_BYTES`] at once, more of them as they are sent, and counted then.
-pub(super) fn body(object: Arc<Object>, range: std::ops::Range<u64>, shape: &Arc<Shape>) -> StreamingBlob {
-    let mut remaining = Remaining { object, shape: Arc::clone(shape), at: range.start, end: range.end };
+pub(super) fn body(
+    object: Arc<Object>,
+    range: std::ops::Range<u64>,
+    shape: &Arc<Shape>,
+    is_corrupted: bool,
+) -> StreamingBlob {
+    let mut remaining =
+        Remaining { object, shape: Arc::clone(shape), at: range.start, end: range.end, is_corrupted };
     let body = if range.end - range.start <= CHUNK_BYTES {
         Body::from(remaining.next())
     } else {

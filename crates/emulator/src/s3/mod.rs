@@ -107,9 +107,13 @@ impl Service {
             Some(Fault::Stale) => {
                 return Ok(error(StatusCode::NOT_FOUND, "NoSuchKey", "asked for by the seed"));
             }
-            Some(Fault::Reset | Fault::Stall | Fault::Truncated) | None => {}
+            Some(Fault::Reset | Fault::Stall | Fault::Truncated | Fault::Corrupted) | None => {}
         }
-        let response = self.inner.call(taken(request).await?).await?;
+        let mut request = taken(request).await?;
+        if let Some(fault) = ticket.fault {
+            request.extensions_mut().insert(fault);
+        }
+        let response = self.inner.call(request).await?;
         let ready_ns = self.hold(&ticket, object, &response, timer).await;
         let bytes = number(response.headers(), CONTENT_LENGTH.as_str()).unwrap_or(0);
         let mut sent_bytes = bytes;

@@ -259,6 +259,23 @@ fn a_short_read_has_half_its_bytes_and_is_not_the_end() {
 }
 
 #[test]
+fn corrupted_data_is_read_as_if_it_were_right() {
+    run(async {
+        let faults = Faults { corrupted: 1.0, ..Faults::default() };
+        let server = served(Emulation { faults, ..Emulation::default() });
+        let mut client = mount(&server, "/export").await.unwrap();
+        let root = client.root_nfs_fh3();
+        let file = create(&mut client, &root, "x").await.unwrap();
+        let data = generated(1, 8192);
+        write(&mut client, &file, 0, &data).await;
+        let corrupted: Vec<u8> = data.iter().map(|byte| !byte).collect();
+        let read = read(&mut client, &file, 0, 8192).await.unwrap();
+        assert!(*read.data == *corrupted && read.eof);
+        assert_eq!(server.end().faults["corrupted"], 1);
+    });
+}
+
+#[test]
 fn a_connection_is_reset_in_the_middle_of_a_reply_and_others_live_on() {
     run(async {
         let faults = Faults { reset: 1.0, ..Faults::default() };

@@ -49,6 +49,25 @@ fn a_body_is_reset_or_cut_in_its_middle() {
 }
 
 #[test]
+fn corrupted_bytes_come_in_full_and_the_same_each_time_below_the_etag_of_what_was_written() {
+    let server = failing(Faults { corrupted: 1.0, ..Faults::default() });
+    let mut client = Client::connect(server.port());
+    for length in [4096, 3_000_000] {
+        let data = object(length);
+        let written = client.put("/bench/k", &data);
+        let corrupted: Vec<u8> = data.iter().map(|byte| !byte).collect();
+        for _ in 0..2 {
+            let reply = client.get("/bench/k");
+            assert_eq!((reply.status, reply.broken.as_ref()), (200, None), "{length} B");
+            assert!(reply.body == corrupted && reply.header("etag") == written.header("etag"), "{length} B");
+        }
+        let part = client.send("GET", "/bench/k", &["Range: bytes=100-199"], b"");
+        assert!(part.status == 206 && part.body == corrupted[100..200], "{length} B");
+    }
+    assert_eq!(server.end().faults["corrupted"], 6);
+}
+
+#[test]
 fn errors_that_are_asked_for_leave_the_connection_usable_and_are_counted() {
     let cases = [
         (Faults { server_error: 1.0, ..Faults::default() }, 500, "InternalError", "server_error"),

@@ -3,6 +3,11 @@
 use crate::UnitError;
 use crate::units::group_digits;
 
+use super::short::COUNT_MAX;
+
+/// How the need of any job is stated: the figures are examples.
+const STEP: &str = "need = { batch = 400, step_time = \"224ms\", sample_size = \"114660 B\", count = 8 }";
+
 /// What is wrong with a need.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum NeedError {
@@ -18,7 +23,7 @@ pub enum NeedError {
     /// The count in the short form does not fit.
     #[error(
         "`{count}` is not a number of accelerators\n  hint: write a whole number from 1 to {}",
-        group_digits(u64::from(u32::MAX))
+        group_digits(u64::from(COUNT_MAX))
     )]
     Count {
         /// As written.
@@ -27,15 +32,12 @@ pub enum NeedError {
     /// The short form was taken for a rate, and the rate is wrong.
     #[error(transparent)]
     Rate(#[from] UnitError),
-    /// A workload or an accelerator that no profile names.
+    /// A workload that no profile names.
     #[error(
-        "unknown {kind} `{name}`{}\n  hint: known are {known}; for any other, state batch, step_time and \
-         sample_size, or a rate",
+        "unknown workload `{name}`{}\n  hint: known are {known}; for any other, state {STEP}, or a rate",
         suggested(*suggestion)
     )]
-    Unknown {
-        /// `workload` or `accelerator`.
-        kind: &'static str,
+    UnknownWorkload {
         /// As written.
         name: String,
         /// The known name it resembles.
@@ -54,15 +56,15 @@ pub enum NeedError {
         /// What was given as the accelerator.
         accelerator: String,
     },
-    /// Both names are known, but MLPerf Storage has no figures for the pair.
+    /// There are no figures of the workload on the accelerator, and those of another are not its figures.
     #[error(
-        "there are no figures for {workload} on {accelerator}\n  hint: there are for {workload} on {known}; \
-         for any other, state batch, step_time and sample_size"
+        "there is no profile of {workload} on `{accelerator}`\n  hint: state what it does in one step: {STEP}; \
+         profiles of {workload}: {known}"
     )]
     NoProfile {
         /// The workload.
         workload: String,
-        /// The accelerator.
+        /// The accelerator, as written.
         accelerator: String,
         /// The accelerators that have figures for this workload.
         known: String,
@@ -112,9 +114,8 @@ pub enum NeedError {
 const EDITS_MAX: usize = 3;
 
 impl NeedError {
-    pub(super) fn unknown(kind: &'static str, name: &str, known: &[&'static str]) -> Self {
-        Self::Unknown {
-            kind,
+    pub(super) fn unknown_workload(name: &str, known: &[&'static str]) -> Self {
+        Self::UnknownWorkload {
             name: name.to_owned(),
             suggestion: nearest(name, known),
             known: known.join(", "),

@@ -3,6 +3,9 @@
 use super::{NeedError, NeedSpec};
 use crate::units::parse_rate_bps;
 
+/// Accelerators of one job: no site has more.
+pub const COUNT_MAX: u32 = 1_000_000;
+
 impl NeedSpec {
     /// Reads the short form of the command line: `8xh100:resnet50`, `h100:resnet50` for one accelerator, or
     /// a rate such as `2.5 GB/s`.
@@ -53,7 +56,7 @@ fn split_count(counted: &str) -> Option<(&str, &str)> {
 
 fn parse_count(count: &str) -> Result<u32, NeedError> {
     match count.parse() {
-        Ok(count) if count > 0 => Ok(count),
+        Ok(count) if (1..=COUNT_MAX).contains(&count) => Ok(count),
         _ => Err(NeedError::Count { count: count.to_owned() }),
     }
 }

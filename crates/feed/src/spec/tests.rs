@@ -171,26 +171,29 @@ fn the_line_lies_within_the_demand() {
 
 #[test]
 fn unknown_names_list_what_is_known() {
+    let step = "need = { batch = 400, step_time = \"224ms\", sample_size = \"114660 B\", count = 8 }";
     assert_eq!(
         error_of(of_profile("resnet", "h100", 8, 1).resolve()),
-        "unknown workload `resnet`, did you mean `resnet50`?\n  hint: known are unet3d, resnet50, cosmoflow, \
-         retinanet, flux, dlrm; for any other, state batch, step_time and sample_size, or a rate"
+        format!(
+            "unknown workload `resnet`, did you mean `resnet50`?\n  hint: known are unet3d, resnet50, cosmoflow, \
+             retinanet, flux, dlrm; for any other, state {step}, or a rate"
+        )
     );
-    assert_eq!(
-        error_of(of_profile("resnet50", "H100", 8, 1).resolve()),
-        "unknown accelerator `H100`, did you mean `h100`?\n  hint: known are a100, h100, b200, mi355; for \
-         any other, state batch, step_time and sample_size, or a rate"
-    );
+    // The figures of one accelerator say nothing of another: none stands in.
+    for accelerator in ["h200", "gb200", "h1000", "b200"] {
+        assert_eq!(
+            error_of(of_profile("resnet50", accelerator, 8, 1).resolve()),
+            format!(
+                "there is no profile of resnet50 on `{accelerator}`\n  hint: state what it does in one step: \
+                 {step}; profiles of resnet50: a100, h100"
+            )
+        );
+    }
     assert!(!error_of(of_profile("llama", "h100", 8, 1).resolve()).contains("did you mean"));
     assert_eq!(
         error_of(of_profile("h100", "resnet50", 8, 1).resolve()),
         "`h100` is an accelerator and `resnet50` a workload\n  hint: swap them: h100:resnet50 in the short \
          form"
-    );
-    assert_eq!(
-        error_of(of_profile("resnet50", "b200", 8, 1).resolve()),
-        "there are no figures for resnet50 on b200\n  hint: there are for resnet50 on a100, h100; for any \
-         other, state batch, step_time and sample_size"
     );
 }
 
@@ -222,7 +225,7 @@ fn a_wrong_short_form_says_what_to_write() {
             error(&format!("{count}xh100:resnet50")),
             format!(
                 "`{count}` is not a number of accelerators\n  hint: write a whole number from 1 to \
-                 4,294,967,295"
+                 1,000,000"
             )
         );
     }
@@ -239,7 +242,7 @@ proptest! {
     }
 
     #[test]
-    fn every_profile_can_be_written_short(count in 1..=u32::MAX, index in 0..PROFILES.len()) {
+    fn every_profile_can_be_written_short(count in 1..=COUNT_MAX, index in 0..PROFILES.len()) {
         let profile = &PROFILES[index];
         let text = format!("{count}x{}:{}", profile.accelerator, profile.workload);
         let expected = of_profile(profile.workload, profile.accelerator, count, 1);

@@ -120,8 +120,14 @@ fn grouped(digits: &str) -> String {
     grouped
 }
 
+/// From here on an exponent is shorter than a number with the largest prefix.
+const BEYOND_PREFIXES: f64 = 1e24;
+
 fn scaled(value: f64, steps: &[Step]) -> (String, &'static str) {
     let rounded = round_to_three(value);
+    if rounded.abs() >= BEYOND_PREFIXES && rounded.is_finite() {
+        return (format!("{rounded:e}"), steps[0].name);
+    }
     let fits = |step: &&Step| rounded.is_finite() && rounded.abs() >= step.from;
     let step = steps.iter().rev().find(fits).unwrap_or(&steps[0]);
     (significant(value / step.unit), step.name)
@@ -225,6 +231,7 @@ mod tests {
         assert_eq!(format_short(2e6), "2 M");
         assert_eq!(format_short(666_667.0), "667 k");
         assert_eq!(format_short(12.0), "12");
+        assert_eq!(format_short(1e300), "1e300");
         assert_eq!(format_about_bytes(574_000.0), "574 kB");
         assert_eq!(format_percent(0.9), "90 %");
         assert_eq!(format_percent(0.925), "92.5 %");

@@ -3,9 +3,10 @@
 use super::error::{Quantity, UnitError};
 use super::number::Written;
 
-const BYTE_UNITS: [(&str, u64); 13] = [
+const BYTE_UNITS: [(&str, u64); 14] = [
     ("B", 1),
     ("kB", 1_000),
+    ("KB", 1_000),
     ("MB", 1_000_000),
     ("GB", 1_000_000_000),
     ("TB", 1_000_000_000_000),
@@ -19,14 +20,16 @@ const BYTE_UNITS: [(&str, u64); 13] = [
     ("EiB", 1 << 60),
 ];
 
-const BIT_UNITS: [(&str, f64); 10] = [
+const BIT_UNITS: [(&str, f64); 12] = [
     ("b", 1.0),
     ("kb", 1e3),
+    ("Kb", 1e3),
     ("Mb", 1e6),
     ("Gb", 1e9),
     ("Tb", 1e12),
     ("bit", 1.0),
     ("kbit", 1e3),
+    ("Kbit", 1e3),
     ("Mbit", 1e6),
     ("Gbit", 1e9),
     ("Tbit", 1e12),
@@ -56,6 +59,9 @@ const DURATION_SPELLINGS: [(&str, &[&str]); 6] = [
 ];
 
 /// Reads a size in bytes: `128 KiB`, `1.5GB`, `114,660 B`.
+///
+/// A prefix `K` is `k`, 1000: no other unit is written so. Elsewhere the case of a letter decides (`b` is bits, `m` minutes
+/// or a thousandth), and a unit of another case is refused.
 ///
 /// # Errors
 /// [`UnitError`], which says what to write: for a missing, unknown or ambiguous unit, a number that is
@@ -166,8 +172,10 @@ fn byte_units_meant(written: &Written<'_>) -> String {
 
 fn rate_units_meant(written: &Written<'_>) -> String {
     let (n, unit) = (&written.number, written.unit);
-    let stem =
-        ["/s", "/sec", "ps", "/second"].iter().find_map(|suffix| unit.strip_suffix(suffix)).unwrap_or(unit);
+    let stem = ["/s", "/S", "/sec", "ps", "/second"]
+        .iter()
+        .find_map(|suffix| unit.strip_suffix(suffix))
+        .unwrap_or(unit);
     let stem = stem.trim_end();
     if lookup(&BYTE_UNITS, stem).is_some() || lookup(&BIT_UNITS, stem).is_some() {
         return format!("{n} {stem}/s");

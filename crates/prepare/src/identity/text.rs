@@ -149,5 +149,6 @@ fn spec_of(text: &str) -> Option<DatasetSpec> {
         seed: parts.next()?.strip_prefix("seed ")?.parse().ok()?,
         packing,
         compressible_percent,
+        beside_others: false,
     }))
 }

@@ -10,7 +10,6 @@ use crate::{SPEC, SPEC_BYTES, SPREAD, folder, prepare, prepare_with};
 #[test]
 fn every_dataset_goes_and_the_rest_stays() {
     let store = MemoryStore::default();
-    store.put("mine/data.bin", b"mine");
     prepare(&store).unwrap();
     let other = DatasetSpec::Generate(plan::Generate {
         samples: 1001,
@@ -22,8 +21,15 @@ fn every_dataset_goes_and_the_rest_stays() {
     });
     prepare_with(&store, &other, 4).unwrap();
     prepare_with(&store, &SPREAD, 4).unwrap();
-    let before: usize = store.contents().values().map(Vec::len).sum();
+    store.put("mine/data.bin", b"mine");
+    let contents = store.contents();
+    let before: usize = contents.values().map(Vec::len).sum();
+    let found = prepare::find(&store).unwrap();
+    assert_eq!(store.contents(), contents, "a look removes nothing");
     let cleaned = prepare::clean(&store).unwrap();
+    let amounts = found.iter().map(|(_, inside)| [inside.folders, inside.files, inside.bytes]);
+    let sums = amounts.fold([0; 3], |sums, of| [0, 1, 2].map(|index| sums[index] + of[index]));
+    assert_eq!(sums, [cleaned.folders, cleaned.files, cleaned.bytes]);
     assert_eq!((cleaned.folders, cleaned.files, cleaned.left), (3, 5 + 1001 + 9 + 3 * 2, vec![]));
     assert_eq!(cleaned.bytes, before as u64 - 4);
     assert!(cleaned.bytes > SPEC_BYTES);

@@ -4,7 +4,7 @@ use plan::DatasetSpec;
 use prepare::{PrepareError, Prepared};
 
 use crate::memory::MemoryStore;
-use crate::{folder, prepare_with};
+use crate::{BESIDE_OTHERS, folder, prepare_with};
 
 const EXISTING: DatasetSpec = DatasetSpec::Existing(plan::Existing::any(None));
 
@@ -66,7 +66,7 @@ fn bytes_without_storage_are_counted_over_files_that_lack_many() {
     assert_eq!((prepared.unallocated_bytes, prepared.data.objects().count()), (500 + 1000, 6));
     store.set_allocated("nearly", 899);
     assert_eq!(listed(&store).unallocated_bytes, 500 + 1000 + 101);
-    let generated = crate::prepare(&store).unwrap();
+    let generated = prepare_with(&store, &BESIDE_OTHERS, 2).unwrap();
     assert_eq!(generated.unallocated_bytes, 0);
 }
 
@@ -75,7 +75,7 @@ fn the_datasets_of_feedline_are_no_part_of_it() {
     let store = MemoryStore::default();
     store.put("mine.bin", b"1");
     let alone = listed(&store);
-    crate::prepare(&store).unwrap();
+    prepare_with(&store, &BESIDE_OTHERS, 2).unwrap();
     // Looks like feedline's, but carries no marker.
     store.put("feedline-00000000/000000/000000000.bin", b"22");
     let prepared = listed(&store);

@@ -10,7 +10,9 @@ use plan::{DatasetSpec, Distribution, FILES_PER_FOLDER};
 use prepare::PrepareError;
 
 use crate::memory::{Killed, MemoryStore};
-use crate::{SPEC, SPEC_BYTES, SPREAD, assert_content, folder, objects, prepare, prepare_with};
+use crate::{
+    BESIDE_OTHERS, SPEC, SPEC_BYTES, SPREAD, assert_content, folder, objects, prepare, prepare_with,
+};
 
 #[test]
 fn a_dataset_is_written_once_and_reused() {
@@ -55,6 +57,28 @@ fn a_manifest_states_the_spread_and_the_fan_out() {
     }
 }
 
+/// What lies there may be a user's: nothing is written beside it before that was allowed, and nothing of it is taken.
+#[test]
+fn a_dataset_is_not_written_among_files_of_others_unless_told() {
+    let store = MemoryStore::default();
+    prepare(&store).unwrap();
+    store.put(".hidden", b"of a file manager");
+    prepare_with(&store, &SPREAD, 1).expect("feedline's own datasets are no others'");
+    let store = MemoryStore::default();
+    for name in ["a/1.jpg", "a/2.jpg", "b.jpg"] {
+        store.put(name, b"mine");
+    }
+    let before = store.contents();
+    let words = |error: PrepareError| error.to_string();
+    assert!(words(prepare(&store).unwrap_err()).contains("`a/1.jpg`, `a/2.jpg`, `b.jpg`\n"));
+    store.put("c/d.jpg", b"mine");
+    let refused = words(prepare::check_place(&store, &SPEC).unwrap_err());
+    assert!(refused.contains("`a/1.jpg`, `a/2.jpg`, `b.jpg` and more\n"), "{refused}");
+    assert_eq!(store.contents().len(), before.len() + 1);
+    prepare_with(&store, &BESIDE_OTHERS, 1).unwrap();
+    assert!(prepare(&store).unwrap().reused, "it is the same dataset, and is there already");
+}
+
 /// As version 0.1 wrote it.
 #[test]
 fn a_manifest_of_an_earlier_version_is_valid() {
@@ -83,8 +107,14 @@ fn killed_at_any_call(spec: &DatasetSpec) {
         let missing =
             (0..objects.count()).filter(|object| store.get(objects.key(*object).as_str()).is_none());
         let missing_bytes: u64 = missing.map(|object| objects.bytes(object)).sum();
+        let foretold = prepare::bytes_to_write(&store, spec).unwrap();
         let again = prepare_with(&store, spec, 2).unwrap();
-        assert_eq!(again.bytes_written, missing_bytes, "killed after {calls} calls");
+        assert_eq!(
+            (foretold, again.bytes_written),
+            (missing_bytes, missing_bytes),
+            "killed after {calls} calls"
+        );
+        assert_eq!(prepare::bytes_to_write(&store, spec).unwrap(), 0);
         assert_content(&store, &again);
         assert!(prepare_with(&store, spec, 2).unwrap().reused);
         prepare::clean(&store).unwrap();
@@ -265,7 +295,8 @@ fn a_folder_of_that_name_without_a_marker_is_not_written() {
     let store = MemoryStore::default();
     store.put(&format!("{}/mine.txt", folder()), b"mine");
     let before = store.contents();
-    assert!(matches!(prepare(&store).unwrap_err(), PrepareError::NotOwned { .. }));
+    let error = prepare_with(&store, &BESIDE_OTHERS, 2).unwrap_err();
+    assert!(matches!(error, PrepareError::NotOwned { .. }), "{error}");
     assert_eq!(store.contents(), before);
 }
 

@@ -28,6 +28,12 @@ const SPEC: DatasetSpec = DatasetSpec::Generate(plan::Generate {
     ..plan::Generate::NONE
 });
 
+/// [`SPEC`], allowed among files of others.
+const BESIDE_OTHERS: DatasetSpec = match SPEC {
+    DatasetSpec::Generate(spec) => DatasetSpec::Generate(plan::Generate { beside_others: true, ..spec }),
+    DatasetSpec::Existing(_) => unreachable!(),
+};
+
 const SPEC_BYTES: u64 = 5 * 1000;
 
 /// 9 samples of about 1000 B in three folders.

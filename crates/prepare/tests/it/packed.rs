@@ -38,6 +38,7 @@ fn spec(packing: Packing, distribution: Distribution) -> DatasetSpec {
         seed: 7,
         packing: Some(packing),
         compressible_percent: 20,
+        beside_others: false,
     })
 }
 
@@ -106,8 +107,10 @@ fn every_layout_is_written_reused_and_removed() {
     for spec in specs() {
         let root = tempfile::tempdir().unwrap();
         let store = FileStore::pread(root.path());
+        let foretold = prepare::bytes_to_write(&store, &spec).unwrap();
         let first = prepare_with(&store, &spec, 2).unwrap();
         assert_eq!((first.layout, first.reused), (packed(&spec).layout, false));
+        assert!(prepare::planned(&spec).is_none() || foretold == first.bytes_written, "{spec:?}");
         assert_eq!(first.bytes_written, first.data.objects().total_bytes(), "{spec:?}");
         let whole = if packed(&spec).layout == Layout::Zarr { 30 } else { SAMPLES };
         assert_eq!(first.data.sample_count(), whole, "{spec:?}");

@@ -1,9 +1,11 @@
 //! Records of older formats are read for ever. One committed directory for each format.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use record::{
-    Captured, CheckpointOutcome, Format, Gate, Line, Outcome, Rep, System, counter, read_intervals, read_run,
+    Captured, CheckpointOutcome, End, Format, Gate, Line, Outcome, Rep, Reread, System, counter,
+    read_intervals, read_run,
 };
 
 use crate::sample;
@@ -46,6 +48,31 @@ fn write_v1_5() {
 #[ignore = "writes tests/fixtures/v1_6, which is committed and never changed"]
 fn write_v1_6() {
     sample::write(&fixture("v1_6"));
+}
+
+#[test]
+#[ignore = "writes tests/fixtures/v1_7, which is committed and never changed"]
+fn write_v1_7() {
+    sample::write(&fixture("v1_7"));
+}
+
+#[test]
+fn what_a_second_reading_found_in_format_1_7_is_read() {
+    let record = read_run(&fixture("v1_7")).unwrap();
+    assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 7 }));
+    let again = reread("v1_7");
+    assert_eq!((again.checked, again.wrong, again.summed), (64, 1, 60));
+    assert_eq!(again.unread, BTreeMap::from([("permission".to_owned(), 2)]));
+    let old = reread("v1_6");
+    assert_eq!((old.checked, old.wrong, old.summed, old.unread.len()), (64, 1, 0, 0));
+}
+
+/// What was found of the only repetition that a last line speaks of.
+fn reread(name: &str) -> Reread {
+    match read_run(&fixture(name)).unwrap().lines.pop() {
+        Some(Line::End(End { mut reread, .. })) if reread.len() == 1 => reread.remove(0),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod comparison;
 mod export;
 mod export_text;
 mod html;
+mod json;
 mod plots;
 mod prediction;
 mod records;

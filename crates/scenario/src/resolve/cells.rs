@@ -113,9 +113,20 @@ pub(super) fn refuse_too_many(
             (buffers * way.caches.len() * connections) as u128
         })
         .sum();
+    too_many(per_way.saturating_mul(ways), &lists(targets, datasets, layout_span, load))
+}
+
+/// The lists that multiply cells.
+pub(super) fn lists(
+    targets: &[&Resolved<'_>],
+    datasets: &Datasets,
+    layout_span: Option<Span>,
+    load: &Load,
+) -> Vec<List> {
     let list = |span, length, what| List { span, length, what };
     let samples = datasets.samples.first().and_then(|sample| sample.span);
-    let lists = [
+    let shared = [
+        list(None, targets.len(), "targets"),
         list(layout_span, datasets.layouts, "layouts"),
         list(samples, datasets.samples.len() / datasets.layouts.max(1), "sample sizes"),
         list(load.tasks.first().and_then(|task| task.span), load.tasks.len(), "operations"),
@@ -125,21 +136,32 @@ pub(super) fn refuse_too_many(
     ];
     let of_targets = targets.iter().filter_map(|target| target.network.as_ref());
     let of_targets = of_targets.map(|network| list(network.span(), network.count(), "connections"));
-    let lists = lists.into_iter().chain(load.schedule.lists.iter().copied()).chain(of_targets);
-    too_many(per_way.saturating_mul(ways), lists)
+    shared.into_iter().chain(load.schedule.lists.iter().copied()).chain(of_targets).collect()
+}
+
+/// How lists make so many cells: "12 sample sizes x 9 depths = 108 cells".
+pub(super) fn sum(count: u128, lists: &[List]) -> String {
+    let several = || lists.iter().filter(|list| list.length > 1);
+    let product: u128 = several().map(|list| list.length as u128).product();
+    let cells = feed::counted_noun(u64::try_from(count).unwrap_or(u64::MAX), "cell");
+    let mut factors: Vec<String> = several().map(|list| format!("{} {}", list.length, list.what)).collect();
+    if factors.is_empty() || !count.is_multiple_of(product) {
+        return cells;
+    }
+    if count > product {
+        factors.push(format!("{} ways to read", count / product));
+    }
+    format!("{} = {cells}", factors.join(" x "))
 }
 
 /// Refuses `count` cells, if they are too many, pointing at the lists that multiply them.
-pub(super) fn too_many(count: u128, lists: impl IntoIterator<Item = List>) -> Option<Problem> {
+pub(super) fn too_many(count: u128, lists: &[List]) -> Option<Problem> {
     if count <= CELLS_MAX {
         return None;
     }
-    let message = format!(
-        "{} cells; at most {} are measured in one run",
-        feed::group_digits(u64::try_from(count).unwrap_or(u64::MAX)),
-        feed::group_digits(CELLS_MAX as u64)
-    );
-    let several = lists.into_iter().filter(|list| list.length > 1);
+    let most = feed::group_digits(CELLS_MAX as u64);
+    let message = format!("{}; at most {most} are measured in one run", sum(count, lists));
+    let several = lists.iter().filter(|list| list.length > 1);
     let problem = several.fold(Problem::new(message), |problem, list| {
         problem.also_if(list.span, format!("{} {}", list.length, list.what))
     });

@@ -9,14 +9,15 @@ use crate::value::Size;
 use crate::words::Origin;
 use crate::written::{Columns, Dataset, Document};
 
+use super::amounts;
 use super::device::Devices;
 use super::load::Blocks;
 use super::packing::{self, Content, Written};
 use super::spread;
 
-/// Written in seconds to a fast disk, in a minute or two to a slow one; a scenario that is to decide
-/// something about a server with memory of its own names a larger one.
-const SIZE_DEFAULT_BYTES: u64 = 8 << 30;
+/// Bytes of a dataset by default. Written in seconds to a fast disk, in a minute or two to a slow one; a scenario that is to
+/// decide something about a server with memory of its own names a larger one.
+pub const SIZE_DEFAULT_BYTES: u64 = 8 << 30;
 
 /// The sample size where the need names none.
 const SAMPLE_DEFAULT_BYTES: u64 = 1 << 20;
@@ -104,6 +105,7 @@ fn generated(document: &Document, need: Option<&feed::Need>, problems: &mut Prob
         files_per_folder: written.files_per_folder.value_or(FILES_PER_FOLDER)?,
         seed: written.seed.value_or(SEED_DEFAULT)?,
         compressible_percent: written.compressibility.value_or(0)?,
+        beside_others: written.beside_others.value_or(false)?,
         ..plan::Generate::NONE
     };
     let (mut specs, mut samples) = (Vec::new(), Vec::new());
@@ -127,7 +129,7 @@ fn of_size(
 ) -> Option<DatasetSpec> {
     let sample_bytes = sample.bytes?;
     let samples = sample_count(written, sample_bytes)?;
-    if let Some(problem) = too_many(written, samples, &sample, sample_bytes) {
+    if let Some(problem) = amounts::too_much_data(written, samples, (sample_bytes, sample.span)) {
         problems.push(problem);
         return None;
     }
@@ -153,23 +155,6 @@ fn sample_count(written: &Dataset, sample_bytes: u64) -> Option<u64> {
         None => Some(written.size.value_or(SIZE_DEFAULT_BYTES)?.div_ceil(sample_bytes).max(1)),
         samples => samples,
     }
-}
-
-/// Files are numbered by a `u32`, bytes counted by a `u64`.
-fn too_many(written: &Dataset, samples: u64, sample: &Sample, sample_bytes: u64) -> Option<Problem> {
-    let (message, help) = if u32::try_from(samples).is_err() {
-        let files = feed::group_digits(samples);
-        (
-            format!("{files} sample files; at most 4,294,967,295 are possible"),
-            "write larger samples or fewer bytes",
-        )
-    } else if samples.checked_mul(sample_bytes).is_none() {
-        ("the dataset has more bytes than a 64-bit number holds".to_owned(), "write fewer or smaller samples")
-    } else {
-        return None;
-    };
-    let amount = written.samples.span().or(written.size.span());
-    Some(Problem::new(message).also_if(amount, "this much").also_if(sample.span, "of this size").help(help))
 }
 
 fn existing(

@@ -4,6 +4,7 @@
 //! unsaid, everything else is still checked.
 
 mod access;
+mod amounts;
 mod cache;
 mod cells;
 mod checkpoint;
@@ -30,6 +31,7 @@ mod target;
 mod tier;
 mod training;
 
+pub use dataset::SIZE_DEFAULT_BYTES;
 use plan::{Cell, Plan};
 
 use crate::diagnostic::Problems;
@@ -79,6 +81,11 @@ pub(crate) fn plan(
     });
     let mut specs = datasets.as_ref().map(|datasets| datasets.specs.clone());
     if let (Some(specs), Some(cells)) = (&specs, &cells) {
+        if let (Some((datasets, load)), Some(measure)) = (parts, &measure) {
+            let lists = cells::lists(&usable, datasets, written.dataset.layout.span(), load);
+            amounts::Run { written: &written.measure, cells, specs, measure, lists: &lists }
+                .refuse_long(problems);
+        }
         training::refuse_parts(written, specs, cells, problems);
     }
     let cells = match (&checkpoints, cells, &mut specs) {

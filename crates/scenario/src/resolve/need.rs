@@ -96,8 +96,8 @@ fn place(entry: &Entry<Need>, error: &NeedError) -> Span {
         return entry.span;
     };
     let value = match error {
-        NeedError::Unknown { kind: "accelerator", .. } => table.accelerator.span(),
-        NeedError::Unknown { .. } => table.workload.span(),
+        NeedError::NoProfile { .. } => table.accelerator.span(),
+        NeedError::UnknownWorkload { .. } => table.workload.span(),
         NeedError::Hosts { .. } => table.hosts.span(),
         _ => None,
     };

@@ -92,7 +92,7 @@ pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Sche
         List { span: written.prefetch.span(), length: ways.ahead_count(), what: "batches ahead" },
     ];
     let count = [job.accelerators.len(), fetchers, ways.ahead_count()].map(|length| length as u128);
-    if let Some(problem) = cells::too_many(count.iter().product(), lists.iter().copied()) {
+    if let Some(problem) = cells::too_many(count.iter().product(), &lists) {
         problems.push(problem);
         return None;
     }

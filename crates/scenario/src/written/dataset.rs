@@ -12,11 +12,11 @@ use crate::only::Only::{Existing, Files, Generated, Layouts, Spread};
 use crate::percentage::WholePercent;
 use crate::reader::{Written, wrong_type};
 use crate::table::{Table, table};
-use crate::value::{Count, Seed, Size, Text, Whole};
+use crate::value::{Count, Flag, Seed, Size, Text, Whole};
 use crate::words::{Origin, Sizes, Word};
 
-/// Sample files are numbered by a `u32`.
-pub(crate) type Samples = Whole<1, { u32::MAX as u64 }>;
+/// What is too many is said with their bytes, see `resolve/amounts.rs`.
+pub(crate) type Samples = Whole<1, 1_000_000_000_000_000>;
 
 /// Members of a sample in a tar shard; more are unheard of.
 pub(crate) type Members = Whole<1, 8>;
@@ -117,6 +117,9 @@ table! {
         files_per_folder: Count => [Generated, Layouts(FOLDERS)],
         /// Seed of the content and of the sizes. Default: 1.
         seed: Seed => [Generated],
+        /// Whether a dataset may be written into a folder that holds files which feedline did not write. Default: false,
+        /// such a folder is refused.
+        beside_others: Flag => [Generated],
     }
 }
 

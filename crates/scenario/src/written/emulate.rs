@@ -208,6 +208,8 @@ table! {
         slow_down: Share,
         /// 404 NoSuchKey, or NFS3ERR_STALE.
         stale: Share,
+        /// Every bit of the data is the other one, and nothing says so.
+        corrupted: Share,
     }
 }
 
@@ -215,8 +217,8 @@ impl Table for FaultsTable {
     const EXAMPLE: &'static str = "{ reset = 0.01, slow_down = 0.02 }";
 
     fn check(&self, problems: &mut Problems) {
-        let Self { reset, server_error, stall, truncated, slow_down, stale, .. } = self;
-        let shares = [reset, server_error, stall, truncated, slow_down, stale];
+        let Self { reset, server_error, stall, truncated, slow_down, stale, corrupted, .. } = self;
+        let shares = [reset, server_error, stall, truncated, slow_down, stale, corrupted];
         let total: f64 = shares.iter().filter_map(|share| Some(share.given()?.value.0)).sum();
         if total > 1.0 {
             let problem = Problem::new(format!("the shares of `{}` come to more than 1", self.name.text));
@@ -234,6 +236,7 @@ impl FaultsTable {
             truncated: self.truncated.value_or(0.0)?,
             slow_down: self.slow_down.value_or(0.0)?,
             stale: self.stale.value_or(0.0)?,
+            corrupted: self.corrupted.value_or(0.0)?,
         })
     }
 }

@@ -106,7 +106,7 @@ table! {
         streams: Depth => [Streams],
         /// Samples that the reader of each stream holds and draws from, of orders that stream shards. It changes the memory
         /// of a loader and how well samples are mixed, which is reported, and no read. Default: 0, none.
-        shuffle_buffer: Whole<0, { u32::MAX as u64 }> => [Streams],
+        shuffle_buffer: Whole<0, 1_000_000_000> => [Streams],
         /// Samples that follow each other, with `access = "neighbours"`. Default: 16.
         run_length: Count => [Neighbours],
         /// Treatment of the client's page cache. Whole files, `stat` and `list` are cold when their names and inodes

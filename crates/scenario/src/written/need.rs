@@ -9,12 +9,12 @@ use crate::diagnostic::Problems;
 use crate::document::{Node, Value};
 use crate::reader::{Written, wrong_type};
 use crate::table::{Table, table};
-use crate::value::{Count, Duration, Fraction, Number, Rate, Size, Text};
+use crate::value::{Count, Duration, Fraction, Number, Rate, Size, Text, Whole};
 use crate::words::Word;
 
 /// Every form of a need, for whoever wrote none.
 pub(crate) const EXAMPLES: &str = "write one of
-need = \"8xh100:resnet50\"   (on the command line: --need 8xh100:resnet50)
+need = \"8xh100:resnet50\"
 need = { workload = \"resnet50\", accelerator = \"h100\", count = 8 }
 need = { rate = \"2.5 GB/s\" }
 need = { batch = 400, step_time = \"224ms\", sample_size = \"114660 B\", count = 8 }
@@ -64,6 +64,9 @@ impl JsonSchema for Need {
     }
 }
 
+/// Accelerators of a job, or the hosts that share them.
+type Accelerators = Whole<1, { feed::COUNT_MAX as u64 }>;
+
 table! {
     /// A workload profile, a rate, a batch and its step time, or a rate of tokens.
     #[schemars(extend("oneOf" = [
@@ -78,9 +81,9 @@ table! {
         /// Accelerator of a profile: a100, h100, b200, mi355.
         accelerator: Text,
         /// Accelerators of the whole job.
-        count: Count,
+        count: Accelerators,
         /// Hosts that share the accelerators evenly; this client is one of them. Default 1.
-        hosts: Count,
+        hosts: Accelerators,
         /// Where the line is drawn, as a share of what keeps the accelerators fully busy. Default: the profile's own
         /// threshold; 1.00 of a rate that a closed or paced load is held against; else 0.90.
         utilization: Fraction,

@@ -13,7 +13,7 @@ const MS: u64 = 1_000_000;
 const LONGEST_MS: u64 = 100_000;
 
 fn resolved(source: &Source) -> Plan {
-    let scenario = scenario::parse(source, &[]).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+    let scenario = scenario::parse(source, &[]);
     let host = machine(&scenario.local_paths());
     scenario::resolve(&scenario, &host).unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
 }
@@ -92,7 +92,7 @@ fn a_claim_has_words_and_at_least_one_figure() {
         let text = format!(
             "version = 1\nneed = \"8xh100:resnet50\"\ntargets.t = {{ at = \"/mnt/t\" }}\nexpect = {expect}\n"
         );
-        let scenario = scenario::parse(&Source { name: "c.toml".to_owned(), text }, &[]).unwrap();
+        let scenario = scenario::parse(&Source { name: "c.toml".to_owned(), text }, &[]);
         scenario::resolve(&scenario, &machine(&scenario.local_paths())).unwrap_err().to_string()
     };
     assert!(refused("{ claim = \"fast\" }").contains("`expect` has no figure"));

@@ -83,6 +83,7 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("dataset.sample_size_stdev", &[LOGNORMAL], "dataset.sample_size_stdev=60 kB"),
     ("dataset.files_per_folder", &[], "dataset.files_per_folder=1000000"),
     ("dataset.seed", &[], "dataset.seed=2"),
+    ("dataset.beside_others", &[], "dataset.beside_others=true"),
     ("dataset.layout", &[], "dataset.layout=records"),
     ("dataset.shard_size", &[WEBDATASET], "dataset.shard_size=64 MiB"),
     ("dataset.members", &[WEBDATASET], "dataset.members=3"),

@@ -63,7 +63,7 @@ pub(crate) fn resolve_on(
 ) -> Result<Plan, Diagnostics> {
     let source = Source { name: "bench.toml".to_owned(), text: text.to_owned() };
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
-    let scenario = scenario::parse(&source, &overrides)?;
+    let scenario = scenario::parse(&source, &overrides);
     let mut host = machine(&scenario.local_paths());
     change(&mut host);
     scenario::resolve(&scenario, &host)

@@ -49,7 +49,7 @@ fn an_override_mends_a_mistake() {
 fn the_text_as_run_names_its_overrides() {
     let source = Source { name: "a.toml".to_owned(), text: with("title = \"x\"").trim_end().to_owned() };
     let overrides = ["load.queue_depth=[1,8]".to_owned(), "title=\"\"\"a\nb\"\"\"".to_owned()];
-    let as_run = scenario::parse(&source, &overrides).unwrap().as_run();
+    let as_run = scenario::parse(&source, &overrides).as_run();
     let expected = "# run with --set load.queue_depth=[1,8]\n# run with --set title=\"\"\"a b\"\"\"\n";
     assert_eq!(as_run, format!("{}\n{expected}", source.text));
     toml::from_str::<toml::Value>(&as_run).unwrap();

@@ -355,7 +355,28 @@ fn more_cells_than_can_be_meant() {
     );
     let diagnostics = resolve(&held(&load)).unwrap_err();
     let messages: Vec<_> = diagnostics.messages().collect();
-    assert!(messages.contains(&"10,000,000 cells; at most 10,000 are measured in one run"), "{messages:#?}");
+    let sum = "1000 sample sizes x 5 block sizes x 2 access orders x 1000 depths = 10,000,000 cells; at most 10,000 are \
+               measured in one run";
+    assert!(messages.contains(&sum), "{messages:#?}");
+}
+
+#[test]
+fn amounts_that_nobody_can_mean_are_refused_with_their_sums() {
+    let list = |length: u32| (1..=length).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+    insta::assert_snapshot!(refusals(&[
+        &format!(
+            "load.queue_depth = [{}]\ndataset.sample_size = [\"1 MiB\", \"2 MiB\"]\n\
+             targets.b.at = \"/mnt/b\"\nmeasure = {{ duration = \"28s\", repetitions = 10, budget = \"10m\" }}",
+            list(9)
+        ),
+        "measure = { warmup = \"200000 d\", duration = \"200000 d\" }",
+        "measure = { duration = \"1 d\", budget = \"200000 d\" }",
+        "measure = { bytes = \"18 EB\", repetitions = 100 }",
+        "measure = { epochs = 1000000000 }",
+        "dataset = { size = \"18 EB\", sample_size = \"1 B\" }",
+        "dataset = { samples = 1000000000000000, sample_size = \"18 EB\" }",
+        "dataset.samples = 99999999999999999999",
+    ]));
 }
 
 #[test]
@@ -398,6 +419,35 @@ fn syntax() {
         refusal("version: 1\nneed: resnet50\n", &[], |_| ()),
     ];
     insta::assert_snapshot!(shown.join("\n------\n"));
+}
+
+/// Neither in the lines after it, nor where the machine is asked. What follows from the broken line is not said.
+#[test]
+fn a_broken_line_hides_no_mistake_after_it() {
+    let text = "\
+version = 1
+need = { workload = \"resnet50\", accelerator = \"h100\", count = 8
+[dataset
+size = 2 TiB
+smaples = 3
+[targets.data]
+at = \"/mnt/bench\"
+madvise = [
+  \"random\",
+  \"normal\",
+]
+engine = [\"pread\"
+[load]
+queue_depth = [
+  8,
+  x32,
+]
+block_size = \"4k\"
+[measure]
+repetitions = 3
+repetitions = 0
+";
+    insta::assert_snapshot!(refusal(text, &[], |_| ()));
 }
 
 #[test]

@@ -80,12 +80,11 @@ const LINES: &[&str] = &[
 
 fn assert_survives(text: &str, overrides: &[String], cores: u32, memory_bytes: u64) {
     let source = Source { name: "any.toml".to_owned(), text: text.to_owned() };
-    let resolved = scenario::parse(&source, overrides).and_then(|scenario| {
-        let mut host = machine(&scenario.local_paths());
-        host.cores = cores;
-        host.memory_bytes = memory_bytes;
-        scenario::resolve(&scenario, &host)
-    });
+    let scenario = scenario::parse(&source, overrides);
+    let mut host = machine(&scenario.local_paths());
+    host.cores = cores;
+    host.memory_bytes = memory_bytes;
+    let resolved = scenario::resolve(&scenario, &host);
     match resolved {
         Ok(plan) => {
             assert!(!plan.cells.is_empty());

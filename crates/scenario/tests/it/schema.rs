@@ -57,7 +57,7 @@ pub(crate) fn accepted_keys() -> BTreeSet<String> {
                 targets.t.emulate.faults._ = 1\nload._ = 1\ncache_tier._ = 1\ntraining._ = 1\ntraining.decode._ = 1\ncheckpoint._ = 1\nmeasure._ = 1\ngate._ = 1\n\
                 gate.regression._ = 1\ngate.proof._ = 1\nexpect._ = 1\ncopy._ = 1\n";
     let source = Source { name: "keys.toml".to_owned(), text: text.to_owned() };
-    let scenario = scenario::parse(&source, &[]).unwrap();
+    let scenario = scenario::parse(&source, &[]);
     let shown = scenario::resolve(&scenario, &machine(&[])).unwrap_err().to_string();
     let mut keys = BTreeSet::new();
     let mut table = String::new();

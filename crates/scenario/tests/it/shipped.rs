@@ -11,7 +11,7 @@ use crate::schema::schema;
 const NEED: &str = "8xh100:resnet50";
 
 pub(crate) fn resolved(source: &Source) -> Plan {
-    let scenario = scenario::parse(source, &[]).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+    let scenario = scenario::parse(source, &[]);
     let host = machine(&scenario.local_paths());
     scenario::resolve(&scenario, &host).unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
 }
@@ -139,7 +139,7 @@ fn the_small_unet3d_asks_for_as_much_as_mlperfs() {
 fn direct_or_buffered_runs_on_older_kernels() {
     let (_, source) = shipped().into_iter().find(|(name, _)| name == "direct-vs-buffered.toml").unwrap();
     let resolve = |overrides: &[String]| {
-        let scenario = scenario::parse(&source, overrides).unwrap();
+        let scenario = scenario::parse(&source, overrides);
         let mut host = machine(&scenario.local_paths());
         host.paths.values_mut().for_each(|facts| facts.dontcache = false);
         scenario::resolve(&scenario, &host)
@@ -210,9 +210,33 @@ fn a_path_and_a_need_are_the_minimal_scenario() {
     let source = scenario::from_path("/mnt/data/bench", Some(NEED));
     assert_eq!(
         source.text,
-        "version = 1\nneed = \"8xh100:resnet50\"\ntargets.data = { at = \"/mnt/data/bench\" }\n"
+        "version = 1\nneed = \"8xh100:resnet50\"\ntargets.data = { at = \"/mnt/data/bench\", on_unavailable = \"pread\" }\n"
     );
     assert_eq!(resolved(&source).name, "run");
+    let remote = scenario::from_path("nfs://filer/export", Some(NEED));
+    assert!(!remote.text.contains("on_unavailable"), "{}", remote.text);
+}
+
+/// Nobody asked for an engine there. Who writes a file says himself what is to stand in.
+#[test]
+fn a_path_is_read_by_pread_where_io_uring_is_forbidden() {
+    let scenario = scenario::parse(&scenario::from_path("/mnt/data/bench", Some(NEED)), &[]);
+    let mut host = machine(&scenario.local_paths());
+    host.io_uring = Err("io_uring is forbidden by seccomp".to_owned());
+    let plan = scenario::resolve(&scenario, &host).unwrap();
+    let engine = |cell: &plan::Cell| {
+        cell.engine == plan::Engine::Pread && cell.stands_in_for.as_deref().unwrap().contains("by seccomp")
+    };
+    assert!(plan.cells.iter().all(engine));
+}
+
+#[test]
+fn a_path_with_a_need_in_keys_is_the_same_as_in_a_file() {
+    let need = "{ batch = 400, step_time = \"224ms\", sample_size = \"114660 B\", count = 8 }";
+    let plan = resolved(&scenario::from_path("/mnt/data/bench", Some(need)));
+    assert_eq!((plan.need.batch, plan.need.accelerators), (Some(400), 8));
+    let two = scenario::from_path("/mnt/data/bench", Some("{ rate = \"1 GB/s\" }\nversion = 2"));
+    assert!(two.text.contains("need = \"") || two.text.contains("need = '"), "{}", two.text);
 }
 
 #[test]
@@ -227,7 +251,7 @@ fn a_device_and_a_need_are_only_ever_read() {
 #[test]
 fn a_path_without_a_need_says_what_to_add() {
     let source = scenario::from_path("/mnt/data/bench", None);
-    let scenario = scenario::parse(&source, &[]).unwrap();
+    let scenario = scenario::parse(&source, &[]);
     let refused = scenario::resolve(&scenario, &machine(&scenario.local_paths())).unwrap_err();
     insta::assert_snapshot!(refused.to_string());
 }

@@ -235,7 +235,9 @@ fn more_jobs_than_can_be_meant() {
     );
     let diagnostics = resolve(&training(&lines)).unwrap_err();
     let messages: Vec<_> = diagnostics.messages().collect();
-    assert_eq!(messages, ["512,000,000 cells; at most 10,000 are measured in one run"]);
+    let sum = "1000 accelerators x 512 readers x 1000 batches ahead = 512,000,000 cells; at most 10,000 are measured in \
+               one run";
+    assert_eq!(messages, [sum]);
 }
 
 fn refusals(texts: &[String]) -> String {
@@ -338,6 +340,11 @@ fn decoders_that_get_no_whole_sample_are_refused() {
             "load = { mode = \"training\", access = \"sequential\" }\ntraining.decode = \"jpeg\"\n\
              dataset = { source = \"existing\", layout = \"webdataset\" }"
         ),
+        // Nothing stands in for the user's own samples.
+        with(&format!(
+            "load = {{ mode = \"training\", {small} }}\ntraining.decode = \"jpeg\"\n\
+             dataset = {{ source = \"existing\", sample_size = \"114660 B\" }}"
+        )),
     ]));
     for taken in [
         training(&format!("load.{small}\ntraining.decode = \"jpeg\"")),

@@ -17,9 +17,12 @@ const BLOCK_BYTES: u32 = 16 << 10;
 /// Rounds of reads after which a server that is back must have been found.
 const ROUNDS: u32 = 2_000;
 
+/// For a server that hangs. One that does not may be later than that on a busy machine.
 fn impatient(server: &Ganesha) -> Arc<NfsStore> {
-    let patience = Patience { connect: Duration::from_secs(5), reply: Duration::from_millis(700) };
-    Arc::new(NfsStore::open_with(&direct(server, &target(server)), patience).unwrap())
+    let patience = Patience { connect: Duration::from_mins(1), reply: Duration::from_millis(700) };
+    let config = direct(server, &target(server));
+    let opened = (0..ROUNDS).find_map(|_| NfsStore::open_with(&config, patience).ok());
+    Arc::new(opened.expect("it opens"))
 }
 
 /// What went wrong, each kind once.
@@ -45,7 +48,7 @@ fn comes_back(reader: &mut Reader) {
 fn a_server_that_dies_under_a_full_queue_ends_each_read_and_is_found_again() {
     let objects = objects();
     let Some(server) = serving(&GaneshaOptions::default(), &objects) else { return };
-    let store = impatient(&server);
+    let store = store(&server);
     for connections in [1, 4] {
         let mut reader = Reader::open(&store, &objects, Load::blocks(64, connections, BLOCK_BYTES));
         let ops = reader.everything();
@@ -73,7 +76,7 @@ fn a_server_that_hangs_under_a_full_queue_times_out_and_is_found_again() {
     let Some(server) = serving(&GaneshaOptions::default(), &objects) else { return };
     let mut reader = Reader::open(&impatient(&server), &objects, Load::blocks(8, 2, BLOCK_BYTES));
     let ops = reader.everything();
-    reader.reads_everything();
+    comes_back(&mut reader);
     server.pause();
     let ends = reader.run(&ops[..8]);
     assert_eq!(kinds(&ends), [ErrorKind::Timeout], "{ends:?}");

@@ -1,6 +1,6 @@
 //! What goes with no training job, and jobs that fit no dataset and no machine.
 
-use plan::{BackendConfig, Cell, DatasetSpec, Distribution, Operation, Work};
+use plan::{BackendConfig, Cell, DatasetSpec, Distribution, Layout, Operation, Work};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::reader::Field;
@@ -220,9 +220,9 @@ pub(in super::super) fn refuse_decoders(
     ));
 }
 
-/// Refuses decoders of samples of ours that come in several reads, or through a buffer that is smaller than they are. A
-/// whole sample that is read through a smaller buffer is decoded by a stand-in; a checksum has none. The user's own samples
-/// are looked at where their sizes are known, in the run.
+/// Refuses decoders of samples that come in several reads, or through a buffer that is smaller than they are. A whole
+/// sample of ours that is read through a smaller buffer is decoded by a stand-in; a checksum has none, nor have the user's
+/// own samples. Of those the stated size is known here, and the largest of them in the run.
 pub(in super::super) fn refuse_parts(
     document: &written::Document,
     specs: &[DatasetSpec],
@@ -235,14 +235,20 @@ pub(in super::super) fn refuse_parts(
         return;
     }
     let in_parts = cells.iter().find(|cell| {
-        let DatasetSpec::Generate(data) = &specs[cell.dataset] else { return false };
-        let by_itself = data.packing.is_none() || reading::by_index(cell.access);
-        let has_stand_in = cell.operation == Operation::ReadFile && decode.work != Work::Checksum;
+        let sample_bytes = match &specs[cell.dataset] {
+            DatasetSpec::Generate(data) => {
+                let by_itself = data.packing.is_none() || reading::by_index(cell.access);
+                let has_stand_in = cell.operation == Operation::ReadFile && decode.work != Work::Checksum;
+                let is_known = data.distribution == Distribution::Fixed;
+                Some(data.sample_bytes).filter(|_| by_itself && is_known && !has_stand_in)
+            }
+            DatasetSpec::Existing(data) => {
+                let are_files = data.layout.is_none_or(|layout| layout == Layout::Files);
+                data.sample_bytes.filter(|_| are_files)
+            }
+        };
         matches!(cell.load, plan::Load::Training(_))
-            && data.distribution == Distribution::Fixed
-            && by_itself
-            && !has_stand_in
-            && data.sample_bytes > u64::from(cell.block_bytes)
+            && sample_bytes.is_some_and(|bytes| bytes > u64::from(cell.block_bytes))
     });
     let Some(cell) = in_parts else { return };
     let message = format!(

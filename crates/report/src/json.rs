@@ -1,0 +1,488 @@
+//! The answer of a run as one JSON object, for programs.
+//!
+//! What each key holds is said by `schema/answer-v1.json`, which is made from the types below. Keys may be added within a
+//! version; what one means does not change. A key whose value is not known is there, and `null`.
+
+use analysis::{
+    CellSummary, Edge, Figures, GateResult, LineAt, LoadScope, Measurement, Rate, Sizing, Summary, Verdict,
+};
+use feed::Interval;
+use record::axis::{self, alike};
+#[cfg(test)]
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The JSON Schema (draft 7) of [`answer_json`].
+pub const ANSWER_SCHEMA: &str = include_str!("../../../schema/answer-v1.json");
+
+/// Version of the object.
+const VERSION: u32 = 1;
+
+/// Where a run lies, which no record knows.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct Paths {
+    /// Folder of the run, which holds its record.
+    pub run: String,
+    /// The page of the run; null where the folder has none.
+    pub page: Option<String>,
+}
+
+/// The verdicts of a run with what each is about and what it rests on, as an indented JSON object with a last line break.
+pub fn answer_json(summary: &Summary, paths: &Paths) -> String {
+    // A tree of plain values can be written.
+    let text = serde_json::to_string_pretty(&Answer::of(summary, paths)).unwrap_or_default();
+    format!("{text}\n")
+}
+
+/// The answer of a run of feedline.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+struct Answer<'a> {
+    /// Version of this object: 1.
+    version: u32,
+    /// Name of the run.
+    run_id: &'a str,
+    /// When it began, RFC 3339 UTC.
+    started: &'a str,
+    /// Name of the scenario.
+    scenario: &'a str,
+    /// The command line, redacted.
+    command: &'a [String],
+    /// Whether a signal ended the run: what was measured until then is kept and judged.
+    interrupted: bool,
+    /// Length of the run after its data were ready, nanoseconds.
+    elapsed_ns: Option<u64>,
+    /// What the accelerators consume; null where the record does not say.
+    need: Option<NeedObject<'a>>,
+    /// The line, once for each size of samples.
+    lines: Vec<Line>,
+    /// One for each storage that is judged, in the order of the scenario.
+    verdicts: Vec<VerdictObject<'a>>,
+    /// Storages that were measured in ways that no verdict can rest on.
+    unjudged: Vec<UnjudgedObject<'a>>,
+    /// What `size` found; empty for other runs.
+    sizings: Vec<SizingObject<'a>>,
+    /// How the run stands against the gate of its scenario.
+    gate: Gate,
+    /// What no verdict goes beyond, in words.
+    not_tested: &'a [String],
+    /// Where the run lies.
+    paths: &'a Paths,
+}
+
+/// What the accelerators consume.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+struct NeedObject<'a> {
+    /// In words, `8 x h100 resnet50`.
+    label: &'a str,
+    /// Where its figures come from, in words.
+    source: &'a str,
+    /// Accelerators behind the host that measured; 0 where the need names none.
+    accelerators: u32,
+    /// Hosts that share the need.
+    hosts: u32,
+    /// Share of their time that accelerators are to be busy, at which the line is drawn: 0 to 1.
+    utilization: f64,
+}
+
+/// What a storage is held against.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+struct Line {
+    /// Bytes of one sample.
+    sample_bytes: f64,
+    /// Samples per second at the line.
+    samples_per_s: f64,
+    /// Bytes per second at the line.
+    bytes_per_s: f64,
+    /// Bytes per second of accelerators that never wait.
+    demand_bytes_per_s: f64,
+}
+
+/// What can be said of one storage.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+struct VerdictObject<'a> {
+    /// Name of the target.
+    target: &'a str,
+    /// The verdict; DEMO where feedline served the data itself, which judges nothing.
+    verdict: Word,
+    /// The whole verdict in a sentence.
+    sentence: String,
+    /// Why, clause by clause.
+    why: Vec<String>,
+    /// What the verdict is about; null where nothing was measured, and for a DEMO.
+    scope: Option<ScopeObject<'a>>,
+    /// The line in samples of the deciding cell, per second.
+    line_samples_per_s: Option<f64>,
+    /// Accelerators that the lower bound feeds, at most those of the need; null where the need names none or this cannot be
+    /// said.
+    feeds_accelerators: Option<u32>,
+    /// Whether that number is the rate divided by the need of one accelerator, and not measured.
+    feeds_by_division: bool,
+    /// Whether the storage may feed more than that number.
+    feeds_at_least: bool,
+    /// The cell that the verdict rests on, by its fresh repetitions; null where there are none.
+    deciding: Option<CellObject<'a>>,
+    /// The fastest of the cells that read as the deciding one does at any depth, by the first repetitions. No verdict rests on
+    /// it: the best of many is better than it is.
+    best: Option<CellObject<'a>>,
+}
+
+/// A verdict.
+#[derive(Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+#[cfg_attr(test, derive(JsonSchema))]
+enum Word {
+    Feeds,
+    Starves,
+    Uncertain,
+    Demo,
+}
+
+/// What a verdict is about: no word of it goes beyond this.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+struct ScopeObject<'a> {
+    /// `screen` for one run, `proof` for several.
+    evidence: &'static str,
+    /// Hosts that measured at the same time.
+    hosts_measured: u32,
+    /// Hosts that are asked about.
+    hosts_needed: u32,
+    /// Caches behind the client's own that may have served reads.
+    caches_open: &'a [&'static str],
+    /// Caches there that cannot have served them.
+    caches_excluded: &'a [&'static str],
+    /// Time for which the storage was under load, nanoseconds.
+    under_load_ns: u64,
+    /// Bytes that were read from it in that time.
+    read_bytes: u64,
+    /// Rounds of fresh repetitions.
+    rounds: u32,
+    /// How it was read: `closed`, `paced` or `training`.
+    load: &'static str,
+    /// Whether the need comes from a profile that nobody measured.
+    extrapolated: bool,
+}
+
+/// One way of reading a storage, and what it gave.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+struct CellObject<'a> {
+    /// Name of the cell in the record.
+    cell: &'a str,
+    /// What issued the reads.
+    engine: String,
+    /// What was done over and over.
+    operation: &'a str,
+    /// Order of the reads.
+    access: &'a str,
+    /// Treatment of the client's page cache.
+    cache: &'a str,
+    /// Reads outstanding in the whole client.
+    queue_depth: u32,
+    /// Threads that read.
+    threads: u32,
+    /// Connections to the server; 0 for storage that is not behind a network of feedline's own.
+    connections: u32,
+    /// Bytes of one read at most.
+    block_bytes: u64,
+    /// Bytes of one sample.
+    sample_bytes: Option<f64>,
+    /// Repetitions behind the figures.
+    repetitions: u32,
+    /// Samples per second.
+    samples_per_s: Option<Estimate>,
+    /// Bytes per second.
+    bytes_per_s: Option<Estimate>,
+    /// Mean by the line; 1 is on it.
+    of_line: Option<f64>,
+    /// Share of their time that the accelerators of a training job were busy; null for other loads.
+    utilization: Option<Estimate>,
+    /// Reasons to doubt the figures, gravest first, in words.
+    doubts: Vec<String>,
+}
+
+/// A figure over repetitions.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+struct Estimate {
+    /// Mean of the repetitions.
+    mean: f64,
+    /// Lower end of its 95 % interval; null where there are too few repetitions for one.
+    low: Option<f64>,
+    /// Upper end of it.
+    high: Option<f64>,
+}
+
+/// A storage without a verdict.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+struct UnjudgedObject<'a> {
+    /// Name of the target.
+    target: &'a str,
+    /// Why, in words.
+    reason: &'a str,
+}
+
+/// What a search along one axis found.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+struct SizingObject<'a> {
+    /// Name of the target.
+    target: &'a str,
+    /// What issued the reads.
+    engine: &'a str,
+    /// What was searched: `accelerators`, `readers`, `queue_depth` or `prefetch`.
+    axis: &'a str,
+    /// Share of their time that accelerators had to be busy: 0 to 1.
+    utilization: f64,
+    /// The hardest value that met it; null where none did.
+    meets: Option<EdgeObject<'a>>,
+    /// The easiest value that missed it; null where none did.
+    misses: Option<EdgeObject<'a>>,
+    /// Whether both sides are there and their fresh repetitions leave no doubt.
+    is_sure: bool,
+    /// How many values were tried.
+    tried: usize,
+    /// What was found, in a sentence.
+    sentence: String,
+}
+
+/// One side of an edge.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+struct EdgeObject<'a> {
+    /// The value.
+    value: u32,
+    /// Name of its cell in the record.
+    cell: &'a str,
+    /// Share of their time that accelerators were busy; null where that was not measured.
+    utilization: Option<Estimate>,
+    /// Why not, or what forbids to rest anything on it.
+    doubt: Option<&'a str>,
+}
+
+/// How a run stands against its gate.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+struct Gate {
+    /// `none` where the scenario has no gate.
+    outcome: Outcome,
+    /// What does not hold or could not be decided, in words.
+    demands: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(JsonSchema))]
+enum Outcome {
+    None,
+    Met,
+    Missed,
+    Inconclusive,
+}
+
+impl<'a> Answer<'a> {
+    fn of(summary: &'a Summary, paths: &'a Paths) -> Self {
+        let head = &summary.head;
+        let unjudged = summary.unjudged.iter();
+        Self {
+            version: VERSION,
+            run_id: &head.run_id,
+            started: &head.started,
+            scenario: &head.scenario,
+            command: &head.command,
+            interrupted: head.interrupted,
+            elapsed_ns: head.elapsed_ns,
+            need: summary.need.as_ref().ok().map(NeedObject::of),
+            lines: analysis::lines(summary).iter().map(Line::of).collect(),
+            verdicts: summary.verdicts.iter().map(|of| VerdictObject::of(summary, of)).collect(),
+            unjudged: unjudged.map(|of| UnjudgedObject { target: &of.target, reason: &of.reason }).collect(),
+            sizings: summary.sizings.iter().map(SizingObject::of).collect(),
+            gate: Gate::of(summary),
+            not_tested: &summary.not_tested,
+            paths,
+        }
+    }
+}
+
+impl<'a> NeedObject<'a> {
+    fn of(need: &'a feed::Need) -> Self {
+        Self {
+            label: &need.label,
+            source: &need.source,
+            accelerators: need.accelerators,
+            hosts: need.hosts,
+            utilization: need.utilization,
+        }
+    }
+}
+
+impl Line {
+    fn of(line: &LineAt) -> Self {
+        Self {
+            sample_bytes: line.sample_bytes,
+            samples_per_s: line.samples_per_s,
+            bytes_per_s: line.bps,
+            demand_bytes_per_s: line.demand_bps,
+        }
+    }
+}
+
+impl<'a> VerdictObject<'a> {
+    fn of(summary: &'a Summary, verdict: &'a Verdict) -> Self {
+        let accelerators = summary.need.as_ref().map_or(0, |need| need.accelerators);
+        let chosen = verdict.cell.as_deref().and_then(|name| summary.cell(name));
+        let fresh = |cell: &'a CellSummary| cell.confirmed.as_ref().and_then(Measurement::figures);
+        Self {
+            target: &verdict.target,
+            verdict: Word::of(verdict),
+            sentence: verdict.sentence(),
+            why: verdict.reasons(),
+            scope: verdict.scope.as_ref().map(ScopeObject::of),
+            line_samples_per_s: verdict.line_samples_per_s,
+            feeds_accelerators: verdict.feeds.map(|feeds| feeds.min(accelerators)),
+            feeds_by_division: verdict.feeds_by_division().is_some(),
+            feeds_at_least: verdict.feeds_at_least(),
+            deciding: chosen.and_then(|cell| Some(CellObject::of(cell, fresh(cell)?))),
+            best: chosen.and_then(|cell| best(summary, cell)),
+        }
+    }
+}
+
+/// The fastest cell of the curve that a cell lies on.
+fn best<'a>(summary: &'a Summary, chosen: &CellSummary) -> Option<CellObject<'a>> {
+    let on_curve = |cell: &&CellSummary| alike(summary, &chosen.cell, &cell.cell, axis::CURVE);
+    let measured = summary.cells.iter().filter(on_curve);
+    let measured = measured.filter_map(|cell| Some((cell, cell.figures()?)));
+    let fastest = measured.max_by(|(_, a), (_, b)| a.samples_per_s.mean.total_cmp(&b.samples_per_s.mean));
+    fastest.map(|(cell, figures)| CellObject::of(cell, figures))
+}
+
+impl Word {
+    fn of(verdict: &Verdict) -> Self {
+        match verdict.judgement {
+            _ if verdict.demo => Self::Demo,
+            feed::Judgement::Feeds => Self::Feeds,
+            feed::Judgement::Starves => Self::Starves,
+            feed::Judgement::Uncertain => Self::Uncertain,
+        }
+    }
+}
+
+impl<'a> ScopeObject<'a> {
+    fn of(scope: &'a analysis::Scope) -> Self {
+        Self {
+            evidence: scope.evidence.name(),
+            hosts_measured: scope.hosts_measured,
+            hosts_needed: scope.hosts_needed,
+            caches_open: &scope.caches_open,
+            caches_excluded: &scope.caches_excluded,
+            under_load_ns: scope.under_load_ns,
+            read_bytes: scope.bytes_read,
+            rounds: scope.rounds,
+            load: match scope.load {
+                LoadScope::Closed { .. } => "closed",
+                LoadScope::Paced => "paced",
+                LoadScope::Training => "training",
+            },
+            extrapolated: scope.extrapolated,
+        }
+    }
+}
+
+impl<'a> CellObject<'a> {
+    fn of(summary: &'a CellSummary, figures: &Figures) -> Self {
+        let cell = &summary.cell;
+        Self {
+            cell: &cell.cell,
+            engine: summary.engine_label(),
+            operation: cell.operation.as_str(),
+            access: cell.access.as_str(),
+            cache: cell.cache.as_str(),
+            queue_depth: cell.queue_depth,
+            threads: cell.threads,
+            connections: cell.connections,
+            block_bytes: cell.block_bytes,
+            sample_bytes: summary.sample_bytes,
+            repetitions: figures.repetitions,
+            samples_per_s: Estimate::of(&figures.samples_per_s),
+            bytes_per_s: Estimate::of(&figures.bps),
+            of_line: figures.of_line.filter(|share| share.is_finite()),
+            utilization: figures.training.as_ref().and_then(|training| Estimate::of(&training.au)),
+            doubts: figures.flags.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+impl Estimate {
+    /// `None` where there is no number: JSON has no word for it.
+    fn of(rate: &Rate) -> Option<Self> {
+        let end = |of: fn(&Interval) -> f64| rate.interval.as_ref().map(of).filter(|end| end.is_finite());
+        let (low, high) = (end(|interval| interval.low), end(|interval| interval.high));
+        rate.mean.is_finite().then_some(Self { mean: rate.mean, low, high })
+    }
+}
+
+impl<'a> SizingObject<'a> {
+    fn of(sizing: &'a Sizing) -> Self {
+        Self {
+            target: &sizing.target,
+            engine: &sizing.engine,
+            axis: &sizing.axis,
+            utilization: sizing.threshold,
+            meets: sizing.meets.as_ref().map(EdgeObject::of),
+            misses: sizing.misses.as_ref().map(EdgeObject::of),
+            is_sure: sizing.meets.is_some() && sizing.misses.is_some() && sizing.is_sure(),
+            tried: sizing.tried,
+            sentence: sizing.sentence(),
+        }
+    }
+}
+
+impl<'a> EdgeObject<'a> {
+    fn of(edge: &'a Edge) -> Self {
+        Self {
+            value: edge.value,
+            cell: &edge.cell,
+            utilization: edge.au.as_ref().ok().and_then(Estimate::of),
+            doubt: edge.au.as_ref().err().or(edge.doubt.as_ref()).map(String::as_str),
+        }
+    }
+}
+
+impl Gate {
+    fn of(summary: &Summary) -> Self {
+        let (outcome, demands) = match analysis::gate(summary) {
+            GateResult::None => (Outcome::None, Vec::new()),
+            GateResult::Met => (Outcome::Met, Vec::new()),
+            GateResult::Missed(demands) => (Outcome::Missed, demands),
+            GateResult::Inconclusive(demands) => (Outcome::Inconclusive, demands),
+        };
+        Self { outcome, demands }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMMITTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/answer-v1.json");
+
+    #[test]
+    fn the_committed_schema_is_fresh() {
+        let settings = schemars::generate::SchemaSettings::draft07().for_serialize();
+        let settings = settings.with(|settings| settings.inline_subschemas = true);
+        let fresh = settings.into_generator().into_root_schema_for::<Answer<'_>>().to_value();
+        let fresh = format!("{fresh:#}\n");
+        if std::env::var_os("FEEDLINE_SCHEMA").is_some_and(|value| value == "write") {
+            std::fs::write(COMMITTED, &fresh).unwrap();
+        }
+        let found = std::fs::read_to_string(COMMITTED).unwrap();
+        assert!(fresh == found, "schema/answer-v1.json is stale; run: just schema");
+    }
+}
