@@ -1,4 +1,8 @@
-//! What was measured of each cell.
+//! What was measured of each cell: the lowest layer, from a record alone.
+//!
+//! [`of_run`] is the way from the lines of a record to its cells. `lines` and `repetitions` sort what was measured,
+//! `figures` and `operations` reckon it, `validity` and the `flags` beside it doubt it. What other cells say of one is added
+//! before any of them is handed on: by `training::beside` and `steadiness`.
 
 pub(crate) mod by_repetition;
 pub(crate) mod cell_summary;

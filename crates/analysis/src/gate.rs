@@ -1,7 +1,10 @@
 //! What the gate of a scenario makes of a summary: the only thing that turns a verdict into an exit code.
 
+mod demand;
 pub(crate) mod demands;
+mod latency;
 pub(crate) mod proof;
+
 use std::collections::BTreeSet;
 
 use feed::Judgement;
@@ -11,9 +14,6 @@ use crate::cell::figures::Figures;
 use crate::cell::flag::percent;
 use crate::summary::Summary;
 use crate::verdict::{self, Cause, Verdict};
-
-mod demand;
-mod latency;
 
 use demand::{DEMO_WORDS, Demand, confirmed, holds_if_steady};
 

@@ -4,6 +4,9 @@
 //! record that is damaged or cut does not fail; what is missing becomes a stated gap, a row with its
 //! reason, or a note.
 //!
+//! Modules lie in layers, each made of those below it: `cell`, `curve`, `choice`, `verdict`, `summary`, and above these
+//! `gate` and `comparison`. [`summarise`] is the walk through them.
+//!
 //! The repetition is the sample, never the single read: intervals are over repetitions, and latency
 //! histograms are merged for display alone.
 

@@ -199,7 +199,7 @@ impl File {
     }
 
     fn tests_of(&self, module: &Module) -> Vec<Module> {
-        self.tests.iter().map(|name| [module.as_slice(), &[name.clone()]].concat()).collect()
+        self.tests.iter().map(|name| [module.as_slice(), std::slice::from_ref(name)].concat()).collect()
     }
 }
 
