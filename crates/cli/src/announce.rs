@@ -1,7 +1,6 @@
 //! What is said before a run works: what it will write, where, and how long it takes at most.
 
 use std::collections::BTreeSet;
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use feed::units::format_bytes;
 use plan::Plan;
@@ -43,8 +42,7 @@ pub(crate) fn announce(
     let bytes = writes.iter().map(|write| write.bytes).fold(0, u64::saturating_add);
     let most_ns = cmd::plan::most_ns(plan).filter(|_| !asked.searches);
     let is_much = bytes > ASK_ABOVE_BYTES || most_ns.is_some_and(|ns| ns > ASK_ABOVE_NS);
-    let is_there = io::stdin().is_terminal() && io::stderr().is_terminal();
-    let asks = asked.without_file && is_much && !args.yes && is_there;
+    let asks = asked.without_file && is_much && !args.yes && output::can_ask();
     if asks || !args.quiet {
         let mut lines: Vec<String> =
             writes.iter().filter(|write| write.bytes > 0).map(Write::words).collect();
@@ -59,7 +57,7 @@ pub(crate) fn announce(
     if asked.without_file && !asked.searches && !args.quiet {
         output::say(BOUNDS);
     }
-    if asks && !agrees()? {
+    if asks && !output::agrees("go on?", true)? {
         let refused = "not begun, and nothing was written\n  hint: --yes goes on without asking";
         return Err(anyhow::anyhow!(refused).into());
     }
@@ -115,12 +113,4 @@ fn writes(plan: &Plan, stores: &Stores) -> Result<Vec<Write>, Failure> {
         })
     };
     places.into_iter().map(write).collect()
-}
-
-/// Asks on the terminal; an empty line is a yes.
-fn agrees() -> io::Result<bool> {
-    write!(io::stderr(), "go on? [Y/n] ")?;
-    let mut answer = String::new();
-    let read = io::stdin().lock().read_line(&mut answer)?;
-    Ok(read > 0 && matches!(answer.trim(), "" | "y" | "Y" | "yes"))
 }

@@ -1,6 +1,6 @@
 //! What goes to standard output and standard error.
 
-use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+use std::io::{self, BufRead as _, ErrorKind, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use analysis::Summary;
@@ -68,4 +68,21 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
 /// Prints a line to standard error, where nobody may be listening.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Whether somebody is there to be asked.
+pub(crate) fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks on the terminal; an empty line is `otherwise`, and the end of all input a no.
+pub(crate) fn agrees(question: &str, otherwise: bool) -> io::Result<bool> {
+    let choice = if otherwise { "Y/n" } else { "y/N" };
+    write!(io::stderr(), "{question} [{choice}] ")?;
+    let mut answer = String::new();
+    let is_read = io::stdin().lock().read_line(&mut answer)? > 0;
+    Ok(match answer.trim() {
+        "" => otherwise && is_read,
+        word => matches!(word, "y" | "Y" | "yes"),
+    })
 }

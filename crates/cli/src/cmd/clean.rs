@@ -1,6 +1,6 @@
 //! `feedline clean`: removes what feedline wrote, and nothing else.
 
-use std::io::{self, BufRead as _, ErrorKind, IsTerminal as _, Write as _};
+use std::io::ErrorKind;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::{load, open, output};
 
 pub(crate) fn clean(args: &CleanArgs) -> Result<Exit, Failure> {
     let places = stores(args)?;
-    if !args.yes && is_on_terminal() && !agrees(&places)? {
+    if !args.yes && output::can_ask() && !agrees(&places)? {
         output::print("nothing was removed\n")?;
         return Ok(Exit::Ok);
     }
@@ -51,11 +51,6 @@ fn stores(args: &CleanArgs) -> Result<Vec<(String, SharedStore)>, Failure> {
     Ok(stores)
 }
 
-/// Whether somebody is there to be asked.
-fn is_on_terminal() -> bool {
-    io::stdin().is_terminal() && io::stderr().is_terminal()
-}
-
 /// Shows what would be removed, if anything, and asks. Whoever says nothing keeps it: writing it took longer.
 fn agrees(places: &[(String, SharedStore)]) -> Result<bool, Failure> {
     let mut found = String::new();
@@ -66,10 +61,8 @@ fn agrees(places: &[(String, SharedStore)]) -> Result<bool, Failure> {
     if found.is_empty() {
         return Ok(true);
     }
-    write!(io::stderr(), "{found}remove them? [y/N] ")?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    output::say(found.trim_end());
+    Ok(output::agrees("remove them?", false)?)
 }
 
 /// What lies at a path, as far as a removal is concerned.

@@ -32,11 +32,6 @@ fn bench_of_files(load: &str, engine: &str) -> Bench {
     bench
 }
 
-/// How many operations failed in this way, in all repetitions.
-fn failed(bench: &Bench, kind: &str) -> u64 {
-    bench.reps().iter().map(|rep| rep["errors"][kind].as_u64().unwrap_or(0)).sum()
-}
-
 fn is_complete(rep: &Value) -> bool {
     rep["outcome"] == "complete"
 }

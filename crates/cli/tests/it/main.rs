@@ -25,6 +25,7 @@ mod remote;
 mod run;
 mod screen;
 mod shown;
+mod terminal;
 mod tidy;
 mod training;
 mod variants;

@@ -1,30 +1,28 @@
 //! What a terminal is shown, in a pseudo-terminal, and what a pipe is.
 
 use std::path::Path;
-use std::process::Command;
 
 use crate::harness::{Bench, finish};
+use crate::terminal::{Output, run_in};
 
 const RED: &str = "\u{1b}[1;31mSTARVES\u{1b}[0m";
 
 /// The answer of the golden record, printed by `feedline` itself, or inside of a terminal of so many columns.
-fn printed(columns: Option<u32>, variables: &[(&str, &str)]) -> String {
+fn printed(columns: Option<u16>, variables: &[(&str, &str)]) -> String {
     let bench = Bench::new();
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../analysis/tests/fixtures/golden");
     // A path is never broken, so it is a short one.
     std::os::unix::fs::symlink(golden, bench.path("golden")).unwrap();
-    let mut command = match columns {
-        None => bench.bare(&["report", "golden"]),
-        Some(columns) => {
-            let mut script = Command::new("script");
-            let binary = env!("CARGO_BIN_EXE_feedline");
-            let line = format!("stty cols {columns} -opost && exec '{binary}' report golden");
-            script.args(["--quiet", "--return", "--command", &line, "/dev/null"]).current_dir(bench.path(""));
-            script
-        }
-    };
+    let mut command = bench.bare(&["report", "golden"]);
     command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").envs(variables.iter().copied());
-    finish(command).exits(0).out
+    match columns {
+        None => finish(command).exits(0).out,
+        Some(columns) => {
+            let (ended, shown) = run_in(columns, command, "", Output::Shown);
+            ended.exits(0);
+            shown.replace("\r\n", "\n")
+        }
+    }
 }
 
 /// The width of the longest line, whatever colours it has.

@@ -1,13 +1,11 @@
 //! What is said before, while and after a run.
 
-use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
-use std::os::fd::{FromRawFd as _, OwnedFd};
-use std::process::{Command, Stdio};
+use std::fs;
 
 use serde_json::Value;
 
-use crate::harness::{Bench, DISK, Ended, finish, measured, wait};
+use crate::harness::{Bench, DISK, Ended, finish, measured};
+use crate::terminal::{Output, run_in};
 
 #[test]
 fn json_is_one_object_and_nothing_else_on_standard_output() {
@@ -92,32 +90,6 @@ fn without_a_file_time_and_space_are_bounded() {
         .says("never written");
 }
 
-/// Runs the binary with a terminal of 80 columns for its input and its messages, into which `typed` was typed; returns what it
-/// showed there.
-fn on_a_terminal(mut command: Command, typed: &str) -> (Ended, String) {
-    let (mut master, mut slave) = (-1, -1);
-    let size = libc::winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
-    let none = std::ptr::null_mut();
-    // SAFETY: the pointers are to values that outlive the call, or null where that is allowed.
-    let made = unsafe { libc::openpty(&raw mut master, &raw mut slave, none, none.cast(), &raw const size) };
-    assert_eq!(made, 0, "{}", std::io::Error::last_os_error());
-    // SAFETY: both were made above and belong to nobody else.
-    let (mut master, slave) = unsafe { (File::from_raw_fd(master), OwnedFd::from_raw_fd(slave)) };
-    master.write_all(typed.as_bytes()).unwrap();
-    command.stdin(slave.try_clone().unwrap()).stderr(slave).stdout(Stdio::piped());
-    let child = command.spawn().unwrap();
-    // It holds the other end, which the kernel closes when the last process has.
-    drop(command);
-    let reader = std::thread::spawn(move || {
-        let (mut shown, mut piece) = (Vec::new(), [0; 4096]);
-        while let Ok(bytes @ 1..) = master.read(&mut piece) {
-            shown.extend(&piece[..bytes]);
-        }
-        String::from_utf8_lossy(&shown).into_owned()
-    });
-    (wait(child), reader.join().unwrap())
-}
-
 #[test]
 fn a_long_run_without_a_file_asks_on_a_terminal_before_it_writes() {
     let bench = Bench::new();
@@ -125,8 +97,9 @@ fn a_long_run_without_a_file_asks_on_a_terminal_before_it_writes() {
     // Nothing is measured: where it goes on, it cannot write its record.
     let long = ["run", "data", "--need", "1xh100:resnet50", "--budget", "5m", "-o", "file/results"];
     let small = ["--set", "dataset.size=\"1 MiB\""];
-    let asked =
-        |more: &[&str], typed: &str| on_a_terminal(bench.bare(&[&long[..], &small, more].concat()), typed);
+    let asked = |more: &[&str], typed: &str| {
+        run_in(80, bench.bare(&[&long[..], &small, more].concat()), typed, Output::Piped)
+    };
     let (ended, shown) = asked(&[], "n\n");
     ended.exits(1);
     assert!(shown.contains("go on? [Y/n]") && shown.contains("nothing was written"), "{shown}");
@@ -136,7 +109,7 @@ fn a_long_run_without_a_file_asks_on_a_terminal_before_it_writes() {
     {
         let without = if more.contains(&"--budget") { &long[..4] } else { &long[..6] };
         let words = [without, &long[6..], &small, more].concat();
-        let (ended, shown) = on_a_terminal(bench.bare(&words), typed);
+        let (ended, shown) = run_in(80, bench.bare(&words), typed, Output::Piped);
         ended.exits(1);
         assert_eq!(
             (shown.contains("go on?"), shown.contains("cannot write results")),
@@ -151,7 +124,7 @@ fn a_long_run_without_a_file_asks_on_a_terminal_before_it_writes() {
 #[test]
 fn a_terminal_has_a_bar_in_place_of_lines_and_the_same_answer() {
     let bench = Bench::small(DISK);
-    let (ended, shown) = on_a_terminal(bench.bare(&["s.toml"]), "");
+    let (ended, shown) = run_in(80, bench.bare(&["s.toml"]), "", Output::Piped);
     assert!(ended.exits(0).out.starts_with("NEED 1 MB/s"));
     assert!(shown.starts_with("WRITE 4 MiB below data"), "{shown}");
     assert!(

@@ -1,11 +1,9 @@
 //! The verbs around a run.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
-use std::os::fd::FromRawFd as _;
-use std::process::Stdio;
 
 use crate::harness::{Bench, DISK, scenario};
+use crate::terminal::{Output, run_in};
 
 #[test]
 fn check_reports_every_mistake_and_exits_with_two() {
@@ -172,32 +170,11 @@ fn on_a_terminal_clean_lists_what_it_would_remove_and_asks() {
     let folder = fs::read_dir(bench.path("data")).unwrap().next().unwrap().unwrap().file_name();
     let listed = format!("data/{}: 66 files, ", folder.to_string_lossy());
     for (answer, says, left) in [("\n", "nothing was removed", 64), ("y\n", "removed 1 dataset", 0)] {
-        let (mut ours, theirs) = terminal();
-        ours.write_all(answer.as_bytes()).unwrap();
-        let mut command = bench.command(&["clean", "s.toml"]);
-        command.stdin(theirs.try_clone().unwrap()).stderr(theirs);
-        let ended = command.stdout(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
-        drop(command);
-        assert!(ended.status.success());
-        // The other end of the terminal is closed by now: reading ends with an error after what was said.
-        let mut said = Vec::new();
-        let _ = ours.read_to_end(&mut said);
-        let said = String::from_utf8_lossy(&said);
+        let (ended, said) = run_in(80, bench.command(&["clean", "s.toml"]), answer, Output::Piped);
+        ended.exits(0).says(says);
         assert!(said.contains(&listed) && said.contains("remove them? [y/N]"), "{said}");
-        assert!(String::from_utf8_lossy(&ended.stdout).contains(says), "{says}");
         assert_eq!(bench.data_files().len(), left);
     }
-}
-
-/// Both ends of a pseudo-terminal: the one to type at, and the one of the process.
-fn terminal() -> (fs::File, fs::File) {
-    let (mut ours, mut theirs) = (0, 0);
-    let null = std::ptr::null_mut();
-    // SAFETY: both numbers are ours to write to; a name, settings and a size are not asked for.
-    let opened = unsafe { libc::openpty(&raw mut ours, &raw mut theirs, null, null.cast(), null.cast()) };
-    assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
-    // SAFETY: the call above made both, and nobody else has them.
-    unsafe { (fs::File::from_raw_fd(ours), fs::File::from_raw_fd(theirs)) }
 }
 
 #[test]
