@@ -4,8 +4,7 @@ mod error;
 mod plausible;
 mod short;
 
-pub use error::NeedError;
-pub use short::COUNT_MAX;
+pub use error::{COUNT_MAX, NeedError};
 
 use crate::formula;
 use crate::profile::{self, Profile};

@@ -171,6 +171,12 @@ fn written(packing: Packing) -> Packing {
     }
 }
 
+/// Folder of a generated dataset, `feedline-` and 8 hex digits that depend on everything that decides its
+/// content. `None` for a user's folder and for a dataset that cannot be generated.
+pub fn identify(spec: &DatasetSpec) -> Option<Key> {
+    Identity::of(spec).ok().flatten().map(|identity| identity.folder())
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

@@ -25,13 +25,14 @@ mod zarr;
 use std::sync::atomic::AtomicBool;
 
 use backend::Store;
-use dataset::{Data, Key};
+use dataset::Data;
 use plan::{Codec, DatasetSpec, Layout, Packing};
 
 pub use checkpoints::{CheckpointFolder, check_room};
 pub use clean::{Cleaned, clean, find};
 pub use error::{CleanError, PrepareError};
 use identity::Identity;
+pub use identity::identify;
 pub use others::check_place;
 pub use prepared::Prepared;
 
@@ -75,12 +76,6 @@ pub fn bytes_to_write(store: &dyn Store, spec: &DatasetSpec) -> Result<u64, Prep
         progress: &progress,
         stop: &stop,
     })
-}
-
-/// Folder of a generated dataset, `feedline-` and 8 hex digits that depend on everything that decides its
-/// content. `None` for a user's folder and for a dataset that cannot be generated.
-pub fn identify(spec: &DatasetSpec) -> Option<Key> {
-    Identity::of(spec).ok().flatten().map(|identity| identity.folder())
 }
 
 /// A generated dataset as arithmetic, without its content; `None` for a user's folder, which must be listed, and where only

@@ -7,7 +7,8 @@ use backend::{Store, StoreError};
 use dataset::{Key, MARKER_NAME};
 use plan::DatasetSpec;
 
-use crate::{PrepareError, identify};
+use crate::error::PrepareError;
+use crate::identity::identify;
 
 /// Files of others that are named.
 const NAMED: usize = 3;

@@ -3,7 +3,8 @@
 use crate::UnitError;
 use crate::units::group_digits;
 
-use super::short::COUNT_MAX;
+/// Accelerators of one job: no site has more.
+pub const COUNT_MAX: u32 = 1_000_000;
 
 /// How the need of any job is stated: the figures are examples.
 const STEP: &str = "need = { batch = 400, step_time = \"224ms\", sample_size = \"114660 B\", count = 8 }";

@@ -1,10 +1,8 @@
 //! The need on the command line.
 
-use super::{NeedError, NeedSpec};
+use super::NeedSpec;
+use super::error::{COUNT_MAX, NeedError};
 use crate::units::parse_rate_bps;
-
-/// Accelerators of one job: no site has more.
-pub const COUNT_MAX: u32 = 1_000_000;
 
 impl NeedSpec {
     /// Reads the short form of the command line: `8xh100:resnet50`, `h100:resnet50` for one accelerator, or
