@@ -62,7 +62,9 @@ impl Fault {
 
 /// Makes bytes others, the same ones however often they are asked for.
 pub(crate) fn corrupt(data: &mut [u8]) {
-    data.iter_mut().for_each(|byte| *byte = !*byte);
+    for byte in data {
+        *byte = !*byte;
+    }
 }
 
 /// A source of delays or faults with its own place in the sequence.

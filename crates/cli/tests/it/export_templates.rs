@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::harness::skip;
+use crate::harness::{Bench, DISK, finish, skip};
 
 fn templates() -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/ci");
@@ -73,4 +73,29 @@ fn every_verb_and_option_of_a_workflow_is_one_of_the_binary() {
         }
         assert!(used > 1, "{} calls feedline", path.display());
     }
+}
+
+/// A workflow finds the record of its run in the answer.
+#[test]
+fn workflows_find_the_run_in_what_it_printed() {
+    let bench = Bench::small(DISK);
+    bench.write("page.txt", &finish(bench.bare(&["s.toml", "-q"])).exits(0).out);
+    let finds = templates().into_iter().flat_map(|(path, text)| {
+        let lines: Vec<String> =
+            text.lines().map(|line| line.trim_start_matches([' ', '-']).to_owned()).collect();
+        lines.into_iter().filter(|line| line.starts_with("run=$(")).map(move |line| (path.clone(), line))
+    });
+    let mut found = 0;
+    for (path, line) in finds {
+        let script = format!("{line}; echo \"$run\"");
+        let shell = Command::new("sh").args(["-c", &script]).current_dir(bench.path("")).output().unwrap();
+        let run = String::from_utf8(shell.stdout).unwrap();
+        assert!(
+            bench.path(run.trim()).join("cells.jsonl").is_file() && !run.trim().is_empty(),
+            "{run} in {}",
+            path.display()
+        );
+        found += 1;
+    }
+    assert_eq!(found, 2);
 }

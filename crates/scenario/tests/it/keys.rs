@@ -149,6 +149,7 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("targets.*.emulate.faults.truncated", &[S3, FAULTS], "targets.t.emulate.faults.truncated=0.2"),
     ("targets.*.emulate.faults.slow_down", &[S3, FAULTS], "targets.t.emulate.faults.slow_down=0.2"),
     ("targets.*.emulate.faults.stale", &[S3, FAULTS], "targets.t.emulate.faults.stale=0.2"),
+    ("targets.*.emulate.faults.corrupted", &[S3, FAULTS], "targets.t.emulate.faults.corrupted=0.2"),
     ("targets.*.emulate.seed", &[S3, EMULATE], "targets.t.emulate.seed=7"),
     ("load", &[], "load={ queue_depth = 4 }"),
     ("load.operation", &[], "load.operation=read_file"),
