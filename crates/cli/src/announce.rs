@@ -6,7 +6,7 @@ use feed::units::format_bytes;
 use plan::Plan;
 
 use crate::args::MeasureArgs;
-use crate::cmd;
+use crate::cost;
 use crate::exit::Failure;
 use crate::open::Stores;
 use crate::output;
@@ -40,16 +40,16 @@ pub(crate) fn announce(
 ) -> Result<(), Failure> {
     let writes = writes(plan, stores)?;
     let bytes = writes.iter().map(|write| write.bytes).fold(0, u64::saturating_add);
-    let most_ns = cmd::plan::most_ns(plan).filter(|_| !asked.searches);
+    let most_ns = cost::most_ns(plan).filter(|_| !asked.searches);
     let is_much = bytes > ASK_ABOVE_BYTES || most_ns.is_some_and(|ns| ns > ASK_ABOVE_NS);
     let asks = asked.without_file && is_much && !args.yes && output::can_ask();
     if asks || !args.quiet {
         let mut lines: Vec<String> =
             writes.iter().filter(|write| write.bytes > 0).map(Write::words).collect();
-        lines.extend(cmd::plan::checkpoints(plan));
-        lines.extend(cmd::plan::copies(plan));
+        lines.extend(cost::checkpoints(plan));
+        lines.extend(cost::copies(plan));
         say_all("WRITE", &lines, "nothing but the record");
-        let time = if asked.searches { cmd::plan::search_time(plan) } else { cmd::plan::time(plan) };
+        let time = if asked.searches { cost::search_time(plan) } else { cost::time(plan) };
         let writing = if bytes > 0 { ", and the writing" } else { "" };
         output::say(&format!("TIME  {time}{writing}"));
         output::say(&format!("RUN   in a folder of {}", args.results.display()));

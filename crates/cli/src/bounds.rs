@@ -6,7 +6,7 @@ use plan::{Limit, Load, Plan};
 use scenario::SIZE_DEFAULT_BYTES;
 
 use crate::args::InputArgs;
-use crate::cmd::plan::{OVERHEAD_NS, repetitions};
+use crate::cost::{OVERHEAD_NS, repetitions};
 
 /// Time for which it measures, where `--budget` says no other.
 const BUDGET_NS: u64 = 120_000_000_000;

@@ -8,6 +8,7 @@ mod bundle;
 mod checkpoints;
 mod cmd;
 mod comparing;
+mod cost;
 mod data;
 mod derived;
 mod emulated;

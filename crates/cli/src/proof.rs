@@ -9,7 +9,7 @@ use record::{Proof, RunRecord};
 use crate::args::RunArgs;
 use crate::cmd;
 use crate::exit::{Exit, Failure};
-use crate::{host, output, samples};
+use crate::{cost, host, output, samples};
 
 /// Runs and time that a proof takes where the gate does not say.
 const RULES: Proof = Proof { runs: 3, span_ns: 24 * 3_600_000_000_000 };
@@ -39,8 +39,8 @@ impl Asked {
             "proof: {} over {}; each {}; each {}",
             feed::counted_noun(u64::from(rules.runs), "run"),
             feed::format_duration_ns(rules.span_ns),
-            cmd::plan::time(plan),
-            cmd::plan::bytes(plan),
+            cost::time(plan),
+            cost::bytes(plan),
         ));
         Self { rules, results: results.to_owned() }
     }

@@ -6,16 +6,13 @@ mod requests;
 
 use std::collections::BTreeSet;
 
-use feed::units::{format_bytes, format_duration_ns, group_digits};
-use plan::{Cache, Codec, DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Limit, Operation, Plan};
+use feed::units::{format_bytes, group_digits};
+use plan::{Cache, Codec, DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Operation, Plan};
 use prepare::Prepared;
 
 use crate::args::InputArgs;
 use crate::exit::{Exit, Failure};
-use crate::{data, load, open, output};
-
-/// What ceilings and the setting up of a repetition take, about.
-pub(crate) const OVERHEAD_NS: u64 = 150_000_000;
+use crate::{cost, data, load, open, output};
 
 pub(crate) use line::words as line_words;
 
@@ -32,11 +29,14 @@ fn describe(plan: &Plan) -> String {
     rows.extend(plan.need.loader_depth.map(|depth| ("loader", loader(plan, depth))));
     rows.extend(plan.targets.iter().map(|target| ("target", place(target))));
     rows.extend(datasets(plan).into_iter().map(|data| ("data", data)));
-    rows.extend(checkpoints(plan).map(|row| ("checkpoint", row)));
+    rows.extend(cost::checkpoints(plan).map(|row| ("checkpoint", row)));
     rows.extend(requests::rows(plan).into_iter().map(|row| ("requests", row)));
     rows.extend([
         ("cells", cells(plan)),
-        ("time", format!("{}{}", time(plan), if writes(plan) { ", and the writing of data" } else { "" })),
+        (
+            "time",
+            format!("{}{}", cost::time(plan), if writes(plan) { ", and the writing of data" } else { "" }),
+        ),
         ("memory", format!("{} of buffers at most, of {} pages", format_bytes(buffers), pages(plan))),
         ("privileges", privileges(plan)),
         ("plan", hash(plan)),
@@ -144,37 +144,6 @@ fn data(target: &plan::Target, spec: &DatasetSpec) -> String {
     }
 }
 
-/// What is written for checkpoints, target by target.
-pub(crate) fn checkpoints(plan: &Plan) -> impl Iterator<Item = String> + '_ {
-    let made = |cell: &plan::Cell| cell.checkpoint.clone().map(|of| (of.to, of));
-    let by_target: std::collections::BTreeMap<usize, plan::Checkpoint> =
-        plan.cells.iter().filter_map(made).collect();
-    by_target.into_values().map(|of| {
-        format!(
-            "{}: {} ({} in {}), again and again; {} of them lie there at most, and none in the end",
-            plan.targets[of.to].name,
-            of.label,
-            format_bytes(of.bytes()),
-            feed::units::counted_noun(u64::from(of.files), "file"),
-            of.keep + 1,
-        )
-    })
-}
-
-/// What is copied, target by target.
-pub(crate) fn copies(plan: &Plan) -> impl Iterator<Item = String> + '_ {
-    let copies = plan.cells.iter().filter_map(|cell| Some((cell, cell.copy?)));
-    copies.map(|(cell, copy)| {
-        let whole = plan.dataset(cell).total_bytes();
-        let bytes =
-            whole.zip(copy.size_bytes).map(|(whole, size)| whole.min(size)).or(copy.size_bytes).or(whole);
-        let amount = bytes
-            .map_or_else(|| "the whole dataset".to_owned(), |bytes| format!("about {}", format_bytes(bytes)));
-        let left = if copy.keep { "the last one stays" } else { "none stays" };
-        format!("{}: a copy of {amount} in each repetition; {left}", plan.targets[copy.to].name)
-    })
-}
-
 fn writes(plan: &Plan) -> bool {
     plan.datasets.iter().any(|spec| matches!(spec, DatasetSpec::Generate(_)))
 }
@@ -236,111 +205,6 @@ fn cells(plan: &Plan) -> String {
         String::new()
     };
     format!("{} x {} repetitions{auto}", plan.cells.len(), plan.measure.repetitions)
-}
-
-/// How long a run takes: up to the first look at its fresh repetitions, and where further rounds are needed.
-pub(crate) fn time(plan: &Plan) -> String {
-    let measure = &plan.measure;
-    let of_rounds = |rounds: u32| Some(repetitions(plan, rounds).saturating_mul(repetition_ns(plan)?));
-    let Some((total_ns, most_ns)) = of_rounds(measure.repetitions).zip(of_rounds(measure.fresh_rounds))
-    else {
-        return "until the bytes or epochs asked are read".to_owned();
-    };
-    let [total, most] = [total_ns, most_ns].map(format_duration_ns);
-    let budget = measure.budget_ns.map_or_else(String::new, format_duration_ns);
-    // A search for the depth may end with its first cells.
-    let about = if plan.cells.iter().any(|cell| cell.auto_group.is_some()) { "up to" } else { "about" };
-    match measure.budget_ns {
-        Some(budget_ns) if budget_ns < total_ns => {
-            format!("{budget}, the budget: what does not fit of about {total} is left out")
-        }
-        Some(budget_ns) if budget_ns < most_ns => {
-            format!("{about} {total}, while a verdict is open up to the budget of {budget}")
-        }
-        _ if most_ns > total_ns => format!("{about} {total}, {most} while a verdict is open"),
-        _ => format!("{about} {total}"),
-    }
-}
-
-/// How long a search takes, which tries as many values as it takes.
-pub(crate) fn search_time(plan: &Plan) -> String {
-    let each = repetition_ns(plan).map_or_else(|| "a repetition".to_owned(), format_duration_ns);
-    format!(
-        "{each} for each value that is tried, {} x that for each side of the edge",
-        plan.measure.repetitions
-    )
-}
-
-/// How long it measures at most; `None` where that depends on the storage.
-pub(crate) fn most_ns(plan: &Plan) -> Option<u64> {
-    let planned_ns = repetitions(plan, plan.measure.fresh_rounds).saturating_mul(repetition_ns(plan)?);
-    Some(plan.measure.budget_ns.map_or(planned_ns, |budget_ns| planned_ns.min(budget_ns)))
-}
-
-/// Repetitions of all cells, with so many rounds of fresh ones.
-pub(crate) fn repetitions(plan: &Plan, rounds: u32) -> u64 {
-    let made = plan.cells.len() as u64 * u64::from(plan.measure.repetitions);
-    made + super::run::fresh_cells(plan) * u64::from(rounds)
-}
-
-/// What one repetition takes; `None` where that depends on the storage.
-fn repetition_ns(plan: &Plan) -> Option<u64> {
-    let window_ns = match plan.measure.limit {
-        Limit::Duration { duration_ns } => duration_ns,
-        Limit::Steps { otherwise_ns, .. } => otherwise_ns,
-        Limit::Bytes { .. } | Limit::Epochs { .. } => return None,
-    };
-    Some(plan.measure.warmup_ns.saturating_add(window_ns).saturating_add(OVERHEAD_NS))
-}
-
-/// What a run reads up to the first look at its fresh repetitions, and what it writes. Where repetitions end by time or by
-/// steps, what they read depends on the storage: it is told for one that gives as much as the line.
-pub(crate) fn bytes(plan: &Plan) -> String {
-    let made = plan.cells.iter().map(|cell| (cell, plan.measure.repetitions));
-    let each: Option<Vec<f64>> =
-        made.map(|(cell, times)| Some(bytes_of(plan, cell)? * f64::from(times))).collect();
-    let Some(each) = each.filter(|each| !each.is_empty()) else {
-        return "what it reads is known once the folder is listed".to_owned();
-    };
-    // Which cells are measured afresh is not known yet: they are counted like the others in the mean.
-    let fresh = super::run::fresh_cells(plan) as f64 / each.len() as f64;
-    let read = format_bytes((each.iter().sum::<f64>() * (1.0 + fresh)).round() as u64);
-    let read = match plan.measure.limit {
-        Limit::Bytes { .. } | Limit::Epochs { .. } => format!("reads about {read}"),
-        Limit::Duration { .. } | Limit::Steps { .. } => {
-            format!("reads about {read} where the storage gives what the line takes")
-        }
-    };
-    let written: u64 = places(plan).filter_map(|(_, dataset)| plan.datasets[dataset].total_bytes()).sum();
-    if written == 0 { read } else { format!("{read}, writes {} at most", format_bytes(written)) }
-}
-
-/// What one repetition of a cell reads; `None` where that is not known before the data is listed.
-fn bytes_of(plan: &Plan, cell: &plan::Cell) -> Option<f64> {
-    let spec = plan.dataset(cell);
-    let at_line = |window_ns: u64| {
-        let sample_bytes = match spec {
-            DatasetSpec::Generate(generate) => Some(generate.sample_bytes),
-            DatasetSpec::Existing(existing) => existing.sample_bytes,
-        };
-        let sample_bytes = sample_bytes.map(|bytes| bytes as f64).or_else(|| plan.need.sample_bytes());
-        let seconds = (plan.measure.warmup_ns + window_ns) as f64 / 1e9;
-        plan.need.line_bps(sample_bytes.unwrap_or(1.0)) * seconds
-    };
-    match plan.measure.limit {
-        Limit::Bytes { bytes } => Some(bytes as f64),
-        Limit::Epochs { epochs } => Some(spec.total_bytes()? as f64 * epochs as f64),
-        Limit::Duration { duration_ns: window_ns } | Limit::Steps { otherwise_ns: window_ns, .. } => {
-            Some(at_line(window_ns))
-        }
-    }
-}
-
-/// Where datasets lie: each target with each dataset that it is read for.
-fn places(plan: &Plan) -> impl Iterator<Item = (usize, usize)> {
-    let stored = plan.cells.iter().filter(|cell| plan.targets[cell.target].config.is_storage());
-    let places: BTreeSet<(usize, usize)> = stored.map(|cell| (cell.target, cell.dataset)).collect();
-    places.into_iter()
 }
 
 fn hash(plan: &Plan) -> String {

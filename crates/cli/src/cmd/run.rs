@@ -15,7 +15,7 @@ use crate::regression::Outcome;
 use crate::session::{Kind, Ready, Session};
 use crate::slots::Slots;
 use crate::variants::{self, VariantSpec};
-use crate::{baseline, cmd, load, output, proof, regression, samples};
+use crate::{baseline, cmd, cost, load, output, proof, regression, samples};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if args.dry_run {
@@ -182,15 +182,7 @@ fn too_late(start_at: Option<&str>, late: Duration) -> Failure {
 
 /// Fresh repetitions up to the first look.
 fn confirming(plan: &Plan) -> u64 {
-    fresh_cells(plan) * u64::from(plan.measure.repetitions)
-}
-
-/// Cells of all storages that are measured afresh at most.
-pub(crate) fn fresh_cells(plan: &Plan) -> u64 {
-    let storages = (0..plan.targets.len()).filter(|index| plan.targets[*index].config.is_storage());
-    let cells = |index| plan.cells.iter().filter(|cell| cell.target == index).count();
-    let fresh = |index| cells(index).min(analysis::FRESH_CELLS_MAX) as u64;
-    storages.map(fresh).sum()
+    cost::fresh_cells(plan) * u64::from(plan.measure.repetitions)
 }
 
 /// The exit code of a run that came to its end. The reasons are on the page that was printed.
