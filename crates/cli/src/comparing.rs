@@ -8,7 +8,7 @@ use record::{Gate, Margin, Run, Thresholds};
 
 use crate::exit::Failure;
 use crate::output;
-use crate::regression::plain;
+use feed::plain;
 
 /// What a comparison is held to beyond what holds for all.
 #[derive(Debug)]

@@ -65,9 +65,10 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Prints a line to standard error, where nobody may be listening.
+/// Prints lines to standard error, where nobody may be listening. What a server or a record says in them is only read.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let lines: Vec<String> = text.lines().map(feed::plain).collect();
+    let _ = writeln!(io::stderr().lock(), "{}", lines.join("\n"));
 }
 
 /// Whether somebody is there to be asked.

@@ -44,15 +44,10 @@ impl Outcome {
 }
 
 fn lines(word: &str, list: &[String]) -> String {
-    let named = list.iter().take(NAMED_MAX).map(|demand| format!("gate  {word}: {}\n", plain(demand)));
+    let named = list.iter().take(NAMED_MAX).map(|demand| format!("gate  {word}: {}\n", feed::plain(demand)));
     let more = list.len().saturating_sub(NAMED_MAX) as u64;
     let rest = (more > 0).then(|| format!("gate  {word}: and {more} more\n"));
     named.chain(rest).collect()
-}
-
-/// Names from a record on one line and without commands to a terminal.
-pub(crate) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// Compares a run that has just ended with the baseline that its gate names, prints the comparison, and returns what the

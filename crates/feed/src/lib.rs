@@ -13,6 +13,7 @@ mod explain;
 pub mod formula;
 mod loader;
 mod need;
+mod plain;
 mod profile;
 mod spec;
 pub mod units;
@@ -22,6 +23,7 @@ mod words;
 pub use compared::Compared;
 pub use loader::{Curve, Fetchers, Loader, Side};
 pub use need::{Demand, Hold, Need, Scope};
+pub use plain::{plain, steers};
 pub use profile::{PROFILES, Profile, Provenance};
 pub use spec::{COUNT_MAX, NeedError, NeedSpec, UTILIZATION_DEFAULT};
 pub use units::{

@@ -52,5 +52,5 @@ fn gap(cell: &CellSummary) -> Option<String> {
 
 /// Text without line breaks and other control characters, for forms whose unit is the line.
 fn line(words: &str) -> String {
-    words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    feed::plain(words)
 }

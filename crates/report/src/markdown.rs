@@ -42,7 +42,7 @@ pub(crate) fn text(words: &str) -> String {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
             '|' | '\\' | '`' | '*' | '[' | ']' => safe.extend(['\\', c]),
-            c if c.is_control() => safe.push(' '),
+            c if feed::steers(c) => safe.push(' '),
             c => safe.push(c),
         }
     }

@@ -169,6 +169,5 @@ fn not_tested<'a>(summary: &Summary) -> Block<'a> {
 }
 
 fn command<'a>(summary: &Summary) -> Block<'a> {
-    let command = summary.head.command.join(" ");
-    Block::Code(command.chars().filter(|c| !c.is_control()).collect())
+    Block::Code(feed::plain(&summary.head.command.join(" ")))
 }

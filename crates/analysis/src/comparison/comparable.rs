@@ -34,8 +34,7 @@ impl fmt::Display for NotComparable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "they differ in")?;
         for Difference { what, before, after, may } in &self.differences {
-            let line = format!("{what}: {before} -> {after}");
-            let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+            let line = feed::plain(&format!("{what}: {before} -> {after}"));
             write!(f, "\n  {line}")?;
             if let Some(may) = may {
                 write!(f, " (allowed by `{}` in may_differ)", may.name())?;

@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 
 use super::{Entry, README_FILE, SUMS_FILE, derived, sum, unpack};
 use crate::exit::Failure;
-use crate::regression::plain;
+use feed::plain;
 
 /// Most that a bundle is read of, unpacked: what is larger is no run of feedline's.
 const UNPACKED_BYTES_MAX: u64 = 4 << 30;

@@ -11,7 +11,7 @@ use crate::cmd::compare::may_differ;
 use crate::exit::{Exit, Failure};
 use crate::samples::{self, Samples};
 use crate::variants::{self, VariantSpec};
-use crate::{baseline, comparing, files, load, output, regression};
+use crate::{baseline, comparing, files, load, output};
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArgs {
@@ -123,7 +123,7 @@ fn one_scenario<'a>(runs: &'a [RunSample], name: &str) -> Result<&'a str, Failur
         several => Err(Failure::usage(format!(
             "error: `{name}` holds runs of several scenarios: {}\n  \
              hint: name a baseline, or a folder with runs of one scenario",
-            regression::plain(&several.join(", "))
+            feed::plain(&several.join(", "))
         ))),
     }
 }

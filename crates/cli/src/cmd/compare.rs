@@ -12,7 +12,7 @@ use report::export::{JOB_SUMMARY_BYTES_MAX, MARKDOWN_BYTES_MIN};
 
 use crate::comparing::{self, Rules, are_of_one_group, variant_name};
 use crate::exit::{Exit, Failure};
-use crate::regression::{self, Outcome};
+use crate::regression::Outcome;
 use crate::samples::{self, Samples};
 use crate::{baseline, output};
 
@@ -237,12 +237,12 @@ fn chosen(variants: &[RunSample], names: &[String]) -> Result<Vec<RunSample>, Fa
 }
 
 fn no_such(what: &str, name: &str, known: &[&str]) -> Failure {
-    let known = regression::plain(&known.join(", "));
+    let known = feed::plain(&known.join(", "));
     Failure::usage(format!("error: the run has no {what} `{name}`\n  hint: it has {known}"))
 }
 
 fn no_pair(what: &str, known: &[&str]) -> Failure {
-    let known = regression::plain(&known.join(", "));
+    let known = feed::plain(&known.join(", "));
     Failure::usage(format!("error: two {what} are compared\n  hint: name two of {known}, or none"))
 }
 

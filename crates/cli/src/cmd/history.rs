@@ -7,8 +7,8 @@ use analysis::{History, RunSample};
 use clap::{Args, ValueEnum};
 
 use crate::exit::{Exit, Failure};
+use crate::output;
 use crate::samples::{self, Samples};
-use crate::{output, regression};
 
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArgs {
@@ -94,7 +94,7 @@ fn one(histories: &[History]) -> Result<&History, Failure> {
     }
     let line = |history: &History| {
         let runs = feed::counted_noun(history.run_ids.len() as u64, "run");
-        format!("\n  {}: {runs}", regression::plain(&history.scenario))
+        format!("\n  {}: {runs}", feed::plain(&history.scenario))
     };
     Err(Failure::usage(format!(
         "error: a history shows one scenario, and the runs are of several:{}\n  hint: choose one with --scenario NAME",

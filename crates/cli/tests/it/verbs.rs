@@ -178,6 +178,13 @@ fn on_a_terminal_clean_lists_what_it_would_remove_and_asks() {
 }
 
 #[test]
+fn what_is_said_sends_no_command_to_a_terminal() {
+    let bench = Bench::new();
+    let ended = bench.run(&["check", "\u{1b}[2J\u{202e}x.toml"]).exits(2).says("[2J x.toml");
+    assert!(!ended.err.chars().any(|c| feed::steers(c) && c != '\n'), "{:?}", ended.err);
+}
+
+#[test]
 fn schema_completions_and_man_page_print() {
     let bench = Bench::new();
     bench.run(&["schema"]).exits(0).says("json-schema.org");

@@ -65,7 +65,7 @@ fn inlined(svg: &str, prefix: &str) -> String {
     }
     inlined.push_str(rest);
     // A page may not hold them, wherever the drawing has them from.
-    inlined.retain(|c| !c.is_control() || c == '\n');
+    inlined.retain(|c| !feed::steers(c) || c == '\n');
     inlined
 }
 

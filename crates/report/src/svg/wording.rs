@@ -33,7 +33,7 @@ pub(super) fn subtitles(summary: &Summary, conditions: Vec<String>) -> Vec<Strin
 
 /// `$ feedline run ...`, the command that made a run; empty where nothing is known.
 pub(super) fn command(words: &[String]) -> String {
-    let command: String = words.join(" ").chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let command = feed::plain(&words.join(" "));
     if command.is_empty() { String::new() } else { format!("$ {command}") }
 }
 

@@ -1,0 +1,24 @@
+//! Text from outside that is to be shown: names in a record, what a server says.
+
+/// Whether a character does something where it is shown, and is not read: a control character, a separator of lines, or a
+/// mark that turns the direction of what follows (Unicode Standard Annex 9; CVE-2021-42574).
+pub fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// `text` on one line, with blanks in place of what [`steers`].
+pub fn plain(text: &str) -> String {
+    text.chars().map(|c| if steers(c) { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_sends_commands_to_a_terminal_or_turns_lines_around_is_blank() {
+        assert_eq!(plain("a\u{1b}[2J\u{202e}b\r\n\u{9b}\u{2066}\u{200f}\u{2028}\u{7f}"), "a [2J b       ");
+        assert_eq!(plain("\u{e9}t\u{e9} \u{2013} 4 \u{b5}s"), "\u{e9}t\u{e9} \u{2013} 4 \u{b5}s");
+    }
+}
