@@ -42,7 +42,7 @@ pub use reader::{ReadError, RunRecord, read_run};
 pub use redact::Redactor;
 pub use run::{
     AxisWords, Cell, Dataset, Emulation, Fact, Gate, Margin, Measure, Need, Pace, Proof, RANKS_MAX, Run,
-    Skipped, Target, Tool, Training, Variant, asked, plain_name, run_id,
+    Skipped, Target, Tool, Training, Variant, asked, plain_name, run_id, typed,
 };
 pub use thresholds::Thresholds;
 pub use trained::{Trained, TrainedAccelerator, TrainedStep};

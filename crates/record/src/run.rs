@@ -483,6 +483,19 @@ pub fn asked(command: &[String]) -> impl Iterator<Item = &str> {
     command.iter().map(String::as_str).filter(|word| !DISPLAY_OPTIONS.contains(word))
 }
 
+/// A command as it is typed: words that a shell would take apart stand in quotes.
+pub fn typed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+%@".contains(c);
+    let quoted = |word: &str| {
+        if !word.is_empty() && word.chars().all(is_plain) {
+            word.to_owned()
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    };
+    words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -493,5 +506,19 @@ mod tests {
         assert_eq!(run_id("2026-11-21T04:41:23.5Z", "../a b/ü", 7), "20261121T044123Z-a-b-0007");
         assert_eq!(run_id("2026-11-21T04:41:23+00:00", "…", 0), "20261121T044123Z-run-0000");
         assert!(run_id("2026-11-21T04:41:23Z", &"x-".repeat(300), 0).len() < 64);
+    }
+
+    #[test]
+    fn a_command_can_be_typed_as_it_is_printed() {
+        assert_eq!(
+            typed(["feedline", "run", "a b.toml", "--set", "load.queue_depth=[1, 4]", "it's", ""]),
+            "feedline run 'a b.toml' --set 'load.queue_depth=[1, 4]' 'it'\\''s' ''"
+        );
+    }
+
+    #[test]
+    fn what_is_asked_leaves_out_how_it_is_shown() {
+        let command = ["feedline", "run", "-q", "a.toml", "--json"].map(str::to_owned);
+        assert_eq!(asked(&command).collect::<Vec<_>>(), ["feedline", "run", "a.toml"]);
     }
 }

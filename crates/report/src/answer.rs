@@ -405,7 +405,7 @@ fn next(summary: &Summary, writer: Writer) -> Vec<String> {
 }
 
 fn next_of(summary: &Summary, verdict: &Verdict) -> Option<String> {
-    let asked = || record::asked(&summary.head.command).collect::<Vec<_>>().join(" ");
+    let asked = || record::typed(record::asked(&summary.head.command));
     if verdict.demo || summary.head.command.is_empty() {
         return None;
     }

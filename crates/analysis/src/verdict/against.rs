@@ -155,9 +155,9 @@ pub(super) fn command_for(run: &Run, more: u32) -> String {
         }
     }
     if words.is_empty() {
-        words.push("feedline run");
+        words.extend(["feedline", "run"]);
     }
-    format!("{} --rounds +{rounds}", words.join(" "))
+    format!("{} --rounds +{rounds}", record::typed(words))
 }
 
 fn forbidding(figures: &Figures, gravity: Gravity) -> Option<Flag> {
