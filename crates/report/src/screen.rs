@@ -78,6 +78,11 @@ impl Screen {
     }
 }
 
+/// Blanks of a line: one behind the first column, whose words are flush left, and a gap between any others.
+fn blanks(columns: usize, gap: &str) -> usize {
+    usize::from(columns > 1) + gap.len() * columns.saturating_sub(2)
+}
+
 fn ended(lines: Vec<String>) -> impl Iterator<Item = String> {
     lines.into_iter().map(|line| line + "\n")
 }
@@ -101,9 +106,7 @@ impl<'a> Table<'a> {
             cells.map(|cell| cell.chars().count()).fold(heading(column), usize::max)
         };
         let mut widths: Vec<usize> = view.columns.iter().map(widest).collect();
-        let total = |widths: &[usize], gap: &str| {
-            widths.iter().sum::<usize>() + gap.len() * widths.len().saturating_sub(1)
-        };
+        let total = |widths: &[usize], gap: &str| widths.iter().sum::<usize>() + blanks(widths.len(), gap);
         // Two columns that stand close are read as one, and of parts some may go.
         let kept = |(place, column): &(usize, &Column)| match column.kind {
             Kind::Parts => heading(column),
@@ -164,19 +167,21 @@ impl<'a> Table<'a> {
         let cells: Vec<Vec<String>> =
             words.iter().zip(&self.widths).zip(&self.view.columns).map(cell).collect();
         let line = |number: usize| {
-            let words = cells
+            let mut words = cells
                 .iter()
                 .zip(&self.widths)
                 .map(|(lines, width)| format!("{:<width$}", lines.get(number).map_or("", String::as_str)));
-            words.collect::<Vec<_>>().join(self.gap).trim_end().to_owned()
+            let first = words.next().unwrap_or_default();
+            let others = words.collect::<Vec<_>>().join(self.gap);
+            format!("{first} {others}").trim_end().to_owned()
         };
         (0..cells.iter().map(Vec::len).max().unwrap_or(0)).map(line).collect()
     }
 
     /// The first parts of `words` for which the last column has room.
     fn parts(&self, words: &str) -> String {
-        let before = self.widths.iter().rev().skip(1).map(|width| width + self.gap.len()).sum();
-        let room = self.screen.columns.saturating_sub(before);
+        let before: usize = self.widths.iter().rev().skip(1).sum();
+        let room = self.screen.columns.saturating_sub(before + blanks(self.widths.len(), self.gap));
         let ends = words.match_indices(", ").map(|(at, _)| at).chain([words.len()]);
         words[..ends.filter(|end| *end <= room).last().unwrap_or(0)].to_owned()
     }
@@ -204,8 +209,8 @@ mod tests {
     fn a_table_takes_the_width_that_there_is() {
         let name = "a-filer-of-a-long-name behind a gateway";
         let wide = at(90);
-        assert_eq!(wide[2], format!("{name}   1.2  screen, cache open, 1 of 8 hosts"));
-        assert_eq!(at(70)[2], format!("{name}   1.2  screen, cache open"));
+        assert_eq!(wide[2], format!("{name}  1.2  screen, cache open, 1 of 8 hosts"));
+        assert_eq!(at(70)[2], format!("{name}  1.2  screen, cache open"));
     }
 
     #[test]
