@@ -1,6 +1,6 @@
 //! What is said before a run works: what it will write, where, and how long it takes at most.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use feed::units::format_bytes;
 use plan::Plan;
@@ -97,11 +97,11 @@ fn writes(plan: &Plan, stores: &Stores) -> Result<Vec<Write>, Failure> {
         let target = &plan.targets[index];
         target.emulate.is_none() && target.config.is_storage() && target.config.capabilities().writable
     };
-    let places: BTreeSet<(usize, usize)> = plan
-        .cells
-        .iter()
-        .map(|cell| (cell.target, cell.dataset))
+    let places = plan.cells.iter().map(|cell| (cell.target, cell.dataset));
+    // Targets at one place read one dataset.
+    let places: BTreeMap<(&str, usize), usize> = places
         .filter(|(target, _)| writable(*target))
+        .map(|(target, dataset)| ((plan.targets[target].at.as_str(), dataset), target))
         .collect();
     let write = |(target, dataset): (usize, usize)| -> Result<Write, Failure> {
         let (store, spec) = (stores.data(target), &plan.datasets[dataset]);
@@ -112,5 +112,5 @@ fn writes(plan: &Plan, stores: &Stores) -> Result<Vec<Write>, Failure> {
             is_about: prepare::planned(spec).is_none(),
         })
     };
-    places.into_iter().map(write).collect()
+    places.into_iter().map(|((_, dataset), target)| write((target, dataset))).collect()
 }

@@ -2,6 +2,8 @@
 //!
 //! Everything else is on the page, in the Markdown report and behind `--full`.
 
+use std::collections::BTreeMap;
+
 use analysis::{Cause, Evidence, GateResult, Sizing, Summary, Verdict, gate};
 use feed::{Interval, Judgement};
 
@@ -192,7 +194,7 @@ fn rate_words((low, high): (f64, f64), unit: Option<RateUnit>) -> String {
 
 fn evidence(summary: &Summary, verdict: &Verdict) -> String {
     match &verdict.scope {
-        _ if verdict.demo => "own server, not judged".to_owned(),
+        _ if verdict.demo => "own server".to_owned(),
         Some(scope) => {
             let stand_in = stand_in(summary, verdict).map(|engine| format!("{engine}, "));
             stand_in.unwrap_or_default() + &scope.words()
@@ -364,10 +366,26 @@ fn cost(summary: &Summary) -> Vec<String> {
     });
     let copied: u64 = summary.datasets.iter().map(|figures| figures.written_bytes).sum();
     let copied = (copied > 0).then(|| format!("copies wrote {}", feed::format_bytes(copied)));
-    let kept = summary.datasets.iter().filter(|figures| figures.dataset.source == "generate");
-    let kept: u64 = kept.map(|figures| figures.dataset.bytes).sum();
+    let kept = kept_bytes(summary);
     let kept = (kept > 0).then(|| format!("{} of generated data kept", feed::format_bytes(kept)));
     time.into_iter().chain(read).chain(copied).chain(kept).collect()
+}
+
+/// Bytes of generated datasets that outlast the run: each once, however many targets read it, and without those of servers
+/// that feedline started.
+fn kept_bytes(summary: &Summary) -> u64 {
+    let place = |name: &str| summary.targets.iter().find(|target| target.name == name && !target.demo);
+    let kept = summary
+        .datasets
+        .iter()
+        .map(|figures| &figures.dataset)
+        .filter(|dataset| dataset.source == "generate");
+    let each: BTreeMap<(&str, &str), u64> = kept
+        .filter_map(|dataset| {
+            Some(((place(&dataset.target)?.at.as_str(), dataset.fingerprint.as_str()), dataset.bytes))
+        })
+        .collect();
+    each.values().sum()
 }
 
 /// `0.8 s`, `61 s`, `4 min 52 s`, `3 h 10 min`.

@@ -97,8 +97,8 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Columns stand `gap` apart, or one blank where what cannot be left out has no room. What does not fit is taken from the
-    /// parts of the last column, then from the names.
+    /// Columns stand `gap` apart, or one blank where there is no room. What still does not fit is taken from the parts of the
+    /// last column, then from the names.
     fn of(view: &'a View<'a>, screen: Screen, gap: &'static str) -> Self {
         let heading = |column: &Column| column.short.unwrap_or(&column.heading).chars().count();
         let widest = |(place, column): &(usize, &Column)| {
@@ -107,13 +107,7 @@ impl<'a> Table<'a> {
         };
         let mut widths: Vec<usize> = view.columns.iter().map(widest).collect();
         let total = |widths: &[usize], gap: &str| widths.iter().sum::<usize>() + blanks(widths.len(), gap);
-        // Two columns that stand close are read as one, and of parts some may go.
-        let kept = |(place, column): &(usize, &Column)| match column.kind {
-            Kind::Parts => heading(column),
-            Kind::Name | Kind::Number | Kind::Figure | Kind::Blocks => widest(&(*place, column)),
-        };
-        let kept: Vec<usize> = view.columns.iter().map(kept).collect();
-        let gap = if total(&kept, gap) <= screen.columns { gap } else { " " };
+        let gap = if total(&widths, gap) <= screen.columns { gap } else { " " };
         let least = |column: &Column| match column.kind {
             Kind::Parts => heading(column),
             Kind::Name => NAME_COLUMNS_MIN,
@@ -210,7 +204,7 @@ mod tests {
         let name = "a-filer-of-a-long-name behind a gateway";
         let wide = at(90);
         assert_eq!(wide[2], format!("{name}  1.2  screen, cache open, 1 of 8 hosts"));
-        assert_eq!(at(70)[2], format!("{name}  1.2  screen, cache open"));
+        assert_eq!(at(70)[2], format!("{name}  1.2 screen, cache open"));
     }
 
     #[test]

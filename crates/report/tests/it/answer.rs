@@ -99,3 +99,21 @@ fn a_colour_is_beside_a_word_and_never_in_its_place() {
         ["32", "31", "33"].iter().fold(coloured, |text, code| text.replace(&format!("\u{1b}[1;{code}m"), ""));
     assert_eq!(stripped.replace("\u{1b}[0m", ""), plain);
 }
+
+#[test]
+fn data_that_two_targets_read_are_kept_once() {
+    let cost = |record: &RunRecord| {
+        let answer = at(&summarise(record), 80);
+        answer.lines().find(|line| line.starts_with("COST")).unwrap().to_owned()
+    };
+    let mut record = records::golden();
+    let before = cost(&record);
+    assert!(before.contains("of generated data kept"), "{before}");
+    let mut dataset = record.run.datasets[0].clone();
+    let mut target = record.run.targets.iter().find(|target| target.name == dataset.target).unwrap().clone();
+    target.name = "twin".to_owned();
+    dataset.target.clone_from(&target.name);
+    record.run.targets.push(target);
+    record.run.datasets.push(dataset);
+    assert_eq!(cost(&record), before);
+}
