@@ -48,6 +48,10 @@ pub(crate) fn read(
     bytes_max: u64,
     limit: Duration,
 ) -> Result<Option<Summed>, StoreError> {
+    // A reply that is there at the first look would count as in time.
+    if limit.is_zero() {
+        return Ok(None);
+    }
     let physical = bucket.names.of(key);
     let asked = bucket
         .client
