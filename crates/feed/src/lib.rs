@@ -23,7 +23,7 @@ mod words;
 pub use compared::Compared;
 pub use loader::{Curve, Fetchers, Loader, Side};
 pub use need::{Demand, Hold, Need, Scope};
-pub use plain::{plain, steers};
+pub use plain::{plain, steers, typed_word};
 pub use profile::{PROFILES, Profile, Provenance};
 pub use spec::{COUNT_MAX, NeedError, NeedSpec, UTILIZATION_DEFAULT};
 pub use units::{

@@ -1,4 +1,4 @@
-//! Text from outside that is to be shown: names in a record, what a server says.
+//! Text from outside that is to be shown: names in a record, what a server says, words of a command line.
 
 /// Whether a character does something where it is shown, and is not read: a control character, a separator of lines, or a
 /// mark that turns the direction of what follows (Unicode Standard Annex 9; CVE-2021-42574).
@@ -10,6 +10,16 @@ pub fn steers(c: char) -> bool {
 /// `text` on one line, with blanks in place of what [`steers`].
 pub fn plain(text: &str) -> String {
     text.chars().map(|c| if steers(c) { ' ' } else { c }).collect()
+}
+
+/// A word as it is typed: one that a shell would take apart stands in quotes.
+pub fn typed_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+%@".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 #[cfg(test)]

@@ -483,17 +483,9 @@ pub fn asked(command: &[String]) -> impl Iterator<Item = &str> {
     command.iter().map(String::as_str).filter(|word| !DISPLAY_OPTIONS.contains(word))
 }
 
-/// A command as it is typed: words that a shell would take apart stand in quotes.
-pub fn typed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+%@".contains(c);
-    let quoted = |word: &str| {
-        if !word.is_empty() && word.chars().all(is_plain) {
-            word.to_owned()
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    };
-    words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
+/// A command as it is typed.
+pub fn typed(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    words.into_iter().map(|word| feed::typed_word(word.as_ref())).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -169,5 +169,5 @@ fn not_tested<'a>(summary: &Summary) -> Block<'a> {
 }
 
 fn command<'a>(summary: &Summary) -> Block<'a> {
-    Block::Code(feed::plain(&record::typed(summary.head.command.iter().map(String::as_str))))
+    Block::Code(feed::plain(&record::typed(&summary.head.command)))
 }

@@ -1,5 +1,7 @@
 //! Hints in the form in which was asked. They are written as a scenario file is; whoever wrote none has flags.
 
+use feed::typed_word;
+
 /// Tables that a key of a hint begins with.
 const TABLES: [&str; 10] =
     ["need", "dataset", "targets", "load", "training", "cache_tier", "checkpoint", "copy", "measure", "gate"];
@@ -85,16 +87,10 @@ fn value_length(text: &str) -> usize {
 fn flag(key: &str, value: &str) -> String {
     let text = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
     match key {
-        "need" => format!("--need {}", word(text)),
+        "need" => format!("--need {}", typed_word(text)),
         "need.hold" => format!("--hold {text}"),
-        _ => format!("--set {}", word(&format!("{key}={text}"))),
+        _ => format!("--set {}", typed_word(&format!("{key}={text}"))),
     }
-}
-
-/// One word of a shell's.
-fn word(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.-=:/%+,".contains(c);
-    if text.chars().all(is_plain) { text.to_owned() } else { format!("'{text}'") }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub fn tuning(record: &RunRecord) -> String {
     page.push_str("\nEverything here was read from the record; nothing was set by hand.\n");
     let commit = run.tool.commit.as_deref().map(|commit| format!(" ({commit})")).unwrap_or_default();
     let tool = format!("feedline {}{commit}, {} build", run.tool.version, run.tool.profile);
-    let command = record::typed(run.command.iter().map(String::as_str));
+    let command = record::typed(&run.command);
     let measure = &run.measure;
     let duration =
         measure.duration_ns.map_or_else(|| "by bytes or steps".to_owned(), feed::format_duration_ns);

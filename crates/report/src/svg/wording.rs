@@ -33,7 +33,7 @@ pub(super) fn subtitles(summary: &Summary, conditions: Vec<String>) -> Vec<Strin
 
 /// `$ feedline run ...`, the command that made a run; empty where nothing is known.
 pub(super) fn command(words: &[String]) -> String {
-    let command = feed::plain(&record::typed(words.iter().map(String::as_str)));
+    let command = feed::plain(&record::typed(words));
     if command.is_empty() { String::new() } else { format!("$ {command}") }
 }
 
