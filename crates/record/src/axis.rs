@@ -182,6 +182,18 @@ pub const PREDICTION: Axes = &[
     Axis::Checkpoint,
 ];
 
+/// What may differ in one grid of sizes and depths, and what follows from them.
+pub const SIZES: Axes = &[
+    Axis::Dataset,
+    Axis::SampleBytes,
+    Axis::Block,
+    Axis::Depth,
+    Axis::Threads,
+    Axis::Streams,
+    Axis::Connections,
+    Axis::ShuffleBuffer,
+];
+
 /// What may differ where ways to fetch the batches of a job are compared: readers, prefetch, and what follows from them.
 pub const FETCH: Axes = &[
     Axis::Readers,

@@ -1,8 +1,7 @@
 //! Throughput by the size of what is read and the depth: a grid for each target and way of reading.
 
 use analysis::{CellSummary, Summary};
-use record::Axis;
-use record::axis::{Axes, alike};
+use record::axis::{self, alike};
 
 use super::chart::{Chart, Panel};
 use super::curves::any_storage;
@@ -18,18 +17,6 @@ use crate::side;
 const COLUMNS_MAX: usize = 12;
 /// Grids that one figure holds.
 const GRIDS_MAX: usize = 12;
-
-/// What may differ in one grid: sizes, depths, and what follows from them.
-const IN_A_GRID: Axes = &[
-    Axis::Dataset,
-    Axis::SampleBytes,
-    Axis::Block,
-    Axis::Depth,
-    Axis::Threads,
-    Axis::Streams,
-    Axis::Connections,
-    Axis::ShuffleBuffer,
-];
 
 /// What rows differ in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -141,7 +128,7 @@ fn belongs(
     };
     let place = |cell: &CellSummary| (size.of(cell), cell.cell.queue_depth);
     other_size
-        && alike(summary, &first.cell, &cell.cell, IN_A_GRID)
+        && alike(summary, &first.cell, &cell.cell, axis::SIZES)
         && group.iter().all(|other| place(other) != place(cell))
 }
 
