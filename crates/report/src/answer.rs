@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{Cause, Evidence, GateResult, Sizing, Summary, Verdict, gate};
+use analysis::{Cause, Evidence, GateResult, Proof, Sizing, Summary, Verdict, gate};
 use feed::{Interval, Judgement};
 
 use crate::cells;
@@ -69,6 +69,15 @@ pub fn answer(summary: &Summary, surroundings: Surroundings<'_>) -> Option<Strin
     lines.extend(writer.part("OPEN", &open(summary), room));
     lines.extend(last);
     Some(lines.into_iter().map(|line| line + "\n").collect())
+}
+
+/// What runs prove together, a line for each target: `FEEDS     nvme proof: 3 runs over 26 h`.
+pub fn proofs_terminal(proofs: &[Proof]) -> String {
+    let width = proofs.iter().map(|proof| proof.target.chars().count()).max().unwrap_or(0);
+    let line = |proof: &Proof| {
+        format!("{:<9} {:<width$} {}\n", proof.judgement.name(), proof.target, proof.sentence())
+    };
+    proofs.iter().map(line).collect()
 }
 
 /// Folds words below the name of their part.
@@ -366,9 +375,11 @@ fn cost(summary: &Summary) -> Vec<String> {
     });
     let copied: u64 = summary.datasets.iter().map(|figures| figures.written_bytes).sum();
     let copied = (copied > 0).then(|| format!("copies wrote {}", feed::format_bytes(copied)));
+    let saved = summary.checkpoints.written_bytes;
+    let saved = (saved > 0).then(|| format!("checkpoints wrote {}", feed::format_bytes(saved)));
     let kept = kept_bytes(summary);
     let kept = (kept > 0).then(|| format!("{} of generated data kept", feed::format_bytes(kept)));
-    time.into_iter().chain(read).chain(copied).chain(kept).collect()
+    time.into_iter().chain(read).chain(copied).chain(saved).chain(kept).collect()
 }
 
 /// Bytes of generated datasets that outlast the run: each once, however many targets read it, and without those of servers

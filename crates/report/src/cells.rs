@@ -9,6 +9,9 @@ use crate::side;
 
 /// Rows up to which a terminal shows every one.
 const ROWS_MAX: usize = 40;
+/// What the one name of an engine means that comes from no other tool.
+const LEAN: &str =
+    "engine lean: feedline's own client, which does for a read what the protocol asks, and no more";
 
 /// The unit for all rates of a summary.
 pub(crate) fn unit(summary: &Summary) -> RateUnit {
@@ -54,6 +57,8 @@ pub(crate) fn grid(summary: &Summary) -> Grid {
         let read_as = Column::name("read as").only(Width::Above);
         grid = grid.column(read_as, |line| Some(line.read_as.clone()));
     }
+    let is_lean = |cell: &CellSummary| cell.cell.engine == "lean";
+    let foot = if summary.cells.iter().any(is_lean) { LEAN } else { "" };
     grid.figure(unit.name, |line| Some(unit.write(line.figures?.bps.mean)))
         .figure("95 % interval", |line| interval(&line.figures?.bps, |bps| unit.write(bps)))
         .metrics(Table::Cells, |line| line.figures.map(View::of_figures).unwrap_or_default())
@@ -65,6 +70,7 @@ pub(crate) fn grid(summary: &Summary) -> Grid {
             row.found_by = Some(line.found_by.clone());
         })
         .brief(ROWS_MAX, "one cell of each curve, and those without figures", |line| line.is_kept)
+        .foot(foot)
         .done()
 }
 

@@ -4,7 +4,8 @@
 //! version; what one means does not change. A key whose value is not known is there, and `null`.
 
 use analysis::{
-    CellSummary, Edge, Figures, GateResult, LineAt, LoadScope, Measurement, Rate, Sizing, Summary, Verdict,
+    CellSummary, Edge, Figures, GateResult, LineAt, LoadScope, Measurement, Proof, Rate, Sizing, Summary,
+    Verdict,
 };
 use feed::Interval;
 use record::axis::{self, alike};
@@ -28,10 +29,11 @@ pub struct Paths {
     pub page: Option<String>,
 }
 
-/// The verdicts of a run with what each is about and what it rests on, as an indented JSON object with a last line break.
-pub fn answer_json(summary: &Summary, paths: &Paths) -> String {
+/// The verdicts of a run with what each is about and what it rests on, and what it proves with other runs, as an indented JSON
+/// object with a last line break.
+pub fn answer_json(summary: &Summary, proofs: &[Proof], paths: &Paths) -> String {
     // A tree of plain values can be written.
-    let text = serde_json::to_string_pretty(&Answer::of(summary, paths)).unwrap_or_default();
+    let text = serde_json::to_string_pretty(&Answer::of(summary, proofs, paths)).unwrap_or_default();
     format!("{text}\n")
 }
 
@@ -63,6 +65,8 @@ struct Answer<'a> {
     unjudged: Vec<UnjudgedObject<'a>>,
     /// What `size` found; empty for other runs.
     sizings: Vec<SizingObject<'a>>,
+    /// What `run --proof` adds up, one for each storage that is judged; empty for other runs.
+    proofs: Vec<ProofObject<'a>>,
     /// How the run stands against the gate of its scenario.
     gate: Gate,
     /// What no verdict goes beyond, in words.
@@ -228,6 +232,24 @@ struct UnjudgedObject<'a> {
     reason: &'a str,
 }
 
+/// What several runs say of one storage together.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+struct ProofObject<'a> {
+    /// Name of the target.
+    target: &'a str,
+    /// What every run says; UNCERTAIN where they differ.
+    word: &'static str,
+    /// Whether nothing is lacking of a proof.
+    is_proven: bool,
+    /// Runs that say anything of it.
+    runs: u32,
+    /// From the start of the first to the end of the last, nanoseconds.
+    span_ns: u64,
+    /// What is lacking, in words.
+    lacks: &'a [String],
+}
+
 /// What a search along one axis found.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(JsonSchema))]
@@ -287,7 +309,7 @@ enum Outcome {
 }
 
 impl<'a> Answer<'a> {
-    fn of(summary: &'a Summary, paths: &'a Paths) -> Self {
+    fn of(summary: &'a Summary, proofs: &'a [Proof], paths: &'a Paths) -> Self {
         let head = &summary.head;
         let unjudged = summary.unjudged.iter();
         Self {
@@ -303,6 +325,7 @@ impl<'a> Answer<'a> {
             verdicts: summary.verdicts.iter().map(|of| VerdictObject::of(summary, of)).collect(),
             unjudged: unjudged.map(|of| UnjudgedObject { target: &of.target, reason: &of.reason }).collect(),
             sizings: summary.sizings.iter().map(SizingObject::of).collect(),
+            proofs: proofs.iter().map(ProofObject::of).collect(),
             gate: Gate::of(summary),
             not_tested: &summary.not_tested,
             paths,
@@ -318,6 +341,19 @@ impl<'a> NeedObject<'a> {
             accelerators: need.accelerators,
             hosts: need.hosts,
             utilization: need.utilization,
+        }
+    }
+}
+
+impl<'a> ProofObject<'a> {
+    fn of(proof: &'a Proof) -> Self {
+        Self {
+            target: &proof.target,
+            word: proof.judgement.name(),
+            is_proven: proof.lacks.is_empty(),
+            runs: proof.runs,
+            span_ns: proof.span_ns,
+            lacks: &proof.lacks,
         }
     }
 }
@@ -437,7 +473,7 @@ impl<'a> SizingObject<'a> {
             utilization: sizing.threshold,
             meets: sizing.meets.as_ref().map(EdgeObject::of),
             misses: sizing.misses.as_ref().map(EdgeObject::of),
-            is_sure: sizing.meets.is_some() && sizing.misses.is_some() && sizing.is_sure(),
+            is_sure: sizing.is_sure(),
             tried: sizing.tried,
             sentence: sizing.sentence(),
         }

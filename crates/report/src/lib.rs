@@ -33,7 +33,7 @@ mod system;
 mod terminal;
 mod training;
 
-pub use answer::{Surroundings, answer};
+pub use answer::{Surroundings, answer, proofs_terminal};
 pub use comparison::{
     calibration_terminal, comparison_markdown, comparison_markdown_within, comparison_terminal, history_csv,
     history_terminal,

@@ -28,6 +28,8 @@ pub struct Checkpoints {
     pub restores: Vec<Restore>,
     /// Training jobs that make checkpoints beside their reads.
     pub jobs: Vec<CheckpointedJob>,
+    /// Bytes that all checkpoints of the run wrote, whatever became of them.
+    pub written_bytes: u64,
 }
 
 impl Checkpoints {
@@ -51,6 +53,9 @@ pub(crate) fn of_run(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSummary
     let mut found = Checkpoints::default();
     for (index, cell) in cells.iter().enumerate() {
         let reps = used(lines, cell, measure);
+        let all = lines.of_cell(&cell.cell.cell).iter().flat_map(|rep| &rep.checkpoints);
+        found.written_bytes =
+            all.map(|checkpoint| checkpoint.bytes).fold(found.written_bytes, u64::saturating_add);
         match cell.cell.operation.known() {
             Some(Operation::Checkpoint) => {
                 found

@@ -55,7 +55,7 @@ impl Sizing {
     /// Whether both sides were measured again, nothing forbids to rest on them, and the interval of neither reaches the
     /// target.
     pub fn is_sure(&self) -> bool {
-        self.doubt().is_none()
+        self.meets.is_some() && self.misses.is_some() && self.doubt().is_none()
     }
 
     /// Why the edge may lie elsewhere.
@@ -110,7 +110,7 @@ impl Sizing {
             (None, Some(missed)) => format!("not even {}", self.noun(missed.value)),
             (None, None) => "nothing was measured".to_owned(),
         };
-        if self.is_sure() { found } else { format!("{found}; not sure") }
+        if self.doubt().is_none() { found } else { format!("{found}; not sure") }
     }
 
     fn claim(&self, value: u32) -> String {
