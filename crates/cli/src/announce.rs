@@ -1,30 +1,34 @@
 //! What is said before a run works: what it will write, where, and how long it takes at most.
 
-use std::collections::BTreeMap;
-
 use feed::units::format_bytes;
-use plan::Plan;
+use plan::{DatasetSpec, Plan};
 
-use crate::args::MeasureArgs;
+use crate::args::{InputArgs, MeasureArgs};
 use crate::cost;
 use crate::exit::Failure;
 use crate::open::Stores;
-use crate::output;
+use crate::{bounds, data, load, output};
 
 /// Bytes and time above which a run without a file asks.
 const ASK_ABOVE_BYTES: u64 = 1_000_000_000;
 const ASK_ABOVE_NS: u64 = 120_000_000_000;
 
-/// What bounds a run without a file, as [`crate::bounds`] has it.
-const BOUNDS: &str = "NOTE  without a file: a screen of 2 min, on data of at most a tenth of the free\n      space; --budget, --set measure and --set dataset.size say otherwise";
-
 /// What is asked for.
-#[derive(Clone, Copy)]
 pub(crate) struct Asked {
     /// Whether no scenario file says how much is meant.
     pub(crate) without_file: bool,
     /// Whether an edge is searched, which takes as many repetitions as it takes.
     pub(crate) searches: bool,
+    /// What bounds it where the command line does not say.
+    pub(crate) bounds: Option<String>,
+}
+
+impl Asked {
+    pub(crate) fn of(input: &InputArgs, searches: bool) -> Self {
+        let without_file = !load::is_scenario(&input.input);
+        let bounds = bounds::words(input).filter(|_| without_file && !searches);
+        Self { without_file, searches, bounds }
+    }
 }
 
 /// Says on standard error what a run will write and how long it takes. One without a file asks on a terminal where that is much,
@@ -36,26 +40,63 @@ pub(crate) fn announce(
     plan: &Plan,
     stores: &Stores,
     args: &MeasureArgs,
-    asked: Asked,
+    asked: &Asked,
 ) -> Result<(), Failure> {
-    let writes = writes(plan, stores)?;
-    let bytes = writes.iter().map(|write| write.bytes).fold(0, u64::saturating_add);
-    let most_ns = cost::most_ns(plan).filter(|_| !asked.searches);
+    let mut writes = Writes::default();
+    writes.add(plan, stores)?;
+    let (time, most_ns) = if asked.searches {
+        (cost::search_time(plan), None)
+    } else {
+        (cost::time(plan), cost::most_ns(plan))
+    };
+    begin(&writes, &time, most_ns, args, asked)
+}
+
+/// The same of variants, which are measured in the rounds of the first.
+///
+/// # Errors
+/// Also where a variant's data may not be written.
+pub(crate) fn variants(plans: &[Plan], args: &MeasureArgs, asked: &Asked) -> Result<(), Failure> {
+    let mut writes = Writes::default();
+    for plan in plans {
+        data::check_places(plan)?;
+        writes.add(plan, &Stores::for_data(plan)?)?;
+    }
+    let (time, most_ns) = cost::variants_time(plans);
+    begin(&writes, &time, most_ns, args, asked)
+}
+
+/// Says on standard error which datasets of a plan will be written.
+///
+/// # Errors
+/// When a storage cannot be asked what is there.
+pub(crate) fn datasets(plan: &Plan, stores: &Stores) -> Result<(), Failure> {
+    let mut writes = Writes::default();
+    writes.add(plan, stores)?;
+    say_all("WRITE", &writes.datasets(), "nothing: all is there");
+    Ok(())
+}
+
+fn begin(
+    writes: &Writes,
+    time: &str,
+    most_ns: Option<u64>,
+    args: &MeasureArgs,
+    asked: &Asked,
+) -> Result<(), Failure> {
+    let bytes = writes.bytes();
     let is_much = bytes > ASK_ABOVE_BYTES || most_ns.is_some_and(|ns| ns > ASK_ABOVE_NS);
     let asks = asked.without_file && is_much && !args.yes && output::can_ask();
     if asks || !args.quiet {
-        let mut lines: Vec<String> =
-            writes.iter().filter(|write| write.bytes > 0).map(Write::words).collect();
-        lines.extend(cost::checkpoints(plan));
-        lines.extend(cost::copies(plan));
+        let mut lines = writes.datasets();
+        lines.extend(writes.measuring.iter().cloned());
         say_all("WRITE", &lines, "nothing but the record");
-        let time = if asked.searches { cost::search_time(plan) } else { cost::time(plan) };
         let writing = if bytes > 0 { ", and the writing" } else { "" };
         output::say(&format!("TIME  {time}{writing}"));
         output::say(&format!("RUN   in a folder of {}", args.results.display()));
     }
-    if asked.without_file && !asked.searches && !args.quiet {
-        output::say(BOUNDS);
+    if let Some(bounds) = asked.bounds.as_ref().filter(|_| !args.quiet) {
+        output::say(bounds);
     }
     if asks && !output::agrees("go on?", true)? {
         let refused = "not begun, and nothing was written\n  hint: --yes goes on without asking";
@@ -74,43 +115,64 @@ fn say_all(word: &str, lines: &[String], otherwise: &str) {
     }
 }
 
-/// A dataset to be written.
+/// What will be written, by one plan or by several that follow one another.
+#[derive(Default)]
+struct Writes {
+    data: Vec<Write>,
+    /// What is written while it is measured: checkpoints and copies, in words, each once.
+    measuring: Vec<String>,
+}
+
+/// What is missing of a dataset at a place.
 struct Write {
     at: String,
+    spec: DatasetSpec,
     bytes: u64,
     free_bytes: Option<u64>,
-    /// Whether only writing tells how much it is.
-    is_about: bool,
+}
+
+impl Writes {
+    /// Adds what is missing of each dataset of `plan`. Targets at one place read one dataset, and what a server of feedline's
+    /// own holds ends with it.
+    fn add(&mut self, plan: &Plan, stores: &Stores) -> Result<(), Failure> {
+        for (index, dataset) in plan.places() {
+            let (target, spec) = (&plan.targets[index], &plan.datasets[dataset]);
+            let stays = target.emulate.is_none()
+                && target.config.is_storage()
+                && target.config.capabilities().writable;
+            if !stays || self.data.iter().any(|write| write.at == target.at && write.spec == *spec) {
+                continue;
+            }
+            let store = stores.data(index);
+            self.data.push(Write {
+                at: target.at.clone(),
+                spec: spec.clone(),
+                bytes: prepare::bytes_to_write(&**store, spec)?,
+                free_bytes: store.free_bytes()?,
+            });
+        }
+        for line in cost::checkpoints(plan).chain(cost::copies(plan)) {
+            if !self.measuring.contains(&line) {
+                self.measuring.push(line);
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes(&self) -> u64 {
+        self.data.iter().map(|write| write.bytes).fold(0, u64::saturating_add)
+    }
+
+    fn datasets(&self) -> Vec<String> {
+        self.data.iter().filter(|write| write.bytes > 0).map(Write::words).collect()
+    }
 }
 
 impl Write {
     fn words(&self) -> String {
-        let about = if self.is_about { "about " } else { "" };
+        // Only writing tells how much it is where it is not planned to the byte.
+        let about = if prepare::planned(&self.spec).is_none() { "about " } else { "" };
         let free = self.free_bytes.map_or_else(String::new, |free| format!(" ({} free)", format_bytes(free)));
         format!("{about}{} below {}{free}, kept until `feedline clean`", format_bytes(self.bytes), self.at)
     }
-}
-
-/// What is missing of each dataset on each target. What a server of feedline's own holds ends with it.
-fn writes(plan: &Plan, stores: &Stores) -> Result<Vec<Write>, Failure> {
-    let writable = |index: usize| {
-        let target = &plan.targets[index];
-        target.emulate.is_none() && target.config.is_storage() && target.config.capabilities().writable
-    };
-    let places = plan.cells.iter().map(|cell| (cell.target, cell.dataset));
-    // Targets at one place read one dataset.
-    let places: BTreeMap<(&str, usize), usize> = places
-        .filter(|(target, _)| writable(*target))
-        .map(|(target, dataset)| ((plan.targets[target].at.as_str(), dataset), target))
-        .collect();
-    let write = |(target, dataset): (usize, usize)| -> Result<Write, Failure> {
-        let (store, spec) = (stores.data(target), &plan.datasets[dataset]);
-        Ok(Write {
-            at: plan.targets[target].at.clone(),
-            bytes: prepare::bytes_to_write(&**store, spec)?,
-            free_bytes: store.free_bytes()?,
-            is_about: prepare::planned(spec).is_none(),
-        })
-    };
-    places.into_iter().map(|((_, dataset), target)| write((target, dataset))).collect()
 }

@@ -260,7 +260,7 @@ pub(crate) enum Find {
 
 #[derive(Debug, Args)]
 pub(crate) struct NeedArgs {
-    /// A short need such as 8xh100:resnet50, a scenario file, or nothing to list the profiles
+    /// A need such as 8xh100:resnet50 or the table of its keys, a scenario file, or nothing to list the profiles
     pub(crate) need: Option<String>,
 }
 

@@ -26,9 +26,8 @@ const WARMUP_PARTS: u64 = 6;
 /// Bytes of a dataset that is `count` times written, as a line of a scenario: a power of two, so that a dataset that is there
 /// still fits when a little more or less is free. Nothing where the user says how much, and where the default is small enough.
 pub(crate) fn dataset(args: &InputArgs, free_bytes: Option<u64>, count: u64) -> Option<String> {
-    let says = ["dataset", "dataset.size", "dataset.samples", "dataset.source"];
     let most = free_bytes? / FREE_PARTS / count.max(1);
-    if args.existing || says.iter().any(|key| sets(args, key)) || most >= SIZE_DEFAULT_BYTES {
+    if says_data(args) || most >= SIZE_DEFAULT_BYTES {
         return None;
     }
     let bytes = most.checked_ilog2().map_or(1, |power| 1_u64 << power);
@@ -38,10 +37,9 @@ pub(crate) fn dataset(args: &InputArgs, free_bytes: Option<u64>, count: u64) -> 
 /// The budget, and windows with which all that is planned fits it, as lines of a scenario. Nothing where the user says how long
 /// is measured, and for loads that take as long as they take.
 pub(crate) fn measure(args: &InputArgs, plan: &Plan) -> Option<String> {
-    let is_said = args.set.iter().any(|set| set.trim_start().starts_with("measure"));
     let is_closed = plan.cells.iter().all(|cell| cell.load == Load::Closed);
     let Limit::Duration { duration_ns } = plan.measure.limit else { return None };
-    if is_said || !is_closed {
+    if says_windows(args) || !is_closed {
         return None;
     }
     let budget_ns = plan.measure.budget_ns.unwrap_or(BUDGET_NS);
@@ -55,6 +53,26 @@ pub(crate) fn measure(args: &InputArgs, plan: &Plan) -> Option<String> {
         let _ = write!(lines, "measure.warmup = \"{warmup_ms}ms\"\nmeasure.duration = \"{duration_ms}ms\"\n");
     }
     Some(lines)
+}
+
+/// What a run without a file is bounded by, as far as its command line does not say; nothing where it says all.
+pub(crate) fn words(args: &InputArgs) -> Option<String> {
+    let time = (args.budget.is_none() && !says_windows(args)).then_some("a screen of 2 min");
+    let data = (!says_data(args)).then_some("data of at most a tenth of free space");
+    let bounds: Vec<&str> = time.into_iter().chain(data).collect();
+    let others = "\n      --budget, --set measure and --set dataset.size say otherwise";
+    (!bounds.is_empty()).then(|| format!("NOTE  without a file: {}{others}", bounds.join(", ")))
+}
+
+/// Whether the command line says which data are read.
+fn says_data(args: &InputArgs) -> bool {
+    let says = ["dataset", "dataset.size", "dataset.samples", "dataset.source"];
+    args.existing || says.iter().any(|key| sets(args, key))
+}
+
+/// Whether the command line says how long is measured, other than by a budget.
+fn says_windows(args: &InputArgs) -> bool {
+    args.set.iter().any(|set| set.trim_start().starts_with("measure"))
 }
 
 /// Whether the command line sets this key.
@@ -79,5 +97,19 @@ mod tests {
         let says = |set: &str| InputArgs { set: vec![set.to_owned()], ..InputArgs::default() };
         assert_eq!(dataset(&says("dataset.size=1 GB"), Some(1), 1), None);
         assert!(dataset(&says("dataset.seed=2"), Some(1), 1).is_some());
+    }
+
+    #[test]
+    fn what_the_command_line_says_is_no_bound_of_ours() {
+        let said =
+            |args: InputArgs| words(&args).map(|words| words.lines().next().unwrap_or_default().to_owned());
+        let args = InputArgs::default;
+        let both = "NOTE  without a file: a screen of 2 min, data of at most a tenth of free space";
+        assert_eq!(said(args()).as_deref(), Some(both));
+        let of_data = "NOTE  without a file: data of at most a tenth of free space";
+        assert_eq!(said(InputArgs { budget: Some("5m".to_owned()), ..args() }).as_deref(), Some(of_data));
+        let of_time = "NOTE  without a file: a screen of 2 min";
+        assert_eq!(said(InputArgs { existing: true, ..args() }).as_deref(), Some(of_time));
+        assert_eq!(said(InputArgs { budget: Some("5m".to_owned()), existing: true, ..args() }), None);
     }
 }

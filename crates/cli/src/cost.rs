@@ -1,6 +1,6 @@
 //! What a run costs, by its plan alone: time, bytes read and written.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use feed::units::{counted_noun, format_bytes, format_duration_ns};
 use plan::{DatasetSpec, Limit, Plan};
@@ -8,13 +8,16 @@ use plan::{DatasetSpec, Limit, Plan};
 /// What ceilings and the setting up of a repetition take, about.
 pub(crate) const OVERHEAD_NS: u64 = 150_000_000;
 
+/// How long repetitions take that do not end by time.
+const UNTIL_READ: &str = "until the bytes or epochs asked are read";
+
 /// How long a run takes: up to the first look at its fresh repetitions, and where further rounds are needed.
 pub(crate) fn time(plan: &Plan) -> String {
     let measure = &plan.measure;
     let of_rounds = |rounds: u32| Some(repetitions(plan, rounds).saturating_mul(repetition_ns(plan)?));
     let Some((total_ns, most_ns)) = of_rounds(measure.repetitions).zip(of_rounds(measure.fresh_rounds))
     else {
-        return "until the bytes or epochs asked are read".to_owned();
+        return UNTIL_READ.to_owned();
     };
     let [total, most] = [total_ns, most_ns].map(format_duration_ns);
     let budget = measure.budget_ns.map_or_else(String::new, format_duration_ns);
@@ -41,6 +44,23 @@ pub(crate) fn search_time(plan: &Plan) -> String {
     )
 }
 
+/// How long variants take that are measured in the rounds of the first, and in nanoseconds where that is known.
+pub(crate) fn variants_time(plans: &[Plan]) -> (String, Option<u64>) {
+    let Some(first) = plans.first() else { return ("nothing".to_owned(), Some(0)) };
+    let rounds = first.cells.len() as u64 * plans.len() as u64 * u64::from(first.measure.repetitions);
+    let budget_ns = first.measure.budget_ns;
+    let most_ns = repetition_ns(first).map(|ns| ns.saturating_mul(rounds));
+    let words = match (most_ns, budget_ns) {
+        (Some(most_ns), Some(budget_ns)) if budget_ns < most_ns => {
+            let [budget, most] = [budget_ns, most_ns].map(format_duration_ns);
+            format!("{budget}, the budget: what does not fit of about {most} is left out")
+        }
+        (Some(most_ns), _) => format!("about {}", format_duration_ns(most_ns)),
+        (None, _) => UNTIL_READ.to_owned(),
+    };
+    (words, most_ns.map(|ns| budget_ns.map_or(ns, |budget_ns| ns.min(budget_ns))))
+}
+
 /// How long it measures at most; `None` where that depends on the storage.
 pub(crate) fn most_ns(plan: &Plan) -> Option<u64> {
     let planned_ns = repetitions(plan, plan.measure.fresh_rounds).saturating_mul(repetition_ns(plan)?);
@@ -54,7 +74,7 @@ pub(crate) fn repetitions(plan: &Plan, rounds: u32) -> u64 {
 }
 
 /// What one repetition takes; `None` where that depends on the storage.
-fn repetition_ns(plan: &Plan) -> Option<u64> {
+pub(crate) fn repetition_ns(plan: &Plan) -> Option<u64> {
     let window_ns = match plan.measure.limit {
         Limit::Duration { duration_ns } => duration_ns,
         Limit::Steps { otherwise_ns, .. } => otherwise_ns,
@@ -81,7 +101,8 @@ pub(crate) fn bytes(plan: &Plan) -> String {
             format!("reads about {read} where the storage gives what the line takes")
         }
     };
-    let written: u64 = places(plan).filter_map(|(_, dataset)| plan.datasets[dataset].total_bytes()).sum();
+    let places = plan.places().into_iter().filter(|(target, _)| plan.targets[*target].config.is_storage());
+    let written: u64 = places.filter_map(|(_, dataset)| plan.datasets[dataset].total_bytes()).sum();
     if written == 0 { read } else { format!("{read}, writes {} at most", format_bytes(written)) }
 }
 
@@ -104,13 +125,6 @@ fn bytes_of(plan: &Plan, cell: &plan::Cell) -> Option<f64> {
             Some(at_line(window_ns))
         }
     }
-}
-
-/// Where datasets lie: each target with each dataset that it is read for.
-fn places(plan: &Plan) -> impl Iterator<Item = (usize, usize)> {
-    let stored = plan.cells.iter().filter(|cell| plan.targets[cell.target].config.is_storage());
-    let places: BTreeSet<(usize, usize)> = stored.map(|cell| (cell.target, cell.dataset)).collect();
-    places.into_iter()
 }
 
 /// What is written for checkpoints, target by target.

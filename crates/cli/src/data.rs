@@ -1,6 +1,5 @@
 //! The datasets of a plan, made ready on the targets that read them.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 use describe::{Data, Slot};
@@ -23,7 +22,7 @@ pub(crate) fn make_ready(
     stop: &AtomicBool,
 ) -> Result<Data, Failure> {
     let mut slots = Vec::new();
-    for (target, dataset) in wanted(plan) {
+    for (target, dataset) in plan.places() {
         let prepared = ready_one(plan, (target, dataset), stores, threads, report, stop)?;
         slots.push(Slot { target, dataset, prepared });
     }
@@ -32,18 +31,13 @@ pub(crate) fn make_ready(
 
 /// Refuses the places where [`make_ready`] would refuse to write, as far as they can be seen without a connection.
 pub(crate) fn check_places(plan: &Plan) -> Result<(), Failure> {
-    for (target, dataset) in wanted(plan) {
+    for (target, dataset) in plan.places() {
         let target = &plan.targets[target];
         if let Some(store) = open::local_folder(&target.config) {
             prepare::check_place(&*store, &plan.datasets[dataset]).map_err(|error| failed(target, error))?;
         }
     }
     Ok(())
-}
-
-/// Each target with each dataset that it is read for, once.
-fn wanted(plan: &Plan) -> BTreeSet<(usize, usize)> {
-    plan.cells.iter().map(|cell| (cell.target, cell.dataset)).collect()
 }
 
 /// The words for a dataset that cannot be made ready. Where it may not be written, another word in the scenario is

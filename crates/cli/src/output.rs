@@ -1,33 +1,8 @@
 //! What goes to standard output and standard error.
 
 use std::io::{self, BufRead as _, ErrorKind, IsTerminal as _, Write as _};
-use std::path::Path;
 
-use analysis::Summary;
-use report::{Screen, Surroundings};
-
-/// The page that a run leaves beside its record.
-pub(crate) const PAGE_FILE: &str = "report.html";
-
-/// What is printed of a run: its answer, with `full` after all cells; all of a run that judges nothing.
-pub(crate) fn answer(summary: &Summary, folder: &Path, full: bool, screen: Screen) -> String {
-    let page = folder.join(PAGE_FILE);
-    // A record that was brought here may have come without its page.
-    let page = if page.exists() {
-        page.display().to_string()
-    } else {
-        format!("feedline report {} --html -o FILE", folder.display())
-    };
-    let all = format!("feedline report {} --full", folder.display());
-    let surroundings = Surroundings { screen, page: &page, full: &all };
-    let answer = report::answer(summary, surroundings);
-    let whole = || format!("{}\n", report::terminal(summary, screen).trim_end());
-    match answer {
-        Some(answer) if full => format!("{}\n{answer}", whole()),
-        Some(answer) => answer,
-        None => format!("{}PAGE {page}\n", whole()),
-    }
-}
+use report::Screen;
 
 /// What standard output is.
 pub(crate) fn screen() -> Screen {

@@ -2,23 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use analysis::{ProvingRun, Summary};
+use analysis::{Proof, ProvingRun, Summary};
 use plan::{Evidence, Plan};
-use record::{Proof, RunRecord};
+use record::{Proof as Rules, RunRecord};
 
-use crate::args::RunArgs;
 use crate::cmd;
 use crate::exit::{Exit, Failure};
 use crate::{cost, host, output, samples};
 
 /// Runs and time that a proof takes where the gate does not say.
-const RULES: Proof = Proof { runs: 3, span_ns: 24 * 3_600_000_000_000 };
+const RULES: Rules = Rules { runs: 3, span_ns: 24 * 3_600_000_000_000 };
 
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// What a proof takes, and where its runs lie.
 pub(crate) struct Asked {
-    rules: Proof,
+    rules: Rules,
     results: PathBuf,
 }
 
@@ -32,7 +31,7 @@ impl Asked {
     /// Says, before anything is written or measured, how many runs the proof takes and what each costs.
     pub(crate) fn announce(plan: &Plan, results: &Path) -> Self {
         let rules = match plan.gate.evidence {
-            Evidence::Proof { runs, span_ns } => Proof { runs, span_ns },
+            Evidence::Proof { runs, span_ns } => Rules { runs, span_ns },
             Evidence::Screen => RULES,
         };
         output::say(&format!(
@@ -64,26 +63,14 @@ impl Asked {
         Ok(())
     }
 
-    /// Adds up the runs that prove one thing with `summary`'s, and says what they prove. Where the gate asks for a proof it
-    /// is held against it in place of the one run.
-    pub(crate) fn add_up(&self, summary: &Summary, args: &RunArgs) -> Result<Exit, Failure> {
+    /// What the runs prove that prove one thing with `summary`'s.
+    pub(crate) fn add_up(&self, summary: &Summary) -> Result<Vec<Proof>, Failure> {
         let counted = self.runs_with(&summary.head.run_id)?;
         let runs: Vec<ProvingRun<'_>> = counted
             .iter()
             .map(|run| ProvingRun { between_unix_ns: run.between_unix_ns, summary: &run.summary })
             .collect();
-        let proofs = analysis::proofs(&runs, self.rules);
-        let width = proofs.iter().map(|proof| proof.target.chars().count()).max().unwrap_or(0);
-        for proof in &proofs {
-            let word = proof.judgement.name();
-            args.show.beside(&format!("{word:<9} {:<width$} {}\n", proof.target, proof.sentence()))?;
-        }
-        let mut alone = summary.clone();
-        let asks_for_proof = !std::mem::take(&mut alone.gate.evidence).is_empty();
-        let of_one = cmd::run::exit_of(&alone, args.strict);
-        let is_proven = |target: &String| proofs.iter().any(|proof| proof.target == *target && proof.feeds());
-        let lacks_proof = asks_for_proof && !summary.gate.feeds.iter().all(is_proven);
-        Ok(if lacks_proof { Exit::GateMissed } else { of_one })
+        Ok(analysis::proofs(&runs, self.rules))
     }
 
     /// The runs that prove one thing with the one of this name, in the order in which they began: those that came to their
@@ -107,6 +94,18 @@ impl Asked {
         let folders = samples::below(&self.results)?;
         Ok(folders.iter().filter_map(|folder| record::read_run(folder).ok()).collect())
     }
+}
+
+/// The exit code of a run that is one of a proof. Where the gate asks for a proof, it is held against what the runs prove
+/// together in place of the one run.
+pub(crate) fn exit_of(summary: &Summary, proofs: &[Proof], strict: bool) -> Exit {
+    let mut alone = summary.clone();
+    let asks_for_proof = !std::mem::take(&mut alone.gate.evidence).is_empty();
+    let is_proven = |target: &String| proofs.iter().any(|proof| proof.target == *target && proof.feeds());
+    if asks_for_proof && !summary.gate.feeds.iter().all(is_proven) {
+        return Exit::GateMissed;
+    }
+    cmd::run::exit_of(&alone, strict)
 }
 
 /// A run that came to its end.

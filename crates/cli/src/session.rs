@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use analysis::{SearchValue, Summary};
+use analysis::{Proof, SearchValue, Summary};
 use anyhow::Context as _;
 use backend::Clock;
 use describe::{Begun, Data, Slot};
@@ -23,8 +23,9 @@ use crate::exit::Failure;
 use crate::load::Loaded;
 use crate::open::Stores;
 use crate::progress::Progress;
+use crate::shown::PAGE_FILE;
 use crate::slots::Slots;
-use crate::{environment, files, host, output, signals};
+use crate::{environment, files, host, output, proof, signals};
 
 /// Everything that is opened and written before anything is measured.
 pub(crate) struct Ready {
@@ -42,8 +43,8 @@ pub(crate) struct Ready {
 
 impl Ready {
     /// Opens the storages of a scenario, says what will be done, and makes its datasets ready.
-    pub(crate) fn make(loaded: Loaded, args: &MeasureArgs, asked: Asked) -> Result<Self, Failure> {
-        let stores = Stores::open(&loaded.plan)?;
+    pub(crate) fn make(loaded: Loaded, args: &MeasureArgs, asked: &Asked) -> Result<Self, Failure> {
+        let stores = open(&loaded.plan)?;
         announce::announce(&loaded.plan, &stores, args, asked)?;
         // Before this a signal ends the process, which has written nothing.
         Self::with(loaded, stores, args, signals::stop_flag()?)
@@ -59,7 +60,6 @@ impl Ready {
         let counters = Arc::new(Counters::default());
         let progress = Progress::new(args.quiet, &counters);
         let cores = environment::usable_cores();
-        data::check_places(&loaded.plan)?;
         let results = writable_folder(&args.results)?;
         Checkpoints::check_room(&loaded.plan, &stores)?;
         progress.phase("making the datasets ready");
@@ -68,6 +68,12 @@ impl Ready {
         let checkpoints = Checkpoints::make(&loaded.plan, &stores)?;
         Ok(Self { loaded, progress, stop, counters, cores, results, checkpoints, stores, data })
     }
+}
+
+/// Opens the storages of a plan. What may not be written there is refused before anybody is asked, or connected to.
+pub(crate) fn open(plan: &Plan) -> Result<Stores, Failure> {
+    data::check_places(plan)?;
+    Ok(Stores::open(plan)?)
 }
 
 /// The folder for runs, made and tried before hours are spent on a dataset.
@@ -91,6 +97,13 @@ pub(crate) struct Kind {
     pub(crate) slots: Option<Slots>,
     /// The command line, where that is not this process's.
     pub(crate) command: Option<Vec<String>>,
+}
+
+/// What a record says.
+pub(crate) struct Conclusion {
+    pub(crate) summary: Summary,
+    /// What it proves with other runs, where that was asked for.
+    pub(crate) proofs: Vec<Proof>,
 }
 
 /// A record being written, and its lines so far.
@@ -177,9 +190,13 @@ impl<'a> Session<'a> {
     }
 
     /// As [`conclude`] does; of a run that a signal ended it says what is kept and how to go on.
-    pub(crate) fn conclude(self, show: ShowArgs) -> Result<Summary, Failure> {
-        let summary = conclude(&self.folder, show)?;
-        if summary.head.interrupted {
+    pub(crate) fn conclude(
+        self,
+        show: ShowArgs,
+        proof: Option<&proof::Asked>,
+    ) -> Result<Conclusion, Failure> {
+        let concluded = conclude(&self.folder, show, proof)?;
+        if concluded.summary.head.interrupted {
             let made = self.so_far.lines.iter().filter(|line| matches!(line, Line::Rep(_))).count();
             output::say(&format!(
                 "interrupted: {} kept in {}, and the data where they are; the same command measures anew, without writing them \
@@ -188,7 +205,7 @@ impl<'a> Session<'a> {
                 self.folder.display(),
             ));
         }
-        Ok(summary)
+        Ok(concluded)
     }
 
     /// Derives everything from the record and leaves report and plots beside it, without a word.
@@ -304,10 +321,18 @@ fn reread(
 }
 
 /// Derives everything from a record, leaves report and plots beside it, and prints the answer.
-pub(crate) fn conclude(folder: &Path, show: ShowArgs) -> Result<Summary, Failure> {
+pub(crate) fn conclude(
+    folder: &Path,
+    show: ShowArgs,
+    proof: Option<&proof::Asked>,
+) -> Result<Conclusion, Failure> {
     let summary = derive(folder)?;
-    output::print(&show.text(&summary, folder, output::screen()))?;
-    Ok(summary)
+    let proofs = match proof.filter(|_| !summary.head.interrupted) {
+        Some(asked) => asked.add_up(&summary)?,
+        None => Vec::new(),
+    };
+    output::print(&show.text(&summary, &proofs, folder, output::screen()))?;
+    Ok(Conclusion { summary, proofs })
 }
 
 /// Derives everything from the record as it lies on disk, and leaves pages and plots beside it.
@@ -315,7 +340,7 @@ fn derive(folder: &Path) -> Result<Summary, Failure> {
     let derived = Derived::of(folder)?;
     let write = |name: &str, text: &str| files::write(&folder.join(name), text.as_bytes());
     write("report.md", &report::markdown(&derived.summary))?;
-    write(output::PAGE_FILE, &report::html(&[derived.page()]))?;
+    write(PAGE_FILE, &report::html(&[derived.page()]))?;
     for plot in &derived.plots {
         write(&format!("{}.svg", plot.name), &plot.svg)?;
     }

@@ -1,5 +1,7 @@
 //! What a run will do.
 
+use std::collections::BTreeSet;
+
 use feed::Need;
 use feed::bounds::Settings;
 
@@ -136,6 +138,11 @@ impl Plan {
     /// The dataset of a cell.
     pub fn dataset(&self, cell: &Cell) -> &DatasetSpec {
         &self.datasets[cell.dataset]
+    }
+
+    /// Each target with each dataset that it is read for, by their indices, once.
+    pub fn places(&self) -> BTreeSet<(usize, usize)> {
+        self.cells.iter().map(|cell| (cell.target, cell.dataset)).collect()
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
     for line in &merged.lines {
         writer.append(line)?;
     }
-    let summary = session::conclude(&folder, args.show)?;
+    let summary = session::conclude(&folder, args.show, None)?.summary;
     Ok(run::exit_of(&summary, args.strict))
 }
 

@@ -23,12 +23,18 @@ pub(crate) fn need(args: &NeedArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-/// The arithmetic of a need in short form, or of that of a scenario file, with the line of what the file reads.
+/// The arithmetic of a need, in short form or as the table of its keys, or of that of a scenario file, with the line of what
+/// the file reads.
 fn explained(need: &str) -> Result<String, Failure> {
     if Path::new(need).extension().is_some_and(|extension| extension == "toml") {
         let input = InputArgs { input: need.to_owned(), ..InputArgs::default() };
         let plan = load::load(&input)?.plan;
         return Ok(format!("{}\nas read     line {}", plan.need.explain(), line_words(&plan)));
+    }
+    if need.starts_with('{') {
+        // A need goes with a place, of which nothing is read here.
+        let input = InputArgs { input: ".".to_owned(), need: Some(need.to_owned()), ..InputArgs::default() };
+        return Ok(load::load(&input)?.plan.need.explain());
     }
     let resolved = NeedSpec::parse_short(need).and_then(|spec| spec.resolve());
     resolved.map(|need| need.explain()).map_err(|error| Failure::usage(format!("error: {error}")))

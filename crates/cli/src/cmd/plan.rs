@@ -106,8 +106,8 @@ fn remote(target: &plan::Target) -> String {
 }
 
 fn datasets(plan: &Plan) -> Vec<String> {
-    let uses: BTreeSet<(usize, usize)> = plan.cells.iter().map(|cell| (cell.target, cell.dataset)).collect();
-    uses.into_iter().map(|(target, dataset)| data(&plan.targets[target], &plan.datasets[dataset])).collect()
+    let places = plan.places().into_iter();
+    places.map(|(target, dataset)| data(&plan.targets[target], &plan.datasets[dataset])).collect()
 }
 
 fn data(target: &plan::Target, spec: &DatasetSpec) -> String {

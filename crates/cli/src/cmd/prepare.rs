@@ -6,11 +6,10 @@ use feed::units::{counted_noun, format_bytes};
 use plan::Plan;
 
 use crate::args::InputArgs;
-use crate::data;
 use crate::exit::{Exit, Failure};
 use crate::open::Stores;
 use crate::progress::Progress;
-use crate::{environment, load, output, signals};
+use crate::{announce, data, environment, load, output, signals};
 
 pub(crate) fn prepare(args: &InputArgs) -> Result<Exit, Failure> {
     let mut plan = load::load(args)?.plan;
@@ -19,7 +18,9 @@ pub(crate) fn prepare(args: &InputArgs) -> Result<Exit, Failure> {
     let stop = signals::stop_flag()?;
     let progress = Progress::new(false, &Arc::default());
     let report = |target: &str, done, total| progress.writing(target, done, total);
+    data::check_places(&plan)?;
     let stores = Stores::for_data(&plan)?;
+    announce::datasets(&plan, &stores)?;
     let data = data::make_ready(&plan, &stores, environment::usable_cores(), &report, &stop)?;
     progress.finish();
     let held = data.slots().iter().filter(|slot| plan.targets[slot.target].config.is_storage());

@@ -29,7 +29,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         ReportFormat::Terminal => {
             // A file is no terminal, whatever prints the rest.
             let screen = if args.output.is_some() { report::Screen::PLAIN } else { output::screen() };
-            args.show.text(&analysis::summarise(&samples::record(&args.run)?), &args.run, screen)
+            args.show.text(&analysis::summarise(&samples::record(&args.run)?), &[], &args.run, screen)
         }
         ReportFormat::Markdown => report::markdown(&analysis::summarise(&samples::record(&args.run)?)),
         ReportFormat::Svg => plot(&Derived::of(&args.run)?.plots, &args.plot)?,

@@ -12,7 +12,7 @@ use crate::args::{More, RunArgs};
 use crate::comparing::Rules;
 use crate::exit::{Exit, Failure};
 use crate::regression::Outcome;
-use crate::session::{Kind, Ready, Session};
+use crate::session::{Conclusion, Kind, Ready, Session};
 use crate::slots::Slots;
 use crate::variants::{self, VariantSpec};
 use crate::{baseline, cmd, cost, load, output, proof, regression, samples};
@@ -42,8 +42,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         None => measure.fresh_rounds += args.rounds.map_or(0, |More(rounds)| rounds),
     }
     let asked = args.proof.then(|| proof::Asked::announce(&loaded.plan, &args.measure.results));
-    let without_file = !load::is_scenario(&args.input.input);
-    let ready = Ready::make(loaded, &args.measure, Asked { without_file, searches: false })?;
+    let ready = Ready::make(loaded, &args.measure, &Asked::of(&args.input, false))?;
     if let Some(name) = &args.add_to {
         baseline::prepare(&args.measure.results, name)?;
     }
@@ -60,12 +59,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if let Some(late) = late {
         return Err(too_late(args.ranks.start_at.as_deref(), late));
     }
-    let summary = session.conclude(args.show)?;
+    let Conclusion { summary, proofs } = session.conclude(args.show, asked.as_ref())?;
     if interrupted {
         return Ok(Exit::Interrupted);
     }
     let verdict = match asked {
-        Some(asked) => asked.add_up(&summary, args)?,
+        Some(_) => proof::exit_of(&summary, &proofs, args.strict),
         None => exit_of(&summary, args.strict),
     };
     // One rank is no whole run, and has no past of its own.
@@ -111,10 +110,7 @@ fn interleave(
 ) -> Result<Vec<NotRun>, Failure> {
     let (plan, progress) = (&ready.loaded.plan, &ready.progress);
     let confirming = confirming(plan);
-    progress.expect(
-        plan.cells.len() as u64 * u64::from(plan.measure.repetitions) + confirming,
-        plan.measure.budget_ns,
-    );
+    progress.expect(cost::repetitions(plan, plan.measure.repetitions), plan.measure.budget_ns);
     ceilings(ready, session, bench)?;
     progress.phase("measuring the cells, interleaved");
     let mut not_run = bench.measure(confirming, &mut |event| session.take(event))?;

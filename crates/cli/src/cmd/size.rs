@@ -17,12 +17,11 @@ use crate::session::{Kind, Ready, Session};
 const DEPTHS_MAX: u32 = 13;
 
 pub(crate) fn size(args: &SizeArgs) -> Result<Exit, Failure> {
-    let without_file = !load::is_scenario(&args.input.input);
-    let ready = Ready::make(widened(args)?, &args.measure, Asked { without_file, searches: true })?;
+    let ready = Ready::make(widened(args)?, &args.measure, &Asked::of(&args.input, true))?;
     let kind = Kind { size: Some(args.find.axis()), ..Kind::default() };
     let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
     let interrupted = session.execute(|session, bench| find(&ready, args.find, session, bench))?;
-    let summary = session.conclude(args.show)?;
+    let summary = session.conclude(args.show, None)?.summary;
     Ok(if interrupted { Exit::Interrupted } else { exit_of(&summary) })
 }
 

@@ -12,8 +12,7 @@ use record::{NotRun, Variant};
 use super::protocol::{Answer, Order, PROTOCOL};
 use crate::args::RunArgs;
 use crate::exit::{Exit, Failure};
-use crate::open::Stores;
-use crate::session::{Kind, Ready, Session};
+use crate::session::{self, Kind, Ready, Session};
 use crate::{load, output, signals};
 
 /// Follows the orders on standard input until they end. Where they end too early, the parent is gone: what is under way
@@ -27,7 +26,7 @@ pub(crate) fn follow(args: &RunArgs, name: &str) -> Result<Exit, Failure> {
     // The parent has told of a file that is missing, but where it measures to make one.
     let is_there = loaded.plan.gate.calibration.as_ref().is_some_and(|path| Path::new(path).exists());
     let loaded = if is_there { loaded.with_margins(false)? } else { loaded };
-    let stores = Stores::open(&loaded.plan)?;
+    let stores = session::open(&loaded.plan)?;
     let ready = Ready::with(loaded, stores, &args.measure, Arc::clone(&stop))?;
     let kind = Kind { variant: Some((variant, variants)), command: Some(command), ..Kind::default() };
     let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;

@@ -7,19 +7,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Context as _;
 use backend::Clock;
 use engine::{Progress as Counters, VariantTurn, round_of_variants};
-use plan::{Limit, Measure, Plan};
+use plan::Plan;
 use record::Variant;
 
 use super::process::Process;
 use super::protocol::{Answer, Order};
 use super::{Group, VariantSpec};
+use crate::announce::{self, Asked};
 use crate::args::{InputArgs, MeasureArgs};
 use crate::exit::Failure;
 use crate::progress::Progress;
-use crate::{host, load, session, signals};
-
-/// What setting up a repetition costs beyond its window, and giving the order for it.
-const OVERHEAD_NS: u64 = 250_000_000;
+use crate::{cost, host, load, session, signals};
 
 /// Everything that is known before a child is started.
 struct Run<'a> {
@@ -39,6 +37,7 @@ struct Run<'a> {
 pub(crate) fn run(input: &InputArgs, measure: &MeasureArgs, specs: &[VariantSpec]) -> Result<Group, Failure> {
     let plans: Vec<Plan> = specs.iter().map(|spec| resolve(spec, input)).collect::<Result<_, _>>()?;
     pair(specs, &plans)?;
+    announce::variants(&plans, measure, &Asked::of(input, false))?;
     let stop = signals::stop_flag()?;
     let progress = Progress::new(measure.quiet, &Arc::new(Counters::default()));
     let name = host::run_id(&host::now_utc(), &plans[0].name);
@@ -163,9 +162,9 @@ fn arguments(spec: &VariantSpec, input: &InputArgs, measure: &MeasureArgs, folde
 fn rounds(run: &Run<'_>, children: &mut [Process]) -> Result<Option<String>, Failure> {
     let measure = &run.plans[0].measure;
     let (cells, variants) = (run.plans[0].cells.len(), run.specs.len() as u32);
+    let turns = cells as u64 * u64::from(variants);
     let clock = Clock::real();
-    run.progress
-        .expect(cells as u64 * u64::from(variants) * u64::from(measure.repetitions), measure.budget_ns);
+    run.progress.expect(turns * u64::from(measure.repetitions), measure.budget_ns);
     run.progress.phase("measuring the client's own ceiling");
     for (spec, child) in run.specs.iter().zip(children.iter_mut()) {
         if run.stop.load(Ordering::Relaxed) {
@@ -174,7 +173,8 @@ fn rounds(run: &Run<'_>, children: &mut [Process]) -> Result<Option<String>, Fai
         ask(spec, child, &Order::Ceilings, &run.stop)?;
     }
     run.progress.phase("measuring the variants, interleaved");
-    let mut cost_ns = round_ns(measure, cells as u64 * u64::from(variants));
+    // What a round takes, before any was made.
+    let mut cost_ns = cost::repetition_ns(&run.plans[0]).unwrap_or(0).saturating_mul(turns);
     for round in 0..measure.repetitions {
         let begun_ns = clock.now_ns();
         if measure.budget_ns.is_some_and(|budget_ns| begun_ns.saturating_add(cost_ns) > budget_ns) {
@@ -221,14 +221,4 @@ fn end(run: &Run<'_>, children: &mut [Process], left: Option<String>) -> Result<
         first = first.and(ask(spec, child, &order, &run.stop));
     }
     first
-}
-
-/// What a round takes, before any was made.
-fn round_ns(measure: &Measure, repetitions: u64) -> u64 {
-    let window_ns = match measure.limit {
-        Limit::Duration { duration_ns } => duration_ns,
-        Limit::Steps { otherwise_ns, .. } => otherwise_ns,
-        Limit::Bytes { .. } | Limit::Epochs { .. } => 0,
-    };
-    (measure.warmup_ns + window_ns + OVERHEAD_NS).saturating_mul(repetitions)
 }

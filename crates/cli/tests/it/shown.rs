@@ -117,6 +117,13 @@ fn a_long_run_without_a_file_asks_on_a_terminal_before_it_writes() {
             "{shown}"
         );
     }
+    // What would be refused is refused before it is asked about.
+    fs::create_dir(bench.path("data")).unwrap();
+    bench.write("data/mine.txt", "");
+    let (ended, shown) = asked(&[], "");
+    ended.exits(2);
+    assert!(shown.contains("`mine.txt`") && !shown.contains("go on?"), "{shown}");
+    fs::remove_dir_all(bench.path("data")).unwrap();
     // Nobody is there to be asked.
     finish(bench.bare(&[&long[..], &small].concat())).exits(1).says("cannot write results");
 }
