@@ -192,6 +192,31 @@ impl View<'_> {
         !row.note.is_empty() && figures.all(|(place, _)| row.cells[*place].is_none())
     }
 
+    /// What rows among `all` are called: `nfs nfs3 8, 32; s3 lean 8`, and `nfs` alone where it has no others.
+    pub(crate) fn named(&self, rows: &[&Row], all: &[&Row]) -> String {
+        let keys = self.columns.iter().filter(|(_, column)| matches!(column.kind, Kind::Name | Kind::Number));
+        let places: Vec<usize> = keys.map(|(place, _)| *place).collect();
+        let first = |row: &Row| places.first().and_then(|place| row.cells[*place].clone());
+        let count = |rows: &[&Row], row: &Row| rows.iter().filter(|one| first(one) == first(row)).count();
+        let mut named: Vec<(String, Vec<&str>)> = Vec::new();
+        for row in rows {
+            let words = places.iter().filter_map(|place| row.cells[*place].as_deref());
+            let mut words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+            if count(all, row) > 1 && count(rows, row) == count(all, row) {
+                words.truncate(1);
+            }
+            let last = words.pop().unwrap_or_default();
+            let shared = words.join(" ");
+            match named.last_mut().filter(|(words, _)| *words == shared) {
+                Some((_, lasts)) if lasts.contains(&last) => {}
+                Some((_, lasts)) => lasts.push(last),
+                None => named.push((shared, vec![last])),
+            }
+        }
+        let words = |(shared, lasts): &(String, Vec<&str>)| format!("{shared} {}", lasts.join(", "));
+        named.iter().map(|named| words(named).trim_start().to_owned()).collect::<Vec<_>>().join("; ")
+    }
+
     /// Whether anything is to be said of any row.
     pub(crate) fn has_notes(&self) -> bool {
         self.rows.iter().any(|row| !row.note.is_empty())

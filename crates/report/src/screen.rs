@@ -21,7 +21,11 @@ impl Screen {
 
     /// `first` followed by `text`, folded at the width; further lines start below the text.
     pub(crate) fn hanging(self, first: &str, text: &str) -> String {
-        let indent = first.chars().count();
+        self.indented(first, first.chars().count(), text)
+    }
+
+    /// The same with further lines at `indent`.
+    fn indented(self, first: &str, indent: usize, text: &str) -> String {
         let folded = folded(text, self.columns.saturating_sub(indent).max(8));
         let mut page = String::new();
         for (number, line) in folded.iter().enumerate() {
@@ -46,7 +50,7 @@ impl Screen {
         widths.filter(|width| *width <= self.columns / 3).max().unwrap_or(0)
     }
 
-    /// A table with its title; nothing without rows.
+    /// A table with its title, and below it what is to be said of its rows; nothing without rows.
     pub(crate) fn grid(self, grid: &Grid) -> String {
         let view = grid.narrow();
         if view.rows.is_empty() {
@@ -55,14 +59,14 @@ impl Screen {
         let table = Table::of(&view, self, " ");
         let mut page = self.hanging("- ", &ascii(&view.title));
         page.extend(ended(table.headings()));
-        let mut shared = None;
-        for row in &view.rows {
-            let above = grid.above().and_then(|place| row.cells[place].as_deref()).unwrap_or_default();
-            if shared != Some(above) && !above.is_empty() {
-                page.push_str(&self.hanging("- ", &ascii(above)));
+        let above = |row: &Row| grid.above().and_then(|place| row.cells[place].clone()).unwrap_or_default();
+        for rows in view.rows.chunk_by(|one, next| above(one) == above(next)) {
+            let above = above(rows[0]);
+            if !above.is_empty() {
+                page.push_str(&self.hanging("- ", &ascii(&above)));
             }
-            shared = Some(above);
-            page.push_str(&table.noted(row));
+            page.extend(rows.iter().map(|row| table.written(row)));
+            page.push_str(&table.remarks(rows));
         }
         if !grid.foot.is_empty() {
             page.push_str(&self.hanging("  ", &ascii(&grid.foot)));
@@ -130,23 +134,33 @@ impl<'a> Table<'a> {
         self.row(&headings)
     }
 
-    /// A row with its note behind it where it fits there, else below it.
-    fn noted(&self, row: &Row) -> String {
+    /// A row. The note of one without figures stands in their place.
+    fn written(&self, row: &Row) -> String {
         let mut lines = self.row(&self.view.words(row));
-        let note = ascii(&row.note);
-        if let [line] = lines.as_mut_slice() {
-            if self.view.is_blank(row) {
-                return self.screen.hanging(&format!("{line} "), &note);
-            }
-            if line.chars().count() + 2 + note.len() <= self.screen.columns {
-                line.extend(["  ", note.as_str()]);
-                line.truncate(line.trim_end().len());
-                return ended(lines).collect();
+        let last = if self.view.is_blank(row) { lines.pop() } else { None };
+        let noted = last.map(|line| self.screen.hanging(&format!("{line} "), &ascii(&row.note)));
+        ended(lines).chain(noted).collect()
+    }
+
+    /// What is to be said of rows, once for all that it is true of.
+    fn remarks(&self, rows: &[&Row]) -> String {
+        let rows: Vec<&Row> = rows.iter().copied().filter(|row| !self.view.is_blank(row)).collect();
+        let parts = |row: &Row| row.note.split("; ").map(ToOwned::to_owned).collect::<Vec<String>>();
+        let noted: Vec<Vec<String>> = rows.iter().map(|row| parts(row)).collect();
+        let mut remarks: Vec<(Vec<usize>, Vec<&str>)> = Vec::new();
+        for part in noted.iter().flatten().filter(|part| !part.is_empty()) {
+            let of: Vec<usize> = (0..rows.len()).filter(|row| noted[*row].contains(part)).collect();
+            match remarks.iter_mut().find(|(rows, _)| *rows == of) {
+                Some((_, parts)) if parts.contains(&part.as_str()) => {}
+                Some((_, parts)) => parts.push(part),
+                None => remarks.push((of, vec![part])),
             }
         }
-        let indent = self.widths.first().map_or(1, |width| width + 1);
-        let below = if note.is_empty() { note } else { self.screen.hanging(&" ".repeat(indent), &note) };
-        ended(lines).chain([below]).collect()
+        let remark = |(of, parts): &(Vec<usize>, Vec<&str>)| {
+            let named = self.view.named(&of.iter().map(|row| rows[*row]).collect::<Vec<_>>(), &rows);
+            self.screen.indented("  ", 4, &ascii(&format!("{named}: {}", parts.join("; "))))
+        };
+        remarks.iter().map(remark).collect()
     }
 
     /// The lines of a row: names flush left and folded where they are longer than their column, numbers and figures flush

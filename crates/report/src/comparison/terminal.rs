@@ -60,6 +60,7 @@ fn table(comparison: &Comparison, shared: &[(String, usize)], screen: Screen) ->
         .figure("after", |line| row(line, |row| &row.after))
         .figure("change", |line| row(line, |row| &row.ratio))
         .figure("shows", |line| row(line, |row| &row.detectable))
+        .column(Column::name("result"), |line| line.row.as_ref().map(|row| row.word.to_owned()))
         .note(|line| line.note.clone())
         .foot("shows: the smallest change that such data show four times in five")
         .done();
@@ -74,8 +75,8 @@ fn table(comparison: &Comparison, shared: &[(String, usize)], screen: Screen) ->
 fn lines_of(cell: &CellComparison, pairing: Pairing, shared: &[(String, usize)]) -> Vec<Line> {
     let name = format!("{}: {}", cell.target, cell.label);
     let line = |row: Row| {
-        let because = row.because.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-        Line { cell: name.clone(), note: format!("{}{because}", row.word), row: Some(row) }
+        let note = row.because.clone().unwrap_or_default();
+        Line { cell: name.clone(), row: Some(row), note }
     };
     let mut lines: Vec<Line> = rows::of_cell(cell, pairing, shared).into_iter().map(line).collect();
     if let Some(reason) = &cell.excluded {

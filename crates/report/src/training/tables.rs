@@ -49,8 +49,8 @@ fn job(cell: &CellSummary) -> Option<Job<'_>> {
 
 /// A table of training jobs, with the columns that tell them apart.
 fn of_jobs<'a>(title: &str, cells: &'a [&CellSummary]) -> Filling<'a, &'a CellSummary> {
-    let accelerators = Column::figure("accelerators").short("acc");
-    let prefetch = Column::figure("prefetch").short("ahead");
+    let accelerators = Column::number("accelerators").short("acc");
+    let prefetch = Column::number("prefetch").short("ahead");
     Grid::of(title, cells)
         .name("target", |cell| cell.cell.target.clone())
         .name("engine", |cell| cell.engine_label())
