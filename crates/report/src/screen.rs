@@ -65,8 +65,7 @@ impl Screen {
             if !above.is_empty() {
                 page.push_str(&self.hanging("- ", &ascii(&above)));
             }
-            page.extend(rows.iter().map(|row| table.written(row)));
-            page.push_str(&table.remarks(rows));
+            page.push_str(&table.rows(rows));
         }
         if !grid.foot.is_empty() {
             page.push_str(&self.hanging("  ", &ascii(&grid.foot)));
@@ -134,17 +133,37 @@ impl<'a> Table<'a> {
         self.row(&headings)
     }
 
-    /// A row. The note of one without figures stands in their place.
-    fn written(&self, row: &Row) -> String {
-        let mut lines = self.row(&self.view.words(row));
-        let last = if self.view.is_blank(row) { lines.pop() } else { None };
-        let noted = last.map(|line| self.screen.hanging(&format!("{line} "), &ascii(&row.note)));
-        ended(lines).chain(noted).collect()
+    /// Rows, and below them what is to be said of those that their names and numbers tell apart.
+    fn rows(&self, rows: &[&Row]) -> String {
+        let names: Vec<String> = rows.iter().map(|row| self.view.named(&[row], &[])).collect();
+        let is_one = |at: usize| names.iter().filter(|name| **name == names[at]).count() == 1;
+        let (told, others): (Vec<usize>, Vec<usize>) =
+            (0..rows.len()).partition(|at| is_one(*at) && !self.view.is_blank(rows[*at]));
+        let written = |at: usize| {
+            if others.contains(&at) { self.noted(rows[at]) } else { ended(self.lines(rows[at])).collect() }
+        };
+        let told: Vec<&Row> = told.into_iter().map(|at| rows[at]).collect();
+        (0..rows.len()).map(written).collect::<String>() + &self.remarks(&told)
+    }
+
+    /// A row with its note: in place of figures that it does not have, behind them where it fits there, else below.
+    fn noted(&self, row: &Row) -> String {
+        let mut lines = self.lines(row);
+        let note = ascii(&row.note);
+        let Some(last) = lines.pop() else { return String::new() };
+        let noted = if self.view.is_blank(row) {
+            self.screen.hanging(&format!("{last} "), &note)
+        } else if note.is_empty() || last.chars().count() + 2 + note.len() <= self.screen.columns {
+            format!("{last}  {note}").trim_end().to_owned() + "\n"
+        } else {
+            let indent = self.widths.first().map_or(1, |width| width + 1);
+            last + "\n" + &self.screen.hanging(&" ".repeat(indent), &note)
+        };
+        ended(lines).chain([noted]).collect()
     }
 
     /// What is to be said of rows, once for all that it is true of.
     fn remarks(&self, rows: &[&Row]) -> String {
-        let rows: Vec<&Row> = rows.iter().copied().filter(|row| !self.view.is_blank(row)).collect();
         let parts = |row: &Row| row.note.split("; ").map(ToOwned::to_owned).collect::<Vec<String>>();
         let noted: Vec<Vec<String>> = rows.iter().map(|row| parts(row)).collect();
         let mut remarks: Vec<(Vec<usize>, Vec<&str>)> = Vec::new();
@@ -157,10 +176,14 @@ impl<'a> Table<'a> {
             }
         }
         let remark = |(of, parts): &(Vec<usize>, Vec<&str>)| {
-            let named = self.view.named(&of.iter().map(|row| rows[*row]).collect::<Vec<_>>(), &rows);
+            let named = self.view.named(&of.iter().map(|row| rows[*row]).collect::<Vec<_>>(), rows);
             self.screen.indented("  ", 4, &ascii(&format!("{named}: {}", parts.join("; "))))
         };
         remarks.iter().map(remark).collect()
+    }
+
+    fn lines(&self, row: &Row) -> Vec<String> {
+        self.row(&self.view.words(row))
     }
 
     /// The lines of a row: names flush left and folded where they are longer than their column, numbers and figures flush

@@ -127,9 +127,9 @@ fn rows_that_look_alike_are_told_apart_by_how_they_were_read() {
     assert_page(&page);
     let after = |title: &str| page.split(title).nth(1).unwrap().split("\n- ").next().unwrap().to_owned();
     for (title, told) in [
-        ("- metadata", [": cold", ": warm"]),
-        ("- where a file's", [": cold", ": warm"]),
-        ("- paced", [": bypass", ": warm"]),
+        ("- metadata", ["cold; names and inodes", "warm"]),
+        ("- where a file's", ["  cold", "  warm"]),
+        ("- paced", ["bypass; poisson", "warm; poisson"]),
     ] {
         let table = after(title);
         assert!(told.iter().all(|words| table.contains(words)), "{title}: {table}");
