@@ -27,8 +27,8 @@ const OPEN_LINES: usize = 3;
 const NEXT_LINES: usize = 3;
 /// What signs before a number of accelerators mean.
 const DIVIDED: &str = "~ and >= by division of the rate";
-/// Longest name of a target that is written out: two lines of a narrow terminal.
-const NAME_COLUMNS: usize = 32;
+/// Longest name of a target that is written out: four lines of a narrow terminal.
+const NAME_COLUMNS: usize = 64;
 /// Columns before the words of each part: `NEED `, `WHY  `.
 const LEAD_COLUMNS: usize = 5;
 /// Smallest width that is made use of.

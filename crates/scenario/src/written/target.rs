@@ -23,6 +23,9 @@ const EXAMPLE: &str = "targets.data = { at = \"/mnt/data/bench\" }";
 /// Most connections: as many as reads outstanding.
 const CONNECTIONS_MAX: u64 = DEPTH_MAX;
 
+/// Longest name of a target: an answer writes it out, and a file is named after it.
+const NAME_LETTERS_MAX: usize = 64;
+
 /// Most prefixes over which objects are spread.
 const PREFIXES_MAX: u64 = 1000;
 
@@ -145,5 +148,8 @@ fn refuse_name(name: &Key, problems: &mut Problems) {
     if name.text.is_empty() || !name.text.chars().all(allowed) {
         let problem = Problem::new("the name of a target is letters, digits, `-` and `_`");
         problems.push(problem.at(name.span, "this has something else"));
+    } else if name.text.len() > NAME_LETTERS_MAX {
+        let problem = Problem::new(format!("the name of a target has at most {NAME_LETTERS_MAX} letters"));
+        problems.push(problem.at(name.span, format!("this has {}", name.text.len())));
     }
 }

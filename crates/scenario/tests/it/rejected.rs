@@ -318,6 +318,12 @@ fn addresses() {
 }
 
 #[test]
+fn names_of_targets() {
+    let long = format!("targets.{} = {{ at = \"/nvme/b\" }}", "a".repeat(65));
+    insta::assert_snapshot!(refusals(&["targets.\"a b\" = { at = \"/nvme/b\" }", &long]));
+}
+
+#[test]
 fn paths() {
     insta::assert_snapshot!(refusals(&[
         "targets.b = { at = \"/file/b\" }",
