@@ -1,4 +1,5 @@
-//! Credentials recognized by their form: in URLs, after a name that says so, and access key ids.
+//! Credentials recognized by their form: in URLs, after a name or a scheme that says so, access key ids, and secret keys of AWS
+//! that stand alone.
 
 /// What stands where a credential was.
 pub(crate) const HIDDEN: &str = "<redacted>";
@@ -24,12 +25,24 @@ const SECRET_NAMES: [&str; 13] = [
 const KEY_ID_PREFIXES: [&str; 2] = ["AKIA", "ASIA"];
 const KEY_ID_TAIL_CHARS: usize = 16;
 
+/// Schemes of HTTP authentication that a credential follows (RFC 7617, RFC 6750).
+const SCHEMES: [&str; 2] = ["basic", "bearer"];
+/// Fewest letters of a credential after a scheme; a shorter word is a word.
+const SCHEME_VALUE_MIN: usize = 12;
+
+/// Letters of a secret key of AWS, and how many of them are capital and small at least. Of 64 kinds of letters 26 are capital:
+/// fewer than six of forty are there once in 10^4 keys.
+const SECRET_KEY_CHARS: usize = 40;
+const CASED_MIN: usize = 6;
+
 /// Quotes around a value, longest first; the last one is a quote inside a quoted text.
 const QUOTES: [&str; 6] = ["\"\"\"", "'''", "\"", "'", "`", "\\\""];
 
 /// The text without credentials.
 pub(crate) fn strip(text: &str) -> String {
-    strip_key_ids(&strip_named(&strip_urls(text)))
+    let named = strip_named(&strip_urls(text));
+    let schemes = strip_scheme_values(&strip_key_ids(&named));
+    hide(&schemes, "+/", |_, word| is_secret_key(word))
 }
 
 /// Whether a value of this name is a credential.
@@ -138,6 +151,44 @@ fn closing_quote(value: &str, quote: &str) -> usize {
     value.match_indices(quote).map(|(at, _)| at).find(|at| !escaped(*at)).unwrap_or(value.len())
 }
 
+/// What follows a scheme of HTTP authentication.
+fn strip_scheme_values(text: &str) -> String {
+    let mut after_scheme = false;
+    hide(text, "+/=._~-<>", |gap, word| {
+        let hides = after_scheme && gap.trim_start_matches(' ').is_empty() && is_scheme_value(word);
+        after_scheme = SCHEMES.iter().any(|scheme| word.eq_ignore_ascii_case(scheme));
+        hides
+    })
+}
+
+/// The text without those words that `hides` says are credentials, by what stands before them and themselves. A word is made of
+/// ASCII letters, digits, and `others`.
+fn hide(text: &str, others: &str, mut hides: impl FnMut(&str, &str) -> bool) -> String {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || others.contains(c);
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(is_part) {
+        let (gap, tail) = rest.split_at(start);
+        let (word, after) = tail.split_at(tail.find(|c| !is_part(c)).unwrap_or(tail.len()));
+        out.extend([gap, if hides(gap, word) { HIDDEN } else { word }]);
+        rest = after;
+    }
+    out + rest
+}
+
+fn is_scheme_value(word: &str) -> bool {
+    word != HIDDEN && word.len() >= SCHEME_VALUE_MIN && !word.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+/// Whether a word looks as a secret key of AWS does: no hash in hexadecimal, and hardly a path.
+fn is_secret_key(word: &str) -> bool {
+    let count = |is: fn(&u8) -> bool| word.bytes().filter(is).count();
+    word.len() == SECRET_KEY_CHARS
+        && count(u8::is_ascii_digit) > 0
+        && count(u8::is_ascii_uppercase) >= CASED_MIN
+        && count(u8::is_ascii_lowercase) >= CASED_MIN
+}
+
 /// Access key ids of AWS.
 fn strip_key_ids(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -213,6 +264,26 @@ mod tests {
         check("key AKIAABCDEFGHIJKLMNOP.", "key <redacted>.");
         check("xASIA0123456789ABCDEFy", "x<redacted>y");
         check("AKIASHORT", "AKIASHORT");
+    }
+
+    #[test]
+    fn what_follows_a_scheme_is_hidden_where_it_is_no_word() {
+        check("with Bearer eyJhbGciOi.J9-x_1 sent", "with Bearer <redacted> sent");
+        check("basic QWxhZGRpbjpvcGVu", "basic <redacted>");
+        check("a bearer of good news, basic authentication", "a bearer of good news, basic authentication");
+    }
+
+    #[test]
+    fn a_secret_key_that_stands_alone_is_hidden() {
+        check("the key is wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY.", "the key is <redacted>.");
+        check("x=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY)", "x=<redacted>)");
+        for word in [
+            "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+            "/mnt/Datasets/imagenet/Train/shards/part1",
+            "/A/B1/C",
+        ] {
+            check(word, word);
+        }
     }
 
     #[test]

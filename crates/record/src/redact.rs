@@ -2,7 +2,7 @@
 //!
 //! Known texts (host, user, folders) are replaced by stable labels, so that two records of one machine
 //! still say the same. Credentials are removed by their form, whether or not they are known. A secret
-//! that is neither known nor named in its text (a bare 40-character key) cannot be recognized.
+//! that is neither known, nor named in its text, nor of a form that is known, cannot be recognized.
 
 use serde_json::Value;
 
