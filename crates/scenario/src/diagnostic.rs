@@ -110,6 +110,7 @@ impl Problem {
         if self.labels.is_empty() && !by_flags {
             group = group.element(Origin::path(sources[0].name.as_str()));
         }
+        let shown: Vec<String> = sources.iter().map(|source| without_users(&source.text)).collect();
         for (index, source) in sources.iter().enumerate() {
             let labels: Vec<_> = self.labels.iter().filter(|label| label.span.source == index).collect();
             if by_flags && index == 0 {
@@ -118,7 +119,7 @@ impl Problem {
                     labels.into_iter().map(|label| label.text.as_str()).filter(|text| !text.is_empty());
                 group = group.elements(notes.map(|text| Level::NOTE.message(text)));
             } else if !labels.is_empty() {
-                let snippet = Snippet::source(source.text.as_str()).path(source.name.as_str());
+                let snippet = Snippet::source(shown[index].as_str()).path(source.name.as_str());
                 let annotations = labels.into_iter().map(|label| {
                     let kind = if label.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
                     kind.span(clamp(label.span, &source.text)).label(label.text.as_str())
@@ -134,6 +135,20 @@ impl Problem {
         let helps = helps.map(|help| Level::HELP.message(help));
         Renderer::plain().render(&[group.elements(helps)])
     }
+}
+
+/// The text with stars for users and passwords of URLs, as long as they are: what is shown ends in logs.
+fn without_users(text: &str) -> String {
+    let mut shown = text.to_owned();
+    for (at, scheme) in text.match_indices("://") {
+        let start = at + scheme.len();
+        let url = &text[start..];
+        let url = &url[..url.find(|c: char| c.is_whitespace() || "\"'".contains(c)).unwrap_or(url.len())];
+        if let Some(length) = url.rfind('@') {
+            shown.replace_range(start..start + length, &"*".repeat(length));
+        }
+    }
+    shown
 }
 
 /// Name under which mistakes of a scenario made from the command line are shown.
