@@ -3,16 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use aws_sdk_s3::config::interceptors::BeforeDeserializationInterceptorContextMut;
 use aws_sdk_s3::config::{
-    BehaviorVersion, Region, RequestChecksumCalculation, ResponseChecksumValidation, SharedHttpClient,
-    StalledStreamProtectionConfig,
+    BehaviorVersion, ConfigBag, Intercept, Region, RequestChecksumCalculation, ResponseChecksumValidation,
+    RuntimeComponents, SharedHttpClient, StalledStreamProtectionConfig,
 };
 use aws_sdk_s3::{Client, Config};
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore};
+use aws_smithy_runtime_api::box_error::BoxError;
+use aws_smithy_runtime_api::client::orchestrator::Metadata;
+use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::retry::RetryConfig;
 use aws_smithy_types::timeout::TimeoutConfig;
 use backend::StoreError;
+use http_body_util::Limited;
 
 use crate::connect::CONNECT_TIMEOUT;
 use crate::credentials::{Cell, Current};
@@ -22,6 +27,10 @@ use crate::endpoint::Endpoint;
 const CALL_TIMEOUT: Duration = Duration::from_mins(1);
 /// Attempts at a call that is not timed.
 const CALL_ATTEMPTS: u32 = 4;
+
+/// Most bytes of an answer that is not an object: twice a page of 1,000 of the longest keys, every letter of which is escaped.
+/// The SDK holds it whole.
+const ANSWER_BYTES_MAX: usize = 16 << 20;
 
 /// Who trusts whom over HTTPS.
 #[derive(Debug, Clone, Default)]
@@ -45,6 +54,31 @@ pub(crate) fn http(trust: &Trust) -> Result<SharedHttpClient, StoreError> {
         })?;
     let builder = aws_smithy_http_client::Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring));
     Ok(builder.tls_context(context).build_https())
+}
+
+/// Ends answers that are longer than any service has reason to give.
+#[derive(Debug)]
+struct Bounded;
+
+impl Intercept for Bounded {
+    fn name(&self) -> &'static str {
+        "Bounded"
+    }
+
+    fn modify_before_deserialization(
+        &self,
+        context: &mut BeforeDeserializationInterceptorContextMut<'_>,
+        _: &RuntimeComponents,
+        settings: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let is_object = settings.load::<Metadata>().is_some_and(|of| of.name() == "GetObject");
+        if !is_object {
+            let body = context.response_mut().body_mut();
+            let whole = std::mem::replace(body, SdkBody::taken());
+            *body = whole.map(|body| SdkBody::from_body_1_x(Limited::new(body, ANSWER_BYTES_MAX)));
+        }
+        Ok(())
+    }
 }
 
 /// What a client is for.
@@ -80,14 +114,15 @@ pub(crate) fn client(
         .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
         .response_checksum_validation(validation);
     builder = match purpose {
-        Purpose::Control => {
-            builder.retry_config(RetryConfig::standard().with_max_attempts(CALL_ATTEMPTS)).timeout_config(
+        Purpose::Control => builder
+            .interceptor(Bounded)
+            .retry_config(RetryConfig::standard().with_max_attempts(CALL_ATTEMPTS))
+            .timeout_config(
                 TimeoutConfig::builder()
                     .connect_timeout(CONNECT_TIMEOUT)
                     .operation_attempt_timeout(CALL_TIMEOUT)
                     .build(),
-            )
-        }
+            ),
         Purpose::Measured { .. } => builder
             .retry_config(RetryConfig::disabled())
             .timeout_config(TimeoutConfig::builder().connect_timeout(CONNECT_TIMEOUT).build()),

@@ -88,3 +88,13 @@ fn a_service_that_is_not_there_is_named() {
     let text = Bucket::open(&config, PATIENCE).unwrap_err().to_string();
     assert!(text.contains("refuses connections") && text.contains("hint: is the service running"), "{text}");
 }
+
+#[test]
+fn an_answer_without_end_is_not_kept_in_memory() {
+    let text = refusal(|_| {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n<ListBucketResult>";
+        ([head.as_bytes(), &vec![b' '; 17 << 20]].concat(), false)
+    });
+    // Without a bound it would be waited for until the patience ends.
+    assert!(text.contains("its answer (status 200) is not one of S3"), "{text}");
+}
