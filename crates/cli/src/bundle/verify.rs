@@ -12,8 +12,8 @@ use super::{Entry, README_FILE, SUMS_FILE, derived, sum, unpack};
 use crate::exit::Failure;
 use feed::plain;
 
-/// Most that a bundle is read of, unpacked: what is larger is no run of feedline's.
-const UNPACKED_BYTES_MAX: u64 = 4 << 30;
+/// Most that a bundle holds unpacked, which is in memory: the record of a night of short repetitions has a tenth of it.
+const UNPACKED_BYTES_MAX: u64 = 512 << 20;
 
 const MAKE_ONE: &str = "make a bundle with `feedline export --bundle RUN -o FILE.tar.gz`";
 const ASK_AGAIN: &str = "do not trust its figures; ask for the bundle again from whoever made it";
@@ -24,7 +24,7 @@ type Files = BTreeMap<String, Vec<u8>>;
 /// Verifies a bundle, packed or unpacked; what was found, in words.
 pub(crate) fn verify(path: &Path) -> Result<String, Failure> {
     let shown = path.display();
-    let files = if path.is_dir() { of_folder(path) } else { of_archive(path) };
+    let files = if path.is_dir() { of_folder(path) } else { of_archive(path, UNPACKED_BYTES_MAX) };
     let files = files.with_context(|| format!("cannot verify `{shown}`"))?;
     check_sums(&files).with_context(|| format!("`{shown}` is not as it was made"))?;
     let entry =
@@ -106,11 +106,14 @@ fn of_folder(path: &Path) -> anyhow::Result<Files> {
     Ok(files)
 }
 
-fn of_archive(path: &Path) -> anyhow::Result<Files> {
+/// The files of a bundle that holds at most `most` bytes.
+fn of_archive(path: &Path, most: u64) -> anyhow::Result<Files> {
     let file = File::open(path).map_err(|error| anyhow!("{error}\n  hint: {NAME_ONE}"))?;
     let is_cut = |error: io::Error| anyhow!("it is no .tar.gz, or a cut one ({error})\n  hint: {ASK_AGAIN}");
-    let mut archive = tar::Archive::new(GzDecoder::new(file).take(UNPACKED_BYTES_MAX));
+    // Headers and names too.
+    let mut archive = tar::Archive::new(GzDecoder::new(file).take(most.saturating_mul(2)));
     let mut files = Files::new();
+    let mut left = most;
     for entry in archive.entries()? {
         let mut entry = entry.map_err(is_cut)?;
         let path = entry.path()?.into_owned();
@@ -125,10 +128,42 @@ fn of_archive(path: &Path) -> anyhow::Result<Files> {
         };
         let name = name.to_string_lossy().into_owned();
         let mut bytes = Vec::new();
-        entry.read_to_end(&mut bytes).map_err(is_cut)?;
+        (&mut entry).take(left + 1).read_to_end(&mut bytes).map_err(is_cut)?;
+        let Some(rest) = left.checked_sub(bytes.len() as u64) else {
+            let most = feed::format_bytes(most);
+            bail!("it unpacks to more than {most}, which no bundle of feedline's does\n  hint: {MAKE_ONE}");
+        };
+        left = rest;
         if files.insert(name.clone(), bytes).is_some() {
             bail!("it holds `{}` twice\n  hint: {ASK_AGAIN}", plain(&name));
         }
     }
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    #[test]
+    fn a_bundle_that_unpacks_to_too_much_is_not_read_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bomb.tar.gz");
+        let mut archive =
+            tar::Builder::new(GzEncoder::new(File::create(&path).unwrap(), Compression::fast()));
+        for name in ["run/a", "run/b"] {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(6_000);
+            archive.append_data(&mut header, name, io::repeat(0).take(6_000)).unwrap();
+        }
+        archive.into_inner().unwrap().finish().unwrap();
+        let names =
+            |most| of_archive(&path, most).map(|files| files.len()).map_err(|error| error.to_string());
+        assert_eq!(names(12_000), Ok(2));
+        let refused = names(11_999).unwrap_err();
+        assert!(refused.starts_with("it unpacks to more than 11,999 B"), "{refused}");
+    }
 }
