@@ -202,6 +202,7 @@ pub(crate) fn add_flags_of_run(
     let system = SystemFigures::of_reps(&reps.used, context.cell);
     flags.extend(validity::not_from_storage(context, system.as_ref()));
     flags.extend(crowd::others_read(context.storage, system.as_ref(), &reps.used));
+    flags.extend(crowd::others_wrote(context.cell, context.storage, system.as_ref()));
     flags.extend(missing(context, reps, lines));
     flags.sort_by_key(|flag| flag.gravity() == Gravity::Informs);
 }

@@ -1,10 +1,10 @@
-//! Other processes on the client: who held the processors while a cell was measured, and who read from its device.
+//! Other processes on the client: who held the processors while a cell was measured, and who used its device.
 
 mod flags;
 
 use record::{Cell, OtherProgram, Rep};
 
-pub(crate) use flags::{holds_processors, others_read, waited};
+pub(crate) use flags::{holds_processors, others_read, others_wrote, waited};
 
 /// Programs that are named.
 const NAMED_MAX: usize = 2;

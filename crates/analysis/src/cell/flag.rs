@@ -177,6 +177,11 @@ pub enum Flag {
         /// The programs that read most, as far as they could be named.
         names: Vec<String>,
     },
+    /// The device wrote meanwhile, and not for this cell.
+    OthersWrote {
+        /// Share of all bytes that it moved, 0 to 1.
+        share: f64,
+    },
     /// Reads that had not come back when a repetition was closed.
     Abandoned {
         /// How many.
@@ -373,6 +378,7 @@ impl Flag {
             | Self::Waited { .. }
             | Self::Stolen { .. }
             | Self::OthersRead { .. }
+            | Self::OthersWrote { .. }
             | Self::WaitsElsewhere { .. }
             | Self::FillsDecide { .. } => Gravity::ForbidsStarves,
             Self::FailedRepetitions { .. } => Gravity::ForbidsFeeds,
@@ -451,6 +457,7 @@ impl Flag {
             Self::Stolen { .. } => "stolen",
             Self::Waited { .. } => "waited for a processor",
             Self::OthersRead { .. } => "others read",
+            Self::OthersWrote { .. } => "others wrote",
             Self::Abandoned { .. } => "abandoned",
             Self::Exhausted { .. } => "exhausted",
             Self::RanOut { .. } => "ran out",

@@ -9,8 +9,10 @@ use crate::cell::system::{Reconciliation, SystemFigures};
 /// Share of their time that the threads of a cell may wait for a processor: what they lose then may be what the storage
 /// is short of.
 const WAITED_SHARE_MAX: f64 = 0.05;
-/// Share of what the device read that may be others'.
-const OTHERS_READ_MAX: f64 = 0.10;
+/// Share of what the device read, and of what it moved, that may be others'.
+const OTHERS_MAX: f64 = 0.10;
+/// Least share of the bytes asked that the device read, for it to be what was measured.
+const FROM_DEVICE_MIN: f64 = 0.5;
 
 /// Whether the threads of a cell were runnable and waited for a processor for long, in those repetitions that tell.
 pub(crate) fn waited(cell: &Cell, used: &[&Rep]) -> Option<Flag> {
@@ -38,5 +40,16 @@ pub(crate) fn others_read(storage: bool, system: Option<&SystemFigures>, used: &
         _ => None,
     })?;
     let names = || names(used, |one| one.read_bytes.unwrap_or(0));
-    (share > OTHERS_READ_MAX).then(|| Flag::OthersRead { share, names: names() })
+    (share > OTHERS_MAX).then(|| Flag::OthersRead { share, names: names() })
+}
+
+/// Whether the device wrote much meanwhile for a cell that writes nothing: others' bytes, or what was left in the page cache.
+pub(crate) fn others_wrote(cell: &Cell, storage: bool, system: Option<&SystemFigures>) -> Option<Flag> {
+    let writes = cell.checkpoint.is_some() || cell.copy.is_some() || cell.tier.is_some();
+    let system = system.filter(|_| storage && !writes)?;
+    let device = system.device.as_ref()?;
+    let (read, written) = (device.read.bytes as f64, device.write.bytes as f64);
+    let is_measured = read > 0.0 && read >= FROM_DEVICE_MIN * system.asked.bytes as f64;
+    let share = written / (read + written);
+    (is_measured && share > OTHERS_MAX).then_some(Flag::OthersWrote { share })
 }

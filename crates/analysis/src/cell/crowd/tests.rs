@@ -119,6 +119,23 @@ fn others_bytes_above_a_tenth_of_the_devices_forbid_starves_alone() {
 }
 
 #[test]
+fn bytes_that_others_write_to_the_device_forbid_starves_alone() {
+    let written = |factor: f64| {
+        move |rep: &mut Rep| {
+            device(1.0)(rep);
+            let own = rep.counters["bytes"] as f64;
+            rep.system.device.as_mut().unwrap().write_bytes = (own * factor) as u64;
+        }
+    };
+    assert_eq!(verdict(0.5, written(0.1)).judgement, Judgement::Starves, "9.1 % are written");
+    let starved = verdict(0.5, written(0.5));
+    assert_eq!(starved.judgement, Judgement::Uncertain);
+    let words = starved.sentence();
+    assert!(words.starts_with("33 % of the bytes that the device moved were written by others"), "{words}");
+    assert_eq!(verdict(1.5, written(0.5)).judgement, Judgement::Feeds);
+}
+
+#[test]
 fn what_the_hypervisor_took_from_the_threads_forbids_starves() {
     // One processor of 64 is stolen: little of the machine, and half of what one busy thread has.
     let stolen = |rep: &mut Rep| {

@@ -128,6 +128,9 @@ impl Flag {
                 "storage is not judged by it: stop what else runs on this machine, and measure again"
             }
             Self::Waited { .. } => "give the client more processors, or fewer threads",
+            Self::OthersWrote { .. } => {
+                "storage is not judged by it: stop what else writes to this device, and measure again"
+            }
             Self::OthersRead { .. } => {
                 "storage is not judged by it: stop what else reads from this device, and measure again"
             }

@@ -77,7 +77,8 @@ fn following(flag: &Flag) -> Option<Flag> {
         Flag::NotAsPredicted { .. } => Flag::Stolen { share: 0.1 },
         Flag::Stolen { .. } => Flag::Waited { share: 0.1, crowd: None },
         Flag::Waited { .. } => Flag::OthersRead { share: 0.4, names: vec![named("tar")] },
-        Flag::OthersRead { .. } => Flag::StandsIn { asked: named("io_uring") },
+        Flag::OthersRead { .. } => Flag::OthersWrote { share: 0.4 },
+        Flag::OthersWrote { .. } => Flag::StandsIn { asked: named("io_uring") },
         Flag::StandsIn { .. } => return None,
     };
     Some(next)

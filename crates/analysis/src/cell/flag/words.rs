@@ -110,7 +110,10 @@ fn write_unsteady(f: &mut fmt::Formatter<'_>, flag: &Flag) -> fmt::Result {
 
 /// What others did on this machine.
 fn write_crowd(f: &mut fmt::Formatter<'_>, flag: &Flag) -> fmt::Result {
-    let (Flag::Waited { share, .. } | Flag::OthersRead { share, .. }) = flag else { return Ok(()) };
+    let (Flag::Waited { share, .. } | Flag::OthersRead { share, .. } | Flag::OthersWrote { share }) = flag
+    else {
+        return Ok(());
+    };
     let share = percent(*share);
     match flag {
         Flag::Waited { crowd: Some(crowd), .. } if crowd.is_of_others() => write!(
@@ -128,6 +131,9 @@ fn write_crowd(f: &mut fmt::Formatter<'_>, flag: &Flag) -> fmt::Result {
         ),
         Flag::OthersRead { names, .. } => {
             write!(f, "others read {share} of what the device delivered{}", named(names))
+        }
+        Flag::OthersWrote { .. } => {
+            write!(f, "{share} of the bytes that the device moved were written by others")
         }
         _ => write!(f, "own threads waited for a processor {share} of the time"),
     }
