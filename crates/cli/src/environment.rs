@@ -22,7 +22,7 @@ pub(crate) fn capture() -> Environment {
 
 fn capture_below(root: &Path) -> Environment {
     Environment {
-        machine: machine::of(root).into(),
+        machine: line(root, "etc/machine-id").and_then(|id| machine::of(&id)).into(),
         kernel: line(root, "proc/sys/kernel/osrelease").into(),
         architecture: Captured::Value(std::env::consts::ARCH.to_owned()),
         cpu_model: cpu_info(root, "model name").into(),

@@ -7,6 +7,7 @@ use dataset::{MANIFEST_FORMAT, Marker, Objects};
 use plan::{Checkpoint, DatasetSpec, Generate};
 
 use crate::identity::Identity;
+use crate::removal::Act;
 use crate::{CleanError, PrepareError, clean};
 
 /// A folder of feedline's own for the checkpoints of one run.
@@ -50,7 +51,7 @@ impl CheckpointFolder {
     pub fn remove(&self, store: &dyn Store) -> Result<(), CleanError> {
         let folder = self.owned.folder();
         let failed = |source: StoreError| CleanError::Remove { folder: folder.clone(), source };
-        clean::clean_known(store, folder, self.identity, clean::Act::Remove).map(drop).map_err(failed)
+        clean::clean_known(store, folder, self.identity, Act::Remove).map(drop).map_err(failed)
     }
 }
 

@@ -1,10 +1,7 @@
 //! Removes what feedline wrote, and nothing else.
 
 use std::io;
-use std::ops::{ControlFlow, Range};
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::ops::ControlFlow;
 
 use backend::{Owned, Store, StoreError};
 use dataset::{
@@ -12,23 +9,8 @@ use dataset::{
 };
 
 use crate::identity::{Identity, Names};
+use crate::removal::{Act, Cleaned, child, side_by_side};
 use crate::{CleanError, copied};
-
-/// Threads that remove files: on a network a removal is a round trip, and a dataset has millions of files.
-const THREADS: usize = 8;
-
-/// What was removed, or would be.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Cleaned {
-    /// Folders.
-    pub folders: u64,
-    /// Files, markers and manifests included.
-    pub files: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// What was found in feedline's folders and left there: it is not what feedline writes.
-    pub left: Vec<String>,
-}
 
 /// Finds every folder directly below the root that carries feedline's marker, and removes what feedline
 /// wrote there. A folder without the marker is never touched, whatever its name; nor is one that this user may
@@ -61,13 +43,6 @@ pub fn find(store: &dyn Store) -> Result<Vec<(Key, Cleaned)>, CleanError> {
     Ok(found)
 }
 
-/// Whether what was found is removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Act {
-    Look,
-    Remove,
-}
-
 /// Each folder directly below the root that carries feedline's marker.
 fn each_marked(
     store: &dyn Store,
@@ -79,15 +54,6 @@ fn each_marked(
         }
     }
     Ok(())
-}
-
-impl Cleaned {
-    fn add(&mut self, other: Self) {
-        self.folders += other.folders;
-        self.files += other.files;
-        self.bytes += other.bytes;
-        self.left.extend(other.left);
-    }
 }
 
 /// A folder that may not be looked into (`lost+found`) is another's.
@@ -213,28 +179,4 @@ fn remove_directories(store: &dyn Store, owned: &Owned, names: &Names) -> Result
         Some(outer) => store.remove_empty_folder(owned, &outer).map(drop),
         None => Ok(()),
     }
-}
-
-/// Calls `remove` with each number below `count`, until one fails.
-pub(crate) fn side_by_side(
-    count: usize,
-    remove: impl Fn(usize) -> Result<(), StoreError> + Sync,
-) -> Result<(), StoreError> {
-    let failed = AtomicBool::new(false);
-    let work = |share: Range<usize>| {
-        share
-            .take_while(|_| !failed.load(Ordering::Relaxed))
-            .try_for_each(&remove)
-            .inspect_err(|_| failed.store(true, Ordering::Relaxed))
-    };
-    let share = count.div_ceil(THREADS).max(1);
-    thread::scope(|scope| {
-        let shares = (0..count).step_by(share).map(|start| start..count.min(start + share));
-        let workers: Vec<_> = shares.map(|share| scope.spawn(|| work(share))).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
-    })
-}
-
-pub(crate) fn child(folder: &Key, name: &str) -> Key {
-    folder.join(name).expect("a name that the dataset or the storage gave")
 }

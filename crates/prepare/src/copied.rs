@@ -5,8 +5,7 @@ use std::ops::ControlFlow;
 use backend::{Owned, Store, StoreError};
 use dataset::{CopyNames, Key, MARKER_NAME};
 
-use crate::Cleaned;
-use crate::clean::{Act, child, side_by_side};
+use crate::removal::{Act, Cleaned, child, side_by_side};
 
 /// The copy in `folder`, which is removed, and the folder once nothing else is in it. The marker goes last, so that the removal can
 /// be repeated until then.

@@ -16,6 +16,7 @@ mod kinds;
 mod others;
 mod pattern;
 mod prepared;
+mod removal;
 mod shape;
 mod survey;
 mod task;
@@ -29,12 +30,13 @@ use dataset::Data;
 use plan::{Codec, DatasetSpec, Layout, Packing};
 
 pub use checkpoints::{CheckpointFolder, check_room};
-pub use clean::{Cleaned, clean, find};
+pub use clean::{clean, find};
 pub use error::{CleanError, PrepareError};
 use identity::Identity;
 pub use identity::identify;
 pub use others::check_place;
 pub use prepared::Prepared;
+pub use removal::Cleaned;
 
 /// Makes sure that a dataset is there: lists the user's, or writes what is missing of a generated one with
 /// `threads` threads.

@@ -8,30 +8,13 @@ mod blocks;
 mod figure;
 mod table;
 
-use analysis::Summary;
-use record::Environment;
-
 use crate::markup::text;
-use crate::page::Document;
-use crate::plot::Plot;
+use crate::page::{Document, Page};
 use crate::sections;
 use crate::svg::theme;
 
 const STYLE: &str = include_str!("html/style.css");
 const SCRIPT: &str = include_str!("html/script.js");
-
-/// What the page shows of one run.
-#[derive(Debug, Clone)]
-pub struct Page<'a> {
-    /// Figures, verdicts and notes.
-    pub summary: &'a Summary,
-    /// Its plots, in order.
-    pub plots: &'a [Plot],
-    /// The scenario as it was run.
-    pub scenario: &'a str,
-    /// The machine.
-    pub environment: &'a Environment,
-}
 
 /// The page: complete without JavaScript and without a network.
 pub fn html(pages: &[Page<'_>]) -> String {

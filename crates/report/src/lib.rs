@@ -38,11 +38,14 @@ pub use comparison::{
     calibration_terminal, comparison_markdown, comparison_markdown_within, comparison_terminal, history_csv,
     history_terminal,
 };
-pub use html::{Page, html};
+pub use html::html;
 pub use json::{ANSWER_SCHEMA, Paths, answer_json};
 pub use markdown::markdown;
-pub use plot::{Plot, PlotTable, plots};
+pub use page::Page;
+pub use plot::{Plot, PlotTable};
 pub use png::png;
 pub use screen::Screen;
-pub use svg::{RenderError, ShiftHead, ShiftSide, history_svg, shift_svg, throughput_svg, training_svgs};
+pub use svg::{
+    RenderError, ShiftHead, ShiftSide, history_svg, plots, shift_svg, throughput_svg, training_svgs,
+};
 pub use terminal::terminal;

@@ -3,8 +3,24 @@
 //! It is built once, by [`crate::sections`], and written by the terminal, Markdown and HTML, which know nothing of runs. So
 //! nothing can be said on one of them that is not so on another; what differs is how much room they have.
 
+use analysis::Summary;
+use record::Environment;
+
 use crate::grid::Grid;
 use crate::plot::Plot;
+
+/// What the page shows of one run.
+#[derive(Debug, Clone)]
+pub struct Page<'a> {
+    /// Figures, verdicts and notes.
+    pub summary: &'a Summary,
+    /// Its plots, in order.
+    pub plots: &'a [Plot],
+    /// The scenario as it was run.
+    pub scenario: &'a str,
+    /// The machine.
+    pub environment: &'a Environment,
+}
 
 /// Everything that is said of one run.
 #[derive(Debug)]

@@ -1,8 +1,4 @@
-//! Every plot that a run has, each with the table of what it shows.
-
-use analysis::{OverTime, Summary};
-
-use crate::svg::{self, RenderError};
+//! A plot, with the table of what it shows.
 
 /// A plot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,10 +22,4 @@ pub struct PlotTable {
     pub columns: Vec<String>,
     /// Rows, each as long as `columns`.
     pub rows: Vec<Vec<String>>,
-}
-
-/// Every plot that a run has something to show in, `throughput` first. `over_time` is what
-/// [`analysis::over_time`] made of its seconds.
-pub fn plots(summary: &Summary, over_time: &[OverTime]) -> Result<Vec<Plot>, RenderError> {
-    svg::run_svgs(summary, over_time)
 }

@@ -4,8 +4,7 @@ use analysis::{CellSummary, GateResult, Measurement, Summary, gate};
 
 use crate::grid::Grid;
 use crate::group::{by_key, once_by_key};
-use crate::html::Page;
-use crate::page::{Block, Document, Fact, Fold, Lines, Room, Section, Verdict, Weight};
+use crate::page::{Block, Document, Fact, Fold, Lines, Page, Room, Section, Verdict, Weight};
 use crate::plain::spell_out;
 use crate::{answer, cells, environment, head, network, prediction, side, stored, system, training};
 

@@ -13,20 +13,15 @@ use super::canvas::{Canvas, Refusal, Stroke, boxes, line, svg, text};
 use super::chart::{At, Chart, Label, Mark, Panel};
 use super::label::{self, Wish};
 use super::place::Room;
+use super::sheet::{EDGE, LETTER_BY_SIZE, SUBTITLE_SIZE, Sheet, columns_in};
 use super::sign::{Sample, WINDOW_OPACITY, frame, whisker};
 use super::theme::Ink;
 use crate::plain::{folded, shortened};
 
-/// Left and right of everything.
-const EDGE: i32 = 20;
 /// Least width of what is drawn between the words of a narrow plot, and letters of a line of its labels.
 const NARROW_ACROSS: i32 = 210;
 const NARROW_LABEL_LETTERS: usize = 13;
-/// Estimated width of a letter, pixels, by its size; wider than that of common fonts.
-pub(super) const LETTER_BY_SIZE: f64 = 0.56;
-
 const TITLE_SIZE: f64 = 20.0;
-const SUBTITLE_SIZE: f64 = 12.5;
 const SUBTITLE_LINE: i32 = 18;
 /// Size and height of the titles of panels, and the lines that one of them takes at most.
 const PANEL_TITLE_SIZE: f64 = 13.0;
@@ -58,38 +53,6 @@ const KEY_SPACE: i32 = 28;
 const KEY_ROW: i32 = 24;
 /// Estimated width of a letter of the key.
 const KEY_LETTER: f64 = 6.6;
-
-/// Letters of a size that fit into a width.
-fn columns_in(width: i32, size: f64) -> usize {
-    (f64::from(width) / (size * LETTER_BY_SIZE)) as usize
-}
-
-/// Letters of a line below the title.
-pub(super) fn subtitle_columns() -> usize {
-    Sheet::WIDE.columns(SUBTITLE_SIZE)
-}
-
-/// What a plot is drawn on.
-#[derive(Debug, Clone, Copy)]
-struct Sheet {
-    /// Pixels.
-    width: i32,
-}
-
-impl Sheet {
-    /// For a page and for a file of its own.
-    const WIDE: Self = Self { width: 1_000 };
-
-    /// Pixels between the edges.
-    fn within(self) -> i32 {
-        self.width - 2 * EDGE
-    }
-
-    /// Letters of a size from edge to edge.
-    fn columns(self, size: f64) -> usize {
-        columns_in(self.within(), size)
-    }
-}
 
 /// `text` in at most `lines_max` lines; what is beyond the last is marked as cut.
 fn clipped(text: &str, columns: usize, lines_max: usize) -> Vec<String> {

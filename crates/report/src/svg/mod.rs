@@ -18,6 +18,7 @@ mod percentiles;
 mod place;
 mod roofline;
 mod scale;
+mod sheet;
 mod shift;
 mod sign;
 mod sizes;
@@ -76,11 +77,12 @@ pub fn throughput_svg(summary: &Summary) -> Result<String, RenderError> {
 /// `training-accelerators` where their number was varied, `training-readers` where readers or prefetch were, and
 /// `training-waits`. Empty for a run that played no training job.
 pub fn training_svgs(summary: &Summary) -> Result<Vec<Plot>, RenderError> {
-    plots(summary, training::charts(summary))
+    drawn(summary, training::charts(summary))
 }
 
-/// Every plot that a run has something to show in, `throughput` first.
-pub(crate) fn run_svgs(summary: &Summary, over_time: &[OverTime]) -> Result<Vec<Plot>, RenderError> {
+/// Every plot that a run has something to show in, `throughput` first. `over_time` is what
+/// [`analysis::over_time`] made of its seconds.
+pub fn plots(summary: &Summary, over_time: &[OverTime]) -> Result<Vec<Plot>, RenderError> {
     let charts = [
         throughput::chart(summary),
         percentiles::chart(summary),
@@ -90,10 +92,10 @@ pub(crate) fn run_svgs(summary: &Summary, over_time: &[OverTime]) -> Result<Vec<
         sizes::chart(summary),
         roofline::chart(summary),
     ];
-    plots(summary, charts.into_iter().chain(stored::charts(summary)).chain(training::charts(summary)))
+    drawn(summary, charts.into_iter().chain(stored::charts(summary)).chain(training::charts(summary)))
 }
 
-fn plots(
+fn drawn(
     summary: &Summary,
     charts: impl IntoIterator<Item = Option<Chart>>,
 ) -> Result<Vec<Plot>, RenderError> {

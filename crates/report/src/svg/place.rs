@@ -1,6 +1,6 @@
 //! Words inside a plot: each beside its mark, where it touches neither another word nor a mark nor a line.
 
-use super::draw::LETTER_BY_SIZE;
+use super::sheet::LETTER_BY_SIZE;
 
 /// Left, top, right, bottom, pixels.
 type Block = [f64; 4];

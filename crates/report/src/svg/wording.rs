@@ -2,7 +2,7 @@
 
 use analysis::{CellSummary, Curve, LineAt, Summary};
 
-use super::draw::subtitle_columns;
+use super::sheet::subtitle_columns;
 use crate::head;
 use crate::number::RateUnit;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use record::RunRecord;
 use report::{ShiftHead, ShiftSide};
 
-use super::{By, CompareArgs, no_pair, no_such};
+use super::args::{By, CompareArgs, no_pair, no_such};
 use crate::comparing::{are_of_one_group, refused, variant_name};
 use crate::exit::Failure;
 use crate::samples;

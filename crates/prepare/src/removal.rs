@@ -1,0 +1,65 @@
+//! What is common to the removal of all that feedline wrote.
+
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use backend::StoreError;
+use dataset::Key;
+
+/// Threads that remove files: on a network a removal is a round trip, and a dataset has millions of files.
+const THREADS: usize = 8;
+
+/// What was removed, or would be.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cleaned {
+    /// Folders.
+    pub folders: u64,
+    /// Files, markers and manifests included.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What was found in feedline's folders and left there: it is not what feedline writes.
+    pub left: Vec<String>,
+}
+
+impl Cleaned {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.folders += other.folders;
+        self.files += other.files;
+        self.bytes += other.bytes;
+        self.left.extend(other.left);
+    }
+}
+
+/// Whether what was found is removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Act {
+    Look,
+    Remove,
+}
+
+/// Calls `remove` with each number below `count`, until one fails.
+pub(crate) fn side_by_side(
+    count: usize,
+    remove: impl Fn(usize) -> Result<(), StoreError> + Sync,
+) -> Result<(), StoreError> {
+    let failed = AtomicBool::new(false);
+    let work = |share: Range<usize>| {
+        share
+            .take_while(|_| !failed.load(Ordering::Relaxed))
+            .try_for_each(&remove)
+            .inspect_err(|_| failed.store(true, Ordering::Relaxed))
+    };
+    let share = count.div_ceil(THREADS).max(1);
+    thread::scope(|scope| {
+        let shares = (0..count).step_by(share).map(|start| start..count.min(start + share));
+        let workers: Vec<_> = shares.map(|share| scope.spawn(|| work(share))).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })
+}
+
+pub(crate) fn child(folder: &Key, name: &str) -> Key {
+    folder.join(name).expect("a name that the dataset or the storage gave")
+}
