@@ -178,7 +178,10 @@ fn files_given_up_on_their_way_are_closed_and_their_buffers_kept() {
             assert!(done.is_empty(), "it takes more looks than {looks}");
             most_open = most_open.max(open_below(dir.path()));
             drop(opened);
-            assert_eq!(open_below(dir.path()), 0, "{registered:?} after {looks} looks");
+            // The kernel ends what it was given in its own time; a file that stays open is ended by the test's time-out.
+            while open_below(dir.path()) > 0 {
+                std::thread::yield_now();
+            }
             // SAFETY: the buffers were leaked with the queue, so the address is still mapped; that is what is
             // tested.
             let _still_there = unsafe { address.read_volatile() };
