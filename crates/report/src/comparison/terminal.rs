@@ -37,7 +37,7 @@ fn head(comparison: &Comparison, screen: Screen) -> String {
     before + &after + &screen.hanging("     of  ", &ascii(&of))
 }
 
-/// A metric of a cell, with what else is to be said of the cell below its last.
+/// A metric of a cell, with what else is to be said of it.
 struct Line {
     cell: String,
     /// Absent for a cell of which no metric could be compared.
@@ -81,10 +81,10 @@ fn lines_of(cell: &CellComparison, pairing: Pairing, shared: &[(String, usize)])
     let mut lines: Vec<Line> = rows::of_cell(cell, pairing, shared).into_iter().map(line).collect();
     if let Some(reason) = &cell.excluded {
         let note = format!("decides nothing: {reason}");
-        match lines.last_mut() {
-            Some(last) => last.note = note,
-            None => lines.push(Line { cell: name, row: None, note }),
+        if lines.is_empty() {
+            lines.push(Line { cell: name, row: None, note: String::new() });
         }
+        lines.iter_mut().for_each(|line| line.note.clone_from(&note));
     }
     lines
 }
