@@ -47,6 +47,14 @@ schema:
 truth *ARGS:
     cargo run --release -p truth -- --worlds 2000 --markdown docs/src/generated/how-often-wrong.md {{ARGS}}
 
+# Everything that is shipped, into target/packages: wheel, source, archive, deb, RPM.
+dist:
+    packaging/make
+
+# Installs each of them where there is no Rust, and runs it there. Needs root.
+dist-try:
+    packaging/try
+
 # What every submission must pass.
 ci: lint test test-versus truth docs
     .ci/quickstart
