@@ -84,7 +84,9 @@ fn lines_of(cell: &CellComparison, pairing: Pairing, shared: &[(String, usize)])
         if lines.is_empty() {
             lines.push(Line { cell: name, row: None, note: String::new() });
         }
-        lines.iter_mut().for_each(|line| line.note.clone_from(&note));
+        for line in &mut lines {
+            line.note.clone_from(&note);
+        }
     }
     lines
 }
