@@ -1,6 +1,6 @@
 //! A server of another implementation, in this process and in memory.
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use backend_nfs::NfsStore;
@@ -39,7 +39,7 @@ impl Server {
                 let mut server = NFSTcpListener::bind("127.0.0.1:0", files).await.unwrap();
                 server.with_export_name(export);
                 listening.send(server.get_listen_port()).unwrap();
-                tokio::spawn(async move { server.handle_forever().await });
+                tokio::spawn(serve(Arc::new(server)));
                 let _ = stopped.await;
             });
         });
@@ -52,6 +52,17 @@ impl Server {
 
     pub(crate) fn store(&self, path: &str) -> NfsStore {
         NfsStore::open(&self.config(path)).unwrap()
+    }
+}
+
+/// Serves on after a connection whose client had gone before it was accepted: `nfs3_server` asks for its address, and
+/// panics where there is none.
+async fn serve(server: Arc<NFSTcpListener<MemFs>>) {
+    loop {
+        let accepting = Arc::clone(&server);
+        if tokio::spawn(async move { accepting.handle_forever().await }).await.is_ok() {
+            return;
+        }
     }
 }
 
