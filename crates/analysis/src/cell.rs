@@ -198,6 +198,11 @@ pub(crate) fn add_flags_of_run(
     if lines.end.is_some_and(|end| end.changed.contains(&context.cell.dataset)) {
         flags.insert(0, Flag::DatasetChanged);
     }
+    let mut not_looked_at = lines.end.into_iter().flat_map(|end| &end.not_looked_at);
+    if let Some(one) = not_looked_at.find(|one| one.dataset == context.cell.dataset) {
+        let reason = one.reason.lines().next().unwrap_or_default().to_owned();
+        flags.insert(0, Flag::NotLookedAt { reason });
+    }
     flags.extend(lines.end.into_iter().flat_map(|end| validity::second_reading(end, &reps.used)));
     let system = SystemFigures::of_reps(&reps.used, context.cell);
     flags.extend(validity::not_from_storage(context, system.as_ref()));

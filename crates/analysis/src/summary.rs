@@ -4,6 +4,7 @@ pub(crate) mod compared;
 pub(crate) mod head;
 pub(crate) mod loader;
 pub(crate) mod next_look;
+mod outages;
 pub(crate) mod pressure;
 pub(crate) mod quantiles;
 pub(crate) mod roofline;

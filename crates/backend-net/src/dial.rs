@@ -76,7 +76,20 @@ impl DialError {
     /// As a store fails that needs the connection.
     pub(crate) fn store_error(&self, engine: &str, address: SocketAddr) -> StoreError {
         let (reason, hint) = self.explain();
-        StoreError::Unavailable { what: format!("{engine}: a connection to {address}"), reason, hint }
+        let what = format!("{engine}: a connection to {address}");
+        if self.is_ours() {
+            return StoreError::Unavailable { what, reason, hint };
+        }
+        StoreError::NoConnection { what, reason, hint }
+    }
+
+    /// Whether this client, and not the server, is why there is no connection.
+    fn is_ours(&self) -> bool {
+        match self {
+            Self::Io(error) => matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)),
+            Self::Tls(_) => true,
+            Self::TimedOut | Self::Ended => false,
+        }
     }
 
     fn explain(&self) -> (String, String) {

@@ -142,6 +142,16 @@ pub enum StoreError {
         /// What to do next.
         hint: String,
     },
+    /// A server takes no connection: it is away, or was never there.
+    #[error("{what} is not available: {reason}\n  hint: {hint}")]
+    NoConnection {
+        /// Who wanted it, to which address.
+        what: String,
+        /// How it was refused.
+        reason: String,
+        /// What to do next.
+        hint: String,
+    },
     /// An operation on one object failed.
     #[error("cannot {action} `{object}`: {source}")]
     Object {
@@ -185,7 +195,11 @@ pub enum StoreError {
 impl StoreError {
     /// What a record counts it as.
     pub fn kind(&self) -> ErrorKind {
-        let Self::Object { source, .. } = self else { return ErrorKind::Other };
+        let source = match self {
+            Self::Object { source, .. } => source,
+            Self::NoConnection { .. } => return ErrorKind::Connect,
+            _ => return ErrorKind::Other,
+        };
         if let Some(errno) = source.raw_os_error() {
             return ErrorKind::from_errno(errno);
         }
@@ -193,7 +207,12 @@ impl StoreError {
             std::io::ErrorKind::NotFound => ErrorKind::NotFound,
             std::io::ErrorKind::PermissionDenied => ErrorKind::Permission,
             std::io::ErrorKind::TimedOut => ErrorKind::Timeout,
-            std::io::ErrorKind::ConnectionReset => ErrorKind::Reset,
+            std::io::ErrorKind::ConnectionReset
+            | std::io::ErrorKind::ConnectionAborted
+            | std::io::ErrorKind::BrokenPipe => ErrorKind::Reset,
+            std::io::ErrorKind::ConnectionRefused
+            | std::io::ErrorKind::HostUnreachable
+            | std::io::ErrorKind::NetworkUnreachable => ErrorKind::Connect,
             std::io::ErrorKind::UnexpectedEof => ErrorKind::Eof,
             _ => ErrorKind::Other,
         }

@@ -106,19 +106,6 @@ impl NullQueue {
         bytes
     }
 
-    /// With nothing outstanding only time can end a wait, and none that has no end is begun.
-    fn pass_time(&self, until_ns: u64) {
-        if until_ns == u64::MAX {
-            return;
-        }
-        self.clock.advance_to(until_ns);
-        let left_ns = until_ns.saturating_sub(self.clock.now_ns());
-        let tv_sec = (left_ns / NS_PER_S).cast_signed();
-        let tv_nsec = (left_ns % NS_PER_S).cast_signed();
-        // A signal ends it early, as it ends any wait.
-        let _ = rustix::thread::nanosleep(&Timespec { tv_sec, tv_nsec });
-    }
-
     fn copy(&mut self, request: &mut Request, bytes: usize) {
         let mut rest = &mut request.buf.as_mut_slice()[..bytes];
         while !rest.is_empty() {
@@ -129,6 +116,19 @@ impl NullQueue {
             rest = tail;
         }
     }
+}
+
+/// What a wait with nothing outstanding does: only time can end it, and one that has no end is not begun.
+pub fn pass_time(clock: &Clock, until_ns: u64) {
+    if until_ns == u64::MAX {
+        return;
+    }
+    clock.advance_to(until_ns);
+    let left_ns = until_ns.saturating_sub(clock.now_ns());
+    let tv_sec = (left_ns / NS_PER_S).cast_signed();
+    let tv_nsec = (left_ns % NS_PER_S).cast_signed();
+    // A signal ends it early, as it ends any wait.
+    let _ = rustix::thread::nanosleep(&Timespec { tv_sec, tv_nsec });
 }
 
 impl IoQueue for NullQueue {
@@ -149,7 +149,7 @@ impl IoQueue for NullQueue {
 
     fn wait(&mut self, min: usize, until_ns: u64, done: &mut Vec<Completion>) -> Result<(), QueueError> {
         if min > 0 && self.ended.is_empty() {
-            self.pass_time(until_ns);
+            pass_time(&self.clock, until_ns);
         }
         let done_ns = self.clock.now_ns();
         for completion in &mut self.ended {

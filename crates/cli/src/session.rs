@@ -11,7 +11,7 @@ use backend::Clock;
 use describe::{Begun, Data, Slot};
 use engine::{Bench, BenchSettings, Event, Progress as Counters, Seat};
 use plan::{Plan, Share};
-use record::{End, Line, NotRun, Redactor, Reread, Role, Run, RunRecord, RunWriter, Variant};
+use record::{End, Line, NotLookedAt, NotRun, Redactor, Reread, Role, Run, RunRecord, RunWriter, Variant};
 use rustix::fs::{Access, access};
 
 use crate::announce::{self, Asked};
@@ -177,9 +177,9 @@ impl<'a> Session<'a> {
         let not_run = steps(self, &mut bench)?;
         let interrupted = stop.load(Ordering::Relaxed);
         let elapsed_ns = clock.now_ns();
-        let changed = changed(plan, data, stores, *cores);
+        let (changed, not_looked_at) = last_look(plan, data, stores, *cores);
         let reread = reread(&bench, plan, (data, &changed), stores);
-        self.append(Line::End(End { interrupted, elapsed_ns, not_run, changed, reread }))?;
+        self.append(Line::End(End { interrupted, elapsed_ns, not_run, changed, not_looked_at, reread }))?;
         progress.finish();
         Ok(interrupted)
     }
@@ -251,7 +251,16 @@ impl<'a> Session<'a> {
                 Ok(())
             }
             Event::Ceiling(ceiling) => self.append(Line::Ceiling(ceiling)),
+            Event::Away { cell, at_most_ns } => {
+                let target = &self.ready.loaded.plan.targets[cell.target].name;
+                let at_most = feed::format_duration_ns(at_most_ns);
+                self.ready
+                    .progress
+                    .phase(&format!("{target} does not answer: waiting for it, {at_most} at most"));
+                Ok(())
+            }
             Event::Rep(rep, intervals) => {
+                self.ready.progress.add(u64::from(rep.outage.is_some()));
                 self.writer.append_intervals(&intervals)?;
                 self.append(Line::Rep(rep))
             }
@@ -289,16 +298,18 @@ fn seats(plan: &Plan, (data, checkpoints): (&Data, &Checkpoints), stores: &Store
     plan.cells.iter().map(seat).collect()
 }
 
-/// Datasets whose files are no longer what they were when the run began. One that cannot even be looked at
-/// has changed.
-fn changed(plan: &Plan, data: &Data, stores: &Stores, threads: u32) -> Vec<usize> {
-    let has_changed = |slot: &Slot| {
-        let target = &plan.targets[slot.target];
-        target.config.is_storage()
-            && prepare::recheck(&**stores.data(slot.target), &slot.prepared, threads).unwrap_or(true)
-    };
-    let slots = data.slots().iter().enumerate();
-    slots.filter(|(_, slot)| has_changed(slot)).map(|(index, _)| index).collect()
+/// Datasets whose files are no longer what they were when the run began, and those that cannot be looked at.
+fn last_look(plan: &Plan, data: &Data, stores: &Stores, threads: u32) -> (Vec<usize>, Vec<NotLookedAt>) {
+    let (mut changed, mut not_looked_at) = (Vec::new(), Vec::new());
+    let on_storage = |slot: &Slot| plan.targets[slot.target].config.is_storage();
+    for (dataset, slot) in data.slots().iter().enumerate().filter(|(_, slot)| on_storage(slot)) {
+        match prepare::recheck(&**stores.data(slot.target), &slot.prepared, threads) {
+            Ok(false) => {}
+            Ok(true) => changed.push(dataset),
+            Err(error) => not_looked_at.push(NotLookedAt { dataset, reason: error.to_string() }),
+        }
+    }
+    (changed, not_looked_at)
 }
 
 /// What a second reading says of the bytes that cells read. A dataset that changed has no bytes to hold them against.

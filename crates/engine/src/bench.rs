@@ -1,6 +1,6 @@
 //! A whole run: ceilings, interleaved repetitions, confirmation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,13 +9,14 @@ use backend::{Clock, SharedStore, Store};
 use dataset::Data;
 use plan::{Cell, Limit, Load, Measure, Operation, Share};
 use record::{
-    CacheProof, Ceiling, Interval, NotRun, Outcome, Rep, RepIntervals, Reread, Role, System, Trained, Usage,
-    counter,
+    CacheProof, Ceiling, Interval, NotRun, Outage, Outcome, Rep, RepIntervals, Reread, Role, System, Trained,
+    Usage, counter,
 };
 
 use crate::ceiling::{self, Shape};
 use crate::checkpoint::Destination;
 use crate::copy::Copies;
+use crate::outage::{self, Sign, Waited};
 use crate::outcome::RepOutcome;
 use crate::progress::Progress;
 use crate::rep::{RepSpec, run_rep};
@@ -25,6 +26,9 @@ use crate::server::Server;
 
 /// What setting up a repetition costs beyond its window, for the budget.
 const OVERHEAD_NS: u64 = 200_000_000;
+
+/// More epochs than the repetitions of a run read.
+const EPOCHS_MAX: u64 = 1 << 24;
 
 /// What a cell reads, and through what.
 #[derive(Clone)]
@@ -75,6 +79,13 @@ pub enum Event<'a> {
         /// Its number.
         rep: u32,
     },
+    /// The server of a cell's target does not answer, and is waited for.
+    Away {
+        /// The cell.
+        cell: &'a Cell,
+        /// For how long at most.
+        at_most_ns: u64,
+    },
     /// The client's ceiling for some cells.
     Ceiling(Ceiling),
     /// A repetition ended.
@@ -111,6 +122,8 @@ pub struct Bench<'a> {
     /// What each repetition waits for, once its cache is set; it is told the repetition's place in the run.
     start: Option<&'a (dyn Fn(u32) + Sync)>,
     copies: Copies,
+    /// Targets whose server was waited for in vain, by their index: they are not waited for again before they answer.
+    lost: BTreeSet<usize>,
     /// By cell: reads that are held against a second reading.
     kept: Vec<Kept>,
 }
@@ -139,6 +152,7 @@ impl<'a> Bench<'a> {
             cost_ns,
             start: None,
             copies: Copies::default(),
+            lost: BTreeSet::new(),
             kept: cells.iter().map(|_| Kept::default()).collect(),
         }
     }
@@ -220,7 +234,7 @@ impl<'a> Bench<'a> {
         let round = self.made;
         self.searches = true;
         emit(Event::Begin { cell: &self.cells[cell], role: Role::Measure, rep: 0 })?;
-        let (rep, intervals) = self.repetition(Turn { cell, rep: 0, round }, Role::Measure);
+        let (rep, intervals, _) = self.repetition(Turn { cell, rep: 0, round, again: 0 }, Role::Measure);
         let failed = matches!(rep.outcome, Outcome::Failed { .. });
         let au = rep.trained.as_ref().filter(|_| !failed).and_then(utilization);
         emit(Event::Rep(Box::new(rep), intervals))?;
@@ -230,7 +244,7 @@ impl<'a> Bench<'a> {
     /// Runs one interleaved repetition that another process asks for.
     pub fn once<E>(&mut self, turn: Turn, emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>) -> Result<(), E> {
         emit(Event::Begin { cell: &self.cells[turn.cell], role: Role::Measure, rep: turn.rep })?;
-        let (rep, intervals) = self.repetition(turn, Role::Measure);
+        let (rep, intervals, _) = self.repetition(turn, Role::Measure);
         emit(Event::Rep(Box::new(rep), intervals))
     }
 
@@ -259,16 +273,61 @@ impl<'a> Bench<'a> {
             let needed_ns = self.cost_ns.saturating_mul(1 + kept_back);
             let Some(turn) = schedule.next(begun_ns, needed_ns) else { break };
             emit(Event::Begin { cell: &self.cells[turn.cell], role, rep: turn.rep })?;
-            let (rep, intervals) = self.repetition(turn, role);
-            let (reached, line) = self.reached(&rep, turn.cell);
-            schedule.observe(turn.cell, reached, line);
+            let (mut rep, mut intervals, sign) = self.repetition(turn, role);
+            let measured_ns = self.clock.now_ns();
+            rep.outage = self.outage(turn, sign, emit)?;
+            let waited_ns = self.clock.now_ns() - measured_ns;
+            if rep.outage.is_some() {
+                schedule.put_off(turn);
+                // The repetition that is made in its place has its number, and seconds of its own.
+                intervals.seconds.clear();
+            } else {
+                let (reached, line) = self.reached(&rep, turn.cell);
+                schedule.observe(turn.cell, reached, line);
+            }
             emit(Event::Rep(Box::new(rep), intervals))?;
-            self.cost_ns = self.cost_ns.max(self.clock.now_ns() - begun_ns);
+            self.cost_ns = self.cost_ns.max(self.clock.now_ns() - begun_ns - waited_ns);
         }
         Ok(schedule.into_not_run())
     }
 
-    fn repetition(&mut self, turn: Turn, role: Role) -> (Rep, RepIntervals) {
+    /// The outage that a repetition met and after which it is to be made again, once that is over. Processes that keep a
+    /// common time wait for nobody, and a server that feedline started fails as it was told to.
+    fn outage<E>(
+        &mut self,
+        turn: Turn,
+        sign: Sign,
+        emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<Option<Outage>, E> {
+        let cell = &self.cells[turn.cell];
+        if sign == Sign::None {
+            self.lost.remove(&cell.target);
+        }
+        let is_alone = self.settings.rank.of == 1 && self.settings.variants.of == 1;
+        let is_own = self.seats[turn.cell].server.is_some();
+        let is_spent = turn.again >= outage::AGAIN_MAX || self.lost.contains(&cell.target);
+        if sign == Sign::None || !is_alone || is_own || is_spent {
+            return Ok(None);
+        }
+        let now_ns = self.clock.now_ns();
+        let until_ns =
+            (now_ns + outage::WAIT_NS_MAX).min(self.settings.measure.budget_ns.unwrap_or(u64::MAX));
+        let mut said = Ok(());
+        let waited = outage::wait(&self.spec(turn.cell, 0), until_ns, &mut || {
+            said = emit(Event::Away { cell, at_most_ns: until_ns.saturating_sub(now_ns) });
+        });
+        said?;
+        Ok(match waited {
+            Waited::Over(outage) => Some(outage),
+            Waited::NotAway => (sign == Sign::Sure).then_some(Outage { away_ns: 0 }),
+            Waited::InVain => {
+                self.lost.insert(cell.target);
+                None
+            }
+        })
+    }
+
+    fn repetition(&mut self, turn: Turn, role: Role) -> (Rep, RepIntervals, Sign) {
         let order = self.made;
         let epoch = match role {
             // A search reads on in another epoch each time: what it read before may lie in a cache.
@@ -276,6 +335,8 @@ impl<'a> Bench<'a> {
             Role::Measure => self.own_epoch(turn.cell, turn.rep),
             Role::Confirm => self.own_epoch(turn.cell, self.settings.measure.repetitions + turn.rep),
         };
+        // What it has read of its epoch may lie in a cache by now.
+        let epoch = epoch + u64::from(turn.again) * EPOCHS_MAX;
         self.made += 1;
         let Share { index, of } = self.settings.variants;
         let epoch = epoch * u64::from(of) + u64::from(index);
@@ -291,6 +352,7 @@ impl<'a> Bench<'a> {
             None => run_rep(&spec),
         };
         self.copies = copies;
+        let sign = Sign::of(&measured);
         let outcome = measured.unwrap_or_else(|error| failed(error.to_string(), self.clock.now_ns()));
         let cell = self.cells[turn.cell].slug.clone();
         self.kept[turn.cell].offer(order, outcome.sampled);
@@ -321,8 +383,9 @@ impl<'a> Bench<'a> {
             trained: outcome.trained,
             epochs: outcome.epochs,
             checkpoints: outcome.checkpoints,
+            outage: None,
         };
-        (rep, RepIntervals { cell, role, rep: turn.rep, seconds })
+        (rep, RepIntervals { cell, role, rep: turn.rep, seconds }, sign)
     }
 
     /// An epoch that no other cell reads, whatever the order of cells: what one of a round has just read would lie in a

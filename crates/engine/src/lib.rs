@@ -15,6 +15,7 @@ mod gate;
 mod job;
 mod load;
 mod next;
+mod outage;
 mod outcome;
 mod pace;
 mod progress;

@@ -312,7 +312,8 @@ fn sharpen_timers() {
 
 type Opened = (Box<dyn backend::IoQueue>, Vec<backend::Buf>);
 
-fn open(spec: &RepSpec<'_>, (depth, connections): (u32, u32)) -> Result<Opened, RepError> {
+/// Opens a queue of this depth over the storage of `spec`, for the operation of its cell.
+pub(crate) fn open(spec: &RepSpec<'_>, (depth, connections): (u32, u32)) -> Result<Opened, RepError> {
     let arena = Arena::of_pages(depth, spec.cell.block_bytes, spec.cell.pages)?;
     let queue = spec.store.open_queue(&QueueSpec {
         depth,

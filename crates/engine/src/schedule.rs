@@ -41,6 +41,8 @@ pub struct Turn {
     pub rep: u32,
     /// Round.
     pub round: u32,
+    /// How often it was made before, and met an outage.
+    pub again: u32,
 }
 
 /// Cells that are tried one after the other in the first round: a single one, or the depths of a search.
@@ -65,6 +67,10 @@ pub(crate) struct Schedule<'a> {
     round: u32,
     /// Repetitions begun, for each cell that takes part.
     begun: BTreeMap<usize, u32>,
+    /// Repetitions that met an outage and are made again after the last round.
+    put_off: VecDeque<Turn>,
+    /// One that met it and is made again at once.
+    next_up: Option<Turn>,
     not_run: Vec<NotRun>,
 }
 
@@ -83,6 +89,8 @@ impl<'a> Schedule<'a> {
             present: VecDeque::new(),
             round: 0,
             begun,
+            put_off: VecDeque::new(),
+            next_up: None,
             not_run: Vec::new(),
         };
         schedule.first_round = schedule.ordered(&slots);
@@ -95,23 +103,41 @@ impl<'a> Schedule<'a> {
             self.give_up("budget");
             return None;
         }
-        let cell = self.next_cell()?;
+        if let Some(turn) = self.next_up.take() {
+            return Some(turn);
+        }
+        let Some(cell) = self.next_cell() else {
+            let late = self.put_off.pop_front()?;
+            return Some(Turn { round: self.settings.first + self.settings.repetitions, ..late });
+        };
         let begun = self.begun.entry(cell).or_insert(0);
         let rep = self.settings.first + *begun;
         *begun += 1;
-        Some(Turn { cell, rep, round: self.settings.first + self.round })
+        Some(Turn { cell, rep, round: self.settings.first + self.round, again: 0 })
+    }
+
+    /// Takes back a repetition that met an outage: it is made again after the last round, when what a server forgot may be
+    /// there again. A search goes on with what it was to say, so that it is made next there.
+    pub(crate) fn put_off(&mut self, turn: Turn) {
+        let turn = Turn { again: turn.again + 1, ..turn };
+        match self.searching(turn.cell) {
+            Some(_) => self.next_up = Some(turn),
+            None => self.put_off.push_back(turn),
+        }
+    }
+
+    /// The lane whose search waits for what a repetition of `cell` reaches.
+    fn searching(&self, cell: usize) -> Option<usize> {
+        let group = self.cells[cell].auto_group.filter(|_| self.round == 0)?;
+        self.lanes.iter().position(|lane| {
+            let goes_on = |next: &usize| self.cells[*next].auto_group == Some(group);
+            lane.searched && lane.waiting.front().is_some_and(goes_on)
+        })
     }
 
     /// Says what a repetition of `cell` reached, so that a search can end. `None`: it failed.
     pub(crate) fn observe(&mut self, cell: usize, reached: Option<f64>, line: f64) {
-        if self.round > 0 {
-            return;
-        }
-        let group = self.cells[cell].auto_group;
-        let position = self.lanes.iter().position(|lane| {
-            lane.searched && lane.waiting.front().is_some_and(|next| self.cells[*next].auto_group == group)
-        });
-        if let Some(position) = position
+        if let Some(position) = self.searching(cell)
             && let Some(reason) = self.lanes[position].verdict(reached, line)
         {
             self.cut(position, reason);
@@ -120,6 +146,10 @@ impl<'a> Schedule<'a> {
 
     /// Ends the run; everything left is listed with `reason`.
     pub(crate) fn give_up(&mut self, reason: &str) {
+        let put_off = self.put_off.drain(..).chain(self.next_up.take());
+        for turn in put_off {
+            self.begun.entry(turn.cell).and_modify(|begun| *begun -= 1);
+        }
         for (cell, begun) in &self.begun {
             if *begun < self.settings.repetitions {
                 self.not_run.push(NotRun {

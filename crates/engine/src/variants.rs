@@ -36,7 +36,7 @@ pub fn round_of_variants(
         let drawn = Permutation::new(u64::from(variants.max(1)), seed ^ place.wrapping_add(1));
         (0..u64::from(variants)).map(move |index| VariantTurn {
             variant: drawn.at(index) as u32,
-            turn: Turn { cell: cell as usize, rep: round, round },
+            turn: Turn { cell: cell as usize, rep: round, round, again: 0 },
         })
     };
     (0..count).map(cell_at).flat_map(of_cell).collect()

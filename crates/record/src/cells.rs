@@ -118,6 +118,17 @@ pub struct Rep {
     /// Checkpoints that were due in the window. Empty elsewhere, and before format 1.5.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checkpoints: Vec<Checkpoint>,
+    /// The outage that it met, after which it was made again. No figure rests on it. Absent elsewhere, and before format
+    /// 1.8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outage: Option<Outage>,
+}
+
+/// A time in which the server of a target did not answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outage {
+    /// From the end of the repetition that met it until the server answered.
+    pub away_ns: u64,
 }
 
 /// What an emulated server achieved in the window, beside what it was asked for.
@@ -401,7 +412,7 @@ pub struct CacheProof {
 }
 
 /// The last line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
     /// True when a signal ended the run.
     pub interrupted: bool,
@@ -412,10 +423,23 @@ pub struct End {
     /// Datasets, by their index in the head, whose files were no longer the same after the run.
     #[serde(default)]
     pub changed: Vec<usize>,
+    /// Datasets that could not be looked at after the run, so that nobody knows whether their files are the same. They were
+    /// among those changed before format 1.8.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_looked_at: Vec<NotLookedAt>,
     /// Reads of data that feedline did not write, held against a second reading after the run. Nothing of datasets that
     /// changed meanwhile, and nothing before format 1.6.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reread: Vec<Reread>,
+}
+
+/// A dataset that could not be looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotLookedAt {
+    /// Its index in the head.
+    pub dataset: usize,
+    /// Why.
+    pub reason: String,
 }
 
 /// Reads of one repetition that were made again after the run.

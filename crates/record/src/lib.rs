@@ -26,8 +26,8 @@ mod writer;
 
 pub use axis::{Axis, Datasets};
 pub use cells::{
-    CacheProof, Ceiling, Device, Emulated, End, Line, Memory, Network, NfsMount, NotRun, OtherProgram,
-    Outcome, Rep, Reread, Role, System, Usage, counter,
+    CacheProof, Ceiling, Device, Emulated, End, Line, Memory, Network, NfsMount, NotLookedAt, NotRun,
+    OtherProgram, Outage, Outcome, Rep, Reread, Role, System, Usage, counter,
 };
 pub use environment::*;
 pub use expect::{Claim, Expect, ExpectFigures, ExpectTarget};

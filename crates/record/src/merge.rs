@@ -181,18 +181,13 @@ fn lines(of_ranks: &[RankRecord]) -> Vec<Line> {
     let (ends, mut lines): (Vec<Line>, Vec<Line>) =
         all.cloned().partition(|line| matches!(line, Line::End(_)));
     let ends = ends.into_iter().filter_map(|line| if let Line::End(end) = line { Some(end) } else { None });
-    let mut whole = End {
-        interrupted: false,
-        elapsed_ns: 0,
-        not_run: Vec::new(),
-        changed: Vec::new(),
-        reread: Vec::new(),
-    };
+    let mut whole = End::default();
     for end in ends {
         whole.interrupted |= end.interrupted;
         whole.elapsed_ns = whole.elapsed_ns.max(end.elapsed_ns);
         end.not_run.into_iter().for_each(|of_rank| leave_out(&mut whole.not_run, of_rank));
         whole.changed.extend(end.changed);
+        whole.not_looked_at.extend(end.not_looked_at);
         whole.reread.extend(end.reread);
     }
     whole.changed.sort_unstable();

@@ -250,6 +250,7 @@ pub fn rep(cell: &str, number: u32, window_ns: u64) -> Rep {
         trained: None,
         epochs: Vec::new(),
         checkpoints: Vec::new(),
+        outage: None,
     }
 }
 
@@ -286,5 +287,5 @@ pub fn ceiling(cells: Vec<String>, ops: u64, bytes: u64) -> Ceiling {
 
 /// The end of a run that came to it, with all that was planned.
 pub fn end(elapsed_ns: u64) -> End {
-    End { interrupted: false, elapsed_ns, not_run: Vec::new(), changed: Vec::new(), reread: Vec::new() }
+    End { elapsed_ns, ..End::default() }
 }

@@ -61,13 +61,7 @@ pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
     let mut record = begun(&plan, &data, &model);
     record.lines.extend(ceiling(world, &plan).map(Line::Ceiling));
     let not_run = measure(&mut bench, &plan, &model, &mut record)?;
-    let end = End {
-        interrupted: false,
-        elapsed_ns: clock.now_ns(),
-        not_run,
-        changed: Vec::new(),
-        reread: Vec::new(),
-    };
+    let end = End { elapsed_ns: clock.now_ns(), not_run, ..End::default() };
     record.lines.push(Line::End(end));
     if world.seed.is_multiple_of(STORED) {
         record = stored(&record, &world.scenario())?;

@@ -117,6 +117,11 @@ pub enum Flag {
     },
     /// The files were no longer the same after the run.
     DatasetChanged,
+    /// Whether they were is not known.
+    NotLookedAt {
+        /// Why.
+        reason: String,
+    },
     /// Reads that held something else than what was written.
     WrongBytes {
         /// How many.
@@ -392,6 +397,7 @@ impl Flag {
             | Self::FewTurns { .. }
             | Self::FewSteps { .. }
             | Self::DatasetChanged
+            | Self::NotLookedAt { .. }
             | Self::OfferedLess { .. }
             | Self::NotFromStorage { compresses: false, .. }
             | Self::InMemory { .. }
@@ -449,6 +455,7 @@ impl Flag {
             Self::Bursts { .. } => "bursts",
             Self::Drifts { .. } => "drifts",
             Self::DatasetChanged => "changed",
+            Self::NotLookedAt { .. } => "not looked at again",
             Self::WrongBytes { .. } => "wrong bytes",
             Self::NotReread { .. } => "not read again",
             Self::Errors { .. } => "failed reads",

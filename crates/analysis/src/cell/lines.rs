@@ -2,7 +2,7 @@
 
 use record::{Ceiling, End, Line, Rep, RunRecord};
 
-use crate::cell::repetitions;
+use crate::cell::repetitions::{self, OfRecord};
 
 /// The lines of a record by kind.
 pub(crate) struct Lines<'a> {
@@ -10,13 +10,15 @@ pub(crate) struct Lines<'a> {
     pub(crate) reps: Vec<&'a Rep>,
     /// Repetitions of other variants than the one summarised.
     pub(crate) other_variants: usize,
+    /// Repetitions that met an outage, and whether another was made in their place.
+    pub(crate) met_outages: Vec<(&'a Rep, bool)>,
     pub(crate) ceilings: Vec<&'a Ceiling>,
     pub(crate) end: Option<&'a End>,
 }
 
 impl<'a> Lines<'a> {
     pub(crate) fn of(record: &'a RunRecord) -> Self {
-        let (reps, other_variants) = repetitions::of_record(record);
+        let OfRecord { reps, other_variants, met_outages } = repetitions::of_record(record);
         let ceilings = record.lines.iter().filter_map(|line| match line {
             Line::Ceiling(ceiling) => Some(ceiling),
             _ => None,
@@ -25,7 +27,7 @@ impl<'a> Lines<'a> {
             Line::End(end) => Some(end),
             _ => None,
         });
-        Self { reps, other_variants, ceilings: ceilings.collect(), end }
+        Self { reps, other_variants, met_outages, ceilings: ceilings.collect(), end }
     }
 
     /// The repetitions of a cell, found without looking at those of others.

@@ -56,9 +56,19 @@ impl<'a> Repetitions<'a> {
     }
 }
 
-/// The repetitions of a record in one fixed order, so that sums do not depend on the order of lines, and
-/// the number of those left to a comparison because they belong to another variant.
-pub(crate) fn of_record(record: &RunRecord) -> (Vec<&Rep>, usize) {
+/// The repetitions of a record.
+#[derive(Debug, Default)]
+pub(crate) struct OfRecord<'a> {
+    /// Those that figures are made of, in one fixed order, so that sums do not depend on the order of lines.
+    pub(crate) reps: Vec<&'a Rep>,
+    /// How many are left to a comparison because they belong to another variant.
+    pub(crate) other_variants: usize,
+    /// Those that met an outage, and whether another was made in their place.
+    pub(crate) met_outages: Vec<(&'a Rep, bool)>,
+}
+
+/// Sorts out the repetitions of a record. One that met an outage and was not made again counts as what it is.
+pub(crate) fn of_record(record: &RunRecord) -> OfRecord<'_> {
     let mut reps: Vec<&Rep> = record
         .lines
         .iter()
@@ -70,12 +80,22 @@ pub(crate) fn of_record(record: &RunRecord) -> (Vec<&Rep>, usize) {
     reps.sort_by(|a, b| order_key(a).cmp(&order_key(b)));
     let Some(first) = reps.iter().map(|rep| rep.variant.as_str()).min_by_key(|name| (*name != "base", *name))
     else {
-        return (reps, 0);
+        return OfRecord::default();
     };
     let all = reps.len();
     reps.retain(|rep| rep.variant == first);
-    let others = all - reps.len();
-    (reps, others)
+    let other_variants = all - reps.len();
+    let met_outages = met_outages(&reps);
+    reps.retain(|rep| !met_outages.iter().any(|(met, again)| *again && std::ptr::eq(*met, *rep)));
+    OfRecord { reps, other_variants, met_outages }
+}
+
+fn met_outages<'a>(reps: &[&'a Rep]) -> Vec<(&'a Rep, bool)> {
+    let key = |rep: &Rep| (rep.role == Role::Confirm, rep.rep, rep.rank);
+    let is_later =
+        |rep: &Rep, other: &Rep| other.cell == rep.cell && key(other) == key(rep) && other.order > rep.order;
+    let met = reps.iter().filter(|rep| rep.outage.is_some());
+    met.map(|rep| (*rep, reps.iter().any(|other| is_later(rep, other)))).collect()
 }
 
 fn order_key(rep: &Rep) -> (&str, u32, u32, u32, u32, u64, u64) {
@@ -208,7 +228,27 @@ mod tests {
         other.variant = "a-larger-buffer".to_owned();
         builder.push(other);
         let record = builder.record();
-        let (reps, others) = of_record(&record);
-        assert_eq!((reps.len(), others, reps[0].variant.as_str()), (1, 1, "base"));
+        let found = of_record(&record);
+        assert_eq!((found.reps.len(), found.other_variants, found.reps[0].variant.as_str()), (1, 1, "base"));
+    }
+
+    #[test]
+    fn no_figure_rests_on_what_met_an_outage_and_was_made_again() {
+        let failed = |order, number| Rep {
+            order,
+            outcome: Outcome::Failed { reason: "refused".to_owned() },
+            outage: Some(record::Outage { away_ns: 2_000_000_000 }),
+            ..rep("c", number, 0.0)
+        };
+        let mut builder = Builder::new();
+        for one in [failed(0, 0), failed(1, 1), failed(2, 0), Rep { order: 3, ..rep("c", 0, 1e9) }] {
+            builder.push(one);
+        }
+        let record = builder.record();
+        let found = of_record(&record);
+        let met: Vec<(u32, bool)> =
+            found.met_outages.iter().map(|(rep, again)| (rep.order, *again)).collect();
+        let kept: Vec<u32> = found.reps.iter().map(|rep| rep.order).collect();
+        assert_eq!((met, kept), (vec![(0, true), (2, true), (1, false)], vec![3, 1]));
     }
 }

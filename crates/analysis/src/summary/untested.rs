@@ -17,7 +17,7 @@ use crate::cell::operation;
 use crate::cell::validity::{is_known, left_after};
 use crate::summary::compared;
 use crate::summary::pressure;
-use crate::summary::{soak, surroundings};
+use crate::summary::{outages, soak, surroundings};
 use crate::verdict::tiers::{self, is_of_first_format, is_read_again};
 use crate::verdict::{Judged, Source};
 
@@ -47,6 +47,7 @@ pub(crate) fn not_tested(source: &Source<'_>, judged: &Judged) -> Vec<String> {
     });
     list.extend(tiers::backing_files(&cells));
     list.extend(surroundings::not_tested(lines, &cells));
+    list.extend(outages::not_tested(lines, &cells));
     let limited = cells.all.iter().filter(|cell| is_client_limited(cell)).count();
     if limited > 0 {
         list.push(format!(
@@ -173,6 +174,7 @@ pub(crate) fn notes(source: &Source<'_>) -> Vec<String> {
     notes.extend(ceiling_note(lines, &cells));
     notes.extend(fewer_connections_notes(record));
     notes.extend(stray_note(record, lines));
+    notes.extend(outages::notes(lines, &cells));
     notes.extend(soak::notes(lines, &cells));
     notes.extend(surroundings::notes(&cells));
     notes.extend(compared::engines(&cells));

@@ -95,7 +95,7 @@ fn obey(
                 bench.ceilings(&all, &mut |event| session.take(event))?;
             }
             Ok(Ok(Order::Turn { cell, rep, round })) if cell < cells.len() => {
-                bench.once(Turn { cell, rep, round }, &mut |event| session.take(event))?;
+                bench.once(Turn { cell, rep, round, again: 0 }, &mut |event| session.take(event))?;
                 made[cell] += 1;
             }
             Ok(Ok(Order::End { left })) => break (left.unwrap_or_else(|| "not asked for".to_owned()), true),

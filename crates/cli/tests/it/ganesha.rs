@@ -6,10 +6,10 @@ use std::fs;
 use servers::{Ganesha, GaneshaOptions, or_skip};
 
 use crate::emulated::verdict;
-use crate::harness::{Bench, by_count, finish, network, until};
+use crate::harness::{Bench, by_count, network};
 use crate::local::count;
 
-fn bench(server: &Ganesha, load: &str, more: &str) -> Bench {
+pub(crate) fn bench(server: &Ganesha, load: &str, more: &str) -> Bench {
     let bench = Bench::new();
     let at = server.direct_url().replace("/export?", "/export/run?");
     let scenario = network(load, &format!("targets.filer = {{ at = \"{at}\"{more} }}"));
@@ -17,7 +17,7 @@ fn bench(server: &Ganesha, load: &str, more: &str) -> Bench {
     bench
 }
 
-fn start() -> Option<Ganesha> {
+pub(crate) fn start() -> Option<Ganesha> {
     or_skip(Ganesha::start(&GaneshaOptions::default()))
 }
 
@@ -46,26 +46,4 @@ fn every_operation_is_measured_on_a_real_server_and_nothing_stays() {
     bench.run(&["clean", &url]).exits(0).says("removed 1 dataset: 18 files");
     assert_eq!(fs::read_to_string(&foreign).unwrap(), "keep me");
     assert_eq!(fs::read_dir(server.path().join("run")).unwrap().count(), 1);
-}
-
-#[test]
-fn a_server_that_dies_in_mid_run_leaves_a_record_with_its_failures() {
-    let Some(server) = start() else { return };
-    let bench = bench(&server, "", "");
-    bench.run(&["prepare", "s.toml"]).exits(0);
-    let ended = bench.run_beside(&["run", "s.toml", "--set", "measure.epochs=2000"], |child| {
-        until(child, || bench.reps_so_far() >= 1);
-        server.kill();
-    });
-    assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
-    assert!(!ended.out.contains("FEEDS "), "{ended:?}");
-    let reps = bench.reps();
-    assert!(reps.len() >= 3, "{reps:?}");
-    let failed = |rep: &&serde_json::Value| {
-        let kinds = rep["errors"].as_object().unwrap();
-        kinds.contains_key("reset") || kinds.contains_key("connect") || rep["outcome"]["failed"].is_object()
-    };
-    assert!(reps.iter().filter(failed).count() >= 2, "{reps:?}");
-    let again = bench.keyed(&["report", bench.run_folder().to_str().unwrap()], &[]);
-    finish(again).exits(0);
 }

@@ -134,11 +134,14 @@ impl Bench {
 
     /// How many repetitions have been recorded so far.
     pub(crate) fn reps_so_far(&self) -> usize {
-        let Ok(mut runs) = fs::read_dir(self.path("results")) else { return 0 };
+        self.lines_so_far().matches(REP).count()
+    }
+
+    /// What has been recorded so far.
+    pub(crate) fn lines_so_far(&self) -> String {
+        let Ok(mut runs) = fs::read_dir(self.path("results")) else { return String::new() };
         let cells = runs.next().and_then(Result::ok).map(|run| run.path().join("cells.jsonl"));
-        cells
-            .and_then(|cells| fs::read_to_string(cells).ok())
-            .map_or(0, |text| text.matches(r#""line":"rep""#).count())
+        cells.and_then(|cells| fs::read_to_string(cells).ok()).unwrap_or_default()
     }
 
     /// Files of the generated dataset.
@@ -238,6 +241,9 @@ measure = {{ {SMALL} }}
 }
 
 pub(crate) const DISK: &str = r#"targets.disk = { at = "data", engine = "pread" }"#;
+
+/// How the line of a repetition begins.
+pub(crate) const REP: &str = r#""line":"rep""#;
 
 /// Starts a command with its output kept.
 pub(crate) fn start(mut command: Command) -> Child {

@@ -17,6 +17,7 @@ mod local;
 mod local_faults;
 mod loop_device;
 mod network_faults;
+mod outages;
 mod proof;
 mod radosgw;
 mod ranks;

@@ -14,7 +14,7 @@ const EXPIRES: &str = "9999999999";
 
 /// A request by `curl`, signed by the owner's keys: its answer. Signed in the old way (version 2, in the query), which
 /// takes an HMAC and nothing else; `curl` 7 signs in the new way what the gateway does not accept.
-fn curl(server: &Radosgw, path: &str, method: &str, args: &[&str]) -> String {
+pub(crate) fn curl(server: &Radosgw, path: &str, method: &str, args: &[&str]) -> String {
     let owner = server.owner();
     let object = path.split('?').next().unwrap();
     let sign = "printf \"$1\\n\\n\\n$2\\n/$3\" | openssl dgst -sha1 -hmac \"$4\" -binary | base64";

@@ -1,6 +1,6 @@
 //! What a repetition is to do.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Clock, SharedStore};
 use dataset::{Data, Order};
@@ -47,6 +47,13 @@ pub struct RepSpec<'a> {
     pub stop: &'a AtomicBool,
     /// Where workers publish.
     pub progress: &'a Progress,
+}
+
+impl RepSpec<'_> {
+    /// Whether a signal ends the run.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
 }
 
 /// Tickets of this client's part of a pass.

@@ -7,6 +7,7 @@ mod copy;
 mod epochs;
 mod loaders;
 mod operation;
+mod outages;
 mod paced;
 mod retry;
 mod run;

@@ -49,7 +49,7 @@ fn run(cells: &[Cell], line_samples_per_s: f64, budget_ns: Option<u64>, stop_aft
     Made { reps, not_run }
 }
 
-fn settings() -> BenchSettings {
+pub(crate) fn settings() -> BenchSettings {
     let limit = Limit::Duration { duration_ns: 100 * MS };
     let measure = Measure {
         warmup_ns: 10 * MS,
@@ -204,7 +204,7 @@ fn a_repetition_that_is_asked_for_has_the_numbers_it_was_given() {
         rank: plan::Share { index: 1, of: 3 },
         ..settings()
     };
-    let turns = [Turn { cell: 1, rep: 0, round: 0 }, Turn { cell: 0, rep: 4, round: 4 }];
+    let turns = [Turn { cell: 1, rep: 0, round: 0, again: 0 }, Turn { cell: 0, rep: 4, round: 4, again: 0 }];
     let reps = once(settings, &turns, &|_| {});
     let numbers: Vec<_> = reps.iter().map(|rep| (rep.cell.clone(), rep.rep, rep.round, rep.order)).collect();
     assert_eq!(numbers, [(cell(2).slug, 0, 0, 0), (cell(1).slug, 4, 4, 1)]);
@@ -217,7 +217,7 @@ fn a_repetition_that_is_asked_for_has_the_numbers_it_was_given() {
 fn every_repetition_waits_for_its_place_in_the_run() {
     let asked = std::sync::Mutex::new(Vec::new());
     let start = |place| asked.lock().unwrap().push(place);
-    let turns = [0, 1, 2].map(|rep| Turn { cell: 0, rep, round: rep });
+    let turns = [0, 1, 2].map(|rep| Turn { cell: 0, rep, round: rep, again: 0 });
     assert_eq!(once(settings(), &turns, &start).len(), 3);
     assert_eq!(*asked.lock().unwrap(), [0, 1, 2]);
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use record::{
-    Captured, CheckpointOutcome, End, Format, Gate, Line, Outcome, Rep, Reread, System, counter,
-    read_intervals, read_run,
+    Captured, CheckpointOutcome, End, Format, Gate, Line, NotLookedAt, Outage, Outcome, Rep, Reread, System,
+    counter, read_intervals, read_run,
 };
 
 use crate::sample;
@@ -54,6 +54,23 @@ fn write_v1_6() {
 #[ignore = "writes tests/fixtures/v1_7, which is committed and never changed"]
 fn write_v1_7() {
     sample::write(&fixture("v1_7"));
+}
+
+#[test]
+#[ignore = "writes tests/fixtures/v1_8, which is committed and never changed"]
+fn write_v1_8() {
+    sample::write(&fixture("v1_8"));
+}
+
+#[test]
+fn outages_and_a_last_look_that_failed_in_format_1_8_are_read() {
+    let record = read_run(&fixture("v1_8")).unwrap();
+    assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 8 }));
+    let outage =
+        record.lines.iter().find_map(|line| if let Line::Rep(rep) = line { rep.outage } else { None });
+    assert_eq!(outage, Some(Outage { away_ns: 2_100_000_000 }));
+    let not_looked_at = NotLookedAt { dataset: 0, reason: "timed out".to_owned() };
+    assert!(matches!(record.lines.last(), Some(Line::End(end)) if end.not_looked_at == [not_looked_at]));
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use record::{
-    Cell, End, Line, NotRun, RankRecord, RecordedIntervals, Rep, RepIntervals, Reread, Role, Run, RunRecord,
-    merge,
+    Cell, End, Line, NotLookedAt, NotRun, RankRecord, RecordedIntervals, Rep, RepIntervals, Reread, Role,
+    Run, RunRecord, merge,
 };
 
 use crate::sample;
@@ -43,6 +43,7 @@ fn every_line_of_every_rank_is_kept_behind_one_head_and_before_one_end() {
         elapsed_ns: u64::MAX,
         not_run: vec![NotRun { cell: "x".to_owned(), repetitions: 1, reason: "interrupted".to_owned() }],
         changed: vec![1],
+        not_looked_at: vec![NotLookedAt { dataset: 0, reason: "timed out".to_owned() }],
         reread: vec![Reread {
             rank: 1,
             order: 2,

@@ -7,9 +7,9 @@ use proptest::option;
 use proptest::prelude::*;
 use record::testing;
 use record::{
-    CacheProof, Ceiling, Cell, Device, End, HistogramText, Line, Memory, NotRun, Outcome, Pace, Redactor,
-    Rep, Reread, Role, RunWriter, SCENARIO_FILE, System, Trained, TrainedAccelerator, TrainedStep, Training,
-    Usage, encode, new_histogram, read_intervals, read_run,
+    CacheProof, Ceiling, Cell, Device, End, HistogramText, Line, Memory, NotLookedAt, NotRun, Outcome, Pace,
+    Redactor, Rep, Reread, Role, RunWriter, SCENARIO_FILE, System, Trained, TrainedAccelerator, TrainedStep,
+    Training, Usage, encode, new_histogram, read_intervals, read_run,
 };
 
 use crate::sample;
@@ -295,10 +295,15 @@ fn end() -> impl Strategy<Value = End> {
             interrupted,
             elapsed_ns,
             not_run,
+            not_looked_at: changed.iter().map(|index| not_looked_at(*index)).collect(),
             changed,
             reread,
         },
     )
+}
+
+fn not_looked_at(dataset: usize) -> NotLookedAt {
+    NotLookedAt { dataset, reason: format!("dataset {dataset} timed out") }
 }
 
 fn line() -> impl Strategy<Value = Line> {

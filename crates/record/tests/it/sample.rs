@@ -7,10 +7,10 @@ use record::testing;
 use record::{
     AxisWords, CacheProof, Captured, Ceiling, Cell, Checkpoint, CheckpointOutcome, CheckpointPlan, CopyPlan,
     Dataset, Device, Emulated, Emulation, End, Environment, Epoch, Fact, Gate, Interval, Limit, Line,
-    LoadAverage, Margin, Measure, Memory, Mixing, Need, Network, NfsMount, NotRun, OtherProgram, Outcome,
-    Pace, Proof, Redactor, Rep, RepIntervals, Reread, Role, Run, RunWriter, Skipped, System, Target, Tier,
-    Tool, Trained, TrainedAccelerator, TrainedStep, Training, Usage, Variant, counter, encode, new_histogram,
-    new_interval_histogram,
+    LoadAverage, Margin, Measure, Memory, Mixing, Need, Network, NfsMount, NotLookedAt, NotRun, OtherProgram,
+    Outage, Outcome, Pace, Proof, Redactor, Rep, RepIntervals, Reread, Role, Run, RunWriter, Skipped, System,
+    Target, Tier, Tool, Trained, TrainedAccelerator, TrainedStep, Training, Usage, Variant, counter, encode,
+    new_histogram, new_interval_histogram,
 };
 
 pub(crate) const SCENARIO: &str = "version = 1\ntargets.data = { at = \"/mnt/data/bench\" }\n";
@@ -266,6 +266,7 @@ pub(crate) fn lines() -> Vec<Line> {
         granted: BTreeMap::from([("first_decode_failure".to_owned(), "the stream ended early".to_owned())]),
         epochs: epochs(),
         checkpoints: checkpoints(),
+        outage: Some(Outage { away_ns: 2_100_000_000 }),
         ..rep(4, Outcome::Complete)
     };
     let null_control = Line::Ceiling(Ceiling {
@@ -280,6 +281,7 @@ pub(crate) fn lines() -> Vec<Line> {
         interrupted: true,
         not_run: vec![NotRun { cell: cell().cell, repetitions: 3, reason: "interrupted".to_owned() }],
         changed: vec![0],
+        not_looked_at: vec![NotLookedAt { dataset: 0, reason: "timed out".to_owned() }],
         reread: vec![Reread {
             rank: 0,
             order: 1,

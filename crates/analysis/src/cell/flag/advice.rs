@@ -65,6 +65,7 @@ impl Flag {
             }
             Self::TooShort { .. } => "use a longer measure.duration, or a larger dataset for a cold cell",
             Self::DatasetChanged => "leave the files alone during a run, and run again",
+            Self::NotLookedAt { .. } => "run again once the storage answers",
             Self::Errors { .. } => "look for the first error in cells.jsonl and in the kernel's log",
             Self::FailedRepetitions { .. } => "remove the cause and run again",
             Self::Missing { .. } => "raise measure.budget or run fewer cells",

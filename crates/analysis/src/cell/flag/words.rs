@@ -40,6 +40,9 @@ impl fmt::Display for Flag {
                 write!(f, "window of {} is too short", feed::format_duration_ns(*window_ns))
             }
             Self::DatasetChanged => f.write_str("the files changed during the run"),
+            Self::NotLookedAt { reason } => {
+                write!(f, "whether the files changed during the run is not known: {reason}")
+            }
             Self::Errors { share, kinds, .. } => write!(f, "{} errors: {kinds}", percent(*share)),
             Self::FailedRepetitions { failed, made, reason } => {
                 write!(f, "{failed} of {made} repetitions failed: {reason}")

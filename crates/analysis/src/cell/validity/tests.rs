@@ -350,6 +350,9 @@ fn a_dataset_that_changed_during_the_run_forbids_a_verdict() {
     assert_eq!(flags, [Flag::DatasetChanged]);
     assert_eq!(flags[0].gravity(), Gravity::ForbidsVerdict);
     assert_eq!(flags_of(|b| b.end.as_mut().unwrap().changed.push(1)), []);
+    let unknown = record::NotLookedAt { dataset: 0, reason: "it timed out\n  hint: wait".to_owned() };
+    let flags = flags_of(|b| b.end.as_mut().unwrap().not_looked_at.push(unknown.clone()));
+    assert_eq!(flags, [Flag::NotLookedAt { reason: "it timed out".to_owned() }]);
 }
 
 #[test]

@@ -1,0 +1,130 @@
+//! Waiting for a server that went away, so that an outage of seconds does not cost the rest of a run.
+
+use backend::{Completion, ErrorKind, Op, Request};
+use plan::{Cell, Operation};
+use record::Outage;
+
+use crate::error::RepError;
+use crate::outcome::RepOutcome;
+use crate::rep::{self, RepSpec};
+
+/// How long a server is waited for: filers and gateways start again within minutes.
+pub(crate) const WAIT_NS_MAX: u64 = 300_000_000_000;
+
+/// How often a repetition that meets an outage is made again; what fails after that has failed.
+pub(crate) const AGAIN_MAX: u32 = 2;
+
+/// Reads that fail in a row at the first look, where a server is away: one that fails a part of all reads is there.
+const FIRST_READS: u32 = 3;
+
+/// Between two looks.
+const PAUSE_NS: u64 = 500_000_000;
+
+/// A look that takes longer than this was not answered.
+const LOOK_NS_MAX: u64 = 2_000_000_000;
+
+/// How long a wait goes on without looking whether the run is to end.
+const STEP_NS: u64 = 100_000_000;
+
+/// What a repetition says of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Sign {
+    /// Nothing that an outage would explain.
+    None,
+    /// Some operations failed as they do where a server is away. One that is asked too much can do that too.
+    Perhaps,
+    /// No connection could be made, where there had been some.
+    Sure,
+}
+
+impl Sign {
+    /// Of a repetition as it ended.
+    pub(crate) fn of(measured: &Result<RepOutcome, RepError>) -> Self {
+        let of_kind = |kind: ErrorKind| match kind {
+            ErrorKind::Connect => Self::Sure,
+            kind if AWAY.contains(&kind) => Self::Perhaps,
+            _ => Self::None,
+        };
+        match measured {
+            Err(RepError::Store(error)) => of_kind(error.kind()),
+            Err(_) => Self::None,
+            Ok(outcome) => {
+                let met = AWAY.into_iter().filter(|kind| outcome.errors.contains_key(kind.name()));
+                met.map(of_kind).max().unwrap_or(Self::None)
+            }
+        }
+    }
+}
+
+/// How operations fail where a server is away.
+const AWAY: [ErrorKind; 4] = [ErrorKind::Connect, ErrorKind::Reset, ErrorKind::Truncated, ErrorKind::Timeout];
+
+/// How a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waited {
+    /// The server was there at the first look.
+    NotAway,
+    /// It answered in the end, or the run is to end: the repetition is to be made again.
+    Over(Outage),
+    /// It did not answer in time.
+    InVain,
+}
+
+/// Waits until the server that a repetition of `spec` met answers a read, until `until_ns` at most. `say` is called once it
+/// did not answer at first.
+pub(crate) fn wait(spec: &RepSpec<'_>, until_ns: u64, say: &mut dyn FnMut()) -> Waited {
+    let begun_ns = spec.clock.now_ns();
+    for look in 0_u32.. {
+        let reads = if look == 0 { FIRST_READS } else { 1 };
+        let answers = (0..reads).any(|_| answers(spec));
+        let outage = Outage { away_ns: spec.clock.now_ns() - begun_ns };
+        match look {
+            _ if spec.is_stopped() => return Waited::Over(outage),
+            0 if answers => return Waited::NotAway,
+            _ if answers => return Waited::Over(outage),
+            0 => say(),
+            _ => {}
+        }
+        let next_ns = spec.clock.now_ns() + PAUSE_NS;
+        if next_ns > until_ns {
+            return Waited::InVain;
+        }
+        pause(spec, next_ns);
+    }
+    Waited::InVain
+}
+
+/// Whether a single read is answered, be it by an error that a server makes.
+fn answers(spec: &RepSpec<'_>) -> bool {
+    match look(spec) {
+        Ok(Some(completion)) => completion.result.err().is_none_or(|error| !AWAY.contains(&error.kind)),
+        Ok(None) => false,
+        Err(RepError::Store(error)) => !AWAY.contains(&error.kind()),
+        Err(_) => true,
+    }
+}
+
+/// Reads the first block of the dataset by a queue of its own; `None` where no answer came in time.
+fn look(spec: &RepSpec<'_>) -> Result<Option<Completion>, RepError> {
+    let cell = Cell { operation: Operation::Read, ..spec.cell.clone() };
+    let (mut queue, buffers) = rep::open(&RepSpec { cell: &cell, ..*spec }, (1, cell.connections.min(1)))?;
+    let len = spec.data.objects().bytes(0).min(u64::from(cell.block_bytes)) as u32;
+    let op = Op::Read { object: 0, offset: 0, len };
+    let mut requests = buffers.into_iter().map(|buf| Request { token: 0, op, buf }).collect();
+    let mut done = Vec::new();
+    let until_ns = spec.clock.now_ns() + LOOK_NS_MAX;
+    let mut is_well = queue.submit(&mut requests, &mut done).is_ok();
+    while is_well && done.is_empty() && spec.clock.now_ns() < until_ns && !spec.is_stopped() {
+        is_well = queue.wait(1, until_ns.min(spec.clock.now_ns() + STEP_NS), &mut done).is_ok();
+    }
+    let answer = done.pop();
+    queue.close(spec.clock.now_ns(), &mut done);
+    Ok(answer)
+}
+
+fn pause(spec: &RepSpec<'_>, until_ns: u64) {
+    let now_ns = || spec.clock.now_ns();
+    while now_ns() < until_ns && !spec.is_stopped() {
+        backend::null::pass_time(spec.clock, until_ns.min(now_ns() + STEP_NS));
+    }
+}
