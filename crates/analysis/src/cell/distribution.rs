@@ -60,21 +60,30 @@ pub struct QuantileStep {
 
 /// The course of percentiles in `ticks` steps for each halving of the distance to 1, up to 1 - 10/n.
 pub fn quantile_steps(histogram: &Histogram<u64>, ticks: u32) -> Vec<QuantileStep> {
-    let mut steps = Vec::new();
-    for halving in 0..i32::MAX {
-        let distance = 0.5_f64.powi(halving);
-        for tick in 0..ticks {
-            let q = 1.0 - distance + distance / 2.0 * f64::from(tick) / f64::from(ticks);
-            // As many digits as are printed, so that a reader computes the same value from the printed quantile.
-            let q = (q * 1e12).round() / 1e12;
-            if !enough(histogram.len(), q) {
-                return steps;
-            }
-            let value_ns = histogram.value_at_quantile(q);
-            steps.push(QuantileStep { q, value_ns, count: histogram.count_between(0, value_ns) });
+    let at = halvings(ticks).take_while(|q| enough(histogram.len(), *q));
+    let mut recorded = histogram.iter_recorded().peekable();
+    let mut count = 0;
+    let values = at.clone().zip(histogram.value_at_quantiles(at));
+    let step = |(q, value_ns)| {
+        // Up to and with the slot of the value: one pass for all steps, because both rise.
+        let within = |ns| histogram.lowest_equivalent(ns) <= value_ns;
+        while let Some(slot) = recorded.next_if(|slot| within(slot.value_iterated_to())) {
+            count += slot.count_since_last_iteration();
         }
-    }
-    steps
+        QuantileStep { q, value_ns, count }
+    };
+    values.map(step).collect()
+}
+
+/// Quantiles in `ticks` steps for each halving of the distance to 1, without end.
+fn halvings(ticks: u32) -> impl Iterator<Item = f64> + Clone {
+    (0..i32::MAX).flat_map(move |halving| {
+        let distance = 0.5_f64.powi(halving);
+        // As many digits as are printed, so that a reader computes the same value from the printed quantile.
+        let digits = |q: f64| (q * 1e12).round() / 1e12;
+        (0..ticks)
+            .map(move |tick| digits(1.0 - distance + distance / 2.0 * f64::from(tick) / f64::from(ticks)))
+    })
 }
 
 /// The distribution of each cell that has one, in the order of the scenario. One is in memory at a time.

@@ -86,13 +86,13 @@ impl Latency {
         if count == 0 {
             return Self::default();
         }
-        let quantile = |q: f64| quantile(histogram, q);
+        let [p50_ns, p99_ns, p999_ns] = quantiles(histogram, [0.50, 0.99, 0.999]);
         Self {
             count,
             mean_ns: Some(histogram.mean()),
-            p50_ns: quantile(0.50),
-            p99_ns: quantile(0.99),
-            p999_ns: quantile(0.999),
+            p50_ns,
+            p99_ns,
+            p999_ns,
             max_ns: Some(histogram.max()),
             unreadable: 0,
         }
@@ -146,6 +146,12 @@ pub(crate) fn merged(reps: &[&Rep], name: &str) -> (Histogram<u64>, u32) {
 /// Quantile `q`, where the histogram holds enough to say something about it.
 pub(crate) fn quantile(histogram: &Histogram<u64>, q: f64) -> Option<u64> {
     enough(histogram.len(), q).then(|| histogram.value_at_quantile(q))
+}
+
+/// The same of several that rise, in one pass over the histogram.
+fn quantiles<const N: usize>(histogram: &Histogram<u64>, at: [f64; N]) -> [Option<u64>; N] {
+    let mut values = histogram.value_at_quantiles(at);
+    at.map(|q| values.next().filter(|_| enough(histogram.len(), q)))
 }
 
 /// Whether `count` reads say anything about quantile `q`.

@@ -218,6 +218,8 @@ fn sixty_four_open_files_are_enough() {
         "dataset.samples=200",
         "--set",
         "dataset.sample_size=\"16 KiB\"",
+        "--set",
+        "measure.bytes=\"64 MiB\"",
     ]);
     bench.write(
         "s.toml",

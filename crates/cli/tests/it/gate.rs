@@ -3,7 +3,17 @@
 use crate::harness::{Bench, DISK, Ended};
 
 /// No disk feeds this. Direct reads, because a page cache is limited by its client, which forbids STARVES.
-const TOO_MUCH: [&str; 4] = ["--set", "need.rate=\"900 TB/s\"", "--set", "load.cache=\"bypass\""];
+/// One depth and short windows: it lies far below the line however few of its bytes are read.
+const TOO_MUCH: [&str; 8] = [
+    "--set",
+    "need.rate=\"900 TB/s\"",
+    "--set",
+    "load.cache=\"bypass\"",
+    "--set",
+    "load.queue_depth=2",
+    "--set",
+    "measure.bytes=\"16 MiB\"",
+];
 
 fn run_too_much(bench: &Bench, more: &[&str]) -> Ended {
     bench.run(&[&["run", "s.toml"], &TOO_MUCH[..], more].concat())

@@ -47,7 +47,7 @@ fn head(folder: &std::path::Path) -> Value {
 fn two_ranks_measure_in_the_same_slots_and_are_merged() {
     let bench = Bench::with(DISK);
     bench.run(&["prepare", "s.toml"]).exits(0);
-    let start_at = in_seconds(30);
+    let start_at = in_seconds(20);
     let ranks = [rank(&bench, "0", &start_at), rank(&bench, "1", &start_at)];
     for child in ranks {
         let ended = wait(child);
