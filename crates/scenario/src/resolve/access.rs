@@ -6,7 +6,6 @@ use crate::diagnostic::{Problem, Problems, Span};
 use crate::written;
 
 use super::dataset::Datasets;
-use super::load::default_access;
 use super::schedule::Schedule;
 
 /// Shards side by side by default, at most: as many as loaders have readers on a host, and no more files open.
@@ -88,6 +87,11 @@ impl Orders {
     pub(super) fn run_length(&self, access: Access) -> u32 {
         if access == Access::Neighbours { self.run_length } else { 1 }
     }
+}
+
+/// The order in which a loader reads this layout, unless something else is asked for.
+pub(super) fn default_access(layout: Layout) -> Access {
+    if layout.is_streamed() { Access::ShuffledShards } else { Access::ShuffledEpoch }
 }
 
 /// How samples lie in a dataset, as far as the scenario says.

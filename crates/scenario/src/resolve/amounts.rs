@@ -8,8 +8,10 @@ use plan::{Cell, DatasetSpec, Limit, Measure};
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::written::{self, Dataset};
 
-use super::cells;
 use super::schedule::List;
+
+/// More are a mistake: with the default 12 s each, these take 33 hours per repetition.
+const CELLS_MAX: u128 = 10_000;
 
 /// Files of one dataset: their numbers have 32 bits.
 const FILES_MAX: u64 = 4_000_000_000;
@@ -47,6 +49,38 @@ pub(super) fn too_much_data(
     Some(problem.help("write a smaller dataset.size, or other samples"))
 }
 
+/// How lists make so many cells: "12 sample sizes x 9 depths = 108 cells".
+fn sum(count: u128, lists: &[List]) -> String {
+    let several = || lists.iter().filter(|list| list.length > 1);
+    let product: u128 = several().map(|list| list.length as u128).product();
+    let cells = feed::counted_noun(u64::try_from(count).unwrap_or(u64::MAX), "cell");
+    let mut factors: Vec<String> = several().map(|list| format!("{} {}", list.length, list.what)).collect();
+    if factors.is_empty() || !count.is_multiple_of(product) {
+        return cells;
+    }
+    if count > product {
+        factors.push(format!("{} ways to read", count / product));
+    }
+    format!("{} = {cells}", factors.join(" x "))
+}
+
+/// Refuses `count` cells, if they are too many, pointing at the lists that multiply them.
+pub(super) fn too_many_cells(count: u128, lists: &[List]) -> Option<Problem> {
+    if count <= CELLS_MAX {
+        return None;
+    }
+    let most = feed::group_digits(CELLS_MAX as u64);
+    let message = format!("{}; at most {most} are measured in one run", sum(count, lists));
+    let several = lists.iter().filter(|list| list.length > 1);
+    let problem = several.fold(Problem::new(message), |problem, list| {
+        problem.also_if(list.span, format!("{} {}", list.length, list.what))
+    });
+    Some(
+        problem
+            .help("every list multiplies the cells: shorten the lists, or split them over several scenarios"),
+    )
+}
+
 /// What a run is made of.
 pub(super) struct Run<'a> {
     pub(super) written: &'a written::Measure,
@@ -67,7 +101,7 @@ impl Run<'_> {
         let sum = format!(
             "{}{} x {repetitions} repetitions of {} = {}",
             if is_searched { "at least " } else { "" },
-            cells::sum(cells, self.lists),
+            sum(cells, self.lists),
             duration(round_ns / cells.max(1)),
             duration(total_ns)
         );

@@ -12,7 +12,7 @@ use crate::reader::Field;
 use crate::value::Flag;
 use crate::words::Word;
 
-use super::load::Task;
+use super::task::Task;
 
 /// What a target says of the page cache, and the path it is at.
 pub(super) struct Subject<'a> {

@@ -1,24 +1,24 @@
 //! Every combination of a target's axes, as cells.
 
-use plan::{Access, Cache, Cell, Engine, Layout, Operation, Pages, Tier};
+use plan::{Access, Cache, Cell, Engine, Layout, Operation};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
 use crate::reader::Plain as _;
 
+use super::amounts;
+use super::block::rounded;
 use super::cache::Way;
-use super::dataset::{Datasets, Sample};
-use super::engine::Lane;
+use super::connections::Network;
+use super::dataset::Datasets;
 use super::limits;
-use super::load::{Block, Load, rounded};
+use super::load::Load;
 use super::names;
-use super::network::{self, Connections};
+use super::network;
+use super::point::Point;
 use super::reading;
 use super::schedule::{List, Series};
 use super::target::Resolved;
-
-/// More are a mistake: with the default 12 s each, these take 33 hours per repetition.
-const CELLS_MAX: u128 = 10_000;
 
 /// Reads outstanding per thread by default: one thread drives about this many without being the limit.
 const DEPTH_PER_THREAD: u32 = 64;
@@ -37,28 +37,6 @@ struct Shared<'a> {
     load: &'a Load,
     seed: u64,
     cores: u32,
-}
-
-/// One combination, before it becomes a cell.
-pub(super) struct Point<'a> {
-    pub(super) lane: &'a Lane,
-    pub(super) operation: Operation,
-    pub(super) dataset: usize,
-    pub(super) sample: Sample,
-    /// Where it is to be said how samples lie.
-    pub(super) layout: Option<Layout>,
-    pub(super) block: Block,
-    /// With whether that is to be said.
-    pub(super) pages: (Pages, bool),
-    pub(super) access: Access,
-    /// Shards side by side; 0 where they are not streamed.
-    pub(super) streams: u32,
-    pub(super) cache: Cache,
-    pub(super) tier: Option<&'a Tier>,
-    pub(super) load: plan::Load,
-    /// `None` where there is no network.
-    pub(super) connections: Option<Connections>,
-    pub(super) depth: u32,
 }
 
 /// All cells, in the order of the file, the depth varying fastest.
@@ -113,7 +91,7 @@ pub(super) fn refuse_too_many(
             (buffers * way.caches.len() * connections) as u128
         })
         .sum();
-    too_many(per_way.saturating_mul(ways), &lists(targets, datasets, layout_span, load))
+    amounts::too_many_cells(per_way.saturating_mul(ways), &lists(targets, datasets, layout_span, load))
 }
 
 /// The lists that multiply cells.
@@ -139,41 +117,9 @@ pub(super) fn lists(
     shared.into_iter().chain(load.schedule.lists.iter().copied()).chain(of_targets).collect()
 }
 
-/// How lists make so many cells: "12 sample sizes x 9 depths = 108 cells".
-pub(super) fn sum(count: u128, lists: &[List]) -> String {
-    let several = || lists.iter().filter(|list| list.length > 1);
-    let product: u128 = several().map(|list| list.length as u128).product();
-    let cells = feed::counted_noun(u64::try_from(count).unwrap_or(u64::MAX), "cell");
-    let mut factors: Vec<String> = several().map(|list| format!("{} {}", list.length, list.what)).collect();
-    if factors.is_empty() || !count.is_multiple_of(product) {
-        return cells;
-    }
-    if count > product {
-        factors.push(format!("{} ways to read", count / product));
-    }
-    format!("{} = {cells}", factors.join(" x "))
-}
-
-/// Refuses `count` cells, if they are too many, pointing at the lists that multiply them.
-pub(super) fn too_many(count: u128, lists: &[List]) -> Option<Problem> {
-    if count <= CELLS_MAX {
-        return None;
-    }
-    let most = feed::group_digits(CELLS_MAX as u64);
-    let message = format!("{}; at most {most} are measured in one run", sum(count, lists));
-    let several = lists.iter().filter(|list| list.length > 1);
-    let problem = several.fold(Problem::new(message), |problem, list| {
-        problem.also_if(list.span, format!("{} {}", list.length, list.what))
-    });
-    Some(
-        problem
-            .help("every list multiplies the cells: shorten the lists, or split them over several scenarios"),
-    )
-}
-
 /// Length of the axis of connections.
 fn connections(target: &Resolved<'_>) -> usize {
-    target.network.as_ref().map_or(1, network::Network::count)
+    target.network.as_ref().map_or(1, Network::count)
 }
 
 fn nothing_left(targets: &[&Resolved<'_>]) -> Problem {

@@ -10,11 +10,13 @@ use crate::reader::{Entry, Field};
 use crate::value::Text;
 use crate::written::{COPY_THREADS_MAX, Copy as Written, Document, Pack};
 
-use super::dataset::{Datasets, Sample};
-use super::load::{self, BLOCK_MAX_BYTES, rounded};
+use super::block::{BLOCK_MAX_BYTES, rounded};
+use super::dataset::Datasets;
 use super::names::{Name, Of};
 use super::packing::{COLUMNS_DEFAULT, MEMBERS_DEFAULT, ROW_GROUP_DEFAULT_BYTES, SHARD_DEFAULT_BYTES};
+use super::sample::Sample;
 use super::target::{self, Resolved};
+use super::task;
 
 /// Files that an object under way keeps open: itself, its copy, its queue and the queue's waker.
 const OPEN_FILES_PER_THREAD: u64 = 4;
@@ -124,7 +126,7 @@ fn way(document: &Document, to: usize, datasets: &Datasets, problems: &mut Probl
         problems.push(problem.at(written.block_size.span()?, "this is too large"));
     }
     let unwritten =
-        load::deepest(&document.load).map_or(COPY_THREADS, |depth| depth.min(COPY_THREADS_MAX as u32));
+        task::deepest(&document.load).map_or(COPY_THREADS, |depth| depth.min(COPY_THREADS_MAX as u32));
     let threads = written.threads.value_or(unwritten)?;
     let copy = Copy { to, packing: packing?, size_bytes, keep: written.keep.value_or(false)? };
     Some(Way { copy, threads, block_bytes, block_span: written.block_size.span() })

@@ -10,9 +10,10 @@ use crate::words::Origin;
 use crate::written::{Columns, Dataset, Document};
 
 use super::amounts;
+use super::block::Blocks;
 use super::device::Devices;
-use super::load::Blocks;
 use super::packing::{self, Content, Written};
+use super::sample::Sample;
 use super::spread;
 
 /// Bytes of a dataset by default. Written in seconds to a fast disk, in a minute or two to a slow one; a scenario that is to
@@ -32,23 +33,6 @@ pub(super) struct Datasets {
     pub(super) samples: Vec<Sample>,
     /// Layouts that are compared.
     pub(super) layouts: usize,
-}
-
-/// A sample size, where it was written, and how such samples lie.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sample {
-    /// `None` for files of the user's whose size nobody stated.
-    pub(super) bytes: Option<u64>,
-    pub(super) span: Option<Span>,
-    /// `None` for files of the user's whose layout nobody stated.
-    pub(super) layout: Option<Layout>,
-}
-
-impl Sample {
-    /// Bytes of the file that a sample is, where it is one.
-    pub(super) fn file_bytes(&self) -> Option<u64> {
-        self.bytes.filter(|_| self.layout == Some(Layout::Files))
-    }
 }
 
 impl Datasets {

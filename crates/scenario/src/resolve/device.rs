@@ -7,7 +7,7 @@ use crate::host::HostFacts;
 use crate::words::Origin;
 use crate::written::{Address, Document};
 
-use super::dataset::{Datasets, Sample};
+use super::sample::Sample;
 
 /// What to write so that a device is read.
 const READ_ONLY: &str =
@@ -73,22 +73,5 @@ impl Devices {
             problems.push(problem.at(device, "is a block device").help(example));
         }
         bytes.map(|bytes| Sample { bytes: Some(bytes), span: None, layout: Some(Layout::Files) })
-    }
-}
-
-/// Whether each device holds at least one sample.
-pub(super) fn room(document: &Document, datasets: &Datasets, host: &HostFacts, problems: &mut Problems) {
-    let largest = datasets.samples.iter().filter_map(|sample| Some((sample.bytes?, sample.span))).max();
-    let Some((bytes, span)) = largest else { return };
-    for at in document.targets.iter().filter_map(|target| target.at.given()) {
-        let Some(path) = at.value.path() else { continue };
-        let device_bytes = host.paths.get(path).and_then(|facts| facts.block_device_bytes);
-        if let Some(device_bytes) = device_bytes.filter(|device_bytes| bytes > *device_bytes) {
-            let (sample, device) = (feed::format_bytes(bytes), feed::format_bytes(device_bytes));
-            let problem = Problem::new(format!("a sample of {sample} is larger than the device of {device}"))
-                .at(at.span, "is smaller than a sample")
-                .also_if(span, "one sample");
-            problems.push(problem.help("write a smaller dataset.sample_size, or choose a larger device"));
-        }
     }
 }

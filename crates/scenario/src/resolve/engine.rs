@@ -7,7 +7,7 @@ use crate::host::HostFacts;
 use crate::value::split_hint;
 use crate::written::Target;
 
-use super::load::Task;
+use super::task::Task;
 
 /// An engine that serves a target here.
 #[derive(Debug, Clone)]

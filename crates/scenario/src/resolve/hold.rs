@@ -9,7 +9,7 @@ use crate::words::Origin;
 use crate::written::{Document, Need as Written};
 
 use super::dataset::Datasets;
-use super::load::Task;
+use super::task::Task;
 
 /// What was written of the need, and what is read of it.
 pub(super) struct Asked<'a> {

@@ -9,11 +9,13 @@ use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
 use crate::reader::{Entry, Plain as _};
 use crate::words::Origin;
-use crate::written::{self, Depth};
+use crate::written::{self, Depth, Document};
 
+use super::block::{BLOCK_ALIGN_BYTES, Block, Blocks, rounded};
 use super::dataset::Datasets;
-use super::load::{BLOCK_ALIGN_BYTES, Block, Blocks, Load, Task, rounded};
+use super::load::Load;
 use super::target::Resolved;
+use super::task::Task;
 
 /// Files a process has open besides those it reads: standard streams, the record, counters of the kernel.
 const OPEN_FILES_RESERVED: u64 = 16;
@@ -53,6 +55,23 @@ pub(super) fn disk(
                 .also_if(amount, "of every sample size")
                 .help("write a smaller dataset.size, or choose a path with more room");
             problems.push(problem);
+        }
+    }
+}
+
+/// Whether each device holds at least one sample.
+pub(super) fn devices(document: &Document, datasets: &Datasets, host: &HostFacts, problems: &mut Problems) {
+    let largest = datasets.samples.iter().filter_map(|sample| Some((sample.bytes?, sample.span))).max();
+    let Some((bytes, span)) = largest else { return };
+    for at in document.targets.iter().filter_map(|target| target.at.given()) {
+        let Some(path) = at.value.path() else { continue };
+        let device_bytes = host.paths.get(path).and_then(|facts| facts.block_device_bytes);
+        if let Some(device_bytes) = device_bytes.filter(|device_bytes| bytes > *device_bytes) {
+            let (sample, device) = (feed::format_bytes(bytes), feed::format_bytes(device_bytes));
+            let problem = Problem::new(format!("a sample of {sample} is larger than the device of {device}"))
+                .at(at.span, "is smaller than a sample")
+                .also_if(span, "one sample");
+            problems.push(problem.help("write a smaller dataset.sample_size, or choose a larger device"));
         }
     }
 }

@@ -9,9 +9,10 @@ use crate::table::{KeyOf, Keys as _};
 use crate::words::{Grade, Mode, Origin, Sizes};
 use crate::written::{Address, Document, Pack, Regression, Target};
 
+use super::access::default_access;
 use super::device::Devices;
 use super::engine;
-use super::load::{self, Task, default_access};
+use super::task::{self, Task};
 
 /// A scenario as written, with what must be known of it to say what goes with what.
 pub(super) struct Scenario<'a> {
@@ -132,7 +133,7 @@ impl Scenario<'_> {
     }
 
     fn modes_rule_out(&self, modes: &[Mode]) -> Option<RuledOut> {
-        let (mode, span) = load::mode(&self.document.load)?;
+        let (mode, span) = task::mode(&self.document.load)?;
         let does = match mode {
             Mode::Closed => "issues a read as soon as another has ended",
             Mode::Paced => "gives each read its own time",
@@ -263,7 +264,7 @@ impl Scenario<'_> {
     /// The rules that hold for this scenario, each with the place that brings it in.
     fn rules(&self) -> Vec<(&'static Rule, Option<Span>)> {
         let mut rules = Vec::new();
-        match load::mode(&self.document.load) {
+        match task::mode(&self.document.load) {
             Some((Mode::Paced, span)) => rules.push((&PACED, span)),
             Some((Mode::Training, span)) => rules.push((&TRAINING, span)),
             Some((Mode::Closed, _)) | None => {}

@@ -6,7 +6,7 @@ use crate::diagnostic::{Problem, Problems, Span};
 use crate::words::Mode;
 use crate::written::{self, Document};
 
-use super::load;
+use super::task;
 
 /// Past the start of the threads and the first fill of the queue.
 const WARMUP_DEFAULT_NS: u64 = 2_000_000_000;
@@ -27,7 +27,7 @@ pub(super) fn resolve(
     problems: &mut Problems,
 ) -> Option<Measure> {
     let written = &document.measure;
-    let job = match load::mode(&document.load) {
+    let job = match task::mode(&document.load) {
         Some((Mode::Training, mode)) => mode,
         _ => None,
     };

@@ -5,9 +5,11 @@
 
 mod access;
 mod amounts;
+mod block;
 mod cache;
 mod cells;
 mod checkpoint;
+mod connections;
 mod copy;
 mod dataset;
 mod device;
@@ -24,10 +26,14 @@ mod need;
 mod network;
 mod pace;
 mod packing;
+mod point;
 mod reading;
+mod sample;
 mod schedule;
 mod spread;
 mod target;
+mod targets;
+mod task;
 mod tier;
 mod training;
 
@@ -52,7 +58,7 @@ pub(crate) fn plan(
     let need = need::resolve(written, problems);
     let devices = device::Devices::of(written, host);
     let datasets = dataset::resolve(written, need.as_ref(), &devices, problems);
-    let tasks = load::tasks(written);
+    let tasks = task::tasks(written);
     if let Some((need, datasets)) = need.as_ref().zip(datasets.as_ref()) {
         hold::refuse(&hold::Asked { document: written, need, datasets, tasks: &tasks }, problems);
     }
@@ -60,7 +66,7 @@ pub(crate) fn plan(
     scenario.refuse_keys(problems);
     scenario.refuse_operations(problems);
     let tiers = tier::resolve(written, host, problems);
-    let targets = target::resolve_all(written, &tasks, &tiers.clone().unwrap_or_default(), host, problems);
+    let targets = targets::resolve(written, &tasks, &tiers.clone().unwrap_or_default(), host, problems);
     let load = load(written, &tasks, need.as_ref(), datasets.as_ref(), host, problems);
     let step = load.as_ref().and_then(|load| load.schedule.step.as_ref());
     let measure = measure::resolve(written, step.map(|step| step.compute_ns), problems);
@@ -69,7 +75,7 @@ pub(crate) fn plan(
     let usable = targets.iter().flatten().collect::<Vec<_>>();
     if let Some(datasets) = &datasets {
         limits::disk(&usable, datasets, &written.dataset, host, problems);
-        device::room(written, datasets, host, problems);
+        limits::devices(written, datasets, host, problems);
     }
     let asked = checkpoint::Asked { written, need: need.as_ref(), load: load.as_ref(), targets: &usable };
     let checkpoints = checkpoint::resolve(&asked, measure.as_ref(), problems);
@@ -99,7 +105,7 @@ pub(crate) fn plan(
         load.as_ref().is_none_or(|load| load.orders.take_samples_of_files(datasets))
     };
     if let (Some((Mode::Training, Some(mode))), Some(datasets)) =
-        (load::mode(&written.load), datasets.as_ref().filter(by_sample))
+        (task::mode(&written.load), datasets.as_ref().filter(by_sample))
     {
         training::refuse_uneven(&usable, datasets, &tasks, mode, problems);
     }
@@ -149,18 +155,18 @@ fn cells(
 
 fn load(
     written: &Document,
-    tasks: &[load::Task],
+    tasks: &[task::Task],
     need: Option<&feed::Need>,
     datasets: Option<&dataset::Datasets>,
     host: &HostFacts,
     problems: &mut Problems,
 ) -> Option<load::Load> {
-    let blocks = load::blocks(&written.load.block_size, problems);
+    let blocks = block::resolve(&written.load.block_size, problems);
     let pages = load::pages(&written.load.pages);
     if let (Some(datasets), Some(blocks)) = (datasets, &blocks) {
         limits::blocks(datasets, blocks, tasks, problems);
     }
-    let schedule = match load::mode(&written.load)? {
+    let schedule = match task::mode(&written.load)? {
         (Mode::Training, Some(mode)) => {
             let asked = training::Asked { document: written, mode, need, datasets, host };
             training::resolve(&asked, problems)

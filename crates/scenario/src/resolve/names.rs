@@ -2,10 +2,10 @@
 
 use plan::{Axis, Cache, Cell, Engine, Fetch, Layout, Load, Operation, Registered, Training};
 
-use super::cells::Point;
-use super::dataset::Sample;
 use super::engine::Lane;
 use super::pace;
+use super::point::Point;
+use super::sample::Sample;
 use super::target::Resolved;
 
 /// The name of a cell and its coordinates, which are made together: every kind of cell says a coordinate in the same

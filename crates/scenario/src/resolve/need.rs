@@ -9,7 +9,7 @@ use crate::value::split_hint;
 use crate::words::Mode;
 use crate::written::{Document, NEED_EXAMPLES, Need, NeedTable};
 
-use super::load;
+use super::task;
 
 /// A form of the table: the keys that are only its own, those it must have, those it may have.
 struct Form {
@@ -52,7 +52,7 @@ pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<fe
         Need::Short(text) => NeedSpec::parse_short(text).map_err(|error| impossible(entry, &error)),
         Need::Table(table) => from_table(entry, table, problems).map(Ok)?,
     };
-    let spec = spec.map(|spec| for_mode(spec, load::mode(&document.load).map(|(mode, _)| mode)));
+    let spec = spec.map(|spec| for_mode(spec, task::mode(&document.load).map(|(mode, _)| mode)));
     let need = spec.and_then(|spec| spec.resolve().map_err(|error| impossible(entry, &error)));
     let need = need.map_err(|problem| problems.push(problem)).ok()?;
     let Need::Table(table) = &entry.value else { return Some(need) };

@@ -2,99 +2,21 @@
 
 use std::path::PathBuf;
 
-use plan::{
-    Addresses, BackendConfig, BucketStyle, Cache, Charged, Engine, Keys, NfsConfig, Operation,
-    PARTS_AT_ONCE_MAX, S3Config,
-};
+use plan::{Addresses, BackendConfig, BucketStyle, Cache, Engine, Keys, NfsConfig, S3Config};
 
-use crate::diagnostic::{Problem, Problems, Span};
+use crate::diagnostic::{Problem, Problems};
 use crate::list::Item;
 use crate::reader::{Entry, Field, Plain as _};
 use crate::written::{Address, Connections as Written, Document, NfsAddress, S3Address, Target};
 
+use super::connections::{Connections, Network};
 use super::engine::{self, Lane};
-use super::load::{Load, Task};
+use super::load::Load;
 use super::target::{self, Resolved};
-
-/// Connections to an NFS server by default: as many as `nconnect=4`, from which a server that answers each connection
-/// in series gains most (1.2 to 1.5 times as much from NFS-Ganesha).
-const NFS_CONNECTIONS: u32 = 4;
+use super::task::Task;
 
 /// Further attempts at a bucket: services answer some requests with 503 as a matter of course.
 const S3_RETRIES: u32 = 2;
-
-/// Connections for the parts of whole objects by default, unless the depth alone is more: at the 85 to 90 MB/s that a
-/// connection to S3 gives (AWS, Performance design patterns for Amazon S3) enough for 160 Gb/s, and a quarter of the files
-/// that a process may have open where nobody raised the limit.
-const PART_CONNECTIONS_MAX: u32 = 256;
-
-/// How the cells of a target use its network.
-#[derive(Debug, Clone)]
-pub(super) struct Network {
-    /// Connections as written.
-    connections: Option<Vec<Item<u32>>>,
-    /// How operations become requests; `None` where they share connections.
-    charged: Option<Charged>,
-    pub(super) retries: u32,
-}
-
-/// Connections of one cell.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Connections {
-    /// As written.
-    pub(super) written: Option<u32>,
-    /// What a cell may use of them at most.
-    pub(super) most: u32,
-    /// What it has when nothing is written.
-    pub(super) default: u32,
-}
-
-impl Network {
-    /// Lengths of the axis.
-    pub(super) fn count(&self) -> usize {
-        self.connections.as_ref().map_or(1, Vec::len)
-    }
-
-    /// Where the axis was written.
-    pub(super) fn span(&self) -> Option<Span> {
-        self.connections.as_ref()?.first().map(|item| item.span)
-    }
-
-    /// The fewest connections as written.
-    pub(super) fn fewest(&self) -> Option<Item<u32>> {
-        self.connections.iter().flatten().min_by_key(|item| item.value).copied()
-    }
-
-    /// Connections of the cell at `index` of the axis.
-    pub(super) fn at(
-        &self,
-        index: usize,
-        depth: u32,
-        operation: Operation,
-        sample_bytes: Option<u64>,
-    ) -> Connections {
-        let written = self.connections.as_ref().map(|listed| listed[index].value);
-        let Some(charged) = self.charged else {
-            return Connections { written, most: u32::MAX, default: depth.min(NFS_CONNECTIONS) };
-        };
-        let at_once = u64::from(PARTS_AT_ONCE_MAX);
-        let parts = match (operation, charged.part_bytes, sample_bytes) {
-            (Operation::ReadFile, Some(part), Some(sample)) => sample.div_ceil(part).clamp(1, at_once),
-            // The size of the user's objects is not known here. Who cuts them has large ones.
-            (Operation::ReadFile, Some(_), None) => at_once,
-            _ => 1,
-        };
-        let most = depth.saturating_mul(parts as u32);
-        Connections { written, most, default: most.min(PART_CONNECTIONS_MAX.max(depth)) }
-    }
-}
-
-impl Connections {
-    /// What a cell of `threads` threads has: at least one for each.
-    pub(super) fn of(self, threads: u32) -> u32 {
-        self.written.unwrap_or(self.default).min(self.most).max(threads)
-    }
-}
 
 /// A target at a URL; `None` when it cannot be measured, after saying why.
 pub(super) fn resolve<'w>(
@@ -219,11 +141,9 @@ pub(super) fn refuse_unused(
     load: &Load,
     problems: &mut Problems,
 ) {
-    let Some(written) = resolved.network.as_ref().and_then(|network| network.connections.as_ref()) else {
-        return;
-    };
+    let Some(network) = &resolved.network else { return };
     let Some(most) = of_cells.map(|connections| connections.most).max() else { return };
-    for item in written.iter().filter(|item| item.value > most) {
+    for item in network.listed().filter(|item| item.value > most) {
         let what = "more connections than requests under way: a connection carries one at a time";
         let problem = Problem::new(what)
             .at(item.span, "connections")

@@ -5,8 +5,9 @@ use plan::{Access, Cache, Codec, DatasetSpec, Layout};
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::written::Document;
 
+use super::block::{BLOCK_ALIGN_BYTES, BLOCK_DEFAULT_MAX_BYTES, rounded};
 use super::dataset::{Datasets, place_of};
-use super::load::{BLOCK_ALIGN_BYTES, BLOCK_DEFAULT_MAX_BYTES, Load, rounded};
+use super::load::Load;
 use super::target::Resolved;
 
 /// Whether single samples are read, wherever in their shard they lie.
@@ -140,10 +141,4 @@ fn refuse_bypass(
              end to end",
         ));
     }
-}
-
-/// Whether a training job over this data takes blocks of open files: shards are not opened sample by sample.
-pub(super) fn is_packed(document: &Document) -> bool {
-    let layouts = document.dataset.layout.given().into_iter().flat_map(|axis| &axis.value.0);
-    layouts.into_iter().any(|item| item.value.0 != Layout::Files)
 }

@@ -7,9 +7,9 @@ use crate::reader::Field;
 use crate::words::Sizes;
 use crate::written::{Dataset, Need};
 
-use super::dataset::Sample;
 use super::need;
 use super::packing;
+use super::sample::Sample;
 
 /// Beyond it most of the bytes lie in a few files, and no dataset of a usual length has the mean that was asked.
 const STDEV_PER_MEAN_MAX: u64 = 10;

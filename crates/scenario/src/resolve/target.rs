@@ -1,22 +1,17 @@
-//! Targets: what is at their address, and in which ways it is measured.
+//! One target: what the plan says of it, and the ways in which it is measured.
 
-use std::path::PathBuf;
+use plan::{BackendConfig, Cache, Registered, Skipped, Tier};
 
-use plan::{BackendConfig, Cache, Engine, Registered, Skipped, Tier};
-
-use crate::diagnostic::{Problem, Problems, Span};
+use crate::diagnostic::{Problem, Span};
 use crate::host::{HostFacts, PathFacts};
 use crate::reader::closest;
 use crate::value::split_hint;
-use crate::words::Origin;
-use crate::written::{About, Address, Document, Emulate, Price, Target};
+use crate::written::{About, Document, Emulate, Price, Target};
 
-use super::cache::{self, Subject, Way};
-use super::device;
-use super::engine::{self, Engines, Lane};
-use super::load::Task;
-use super::network::{self, Network};
-use super::tier::Tiers;
+use super::cache::Way;
+use super::connections::Network;
+use super::engine::Lane;
+use super::task::Task;
 
 /// What is said of a storage of which the scenario says nothing.
 const UNTOLD: plan::About =
@@ -76,29 +71,6 @@ impl<'w> Resolved<'w> {
     }
 }
 
-/// Each target of the file; `None` for one that cannot be measured, after saying why.
-pub(super) fn resolve_all<'w>(
-    written: &'w Document,
-    tasks: &[Task],
-    tiers: &Tiers,
-    host: &HostFacts,
-    problems: &mut Problems,
-) -> Vec<Option<Resolved<'w>>> {
-    network::refuse_cache(written, problems);
-    let resolve = |target: &'w Target| {
-        let at = target.at.given()?;
-        let resolved = match &at.value {
-            Address::Null => null(target, written, tasks, at.span, problems),
-            Address::Path(path) => {
-                local(target, &Request { document: written, tasks, host, path, at: at.span }, problems)
-            }
-            Address::Nfs(_) | Address::S3(_) => network::resolve(target, tasks, at, problems),
-        };
-        resolved.map(|resolved| Resolved { tiers: tiers.of(&target.name.text), ..resolved })
-    };
-    written.targets.iter().map(resolve).collect()
-}
-
 /// Refuses a name under `key` that is no target of the scenario.
 pub(super) fn refuse_unknown(document: &Document, key: &str, name: &str, span: Span) -> Option<Problem> {
     let names: Vec<_> = document.targets.iter().map(|target| target.name.text.as_str()).collect();
@@ -111,68 +83,6 @@ pub(super) fn refuse_unknown(document: &Document, key: &str, name: &str, span: S
     };
     let problem = Problem::new(format!("`{key}` names `{name}`, which is no target")).at(span, label);
     Some(problem.help(format!("targets: {}", names.join(", "))))
-}
-
-/// What is asked of a target at a path.
-struct Request<'a> {
-    document: &'a Document,
-    tasks: &'a [Task],
-    host: &'a HostFacts,
-    path: &'a str,
-    at: Span,
-}
-
-fn null<'w>(
-    written: &'w Target,
-    document: &Document,
-    tasks: &[Task],
-    at: Span,
-    problems: &mut Problems,
-) -> Option<Resolved<'w>> {
-    if let Some(source) = document.dataset.source.given().filter(|source| source.value.0 == Origin::Existing)
-    {
-        let problem = Problem::new("there are no files on a target that is no storage");
-        problems.push(problem.at(at, "is no storage").also(source.span, "says that there are files"));
-    }
-    let target = target(written, "null:", BackendConfig::Null)?;
-    Some(Resolved::without_kernel(written, target, vec![Lane::of(Engine::Null, None)], tasks))
-}
-
-/// A folder or a block device.
-fn local<'w>(written: &'w Target, request: &Request<'_>, problems: &mut Problems) -> Option<Resolved<'w>> {
-    let engines = engine::resolve(written, request.tasks, request.host, problems);
-    let facts = path_facts(request).map_err(|problem| problems.push(problem)).ok()?;
-    if facts.block_device_bytes.is_some() {
-        device::refuse_writing(request.document, request.at, problems);
-    }
-    let subject =
-        Subject { direct: &written.direct, cache: &request.document.load.cache, at: request.at, facts };
-    let ways = cache::resolve(&subject, &served_by(engines.as_ref()), request.tasks, problems);
-    let root = PathBuf::from(request.path);
-    let config = match facts.block_device_bytes {
-        Some(_) => BackendConfig::Device { path: root },
-        None => BackendConfig::File { root },
-    };
-    let Engines { lanes, registered, skipped } = engines?;
-    Some(Resolved {
-        written,
-        target: target(written, request.path, config)?,
-        lanes,
-        ways: ways?,
-        direct_align_bytes: facts.direct_align_bytes,
-        registered,
-        tiers: vec![None],
-        network: None,
-        skipped,
-    })
-}
-
-/// The engines of a target. Where one was refused, the cache is still looked at, for the default engine.
-fn served_by(engines: Option<&Engines>) -> Vec<(Engine, Option<Span>)> {
-    match engines {
-        Some(engines) => engines.lanes.iter().map(|lane| (lane.engine, lane.span)).collect(),
-        None => vec![(Engine::IoUring, None)],
-    }
 }
 
 /// The target's own part of a plan; `None` when one of its keys was wrong.
@@ -202,32 +112,4 @@ pub(super) fn usable<'h>(host: &'h HostFacts, path: &str, at: Span) -> Result<&'
         Some(hint) => problem.help(hint),
         None => problem,
     })
-}
-
-/// What is known of a path, if the scenario can use it.
-fn path_facts<'h>(request: &Request<'h>) -> Result<&'h PathFacts, Problem> {
-    let at = request.at;
-    let facts = usable(request.host, request.path, at)?;
-    let origin = request.document.dataset.source.given().map(|entry| entry.value.0).unwrap_or_default();
-    let refused =
-        |message: &str, wrong: &str, help: &str| Err(Problem::new(message).at(at, wrong).help(help));
-    match origin {
-        _ if facts.block_device_bytes.is_some() => Ok(facts),
-        _ if facts.exists && !facts.directory => refused(
-            "this path is no folder and no block device",
-            "is something else",
-            "write the path of a folder",
-        ),
-        Origin::Existing if !facts.exists => refused(
-            "this path does not exist",
-            "nothing is here",
-            "write the path of the folder that holds the files",
-        ),
-        Origin::Generate if !facts.writable => refused(
-            "nothing can be written to this path",
-            "is not writable for this user",
-            "choose a folder of your own, or measure what is there with dataset.source = \"existing\"",
-        ),
-        _ => Ok(facts),
-    }
 }

@@ -9,17 +9,16 @@ use std::collections::BTreeSet;
 use feed::{Demand, Need};
 use plan::{Decode, Fetch, Load, Training, Work};
 
-use crate::diagnostic::{Problems, Span};
-use crate::host::HostFacts;
+use crate::diagnostic::Problems;
 use crate::reader::Plain as _;
-use crate::written::{DEPTH_MAX, Depths, Document};
+use crate::written::{DEPTH_MAX, Depths};
 
-use super::cells;
-use super::dataset::Datasets;
+use super::amounts;
 use super::limits;
 use super::schedule::{List, Schedule, Series, Step};
 use job::Job;
 
+pub(super) use job::Asked;
 pub(super) use loader::depth as loader_depth;
 pub(super) use refused::{refuse_decoders, refuse_parts, refuse_uneven};
 
@@ -31,15 +30,6 @@ const PREFETCH_PER_READER: u32 = 2;
 
 /// How much deeper the deeper one of the closed loops beside a job reads: whether more in flight would help.
 const DEEPER: u32 = 4;
-
-/// A scenario whose `load.mode` is `training`, written at `mode`, as far as it is resolved.
-pub(super) struct Asked<'a> {
-    pub(super) document: &'a Document,
-    pub(super) mode: Span,
-    pub(super) need: Option<&'a Need>,
-    pub(super) datasets: Option<&'a Datasets>,
-    pub(super) host: &'a HostFacts,
-}
 
 /// One job, and the reads that it has outstanding.
 struct Row {
@@ -92,15 +82,15 @@ pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Sche
         List { span: written.prefetch.span(), length: ways.ahead_count(), what: "batches ahead" },
     ];
     let count = [job.accelerators.len(), fetchers, ways.ahead_count()].map(|length| length as u128);
-    if let Some(problem) = cells::too_many(count.iter().product(), &lists) {
+    if let Some(problem) = amounts::too_many_cells(count.iter().product(), &lists) {
         problems.push(problem);
         return None;
     }
-    refused::refuse_deep(asked, &job, &ways, problems);
+    refused::refuse_deep(asked, &job, &ways.readers, problems);
     let rows = rows(&job, &ways, asked.host.cores);
     refused::refuse_steps(asked, &job, problems);
     refused::refuse_unheld(asked, &job, problems);
-    refused::refuse_memory(asked, &rows, problems);
+    refused::refuse_memory(asked, rows.iter().map(|row| &row.training), problems);
     let most = limits::depth_max(asked.host).min(DEPTH_MAX as u32);
     let closed = beside(&rows, asked.need.map_or(0, |need| need.accelerators), most);
     let jobs = rows.into_iter();

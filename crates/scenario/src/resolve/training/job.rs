@@ -3,13 +3,23 @@
 use feed::{Demand, Need, Provenance};
 use plan::{Decode, Fetch, Training, Work};
 
-use crate::diagnostic::{Problem, Problems};
-use crate::written::{self, ACCELERATORS_MAX};
+use crate::diagnostic::{Problem, Problems, Span};
+use crate::host::HostFacts;
+use crate::written::{self, ACCELERATORS_MAX, Document};
 
-use super::Asked;
+use super::super::dataset::Datasets;
 
 /// How far the rate of a job may be from a need in bytes per second before it is remarked on: both are round numbers.
 const RATES_APART: f64 = 0.01;
+
+/// A scenario whose `load.mode` is `training`, written at `mode`, as far as it is resolved.
+pub(in super::super) struct Asked<'a> {
+    pub(in super::super) document: &'a Document,
+    pub(in super::super) mode: Span,
+    pub(in super::super) need: Option<&'a Need>,
+    pub(in super::super) datasets: Option<&'a Datasets>,
+    pub(in super::super) host: &'a HostFacts,
+}
 
 /// What all jobs of a scenario share, and how many accelerators they have.
 pub(super) struct Job {

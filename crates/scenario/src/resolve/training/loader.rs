@@ -6,7 +6,7 @@ use crate::diagnostic::{Problem, Problems};
 use crate::words::Mode;
 use crate::written::Document;
 
-use super::super::load::{self, Task};
+use super::super::task::{self, Task};
 
 /// Reads that the stated loader has outstanding at most: its readers block, each for one read, on every accelerator of this
 /// client. `None` where none is stated, or where it means nothing, after saying why.
@@ -16,7 +16,7 @@ pub(in super::super) fn depth(
     tasks: &[Task],
     problems: &mut Problems,
 ) -> Option<u32> {
-    let (mode, _) = load::mode(&document.load)?;
+    let (mode, _) = task::mode(&document.load)?;
     let readers = document.training.readers.given().filter(|_| mode == Mode::Closed)?;
     let refuse = |message: &str, label: &str, help: &str| {
         Some(Problem::new(message).at(readers.span, label).help(help))

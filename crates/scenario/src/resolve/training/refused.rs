@@ -1,6 +1,6 @@
 //! What goes with no training job, and jobs that fit no dataset and no machine.
 
-use plan::{BackendConfig, Cell, DatasetSpec, Distribution, Layout, Operation, Work};
+use plan::{BackendConfig, Cell, DatasetSpec, Distribution, Layout, Operation, Training, Work};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::reader::Field;
@@ -8,11 +8,10 @@ use crate::words::Origin;
 use crate::written::{self, DEPTH_MAX, Depths};
 
 use super::super::dataset::Datasets;
-use super::super::load::Task;
 use super::super::reading;
 use super::super::target::Resolved;
-use super::job::{self, Job};
-use super::{Asked, Row, Ways};
+use super::super::task::Task;
+use super::job::{self, Asked, Job};
 
 /// Refuses a search for the depth: the job says how many reads are outstanding.
 pub(super) fn refuse_search(asked: &Asked<'_>, problems: &mut Problems) {
@@ -56,8 +55,8 @@ pub(super) fn refuse_threads(asked: &Asked<'_>, job: &Job, problems: &mut Proble
 }
 
 /// Refuses readers of which more would read at once than any client has outstanding.
-pub(super) fn refuse_deep(asked: &Asked<'_>, job: &Job, ways: &Ways, problems: &mut Problems) {
-    let (accelerators, most) = (job.largest(), ways.readers.iter().copied().max().unwrap_or(0));
+pub(super) fn refuse_deep(asked: &Asked<'_>, job: &Job, readers: &[u32], problems: &mut Problems) {
+    let (accelerators, most) = (job.largest(), readers.iter().copied().max().unwrap_or(0));
     let depth = u64::from(accelerators) * u64::from(most);
     if depth <= DEPTH_MAX {
         return;
@@ -145,29 +144,32 @@ pub(super) fn refuse_steps(asked: &Asked<'_>, job: &Job, problems: &mut Problems
 }
 
 /// Refuses batches that the job could not hold in this machine's memory. feedline itself holds one buffer for each read.
-pub(super) fn refuse_memory(asked: &Asked<'_>, rows: &[Row], problems: &mut Problems) {
+pub(super) fn refuse_memory<'a>(
+    asked: &Asked<'_>,
+    jobs: impl Iterator<Item = &'a Training>,
+    problems: &mut Problems,
+) {
     let samples = asked.datasets.into_iter().flat_map(|datasets| &datasets.samples);
     let stated = || asked.need.and_then(feed::Need::sample_bytes).map(|bytes| bytes.round() as u64);
     let largest = samples.filter_map(|sample| sample.bytes.or_else(stated)).max();
-    let held =
-        |row: &Row| row.training.samples_per_step().saturating_mul(u64::from(row.training.prefetch) + 1);
-    let (Some(sample_bytes), Some(row)) = (largest, rows.iter().max_by_key(|row| held(row))) else { return };
-    let bytes = held(row).saturating_mul(sample_bytes);
+    let held = |job: &Training| job.samples_per_step().saturating_mul(u64::from(job.prefetch) + 1);
+    let (Some(sample_bytes), Some(job)) = (largest, jobs.max_by_key(|job| held(job))) else { return };
+    let bytes = held(job).saturating_mul(sample_bytes);
     if bytes <= asked.host.memory_bytes {
         return;
     }
-    let batches = u64::from(row.training.prefetch) + 1;
+    let batches = u64::from(job.prefetch) + 1;
     let message = format!(
         "{} x {} batches x {} samples x {} = {}, more than the memory ({})",
-        feed::counted_noun(u64::from(row.training.accelerators), "accelerator"),
+        feed::counted_noun(u64::from(job.accelerators), "accelerator"),
         feed::group_digits(batches),
-        feed::group_digits(u64::from(row.training.batch)),
+        feed::group_digits(u64::from(job.batch)),
         feed::format_bytes(sample_bytes),
         feed::format_bytes(bytes),
         feed::format_bytes(asked.host.memory_bytes)
     );
     let written = &asked.document.training;
-    let ahead = feed::group_digits(u64::from(row.training.prefetch));
+    let ahead = feed::group_digits(u64::from(job.prefetch));
     let ahead = format!("{ahead} ahead, and the one that is taken");
     let place = written.prefetch.span().or(written.readers.span()).unwrap_or(asked.mode);
     let problem = Problem::new(message).at(place, ahead).also_if(written.batch.span(), "of this size");
