@@ -32,6 +32,10 @@ use crate::uring::turns::{Outbox, Turns};
 /// Phases of a whole file.
 const PHASES: &[&str] = &["open_ns", "read_ns", "close_ns"];
 
+/// How long a queue that is given up waits for one more answer. A local file is opened in less, and a server that is gone
+/// never opens it.
+const GIVE_UP_NS: u64 = 1_000_000_000;
+
 /// One thread's ring and the files on their way.
 pub(super) struct StagedQueue {
     outbox: Outbox,
@@ -157,21 +161,34 @@ impl StagedQueue {
     }
 
     /// Closes what is open among the descriptors of the process although nobody will read it.
+    ///
+    /// What the kernel has begun to open is waited for: nobody else learns of that descriptor. So is what it has begun
+    /// to close, because the end of a ring cancels what no thread of the kernel has taken up.
     fn close_descriptors(&mut self) {
-        let opened: Vec<(u32, i32)> = self.outbox.ring.completions().collect();
-        for (number, answer) in opened {
-            if let Some(Some(flight)) = self.flights.get_mut(number as usize) {
+        let numbers = 0..self.flights.len() as u32;
+        let mut in_kernel: Vec<bool> = numbers.map(|number| !self.outbox.holds(number)).collect();
+        loop {
+            for (number, answer) in self.outbox.ring.completions() {
+                let Some(Some(flight)) = self.flights.get_mut(number as usize) else { continue };
+                in_kernel[number as usize] = false;
+                if flight.stage == Stage::Close && answer != -libc::ECANCELED {
+                    flight.fd = -1;
+                }
                 let _ = flight.answer(answer, &self.places[number as usize].look, 0);
             }
+            let mut begun = self.flights.iter().zip(&in_kernel).filter(|(_, in_kernel)| **in_kernel);
+            let is_missing = |flight: &Flight| matches!(flight.stage, Stage::Open | Stage::Close);
+            if !begun.any(|(flight, _)| flight.as_ref().is_some_and(is_missing)) {
+                break;
+            }
+            match self.outbox.ring.enter(0, 1, Some(GIVE_UP_NS)) {
+                Err(error) if error.raw_os_error() != Some(libc::EINTR) => break,
+                _ => {}
+            }
         }
-        for (number, flight) in (0..).zip(&self.flights) {
+        for (flight, in_kernel) in self.flights.iter().zip(in_kernel) {
             let Some(flight) = flight else { continue };
-            let open = match flight.stage {
-                Stage::Read => true,
-                Stage::Close => self.outbox.holds(number),
-                Stage::Open | Stage::Look => false,
-            };
-            if open {
+            if flight.fd >= 0 && !(in_kernel && flight.stage == Stage::Close) {
                 // SAFETY: the kernel gave the descriptor to this flight, and nobody else closes it.
                 drop(unsafe { OwnedFd::from_raw_fd(flight.fd) });
             }
