@@ -218,7 +218,7 @@ pub(crate) struct MeasureArgs {
 }
 
 /// How the answer of a run is printed.
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct ShowArgs {
     /// Print every cell, remark and note before the answer
     #[arg(long)]

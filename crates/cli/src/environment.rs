@@ -56,6 +56,19 @@ fn usable_cores_of(root: &Path, affinity_cores: u32) -> u32 {
     }
 }
 
+/// Memory that this process may have, bytes: the machine's, or less by a limit of its cgroup.
+pub(crate) fn usable_memory_bytes() -> u64 {
+    let info = rustix::system::sysinfo();
+    usable_memory_of(Path::new("/"), info.totalram * u64::from(info.mem_unit))
+}
+
+fn usable_memory_of(root: &Path, machine_bytes: u64) -> u64 {
+    match cgroup_memory_bytes(root) {
+        Ok(Limit::At(bytes)) => machine_bytes.min(bytes),
+        Ok(Limit::Unlimited) | Err(_) => machine_bytes,
+    }
+}
+
 /// Beyond 1024 processors the kernel refuses the fixed-size set, and the standard library's count stands in.
 fn affinity_cores() -> u32 {
     rustix::thread::sched_getaffinity(None).map_or_else(
@@ -394,6 +407,7 @@ mod tests {
         assert_eq!(cgroup_cpu_cores(root.path()), Ok(Limit::At(2.5)));
         assert_eq!(cgroup_memory_bytes(root.path()), Ok(Limit::At(4 << 30)));
         assert_eq!([1, 8].map(|affinity| usable_cores_of(root.path(), affinity)), [1, 3]);
+        assert_eq!([2 << 30, 8 << 30].map(|bytes| usable_memory_of(root.path(), bytes)), [2 << 30, 4 << 30]);
     }
 
     #[test]
@@ -407,6 +421,7 @@ mod tests {
         assert_eq!(cgroup_cpu_cores(root.path()), Ok(Limit::At(0.5)));
         assert_eq!(cgroup_memory_bytes(root.path()), Ok(Limit::Unlimited));
         assert_eq!(usable_cores_of(root.path(), 4), 1);
+        assert_eq!(usable_memory_of(root.path(), 8 << 30), 8 << 30);
     }
 
     #[test]

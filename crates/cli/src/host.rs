@@ -16,7 +16,7 @@ pub(crate) use rfc3339::{rfc3339_utc, unix_ns};
 pub(crate) fn facts(paths: &[String]) -> HostFacts {
     HostFacts {
         cores: environment::usable_cores(),
-        memory_bytes: memory_bytes(),
+        memory_bytes: environment::usable_memory_bytes(),
         open_files_max: getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX),
         io_uring: backend_file::probe_io_uring().map_err(|error| error.to_string()),
         paths: paths.iter().map(|at| (at.clone(), path_facts(at))).collect::<BTreeMap<_, _>>(),
@@ -63,11 +63,6 @@ fn folder_bytes(folder: &Path) -> u64 {
     let entries = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries(folder).flat_map(|inner| entries(&inner.path()));
     files.filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum()
-}
-
-fn memory_bytes() -> u64 {
-    let info = rustix::system::sysinfo();
-    info.totalram * u64::from(info.mem_unit)
 }
 
 /// Seconds and nanoseconds since 1970, for the name and the head of a record.

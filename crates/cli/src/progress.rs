@@ -19,6 +19,7 @@ const REDRAW: Duration = Duration::from_millis(200);
 const RATE_OVER: Duration = Duration::from_secs(1);
 
 /// A bar on a terminal, plain lines at the turns of a run elsewhere, or nothing.
+#[derive(Clone)]
 pub(crate) struct Progress {
     bar: ProgressBar,
     plain: bool,

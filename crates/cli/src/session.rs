@@ -47,7 +47,7 @@ impl Ready {
         let stores = open(&loaded.plan)?;
         announce::announce(&loaded.plan, &stores, args, asked)?;
         // Before this a signal ends the process, which has written nothing.
-        Self::with(loaded, stores, args, signals::stop_flag()?)
+        Self::with(loaded, stores, args, signals::stop_flag_within_grace()?)
     }
 
     /// The same without a word, ended by `stop`.
@@ -97,6 +97,8 @@ pub(crate) struct Kind {
     pub(crate) slots: Option<Slots>,
     /// The command line, where that is not this process's.
     pub(crate) command: Option<Vec<String>>,
+    /// How the answer is shown of a run that a signal ends.
+    pub(crate) show: ShowArgs,
 }
 
 /// What a record says.
@@ -120,7 +122,7 @@ impl<'a> Session<'a> {
     /// Begins the record.
     pub(crate) fn begin(ready: &'a Ready, keep_names: bool, kind: Kind) -> Result<Self, Failure> {
         let Ready { loaded, data, stores, results, .. } = ready;
-        let Kind { size, variant, slots, command } = kind;
+        let Kind { size, variant, slots, command, show } = kind;
         let Share { index: rank, of: ranks } = slots.map_or(Share::WHOLE, |slots| slots.rank);
         let started = host::now_utc();
         let begun = Begun {
@@ -143,6 +145,7 @@ impl<'a> Session<'a> {
         let secrets = if keep_names { Vec::new() } else { environment::secrets() };
         let folder = results.join(run.variant.as_ref().map_or(&run.run_id, |variant| &variant.name));
         let writer = RunWriter::create(&folder, &run, &loaded.text, &env, Redactor::new(secrets))?;
+        keep_at_last(&folder, show, ready);
         let index = run.variant.as_ref().map_or(0, |variant| variant.number);
         let variants = Share { index, of: variants };
         let so_far = RunRecord { run, env, lines: Vec::new(), loss: None };
@@ -179,6 +182,7 @@ impl<'a> Session<'a> {
         let elapsed_ns = clock.now_ns();
         let (changed, not_looked_at) = last_look(plan, data, stores, *cores);
         let reread = reread(&bench, plan, (data, &changed), stores);
+        signals::ended_by_itself();
         self.append(Line::End(End { interrupted, elapsed_ns, not_run, changed, not_looked_at, reread }))?;
         progress.finish();
         Ok(interrupted)
@@ -197,13 +201,7 @@ impl<'a> Session<'a> {
     ) -> Result<Conclusion, Failure> {
         let concluded = conclude(&self.folder, show, proof)?;
         if concluded.summary.head.interrupted {
-            let made = self.so_far.lines.iter().filter(|line| matches!(line, Line::Rep(_))).count();
-            output::say(&format!(
-                "interrupted: {} kept in {}, and the data where they are; the same command measures anew, without writing them \
-                 again",
-                feed::counted_noun(made as u64, "repetition"),
-                self.folder.display(),
-            ));
+            output::say(&interrupted(&self.so_far, &self.folder));
         }
         Ok(concluded)
     }
@@ -279,6 +277,30 @@ impl<'a> Session<'a> {
         self.so_far.lines.push(line);
         Ok(())
     }
+}
+
+/// Of a run that does not end by itself after a signal, shows what its record holds.
+fn keep_at_last(folder: &Path, show: ShowArgs, ready: &Ready) {
+    let (folder, progress) = (folder.to_owned(), ready.progress.clone());
+    signals::keep(move || {
+        progress.finish();
+        let said =
+            conclude(&folder, show, None).and_then(|_| Ok(interrupted(&record::read_run(&folder)?, &folder)));
+        match said {
+            Ok(said) => output::say(&said),
+            Err(failure) => output::say(&failure.to_string()),
+        }
+    });
+}
+
+/// What is kept of a run that a signal ended, and how to go on.
+fn interrupted(record: &RunRecord, folder: &Path) -> String {
+    let made = record.lines.iter().filter(|line| matches!(line, Line::Rep(_))).count();
+    format!(
+        "interrupted: {} kept in {}, and the data where they are; the same command measures anew, without writing them again",
+        feed::counted_noun(made as u64, "repetition"),
+        folder.display(),
+    )
 }
 
 fn seats(plan: &Plan, (data, checkpoints): (&Data, &Checkpoints), stores: &Stores) -> Vec<Seat> {

@@ -1,19 +1,133 @@
-//! Ctrl-C and SIGTERM: the first keeps what was measured, the second ends at once.
+//! Ctrl-C, SIGTERM and SIGHUP: the first keeps what was measured, the second ends at once.
+//!
+//! What is under way looks at a flag between two operations. A call that does not return, of the kernel's or to a server that
+//! answers nothing, would keep the process for as long as it lasts: after [`GRACE`] a thread of its own does what is left to
+//! do, and ends it.
 
-use std::sync::Arc;
+use std::fs;
+use std::io;
+use std::process;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
+use signal_hook::iterator::Signals;
 
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+/// How long what is under way may take to end by itself. Whoever asked it to end waits no longer than a second or two.
+const GRACE: Duration = Duration::from_millis(1_500);
+
+/// Who ends the process after a signal.
+enum Ending {
+    /// Nothing was measured yet.
+    Nothing,
+    /// What was measured is to be kept so, when the grace is over.
+    Kept(Box<dyn FnOnce() + Send>),
+    /// The run came to its end by itself.
+    ByItself,
+    /// The grace is over.
+    GraceIsOver,
+}
+
+static ENDING: Mutex<Ending> = Mutex::new(Ending::Nothing);
 
 /// A flag that the first signal sets.
-pub(crate) fn stop_flag() -> std::io::Result<Arc<AtomicBool>> {
+pub(crate) fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    for signal in heard() {
         flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)
+}
+
+/// The same, and the process ends soon after the signal whatever it waits for.
+pub(crate) fn stop_flag_within_grace() -> io::Result<Arc<AtomicBool>> {
+    let stop = stop_flag()?;
+    let mut signals = Signals::new(heard())?;
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        if signals.forever().next().is_some() {
+            wait();
+            end();
+        }
+    })?;
+    Ok(stop)
+}
+
+/// What is done with what was measured where a run does not end by itself.
+pub(crate) fn keep(at_last: impl FnOnce() + Send + 'static) {
+    *ending() = Ending::Kept(Box::new(at_last));
+}
+
+/// The run has come to its end: it is for the caller to conclude it. Does not return where the grace was over before.
+pub(crate) fn ended_by_itself() {
+    let mut ending = ending();
+    if matches!(*ending, Ending::GraceIsOver) {
+        drop(ending);
+        loop {
+            thread::park();
+        }
+    }
+    *ending = Ending::ByItself;
+}
+
+#[expect(clippy::exit, reason = "what is under way does not return, so no caller can end the process")]
+fn end() {
+    let at_last = {
+        let mut ending = ending();
+        match std::mem::replace(&mut *ending, Ending::GraceIsOver) {
+            Ending::ByItself => {
+                *ending = Ending::ByItself;
+                return;
+            }
+            Ending::Kept(at_last) => Some(at_last),
+            Ending::Nothing | Ending::GraceIsOver => None,
+        }
+    };
+    match at_last {
+        Some(at_last) => at_last(),
+        None => output::say(&Failure::Interrupted.to_string()),
+    }
+    process::exit(Exit::Interrupted as i32);
+}
+
+fn ending() -> std::sync::MutexGuard<'static, Ending> {
+    ENDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[expect(clippy::disallowed_methods, reason = "nothing is measured any more")]
+fn wait() {
+    thread::sleep(GRACE);
+}
+
+/// The signals that are heard. Whoever started the process so that it outlives its terminal, as `nohup` does, has SIGHUP
+/// ignored.
+fn heard() -> Vec<i32> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let hang_up = (!ignores(&status, SIGHUP)).then_some(SIGHUP);
+    [SIGINT, SIGTERM].into_iter().chain(hang_up).collect()
+}
+
+/// Whether a process of this status (proc(5), `SigIgn`: bit n - 1 for signal n) ignores a signal.
+fn ignores(status: &str, signal: i32) -> bool {
+    let mask =
+        status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ignored_signal_is_left_ignored() {
+        let status = "Name:\tfeedline\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000001001\n";
+        assert!(ignores(status, SIGHUP));
+        assert!(!ignores(status, SIGINT) && !ignores("", SIGHUP));
+    }
 }

@@ -425,7 +425,7 @@ fn next(summary: &Summary, writer: Writer) -> Vec<String> {
         let name = if shown.is_empty() { "NEXT" } else { "" };
         let room = NEXT_LINES - shown.len();
         // A command that is cut cannot be typed.
-        let line = writer.below(name, &format!("{}  {command}", targets.join(", ")), usize::MAX);
+        let line = writer.below(name, &format!("{}: {command}", targets.join(", ")), usize::MAX);
         if line.len() <= room {
             shown.extend(line);
         }

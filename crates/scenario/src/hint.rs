@@ -89,6 +89,8 @@ fn flag(key: &str, value: &str) -> String {
     match key {
         "need" => format!("--need {}", typed_word(text)),
         "need.hold" => format!("--hold {text}"),
+        "dataset.source" if text == "existing" => "--existing".to_owned(),
+        "measure.budget" => format!("--budget {}", typed_word(text)),
         _ => format!("--set {}", typed_word(&format!("{key}={text}"))),
     }
 }
@@ -105,6 +107,8 @@ mod tests {
             ("need = \"8xh100:resnet50\"", "--need 8xh100:resnet50"),
             ("need = { rate = \"2 GB/s\" }", "--need '{ rate = \"2 GB/s\" }'"),
             ("write hold = \"samples\"", "write --hold samples"),
+            ("dataset.source = \"existing\" reads them", "--existing reads them"),
+            ("for example measure.budget = \"2h\"", "for example --budget 2h"),
             ("dataset.size = \"8 GiB\".", "--set 'dataset.size=8 GiB'."),
             ("load.queue_depth = [8, 32]", "--set 'load.queue_depth=[8, 32]'"),
             ("dataset.beside_others = true writes", "--set dataset.beside_others=true writes"),

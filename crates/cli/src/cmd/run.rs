@@ -46,7 +46,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if let Some(name) = &args.add_to {
         baseline::prepare(&args.measure.results, name)?;
     }
-    let kind = Kind { slots, ..Kind::default() };
+    let kind = Kind { slots, show: args.show, ..Kind::default() };
     let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
     if let Some(asked) = &asked {
         asked.count(session.run_id())?;

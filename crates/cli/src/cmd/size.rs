@@ -18,7 +18,7 @@ const DEPTHS_MAX: u32 = 13;
 
 pub(crate) fn size(args: &SizeArgs) -> Result<Exit, Failure> {
     let ready = Ready::make(widened(args)?, &args.measure, &Asked::of(&args.input, true))?;
-    let kind = Kind { size: Some(args.find.axis()), ..Kind::default() };
+    let kind = Kind { size: Some(args.find.axis()), show: args.show, ..Kind::default() };
     let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
     let interrupted = session.execute(|session, bench| find(&ready, args.find, session, bench))?;
     let summary = session.conclude(args.show, None)?.summary;

@@ -144,6 +144,13 @@ impl Served {
         self.target().split_once(key).unwrap().1.split('"').nth(1).unwrap()
     }
 
+    /// It answers nothing from now on, and closes no connection.
+    pub(crate) fn freeze(&self) {
+        let child = self.child.as_ref().unwrap();
+        // SAFETY: a plain system call; the child is ours and has not been waited for.
+        assert_eq!(unsafe { libc::kill(child.id().cast_signed(), libc::SIGSTOP) }, 0);
+    }
+
     fn end(mut self) -> Ended {
         let child = self.child.take().unwrap();
         // SAFETY: a plain system call; the child is ours and has not been waited for.

@@ -20,20 +20,6 @@ pub(crate) fn signal(child: &Child, signal: libc::c_int) {
 }
 
 #[test]
-fn ctrl_c_keeps_what_was_measured() {
-    for number in [libc::SIGINT, libc::SIGTERM] {
-        let bench = Bench::small(DISK);
-        let mut child = bench.spawn(&LONG);
-        until(&mut child, || bench.reps_so_far() >= 1);
-        signal(&child, number);
-        let ended = wait(child).exits(130).says("kept in results/").says("the same command measures anew");
-        assert!(ended.out.contains("UNCERTAIN"), "{}", ended.out);
-        let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
-        assert!(cells.lines().last().unwrap().contains(r#""interrupted":true"#));
-    }
-}
-
-#[test]
 fn a_killed_run_leaves_a_record_that_reports() {
     let bench = Bench::small(DISK);
     let mut child = bench.spawn(&LONG);

@@ -255,12 +255,12 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// Waits, while `child` runs, until `there` holds.
 #[track_caller]
-pub(crate) fn until(child: &mut Child, there: impl Fn() -> bool) {
+pub(crate) fn until(child: &mut Child, there: impl FnMut() -> bool) {
     assert!(comes_while(child, there), "it ended too early");
 }
 
 /// Waits until `there` holds; whether it did while `child` ran.
-pub(crate) fn comes_while(child: &mut Child, there: impl Fn() -> bool) -> bool {
+pub(crate) fn comes_while(child: &mut Child, mut there: impl FnMut() -> bool) -> bool {
     while !there() {
         if child.try_wait().unwrap().is_some() {
             return false;

@@ -26,6 +26,7 @@ mod remote;
 mod run;
 mod screen;
 mod shown;
+mod signals;
 mod terminal;
 mod tidy;
 mod training;

@@ -57,7 +57,7 @@ fn a_folder_with_files_of_others_gets_no_dataset_unless_told() {
         .says("not UTF-8");
     // Who asked by flags is told flags.
     let by_flags = bench.run(&["check", "data", "--need", "8xh100:resnet50"]).exits(2);
-    by_flags.says("--set dataset.source=existing").says("--set dataset.beside_others=true");
+    by_flags.says("--existing reads these files").says("--set dataset.beside_others=true");
     bench
         .run(&["check", "new", "--need", "8xh200:resnet50"])
         .exits(2)
