@@ -23,6 +23,11 @@ impl Clock {
         Self(Kind::Real { epoch_ns: monotonic_ns() })
     }
 
+    /// The same, going on at a time that an earlier clock showed.
+    pub fn real_from(ns: u64) -> Self {
+        Self(Kind::Real { epoch_ns: monotonic_ns().wrapping_sub(ns) })
+    }
+
     /// A clock at zero that stands still until [`Clock::advance_to`].
     pub fn simulated() -> Self {
         Self(Kind::Virtual(Arc::default()))
@@ -32,7 +37,7 @@ impl Clock {
     #[inline]
     pub fn now_ns(&self) -> u64 {
         match &self.0 {
-            Kind::Real { epoch_ns } => monotonic_ns() - epoch_ns,
+            Kind::Real { epoch_ns } => monotonic_ns().wrapping_sub(*epoch_ns),
             Kind::Virtual(now) => now.load(Ordering::Acquire),
         }
     }
@@ -77,5 +82,8 @@ mod tests {
         clock.advance_to(u64::MAX);
         let after = clock.now_ns();
         assert!(after >= before && after < u64::MAX / 2);
+        // Later than this machine has been up.
+        let later = 1 << 60;
+        assert!((later..later + (1 << 50)).contains(&Clock::real_from(later).now_ns()));
     }
 }

@@ -140,6 +140,10 @@ pub(crate) struct RunArgs {
     /// Show what would be done, as `feedline plan` does; runs nothing
     #[arg(long, conflicts_with_all = ["variant", "as_variant", "proof"])]
     pub(crate) dry_run: bool,
+    /// Go on with a run that was interrupted, and make only the repetitions that are missing: `run --resume results/RUN`. The
+    /// scenario, the data, the machine and feedline must be what they were
+    #[arg(long, conflicts_with_all = ["variant", "as_variant", "rank", "dry_run", "set", "need", "hold", "budget", "rounds", "add_to", "proof"])]
+    pub(crate) resume: bool,
     /// Exit with 5 when a gated target is UNCERTAIN, or when a gate on regressions cannot be decided
     #[arg(long)]
     pub(crate) strict: bool,

@@ -9,7 +9,9 @@ use std::path::Path;
 use anyhow::{Context as _, anyhow};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use record::{CELLS_FILE, ENV_FILE, INTERVALS_FILE, RUN_FILE, Redactor, RunRecord, SCENARIO_FILE};
+use record::{
+    CELLS_FILE, ENV_FILE, INTERVALS_FILE, RUN_FILE, Redactor, RunRecord, SCENARIO_FILE, SEGMENTS_FILE,
+};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -119,12 +121,17 @@ fn recorded(dir: &Path, redactor: &Redactor) -> Result<Vec<Entry>, Failure> {
     let json = |name: &str| -> Result<Vec<u8>, Failure> { Ok(json_file(&read(name)?, redactor)?) };
     let scenario = String::from_utf8_lossy(&read(SCENARIO_FILE)?).into_owned();
     let entry = |name: &str, about, bytes| Entry { name: name.to_owned(), about, bytes };
-    Ok(vec![
+    let mut entries = vec![
         entry(RUN_FILE, "what was planned: need, data, targets, cells", json(RUN_FILE)?),
         entry(ENV_FILE, "the machine", json(ENV_FILE)?),
         entry(SCENARIO_FILE, "the scenario as it ran", redactor.text(&scenario).into_bytes()),
         entry(CELLS_FILE, "every repetition as it was counted", lines(&read(CELLS_FILE)?, redactor)?),
-    ])
+    ];
+    if dir.join(SEGMENTS_FILE).exists() {
+        let segments = lines(&read(SEGMENTS_FILE)?, redactor)?;
+        entries.push(entry(SEGMENTS_FILE, "when it was gone on with, and the machine then", segments));
+    }
+    Ok(entries)
 }
 
 /// The bytes as they are, unless something in them must not be published.

@@ -22,6 +22,7 @@ mod output;
 mod progress;
 mod proof;
 mod regression;
+mod resume;
 mod samples;
 mod session;
 mod shown;
@@ -29,7 +30,6 @@ mod signals;
 mod slots;
 mod variants;
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
 use args::{Cli, RunArgs, SizeArgs, Verb};
@@ -37,7 +37,7 @@ use clap::Parser as _;
 use exit::{Exit, Failure};
 
 fn main() -> ExitCode {
-    let verb = Cli::parse_from(command_line()).verb;
+    let verb = Cli::parse_from(load::with_verb(std::env::args_os())).verb;
     let by_flags = input(&verb).is_some_and(|input| !load::is_scenario(input));
     match dispatch(verb) {
         Ok(exit) => exit.into(),
@@ -46,16 +46,6 @@ fn main() -> ExitCode {
             failure.exit().into()
         }
     }
-}
-
-/// The words of the command line: a scenario file in place of a verb is to be run.
-fn command_line() -> Vec<OsString> {
-    let mut words: Vec<OsString> = std::env::args_os().collect();
-    let first = words.get(1).and_then(|word| word.to_str());
-    if first.is_some_and(|word| !word.starts_with('-') && load::is_scenario(word)) {
-        words.insert(1, "run".into());
-    }
-    words
 }
 
 /// The words of a failure, with its hint in flags where nobody wrote a file. Those of a scenario have their form already.

@@ -1,5 +1,6 @@
 //! A run in progress: what it was made ready with, its record on disk, and what is asked of the engine.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +12,9 @@ use backend::Clock;
 use describe::{Begun, Data, Slot};
 use engine::{Bench, BenchSettings, Event, Progress as Counters, Seat};
 use plan::{Plan, Share};
-use record::{End, Line, NotLookedAt, NotRun, Redactor, Reread, Role, Run, RunRecord, RunWriter, Variant};
+use record::{
+    End, Line, NotLookedAt, NotRun, Redactor, Reread, Role, Run, RunRecord, RunWriter, Segment, Variant,
+};
 use rustix::fs::{Access, access};
 
 use crate::announce::{self, Asked};
@@ -25,7 +28,7 @@ use crate::open::Stores;
 use crate::progress::Progress;
 use crate::shown::PAGE_FILE;
 use crate::slots::Slots;
-use crate::{environment, files, host, output, proof, signals};
+use crate::{environment, files, host, output, proof, resume, signals};
 
 /// Everything that is opened and written before anything is measured.
 pub(crate) struct Ready {
@@ -101,6 +104,33 @@ pub(crate) struct Kind {
     pub(crate) show: ShowArgs,
 }
 
+impl Kind {
+    /// Whether `run --resume` can go on with it: one process alone decides what is measured next.
+    fn can_go_on(&self) -> bool {
+        self.size.is_none() && self.variant.is_none() && self.slots.is_none()
+    }
+}
+
+/// A run that was interrupted, as far as it was made.
+pub(crate) struct Interrupted {
+    /// The folder of its record.
+    pub(crate) folder: PathBuf,
+    /// What the record holds.
+    pub(crate) record: RunRecord,
+}
+
+impl Interrupted {
+    /// What the run's clock showed as it was interrupted, as far as the record tells.
+    fn at_ns(&self) -> u64 {
+        let ends = self.record.lines.iter().map(|line| match line {
+            Line::Rep(rep) => rep.window_start_ns.saturating_add(rep.window_ns),
+            Line::End(end) => end.elapsed_ns,
+            Line::Ceiling(_) => 0,
+        });
+        ends.max().unwrap_or(0)
+    }
+}
+
 /// What a record says.
 pub(crate) struct Conclusion {
     pub(crate) summary: Summary,
@@ -116,24 +146,20 @@ pub(crate) struct Session<'a> {
     folder: PathBuf,
     writer: RunWriter,
     so_far: RunRecord,
+    clock: Clock,
+    /// Repetitions of an interrupted run that is gone on with.
+    made_before: Vec<record::Rep>,
+    can_go_on: bool,
 }
 
 impl<'a> Session<'a> {
     /// Begins the record.
     pub(crate) fn begin(ready: &'a Ready, keep_names: bool, kind: Kind) -> Result<Self, Failure> {
-        let Ready { loaded, data, stores, results, .. } = ready;
+        let Ready { loaded, results, .. } = ready;
+        let can_go_on = kind.can_go_on();
         let Kind { size, variant, slots, command, show } = kind;
         let Share { index: rank, of: ranks } = slots.map_or(Share::WHOLE, |slots| slots.rank);
-        let started = host::now_utc();
-        let begun = Begun {
-            run_id: host::run_id(&started, &loaded.plan.name),
-            started,
-            command: host::command(),
-            redacted: !keep_names,
-            ranks,
-        };
-        let facts = (0..loaded.plan.targets.len()).map(|index| stores.data(index).facts()).collect();
-        let described = describe::run(&loaded.plan, data, facts, begun);
+        let described = described(ready, keep_names, ranks);
         let (variant, variants) = match variant {
             Some((variant, count)) => (Some(variant), count),
             None => (None, 1),
@@ -142,14 +168,55 @@ impl<'a> Session<'a> {
         command.extend(slots.iter().flat_map(Slots::unsaid));
         let run = Run { size: size.map(str::to_owned), variant, rank, ranks, command, ..described };
         let env = environment::capture();
-        let secrets = if keep_names { Vec::new() } else { environment::secrets() };
         let folder = results.join(run.variant.as_ref().map_or(&run.run_id, |variant| &variant.name));
-        let writer = RunWriter::create(&folder, &run, &loaded.text, &env, Redactor::new(secrets))?;
-        keep_at_last(&folder, show, ready);
+        let writer = RunWriter::create(&folder, &run, &loaded.text, &env, redactor(keep_names))?;
+        keep_at_last(&folder, show, ready, can_go_on);
         let index = run.variant.as_ref().map_or(0, |variant| variant.number);
         let variants = Share { index, of: variants };
-        let so_far = RunRecord { run, env, lines: Vec::new(), loss: None };
-        Ok(Self { ready, variants, slots, folder, writer, so_far })
+        let so_far = RunRecord { run, env, lines: Vec::new(), segments: Vec::new(), loss: None };
+        let (clock, made_before) = (Clock::real(), Vec::new());
+        Ok(Self { ready, variants, slots, folder, writer, so_far, clock, made_before, can_go_on })
+    }
+
+    /// Goes on with the record of an interrupted run, where all that it was made of is as it was.
+    pub(crate) fn go_on(
+        ready: &'a Ready,
+        keep_names: bool,
+        show: ShowArgs,
+        interrupted: Interrupted,
+    ) -> Result<Self, Failure> {
+        let env = environment::capture();
+        let now = described(ready, keep_names, 1);
+        resume::refuse_other(&interrupted.record, &now, &env)?;
+        let at_ns = interrupted.at_ns();
+        let segment = Segment { started: now.started, at_ns, command: now.command, env };
+        let Interrupted { folder, record } = interrupted;
+        let writer = RunWriter::reopen(&folder, &segment, redactor(keep_names))?;
+        keep_at_last(&folder, show, ready, true);
+        let RunRecord { run, env, lines, mut segments, .. } = record;
+        segments.push(segment);
+        let (reps, others): (Vec<Line>, Vec<Line>) =
+            lines.into_iter().partition(|line| matches!(line, Line::Rep(_)));
+        let rep = |line| if let Line::Rep(rep) = line { Some(*rep) } else { None };
+        let ceilings = others.into_iter().filter(|line| matches!(line, Line::Ceiling(_))).collect();
+        Ok(Self {
+            ready,
+            variants: Share::WHOLE,
+            slots: None,
+            folder,
+            writer,
+            so_far: RunRecord { run, env, lines: ceilings, segments, loss: None },
+            clock: Clock::real_from(at_ns),
+            made_before: reps.into_iter().filter_map(rep).collect(),
+            can_go_on: true,
+        })
+    }
+
+    /// Cells that no ceiling was measured for, by their index.
+    pub(crate) fn without_ceiling(&self) -> Vec<usize> {
+        let measured: BTreeSet<&str> = self.so_far.lines.iter().flat_map(ceiling_cells).collect();
+        let cells = self.ready.loaded.plan.cells.iter().enumerate();
+        cells.filter(|(_, cell)| !measured.contains(cell.slug.as_str())).map(|(index, _)| index).collect()
     }
 
     /// Measures what `steps` asks for, and ends the record; returns whether a signal ended it.
@@ -160,14 +227,14 @@ impl<'a> Session<'a> {
         let Ready { loaded, data, stores, stop, counters, cores, progress, checkpoints, .. } = self.ready;
         let plan = &loaded.plan;
         let seats = seats(plan, (data, checkpoints), stores);
-        let clock = Clock::real();
+        let clock = self.clock.clone();
         let settings = BenchSettings {
             measure: plan.measure.clone(),
             cores: *cores,
             rank: self.slots.map_or(Share::WHOLE, |slots| slots.rank),
             variant: self.so_far.run.variant.as_ref().map_or("base", |variant| &variant.name).to_owned(),
             variants: self.variants,
-            began_unix_ns: Some(host::unix_time().as_nanos() as u64 - clock.now_ns()),
+            began_unix_ns: Some((host::unix_time().as_nanos() as u64).saturating_sub(clock.now_ns())),
         };
         let slots = self.slots;
         let start = |repetition| {
@@ -177,6 +244,7 @@ impl<'a> Session<'a> {
         };
         let mut bench = Bench::new(&plan.cells, &seats, settings, &clock, stop, counters);
         bench.start_by(&start);
+        bench.go_on_after(std::mem::take(&mut self.made_before));
         let not_run = steps(self, &mut bench)?;
         let interrupted = stop.load(Ordering::Relaxed);
         let elapsed_ns = clock.now_ns();
@@ -201,7 +269,7 @@ impl<'a> Session<'a> {
     ) -> Result<Conclusion, Failure> {
         let concluded = conclude(&self.folder, show, proof)?;
         if concluded.summary.head.interrupted {
-            output::say(&interrupted(&self.so_far, &self.folder));
+            output::say(&interrupted(&self.so_far, &self.folder, self.can_go_on));
         }
         Ok(concluded)
     }
@@ -257,6 +325,13 @@ impl<'a> Session<'a> {
                     .phase(&format!("{target} does not answer: waiting for it, {at_most} at most"));
                 Ok(())
             }
+            Event::Made(rep) => {
+                self.ready.progress.add(u64::from(rep.outage.is_some()));
+                self.ready.progress.step("what was made before".to_owned(), 0.0);
+                self.so_far.lines.push(Line::Rep(rep));
+                Ok(())
+            }
+            Event::Astray { made, cell } => Err(resume::astray(&made, cell)),
             Event::Rep(rep, intervals) => {
                 self.ready.progress.add(u64::from(rep.outage.is_some()));
                 self.writer.append_intervals(&intervals)?;
@@ -280,12 +355,12 @@ impl<'a> Session<'a> {
 }
 
 /// Of a run that does not end by itself after a signal, shows what its record holds.
-fn keep_at_last(folder: &Path, show: ShowArgs, ready: &Ready) {
+fn keep_at_last(folder: &Path, show: ShowArgs, ready: &Ready, can_go_on: bool) {
     let (folder, progress) = (folder.to_owned(), ready.progress.clone());
     signals::keep(move || {
         progress.finish();
-        let said =
-            conclude(&folder, show, None).and_then(|_| Ok(interrupted(&record::read_run(&folder)?, &folder)));
+        let said = conclude(&folder, show, None)
+            .and_then(|_| Ok(interrupted(&record::read_run(&folder)?, &folder, can_go_on)));
         match said {
             Ok(said) => output::say(&said),
             Err(failure) => output::say(&failure.to_string()),
@@ -294,13 +369,40 @@ fn keep_at_last(folder: &Path, show: ShowArgs, ready: &Ready) {
 }
 
 /// What is kept of a run that a signal ended, and how to go on.
-fn interrupted(record: &RunRecord, folder: &Path) -> String {
+fn interrupted(record: &RunRecord, folder: &Path, can_go_on: bool) -> String {
     let made = record.lines.iter().filter(|line| matches!(line, Line::Rep(_))).count();
-    format!(
-        "interrupted: {} kept in {}, and the data where they are; the same command measures anew, without writing them again",
-        feed::counted_noun(made as u64, "repetition"),
-        folder.display(),
-    )
+    let (made, folder) = (feed::counted_noun(made as u64, "repetition"), folder.display());
+    let next = if can_go_on {
+        format!("`feedline run --resume {folder}` makes those that are missing")
+    } else {
+        "the same command measures anew, without writing them again".to_owned()
+    };
+    format!("interrupted: {made} kept in {folder}, and the data where they are; {next}")
+}
+
+/// The head of a record that begins now.
+fn described(ready: &Ready, keep_names: bool, ranks: u32) -> Run {
+    let Ready { loaded, data, stores, .. } = ready;
+    let started = host::now_utc();
+    let begun = Begun {
+        run_id: host::run_id(&started, &loaded.plan.name),
+        started,
+        command: host::command(),
+        redacted: !keep_names,
+        ranks,
+    };
+    let facts = (0..loaded.plan.targets.len()).map(|index| stores.data(index).facts()).collect();
+    describe::run(&loaded.plan, data, facts, begun)
+}
+
+fn redactor(keep_names: bool) -> Redactor {
+    Redactor::new(if keep_names { Vec::new() } else { environment::secrets() })
+}
+
+/// The cells that a line holds the ceiling of.
+fn ceiling_cells(line: &Line) -> impl Iterator<Item = &str> {
+    let ceiling = if let Line::Ceiling(ceiling) = line { Some(ceiling) } else { None };
+    ceiling.into_iter().flat_map(|ceiling| ceiling.cells.iter().map(String::as_str))
 }
 
 fn seats(plan: &Plan, (data, checkpoints): (&Data, &Checkpoints), stores: &Stores) -> Vec<Seat> {

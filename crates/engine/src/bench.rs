@@ -1,6 +1,6 @@
 //! A whole run: ceilings, interleaved repetitions, confirmation.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -90,6 +90,15 @@ pub enum Event<'a> {
     Ceiling(Ceiling),
     /// A repetition ended.
     Rep(Box<Rep>, RepIntervals),
+    /// A repetition was made before the run was interrupted.
+    Made(Box<Rep>),
+    /// What was made before does not follow from what is planned: nothing that is made now would belong to it.
+    Astray {
+        /// What was made.
+        made: Box<Rep>,
+        /// The cell whose turn it is.
+        cell: &'a Cell,
+    },
 }
 
 /// What came of one repetition of a search.
@@ -126,6 +135,10 @@ pub struct Bench<'a> {
     lost: BTreeSet<usize>,
     /// By cell: reads that are held against a second reading.
     kept: Vec<Kept>,
+    /// Repetitions that were made before the run was interrupted and are still to be passed over, in their order.
+    made_before: VecDeque<Rep>,
+    /// The place in the run behind all that was begun before.
+    next_order: u32,
 }
 
 impl<'a> Bench<'a> {
@@ -154,7 +167,18 @@ impl<'a> Bench<'a> {
             copies: Copies::default(),
             lost: BTreeSet::new(),
             kept: cells.iter().map(|_| Kept::default()).collect(),
+            made_before: VecDeque::new(),
+            next_order: 0,
         }
+    }
+
+    /// Passes over what was made before the run was interrupted, as if it were made now: the order of all that follows is
+    /// that of an undisturbed run. A repetition that a signal ended is made again.
+    pub fn go_on_after(&mut self, mut made: Vec<Rep>) {
+        made.sort_by_key(|rep| rep.order);
+        self.next_order = made.last().map_or(0, |rep| rep.order + 1);
+        made.retain(|rep| rep.outcome != Outcome::Interrupted);
+        self.made_before = made.into();
     }
 
     /// Lets every repetition from now on wait for `start`, which is told its place in the run, after its cache is set
@@ -264,6 +288,7 @@ impl<'a> Bench<'a> {
             deadline_ns: measure.budget_ns,
         };
         let mut schedule = Schedule::new(self.cells, chosen, role == Role::Measure, settings);
+        self.pass_over(&mut schedule, role, emit)?;
         loop {
             let begun_ns = self.clock.now_ns();
             if self.stopped() {
@@ -289,6 +314,33 @@ impl<'a> Bench<'a> {
             self.cost_ns = self.cost_ns.max(self.clock.now_ns() - begun_ns - waited_ns);
         }
         Ok(schedule.into_not_run())
+    }
+
+    /// Gives a schedule the repetitions that were made before.
+    fn pass_over<E>(
+        &mut self,
+        schedule: &mut Schedule<'_>,
+        role: Role,
+        emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // A cell is chosen anew for each kind: what is left belongs to the next.
+        while self.made_before.front().is_some_and(|made| made.role == role) {
+            let Some(turn) = schedule.next(0, 0) else { break };
+            let Some(made) = self.made_before.pop_front() else { break };
+            let cell = &self.cells[turn.cell];
+            if (made.cell.as_str(), made.rep) != (cell.slug.as_str(), turn.rep) {
+                return emit(Event::Astray { made: Box::new(made), cell });
+            }
+            if made.outage.is_some() {
+                schedule.put_off(turn);
+            } else {
+                let (reached, line) = self.reached(&made, turn.cell);
+                schedule.observe(turn.cell, reached, line);
+            }
+            emit(Event::Made(Box::new(made)))?;
+        }
+        self.made = self.made.max(self.next_order);
+        Ok(())
     }
 
     /// The outage that a repetition met and after which it is to be made again, once that is over. Processes that keep a

@@ -10,6 +10,8 @@ pub const SCENARIO_FILE: &str = "scenario.toml";
 pub const ENV_FILE: &str = "env.json";
 /// One line per ceiling and repetition, and a last one.
 pub const CELLS_FILE: &str = "cells.jsonl";
+/// When a run was gone on with; absent from a run that was made in one.
+pub const SEGMENTS_FILE: &str = "segments.jsonl";
 /// Seconds of each repetition, one gzip member per repetition.
 pub const INTERVALS_FILE: &str = "intervals.jsonl.gz";
 
@@ -38,7 +40,7 @@ pub struct FormatError {
 impl Format {
     /// What is written today. A field added later raises `minor` and carries a serde default, so that every
     /// older record is read for ever; a new kind of line, role or outcome raises `major`.
-    pub const CURRENT: Self = Self { major: 1, minor: 8 };
+    pub const CURRENT: Self = Self { major: 1, minor: 9 };
 
     /// Refuses a newer major.
     pub fn check_readable(self) -> Result<(), FormatError> {

@@ -2,7 +2,8 @@
 //!
 //! Members can be appended and are found again after a cut; `zcat` shows one line per repetition.
 
-use std::io::{BufRead, Read as _, Write as _};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read as _, Seek as _, Write as _};
 use std::path::Path;
 
 use flate2::Compression;
@@ -73,6 +74,16 @@ pub fn read_intervals(dir: &Path) -> Result<RecordedIntervals, ReadError> {
         }
     }
     Ok(found)
+}
+
+/// Bytes of a file of members up to the end of the last that is whole.
+pub(crate) fn whole_bytes(path: &Path) -> std::io::Result<u64> {
+    let mut file = BufReader::new(File::open(path)?);
+    let mut whole = 0;
+    while !file.fill_buf()?.is_empty() && inflate(&mut file).is_ok() {
+        whole = file.stream_position()?;
+    }
+    Ok(whole)
 }
 
 /// One gzip member that holds one repetition.

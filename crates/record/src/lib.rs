@@ -17,6 +17,7 @@ mod merge;
 mod reader;
 mod redact;
 mod run;
+mod segment;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod thresholds;
@@ -31,7 +32,9 @@ pub use cells::{
 };
 pub use environment::*;
 pub use expect::{Claim, Expect, ExpectFigures, ExpectTarget};
-pub use format::{CELLS_FILE, ENV_FILE, Format, FormatError, INTERVALS_FILE, RUN_FILE, SCENARIO_FILE};
+pub use format::{
+    CELLS_FILE, ENV_FILE, Format, FormatError, INTERVALS_FILE, RUN_FILE, SCENARIO_FILE, SEGMENTS_FILE,
+};
 pub use histogram::{
     Histogram, HistogramError, HistogramText, Quantiles, encode, new_histogram, new_interval_histogram,
 };
@@ -44,6 +47,7 @@ pub use run::{
     AxisWords, Cell, Dataset, Emulation, Fact, Gate, Margin, Measure, Need, Pace, Proof, RANKS_MAX, Run,
     Skipped, Target, Tool, Training, Variant, asked, plain_name, run_id, typed,
 };
+pub use segment::Segment;
 pub use thresholds::Thresholds;
 pub use trained::{Trained, TrainedAccelerator, TrainedStep};
 pub use word::Word;

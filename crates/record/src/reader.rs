@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::{CELLS_FILE, ENV_FILE, Environment, Format, FormatError, Line, RANKS_MAX, RUN_FILE, Run};
+use crate::{
+    CELLS_FILE, ENV_FILE, Environment, Format, FormatError, Line, RANKS_MAX, RUN_FILE, Run, Segment, segment,
+};
 
 /// Longest `run.json` or `env.json` that is read: a thousand times a run of a thousand cells.
 const HEAD_BYTES_MAX: u64 = 512 << 20;
@@ -25,6 +27,8 @@ pub struct RunRecord {
     pub env: Environment,
     /// What was measured, in the order in which it ran.
     pub lines: Vec<Line>,
+    /// When it was gone on with after an interruption; empty before format 1.9.
+    pub segments: Vec<Segment>,
     /// What a cut record lost, in words; `None` for a run that came to its end.
     pub loss: Option<String>,
 }
@@ -133,7 +137,8 @@ pub fn read_run(dir: &Path) -> Result<RunRecord, ReadError> {
     let env_path = dir.join(ENV_FILE);
     let env = parse(&env_path, &read_head(&env_path, "copy the whole run directory")?)?;
     let (lines, loss) = read_lines(&dir.join(CELLS_FILE))?;
-    Ok(RunRecord { run, env, lines, loss })
+    let segments = segment::read(dir)?;
+    Ok(RunRecord { run, env, lines, segments, loss })
 }
 
 /// Parses what says its format first; a newer major is refused before the rest is looked at.
@@ -177,7 +182,27 @@ fn parse<T: DeserializeOwned>(path: &Path, json: &[u8]) -> Result<T, ReadError> 
 
 /// The complete lines, and what is missing after them.
 fn read_lines(path: &Path) -> Result<(Vec<Line>, Option<String>), ReadError> {
-    let mut file = open(path, "copy the whole run directory")?;
+    let (lines, mut losses) = whole_lines(open(path, "copy the whole run directory")?, path)?;
+    // Behind the last line of an interrupted run stands what was measured when it was gone on with.
+    if !matches!(lines.last(), Some(Line::End(_))) {
+        losses.insert(0, format!("the run was cut: {CELLS_FILE} ends without its last line"));
+    }
+    Ok((lines, if losses.is_empty() { None } else { Some(losses.join("; ")) }))
+}
+
+/// The whole lines of a file that need not be there.
+pub(crate) fn read_lines_of<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, ReadError> {
+    Ok(match open_optional(path)? {
+        Some(file) => whole_lines(file, path)?.0,
+        None => Vec::new(),
+    })
+}
+
+/// The whole lines of a file, and what is lost of others, in words.
+fn whole_lines<T: DeserializeOwned>(
+    mut file: BufReader<File>,
+    path: &Path,
+) -> Result<(Vec<T>, Vec<String>), ReadError> {
     let (mut lines, mut losses, mut text) = (Vec::new(), Vec::new(), Vec::new());
     for number in 1_u64.. {
         text.clear();
@@ -193,14 +218,11 @@ fn read_lines(path: &Path) -> Result<(Vec<Line>, Option<String>), ReadError> {
             Err(cause) if text.ends_with(b"\n") => return Err(ReadError::line(path, number, &cause)),
             Err(_) => {
                 let bytes = text.len();
-                losses.push(format!(
-                    "line {number} of {CELLS_FILE} is incomplete ({bytes} bytes) and was left out"
-                ));
+                let name = path.file_name().unwrap_or_default().display();
+                losses
+                    .push(format!("line {number} of {name} is incomplete ({bytes} bytes) and was left out"));
             }
         }
     }
-    if !lines.iter().any(|line| matches!(line, Line::End(_))) {
-        losses.insert(0, format!("the run was cut: {CELLS_FILE} ends without its last line"));
-    }
-    Ok((lines, if losses.is_empty() { None } else { Some(losses.join("; ")) }))
+    Ok((lines, losses))
 }

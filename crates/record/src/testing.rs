@@ -66,7 +66,7 @@ impl Book {
     pub fn record(&self) -> RunRecord {
         let mut lines = self.lines.clone();
         lines.extend(self.end.clone().map(Line::End));
-        RunRecord { run: self.run.clone(), env: self.env.clone(), lines, loss: None }
+        RunRecord { run: self.run.clone(), env: self.env.clone(), lines, segments: Vec::new(), loss: None }
     }
 }
 

@@ -1,16 +1,16 @@
 //! Writing a run directory: what is on disk after any crash is a readable record of what was done until then.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::intervals::member;
+use crate::intervals::{member, whole_bytes};
 use crate::{
     CELLS_FILE, ENV_FILE, Emulated, Environment, HistogramText, INTERVALS_FILE, Line, RUN_FILE, Redactor,
-    RepIntervals, Run, SCENARIO_FILE,
+    RepIntervals, Run, SCENARIO_FILE, SEGMENTS_FILE, Segment,
 };
 
 /// Why a record cannot be written.
@@ -48,6 +48,16 @@ pub enum WriteError {
         path: PathBuf,
         /// The cause.
         source: serde_json::Error,
+    },
+    /// Another process appends to it.
+    #[error(
+        "cannot append to `{}`: another feedline is writing it\n  \
+         hint: wait for its end; what it measured is one run",
+        path.display()
+    )]
+    InUse {
+        /// The file.
+        path: PathBuf,
     },
     /// An earlier write left a torn line that could not be taken back.
     #[error(
@@ -89,6 +99,24 @@ impl RunWriter {
         Ok(Self { redactor, cells, intervals })
     }
 
+    /// Goes on with the run in `dir`. A line or a member that the end of an earlier process tore is taken back, and a line
+    /// says that the run is gone on with.
+    ///
+    /// # Errors
+    /// For a run that another process writes, and what the operating system refuses.
+    pub fn reopen(dir: &Path, segment: &Segment, redactor: Redactor) -> Result<Self, WriteError> {
+        let cells = AppendFile::open(dir.join(CELLS_FILE), &whole_lines)?;
+        let intervals = AppendFile::open(dir.join(INTERVALS_FILE), &whole_bytes)?;
+        let path = dir.join(SEGMENTS_FILE);
+        let mut segments = AppendFile::open(path.clone(), &whole_lines)?;
+        let json = redacted(&redactor, segment).and_then(|segment| serde_json::to_vec(&segment));
+        let mut json = json.map_err(|source| WriteError::Encode { path, source })?;
+        json.push(b'\n');
+        segments.append(&json)?;
+        sync_dir(dir)?;
+        Ok(Self { redactor, cells, intervals })
+    }
+
     /// Appends one line to `cells.jsonl` and waits until it is on storage.
     pub fn append(&mut self, line: &Line) -> Result<(), WriteError> {
         let mut json = redacted_line(&self.redactor, line)
@@ -123,7 +151,26 @@ impl AppendFile {
             .create_new(true)
             .open(&path)
             .map_err(|cause| WriteError::io("create", &path, cause))?;
-        Ok(Self { path, file, synced_bytes: 0, torn: false })
+        Self { path, file, synced_bytes: 0, torn: false }.locked()
+    }
+
+    /// Opens a file to append to it, empty where there is none. What lies behind its `whole` bytes is taken back.
+    fn open(path: PathBuf, whole: &dyn Fn(&Path) -> std::io::Result<u64>) -> Result<Self, WriteError> {
+        let failed = |cause| WriteError::io("open", &path, cause);
+        let file = OpenOptions::new().append(true).create(true).open(&path).map_err(failed)?;
+        let opened = Self { path: path.clone(), file, synced_bytes: 0, torn: false }.locked()?;
+        let synced_bytes = whole(&path).map_err(failed)?;
+        opened.file.set_len(synced_bytes).map_err(failed)?;
+        Ok(Self { synced_bytes, ..opened })
+    }
+
+    /// The file, which this process alone appends to from now on. Where a file system knows no locks, nothing keeps
+    /// another from it.
+    fn locked(self) -> Result<Self, WriteError> {
+        match self.file.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(WriteError::InUse { path: self.path }),
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(self),
+        }
     }
 
     /// Writes all of `bytes` or none: what a full disk took of them is taken back.
@@ -161,6 +208,12 @@ fn hint(kind: ErrorKind) -> &'static str {
         ErrorKind::NotADirectory => "a part of this path is a file; choose another folder for results",
         _ => "check the folder for results, or choose another",
     }
+}
+
+/// Bytes of a file up to the end of its last whole line.
+fn whole_lines(path: &Path) -> std::io::Result<u64> {
+    let bytes = fs::read(path)?;
+    Ok(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last as u64 + 1))
 }
 
 fn create_dir(dir: &Path) -> Result<(), WriteError> {

@@ -209,7 +209,7 @@ fn begun(plan: &Plan, data: &Data, model: &Model) -> RunRecord {
     };
     let facts = plan.targets.iter().map(|_| backend::Store::facts(model)).collect();
     let run = describe::run(plan, data, facts, begun);
-    RunRecord { run, env: Environment::default(), lines: Vec::new(), loss: None }
+    RunRecord { run, env: Environment::default(), lines: Vec::new(), segments: Vec::new(), loss: None }
 }
 
 /// The record as it is read back from a folder.

@@ -23,7 +23,8 @@ impl<'a> Lines<'a> {
             Line::Ceiling(ceiling) => Some(ceiling),
             _ => None,
         });
-        let end = record.lines.iter().rev().find_map(|line| match line {
+        // That of an earlier segment is none: what stands behind it was measured later.
+        let end = record.lines.last().and_then(|line| match line {
             Line::End(end) => Some(end),
             _ => None,
         });

@@ -86,16 +86,24 @@ pub(crate) fn of_record(record: &RunRecord) -> OfRecord<'_> {
     reps.retain(|rep| rep.variant == first);
     let other_variants = all - reps.len();
     let met_outages = met_outages(&reps);
-    reps.retain(|rep| !met_outages.iter().any(|(met, again)| *again && std::ptr::eq(*met, *rep)));
+    // A signal ended it, and the run was gone on with.
+    let interrupted = reps.iter().filter(|rep| rep.outcome == Outcome::Interrupted);
+    let interrupted = interrupted.filter(|rep| is_made_again(rep, &reps)).copied();
+    let met = met_outages.iter().filter(|(_, again)| *again).map(|(rep, _)| *rep);
+    let again: Vec<&Rep> = met.chain(interrupted).collect();
+    reps.retain(|rep| !again.iter().any(|other| std::ptr::eq(*other, *rep)));
     OfRecord { reps, other_variants, met_outages }
 }
 
 fn met_outages<'a>(reps: &[&'a Rep]) -> Vec<(&'a Rep, bool)> {
-    let key = |rep: &Rep| (rep.role == Role::Confirm, rep.rep, rep.rank);
-    let is_later =
-        |rep: &Rep, other: &Rep| other.cell == rep.cell && key(other) == key(rep) && other.order > rep.order;
     let met = reps.iter().filter(|rep| rep.outage.is_some());
-    met.map(|rep| (*rep, reps.iter().any(|other| is_later(rep, other)))).collect()
+    met.map(|rep| (*rep, is_made_again(rep, reps))).collect()
+}
+
+/// Whether another was made in the place of a repetition.
+fn is_made_again(rep: &Rep, reps: &[&Rep]) -> bool {
+    let key = |rep: &Rep| (rep.role == Role::Confirm, rep.rep, rep.rank);
+    reps.iter().any(|other| other.cell == rep.cell && key(other) == key(rep) && other.order > rep.order)
 }
 
 fn order_key(rep: &Rep) -> (&str, u32, u32, u32, u32, u64, u64) {

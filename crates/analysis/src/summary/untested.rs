@@ -209,6 +209,10 @@ fn completeness_notes(record: &RunRecord, lines: &Lines<'_>) -> Vec<String> {
         Some(end) if end.interrupted => notes.push("a signal ended the run; what is here stands".to_owned()),
         Some(_) => {}
     }
+    notes.extend(record.segments.iter().map(|segment| {
+        let measured = feed::format_duration_ns(segment.at_ns);
+        format!("interrupted after {measured}, and gone on with at {}", segment.started)
+    }));
     notes.extend(record.loss.as_ref().map(|loss| format!("the record is damaged: {loss}")));
     notes
 }

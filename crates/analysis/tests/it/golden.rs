@@ -74,7 +74,7 @@ fn build() -> RunRecord {
         other => other,
     }));
     lines.push(Line::End(End { not_run: book.not_run, ..testing::end(1_310_000_000_000) }));
-    RunRecord { run: run(book.cells), env: environment(), lines, loss: None }
+    RunRecord { run: run(book.cells), env: environment(), lines, segments: Vec::new(), loss: None }
 }
 
 /// FEEDS through io_uring; pread runs out of processor.

@@ -137,7 +137,7 @@ fn build() -> RunRecord {
         book.cells.iter().filter(|cell| cell.training.is_some()).map(control).collect();
     lines.extend(book.lines);
     lines.push(Line::End(testing::end(1_100_000_000_000)));
-    RunRecord { run: run(book.cells), env: golden::environment(), lines, loss: None }
+    RunRecord { run: run(book.cells), env: golden::environment(), lines, segments: Vec::new(), loss: None }
 }
 
 #[derive(Default)]

@@ -12,14 +12,18 @@ use crate::args::{More, RunArgs};
 use crate::comparing::Rules;
 use crate::exit::{Exit, Failure};
 use crate::regression::Outcome;
-use crate::session::{Conclusion, Kind, Ready, Session};
+use crate::session::{Conclusion, Interrupted, Kind, Ready, Session};
 use crate::slots::Slots;
 use crate::variants::{self, VariantSpec};
-use crate::{baseline, cmd, cost, load, output, proof, regression, samples};
+use crate::{baseline, cmd, cost, load, output, proof, regression, resume, samples};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if args.dry_run {
         return cmd::plan::plan(&args.input);
+    }
+    if args.resume {
+        let (began, interrupted) = resume::interrupted(args)?;
+        return once(&began, Some(interrupted));
     }
     if let Some(name) = &args.as_variant {
         return variants::follow(args, name);
@@ -27,6 +31,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if !args.variant.is_empty() {
         return run_variants(args);
     }
+    once(args, None)
+}
+
+/// Makes one run, or what is missing of one that was interrupted.
+fn once(args: &RunArgs, interrupted: Option<Interrupted>) -> Result<Exit, Failure> {
     let mut loaded = load::load(&args.input)?.with_margins(true)?;
     if let Some(name) = &loaded.plan.gate.baseline {
         baseline::expect(name, &args.measure.results, args.add_to.as_deref())?;
@@ -46,8 +55,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if let Some(name) = &args.add_to {
         baseline::prepare(&args.measure.results, name)?;
     }
-    let kind = Kind { slots, show: args.show, ..Kind::default() };
-    let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
+    let keep_names = args.measure.no_redact;
+    let mut session = match interrupted {
+        Some(interrupted) => Session::go_on(&ready, keep_names, args.show, interrupted)?,
+        None => Session::begin(&ready, keep_names, Kind { slots, show: args.show, ..Kind::default() })?,
+    };
     if let Some(asked) = &asked {
         asked.count(session.run_id())?;
     }
@@ -163,8 +175,8 @@ fn by_timetable(
 
 fn ceilings(ready: &Ready, session: &mut Session<'_>, bench: &mut Bench<'_>) -> Result<(), Failure> {
     ready.progress.phase("measuring the client's own ceiling");
-    let all: Vec<usize> = (0..ready.loaded.plan.cells.len()).collect();
-    bench.ceilings(&all, &mut |event| session.take(event))
+    let cells = session.without_ceiling();
+    bench.ceilings(&cells, &mut |event| session.take(event))
 }
 
 fn too_late(start_at: Option<&str>, late: Duration) -> Failure {

@@ -23,6 +23,7 @@ mod radosgw;
 mod ranks;
 mod record;
 mod remote;
+mod resume;
 mod run;
 mod screen;
 mod shown;

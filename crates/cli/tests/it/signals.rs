@@ -33,7 +33,7 @@ fn a_run_keeps_what_was_measured() {
         let mut child = start(command(&bench, &[]));
         until(&mut child, || bench.reps_so_far() >= 1);
         signal(&child, number);
-        let ended = wait(child).exits(130).says("kept in results/").says("the same command measures anew");
+        let ended = wait(child).exits(130).says("kept in results/").says("feedline run --resume results/");
         assert!(ended.out.contains("UNCERTAIN"), "{}", ended.out);
         let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
         assert!(cells.lines().last().unwrap().contains(r#""interrupted":true"#));

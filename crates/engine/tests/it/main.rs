@@ -9,6 +9,7 @@ mod loaders;
 mod operation;
 mod outages;
 mod paced;
+mod resume;
 mod retry;
 mod run;
 mod streams;

@@ -61,7 +61,7 @@ fn run(cells: &[Cell], away_ns: Range<u64>, stop_when_away: bool) -> Made {
                     away += 1;
                     stop.store(stop_when_away, Ordering::Relaxed);
                 }
-                Event::Begin { .. } | Event::Ceiling(_) => {}
+                Event::Begin { .. } | Event::Ceiling(_) | Event::Made(_) | Event::Astray { .. } => {}
             }
             Ok(())
         })

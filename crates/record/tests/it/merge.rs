@@ -18,7 +18,7 @@ fn of_rank(rank: u32, ranks: u32) -> RankRecord {
             (rep.rank, rep.ranks) = (rank, ranks);
         }
     }
-    let record = RunRecord { run, env: sample::environment(), lines, loss: None };
+    let record = RunRecord { run, env: sample::environment(), lines, segments: Vec::new(), loss: None };
     let intervals = RecordedIntervals { reps: sample::intervals(), loss: None };
     RankRecord { name: format!("run-{rank}"), record, intervals }
 }

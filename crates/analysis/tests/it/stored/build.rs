@@ -41,7 +41,13 @@ pub(super) fn record() -> RunRecord {
     book.job("bucket/train", None, 0.92);
     book.job("bucket/train-checkpoints", Some(&plan("async", Some(100))), 0.83);
     book.lines.push(Line::End(testing::end(1_900_000_000_000)));
-    RunRecord { run: run(book.cells), env: golden::environment(), lines: book.lines, loss: None }
+    RunRecord {
+        run: run(book.cells),
+        env: golden::environment(),
+        lines: book.lines,
+        segments: Vec::new(),
+        loss: None,
+    }
 }
 
 /// 16 shards side by side, each with a buffer.

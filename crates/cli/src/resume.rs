@@ -1,0 +1,85 @@
+//! `feedline run --resume RUN`: what a run that was interrupted was asked for, and whether all is as it was.
+
+use std::path::Path;
+
+use clap::Parser as _;
+use record::{Environment, Rep, Run, RunRecord};
+
+use crate::args::{Cli, RunArgs, Verb};
+use crate::exit::Failure;
+use crate::session::Interrupted;
+use crate::{load, samples};
+
+/// The interrupted run that `args` names, and the command line that began it.
+pub(crate) fn interrupted(args: &RunArgs) -> Result<(RunArgs, Interrupted), Failure> {
+    let folder = samples::folder_of(&args.input.input, &args.measure.results)?;
+    let record = samples::record(&folder)?;
+    if record.run.size.is_some() || record.run.variant.is_some() || record.run.ranks > 1 {
+        return Err(refused(
+            &folder,
+            "is one of a search, of variants or of several hosts, which are made anew",
+            "run the command again that began it",
+        ));
+    }
+    let is_whole = |line: &record::Line| matches!(line, record::Line::End(end) if !end.interrupted);
+    if record.lines.last().is_some_and(is_whole) {
+        let hint = format!("`feedline report {}` shows it", folder.display());
+        return Err(refused(&folder, "came to its end: nothing is missing", &hint));
+    }
+    let Ok(Cli { verb: Verb::Run(mut began) }) =
+        Cli::try_parse_from(load::with_verb(record.run.command.iter().map(Into::into)))
+    else {
+        let hint = "run the command again that began it";
+        return Err(refused(&folder, "was begun by a command line that cannot be read", hint));
+    };
+    began.measure.quiet |= args.measure.quiet;
+    began.measure.yes |= args.measure.yes;
+    began.show = args.show;
+    began.measure.results = folder.parent().unwrap_or(Path::new(".")).to_owned();
+    Ok((began, Interrupted { folder, record }))
+}
+
+/// Refuses to go on where what is measured, or what measures, is no longer what it was: the figures would not be of one run.
+pub(crate) fn refuse_other(record: &RunRecord, now: &Run, env: &Environment) -> Result<(), Failure> {
+    let (was, before) = (&record.run, &record.env);
+    let differs = [
+        ("the plan", was.plan_hash != now.plan_hash || was.cells != now.cells || was.measure != now.measure),
+        ("the need", was.need != now.need),
+        ("the data", fingerprints(was) != fingerprints(now)),
+        ("feedline itself", was.tool != now.tool),
+        ("the machine", before.machine != env.machine || before.cpu_model != env.cpu_model),
+        ("the kernel", before.kernel != env.kernel),
+    ];
+    let differs: Vec<&str> =
+        differs.into_iter().filter_map(|(what, differs)| differs.then_some(what)).collect();
+    if differs.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "error: the run `{}` cannot be gone on with: {} changed since it began\n  hint: run it anew; what was measured stays in \
+         its record",
+        was.run_id,
+        differs.join(", "),
+    )))
+}
+
+/// What tells the data of a run from others. Servers that feedline starts hold theirs only as long as they run.
+fn fingerprints(run: &Run) -> Vec<&str> {
+    let is_demo = |name: &str| run.targets.iter().any(|target| target.name == name && target.demo);
+    run.datasets.iter().filter(|data| !is_demo(&data.target)).map(|data| data.fingerprint.as_str()).collect()
+}
+
+/// A record that does not hold what its plan leads to.
+pub(crate) fn astray(made: &Rep, cell: &plan::Cell) -> Failure {
+    Failure::Error(anyhow::anyhow!(
+        "the record holds repetition {} of {} where it is the turn of {}: it was changed, or made by another feedline\n  hint: \
+         run it anew",
+        made.rep + 1,
+        made.cell,
+        cell.slug,
+    ))
+}
+
+fn refused(folder: &Path, why: &str, hint: &str) -> Failure {
+    Failure::usage(format!("error: the run in `{}` {why}\n  hint: {hint}", folder.display()))
+}

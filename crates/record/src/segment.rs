@@ -1,0 +1,26 @@
+//! `segments.jsonl`: the times at which a run that was interrupted was gone on with.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::reader::{ReadError, read_lines_of};
+use crate::{Environment, SEGMENTS_FILE};
+
+/// One time at which a run was gone on with, by a process of its own. The first is `run.json` and `env.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Segment {
+    /// When, RFC 3339 UTC.
+    pub started: String,
+    /// The same on the run's clock, which stands still between two segments, nanoseconds.
+    pub at_ns: u64,
+    /// Command line, redacted.
+    pub command: Vec<String>,
+    /// The machine as it was then.
+    pub env: Environment,
+}
+
+/// The segments after the first, in order; none of a run that was made in one.
+pub(crate) fn read(dir: &Path) -> Result<Vec<Segment>, ReadError> {
+    read_lines_of(&dir.join(SEGMENTS_FILE))
+}
