@@ -9,14 +9,15 @@ use s3s::dto::{
     DeleteObjectsInput, DeleteObjectsOutput, DeletedObject, ETagCondition, GetBucketLocationInput,
     GetBucketLocationOutput, GetObjectInput, GetObjectOutput, HeadBucketInput, HeadBucketOutput,
     HeadObjectInput, HeadObjectOutput, ListBucketsInput, ListBucketsOutput, ListObjectsV2Input,
-    ListObjectsV2Output, Object as Listed, PutObjectInput, PutObjectOutput, UploadPartInput,
-    UploadPartOutput,
+    ListObjectsV2Output, Object as Listed, ObjectIdentifier, PutObjectInput, PutObjectOutput,
+    UploadPartInput, UploadPartOutput,
 };
 use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
 
 use crate::draw::Fault;
 
 use super::bucket::{self, Bucket, Object};
+use super::condition::{Reading, Writing};
 use super::listing::{self, PAGE_KEYS_MAX, Query};
 
 type Answer<T> = S3Result<S3Response<T>>;
@@ -27,6 +28,13 @@ impl S3 for Bucket {
         let is_corrupted = request.extensions.get() == Some(&Fault::Corrupted);
         let input = request.input;
         let object = self.object(&input.bucket, &input.key)?;
+        let reading = Reading {
+            if_match: input.if_match,
+            if_none_match: input.if_none_match,
+            if_modified_since: input.if_modified_since,
+            if_unmodified_since: input.if_unmodified_since,
+        };
+        reading.check(&object)?;
         let length = object.content.length();
         let range = input.range.map(|range| range.check(length)).transpose()?;
         let content_range =
@@ -44,7 +52,15 @@ impl S3 for Bucket {
     }
 
     async fn head_object(&self, request: S3Request<HeadObjectInput>) -> Answer<HeadObjectOutput> {
-        let object = self.object(&request.input.bucket, &request.input.key)?;
+        let input = request.input;
+        let object = self.object(&input.bucket, &input.key)?;
+        let reading = Reading {
+            if_match: input.if_match,
+            if_none_match: input.if_none_match,
+            if_modified_since: input.if_modified_since,
+            if_unmodified_since: input.if_unmodified_since,
+        };
+        reading.check(&object)?;
         Ok(S3Response::new(HeadObjectOutput {
             accept_ranges: Some("bytes".to_owned()),
             content_length: Some(object.content.length().cast_signed()),
@@ -57,12 +73,10 @@ impl S3 for Bucket {
     async fn put_object(&self, request: S3Request<PutObjectInput>) -> Answer<PutObjectOutput> {
         let input = request.input;
         self.check(&input.bucket)?;
-        let replace = may_replace(input.if_none_match.as_ref())?;
-        if !replace && self.objects().contains_key(&input.key) {
-            return Err(s3_error!(PreconditionFailed, "the key exists"));
-        }
+        let writing = Writing::new(input.if_match, input.if_none_match)?;
+        self.may_write(&input.key, &writing)?;
         let object = self.receive(input.body).await?;
-        let e_tag = self.keep(input.key, object, replace)?;
+        let e_tag = self.keep(input.key, object, &writing)?;
         Ok(S3Response::new(PutObjectOutput { e_tag: Some(e_tag), ..PutObjectOutput::default() }))
     }
 
@@ -96,7 +110,8 @@ impl S3 for Bucket {
     ) -> Answer<CompleteMultipartUploadOutput> {
         let input = request.input;
         self.check(&input.bucket)?;
-        let replace = may_replace(input.if_none_match.as_ref())?;
+        let writing = Writing::new(input.if_match, input.if_none_match)?;
+        self.may_write(&input.key, &writing)?;
         let wanted = input.multipart_upload.and_then(|upload| upload.parts).unwrap_or_default();
         let numbers: Vec<i32> = wanted.iter().filter_map(|part| part.part_number).collect();
         if numbers.is_empty() || !numbers.is_sorted() {
@@ -114,7 +129,7 @@ impl S3 for Bucket {
         let mut upload = self.end_upload(&input.upload_id, &input.key)?;
         let parts = numbers.iter().filter_map(|number| upload.parts.remove(number)).collect();
         let object = Object::of_parts(self.empty(), parts);
-        let e_tag = self.keep(input.key.clone(), object, replace)?;
+        let e_tag = self.keep(input.key.clone(), object, &writing)?;
         Ok(S3Response::new(CompleteMultipartUploadOutput {
             bucket: Some(input.bucket),
             key: Some(input.key),
@@ -165,20 +180,32 @@ impl S3 for Bucket {
     }
 
     async fn delete_object(&self, request: S3Request<DeleteObjectInput>) -> Answer<DeleteObjectOutput> {
-        self.check(&request.input.bucket)?;
-        self.objects_mut().remove(&request.input.key);
+        let input = request.input;
+        self.check(&input.bucket)?;
+        self.remove(&input.key, &Writing::of_match(input.if_match))?;
         Ok(S3Response::new(DeleteObjectOutput::default()))
     }
 
     async fn delete_objects(&self, request: S3Request<DeleteObjectsInput>) -> Answer<DeleteObjectsOutput> {
-        self.check(&request.input.bucket)?;
-        let mut objects = self.objects_mut();
-        let mut deleted = Vec::new();
-        for wanted in request.input.delete.objects {
-            objects.remove(&wanted.key);
-            deleted.push(DeletedObject { key: Some(wanted.key), ..DeletedObject::default() });
+        let input = request.input;
+        self.check(&input.bucket)?;
+        let is_quiet = input.delete.quiet == Some(true);
+        let (mut deleted, mut errors) = (Vec::new(), Vec::new());
+        for wanted in input.delete.objects {
+            let key = Some(wanted.key.clone());
+            match self.remove_one(wanted) {
+                Ok(()) if is_quiet => {}
+                Ok(()) => deleted.push(DeletedObject { key, ..DeletedObject::default() }),
+                Err(error) => errors.push(s3s::dto::Error {
+                    key,
+                    code: Some(error.code().as_str().to_owned()),
+                    message: error.message().map(str::to_owned),
+                    ..s3s::dto::Error::default()
+                }),
+            }
         }
-        Ok(S3Response::new(DeleteObjectsOutput { deleted: Some(deleted), ..DeleteObjectsOutput::default() }))
+        let (deleted, errors) = (Some(deleted), Some(errors));
+        Ok(S3Response::new(DeleteObjectsOutput { deleted, errors, ..DeleteObjectsOutput::default() }))
     }
 
     async fn head_bucket(&self, request: S3Request<HeadBucketInput>) -> Answer<HeadBucketOutput> {
@@ -207,6 +234,16 @@ impl S3 for Bucket {
     }
 }
 
+impl Bucket {
+    /// Removes one of many objects. Of its conditions, a bucket that is no directory knows the ETag alone.
+    fn remove_one(&self, wanted: ObjectIdentifier) -> S3Result<()> {
+        if wanted.version_id.is_some() || wanted.size.is_some() || wanted.last_modified_time.is_some() {
+            return Err(s3_error!(NotImplemented, "a deletion by version, size or time; leave them out"));
+        }
+        self.remove(&wanted.key, &Writing::of_match(wanted.e_tag.map(ETagCondition::ETag)))
+    }
+}
+
 fn listed(key: &str, object: &Arc<Object>) -> Listed {
     Listed {
         key: Some(key.to_owned()),
@@ -214,14 +251,5 @@ fn listed(key: &str, object: &Arc<Object>) -> Listed {
         e_tag: Some(object.e_tag()),
         last_modified: Some(object.modified()),
         ..Listed::default()
-    }
-}
-
-/// Whether an object that is there may be replaced. Of conditions only "none may be there" is known.
-fn may_replace(if_none_match: Option<&ETagCondition>) -> S3Result<bool> {
-    match if_none_match {
-        None => Ok(true),
-        Some(ETagCondition::Any) => Ok(false),
-        Some(ETagCondition::ETag(_)) => Err(s3_error!(NotImplemented, "If-None-Match other than *")),
     }
 }

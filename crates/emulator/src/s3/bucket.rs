@@ -15,6 +15,8 @@ use crate::content::{Budget, Content, NoSpace, RECOGNISED_FROM_BYTES};
 use crate::draw::corrupt;
 use crate::shape::Shape;
 
+use super::condition::Writing;
+
 /// An object, complete.
 #[derive(Debug)]
 pub(super) struct Object {
@@ -93,7 +95,7 @@ impl Bucket {
         self.objects.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn objects_mut(&self) -> RwLockWriteGuard<'_, Objects> {
+    fn objects_mut(&self) -> RwLockWriteGuard<'_, Objects> {
         self.objects.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -102,15 +104,26 @@ impl Bucket {
         self.objects().get(key).cloned().ok_or_else(|| s3_error!(NoSuchKey))
     }
 
-    /// Keeps an object, unless one is there and must not be replaced.
-    pub(super) fn keep(&self, key: String, object: Object, replace: bool) -> S3Result<ETag> {
+    /// Refuses a write early, before its body is taken in.
+    pub(super) fn may_write(&self, key: &str, writing: &Writing) -> S3Result<()> {
+        writing.check(self.objects().get(key).map(Arc::as_ref))
+    }
+
+    /// Keeps an object, where the one that is there may be replaced.
+    pub(super) fn keep(&self, key: String, object: Object, writing: &Writing) -> S3Result<ETag> {
         let e_tag = object.e_tag();
         let mut objects = self.objects_mut();
-        if !replace && objects.contains_key(&key) {
-            return Err(s3_error!(PreconditionFailed, "the key exists"));
-        }
+        writing.check(objects.get(&key).map(Arc::as_ref))?;
         objects.insert(key, Arc::new(object));
         Ok(e_tag)
+    }
+
+    /// Removes an object, if there is one.
+    pub(super) fn remove(&self, key: &str, writing: &Writing) -> S3Result<()> {
+        let mut objects = self.objects_mut();
+        writing.check(objects.get(key).map(Arc::as_ref))?;
+        objects.remove(key);
+        Ok(())
     }
 
     pub(super) fn begin_upload(&self, key: String) -> String {

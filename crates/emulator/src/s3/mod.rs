@@ -3,6 +3,7 @@
 
 mod api;
 mod bucket;
+mod condition;
 mod listing;
 mod paced;
 
@@ -113,7 +114,10 @@ impl Service {
         if let Some(fault) = ticket.fault {
             request.extensions_mut().insert(fault);
         }
-        let response = self.inner.call(request).await?;
+        let mut response = self.inner.call(request).await?;
+        if response.status() == StatusCode::NOT_MODIFIED {
+            *response.body_mut() = Body::empty();
+        }
         let ready_ns = self.hold(&ticket, object, &response, timer).await;
         let bytes = number(response.headers(), CONTENT_LENGTH.as_str()).unwrap_or(0);
         let mut sent_bytes = bytes;
