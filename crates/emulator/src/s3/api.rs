@@ -18,6 +18,7 @@ use crate::draw::Fault;
 
 use super::bucket::{self, Bucket, Object};
 use super::condition::{Reading, Writing};
+use super::digest::Digests;
 use super::listing::{self, PAGE_KEYS_MAX, Query};
 
 type Answer<T> = S3Result<S3Response<T>>;
@@ -71,13 +72,22 @@ impl S3 for Bucket {
     }
 
     async fn put_object(&self, request: S3Request<PutObjectInput>) -> Answer<PutObjectOutput> {
+        let digests = Digests::declared(&request)?;
         let input = request.input;
         self.check(&input.bucket)?;
         let writing = Writing::new(input.if_match, input.if_none_match)?;
         self.may_write(&input.key, &writing)?;
-        let object = self.receive(input.body).await?;
+        let (object, checksum) = self.receive(input.body, digests).await?;
         let e_tag = self.keep(input.key, object, &writing)?;
-        Ok(S3Response::new(PutObjectOutput { e_tag: Some(e_tag), ..PutObjectOutput::default() }))
+        Ok(S3Response::new(PutObjectOutput {
+            e_tag: Some(e_tag),
+            checksum_crc32: checksum.checksum_crc32,
+            checksum_crc32c: checksum.checksum_crc32c,
+            checksum_crc64nvme: checksum.checksum_crc64nvme,
+            checksum_sha1: checksum.checksum_sha1,
+            checksum_sha256: checksum.checksum_sha256,
+            ..PutObjectOutput::default()
+        }))
     }
 
     async fn create_multipart_upload(
@@ -95,13 +105,22 @@ impl S3 for Bucket {
     }
 
     async fn upload_part(&self, request: S3Request<UploadPartInput>) -> Answer<UploadPartOutput> {
+        let digests = Digests::declared(&request)?;
         let input = request.input;
         self.check(&input.bucket)?;
         self.upload(&input.upload_id, &input.key, |_| ())?;
-        let part = self.receive(input.body).await?;
+        let (part, checksum) = self.receive(input.body, digests).await?;
         let e_tag = part.e_tag();
         self.upload(&input.upload_id, &input.key, |upload| upload.parts.insert(input.part_number, part))?;
-        Ok(S3Response::new(UploadPartOutput { e_tag: Some(e_tag), ..UploadPartOutput::default() }))
+        Ok(S3Response::new(UploadPartOutput {
+            e_tag: Some(e_tag),
+            checksum_crc32: checksum.checksum_crc32,
+            checksum_crc32c: checksum.checksum_crc32c,
+            checksum_crc64nvme: checksum.checksum_crc64nvme,
+            checksum_sha1: checksum.checksum_sha1,
+            checksum_sha256: checksum.checksum_sha256,
+            ..UploadPartOutput::default()
+        }))
     }
 
     async fn complete_multipart_upload(

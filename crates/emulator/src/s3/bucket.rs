@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 use hyper::body::{Body as _, Bytes};
 use md5::{Digest as _, Md5};
-use s3s::dto::{ETag, StreamingBlob, Timestamp};
+use s3s::dto::{Checksum, ETag, StreamingBlob, Timestamp};
 use s3s::{Body, S3Result, s3_error};
 
 use crate::clock;
@@ -16,6 +16,7 @@ use crate::draw::corrupt;
 use crate::shape::Shape;
 
 use super::condition::Writing;
+use super::digest::Digests;
 
 /// An object, complete.
 #[derive(Debug)]
@@ -29,8 +30,8 @@ pub(super) struct Object {
 }
 
 impl Object {
-    fn new(content: Content, md5: Md5, parts: usize) -> Self {
-        Self { content, md5: md5.finalize().into(), parts, modified_s: u64::from(clock::unix_time().0) }
+    fn new(content: Content, md5: [u8; 16], parts: usize) -> Self {
+        Self { content, md5, parts, modified_s: u64::from(clock::unix_time().0) }
     }
 
     /// The object that these parts make, into `whole`.
@@ -40,7 +41,7 @@ impl Object {
             md5.update(part.md5);
             whole.append(part.content);
         }
-        Self::new(whole, md5, count)
+        Self::new(whole, md5.finalize().into(), count)
     }
 
     /// As S3 has it: the MD5, and behind it the number of parts where there were some.
@@ -153,18 +154,20 @@ impl Bucket {
         Content::new(&self.budget)
     }
 
-    /// Takes in a body to its end.
-    pub(super) async fn receive(&self, body: Option<StreamingBlob>) -> S3Result<Object> {
+    /// Takes in a body to its end; the object, and the checksums that were declared of it.
+    pub(super) async fn receive(
+        &self,
+        body: Option<StreamingBlob>,
+        mut digests: Digests,
+    ) -> S3Result<(Object, Checksum)> {
         let mut content = self.empty();
-        let mut md5 = Md5::new();
-        let Some(body) = body else { return Ok(Object::new(content, md5, 0)) };
-        let mut body = Body::from(body);
+        let mut body = body.map_or_else(Body::empty, Body::from);
         // Payload is recognised by a piece of some length, however the body is cut.
         let mut gathered = Vec::new();
         while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
             let frame = frame.map_err(|error| s3_error!(IncompleteBody, "the body ended early: {error}"))?;
             let data = frame.into_data().unwrap_or_default();
-            md5.update(&data);
+            digests.update(&data);
             if content.length() > 0 {
                 append(&mut content, &data)?;
                 continue;
@@ -176,7 +179,8 @@ impl Bucket {
             }
         }
         append(&mut content, &gathered)?;
-        Ok(Object::new(content, md5, 0))
+        let (md5, checksum) = digests.finish()?;
+        Ok((Object::new(content, md5, 0), checksum))
     }
 }
 

@@ -4,6 +4,7 @@
 mod api;
 mod bucket;
 mod condition;
+mod digest;
 mod listing;
 mod paced;
 
