@@ -1,16 +1,14 @@
 //! The operations of the service that the bucket answers; `s3s` refuses all others as not implemented.
 
-use std::sync::Arc;
-
 use s3s::dto::{
-    AbortMultipartUploadInput, AbortMultipartUploadOutput, Bucket as BucketEntry, CommonPrefix,
+    AbortMultipartUploadInput, AbortMultipartUploadOutput, Bucket as BucketEntry,
     CompleteMultipartUploadInput, CompleteMultipartUploadOutput, CreateBucketInput, CreateBucketOutput,
     CreateMultipartUploadInput, CreateMultipartUploadOutput, DeleteObjectInput, DeleteObjectOutput,
     DeleteObjectsInput, DeleteObjectsOutput, DeletedObject, ETagCondition, GetBucketLocationInput,
     GetBucketLocationOutput, GetObjectInput, GetObjectOutput, HeadBucketInput, HeadBucketOutput,
-    HeadObjectInput, HeadObjectOutput, ListBucketsInput, ListBucketsOutput, ListObjectsV2Input,
-    ListObjectsV2Output, Object as Listed, ObjectIdentifier, PutObjectInput, PutObjectOutput,
-    UploadPartInput, UploadPartOutput,
+    HeadObjectInput, HeadObjectOutput, ListBucketsInput, ListBucketsOutput, ListObjectsInput,
+    ListObjectsOutput, ListObjectsV2Input, ListObjectsV2Output, ObjectIdentifier, PutObjectInput,
+    PutObjectOutput, UploadPartInput, UploadPartOutput,
 };
 use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
 
@@ -19,7 +17,8 @@ use crate::draw::Fault;
 use super::bucket::{self, Bucket, Object};
 use super::condition::{Reading, Writing};
 use super::digest::Digests;
-use super::listing::{self, PAGE_KEYS_MAX, Query};
+use super::entries::Asked;
+use super::listing;
 
 type Answer<T> = S3Result<S3Response<T>>;
 
@@ -75,6 +74,7 @@ impl S3 for Bucket {
         let digests = Digests::declared(&request)?;
         let input = request.input;
         self.check(&input.bucket)?;
+        listing::check_text("key", &input.key)?;
         let writing = Writing::new(input.if_match, input.if_none_match)?;
         self.may_write(&input.key, &writing)?;
         let (object, checksum) = self.receive(input.body, digests).await?;
@@ -96,6 +96,7 @@ impl S3 for Bucket {
     ) -> Answer<CreateMultipartUploadOutput> {
         let input = request.input;
         self.check(&input.bucket)?;
+        listing::check_text("key", &input.key)?;
         Ok(S3Response::new(CreateMultipartUploadOutput {
             upload_id: Some(self.begin_upload(input.key.clone())),
             bucket: Some(input.bucket),
@@ -169,32 +170,59 @@ impl S3 for Bucket {
     async fn list_objects_v2(&self, request: S3Request<ListObjectsV2Input>) -> Answer<ListObjectsV2Output> {
         let input = request.input;
         self.check(&input.bucket)?;
-        let keys_max = input.max_keys.map_or(PAGE_KEYS_MAX, |keys| keys.clamp(0, PAGE_KEYS_MAX));
-        let query = Query {
-            prefix: input.prefix.as_deref().unwrap_or(""),
-            delimiter: input.delimiter.as_deref().filter(|delimiter| !delimiter.is_empty()),
-            after: input.continuation_token.as_deref().or(input.start_after.as_deref()),
-            keys_max: keys_max as usize,
-        };
-        let objects = self.objects();
-        let page = listing::page(&objects, &query);
-        let entry = |key: &String| objects.get(key).map(|object| listed(key, object));
-        let contents: Vec<Listed> = page.keys.iter().filter_map(entry).collect();
-        let common_prefixes =
-            page.common_prefixes.into_iter().map(|prefix| CommonPrefix { prefix: Some(prefix) });
-        let common_prefixes: Vec<CommonPrefix> = common_prefixes.collect();
+        let token = input.continuation_token.as_deref().map(listing::after).transpose()?;
+        let listing = self.list(&Asked {
+            prefix: input.prefix.as_deref(),
+            delimiter: input.delimiter.as_deref(),
+            after: token.as_deref().or(input.start_after.as_deref()),
+            keys_max: input.max_keys,
+            encoding: input.encoding_type.as_ref(),
+            has_owner: input.fetch_owner == Some(true),
+        })?;
+        let names = listing.names;
         Ok(S3Response::new(ListObjectsV2Output {
-            key_count: i32::try_from(contents.len() + common_prefixes.len()).ok(),
-            max_keys: Some(keys_max),
-            is_truncated: Some(page.next.is_some()),
-            next_continuation_token: page.next,
-            contents: Some(contents),
-            common_prefixes: Some(common_prefixes),
+            key_count: i32::try_from(listing.contents.len() + listing.common_prefixes.len()).ok(),
+            max_keys: Some(listing.keys_max),
+            is_truncated: Some(listing.next.is_some()),
+            next_continuation_token: listing.next.as_deref().map(listing::token),
+            contents: Some(listing.contents),
+            common_prefixes: Some(listing.common_prefixes),
             name: Some(input.bucket),
-            prefix: input.prefix,
-            delimiter: input.delimiter,
+            prefix: input.prefix.map(|prefix| names.write(prefix)),
+            delimiter: input.delimiter.map(|delimiter| names.write(delimiter)),
+            start_after: input.start_after.map(|key| names.write(key)),
+            encoding_type: names.encoding(),
             continuation_token: input.continuation_token,
             ..ListObjectsV2Output::default()
+        }))
+    }
+
+    async fn list_objects(&self, request: S3Request<ListObjectsInput>) -> Answer<ListObjectsOutput> {
+        let input = request.input;
+        self.check(&input.bucket)?;
+        let listing = self.list(&Asked {
+            prefix: input.prefix.as_deref(),
+            delimiter: input.delimiter.as_deref(),
+            after: input.marker.as_deref().filter(|marker| !marker.is_empty()),
+            keys_max: input.max_keys,
+            encoding: input.encoding_type.as_ref(),
+            has_owner: true,
+        })?;
+        let names = listing.names;
+        // Without a delimiter the last key is the next marker, and S3 does not say it twice.
+        let is_folded = input.delimiter.as_deref().is_some_and(|delimiter| !delimiter.is_empty());
+        Ok(S3Response::new(ListObjectsOutput {
+            max_keys: Some(listing.keys_max),
+            is_truncated: Some(listing.next.is_some()),
+            next_marker: listing.next.filter(|_| is_folded).map(|next| names.write(next)),
+            contents: Some(listing.contents),
+            common_prefixes: Some(listing.common_prefixes),
+            name: Some(input.bucket),
+            prefix: input.prefix.map(|prefix| names.write(prefix)),
+            delimiter: input.delimiter.map(|delimiter| names.write(delimiter)),
+            marker: input.marker.map(|marker| names.write(marker)),
+            encoding_type: names.encoding(),
+            ..ListObjectsOutput::default()
         }))
     }
 
@@ -208,6 +236,9 @@ impl S3 for Bucket {
     async fn delete_objects(&self, request: S3Request<DeleteObjectsInput>) -> Answer<DeleteObjectsOutput> {
         let input = request.input;
         self.check(&input.bucket)?;
+        for wanted in &input.delete.objects {
+            listing::check_text("key", &wanted.key)?;
+        }
         let is_quiet = input.delete.quiet == Some(true);
         let (mut deleted, mut errors) = (Vec::new(), Vec::new());
         for wanted in input.delete.objects {
@@ -260,15 +291,5 @@ impl Bucket {
             return Err(s3_error!(NotImplemented, "a deletion by version, size or time; leave them out"));
         }
         self.remove(&wanted.key, &Writing::of_match(wanted.e_tag.map(ETagCondition::ETag)))
-    }
-}
-
-fn listed(key: &str, object: &Arc<Object>) -> Listed {
-    Listed {
-        key: Some(key.to_owned()),
-        size: Some(object.content.length().cast_signed()),
-        e_tag: Some(object.e_tag()),
-        last_modified: Some(object.modified()),
-        ..Listed::default()
     }
 }

@@ -5,6 +5,7 @@ mod api;
 mod bucket;
 mod condition;
 mod digest;
+mod entries;
 mod listing;
 mod paced;
 

@@ -5,6 +5,7 @@
 mod conditions;
 mod digests;
 mod http;
+mod listings;
 mod nfs;
 mod s3;
 mod shaped;
