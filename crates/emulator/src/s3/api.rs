@@ -1,14 +1,16 @@
 //! The operations of the service that the bucket answers; `s3s` refuses all others as not implemented.
 
+use hyper::header::HeaderName;
 use s3s::dto::{
     AbortMultipartUploadInput, AbortMultipartUploadOutput, Bucket as BucketEntry,
-    CompleteMultipartUploadInput, CompleteMultipartUploadOutput, CreateBucketInput, CreateBucketOutput,
-    CreateMultipartUploadInput, CreateMultipartUploadOutput, DeleteObjectInput, DeleteObjectOutput,
-    DeleteObjectsInput, DeleteObjectsOutput, DeletedObject, ETagCondition, GetBucketLocationInput,
-    GetBucketLocationOutput, GetObjectInput, GetObjectOutput, HeadBucketInput, HeadBucketOutput,
-    HeadObjectInput, HeadObjectOutput, ListBucketsInput, ListBucketsOutput, ListObjectsInput,
-    ListObjectsOutput, ListObjectsV2Input, ListObjectsV2Output, ObjectIdentifier, PutObjectInput,
-    PutObjectOutput, UploadPartInput, UploadPartOutput,
+    CompleteMultipartUploadInput, CompleteMultipartUploadOutput, CopyObjectInput, CopyObjectOutput,
+    CopyObjectResult, CopyPartResult, CreateBucketInput, CreateBucketOutput, CreateMultipartUploadInput,
+    CreateMultipartUploadOutput, DeleteObjectInput, DeleteObjectOutput, DeleteObjectsInput,
+    DeleteObjectsOutput, DeletedObject, ETagCondition, GetBucketLocationInput, GetBucketLocationOutput,
+    GetObjectInput, GetObjectOutput, HeadBucketInput, HeadBucketOutput, HeadObjectInput, HeadObjectOutput,
+    ListBucketsInput, ListBucketsOutput, ListObjectsInput, ListObjectsOutput, ListObjectsV2Input,
+    ListObjectsV2Output, MetadataDirective, ObjectIdentifier, PutObjectInput, PutObjectOutput,
+    UploadPartCopyInput, UploadPartCopyOutput, UploadPartInput, UploadPartOutput,
 };
 use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
 
@@ -16,6 +18,8 @@ use crate::draw::Fault;
 
 use super::bucket::{self, Bucket, Object};
 use super::condition::{Reading, Writing};
+use super::copy;
+use super::description::Description;
 use super::digest::Digests;
 use super::entries::Asked;
 use super::listing;
@@ -25,6 +29,10 @@ type Answer<T> = S3Result<S3Response<T>>;
 #[async_trait::async_trait]
 impl S3 for Bucket {
     async fn get_object(&self, request: S3Request<GetObjectInput>) -> Answer<GetObjectOutput> {
+        let overridden = |name: &HeaderName| {
+            let query = request.uri.query().unwrap_or_default();
+            query.split('&').any(|pair| pair.split('=').next() == Some(&format!("response-{name}")))
+        };
         let is_corrupted = request.extensions.get() == Some(&Fault::Corrupted);
         let input = request.input;
         let object = self.object(&input.bucket, &input.key)?;
@@ -40,7 +48,8 @@ impl S3 for Bucket {
         let content_range =
             range.as_ref().map(|range| format!("bytes {}-{}/{length}", range.start, range.end - 1));
         let range = range.unwrap_or(0..length);
-        Ok(S3Response::new(GetObjectOutput {
+        let headers = object.description.headers(overridden);
+        let output = GetObjectOutput {
             accept_ranges: Some("bytes".to_owned()),
             content_length: Some((range.end - range.start).cast_signed()),
             content_range,
@@ -48,7 +57,8 @@ impl S3 for Bucket {
             last_modified: Some(object.modified()),
             body: Some(bucket::body(object, range, &self.shape, is_corrupted)),
             ..GetObjectOutput::default()
-        }))
+        };
+        Ok(S3Response::with_headers(output, headers))
     }
 
     async fn head_object(&self, request: S3Request<HeadObjectInput>) -> Answer<HeadObjectOutput> {
@@ -61,24 +71,25 @@ impl S3 for Bucket {
             if_unmodified_since: input.if_unmodified_since,
         };
         reading.check(&object)?;
-        Ok(S3Response::new(HeadObjectOutput {
+        let output = HeadObjectOutput {
             accept_ranges: Some("bytes".to_owned()),
             content_length: Some(object.content.length().cast_signed()),
             e_tag: Some(object.e_tag()),
             last_modified: Some(object.modified()),
             ..HeadObjectOutput::default()
-        }))
+        };
+        Ok(S3Response::with_headers(output, object.description.headers(|_| false)))
     }
 
     async fn put_object(&self, request: S3Request<PutObjectInput>) -> Answer<PutObjectOutput> {
-        let digests = Digests::declared(&request)?;
+        let (digests, description) = (Digests::declared(&request)?, Description::of(&request.headers));
         let input = request.input;
         self.check(&input.bucket)?;
         listing::check_text("key", &input.key)?;
         let writing = Writing::new(input.if_match, input.if_none_match)?;
         self.may_write(&input.key, &writing)?;
-        let (object, checksum) = self.receive(input.body, digests).await?;
-        let e_tag = self.keep(input.key, object, &writing)?;
+        let (bytes, checksum) = self.receive(input.body, digests).await?;
+        let e_tag = self.keep(input.key, Object::of_part(bytes, description), &writing)?;
         Ok(S3Response::new(PutObjectOutput {
             e_tag: Some(e_tag),
             checksum_crc32: checksum.checksum_crc32,
@@ -90,6 +101,40 @@ impl S3 for Bucket {
         }))
     }
 
+    async fn copy_object(&self, request: S3Request<CopyObjectInput>) -> Answer<CopyObjectOutput> {
+        let input = request.input;
+        self.check(&input.bucket)?;
+        listing::check_text("key", &input.key)?;
+        let reading = Reading {
+            if_match: input.copy_source_if_match,
+            if_none_match: input.copy_source_if_none_match,
+            if_modified_since: input.copy_source_if_modified_since,
+            if_unmodified_since: input.copy_source_if_unmodified_since,
+        };
+        let writing = Writing::of_headers(&request.headers)?;
+        let (source_key, source) = self.source(&input.copy_source, &reading)?;
+        copy::check_length(&source)?;
+        let description = match input.metadata_directive.as_ref().map(MetadataDirective::as_str) {
+            Some(MetadataDirective::REPLACE) => Description::of(&request.headers),
+            None | Some(MetadataDirective::COPY) if source_key == input.key => {
+                return Err(s3_error!(InvalidRequest, "a copy of an object onto itself changes nothing"));
+            }
+            None | Some(MetadataDirective::COPY) => source.description.clone(),
+            Some(_) => return Err(s3_error!(InvalidArgument, "a metadata directive is COPY or REPLACE")),
+        };
+        let copy = source.copied(description);
+        let last_modified = Some(copy.modified());
+        let e_tag = Some(self.keep(input.key, copy, &writing)?);
+        Ok(S3Response::new(CopyObjectOutput {
+            copy_object_result: Some(CopyObjectResult {
+                e_tag,
+                last_modified,
+                ..CopyObjectResult::default()
+            }),
+            ..CopyObjectOutput::default()
+        }))
+    }
+
     async fn create_multipart_upload(
         &self,
         request: S3Request<CreateMultipartUploadInput>,
@@ -98,7 +143,7 @@ impl S3 for Bucket {
         self.check(&input.bucket)?;
         listing::check_text("key", &input.key)?;
         Ok(S3Response::new(CreateMultipartUploadOutput {
-            upload_id: Some(self.begin_upload(input.key.clone())),
+            upload_id: Some(self.begin_upload(input.key.clone(), Description::of(&request.headers))),
             bucket: Some(input.bucket),
             key: Some(input.key),
             ..CreateMultipartUploadOutput::default()
@@ -121,6 +166,30 @@ impl S3 for Bucket {
             checksum_sha1: checksum.checksum_sha1,
             checksum_sha256: checksum.checksum_sha256,
             ..UploadPartOutput::default()
+        }))
+    }
+
+    async fn upload_part_copy(
+        &self,
+        request: S3Request<UploadPartCopyInput>,
+    ) -> Answer<UploadPartCopyOutput> {
+        let input = request.input;
+        self.check(&input.bucket)?;
+        self.upload(&input.upload_id, &input.key, |_| ())?;
+        let reading = Reading {
+            if_match: input.copy_source_if_match,
+            if_none_match: input.copy_source_if_none_match,
+            if_modified_since: input.copy_source_if_modified_since,
+            if_unmodified_since: input.copy_source_if_unmodified_since,
+        };
+        let (_, source) = self.source(&input.copy_source, &reading)?;
+        let part = self.part_of(&source, input.copy_source_range.as_deref()).await?;
+        let e_tag = Some(part.e_tag());
+        self.upload(&input.upload_id, &input.key, |upload| upload.parts.insert(input.part_number, part))?;
+        let last_modified = Some(source.modified());
+        Ok(S3Response::new(UploadPartCopyOutput {
+            copy_part_result: Some(CopyPartResult { e_tag, last_modified, ..CopyPartResult::default() }),
+            ..UploadPartCopyOutput::default()
         }))
     }
 
@@ -148,7 +217,7 @@ impl S3 for Bucket {
         }
         let mut upload = self.end_upload(&input.upload_id, &input.key)?;
         let parts = numbers.iter().filter_map(|number| upload.parts.remove(number)).collect();
-        let object = Object::of_parts(self.empty(), parts);
+        let object = Object::of_parts(self.empty(), parts, upload.description);
         let e_tag = self.keep(input.key.clone(), object, &writing)?;
         Ok(S3Response::new(CompleteMultipartUploadOutput {
             bucket: Some(input.bucket),

@@ -16,12 +16,28 @@ use crate::draw::corrupt;
 use crate::shape::Shape;
 
 use super::condition::Writing;
+use super::description::Description;
 use super::digest::Digests;
+
+/// Bytes that came or were copied: an object to be, or a part of one.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) content: Content,
+    pub(super) md5: [u8; 16],
+}
+
+impl Part {
+    pub(super) fn e_tag(&self) -> ETag {
+        e_tag(self.md5, 0)
+    }
+}
 
 /// An object, complete.
 #[derive(Debug)]
 pub(super) struct Object {
-    pub(super) content: Content,
+    /// Shared with its copies.
+    pub(super) content: Arc<Content>,
+    pub(super) description: Description,
     /// Of the bytes; where it was uploaded in parts, of the parts' own MD5s one after the other.
     md5: [u8; 16],
     /// 0 where it was uploaded at once.
@@ -30,24 +46,32 @@ pub(super) struct Object {
 }
 
 impl Object {
-    fn new(content: Content, md5: [u8; 16], parts: usize) -> Self {
-        Self { content, md5, parts, modified_s: u64::from(clock::unix_time().0) }
+    fn new(content: Arc<Content>, description: Description, (md5, parts): ([u8; 16], usize)) -> Self {
+        Self { content, description, md5, parts, modified_s: u64::from(clock::unix_time().0) }
+    }
+
+    /// The object that was uploaded at once.
+    pub(super) fn of_part(part: Part, description: Description) -> Self {
+        Self::new(Arc::new(part.content), description, (part.md5, 0))
     }
 
     /// The object that these parts make, into `whole`.
-    pub(super) fn of_parts(mut whole: Content, parts: Vec<Self>) -> Self {
+    pub(super) fn of_parts(mut whole: Content, parts: Vec<Part>, description: Description) -> Self {
         let (mut md5, count) = (Md5::new(), parts.len());
         for part in parts {
             md5.update(part.md5);
             whole.append(part.content);
         }
-        Self::new(whole, md5.finalize().into(), count)
+        Self::new(Arc::new(whole), description, (md5.finalize().into(), count))
     }
 
-    /// As S3 has it: the MD5, and behind it the number of parts where there were some.
+    /// A copy with the ETag of this one. That of an object in parts is no MD5 of its bytes, in S3 that of its copy is.
+    pub(super) fn copied(&self, description: Description) -> Self {
+        Self::new(Arc::clone(&self.content), description, (self.md5, self.parts))
+    }
+
     pub(super) fn e_tag(&self) -> ETag {
-        let md5 = format!("{:032x}", u128::from_be_bytes(self.md5));
-        ETag::Strong(if self.parts == 0 { md5 } else { format!("{md5}-{}", self.parts) })
+        e_tag(self.md5, self.parts)
     }
 
     pub(super) fn modified(&self) -> Timestamp {
@@ -55,11 +79,18 @@ impl Object {
     }
 }
 
+/// As S3 has it: the MD5, and behind it the number of parts where there were some.
+fn e_tag(md5: [u8; 16], parts: usize) -> ETag {
+    let md5 = format!("{:032x}", u128::from_be_bytes(md5));
+    ETag::Strong(if parts == 0 { md5 } else { format!("{md5}-{parts}") })
+}
+
 /// An upload in parts.
 #[derive(Debug)]
 pub(super) struct Upload {
     pub(super) key: String,
-    pub(super) parts: BTreeMap<i32, Object>,
+    pub(super) description: Description,
+    pub(super) parts: BTreeMap<i32, Part>,
 }
 
 /// Objects in the order of their keys.
@@ -127,10 +158,10 @@ impl Bucket {
         Ok(())
     }
 
-    pub(super) fn begin_upload(&self, key: String) -> String {
+    pub(super) fn begin_upload(&self, key: String, description: Description) -> String {
         let id = format!("upload-{}", self.next_upload.fetch_add(1, Ordering::Relaxed));
         let mut uploads = self.uploads.lock().unwrap_or_else(PoisonError::into_inner);
-        uploads.insert(id.clone(), Upload { key, parts: BTreeMap::new() });
+        uploads.insert(id.clone(), Upload { key, description, parts: BTreeMap::new() });
         id
     }
 
@@ -154,12 +185,12 @@ impl Bucket {
         Content::new(&self.budget)
     }
 
-    /// Takes in a body to its end; the object, and the checksums that were declared of it.
+    /// Takes in a body to its end; its bytes, and the checksums that were declared of it.
     pub(super) async fn receive(
         &self,
         body: Option<StreamingBlob>,
         mut digests: Digests,
-    ) -> S3Result<(Object, Checksum)> {
+    ) -> S3Result<(Part, Checksum)> {
         let mut content = self.empty();
         let mut body = body.map_or_else(Body::empty, Body::from);
         // Payload is recognised by a piece of some length, however the body is cut.
@@ -180,11 +211,11 @@ impl Bucket {
         }
         append(&mut content, &gathered)?;
         let (md5, checksum) = digests.finish()?;
-        Ok((Object::new(content, md5, 0), checksum))
+        Ok((Part { content, md5 }, checksum))
     }
 }
 
-fn append(content: &mut Content, data: &[u8]) -> S3Result<()> {
+pub(super) fn append(content: &mut Content, data: &[u8]) -> S3Result<()> {
     let at = content.length();
     content.write(at, data).map_err(|error: NoSpace| s3_error!(error, EntityTooLarge, "{error}"))
 }

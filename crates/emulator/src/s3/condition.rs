@@ -3,9 +3,9 @@
 //! Which answer follows from which condition:
 //! <https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-requests.html>
 
-use hyper::header::{ETAG, HeaderMap, HeaderValue, LAST_MODIFIED};
+use hyper::header::{ETAG, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, LAST_MODIFIED};
 use s3s::dto::{ETagCondition, Timestamp, TimestampFormat};
-use s3s::{S3Error, S3Result, s3_error};
+use s3s::{S3Error, S3ErrorCode, S3Result, s3_error};
 
 use super::bucket::Object;
 
@@ -36,6 +36,12 @@ impl Reading {
         };
         if is_known { Err(not_modified(object)) } else { Ok(()) }
     }
+
+    /// The same of the source of a copy, of which the client has none.
+    pub(super) fn check_source(&self, object: &Object) -> S3Result<()> {
+        let is_known = |error: &S3Error| *error.code() == S3ErrorCode::NotModified;
+        self.check(object).map_err(|error| if is_known(&error) { failed() } else { error })
+    }
 }
 
 /// The conditions of a write.
@@ -58,6 +64,16 @@ impl Writing {
             }
             any => Ok(Self { if_match, is_new: any.is_some() }),
         }
+    }
+
+    /// Those of a copy, which `s3s` does not read.
+    pub(super) fn of_headers(headers: &HeaderMap) -> S3Result<Self> {
+        let read = |name: HeaderName| {
+            let condition =
+                headers.get(&name).map(|value| ETagCondition::parse_http_header(value.as_bytes()));
+            condition.transpose().map_err(|error| s3_error!(error, InvalidArgument, "the value of {name}"))
+        };
+        Self::new(read(IF_MATCH)?, read(IF_NONE_MATCH)?)
     }
 
     /// That of a deletion.

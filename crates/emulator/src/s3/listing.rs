@@ -109,11 +109,13 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::bucket::Object;
+    use super::super::description::Description;
     use super::*;
     use crate::content::{Budget, Content};
 
     fn objects(keys: &[&str]) -> Objects {
-        let object = || Arc::new(Object::of_parts(Content::new(&Budget::new(0)), Vec::new()));
+        let object =
+            || Arc::new(Object::of_parts(Content::new(&Budget::new(0)), Vec::new(), Description::default()));
         keys.iter().map(|key| ((*key).to_owned(), object())).collect()
     }
 

@@ -4,6 +4,8 @@
 mod api;
 mod bucket;
 mod condition;
+mod copy;
+mod description;
 mod digest;
 mod entries;
 mod listing;
