@@ -8,6 +8,7 @@ mod copy;
 mod description;
 mod digest;
 mod entries;
+mod host;
 mod listing;
 mod paced;
 
@@ -15,7 +16,7 @@ use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::Arc;
 
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap, HeaderValue, SERVER};
+use hyper::header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, SERVER};
 use hyper::service::service_fn;
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -32,6 +33,7 @@ use crate::shape::{Extent, Kind, Shape, Ticket};
 use crate::timer::Timer;
 use crate::way::Way;
 use bucket::{Bucket, CHUNK_BYTES};
+use host::Hosts;
 use paced::Paced;
 
 /// What every response says of its server: a target at an address that was pasted is known by it as no storage.
@@ -44,13 +46,14 @@ const SMALL_BODY_BYTES: u64 = 64 << 10;
 pub(crate) struct Service {
     inner: S3Service,
     shape: Arc<Shape>,
+    bucket: String,
     prefix_folders: usize,
 }
 
 /// What a request is about, as far as its line says.
 struct Asked<'a> {
     kind: Kind,
-    /// Path behind the bucket.
+    /// Empty where the bucket is meant.
     key: &'a str,
 }
 
@@ -60,9 +63,11 @@ impl Service {
         if let BucketKeys::Signed { id, secret } = &settings.keys {
             builder.set_auth(SimpleAuth::from_single(id.as_str(), secret.reveal()));
         }
+        builder.set_host(Hosts { bucket: settings.bucket.clone() });
         Self {
             inner: builder.build(),
             shape: Arc::clone(shape),
+            bucket: settings.bucket.clone(),
             prefix_folders: settings.prefix_folders as usize,
         }
     }
@@ -95,7 +100,9 @@ impl Service {
         (way, timer): (Option<&Arc<Way>>, &Arc<Timer>),
     ) -> Result<HttpResponse, HttpError> {
         let (ticket, object, is_data) = {
-            let asked = asked(request.method(), request.uri().path(), request.uri().query());
+            let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
+            let key = key(request.uri().path(), host::bucket(host, &self.bucket).is_some());
+            let asked = asked(request.method(), key, request.uri().query());
             let prefix = prefix(asked.key, self.prefix_folders);
             (self.shape.admit(asked.kind, prefix), hash(asked.key), asked.kind == Kind::Data)
         };
@@ -161,8 +168,13 @@ async fn taken(request: Request<Incoming>) -> Result<Request<Body>, HttpError> {
     Ok(request)
 }
 
-fn asked<'a>(method: &Method, path: &'a str, query: Option<&str>) -> Asked<'a> {
-    let key = path.trim_start_matches('/').split_once('/').map_or("", |(_, key)| key);
+/// What a path names behind the bucket.
+fn key(path: &str, host_has_bucket: bool) -> &str {
+    let path = path.trim_start_matches('/');
+    if host_has_bucket { path } else { path.split_once('/').map_or("", |(_, key)| key) }
+}
+
+fn asked<'a>(method: &Method, key: &'a str, query: Option<&str>) -> Asked<'a> {
     let query = query.unwrap_or("");
     let kind = match *method {
         Method::GET if !key.is_empty() && !query.contains("upload") => Kind::Data,
@@ -224,7 +236,7 @@ mod tests {
 
     #[test]
     fn requests_are_told_apart_by_their_line() {
-        let kind = |method, path, query| asked(&method, path, query).kind;
+        let kind = |method, path, query| asked(&method, key(path, false), query).kind;
         assert_eq!(kind(Method::GET, "/b/key", None), Kind::Data);
         assert_eq!(kind(Method::GET, "/b/key", Some("x-id=GetObject")), Kind::Data);
         assert_eq!(kind(Method::GET, "/b", Some("list-type=2&prefix=a")), Kind::Metadata);

@@ -5,6 +5,7 @@
 mod conditions;
 mod copies;
 mod digests;
+mod hosts;
 mod http;
 mod listings;
 mod nfs;
