@@ -7,9 +7,10 @@ use s3s::dto::{
     CopyObjectResult, CopyPartResult, CreateBucketInput, CreateBucketOutput, CreateMultipartUploadInput,
     CreateMultipartUploadOutput, DeleteObjectInput, DeleteObjectOutput, DeleteObjectsInput,
     DeleteObjectsOutput, DeletedObject, ETagCondition, GetBucketLocationInput, GetBucketLocationOutput,
-    GetObjectInput, GetObjectOutput, HeadBucketInput, HeadBucketOutput, HeadObjectInput, HeadObjectOutput,
-    ListBucketsInput, ListBucketsOutput, ListObjectsInput, ListObjectsOutput, ListObjectsV2Input,
-    ListObjectsV2Output, MetadataDirective, ObjectIdentifier, PutObjectInput, PutObjectOutput,
+    GetObjectInput, GetObjectOutput, GetObjectTaggingInput, GetObjectTaggingOutput, HeadBucketInput,
+    HeadBucketOutput, HeadObjectInput, HeadObjectOutput, ListBucketsInput, ListBucketsOutput,
+    ListObjectsInput, ListObjectsOutput, ListObjectsV2Input, ListObjectsV2Output, MetadataDirective,
+    ObjectIdentifier, PostObjectInput, PostObjectOutput, PutObjectInput, PutObjectOutput,
     UploadPartCopyInput, UploadPartCopyOutput, UploadPartInput, UploadPartOutput,
 };
 use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
@@ -20,15 +21,20 @@ use super::bucket::{self, Bucket, Object};
 use super::condition::{Reading, Writing};
 use super::copy;
 use super::description::Description;
-use super::digest::Digests;
+use super::digest::{self, Digests};
 use super::entries::Asked;
+use super::known;
 use super::listing;
+
+/// Objects that one request can delete (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html>).
+const DELETED_MAX: usize = 1000;
 
 type Answer<T> = S3Result<S3Response<T>>;
 
 #[async_trait::async_trait]
 impl S3 for Bucket {
     async fn get_object(&self, request: S3Request<GetObjectInput>) -> Answer<GetObjectOutput> {
+        known::only(&request, known::SAID, &[known::READING, known::CHECKED])?;
         let overridden = |name: &HeaderName| {
             let query = request.uri.query().unwrap_or_default();
             query.split('&').any(|pair| pair.split('=').next() == Some(&format!("response-{name}")))
@@ -62,6 +68,7 @@ impl S3 for Bucket {
     }
 
     async fn head_object(&self, request: S3Request<HeadObjectInput>) -> Answer<HeadObjectOutput> {
+        known::only(&request, &[], &[known::READING, known::CHECKED])?;
         let input = request.input;
         let object = self.object(&input.bucket, &input.key)?;
         let reading = Reading {
@@ -71,9 +78,11 @@ impl S3 for Bucket {
             if_unmodified_since: input.if_unmodified_since,
         };
         reading.check(&object)?;
+        let length = object.content.length();
+        let range = input.range.map(|range| range.check(length)).transpose()?.unwrap_or(0..length);
         let output = HeadObjectOutput {
             accept_ranges: Some("bytes".to_owned()),
-            content_length: Some(object.content.length().cast_signed()),
+            content_length: Some((range.end - range.start).cast_signed()),
             e_tag: Some(object.e_tag()),
             last_modified: Some(object.modified()),
             ..HeadObjectOutput::default()
@@ -82,13 +91,15 @@ impl S3 for Bucket {
     }
 
     async fn put_object(&self, request: S3Request<PutObjectInput>) -> Answer<PutObjectOutput> {
+        known::only(&request, &[], &[known::WRITING, known::DIGESTS, known::DESCRIPTION])?;
         let (digests, description) = (Digests::declared(&request)?, Description::of(&request.headers));
         let input = request.input;
         self.check(&input.bucket)?;
         listing::check_text("key", &input.key)?;
         let writing = Writing::new(input.if_match, input.if_none_match)?;
         self.may_write(&input.key, &writing)?;
-        let (bytes, checksum) = self.receive(input.body, digests).await?;
+        let bytes = self.receive(input.body, digests).await?;
+        let checksum = bytes.checksum.clone();
         let e_tag = self.keep(input.key, Object::of_part(bytes, description), &writing)?;
         Ok(S3Response::new(PutObjectOutput {
             e_tag: Some(e_tag),
@@ -101,7 +112,27 @@ impl S3 for Bucket {
         }))
     }
 
+    /// Uploads from forms of browsers have conditions of their own.
+    async fn post_object(&self, _request: S3Request<PostObjectInput>) -> Answer<PostObjectOutput> {
+        Err(s3_error!(NotImplemented, "an upload from a form; use PUT"))
+    }
+
+    async fn get_object_tagging(
+        &self,
+        request: S3Request<GetObjectTaggingInput>,
+    ) -> Answer<GetObjectTaggingOutput> {
+        known::only(&request, &["tagging"], &[])?;
+        self.object(&request.input.bucket, &request.input.key)?;
+        // Whoever would set tags is refused.
+        Ok(S3Response::new(GetObjectTaggingOutput { tag_set: Vec::new(), version_id: None }))
+    }
+
     async fn copy_object(&self, request: S3Request<CopyObjectInput>) -> Answer<CopyObjectOutput> {
+        known::only(
+            &request,
+            &[],
+            &[known::SOURCE, known::WRITING, known::DESCRIPTION, &["x-amz-metadata-directive"]],
+        )?;
         let input = request.input;
         self.check(&input.bucket)?;
         listing::check_text("key", &input.key)?;
@@ -139,6 +170,7 @@ impl S3 for Bucket {
         &self,
         request: S3Request<CreateMultipartUploadInput>,
     ) -> Answer<CreateMultipartUploadOutput> {
+        known::only(&request, &["uploads"], &[known::SUMMED, known::DESCRIPTION])?;
         let input = request.input;
         self.check(&input.bucket)?;
         listing::check_text("key", &input.key)?;
@@ -151,12 +183,14 @@ impl S3 for Bucket {
     }
 
     async fn upload_part(&self, request: S3Request<UploadPartInput>) -> Answer<UploadPartOutput> {
+        known::only(&request, &["partNumber", "uploadId"], &[known::DIGESTS])?;
         let digests = Digests::declared(&request)?;
         let input = request.input;
         self.check(&input.bucket)?;
+        bucket::check_part_number(input.part_number)?;
         self.upload(&input.upload_id, &input.key, |_| ())?;
-        let (part, checksum) = self.receive(input.body, digests).await?;
-        let e_tag = part.e_tag();
+        let part = self.receive(input.body, digests).await?;
+        let (e_tag, checksum) = (part.e_tag(), part.checksum.clone());
         self.upload(&input.upload_id, &input.key, |upload| upload.parts.insert(input.part_number, part))?;
         Ok(S3Response::new(UploadPartOutput {
             e_tag: Some(e_tag),
@@ -173,8 +207,10 @@ impl S3 for Bucket {
         &self,
         request: S3Request<UploadPartCopyInput>,
     ) -> Answer<UploadPartCopyOutput> {
+        known::only(&request, &["partNumber", "uploadId"], &[known::SOURCE, &["x-amz-copy-source-range"]])?;
         let input = request.input;
         self.check(&input.bucket)?;
+        bucket::check_part_number(input.part_number)?;
         self.upload(&input.upload_id, &input.key, |_| ())?;
         let reading = Reading {
             if_match: input.copy_source_if_match,
@@ -197,19 +233,20 @@ impl S3 for Bucket {
         &self,
         request: S3Request<CompleteMultipartUploadInput>,
     ) -> Answer<CompleteMultipartUploadOutput> {
+        known::only(&request, &["uploadId"], &[known::WRITING, known::SUMMED])?;
         let input = request.input;
         self.check(&input.bucket)?;
         let writing = Writing::new(input.if_match, input.if_none_match)?;
         self.may_write(&input.key, &writing)?;
         let wanted = input.multipart_upload.and_then(|upload| upload.parts).unwrap_or_default();
         let numbers: Vec<i32> = wanted.iter().filter_map(|part| part.part_number).collect();
-        if numbers.is_empty() || !numbers.is_sorted() {
+        if numbers.is_empty() || !numbers.is_sorted_by(|before, after| before < after) {
             return Err(s3_error!(InvalidPartOrder));
         }
         let is_there = |upload: &mut bucket::Upload| {
             wanted.iter().all(|part| {
                 let kept = part.part_number.and_then(|number| upload.parts.get(&number));
-                kept.is_some_and(|kept| part.e_tag.as_ref().is_none_or(|e_tag| *e_tag == kept.e_tag()))
+                kept.is_some_and(|kept| kept.is_as_listed(part))
             })
         };
         if !self.upload(&input.upload_id, &input.key, is_there)? {
@@ -231,12 +268,14 @@ impl S3 for Bucket {
         &self,
         request: S3Request<AbortMultipartUploadInput>,
     ) -> Answer<AbortMultipartUploadOutput> {
+        known::only(&request, &["uploadId"], &[])?;
         self.check(&request.input.bucket)?;
         self.end_upload(&request.input.upload_id, &request.input.key)?;
         Ok(S3Response::new(AbortMultipartUploadOutput::default()))
     }
 
     async fn list_objects_v2(&self, request: S3Request<ListObjectsV2Input>) -> Answer<ListObjectsV2Output> {
+        known::only(&request, known::PAGES[0], &[])?;
         let input = request.input;
         self.check(&input.bucket)?;
         let token = input.continuation_token.as_deref().map(listing::after).transpose()?;
@@ -267,6 +306,7 @@ impl S3 for Bucket {
     }
 
     async fn list_objects(&self, request: S3Request<ListObjectsInput>) -> Answer<ListObjectsOutput> {
+        known::only(&request, known::PAGES[1], &[])?;
         let input = request.input;
         self.check(&input.bucket)?;
         let listing = self.list(&Asked {
@@ -296,6 +336,7 @@ impl S3 for Bucket {
     }
 
     async fn delete_object(&self, request: S3Request<DeleteObjectInput>) -> Answer<DeleteObjectOutput> {
+        known::only(&request, &[], &[&["if-match"]])?;
         let input = request.input;
         self.check(&input.bucket)?;
         self.remove(&input.key, &Writing::of_match(input.if_match))?;
@@ -303,8 +344,13 @@ impl S3 for Bucket {
     }
 
     async fn delete_objects(&self, request: S3Request<DeleteObjectsInput>) -> Answer<DeleteObjectsOutput> {
+        known::only(&request, &["delete"], &[known::DIGESTS])?;
+        digest::check_whole(&request)?;
         let input = request.input;
         self.check(&input.bucket)?;
+        if input.delete.objects.len() > DELETED_MAX {
+            return Err(s3_error!(MalformedXML, "at most {DELETED_MAX} objects are deleted by one request"));
+        }
         for wanted in &input.delete.objects {
             listing::check_text("key", &wanted.key)?;
         }
@@ -328,6 +374,7 @@ impl S3 for Bucket {
     }
 
     async fn head_bucket(&self, request: S3Request<HeadBucketInput>) -> Answer<HeadBucketOutput> {
+        known::only(&request, &[], &[])?;
         self.check(&request.input.bucket)?;
         Ok(S3Response::new(HeadBucketOutput::default()))
     }
@@ -339,15 +386,23 @@ impl S3 for Bucket {
         Err(s3_error!(TooManyBuckets, "this emulated server holds the bucket {} and no other", self.name))
     }
 
-    async fn list_buckets(&self, _request: S3Request<ListBucketsInput>) -> Answer<ListBucketsOutput> {
-        let bucket = BucketEntry { name: Some(self.name.clone()), ..BucketEntry::default() };
-        Ok(S3Response::new(ListBucketsOutput { buckets: Some(vec![bucket]), ..ListBucketsOutput::default() }))
+    async fn list_buckets(&self, request: S3Request<ListBucketsInput>) -> Answer<ListBucketsOutput> {
+        known::only(&request, &["max-buckets", "prefix"], &[])?;
+        let bucket = BucketEntry {
+            name: Some(self.name.clone()),
+            creation_date: Some(self.created.clone()),
+            ..BucketEntry::default()
+        };
+        let is_listed = self.name.starts_with(request.input.prefix.as_deref().unwrap_or_default());
+        let buckets = Some(is_listed.then_some(bucket).into_iter().collect());
+        Ok(S3Response::new(ListBucketsOutput { buckets, ..ListBucketsOutput::default() }))
     }
 
     async fn get_bucket_location(
         &self,
         request: S3Request<GetBucketLocationInput>,
     ) -> Answer<GetBucketLocationOutput> {
+        known::only(&request, &["location"], &[])?;
         self.check(&request.input.bucket)?;
         Ok(S3Response::new(GetBucketLocationOutput::default()))
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 use hyper::body::{Body as _, Bytes};
 use md5::{Digest as _, Md5};
-use s3s::dto::{Checksum, ETag, StreamingBlob, Timestamp};
+use s3s::dto::{Checksum, CompletedPart, ETag, StreamingBlob, Timestamp};
 use s3s::{Body, S3Result, s3_error};
 
 use crate::clock;
@@ -24,11 +24,27 @@ use super::digest::Digests;
 pub(super) struct Part {
     pub(super) content: Content,
     pub(super) md5: [u8; 16],
+    /// Those that were declared of it.
+    pub(super) checksum: Checksum,
 }
 
 impl Part {
     pub(super) fn e_tag(&self) -> ETag {
         e_tag(self.md5, 0)
+    }
+
+    /// Whether it is what a client takes it for that completes an upload.
+    pub(super) fn is_as_listed(&self, listed: &CompletedPart) -> bool {
+        let kept = &self.checksum;
+        let sums = [
+            (&listed.checksum_crc32, &kept.checksum_crc32),
+            (&listed.checksum_crc32c, &kept.checksum_crc32c),
+            (&listed.checksum_crc64nvme, &kept.checksum_crc64nvme),
+            (&listed.checksum_sha1, &kept.checksum_sha1),
+            (&listed.checksum_sha256, &kept.checksum_sha256),
+        ];
+        listed.e_tag.as_ref().is_none_or(|e_tag| *e_tag == self.e_tag())
+            && sums.iter().all(|(listed, kept)| listed.is_none() || listed == kept)
     }
 }
 
@@ -75,14 +91,27 @@ impl Object {
     }
 
     pub(super) fn modified(&self) -> Timestamp {
-        (std::time::UNIX_EPOCH + std::time::Duration::from_secs(self.modified_s)).into()
+        timestamp(self.modified_s)
     }
+}
+
+fn timestamp(unix_s: u64) -> Timestamp {
+    (std::time::UNIX_EPOCH + std::time::Duration::from_secs(unix_s)).into()
 }
 
 /// As S3 has it: the MD5, and behind it the number of parts where there were some.
 fn e_tag(md5: [u8; 16], parts: usize) -> ETag {
     let md5 = format!("{:032x}", u128::from_be_bytes(md5));
     ETag::Strong(if parts == 0 { md5 } else { format!("{md5}-{parts}") })
+}
+
+/// Refuses the number of a part that an upload cannot have
+/// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_UploadPart.html>).
+pub(super) fn check_part_number(number: i32) -> S3Result<()> {
+    if (1..=10_000).contains(&number) {
+        return Ok(());
+    }
+    Err(s3_error!(InvalidArgument, "partNumber={number}: parts are numbered from 1 to 10000"))
 }
 
 /// An upload in parts.
@@ -99,6 +128,7 @@ pub(super) type Objects = BTreeMap<String, Arc<Object>>;
 /// The one bucket.
 pub(super) struct Bucket {
     pub(super) name: String,
+    pub(super) created: Timestamp,
     pub(super) shape: Arc<Shape>,
     objects: RwLock<Objects>,
     uploads: Mutex<HashMap<String, Upload>>,
@@ -110,6 +140,7 @@ impl Bucket {
     pub(super) fn new(name: &str, shape: &Arc<Shape>, budget: &Arc<Budget>) -> Self {
         Self {
             name: name.to_owned(),
+            created: timestamp(u64::from(clock::unix_time().0)),
             shape: Arc::clone(shape),
             objects: RwLock::default(),
             uploads: Mutex::default(),
@@ -185,12 +216,8 @@ impl Bucket {
         Content::new(&self.budget)
     }
 
-    /// Takes in a body to its end; its bytes, and the checksums that were declared of it.
-    pub(super) async fn receive(
-        &self,
-        body: Option<StreamingBlob>,
-        mut digests: Digests,
-    ) -> S3Result<(Part, Checksum)> {
+    /// Takes in a body to its end.
+    pub(super) async fn receive(&self, body: Option<StreamingBlob>, mut digests: Digests) -> S3Result<Part> {
         let mut content = self.empty();
         let mut body = body.map_or_else(Body::empty, Body::from);
         // Payload is recognised by a piece of some length, however the body is cut.
@@ -211,7 +238,7 @@ impl Bucket {
         }
         append(&mut content, &gathered)?;
         let (md5, checksum) = digests.finish()?;
-        Ok((Part { content, md5 }, checksum))
+        Ok(Part { content, md5, checksum })
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use md5::{Digest as _, Md5};
-use s3s::dto::{CopySource, Range as Asked};
+use s3s::dto::{Checksum, CopySource, Range as Asked};
 use s3s::{S3Result, s3_error};
 
 use super::bucket::{Bucket, CHUNK_BYTES, Object, Part, append};
@@ -51,7 +51,7 @@ impl Bucket {
             // Other connections are served by the same thread.
             tokio::task::yield_now().await;
         }
-        Ok(Part { content, md5: md5.finalize().into() })
+        Ok(Part { content, md5: md5.finalize().into(), checksum: Checksum::default() })
     }
 }
 

@@ -4,6 +4,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use hyper::StatusCode;
+use hyper::body::Bytes;
 use hyper::header::HeaderMap;
 use md5::{Digest as _, Md5};
 use s3s::checksum::ChecksumHasher;
@@ -147,6 +148,21 @@ impl Digests {
         }
         Ok(())
     }
+}
+
+/// The body of a request that is read before it is understood.
+#[derive(Clone)]
+pub(super) struct Whole(pub(super) Bytes);
+
+/// Refuses a request whose body, which is there, is not what was declared.
+pub(super) fn check_whole<T>(request: &S3Request<T>) -> S3Result<()> {
+    if request.trailing_headers.is_some() {
+        return Err(s3_error!(NotImplemented, "a body in chunks; send it as it is"));
+    }
+    let mut digests = Digests::declared(request)?;
+    let Whole(body) = request.extensions.get().ok_or_else(|| s3_error!(MissingContentLength))?;
+    digests.update(body);
+    digests.finish().map(|_| ())
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {

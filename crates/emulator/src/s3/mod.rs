@@ -9,6 +9,7 @@ mod description;
 mod digest;
 mod entries;
 mod host;
+mod known;
 mod listing;
 mod paced;
 
@@ -33,6 +34,7 @@ use crate::shape::{Extent, Kind, Shape, Ticket};
 use crate::timer::Timer;
 use crate::way::Way;
 use bucket::{Bucket, CHUNK_BYTES};
+use digest::Whole;
 use host::Hosts;
 use paced::Paced;
 
@@ -41,6 +43,9 @@ const SERVER_NAME: HeaderValue = HeaderValue::from_static("feedline-emulator");
 
 /// Bodies up to this size are taken before they are looked at.
 const SMALL_BODY_BYTES: u64 = 64 << 10;
+
+/// A list of keys to delete is taken up to this size: a thousand of the longest, with every character escaped.
+const LIST_BYTES: u64 = 8 << 20;
 
 /// The service that all connections share.
 pub(crate) struct Service {
@@ -158,12 +163,15 @@ impl Service {
 }
 
 /// A request whose small body has come in full: a refusal that leaves it unread would close the connection, and with
-/// it what the client sends next.
+/// it what the client sends next. A list of keys is held against its digests as it came.
 async fn taken(request: Request<Incoming>) -> Result<Request<Body>, HttpError> {
     let bytes = number(request.headers(), CONTENT_LENGTH.as_str());
+    let is_list = *request.method() == Method::POST && request.uri().query() == Some("delete");
+    let limit = if is_list { LIST_BYTES } else { SMALL_BODY_BYTES };
     let mut request = request.map(Body::from);
-    if bytes.is_some_and(|bytes| bytes <= SMALL_BODY_BYTES) {
-        request.body_mut().store_all_limited(SMALL_BODY_BYTES as usize).await.map_err(HttpError::new)?;
+    if bytes.is_some_and(|bytes| bytes <= limit) {
+        let body = request.body_mut().store_all_limited(limit as usize).await.map_err(HttpError::new)?;
+        request.extensions_mut().insert(Whole(body));
     }
     Ok(request)
 }
@@ -177,7 +185,7 @@ fn key(path: &str, host_has_bucket: bool) -> &str {
 fn asked<'a>(method: &Method, key: &'a str, query: Option<&str>) -> Asked<'a> {
     let query = query.unwrap_or("");
     let kind = match *method {
-        Method::GET if !key.is_empty() && !query.contains("upload") => Kind::Data,
+        Method::GET if !key.is_empty() && !query.contains("upload") && query != "tagging" => Kind::Data,
         Method::GET | Method::HEAD => Kind::Metadata,
         _ => Kind::Other,
     };
@@ -241,6 +249,7 @@ mod tests {
         assert_eq!(kind(Method::GET, "/b/key", Some("x-id=GetObject")), Kind::Data);
         assert_eq!(kind(Method::GET, "/b", Some("list-type=2&prefix=a")), Kind::Metadata);
         assert_eq!(kind(Method::GET, "/b/", None), Kind::Metadata);
+        assert_eq!(kind(Method::GET, "/b/key", Some("tagging")), Kind::Metadata);
         assert_eq!(kind(Method::HEAD, "/b/key", None), Kind::Metadata);
         assert_eq!(kind(Method::PUT, "/b/key", None), Kind::Other);
         assert_eq!(kind(Method::POST, "/b", Some("delete")), Kind::Other);

@@ -83,3 +83,50 @@ fn without_keys_the_digest_that_is_usually_signed_holds_too() {
     assert_eq!(put(&mut client, "/bench/k", chunked), (501, "NotImplemented".to_owned()));
     assert_eq!(client.get("/bench/k").body, BODY);
 }
+
+#[test]
+fn an_upload_is_completed_only_of_parts_that_are_as_listed() {
+    let server = Server::start(&Settings::new(Protocol::S3)).unwrap();
+    let mut client = Client::connect(server.port());
+    let path = part_of_an_upload(&mut client);
+    for number in ["0", "10001"] {
+        let path = path.replace("partNumber=1", &format!("partNumber={number}"));
+        assert_eq!(put(&mut client, &path, RIGHT[1]), (400, "InvalidArgument".to_owned()), "{number}");
+    }
+    let part = client.send("PUT", &path, &[RIGHT[1]], BODY);
+    let e_tag = part.header("etag").unwrap();
+    let mut complete = |parts: &[&str]| {
+        let part = |sum: &&str| format!("<Part><PartNumber>1</PartNumber><ETag>{e_tag}</ETag>{sum}</Part>");
+        let parts: String = parts.iter().map(part).collect();
+        let body = format!("<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>");
+        let path = path.replace("partNumber=1&", "");
+        let reply = client.send("POST", &path, &[], body.as_bytes());
+        (reply.status, reply.refusal().1.to_owned())
+    };
+    let right = "<ChecksumCRC32>y/Q5Jg==</ChecksumCRC32>";
+    assert_eq!(complete(&[right, right]), (400, "InvalidPartOrder".to_owned()));
+    for wrong in ["<ChecksumCRC32>A/Q5Jg==</ChecksumCRC32>", "<ChecksumCRC32C>4waSgw==</ChecksumCRC32C>"] {
+        assert_eq!(complete(&[wrong]), (400, "InvalidPart".to_owned()), "{wrong}");
+    }
+    assert_eq!(complete(&[right]).0, 200);
+}
+
+#[test]
+fn a_list_of_keys_that_is_not_what_was_declared_deletes_nothing() {
+    let server = Server::start(&Settings::new(Protocol::S3)).unwrap();
+    let mut client = Client::connect(server.port());
+    assert_eq!(client.put("/bench/k", BODY).status, 200);
+    let list = b"<Delete><Object><Key>k</Key></Object></Delete>";
+    for right in RIGHT {
+        let refused = client.send("POST", "/bench?delete", &[right], list);
+        assert_eq!(refused.refusal(), (400, "BadDigest"), "{right}");
+    }
+    let long = format!("<Delete>{}</Delete>", "<Object><Key>k</Key></Object>".repeat(1001));
+    let refused = client.send("POST", "/bench?delete", &[], long.as_bytes());
+    assert_eq!(refused.refusal(), (400, "MalformedXML"));
+    assert_eq!(client.get("/bench/k").status, 200);
+    // By Python's hashlib.
+    let right = "Content-MD5: 5DKh5iefM5MSKvRILIuFwQ==";
+    assert_eq!(client.send("POST", "/bench?delete", &[right], list).status, 200);
+    assert_eq!(client.get("/bench/k").status, 404);
+}

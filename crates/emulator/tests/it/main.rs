@@ -11,6 +11,7 @@ mod listings;
 mod nfs;
 mod s3;
 mod shaped;
+mod unknown;
 
 /// Seconds of the clock that the server waits by.
 fn now_s() -> f64 {
