@@ -17,7 +17,7 @@ use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
 
 use crate::draw::Fault;
 
-use super::bucket::{self, Bucket, Object};
+use super::bucket::{self, Bucket};
 use super::condition::{Reading, Writing};
 use super::copy;
 use super::description::Description;
@@ -26,6 +26,7 @@ use super::entries::Asked;
 use super::known;
 use super::listing;
 
+use super::object::Object;
 /// Objects that one request can delete (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html>).
 const DELETED_MAX: usize = 1000;
 
@@ -43,10 +44,10 @@ impl S3 for Bucket {
         let input = request.input;
         let object = self.object(&input.bucket, &input.key)?;
         let reading = Reading {
-            if_match: input.if_match,
-            if_none_match: input.if_none_match,
-            if_modified_since: input.if_modified_since,
-            if_unmodified_since: input.if_unmodified_since,
+            matching: input.if_match,
+            not_matching: input.if_none_match,
+            modified_since: input.if_modified_since,
+            unmodified_since: input.if_unmodified_since,
         };
         reading.check(&object)?;
         let length = object.content.length();
@@ -72,10 +73,10 @@ impl S3 for Bucket {
         let input = request.input;
         let object = self.object(&input.bucket, &input.key)?;
         let reading = Reading {
-            if_match: input.if_match,
-            if_none_match: input.if_none_match,
-            if_modified_since: input.if_modified_since,
-            if_unmodified_since: input.if_unmodified_since,
+            matching: input.if_match,
+            not_matching: input.if_none_match,
+            modified_since: input.if_modified_since,
+            unmodified_since: input.if_unmodified_since,
         };
         reading.check(&object)?;
         let length = object.content.length();
@@ -137,10 +138,10 @@ impl S3 for Bucket {
         self.check(&input.bucket)?;
         listing::check_text("key", &input.key)?;
         let reading = Reading {
-            if_match: input.copy_source_if_match,
-            if_none_match: input.copy_source_if_none_match,
-            if_modified_since: input.copy_source_if_modified_since,
-            if_unmodified_since: input.copy_source_if_unmodified_since,
+            matching: input.copy_source_if_match,
+            not_matching: input.copy_source_if_none_match,
+            modified_since: input.copy_source_if_modified_since,
+            unmodified_since: input.copy_source_if_unmodified_since,
         };
         let writing = Writing::of_headers(&request.headers)?;
         let (source_key, source) = self.source(&input.copy_source, &reading)?;
@@ -213,10 +214,10 @@ impl S3 for Bucket {
         bucket::check_part_number(input.part_number)?;
         self.upload(&input.upload_id, &input.key, |_| ())?;
         let reading = Reading {
-            if_match: input.copy_source_if_match,
-            if_none_match: input.copy_source_if_none_match,
-            if_modified_since: input.copy_source_if_modified_since,
-            if_unmodified_since: input.copy_source_if_unmodified_since,
+            matching: input.copy_source_if_match,
+            not_matching: input.copy_source_if_none_match,
+            modified_since: input.copy_source_if_modified_since,
+            unmodified_since: input.copy_source_if_unmodified_since,
         };
         let (_, source) = self.source(&input.copy_source, &reading)?;
         let part = self.part_of(&source, input.copy_source_range.as_deref()).await?;

@@ -7,21 +7,21 @@ use hyper::header::{ETAG, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_
 use s3s::dto::{ETagCondition, Timestamp, TimestampFormat};
 use s3s::{S3Error, S3ErrorCode, S3Result, s3_error};
 
-use super::bucket::Object;
+use super::object::Object;
 
 /// The conditions of a read.
 #[derive(Default)]
 pub(super) struct Reading {
-    pub(super) if_match: Option<ETagCondition>,
-    pub(super) if_none_match: Option<ETagCondition>,
-    pub(super) if_modified_since: Option<Timestamp>,
-    pub(super) if_unmodified_since: Option<Timestamp>,
+    pub(super) matching: Option<ETagCondition>,
+    pub(super) not_matching: Option<ETagCondition>,
+    pub(super) modified_since: Option<Timestamp>,
+    pub(super) unmodified_since: Option<Timestamp>,
 }
 
 impl Reading {
     /// Refuses to read an object that is not as asked. A date counts only where its ETag's condition is absent.
     pub(super) fn check(&self, object: &Object) -> S3Result<()> {
-        let is_met = match (&self.if_match, &self.if_unmodified_since) {
+        let is_met = match (&self.matching, &self.unmodified_since) {
             (Some(asked), _) => is_match(asked, object)?,
             (None, Some(since)) => object.modified() <= *since,
             (None, None) => true,
@@ -29,7 +29,7 @@ impl Reading {
         if !is_met {
             return Err(failed());
         }
-        let is_known = match (&self.if_none_match, &self.if_modified_since) {
+        let is_known = match (&self.not_matching, &self.modified_since) {
             (Some(asked), _) => is_weak_match(asked, object)?,
             (None, Some(since)) => object.modified() <= *since,
             (None, None) => false,

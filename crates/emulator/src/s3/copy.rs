@@ -7,8 +7,9 @@ use md5::{Digest as _, Md5};
 use s3s::dto::{Checksum, CopySource, Range as Asked};
 use s3s::{S3Result, s3_error};
 
-use super::bucket::{Bucket, CHUNK_BYTES, Object, Part, append};
+use super::bucket::{Bucket, CHUNK_BYTES, append};
 use super::condition::Reading;
+use super::object::{Object, Part};
 
 /// Bytes of an object that can be copied at once
 /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html>).

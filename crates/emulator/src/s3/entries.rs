@@ -3,8 +3,9 @@
 use s3s::dto::{CommonPrefix, EncodingType, Object as Entry, Owner};
 use s3s::{S3Result, s3_error};
 
-use super::bucket::{Bucket, Object};
+use super::bucket::Bucket;
 use super::listing::{self, PAGE_KEYS_MAX, Query};
+use super::object::Object;
 
 /// Who is said to own every object.
 const OWNER: &str = "feedline-emulator";
@@ -105,13 +106,14 @@ fn entry(key: &str, object: &Object, names: Names, has_owner: bool) -> Entry {
 /// All but what needs no encoding in a URL and the slash. A space is no `+`, so that it is read the same by clients that
 /// take a plus sign for itself.
 fn percent_encoded(name: &str) -> String {
+    let digit = |value: u8| char::from(b"0123456789ABCDEF"[usize::from(value)]);
     let mut encoded = String::with_capacity(name.len());
     for byte in name.bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
                 encoded.push(char::from(byte));
             }
-            _ => encoded.push_str(&format!("%{byte:02X}")),
+            _ => encoded.extend(['%', digit(byte >> 4), digit(byte & 15)]),
         }
     }
     encoded

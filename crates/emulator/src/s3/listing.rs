@@ -6,8 +6,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use s3s::{S3Result, s3_error};
 
-use super::bucket::Objects;
 use super::hash;
+use super::object::Objects;
 
 /// Keys on a page, at most: the limit of the service itself
 /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html>).
@@ -108,8 +108,8 @@ pub(super) fn check_text(name: &str, text: &str) -> S3Result<()> {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::bucket::Object;
     use super::super::description::Description;
+    use super::super::object::Object;
     use super::*;
     use crate::content::{Budget, Content};
 

@@ -11,6 +11,7 @@ mod entries;
 mod host;
 mod known;
 mod listing;
+mod object;
 mod paced;
 
 use std::hash::{DefaultHasher, Hasher as _};
