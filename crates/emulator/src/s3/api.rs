@@ -23,10 +23,11 @@ use super::copy;
 use super::description::Description;
 use super::digest::{self, Digests};
 use super::entries::Asked;
+use super::has;
 use super::known;
 use super::listing;
-
 use super::object::Object;
+
 /// Objects that one request can delete (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html>).
 const DELETED_MAX: usize = 1000;
 
@@ -36,10 +37,7 @@ type Answer<T> = S3Result<S3Response<T>>;
 impl S3 for Bucket {
     async fn get_object(&self, request: S3Request<GetObjectInput>) -> Answer<GetObjectOutput> {
         known::only(&request, known::SAID, &[known::READING, known::CHECKED])?;
-        let overridden = |name: &HeaderName| {
-            let query = request.uri.query().unwrap_or_default();
-            query.split('&').any(|pair| pair.split('=').next() == Some(&format!("response-{name}")))
-        };
+        let overridden = |name: &HeaderName| has(request.uri.query(), &format!("response-{name}"));
         let is_corrupted = request.extensions.get() == Some(&Fault::Corrupted);
         let input = request.input;
         let object = self.object(&input.bucket, &input.key)?;

@@ -187,14 +187,19 @@ fn declared(headers: &HeaderMap, algorithm: Algorithm) -> S3Result<Option<String
 }
 
 /// The SHA-256 that a request which is not signed says of its body, in Base64. `s3s` looks at it in others, and takes
-/// signed chunks apart in those alone.
+/// chunks apart in those alone.
 fn unsigned_payload(headers: &HeaderMap) -> S3Result<Option<String>> {
-    match text(headers, "x-amz-content-sha256") {
-        None | Some("UNSIGNED-PAYLOAD") => Ok(None),
-        Some(streaming) if streaming.starts_with("STREAMING-") => Err(s3_error!(
+    let payload = text(headers, "x-amz-content-sha256");
+    let is_chunked = headers.contains_key("x-amz-decoded-content-length")
+        || payload.is_some_and(|payload| payload.starts_with("STREAMING-"));
+    if is_chunked {
+        return Err(s3_error!(
             NotImplemented,
             "a body in chunks of a request that is not signed; sign it, or send the body as it is"
-        )),
+        ));
+    }
+    match payload {
+        None | Some("UNSIGNED-PAYLOAD") => Ok(None),
         Some(declared) => {
             let byte = |at: usize| u8::from_str_radix(declared.get(at..at + 2)?, 16).ok();
             let bytes: Option<Vec<u8>> = (0..declared.len()).step_by(2).map(byte).collect();

@@ -21,7 +21,8 @@ const CARRIED_QUERIES: [&str; 12] = [
 ];
 
 /// Headers that say who asks, or how a body is sent.
-const CARRIED_HEADERS: [&str; 9] = [
+const CARRIED_HEADERS: [&str; 10] = [
+    "x-amz-api-version",
     "x-amz-content-sha256",
     "x-amz-date",
     "x-amz-decoded-content-length",

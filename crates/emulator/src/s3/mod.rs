@@ -167,7 +167,7 @@ impl Service {
 /// it what the client sends next. A list of keys is held against its digests as it came.
 async fn taken(request: Request<Incoming>) -> Result<Request<Body>, HttpError> {
     let bytes = number(request.headers(), CONTENT_LENGTH.as_str());
-    let is_list = *request.method() == Method::POST && request.uri().query() == Some("delete");
+    let is_list = *request.method() == Method::POST && has(request.uri().query(), "delete");
     let limit = if is_list { LIST_BYTES } else { SMALL_BODY_BYTES };
     let mut request = request.map(Body::from);
     if bytes.is_some_and(|bytes| bytes <= limit) {
@@ -183,10 +183,15 @@ fn key(path: &str, host_has_bucket: bool) -> &str {
     if host_has_bucket { path } else { path.split_once('/').map_or("", |(_, key)| key) }
 }
 
+/// Whether a query has this name, with a value or without.
+fn has(query: Option<&str>, name: &str) -> bool {
+    query.unwrap_or_default().split('&').any(|pair| pair.split('=').next() == Some(name))
+}
+
 fn asked<'a>(method: &Method, key: &'a str, query: Option<&str>) -> Asked<'a> {
-    let query = query.unwrap_or("");
+    let is_about = ["uploadId", "tagging"].iter().any(|name| has(query, name));
     let kind = match *method {
-        Method::GET if !key.is_empty() && !query.contains("upload") && query != "tagging" => Kind::Data,
+        Method::GET if !key.is_empty() && !is_about => Kind::Data,
         Method::GET | Method::HEAD => Kind::Metadata,
         _ => Kind::Other,
     };
@@ -248,9 +253,10 @@ mod tests {
         let kind = |method, path, query| asked(&method, key(path, false), query).kind;
         assert_eq!(kind(Method::GET, "/b/key", None), Kind::Data);
         assert_eq!(kind(Method::GET, "/b/key", Some("x-id=GetObject")), Kind::Data);
+        assert_eq!(kind(Method::GET, "/b/key", Some("uploadId=1")), Kind::Metadata);
         assert_eq!(kind(Method::GET, "/b", Some("list-type=2&prefix=a")), Kind::Metadata);
         assert_eq!(kind(Method::GET, "/b/", None), Kind::Metadata);
-        assert_eq!(kind(Method::GET, "/b/key", Some("tagging")), Kind::Metadata);
+        assert_eq!(kind(Method::GET, "/b/key", Some("tagging&x-id=GetObjectTagging")), Kind::Metadata);
         assert_eq!(kind(Method::HEAD, "/b/key", None), Kind::Metadata);
         assert_eq!(kind(Method::PUT, "/b/key", None), Kind::Other);
         assert_eq!(kind(Method::POST, "/b", Some("delete")), Kind::Other);
