@@ -10,6 +10,7 @@ mod digest;
 mod entries;
 mod host;
 mod known;
+mod lent;
 mod listing;
 mod object;
 mod paced;
@@ -18,7 +19,9 @@ use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::Arc;
 
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, SERVER};
+use hyper::header::{
+    CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, EXPECT, HOST, HeaderMap, HeaderValue, SERVER,
+};
 use hyper::service::service_fn;
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -37,6 +40,7 @@ use crate::way::Way;
 use bucket::{Bucket, CHUNK_BYTES};
 use digest::Whole;
 use host::Hosts;
+use lent::Rest;
 use paced::Paced;
 
 /// What every response says of its server: a target at an address that was pasted is known by it as no storage.
@@ -127,11 +131,16 @@ impl Service {
             }
             Some(Fault::Reset | Fault::Stall | Fault::Truncated | Fault::Corrupted) | None => {}
         }
-        let mut request = taken(request).await?;
+        let (rest, is_waiting) = (Rest::default(), request.headers().contains_key(EXPECT));
+        let mut request = taken(request, &rest).await?;
         if let Some(fault) = ticket.fault {
             request.extensions_mut().insert(fault);
         }
         let mut response = self.inner.call(request).await?;
+        // Who waits to be told to go on is told to stop.
+        if !is_waiting {
+            rest.drain().await;
+        }
         if response.status() == StatusCode::NOT_MODIFIED {
             *response.body_mut() = Body::empty();
         }
@@ -163,13 +172,13 @@ impl Service {
     }
 }
 
-/// A request whose small body has come in full: a refusal that leaves it unread would close the connection, and with
-/// it what the client sends next. A list of keys is held against its digests as it came.
-async fn taken(request: Request<Incoming>) -> Result<Request<Body>, HttpError> {
+/// A request whose small body has come in full, so that no refusal leaves it unread. A list of keys is held against its
+/// digests as it came.
+async fn taken(request: Request<Incoming>, rest: &Rest) -> Result<Request<Body>, HttpError> {
     let bytes = number(request.headers(), CONTENT_LENGTH.as_str());
     let is_list = *request.method() == Method::POST && has(request.uri().query(), "delete");
     let limit = if is_list { LIST_BYTES } else { SMALL_BODY_BYTES };
-    let mut request = request.map(Body::from);
+    let mut request = request.map(|body| rest.lend(body));
     if bytes.is_some_and(|bytes| bytes <= limit) {
         let body = request.body_mut().store_all_limited(limit as usize).await.map_err(HttpError::new)?;
         request.extensions_mut().insert(Whole(body));
