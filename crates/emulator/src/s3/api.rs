@@ -1,38 +1,60 @@
 //! The operations of the service that the bucket answers; `s3s` refuses all others as not implemented.
 
-use std::sync::Arc;
-
+use hyper::header::HeaderName;
 use s3s::dto::{
-    AbortMultipartUploadInput, AbortMultipartUploadOutput, Bucket as BucketEntry, CommonPrefix,
-    CompleteMultipartUploadInput, CompleteMultipartUploadOutput, CreateBucketInput, CreateBucketOutput,
-    CreateMultipartUploadInput, CreateMultipartUploadOutput, DeleteObjectInput, DeleteObjectOutput,
-    DeleteObjectsInput, DeleteObjectsOutput, DeletedObject, ETagCondition, GetBucketLocationInput,
-    GetBucketLocationOutput, GetObjectInput, GetObjectOutput, HeadBucketInput, HeadBucketOutput,
-    HeadObjectInput, HeadObjectOutput, ListBucketsInput, ListBucketsOutput, ListObjectsV2Input,
-    ListObjectsV2Output, Object as Listed, PutObjectInput, PutObjectOutput, UploadPartInput,
-    UploadPartOutput,
+    AbortMultipartUploadInput, AbortMultipartUploadOutput, Bucket as BucketEntry,
+    CompleteMultipartUploadInput, CompleteMultipartUploadOutput, CopyObjectInput, CopyObjectOutput,
+    CopyObjectResult, CopyPartResult, CreateBucketInput, CreateBucketOutput, CreateMultipartUploadInput,
+    CreateMultipartUploadOutput, DeleteObjectInput, DeleteObjectOutput, DeleteObjectsInput,
+    DeleteObjectsOutput, DeletedObject, ETagCondition, GetBucketLocationInput, GetBucketLocationOutput,
+    GetObjectInput, GetObjectOutput, GetObjectTaggingInput, GetObjectTaggingOutput, HeadBucketInput,
+    HeadBucketOutput, HeadObjectInput, HeadObjectOutput, ListBucketsInput, ListBucketsOutput,
+    ListObjectsInput, ListObjectsOutput, ListObjectsV2Input, ListObjectsV2Output, MetadataDirective,
+    ObjectIdentifier, PostObjectInput, PostObjectOutput, PutObjectInput, PutObjectOutput,
+    UploadPartCopyInput, UploadPartCopyOutput, UploadPartInput, UploadPartOutput,
 };
 use s3s::{S3, S3Request, S3Response, S3Result, s3_error};
 
 use crate::draw::Fault;
 
-use super::bucket::{self, Bucket, Object};
-use super::listing::{self, PAGE_KEYS_MAX, Query};
+use super::bucket::{self, Bucket};
+use super::condition::{Reading, Writing};
+use super::copy;
+use super::description::Description;
+use super::digest::{self, Digests};
+use super::entries::Asked;
+use super::has;
+use super::known;
+use super::listing;
+use super::object::Object;
+
+/// Objects that one request can delete (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html>).
+const DELETED_MAX: usize = 1000;
 
 type Answer<T> = S3Result<S3Response<T>>;
 
 #[async_trait::async_trait]
 impl S3 for Bucket {
     async fn get_object(&self, request: S3Request<GetObjectInput>) -> Answer<GetObjectOutput> {
+        known::only(&request, known::SAID, &[known::READING, known::CHECKED])?;
+        let overridden = |name: &HeaderName| has(request.uri.query(), &format!("response-{name}"));
         let is_corrupted = request.extensions.get() == Some(&Fault::Corrupted);
         let input = request.input;
         let object = self.object(&input.bucket, &input.key)?;
+        let reading = Reading {
+            matching: input.if_match,
+            not_matching: input.if_none_match,
+            modified_since: input.if_modified_since,
+            unmodified_since: input.if_unmodified_since,
+        };
+        reading.check(&object)?;
         let length = object.content.length();
         let range = input.range.map(|range| range.check(length)).transpose()?;
         let content_range =
             range.as_ref().map(|range| format!("bytes {}-{}/{length}", range.start, range.end - 1));
         let range = range.unwrap_or(0..length);
-        Ok(S3Response::new(GetObjectOutput {
+        let headers = object.description.headers(overridden);
+        let output = GetObjectOutput {
             accept_ranges: Some("bytes".to_owned()),
             content_length: Some((range.end - range.start).cast_signed()),
             content_range,
@@ -40,40 +62,119 @@ impl S3 for Bucket {
             last_modified: Some(object.modified()),
             body: Some(bucket::body(object, range, &self.shape, is_corrupted)),
             ..GetObjectOutput::default()
-        }))
+        };
+        Ok(S3Response::with_headers(output, headers))
     }
 
     async fn head_object(&self, request: S3Request<HeadObjectInput>) -> Answer<HeadObjectOutput> {
-        let object = self.object(&request.input.bucket, &request.input.key)?;
-        Ok(S3Response::new(HeadObjectOutput {
+        known::only(&request, &[], &[known::READING, known::CHECKED])?;
+        let input = request.input;
+        let object = self.object(&input.bucket, &input.key)?;
+        let reading = Reading {
+            matching: input.if_match,
+            not_matching: input.if_none_match,
+            modified_since: input.if_modified_since,
+            unmodified_since: input.if_unmodified_since,
+        };
+        reading.check(&object)?;
+        let length = object.content.length();
+        let range = input.range.map(|range| range.check(length)).transpose()?.unwrap_or(0..length);
+        let output = HeadObjectOutput {
             accept_ranges: Some("bytes".to_owned()),
-            content_length: Some(object.content.length().cast_signed()),
+            content_length: Some((range.end - range.start).cast_signed()),
             e_tag: Some(object.e_tag()),
             last_modified: Some(object.modified()),
             ..HeadObjectOutput::default()
-        }))
+        };
+        Ok(S3Response::with_headers(output, object.description.headers(|_| false)))
     }
 
     async fn put_object(&self, request: S3Request<PutObjectInput>) -> Answer<PutObjectOutput> {
+        known::only(&request, &[], &[known::WRITING, known::DIGESTS, known::DESCRIPTION])?;
+        let (digests, description) = (Digests::declared(&request)?, Description::of(&request.headers));
         let input = request.input;
         self.check(&input.bucket)?;
-        let replace = may_replace(input.if_none_match.as_ref())?;
-        if !replace && self.objects().contains_key(&input.key) {
-            return Err(s3_error!(PreconditionFailed, "the key exists"));
-        }
-        let object = self.receive(input.body).await?;
-        let e_tag = self.keep(input.key, object, replace)?;
-        Ok(S3Response::new(PutObjectOutput { e_tag: Some(e_tag), ..PutObjectOutput::default() }))
+        listing::check_text("key", &input.key)?;
+        let writing = Writing::new(input.if_match, input.if_none_match)?;
+        self.may_write(&input.key, &writing)?;
+        let bytes = self.receive(input.body, digests).await?;
+        let checksum = bytes.checksum.clone();
+        let e_tag = self.keep(input.key, Object::of_part(bytes, description), &writing)?;
+        Ok(S3Response::new(PutObjectOutput {
+            e_tag: Some(e_tag),
+            checksum_crc32: checksum.checksum_crc32,
+            checksum_crc32c: checksum.checksum_crc32c,
+            checksum_crc64nvme: checksum.checksum_crc64nvme,
+            checksum_sha1: checksum.checksum_sha1,
+            checksum_sha256: checksum.checksum_sha256,
+            ..PutObjectOutput::default()
+        }))
+    }
+
+    /// Uploads from forms of browsers have conditions of their own.
+    async fn post_object(&self, _request: S3Request<PostObjectInput>) -> Answer<PostObjectOutput> {
+        Err(s3_error!(NotImplemented, "an upload from a form; use PUT"))
+    }
+
+    async fn get_object_tagging(
+        &self,
+        request: S3Request<GetObjectTaggingInput>,
+    ) -> Answer<GetObjectTaggingOutput> {
+        known::only(&request, &["tagging"], &[])?;
+        self.object(&request.input.bucket, &request.input.key)?;
+        // Whoever would set tags is refused.
+        Ok(S3Response::new(GetObjectTaggingOutput { tag_set: Vec::new(), version_id: None }))
+    }
+
+    async fn copy_object(&self, request: S3Request<CopyObjectInput>) -> Answer<CopyObjectOutput> {
+        known::only(
+            &request,
+            &[],
+            &[known::SOURCE, known::WRITING, known::DESCRIPTION, &["x-amz-metadata-directive"]],
+        )?;
+        let input = request.input;
+        self.check(&input.bucket)?;
+        listing::check_text("key", &input.key)?;
+        let reading = Reading {
+            matching: input.copy_source_if_match,
+            not_matching: input.copy_source_if_none_match,
+            modified_since: input.copy_source_if_modified_since,
+            unmodified_since: input.copy_source_if_unmodified_since,
+        };
+        let writing = Writing::of_headers(&request.headers)?;
+        let (source_key, source) = self.source(&input.copy_source, &reading)?;
+        copy::check_length(&source)?;
+        let description = match input.metadata_directive.as_ref().map(MetadataDirective::as_str) {
+            Some(MetadataDirective::REPLACE) => Description::of(&request.headers),
+            None | Some(MetadataDirective::COPY) if source_key == input.key => {
+                return Err(s3_error!(InvalidRequest, "a copy of an object onto itself changes nothing"));
+            }
+            None | Some(MetadataDirective::COPY) => source.description.clone(),
+            Some(_) => return Err(s3_error!(InvalidArgument, "a metadata directive is COPY or REPLACE")),
+        };
+        let copy = source.copied(description);
+        let last_modified = Some(copy.modified());
+        let e_tag = Some(self.keep(input.key, copy, &writing)?);
+        Ok(S3Response::new(CopyObjectOutput {
+            copy_object_result: Some(CopyObjectResult {
+                e_tag,
+                last_modified,
+                ..CopyObjectResult::default()
+            }),
+            ..CopyObjectOutput::default()
+        }))
     }
 
     async fn create_multipart_upload(
         &self,
         request: S3Request<CreateMultipartUploadInput>,
     ) -> Answer<CreateMultipartUploadOutput> {
+        known::only(&request, &["uploads"], &[known::SUMMED, known::DESCRIPTION])?;
         let input = request.input;
         self.check(&input.bucket)?;
+        listing::check_text("key", &input.key)?;
         Ok(S3Response::new(CreateMultipartUploadOutput {
-            upload_id: Some(self.begin_upload(input.key.clone())),
+            upload_id: Some(self.begin_upload(input.key.clone(), Description::of(&request.headers))),
             bucket: Some(input.bucket),
             key: Some(input.key),
             ..CreateMultipartUploadOutput::default()
@@ -81,31 +182,70 @@ impl S3 for Bucket {
     }
 
     async fn upload_part(&self, request: S3Request<UploadPartInput>) -> Answer<UploadPartOutput> {
+        known::only(&request, &["partNumber", "uploadId"], &[known::DIGESTS])?;
+        let digests = Digests::declared(&request)?;
         let input = request.input;
         self.check(&input.bucket)?;
+        bucket::check_part_number(input.part_number)?;
         self.upload(&input.upload_id, &input.key, |_| ())?;
-        let part = self.receive(input.body).await?;
-        let e_tag = part.e_tag();
+        let part = self.receive(input.body, digests).await?;
+        let (e_tag, checksum) = (part.e_tag(), part.checksum.clone());
         self.upload(&input.upload_id, &input.key, |upload| upload.parts.insert(input.part_number, part))?;
-        Ok(S3Response::new(UploadPartOutput { e_tag: Some(e_tag), ..UploadPartOutput::default() }))
+        Ok(S3Response::new(UploadPartOutput {
+            e_tag: Some(e_tag),
+            checksum_crc32: checksum.checksum_crc32,
+            checksum_crc32c: checksum.checksum_crc32c,
+            checksum_crc64nvme: checksum.checksum_crc64nvme,
+            checksum_sha1: checksum.checksum_sha1,
+            checksum_sha256: checksum.checksum_sha256,
+            ..UploadPartOutput::default()
+        }))
+    }
+
+    async fn upload_part_copy(
+        &self,
+        request: S3Request<UploadPartCopyInput>,
+    ) -> Answer<UploadPartCopyOutput> {
+        known::only(&request, &["partNumber", "uploadId"], &[known::SOURCE, &["x-amz-copy-source-range"]])?;
+        let input = request.input;
+        self.check(&input.bucket)?;
+        bucket::check_part_number(input.part_number)?;
+        self.upload(&input.upload_id, &input.key, |_| ())?;
+        let reading = Reading {
+            matching: input.copy_source_if_match,
+            not_matching: input.copy_source_if_none_match,
+            modified_since: input.copy_source_if_modified_since,
+            unmodified_since: input.copy_source_if_unmodified_since,
+        };
+        let (_, source) = self.source(&input.copy_source, &reading)?;
+        let part = self.part_of(&source, input.copy_source_range.as_deref()).await?;
+        let e_tag = Some(part.e_tag());
+        self.upload(&input.upload_id, &input.key, |upload| upload.parts.insert(input.part_number, part))?;
+        let last_modified = Some(source.modified());
+        Ok(S3Response::new(UploadPartCopyOutput {
+            copy_part_result: Some(CopyPartResult { e_tag, last_modified, ..CopyPartResult::default() }),
+            ..UploadPartCopyOutput::default()
+        }))
     }
 
     async fn complete_multipart_upload(
         &self,
         request: S3Request<CompleteMultipartUploadInput>,
     ) -> Answer<CompleteMultipartUploadOutput> {
+        known::only(&request, &["uploadId"], &[known::WRITING, known::SUMMED])?;
         let input = request.input;
         self.check(&input.bucket)?;
-        let replace = may_replace(input.if_none_match.as_ref())?;
+        let writing = Writing::new(input.if_match, input.if_none_match)?;
+        self.may_write(&input.key, &writing)?;
         let wanted = input.multipart_upload.and_then(|upload| upload.parts).unwrap_or_default();
         let numbers: Vec<i32> = wanted.iter().filter_map(|part| part.part_number).collect();
-        if numbers.is_empty() || !numbers.is_sorted() {
+        if numbers.is_empty() || !numbers.is_sorted_by(|before, after| before < after) {
             return Err(s3_error!(InvalidPartOrder));
         }
         let is_there = |upload: &mut bucket::Upload| {
             wanted.iter().all(|part| {
                 let kept = part.part_number.and_then(|number| upload.parts.get(&number));
-                kept.is_some_and(|kept| part.e_tag.as_ref().is_none_or(|e_tag| *e_tag == kept.e_tag()))
+                kept.is_some_and(|kept| kept.is_as_listed(part))
             })
         };
         if !self.upload(&input.upload_id, &input.key, is_there)? {
@@ -113,8 +253,8 @@ impl S3 for Bucket {
         }
         let mut upload = self.end_upload(&input.upload_id, &input.key)?;
         let parts = numbers.iter().filter_map(|number| upload.parts.remove(number)).collect();
-        let object = Object::of_parts(self.empty(), parts);
-        let e_tag = self.keep(input.key.clone(), object, replace)?;
+        let object = Object::of_parts(self.empty(), parts, upload.description);
+        let e_tag = self.keep(input.key.clone(), object, &writing)?;
         Ok(S3Response::new(CompleteMultipartUploadOutput {
             bucket: Some(input.bucket),
             key: Some(input.key),
@@ -127,61 +267,113 @@ impl S3 for Bucket {
         &self,
         request: S3Request<AbortMultipartUploadInput>,
     ) -> Answer<AbortMultipartUploadOutput> {
+        known::only(&request, &["uploadId"], &[])?;
         self.check(&request.input.bucket)?;
         self.end_upload(&request.input.upload_id, &request.input.key)?;
         Ok(S3Response::new(AbortMultipartUploadOutput::default()))
     }
 
     async fn list_objects_v2(&self, request: S3Request<ListObjectsV2Input>) -> Answer<ListObjectsV2Output> {
+        known::only(&request, known::PAGES[0], &[])?;
         let input = request.input;
         self.check(&input.bucket)?;
-        let keys_max = input.max_keys.map_or(PAGE_KEYS_MAX, |keys| keys.clamp(0, PAGE_KEYS_MAX));
-        let query = Query {
-            prefix: input.prefix.as_deref().unwrap_or(""),
-            delimiter: input.delimiter.as_deref().filter(|delimiter| !delimiter.is_empty()),
-            after: input.continuation_token.as_deref().or(input.start_after.as_deref()),
-            keys_max: keys_max as usize,
-        };
-        let objects = self.objects();
-        let page = listing::page(&objects, &query);
-        let entry = |key: &String| objects.get(key).map(|object| listed(key, object));
-        let contents: Vec<Listed> = page.keys.iter().filter_map(entry).collect();
-        let common_prefixes =
-            page.common_prefixes.into_iter().map(|prefix| CommonPrefix { prefix: Some(prefix) });
-        let common_prefixes: Vec<CommonPrefix> = common_prefixes.collect();
+        let token = input.continuation_token.as_deref().map(listing::after).transpose()?;
+        let listing = self.list(&Asked {
+            prefix: input.prefix.as_deref(),
+            delimiter: input.delimiter.as_deref(),
+            after: token.as_deref().or(input.start_after.as_deref()),
+            keys_max: input.max_keys,
+            encoding: input.encoding_type.as_ref(),
+            has_owner: input.fetch_owner == Some(true),
+        })?;
+        let names = listing.names;
         Ok(S3Response::new(ListObjectsV2Output {
-            key_count: i32::try_from(contents.len() + common_prefixes.len()).ok(),
-            max_keys: Some(keys_max),
-            is_truncated: Some(page.next.is_some()),
-            next_continuation_token: page.next,
-            contents: Some(contents),
-            common_prefixes: Some(common_prefixes),
+            key_count: i32::try_from(listing.contents.len() + listing.common_prefixes.len()).ok(),
+            max_keys: Some(listing.keys_max),
+            is_truncated: Some(listing.next.is_some()),
+            next_continuation_token: listing.next.as_deref().map(listing::token),
+            contents: Some(listing.contents),
+            common_prefixes: Some(listing.common_prefixes),
             name: Some(input.bucket),
-            prefix: input.prefix,
-            delimiter: input.delimiter,
+            prefix: input.prefix.map(|prefix| names.write(prefix)),
+            delimiter: input.delimiter.map(|delimiter| names.write(delimiter)),
+            start_after: input.start_after.map(|key| names.write(key)),
+            encoding_type: names.encoding(),
             continuation_token: input.continuation_token,
             ..ListObjectsV2Output::default()
         }))
     }
 
+    async fn list_objects(&self, request: S3Request<ListObjectsInput>) -> Answer<ListObjectsOutput> {
+        known::only(&request, known::PAGES[1], &[])?;
+        let input = request.input;
+        self.check(&input.bucket)?;
+        let listing = self.list(&Asked {
+            prefix: input.prefix.as_deref(),
+            delimiter: input.delimiter.as_deref(),
+            after: input.marker.as_deref().filter(|marker| !marker.is_empty()),
+            keys_max: input.max_keys,
+            encoding: input.encoding_type.as_ref(),
+            has_owner: true,
+        })?;
+        let names = listing.names;
+        // Without a delimiter the last key is the next marker, and S3 does not say it twice.
+        let is_folded = input.delimiter.as_deref().is_some_and(|delimiter| !delimiter.is_empty());
+        Ok(S3Response::new(ListObjectsOutput {
+            max_keys: Some(listing.keys_max),
+            is_truncated: Some(listing.next.is_some()),
+            next_marker: listing.next.filter(|_| is_folded).map(|next| names.write(next)),
+            contents: Some(listing.contents),
+            common_prefixes: Some(listing.common_prefixes),
+            name: Some(input.bucket),
+            prefix: input.prefix.map(|prefix| names.write(prefix)),
+            delimiter: input.delimiter.map(|delimiter| names.write(delimiter)),
+            marker: input.marker.map(|marker| names.write(marker)),
+            encoding_type: names.encoding(),
+            ..ListObjectsOutput::default()
+        }))
+    }
+
     async fn delete_object(&self, request: S3Request<DeleteObjectInput>) -> Answer<DeleteObjectOutput> {
-        self.check(&request.input.bucket)?;
-        self.objects_mut().remove(&request.input.key);
+        known::only(&request, &[], &[&["if-match"]])?;
+        let input = request.input;
+        self.check(&input.bucket)?;
+        self.remove(&input.key, &Writing::of_match(input.if_match))?;
         Ok(S3Response::new(DeleteObjectOutput::default()))
     }
 
     async fn delete_objects(&self, request: S3Request<DeleteObjectsInput>) -> Answer<DeleteObjectsOutput> {
-        self.check(&request.input.bucket)?;
-        let mut objects = self.objects_mut();
-        let mut deleted = Vec::new();
-        for wanted in request.input.delete.objects {
-            objects.remove(&wanted.key);
-            deleted.push(DeletedObject { key: Some(wanted.key), ..DeletedObject::default() });
+        known::only(&request, &["delete"], &[known::DIGESTS])?;
+        digest::check_whole(&request)?;
+        let input = request.input;
+        self.check(&input.bucket)?;
+        if input.delete.objects.len() > DELETED_MAX {
+            return Err(s3_error!(MalformedXML, "at most {DELETED_MAX} objects are deleted by one request"));
         }
-        Ok(S3Response::new(DeleteObjectsOutput { deleted: Some(deleted), ..DeleteObjectsOutput::default() }))
+        for wanted in &input.delete.objects {
+            listing::check_text("key", &wanted.key)?;
+        }
+        let is_quiet = input.delete.quiet == Some(true);
+        let (mut deleted, mut errors) = (Vec::new(), Vec::new());
+        for wanted in input.delete.objects {
+            let key = Some(wanted.key.clone());
+            match self.remove_one(wanted) {
+                Ok(()) if is_quiet => {}
+                Ok(()) => deleted.push(DeletedObject { key, ..DeletedObject::default() }),
+                Err(error) => errors.push(s3s::dto::Error {
+                    key,
+                    code: Some(error.code().as_str().to_owned()),
+                    message: error.message().map(str::to_owned),
+                    ..s3s::dto::Error::default()
+                }),
+            }
+        }
+        let (deleted, errors) = (Some(deleted), Some(errors));
+        Ok(S3Response::new(DeleteObjectsOutput { deleted, errors, ..DeleteObjectsOutput::default() }))
     }
 
     async fn head_bucket(&self, request: S3Request<HeadBucketInput>) -> Answer<HeadBucketOutput> {
+        known::only(&request, &[], &[])?;
         self.check(&request.input.bucket)?;
         Ok(S3Response::new(HeadBucketOutput::default()))
     }
@@ -193,35 +385,34 @@ impl S3 for Bucket {
         Err(s3_error!(TooManyBuckets, "this emulated server holds the bucket {} and no other", self.name))
     }
 
-    async fn list_buckets(&self, _request: S3Request<ListBucketsInput>) -> Answer<ListBucketsOutput> {
-        let bucket = BucketEntry { name: Some(self.name.clone()), ..BucketEntry::default() };
-        Ok(S3Response::new(ListBucketsOutput { buckets: Some(vec![bucket]), ..ListBucketsOutput::default() }))
+    async fn list_buckets(&self, request: S3Request<ListBucketsInput>) -> Answer<ListBucketsOutput> {
+        known::only(&request, &["max-buckets", "prefix"], &[])?;
+        let bucket = BucketEntry {
+            name: Some(self.name.clone()),
+            creation_date: Some(self.created.clone()),
+            ..BucketEntry::default()
+        };
+        let is_listed = self.name.starts_with(request.input.prefix.as_deref().unwrap_or_default());
+        let buckets = Some(is_listed.then_some(bucket).into_iter().collect());
+        Ok(S3Response::new(ListBucketsOutput { buckets, ..ListBucketsOutput::default() }))
     }
 
     async fn get_bucket_location(
         &self,
         request: S3Request<GetBucketLocationInput>,
     ) -> Answer<GetBucketLocationOutput> {
+        known::only(&request, &["location"], &[])?;
         self.check(&request.input.bucket)?;
         Ok(S3Response::new(GetBucketLocationOutput::default()))
     }
 }
 
-fn listed(key: &str, object: &Arc<Object>) -> Listed {
-    Listed {
-        key: Some(key.to_owned()),
-        size: Some(object.content.length().cast_signed()),
-        e_tag: Some(object.e_tag()),
-        last_modified: Some(object.modified()),
-        ..Listed::default()
-    }
-}
-
-/// Whether an object that is there may be replaced. Of conditions only "none may be there" is known.
-fn may_replace(if_none_match: Option<&ETagCondition>) -> S3Result<bool> {
-    match if_none_match {
-        None => Ok(true),
-        Some(ETagCondition::Any) => Ok(false),
-        Some(ETagCondition::ETag(_)) => Err(s3_error!(NotImplemented, "If-None-Match other than *")),
+impl Bucket {
+    /// Removes one of many objects. Of its conditions, a bucket that is no directory knows the ETag alone.
+    fn remove_one(&self, wanted: ObjectIdentifier) -> S3Result<()> {
+        if wanted.version_id.is_some() || wanted.size.is_some() || wanted.last_modified_time.is_some() {
+            return Err(s3_error!(NotImplemented, "a deletion by version, size or time; leave them out"));
+        }
+        self.remove(&wanted.key, &Writing::of_match(wanted.e_tag.map(ETagCondition::ETag)))
     }
 }

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hyper::body::{Body as _, Bytes};
-use md5::{Digest as _, Md5};
 use s3s::dto::{ETag, StreamingBlob, Timestamp};
 use s3s::{Body, S3Result, s3_error};
 
@@ -15,56 +14,32 @@ use crate::content::{Budget, Content, NoSpace, RECOGNISED_FROM_BYTES};
 use crate::draw::corrupt;
 use crate::shape::Shape;
 
-/// An object, complete.
-#[derive(Debug)]
-pub(super) struct Object {
-    pub(super) content: Content,
-    /// Of the bytes; where it was uploaded in parts, of the parts' own MD5s one after the other.
-    md5: [u8; 16],
-    /// 0 where it was uploaded at once.
-    parts: usize,
-    modified_s: u64,
-}
+use super::condition::Writing;
+use super::description::Description;
+use super::digest::Digests;
+use super::object::{Object, Objects, Part, timestamp};
 
-impl Object {
-    fn new(content: Content, md5: Md5, parts: usize) -> Self {
-        Self { content, md5: md5.finalize().into(), parts, modified_s: u64::from(clock::unix_time().0) }
+/// Refuses the number of a part that an upload cannot have
+/// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_UploadPart.html>).
+pub(super) fn check_part_number(number: i32) -> S3Result<()> {
+    if (1..=10_000).contains(&number) {
+        return Ok(());
     }
-
-    /// The object that these parts make, into `whole`.
-    pub(super) fn of_parts(mut whole: Content, parts: Vec<Self>) -> Self {
-        let (mut md5, count) = (Md5::new(), parts.len());
-        for part in parts {
-            md5.update(part.md5);
-            whole.append(part.content);
-        }
-        Self::new(whole, md5, count)
-    }
-
-    /// As S3 has it: the MD5, and behind it the number of parts where there were some.
-    pub(super) fn e_tag(&self) -> ETag {
-        let md5 = format!("{:032x}", u128::from_be_bytes(self.md5));
-        ETag::Strong(if self.parts == 0 { md5 } else { format!("{md5}-{}", self.parts) })
-    }
-
-    pub(super) fn modified(&self) -> Timestamp {
-        (std::time::UNIX_EPOCH + std::time::Duration::from_secs(self.modified_s)).into()
-    }
+    Err(s3_error!(InvalidArgument, "partNumber={number}: parts are numbered from 1 to 10000"))
 }
 
 /// An upload in parts.
 #[derive(Debug)]
 pub(super) struct Upload {
     pub(super) key: String,
-    pub(super) parts: BTreeMap<i32, Object>,
+    pub(super) description: Description,
+    pub(super) parts: BTreeMap<i32, Part>,
 }
-
-/// Objects in the order of their keys.
-pub(super) type Objects = BTreeMap<String, Arc<Object>>;
 
 /// The one bucket.
 pub(super) struct Bucket {
     pub(super) name: String,
+    pub(super) created: Timestamp,
     pub(super) shape: Arc<Shape>,
     objects: RwLock<Objects>,
     uploads: Mutex<HashMap<String, Upload>>,
@@ -76,6 +51,7 @@ impl Bucket {
     pub(super) fn new(name: &str, shape: &Arc<Shape>, budget: &Arc<Budget>) -> Self {
         Self {
             name: name.to_owned(),
+            created: timestamp(u64::from(clock::unix_time().0)),
             shape: Arc::clone(shape),
             objects: RwLock::default(),
             uploads: Mutex::default(),
@@ -93,7 +69,7 @@ impl Bucket {
         self.objects.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn objects_mut(&self) -> RwLockWriteGuard<'_, Objects> {
+    fn objects_mut(&self) -> RwLockWriteGuard<'_, Objects> {
         self.objects.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -102,21 +78,32 @@ impl Bucket {
         self.objects().get(key).cloned().ok_or_else(|| s3_error!(NoSuchKey))
     }
 
-    /// Keeps an object, unless one is there and must not be replaced.
-    pub(super) fn keep(&self, key: String, object: Object, replace: bool) -> S3Result<ETag> {
+    /// Refuses a write early, before its body is taken in.
+    pub(super) fn may_write(&self, key: &str, writing: &Writing) -> S3Result<()> {
+        writing.check(self.objects().get(key).map(Arc::as_ref))
+    }
+
+    /// Keeps an object, where the one that is there may be replaced.
+    pub(super) fn keep(&self, key: String, object: Object, writing: &Writing) -> S3Result<ETag> {
         let e_tag = object.e_tag();
         let mut objects = self.objects_mut();
-        if !replace && objects.contains_key(&key) {
-            return Err(s3_error!(PreconditionFailed, "the key exists"));
-        }
+        writing.check(objects.get(&key).map(Arc::as_ref))?;
         objects.insert(key, Arc::new(object));
         Ok(e_tag)
     }
 
-    pub(super) fn begin_upload(&self, key: String) -> String {
+    /// Removes an object, if there is one.
+    pub(super) fn remove(&self, key: &str, writing: &Writing) -> S3Result<()> {
+        let mut objects = self.objects_mut();
+        writing.check(objects.get(key).map(Arc::as_ref))?;
+        objects.remove(key);
+        Ok(())
+    }
+
+    pub(super) fn begin_upload(&self, key: String, description: Description) -> String {
         let id = format!("upload-{}", self.next_upload.fetch_add(1, Ordering::Relaxed));
         let mut uploads = self.uploads.lock().unwrap_or_else(PoisonError::into_inner);
-        uploads.insert(id.clone(), Upload { key, parts: BTreeMap::new() });
+        uploads.insert(id.clone(), Upload { key, description, parts: BTreeMap::new() });
         id
     }
 
@@ -141,17 +128,15 @@ impl Bucket {
     }
 
     /// Takes in a body to its end.
-    pub(super) async fn receive(&self, body: Option<StreamingBlob>) -> S3Result<Object> {
+    pub(super) async fn receive(&self, body: Option<StreamingBlob>, mut digests: Digests) -> S3Result<Part> {
         let mut content = self.empty();
-        let mut md5 = Md5::new();
-        let Some(body) = body else { return Ok(Object::new(content, md5, 0)) };
-        let mut body = Body::from(body);
+        let mut body = body.map_or_else(Body::empty, Body::from);
         // Payload is recognised by a piece of some length, however the body is cut.
         let mut gathered = Vec::new();
         while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
             let frame = frame.map_err(|error| s3_error!(IncompleteBody, "the body ended early: {error}"))?;
             let data = frame.into_data().unwrap_or_default();
-            md5.update(&data);
+            digests.update(&data);
             if content.length() > 0 {
                 append(&mut content, &data)?;
                 continue;
@@ -163,11 +148,12 @@ impl Bucket {
             }
         }
         append(&mut content, &gathered)?;
-        Ok(Object::new(content, md5, 0))
+        let (md5, checksum) = digests.finish()?;
+        Ok(Part { content, md5, checksum })
     }
 }
 
-fn append(content: &mut Content, data: &[u8]) -> S3Result<()> {
+pub(super) fn append(content: &mut Content, data: &[u8]) -> S3Result<()> {
     let at = content.length();
     content.write(at, data).map_err(|error: NoSpace| s3_error!(error, EntityTooLarge, "{error}"))
 }

@@ -2,7 +2,12 @@
 
 use std::ops::Bound;
 
-use super::bucket::Objects;
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use s3s::{S3Result, s3_error};
+
+use super::hash;
+use super::object::Objects;
 
 /// Keys on a page, at most: the limit of the service itself
 /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html>).
@@ -30,6 +35,9 @@ pub(super) struct Page {
 /// One page, in the order of keys. A common prefix is skipped over as a whole.
 pub(super) fn page(objects: &Objects, query: &Query<'_>) -> Page {
     let mut page = Page::default();
+    if query.keys_max == 0 {
+        return page;
+    }
     let mut last: Option<String> = query.after.map(str::to_owned);
     loop {
         let from = match &last {
@@ -67,16 +75,47 @@ fn beyond(last: &str, query: &Query<'_>) -> String {
     }
 }
 
+/// The token that a client gets for where the next page goes on. It carries a hash, so that nothing but a token is
+/// taken for one.
+pub(super) fn token(next: &str) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode([&hash(next).to_be_bytes()[..], next.as_bytes()].concat())
+}
+
+/// Where the page goes on that a client has this token for.
+pub(super) fn after(token: &str) -> S3Result<String> {
+    let next = || {
+        let bytes = BASE64_URL_SAFE_NO_PAD.decode(token).ok()?;
+        let (hashed, next) = bytes.split_first_chunk()?;
+        let next = String::from_utf8(next.to_vec()).ok()?;
+        (hash(&next).to_be_bytes() == *hashed).then_some(next)
+    };
+    next().ok_or_else(|| s3_error!(InvalidArgument, "the continuation token is none that was given out"))
+}
+
+/// Refuses what a listing could not say of a key: XML 1.0 has no way to write most control characters, and makes others
+/// of some (<https://www.w3.org/TR/xml/#charsets>).
+pub(super) fn check_text(name: &str, text: &str) -> S3Result<()> {
+    if text.contains(|c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}')) {
+        return Err(s3_error!(
+            InvalidArgument,
+            "a {name} with a control character, which the emulated server could not list; leave it out"
+        ));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use super::super::bucket::Object;
+    use super::super::description::Description;
+    use super::super::object::Object;
     use super::*;
     use crate::content::{Budget, Content};
 
     fn objects(keys: &[&str]) -> Objects {
-        let object = || Arc::new(Object::of_parts(Content::new(&Budget::new(0)), Vec::new()));
+        let object =
+            || Arc::new(Object::of_parts(Content::new(&Budget::new(0)), Vec::new(), Description::default()));
         keys.iter().map(|key| ((*key).to_owned(), object())).collect()
     }
 

@@ -3,14 +3,25 @@
 
 mod api;
 mod bucket;
+mod condition;
+mod copy;
+mod description;
+mod digest;
+mod entries;
+mod host;
+mod known;
+mod lent;
 mod listing;
+mod object;
 mod paced;
 
 use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::Arc;
 
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap, HeaderValue, SERVER};
+use hyper::header::{
+    CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, EXPECT, HOST, HeaderMap, HeaderValue, SERVER,
+};
 use hyper::service::service_fn;
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -27,6 +38,9 @@ use crate::shape::{Extent, Kind, Shape, Ticket};
 use crate::timer::Timer;
 use crate::way::Way;
 use bucket::{Bucket, CHUNK_BYTES};
+use digest::Whole;
+use host::Hosts;
+use lent::Rest;
 use paced::Paced;
 
 /// What every response says of its server: a target at an address that was pasted is known by it as no storage.
@@ -35,17 +49,21 @@ const SERVER_NAME: HeaderValue = HeaderValue::from_static("feedline-emulator");
 /// Bodies up to this size are taken before they are looked at.
 const SMALL_BODY_BYTES: u64 = 64 << 10;
 
+/// A list of keys to delete is taken up to this size: a thousand of the longest, with every character escaped.
+const LIST_BYTES: u64 = 8 << 20;
+
 /// The service that all connections share.
 pub(crate) struct Service {
     inner: S3Service,
     shape: Arc<Shape>,
+    bucket: String,
     prefix_folders: usize,
 }
 
 /// What a request is about, as far as its line says.
 struct Asked<'a> {
     kind: Kind,
-    /// Path behind the bucket.
+    /// Empty where the bucket is meant.
     key: &'a str,
 }
 
@@ -55,9 +73,11 @@ impl Service {
         if let BucketKeys::Signed { id, secret } = &settings.keys {
             builder.set_auth(SimpleAuth::from_single(id.as_str(), secret.reveal()));
         }
+        builder.set_host(Hosts { bucket: settings.bucket.clone() });
         Self {
             inner: builder.build(),
             shape: Arc::clone(shape),
+            bucket: settings.bucket.clone(),
             prefix_folders: settings.prefix_folders as usize,
         }
     }
@@ -90,7 +110,9 @@ impl Service {
         (way, timer): (Option<&Arc<Way>>, &Arc<Timer>),
     ) -> Result<HttpResponse, HttpError> {
         let (ticket, object, is_data) = {
-            let asked = asked(request.method(), request.uri().path(), request.uri().query());
+            let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
+            let key = key(request.uri().path(), host::bucket(host, &self.bucket).is_some());
+            let asked = asked(request.method(), key, request.uri().query());
             let prefix = prefix(asked.key, self.prefix_folders);
             (self.shape.admit(asked.kind, prefix), hash(asked.key), asked.kind == Kind::Data)
         };
@@ -109,11 +131,19 @@ impl Service {
             }
             Some(Fault::Reset | Fault::Stall | Fault::Truncated | Fault::Corrupted) | None => {}
         }
-        let mut request = taken(request).await?;
+        let (rest, is_waiting) = (Rest::default(), request.headers().contains_key(EXPECT));
+        let mut request = taken(request, &rest).await?;
         if let Some(fault) = ticket.fault {
             request.extensions_mut().insert(fault);
         }
-        let response = self.inner.call(request).await?;
+        let mut response = self.inner.call(request).await?;
+        // Who waits to be told to go on is told to stop.
+        if !is_waiting {
+            rest.drain().await;
+        }
+        if response.status() == StatusCode::NOT_MODIFIED {
+            *response.body_mut() = Body::empty();
+        }
         let ready_ns = self.hold(&ticket, object, &response, timer).await;
         let bytes = number(response.headers(), CONTENT_LENGTH.as_str()).unwrap_or(0);
         let mut sent_bytes = bytes;
@@ -142,22 +172,35 @@ impl Service {
     }
 }
 
-/// A request whose small body has come in full: a refusal that leaves it unread would close the connection, and with
-/// it what the client sends next.
-async fn taken(request: Request<Incoming>) -> Result<Request<Body>, HttpError> {
+/// A request whose small body has come in full, so that no refusal leaves it unread. A list of keys is held against its
+/// digests as it came.
+async fn taken(request: Request<Incoming>, rest: &Rest) -> Result<Request<Body>, HttpError> {
     let bytes = number(request.headers(), CONTENT_LENGTH.as_str());
-    let mut request = request.map(Body::from);
-    if bytes.is_some_and(|bytes| bytes <= SMALL_BODY_BYTES) {
-        request.body_mut().store_all_limited(SMALL_BODY_BYTES as usize).await.map_err(HttpError::new)?;
+    let is_list = *request.method() == Method::POST && has(request.uri().query(), "delete");
+    let limit = if is_list { LIST_BYTES } else { SMALL_BODY_BYTES };
+    let mut request = request.map(|body| rest.lend(body));
+    if bytes.is_some_and(|bytes| bytes <= limit) {
+        let body = request.body_mut().store_all_limited(limit as usize).await.map_err(HttpError::new)?;
+        request.extensions_mut().insert(Whole(body));
     }
     Ok(request)
 }
 
-fn asked<'a>(method: &Method, path: &'a str, query: Option<&str>) -> Asked<'a> {
-    let key = path.trim_start_matches('/').split_once('/').map_or("", |(_, key)| key);
-    let query = query.unwrap_or("");
+/// What a path names behind the bucket.
+fn key(path: &str, host_has_bucket: bool) -> &str {
+    let path = path.trim_start_matches('/');
+    if host_has_bucket { path } else { path.split_once('/').map_or("", |(_, key)| key) }
+}
+
+/// Whether a query has this name, with a value or without.
+fn has(query: Option<&str>, name: &str) -> bool {
+    query.unwrap_or_default().split('&').any(|pair| pair.split('=').next() == Some(name))
+}
+
+fn asked<'a>(method: &Method, key: &'a str, query: Option<&str>) -> Asked<'a> {
+    let is_about = ["uploadId", "tagging"].iter().any(|name| has(query, name));
     let kind = match *method {
-        Method::GET if !key.is_empty() && !query.contains("upload") => Kind::Data,
+        Method::GET if !key.is_empty() && !is_about => Kind::Data,
         Method::GET | Method::HEAD => Kind::Metadata,
         _ => Kind::Other,
     };
@@ -216,11 +259,13 @@ mod tests {
 
     #[test]
     fn requests_are_told_apart_by_their_line() {
-        let kind = |method, path, query| asked(&method, path, query).kind;
+        let kind = |method, path, query| asked(&method, key(path, false), query).kind;
         assert_eq!(kind(Method::GET, "/b/key", None), Kind::Data);
         assert_eq!(kind(Method::GET, "/b/key", Some("x-id=GetObject")), Kind::Data);
+        assert_eq!(kind(Method::GET, "/b/key", Some("uploadId=1")), Kind::Metadata);
         assert_eq!(kind(Method::GET, "/b", Some("list-type=2&prefix=a")), Kind::Metadata);
         assert_eq!(kind(Method::GET, "/b/", None), Kind::Metadata);
+        assert_eq!(kind(Method::GET, "/b/key", Some("tagging&x-id=GetObjectTagging")), Kind::Metadata);
         assert_eq!(kind(Method::HEAD, "/b/key", None), Kind::Metadata);
         assert_eq!(kind(Method::PUT, "/b/key", None), Kind::Other);
         assert_eq!(kind(Method::POST, "/b", Some("delete")), Kind::Other);

@@ -33,6 +33,17 @@ impl Reply {
         Some(line.split_once(':')?.1.trim())
     }
 
+    /// Status, and the code of the error that the body says.
+    pub(crate) fn refusal(&self) -> (u16, &str) {
+        (self.status, self.element("Code").unwrap_or(""))
+    }
+
+    /// What the first element of this name holds.
+    pub(crate) fn element(&self, name: &str) -> Option<&str> {
+        let (_, rest) = self.text().split_once(&format!("<{name}>"))?;
+        Some(rest.split_once('<')?.0)
+    }
+
     pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.body).unwrap()
     }
@@ -55,8 +66,19 @@ impl Client {
     }
 
     pub(crate) fn send(&mut self, method: &str, path: &str, headers: &[&str], body: &[u8]) -> Reply {
-        let head =
-            format!("{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {}\r\n", body.len());
+        self.send_to("127.0.0.1", (method, path), headers, body)
+    }
+
+    /// Sends a request that asks for `host`.
+    pub(crate) fn send_to(
+        &mut self,
+        host: &str,
+        (method, path): (&str, &str),
+        headers: &[&str],
+        body: &[u8],
+    ) -> Reply {
+        let length = body.len();
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {length}\r\n");
         let headers: String = headers.iter().flat_map(|header| [header, "\r\n"]).collect();
         self.stream.write_all(format!("{head}{headers}\r\n").as_bytes()).unwrap();
         self.stream.write_all(body).unwrap();

@@ -2,10 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
+mod conditions;
+mod copies;
+mod digests;
+mod hosts;
 mod http;
+mod listings;
 mod nfs;
 mod s3;
 mod shaped;
+mod unknown;
 
 /// Seconds of the clock that the server waits by.
 fn now_s() -> f64 {

@@ -66,6 +66,22 @@ fn an_object_that_exists_is_kept_where_asked() {
     assert_eq!(client.get("/bench/k").status, 404);
 }
 
+/// Closed before the rest of a body is read, a connection is reset, and the answer is lost with it.
+#[test]
+fn a_refusal_reaches_a_client_that_is_still_sending() {
+    let server = unsigned();
+    let mut client = Client::connect(server.port());
+    let large = vec![b'x'; 3_000_000];
+    assert_eq!(client.put("/bench/k", b"first").status, 200);
+    for _ in 0..5 {
+        assert_eq!(client.send("PUT", "/bench/k", &["If-None-Match: *"], &large).status, 412);
+        assert_eq!(client.send("PUT", "/bench/k", &["x-amz-acl: public-read"], &large).status, 501);
+        assert_eq!(client.send("PUT", "/bench/k?partNumber=1&uploadId=none", &[], &large).status, 404);
+        assert_eq!(client.send("PUT", "/NONE/k", &[], &large).status, 400);
+    }
+    assert_eq!(client.get("/bench/k").body, b"first");
+}
+
 #[test]
 fn parts_make_an_object() {
     let server = unsigned();
