@@ -4,7 +4,10 @@ use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use record::{CELLS_FILE, ENV_FILE, Format, INTERVALS_FILE, Line, RUN_FILE, read_intervals, read_run};
+use record::{
+    CELLS_FILE, ENV_FILE, Format, INTERVALS_FILE, Line, RUN_FILE, Redactor, RunRecord, RunWriter,
+    read_intervals, read_run,
+};
 
 use crate::sample;
 
@@ -89,6 +92,29 @@ fn a_cut_head_is_refused_and_never_panics() {
             assert!(refusal(&dir).contains(name), "{name} cut at {cut}");
         }
         assert!(refusal(&dir).contains("the file is empty"));
+    }
+}
+
+#[test]
+fn what_a_cut_tore_is_taken_back_when_a_run_is_gone_on_with() {
+    for name in [CELLS_FILE, INTERVALS_FILE] {
+        let (_folder, dir) = written();
+        let path = dir.join(name);
+        let whole = fs::read(&path).unwrap();
+        // Each waits for storage several times.
+        for cut in cuts(&whole).step_by(11) {
+            fs::write(&path, &whole[..cut]).unwrap();
+            let lines = |record: RunRecord| record.lines.len();
+            let (reps, members) = (lines(read_run(&dir).unwrap()), read_intervals(&dir).unwrap().reps.len());
+            let mut writer = RunWriter::reopen(&dir, &sample::segment(), Redactor::default()).unwrap();
+            writer.append(&sample::lines()[0]).unwrap();
+            writer.append_intervals(&sample::intervals()[0]).unwrap();
+            let lacks_newline = name == CELLS_FILE && whole.get(cut) == Some(&b'\n') && cut > 0;
+            let kept = reps - usize::from(lacks_newline && whole[cut - 1] != b'\n');
+            assert_eq!(lines(read_run(&dir).unwrap()), kept + 1, "{name} cut at {cut}");
+            let after = read_intervals(&dir).unwrap();
+            assert_eq!((after.reps.len(), after.loss), (members + 1, None), "{name} cut at {cut}");
+        }
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use record::{
-    Captured, CheckpointOutcome, End, Format, Gate, Line, NotLookedAt, Outage, Outcome, Rep, Reread, System,
-    counter, read_intervals, read_run,
+    Captured, CheckpointOutcome, End, Format, Gate, Line, NotLookedAt, Outage, Outcome, Redactor, Rep,
+    Reread, RunWriter, System, counter, read_intervals, read_run,
 };
 
 use crate::sample;
@@ -60,6 +60,24 @@ fn write_v1_7() {
 #[ignore = "writes tests/fixtures/v1_8, which is committed and never changed"]
 fn write_v1_8() {
     sample::write(&fixture("v1_8"));
+}
+
+#[test]
+#[ignore = "writes tests/fixtures/v1_9, which is committed and never changed"]
+fn write_v1_9() {
+    let folder = fixture("v1_9");
+    sample::write(&folder);
+    let mut writer = RunWriter::reopen(&folder, &sample::segment(), Redactor::default()).unwrap();
+    writer.append(sample::lines().last().unwrap()).unwrap();
+}
+
+#[test]
+fn a_run_that_was_gone_on_with_in_format_1_9_is_read() {
+    let record = read_run(&fixture("v1_9")).unwrap();
+    assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 9 }));
+    assert_eq!(record.segments, [sample::segment()]);
+    let ends = record.lines.iter().filter(|line| matches!(line, Line::End(_))).count();
+    assert_eq!((ends, read_run(&fixture("v1_8")).unwrap().segments.len()), (2, 0));
 }
 
 #[test]

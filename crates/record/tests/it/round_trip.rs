@@ -337,7 +337,7 @@ proptest! {
             writer.append(line).unwrap();
         }
         let record = read_run(&dir).unwrap();
-        let ended = lines.iter().any(|line| matches!(line, Line::End(_)));
+        let ended = matches!(lines.last(), Some(Line::End(_)));
         prop_assert_eq!(record.loss.is_none(), ended);
         prop_assert_eq!(record.lines, lines);
     }

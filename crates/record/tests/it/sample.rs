@@ -8,9 +8,9 @@ use record::{
     AxisWords, CacheProof, Captured, Ceiling, Cell, Checkpoint, CheckpointOutcome, CheckpointPlan, CopyPlan,
     Dataset, Device, Emulated, Emulation, End, Environment, Epoch, Fact, Gate, Interval, Limit, Line,
     LoadAverage, Margin, Measure, Memory, Mixing, Need, Network, NfsMount, NotLookedAt, NotRun, OtherProgram,
-    Outage, Outcome, Pace, Proof, Redactor, Rep, RepIntervals, Reread, Role, Run, RunWriter, Skipped, System,
-    Target, Tier, Tool, Trained, TrainedAccelerator, TrainedStep, Training, Usage, Variant, counter, encode,
-    new_histogram, new_interval_histogram,
+    Outage, Outcome, Pace, Proof, Redactor, Rep, RepIntervals, Reread, Role, Run, RunWriter, Segment,
+    Skipped, System, Target, Tier, Tool, Trained, TrainedAccelerator, TrainedStep, Training, Usage, Variant,
+    counter, encode, new_histogram, new_interval_histogram,
 };
 
 pub(crate) const SCENARIO: &str = "version = 1\ntargets.data = { at = \"/mnt/data/bench\" }\n";
@@ -23,6 +23,16 @@ pub(crate) fn write(dir: &Path) {
     }
     for rep in &intervals() {
         writer.append_intervals(rep).unwrap();
+    }
+}
+
+/// How the sample was gone on with.
+pub(crate) fn segment() -> Segment {
+    Segment {
+        started: "2026-11-24T11:28:34Z".to_owned(),
+        at_ns: 3_422_040_550,
+        command: ["feedline", "run", "--resume", "results/sample"].map(str::to_owned).into(),
+        env: environment(),
     }
 }
 
