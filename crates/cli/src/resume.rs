@@ -35,7 +35,7 @@ pub(crate) fn interrupted(args: &RunArgs) -> Result<(RunArgs, Interrupted), Fail
     began.measure.quiet |= args.measure.quiet;
     began.measure.yes |= args.measure.yes;
     began.show = args.show;
-    began.measure.results = folder.parent().unwrap_or(Path::new(".")).to_owned();
+    folder.parent().unwrap_or(Path::new(".")).clone_into(&mut began.measure.results);
     Ok((began, Interrupted { folder, record }))
 }
 

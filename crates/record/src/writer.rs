@@ -156,12 +156,12 @@ impl AppendFile {
 
     /// Opens a file to append to it, empty where there is none. What lies behind its `whole` bytes is taken back.
     fn open(path: PathBuf, whole: &dyn Fn(&Path) -> std::io::Result<u64>) -> Result<Self, WriteError> {
-        let failed = |cause| WriteError::io("open", &path, cause);
-        let file = OpenOptions::new().append(true).create(true).open(&path).map_err(failed)?;
-        let opened = Self { path: path.clone(), file, synced_bytes: 0, torn: false }.locked()?;
-        let synced_bytes = whole(&path).map_err(failed)?;
-        opened.file.set_len(synced_bytes).map_err(failed)?;
-        Ok(Self { synced_bytes, ..opened })
+        let opened = OpenOptions::new().append(true).create(true).open(&path);
+        let file = opened.map_err(|cause| WriteError::io("open", &path, cause))?;
+        let mut opened = Self { path, file, synced_bytes: 0, torn: false }.locked()?;
+        let bytes = whole(&opened.path).and_then(|bytes| opened.file.set_len(bytes).map(|()| bytes));
+        opened.synced_bytes = bytes.map_err(|cause| WriteError::io("open", &opened.path, cause))?;
+        Ok(opened)
     }
 
     /// The file, which this process alone appends to from now on. Where a file system knows no locks, nothing keeps
