@@ -1,14 +1,33 @@
 //! `feedline run --resume RUN`: what a run that was interrupted was asked for, and whether all is as it was.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
-use record::{Environment, Rep, Run, RunRecord};
+use record::{Environment, Line, Rep, Run, RunRecord};
 
 use crate::args::{Cli, RunArgs, Verb};
 use crate::exit::Failure;
-use crate::session::Interrupted;
 use crate::{load, samples};
+
+/// A run that was interrupted, as far as it was made.
+pub(crate) struct Interrupted {
+    /// The folder of its record.
+    pub(crate) folder: PathBuf,
+    /// What the record holds.
+    pub(crate) record: RunRecord,
+}
+
+impl Interrupted {
+    /// What the run's clock showed as it was interrupted, as far as the record tells.
+    pub(crate) fn at_ns(&self) -> u64 {
+        let ends = self.record.lines.iter().map(|line| match line {
+            Line::Rep(rep) => rep.window_start_ns.saturating_add(rep.window_ns),
+            Line::End(end) => end.elapsed_ns,
+            Line::Ceiling(_) => 0,
+        });
+        ends.max().unwrap_or(0)
+    }
+}
 
 /// The interrupted run that `args` names, and the command line that began it.
 pub(crate) fn interrupted(args: &RunArgs) -> Result<(RunArgs, Interrupted), Failure> {
@@ -21,7 +40,7 @@ pub(crate) fn interrupted(args: &RunArgs) -> Result<(RunArgs, Interrupted), Fail
             "run the command again that began it",
         ));
     }
-    let is_whole = |line: &record::Line| matches!(line, record::Line::End(end) if !end.interrupted);
+    let is_whole = |line: &Line| matches!(line, Line::End(end) if !end.interrupted);
     if record.lines.last().is_some_and(is_whole) {
         let hint = format!("`feedline report {}` shows it", folder.display());
         return Err(refused(&folder, "came to its end: nothing is missing", &hint));

@@ -26,6 +26,7 @@ use crate::exit::Failure;
 use crate::load::Loaded;
 use crate::open::Stores;
 use crate::progress::Progress;
+use crate::resume::Interrupted;
 use crate::shown::PAGE_FILE;
 use crate::slots::Slots;
 use crate::{environment, files, host, output, proof, resume, signals};
@@ -108,26 +109,6 @@ impl Kind {
     /// Whether `run --resume` can go on with it: one process alone decides what is measured next.
     fn can_go_on(&self) -> bool {
         self.size.is_none() && self.variant.is_none() && self.slots.is_none()
-    }
-}
-
-/// A run that was interrupted, as far as it was made.
-pub(crate) struct Interrupted {
-    /// The folder of its record.
-    pub(crate) folder: PathBuf,
-    /// What the record holds.
-    pub(crate) record: RunRecord,
-}
-
-impl Interrupted {
-    /// What the run's clock showed as it was interrupted, as far as the record tells.
-    fn at_ns(&self) -> u64 {
-        let ends = self.record.lines.iter().map(|line| match line {
-            Line::Rep(rep) => rep.window_start_ns.saturating_add(rep.window_ns),
-            Line::End(end) => end.elapsed_ns,
-            Line::Ceiling(_) => 0,
-        });
-        ends.max().unwrap_or(0)
     }
 }
 

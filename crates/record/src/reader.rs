@@ -9,7 +9,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::{
-    CELLS_FILE, ENV_FILE, Environment, Format, FormatError, Line, RANKS_MAX, RUN_FILE, Run, Segment, segment,
+    CELLS_FILE, ENV_FILE, Environment, Format, FormatError, Line, RANKS_MAX, RUN_FILE, Run, SEGMENTS_FILE,
+    Segment,
 };
 
 /// Longest `run.json` or `env.json` that is read: a thousand times a run of a thousand cells.
@@ -137,7 +138,7 @@ pub fn read_run(dir: &Path) -> Result<RunRecord, ReadError> {
     let env_path = dir.join(ENV_FILE);
     let env = parse(&env_path, &read_head(&env_path, "copy the whole run directory")?)?;
     let (lines, loss) = read_lines(&dir.join(CELLS_FILE))?;
-    let segments = segment::read(dir)?;
+    let segments = read_segments(&dir.join(SEGMENTS_FILE))?;
     Ok(RunRecord { run, env, lines, segments, loss })
 }
 
@@ -190,8 +191,8 @@ fn read_lines(path: &Path) -> Result<(Vec<Line>, Option<String>), ReadError> {
     Ok((lines, if losses.is_empty() { None } else { Some(losses.join("; ")) }))
 }
 
-/// The whole lines of a file that need not be there.
-pub(crate) fn read_lines_of<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, ReadError> {
+/// The segments after the first, in order; none of a run that was made in one.
+fn read_segments(path: &Path) -> Result<Vec<Segment>, ReadError> {
     Ok(match open_optional(path)? {
         Some(file) => whole_lines(file, path)?.0,
         None => Vec::new(),

@@ -1,11 +1,8 @@
 //! `segments.jsonl`: the times at which a run that was interrupted was gone on with.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
-use crate::reader::{ReadError, read_lines_of};
-use crate::{Environment, SEGMENTS_FILE};
+use crate::Environment;
 
 /// One time at which a run was gone on with, by a process of its own. The first is `run.json` and `env.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,9 +15,4 @@ pub struct Segment {
     pub command: Vec<String>,
     /// The machine as it was then.
     pub env: Environment,
-}
-
-/// The segments after the first, in order; none of a run that was made in one.
-pub(crate) fn read(dir: &Path) -> Result<Vec<Segment>, ReadError> {
-    read_lines_of(&dir.join(SEGMENTS_FILE))
 }

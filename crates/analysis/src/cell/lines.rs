@@ -23,11 +23,13 @@ impl<'a> Lines<'a> {
             Line::Ceiling(ceiling) => Some(ceiling),
             _ => None,
         });
-        // That of an earlier segment is none: what stands behind it was measured later.
-        let end = record.lines.last().and_then(|line| match line {
+        let mut ends = record.lines.iter().rev().filter_map(|line| match line {
             Line::End(end) => Some(end),
             _ => None,
         });
+        // That of an earlier segment is none: what stands behind it was measured later.
+        let is_ended = record.segments.is_empty() || matches!(record.lines.last(), Some(Line::End(_)));
+        let end = ends.next().filter(|_| is_ended);
         Self { reps, other_variants, met_outages, ceilings: ceilings.collect(), end }
     }
 
