@@ -6,6 +6,7 @@ mod baseline;
 mod bounds;
 mod bundle;
 mod checkpoints;
+mod claim;
 mod cmd;
 mod comparing;
 mod cost;

@@ -127,8 +127,13 @@ pub(crate) fn local(at: &str) -> SharedStore {
 
 /// A store for untimed work on a local folder that may be written to; `None` for every other target.
 pub(crate) fn local_folder(config: &BackendConfig) -> Option<SharedStore> {
+    local_root(config).map(|root| Arc::new(FileStore::pread(root)) as SharedStore)
+}
+
+/// A local folder that may be written to; `None` for every other target.
+pub(crate) fn local_root(config: &BackendConfig) -> Option<&Path> {
     match config {
-        BackendConfig::File { root } => Some(Arc::new(FileStore::pread(root))),
+        BackendConfig::File { root } => Some(root),
         BackendConfig::Null | BackendConfig::Device { .. } | BackendConfig::Nfs(_) | BackendConfig::S3(_) => {
             None
         }

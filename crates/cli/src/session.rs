@@ -1,6 +1,7 @@
 //! A run in progress: what it was made ready with, its record on disk, and what is asked of the engine.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use rustix::fs::{Access, access};
 use crate::announce::{self, Asked};
 use crate::args::{MeasureArgs, ShowArgs};
 use crate::checkpoints::Checkpoints;
+use crate::claim::{self, Claim};
 use crate::data;
 use crate::derived::Derived;
 use crate::exit::Failure;
@@ -43,15 +45,22 @@ pub(crate) struct Ready {
     checkpoints: Checkpoints,
     stores: Stores,
     data: Data,
+    /// Locks, until the run has come to its end.
+    _held: Vec<File>,
 }
 
 impl Ready {
     /// Opens the storages of a scenario, says what will be done, and makes its datasets ready.
-    pub(crate) fn make(loaded: Loaded, args: &MeasureArgs, asked: &Asked) -> Result<Self, Failure> {
+    pub(crate) fn make(
+        loaded: Loaded,
+        args: &MeasureArgs,
+        asked: &Asked,
+        claim: Claim,
+    ) -> Result<Self, Failure> {
         let stores = open(&loaded.plan)?;
         announce::announce(&loaded.plan, &stores, args, asked)?;
         // Before this a signal ends the process, which has written nothing.
-        Self::with(loaded, stores, args, signals::stop_flag_within_grace()?)
+        Self::with(loaded, stores, args, (claim, signals::stop_flag_within_grace()?))
     }
 
     /// The same without a word, ended by `stop`.
@@ -59,7 +68,7 @@ impl Ready {
         loaded: Loaded,
         stores: Stores,
         args: &MeasureArgs,
-        stop: Arc<AtomicBool>,
+        (claim, stop): (Claim, Arc<AtomicBool>),
     ) -> Result<Self, Failure> {
         let counters = Arc::new(Counters::default());
         let progress = Progress::new(args.quiet, &counters);
@@ -69,8 +78,9 @@ impl Ready {
         progress.phase("making the datasets ready");
         let report = |target: &str, done, total| progress.writing(target, done, total);
         let data = data::make_ready(&loaded.plan, &stores, cores, &report, &stop)?;
+        let held = claim::claim(&loaded.plan, &data, claim)?;
         let checkpoints = Checkpoints::make(&loaded.plan, &stores)?;
-        Ok(Self { loaded, progress, stop, counters, cores, results, checkpoints, stores, data })
+        Ok(Self { loaded, progress, stop, counters, cores, results, checkpoints, stores, data, _held: held })
     }
 }
 

@@ -11,7 +11,7 @@ use prepare::Cleaned;
 
 use crate::args::CleanArgs;
 use crate::exit::{Exit, Failure};
-use crate::{load, open, output};
+use crate::{claim, load, open, output};
 
 pub(crate) fn clean(args: &CleanArgs) -> Result<Exit, Failure> {
     let places = stores(args)?;
@@ -20,6 +20,7 @@ pub(crate) fn clean(args: &CleanArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     for (at, store) in &places {
+        claim::refuse_measured(Path::new(at))?;
         let cleaned = prepare::clean(&**store).with_context(|| format!("cannot clean `{at}`"))?;
         output::print(&describe(at, &cleaned))?;
     }

@@ -9,6 +9,7 @@ use record::NotRun;
 
 use crate::announce::Asked;
 use crate::args::{More, RunArgs};
+use crate::claim::Claim;
 use crate::comparing::Rules;
 use crate::exit::{Exit, Failure};
 use crate::regression::Outcome;
@@ -52,7 +53,8 @@ fn once(args: &RunArgs, interrupted: Option<Interrupted>) -> Result<Exit, Failur
         None => measure.fresh_rounds += args.rounds.map_or(0, |More(rounds)| rounds),
     }
     let asked = args.proof.then(|| proof::Asked::announce(&loaded.plan, &args.measure.results));
-    let ready = Ready::make(loaded, &args.measure, &Asked::of(&args.input, false))?;
+    let claim = if slots.is_some() { Claim::WithItsOthers } else { Claim::Alone };
+    let ready = Ready::make(loaded, &args.measure, &Asked::of(&args.input, false), claim)?;
     if let Some(name) = &args.add_to {
         baseline::prepare(&args.measure.results, name)?;
     }

@@ -9,6 +9,7 @@ use record::NotRun;
 
 use crate::announce::Asked;
 use crate::args::{Find, InputArgs, SizeArgs};
+use crate::claim::Claim;
 use crate::exit::{Exit, Failure};
 use crate::load::{self, Loaded};
 use crate::session::{Kind, Ready, Session};
@@ -17,7 +18,7 @@ use crate::session::{Kind, Ready, Session};
 const DEPTHS_MAX: u32 = 13;
 
 pub(crate) fn size(args: &SizeArgs) -> Result<Exit, Failure> {
-    let ready = Ready::make(widened(args)?, &args.measure, &Asked::of(&args.input, true))?;
+    let ready = Ready::make(widened(args)?, &args.measure, &Asked::of(&args.input, true), Claim::Alone)?;
     let kind = Kind { size: Some(args.find.axis()), show: args.show, ..Kind::default() };
     let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
     let interrupted = session.execute(|session, bench| find(&ready, args.find, session, bench))?;

@@ -106,15 +106,25 @@ fn another_run_is_not_gone_on_with() {
 }
 
 #[test]
-fn a_record_has_one_writer() {
+fn a_dataset_is_measured_by_one_run_at_a_time() {
     let bench = bench();
     let long = ["run", "s.toml", "--set", "measure.bytes=\"256 MiB\""];
     let mut child = bench.spawn(&long);
     until(&mut child, || bench.lines_so_far().contains(REP));
     let folder = bench.run_folder();
-    bench.run(&["run", "--resume", folder.to_str().unwrap()]).exits(1).says("another feedline is writing it");
+    let others = [
+        ["run", "s.toml"].as_slice(),
+        &["run", "--resume", folder.to_str().unwrap()],
+        &["clean", "s.toml", "--yes"],
+    ];
+    let holder = format!("is being measured by another run (process {})", child.id());
+    for other in others {
+        bench.run(other).exits(1).says(&holder);
+    }
+    assert!(!bench.data_files().is_empty());
     signal(&child, libc::SIGINT);
     wait(child).exits(130);
+    bench.run(&["clean", "s.toml", "--yes"]).exits(0).says("removed 1 dataset");
 }
 
 #[test]

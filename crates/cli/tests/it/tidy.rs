@@ -41,6 +41,24 @@ fn collect(folder: &Path, sources: &mut Vec<Source>) {
     }
 }
 
+/// The book names the tests that hold what it promises.
+#[test]
+fn promises_are_held_by_tests_that_exist() {
+    let page = fs::read_to_string(root().join("docs/src/promises.md")).unwrap();
+    let sources = sources();
+    let rows = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| promise"));
+    let mut held = 0;
+    for row in rows {
+        let tests = row.rsplit(" | ").next().unwrap().split('`').skip(1).step_by(2);
+        for test in tests {
+            let is_there = sources.iter().any(|source| source.text.contains(&format!("fn {test}(")));
+            assert!(is_there, "no test is called {test}");
+            held += 1;
+        }
+    }
+    assert!(held > 30, "{held} tests are named");
+}
+
 #[test]
 fn only_plan_scenario_and_open_name_a_backend_or_an_engine() {
     let naming = [

@@ -119,6 +119,20 @@ fn what_a_cut_tore_is_taken_back_when_a_run_is_gone_on_with() {
 }
 
 #[test]
+fn a_record_has_one_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let (run, env) = (sample::run(), sample::environment());
+    let writer = RunWriter::create(&dir, &run, "", &env, Redactor::default()).unwrap();
+    let reopen = || RunWriter::reopen(&dir, &sample::segment(), Redactor::default());
+    let message = reopen().unwrap_err().to_string();
+    assert!(message.contains("another feedline is writing it\n  hint: "), "{message}");
+    assert!(!dir.join(record::SEGMENTS_FILE).exists());
+    drop(writer);
+    reopen().unwrap();
+}
+
+#[test]
 fn damage_in_the_middle_is_an_error_that_names_the_line() {
     let (_folder, dir) = written();
     let path = dir.join(CELLS_FILE);

@@ -1,0 +1,122 @@
+//! One run at a time on one dataset: the marker of each that feedline wrote on this machine's file systems is locked while
+//! it is measured. Data of the user's have no marker, and neither they nor what lies on a server are locked.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use dataset::MARKER_NAME;
+use describe::Data;
+use plan::Plan;
+
+use crate::exit::Failure;
+use crate::open;
+
+/// With whom a run has its datasets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// With nobody.
+    Alone,
+    /// With the other processes of its run: ranks, or variants.
+    WithItsOthers,
+}
+
+/// Locks the datasets of a run. They are free again once what is returned is dropped.
+///
+/// # Errors
+/// For a dataset that another run measures.
+pub(crate) fn claim(plan: &Plan, data: &Data, claim: Claim) -> Result<Vec<File>, Failure> {
+    let mut markers = BTreeSet::new();
+    for slot in data.slots() {
+        let root = open::local_root(&plan.targets[slot.target].config);
+        let first = slot.prepared.data.objects().key(0);
+        let folder = first.as_str().split('/').next().unwrap_or_default();
+        markers.extend(root.and_then(|root| marker(&root.join(folder))));
+    }
+    let held = markers.iter().map(|marker| lock(marker, claim));
+    held.filter_map(Result::transpose).collect()
+}
+
+/// Refuses to remove a dataset below `root` that a run measures.
+///
+/// # Errors
+/// For each of them.
+pub(crate) fn refuse_measured(root: &Path) -> Result<(), Failure> {
+    let folders = fs::read_dir(root).into_iter().flatten().flatten();
+    for marker in folders.filter_map(|folder| marker(&folder.path())) {
+        lock(&marker, Claim::Alone)?;
+    }
+    Ok(())
+}
+
+/// The marker of a folder, by its one name: two targets may lie at one path.
+fn marker(folder: &Path) -> Option<PathBuf> {
+    let marker = folder.join(MARKER_NAME);
+    marker.is_file().then(|| fs::canonicalize(&marker).unwrap_or(marker))
+}
+
+/// `None` where a file system knows no locks, or the marker may not be opened.
+fn lock(marker: &Path, claim: Claim) -> Result<Option<File>, Failure> {
+    // An NFS client of the kernel locks for one alone only what may be written.
+    let opened = OpenOptions::new().read(true).write(true).open(marker).or_else(|_| File::open(marker));
+    let Ok(file) = opened else { return Ok(None) };
+    let locked = match claim {
+        Claim::Alone => file.try_lock(),
+        Claim::WithItsOthers => file.try_lock_shared(),
+    };
+    match locked {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::Error(_)) => Ok(None),
+        Err(TryLockError::WouldBlock) => Err(in_use(marker, &file)),
+    }
+}
+
+fn in_use(marker: &Path, file: &File) -> Failure {
+    let folder = marker.parent().unwrap_or(marker).display();
+    let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
+    let who = file.metadata().map(|metadata| holder(&locks, metadata.ino()));
+    let who = who.ok().flatten().map_or_else(String::new, |process| format!(" (process {process})"));
+    Failure::Error(anyhow::Error::new(io::Error::other(format!(
+        "`{folder}` is being measured by another run{who}\n  hint: wait for its end, or give this run a folder of its own"
+    ))))
+}
+
+/// The process that holds a file by its inode (proc(5), `/proc/locks`); `None` where it lives in another container.
+fn holder(locks: &str, inode: u64) -> Option<u32> {
+    let of_file =
+        |line: &&str| line.split_whitespace().nth(5).is_some_and(|id| id.ends_with(&format!(":{inode}")));
+    let line = locks.lines().find(of_file)?;
+    line.split_whitespace().nth(4)?.parse().ok().filter(|process| *process > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_holder_of_a_file_is_named() {
+        let locks = "1: POSIX  ADVISORY  WRITE 77 fe:00:9931 0 EOF\n2: FLOCK  ADVISORY  WRITE 4321 fe:00:31 0 EOF\n\
+                     3: FLOCK  ADVISORY  READ 0 fe:00:32 0 EOF\n";
+        assert_eq!([31, 32, 33].map(|inode| holder(locks, inode)), [Some(4321), None, None]);
+    }
+
+    #[test]
+    fn one_run_alone_or_several_processes_of_one_hold_a_dataset() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("d");
+        fs::create_dir(&folder).unwrap();
+        refuse_measured(root.path()).unwrap();
+        fs::write(folder.join(MARKER_NAME), "{}").unwrap();
+        let marker = marker(&folder).unwrap();
+        let shared = [Claim::WithItsOthers; 2].map(|claim| lock(&marker, claim).unwrap());
+        let error = refuse_measured(root.path()).unwrap_err().to_string();
+        assert!(error.contains("/d` is being measured by another run"), "{error}");
+        drop(shared);
+        let alone = lock(&marker, Claim::Alone).unwrap();
+        assert!(alone.is_some() && lock(&marker, Claim::WithItsOthers).is_err());
+        drop(alone);
+        refuse_measured(root.path()).unwrap();
+    }
+}
