@@ -74,12 +74,21 @@ impl Stream {
 
     /// Whether `data` is what lies at `offset`.
     pub fn verify(self, offset: u64, data: &[u8]) -> bool {
+        self.matched(offset, data) == data.len()
+    }
+
+    /// How many bytes of `data` are what lies at `offset`, up to the first that differs.
+    pub fn matched(self, offset: u64, data: &[u8]) -> usize {
         let mut expected = [0_u8; 4096];
-        data.chunks(expected.len()).enumerate().all(|(number, chunk)| {
+        for (number, chunk) in data.chunks(expected.len()).enumerate() {
             let expected = &mut expected[..chunk.len()];
             self.fill(offset + (number * 4096) as u64, expected);
-            chunk == expected
-        })
+            if chunk != expected {
+                let same = chunk.iter().zip(expected.iter()).take_while(|(one, other)| one == other).count();
+                return number * 4096 + same;
+            }
+        }
+        data.len()
     }
 }
 
@@ -198,6 +207,9 @@ mod tests {
             let stream = Stream::recognise(&part).expect("it is payload");
             prop_assert!(stream.verify(0, &part));
             prop_assert_eq!(stream.word(7), Stream::of(seed, object).word(words + 7));
+            let wrong = length / 2;
+            part[wrong] ^= 1;
+            prop_assert_eq!(stream.matched(0, &part), wrong);
         }
     }
 
