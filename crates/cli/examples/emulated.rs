@@ -28,6 +28,9 @@ const OBJECT_BYTES: u64 = 4 << 20;
 const SEED: u64 = 1;
 const WINDOW_NS: u64 = 2_000_000_000;
 
+/// Operations that a window holds at least: one more or less is then a third of the margin.
+const WINDOW_OPS: f64 = 100.0;
+
 /// One point of the grid.
 #[derive(Clone, Copy)]
 struct Point {
@@ -78,6 +81,11 @@ impl Point {
             one_at_a_time: self.protocol == Protocol::S3,
         };
         Some(bounds::predict(&settings, &operation, in_flight)?.ops_per_s)
+    }
+
+    fn window_ns(&self) -> u64 {
+        let holds_ns = self.predicted_ops_per_s().map_or(0.0, |per_s| WINDOW_OPS / per_s * 1e9);
+        WINDOW_NS.max(holds_ns as u64)
     }
 
     fn serve(&self) -> Result<Server, emulator::EmulatorError> {
@@ -132,7 +140,7 @@ impl Point {
             checkpoints: None,
             verify: true,
             warmup_ns: WINDOW_NS / 4,
-            limit: Limit::Duration { duration_ns: WINDOW_NS },
+            limit: Limit::Duration { duration_ns: self.window_ns() },
             sample_bytes: f64::from(self.read_bytes),
             line_bps: 1e9,
             epoch: 0,

@@ -59,10 +59,18 @@ pub(crate) fn not_tested(source: &Source<'_>, judged: &Judged) -> Vec<String> {
     if failed > 0 {
         list.push(format!("{} failed", counted_noun(failed as u64, "cell")));
     }
+    list.extend(second_reading(record));
     list.extend(later(judged));
     list.extend(opening(lines, &cells, judged));
     list.extend(decode(&cells, judged));
     list
+}
+
+/// Data that feedline did not write are read a second time by the process that read them, and by no later one.
+fn second_reading(record: &RunRecord) -> Option<String> {
+    let is_users = record.run.datasets.iter().any(|dataset| dataset.source == "existing");
+    (is_users && !record.segments.is_empty())
+        .then(|| "a second reading of what was read before the interruption".to_owned())
 }
 
 /// What comes after the time that any target was under load: credits of a cloud volume last for half an hour and more.

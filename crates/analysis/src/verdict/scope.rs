@@ -40,7 +40,8 @@ pub struct Scope {
     pub caches_open: Vec<&'static str>,
     /// Caches there that cannot have served them.
     pub caches_excluded: Vec<&'static str>,
-    /// Time that the target was under load, summed over the windows of all its repetitions, nanoseconds.
+    /// Time that the target was under load, summed over the windows of all its repetitions, nanoseconds. Of a run that was
+    /// interrupted the longest part: what a storage grants for a time came back between two of them.
     pub under_load_ns: u64,
     /// Bytes read from it in them.
     pub bytes_read: u64,
@@ -105,6 +106,16 @@ impl LoadScope {
     }
 }
 
+/// Time of windows in the longest part of a run.
+fn under_load_ns<'a>(segments: &[record::Segment], reps: impl Iterator<Item = &'a &'a record::Rep>) -> u64 {
+    let mut parts = vec![0_u64; segments.len() + 1];
+    for rep in reps {
+        let part = segments.partition_point(|segment| segment.at_ns <= rep.window_start_ns);
+        parts[part] = parts[part].saturating_add(rep.window_ns);
+    }
+    parts.into_iter().max().unwrap_or(0)
+}
+
 impl Scope {
     /// That of a verdict on `target` that rests on `cell`.
     pub(crate) fn of(source: &Source<'_>, target: &Target, cell: &CellSummary) -> Self {
@@ -123,7 +134,7 @@ impl Scope {
             },
             caches_open,
             caches_excluded,
-            under_load_ns: reps().map(|rep| rep.window_ns).fold(0, u64::saturating_add),
+            under_load_ns: under_load_ns(&source.record.segments, reps()),
             bytes_read: reps()
                 .map(|rep| crate::cell::counters::counted(rep, record::counter::BYTES))
                 .fold(0, u64::saturating_add),

@@ -37,7 +37,9 @@ fn explained(need: &str) -> Result<String, Failure> {
         return Ok(load::load(&input)?.plan.need.explain());
     }
     let resolved = NeedSpec::parse_short(need).and_then(|spec| spec.resolve());
-    resolved.map(|need| need.explain()).map_err(|error| Failure::usage(format!("error: {error}")))
+    // What a hint writes as a key of a scenario is typed behind this verb.
+    let typed = |hint: String| scenario::in_flags(&hint).replace("--need ", "feedline need ");
+    resolved.map(|need| need.explain()).map_err(|error| Failure::usage(typed(format!("error: {error}"))))
 }
 
 fn row(profile: &Profile) -> String {

@@ -90,6 +90,7 @@ fn need_prints_its_arithmetic_and_lists_the_profiles() {
     bench.run(&["need", "8xh100:resnet50"]).exits(0).says("14,286").says("measured");
     bench.run(&["need"]).exits(0).says("unet3d").says("extrapolated");
     bench.run(&["need", "8xh100:resnet5"]).exits(2).says("resnet50");
+    bench.run(&["need", "8xh200:resnet50"]).exits(2).says("feedline need '{ batch = ");
 }
 
 /// Samples of 4 MiB divided the line of samples of 147 MB by 35, and whatever was measured fed eight H100.

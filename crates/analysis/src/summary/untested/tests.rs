@@ -18,6 +18,34 @@ fn a_quiet_run_still_names_decode_and_opening() {
 }
 
 #[test]
+fn the_longest_part_of_an_interrupted_run_was_under_load() {
+    let mut builder = builder();
+    let mut later = rep("c", 1, 1e9);
+    (later.order, later.window_start_ns) = (1, 20_000_000_000);
+    builder.push(later);
+    let mut record = builder.record();
+    let has = |not_tested: &[String], words: &str| not_tested.iter().any(|one| one == words);
+    let whole = summarise(&record).not_tested;
+    assert!(has(&whole, "burst credits and slow changes (2 s under load)"), "{whole:?}");
+    record.segments.push(record::Segment {
+        started: "2026-11-24T11:28:34Z".to_owned(),
+        at_ns: 10_000_000_000,
+        command: Vec::new(),
+        env: record.env.clone(),
+    });
+    record.run.datasets[0].source = "existing".to_owned();
+    let summary = summarise(&record);
+    let found = &summary.not_tested;
+    assert!(has(found, "a second reading of what was read before the interruption"), "{found:?}");
+    assert!(has(found, "burst credits and slow changes (1 s under load)"), "{found:?}");
+    assert!(
+        summary.notes[0].starts_with("interrupted after 10 s, and gone on with at 2026-"),
+        "{:?}",
+        summary.notes
+    );
+}
+
+#[test]
 fn what_a_users_files_lack_is_said() {
     let mut builder = builder();
     let dataset = &mut builder.run.datasets[0];
