@@ -195,7 +195,7 @@ pub(crate) fn add_flags_of_run(
     reps: &Repetitions<'_>,
     lines: &Lines<'_>,
 ) {
-    if lines.end.is_some_and(|end| end.changed.contains(&context.cell.dataset)) {
+    if lines.ends.iter().any(|end| end.changed.contains(&context.cell.dataset)) {
         flags.insert(0, Flag::DatasetChanged);
     }
     let mut not_looked_at = lines.end.into_iter().flat_map(|end| &end.not_looked_at);
@@ -203,7 +203,7 @@ pub(crate) fn add_flags_of_run(
         let reason = one.reason.lines().next().unwrap_or_default().to_owned();
         flags.insert(0, Flag::NotLookedAt { reason });
     }
-    flags.extend(lines.end.into_iter().flat_map(|end| validity::second_reading(end, &reps.used)));
+    flags.extend(lines.ends.iter().flat_map(|end| validity::second_reading(end, &reps.used)));
     let system = SystemFigures::of_reps(&reps.used, context.cell);
     flags.extend(validity::not_from_storage(context, system.as_ref()));
     flags.extend(crowd::others_read(context.storage, system.as_ref(), &reps.used));

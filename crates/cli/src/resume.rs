@@ -1,13 +1,15 @@
 //! `feedline run --resume RUN`: what a run that was interrupted was asked for, and whether all is as it was.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use clap::Parser as _;
-use record::{Environment, Line, Rep, Run, RunRecord};
+use record::{Environment, Line, Redactor, Rep, Run, RunRecord, SCENARIO_FILE, Target};
 
 use crate::args::{Cli, RunArgs, Verb};
 use crate::exit::Failure;
-use crate::{load, samples};
+use crate::{environment, load, samples};
 
 /// A run that was interrupted, as far as it was made.
 pub(crate) struct Interrupted {
@@ -46,7 +48,7 @@ pub(crate) fn interrupted(args: &RunArgs) -> Result<(RunArgs, Interrupted), Fail
         return Err(refused(&folder, "came to its end: nothing is missing", &hint));
     }
     let Ok(Cli { verb: Verb::Run(mut began) }) =
-        Cli::try_parse_from(load::with_verb(record.run.command.iter().map(Into::into)))
+        Cli::try_parse_from(load::with_verb(record.run.command.iter().map(|word| spelt_out(word).into())))
     else {
         let hint = "run the command again that began it";
         return Err(refused(&folder, "was begun by a command line that cannot be read", hint));
@@ -54,32 +56,82 @@ pub(crate) fn interrupted(args: &RunArgs) -> Result<(RunArgs, Interrupted), Fail
     began.measure.quiet |= args.measure.quiet;
     began.measure.yes |= args.measure.yes;
     began.show = args.show;
-    folder.parent().unwrap_or(Path::new(".")).clone_into(&mut began.measure.results);
+    began.strict |= args.strict;
+    let has_parent = folder.parent().is_some_and(|parent| !parent.as_os_str().is_empty());
+    let folder = if has_parent { folder } else { fs::canonicalize(&folder)? };
+    folder.parent().unwrap_or(Path::new("/")).clone_into(&mut began.measure.results);
     Ok((began, Interrupted { folder, record }))
 }
 
+/// A word of a command line with the names that a record has labels for.
+fn spelt_out(word: &str) -> String {
+    environment::secrets().into_iter().fold(word.to_owned(), |word, (name, label)| match label.as_str() {
+        "~" if word == "~" || word.starts_with("~/") => word.replacen('~', &name, 1),
+        "~" => word,
+        label => word.replace(label, &name),
+    })
+}
+
+/// Refuses another scenario before anything is written for it.
+pub(crate) fn refuse_other_scenario(
+    interrupted: &Interrupted,
+    text: &str,
+    redactor: &Redactor,
+) -> Result<(), Failure> {
+    let path = interrupted.folder.join(SCENARIO_FILE);
+    let was = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    if was == redactor.text(text) { Ok(()) } else { Err(changed(&interrupted.record.run, "the scenario")) }
+}
+
 /// Refuses to go on where what is measured, or what measures, is no longer what it was: the figures would not be of one run.
-pub(crate) fn refuse_other(record: &RunRecord, now: &Run, env: &Environment) -> Result<(), Failure> {
+pub(crate) fn refuse_other(
+    record: &RunRecord,
+    now: &Run,
+    env: &Environment,
+    redactor: &Redactor,
+) -> Result<(), Failure> {
     let (was, before) = (&record.run, &record.env);
+    let now = &redactor.json(serde_json::to_value(now)?);
+    let now: &Run = &serde_json::from_value(now.clone())?;
+    let machine = |env: &Environment| (env.machine.clone(), env.cpu_model.clone(), env.memory_bytes.clone());
+    let limits = |env: &Environment| {
+        (env.cores_usable.clone(), env.cgroup_cpu_cores.clone(), env.cgroup_memory_bytes.clone())
+    };
     let differs = [
         ("the plan", was.plan_hash != now.plan_hash || was.cells != now.cells || was.measure != now.measure),
         ("the need", was.need != now.need),
         ("the data", fingerprints(was) != fingerprints(now)),
+        ("the storage", storages(was) != storages(now)),
         ("feedline itself", was.tool != now.tool),
-        ("the machine", before.machine != env.machine || before.cpu_model != env.cpu_model),
+        ("the machine", machine(before) != machine(env)),
+        ("what this process may use of it", limits(before) != limits(env)),
         ("the kernel", before.kernel != env.kernel),
     ];
     let differs: Vec<&str> =
         differs.into_iter().filter_map(|(what, differs)| differs.then_some(what)).collect();
-    if differs.is_empty() {
+    if differs.is_empty() { Ok(()) } else { Err(changed(was, &differs.join(", "))) }
+}
+
+/// Refuses a record to which another process has added since it was read: what it made would be made twice.
+pub(crate) fn refuse_grown(folder: &Path, read: &RunRecord) -> Result<(), Failure> {
+    if record::read_run(folder)?.lines == read.lines {
         return Ok(());
     }
-    Err(Failure::usage(format!(
-        "error: the run `{}` cannot be gone on with: {} changed since it began\n  hint: run it anew; what was measured stays in \
-         its record",
-        was.run_id,
-        differs.join(", "),
-    )))
+    Err(refused(folder, "was written to meanwhile", "look at it, and go on with it once more"))
+}
+
+fn changed(run: &Run, what: &str) -> Failure {
+    Failure::usage(format!(
+        "error: the run `{}` cannot be gone on with: {what} changed since it began\n  hint: run it anew; what was measured stays \
+         in its record",
+        run.run_id,
+    ))
+}
+
+/// What is known of each storage; of a server that feedline starts what it was asked to be, as it has another port each time.
+fn storages(run: &Run) -> Vec<Target> {
+    let lasting = |target: &Target| if target.demo { Vec::new() } else { target.facts.clone() };
+    run.targets.iter().map(|target| Target { facts: lasting(target), ..target.clone() }).collect()
 }
 
 /// What tells the data of a run from others. Servers that feedline starts hold theirs only as long as they run.

@@ -178,11 +178,12 @@ impl<'a> Session<'a> {
     ) -> Result<Self, Failure> {
         let env = environment::capture();
         let now = described(ready, keep_names, 1);
-        resume::refuse_other(&interrupted.record, &now, &env)?;
+        resume::refuse_other(&interrupted.record, &now, &env, &redactor(keep_names))?;
         let at_ns = interrupted.at_ns();
         let segment = Segment { started: now.started, at_ns, command: now.command, env };
         let Interrupted { folder, record } = interrupted;
         let writer = RunWriter::reopen(&folder, &segment, redactor(keep_names))?;
+        resume::refuse_grown(&folder, &record)?;
         keep_at_last(&folder, show, ready, true);
         let RunRecord { run, env, lines, mut segments, .. } = record;
         segments.push(segment);
@@ -235,7 +236,8 @@ impl<'a> Session<'a> {
         };
         let mut bench = Bench::new(&plan.cells, &seats, settings, &clock, stop, counters);
         bench.start_by(&start);
-        bench.go_on_after(std::mem::take(&mut self.made_before));
+        let parts = self.so_far.segments.len() as u32;
+        bench.go_on_after(std::mem::take(&mut self.made_before), parts);
         let not_run = steps(self, &mut bench)?;
         let interrupted = stop.load(Ordering::Relaxed);
         let elapsed_ns = clock.now_ns();
@@ -386,7 +388,7 @@ fn described(ready: &Ready, keep_names: bool, ranks: u32) -> Run {
     describe::run(&loaded.plan, data, facts, begun)
 }
 
-fn redactor(keep_names: bool) -> Redactor {
+pub(crate) fn redactor(keep_names: bool) -> Redactor {
     Redactor::new(if keep_names { Vec::new() } else { environment::secrets() })
 }
 

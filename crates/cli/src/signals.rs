@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::io;
+use std::panic::{self, AssertUnwindSafe};
 use std::process;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -90,7 +91,8 @@ fn end() {
         }
     };
     match at_last {
-        Some(at_last) => at_last(),
+        // A fault in what is shown must not keep the process.
+        Some(at_last) => drop(panic::catch_unwind(AssertUnwindSafe(at_last))),
         None => output::say(&Failure::Interrupted.to_string()),
     }
     process::exit(Exit::Interrupted as i32);

@@ -107,12 +107,20 @@ impl Piece {
 pub(crate) struct Content {
     /// In order, without gaps.
     pieces: Vec<Piece>,
+    /// Bytes of the budget that pieces take.
+    pieces_bytes: u64,
     budget: Arc<Budget>,
+}
+
+impl Drop for Content {
+    fn drop(&mut self) {
+        self.budget.0.fetch_add(self.pieces_bytes, Ordering::Relaxed);
+    }
 }
 
 impl Content {
     pub(crate) fn new(budget: &Arc<Budget>) -> Self {
-        Self { pieces: Vec::new(), budget: Arc::clone(budget) }
+        Self { pieces: Vec::new(), pieces_bytes: 0, budget: Arc::clone(budget) }
     }
 
     pub(crate) fn length(&self) -> u64 {
@@ -124,12 +132,18 @@ impl Content {
         if data.is_empty() {
             return Ok(());
         }
-        let more = if at == self.length() { self.extend_last(data) } else { 0 };
+        let more = if at == self.length() { self.more_of_last(data) } else { 0 };
         let (mut at, mut rest) = (at + more as u64, &data[more..]);
         let stretches = stretches(rest);
-        let held =
-            |(length, kind): &(usize, Kind)| if matches!(kind, Kind::Foreign) { *length as u64 } else { 0 };
-        self.budget.take(stretches.iter().map(held).sum())?;
+        let foreign = stretches.iter().filter(|(_, kind)| matches!(kind, Kind::Foreign));
+        let held: usize = foreign.map(|(length, _)| length).sum();
+        // What a write is taken apart into takes memory of its own.
+        let pieces = stretches.len().saturating_sub(1) * size_of::<Piece>();
+        self.budget.take((held + pieces) as u64)?;
+        self.pieces_bytes += pieces as u64;
+        if let Some(last) = self.pieces.last_mut() {
+            last.length += more as u64;
+        }
         for (length, kind) in stretches {
             let (data, behind) = rest.split_at(length);
             self.place(at, data, kind);
@@ -188,6 +202,7 @@ impl Content {
     /// Adds `other` behind this content.
     pub(crate) fn append(&mut self, mut other: Self) {
         let offset = self.length();
+        self.pieces_bytes += std::mem::take(&mut other.pieces_bytes);
         for mut piece in std::mem::take(&mut other.pieces) {
             piece.at += offset;
             match (self.pieces.last_mut(), &piece.source) {
@@ -212,15 +227,14 @@ impl Content {
         }
     }
 
-    /// Lengthens the last piece by what of `data` is more of its payload; by how many bytes.
-    fn extend_last(&mut self, data: &[u8]) -> usize {
-        let Some(Piece { length, source: Source::Stream { stream, skip }, .. }) = self.pieces.last_mut()
-        else {
-            return 0;
-        };
-        let more = stream.matched(*skip + *length, data);
-        *length += more as u64;
-        more
+    /// How many bytes of `data` are more of the last piece's payload.
+    fn more_of_last(&self, data: &[u8]) -> usize {
+        match self.pieces.last() {
+            Some(Piece { length, source: Source::Stream { stream, skip }, .. }) => {
+                stream.matched(*skip + *length, data)
+            }
+            _ => 0,
+        }
     }
 }
 

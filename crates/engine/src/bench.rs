@@ -139,6 +139,8 @@ pub struct Bench<'a> {
     made_before: VecDeque<Rep>,
     /// The place in the run behind all that was begun before.
     next_order: u32,
+    /// How often the run was gone on with, until the first repetition was begun since.
+    gone_on: u32,
 }
 
 impl<'a> Bench<'a> {
@@ -169,12 +171,15 @@ impl<'a> Bench<'a> {
             kept: cells.iter().map(|_| Kept::default()).collect(),
             made_before: VecDeque::new(),
             next_order: 0,
+            gone_on: 0,
         }
     }
 
     /// Passes over what was made before the run was interrupted, as if it were made now: the order of all that follows is
-    /// that of an undisturbed run. A repetition that a signal ended is made again.
-    pub fn go_on_after(&mut self, mut made: Vec<Rep>) {
+    /// that of an undisturbed run. A repetition that a signal ended is made again. `times` says how often the run was gone
+    /// on with: what the repetition that was under way has read may lie in a cache by now, whoever recorded it or not.
+    pub fn go_on_after(&mut self, mut made: Vec<Rep>, times: u32) {
+        self.gone_on = times;
         made.sort_by_key(|rep| rep.order);
         self.next_order = made.last().map_or(0, |rep| rep.order + 1);
         made.retain(|rep| rep.outcome != Outcome::Interrupted);
@@ -289,6 +294,11 @@ impl<'a> Bench<'a> {
         };
         let mut schedule = Schedule::new(self.cells, chosen, role == Role::Measure, settings);
         self.pass_over(&mut schedule, role, emit)?;
+        // What was made next was of another kind: time was up for the rest of these.
+        if !self.made_before.is_empty() {
+            schedule.give_up("budget");
+            return Ok(schedule.into_not_run());
+        }
         loop {
             let begun_ns = self.clock.now_ns();
             if self.stopped() {
@@ -331,6 +341,9 @@ impl<'a> Bench<'a> {
             if (made.cell.as_str(), made.rep) != (cell.slug.as_str(), turn.rep) {
                 return emit(Event::Astray { made: Box::new(made), cell });
             }
+            let took_ns =
+                self.settings.measure.warmup_ns.saturating_add(made.window_ns).saturating_add(OVERHEAD_NS);
+            self.cost_ns = self.cost_ns.max(took_ns);
             if made.outage.is_some() {
                 schedule.put_off(turn);
             } else {
@@ -388,7 +401,8 @@ impl<'a> Bench<'a> {
             Role::Confirm => self.own_epoch(turn.cell, self.settings.measure.repetitions + turn.rep),
         };
         // What it has read of its epoch may lie in a cache by now.
-        let epoch = epoch + u64::from(turn.again) * EPOCHS_MAX;
+        let gone_on = u64::from(std::mem::take(&mut self.gone_on)) * u64::from(outage::AGAIN_MAX + 1);
+        let epoch = epoch + (u64::from(turn.again) + gone_on) * EPOCHS_MAX;
         self.made += 1;
         let Share { index, of } = self.settings.variants;
         let epoch = epoch * u64::from(of) + u64::from(index);

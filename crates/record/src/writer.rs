@@ -210,10 +210,15 @@ fn hint(kind: ErrorKind) -> &'static str {
     }
 }
 
-/// Bytes of a file up to the end of its last whole line.
+/// Bytes of a file up to the end of its last whole line. One that lacks its newline alone gets it: it is read as whole.
 fn whole_lines(path: &Path) -> std::io::Result<u64> {
     let bytes = fs::read(path)?;
-    Ok(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last as u64 + 1))
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+    if serde_json::from_slice::<serde_json::Value>(&bytes[whole..]).is_err() {
+        return Ok(whole as u64);
+    }
+    OpenOptions::new().append(true).open(path)?.write_all(b"\n")?;
+    Ok(bytes.len() as u64 + 1)
 }
 
 fn create_dir(dir: &Path) -> Result<(), WriteError> {

@@ -14,6 +14,8 @@ pub(crate) struct Lines<'a> {
     pub(crate) met_outages: Vec<(&'a Rep, bool)>,
     pub(crate) ceilings: Vec<&'a Ceiling>,
     pub(crate) end: Option<&'a End>,
+    /// That of each part of the run, in order: what was found of its repetitions then holds for them whatever came later.
+    pub(crate) ends: Vec<&'a End>,
 }
 
 impl<'a> Lines<'a> {
@@ -23,14 +25,15 @@ impl<'a> Lines<'a> {
             Line::Ceiling(ceiling) => Some(ceiling),
             _ => None,
         });
-        let mut ends = record.lines.iter().rev().filter_map(|line| match line {
+        let ends = record.lines.iter().filter_map(|line| match line {
             Line::End(end) => Some(end),
             _ => None,
         });
+        let ends: Vec<&End> = ends.collect();
         // That of an earlier segment is none: what stands behind it was measured later.
         let is_ended = record.segments.is_empty() || matches!(record.lines.last(), Some(Line::End(_)));
-        let end = ends.next().filter(|_| is_ended);
-        Self { reps, other_variants, met_outages, ceilings: ceilings.collect(), end }
+        let end = ends.last().copied().filter(|_| is_ended);
+        Self { reps, other_variants, met_outages, ceilings: ceilings.collect(), end, ends }
     }
 
     /// The repetitions of a cell, found without looking at those of others.

@@ -17,7 +17,7 @@ use crate::resume::Interrupted;
 use crate::session::{Conclusion, Kind, Ready, Session};
 use crate::slots::Slots;
 use crate::variants::{self, VariantSpec};
-use crate::{baseline, cmd, cost, load, output, proof, regression, resume, samples};
+use crate::{baseline, cmd, cost, load, output, proof, regression, resume, samples, session};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if args.dry_run {
@@ -39,6 +39,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 /// Makes one run, or what is missing of one that was interrupted.
 fn once(args: &RunArgs, interrupted: Option<Interrupted>) -> Result<Exit, Failure> {
     let mut loaded = load::load(&args.input)?.with_margins(true)?;
+    if let Some(interrupted) = &interrupted {
+        let redactor = session::redactor(args.measure.no_redact);
+        resume::refuse_other_scenario(interrupted, &loaded.text, &redactor)?;
+    }
     if let Some(name) = &loaded.plan.gate.baseline {
         baseline::expect(name, &args.measure.results, args.add_to.as_deref())?;
     }

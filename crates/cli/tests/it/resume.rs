@@ -90,10 +90,10 @@ fn a_run_may_be_interrupted_often_and_its_record_torn() {
 
 #[test]
 fn another_run_is_not_gone_on_with() {
-    for what in ["the plan", "the data"] {
+    for what in ["the scenario", "the data"] {
         let bench = bench();
         let folder = stopped(&bench, &["run", "s.toml"], libc::SIGINT, 2);
-        if what == "the plan" {
+        if what == "the scenario" {
             let scenario = fs::read_to_string(bench.path("s.toml")).unwrap();
             bench.write("s.toml", &scenario.replace("[1, 4]", "[1, 8]"));
         } else {

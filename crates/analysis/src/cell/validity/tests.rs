@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use record::CacheProof;
 
 use super::*;
@@ -329,6 +331,18 @@ fn other_bytes_in_a_second_reading_forbid_a_verdict() {
     assert_eq!(flags[0].gravity(), Gravity::ForbidsVerdict);
     assert_eq!(flags_of_second_reading(0, 0, 0), [], "nothing wrong");
     assert_eq!(flags_of_second_reading(1, 1, 1), [], "another rank's");
+}
+
+#[test]
+fn what_a_part_of_a_run_found_of_its_bytes_holds_after_it_was_gone_on_with() {
+    let flags = flags_of(|b| {
+        let order = b.lines.iter().find_map(order).unwrap();
+        let end = b.end.as_mut().unwrap();
+        let reread = Reread { rank: 0, order, checked: 60, wrong: 1, summed: 0, unread: BTreeMap::new() };
+        let interrupted = record::End { interrupted: true, reread: vec![reread], ..end.clone() };
+        b.lines.push(record::Line::End(interrupted));
+    });
+    assert_eq!(flags, [Flag::WrongBytes { found: 1, checked: 60 }]);
 }
 
 #[test]
