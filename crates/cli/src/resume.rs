@@ -35,7 +35,7 @@ impl Interrupted {
 pub(crate) fn interrupted(args: &RunArgs) -> Result<(RunArgs, Interrupted), Failure> {
     let folder = samples::folder_of(&args.input.input, &args.measure.results)?;
     let record = samples::record(&folder)?;
-    if record.run.size.is_some() || record.run.variant.is_some() || record.run.ranks > 1 {
+    if !can_go_on(&record.run) {
         return Err(refused(
             &folder,
             "is one of a search, of variants or of several hosts, which are made anew",
@@ -61,6 +61,11 @@ pub(crate) fn interrupted(args: &RunArgs) -> Result<(RunArgs, Interrupted), Fail
     let folder = if has_parent { folder } else { fs::canonicalize(&folder)? };
     folder.parent().unwrap_or(Path::new("/")).clone_into(&mut began.measure.results);
     Ok((began, Interrupted { folder, record }))
+}
+
+/// Whether one process alone decides what a run measures next, so that a later one can go on with it.
+pub(crate) fn can_go_on(run: &Run) -> bool {
+    run.size.is_none() && run.variant.is_none() && run.ranks == 1
 }
 
 /// A word of a command line with the names that a record has labels for.
@@ -91,8 +96,7 @@ pub(crate) fn refuse_other(
     redactor: &Redactor,
 ) -> Result<(), Failure> {
     let (was, before) = (&record.run, &record.env);
-    let now = &redactor.json(serde_json::to_value(now)?);
-    let now: &Run = &serde_json::from_value(now.clone())?;
+    let now = &record::redacted(redactor, now)?;
     let machine = |env: &Environment| (env.machine.clone(), env.cpu_model.clone(), env.memory_bytes.clone());
     let limits = |env: &Environment| {
         (env.cores_usable.clone(), env.cgroup_cpu_cores.clone(), env.cgroup_memory_bytes.clone())

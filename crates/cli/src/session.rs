@@ -60,7 +60,7 @@ impl Ready {
         let stores = open(&loaded.plan)?;
         announce::announce(&loaded.plan, &stores, args, asked)?;
         // Before this a signal ends the process, which has written nothing.
-        Self::with(loaded, stores, args, (claim, signals::stop_flag_within_grace()?))
+        Self::with(loaded, stores, args, claim, signals::stop_flag_within_grace()?)
     }
 
     /// The same without a word, ended by `stop`.
@@ -68,7 +68,8 @@ impl Ready {
         loaded: Loaded,
         stores: Stores,
         args: &MeasureArgs,
-        (claim, stop): (Claim, Arc<AtomicBool>),
+        claim: Claim,
+        stop: Arc<AtomicBool>,
     ) -> Result<Self, Failure> {
         let counters = Arc::new(Counters::default());
         let progress = Progress::new(args.quiet, &counters);
@@ -115,13 +116,6 @@ pub(crate) struct Kind {
     pub(crate) show: ShowArgs,
 }
 
-impl Kind {
-    /// Whether `run --resume` can go on with it: one process alone decides what is measured next.
-    fn can_go_on(&self) -> bool {
-        self.size.is_none() && self.variant.is_none() && self.slots.is_none()
-    }
-}
-
 /// What a record says.
 pub(crate) struct Conclusion {
     pub(crate) summary: Summary,
@@ -140,14 +134,12 @@ pub(crate) struct Session<'a> {
     clock: Clock,
     /// Repetitions of an interrupted run that is gone on with.
     made_before: Vec<record::Rep>,
-    can_go_on: bool,
 }
 
 impl<'a> Session<'a> {
     /// Begins the record.
     pub(crate) fn begin(ready: &'a Ready, keep_names: bool, kind: Kind) -> Result<Self, Failure> {
         let Ready { loaded, results, .. } = ready;
-        let can_go_on = kind.can_go_on();
         let Kind { size, variant, slots, command, show } = kind;
         let Share { index: rank, of: ranks } = slots.map_or(Share::WHOLE, |slots| slots.rank);
         let described = described(ready, keep_names, ranks);
@@ -161,12 +153,12 @@ impl<'a> Session<'a> {
         let env = environment::capture();
         let folder = results.join(run.variant.as_ref().map_or(&run.run_id, |variant| &variant.name));
         let writer = RunWriter::create(&folder, &run, &loaded.text, &env, redactor(keep_names))?;
-        keep_at_last(&folder, show, ready, can_go_on);
+        keep_at_last(&folder, show, ready);
         let index = run.variant.as_ref().map_or(0, |variant| variant.number);
         let variants = Share { index, of: variants };
         let so_far = RunRecord { run, env, lines: Vec::new(), segments: Vec::new(), loss: None };
         let (clock, made_before) = (Clock::real(), Vec::new());
-        Ok(Self { ready, variants, slots, folder, writer, so_far, clock, made_before, can_go_on })
+        Ok(Self { ready, variants, slots, folder, writer, so_far, clock, made_before })
     }
 
     /// Goes on with the record of an interrupted run, where all that it was made of is as it was.
@@ -184,13 +176,17 @@ impl<'a> Session<'a> {
         let Interrupted { folder, record } = interrupted;
         let writer = RunWriter::reopen(&folder, &segment, redactor(keep_names))?;
         resume::refuse_grown(&folder, &record)?;
-        keep_at_last(&folder, show, ready, true);
+        keep_at_last(&folder, show, ready);
         let RunRecord { run, env, lines, mut segments, .. } = record;
         segments.push(segment);
-        let (reps, others): (Vec<Line>, Vec<Line>) =
-            lines.into_iter().partition(|line| matches!(line, Line::Rep(_)));
-        let rep = |line| if let Line::Rep(rep) = line { Some(*rep) } else { None };
-        let ceilings = others.into_iter().filter(|line| matches!(line, Line::Ceiling(_))).collect();
+        let (mut made_before, mut ceilings) = (Vec::new(), Vec::new());
+        for line in lines {
+            match line {
+                Line::Rep(rep) => made_before.push(*rep),
+                Line::Ceiling(_) => ceilings.push(line),
+                Line::End(_) => {}
+            }
+        }
         Ok(Self {
             ready,
             variants: Share::WHOLE,
@@ -199,8 +195,7 @@ impl<'a> Session<'a> {
             writer,
             so_far: RunRecord { run, env, lines: ceilings, segments, loss: None },
             clock: Clock::real_from(at_ns),
-            made_before: reps.into_iter().filter_map(rep).collect(),
-            can_go_on: true,
+            made_before,
         })
     }
 
@@ -262,7 +257,7 @@ impl<'a> Session<'a> {
     ) -> Result<Conclusion, Failure> {
         let concluded = conclude(&self.folder, show, proof)?;
         if concluded.summary.head.interrupted {
-            output::say(&interrupted(&self.so_far, &self.folder, self.can_go_on));
+            output::say(&interrupted(&self.so_far, &self.folder));
         }
         Ok(concluded)
     }
@@ -348,12 +343,12 @@ impl<'a> Session<'a> {
 }
 
 /// Of a run that does not end by itself after a signal, shows what its record holds.
-fn keep_at_last(folder: &Path, show: ShowArgs, ready: &Ready, can_go_on: bool) {
+fn keep_at_last(folder: &Path, show: ShowArgs, ready: &Ready) {
     let (folder, progress) = (folder.to_owned(), ready.progress.clone());
     signals::keep(move || {
         progress.finish();
-        let said = conclude(&folder, show, None)
-            .and_then(|_| Ok(interrupted(&record::read_run(&folder)?, &folder, can_go_on)));
+        let said =
+            conclude(&folder, show, None).and_then(|_| Ok(interrupted(&record::read_run(&folder)?, &folder)));
         match said {
             Ok(said) => output::say(&said),
             Err(failure) => output::say(&failure.to_string()),
@@ -362,10 +357,10 @@ fn keep_at_last(folder: &Path, show: ShowArgs, ready: &Ready, can_go_on: bool) {
 }
 
 /// What is kept of a run that a signal ended, and how to go on.
-fn interrupted(record: &RunRecord, folder: &Path, can_go_on: bool) -> String {
+fn interrupted(record: &RunRecord, folder: &Path) -> String {
     let made = record.lines.iter().filter(|line| matches!(line, Line::Rep(_))).count();
     let (made, folder) = (feed::counted_noun(made as u64, "repetition"), folder.display());
-    let next = if can_go_on {
+    let next = if resume::can_go_on(&record.run) {
         format!("`feedline run --resume {folder}` makes those that are missing")
     } else {
         "the same command measures anew, without writing them again".to_owned()

@@ -137,8 +137,6 @@ pub struct Bench<'a> {
     kept: Vec<Kept>,
     /// Repetitions that were made before the run was interrupted and are still to be passed over, in their order.
     made_before: VecDeque<Rep>,
-    /// The place in the run behind all that was begun before.
-    next_order: u32,
     /// How often the run was gone on with, until the first repetition was begun since.
     gone_on: u32,
 }
@@ -170,7 +168,6 @@ impl<'a> Bench<'a> {
             lost: BTreeSet::new(),
             kept: cells.iter().map(|_| Kept::default()).collect(),
             made_before: VecDeque::new(),
-            next_order: 0,
             gone_on: 0,
         }
     }
@@ -181,7 +178,8 @@ impl<'a> Bench<'a> {
     pub fn go_on_after(&mut self, mut made: Vec<Rep>, times: u32) {
         self.gone_on = times;
         made.sort_by_key(|rep| rep.order);
-        self.next_order = made.last().map_or(0, |rep| rep.order + 1);
+        // Behind all that was begun, whether it counts or not.
+        self.made = made.last().map_or(0, |rep| rep.order + 1);
         made.retain(|rep| rep.outcome != Outcome::Interrupted);
         self.made_before = made.into();
     }
@@ -352,7 +350,6 @@ impl<'a> Bench<'a> {
             }
             emit(Event::Made(Box::new(made)))?;
         }
-        self.made = self.made.max(self.next_order);
         Ok(())
     }
 

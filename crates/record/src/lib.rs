@@ -51,4 +51,4 @@ pub use segment::Segment;
 pub use thresholds::Thresholds;
 pub use trained::{Trained, TrainedAccelerator, TrainedStep};
 pub use word::Word;
-pub use writer::{RunWriter, WriteError, redacted_line};
+pub use writer::{RunWriter, WriteError, redacted, redacted_line};

@@ -261,8 +261,11 @@ fn pretty<T: Serialize + DeserializeOwned>(
     Ok(json)
 }
 
-/// By way of the type, so that fields keep their order and what is written is known to be readable.
-fn redacted<T: Serialize + DeserializeOwned>(redactor: &Redactor, value: &T) -> serde_json::Result<T> {
+/// A value without secrets, by way of its type: fields keep their order, and what is written is known to be readable.
+///
+/// # Errors
+/// When a value has no form in JSON, such as a number that is not finite.
+pub fn redacted<T: Serialize + DeserializeOwned>(redactor: &Redactor, value: &T) -> serde_json::Result<T> {
     serde_json::from_value(redactor.json(serde_json::to_value(value)?))
 }
 

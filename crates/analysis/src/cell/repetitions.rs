@@ -82,16 +82,14 @@ pub(crate) fn of_record(record: &RunRecord) -> OfRecord<'_> {
     else {
         return OfRecord::default();
     };
-    let all = reps.len();
+    let of_all_variants = reps.len();
     reps.retain(|rep| rep.variant == first);
-    let other_variants = all - reps.len();
+    let other_variants = of_all_variants - reps.len();
     let met_outages = met_outages(&reps);
-    // A signal ended it, and the run was gone on with.
-    let interrupted = reps.iter().filter(|rep| rep.outcome == Outcome::Interrupted);
-    let interrupted = interrupted.filter(|rep| is_made_again(rep, &reps)).copied();
-    let met = met_outages.iter().filter(|(_, again)| *again).map(|(rep, _)| *rep);
-    let again: Vec<&Rep> = met.chain(interrupted).collect();
-    reps.retain(|rep| !again.iter().any(|other| std::ptr::eq(*other, *rep)));
+    // An outage or a signal ended it; of the latter the run was gone on with.
+    let is_broken_off = |rep: &Rep| rep.outage.is_some() || rep.outcome == Outcome::Interrupted;
+    let all = reps.clone();
+    reps.retain(|rep| !(is_broken_off(rep) && is_made_again(rep, &all)));
     OfRecord { reps, other_variants, met_outages }
 }
 

@@ -40,16 +40,14 @@ impl S3 for Bucket {
         let overridden = |name: &HeaderName| has(request.uri.query(), &format!("response-{name}"));
         let is_corrupted = request.extensions.get() == Some(&Fault::Corrupted);
         let input = request.input;
-        let object = self.object(&input.bucket, &input.key)?;
         let reading = Reading {
             matching: input.if_match,
             not_matching: input.if_none_match,
             modified_since: input.if_modified_since,
             unmodified_since: input.if_unmodified_since,
         };
-        reading.check(&object)?;
+        let (object, range) = self.read(&input.bucket, &input.key, &reading, input.range)?;
         let length = object.content.length();
-        let range = input.range.map(|range| range.check(length)).transpose()?;
         let content_range =
             range.as_ref().map(|range| format!("bytes {}-{}/{length}", range.start, range.end - 1));
         let range = range.unwrap_or(0..length);
@@ -69,16 +67,14 @@ impl S3 for Bucket {
     async fn head_object(&self, request: S3Request<HeadObjectInput>) -> Answer<HeadObjectOutput> {
         known::only(&request, &[], &[known::READING, known::CHECKED])?;
         let input = request.input;
-        let object = self.object(&input.bucket, &input.key)?;
         let reading = Reading {
             matching: input.if_match,
             not_matching: input.if_none_match,
             modified_since: input.if_modified_since,
             unmodified_since: input.if_unmodified_since,
         };
-        reading.check(&object)?;
-        let length = object.content.length();
-        let range = input.range.map(|range| range.check(length)).transpose()?.unwrap_or(0..length);
+        let (object, range) = self.read(&input.bucket, &input.key, &reading, input.range)?;
+        let range = range.unwrap_or(0..object.content.length());
         let output = HeadObjectOutput {
             accept_ranges: Some("bytes".to_owned()),
             content_length: Some((range.end - range.start).cast_signed()),

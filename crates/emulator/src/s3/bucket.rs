@@ -1,12 +1,13 @@
 //! The objects of the bucket, and those on their way into it.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hyper::body::{Body as _, Bytes};
-use s3s::dto::{ETag, StreamingBlob, Timestamp};
+use s3s::dto::{ETag, Range as AskedRange, StreamingBlob, Timestamp};
 use s3s::{Body, S3Result, s3_error};
 
 use crate::clock;
@@ -14,7 +15,7 @@ use crate::content::{Budget, Content, NoSpace, RECOGNISED_FROM_BYTES};
 use crate::draw::corrupt;
 use crate::shape::Shape;
 
-use super::condition::Writing;
+use super::condition::{Reading, Writing};
 use super::description::Description;
 use super::digest::Digests;
 use super::object::{Object, Objects, Part, timestamp};
@@ -76,6 +77,20 @@ impl Bucket {
     pub(super) fn object(&self, bucket: &str, key: &str) -> S3Result<Arc<Object>> {
         self.check(bucket)?;
         self.objects().get(key).cloned().ok_or_else(|| s3_error!(NoSuchKey))
+    }
+
+    /// The object of a read whose conditions hold, and what of it is asked for; `None` is all of it.
+    pub(super) fn read(
+        &self,
+        bucket: &str,
+        key: &str,
+        reading: &Reading,
+        range: Option<AskedRange>,
+    ) -> S3Result<(Arc<Object>, Option<Range<u64>>)> {
+        let object = self.object(bucket, key)?;
+        reading.check(&object)?;
+        let range = range.map(|range| range.check(object.content.length())).transpose()?;
+        Ok((object, range))
     }
 
     /// Refuses a write early, before its body is taken in.
@@ -210,7 +225,7 @@ impl hyper::body::Body for Remaining {
 /// The bytes of a range of an object: up to [`CHUNK_BYTES`] at once, more of them as they are sent, and counted then.
 pub(super) fn body(
     object: Arc<Object>,
-    range: std::ops::Range<u64>,
+    range: Range<u64>,
     shape: &Arc<Shape>,
     is_corrupted: bool,
 ) -> StreamingBlob {

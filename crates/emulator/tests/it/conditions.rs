@@ -1,16 +1,14 @@
 //! Requests of S3 that hold only for an object that is, or is not, as the client knows it.
 
-use dataset::payload;
-use emulator::{Protocol, Server, Settings};
+use emulator::Server;
 
-use crate::http::Client;
+use crate::generated;
+use crate::http::{Client, started};
 
 /// A server that holds an object that it generates and one that it was given, and their ETags.
 fn served() -> (Server, Client, [(&'static str, String); 2]) {
-    let server = Server::start(&Settings::new(Protocol::S3)).unwrap();
-    let mut client = Client::connect(server.port());
-    let mut generated = vec![0; 100_000];
-    payload::fill(7, 1, 0, &mut generated);
+    let (server, mut client) = started();
+    let generated = generated(1, 100_000);
     let put = |(key, data): (&'static str, &[u8])| {
         let reply = client.put(key, data);
         assert_eq!(reply.status, 200, "{}", reply.text());

@@ -1,26 +1,13 @@
 //! Objects of S3 that are made of others.
 
-use dataset::payload;
-use emulator::{Protocol, Server, Settings};
-
-use crate::http::Client;
-
-fn started() -> (Server, Client) {
-    let server = Server::start(&Settings::new(Protocol::S3)).unwrap();
-    let client = Client::connect(server.port());
-    (server, client)
-}
-
-fn generated(length: usize) -> Vec<u8> {
-    let mut data = vec![0; length];
-    payload::fill(7, 1, 0, &mut data);
-    data
-}
+use crate::generated;
+use crate::http::started;
 
 #[test]
 fn a_copy_is_the_object_and_outlives_it() {
     let (_server, mut client) = started();
-    for (key, data) in [("a b+%c", generated(1_000_003)), ("small", b"{}".to_vec()), ("empty", Vec::new())] {
+    for (key, data) in [("a b+%c", generated(1, 1_000_003)), ("small", b"{}".to_vec()), ("empty", Vec::new())]
+    {
         let key = key.replace('%', "%25").replace(' ', "%20").replace('+', "%2B");
         let put = client.put(&format!("/bench/{key}"), &data);
         let source = format!("x-amz-copy-source: bench/{key}");
@@ -72,7 +59,7 @@ fn a_copy_that_cannot_be_made_is_refused() {
 #[test]
 fn parts_are_copied_from_ranges_of_objects() {
     let (_server, mut client) = started();
-    let data = generated(1_000_003);
+    let data = generated(1, 1_000_003);
     client.put("/bench/from", &data);
     let created = client.send("POST", "/bench/to?uploads", &[], b"");
     let to = format!("/bench/to?uploadId={}", created.element("UploadId").unwrap());

@@ -1,8 +1,6 @@
 //! Bodies that are not what the client says of them.
 
-use emulator::{Protocol, Server, Settings};
-
-use crate::http::Client;
+use crate::http::{Client, started};
 
 const BODY: &[u8] = b"123456789";
 
@@ -31,8 +29,7 @@ fn part_of_an_upload(client: &mut Client) -> String {
 
 #[test]
 fn a_body_that_is_not_what_was_declared_is_refused() {
-    let server = Server::start(&Settings::new(Protocol::S3)).unwrap();
-    let mut client = Client::connect(server.port());
+    let (_server, mut client) = started();
     let part = part_of_an_upload(&mut client);
     for path in ["/bench/k", &part] {
         for right in RIGHT {
@@ -57,8 +54,7 @@ fn a_body_that_is_not_what_was_declared_is_refused() {
 
 #[test]
 fn a_checksum_that_was_verified_is_said_back() {
-    let server = Server::start(&Settings::new(Protocol::S3)).unwrap();
-    let mut client = Client::connect(server.port());
+    let (_server, mut client) = started();
     let part = part_of_an_upload(&mut client);
     for right in &RIGHT[1..] {
         let (name, digest) = right.split_once(": ").unwrap();
@@ -72,8 +68,7 @@ fn a_checksum_that_was_verified_is_said_back() {
 /// With keys the same is part of what is signed.
 #[test]
 fn without_keys_the_digest_that_is_usually_signed_holds_too() {
-    let server = Server::start(&Settings::new(Protocol::S3)).unwrap();
-    let mut client = Client::connect(server.port());
+    let (_server, mut client) = started();
     let right = "x-amz-content-sha256: 15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225";
     assert_eq!(put(&mut client, "/bench/k", right).0, 200);
     assert_eq!(put(&mut client, "/bench/k", "x-amz-content-sha256: UNSIGNED-PAYLOAD").0, 200);
@@ -89,8 +84,7 @@ fn without_keys_the_digest_that_is_usually_signed_holds_too() {
 
 #[test]
 fn an_upload_is_completed_only_of_parts_that_are_as_listed() {
-    let server = Server::start(&Settings::new(Protocol::S3)).unwrap();
-    let mut client = Client::connect(server.port());
+    let (_server, mut client) = started();
     let path = part_of_an_upload(&mut client);
     for number in ["0", "10001"] {
         let path = path.replace("partNumber=1", &format!("partNumber={number}"));
@@ -116,8 +110,7 @@ fn an_upload_is_completed_only_of_parts_that_are_as_listed() {
 
 #[test]
 fn a_list_of_keys_that_is_not_what_was_declared_deletes_nothing() {
-    let server = Server::start(&Settings::new(Protocol::S3)).unwrap();
-    let mut client = Client::connect(server.port());
+    let (_server, mut client) = started();
     assert_eq!(client.put("/bench/k", BODY).status, 200);
     let list = b"<Delete><Object><Key>k</Key></Object></Delete>";
     for right in RIGHT {

@@ -1,15 +1,6 @@
 //! Requests of S3 that name the bucket in their path or in the host that they ask.
 
-use emulator::{Protocol, Server, Settings};
-
-use crate::http::Client;
-
-fn holding_one() -> (Server, Client) {
-    let server = Server::start(&Settings::new(Protocol::S3)).unwrap();
-    let mut client = Client::connect(server.port());
-    assert_eq!(client.put("/bench/k", b"kept").status, 200);
-    (server, client)
-}
+use crate::http::holding_one;
 
 #[test]
 fn a_bucket_is_named_by_the_path_or_by_the_host() {

@@ -4,8 +4,24 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use emulator::{Protocol, Server, Settings};
+
 /// How long a server may take to answer before a test gives up.
 const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A server of S3 as it comes, and a client of it.
+pub(crate) fn started() -> (Server, Client) {
+    let server = Server::start(&Settings::new(Protocol::S3)).unwrap();
+    let client = Client::connect(server.port());
+    (server, client)
+}
+
+/// The same, where the server holds `/bench/k`.
+pub(crate) fn holding_one() -> (Server, Client) {
+    let (server, mut client) = started();
+    assert_eq!(client.put("/bench/k", b"kept").status, 200);
+    (server, client)
+}
 
 pub(crate) struct Client {
     stream: TcpStream,

@@ -1,12 +1,11 @@
 //! Listings of S3: both versions, and what neither may say.
 
-use emulator::{Protocol, Server, Settings};
+use emulator::Server;
 
-use crate::http::Client;
+use crate::http::{Client, started};
 
 fn holding(keys: &[&str]) -> (Server, Client) {
-    let server = Server::start(&Settings::new(Protocol::S3)).unwrap();
-    let mut client = Client::connect(server.port());
+    let (server, mut client) = started();
     for key in keys {
         assert_eq!(client.put(&format!("/bench/{key}"), b"x").status, 200, "{key}");
     }

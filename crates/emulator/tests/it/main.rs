@@ -13,6 +13,15 @@ mod s3;
 mod shaped;
 mod unknown;
 
+use dataset::payload;
+
+/// Bytes as feedline writes them.
+fn generated(object: u32, length: usize) -> Vec<u8> {
+    let mut data = vec![0; length];
+    payload::fill(7, object, 0, &mut data);
+    data
+}
+
 /// Seconds of the clock that the server waits by.
 fn now_s() -> f64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);

@@ -1,6 +1,5 @@
 //! The procedures of NFS.
 
-use dataset::payload;
 use emulator::{Protocol, Server, Settings};
 use nfs3_client::tokio::{TokioConnector, TokioIo};
 use nfs3_client::{Nfs3Connection, Nfs3ConnectionBuilder};
@@ -12,6 +11,8 @@ use nfs3_types::nfs3::{
 use nfs3_types::xdr_codec::Opaque;
 use plan::{Delay, Emulation, Faults};
 use tokio::net::TcpStream;
+
+use crate::generated;
 
 type Client = Nfs3Connection<TokioIo<TcpStream>>;
 
@@ -75,12 +76,6 @@ async fn make_folder(client: &mut Client, folder: &nfs_fh3, name: &str) -> nfs_f
         Nfs3Option::Some(handle) => handle,
         Nfs3Option::None => panic!("a MKDIR without a handle"),
     }
-}
-
-fn generated(object: u32, length: usize) -> Vec<u8> {
-    let mut data = vec![0; length];
-    payload::fill(7, object, 0, &mut data);
-    data
 }
 
 #[test]

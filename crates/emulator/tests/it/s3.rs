@@ -1,19 +1,13 @@
 //! The operations of S3.
 
-use dataset::payload;
 use emulator::{BucketKeys, Protocol, Server, Settings};
 use plan::Secret;
 
+use crate::generated;
 use crate::http::Client;
 
 fn unsigned() -> Server {
     Server::start(&Settings::new(Protocol::S3)).unwrap()
-}
-
-fn generated(object: u32, length: usize) -> Vec<u8> {
-    let mut data = vec![0; length];
-    payload::fill(7, object, 0, &mut data);
-    data
 }
 
 #[test]

@@ -1,11 +1,10 @@
 //! What a declared server does to requests, as far as no clock is needed to see it.
 
-use dataset::payload;
 use emulator::{Protocol, Server, Settings};
 use plan::{Delay, Emulation, Faults};
 
 use crate::http::{Broken, Client};
-use crate::now_s;
+use crate::{generated, now_s};
 
 fn started(emulation: Emulation) -> Server {
     Server::start(&Settings { emulation, ..Settings::new(Protocol::S3) }).unwrap()
@@ -13,12 +12,6 @@ fn started(emulation: Emulation) -> Server {
 
 fn failing(faults: Faults) -> Server {
     started(Emulation { faults, seed: 5, ..Emulation::default() })
-}
-
-fn object(length: usize) -> Vec<u8> {
-    let mut data = vec![0; length];
-    payload::fill(1, 0, 0, &mut data);
-    data
 }
 
 #[test]
@@ -30,7 +23,7 @@ fn a_body_is_reset_or_cut_in_its_middle() {
     for (faults, broken, name) in cases {
         let server = failing(faults);
         for length in [4096, 3_000_000] {
-            let data = object(length);
+            let data = generated(0, length);
             assert_eq!(Client::connect(server.port()).put("/bench/k", &data).status, 200);
             server.begin();
             let reply = Client::connect(server.port()).get("/bench/k");
@@ -53,7 +46,7 @@ fn corrupted_bytes_come_in_full_and_the_same_each_time_below_the_etag_of_what_wa
     let server = failing(Faults { corrupted: 1.0, ..Faults::default() });
     let mut client = Client::connect(server.port());
     for length in [4096, 3_000_000] {
-        let data = object(length);
+        let data = generated(0, length);
         let written = client.put("/bench/k", &data);
         let corrupted: Vec<u8> = data.iter().map(|byte| !byte).collect();
         for _ in 0..2 {
@@ -146,7 +139,7 @@ fn delays_asked_for_and_achieved_are_kept_apart_for_data_and_metadata() {
 
 #[test]
 fn paced_and_seeking_servers_lose_no_byte() {
-    let data = object(2_000_000);
+    let data = generated(0, 2_000_000);
     for emulation in [
         Emulation { connection_bps: Some(50e6), ..Emulation::default() },
         Emulation { total_bps: Some(50e6), connection_bps: Some(40e6), ..Emulation::default() },
@@ -209,7 +202,7 @@ fn no_read_comes_sooner_than_declared_alone_and_all_together() {
         total_bps: Some(total_bps),
         ..Emulation::default()
     });
-    let data = object(65_536);
+    let data = generated(0, 65_536);
     assert_eq!(Client::connect(server.port()).put("/bench/k", &data).status, 200);
     server.begin();
     let port = server.port();

@@ -1,15 +1,6 @@
 //! What the emulated S3 does not do.
 
-use emulator::{Protocol, Server, Settings};
-
-use crate::http::Client;
-
-fn holding_one() -> (Server, Client) {
-    let server = Server::start(&Settings::new(Protocol::S3)).unwrap();
-    let mut client = Client::connect(server.port());
-    assert_eq!(client.put("/bench/k", b"kept").status, 200);
-    (server, client)
-}
+use crate::http::holding_one;
 
 #[test]
 fn what_is_not_done_is_refused() {

@@ -22,7 +22,7 @@ use std::sync::atomic::AtomicBool;
 use backend::simulated::{Simulated, Step};
 use backend::{Clock, SharedStore, Store};
 use dataset::{Content, Data, Key, Objects, Samples};
-use engine::{Progress, RepError, RepOutcome, RepSpec, Server, run_rep};
+use engine::{Progress, RepError, RepOutcome, RepSpec, Seat, Server, run_rep};
 use plan::{Cell, Engine, Limit};
 use record::Histogram;
 
@@ -35,6 +35,19 @@ pub(crate) fn objects(count: u32, bytes: u64) -> Arc<Objects> {
 
 pub(crate) fn cell(queue_depth: u32) -> Cell {
     Cell { seed: 3, ..Cell::plain(Engine::Null, 4096, queue_depth) }
+}
+
+/// What a cell reads: 100,000 blocks of feedline's on a device.
+pub(crate) fn seat(store: SharedStore, line_samples_per_s: f64) -> Seat {
+    Seat {
+        copy_to: None,
+        server: None,
+        store,
+        data: Arc::new(Data::files(objects(100_000, 4_096), Some(SEED))),
+        checkpoints: None,
+        sample_bytes: 4_096.0,
+        line_samples_per_s,
+    }
 }
 
 /// A repetition on a simulated device.

@@ -7,13 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::simulated::{Fault, Simulated, Step};
 use backend::{Clock, ErrorKind, OpError, SharedStore};
-use dataset::Data;
-use engine::{Bench, Event, Progress, Seat};
+use engine::{Bench, Event, Progress};
 use plan::Cell;
 use record::{NotRun, Outcome, Rep};
 
 use crate::run::settings;
-use crate::{MS, SEED, cell, objects};
+use crate::{MS, SEED, cell, seat};
 
 struct Made {
     reps: Vec<Rep>,
@@ -40,15 +39,7 @@ fn run(cells: &[Cell], away_ns: Range<u64>, stop_when_away: bool) -> Made {
         Step { latency_ns: MS, fault }
     };
     let store: SharedStore = Arc::new(Simulated::new(&clock, 16, SEED, step));
-    let seat = Seat {
-        copy_to: None,
-        server: None,
-        store,
-        data: Arc::new(Data::files(objects(100_000, 4_096), Some(SEED))),
-        checkpoints: None,
-        sample_bytes: 4_096.0,
-        line_samples_per_s: 3_200.0,
-    };
+    let seat = seat(store, 3_200.0);
     let seats = vec![seat; cells.len()];
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
     let mut bench = Bench::new(cells, &seats, settings(), &clock, &stop, &progress);

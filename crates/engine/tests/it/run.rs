@@ -11,7 +11,7 @@ use engine::{Bench, BenchSettings, Event, Progress, Seat, Turn};
 use plan::{Cell, CellOrder, Limit, Measure};
 use record::{NotRun, Outcome, Rep, Reread, Role};
 
-use crate::{MS, SEED, cell, objects};
+use crate::{MS, SEED, cell, objects, seat};
 
 struct Made {
     reps: Vec<Rep>,
@@ -22,15 +22,7 @@ struct Made {
 fn run(cells: &[Cell], line_samples_per_s: f64, budget_ns: Option<u64>, stop_after: Option<usize>) -> Made {
     let clock = Clock::simulated();
     let store: SharedStore = Arc::new(Simulated::new(&clock, 16, SEED, |_| Step::ok(MS)));
-    let seat = Seat {
-        copy_to: None,
-        server: None,
-        store,
-        data: Arc::new(Data::files(objects(100_000, 4_096), Some(SEED))),
-        checkpoints: None,
-        sample_bytes: 4_096.0,
-        line_samples_per_s,
-    };
+    let seat = seat(store, line_samples_per_s);
     let seats = vec![seat; cells.len()];
     let stop = AtomicBool::new(false);
     let progress = Progress::default();
@@ -169,15 +161,7 @@ fn once(settings: BenchSettings, turns: &[Turn], start: &(dyn Fn(u32) + Sync)) -
     let clock = Clock::simulated();
     let store: SharedStore = Arc::new(Simulated::new(&clock, 16, SEED, |_| Step::ok(MS)));
     let cells = [cell(1), cell(2)];
-    let seat = Seat {
-        copy_to: None,
-        server: None,
-        store,
-        data: Arc::new(Data::files(objects(100_000, 4_096), Some(SEED))),
-        checkpoints: None,
-        sample_bytes: 4_096.0,
-        line_samples_per_s: 1.0,
-    };
+    let seat = seat(store, 1.0);
     let seats = vec![seat; cells.len()];
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
     let mut bench = Bench::new(&cells, &seats, settings, &clock, &stop, &progress);

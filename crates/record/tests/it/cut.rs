@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use record::{
-    CELLS_FILE, ENV_FILE, Format, INTERVALS_FILE, Line, RUN_FILE, Redactor, RunRecord, RunWriter,
-    read_intervals, read_run,
+    CELLS_FILE, ENV_FILE, Format, INTERVALS_FILE, Line, RUN_FILE, Redactor, RunWriter, read_intervals,
+    read_run,
 };
 
 use crate::sample;
@@ -104,12 +104,12 @@ fn what_a_cut_tore_is_taken_back_when_a_run_is_gone_on_with() {
         // Each waits for storage several times.
         for cut in cuts(&whole).step_by(7) {
             fs::write(&path, &whole[..cut]).unwrap();
-            let lines = |record: RunRecord| record.lines.len();
-            let (reps, members) = (lines(read_run(&dir).unwrap()), read_intervals(&dir).unwrap().reps.len());
+            let (lines, members) =
+                (read_run(&dir).unwrap().lines.len(), read_intervals(&dir).unwrap().reps.len());
             let mut writer = RunWriter::reopen(&dir, &sample::segment(), Redactor::default()).unwrap();
             writer.append(&sample::lines()[0]).unwrap();
             writer.append_intervals(&sample::intervals()[0]).unwrap();
-            assert_eq!(lines(read_run(&dir).unwrap()), reps + 1, "{name} cut at {cut}");
+            assert_eq!(read_run(&dir).unwrap().lines.len(), lines + 1, "{name} cut at {cut}");
             let after = read_intervals(&dir).unwrap();
             assert_eq!((after.reps.len(), after.loss), (members + 1, None), "{name} cut at {cut}");
         }
