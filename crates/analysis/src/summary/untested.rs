@@ -59,17 +59,18 @@ pub(crate) fn not_tested(source: &Source<'_>, judged: &Judged) -> Vec<String> {
     if failed > 0 {
         list.push(format!("{} failed", counted_noun(failed as u64, "cell")));
     }
-    list.extend(second_reading(record));
+    list.extend(second_reading(record, lines));
     list.extend(later(judged));
     list.extend(opening(lines, &cells, judged));
     list.extend(decode(&cells, judged));
     list
 }
 
-/// Data that feedline did not write are read a second time by the process that read them, and by no later one.
-fn second_reading(record: &RunRecord) -> Option<String> {
+/// Data that feedline did not write are read a second time by the process that read them, as it ends, and by no later one.
+fn second_reading(record: &RunRecord, lines: &Lines<'_>) -> Option<String> {
     let is_users = record.run.datasets.iter().any(|dataset| dataset.source == "existing");
-    (is_users && !record.segments.is_empty())
+    let is_any_cut = lines.ends.len() <= record.segments.len();
+    (is_users && !record.segments.is_empty() && is_any_cut)
         .then(|| "a second reading of what was read before the interruption".to_owned())
 }
 

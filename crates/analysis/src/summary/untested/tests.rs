@@ -38,6 +38,11 @@ fn the_longest_part_of_an_interrupted_run_was_under_load() {
     let found = &summary.not_tested;
     assert!(has(found, "a second reading of what was read before the interruption"), "{found:?}");
     assert!(has(found, "burst credits and slow changes (1 s under load)"), "{found:?}");
+    // Each part came to an end of its own, at which it read again what it had read.
+    let end = record.lines.last().unwrap().clone();
+    record.lines.insert(1, end);
+    let found = summarise(&record).not_tested;
+    assert!(!has(&found, "a second reading of what was read before the interruption"), "{found:?}");
     assert!(
         summary.notes[0].starts_with("interrupted after 10 s, and gone on with at 2026-"),
         "{:?}",
