@@ -335,6 +335,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(debug_assertions)]
     #[should_panic(expected = "lies outside of")]
     fn a_value_outside_is_a_mistake_and_not_clamped() {
         rates(0.0, 1e9, 1e9).share(9e9);
