@@ -29,6 +29,7 @@ lint:
     cargo fmt --manifest-path versus/Cargo.toml --check
     cargo clippy --workspace --all-targets -- -D warnings
     cargo clippy --manifest-path versus/Cargo.toml --target-dir target --all-targets -- -D warnings
+    RUSTFLAGS="--cfg fuzzing -D warnings" cargo check --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
     cargo deny check bans licenses sources
 

@@ -64,7 +64,7 @@ impl Run {
 fn rendered(record: &RunRecord, intervals: &RecordedIntervals) {
     let summary = analysis::summarise(record);
     let _ = analysis::gate(&summary);
-    let _ = report::terminal(&summary);
+    let _ = report::terminal(&summary, report::Screen::PLAIN);
     let page = report::markdown(&summary);
     let _ = report::throughput_svg(&summary);
     let plots = report::plots(&summary, &analysis::over_time(record, intervals)).unwrap_or_default();
@@ -94,14 +94,14 @@ fn compared(record: &RunRecord) {
     let (before, after) = (of("before", 0), of("after", 1));
     let samples = [RunSample::of(&before), RunSample::of(&after)];
     if let Ok(found) = analysis::compare_variants(&samples[0], &samples[1], &Margins::INTERLEAVED) {
-        let _ = (report::comparison_terminal(&found), report::comparison_markdown(&found));
+        let _ = (report::comparison_terminal(&found, report::Screen::PLAIN), report::comparison_markdown(&found));
         let _ = export::junit(&analysis::summarise(record), Some(&found));
     }
     let _ = analysis::compare_stored("before", &samples[..1], &samples[1], 1, &[], &Margins::STORED);
     let _ = analysis::calibrate(&samples[0], &samples[1]);
     let _ = analysis::shift(&before, &after);
     if let Some(history) = analysis::history(&samples) {
-        let _ = (report::history_terminal(&history), report::history_csv(&history));
+        let _ = (report::history_terminal(&history, report::Screen::PLAIN), report::history_csv(&history));
         let _ = report::history_svg(&history);
     }
     let of_rank = |rank: u32| {
@@ -115,7 +115,7 @@ fn compared(record: &RunRecord) {
         RankRecord { name: rank.to_string(), record: one, intervals: RecordedIntervals::default() }
     };
     if let Ok(merged) = record::merge(vec![of_rank(0), of_rank(1)], "merged") {
-        let whole = RunRecord { run: merged.run, env: record.env.clone(), lines: merged.lines, loss: None };
+        let whole = RunRecord { run: merged.run, lines: merged.lines, loss: None, ..record.clone() };
         rendered(&whole, &RecordedIntervals { reps: merged.intervals, loss: None });
     }
 }
