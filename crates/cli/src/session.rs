@@ -404,7 +404,7 @@ fn seats(plan: &Plan, (data, checkpoints): (&Data, &Checkpoints), stores: &Store
             checkpoints: checkpoints.of(cell),
             sample_bytes,
             line_samples_per_s: plan.need.line_samples_per_s(sample_bytes),
-            copy_to: cell.copy.map(|copy| Arc::clone(stores.data(copy.to))),
+            copy_to: cell.task.copy().map(|copy| Arc::clone(stores.data(copy.to))),
         }
     };
     plan.cells.iter().map(seat).collect()

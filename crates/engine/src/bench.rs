@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Clock, SharedStore, Store};
 use dataset::Data;
-use plan::{Cell, Limit, Load, Measure, Operation, Share};
+use plan::{Cell, Limit, Load, Measure, Operation, Share, Task};
 use record::{
     CacheProof, Ceiling, Interval, NotRun, Outage, Outcome, Rep, RepIntervals, Reread, Role, System, Trained,
     Usage, counter,
@@ -210,7 +210,7 @@ impl<'a> Bench<'a> {
         let mut shapes: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
         // What is written is filled once, and what a copy can do is decided by two storages: the client's own part of
         // either has no ceiling.
-        let has_ceiling = |cell: &Cell| cell.copy.is_none() && cell.operation != Operation::Checkpoint;
+        let has_ceiling = |cell: &Cell| !matches!(cell.task, Task::Copy(_) | Task::Checkpoint(_));
         for index in chosen.iter().filter(|index| has_ceiling(&self.cells[**index])) {
             shapes.entry(Shape::of(&self.cells[*index])).or_default().push(*index);
         }
@@ -461,7 +461,7 @@ impl<'a> Bench<'a> {
         let seat = &self.seats[cell];
         let measure = &self.settings.measure;
         // A checkpoint is read back once and whole, by every client that has to.
-        let (warmup_ns, limit, part) = match self.cells[cell].operation {
+        let (warmup_ns, limit, part) = match self.cells[cell].operation() {
             Operation::Restore => (0, Limit::Epochs { epochs: 1 }, Share::WHOLE),
             _ => (measure.warmup_ns, measure.limit, self.settings.rank),
         };
@@ -500,7 +500,7 @@ impl<'a> Bench<'a> {
             (!failed && count > 0 && rep.window_ns > 0)
                 .then(|| count as f64 / each / (rep.window_ns as f64 / 1e9))
         };
-        if self.cells[cell].operation.reads_bytes() {
+        if self.cells[cell].operation().reads_bytes() {
             (per_s(counter::BYTES, seat.sample_bytes), seat.line_samples_per_s)
         } else {
             (per_s(counter::OPS, 1.0), f64::INFINITY)

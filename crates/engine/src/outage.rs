@@ -1,7 +1,7 @@
 //! Waiting for a server that went away, so that an outage of seconds does not cost the rest of a run.
 
 use backend::{Completion, ErrorKind, Op, Request};
-use plan::{Cell, Operation};
+use plan::{Cell, Task};
 use record::Outage;
 
 use crate::error::RepError;
@@ -106,7 +106,7 @@ fn answers(spec: &RepSpec<'_>) -> bool {
 
 /// Reads the first block of the dataset by a queue of its own; `None` where no answer came in time.
 fn look(spec: &RepSpec<'_>) -> Result<Option<Completion>, RepError> {
-    let cell = Cell { operation: Operation::Read, ..spec.cell.clone() };
+    let cell = Cell { task: Task::Read, ..spec.cell.clone() };
     let (mut queue, buffers) = rep::open(&RepSpec { cell: &cell, ..*spec }, (1, cell.connections.min(1)))?;
     let len = spec.data.objects().bytes(0).min(u64::from(cell.block_bytes)) as u32;
     let op = Op::Read { object: 0, offset: 0, len };
