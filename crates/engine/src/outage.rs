@@ -35,6 +35,8 @@ pub(crate) enum Sign {
     Perhaps,
     /// No connection could be made, where there had been some.
     Sure,
+    /// It was this process that was away.
+    Suspended,
 }
 
 impl Sign {
@@ -77,7 +79,7 @@ pub(crate) fn wait(spec: &RepSpec<'_>, until_ns: u64, say: &mut dyn FnMut()) -> 
     for look in 0_u32.. {
         let reads = if look == 0 { FIRST_READS } else { 1 };
         let answers = (0..reads).any(|_| answers(spec));
-        let outage = Outage { away_ns: spec.clock.now_ns() - begun_ns };
+        let outage = Outage { away_ns: spec.clock.now_ns() - begun_ns, suspended: false };
         match look {
             _ if spec.is_stopped() => return Waited::Over(outage),
             0 if answers => return Waited::NotAway,
