@@ -54,7 +54,7 @@ impl Checkpoints {
 
     /// Where the checkpoints of a cell go, where it writes any.
     pub(crate) fn of(&self, cell: &Cell) -> Option<Destination> {
-        let of = writes(cell)?;
+        let of = cell.writes_checkpoints()?;
         Some(self.0.get(&of.to)?.destination.clone())
     }
 }
@@ -71,12 +71,7 @@ impl Drop for Checkpoints {
 
 /// The checkpoints of each target: all cells that write there write the same ones.
 fn wanted(plan: &Plan) -> BTreeMap<usize, &Checkpoint> {
-    plan.cells.iter().filter_map(writes).map(|of| (of.to, of)).collect()
-}
-
-/// What a cell writes; one that restores writes nothing.
-fn writes(cell: &Cell) -> Option<&Checkpoint> {
-    cell.checkpoint.as_ref().filter(|_| cell.operation != plan::Operation::Restore)
+    plan.cells.iter().filter_map(Cell::writes_checkpoints).map(|of| (of.to, of)).collect()
 }
 
 fn place(plan: &Plan, target: usize) -> String {

@@ -129,7 +129,7 @@ fn bytes_of(plan: &Plan, cell: &plan::Cell) -> Option<f64> {
 
 /// What is written for checkpoints, target by target.
 pub(crate) fn checkpoints(plan: &Plan) -> impl Iterator<Item = String> + '_ {
-    let made = |cell: &plan::Cell| cell.checkpoint.clone().map(|of| (of.to, of));
+    let made = |cell: &plan::Cell| cell.writes_checkpoints().cloned().map(|of| (of.to, of));
     let by_target: BTreeMap<usize, plan::Checkpoint> = plan.cells.iter().filter_map(made).collect();
     by_target.into_values().map(|of| {
         format!(
@@ -145,7 +145,7 @@ pub(crate) fn checkpoints(plan: &Plan) -> impl Iterator<Item = String> + '_ {
 
 /// What is copied, target by target.
 pub(crate) fn copies(plan: &Plan) -> impl Iterator<Item = String> + '_ {
-    let copies = plan.cells.iter().filter_map(|cell| Some((cell, cell.copy?)));
+    let copies = plan.cells.iter().filter_map(|cell| Some((cell, cell.task.copy()?)));
     copies.map(|(cell, copy)| {
         let whole = plan.dataset(cell).total_bytes();
         let bytes =

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use describe::{Data, Slot};
 use feed::Hold;
-use plan::{Cache, DatasetSpec, Layout, Operation, Plan, Target};
+use plan::{Cache, DatasetSpec, Layout, Plan, Target, Task};
 use prepare::{PrepareError, Prepared};
 
 use crate::exit::Failure;
@@ -113,7 +113,7 @@ fn cells_fit(plan: &Plan, slot: (usize, usize), prepared: &Prepared) -> Result<(
     let local = !plan.targets[slot.0].config.capabilities().network;
     let mut cells = plan.cells.iter().filter(|cell| (cell.target, cell.dataset) == slot);
     let misfit = cells.find_map(|cell| {
-        let by_index = !cell.access.streams() && cell.access != plan::Access::Sequential;
+        let by_index = cell.access.is_by_index();
         let name = cell.access.name();
         if streamed_only && by_index {
             return Some(format!("`{name}` reads single samples, and compressed shards are unpacked whole"));
@@ -121,8 +121,8 @@ fn cells_fit(plan: &Plan, slot: (usize, usize), prepared: &Prepared) -> Result<(
         if !found || prepared.layout == Layout::Files {
             return None;
         }
-        if cell.operation != Operation::Read {
-            return Some(format!("`{}` is about files", cell.operation.name()));
+        if cell.task != Task::Read {
+            return Some(format!("`{}` is about files", cell.operation().name()));
         }
         let direct = by_index && local && cell.cache == Cache::Bypass && prepared.layout != Layout::Indexed;
         direct.then(|| "direct I/O reads whole pages, and these samples lie across them".to_owned())

@@ -29,6 +29,7 @@ mod session;
 mod shown;
 mod signals;
 mod slots;
+mod suspended;
 mod variants;
 
 use std::process::ExitCode;

@@ -31,6 +31,7 @@ use crate::progress::Progress;
 use crate::resume::Interrupted;
 use crate::shown::PAGE_FILE;
 use crate::slots::Slots;
+use crate::suspended::Suspensions;
 use crate::{environment, files, host, output, proof, resume, signals};
 
 /// Everything that is opened and written before anything is measured.
@@ -231,6 +232,9 @@ impl<'a> Session<'a> {
         };
         let mut bench = Bench::new(&plan.cells, &seats, settings, &clock, stop, counters);
         bench.start_by(&start);
+        let suspensions = Suspensions::heard()?;
+        let suspended = || suspensions.any_since();
+        bench.notice(&suspended);
         let parts = self.so_far.segments.len() as u32;
         bench.go_on_after(std::mem::take(&mut self.made_before), parts);
         let not_run = steps(self, &mut bench)?;
@@ -404,7 +408,7 @@ fn seats(plan: &Plan, (data, checkpoints): (&Data, &Checkpoints), stores: &Store
             checkpoints: checkpoints.of(cell),
             sample_bytes,
             line_samples_per_s: plan.need.line_samples_per_s(sample_bytes),
-            copy_to: cell.copy.map(|copy| Arc::clone(stores.data(copy.to))),
+            copy_to: cell.task.copy().map(|copy| Arc::clone(stores.data(copy.to))),
         }
     };
     plan.cells.iter().map(seat).collect()

@@ -147,8 +147,8 @@ impl Data {
     /// order, else what the units hold. Of data that can only be streamed, all of them.
     pub fn read_bytes(&self, access: Access) -> u64 {
         match &self.samples {
-            Samples::Even(even) if by_unit(access) => even.count.saturating_mul(even.bytes),
-            Samples::Indexed(index) if by_unit(access) => index.total_bytes(),
+            Samples::Even(even) if access.is_by_index() => even.count.saturating_mul(even.bytes),
+            Samples::Indexed(index) if access.is_by_index() => index.total_bytes(),
             _ => self.objects.total_bytes(),
         }
     }
@@ -173,14 +173,6 @@ impl Data {
     /// headers and padding are passed over.
     pub fn verify(&self, object: u32, offset: u64, bytes: &[u8]) -> Result<bool, Mismatch> {
         self.content.map_or(Ok(false), |content| content.verify(&self.samples, (object, offset), bytes))
-    }
-}
-
-/// Whether blocks are read unit by unit, and not object by object.
-pub(crate) fn by_unit(access: Access) -> bool {
-    match access {
-        Access::Random | Access::ShuffledEpoch | Access::Neighbours => true,
-        Access::Sequential | Access::ShuffledShards | Access::ResampledShards => false,
     }
 }
 
@@ -221,6 +213,8 @@ fn check(objects: &Objects, extent: Extent) -> Result<(), DataError> {
 
 #[cfg(test)]
 mod tests {
+    use plan::Streams;
+
     use super::*;
     use crate::payload::Payload;
     use crate::{Index, Key, Listed, SampleSizes};
@@ -279,10 +273,11 @@ mod tests {
     #[test]
     fn what_is_read_of_a_sample_depends_on_the_order() {
         let data = even(&uniform(3, 250), EVEN).unwrap();
-        for access in [Access::ShuffledShards, Access::ResampledShards, Access::Sequential] {
+        let one = Streams::of(1);
+        for access in [Access::ShuffledShards(one), Access::ResampledShards(one), Access::Sequential] {
             assert_eq!((data.read_bytes(access), data.sample_bytes(access)), (750, 30.0));
         }
-        for access in [Access::Random, Access::ShuffledEpoch, Access::Neighbours] {
+        for access in [Access::Random, Access::ShuffledEpoch, Access::Neighbours { run_length: 1 }] {
             assert_eq!((data.read_bytes(access), data.sample_bytes(access)), (375, 15.0));
         }
         let mut index = Index::default();

@@ -28,14 +28,16 @@ pub fn plan_hash(data: &Data, cell: &Cell) -> String {
     hasher.update(cell.access.name());
     // What earlier orders have not is no part of their hashes.
     match cell.access {
-        Access::ShuffledShards | Access::ResampledShards => hasher.update(cell.streams.to_le_bytes()),
-        Access::Neighbours => hasher.update(cell.run_length.to_le_bytes()),
+        Access::ShuffledShards(streams) | Access::ResampledShards(streams) => {
+            hasher.update(streams.count.to_le_bytes());
+        }
+        Access::Neighbours { run_length } => hasher.update(run_length.to_le_bytes()),
         Access::Sequential | Access::Random | Access::ShuffledEpoch => {}
     }
-    if cell.operation != Operation::default() {
-        hasher.update(cell.operation.name());
+    if cell.operation() != Operation::default() {
+        hasher.update(cell.operation().name());
     }
-    if cell.operation == Operation::List {
+    if cell.operation() == Operation::List {
         objects.files_of_folders().into_iter().for_each(|files| hasher.update(files.to_le_bytes()));
     }
     if let Ok(order) = Order::of_cell(data, cell) {
@@ -43,7 +45,7 @@ pub fn plan_hash(data: &Data, cell: &Cell) -> String {
             let span = order.at(ticket);
             hasher.update(span.object.to_le_bytes());
             hasher.update(span.offset.to_le_bytes());
-            match cell.operation {
+            match cell.operation() {
                 // As long as there were only blocks, a length had 32 bits.
                 Operation::Read => hasher.update((span.len as u32).to_le_bytes()),
                 _ => hasher.update(span.len.to_le_bytes()),
@@ -111,7 +113,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::Arc;
 
-    use plan::{Cache, Engine};
+    use plan::{Cache, Engine, Streams, Task};
 
     use super::*;
     use crate::{Even, Extent, Index, Listed};
@@ -188,43 +190,44 @@ mod tests {
             index.push(1, &[Extent { object: 0, offset: 0, bytes }]);
             Samples::Indexed(index)
         };
-        let streamed = Cell { access: Access::ShuffledShards, streams: 2, ..cell() };
-        let runs = Cell { access: Access::Neighbours, run_length: 4, ..cell() };
+        let ordered = |access| Cell { access, ..cell() };
+        let streamed = ordered(Access::ShuffledShards(Streams::of(2)));
+        let runs = ordered(Access::Neighbours { run_length: 4 });
         let hashes = [
             of(Samples::Objects, &streamed),
             of(Samples::Streamed { count: 95 }, &streamed),
             of(Samples::Even(even), &streamed),
-            of(Samples::Even(even), &Cell { streams: 3, ..streamed.clone() }),
-            of(Samples::Even(even), &Cell { access: Access::ResampledShards, ..streamed.clone() }),
+            of(Samples::Even(even), &ordered(Access::ShuffledShards(Streams::of(3)))),
+            of(Samples::Even(even), &ordered(Access::ResampledShards(Streams::of(2)))),
             of(Samples::Even(Even { first_byte: 9, ..even }), &streamed),
             of(Samples::Even(even), &runs),
-            of(Samples::Even(even), &Cell { run_length: 5, ..runs.clone() }),
+            of(Samples::Even(even), &ordered(Access::Neighbours { run_length: 5 })),
             of(index(80), &runs),
             of(index(81), &runs),
         ];
         let distinct: BTreeSet<_> = hashes.iter().collect();
         assert_eq!(distinct.len(), hashes.len());
-        let buffered = Cell { shuffle_buffer: 1_000, ..streamed.clone() };
+        let buffered = ordered(Access::ShuffledShards(Streams { count: 2, shuffle_buffer: 1_000 }));
         assert_eq!(of(Samples::Even(even), &buffered), hashes[2], "a buffer changes no read");
     }
 
     #[test]
     fn the_hash_depends_on_the_operation() {
-        let hashes = [Operation::Read, Operation::ReadFile, Operation::Stat, Operation::List]
-            .map(|operation| hash_of(&objects("a", 10), &Cell { operation, ..cell() }));
+        let hashes = [Task::Read, Task::ReadFile, Task::Stat, Task::List]
+            .map(|task| hash_of(&objects("a", 10), &Cell { task, ..cell() }));
         let distinct: BTreeSet<_> = hashes.iter().collect();
         assert_eq!(distinct.len(), hashes.len());
     }
 
     #[test]
     fn the_hash_of_a_listing_of_folders_depends_on_what_is_in_them() {
-        let hash = |files_per_folder, operation| {
+        let hash = |files_per_folder, task| {
             let folder = Key::new("d").unwrap();
             let objects = Objects::Uniform { folder, count: 100, bytes: 1, files_per_folder };
-            hash_of(&objects, &Cell { operation, ..cell() })
+            hash_of(&objects, &Cell { task, ..cell() })
         };
-        assert_ne!(hash(40, Operation::List), hash(45, Operation::List), "three folders each");
-        assert_eq!(hash(40, Operation::Read), hash(45, Operation::Read));
+        assert_ne!(hash(40, Task::List), hash(45, Task::List), "three folders each");
+        assert_eq!(hash(40, Task::Read), hash(45, Task::Read));
     }
 
     #[test]

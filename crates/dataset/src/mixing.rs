@@ -38,20 +38,21 @@ pub fn tail_share(shards: u64, readers: u64) -> f64 {
 /// Plays the delivery of an epoch of a streamed cell on `ranks` clients; `None` of an order that is not streamed, and
 /// where there are no samples.
 ///
-/// Every stream draws from a buffer of [`Cell::shuffle_buffer`] samples as `WebDataset`'s `shuffle` does: it is
+/// Every stream draws from a buffer of [`plan::Streams::shuffle_buffer`] samples as `WebDataset`'s `shuffle` does: it is
 /// filled, then each further sample takes the place of one that is drawn and delivered, and in the end it is emptied by
 /// draws. Streams deliver one sample each in turn. What is played is the whole dataset where it has up to 200,000
 /// samples, else a prefix of its shards; where the streams alone are more shards than that, the first part of each. A
 /// prefix lets a buffer look better than it is: what it holds is a larger share of what is played. Shards hold
 /// samples as their places say, and where these are not known, in proportion to their bytes.
 pub fn mixing(data: &Data, cell: &Cell, ranks: u32) -> Option<Mixing> {
-    if !cell.access.streams() || data.sample_count() == 0 || data.objects().count() == 0 {
+    let streams = cell.access.streams()?;
+    if data.sample_count() == 0 || data.objects().count() == 0 {
         return None;
     }
     let shards = u64::from(data.objects().count());
-    let readers = u64::from(cell.streams.max(1)) * u64::from(ranks.max(1));
+    let readers = u64::from(streams.count.max(1)) * u64::from(ranks.max(1));
     let lanes = readers.min(shards);
-    let buffer = u64::from(cell.shuffle_buffer);
+    let buffer = u64::from(streams.shuffle_buffer);
     let begins = played(data, lanes);
     let (played, deliveries) = deliver(&begins, lanes, buffer, cell.seed);
     let mut distance = 0.0;
@@ -172,7 +173,7 @@ fn deliver(begins: &[u64], lanes: u64, buffer: u64, seed: u64) -> (u64, Vec<u64>
 mod tests {
     use std::sync::Arc;
 
-    use plan::{Access, Engine};
+    use plan::{Access, Engine, Streams};
 
     use super::*;
     use crate::{Even, Key, Objects};
@@ -185,7 +186,8 @@ mod tests {
     }
 
     fn cell(streams: u32, shuffle_buffer: u32) -> Cell {
-        Cell { access: Access::ShuffledShards, streams, shuffle_buffer, ..Cell::plain(Engine::Null, 100, 1) }
+        let access = Access::ShuffledShards(Streams { count: streams, shuffle_buffer });
+        Cell { access, ..Cell::plain(Engine::Null, 100, 1) }
     }
 
     fn assert_near(found: f64, expected: f64) {

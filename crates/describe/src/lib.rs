@@ -185,9 +185,9 @@ fn cell(plan: &Plan, data: &Data, cell: &plan::Cell, ranks: u32) -> Cell {
         connections: cell.connections,
         retries: cell.retries,
         block_bytes: u64::from(cell.block_bytes),
-        access: cell.access.into(),
+        access: cell.access.order().into(),
         cache: cell.cache.into(),
-        operation: cell.operation.into(),
+        operation: cell.operation().into(),
         pace: pace(&cell.load),
         training: training(&cell.load),
         submit_batch: Some(cell.submit_batch),
@@ -195,13 +195,16 @@ fn cell(plan: &Plan, data: &Data, cell: &plan::Cell, ranks: u32) -> Cell {
         pages: Some(cell.pages.into()),
         auto_group: cell.auto_group,
         axes: cell.axes.iter().map(axis).collect(),
-        streams: cell.access.streams().then_some(cell.streams),
-        shuffle_buffer: cell.access.streams().then_some(cell.shuffle_buffer),
-        run_length: (cell.access == plan::Access::Neighbours).then_some(cell.run_length),
+        streams: cell.access.streams().map(|streams| streams.count),
+        shuffle_buffer: cell.access.streams().map(|streams| streams.shuffle_buffer),
+        run_length: match cell.access {
+            plan::Access::Neighbours { run_length } => Some(run_length),
+            _ => None,
+        },
         mixing: mixing(&data.of(cell).data, cell, ranks),
         checkpoint: checkpoint(cell),
         tier: cell.tier.as_ref().map(tier),
-        copy: cell.copy.map(|copy| copy_plan(plan, copy)),
+        copy: cell.task.copy().map(|copy| copy_plan(plan, copy)),
     }
 }
 
@@ -271,7 +274,13 @@ fn training(load: &plan::Load) -> Option<record::Training> {
 }
 
 fn checkpoint(cell: &plan::Cell) -> Option<record::CheckpointPlan> {
-    let of = cell.checkpoint.as_ref()?;
+    let (of, beside) = match (&cell.task, &cell.beside) {
+        (plan::Task::Checkpoint(alone) | plan::Task::Restore(alone), _) => (alone, None),
+        (_, Some(beside)) => (&beside.checkpoint, Some(beside)),
+        _ => return None,
+    };
+    // Who writes nothing but checkpoints waits for each.
+    let mode = beside.map_or(plan::Saving::Sync, |beside| beside.mode);
     let price_per_hour = match &cell.load {
         plan::Load::Training(training) => training.price_per_hour,
         plan::Load::Closed | plan::Load::Paced(_) => None,
@@ -280,9 +289,9 @@ fn checkpoint(cell: &plan::Cell) -> Option<record::CheckpointPlan> {
         label: of.label.clone(),
         bytes: of.bytes(),
         files: of.files,
-        mode: of.mode.name().to_owned(),
-        every_steps: of.every_steps,
-        copy_ns: of.mode.copy_ns(),
+        mode: mode.name().to_owned(),
+        every_steps: beside.map(|beside| beside.every_steps),
+        copy_ns: mode.copy_ns(),
         durable: of.durable,
         keep: of.keep,
         price_per_hour,

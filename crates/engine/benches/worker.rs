@@ -13,7 +13,8 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use dataset::{Data, Even, Key, Listed, Objects, Order, Samples};
 use engine::{Progress, RepSpec, run_rep};
 use plan::{
-    Access, Arrivals, Cache, Cell, Engine, Fetch, Limit, Load, Operation, Pace, Rate, Registered, Training,
+    Access, Arrivals, Cache, Cell, Engine, Fetch, Limit, Load, Pace, Rate, Registered, Streams, Task,
+    Training,
 };
 
 fn objects() -> Arc<Objects> {
@@ -27,7 +28,7 @@ fn cell(queue_depth: u32, access: Access) -> Cell {
 
 /// Time per operation of a whole repetition, from its own window: threads and queues are set up outside it.
 fn null_loop_ns(cell: &Cell, store: &SharedStore, data: &Data, ops: u64) -> u64 {
-    let op_bytes = if cell.operation == Operation::ReadFile { 131_072 } else { u64::from(cell.block_bytes) };
+    let op_bytes = if cell.task == Task::ReadFile { 131_072 } else { u64::from(cell.block_bytes) };
     let rep = run_rep(&RepSpec {
         server: None,
         cell,
@@ -95,18 +96,14 @@ fn unlike(shards: u32) -> Data {
 
 /// Orders over shards in reads of one size: those of records by index, and of shards as WebDataset streams them.
 fn shard_orders() -> Vec<(&'static str, Data, Cell)> {
-    let of = |access| Cell {
-        access,
-        streams: if access.streams() { 16 } else { 0 },
-        run_length: if access == Access::Neighbours { 16 } else { 1 },
-        ..Cell::plain(Engine::Null, SAMPLE_BYTES as u32, 32)
-    };
+    let of = |access| Cell { access, ..Cell::plain(Engine::Null, SAMPLE_BYTES as u32, 32) };
+    let streams = Streams::of(16);
     vec![
         ("records by index", packed(1_000), of(Access::ShuffledEpoch)),
-        ("runs of neighbours", packed(1_000), of(Access::Neighbours)),
-        ("webdataset, equal shards", packed(1_000), of(Access::ShuffledShards)),
-        ("webdataset, unlike shards", unlike(1_000), of(Access::ShuffledShards)),
-        ("webdataset, resampled", packed(1_000), of(Access::ResampledShards)),
+        ("runs of neighbours", packed(1_000), of(Access::Neighbours { run_length: 16 })),
+        ("webdataset, equal shards", packed(1_000), of(Access::ShuffledShards(streams))),
+        ("webdataset, unlike shards", unlike(1_000), of(Access::ShuffledShards(streams))),
+        ("webdataset, resampled", packed(1_000), of(Access::ResampledShards(streams))),
     ]
 }
 
@@ -172,11 +169,8 @@ fn training_loop(criterion: &mut Criterion) {
             threshold: 0.9,
             price_per_hour: None,
         };
-        let cell = Cell {
-            operation: Operation::ReadFile,
-            load: Load::Training(training),
-            ..cell(256, Access::ShuffledEpoch)
-        };
+        let cell =
+            Cell { task: Task::ReadFile, load: Load::Training(training), ..cell(256, Access::ShuffledEpoch) };
         // Whole steps of all accelerators, and no fewer.
         let least = 20 * training.samples_per_step();
         group.bench_function(BenchmarkId::new(name, accelerators), |bencher| {

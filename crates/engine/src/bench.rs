@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use backend::{Clock, SharedStore, Store};
 use dataset::Data;
-use plan::{Cell, Limit, Load, Measure, Operation, Share};
+use plan::{Cell, Limit, Load, Measure, Operation, Share, Task};
 use record::{
     CacheProof, Ceiling, Interval, NotRun, Outage, Outcome, Rep, RepIntervals, Reread, Role, System, Trained,
     Usage, counter,
@@ -101,6 +101,9 @@ pub enum Event<'a> {
     },
 }
 
+/// Why a repetition failed during which this process was away.
+const SUSPENDED: &str = "this process was stopped meanwhile, or its machine suspended";
+
 /// What came of one repetition of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Try {
@@ -130,6 +133,8 @@ pub struct Bench<'a> {
     cost_ns: u64,
     /// What each repetition waits for, once its cache is set; it is told the repetition's place in the run.
     start: Option<&'a (dyn Fn(u32) + Sync)>,
+    /// Whether this process was away since it was last asked.
+    suspended: Option<&'a (dyn Fn() -> bool + Sync)>,
     copies: Copies,
     /// Targets whose server was waited for in vain, by their index: they are not waited for again before they answer.
     lost: BTreeSet<usize>,
@@ -164,6 +169,7 @@ impl<'a> Bench<'a> {
             searches: false,
             cost_ns,
             start: None,
+            suspended: None,
             copies: Copies::default(),
             lost: BTreeSet::new(),
             kept: cells.iter().map(|_| Kept::default()).collect(),
@@ -190,6 +196,16 @@ impl<'a> Bench<'a> {
         self.start = Some(start);
     }
 
+    /// Asks `suspended` around every repetition whether this process was away since it was last asked: stopped by a
+    /// signal, or its machine suspended. What was measured meanwhile is no figure, and is made again.
+    pub fn notice(&mut self, suspended: &'a (dyn Fn() -> bool + Sync)) {
+        self.suspended = Some(suspended);
+    }
+
+    fn was_suspended(&self) -> bool {
+        self.suspended.is_some_and(|suspended| suspended())
+    }
+
     /// Reads again what was kept of the reads of `cells`, all of which read one dataset of `store`; nothing where feedline
     /// wrote it, as that was checked at once. Where the storage keeps sums of its own, whole objects are held against them,
     /// bounded in bytes and time. Nothing of this is timed.
@@ -210,7 +226,7 @@ impl<'a> Bench<'a> {
         let mut shapes: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
         // What is written is filled once, and what a copy can do is decided by two storages: the client's own part of
         // either has no ceiling.
-        let has_ceiling = |cell: &Cell| cell.copy.is_none() && cell.operation != Operation::Checkpoint;
+        let has_ceiling = |cell: &Cell| !matches!(cell.task, Task::Copy(_) | Task::Checkpoint(_));
         for index in chosen.iter().filter(|index| has_ceiling(&self.cells[**index])) {
             shapes.entry(Shape::of(&self.cells[*index])).or_default().push(*index);
         }
@@ -219,9 +235,19 @@ impl<'a> Bench<'a> {
             if self.stopped() {
                 break;
             }
-            let names = cells.iter().map(|index| self.cells[*index].slug.clone()).collect();
+            let names: Vec<String> = cells.iter().map(|index| self.cells[*index].slug.clone()).collect();
             // A shape that cannot even run on the null target fails as a repetition, where the reason is kept.
-            if let Ok(ceiling) = ceiling::measure(shape, &self.spec(cells[0], 0), names) {
+            let measure = || {
+                self.was_suspended();
+                ceiling::measure(shape, &self.spec(cells[0], 0), Vec::clone(&names))
+            };
+            let mut measured = measure();
+            for _ in 0..outage::AGAIN_MAX {
+                if self.was_suspended() {
+                    measured = measure();
+                }
+            }
+            if let Ok(ceiling) = measured {
                 emit(Event::Ceiling(ceiling))?;
             }
         }
@@ -368,6 +394,10 @@ impl<'a> Bench<'a> {
         let is_alone = self.settings.rank.of == 1 && self.settings.variants.of == 1;
         let is_own = self.seats[turn.cell].server.is_some();
         let is_spent = turn.again >= outage::AGAIN_MAX || self.lost.contains(&cell.target);
+        if sign == Sign::Suspended {
+            let is_again = is_alone && turn.again < outage::AGAIN_MAX;
+            return Ok(is_again.then_some(Outage { away_ns: 0, suspended: true }));
+        }
         if sign == Sign::None || !is_alone || is_own || is_spent {
             return Ok(None);
         }
@@ -381,7 +411,7 @@ impl<'a> Bench<'a> {
         said?;
         Ok(match waited {
             Waited::Over(outage) => Some(outage),
-            Waited::NotAway => (sign == Sign::Sure).then_some(Outage { away_ns: 0 }),
+            Waited::NotAway => (sign == Sign::Sure).then_some(Outage { away_ns: 0, suspended: false }),
             Waited::InVain => {
                 self.lost.insert(cell.target);
                 None
@@ -408,6 +438,7 @@ impl<'a> Bench<'a> {
                 start(order);
             }
         };
+        self.was_suspended();
         let mut copies = std::mem::take(&mut self.copies);
         let spec = RepSpec { wait: Some(&wait), ..self.spec(turn.cell, epoch) };
         let measured = match &self.seats[turn.cell].copy_to {
@@ -415,8 +446,13 @@ impl<'a> Bench<'a> {
             None => run_rep(&spec),
         };
         self.copies = copies;
-        let sign = Sign::of(&measured);
-        let outcome = measured.unwrap_or_else(|error| failed(error.to_string(), self.clock.now_ns()));
+        let is_suspended = self.was_suspended();
+        let sign = if is_suspended { Sign::Suspended } else { Sign::of(&measured) };
+        let mut outcome = measured.unwrap_or_else(|error| failed(error.to_string(), self.clock.now_ns()));
+        // One that a signal ended is made again as such.
+        if is_suspended && outcome.outcome != Outcome::Interrupted {
+            outcome.outcome = Outcome::Failed { reason: SUSPENDED.to_owned() };
+        }
         let cell = self.cells[turn.cell].slug.clone();
         self.kept[turn.cell].offer(order, outcome.sampled);
         let seconds = outcome.seconds;
@@ -461,7 +497,7 @@ impl<'a> Bench<'a> {
         let seat = &self.seats[cell];
         let measure = &self.settings.measure;
         // A checkpoint is read back once and whole, by every client that has to.
-        let (warmup_ns, limit, part) = match self.cells[cell].operation {
+        let (warmup_ns, limit, part) = match self.cells[cell].operation() {
             Operation::Restore => (0, Limit::Epochs { epochs: 1 }, Share::WHOLE),
             _ => (measure.warmup_ns, measure.limit, self.settings.rank),
         };
@@ -500,7 +536,7 @@ impl<'a> Bench<'a> {
             (!failed && count > 0 && rep.window_ns > 0)
                 .then(|| count as f64 / each / (rep.window_ns as f64 / 1e9))
         };
-        if self.cells[cell].operation.reads_bytes() {
+        if self.cells[cell].operation().reads_bytes() {
             (per_s(counter::BYTES, seat.sample_bytes), seat.line_samples_per_s)
         } else {
             (per_s(counter::OPS, 1.0), f64::INFINITY)

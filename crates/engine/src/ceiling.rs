@@ -77,13 +77,13 @@ impl Shape {
     pub(crate) fn of(cell: &Cell) -> Self {
         Self {
             dataset: cell.dataset,
-            operation: cell.operation,
+            operation: cell.operation(),
             block_bytes: cell.block_bytes,
             pages: cell.pages,
             queue_depth: cell.queue_depth,
             threads: cell.threads,
-            streamed: cell.access.streams(),
-            copies: (cell.cache != Cache::Bypass || cell.connections > 0) && cell.operation.reads_bytes(),
+            streamed: cell.access.streams().is_some(),
+            copies: (cell.cache != Cache::Bypass || cell.connections > 0) && cell.operation().reads_bytes(),
             job: match &cell.load {
                 Load::Training(training) => Some(JobShape::of(training)),
                 Load::Closed | Load::Paced(_) => None,
@@ -157,7 +157,7 @@ fn lost_ns(rep: &RepOutcome) -> u64 {
 }
 
 fn null_cell(cell: &Cell, load: Load) -> Cell {
-    Cell { cache: Cache::Bypass, load, retries: 0, checkpoint: None, ..cell.clone() }
+    Cell { cache: Cache::Bypass, load, retries: 0, beside: None, ..cell.clone() }
 }
 
 fn null_spec<'a>(

@@ -55,7 +55,7 @@ pub struct CopyEnd {
 /// What keeps it from beginning: no room, a target that cannot be written, a queue that cannot be opened. What was
 /// written until then is removed. A failed object is no error: it is counted, and the copy goes on.
 pub fn run_copy(spec: &RepSpec<'_>, to: &SharedStore) -> Result<CopyEnd, RepError> {
-    let copy = spec.cell.copy.ok_or(CopyError::NoPlan)?;
+    let copy = spec.cell.task.copy().ok_or(CopyError::NoPlan)?;
     let work = work(spec, &copy)?;
     let place = place::make(spec, to, &work)?;
     match measured(spec, to, &place, &work) {

@@ -2,7 +2,7 @@
 
 use dataset::{Order, Samples};
 use decode::StandIn;
-use plan::{Access, Cache, Decode, Fetch, Limit, Load, Operation, Training, Work};
+use plan::{Cache, Decode, Fetch, Limit, Load, Task, Training, Work};
 
 use crate::decoders::Decoders;
 use crate::error::RepError;
@@ -67,15 +67,17 @@ fn coming(spec: &RepSpec<'_>, order: &Order, training: &Training) -> Option<Comi
     let (data, cell) = (spec.data, spec.cell);
     let is_packed = *data.samples() != Samples::Objects;
     let are_single = data.units() == Some(data.sample_count());
-    let by_index = !cell.access.streams() && cell.access != Access::Sequential;
-    let one_by_one = !cell.access.streams()
+    let by_index = cell.access.is_by_index();
+    let one_by_one = cell.access.streams().is_none()
         && (!is_packed || (by_index && are_single && order.reads_per_unit().is_some()));
-    if one_by_one || cell.operation != Operation::Read {
+    if one_by_one || cell.task != Task::Read {
         return None;
     }
     let readers = match training.fetch {
         Fetch::Readers { count } => count,
-        Fetch::Shared => cell.streams / training.accelerators.max(1),
+        Fetch::Shared => {
+            cell.access.streams().map_or(0, |streams| streams.count) / training.accelerators.max(1)
+        }
     };
     let behind = || data.unit_reads_max(by_index, cell.block_bytes).saturating_sub(1);
     let (together, behind) = match order.reads_per_unit().filter(|_| by_index) {
@@ -97,7 +99,7 @@ fn decoders(
 ) -> Result<Decoders, RepError> {
     let data = spec.data;
     let samples = data.sample_count().max(1);
-    let is_whole_object = spec.cell.operation != Operation::Read;
+    let is_whole_object = spec.cell.task != Task::Read;
     let (total_bytes, largest_bytes) = if is_whole_object {
         (data.objects().total_bytes(), data.objects().bytes_max())
     } else {
@@ -105,7 +107,7 @@ fn decoders(
     };
     let mean_bytes = total_bytes / samples;
     // Samples of the user's that are fetched one by one are decoded themselves or not at all.
-    let by_index = !spec.cell.access.streams() && spec.cell.access != Access::Sequential;
+    let by_index = spec.cell.access.is_by_index();
     let is_fetched = by_index && data.units() == Some(data.sample_count()) && !data.is_checked();
     let stands_in = data.is_checked() || (job.is_streamed() && !is_fetched);
     let stand_in = stands_in.then(|| StandIn::new(decode.work, mean_bytes, spec.cell.seed)).flatten();

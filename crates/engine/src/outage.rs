@@ -1,7 +1,7 @@
 //! Waiting for a server that went away, so that an outage of seconds does not cost the rest of a run.
 
 use backend::{Completion, ErrorKind, Op, Request};
-use plan::{Cell, Operation};
+use plan::{Cell, Task};
 use record::Outage;
 
 use crate::error::RepError;
@@ -35,6 +35,8 @@ pub(crate) enum Sign {
     Perhaps,
     /// No connection could be made, where there had been some.
     Sure,
+    /// It was this process that was away.
+    Suspended,
 }
 
 impl Sign {
@@ -77,7 +79,7 @@ pub(crate) fn wait(spec: &RepSpec<'_>, until_ns: u64, say: &mut dyn FnMut()) -> 
     for look in 0_u32.. {
         let reads = if look == 0 { FIRST_READS } else { 1 };
         let answers = (0..reads).any(|_| answers(spec));
-        let outage = Outage { away_ns: spec.clock.now_ns() - begun_ns };
+        let outage = Outage { away_ns: spec.clock.now_ns() - begun_ns, suspended: false };
         match look {
             _ if spec.is_stopped() => return Waited::Over(outage),
             0 if answers => return Waited::NotAway,
@@ -106,7 +108,7 @@ fn answers(spec: &RepSpec<'_>) -> bool {
 
 /// Reads the first block of the dataset by a queue of its own; `None` where no answer came in time.
 fn look(spec: &RepSpec<'_>) -> Result<Option<Completion>, RepError> {
-    let cell = Cell { operation: Operation::Read, ..spec.cell.clone() };
+    let cell = Cell { task: Task::Read, ..spec.cell.clone() };
     let (mut queue, buffers) = rep::open(&RepSpec { cell: &cell, ..*spec }, (1, cell.connections.min(1)))?;
     let len = spec.data.objects().bytes(0).min(u64::from(cell.block_bytes)) as u32;
     let op = Op::Read { object: 0, offset: 0, len };

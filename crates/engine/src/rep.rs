@@ -44,7 +44,7 @@ pub fn run_rep(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
 
 /// Runs one repetition; a training job goes from one pass to the next as `passes` says.
 pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepError> {
-    if spec.cell.operation == Operation::Checkpoint {
+    if spec.cell.operation() == Operation::Checkpoint {
         return checkpoint::run(spec);
     }
     let order = Order::of_part(spec.data, spec.cell, spec.part)?;
@@ -72,7 +72,7 @@ pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepE
     let cache = proof(spec, &before);
     let asked = asked(spec, &order);
     let passes = outcome::Passes {
-        numbering: spec.cell.operation.reads_bytes().then_some(numbering),
+        numbering: spec.cell.operation().reads_bytes().then_some(numbering),
         asked: matches!(spec.limit, Limit::Epochs { .. }),
         through_kernel: is_through_kernel(spec, &cache),
         tier: spec.cell.tier.is_some(),
@@ -111,7 +111,7 @@ pub(crate) fn proof(spec: &RepSpec<'_>, before: &Residency) -> CacheProof {
 /// Sets the page cache as the cell asks, and says what is resident then.
 pub(crate) fn set_cache(spec: &RepSpec<'_>) -> Result<Residency, StoreError> {
     let act = |action| spec.store.cache(action, spec.data.objects());
-    match (spec.cell.cache, spec.cell.operation) {
+    match (spec.cell.cache, spec.cell.operation()) {
         (Cache::Cold | Cache::ColdStart, Operation::Read | Operation::Restore) | (Cache::DontCache, _) => {
             act(CacheAction::Evict)
         }
@@ -321,7 +321,7 @@ pub(crate) fn open(spec: &RepSpec<'_>, (depth, connections): (u32, u32)) -> Resu
         connections,
         block_bytes: spec.cell.block_bytes,
         cache: spec.cell.cache,
-        operation: spec.cell.operation.issued(),
+        operation: spec.cell.operation().issued(),
         advice: spec.cell.advice,
         registered: spec.cell.registered,
         objects: spec.data.objects(),

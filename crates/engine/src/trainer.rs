@@ -88,7 +88,7 @@ impl Train {
             Fetch::Shared => None,
         };
         let groups = match cell.engine.depth_per_thread_max() {
-            _ if job.training.barrier || cell.checkpoint.is_some() => 1,
+            _ if job.training.barrier || cell.beside.is_some() => 1,
             1 if readers == Some(cell.threads) => all,
             1 => 1,
             _ => cell.threads,
@@ -101,7 +101,7 @@ impl Train {
             Decoding::None | Decoding::Cost { .. } | Decoding::Elsewhere => None,
         };
         let threads = (cell.threads / groups).max(1);
-        let (pauses, beside) = cell.checkpoint.as_ref().map(saving).unzip();
+        let (pauses, beside) = cell.beside.as_ref().map(saving).unzip();
         let mut pauses = pauses;
         let mut group = |first| {
             let members = if groups == 1 { Members::ALL } else { Members { first, stride: groups } };
@@ -383,10 +383,9 @@ pub(crate) fn share(count: u32, parts: u32, index: u32) -> u32 {
 }
 
 /// When a fleet makes checkpoints, and those who write them.
-fn saving(plan: &plan::Checkpoint) -> (Pauses, Beside) {
+fn saving(plan: &plan::Beside) -> (Pauses, Beside) {
     let (orders, taken) = std::sync::mpsc::channel();
-    let every_steps = plan.every_steps.unwrap_or(u64::MAX);
-    (Pauses::new(every_steps, plan.mode, orders), Beside::new(taken))
+    (Pauses::new(plan.every_steps, plan.mode, orders), Beside::new(taken))
 }
 
 /// Adds up the groups of a job whose window was open for `open_ns`.

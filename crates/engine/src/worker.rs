@@ -94,7 +94,7 @@ pub(crate) struct WorkerEnd {
 impl Worker<'_> {
     /// Issues reads until the load is finished, then waits for those outstanding.
     pub(crate) fn run(mut self) -> WorkerEnd {
-        let mut recorder = Recorder::new(self.cell.operation, self.queue.phases());
+        let mut recorder = Recorder::new(self.cell.operation(), self.queue.phases());
         let issued = self.issue_until_finished(&mut recorder);
         let now_ns = self.clock.now_ns();
         if let Some(meter) = &mut self.meter {
@@ -201,7 +201,7 @@ impl Worker<'_> {
     fn fill(&mut self, now_ns: u64, requests: &mut Vec<Request>) -> u64 {
         if let Some(retry) = &mut self.retry {
             let slots = &self.slots;
-            let again = |token: u32| op(self.cell.operation, slots[token as usize].span);
+            let again = |token: u32| op(self.cell.operation(), slots[token as usize].span);
             requests.extend(std::iter::from_fn(|| retry.due(now_ns, again)));
         }
         let event_ns = self.load.look(now_ns, &mut self.free);
@@ -225,7 +225,7 @@ impl Worker<'_> {
             let token = buf.slot();
             let epoch = self.epoch(ticket, now_ns);
             self.slots[token as usize] = Slot::new(span, (ticket, epoch), intended_ns);
-            let op = op(self.cell.operation, span);
+            let op = op(self.cell.operation(), span);
             requests.push(Request { token, op, buf });
         }
         event_ns
@@ -370,7 +370,7 @@ fn verify_kept((free, slots): (&[Buf], &[Slot]), data: Option<&Data>, cell: &Cel
 }
 
 fn verify_bytes(data: Option<&Data>, cell: &Cell, span: ReadSpan, buf: &Buf, recorder: &mut Recorder) {
-    let read = last_read(op(cell.operation, span), cell.block_bytes);
+    let read = last_read(op(cell.operation(), span), cell.block_bytes);
     let (Some(data), Some((object, piece))) = (data, read) else { return };
     let bytes = &buf.as_slice()[..piece.len as usize];
     if !data.is_checked() {

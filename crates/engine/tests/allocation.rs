@@ -12,7 +12,7 @@ use backend::{Clock, SharedStore};
 use dataset::{Data, Even, Extent, Index, Key, Listed, Objects, Order, Samples};
 use engine::{Progress, RepSpec, run_rep};
 use plan::{
-    Access, Arrivals, Cell, Decode, Engine, Fetch, Limit, Load, Operation, Pace, Rate, Training, Work,
+    Access, Arrivals, Cell, Decode, Engine, Fetch, Limit, Load, Pace, Rate, Streams, Task, Training, Work,
 };
 
 struct Counting;
@@ -93,8 +93,7 @@ fn neither_an_operation_nor_a_planned_access_allocates() {
         threshold: 0.9,
         price_per_hour: None,
     };
-    let trained =
-        |training| Cell { operation: Operation::ReadFile, load: Load::Training(training), ..closed.clone() };
+    let trained = |training| Cell { task: Task::ReadFile, load: Load::Training(training), ..closed.clone() };
     let decode = Some(Decode { work: Work::Cost { per_sample_ns: 10 }, threads: None });
     let readers = Training { fetch: Fetch::Readers { count: 8 }, decode, ..training };
     let cells = [
@@ -102,7 +101,7 @@ fn neither_an_operation_nor_a_planned_access_allocates() {
         (trained(readers), 65_536),
         (closed.clone(), 4096),
         (Cell { threads: 2, ..closed.clone() }, 4096),
-        (Cell { operation: Operation::ReadFile, ..closed.clone() }, 65_536),
+        (Cell { task: Task::ReadFile, ..closed.clone() }, 65_536),
         (Cell { load: pace(Arrivals::Constant), ..closed.clone() }, 4096),
         (Cell { load: pace(Arrivals::Poisson), threads: 2, ..closed.clone() }, 4096),
     ];
@@ -125,7 +124,7 @@ fn neither_an_operation_nor_a_planned_access_allocates() {
 
     for data in [even(), indexed()] {
         for access in ORDERS {
-            let cell = Cell { access, streams: 16, run_length: 16, ..closed.clone() };
+            let cell = Cell { access, ..closed.clone() };
             let before = BYTES.load(Ordering::Relaxed);
             let order = Order::of_cell(&data, &cell).unwrap();
             let made = BYTES.load(Ordering::Relaxed) - before;
@@ -146,9 +145,9 @@ const ORDERS: [Access; 6] = [
     Access::Sequential,
     Access::Random,
     Access::ShuffledEpoch,
-    Access::ShuffledShards,
-    Access::ResampledShards,
-    Access::Neighbours,
+    Access::ShuffledShards(Streams::of(16)),
+    Access::ResampledShards(Streams::of(16)),
+    Access::Neighbours { run_length: 16 },
 ];
 
 /// 10,000,000 samples in 1,000 shards.

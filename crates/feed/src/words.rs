@@ -108,6 +108,11 @@ impl Access {
     pub fn streams(self) -> bool {
         matches!(self, Self::ShuffledShards | Self::ResampledShards)
     }
+
+    /// Whether samples are fetched by their index, and not as they lie.
+    pub fn is_by_index(self) -> bool {
+        matches!(self, Self::Random | Self::ShuffledEpoch | Self::Neighbours)
+    }
 }
 
 words!(Access {

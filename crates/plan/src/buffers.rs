@@ -2,7 +2,7 @@
 
 use feed::Pages;
 
-use crate::{COPY_BUFFERS, Cell};
+use crate::{COPY_BUFFERS, Cell, Task};
 
 /// Buffers begin at multiples of this, for direct I/O.
 pub const BUFFER_ALIGN_BYTES: u64 = 4096;
@@ -22,9 +22,9 @@ pub fn arena_bytes(slots: u32, block_bytes: u32, pages: Pages) -> u64 {
 impl Cell {
     /// Bytes of all buffers of a repetition: an arena for each thread.
     pub fn buffers_bytes(&self) -> u64 {
-        let slots = match self.copy {
-            Some(_) => COPY_BUFFERS,
-            None => self.queue_depth.div_ceil(self.threads.max(1)),
+        let slots = match self.task {
+            Task::Copy(_) => COPY_BUFFERS,
+            _ => self.queue_depth.div_ceil(self.threads.max(1)),
         };
         u64::from(self.threads) * arena_bytes(slots, self.block_bytes, self.pages)
     }

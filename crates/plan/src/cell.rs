@@ -1,8 +1,8 @@
 //! One point of the matrix: a target read in one way.
 
-use feed::{Access, Cache, Operation, Pages};
+use feed::{Cache, Operation, Pages};
 
-use crate::{Advice, Checkpoint, Copy, Engine, Load, Registered, Tier};
+use crate::{Access, Advice, Beside, Checkpoint, Engine, Load, Registered, Task, Tier};
 
 /// One cell: every setting explicit.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +22,7 @@ pub struct Cell {
     /// What the kernel is told of how a mapping is read; only a memory map takes it.
     pub advice: Advice,
     /// What is done over and over.
-    pub operation: Operation,
+    pub task: Task,
     /// When.
     pub load: Load,
     /// Bytes asked by one read, at most (the last block of a sample may be shorter). A whole file is read in
@@ -48,18 +48,10 @@ pub struct Cell {
     pub complete_batch: u32,
     /// Seed of the access order.
     pub seed: u64,
-    /// Shards read side by side, where they are streamed; 0 elsewhere.
-    pub streams: u32,
-    /// Samples that a stream's reader holds and draws from, where it shuffles so; 0 elsewhere.
-    pub shuffle_buffer: u32,
-    /// Samples that follow each other, of runs of neighbours; 1 elsewhere.
-    pub run_length: u32,
-    /// Where the dataset is copied to, by [`Operation::Copy`]; `None` elsewhere.
-    pub copy: Option<Copy>,
     /// The local cache before the target, where there is one.
     pub tier: Option<Tier>,
-    /// The checkpoints that it makes, alone or beside its training job; `None` elsewhere.
-    pub checkpoint: Option<Checkpoint>,
+    /// The checkpoints that are made beside its training job.
+    pub beside: Option<Beside>,
     /// Cells of one curve with `queue_depth = "auto"` share this number: they are tried from the
     /// shallowest on, and those past the stop rule are left out.
     pub auto_group: Option<u32>,
@@ -79,7 +71,7 @@ impl Cell {
             stands_in_for: None,
             registered: Registered::Off,
             advice: Advice::Normal,
-            operation: Operation::Read,
+            task: Task::Read,
             load: Load::Closed,
             block_bytes,
             access: Access::ShuffledEpoch,
@@ -92,15 +84,24 @@ impl Cell {
             submit_batch: queue_depth,
             complete_batch: 1,
             seed: 1,
-            streams: 0,
-            shuffle_buffer: 0,
-            run_length: 1,
-            copy: None,
             tier: None,
-            checkpoint: None,
+            beside: None,
             auto_group: None,
             axes: Vec::new(),
         }
+    }
+
+    /// The checkpoints that it writes, alone or beside its job; one that restores writes none.
+    pub fn writes_checkpoints(&self) -> Option<&Checkpoint> {
+        match &self.task {
+            Task::Checkpoint(checkpoint) => Some(checkpoint),
+            _ => self.beside.as_ref().map(|beside| &beside.checkpoint),
+        }
+    }
+
+    /// The operation of its task.
+    pub fn operation(&self) -> Operation {
+        self.task.operation()
     }
 }
 

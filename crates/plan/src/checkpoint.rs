@@ -1,6 +1,6 @@
 //! Checkpoints: what is written, how often, and who waits for it.
 
-/// The checkpoints of a cell: written one after the other, or beside a training job.
+/// What a checkpoint is, and where it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
     /// What it is of: `llama3-8b, 1/64 of it`, or the size as it was written.
@@ -11,16 +11,23 @@ pub struct Checkpoint {
     pub file_bytes: u64,
     /// Index into [`crate::Plan::targets`] of the storage that it is written to.
     pub to: usize,
-    /// Who waits for it.
-    pub mode: Saving,
-    /// Steps of each accelerator between two; `None` where nothing is trained meanwhile.
-    pub every_steps: Option<u64>,
     /// Whether it counts once it is durable, its names included.
     pub durable: bool,
     /// Checkpoints that are kept; older ones are removed.
     pub keep: u32,
     /// Bytes of one write call.
     pub block_bytes: u32,
+}
+
+/// The checkpoints that are made beside a training job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beside {
+    /// What each of them is.
+    pub checkpoint: Checkpoint,
+    /// Who waits for it.
+    pub mode: Saving,
+    /// Steps of each accelerator between two.
+    pub every_steps: u64,
 }
 
 /// Who waits for a checkpoint.
@@ -87,8 +94,6 @@ mod tests {
             files: 4,
             file_bytes: 16_000_000,
             to: 0,
-            mode: Saving::Async { copy_ns: 7 },
-            every_steps: None,
             durable: true,
             keep: 2,
             block_bytes: 8 << 20,
@@ -104,6 +109,6 @@ mod tests {
 
     #[test]
     fn accelerators_copy_their_state_only_where_nothing_else_holds_them() {
-        assert_eq!((checkpoint().mode.copy_ns(), Saving::Sync.copy_ns()), (7, 0));
+        assert_eq!((Saving::Async { copy_ns: 7 }.copy_ns(), Saving::Sync.copy_ns()), (7, 0));
     }
 }

@@ -4,6 +4,7 @@
 //! reads these plain types and never the file. No `Option` here means "use a default": defaults have
 //! been chosen by then. This crate does no I/O and names every backend and engine that exists.
 
+mod access;
 mod backend;
 mod buffers;
 mod cell;
@@ -21,19 +22,21 @@ mod network;
 mod plan;
 mod profiles;
 mod share;
+mod task;
 mod tier;
 mod training;
 
+pub use access::{Access, Streams};
 pub use backend::{Advice, BackendConfig, Capabilities, Engine, OnUnavailable, Registered};
 pub use buffers::{BUFFER_ALIGN_BYTES, HUGE_PAGE_BYTES, arena_bytes};
 pub use cell::{Axis, Cell};
 pub use charged::Charged;
-pub use checkpoint::{Checkpoint, Saving};
+pub use checkpoint::{Beside, Checkpoint, Saving};
 pub use copy::{COPY_BLOCK_BYTES, COPY_BUFFERS, COPY_THREADS, Copy};
 pub use disk::disk_bytes;
 pub use emulation::{Delay, EMULATOR_FSID, Emulation, Faults};
 pub use expect::{Expect, Way};
-pub use feed::{Access, Cache, Operation, Pages};
+pub use feed::{Cache, Operation, Pages};
 pub use generate::{Distribution, FILES_PER_FOLDER, Generate};
 pub use layout::{Codec, Layout, Packing};
 pub use load::{Arrivals, Load, Pace, Rate};
@@ -44,5 +47,6 @@ pub use network::{
 pub use plan::{DatasetSpec, Existing, Plan, Skipped, Target};
 pub use profiles::{Profile, profile, profiles};
 pub use share::Share;
+pub use task::Task;
 pub use tier::{Tier, TierPolicy};
 pub use training::{Decode, Fetch, Training, Work};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dataset::Data;
-use plan::{Access, Layout};
+use plan::{Access, Layout, Streams};
 
 /// A dataset that is there, complete, and as it was when it was fingerprinted.
 #[derive(Debug, Clone)]
@@ -37,7 +37,8 @@ pub struct Prepared {
 impl Prepared {
     /// Of data that was found complete.
     pub(crate) fn of(data: Data, layout: Layout, fingerprint: String) -> Self {
-        let access = if layout.is_streamed() { Access::ShuffledShards } else { Access::ShuffledEpoch };
+        let access =
+            if layout.is_streamed() { Access::ShuffledShards(Streams::of(1)) } else { Access::ShuffledEpoch };
         let sample_bytes = match layout {
             Layout::Files => data.objects().mean_bytes(),
             _ => data.sample_bytes(access),

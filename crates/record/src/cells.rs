@@ -124,11 +124,14 @@ pub struct Rep {
     pub outage: Option<Outage>,
 }
 
-/// A time in which the server of a target did not answer.
+/// A time in which the server of a target did not answer, or this process was away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outage {
-    /// From the end of the repetition that met it until the server answered.
+    /// From the end of the repetition that met it until the server answered; 0 of this process.
     pub away_ns: u64,
+    /// Whether it was this process: stopped by a signal, or its machine suspended. Absent before format 1.10.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub suspended: bool,
 }
 
 /// What an emulated server achieved in the window, beside what it was asked for.

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use feed::{Hold, Scope};
+use feed::{Access, Hold, Scope};
 use plan::{
-    Access, Addresses, Advice, BucketStyle, Cache, CellOrder, Codec, Engine, Layout, MayDiffer,
-    OnUnavailable, Operation, Pages, Registered, TierPolicy, Work,
+    Addresses, Advice, BucketStyle, Cache, CellOrder, Codec, Engine, Layout, MayDiffer, OnUnavailable,
+    Operation, Pages, Registered, TierPolicy, Work,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 

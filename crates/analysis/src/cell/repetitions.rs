@@ -243,7 +243,7 @@ mod tests {
         let failed = |order, number| Rep {
             order,
             outcome: Outcome::Failed { reason: "refused".to_owned() },
-            outage: Some(record::Outage { away_ns: 2_000_000_000 }),
+            outage: Some(record::Outage { away_ns: 2_000_000_000, suspended: false }),
             ..rep("c", number, 0.0)
         };
         let mut builder = Builder::new();

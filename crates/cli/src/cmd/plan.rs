@@ -7,7 +7,7 @@ mod requests;
 use std::collections::BTreeSet;
 
 use feed::units::{format_bytes, group_digits};
-use plan::{Cache, Codec, DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Operation, Plan};
+use plan::{Cache, Codec, DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Plan, Task};
 use prepare::Prepared;
 
 use crate::args::InputArgs;
@@ -191,7 +191,7 @@ fn privileges(plan: &Plan) -> String {
         |target: &plan::Target| target.config.is_storage() && !target.config.capabilities().writable;
     let device = plan.targets.iter().any(is_device);
     let starts_cold = |cell: &plan::Cell| matches!(cell.cache, Cache::Cold | Cache::ColdStart);
-    let names = plan.cells.iter().any(|cell| cell.operation != Operation::Read && starts_cold(cell));
+    let names = plan.cells.iter().any(|cell| cell.task != Task::Read && starts_cold(cell));
     let device = if device { "reading the device" } else { "none" };
     let names = if names { "; root alone drops names and inodes before cold cells" } else { "" };
     format!("{device}; locked memory for registered buffers where it is granted{names}")

@@ -74,8 +74,10 @@ fn units(data: &Data, block_bytes: u64) -> Vec<Vec<ReadSpan>> {
     (0..data.units().unwrap()).map(|unit| extents(data, unit).into_iter().flat_map(reads).collect()).collect()
 }
 
-fn order(data: &Data, access: Access, block_bytes: u32, run_length: u32, seed: u64) -> Order {
-    let cell = Cell { access, seed, run_length, ..Cell::plain(Engine::Null, block_bytes, 1) };
+const ONE_STREAM: Access = Access::ShuffledShards(Streams::of(1));
+
+fn order(data: &Data, access: Access, block_bytes: u32, seed: u64) -> Order {
+    let cell = Cell { access, seed, ..Cell::plain(Engine::Null, block_bytes, 1) };
     Order::of_cell(data, &cell).unwrap()
 }
 
@@ -98,7 +100,7 @@ proptest! {
         data in layouts(), block_bytes in 1_u32..70, seed: u64, number in 0_u64..4,
     ) {
         let units = units(&data, u64::from(block_bytes));
-        let order = order(&data, Access::ShuffledEpoch, block_bytes, 1, seed);
+        let order = order(&data, Access::ShuffledEpoch, block_bytes, seed);
         let mut found = in_turn(&epoch(&order, number), &units);
         found.sort_unstable();
         prop_assert_eq!(found, (0..units.len()).collect::<Vec<_>>());
@@ -109,7 +111,7 @@ proptest! {
         data in layouts(), block_bytes in 1_u32..70, run_length in 1_u32..9, seed: u64, number in 0_u64..4,
     ) {
         let units = units(&data, u64::from(block_bytes));
-        let order = order(&data, Access::Neighbours, block_bytes, run_length, seed);
+        let order = order(&data, Access::Neighbours { run_length }, block_bytes, seed);
         let found = in_turn(&epoch(&order, number), &units);
         let length = run_length as usize;
         let mut runs = BTreeSet::new();
@@ -129,7 +131,7 @@ proptest! {
         data in layouts(), block_bytes in 1_u32..70, seed: u64, ticket: u64,
     ) {
         let blocks: Vec<ReadSpan> = units(&data, u64::from(block_bytes)).concat();
-        let random = order(&data, Access::Random, block_bytes, 1, seed);
+        let random = order(&data, Access::Random, block_bytes, seed);
         prop_assert!(blocks.contains(&random.at(ticket)));
         let cell = Cell {
             access: Access::Random, seed, cache: Cache::Cold, ..Cell::plain(Engine::Null, block_bytes, 1)
@@ -146,8 +148,8 @@ proptest! {
     fn bytes_of_an_epoch_are_those_of_its_reads(
         data in layouts(), block_bytes in 1_u32..70, seed: u64,
     ) {
-        for access in [Access::Sequential, Access::ShuffledEpoch, Access::Neighbours, Access::ShuffledShards] {
-            let order = order(&data, access, block_bytes, 2, seed);
+        for access in [Access::Sequential, Access::ShuffledEpoch, Access::Neighbours { run_length: 2 }, ONE_STREAM] {
+            let order = order(&data, access, block_bytes, seed);
             let read: u64 = epoch(&order, 1).iter().map(|span| span.len).sum();
             prop_assert_eq!((order.bytes_per_epoch(), data.read_bytes(access)), (read, read));
             let samples = data.sample_bytes(access) * data.sample_count() as f64;
@@ -160,8 +162,8 @@ proptest! {
 fn epochs_of_units_differ() {
     let even = Even { count: 100, per_object: 10, first_byte: 5, stride_bytes: 30, bytes: 25 };
     let data = Data::new(Arc::new(uniform(10, 305)), Samples::Even(even), None).unwrap();
-    for access in [Access::ShuffledEpoch, Access::Neighbours] {
-        let order = order(&data, access, 10, 3, 1);
+    for access in [Access::ShuffledEpoch, Access::Neighbours { run_length: 3 }] {
+        let order = order(&data, access, 10, 1);
         let orders: Vec<Vec<ReadSpan>> = (0..3).map(|number| epoch(&order, number)).collect();
         assert!(orders[0] != orders[1] && orders[1] != orders[2] && orders[0] != orders[2]);
     }
@@ -171,7 +173,7 @@ fn epochs_of_units_differ() {
 #[test]
 fn a_short_run_comes_anywhere() {
     let data = Data::files(Arc::new(uniform(103, 1)), None);
-    let order = order(&data, Access::Neighbours, 1, 10, 1);
+    let order = order(&data, Access::Neighbours { run_length: 10 }, 1, 1);
     let mut counts = [0_i32; 11];
     for number in 0..1_100 {
         let at = epoch(&order, number).iter().position(|span| span.object == 100).unwrap();
@@ -184,14 +186,14 @@ fn a_short_run_comes_anywhere() {
 fn samples_at_equal_distances_take_no_memory_however_many() {
     let even = Even { count: 10_000_000, per_object: 10_000, first_byte: 128, stride_bytes: 150, bytes: 150 };
     let data = Data::new(Arc::new(uniform(1_000, 1_500_128)), Samples::Even(even), None).unwrap();
-    for access in [Access::ShuffledEpoch, Access::Neighbours, Access::Random, Access::ShuffledShards] {
-        let order = order(&data, access, 100, 16, 1);
+    for access in [Access::ShuffledEpoch, Access::Neighbours { run_length: 16 }, Access::Random, ONE_STREAM] {
+        let order = order(&data, access, 100, 1);
         // Nothing in it has parts elsewhere but tables of unlike units, of which there are none.
         assert!(matches!(order.blocks.numbers, Numbers::Even { .. }), "{access:?}");
         assert!(size_of_val(&order) < 400);
         assert!(order.at(u64::MAX / 2).len > 0);
     }
-    assert_eq!(order(&data, Access::ShuffledEpoch, 100, 1, 1).tickets_per_epoch(), 20_000_000);
+    assert_eq!(order(&data, Access::ShuffledEpoch, 100, 1).tickets_per_epoch(), 20_000_000);
 }
 
 #[test]
@@ -201,7 +203,7 @@ fn a_copy_of_an_index_shares_its_table() {
         index.push(1, &[Extent { object: 0, offset: unit * 10, bytes: 10 }]);
     }
     let data = Data::new(Arc::new(uniform(1, 10_000)), Samples::Indexed(index.clone()), None).unwrap();
-    let kept = order(&data, Access::ShuffledEpoch, 10, 1, 1);
+    let kept = order(&data, Access::ShuffledEpoch, 10, 1);
     assert!(matches!(kept.blocks.numbers, Numbers::Even { units: 1_000, per_unit: 1 }));
     assert_eq!(index, index.clone());
 }
@@ -210,12 +212,12 @@ fn a_copy_of_an_index_shares_its_table() {
 fn data_that_can_only_be_streamed_are_not_read_by_index() {
     let data = Data::new(Arc::new(uniform(10, 100)), Samples::Streamed { count: 50 }, None).unwrap();
     let of = |access| Order::of_cell(&data, &Cell { access, ..Cell::plain(Engine::Null, 10, 1) });
-    for access in [Access::Random, Access::ShuffledEpoch, Access::Neighbours] {
+    for access in [Access::Random, Access::ShuffledEpoch, Access::Neighbours { run_length: 1 }] {
         assert_eq!(of(access).unwrap_err(), OrderError::NotIndexed { access: access.name() });
     }
-    for access in [Access::Sequential, Access::ShuffledShards, Access::ResampledShards] {
+    for access in [Access::Sequential, ONE_STREAM, Access::ResampledShards(Streams::of(1))] {
         assert_eq!(of(access).unwrap().tickets_per_epoch(), 100);
     }
-    let whole = Cell { operation: Operation::ReadFile, ..Cell::plain(Engine::Null, 10, 1) };
+    let whole = Cell { task: Task::ReadFile, ..Cell::plain(Engine::Null, 10, 1) };
     assert_eq!(Order::of_cell(&data, &whole).unwrap().tickets_per_epoch(), 10);
 }

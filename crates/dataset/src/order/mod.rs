@@ -14,16 +14,15 @@ mod streams;
 #[cfg(test)]
 mod tests;
 
-use plan::{Access, Cache, Cell, Operation, Share};
+use plan::{Access, Cache, Cell, Operation, Share, Streams, Task};
 
-use crate::data::by_unit;
 use crate::permutation::{Permutation, mix, scale};
 use crate::uneven::Located;
 use crate::{Data, Objects};
 use blocks::{Blocks, Numbers, Standing};
 use neighbours::Neighbours;
 pub use span::ReadSpan;
-use streams::{Streams, Wanted};
+use streams::{Lanes, Wanted};
 
 /// A block that no file outgrows.
 const WHOLE_FILE: u64 = u64::MAX;
@@ -93,7 +92,7 @@ enum Walk {
     /// Runs of units shuffled.
     Neighbours(Neighbours),
     /// Shards side by side.
-    Streams(Streams),
+    Streams(Lanes),
 }
 
 /// Settings of an order besides what is read.
@@ -102,23 +101,19 @@ struct Settings {
     seed: u64,
     /// Random draws are without replacement within an epoch.
     each_once: bool,
-    streams: u32,
-    run_length: u32,
     part: Share,
 }
 
 impl Settings {
     fn of(cell: &Cell, part: Share) -> Self {
         // The readers of a training job each begin at a place of their own in what one stream would read.
-        let is_trained = matches!(cell.load, plan::Load::Training(_)) && cell.operation == Operation::Read;
-        Self {
-            access: cell.access,
-            seed: cell.seed,
-            each_once: cell.cache == Cache::Cold,
-            streams: if is_trained { 1 } else { cell.streams },
-            run_length: cell.run_length,
-            part,
-        }
+        let is_trained = matches!(cell.load, plan::Load::Training(_)) && cell.task == Task::Read;
+        let access = match cell.access {
+            Access::ShuffledShards(_) if is_trained => Access::ShuffledShards(Streams::of(1)),
+            Access::ResampledShards(_) if is_trained => Access::ResampledShards(Streams::of(1)),
+            access => access,
+        };
+        Self { access, seed: cell.seed, each_once: cell.cache == Cache::Cold, part }
     }
 
     fn standing(&self) -> Standing {
@@ -127,10 +122,9 @@ impl Settings {
 }
 
 impl Order {
-    /// An order over `objects` in blocks of `block_bytes`; one stream, and runs of one.
+    /// An order over `objects` in blocks of `block_bytes`.
     pub fn new(objects: &Objects, access: Access, block_bytes: u32, seed: u64) -> Result<Self, OrderError> {
-        let settings =
-            Settings { access, seed, each_once: false, streams: 1, run_length: 1, part: Share::WHOLE };
+        let settings = Settings { access, seed, each_once: false, part: Share::WHOLE };
         Self::of_objects(objects, u64::from(block_bytes), &settings)
     }
 
@@ -153,8 +147,8 @@ impl Order {
     pub fn of_part(data: &Data, cell: &Cell, part: Share) -> Result<Self, OrderError> {
         let objects = &**data.objects();
         let settings = Settings::of(cell, part);
-        match cell.operation {
-            Operation::Read if by_unit(cell.access) => {
+        match cell.operation() {
+            Operation::Read if cell.access.is_by_index() => {
                 Self::of_units(data, u64::from(cell.block_bytes), &settings)
             }
             Operation::Read | Operation::Copy | Operation::Checkpoint | Operation::Restore => {
@@ -203,16 +197,12 @@ impl Order {
             Access::Random if each_once => Walk::RandomOnce,
             Access::Random => Walk::Random,
             Access::ShuffledEpoch => Walk::Shuffled,
-            Access::Neighbours => Walk::Neighbours(Neighbours::new(&blocks, settings.run_length, seed)),
-            Access::ShuffledShards | Access::ResampledShards => Walk::Streams(Streams::new(
-                &blocks.numbers,
-                (units, count),
-                Wanted {
-                    streams: settings.streams,
-                    part: settings.part,
-                    resampled: access == Access::ResampledShards && !each_once,
-                },
-            )),
+            Access::Neighbours { run_length } => Walk::Neighbours(Neighbours::new(&blocks, run_length, seed)),
+            Access::ShuffledShards(streams) | Access::ResampledShards(streams) => {
+                let resampled = matches!(access, Access::ResampledShards(_)) && !each_once;
+                let wanted = Wanted { streams: streams.count, part: settings.part, resampled };
+                Walk::Streams(Lanes::new(&blocks.numbers, (units, count), wanted))
+            }
         };
         let (tickets, is_part) = match &walk {
             Walk::Streams(streams) => (streams.blocks(&blocks.numbers), true),

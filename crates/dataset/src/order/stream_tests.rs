@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use super::tests::{epoch, listed, uniform};
 use super::*;
 
-fn cell(access: Access, streams: u32, seed: u64) -> Cell {
-    Cell { access, seed, streams, ..Cell::plain(Engine::Null, 10, 1) }
+fn cell(access: fn(Streams) -> Access, streams: u32, seed: u64) -> Cell {
+    Cell { access: access(Streams::of(streams)), seed, ..Cell::plain(Engine::Null, 10, 1) }
 }
 
 fn of(objects: &Objects, cell: &Cell, part: Share) -> Order {
@@ -81,7 +81,7 @@ proptest! {
         let mut sizes = vec![bytes; shards];
         sizes.push(short);
         let objects = listed(&sizes);
-        let access = if resampled { Access::ResampledShards } else { Access::ShuffledShards };
+        let access = if resampled { Access::ResampledShards as fn(_) -> _ } else { Access::ShuffledShards };
         let cell = cell(access, streams, seed);
         let parts: Vec<Vec<ReadSpan>> =
             (0..ranks).map(|index| epoch(&of(&objects, &cell, Share { index, of: ranks }), number)).collect();
@@ -210,7 +210,7 @@ fn a_cold_cell_draws_no_shard_twice() {
 #[test]
 fn epochs_of_shards_differ() {
     for objects in [uniform(50, 30), listed(&(1..50).collect::<Vec<_>>())] {
-        for access in [Access::ShuffledShards, Access::ResampledShards] {
+        for access in [Access::ShuffledShards as fn(_) -> _, Access::ResampledShards] {
             let order = of(&objects, &cell(access, 4, 3), Share::WHOLE);
             assert_ne!(epoch(&order, 0), epoch(&order, 1));
             assert_ne!(epoch(&order, 1), epoch(&order, 2));

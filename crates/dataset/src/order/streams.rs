@@ -14,7 +14,7 @@ use crate::uneven::Located;
 
 /// Streams over the shards of one rank.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Streams {
+pub(super) struct Lanes {
     width: u64,
     rank: u64,
     ranks: u64,
@@ -37,7 +37,7 @@ pub(super) struct Wanted {
     pub(super) resampled: bool,
 }
 
-impl Streams {
+impl Lanes {
     /// Streams over `blocks` of all shards, copies left out. There is one at least, and a shard for each.
     pub(super) fn new(numbers: &Numbers, (shards, blocks): (u64, u64), wanted: Wanted) -> Self {
         let shards = if let Numbers::Short { units, .. } = numbers { *units } else { shards };

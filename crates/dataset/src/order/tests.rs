@@ -74,14 +74,14 @@ proptest! {
 #[test]
 fn random_reads_of_a_cold_cell_cover_every_block_once() {
     for objects in [uniform(20, 95), listed(&[95, 7, 400])] {
-        let order = of_cell(&objects, Operation::Read, Access::Random, Cache::Cold);
+        let order = of_cell(&objects, Task::Read, Access::Random, Cache::Cold);
         assert_covers_once(&objects, &epoch(&order, 0));
         assert_ne!(epoch(&order, 0), epoch(&order, 1));
     }
 }
 
-fn of_cell(objects: &Objects, operation: Operation, access: Access, cache: Cache) -> Order {
-    let cell = Cell { operation, access, cache, ..Cell::plain(Engine::Null, 10, 1) };
+fn of_cell(objects: &Objects, task: Task, access: Access, cache: Cache) -> Order {
+    let cell = Cell { task, access, cache, ..Cell::plain(Engine::Null, 10, 1) };
     Order::of_cell(&Data::files(Arc::new(objects.clone()), None), &cell).unwrap()
 }
 
@@ -106,9 +106,9 @@ fn whole_files_come_once_an_epoch_with_their_sizes() {
     for objects in [uniform(30, 6 << 30), listed(&[5 << 30, 1, 4 << 30, 77, 11]), spread()] {
         let whole = |object| ReadSpan { object, offset: 0, len: objects.bytes(object) };
         let expected: Vec<_> = (0..objects.count()).map(whole).collect();
-        for operation in [Operation::ReadFile, Operation::Stat, Operation::GetAttr] {
+        for task in [Task::ReadFile, Task::Stat, Task::GetAttr] {
             for (access, cache) in EACH_ONCE {
-                let order = of_cell(&objects, operation, access, cache);
+                let order = of_cell(&objects, task.clone(), access, cache);
                 let [first, second] = [0, 1].map(|number| epoch(&order, number));
                 assert_eq!(first == second, access == Access::Sequential);
                 for mut spans in [first, second] {
@@ -128,7 +128,7 @@ fn folders_come_once_an_epoch() {
     }
     for (objects, folders) in [(uniform(12_345, 9), 13), (spread(), 50), (Objects::Listed(files), 4)] {
         for (access, cache) in EACH_ONCE {
-            let order = of_cell(&objects, Operation::List, access, cache);
+            let order = of_cell(&objects, Task::List, access, cache);
             for number in 0..3 {
                 let mut numbers: Vec<_> = epoch(&order, number).iter().map(|span| span.object).collect();
                 numbers.sort_unstable();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use plan::{Checkpoint, Limit};
+use plan::{Checkpoint, Limit, Task};
 use record::{CacheProof, CheckpointOutcome, Interval, Outcome, counter};
 
 use super::rotation::Rotation;
@@ -25,7 +25,7 @@ const HOPELESS: u32 = 3;
 /// Runs one repetition: at least one checkpoint, and further ones until the limit is reached. The last one is written to
 /// its end, which is that of the window.
 pub(crate) fn run(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
-    let (Some(to), Some(plan)) = (spec.checkpoints, &spec.cell.checkpoint) else {
+    let (Some(to), Task::Checkpoint(plan)) = (spec.checkpoints, &spec.cell.task) else {
         return Err(RepError::NoDestination);
     };
     let stops = || spec.stop.load(Ordering::Relaxed);

@@ -14,10 +14,11 @@ impl Train {
 
     /// The thread that writes the checkpoints of a repetition, until [`ClosingSaves`] ends it.
     pub(crate) fn save(&self, spec: &RepSpec<'_>) {
-        let (Some(beside), Some(to), Some(plan)) = (self.beside(), spec.checkpoints, &spec.cell.checkpoint)
+        let (Some(beside), Some(to), Some(plan)) = (self.beside(), spec.checkpoints, &spec.cell.beside)
         else {
             return;
         };
+        let plan = &plan.checkpoint;
         let stops = || beside.is_closed() || spec.stop.load(Ordering::Relaxed);
         let writing = Writing { to, plan, clock: spec.clock, stops: &stops, progress: spec.progress };
         beside.run(&writing, |saved| self.saved(saved));

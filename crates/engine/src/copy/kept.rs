@@ -25,8 +25,8 @@ impl Copies {
     ) -> Result<RepOutcome, RepError> {
         let before = self.0.remove(&cell).map(Place::remove);
         let CopyEnd { mut outcome, place } = run_copy(spec, to)?;
-        let keeps =
-            spec.cell.copy.is_some_and(|copy| copy.keep) && outcome.outcome == record::Outcome::Complete;
+        let keeps = spec.cell.task.copy().is_some_and(|copy| copy.keep)
+            && outcome.outcome == record::Outcome::Complete;
         let folder = place.folder().to_string();
         let mut left = before.and_then(Result::err).map(|error| error.to_string());
         if keeps {

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use backend::simulated::{Simulated, Step};
 use backend::{Clock, SharedStore};
 use dataset::{Data, Key, Objects, ReadSpan};
-use plan::{Access, Cell, Engine, Fetch, Share, Training};
+use plan::{Access, Cell, Engine, Fetch, Share, Streams, Training};
 
 use super::*;
 use crate::fleet::{self, Job, Place};
@@ -17,7 +17,7 @@ fn reads(part: Share, epoch: u64, access: Access, cache: Cache) -> Vec<(u32, u64
     let store: SharedStore = Arc::new(Simulated::new(&clock, 1, 7, |_| Step::ok(1)));
     let objects = Arc::new(Objects::uniform(Key::new("d").unwrap(), 10, 3 * 4_096));
     let data = Data::files(objects, None);
-    let cell = Cell { access, cache, seed: 3, streams: 2, ..Cell::plain(Engine::Null, 4_096, 1) };
+    let cell = Cell { access, cache, seed: 3, ..Cell::plain(Engine::Null, 4_096, 1) };
     let spec = RepSpec {
         cell: &cell,
         store: &store,
@@ -48,7 +48,9 @@ fn reads(part: Share, epoch: u64, access: Access, cache: Cache) -> Vec<(u32, u64
 
 #[test]
 fn clients_that_share_the_data_read_each_block_once_between_them() {
-    for access in [Access::ShuffledEpoch, Access::Sequential, Access::Random, Access::Neighbours] {
+    for access in
+        [Access::ShuffledEpoch, Access::Sequential, Access::Random, Access::Neighbours { run_length: 1 }]
+    {
         for epoch in [0, 5] {
             let parts: Vec<Vec<(u32, u64)>> =
                 (0..4).map(|index| reads(Share { index, of: 4 }, epoch, access, Cache::Cold)).collect();
@@ -82,12 +84,15 @@ fn a_client_alone_reads_as_before() {
 fn clients_of_streamed_shards_read_whole_shards_of_their_own_whatever_the_cache() {
     for epoch in [0, 5] {
         let cold: Vec<Vec<(u32, u64)>> = (0..4)
-            .map(|index| reads(Share { index, of: 4 }, epoch, Access::ShuffledShards, Cache::Cold))
+            .map(|index| {
+                reads(Share { index, of: 4 }, epoch, Access::ShuffledShards(Streams::of(2)), Cache::Cold)
+            })
             .collect();
         assert_eq!(cold.iter().map(Vec::len).collect::<Vec<_>>(), [9, 9, 6, 6]);
         assert_eq!(cold.iter().flatten().collect::<BTreeSet<_>>().len(), 30);
         for (index, own) in (0..).zip(&cold) {
-            let on = reads(Share { index, of: 4 }, epoch, Access::ShuffledShards, Cache::Bypass);
+            let on =
+                reads(Share { index, of: 4 }, epoch, Access::ShuffledShards(Streams::of(2)), Cache::Bypass);
             assert_eq!((on.len(), &on[..own.len()]), (30, &own[..]), "what is not cold reads on");
         }
     }
@@ -113,8 +118,7 @@ fn every_reader_of_a_streamed_job_has_a_stream_of_its_own() {
     let samples = dataset::Samples::Streamed { count: 120 };
     let data = Data::new(objects, samples, None).unwrap();
     let cell = Cell {
-        access: Access::ShuffledShards,
-        streams: 4,
+        access: Access::ShuffledShards(Streams::of(4)),
         load: plan::Load::Training(training),
         ..Cell::plain(Engine::Null, 4_096, 4)
     };

@@ -7,7 +7,7 @@ use backend::scripted::{Scripted, Writing};
 use backend::{Clock, SharedStore, Store};
 use dataset::{Data, Key, Marker, Objects};
 use engine::{Destination, Progress, RepError, RepOutcome, RepSpec, run_rep};
-use plan::{Cell, Checkpoint, Engine, Limit, Operation, Saving};
+use plan::{Cell, Checkpoint, Engine, Limit, Task};
 use record::{CheckpointOutcome, Outcome};
 
 use crate::histogram;
@@ -21,8 +21,6 @@ fn plan(files: u32) -> Checkpoint {
         files,
         file_bytes: 6_000,
         to: 0,
-        mode: Saving::Sync,
-        every_steps: None,
         durable: true,
         keep: KEEP,
         block_bytes: 4_096,
@@ -56,11 +54,7 @@ impl Sim {
         let objects = Arc::new(Objects::uniform(folder, self.files * (KEEP + 1), plan.file_bytes));
         let store: SharedStore = Arc::new(self.store.clone());
         let to = Destination::new(Arc::clone(&store), owned, Arc::clone(&objects), (&plan, 7));
-        let cell = Cell {
-            operation: Operation::Checkpoint,
-            checkpoint: Some(plan),
-            ..Cell::plain(Engine::Null, 4_096, 1)
-        };
+        let cell = Cell { task: Task::Checkpoint(plan), ..Cell::plain(Engine::Null, 4_096, 1) };
         run_rep(&RepSpec {
             cell: &cell,
             store: &store,

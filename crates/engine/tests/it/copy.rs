@@ -11,7 +11,7 @@ use backend::{Clock, ErrorKind, OpError, SharedStore};
 use backend_file::FileStore;
 use dataset::{Data, Objects, payload};
 use engine::{CopyEnd, Progress, RepError, RepSpec, run_copy};
-use plan::{COPY_BUFFERS, Cell, Codec, Copy, Engine, Layout, Limit, Operation, Packing};
+use plan::{COPY_BUFFERS, Cell, Codec, Copy, Engine, Layout, Limit, Packing, Task};
 use record::{Outcome, counter};
 use tempfile::TempDir;
 
@@ -23,7 +23,7 @@ const BLOCK_BYTES: u32 = 4_096;
 /// A copy cell of this many workers.
 fn cell(threads: u32, copy: Copy) -> Cell {
     let plain = Cell::plain(Engine::Null, BLOCK_BYTES, threads);
-    Cell { threads, operation: Operation::Copy, cache: plan::Cache::Cold, copy: Some(copy), ..plain }
+    Cell { threads, task: Task::Copy(copy), cache: plan::Cache::Cold, ..plain }
 }
 
 fn packing(layout: Layout, shard_bytes: u64) -> Packing {

@@ -2,7 +2,7 @@
 
 use backend::simulated::{Fault, Step};
 use backend::{ErrorKind, OpError};
-use plan::{Access, Cache, Fetch, Limit, Load, Operation, Training};
+use plan::{Access, Cache, Fetch, Limit, Load, Task, Training};
 use record::{Epoch, Outcome};
 
 use crate::{MS, Sim, objects};
@@ -111,7 +111,7 @@ fn workers_and_slots_share_the_passes() {
 #[test]
 fn names_that_are_looked_at_are_no_passes_over_data() {
     let mut sim = sim(Limit::Epochs { epochs: 2 });
-    (sim.cell.operation, sim.cell.cache) = (Operation::Stat, Cache::Warm);
+    (sim.cell.task, sim.cell.cache) = (Task::Stat, Cache::Warm);
     assert_eq!(sim.run().epochs, []);
 }
 
@@ -134,7 +134,7 @@ fn a_rank_counts_passes_from_where_it_begins_and_a_cold_one_its_part() {
 #[test]
 fn an_epoch_of_a_job_begins_with_its_readers_and_ends_before_the_next() {
     let mut sim = sim(Limit::Epochs { epochs: 2 });
-    (sim.cell.load, sim.cell.operation) = (Load::Training(JOB), Operation::ReadFile);
+    (sim.cell.load, sim.cell.task) = (Load::Training(JOB), Task::ReadFile);
     // Four steps a pass; five samples are dropped.
     sim.objects = objects(45, 4_096);
     let rep = sim.run();

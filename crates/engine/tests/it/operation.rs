@@ -9,21 +9,21 @@ use backend::simulated::{Fault, Simulated, Step};
 use backend::{CacheAction, Clock, ErrorKind, OpError};
 use dataset::Data;
 use engine::{Bench, BenchSettings, Event, Progress, Seat};
-use plan::{Arrivals, Cache, Cell, CellOrder, Limit, Load, Measure, Operation, Pace, Rate};
+use plan::{Arrivals, Cache, Cell, CellOrder, Limit, Load, Measure, Pace, Rate, Task};
 
 use crate::{MS, SEED, Sim, cell, histogram, objects};
 
 const PHASES: [&str; 4] = ["open_ns", "stat_ns", "read_ns", "close_ns"];
 
-fn sim(operation: Operation, script: impl Fn(u64) -> Step + Send + Sync + 'static) -> Sim {
+fn sim(task: Task, script: impl Fn(u64) -> Step + Send + Sync + 'static) -> Sim {
     let mut sim = Sim::new(1, 1, script);
-    sim.cell.operation = operation;
+    sim.cell.task = task;
     sim
 }
 
 #[test]
 fn whole_files_count_their_bytes_and_the_phases_of_each() {
-    let rep = sim(Operation::ReadFile, |_| Step::ok(4 * MS)).run();
+    let rep = sim(Task::ReadFile, |_| Step::ok(4 * MS)).run();
     assert_eq!((rep.counters["started"], rep.counters["ops"], rep.counters["bytes"]), (25, 24, 240_000));
     for phase in PHASES {
         let phase_ns = histogram(&rep, phase);
@@ -35,7 +35,7 @@ fn whole_files_count_their_bytes_and_the_phases_of_each() {
 fn a_file_that_failed_has_no_phases_and_is_counted() {
     let error = Some(Fault::Error(OpError { kind: ErrorKind::Changed, code: 0 }));
     let script = move |n| Step { latency_ns: 4 * MS, fault: error.filter(|_| n % 5 == 0) };
-    let rep = sim(Operation::ReadFile, script).run();
+    let rep = sim(Task::ReadFile, script).run();
     assert_eq!((rep.errors["changed"], rep.counters["started"]), (5, 20));
     assert!(PHASES.iter().all(|phase| histogram(&rep, phase).len() == 20));
 }
@@ -44,7 +44,7 @@ fn a_file_that_failed_has_no_phases_and_is_counted() {
 fn files_begun_in_the_warm_up_have_no_phases_and_their_last_piece_is_checked() {
     // Every file ends in a piece of 1,808 B at 8,192 B, as the third of its pieces.
     let script = |n| Step { latency_ns: 4 * MS, fault: (n == 3).then_some(Fault::Corrupt) };
-    let mut sim = sim(Operation::ReadFile, script);
+    let mut sim = sim(Task::ReadFile, script);
     sim.warmup_ns = 40 * MS;
     let rep = sim.run();
     // The tenth ends as the window opens.
@@ -54,33 +54,33 @@ fn files_begun_in_the_warm_up_have_no_phases_and_their_last_piece_is_checked() {
 
 #[test]
 fn looks_and_listings_move_no_bytes() {
-    let stat = sim(Operation::Stat, |_| Step::ok(MS)).run();
+    let stat = sim(Task::Stat, |_| Step::ok(MS)).run();
     assert_eq!((stat.counters["ops"], stat.counters["bytes"], stat.counters["verified"]), (99, 0, 0));
     assert!(!stat.counters.contains_key("entries"));
     // The simulated folder holds all thousand files.
-    let list = sim(Operation::List, |_| Step::ok(MS)).run();
+    let list = sim(Task::List, |_| Step::ok(MS)).run();
     assert_eq!((list.counters["ops"], list.counters["bytes"], list.counters["entries"]), (99, 0, 99_000));
     assert!(list.seconds.iter().all(|second| second.bytes == 0));
 }
 
 #[test]
 fn a_cold_pass_looks_at_every_name_once() {
-    let cold = |operation| {
-        let mut sim = sim(operation, |_| Step::ok(MS / 100));
+    let cold = |task| {
+        let mut sim = sim(task, |_| Step::ok(MS / 100));
         sim.cell.cache = Cache::Cold;
         sim.objects = objects(2_500, 10_000);
         sim.run()
     };
-    assert_eq!(cold(Operation::Stat).counters["ops"], 2_500);
-    assert_eq!(cold(Operation::List).counters["ops"], 3, "a thousand files to a folder");
-    assert_eq!(cold(Operation::ReadFile).counters["bytes"], 25_000_000);
+    assert_eq!(cold(Task::Stat).counters["ops"], 2_500);
+    assert_eq!(cold(Task::List).counters["ops"], 3, "a thousand files to a folder");
+    assert_eq!(cold(Task::ReadFile).counters["bytes"], 25_000_000);
 }
 
 #[test]
 fn caches_are_set_for_what_is_done() {
     use CacheAction::{Evict, EvictNames, Inspect, Warm, WarmNames};
-    use Operation::{List, Read, ReadFile, Stat};
-    let expected: &[(Operation, Cache, &[CacheAction])] = &[
+    use Task::{List, Read, ReadFile, Stat};
+    let expected: &[(Task, Cache, &[CacheAction])] = &[
         (Read, Cache::Cold, &[Evict]),
         (ReadFile, Cache::Cold, &[EvictNames]),
         (Stat, Cache::Cold, &[EvictNames]),
@@ -93,22 +93,22 @@ fn caches_are_set_for_what_is_done() {
         (ReadFile, Cache::DontCache, &[Evict]),
         (ReadFile, Cache::Bypass, &[Inspect]),
     ];
-    for (operation, cache, actions) in expected {
+    for (task, cache, actions) in expected {
         let clock = Clock::simulated();
         let store = Simulated::new(&clock, 1, SEED, |_| Step::ok(MS));
         let mut sim = Sim::on(store.clone(), &clock, 1);
-        (sim.cell.operation, sim.cell.cache) = (*operation, *cache);
+        (sim.cell.task, sim.cell.cache) = (task.clone(), *cache);
         sim.run();
         let asked = store.cache_actions();
         // Every repetition looks at the end.
-        assert_eq!(asked.split_last(), Some((&Inspect, *actions)), "{operation:?} {cache:?}");
+        assert_eq!(asked.split_last(), Some((&Inspect, *actions)), "{task:?} {cache:?}");
     }
 }
 
 #[test]
 fn a_search_over_looks_ends_where_depth_gains_nothing_and_not_by_the_line() {
     let cells: Vec<Cell> = [4, 8, 16, 32, 64, 128]
-        .map(|depth| Cell { auto_group: Some(0), operation: Operation::Stat, ..cell(depth) })
+        .map(|depth| Cell { auto_group: Some(0), task: Task::Stat, ..cell(depth) })
         .into();
     let clock = Clock::simulated();
     let store = Arc::new(Simulated::new(&clock, 16, SEED, |_| Step::ok(MS)));
@@ -139,7 +139,7 @@ fn a_paced_cell_shares_the_ceiling_of_its_closed_loop_and_a_look_has_its_own() {
     let cells = [
         cell(1),
         Cell { slug: "paced".to_owned(), load: Load::Paced(pace), ..cell(1) },
-        Cell { slug: "stat".to_owned(), operation: Operation::Stat, cache: Cache::Warm, ..cell(1) },
+        Cell { slug: "stat".to_owned(), task: Task::Stat, cache: Cache::Warm, ..cell(1) },
     ];
     let clock = Clock::real();
     let seat = Seat {

@@ -3,13 +3,13 @@
 use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use backend::simulated::{Fault, Simulated, Step};
 use backend::{Clock, ErrorKind, OpError, SharedStore};
 use engine::{Bench, Event, Progress};
 use plan::Cell;
-use record::{NotRun, Outcome, Rep};
+use record::{NotRun, Outage, Outcome, Rep};
 
 use crate::run::settings;
 use crate::{MS, SEED, cell, seat};
@@ -31,6 +31,11 @@ impl Made {
 
 /// Runs `cells` on a device of 16 channels of 1 ms each behind a server that refuses all in `away_ns`.
 fn run(cells: &[Cell], away_ns: Range<u64>, stop_when_away: bool) -> Made {
+    run_with(cells, away_ns, stop_when_away, &[])
+}
+
+/// The same by a process that is away at these times itself.
+fn run_with(cells: &[Cell], away_ns: Range<u64>, stop_when_away: bool, suspended_ns: &[u64]) -> Made {
     let clock = Clock::simulated();
     let now = clock.clone();
     let refused = Fault::Error(OpError { kind: ErrorKind::Connect, code: 111 });
@@ -43,6 +48,13 @@ fn run(cells: &[Cell], away_ns: Range<u64>, stop_when_away: bool) -> Made {
     let seats = vec![seat; cells.len()];
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
     let mut bench = Bench::new(cells, &seats, settings(), &clock, &stop, &progress);
+    let seen_ns = AtomicU64::new(0);
+    let suspended = || {
+        let until_ns = clock.now_ns();
+        let since_ns = seen_ns.swap(until_ns, Ordering::Relaxed);
+        suspended_ns.iter().any(|at_ns| (since_ns..until_ns).contains(at_ns))
+    };
+    bench.notice(&suspended);
     let (mut reps, mut away) = (Vec::new(), 0);
     let not_run = bench
         .measure::<Infallible>(0, &mut |event| {
@@ -78,6 +90,27 @@ fn what_meets_an_outage_is_made_again_after_the_last_round() {
     assert_eq!((last.round, last.order), (3, 9), "in a round of its own");
     assert!(counted.iter().all(|rep| rep.outcome == Outcome::Complete && rep.errors.is_empty()));
     assert!(made.not_run.is_empty());
+}
+
+#[test]
+fn what_this_process_was_away_in_is_made_again_after_the_last_round() {
+    let made = run_with(&cells(), 0..0, false, &[160 * MS]);
+    let (met, counted) = made.sorted();
+    assert_eq!((met.len(), counted.len(), made.away), (1, 9, 0));
+    assert_eq!(met[0].outage, Some(Outage { away_ns: 0, suspended: true }));
+    assert!(matches!(met[0].outcome, Outcome::Failed { .. }), "its window went on by the clock");
+    let last = counted.last().unwrap();
+    assert_eq!((&last.cell, last.rep, last.round), (&met[0].cell, met[0].rep, 3), "in a round of its own");
+    assert!(counted.iter().all(|rep| rep.outcome == Outcome::Complete));
+}
+
+#[test]
+fn a_process_that_is_away_again_and_again_has_failed_repetitions_and_no_figures_of_them() {
+    let always: Vec<u64> = (0..10_000).map(|n| n * MS).collect();
+    let made = run_with(&cells(), 0..0, false, &always);
+    let (met, counted) = made.sorted();
+    assert_eq!((met.len(), counted.len()), (18, 9), "each is made three times");
+    assert!(made.reps.iter().all(|rep| matches!(rep.outcome, Outcome::Failed { .. })));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use backend::simulated::{Fault, Step};
 use backend::{ErrorKind, OpError};
 use dataset::{Even, Extent, Index, Samples};
 use engine::RepError;
-use plan::{Access, Decode, Fetch, Limit, Load, Operation, Training, Work};
+use plan::{Access, Decode, Fetch, Limit, Load, Streams, Task, Training, Work};
 use record::{Outcome, TrainedAccelerator};
 
 use crate::{MS, Sim, histogram, objects};
@@ -36,8 +36,7 @@ fn sim(training: Training, steps: u64, script: impl Fn(u64) -> Step + Send + Syn
     sim.objects = objects(40, 1_000_000);
     sim.samples = Samples::Streamed { count: 4_000 };
     sim.cell.load = Load::Training(training);
-    sim.cell.access = Access::ShuffledShards;
-    sim.cell.streams = depth;
+    sim.cell.access = Access::ShuffledShards(Streams::of(depth));
     sim.cell.block_bytes = BLOCK_BYTES;
     sim.limit = Limit::Steps { steps, otherwise_ns: 1 };
     sim
@@ -256,7 +255,7 @@ fn a_limit_in_bytes_counts_what_is_read_and_not_what_objects_hold() {
 fn whole_shards_are_streamed_as_files_too() {
     let mut sim = sim(JOB, 1, |_| Step::ok(MS));
     sim.cell.load = Load::Closed;
-    sim.cell.operation = Operation::ReadFile;
+    sim.cell.task = Task::ReadFile;
     sim.limit = Limit::Epochs { epochs: 1 };
     let rep = sim.run();
     assert_eq!((rep.counters["ops"], rep.counters["bytes"]), (40, 40_000_000));

@@ -8,7 +8,7 @@ use backend::simulated::{Fault, Simulated, Step};
 use backend::{Clock, ErrorKind, OpError};
 use dataset::Data;
 use engine::{Bench, BenchSettings, Event, Progress, RepOutcome, Seat};
-use plan::{Cache, CellOrder, Decode, Engine, Fetch, Limit, Load, Measure, Operation, Training, Work};
+use plan::{Cache, CellOrder, Decode, Engine, Fetch, Limit, Load, Measure, Task, Training, Work};
 use record::{Outcome, TrainedAccelerator};
 
 use crate::{MS, SEED, Sim, histogram, objects};
@@ -42,7 +42,7 @@ pub(crate) fn sim(
     };
     let mut sim = Sim::new(depth, channels, script);
     sim.cell.load = Load::Training(training);
-    sim.cell.operation = Operation::ReadFile;
+    sim.cell.task = Task::ReadFile;
     sim.objects = objects(2_000, 4_096);
     sim.limit = Limit::Steps { steps, otherwise_ns: 1 };
     sim
@@ -312,7 +312,7 @@ fn a_client_that_was_away_is_named_for_what_its_absence_cost() {
 #[test]
 fn samples_of_several_blocks_are_read_in_full() {
     let mut sim = sim(JOB, 8, 4, |_| Step::ok(MS));
-    sim.cell.operation = Operation::Read;
+    sim.cell.task = Task::Read;
     sim.objects = objects(100, 10_000);
     let rep = sim.run();
     assert_eq!((rep.counters["ops"], rep.counters["bytes"]), (240, 800_000));
@@ -323,7 +323,7 @@ fn samples_of_several_blocks_are_read_in_full() {
 fn real(training: Training, engine: Engine, threads: u32) -> Sim {
     let mut sim = Sim::on(NullStore::default(), &Clock::real(), threads.max(4));
     sim.cell.load = Load::Training(training);
-    sim.cell.operation = Operation::ReadFile;
+    sim.cell.task = Task::ReadFile;
     sim.cell.engine = engine;
     sim.cell.threads = threads;
     if let Fetch::Readers { count } = training.fetch {

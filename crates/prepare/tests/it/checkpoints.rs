@@ -1,7 +1,7 @@
 //! Folders for checkpoints.
 
 use backend::Store;
-use plan::{Checkpoint, Saving};
+use plan::Checkpoint;
 use prepare::{CheckpointFolder, PrepareError};
 
 use crate::memory::MemoryStore;
@@ -12,8 +12,6 @@ fn plan() -> Checkpoint {
         files: 3,
         file_bytes: 10,
         to: 0,
-        mode: Saving::Sync,
-        every_steps: None,
         durable: true,
         keep: 2,
         block_bytes: 4_096,

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use backend::Store;
 use backend_file::FileStore;
 use dataset::{Data, Key, MANIFEST_NAME, Samples};
-use plan::{Access, Codec, DatasetSpec, Distribution, Generate, Layout, Packing};
+use plan::{Access, Codec, DatasetSpec, Distribution, Generate, Layout, Packing, Streams};
 use prepare::{PrepareError, Prepared};
 
 use crate::memory::{Killed, MemoryStore};
@@ -148,7 +148,7 @@ fn what_arithmetic_says_is_what_an_index_finds() {
         let existing = plan::Existing { layout: Some(layout), ..plan::Existing::any(None) };
         let found = prepare_with(&store, &DatasetSpec::Existing(existing), 2).unwrap();
         assert_eq!(found.data.sample_count(), prepared.data.sample_count());
-        for access in [Access::ShuffledEpoch, Access::ShuffledShards] {
+        for access in [Access::ShuffledEpoch, Access::ShuffledShards(Streams::of(1))] {
             let [ours, theirs] = [&prepared, &found].map(|one| one.data.sample_bytes(access));
             assert!((ours - theirs).abs() < 1e-9, "{layout:?} {access:?}: {ours} and {theirs}");
         }

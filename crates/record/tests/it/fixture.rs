@@ -72,6 +72,25 @@ fn write_v1_9() {
 }
 
 #[test]
+#[ignore = "writes tests/fixtures/v1_10, which is committed and never changed"]
+fn write_v1_10() {
+    sample::write(&fixture("v1_10"));
+}
+
+/// The outage of the repetition that met one.
+fn outage(name: &str) -> Option<Outage> {
+    let lines = read_run(&fixture(name)).unwrap().lines;
+    lines.iter().find_map(|line| if let Line::Rep(rep) = line { rep.outage } else { None })
+}
+
+#[test]
+fn a_process_that_was_away_in_format_1_10_is_read() {
+    let record = read_run(&fixture("v1_10")).unwrap();
+    assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 10 }));
+    assert_eq!(outage("v1_10"), Some(Outage { away_ns: 2_100_000_000, suspended: true }));
+}
+
+#[test]
 fn a_run_that_was_gone_on_with_in_format_1_9_is_read() {
     let record = read_run(&fixture("v1_9")).unwrap();
     assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 9 }));
@@ -84,9 +103,7 @@ fn a_run_that_was_gone_on_with_in_format_1_9_is_read() {
 fn outages_and_a_last_look_that_failed_in_format_1_8_are_read() {
     let record = read_run(&fixture("v1_8")).unwrap();
     assert_eq!((record.loss, record.run.format), (None, Format { major: 1, minor: 8 }));
-    let outage =
-        record.lines.iter().find_map(|line| if let Line::Rep(rep) = line { rep.outage } else { None });
-    assert_eq!(outage, Some(Outage { away_ns: 2_100_000_000 }));
+    assert_eq!(outage("v1_8"), Some(Outage { away_ns: 2_100_000_000, suspended: false }));
     let not_looked_at = NotLookedAt { dataset: 0, reason: "timed out".to_owned() };
     assert!(matches!(record.lines.last(), Some(Line::End(end)) if end.not_looked_at == [not_looked_at]));
 }

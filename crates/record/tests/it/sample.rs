@@ -276,7 +276,7 @@ pub(crate) fn lines() -> Vec<Line> {
         granted: BTreeMap::from([("first_decode_failure".to_owned(), "the stream ended early".to_owned())]),
         epochs: epochs(),
         checkpoints: checkpoints(),
-        outage: Some(Outage { away_ns: 2_100_000_000 }),
+        outage: Some(Outage { away_ns: 2_100_000_000, suspended: true }),
         ..rep(4, Outcome::Complete)
     };
     let null_control = Line::Ceiling(Ceiling {

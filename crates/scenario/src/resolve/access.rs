@@ -1,6 +1,7 @@
 //! Orders of the reads, and what orders of shards and of neighbours take besides.
 
-use plan::{Access, DatasetSpec, Fetch, Layout, Load};
+use feed::Access;
+use plan::{DatasetSpec, Fetch, Layout, Load, Streams};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::written;
@@ -57,11 +58,22 @@ impl Orders {
         })
     }
 
-    /// Shards that a cell reads side by side: every reader of a training job has a stream of its own. 0 of orders that
-    /// stream none.
-    pub(super) fn streams(&self, access: Access, load: &Load, depth: u32) -> u32 {
+    /// An order with what makes it, for a cell.
+    pub(super) fn access(&self, order: Access, load: &Load, depth: u32) -> plan::Access {
+        let streams = || Streams { count: self.streams(load, depth), shuffle_buffer: self.shuffle_buffer };
+        match order {
+            Access::Sequential => plan::Access::Sequential,
+            Access::Random => plan::Access::Random,
+            Access::ShuffledEpoch => plan::Access::ShuffledEpoch,
+            Access::ShuffledShards => plan::Access::ShuffledShards(streams()),
+            Access::ResampledShards => plan::Access::ResampledShards(streams()),
+            Access::Neighbours => plan::Access::Neighbours { run_length: self.run_length },
+        }
+    }
+
+    /// Shards that a cell reads side by side: every reader of a training job has a stream of its own.
+    fn streams(&self, load: &Load, depth: u32) -> u32 {
         match load {
-            _ if !access.streams() => 0,
             Load::Training(training) => match training.fetch {
                 Fetch::Readers { count } => training.accelerators.saturating_mul(count),
                 // Each accelerator has as many of its own.
@@ -76,16 +88,6 @@ impl Orders {
 
     fn streams_of(&self, depth: u32) -> u32 {
         self.streams.unwrap_or_else(|| depth.min(STREAMS_DEFAULT_MAX))
-    }
-
-    /// Samples that the reader of a stream holds and draws from.
-    pub(super) fn shuffle_buffer(&self, access: Access) -> u32 {
-        if access.streams() { self.shuffle_buffer } else { 0 }
-    }
-
-    /// Samples of a run.
-    pub(super) fn run_length(&self, access: Access) -> u32 {
-        if access == Access::Neighbours { self.run_length } else { 1 }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Every combination of a target's axes, as cells.
 
-use plan::{Access, Cache, Cell, Engine, Layout, Operation};
+use plan::{Access, Cache, Cell, Engine, Layout, Operation, Task};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
@@ -200,16 +200,16 @@ impl<'a> Curve<'a> {
         let sample = datasets.samples[self.dataset];
         let network = resolved.network.as_ref();
         let spec = &datasets.specs[self.dataset];
-        let access = load.orders.at(self.access, spec);
+        let order = load.orders.at(self.access, spec);
         let mut block = load.blocks.at(self.block, operation, sample);
-        if let Some(bytes) = reading::default_block_bytes(spec, access).filter(|_| block.span.is_none()) {
+        if let Some(bytes) = reading::default_block_bytes(spec, order).filter(|_| block.span.is_none()) {
             block.bytes = bytes;
         }
         if let Some(bytes) = sample.file_bytes().filter(|_| datasets.fits(&load.blocks)) {
             block.bytes = block.bytes.min(u32::try_from(rounded(bytes)).unwrap_or(u32::MAX));
         }
         let cache = match self.way.caches[self.cache] {
-            Cache::Bypass if !self.way.written && !reading::may_bypass(spec, access) => Cache::Cold,
+            Cache::Bypass if !self.way.written && !reading::may_bypass(spec, order) => Cache::Cold,
             cache => cache,
         };
         Point {
@@ -220,8 +220,7 @@ impl<'a> Curve<'a> {
             layout: sample.layout.filter(|layout| datasets.layouts > 1 || *layout != Layout::Files),
             block,
             pages: load.pages.at(self.pages, operation),
-            access,
-            streams: load.orders.streams(access, &self.series.load, depth),
+            access: load.orders.access(order, &self.series.load, depth),
             cache,
             tier: resolved.tiers[self.tier].as_ref(),
             load: self.series.load,
@@ -236,7 +235,7 @@ fn cell(index: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, sh
     let of = names::Of { resolved, index, lane: point.lane, seed: shared.seed };
     Cell {
         dataset: point.dataset,
-        operation: point.operation,
+        task: Task::plain(point.operation).expect("a load asks for no copy and no checkpoint"),
         load: point.load,
         pages: point.pages.0,
         access: point.access,
@@ -244,9 +243,6 @@ fn cell(index: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, sh
         threads,
         connections: point.connections.map_or(0, |connections| connections.of(threads)),
         submit_batch: submit_batch(resolved, point, point.depth.div_ceil(threads), shared.load),
-        streams: point.streams,
-        shuffle_buffer: shared.load.orders.shuffle_buffer(point.access),
-        run_length: shared.load.orders.run_length(point.access),
         tier: point.tier.cloned(),
         auto_group: shared.load.schedule.auto.then_some(curve),
         complete_batch: complete_batch(point, point.depth.div_ceil(threads), shared.load),
@@ -271,7 +267,7 @@ fn submit_batch(resolved: &Resolved<'_>, point: &Point<'_>, per_thread: u32, loa
 
 /// Whether reads that follow each other lie beside each other: one stream of shards is such an order too.
 fn is_in_order(point: &Point<'_>) -> bool {
-    point.access == Access::Sequential || point.streams == 1
+    point.access == Access::Sequential || point.access.streams().is_some_and(|streams| streams.count == 1)
 }
 
 /// As written, where the engine waits for batches at all; else a part of what a thread has outstanding, where a

@@ -44,7 +44,7 @@ pub(super) struct Asked<'a> {
 /// The checkpoints of a scenario.
 #[derive(Debug)]
 pub(super) struct Checkpoints {
-    /// Of cells that train nothing; `to` is that of [`Self::to`], or still to be filled in.
+    /// What one is; `to` is that of [`Self::to`], or still to be filled in.
     pub(super) plan: Checkpoint,
     /// Who waits for those of jobs; empty where nothing is trained.
     pub(super) modes: Vec<Saving>,
@@ -85,8 +85,6 @@ pub(super) fn resolve(
         files: size.files,
         file_bytes: size.bytes.div_ceil(u64::from(size.files)).max(1),
         to: to.unwrap_or(0),
-        mode: Saving::Sync,
-        every_steps: None,
         durable: written.durable.value_or(true)?,
         keep: written.keep.value_or(KEEP_DEFAULT)?,
         block_bytes: block.min(BLOCK_MAX_BYTES) as u32,

@@ -2,6 +2,7 @@
 
 use plan::{
     Access, COPY_BLOCK_BYTES, COPY_THREADS, Cache, Cell, Codec, Copy, Engine, Layout, Operation, Packing,
+    Task,
 };
 
 use crate::diagnostic::{Problem, Problems, Span};
@@ -193,13 +194,12 @@ fn cell(
     let name = name.word(format!("t{}", way.threads)).axis("threads", &way.threads, "");
     Cell {
         dataset,
-        operation: Operation::Copy,
+        task: Task::Copy(way.copy),
         access: Access::Sequential,
         cache,
         threads: way.threads,
         connections: if resolved.network.is_some() { way.threads } else { 0 },
         submit_batch: 1,
-        copy: Some(way.copy),
         ..name.cell(Of { resolved, index: from.index, lane, seed }, block_bytes, way.threads)
     }
 }

@@ -245,7 +245,7 @@ pub(super) fn resources(
 /// than samples. `stat` opens nothing; a device is opened by each thread. A connection is an open file too.
 fn open_files(cell: &Cell, config: &BackendConfig, datasets: &Datasets) -> u64 {
     let depth = u64::from(cell.queue_depth);
-    let files = match (cell.operation, config, &datasets.specs[cell.dataset]) {
+    let files = match (cell.operation(), config, &datasets.specs[cell.dataset]) {
         _ if config.capabilities().network => u64::from(cell.connections),
         (Operation::Stat | Operation::GetAttr, ..) => 0,
         (_, BackendConfig::Device { .. }, _) => u64::from(cell.threads),

@@ -1,7 +1,8 @@
 //! What goes with what: keys that mean nothing beside others, and operations that cannot be asked of a storage, of data
 //! or of a load.
 
-use plan::{Access, Engine, Layout, Operation};
+use feed::Access;
+use plan::{Engine, Layout, Operation};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::only::Only;

@@ -1,6 +1,6 @@
 //! What a cell is called, and what distinguishes it.
 
-use plan::{Axis, Cache, Cell, Engine, Fetch, Layout, Load, Operation, Registered, Training};
+use plan::{Axis, Cache, Cell, Engine, Fetch, Layout, Load, Operation, Registered, Streams, Training};
 
 use super::engine::Lane;
 use super::pace;
@@ -134,11 +134,11 @@ impl Name {
     /// `shuffled_epoch`, or `shuffled_shards-s16` where shards are streamed.
     fn order(self, point: &Point<'_>) -> Self {
         let order = point.access.name();
-        match point.streams {
-            0 => self.both("access", order),
-            streams => {
-                let name = self.word(format!("{order}-s{streams}"));
-                name.axis("access", order, "").axis("streams", &streams, "")
+        match point.access.streams() {
+            None => self.both("access", order),
+            Some(Streams { count, .. }) => {
+                let name = self.word(format!("{order}-s{count}"));
+                name.axis("access", order, "").axis("streams", &count, "")
             }
         }
     }

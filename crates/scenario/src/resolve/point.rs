@@ -19,8 +19,6 @@ pub(super) struct Point<'a> {
     /// With whether that is to be said.
     pub(super) pages: (Pages, bool),
     pub(super) access: Access,
-    /// Shards side by side; 0 where they are not streamed.
-    pub(super) streams: u32,
     pub(super) cache: Cache,
     pub(super) tier: Option<&'a Tier>,
     pub(super) load: plan::Load,

@@ -1,6 +1,7 @@
 //! What goes with a layout: operations, orders, blocks and treatments of the page cache.
 
-use plan::{Access, Cache, Codec, DatasetSpec, Layout};
+use feed::Access;
+use plan::{Cache, Codec, DatasetSpec, Layout};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::written::Document;
@@ -9,11 +10,6 @@ use super::block::{BLOCK_ALIGN_BYTES, BLOCK_DEFAULT_MAX_BYTES, rounded};
 use super::dataset::{Datasets, place_of};
 use super::load::Load;
 use super::target::Resolved;
-
-/// Whether single samples are read, wherever in their shard they lie.
-pub(super) fn by_index(access: Access) -> bool {
-    !access.streams() && access != Access::Sequential
-}
 
 /// Whether direct I/O can read it so: what is read must begin and end at multiples of a page. A layout that is not
 /// known yet is taken for files.
@@ -25,7 +21,7 @@ pub(super) fn may_bypass(spec: &DatasetSpec, access: Access) -> bool {
         DatasetSpec::Existing(existing) => (existing.layout.unwrap_or_default(), None),
     };
     match layout {
-        _ if !by_index(access) => true,
+        _ if !access.is_by_index() => true,
         Layout::Files | Layout::Indexed => true,
         Layout::Records | Layout::Zarr => {
             sample_bytes.is_some_and(|bytes| bytes.is_multiple_of(BLOCK_ALIGN_BYTES))
@@ -53,7 +49,7 @@ pub(super) fn default_block_bytes(spec: &DatasetSpec, access: Access) -> Option<
             let packing = packing.as_ref()?;
             let members = u64::from(packing.members);
             match packing.layout {
-                _ if !by_index(access) => most,
+                _ if !access.is_by_index() => most,
                 Layout::Files | Layout::Parquet => most,
                 Layout::WebDataset => sample_bytes.saturating_add(members * TAR_MEMBER_BYTES),
                 Layout::TfRecord => sample_bytes.saturating_add(TFRECORD_BYTES),
@@ -95,7 +91,7 @@ fn refuse_compressed(
     problems: &mut Problems,
 ) {
     let DatasetSpec::Generate(plan::Generate { packing: Some(packing), .. }) = spec else { return };
-    if packing.codec == Codec::None || !by_index(access) {
+    if packing.codec == Codec::None || !access.is_by_index() {
         return;
     }
     let message =

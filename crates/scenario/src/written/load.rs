@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use plan::{Access, Cache, Operation, Pages};
+use feed::Access;
+use plan::{Cache, Operation, Pages};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::diagnostic::Problems;

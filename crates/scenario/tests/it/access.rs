@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use plan::{Access, Cell, Load};
+use plan::{Access, Cell, Load, Streams};
 
 use crate::machine::{resolve, with};
 
@@ -10,25 +10,23 @@ fn cells(lines: &str) -> Vec<Cell> {
     resolve(&with(lines)).unwrap_or_else(|diagnostics| panic!("{diagnostics}")).cells
 }
 
-/// Access, depth, streams, shuffle buffer, run length.
-fn orders(lines: &str) -> Vec<(Access, u32, u32, u32, u32)> {
-    let order =
-        |cell: &Cell| (cell.access, cell.queue_depth, cell.streams, cell.shuffle_buffer, cell.run_length);
-    cells(lines).iter().map(order).collect()
+/// Access and depth.
+fn orders(lines: &str) -> Vec<(Access, u32)> {
+    cells(lines).iter().map(|cell| (cell.access, cell.queue_depth)).collect()
 }
 
 #[test]
 fn shards_are_streamed_as_deep_as_the_queue_up_to_16_unless_it_is_written() {
-    let shards = Access::ShuffledShards;
+    let shards = |count, shuffle_buffer| Access::ShuffledShards(Streams { count, shuffle_buffer });
     let of = |lines: &str| orders(&format!("load = {{ queue_depth = [4, 64], {lines} }}"));
-    assert_eq!(of("access = \"shuffled_shards\""), [(shards, 4, 4, 0, 1), (shards, 64, 16, 0, 1)]);
+    assert_eq!(of("access = \"shuffled_shards\""), [(shards(4, 0), 4), (shards(16, 0), 64)]);
     assert_eq!(
         of("access = \"shuffled_shards\", streams = 7, shuffle_buffer = 500"),
-        [(shards, 4, 7, 500, 1), (shards, 64, 7, 500, 1)]
+        [(shards(7, 500), 4), (shards(7, 500), 64)]
     );
-    let runs = Access::Neighbours;
-    assert_eq!(of("access = \"neighbours\""), [(runs, 4, 0, 0, 16), (runs, 64, 0, 0, 16)]);
-    assert_eq!(of("access = \"random\"")[0], (Access::Random, 4, 0, 0, 1));
+    let runs = Access::Neighbours { run_length: 16 };
+    assert_eq!(of("access = \"neighbours\""), [(runs, 4), (runs, 64)]);
+    assert_eq!(of("access = \"random\"")[0], (Access::Random, 4));
 }
 
 #[test]
@@ -38,9 +36,9 @@ fn what_belongs_to_one_order_leaves_the_others_of_a_list_alone() {
          streams = 2, shuffle_buffer = 9, run_length = 3 }",
     );
     let expected = [
-        (Access::Neighbours, 4, 0, 0, 3),
-        (Access::ResampledShards, 4, 2, 9, 1),
-        (Access::ShuffledEpoch, 4, 0, 0, 1),
+        (Access::Neighbours { run_length: 3 }, 4),
+        (Access::ResampledShards(Streams { count: 2, shuffle_buffer: 9 }), 4),
+        (Access::ShuffledEpoch, 4),
     ];
     assert_eq!(found, expected);
 }
@@ -53,12 +51,12 @@ fn every_reader_of_a_training_job_has_a_stream() {
     let jobs: Vec<(u32, u32)> = cells
         .iter()
         .filter(|cell| matches!(cell.load, Load::Training(_)))
-        .map(|cell| (cell.queue_depth, cell.streams))
+        .map(|cell| (cell.queue_depth, cell.access.streams().unwrap().count))
         .collect();
     assert_eq!(jobs, [(4, 4), (8, 8), (16, 16), (32, 32)]);
     let closed = cells.iter().filter(|cell| cell.load == Load::Closed);
     assert!(closed.clone().count() > 0);
-    closed.for_each(|cell| assert_eq!(cell.streams, cell.queue_depth.min(16)));
+    closed.for_each(|cell| assert_eq!(cell.access.streams().unwrap().count, cell.queue_depth.min(16)));
 }
 
 #[test]

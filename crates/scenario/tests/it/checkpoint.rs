@@ -1,6 +1,8 @@
 //! Checkpoints: what is written where, the cells that it adds, and what is refused.
 
-use plan::{Access, Cache, Cell, Checkpoint, DatasetSpec, Engine, Load, Operation, Plan, Saving};
+use plan::{
+    Access, Beside, Cache, Cell, Checkpoint, DatasetSpec, Engine, Load, Operation, Plan, Saving, Streams,
+};
 
 use crate::machine::{resolve, with};
 
@@ -15,20 +17,20 @@ fn refused(lines: &str) -> String {
 }
 
 fn of(plan: &Plan, operation: Operation) -> Vec<&Cell> {
-    plan.cells.iter().filter(|cell| cell.operation == operation).collect()
+    plan.cells.iter().filter(|cell| cell.operation() == operation).collect()
 }
 
 fn written(lines: &str) -> Checkpoint {
     let plan = resolved(lines);
     let cells = of(&plan, Operation::Checkpoint);
-    cells[0].checkpoint.clone().unwrap()
+    cells[0].writes_checkpoints().unwrap().clone()
 }
 
 /// Mode, steps between two, time of the copy.
-fn of_jobs(plan: &Plan) -> Vec<Option<(&'static str, Option<u64>, u64)>> {
+fn of_jobs(plan: &Plan) -> Vec<Option<(&'static str, u64, u64)>> {
     let jobs = plan.cells.iter().filter(|cell| matches!(cell.load, Load::Training(_)));
-    let words = |one: &Checkpoint| (one.mode.name(), one.every_steps, one.mode.copy_ns());
-    jobs.map(|cell| cell.checkpoint.as_ref().map(words)).collect()
+    let words = |one: &Beside| (one.mode.name(), one.every_steps, one.mode.copy_ns());
+    jobs.map(|cell| cell.beside.as_ref().map(words)).collect()
 }
 
 #[test]
@@ -39,7 +41,7 @@ fn a_checkpoint_is_written_and_read_back_on_each_target_that_can_be_written_to()
     assert_eq!((write[0].engine, write[0].queue_depth, write[0].threads), (Engine::Pread, 8, 8));
     assert_eq!(write[0].slug, "data/pread/checkpoint/8x125000000B/qd8");
     assert_eq!((restore[0].engine, restore[0].cache), (Engine::IoUring, Cache::Cold));
-    assert_eq!((restore[0].access, restore[0].streams), (Access::ShuffledShards, 8));
+    assert_eq!(restore[0].access, Access::ShuffledShards(Streams::of(8)));
     let DatasetSpec::Generate(read) = plan.datasets[restore[0].dataset] else { panic!("not generated") };
     assert_eq!((read.samples, read.sample_bytes), (8, 125_000_000));
     assert!(
@@ -63,7 +65,7 @@ fn a_model_says_the_size_and_the_files_of_this_clients_processes() {
 #[test]
 fn what_is_not_written_has_careful_defaults() {
     let plain = written("checkpoint.size = \"1 GB\"");
-    assert!(plain.durable && plain.keep == 2 && plain.block_bytes == 8 << 20 && plain.every_steps.is_none());
+    assert!(plain.durable && plain.keep == 2 && plain.block_bytes == 8 << 20);
     let tiny = written("checkpoint = { size = \"3 B\", scale = 0.5, files = 7 }");
     assert_eq!((tiny.files, tiny.file_bytes), (7, 1), "no file is empty");
 }
@@ -72,7 +74,7 @@ fn what_is_not_written_has_careful_defaults() {
 fn every_job_is_played_without_checkpoints_and_with_those_of_each_mode() {
     let plan = resolved("load.mode = \"training\"\ncheckpoint = { size = \"80 GB\", scale = \"1/80\" }");
     // 1 GB over 8 links of 25 GB/s; 10 s hold 44 steps of 0.224 s.
-    assert_eq!(of_jobs(&plan), [None, Some(("sync", Some(11), 0)), Some(("async", Some(11), 5_000_000))]);
+    assert_eq!(of_jobs(&plan), [None, Some(("sync", 11, 0)), Some(("async", 11, 5_000_000))]);
     let axes: Vec<&str> = plan
         .cells
         .iter()
@@ -85,7 +87,7 @@ fn every_job_is_played_without_checkpoints_and_with_those_of_each_mode() {
     assert_eq!(slugs.len(), plan.cells.len());
     let asked = "load.mode = \"training\"\ntraining.steps = 20\ncheckpoint = { size = \"1 GB\", mode = \"async\", \
                  copy_time = \"39ms\" }";
-    assert_eq!(of_jobs(&resolved(asked)), [None, Some(("async", Some(5), 39_000_000))]);
+    assert_eq!(of_jobs(&resolved(asked)), [None, Some(("async", 5, 39_000_000))]);
 }
 
 #[test]
@@ -94,8 +96,8 @@ fn one_target_can_take_the_checkpoints_of_all() {
                  mode = \"sync\" }";
     let plan = resolved(lines);
     assert_eq!(of(&plan, Operation::Checkpoint).len(), 1);
-    let to: Vec<usize> = plan.cells.iter().filter_map(|cell| Some(cell.checkpoint.as_ref()?.to)).collect();
-    assert!(to.len() == 4 && to.iter().all(|to| *to == 1), "{to:?}");
+    let to: Vec<usize> = plan.cells.iter().filter_map(|cell| Some(cell.writes_checkpoints()?.to)).collect();
+    assert!(to.len() == 3 && to.iter().all(|to| *to == 1), "{to:?}");
     assert!(refused(&lines.replace("to = \"fast\"", "to = \"slow\"")).contains("which is no target"));
     let null = lines.replace("/mnt/fast", "null:");
     assert!(refused(&null).contains("nothing can be written to the target `fast`"));
@@ -134,6 +136,6 @@ fn what_goes_with_no_checkpoint_is_refused() {
 #[test]
 fn a_plan_without_checkpoints_is_what_it_was() {
     let plan = resolved("load.mode = \"training\"");
-    assert!(plan.cells.iter().all(|cell| cell.checkpoint.is_none()));
+    assert!(plan.cells.iter().all(|cell| cell.writes_checkpoints().is_none()));
     assert!(plan.cells.iter().all(|cell| cell.axes.iter().all(|axis| axis.name != "checkpoint")));
 }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use plan::{Access, Cache, Codec, DatasetSpec, Layout, Operation, Packing, Plan};
+use feed::Access;
+use plan::{Cache, Codec, DatasetSpec, Layout, Operation, Packing, Plan};
 
 use crate::machine::{held, resolve, with};
 
@@ -73,7 +74,7 @@ fn one_layout_of_files_is_not_said() {
 fn order_blocks_and_cache_follow_the_layout() {
     let of = |lines: &str| {
         let cell = planned(lines).cells.swap_remove(0);
-        (cell.access, cell.cache, cell.block_bytes)
+        (cell.access.order(), cell.cache, cell.block_bytes)
     };
     let by_index = Access::ShuffledEpoch;
     let streamed = Access::ShuffledShards;
@@ -95,9 +96,9 @@ fn order_blocks_and_cache_follow_the_layout() {
 #[test]
 fn a_training_job_reads_the_samples_of_shards_and_whole_files() {
     let job = "load.mode = \"training\"";
-    assert_eq!(planned(job).cells[0].operation, Operation::ReadFile);
+    assert_eq!(planned(job).cells[0].operation(), Operation::ReadFile);
     let shards = planned(&format!("{job}\ndataset.layout = \"records\""));
-    assert_eq!(shards.cells[0].operation, Operation::Read);
+    assert_eq!(shards.cells[0].operation(), Operation::Read);
 }
 
 #[test]
@@ -196,7 +197,7 @@ fn copies_of_several_layouts_are_cells_of_their_own_and_files_alone_are_packed()
     let copies = |lines: &str| {
         let beside = "targets.u = { at = \"/mnt/u\" }\n";
         let plan = planned(&format!("{lines}\n{beside}"));
-        let copies = plan.cells.into_iter().filter(|cell| cell.operation == Operation::Copy);
+        let copies = plan.cells.into_iter().filter(|cell| cell.operation() == Operation::Copy);
         copies.map(|cell| cell.slug).collect::<Vec<_>>()
     };
     let both = "dataset = { layout = [\"files\", \"webdataset\"], samples = 600 }";

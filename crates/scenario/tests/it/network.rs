@@ -64,7 +64,7 @@ fn a_bucket_has_no_more_connections_than_requests_under_way() {
     let load = "dataset.sample_size = \"104 KiB\"\nload = { queue_depth = 8, operation = [\"read\", \"read_file\"] }";
     let plan = planned(&only(target, load));
     let of = |operation: Operation| -> Vec<u32> {
-        plan.cells.iter().filter(|cell| cell.operation == operation).map(|cell| cell.connections).collect()
+        plan.cells.iter().filter(|cell| cell.operation() == operation).map(|cell| cell.connections).collect()
     };
     assert_eq!((of(Operation::Read), of(Operation::ReadFile)), (vec![4, 8], vec![4, 56]));
 }

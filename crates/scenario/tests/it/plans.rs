@@ -38,8 +38,8 @@ fn line(cell: &Cell) -> String {
     if let Some(reason) = &cell.stands_in_for {
         write!(line, " [{reason}]").unwrap();
     }
-    if cell.operation != Operation::Read {
-        write!(line, " {:?} in {} B", cell.operation, cell.block_bytes).unwrap();
+    if cell.operation() != Operation::Read {
+        write!(line, " {:?} in {} B", cell.operation(), cell.block_bytes).unwrap();
     }
     if cell.engine == Engine::Mmap {
         write!(line, " {:?}", cell.advice).unwrap();
@@ -335,15 +335,14 @@ fn a_copy_is_a_cell_beside_the_others() {
          copy = { from = \"disk\", to = \"data\", pack = \"webdataset\", keep = true }",
     );
     let plan = resolve(&text).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
-    let copies: Vec<_> = plan.cells.iter().filter(|cell| cell.copy.is_some()).collect();
+    let copies: Vec<_> = plan.cells.iter().filter(|cell| cell.task.copy().is_some()).collect();
     let [cell] = copies.as_slice() else { panic!("{copies:?}") };
     assert_eq!(cell.slug, "disk->data/lean/copy/114660B/112KiB/webdataset/t24");
-    let copy = cell.copy.unwrap();
+    let copy = cell.task.copy().unwrap();
     let packing = copy.packing.unwrap();
     assert_eq!((plan.target(cell).name.as_str(), plan.targets[copy.to].name.as_str()), ("disk", "data"));
     assert_eq!((cell.threads, cell.queue_depth, cell.connections, cell.retries), (24, 24, 24, 2));
     assert_eq!((packing.members, packing.shard_bytes, copy.keep), (2, 256 << 20, true));
-    assert_eq!(cell.operation, plan::Operation::Copy);
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn the_same_reads_are_closed_loops_at_the_depth_of_the_need_and_deeper() {
     let few_files = resolve_on(&training(""), &[], |host| host.open_files_max = 316);
     assert_eq!(closed_depths(&few_files.unwrap()), [64, 100], "no deeper than there are files");
     let plan = resolved(&training("load.block_size = [\"16 KiB\", \"1 MiB\"]"));
-    let described = |cell: &Cell| (cell.operation, cell.block_bytes, cell.load.name());
+    let described = |cell: &Cell| (cell.operation(), cell.block_bytes, cell.load.name());
     let cells: Vec<_> = plan.cells.iter().map(described).collect();
     let whole = Operation::ReadFile;
     let small = [(whole, 16 << 10, "training"), (whole, 16 << 10, "closed"), (whole, 16 << 10, "closed")];
@@ -198,7 +198,7 @@ fn blocks_of_equal_samples_may_be_read_one_by_one() {
         &training("load = { operation = \"read\", block_size = \"16 KiB\" }")
             .replace("load.mode = \"training\"\nload = {", "load = { mode = \"training\","),
     );
-    assert!(plan.cells.iter().all(|cell| cell.operation == Operation::Read));
+    assert!(plan.cells.iter().all(|cell| cell.operation() == Operation::Read));
     let device = "version = 1\nneed = \"8xh100:resnet50\"\ntargets.raw = { at = \"/dev/nvme0n1\" }\n\
                   dataset.source = \"existing\"\nload = { mode = \"training\", operation = \"read\" }\n";
     assert_eq!(shapes(&resolved(device)), [(8, 8, 8, 64, 1)]);

@@ -1,6 +1,6 @@
 //! Requests and bytes of one sample and of one copy, by how samples lie in their objects.
 
-use plan::{Access, Cell, Charged, Copy, DatasetSpec, Generate, Layout, Operation, Packing};
+use plan::{Access, Cell, Charged, Copy, DatasetSpec, Generate, Layout, Packing, Task};
 use prepare::Prepared;
 
 /// Objects of feedline's own in a dataset: its marker and its manifest.
@@ -32,11 +32,11 @@ pub(super) fn objects(spec: &DatasetSpec) -> Option<u64> {
 /// index are asked for one by one, those of a Parquet file a row group at a time.
 pub(super) fn sample(cell: &Cell, spec: &DatasetSpec, charged: Charged) -> Option<Asked> {
     let of_size = |bytes: f64| {
-        let reads = charged.reads_per_sample(cell.operation, bytes, cell.block_bytes)?;
+        let reads = charged.reads_per_sample(cell.operation(), bytes, cell.block_bytes)?;
         Some(Asked { reads, bytes, writes: 0.0 })
     };
     let block_bytes = f64::from(cell.block_bytes.max(1));
-    let streams = cell.operation == Operation::Read && !is_by_unit(cell.access);
+    let streams = cell.task == Task::Read && !cell.access.is_by_index();
     match spec {
         DatasetSpec::Generate(Generate { packing: Some(packing), .. }) => {
             let stored = stored(spec, cell.access)?;
@@ -117,18 +117,10 @@ fn stored(spec: &DatasetSpec, access: Access) -> Option<Stored> {
         return Some(Stored { objects, samples, bytes, sample_bytes: known.data.sample_bytes(access) });
     }
     let columns = |packing: Packing| f64::from(packing.columns_read) / f64::from(packing.columns.max(1));
-    let read = generate.packing.filter(|_| is_by_unit(access)).map_or(1.0, columns);
+    let read = generate.packing.filter(|_| access.is_by_index()).map_or(1.0, columns);
     let payload = generate.sample_bytes as f64;
     let (bytes, sample_bytes) = (payload * samples, payload * read);
     Some(Stored { objects, samples, bytes, sample_bytes })
-}
-
-/// Whether samples are read by index, not as parts of an object that is read whole.
-fn is_by_unit(access: Access) -> bool {
-    match access {
-        Access::Random | Access::ShuffledEpoch | Access::Neighbours => true,
-        Access::Sequential | Access::ShuffledShards | Access::ResampledShards => false,
-    }
 }
 
 #[cfg(test)]
@@ -161,7 +153,9 @@ mod tests {
 
     #[test]
     fn a_stream_brings_many_samples_with_a_request() {
-        let asked = sample(&cell(Access::ShuffledShards), &packed(Layout::WebDataset), CHARGED).unwrap();
+        let asked =
+            sample(&cell(Access::ShuffledShards(plan::Streams::of(2))), &packed(Layout::WebDataset), CHARGED)
+                .unwrap();
         // 4 shards of 4.27 MB: 5 blocks each for 37 samples, 20 for all 147.
         assert!((asked.reads - 20.0 / 147.0).abs() < 1e-9, "{asked:?}");
         assert!(asked.bytes > 114_660.0 && asked.bytes < 120_000.0, "headers are read too: {asked:?}");
@@ -187,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_copy_reads_each_object_once_and_puts_it_or_what_it_is_packed_into() {
-        let cell = Cell { operation: Operation::Copy, ..cell(Access::Sequential) };
+        let cell = Cell { task: Task::Copy(Copy::whole(0)), ..cell(Access::Sequential) };
         let DatasetSpec::Generate(generate) = packed(Layout::WebDataset) else { unreachable!() };
         let files = DatasetSpec::Generate(Generate { packing: None, ..generate });
         let plain = copy(&cell, Copy::whole(0), &files).unwrap();

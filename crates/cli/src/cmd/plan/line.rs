@@ -1,7 +1,7 @@
 //! The line of a need, for each size of samples that a plan reads.
 
 use feed::units::{format_bps, format_count, group_digits};
-use plan::{DatasetSpec, Operation, Plan};
+use plan::{DatasetSpec, Plan, Task};
 
 /// `at 90 % busy (0.8 of 8 accelerators' worth idle): 12,857 samples/s = 1.47 GB/s at 114,660 B a sample`, and what is held
 /// where samples are not of the need's size.
@@ -29,7 +29,7 @@ fn sizes(plan: &Plan) -> Vec<Option<f64>> {
     // A checkpoint that is read back is no part of what the line asks for.
     let fed = |index: &usize| {
         let mut users = plan.cells.iter().filter(|cell| cell.dataset == *index).peekable();
-        users.peek().is_none() || users.any(|cell| cell.operation != Operation::Restore)
+        users.peek().is_none() || users.any(|cell| !matches!(cell.task, Task::Restore(_)))
     };
     let bytes = |index: usize| match &plan.datasets[index] {
         DatasetSpec::Generate(generate) => Some(generate.sample_bytes),

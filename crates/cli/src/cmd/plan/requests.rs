@@ -1,7 +1,7 @@
 //! Requests that a run makes of a service that charges for them, and what they cost.
 
 use feed::units::{format_bytes, format_duration_ns, group_digits};
-use plan::{Cell, Charged, Limit, Operation, Plan, Price, Target};
+use plan::{Cell, Charged, Limit, Plan, Price, Target, Task};
 
 use super::asked;
 
@@ -64,7 +64,7 @@ impl Copied {
     fn of(plan: &Plan, target: usize) -> Self {
         let mut all = Self::default();
         let repetitions = f64::from(plan.measure.repetitions);
-        for (cell, copy) in plan.cells.iter().filter_map(|cell| Some((cell, cell.copy?))) {
+        for (cell, copy) in plan.cells.iter().filter_map(|cell| Some((cell, cell.task.copy()?))) {
             let Some(one) = asked::copy(cell, copy, &plan.datasets[cell.dataset]) else { continue };
             if cell.target == target {
                 all.reads += one.reads * repetitions;
@@ -102,7 +102,7 @@ struct Total {
 
 fn at_the_line(plan: &Plan, cells: &[&Cell], charged: Charged, copied: &Copied) -> Option<Rates> {
     let of_cell = |cell: &&Cell| -> Option<(f64, f64)> {
-        if cell.operation == Operation::Copy {
+        if matches!(cell.task, Task::Copy(_)) {
             return None;
         }
         let asked = asked::sample(cell, &plan.datasets[cell.dataset], charged)?;

@@ -1,6 +1,9 @@
 //! The cells of checkpoints: those that write and restore them, and jobs with and without them.
 
-use plan::{Access, Axis, Cache, Cell, Checkpoint, DatasetSpec, Engine, Load, Operation, Saving};
+use plan::{
+    Access, Axis, Beside, Cache, Cell, Checkpoint, DatasetSpec, Engine, Load, Operation, Saving, Streams,
+    Task,
+};
 
 use crate::host::HostFacts;
 
@@ -64,12 +67,9 @@ fn beside(checkpoints: &Checkpoints, is_written: &impl Fn(usize) -> bool, cell: 
             cell.slug = format!("{}/checkpoint-{word}", cell.slug);
         }
         cell.axes.push(Axis { name: "checkpoint", value: word.to_owned(), unit: "" });
-        cell.checkpoint = mode.map(|mode| Checkpoint {
-            to,
-            mode,
-            every_steps: Some(checkpoints.every_steps),
-            ..checkpoints.plan.clone()
-        });
+        let checkpoint = || Checkpoint { to, ..checkpoints.plan.clone() };
+        let every_steps = checkpoints.every_steps;
+        cell.beside = mode.map(|mode| Beside { checkpoint: checkpoint(), mode, every_steps });
         cell
     };
     std::iter::once(None).chain(checkpoints.modes.iter().copied().map(Some)).map(with).collect()
@@ -90,10 +90,9 @@ impl Maker<'_> {
         let depth = plan.files.min(WRITERS_MAX);
         let name = self.name(engine, Operation::Checkpoint, plan).depth(depth, depth);
         Cell {
-            operation: Operation::Checkpoint,
+            task: Task::Checkpoint(plan.clone()),
             threads: depth,
             retries: 0,
-            checkpoint: Some(plan.clone()),
             ..self.cell(name, engine, plan, depth)
         }
     }
@@ -113,14 +112,12 @@ impl Maker<'_> {
         let name = self.name(engine, Operation::Restore, plan).cache(cache).depth(depth, threads);
         Cell {
             dataset,
-            operation: Operation::Restore,
-            access: Access::ShuffledShards,
-            streams: plan.files.min(depth),
+            task: Task::Restore(plan.clone()),
+            access: Access::ShuffledShards(Streams::of(plan.files.min(depth))),
             cache,
             threads,
             connections: if is_remote { depth.max(threads) } else { 0 },
             submit_batch: depth.div_ceil(threads),
-            checkpoint: Some(plan.clone()),
             ..self.cell(name, engine, plan, depth)
         }
     }

@@ -8,7 +8,6 @@ use crate::words::Origin;
 use crate::written::{self, DEPTH_MAX, Depths};
 
 use super::super::dataset::Datasets;
-use super::super::reading;
 use super::super::target::Resolved;
 use super::super::task::Task;
 use super::job::{self, Asked, Job};
@@ -239,8 +238,8 @@ pub(in super::super) fn refuse_parts(
     let in_parts = cells.iter().find(|cell| {
         let sample_bytes = match &specs[cell.dataset] {
             DatasetSpec::Generate(data) => {
-                let by_itself = data.packing.is_none() || reading::by_index(cell.access);
-                let has_stand_in = cell.operation == Operation::ReadFile && decode.work != Work::Checksum;
+                let by_itself = data.packing.is_none() || cell.access.is_by_index();
+                let has_stand_in = cell.task == plan::Task::ReadFile && decode.work != Work::Checksum;
                 let is_known = data.distribution == Distribution::Fixed;
                 Some(data.sample_bytes).filter(|_| by_itself && is_known && !has_stand_in)
             }
