@@ -64,6 +64,7 @@ pub use gate::{GateResult, gate};
 pub use summary::head::{CeilingFigures, Fastest, Head, machine};
 pub use summary::loader::loader_arguments;
 pub use summary::next_look::{Look, next_look};
+pub use summary::not_tested::NotTested;
 pub use summary::quantiles::PercentileCurve;
 pub use summary::roofline::{DemandPoint, Roofline, Supply, SupplyPoint, roofline};
 pub use summary::{Summary, choose_cell, lines, summarise};

@@ -1,16 +1,18 @@
 //! A run, summarised: every row, curve, verdict and note that a report shows.
 
 pub(crate) mod compared;
+mod coverage;
 pub(crate) mod head;
 pub(crate) mod loader;
 pub(crate) mod next_look;
+pub(crate) mod not_tested;
+mod notes;
 mod outages;
 pub(crate) mod pressure;
 pub(crate) mod quantiles;
 pub(crate) mod roofline;
 pub(crate) mod soak;
 mod surroundings;
-pub(crate) mod untested;
 
 use feed::Need;
 use record::{Dataset, Datasets, RunRecord, Skipped, Target};
@@ -30,6 +32,7 @@ use crate::choice;
 use crate::curve::Panel;
 use crate::curve::prediction::{self, Predictions};
 use crate::summary::head::{CeilingFigures, Head};
+use crate::summary::not_tested::NotTested;
 use crate::summary::quantiles::PercentileCurve;
 use crate::verdict::sizing::Sizing;
 use crate::verdict::{Judged, Source, Unjudged, Verdict, rests_on, tiers};
@@ -75,7 +78,7 @@ pub struct Summary {
     /// not tell enough.
     pub tiers: Vec<String>,
     /// What the verdicts do not cover.
-    pub not_tested: Vec<String>,
+    pub not_tested: Vec<NotTested>,
     /// What a reader must know of this run.
     pub notes: Vec<String>,
     /// What decides the exit code.
@@ -142,8 +145,8 @@ pub fn summarise(record: &RunRecord) -> Summary {
     let source = Source { record, lines: &lines, cells, panels: &panels, checkpoints: &checkpoints };
     let judged = Judged::of(&source);
     let percentiles = quantiles::curves(&source, &judged);
-    let not_tested = untested::not_tested(&source, &judged);
-    let notes = untested::notes(&source).into_iter().chain(of_ranks).collect();
+    let not_tested = coverage::of_run(&source, &judged);
+    let notes = notes::of_run(&source).into_iter().chain(of_ranks).collect();
     Summary {
         head: head::of_record(record, &lines, &all),
         ceilings: head::null_targets(&run.targets, &all),

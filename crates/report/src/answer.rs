@@ -10,6 +10,7 @@ use feed::{Interval, Judgement};
 use crate::cells;
 use crate::grid::{Column, Grid};
 use crate::head;
+use crate::not_tested;
 use crate::number::{RateUnit, of_line, percent};
 use crate::plain::{ascii, folded, shortened, spell_out};
 use crate::screen::Screen;
@@ -358,7 +359,7 @@ fn open(summary: &Summary) -> Vec<String> {
     });
     let divided = summary.verdicts.iter().any(|verdict| verdict.feeds_by_division().is_some());
     let divided = divided.then(|| DIVIDED.to_owned());
-    hosts.into_iter().chain(summary.not_tested.iter().cloned()).chain(divided).collect()
+    hosts.into_iter().chain(not_tested::all(summary)).chain(divided).collect()
 }
 
 /// What the run used, as far as its record tells.

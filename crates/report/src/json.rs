@@ -13,6 +13,8 @@ use record::axis::{self, alike};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::not_tested;
+
 /// The JSON Schema (draft 7) of [`answer_json`].
 pub const ANSWER_SCHEMA: &str = include_str!("../../../schema/answer-v1.json");
 
@@ -70,7 +72,7 @@ struct Answer<'a> {
     /// How the run stands against the gate of its scenario.
     gate: Gate,
     /// What no verdict goes beyond, in words.
-    not_tested: &'a [String],
+    not_tested: Vec<String>,
     /// Where the run lies.
     paths: &'a Paths,
 }
@@ -327,7 +329,7 @@ impl<'a> Answer<'a> {
             sizings: summary.sizings.iter().map(SizingObject::of).collect(),
             proofs: proofs.iter().map(ProofObject::of).collect(),
             gate: Gate::of(summary),
-            not_tested: &summary.not_tested,
+            not_tested: not_tested::all(summary),
             paths,
         }
     }

@@ -17,6 +17,7 @@ mod json;
 mod markdown;
 mod markup;
 mod network;
+mod not_tested;
 mod number;
 mod page;
 mod plain;

@@ -6,7 +6,9 @@ use crate::grid::Grid;
 use crate::group::{by_key, once_by_key};
 use crate::page::{Block, Document, Fact, Fold, Lines, Page, Room, Section, Verdict, Weight};
 use crate::plain::spell_out;
-use crate::{answer, cells, environment, head, network, prediction, side, stored, system, training};
+use crate::{
+    answer, cells, environment, head, network, not_tested, prediction, side, stored, system, training,
+};
 
 /// All that a summary says.
 pub(crate) fn of_summary(summary: &Summary) -> Document<'static> {
@@ -164,7 +166,7 @@ fn page_cache(summary: &Summary) -> Vec<String> {
 }
 
 fn not_tested<'a>(summary: &Summary) -> Block<'a> {
-    Block::Lines(Lines { lead: "not tested:", sentences: summary.not_tested.clone(), is_run_on: true })
+    Block::Lines(Lines { lead: "not tested:", sentences: not_tested::all(summary), is_run_on: true })
 }
 
 fn command<'a>(summary: &Summary) -> Block<'a> {

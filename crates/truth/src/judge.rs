@@ -1,6 +1,6 @@
 //! What may be said of a world, and what was said.
 
-use analysis::{Bound, Cause, Shape, Verdict};
+use analysis::{Bound, Cause, NotTested, Shape, Verdict};
 use feed::Judgement;
 
 use crate::play::Played;
@@ -85,7 +85,7 @@ pub fn judge(world: &World, played: &Played) -> Finding {
     let starves =
         if above <= CROSSED { alone * mostly < 1.0 + tolerance } else { alone * most < 1.0 + tolerance };
     let cache_is_said = |verdict: &Verdict| {
-        let said = played.summary.not_tested.iter().any(|words| words.contains("cache"));
+        let said = played.summary.not_tested.iter().any(is_cache);
         said || verdict.sentence().contains("cache")
     };
     let finds_in_cache = world.device.cached > 1.0 && verdict.is_some_and(cache_is_said);
@@ -114,6 +114,11 @@ pub fn judge(world: &World, played: &Played) -> Finding {
         cause_is_wrong: verdict.and_then(|verdict| cause_is_wrong(world, verdict)),
         sentence: verdict.map_or_else(|| "no verdict".to_owned(), Verdict::sentence),
     }
+}
+
+/// Whether it is a cache that the verdict does not exclude.
+fn is_cache(of: &NotTested) -> bool {
+    matches!(of, NotTested::CachesBelow { .. } | NotTested::BackingFile { .. })
 }
 
 fn tolerance(load: &Load) -> f64 {

@@ -5,6 +5,7 @@ use record::Rep;
 
 use crate::cell::cells::Cells;
 use crate::cell::lines::Lines;
+use crate::summary::not_tested::NotTested;
 
 /// Each target that did not answer, and what was made again for it.
 pub(crate) fn notes(lines: &Lines<'_>, cells: &Cells<'_>) -> Vec<String> {
@@ -32,11 +33,11 @@ fn away_words(name: &str, met: &[Met]) -> String {
 }
 
 /// What a job does meanwhile; nothing where no server was away.
-pub(crate) fn not_tested(lines: &Lines<'_>, cells: &Cells<'_>) -> Option<String> {
+pub(crate) fn not_tested(lines: &Lines<'_>, cells: &Cells<'_>) -> Option<NotTested> {
     let is_away = |(_, met): &(&str, Vec<Met>)| met.iter().any(|one| !one.is_suspended);
-    let names: Vec<&str> =
-        by_target(lines, cells).into_iter().filter(is_away).map(|(name, _)| name).collect();
-    (!names.is_empty()).then(|| format!("what a job does while {} is away, as it was here", names.join(", ")))
+    let targets: Vec<String> =
+        by_target(lines, cells).into_iter().filter(is_away).map(|(name, _)| name.to_owned()).collect();
+    (!targets.is_empty()).then_some(NotTested::Outage { targets })
 }
 
 /// A repetition that met an outage.

@@ -7,15 +7,15 @@ use crate::cell::cells::Cells;
 use crate::cell::facts::server_is_local;
 use crate::cell::lines::Lines;
 use crate::cell::network::LOOPBACK;
+use crate::summary::not_tested::NotTested;
 
 /// What the verdicts do not cover.
-pub(crate) fn not_tested(lines: &Lines<'_>, cells: &Cells<'_>) -> Vec<String> {
+pub(crate) fn not_tested(lines: &Lines<'_>, cells: &Cells<'_>) -> Vec<NotTested> {
     let remote = |cell: &&CellSummary| cell.network.is_some();
     let is_unknown = |cell: &CellSummary| is_beyond(cells, cell) && rate_is_unknown(lines, cell);
     let rate = cells.all.iter().filter(remote).any(is_unknown);
-    let rate = rate.then(|| "the interface's own limit (its rate is not known)".to_owned());
-    let local = local(cells)
-        .map(|target| format!("a server on another machine ({}: it runs on this one)", target.name));
+    let rate = rate.then_some(NotTested::InterfaceRate);
+    let local = local(cells).map(|target| NotTested::RemoteServer { target: target.name.clone() });
     rate.into_iter().chain(local).collect()
 }
 
@@ -54,7 +54,7 @@ mod tests {
     use record::{Fact, Network};
 
     use crate::fixture::{Builder, rep};
-    use crate::{Summary, summarise};
+    use crate::{NotTested, Summary, summarise};
 
     fn summary(
         connections: u32,
@@ -82,8 +82,7 @@ mod tests {
                     ..Network::default()
                 });
             };
-            let words = "the interface's own limit (its rate is not known)";
-            summary(connections, edit, |_| {}).not_tested.iter().any(|line| line == words)
+            summary(connections, edit, |_| {}).not_tested.contains(&NotTested::InterfaceRate)
         };
         assert!(is_said(8, Some(("eth0", None))) && is_said(8, None));
         assert!(!is_said(8, Some(("eth0", Some(10_000_000_000)))) && !is_said(8, Some(("lo", None))));
@@ -101,7 +100,7 @@ mod tests {
         let note = "disk: the server runs on this machine: they share processors and memory, and its page cache is this \
                     machine's";
         assert!(local.notes.contains(&note.to_owned()), "{:?}", local.notes);
-        let untested = "a server on another machine (disk: it runs on this one)".to_owned();
+        let untested = NotTested::RemoteServer { target: "disk".to_owned() };
         assert!(local.not_tested.contains(&untested), "{:?}", local.not_tested);
         assert!(
             local.tiers[0].starts_with("disk: the client's page cache: not excluded"),

@@ -193,36 +193,32 @@ fn is_generated(record: &RunRecord, target: &Target) -> bool {
     datasets.any(|dataset| dataset.source == "generate")
 }
 
-/// The tiers below the client that may have served what was read again: `the server's cache (filer) not excluded
-/// (reads repeat)`. Absent when nothing was.
-pub(crate) fn below_in_short(record: &RunRecord, cells: &Cells<'_>) -> Option<String> {
+/// The tiers below the client that may have served what was read again, with their targets; none when nothing was.
+pub(crate) fn open_below(record: &RunRecord, cells: &Cells<'_>) -> Vec<(&'static str, Vec<String>)> {
     if !cells.datasets.iter().any(|dataset| dataset.reads_repeat) {
-        return None;
+        return Vec::new();
     }
     let again = |target: &&Target| target.storage && is_read_again(cells, target);
-    let mut tiers: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut tiers: Vec<(&str, Vec<String>)> = Vec::new();
     for target in cells.targets.iter().filter(again) {
         let tiers_of_target =
             if excluded(record, target).is_none() { below(record, target) } else { Vec::new() };
         for tier in tiers_of_target {
             match tiers.iter_mut().find(|(known, _)| *known == tier) {
-                Some((_, names)) => names.push(&target.name),
-                None => tiers.push((tier, vec![&target.name])),
+                Some((_, names)) => names.push(target.name.clone()),
+                None => tiers.push((tier, vec![target.name.clone()])),
             }
         }
     }
-    if tiers.is_empty() {
-        return None;
-    }
-    let words = tiers.into_iter().map(|(tier, names)| format!("{tier} ({})", names.join(", ")));
-    Some(format!("{} not excluded (reads repeat)", words.collect::<Vec<_>>().join(", ")))
+    tiers
 }
 
 /// What lies below each loop device that was measured, which no proof of this run reaches.
-pub(crate) fn backing_files(cells: &Cells<'_>) -> Vec<String> {
+pub(crate) fn backing_files<'a>(cells: &Cells<'a>) -> Vec<&'a str> {
     let is_measured = |target: &&Target| measured(cells, target).next().is_some();
     let storage = cells.targets.iter().filter(|target| target.storage);
-    let mut files: Vec<String> = storage.filter(is_measured).filter_map(backing_file).collect();
+    let mut files: Vec<&str> =
+        storage.filter(is_measured).filter_map(|target| fact(target, "backing_file")).collect();
     files.dedup();
     files
 }
@@ -261,7 +257,7 @@ mod tests {
     use record::{Captured, Fact};
 
     use crate::fixture::{Builder, rep};
-    use crate::{Summary, summarise};
+    use crate::{NotTested, Summary, summarise};
 
     fn summary(facts: &[(&str, &str)], hypervisor: Option<&str>, edit: impl FnOnce(&mut Builder)) -> Summary {
         let mut builder = Builder::new();
@@ -279,31 +275,34 @@ mod tests {
         summarise(&record)
     }
 
-    fn below(facts: &[(&str, &str)], hypervisor: Option<&str>) -> String {
+    fn below(facts: &[(&str, &str)], hypervisor: Option<&str>) -> NotTested {
         summary(facts, hypervisor, |_| {}).not_tested[0].clone()
+    }
+
+    /// Caches below `disk` that may have served what was read again.
+    fn open(caches: &[&'static str]) -> NotTested {
+        let of = |cache: &&'static str| (*cache, vec!["disk".to_owned()]);
+        NotTested::CachesBelow { caches: caches.iter().map(of).collect() }
     }
 
     #[test]
     fn a_virtual_disk_has_the_hypervisors_cache_below_it() {
-        let device = "the device's cache (disk) not excluded (reads repeat)";
+        let device = open(&["the device's cache"]);
         assert_eq!(below(&[("device", "nvme0n1")], Some("none")), device);
-        let host = "the hypervisor's cache below the virtual disk (disk) not excluded (reads repeat)";
-        assert_eq!(below(&[("device", "vda")], Some("none")), host);
-        assert_eq!(below(&[("device_model", "Amazon Elastic Block Store")], None), host);
+        let host = open(&["the hypervisor's cache below the virtual disk"]);
+        assert_eq!(below(&[("device", "vda")], Some("none")), host.clone());
+        assert_eq!(below(&[("device_model", "Amazon Elastic Block Store")], None), host.clone());
         assert_eq!(below(&[("device", "nvme0n1")], Some("kvm")), host);
-        let either = "the device's and the hypervisor's cache (disk) not excluded (reads repeat)";
+        let either = open(&["the device's and the hypervisor's cache"]);
         assert_eq!(below(&[("device", "nvme0n1")], None), either);
     }
 
     #[test]
     fn a_network_file_system_has_its_server_below_it() {
         let words = below(&[("file_system", "nfs4")], Some("kvm"));
-        assert_eq!(words, "the server's cache (disk) not excluded (reads repeat)");
+        assert_eq!(words, open(&["the server's cache"]));
         let words = below(&[("file_system", "lustre")], None);
-        assert_eq!(
-            words,
-            "the file system's own cache (disk), the server's cache (disk) not excluded (reads repeat)"
-        );
+        assert_eq!(words, open(&["the file system's own cache", "the server's cache"]));
     }
 
     #[test]
@@ -346,7 +345,7 @@ mod tests {
         };
         let summary = summary(&[("file_system", "nfs")], None, once);
         assert!(summary.tiers[1].ends_with("what was written before the run may still be there"));
-        assert!(!summary.not_tested.iter().any(|words| words.contains("not excluded")));
+        assert!(!summary.not_tested.iter().any(|one| matches!(one, NotTested::CachesBelow { .. })));
     }
 
     #[test]
@@ -354,8 +353,8 @@ mod tests {
         let first = |builder: &mut Builder| builder.run.format.minor = 0;
         let summary = summary(&[("device", "vda")], Some("kvm"), first);
         assert_eq!(summary.tiers, Vec::<String>::new());
-        let words = "the device's and the hypervisor's cache not excluded (reads repeat)";
-        assert_eq!(summary.not_tested[0], words);
+        let caches = vec![("the device's and the hypervisor's cache", Vec::new())];
+        assert_eq!(summary.not_tested[0], NotTested::CachesBelow { caches });
     }
 
     #[test]
@@ -363,7 +362,7 @@ mod tests {
         let facts = [("device", "loop0"), ("backing_file", "/data/disk.img")];
         let summary = summary(&facts, Some("kvm"), |_| {});
         let words = "loop device over /data/disk.img: this machine's cache of that file not excluded";
-        assert_eq!(summary.not_tested[..1], [words]);
+        assert_eq!(summary.not_tested[0], NotTested::BackingFile { path: "/data/disk.img".to_owned() });
         assert_eq!(summary.tiers[1..], [format!("disk: {words}")]);
     }
 
@@ -377,6 +376,6 @@ mod tests {
         let verdict = &summary.verdicts[0];
         assert!(verdict.sentence().starts_with("the device is memory (zram) at depth 8"), "{verdict:?}");
         assert_eq!((verdict.judgement, verdict.feeds), (feed::Judgement::Uncertain, None));
-        assert!(!summary.not_tested.iter().any(|words| words.contains("hypervisor")));
+        assert!(!summary.not_tested.iter().any(|one| matches!(one, NotTested::CachesBelow { .. })));
     }
 }

@@ -5,7 +5,7 @@ use super::*;
 use crate::fixture::{
     Builder, cell_of_job, confirmed_job, figures, job, job_rep, null_control, rep, trained,
 };
-use crate::{Figures, Flag, Measurement, loader_arguments, summarise};
+use crate::{Figures, Flag, Measurement, NotTested, loader_arguments, summarise};
 
 fn storage(share: f64) -> Stall {
     Stall { storage: share, ..Stall::default() }
@@ -453,9 +453,10 @@ fn decode_is_tested_where_every_judged_cell_decodes() {
         builder.edit_cell("c", |cell| cell.training.as_mut().unwrap().decode = work.map(str::to_owned));
         summarise(&builder.record()).not_tested
     };
-    assert_eq!(not_tested(None).last().unwrap(), "decode");
-    assert!(!not_tested(Some("jpeg")).iter().any(|words| words.contains("decode")));
-    assert_eq!(not_tested(Some("cost")).last().unwrap(), "decode itself (a stated cost stands for it)");
+    let decode = |cost, checksum| Some(NotTested::Decode { cost, checksum });
+    assert_eq!(not_tested(None).pop(), decode(false, false));
+    assert!(!not_tested(Some("jpeg")).iter().any(|one| matches!(one, NotTested::Decode { .. })));
+    assert_eq!(not_tested(Some("cost")).pop(), decode(true, false));
 }
 
 #[test]

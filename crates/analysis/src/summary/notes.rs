@@ -1,4 +1,4 @@
-//! What a run does not show, and what a reader must know of it.
+//! What a reader must know of a run.
 
 use std::collections::BTreeSet;
 
@@ -6,170 +6,29 @@ use record::{Cell, Dataset, RunRecord, Target, counter};
 
 use feed::counted_noun;
 
-use crate::cell::cell_summary::{CellSummary, Measurement};
+use crate::cell::cell_summary::CellSummary;
 use crate::cell::cells::Cells;
 use crate::cell::counters::counted;
+use crate::cell::facts::fact;
 use crate::cell::facts::unallocated_share;
-use crate::cell::facts::{fact, has_own_cache, has_server};
-use crate::cell::flag::{Flag, percent};
+use crate::cell::flag::percent;
 use crate::cell::lines::Lines;
 use crate::cell::operation;
 use crate::cell::validity::{is_known, left_after};
 use crate::summary::compared;
 use crate::summary::pressure;
 use crate::summary::{outages, soak, surroundings};
-use crate::verdict::tiers::{self, is_of_first_format, is_read_again};
-use crate::verdict::{Judged, Source};
+use crate::verdict::Source;
 
 /// Clock sources that the kernel lets a process read by itself (vDSO).
 const FAST_CLOCKS: [&str; 5] =
     ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource"];
 
-/// Time under load from which on burst credits of the usual volumes are spent: 3,000 operations per second for 30 minutes
-/// (Amazon EBS gp2).
-const CREDITS_NS: u64 = 3_600_000_000_000;
-
 /// Share of a dataset's bytes without storage from which on it is said.
 const UNALLOCATED_SAID: f64 = 0.01;
 
-/// What the verdicts do not cover, each in a few words; what a wrong verdict most often comes from stands first.
-pub(crate) fn not_tested(source: &Source<'_>, judged: &Judged) -> Vec<String> {
-    let Source { record, lines, cells, .. } = *source;
-    let mut list = Vec::new();
-    let hosts = cells.need.as_ref().map_or(1, |need| need.hosts);
-    if hosts > 1 {
-        list.push(format!("{hosts} hosts at once"));
-    }
-    list.extend(if is_of_first_format(record) {
-        caches_below(&cells)
-    } else {
-        tiers::below_in_short(record, &cells)
-    });
-    list.extend(tiers::backing_files(&cells));
-    list.extend(surroundings::not_tested(lines, &cells));
-    list.extend(outages::not_tested(lines, &cells));
-    let limited = cells.all.iter().filter(|cell| is_client_limited(cell)).count();
-    if limited > 0 {
-        list.push(format!(
-            "what storage does beyond {}",
-            counted_noun(limited as u64, "client-limited cell")
-        ));
-    }
-    let failed = cells.all.iter().filter(|cell| matches!(cell.measured, Measurement::Failed { .. })).count();
-    if failed > 0 {
-        list.push(format!("{} failed", counted_noun(failed as u64, "cell")));
-    }
-    list.extend(second_reading(record, lines));
-    list.extend(later(judged));
-    list.extend(opening(lines, &cells, judged));
-    list.extend(decode(&cells, judged));
-    list
-}
-
-/// Data that feedline did not write are read a second time by the process that read them, as it ends, and by no later one.
-fn second_reading(record: &RunRecord, lines: &Lines<'_>) -> Option<String> {
-    let is_users = record.run.datasets.iter().any(|dataset| dataset.source == "existing");
-    let is_any_cut = lines.ends.len() <= record.segments.len();
-    (is_users && !record.segments.is_empty() && is_any_cut)
-        .then(|| "a second reading of what was read before the interruption".to_owned())
-}
-
-/// What comes after the time that any target was under load: credits of a cloud volume last for half an hour and more.
-fn later(judged: &Judged) -> Option<String> {
-    let scopes = || judged.verdicts.iter().filter_map(|verdict| verdict.scope.as_ref());
-    let longest_ns = scopes().map(|scope| scope.under_load_ns).max()?;
-    (longest_ns < CREDITS_NS).then(|| {
-        format!("burst credits and slow changes ({} under load)", feed::format_duration_ns(longest_ns))
-    })
-}
-
-/// Whether the job that every verdict rests on decodes what it reads, and how far that is decoding.
-fn decode(cells: &Cells<'_>, judged: &Judged) -> Option<String> {
-    let resting = || cells.all.iter().filter(|cell| judged.rests_on(cell));
-    let work = |cell: &CellSummary| cell.cell.training.as_ref().and_then(|job| job.decode.clone());
-    let works: Option<BTreeSet<String>> = resting().map(work).collect();
-    let Some(works) = works.filter(|works| !works.is_empty()) else { return Some("decode".to_owned()) };
-    let stand_ins = [("cost", "a stated cost"), ("checksum", "a checksum")];
-    let stands_in = stand_ins.into_iter().filter(|(work, _)| works.contains(*work)).map(|(_, words)| words);
-    let words: Vec<&str> = stands_in.collect();
-    let verb = if words.len() > 1 { "stand" } else { "stands" };
-    (!words.is_empty()).then(|| format!("decode itself ({} {verb} for it)", words.join(" and ")))
-}
-
-/// How the measured cells came to their files. Nothing to say where every verdict rests on whole files, opened one by
-/// one by names that were not in memory; nor where no file was read.
-fn opening(lines: &Lines<'_>, cells: &Cells<'_>, judged: &Judged) -> Vec<String> {
-    let resting = cells.all.iter().filter(|cell| judged.rests_on(cell));
-    let (whole, held): (Vec<&CellSummary>, Vec<&CellSummary>) =
-        resting.partition(|cell| cell.reads_whole_files());
-    let by_known_names = whole.iter().any(|cell| !cell.names_are_dropped());
-    let names = by_known_names.then(|| "opening with names not in memory".to_owned());
-    let is_said = (whole.is_empty() || !held.is_empty()) && reads_files_held_open(cells);
-    is_said.then(|| held_open(lines, cells)).into_iter().chain(names).collect()
-}
-
-/// Whether any cell reads files that it holds open: not where names alone were looked up, or a device was read.
-fn reads_files_held_open(cells: &Cells<'_>) -> bool {
-    let any_storage = cells.all.iter().any(|cell| cell.storage);
-    let is_device = |cell: &CellSummary| {
-        let target = cells.targets.iter().find(|target| target.name == cell.cell.target);
-        target.is_some_and(|target| fact(target, "device_node").is_some())
-    };
-    let mut shown = cells.all.iter().filter(|cell| cell.storage || !any_storage);
-    cells.all.is_empty() || shown.any(|cell| operation::reads_samples(&cell.cell) && !is_device(cell))
-}
-
-fn held_open(lines: &Lines<'_>, cells: &Cells<'_>) -> String {
-    let is_held_open = |cell: &&CellSummary| {
-        cell.storage && operation::reads_samples(&cell.cell) && !operation::is_whole_file(&cell.cell)
-    };
-    let names: BTreeSet<&str> =
-        cells.all.iter().filter(is_held_open).map(|cell| cell.cell.cell.as_str()).collect();
-    let reps = names.into_iter().flat_map(|name| lines.of_cell(name));
-    match reps.map(|rep| counted(rep, counter::OPENS)).sum::<u64>() {
-        0 => "opening files per sample (files are held open)".to_owned(),
-        opens => {
-            let opens = counted_noun(opens, "read");
-            format!("opening a file for each sample ({opens} opened theirs, the others found it open)")
-        }
-    }
-}
-
-/// The caches behind the page cache that may have held what was read again, in the words of records of format 1.0;
-/// absent when nothing was.
-fn caches_below(cells: &Cells<'_>) -> Option<String> {
-    if !cells.datasets.iter().any(|dataset| dataset.reads_repeat) {
-        return None;
-    }
-    let is_again = |target: &&Target| target.storage && is_read_again(cells, target);
-    let targets: Vec<&Target> = cells.targets.iter().filter(is_again).collect();
-    let mut caches = vec!["the device's and the hypervisor's cache".to_owned()];
-    let mut add = |cache: &str, is_kind: fn(&str) -> bool| {
-        let of_kind = targets.iter().filter(|target| file_system(target).is_some_and(is_kind));
-        let names: Vec<&str> = of_kind.map(|target| target.name.as_str()).collect();
-        if !names.is_empty() {
-            caches.push(format!("{cache} ({})", names.join(", ")));
-        }
-    };
-    add("the file system's own cache", has_own_cache);
-    add("the server's cache", has_server);
-    Some(format!("{} not excluded (reads repeat)", caches.join(", ")))
-}
-
-fn file_system(target: &Target) -> Option<&str> {
-    fact(target, "file_system")
-}
-
-fn is_client_limited(cell: &CellSummary) -> bool {
-    let confirmed = cell.confirmed.as_ref().and_then(|measurement| measurement.figures());
-    [cell.figures(), confirmed]
-        .into_iter()
-        .flatten()
-        .any(|figures| figures.flags.iter().any(Flag::is_client_limit))
-}
-
 /// What a reader must know of this run, gravest first.
-pub(crate) fn notes(source: &Source<'_>) -> Vec<String> {
+pub(crate) fn of_run(source: &Source<'_>) -> Vec<String> {
     let Source { record, lines, cells, .. } = *source;
     let mut notes = Vec::new();
     notes.extend(build_note(record));
@@ -249,7 +108,7 @@ fn left_out_notes(dataset: &Dataset) -> Vec<String> {
 
 /// Storage that is memory; the reader would take its verdict for a disk's.
 fn memory_note(target: &Target) -> Option<String> {
-    let file_system = file_system(target)?;
+    let file_system = fact(target, "file_system")?;
     let in_memory = ["tmpfs", "ramfs"].iter().any(|kind| file_system.starts_with(kind));
     (target.storage && in_memory)
         .then(|| format!("{} lies in memory ({file_system}): its figures are not a disk's", target.name))

@@ -1,0 +1,142 @@
+//! What the verdicts do not cover.
+
+use std::collections::BTreeSet;
+
+use record::{RunRecord, Target, counter};
+
+use crate::cell::cell_summary::{CellSummary, Measurement};
+use crate::cell::cells::Cells;
+use crate::cell::counters::counted;
+use crate::cell::facts::{fact, has_own_cache, has_server};
+use crate::cell::flag::Flag;
+use crate::cell::lines::Lines;
+use crate::cell::operation;
+use crate::summary::not_tested::NotTested;
+use crate::summary::{outages, surroundings};
+use crate::verdict::tiers::{self, is_of_first_format, is_read_again};
+use crate::verdict::{Judged, Source};
+
+/// Time under load from which on burst credits of the usual volumes are spent: 3,000 operations per second for 30 minutes
+/// (Amazon EBS gp2).
+const CREDITS_NS: u64 = 3_600_000_000_000;
+
+/// What the verdicts do not cover; what a wrong verdict most often comes from stands first.
+pub(crate) fn of_run(source: &Source<'_>, judged: &Judged) -> Vec<NotTested> {
+    let Source { record, lines, cells, .. } = *source;
+    let mut list = Vec::new();
+    let hosts = cells.need.as_ref().map_or(1, |need| need.hosts);
+    list.extend((hosts > 1).then_some(NotTested::Hosts { hosts }));
+    let caches = if is_of_first_format(record) {
+        caches_of_first_format(&cells)
+    } else {
+        tiers::open_below(record, &cells)
+    };
+    list.extend((!caches.is_empty()).then_some(NotTested::CachesBelow { caches }));
+    let backing_file = |path: &str| NotTested::BackingFile { path: path.to_owned() };
+    list.extend(tiers::backing_files(&cells).into_iter().map(backing_file));
+    list.extend(surroundings::not_tested(lines, &cells));
+    list.extend(outages::not_tested(lines, &cells));
+    let count = |is: fn(&CellSummary) -> bool| cells.all.iter().filter(|cell| is(cell)).count();
+    let limited = count(is_client_limited);
+    list.extend((limited > 0).then_some(NotTested::BeyondClient { cells: limited }));
+    let failed = count(|cell| matches!(cell.measured, Measurement::Failed { .. }));
+    list.extend((failed > 0).then_some(NotTested::FailedCells { cells: failed }));
+    list.extend(lacks_second_reading(record, lines).then_some(NotTested::SecondReading));
+    list.extend(later(judged));
+    list.extend(opening(lines, &cells, judged));
+    list.extend(decode(&cells, judged));
+    list
+}
+
+/// Data that feedline did not write are read a second time by the process that read them, as it ends, and by no later one.
+fn lacks_second_reading(record: &RunRecord, lines: &Lines<'_>) -> bool {
+    let is_users = record.run.datasets.iter().any(|dataset| dataset.source == "existing");
+    let is_any_cut = lines.ends.len() <= record.segments.len();
+    is_users && !record.segments.is_empty() && is_any_cut
+}
+
+/// What comes after the time that any target was under load: credits of a cloud volume last for half an hour and more.
+fn later(judged: &Judged) -> Option<NotTested> {
+    let scopes = judged.verdicts.iter().filter_map(|verdict| verdict.scope.as_ref());
+    let under_load_ns = scopes.map(|scope| scope.under_load_ns).max()?;
+    (under_load_ns < CREDITS_NS).then_some(NotTested::Later { under_load_ns })
+}
+
+/// Whether the job that every verdict rests on decodes what it reads, and how far that is decoding.
+fn decode(cells: &Cells<'_>, judged: &Judged) -> Option<NotTested> {
+    let resting = cells.all.iter().filter(|cell| judged.rests_on(cell));
+    let work = |cell: &CellSummary| cell.cell.training.as_ref().and_then(|job| job.decode.clone());
+    let works: Option<BTreeSet<String>> = resting.map(work).collect();
+    let Some(works) = works.filter(|works| !works.is_empty()) else {
+        return Some(NotTested::Decode { cost: false, checksum: false });
+    };
+    let (cost, checksum) = (works.contains("cost"), works.contains("checksum"));
+    (cost || checksum).then_some(NotTested::Decode { cost, checksum })
+}
+
+/// How the measured cells came to their files. Nothing to say where every verdict rests on whole files, opened one by
+/// one by names that were not in memory; nor where no file was read.
+fn opening(lines: &Lines<'_>, cells: &Cells<'_>, judged: &Judged) -> Vec<NotTested> {
+    let resting = cells.all.iter().filter(|cell| judged.rests_on(cell));
+    let (whole, held): (Vec<&CellSummary>, Vec<&CellSummary>) =
+        resting.partition(|cell| cell.reads_whole_files());
+    let by_known_names = whole.iter().any(|cell| !cell.names_are_dropped());
+    let is_held = (whole.is_empty() || !held.is_empty()) && reads_files_held_open(cells);
+    let held = is_held.then(|| NotTested::Opening { opens: opens(lines, cells) });
+    held.into_iter().chain(by_known_names.then_some(NotTested::OpeningByNewNames)).collect()
+}
+
+/// Whether any cell reads files that it holds open: not where names alone were looked up, or a device was read.
+fn reads_files_held_open(cells: &Cells<'_>) -> bool {
+    let any_storage = cells.all.iter().any(|cell| cell.storage);
+    let is_device = |cell: &CellSummary| {
+        let target = cells.targets.iter().find(|target| target.name == cell.cell.target);
+        target.is_some_and(|target| fact(target, "device_node").is_some())
+    };
+    let mut shown = cells.all.iter().filter(|cell| cell.storage || !any_storage);
+    cells.all.is_empty() || shown.any(|cell| operation::reads_samples(&cell.cell) && !is_device(cell))
+}
+
+/// Reads of files that are held open which opened theirs.
+fn opens(lines: &Lines<'_>, cells: &Cells<'_>) -> u64 {
+    let is_held_open = |cell: &&CellSummary| {
+        cell.storage && operation::reads_samples(&cell.cell) && !operation::is_whole_file(&cell.cell)
+    };
+    let names: BTreeSet<&str> =
+        cells.all.iter().filter(is_held_open).map(|cell| cell.cell.cell.as_str()).collect();
+    let reps = names.into_iter().flat_map(|name| lines.of_cell(name));
+    reps.map(|rep| counted(rep, counter::OPENS)).sum()
+}
+
+/// The caches behind the page cache that may have held what was read again, as records of format 1.0 tell of them; none
+/// when nothing was.
+fn caches_of_first_format(cells: &Cells<'_>) -> Vec<(&'static str, Vec<String>)> {
+    if !cells.datasets.iter().any(|dataset| dataset.reads_repeat) {
+        return Vec::new();
+    }
+    let is_again = |target: &&Target| target.storage && is_read_again(cells, target);
+    let targets: Vec<&Target> = cells.targets.iter().filter(is_again).collect();
+    let mut caches = vec![("the device's and the hypervisor's cache", Vec::new())];
+    let mut add = |cache: &'static str, is_kind: fn(&str) -> bool| {
+        let is_of_kind = |target: &&&Target| fact(target, "file_system").is_some_and(is_kind);
+        let names: Vec<String> =
+            targets.iter().filter(is_of_kind).map(|target| target.name.clone()).collect();
+        if !names.is_empty() {
+            caches.push((cache, names));
+        }
+    };
+    add("the file system's own cache", has_own_cache);
+    add("the server's cache", has_server);
+    caches
+}
+
+fn is_client_limited(cell: &CellSummary) -> bool {
+    let confirmed = cell.confirmed.as_ref().and_then(|measurement| measurement.figures());
+    [cell.figures(), confirmed]
+        .into_iter()
+        .flatten()
+        .any(|figures| figures.flags.iter().any(Flag::is_client_limit))
+}
+
+#[cfg(test)]
+mod tests;
