@@ -19,7 +19,7 @@ pub(crate) fn seen(pid: i32) -> Seen {
     seen
 }
 
-/// Children of all threads: a tool need not fork from its first.
+/// Children of all threads: a tool need not fork from its first. The kernel may leave some out while others end.
 fn children(pid: i32) -> Vec<i32> {
     let of = |thread: String| fs::read_to_string(format!("/proc/{pid}/task/{thread}/children")).ok();
     let lists: Vec<String> = threads(pid).filter_map(of).collect();
@@ -63,12 +63,14 @@ mod tests {
         assert_eq!(seen(i32::MAX), Seen { huge_page_bytes: 0, io_workers: 0 });
     }
 
+    /// The kernel leaves children out of its list while others of the same thread end (proc(5)), as those of other tests do.
     #[test]
     fn threads_and_children_of_this_process_are_seen() {
         let mut child = std::process::Command::new("/bin/sleep").arg("3600").spawn().unwrap();
-        let found = children(std::process::id().cast_signed());
+        let (parent, expected) = (std::process::id().cast_signed(), child.id().cast_signed());
+        let is_seen = (0..1_000).any(|_| children(parent).contains(&expected));
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(found.contains(&child.id().cast_signed()), "{found:?}");
+        assert!(is_seen);
     }
 }
