@@ -83,7 +83,7 @@ fn cell_summary(record: &RunRecord, lines: &Lines<'_>, cell: &Cell) -> CellSumma
     let tried = record::Measure { repetitions: 1, ..run.measure.clone() };
     let measurement = |reps: &Repetitions<'_>, role: Role| {
         let measure = if run.size.is_some() && role == Role::Measure { &tried } else { &run.measure };
-        let error = if role == Role::Confirm { error_of_fresh(run, cell, reps) } else { ERROR };
+        let error = if role == Role::Confirm { error_of_fresh(record, cell, reps) } else { ERROR };
         match context(record, lines, cell, measure) {
             Some(context) => of_repetitions(&Context { error, ..context }, reps, lines),
             None => without_samples(),
@@ -104,13 +104,15 @@ fn cell_summary(record: &RunRecord, lines: &Lines<'_>, cell: &Cell) -> CellSumma
 
 /// Error of an interval over fresh repetitions, which may have been looked at before, and beside another candidate. A search
 /// looks once at each of its cells.
-fn error_of_fresh(run: &Run, cell: &Cell, reps: &Repetitions<'_>) -> f64 {
+fn error_of_fresh(record: &RunRecord, cell: &Cell, reps: &Repetitions<'_>) -> f64 {
+    let run = &record.run;
     if run.size.is_some() || run.measure.fresh_rounds.is_none() {
         return ERROR;
     }
     let beside = run.cells.iter().filter(|one| one.target == cell.target && operation::reads_samples(one));
     let candidates = beside.count().min(CANDIDATES_MAX) as u32;
-    looks::error_at(&run.measure, reps.rounds(), candidates)
+    let seen: Vec<u32> = record.segments.iter().map(|segment| reps.rounds_before(segment.at_ns)).collect();
+    looks::error_at(&run.measure, reps.rounds(), candidates, &seen)
 }
 
 fn target_of<'a>(run: &'a Run, cell: &Cell) -> Option<&'a Target> {

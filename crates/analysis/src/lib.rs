@@ -63,7 +63,7 @@ pub use gate::proof::{Proof, ProvingRun, proofs, prove_together};
 pub use gate::{GateResult, gate};
 pub use summary::head::{CeilingFigures, Fastest, Head, machine};
 pub use summary::loader::loader_arguments;
-pub use summary::next_look::{Look, next_look};
+pub use summary::next_look::{Look, MoreRounds, OpenTarget, next_added_look, next_look, open_targets};
 pub use summary::not_tested::NotTested;
 pub use summary::quantiles::PercentileCurve;
 pub use summary::roofline::{DemandPoint, Roofline, Supply, SupplyPoint, roofline};

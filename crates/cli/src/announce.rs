@@ -21,13 +21,15 @@ pub(crate) struct Asked {
     pub(crate) searches: bool,
     /// What bounds it where the command line does not say.
     pub(crate) bounds: Option<String>,
+    /// How long it takes, of rounds that are added to a run.
+    pub(crate) time: Option<String>,
 }
 
 impl Asked {
     pub(crate) fn of(input: &InputArgs, searches: bool) -> Self {
         let without_file = !load::is_scenario(&input.input);
         let bounds = bounds::words(input).filter(|_| without_file && !searches);
-        Self { without_file, searches, bounds }
+        Self { without_file, searches, bounds, time: None }
     }
 }
 
@@ -44,10 +46,10 @@ pub(crate) fn announce(
 ) -> Result<(), Failure> {
     let mut writes = Writes::default();
     writes.add(plan, stores)?;
-    let (time, most_ns) = if asked.searches {
-        (cost::search_time(plan), None)
-    } else {
-        (cost::time(plan), cost::most_ns(plan))
+    let (time, most_ns) = match &asked.time {
+        Some(time) => (time.clone(), None),
+        None if asked.searches => (cost::search_time(plan), None),
+        None => (cost::time(plan), cost::most_ns(plan)),
     };
     begin(&writes, &time, most_ns, args, asked)
 }

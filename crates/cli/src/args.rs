@@ -97,6 +97,9 @@ pub(crate) struct InputArgs {
     /// Override a key of the scenario, e.g. --set load.threads=2
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Leave out all targets but this one, e.g. --only s3; several times for several
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) only: Vec<String>,
 }
 
 /// What stays of a need: `need.hold` of a scenario.
@@ -140,9 +143,10 @@ pub(crate) struct RunArgs {
     /// Show what would be done, as `feedline plan` does; runs nothing
     #[arg(long, conflicts_with_all = ["variant", "as_variant", "proof"])]
     pub(crate) dry_run: bool,
-    /// Go on with a run that was interrupted, and make only the repetitions that are missing: `run --resume results/RUN`. The
-    /// scenario, the data, the machine and feedline must be what they were
-    #[arg(long, conflicts_with_all = ["variant", "as_variant", "rank", "dry_run", "set", "need", "hold", "budget", "rounds", "add_to", "proof"])]
+    /// Go on with a run that was interrupted, and make only the repetitions that are missing: `run --resume results/RUN`. With
+    /// --rounds, add rounds to one that came to its end, with --only to the targets named. The scenario, the data, the machine
+    /// and feedline must be what they were
+    #[arg(long, conflicts_with_all = ["variant", "as_variant", "rank", "dry_run", "set", "need", "hold", "budget", "add_to", "proof"])]
     pub(crate) resume: bool,
     /// Exit with 5 when a gated target is UNCERTAIN, or when a gate on regressions cannot be decided
     #[arg(long)]
@@ -151,7 +155,8 @@ pub(crate) struct RunArgs {
     /// day or what `gate.proof` says
     #[arg(long, conflicts_with_all = ["variant", "as_variant", "rank"])]
     pub(crate) proof: bool,
-    /// Make so many more rounds of fresh repetitions at most than the 28 that are planned, e.g. --rounds +12
+    /// Plan so many more rounds of fresh repetitions than 28, e.g. --rounds +12; with --resume, make so many more of those that
+    /// the run planned
     #[arg(long, value_name = "+N", allow_hyphen_values = true, conflicts_with_all = ["variant", "as_variant", "rank"])]
     pub(crate) rounds: Option<More>,
     /// Compare variants of the scenario, interleaved: a name, and a key that it changes; `NAME:` changes nothing,

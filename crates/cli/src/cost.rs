@@ -35,6 +35,14 @@ pub(crate) fn time(plan: &Plan) -> String {
     }
 }
 
+/// How long so many repetitions take at most, within a budget of their own.
+pub(crate) fn time_of_more(plan: &Plan, repetitions: u64) -> String {
+    let Some(each_ns) = repetition_ns(plan) else { return UNTIL_READ.to_owned() };
+    let most_ns = each_ns.saturating_mul(repetitions);
+    let most_ns = plan.measure.budget_ns.map_or(most_ns, |budget_ns| most_ns.min(budget_ns));
+    format!("{} at most, while a verdict is open", format_duration_ns(most_ns))
+}
+
 /// How long a search takes, which tries as many values as it takes.
 pub(crate) fn search_time(plan: &Plan) -> String {
     let each = repetition_ns(plan).map_or_else(|| "a repetition".to_owned(), format_duration_ns);

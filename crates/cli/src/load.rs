@@ -28,12 +28,13 @@ pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
     let overrides: Vec<String> =
         budget.into_iter().chain(existing).chain(args.set.iter().cloned()).chain(hold).collect();
     if is_scenario(&args.input) {
-        return resolve(&source, &overrides);
+        return resolve(&source, &overrides, &args.only);
     }
     let free_bytes = host::facts(std::slice::from_ref(&args.input)).paths[&args.input].free_bytes;
     let bounded = |count: u64, measure: &str| {
         let size = bounds::dataset(args, free_bytes, count).unwrap_or_default();
-        resolve(&Source { text: format!("{}{size}{measure}", source.text), ..source.clone() }, &overrides)
+        let text = format!("{}{size}{measure}", source.text);
+        resolve(&Source { text, ..source.clone() }, &overrides, &args.only)
     };
     let loaded = bounded(1, "")?;
     match bounds::measure(args, &loaded.plan) {
@@ -42,8 +43,8 @@ pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
     }
 }
 
-fn resolve(source: &Source, overrides: &[String]) -> Result<Loaded, Failure> {
-    let scenario = scenario::parse(source, overrides);
+fn resolve(source: &Source, overrides: &[String], only: &[String]) -> Result<Loaded, Failure> {
+    let scenario = scenario::parse(source, overrides).only(only);
     let facts = host::facts(&scenario.local_paths());
     let plan = scenario::resolve(&scenario, &facts).map_err(Failure::usage)?;
     Ok(Loaded { text: scenario.as_run(), plan })

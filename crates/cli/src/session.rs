@@ -28,7 +28,7 @@ use crate::exit::Failure;
 use crate::load::Loaded;
 use crate::open::Stores;
 use crate::progress::Progress;
-use crate::resume::Interrupted;
+use crate::resume::{Before, Interrupted};
 use crate::shown::PAGE_FILE;
 use crate::slots::Slots;
 use crate::suspended::Suspensions;
@@ -133,8 +133,8 @@ pub(crate) struct Session<'a> {
     writer: RunWriter,
     so_far: RunRecord,
     clock: Clock,
-    /// Repetitions of an interrupted run that is gone on with.
-    made_before: Vec<record::Rep>,
+    /// What is gone on with, of a run that is.
+    before: Before,
 }
 
 impl<'a> Session<'a> {
@@ -158,11 +158,11 @@ impl<'a> Session<'a> {
         let index = run.variant.as_ref().map_or(0, |variant| variant.number);
         let variants = Share { index, of: variants };
         let so_far = RunRecord { run, env, lines: Vec::new(), segments: Vec::new(), loss: None };
-        let (clock, made_before) = (Clock::real(), Vec::new());
-        Ok(Self { ready, variants, slots, folder, writer, so_far, clock, made_before })
+        let (clock, before) = (Clock::real(), Before::default());
+        Ok(Self { ready, variants, slots, folder, writer, so_far, clock, before })
     }
 
-    /// Goes on with the record of an interrupted run, where all that it was made of is as it was.
+    /// Goes on with the record of a run, where all that it was made of is as it was.
     pub(crate) fn go_on(
         ready: &'a Ready,
         keep_names: bool,
@@ -174,29 +174,22 @@ impl<'a> Session<'a> {
         resume::refuse_other(&interrupted.record, &now, &env, &redactor(keep_names))?;
         let at_ns = interrupted.at_ns();
         let segment = Segment { started: now.started, at_ns, command: now.command, env };
-        let Interrupted { folder, record } = interrupted;
+        let Interrupted { folder, record, more } = interrupted;
         let writer = RunWriter::reopen(&folder, &segment, redactor(keep_names))?;
         resume::refuse_grown(&folder, &record)?;
         keep_at_last(&folder, show, ready);
         let RunRecord { run, env, lines, mut segments, .. } = record;
         segments.push(segment);
-        let (mut made_before, mut ceilings) = (Vec::new(), Vec::new());
-        for line in lines {
-            match line {
-                Line::Rep(rep) => made_before.push(*rep),
-                Line::Ceiling(_) => ceilings.push(line),
-                Line::End(_) => {}
-            }
-        }
+        let (before, lines) = Before::of(lines, more);
         Ok(Self {
             ready,
             variants: Share::WHOLE,
             slots: None,
             folder,
             writer,
-            so_far: RunRecord { run, env, lines: ceilings, segments, loss: None },
+            so_far: RunRecord { run, env, lines, segments, loss: None },
             clock: Clock::real_from(at_ns),
-            made_before,
+            before,
         })
     }
 
@@ -216,8 +209,13 @@ impl<'a> Session<'a> {
         let plan = &loaded.plan;
         let seats = seats(plan, (data, checkpoints), stores);
         let clock = self.clock.clone();
+        let mut measure = plan.measure.clone();
+        if let Some(more) = &self.before.more {
+            // What is added is asked for anew, and so is the time for it.
+            measure.budget_ns = measure.budget_ns.map(|budget_ns| budget_ns.saturating_add(more.since_ns));
+        }
         let settings = BenchSettings {
-            measure: plan.measure.clone(),
+            measure,
             cores: *cores,
             rank: self.slots.map_or(Share::WHOLE, |slots| slots.rank),
             variant: self.so_far.run.variant.as_ref().map_or("base", |variant| &variant.name).to_owned(),
@@ -236,8 +234,9 @@ impl<'a> Session<'a> {
         let suspended = || suspensions.any_since();
         bench.notice(&suspended);
         let parts = self.so_far.segments.len() as u32;
-        bench.go_on_after(std::mem::take(&mut self.made_before), parts);
+        bench.go_on_after(std::mem::take(&mut self.before.made), self.before.begun, parts);
         let not_run = steps(self, &mut bench)?;
+        let not_run = self.left_out_before().chain(not_run).collect();
         let interrupted = stop.load(Ordering::Relaxed);
         let elapsed_ns = clock.now_ns();
         let (changed, not_looked_at) = last_look(plan, data, stores, *cores);
@@ -246,6 +245,21 @@ impl<'a> Session<'a> {
         self.append(Line::End(End { interrupted, elapsed_ns, not_run, changed, not_looked_at, reread }))?;
         progress.finish();
         Ok(interrupted)
+    }
+
+    /// What the run itself left out, and what was added does not make up for: repetitions that are interleaved.
+    fn left_out_before(&self) -> impl Iterator<Item = NotRun> + use<> {
+        let planned = self.ready.loaded.plan.measure.repetitions;
+        let made = |cell: &str, role: Role| {
+            let of_cell =
+                |line: &&Line| matches!(line, Line::Rep(rep) if rep.cell == cell && rep.role == role);
+            self.so_far.lines.iter().filter(of_cell).count()
+        };
+        let mut left = self.before.not_run.clone();
+        left.retain(|one| {
+            made(&one.cell, Role::Confirm) == 0 || made(&one.cell, Role::Measure) < planned as usize
+        });
+        left.into_iter()
     }
 
     /// The name of the run.
@@ -274,7 +288,10 @@ impl<'a> Session<'a> {
     /// The fresh repetitions to make next: cells by their index in the plan, and the numbers of the rounds; `None` once the
     /// verdicts are decided, or no round is left.
     pub(crate) fn next_look(&self) -> Option<(Vec<usize>, Range<u32>)> {
-        let look = analysis::next_look(&self.so_far)?;
+        let look = match &self.before.more {
+            None => analysis::next_look(&self.so_far),
+            Some(more) => analysis::next_added_look(&self.so_far, more),
+        }?;
         let cells = &self.ready.loaded.plan.cells;
         let chosen = (0..cells.len()).filter(|index| look.cells.contains(&cells[*index].slug));
         Some((chosen.collect(), look.rounds))

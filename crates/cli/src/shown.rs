@@ -28,8 +28,9 @@ impl ShowArgs {
 
     /// The answer, after all cells where they are asked for; all of a run that judges nothing.
     fn answer(self, summary: &Summary, (folder, page): (&Path, &str), screen: Screen) -> String {
-        let all = format!("feedline report {} --full", folder.display());
-        let answer = report::answer(summary, Surroundings { screen, page, full: &all });
+        let folder = folder.display().to_string();
+        let all = format!("feedline report {folder} --full");
+        let answer = report::answer(summary, Surroundings { screen, folder: &folder, page, full: &all });
         let whole = || format!("{}\n", report::terminal(summary, screen).trim_end());
         match answer {
             Some(answer) if self.full => format!("{}\n{answer}", whole()),

@@ -118,6 +118,15 @@ pub enum Try {
     Stopped,
 }
 
+impl Try {
+    /// What came of a repetition that was not cut short.
+    fn of(rep: &Rep) -> Self {
+        let failed = matches!(rep.outcome, Outcome::Failed { .. });
+        let au = rep.trained.as_ref().filter(|_| !failed).and_then(utilization);
+        au.map_or(Self::Failed, |au| Self::Ended { au })
+    }
+}
+
 /// A run in progress.
 pub struct Bench<'a> {
     cells: &'a [Cell],
@@ -179,13 +188,12 @@ impl<'a> Bench<'a> {
     }
 
     /// Passes over what was made before the run was interrupted, as if it were made now: the order of all that follows is
-    /// that of an undisturbed run. A repetition that a signal ended is made again. `times` says how often the run was gone
-    /// on with: what the repetition that was under way has read may lie in a cache by now, whoever recorded it or not.
-    pub fn go_on_after(&mut self, mut made: Vec<Rep>, times: u32) {
-        self.gone_on = times;
+    /// that of an undisturbed run. A repetition that a signal ended is made again. `begun` says how many were begun, whether
+    /// they count or not, and `times` how often the run was gone on with: what the repetition that was under way has read may
+    /// lie in a cache by now, whoever recorded it or not.
+    pub fn go_on_after(&mut self, mut made: Vec<Rep>, begun: u32, times: u32) {
+        (self.made, self.gone_on) = (begun, times);
         made.sort_by_key(|rep| rep.order);
-        // Behind all that was begun, whether it counts or not.
-        self.made = made.last().map_or(0, |rep| rep.order + 1);
         made.retain(|rep| rep.outcome != Outcome::Interrupted);
         self.made_before = made.into();
     }
@@ -286,12 +294,18 @@ impl<'a> Bench<'a> {
         }
         let round = self.made;
         self.searches = true;
+        if let Some(made) = self.made_before.pop_front() {
+            let (came, cell) = (Try::of(&made), &self.cells[cell]);
+            let is_next = (made.role, made.cell.as_str()) == (Role::Measure, cell.slug.as_str());
+            let made = Box::new(made);
+            emit(if is_next { Event::Made(made) } else { Event::Astray { made, cell } })?;
+            return Ok(came);
+        }
         emit(Event::Begin { cell: &self.cells[cell], role: Role::Measure, rep: 0 })?;
         let (rep, intervals, _) = self.repetition(Turn { cell, rep: 0, round, again: 0 }, Role::Measure);
-        let failed = matches!(rep.outcome, Outcome::Failed { .. });
-        let au = rep.trained.as_ref().filter(|_| !failed).and_then(utilization);
+        let came = Try::of(&rep);
         emit(Event::Rep(Box::new(rep), intervals))?;
-        Ok(if self.stopped() { Try::Stopped } else { au.map_or(Try::Failed, |au| Try::Ended { au }) })
+        Ok(if self.stopped() { Try::Stopped } else { came })
     }
 
     /// Runs one interleaved repetition that another process asks for.

@@ -40,6 +40,8 @@ const COLUMNS_MIN: usize = 72;
 pub struct Surroundings<'a> {
     /// Where it is printed.
     pub screen: Screen,
+    /// Folder of the record.
+    pub folder: &'a str,
     /// Path of the page, or the command that makes it.
     pub page: &'a str,
     /// Command that prints all cells.
@@ -59,7 +61,7 @@ pub fn answer(summary: &Summary, surroundings: Surroundings<'_>) -> Option<Strin
     lines.extend(rows(summary, Screen { columns: writer.columns, ..screen }));
     lines.extend(gate_lines(summary, writer));
     let mut last = writer.part("COST", &cost(summary), 1);
-    last.extend(next(summary, writer));
+    last.extend(next(summary, surroundings.folder, writer));
     last.extend(page(surroundings, writer));
     last.extend(found(summary, writer));
     let left = |lines: &[String]| LINES_MAX.saturating_sub(lines.len() + last.len());
@@ -412,8 +414,8 @@ fn clock(ns: u64) -> String {
 }
 
 /// The command that would decide, prove or widen what was said, for as many targets as there is room.
-fn next(summary: &Summary, writer: Writer) -> Vec<String> {
-    let command = |verdict: &Verdict| Some((verdict.target.clone(), next_of(summary, verdict)?));
+fn next(summary: &Summary, folder: &str, writer: Writer) -> Vec<String> {
+    let command = |verdict: &Verdict| Some((verdict.target.clone(), next_of(summary, folder, verdict)?));
     let mut lines: Vec<(Vec<String>, String)> = Vec::new();
     for (target, command) in summary.verdicts.iter().filter_map(command) {
         match lines.iter_mut().find(|(_, one)| *one == command) {
@@ -434,13 +436,19 @@ fn next(summary: &Summary, writer: Writer) -> Vec<String> {
     shown
 }
 
-fn next_of(summary: &Summary, verdict: &Verdict) -> Option<String> {
+fn next_of(summary: &Summary, folder: &str, verdict: &Verdict) -> Option<String> {
     let asked = || record::typed(record::asked(&summary.head.command));
     if verdict.demo || summary.head.command.is_empty() {
         return None;
     }
     match &verdict.cause {
-        Cause::Straddles { command, .. } => command.clone(),
+        Cause::Straddles { command: Some(command), .. } => Some(command.clone()),
+        Cause::Straddles { made, rounds: Some(rounds), .. } => {
+            more_rounds(summary, folder, verdict, rounds.saturating_sub(*made))
+        }
+        Cause::TooFewRepetitions { .. } | Cause::NotConfirmed { .. } => {
+            more_rounds(summary, folder, verdict, summary.head.repetitions)
+        }
         Cause::Flagged(flag) => Some(flag.advice().to_owned()),
         Cause::HostsOpen { hosts } => {
             let ranks = u64::from(*hosts) + 1;
@@ -453,6 +461,19 @@ fn next_of(summary: &Summary, verdict: &Verdict) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The command that makes so many more of the rounds that a run planned; `None` where it has not come to its end, or several
+/// hosts made it.
+fn more_rounds(summary: &Summary, folder: &str, verdict: &Verdict, rounds: u32) -> Option<String> {
+    let head = &summary.head;
+    let is_whole = head.elapsed_ns.is_some() && !head.interrupted;
+    let made = verdict.scope.as_ref().filter(|scope| scope.hosts_measured == 1)?.rounds;
+    let rounds = rounds.min(head.fresh_rounds.saturating_sub(made));
+    let storages = summary.targets.iter().filter(|target| target.storage).count();
+    let only = if storages > 1 { format!(" --only {}", verdict.target) } else { String::new() };
+    let run = feed::typed_word(folder);
+    (is_whole && rounds > 0).then(|| format!("feedline run --resume {run}{only} --rounds +{rounds}"))
 }
 
 fn page(surroundings: Surroundings<'_>, writer: Writer) -> Vec<String> {

@@ -34,7 +34,7 @@ pub use init::{check_shape, from_device, from_path, init};
 pub use resolve::SIZE_DEFAULT_BYTES;
 pub use schema::schema_json;
 
-use diagnostic::{Problems, Span};
+use diagnostic::{Problem, Problems, Span};
 use plan::{BackendConfig, Plan};
 use written::Document;
 
@@ -53,6 +53,8 @@ pub struct Scenario {
     unreadable: Vec<Span>,
     /// Whether nothing but single values is missing for them.
     reads_on: bool,
+    /// The targets that were chosen; all where empty.
+    only: Vec<String>,
 }
 
 /// Reads a scenario and applies `overrides`, each `table.key=value` with a value in TOML or plain text.
@@ -72,7 +74,7 @@ pub fn parse(source: &Source, overrides: &[String]) -> Scenario {
     let mut problems = Problems::default();
     let written = Document::read(&table, &mut problems);
     let reads_on = keeps_keys && syntax.len() == of_text;
-    Scenario { sources: sources.into(), written, problems, syntax, unreadable, reads_on }
+    Scenario { sources: sources.into(), written, problems, syntax, unreadable, reads_on, only: Vec::new() }
 }
 
 /// Resolves a scenario on a machine.
@@ -94,6 +96,20 @@ pub fn resolve(scenario: &Scenario, host: &HostFacts) -> Result<Plan, Diagnostic
 }
 
 impl Scenario {
+    /// The scenario as if its text had these targets alone; as it is where none is named. What names one of the others is then
+    /// a mistake.
+    pub fn only(mut self, names: &[String]) -> Self {
+        let known: Vec<String> = self.written.targets.iter().map(|target| target.name.text.clone()).collect();
+        for name in names.iter().filter(|name| !known.contains(name)) {
+            let problem = Problem::absent(format!("--only names `{name}`, which is no target"));
+            self.problems.push(problem.help(format!("targets: {}", known.join(", "))));
+        }
+        if !names.is_empty() {
+            self.written.targets.retain(|target| names.contains(&target.name.text));
+        }
+        Self { only: names.to_vec(), ..self }
+    }
+
     /// The path of every target that has one, a folder or a block device, and of the cache tier, as written: what
     /// [`HostFacts::paths`] must describe.
     pub fn local_paths(&self) -> Vec<String> {
@@ -144,16 +160,17 @@ impl Scenario {
         all.into_diagnostics(Arc::clone(&self.sources))
     }
 
-    /// The text that was run: the scenario's own, and its overrides as comments below it.
+    /// The text that was run: the scenario's own, and its overrides and chosen targets as comments below it.
     pub fn as_run(&self) -> String {
         let mut text = self.sources[0].text.clone();
-        for source in &self.sources[1..] {
+        let set = self.sources[1..]
+            .iter()
+            .map(|source| format!("--set {}", source.text.replace(char::is_control, " ")));
+        for option in set.chain(self.only.iter().map(|name| format!("--only {name}"))) {
             if !text.ends_with('\n') {
                 text.push('\n');
             }
-            text.push_str("# run with --set ");
-            text.push_str(&source.text.replace(char::is_control, " "));
-            text.push('\n');
+            text.push_str(&format!("# run with {option}\n"));
         }
         text
     }

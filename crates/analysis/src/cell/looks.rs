@@ -6,6 +6,9 @@
 //! 659-663). Each look gets what its part adds. Their sum is 5 % whatever the dependence between looks, by Bonferroni's
 //! inequality, so Student's t holds at each of them as it stands. Candidates of one target divide the error of a look in
 //! the same way. The round is the unit: all cells of a round are measured at one time.
+//!
+//! A run that was gone on with was looked at where it ended before, planned or not. What that look took is taken from the
+//! next. Rounds may be added to a run up to those that it planned, and never beyond: by then all of the error is spent.
 
 use std::f64::consts::E;
 
@@ -46,10 +49,13 @@ pub(crate) fn next(measure: &Measure, made: u32) -> Option<u32> {
 }
 
 /// Error that an interval over `rounds` rounds may have, where `candidates` cells may decide. A budget may end the rounds
-/// between two looks: that is the look then.
-pub(crate) fn error_at(measure: &Measure, rounds: u32, candidates: u32) -> f64 {
+/// between two looks: that is the look then. `seen` are the rounds after which the run ended before it was gone on with.
+pub(crate) fn error_at(measure: &Measure, rounds: u32, candidates: u32, seen: &[u32]) -> f64 {
     let most = most(measure).max(rounds).max(1);
-    let before = planned(measure.repetitions, most).into_iter().filter(|look| *look < rounds).max();
+    // Fewer rounds have no interval, so that nothing was seen of them.
+    let seen = seen.iter().copied().filter(|rounds| *rounds as usize >= REPETITIONS_MIN);
+    let looks = planned(measure.repetitions, most).into_iter().chain(seen);
+    let before = looks.filter(|look| *look < rounds).max();
     let spent = |rounds: u32| ERROR * (1.0 + (E - 1.0) * f64::from(rounds) / f64::from(most)).ln();
     (spent(rounds) - before.map_or(0.0, spent)) / f64::from(candidates.max(1))
 }
@@ -76,6 +82,9 @@ pub(crate) fn most_rounds(measure: &Measure) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::collection::vec;
     use proptest::prelude::*;
 
     use super::*;
@@ -102,15 +111,15 @@ mod tests {
     #[test]
     fn a_record_that_looked_once_spends_all_of_it() {
         for rounds in [3, 5] {
-            assert!((error_at(&measure(rounds, None), rounds, 1) - 0.05).abs() < 1e-12);
+            assert!((error_at(&measure(rounds, None), rounds, 1, &[]) - 0.05).abs() < 1e-12);
         }
     }
 
     #[test]
     fn the_first_of_28_rounds_spend_what_the_function_says() {
         // 0.05 ln(1 + 1.71828 x 5 / 28) by hand.
-        assert!((error_at(&measure(5, Some(28)), 5, 1) - 0.013_381).abs() < 1e-6);
-        assert!((error_at(&measure(5, Some(28)), 5, 2) - 0.006_690).abs() < 1e-6);
+        assert!((error_at(&measure(5, Some(28)), 5, 1, &[]) - 0.013_381).abs() < 1e-6);
+        assert!((error_at(&measure(5, Some(28)), 5, 2, &[]) - 0.006_690).abs() < 1e-6);
     }
 
     #[test]
@@ -122,10 +131,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_looks_together_spend_the_error_and_no_more(first in 3..40_u32, more in 0..200_u32, candidates in 1..4_u32) {
+        fn all_looks_together_spend_the_error_and_no_more(
+            first in 3..40_u32, more in 0..200_u32, candidates in 1..4_u32, ended in vec(3..240_u32, 0..6),
+        ) {
             let measure = measure(first, Some(first + more));
-            let looks = planned(first, first + more);
-            let sum: f64 = looks.iter().map(|look| error_at(&measure, *look, candidates)).sum();
+            // A run may end anywhere, be looked at, and be gone on with: each end is a look of its own.
+            let ended: Vec<u32> = ended.into_iter().filter(|rounds| *rounds <= first + more).collect();
+            let looks: BTreeSet<u32> = planned(first, first + more).into_iter().chain(ended.iter().copied()).collect();
+            let at = |look: &u32| {
+                let seen: Vec<u32> = ended.iter().copied().filter(|rounds| rounds < look).collect();
+                error_at(&measure, *look, candidates, &seen)
+            };
+            let sum: f64 = looks.iter().map(at).sum();
             prop_assert!((sum * f64::from(candidates) - ERROR).abs() < 1e-9, "{looks:?}: {sum}");
         }
     }

@@ -47,7 +47,13 @@ impl<'a> Repetitions<'a> {
 
     /// Rounds in which they were made.
     pub(crate) fn rounds(&self) -> u32 {
-        self.used.iter().chain(&self.failed).map(|rep| rep.rep + 1).max().unwrap_or(0)
+        self.rounds_before(u64::MAX)
+    }
+
+    /// Rounds in which those were made that had begun by then, on the run's clock.
+    pub(crate) fn rounds_before(&self, ns: u64) -> u32 {
+        let made = self.used.iter().chain(&self.failed).filter(|rep| rep.window_start_ns < ns);
+        made.map(|rep| rep.rep + 1).max().unwrap_or(0)
     }
 
     /// No repetition of any kind.

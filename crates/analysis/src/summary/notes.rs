@@ -79,7 +79,10 @@ fn completeness_notes(record: &RunRecord, lines: &Lines<'_>) -> Vec<String> {
     }
     notes.extend(record.segments.iter().map(|segment| {
         let measured = feed::format_duration_ns(segment.at_ns);
-        format!("interrupted after {measured}, and gone on with at {}", segment.started)
+        let has_ended = lines.ends.iter().any(|end| !end.interrupted && end.elapsed_ns == segment.at_ns);
+        let (how, what) =
+            if has_ended { ("ended", "rounds were added") } else { ("interrupted", "gone on with") };
+        format!("{how} after {measured}, and {what} at {}", segment.started)
     }));
     notes.extend(record.loss.as_ref().map(|loss| format!("the record is damaged: {loss}")));
     notes

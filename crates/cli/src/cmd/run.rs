@@ -13,7 +13,7 @@ use crate::claim::Claim;
 use crate::comparing::Rules;
 use crate::exit::{Exit, Failure};
 use crate::regression::Outcome;
-use crate::resume::Interrupted;
+use crate::resume::{Began, Interrupted};
 use crate::session::{Conclusion, Kind, Ready, Session};
 use crate::slots::Slots;
 use crate::variants::{self, VariantSpec};
@@ -24,8 +24,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         return cmd::plan::plan(&args.input);
     }
     if args.resume {
-        let (began, interrupted) = resume::interrupted(args)?;
-        return once(&began, Some(interrupted));
+        return match resume::interrupted(args)? {
+            (Began::Run(began), interrupted) => once(&began, Some(interrupted)),
+            (Began::Size(began), interrupted) => cmd::size::once(&began, Some(interrupted)),
+        };
     }
     if let Some(name) = &args.as_variant {
         return variants::follow(args, name);
@@ -36,7 +38,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     once(args, None)
 }
 
-/// Makes one run, or what is missing of one that was interrupted.
+/// Makes one run, or what is missing of one that was interrupted, or the rounds that are added to one.
 fn once(args: &RunArgs, interrupted: Option<Interrupted>) -> Result<Exit, Failure> {
     let mut loaded = load::load(&args.input)?.with_margins(true)?;
     if let Some(interrupted) = &interrupted {
@@ -58,11 +60,14 @@ fn once(args: &RunArgs, interrupted: Option<Interrupted>) -> Result<Exit, Failur
     }
     let asked = args.proof.then(|| proof::Asked::announce(&loaded.plan, &args.measure.results));
     let claim = if slots.is_some() { Claim::WithItsOthers } else { Claim::Alone };
-    let ready = Ready::make(loaded, &args.measure, &Asked::of(&args.input, false), claim)?;
+    let time = interrupted.as_ref().and_then(|of| of.time_of_more(&loaded.plan));
+    let asked_for = Asked { time, ..Asked::of(&args.input, false) };
+    let ready = Ready::make(loaded, &args.measure, &asked_for, claim)?;
     if let Some(name) = &args.add_to {
         baseline::prepare(&args.measure.results, name)?;
     }
     let keep_names = args.measure.no_redact;
+    let is_added_to = interrupted.as_ref().is_some_and(|of| of.more.is_some());
     let mut session = match interrupted {
         Some(interrupted) => Session::go_on(&ready, keep_names, args.show, interrupted)?,
         None => Session::begin(&ready, keep_names, Kind { slots, show: args.show, ..Kind::default() })?,
@@ -72,6 +77,7 @@ fn once(args: &RunArgs, interrupted: Option<Interrupted>) -> Result<Exit, Failur
     }
     let mut late = None;
     let interrupted = session.execute(|session, bench| match &slots {
+        None if is_added_to => confirm(&ready, session, bench, 0),
         None => interleave(&ready, session, bench),
         Some(slots) => by_timetable(&ready, slots, session, bench, &mut late),
     })?;
@@ -133,20 +139,28 @@ fn interleave(
     ceilings(ready, session, bench)?;
     progress.phase("measuring the cells, interleaved");
     let mut not_run = bench.measure(confirming, &mut |event| session.take(event))?;
-    let mut planned = confirming;
+    not_run.extend(confirm(ready, session, bench, confirming)?);
+    Ok(not_run)
+}
+
+/// Runs fresh repetitions from look to look; so many of them are expected already.
+fn confirm(
+    ready: &Ready,
+    session: &mut Session<'_>,
+    bench: &mut Bench<'_>,
+    mut expected: u64,
+) -> Result<Vec<NotRun>, Failure> {
     while let Some((cells, rounds)) = session.next_look() {
-        progress.phase("measuring candidates and controls afresh, until the verdicts are decided");
+        ready.progress.phase("measuring candidates and controls afresh, until the verdicts are decided");
         let more = cells.len() as u64 * u64::from(rounds.end - rounds.start);
-        progress.add(more.saturating_sub(planned));
-        planned = planned.saturating_sub(more);
+        ready.progress.add(more.saturating_sub(expected));
+        expected = expected.saturating_sub(more);
         let left = bench.confirm(&cells, rounds, &mut |event| session.take(event))?;
-        let is_over = !left.is_empty();
-        not_run.extend(left);
-        if is_over {
-            break;
+        if !left.is_empty() {
+            return Ok(left);
         }
     }
-    Ok(not_run)
+    Ok(Vec::new())
 }
 
 /// Runs ceilings, and what every rank runs in its slots: ranks that do not talk cannot agree on a choice, so every cell is

@@ -12,15 +12,31 @@ use crate::args::{Find, InputArgs, SizeArgs};
 use crate::claim::Claim;
 use crate::exit::{Exit, Failure};
 use crate::load::{self, Loaded};
+use crate::resume::Interrupted;
 use crate::session::{Kind, Ready, Session};
+use crate::{resume, session};
 
 /// Depths that are tried: doublings from 1.
 const DEPTHS_MAX: u32 = 13;
 
 pub(crate) fn size(args: &SizeArgs) -> Result<Exit, Failure> {
-    let ready = Ready::make(widened(args)?, &args.measure, &Asked::of(&args.input, true), Claim::Alone)?;
+    once(args, None)
+}
+
+/// Makes a search, or what is missing of one that was interrupted: each try follows from those before it, so that it goes on
+/// where it was.
+pub(crate) fn once(args: &SizeArgs, interrupted: Option<Interrupted>) -> Result<Exit, Failure> {
+    let loaded = widened(args)?;
+    let keep_names = args.measure.no_redact;
+    if let Some(interrupted) = &interrupted {
+        resume::refuse_other_scenario(interrupted, &loaded.text, &session::redactor(keep_names))?;
+    }
+    let ready = Ready::make(loaded, &args.measure, &Asked::of(&args.input, true), Claim::Alone)?;
     let kind = Kind { size: Some(args.find.axis()), show: args.show, ..Kind::default() };
-    let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
+    let mut session = match interrupted {
+        Some(interrupted) => Session::go_on(&ready, keep_names, args.show, interrupted)?,
+        None => Session::begin(&ready, keep_names, kind)?,
+    };
     let interrupted = session.execute(|session, bench| find(&ready, args.find, session, bench))?;
     let summary = session.conclude(args.show, None)?.summary;
     Ok(if interrupted { Exit::Interrupted } else { exit_of(&summary) })
@@ -109,7 +125,10 @@ fn find(
             }
             ready.progress.phase("measuring both sides of the edge with fresh repetitions");
             let cells: Vec<usize> = edge.iter().map(|index| row[*index].cell).collect();
-            bench.ceilings(&cells, &mut |event| session.take(event))?;
+            let without_ceiling = session.without_ceiling();
+            let shapes: Vec<usize> =
+                cells.iter().copied().filter(|cell| without_ceiling.contains(cell)).collect();
+            bench.ceilings(&shapes, &mut |event| session.take(event))?;
             let not_run = bench.confirm(&cells, 0..ready.loaded.plan.measure.repetitions, &mut |event| {
                 session.take(event)
             })?;

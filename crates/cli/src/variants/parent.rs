@@ -150,6 +150,7 @@ fn arguments(spec: &VariantSpec, input: &InputArgs, measure: &MeasureArgs, folde
     args.extend(input.budget.into_iter().flat_map(|budget| ["--budget".to_owned(), budget]));
     args.extend(input.existing.then(|| "--existing".to_owned()));
     args.extend(input.set.into_iter().flat_map(|set| ["--set".to_owned(), set]));
+    args.extend(input.only.into_iter().flat_map(|target| ["--only".to_owned(), target]));
     let results = ["--results".to_owned(), folder.display().to_string()];
     args.extend(results);
     // As every version that may measure here knows it.

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::faults::signal;
-use crate::harness::{Bench, DISK, REP, by_count, measured, until, wait};
+use crate::harness::{Bench, DISK, REP, by_count, edit_reps, measured, until, wait};
 
 /// Two cells, each measured in so many rounds that most are still to come when the first repetitions are recorded.
 const ROUNDS: u64 = 12;
@@ -127,13 +127,152 @@ fn a_dataset_is_measured_by_one_run_at_a_time() {
     bench.run(&["clean", "s.toml", "--yes"]).exits(0).says("removed 1 dataset");
 }
 
+/// Two accelerators of four samples a step, from the page cache; each side of the edge is measured twenty times.
+const SEARCH: &str = r#"version = 1
+need = { batch = 4, step_time = "5ms", sample_size = "64 KiB", count = 2 }
+dataset = { size = "4 MiB" }
+targets.disk = { at = "data", engine = "pread" }
+load = { mode = "training", cache = "warm" }
+training = { readers = 2, steps = 12 }
+measure = { repetitions = 20 }
+"#;
+
 #[test]
-fn a_search_is_made_anew() {
+fn a_search_goes_on_where_it_was() {
+    let bench = Bench::new();
+    bench.write("s.toml", SEARCH);
+    let mut folder = stopped(&bench, &["size", "s.toml", "--most", "8"], libc::SIGKILL, 1);
+    for (number, after) in [(libc::SIGINT, 4), (libc::SIGKILL, 9)] {
+        folder = stopped(&bench, &["run", "--resume", &folder], number, after);
+    }
+    let before = bench.lines_so_far();
+    let ended = bench.run(&["run", "--resume", &folder]).exits(0).says("gone on with at");
+    assert!(
+        ended.out.lines().last().is_some_and(|line| line.starts_with("SIZE disk pread: ")),
+        "{}",
+        ended.out
+    );
+    assert!(bench.lines_so_far().starts_with(&before), "what was recorded stands");
+    let made = made(&bench);
+    assert!(made.values().all(|times| *times == 1), "{made:?}");
+    let fresh: Vec<_> = made.keys().filter(|(_, role, _)| role == "confirm").collect();
+    assert!(!fresh.is_empty() && fresh.len().is_multiple_of(20), "{fresh:?}");
+    bench.run(&["run", "--resume", &folder, "--rounds", "+1"]).exits(2).says("is a search");
+}
+
+#[test]
+fn ranks_and_variants_are_made_anew() {
+    let of = |key: &str, value: Value| {
+        let (bench, folder) = measured();
+        let mut run = bench.run_json();
+        run[key] = value;
+        fs::write(Path::new(&folder).join("run.json"), run.to_string()).unwrap();
+        bench.run(&["run", "--resume", &folder]).exits(2)
+    };
+    of("ranks", 2.into()).says("follow one timetable").says("with a later --start-at");
+    let variant = serde_json::json!({ "name": "a", "group": "g", "number": 0, "settings": [] });
+    of("variant", variant).says("compares variants").says("run the command again");
+    // The folder of a group, as `run --variant` names it.
     let (bench, folder) = measured();
-    let path = Path::new(&folder).join("run.json");
-    let mut run = bench.run_json();
-    run["size"] = "accelerators".into();
-    fs::write(path, run.to_string()).unwrap();
-    bench.run(&["run", "--resume", &folder]).exits(2).says("one of a search");
+    fs::create_dir(bench.path("results/group")).unwrap();
+    fs::rename(&folder, bench.path("results/group/a")).unwrap();
+    bench.run(&["run", "--resume", "results/group"]).exits(2).says("compares variants");
     bench.run(&["run", "--resume", "results/none"]).exits(2).says("there is no run");
+}
+
+/// A run whose repetitions were made to straddle the line after three rounds of the 28 that it planned: its folder.
+fn left_open(bench: &Bench) -> String {
+    bench.run(&["run", "s.toml"]).exits(0);
+    let folder = bench.run_folder();
+    edit_reps(&folder, |_, rep| {
+        // 256 MiB in 215 s are 1.25 MB/s, in 322 s 0.83 MB/s: the line lies at 1 MB/s.
+        let is_even = rep["rep"].as_u64().unwrap().is_multiple_of(2);
+        rep["window_ns"] = (if is_even { 215_000_000_000_u64 } else { 322_000_000_000 }).into();
+        rep["window_start_ns"] = rep["order"].clone();
+        // Nor does it matter what else this machine did, nor when within a window.
+        for name in ["waited_ns", "steal_ns", "psi_cpu_some_ns", "psi_io_some_ns", "psi_memory_some_ns"] {
+            rep["usage"][name] = 0.into();
+        }
+        rep["usage"]["wall_ns"] = rep["window_ns"].clone();
+        (rep["system"]["device"], rep["system"]["core_busy_ns"]) = (Value::Null, Value::Array(Vec::new()));
+        for name in ["second_ops", "second_bytes", "epochs"] {
+            rep[name] = Value::Array(Vec::new());
+        }
+    });
+    let path = folder.join("cells.jsonl");
+    let cells = fs::read_to_string(&path).unwrap();
+    let mut lines: Vec<Value> = cells.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    lines.last_mut().unwrap()["elapsed_ns"] = 400_000_000_000_u64.into();
+    fs::write(&path, lines.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+    folder.to_str().unwrap().to_owned()
+}
+
+/// A bench whose runs make three repetitions of each of two cells, long enough for a verdict.
+fn judged() -> Bench {
+    let bench = Bench::small(DISK);
+    let scenario = fs::read_to_string(bench.path("s.toml")).unwrap();
+    bench.write("s.toml", &by_count(&scenario, r#"bytes = "256 MiB", repetitions = 3"#));
+    bench
+}
+
+/// Rounds of fresh repetitions of each cell, each made once.
+fn fresh_rounds(bench: &Bench) -> Vec<u64> {
+    let made = made(bench);
+    assert!(made.values().all(|times| *times == 1), "{made:?}");
+    let fresh: Vec<_> = made.into_keys().filter(|(_, role, _)| role == "confirm").collect();
+    let of_cell = |cell: &str| fresh.iter().filter(|one| one.0 == cell).map(|one| one.2).collect::<Vec<_>>();
+    let rounds: Vec<Vec<u64>> = fresh.iter().map(|(cell, ..)| of_cell(cell)).collect();
+    assert!(rounds.windows(2).all(|pair| pair[0] == pair[1]), "{rounds:?}");
+    rounds.into_iter().next().unwrap_or_default()
+}
+
+#[test]
+fn rounds_are_added_to_a_run_that_came_to_its_end() {
+    let bench = judged();
+    let folder = left_open(&bench);
+    let before = bench.lines_so_far();
+    bench
+        .run(&["run", "--resume", &folder, "--rounds", "+26"])
+        .exits(2)
+        .says("planned 28 rounds of `disk`, and 25 are left");
+    bench
+        .run(&["run", "--resume", &folder, "--rounds", "+2", "--only", "s3"])
+        .exits(2)
+        .says("has no target `s3`");
+    bench.run(&["run", "--resume", &folder, "--only", "disk"]).exits(2).says("how many rounds");
+    assert_eq!(bench.lines_so_far(), before);
+
+    let ended = bench.run(&["run", "--resume", &folder, "--rounds", "+2", "--only", "disk"]).exits(0);
+    ended.says("rounds were added at");
+    assert!(bench.lines_so_far().starts_with(&before), "what was recorded stands");
+    assert_eq!(fresh_rounds(&bench), [0, 1, 2, 3, 4]);
+    let measured = made(&bench).into_keys().filter(|(_, role, _)| role == "measure").count();
+    assert_eq!(measured, 6);
+}
+
+#[test]
+fn what_is_missing_of_added_rounds_is_made() {
+    let bench = judged();
+    let folder = left_open(&bench);
+    let before = bench.reps_so_far();
+    let mut child = bench.spawn(&["run", "--resume", &folder, "--rounds", "+8"]);
+    until(&mut child, || bench.reps_so_far() > before);
+    signal(&child, libc::SIGKILL);
+    assert_eq!(wait(child).code, None);
+    bench
+        .run(&["run", "--resume", &folder, "--rounds", "+8"])
+        .exits(2)
+        .says("make first what is missing of it");
+    bench.run(&["run", "--resume", &folder]).exits(0);
+    // As far as it took to decide.
+    let rounds = fresh_rounds(&bench);
+    assert!([5, 7, 10, 11].contains(&rounds.len()), "{rounds:?}");
+    assert!(rounds.iter().copied().eq(0..rounds.len() as u64), "{rounds:?}");
+}
+
+#[test]
+fn a_verdict_that_rounds_do_not_decide_gets_none() {
+    let (bench, folder) = measured();
+    let refused = bench.run(&["run", "--resume", &folder, "--rounds", "+1"]).exits(2);
+    refused.says("has no verdict that further rounds may decide");
 }

@@ -54,7 +54,8 @@ fn run(cells: &[Cell], before: &[Rep], most: usize, goes_away: bool) -> Result<M
     let seats = vec![seat; cells.len()];
     let (stop, progress) = (AtomicBool::new(most == 0), Progress::default());
     let mut bench = Bench::new(cells, &seats, settings(), &clock, &stop, &progress);
-    bench.go_on_after(before.to_vec(), u32::from(!before.is_empty()));
+    let begun = before.iter().map(|rep| rep.order + 1).max().unwrap_or(0);
+    bench.go_on_after(before.to_vec(), begun, u32::from(!before.is_empty()));
     let (mut reps, mut passed_over) = (Vec::new(), 0);
     let mut take = |event: Event<'_>| {
         match event {

@@ -7,6 +7,7 @@ use crate::records;
 fn at(summary: &Summary, columns: usize) -> String {
     let surroundings = Surroundings {
         screen: Screen { columns, is_coloured: false },
+        folder: "results/golden",
         page: "results/golden/report.html",
         full: "feedline report results/golden --full",
     };
@@ -83,7 +84,7 @@ fn a_run_that_judges_nothing_has_no_answer() {
     let mut record = records::golden();
     record.run.cells.retain(|cell| cell.operation == feed::Operation::Stat);
     record.run.targets.retain(|target| target.name == "tree");
-    let surroundings = Surroundings { screen: Screen::PLAIN, page: "p", full: "f" };
+    let surroundings = Surroundings { screen: Screen::PLAIN, folder: "results/a1", page: "p", full: "f" };
     assert_eq!(answer(&summarise(&record), surroundings), None);
 }
 
@@ -91,7 +92,7 @@ fn a_run_that_judges_nothing_has_no_answer() {
 fn a_colour_is_beside_a_word_and_never_in_its_place() {
     let summary = records::golden_summary();
     let screen = Screen { is_coloured: true, ..Screen::PLAIN };
-    let surroundings = Surroundings { screen, page: "p", full: "f" };
+    let surroundings = Surroundings { screen, folder: "results/a1", page: "p", full: "f" };
     let coloured = answer(&summary, surroundings).unwrap();
     assert!(coloured.contains("\u{1b}[1;32mFEEDS\u{1b}[0m"), "{coloured}");
     let plain = answer(&summary, Surroundings { screen: Screen::PLAIN, ..surroundings }).unwrap();
@@ -116,4 +117,19 @@ fn data_that_two_targets_read_are_kept_once() {
     record.run.targets.push(target);
     record.run.datasets.push(dataset);
     assert_eq!(cost(&record), before);
+}
+
+#[test]
+fn a_run_that_ended_before_its_last_look_is_added_to() {
+    let mut record = records::golden();
+    record.run.measure.fresh_rounds = Some(28);
+    records::scale_reps(&mut record, |cell| cell.starts_with("array"), 1.02);
+    let added = "array: feedline run --resume results/golden --only array --rounds +";
+    let answer = at(&summarise(&record), 160);
+    assert!(answer.contains(added), "{answer}");
+    // What is missing of one that was interrupted comes first.
+    let Some(record::Line::End(end)) = record.lines.last_mut() else { unreachable!("it came to its end") };
+    end.interrupted = true;
+    let answer = at(&summarise(&record), 160);
+    assert!(!answer.contains("--resume"), "{answer}");
 }

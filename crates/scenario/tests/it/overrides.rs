@@ -3,7 +3,7 @@
 use plan::Limit;
 use scenario::Source;
 
-use crate::machine::{resolve_on, with};
+use crate::machine::{machine, resolve_on, with};
 
 #[test]
 fn values_are_toml_or_plain_text() {
@@ -53,4 +53,29 @@ fn the_text_as_run_names_its_overrides() {
     let expected = "# run with --set load.queue_depth=[1,8]\n# run with --set title=\"\"\"a b\"\"\"\n";
     assert_eq!(as_run, format!("{}\n{expected}", source.text));
     toml::from_str::<toml::Value>(&as_run).unwrap();
+}
+
+#[test]
+fn only_the_targets_that_are_named_are_left() {
+    let more = r#"
+        targets.b = { at = "/mnt/b" }
+        targets.c = { at = "/mnt/c" }
+        gate.feeds = ["b"]"#;
+    let source = Source { name: "a.toml".to_owned(), text: with(more) };
+    let only = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let scenario = scenario::parse(&source, &[]).only(&names);
+        let paths = scenario.local_paths();
+        (scenario.as_run(), scenario::resolve(&scenario, &machine(&paths)))
+    };
+    let (text, plan) = only(&["c", "b"]);
+    let plan = plan.unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+    assert_eq!(plan.targets.iter().map(|target| target.name.as_str()).collect::<Vec<_>>(), ["b", "c"]);
+    assert_eq!(text, format!("{}\n# run with --only c\n# run with --only b\n", source.text.trim_end()));
+    let refused = only(&["d"]).1.unwrap_err().to_string();
+    assert!(
+        refused.contains("--only names `d`, which is no target") && refused.contains("targets: data, b, c")
+    );
+    let refused = only(&["c"]).1.unwrap_err().to_string();
+    assert!(refused.contains("`gate.feeds` names `b`, which is no target"), "{refused}");
 }

@@ -53,6 +53,10 @@ fn the_longest_part_of_an_interrupted_run_was_under_load() {
         "{:?}",
         summary.notes
     );
+    let record::Line::End(end) = &mut record.lines[1] else { unreachable!("it was put there") };
+    end.elapsed_ns = 10_000_000_000;
+    let notes = summarise(&record).notes;
+    assert!(notes[0].starts_with("ended after 10 s, and rounds were added at 2026-"), "{notes:?}");
 }
 
 #[test]
