@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
 
 use anyhow::Context as _;
-use backend::SharedStore;
+use backend::{Clock, SharedStore};
 use engine::Destination;
 use plan::{Cell, Checkpoint, Plan};
 use prepare::CheckpointFolder;
@@ -61,11 +64,42 @@ impl Checkpoints {
 
 impl Drop for Checkpoints {
     fn drop(&mut self) {
-        for Made { store, folder, at, .. } in self.0.values() {
-            if let Err(error) = folder.remove(&**store) {
-                output::say(&format!("checkpoints are left at {at}: {error}"));
-            }
+        self.0.values().for_each(Made::remove);
+    }
+}
+
+impl Made {
+    fn remove(&self) {
+        if let Err(error) = self.folder.remove(&*self.store) {
+            output::say(&format!("checkpoints are left at {}: {error}", self.at));
         }
+    }
+}
+
+/// Removes checkpoints where their storage answers in time; each is asked by a thread of its own, so that one that does not
+/// answer keeps no other. What is left is said, for `feedline clean`.
+pub(crate) fn remove_within(checkpoints: &Arc<Checkpoints>, limit: Duration) {
+    let (done, removed) = channel();
+    let mut left: BTreeMap<usize, &str> = BTreeMap::new();
+    for (target, made) in &checkpoints.0 {
+        left.insert(*target, &made.at);
+        let (checkpoints, target, done) = (Arc::clone(checkpoints), *target, done.clone());
+        thread::spawn(move || {
+            checkpoints.0[&target].remove();
+            // Nobody waits any more.
+            let _ = done.send(target);
+        });
+    }
+    let clock = Clock::real();
+    while let (false, Some(wait)) = (left.is_empty(), limit.checked_sub(Duration::from_nanos(clock.now_ns())))
+    {
+        let Ok(target) = removed.recv_timeout(wait) else { break };
+        left.remove(&target);
+    }
+    for at in left.values() {
+        output::say(&format!(
+            "checkpoints are left at {at}, which does not answer: `feedline clean` removes them"
+        ));
     }
 }
 

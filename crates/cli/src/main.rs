@@ -2,6 +2,7 @@
 
 mod announce;
 mod args;
+mod at_last;
 mod baseline;
 mod bounds;
 mod bundle;
@@ -9,6 +10,7 @@ mod checkpoints;
 mod claim;
 mod cmd;
 mod comparing;
+mod conclusion;
 mod cost;
 mod data;
 mod derived;

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use analysis::{Proof, SearchValue, Summary};
+use analysis::{SearchValue, Summary};
 use anyhow::Context as _;
 use backend::Clock;
 use describe::{Begun, Data, Slot};
@@ -20,19 +20,19 @@ use rustix::fs::{Access, access};
 
 use crate::announce::{self, Asked};
 use crate::args::{MeasureArgs, ShowArgs};
+use crate::at_last::AtLast;
 use crate::checkpoints::Checkpoints;
 use crate::claim::{self, Claim};
+use crate::conclusion::{self, Conclusion};
 use crate::data;
-use crate::derived::Derived;
 use crate::exit::Failure;
 use crate::load::Loaded;
 use crate::open::Stores;
 use crate::progress::Progress;
 use crate::resume::{Before, Interrupted};
-use crate::shown::PAGE_FILE;
 use crate::slots::Slots;
 use crate::suspended::Suspensions;
-use crate::{environment, files, host, output, proof, resume, signals};
+use crate::{environment, host, output, proof, resume, signals};
 
 /// Everything that is opened and written before anything is measured.
 pub(crate) struct Ready {
@@ -43,7 +43,7 @@ pub(crate) struct Ready {
     cores: u32,
     results: PathBuf,
     /// Before the stores, with which servers end that hold them.
-    checkpoints: Checkpoints,
+    checkpoints: Arc<Checkpoints>,
     stores: Stores,
     data: Data,
     /// Locks, until the run has come to its end.
@@ -58,10 +58,10 @@ impl Ready {
         asked: &Asked,
         claim: Claim,
     ) -> Result<Self, Failure> {
+        let stop = signals::stop_flag_within_grace()?;
         let stores = open(&loaded.plan)?;
         announce::announce(&loaded.plan, &stores, args, asked)?;
-        // Before this a signal ends the process, which has written nothing.
-        Self::with(loaded, stores, args, claim, signals::stop_flag_within_grace()?)
+        Self::with(loaded, stores, args, claim, stop)
     }
 
     /// The same without a word, ended by `stop`.
@@ -81,7 +81,7 @@ impl Ready {
         let report = |target: &str, done, total| progress.writing(target, done, total);
         let data = data::make_ready(&loaded.plan, &stores, cores, &report, &stop)?;
         let held = claim::claim(&loaded.plan, &data, claim)?;
-        let checkpoints = Checkpoints::make(&loaded.plan, &stores)?;
+        let checkpoints = Arc::new(Checkpoints::make(&loaded.plan, &stores)?);
         Ok(Self { loaded, progress, stop, counters, cores, results, checkpoints, stores, data, _held: held })
     }
 }
@@ -117,20 +117,13 @@ pub(crate) struct Kind {
     pub(crate) show: ShowArgs,
 }
 
-/// What a record says.
-pub(crate) struct Conclusion {
-    pub(crate) summary: Summary,
-    /// What it proves with other runs, where that was asked for.
-    pub(crate) proofs: Vec<Proof>,
-}
-
 /// A record being written, and its lines so far.
 pub(crate) struct Session<'a> {
     ready: &'a Ready,
     variants: Share,
     slots: Option<Slots>,
     folder: PathBuf,
-    writer: RunWriter,
+    writer: Arc<Mutex<RunWriter>>,
     so_far: RunRecord,
     clock: Clock,
     /// What is gone on with, of a run that is.
@@ -154,12 +147,13 @@ impl<'a> Session<'a> {
         let env = environment::capture();
         let folder = results.join(run.variant.as_ref().map_or(&run.run_id, |variant| &variant.name));
         let writer = RunWriter::create(&folder, &run, &loaded.text, &env, redactor(keep_names))?;
-        keep_at_last(&folder, show, ready);
         let index = run.variant.as_ref().map_or(0, |variant| variant.number);
         let variants = Share { index, of: variants };
         let so_far = RunRecord { run, env, lines: Vec::new(), segments: Vec::new(), loss: None };
-        let (clock, before) = (Clock::real(), Before::default());
-        Ok(Self { ready, variants, slots, folder, writer, so_far, clock, before })
+        let (writer, clock, before) = (Arc::new(Mutex::new(writer)), Clock::real(), Before::default());
+        let session = Self { ready, variants, slots, folder, writer, so_far, clock, before };
+        session.keep_at_last(show);
+        Ok(session)
     }
 
     /// Goes on with the record of a run, where all that it was made of is as it was.
@@ -177,20 +171,37 @@ impl<'a> Session<'a> {
         let Interrupted { folder, record, more } = interrupted;
         let writer = RunWriter::reopen(&folder, &segment, redactor(keep_names))?;
         resume::refuse_grown(&folder, &record)?;
-        keep_at_last(&folder, show, ready);
         let RunRecord { run, env, lines, mut segments, .. } = record;
         segments.push(segment);
         let (before, lines) = Before::of(lines, more);
-        Ok(Self {
+        let session = Self {
             ready,
             variants: Share::WHOLE,
             slots: None,
             folder,
-            writer,
+            writer: Arc::new(Mutex::new(writer)),
             so_far: RunRecord { run, env, lines, segments, loss: None },
             clock: Clock::real_from(at_ns),
             before,
-        })
+        };
+        session.keep_at_last(show);
+        Ok(session)
+    }
+
+    /// Says what is left to do where the run does not end by itself after a signal.
+    fn keep_at_last(&self, show: ShowArgs) {
+        let Ready { loaded, data, checkpoints, progress, .. } = self.ready;
+        let at_last = AtLast {
+            folder: self.folder.clone(),
+            // What a variant measured is shown by its parent.
+            show: self.so_far.run.variant.is_none().then_some(show),
+            writer: Arc::downgrade(&self.writer),
+            checkpoints: Arc::downgrade(checkpoints),
+            clock: self.clock.clone(),
+            datasets: on_storage(&loaded.plan, data).map(|(index, _)| index).collect(),
+            progress: progress.clone(),
+        };
+        signals::keep(move || at_last.end());
     }
 
     /// Cells that no ceiling was measured for, by their index.
@@ -273,16 +284,16 @@ impl<'a> Session<'a> {
         show: ShowArgs,
         proof: Option<&proof::Asked>,
     ) -> Result<Conclusion, Failure> {
-        let concluded = conclude(&self.folder, show, proof)?;
+        let concluded = conclusion::conclude(&self.folder, show, proof)?;
         if concluded.summary.head.interrupted {
-            output::say(&interrupted(&self.so_far, &self.folder));
+            output::say(&conclusion::interrupted(&self.so_far, &self.folder));
         }
         Ok(concluded)
     }
 
     /// Derives everything from the record and leaves report and plots beside it, without a word.
     pub(crate) fn leave(self) -> Result<Summary, Failure> {
-        derive(&self.folder)
+        conclusion::derive(&self.folder)
     }
 
     /// The fresh repetitions to make next: cells by their index in the plan, and the numbers of the rounds; `None` once the
@@ -343,7 +354,7 @@ impl<'a> Session<'a> {
             Event::Astray { made, cell } => Err(resume::astray(&made, cell)),
             Event::Rep(rep, intervals) => {
                 self.ready.progress.add(u64::from(rep.outage.is_some()));
-                self.writer.append_intervals(&intervals)?;
+                self.writer().append_intervals(&intervals)?;
                 self.append(Line::Rep(rep))
             }
         }
@@ -356,37 +367,15 @@ impl<'a> Session<'a> {
         plan.need.line_bps(sample_bytes)
     }
 
+    fn writer(&self) -> MutexGuard<'_, RunWriter> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn append(&mut self, line: Line) -> Result<(), Failure> {
-        self.writer.append(&line)?;
+        self.writer().append(&line)?;
         self.so_far.lines.push(line);
         Ok(())
     }
-}
-
-/// Of a run that does not end by itself after a signal, shows what its record holds.
-fn keep_at_last(folder: &Path, show: ShowArgs, ready: &Ready) {
-    let (folder, progress) = (folder.to_owned(), ready.progress.clone());
-    signals::keep(move || {
-        progress.finish();
-        let said =
-            conclude(&folder, show, None).and_then(|_| Ok(interrupted(&record::read_run(&folder)?, &folder)));
-        match said {
-            Ok(said) => output::say(&said),
-            Err(failure) => output::say(&failure.to_string()),
-        }
-    });
-}
-
-/// What is kept of a run that a signal ended, and how to go on.
-fn interrupted(record: &RunRecord, folder: &Path) -> String {
-    let made = record.lines.iter().filter(|line| matches!(line, Line::Rep(_))).count();
-    let (made, folder) = (feed::counted_noun(made as u64, "repetition"), folder.display());
-    let next = if resume::can_go_on(&record.run) {
-        format!("`feedline run --resume {folder}` makes those that are missing")
-    } else {
-        "the same command measures anew, without writing them again".to_owned()
-    };
-    format!("interrupted: {made} kept in {folder}, and the data where they are; {next}")
 }
 
 /// The head of a record that begins now.
@@ -431,11 +420,15 @@ fn seats(plan: &Plan, (data, checkpoints): (&Data, &Checkpoints), stores: &Store
     plan.cells.iter().map(seat).collect()
 }
 
+/// Datasets that lie on a storage, by their index.
+fn on_storage<'a>(plan: &'a Plan, data: &'a Data) -> impl Iterator<Item = (usize, &'a Slot)> {
+    data.slots().iter().enumerate().filter(|(_, slot)| plan.targets[slot.target].config.is_storage())
+}
+
 /// Datasets whose files are no longer what they were when the run began, and those that cannot be looked at.
 fn last_look(plan: &Plan, data: &Data, stores: &Stores, threads: u32) -> (Vec<usize>, Vec<NotLookedAt>) {
     let (mut changed, mut not_looked_at) = (Vec::new(), Vec::new());
-    let on_storage = |slot: &Slot| plan.targets[slot.target].config.is_storage();
-    for (dataset, slot) in data.slots().iter().enumerate().filter(|(_, slot)| on_storage(slot)) {
+    for (dataset, slot) in on_storage(plan, data) {
         match prepare::recheck(&**stores.data(slot.target), &slot.prepared, threads) {
             Ok(false) => {}
             Ok(true) => changed.push(dataset),
@@ -452,41 +445,11 @@ fn reread(
     (data, changed): (&Data, &[usize]),
     stores: &Stores,
 ) -> Vec<Reread> {
-    let slots =
-        data.slots().iter().enumerate().filter(|(index, slot)| {
-            plan.targets[slot.target].config.is_storage() && !changed.contains(index)
-        });
+    let slots = on_storage(plan, data).filter(|(index, _)| !changed.contains(index));
     let of_slot = |(index, slot): (usize, &Slot)| {
         let cells = plan.cells.iter().enumerate().filter(|(_, cell)| data.index(cell) == index);
         let cells: Vec<usize> = cells.map(|(cell, _)| cell).collect();
         bench.reread(&cells, &**stores.data(slot.target))
     };
     slots.flat_map(of_slot).collect()
-}
-
-/// Derives everything from a record, leaves report and plots beside it, and prints the answer.
-pub(crate) fn conclude(
-    folder: &Path,
-    show: ShowArgs,
-    proof: Option<&proof::Asked>,
-) -> Result<Conclusion, Failure> {
-    let summary = derive(folder)?;
-    let proofs = match proof.filter(|_| !summary.head.interrupted) {
-        Some(asked) => asked.add_up(&summary)?,
-        None => Vec::new(),
-    };
-    output::print(&show.text(&summary, &proofs, folder, output::screen()))?;
-    Ok(Conclusion { summary, proofs })
-}
-
-/// Derives everything from the record as it lies on disk, and leaves pages and plots beside it.
-fn derive(folder: &Path) -> Result<Summary, Failure> {
-    let derived = Derived::of(folder)?;
-    let write = |name: &str, text: &str| files::write(&folder.join(name), text.as_bytes());
-    write("report.md", &report::markdown(&derived.summary))?;
-    write(PAGE_FILE, &report::html(&[derived.page()]))?;
-    for plot in &derived.plots {
-        write(&format!("{}.svg", plot.name), &plot.svg)?;
-    }
-    Ok(derived.summary)
 }

@@ -38,7 +38,7 @@ enum Ending {
 static ENDING: Mutex<Ending> = Mutex::new(Ending::Nothing);
 
 /// A flag that the first signal sets.
-pub(crate) fn stop_flag() -> io::Result<Arc<AtomicBool>> {
+fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in heard() {
         flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&stop))?;
@@ -51,13 +51,25 @@ pub(crate) fn stop_flag() -> io::Result<Arc<AtomicBool>> {
 pub(crate) fn stop_flag_within_grace() -> io::Result<Arc<AtomicBool>> {
     let stop = stop_flag()?;
     let mut signals = Signals::new(heard())?;
-    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+    spawn(move || {
         if signals.forever().next().is_some() {
             wait();
             end();
         }
     })?;
     Ok(stop)
+}
+
+/// Ends the process soon, whatever it waits for, as after a signal: for one that is told to end by another process.
+pub(crate) fn end_within_grace() -> io::Result<()> {
+    spawn(|| {
+        wait();
+        end();
+    })
+}
+
+fn spawn(what: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name("signals".to_owned()).spawn(what).map(drop)
 }
 
 /// What is done with what was measured where a run does not end by itself.
@@ -86,8 +98,10 @@ fn end() {
                 *ending = Ending::ByItself;
                 return;
             }
+            // Another signal, or order, came first.
+            Ending::GraceIsOver => return,
             Ending::Kept(at_last) => Some(at_last),
-            Ending::Nothing | Ending::GraceIsOver => None,
+            Ending::Nothing => None,
         }
     };
     match at_last {

@@ -9,7 +9,7 @@ use record::{RankRecord, Redactor, RunWriter, SCENARIO_FILE};
 use crate::args::ShowArgs;
 use crate::cmd::run;
 use crate::exit::{Exit, Failure};
-use crate::{host, session};
+use crate::{conclusion, host};
 
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
@@ -48,7 +48,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
     for line in &merged.lines {
         writer.append(line)?;
     }
-    let summary = session::conclude(&folder, args.show, None)?.summary;
+    let summary = conclusion::conclude(&folder, args.show, None)?.summary;
     Ok(run::exit_of(&summary, args.strict))
 }
 

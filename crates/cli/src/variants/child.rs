@@ -19,7 +19,7 @@ use crate::{load, output, signals};
 /// Follows the orders on standard input until they end. Where they end too early, the parent is gone: what is under way
 /// is ended as by a signal, and kept.
 pub(crate) fn follow(args: &RunArgs, name: &str) -> Result<Exit, Failure> {
-    let stop = signals::stop_flag()?;
+    let stop = signals::stop_flag_within_grace()?;
     let orders = orders(&stop);
     answer(&Answer::Hello { protocol: PROTOCOL, version: env!("CARGO_PKG_VERSION").to_owned() })?;
     let Some((variant, variants, command)) = beginning(&orders, name)? else { return Ok(Exit::Interrupted) };
@@ -49,10 +49,16 @@ pub(crate) fn follow(args: &RunArgs, name: &str) -> Result<Exit, Failure> {
 fn orders(stop: &Arc<AtomicBool>) -> Receiver<Result<Order, String>> {
     let (send, orders) = channel();
     let stop = Arc::clone(stop);
+    let is_to_end = move || {
+        stop.store(true, Ordering::Relaxed);
+        if let Err(cause) = signals::end_within_grace() {
+            output::say(&format!("what is under way has all the time that it takes to end: {cause}"));
+        }
+    };
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines().map_while(Result::ok) {
             match serde_json::from_str(&line) {
-                Ok(Order::Stop) => stop.store(true, Ordering::Relaxed),
+                Ok(Order::Stop) => is_to_end(),
                 order => {
                     let order = order.map_err(|cause| format!("cannot read the order `{line}`: {cause}"));
                     if send.send(order).is_err() {
@@ -61,7 +67,7 @@ fn orders(stop: &Arc<AtomicBool>) -> Receiver<Result<Order, String>> {
                 }
             }
         }
-        stop.store(true, Ordering::Relaxed);
+        is_to_end();
     });
     orders
 }

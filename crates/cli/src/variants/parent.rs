@@ -1,6 +1,6 @@
 //! Whose turn it is.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use backend::Clock;
 use engine::{Progress as Counters, VariantTurn, round_of_variants};
 use plan::Plan;
-use record::Variant;
+use record::{RUN_FILE, Variant};
 
 use super::process::Process;
 use super::protocol::{Answer, Order};
@@ -37,8 +37,10 @@ struct Run<'a> {
 pub(crate) fn run(input: &InputArgs, measure: &MeasureArgs, specs: &[VariantSpec]) -> Result<Group, Failure> {
     let plans: Vec<Plan> = specs.iter().map(|spec| resolve(spec, input)).collect::<Result<_, _>>()?;
     pair(specs, &plans)?;
+    let stop = signals::stop_flag_within_grace()?;
     announce::variants(&plans, measure, &Asked::of(input, false))?;
-    let stop = signals::stop_flag()?;
+    // From here on it waits for children alone, which end by themselves.
+    signals::ended_by_itself();
     let progress = Progress::new(measure.quiet, &Arc::new(Counters::default()));
     let name = host::run_id(&host::now_utc(), &plans[0].name);
     let folder = session::writable_folder(&measure.results)?.join(&name);
@@ -55,9 +57,15 @@ pub(crate) fn run(input: &InputArgs, measure: &MeasureArgs, specs: &[VariantSpec
     let ended = end(&run, &mut children, left);
     run.progress.finish();
     drop(children);
-    measured?;
-    ended?;
-    let records = specs.iter().map(|spec| folder.join(&spec.name)).collect();
+    let records: Vec<PathBuf> = specs.iter().map(|spec| folder.join(&spec.name)).collect();
+    let are_begun = records.iter().all(|record| record.join(RUN_FILE).exists());
+    for end in [measured.map(drop), ended] {
+        match end {
+            // A child that a signal ended in a call kept what it had measured.
+            Err(Failure::Interrupted) if are_begun => {}
+            end => end?,
+        }
+    }
     Ok(Group { folder, records, interrupted: run.stop.load(Ordering::Relaxed) })
 }
 

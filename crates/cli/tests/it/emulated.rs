@@ -151,6 +151,13 @@ impl Served {
         assert_eq!(unsafe { libc::kill(child.id().cast_signed(), libc::SIGSTOP) }, 0);
     }
 
+    /// It goes away, with what it holds.
+    pub(crate) fn kill(&mut self) {
+        let child = self.child.as_mut().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
     fn end(mut self) -> Ended {
         let child = self.child.take().unwrap();
         // SAFETY: a plain system call; the child is ours and has not been waited for.

@@ -1,22 +1,240 @@
 //! Each signal that asks for an end, in each phase of a run: what was measured is kept, whatever is waited for.
+//!
+//! A phase is held open by a server that answers nothing, or by more than can be done; it is told by what is said or recorded,
+//! never by time.
 
 use std::fs::{self, File};
 use std::io;
-use std::process::Command;
+use std::path::PathBuf;
+use std::process::{Child, Command};
 
 use crate::emulated::Served;
 use crate::faults::signal;
-use crate::harness::{Bench, DISK, by_count, in_child, network, start, until, wait};
+use crate::harness::{Bench, DISK, Ended, REP, by_count, in_child, network, scenario, until, wait};
 
-const SIGNALS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+/// So many repetitions that a run is never over before it is ended.
+const ENDLESS: &str = r#"bytes = "16 MiB", repetitions = 100"#;
 
-/// So many repetitions, and such long ones, that a run is never over before it is ended.
-const ENDLESS: &str = r#"bytes = "256 MiB", repetitions = 100"#;
+/// The same from the page cache.
+const LONG: &str = r#"bytes = "256 MiB", repetitions = 100"#;
 
-/// A run that hears all of them. Where these tests are started so that they outlive their terminal, what they start
-/// inherits that SIGHUP is ignored.
-fn command(bench: &Bench, variables: &[(&str, &str)]) -> Command {
-    let mut command = bench.keyed(&["run", "s.toml"], variables);
+/// A run in one phase.
+struct Phase {
+    name: &'static str,
+    /// The server that it talks to, as `feedline emulate` is told; none where it reads this machine's disk.
+    server: Option<&'static [&'static str]>,
+    /// The scenario, from the line of the server's target.
+    scenario: fn(&str) -> String,
+    /// Options of `run`.
+    options: &'static [&'static str],
+    /// Whether the run is in the phase.
+    is_reached: fn(&Running<'_>) -> bool,
+    /// What becomes of the server before the run, and in the phase.
+    server_is: (fn(&mut Served), fn(&mut Served)),
+    /// What is said before the signal comes.
+    says: &'static str,
+    /// What is left.
+    leaves: Leaves,
+}
+
+const THERE: fn(&mut Served) = |_| ();
+const SILENT: fn(&mut Served) = |server| server.freeze();
+
+/// What a run leaves that a signal ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Leaves {
+    /// Nothing was measured.
+    Nothing,
+    /// A record that was ended, without a repetition.
+    Ceilings,
+    /// A record that was ended.
+    Record,
+    /// The same, with what was measured.
+    Repetitions,
+    /// The same, and on this machine's disk no more than before: its data, and what is restored.
+    NoCheckpoints,
+    /// The same of each variant.
+    Variants,
+}
+
+/// A run that was started, and what it says.
+struct Running<'a> {
+    bench: &'a Bench,
+    child: u32,
+}
+
+impl Running<'_> {
+    fn said(&self) -> String {
+        fs::read_to_string(self.bench.path("said")).unwrap()
+    }
+
+    /// Whether it catches SIGTERM (proc(5), `SigCgt`: bit n - 1 for signal n).
+    fn hears(&self) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child)).unwrap_or_default();
+        let mask = status
+            .lines()
+            .find_map(|line| u64::from_str_radix(line.strip_prefix("SigCgt:")?.trim(), 16).ok());
+        mask.is_some_and(|mask| mask >> (libc::SIGTERM - 1) & 1 == 1)
+    }
+
+    /// Folders below a path of the bench whose names begin so.
+    fn folders(&self, below: &str, name: &str) -> usize {
+        let entries = fs::read_dir(self.bench.path(below)).into_iter().flatten().flatten();
+        entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(name)).count()
+    }
+}
+
+/// Data of a server that takes 20 s to write.
+fn slowly_written(target: &str) -> String {
+    network("", target).replace("size = \"1 MiB\"", "samples = 400")
+}
+
+fn endless(target: &str) -> String {
+    by_count(&network("", target), ENDLESS)
+}
+
+fn local(measure: &str, load: &str) -> String {
+    by_count(&scenario(DISK).replace("queue_depth = [1, 4]", load), measure)
+}
+
+/// A copy from the server to this machine's disk, again and again.
+fn copying(target: &str) -> String {
+    let near = r#"targets.near = { at = "near", engine = "pread" }"#;
+    endless(&[target, near, r#"copy = { from = "demo", to = "near" }"#].join("\n"))
+}
+
+/// A server that is read, and checkpoints on this machine's disk.
+fn checkpointing(target: &str) -> String {
+    let near = r#"targets.near = { at = "near", engine = "pread" }"#;
+    endless(&[target, near, r#"checkpoint = { size = "3 MB", files = 2, keep = 1 }"#].join("\n"))
+}
+
+static PHASES: [Phase; 11] = [
+    Phase {
+        name: "connecting and listing",
+        server: Some(&["s3"]),
+        scenario: |target| {
+            network("", target)
+                .replace("dataset = {", "dataset = { source = \"existing\",")
+                .replace("size = \"1 MiB\", ", "")
+        },
+        options: &[],
+        is_reached: |run| run.hears(),
+        server_is: (SILENT, SILENT),
+        says: "",
+        leaves: Leaves::Nothing,
+    },
+    Phase {
+        name: "writing the data",
+        server: Some(&["s3", "--set", "requests_per_second=20"]),
+        scenario: slowly_written,
+        options: &[],
+        is_reached: |run| run.said().contains("making the datasets ready"),
+        server_is: (THERE, SILENT),
+        says: "",
+        leaves: Leaves::Nothing,
+    },
+    Phase {
+        name: "ceilings",
+        server: None,
+        // A ceiling for each depth.
+        scenario: |_| local(LONG, &format!("queue_depth = {:?}", (1..=60).collect::<Vec<_>>())),
+        options: &[],
+        is_reached: |run| run.bench.lines_so_far().contains(r#""line":"ceiling""#),
+        server_is: (THERE, THERE),
+        says: "",
+        leaves: Leaves::Ceilings,
+    },
+    Phase {
+        name: "measuring from the page cache",
+        server: None,
+        scenario: |_| local(LONG, "queue_depth = 1"),
+        options: &[],
+        is_reached: |run| run.bench.reps_so_far() >= 1,
+        server_is: (THERE, THERE),
+        says: "",
+        leaves: Leaves::Repetitions,
+    },
+    Phase {
+        name: "measuring a bucket that stalls, and looking at its data for the last time",
+        server: Some(&["s3"]),
+        scenario: endless,
+        options: &[],
+        is_reached: |run| run.bench.reps_so_far() >= 1,
+        server_is: (THERE, SILENT),
+        says: "",
+        leaves: Leaves::Repetitions,
+    },
+    Phase {
+        name: "measuring a filer that stalls, and looking at its data for the last time",
+        server: Some(&["nfs"]),
+        scenario: endless,
+        options: &[],
+        is_reached: |run| run.bench.reps_so_far() >= 1,
+        server_is: (THERE, SILENT),
+        says: "",
+        leaves: Leaves::Repetitions,
+    },
+    Phase {
+        name: "waiting for a server that went away",
+        server: Some(&["s3"]),
+        scenario: endless,
+        options: &[],
+        is_reached: |run| run.bench.reps_so_far() >= 1,
+        server_is: (THERE, Served::kill),
+        says: "does not answer: waiting for it",
+        leaves: Leaves::Repetitions,
+    },
+    Phase {
+        name: "confirming",
+        server: Some(&["s3"]),
+        scenario: |target| by_count(&network("", target), r#"bytes = "1 MiB", repetitions = 20"#),
+        options: &[],
+        is_reached: |run| run.bench.lines_so_far().contains(r#""role":"confirm""#),
+        server_is: (THERE, SILENT),
+        says: "",
+        leaves: Leaves::Repetitions,
+    },
+    Phase {
+        name: "copying",
+        server: Some(&["s3"]),
+        scenario: copying,
+        options: &[],
+        is_reached: |run| run.folders("near", "feedline-copy-") > 0,
+        server_is: (THERE, SILENT),
+        says: "",
+        leaves: Leaves::Record,
+    },
+    Phase {
+        name: "beside checkpoints",
+        server: Some(&["s3"]),
+        scenario: checkpointing,
+        options: &[],
+        is_reached: |run| run.bench.reps_so_far() >= 1,
+        server_is: (THERE, SILENT),
+        says: "",
+        leaves: Leaves::NoCheckpoints,
+    },
+    Phase {
+        name: "a variant in a call that does not return",
+        server: Some(&["s3"]),
+        scenario: endless,
+        options: &["--variant", "a:", "--variant", "b:load.queue_depth=1", "--no-compare"],
+        is_reached: |run| {
+            let groups = fs::read_dir(run.bench.path("results")).into_iter().flatten().flatten();
+            let mut records = groups.map(|group| group.path().join("a/cells.jsonl"));
+            records.any(|record| fs::read_to_string(record).is_ok_and(|cells| cells.contains(REP)))
+        },
+        server_is: (THERE, SILENT),
+        says: "",
+        leaves: Leaves::Variants,
+    },
+];
+
+/// A run that hears the signal. Where these tests are started so that they outlive their terminal, what they start inherits
+/// that SIGHUP is ignored.
+fn command(bench: &Bench, options: &[&str], variables: &[(&str, &str)]) -> Command {
+    let mut command = bench.keyed(&[&["run", "s.toml"], options].concat(), variables);
     in_child(&mut command, || {
         // SAFETY: a plain system call on a plain value.
         let before = unsafe { libc::signal(libc::SIGHUP, libc::SIG_DFL) };
@@ -25,53 +243,90 @@ fn command(bench: &Bench, variables: &[(&str, &str)]) -> Command {
     command
 }
 
-#[test]
-fn a_run_keeps_what_was_measured() {
-    for number in SIGNALS {
-        let bench = Bench::small(DISK);
-        bench.write("s.toml", &by_count(&fs::read_to_string(bench.path("s.toml")).unwrap(), ENDLESS));
-        let mut child = start(command(&bench, &[]));
-        until(&mut child, || bench.reps_so_far() >= 1);
-        signal(&child, number);
-        let ended = wait(child).exits(130).says("kept in results/").says("feedline run --resume results/");
-        assert!(ended.out.contains("UNCERTAIN"), "{}", ended.out);
-        let cells = fs::read_to_string(bench.run_folder().join("cells.jsonl")).unwrap();
-        assert!(cells.lines().last().unwrap().contains(r#""interrupted":true"#));
+/// Starts the run of a phase, and ends it there.
+fn ended_in(phase: &Phase, bench: &Bench, number: libc::c_int) -> Ended {
+    let mut server = phase.server.map(|args| Served::start(bench, args));
+    bench.write("s.toml", &(phase.scenario)(server.as_ref().map_or("", Served::target)));
+    let (before, then) = phase.server_is;
+    server.iter_mut().for_each(before);
+    let keys = server.as_ref().map_or_else(Vec::new, |server| server.keys());
+    let keys: Vec<(String, String)> =
+        keys.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
+    let keys: Vec<(&str, &str)> = keys.iter().map(|(key, value)| (&**key, &**value)).collect();
+    let (out, said) = (File::create(bench.path("out")).unwrap(), File::create(bench.path("said")).unwrap());
+    let mut child = command(bench, phase.options, &keys).stdout(out).stderr(said).spawn().unwrap();
+    let running = Running { bench, child: child.id() };
+    until(&mut child, || (phase.is_reached)(&running));
+    server.iter_mut().for_each(then);
+    until(&mut child, || running.said().contains(phase.says));
+    signal(&child, number);
+    ended(child, bench)
+}
+
+fn ended(child: Child, bench: &Bench) -> Ended {
+    let code = wait(child).code;
+    let text = |name: &str| fs::read_to_string(bench.path(name)).unwrap();
+    Ended { code, out: text("out"), err: text("said") }
+}
+
+/// The folders of the records that a run left.
+fn records(bench: &Bench) -> Vec<PathBuf> {
+    let below =
+        |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let runs = below(bench.path("results"));
+    runs.flat_map(|run| if run.join("run.json").exists() { vec![run] } else { below(run).collect() })
+        .collect()
+}
+
+fn every_phase_ends(number: libc::c_int) {
+    for phase in &PHASES {
+        let bench = Bench::new();
+        let ended = ended_in(phase, &bench, number);
+        let told = format!("{}: {ended:?}", phase.name);
+        assert_eq!(ended.code, Some(130), "{told}");
+        let records = records(&bench);
+        match phase.leaves {
+            Leaves::Nothing => {
+                assert!(ended.prints("interrupted before anything was measured"), "{told}");
+                assert!(records.is_empty(), "{told}");
+            }
+            Leaves::Variants => assert_eq!(records.len(), 2, "{told}"),
+            _ => {
+                assert!(
+                    ended.prints("kept in results/") && ended.prints("feedline run --resume results/"),
+                    "{told}"
+                );
+                assert_eq!(records.len(), 1, "{told}");
+            }
+        }
+        for record in records {
+            let cells = fs::read_to_string(record.join("cells.jsonl")).unwrap();
+            assert!(cells.lines().last().unwrap().contains(r#""interrupted":true"#), "{told}");
+            assert!(record.join("report.html").exists(), "{told}");
+            let has_reps = cells.contains(REP);
+            match phase.leaves {
+                Leaves::Ceilings => assert!(!has_reps, "{told}"),
+                Leaves::Repetitions | Leaves::NoCheckpoints => assert!(has_reps, "{told}"),
+                Leaves::Nothing | Leaves::Record | Leaves::Variants => {}
+            }
+        }
+        if phase.leaves == Leaves::NoCheckpoints {
+            assert_eq!(fs::read_dir(bench.path("near")).unwrap().count(), 2, "{told}");
+        }
     }
 }
 
 #[test]
-fn a_dataset_that_a_server_stops_taking_is_given_up() {
-    for number in SIGNALS {
-        let bench = Bench::new();
-        // Its 400 objects take it 20 s.
-        let server = Served::start(&bench, &["s3", "--set", "requests_per_second=20"]);
-        let scenario = network("", server.target()).replace("size = \"1 MiB\"", "samples = 400");
-        bench.write("s.toml", &scenario);
-        let said = File::create(bench.path("said")).unwrap();
-        let mut child = command(&bench, &server.keys()).stderr(said).spawn().unwrap();
-        let is_writing =
-            || fs::read_to_string(bench.path("said")).unwrap().contains("making the datasets ready");
-        until(&mut child, is_writing);
-        server.freeze();
-        signal(&child, number);
-        wait(child).exits(130);
-        let said = fs::read_to_string(bench.path("said")).unwrap();
-        assert!(said.contains("interrupted before anything was measured"), "{said}");
-    }
+fn ctrl_c_ends_every_phase() {
+    every_phase_ends(libc::SIGINT);
 }
 
 #[test]
-fn reads_from_a_server_that_stalls_end() {
-    for number in SIGNALS {
-        let bench = Bench::new();
-        let server = Served::start(&bench, &["s3"]);
-        bench.write("s.toml", &by_count(&network("", server.target()), ENDLESS));
-        let mut child = start(command(&bench, &server.keys()));
-        until(&mut child, || bench.reps_so_far() >= 1);
-        server.freeze();
-        signal(&child, number);
-        wait(child).exits(130).says("kept in results/");
-        assert!(bench.run_folder().join("report.html").exists());
-    }
+fn a_termination_ends_every_phase() {
+    every_phase_ends(libc::SIGTERM);
+}
+
+#[test]
+fn a_terminal_that_goes_away_ends_every_phase() {
+    every_phase_ends(libc::SIGHUP);
 }
