@@ -1,5 +1,6 @@
-//! One run at a time on one dataset: the marker of each that feedline wrote on this machine's file systems is locked while
-//! it is measured. Data of the user's have no marker, and neither they nor what lies on a server are locked.
+//! One run at a time on one dataset that feedline wrote. On this machine's file systems its marker is locked while it is
+//! measured; on a server, or in a bucket, a lease lies beside it ([`prepare::Lease`]). Data of the user's have no marker, and are
+//! left to whoever reads them.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -7,37 +8,102 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::atomic::AtomicBool;
 
-use dataset::MARKER_NAME;
+use backend::Store;
+use dataset::{Key, MARKER_NAME};
 use describe::Data;
-use plan::Plan;
+use plan::{DatasetSpec, Plan};
+use prepare::{Lease, LeaseError};
 
 use crate::exit::Failure;
-use crate::open;
+use crate::leases::{Leases, ThisMachine};
+use crate::open::{self, Stores};
+use crate::output;
 
 /// With whom a run has its datasets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Claim {
     /// With nobody.
     Alone,
-    /// With the other processes of its run: ranks, or variants.
-    WithItsOthers,
+    /// With the other processes of its run, ranks or variants, which have one name together.
+    WithItsOthers(String),
 }
 
-/// Locks the datasets of a run. They are free again once what is returned is dropped.
+/// What a run holds of its datasets, until it is dropped.
+pub(crate) struct Held {
+    _locks: Vec<File>,
+    _leases: Leases,
+}
+
+/// Takes the datasets of a run.
 ///
 /// # Errors
-/// For a dataset that another run measures.
-pub(crate) fn claim(plan: &Plan, data: &Data, claim: Claim) -> Result<Vec<File>, Failure> {
+/// For a dataset that another run measures, and what a server refuses.
+pub(crate) fn claim(
+    plan: &Plan,
+    (data, stores): (&Data, &Stores),
+    claim: &Claim,
+    stop: &AtomicBool,
+) -> Result<Held, Failure> {
     let mut markers = BTreeSet::new();
     for slot in data.slots() {
         let root = open::local_root(&plan.targets[slot.target].config);
-        let first = slot.prepared.data.objects().key(0);
-        let folder = first.as_str().split('/').next().unwrap_or_default();
-        markers.extend(root.and_then(|root| marker(&root.join(folder))));
+        markers.extend(root.and_then(|root| marker(&root.join(folder(slot).as_str()))));
     }
     let held = markers.iter().map(|marker| lock(marker, claim));
-    held.filter_map(Result::transpose).collect()
+    let locks = held.filter_map(Result::transpose).collect::<Result<_, _>>()?;
+    Ok(Held { _locks: locks, _leases: leases(plan, (data, stores), claim, stop)? })
+}
+
+/// Takes leases on the datasets that others can reach over a network. Servers of feedline's own serve this run alone.
+fn leases(
+    plan: &Plan,
+    (data, stores): (&Data, &Stores),
+    claim: &Claim,
+    stop: &AtomicBool,
+) -> Result<Leases, Failure> {
+    let machine = ThisMachine::new(stop);
+    let group = match claim {
+        Claim::Alone => machine.own_group(),
+        Claim::WithItsOthers(group) => group.clone(),
+    };
+    let mut leases = Vec::new();
+    for slot in data.slots() {
+        let (target, store) = (&plan.targets[slot.target], stores.data(slot.target));
+        let is_shared = target.config.capabilities().network || store.nfs_mount_point().is_some();
+        let is_own = stores.server(slot.target).is_some();
+        let is_written = matches!(plan.datasets[slot.dataset], DatasetSpec::Generate(_));
+        if !is_shared || is_own || !is_written {
+            continue;
+        }
+        match Lease::take(store, &folder(slot), machine.holder(&group), &machine) {
+            Ok(Some(lease)) => leases.push(lease),
+            Ok(None) => output::say(&format!(
+                "target `{}` takes no writes: no other run can be told that its dataset is being measured",
+                target.name
+            )),
+            Err(LeaseError::Interrupted) => return Err(Failure::Interrupted),
+            Err(error) => return Err(anyhow::Error::new(error).into()),
+        }
+    }
+    Ok(Leases::keep(leases)?)
+}
+
+/// The folder of a dataset that feedline wrote.
+fn folder(slot: &describe::Slot) -> Key {
+    let first = slot.prepared.data.objects().key(0);
+    let name = first.as_str().split('/').next().unwrap_or_default();
+    Key::new(name).unwrap_or(first)
+}
+
+/// Refuses to remove datasets of a store that a run has a lease on.
+///
+/// # Errors
+/// For the first of them.
+pub(crate) fn refuse_leased(store: &dyn Store) -> Result<(), Failure> {
+    let never = AtomicBool::new(false);
+    Ok(prepare::refuse_measured(store, &ThisMachine::new(&never)).map_err(anyhow::Error::new)?)
 }
 
 /// Refuses to remove a dataset below `root` that a run measures.
@@ -47,7 +113,7 @@ pub(crate) fn claim(plan: &Plan, data: &Data, claim: Claim) -> Result<Vec<File>,
 pub(crate) fn refuse_measured(root: &Path) -> Result<(), Failure> {
     let folders = fs::read_dir(root).into_iter().flatten().flatten();
     for marker in folders.filter_map(|folder| marker(&folder.path())) {
-        lock(&marker, Claim::Alone)?;
+        lock(&marker, &Claim::Alone)?;
     }
     Ok(())
 }
@@ -59,13 +125,13 @@ fn marker(folder: &Path) -> Option<PathBuf> {
 }
 
 /// `None` where a file system knows no locks, or the marker may not be opened.
-fn lock(marker: &Path, claim: Claim) -> Result<Option<File>, Failure> {
+fn lock(marker: &Path, claim: &Claim) -> Result<Option<File>, Failure> {
     // An NFS client of the kernel locks for one alone only what may be written.
     let opened = OpenOptions::new().read(true).write(true).open(marker).or_else(|_| File::open(marker));
     let Ok(file) = opened else { return Ok(None) };
     let locked = match claim {
         Claim::Alone => file.try_lock(),
-        Claim::WithItsOthers => file.try_lock_shared(),
+        Claim::WithItsOthers(_) => file.try_lock_shared(),
     };
     match locked {
         Ok(()) => Ok(Some(file)),
@@ -114,12 +180,13 @@ mod tests {
         refuse_measured(root.path()).unwrap();
         fs::write(folder.join(MARKER_NAME), "{}").unwrap();
         let marker = marker(&folder).unwrap();
-        let shared = [Claim::WithItsOthers; 2].map(|claim| lock(&marker, claim).unwrap());
+        let of_run = Claim::WithItsOthers("one".to_owned());
+        let shared = [&of_run; 2].map(|claim| lock(&marker, claim).unwrap());
         assert!(shared.iter().all(Option::is_some));
         // What this process holds itself keeps nobody out of it.
-        assert!(lock(&marker, Claim::Alone).unwrap().is_none());
+        assert!(lock(&marker, &Claim::Alone).unwrap().is_none());
         drop(shared);
-        assert!(lock(&marker, Claim::Alone).unwrap().is_some());
+        assert!(lock(&marker, &Claim::Alone).unwrap().is_some());
         refuse_measured(root.path()).unwrap();
     }
 }

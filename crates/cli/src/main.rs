@@ -19,6 +19,7 @@ mod environment;
 mod exit;
 mod files;
 mod host;
+mod leases;
 mod load;
 mod open;
 mod output;

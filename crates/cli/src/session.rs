@@ -1,7 +1,6 @@
 //! A run in progress: what it was made ready with, its record on disk, and what is asked of the engine.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +21,7 @@ use crate::announce::{self, Asked};
 use crate::args::{MeasureArgs, ShowArgs};
 use crate::at_last::AtLast;
 use crate::checkpoints::Checkpoints;
-use crate::claim::{self, Claim};
+use crate::claim::{self, Claim, Held};
 use crate::conclusion::{self, Conclusion};
 use crate::data;
 use crate::exit::Failure;
@@ -46,8 +45,8 @@ pub(crate) struct Ready {
     checkpoints: Arc<Checkpoints>,
     stores: Stores,
     data: Data,
-    /// Locks, until the run has come to its end.
-    _held: Vec<File>,
+    /// The datasets, until the run has come to its end.
+    _held: Held,
 }
 
 impl Ready {
@@ -80,7 +79,7 @@ impl Ready {
         progress.phase("making the datasets ready");
         let report = |target: &str, done, total| progress.writing(target, done, total);
         let data = data::make_ready(&loaded.plan, &stores, cores, &report, &stop)?;
-        let held = claim::claim(&loaded.plan, &data, claim)?;
+        let held = claim::claim(&loaded.plan, (&data, &stores), &claim, &stop)?;
         let checkpoints = Arc::new(Checkpoints::make(&loaded.plan, &stores)?);
         Ok(Self { loaded, progress, stop, counters, cores, results, checkpoints, stores, data, _held: held })
     }

@@ -72,6 +72,11 @@ impl Slots {
         }))
     }
 
+    /// What all ranks of the run call it, and no other run.
+    pub(crate) fn name(&self) -> String {
+        format!("{} ranks at {}", self.rank.of, self.begin_unix_ns)
+    }
+
     /// What the command line left to a default: a reader of the record is to know it.
     pub(crate) fn unsaid(&self) -> Vec<String> {
         if self.slack_is_stated {

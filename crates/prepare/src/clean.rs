@@ -9,6 +9,7 @@ use dataset::{
 };
 
 use crate::identity::{Identity, Names};
+use crate::lease::{self, LeaseError, Watch};
 use crate::removal::{Act, Cleaned, child, side_by_side};
 use crate::{CleanError, copied};
 
@@ -27,6 +28,19 @@ pub fn clean(store: &dyn Store) -> Result<Cleaned, CleanError> {
         Ok(())
     })?;
     Ok(cleaned)
+}
+
+/// Refuses datasets that another run has a lease on. What a killed run left of its leases is removed.
+///
+/// # Errors
+/// [`LeaseError::Held`] for the first of them, and what the storage refuses.
+pub fn refuse_measured(store: &dyn Store, watch: &dyn Watch) -> Result<(), LeaseError> {
+    for folder in store.folders()? {
+        if marker_of(store, &folder)?.is_some() {
+            lease::refuse_held(store, &folder, watch)?;
+        }
+    }
+    Ok(())
 }
 
 /// What [`clean`] would remove, folder by folder; removes nothing.
@@ -70,6 +84,7 @@ fn marker_of(store: &dyn Store, folder: &Key) -> Result<Option<Marker>, StoreErr
 #[derive(Default)]
 struct Contents {
     objects: Vec<u32>,
+    leases: Vec<Key>,
     manifest: Option<Key>,
     metadata: Option<Key>,
     files: u64,
@@ -119,6 +134,8 @@ pub(crate) fn clean_known(
     if let Some(metadata) = &contents.metadata {
         store.remove(&owned, metadata)?;
     }
+    contents.leases.iter().try_for_each(|lease| store.remove(&owned, lease))?;
+    store.remove_empty_folder(&owned, &child(folder, lease::FOLDER))?;
     remove_directories(store, &owned, &names)?;
     store.remove(&owned, &child(folder, MARKER_NAME))?;
     let folders = u64::from(store.remove_empty_folder(&owned, folder)?);
@@ -157,6 +174,7 @@ fn look(store: &dyn Store, folder: &Key, names: &Names) -> Result<Contents, Stor
             None if entry.key == manifest => contents.manifest = Some(entry.key.clone()),
             None if metadata.as_ref() == Some(&entry.key) => contents.metadata = Some(entry.key.clone()),
             None if entry.key == marker => {}
+            None if lease::is_lease(folder, &entry.key) => contents.leases.push(entry.key.clone()),
             None => {
                 contents.left.push(entry.key.to_string());
                 return ControlFlow::Continue(());

@@ -21,6 +21,7 @@ pub(crate) fn clean(args: &CleanArgs) -> Result<Exit, Failure> {
     }
     for (at, store) in &places {
         claim::refuse_measured(Path::new(at))?;
+        claim::refuse_leased(&**store)?;
         let cleaned = prepare::clean(&**store).with_context(|| format!("cannot clean `{at}`"))?;
         output::print(&describe(at, &cleaned))?;
     }

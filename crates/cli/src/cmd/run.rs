@@ -60,7 +60,7 @@ fn once(args: &RunArgs, interrupted: Option<Interrupted>) -> Result<Exit, Failur
         None => measure.fresh_rounds += args.rounds.map_or(0, |More(rounds)| rounds),
     }
     let asked = args.proof.then(|| proof::Asked::announce(&loaded.plan, &args.measure.results));
-    let claim = if slots.is_some() { Claim::WithItsOthers } else { Claim::Alone };
+    let claim = slots.as_ref().map_or(Claim::Alone, |slots| Claim::WithItsOthers(slots.name()));
     let time = interrupted.as_ref().and_then(|of| of.time_of_more(&loaded.plan));
     let asked_for = Asked { time, ..Asked::of(&args.input, false) };
     let ready = Ready::make(loaded, &args.measure, &asked_for, claim)?;

@@ -28,7 +28,8 @@ pub(crate) fn follow(args: &RunArgs, name: &str) -> Result<Exit, Failure> {
     let is_there = loaded.plan.gate.calibration.as_ref().is_some_and(|path| Path::new(path).exists());
     let loaded = if is_there { loaded.with_margins(false)? } else { loaded };
     let stores = session::open(&loaded.plan)?;
-    let ready = Ready::with(loaded, stores, &args.measure, Claim::WithItsOthers, Arc::clone(&stop))?;
+    let claim = Claim::WithItsOthers(variant.group.clone());
+    let ready = Ready::with(loaded, stores, &args.measure, claim, Arc::clone(&stop))?;
     let kind = Kind { variant: Some((variant, variants)), command: Some(command), ..Kind::default() };
     let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
     answer(&Answer::Ready { cells: ready.loaded.plan.cells.len() })?;

@@ -13,6 +13,7 @@ mod faults;
 mod ganesha;
 mod gate;
 mod harness;
+mod leases;
 mod local;
 mod local_faults;
 mod loop_device;

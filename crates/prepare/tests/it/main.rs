@@ -7,6 +7,7 @@ mod clean;
 mod existing;
 mod files;
 mod generate;
+mod lease;
 mod memory;
 mod packed;
 mod shards;

@@ -1,0 +1,68 @@
+//! One run at a time on a dataset that lies on a server.
+
+use std::fs;
+use std::process::Command;
+
+use servers::{Radosgw, or_skip};
+
+use crate::emulated::Served;
+use crate::faults::signal;
+use crate::harness::{Bench, SMALL, by_count, finish, network, start, until, wait};
+use crate::{ganesha, radosgw};
+
+/// So many repetitions that a run is never over before it is killed.
+const ENDLESS: &str = r#"bytes = "16 MiB", repetitions = 100"#;
+
+/// Holds a dataset by a run that is killed in the end. `command` makes a command line of feedline on the scenario.
+fn one_run_at_a_time(bench: &Bench, command: &dyn Fn(&[&str]) -> Command) {
+    let scenario = fs::read_to_string(bench.path("s.toml")).unwrap();
+    bench.write("s.toml", &by_count(&scenario, ENDLESS));
+    let mut child = start(command(&["run", "s.toml"]));
+    until(&mut child, || bench.reps_so_far() >= 1);
+    let holder = format!("is being measured by another run (process {} on ", child.id());
+    bench.write("s.toml", &by_count(&scenario, SMALL));
+    finish(command(&["run", "s.toml", "--results", "other"])).exits(1).says(&holder);
+    finish(command(&["clean", "s.toml", "--yes"])).exits(1).says(&holder);
+    signal(&child, libc::SIGKILL);
+    wait(child);
+    // What it left is nobody's: the process is gone.
+    finish(command(&["run", "s.toml", "--results", "other"])).exits(0);
+    // Variants share it, and leave nothing.
+    let variants =
+        ["--variant", "a:", "--variant", "b:load.queue_depth=1", "--no-compare", "--results", "third"];
+    finish(command(&[&["run", "s.toml"], &variants[..]].concat())).exits(0);
+    let cleaned = finish(command(&["clean", "s.toml", "--yes"])).exits(0);
+    assert!(cleaned.prints("removed 1 dataset: 18 files") && !cleaned.prints("left"), "{cleaned:?}");
+}
+
+#[test]
+fn a_dataset_on_a_server_is_measured_by_one_run_at_a_time() {
+    for protocol in ["s3", "nfs"] {
+        let bench = Bench::new();
+        let server = Served::start(&bench, &[protocol]);
+        bench.write("s.toml", &network("", server.target()));
+        one_run_at_a_time(&bench, &|args| bench.keyed(args, &server.keys()));
+    }
+}
+
+#[test]
+fn a_dataset_on_a_filer_is_measured_by_one_run_at_a_time() {
+    let Some(server) = ganesha::start() else { return };
+    let bench = ganesha::bench(&server, "", "");
+    one_run_at_a_time(&bench, &|args| bench.command(args));
+}
+
+#[test]
+fn a_dataset_in_a_bucket_is_measured_by_one_run_at_a_time() {
+    let Some(server) = or_skip(Radosgw::start()) else { return };
+    let variables = [
+        ("AWS_ACCESS_KEY_ID", server.owner().id),
+        ("AWS_SECRET_ACCESS_KEY", server.owner().secret),
+        ("AWS_ENDPOINT_URL", &*server.endpoint()),
+        ("AWS_REGION", "us-east-1"),
+    ];
+    let bench = Bench::new();
+    bench.write("s.toml", &network("", r#"targets.gw = { at = "s3://leases/run" }"#));
+    radosgw::curl(&server, "leases", "PUT", &[]);
+    one_run_at_a_time(&bench, &|args| bench.keyed(args, &variables));
+}

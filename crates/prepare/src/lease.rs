@@ -1,0 +1,299 @@
+//! Who measures a dataset that lies where no lock of this machine reaches: on a server, or in a bucket.
+//!
+//! A lease is a small object in a folder beside the marker. Each process writes one of its own and none of another's, so that
+//! nothing is asked of the storage but that an object which was written is listed. A process that finds another's lease before or
+//! after it wrote its own does not measure; of two that begin at one time neither may. Processes of one group, as ranks and
+//! variants are, do not mind each other.
+//!
+//! A lease is renewed: the next one is written under the next number, and the one before is removed. One that another process
+//! of this machine left is known by that process. Of all others only watching tells: one whose number stays for [`EXPIRES_NS`]
+//! is nobody's any more. So no clock of another host matters, and none of the server's.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+
+use backend::{Owned, SharedStore, Store, StoreError};
+use dataset::Key;
+use serde_json::{Value, json};
+
+use crate::removal::child;
+
+/// Folder of the leases on a dataset, below its own.
+pub(crate) const FOLDER: &str = "leases";
+
+/// How often a lease is to be renewed.
+pub const RENEWED_NS: u64 = 20_000_000_000;
+
+/// How long a lease stays as it is before it is nobody's: four renewals that were missed, and a slow one.
+pub const EXPIRES_NS: u64 = 90_000_000_000;
+
+/// Between two looks at a lease that is watched.
+const LOOK_NS: u64 = 2_000_000_000;
+
+/// More than any lease has.
+const BYTES_MAX: usize = 4096;
+
+/// A process that measures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// What no other process has.
+    pub id: u64,
+    /// Its number on its host.
+    pub process: u32,
+    /// When it started there, which tells it from others that had its number.
+    pub started: u64,
+    /// Its host, by name.
+    pub host: String,
+    /// Where its number counts: this start of its host, and the container on it.
+    pub boot: String,
+    /// What it measures with others, who share the dataset; alone where absent.
+    pub group: Option<String>,
+}
+
+impl Holder {
+    fn shares_with(&self, other: &Self) -> bool {
+        self.id == other.id || (self.group.is_some() && self.group == other.group)
+    }
+
+    fn name(&self, generation: u64) -> String {
+        format!("{:016x}-{generation:08}", self.id)
+    }
+
+    fn text(&self) -> String {
+        let Self { process, started, host, boot, group, .. } = self;
+        json!({ "process": process, "started": started, "host": host, "boot": boot, "group": group })
+            .to_string()
+    }
+
+    /// The holder that the lease of this identifier says; one that says nothing is held by somebody all the same.
+    fn read(id: u64, text: &[u8]) -> Self {
+        let value: Value = serde_json::from_slice(text).unwrap_or_default();
+        let word = |name: &str| value[name].as_str().map(str::to_owned);
+        let process = value["process"].as_u64().and_then(|process| u32::try_from(process).ok());
+        Self {
+            id,
+            process: process.unwrap_or(0),
+            started: value["started"].as_u64().unwrap_or(0),
+            host: word("host").unwrap_or_else(|| "an unknown host".to_owned()),
+            boot: word("boot").unwrap_or_default(),
+            group: word("group"),
+        }
+    }
+}
+
+/// What is known on this machine of another process, and how time passes.
+pub trait Watch {
+    /// Whether a process is there; `None` of one on another host.
+    fn is_alive(&self, holder: &Holder) -> Option<bool>;
+
+    /// Is told whose lease is watched, for how long at most.
+    fn begins(&self, holder: &Holder, at_most_ns: u64);
+
+    /// Lets time pass; whether to go on.
+    fn pass(&self, ns: u64) -> bool;
+}
+
+/// Why a dataset cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum LeaseError {
+    /// Another run measures it.
+    #[error(
+        "`{folder}` is being measured by another run (process {} on {})\n  \
+         hint: wait for its end, or give this run a folder of its own",
+        holder.process, holder.host
+    )]
+    Held {
+        /// The folder of the dataset.
+        folder: Key,
+        /// Who has it.
+        holder: Holder,
+    },
+    /// A signal came while a lease was watched.
+    #[error("interrupted while the lease of another run was watched")]
+    Interrupted,
+    /// The storage refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A lease that is held. It is removed by [`Lease::release`]; one that a killed process leaves is nobody's soon.
+pub struct Lease {
+    store: SharedStore,
+    owned: Owned,
+    holder: Holder,
+    generation: u64,
+}
+
+impl Lease {
+    /// Takes the dataset in `folder`, which carries feedline's marker, for `holder`. `None` where the storage takes no writes: then
+    /// nobody there can be told.
+    ///
+    /// # Errors
+    /// [`LeaseError::Held`] by another, and what the storage refuses.
+    pub fn take(
+        store: &SharedStore,
+        folder: &Key,
+        holder: Holder,
+        watch: &dyn Watch,
+    ) -> Result<Option<Self>, LeaseError> {
+        let owned = Owned::claim(&**store, folder)?;
+        Leases { store: &**store, owned: &owned }.refuse_held(Some(&holder), watch)?;
+        let lease = Self { store: SharedStore::clone(store), owned, holder, generation: 0 };
+        match lease.write(0) {
+            Err(StoreError::Object { source, .. })
+                if matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
+            {
+                return Ok(None);
+            }
+            written => written?,
+        }
+        // Who began at the same time found none before.
+        let leases = Leases { store: &*lease.store, owned: &lease.owned };
+        match leases.others(Some(&lease.holder)).map(|others| others.into_keys().next()) {
+            Ok(None) => Ok(Some(lease)),
+            found => {
+                let folder = folder.clone();
+                let held = found.and_then(|id| leases.holder(id.unwrap_or_default()));
+                lease.release()?;
+                Err(LeaseError::Held { folder, holder: held? })
+            }
+        }
+    }
+
+    /// Renews the lease.
+    ///
+    /// # Errors
+    /// What the storage refuses; the lease stays as it was.
+    pub fn renew(&mut self) -> Result<(), StoreError> {
+        self.write(self.generation + 1)?;
+        self.generation += 1;
+        self.store.remove(&self.owned, &self.key(self.generation - 1))
+    }
+
+    /// Removes the lease.
+    ///
+    /// # Errors
+    /// What the storage refuses.
+    pub fn release(self) -> Result<(), StoreError> {
+        self.store.remove(&self.owned, &self.key(self.generation))?;
+        self.store.remove_empty_folder(&self.owned, &child(self.owned.folder(), FOLDER)).map(drop)
+    }
+
+    fn write(&self, generation: u64) -> Result<(), StoreError> {
+        let mut writer = self.store.create(&self.owned, &self.key(generation))?;
+        writer.write(self.holder.text().as_bytes())?;
+        writer.finish()
+    }
+
+    fn key(&self, generation: u64) -> Key {
+        child(&child(self.owned.folder(), FOLDER), &self.holder.name(generation))
+    }
+}
+
+/// Refuses a folder of feedline's that anybody measures. Leases that are nobody's any more go.
+///
+/// # Errors
+/// [`LeaseError::Held`], and what the storage refuses.
+pub(crate) fn refuse_held(store: &dyn Store, folder: &Key, watch: &dyn Watch) -> Result<(), LeaseError> {
+    let owned = Owned::claim(store, folder)?;
+    Leases { store, owned: &owned }.refuse_held(None, watch)
+}
+
+/// Whether `key` is that of a lease on the dataset in `folder`.
+pub(crate) fn is_lease(folder: &Key, key: &Key) -> bool {
+    let below = key.as_str().strip_prefix(child(folder, FOLDER).as_str());
+    below.and_then(|name| name.strip_prefix('/')).and_then(parse).is_some()
+}
+
+/// Identifier and number of a lease, by its name.
+fn parse(name: &str) -> Option<(u64, u64)> {
+    let (id, generation) = name.split_once('-')?;
+    (id.len() == 16).then_some(())?;
+    Some((u64::from_str_radix(id, 16).ok()?, generation.parse().ok()?))
+}
+
+/// The leases on one dataset.
+struct Leases<'a> {
+    store: &'a dyn Store,
+    owned: &'a Owned,
+}
+
+impl Leases<'_> {
+    /// Refuses leases of others than `own`; those that are nobody's are removed.
+    fn refuse_held(&self, own: Option<&Holder>, watch: &dyn Watch) -> Result<(), LeaseError> {
+        for (id, keys) in self.others(own)? {
+            let holder = self.holder(id)?;
+            let is_there = match watch.is_alive(&holder) {
+                Some(is_alive) => is_alive,
+                None => self.is_renewed(&holder, watch)?,
+            };
+            if is_there {
+                return Err(LeaseError::Held { folder: self.owned.folder().clone(), holder });
+            }
+            keys.into_iter().try_for_each(|key| self.store.remove(self.owned, &key))?;
+        }
+        Ok(())
+    }
+
+    /// Watches a lease: whether its holder renews it. One that is given back meanwhile is nobody's.
+    fn is_renewed(&self, holder: &Holder, watch: &dyn Watch) -> Result<bool, LeaseError> {
+        watch.begins(holder, EXPIRES_NS);
+        let keys = |leases: BTreeMap<u64, Vec<Key>>| leases.get(&holder.id).cloned().unwrap_or_default();
+        let before = keys(self.all()?);
+        for _ in 0..EXPIRES_NS / LOOK_NS {
+            if !watch.pass(LOOK_NS) {
+                return Err(LeaseError::Interrupted);
+            }
+            let now = keys(self.all()?);
+            if now != before {
+                return Ok(!now.is_empty());
+            }
+        }
+        Ok(false)
+    }
+
+    /// Leases of those who do not share the dataset with `own`, by their identifiers.
+    fn others(&self, own: Option<&Holder>) -> Result<BTreeMap<u64, Vec<Key>>, StoreError> {
+        let mut others = BTreeMap::new();
+        for (id, keys) in self.all()? {
+            let shares = match own {
+                Some(own) => own.id == id || self.holder(id)?.shares_with(own),
+                None => false,
+            };
+            if !shares {
+                others.insert(id, keys);
+            }
+        }
+        Ok(others)
+    }
+
+    fn all(&self) -> Result<BTreeMap<u64, Vec<Key>>, StoreError> {
+        let mut all: BTreeMap<u64, Vec<Key>> = BTreeMap::new();
+        let folder = child(self.owned.folder(), FOLDER);
+        let listed = self.store.list(Some(&folder), &mut |entry| {
+            let name = entry.key.as_str().rsplit('/').next().unwrap_or_default();
+            if let Some((id, _)) = parse(name) {
+                all.entry(id).or_default().push(entry.key);
+            }
+            ControlFlow::Continue(())
+        });
+        match listed {
+            Err(StoreError::Object { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(all),
+            listed => listed.map(|()| all),
+        }
+    }
+
+    fn holder(&self, id: u64) -> Result<Holder, StoreError> {
+        let mut text = vec![0; BYTES_MAX];
+        for key in self.all()?.remove(&id).unwrap_or_default().iter().rev() {
+            match self.store.read_at(key, 0, &mut text) {
+                Ok(length) => return Ok(Holder::read(id, &text[..length])),
+                // It was renewed meanwhile.
+                Err(StoreError::Object { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Holder::read(id, &[]))
+    }
+}
