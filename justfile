@@ -64,6 +64,10 @@ ci: lint test test-versus truth docs
 fuzz *ARGS:
     fuzz/run {{ARGS}}
 
+# Hours of one run: its memory, descriptors, threads and record must not grow. `just soak repetitions 400` ends by what was made.
+soak UNIT="seconds" MOST="3600":
+    .ci/soak {{UNIT}} {{MOST}}
+
 # Longer proofs: more property cases, 100,000 storages of known truth, fuzzing, a folder of a million files, benchmarks, shards read back by Python, known
 # vulnerabilities (needs the advisory database).
 nightly:
@@ -72,6 +76,7 @@ nightly:
     fuzz/run 300
     cargo run --release -p truth -- --worlds 100000 --from 1000000
     just perf
+    just soak repetitions 400
     just formats-readback
     cargo deny check advisories
 
