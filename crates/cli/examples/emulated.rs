@@ -14,7 +14,7 @@ use backend_nfs::NfsStore;
 use backend_s3::S3Store;
 use dataset::{Data, Key, Marker, Objects, payload};
 use emulator::{Protocol, Server, Settings};
-use engine::{Progress, RepSpec, run_rep};
+use engine::{Measured, Progress, RepSpec, run_rep};
 use feed::bounds::{self, InFlight, Operation};
 use plan::{
     Access, Addresses, BucketStyle, Cell, Delay, Emulation, Engine, Keys, Limit, NfsConfig, S3Config,
@@ -132,7 +132,7 @@ impl Point {
         let connections = self.connections();
         let cell =
             Cell { access: Access::Random, connections, ..Cell::plain(engine, self.read_bytes, self.depth) };
-        let rep = run_rep(&RepSpec {
+        let Measured { rep, .. } = run_rep(&RepSpec {
             cell: &cell,
             store: &store,
             server: None,

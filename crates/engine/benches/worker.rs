@@ -29,7 +29,7 @@ fn cell(queue_depth: u32, access: Access) -> Cell {
 /// Time per operation of a whole repetition, from its own window: threads and queues are set up outside it.
 fn null_loop_ns(cell: &Cell, store: &SharedStore, data: &Data, ops: u64) -> u64 {
     let op_bytes = if cell.task == Task::ReadFile { 131_072 } else { u64::from(cell.block_bytes) };
-    let rep = run_rep(&RepSpec {
+    let measured = run_rep(&RepSpec {
         server: None,
         cell,
         store,
@@ -49,7 +49,7 @@ fn null_loop_ns(cell: &Cell, store: &SharedStore, data: &Data, ops: u64) -> u64 
         progress: &Progress::default(),
     })
     .expect("the null target cannot fail");
-    rep.window_ns
+    measured.rep.window_ns
 }
 
 fn worker_loop(criterion: &mut Criterion) {

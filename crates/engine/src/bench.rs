@@ -8,16 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use backend::{Clock, SharedStore, Store};
 use dataset::Data;
 use plan::{Cell, Limit, Load, Measure, Operation, Share, Task};
-use record::{
-    CacheProof, Ceiling, Interval, NotRun, Outage, Outcome, Rep, RepIntervals, Reread, Role, System, Trained,
-    Usage, counter,
-};
+use record::{Ceiling, NotRun, Outage, Outcome, Rep, RepIntervals, Reread, Role, Trained, counter};
 
 use crate::ceiling::{self, Shape};
 use crate::checkpoint::Destination;
 use crate::copy::Copies;
 use crate::outage::{self, Sign, Waited};
-use crate::outcome::RepOutcome;
+use crate::outcome::Measured;
 use crate::progress::Progress;
 use crate::rep::{RepSpec, run_rep};
 use crate::sampled::{Kept, Second};
@@ -32,7 +29,7 @@ const EPOCHS_MAX: u64 = 1 << 24;
 
 /// What a cell reads, and through what.
 #[derive(Clone)]
-pub struct Seat {
+pub struct CellSetup {
     /// The storage, opened for the cell's engine.
     pub store: SharedStore,
     /// The server behind it, where feedline started that.
@@ -121,7 +118,7 @@ pub enum Try {
 /// A run in progress.
 pub struct Bench<'a> {
     cells: &'a [Cell],
-    seats: &'a [Seat],
+    setups: &'a [CellSetup],
     settings: BenchSettings,
     clock: &'a Clock,
     stop: &'a AtomicBool,
@@ -147,20 +144,20 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// A run over `cells`, each with its seat. It ends early once `stop` is set.
+    /// A run over `cells`, each with its setup. It ends early once `stop` is set.
     pub fn new(
         cells: &'a [Cell],
-        seats: &'a [Seat],
+        setups: &'a [CellSetup],
         settings: BenchSettings,
         clock: &'a Clock,
         stop: &'a AtomicBool,
         progress: &'a Progress,
     ) -> Self {
-        assert_eq!(cells.len(), seats.len(), "every cell has a seat");
+        assert_eq!(cells.len(), setups.len(), "every cell has a setup");
         let cost_ns = estimated_cost_ns(&settings.measure);
         Self {
             cells,
-            seats,
+            setups,
             settings,
             clock,
             stop,
@@ -213,7 +210,7 @@ impl<'a> Bench<'a> {
         let kept: Vec<&Kept> =
             cells.iter().map(|cell| &self.kept[*cell]).filter(|kept| !kept.is_empty()).collect();
         let Some(first) = cells.first().filter(|_| !kept.is_empty()) else { return Vec::new() };
-        let objects = self.seats[*first].data.objects();
+        let objects = self.setups[*first].data.objects();
         Second::new(store, objects, self.clock).read(&kept, self.settings.rank.index)
     }
 
@@ -262,7 +259,7 @@ impl<'a> Bench<'a> {
     ) -> Result<Vec<NotRun>, E> {
         let all: Vec<usize> = (0..self.cells.len()).collect();
         let rounds = 0..self.settings.measure.repetitions;
-        self.rounds(&all, (Role::Measure, rounds), kept_back, emit)
+        self.rounds(&all, Role::Measure, rounds, kept_back, emit)
     }
 
     /// Runs fresh repetitions of the chosen cells alone, in rounds of these numbers.
@@ -272,7 +269,7 @@ impl<'a> Bench<'a> {
         rounds: Range<u32>,
         emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<Vec<NotRun>, E> {
-        self.rounds(chosen, (Role::Confirm, rounds), 0, emit)
+        self.rounds(chosen, Role::Confirm, rounds, 0, emit)
     }
 
     /// Runs one repetition of a training cell, for a search.
@@ -304,7 +301,8 @@ impl<'a> Bench<'a> {
     fn rounds<E>(
         &mut self,
         chosen: &[usize],
-        (role, rounds): (Role, Range<u32>),
+        role: Role,
+        rounds: Range<u32>,
         kept_back: u64,
         emit: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<Vec<NotRun>, E> {
@@ -392,7 +390,7 @@ impl<'a> Bench<'a> {
             self.lost.remove(&cell.target);
         }
         let is_alone = self.settings.rank.of == 1 && self.settings.variants.of == 1;
-        let is_own = self.seats[turn.cell].server.is_some();
+        let is_own = self.setups[turn.cell].server.is_some();
         let is_spent = turn.again >= outage::AGAIN_MAX || self.lost.contains(&cell.target);
         if sign == Sign::Suspended {
             let is_again = is_alone && turn.again < outage::AGAIN_MAX;
@@ -421,18 +419,8 @@ impl<'a> Bench<'a> {
 
     fn repetition(&mut self, turn: Turn, role: Role) -> (Rep, RepIntervals, Sign) {
         let order = self.made;
-        let epoch = match role {
-            // A search reads on in another epoch each time: what it read before may lie in a cache.
-            _ if self.searches => u64::from(order),
-            Role::Measure => self.own_epoch(turn.cell, turn.rep),
-            Role::Confirm => self.own_epoch(turn.cell, self.settings.measure.repetitions + turn.rep),
-        };
-        // What it has read of its epoch may lie in a cache by now.
-        let gone_on = u64::from(std::mem::take(&mut self.gone_on)) * u64::from(outage::AGAIN_MAX + 1);
-        let epoch = epoch + (u64::from(turn.again) + gone_on) * EPOCHS_MAX;
+        let epoch = self.epoch(turn, role);
         self.made += 1;
-        let Share { index, of } = self.settings.variants;
-        let epoch = epoch * u64::from(of) + u64::from(index);
         let wait = || {
             if let Some(start) = self.start {
                 start(order);
@@ -441,23 +429,22 @@ impl<'a> Bench<'a> {
         self.was_suspended();
         let mut copies = std::mem::take(&mut self.copies);
         let spec = RepSpec { wait: Some(&wait), ..self.spec(turn.cell, epoch) };
-        let measured = match &self.seats[turn.cell].copy_to {
+        let made = match &self.setups[turn.cell].copy_to {
             Some(to) => copies.run(turn.cell, &spec, to),
             None => run_rep(&spec),
         };
         self.copies = copies;
         let is_suspended = self.was_suspended();
-        let sign = if is_suspended { Sign::Suspended } else { Sign::of(&measured) };
-        let mut outcome = measured.unwrap_or_else(|error| failed(error.to_string(), self.clock.now_ns()));
+        let sign = if is_suspended { Sign::Suspended } else { Sign::of(&made) };
+        let cell = &self.cells[turn.cell];
+        let Measured { mut rep, seconds, sampled } =
+            made.unwrap_or_else(|error| Measured::failed(cell, error.to_string(), self.clock.now_ns()));
         // One that a signal ended is made again as such.
-        if is_suspended && outcome.outcome != Outcome::Interrupted {
-            outcome.outcome = Outcome::Failed { reason: SUSPENDED.to_owned() };
+        if is_suspended && rep.outcome != Outcome::Interrupted {
+            rep.outcome = Outcome::Failed { reason: SUSPENDED.to_owned() };
         }
-        let cell = self.cells[turn.cell].slug.clone();
-        self.kept[turn.cell].offer(order, outcome.sampled);
-        let seconds = outcome.seconds;
+        self.kept[turn.cell].offer(order, sampled);
         let rep = Rep {
-            cell: cell.clone(),
             role,
             rep: turn.rep,
             round: turn.round,
@@ -465,26 +452,26 @@ impl<'a> Bench<'a> {
             rank: self.settings.rank.index,
             ranks: self.settings.rank.of,
             variant: self.settings.variant.clone(),
-            outcome: outcome.outcome,
-            window_start_ns: outcome.window_start_ns,
-            window_ns: outcome.window_ns,
-            window_unix_ns: self.settings.began_unix_ns.map(|began| began + outcome.window_start_ns),
-            second_ops: by_second(&seconds, |second| second.ops),
-            second_bytes: by_second(&seconds, |second| second.bytes),
-            counters: outcome.counters,
-            errors: outcome.errors,
-            histograms: outcome.histograms,
-            usage: outcome.usage,
-            cache: outcome.cache,
-            granted: outcome.granted,
-            system: outcome.system,
-            emulated: outcome.emulated,
-            trained: outcome.trained,
-            epochs: outcome.epochs,
-            checkpoints: outcome.checkpoints,
-            outage: None,
+            window_unix_ns: self.settings.began_unix_ns.map(|began| began + rep.window_start_ns),
+            ..rep
         };
-        (rep, RepIntervals { cell, role, rep: turn.rep, seconds }, sign)
+        let intervals = RepIntervals { cell: rep.cell.clone(), role, rep: turn.rep, seconds };
+        (rep, intervals, sign)
+    }
+
+    /// The epoch in which the next repetition reads on.
+    fn epoch(&mut self, turn: Turn, role: Role) -> u64 {
+        let epoch = match role {
+            // A search reads on in another epoch each time: what it read before may lie in a cache.
+            _ if self.searches => u64::from(self.made),
+            Role::Measure => self.own_epoch(turn.cell, turn.rep),
+            Role::Confirm => self.own_epoch(turn.cell, self.settings.measure.repetitions + turn.rep),
+        };
+        // What it has read of its epoch may lie in a cache by now.
+        let gone_on = u64::from(std::mem::take(&mut self.gone_on)) * u64::from(outage::AGAIN_MAX + 1);
+        let epoch = epoch + (u64::from(turn.again) + gone_on) * EPOCHS_MAX;
+        let Share { index, of } = self.settings.variants;
+        epoch * u64::from(of) + u64::from(index)
     }
 
     /// An epoch that no other cell reads, whatever the order of cells: what one of a round has just read would lie in a
@@ -494,7 +481,7 @@ impl<'a> Bench<'a> {
     }
 
     fn spec(&self, cell: usize, epoch: u64) -> RepSpec<'_> {
-        let seat = &self.seats[cell];
+        let setup = &self.setups[cell];
         let measure = &self.settings.measure;
         // A checkpoint is read back once and whole, by every client that has to.
         let (warmup_ns, limit, part) = match self.cells[cell].operation() {
@@ -503,13 +490,13 @@ impl<'a> Bench<'a> {
         };
         RepSpec {
             cell: &self.cells[cell],
-            store: &seat.store,
-            server: seat.server.as_deref(),
-            data: &seat.data,
+            store: &setup.store,
+            server: setup.server.as_deref(),
+            data: &setup.data,
             verify: true,
-            sample_bytes: seat.sample_bytes,
-            line_bps: seat.line_samples_per_s * seat.sample_bytes,
-            checkpoints: seat.checkpoints.as_ref(),
+            sample_bytes: setup.sample_bytes,
+            line_bps: setup.line_samples_per_s * setup.sample_bytes,
+            checkpoints: setup.checkpoints.as_ref(),
             warmup_ns,
             limit,
             epoch,
@@ -525,11 +512,11 @@ impl<'a> Bench<'a> {
     /// What a search is told of a repetition, and the line that it has to clear; the record holds counters only.
     /// Operations that read no bytes have no line: their search ends where depth gains nothing.
     fn reached(&self, rep: &Rep, cell: usize) -> (Option<f64>, f64) {
-        let seat = &self.seats[cell];
+        let setup = &self.setups[cell];
         let failed = matches!(rep.outcome, Outcome::Failed { .. });
         if let Load::Training(training) = &self.cells[cell].load {
             let used = rep.trained.as_ref().filter(|_| !failed).and_then(utilization);
-            return (used.map(|au| au * training.demand_samples_per_s()), seat.line_samples_per_s);
+            return (used.map(|au| au * training.demand_samples_per_s()), setup.line_samples_per_s);
         }
         let per_s = |name, each: f64| {
             let count = *rep.counters.get(name)?;
@@ -537,7 +524,7 @@ impl<'a> Bench<'a> {
                 .then(|| count as f64 / each / (rep.window_ns as f64 / 1e9))
         };
         if self.cells[cell].operation().reads_bytes() {
-            (per_s(counter::BYTES, seat.sample_bytes), seat.line_samples_per_s)
+            (per_s(counter::BYTES, setup.sample_bytes), setup.line_samples_per_s)
         } else {
             (per_s(counter::OPS, 1.0), f64::INFINITY)
         }
@@ -555,16 +542,6 @@ fn utilization(trained: &Trained) -> Option<f64> {
     mean.is_finite().then_some(mean)
 }
 
-/// What was counted in each second up to the last that is known; a second without anything is a zero.
-fn by_second(seconds: &[Interval], count: impl Fn(&Interval) -> u64) -> Vec<u64> {
-    let length = seconds.iter().map(|one| one.second as usize + 1).max().unwrap_or(0);
-    let mut counts = vec![0; length];
-    for one in seconds {
-        counts[one.second as usize] += count(one);
-    }
-    counts
-}
-
 /// What one repetition takes, before any was made.
 fn estimated_cost_ns(measure: &Measure) -> u64 {
     let window_ns = match measure.limit {
@@ -573,25 +550,4 @@ fn estimated_cost_ns(measure: &Measure) -> u64 {
         Limit::Bytes { .. } | Limit::Epochs { .. } => 0,
     };
     measure.warmup_ns + window_ns + OVERHEAD_NS
-}
-
-fn failed(reason: String, now_ns: u64) -> RepOutcome {
-    RepOutcome {
-        outcome: Outcome::Failed { reason },
-        window_start_ns: now_ns,
-        window_ns: 0,
-        counters: BTreeMap::new(),
-        errors: BTreeMap::new(),
-        histograms: BTreeMap::from([("service_ns".to_owned(), record::encode(&record::new_histogram()))]),
-        usage: Usage::default(),
-        system: System::default(),
-        cache: CacheProof { method: "none".to_owned(), ..CacheProof::default() },
-        granted: BTreeMap::new(),
-        emulated: None,
-        sampled: Vec::new(),
-        trained: None,
-        epochs: Vec::new(),
-        checkpoints: Vec::new(),
-        seconds: Vec::new(),
-    }
 }

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use backend::SharedStore;
 use backend::null::NullStore;
 use plan::{Cache, Cell, Fetch, Limit, Load, Operation, Pages, Share, Training};
-use record::{Ceiling, counter};
+use record::{Ceiling, Rep, counter};
 
 use crate::error::RepError;
 use crate::job::Passes;
-use crate::outcome::RepOutcome;
 use crate::progress::Progress;
 use crate::rep::{self, RepSpec, run_rep};
 
@@ -112,13 +111,14 @@ pub(crate) fn measure(shape: Shape, spec: &RepSpec<'_>, cells: Vec<String>) -> R
 }
 
 /// The cell's reads in a closed loop, for long enough.
-fn closed(store: &SharedStore, spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
+fn closed(store: &SharedStore, spec: &RepSpec<'_>) -> Result<Rep, RepError> {
     let cell = null_cell(spec.cell, Load::Closed);
     // Reads of no storage are nobody's progress.
     let unseen = Progress::default();
     let run = |duration_ns| {
         let limit = Limit::Duration { duration_ns };
-        run_rep(&RepSpec { warmup_ns: WARMUP_NS, ..null_spec(spec, (store, &cell), limit, &unseen) })
+        let spec = RepSpec { warmup_ns: WARMUP_NS, ..null_spec(spec, store, &cell, limit, &unseen) };
+        run_rep(&spec).map(|measured| measured.rep)
     };
     let rep = run(WINDOW_NS)?;
     if rep.counters[counter::OPS] < TURNS_MIN * u64::from(cell.queue_depth) {
@@ -129,13 +129,14 @@ fn closed(store: &SharedStore, spec: &RepSpec<'_>) -> Result<RepOutcome, RepErro
 
 /// The cell's job for some steps. Nothing is decoded, no reader starts and no pass ends: what that takes is known, and
 /// no part of what this client can do.
-fn played(training: Training, store: &SharedStore, spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
+fn played(training: Training, store: &SharedStore, spec: &RepSpec<'_>) -> Result<Rep, RepError> {
     let cell = null_cell(spec.cell, Load::Training(Training { decode: None, startup_ns: 0, ..training }));
     let duration_ns = training.compute_ns.saturating_mul(STEPS).clamp(JOB_NS_MIN, JOB_NS_MAX);
     let duration_ns = duration_ns.max(training.compute_ns.saturating_mul(STEPS_MIN));
     let unseen = Progress::default();
     let limit = Limit::Duration { duration_ns };
-    let play = || rep::run(&null_spec(spec, (store, &cell), limit, &unseen), Passes::Endless);
+    let spec = null_spec(spec, store, &cell, limit, &unseen);
+    let play = || rep::run(&spec, Passes::Endless).map(|measured| measured.rep);
     let mut best = play()?;
     for _ in 1..PLAYS_MAX {
         let waited = lost_ns(&best);
@@ -151,7 +152,7 @@ fn played(training: Training, store: &SharedStore, spec: &RepSpec<'_>) -> Result
 }
 
 /// Time that accelerators waited, first batches left out.
-fn lost_ns(rep: &RepOutcome) -> u64 {
+fn lost_ns(rep: &Rep) -> u64 {
     let accelerators = rep.trained.iter().flat_map(|trained| &trained.accelerators);
     accelerators.map(|one| one.wait_ns.saturating_sub(one.first_batch_ns)).sum()
 }
@@ -162,7 +163,8 @@ fn null_cell(cell: &Cell, load: Load) -> Cell {
 
 fn null_spec<'a>(
     spec: &RepSpec<'a>,
-    (store, cell): (&'a SharedStore, &'a Cell),
+    store: &'a SharedStore,
+    cell: &'a Cell,
     limit: Limit,
     progress: &'a Progress,
 ) -> RepSpec<'a> {

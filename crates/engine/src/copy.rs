@@ -24,7 +24,7 @@ use backend::SharedStore;
 
 use crate::error::RepError;
 use crate::gate::StartGate;
-use crate::outcome::RepOutcome;
+use crate::outcome::Measured;
 use crate::rep::{RepSpec, proof, set_cache};
 use crate::server::Server;
 use crate::system::Watched;
@@ -44,7 +44,7 @@ use work::{Copying, WorkerEnd};
 #[derive(Debug)]
 pub struct CopyEnd {
     /// What was measured.
-    pub outcome: RepOutcome,
+    pub measured: Measured,
     /// What was written, until it is removed.
     pub place: Place,
 }
@@ -59,7 +59,7 @@ pub fn run_copy(spec: &RepSpec<'_>, to: &SharedStore) -> Result<CopyEnd, RepErro
     let work = work(spec, &copy)?;
     let place = place::make(spec, to, &work)?;
     match measured(spec, to, &place, &work) {
-        Ok(outcome) => Ok(CopyEnd { outcome, place }),
+        Ok(measured) => Ok(CopyEnd { measured, place }),
         Err(error) => {
             // Why nothing was measured is what matters; what cannot be removed now is left to `clean`.
             let _ = place.remove();
@@ -87,12 +87,7 @@ fn work(spec: &RepSpec<'_>, copy: &plan::Copy) -> Result<Work, CopyError> {
     Ok(Work::Shards(packing, Shards::of(objects, count, packing.shard_bytes)))
 }
 
-fn measured(
-    spec: &RepSpec<'_>,
-    to: &SharedStore,
-    place: &Place,
-    work: &Work,
-) -> Result<RepOutcome, RepError> {
+fn measured(spec: &RepSpec<'_>, to: &SharedStore, place: &Place, work: &Work) -> Result<Measured, RepError> {
     let before = set_cache(spec)?;
     if let Some(wait) = spec.wait {
         wait();
@@ -117,7 +112,9 @@ fn measured(
     let reason = copying.reason.lock().unwrap_or_else(PoisonError::into_inner).take();
     let ended =
         Ended { start_ns, meter, workers, reason, stopped: copying.is_stopped(), count: copying.count };
-    Ok(RepOutcome { emulated, ..ended.outcome(cache) })
+    let mut measured = ended.measured(spec.cell, cache);
+    measured.rep.emulated = emulated;
+    Ok(measured)
 }
 
 /// Opens a queue for each worker, starts them together, and waits for their end.

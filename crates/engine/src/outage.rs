@@ -5,7 +5,7 @@ use plan::{Cell, Task};
 use record::Outage;
 
 use crate::error::RepError;
-use crate::outcome::RepOutcome;
+use crate::outcome::Measured;
 use crate::rep::{self, RepSpec};
 
 /// How long a server is waited for: filers and gateways start again within minutes.
@@ -41,7 +41,7 @@ pub(crate) enum Sign {
 
 impl Sign {
     /// Of a repetition as it ended.
-    pub(crate) fn of(measured: &Result<RepOutcome, RepError>) -> Self {
+    pub(crate) fn of(measured: &Result<Measured, RepError>) -> Self {
         let of_kind = |kind: ErrorKind| match kind {
             ErrorKind::Connect => Self::Sure,
             kind if AWAY.contains(&kind) => Self::Perhaps,
@@ -50,8 +50,8 @@ impl Sign {
         match measured {
             Err(RepError::Store(error)) => of_kind(error.kind()),
             Err(_) => Self::None,
-            Ok(outcome) => {
-                let met = AWAY.into_iter().filter(|kind| outcome.errors.contains_key(kind.name()));
+            Ok(measured) => {
+                let met = AWAY.into_iter().filter(|kind| measured.rep.errors.contains_key(kind.name()));
                 met.map(of_kind).max().unwrap_or(Self::None)
             }
         }

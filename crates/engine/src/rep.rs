@@ -19,7 +19,7 @@ use crate::error::RepError;
 use crate::gate::StartGate;
 use crate::job::{self, Passes};
 use crate::load::{Load, Tickets, Timing};
-use crate::outcome::{self, LoadEnd, RepOutcome, merge};
+use crate::outcome::{self, LoadEnd, Measured, merge};
 use crate::pace::{Offer, Paced, Pacer};
 use crate::retry::{Retry, Storm};
 use crate::server::Server;
@@ -38,12 +38,12 @@ pub(crate) use spec::{asked, first_ticket, own_seed, own_tickets};
 const WARMUP_PARTS: u64 = 8;
 
 /// Runs one repetition.
-pub fn run_rep(spec: &RepSpec<'_>) -> Result<RepOutcome, RepError> {
+pub fn run_rep(spec: &RepSpec<'_>) -> Result<Measured, RepError> {
     run(spec, Passes::Dropped)
 }
 
 /// Runs one repetition; a training job goes from one pass to the next as `passes` says.
-pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepError> {
+pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<Measured, RepError> {
     if spec.cell.operation() == Operation::Checkpoint {
         return checkpoint::run(spec);
     }
@@ -78,10 +78,12 @@ pub(crate) fn run(spec: &RepSpec<'_>, passes: Passes) -> Result<RepOutcome, RepE
         tier: spec.cell.tier.is_some(),
     };
     let load = LoadEnd { asked, paced: issue.paced, train: issue.train, passes };
-    let mut outcome = merge(load, (window, ends), cache);
-    outcome.system.others = others;
-    outcome.granted.insert("pages".to_owned(), spec.cell.pages.name().to_owned());
-    Ok(RepOutcome { emulated, ..outcome })
+    let mut measured = merge(spec.cell, load, window, &ends, cache);
+    let rep = &mut measured.rep;
+    rep.emulated = emulated;
+    rep.system.others = others;
+    rep.granted.insert("pages".to_owned(), spec.cell.pages.name().to_owned());
+    Ok(measured)
 }
 
 /// What is issued, and when: shared by the workers of a repetition.

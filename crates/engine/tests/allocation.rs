@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use backend::null::NullStore;
 use backend::{Clock, SharedStore};
 use dataset::{Data, Even, Extent, Index, Key, Listed, Objects, Order, Samples};
-use engine::{Progress, RepSpec, run_rep};
+use engine::{Measured, Progress, RepSpec, run_rep};
 use plan::{
     Access, Arrivals, Cell, Decode, Engine, Fetch, Limit, Load, Pace, Rate, Streams, Task, Training, Work,
 };
@@ -47,7 +47,7 @@ fn allocations_of(ops: u64, cell: &Cell, op_bytes: u64) -> u64 {
     let store: SharedStore = Arc::new(NullStore::default());
     let objects = Arc::new(objects());
     let before = ALLOCATIONS.load(Ordering::Relaxed);
-    let rep = run_rep(&RepSpec {
+    let Measured { rep, .. } = run_rep(&RepSpec {
         server: None,
         cell,
         store: &store,

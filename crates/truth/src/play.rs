@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use analysis::Summary;
 use backend::{Clock, SharedStore};
 use describe::{Begun, Data, Slot};
-use engine::{Bench, BenchSettings, Event, Progress, Seat};
+use engine::{Bench, BenchSettings, CellSetup, Event, Progress};
 use plan::Plan;
 use prepare::Prepared;
 use record::{
@@ -47,7 +47,7 @@ pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
     let data = imagined(&plan)?;
     let clock = Clock::simulated();
     let model = Model::new(world.device.clone(), world.seed, &clock);
-    let seats = seats(&plan, &data, &model);
+    let setups = setups(&plan, &data, &model);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
     let settings = BenchSettings {
         measure: plan.measure.clone(),
@@ -57,7 +57,7 @@ pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
         variants: plan::Share::WHOLE,
         began_unix_ns: None,
     };
-    let mut bench = Bench::new(&plan.cells, &seats, settings, &clock, &stop, &progress);
+    let mut bench = Bench::new(&plan.cells, &setups, settings, &clock, &stop, &progress);
     let mut record = begun(&plan, &data, &model);
     record.lines.extend(ceiling(world, &plan).map(Line::Ceiling));
     let not_run = measure(&mut bench, &plan, &model, &mut record)?;
@@ -181,12 +181,12 @@ fn imagined(plan: &Plan) -> Result<Data, Box<dyn Error>> {
     Ok(Data::of_slots(wanted.into_iter().map(slot).collect::<Result<_, _>>()?))
 }
 
-fn seats(plan: &Plan, data: &Data, model: &Model) -> Vec<Seat> {
+fn setups(plan: &Plan, data: &Data, model: &Model) -> Vec<CellSetup> {
     let store: SharedStore = Arc::new(model.clone());
-    let seat = |cell: &plan::Cell| {
+    let setup = |cell: &plan::Cell| {
         let prepared = data.of(cell);
         let sample_bytes = describe::sample_bytes(prepared, plan.dataset(cell), cell);
-        Seat {
+        CellSetup {
             store: Arc::clone(&store),
             server: None,
             data: Arc::clone(&prepared.data),
@@ -196,7 +196,7 @@ fn seats(plan: &Plan, data: &Data, model: &Model) -> Vec<Seat> {
             copy_to: None,
         }
     };
-    plan.cells.iter().map(seat).collect()
+    plan.cells.iter().map(setup).collect()
 }
 
 fn begun(plan: &Plan, data: &Data, model: &Model) -> RunRecord {

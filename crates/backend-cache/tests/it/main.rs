@@ -15,7 +15,7 @@ use backend::{
 use backend_cache::{Place, TieredStore};
 use backend_file::{FileStore, probe_io_uring};
 use dataset::{Data, Key, Objects, payload};
-use engine::{Progress, RepOutcome, RepSpec, run_rep};
+use engine::{Measured, Progress, RepSpec, run_rep};
 use plan::{Access, Advice, Cache, Cell, Engine, Limit, Operation, Registered, Tier, TierPolicy};
 use tempfile::TempDir;
 
@@ -151,7 +151,7 @@ fn what_was_read_once_comes_from_the_cache_until_the_next_repetition() {
 }
 
 /// Passes over 64 blocks through a cache of `slots`, one read at a time, each a millisecond of a virtual clock.
-fn passes(slots: u64, access: Access) -> RepOutcome {
+fn passes(slots: u64, access: Access) -> Measured {
     let fast = folder();
     let clock = Clock::simulated();
     let slow = Simulated::new(&clock, 1, SEED, |_| Step::ok(1_000_000));
@@ -183,7 +183,7 @@ fn passes(slots: u64, access: Access) -> RepOutcome {
 
 #[test]
 fn epochs_say_what_the_cache_served_of_them() {
-    let rep = passes(64, Access::ShuffledEpoch);
+    let Measured { rep, .. } = passes(64, Access::ShuffledEpoch);
     let served: Vec<u64> = rep.epochs.iter().map(|epoch| epoch.tier_bytes.unwrap()).collect();
     let counted: u64 = served.iter().sum();
     assert_eq!((rep.counters["ops"], rep.epochs.len(), served[0]), (3 * 64, 3, 0));
@@ -197,7 +197,7 @@ fn epochs_say_what_the_cache_served_of_them() {
 
 #[test]
 fn no_more_is_written_than_was_missed() {
-    let rep = passes(32, Access::Sequential);
+    let Measured { rep, .. } = passes(32, Access::Sequential);
     let [hits, misses, fills] = ["tier_hits", "tier_misses", "tier_fills"].map(|name| rep.counters[name]);
     assert_eq!(hits + misses, 3 * 64);
     assert!(fills + rep.counters["tier_skipped"] <= misses && rep.counters["tier_evictions"] <= fills);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use backend::SharedStore;
 
 use crate::error::RepError;
-use crate::outcome::RepOutcome;
+use crate::outcome::Measured;
 use crate::rep::RepSpec;
 
 use super::{CopyEnd, Place, run_copy};
@@ -22,20 +22,21 @@ impl Copies {
         cell: usize,
         spec: &RepSpec<'_>,
         to: &SharedStore,
-    ) -> Result<RepOutcome, RepError> {
+    ) -> Result<Measured, RepError> {
         let before = self.0.remove(&cell).map(Place::remove);
-        let CopyEnd { mut outcome, place } = run_copy(spec, to)?;
+        let CopyEnd { mut measured, place } = run_copy(spec, to)?;
         let keeps = spec.cell.task.copy().is_some_and(|copy| copy.keep)
-            && outcome.outcome == record::Outcome::Complete;
+            && measured.rep.outcome == record::Outcome::Complete;
+        let granted = &mut measured.rep.granted;
         let folder = place.folder().to_string();
         let mut left = before.and_then(Result::err).map(|error| error.to_string());
         if keeps {
             self.0.insert(cell, place);
-            outcome.granted.insert("copy_kept".to_owned(), folder);
+            granted.insert("copy_kept".to_owned(), folder);
         } else if let Err(error) = place.remove() {
             left = Some(error.to_string());
         }
-        outcome.granted.extend(left.map(|words| ("copy_not_removed".to_owned(), words)));
-        Ok(outcome)
+        granted.extend(left.map(|words| ("copy_not_removed".to_owned(), words)));
+        Ok(measured)
     }
 }

@@ -22,9 +22,9 @@ use std::sync::atomic::AtomicBool;
 use backend::simulated::{Simulated, Step};
 use backend::{Clock, SharedStore, Store};
 use dataset::{Content, Data, Key, Objects, Samples};
-use engine::{Progress, RepError, RepOutcome, RepSpec, Seat, Server, run_rep};
+use engine::{CellSetup, Measured, Progress, RepError, RepSpec, Server, run_rep};
 use plan::{Cell, Engine, Limit};
-use record::Histogram;
+use record::{Histogram, Rep};
 
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const SEED: u64 = 7;
@@ -38,8 +38,8 @@ pub(crate) fn cell(queue_depth: u32) -> Cell {
 }
 
 /// What a cell reads: 100,000 blocks of feedline's on a device.
-pub(crate) fn seat(store: SharedStore, line_samples_per_s: f64) -> Seat {
-    Seat {
+pub(crate) fn setup(store: SharedStore, line_samples_per_s: f64) -> CellSetup {
+    CellSetup {
         copy_to: None,
         server: None,
         store,
@@ -94,11 +94,11 @@ impl Sim {
         }
     }
 
-    pub(crate) fn run(&self) -> RepOutcome {
-        self.try_run().unwrap()
+    pub(crate) fn run(&self) -> Rep {
+        self.try_run().unwrap().rep
     }
 
-    pub(crate) fn try_run(&self) -> Result<RepOutcome, RepError> {
+    pub(crate) fn try_run(&self) -> Result<Measured, RepError> {
         let content = self.verify_seed.map(|seed| Content::Objects { seed });
         run_rep(&RepSpec {
             server: self.server.as_deref(),
@@ -123,6 +123,6 @@ impl Sim {
 }
 
 /// A histogram of a repetition.
-pub(crate) fn histogram(rep: &RepOutcome, name: &str) -> Histogram<u64> {
+pub(crate) fn histogram(rep: &Rep, name: &str) -> Histogram<u64> {
     rep.histograms[name].decode().unwrap()
 }

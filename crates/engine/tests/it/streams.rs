@@ -42,7 +42,7 @@ fn sim(training: Training, steps: u64, script: impl Fn(u64) -> Step + Send + Syn
     sim
 }
 
-fn only(rep: &engine::RepOutcome) -> TrainedAccelerator {
+fn only(rep: &record::Rep) -> TrainedAccelerator {
     let [counts] = &rep.trained.as_ref().unwrap().accelerators[..] else { panic!("one accelerator") };
     assert_eq!(counts.compute_ns + counts.wait_ns + counts.barrier_ns, counts.wall_ns, "{counts:?}");
     *counts

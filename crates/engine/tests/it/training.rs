@@ -7,9 +7,9 @@ use backend::null::NullStore;
 use backend::simulated::{Fault, Simulated, Step};
 use backend::{Clock, ErrorKind, OpError};
 use dataset::Data;
-use engine::{Bench, BenchSettings, Event, Progress, RepOutcome, Seat};
+use engine::{Bench, BenchSettings, CellSetup, Event, Progress};
 use plan::{Cache, CellOrder, Decode, Engine, Fetch, Limit, Load, Measure, Task, Training, Work};
-use record::{Outcome, TrainedAccelerator};
+use record::{Outcome, Rep, TrainedAccelerator};
 
 use crate::{MS, SEED, Sim, histogram, objects};
 
@@ -48,7 +48,7 @@ pub(crate) fn sim(
     sim
 }
 
-fn all(rep: &RepOutcome) -> &[TrainedAccelerator] {
+fn all(rep: &Rep) -> &[TrainedAccelerator] {
     let accelerators = &rep.trained.as_ref().unwrap().accelerators;
     for counts in accelerators {
         assert_eq!(counts.compute_ns + counts.wait_ns + counts.barrier_ns, counts.wall_ns, "{counts:?}");
@@ -56,7 +56,7 @@ fn all(rep: &RepOutcome) -> &[TrainedAccelerator] {
     accelerators
 }
 
-pub(crate) fn only(rep: &RepOutcome) -> TrainedAccelerator {
+pub(crate) fn only(rep: &Rep) -> TrainedAccelerator {
     let [counts] = all(rep) else { panic!("one accelerator") };
     *counts
 }
@@ -359,12 +359,7 @@ fn threads_share_a_job_and_read_every_sample_once() {
 }
 
 /// Decodes for real, on threads of its own.
-fn decoded(
-    work: Work,
-    training: Training,
-    (engine, threads): (Engine, u32),
-    seed: Option<u64>,
-) -> RepOutcome {
+fn decoded(work: Work, training: Training, (engine, threads): (Engine, u32), seed: Option<u64>) -> Rep {
     let training = Training { decode: Some(Decode { work, threads: Some(2) }), ..training };
     let mut sim = real(training, engine, threads);
     sim.verify_seed = seed;
@@ -430,7 +425,7 @@ fn a_decoder_that_cannot_have_the_whole_sample_is_refused() {
 fn the_control_plays_the_same_job_on_no_storage() {
     let sim = sim(Training { startup_ns: 50 * MS, ..JOB }, 40, 1, |_| Step::ok(MS));
     let cells = [sim.cell.clone()];
-    let seat = Seat {
+    let setup = CellSetup {
         copy_to: None,
         store: Arc::clone(&sim.store),
         server: None,
@@ -456,10 +451,10 @@ fn the_control_plays_the_same_job_on_no_storage() {
         variants: plan::Share::WHOLE,
         began_unix_ns: None,
     };
-    let seats = [seat];
+    let setups = [setup];
     let progress = Progress::default();
     let clock = sim.clock.clone();
-    let bench = Bench::new(&cells, &seats, settings, &clock, &sim.stop, &progress);
+    let bench = Bench::new(&cells, &setups, settings, &clock, &sim.stop, &progress);
     let mut ceilings = Vec::new();
     let _ = bench.ceilings::<()>(&[0], &mut |event| {
         if let Event::Ceiling(ceiling) = event {
