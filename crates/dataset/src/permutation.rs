@@ -16,7 +16,10 @@ impl Permutation {
     /// A permutation of `0..n`, drawn by `seed`.
     pub fn new(n: u64, seed: u64) -> Self {
         let bits = u64::BITS - n.saturating_sub(1).leading_zeros();
+        // Two halves of equal width: a Feistel round swaps them.
         let half_bits = bits.div_ceil(2).max(1);
+        // Four rounds are the fewest that make a strong pseudo-random permutation (Luby and Rackoff, 1988); nothing
+        // here has to resist more than that.
         let keys = [1, 2, 3, 4].map(|round| mix(seed ^ mix(round)));
         Self { n, half_bits, keys }
     }
@@ -26,6 +29,8 @@ impl Permutation {
         debug_assert!(index < self.n);
         let mut value = index;
         loop {
+            // Walking ends: the network permutes the larger domain, and the cycle of a value inside `0..n` comes back
+            // to such a value.
             value = self.encipher(value);
             if value < self.n {
                 return value;
