@@ -31,7 +31,7 @@ use crate::system::Watched;
 use crate::usage::Meter;
 
 pub use error::CopyError;
-pub use place::Place;
+pub use place::CopyFolder;
 
 pub(crate) use kept::Copies;
 
@@ -46,14 +46,14 @@ pub struct CopyEnd {
     /// What was measured.
     pub measured: Measured,
     /// What was written, until it is removed.
-    pub place: Place,
+    pub place: CopyFolder,
 }
 
 /// Copies the dataset of a cell once, or as much of it as the cell says, to a fresh folder on `to`.
 ///
 /// # Errors
-/// What keeps it from beginning: no room, a target that cannot be written, a queue that cannot be opened. What was
-/// written until then is removed. A failed object is no error: it is counted, and the copy goes on.
+/// Reasons not to begin: no room, a target that cannot be written, a queue that cannot be opened. Anything written until
+/// then is removed. A failed object is not an error of the copy: it is counted, and the copy goes on.
 pub fn run_copy(spec: &RepSpec<'_>, to: &SharedStore) -> Result<CopyEnd, RepError> {
     let copy = spec.cell.task.copy().ok_or(CopyError::NoPlan)?;
     let work = work(spec, &copy)?;
@@ -81,13 +81,19 @@ fn work(spec: &RepSpec<'_>, copy: &plan::Copy) -> Result<Work, CopyError> {
             .map_or(count, |last| last + 1);
     }
     let Some(packing) = copy.packing else { return Ok(Work::Objects(count)) };
+    // Unpacking shards to pack them anew would need every layout's reader in the timed path.
     if *spec.data.samples() != dataset::Samples::Objects {
         return Err(CopyError::Packed);
     }
     Ok(Work::Shards(packing, Shards::of(objects, count, packing.shard_bytes)))
 }
 
-fn measured(spec: &RepSpec<'_>, to: &SharedStore, place: &Place, work: &Work) -> Result<Measured, RepError> {
+fn measured(
+    spec: &RepSpec<'_>,
+    to: &SharedStore,
+    place: &CopyFolder,
+    work: &Work,
+) -> Result<Measured, RepError> {
     let before = set_cache(spec)?;
     if let Some(wait) = spec.wait {
         wait();
@@ -121,6 +127,7 @@ fn measured(spec: &RepSpec<'_>, to: &SharedStore, place: &Place, work: &Work) ->
 fn run_workers(copying: &Copying<'_>, work: &Work) -> Result<(u64, Meter, Vec<WorkerEnd>), RepError> {
     let spec = copying.spec;
     let threads = spec.cell.threads;
+    // One more than workers: this thread opens the meter with the common start, as it has nothing to read.
     let gate = StartGate::new(threads + 1);
     let mut meter = Meter::new(spec.cores, &Watched::of(spec.store));
     let ends = std::thread::scope(|scope| {
@@ -151,6 +158,7 @@ fn run_workers(copying: &Copying<'_>, work: &Work) -> Result<(u64, Meter, Vec<Wo
         };
         workers.into_iter().filter_map(join).collect()
     });
+    // After all workers: a copy ends when its last object is durable.
     meter.close(spec.clock.now_ns());
     gate.outcome().map(|start_ns| (start_ns, meter, ends))
 }

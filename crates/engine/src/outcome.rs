@@ -19,7 +19,7 @@ use crate::worker::WorkerEnd;
 /// What a repetition measured.
 #[derive(Debug)]
 pub struct Measured {
-    /// As the record keeps it, of a repetition by itself: which one of a run it is, the run says.
+    /// What the record keeps of it. The run fills in which of its repetitions this is.
     pub rep: Rep,
     /// The window by seconds.
     pub seconds: Vec<Interval>,
@@ -96,6 +96,7 @@ pub(crate) fn merge(
     ends: &[WorkerEnd],
     cache: CacheProof,
 ) -> Measured {
+    // The last worker ends the window: until then reads that count were under way.
     let finished_ns = ends.iter().map(|end| end.finished_ns).max().unwrap_or(window.open_ns);
     let mut trained = load.train.map(|train| train.into_end(window.open_ns, finished_ns.max(window.open_ns)));
     // The last step of a job ended before that was noticed.
@@ -121,15 +122,17 @@ pub(crate) fn merge(
         ..Rep::empty(&cell.slug, outcome(load.asked, trained.as_ref(), finished_ns < window.close_ns, ends))
     };
     let rep = Rep { trained: trained.map(|end| end.trained), ..rep };
-    let seconds = sums::seconds(ends.iter().map(|end| &*end.recorder.seconds));
+    let seconds = sums::seconds(&ends.iter().map(|end| &*end.recorder.seconds));
     let sampled = ends.iter().flat_map(|end| end.recorder.sampled.iter().copied()).collect();
     Measured::new(rep, seconds, sampled)
 }
 
 fn outcome(asked: Option<u64>, trained: Option<&TrainEnd>, is_early: bool, ends: &[WorkerEnd]) -> Outcome {
+    // A failure first: a repetition that gave up may also look complete or interrupted.
     if let Some(reason) = ends.iter().find_map(|end| end.failure.clone()) {
         return Outcome::Failed { reason };
     }
+    // A signal that came after the last step cut nothing.
     let is_complete = trained.is_some_and(|trained| trained.is_complete);
     if !is_complete && ends.iter().any(|end| end.interrupted) && is_early {
         return Outcome::Interrupted;
@@ -137,6 +140,8 @@ fn outcome(asked: Option<u64>, trained: Option<&TrainEnd>, is_early: bool, ends:
     if let Some(trained) = trained {
         return if trained.trained.ran_out { Outcome::Exhausted } else { Outcome::Complete };
     }
+    // A limit in bytes or epochs ends by tickets too. Only where fewer operations ended than were asked for did the
+    // data end first.
     let ran_out = ends.iter().any(|end| end.exhausted_ns.is_some());
     let ended: u64 = ends.iter().map(|end| end.recorder.ended()).sum();
     let cut = asked.is_none_or(|asked| ended < asked);
@@ -183,7 +188,7 @@ fn counters(ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
     counters
 }
 
-/// What became of single attempts; nothing where each operation had one alone.
+/// Counts of single attempts; empty if operations are not repeated.
 fn attempt_counters(ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
     let mut counters = BTreeMap::new();
     for attempts in ends.iter().filter_map(|end| end.attempts.as_ref()) {
@@ -197,13 +202,15 @@ fn attempt_counters(ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
     counters
 }
 
-/// What became of the arrivals inside the window, which ends for them with time or with the tickets.
+/// Counts of the arrivals inside the window. For arrivals the window also ends when no ticket is left.
 fn paced_counters(paced: &Paced, window: &Window, ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
     let exhausted_ns = ends.iter().filter_map(|end| end.exhausted_ns).min();
     let finished_ns = ends.iter().map(|end| end.finished_ns).max().unwrap_or(window.open_ns);
+    // Without tickets nothing could be issued: arrivals after that are no fault of client or storage.
     let end_ns = exhausted_ns.unwrap_or(finished_ns);
     let of_window = |ns: &u64| window.contains(*ns) && *ns < end_ns;
     let pacers = || ends.iter().filter_map(|end| end.pacer.as_ref());
+    // Arrivals that a worker had taken from the timetable and was still waiting for: nobody else counts them.
     let held = pacers().filter_map(|end| end.held_ns).filter(of_window).count() as u64;
     let left = paced.not_taken(window, end_ns) + held;
     sums::by_name([
@@ -217,6 +224,7 @@ fn paced_counters(paced: &Paced, window: &Window, ends: &[WorkerEnd]) -> BTreeMa
 
 /// Every histogram that a worker kept, added up by name.
 fn histograms(ends: &[WorkerEnd], trained: Option<&TrainEnd>) -> BTreeMap<String, HistogramText> {
+    // There even where nothing ended: readers of records expect it.
     let mut sums: BTreeMap<&str, Histogram<u64>> = BTreeMap::from([("service_ns", record::new_histogram())]);
     if let Some(TrainEnd { tally, decodes, .. }) = trained {
         let all = [("wait_ns", &tally.wait_ns), ("fetch_ns", &tally.fetch_ns), ("lag_ns", &tally.lag_ns)];
@@ -227,6 +235,7 @@ fn histograms(ends: &[WorkerEnd], trained: Option<&TrainEnd>) -> BTreeMap<String
         let phases = end.recorder.phases_ns.iter().map(|(name, phase_ns)| (*name, phase_ns));
         let paced =
             end.pacer.iter().flat_map(|end| [("response_ns", &end.response_ns), ("lag_ns", &end.lag_ns)]);
+        // By name: workers of one repetition have the same phases, but a queue that could not be opened has none.
         let service = std::iter::once(("service_ns", &end.recorder.service_ns));
         let attempts = end.attempts.iter().map(|attempts| ("attempt_ns", &attempts.attempt_ns));
         for (name, part) in service.chain(phases).chain(paced).chain(attempts) {
@@ -248,5 +257,5 @@ fn merged_epochs(passes: Passes, open_ns: u64, ends: &[WorkerEnd], trained: Opti
         tier: passes.tier,
     };
     let workers = ends.iter().map(|end| (&*end.begun_ns, &*end.recorder.epochs));
-    epochs::merge((numbering, passes.asked), open_ns, workers, &around)
+    epochs::merge(numbering, passes.asked, open_ns, workers, &around)
 }

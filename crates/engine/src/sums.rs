@@ -13,6 +13,8 @@ pub(crate) fn granted<'a>(reports: impl Iterator<Item = &'a QueueReport>) -> BTr
     let mut granted: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in reports.flat_map(|report| &report.granted) {
         let known = granted.entry((*name).to_owned()).or_insert_with(|| value.clone());
+        // Two sockets of one server may be granted different things; a record that kept one answer would be wrong
+        // about the other.
         if !known.split("; ").any(|part| part == value) {
             *known = format!("{known}; {value}");
         }
@@ -49,7 +51,8 @@ pub(crate) fn errors(counts: impl Iterator<Item = (ErrorKind, u64)>) -> BTreeMap
 }
 
 /// The seconds of all workers, from those of each.
-pub(crate) fn seconds<'a>(workers: impl Iterator<Item = &'a [Second]> + Clone) -> Vec<Interval> {
+pub(crate) fn seconds<'a>(workers: &(impl Iterator<Item = &'a [Second]> + Clone)) -> Vec<Interval> {
+    // A worker that ended early, or had no read in the last second, has fewer.
     let length = workers.clone().map(<[Second]>::len).max().unwrap_or(0);
     let at = |index: usize| {
         let mut service_ns = record::new_interval_histogram();

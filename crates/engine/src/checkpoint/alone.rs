@@ -39,6 +39,7 @@ pub(crate) fn run(spec: &RepSpec<'_>) -> Result<Measured, RepError> {
     if let Some(server) = spec.server {
         server.begin();
     }
+    // No warm-up: the first checkpoint after a start is as real as the next.
     let open_ns = spec.clock.now_ns();
     meter.open_once(open_ns, open_ns);
     let written = write_until(spec.limit, open_ns, plan, &writing);
@@ -51,8 +52,8 @@ pub(crate) fn run(spec: &RepSpec<'_>) -> Result<Measured, RepError> {
     Ok(measured)
 }
 
-/// The checkpoints of a repetition that opened at `open_ns`; what lies there in the end is removed, and what cannot be is
-/// left to `feedline clean`.
+/// Writes the checkpoints of a repetition that opened at `open_ns`, and removes those that are left at its end. What cannot
+/// be removed is left to `feedline clean`.
 fn write_until(limit: Limit, open_ns: u64, plan: &Checkpoint, writing: &Writing<'_>) -> Vec<Written> {
     let mut rotation = Rotation::new(plan.keep);
     let mut made: Vec<Written> = Vec::new();
@@ -64,6 +65,7 @@ fn write_until(limit: Limit, open_ns: u64, plan: &Checkpoint, writing: &Writing<
         failed = if is_whole { 0 } else { failed + 1 };
         made.push(written);
         let gone = if is_whole { rotation.keep(slot) } else { Some(slot) };
+        // Inside the window and outside every checkpoint's time, as a trainer that rotates does it.
         let removed = gone.map_or(Ok(()), |slot| writing.remove(slot));
         let now_ns = writing.clock.now_ns();
         let is_over = is_reached(limit, now_ns - open_ns, made.len() as u64, plan);
@@ -75,7 +77,7 @@ fn write_until(limit: Limit, open_ns: u64, plan: &Checkpoint, writing: &Writing<
     made
 }
 
-/// Whether enough was written. What is counted in steps elsewhere takes the time of those here.
+/// Whether enough was written. A limit in training steps stands for the time that they take.
 fn is_reached(limit: Limit, elapsed_ns: u64, made: u64, plan: &Checkpoint) -> bool {
     match limit {
         Limit::Duration { duration_ns } => elapsed_ns >= duration_ns,
@@ -106,6 +108,7 @@ fn measured(cell: &Cell, written: &[Written], window: Window, meter: &Meter, int
         _ if interrupted => Outcome::Interrupted,
         _ => Outcome::Complete,
     };
+    // With those of checkpoints that failed: the storage took them.
     let bytes = written.iter().map(|one| one.saved.bytes).sum();
     let longest_ns = record::new_histogram().high();
     let clamped = files().filter(|file| file.published_ns - file.begun_ns > longest_ns).count();
@@ -180,6 +183,8 @@ fn seconds<'a>(
     for saved in written.iter().map(|one| &one.saved) {
         let (from_ns, to_ns) =
             (saved.begun_ns - open_ns, (saved.written_ns - open_ns).max(saved.begun_ns - open_ns + 1));
+        // Evenly over the time of writing: blocks are not stamped, as a lock and a clock for each would slow down
+        // what is measured.
         let until = |ns: u64| {
             let share = (ns.clamp(from_ns, to_ns) - from_ns) as f64 / (to_ns - from_ns) as f64;
             (share * saved.bytes as f64) as u64

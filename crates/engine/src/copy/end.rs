@@ -44,7 +44,7 @@ impl Ended {
             granted: self.granted(),
             ..Rep::empty(&cell.slug, self.outcome())
         };
-        Measured::new(rep, sums::seconds(tallies().map(|tally| &*tally.seconds)), Vec::new())
+        Measured::new(rep, sums::seconds(&tallies().map(|tally| &*tally.seconds)), Vec::new())
     }
 
     fn sum(&self, of: fn(&WorkerEnd) -> u64) -> u64 {
@@ -60,6 +60,7 @@ impl Ended {
         if self.stopped && published + failed < u64::from(self.count) {
             return Outcome::Interrupted;
         }
+        // Nothing at all is a failure with its reason, and not a complete copy of no bytes.
         if published == 0 {
             let kinds: Vec<String> =
                 self.errors().iter().map(|(kind, count)| format!("{count} {kind}")).collect();
@@ -87,6 +88,7 @@ impl Ended {
             (counter::BYTES, self.sum(|worker| worker.tally.bytes)),
             (counter::WRITTEN_BYTES, self.sum(|worker| worker.tally.written_bytes)),
             (counter::STARTED, ops),
+            // A copy has none: what is published first is a part of what it takes.
             (counter::WARMUP_OPS, 0),
             (counter::VERIFIED, self.sum(|worker| worker.verified)),
             (counter::CLAMPED, self.sum(|worker| worker.tally.clamped)),

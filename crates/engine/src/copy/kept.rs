@@ -8,22 +8,23 @@ use crate::error::RepError;
 use crate::outcome::Measured;
 use crate::rep::RepSpec;
 
-use super::{CopyEnd, Place, run_copy};
+use super::{CopyEnd, CopyFolder, run_copy};
 
 /// The copies of a run, by the index of their cell.
 #[derive(Debug, Default)]
-pub(crate) struct Copies(BTreeMap<usize, Place>);
+pub(crate) struct Copies(BTreeMap<usize, CopyFolder>);
 
 impl Copies {
-    /// Makes one repetition of a copy. The copy before it goes first; this one goes as soon as it was measured, unless the
-    /// cell keeps it. What cannot be removed is said in what was granted, and is left to `feedline clean`.
+    /// Makes one repetition of a copy. Removes the copy before it first, and this one as soon as it is measured,
+    /// unless the cell keeps it. What cannot be removed is reported under `granted`, and left to `feedline clean`.
     pub(crate) fn run(
         &mut self,
         cell: usize,
         spec: &RepSpec<'_>,
         to: &SharedStore,
     ) -> Result<Measured, RepError> {
-        let before = self.0.remove(&cell).map(Place::remove);
+        // Before the new one: two copies of a large dataset may not fit side by side.
+        let before = self.0.remove(&cell).map(CopyFolder::remove);
         let CopyEnd { mut measured, place } = run_copy(spec, to)?;
         let keeps = spec.cell.task.copy().is_some_and(|copy| copy.keep)
             && measured.rep.outcome == record::Outcome::Complete;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use backend::scripted::{Scripted, Writing};
 use backend::{Clock, SharedStore, Store};
 use dataset::{Data, Key, Marker, Objects};
-use engine::{Destination, Measured, Progress, RepError, RepSpec, run_rep};
+use engine::{Destination, Measured, RepError, RepSpec, run_rep};
 use plan::{Cell, Checkpoint, Engine, Limit, Task};
 use record::{CheckpointOutcome, Outcome, Rep};
 
@@ -56,23 +56,9 @@ impl Sim {
         let to = Destination::new(Arc::clone(&store), owned, Arc::clone(&objects), (&plan, 7));
         let cell = Cell { task: Task::Checkpoint(plan), ..Cell::plain(Engine::Null, 4_096, 1) };
         run_rep(&RepSpec {
-            cell: &cell,
-            store: &store,
-            server: None,
-            data: &Data::files(objects, None),
             checkpoints: has_folder.then_some(&to),
-            verify: true,
-            sample_bytes: 1.0,
-            line_bps: 1.0,
-            warmup_ns: 0,
-            limit: self.limit,
-            epoch: 0,
-            part: plan::Share::WHOLE,
-            wait: None,
-            cores: 1,
-            clock: &self.clock,
             stop: &self.stop,
-            progress: &Progress::default(),
+            ..RepSpec::plain(&cell, &store, &Data::files(objects, None), self.limit, &self.clock)
         })
     }
 }

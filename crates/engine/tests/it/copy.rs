@@ -10,7 +10,7 @@ use backend::simulated::{Fault, Simulated, Step};
 use backend::{Clock, ErrorKind, OpError, SharedStore};
 use backend_file::FileStore;
 use dataset::{Data, Objects, payload};
-use engine::{CopyEnd, Progress, RepError, RepSpec, run_copy};
+use engine::{CopyEnd, RepError, RepSpec, run_copy};
 use plan::{COPY_BUFFERS, Cell, Codec, Copy, Engine, Layout, Limit, Packing, Task};
 use record::{Outcome, counter};
 use tempfile::TempDir;
@@ -81,25 +81,10 @@ impl Staging {
     }
 
     fn run(&self) -> Result<CopyEnd, RepError> {
-        let spec = RepSpec {
-            cell: &self.cell,
-            store: &self.from,
-            server: None,
-            data: &Data::files(Arc::clone(&self.objects), Some(SEED)),
-            verify: true,
-            checkpoints: None,
-            warmup_ns: 0,
-            limit: Limit::Epochs { epochs: 1 },
-            sample_bytes: 1.0,
-            line_bps: 1.0,
-            epoch: 0,
-            part: plan::Share::WHOLE,
-            wait: None,
-            cores: 1,
-            clock: &self.clock,
-            stop: &self.stop,
-            progress: &Progress::default(),
-        };
+        let data = Data::files(Arc::clone(&self.objects), Some(SEED));
+        let limit = Limit::Epochs { epochs: 1 };
+        let spec =
+            RepSpec { stop: &self.stop, ..RepSpec::plain(&self.cell, &self.from, &data, limit, &self.clock) };
         run_copy(&spec, &self.to)
     }
 

@@ -8,10 +8,10 @@ use backend::null::NullStore;
 use backend::simulated::{Fault, Simulated, Step};
 use backend::{CacheAction, Clock, ErrorKind, OpError};
 use dataset::Data;
-use engine::{Bench, BenchSettings, CellSetup, Event, Progress};
-use plan::{Arrivals, Cache, Cell, CellOrder, Limit, Load, Measure, Pace, Rate, Task};
+use engine::{Bench, CellSetup, Event, Progress};
+use plan::{Arrivals, Cache, Cell, Limit, Load, Pace, Rate, Task};
 
-use crate::{MS, SEED, Sim, cell, histogram, objects};
+use crate::{MS, SEED, Sim, cell, histogram, objects, settings};
 
 const PHASES: [&str; 4] = ["open_ns", "stat_ns", "read_ns", "close_ns"];
 
@@ -173,23 +173,7 @@ fn a_paced_cell_shares_the_ceiling_of_its_closed_loop_and_a_look_has_its_own() {
 
 fn with_bench(cells: &[Cell], setup: &CellSetup, clock: &Clock, act: impl FnOnce(&mut Bench<'_>)) {
     let setups = vec![setup.clone(); cells.len()];
-    let measure = Measure {
-        warmup_ns: 0,
-        limit: Limit::Duration { duration_ns: 100 * MS },
-        repetitions: 1,
-        fresh_rounds: 1,
-        budget_ns: None,
-        cell_order: CellOrder::File,
-        seed: 1,
-    };
-    let settings = BenchSettings {
-        measure,
-        cores: 1,
-        rank: plan::Share::WHOLE,
-        variant: "base".to_owned(),
-        variants: plan::Share::WHOLE,
-        began_unix_ns: None,
-    };
+    let settings = settings(Limit::Duration { duration_ns: 100 * MS }, 1);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
     act(&mut Bench::new(cells, &setups, settings, clock, &stop, &progress));
 }

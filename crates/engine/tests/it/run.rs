@@ -42,24 +42,9 @@ fn run(cells: &[Cell], line_samples_per_s: f64, budget_ns: Option<u64>, stop_aft
 }
 
 pub(crate) fn settings() -> BenchSettings {
-    let limit = Limit::Duration { duration_ns: 100 * MS };
-    let measure = Measure {
-        warmup_ns: 10 * MS,
-        limit,
-        repetitions: 3,
-        fresh_rounds: 3,
-        budget_ns: None,
-        cell_order: CellOrder::Random,
-        seed: 1,
-    };
-    BenchSettings {
-        measure,
-        cores: 1,
-        rank: plan::Share::WHOLE,
-        variant: "base".to_owned(),
-        variants: plan::Share::WHOLE,
-        began_unix_ns: None,
-    }
+    let settings = crate::settings(Limit::Duration { duration_ns: 100 * MS }, 3);
+    let measure = Measure { warmup_ns: 10 * MS, cell_order: CellOrder::Random, ..settings.measure };
+    BenchSettings { measure, ..settings }
 }
 
 #[test]

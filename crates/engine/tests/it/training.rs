@@ -7,26 +7,14 @@ use backend::null::NullStore;
 use backend::simulated::{Fault, Simulated, Step};
 use backend::{Clock, ErrorKind, OpError};
 use dataset::Data;
-use engine::{Bench, BenchSettings, CellSetup, Event, Progress};
-use plan::{Cache, CellOrder, Decode, Engine, Fetch, Limit, Load, Measure, Task, Training, Work};
+use engine::{Bench, CellSetup, Event, Progress};
+use plan::{Cache, Decode, Engine, Fetch, Limit, Load, Task, Training, Work};
 use record::{Outcome, Rep, TrainedAccelerator};
 
-use crate::{MS, SEED, Sim, histogram, objects};
+use crate::{MS, SEED, Sim, histogram, objects, settings};
 
 /// Ten samples a step of 100 ms, two batches ahead, through a queue that all reads share.
-pub(crate) const JOB: Training = Training {
-    accelerators: 1,
-    batch: 10,
-    compute_ns: 100 * MS,
-    fetch: Fetch::Shared,
-    prefetch: 2,
-    barrier: false,
-    decode: None,
-    drop_last: true,
-    startup_ns: 0,
-    threshold: 0.9,
-    price_per_hour: None,
-};
+pub(crate) const JOB: Training = Training::plain(1, 10, 100 * MS);
 
 /// The job of so many steps over whole files of 4,096 B, each read of which takes as long as the script says, one at
 /// a time on each of `channels`.
@@ -434,23 +422,7 @@ fn the_control_plays_the_same_job_on_no_storage() {
         sample_bytes: 4_096.0,
         line_samples_per_s: 100.0,
     };
-    let measure = Measure {
-        warmup_ns: 0,
-        limit: sim.limit,
-        repetitions: 1,
-        fresh_rounds: 1,
-        budget_ns: None,
-        cell_order: CellOrder::File,
-        seed: 1,
-    };
-    let settings = BenchSettings {
-        measure,
-        cores: 2,
-        rank: plan::Share::WHOLE,
-        variant: String::new(),
-        variants: plan::Share::WHOLE,
-        began_unix_ns: None,
-    };
+    let settings = settings(sim.limit, 1);
     let setups = [setup];
     let progress = Progress::default();
     let clock = sim.clock.clone();
