@@ -6,10 +6,14 @@ mod tests;
 
 use std::collections::HashMap;
 
+use dataset::{mix, scale};
 use plan::TierPolicy;
 
 /// End of the list.
 const NONE: u32 = u32::MAX;
+
+/// What the counter of `SplitMix64` goes on by: 2^64 over the golden ratio. [`mix`] adds it too, before it mixes.
+const SPLIT_MIX_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A block of an object, by where it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -165,16 +169,15 @@ impl Directory {
         let count = self.slots.len() as u32;
         // Of a dataset larger than the cache, passed over again and again, random replacement keeps a part; LRU keeps
         // nothing.
-        let first = scaled(self.draw(), count);
+        let first = scale(self.draw(), u64::from(count)) as u32;
         (0..count).map(|step| (first + step) % count).find(|slot| self.may_go(*slot))
     }
 
-    /// `SplitMix64`, <https://prng.di.unimi.it/splitmix64.c>.
+    /// `SplitMix64`, <https://prng.di.unimi.it/splitmix64.c>: a counter, mixed.
     fn draw(&mut self) -> u64 {
-        self.draws = self.draws.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.draws ^ (self.draws >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        let drawn = mix(self.draws);
+        self.draws = self.draws.wrapping_add(SPLIT_MIX_STEP);
+        drawn
     }
 
     fn link_newest(&mut self, slot: u32) {
@@ -197,9 +200,4 @@ impl Directory {
             newer => self.slots[newer as usize].older = older,
         }
     }
-}
-
-/// A draw as a number below `count`.
-fn scaled(draw: u64, count: u32) -> u32 {
-    ((u128::from(draw) * u128::from(count)) >> 64) as u32
 }

@@ -192,9 +192,8 @@ fn check_even(objects: &Objects, even: &Even) -> Result<(), DataError> {
     let Some(last) = within else {
         return Err(DataError::NoObject { object: last, objects: objects.count() });
     };
-    // The first and the last object, then: a dataset of a billion samples is checked without going through its
-    // objects.
-    // Of objects of one size, the first is as full as any.
+    // Of objects of one size the first is as full as any, so that with the last it stands for all: a dataset of a
+    // billion samples is checked without going through its objects.
     let first_differing = if matches!(objects, Objects::Uniform { .. }) { last } else { 0 };
     for object in std::iter::once(0).chain(first_differing..=last) {
         let before = (even.in_object(object) - 1).saturating_mul(even.stride_bytes);

@@ -49,7 +49,7 @@ impl Permutation {
 }
 
 /// The finaliser of `splitmix64` (Steele, Lea and Flood, 2014): every output bit depends on every input bit.
-pub(crate) fn mix(value: u64) -> u64 {
+pub fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -57,7 +57,7 @@ pub(crate) fn mix(value: u64) -> u64 {
 }
 
 /// Maps a uniform 64-bit value onto `0..n` by its high bits (Lemire's multiply-shift; bias below 2^-20 for n < 2^44).
-pub(crate) fn scale(value: u64, n: u64) -> u64 {
+pub fn scale(value: u64, n: u64) -> u64 {
     ((u128::from(value) * u128::from(n)) >> 64) as u64
 }
 

@@ -9,11 +9,11 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use backend::{Completion, Op, Request};
+use dataset::{mix, scale};
 use hdrhistogram::Histogram;
 
 use crate::outstanding::Outstanding;
 use crate::recorder::ErrorCounts;
-use crate::timetable::mix;
 use crate::window::Window;
 
 /// Limit of the first back-off.
@@ -44,8 +44,7 @@ impl BackOff {
         self.state = mix(self.state);
         // The shift is bounded: a scenario may allow any number of attempts.
         let limit_ns = BASE_NS.saturating_mul(1 << failures.saturating_sub(1).min(32)).min(CAP_NS);
-        // The high half of a product scales a draw without the bias of a remainder.
-        ((u128::from(self.state) * u128::from(limit_ns + 1)) >> 64) as u64
+        scale(self.state, limit_ns + 1)
     }
 }
 

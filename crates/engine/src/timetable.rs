@@ -5,6 +5,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use dataset::mix;
+
 /// Shortest mean distance of two arrivals: no client comes near a thousand arrivals in one nanosecond.
 const GAP_NS_MIN: f64 = 1e-3;
 
@@ -182,14 +184,6 @@ fn in_parts(count: u64, mut each: impl FnMut(u64, u64)) {
         let (first, end) = (bound(part), bound(part + 1));
         each(first + (end - first) / 2, end - first);
     }
-}
-
-/// The finaliser of `splitmix64` (Steele, Lea and Flood, 2014): every output bit depends on every input bit.
-pub(crate) fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }
 
 #[cfg(test)]

@@ -210,7 +210,7 @@ impl Order {
             Walk::Streams(streams) => (streams.blocks(&blocks.numbers), true),
             _ => (count, false),
         };
-        // 128 bits: bytes times tickets passes 64 from a few petabytes on.
+        // 128 bits: a terabyte times 10^8 reads no longer fits 64.
         let bytes = (u128::from(bytes) * u128::from(tickets) / u128::from(count)) as u64;
         if tickets == 0 {
             return Err(OrderError::FewShards { shards: units, ranks: settings.part.of });
