@@ -81,8 +81,8 @@ impl Opened {
             Op::Read { object: *object, offset: *offset, len }
         };
         let ops: Vec<Op> = blocks.iter().map(op).collect();
-        let until = (&self.clock, LATER_NS);
-        conformance::drive(&mut *self.queue, &mut self.free, &ops, until, |number, completion| {
+        let patience = (&self.clock, LATER_NS);
+        conformance::drive(&mut *self.queue, &mut self.free, &ops, patience, |number, completion| {
             let Op::Read { object, offset, len } = ops[number] else { unreachable!() };
             assert_eq!(completion.result, Ok(u64::from(len)));
             payload::verify(SEED, object, offset, &completion.buf.as_slice()[..len as usize]).unwrap();
