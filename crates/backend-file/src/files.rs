@@ -8,6 +8,7 @@ use std::thread;
 
 use backend::{OpError, StoreError};
 use dataset::Objects;
+use plan::Advice;
 use rustix::fd::{AsFd, OwnedFd, RawFd};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -16,7 +17,7 @@ use crate::descriptors::{self, Held, Share};
 use crate::file_system::FileSystem;
 use crate::recent::{InUse, Recent};
 use crate::wanted::Wanted;
-use crate::{direct, failure, probe, tree};
+use crate::{advice, direct, failure, probe, tree};
 
 /// Threads that open files ahead: on a network each is a round trip.
 const OPENING_THREADS: usize = 8;
@@ -37,6 +38,7 @@ pub(crate) struct FileTable {
     at: PathBuf,
     objects: Arc<Objects>,
     direct: bool,
+    advice: Advice,
     open_max: Option<u32>,
     align_bytes: u32,
     held: Files,
@@ -58,7 +60,7 @@ enum Files {
 impl FileTable {
     /// Opens the files ahead when `share` has room for all; nothing is then opened while it is measured.
     pub(crate) fn open(wanted: Wanted<'_>, share: Share) -> Result<Self, StoreError> {
-        let Wanted { root, objects, direct, open_max } = wanted;
+        let Wanted { root, objects, direct, advice, open_max } = wanted;
         let root_folder = tree::open_root(root).map_err(|errno| failure::object("open", root, errno))?;
         let count = objects.count();
         let held = if share.files() >= count {
@@ -71,6 +73,7 @@ impl FileTable {
             at: root.to_owned(),
             objects: Arc::clone(objects),
             direct,
+            advice,
             open_max,
             align_bytes: 1,
             held,
@@ -88,7 +91,7 @@ impl FileTable {
     pub(crate) fn serves(&self, wanted: Wanted<'_>) -> bool {
         Arc::ptr_eq(&self.objects, wanted.objects)
             && self.at == wanted.root
-            && (self.direct, self.open_max) == (wanted.direct, wanted.open_max)
+            && (self.direct, self.advice, self.open_max) == (wanted.direct, wanted.advice, wanted.open_max)
     }
 
     /// Alignment of offsets and lengths: 1 but for direct I/O.
@@ -109,6 +112,11 @@ impl FileTable {
             Files::All(_) => format!("{} of {count}, opened ahead; the others failed to open", self.ahead),
             Files::Recent(_) => format!("the {} of {count} used last", self.share.files()),
         }
+    }
+
+    /// What the kernel was told of every file, for the record; nothing where it was told nothing.
+    pub(crate) fn advised(&self) -> Option<(&'static str, String)> {
+        (self.advice != Advice::Normal).then(|| ("fadvise", self.advice.name().to_owned()))
     }
 
     /// The number of files when each keeps one number for good, so that they can be registered under it.
@@ -181,7 +189,11 @@ impl FileTable {
 
     fn open_object(&self, object: u32) -> Result<Held, Errno> {
         let extra = if self.direct { OFlags::DIRECT } else { OFlags::empty() };
-        tree::open_file(&self.root, self.objects.key(object).as_str(), extra).map(Held::new)
+        let file = tree::open_file(&self.root, self.objects.key(object).as_str(), extra)?;
+        // Advice belongs to an open file, not to its inode. Where the kernel takes none, the file counts as not opened, so
+        // that every read of it fails: one without the advice would be of another cell.
+        advice::give(&file, self.advice)?;
+        Ok(Held::new(file))
     }
 
     /// That of the first file, which may be a device, or else of the folder.

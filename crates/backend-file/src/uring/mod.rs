@@ -239,6 +239,7 @@ impl IoQueue for UringQueue {
             ("files", self.registration.summary()),
             ("open_files", self.files.table().summary()),
         ];
+        granted.extend(self.files.table().advised());
         if self.align_bytes > 1 {
             granted.push(("direct_align_bytes", self.align_bytes.to_string()));
         }
