@@ -1,6 +1,6 @@
 //! The need of the record as a feed line for each cell.
 
-use feed::{Demand, Hold, Need, Provenance, Scope};
+use feed::{Demand, Hold, Need, Provenance, Scope, Words as _};
 
 /// The line of one cell, from the need and the cell's own sample size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,14 +46,14 @@ pub(crate) fn of_record(need: &record::Need) -> Result<Need, String> {
         accelerators: need.accelerators,
         count: need.count.unwrap_or_else(|| need.accelerators.saturating_mul(need.hosts)),
         hosts: need.hosts,
-        provenance: Provenance::of_name(&need.provenance),
+        provenance: Provenance::of_word(&need.provenance),
         source: need.source.clone(),
         caveats: need.caveats.clone(),
         batch: None,
         step_time_s: None,
         readers: None,
         prefetch: None,
-        hold: Hold::of_name(&need.hold),
+        hold: Hold::of_word(&need.hold),
         scope: if need.scope == Scope::Host.name() { Scope::Host } else { Scope::Cluster },
         loader_depth: need.loader_depth,
     })

@@ -92,7 +92,14 @@ fn every_setting_reads_every_file_as_it_was_written() {
         for cache in caches(&root) {
             for registered in [Registered::Auto, Registered::Off] {
                 for (depth, submit_batch) in [(1, 1), (16, 3), (16, 16)] {
-                    let setup = Setup { depth, submit_batch, block_bytes: 16_384, cache, registered };
+                    let setup = Setup {
+                        depth,
+                        submit_batch,
+                        block_bytes: 16_384,
+                        cache,
+                        registered,
+                        ..Setup::default()
+                    };
                     for (engine, store) in both(&root) {
                         let mut opened = open(&store, &objects, Operation::ReadFile, setup);
                         opened.run(&ops(&objects, Operation::ReadFile), check);
