@@ -19,6 +19,7 @@ pub(crate) mod epochs;
 pub(crate) mod facts;
 pub(crate) mod figures;
 pub(crate) mod flag;
+pub(crate) mod gap;
 pub(crate) mod in_parts;
 pub(crate) mod interval;
 pub(crate) mod latency;
@@ -33,6 +34,7 @@ pub(crate) mod operation;
 pub(crate) mod operations;
 pub(crate) mod over_time;
 pub(crate) mod paced;
+pub(crate) mod page_cache;
 pub(crate) mod point;
 pub(crate) mod ranks;
 pub(crate) mod rate;
@@ -49,6 +51,7 @@ use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::context::Context;
 use crate::cell::figures::Figures;
 use crate::cell::flag::{Flag, Gravity};
+use crate::cell::gap::GapCause;
 use crate::cell::in_parts::in_parts;
 use crate::cell::lines::Lines;
 use crate::cell::looks::{CANDIDATES_MAX, ERROR};
@@ -166,8 +169,7 @@ fn without_sample(cell: &Cell) -> Option<f64> {
 }
 
 fn without_samples() -> Measurement {
-    let reason = "run.json does not say how large a sample of this cell is".to_owned();
-    Measurement::Failed { repetitions: 0, reason }
+    Measurement::Failed { repetitions: 0, reason: GapCause::NoSampleSize.into() }
 }
 
 fn of_repetitions(context: &Context<'_>, reps: &Repetitions<'_>, lines: &Lines<'_>) -> Measurement {
@@ -181,10 +183,9 @@ fn of_repetitions(context: &Context<'_>, reps: &Repetitions<'_>, lines: &Lines<'
         of_run(&mut figures.flags);
         return Measurement::Figures(Box::new(figures));
     }
-    match reps.reasons.first() {
-        Some(reason) => Measurement::Failed { repetitions: reps.failed.len() as u32, reason: reason.clone() },
-        None if reps.cut > 0 => Measurement::NotRun { reason: "interrupted too early to count".to_owned() },
-        None => Measurement::NotRun { reason: lines.not_run(&context.cell.cell) },
+    match reps.gaps.first() {
+        Some(gap) => Measurement::Failed { repetitions: reps.failed.len() as u32, reason: gap.clone() },
+        None => Measurement::NotRun { reason: lines.not_made(reps, &context.cell.cell) },
     }
 }
 
@@ -216,10 +217,6 @@ pub(crate) fn add_flags_of_run(
 fn missing(context: &Context<'_>, reps: &Repetitions<'_>, lines: &Lines<'_>) -> Option<Flag> {
     let made = (reps.used.len() + reps.failed.len()) as u32;
     let repetitions = context.measure.repetitions.saturating_sub(made);
-    let reason = if reps.cut > 0 {
-        "interrupted too early to count".to_owned()
-    } else {
-        lines.not_run(&context.cell.cell)
-    };
-    (repetitions > 0).then_some(Flag::Missing { repetitions, reason })
+    let reason = || lines.not_made(reps, &context.cell.cell);
+    (repetitions > 0).then(|| Flag::Missing { repetitions, reason: reason() })
 }

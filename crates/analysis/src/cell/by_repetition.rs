@@ -7,6 +7,7 @@ use crate::cell::checkpoints::{self, Written};
 use crate::cell::context::Context;
 use crate::cell::epochs;
 use crate::cell::figures::Figures;
+use crate::cell::gap::{Gap, GapCause};
 use crate::cell::lines::Lines;
 use crate::cell::metric::{METRICS, Metric, View};
 use crate::cell::operation;
@@ -24,7 +25,7 @@ pub struct RepFigures<'a> {
     /// Its metrics in the order of [`METRICS`]; all are finite, and what too few operations say nothing of is absent.
     pub values: Vec<(&'static Metric, f64)>,
     /// Why it makes no point; absent where it makes one.
-    pub gap: Option<String>,
+    pub gap: Option<Gap>,
 }
 
 /// Every repetition, fresh ones that confirm included, in the order of the scenario's cells. The rules are those of the
@@ -50,12 +51,12 @@ fn of_rep<'a>(
     measure: &Measure,
 ) -> RepFigures<'a> {
     let sorted = Repetitions::of(&[rep], cell, rep.role, measure);
-    let (values, gap) = match (sorted.used.is_empty(), sorted.reasons.into_iter().next()) {
-        (true, Some(reason)) => (Vec::new(), Some(reason)),
-        (true, None) => (Vec::new(), Some("interrupted too early to count".to_owned())),
+    let (values, gap) = match (sorted.used.is_empty(), sorted.gaps.into_iter().next()) {
+        (true, Some(gap)) => (Vec::new(), Some(gap)),
+        (true, None) => (Vec::new(), Some(GapCause::Interrupted.into())),
         (false, _) => (context.map(|context| values(context, rep)).unwrap_or_default(), None),
     };
-    let gap = gap.or_else(|| values.is_empty().then(|| "its figures cannot be computed".to_owned()));
+    let gap = gap.or_else(|| values.is_empty().then(|| GapCause::NotComputed.into()));
     RepFigures { cell, rep, values, gap }
 }
 
@@ -133,8 +134,8 @@ mod tests {
         builder.push(empty);
         let record = builder.record();
         let all = by_repetition(&record);
-        assert_eq!(all[0].gap.as_deref(), Some("the mount went away"));
-        assert_eq!(all[1].gap.as_deref(), Some("the window was empty"));
+        assert_eq!(all[0].gap, Some(GapCause::Recorded("the mount went away".to_owned()).into()));
+        assert_eq!(all[1].gap, Some(GapCause::EmptyWindow.into()));
         assert!(all.iter().all(|one| one.values.is_empty()));
     }
 

@@ -55,17 +55,6 @@ pub struct Payoff {
     pub break_even: Option<f64>,
 }
 
-impl Payoff {
-    /// `pays from epoch 3 on`, `never pays here: the copy is not faster`.
-    pub fn words(&self) -> String {
-        match self.break_even {
-            // Saved time must reach what copying took: within the epoch that it falls into.
-            Some(epochs) => format!("pays from epoch {} on", feed::format_count(epochs.ceil().max(1.0))),
-            None => "never pays here: the copy is not faster".to_owned(),
-        }
-    }
-}
-
 pub(crate) fn of_run(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSummary]) -> Vec<CopyFigures> {
     let copies = cells.iter().enumerate().filter(|(_, cell)| cell.cell.operation == feed::Operation::Copy);
     copies.filter_map(|(index, _)| of_cell(record, lines, cells, index)).collect()

@@ -2,7 +2,8 @@
 
 use record::{Ceiling, End, Line, Rep, RunRecord};
 
-use crate::cell::repetitions::{self, OfRecord};
+use crate::cell::gap::{Gap, GapCause};
+use crate::cell::repetitions::{self, OfRecord, Repetitions};
 
 /// The lines of a record by kind.
 pub(crate) struct Lines<'a> {
@@ -44,14 +45,14 @@ impl<'a> Lines<'a> {
     }
 
     /// Why repetitions of `cell` were not made.
-    pub(crate) fn not_run(&self, cell: &str) -> String {
-        match self.end {
-            None => "the run was cut before it".to_owned(),
-            Some(end) => end
-                .not_run
-                .iter()
-                .find(|entry| entry.cell == cell)
-                .map_or_else(|| "the record gives no reason".to_owned(), |entry| entry.reason.clone()),
-        }
+    pub(crate) fn not_run(&self, cell: &str) -> Gap {
+        let Some(end) = self.end else { return GapCause::RunCut.into() };
+        let known = end.not_run.iter().find(|entry| entry.cell == cell);
+        known.map_or(GapCause::NotRecorded, |entry| GapCause::Recorded(entry.reason.clone())).into()
+    }
+
+    /// Why repetitions of `cell` are not among `reps`: they were interrupted, or not made.
+    pub(crate) fn not_made(&self, reps: &Repetitions<'_>, cell: &str) -> Gap {
+        if reps.cut > 0 { GapCause::Interrupted.into() } else { self.not_run(cell) }
     }
 }

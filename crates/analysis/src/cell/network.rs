@@ -10,22 +10,13 @@ use std::collections::BTreeMap;
 
 use record::{Cell, Rep, counter};
 
-use feed::counted_noun;
-
 use crate::cell::counters::{cpu_ns, sum};
 use crate::cell::latency::Latency;
-use crate::cell::operation;
 
-use counts::{addresses, attempt_errors, busiest_core, by_kind, is_remote};
+use counts::{addresses, attempt_errors, busiest_core, is_remote};
 pub(crate) use flags::{core_share, flags, nic_share};
 pub(crate) use wire::LOOPBACK;
-pub use wire::{Wire, WireFinding};
-
-/// Messages of one operation from which on it is said that there are several.
-const SEVERAL_MIN: f64 = 1.2;
-
-/// Share of the bytes on the wire from which on those of failed operations are said.
-const WASTED_MIN: f64 = 0.001;
+pub use wire::{Wire, WireCause, WireFinding};
 
 /// What the repetitions of one cell say of the way to its storage.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,59 +106,6 @@ impl NetworkFigures {
             cpu_ns_per_op: (ops > 0).then(|| cpu_ns(used) / ops as f64),
             mount,
         })
-    }
-
-    /// What a row says of it, in a few words: how many connections, what an operation took, what was made good.
-    pub fn words(&self, cell: &Cell) -> Vec<String> {
-        let mut words = Vec::new();
-        if self.connections > 0 {
-            words.push(counted_noun(u64::from(self.connections), "connection"));
-        }
-        words.extend(self.mount.map(|mount| format!("nconnect={}", mount.connections)));
-        words.extend(self.messages_words(cell));
-        let is_flagged = self.attempts.as_ref().is_some_and(|attempts| attempts.is_flagged);
-        if let Some(attempts) =
-            self.attempts.as_ref().filter(|attempts| attempts.recovered > 0 && !is_flagged)
-        {
-            let recovered = feed::group_digits(attempts.recovered);
-            words.push(format!("{recovered} recovered by another attempt"));
-        }
-        if let Some(wire) = self.wire.filter(|wire| wire.wasted_share() >= WASTED_MIN) {
-            words.push(format!("{} wasted on failures", feed::format_bytes(wire.wasted_bytes)));
-        }
-        // Throttled attempts are a flag of their own, and the flag of recovered ones names all kinds.
-        words.extend(self.failed_words(|kind| kind != "throttled" && !is_flagged));
-        words.extend(self.redialled_words());
-        let timeouts = self.mount.map_or(0, |mount| mount.timeouts);
-        words.extend((timeouts > 0).then(|| format!("{} timed out", counted_noun(timeouts, "READ"))));
-        words
-    }
-
-    /// `attempts failed: 12 timed out, 3 reset`, of those kinds that are asked for.
-    pub fn failed_words(&self, of: impl Fn(&str) -> bool) -> Option<String> {
-        let kinds = self.attempts.as_ref().map(|attempts| by_kind(&attempts.errors, of));
-        kinds.filter(|kinds| !kinds.is_empty()).map(|kinds| format!("attempts failed: {kinds}"))
-    }
-
-    /// `12 TCP segments sent again`: of the whole machine.
-    pub fn retransmitted_words(&self) -> Option<String> {
-        let segments = self.retransmitted.filter(|segments| *segments > 0)?;
-        Some(format!("{} sent again", counted_noun(segments, "TCP segment")))
-    }
-
-    /// `3 connections made again`.
-    pub fn redialled_words(&self) -> Option<String> {
-        (self.redials > 0).then(|| format!("{} made again", counted_noun(self.redials, "connection")))
-    }
-
-    /// `each block takes 2.0 messages of at most 64 KiB`, where one alone does not do.
-    fn messages_words(&self, cell: &Cell) -> Option<String> {
-        let count = self.messages_per_op.filter(|count| *count >= SEVERAL_MIN)?;
-        if operation::is_metadata(cell) || operation::is_whole_file(cell) {
-            return Some(format!("{count:.1} messages each"));
-        }
-        let each = feed::format_bytes((cell.block_bytes as f64 / count.round()).round() as u64);
-        Some(format!("each block takes {count:.1} messages, of {each} of data"))
     }
 }
 

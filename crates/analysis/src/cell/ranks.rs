@@ -54,27 +54,42 @@ pub fn fold_ranks(record: &RunRecord) -> Cow<'_, RunRecord> {
     Cow::Owned(RunRecord { lines, ..record.clone() })
 }
 
-/// What a reader must know of the ranks of a run; nothing of a run of a single process.
-pub(crate) fn note(record: &RunRecord) -> Option<String> {
-    let (rank, ranks) = (record.run.rank, record.run.ranks);
-    if ranks <= 1 {
-        return None;
+/// What a reader must know of the ranks of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Ranks {
+    /// The record is of one of them alone.
+    Alone {
+        /// Which.
+        rank: u32,
+        /// How many there are.
+        ranks: u32,
+    },
+    /// The record is of them all, and each repetition is the sum of theirs.
+    Together {
+        /// How many there are.
+        ranks: u32,
+        /// Least share of the longest window that the windows of all ranks have in common, of repetitions that all made;
+        /// absent where that is not known of any.
+        overlap: Option<f64>,
+    },
+}
+
+impl Ranks {
+    /// `None` for a run of a single process.
+    pub(crate) fn of(record: &RunRecord) -> Option<Self> {
+        let (rank, ranks) = (record.run.rank, record.run.ranks);
+        if ranks <= 1 {
+            return None;
+        }
+        if !is_merged(record) {
+            return Some(Self::Alone { rank, ranks });
+        }
+        let mut by_key: BTreeMap<Key<'_>, Vec<&Rep>> = BTreeMap::new();
+        reps(record).for_each(|rep| by_key.entry(key(rep)).or_default().push(rep));
+        let whole = by_key.values().filter(|of_ranks| gap(of_ranks, ranks).is_none());
+        let overlap = whole.filter_map(|of_ranks| overlap(of_ranks)).map(|(share, _)| share).reduce(f64::min);
+        Some(Self::Together { ranks, overlap })
     }
-    if !is_merged(record) {
-        return Some(format!("these are the figures of process {rank} of {ranks} alone"));
-    }
-    let mut by_key: BTreeMap<Key<'_>, Vec<&Rep>> = BTreeMap::new();
-    reps(record).for_each(|rep| by_key.entry(key(rep)).or_default().push(rep));
-    let whole = by_key.values().filter(|of_ranks| gap(of_ranks, ranks).is_none());
-    let least = whole.filter_map(|of_ranks| overlap(of_ranks)).map(|(share, _)| share).reduce(f64::min);
-    let together =
-        least.map(|share| format!(", in windows that overlap by {} or more", whole_percent(share)));
-    Some(format!(
-        "ranks 0 to {} measured together{}: each repetition is the sum of theirs, and queue depth, threads and \
-         processors are those of all; what devices and memory did on each is left out",
-        ranks - 1,
-        together.unwrap_or_default(),
-    ))
 }
 
 fn is_merged(record: &RunRecord) -> bool {

@@ -6,7 +6,7 @@ use feed::{Access, Cache};
 use record::{Ceiling, Cell, End, Measure, Outcome, Rep, Reread, counter};
 
 use crate::cell::context::Context;
-use crate::cell::counters::{by_kind, counted};
+use crate::cell::counters::counted;
 use crate::cell::crowd;
 use crate::cell::flag::{Flag, GIVEN_UP_MAX, Gravity, TURNS_MIN};
 use crate::cell::network;
@@ -229,7 +229,7 @@ pub(crate) fn second_reading(end: &End, used: &[&Rep]) -> Vec<Flag> {
     }
     let unread: u64 = kinds.values().sum();
     let wrong = (found > 0).then_some(Flag::WrongBytes { found, checked });
-    let lost = (unread > 0).then(|| Flag::NotReread { unread, of: checked + unread, kinds: by_kind(&kinds) });
+    let lost = (unread > 0).then(|| Flag::NotReread { unread, of: checked + unread, kinds });
     wrong.into_iter().chain(lost).collect()
 }
 
@@ -281,15 +281,11 @@ fn read_errors(all: &[&Rep]) -> Option<Flag> {
     }
     let failed: u64 = kinds.values().sum();
     let good: u64 = all.iter().map(|rep| counted(rep, counter::OPS)).sum();
-    (failed > 0).then(|| Flag::Errors {
-        failed,
-        share: failed as f64 / (failed + good) as f64,
-        kinds: by_kind(&kinds),
-    })
+    (failed > 0).then(|| Flag::Errors { failed, share: failed as f64 / (failed + good) as f64, kinds })
 }
 
 fn failed_repetitions(reps: &Repetitions<'_>) -> Option<Flag> {
-    let reason = reps.reasons.first()?.clone();
+    let reason = reps.gaps.first()?.clone();
     let failed = reps.failed.len() as u32;
     Some(Flag::FailedRepetitions { failed, made: failed + reps.used.len() as u32, reason })
 }

@@ -56,17 +56,6 @@ impl Outcomes {
         }
         found
     }
-
-    /// `12 whole, 1 overrun, 1 failed (no space left)`.
-    pub fn words(&self) -> String {
-        let rest = [(self.overrun, "overrun"), (self.unfinished, "unfinished"), (self.failed, "failed")];
-        let rest = rest.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| {
-            let reason = self.reason.as_ref().filter(|_| what == "failed");
-            let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
-            format!("{count} {what}{reason}")
-        });
-        std::iter::once(format!("{} whole", self.complete)).chain(rest).collect::<Vec<_>>().join(", ")
-    }
 }
 
 /// Seconds of a whole checkpoint; `None` of one that is not whole, or took no time.

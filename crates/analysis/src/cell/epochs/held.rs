@@ -33,14 +33,6 @@ impl Order {
             Access::Random | Access::ResampledShards => Self::Drawn,
         }
     }
-
-    fn words(self) -> &'static str {
-        match self {
-            Self::Same => "in the same order each time",
-            Self::Permuted => "in a new order each time",
-            Self::Drawn => "drawn independently",
-        }
-    }
 }
 
 impl Held {
@@ -65,25 +57,6 @@ impl Held {
             (Order::Permuted, "lru") => Some(formula::hits_of_permutations_lru(self.share)),
             (Order::Permuted, "random") => Some(formula::hits_of_permutations_random(self.share)),
             _ => None,
-        }
-    }
-
-    pub(super) fn words(&self) -> String {
-        let holds =
-            format!("a cache of {:.0} % of the data, read {}", self.share * 100.0, self.order.words());
-        let Some(hits) = self.hits_of(u64::MAX) else {
-            return format!("{holds}: nothing is foretold for the policy {}", self.policy);
-        };
-        let hits = hits * 100.0;
-        match (self.order, self.policy.as_str()) {
-            (Order::Drawn, _) => format!("{holds}, serves {hits:.1} % of each epoch once it is full (F44)"),
-            (_, "random") => format!(
-                "{holds}, serves {hits:.1} % of each epoch once it is full where any held sample is dropped, each as \
-                 likely; F44 for the least recently used does not apply"
-            ),
-            _ => format!(
-                "{holds}, serves {hits:.1} % of each epoch once it is full where the least recently used is dropped (F44)"
-            ),
         }
     }
 }

@@ -11,27 +11,6 @@ pub(super) fn attempt_errors(used: &[&Rep]) -> BTreeMap<String, u64> {
     with_prefix(used, counter::ATTEMPT_ERRORS)
 }
 
-/// `3 reset, 12 timed out`, of those kinds that are asked for.
-pub(super) fn by_kind(errors: &BTreeMap<String, u64>, of: impl Fn(&str) -> bool) -> String {
-    let kinds = errors.iter().filter(|(kind, count)| **count > 0 && of(kind));
-    let parts: Vec<String> =
-        kinds.map(|(kind, count)| format!("{} {}", feed::group_digits(*count), kind_words(kind))).collect();
-    parts.join(", ")
-}
-
-/// What became of an attempt, by the record's name of its failure.
-fn kind_words(kind: &str) -> &str {
-    match kind {
-        "timeout" => "timed out",
-        "connect" => "not connected",
-        "truncated" => "cut short",
-        "server" => "failed by the server",
-        "redirect" => "redirected",
-        "not_found" => "not found",
-        other => other,
-    }
-}
-
 pub(super) fn addresses(used: &[&Rep]) -> Vec<(String, u64)> {
     let addresses = with_prefix(used, counter::MESSAGES_TO);
     if addresses.len() < 2 { Vec::new() } else { addresses.into_iter().collect() }

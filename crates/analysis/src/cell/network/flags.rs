@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use record::{Cell, HistogramText, Rep, counter};
 
-use super::counts::{addresses, attempt_errors, busiest_core, by_kind, is_remote, throttled_share};
+use super::counts::{addresses, attempt_errors, busiest_core, is_remote, throttled_share};
 use crate::cell::context::Context;
 use crate::cell::counters::sum;
 use crate::cell::flag::Flag;
@@ -129,11 +129,8 @@ fn retried(used: &[&Rep]) -> Option<Flag> {
 pub(super) fn recovered(used: &[&Rep]) -> Option<Flag> {
     let (operations, attempts) = (sum(used, counter::RECOVERED), sum(used, counter::ATTEMPTS));
     let share = operations as f64 / attempts as f64;
-    (attempts > 0 && share >= RECOVERED_MIN).then(|| Flag::Recovered {
-        operations,
-        share,
-        kinds: by_kind(&attempt_errors(used), |_| true),
-    })
+    let kinds = || attempt_errors(used);
+    (attempts > 0 && share >= RECOVERED_MIN).then(|| Flag::Recovered { operations, share, kinds: kinds() })
 }
 
 fn lost(used: &[&Rep]) -> Option<Flag> {

@@ -4,7 +4,6 @@ use record::{Cell, Rep, counter};
 
 use super::traffic::{Traffic, seconds, total};
 use crate::cell::counters::counted;
-use crate::cell::flag::percent;
 
 /// Share by which two counts may differ before anything is said.
 const TOLERANCE: f64 = 0.02;
@@ -20,7 +19,7 @@ const TOLERANCE_MAX: f64 = 0.05;
 const PAGE_BYTES: u64 = 4_096;
 
 /// How the bytes asked, those of this process and those of the device fit together.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reconciliation {
     /// All three are known and agree.
     Agrees {
@@ -90,59 +89,6 @@ impl Reconciliation {
     /// The share of [`Reconciliation::CacheServed`].
     pub fn cache_share(&self) -> Option<f64> {
         if let Self::CacheServed { share, .. } = self { Some(*share) } else { None }
-    }
-
-    /// One sentence, without its point.
-    pub fn sentence(&self) -> String {
-        match self {
-            Self::Agrees { within } => agreement(*within),
-            Self::CacheServed { share, direct: true } => format!(
-                "{} of the bytes asked were not counted as read by this process: holes in the files, or the counters \
-                 were read late",
-                percent(*share)
-            ),
-            Self::CacheServed { share, .. } => format!(
-                "{} of the bytes asked did not come from storage: the page cache served them, or the files have holes",
-                percent(*share)
-            ),
-            Self::NotCounted => "the kernel counts no read of this process here, though the device read what was \
-                                 asked: this file system is not counted per process, or others read while the page \
-                                 cache served"
-                .to_owned(),
-            Self::NothingCounted => "the kernel counts no read of this process here, and no block device is known below \
-                                     the target: what came from storage is not known"
-                .to_owned(),
-            Self::Rounded { factor } => format!(
-                "{factor:.2} x the bytes asked were read: storage reads whole blocks of 4 KiB, and the reads are not \
-                 multiples of that"
-            ),
-            Self::ReadMore { factor } => format!(
-                "{factor:.2} x the bytes asked were read: read-ahead, or reads that are no multiple of the blocks below"
-            ),
-            Self::OthersRead { bytes, share } => format!(
-                "others read {} from the device meanwhile, {} of all it read",
-                feed::format_bytes(*bytes),
-                percent(*share)
-            ),
-            Self::DeviceShort { share } => format!(
-                "the device's counter lacks {} of what this process read: another device served it, or its counting is \
-                 switched off",
-                percent(*share)
-            ),
-            Self::ProcessUnknown => "the kernel does not say what this process read from storage".to_owned(),
-            Self::DeviceUnknown => {
-                "no block device is known below the target: what crossed it was not counted".to_owned()
-            }
-        }
-    }
-}
-
-fn agreement(within: f64) -> String {
-    let words = "bytes asked, read by this process and read by the device agree";
-    if within > TOLERANCE {
-        format!("{words} within {}, which may be in flight as the windows open and close", percent(within))
-    } else {
-        words.to_owned()
     }
 }
 

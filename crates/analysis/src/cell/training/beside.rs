@@ -3,11 +3,11 @@
 use record::RunRecord;
 
 use crate::cell::cell_summary::{CellSummary, Measurement};
-use crate::cell::diagnosis::{self, Case};
+use crate::cell::diagnosis::{self, Case, Diagnosis};
 use crate::cell::figures::Figures;
 use crate::cell::flag::{Flag, Gravity};
 use crate::cell::training::predicted::{self, Foretold};
-use crate::cell::training::{Bound, Diagnosis, GAP_MAX, Stall, TrainingFigures};
+use crate::cell::training::{Bound, GAP_MAX, NotPredicted, Stall, TrainingFigures};
 
 /// Depth by the job's own from which on a closed loop tells whether more in flight helps.
 const DEEPER: u32 = 4;
@@ -39,7 +39,7 @@ fn fills(foretold: &Foretold, au: f64, threshold: f64) -> Option<Flag> {
 
 struct Beside {
     foretold: Option<Foretold>,
-    refused: Option<String>,
+    refused: Option<NotPredicted>,
     diagnosis: Option<Diagnosis>,
 }
 

@@ -3,6 +3,7 @@
 use record::{Rep, Trained, TrainedAccelerator, Training};
 
 use crate::cell::context::Context;
+use crate::cell::gap::JobGap;
 use crate::cell::interval::mean;
 use crate::cell::latency::{merged, quantile};
 use crate::cell::rate::Rate;
@@ -19,19 +20,17 @@ pub(crate) fn demand_samples_per_s(job: &Training) -> Option<f64> {
 }
 
 /// Why nothing can be computed of a repetition that was to play a job; nothing where all can.
-pub(crate) fn gap(job: &Training, rep: &Rep) -> Option<&'static str> {
-    let Some(trained) = &rep.trained else {
-        return Some("the record does not say what became of its training job");
-    };
+pub(crate) fn gap(job: &Training, rep: &Rep) -> Option<JobGap> {
+    let Some(trained) = &rep.trained else { return Some(JobGap::NotRecorded) };
     let accelerators = &trained.accelerators;
     if demand_samples_per_s(job).is_none() {
-        Some("the record has a training job that takes no samples, or no time")
+        Some(JobGap::NoDemand)
     } else if accelerators.is_empty() {
-        Some("the record names no accelerator of its training job")
+        Some(JobGap::NoAccelerator)
     } else if accelerators.iter().any(|one| one.wall_ns == 0) {
-        Some("the record gives an accelerator of its training job no time")
+        Some(JobGap::NoTime)
     } else if accelerators.iter().any(|one| one.compute_ns > one.wall_ns) {
-        Some("the record has an accelerator compute for longer than its training job took")
+        Some(JobGap::ComputedTooLong)
     } else {
         None
     }
