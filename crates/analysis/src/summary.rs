@@ -118,6 +118,7 @@ impl Summary {
     /// Figures of the fresh repetitions of a cell, where a verdict on its target rests on them.
     pub fn deciding<'a>(&self, cell: &'a CellSummary) -> Option<&'a Figures> {
         let rests = |verdict: &Verdict| !verdict.demo && verdict.cell.as_deref() == Some(&cell.cell.cell);
+        // Control cells are measured afresh too; they decide nothing, and shown as deciding they would contradict the verdict.
         cell.confirmed.as_ref().filter(|_| self.verdicts.iter().any(rests))?.figures()
     }
 
@@ -134,6 +135,7 @@ impl Summary {
 
 /// Summarises a run. Never fails: what is missing or damaged is stated in the summary.
 pub fn summarise(record: &RunRecord) -> Summary {
+    // Before folding, which leaves one repetition of each set of ranks and with it nothing to say who made it.
     let of_ranks = Ranks::of(record).map(Note::Ranks);
     let folded = ranks::fold_ranks(record);
     let record = &*folded;
@@ -149,6 +151,7 @@ pub fn summarise(record: &RunRecord) -> Summary {
     let judged = Judged::of(&source);
     let percentiles = quantiles::curves(&source, &judged);
     let not_tested = coverage::of_run(&source, &judged);
+    // Last of the notes: it informs, while those before it may spoil a figure.
     let notes = notes::of_run(&source).into_iter().chain(of_ranks).collect();
     Summary {
         head: head::of_record(record, &lines, &all),
@@ -180,6 +183,7 @@ pub fn choose_cell<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellSum
     choice::chosen(&summary.as_cells(), target)
 }
 
+// Two lines a thousandth apart would be drawn on one pixel and listed twice.
 /// How far two lines may be apart and be one: the copies of a user's data differ by a file or two.
 const LINES_APART: f64 = 1e-3;
 

@@ -50,6 +50,8 @@ fn of_rep<'a>(
     rep: &'a Rep,
     measure: &Measure,
 ) -> RepFigures<'a> {
+    // The summary's own rule on a single repetition: an export that kept what the summary drops would give other means than the
+    // page.
     let sorted = Repetitions::of(&[rep], cell, rep.role, measure);
     let (values, gap) = match (sorted.used.is_empty(), sorted.gaps.into_iter().next()) {
         (true, Some(gap)) => (Vec::new(), Some(gap)),
@@ -74,6 +76,7 @@ fn values(context: &Context<'_>, rep: &Rep) -> Vec<(&'static Metric, f64)> {
         ..point.view()
     };
     let of_metric = |metric: &'static Metric| Some((metric, metric.read(&view)?.value()?));
+    // A damaged record may hold a window of one nanosecond; JSON has no infinity.
     METRICS.iter().filter_map(of_metric).filter(|(_, value)| value.is_finite()).collect()
 }
 

@@ -82,6 +82,7 @@ impl CellSummary {
         let known = |measurement: &Measurement| match measurement {
             Measurement::Figures(figures) => figures.names_dropped,
             Measurement::Operations(operations) => operations.names_dropped,
+            // Nothing was opened by it, so it must not spoil what the other role knows.
             Measurement::Failed { .. } | Measurement::NotRun { .. } => Some(true),
         };
         let all = std::iter::once(&self.measured).chain(&self.confirmed);

@@ -4,6 +4,7 @@ use record::Rep;
 
 /// A counter, zero when it was not written.
 pub(crate) fn counted(rep: &Rep, name: &str) -> u64 {
+    // Counters that stayed zero are not written, and older records know fewer of them: absent is zero.
     rep.counters.get(name).copied().unwrap_or(0)
 }
 

@@ -19,10 +19,14 @@ use crate::cell::training::predicted::STATED_COST;
 use crate::cell::training::{Bound, Stall};
 use crate::cell::validity::NULL_AU_MIN;
 
+// Of the rest nothing is worth a change: half a percent is a step in two hundred.
 /// Utilization from which on nothing is looked for.
 const BUSY_MIN: f64 = 0.995;
+// Clearly more than half, so that the parts of a stall split by two causes, and by the noise of a repetition, do not take turns
+// at being the cause.
 /// Share of the stall from which on one part is its cause.
 const CAUSE_MIN: f64 = 0.60;
+// Below it removing the part entirely would not be seen beside the others.
 /// Share of the stall from which on a part of a mixed one is named.
 const PART_MIN: f64 = 0.15;
 
@@ -31,6 +35,8 @@ pub(crate) fn of(case: &Case<'_>) -> Option<Diagnosis> {
     if case.trained.au.mean >= BUSY_MIN {
         return None;
     }
+    // In this order, since each rule takes what is left by those before: checkpoints and the barrier are no waits of a reader,
+    // a slow loop is slow with any storage, and a fill is over before the long run begins.
     let found = checkpoints(case)
         .or_else(|| barrier(case))
         .or_else(|| without_storage(case))
@@ -107,6 +113,7 @@ fn first_fill(case: &Case<'_>) -> Option<Diagnosis> {
 fn beside_others(case: &Case<'_>, mut found: Diagnosis) -> Diagnosis {
     let Some(crowd) = case.figures.flags.iter().find(|flag| flag.is_crowd()) else { return found };
     let shown = Symptom::Flagged(crowd.clone());
+    // A full client has it as its first symptom already.
     found.symptoms.retain(|known| *known != shown);
     found.symptoms.insert(0, shown);
     if found.bound == Bound::Client {
@@ -120,6 +127,8 @@ fn beside_others(case: &Case<'_>, mut found: Diagnosis) -> Diagnosis {
 fn dominant(case: &Case<'_>) -> Option<Diagnosis> {
     let (part, share) = parts(case.trained.stall).into_iter().next().filter(|part| part.1 >= CAUSE_MIN)?;
     let mut found = match part {
+        // The engine sees a read that has not come back, not why: a client without processor time leaves completions lying,
+        // which looks like storage.
         WaitedFor::Storage => client_full(case).or_else(|| storage::refined(case))?,
         WaitedFor::Decoding => {
             Diagnosis::new(Bound::Decode, decoding(case).into_iter().collect(), Remedy::Decoding)
@@ -192,6 +201,7 @@ fn of_client(case: &Case<'_>) -> Vec<Symptom> {
 
 /// The practitioners' test with synthetic data.
 fn from_memory(case: &Case<'_>, bound: Bound) -> Option<Symptom> {
+    // What practitioners do first: replace the loader's data by noise from memory, and see whether the job runs.
     let null_au = case.trained.null_au.filter(|au| *au >= NULL_AU_MIN)?;
     let storage = [Bound::Latency, Bound::Rate, Bound::Bandwidth, Bound::Metadata];
     storage.contains(&bound).then_some(Symptom::FastFromMemory { null_au })

@@ -14,13 +14,16 @@ use crate::cell::repetitions::Repetitions;
 
 pub use held::{Held, Order};
 
+// Numbers of epochs come from the record: a damaged one may claim 2^64 of them, each a row.
 /// Passes of a cell of which figures are given: what a damaged record may claim beyond is left out.
 const EPOCHS_MAX: usize = 1_000;
 /// What storage delivered by what was asked, above which that is said: whole pages round up what a read asks for, and a
 /// hundredth more is no read-ahead.
 const AMPLIFIED_TOLD_MIN: f64 = 1.01;
+// Shuffled passes always share a few reads at their seam, as many as are in flight.
 /// Share of a pass in which the one before is still under way, from which that is said.
 const OVERLAP_TOLD_MIN: f64 = 0.05;
+// F44 is compared within a percent.
 /// Share of the reads that a tier missed and did not keep, from which that is said.
 const SKIPPED_TOLD_MIN: f64 = 0.01;
 
@@ -113,11 +116,13 @@ fn of_cell(
 ) -> Option<EpochFigures> {
     let reps = Repetitions::of(lines.of_cell(&cell.cell), cell, Role::Measure, measure).used;
     let held = Held::of(cell, record.run.datasets.get(cell.dataset));
+    // Tiers alone have a size in the record; the page cache takes what memory is left, and foretells nothing.
     let (mut passes, left_out) = passes(&reps, held.as_ref());
     if passes.is_empty() {
         return None;
     }
     leave_out_past_the_cache(cell, &mut passes);
+    // Direct reads are rounded to whole blocks, which is no read-ahead and no cache's doing.
     let cached = cell.cache != feed::Cache::Bypass;
     let mut notes: Vec<EpochNote> = cached.then(|| amplified(&reps)).flatten().into_iter().collect();
     notes.extend(cut(&passes));
@@ -185,10 +190,12 @@ fn seconds(from_ns: u64, to_ns: u64) -> f64 {
 impl EpochPass {
     fn of(reps: &[&Rep], number: u64, held: Option<&Held>) -> Option<Self> {
         let all: Vec<Made<'_>> = reps.iter().filter_map(|rep| Made::of(rep, number)).collect();
+        // A pass that the window cut ended early where storage was slow: averaged with whole ones it would make them faster.
         let complete = all.iter().any(|made| made.epoch.complete);
         let made: Vec<Made<'_>> = all.into_iter().filter(|made| made.epoch.complete == complete).collect();
         // What is not known of some is not known of all.
         let known = |of: &dyn Fn(&Made<'_>) -> Option<f64>| {
+            // A mean over those that tell would be one of another set of repetitions than the rate beside it.
             made.iter().map(of).collect::<Option<Vec<f64>>>().and_then(|points| Rate::of(&points))
         };
         let mean = |of: fn(&Epoch) -> u64| Some(known(&|made| Some(of(made.epoch) as f64 / 1e9))?.mean);
@@ -199,6 +206,8 @@ impl EpochPass {
             begun_s: mean(|epoch| epoch.begun_ns)?,
             ended_s: mean(|epoch| epoch.ended_ns)?,
             bps: known(&|made| Some(made.bps()))?,
+            // Read-ahead makes storage deliver more than was asked; a share below zero would say that the cache took bytes
+            // away.
             cache_share: known(&|made| Some((1.0 - made.share(made.epoch.storage_bytes)?).clamp(0.0, 1.0))),
             tier_hits: known(&|made| Some(made.share(made.epoch.tier_bytes)?.min(1.0))),
             predicted_hits: held.and_then(|held| held.hits_of(number)),

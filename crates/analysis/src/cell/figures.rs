@@ -132,7 +132,10 @@ pub(crate) fn client_shares(context: &Context<'_>, used: &[&Rep], ops_per_s: f64
     let is_job = context.cell.training.is_some();
     let ceiling = || validity::ceiling_share(&context.cell.cell, ops_per_s, bps, context.ceilings);
     ClientShares {
+        // The null target feeds the same job at the same rate by design: 100 % of the ceiling is the good case.
         ceiling: if is_job { None } else { ceiling() },
+        // Decoding is the job's work, not the client's overhead: with it, every job that decodes on all cores would be client-
+        // limited.
         cpu: (available > 0.0).then(|| (cpu_ns(used) - decoding_ns(used)).max(0.0) / available),
         nic: network::nic_share(used),
         core: network::core_share(context.cell, used),

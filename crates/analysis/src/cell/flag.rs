@@ -10,17 +10,23 @@ use crate::cell::training::Bound;
 
 pub use gravity::Gravity;
 
+// A loader retries or aborts at the first failed read, so that no share is fine. Below a hundredth the rate of the others still
+// is the storage's; above it, how fast failures return is part of the rate.
 /// Share of failed reads above which no verdict is given.
 const ERROR_SHARE_MAX: f64 = 0.01;
 
+// The reads in flight at either end fall into a window or out of it by chance: one turn of the queue, which of twenty is 5 %.
 /// Reads by queue depth below which a window is no measure of a rate.
 pub const TURNS_MIN: f64 = 20.0;
 
+// The first step waits for a fill and the last may be cut: two of twenty leave the mean of the others at nine tenths of the
+// weight.
 /// Steps of an accelerator below which a repetition is no measure of a utilization.
 pub const STEPS_MIN: u64 = 20;
 
 /// Change of the fitted line from the first round to the last by their average, up to which a state is steady (SNIA).
 pub(crate) const SLOPE_MAX: f64 = 0.10;
+// The p99 of the response, which gates hold, is then untouched by what was skipped.
 /// Share of the arrivals that a client may have been away for.
 pub const GIVEN_UP_MAX: f64 = 0.001;
 
@@ -385,6 +391,7 @@ impl Flag {
             | Self::OthersWrote { .. }
             | Self::WaitsElsewhere { .. }
             | Self::FillsDecide { .. } => Gravity::ForbidsStarves,
+            // A repetition that failed would have been slower, if anything, so that STARVES stands.
             Self::FailedRepetitions { .. } => Gravity::ForbidsFeeds,
             Self::NotSteady { slope, end_of_line, .. } => of_trend(*slope, *end_of_line),
             Self::Bursts { fall, end_of_line, .. } => of_trend(-fall, *end_of_line),
@@ -402,6 +409,8 @@ impl Flag {
             | Self::InMemory { .. }
             | Self::NotEmulated { .. }
             | Self::WrongBytes { .. } => Gravity::ForbidsVerdict,
+            // Lateness alone is part of the response and only makes it longer, which FEEDS survives. Arrivals that were never
+            // issued may be ones that the storage would have served in time.
             Self::LateClient { lag_and_response_p99_ns, not_issued, given_up, .. }
                 if *given_up > GIVEN_UP_MAX || (lag_and_response_p99_ns.is_some() && *not_issued > 0) =>
             {

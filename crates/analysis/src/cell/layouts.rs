@@ -88,6 +88,7 @@ pub enum OrderFact {
 
 pub(crate) fn of_run(record: &RunRecord, cells: &[CellSummary]) -> Layouts {
     let datasets = &record.run.datasets;
+    // A table of files alone would say that a file holds a file.
     let any_packed = datasets.iter().any(|dataset| dataset.layout != FILES);
     let is_storage = |dataset: &&Dataset| {
         let held_by = record.run.targets.iter().find(|target| target.name == dataset.target);
@@ -140,6 +141,7 @@ fn order(cell: &Cell, dataset: Option<&Dataset>, ranks: u32) -> Vec<OrderFact> {
     }
     let mut facts = Vec::new();
     if let Some(streams) = cell.streams.map(u64::from) {
+        // More streams than shards are asked for in sweeps; the rest of them have nothing to read.
         let there = dataset.map_or(streams, |dataset| dataset.files).max(1);
         facts.push(OrderFact::SideBySide {
             shards: streams.min(there),

@@ -32,6 +32,8 @@ impl<'a> Lines<'a> {
         });
         let ends: Vec<&End> = ends.collect();
         // That of an earlier segment is none: what stands behind it was measured later.
+        // A run that was gone on with has an end for each part. One that was cut again has an old end in its middle, which
+        // would call it complete.
         let is_ended = record.segments.is_empty() || matches!(record.lines.last(), Some(Line::End(_)));
         let end = ends.last().copied().filter(|_| is_ended);
         Self { reps, other_variants, met_outages, ceilings: ceilings.collect(), end, ends }
@@ -39,6 +41,7 @@ impl<'a> Lines<'a> {
 
     /// The repetitions of a cell, found without looking at those of others.
     pub(crate) fn of_cell(&self, cell: &str) -> &[&'a Rep] {
+        // `reps` is sorted by cell first. A scan for each cell would make a run of 1,000 cells quadratic.
         let from = self.reps.partition_point(|rep| rep.cell.as_str() < cell);
         let length = self.reps[from..].partition_point(|rep| rep.cell == cell);
         &self.reps[from..from + length]

@@ -53,6 +53,7 @@ pub(crate) fn of_record(need: &record::Need) -> Result<Need, NoNeed> {
         demand,
         utilization: need.utilization,
         accelerators: need.accelerators,
+        // Records without a count give the accelerators of one host, and the number of hosts.
         count: need.count.unwrap_or_else(|| need.accelerators.saturating_mul(need.hosts)),
         hosts: need.hosts,
         provenance: Provenance::of_name(&need.provenance),
@@ -63,6 +64,8 @@ pub(crate) fn of_record(need: &record::Need) -> Result<Need, NoNeed> {
         readers: None,
         prefetch: None,
         hold: Hold::of_name(&need.hold),
+        // Records before scopes were kept meant all hosts, which is the careful reading: it never says FEEDS for a cluster by
+        // one host.
         scope: if need.scope == Scope::Host.name() { Scope::Host } else { Scope::Cluster },
         loader_depth: need.loader_depth,
     })

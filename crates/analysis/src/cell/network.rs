@@ -91,6 +91,7 @@ impl NetworkFigures {
         let enters = sum(used, counter::ENTERS);
         let ops = sum(used, counter::OPS);
         let all = sum(used, counter::OPS) + sum(used, counter::WARMUP_OPS);
+        // Connections are opened anew for each repetition: that many are no redials.
         let planned = u64::from(cell.connections) * used.len() as u64;
         Some(Self {
             connections: cell.connections,
@@ -98,6 +99,7 @@ impl NetworkFigures {
             messages_per_op: per_op(sum(used, counter::MESSAGES)),
             addresses: addresses(used),
             wire: Wire::of(cell, used),
+            // Of the interface and not of the cell: a neighbour's traffic takes the same wire.
             nic_share: nic_share(used),
             busiest_core: busiest_core(used),
             retransmitted: retransmitted(used),
@@ -113,6 +115,8 @@ impl NetworkFigures {
 fn ended(used: &[&Rep]) -> u64 {
     let failed: u64 = used.iter().map(|rep| rep.errors.values().sum::<u64>()).sum();
     let attempts: u64 = attempt_errors(used).values().sum();
+    // Messages are counted from the opening of the queues on, so that operations of the warm-up, and those that failed, belong
+    // under them. A failed operation without further attempts is in both counts.
     sum(used, counter::OPS) + sum(used, counter::WARMUP_OPS) + failed.max(attempts)
 }
 
@@ -147,6 +151,7 @@ impl MountFigures {
             connections,
             reads_per_op: reads as f64 / sum(used, counter::OPS).max(1) as f64,
             read_ns: (reads > 0).then(|| total(|mount| mount.read_ns) as f64 / reads as f64),
+            // `/proc/self/mountstats` counts transmissions of an operation, first ones included.
             retransmitted: total(|mount| mount.read_transmissions).saturating_sub(reads),
             timeouts: total(|mount| mount.read_timeouts),
         })

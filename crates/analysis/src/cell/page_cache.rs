@@ -30,6 +30,8 @@ impl PageCache {
         let asked = &context.cell.cache;
         let method = used.first().map_or("none", |rep| rep.cache.method.as_str());
         let leaves_nothing = asked.is_any(&[Cache::Bypass, Cache::DontCache]);
+        // A cold cell fills the page cache with what it reads, so only before tells. Reads that bypass it leave nothing, so
+        // only after does: they were begun with an empty one.
         let share = if leaves_nothing { left_after } else { resident_before };
         // One repetition that cannot tell may be the one that was served from memory.
         let shares: Option<Vec<f64>> = used.iter().map(|rep| share(rep)).collect();

@@ -7,9 +7,13 @@ use crate::cell::gap::{Gap, GapCause, JobGap};
 use crate::cell::operation;
 use crate::cell::training;
 
+// Half a window has half the reads, so that what it says scatters by two fifths more. Kept below that, a run that was stopped
+// early would be one of its worst repetition.
 /// Share of the planned window that an interrupted repetition must have measured to be kept.
 const INTERRUPTED_MIN: f64 = 0.5;
 
+// The machine's counters are read a moment after a window opens and closes: in shorter ones that moment is a good part of what
+// they count.
 /// A window shorter than this is too short whatever was planned, nanoseconds.
 pub(crate) const WINDOW_NS_MIN: u64 = 100_000_000;
 
@@ -76,6 +80,8 @@ pub(crate) fn of_record(record: &RunRecord) -> OfRecord<'_> {
         })
         .collect();
     reps.sort_by(|a, b| order_key(a).cmp(&order_key(b)));
+    // Variants of one record are other settings. Averaged they would be a configuration that nobody ran; the base is shown, and
+    // `compare --by variant` has the others.
     let Some(first) = reps.iter().map(|rep| rep.variant.as_str()).min_by_key(|name| (*name != "base", *name))
     else {
         return OfRecord::default();
@@ -85,6 +91,7 @@ pub(crate) fn of_record(record: &RunRecord) -> OfRecord<'_> {
     let other_variants = of_all_variants - reps.len();
     let met_outages = met_outages(&reps);
     // An outage or a signal ended it; of the latter the run was gone on with.
+    // Dropped only where its successor is there: what was not made again is the only word on its round, and its failure counts.
     let is_broken_off = |rep: &Rep| rep.outage.is_some() || rep.outcome == Outcome::Interrupted;
     let all = reps.clone();
     reps.retain(|rep| !(is_broken_off(rep) && is_made_again(rep, &all)));
@@ -128,6 +135,8 @@ fn cause(cell: &Cell, rep: &Rep) -> Option<GapCause> {
     if let Outcome::Failed { reason } = &rep.outcome {
         return Some(GapCause::Recorded(reason.clone()));
     }
+    // Interrupted is judged by how much was measured, and not by what is missing: no read in a window of a millisecond is no
+    // failure of the storage.
     let early = rep.outcome == Outcome::Interrupted;
     let counted_nothing = !counted_anything(cell, rep);
     if rep.outcome == Outcome::Exhausted && (rep.window_ns == 0 || counted_nothing) && errors(rep) == 0 {

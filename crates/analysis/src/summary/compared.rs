@@ -40,12 +40,15 @@ pub(crate) fn engines(cells: &Cells<'_>) -> Vec<EngineBeside> {
 
 fn of_target(cells: &Cells<'_>, target: &Target) -> Vec<EngineBeside> {
     let mut engines: Vec<&str> = Vec::new();
+    // Locally the engines are kernel interfaces, which have a panel side by side. Behind a network one of them is the vendor's
+    // client, and what it loses to the wire protocol is asked for.
     let remote = |cell: &&CellSummary| cell.cell.target == target.name && cell.cell.connections > 0;
     for cell in cells.all.iter().filter(remote) {
         if !engines.contains(&cell.cell.engine.as_str()) {
             engines.push(&cell.cell.engine);
         }
     }
+    // Against the cell that is judged, so that the ratio is of the figure that a reader has before him.
     let Some(best) = choice::chosen(cells, &target.name).filter(remote) else { return Vec::new() };
     let Some(most) = best.figures() else { return Vec::new() };
     let same_depth = |engine: &str| {
@@ -54,6 +57,7 @@ fn of_target(cells: &Cells<'_>, target: &Target) -> Vec<EngineBeside> {
     };
     let is_like_best = |cell: &&CellSummary| alike(cells, &cell.cell, &best.cell, axis::ENGINES_AT_ANY_DEPTH);
     let beside = |engine: &&str| {
+        // At one depth first: an engine at its own best depth is compared by the depth as much as by the engine.
         let cell = same_depth(engine).filter(|cell| cell.figures().is_some());
         let of_engine = || choice::of_engine(cells, &target.name, engine);
         let cell = cell.or_else(|| of_engine().filter(is_like_best))?;

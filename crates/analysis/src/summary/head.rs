@@ -108,6 +108,7 @@ pub(crate) fn of_record(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSumm
 /// Storages under test as reports may show them: what the user says of one only where it may be published. Records before
 /// format 1.2 do not tell, and were never shown with it.
 pub(crate) fn targets(run: &Run) -> Vec<Target> {
+    // What a user wrote of a storage before there was a switch for it was never meant for a published page.
     let may_tell = (run.format.major, run.format.minor) >= (1, 2);
     let shown = |target: &Target| Target {
         about: target.about.clone().filter(|_| may_tell && target.about_published),
@@ -119,6 +120,7 @@ pub(crate) fn targets(run: &Run) -> Vec<Target> {
 impl Machine {
     /// What `env` knows of it.
     pub fn of(env: &Environment) -> Self {
+        // The record says `none` of a machine without a hypervisor or a container, which is no part of its name.
         let known = |value: &Captured<String>| value.value().filter(|value| *value != "none").cloned();
         Self {
             cpu_model: env.cpu_model.value().cloned(),

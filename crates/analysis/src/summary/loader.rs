@@ -38,10 +38,12 @@ impl DataLoader {
     /// `None` for a cell that plays no job, and for one whose reads share a depth: no `DataLoader` reads so.
     pub fn of(summary: &Summary, cell: &CellSummary) -> Option<Self> {
         let job = cell.cell.training.as_ref()?;
+        // Reads that share a depth are no `num_workers`: any number would be invented.
         let readers = job.readers.filter(|readers| *readers > 0)?;
         let batches = u64::from(job.accelerators) * u64::from(job.prefetch);
         let ahead_bytes = |bytes: f64| formula::prefetch_bytes(batches, job.batch, bytes).round() as u64;
         let rests = |cells: Option<&str>| cells == Some(cell.cell.cell.as_str());
+        // The words that go with the arguments: settings that starve the job must not read like a recommendation.
         let verdict = summary.verdicts.iter().find(|one| rests(one.cell.as_deref()));
         Some(Self {
             readers,

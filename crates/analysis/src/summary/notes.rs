@@ -16,10 +16,14 @@ use crate::summary::note::Note;
 use crate::summary::{compared, outages, pressure, soak, surroundings};
 use crate::verdict::Source;
 
+// A clock that is read by a system call takes a few hundred nanoseconds to a microsecond where one of these takes tens: as long
+// as a read from the page cache.
 /// Clock sources that the kernel lets a process read by itself (vDSO).
 const FAST_CLOCKS: [&str; 5] =
     ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource"];
 
+// A file has a tail of less than a block, and file systems keep small files in their inodes: that much lacks blocks without
+// being a hole.
 /// Share of a dataset's bytes without storage from which on it is said.
 const UNALLOCATED_SAID: f64 = 0.01;
 
@@ -27,6 +31,7 @@ const UNALLOCATED_SAID: f64 = 0.01;
 pub(crate) fn of_run(source: &Source<'_>) -> Vec<Note> {
     let Source { record, lines, cells, .. } = *source;
     let mut notes = Vec::new();
+    // A debug build changes every figure, so it comes before all that concerns some.
     notes.extend(build_note(record));
     notes.extend(completeness_notes(record, lines));
     notes.extend(clock_note(record));
@@ -37,6 +42,7 @@ pub(crate) fn of_run(source: &Source<'_>) -> Vec<Note> {
     notes.extend(unchecked_notes(record, lines));
     notes.extend(ceiling_note(lines, &cells));
     notes.extend(fewer_connections_notes(record));
+    // The head was edited, or lines of another run stand behind it: their figures stand nowhere on the page.
     notes.extend(stray_note(record, lines));
     notes.extend(outages::notes(lines, &cells));
     notes.extend(soak::of_run(lines, &cells).into_iter().map(Note::Soak));
@@ -86,6 +92,7 @@ fn left_out_notes(dataset: &Dataset) -> impl Iterator<Item = Note> {
 fn memory_note(target: &Target) -> Option<Note> {
     let file_system = fact(target, "file_system")?;
     let in_memory = ["tmpfs", "ramfs"].iter().any(|kind| file_system.starts_with(kind));
+    // The null target is memory by design.
     let (target, is_storage) = (target.name.clone(), target.storage);
     (is_storage && in_memory).then(|| Note::InMemory { target, file_system: file_system.to_owned() })
 }
@@ -103,6 +110,8 @@ fn unproven_note(lines: &Lines<'_>, cells: &Cells<'_>) -> Option<Note> {
 
 /// Targets whose content is known, and of which nothing was compared with it.
 fn unchecked_notes(record: &RunRecord, lines: &Lines<'_>) -> Vec<Note> {
+    // Only of data that feedline wrote it is known what a read must bring; users' data are read twice instead, which has a flag
+    // of its own.
     let is_generated = |cell: &&Cell| {
         let dataset = record.run.datasets.get(cell.dataset);
         dataset.is_some_and(|dataset| dataset.source == "generate")
@@ -112,6 +121,7 @@ fn unchecked_notes(record: &RunRecord, lines: &Lines<'_>) -> Vec<Note> {
         let cells = record.run.cells.iter().filter(is_of).filter(is_generated);
         let names: BTreeSet<&str> = cells.map(|cell| cell.cell.as_str()).collect();
         let reps = names.into_iter().flat_map(|name| lines.of_cell(name));
+        // Not a sum from zero: a target without a repetition was not measured, and is told elsewhere.
         reps.map(|rep| counted(rep, counter::VERIFIED)).reduce(|sum, more| sum + more)
     };
     let storage = record.run.targets.iter().filter(|target| target.storage);
@@ -127,6 +137,7 @@ fn ceiling_note(lines: &Lines<'_>, cells: &Cells<'_>) -> Option<Note> {
         let ceilings = lines.ceilings.iter().filter(|ceiling| is_known(ceiling) == known);
         ceilings.flat_map(|ceiling| ceiling.cells.iter().map(String::as_str)).collect()
     };
+    // Of several ceilings of a cell, one that was found is enough.
     let (known, unknown) = (named(true), named(false));
     let is_storage = |name: &&&str| cells.named(name).is_some_and(|cell| cell.storage);
     let cells = unknown.difference(&known).filter(is_storage);
@@ -137,11 +148,13 @@ fn ceiling_note(lines: &Lines<'_>, cells: &Cells<'_>) -> Option<Note> {
 /// Targets of which some cells have fewer connections than were asked for: one carries one request at a time, and they
 /// have no more requests.
 fn fewer_connections_notes(record: &RunRecord) -> Vec<Note> {
+    // The axis holds what the scenario asked for, the cell what it got.
     let asked = |cell: &Cell| -> Option<u32> {
         cell.axes.iter().find(|axis| axis.name == "connections")?.value.parse().ok()
     };
     let fewer = |target: &Target| {
         let cells = record.run.cells.iter().filter(|cell| cell.target == target.name);
+        // Zero connections are those of a record from before they were counted.
         cells.filter_map(|cell| asked(cell).filter(|asked| (1..*asked).contains(&cell.connections))).min()
     };
     let note =

@@ -10,6 +10,7 @@ use crate::summary::note::{Met, Note};
 /// Each target that did not answer, and what was made again for it.
 pub(crate) fn notes(lines: &Lines<'_>, cells: &Cells<'_>) -> Vec<Note> {
     let of_target = |(name, outages): (&str, Vec<Outage>)| {
+        // Told apart, as the one is the storage's and says something of it, the other this machine's and says nothing.
         let (suspended, away): (Vec<Outage>, Vec<Outage>) =
             outages.into_iter().partition(|one| one.is_suspended);
         let target = || name.to_owned();
@@ -22,12 +23,14 @@ pub(crate) fn notes(lines: &Lines<'_>, cells: &Cells<'_>) -> Vec<Note> {
 
 /// `None` where there was no outage.
 fn met(outages: &[Outage]) -> Option<Met> {
+    // Those that were not made again count as what they are, failures included.
     let made_again = outages.iter().filter(|one| one.is_made_again).count();
     (!outages.is_empty()).then_some(Met { repetitions: outages.len(), made_again })
 }
 
 /// What a job does meanwhile; nothing where no server was away.
 pub(crate) fn not_tested(lines: &Lines<'_>, cells: &Cells<'_>) -> Option<NotTested> {
+    // What a job does while its own process is stopped is nobody's question.
     let is_away = |(_, outages): &(&str, Vec<Outage>)| outages.iter().any(|one| !one.is_suspended);
     let targets: Vec<String> =
         by_target(lines, cells).into_iter().filter(is_away).map(|(name, _)| name.to_owned()).collect();
@@ -44,6 +47,7 @@ struct Outage {
 
 fn by_target<'a>(lines: &Lines<'_>, cells: &Cells<'a>) -> Vec<(&'a str, Vec<Outage>)> {
     let of_target = |name: &str| {
+        // By target: all cells of it met the same server, and a line for each would say one outage ten times.
         let is_of = |rep: &Rep| cells.named(&rep.cell).is_some_and(|cell| cell.cell.target == name);
         let met = lines.met_outages.iter().filter(|(rep, _)| is_of(rep));
         let met = met.filter_map(|(rep, is_made_again)| {

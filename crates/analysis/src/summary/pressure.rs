@@ -6,6 +6,7 @@ use crate::cell::cell_summary::CellSummary;
 use crate::cell::cells::Cells;
 use crate::cell::lines::Lines;
 
+// A percent of waiting moves no rate that is judged at a few.
 /// Share of the time from which on waiting is worth a word.
 const SHARE_MIN: f64 = 0.01;
 
@@ -49,6 +50,7 @@ pub(crate) fn of_run(lines: &Lines<'_>, cells: &Cells<'_>, cores_online: Option<
 fn worst(cells: &Cells<'_>, of: impl Fn(&CellSummary) -> Option<f64>) -> Option<Pressed> {
     let shares = cells.all.iter().filter_map(|cell| Some((of(cell)?, &cell.cell.cell)));
     let (share, cell) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    // One line for the worst cell: pressure is the machine's, and forty cells of a run tell the same of it.
     (share > SHARE_MIN).then(|| Pressed { cell: cell.clone(), share })
 }
 
@@ -58,6 +60,7 @@ fn stolen<'a>(reps: impl Iterator<Item = &'a Rep>, cores_online: Option<u32>) ->
     for rep in reps {
         if let Some(ns) = rep.usage.steal_ns {
             steal += ns as f64;
+            // The kernel counts steal over all processors of the machine, of which this process may have a few.
             machine += rep.usage.wall_ns as f64 * f64::from(cores_online.unwrap_or(rep.usage.cores));
         }
     }

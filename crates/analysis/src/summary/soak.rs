@@ -7,6 +7,8 @@ use crate::cell::cells::Cells;
 use crate::cell::lines::Lines;
 use crate::cell::steadiness::{total, whole_seconds};
 
+// Caches of devices, burst credits and heat take minutes to show; below ten, tenths are shorter than a minute and no more than
+// noise.
 /// A repetition from this length on is told minute by minute.
 const SOAK_SECONDS_MIN: usize = 600;
 
@@ -49,6 +51,7 @@ pub(crate) fn of_run(lines: &Lines<'_>, cells: &Cells<'_>) -> Vec<Soak> {
         let cell = &cells.named(&rep.cell)?.cell;
         let course = Course::of(whole_seconds(cell, rep))?;
         let is_of_cell = |other: &&&Rep| other.cell == rep.cell && other.role == rep.role;
+        // A number only where there is more than one to tell apart.
         let is_one = lines.reps.iter().filter(is_of_cell).count() == 1;
         Some(Soak {
             cell: cell.cell.clone(),
@@ -66,6 +69,7 @@ pub(crate) fn of_run(lines: &Lines<'_>, cells: &Cells<'_>) -> Vec<Soak> {
 fn target_at_depth(cells: &Cells<'_>, cell: &Cell) -> Option<(String, u32)> {
     let is_alike = |other: &Cell| other.target == cell.target && other.queue_depth == cell.queue_depth;
     let alike = cells.all.iter().filter(|other| is_alike(&other.cell)).count();
+    // A depth says nothing of a job, whose readers and prefetch do.
     (alike == 1 && cell.training.is_none()).then(|| (cell.target.clone(), cell.queue_depth))
 }
 
@@ -74,8 +78,11 @@ impl Course {
         if seconds.len() < SOAK_SECONDS_MIN {
             return None;
         }
+        // Tenths and not the fitted line: a soak falls in steps, and a line through a step is wrong at both ends.
         let tenth = seconds.len() / 10;
         let per_s = |part: &[u64]| total(part) / part.len() as f64;
+        // A sliding minute: one that is cut at whole minutes splits a stall of forty seconds in two halves, neither of which
+        // looks bad.
         let minutes = seconds.windows(MINUTE).map(per_s).enumerate();
         let (lowest_at_s, lowest_minute) = minutes.min_by(|(_, one), (_, other)| one.total_cmp(other))?;
         let (first_tenth, last_tenth) = (per_s(&seconds[..tenth]), per_s(&seconds[seconds.len() - tenth..]));

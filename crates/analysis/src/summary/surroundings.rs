@@ -15,6 +15,7 @@ pub(crate) fn not_tested(lines: &Lines<'_>, cells: &Cells<'_>) -> Vec<NotTested>
     let remote = |cell: &&CellSummary| cell.network.is_some();
     let is_unknown = |cell: &CellSummary| is_beyond(cells, cell) && rate_is_unknown(lines, cell);
     let rate = cells.all.iter().filter(remote).any(is_unknown);
+    // Once for the run: the interface is the machine's, whichever target lies behind it.
     let rate = rate.then_some(NotTested::InterfaceRate);
     let local = local(cells).map(|target| NotTested::RemoteServer { target: target.name.clone() });
     rate.into_iter().chain(local).collect()
@@ -32,6 +33,7 @@ fn local<'a>(cells: &Cells<'a>) -> impl Iterator<Item = &'a Target> {
 /// Whether the storage of a cell is on another machine for all that is known.
 fn is_beyond(cells: &Cells<'_>, cell: &CellSummary) -> bool {
     let target = cells.targets.iter().find(|target| target.name == cell.cell.target);
+    // A demo is not judged, so it leaves nothing untested.
     target.is_none_or(|target| !target.demo && !server_is_local(target))
 }
 

@@ -49,7 +49,7 @@ fn a_layout_says_what_it_stores_and_gains_what_f18_predicts_of_one_stream() {
     // 30 ms and 90 MB/s, and 4 MiB of 131,300 B in a request: 31.94 samples.
     assert_near(predicted.samples_per_request, 31.94);
     assert_near(predicted.gain, feed::formula::shard_gain(0.030, 130_000.0, 90e6, 31.94));
-    let is_mixed = |fact: &OrderFact| matches!(fact, OrderFact::Mixed(mixing) if mixing.displacement == 0.62);
+    let is_mixed = |fact: &OrderFact| matches!(fact, OrderFact::Mixed(mixing) if (mixing.displacement - 0.62).abs() < 1e-9);
     assert!(layouts.streamed[0].order.iter().any(is_mixed), "{layouts:?}");
 }
 

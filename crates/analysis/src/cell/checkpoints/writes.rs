@@ -76,6 +76,7 @@ impl Written {
             };
             Rate::of(&reps.iter().filter_map(of_rep).collect::<Vec<f64>>())
         };
+        // A mean of shares and not a share of means: a slow checkpoint would decide it alone.
         let publish: Vec<f64> =
             all().filter_map(|one| Some(one.publish_ns as f64 / 1e9 / whole_s(one)?)).collect();
         Some(Self {
@@ -84,6 +85,7 @@ impl Written {
             checkpoint_s: of_reps(|_, seconds| seconds),
             publish_share: mean(&publish),
             longest_s: all()
+                // From when it was due: one that waits for the writer of the one before is late by that as well.
                 .filter_map(|one| Some(whole_s(one)? + one.begun_ns.saturating_sub(one.due_ns) as f64 / 1e9))
                 .reduce(f64::max),
         })

@@ -10,16 +10,24 @@ use crate::cell::training::Bound;
 use crate::cell::training::figures::demand_samples_per_s;
 use crate::cell::training::predicted::is_closed;
 
+// S3's 503 SlowDown and NFS's JUKEBOX are the storage saying itself that requests are too many: a hundredth refused holds up
+// many more, as each waits for a back-off.
 /// Share of attempts that were told to come back later from which on requests are what is scarce.
 const THROTTLED_MIN: f64 = 0.01;
+// As for a cause in general; where reading is 40 % of a file's time, halving the rest by larger files helps less than it looks.
 /// Share of a file's time that names and attributes take from which on they are the cause.
 const METADATA_MIN: f64 = 0.60;
+// Four times the depth brings four times as much from latency alone. A tenth is within the scatter of two cells that were
+// measured next to each other.
 /// What four times the depth adds in a closed loop, below which it adds nothing.
 const FLAT_GAIN_MAX: f64 = 0.10;
+// The loop reads all the time, the job stops between epochs and for its steps: it never has quite all.
 /// What the job moves by the most that a closed loop moves in the same way, from which on it has all there is.
 const ALL_MIN: f64 = 0.85;
+// Where bytes are scarce larger reads move as many; twice as many leave no doubt that requests were the limit.
 /// Bytes per second of larger reads by those of the job's own, from which on bytes are not what is scarce.
 const LARGER_MIN: f64 = 2.0;
+// Readers are between two reads for a part of the time, in which they put a batch together.
 /// Share of the depth in flight from which on every reader has something to read.
 const FULL_MIN: f64 = 0.80;
 
@@ -28,6 +36,7 @@ const METADATA_PHASES: [&str; 4] = ["open", "stat", "lookup", "close"];
 
 /// The first rule that holds; `None` where the record says nothing.
 pub(super) fn refined(case: &Case<'_>) -> Option<Diagnosis> {
+    // A refusal is said by the storage, phases are measured; what two cells in closed loops suggest comes after both.
     throttled(case)
         .or_else(|| metadata(case))
         .or_else(|| rate(case))
@@ -72,6 +81,8 @@ impl<'a> Pair<'a> {
 
     /// What the deeper one moves beyond what the depth of the job was seen to give, 0 where it moves the same.
     fn gain(&self) -> f64 {
+        // One repetition of the shallow loop may have been slow. The job itself moved as much at that depth, which is a second
+        // witness.
         self.deeper.1.bps.mean / self.same.1.bps.mean.max(self.job_bps) - 1.0
     }
 
@@ -103,6 +114,7 @@ fn rate(case: &Case<'_>) -> Option<Diagnosis> {
         is_closed(other)
             && other.cell.target == own.cell.target
             && other.cell.cache == own.cell.cache
+            // Samples or blocks: a read is larger by either.
             && (other.sample_bytes, other.cell.block_bytes) != (own.sample_bytes, own.cell.block_bytes)
     });
     let largest = other_sizes.filter_map(|other| Some((other, other.figures()?)));
@@ -157,6 +169,7 @@ fn littles_law(case: &Case<'_>) -> Option<LittlesLaw> {
     let figures = case.figures;
     let latency_ns = figures.latency.mean_ns.filter(|ns| *ns > 0.0)?;
     let latency_s = latency_ns / 1e9;
+    // A sample of several blocks takes several reads, one of many in a block takes a part of one.
     let reads_per_sample = case.cell.sample_bytes? * figures.ops as f64 / figures.bytes.max(1) as f64;
     let needed_ops_per_s = formula::device_reads_per_s(target_samples_per_s(case)?, reads_per_sample);
     let little = LittlesLaw {
@@ -200,6 +213,7 @@ fn remedy(case: &Case<'_>, pair: Option<&Pair<'_>>, little: Option<LittlesLaw>) 
 
 /// `4`, `1.3`: less would not do, but for what a mean cannot tell.
 fn rounded_up(times: f64) -> f64 {
+    // The mean latency is known to some percent: 4.03 times is four.
     const UNSURE: f64 = 0.05;
     if times > 2.0 - UNSURE { (times - UNSURE).ceil() } else { (times * 10.0).ceil() / 10.0 }
 }

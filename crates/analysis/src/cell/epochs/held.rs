@@ -50,8 +50,12 @@ impl Held {
     pub fn hits_of(&self, epoch: u64) -> Option<f64> {
         match (self.order, self.policy.as_str()) {
             // Draws may come back to what the same pass has read already.
+            // In the first pass the cache fills while draws repeat, and no closed form says how far both are.
             (Order::Drawn, _) => (epoch > 0).then(|| formula::hits_of_draws(self.share)),
+            // Each sample comes once, so that nothing is found that was not there before.
             (_, "lru" | "random") if epoch == 0 => Some(0.0),
+            // The worst case of LRU: a loop that is longer than the cache evicts each sample just before it comes round again,
+            // so that a cache of 99 % serves nothing.
             (Order::Same, "lru") => Some(formula::hits_in_order_lru(self.share)),
             (Order::Same, "random") => Some(formula::hits_in_order_random(self.share)),
             (Order::Permuted, "lru") => Some(formula::hits_of_permutations_lru(self.share)),

@@ -5,6 +5,7 @@ use record::{Cell, Rep, counter};
 use super::traffic::{Traffic, seconds, total};
 use crate::cell::counters::counted;
 
+// File systems read metadata for what was asked, and both ends of a window cut requests that are under way.
 /// Share by which two counts may differ before anything is said.
 const TOLERANCE: f64 = 0.02;
 
@@ -12,6 +13,7 @@ const TOLERANCE: f64 = 0.02;
 /// those in flight at either end of the window.
 const DEVICE_EDGES: f64 = 2.0;
 
+// Without it, a deep queue in a short window would explain any difference.
 /// What is in flight explains no more than this share of the bytes.
 const TOLERANCE_MAX: f64 = 0.05;
 
@@ -125,6 +127,8 @@ impl Crossing {
 
     /// By byte asked; by rates, because each was counted over a span of its own.
     pub(super) fn ratio(&self, read: Option<Traffic>) -> Option<f64> {
+        // Each counter is read over a span of its own, some longer than the window by a read of `/proc`: rates compare, sums
+        // would not.
         (self.asked.bps > 0.0).then_some(read?.bps / self.asked.bps)
     }
 
@@ -165,6 +169,8 @@ fn rounding_bytes(rep: &Rep, cell: &Cell) -> u64 {
 /// window, whichever are more.
 fn in_flight_bytes(rep: &Rep, cell: &Cell) -> f64 {
     let mean_bytes = counted(rep, counter::BYTES) / counted(rep, counter::OPS).max(1);
+    // The reads that a closed loop has outstanding were asked before the window and counted by the device in it, or the
+    // reverse.
     let depth = if cell.pace.is_none() { cell.queue_depth } else { 0 };
     let of_queue = f64::from(depth) * mean_bytes.max(cell.block_bytes) as f64;
     let of_device = rep.system.device.as_ref().map_or(0.0, |device| {
@@ -179,6 +185,7 @@ pub(super) fn findings(by_process: &Crossing, by_device: &Crossing, cell: &Cell)
     let asked = asked_and_process(by_process, cell.cache == feed::Cache::Bypass);
     let crossed = match asked {
         // What the device read can only be compared with what was asked, which just did fit.
+        // A count of zero cannot be short of the device's.
         Some(Reconciliation::NotCounted | Reconciliation::NothingCounted) => None,
         _ => process_and_device(by_device),
     };
@@ -192,9 +199,11 @@ fn asked_and_process(crossing: &Crossing, direct: bool) -> Option<Reconciliation
     let factor = crossing.ratio(Some(process))?;
     let tolerance_bps = crossing.tolerance_bps(crossing.asked.bps);
     let least_bps = crossing.asked.bps - tolerance_bps;
+    // FUSE and some overlays read on behalf of others: zero is then no cache that served all.
     if process.bytes == 0 && crossing.device.is_none() {
         return Some(Reconciliation::NothingCounted);
     }
+    // The page cache would have left the device idle.
     if process.bytes == 0 && crossing.device.is_some_and(|device| device.bps >= least_bps) {
         return Some(Reconciliation::NotCounted);
     }

@@ -28,7 +28,9 @@ pub(super) fn closed<'a>(
     is_depth: impl Fn(u32) -> bool,
 ) -> Option<&'a CellSummary> {
     let alike = alike_closed(run, cells, cell).filter(|other| is_depth(other.cell.queue_depth));
+    // A loop that may not be judged may not judge a job either.
     let valid = alike.filter(|other| other.figures().is_some_and(crate::Figures::is_valid));
+    // The shallowest of those that are deep enough: one far deeper measures a queue that the job never had.
     valid.min_by_key(|other| (other.cell.queue_depth, other.cell.threads != cell.cell.threads))
 }
 
@@ -69,11 +71,13 @@ impl Span {
     fn of(au: impl Fn(Side) -> f64) -> Option<Self> {
         let (least, most) = (au(Side::Least), au(Side::Most));
         let is_share = |au: f64| au.is_finite() && (0.0..=1.0 + 1e-9).contains(&au);
+        // A damaged record may make the arithmetic say anything; a prediction that is no share is none.
         (is_share(least) && is_share(most)).then_some(Self { least: least.min(most), most: most.min(1.0) })
     }
 
     /// The middle, where nothing is far from it.
     fn narrow(self) -> Option<f64> {
+        // A span as wide as the gap that is reported as a finding would make findings of its own middle.
         (self.most - self.least <= GAP_MAX).then(|| f64::midpoint(self.least, self.most))
     }
 }
@@ -107,6 +111,7 @@ pub(super) fn of(
     let epochs = Epochs::of(steps, steps_of_epoch(cell, job, dataset));
     let au = Span::of(|side| epochs.computed_s(&loader) / epochs.wall_s(&loader, &storage, side))?;
     let long_run = Span::of(|side| (loader.compute_s / loader.step_s(&storage, side)).min(1.0))?;
+    // Named as the source: of several loops the one at the depth that the job can reach weighs most in the curve.
     let nearest = all.iter().min_by_key(|closed| closed.cell.queue_depth.abs_diff(loader.reach()))?;
     let said = au.narrow().zip(long_run.narrow()).and_then(|(au, long_run)| {
         Some(PredictedAu {
@@ -137,6 +142,7 @@ fn unknown(cell: &CellSummary, job: &Training, dataset: Option<&Dataset>) -> Opt
     if let Some(work) = job.decode.as_deref().filter(|work| *work != STATED_COST) {
         return Some(NotPredicted::Decoding { work: work.to_owned() });
     }
+    // Unknown samples may leave a rest; then a full last batch is a guess.
     let rest = samples_of(cell, dataset).is_none_or(|samples| samples % samples_of_step(job) > 0);
     (!job.drop_last && rest).then_some(NotPredicted::UnevenBatches)
 }
@@ -151,6 +157,7 @@ fn loader(job: &Training, depth: u32) -> Option<Loader> {
     let fetchers = job.readers.map_or(Fetchers::Shared(depth), |readers| Fetchers::Readers(readers.max(1)));
     let decode_ns = match (job.decode.as_deref(), job.decode_cost_ns) {
         (None, _) => 0,
+        // Without readers nothing else in a record says how many threads decode.
         (Some(STATED_COST), Some(ns)) if job.readers.is_some() || job.decode_threads.is_some() => ns,
         (Some(_), _) => return None,
     };
@@ -179,6 +186,7 @@ fn steps_of_epoch(cell: &CellSummary, job: &Training, dataset: Option<&Dataset>)
 }
 
 fn samples_of(cell: &CellSummary, dataset: Option<&Dataset>) -> Option<u64> {
+    // By bytes and not by files: a shard is a file of thousands of samples.
     Some((dataset?.bytes as f64 / cell.sample_bytes?).round() as u64)
 }
 
