@@ -257,8 +257,8 @@ fn said(verdict: &Verdict) -> Option<Said> {
             Shape::Falling { .. } => Some(Said::Other),
         };
     }
-    let words = verdict.played.as_ref()?.diagnosis.as_ref()?;
-    let is = |bounds: &[Bound]| bounds.iter().any(|bound| words.starts_with(bound.words()));
+    let bound = verdict.played.as_ref()?.diagnosis.as_ref()?.bound;
+    let is = |bounds: &[Bound]| bounds.contains(&bound);
     // The first fill of a short job, and more than one cause, are no claim about any part.
     if is(&[Bound::Startup, Bound::FirstFill, Bound::Mixed]) {
         return None;

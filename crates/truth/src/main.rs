@@ -107,12 +107,12 @@ fn replay(seed: u64) -> Result<ExitCode, Box<dyn Error>> {
             let interval = rate.interval.map_or_else(String::new, |interval| {
                 format!(" {:.1} to {:.1} %", interval.low / line * 100.0, interval.high / line * 100.0)
             });
-            let flags: Vec<String> = figures.flags.iter().map(ToString::to_string).collect();
             let _ = writeln!(
                 text,
-                "{name}{role}: {:.1} % of the line,{interval} by {} repetitions {flags:?}",
+                "{name}{role}: {:.1} % of the line,{interval} by {} repetitions {:?}",
                 rate.mean / line * 100.0,
-                figures.repetitions
+                figures.repetitions,
+                figures.flags
             );
         }
     }

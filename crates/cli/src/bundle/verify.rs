@@ -64,7 +64,7 @@ fn words(record: &record::RunRecord, files: usize) -> String {
     let mut lines = vec![
         format!("verified: {files} files are as they were bundled, and the report is what the record gives"),
         format!("run {}, measured by feedline {} ({})", head.run_id, head.tool.version, head.tool.profile),
-        format!("machine {}", head.machine),
+        format!("machine {}", report::machine(&head.machine)),
     ];
     let verdicts = summary.verdicts.iter();
     lines.extend(verdicts.map(|one| format!("{} {}: {}", one.word(), one.target, one.sentence())));

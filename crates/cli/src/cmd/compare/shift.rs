@@ -28,7 +28,7 @@ pub(super) fn svg(args: &CompareArgs) -> Result<String, Failure> {
         scenario: after.run.title.clone().unwrap_or_else(|| after.run.scenario.clone()),
         before: side(before),
         after: side(after),
-        machine: analysis::machine(&after.env),
+        machine: report::machine(&analysis::Machine::of(&after.env)),
         command: after.run.command.clone(),
     };
     let shifts = analysis::shift(before, after)
