@@ -20,13 +20,14 @@ use backend::StoreError;
 use backend_net::Tls;
 use plan::{Keys, S3Config};
 
-use crate::client::{self, Purpose, Trust};
+use crate::client::{self, Purpose};
 use crate::connect;
 use crate::credentials::{self, Cell};
 use crate::endpoint::Endpoint;
 use crate::failure::Failed;
 use crate::names::Names;
 use crate::runtime::Runtime;
+use crate::trust::{Roots, Trust};
 use crate::wall;
 
 /// A bucket that was reached, and what is needed to reach it again.
@@ -89,10 +90,11 @@ impl Bucket {
         });
         let region = region(config, url.is_some(), &runtime)?;
         let endpoint = Endpoint::new(config, url, &region)?;
-        let tls = connect::tls(&endpoint, ca.as_deref())?;
-        let addresses = connect::reach(&endpoint, config.addresses, tls.as_ref())?;
         // SSO, web identity and AWS itself are reached by HTTPS.
-        let trust = Trust { system: endpoint.https || chained, ca };
+        let roots = if endpoint.https || chained { Roots::find() } else { Roots::Unused };
+        let trust = Trust { roots, ca };
+        let tls = connect::tls(&endpoint, &trust)?;
+        let addresses = connect::reach(&endpoint, config.addresses, tls.as_ref())?;
         let http = client::http(&trust)?;
         let cell = cell(config, &region, &http, &runtime)?;
         let client = client::client(&endpoint, cell.as_ref(), http, Purpose::Control);
