@@ -143,7 +143,8 @@ impl TierFile {
             connections: 0,
             cache,
             operation: spec.operation,
-            advice: spec.advice,
+            // What is told of the target's files says nothing of the cache's one file.
+            advice: plan::Advice::Normal,
             registered: spec.registered,
             objects: &self.objects,
             arena: spec.arena,

@@ -8,6 +8,7 @@ use std::thread;
 
 use backend::{OpError, StoreError};
 use dataset::Objects;
+use plan::Advice;
 use rustix::fd::{OwnedFd, RawFd};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -15,7 +16,7 @@ use rustix::io::Errno;
 use crate::descriptors::{self, Held, Share};
 use crate::file_system::FileSystem;
 use crate::recent::{InUse, Recent};
-use crate::{failure, probe, tree};
+use crate::{advice, failure, probe, tree};
 
 /// Threads that open files ahead: on a network each is a round trip.
 const OPENING_THREADS: usize = 8;
@@ -35,6 +36,8 @@ pub(crate) struct TableSpec<'a> {
     pub(crate) objects: &'a Arc<Objects>,
     /// Whether they are read around the page cache.
     pub(crate) direct: bool,
+    /// What the kernel is told of how each is read.
+    pub(crate) advice: Advice,
     /// Most files to hold open, where that is bounded.
     pub(crate) open_max: Option<u32>,
 }
@@ -46,6 +49,7 @@ pub(crate) struct FileTable {
     at: PathBuf,
     objects: Arc<Objects>,
     direct: bool,
+    advice: Advice,
     open_max: Option<u32>,
     align_bytes: u32,
     held: Files,
@@ -67,7 +71,7 @@ enum Files {
 impl FileTable {
     /// Opens the files ahead when `share` has room for all; nothing is then opened while it is measured.
     pub(crate) fn open(spec: TableSpec<'_>, share: Share) -> Result<Self, StoreError> {
-        let TableSpec { root, objects, direct, open_max } = spec;
+        let TableSpec { root, objects, direct, advice, open_max } = spec;
         let root_folder = tree::open_root(root).map_err(|errno| failure::object("open", root, errno))?;
         let count = objects.count();
         // Where all files fit they are opened here. Opened by the first reads instead, they once were part of
@@ -82,6 +86,7 @@ impl FileTable {
             at: root.to_owned(),
             objects: Arc::clone(objects),
             direct,
+            advice,
             open_max,
             align_bytes: 1,
             held,
@@ -101,7 +106,7 @@ impl FileTable {
         // longer than the opening it saves.
         Arc::ptr_eq(&self.objects, spec.objects)
             && self.at == spec.root
-            && (self.direct, self.open_max) == (spec.direct, spec.open_max)
+            && (self.direct, self.advice, self.open_max) == (spec.direct, spec.advice, spec.open_max)
     }
 
     /// Alignment of offsets and lengths; 1 without direct I/O.
@@ -122,6 +127,11 @@ impl FileTable {
             Files::All(_) => format!("{} of {count}, opened ahead; the others failed to open", self.ahead),
             Files::Recent(_) => format!("the {} of {count} used last", self.share.files()),
         }
+    }
+
+    /// What the kernel was told of every file, for the record; nothing where it was told nothing.
+    pub(crate) fn advised(&self) -> Option<(&'static str, String)> {
+        (self.advice != Advice::Normal).then(|| ("fadvise", self.advice.name().to_owned()))
     }
 
     /// The number of files where each keeps its descriptor for good and can be registered with a ring.
@@ -187,7 +197,11 @@ impl FileTable {
 
     fn open_object(&self, object: u32) -> Result<Held, Errno> {
         let extra = if self.direct { OFlags::DIRECT } else { OFlags::empty() };
-        tree::open_file(&self.root, self.objects.key(object).as_str(), extra).map(Held::new)
+        let file = tree::open_file(&self.root, self.objects.key(object).as_str(), extra)?;
+        // Advice belongs to an open file, not to its inode. Where the kernel takes none, the file counts as not opened, so
+        // that every read of it fails: one without the advice would be of another cell.
+        advice::give(&file, self.advice)?;
+        Ok(Held::new(file))
     }
 
     /// The file system of the first file, which may be a device, or of the folder where there is no file.

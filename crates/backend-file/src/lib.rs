@@ -6,6 +6,7 @@
 //! blocks are opened before anything is measured, or, where they are more than may be open, by the thread that
 //! reads them.
 
+mod advice;
 mod cache;
 mod descriptors;
 mod device;

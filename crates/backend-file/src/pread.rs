@@ -64,8 +64,9 @@ impl Serve for Preads {
     }
 
     fn report(&self) -> QueueReport {
+        let table = self.files.table();
         QueueReport {
-            granted: vec![("open_files", self.files.table().summary())],
+            granted: [("open_files", table.summary())].into_iter().chain(table.advised()).collect(),
             short_reads: self.short_reads,
             opens: self.files.opens(),
             enters: self.enters,

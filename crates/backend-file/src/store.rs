@@ -7,7 +7,7 @@ use backend::{
     CacheAction, Entry, IoQueue, Limits, ObjectWriter, Owned, QueueSpec, Residency, Store, StoreError,
 };
 use dataset::{Key, Marker, Objects};
-use plan::{Cache, Operation};
+use plan::{Advice, Cache, Operation};
 use rustix::fs::{AtFlags, FileType, OFlags, statat};
 use rustix::io::Errno;
 
@@ -22,7 +22,7 @@ use crate::probe::probe_path;
 use crate::uring::BlockReads;
 use crate::uring::turns::RingQueue;
 use crate::write::{self, FileWriter};
-use crate::{cache, diskstats, facts, failure, listing, tree, whole};
+use crate::{advice, cache, diskstats, facts, failure, listing, tree, whole};
 
 /// More than any marker has.
 // Any file of the user may bear a marker's name. It is read up to here and no further.
@@ -255,6 +255,7 @@ impl Store for FileStore {
         if self.reads == Reads::Mmap {
             mmap::check(spec.cache)?;
         }
+        let advice = if self.reads == Reads::Mmap { Advice::Normal } else { advice::of_files(spec)? };
         if spec.operation != Operation::Read {
             return match self.reads {
                 Reads::IoUring => whole::open_uring(&self.root, spec),
@@ -266,6 +267,7 @@ impl Store for FileStore {
             root: &self.root,
             objects: spec.objects,
             direct: spec.cache == Cache::Bypass,
+            advice,
             open_max: self.open_files_max,
         })?;
         Ok(match self.reads {

@@ -98,7 +98,7 @@ pub struct QueueSpec<'a> {
     pub cache: Cache,
     /// The one kind of operation that will be asked; any other is refused.
     pub operation: Operation,
-    /// How a memory map is advised.
+    /// What the kernel is told of how the files are read; a queue that cannot tell it fails to open.
     pub advice: Advice,
     /// Kernel registration of buffers and files.
     pub registered: Registered,

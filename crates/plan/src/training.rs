@@ -30,6 +30,7 @@ pub struct Training {
     /// Accelerator utilization (AU) at which a storage feeds the job, above 0 and at most 1.
     pub threshold: f64,
     /// Price of an hour of one accelerator, in the user's currency.
+    // Enters no verdict: it turns idle time into money for those who pay it.
     pub price_per_hour: Option<f64>,
 }
 
@@ -40,6 +41,8 @@ pub enum Fetch {
     /// other, each decoded before the next is read.
     Readers {
         /// Readers of each accelerator.
+        // Blocking readers, as MLPerf's loaders have them: a depth above accelerators times readers is
+        // never reached, however deep the storage could be used.
         count: u32,
     },
     /// The reads of all batches that may be fetched share the cell's queue depth, the most urgent batch first.
@@ -72,6 +75,8 @@ pub enum Work {
     /// Takes this long, and no processor time: a model of one.
     Cost {
         /// Time for each sample.
+        // No processor time, so that a cost measured on other hardware can be played on this one without
+        // its cores.
         per_sample_ns: u64,
     },
     /// CRC-32 over the bytes that were read.

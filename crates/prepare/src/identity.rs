@@ -190,6 +190,8 @@ pub fn identify(spec: &DatasetSpec) -> Option<Key> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use plan::Words as _;
+
     use super::*;
 
     fn objects(identity: &Identity) -> dataset::Objects {
@@ -255,7 +257,7 @@ mod tests {
 
     /// Every way to pack that differs in what is written.
     fn packings() -> Vec<Packing> {
-        let others = Layout::ALL.into_iter().filter(|layout| *layout != Layout::Files);
+        let others = Layout::ALL.iter().copied().filter(|layout| *layout != Layout::Files);
         let plain = others.map(|layout| {
             let members = if layout == Layout::WebDataset { 2 } else { 1 };
             let columns = if layout == Layout::Parquet { 4 } else { 1 };

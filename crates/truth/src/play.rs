@@ -22,9 +22,13 @@ use crate::storage::{Model, RepTruth};
 use crate::world::World;
 
 /// Every so many worlds, one is written to a folder and read back.
+// One in fifty is enough to hold that a record says the same once it is read back, and spares the files of
+// the others.
 const STORED: u64 = 50;
 
 /// Processors of the host that worlds are played on, whatever this machine has.
+// More than a job of four accelerators uses, so that no world is limited by its client unless its class
+// says so.
 const CORES: u32 = 8;
 
 /// What came of a world.
@@ -45,6 +49,7 @@ pub struct Played {
 pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
     let plan = resolve(world)?;
     let data = imagined(&plan)?;
+    // A run of minutes takes milliseconds, and a busy machine changes nothing in it.
     let clock = Clock::simulated();
     let model = Model::new(world.device.clone(), world.seed, &clock);
     let setups = setups(&plan, &data, &model);
@@ -136,18 +141,7 @@ fn without_this_machine(rep: &mut Rep, model: &Model) {
 fn resolve(world: &World) -> Result<Plan, Box<dyn Error>> {
     let source = Source { name: "world.toml".to_owned(), text: world.scenario() };
     let scenario = scenario::parse(&source, &[]);
-    let facts = PathFacts {
-        exists: true,
-        directory: true,
-        writable: true,
-        file_system: "ext4".to_owned(),
-        in_memory: false,
-        free_bytes: None,
-        direct_align_bytes: Some(512),
-        block_device_bytes: None,
-        dontcache: true,
-        problem: None,
-    };
+    let facts = PathFacts { file_system: "ext4".to_owned(), ..PathFacts::generous() };
     let host = HostFacts {
         cores: CORES,
         memory_bytes: 1 << 36,
@@ -164,14 +158,11 @@ fn resolve(world: &World) -> Result<Plan, Box<dyn Error>> {
 
 /// The datasets of a plan as arithmetic.
 fn imagined(plan: &Plan) -> Result<Datasets, Box<dyn Error>> {
-    let mut wanted: Vec<(usize, usize)> = plan.cells.iter().map(|cell| (cell.target, cell.dataset)).collect();
-    wanted.sort_unstable();
-    wanted.dedup();
     let slot = |(target, dataset): (usize, usize)| {
         let prepared = Prepared::imagined(&plan.datasets[dataset]).ok_or("a dataset cannot be imagined")?;
         Ok::<_, Box<dyn Error>>(OnTarget { target, dataset, prepared })
     };
-    Ok(Datasets::new(wanted.into_iter().map(slot).collect::<Result<_, _>>()?))
+    Ok(Datasets::new(plan.places().into_iter().map(slot).collect::<Result<_, _>>()?))
 }
 
 fn setups(plan: &Plan, data: &Datasets, model: &Model) -> Vec<CellSetup> {

@@ -221,6 +221,7 @@ impl Turns for BlockReads {
             ("files", self.registration.summary()),
             ("open_files", self.files.table().summary()),
         ];
+        granted.extend(self.files.table().advised());
         granted.extend(granted_align(self.align_bytes));
         QueueReport {
             granted,

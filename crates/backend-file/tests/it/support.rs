@@ -8,7 +8,7 @@ use backend::conformance;
 use backend::{Arena, Buf, Clock, Completion, IoQueue, Op, QueueReport, QueueSpec, Store, StoreError};
 use backend_file::FileStore;
 use dataset::{Key, Objects, payload};
-use plan::{Cache, Registered};
+use plan::{Advice, Cache, Registered};
 use tempfile::TempDir;
 
 /// Seed of all content.
@@ -49,6 +49,7 @@ pub(crate) struct Setup {
     pub(crate) submit_batch: u32,
     pub(crate) block_bytes: u32,
     pub(crate) cache: Cache,
+    pub(crate) advice: Advice,
     pub(crate) registered: Registered,
 }
 
@@ -59,6 +60,7 @@ impl Default for Setup {
             submit_batch: 8,
             block_bytes: 8192,
             cache: Cache::Warm,
+            advice: Advice::Normal,
             registered: Registered::Auto,
         }
     }
@@ -95,7 +97,7 @@ pub(crate) fn open_for(
         block_bytes: setup.block_bytes,
         cache: setup.cache,
         operation,
-        advice: plan::Advice::Normal,
+        advice: setup.advice,
         registered: setup.registered,
         objects,
         arena: &arena,

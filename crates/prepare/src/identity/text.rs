@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use dataset::Manifest;
-use plan::{Codec, DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Packing};
+use plan::{Codec, DatasetSpec, Distribution, FILES_PER_FOLDER, Layout, Packing, Words as _};
 
 use super::Identity;
 
@@ -55,7 +55,7 @@ fn of_packing(packing: &Packing) -> String {
 fn packing_of(text: &str) -> Option<Packing> {
     let mut parts = text.split(" with ");
     let (name, shard) = parts.next()?.strip_suffix(" B")?.split_once(SHARDS)?;
-    let layout = Layout::ALL.into_iter().find(|layout| layout.name() == name)?;
+    let layout = Layout::of_word(name)?;
     let shard_bytes: u64 = shard.parse().ok().filter(|bytes| *bytes > 0)?;
     let mut packing = Packing {
         layout,

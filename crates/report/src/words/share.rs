@@ -1,4 +1,4 @@
-//! Shares as a reader takes them in.
+//! Shares as sentences have them.
 
 /// A share of the line from which on it is told in times: `278 %`, `17,665 x`.
 const TIMES_MIN: f64 = 100.0;
@@ -38,5 +38,22 @@ pub(crate) fn percent(share: f64) -> String {
         format!("{value:.1} %")
     } else {
         format!("{value:.0} %")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_the_line_is_told_in_times_where_percents_are_too_many() {
+        let written = [0.05, 2.78, 99.99, 100.0, 17_665.4, 2e7].map(of_line);
+        assert_eq!(written, ["5.0 %", "278 %", "9999 %", "100 x", "17,665 x", "2e7 x"]);
+    }
+
+    #[test]
+    fn a_utilization_is_cut_near_the_whole() {
+        let written = [0.5, 0.961_4, 0.998_9, 0.999, 0.999_8, 0.999_999, 1.0].map(utilization);
+        assert_eq!(written, ["50.0 %", "96.1 %", "99.9 %", "99.90 %", "99.98 %", "99.99 %", "100.0 %"]);
     }
 }
