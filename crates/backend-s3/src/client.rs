@@ -22,6 +22,7 @@ use http_body_util::Limited;
 use crate::connect::CONNECT_TIMEOUT;
 use crate::credentials::{Current, Keyring};
 use crate::endpoint::Endpoint;
+use crate::trust::{Roots, Trust};
 
 /// Patience for one answer to a call that is not timed.
 const CALL_TIMEOUT: Duration = Duration::from_mins(1);
@@ -34,17 +35,14 @@ const CALL_ATTEMPTS: u32 = 4;
 // An endless listing was seen to take a gigabyte of memory in three seconds.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
-/// Which certificates are trusted over HTTPS.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Trust {
-    /// Whether the system's certificates are read, which takes a while.
-    pub(crate) system: bool,
-    pub(crate) ca: Option<Vec<u8>>,
-}
-
 /// An HTTP client with a pool of connections of its own. It sets TCP_NODELAY and keeps any number of idle connections.
 pub(crate) fn http(trust: &Trust) -> Result<SharedHttpClient, StoreError> {
-    let mut store = TrustStore::empty().with_native_roots(trust.system);
+    // The SDK reads the system's certificates itself, and takes others as PEM alone.
+    let mut store = match &trust.roots {
+        Roots::System(found) => TrustStore::empty().with_native_roots(!found.is_empty()),
+        Roots::BuiltIn => TrustStore::empty().with_pem_certificate(trust.roots.pem()),
+        Roots::Unused => TrustStore::empty(),
+    };
     if let Some(ca) = &trust.ca {
         store = store.with_pem_certificate(ca.clone());
     }

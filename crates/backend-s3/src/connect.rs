@@ -15,6 +15,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{CertificateError, ClientConfig, ClientConnection, RootCertStore};
 
 use crate::endpoint::Endpoint;
+use crate::trust::Trust;
 
 /// Patience for a connection.
 // The SDK's own default is 3.1 s; a SYN that is lost is sent again after 1 and 3 s.
@@ -33,20 +34,19 @@ pub(crate) fn read_ca(path: &Path) -> Result<Vec<u8>, StoreError> {
 }
 
 /// Encryption towards an endpoint; `None` where it is asked for by `http://`.
-pub(crate) fn tls(endpoint: &Endpoint, ca: Option<&[u8]>) -> Result<Option<Tls>, StoreError> {
+pub(crate) fn tls(endpoint: &Endpoint, trust: &Trust) -> Result<Option<Tls>, StoreError> {
     if !endpoint.https {
         return Ok(None);
     }
     let refuse = |reason: String| StoreError::Unavailable {
         what: endpoint.shown(),
         reason,
-        hint: "install the system's certificates (package `ca-certificates`), or name one by ca = \"FILE\""
-            .to_owned(),
+        hint: "check SSL_CERT_FILE and SSL_CERT_DIR, or name a certificate by ca = \"FILE\"".to_owned(),
     };
     let mut roots = RootCertStore::empty();
     // Certificates that cannot be read are passed over: systems carry some that no library accepts.
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if let Some(ca) = ca {
+    roots.add_parsable_certificates(trust.roots.certificates().iter().cloned());
+    if let Some(ca) = &trust.ca {
         roots.add_parsable_certificates(CertificateDer::pem_slice_iter(ca).flatten());
     }
     if roots.is_empty() {

@@ -29,6 +29,7 @@ mod sdk;
 mod sign;
 mod store;
 mod sums;
+mod trust;
 mod wall;
 mod write;
 

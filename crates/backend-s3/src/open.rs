@@ -20,13 +20,14 @@ use backend::StoreError;
 use backend_net::Tls;
 use plan::{Keys, S3Config};
 
-use crate::client::{self, Purpose, Trust};
+use crate::client::{self, Purpose};
 use crate::connect;
 use crate::credentials::{self, Keyring};
 use crate::endpoint::Endpoint;
 use crate::failure::{self, Failed};
 use crate::names::Names;
 use crate::runtime::Runtime;
+use crate::trust::{Roots, Trust};
 use crate::wall;
 
 /// A bucket that was reached, and what is needed to reach it again.
@@ -93,12 +94,13 @@ impl Bucket {
         // A scenario with an endpoint of its own rarely names a region, and most such services take any.
         let region = region(config, url.is_some(), &runtime)?;
         let endpoint = Endpoint::new(config, url, &region)?;
-        let tls = connect::tls(&endpoint, ca.as_deref())?;
+        // SSO, web identity and AWS itself are reached by HTTPS.
+        let roots = if endpoint.https || chained { Roots::find() } else { Roots::Unused };
+        let trust = Trust { roots, ca };
+        let tls = connect::tls(&endpoint, &trust)?;
         // Name, connection and certificate are tried one by one before the SDK is asked: its errors do not
         // say which of them it was.
         let addresses = connect::reach(&endpoint, config.addresses, tls.as_ref())?;
-        // SSO, web identity and AWS itself are reached by HTTPS.
-        let trust = Trust { system: endpoint.https || chained, ca };
         let http = client::http(&trust)?;
         let keyring = keyring(config, &region, &http, &runtime)?;
         let client = client::client(&endpoint, keyring.as_ref(), http, Purpose::Control);

@@ -7,6 +7,16 @@ use clap_complete::Shell;
 
 use crate::cmd;
 
+/// What `--version` prints. The static executable says what it cannot do.
+const VERSION: &str = if cfg!(target_env = "musl") {
+    concat!(
+        env!("CARGO_PKG_VERSION"),
+        " (static: opens no library at run time; finds names in /etc/hosts and by DNS alone)"
+    )
+} else {
+    env!("CARGO_PKG_VERSION")
+};
+
 /// Will this storage feed those GPUs?
 ///
 /// feedline reads real data from storage the way training does, and holds what it measures against the
@@ -15,7 +25,7 @@ use crate::cmd;
 /// Exit codes: 0 done, 1 error, 2 usage or scenario, 3 gate missed, 4 regression, 5 inconclusive with --strict,
 /// 130 interrupted (what was measured is kept).
 #[derive(Debug, Parser)]
-#[command(name = "feedline", version, max_term_width = 100)]
+#[command(name = "feedline", version, long_version = VERSION, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) verb: Verb,
