@@ -9,9 +9,10 @@ use std::collections::BTreeSet;
 
 use feed::Judgement;
 
+use crate::bridge;
+use crate::bridge::share::percent;
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::figures::Figures;
-use crate::cell::flag::percent;
 use crate::summary::Summary;
 use crate::verdict::{self, Cause, Verdict};
 
@@ -137,7 +138,9 @@ fn utilization(summary: &Summary, verdict: &Verdict, cell: &CellSummary, share: 
     Some(match (judgement, cause) {
         (Judgement::Feeds, _) => holds_if_steady(Some(cell), || words.clone()),
         (Judgement::Starves, _) => Demand::Fails(format!("{words}: {reached}")),
-        (_, Some(Cause::Flagged(flag))) => Demand::Open(format!("{words}: not decided: {flag}")),
+        (_, Some(Cause::Flagged(flag))) => {
+            Demand::Open(format!("{words}: not decided: {}", bridge::flag::words(&flag)))
+        }
         (Judgement::Uncertain, _) => Demand::Open(format!("{words}: {reached}")),
     })
 }

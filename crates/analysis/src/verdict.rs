@@ -18,7 +18,9 @@ pub(crate) mod unreached;
 
 use feed::{Interval, Judgement, counted_noun};
 
-use crate::cell::flag::{Flag, Gravity, of_line, percent};
+use crate::bridge;
+use crate::bridge::share::{of_line, percent};
+use crate::cell::flag::{Flag, Gravity};
 use crate::curve::Shape;
 use crate::verdict::scope::Scope;
 
@@ -157,7 +159,7 @@ impl Verdict {
     /// What to do before measuring again, where a flag forbids a judgement.
     pub fn advice(&self) -> Option<&'static str> {
         match &self.cause {
-            Cause::Flagged(flag) => Some(flag.advice()),
+            Cause::Flagged(flag) => Some(bridge::flag::advice(flag)),
             _ => None,
         }
     }
@@ -165,7 +167,8 @@ impl Verdict {
     /// What the curve and the job say of a storage that falls short.
     fn because(&self) -> Vec<String> {
         let Cause::Short { shape, .. } = &self.cause else { return Vec::new() };
-        let diagnosis = self.played.as_ref().and_then(|played| played.diagnosis.clone());
+        let diagnosis = self.played.as_ref().and_then(|played| played.diagnosis.as_ref());
+        let diagnosis = diagnosis.map(bridge::diagnosis::words);
         shape.as_ref().map(Shape::words).into_iter().chain(diagnosis).chain(self.clears.clone()).collect()
     }
 
@@ -214,8 +217,8 @@ impl Verdict {
                 format!("too few repetitions {at}: {made} of the 3 that an interval needs")
             }
             // Found among few of the reads of any cell, so it is said of the target.
-            Cause::Flagged(flag @ Flag::WrongBytes { .. }) => flag.to_string(),
-            Cause::Flagged(flag) => format!("{flag} {at}"),
+            Cause::Flagged(flag @ Flag::WrongBytes { .. }) => bridge::flag::words(flag),
+            Cause::Flagged(flag) => format!("{} {at}", bridge::flag::words(flag)),
             Cause::ConfirmationFailed { reason } => format!("the confirmation failed {at}: {reason}"),
             Cause::NotConfirmed { reason } => format!("not confirmed {at}: {reason}"),
             Cause::NothingMeasured { reason } => format!("nothing was measured: {reason}"),

@@ -62,6 +62,8 @@ impl Checkpoints {
     }
 }
 
+// However the run ends: checkpoints are large, and a folder of them that stays fills the disk of the next
+// run.
 impl Drop for Checkpoints {
     fn drop(&mut self) {
         self.0.values().for_each(Made::remove);

@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 
 use backend::Store;
 use dataset::{Key, MARKER_NAME};
-use describe::Data;
+use describe::Datasets;
 use plan::{DatasetSpec, Plan};
 use prepare::{Lease, LeaseError};
 
@@ -42,12 +42,12 @@ pub(crate) struct Held {
 /// For a dataset that another run measures, and what a server refuses.
 pub(crate) fn claim(
     plan: &Plan,
-    (data, stores): (&Data, &Stores),
+    (data, stores): (&Datasets, &Stores),
     claim: &Claim,
     stop: &AtomicBool,
 ) -> Result<Held, Failure> {
     let mut markers = BTreeSet::new();
-    for slot in data.slots() {
+    for slot in data.all() {
         let root = open::local_root(&plan.targets[slot.target].config);
         markers.extend(root.and_then(|root| marker(&root.join(folder(slot).as_str()))));
     }
@@ -59,7 +59,7 @@ pub(crate) fn claim(
 /// Takes leases on the datasets that others can reach over a network. Servers of feedline's own serve this run alone.
 fn leases(
     plan: &Plan,
-    (data, stores): (&Data, &Stores),
+    (data, stores): (&Datasets, &Stores),
     claim: &Claim,
     stop: &AtomicBool,
 ) -> Result<Leases, Failure> {
@@ -69,7 +69,7 @@ fn leases(
         Claim::WithItsOthers(group) => group.clone(),
     };
     let mut leases = Vec::new();
-    for slot in data.slots() {
+    for slot in data.all() {
         let (target, store) = (&plan.targets[slot.target], stores.data(slot.target));
         let is_shared = target.config.capabilities().network || store.nfs_mount_point().is_some();
         let is_own = stores.server(slot.target).is_some();
@@ -90,8 +90,8 @@ fn leases(
     Ok(Leases::keep(leases)?)
 }
 
-/// The folder of a dataset that feedline wrote.
-fn folder(slot: &describe::Slot) -> Key {
+/// The marked folder of a dataset that feedline wrote, below which all of its objects lie.
+fn folder(slot: &describe::OnTarget) -> Key {
     let first = slot.prepared.data.objects().key(0);
     let name = first.as_str().split('/').next().unwrap_or_default();
     Key::new(name).unwrap_or(first)
@@ -128,6 +128,7 @@ fn marker(folder: &Path) -> Option<PathBuf> {
 fn lock(marker: &Path, claim: &Claim) -> Result<Option<File>, Failure> {
     // An NFS client of the kernel locks for one alone only what may be written.
     let opened = OpenOptions::new().read(true).write(true).open(marker).or_else(|_| File::open(marker));
+    // What may not be opened is measured without a lock; the reads will say what is wrong with it.
     let Ok(file) = opened else { return Ok(None) };
     let locked = match claim {
         Claim::Alone => file.try_lock(),
@@ -137,6 +138,7 @@ fn lock(marker: &Path, claim: &Claim) -> Result<Option<File>, Failure> {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::Error(_)) => Ok(None),
         Err(TryLockError::WouldBlock) => {
+            // For the message alone: which process it is saves a search.
             let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
             let by = file.metadata().ok().and_then(|metadata| holder(&locks, metadata.ino()));
             // One folder may be reached by two mounts.

@@ -22,7 +22,7 @@ pub(crate) struct Conclusion {
 pub(crate) fn conclude(
     folder: &Path,
     show: ShowArgs,
-    proof: Option<&proof::Asked>,
+    proof: Option<&proof::ProofPlan>,
 ) -> Result<Conclusion, Failure> {
     let summary = derive(folder)?;
     let proofs = match proof.filter(|_| !summary.head.interrupted) {

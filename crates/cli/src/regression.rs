@@ -12,6 +12,7 @@ use crate::samples::{self, Samples};
 use crate::{baseline, output};
 
 /// Demands that are named one by one.
+// A regression of the storage makes every cell slower; five of them say as much as fifty.
 const NAMED_MAX: usize = 5;
 
 /// How comparisons stand against a gate: as an exit code and in words.
@@ -76,6 +77,7 @@ pub(crate) fn after_run(
             RegressionResult::of(&comparison, gate)
         }
         Err(refusal) => {
+            // The run itself is good, and its verdict stands: what cannot be compared is only said.
             output::say(&refusal.replacen("error", "warning", 1));
             RegressionResult::Inconclusive(vec![format!("no run of the baseline {name} is comparable")])
         }
@@ -93,6 +95,8 @@ pub(crate) fn after_run(
 pub(crate) fn from_baseline(folder: &Path, results: &Path, name: &str) -> Result<Option<String>, Failure> {
     let run = samples::read(folder)?;
     let before = Samples::read(&baseline::find(name, results)?.folders.unwrap_or_default(), |_| true);
+    // Without the gate's own margins: a baseline that drifts by less than them each night would drift for
+    // ever.
     let rules = Rules { margins: Vec::new(), ..Rules::of(&run.run.gate) };
     let Ok(comparison) = comparing::stored(name, &before.runs, &run, &rules) else { return Ok(None) };
     Ok(match RegressionResult::of(&comparison, &Gate::default()) {

@@ -8,7 +8,7 @@ use super::paired::{self, Half, Key, Pair};
 use super::stored::{Selected, selected};
 use super::student::{Estimate, quantile};
 use super::{Change, May, NotComparable, RunSample, comparable, variants};
-use crate::cell::flag::percent;
+use crate::bridge::share::percent;
 use crate::cell::interval::{REPETITIONS_MIN, spread};
 use crate::cell::line_fit::LineFit;
 use crate::cell::metric::{Margins, Metric};

@@ -7,7 +7,7 @@ use feed::Compared;
 use super::correction::step_up;
 use super::student::Estimate;
 use super::{Change, Effect, Ratio};
-use crate::cell::flag::percent;
+use crate::bridge::share::percent;
 use crate::cell::interval::{REPETITIONS_MIN, mean};
 use crate::cell::metric::{Margins, Metric};
 

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use feed::Compared;
 use record::{Cell, Measure, Rep, Role, RunRecord, counter};
 
+use crate::bridge;
 use crate::cell;
 use crate::cell::by_repetition::Point;
 use crate::cell::context::Context;
 use crate::cell::counters;
 use crate::cell::figures::{self, Figures};
 use crate::cell::flag::{Flag, Gravity};
+use crate::cell::gap::{Gap, GapCause};
 use crate::cell::in_parts::in_parts;
 use crate::cell::interval::mean;
 use crate::cell::lines::Lines;
@@ -82,7 +84,7 @@ impl RunSample {
         let of_storage = measured.filter_map(|index| Some((index, record.run.cells.get(index)?)));
         let of_storage = of_storage.filter(|(_, cell)| cell::is_storage(&record.run, cell));
         for (index, flag) in steadiness::changes(&lines, of_storage.collect::<Vec<_>>().into_iter()) {
-            cells[index].drift = Some(flag.to_string());
+            cells[index].drift = Some(bridge::flag::words(&flag));
         }
         Self { run: record.run.clone(), env: record.env.clone(), cells }
     }
@@ -126,30 +128,27 @@ fn cell_sample(
     reps: &Repetitions<'_>,
 ) -> CellSample {
     let cell = &record.run.cells[index];
-    let nothing = |reason: String, failed| CellSample {
+    let nothing = |gap: Gap, failed| CellSample {
         index,
-        excluded: Some(reason),
+        excluded: Some(bridge::gap::words(&gap)),
         failed,
         ..CellSample::default()
     };
     let Some(context) = cell::context(record, lines, cell, measure) else {
-        return nothing("run.json does not say how large a sample of this cell is".to_owned(), false);
+        return nothing(GapCause::NoSampleSize.into(), false);
     };
     if reps.used.is_empty() {
-        let reason = reps.reasons.first().cloned();
-        let failed = reason.is_some();
-        let reason = reason.unwrap_or_else(|| match reps.cut {
-            0 => lines.not_run(&cell.cell),
-            _ => "interrupted too early to count".to_owned(),
-        });
-        return nothing(reason, failed);
+        let gap = reps.gaps.first().cloned();
+        let failed = gap.is_some();
+        let gap = gap.unwrap_or_else(|| lines.not_made(reps, &cell.cell));
+        return nothing(gap, failed);
     }
     let doubts = doubts(&context, reps, lines);
     let grave = |flag: &&Flag| flag.gravity() != Gravity::Informs || flag.is_unsteady();
     let (limits, others): (Vec<&Flag>, Vec<&Flag>) =
         doubts.iter().filter(grave).partition(|flag| flag.is_client_limit());
     let words = |flags: &[&Flag]| {
-        let words: Vec<String> = flags.iter().map(ToString::to_string).collect();
+        let words: Vec<String> = flags.iter().map(|flag| bridge::flag::words(flag)).collect();
         (!words.is_empty()).then(|| words.join("; "))
     };
     CellSample {

@@ -11,7 +11,7 @@ pub(super) enum Demand {
 
 /// What holds, unless the cell is in no steady state.
 pub(super) fn holds_if_steady(cell: Option<&CellSummary>, demand: impl Fn() -> String) -> Demand {
-    let excluded = cell.and_then(CellSummary::unsteady);
+    let excluded = cell.and_then(CellSummary::unsteady).map(crate::bridge::flag::words);
     excluded.map_or(Demand::Holds, |reason| Demand::Open(format!("{}: not decided: {reason}", demand())))
 }
 

@@ -1,6 +1,7 @@
 //! The demand on the 99th percentile of latency.
 
 use super::demand::{DEMO_WORDS, Demand, confirmed, holds_if_steady};
+use crate::bridge;
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::figures::Figures;
 use crate::cell::flag::Gravity;
@@ -42,15 +43,17 @@ fn at_depth(cell: &CellSummary, place: &str, limit_ns: u64) -> Demand {
                 .map_or(Demand::Holds, |words| Demand::Open(format!("{against}: not decided: {words}"))),
             decided => decided,
         },
-        Measurement::Failed { reason, .. } => Demand::Fails(format!("{against}: {reason}")),
-        Measurement::NotRun { reason } => Demand::Open(format!("{against}: {reason}")),
+        Measurement::Failed { reason, .. } => {
+            Demand::Fails(format!("{against}: {}", bridge::gap::words(reason)))
+        }
+        Measurement::NotRun { reason } => Demand::Open(format!("{against}: {}", bridge::gap::words(reason))),
         Measurement::Operations(_) => Demand::Open(format!("{against}: no bytes were read")),
     }
 }
 
 fn forbidding(figures: &Figures) -> Option<String> {
     let forbids = |gravity| matches!(gravity, Gravity::ForbidsVerdict | Gravity::ForbidsFeeds);
-    figures.flags.iter().find(|flag| forbids(flag.gravity())).map(ToString::to_string)
+    figures.flags.iter().find(|flag| forbids(flag.gravity())).map(bridge::flag::words)
 }
 
 fn of_verdict(summary: &Summary, verdict: &Verdict, limit_ns: u64) -> Demand {

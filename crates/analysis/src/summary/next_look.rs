@@ -77,7 +77,10 @@ pub fn next_look(record: &RunRecord) -> Option<Look> {
     let summary = summarise(record);
     let storages = || summary.targets.iter().filter(|target| target.storage);
     let from = storages().map(|target| rounds_made(record, &target.name, u64::MAX)).max()?;
+    // From the record and not from a counter of the session: a run that is gone on with after a crash asks the same question
+    // and gets the same answer.
     let to = looks::next(&record.run.measure, from)?;
+    // Rounds cost minutes and, on S3, money: a target that is decided gets no more of them.
     let takes_part = |target: &&record::Target| from == 0 || is_open(&summary, &target.name);
     let chosen = storages().filter(takes_part).flat_map(|target| fresh_cells(&summary, target)).collect();
     look(record, chosen, from..to)
@@ -108,6 +111,7 @@ fn look(record: &RunRecord, chosen: Vec<String>, rounds: Range<u32>) -> Option<L
 /// The cells of a target that are measured afresh.
 fn fresh_cells(summary: &Summary, target: &record::Target) -> Vec<String> {
     let Some(fresh) = choice::fresh(&summary.as_cells(), &target.name) else { return Vec::new() };
+    // It is shown once, as nothing is decided by it.
     let cells = fresh.cells().take(if target.demo { 1 } else { usize::MAX });
     cells.map(|cell| cell.cell.cell.clone()).collect()
 }

@@ -7,6 +7,7 @@ use super::cause::Cause;
 use super::played::Played;
 use super::source::Source;
 use super::{Verdict, conditions};
+use crate::bridge;
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::cells::Cells;
 use crate::cell::figures::Figures;
@@ -19,24 +20,26 @@ impl Verdict {
         let figures = match &cell.confirmed {
             Some(Measurement::Figures(figures)) => figures,
             Some(Measurement::Failed { reason, .. }) => {
-                self.cause = Cause::ConfirmationFailed { reason: reason.clone() };
+                self.cause = Cause::ConfirmationFailed { reason: bridge::gap::words(reason) };
                 return;
             }
             // Names are never confirmed; a record that says otherwise is damaged.
             Some(Measurement::Operations(_)) => return,
             Some(Measurement::NotRun { reason }) => {
-                self.cause = Cause::NotConfirmed { reason: reason.clone() };
+                self.cause = Cause::NotConfirmed { reason: bridge::gap::words(reason) };
                 return;
             }
             None => {
-                self.cause = Cause::NotConfirmed { reason: source.lines.not_run(&cell.cell.cell) };
+                self.cause = Cause::NotConfirmed {
+                    reason: bridge::gap::words(&source.lines.not_run(&cell.cell.cell)),
+                };
                 return;
             }
         };
         self.played = Played::of(cell, figures);
         let line = match (source.cells.need, self.line_samples_per_s) {
-            (Err(reason), _) => {
-                self.cause = Cause::NoLine { reason: reason.clone() };
+            (Err(why), _) => {
+                self.cause = Cause::NoLine { reason: bridge::need::none(*why) };
                 return;
             }
             (Ok(_), None) => {
@@ -202,7 +205,9 @@ fn shape_of(source: &Source<'_>, cell: &CellSummary) -> Option<Shape> {
 fn first_reason(source: &Source<'_>, target: &str) -> String {
     let mut cells = source.cells.all.iter().filter(|cell| cell.cell.target == target);
     let reason = cells.find_map(|cell| match &cell.measured {
-        Measurement::Failed { reason, .. } | Measurement::NotRun { reason } => Some(reason.clone()),
+        Measurement::Failed { reason, .. } | Measurement::NotRun { reason } => {
+            Some(bridge::gap::words(reason))
+        }
         Measurement::Figures(_) | Measurement::Operations(_) => None,
     });
     let skipped = || source.record.run.skipped.iter().find(|skipped| skipped.target == target);

@@ -2,10 +2,10 @@
 
 use feed::{Cache, Pages};
 
+use crate::bridge::share::{of_line, percent};
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::cells::Cells;
 use crate::cell::figures::Figures;
-use crate::cell::flag::{of_line, percent};
 use crate::cell::operation;
 use crate::cell::paced::Percentile;
 use crate::curve::Panel;

@@ -3,10 +3,10 @@
 use feed::counted_noun;
 
 use super::Cause;
+use crate::bridge::share::{percent, utilization};
 use crate::cell::cell_summary::CellSummary;
+use crate::cell::diagnosis::Diagnosis;
 use crate::cell::figures::Figures;
-use crate::cell::flag::{percent, utilization};
-use crate::cell::training::Diagnosis;
 use crate::cell::training::figures::demand_samples_per_s;
 
 /// The training job that a verdict rests on.
@@ -18,9 +18,8 @@ pub struct Played {
     pub target: f64,
     /// How batches were fetched: `8 readers, prefetch 8`.
     pub fetch: String,
-    /// Why accelerators waited: `latency-bound: 4 times as much in flight would do`; absent where they did not, or
-    /// nothing says why.
-    pub diagnosis: Option<String>,
+    /// Why accelerators waited; absent where they did not, or nothing says why.
+    pub diagnosis: Option<Diagnosis>,
 }
 
 impl Played {
@@ -37,7 +36,7 @@ impl Played {
             au: training.au.mean,
             target: cell.line.map_or(job.threshold, |line| line.samples_per_s / demand),
             fetch: format!("{fetch}, prefetch {}", job.prefetch),
-            diagnosis: training.diagnosis.as_ref().map(Diagnosis::words),
+            diagnosis: training.diagnosis.clone(),
         })
     }
 

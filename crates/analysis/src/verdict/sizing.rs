@@ -4,6 +4,7 @@ use feed::Interval;
 use record::axis::{self, alike};
 use record::{Axis, Cell, Datasets};
 
+use crate::bridge;
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::cells::Cells;
 use crate::cell::flag::Gravity;
@@ -234,9 +235,11 @@ fn edge(cell: &CellSummary, axis: &str) -> Option<Edge> {
         Measurement::Figures(figures) => {
             let au = figures.training.as_ref().map(|training| training.au);
             let grave = figures.flags.iter().find(|flag| flag.gravity() != Gravity::Informs);
-            (au.ok_or_else(|| "no job was recorded".to_owned()), grave.map(ToString::to_string))
+            (au.ok_or_else(|| "no job was recorded".to_owned()), grave.map(bridge::flag::words))
         }
-        Measurement::Failed { reason, .. } | Measurement::NotRun { reason } => (Err(reason.clone()), None),
+        Measurement::Failed { reason, .. } | Measurement::NotRun { reason } => {
+            (Err(bridge::gap::words(reason)), None)
+        }
         Measurement::Operations(_) => return None,
     };
     Some(Edge { value, cell: cell.cell.cell.clone(), au, doubt })

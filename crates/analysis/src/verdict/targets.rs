@@ -8,9 +8,9 @@ use super::played::Played;
 use super::sizing::{self, Sizing};
 use super::source::Source;
 use super::{Unjudged, Verdict, checkpointed, decision};
+use crate::bridge::share::of_line;
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::cells::Cells;
-use crate::cell::flag::of_line;
 use crate::cell::operation;
 use crate::choice;
 

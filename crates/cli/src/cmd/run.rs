@@ -7,7 +7,7 @@ use engine::Bench;
 use plan::Plan;
 use record::NotRun;
 
-use crate::announce::Asked;
+use crate::announce::Announced;
 use crate::args::{More, RunArgs};
 use crate::claim::Claim;
 use crate::comparing::Rules;
@@ -15,7 +15,7 @@ use crate::conclusion::Conclusion;
 use crate::exit::{Exit, Failure};
 use crate::regression::Outcome;
 use crate::resume::{Began, Interrupted};
-use crate::session::{Kind, Ready, Session};
+use crate::session::{Ready, RunKind, Session};
 use crate::slots::Slots;
 use crate::variants::{self, VariantSpec};
 use crate::{baseline, cmd, cost, load, output, proof, regression, resume, samples, session};
@@ -59,11 +59,13 @@ fn once(args: &RunArgs, interrupted: Option<Interrupted>) -> Result<Exit, Failur
         Some(_) => measure.fresh_rounds = measure.repetitions,
         None => measure.fresh_rounds += args.rounds.map_or(0, |More(rounds)| rounds),
     }
-    let asked = args.proof.then(|| proof::Asked::announce(&loaded.plan, &args.measure.results));
+    // Announced before anything is opened: a proof takes several such runs, and who sees what each costs
+    // may stop here.
+    let asked = args.proof.then(|| proof::ProofPlan::announce(&loaded.plan, &args.measure.results));
     let claim = slots.as_ref().map_or(Claim::Alone, |slots| Claim::WithItsOthers(slots.name()));
     let time = interrupted.as_ref().and_then(|of| of.time_of_more(&loaded.plan));
-    let asked_for = Asked { time, ..Asked::of(&args.input, false) };
-    let ready = Ready::make(loaded, &args.measure, &asked_for, claim)?;
+    let announced = Announced { time, ..Announced::of(&args.input, false) };
+    let ready = Ready::make(loaded, &args.measure, &announced, claim)?;
     if let Some(name) = &args.add_to {
         baseline::prepare(&args.measure.results, name)?;
     }
@@ -71,7 +73,7 @@ fn once(args: &RunArgs, interrupted: Option<Interrupted>) -> Result<Exit, Failur
     let is_added_to = interrupted.as_ref().is_some_and(|of| of.more.is_some());
     let mut session = match interrupted {
         Some(interrupted) => Session::go_on(&ready, keep_names, args.show, interrupted)?,
-        None => Session::begin(&ready, keep_names, Kind { slots, show: args.show, ..Kind::default() })?,
+        None => Session::begin(&ready, keep_names, RunKind { slots, show: args.show, ..RunKind::default() })?,
     };
     if let Some(asked) = &asked {
         asked.count(session.run_id())?;
@@ -106,6 +108,7 @@ fn hold_against_past(args: &RunArgs, summary: &Summary, verdict: Exit) -> Result
     let compared = compared.unwrap_or(Exit::Ok);
     let Some(name) = &args.add_to else { return Ok(compared) };
     let regressed = (compared == Exit::Regressed).then(|| "it regressed".to_owned());
+    // A baseline is a measure of others; a run that measured nothing would widen it without end.
     let nothing = (verdict == Exit::Error).then(|| "nothing was measured".to_owned());
     let reason = match regressed.or(nothing).or_else(|| without_figures(summary)) {
         None => regression::from_baseline(&folder, results, name)?,
@@ -153,6 +156,7 @@ fn confirm(
 ) -> Result<Vec<NotRun>, Failure> {
     while let Some((cells, rounds)) = session.next_look() {
         ready.progress.phase("measuring candidates and controls afresh, until the verdicts are decided");
+        // Looks are planned within the most rounds: how many of them are made is known only after each.
         let more = cells.len() as u64 * u64::from(rounds.end - rounds.start);
         ready.progress.add(more.saturating_sub(expected));
         expected = expected.saturating_sub(more);
@@ -222,6 +226,7 @@ pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
     }
     match analysis::gate(summary) {
         GateResult::Missed(_) => Exit::GateMissed,
+        // After a gate that was missed, which is the more exact answer, and before one that is open.
         _ if summary.verdicts.iter().any(Verdict::has_failed) => Exit::Error,
         GateResult::Inconclusive(_) if strict => Exit::Inconclusive,
         GateResult::None | GateResult::Met | GateResult::Inconclusive(_) => Exit::Ok,

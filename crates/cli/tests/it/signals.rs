@@ -20,7 +20,6 @@ const LONG: &str = r#"bytes = "256 MiB", repetitions = 100"#;
 
 /// A run in one phase.
 struct Phase {
-    name: &'static str,
     /// The server that it talks to, as `feedline emulate` is told; none where it reads this machine's disk.
     server: Option<&'static [&'static str]>,
     /// The scenario, from the line of the server's target.
@@ -109,127 +108,135 @@ fn checkpointing(target: &str) -> String {
     endless(&[target, near, r#"checkpoint = { size = "3 MB", files = 2, keep = 1 }"#].join("\n"))
 }
 
-static PHASES: [Phase; 11] = [
-    Phase {
-        name: "connecting and listing",
-        server: Some(&["s3"]),
-        scenario: |target| {
-            network("", target)
-                .replace("dataset = {", "dataset = { source = \"existing\",")
-                .replace("size = \"1 MiB\", ", "")
-        },
-        options: &[],
-        is_reached: |run| run.hears(),
-        server_is: (SILENT, SILENT),
-        says: "",
-        leaves: Leaves::Nothing,
+/// Connecting and listing.
+const LISTING: Phase = Phase {
+    server: Some(&["s3"]),
+    scenario: |target| {
+        network("", target)
+            .replace("dataset = {", "dataset = { source = \"existing\",")
+            .replace("size = \"1 MiB\", ", "")
     },
-    Phase {
-        name: "writing the data",
-        server: Some(&["s3", "--set", "requests_per_second=20"]),
-        scenario: slowly_written,
-        options: &[],
-        is_reached: |run| run.said().contains("making the datasets ready"),
-        server_is: (THERE, SILENT),
-        says: "",
-        leaves: Leaves::Nothing,
+    options: &[],
+    is_reached: |run| run.hears(),
+    server_is: (SILENT, SILENT),
+    says: "",
+    leaves: Leaves::Nothing,
+};
+
+/// Writing the data.
+const WRITING: Phase = Phase {
+    server: Some(&["s3", "--set", "requests_per_second=20"]),
+    scenario: slowly_written,
+    options: &[],
+    is_reached: |run| run.said().contains("making the datasets ready"),
+    server_is: (THERE, SILENT),
+    says: "",
+    leaves: Leaves::Nothing,
+};
+
+/// Ceilings.
+const CEILINGS: Phase = Phase {
+    server: None,
+    // A ceiling for each depth.
+    scenario: |_| local(LONG, &format!("queue_depth = {:?}", (1..=60).collect::<Vec<_>>())),
+    options: &[],
+    is_reached: |run| run.bench.lines_so_far().contains(r#""line":"ceiling""#),
+    server_is: (THERE, THERE),
+    says: "",
+    leaves: Leaves::Ceilings,
+};
+
+/// Measuring from the page cache.
+const FROM_MEMORY: Phase = Phase {
+    server: None,
+    scenario: |_| local(LONG, "queue_depth = 1"),
+    options: &[],
+    is_reached: |run| run.bench.reps_so_far() >= 1,
+    server_is: (THERE, THERE),
+    says: "",
+    leaves: Leaves::Repetitions,
+};
+
+/// Measuring a bucket that stalls, and looking at its data for the last time.
+const BUCKET: Phase = Phase {
+    server: Some(&["s3"]),
+    scenario: endless,
+    options: &[],
+    is_reached: |run| run.bench.reps_so_far() >= 1,
+    server_is: (THERE, SILENT),
+    says: "",
+    leaves: Leaves::Repetitions,
+};
+
+/// Measuring a filer that stalls, and looking at its data for the last time.
+const FILER: Phase = Phase {
+    server: Some(&["nfs"]),
+    scenario: endless,
+    options: &[],
+    is_reached: |run| run.bench.reps_so_far() >= 1,
+    server_is: (THERE, SILENT),
+    says: "",
+    leaves: Leaves::Repetitions,
+};
+
+/// Waiting for a server that went away.
+const OUTAGE: Phase = Phase {
+    server: Some(&["s3"]),
+    scenario: endless,
+    options: &[],
+    is_reached: |run| run.bench.reps_so_far() >= 1,
+    server_is: (THERE, Served::kill),
+    says: "does not answer: waiting for it",
+    leaves: Leaves::Repetitions,
+};
+
+/// Confirming.
+const CONFIRMING: Phase = Phase {
+    server: Some(&["s3"]),
+    scenario: |target| by_count(&network("", target), r#"bytes = "1 MiB", repetitions = 20"#),
+    options: &[],
+    is_reached: |run| run.bench.lines_so_far().contains(r#""role":"confirm""#),
+    server_is: (THERE, SILENT),
+    says: "",
+    leaves: Leaves::Repetitions,
+};
+
+/// Copying.
+const COPYING: Phase = Phase {
+    server: Some(&["s3"]),
+    scenario: copying,
+    options: &[],
+    is_reached: |run| run.folders("near", "feedline-copy-") > 0,
+    server_is: (THERE, SILENT),
+    says: "",
+    leaves: Leaves::Record,
+};
+
+/// Beside checkpoints.
+const CHECKPOINTS: Phase = Phase {
+    server: Some(&["s3"]),
+    scenario: checkpointing,
+    options: &[],
+    is_reached: |run| run.bench.reps_so_far() >= 1,
+    server_is: (THERE, SILENT),
+    says: "",
+    leaves: Leaves::NoCheckpoints,
+};
+
+/// A variant in a call that does not return.
+const VARIANTS: Phase = Phase {
+    server: Some(&["s3"]),
+    scenario: endless,
+    options: &["--variant", "a:", "--variant", "b:load.queue_depth=1", "--no-compare"],
+    is_reached: |run| {
+        let groups = fs::read_dir(run.bench.path("results")).into_iter().flatten().flatten();
+        let mut records = groups.map(|group| group.path().join("a/cells.jsonl"));
+        records.any(|record| fs::read_to_string(record).is_ok_and(|cells| cells.contains(REP)))
     },
-    Phase {
-        name: "ceilings",
-        server: None,
-        // A ceiling for each depth.
-        scenario: |_| local(LONG, &format!("queue_depth = {:?}", (1..=60).collect::<Vec<_>>())),
-        options: &[],
-        is_reached: |run| run.bench.lines_so_far().contains(r#""line":"ceiling""#),
-        server_is: (THERE, THERE),
-        says: "",
-        leaves: Leaves::Ceilings,
-    },
-    Phase {
-        name: "measuring from the page cache",
-        server: None,
-        scenario: |_| local(LONG, "queue_depth = 1"),
-        options: &[],
-        is_reached: |run| run.bench.reps_so_far() >= 1,
-        server_is: (THERE, THERE),
-        says: "",
-        leaves: Leaves::Repetitions,
-    },
-    Phase {
-        name: "measuring a bucket that stalls, and looking at its data for the last time",
-        server: Some(&["s3"]),
-        scenario: endless,
-        options: &[],
-        is_reached: |run| run.bench.reps_so_far() >= 1,
-        server_is: (THERE, SILENT),
-        says: "",
-        leaves: Leaves::Repetitions,
-    },
-    Phase {
-        name: "measuring a filer that stalls, and looking at its data for the last time",
-        server: Some(&["nfs"]),
-        scenario: endless,
-        options: &[],
-        is_reached: |run| run.bench.reps_so_far() >= 1,
-        server_is: (THERE, SILENT),
-        says: "",
-        leaves: Leaves::Repetitions,
-    },
-    Phase {
-        name: "waiting for a server that went away",
-        server: Some(&["s3"]),
-        scenario: endless,
-        options: &[],
-        is_reached: |run| run.bench.reps_so_far() >= 1,
-        server_is: (THERE, Served::kill),
-        says: "does not answer: waiting for it",
-        leaves: Leaves::Repetitions,
-    },
-    Phase {
-        name: "confirming",
-        server: Some(&["s3"]),
-        scenario: |target| by_count(&network("", target), r#"bytes = "1 MiB", repetitions = 20"#),
-        options: &[],
-        is_reached: |run| run.bench.lines_so_far().contains(r#""role":"confirm""#),
-        server_is: (THERE, SILENT),
-        says: "",
-        leaves: Leaves::Repetitions,
-    },
-    Phase {
-        name: "copying",
-        server: Some(&["s3"]),
-        scenario: copying,
-        options: &[],
-        is_reached: |run| run.folders("near", "feedline-copy-") > 0,
-        server_is: (THERE, SILENT),
-        says: "",
-        leaves: Leaves::Record,
-    },
-    Phase {
-        name: "beside checkpoints",
-        server: Some(&["s3"]),
-        scenario: checkpointing,
-        options: &[],
-        is_reached: |run| run.bench.reps_so_far() >= 1,
-        server_is: (THERE, SILENT),
-        says: "",
-        leaves: Leaves::NoCheckpoints,
-    },
-    Phase {
-        name: "a variant in a call that does not return",
-        server: Some(&["s3"]),
-        scenario: endless,
-        options: &["--variant", "a:", "--variant", "b:load.queue_depth=1", "--no-compare"],
-        is_reached: |run| {
-            let groups = fs::read_dir(run.bench.path("results")).into_iter().flatten().flatten();
-            let mut records = groups.map(|group| group.path().join("a/cells.jsonl"));
-            records.any(|record| fs::read_to_string(record).is_ok_and(|cells| cells.contains(REP)))
-        },
-        server_is: (THERE, SILENT),
-        says: "",
-        leaves: Leaves::Variants,
-    },
-];
+    server_is: (THERE, SILENT),
+    says: "",
+    leaves: Leaves::Variants,
+};
 
 /// A run that hears the signal. Where these tests are started so that they outlive their terminal, what they start inherits
 /// that SIGHUP is ignored.
@@ -278,11 +285,11 @@ fn records(bench: &Bench) -> Vec<PathBuf> {
         .collect()
 }
 
-fn every_phase_ends(number: libc::c_int) {
-    for phase in &PHASES {
+fn every_signal_ends(phase: &Phase) {
+    for number in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         let bench = Bench::new();
         let ended = ended_in(phase, &bench, number);
-        let told = format!("{}: {ended:?}", phase.name);
+        let told = format!("signal {number}: {ended:?}");
         assert_eq!(ended.code, Some(130), "{told}");
         let records = records(&bench);
         match phase.leaves {
@@ -317,16 +324,56 @@ fn every_phase_ends(number: libc::c_int) {
 }
 
 #[test]
-fn ctrl_c_ends_every_phase() {
-    every_phase_ends(libc::SIGINT);
+fn a_run_that_lists_its_data_ends() {
+    every_signal_ends(&LISTING);
 }
 
 #[test]
-fn a_termination_ends_every_phase() {
-    every_phase_ends(libc::SIGTERM);
+fn a_run_that_writes_its_data_ends() {
+    every_signal_ends(&WRITING);
 }
 
 #[test]
-fn a_terminal_that_goes_away_ends_every_phase() {
-    every_phase_ends(libc::SIGHUP);
+fn a_run_that_measures_its_client_ends() {
+    every_signal_ends(&CEILINGS);
+}
+
+#[test]
+fn a_run_keeps_what_was_measured() {
+    every_signal_ends(&FROM_MEMORY);
+}
+
+#[test]
+fn reads_from_a_bucket_that_stalls_end() {
+    every_signal_ends(&BUCKET);
+}
+
+#[test]
+fn reads_from_a_filer_that_stalls_end() {
+    every_signal_ends(&FILER);
+}
+
+#[test]
+fn a_run_that_waits_for_a_server_ends() {
+    every_signal_ends(&OUTAGE);
+}
+
+#[test]
+fn a_run_that_confirms_ends() {
+    every_signal_ends(&CONFIRMING);
+}
+
+#[test]
+fn a_run_that_copies_ends() {
+    every_signal_ends(&COPYING);
+}
+
+#[test]
+fn a_run_ends_with_its_checkpoints_whatever_stalls() {
+    every_signal_ends(&CHECKPOINTS);
+}
+
+#[test]
+fn one_signal_ends_variants_that_stall() {
+    every_signal_ends(&VARIANTS);
 }

@@ -1,6 +1,7 @@
 use feed::Judgement;
 use record::{Device, OtherProgram, Rep};
 
+use crate::cell::diagnosis::Symptom;
 use crate::cell::flag::{Flag, Gravity};
 use crate::cell::training::{Bound, Stall};
 use crate::fixture::{Builder, ceiling, confirmed_at, confirmed_job, figures, job_rep, null_control};
@@ -172,8 +173,10 @@ fn a_job_that_others_kept_from_the_processors_is_not_client_bound() {
     };
     let found = bound(&beside);
     assert_eq!(found.bound, Bound::Others);
-    assert!(found.words().starts_with("bound by other processes on this client: "), "{}", found.words());
-    assert!(found.evidence[0].contains("other processes held"), "{:?}", found.evidence);
-    let words: Vec<String> = played(&beside).flags.iter().map(ToString::to_string).collect();
-    assert!(words.iter().all(|words| !words.to_lowercase().contains("client-")), "{words:?}");
+    let by_others = |symptom: &Symptom| matches!(symptom, Symptom::Flagged(flag) if flag.is_crowd());
+    assert!(by_others(&found.symptoms[0]), "{:?}", found.symptoms);
+    let flags = played(&beside).flags;
+    assert!(!flags.iter().any(Flag::is_client_limit), "{flags:?}");
+    let of_client = |flag: &Flag| matches!(flag, Flag::WaitsElsewhere { cause: Bound::Client, .. });
+    assert!(!flags.iter().any(of_client), "{flags:?}");
 }

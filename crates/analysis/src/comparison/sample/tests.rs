@@ -171,7 +171,7 @@ fn what_is_excluded_is_what_forbids_a_verdict_in_the_summary() {
         let grave = flags.filter(|flag| flag.gravity() != Gravity::Informs);
         // What is said of the client stands last here.
         let (client, others): (Vec<&Flag>, Vec<&Flag>) = grave.partition(|flag| flag.is_client_limit());
-        others.into_iter().chain(client).map(Flag::to_string).collect::<Vec<_>>().join("; ")
+        others.into_iter().chain(client).map(crate::bridge::flag::words).collect::<Vec<_>>().join("; ")
     };
     let mut excluded = 0;
     for builder in doubtful() {
