@@ -10,6 +10,7 @@ use crate::group::by_key;
 use crate::network;
 use crate::number::times;
 use crate::page::Fact;
+use crate::words;
 
 /// `8 x h100 resnet50 (MLPerf Storage 2.0, measured): 14,286 samples/s, 1.64 GB/s`.
 pub(crate) fn need(summary: &Summary) -> String {
@@ -239,7 +240,7 @@ fn range((low, high): (f64, f64), show: impl Fn(f64) -> String) -> String {
 
 /// The conditions of a panel with its own line.
 pub(crate) fn panel(panel: &Panel) -> String {
-    format!("{}{}", panel.conditions(), panel_line(panel))
+    format!("{}{}", words::curve::conditions(panel), panel_line(panel))
 }
 
 /// `; line 1.47 GB/s`; empty without a need.

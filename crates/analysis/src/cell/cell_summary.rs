@@ -107,8 +107,8 @@ impl CellSummary {
     }
 
     /// Why it is compared with nothing and passes no gate; `None` where it is steady, or nobody can tell.
-    pub(crate) fn unsteady(&self) -> Option<String> {
-        self.flags().into_iter().find(|flag| flag.is_unsteady()).map(ToString::to_string)
+    pub(crate) fn unsteady(&self) -> Option<&Flag> {
+        self.flags().into_iter().find(|flag| flag.is_unsteady())
     }
 
     /// Whether the lower end of the measured interval is at the line or above it.

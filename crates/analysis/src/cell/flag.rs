@@ -9,7 +9,7 @@ use crate::cell::crowd::Crowd;
 use crate::cell::training::Bound;
 
 pub use gravity::Gravity;
-pub(crate) use share::{of_line, percent, utilization};
+pub(crate) use share::{percent, utilization};
 
 /// Share of failed reads above which no verdict is given.
 const ERROR_SHARE_MAX: f64 = 0.01;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use feed::Compared;
 use record::{Cell, Measure, Rep, Role, RunRecord, counter};
 
+use super::Exclusion;
 use crate::cell;
 use crate::cell::by_repetition::Point;
 use crate::cell::context::Context;
@@ -40,16 +41,16 @@ pub struct CellSample {
     pub index: usize,
     /// Interleaved repetitions that make a point, by their number.
     pub reps: Vec<RepSample>,
-    /// Why nothing may rest on them, or that there are none.
-    pub excluded: Option<String>,
+    /// Why nothing may rest on them, or why there are none; empty where something may.
+    pub excluded: Vec<Exclusion>,
     /// Whether repetitions were made and none makes a point.
     pub failed: bool,
     /// Whether what excludes it is that its rate is no state.
     pub unsteady: bool,
     /// How the client was the limit, where it was: variants share it, so that it hides changes between them and makes none.
-    pub client_limited: Option<String>,
+    pub client_limited: Vec<Flag>,
     /// How throughput changed over the run, where it did: repetitions that were interleaved share it, runs do not.
-    pub drift: Option<String>,
+    pub drift: Option<Flag>,
 }
 
 /// One repetition.
@@ -82,7 +83,7 @@ impl RunSample {
         let of_storage = measured.filter_map(|index| Some((index, record.run.cells.get(index)?)));
         let of_storage = of_storage.filter(|(_, cell)| cell::is_storage(&record.run, cell));
         for (index, flag) in steadiness::changes(&lines, of_storage.collect::<Vec<_>>().into_iter()) {
-            cells[index].drift = Some(flag.to_string());
+            cells[index].drift = Some(flag);
         }
         Self { run: record.run.clone(), env: record.env.clone(), cells }
     }
@@ -90,15 +91,18 @@ impl RunSample {
 
 impl CellSample {
     /// Why nothing may rest on it where the client matters.
-    pub(super) fn excluded_with_client(&self) -> Option<String> {
-        let reasons: Vec<&str> =
-            self.excluded.iter().chain(&self.client_limited).map(String::as_str).collect();
-        (!reasons.is_empty()).then(|| reasons.join("; "))
+    pub(super) fn excluded_with_client(&self) -> Vec<Exclusion> {
+        let limits = self.client_limited.iter().cloned().map(Exclusion::Flag);
+        self.excluded.iter().cloned().chain(limits).collect()
     }
 
     /// Why it is no sample of a run, for comparisons of runs.
-    pub(super) fn excluded_as_run(&self) -> Option<String> {
-        self.excluded_with_client().or_else(|| self.drift.clone())
+    pub(super) fn excluded_as_run(&self) -> Vec<Exclusion> {
+        let excluded = self.excluded_with_client();
+        if !excluded.is_empty() {
+            return excluded;
+        }
+        self.drift.iter().cloned().map(Exclusion::Flag).collect()
     }
 
     /// Logarithms of one metric by repetition; what is no positive number has none.
@@ -126,39 +130,29 @@ fn cell_sample(
     reps: &Repetitions<'_>,
 ) -> CellSample {
     let cell = &record.run.cells[index];
-    let nothing = |reason: String, failed| CellSample {
-        index,
-        excluded: Some(reason),
-        failed,
-        ..CellSample::default()
-    };
+    let nothing =
+        |reason, failed| CellSample { index, excluded: vec![reason], failed, ..CellSample::default() };
     let Some(context) = cell::context(record, lines, cell, measure) else {
-        return nothing("run.json does not say how large a sample of this cell is".to_owned(), false);
+        return nothing(Exclusion::NoSampleSize, false);
     };
     if reps.used.is_empty() {
-        let reason = reps.reasons.first().cloned();
-        let failed = reason.is_some();
-        let reason = reason.unwrap_or_else(|| match reps.cut {
-            0 => lines.not_run(&cell.cell),
-            _ => "interrupted too early to count".to_owned(),
-        });
-        return nothing(reason, failed);
+        return match reps.reasons.first() {
+            Some(reason) => nothing(Exclusion::Unmeasured(reason.clone()), true),
+            None if reps.cut > 0 => nothing(Exclusion::Interrupted, false),
+            None => nothing(Exclusion::Unmeasured(lines.not_run(&cell.cell)), false),
+        };
     }
     let doubts = doubts(&context, reps, lines);
-    let grave = |flag: &&Flag| flag.gravity() != Gravity::Informs || flag.is_unsteady();
-    let (limits, others): (Vec<&Flag>, Vec<&Flag>) =
-        doubts.iter().filter(grave).partition(|flag| flag.is_client_limit());
-    let words = |flags: &[&Flag]| {
-        let words: Vec<String> = flags.iter().map(ToString::to_string).collect();
-        (!words.is_empty()).then(|| words.join("; "))
-    };
+    let grave = |flag: &Flag| flag.gravity() != Gravity::Informs || flag.is_unsteady();
+    let (limits, others): (Vec<Flag>, Vec<Flag>) =
+        doubts.into_iter().filter(grave).partition(Flag::is_client_limit);
     CellSample {
         index,
         reps: reps.used.iter().map(|rep| rep_sample(&context, rep)).collect(),
-        excluded: words(&others),
         failed: false,
-        unsteady: others.iter().any(|flag| flag.is_unsteady()),
-        client_limited: words(&limits),
+        unsteady: others.iter().any(Flag::is_unsteady),
+        excluded: others.into_iter().map(Exclusion::Flag).collect(),
+        client_limited: limits,
         drift: None,
     }
 }

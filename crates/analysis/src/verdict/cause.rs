@@ -74,18 +74,43 @@ pub enum Cause {
         reason: String,
     },
     /// No cell of this target has figures.
-    NothingMeasured {
-        /// Why, from its first cell.
-        reason: String,
-    },
+    NothingMeasured(NothingMeasured),
     /// The server was started by feedline.
     Demo {
         /// Mean of the measured rate by the line; absent without figures. What is doubtful in it stands in its row.
         of_line: Option<f64>,
     },
     /// There is no line to compare with.
-    NoLine {
+    NoLine(NoLine),
+}
+
+/// Why no cell of a target has figures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NothingMeasured {
+    /// What is said of its first cell.
+    Cell(String),
+    /// One of its engines was left out before the run.
+    Skipped {
+        /// The engine.
+        engine: String,
         /// Why.
         reason: String,
     },
+    /// No cell of it was planned.
+    NotPlanned,
+}
+
+/// Why there is no line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoLine {
+    /// The record says of no need how large it is, and why.
+    NoNeed(String),
+    /// The size of a sample is not known.
+    NoSampleSize,
+}
+
+impl NothingMeasured {
+    pub(crate) fn skipped(skipped: &record::Skipped) -> Self {
+        Self::Skipped { engine: skipped.engine.clone(), reason: skipped.reason.clone() }
+    }
 }

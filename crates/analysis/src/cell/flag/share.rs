@@ -1,22 +1,5 @@
 //! Shares as a reader takes them in.
 
-/// A share of the line from which on it is told in times: `278 %`, `17,665 x`.
-const TIMES_MIN: f64 = 100.0;
-
-/// A share of the line: `80 %`, `278 %`, and `17,665 x` from 10,000 % on.
-pub(crate) fn of_line(share: f64) -> String {
-    if share < TIMES_MIN { percent(share) } else { times(share) }
-}
-
-/// `17,665 x`, `2e7 x`.
-fn times(share: f64) -> String {
-    if share < 1e6 {
-        format!("{} x", feed::group_digits(share.round() as u64))
-    } else {
-        format!("{share:.0e} x")
-    }
-}
-
 /// A utilization: `96.1 %`, and one digit more from 99.9 on, cut and not rounded, since 99.96 is not all.
 pub(crate) fn utilization(au: f64) -> String {
     let percent = au * 100.0;

@@ -161,12 +161,6 @@ fn every_flag_has_words_and_an_advice() {
 }
 
 #[test]
-fn a_share_of_the_line_is_told_in_times_where_percents_are_too_many() {
-    let written = [0.05, 2.78, 99.99, 100.0, 17_665.4, 2e7].map(of_line);
-    assert_eq!(written, ["5.0 %", "278 %", "9999 %", "100 x", "17,665 x", "2e7 x"]);
-}
-
-#[test]
 fn a_late_client_says_what_it_was_late_by() {
     let words = "the client woke late: p99 of the lag 1 ns, of the response 2 ns";
     assert_eq!(late(Some((1, 2)), 0, 0.0005).to_string(), words);
