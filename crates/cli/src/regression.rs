@@ -13,6 +13,7 @@ use crate::samples::{self, Samples};
 use crate::{baseline, output};
 
 /// Demands that are named one by one.
+// A regression of the storage makes every cell slower; five of them say as much as fifty.
 const NAMED_MAX: usize = 5;
 
 /// How comparisons stand against a gate: as an exit code and in words.
@@ -78,6 +79,7 @@ pub(crate) fn after_run(
             RegressionResult::of(&comparison, gate)
         }
         Err(refusal) => {
+            // The run itself is good, and its verdict stands: what cannot be compared is only said.
             output::say(&refusal.replacen("error", "warning", 1));
             RegressionResult::Inconclusive(vec![Undecided::NotComparable(name.clone())])
         }
@@ -95,6 +97,8 @@ pub(crate) fn after_run(
 pub(crate) fn from_baseline(folder: &Path, results: &Path, name: &str) -> Result<Option<String>, Failure> {
     let run = samples::read(folder)?;
     let before = Samples::read(&baseline::find(name, results)?.folders.unwrap_or_default(), |_| true);
+    // Without the gate's own margins: a baseline that drifts by less than them each night would drift for
+    // ever.
     let rules = Rules { margins: Vec::new(), ..Rules::of(&run.run.gate) };
     let Ok(comparison) = comparing::stored(name, &before.runs, &run, &rules) else { return Ok(None) };
     let found = RegressionResult::of(&comparison, &Gate::default());
@@ -106,7 +110,7 @@ pub(crate) fn from_baseline(folder: &Path, results: &Path, name: &str) -> Result
 #[cfg(test)]
 mod tests {
     use analysis::{
-        CellComparison, Change, Effect, Excluded, Exclusion, Headline, Metric, Pairing, Ratio, Side,
+        CellComparison, Change, Effect, Excluded, Exclusion, GapCause, Headline, Metric, Pairing, Ratio, Side,
     };
     use feed::Compared;
 
@@ -135,7 +139,7 @@ mod tests {
             target: "disk".to_owned(),
             label: "pread".to_owned(),
             effects: vec![effect(*metric, *change)],
-            excluded: excluded.then(|| Excluded::After(vec![Exclusion::Interrupted])),
+            excluded: excluded.then(|| Excluded::After(vec![Exclusion::Gap(GapCause::Interrupted.into())])),
             falls_count: false,
         };
         let headline = headline.map(|change| Headline {

@@ -10,7 +10,6 @@ use feed::{Interval, Judgement};
 use crate::cells;
 use crate::grid::{Column, Grid};
 use crate::head;
-use crate::not_tested;
 use crate::number::{RateUnit, of_line, percent};
 use crate::plain::{ascii, folded, shortened, spell_out};
 use crate::screen::Screen;
@@ -362,7 +361,7 @@ fn open(summary: &Summary) -> Vec<String> {
     });
     let divided = summary.verdicts.iter().any(|verdict| verdict.feeds_by_division().is_some());
     let divided = divided.then(|| DIVIDED.to_owned());
-    hosts.into_iter().chain(not_tested::all(summary)).chain(divided).collect()
+    hosts.into_iter().chain(words::not_tested::all(summary)).chain(divided).collect()
 }
 
 /// What the run used, as far as its record tells.
@@ -444,7 +443,7 @@ fn next_of(summary: &Summary, verdict: &Verdict) -> Option<String> {
     }
     match &verdict.cause {
         Cause::Straddles { command, .. } => command.clone(),
-        Cause::Flagged(flag) => Some(flag.advice().to_owned()),
+        Cause::Flagged(flag) => Some(words::flag::advice(flag).to_owned()),
         Cause::HostsOpen { hosts } => {
             let ranks = u64::from(*hosts) + 1;
             Some(format!("{} --rank R --ranks {ranks} --start-at T, on every host", asked()))

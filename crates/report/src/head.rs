@@ -16,7 +16,7 @@ use crate::words;
 pub(crate) fn need(summary: &Summary) -> String {
     let need = match &summary.need {
         Ok(need) => need,
-        Err(reason) => return reason.clone(),
+        Err(why) => return words::need::none(*why),
     };
     let figures = match need.demand {
         Demand::Samples { per_s, sample_bytes } if sample_bytes > 0.0 => {
@@ -281,9 +281,8 @@ pub(crate) fn need_facts(summary: &Summary) -> Vec<Fact> {
 pub(crate) fn run_facts(summary: &Summary) -> Vec<Fact> {
     let head = &summary.head;
     let mut facts = vec![Fact::new("run", format!("{}, started {}", head.run_id, head.started))];
-    if !head.machine.is_empty() {
-        facts.push(Fact::new("machine", &head.machine));
-    }
+    let machine = words::machine::machine(&head.machine);
+    facts.extend((!machine.is_empty()).then(|| Fact::new("machine", machine)));
     let commit = head.tool.commit.as_ref().map(|commit| format!(" ({commit})")).unwrap_or_default();
     let tool = format!("feedline {}{commit}, {} build", head.tool.version, head.tool.profile);
     facts.push(Fact::new("tool", tool));

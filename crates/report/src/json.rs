@@ -13,7 +13,7 @@ use record::axis::{self, alike};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{not_tested, words};
+use crate::words;
 
 /// The JSON Schema (draft 7) of [`answer_json`].
 pub const ANSWER_SCHEMA: &str = include_str!("../../../schema/answer-v1.json");
@@ -329,7 +329,7 @@ impl<'a> Answer<'a> {
             sizings: summary.sizings.iter().map(SizingObject::of).collect(),
             proofs: proofs.iter().map(ProofObject::of).collect(),
             gate: Gate::of(summary),
-            not_tested: not_tested::all(summary),
+            not_tested: words::not_tested::all(summary),
             paths,
         }
     }
@@ -459,7 +459,7 @@ impl<'a> CellObject<'a> {
             bytes_per_s: Estimate::of(&figures.bps),
             of_line: figures.of_line.filter(|share| share.is_finite()),
             utilization: figures.training.as_ref().and_then(|training| Estimate::of(&training.au)),
-            doubts: figures.flags.iter().map(ToString::to_string).collect(),
+            doubts: figures.flags.iter().map(words::flag::words).collect(),
         }
     }
 }

@@ -17,7 +17,6 @@ mod json;
 mod markdown;
 mod markup;
 mod network;
-mod not_tested;
 mod number;
 mod page;
 mod plain;
@@ -51,3 +50,4 @@ pub use svg::{
     RenderError, ShiftHead, ShiftSide, history_svg, plots, shift_svg, throughput_svg, training_svgs,
 };
 pub use terminal::terminal;
+pub use words::machine::machine;

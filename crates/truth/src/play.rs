@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 
 use analysis::Summary;
 use backend::{Clock, SharedStore};
-use describe::{Begun, Data, Slot};
-use engine::{Bench, BenchSettings, Event, Progress, Seat};
+use describe::{Begun, Datasets, OnTarget};
+use engine::{Bench, BenchSettings, CellSetup, Event, Progress};
 use plan::Plan;
 use prepare::Prepared;
 use record::{
@@ -22,9 +22,13 @@ use crate::storage::{Model, RepTruth};
 use crate::world::World;
 
 /// Every so many worlds, one is written to a folder and read back.
+// One in fifty is enough to hold that a record says the same once it is read back, and spares the files of
+// the others.
 const STORED: u64 = 50;
 
 /// Processors of the host that worlds are played on, whatever this machine has.
+// More than a job of four accelerators uses, so that no world is limited by its client unless its class
+// says so.
 const CORES: u32 = 8;
 
 /// What came of a world.
@@ -45,19 +49,13 @@ pub struct Played {
 pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
     let plan = resolve(world)?;
     let data = imagined(&plan)?;
+    // A run of minutes takes milliseconds, and a busy machine changes nothing in it.
     let clock = Clock::simulated();
     let model = Model::new(world.device.clone(), world.seed, &clock);
-    let seats = seats(&plan, &data, &model);
+    let setups = setups(&plan, &data, &model);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
-    let settings = BenchSettings {
-        measure: plan.measure.clone(),
-        cores: CORES,
-        rank: plan::Share::WHOLE,
-        variant: "base".to_owned(),
-        variants: plan::Share::WHOLE,
-        began_unix_ns: None,
-    };
-    let mut bench = Bench::new(&plan.cells, &seats, settings, &clock, &stop, &progress);
+    let settings = BenchSettings::alone(plan.measure.clone(), CORES);
+    let mut bench = Bench::new(&plan.cells, &setups, settings, &clock, &stop, &progress);
     let mut record = begun(&plan, &data, &model);
     record.lines.extend(ceiling(world, &plan).map(Line::Ceiling));
     let not_run = measure(&mut bench, &plan, &model, &mut record)?;
@@ -143,18 +141,7 @@ fn without_this_machine(rep: &mut Rep, model: &Model) {
 fn resolve(world: &World) -> Result<Plan, Box<dyn Error>> {
     let source = Source { name: "world.toml".to_owned(), text: world.scenario() };
     let scenario = scenario::parse(&source, &[]);
-    let facts = PathFacts {
-        exists: true,
-        directory: true,
-        writable: true,
-        file_system: "ext4".to_owned(),
-        in_memory: false,
-        free_bytes: None,
-        direct_align_bytes: Some(512),
-        block_device_bytes: None,
-        dontcache: true,
-        problem: None,
-    };
+    let facts = PathFacts { file_system: "ext4".to_owned(), ..PathFacts::generous() };
     let host = HostFacts {
         cores: CORES,
         memory_bytes: 1 << 36,
@@ -170,23 +157,20 @@ fn resolve(world: &World) -> Result<Plan, Box<dyn Error>> {
 }
 
 /// The datasets of a plan as arithmetic.
-fn imagined(plan: &Plan) -> Result<Data, Box<dyn Error>> {
-    let mut wanted: Vec<(usize, usize)> = plan.cells.iter().map(|cell| (cell.target, cell.dataset)).collect();
-    wanted.sort_unstable();
-    wanted.dedup();
+fn imagined(plan: &Plan) -> Result<Datasets, Box<dyn Error>> {
     let slot = |(target, dataset): (usize, usize)| {
         let prepared = Prepared::imagined(&plan.datasets[dataset]).ok_or("a dataset cannot be imagined")?;
-        Ok::<_, Box<dyn Error>>(Slot { target, dataset, prepared })
+        Ok::<_, Box<dyn Error>>(OnTarget { target, dataset, prepared })
     };
-    Ok(Data::of_slots(wanted.into_iter().map(slot).collect::<Result<_, _>>()?))
+    Ok(Datasets::new(plan.places().into_iter().map(slot).collect::<Result<_, _>>()?))
 }
 
-fn seats(plan: &Plan, data: &Data, model: &Model) -> Vec<Seat> {
+fn setups(plan: &Plan, data: &Datasets, model: &Model) -> Vec<CellSetup> {
     let store: SharedStore = Arc::new(model.clone());
-    let seat = |cell: &plan::Cell| {
+    let setup = |cell: &plan::Cell| {
         let prepared = data.of(cell);
         let sample_bytes = describe::sample_bytes(prepared, plan.dataset(cell), cell);
-        Seat {
+        CellSetup {
             store: Arc::clone(&store),
             server: None,
             data: Arc::clone(&prepared.data),
@@ -196,10 +180,10 @@ fn seats(plan: &Plan, data: &Data, model: &Model) -> Vec<Seat> {
             copy_to: None,
         }
     };
-    plan.cells.iter().map(seat).collect()
+    plan.cells.iter().map(setup).collect()
 }
 
-fn begun(plan: &Plan, data: &Data, model: &Model) -> RunRecord {
+fn begun(plan: &Plan, data: &Datasets, model: &Model) -> RunRecord {
     let begun = Begun {
         run_id: format!("20260101T000000Z-{}-0000", plan.name),
         started: "2026-01-01T00:00:00Z".to_owned(),

@@ -44,6 +44,7 @@ impl Operations {
         let latency = Latency::of(used);
         let available: f64 = used.iter().map(|rep| available_ns(rep, context.cell.threads)).sum();
         let client = ClientShares {
+            // Names move no bytes: the zero keeps a ceiling of copies from saying anything of them.
             ceiling: validity::ceiling_share(&context.cell.cell, ops_per_s.mean, 0.0, context.ceilings),
             cpu: (available > 0.0).then(|| cpu_ns(used) / available),
             nic: network::nic_share(used),

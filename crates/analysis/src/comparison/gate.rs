@@ -156,12 +156,13 @@ fn undecided(comparison: &Comparison, is_gated: impl Fn(&str) -> bool) -> Vec<Un
 mod tests {
     use super::*;
     use crate::cell::flag::Flag;
+    use crate::cell::gap::GapCause;
     use crate::cell::metric::Margins;
     use crate::comparison::tests::sample;
     use crate::comparison::{Exclusion, compare_variants};
 
     fn gone() -> Vec<Exclusion> {
-        vec![Exclusion::Unmeasured("gone".to_owned())]
+        vec![Exclusion::Gap(GapCause::Recorded("gone".to_owned()).into())]
     }
 
     fn judged(edit: impl Fn(&mut crate::CellSample)) -> RegressionResult {

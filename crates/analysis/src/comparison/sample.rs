@@ -12,6 +12,7 @@ use crate::cell::context::Context;
 use crate::cell::counters;
 use crate::cell::figures::{self, Figures};
 use crate::cell::flag::{Flag, Gravity};
+use crate::cell::gap::{Gap, GapCause};
 use crate::cell::in_parts::in_parts;
 use crate::cell::interval::mean;
 use crate::cell::lines::Lines;
@@ -130,17 +131,19 @@ fn cell_sample(
     reps: &Repetitions<'_>,
 ) -> CellSample {
     let cell = &record.run.cells[index];
-    let nothing =
-        |reason, failed| CellSample { index, excluded: vec![reason], failed, ..CellSample::default() };
+    let nothing = |gap: Gap, failed| CellSample {
+        index,
+        excluded: vec![Exclusion::Gap(gap)],
+        failed,
+        ..CellSample::default()
+    };
     let Some(context) = cell::context(record, lines, cell, measure) else {
-        return nothing(Exclusion::NoSampleSize, false);
+        return nothing(GapCause::NoSampleSize.into(), false);
     };
     if reps.used.is_empty() {
-        return match reps.reasons.first() {
-            Some(reason) => nothing(Exclusion::Unmeasured(reason.clone()), true),
-            None if reps.cut > 0 => nothing(Exclusion::Interrupted, false),
-            None => nothing(Exclusion::Unmeasured(lines.not_run(&cell.cell)), false),
-        };
+        let gap = reps.gaps.first().cloned();
+        let failed = gap.is_some();
+        return nothing(gap.unwrap_or_else(|| lines.not_made(reps, &cell.cell)), failed);
     }
     let doubts = doubts(&context, reps, lines);
     let grave = |flag: &Flag| flag.gravity() != Gravity::Informs || flag.is_unsteady();

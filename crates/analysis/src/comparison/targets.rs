@@ -69,7 +69,8 @@ fn pairs<'a>(run: &'a RunSample, before: &str, after: &str, gaps: &mut Gaps) -> 
     for is_strict in [true, false] {
         for (one, found) in ones.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
             let matches = |other: &Half<'_>| {
-                let same_engine = || agree(&run.run, one.cell, other.cell, &[Axis::Engine, Axis::Advice]);
+                let same_engine =
+                    || agree(&run.run, one.cell, other.cell, &[Axis::Engine, Axis::Advice, Axis::FileAdvice]);
                 alike(&run.run, one.cell, other.cell, axis::TARGETS) && (!is_strict || same_engine())
             };
             *found = others.iter().position(matches).map(|index| others.remove(index));

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use record::Variant;
 
 use super::*;
+use crate::cell::gap::GapCause;
 use crate::cell::metric::Margins;
 use crate::fixture::Builder;
 
@@ -33,7 +34,7 @@ pub(super) fn sample(id: &str, cells: &[Vec<[f64; 5]>]) -> RunSample {
 }
 
 fn gone() -> Vec<Exclusion> {
-    vec![Exclusion::Unmeasured("file is gone".to_owned())]
+    vec![Exclusion::Gap(GapCause::Recorded("file is gone".to_owned()).into())]
 }
 
 /// What is said of a pair of variants called `a` of which the one after has no figures.

@@ -5,18 +5,15 @@ use record::Tool;
 
 use super::Difference;
 use crate::cell::flag::Flag;
+use crate::cell::gap::Gap;
 
 /// A reason for which nothing may rest on the repetitions of a cell, or for which it has none.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Exclusion {
     /// A doubt about its figures.
     Flag(Flag),
-    /// The record does not say how large a sample is.
-    NoSampleSize,
-    /// Its repetitions failed or were not made, and why.
-    Unmeasured(String),
-    /// It was interrupted too early to count.
-    Interrupted,
+    /// Its repetitions make no point.
+    Gap(Gap),
 }
 
 /// Why nothing may rest on a cell that is compared.

@@ -6,6 +6,7 @@ use super::GateResult;
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::figures::Figures;
 use crate::cell::flag::Flag;
+use crate::cell::gap::Gap;
 use crate::verdict::{NoVerdict, Verdict};
 
 /// One demand of a gate on one target.
@@ -85,7 +86,7 @@ pub enum WhyUnmet {
     /// No cell at the depth reads samples.
     NothingAtDepth,
     /// The cell was not measured, and why.
-    Unmeasured(String),
+    Unmeasured(Gap),
     /// The cell moves no bytes.
     NoBytes,
     /// The percentile falls among arrivals that were not served.

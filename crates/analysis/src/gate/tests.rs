@@ -1,10 +1,14 @@
 use super::*;
 use crate::fixture::{Builder, confirmed_at};
 use crate::verdict::NothingMeasured;
-use crate::{Flag, summarise};
+use crate::{Flag, Gap, GapCause, summarise};
 
 fn unmet(requirement: Requirement, why: WhyUnmet) -> Unmet {
     Unmet::of("disk", requirement, why)
+}
+
+fn gone() -> Gap {
+    GapCause::Recorded("gone".to_owned()).into()
 }
 
 fn missed(result: GateResult) -> Vec<Unmet> {
@@ -65,7 +69,7 @@ fn a_target_without_figures_or_without_a_name_misses() {
     let failed = missed(gate_of(&[0.0, 0.0, 0.0], |b| {
         b.edit_reps("c", |rep| rep.outcome = record::Outcome::Failed { reason: "gone".to_owned() });
     }));
-    assert!(matches!(cause(&failed[0]), Cause::AskedFailed { reason } if reason == "gone"), "{failed:?}");
+    assert!(matches!(cause(&failed[0]), Cause::AskedFailed { reason } if *reason == gone()), "{failed:?}");
     let unknown = missed(gate_of(&[1.1, 1.1, 1.1], |b| b.run.gate.feeds = vec!["tape".to_owned()]));
     assert_eq!(unknown, [Unmet::of("tape", Requirement::Feeds, WhyUnmet::NotJudged(NotJudged::NoTarget))]);
 }
@@ -160,12 +164,12 @@ fn a_share_of_the_demand_is_not_decided_by_what_a_verdict_may_not_rest_on() {
     };
     let why = WhyUnmet::Flagged(Flag::NotBypassed { resident: 1.0 });
     assert_eq!(open(gate_of(&[1.1; 3], warm)), [unmet(Requirement::Utilization(0.5), why)]);
-    let gone = |b: &mut Builder| {
+    let fails = |b: &mut Builder| {
         b.run.gate.utilization = Some(0.5);
         b.edit_reps("c", |rep| rep.outcome = record::Outcome::Failed { reason: "gone".to_owned() });
     };
-    let failed = missed(gate_of(&[1.1; 3], gone));
-    assert!(matches!(cause(&failed[0]), Cause::AskedFailed { reason } if reason == "gone"));
+    let failed = missed(gate_of(&[1.1; 3], fails));
+    assert!(matches!(cause(&failed[0]), Cause::AskedFailed { reason } if *reason == gone()));
 }
 
 #[test]
@@ -229,7 +233,7 @@ fn a_depth_that_was_not_measured_misses_and_one_in_doubt_is_not_decided() {
     let cached = with(|rep| rep.cache.after_bytes = Some(rep.cache.total_bytes));
     assert_eq!(open(cached), of_x(WhyUnmet::Flagged(resident)));
     let failed = with(|rep| rep.outcome = record::Outcome::Failed { reason: "gone".to_owned() });
-    assert_eq!(missed(failed), of_x(WhyUnmet::Unmeasured("gone".to_owned())));
+    assert_eq!(missed(failed), of_x(WhyUnmet::Unmeasured(gone())));
 }
 
 fn demands_at(of_line: f64, edit: impl FnOnce(&mut record::Gate)) -> Vec<Demand> {

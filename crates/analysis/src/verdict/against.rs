@@ -35,8 +35,8 @@ impl Verdict {
         };
         self.played = Played::of(cell, figures);
         let line = match (source.cells.need, self.line_samples_per_s) {
-            (Err(reason), _) => {
-                self.cause = Cause::NoLine(NoLine::NoNeed(reason.clone()));
+            (Err(why), _) => {
+                self.cause = Cause::NoLine(NoLine::NoNeed(*why));
                 return;
             }
             (Ok(_), None) => {

@@ -1,6 +1,8 @@
 //! Why a verdict is what it is.
 
 use crate::cell::flag::Flag;
+use crate::cell::gap::Gap;
+use crate::cell::need::NoNeed;
 use crate::curve::Shape;
 
 /// Why a verdict is what it is.
@@ -54,7 +56,7 @@ pub enum Cause {
     /// What was asked for failed in every repetition; nothing stands in for it.
     AskedFailed {
         /// Why the first of them failed.
-        reason: String,
+        reason: Gap,
     },
     /// No interval can be given.
     TooFewRepetitions {
@@ -66,12 +68,12 @@ pub enum Cause {
     /// The chosen cell was measured again, and no repetition makes a point.
     ConfirmationFailed {
         /// Why the first of them failed.
-        reason: String,
+        reason: Gap,
     },
     /// The chosen cell was not measured again.
     NotConfirmed {
         /// Why.
-        reason: String,
+        reason: Gap,
     },
     /// No cell of this target has figures.
     NothingMeasured(NothingMeasured),
@@ -88,7 +90,7 @@ pub enum Cause {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NothingMeasured {
     /// What is said of its first cell.
-    Cell(String),
+    Cell(Gap),
     /// One of its engines was left out before the run.
     Skipped {
         /// The engine.
@@ -101,10 +103,10 @@ pub enum NothingMeasured {
 }
 
 /// Why there is no line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NoLine {
-    /// The record says of no need how large it is, and why.
-    NoNeed(String),
+    /// The record states no need.
+    NoNeed(NoNeed),
     /// The size of a sample is not known.
     NoSampleSize,
 }

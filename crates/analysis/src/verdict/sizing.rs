@@ -7,6 +7,7 @@ use record::{Axis, Cell, Datasets};
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::cells::Cells;
 use crate::cell::flag::{Flag, Gravity};
+use crate::cell::gap::Gap;
 use crate::cell::rate::Rate;
 
 /// What a search along one axis found on one target, in one way of reading it.
@@ -45,7 +46,7 @@ pub struct Edge {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoUtilization {
     /// Its repetitions failed, or were not made.
-    Unmeasured(String),
+    Unmeasured(Gap),
     /// The record holds no job.
     NoJob,
 }

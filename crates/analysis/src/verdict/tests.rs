@@ -5,6 +5,7 @@ use super::against::command_for;
 use super::scope::LoadScope;
 use super::*;
 use crate::cell::flag::Flag;
+use crate::cell::gap::{GapCause, JobGap};
 use crate::cell::training::Bound;
 use crate::fixture::{Builder, ceiling, confirmation, confirmed_at, confirmed_job, rep};
 use crate::summarise;
@@ -89,9 +90,9 @@ fn without_confirmation_there_is_no_verdict() {
         Cause::NotConfirmed { reason } => reason,
         other => panic!("{other:?}"),
     };
-    assert_eq!(reason(&builder), "budget");
+    assert_eq!(reason(&builder).cause, GapCause::Recorded("budget".to_owned()));
     builder.end = None;
-    assert_eq!(reason(&builder), "the run was cut before it");
+    assert_eq!(reason(&builder).cause, GapCause::RunCut);
 }
 
 #[test]
@@ -168,7 +169,7 @@ fn nothing_measured_and_no_line_are_causes() {
         repetitions: 3,
         reason: "budget".to_owned(),
     });
-    let cause = Cause::NothingMeasured(NothingMeasured::Cell("budget".to_owned()));
+    let cause = Cause::NothingMeasured(NothingMeasured::Cell(GapCause::Recorded("budget".to_owned()).into()));
     assert_eq!(verdict_of(&builder).cause, cause);
 
     let mut builder = confirmed_at(&[2.0; 3]);
@@ -339,7 +340,7 @@ fn a_job_that_failed_altogether_is_judged_as_failed() {
     let summary = summarise(&builder.record());
     assert!(summary.unjudged.is_empty());
     assert!(
-        matches!(&summary.verdicts[0].cause, Cause::AskedFailed { reason } if reason.contains("became of"))
+        matches!(&summary.verdicts[0].cause, Cause::AskedFailed { reason } if reason.cause == GapCause::Job(JobGap::NotRecorded))
     );
 }
 

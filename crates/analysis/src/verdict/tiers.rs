@@ -5,9 +5,9 @@ use record::{Line, RunRecord, Target};
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::cells::Cells;
 use crate::cell::facts::{fact, has_own_cache, has_server, memory_device, server_is_local};
-use crate::cell::figures::USER_SPACE;
 use crate::cell::flag::Flag;
 use crate::cell::operation;
+use crate::cell::page_cache::USER_SPACE;
 
 /// Beginnings of the names that the kernel gives to disks that a hypervisor makes.
 const VIRTUAL_NAMES: [&str; 2] = ["vd", "xvd"];
@@ -182,7 +182,8 @@ fn is_proven(cell: &CellSummary) -> bool {
         )
     };
     let figures = cell.figures().into_iter().chain(cell.confirmed.iter().filter_map(|one| one.figures()));
-    cell.flags().iter().all(|flag| !doubts(flag)) && figures.into_iter().all(|figures| figures.cache_is_known)
+    cell.flags().iter().all(|flag| !doubts(flag))
+        && figures.into_iter().all(|figures| figures.cache.is_known())
 }
 
 /// Names matter to cells that ask for them alone: the others hold their files open.

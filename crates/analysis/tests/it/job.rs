@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use analysis::{Bound, Measurement, loader_arguments, summarise};
+use analysis::{Bound, DataLoader, MeasuredDecoding, Measurement, Note, summarise};
 use feed::Judgement;
 use record::testing;
 use record::{
@@ -92,11 +92,11 @@ fn a_job_of_half_the_accelerators_is_shown_and_not_judged() {
 #[test]
 fn what_a_data_loader_would_be_given_follows_from_the_judged_job() {
     let summary = summarise(&read());
-    let lines = loader_arguments(&summary, summary.cell("filer/8readers").unwrap());
-    let said = "readers of each accelerator, the best of those measured, with which it starves; a lower bound: decode was \
-                not measured";
-    assert_eq!(lines[0], ("num_workers=8".to_owned(), said.to_owned()));
-    assert_eq!(loader_arguments(&summary, summary.cell("filer/qd64").unwrap()), []);
+    let loader = |name: &str| DataLoader::of(&summary, summary.cell(name).unwrap());
+    let filer = loader("filer/8readers").unwrap();
+    assert_eq!((filer.readers, filer.judgement), (8, Some(feed::Judgement::Starves)));
+    assert_eq!(filer.decoding, MeasuredDecoding::No);
+    assert_eq!(loader("filer/qd64"), None);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_cut_record_of_jobs_keeps_what_was_measured() {
     let mut record = read();
     record.lines.truncate(record.lines.len() / 2);
     let summary = summarise(&record);
-    assert!(summary.notes.iter().any(|note| note.contains("no last line")));
+    assert!(summary.notes.contains(&Note::Cut));
     assert_eq!(summary.cells.len(), record.run.cells.len());
 }
 

@@ -14,7 +14,7 @@ use record::Gate;
 use super::gap;
 use super::measure::measures;
 use crate::markup::text;
-use crate::words;
+use crate::words::{self, machine::machine};
 
 /// What became of a test case.
 enum Result {
@@ -83,7 +83,7 @@ fn properties(summary: &Summary) -> Vec<(String, String)> {
     let mut properties = vec![
         named("run_id", &head.run_id),
         named("plan_hash", &head.plan_hash),
-        named("machine", &head.machine),
+        named("machine", &machine(&head.machine)),
         named("feedline", &head.tool.version),
     ];
     for cell in summary.cells.iter().filter(|cell| summary.is_judged(cell)) {

@@ -12,7 +12,7 @@ use super::wording;
 use crate::number::{RateUnit, milliseconds, three_digits};
 use crate::plot::PlotTable;
 use crate::side;
-use crate::words::curve;
+use crate::words::{self, curve};
 
 /// Height of the plot of one panel, and of each of several.
 const PLOT: (i32, i32) = (360, 232);
@@ -277,7 +277,7 @@ fn row(
         milliseconds(figures.and_then(|figures| figures.latency.p99_ns)),
     ];
     row.extend(conditions.map(str::to_owned));
-    let doubts = cell.doubts().into_iter().map(|(_, words)| words).collect::<Vec<_>>().join("; ");
+    let doubts = words::flag::doubts(cell).into_iter().map(|(_, words)| words).collect::<Vec<_>>().join("; ");
     row.push(side::absent(cell).unwrap_or(doubts));
     row
 }

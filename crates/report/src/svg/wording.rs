@@ -5,7 +5,7 @@ use analysis::{CellSummary, Curve, LineAt, Summary};
 use super::sheet::subtitle_columns;
 use crate::head;
 use crate::number::RateUnit;
-use crate::words;
+use crate::words::{self, machine::machine};
 
 /// The title of the run, and what a plot shows.
 pub(super) fn title_of(summary: &Summary, shown: &str) -> String {
@@ -27,7 +27,7 @@ pub(super) fn subtitles(summary: &Summary, conditions: Vec<String>) -> Vec<Strin
         lines.push(places);
     }
     let tool = format!("feedline {}", head.tool.version);
-    let parts = [format!("run {}", head.run_id), head.machine.clone(), tool];
+    let parts = [format!("run {}", head.run_id), machine(&head.machine), tool];
     lines.push(parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; "));
     lines
 }

@@ -9,6 +9,7 @@ use feed::counted_noun;
 use record::Tool;
 
 use super::share::percent;
+use super::{flag, gap};
 use crate::group::by_key;
 
 /// Cells that are named before the rest is counted.
@@ -17,10 +18,8 @@ const NAMED_MAX: usize = 3;
 /// Why nothing may rest on repetitions, or why there are none.
 pub(crate) fn exclusions(of: &[Exclusion]) -> String {
     let words = |one: &Exclusion| match one {
-        Exclusion::Flag(flag) => flag.to_string(),
-        Exclusion::NoSampleSize => "run.json does not say how large a sample of this cell is".to_owned(),
-        Exclusion::Unmeasured(reason) => reason.clone(),
-        Exclusion::Interrupted => "interrupted too early to count".to_owned(),
+        Exclusion::Flag(of) => flag::words(of),
+        Exclusion::Gap(of) => gap::words(of),
     };
     of.iter().map(words).collect::<Vec<_>>().join("; ")
 }
@@ -285,7 +284,7 @@ pub fn refusal(of: &NotComparable) -> String {
 
 #[cfg(test)]
 mod tests {
-    use analysis::{Flag, SideExclusions};
+    use analysis::{Flag, GapCause, SideExclusions};
     use feed::Compared;
 
     use super::*;
@@ -295,7 +294,7 @@ mod tests {
     }
 
     fn gone() -> Vec<Exclusion> {
-        vec![Exclusion::Unmeasured("file is gone".to_owned())]
+        vec![Exclusion::Gap(GapCause::Recorded("file is gone".to_owned()).into())]
     }
 
     #[test]

@@ -4,7 +4,7 @@ use analysis::{AtDepth, NotJudged, Requirement, Unmet, WhyUnmet};
 use feed::{counted_noun, format_duration_ns};
 
 use super::share::percent;
-use super::verdict;
+use super::{flag, gap, verdict};
 
 /// What is said of a server that feedline started, whatever is asked of it.
 const DEMO: &str = "not decided: a demo cannot be judged, its server was started by feedline";
@@ -62,13 +62,13 @@ fn why(of: &WhyUnmet) -> String {
         WhyUnmet::NotJudged(NotJudged::Skipped(one)) => verdict::skipped(&one.engine, &one.reason),
         WhyUnmet::NotJudged(NotJudged::NoTarget) => "the run has no such storage target".to_owned(),
         WhyUnmet::Verdict(of) => verdict::sentence(of),
-        WhyUnmet::Flagged(flag) => format!("not decided: {flag}"),
+        WhyUnmet::Flagged(of) => format!("not decided: {}", flag::words(of)),
         WhyUnmet::OneRun => "one run is a screen".to_owned(),
         WhyUnmet::Offered(share) => format!("not decided: {} of it was offered", percent(*share)),
         WhyUnmet::Reached(low, high) => format!("{:.1} to {:.1} % of it", low * 100.0, high * 100.0),
         WhyUnmet::TooFewRepetitions => "too few repetitions".to_owned(),
         WhyUnmet::NothingAtDepth => "no read was measured at that depth".to_owned(),
-        WhyUnmet::Unmeasured(reason) => reason.clone(),
+        WhyUnmet::Unmeasured(reason) => gap::words(reason),
         WhyUnmet::NoBytes => "no bytes were read".to_owned(),
         WhyUnmet::NotServed => "more than 1 % of the arrivals were not served".to_owned(),
         WhyUnmet::TooLate(p99_ns) => format_duration_ns(*p99_ns),

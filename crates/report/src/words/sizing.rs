@@ -3,6 +3,8 @@
 use analysis::{Edge, EdgeDoubt, NoUtilization, Sizing};
 use feed::counted_noun;
 
+use super::{flag, gap};
+
 /// What was found, in a sentence: `feeds 21 accelerators: AU 91.2 % (90.6 to 91.8); 22 reach 88.9 % (88.1 to 89.6)`.
 pub(crate) fn sentence(of: &Sizing) -> String {
     let found = match (&of.meets, &of.misses) {
@@ -43,14 +45,14 @@ pub(crate) fn finding(of: &Sizing) -> String {
 /// Why nothing may rest on one side of an edge.
 pub(crate) fn edge_doubt(edge: &Edge) -> Option<String> {
     match &edge.au {
-        Err(why) => Some(no_utilization(why).to_owned()),
-        Ok(_) => edge.doubt.as_ref().map(ToString::to_string),
+        Err(why) => Some(no_utilization(why)),
+        Ok(_) => edge.doubt.as_ref().map(flag::words),
     }
 }
 
 fn doubted(of: &Sizing, doubt: EdgeDoubt<'_>) -> String {
     match doubt {
-        EdgeDoubt::Flagged(edge, flag) => format!("{}: {flag}", noun(of, edge.value)),
+        EdgeDoubt::Flagged(edge, doubt) => format!("{}: {}", noun(of, edge.value), flag::words(doubt)),
         EdgeDoubt::Reached => {
             let target = of.threshold * 100.0;
             format!("an interval reaches the target of {target:.1} %, more repetitions narrow it")
@@ -86,10 +88,10 @@ fn reached(edge: &Edge) -> String {
     format!("AU {} %{}", cut(au.mean), interval.unwrap_or_default())
 }
 
-fn no_utilization(why: &NoUtilization) -> &str {
+fn no_utilization(why: &NoUtilization) -> String {
     match why {
-        NoUtilization::Unmeasured(reason) => reason,
-        NoUtilization::NoJob => "no job was recorded",
+        NoUtilization::Unmeasured(reason) => gap::words(reason),
+        NoUtilization::NoJob => "no job was recorded".to_owned(),
     }
 }
 

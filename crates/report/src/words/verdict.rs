@@ -7,8 +7,8 @@ use analysis::{
 use feed::{counted_noun, format_bps, format_bytes, group_digits};
 use record::CheckpointPlan;
 
-use super::curve;
 use super::share::{of_line, percent, utilization};
+use super::{curve, diagnosis, flag, gap, need};
 
 /// What a demo is.
 const DEMO: &str = "server started by feedline: shown, not judged";
@@ -23,7 +23,7 @@ pub fn sentence(of: &Verdict) -> String {
     }
     parts.extend(because(of));
     if let Cause::Flagged(flag) = &of.cause {
-        parts.push(flag.advice().to_owned());
+        parts.push(flag::advice(flag).to_owned());
     }
     if of.demo {
         parts.push(DEMO.to_owned());
@@ -52,8 +52,8 @@ pub(crate) fn reasons(of: &Verdict) -> Vec<String> {
 /// What the curve and the job say of a storage that falls short.
 fn because(of: &Verdict) -> Vec<String> {
     let Cause::Short { shape, .. } = of.cause else { return Vec::new() };
-    let diagnosis = of.played.as_ref().and_then(|played| played.diagnosis.as_ref());
-    let diagnosis = diagnosis.map(analysis::Diagnosis::words);
+    let why = of.played.as_ref().and_then(|played| played.diagnosis.as_ref());
+    let diagnosis = why.map(diagnosis::words);
     shape.map(curve::shape).into_iter().chain(diagnosis).chain(of.clears.as_ref().map(clears)).collect()
 }
 
@@ -93,19 +93,21 @@ fn main_clause(of: &Verdict) -> String {
         Cause::OthersAbove { queue_depth, share } => {
             format!("short {at}, but depth {queue_depth} stood at {} of the line", of_line(*share))
         }
-        Cause::AskedFailed { reason } => format!("what was asked for failed: {reason}"),
+        Cause::AskedFailed { reason } => format!("what was asked for failed: {}", gap::words(reason)),
         Cause::TooFewRepetitions { made } => {
             format!("too few repetitions {at}: {made} of the 3 that an interval needs")
         }
         // Found among few of the reads of any cell, so it is said of the target.
-        Cause::Flagged(flag @ Flag::WrongBytes { .. }) => flag.to_string(),
-        Cause::Flagged(flag) => format!("{flag} {at}"),
-        Cause::ConfirmationFailed { reason } => format!("the confirmation failed {at}: {reason}"),
-        Cause::NotConfirmed { reason } => format!("not confirmed {at}: {reason}"),
+        Cause::Flagged(flag @ Flag::WrongBytes { .. }) => flag::words(flag),
+        Cause::Flagged(flag) => format!("{} {at}", flag::words(flag)),
+        Cause::ConfirmationFailed { reason } => {
+            format!("the confirmation failed {at}: {}", gap::words(reason))
+        }
+        Cause::NotConfirmed { reason } => format!("not confirmed {at}: {}", gap::words(reason)),
         Cause::NothingMeasured(why) => nothing_measured(why),
         Cause::Demo { of_line: Some(share) } => format!("{} of the line {at}", of_line(*share)),
         Cause::Demo { of_line: None } => format!("measured {at}"),
-        Cause::NoLine(NoLine::NoNeed(reason)) => format!("measured {at}, not judged: {reason}"),
+        Cause::NoLine(NoLine::NoNeed(why)) => format!("measured {at}, not judged: {}", need::none(*why)),
         Cause::NoLine(NoLine::NoSampleSize) => {
             format!("measured {at}, not judged: the size of a sample is not known")
         }
@@ -197,7 +199,7 @@ fn before_and_after((before, after): (f64, f64)) -> String {
 
 pub(super) fn nothing_measured(why: &NothingMeasured) -> String {
     match why {
-        NothingMeasured::Cell(reason) => format!("nothing was measured: {reason}"),
+        NothingMeasured::Cell(reason) => format!("nothing was measured: {}", gap::words(reason)),
         NothingMeasured::Skipped { engine, reason } => skipped(engine, reason),
         NothingMeasured::NotPlanned => "nothing was measured: no cell was planned".to_owned(),
     }

@@ -69,7 +69,9 @@ fn a_search_ends_with_what_it_found() {
         meets: Some(Edge {
             value: 21,
             cell: "nvme/21".to_owned(),
-            au: Err(analysis::NoUtilization::Unmeasured("cut".to_owned())),
+            au: Err(analysis::NoUtilization::Unmeasured(
+                analysis::GapCause::Recorded("cut".to_owned()).into(),
+            )),
             doubt: None,
         }),
         misses: None,

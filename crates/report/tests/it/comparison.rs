@@ -2,8 +2,8 @@
 
 use analysis::{
     Because, Break, Calibration, CalibrationNote, CellComparison, Change, Comparison, ComparisonNote,
-    Difference, Effect, Excluded, Exclusion, Headline, History, HistoryCell, HistoryPoint, HistoryValue, May,
-    Metric, Noise, Pairing, Ratio, Side, Uncompared, UncomparedReason,
+    Difference, Effect, Excluded, Exclusion, GapCause, Headline, History, HistoryCell, HistoryPoint,
+    HistoryValue, May, Metric, Noise, Pairing, Ratio, Side, Uncompared, UncomparedReason,
 };
 use feed::Compared;
 use proptest::prelude::*;
@@ -36,7 +36,7 @@ const WIDE: Because = Because::ReachesOver { margin: 0.1, smallest: 0.31 };
 
 /// Why something has no figures, in the words of its record.
 fn unmeasured(reason: &str) -> Vec<Exclusion> {
-    vec![Exclusion::Unmeasured(reason.to_owned())]
+    vec![Exclusion::Gap(GapCause::Recorded(reason.to_owned()).into())]
 }
 
 fn other_kernel() -> Difference {

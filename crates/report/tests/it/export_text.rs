@@ -1,8 +1,8 @@
 //! Pages for people and for test reports, and secrets that must be in none of them.
 
 use analysis::{
-    Because, CellComparison, Change, Comparison, Effect, Excluded, Exclusion, Headline, Metric, Pairing,
-    Ratio, Side, Summary, Uncompared, UncomparedReason, distributions, summarise,
+    Because, CellComparison, Change, Comparison, Effect, Excluded, Exclusion, GapCause, Headline, Metric,
+    Pairing, Ratio, Side, Summary, Uncompared, UncomparedReason, distributions, summarise,
 };
 use feed::Compared;
 use record::{Gate, Line, RunRecord};
@@ -109,7 +109,9 @@ fn comparison() -> Comparison {
         target: "nvme".to_owned(),
         label: "io_uring".to_owned(),
         effects,
-        excluded: excluded.map(|reason| Excluded::After(vec![Exclusion::Unmeasured(reason.to_owned())])),
+        excluded: excluded.map(|reason| {
+            Excluded::After(vec![Exclusion::Gap(GapCause::Recorded(reason.to_owned()).into())])
+        }),
         falls_count: false,
     };
     let side = |name: &str| Side { name: name.to_owned(), run_ids: vec![format!("run-of-{name}")] };

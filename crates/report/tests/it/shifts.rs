@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use analysis::{
-    Break, Difference, Exclusion, History, HistoryCell, HistoryPoint, HistoryValue, Ratio, Shift, ShiftPoint,
-    shift,
+    Break, Difference, Exclusion, GapCause, History, HistoryCell, HistoryPoint, HistoryValue, Ratio, Shift,
+    ShiftPoint, shift,
 };
 use feed::Compared;
 use proptest::prelude::*;
@@ -93,7 +93,10 @@ fn history(runs: usize, rates: &[f64], breaks: &[usize]) -> History {
             run_id: id(run),
             started: format!("2026-11-{:02}T04:41:23Z", run / 2 + 1),
             values: BTreeMap::from([(Compared::Throughput, value)]),
-            excluded: (run == 4).then(|| Exclusion::Unmeasured("drifts".to_owned())).into_iter().collect(),
+            excluded: (run == 4)
+                .then(|| Exclusion::Gap(GapCause::Recorded("drifts".to_owned()).into()))
+                .into_iter()
+                .collect(),
         }
     };
     let cell = |(number, bps): (usize, &f64)| HistoryCell {

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use record::{Checkpoint, CheckpointOutcome, CheckpointPlan, Rep, Role};
 
 use crate::fixture::{Builder, cell_of_job, job_rep, rep};
-use crate::{Checkpoints, NoVerdict, Stall, Unreached, summarise};
+use crate::{Checkpoints, NoVerdict, Outcomes, Stall, Unreached, summarise};
 
 const BYTES: u64 = 1_000_000_000;
 
@@ -117,7 +117,9 @@ fn a_rate_is_bytes_by_writing_and_publishing_of_those_that_are_whole() {
     let written = &found.writes[0].written;
     assert!(is_near(written.bps.map(|rate| rate.mean), 2e9) && is_near(written.publish_share, 0.2));
     assert!(is_near(written.checkpoint_s.map(|rate| rate.mean), 0.5) && is_near(written.longest_s, 0.5));
-    assert_eq!(written.outcomes.words(), "3 whole, 3 overrun, 3 failed (no space)");
+    let reason = Some("no space".to_owned());
+    let expected = Outcomes { complete: 3, overrun: 3, unfinished: 0, failed: 3, reason };
+    assert_eq!(written.outcomes, expected);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 use feed::Judgement;
 use record::{Device, OtherProgram, Rep};
 
+use crate::cell::diagnosis::Symptom;
 use crate::cell::flag::{Flag, Gravity};
 use crate::cell::training::{Bound, Stall};
 use crate::fixture::{Builder, ceiling, confirmed_at, confirmed_job, figures, job_rep, null_control};
@@ -63,22 +64,23 @@ fn threads_that_waited_for_a_processor_forbid_starves_alone() {
 }
 
 #[test]
-fn who_held_the_processors_is_said() {
-    let waited = |edit: fn(&mut Rep)| match verdict(0.5, edit).cause {
-        Cause::Flagged(flag @ Flag::Waited { .. }) => flag.to_string(),
+fn who_held_the_processors_is_found() {
+    let crowd = |edit: &dyn Fn(&mut Rep)| match verdict(0.5, edit).cause {
+        Cause::Flagged(Flag::Waited { share, crowd }) => {
+            assert!((share - 0.25).abs() < 1e-9);
+            crowd
+        }
         other => panic!("{other:?}"),
     };
-    assert_eq!(
-        waited(crowded),
-        "own threads waited for a processor 25 % of the time: other processes held 7.5 of 8 cores (stress, tar)"
-    );
-    let own = waited(|rep| {
+    let others = crowd(&crowded).unwrap();
+    assert!((others.others_cores - 7.5).abs() < 1e-9 && others.is_of_others(), "{others:?}");
+    assert_eq!(others.names, ["stress", "tar"]);
+    let own = crowd(&|rep| {
         crowded(rep);
         rep.usage.cpu_user_ns = 6 * SECOND_NS;
     });
-    assert!(own.contains("this process used 6.2 of 8 cores, all others 1.8"), "{own}");
-    let unknown = waited(|rep| waits(2 * SECOND_NS)(rep));
-    assert_eq!(unknown, "own threads waited for a processor 25 % of the time");
+    assert!(!own.unwrap().is_of_others());
+    assert_eq!(crowd(&waits(2 * SECOND_NS)), None);
 }
 
 #[test]
@@ -105,7 +107,8 @@ fn others_bytes_above_a_tenth_of_the_devices_forbid_starves_alone() {
     let starved = verdict(0.5, device(1.64));
     assert_eq!(starved.judgement, Judgement::Uncertain);
     let Cause::Flagged(flag) = starved.cause else { panic!("{:?}", starved.cause) };
-    assert_eq!(flag.to_string(), "others read 39 % of what the device delivered (tar, cron)");
+    let Flag::OthersRead { share, names } = flag else { panic!("{flag:?}") };
+    assert!((share - 0.39).abs() < 5e-3 && names == ["tar", "cron"], "{share} {names:?}");
     assert_eq!(verdict(1.5, device(1.64)).judgement, Judgement::Feeds);
 }
 
@@ -162,8 +165,10 @@ fn a_job_that_others_kept_from_the_processors_is_not_client_bound() {
     };
     let found = bound(&beside);
     assert_eq!(found.bound, Bound::Others);
-    assert!(found.words().starts_with("bound by other processes on this client: "), "{}", found.words());
-    assert!(found.evidence[0].contains("other processes held"), "{:?}", found.evidence);
-    let words: Vec<String> = played(&beside).flags.iter().map(ToString::to_string).collect();
-    assert!(words.iter().all(|words| !words.to_lowercase().contains("client-")), "{words:?}");
+    let by_others = |symptom: &Symptom| matches!(symptom, Symptom::Flagged(flag) if flag.is_crowd());
+    assert!(by_others(&found.symptoms[0]), "{:?}", found.symptoms);
+    let flags = played(&beside).flags;
+    assert!(!flags.iter().any(Flag::is_client_limit), "{flags:?}");
+    let of_client = |flag: &Flag| matches!(flag, Flag::WaitsElsewhere { cause: Bound::Client, .. });
+    assert!(!flags.iter().any(of_client), "{flags:?}");
 }

@@ -1,6 +1,7 @@
 use record::Variant;
 
 use super::*;
+use crate::cell::gap::GapCause;
 use crate::comparison::{CellSample, Exclusion, RepSample};
 use crate::fixture::Builder;
 
@@ -82,7 +83,7 @@ fn stored_runs_spread_by_their_means_and_a_gate_has_as_many_as_are_asked_for() {
 fn nothing_to_learn_from_is_said() {
     assert_eq!(calibrate_history(&[], 8, &[]).unwrap().notes, [CalibrationNote::NoRun]);
     let mut excluded = run("a", &[0.0, 0.1, 0.2]);
-    excluded.cells[0].excluded = vec![Exclusion::Interrupted];
+    excluded.cells[0].excluded = vec![Exclusion::Gap(GapCause::Interrupted.into())];
     let found = calibrate(&excluded, &excluded).unwrap();
     assert!(found.noise.is_empty());
     assert_eq!(found.notes, [CalibrationNote::CellsLeftOut(1)]);

@@ -1,4 +1,5 @@
 use super::*;
+use crate::cell::gap::GapCause;
 use crate::fixture::{Builder, rep};
 use record::{Captured, Variant};
 
@@ -36,7 +37,7 @@ fn a_cell_over_time_has_its_geometric_means_its_spans_and_its_line() {
 fn a_cell_without_figures_is_a_point_with_its_reason() {
     let found = history(&[run(1, &[1.0; 3])]).unwrap();
     let point = &found.cells[1].points[0];
-    let reason = Exclusion::Unmeasured("the record gives no reason".to_owned());
+    let reason = Exclusion::Gap(GapCause::NotRecorded.into());
     assert!(point.values.is_empty() && point.excluded == [reason]);
 }
 

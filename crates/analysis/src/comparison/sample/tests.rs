@@ -103,18 +103,20 @@ fn confirmations_and_other_cells_are_no_samples() {
 #[test]
 fn a_cell_without_figures_says_why() {
     let excluded = |builder: &Builder| sample(builder).cells[0].excluded[0].clone();
-    let unmeasured = |reason: &str| Exclusion::Unmeasured(reason.to_owned());
-    assert_eq!(excluded(&one_cell([])), unmeasured("the record gives no reason"));
+    let gap = |cause: GapCause| Exclusion::Gap(cause.into());
+    let recorded = |reason: &str| gap(GapCause::Recorded(reason.to_owned()));
+    assert_eq!(excluded(&one_cell([])), gap(GapCause::NotRecorded));
     let mut failed = rep("c", 0, 1e9);
     failed.outcome = Outcome::Failed { reason: "file is gone".to_owned() };
-    assert_eq!(excluded(&one_cell([failed])), unmeasured("file is gone"));
-    assert!(matches!(excluded(&one_cell([rep("c", 0, 0.0)])), Exclusion::Unmeasured(_)));
+    assert_eq!(excluded(&one_cell([failed])), recorded("file is gone"));
+    let nothing_ended = GapCause::NothingEnded { operation: feed::Operation::Read.into() };
+    assert_eq!(excluded(&one_cell([rep("c", 0, 0.0)])), gap(nothing_ended));
     let mut cut = one_cell([]);
     cut.end = None;
-    assert_eq!(excluded(&cut), unmeasured("the run was cut before it"));
+    assert_eq!(excluded(&cut), gap(GapCause::RunCut));
     let mut unknown = one_cell([rep("c", 0, 1e9)]);
     unknown.run.datasets[0].sample_bytes = f64::NAN;
-    assert_eq!(excluded(&unknown), Exclusion::NoSampleSize);
+    assert_eq!(excluded(&unknown), gap(GapCause::NoSampleSize));
 }
 
 /// Records with every kind of doubt that a builder can make, and one without.

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use analysis::{
-    Comparison, Effect, Exclusion, Margins, RunSample, calibrate, compare_stored, compare_targets,
+    Comparison, Effect, Exclusion, GapCause, Margins, RunSample, calibrate, compare_stored, compare_targets,
     compare_variants, history,
 };
 use record::{End, Line, Outcome, Rep, RunRecord, Variant, counter};
@@ -255,7 +255,7 @@ fn the_same_records_can_be_seen_over_time_and_calibrated() {
     let seen = history(&runs).expect("there are runs");
     assert_eq!((seen.run_ids.len(), seen.cells.len(), seen.breaks.len()), (9, PLANS.len(), 0));
     let gone = seen.cells[GONE].points.last().expect("tonight is a point");
-    let reason = Exclusion::Unmeasured("cannot open 256 files".to_owned());
+    let reason = Exclusion::Gap(GapCause::Recorded("cannot open 256 files".to_owned()).into());
     assert_eq!((gone.values.len(), &gone.excluded[..]), (0, &[reason][..]));
     let [base, _] = sides();
     let calibrated = calibrate(&base, &base).expect("a run is like itself");

@@ -1,7 +1,11 @@
-use analysis::{CacheBelow, Evidence, Shape};
+use analysis::{CacheBelow, Evidence, Gap, GapCause, Shape};
 use feed::{Interval, Judgement};
 
 use super::*;
+
+fn recorded(reason: &str) -> Gap {
+    GapCause::Recorded(reason.to_owned()).into()
+}
 
 /// A verdict on a closed loop at depth 8, whose load is one of 8 accelerators.
 fn verdict(judgement: Judgement, cause: Cause) -> Verdict {
@@ -155,8 +159,8 @@ fn every_other_cause_is_a_clause() {
             Cause::TooFewRepetitions { made: 2 },
             "too few repetitions at depth 8 (io_uring): 2 of the 3 that an interval needs",
         ),
-        (Cause::AskedFailed { reason: "gone".to_owned() }, "what was asked for failed: gone"),
-        (Cause::NotConfirmed { reason: "budget".to_owned() }, "not confirmed at depth 8 (io_uring): budget"),
+        (Cause::AskedFailed { reason: recorded("gone") }, "what was asked for failed: gone"),
+        (Cause::NotConfirmed { reason: recorded("budget") }, "not confirmed at depth 8 (io_uring): budget"),
         (Cause::NothingMeasured(NothingMeasured::NotPlanned), "nothing was measured: no cell was planned"),
         (
             Cause::NoLine(NoLine::NoSampleSize),
