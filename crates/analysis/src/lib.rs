@@ -10,10 +10,6 @@
 //! The repetition is the sample, never the single read: intervals are over repetitions, and latency
 //! histograms are merged for display alone.
 
-// The words that the bridge takes from the report name this crate as the report does.
-extern crate self as analysis;
-
-mod bridge;
 mod cell;
 mod choice;
 mod comparison;
@@ -57,17 +53,22 @@ pub use cell::system::{
 pub use cell::training::{Bound, GAP_MAX, Idle, NotPredicted, PredictedAu, Stall, TrainingFigures};
 pub use choice::FRESH_CELLS_MAX;
 pub use comparison::{
-    Calibration, CellComparison, CellSample, Change, Comparison, Difference, Effect, Headline, History,
-    HistoryCell, HistoryPoint, HistoryValue, Lost, May, Noise, NotComparable, Pairing, RUNS_MIN, Ratio,
-    RegressionResult, RepSample, RunSample, Shift, ShiftPoint, Side, calibrate, calibrate_history,
-    compare_stored, compare_targets, compare_variants, history, shift,
+    Because, Break, Calibration, CalibrationNote, CellComparison, CellSample, Change, Comparison,
+    ComparisonNote, Difference, Effect, Excluded, Exclusion, Headline, History, HistoryCell, HistoryPoint,
+    HistoryValue, Lost, May, NoFigures, Noise, NotComparable, OneSide, Pairing, RUNS_MIN, Ratio, RefusalHint,
+    Regression, RegressionResult, RepSample, RunSample, Sampled, Shift, ShiftPoint, Side, SideExclusions,
+    Uncompared, UncomparedReason, Undecided, calibrate, calibrate_history, compare_stored, compare_targets,
+    compare_variants, history, shift,
 };
 pub use curve::model::Model;
-pub use curve::prediction::{CellPrediction, Predictions, TargetPrediction};
-pub use curve::{Curve, Panel, Shape, Treatment};
-pub use gate::demands::{Demand, demands};
-pub use gate::proof::{Proof, ProvingRun, proofs, prove_together};
-pub use gate::{GateResult, gate};
+pub use curve::prediction::{
+    CellPrediction, ClaimDifference, ClaimFigure, InFlightAtLine, LineAsks, Predictions, TargetPrediction,
+    Transfer,
+};
+pub use curve::treatment::TierSize;
+pub use curve::{Caching, Curve, Distinction, Panel, Shape, Treatment};
+pub use gate::proof::{Lack, Proof, ProvingRun, proofs, prove_together};
+pub use gate::{AtDepth, Demand, GateResult, NotJudged, Requirement, Unmet, WhyUnmet, demands, gate};
 pub use summary::compared::{EngineBeside, EngineCell};
 pub use summary::head::{CeilingFigures, Fastest, Head, Machine};
 pub use summary::loader::{DataLoader, MeasuredDecoding};
@@ -80,5 +81,9 @@ pub use summary::roofline::{DemandPoint, Roofline, Supply, SupplyPoint, roofline
 pub use summary::soak::{Course, Soak};
 pub use summary::{Summary, choose_cell, lines, summarise};
 pub use verdict::scope::{Evidence, LoadScope, Scope};
-pub use verdict::sizing::{Edge, SearchValue, Sizing, search_rows};
-pub use verdict::{Cause, Played, Unjudged, Verdict};
+pub use verdict::sizing::{Edge, EdgeDoubt, NoUtilization, SearchValue, Sizing, search_rows};
+pub use verdict::tiers::{BelowKnown, CacheBelow, CacheTier, NamesKnown, PageCacheKnown, TierKnown};
+pub use verdict::{
+    Cause, ClearsOtherwise, Condition, NoLine, NoVerdict, NothingMeasured, Played, Unjudged, Unreached,
+    Verdict, WayApart,
+};

@@ -38,7 +38,8 @@ use crate::summary::not_tested::NotTested;
 use crate::summary::note::Note;
 use crate::summary::quantiles::PercentileCurve;
 use crate::verdict::sizing::Sizing;
-use crate::verdict::{Judged, Source, Unjudged, Verdict, rests_on, tiers};
+use crate::verdict::tiers::{self, CacheTier};
+use crate::verdict::{Judged, Source, Unjudged, Verdict, rests_on};
 
 /// Everything a report needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +80,7 @@ pub struct Summary {
     pub percentiles: Vec<PercentileCurve>,
     /// What is known of each cache between the reads and the storage; empty for records of format 1.0, which do
     /// not tell enough.
-    pub tiers: Vec<String>,
+    pub tiers: Vec<CacheTier>,
     /// What the verdicts do not cover.
     pub not_tested: Vec<NotTested>,
     /// What a reader must know of this run.

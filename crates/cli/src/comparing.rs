@@ -5,6 +5,7 @@ use std::path::Path;
 use analysis::{Comparison, Margins, May, NotComparable, RUNS_MIN, RunSample};
 use feed::Compared;
 use record::{Gate, Margin, Run, Thresholds};
+use report::words::comparison::refusal;
 
 use crate::exit::Failure;
 use crate::output;
@@ -120,27 +121,5 @@ pub(crate) fn calibrated(path: &Path, scenario: &str, stored: bool) -> Result<Ve
 
 /// A refusal with every difference, and what the user may declare.
 pub(crate) fn refused(before: &str, after: &str, why: &NotComparable) -> String {
-    format!("error: {} and {} must not be compared; {why}", plain(before), plain(after))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_refusal_lists_every_difference_and_what_may_be_declared() {
-        let one = |what: &str, may| analysis::Difference {
-            what: what.to_owned(),
-            before: "a\u{1b}".to_owned(),
-            after: "b".to_owned(),
-            may,
-        };
-        let text = |differences| refused("before", "after", &NotComparable { differences });
-        let refusal = text(vec![one("plan", None), one("kernel", Some(May::Kernel))]);
-        assert!(
-            refusal.contains("\n  plan: a  -> b\n  kernel: a  -> b (allowed by `kernel` in may_differ)\n")
-        );
-        assert!(refusal.ends_with("compare runs of one scenario on one storage"), "{refusal}");
-        assert!(text(vec![one("kernel", Some(May::Kernel))]).contains("--may-differ"));
-    }
+    format!("error: {} and {} must not be compared; {}", plain(before), plain(after), refusal(why))
 }

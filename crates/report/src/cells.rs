@@ -87,7 +87,7 @@ impl Conditions {
         if let [one] = panels {
             return Self { shared: head::panel(one), own: vec![String::new()] };
         }
-        let all: Vec<String> = panels.iter().map(Panel::conditions).collect();
+        let all: Vec<String> = panels.iter().map(words::curve::conditions).collect();
         let parts: Vec<Vec<&str>> = all.iter().map(|words| words.split(", ").collect()).collect();
         let is_shared = |at: usize, part: &str| parts.iter().all(|of| of.get(at) == Some(&part));
         let of_panel = |of: &Vec<&str>, shared: bool| {
@@ -188,10 +188,10 @@ fn extend(line: &mut Line<'_>, depth: &str) {
 }
 
 fn engine(curve: &Curve) -> String {
-    if curve.distinction.is_empty() {
+    if curve.distinctions.is_empty() {
         return curve.engine.clone();
     }
-    format!("{} ({})", curve.engine, curve.distinction)
+    format!("{} ({})", curve.engine, words::curve::distinctions(curve))
 }
 
 fn note(summary: &Summary, cell: &CellSummary, curve: &Curve, clears_first: bool, unit: RateUnit) -> String {

@@ -240,7 +240,7 @@ fn range((low, high): (f64, f64), show: impl Fn(f64) -> String) -> String {
 
 /// The conditions of a panel with its own line.
 pub(crate) fn panel(panel: &Panel) -> String {
-    format!("{}{}", panel.conditions(), panel_line(panel))
+    format!("{}{}", words::curve::conditions(panel), panel_line(panel))
 }
 
 /// `; line 1.47 GB/s`; empty without a need.

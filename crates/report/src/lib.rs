@@ -1,7 +1,7 @@
 //! Renders a summary: a terminal page, Markdown, plots as SVG and PNG.
 //!
-//! Nothing is computed here: every figure and every finding comes from [`analysis`], as data; what is said of a finding
-//! stands once, in `words`. Each rendering is a pure function of the summary, so the same record gives the same bytes.
+//! Nothing is computed here: every figure and every finding comes from [`analysis`], and [`words`] has the sentences of the
+//! findings. Each rendering is a pure function of the summary, so the same record gives the same bytes.
 
 mod answer;
 mod cells;
@@ -32,7 +32,7 @@ mod svg;
 mod system;
 mod terminal;
 mod training;
-mod words;
+pub mod words;
 
 pub use answer::{Surroundings, answer, proofs_terminal};
 pub use comparison::{

@@ -50,6 +50,7 @@ fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> 
         vec![Block::Grid(network::table(summary)), Block::lines("wire", network::unreconciled(summary))];
     let device =
         vec![Block::Grid(system::table(summary)), Block::lines("bytes", system::unreconciled(summary))];
+    let tiers = summary.tiers.iter().map(words::tier::tier).collect();
     vec![
         open(Room::PageOnly, "answer", "Answer", grid(answer::table(summary))),
         open(Room::Answer, "verdicts", "Verdicts", verdicts(summary)),
@@ -77,7 +78,7 @@ fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> 
             vec![Block::lines("note", summary.notes.iter().map(words::note::words).collect())],
         ),
         looked_up("page-cache", "Page cache", vec![Block::lines("", page_cache(summary))]),
-        looked_up("tiers", "Caches, tier by tier", vec![Block::lines("", summary.tiers.clone())]),
+        looked_up("tiers", "Caches, tier by tier", vec![Block::lines("", tiers)]),
         looked_up("run", "Run and targets", vec![Block::facts(head::run_facts(summary))]),
         looked_up("environment", "Environment", environment.into_iter().collect()),
         looked_up("command", "Command", vec![command(summary)]),
@@ -91,13 +92,15 @@ fn verdicts<'a>(summary: &Summary) -> Vec<Block<'a>> {
         weight: Weight::Judged,
         word: verdict.word(),
         target: verdict.target.clone(),
-        sentences: std::iter::once(verdict.sentence()).chain(verdict.unreached.iter().cloned()).collect(),
+        sentences: std::iter::once(words::verdict::sentence(verdict))
+            .chain(verdict.unreached.iter().map(words::verdict::unreached))
+            .collect(),
     });
     let unjudged = summary.unjudged.iter().map(|unjudged| Verdict {
         weight: Weight::Unjudged,
         word: "UNJUDGED",
         target: unjudged.target.clone(),
-        sentences: vec![unjudged.reason.clone()],
+        sentences: vec![words::verdict::no_verdict(&unjudged.reason)],
     });
     let ceilings = summary.ceilings.iter().map(|ceiling| Verdict {
         weight: Weight::Ceiling,
@@ -119,15 +122,17 @@ fn gate_facts(summary: &Summary) -> Vec<Fact> {
     let (word, demands) = match gate(summary) {
         GateResult::None => return Vec::new(),
         GateResult::Met => return vec![Fact::new("gate", "met")],
-        GateResult::Missed(demands) => ("missed", demands),
-        GateResult::Inconclusive(demands) => ("inconclusive", demands),
+        GateResult::Missed(unmet) => ("missed", unmet),
+        GateResult::Inconclusive(unmet) => ("inconclusive", unmet),
     };
+    let demands = words::gate::all(&demands);
     demands.into_iter().map(|demand| Fact::new("gate", format!("{word}: {demand}"))).collect()
 }
 
 /// Training jobs, what became of the judged ones, and how many accelerators were found to be fed.
 fn trained<'a>(summary: &Summary) -> Vec<Block<'a>> {
-    let sizing = |one: &analysis::Sizing| format!("{} {}: {}", one.target, one.engine, one.sentence());
+    let sizing =
+        |one: &analysis::Sizing| format!("{} {}: {}", one.target, one.engine, words::sizing::sentence(one));
     let mut blocks = Block::grids([training::table(summary)]);
     blocks.extend(training::facts(summary).into_iter().map(Block::Facts));
     blocks.push(Block::lines("size", summary.sizings.iter().map(sizing).collect()));

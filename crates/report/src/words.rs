@@ -1,13 +1,16 @@
-//! What `analysis` found, in words: each kind of thing once, for every page, answer and export.
+//! What [`analysis`] found, in words: each kind of finding has its sentences and its advice here and nowhere else, for every
+//! page, answer and export.
 
 pub(crate) mod bound;
 pub(crate) mod caches;
 pub(crate) mod checkpoints;
-#[allow(dead_code, reason = "verdicts still say it in `analysis`, through its bridge")]
+pub mod comparison;
+pub(crate) mod curve;
 pub(crate) mod diagnosis;
 pub(crate) mod epochs;
 pub(crate) mod flag;
 pub(crate) mod gap;
+pub(crate) mod gate;
 pub(crate) mod kinds;
 pub(crate) mod loader;
 pub(crate) mod machine;
@@ -18,6 +21,10 @@ pub(crate) mod note;
 pub(crate) mod operation;
 pub(crate) mod order;
 pub(crate) mod predicted;
+pub(crate) mod prediction;
+pub(crate) mod proof;
 pub(crate) mod reconciliation;
-#[allow(dead_code, reason = "verdicts still say it in `analysis`, through its bridge")]
 pub(crate) mod share;
+pub(crate) mod sizing;
+pub(crate) mod tier;
+pub mod verdict;

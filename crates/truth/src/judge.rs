@@ -1,6 +1,6 @@
 //! What may be said of a world, and what was said.
 
-use analysis::{Bound, Cause, NotTested, Shape, Verdict};
+use analysis::{Bound, Cause, Condition, NotTested, Shape, Verdict};
 use feed::Judgement;
 
 use crate::play::Played;
@@ -89,11 +89,13 @@ pub fn judge(world: &World, played: &Played) -> Finding {
     let alone = best * alone(world);
     let starves =
         if above <= CROSSED { alone * mostly < 1.0 + tolerance } else { alone * most < 1.0 + tolerance };
-    let cache_is_said = |verdict: &Verdict| {
-        let said = played.summary.not_tested.iter().any(is_cache);
-        said || verdict.sentence().contains("cache")
+    let is_cache_said = |verdict: &Verdict| {
+        let is_open = verdict.scope.as_ref().is_some_and(|scope| !scope.caches_open.is_empty());
+        is_open
+            || verdict.conditions.iter().any(is_read_through_cache)
+            || played.summary.not_tested.iter().any(is_cache)
     };
-    let finds_in_cache = world.device.cached > 1.0 && verdict.is_some_and(cache_is_said);
+    let finds_in_cache = world.device.cached > 1.0 && verdict.is_some_and(is_cache_said);
     let may_feed =
         // However well one host is fed, it says nothing of a storage that many share.
         (feeds || finds_in_cache) && !crosses && world.hosts == 1 && world.device.errors <= ERRORS_MAX;
@@ -119,8 +121,13 @@ pub fn judge(world: &World, played: &Played) -> Finding {
         tested_of_line: tested,
         feeds_too_many: verdict.is_some_and(|verdict| feeds_too_many(world, verdict, tested)),
         cause_is_wrong: verdict.and_then(|verdict| cause_is_wrong(world, verdict)),
-        sentence: verdict.map_or_else(|| "no verdict".to_owned(), Verdict::sentence),
+        sentence: verdict.map_or_else(|| "no verdict".to_owned(), report::words::verdict::sentence),
     }
+}
+
+/// Whether reads are said to have come, or to have been able to come, from a cache of the client.
+fn is_read_through_cache(of: &Condition) -> bool {
+    matches!(of, Condition::Warm | Condition::ThroughTier(_) | Condition::ColdStart)
 }
 
 /// Whether it is a cache that the verdict does not exclude.
@@ -257,18 +264,13 @@ fn said(verdict: &Verdict) -> Option<Said> {
             Shape::Falling { .. } => Some(Said::Other),
         };
     }
-    let bound = verdict.played.as_ref()?.diagnosis.as_ref()?.bound;
-    let is = |bounds: &[Bound]| bounds.contains(&bound);
-    // The first fill of a short job, and more than one cause, are no claim about any part.
-    if is(&[Bound::Startup, Bound::FirstFill, Bound::Mixed]) {
-        return None;
+    match verdict.played.as_ref()?.diagnosis.as_ref()?.bound {
+        // The first fill of a short job, and more than one cause, are no claim about any part.
+        Bound::Startup | Bound::FirstFill | Bound::Mixed => None,
+        Bound::Latency => Some(Said::Part(Part::Latency)),
+        Bound::Bandwidth | Bound::Rate => Some(Said::Part(Part::Rate)),
+        Bound::Decode => Some(Said::Part(Part::Decode)),
+        Bound::Barrier => Some(Said::Part(Part::Barrier)),
+        Bound::Metadata | Bound::Client | Bound::Others | Bound::Checkpoint => Some(Said::Other),
     }
-    let parts: [(&[Bound], Part); 4] = [
-        (&[Bound::Latency], Part::Latency),
-        (&[Bound::Bandwidth, Bound::Rate], Part::Rate),
-        (&[Bound::Decode], Part::Decode),
-        (&[Bound::Barrier], Part::Barrier),
-    ];
-    let part = parts.into_iter().find(|(bounds, _)| is(bounds));
-    Some(part.map_or(Said::Other, |(_, part)| Said::Part(part)))
 }

@@ -123,6 +123,7 @@ mod tests {
         let summary = summarise(&record);
         assert!(summary.verdicts.is_empty() && summary.panels.is_empty());
         assert_eq!(summary.unjudged.len(), 1);
-        assert_eq!(summary.unjudged[0].reason, "only names were looked up (stat): no verdict");
+        let operations = vec!["stat".to_owned()];
+        assert_eq!(summary.unjudged[0].reason, crate::NoVerdict::NamesAlone { operations });
     }
 }

@@ -13,7 +13,7 @@ use crate::cell::lines::Lines;
 use crate::cell::operation;
 use crate::summary::not_tested::NotTested;
 use crate::summary::{outages, surroundings};
-use crate::verdict::tiers::{self, is_of_first_format, is_read_again};
+use crate::verdict::tiers::{self, CacheBelow, is_of_first_format, is_read_again};
 use crate::verdict::{Judged, Source};
 
 /// Time under load from which on burst credits of the usual volumes are spent: 3,000 operations per second for 30 minutes
@@ -115,14 +115,14 @@ fn opens(lines: &Lines<'_>, cells: &Cells<'_>) -> u64 {
 
 /// The caches behind the page cache that may have held what was read again, as records of format 1.0 tell of them; none
 /// when nothing was.
-fn caches_of_first_format(cells: &Cells<'_>) -> Vec<(&'static str, Vec<String>)> {
+fn caches_of_first_format(cells: &Cells<'_>) -> Vec<(CacheBelow, Vec<String>)> {
     if !cells.datasets.iter().any(|dataset| dataset.reads_repeat) {
         return Vec::new();
     }
     let is_again = |target: &&Target| target.storage && is_read_again(cells, target);
     let targets: Vec<&Target> = cells.targets.iter().filter(is_again).collect();
-    let mut caches = vec![("the device's and the hypervisor's cache", Vec::new())];
-    let mut add = |cache: &'static str, is_kind: fn(&str) -> bool| {
+    let mut caches = vec![(CacheBelow::DeviceOrHypervisor, Vec::new())];
+    let mut add = |cache: CacheBelow, is_kind: fn(&str) -> bool| {
         let is_of_kind = |target: &&&Target| fact(target, "file_system").is_some_and(is_kind);
         let names: Vec<String> =
             targets.iter().filter(is_of_kind).map(|target| target.name.clone()).collect();
@@ -130,8 +130,8 @@ fn caches_of_first_format(cells: &Cells<'_>) -> Vec<(&'static str, Vec<String>)>
             caches.push((cache, names));
         }
     };
-    add("the file system's own cache", has_own_cache);
-    add("the server's cache", has_server);
+    add(CacheBelow::FileSystem, has_own_cache);
+    add(CacheBelow::Server, has_server);
     caches
 }
 

@@ -98,11 +98,8 @@ mod tests {
         assert!(local.notes.contains(&note), "{:?}", local.notes);
         let untested = NotTested::RemoteServer { target: "disk".to_owned() };
         assert!(local.not_tested.contains(&untested), "{:?}", local.not_tested);
-        assert!(
-            local.tiers[0].starts_with("disk: the client's page cache: not excluded"),
-            "{:?}",
-            local.tiers
-        );
+        let page_cache = crate::TierKnown::PageCache(crate::PageCacheKnown::ServerIsLocal);
+        assert_eq!(local.tiers[0].known, page_cache);
         let cache = &local.cells[0].figures().unwrap().cache;
         assert!(cache.server_is_local && !cache.is_known(), "{cache:?}");
     }

@@ -3,11 +3,10 @@
 use feed::Judgement;
 use record::Run;
 
-use super::cause::Cause;
+use super::cause::{Cause, NoLine, NothingMeasured};
 use super::played::Played;
 use super::source::Source;
 use super::{Verdict, conditions};
-use crate::bridge;
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::cells::Cells;
 use crate::cell::figures::Figures;
@@ -20,30 +19,28 @@ impl Verdict {
         let figures = match &cell.confirmed {
             Some(Measurement::Figures(figures)) => figures,
             Some(Measurement::Failed { reason, .. }) => {
-                self.cause = Cause::ConfirmationFailed { reason: bridge::gap::words(reason) };
+                self.cause = Cause::ConfirmationFailed { reason: reason.clone() };
                 return;
             }
             // Names are never confirmed; a record that says otherwise is damaged.
             Some(Measurement::Operations(_)) => return,
             Some(Measurement::NotRun { reason }) => {
-                self.cause = Cause::NotConfirmed { reason: bridge::gap::words(reason) };
+                self.cause = Cause::NotConfirmed { reason: reason.clone() };
                 return;
             }
             None => {
-                self.cause = Cause::NotConfirmed {
-                    reason: bridge::gap::words(&source.lines.not_run(&cell.cell.cell)),
-                };
+                self.cause = Cause::NotConfirmed { reason: source.lines.not_run(&cell.cell.cell) };
                 return;
             }
         };
         self.played = Played::of(cell, figures);
         let line = match (source.cells.need, self.line_samples_per_s) {
             (Err(why), _) => {
-                self.cause = Cause::NoLine { reason: bridge::need::none(*why) };
+                self.cause = Cause::NoLine(NoLine::NoNeed(*why));
                 return;
             }
             (Ok(_), None) => {
-                self.cause = Cause::NoLine { reason: "the size of a sample is not known".to_owned() };
+                self.cause = Cause::NoLine(NoLine::NoSampleSize);
                 return;
             }
             (Ok(need), Some(line)) => {
@@ -84,14 +81,14 @@ pub(super) fn unfounded(source: &Source<'_>, target: &str, chosen: Option<&CellS
         engine: chosen.map(CellSummary::engine_label),
         queue_depth: chosen.map(|cell| cell.cell.queue_depth),
         played: None,
-        conditions: chosen.and_then(|cell| conditions::of_cell(&source.cells, cell)),
+        conditions: chosen.map_or_else(Vec::new, |cell| conditions::of_cell(&source.cells, cell)),
         need: source.cells.need.as_ref().map_or_else(|_| String::new(), |need| need.label.clone()),
         samples_per_s: None,
         line_samples_per_s: chosen.and_then(|cell| cell.line).map(|line| line.samples_per_s),
         feeds: None,
         unreached: Vec::new(),
         clears: None,
-        cause: Cause::NothingMeasured { reason: first_reason(source, target) },
+        cause: Cause::NothingMeasured(nothing_measured(source, target)),
     }
 }
 
@@ -202,16 +199,13 @@ fn shape_of(source: &Source<'_>, cell: &CellSummary) -> Option<Shape> {
     curves.find(|curve| curve.cells.contains(&index)).and_then(|curve| curve.shape)
 }
 
-fn first_reason(source: &Source<'_>, target: &str) -> String {
+fn nothing_measured(source: &Source<'_>, target: &str) -> NothingMeasured {
     let mut cells = source.cells.all.iter().filter(|cell| cell.cell.target == target);
     let reason = cells.find_map(|cell| match &cell.measured {
-        Measurement::Failed { reason, .. } | Measurement::NotRun { reason } => {
-            Some(bridge::gap::words(reason))
-        }
+        Measurement::Failed { reason, .. } | Measurement::NotRun { reason } => Some(reason.clone()),
         Measurement::Figures(_) | Measurement::Operations(_) => None,
     });
     let skipped = || source.record.run.skipped.iter().find(|skipped| skipped.target == target);
-    reason
-        .or_else(|| skipped().map(|skipped| format!("{}: {}", skipped.engine, skipped.reason)))
-        .unwrap_or_else(|| "no cell was planned".to_owned())
+    let skipped = || skipped().map(NothingMeasured::skipped);
+    reason.map(NothingMeasured::Cell).or_else(skipped).unwrap_or(NothingMeasured::NotPlanned)
 }

@@ -7,7 +7,6 @@ use super::against::unfounded;
 use super::cause::Cause;
 use super::source::Source;
 use super::{Verdict, changed};
-use crate::bridge;
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::choice::{self, EQUAL_SHARE, Fresh};
 use crate::verdict::scope::Scope;
@@ -27,7 +26,7 @@ pub(super) fn of_target(
         let Measurement::Failed { reason, .. } = &cell.measured else {
             unreachable!("it is chosen for having failed")
         };
-        let cause = Cause::AskedFailed { reason: bridge::gap::words(reason) };
+        let cause = Cause::AskedFailed { reason: reason.clone() };
         return Verdict { cause, ..unfounded(source, &target.name, Some(cell)) };
     }
     let fresh = choice::fresh(&source.cells, &target.name).filter(|_| looks_several_times(source));

@@ -7,6 +7,7 @@ use std::path::{Component, Path};
 
 use anyhow::{Context as _, anyhow, bail};
 use flate2::read::GzDecoder;
+use report::words::verdict::sentence;
 
 use super::{Entry, README_FILE, SUMS_FILE, derived, sum, unpack};
 use crate::exit::Failure;
@@ -67,7 +68,8 @@ fn words(record: &record::RunRecord, files: usize) -> String {
         format!("machine {}", report::machine(&head.machine)),
     ];
     let verdicts = summary.verdicts.iter();
-    lines.extend(verdicts.map(|one| format!("{} {}: {}", one.word(), one.target, one.sentence())));
+    let said = verdicts.map(|one| format!("{} {}: {}", one.word(), one.target, sentence(one)));
+    lines.extend(said);
     lines.push("not verified: who made it, and that the machine was what it says".to_owned());
     lines.join("\n")
 }

@@ -1,7 +1,9 @@
 //! What the verdicts do not cover, in words.
 
-use analysis::{NotTested, Summary};
+use analysis::{CacheBelow, NotTested, Summary};
 use feed::{counted_noun, format_duration_ns};
+
+use crate::words::tier::{backing_file, cache_below};
 
 /// What the verdicts of a run do not cover, each in a few words.
 pub(crate) fn all(summary: &Summary) -> Vec<String> {
@@ -15,9 +17,7 @@ fn words(of: &NotTested) -> String {
             let caches: Vec<String> = caches.iter().map(cache).collect();
             format!("{} not excluded (reads repeat)", caches.join(", "))
         }
-        NotTested::BackingFile { path } => {
-            format!("loop device over {path}: this machine's cache of that file not excluded")
-        }
+        NotTested::BackingFile { path } => backing_file(path),
         NotTested::InterfaceRate => "the interface's own limit (its rate is not known)".to_owned(),
         NotTested::RemoteServer { target } => {
             format!("a server on another machine ({target}: it runs on this one)")
@@ -49,8 +49,9 @@ fn words(of: &NotTested) -> String {
 }
 
 /// `the server's cache (filer, gateway)`.
-fn cache((cache, targets): &(&'static str, Vec<String>)) -> String {
-    if targets.is_empty() { (*cache).to_owned() } else { format!("{cache} ({})", targets.join(", ")) }
+fn cache((cache, targets): &(CacheBelow, Vec<String>)) -> String {
+    let cache = cache_below(*cache);
+    if targets.is_empty() { cache.to_owned() } else { format!("{cache} ({})", targets.join(", ")) }
 }
 
 #[cfg(test)]
@@ -59,7 +60,7 @@ mod tests {
 
     #[test]
     fn each_is_said_in_a_few_words() {
-        let below = |caches: &[(&'static str, &[&str])]| NotTested::CachesBelow {
+        let below = |caches: &[(CacheBelow, &[&str])]| NotTested::CachesBelow {
             caches: caches
                 .iter()
                 .map(|(cache, names)| (*cache, names.iter().map(|name| (*name).to_owned()).collect()))
@@ -69,7 +70,7 @@ mod tests {
         let said = [
             (NotTested::Hosts { hosts: 8 }, "8 hosts at once"),
             (
-                below(&[("the device's cache", &[]), ("the server's cache", &["a", "b"])]),
+                below(&[(CacheBelow::Device, &[]), (CacheBelow::Server, &["a", "b"])]),
                 "the device's cache, the server's cache (a, b) not excluded (reads repeat)",
             ),
             (

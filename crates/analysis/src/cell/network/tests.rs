@@ -5,7 +5,8 @@ use record::{Emulated, HistogramText, Network, counter};
 use crate::fixture::{Builder, confirmed_at, rep};
 use crate::gate::{GateResult, gate};
 use crate::{
-    CellSummary, Flag, Gap, GapCause, Gravity, NotTested, Note, Summary, WireCause, WireFinding, summarise,
+    BelowKnown, CacheBelow, Cause, CellSummary, Flag, Gap, GapCause, Gravity, NotTested, Note,
+    PageCacheKnown, Summary, TierKnown, WhyUnmet, WireCause, WireFinding, summarise,
 };
 
 /// A cell of three repetitions over eight connections at 1.5 times the line, each edited.
@@ -182,9 +183,10 @@ fn with_a_map(cache: &str) -> Vec<crate::Panel> {
 fn storage_read_in_the_only_way_it_has_shares_one_panel() {
     let panels = with_a_map("cold");
     assert_eq!(panels.len(), 1);
-    let words =
-        "100,000 B samples, 100,000 B blocks, shuffled_epoch, from storage: bypass (io_uring), cold (mmap)";
-    assert_eq!(panels[0].conditions(), words);
+    let treatments = panels[0].treatments.iter();
+    let treatments: Vec<_> =
+        treatments.map(|one| (one.caching.page_cache.as_str(), one.engines[0].as_str())).collect();
+    assert_eq!(treatments, [("bypass", "io_uring"), ("cold", "mmap")]);
     assert_eq!(with_a_map("bypass").len(), 2, "a target read in both ways asks a question of its own");
     assert_eq!(with_a_map("warm").len(), 2, "what the client kept is no storage");
 }
@@ -423,8 +425,7 @@ fn demo() -> Builder {
 fn a_demo_is_shown_and_never_judged() {
     let verdict = summarise(&demo().record()).verdicts.remove(0);
     assert_eq!((verdict.word(), verdict.feeds), ("DEMO", None));
-    let sentence = "150 % of the line at depth 8 (io_uring); server started by feedline: shown, not judged";
-    assert_eq!(verdict.sentence(), sentence);
+    assert!(matches!(verdict.cause, Cause::Demo { of_line: Some(share) } if (share - 1.5).abs() < 1e-6));
     let mut short = demo();
     short.edit_reps("c", |rep| {
         rep.counters.insert(counter::BYTES.to_owned(), 100_000_000);
@@ -439,10 +440,10 @@ fn no_gate_passes_or_fails_on_a_demo() {
     {
         let mut builder = demo();
         (builder.run.gate.feeds, builder.run.gate.p99_ns) = (feeds, p99_ns);
-        let GateResult::Inconclusive(words) = gate(&summarise(&builder.record())) else {
+        let GateResult::Inconclusive(unmet) = gate(&summarise(&builder.record())) else {
             panic!("it decided")
         };
-        assert!(words[0].contains("a demo cannot be judged"), "{words:?}");
+        assert_eq!(unmet[0].why, WhyUnmet::Demo);
     }
 }
 
@@ -455,11 +456,8 @@ fn of_user_space(server_memory_bytes: Option<u64>) -> Summary {
 #[test]
 fn the_clients_page_cache_takes_no_part_and_the_servers_is_excluded_by_its_size_alone() {
     let summary = of_user_space(None);
-    assert_eq!(
-        summary.tiers[0],
-        "disk: the client's page cache: takes no part, storage is reached in user space"
-    );
-    let caches = vec![("the server's cache", vec!["disk".to_owned()])];
+    assert_eq!(summary.tiers[0].known, TierKnown::PageCache(PageCacheKnown::UserSpace));
+    let caches = vec![(CacheBelow::Server, vec!["disk".to_owned()])];
     let open = NotTested::CachesBelow { caches };
     assert!(summary.not_tested.contains(&open), "{:?}", summary.not_tested);
     // The dataset holds 1 GB.
@@ -470,7 +468,13 @@ fn the_clients_page_cache_takes_no_part_and_the_servers_is_excluded_by_its_size_
         "{:?}",
         excluded.not_tested
     );
-    assert!(excluded.tiers[1].starts_with("disk: the server's cache: excluded, the dataset is 3.3 times"));
+    assert!(matches!(
+        excluded.tiers[1].known,
+        TierKnown::Below {
+            cache: CacheBelow::Server,
+            known: BelowKnown::Excluded { memory_bytes: 300_000_000, .. }
+        }
+    ));
 }
 
 #[test]
