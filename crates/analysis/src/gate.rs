@@ -13,39 +13,8 @@ use crate::cell::figures::Figures;
 use crate::summary::Summary;
 use crate::verdict::{self, Cause, Verdict};
 
-pub use demand::{AtDepth, Demand, NotJudged, Requirement, Unmet, WhyUnmet};
+pub use demand::{AtDepth, Demand, GateResult, NotJudged, Requirement, Unmet, WhyUnmet};
 use demand::{Outcome, confirmed, holds_if_steady};
-
-/// How a run, or one target of it, stands against its gate.
-#[derive(Debug, Clone, PartialEq)]
-pub enum GateResult {
-    /// The scenario has no gate.
-    None,
-    /// All that it asks holds.
-    Met,
-    /// At least one demand does not hold; these first, then those that could not be decided.
-    Missed(Vec<Unmet>),
-    /// No demand is known not to hold, and these could not be decided.
-    Inconclusive(Vec<Unmet>),
-}
-
-impl GateResult {
-    fn of(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
-        let (mut missed, mut open) = (Vec::new(), Vec::new());
-        for outcome in outcomes {
-            match outcome {
-                Outcome::Holds => {}
-                Outcome::Fails(unmet) => missed.push(unmet),
-                Outcome::Open(unmet) => open.push(unmet),
-            }
-        }
-        match (missed.is_empty(), open.is_empty()) {
-            (true, true) => Self::Met,
-            (true, false) => Self::Inconclusive(open),
-            (false, _) => Self::Missed(missed.into_iter().chain(open).collect()),
-        }
-    }
-}
 
 /// Evaluates the gate of a run.
 ///
