@@ -55,6 +55,7 @@ fn outcomes<'a>(
     let mut all = Vec::new();
     for target in &gate.feeds {
         let outcome = match feeds(summary, target) {
+            // Only what FEEDS has to be proven: what starves in one run misses the gate whatever more runs would say.
             Outcome::Holds => proven(gate, target),
             outcome => outcome,
         };
@@ -94,6 +95,8 @@ fn feeds(summary: &Summary, target: &str) -> Outcome {
     let said = || unmet(WhyUnmet::Verdict(Box::new(verdict.clone())));
     match (&verdict.judgement, &verdict.cause) {
         (Judgement::Feeds, _) => holds_if_steady(cell, unmet),
+        // What could not be measured fails and is not in doubt: a gate that passes a storage which never answered is
+        // worse than none.
         (Judgement::Starves, _)
         | (_, Cause::NothingMeasured(_) | Cause::ConfirmationFailed { .. } | Cause::AskedFailed { .. }) => {
             Outcome::Fails(said())
@@ -114,9 +117,12 @@ fn proven(gate: &record::Gate, target: &str) -> Outcome {
 /// verdict says why.
 fn utilization(summary: &Summary, verdict: &Verdict, cell: &CellSummary, share: f64) -> Option<Outcome> {
     let (figures, line) = (confirmed(cell)?, cell.line?);
+    // The line is the demand times the utilization of the need, and the gate names another share of the same demand.
     let demand_samples_per_s = line.samples_per_s * line.demand_bps / line.bps;
     let asked = share * demand_samples_per_s;
     let unmet = |why| Unmet::of(&verdict.target, Requirement::Utilization(share), why);
+    // Arrivals serve no more than they offer, so that such a load can confirm a share up to its offer and deny none
+    // above it.
     if let Some(offered) =
         offered_samples_per_s(figures, line.samples_per_s).filter(|offered| *offered < asked)
     {

@@ -1,6 +1,6 @@
 //! Where text is printed: how wide it is, and tables and sentences in lines of it.
 
-use crate::grid::{Column, Grid, Kind, Row, View};
+use crate::grid::{Column, ColumnKind, Grid, Row, View};
 use crate::plain::{ascii, folded};
 
 /// Least width of a column of names, however many figures stand beside it.
@@ -112,14 +112,14 @@ impl<'a> Table<'a> {
         let total = |widths: &[usize], gap: &str| widths.iter().sum::<usize>() + blanks(widths.len(), gap);
         let gap = if total(&widths, gap) <= screen.columns { gap } else { " " };
         let least = |column: &Column| match column.kind {
-            Kind::Parts => heading(column),
-            Kind::Name => NAME_COLUMNS_MIN,
-            Kind::Number | Kind::Figure | Kind::Blocks => usize::MAX,
+            ColumnKind::Parts => heading(column),
+            ColumnKind::Name => NAME_COLUMNS_MIN,
+            ColumnKind::Number | ColumnKind::Figure | ColumnKind::Blocks => usize::MAX,
         };
         while total(&widths, gap) > screen.columns {
             let columns = view.columns.iter().map(|(_, column)| *column).zip(&mut widths).rev();
             let yielding = columns.filter(|(column, width)| **width > least(column));
-            let first = yielding.max_by_key(|(column, width)| (column.kind == Kind::Parts, **width));
+            let first = yielding.max_by_key(|(column, width)| (column.kind == ColumnKind::Parts, **width));
             let Some((_, width)) = first else { break };
             *width -= 1;
         }
@@ -190,10 +190,10 @@ impl<'a> Table<'a> {
     /// right, and of the parts in the last column those that fit.
     fn row(&self, words: &[&str]) -> Vec<String> {
         let cell = |((words, width), (_, column)): ((&&str, &usize), &(usize, &Column))| match column.kind {
-            Kind::Name => folded(&ascii(words), *width),
-            Kind::Number | Kind::Figure => vec![format!("{:>width$}", ascii(words))],
-            Kind::Blocks => vec![(*words).to_owned()],
-            Kind::Parts => vec![self.parts(&ascii(words))],
+            ColumnKind::Name => folded(&ascii(words), *width),
+            ColumnKind::Number | ColumnKind::Figure => vec![format!("{:>width$}", ascii(words))],
+            ColumnKind::Blocks => vec![(*words).to_owned()],
+            ColumnKind::Parts => vec![self.parts(&ascii(words))],
         };
         let cells: Vec<Vec<String>> =
             words.iter().zip(&self.widths).zip(&self.view.columns).map(cell).collect();

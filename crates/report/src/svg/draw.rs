@@ -10,7 +10,7 @@ use plotters::style::Color as _;
 use plotters::style::text_anchor::HPos;
 
 use super::canvas::{Canvas, Refusal, Stroke, boxes, line, svg, text};
-use super::chart::{At, Chart, Label, Mark, Panel};
+use super::chart::{At, Chart, Label, Mark, PlotPanel};
 use super::label::{self, Wish};
 use super::place::Room;
 use super::sheet::{EDGE, LETTER_BY_SIZE, SUBTITLE_SIZE, Sheet, columns_in};
@@ -197,7 +197,7 @@ impl Margins {
 
 /// A panel with its place.
 struct Plot<'a> {
-    panel: &'a Panel,
+    panel: &'a PlotPanel,
     title: Vec<String>,
     /// The words of its horizontal scale.
     x_words: Vec<String>,
@@ -212,10 +212,10 @@ struct Plot<'a> {
 fn placed(chart: &Chart, sheet: Sheet, top: i32) -> (Vec<Plot<'_>>, i32) {
     let Margins { left, right } = Margins::of(chart);
     let page = sheet.within() / chart.columns as i32;
-    let width = |panel: &Panel| panel.width.map_or(page, |width| left + width + GAP);
+    let width = |panel: &PlotPanel| panel.width.map_or(page, |width| left + width + GAP);
     let (mut plots, mut y) = (Vec::new(), top);
     for row in chart.rows.iter().flat_map(|panels| wrapped(panels, sheet, width)) {
-        let of_panel = |panel: &&Panel| title_lines(panel, width(panel));
+        let of_panel = |panel: &&PlotPanel| title_lines(panel, width(panel));
         let titles: Vec<Vec<String>> = row.iter().map(of_panel).collect();
         let lines = titles.iter().map(Vec::len).max().unwrap_or(0) as i32;
         let highest = row.iter().map(|panel| plot_height(panel)).max().unwrap_or(0);
@@ -235,8 +235,8 @@ fn placed(chart: &Chart, sheet: Sheet, top: i32) -> (Vec<Plot<'_>>, i32) {
 }
 
 /// Panels in rows as wide as the plot.
-fn wrapped(panels: &[Panel], sheet: Sheet, width: impl Fn(&Panel) -> i32) -> Vec<Vec<&Panel>> {
-    let mut rows: Vec<Vec<&Panel>> = Vec::new();
+fn wrapped(panels: &[PlotPanel], sheet: Sheet, width: impl Fn(&PlotPanel) -> i32) -> Vec<Vec<&PlotPanel>> {
+    let mut rows: Vec<Vec<&PlotPanel>> = Vec::new();
     let mut x = 0;
     for panel in panels {
         x += width(panel);
@@ -251,13 +251,13 @@ fn wrapped(panels: &[Panel], sheet: Sheet, width: impl Fn(&Panel) -> i32) -> Vec
     rows
 }
 
-fn title_lines(panel: &Panel, width: i32) -> Vec<String> {
+fn title_lines(panel: &PlotPanel, width: i32) -> Vec<String> {
     let columns = columns_in(width - 8, PANEL_TITLE_SIZE);
     panel.title.iter().flat_map(|line| clipped(line, columns, PANEL_TITLE_LINES_MAX)).collect()
 }
 
 /// Height of the plot of a panel: its labels need their room.
-fn plot_height(panel: &Panel) -> i32 {
+fn plot_height(panel: &PlotPanel) -> i32 {
     let labels = panel.labels.iter().map(label_height).sum::<f64>().ceil() as i32;
     panel.height.max(labels)
 }
@@ -267,7 +267,7 @@ fn label_height(label: &Label) -> f64 {
 }
 
 /// Room below a plot for the labels and the words of its horizontal scale.
-fn below(panel: &Panel) -> i32 {
+fn below(panel: &PlotPanel) -> i32 {
     let has_labels = panel.x.ticks.iter().any(|tick| !tick.1.is_empty());
     match (panel.x.words.is_empty(), has_labels) {
         (false, _) => 56,

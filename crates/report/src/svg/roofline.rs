@@ -3,7 +3,7 @@
 use analysis::{DemandPoint, Roofline, Summary, Supply, SupplyPoint};
 
 use super::canvas::Stroke;
-use super::chart::{At, Chart, Label, Mark, Panel, Point, cut, packed, span_of};
+use super::chart::{At, Chart, Label, Mark, PlotPanel, Point, cut, packed, span_of};
 use super::scale::Scale;
 use super::sign::{Sample, Sign};
 use super::theme::Ink;
@@ -42,7 +42,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
         marks.extend(supply.points.iter().map(|of| Mark::point(&point(supply, of), number)));
     }
     marks.extend(demands(&x, &y, &roofline));
-    let panel = Panel::new(Vec::new(), (x, y), PLOT, marks).labelled(labels);
+    let panel = PlotPanel::new(Vec::new(), (x, y), PLOT, marks).labelled(labels);
     let heading = ("roofline", "supply and demand by sample size");
     let has_roof = |is_known: bool| roofline.supplies.iter().any(|of| of.roofs.is_some() == is_known);
     let chart = Chart::of(summary, heading, conditions(&roofline).into_iter().chain(limit))

@@ -3,7 +3,7 @@
 use analysis::{CellSummary, Curve, Figures, Measurement, Summary};
 
 use super::canvas::Stroke;
-use super::chart::{Chart, FEED_LINE, Label, Mark, Panel, Point, height_of, span_of};
+use super::chart::{Chart, FEED_LINE, Label, Mark, PlotPanel, Point, height_of, span_of};
 use super::curves::{Shown, shown};
 use super::scale::{Extent, Scale};
 use super::sign::{Sample, Sign};
@@ -46,7 +46,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     let of_panel = |((one, marks), (y, unit)): ((&Shown<'_>, Vec<Mark>), (Scale, RateUnit))| {
         let title = if shown.len() == 1 { Vec::new() } else { curve::conditions_in_lines(one.panel) };
         let scales = (Scale::counts(depths(summary, one), depth_words(one)), y);
-        Panel::new(title, scales, height_of(shown.len(), PLOT), marks)
+        PlotPanel::new(title, scales, height_of(shown.len(), PLOT), marks)
             .starving_below(one.panel.line.map(|line| line.bps))
             .labelled(labels(summary, one, unit, letters))
     };
