@@ -149,6 +149,7 @@ impl Grid {
         let columns = self.columns_for(&[Width::Any, Width::Narrow]);
         let brief = self.brief.filter(|brief| self.rows.len() > brief.rows_max);
         let rows: Vec<&Row> = self.rows.iter().filter(|row| brief.is_none() || row.is_kept).collect();
+        // That rows are missing is said in the title, where it is read before the figures.
         let hidden = brief.filter(|_| rows.len() < self.rows.len());
         let hidden = hidden.map(|brief| format!(" ({}; all {} in report.md)", brief.kept, self.rows.len()));
         View { title: format!("{}{}", self.title, hidden.unwrap_or_default()), columns, rows }
@@ -205,6 +206,7 @@ impl View<'_> {
         for row in rows {
             let words = places.iter().filter_map(|place| row.cells[*place].as_deref());
             let mut words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+            // All rows of a target are called by the target alone: a list of its forty depths says no more.
             if count(all, row) > 1 && count(rows, row) == count(all, row) {
                 words.truncate(1);
             }
@@ -227,6 +229,7 @@ impl View<'_> {
 
     /// What stands in each column of a row: `-` for what is not known, nothing where no figure is.
     pub(crate) fn words<'r>(&self, row: &'r Row) -> Vec<&'r str> {
+        // A row of dashes would repeat what its note says already.
         let unknown = if self.is_blank(row) { "" } else { "-" };
         self.columns.iter().map(|(place, _)| row.cells[*place].as_deref().unwrap_or(unknown)).collect()
     }

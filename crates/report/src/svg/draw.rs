@@ -77,6 +77,7 @@ pub(super) fn drawn(chart: &Chart) -> Result<String, Refusal> {
 
 /// The same for a window as narrow as a phone's: panels one below the other, labels in shorter lines.
 pub(super) fn drawn_narrow(chart: &Chart) -> Result<String, Refusal> {
+    // A second layout and no scaled one: letters that shrink to a third are no letters on a phone.
     let mut chart = Chart { columns: 1, ..chart.clone() };
     for label in chart.rows.iter_mut().flatten().flat_map(|panel| &mut panel.labels) {
         label.lines = label.lines.iter().flat_map(|line| folded(line, NARROW_LABEL_LETTERS)).collect();
@@ -180,6 +181,7 @@ struct Margins {
 impl Margins {
     fn of(chart: &Chart) -> Self {
         let panels = || chart.rows.iter().flatten();
+        // One margin for all panels, so that their plots stand below each other and depths can be compared by eye.
         let names = panels().flat_map(|panel| &panel.y.ticks).map(|tick| &tick.1);
         let labels = panels().flat_map(|panel| &panel.labels).flat_map(|label| &label.lines);
         Self {
@@ -222,6 +224,7 @@ fn placed(chart: &Chart, sheet: Sheet, top: i32) -> (Vec<Plot<'_>>, i32) {
         let (mut x, mut end) = (EDGE, y);
         for (panel, title) in row.into_iter().zip(titles) {
             let from = y + lines * PANEL_TITLE_LINE + if panel.y.words.is_empty() { 8 } else { 24 };
+            // Panels of one row are equally high, since they share the heights of their scale.
             let to = from + if panel.width.is_some() { panel.height } else { highest };
             let across = x + left..x + width(panel) - panel.width.map_or(right, |_| GAP);
             let x_words = folded(&panel.x.words, columns_in(width(panel), LABEL_SIZE));
@@ -289,6 +292,7 @@ impl Plot<'_> {
     }
 
     fn draw(&self, canvas: &Canvas<'_>) -> Result<(), Refusal> {
+        // Regions below the grid, marks above it, words last: they look for what is free.
         for mark in &self.panel.regions {
             self.mark(canvas, mark)?;
         }

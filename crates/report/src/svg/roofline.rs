@@ -78,6 +78,8 @@ fn scales(roofline: &Roofline) -> Option<(Scale, Scale)> {
     let narrowest = sizes().fold(f64::INFINITY, f64::min);
     // A need in bytes crosses the sizes that are shown.
     let of_bytes = roofline.need.iter().filter(|need| need.sample_bytes.is_none());
+    // In the middle of the sizes: a need in bytes is a slanted line, and a scale that held both of its ends would press
+    // all else together.
     let crossings = of_bytes.map(|need| need.bps / (narrowest * widest).sqrt());
     let rates: Vec<f64> = spans.chain(demands().filter_map(|of| of.samples_per_s)).chain(crossings).collect();
     let low = rates.iter().copied().filter(|rate| *rate > 0.0).reduce(f64::min)?;

@@ -18,10 +18,12 @@ use crate::words::{self, curve};
 const PLOT: (i32, i32) = (360, 232);
 /// Letters of a line of a label, for one panel and for several.
 const LABEL_LETTERS: (i32, i32) = (22, 18);
+// Panels on one scale can be compared; beyond this the lowest would be a strip at the bottom.
 /// Ratio of the highest values up to which panels share a scale.
 const SHARED_UP_TO: f64 = 4.0;
 /// Curves up to which bands are drawn; more of them would be mud, and intervals remain.
 const BANDS_MAX: usize = 6;
+// Beside and not upon it: both have an interval, and two on one line would be read as one.
 /// From a point to the mark of the fresh repetitions beside it, pixels.
 const BESIDE: i32 = 13;
 /// Points of a curve that is computed.
@@ -142,6 +144,7 @@ fn marks(summary: &Summary, shown: &Shown<'_>) -> Vec<Mark> {
 fn model(number: usize, curve: &Curve, shallowest: u32) -> Option<Mark> {
     let model = curve.model.filter(|model| model.deepest > shallowest)?;
     let (first, last) = (f64::from(shallowest.max(1)).log2(), f64::from(model.deepest.max(1)).log2());
+    // Steps that are equal on the logarithmic axis: else the bend of the course would be drawn with two points.
     let depth = |step: u32| (first + (last - first) * f64::from(step) / f64::from(MODEL_STEPS)).exp2();
     let points = (0..=MODEL_STEPS).map(depth).map(|depth| (depth, model.bps_at(depth)));
     Some(Mark::Line(points.collect(), Stroke::model(Ink::Series(number), 1)))
