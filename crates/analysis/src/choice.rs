@@ -31,7 +31,7 @@ use crate::curve::treatment::{self, FromMemory};
 /// included: behind one of those the storage may well do more, and only its fresh repetitions can say so.
 pub(crate) fn chosen<'a>(cells: &Cells<'a>, target: &str) -> Option<&'a CellSummary> {
     let of_target = cells.all.iter().filter(|cell| cell.cell.target == target);
-    among(of_target, Asked::of(cells))
+    among(of_target, Eligibility::of(cells))
 }
 
 /// Cells of one target that are measured afresh at most: the candidates and a control.
@@ -63,11 +63,13 @@ impl<'a> Fresh<'a> {
 /// The cells of `target` to measure afresh; `None` where nothing was measured that may be judged.
 pub(crate) fn fresh<'a>(cells: &Cells<'a>, target: &str) -> Option<Fresh<'a>> {
     let of_target = cells.all.iter().filter(|cell| cell.cell.target == target);
-    let pool = most_preferred(of_target, Asked::of(cells));
+    let pool = most_preferred(of_target, Eligibility::of(cells));
     let named = named(&pool)?;
     let best = nearest_to_the_line(&pool).filter(|best| !std::ptr::eq(best.cell, named.cell));
     let candidates: Vec<&CellSummary> =
         std::iter::once(named).chain(best).map(|candidate| candidate.cell).collect();
+    // The control is not chosen by its figures: a cell chosen for being fast falls back by chance alone when it is
+    // measured again, and would look as if the storage had slowed down.
     let is_left =
         |one: &&Candidate<'_>| candidates.iter().all(|candidate| !std::ptr::eq(*candidate, one.cell));
     let control = pool.iter().filter(is_left).min_by_key(|one| one.distance_in_depth(&named));
@@ -81,15 +83,20 @@ pub(crate) fn above_the_line<'a>(
     target: &str,
     fresh: &Fresh<'_>,
 ) -> Option<&'a CellSummary> {
-    let asked = Asked::of(cells);
+    let eligibility = Eligibility::of(cells);
     let of_target = || cells.all.iter().filter(|cell| cell.cell.target == target);
     let named = fresh.candidates.first()?;
     let is_fresh = |one: &Candidate<'_>| fresh.cells().any(|cell| std::ptr::eq(cell, one.cell));
+    // Only cells read alike can contradict a STARVES: another size or order that clears is another question, and is
+    // said beside the verdict.
     let ways = Ways::of(cells, of_target());
-    let read_alike = of_target().filter(|cell| ways.is_one(cell, named) && asked.is_reached(cell));
-    let mut others = read_alike.filter_map(|cell| Candidate::of(cell, asked)).filter(|one| !is_fresh(one));
+    let read_alike = of_target().filter(|cell| ways.is_one(cell, named) && eligibility.is_reached(cell));
+    let mut others =
+        read_alike.filter_map(|cell| Candidate::of(cell, eligibility)).filter(|one| !is_fresh(one));
     let may_reach = |one: &Candidate<'_>| {
         let high = one.figures.samples_per_s.interval.zip(one.cell.line);
+        // A cell whose figures are invalid is no proof that the line is reached, but neither that it is not: its upper
+        // bound may.
         let is_open = high.is_some_and(|(interval, line)| interval.high >= line.samples_per_s);
         one.share() >= 1.0 || (is_open && !one.figures.is_valid())
     };
@@ -102,25 +109,30 @@ pub(crate) fn above_the_line<'a>(
 /// The record, not today's rule, says what was confirmed: an old record keeps its verdict.
 pub(crate) fn judged<'a>(cells: &Cells<'a>, target: &str) -> Option<&'a CellSummary> {
     let of_target = || cells.all.iter().filter(|cell| cell.cell.target == target);
-    let asked = Asked::of(cells);
+    let eligibility = Eligibility::of(cells);
+    // Fresh repetitions say which cell a run chose. To choose anew would let an old verdict change with the rule of a
+    // newer version.
     let confirmed: Vec<&CellSummary> =
-        of_target().filter(|cell| cell.confirmed.is_some() && asked.may_be_judged(cell)).collect();
-    among(confirmed.iter().copied(), asked)
+        of_target().filter(|cell| cell.confirmed.is_some() && eligibility.may_be_judged(cell)).collect();
+    among(confirmed.iter().copied(), eligibility)
         .or_else(|| confirmed.first().copied())
-        .or_else(|| among(of_target(), asked))
+        .or_else(|| among(of_target(), eligibility))
 }
 
 /// A cell of `target` that would be judged before every one that was measured, or beside it, had it not failed in all its
 /// repetitions. What was asked for and failed is judged, and nothing stands in for it.
 pub(crate) fn failed_instead<'a>(cells: &Cells<'a>, target: &str) -> Option<&'a CellSummary> {
-    let asked = Asked::of(cells);
+    let eligibility = Eligibility::of(cells);
     let of_target = || cells.all.iter().filter(|cell| cell.cell.target == target);
-    let measured: Vec<Candidate<'_>> = of_target().filter_map(|cell| Candidate::of(cell, asked)).collect();
-    let best = measured.iter().map(|one| one.preference(asked.sample_bytes)).min();
+    let measured: Vec<Candidate<'_>> =
+        of_target().filter_map(|cell| Candidate::of(cell, eligibility)).collect();
+    // A cell that failed is judged only if it would have been judged had it worked: a failed cell of a way that nobody
+    // would choose says nothing of the need.
+    let best = measured.iter().map(|one| one.preference(eligibility.sample_bytes)).min();
     let ways = Ways::of(cells, of_target());
-    let failed = of_target().filter(|cell| has_failed(cell) && asked.may_be_judged(cell));
+    let failed = of_target().filter(|cell| has_failed(cell) && eligibility.may_be_judged(cell));
     failed.into_iter().find(|cell| {
-        let preference = preference(cell, None, asked.sample_bytes);
+        let preference = preference(cell, None, eligibility.sample_bytes);
         let of_way = || measured.iter().any(|one| ways.is_one(one.cell, cell));
         match best {
             None => true,
@@ -136,12 +148,12 @@ fn has_failed(cell: &CellSummary) -> bool {
 /// The cell that would be chosen of `target` if `engine` were its only one.
 pub(crate) fn of_engine<'a>(cells: &Cells<'a>, target: &str, engine: &str) -> Option<&'a CellSummary> {
     let of_engine = |cell: &&CellSummary| cell.cell.target == target && cell.cell.engine == engine;
-    among(cells.all.iter().filter(of_engine), Asked::of(cells))
+    among(cells.all.iter().filter(of_engine), Eligibility::of(cells))
 }
 
 /// What of the need says which cells may be judged by it.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct Eligibility<'a> {
     cells: Cells<'a>,
     /// Bytes of a sample, where it names them.
     sample_bytes: Option<f64>,
@@ -151,7 +163,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) loader_depth: Option<u32>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Eligibility<'a> {
     pub(crate) fn of(cells: &Cells<'a>) -> Self {
         let need = cells.need.as_ref().ok();
         let sample_bytes = need.and_then(feed::Need::sample_bytes);
@@ -171,29 +183,41 @@ impl<'a> Asked<'a> {
 
     /// Not where no bytes are moved, nor where less than the line is offered, nor where another job is played.
     fn may_be_judged(self, cell: &CellSummary) -> bool {
+        // A load that offers less than the line can neither reach it nor miss it.
         let paced = cell.figures().and_then(|figures| figures.paced);
         let offers_less = paced.is_some_and(|paced| paced.of_line.is_some() && !paced.offers_line);
         let job = cell.cell.training.as_ref();
+        // More accelerators take more of the storage, and fewer less, so that the rate of such a job is not that of the
+        // need.
         let is_other_job = job.is_some_and(|job| job.accelerators != self.accelerators);
         operation::reads_samples(&cell.cell) && !offers_less && !is_other_job
     }
 }
 
-fn among<'a>(cells: impl Iterator<Item = &'a CellSummary>, asked: Asked<'_>) -> Option<&'a CellSummary> {
-    named(&most_preferred(cells, asked)).map(|one| one.cell)
+fn among<'a>(
+    cells: impl Iterator<Item = &'a CellSummary>,
+    eligibility: Eligibility<'_>,
+) -> Option<&'a CellSummary> {
+    named(&most_preferred(cells, eligibility)).map(|one| one.cell)
 }
 
 /// The most preferred of `cells`, all read in one way.
-fn most_preferred<'a>(cells: impl Iterator<Item = &'a CellSummary>, asked: Asked<'_>) -> Vec<Candidate<'a>> {
-    let measured: Vec<Candidate<'a>> = cells.filter_map(|cell| Candidate::of(cell, asked)).collect();
+fn most_preferred<'a>(
+    cells: impl Iterator<Item = &'a CellSummary>,
+    eligibility: Eligibility<'_>,
+) -> Vec<Candidate<'a>> {
+    let measured: Vec<Candidate<'a>> = cells.filter_map(|cell| Candidate::of(cell, eligibility)).collect();
+    // Validity comes first: the best of the doubtful is worth less than the worst of the sound. Where all are doubtful
+    // one is still named, so that the verdict can say what is wrong with it.
     let valid: Vec<Candidate<'a>> = measured.iter().filter(|one| one.figures.is_valid()).copied().collect();
     let pool = if valid.is_empty() { measured } else { valid };
-    let reached: Vec<Candidate<'a>> = pool.iter().filter(|one| asked.is_reached(one.cell)).copied().collect();
+    let reached: Vec<Candidate<'a>> =
+        pool.iter().filter(|one| eligibility.is_reached(one.cell)).copied().collect();
     let pool = if reached.is_empty() { pool } else { reached };
-    let preference = |one: &Candidate<'_>| one.preference(asked.sample_bytes);
+    let preference = |one: &Candidate<'_>| one.preference(eligibility.sample_bytes);
     let Some(best) = pool.iter().map(preference).min() else { return Vec::new() };
     let pool: Vec<Candidate<'a>> = pool.into_iter().filter(|one| preference(one) == best).collect();
-    hardest_way(&asked.cells, &pool)
+    hardest_way(&eligibility.cells, &pool)
 }
 
 /// The cell that a verdict would name: the shallowest that clears, else the shallowest that is no worse than the best.
@@ -215,6 +239,8 @@ fn hardest_way<'a>(cells: &Cells<'_>, pool: &[Candidate<'a>]) -> Vec<Candidate<'
             None => found.push(vec![*one]),
         }
     }
+    // The best cell stands for a way, since the user may choose its depth; between ways the hardest decides, since
+    // nothing says that the user may choose those.
     let best = |way: &Vec<Candidate<'_>>| way.iter().map(Candidate::share).fold(0.0, f64::max);
     found.into_iter().min_by(|a, b| best(a).total_cmp(&best(b))).unwrap_or_default()
 }
@@ -227,8 +253,8 @@ struct Candidate<'a> {
 
 impl<'a> Candidate<'a> {
     /// `None` without figures, and where no verdict may rest on them.
-    fn of(cell: &'a CellSummary, asked: Asked<'_>) -> Option<Self> {
-        cell.figures().filter(|_| asked.may_be_judged(cell)).map(|figures| Self { cell, figures })
+    fn of(cell: &'a CellSummary, eligibility: Eligibility<'_>) -> Option<Self> {
+        cell.figures().filter(|_| eligibility.may_be_judged(cell)).map(|figures| Self { cell, figures })
     }
 
     fn preference(&self, named: Option<f64>) -> Preference {
@@ -244,6 +270,7 @@ impl<'a> Candidate<'a> {
     /// is nearer, and cells of one engine are nearer than all others.
     fn distance_in_depth(&self, named: &Candidate<'_>) -> (bool, u64, bool) {
         let (own, other) = (&self.cell.cell, &named.cell.cell);
+        // By doublings: the control shows a change of the storage best where its depth is nearly that of the candidate.
         let steps =
             |cell: &record::Cell| (held_ahead(cell).max(1) * u64::from(cell.queue_depth)).max(1).ilog2();
         let (own_steps, other_steps) = (steps(own), steps(other));
@@ -276,9 +303,12 @@ fn preference(cell: &CellSummary, figures: Option<&Figures>, named: Option<f64>)
         Some(Access::Random) => 1,
         _ => 2,
     };
+    // By the logarithm: half the size and twice the size are equally far.
     let distance = named.zip(cell.sample_bytes).map_or(0.0, |(named, own)| (own / named).log2().abs());
     let offered = figures.and_then(|figures| figures.paced?.of_line);
     let beyond = offered.map_or(0.0, |share| share - 1.0);
+    // Whole thousandths, so that shares that differ by rounding alone are one preference and keep their cells in one
+    // pool.
     let thousandths = |share: f64| (share * 1e3).round() as u64;
     let blocks = !operation::is_whole_file(&cell.cell);
     let job = match &cell.cell.training {

@@ -21,10 +21,15 @@ use treatment::FromMemory;
 pub use distinction::Distinction;
 pub use treatment::{Caching, Treatment};
 
+// Throughput of storage that is limited by its bandwidth still wavers by a few percent from depth to depth: a stricter
+// limit would call no real curve flat.
 /// Gain over the last two doublings of depth below which a curve is flat.
 const FLAT_GAIN_MAX: f64 = 0.05;
+// Less than a tenth is what queueing costs on sound storage as well. More, with intervals apart, is contention.
 /// Share of its peak below which the deepest point has fallen.
 const FALLEN_SHARE: f64 = 0.90;
+// Little: with a fixed latency, twice the depth is twice the rate. A fifth is left for the latency that grows a little
+// before anything saturates.
 /// Share of the gain in depth from which throughput counts as proportional to it.
 const PROPORTIONAL_SHARE: f64 = 0.80;
 /// Two doublings.
@@ -160,6 +165,8 @@ fn is_apart(cell: &CellSummary) -> bool {
 /// Arranges cells as panels of curves, in the order of the scenario.
 pub(crate) fn panels(cells: &[CellSummary], run: &Run) -> Vec<Panel> {
     let mut panels: Vec<Panel> = Vec::new();
+    // Whether cold and bypassing cells share panels is decided once for the run: decided for each cell it would depend
+    // on the order of the scenario.
     let joins = treatment::may_join(&cells.iter().filter(|cell| !is_apart(cell)));
     let apart = apart(cells, run);
     for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| !is_apart(cell)) {
@@ -255,6 +262,7 @@ struct Point {
 
 impl Point {
     fn of(cell: &CellSummary) -> Option<Self> {
+        // A doubtful point or one that shows the client would bend the curve by something that is not the storage.
         let figures = cell.figures().filter(|figures| figures.is_valid() && !figures.is_client_limited())?;
         Some(Self {
             depth: cell.cell.queue_depth,
@@ -270,10 +278,12 @@ fn shape(points: &[Point]) -> Option<Shape> {
     let last = points.last()?;
     let before = points.iter().rposition(|point| point.depth.saturating_mul(SPAN_MIN) <= last.depth)?;
     let peak = points.iter().max_by(|a, b| a.bps.total_cmp(&b.bps))?;
+    // Both: a fall within the intervals may be chance, and a small one that is certain is no contention.
     let lies_below = last.span.zip(peak.span).is_some_and(|(last, peak)| last.1 < peak.0);
     if last.bps < peak.bps * FALLEN_SHARE && lies_below {
         return Some(Shape::Falling { beyond: peak.depth });
     }
+    // Falling is looked for before flat: a curve that falls after its peak may be flat up to it.
     if is_flat_from(points, before) {
         let from = (0..=before).find(|index| is_flat_from(points, *index)).unwrap_or(before);
         return Some(Shape::Flat { from: points[from].depth });
@@ -286,6 +296,8 @@ fn shape(points: &[Point]) -> Option<Shape> {
             depth_needed: last.line_bps.map(|line| f64::from(last.depth) * line / last.bps),
         });
     }
+    // A curve that neither falls, nor is flat, nor proportional is only said to rise where its last step is more than
+    // chance: else nothing is said.
     rises_at_its_end(points).then_some(Shape::Rising { deepest: last.depth })
 }
 

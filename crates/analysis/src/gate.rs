@@ -13,39 +13,8 @@ use crate::cell::figures::Figures;
 use crate::summary::Summary;
 use crate::verdict::{self, Cause, Verdict};
 
-pub use demand::{AtDepth, Demand, NotJudged, Requirement, Unmet, WhyUnmet};
+pub use demand::{AtDepth, Demand, GateResult, NotJudged, Requirement, Unmet, WhyUnmet};
 use demand::{Outcome, confirmed, holds_if_steady};
-
-/// How a run, or one target of it, stands against its gate.
-#[derive(Debug, Clone, PartialEq)]
-pub enum GateResult {
-    /// The scenario has no gate.
-    None,
-    /// All that it asks holds.
-    Met,
-    /// At least one demand does not hold; these first, then those that could not be decided.
-    Missed(Vec<Unmet>),
-    /// No demand is known not to hold, and these could not be decided.
-    Inconclusive(Vec<Unmet>),
-}
-
-impl GateResult {
-    fn of(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
-        let (mut missed, mut open) = (Vec::new(), Vec::new());
-        for outcome in outcomes {
-            match outcome {
-                Outcome::Holds => {}
-                Outcome::Fails(unmet) => missed.push(unmet),
-                Outcome::Open(unmet) => open.push(unmet),
-            }
-        }
-        match (missed.is_empty(), open.is_empty()) {
-            (true, true) => Self::Met,
-            (true, false) => Self::Inconclusive(open),
-            (false, _) => Self::Missed(missed.into_iter().chain(open).collect()),
-        }
-    }
-}
 
 /// Evaluates the gate of a run.
 ///
@@ -86,6 +55,7 @@ fn outcomes<'a>(
     let mut all = Vec::new();
     for target in &gate.feeds {
         let outcome = match feeds(summary, target) {
+            // Only what FEEDS has to be proven: what starves in one run misses the gate whatever more runs would say.
             Outcome::Holds => proven(gate, target),
             outcome => outcome,
         };
@@ -125,6 +95,8 @@ fn feeds(summary: &Summary, target: &str) -> Outcome {
     let said = || unmet(WhyUnmet::Verdict(Box::new(verdict.clone())));
     match (&verdict.judgement, &verdict.cause) {
         (Judgement::Feeds, _) => holds_if_steady(cell, unmet),
+        // What could not be measured fails and is not in doubt: a gate that passes a storage which never answered is
+        // worse than none.
         (Judgement::Starves, _)
         | (_, Cause::NothingMeasured(_) | Cause::ConfirmationFailed { .. } | Cause::AskedFailed { .. }) => {
             Outcome::Fails(said())
@@ -145,9 +117,12 @@ fn proven(gate: &record::Gate, target: &str) -> Outcome {
 /// verdict says why.
 fn utilization(summary: &Summary, verdict: &Verdict, cell: &CellSummary, share: f64) -> Option<Outcome> {
     let (figures, line) = (confirmed(cell)?, cell.line?);
+    // The line is the demand times the utilization of the need, and the gate names another share of the same demand.
     let demand_samples_per_s = line.samples_per_s * line.demand_bps / line.bps;
     let asked = share * demand_samples_per_s;
     let unmet = |why| Unmet::of(&verdict.target, Requirement::Utilization(share), why);
+    // Arrivals serve no more than they offer, so that such a load can confirm a share up to its offer and deny none
+    // above it.
     if let Some(offered) =
         offered_samples_per_s(figures, line.samples_per_s).filter(|offered| *offered < asked)
     {

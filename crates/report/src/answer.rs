@@ -15,6 +15,7 @@ use crate::plain::{ascii, folded, shortened, spell_out};
 use crate::screen::Screen;
 use crate::words;
 
+// What scrolls away is not read: twenty lines fit the smallest terminal in use (24 rows) with the prompt below.
 /// Lines of an answer at most.
 const LINES_MAX: usize = 20;
 /// Targets that have a row of their own at most, and lines of all rows; the gravest come first where there are more.
@@ -65,6 +66,8 @@ pub fn answer(summary: &Summary, surroundings: Surroundings<'_>) -> Option<Strin
     last.extend(page(surroundings, writer));
     last.extend(found(summary, writer));
     let left = |lines: &[String]| LINES_MAX.saturating_sub(lines.len() + last.len());
+    // Reasons are written before what is open but must not take its room: what was not tested is what a wrong decision
+    // comes from.
     let room = left(&lines).saturating_sub(OPEN_LINES);
     lines.extend(why(summary, writer, room));
     // What the reasons did not use.
@@ -133,6 +136,8 @@ impl Writer {
 /// `8 x h100 resnet50, this host: 1.64 GB/s`, and the line: where all samples are of one size in bytes alone.
 fn need(summary: &Summary) -> Vec<String> {
     let Ok(need) = &summary.need else { return vec![head::need(summary)] };
+    // One rate in bytes stands for the line only where all samples are of one size: else each size has a line of its
+    // own.
     let [line] = analysis::lines(summary)[..] else {
         return std::iter::once(head::need(summary)).chain(head::line(summary)).collect();
     };
@@ -194,6 +199,8 @@ fn rate(summary: &Summary, verdict: &Verdict) -> Option<(f64, f64)> {
 fn unit(summary: &Summary, verdicts: &[&Verdict]) -> Option<RateUnit> {
     let unit = cells::unit(summary);
     // A unit suits what it writes with a digit before the point, or the first behind it.
+    // One unit for the column, so that rates can be compared by their first digits, unless it would write one of them
+    // as 0.0.
     let mut rates = verdicts.iter().filter_map(|verdict| rate(summary, verdict));
     rates.all(|(low, _)| low >= 0.1 * unit.bps).then_some(unit)
 }
@@ -254,6 +261,7 @@ fn rows(summary: &Summary, screen: Screen) -> Vec<String> {
 
 fn gravity(verdict: &Verdict) -> u8 {
     match verdict.judgement {
+        // What must be acted on comes first. A demo is last, since it says nothing of any storage.
         _ if verdict.demo => 3,
         Judgement::Starves => 0,
         Judgement::Uncertain => 1,
@@ -273,6 +281,7 @@ fn range(rate: Interval, of: f64) -> String {
 
 /// How busy the accelerators are kept: cut and not rounded, so that only those that never wait are at 100 %.
 fn busy_range(rate: Interval, demand: f64) -> String {
+    // An interval may reach beyond the demand, while no accelerator is busy for more than all of the time.
     let share = |rate: f64| ((rate / demand).clamp(0.0, 1.0) * 100.0).floor() / 100.0;
     let (low, high) = (percent(share(rate.low)), percent(share(rate.high)));
     if low == high { low } else { format!("{}-{high}", low.trim_end_matches(" %")) }
@@ -459,6 +468,7 @@ fn next_of(summary: &Summary, folder: &str, verdict: &Verdict) -> Option<String>
         Cause::Clears { .. } => {
             let is_screen = verdict.scope.as_ref().is_some_and(|scope| scope.evidence == Evidence::Screen);
             let proves = summary.head.command.iter().any(|word| word == "--proof");
+            // A run that was already to prove is not told to: what it lacks stands in its proof.
             (is_screen && !proves).then(|| format!("{} --proof, before buying", asked()))
         }
         _ => None,

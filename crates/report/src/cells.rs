@@ -87,6 +87,7 @@ impl Conditions {
         if let [one] = panels {
             return Self { shared: head::panel(one), own: vec![String::new()] };
         }
+        // What all panels share is said once above the table, so that the column holds what tells their rows apart.
         let all: Vec<String> = panels.iter().map(words::curve::conditions).collect();
         let parts: Vec<Vec<&str>> = all.iter().map(|words| words.split(", ").collect()).collect();
         let is_shared = |at: usize, part: &str| parts.iter().all(|of| of.get(at) == Some(&part));
@@ -116,6 +117,7 @@ fn representative(summary: &Summary, curve: &Curve) -> Option<usize> {
     };
     let mean = |index: &usize| summary.cells[*index].figures().map_or(-1.0, |figures| figures.bps.mean);
     let fastest = || curve.cells.iter().copied().max_by(|a, b| mean(a).total_cmp(&mean(b)));
+    // The judged cell before the fastest: the row that is shown must be the one that the verdict speaks of.
     curve.cells.iter().copied().find(judged).or(curve.clears_at).or_else(fastest)
 }
 

@@ -6,7 +6,7 @@ use crate::number::in_column;
 
 /// What stands in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ColumnKind {
     /// What tells rows apart, in words; gives way where a page is narrow.
     Name,
     /// What tells rows apart, as a number; never cut.
@@ -37,38 +37,38 @@ pub(crate) struct Column {
     pub(crate) heading: String,
     /// The heading where there is little room.
     pub(crate) short: Option<&'static str>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ColumnKind,
     pub(crate) width: Width,
 }
 
 impl Column {
-    fn new(heading: impl Into<String>, kind: Kind) -> Self {
+    fn new(heading: impl Into<String>, kind: ColumnKind) -> Self {
         Self { heading: heading.into(), short: None, kind, width: Width::Any }
     }
 
     pub(crate) fn name(heading: impl Into<String>) -> Self {
-        Self::new(heading, Kind::Name)
+        Self::new(heading, ColumnKind::Name)
     }
 
     pub(crate) fn number(heading: impl Into<String>) -> Self {
-        Self::new(heading, Kind::Number)
+        Self::new(heading, ColumnKind::Number)
     }
 
     pub(crate) fn figure(heading: impl Into<String>) -> Self {
-        Self::new(heading, Kind::Figure)
+        Self::new(heading, ColumnKind::Figure)
     }
 
     pub(crate) fn blocks(heading: impl Into<String>) -> Self {
-        Self::new(heading, Kind::Blocks)
+        Self::new(heading, ColumnKind::Blocks)
     }
 
     pub(crate) fn parts(heading: impl Into<String>) -> Self {
-        Self::new(heading, Kind::Parts)
+        Self::new(heading, ColumnKind::Parts)
     }
 
     /// Whether its words stand flush right.
     pub(crate) fn is_numeric(&self) -> bool {
-        matches!(self.kind, Kind::Number | Kind::Figure)
+        matches!(self.kind, ColumnKind::Number | ColumnKind::Figure)
     }
 
     /// The same column with another heading on a terminal.
@@ -149,6 +149,7 @@ impl Grid {
         let columns = self.columns_for(&[Width::Any, Width::Narrow]);
         let brief = self.brief.filter(|brief| self.rows.len() > brief.rows_max);
         let rows: Vec<&Row> = self.rows.iter().filter(|row| brief.is_none() || row.is_kept).collect();
+        // That rows are missing is said in the title, where it is read before the figures.
         let hidden = brief.filter(|_| rows.len() < self.rows.len());
         let hidden = hidden.map(|brief| format!(" ({}; all {} in report.md)", brief.kept, self.rows.len()));
         View { title: format!("{}{}", self.title, hidden.unwrap_or_default()), columns, rows }
@@ -167,7 +168,7 @@ impl Grid {
     pub(crate) fn without_unknown(mut self) -> Self {
         for column in (0..self.columns.len()).rev() {
             let is_known = self.rows.iter().any(|row| row.cells[column].is_some());
-            if self.columns[column].kind == Kind::Figure && !is_known {
+            if self.columns[column].kind == ColumnKind::Figure && !is_known {
                 self.columns.remove(column);
                 self.rows.iter_mut().for_each(|row| drop(row.cells.remove(column)));
             }
@@ -188,13 +189,16 @@ pub(crate) struct View<'a> {
 impl View<'_> {
     /// Whether no figure of a row is known, and its note says why.
     pub(crate) fn is_blank(&self, row: &Row) -> bool {
-        let mut figures = self.columns.iter().filter(|(_, column)| column.kind == Kind::Figure);
+        let mut figures = self.columns.iter().filter(|(_, column)| column.kind == ColumnKind::Figure);
         !row.note.is_empty() && figures.all(|(place, _)| row.cells[*place].is_none())
     }
 
     /// What rows among `all` are called: `nfs nfs3 8, 32; s3 lean 8`, and `nfs` alone where it has no others.
     pub(crate) fn named(&self, rows: &[&Row], all: &[&Row]) -> String {
-        let keys = self.columns.iter().filter(|(_, column)| matches!(column.kind, Kind::Name | Kind::Number));
+        let keys = self
+            .columns
+            .iter()
+            .filter(|(_, column)| matches!(column.kind, ColumnKind::Name | ColumnKind::Number));
         let places: Vec<usize> = keys.map(|(place, _)| *place).collect();
         let first = |row: &Row| places.first().and_then(|place| row.cells[*place].clone());
         let count = |rows: &[&Row], row: &Row| rows.iter().filter(|one| first(one) == first(row)).count();
@@ -202,6 +206,7 @@ impl View<'_> {
         for row in rows {
             let words = places.iter().filter_map(|place| row.cells[*place].as_deref());
             let mut words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+            // All rows of a target are called by the target alone: a list of its forty depths says no more.
             if count(all, row) > 1 && count(rows, row) == count(all, row) {
                 words.truncate(1);
             }
@@ -224,6 +229,7 @@ impl View<'_> {
 
     /// What stands in each column of a row: `-` for what is not known, nothing where no figure is.
     pub(crate) fn words<'r>(&self, row: &'r Row) -> Vec<&'r str> {
+        // A row of dashes would repeat what its note says already.
         let unknown = if self.is_blank(row) { "" } else { "-" };
         self.columns.iter().map(|(place, _)| row.cells[*place].as_deref().unwrap_or(unknown)).collect()
     }

@@ -4,6 +4,7 @@
 pub(crate) fn by_key<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
     let mut groups: Vec<(K, Vec<V>)> = Vec::new();
     for (key, value) in pairs {
+        // A search through all groups and no map: order is kept, keys need only be comparable, and groups are few.
         match groups.iter_mut().find(|(known, _)| *known == key) {
             Some((_, values)) => values.push(value),
             None => groups.push((key, vec![value])),

@@ -78,6 +78,7 @@ fn side_by_side(documents: &[Document<'_>], title: &str) -> String {
             name = text(name),
         )
     });
+    // Verdicts side by side come before the runs: who opens several runs compares them.
     let fixed = [("verdicts".to_owned(), "Verdicts"), ("runs".to_owned(), "The runs")];
     let links = fixed.into_iter().chain(names.iter().enumerate().map(|(at, name)| (id(at), name.as_str())));
     let headings: Vec<(String, &str)> =

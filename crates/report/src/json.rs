@@ -389,6 +389,7 @@ impl<'a> VerdictObject<'a> {
             why: words::verdict::reasons(verdict),
             scope: verdict.scope.as_ref().map(ScopeObject::of),
             line_samples_per_s: verdict.line_samples_per_s,
+            // No more than the need: what the storage would feed beyond was not played.
             feeds_accelerators: verdict.feeds.map(|feeds| feeds.min(accelerators)),
             feeds_by_division: verdict.feeds_by_division().is_some(),
             feeds_at_least: verdict.feeds_at_least(),
@@ -469,6 +470,7 @@ impl Estimate {
     fn of(rate: &Rate) -> Option<Self> {
         let end = |of: fn(&Interval) -> f64| rate.interval.as_ref().map(of).filter(|end| end.is_finite());
         let (low, high) = (end(|interval| interval.low), end(|interval| interval.high));
+        // NaN and infinities have no form in JSON, and serde would write null for the mean alone.
         rate.mean.is_finite().then_some(Self { mean: rate.mean, low, high })
     }
 }

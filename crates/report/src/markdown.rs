@@ -41,6 +41,7 @@ pub(crate) fn text(words: &str) -> String {
         match c {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
+            // Not `_`: inside of a word it marks nothing, and names of cells are full of it.
             '|' | '\\' | '`' | '*' | '[' | ']' => safe.extend(['\\', c]),
             c if feed::steers(c) => safe.push(' '),
             c => safe.push(c),
@@ -82,6 +83,7 @@ fn grid(grid: &Grid) -> String {
     let has_notes = view.has_notes();
     let headings = view.columns.iter().map(|(_, column)| column.heading.as_str());
     let headings: Vec<&str> = headings.chain(has_notes.then_some("remarks")).collect();
+    // Numbers flush right, so that their digits stand below each other.
     let rules = view.columns.iter().map(|(_, column)| if column.is_numeric() { "--:|" } else { "---|" });
     let rules: String = rules.chain(has_notes.then_some("---|")).collect();
     let line = |cells: Vec<&str>| {

@@ -12,6 +12,7 @@ pub(crate) fn text(words: &str) -> String {
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
             '\n' | '\t' => safe.push(c),
+            // XML 1.0 can hold these in no form, not even escaped: one in a name would make the whole file unreadable.
             c if feed::steers(c) || matches!(c, '\u{fffe}' | '\u{ffff}') => safe.push(' '),
             c => safe.push(c),
         }

@@ -21,6 +21,7 @@ impl RateUnit {
     /// The unit in which the largest of a set of rates has one to three digits before the point; from
     /// 0.5 of a unit on it is that unit, so that 0.92 GB/s is not written as 920 MB/s.
     pub(crate) fn for_largest(bps: f64) -> Self {
+        // From half a unit on: 0.92 GB/s beside 4.1 GB/s is read at once, and 920 MB/s is not.
         UNITS.into_iter().find(|unit| bps >= 0.5 * unit.bps).unwrap_or(UNITS[4])
     }
 
@@ -44,6 +45,7 @@ impl RateUnit {
 pub(crate) fn three_digits(value: f64) -> String {
     match value.abs() {
         v if v >= 1e6 => format!("{value:.1e}"),
+        // The limits lie half a last digit below the powers of ten, where rounding would add a digit.
         v if v >= 99.95 => format!("{value:.0}"),
         v if v >= 9.995 => format!("{value:.1}"),
         v if v >= 0.095 => format!("{value:.2}"),
@@ -113,6 +115,7 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{} %", feed::group_digits((share * 100.0).round() as u64))
 }
 
+// (1 - 0.066) * 1000 is 933.9999999999999 in binary: cut as it stands, 93.4 % would be 93.3 %.
 /// Keeps a share that is a tenth of a percent itself from being cut below it by its own rounding, in tenths.
 const CUT_SLACK: f64 = 1e-6;
 

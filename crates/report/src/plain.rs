@@ -3,6 +3,8 @@
 /// `text` with everything but printable ASCII replaced, so that a name in a record can neither break the
 /// columns nor send commands to a terminal.
 pub(crate) fn ascii(text: &str) -> String {
+    // ASCII alone, whatever the locale: pages are piped into logs and mail, where the width of any other letter is not
+    // known.
     let replace = |c: char| match c {
         '\u{2018}' | '\u{2019}' => '\'',
         '\u{2010}'..='\u{2015}' => '-',
@@ -51,6 +53,7 @@ fn unbroken(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut after_number = false;
     for word in text.split_whitespace() {
+        // Only letters and percent: `8 -> 16` and `3 (rounds)` may break after the number.
         let is_unit = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '%');
         match words.last_mut() {
             Some(number) if after_number && is_unit => {
@@ -68,6 +71,7 @@ fn unbroken(text: &str) -> Vec<String> {
 /// Says at its first use what AU is.
 pub(crate) fn spell_out<'a>(sentences: impl IntoIterator<Item = &'a mut String>) {
     let is_used = |sentence: &&mut String| sentence.starts_with("AU ") || sentence.contains(" AU ");
+    // Once: the reader knows it afterwards, and lines are short.
     if let Some(first) = sentences.into_iter().find(is_used) {
         *first = first.replacen("AU ", "accelerator utilization (AU) ", 1);
     }

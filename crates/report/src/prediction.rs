@@ -73,6 +73,7 @@ fn table(summary: &Summary, targets: &[&TargetPrediction]) -> Option<Grid> {
         all.extend(target.cells.iter().map(|of| Predicted { target, cell: &summary.cells[of.cell], of }));
     }
     let title = format!("predicted and measured: {}", words::prediction::heading(targets.first()?));
+    // One unit for what was predicted and what was measured, since the table is there to compare the two.
     let highest = all.iter().map(|one| one.of.predicted.bps.max(one.of.measured_bps)).fold(0.0, f64::max);
     let unit = RateUnit::for_largest(highest);
     let has_doubts = all.iter().any(|one| one.of.is_doubtful);
@@ -106,6 +107,7 @@ fn table(summary: &Summary, targets: &[&TargetPrediction]) -> Option<Grid> {
         .figure("ratio", ratio)
         .column(bound, |one| Some(one.of.predicted.bound.words().to_owned()))
         .note(|one| note(summary, one));
+    // Where all agree one row is enough to show what was compared; where some do not, those are what is looked for.
     let grid = if all.iter().all(|one| one.of.agrees()) {
         let first: *const CellPrediction = all.first()?.of;
         grid.brief(SHOWN_MAX, "one cell: all agree", |one| std::ptr::eq(one.of, first))

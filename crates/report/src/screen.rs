@@ -1,6 +1,6 @@
 //! Where text is printed: how wide it is, and tables and sentences in lines of it.
 
-use crate::grid::{Column, Grid, Kind, Row, View};
+use crate::grid::{Column, ColumnKind, Grid, Row, View};
 use crate::plain::{ascii, folded};
 
 /// Least width of a column of names, however many figures stand beside it.
@@ -110,16 +110,19 @@ impl<'a> Table<'a> {
         };
         let mut widths: Vec<usize> = view.columns.iter().map(widest).collect();
         let total = |widths: &[usize], gap: &str| widths.iter().sum::<usize>() + blanks(widths.len(), gap);
+        // Blanks go first, then parts of a column that has more of them elsewhere, then names: figures are never cut,
+        // since half a number is another number.
         let gap = if total(&widths, gap) <= screen.columns { gap } else { " " };
         let least = |column: &Column| match column.kind {
-            Kind::Parts => heading(column),
-            Kind::Name => NAME_COLUMNS_MIN,
-            Kind::Number | Kind::Figure | Kind::Blocks => usize::MAX,
+            ColumnKind::Parts => heading(column),
+            ColumnKind::Name => NAME_COLUMNS_MIN,
+            ColumnKind::Number | ColumnKind::Figure | ColumnKind::Blocks => usize::MAX,
         };
         while total(&widths, gap) > screen.columns {
             let columns = view.columns.iter().map(|(_, column)| *column).zip(&mut widths).rev();
             let yielding = columns.filter(|(column, width)| **width > least(column));
-            let first = yielding.max_by_key(|(column, width)| (column.kind == Kind::Parts, **width));
+            // Letter by letter from the widest, so that two long names end alike and a short one stays whole.
+            let first = yielding.max_by_key(|(column, width)| (column.kind == ColumnKind::Parts, **width));
             let Some((_, width)) = first else { break };
             *width -= 1;
         }
@@ -137,6 +140,8 @@ impl<'a> Table<'a> {
     fn rows(&self, rows: &[&Row]) -> String {
         let names: Vec<String> = rows.iter().map(|row| self.view.named(&[row], &[])).collect();
         let is_one = |at: usize| names.iter().filter(|name| **name == names[at]).count() == 1;
+        // A remark below the table names its rows, which it cannot where two rows are called the same. Such rows keep
+        // their note beside them.
         let (told, others): (Vec<usize>, Vec<usize>) =
             (0..rows.len()).partition(|at| is_one(*at) && !self.view.is_blank(rows[*at]));
         let written = |at: usize| {
@@ -164,6 +169,7 @@ impl<'a> Table<'a> {
 
     /// What is to be said of rows, once for all that it is true of.
     fn remarks(&self, rows: &[&Row]) -> String {
+        // By parts and not by whole notes: forty cells share one doubt and differ in another.
         let parts = |row: &Row| row.note.split("; ").map(ToOwned::to_owned).collect::<Vec<String>>();
         let noted: Vec<Vec<String>> = rows.iter().map(|row| parts(row)).collect();
         let mut remarks: Vec<(Vec<usize>, Vec<&str>)> = Vec::new();
@@ -190,10 +196,10 @@ impl<'a> Table<'a> {
     /// right, and of the parts in the last column those that fit.
     fn row(&self, words: &[&str]) -> Vec<String> {
         let cell = |((words, width), (_, column)): ((&&str, &usize), &(usize, &Column))| match column.kind {
-            Kind::Name => folded(&ascii(words), *width),
-            Kind::Number | Kind::Figure => vec![format!("{:>width$}", ascii(words))],
-            Kind::Blocks => vec![(*words).to_owned()],
-            Kind::Parts => vec![self.parts(&ascii(words))],
+            ColumnKind::Name => folded(&ascii(words), *width),
+            ColumnKind::Number | ColumnKind::Figure => vec![format!("{:>width$}", ascii(words))],
+            ColumnKind::Blocks => vec![(*words).to_owned()],
+            ColumnKind::Parts => vec![self.parts(&ascii(words))],
         };
         let cells: Vec<Vec<String>> =
             words.iter().zip(&self.widths).zip(&self.view.columns).map(cell).collect();
@@ -214,6 +220,7 @@ impl<'a> Table<'a> {
         let before: usize = self.widths.iter().rev().skip(1).sum();
         let room = self.screen.columns.saturating_sub(before + blanks(self.widths.len(), self.gap));
         let ends = words.match_indices(", ").map(|(at, _)| at).chain([words.len()]);
+        // Whole parts: a scope that is cut in its middle may read as another.
         words[..ends.filter(|end| *end <= room).last().unwrap_or(0)].to_owned()
     }
 }

@@ -4,7 +4,7 @@ use feed::Compared;
 
 use super::gaps::Gaps;
 use super::history::{by_time, cells_by_name};
-use super::paired::{self, Half, Key, Pair};
+use super::paired::{self, Key, Pair, SideCell};
 use super::stored::{Selected, selected};
 use super::student::{Estimate, quantile};
 use super::{Change, May, NotComparable, RunSample, Uncompared, comparable, variants};
@@ -15,9 +15,11 @@ use crate::cell::metric::{Margins, Metric};
 /// No margin is smaller: histograms have steps of 0.1 %, and layouts of memory move a median by more.
 const MARGIN_MIN: f64 = 0.01;
 
+// A margin is written into a scenario by hand, and 7.42 % looks more certain than it is.
 /// Margins are whole steps of this, rounded up.
 const MARGIN_STEP: f64 = 0.005;
 
+// What drifts for both sides cancels in pairs; below a tenth it is not worth a sentence.
 /// Fall or rise of the throughput within a run, by its linear fit, from which on it is said.
 const DRIFT_MIN: f64 = 0.10;
 
@@ -92,8 +94,9 @@ pub fn calibrate(a: &RunSample, b: &RunSample) -> Result<Calibration, NotCompara
     comparable::same(a, b)?;
     let all = variants::pairs(a, b);
     let key = Key::best(&all);
-    let is_sound =
-        |pair: &&Pair<'_>| [pair.before, pair.after].iter().all(|half| half.sample.excluded.is_empty());
+    let is_sound = |pair: &&Pair<'_>| {
+        [pair.before, pair.after].iter().all(|side_cell| side_cell.sample.excluded.is_empty())
+    };
     let sound: Vec<&Pair<'_>> = all.iter().filter(is_sound).collect();
     let of_pair = |pair: &&Pair<'_>, metric: Compared| {
         let samples = paired::samples(pair, key, metric);
@@ -141,6 +144,7 @@ pub fn calibrate_history(
     };
     let names: Vec<&str> = newest.run.cells.iter().map(|cell| cell.cell.as_str()).collect();
     let seen = Compared::ALL.map(|metric| names.iter().filter_map(|name| of_cell(name, metric)).collect());
+    // The gate that will be used has at least so many runs, whatever this calibration rests on.
     let samples = kin.len().max(runs_min as usize).max(REPETITIONS_MIN);
     let runs = kin.len();
     let few = (runs < runs_min as usize).then_some(CalibrationNote::FewRuns { runs, wanted: runs_min });
@@ -191,6 +195,7 @@ fn most(seen: &[Vec<Seen>]) -> usize {
 /// such a comparison by the spread of one sample.
 fn noise(seen: &[Vec<Seen>], samples: usize, error: impl Fn(f64) -> f64) -> Vec<Noise> {
     let of_metric = |(compared, seen): (Compared, &Vec<Seen>)| {
+        // One margin holds for all cells of a gate, so that it has to suit the noisiest of them.
         let worst = seen.iter().max_by(|a, b| a.spread.total_cmp(&b.spread))?;
         let error = worst.spread * error(samples as f64);
         let estimate = Estimate { mean: 0.0, error, freedom: samples.checked_sub(1)? };
@@ -229,15 +234,15 @@ fn smallest(metric: &Metric, margin: f64, estimate: &Estimate) -> f64 {
 
 /// How far throughput drifted within the run, as a share; `None` where it did not.
 fn largest_drift(pairs: &[&Pair<'_>]) -> Option<f64> {
-    let halves = pairs.iter().flat_map(|pair| [pair.before, pair.after]);
-    let drifts = halves.filter_map(drift).filter(|drift| drift.exp_m1().abs() >= DRIFT_MIN);
+    let side_cells = pairs.iter().flat_map(|pair| [pair.before, pair.after]);
+    let drifts = side_cells.filter_map(drift).filter(|drift| drift.exp_m1().abs() >= DRIFT_MIN);
     drifts.max_by(|a, b| a.abs().total_cmp(&b.abs())).map(f64::exp_m1)
 }
 
 /// Change of the logarithm of the throughput from the first round to the last, by its linear fit.
-fn drift(half: Half<'_>) -> Option<f64> {
+fn drift(side_cell: SideCell<'_>) -> Option<f64> {
     let points: Vec<(f64, f64)> =
-        half.sample.logarithms(Compared::Throughput).map(|(rep, y)| (f64::from(rep.round), y)).collect();
+        side_cell.sample.logarithms(Compared::Throughput).map(|(rep, y)| (f64::from(rep.round), y)).collect();
     let fit = LineFit::of(points.iter().copied())?;
     let first = points.iter().map(|(x, _)| *x).reduce(f64::min)?;
     let last = points.iter().map(|(x, _)| *x).reduce(f64::max)?;

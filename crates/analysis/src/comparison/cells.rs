@@ -103,6 +103,8 @@ fn headline(target: &str, all: &[&CellDraft], rules: &Rules<'_>, gaps: &mut Gaps
     // Lookups have a rate of another kind than reads.
     let moves_bytes = included.iter().any(|cell| cell.moves_bytes);
     included.retain(|cell| cell.moves_bytes == moves_bytes);
+    // Where every cell plays a job the utilization is what was asked; the throughput of a job that never waits is the
+    // speed of the accelerators.
     let is_training = included.iter().all(|cell| cell.is_training);
     let compared = if is_training { Compared::Au } else { Compared::Throughput };
     let metric = Metric::of(compared, moves_bytes);

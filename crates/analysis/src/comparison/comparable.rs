@@ -6,10 +6,12 @@ mod found;
 use record::{Dataset, Run};
 
 use super::RunSample;
-use found::Found;
+use found::Differences;
 
 pub use found::{Difference, May};
 
+// Crash kernels, firmware and page tables differ by tens of megabytes; the next smaller memory module is far more than
+// a hundredth away.
 /// Memory of one machine as two kernels see it: they keep different parts of it to themselves.
 const MEMORY_APART_MAX: f64 = 0.01;
 
@@ -53,7 +55,7 @@ impl NotComparable {
 
 /// What differs between two stored runs and must not, gravest first.
 pub(super) fn stored(before: &RunSample, after: &RunSample) -> Vec<Difference> {
-    let mut found = Found::default();
+    let mut found = Differences::default();
     let (one, other) = (&before.run, &after.run);
     found.check("scenario", &one.scenario, &other.scenario, None);
     found.check("plan", &short(&one.plan_hash), &short(&other.plan_hash), None);
@@ -66,7 +68,9 @@ pub(super) fn stored(before: &RunSample, after: &RunSample) -> Vec<Difference> {
     found.check("variant", &settings(one), &settings(other), None);
     found.check("ranks", &one.ranks, &other.ranks, None);
     facts::targets(&mut found, one, other);
+    // The major version alone: a gate would otherwise lose its baseline with each release.
     found.check("tool", &major(&one.tool.version), &major(&other.tool.version), None);
+    // A debug build is several times slower on the client side, which is then what is compared.
     found.check("profile", &one.tool.profile, &other.tool.profile, None);
     host(&mut found, before, after);
     found.known("kernel", &before.env.kernel, &after.env.kernel, May::Kernel);
@@ -76,7 +80,7 @@ pub(super) fn stored(before: &RunSample, after: &RunSample) -> Vec<Difference> {
 /// What differs between two variants of one run and must not. What their settings change may; machine, need and the
 /// number of cells may not, and only repetitions of one run are interleaved.
 pub(super) fn variants(before: &RunSample, after: &RunSample) -> Result<(), NotComparable> {
-    let mut found = Found::default();
+    let mut found = Differences::default();
     let (one, other) = (&before.run, &after.run);
     found.check("scenario", &one.scenario, &other.scenario, None);
     let group = |run: &Run| run.variant.as_ref().map_or("none", |variant| variant.group.as_str()).to_owned();
@@ -88,6 +92,7 @@ pub(super) fn variants(before: &RunSample, after: &RunSample) -> Result<(), NotC
             may: None,
         });
     }
+    // Variants may set anything, so that their cells are paired by place and not by name. That needs as many of them.
     found.check("cells", &one.cells.len(), &other.cells.len(), None);
     found.check("need", &need_words(one), &need_words(other), None);
     host(&mut found, before, after);
@@ -100,7 +105,7 @@ pub(super) fn variants(before: &RunSample, after: &RunSample) -> Result<(), NotC
 /// What differs between two variants that are to be the same.
 pub(super) fn same(a: &RunSample, b: &RunSample) -> Result<(), NotComparable> {
     variants(a, b)?;
-    let mut found = Found::default();
+    let mut found = Differences::default();
     found.check("plan", &short(&a.run.plan_hash), &short(&b.run.plan_hash), None);
     found.check("settings", &settings(&a.run), &settings(&b.run), None);
     found.check("tool", &a.run.tool.version, &b.run.tool.version, None);
@@ -108,7 +113,7 @@ pub(super) fn same(a: &RunSample, b: &RunSample) -> Result<(), NotComparable> {
     refused(found)
 }
 
-fn host(found: &mut Found, before: &RunSample, after: &RunSample) {
+fn host(found: &mut Differences, before: &RunSample, after: &RunSample) {
     let (one, other) = (&before.env, &after.env);
     found.known("machine", &one.machine, &other.machine, May::Host);
     found.known("architecture", &one.architecture, &other.architecture, May::Host);
@@ -125,7 +130,7 @@ fn host(found: &mut Found, before: &RunSample, after: &RunSample) {
     }
 }
 
-fn datasets(found: &mut Found, before: &Run, after: &Run) {
+fn datasets(found: &mut Differences, before: &Run, after: &Run) {
     found.check("datasets", &before.datasets.len(), &after.datasets.len(), None);
     for (one, other) in before.datasets.iter().zip(&after.datasets) {
         let what = format!("dataset of {}", one.target);
@@ -208,7 +213,7 @@ pub(super) fn split(differences: Vec<Difference>, may_differ: &[May]) -> (Vec<Di
 }
 
 /// Differences as a refusal, or nothing to refuse.
-fn refused(found: Found) -> Result<(), NotComparable> {
+fn refused(found: Differences) -> Result<(), NotComparable> {
     let differences = found.0;
     if differences.is_empty() { Ok(()) } else { Err(NotComparable { differences }) }
 }

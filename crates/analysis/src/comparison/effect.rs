@@ -45,6 +45,8 @@ impl Samples {
                 (!pairs.is_empty()).then_some(Self::Paired(pairs))
             }
             Self::Stored { before, after } => {
+                // Only runs that have every cell: the mean over other cells in other runs would move with what is
+                // missing.
                 let (mut sums, mut sum_after) = (before.clone(), *after);
                 for cell in others {
                     let Self::Stored { before, after } = cell else { return None };
@@ -179,6 +181,8 @@ impl Draft {
     fn judged(&self, estimate: Estimate, stands: bool, family: usize) -> (Change, Option<Because>) {
         let (low, high) = estimate.interval();
         let (least, most) = range(self.effect.metric, self.effect.margin);
+        // The whole interval, and not its mean: where the true change is just the margin, half of all means lie beyond
+        // it.
         let is_beyond = high < least || low > most;
         let margin = self.effect.margin;
         if is_beyond && stands {
@@ -203,6 +207,8 @@ pub(super) fn settle(drafts: &mut [&mut Draft]) {
         let mut family: Vec<&mut Draft> = drafts
             .iter_mut()
             .map(|draft| &mut **draft)
+            // Each metric is a family of its own: the percentiles of one cell vary together with its throughput, and
+            // would count one event several times.
             .filter(|draft| draft.effect.metric.compared() == Some(metric) && draft.blocked.is_none())
             .collect();
         let p_values: Vec<f64> = family.iter().map(|draft| draft.p()).collect();

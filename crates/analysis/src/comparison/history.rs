@@ -81,6 +81,7 @@ pub fn history(runs: &[RunSample]) -> Option<History> {
         sample.run.scenario == newest.run.scenario && settings(sample) == settings(newest)
     };
     let kin: Vec<&RunSample> = ordered.into_iter().filter(is_kin).collect();
+    // Neighbours and not all against the newest: each change is told once, at the run that brought it.
     let breaks = kin.windows(2).filter_map(|pair| broken(pair[0], pair[1])).collect();
     let by_name: Vec<BTreeMap<&str, &CellSample>> = kin.iter().map(|sample| cells_by_name(sample)).collect();
     let labels = Labels::of(&newest.run.cells);
@@ -108,6 +109,7 @@ pub fn history(runs: &[RunSample]) -> Option<History> {
 pub(super) fn by_time(runs: &[RunSample]) -> Vec<&RunSample> {
     let mut ordered: Vec<&RunSample> = runs.iter().collect();
     ordered.sort_by_key(|sample| (&sample.run.started, &sample.run.run_id));
+    // A run that is both in a baseline and among results is one run.
     ordered.dedup_by_key(|sample| &sample.run.run_id);
     ordered
 }

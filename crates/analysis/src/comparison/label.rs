@@ -41,6 +41,7 @@ impl<'a> Labels<'a> {
             let seen = self.0.get(&(cell.target.as_str(), axis.name.as_str()));
             !TOLD.contains(&axis.axis()) && matches!(seen, Some(Seen::Varies))
         };
+        // Reading is what nearly every cell does, and saying so would make every label longer.
         let varies_in_operation =
             matches!(self.0.get(&(cell.target.as_str(), "operation")), Some(Seen::Varies));
         let tells = varies_in_operation || operation::is_metadata(cell);

@@ -16,30 +16,30 @@ use crate::cell::operation;
 
 /// One side of a pair of cells.
 #[derive(Clone, Copy)]
-pub(super) struct Half<'a> {
+pub(super) struct SideCell<'a> {
     pub(super) cell: &'a Cell,
     pub(super) sample: &'a CellSample,
 }
 
-impl<'a> Half<'a> {
+impl<'a> SideCell<'a> {
     /// Every cell of a run that has a sample, in the order of the scenario.
     pub(super) fn all(run: &'a RunSample) -> Vec<Self> {
-        let mut halves: Vec<(usize, Self)> = run
+        let mut side_cells: Vec<(usize, Self)> = run
             .cells
             .iter()
             .filter_map(|sample| {
                 Some((sample.index, Self { cell: run.run.cells.get(sample.index)?, sample }))
             })
             .collect();
-        halves.sort_by_key(|(index, _)| *index);
-        halves.into_iter().map(|(_, half)| half).collect()
+        side_cells.sort_by_key(|(index, _)| *index);
+        side_cells.into_iter().map(|(_, side_cell)| side_cell).collect()
     }
 }
 
 /// A cell on both sides.
 pub(super) struct Pair<'a> {
-    pub(super) before: Half<'a>,
-    pub(super) after: Half<'a>,
+    pub(super) before: SideCell<'a>,
+    pub(super) after: SideCell<'a>,
     pub(super) label: String,
 }
 
@@ -75,6 +75,8 @@ impl Key {
             };
             pairs.iter().map(common).sum()
         };
+        // Rounds where both find as many: repetitions of one round share the weather of its moment, and their
+        // difference leaves it out.
         if met(Self::Round) >= met(Self::Number) { Self::Round } else { Self::Number }
     }
 }
@@ -92,6 +94,7 @@ pub(super) fn drafts(
     rules: &Rules<'_>,
     gaps: &mut Gaps,
 ) -> Vec<CellDraft> {
+    // One key for all pairs: cells paired by different rules would not share their rounds in a headline.
     let key = Key::best(pairs);
     pairs.iter().filter_map(|pair| of_pair(pair, key, names, planned, rules, gaps)).collect()
 }
@@ -122,7 +125,7 @@ fn of_pair(
         return None;
     };
     for (metric, _) in met.iter().filter(|(_, met)| met.is_empty()) {
-        let has = |half: Half<'_>| half.sample.logarithms(*metric).next().is_some();
+        let has = |side_cell: SideCell<'_>| side_cell.sample.logarithms(*metric).next().is_some();
         let alone = |name: &str| {
             let side = OneSide::Named(name.to_owned());
             UncomparedReason::OneSided { metric: *metric, side }
@@ -154,20 +157,23 @@ fn of_pair(
 
 /// Why nothing may rest on a pair: what either side says.
 fn excluded(pair: &Pair<'_>, names: [&str; 2], client_counts: bool) -> Option<Excluded> {
-    let of_half = |half: Half<'_>, name: &str| {
-        let reasons =
-            if client_counts { half.sample.excluded_with_client() } else { half.sample.excluded.clone() };
+    let of_side = |side_cell: SideCell<'_>, name: &str| {
+        let reasons = if client_counts {
+            side_cell.sample.excluded_with_client()
+        } else {
+            side_cell.sample.excluded.clone()
+        };
         SideExclusions { name: name.to_owned(), reasons }
     };
-    let sides = [of_half(pair.before, names[0]), of_half(pair.after, names[1])];
+    let sides = [of_side(pair.before, names[0]), of_side(pair.after, names[1])];
     sides.iter().any(|side| !side.reasons.is_empty()).then_some(Excluded::Sides(sides))
 }
 
 /// Logarithms of the repetitions that meet; of several under one key the first.
 pub(super) fn samples(pair: &Pair<'_>, key: Key, metric: Compared) -> BTreeMap<u32, (f64, f64)> {
-    let by_key = |half: Half<'_>| {
+    let by_key = |side_cell: SideCell<'_>| {
         let mut found = BTreeMap::new();
-        for (rep, logarithm) in half.sample.logarithms(metric) {
+        for (rep, logarithm) in side_cell.sample.logarithms(metric) {
             found.entry(key.of(rep)).or_insert(logarithm);
         }
         found

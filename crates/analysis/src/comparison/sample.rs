@@ -72,6 +72,7 @@ impl RunSample {
         let record = folded.as_ref();
         let lines = Lines::of(record);
         // A search tries a value once.
+        // Else every cell of a search would be flagged for repetitions that nobody planned.
         let tried = Measure { repetitions: 1, ..record.run.measure.clone() };
         let measure = if record.run.size.is_some() { &tried } else { &record.run.measure };
         let of_cell = |(index, cell): &(usize, &Cell)| {

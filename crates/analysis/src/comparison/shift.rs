@@ -121,6 +121,8 @@ fn of_cell(pair: &Pair<'_>, before: &BTreeMap<u32, &Rep>, after: &BTreeMap<u32, 
         let differences: Vec<f64> = met.iter().map(difference).collect::<Option<_>>()?;
         Some(ShiftPoint { q, ratio: ratio(&differences)? })
     };
+    // The curve ends at the first quantile that some pair lacks: beyond it the ratio would be one of fewer pairs, and
+    // jump.
     let points: Vec<ShiftPoint> = steps(shortest, 1.0).map_while(point).collect();
     (points.len() > 1).then(|| Shift {
         cell: cell.cell.clone(),

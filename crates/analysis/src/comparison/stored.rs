@@ -10,7 +10,7 @@ use super::effect::Samples;
 use super::gaps::Gaps;
 use super::history::{by_time, cells_by_name};
 use super::label::Labels;
-use super::paired::Half;
+use super::paired::SideCell;
 use super::{
     CellSample, Comparison, ComparisonNote, Difference, Excluded, May, NoFigures, NotComparable, OneSide,
     Pairing, RunSample, Sampled, Side, Uncompared, UncomparedReason, comparable,
@@ -70,6 +70,7 @@ pub(super) fn selected<'a>(
 ) -> Result<Selected<'a>, NotComparable> {
     let (mut runs, mut declared, mut newest) = (Vec::new(), Vec::new(), Vec::new());
     for sample in by_time(baseline) {
+        // Run and baseline overlap where a run was added before it is compared; against itself nothing ever changes.
         if sample.run.run_id == run.run.run_id {
             gaps.found.push(Uncompared::OwnRun { run_id: sample.run.run_id.clone() });
             continue;
@@ -81,6 +82,7 @@ pub(super) fn selected<'a>(
             continue;
         }
         gaps.of(&sample.run.run_id, UncomparedReason::NotComparable(refused.clone()));
+        // The newest run is the likeliest to be meant: its differences say best what the user changed.
         newest = refused;
     }
     if runs.is_empty() && !newest.is_empty() {
@@ -92,33 +94,35 @@ pub(super) fn selected<'a>(
 fn drafts(runs: &[&RunSample], run: &RunSample, rules: &Rules<'_>, gaps: &mut Gaps) -> Vec<CellDraft> {
     let histories: Vec<BTreeMap<&str, &CellSample>> = runs.iter().map(|run| cells_by_name(run)).collect();
     let labels = Labels::of(&run.run.cells);
-    let halves = Half::all(run);
-    let names: std::collections::BTreeSet<&str> = halves.iter().map(|half| half.cell.cell.as_str()).collect();
+    let side_cells = SideCell::all(run);
+    let names: std::collections::BTreeSet<&str> =
+        side_cells.iter().map(|side_cell| side_cell.cell.cell.as_str()).collect();
     let newest = histories.last().into_iter().flat_map(BTreeMap::keys);
     for name in newest.filter(|name| !names.contains(**name)) {
         gaps.of(name, UncomparedReason::NotAfter);
     }
-    halves
+    side_cells
         .into_iter()
-        .filter_map(|half| {
+        .filter_map(|side_cell| {
             let known = histories.iter().zip(runs).enumerate().filter_map(|(index, (cells, sample))| {
-                let known = *cells.get(half.cell.cell.as_str())?;
+                let known = *cells.get(side_cell.cell.cell.as_str())?;
                 let cell = sample.run.cells.get(known.index)?;
-                Some((index as u32, known, alike(&run.run, cell, half.cell, axis::STORED_RUNS)))
+                Some((index as u32, known, alike(&run.run, cell, side_cell.cell, axis::STORED_RUNS)))
             });
-            of_cell(half, &known.collect::<Vec<_>>(), labels.label(half.cell), rules, gaps)
+            of_cell(side_cell, &known.collect::<Vec<_>>(), labels.label(side_cell.cell), rules, gaps)
         })
         .collect()
 }
 
 fn of_cell(
-    half: Half<'_>,
+    side_cell: SideCell<'_>,
     known: &[(u32, &CellSample, bool)],
     label: String,
     rules: &Rules<'_>,
     gaps: &mut Gaps,
 ) -> Option<CellDraft> {
-    let name = half.cell.cell.as_str();
+    let name = side_cell.cell.cell.as_str();
+    // A name need not tell every setting: cells of one name that were read otherwise are not one cell.
     let alike: Vec<(u32, &CellSample)> =
         known.iter().filter(|(_, _, alike)| *alike).map(|(index, sample, _)| (*index, *sample)).collect();
     let usable: Vec<(u32, &CellSample)> =
@@ -134,14 +138,14 @@ fn of_cell(
     if left_out > 0 {
         gaps.of(name, UncomparedReason::RunsLeftOut(left_out));
     }
-    let excluded = Some(half.sample.excluded_as_run()).filter(|reasons| !reasons.is_empty());
+    let excluded = Some(side_cell.sample.excluded_as_run()).filter(|reasons| !reasons.is_empty());
     let excluded = excluded.map(Excluded::After);
     let (mut drafts, mut lacking) = (Vec::new(), Vec::new());
-    let moves_bytes = !operation::is_metadata(half.cell);
+    let moves_bytes = !operation::is_metadata(side_cell.cell);
     for metric in Compared::ALL {
         let before: BTreeMap<u32, f64> =
             usable.iter().filter_map(|(index, sample)| Some((*index, sample.logarithm(metric)?))).collect();
-        match (before.is_empty(), half.sample.logarithm(metric)) {
+        match (before.is_empty(), side_cell.sample.logarithm(metric)) {
             (false, Some(after)) => {
                 let samples = Samples::Stored { before, after };
                 drafts.extend(rules.draft(Metric::of(metric, moves_bytes), samples, excluded.is_some()));
@@ -154,8 +158,8 @@ fn of_cell(
     if drafts.is_empty() {
         let why = excluded.map_or(NoFigures::NoneBefore, NoFigures::Excluded);
         gaps.of(name, UncomparedReason::NoFigures(why));
-        if half.sample.reps.is_empty() && usable.iter().any(|(_, sample)| !sample.reps.is_empty()) {
-            gaps.lose(half.cell, half.sample);
+        if side_cell.sample.reps.is_empty() && usable.iter().any(|(_, sample)| !sample.reps.is_empty()) {
+            gaps.lose(side_cell.cell, side_cell.sample);
         }
         return None;
     }
@@ -164,11 +168,11 @@ fn of_cell(
     }
     Some(CellDraft {
         cell: name.to_owned(),
-        target: half.cell.target.clone(),
+        target: side_cell.cell.target.clone(),
         label,
-        is_training: half.cell.training.is_some(),
+        is_training: side_cell.cell.training.is_some(),
         moves_bytes,
-        falls_count: excluded.is_some() && !half.sample.unsteady && half.sample.drift.is_none(),
+        falls_count: excluded.is_some() && !side_cell.sample.unsteady && side_cell.sample.drift.is_none(),
         excluded,
         drafts,
     })

@@ -7,7 +7,7 @@ use super::cells::decided;
 use super::comparable::TARGETS;
 use super::gaps::Gaps;
 use super::label::Labels;
-use super::paired::{self, Half, Pair};
+use super::paired::{self, Pair, SideCell};
 use super::{Comparison, Difference, NotComparable, Pairing, RunSample, Side, UncomparedReason};
 use crate::cell::metric::Margins;
 
@@ -62,13 +62,16 @@ fn check_names(run: &RunSample, before: &str, after: &str) -> Result<(), NotComp
 /// Cells that do the same: with one engine where both targets have it, then in the order of the scenario.
 fn pairs<'a>(run: &'a RunSample, before: &str, after: &str, gaps: &mut Gaps) -> Vec<Pair<'a>> {
     let labels = Labels::of(&run.run.cells);
-    let of_target =
-        |name: &str| Half::all(run).into_iter().filter(|half| half.cell.target == name).collect::<Vec<_>>();
+    let of_target = |name: &str| {
+        SideCell::all(run).into_iter().filter(|side_cell| side_cell.cell.target == name).collect::<Vec<_>>()
+    };
     let (ones, mut others) = (of_target(before), of_target(after));
-    let mut found: Vec<Option<Half<'a>>> = vec![None; ones.len()];
+    let mut found: Vec<Option<SideCell<'a>>> = vec![None; ones.len()];
+    // Pairs of one engine first: else the first cell of a target takes the partner that another would have matched
+    // exactly.
     for is_strict in [true, false] {
         for (one, found) in ones.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
-            let matches = |other: &Half<'_>| {
+            let matches = |other: &SideCell<'_>| {
                 let same_engine =
                     || agree(&run.run, one.cell, other.cell, &[Axis::Engine, Axis::Advice, Axis::FileAdvice]);
                 alike(&run.run, one.cell, other.cell, axis::TARGETS) && (!is_strict || same_engine())
@@ -91,7 +94,7 @@ fn pairs<'a>(run: &'a RunSample, before: &str, after: &str, gaps: &mut Gaps) -> 
 }
 
 /// The label of the cell before, with both engines where they differ.
-fn label(labels: &Labels<'_>, one: Half<'_>, other: Half<'_>) -> String {
+fn label(labels: &Labels<'_>, one: SideCell<'_>, other: SideCell<'_>) -> String {
     let label = labels.label(one.cell);
     if one.cell.engine == other.cell.engine {
         return label;

@@ -3,7 +3,7 @@
 use super::cells::decided;
 use super::gaps::Gaps;
 use super::label::Labels;
-use super::paired::{self, Half, Pair};
+use super::paired::{self, Pair, SideCell};
 use super::{Comparison, ComparisonNote, NotComparable, Pairing, RunSample, Side, comparable};
 use crate::cell::metric::Margins;
 
@@ -41,12 +41,12 @@ pub fn compare_variants(
 /// Cells of equal places that both sides have.
 pub(super) fn pairs<'a>(before: &'a RunSample, after: &'a RunSample) -> Vec<Pair<'a>> {
     let labels = Labels::of(&before.run.cells);
-    let others = Half::all(after);
-    let paired = |one: Half<'a>| {
+    let others = SideCell::all(after);
+    let paired = |one: SideCell<'a>| {
         let other = others.iter().find(|other| other.sample.index == one.sample.index)?;
         Some(Pair { before: one, after: *other, label: labels.label(one.cell) })
     };
-    Half::all(before).into_iter().filter_map(paired).collect()
+    SideCell::all(before).into_iter().filter_map(paired).collect()
 }
 
 fn name(sample: &RunSample) -> String {
@@ -55,7 +55,7 @@ fn name(sample: &RunSample) -> String {
 
 /// What the variants set, and what else differs between them.
 fn notes(before: &RunSample, after: &RunSample, pairs: &[Pair<'_>]) -> Vec<ComparisonNote> {
-    let is_limited = |half: Half<'_>| !half.sample.client_limited.is_empty();
+    let is_limited = |side_cell: SideCell<'_>| !side_cell.sample.client_limited.is_empty();
     let cells = pairs.iter().filter(|pair| is_limited(pair.before) || is_limited(pair.after)).count();
     let limited = (cells > 0).then_some(ComparisonNote::ClientLimited { cells });
     let settings = [before, after].into_iter().filter_map(|sample| {

@@ -53,6 +53,7 @@ pub(super) fn distinctions(cell: &Cell, apart: Apart) -> Vec<Distinction> {
     let along = cell.axes.iter().filter(|words| !is_shown(words.axis()));
     let streams = cell.streams.filter(|_| apart.streams).map(Distinction::Streams);
     let threads = apart.threads.then_some(Distinction::Threads(cell.threads));
+    // Where the scenario varies the tier, its value stands among the axes already.
     let is_tier_an_axis = cell.axes.iter().any(|words| words.axis() == Axis::Tier);
     let cache = (cell.tier.is_some() && !is_tier_an_axis).then_some(Distinction::ThroughCache);
     let stand_in = cell.stands_in_for.is_some().then_some(Distinction::StandIn);

@@ -32,6 +32,7 @@ impl Model {
             .collect();
         let mut depths: Vec<u32> = measured.iter().map(|cell| cell.cell.queue_depth).collect();
         depths.dedup();
+        // Depth 1 alone shows the latency of the storage: at any other depth a read waits for others too.
         let first = measured.first().filter(|cell| cell.cell.queue_depth == 1)?.figures()?;
         let rates = measured.iter().filter_map(|cell| Some(cell.figures()?.bps.mean));
         let model = Self {

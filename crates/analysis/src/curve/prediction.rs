@@ -16,6 +16,8 @@ use crate::curve::{self, Panel};
 
 pub use line::{InFlightAtLine, LineAsks, Transfer};
 
+// As near as the formulas are: they leave out what a client spends between two operations, and the distribution of
+// latencies.
 /// A measured rate agrees with its prediction within this share of it.
 const AGREES_SHARE: f64 = 0.10;
 
@@ -128,6 +130,7 @@ fn of_target(
     claim: Option<&Claim>,
     cells: &[CellSummary],
 ) -> Option<TargetPrediction> {
+    // The claim is what was said of a storage; how a server was set matters where nothing was claimed.
     let figures = claim.map(|claim| &claim.figures).or(known.emulated.as_ref())?;
     let settings = settings(figures, known.prefixes);
     let of_target = cells.iter().enumerate().filter(|(_, cell)| cell.cell.target == target.name);
@@ -298,6 +301,7 @@ fn course(settings: &Settings, of: &CellPrediction, cell: &record::Cell, way: &E
     let alone_s = settings.operation_s(&of.operation);
     let connections = cell.connections;
     let in_flight = InFlight { operations: cell.queue_depth, connections, one_at_a_time: way.one_at_a_time };
+    // No curve is drawn through measured points: a prediction that was fitted to them would agree with anything.
     let limits = settings.limits(&of.operation, in_flight).map(|(ops_per_s, _)| ops_per_s);
     let waiting = (way.one_at_a_time && connections > 0).then(|| f64::from(connections) / alone_s);
     let highest_ops_per_s = limits.chain(waiting).fold(f64::INFINITY, f64::min);

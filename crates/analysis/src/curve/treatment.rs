@@ -65,6 +65,7 @@ pub(super) fn from_memory(cache: &Word<Cache>) -> FromMemory {
 
 /// What comes from a cache of this client: its page cache, or a tier of feedline's own.
 pub(crate) fn from_cache(cell: &record::Cell) -> FromMemory {
+    // A tier begins empty, so that the first pass comes from the storage, and later ones may come from the tier.
     let tier = if cell.tier.is_some() { FromMemory::Later } else { FromMemory::Nothing };
     from_memory(&cell.cache).max(tier)
 }
@@ -77,6 +78,8 @@ pub(super) fn reaches(cell: &record::Cell) -> bool {
 /// Whether cold and bypassing cells answer one question: some storage is behind a network, which bypasses by nature,
 /// and no target was read in both ways, which would be a question of its own.
 pub(super) fn may_join<'a>(cells: &(impl Iterator<Item = &'a CellSummary> + Clone)) -> bool {
+    // A target read cold and bypassing in one run is asked whether the page cache matters: its curves must not be drawn
+    // as if it did not.
     let is_both = |cell: &CellSummary| {
         let same = |other: &&CellSummary| other.cell.target == cell.cell.target && other.storage;
         let mut caches = cells.clone().filter(same).map(|other| &other.cell.cache);

@@ -2,12 +2,42 @@
 
 use record::Skipped;
 
-use super::GateResult;
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::figures::Figures;
 use crate::cell::flag::Flag;
 use crate::cell::gap::Gap;
 use crate::verdict::{NoVerdict, Verdict};
+
+/// How a run, or one target of it, stands against its gate.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GateResult {
+    /// The scenario has no gate.
+    None,
+    /// All that it asks holds.
+    Met,
+    /// At least one demand does not hold; these first, then those that could not be decided.
+    Missed(Vec<Unmet>),
+    /// No demand is known not to hold, and these could not be decided.
+    Inconclusive(Vec<Unmet>),
+}
+
+impl GateResult {
+    pub(super) fn of(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
+        let (mut missed, mut open) = (Vec::new(), Vec::new());
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Holds => {}
+                Outcome::Fails(unmet) => missed.push(unmet),
+                Outcome::Open(unmet) => open.push(unmet),
+            }
+        }
+        match (missed.is_empty(), open.is_empty()) {
+            (true, true) => Self::Met,
+            (true, false) => Self::Inconclusive(open),
+            (false, _) => Self::Missed(missed.into_iter().chain(open).collect()),
+        }
+    }
+}
 
 /// One demand of a gate on one target.
 #[derive(Debug, Clone, PartialEq)]

@@ -43,6 +43,7 @@ fn at_depth(cell: &CellSummary, limit_ns: u64, unmet: impl Fn(WhyUnmet) -> Unmet
                 .map_or(Outcome::Holds, |flag| Outcome::Open(unmet(WhyUnmet::Flagged(flag.clone())))),
             decided => decided,
         },
+        // Reads that all failed have no latency, and a limit on it is missed by them.
         Measurement::Failed { reason, .. } => Outcome::Fails(unmet(WhyUnmet::Unmeasured(reason.clone()))),
         Measurement::NotRun { reason } => Outcome::Open(unmet(WhyUnmet::Unmeasured(reason.clone()))),
         Measurement::Operations(_) => Outcome::Open(unmet(WhyUnmet::NoBytes)),
@@ -90,6 +91,8 @@ fn of_figures(
 
 /// What a caller waits for: from the intended time on where there is one, else from the submission on.
 fn p99(figures: &Figures) -> Percentile {
+    // Response and not service time where there is a schedule: service time leaves out the wait of arrivals for a free
+    // place, which is coordinated omission (Gil Tene).
     let service = figures.latency.p99_ns.map_or(Percentile::Unknown, Percentile::At);
     figures.paced.map_or(service, |paced| paced.response_p99)
 }

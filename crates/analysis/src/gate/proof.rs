@@ -92,9 +92,12 @@ fn of_target(runs: &[ProvingRun<'_>], target: &str, rules: record::Proof) -> Pro
     };
     let said: Vec<(&ProvingRun<'_>, Verdict)> =
         runs.iter().filter_map(|run| Some((run, verdict_of(run)?))).collect();
+    // From the first start to the last end: what matters is how different the times of day were, not how long was
+    // measured.
     let first = said.iter().map(|(run, _)| run.between_unix_ns.0).min().unwrap_or(0);
     let last = said.iter().map(|(run, _)| run.between_unix_ns.1).max().unwrap_or(0);
     let span_ns = last.saturating_sub(first);
+    // All and not most: runs that disagree show that something matters which the scenario does not fix.
     let all = |word: Judgement| said.iter().all(|(_, verdict)| verdict.judgement == word);
     let judgement = [Judgement::Feeds, Judgement::Starves].into_iter().find(|word| all(*word));
     let made = said.len() as u32;

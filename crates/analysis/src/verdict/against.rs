@@ -49,6 +49,7 @@ impl Verdict {
             }
         };
         self.samples_per_s = figures.samples_per_s.interval;
+        // The line of the cell, and not that of the need: cells of unlike samples have lines of their own.
         let (judgement, kept) = judged(source.cells, cell, figures, line);
         self.judgement = judgement;
         self.cause = kept.unwrap_or_else(|| cause(source, cell, figures, (judgement, line)));
@@ -100,6 +101,7 @@ pub(crate) fn judged(
     figures: &Figures,
     line: f64,
 ) -> (Judgement, Option<Cause>) {
+    // Before anything else: the rate of a storage that returns wrong bytes is the rate of nothing.
     let wrong_bytes = wrong_bytes(cells, &cell.cell.target);
     if let Some(flag) = wrong_bytes.or_else(|| forbidding(figures, Gravity::ForbidsVerdict)) {
         return (Judgement::Uncertain, Some(Cause::Flagged(flag)));
@@ -107,6 +109,8 @@ pub(crate) fn judged(
     let Some(interval) = figures.samples_per_s.interval else {
         return (Judgement::Uncertain, Some(Cause::TooFewRepetitions { made: figures.repetitions }));
     };
+    // What forbids one judgement does not forbid the other: a client-limited cell that clears the line clears it all
+    // the more, and one with failed repetitions that starves starves all the more.
     let judgement = feed::judge(interval, line);
     let forbids = if judgement == Judgement::Feeds { Gravity::ForbidsFeeds } else { Gravity::ForbidsStarves };
     if let Some(flag) = forbidding(figures, forbids) {
@@ -178,6 +182,7 @@ fn wrong_bytes(cells: Cells<'_>, target: &str) -> Option<Flag> {
 }
 
 fn accelerators_fed(figures: &Figures, line: f64, accelerators: u32) -> Option<u32> {
+    // By the lower bound: a number of accelerators is a promise, and the mean would keep it every other time.
     let interval = figures.samples_per_s.interval.filter(|_| accelerators > 0)?;
     Some(feed::accelerators_fed(interval.low, line, accelerators))
 }
@@ -190,6 +195,7 @@ fn is_first_to_clear(source: &Source<'_>, cell: &CellSummary) -> bool {
     let mut curves = source.panels.iter().flat_map(|panel| &panel.curves);
     let Some(curve) = curves.find(|curve| curve.clears_at == Some(index)) else { return false };
     let of_line = |index: &usize| all[*index].figures().and_then(|figures| figures.of_line);
+    // "From depth N" promises every depth beyond it too.
     curve.cells.iter().skip_while(|one| **one != index).filter_map(of_line).all(|share| share >= 1.0)
 }
 

@@ -21,6 +21,8 @@ pub(super) fn of_target(source: &Source<'_>, target: &str, chosen: &[&CellSummar
             && operation::reads_samples(&cell.cell)
             && treatment::from_cache(&cell.cell) == FromMemory::Nothing
     });
+    // All cells of the target: a change of the storage shows in each, and any one alone has too few repetitions to tell
+    // it from noise.
     let points: Vec<Point> = of_target
         .flat_map(|(index, cell)| {
             let is_chosen = chosen.iter().any(|one| std::ptr::eq(*one, cell));

@@ -93,6 +93,8 @@ fn deciding<'a>(
         let best = of_kind().map(mean).reduce(f64::max)?;
         of_kind().find(|one| mean(one) >= best * EQUAL_SHARE)
     };
+    // One candidate that feeds is enough, since the user may take its depth. To starve all have to. The error of 5 % is
+    // divided among them, so that the first to feed is not found by trying often enough.
     let feeding = verdicts.iter().find(is(Judgement::Feeds));
     let deciding = feeding
         .or_else(|| no_worse_than_best(Judgement::Uncertain))
@@ -110,6 +112,9 @@ fn beside_others(
     let Some(fresh) = fresh.filter(|_| verdict.judgement == Judgement::Starves) else { return verdict };
     let of_line = |measurement: &Measurement| measurement.figures().and_then(|figures| figures.of_line);
     let control = fresh.control.and_then(|cell| Some((cell, of_line(cell.confirmed.as_ref()?)?)));
+    // The control comes first, since it was measured afresh in the same rounds. Interleaved figures are weaker
+    // evidence, and still enough to take a STARVES back: being UNCERTAIN costs some rounds, and a wrong STARVES a
+    // storage.
     let control = control.filter(|(_, share)| *share >= 1.0);
     let others = choice::above_the_line(&source.cells, &target.name, fresh);
     let others = others.and_then(|cell| Some((cell, of_line(&cell.measured)?)));
@@ -134,6 +139,7 @@ fn over_time(
     verdict.changed = change.and_then(|change| changed::before_and_after(source, cell, change));
     let Some((bps, line)) = verdict.changed.zip(cell.line) else { return verdict };
     let is_small = (bps.1 / bps.0).ln().abs() < CHANGE_SAID;
+    // On one side of the line throughout, a change is said and decides nothing.
     let crosses = (bps.0 >= line.bps) != (bps.1 >= line.bps);
     let is_judged = verdict.judgement != Judgement::Uncertain || verdict.is_open();
     if crosses && is_judged {
@@ -147,9 +153,11 @@ fn over_time(
 
 /// A narrower test may starve a wider need; it never feeds it.
 fn within_scope(source: &Source<'_>, cell: &CellSummary, verdict: Verdict) -> Verdict {
+    // STARVES needs no such limit: what one host alone is not given many are given even less.
     let hosts = verdict.scope.as_ref().map_or(0, Scope::hosts_open);
-    let asked = choice::Asked::of(&source.cells);
-    let cause = match asked.loader_depth.filter(|_| !asked.is_reached(cell)) {
+    let eligibility = choice::Eligibility::of(&source.cells);
+    let cause = match eligibility.loader_depth.filter(|_| !eligibility.is_reached(cell)) {
+        // The reach of the loader is asked first: it is a fact of this host, whatever others do.
         _ if verdict.judgement != Judgement::Feeds => return verdict,
         Some(reach) => Cause::BeyondLoader { reach },
         None if hosts > 0 => Cause::HostsOpen { hosts },

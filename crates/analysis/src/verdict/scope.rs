@@ -96,6 +96,8 @@ impl LoadScope {
 
 /// Time of windows in the longest part of a run.
 fn under_load_ns<'a>(segments: &[record::Segment], reps: impl Iterator<Item = &'a &'a record::Rep>) -> u64 {
+    // Burst credits are earned back while a run is interrupted, so that the sum over its parts would claim more than
+    // was tested.
     let mut parts = vec![0_u64; segments.len() + 1];
     for rep in reps {
         let part = segments.partition_point(|segment| segment.at_ns <= rep.window_start_ns);

@@ -88,6 +88,7 @@ impl Sizing {
             return Some(doubt);
         }
         let is_met = met.interval().is_some_and(|interval| interval.low >= self.threshold);
+        // Repetitions that failed miss for certain: there is no interval that could reach over the target.
         let is_missed = missed.au.is_err() || missed.interval().is_some_and(|one| one.high < self.threshold);
         (!is_met || !is_missed).then_some(EdgeDoubt::Reached)
     }
@@ -180,6 +181,8 @@ fn sizing(cells: &[&CellSummary], axis: &str) -> Option<Sizing> {
 /// Fresh repetitions count where there are any, and those that failed miss.
 fn edge(cell: &CellSummary, axis: &str) -> Option<Edge> {
     let value = value(&cell.cell, Axis::named(axis))?;
+    // The search itself measures each value once and follows what it finds, so that its last values are chosen by
+    // chance too. Fresh repetitions are not.
     let measurement = cell.confirmed.as_ref().unwrap_or(&cell.measured);
     let (au, doubt) = match measurement {
         Measurement::Figures(figures) => {

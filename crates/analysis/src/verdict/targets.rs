@@ -101,6 +101,7 @@ fn of_variant(cells: Cells<'_>) -> Vec<Unjudged> {
 /// A verdict for each storage target, in the order of the scenario, or why it has none.
 fn of_targets(source: &Source<'_>) -> (Vec<Verdict>, Vec<Unjudged>) {
     let cells = &source.cells;
+    // A target with nothing to judge has no verdict rather than UNCERTAIN: nothing about it is in doubt.
     let (mut verdicts, mut unjudged) = (Vec::new(), Vec::new());
     for target in cells.targets.iter().filter(|target| target.storage) {
         let chosen = choice::judged(cells, &target.name);
@@ -121,7 +122,7 @@ fn no_verdict(cells: Cells<'_>, target: &str) -> Option<NoVerdict> {
     if let Some(of_line) = offers.reduce(f64::max) {
         return Some(NoVerdict::OffersLess { of_line });
     }
-    let named = choice::Asked::of(&cells).accelerators;
+    let named = choice::Eligibility::of(&cells).accelerators;
     let jobs = of_target().filter(|cell| cell.figures().is_some());
     let accelerators = jobs.filter_map(|cell| Some(cell.cell.training.as_ref()?.accelerators));
     if let Some(played) = accelerators.filter(|played| *played != named).max() {

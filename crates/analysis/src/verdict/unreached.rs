@@ -73,6 +73,7 @@ pub struct WayApart {
 pub(crate) fn beside(source: &Source<'_>, judged: &CellSummary) -> Vec<Unreached> {
     let Some((own, others)) = other_ways(source, judged) else { return Vec::new() };
     let mut short: Vec<WayMeasured<'_>> = others.filter(|way| way.reaches_at.is_none()).collect();
+    // By the best cell of each: a way is as far from its line as its best depth is.
     short.sort_by(|a, b| a.of_line.1.total_cmp(&b.of_line.1));
     let more = short.len().saturating_sub(NAMED_MAX);
     let named = short.iter().take(NAMED_MAX).map(|way| Unreached::Otherwise {
@@ -99,6 +100,7 @@ fn other_ways<'a>(
     let is_own = |panel: &&Panel| panel.holds(&source.cells, judged);
     let own = source.panels.iter().find(is_own)?;
     let others = source.panels.iter().filter(move |panel| !is_own(panel));
+    // What came from the page cache says nothing of the storage, neither for it nor against it.
     let others = others.filter(|panel| panel.lets_come() == FromMemory::Nothing);
     Some((own, others.filter_map(|panel| WayMeasured::of(source, panel, &judged.cell.target))))
 }

@@ -208,7 +208,7 @@ fn the_shipped_scenarios_resolve() {
         let text = fs::read_to_string(&path).unwrap().replace("/mnt/nvme/bench", "data");
         bench.write("shipped.toml", &text);
         let small =
-            if text.contains("\nsamples = ") { "dataset.samples=100" } else { "dataset.size=\"256 MiB\"" };
+            if text.contains("\nsamples = ") { "dataset.samples=8" } else { "dataset.size=\"256 MiB\"" };
         bench.run(&["plan", "shipped.toml", "--set", small]).exits(0).says("cells");
     }
 }

@@ -10,6 +10,7 @@ use crate::screen::Screen;
 use crate::words::comparison as said;
 
 /// Runs of which a row has a block; of more, the newest.
+// What fits beside the other columns at 80 letters.
 const BLOCKS_MAX: usize = 18;
 /// Eighths of a row.
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -38,6 +39,7 @@ pub fn history_terminal(history: &History, screen: Screen) -> String {
 fn table(history: &History) -> Grid {
     let runs = history.run_ids.as_slice();
     let newest = &runs[runs.len().saturating_sub(BLOCKS_MAX)..];
+    // Excluded runs take no part in first, last and change: their blocks show that they are there.
     let values = |cell: &&HistoryCell| cell.points.iter().filter_map(usable).collect::<Vec<f64>>();
     let write = |cell: &HistoryCell, value: Option<&f64>| {
         Some(words::value(Metric::of(Compared::Throughput, cell.counts_bytes), *value?))

@@ -34,6 +34,7 @@ pub fn comparison_markdown_within(comparison: &Comparison, bytes_max: usize) -> 
     assembled(&sections, bytes_max)
 }
 
+// Not a grid: rows are left out one by one until a comment fits, and each must be whole by then.
 /// Lines that stand or fall together, and rows between them that may be left out from the end.
 struct Section {
     head: String,
@@ -48,6 +49,7 @@ impl Section {
 /// Sections in their order, as far as they fit.
 fn assembled(sections: &[Section], bytes_max: usize) -> String {
     let whole: usize = sections.iter().filter(|one| !one.rows.is_empty()).map(bytes).sum();
+    // The sentence about what is missing needs its room only if something is.
     let mut room = if whole <= bytes_max { whole } else { bytes_max.saturating_sub(LEFT_OUT_BYTES) };
     let (mut page, mut left_out) = (String::new(), 0);
     for section in sections.iter().filter(|section| !section.rows.is_empty()) {
@@ -57,6 +59,7 @@ fn assembled(sections: &[Section], bytes_max: usize) -> String {
         };
         let mut kept: Vec<&str> = Vec::new();
         for row in &section.rows {
+            // Rows are sorted by gravity, so that a shorter one behind the first that does not fit is a lesser one too.
             let Some(after) = rest.checked_sub(row.len()) else { break };
             rest = after;
             kept.push(row);
@@ -88,6 +91,7 @@ fn bytes(section: &Section) -> usize {
 
 /// Text that Markdown takes as text, and that calls nobody.
 fn text(words: &str) -> String {
+    // A name from a record that holds `@team` would notify people from each comment of a nightly job.
     crate::markdown::text(words).replace('@', "&#64;")
 }
 

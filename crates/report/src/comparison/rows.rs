@@ -6,6 +6,7 @@ use super::words;
 use crate::group::by_key;
 use crate::words::comparison as said;
 
+// Two may be told beside their rows; from three on the reason would be most of the page.
 /// How many effects must share a reason for it to be said once for all of them.
 const SHARED_MIN: usize = 3;
 

@@ -102,6 +102,7 @@ fn shown(comparison: &Comparison) -> Vec<bool> {
     for index in order {
         let cell = &comparison.cells[index];
         used += lines(cell);
+        // A regression is shown however many there are: it is what the page is for.
         shown[index] = used <= ROWS_MAX || rows::gravity(cell) < words::gravity(Change::Inconclusive);
     }
     shown

@@ -35,6 +35,7 @@ pub(super) const fn gravity(change: Change) -> u8 {
 pub(super) fn ratio(ratio: f64) -> String {
     match ratio {
         r if !r.is_finite() => "-".to_owned(),
+        // +220 % has to be reckoned into "three times"; below a doubling percent are what margins are stated in.
         2.0.. => format!("x {}", crate::number::two_digits(ratio)),
         _ => format!("{} %", signed(ratio)),
     }
@@ -43,6 +44,7 @@ pub(super) fn ratio(ratio: f64) -> String {
 /// A change in percent with its sign; what rounds to nothing has none.
 fn signed(ratio: f64) -> String {
     let tenths = ((ratio - 1.0) * 1e3).round() / 10.0;
+    // Rust writes -0.0, and a sign before nothing reads as a change.
     if tenths == 0.0 { "0.0".to_owned() } else { format!("{tenths:+.1}") }
 }
 
@@ -126,6 +128,7 @@ pub(super) fn side(side: &Side) -> String {
 
 /// The day of a run, from its name: `20261121T044123Z-...` began on 2026-11-21.
 pub(super) fn day(run_id: &str) -> Option<String> {
+    // From the name and not the record: sides hold names of runs alone, hundreds of them.
     let digits = run_id.get(..8).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
     Some(format!("{}-{}-{}", &digits[..4], &digits[4..6], &digits[6..]))
 }

@@ -61,6 +61,7 @@ fn verdicts(summary: &Summary) -> Suite {
         asked.iter().any(|demand| demand.what == "feeds" && demand.target == verdict.target)
     };
     let gated = asked.iter().map(|demand| of_demand(summary, &head.scenario, demand));
+    // A verdict that a gate demands is its own test case already: twice it would count as two failures.
     let free = summary.verdicts.iter().filter(|verdict| !is_gated(verdict));
     let free = free.map(|verdict| of_verdict(class.clone(), verdict));
     let unjudged = summary.unjudged.iter().map(|one| Case {
@@ -174,6 +175,7 @@ fn of_effect(class: String, name: &str, effect: &Effect, excluded: Option<&Exclu
             let why = words::comparison::excluded(why);
             Result::Skipped(format!("nothing may rest on it: {why}; {words}"))
         }
+        // The same rule as the exit code: a pipeline must not be red in one place and green in the other.
         (None, Change::Regressed) if !RegressionResult::is_gated(gate, effect.metric.word()) => {
             Result::Passed(format!("regressed, and no gate names it: {words}"))
         }

@@ -33,7 +33,7 @@ pub(super) struct Chart {
     /// What the reader must know first, in lines below the title.
     pub(super) subtitles: Vec<String>,
     /// Each begins a row and takes as many as its panels need.
-    pub(super) rows: Vec<Vec<Panel>>,
+    pub(super) rows: Vec<Vec<PlotPanel>>,
     /// Panels that stand side by side, where their width is not their own.
     pub(super) columns: usize,
     /// What each mark means, and only those that occur.
@@ -45,7 +45,7 @@ pub(super) struct Chart {
 
 /// Two scales and what is drawn between them.
 #[derive(Debug, Clone)]
-pub(super) struct Panel {
+pub(super) struct PlotPanel {
     /// Above it, in lines.
     pub(super) title: Vec<String>,
     pub(super) x: Scale,
@@ -212,7 +212,7 @@ impl Mark {
     }
 }
 
-impl Panel {
+impl PlotPanel {
     /// A panel with a title, its scales and its marks.
     pub(super) fn new(title: Vec<String>, (x, y): (Scale, Scale), height: i32, marks: Vec<Mark>) -> Self {
         Self { title, x, y, height, width: None, regions: Vec::new(), marks, labels: Vec::new() }
@@ -292,13 +292,13 @@ impl Chart {
     }
 
     /// The same with panels, one or two side by side, and the table behind them.
-    pub(super) fn with(self, panels: Vec<Panel>, table: PlotTable) -> Self {
+    pub(super) fn with(self, panels: Vec<PlotPanel>, table: PlotTable) -> Self {
         let columns = if panels.len() == 1 { 1 } else { 2 };
         self.with_rows(vec![panels], columns, table)
     }
 
     /// The same with panels in rows of their own.
-    pub(super) fn with_rows(self, rows: Vec<Vec<Panel>>, columns: usize, table: PlotTable) -> Self {
+    pub(super) fn with_rows(self, rows: Vec<Vec<PlotPanel>>, columns: usize, table: PlotTable) -> Self {
         Self { rows, columns, table, ..self }
     }
 
@@ -394,7 +394,7 @@ mod tests {
     fn the_key_names_only_what_is_drawn() {
         let x = Scale::linear(2.0, 2.0, "");
         let marks = vec![Mark::Across(1.0, FEED_LINE), Mark::sign((1.0, 1.0), Sign::Hollow, Ink::Series(0))];
-        let panel = Panel::new(Vec::new(), (x.clone(), x), 100, marks).starving_below(Some(1.0));
+        let panel = PlotPanel::new(Vec::new(), (x.clone(), x), 100, marks).starving_below(Some(1.0));
         let chart = Chart::new(("plot", "plot"), (String::new(), String::new()), Vec::new(), String::new())
             .with(vec![panel], PlotTable::default())
             .key_of_points("an interval", "a point")

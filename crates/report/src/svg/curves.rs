@@ -18,6 +18,7 @@ pub(super) fn shown(summary: &Summary) -> Vec<Shown<'_>> {
     for panel in &summary.panels {
         let mut curves = Vec::new();
         for curve in panel.curves.iter().filter(|curve| curve.storage == any_storage) {
+            // The colour of a target and engine is the same in all plots of a run, whatever else is drawn in them.
             let key = (curve.target.as_str(), curve.engine.as_str(), &curve.distinctions[..]);
             let number = known.iter().position(|one| *one == key).unwrap_or_else(|| {
                 known.push(key);

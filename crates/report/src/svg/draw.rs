@@ -10,7 +10,7 @@ use plotters::style::Color as _;
 use plotters::style::text_anchor::HPos;
 
 use super::canvas::{Canvas, Refusal, Stroke, boxes, line, svg, text};
-use super::chart::{At, Chart, Label, Mark, Panel};
+use super::chart::{At, Chart, Label, Mark, PlotPanel};
 use super::label::{self, Wish};
 use super::place::Room;
 use super::sheet::{EDGE, LETTER_BY_SIZE, SUBTITLE_SIZE, Sheet, columns_in};
@@ -77,6 +77,7 @@ pub(super) fn drawn(chart: &Chart) -> Result<String, Refusal> {
 
 /// The same for a window as narrow as a phone's: panels one below the other, labels in shorter lines.
 pub(super) fn drawn_narrow(chart: &Chart) -> Result<String, Refusal> {
+    // A second layout and no scaled one: letters that shrink to a third are no letters on a phone.
     let mut chart = Chart { columns: 1, ..chart.clone() };
     for label in chart.rows.iter_mut().flatten().flat_map(|panel| &mut panel.labels) {
         label.lines = label.lines.iter().flat_map(|line| folded(line, NARROW_LABEL_LETTERS)).collect();
@@ -180,6 +181,7 @@ struct Margins {
 impl Margins {
     fn of(chart: &Chart) -> Self {
         let panels = || chart.rows.iter().flatten();
+        // One margin for all panels, so that their plots stand below each other and depths can be compared by eye.
         let names = panels().flat_map(|panel| &panel.y.ticks).map(|tick| &tick.1);
         let labels = panels().flat_map(|panel| &panel.labels).flat_map(|label| &label.lines);
         Self {
@@ -197,7 +199,7 @@ impl Margins {
 
 /// A panel with its place.
 struct Plot<'a> {
-    panel: &'a Panel,
+    panel: &'a PlotPanel,
     title: Vec<String>,
     /// The words of its horizontal scale.
     x_words: Vec<String>,
@@ -212,16 +214,17 @@ struct Plot<'a> {
 fn placed(chart: &Chart, sheet: Sheet, top: i32) -> (Vec<Plot<'_>>, i32) {
     let Margins { left, right } = Margins::of(chart);
     let page = sheet.within() / chart.columns as i32;
-    let width = |panel: &Panel| panel.width.map_or(page, |width| left + width + GAP);
+    let width = |panel: &PlotPanel| panel.width.map_or(page, |width| left + width + GAP);
     let (mut plots, mut y) = (Vec::new(), top);
     for row in chart.rows.iter().flat_map(|panels| wrapped(panels, sheet, width)) {
-        let of_panel = |panel: &&Panel| title_lines(panel, width(panel));
+        let of_panel = |panel: &&PlotPanel| title_lines(panel, width(panel));
         let titles: Vec<Vec<String>> = row.iter().map(of_panel).collect();
         let lines = titles.iter().map(Vec::len).max().unwrap_or(0) as i32;
         let highest = row.iter().map(|panel| plot_height(panel)).max().unwrap_or(0);
         let (mut x, mut end) = (EDGE, y);
         for (panel, title) in row.into_iter().zip(titles) {
             let from = y + lines * PANEL_TITLE_LINE + if panel.y.words.is_empty() { 8 } else { 24 };
+            // Panels of one row are equally high, since they share the heights of their scale.
             let to = from + if panel.width.is_some() { panel.height } else { highest };
             let across = x + left..x + width(panel) - panel.width.map_or(right, |_| GAP);
             let x_words = folded(&panel.x.words, columns_in(width(panel), LABEL_SIZE));
@@ -235,8 +238,8 @@ fn placed(chart: &Chart, sheet: Sheet, top: i32) -> (Vec<Plot<'_>>, i32) {
 }
 
 /// Panels in rows as wide as the plot.
-fn wrapped(panels: &[Panel], sheet: Sheet, width: impl Fn(&Panel) -> i32) -> Vec<Vec<&Panel>> {
-    let mut rows: Vec<Vec<&Panel>> = Vec::new();
+fn wrapped(panels: &[PlotPanel], sheet: Sheet, width: impl Fn(&PlotPanel) -> i32) -> Vec<Vec<&PlotPanel>> {
+    let mut rows: Vec<Vec<&PlotPanel>> = Vec::new();
     let mut x = 0;
     for panel in panels {
         x += width(panel);
@@ -251,13 +254,13 @@ fn wrapped(panels: &[Panel], sheet: Sheet, width: impl Fn(&Panel) -> i32) -> Vec
     rows
 }
 
-fn title_lines(panel: &Panel, width: i32) -> Vec<String> {
+fn title_lines(panel: &PlotPanel, width: i32) -> Vec<String> {
     let columns = columns_in(width - 8, PANEL_TITLE_SIZE);
     panel.title.iter().flat_map(|line| clipped(line, columns, PANEL_TITLE_LINES_MAX)).collect()
 }
 
 /// Height of the plot of a panel: its labels need their room.
-fn plot_height(panel: &Panel) -> i32 {
+fn plot_height(panel: &PlotPanel) -> i32 {
     let labels = panel.labels.iter().map(label_height).sum::<f64>().ceil() as i32;
     panel.height.max(labels)
 }
@@ -267,7 +270,7 @@ fn label_height(label: &Label) -> f64 {
 }
 
 /// Room below a plot for the labels and the words of its horizontal scale.
-fn below(panel: &Panel) -> i32 {
+fn below(panel: &PlotPanel) -> i32 {
     let has_labels = panel.x.ticks.iter().any(|tick| !tick.1.is_empty());
     match (panel.x.words.is_empty(), has_labels) {
         (false, _) => 56,
@@ -289,6 +292,7 @@ impl Plot<'_> {
     }
 
     fn draw(&self, canvas: &Canvas<'_>) -> Result<(), Refusal> {
+        // Regions below the grid, marks above it, words last: they look for what is free.
         for mark in &self.panel.regions {
             self.mark(canvas, mark)?;
         }

@@ -2,7 +2,7 @@
 
 use analysis::{CellSummary, Measurement};
 
-use super::chart::{Mark, Panel};
+use super::chart::{Mark, PlotPanel};
 use super::scale::Scale;
 use super::sign::heat;
 use super::theme::Ink;
@@ -54,7 +54,7 @@ pub(super) fn panel(
     (rows, row_words): (Vec<String>, &str),
     (columns, column_words): (Vec<String>, &str),
     shade: impl Fn(usize, usize) -> Option<Shade>,
-) -> Panel {
+) -> PlotPanel {
     let (height, width) = (rows.len() as i32 * CELL.1, columns.len() as i32 * CELL.0);
     let places = (0..rows.len()).flat_map(|row| (0..columns.len()).map(move |column| (row, column)));
     let of_place = |(row, column): (usize, usize)| {
@@ -63,8 +63,8 @@ pub(super) fn panel(
     };
     let marks = places.filter_map(of_place).flatten().collect();
     let scales = (Scale::names(columns, column_words), Scale::rows(rows, row_words));
-    let panel = Panel::new(vec![title.to_owned()], scales, height, marks);
-    Panel { width: Some(width.max(WIDTH_MIN)), ..panel }
+    let panel = PlotPanel::new(vec![title.to_owned()], scales, height, marks);
+    PlotPanel { width: Some(width.max(WIDTH_MIN)), ..panel }
 }
 
 /// Cells in groups, each begun by a cell that belongs to none before.

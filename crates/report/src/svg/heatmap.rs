@@ -2,7 +2,7 @@
 
 use analysis::{Heat, HeatColumn, OverTime, Summary};
 
-use super::chart::{At, Chart, Mark, Panel, cut, height_of, level, starving};
+use super::chart::{At, Chart, Mark, PlotPanel, cut, height_of, level, starving};
 use super::scale::{Scale, duration};
 use super::sign::{LEVELS, Sample};
 use super::strip::Strip;
@@ -75,7 +75,7 @@ fn shade(share: f64) -> usize {
     SHARES.iter().take_while(|least| share >= **least).count()
 }
 
-fn panel(course: &Course<'_>, y: &Scale, height: i32) -> Panel {
+fn panel(course: &Course<'_>, y: &Scale, height: i32) -> PlotPanel {
     let heat = course.heat;
     let reps: Vec<&[HeatColumn]> = heat.columns.chunk_by(|one, next| one.rep == next.rep).collect();
     let step = f64::from(heat.step_s);
@@ -100,7 +100,7 @@ fn panel(course: &Course<'_>, y: &Scale, height: i32) -> Panel {
     let marks: Vec<Mark> =
         shades.into_iter().enumerate().map(|(number, cells)| level(cells, number)).collect();
     let x = strip.scale(&numbers);
-    Panel { regions, ..Panel::new(vec![course.title.clone()], (x, y.clone()), height, marks) }
+    PlotPanel { regions, ..PlotPanel::new(vec![course.title.clone()], (x, y.clone()), height, marks) }
 }
 
 fn table(courses: &[Course<'_>]) -> PlotTable {

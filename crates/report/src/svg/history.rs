@@ -4,7 +4,7 @@ use analysis::{Break, Exclusion, History, HistoryCell};
 use feed::Compared;
 
 use super::canvas::Stroke;
-use super::chart::{Chart, FEED_LINE, Label, Mark, Panel, height_of, packed};
+use super::chart::{Chart, FEED_LINE, Label, Mark, PlotPanel, height_of, packed};
 use super::scale::Scale;
 use super::sign::{Sample, Sign};
 use super::theme::Ink;
@@ -66,7 +66,7 @@ fn chart(history: &History) -> Option<Chart> {
         let marks = marks(target, &breaks);
         let scales = (runs(history), Scale::rates(Mark::heights(&marks), "throughput").0);
         let title = vec![target.name.to_owned()];
-        Panel::new(title, scales, height_of(shown.len(), PLOT), marks).labelled(labels(target))
+        PlotPanel::new(title, scales, height_of(shown.len(), PLOT), marks).labelled(labels(target))
     };
     let panels = shown.iter().map(of_panel).collect();
     let runs = feed::counted_noun(history.run_ids.len() as u64, "run");

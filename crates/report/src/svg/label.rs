@@ -16,6 +16,8 @@ pub(super) struct Wish {
 /// space, they start at `top` and the caller has chosen too low a panel.
 pub(super) fn place(wishes: &[Wish], top: f64, bottom: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wishes.len()).collect();
+    // By what they name, so that no leader crosses another; by their number where that is the same, so that the picture
+    // does not depend on the sort.
     order.sort_by(|a, b| wishes[*a].at.total_cmp(&wishes[*b].at).then(a.cmp(b)));
     let mut stacks: Vec<Stack> = Vec::new();
     for index in order {
@@ -70,6 +72,7 @@ impl Stack {
 
     fn settle(&mut self, top: f64, bottom: f64) {
         let wish = self.starts / self.members.len() as f64;
+        // The upper end wins where both cannot be kept: what is cut is cut at the bottom.
         self.start = wish.min(bottom - self.height).max(top);
     }
 }

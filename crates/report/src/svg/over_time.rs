@@ -3,7 +3,7 @@
 use analysis::{OverTime, RepOverTime, Summary};
 
 use super::canvas::Stroke;
-use super::chart::{At, Chart, FEED_LINE, Mark, Panel, cut, height_of, window};
+use super::chart::{At, Chart, FEED_LINE, Mark, PlotPanel, cut, height_of, window};
 use super::curves::Numbers;
 use super::scale::{Scale, duration};
 use super::sign::{Sample, Sign};
@@ -70,7 +70,7 @@ fn steps(courses: &[Course<'_>]) -> Option<String> {
     Some(format!("a point is the mean of {most}{}", duration(f64::from(longest_s) * 1e9)))
 }
 
-fn panel(course: &Course<'_>, height: i32) -> Panel {
+fn panel(course: &Course<'_>, height: i32) -> PlotPanel {
     let reps = &course.over_time.reps;
     let lengths: Vec<f64> = reps.iter().map(|rep| rep.window_s).collect();
     let strip = Strip::of(&lengths);
@@ -83,7 +83,7 @@ fn panel(course: &Course<'_>, height: i32) -> Panel {
     }
     // Linear and from zero: what is judged here is how flat a course is.
     let y = Scale::rates(Mark::heights(&marks).from(0.0), "throughput").0;
-    Panel::new(vec![course.title.clone()], (strip.scale(&numbers), y), height, marks)
+    PlotPanel::new(vec![course.title.clone()], (strip.scale(&numbers), y), height, marks)
 }
 
 fn of_rep(number: usize, rep: &RepOverTime, is_marked: bool, at: impl Fn(f64, f64) -> At) -> Vec<Mark> {

@@ -3,7 +3,7 @@
 use analysis::{CellSummary, PercentileCurve, Summary};
 
 use super::canvas::Stroke;
-use super::chart::{At, Chart, Label, Mark, Panel, packed};
+use super::chart::{At, Chart, Label, Mark, PlotPanel, packed};
 use super::curves::Numbers;
 use super::scale::{Scale, quantile_words};
 use super::sign::{Sample, Sign};
@@ -38,7 +38,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
         Some(Label::of_series(course.label.clone(), course.number, end))
     };
     let panel =
-        Panel::new(Vec::new(), (x, y), PLOT, marks).labelled(courses.iter().filter_map(label).collect());
+        PlotPanel::new(Vec::new(), (x, y), PLOT, marks).labelled(courses.iter().filter_map(label).collect());
     let mut conditions =
         vec!["all interleaved repetitions together, for display alone: the repetition, not the read, is the sample of every interval".to_owned()];
     let all = summary.percentiles.len();

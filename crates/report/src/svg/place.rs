@@ -34,6 +34,8 @@ impl Room {
     /// Keeps words off a line, which is taken in short pieces.
     pub(super) fn line(&mut self, from: (i32, i32), to: (i32, i32)) {
         let (dx, dy) = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
+        // Boxes of four pixels: exact intersections with a slanted line would be more code than the few pixels are
+        // worth.
         let pieces = (dx.hypot(dy) / 4.0).ceil().clamp(1.0, 400.0);
         for piece in 0..=pieces as u32 {
             let share = f64::from(piece) / pieces;
@@ -49,6 +51,8 @@ impl Room {
         let (x, y) = (f64::from(x), f64::from(y));
         let (right, left, centre) = (x + gap, x - gap - width, x - width / 2.0);
         let (up, down) = (y - half - gap, y + half + gap);
+        // Right of the mark first, where a reader looks; then nearer places before farther ones, so that words never
+        // seem to belong to another mark.
         let near = [(right, y), (centre, up), (left, y), (centre, down)];
         let corners = [
             (right - 3.0, up + 3.0),

@@ -3,7 +3,7 @@
 use analysis::{DemandPoint, Roofline, Summary, Supply, SupplyPoint};
 
 use super::canvas::Stroke;
-use super::chart::{At, Chart, Label, Mark, Panel, Point, cut, packed, span_of};
+use super::chart::{At, Chart, Label, Mark, PlotPanel, Point, cut, packed, span_of};
 use super::scale::Scale;
 use super::sign::{Sample, Sign};
 use super::theme::Ink;
@@ -42,7 +42,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
         marks.extend(supply.points.iter().map(|of| Mark::point(&point(supply, of), number)));
     }
     marks.extend(demands(&x, &y, &roofline));
-    let panel = Panel::new(Vec::new(), (x, y), PLOT, marks).labelled(labels);
+    let panel = PlotPanel::new(Vec::new(), (x, y), PLOT, marks).labelled(labels);
     let heading = ("roofline", "supply and demand by sample size");
     let has_roof = |is_known: bool| roofline.supplies.iter().any(|of| of.roofs.is_some() == is_known);
     let chart = Chart::of(summary, heading, conditions(&roofline).into_iter().chain(limit))
@@ -78,6 +78,8 @@ fn scales(roofline: &Roofline) -> Option<(Scale, Scale)> {
     let narrowest = sizes().fold(f64::INFINITY, f64::min);
     // A need in bytes crosses the sizes that are shown.
     let of_bytes = roofline.need.iter().filter(|need| need.sample_bytes.is_none());
+    // In the middle of the sizes: a need in bytes is a slanted line, and a scale that held both of its ends would press
+    // all else together.
     let crossings = of_bytes.map(|need| need.bps / (narrowest * widest).sqrt());
     let rates: Vec<f64> = spans.chain(demands().filter_map(|of| of.samples_per_s)).chain(crossings).collect();
     let low = rates.iter().copied().filter(|rate| *rate > 0.0).reduce(f64::min)?;

@@ -2,6 +2,8 @@
 
 use crate::number::RateUnit;
 
+// On a linear scale a curve at a twenty-fifth of the height is a line on the axis; a logarithm hides that the highest
+// is twice the next, so it is not the rule.
 /// Ratio of the highest to the lowest peak from which a linear scale would press the lowest curve flat.
 const LOG_FROM: f64 = 25.0;
 /// Ticks that a scale of rates aims at.
@@ -80,6 +82,7 @@ pub(super) struct Scale {
 impl Scale {
     fn new(spread: Spread, (low, high): (f64, f64), ticks: Vec<(f64, String)>, words: &str) -> Self {
         let (low, high) = (spread.place(low), spread.place(high));
+        // A tick at the end itself may lie outside by the last bits of its logarithm.
         let slack = (high - low) * 1e-9;
         // What has no logarithm stands at the lower end.
         let is_inside = |place: f64| place.is_infinite() || (low - slack..=high + slack).contains(&place);
@@ -126,6 +129,7 @@ impl Scale {
 
     /// The ticks whose labels have room on an axis `length_px` long: the deepest of depths is kept, else the first.
     pub(super) fn ticks_within(&self, length_px: f64) -> Vec<(f64, &str)> {
+        // 3.5 pixels are half a letter of the labels: no font is asked, since the reader has another one.
         let half = |words: &str| words.chars().count() as f64 * 3.5 + 5.0;
         let mut kept: Vec<(f64, &str)> = Vec::new();
         let fits = |kept: &[(f64, &str)], tick: &(f64, String)| {
@@ -135,6 +139,7 @@ impl Scale {
             })
         };
         let mut ticks: Vec<&(f64, String)> = self.ticks.iter().collect();
+        // The deepest depth is where curves end and is asked for by name; of the others every second will do.
         if self.spread == Spread::Log2 {
             ticks.reverse();
         }
@@ -193,6 +198,7 @@ impl Scale {
         counts.dedup();
         let place = |count: Option<&u32>| f64::from(count.copied().unwrap_or(1)).log2();
         let (first, last) = (place(counts.first()), place(counts.last()));
+        // Points at the ends would be cut in half by the frame.
         let room = ((last - first) * 0.04).max(if counts.len() < 2 { 1.0 } else { 0.12 });
         let ticks = counts.into_iter().map(|count| (f64::from(count), count.to_string())).collect();
         Self::new(Spread::Log2, ((first - room).exp2(), (last + room).exp2()), ticks, words)
@@ -251,6 +257,7 @@ impl Scale {
             return (Self::decades(extent.low, high, &format!("{named}, log scale"), label), unit);
         }
         let step = nice_step(high / TICKS);
+        // From zero: a rate is compared by height, and a cut axis turns two percent into half.
         let steps = (high * 1.02 / step).ceil();
         let decimals = (-(step / unit.bps).log10().floor()).max(0.0) as usize;
         let tick = |n: u32| (f64::from(n) * step, plain(f64::from(n) * step / unit.bps, decimals));
@@ -279,6 +286,7 @@ fn nice_step(rough: f64) -> f64 {
 
 /// The place of a quantile: 0 for 0, 1 for 90 %, 2 for 99 %.
 fn nines_of(q: f64) -> f64 {
+    // Twelve nines are more than any histogram has samples for, and the whole would be at infinity.
     -(1.0 - q).max(1e-12).log10()
 }
 
@@ -286,6 +294,7 @@ fn nines_of(q: f64) -> f64 {
 pub(super) fn quantile_words(q: f64) -> String {
     let decimals = nines_of(q).floor().clamp(0.0, 9.0) as usize;
     let scale = 10_f64.powi(decimals as i32);
+    // 99.9998 % is not 100 %, which no quantile is.
     let cut = (q * 100.0 * scale + 1e-6).floor() / scale;
     let words = format!("{cut:.decimals$}");
     let words = if words.contains('.') { words.trim_end_matches('0').trim_end_matches('.') } else { &words };

@@ -3,7 +3,7 @@
 use analysis::{Shift, ShiftPoint};
 
 use super::canvas::Stroke;
-use super::chart::{At, Chart, FEED_LINE, Label, Mark, Panel, Span, height_of, packed};
+use super::chart::{At, Chart, FEED_LINE, Label, Mark, PlotPanel, Span, height_of, packed};
 use super::scale::{Extent, Scale, quantile_words};
 use super::sign::{Sample, Sign};
 use super::theme::Ink;
@@ -62,10 +62,10 @@ fn chart(shifts: &[Shift], head: &ShiftHead) -> Option<Chart> {
     let y = ratios(Mark::heights(&all()));
     let of_panel = |(shifts, marks): (&Vec<&Shift>, Vec<Mark>)| {
         let title = vec![shifts[0].target.clone()];
-        Panel::new(title, (x.clone(), y.clone()), height_of(targets.len(), PLOT), marks)
+        PlotPanel::new(title, (x.clone(), y.clone()), height_of(targets.len(), PLOT), marks)
             .labelled(labels(shifts))
     };
-    let panels: Vec<Panel> = targets.iter().zip(marks.clone()).map(of_panel).collect();
+    let panels: Vec<PlotPanel> = targets.iter().zip(marks.clone()).map(of_panel).collect();
     if panels.is_empty() {
         return None;
     }

@@ -3,7 +3,7 @@
 use analysis::{CellSummary, Summary};
 use record::axis::{self, alike};
 
-use super::chart::{Chart, Panel};
+use super::chart::{Chart, PlotPanel};
 use super::curves::any_storage;
 use super::grid::{self, Shade};
 use super::sign::Sample;
@@ -176,7 +176,7 @@ impl<'a> Grid<'a> {
         self.cells.iter().find(|cell| self.size.of(cell) == size && depth(cell) == at).copied()
     }
 
-    fn panel(&self) -> Panel {
+    fn panel(&self) -> PlotPanel {
         let rows = self.rows.iter().map(|size| shortened(&feed::format_bytes(*size), 12)).collect();
         let columns = self.depths.iter().map(ToString::to_string).collect();
         let shade = |row: usize, column: usize| {

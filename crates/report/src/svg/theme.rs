@@ -43,6 +43,8 @@ const LINE: Pair = pair("line", "#c0392b", "#ff7b6b");
 /// A colour of its own beside that of the line: the class is found by the colour.
 const STARVING: Pair = pair("starving", "#d1242f", "#ff7b6b");
 
+// The first four are hues of the palette of Okabe and Ito, darkened to a contrast of 3:1 on white, as WCAG 2.1 asks of
+// graphics (1.4.11).
 /// Blue, brown-orange, green, magenta, violet, olive, slate, teal: told apart by protanopes and
 /// deuteranopes in the first four, by marker and dash in all.
 const SERIES: [Pair; 8] = [

@@ -3,7 +3,7 @@
 use analysis::{CellSummary, Curve, Figures, Measurement, Summary};
 
 use super::canvas::Stroke;
-use super::chart::{Chart, FEED_LINE, Label, Mark, Panel, Point, height_of, span_of};
+use super::chart::{Chart, FEED_LINE, Label, Mark, PlotPanel, Point, height_of, span_of};
 use super::curves::{Shown, shown};
 use super::scale::{Extent, Scale};
 use super::sign::{Sample, Sign};
@@ -18,10 +18,12 @@ use crate::words::{self, curve};
 const PLOT: (i32, i32) = (360, 232);
 /// Letters of a line of a label, for one panel and for several.
 const LABEL_LETTERS: (i32, i32) = (22, 18);
+// Panels on one scale can be compared; beyond this the lowest would be a strip at the bottom.
 /// Ratio of the highest values up to which panels share a scale.
 const SHARED_UP_TO: f64 = 4.0;
 /// Curves up to which bands are drawn; more of them would be mud, and intervals remain.
 const BANDS_MAX: usize = 6;
+// Beside and not upon it: both have an interval, and two on one line would be read as one.
 /// From a point to the mark of the fresh repetitions beside it, pixels.
 const BESIDE: i32 = 13;
 /// Points of a curve that is computed.
@@ -46,7 +48,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     let of_panel = |((one, marks), (y, unit)): ((&Shown<'_>, Vec<Mark>), (Scale, RateUnit))| {
         let title = if shown.len() == 1 { Vec::new() } else { curve::conditions_in_lines(one.panel) };
         let scales = (Scale::counts(depths(summary, one), depth_words(one)), y);
-        Panel::new(title, scales, height_of(shown.len(), PLOT), marks)
+        PlotPanel::new(title, scales, height_of(shown.len(), PLOT), marks)
             .starving_below(one.panel.line.map(|line| line.bps))
             .labelled(labels(summary, one, unit, letters))
     };
@@ -142,6 +144,7 @@ fn marks(summary: &Summary, shown: &Shown<'_>) -> Vec<Mark> {
 fn model(number: usize, curve: &Curve, shallowest: u32) -> Option<Mark> {
     let model = curve.model.filter(|model| model.deepest > shallowest)?;
     let (first, last) = (f64::from(shallowest.max(1)).log2(), f64::from(model.deepest.max(1)).log2());
+    // Steps that are equal on the logarithmic axis: else the bend of the course would be drawn with two points.
     let depth = |step: u32| (first + (last - first) * f64::from(step) / f64::from(MODEL_STEPS)).exp2();
     let points = (0..=MODEL_STEPS).map(depth).map(|depth| (depth, model.bps_at(depth)));
     Some(Mark::Line(points.collect(), Stroke::model(Ink::Series(number), 1)))

@@ -4,7 +4,7 @@
 use analysis::{Curve, Figures, Summary};
 
 use super::canvas::Stroke;
-use super::chart::{Chart, FEED_LINE, Label, Mark, Panel, Point, cut, height_of};
+use super::chart::{Chart, FEED_LINE, Label, Mark, PlotPanel, Point, cut, height_of};
 use super::curves::{Shown, shown};
 use super::scale::{Extent, Scale};
 use super::sign::{Sample, Sign};
@@ -63,11 +63,11 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     let of_panel = |(one, marks): (&Shown<'_>, Vec<Mark>)| {
         let title = if shown.len() == 1 { Vec::new() } else { curve::conditions_in_lines(one.panel) };
         let x = Scale::rates(Mark::widths(&marks), "throughput").0;
-        Panel::new(title, (x, y.clone()), height_of(shown.len(), PLOT), marks)
+        PlotPanel::new(title, (x, y.clone()), height_of(shown.len(), PLOT), marks)
             .starving_left_of(one.panel.line.map(|line| line.bps))
             .labelled(labels(summary, one, percentile))
     };
-    let panels: Vec<Panel> = shown.iter().zip(marks).map(of_panel).collect();
+    let panels: Vec<PlotPanel> = shown.iter().zip(marks).map(of_panel).collect();
     let mut conditions =
         if shown.len() == 1 { curve::conditions_in_lines(shown[0].panel) } else { Vec::new() };
     conditions.push("numbers: queue depth; right and low is better".to_owned());

@@ -31,6 +31,7 @@ pub(crate) fn excluded(of: &Excluded) -> String {
         Excluded::Sides(sides) => sides,
     };
     let [before, after] = sides.each_ref().map(|side| exclusions(&side.reasons));
+    // In words: two flags that differ behind their last digit say the same to a reader.
     if before == after {
         return before;
     }

@@ -45,6 +45,7 @@ fn late(target: &str, at: Option<&AtDepth>, limit: &str, of: &WhyUnmet) -> Strin
         }
     };
     match (of, at) {
+        // Without the limit: no latency was held against it.
         (WhyUnmet::NotJudged(_), _) => format!("{place}: {}", why(of)),
         (WhyUnmet::NothingAtDepth, Some(at)) => {
             format!("{target} p99 against {limit}: no read was measured at depth {}", at.queue_depth)

@@ -36,6 +36,7 @@ pub fn sentence(of: &Verdict) -> String {
 /// Why the judgement is this one, clause by clause, for a place where need, number of accelerators, advice and scope
 /// stand by themselves.
 pub(crate) fn reasons(of: &Verdict) -> Vec<String> {
+    // Need and number stand in the row above, so that a clause that begins with them would say them twice.
     let main = match &of.cause {
         Cause::Clears { first } if of.played.is_none() => format!("clears {}", place(of, from_or_at(*first))),
         Cause::Clears { .. } => {

@@ -2,7 +2,7 @@
 
 use record::{Run, Target};
 
-use super::found::{Found, May};
+use super::found::{Differences, May};
 
 /// Facts that make a storage another one.
 const STORAGE: [&str; 24] = [
@@ -35,6 +35,8 @@ const STORAGE: [&str; 24] = [
 /// Facts that another machine has for the same kind of storage.
 const HOST: [&str; 5] = ["mount_source", "device", "device_node", "device_members", "backing_file"];
 
+// A newer kernel may choose another scheduler for the same device, which is a difference of the kernel and excused with
+// it.
 /// Facts that a kernel chooses.
 const KERNEL: [&str; 3] = ["device_scheduler", "device_max_sectors_kb", "read_ahead_kb"];
 
@@ -42,7 +44,7 @@ const KERNEL: [&str; 3] = ["device_scheduler", "device_max_sectors_kb", "read_ah
 const PORTS: [&str; 3] = ["server", "endpoint", "nfs_server"];
 
 /// Differences between the targets that both runs have; those of one run alone are gaps between cells.
-pub(super) fn targets(found: &mut Found, before: &Run, after: &Run) {
+pub(super) fn targets(found: &mut Differences, before: &Run, after: &Run) {
     let same_version = before.tool.version == after.tool.version;
     for one in &before.targets {
         if let Some(other) = after.targets.iter().find(|other| other.name == one.name) {
@@ -51,7 +53,7 @@ pub(super) fn targets(found: &mut Found, before: &Run, after: &Run) {
     }
 }
 
-fn of_target(found: &mut Found, one: &Target, other: &Target, same_version: bool) {
+fn of_target(found: &mut Differences, one: &Target, other: &Target, same_version: bool) {
     let of = |what: &str| format!("{what} of {}", one.name);
     let storage = |target: &Target| if target.storage { "storage" } else { "null" };
     found.check(of("kind"), storage(one), storage(other), None);

@@ -52,9 +52,9 @@ impl fmt::Display for Difference {
 
 /// The differences found so far.
 #[derive(Debug, Default)]
-pub(in crate::comparison) struct Found(pub(super) Vec<Difference>);
+pub(in crate::comparison) struct Differences(pub(super) Vec<Difference>);
 
-impl Found {
+impl Differences {
     pub(in crate::comparison) fn check(
         &mut self,
         what: impl Into<String>,

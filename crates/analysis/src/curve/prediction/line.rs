@@ -52,6 +52,7 @@ pub(super) fn asks<'a>(
 ) -> Vec<LineAsks> {
     let mut asks: Vec<LineAsks> = Vec::new();
     for (cell, operation) in cells {
+        // A look at a name moves no bytes, and the line is in bytes.
         let Some(line) = cell.line.filter(|_| operation.bytes > 0.0) else { continue };
         let one = LineAsks::of(cell, settings, operation, line.bps);
         if !asks.contains(&one) {
@@ -75,7 +76,9 @@ impl LineAsks {
             half_bytes: bounds::half_point_bytes(latency_s, bps),
         };
         let requests_per_s = ops_per_s * (operation.reads + operation.lookups);
+        // A limit on requests is one of each prefix (S3), while the bandwidth is one of all.
         let of_prefixes = |per_s: f64| per_s * f64::from(settings.prefixes.max(1));
+        // At the greatest depth the latency binds nothing, and what is left is what no depth can raise.
         let limits = settings.limits(operation, InFlight::of(u32::MAX));
         let lowest = limits.min_by(|a, b| a.0.total_cmp(&b.0));
         Self {

@@ -3,7 +3,7 @@
 use analysis::{CheckpointTimeline, CheckpointedJob, Summary};
 
 use super::super::canvas::Stroke;
-use super::super::chart::{At, Chart, Mark, Panel, cut, height_of, starving};
+use super::super::chart::{At, Chart, Mark, PlotPanel, cut, height_of, starving};
 use super::super::scale::{Extent, Scale};
 use super::super::sign::{BARRIER_OPACITY, Sample, Sign};
 use super::super::theme::Ink;
@@ -55,7 +55,7 @@ fn course<'a>(summary: &Summary, job: &'a CheckpointedJob) -> Option<Course<'a>>
     Some(Course { title, cell: cell.cell.cell.clone(), timeline })
 }
 
-fn panel(course: &Course<'_>, height: i32) -> Panel {
+fn panel(course: &Course<'_>, height: i32) -> PlotPanel {
     let timeline = course.timeline;
     // Each second is a step: a slope between two would claim what was not counted.
     let steps: Vec<At> = timeline
@@ -86,7 +86,7 @@ fn panel(course: &Course<'_>, height: i32) -> Panel {
     }
     let marks = marks.into_iter().chain(line).collect();
     let x = Scale::linear(last_s, 10.0, "time since the window opened, s");
-    Panel { regions, ..Panel::new(vec![course.title.clone()], (x, y), height, marks) }
+    PlotPanel { regions, ..PlotPanel::new(vec![course.title.clone()], (x, y), height, marks) }
 }
 
 fn table(courses: &[Course<'_>]) -> PlotTable {

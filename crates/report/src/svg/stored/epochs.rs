@@ -3,7 +3,7 @@
 use analysis::{EpochFigures, EpochPass, Rate, Summary};
 
 use super::super::canvas::Stroke;
-use super::super::chart::{At, Chart, FEED_LINE, Mark, Panel, cut, height_of, span_of};
+use super::super::chart::{At, Chart, FEED_LINE, Mark, PlotPanel, cut, height_of, span_of};
 use super::super::scale::{Extent, Scale};
 use super::super::sign::{SHADES, Sample, Sign, WINDOW_OPACITY};
 use super::super::theme::Ink;
@@ -82,7 +82,7 @@ fn bar((index, pass): (usize, &EpochPass), height: f64) -> Mark {
     Mark::Boxes(vec![corners], Ink::Series(0), opacity)
 }
 
-fn throughput(course: &Course<'_>, height: i32) -> Panel {
+fn throughput(course: &Course<'_>, height: i32) -> PlotPanel {
     let passes = || course.figures.epochs.iter().enumerate();
     let is_long = |pass: &EpochPass| pass.ended_s - pass.begun_s > NUMBERED_MIN * course.end_s();
     let middle = |pass: &EpochPass| f64::midpoint(pass.begun_s, pass.ended_s);
@@ -104,10 +104,10 @@ fn throughput(course: &Course<'_>, height: i32) -> Panel {
         Mark::words(at, (pass.epoch + 1).to_string(), 12.0, Ink::Text)
     }));
     let y = Scale::rates(extent, "throughput of an epoch").0;
-    Panel::new(vec![course.title.clone()], (course.seconds(), y), height, marks)
+    PlotPanel::new(vec![course.title.clone()], (course.seconds(), y), height, marks)
 }
 
-fn shares(course: &Course<'_>, height: i32) -> Panel {
+fn shares(course: &Course<'_>, height: i32) -> PlotPanel {
     let passes = || course.figures.epochs.iter().enumerate();
     let is_tier = passes().any(|(_, pass)| pass.tier_hits.is_some());
     let is_known = passes().any(|(_, pass)| cached(pass).is_some());
@@ -123,7 +123,7 @@ fn shares(course: &Course<'_>, height: i32) -> Panel {
         marks.extend(pass.predicted_hits.map(across));
     }
     let y = Scale::percents(Extent::EMPTY, 0.25, words);
-    Panel::new(Vec::new(), (course.seconds(), y), height, marks)
+    PlotPanel::new(Vec::new(), (course.seconds(), y), height, marks)
 }
 
 fn table(summary: &Summary, courses: &[Course<'_>]) -> PlotTable {

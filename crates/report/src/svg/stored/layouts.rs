@@ -3,7 +3,7 @@
 use analysis::{CellSummary, Curve, Distinction, Rate, Summary};
 
 use super::super::canvas::Stroke;
-use super::super::chart::{self, Chart, FEED_LINE, Label, Mark, Panel, cut, height_of, packed, span_of};
+use super::super::chart::{self, Chart, FEED_LINE, Label, Mark, PlotPanel, cut, height_of, packed, span_of};
 use super::super::scale::{Extent, Scale};
 use super::super::sign::Sample;
 use super::super::theme::Ink;
@@ -57,7 +57,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
         let depths = target.series.iter().flat_map(|series| &series.points).map(|point| point.depth);
         let x = Scale::counts(depths, "queue depth (reads outstanding in the client)");
         let title = vec![target.name.clone()];
-        Panel::new(title, (x, y.clone()), height_of(targets.len(), PLOT), marks)
+        PlotPanel::new(title, (x, y.clone()), height_of(targets.len(), PLOT), marks)
             .starving_below(target.line)
             .labelled(labels(target))
     };

@@ -3,7 +3,7 @@
 use analysis::Summary;
 
 use super::super::canvas::Stroke;
-use super::super::chart::{At, Chart, FEED_LINE, Label, Mark, Panel, Point, height_of, packed, span_of};
+use super::super::chart::{At, Chart, FEED_LINE, Label, Mark, PlotPanel, Point, height_of, packed, span_of};
 use super::super::scale::Scale;
 use super::super::sign::{Sample, Sign};
 use super::super::theme::Ink;
@@ -42,7 +42,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
         let marks = marks(target);
         let x = Scale::counts(numbers(target), "accelerators on this client");
         let y = Scale::percents(Mark::heights(&marks), STEP, "accelerator utilization (AU), %");
-        Panel::new(vec![target.name.clone()], (x, y), height_of(targets.len(), PLOT), marks)
+        PlotPanel::new(vec![target.name.clone()], (x, y), height_of(targets.len(), PLOT), marks)
             .starving_below(thresholds(target).into_iter().reduce(f64::min))
             .labelled(labels(target))
     };

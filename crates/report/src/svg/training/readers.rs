@@ -3,7 +3,7 @@
 use analysis::{CellSummary, Summary};
 use record::axis::{self, alike};
 
-use super::super::chart::{Chart, Panel};
+use super::super::chart::{Chart, PlotPanel};
 use super::super::grid::{self, Shade};
 use super::super::sign::Sample;
 use super::jobs::{shared_but_accelerators, target};
@@ -18,12 +18,12 @@ const COLUMNS_MAX: usize = 10;
 
 /// A way of fetching, in the order of rows: readers first, then a depth that is shared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Way {
+enum Fetching {
     Readers(u32),
     Shared(u32),
 }
 
-impl Way {
+impl Fetching {
     fn of(cell: &CellSummary) -> Self {
         let readers = cell.cell.training.as_ref().and_then(|plan| plan.readers);
         readers.map_or(Self::Shared(cell.cell.queue_depth), Self::Readers)
@@ -54,7 +54,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
 /// Whether a cell differs from those of a group in how batches are fetched alone, and has a place of its own.
 fn belongs(summary: &Summary, group: &[&CellSummary], cell: &CellSummary) -> bool {
     let is_place =
-        |other: &&CellSummary| (Way::of(other), prefetch(other)) == (Way::of(cell), prefetch(cell));
+        |other: &&CellSummary| (Fetching::of(other), prefetch(other)) == (Fetching::of(cell), prefetch(cell));
     alike(summary, &group[0].cell, &cell.cell, axis::FETCH) && !group.iter().any(is_place)
 }
 
@@ -73,21 +73,22 @@ fn prefetch(cell: &CellSummary) -> u32 {
 }
 
 /// One grid of a group, or several where there are many columns.
-fn panels(group: &[&CellSummary], title: &str) -> Vec<Panel> {
-    let mut ways: Vec<Way> = group.iter().map(|cell| Way::of(cell)).collect();
+fn panels(group: &[&CellSummary], title: &str) -> Vec<PlotPanel> {
+    let mut ways: Vec<Fetching> = group.iter().map(|cell| Fetching::of(cell)).collect();
     ways.sort_unstable();
     ways.dedup();
     let mut ahead: Vec<u32> = group.iter().map(|cell| prefetch(cell)).collect();
     ahead.sort_unstable();
     ahead.dedup();
-    let name = |way: &Way| {
-        let words = group.iter().find(|cell| Way::of(cell) == *way).map(|cell| fetch(cell));
+    let name = |fetching: &Fetching| {
+        let words = group.iter().find(|cell| Fetching::of(cell) == *fetching).map(|cell| fetch(cell));
         shortened(&words.unwrap_or_default(), 13)
     };
     let rows: Vec<String> = ways.iter().map(name).collect();
     let part = |ahead: &[u32]| {
         let shade = |row: usize, column: usize| {
-            let is_at = |cell: &&&CellSummary| (Way::of(cell), prefetch(cell)) == (ways[row], ahead[column]);
+            let is_at =
+                |cell: &&&CellSummary| (Fetching::of(cell), prefetch(cell)) == (ways[row], ahead[column]);
             group.iter().find(is_at).map(|cell| shade(cell))
         };
         let columns = ahead.iter().map(ToString::to_string).collect();

@@ -3,7 +3,7 @@
 use analysis::Summary;
 use record::TrainedStep;
 
-use super::super::chart::{Chart, Mark, Panel};
+use super::super::chart::{Chart, Mark, PlotPanel};
 use super::super::scale::Scale;
 use super::super::sign::{BARRIER_OPACITY, SHADES, Sample};
 use super::super::theme::{Ink, STARVING_OPACITY};
@@ -27,13 +27,13 @@ struct Lane<'a> {
 /// A stretch of time, nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stretch {
-    kind: Kind,
+    kind: Pastime,
     from_ns: u64,
     to_ns: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Pastime {
     /// A step; the number tells neighbours apart.
     Step(usize),
     /// No batch was ready.
@@ -60,7 +60,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
         let x = if number + 1 == lanes.len() { x.clone() } else { x.clone().unlabelled() };
         let y = Scale::between(0.0, 1.0, Vec::new(), "");
         let marks = stretches.iter().map(mark).collect();
-        vec![Panel::new(vec![lane.words.clone()], (x, y), LANE, marks)]
+        vec![PlotPanel::new(vec![lane.words.clone()], (x, y), LANE, marks)]
     };
     let rows = lanes.iter().zip(&stretches).enumerate().map(panel).collect();
     let conditions = shared_settings(&jobs).into_iter().chain(left_out);
@@ -97,9 +97,9 @@ fn stretches(steps: &[TrainedStep], span_ns: u64) -> Vec<Stretch> {
     for (number, step) in steps.iter().enumerate() {
         let ready_ns = step.ready_ns.clamp(before_ns, step.start_ns.max(before_ns));
         let parts = [
-            (Kind::Wait, before_ns, ready_ns),
-            (Kind::Barrier, ready_ns, step.start_ns),
-            (Kind::Step(number), step.start_ns, step.end_ns),
+            (Pastime::Wait, before_ns, ready_ns),
+            (Pastime::Barrier, ready_ns, step.start_ns),
+            (Pastime::Step(number), step.start_ns, step.end_ns),
         ];
         let inside = parts.map(|(kind, from_ns, to_ns)| Stretch { kind, from_ns, to_ns: to_ns.min(span_ns) });
         found.extend(inside.into_iter().filter(|stretch| stretch.from_ns < stretch.to_ns));
@@ -122,9 +122,9 @@ fn times(span_ns: u64, is_cut: bool) -> Scale {
 
 fn mark(stretch: &Stretch) -> Mark {
     let (ink, opacity) = match stretch.kind {
-        Kind::Step(number) => (Ink::Series(0), SHADES[number % 2]),
-        Kind::Wait => (Ink::Starving, STARVING_OPACITY),
-        Kind::Barrier => (Ink::Muted, BARRIER_OPACITY),
+        Pastime::Step(number) => (Ink::Series(0), SHADES[number % 2]),
+        Pastime::Wait => (Ink::Starving, STARVING_OPACITY),
+        Pastime::Barrier => (Ink::Muted, BARRIER_OPACITY),
     };
     let (from, to) = (stretch.from_ns as f64, stretch.to_ns as f64);
     Mark::Boxes(vec![((from, 0.0), (to, 1.0))], ink, opacity)
@@ -146,12 +146,12 @@ mod tests {
         let found: Vec<_> =
             stretches(&steps, 110).into_iter().map(|one| (one.kind, one.from_ns, one.to_ns)).collect();
         let expected = [
-            (Kind::Wait, 0, 30),
-            (Kind::Step(0), 30, 50),
-            (Kind::Step(1), 50, 70),
-            (Kind::Wait, 70, 80),
-            (Kind::Barrier, 80, 90),
-            (Kind::Step(2), 90, 110),
+            (Pastime::Wait, 0, 30),
+            (Pastime::Step(0), 30, 50),
+            (Pastime::Step(1), 50, 70),
+            (Pastime::Wait, 70, 80),
+            (Pastime::Barrier, 80, 90),
+            (Pastime::Step(2), 90, 110),
         ];
         assert_eq!(found, expected);
     }
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn what_the_span_cuts_ends_at_it() {
         let found = stretches(&[step(30, 30, 50), step(60, 60, 80)], 40);
-        assert_eq!(found.last().map(|one| (one.kind, one.to_ns)), Some((Kind::Step(0), 40)));
+        assert_eq!(found.last().map(|one| (one.kind, one.to_ns)), Some((Pastime::Step(0), 40)));
         assert_eq!(found.len(), 2);
     }
 

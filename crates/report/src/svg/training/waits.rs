@@ -3,7 +3,7 @@
 use analysis::Summary;
 
 use super::super::canvas::Stroke;
-use super::super::chart::{At, Chart, Label, Mark, Panel};
+use super::super::chart::{At, Chart, Label, Mark, PlotPanel};
 use super::super::scale::{Extent, Scale, duration};
 use super::super::sign::{Sample, Sign};
 use super::super::theme::Ink;
@@ -38,7 +38,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
         labels.push(Label::of_series(course_label(summary, job, &jobs), number, *end));
     }
     let scales = (Scale::quantiles(last.max(0.9), "share of the steps that waited no longer"), times(&jobs));
-    let panel = Panel::new(Vec::new(), scales, PLOT, marks).labelled(labels);
+    let panel = PlotPanel::new(Vec::new(), scales, PLOT, marks).labelled(labels);
     let conditions = shared_settings(&jobs).into_iter().chain(left_out);
     let heading = ("training-waits", "how long steps waited for their batch");
     let words = "a curve ends at the last step: with the longest wait there is";
