@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use analysis::Summary;
 use backend::{Clock, SharedStore};
-use describe::{Begun, Data, Slot};
+use describe::{Begun, Data, Slot, StoreFacts};
 use engine::{Bench, BenchSettings, Event, Progress, Seat};
 use plan::Plan;
 use prepare::Prepared;
@@ -43,22 +43,16 @@ pub struct Played {
 /// # Errors
 /// When the scenario does not resolve, or the record cannot be stored: both are mistakes of this crate or of feedline.
 pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
-    let plan = resolve(world)?;
+    let plan = resolve(world.scenario())?;
     let data = imagined(&plan)?;
     let clock = Clock::simulated();
     let model = Model::new(world.device.clone(), world.seed, &clock);
-    let seats = seats(&plan, &data, &model);
+    let store: SharedStore = Arc::new(model.clone());
+    let facts = plan.targets.iter().map(|_| store.facts()).collect();
+    let seats = seats(&plan, &data, &vec![store; plan.targets.len()]);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
-    let settings = BenchSettings {
-        measure: plan.measure.clone(),
-        cores: CORES,
-        rank: plan::Share::WHOLE,
-        variant: "base".to_owned(),
-        variants: plan::Share::WHOLE,
-        began_unix_ns: None,
-    };
-    let mut bench = Bench::new(&plan.cells, &seats, settings, &clock, &stop, &progress);
-    let mut record = begun(&plan, &data, &model);
+    let mut bench = Bench::new(&plan.cells, &seats, settings(&plan), &clock, &stop, &progress);
+    let mut record = begun(&plan, &data, facts);
     record.lines.extend(ceiling(world, &plan).map(Line::Ceiling));
     let not_run = measure(&mut bench, &plan, &model, &mut record)?;
     let end = End { elapsed_ns: clock.now_ns(), not_run, ..End::default() };
@@ -67,6 +61,18 @@ pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
         record = stored(&record, &world.scenario())?;
     }
     Ok(Played { summary: analysis::summarise(&record), record, met: model.repetitions() })
+}
+
+/// One process that measures all of a plan on the imagined host.
+pub(crate) fn settings(plan: &Plan) -> BenchSettings {
+    BenchSettings {
+        measure: plan.measure.clone(),
+        cores: CORES,
+        rank: plan::Share::WHOLE,
+        variant: "base".to_owned(),
+        variants: plan::Share::WHOLE,
+        began_unix_ns: None,
+    }
 }
 
 /// What the client of a world takes in, as the null target would show it: what the null target shows of this machine is
@@ -109,7 +115,8 @@ fn keep<'a>(
 ) -> impl FnMut(Event<'_>) -> Result<(), Infallible> + 'a {
     move |event| {
         if let Event::Rep(mut rep, _) = event {
-            without_this_machine(&mut rep, model);
+            without_this_machine(&mut rep);
+            with_others(&mut rep, model);
             record.lines.push(Line::Rep(rep));
         }
         Ok(())
@@ -117,11 +124,14 @@ fn keep<'a>(
 }
 
 /// Takes out what the engine counted of the machine that plays: real seconds of its processors against virtual windows
-/// would make a client that is busy, or a machine that is stolen. What others took of the simulated storage takes its
-/// place, as the kernel would count it.
-fn without_this_machine(rep: &mut Rep, model: &Model) {
+/// would make a client that is busy, or a machine that is stolen.
+pub(crate) fn without_this_machine(rep: &mut Rep) {
     rep.usage = Usage { wall_ns: rep.window_ns, cores: CORES, ..Usage::default() };
     rep.system = System::default();
+}
+
+/// Puts in what others took of the simulated storage, as the kernel would count it.
+fn with_others(rep: &mut Rep, model: &Model) {
     let others = model.repetitions().last().map_or(0.0, |met| met.others);
     if others == 0.0 {
         return;
@@ -140,8 +150,9 @@ fn without_this_machine(rep: &mut Rep, model: &Model) {
     });
 }
 
-fn resolve(world: &World) -> Result<Plan, Box<dyn Error>> {
-    let source = Source { name: "world.toml".to_owned(), text: world.scenario() };
+/// The plan of a scenario on the imagined host.
+pub(crate) fn resolve(text: String) -> Result<Plan, Box<dyn Error>> {
+    let source = Source { name: "world.toml".to_owned(), text };
     let scenario = scenario::parse(&source, &[]);
     let facts = PathFacts {
         exists: true,
@@ -170,7 +181,7 @@ fn resolve(world: &World) -> Result<Plan, Box<dyn Error>> {
 }
 
 /// The datasets of a plan as arithmetic.
-fn imagined(plan: &Plan) -> Result<Data, Box<dyn Error>> {
+pub(crate) fn imagined(plan: &Plan) -> Result<Data, Box<dyn Error>> {
     let mut wanted: Vec<(usize, usize)> = plan.cells.iter().map(|cell| (cell.target, cell.dataset)).collect();
     wanted.sort_unstable();
     wanted.dedup();
@@ -181,13 +192,13 @@ fn imagined(plan: &Plan) -> Result<Data, Box<dyn Error>> {
     Ok(Data::of_slots(wanted.into_iter().map(slot).collect::<Result<_, _>>()?))
 }
 
-fn seats(plan: &Plan, data: &Data, model: &Model) -> Vec<Seat> {
-    let store: SharedStore = Arc::new(model.clone());
+/// What each cell reads, and through which of the `stores` of the targets.
+pub(crate) fn seats(plan: &Plan, data: &Data, stores: &[SharedStore]) -> Vec<Seat> {
     let seat = |cell: &plan::Cell| {
         let prepared = data.of(cell);
         let sample_bytes = describe::sample_bytes(prepared, plan.dataset(cell), cell);
         Seat {
-            store: Arc::clone(&store),
+            store: Arc::clone(&stores[cell.target]),
             server: None,
             data: Arc::clone(&prepared.data),
             checkpoints: None,
@@ -199,7 +210,8 @@ fn seats(plan: &Plan, data: &Data, model: &Model) -> Vec<Seat> {
     plan.cells.iter().map(seat).collect()
 }
 
-fn begun(plan: &Plan, data: &Data, model: &Model) -> RunRecord {
+/// The head of a record, and nothing measured.
+pub(crate) fn begun(plan: &Plan, data: &Data, facts: Vec<StoreFacts>) -> RunRecord {
     let begun = Begun {
         run_id: format!("20260101T000000Z-{}-0000", plan.name),
         started: "2026-01-01T00:00:00Z".to_owned(),
@@ -207,7 +219,6 @@ fn begun(plan: &Plan, data: &Data, model: &Model) -> RunRecord {
         redacted: true,
         ranks: 1,
     };
-    let facts = plan.targets.iter().map(|_| backend::Store::facts(model)).collect();
     let run = describe::run(plan, data, facts, begun);
     RunRecord { run, env: Environment::default(), lines: Vec::new(), segments: Vec::new(), loss: None }
 }
