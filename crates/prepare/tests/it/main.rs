@@ -10,6 +10,7 @@ mod generate;
 mod memory;
 mod packed;
 mod shards;
+mod storage;
 
 use std::sync::atomic::AtomicBool;
 
