@@ -48,9 +48,9 @@ schema:
 truth *ARGS:
     cargo run --release -p truth -- --worlds 2000 --markdown docs/src/generated/how-often-wrong.md {{ARGS}}
 
-# Everything that is shipped, into target/packages: wheel, source, archive, deb, RPM.
-dist:
-    packaging/make
+# Everything that is shipped, into target/packages: wheels, source, archives, deb, RPM, image; for other targets where named.
+dist *TARGETS:
+    packaging/make {{TARGETS}}
 
 # Installs each of them where there is no Rust, and runs it there. Needs root.
 dist-try:

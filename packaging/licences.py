@@ -1,15 +1,17 @@
-"""The licences of all crates that are linked into the executable, with their texts, each text once."""
+"""The licences of all that is linked into the executable of a target, with their texts, each text once."""
 
+import importlib.util
 import json
 import pathlib
 import subprocess
+import sys
 
 TEXTS = ("LICEN[CS]E*", "COPYING*", "NOTICE*", "UNLICENSE*")
 
 
-def linked():
-    """Crates below `feedline` on Linux, without those of builds and tests."""
-    command = ["cargo", "metadata", "--format-version=1", "--locked", "--filter-platform=x86_64-unknown-linux-gnu"]
+def linked(target):
+    """Crates below `feedline`, without those of builds and tests."""
+    command = ["cargo", "metadata", "--format-version=1", "--locked", f"--filter-platform={target}"]
     metadata = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
     packages = {package["id"]: package for package in metadata["packages"]}
@@ -24,9 +26,20 @@ def linked():
     return sorted(others, key=lambda package: (package["name"], package["version"]))
 
 
-def main():
+def libraries(target):
+    """What zig links beside crates, and where its licence stands."""
+    zig = pathlib.Path(importlib.util.find_spec("ziglang").origin).parent / "lib"
+    yield "LLVM libunwind", "Apache-2.0 WITH LLVM-exception", zig / "libunwind/LICENSE.TXT"
+    if target.endswith("-musl"):
+        yield "musl", "MIT", zig / "libc/musl/COPYRIGHT"
+
+
+def main(target):
     users = {}
-    for package in linked():
+    for name, licence, path in libraries(target):
+        print(f"{name}: {licence}")
+        users.setdefault(path.read_text(errors="replace").strip(), []).append(name)
+    for package in linked(target):
         folder = pathlib.Path(package["manifest_path"]).parent
         name = f"{package['name']} {package['version']}"
         print(f"{name}: {package['license'] or 'see its text'}")
@@ -36,4 +49,4 @@ def main():
         print(f"\n{'=' * 80}\n{', '.join(dict.fromkeys(names))}\n{'-' * 80}\n{text}")
 
 
-main()
+main(sys.argv[1])

@@ -19,6 +19,7 @@ pub(crate) mod epochs;
 pub(crate) mod facts;
 pub(crate) mod figures;
 pub(crate) mod flag;
+pub(crate) mod gap;
 pub(crate) mod in_parts;
 pub(crate) mod interval;
 pub(crate) mod latency;
@@ -33,6 +34,7 @@ pub(crate) mod operation;
 pub(crate) mod operations;
 pub(crate) mod over_time;
 pub(crate) mod paced;
+pub(crate) mod page_cache;
 pub(crate) mod point;
 pub(crate) mod ranks;
 pub(crate) mod rate;
@@ -49,6 +51,7 @@ use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::context::Context;
 use crate::cell::figures::Figures;
 use crate::cell::flag::{Flag, Gravity};
+use crate::cell::gap::GapCause;
 use crate::cell::in_parts::in_parts;
 use crate::cell::lines::Lines;
 use crate::cell::looks::{CANDIDATES_MAX, ERROR};
@@ -64,8 +67,11 @@ pub(crate) fn of_run(record: &RunRecord, lines: &Lines<'_>) -> Vec<CellSummary> 
     let run = &record.run;
     let mut cells = in_parts(&run.cells, |cell| cell_summary(record, lines, cell));
     if run.size.is_some() {
+        // A search plans every value and tries a few: the rest were never meant to run, and rows of them would look like a run
+        // that was cut.
         cells.retain(|cell| !matches!(cell.measured, Measurement::NotRun { .. }));
     }
+    // Only now: a prediction needs the figures of all closed loops, which may stand behind the job in the scenario.
     training::beside::complete(record, &mut cells);
     if run.size.is_none() {
         // Values of a search are tried once, the one after the other: their order is no time that passes.
@@ -80,6 +86,8 @@ fn cell_summary(record: &RunRecord, lines: &Lines<'_>, cell: &Cell) -> CellSumma
     let measured = Repetitions::of(reps, cell, Role::Measure, &run.measure);
     let confirmed = Repetitions::of(reps, cell, Role::Confirm, &run.measure);
     // A search tries a value once.
+    // `measure.repetitions` is meant for the fresh repetitions of a search; held against its tries it would flag each as
+    // lacking some.
     let tried = record::Measure { repetitions: 1, ..run.measure.clone() };
     let measurement = |reps: &Repetitions<'_>, role: Role| {
         let measure = if run.size.is_some() && role == Role::Measure { &tried } else { &run.measure };
@@ -97,6 +105,7 @@ fn cell_summary(record: &RunRecord, lines: &Lines<'_>, cell: &Cell) -> CellSumma
         line: line(run, cell),
         measured: measurement(&measured, Role::Measure),
         confirmed: (!confirmed.is_empty()).then(|| measurement(&confirmed, Role::Confirm)),
+        // The null target opens no socket, so that whatever crossed the interface meanwhile was not its own.
         network: storage.then(|| NetworkFigures::of(cell, &measured.used)).flatten(),
         system: storage.then(|| SystemFigures::of_reps(&measured.used, cell)).flatten(),
     }
@@ -106,9 +115,11 @@ fn cell_summary(record: &RunRecord, lines: &Lines<'_>, cell: &Cell) -> CellSumma
 /// looks once at each of its cells.
 fn error_of_fresh(run: &Run, cell: &Cell, reps: &Repetitions<'_>) -> f64 {
     if run.size.is_some() || run.measure.fresh_rounds.is_none() {
+        // Records before format 1.6, and searches, looked once: the whole error belongs to that look.
         return ERROR;
     }
     let beside = run.cells.iter().filter(|one| one.target == cell.target && operation::reads_samples(one));
+    // With one cell there is nobody to share the error with, and halving it would cost rounds for nothing.
     let candidates = beside.count().min(CANDIDATES_MAX) as u32;
     looks::error_at(&run.measure, reps.rounds(), candidates)
 }
@@ -166,13 +177,13 @@ fn without_sample(cell: &Cell) -> Option<f64> {
 }
 
 fn without_samples() -> Measurement {
-    let reason = "run.json does not say how large a sample of this cell is".to_owned();
-    Measurement::Failed { repetitions: 0, reason }
+    Measurement::Failed { repetitions: 0, reason: GapCause::NoSampleSize.into() }
 }
 
 fn of_repetitions(context: &Context<'_>, reps: &Repetitions<'_>, lines: &Lines<'_>) -> Measurement {
     let of_run = |flags: &mut Vec<Flag>| add_flags_of_run(flags, context, reps, lines);
     if operation::is_metadata(context.cell) {
+        // Names have no bytes: as throughput they would be a rate of zero, which starves every line.
         if let Some(mut operations) = Operations::of(context, reps) {
             of_run(&mut operations.flags);
             return Measurement::Operations(Box::new(operations));
@@ -181,10 +192,9 @@ fn of_repetitions(context: &Context<'_>, reps: &Repetitions<'_>, lines: &Lines<'
         of_run(&mut figures.flags);
         return Measurement::Figures(Box::new(figures));
     }
-    match reps.reasons.first() {
-        Some(reason) => Measurement::Failed { repetitions: reps.failed.len() as u32, reason: reason.clone() },
-        None if reps.cut > 0 => Measurement::NotRun { reason: "interrupted too early to count".to_owned() },
-        None => Measurement::NotRun { reason: lines.not_run(&context.cell.cell) },
+    match reps.gaps.first() {
+        Some(gap) => Measurement::Failed { repetitions: reps.failed.len() as u32, reason: gap.clone() },
+        None => Measurement::NotRun { reason: lines.not_made(reps, &context.cell.cell) },
     }
 }
 
@@ -195,11 +205,14 @@ pub(crate) fn add_flags_of_run(
     reps: &Repetitions<'_>,
     lines: &Lines<'_>,
 ) {
+    // Of every part of a run that was gone on with: files that changed before the interruption changed under the repetitions
+    // made then, whatever a later part found.
     if lines.ends.iter().any(|end| end.changed.contains(&context.cell.dataset)) {
         flags.insert(0, Flag::DatasetChanged);
     }
     let mut not_looked_at = lines.end.into_iter().flat_map(|end| &end.not_looked_at);
     if let Some(one) = not_looked_at.find(|one| one.dataset == context.cell.dataset) {
+        // The first line is the error; hints follow, which are for whoever was at the terminal.
         let reason = one.reason.lines().next().unwrap_or_default().to_owned();
         flags.insert(0, Flag::NotLookedAt { reason });
     }
@@ -209,6 +222,8 @@ pub(crate) fn add_flags_of_run(
     flags.extend(crowd::others_read(context.storage, system.as_ref(), &reps.used));
     flags.extend(crowd::others_wrote(context.cell, context.storage, system.as_ref()));
     flags.extend(missing(context, reps, lines));
+    // A stable sort: among those that forbid, the order of the checks is that in which causes explain one another, and the
+    // first is what a verdict names.
     flags.sort_by_key(|flag| flag.gravity() == Gravity::Informs);
 }
 
@@ -216,10 +231,6 @@ pub(crate) fn add_flags_of_run(
 fn missing(context: &Context<'_>, reps: &Repetitions<'_>, lines: &Lines<'_>) -> Option<Flag> {
     let made = (reps.used.len() + reps.failed.len()) as u32;
     let repetitions = context.measure.repetitions.saturating_sub(made);
-    let reason = if reps.cut > 0 {
-        "interrupted too early to count".to_owned()
-    } else {
-        lines.not_run(&context.cell.cell)
-    };
-    (repetitions > 0).then_some(Flag::Missing { repetitions, reason })
+    let reason = || lines.not_made(reps, &context.cell.cell);
+    (repetitions > 0).then(|| Flag::Missing { repetitions, reason: reason() })
 }

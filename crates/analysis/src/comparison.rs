@@ -22,16 +22,21 @@ mod stored;
 mod student;
 mod targets;
 mod variants;
+mod why;
 
-pub use calibration::{Calibration, Noise, calibrate, calibrate_history};
-pub use comparable::{Difference, May, NotComparable};
-pub use gate::RegressionResult;
-pub use history::{History, HistoryCell, HistoryPoint, HistoryValue, history};
+pub use calibration::{Calibration, CalibrationNote, Noise, calibrate, calibrate_history};
+pub use comparable::{Difference, May, NotComparable, RefusalHint};
+pub use gate::{Regression, RegressionResult, Undecided};
+pub use history::{Break, History, HistoryCell, HistoryPoint, HistoryValue, history};
 pub use sample::{CellSample, RepSample, RunSample};
 pub use shift::{Shift, ShiftPoint, shift};
 pub use stored::compare_stored;
 pub use targets::compare_targets;
 pub use variants::compare_variants;
+pub use why::{
+    Because, ComparisonNote, Excluded, Exclusion, NoFigures, OneSide, Sampled, SideExclusions, Uncompared,
+    UncomparedReason,
+};
 
 use crate::cell::metric::Metric;
 use student::Estimate;
@@ -85,8 +90,8 @@ pub struct Effect {
     pub margin: f64,
     /// What it comes to, after the correction for many cells.
     pub change: Change,
-    /// Why it is inconclusive, in words; absent otherwise.
-    pub because: Option<String>,
+    /// Why it is inconclusive; absent otherwise.
+    pub because: Option<Because>,
 }
 
 /// A cell on both sides.
@@ -102,14 +107,14 @@ pub struct CellComparison {
     pub effects: Vec<Effect>,
     /// Why nothing may rest on it: not steady, drifting, client-limited, failed operations. It has its figures and
     /// decides nothing.
-    pub excluded: Option<String>,
+    pub excluded: Option<Excluded>,
     /// Whether a fall beyond the margin counts although it is excluded: the side before is sound, and what is wrong with the
     /// side after (too few operations, errors) is what a collapse looks like.
     pub falls_count: bool,
 }
 
 /// A cell that had figures before and has none after.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Lost {
     /// Its name.
     pub cell: String,
@@ -118,7 +123,7 @@ pub struct Lost {
     /// Whether it was measured, and every repetition failed.
     pub failed: bool,
     /// Why it has no figures.
-    pub reason: String,
+    pub reasons: Vec<Exclusion>,
 }
 
 /// All cells of a target together: the geometric mean of their throughput ratios.
@@ -169,10 +174,10 @@ pub struct Comparison {
     pub headlines: Vec<Headline>,
     /// Cells that had figures before and have none after.
     pub lost: Vec<Lost>,
-    /// What could not be compared, in words: cells of one side alone, cells without figures.
-    pub gaps: Vec<String>,
+    /// What could not be compared: cells of one side alone, cells without figures.
+    pub gaps: Vec<Uncompared>,
     /// What a reader must know: few runs, what was declared to differ and does.
-    pub notes: Vec<String>,
+    pub notes: Vec<ComparisonNote>,
 }
 
 impl Comparison {

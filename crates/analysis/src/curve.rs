@@ -5,7 +5,6 @@ pub(crate) mod model;
 pub(crate) mod prediction;
 pub(crate) mod treatment;
 
-use feed::Operation;
 use record::axis::{self, agree, alike};
 use record::{Axis, Cell, Datasets, Run};
 
@@ -16,9 +15,11 @@ use crate::cell::set_apart::is_set;
 use crate::cell::training::predicted::is_closed;
 use crate::curve::model::Model;
 
-use distinction::{Told, distinction, layout};
+use distinction::{Apart, distinctions, layout};
 use treatment::FromMemory;
-pub use treatment::Treatment;
+
+pub use distinction::Distinction;
+pub use treatment::{Caching, Treatment};
 
 /// Gain over the last two doublings of depth below which a curve is flat.
 const FLAT_GAIN_MAX: f64 = 0.05;
@@ -42,8 +43,8 @@ pub struct Panel {
     pub block_bytes: u64,
     /// Order of the reads.
     pub access: String,
-    /// Treatment of the client's page cache; that of its first cell where there are several.
-    pub cache: String,
+    /// The caches before its first cell's storage.
+    pub caching: Caching,
     /// Every treatment, with who had it: more than one where each target could be read from storage in one way alone.
     pub treatments: Vec<Treatment>,
     /// The line of all its cells; absent without a need.
@@ -55,35 +56,6 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// `114,660 B samples, 128 KiB blocks, shuffled_epoch, bypass`.
-    pub fn conditions(&self) -> String {
-        self.conditions_in_lines().join(", ")
-    }
-
-    /// The same, with several treatments of the page cache apart.
-    pub fn conditions_in_lines(&self) -> Vec<String> {
-        let samples = self.sample_bytes.map_or_else(
-            || "samples of unknown size".to_owned(),
-            |bytes| format!("{} samples", feed::format_bytes(bytes.round() as u64)),
-        );
-        let layout = self.layout.as_ref().map(|layout| format!("{layout}, ")).unwrap_or_default();
-        let way = format!("{layout}{samples}, {}, {}", self.pieces(), self.access);
-        match treatment::words(&self.treatments) {
-            Some(words) => vec![way, words],
-            None => vec![format!("{way}, {}", self.cache)],
-        }
-    }
-
-    /// `128 KiB blocks`, `files in 128 KiB pieces`.
-    pub(crate) fn pieces(&self) -> String {
-        let block = feed::format_bytes(self.block_bytes);
-        if self.first.operation == Operation::ReadFile {
-            format!("files in {block} pieces")
-        } else {
-            format!("{block} blocks")
-        }
-    }
-
     pub(crate) fn holds(&self, run: &impl Datasets, cell: &CellSummary) -> bool {
         !is_apart(cell) && self.is_way_of(run, cell)
     }
@@ -91,7 +63,7 @@ impl Panel {
     /// Whether a cell is read in this way, by whatever load.
     pub(crate) fn is_way_of(&self, run: &impl Datasets, cell: &CellSummary) -> bool {
         agree(run, &self.first, &cell.cell, axis::PANEL)
-            && self.treatments.iter().any(|known| known.cache == treatment::words_of(&cell.cell))
+            && self.treatments.iter().any(|known| known.caching == Caching::of(&cell.cell))
     }
 
     /// Whether a cell may be drawn here although its treatment is another: both read from storage.
@@ -107,7 +79,7 @@ impl Panel {
 
     /// Whether some treatment is one of both.
     pub(crate) fn is_treated_like(&self, other: &Self) -> bool {
-        self.treatments.iter().any(|one| other.treatments.iter().any(|two| one.cache == two.cache))
+        self.treatments.iter().any(|one| other.treatments.iter().any(|two| one.caching == two.caching))
     }
 
     /// The way in which a cell is read, without its curves.
@@ -118,7 +90,7 @@ impl Panel {
             operation: cell.cell.operation.to_string(),
             block_bytes: cell.cell.block_bytes,
             access: cell.cell.access.to_string(),
-            cache: treatment::words_of(&cell.cell),
+            caching: Caching::of(&cell.cell),
             treatments: vec![Treatment::of(cell)],
             line: cell.line,
             curves: Vec::new(),
@@ -136,8 +108,8 @@ pub struct Curve {
     pub title: String,
     /// Engine that issues the reads.
     pub engine: String,
-    /// What else distinguishes this curve, in words; often empty.
-    pub distinction: String,
+    /// What else distinguishes this curve; often empty.
+    pub distinctions: Vec<Distinction>,
     /// False for the null target.
     pub storage: bool,
     /// Whether feedline started its server itself: then it clears nothing.
@@ -179,26 +151,6 @@ pub enum Shape {
     },
 }
 
-impl Shape {
-    /// `flat from 32: bandwidth-bound`.
-    pub fn words(&self) -> String {
-        match *self {
-            Self::Flat { from } => format!("flat from {from}: bandwidth-bound"),
-            Self::Falling { beyond } => format!("falls beyond depth {beyond}: contention, not bandwidth"),
-            Self::Proportional { latency_ns, depth_needed } => {
-                let latency = feed::format_duration_ns(latency_ns as u64);
-                let needed = depth_needed
-                    .map(|depth| {
-                        format!("; the line needs depth {} at that", feed::format_count(depth.ceil()))
-                    })
-                    .unwrap_or_default();
-                format!("latency-bound at {latency} per read{needed}")
-            }
-            Self::Rising { deepest } => format!("still rising at the deepest, {deepest}: try more depth"),
-        }
-    }
-}
-
 /// Whether a cell has no place on a curve of throughput against depth: it reads no samples, or a schedule or a training
 /// job and not the depth decides what it moves.
 fn is_apart(cell: &CellSummary) -> bool {
@@ -209,7 +161,7 @@ fn is_apart(cell: &CellSummary) -> bool {
 pub(crate) fn panels(cells: &[CellSummary], run: &Run) -> Vec<Panel> {
     let mut panels: Vec<Panel> = Vec::new();
     let joins = treatment::may_join(&cells.iter().filter(|cell| !is_apart(cell)));
-    let told = told(cells, run);
+    let apart = apart(cells, run);
     for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| !is_apart(cell)) {
         let known =
             panels.iter().position(|panel| panel.holds(run, cell) || (joins && panel.takes_in(run, cell)));
@@ -217,7 +169,7 @@ pub(crate) fn panels(cells: &[CellSummary], run: &Run) -> Vec<Panel> {
             panels.push(Panel::of(cell));
             panels.len() - 1
         });
-        panels[at].add(index, cells, told[index], run);
+        panels[at].add(index, cells, apart[index], run);
     }
     for curve in panels.iter_mut().flat_map(|panel| &mut panel.curves) {
         curve.finish(cells);
@@ -225,9 +177,9 @@ pub(crate) fn panels(cells: &[CellSummary], run: &Run) -> Vec<Panel> {
     panels
 }
 
-/// For each cell, what is told of its curve: with one point for each depth, each of several numbers of threads or streams at
+/// For each cell, what sets its curve apart: with one point for each depth, each of several numbers of threads or streams at
 /// one depth is a curve.
-fn told(cells: &[CellSummary], run: &Run) -> Vec<Told> {
+fn apart(cells: &[CellSummary], run: &Run) -> Vec<Apart> {
     let mut along_depth: Vec<Vec<usize>> = Vec::new();
     for (index, cell) in cells.iter().enumerate() {
         let is_of = |of: &&mut Vec<usize>| alike(run, &cells[of[0]].cell, &cell.cell, axis::CURVE);
@@ -236,22 +188,22 @@ fn told(cells: &[CellSummary], run: &Run) -> Vec<Told> {
             None => along_depth.push(vec![index]),
         }
     }
-    let mut told = vec![Told { threads: false, streams: false }; cells.len()];
+    let mut apart = vec![Apart { threads: false, streams: false }; cells.len()];
     for of in along_depth {
         let related: Vec<&Cell> = of.iter().map(|index| &cells[*index].cell).collect();
         let [threads, streams] = [Axis::Threads, Axis::Streams].map(|axis| is_set(run, &related, axis));
         for index in of {
-            told[index] = Told { threads, streams };
+            apart[index] = Apart { threads, streams };
         }
     }
-    told
+    apart
 }
 
 impl Panel {
-    fn add(&mut self, index: usize, cells: &[CellSummary], told: Told, run: &Run) {
+    fn add(&mut self, index: usize, cells: &[CellSummary], apart: Apart, run: &Run) {
         let cell = &cells[index];
         treatment::add(&mut self.treatments, cell);
-        let but = told.may_differ();
+        let but = apart.may_differ();
         let is_of = |curve: &&mut Curve| alike(run, &cells[curve.cells[0]].cell, &cell.cell, &but);
         if let Some(curve) = self.curves.iter_mut().find(is_of) {
             curve.cells.push(index);
@@ -262,7 +214,7 @@ impl Panel {
             target: cell.cell.target.clone(),
             title: target.map_or_else(|| cell.cell.target.clone(), |target| target.title.clone()),
             engine: cell.cell.engine.clone(),
-            distinction: distinction(&cell.cell, told),
+            distinctions: distinctions(&cell.cell, apart),
             storage: cell.storage,
             demo: target.is_some_and(|target| target.demo),
             cells: vec![index],
@@ -274,16 +226,6 @@ impl Panel {
 }
 
 impl Curve {
-    /// `nvme io_uring`, with what else distinguishes it.
-    pub fn label(&self) -> String {
-        let tail =
-            if self.distinction.is_empty() { String::new() } else { format!(", {}", self.distinction) };
-        if self.title == self.engine {
-            return format!("{}{tail}", self.title);
-        }
-        format!("{} {}{tail}", self.title, self.engine)
-    }
-
     fn finish(&mut self, cells: &[CellSummary]) {
         self.cells.sort_by_key(|index| cells[*index].cell.queue_depth);
         self.clears_at = self.cells.iter().copied().find(|index| {
@@ -405,13 +347,5 @@ mod tests {
     #[test]
     fn a_curve_past_its_peak_falls() {
         assert_eq!(shape_of(&[(4, 1e7), (16, 3e7), (64, 2e7)]), Some(Shape::Falling { beyond: 16 }));
-    }
-
-    #[test]
-    fn every_shape_has_words() {
-        assert_eq!(Shape::Flat { from: 32 }.words(), "flat from 32: bandwidth-bound");
-        let words = Shape::Proportional { latency_ns: 33e6, depth_needed: Some(620.2) }.words();
-        assert!(words.starts_with("latency-bound at 33") && words.contains("depth 621"), "{words}");
-        assert!(Shape::Rising { deepest: 512 }.words().contains("try more depth"));
     }
 }

@@ -1,7 +1,6 @@
 //! What the gate of a scenario makes of a summary: the only thing that turns a verdict into an exit code.
 
 mod demand;
-pub(crate) mod demands;
 mod latency;
 pub(crate) mod proof;
 
@@ -11,23 +10,41 @@ use feed::Judgement;
 
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::figures::Figures;
-use crate::cell::flag::percent;
 use crate::summary::Summary;
 use crate::verdict::{self, Cause, Verdict};
 
-use demand::{DEMO_WORDS, Demand, confirmed, holds_if_steady};
+pub use demand::{AtDepth, Demand, NotJudged, Requirement, Unmet, WhyUnmet};
+use demand::{Outcome, confirmed, holds_if_steady};
 
-/// How a run stands against its gate.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// How a run, or one target of it, stands against its gate.
+#[derive(Debug, Clone, PartialEq)]
 pub enum GateResult {
     /// The scenario has no gate.
     None,
     /// All that it asks holds.
     Met,
     /// At least one demand does not hold; these first, then those that could not be decided.
-    Missed(Vec<String>),
+    Missed(Vec<Unmet>),
     /// No demand is known not to hold, and these could not be decided.
-    Inconclusive(Vec<String>),
+    Inconclusive(Vec<Unmet>),
+}
+
+impl GateResult {
+    fn of(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
+        let (mut missed, mut open) = (Vec::new(), Vec::new());
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Holds => {}
+                Outcome::Fails(unmet) => missed.push(unmet),
+                Outcome::Open(unmet) => open.push(unmet),
+            }
+        }
+        match (missed.is_empty(), open.is_empty()) {
+            (true, true) => Self::Met,
+            (true, false) => Self::Inconclusive(open),
+            (false, _) => Self::Missed(missed.into_iter().chain(open).collect()),
+        }
+    }
 }
 
 /// Evaluates the gate of a run.
@@ -40,105 +57,112 @@ pub fn gate(summary: &Summary) -> GateResult {
     if gate.feeds.is_empty() && gate.p99_ns.is_none() {
         return GateResult::None;
     }
-    let mut missed = Vec::new();
-    let mut open = Vec::new();
+    // By name, as it always was: the order in which the record lists what was left out says nothing.
+    let without_verdict: BTreeSet<&str> = without_verdict(summary).into_iter().collect();
+    GateResult::of(outcomes(summary, without_verdict).into_iter().map(|(_, outcome)| outcome))
+}
+
+/// Every demand that the gate makes on a target, in the order of the gate, with what became of it: a line each of a test
+/// report.
+pub fn demands(summary: &Summary) -> Vec<Demand> {
+    let mut demands: Vec<((String, &'static str), Vec<Outcome>)> = Vec::new();
+    for (of, outcome) in outcomes(summary, without_verdict(summary)) {
+        match demands.iter_mut().find(|(known, _)| *known == of) {
+            Some((_, outcomes)) => outcomes.push(outcome),
+            None => demands.push((of, vec![outcome])),
+        }
+    }
+    let demand = |((target, what), outcomes)| Demand { target, what, result: GateResult::of(outcomes) };
+    demands.into_iter().map(demand).collect()
+}
+
+/// What became of each demand, with its target and what is demanded of it: one outcome or, of latency at a depth, one for
+/// each cell.
+fn outcomes<'a>(
+    summary: &Summary,
+    without_verdict: impl IntoIterator<Item = &'a str>,
+) -> Vec<((String, &'static str), Outcome)> {
+    let gate = &summary.gate;
+    let mut all = Vec::new();
     for target in &gate.feeds {
-        let demand = match feeds(summary, target) {
-            Demand::Holds => proven(gate, target),
-            demand => demand,
+        let outcome = match feeds(summary, target) {
+            Outcome::Holds => proven(gate, target),
+            outcome => outcome,
         };
-        sort(demand, &mut missed, &mut open);
+        all.push(((target.clone(), "feeds"), outcome));
     }
-    if let Some(limit_ns) = gate.p99_ns {
-        for verdict in gated(summary) {
-            for demand in latency::demands(summary, verdict, limit_ns) {
-                sort(demand, &mut missed, &mut open);
-            }
-        }
-        for target in without_verdict(summary) {
-            let words = format!("{target} p99: {}", absent(summary, target));
-            let demand = if is_demo(summary, target) { Demand::Open(words) } else { Demand::Fails(words) };
-            sort(demand, &mut missed, &mut open);
-        }
+    let Some(limit_ns) = gate.p99_ns else { return all };
+    for verdict in gated(summary) {
+        let of_verdict = latency::outcomes(summary, verdict, limit_ns).into_iter();
+        all.extend(of_verdict.map(|outcome| ((verdict.target.clone(), "p99"), outcome)));
     }
-    if !missed.is_empty() {
-        missed.append(&mut open);
-        return GateResult::Missed(missed);
+    for target in without_verdict {
+        let requirement = Requirement::P99 { limit_ns, at: None };
+        let unmet = Unmet::of(target, requirement, WhyUnmet::NotJudged(not_judged(summary, target)));
+        let outcome = if is_demo(summary, target) { Outcome::Open(unmet) } else { Outcome::Fails(unmet) };
+        all.push(((target.to_owned(), "p99"), outcome));
     }
-    if open.is_empty() { GateResult::Met } else { GateResult::Inconclusive(open) }
+    all
 }
 
 /// The grade of evidence that one run does not have.
 const PROOF: &str = "proof";
 
-fn sort(demand: Demand, missed: &mut Vec<String>, open: &mut Vec<String>) {
-    match demand {
-        Demand::Holds => {}
-        Demand::Fails(words) => missed.push(words),
-        Demand::Open(words) => open.push(words),
-    }
-}
-
-fn feeds(summary: &Summary, target: &str) -> Demand {
+fn feeds(summary: &Summary, target: &str) -> Outcome {
+    let unmet = |why| Unmet::of(target, Requirement::Feeds, why);
     if is_demo(summary, target) {
-        return Demand::Open(format!("{target} must FEED: {DEMO_WORDS}"));
+        return Outcome::Open(unmet(WhyUnmet::Demo));
     }
     let Some(verdict) = summary.verdicts.iter().find(|verdict| verdict.target == target) else {
-        return Demand::Fails(format!("{target} must FEED: {}", absent(summary, target)));
+        return Outcome::Fails(unmet(WhyUnmet::NotJudged(not_judged(summary, target))));
     };
     let cell = verdict.cell.as_deref().and_then(|name| summary.cell(name));
     if let Some((share, cell)) = summary.gate.utilization.zip(cell)
-        && let Some(demand) = utilization(summary, verdict, cell, share)
+        && let Some(outcome) = utilization(summary, verdict, cell, share)
     {
-        return demand;
+        return outcome;
     }
-    let words = format!("{target} must FEED: {}", verdict.sentence());
+    let said = || unmet(WhyUnmet::Verdict(Box::new(verdict.clone())));
     match (&verdict.judgement, &verdict.cause) {
-        (Judgement::Feeds, _) => holds_if_steady(cell, || format!("{target} must FEED")),
+        (Judgement::Feeds, _) => holds_if_steady(cell, unmet),
         (Judgement::Starves, _)
-        | (_, Cause::NothingMeasured { .. } | Cause::ConfirmationFailed { .. } | Cause::AskedFailed { .. }) => {
-            Demand::Fails(words)
+        | (_, Cause::NothingMeasured(_) | Cause::ConfirmationFailed { .. } | Cause::AskedFailed { .. }) => {
+            Outcome::Fails(said())
         }
-        (Judgement::Uncertain, _) => Demand::Open(words),
+        (Judgement::Uncertain, _) => Outcome::Open(said()),
     }
 }
 
 /// Whether a FEEDS rests on what the gate asks for: a summary is that of one run, which is a screen.
-fn proven(gate: &record::Gate, target: &str) -> Demand {
+fn proven(gate: &record::Gate, target: &str) -> Outcome {
     if gate.evidence != PROOF {
-        return Demand::Holds;
+        return Outcome::Holds;
     }
-    let takes = gate.proof.map_or_else(String::new, |proof| {
-        let runs = feed::counted_noun(u64::from(proof.runs), "run");
-        format!(" of {runs} over {}", feed::format_duration_ns(proof.span_ns))
-    });
-    Demand::Fails(format!("{target} must FEED by a proof{takes}: one run is a screen"))
+    Outcome::Fails(Unmet::of(target, Requirement::Proof(gate.proof), WhyUnmet::OneRun))
 }
 
 /// A share of the demand in place of the need's utilization; `None` where there are no figures to hold against it, and the
 /// verdict says why.
-fn utilization(summary: &Summary, verdict: &Verdict, cell: &CellSummary, share: f64) -> Option<Demand> {
+fn utilization(summary: &Summary, verdict: &Verdict, cell: &CellSummary, share: f64) -> Option<Outcome> {
     let (figures, line) = (confirmed(cell)?, cell.line?);
     let demand_samples_per_s = line.samples_per_s * line.demand_bps / line.bps;
     let asked = share * demand_samples_per_s;
-    let words = format!("{} must reach {} of the demand", verdict.target, percent(share));
+    let unmet = |why| Unmet::of(&verdict.target, Requirement::Utilization(share), why);
     if let Some(offered) =
         offered_samples_per_s(figures, line.samples_per_s).filter(|offered| *offered < asked)
     {
-        let offered = percent(offered / demand_samples_per_s);
-        return Some(Demand::Open(format!("{words}: not decided: {offered} of it was offered")));
+        return Some(Outcome::Open(unmet(WhyUnmet::Offered(offered / demand_samples_per_s))));
     }
     let (judgement, cause) = verdict::judged(summary.as_cells(), cell, figures, asked);
-    let reached = figures.samples_per_s.interval.map(|interval| {
-        let of_demand = |samples_per_s: f64| samples_per_s / demand_samples_per_s * 100.0;
-        format!("{:.1} to {:.1} % of it", of_demand(interval.low), of_demand(interval.high))
+    let reached = figures.samples_per_s.interval.map_or(WhyUnmet::TooFewRepetitions, |interval| {
+        let of_demand = |samples_per_s: f64| samples_per_s / demand_samples_per_s;
+        WhyUnmet::Reached(of_demand(interval.low), of_demand(interval.high))
     });
-    let reached = reached.unwrap_or_else(|| "too few repetitions".to_owned());
     Some(match (judgement, cause) {
-        (Judgement::Feeds, _) => holds_if_steady(Some(cell), || words.clone()),
-        (Judgement::Starves, _) => Demand::Fails(format!("{words}: {reached}")),
-        (_, Some(Cause::Flagged(flag))) => Demand::Open(format!("{words}: not decided: {flag}")),
-        (Judgement::Uncertain, _) => Demand::Open(format!("{words}: {reached}")),
+        (Judgement::Feeds, _) => holds_if_steady(Some(cell), unmet),
+        (Judgement::Starves, _) => Outcome::Fails(unmet(reached)),
+        (_, Some(Cause::Flagged(flag))) => Outcome::Open(unmet(WhyUnmet::Flagged(flag))),
+        (Judgement::Uncertain, _) => Outcome::Open(unmet(reached)),
     })
 }
 
@@ -152,27 +176,26 @@ fn is_demo(summary: &Summary, target: &str) -> bool {
 }
 
 /// Why a target has no verdict.
-fn absent(summary: &Summary, target: &str) -> String {
+fn not_judged(summary: &Summary, target: &str) -> NotJudged {
     if let Some(unjudged) = summary.unjudged.iter().find(|one| one.target == target) {
-        return unjudged.reason.clone();
+        return NotJudged::NoVerdict(unjudged.reason.clone());
     }
     let skipped = summary.skipped.iter().find(|skipped| skipped.target == target);
-    skipped.map_or_else(
-        || "the run has no such storage target".to_owned(),
-        |skipped| format!("nothing was measured: {}: {}", skipped.engine, skipped.reason),
-    )
+    skipped.map_or(NotJudged::NoTarget, |skipped| NotJudged::Skipped(skipped.clone()))
 }
 
 /// Targets without a verdict: left out before the run altogether, so that the record does not even hold them, or
 /// measured in ways that no verdict can rest on. Those that the gate names are among its demands already, and fail
 /// there.
-fn without_verdict(summary: &Summary) -> BTreeSet<&str> {
+fn without_verdict(summary: &Summary) -> Vec<&str> {
     if !summary.gate.feeds.is_empty() {
-        return BTreeSet::new();
+        return Vec::new();
     }
     let skipped = summary.skipped.iter().map(|skipped| skipped.target.as_str());
     let skipped = skipped.filter(|name| summary.targets.iter().all(|one| one.name != *name));
-    skipped.chain(summary.unjudged.iter().map(|unjudged| unjudged.target.as_str())).collect()
+    let unjudged = summary.unjudged.iter().map(|unjudged| unjudged.target.as_str());
+    let mut seen = BTreeSet::new();
+    unjudged.chain(skipped).filter(|name| seen.insert(*name)).collect()
 }
 
 /// The verdicts that a demand on latency applies to: the gated targets, or all when none is named.

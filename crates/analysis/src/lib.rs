@@ -30,44 +30,60 @@ pub use cell::checkpoints::{
 pub use cell::copies::{CopyFigures, Payoff};
 pub use cell::crowd::Crowd;
 pub use cell::datasets::DatasetFigures;
+pub use cell::diagnosis::{Decoder, Diagnosis, LittlesLaw, LoopPair, Remedy, Symptom, WaitedFor};
 pub use cell::distribution::{Distribution, QuantileStep, distributions, quantile_steps};
-pub use cell::epochs::{EpochFigures, EpochPass, Held, Order};
+pub use cell::epochs::{EpochFigures, EpochNote, EpochPass, Held, Order};
 pub use cell::figures::Figures;
-pub use cell::flag::{Flag, Gravity};
+pub use cell::flag::{Flag, GIVEN_UP_MAX, Gravity, STEPS_MIN, TURNS_MIN};
+pub use cell::gap::{Gap, GapCause, JobGap};
 pub use cell::latency::{Latency, Phase};
-pub use cell::layouts::{LayoutFigures, LayoutGain, Layouts, PredictedGain, Streamed};
+pub use cell::layouts::{LayoutFigures, LayoutGain, Layouts, OrderFact, PredictedGain, Streamed};
 pub use cell::metric::{Better, METRICS, Margins, Metric, Reading, Table, Tracked, Unit, View};
-pub use cell::need::LineAt;
-pub use cell::network::{Attempts, MountFigures, NetworkFigures, Wire, WireFinding};
+pub use cell::need::{LineAt, NoNeed};
+pub use cell::network::{Attempts, MountFigures, NetworkFigures, Wire, WireCause, WireFinding};
 pub use cell::operations::Operations;
 pub use cell::over_time::{Fit, Heat, HeatColumn, OverTime, RatePoint, RepOverTime, over_time};
 pub use cell::paced::{Paced, Percentile};
-pub use cell::ranks::fold_ranks;
+pub use cell::page_cache::PageCache;
+pub use cell::ranks::{Ranks, fold_ranks};
 pub use cell::rate::Rate;
 pub use cell::system::{
     CoreFigures, DeviceFigures, MemoryFigures, Pressure, Reconciliation, SystemFigures, Traffic,
 };
-pub use cell::training::{Bound, Diagnosis, GAP_MAX, Idle, PredictedAu, Stall, TrainingFigures};
+pub use cell::training::{Bound, GAP_MAX, Idle, NotPredicted, PredictedAu, Stall, TrainingFigures};
 pub use choice::FRESH_CELLS_MAX;
 pub use comparison::{
-    Calibration, CellComparison, CellSample, Change, Comparison, Difference, Effect, Headline, History,
-    HistoryCell, HistoryPoint, HistoryValue, Lost, May, Noise, NotComparable, Pairing, RUNS_MIN, Ratio,
-    RegressionResult, RepSample, RunSample, Shift, ShiftPoint, Side, calibrate, calibrate_history,
-    compare_stored, compare_targets, compare_variants, history, shift,
+    Because, Break, Calibration, CalibrationNote, CellComparison, CellSample, Change, Comparison,
+    ComparisonNote, Difference, Effect, Excluded, Exclusion, Headline, History, HistoryCell, HistoryPoint,
+    HistoryValue, Lost, May, NoFigures, Noise, NotComparable, OneSide, Pairing, RUNS_MIN, Ratio, RefusalHint,
+    Regression, RegressionResult, RepSample, RunSample, Sampled, Shift, ShiftPoint, Side, SideExclusions,
+    Uncompared, UncomparedReason, Undecided, calibrate, calibrate_history, compare_stored, compare_targets,
+    compare_variants, history, shift,
 };
 pub use curve::model::Model;
-pub use curve::prediction::{CellPrediction, Predictions, TargetPrediction};
-pub use curve::{Curve, Panel, Shape, Treatment};
-pub use gate::demands::{Demand, demands};
-pub use gate::proof::{Proof, ProvingRun, proofs, prove_together};
-pub use gate::{GateResult, gate};
-pub use summary::head::{CeilingFigures, Fastest, Head, machine};
-pub use summary::loader::loader_arguments;
+pub use curve::prediction::{
+    CellPrediction, ClaimDifference, ClaimFigure, InFlightAtLine, LineAsks, Predictions, TargetPrediction,
+    Transfer,
+};
+pub use curve::treatment::TierSize;
+pub use curve::{Caching, Curve, Distinction, Panel, Shape, Treatment};
+pub use gate::proof::{Lack, Proof, ProvingRun, proofs, prove_together};
+pub use gate::{AtDepth, Demand, GateResult, NotJudged, Requirement, Unmet, WhyUnmet, demands, gate};
+pub use summary::compared::{EngineBeside, EngineCell};
+pub use summary::head::{CeilingFigures, Fastest, Head, Machine};
+pub use summary::loader::{DataLoader, MeasuredDecoding};
 pub use summary::next_look::{Look, next_look};
 pub use summary::not_tested::NotTested;
+pub use summary::note::{Met, Note};
+pub use summary::pressure::{Pressed, Pressures};
 pub use summary::quantiles::PercentileCurve;
 pub use summary::roofline::{DemandPoint, Roofline, Supply, SupplyPoint, roofline};
+pub use summary::soak::{Course, Soak};
 pub use summary::{Summary, choose_cell, lines, summarise};
 pub use verdict::scope::{Evidence, LoadScope, Scope};
-pub use verdict::sizing::{Edge, SearchValue, Sizing, search_rows};
-pub use verdict::{Cause, Played, Unjudged, Verdict};
+pub use verdict::sizing::{Edge, EdgeDoubt, NoUtilization, SearchValue, Sizing, search_rows};
+pub use verdict::tiers::{BelowKnown, CacheBelow, CacheTier, NamesKnown, PageCacheKnown, TierKnown};
+pub use verdict::{
+    Cause, ClearsOtherwise, Condition, NoLine, NoVerdict, NothingMeasured, Played, Unjudged, Unreached,
+    Verdict, WayApart,
+};

@@ -6,6 +6,7 @@ pub(crate) mod head;
 pub(crate) mod loader;
 pub(crate) mod next_look;
 pub(crate) mod not_tested;
+pub(crate) mod note;
 mod notes;
 mod outages;
 pub(crate) mod pressure;
@@ -26,16 +27,19 @@ use crate::cell::epochs::{self, EpochFigures};
 use crate::cell::figures::Figures;
 use crate::cell::layouts::{self, Layouts};
 use crate::cell::lines::Lines;
-use crate::cell::need::{self, LineAt};
-use crate::cell::{self, operation, ranks};
+use crate::cell::need::{self, LineAt, NoNeed};
+use crate::cell::ranks::{self, Ranks};
+use crate::cell::{self, operation};
 use crate::choice;
 use crate::curve::Panel;
 use crate::curve::prediction::{self, Predictions};
 use crate::summary::head::{CeilingFigures, Head};
 use crate::summary::not_tested::NotTested;
+use crate::summary::note::Note;
 use crate::summary::quantiles::PercentileCurve;
 use crate::verdict::sizing::Sizing;
-use crate::verdict::{Judged, Source, Unjudged, Verdict, rests_on, tiers};
+use crate::verdict::tiers::{self, CacheTier};
+use crate::verdict::{Judged, Source, Unjudged, Verdict, rests_on};
 
 /// Everything a report needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +47,7 @@ pub struct Summary {
     /// Which run this is.
     pub head: Head,
     /// What the accelerators consume, or why the record does not say.
-    pub need: Result<Need, String>,
+    pub need: Result<Need, NoNeed>,
     /// Distinct datasets, in the order of the record.
     pub datasets: Vec<DatasetFigures>,
     /// Storages under test, in the order of the scenario.
@@ -76,11 +80,11 @@ pub struct Summary {
     pub percentiles: Vec<PercentileCurve>,
     /// What is known of each cache between the reads and the storage; empty for records of format 1.0, which do
     /// not tell enough.
-    pub tiers: Vec<String>,
+    pub tiers: Vec<CacheTier>,
     /// What the verdicts do not cover.
     pub not_tested: Vec<NotTested>,
     /// What a reader must know of this run.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// What decides the exit code.
     pub gate: record::Gate,
 }
@@ -115,6 +119,7 @@ impl Summary {
     /// Figures of the fresh repetitions of a cell, where a verdict on its target rests on them.
     pub fn deciding<'a>(&self, cell: &'a CellSummary) -> Option<&'a Figures> {
         let rests = |verdict: &Verdict| !verdict.demo && verdict.cell.as_deref() == Some(&cell.cell.cell);
+        // Control cells are measured afresh too; they decide nothing, and shown as deciding they would contradict the verdict.
         cell.confirmed.as_ref().filter(|_| self.verdicts.iter().any(rests))?.figures()
     }
 
@@ -131,7 +136,8 @@ impl Summary {
 
 /// Summarises a run. Never fails: what is missing or damaged is stated in the summary.
 pub fn summarise(record: &RunRecord) -> Summary {
-    let of_ranks = ranks::note(record);
+    // Before folding, which leaves one repetition of each set of ranks and with it nothing to say who made it.
+    let of_ranks = Ranks::of(record).map(Note::Ranks);
     let folded = ranks::fold_ranks(record);
     let record = &*folded;
     let run = &record.run;
@@ -146,6 +152,7 @@ pub fn summarise(record: &RunRecord) -> Summary {
     let judged = Judged::of(&source);
     let percentiles = quantiles::curves(&source, &judged);
     let not_tested = coverage::of_run(&source, &judged);
+    // Last of the notes: it informs, while those before it may spoil a figure.
     let notes = notes::of_run(&source).into_iter().chain(of_ranks).collect();
     Summary {
         head: head::of_record(record, &lines, &all),
@@ -177,6 +184,7 @@ pub fn choose_cell<'a>(summary: &'a Summary, target: &str) -> Option<&'a CellSum
     choice::chosen(&summary.as_cells(), target)
 }
 
+// Two lines a thousandth apart would be drawn on one pixel and listed twice.
 /// How far two lines may be apart and be one: the copies of a user's data differ by a file or two.
 const LINES_APART: f64 = 1e-3;
 
@@ -196,29 +204,8 @@ pub fn lines(summary: &Summary) -> Vec<LineAt> {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{Builder, confirmed_at};
+    use crate::fixture::Builder;
     use crate::summarise;
-
-    fn doubts(edit: impl Fn(&mut record::Rep)) -> Vec<String> {
-        let mut builder = confirmed_at(&[1.5; 3]);
-        builder.edit_reps("c", edit);
-        let summary = summarise(&builder.record());
-        summary.cells[0].doubts().into_iter().map(|(_, words)| words).collect()
-    }
-
-    #[test]
-    fn doubts_of_the_confirmation_say_so_and_are_not_told_twice() {
-        let both = doubts(|rep| {
-            rep.errors.insert("io".to_owned(), 1);
-        });
-        assert_eq!(both, ["under 0.1 % errors: 3 io"]);
-        let fresh = doubts(|rep| {
-            if rep.role == record::Role::Confirm {
-                rep.errors.insert("io".to_owned(), 1);
-            }
-        });
-        assert_eq!(fresh, ["confirmation: under 0.1 % errors: 3 io"]);
-    }
 
     #[test]
     fn a_map_is_labelled_with_its_advice() {

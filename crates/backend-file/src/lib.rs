@@ -6,10 +6,10 @@
 //! blocks are opened before anything is measured, or, where they are more than may be open, by the thread that
 //! reads them.
 
+mod advice;
 mod cache;
 mod descriptors;
 mod device;
-mod direct;
 mod diskstats;
 mod facts;
 mod failure;
@@ -20,7 +20,6 @@ mod kept;
 mod listing;
 mod mmap;
 mod mounts;
-mod names;
 mod pread;
 mod probe;
 mod recent;
@@ -29,7 +28,6 @@ mod span;
 mod store;
 mod tree;
 mod uring;
-mod wanted;
 mod whole;
 mod write;
 

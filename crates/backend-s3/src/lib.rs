@@ -23,11 +23,13 @@ mod lean;
 mod listing;
 mod names;
 mod open;
+mod ranges;
 mod runtime;
 mod sdk;
 mod sign;
 mod store;
 mod sums;
+mod trust;
 mod wall;
 mod write;
 

@@ -10,20 +10,21 @@ use crate::open::Stores;
 use crate::{bounds, data, load, output};
 
 /// Bytes and time above which a run without a file asks.
+// What few mind without being asked: a gigabyte that `feedline clean` removes, and two minutes of waiting.
 const ASK_ABOVE_BYTES: u64 = 1_000_000_000;
 const ASK_ABOVE_NS: u64 = 120_000_000_000;
 
 /// What is asked for.
-pub(crate) struct Asked {
-    /// Whether no scenario file says how much is meant.
+pub(crate) struct Announced {
+    /// Whether there is no scenario file, which would say how much is meant.
     pub(crate) without_file: bool,
     /// Whether an edge is searched, which takes as many repetitions as it takes.
     pub(crate) searches: bool,
-    /// What bounds it where the command line does not say.
+    /// The bounds of a run without a file, where the command line does not set them.
     pub(crate) bounds: Option<String>,
 }
 
-impl Asked {
+impl Announced {
     pub(crate) fn of(input: &InputArgs, searches: bool) -> Self {
         let without_file = !load::is_scenario(&input.input);
         let bounds = bounds::words(input).filter(|_| without_file && !searches);
@@ -31,8 +32,8 @@ impl Asked {
     }
 }
 
-/// Says on standard error what a run will write and how long it takes. One without a file asks on a terminal where that is much,
-/// unless the command line agrees already. Nothing is written before.
+/// Says on standard error what a run will write and how long it takes. A run without a file asks on a terminal where that
+/// is much, unless `--yes` was given. Nothing is written before.
 ///
 /// # Errors
 /// When the user says no, and when a storage cannot be asked what is there.
@@ -40,7 +41,7 @@ pub(crate) fn announce(
     plan: &Plan,
     stores: &Stores,
     args: &MeasureArgs,
-    asked: &Asked,
+    asked: &Announced,
 ) -> Result<(), Failure> {
     let mut writes = Writes::default();
     writes.add(plan, stores)?;
@@ -52,11 +53,11 @@ pub(crate) fn announce(
     begin(&writes, &time, most_ns, args, asked)
 }
 
-/// The same of variants, which are measured in the rounds of the first.
+/// The same for variants, which are measured in the rounds of the first.
 ///
 /// # Errors
 /// Also where a variant's data may not be written.
-pub(crate) fn variants(plans: &[Plan], args: &MeasureArgs, asked: &Asked) -> Result<(), Failure> {
+pub(crate) fn variants(plans: &[Plan], args: &MeasureArgs, asked: &Announced) -> Result<(), Failure> {
     let mut writes = Writes::default();
     for plan in plans {
         data::check_places(plan)?;
@@ -82,11 +83,13 @@ fn begin(
     time: &str,
     most_ns: Option<u64>,
     args: &MeasureArgs,
-    asked: &Asked,
+    asked: &Announced,
 ) -> Result<(), Failure> {
     let bytes = writes.bytes();
     let is_much = bytes > ASK_ABOVE_BYTES || most_ns.is_some_and(|ns| ns > ASK_ABOVE_NS);
+    // A scenario file says how much is written. A path and a need say nothing of bytes.
     let asks = asked.without_file && is_much && !args.yes && output::can_ask();
+    // What is asked about must be shown, even in a quiet run.
     if asks || !args.quiet {
         let mut lines = writes.datasets();
         lines.extend(writes.measuring.iter().cloned());
@@ -105,7 +108,7 @@ fn begin(
     Ok(())
 }
 
-/// Lines below one word, or what there is to say without any.
+/// Prints lines below one word, or `otherwise` where there are none.
 fn say_all(word: &str, lines: &[String], otherwise: &str) {
     if lines.is_empty() {
         output::say(&format!("{word:<6}{otherwise}"));
@@ -137,6 +140,7 @@ impl Writes {
     fn add(&mut self, plan: &Plan, stores: &Stores) -> Result<(), Failure> {
         for (index, dataset) in plan.places() {
             let (target, spec) = (&plan.targets[index], &plan.datasets[dataset]);
+            // What an emulated server holds is gone with it, and takes none of the user's disk.
             let stays = target.emulate.is_none()
                 && target.config.is_storage()
                 && target.config.capabilities().writable;
@@ -147,6 +151,8 @@ impl Writes {
             self.data.push(Write {
                 at: target.at.clone(),
                 spec: spec.clone(),
+                // What is there already counts as written: the second run of a scenario writes nothing and
+                // does not ask.
                 bytes: prepare::bytes_to_write(&**store, spec)?,
                 free_bytes: store.free_bytes()?,
             });

@@ -7,6 +7,16 @@ use clap_complete::Shell;
 
 use crate::cmd;
 
+/// What `--version` prints. The static executable says what it cannot do.
+const VERSION: &str = if cfg!(target_env = "musl") {
+    concat!(
+        env!("CARGO_PKG_VERSION"),
+        " (static: opens no library at run time; finds names in /etc/hosts and by DNS alone)"
+    )
+} else {
+    env!("CARGO_PKG_VERSION")
+};
+
 /// Will this storage feed those GPUs?
 ///
 /// feedline reads real data from storage the way training does, and holds what it measures against the
@@ -15,7 +25,7 @@ use crate::cmd;
 /// Exit codes: 0 done, 1 error, 2 usage or scenario, 3 gate missed, 4 regression, 5 inconclusive with --strict,
 /// 130 interrupted (what was measured is kept).
 #[derive(Debug, Parser)]
-#[command(name = "feedline", version, max_term_width = 100)]
+#[command(name = "feedline", version, long_version = VERSION, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) verb: Verb,
@@ -79,6 +89,8 @@ pub(crate) enum Described {
 
 /// A scenario file, or a path under test.
 #[derive(Debug, Clone, Default, Args)]
+// Shared by all verbs that read a scenario, so that `plan` shows exactly what `run` with the same words
+// does.
 pub(crate) struct InputArgs {
     /// Scenario file (*.toml), or with --need the path to test
     pub(crate) input: String,
@@ -142,6 +154,7 @@ pub(crate) struct RunArgs {
     pub(crate) dry_run: bool,
     /// Go on with a run that was interrupted, and make only the repetitions that are missing: `run --resume results/RUN`. The
     /// scenario, the data, the machine and feedline must be what they were
+    // Whatever would change what is measured: the run that is gone on with has been asked already.
     #[arg(long, conflicts_with_all = ["variant", "as_variant", "rank", "dry_run", "set", "need", "hold", "budget", "rounds", "add_to", "proof"])]
     pub(crate) resume: bool,
     /// Exit with 5 when a gated target is UNCERTAIN, or when a gate on regressions cannot be decided
@@ -162,6 +175,7 @@ pub(crate) struct RunArgs {
     #[arg(long, requires = "variant")]
     pub(crate) no_compare: bool,
     /// Measure as this variant, by orders on standard input
+    // For a parent process alone: its orders come on standard input.
     #[arg(long, hide = true, conflicts_with_all = ["variant", "rank"])]
     pub(crate) as_variant: Option<String>,
     /// Add the run to a baseline, unless it was interrupted or regressed
@@ -179,6 +193,7 @@ impl std::str::FromStr for More {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // The sign is asked for because `--rounds 12` reads as twelve rounds in all.
         let number = text.strip_prefix('+').and_then(|digits| digits.parse::<u16>().ok());
         let number = number.filter(|number| *number > 0);
         number.map(|number| Self(number.into())).ok_or_else(|| "write how many more, such as +12".to_owned())
@@ -192,6 +207,7 @@ pub(crate) struct RankArgs {
     #[arg(long, requires_all = ["ranks", "start_at"])]
     pub(crate) rank: Option<u32>,
     /// How many hosts measure together
+    // The bound of records (`RANKS_MAX`); one rank is a run without ranks.
     #[arg(long, requires = "rank", value_parser = clap::value_parser!(u32).range(2..=65_536))]
     pub(crate) ranks: Option<u32>,
     /// When the first repetition begins on all hosts: 2026-11-21T04:41:23Z, or seconds since 1970. Late enough for all to
@@ -245,6 +261,7 @@ pub(crate) struct SizeArgs {
     #[arg(long, value_enum, default_value_t = Find::Accelerators)]
     pub(crate) find: Find,
     /// Largest number to try [default: 128 accelerators, 64 readers, 64 batches of prefetch, depth 1024]
+    // The deepest queue that a scenario takes.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) most: Option<u32>,
 }

@@ -13,6 +13,7 @@ use crate::samples;
 const FOLDER: &str = "baselines";
 
 /// Longest list that is read: a million runs.
+// A path given by mistake may be a disk image.
 const LIST_BYTES_MAX: u64 = 100 << 20;
 
 /// Where the runs of a baseline are.
@@ -28,6 +29,8 @@ pub(crate) struct Baseline {
 pub(crate) fn find(name: &str, results: &Path) -> Result<Baseline, Failure> {
     let named = results.join(FOLDER).join(name);
     let is_name = check_name(name).is_ok();
+    // A name wins over a file of that name in the current folder: a gate must not depend on where it is
+    // run.
     let path = if is_name && named.exists() { named } else { PathBuf::from(name) };
     let folders = if !path.exists() {
         None
@@ -42,6 +45,7 @@ pub(crate) fn find(name: &str, results: &Path) -> Result<Baseline, Failure> {
 
 /// Lines that name a run.
 fn listed(text: &str) -> impl Iterator<Item = &str> {
+    // Lists are text to be edited by hand: a bad night is commented out, and not deleted.
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
@@ -73,9 +77,11 @@ pub(crate) fn missing(name: &str, results: &Path) -> Failure {
     ))
 }
 
-/// Refuses a name that a gate misspells: the first night of a baseline has none, or adds to it.
+/// Refuses a baseline that a gate names and that does not exist. On the first night there is none at all, or `--add-to`
+/// names it.
 pub(crate) fn expect(name: &str, results: &Path, add_to: Option<&str>) -> Result<(), Failure> {
     let others = fs::read_dir(results.join(FOLDER)).is_ok_and(|mut entries| entries.next().is_some());
+    // Where there is no baseline at all the first run has nothing to misspell.
     if others && add_to != Some(name) && find(name, results)?.folders.is_none() {
         return Err(missing(name, results));
     }
@@ -85,6 +91,7 @@ pub(crate) fn expect(name: &str, results: &Path, add_to: Option<&str>) -> Result
 /// A name that is a plain file name.
 fn check_name(name: &str) -> Result<(), Failure> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    // Room for a suffix within the 255 bytes of a file name.
     if !name.is_empty() && name.chars().all(plain) && !name.starts_with('.') && name.len() <= 100 {
         return Ok(());
     }
@@ -103,8 +110,10 @@ pub(crate) fn prepare(results: &Path, name: &str) -> Result<(), Failure> {
 pub(crate) fn add(results: &Path, name: &str, folder: &Path) -> Result<(), Failure> {
     check_name(name)?;
     let mut file = open(results, name)?;
+    // Relative, so that the folder of results can be moved or copied to another machine.
     let run = folder.strip_prefix(results).unwrap_or(folder);
     let path = list_path(results, name);
+    // Otherwise the new run would be appended to the name of the last one, and both be lost.
     let lead = if ends_whole(&mut file).unwrap_or(true) { "" } else { "\n" };
     let line = format!("{lead}{}\n", run.display());
     let added = file.write_all(line.as_bytes());
@@ -124,7 +133,7 @@ fn open(results: &Path, name: &str) -> Result<fs::File, Failure> {
     Ok(file.with_context(|| format!("cannot write the baseline `{}` ({hint})", path.display()))?)
 }
 
-/// Whether the last line has its end: one written by hand may not.
+/// Whether the file ends with a whole line; a file that was edited by hand may not.
 fn ends_whole(file: &mut fs::File) -> io::Result<bool> {
     if file.metadata()?.len() == 0 {
         return Ok(true);

@@ -8,10 +8,12 @@ use scenario::SIZE_DEFAULT_BYTES;
 use crate::args::InputArgs;
 use crate::cost::{OVERHEAD_NS, repetitions};
 
-/// Time for which it measures, where `--budget` says no other.
+/// The budget where `--budget` does not set it.
+// What somebody waits who types a command to see what it does.
 const BUDGET_NS: u64 = 120_000_000_000;
 
-/// It writes at most one part in so many of what is free.
+/// A run without a file writes at most one part in this many of the free space.
+// The disk under test may be that of the system.
 const FREE_PARTS: u64 = 10;
 
 /// Share of the budget that is planned for: what a machine does beside the windows takes the rest.
@@ -20,11 +22,12 @@ const PLANNED_PERCENT: u64 = 90;
 /// Shortest repetition, so that threads and queues come into their stride.
 const REPETITION_NS_MIN: u64 = 300_000_000;
 
-/// One part in so many of a repetition warms up, as of one by default.
+/// A repetition warms up for one part in this many, as by default (2 s of 12 s).
 const WARMUP_PARTS: u64 = 6;
 
-/// Bytes of a dataset that is `count` times written, as a line of a scenario: a power of two, so that a dataset that is there
-/// still fits when a little more or less is free. Nothing where the user says how much, and where the default is small enough.
+/// The size of a dataset that is written `count` times, as a line of a scenario. It is a power of two, so that a dataset
+/// that is there still fits when a little more or less is free. `None` where the user says how much, and where the default
+/// is small enough.
 pub(crate) fn dataset(args: &InputArgs, free_bytes: Option<u64>, count: u64) -> Option<String> {
     let most = free_bytes? / FREE_PARTS / count.max(1);
     if says_data(args) || most >= SIZE_DEFAULT_BYTES {
@@ -34,11 +37,13 @@ pub(crate) fn dataset(args: &InputArgs, free_bytes: Option<u64>, count: u64) -> 
     Some(format!("dataset.size = \"{bytes} B\"\n"))
 }
 
-/// The budget, and windows with which all that is planned fits it, as lines of a scenario. Nothing where the user says how long
-/// is measured, and for loads that take as long as they take.
+/// The budget, and windows with which all that is planned fits it, as lines of a scenario. `None` where the user says how
+/// long is measured, and for paced and training loads.
 pub(crate) fn measure(args: &InputArgs, plan: &Plan) -> Option<String> {
     let is_closed = plan.cells.iter().all(|cell| cell.load == Load::Closed);
     let Limit::Duration { duration_ns } = plan.measure.limit else { return None };
+    // A paced load and a job take as long as their arrivals and steps; shortening them would ask another
+    // question.
     if says_windows(args) || !is_closed {
         return None;
     }
@@ -55,7 +60,7 @@ pub(crate) fn measure(args: &InputArgs, plan: &Plan) -> Option<String> {
     Some(lines)
 }
 
-/// What a run without a file is bounded by, as far as its command line does not say; nothing where it says all.
+/// The bounds of a run without a file that its command line does not set, in words; `None` where it sets all.
 pub(crate) fn words(args: &InputArgs) -> Option<String> {
     let time = (args.budget.is_none() && !says_windows(args)).then_some("a screen of 2 min");
     let data = (!says_data(args)).then_some("data of at most a tenth of free space");

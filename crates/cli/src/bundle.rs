@@ -53,6 +53,8 @@ pub(crate) struct Bundle {
 impl Bundle {
     /// Everything that is to be published of the run in `dir`. Writes nothing beside a temporary folder.
     pub(crate) fn of(dir: &Path, record: &RunRecord, options: Options) -> Result<Self, Failure> {
+        // Refused and not redacted here: what was kept in free text cannot be found with certainty
+        // afterwards.
         if !record.run.redacted && !options.keep_names {
             return Err(Failure::Error(anyhow!(
                 "cannot bundle `{}`: its record kept the names of hosts, users and home folders\n  \
@@ -72,6 +74,7 @@ impl Bundle {
         let run_id = redactor.text(&record.run.run_id);
         entries.push(readme(&run_id));
         entries.sort_by(|a, b| a.name.cmp(&b.name));
+        // Last, as it names all the others.
         entries.push(sums(&entries));
         Ok(Self { folder: plain_name(&run_id), entries })
     }
@@ -102,6 +105,7 @@ impl Bundle {
             header.set_entry_type(tar::EntryType::Regular);
             header.set_size(entry.bytes.len() as u64);
             header.set_mode(0o644);
+            // Two bundles of one record are the same bytes, so that their sums can be compared.
             header.set_mtime(0);
             header.set_uid(0);
             header.set_gid(0);
@@ -136,6 +140,7 @@ fn recorded(dir: &Path, redactor: &Redactor) -> Result<Vec<Entry>, Failure> {
 
 /// The bytes as they are, unless something in them must not be published.
 fn json_file(bytes: &[u8], redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
+    // As JSON and not as a type: a bundle passes on what a newer version wrote.
     let value: Value = serde_json::from_slice(bytes)?;
     let redacted = redactor.json(value.clone());
     if redacted == value { Ok(bytes.to_vec()) } else { serde_json::to_vec_pretty(&redacted) }
@@ -158,6 +163,7 @@ fn json_line(line: &[u8], redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
     let histograms = value.get_mut("histograms").map(Value::take);
     let mut redacted = redactor.json(value.clone());
     if redacted == value {
+        // Untouched where nothing is hidden: the sums of the parts then match those of the record.
         return Ok(line.to_vec());
     }
     if let Some(histograms) = histograms {
@@ -251,6 +257,7 @@ fn sum(bytes: &[u8]) -> String {
 /// A run is named by feedline; a record that was changed by hand must not name a path.
 fn plain_name(run_id: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' };
+    // ustar has 100 bytes for a name, and the longest file of a bundle takes some of them.
     let name: String = run_id.chars().map(plain).take(90).collect();
     let name = name.trim_start_matches('.').to_owned();
     if name.is_empty() { "run".to_owned() } else { name }

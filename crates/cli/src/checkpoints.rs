@@ -59,6 +59,8 @@ impl Checkpoints {
     }
 }
 
+// However the run ends: checkpoints are large, and a folder of them that stays fills the disk of the next
+// run.
 impl Drop for Checkpoints {
     fn drop(&mut self) {
         for Made { store, folder, at, .. } in self.0.values() {

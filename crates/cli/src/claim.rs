@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 
 use dataset::MARKER_NAME;
-use describe::Data;
+use describe::Datasets;
 use plan::Plan;
 
 use crate::exit::Failure;
@@ -28,10 +28,11 @@ pub(crate) enum Claim {
 ///
 /// # Errors
 /// For a dataset that another run measures.
-pub(crate) fn claim(plan: &Plan, data: &Data, claim: Claim) -> Result<Vec<File>, Failure> {
+pub(crate) fn claim(plan: &Plan, data: &Datasets, claim: Claim) -> Result<Vec<File>, Failure> {
     let mut markers = BTreeSet::new();
-    for slot in data.slots() {
+    for slot in data.all() {
         let root = open::local_root(&plan.targets[slot.target].config);
+        // All objects of a dataset lie below one marked folder.
         let first = slot.prepared.data.objects().key(0);
         let folder = first.as_str().split('/').next().unwrap_or_default();
         markers.extend(root.and_then(|root| marker(&root.join(folder))));
@@ -62,6 +63,7 @@ fn marker(folder: &Path) -> Option<PathBuf> {
 fn lock(marker: &Path, claim: Claim) -> Result<Option<File>, Failure> {
     // An NFS client of the kernel locks for one alone only what may be written.
     let opened = OpenOptions::new().read(true).write(true).open(marker).or_else(|_| File::open(marker));
+    // What may not be opened is measured without a lock; the reads will say what is wrong with it.
     let Ok(file) = opened else { return Ok(None) };
     let locked = match claim {
         Claim::Alone => file.try_lock(),
@@ -71,6 +73,7 @@ fn lock(marker: &Path, claim: Claim) -> Result<Option<File>, Failure> {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::Error(_)) => Ok(None),
         Err(TryLockError::WouldBlock) => {
+            // For the message alone: which process it is saves a search.
             let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
             let by = file.metadata().ok().and_then(|metadata| holder(&locks, metadata.ino()));
             // One folder may be reached by two mounts.

@@ -1,19 +1,20 @@
-//! How runs, variants and targets are held against each other: by what rules, and what is said where they must not be.
+//! How runs, variants and targets are compared: the rules, and the message where they must not be compared.
 
 use std::path::Path;
 
 use analysis::{Comparison, Margins, May, NotComparable, RUNS_MIN, RunSample};
 use feed::Compared;
 use record::{Gate, Margin, Run, Thresholds};
+use report::words::comparison::refusal;
 
 use crate::exit::Failure;
 use crate::output;
 use feed::plain;
 
-/// What a comparison is held to beyond what holds for all.
+/// Rules of a comparison that a scenario or a command line adds.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    /// Margins on top of those that hold without any; of one metric the last counts.
+    /// Margins that replace default ones; of several for one metric the last counts.
     pub(crate) margins: Vec<Margin>,
     /// What may differ between stored runs.
     pub(crate) may_differ: Vec<May>,
@@ -22,7 +23,7 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Those that a scenario states.
+    /// The rules that a scenario states.
     pub(crate) fn of(gate: &Gate) -> Self {
         Self {
             margins: gate.regression.clone(),
@@ -41,7 +42,7 @@ impl Rules {
     }
 }
 
-/// Holds a run against stored ones, which are called `name`.
+/// Compares a run with stored ones, which are called `name`.
 ///
 /// # Errors
 /// The whole refusal, with its hint, where none of them is comparable. So do the others here.
@@ -51,12 +52,13 @@ pub(crate) fn stored(
     after: &RunSample,
     rules: &Rules,
 ) -> Result<Comparison, String> {
+    // Stored runs differ by the day, interleaved variants by the minute: their default margins differ too.
     let margins = rules.on_top_of(Margins::STORED);
     analysis::compare_stored(name, before, after, rules.runs_min, &rules.may_differ, &margins)
         .map_err(|why| refused(name, &after.run.run_id, &why))
 }
 
-/// Holds every later variant of one run against the first.
+/// Compares every later variant of a run with the first.
 pub(crate) fn variants(variants: &[RunSample], rules: &Rules) -> Result<Vec<Comparison>, String> {
     let Some((first, later)) = variants.split_first() else { return Ok(Vec::new()) };
     let margins = rules.on_top_of(Margins::INTERLEAVED);
@@ -67,7 +69,7 @@ pub(crate) fn variants(variants: &[RunSample], rules: &Rules) -> Result<Vec<Comp
     later.iter().map(against_first).collect()
 }
 
-/// Holds every later target of a run against the first.
+/// Compares every later target of a run with the first.
 pub(crate) fn targets(run: &RunSample, names: &[&str], rules: &Rules) -> Result<Vec<Comparison>, String> {
     let Some((first, later)) = names.split_first() else { return Ok(Vec::new()) };
     let margins = rules.on_top_of(Margins::INTERLEAVED);
@@ -90,6 +92,7 @@ pub(crate) fn variant_name(run: &Run) -> &str {
 /// The margins of a calibration file, which hold for one scenario alone; a gate that names the file has these.
 pub(crate) fn calibrated(path: &Path, scenario: &str, stored: bool) -> Result<Vec<Margin>, Failure> {
     let read = Thresholds::read(path)?;
+    // Noise is that of a load: margins of large sequential reads would pass any regression of small ones.
     if read.scenario != scenario {
         return Err(Failure::usage(format!(
             "error: the margins in `{}` are for the scenario `{}`, and this run is of `{}`\n  \
@@ -99,6 +102,7 @@ pub(crate) fn calibrated(path: &Path, scenario: &str, stored: bool) -> Result<Ve
             plain(scenario)
         )));
     }
+    // A warning and no refusal: such margins are too wide or too narrow, and still better than a guess.
     if read.stored != stored {
         let of = |stored| if stored { "stored runs" } else { "interleaved repetitions" };
         let (from, to) = (of(read.stored), of(stored));
@@ -117,27 +121,5 @@ pub(crate) fn calibrated(path: &Path, scenario: &str, stored: bool) -> Result<Ve
 
 /// A refusal with every difference, and what the user may declare.
 pub(crate) fn refused(before: &str, after: &str, why: &NotComparable) -> String {
-    format!("error: {} and {} must not be compared; {why}", plain(before), plain(after))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_refusal_lists_every_difference_and_what_may_be_declared() {
-        let one = |what: &str, may| analysis::Difference {
-            what: what.to_owned(),
-            before: "a\u{1b}".to_owned(),
-            after: "b".to_owned(),
-            may,
-        };
-        let text = |differences| refused("before", "after", &NotComparable { differences });
-        let refusal = text(vec![one("plan", None), one("kernel", Some(May::Kernel))]);
-        assert!(
-            refusal.contains("\n  plan: a  -> b\n  kernel: a  -> b (allowed by `kernel` in may_differ)\n")
-        );
-        assert!(refusal.ends_with("compare runs of one scenario on one storage"), "{refusal}");
-        assert!(text(vec![one("kernel", Some(May::Kernel))]).contains("--may-differ"));
-    }
+    format!("error: {} and {} must not be compared; {}", plain(before), plain(after), refusal(why))
 }

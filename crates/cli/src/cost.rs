@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 use feed::units::{counted_noun, format_bytes, format_duration_ns};
 use plan::{DatasetSpec, Limit, Plan};
 
-/// What ceilings and the setting up of a repetition take, about.
+/// What ceilings and the set-up of a repetition take, roughly.
 pub(crate) const OVERHEAD_NS: u64 = 150_000_000;
 
-/// How long repetitions take that do not end by time.
+/// In place of a time, for repetitions that do not end by time.
 const UNTIL_READ: &str = "until the bytes or epochs asked are read";
 
 /// How long a run takes: up to the first look at its fresh repetitions, and where further rounds are needed.
 pub(crate) fn time(plan: &Plan) -> String {
     let measure = &plan.measure;
     let of_rounds = |rounds: u32| Some(repetitions(plan, rounds).saturating_mul(repetition_ns(plan)?));
+    // Both, since the end of a run that stays undecided is later than its announcement, and nobody should
+    // be surprised by it.
     let Some((total_ns, most_ns)) = of_rounds(measure.repetitions).zip(of_rounds(measure.fresh_rounds))
     else {
         return UNTIL_READ.to_owned();
@@ -44,9 +46,10 @@ pub(crate) fn search_time(plan: &Plan) -> String {
     )
 }
 
-/// How long variants take that are measured in the rounds of the first, and in nanoseconds where that is known.
+/// How long variants take, in words, and in nanoseconds where that is known. They are measured in the rounds of the first.
 pub(crate) fn variants_time(plans: &[Plan]) -> (String, Option<u64>) {
     let Some(first) = plans.first() else { return ("nothing".to_owned(), Some(0)) };
+    // Variants make no fresh rounds: they are compared and not judged.
     let rounds = first.cells.len() as u64 * plans.len() as u64 * u64::from(first.measure.repetitions);
     let budget_ns = first.measure.budget_ns;
     let most_ns = repetition_ns(first).map(|ns| ns.saturating_mul(rounds));
@@ -84,7 +87,7 @@ pub(crate) fn repetition_ns(plan: &Plan) -> Option<u64> {
 }
 
 /// What a run reads up to the first look at its fresh repetitions, and what it writes. Where repetitions end by time or by
-/// steps, what they read depends on the storage: it is told for one that gives as much as the line.
+/// steps, the bytes are those of a storage that gives as much as the line.
 pub(crate) fn bytes(plan: &Plan) -> String {
     let made = plan.cells.iter().map(|cell| (cell, plan.measure.repetitions));
     let each: Option<Vec<f64>> =

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use describe::{Data, Slot};
+use describe::{Datasets, OnTarget};
 use feed::Hold;
 use plan::{Cache, DatasetSpec, Layout, Plan, Target, Task};
 use prepare::{PrepareError, Prepared};
@@ -10,7 +10,7 @@ use prepare::{PrepareError, Prepared};
 use crate::exit::Failure;
 use crate::open::{self, Stores};
 
-/// Tells how far a dataset is written: target, bytes done, bytes in all.
+/// Takes how far a dataset is written: target, bytes done, bytes in all.
 pub(crate) type Report<'a> = &'a (dyn Fn(&str, u64, u64) + Sync);
 
 /// Makes every dataset of the plan ready: written, found, or listed.
@@ -20,13 +20,13 @@ pub(crate) fn make_ready(
     threads: u32,
     report: Report<'_>,
     stop: &AtomicBool,
-) -> Result<Data, Failure> {
+) -> Result<Datasets, Failure> {
     let mut slots = Vec::new();
     for (target, dataset) in plan.places() {
         let prepared = ready_one(plan, (target, dataset), stores, threads, report, stop)?;
-        slots.push(Slot { target, dataset, prepared });
+        slots.push(OnTarget { target, dataset, prepared });
     }
-    Ok(Data::of_slots(slots))
+    Ok(Datasets::new(slots))
 }
 
 /// Refuses the places where [`make_ready`] would refuse to write, as far as they can be seen without a connection.
@@ -40,12 +40,12 @@ pub(crate) fn check_places(plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The words for a dataset that cannot be made ready. Where it may not be written, another word in the scenario is
-/// needed.
+/// The failure for a dataset that cannot be made ready. Where it may not be written, the scenario has to change.
 fn failed(target: &Target, error: PrepareError) -> Failure {
     let place = format!("target `{}` at `{}`", target.name, target.at);
     match error {
         PrepareError::Interrupted { .. } => Failure::Interrupted,
+        // The user has to decide, so that it is a matter of the scenario and not of the machine.
         PrepareError::Others { .. } => Failure::usage(format!("error: {place}: {error}")),
         error => anyhow::Error::new(error).context(place).into(),
     }
@@ -63,6 +63,8 @@ fn ready_one(
     let store = stores.data(target);
     let (target, spec) = (&plan.targets[target], &plan.datasets[dataset]);
     if !target.config.capabilities().writable
+        // The null target has the same objects and sizes, without a byte of them: its cells are comparable
+        // with those of a storage.
         && let Some(imagined) = Prepared::imagined(spec)
     {
         return Ok(imagined);
@@ -78,9 +80,8 @@ fn ready_one(
     }
 }
 
-/// Whether the mean size of a user's files, or of the samples that shards were found to hold, may stand for a sample of
-/// the need. Where the two differ, a file holds many samples or half of one, and the line would be drawn for something
-/// else.
+/// Refuses data of the user's whose mean sample differs from the need's. A file may then hold many samples or a part of
+/// one, and the line would be drawn for something else.
 fn sample_is_known(plan: &Plan, spec: &DatasetSpec, prepared: &Prepared) -> Result<(), Failure> {
     let (DatasetSpec::Existing(plan::Existing { sample_bytes: None, .. }), Some(needed)) =
         (spec, plan.need.sample_bytes())
@@ -89,6 +90,7 @@ fn sample_is_known(plan: &Plan, spec: &DatasetSpec, prepared: &Prepared) -> Resu
     };
     let mean = prepared.sample_bytes;
     // Where bytes are held, a file may hold any number of samples.
+    // A tenth of difference passes, as between the files of one class of images and another.
     if plan.need.is_own_sample(mean) || plan.need.hold == Some(Hold::Bytes) {
         return Ok(());
     }
@@ -104,9 +106,10 @@ fn sample_is_known(plan: &Plan, spec: &DatasetSpec, prepared: &Prepared) -> Resu
     )))
 }
 
-/// Whether the cells of a dataset whose layout was found, and not stated, can read it as they were planned: for files,
-/// of which each is a sample.
+/// Refuses cells that cannot read a dataset whose layout was found and not stated: they were planned for files, each of
+/// them a sample.
 fn cells_fit(plan: &Plan, slot: (usize, usize), prepared: &Prepared) -> Result<(), Failure> {
+    // A compressed shard holds no place of a sample that could be jumped to.
     let streamed_only = prepared.data.units().is_none();
     let found =
         matches!(&plan.datasets[slot.1], DatasetSpec::Existing(existing) if existing.layout.is_none());

@@ -11,7 +11,7 @@ use report::{Page, Plot};
 use crate::exit::Failure;
 use crate::samples;
 
-/// What stays of a run when its histograms have been read.
+/// What is kept of a run once its histograms have been read.
 pub(crate) struct Derived {
     pub(crate) summary: Summary,
     pub(crate) plots: Vec<Plot>,

@@ -42,6 +42,8 @@ impl Emulated {
     pub(crate) fn start(target: &plan::Target) -> anyhow::Result<Self> {
         let named = || format!("cannot start the emulated server of target `{}`", target.name);
         let settings = settings(target).with_context(named)?;
+        // A process of its own: in this one its threads would take the processor time that is called the
+        // client's.
         let program = std::env::current_exe().with_context(named)?;
         let mut child = Command::new(program)
             .args(["emulate", &settings.protocol.to_string(), "--control"])
@@ -90,6 +92,7 @@ impl engine::Server for Emulated {
 
 impl Drop for Emulated {
     fn drop(&mut self) {
+        // The end of its input is how the server is asked to end; the kill is for one that does not listen.
         self.channel = None;
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -107,6 +110,8 @@ fn settings(target: &plan::Target) -> anyhow::Result<Settings> {
     match &target.config {
         BackendConfig::S3(S3Config { bucket, prefix, .. }) => {
             settings.bucket.clone_from(bucket);
+            // Signed although it is on loopback: signing is part of what a client does, and part of its
+            // cost.
             settings.keys = BucketKeys::Signed { id: random_text()?, secret: Secret::new(random_text()?) };
             // What distinguishes keys begins behind the target's own prefix.
             settings.prefix_folders =
@@ -125,6 +130,7 @@ fn settings(target: &plan::Target) -> anyhow::Result<Settings> {
 fn reached(config: &BackendConfig, settings: &Settings, port: u16) -> BackendConfig {
     match config {
         BackendConfig::S3(asked) => BackendConfig::S3(S3Config {
+            // The region that S3's own tools sign for where none is configured.
             region: Some("us-east-1".to_owned()),
             endpoint: Some(format!("http://127.0.0.1:{port}")),
             style: BucketStyle::Path,
@@ -153,6 +159,7 @@ pub(crate) fn random_text() -> anyhow::Result<String> {
     use std::io::Read as _;
 
     let mut bytes = [0_u8; 16];
+    // Sixteen bytes of the kernel, in place of a dependency.
     let source = std::fs::File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut bytes));
     source.context("cannot make up a key: /dev/urandom cannot be read")?;
     Ok(bytes.iter().fold(String::new(), |mut text, byte| {

@@ -20,6 +20,7 @@ pub(crate) fn capture() -> Environment {
     capture_below(Path::new("/"))
 }
 
+// The root is a parameter, so that tests hold kernels and containers that no test machine has.
 fn capture_below(root: &Path) -> Environment {
     Environment {
         machine: line(root, "etc/machine-id").and_then(|id| machine::of(&id)).into(),
@@ -51,6 +52,7 @@ pub(crate) fn usable_cores() -> u32 {
 
 fn usable_cores_of(root: &Path, affinity_cores: u32) -> u32 {
     match cgroup_cpu_cores(root) {
+        // Rounded up: with a quota of 2.5 three threads can run, though not all the time.
         Ok(Limit::At(quota)) => affinity_cores.min(quota.ceil() as u32).max(1),
         Ok(Limit::Unlimited) | Err(_) => affinity_cores,
     }
@@ -77,8 +79,8 @@ fn affinity_cores() -> u32 {
     )
 }
 
-/// What must not leave this machine, each with the label that stands for it: the home folder, the host's
-/// name and the user's. `root`, `/` and `localhost` tell nothing and stay.
+/// Names that must not leave this machine, each with the label that stands for it: the home folder, the host's name and the
+/// user's. `root`, `/` and `localhost` identify nobody and stay.
 pub(crate) fn secrets() -> Vec<(String, String)> {
     let variable = |name| std::env::var(name).ok();
     labels(
@@ -94,6 +96,7 @@ fn labels(home: Option<&str>, host: Option<&str>, user: Option<&str>) -> Vec<(St
     [(home, "~"), (host, "host-1"), (user, "user-1")]
         .into_iter()
         .filter_map(|(secret, label)| Some((secret?, label)))
+        // Hiding them would take the word out of ordinary text, and hide nobody.
         .filter(|(secret, _)| !matches!(*secret, "" | "root" | "localhost" | "(none)"))
         .map(|(secret, label)| (secret.to_owned(), label.to_owned()))
         .collect()
@@ -155,6 +158,7 @@ fn transparent_huge_pages(root: &Path) -> Result<String, String> {
 
 /// The processor says whether there is a hypervisor; the firmware's tables mostly say which.
 fn virtualization(root: &Path) -> Result<String, String> {
+    // Xen and ARM say it here, where no flag of the processor does.
     if let Ok(name) = line(root, "sys/hypervisor/type") {
         return Ok(name);
     }
@@ -164,6 +168,7 @@ fn virtualization(root: &Path) -> Result<String, String> {
     if !cpu_info(root, "flags")?.split_whitespace().any(|flag| flag == "hypervisor") {
         return Ok("none".to_owned());
     }
+    // Clouds write their names into the firmware's tables: that is the nearest to a machine type.
     let firmware: Vec<String> = ["sys_vendor", "product_name"]
         .iter()
         .filter_map(|name| line(root, &format!("sys/class/dmi/id/{name}")).ok())
@@ -182,6 +187,7 @@ fn container(root: &Path) -> Result<String, String> {
         }
     }
     let cgroups = read(root, "proc/1/cgroup")?;
+    // Kubernetes before the runtime that it uses: that a pod limits is what a reader has to know.
     let runtimes = [("kubepods", "kubernetes"), ("docker", "docker"), ("libpod", "podman"), ("lxc", "lxc")];
     let found = runtimes.iter().find(|(part, _)| cgroups.contains(part));
     Ok(found.map_or("none", |(_, name)| name).to_owned())
@@ -250,6 +256,8 @@ fn cgroup_folders(root: &Path, controller: &str) -> Result<CgroupFolders, String
 
 fn with_ancestors(mount: &str, path: &str) -> Vec<String> {
     let path = path.trim_matches('/');
+    // Every ancestor may hold the tighter limit: Kubernetes sets some on the pod and some on its
+    // containers.
     let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
     let below = ends.map(|end| format!("{mount}/{}", &path[..end]));
     [mount.to_owned()].into_iter().chain(below).collect()
@@ -261,6 +269,7 @@ fn process_limit(root: &Path, name: &str) -> Result<Limit<u64>, String> {
     let soft = text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next());
     match soft {
         Some("unlimited") => Ok(Limit::Unlimited),
+        // The soft limit is the one in force, until a process raises it.
         Some(figure) => figure.parse().map(Limit::At).map_err(|_| format!("`{name}` is `{figure}`")),
         None => Err(format!("/proc/self/limits has no `{name}`")),
     }

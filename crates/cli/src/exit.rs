@@ -11,6 +11,7 @@ pub(crate) enum Exit {
     /// The run could not be made.
     Error = 1,
     /// The command line or the scenario is wrong.
+    // clap's own code for a wrong command line.
     Usage = 2,
     /// A gated target does not meet its gate.
     GateMissed = 3,
@@ -19,12 +20,13 @@ pub(crate) enum Exit {
     /// With `--strict`: a gated target is UNCERTAIN, or a comparison cannot tell.
     Inconclusive = 5,
     /// A signal ended it; what was measured is kept.
+    // 128 and the number of SIGINT, as shells report it.
     Interrupted = 130,
 }
 
 impl Exit {
-    /// The code of a run that several gates decide: the lowest but 0 counts, since what is known to be wrong is graver
-    /// than what is worse than before, and that than what nobody knows.
+    /// The code of a run that several gates decide: the lowest except 0. A gate that is missed is graver than a regression,
+    /// and a regression than what cannot be decided.
     pub(crate) fn or(self, other: Self) -> Self {
         match (self, other) {
             (Self::Ok, code) | (code, Self::Ok) => code,
@@ -73,10 +75,11 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
     }
 }
 
-/// The error and its causes, without those that it has said already.
+/// The error and its causes, without causes that its text repeats already.
 fn chain(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said.as_str() {
         "" => cause,
+        // Causes are often part of the message above them, and the same words three times hide the hint.
         text if text.contains(&cause) => said,
         text => format!("{text}: {cause}"),
     })

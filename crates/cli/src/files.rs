@@ -15,6 +15,7 @@ use crate::exit::Failure;
 /// A reader such as a collector sees the old file or the new one, and never a part. A pipe, or a link such as /dev/stdout, is
 /// written to and not replaced.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    // `-o /dev/stdout` and process substitution are pipes, and a rename would replace the link.
     let is_special = fs::symlink_metadata(path).is_ok_and(|found| !found.is_file());
     let written = if is_special {
         fs::write(path, bytes)
@@ -30,6 +31,7 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         return Err(failed(path, &ErrorKind::AlreadyExists.into()));
     }
     let written = beside(path, bytes)
+        // The look before is for the message; this is what keeps a file that came in between.
         .and_then(|file| file.persist_noclobber(path).map_err(|error| error.error))
         .and_then(|file| file.sync_all());
     written.map_err(|error| failed(path, &error))

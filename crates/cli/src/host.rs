@@ -18,6 +18,7 @@ pub(crate) fn facts(paths: &[String]) -> HostFacts {
         cores: environment::usable_cores(),
         memory_bytes: environment::usable_memory_bytes(),
         open_files_max: getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX),
+        // By making a ring: sysctls and versions do not tell what a seccomp filter forbids.
         io_uring: backend_file::probe_io_uring().map_err(|error| error.to_string()),
         paths: paths.iter().map(|at| (at.clone(), path_facts(at))).collect::<BTreeMap<_, _>>(),
     }
@@ -55,6 +56,7 @@ fn own_bytes(root: &Path) -> u64 {
 }
 
 fn folder_bytes(folder: &Path) -> u64 {
+    // The manifest is one read; looking at a million files takes minutes on a network.
     if let Ok(text) = std::fs::read_to_string(folder.join(dataset::MANIFEST_NAME))
         && let Ok(manifest) = serde_json::from_str::<dataset::Manifest>(&text)
     {
@@ -71,19 +73,25 @@ pub(crate) fn unix_time() -> std::time::Duration {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
 }
 
+/// The same in nanoseconds.
+pub(crate) fn unix_now_ns() -> u64 {
+    unix_time().as_nanos() as u64
+}
+
 /// The time of day, as a record writes when its run began.
 pub(crate) fn now_utc() -> String {
     rfc3339_utc(unix_time().as_secs())
 }
 
-/// The command line of this process, under the name that everyone has for it.
+/// The command line of this process, with `feedline` in place of the program's path.
 pub(crate) fn command() -> Vec<String> {
     std::iter::once("feedline".to_owned()).chain(std::env::args().skip(1)).collect()
 }
 
-/// The name of a run that began at `started`. Runs that begin in the same second have others: the last digits are as good
-/// as random.
+/// The name of a run that began at `started`. Runs that begin in the same second differ in the last digits, which are as
+/// good as random.
 pub(crate) fn run_id(started: &str, name: &str) -> String {
+    // No random number generator for sixteen bits that only have to differ.
     record::run_id(started, name, unix_time().subsec_nanos() as u16 ^ std::process::id() as u16)
 }
 

@@ -26,6 +26,8 @@ pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
     let budget = args.budget.as_ref().map(|budget| format!("measure.budget={budget}"));
     let existing = args.existing.then(|| "dataset.source=existing".to_owned());
     let overrides: Vec<String> =
+        // --set wins over --budget and --existing, as it names the key itself. --hold comes last: `--set
+        // need=...` replaces the table that it sets a key of.
         budget.into_iter().chain(existing).chain(args.set.iter().cloned()).chain(hold).collect();
     if is_scenario(&args.input) {
         return resolve(&source, &overrides);
@@ -35,6 +37,7 @@ pub(crate) fn load(args: &InputArgs) -> Result<Loaded, Failure> {
         let size = bounds::dataset(args, free_bytes, count).unwrap_or_default();
         resolve(&Source { text: format!("{}{size}{measure}", source.text), ..source.clone() }, &overrides)
     };
+    // Twice: how long each repetition may take follows from the number of cells, which the first plan has.
     let loaded = bounded(1, "")?;
     match bounds::measure(args, &loaded.plan) {
         Some(measure) => bounded(loaded.plan.datasets.len() as u64, &measure),
@@ -88,6 +91,7 @@ pub(crate) fn places(input: &str) -> Result<Places, Failure> {
 
 fn source(args: &InputArgs) -> Result<Source, Failure> {
     if is_scenario(&args.input) {
+        // Refused and not preferred: a gate in the file rests on the file's own need.
         if args.need.is_some() {
             return Err(Failure::usage(
                 "error: --need goes with a path or URL; a scenario file states its own `need` (or use --set need=\"…\")",
@@ -120,6 +124,7 @@ pub(crate) fn with_verb(words: impl IntoIterator<Item = OsString>) -> Vec<OsStri
     let mut words: Vec<OsString> = words.into_iter().collect();
     let first = words.get(1).and_then(|word| word.to_str());
     if first.is_some_and(|word| !word.starts_with('-') && is_scenario(word)) {
+        // `feedline job.toml` is what is typed first, and no verb ends in `.toml`.
         words.insert(1, "run".into());
     }
     words

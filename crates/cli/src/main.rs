@@ -54,6 +54,7 @@ fn main() -> ExitCode {
 fn told(failure: &Failure, by_flags: bool) -> String {
     let words = failure.to_string();
     match words.split_once("hint: ") {
+        // A user who typed a path has no file in which to write what a hint says.
         Some((said, hint)) if by_flags => format!("{said}hint: {}", scenario::in_flags(hint)),
         _ => words,
     }

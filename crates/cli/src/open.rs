@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use backend::{SharedStore, StoreError, null::NullStore};
-use backend_cache::{Place, TieredStore};
+use backend_cache::{TierFile, TieredStore};
 use backend_file::{FileStore, probe_io_uring};
 use backend_nfs::NfsStore;
 use backend_s3::S3Store;
@@ -15,11 +15,10 @@ use plan::{BackendConfig, Cell, Engine, Plan, Tier};
 
 use crate::emulated::Emulated;
 
-/// The stores of a plan, each connected once: those that its cells read through, and one of each target for what is
-/// not timed.
+/// The stores of a plan, each connected once: one for each way that a cell reads, and one of each target for untimed work.
 pub(crate) struct Stores {
     cells: BTreeMap<Key, SharedStore>,
-    tiers: BTreeMap<PathBuf, Arc<Place>>,
+    tiers: BTreeMap<PathBuf, Arc<TierFile>>,
     data: Vec<SharedStore>,
     servers: Vec<Option<Arc<Emulated>>>,
 }
@@ -46,7 +45,7 @@ impl Stores {
         Ok(stores)
     }
 
-    /// Opens what listing and writing take, and no more.
+    /// Opens only what listing and writing need.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -60,6 +59,8 @@ impl Stores {
             stores.servers.push(server.map(Arc::new));
             let engine = data_engine(plan, index);
             let opened = stores.connect(plan, index, engine)?;
+            // On a network the store for untimed work is one of those that are measured: a second one would
+            // log in twice.
             if target.config.capabilities().network {
                 stores.cells.insert((index, engine.name(), None), Arc::clone(&opened));
             }
@@ -80,15 +81,17 @@ impl Stores {
     }
 
     /// The room of a cache tier, claimed once and shared by the cells that are read through one there.
-    fn place(&mut self, tier: &Tier) -> anyhow::Result<Arc<Place>> {
+    fn place(&mut self, tier: &Tier) -> anyhow::Result<Arc<TierFile>> {
         if let Some(place) = self.tiers.get(&tier.at) {
             return Ok(Arc::clone(place));
         }
+        // The tier is feedline's own part of the path, so that it takes the best engine there is, and its
+        // own stand-in.
         let near: SharedStore = match probe_io_uring() {
             Ok(()) => Arc::new(FileStore::uring(&tier.at)),
             Err(_) => Arc::new(FileStore::pread(&tier.at)),
         };
-        let place = Place::claim(&tier.at, near, tier.capacity_bytes)
+        let place = TierFile::claim(&tier.at, near, tier.capacity_bytes)
             .with_context(|| format!("cache tier at `{}`", tier.at.display()))?;
         self.tiers.insert(tier.at.clone(), Arc::clone(&place));
         Ok(place)
@@ -112,7 +115,7 @@ fn key(cell: &Cell) -> Key {
     (cell.target, cell.engine.name(), cell.tier.as_ref().map(|tier| tier.policy.name()))
 }
 
-/// A store for untimed work on what a clean-up names.
+/// A store for untimed work on an address that `clean` names.
 ///
 /// # Errors
 /// What the server refuses.
@@ -121,6 +124,7 @@ pub(crate) fn connect(config: &BackendConfig) -> Result<SharedStore, StoreError>
 }
 
 /// A store for untimed work on a local path.
+// pread for what is not timed: it works everywhere, and needs no ring.
 pub(crate) fn local(at: &str) -> SharedStore {
     Arc::new(FileStore::pread(Path::new(at)))
 }
@@ -140,7 +144,7 @@ pub(crate) fn local_root(config: &BackendConfig) -> Option<&Path> {
     }
 }
 
-/// What untimed work goes through: on a network one of the connections that the cells use anyway.
+/// The engine for untimed work: on a network one of those that the cells use anyway.
 fn data_engine(plan: &Plan, target: usize) -> Engine {
     let config = &plan.targets[target].config;
     let used = plan.cells.iter().find(|cell| cell.target == target).map(|cell| cell.engine);

@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, ErrorKind, IsTerminal as _, Write as _};
 
 use report::Screen;
 
-/// What standard output is.
+/// Width and colours of standard output.
 pub(crate) fn screen() -> Screen {
     Screen { columns: columns(), is_coloured: is_coloured() }
 }
@@ -13,6 +13,7 @@ pub(crate) fn screen() -> Screen {
 fn is_coloured() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_on = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+    // Off wins over on: a log with control characters is worse than a terminal without colour.
     !is_set("NO_COLOR") && (is_on("CLICOLOR_FORCE") || io::stdout().is_terminal())
 }
 
@@ -22,6 +23,7 @@ fn columns() -> usize {
     let size = stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(&stdout));
     size.and_then(Result::ok)
         .map(|size| usize::from(size.ws_col))
+        // Serial consoles and some CI terminals report zero columns.
         .filter(|columns| *columns > 0)
         .unwrap_or(Screen::PLAIN.columns)
 }
@@ -31,7 +33,7 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     print_bytes(text.as_bytes())
 }
 
-/// The same with what is no text.
+/// The same for bytes that are not text.
 pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -42,22 +44,25 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
 
 /// Prints lines to standard error, where nobody may be listening. What a server or a record says in them is only read.
 pub(crate) fn say(text: &str) {
+    // A name in a record or an error of a server could otherwise send commands to the terminal.
     let lines: Vec<String> = text.lines().map(feed::plain).collect();
     let _ = writeln!(io::stderr().lock(), "{}", lines.join("\n"));
 }
 
-/// Whether somebody is there to be asked.
+/// Whether a terminal can be asked.
 pub(crate) fn can_ask() -> bool {
+    // Both: a question that nobody sees would wait for ever, and an answer from a pipe is nobody's.
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks on the terminal; an empty line is `otherwise`, and the end of all input a no.
+/// Asks on the terminal. An empty line means `otherwise`; the end of the input means no.
 pub(crate) fn agrees(question: &str, otherwise: bool) -> io::Result<bool> {
     let choice = if otherwise { "Y/n" } else { "y/N" };
     write!(io::stderr(), "{question} [{choice}] ")?;
     let mut answer = String::new();
     let is_read = io::stdin().lock().read_line(&mut answer)? > 0;
     Ok(match answer.trim() {
+        // The end of input is no agreement: it is what a job without a terminal has.
         "" => otherwise && is_read,
         word => matches!(word, "y" | "Y" | "yes"),
     })

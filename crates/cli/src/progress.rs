@@ -13,12 +13,14 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use crate::output;
 
+// Five times a second: a person sees no more, and the terminal costs processor time of this very machine.
 const REDRAW: Duration = Duration::from_millis(200);
 
 /// Time over which a rate is told.
+// Shorter, and a loader's batches make the figure jump; longer, and a stall is seen too late.
 const RATE_OVER: Duration = Duration::from_secs(1);
 
-/// A bar on a terminal, plain lines at the turns of a run elsewhere, or nothing.
+/// A bar on a terminal, plain lines at each phase elsewhere, or nothing.
 #[derive(Clone)]
 pub(crate) struct Progress {
     bar: ProgressBar,
@@ -37,15 +39,16 @@ impl Progress {
         Self { bar, plain: !hidden && !terminal, counters: Arc::clone(counters), line_bps: Arc::default() }
     }
 
-    /// A turn of the run that is worth a line of its own.
+    /// Begins a phase of the run.
     pub(crate) fn phase(&self, text: &str) {
+        // A log keeps lines: a bar that is drawn over itself would fill it.
         if self.plain {
             output::say(text);
         }
         self.bar.set_message(text.to_owned());
     }
 
-    /// Bytes of a dataset that are written.
+    /// Shows how far a dataset is written.
     pub(crate) fn writing(&self, target: &str, done: u64, total: u64) {
         if self.bar.length() == Some(0) {
             let rate = |state: &ProgressState, out: &mut dyn Write| {
@@ -59,7 +62,7 @@ impl Progress {
         self.bar.set_message(format!("writing the dataset on {target}: {done} of {total}"));
     }
 
-    /// How many steps of measuring there will be, 0 where nobody knows, and how long they take at most.
+    /// Sets the number of repetitions to come, 0 where it is not known, and the longest time that they take.
     pub(crate) fn expect(&self, steps: u64, budget_ns: Option<u64>) {
         self.bar.reset();
         self.bar.set_length(steps);
@@ -69,12 +72,12 @@ impl Progress {
         self.bar.set_style(style.with_key("rate", rate));
     }
 
-    /// More steps than there were to be.
+    /// Adds repetitions to those that were expected.
     pub(crate) fn add(&self, steps: u64) {
         self.bar.inc_length(steps);
     }
 
-    /// The step that begins, and the line that its rate is held against, bytes per second; 0 where there is none.
+    /// Begins a repetition; `line_bps` is the line that its rate is shown against, bytes per second, or 0.
     pub(crate) fn step(&self, text: String, line_bps: f64) {
         self.line_bps.store(line_bps as u64, Ordering::Relaxed);
         self.bar.set_message(text);
@@ -87,9 +90,10 @@ impl Progress {
     }
 }
 
-/// What is left takes until `budget` at most.
+/// The style of the bar; the time left is at most what is left of `budget`.
 fn style(template: &str, budget: Option<Duration>) -> ProgressStyle {
     let left = move |state: &ProgressState, out: &mut dyn Write| {
+        // The estimate counts all planned steps; a budget may end the run before them.
         let budget = budget.map_or(Duration::MAX, |budget| budget.saturating_sub(state.elapsed()));
         let seconds = state.eta().min(budget).as_secs();
         let _ = write!(out, "{}:{:02} left", seconds / 60, seconds % 60);
@@ -98,14 +102,15 @@ fn style(template: &str, budget: Option<Duration>) -> ProgressStyle {
     style.progress_chars("=> ").with_key("left", left)
 }
 
-/// `1.42 GB/s, 97 % of line`: what was read in the last second, by the counters that workers keep anyway. Nothing where
-/// another process reads.
+/// `1.42 GB/s, 97 % of line`: the rate of the last second, from the counters that workers keep anyway. Empty where another
+/// process reads.
 fn live_rate(
     counters: Arc<Counters>,
     line_bps: Arc<AtomicU64>,
 ) -> impl Fn(&ProgressState, &mut dyn Write) + Clone + Send + Sync {
     let last = Arc::new(Mutex::new((Duration::ZERO, 0_u64, None::<f64>)));
     move |state: &ProgressState, out: &mut dyn Write| {
+        // From counters that the workers keep anyway: drawing adds nothing to the measured path.
         let (now, bytes) = (state.elapsed(), counters.get().1);
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
         let since = now.saturating_sub(last.0);

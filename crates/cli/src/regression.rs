@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use analysis::{Comparison, RegressionResult};
+use analysis::{Comparison, RegressionResult, Undecided};
 use record::Gate;
+use report::words::comparison::regressions;
 
 use crate::args::ShowArgs;
 use crate::comparing::{self, Rules};
@@ -12,10 +13,11 @@ use crate::samples::{self, Samples};
 use crate::{baseline, output};
 
 /// Demands that are named one by one.
+// A regression of the storage makes every cell slower; five of them say as much as fifty.
 const NAMED_MAX: usize = 5;
 
 /// How comparisons stand against a gate: as an exit code and in words.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Outcome(RegressionResult);
 
 impl Outcome {
@@ -35,10 +37,11 @@ impl Outcome {
 
     /// `gate  regressed: disk throughput by 14.9 %, the margin is 10 %`, as the last lines of a page.
     pub(crate) fn words(&self) -> String {
+        let demands = regressions(&self.0);
         match &self.0 {
             RegressionResult::Met => "gate  no regression\n".to_owned(),
-            RegressionResult::Regressed(list) => lines("regressed", list),
-            RegressionResult::Inconclusive(list) => lines("inconclusive", list),
+            RegressionResult::Regressed(_) => lines("regressed", &demands),
+            RegressionResult::Inconclusive(_) => lines("inconclusive", &demands),
         }
     }
 }
@@ -76,8 +79,9 @@ pub(crate) fn after_run(
             RegressionResult::of(&comparison, gate)
         }
         Err(refusal) => {
+            // The run itself is good, and its verdict stands: what cannot be compared is only said.
             output::say(&refusal.replacen("error", "warning", 1));
-            RegressionResult::Inconclusive(vec![format!("no run of the baseline {name} is comparable")])
+            RegressionResult::Inconclusive(vec![Undecided::NotComparable(name.clone())])
         }
     };
     if gate.regression.is_empty() {
@@ -93,19 +97,21 @@ pub(crate) fn after_run(
 pub(crate) fn from_baseline(folder: &Path, results: &Path, name: &str) -> Result<Option<String>, Failure> {
     let run = samples::read(folder)?;
     let before = Samples::read(&baseline::find(name, results)?.folders.unwrap_or_default(), |_| true);
+    // Without the gate's own margins: a baseline that drifts by less than them each night would drift for
+    // ever.
     let rules = Rules { margins: Vec::new(), ..Rules::of(&run.run.gate) };
     let Ok(comparison) = comparing::stored(name, &before.runs, &run, &rules) else { return Ok(None) };
-    Ok(match RegressionResult::of(&comparison, &Gate::default()) {
-        RegressionResult::Regressed(words) => {
-            words.first().map(|words| format!("it is worse than the runs there: {words}"))
-        }
-        RegressionResult::Met | RegressionResult::Inconclusive(_) => None,
-    })
+    let found = RegressionResult::of(&comparison, &Gate::default());
+    let first = regressions(&found).into_iter().next();
+    let is_worse = matches!(found, RegressionResult::Regressed(_));
+    Ok(first.filter(|_| is_worse).map(|words| format!("it is worse than the runs there: {words}")))
 }
 
 #[cfg(test)]
 mod tests {
-    use analysis::{CellComparison, Change, Effect, Headline, Metric, Pairing, Ratio, Side};
+    use analysis::{
+        CellComparison, Change, Effect, Excluded, Exclusion, GapCause, Headline, Metric, Pairing, Ratio, Side,
+    };
     use feed::Compared;
 
     use super::*;
@@ -133,7 +139,7 @@ mod tests {
             target: "disk".to_owned(),
             label: "pread".to_owned(),
             effects: vec![effect(*metric, *change)],
-            excluded: excluded.then(|| "drift".to_owned()),
+            excluded: excluded.then(|| Excluded::After(vec![Exclusion::Gap(GapCause::Interrupted.into())])),
             falls_count: false,
         };
         let headline = headline.map(|change| Headline {

@@ -23,6 +23,8 @@ impl Interrupted {
     /// What the run's clock showed as it was interrupted, as far as the record tells.
     pub(crate) fn at_ns(&self) -> u64 {
         let ends = self.record.lines.iter().map(|line| match line {
+            // A run that was killed has no last line; its clock stood at least at the end of its last
+            // window.
             Line::Rep(rep) => rep.window_start_ns.saturating_add(rep.window_ns),
             Line::End(end) => end.elapsed_ns,
             Line::Ceiling(_) => 0,
@@ -48,11 +50,13 @@ pub(crate) fn interrupted(args: &RunArgs) -> Result<(RunArgs, Interrupted), Fail
         return Err(refused(&folder, "came to its end: nothing is missing", &hint));
     }
     let Ok(Cli { verb: Verb::Run(mut began) }) =
+        // The command line is in the record, so that nobody has to remember how a run of hours was begun.
         Cli::try_parse_from(load::with_verb(record.run.command.iter().map(|word| spelt_out(word).into())))
     else {
         let hint = "run the command again that began it";
         return Err(refused(&folder, "was begun by a command line that cannot be read", hint));
     };
+    // How it is shown is asked anew: going on may happen in another terminal, or in none.
     began.measure.quiet |= args.measure.quiet;
     began.measure.yes |= args.measure.yes;
     began.show = args.show;
@@ -88,7 +92,7 @@ pub(crate) fn refuse_other_scenario(
     if was == redactor.text(text) { Ok(()) } else { Err(changed(&interrupted.record.run, "the scenario")) }
 }
 
-/// Refuses to go on where what is measured, or what measures, is no longer what it was: the figures would not be of one run.
+/// Refuses to go on where the data, the storage, the machine or feedline changed: the figures would not be of one run.
 pub(crate) fn refuse_other(
     record: &RunRecord,
     now: &Run,
@@ -98,6 +102,7 @@ pub(crate) fn refuse_other(
     let (was, before) = (&record.run, &record.env);
     let now = &record::redacted(redactor, now)?;
     let machine = |env: &Environment| (env.machine.clone(), env.cpu_model.clone(), env.memory_bytes.clone());
+    // A container with fewer cores is another client, and its ceiling another one.
     let limits = |env: &Environment| {
         (env.cores_usable.clone(), env.cgroup_cpu_cores.clone(), env.cgroup_memory_bytes.clone())
     };
@@ -118,6 +123,7 @@ pub(crate) fn refuse_other(
 
 /// Refuses a record to which another process has added since it was read: what it made would be made twice.
 pub(crate) fn refuse_grown(folder: &Path, read: &RunRecord) -> Result<(), Failure> {
+    // Between reading and locking another process may have gone on with the run, and ended.
     if record::read_run(folder)?.lines == read.lines {
         return Ok(());
     }
@@ -132,7 +138,7 @@ fn changed(run: &Run, what: &str) -> Failure {
     ))
 }
 
-/// What is known of each storage; of a server that feedline starts what it was asked to be, as it has another port each time.
+/// The facts of each storage, without those of servers that feedline starts, which have another port each time.
 fn storages(run: &Run) -> Vec<Target> {
     let lasting = |target: &Target| if target.demo { Vec::new() } else { target.facts.clone() };
     run.targets.iter().map(|target| Target { facts: lasting(target), ..target.clone() }).collect()
@@ -144,7 +150,7 @@ fn fingerprints(run: &Run) -> Vec<&str> {
     run.datasets.iter().filter(|data| !is_demo(&data.target)).map(|data| data.fingerprint.as_str()).collect()
 }
 
-/// A record that does not hold what its plan leads to.
+/// The failure for a record that does not hold what its plan leads to.
 pub(crate) fn astray(made: &Rep, cell: &plan::Cell) -> Failure {
     Failure::Error(anyhow::anyhow!(
         "the record holds repetition {} of {} where it is the turn of {}: it was changed, or made by another feedline\n  hint: \

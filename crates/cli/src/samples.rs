@@ -12,6 +12,7 @@ use crate::exit::Failure;
 use crate::output;
 
 /// Folders of folders that are searched for runs: results, a group of variants, a variant.
+// Deeper lies nothing that feedline writes, and a path such as `/` must not be searched whole.
 const DEPTH_MAX: u32 = 4;
 
 /// Runs that could be read, and those that could not.
@@ -32,6 +33,8 @@ impl Samples {
         let mut seen = BTreeSet::new();
         for folder in folders {
             match read_one(folder) {
+                // A run that was copied into a second folder would count twice, and narrow an interval that
+                // it does not.
                 Ok((sample, _)) if !wanted(&sample) || !seen.insert(sample.run.run_id.clone()) => {}
                 Ok((sample, None)) => samples.runs.push(sample),
                 // What a cut run did not come to is missing from it alone; what it has is whole.
@@ -41,6 +44,7 @@ impl Samples {
                 Err(error) => samples.left_out.push(format!("{}: {}", folder.display(), first_line(&error))),
             }
         }
+        // By their start, as a history is read; folder names may have been changed.
         samples.runs.sort_by(|a, b| when(a).cmp(&when(b)));
         samples
     }
@@ -61,12 +65,14 @@ fn when(sample: &RunSample) -> (&str, &str) {
     (&sample.run.started, &sample.run.run_id)
 }
 
-/// The error without its hint, which is for one who named the folder.
+/// The error without its hint, which is for a user who named the folder.
 fn first_line(error: &ReadError) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
-/// A run, and what of it is lost. Its repetitions with their histograms are gone once this returns.
+/// A run, and what a cut record lost. The repetitions with their histograms are freed when this returns.
+// A record is megabytes of histograms, and a baseline hundreds of records: each is reduced before the next
+// is read.
 fn read_one(folder: &Path) -> Result<(RunSample, Option<String>), ReadError> {
     let record = record::read_run(folder)?;
     Ok((RunSample::of(&record), record.loss))
@@ -96,6 +102,7 @@ pub(crate) fn is_run(folder: &Path) -> bool {
 pub(crate) fn folder_of(name: &str, results: &Path) -> Result<PathBuf, Failure> {
     let path = PathBuf::from(name);
     let stored = results.join(name);
+    // A path wins over a name: it is what the shell completed.
     if path.is_dir() || !stored.is_dir() {
         return if path.is_dir() { Ok(path) } else { Err(no_folder(name, results)) };
     }
@@ -132,7 +139,8 @@ fn visit(folder: &Path, depth: u32, runs: &mut Vec<PathBuf>) -> std::io::Result<
     Ok(())
 }
 
-/// The variants whose records a folder holds, in the order of their command line. Empty where it is no such folder.
+/// The variants whose records a folder holds, in the order of their command line. Empty where the folder is not that of a
+/// group.
 pub(crate) fn group(folder: &Path) -> Result<Vec<RunSample>, Failure> {
     variants(folder, |record| RunSample::of(&record))
 }
@@ -142,7 +150,7 @@ pub(crate) fn group_records(folder: &Path) -> Result<Vec<RunRecord>, Failure> {
     variants(folder, |record| record)
 }
 
-/// What is kept of each variant, of which one at a time is read.
+/// What `keep` makes of each variant; one record is read at a time.
 fn variants<T>(folder: &Path, keep: impl Fn(RunRecord) -> T) -> Result<Vec<T>, Failure> {
     if is_run(folder) {
         return Ok(Vec::new());
@@ -154,6 +162,7 @@ fn variants<T>(folder: &Path, keep: impl Fn(RunRecord) -> T) -> Result<Vec<T>, F
     let (mut groups, mut variants) = (BTreeSet::new(), Vec::new());
     for folder in &folders {
         let record = record(folder)?;
+        // One plain run among them makes it a folder of runs, and no group.
         let Some(variant) = &record.run.variant else { return Ok(Vec::new()) };
         groups.insert(variant.group.clone());
         variants.push((variant.number, keep(record)));

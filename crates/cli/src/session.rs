@@ -10,15 +10,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use analysis::{Proof, SearchValue, Summary};
 use anyhow::Context as _;
 use backend::Clock;
-use describe::{Begun, Data, Slot};
-use engine::{Bench, BenchSettings, Event, Progress as Counters, Seat};
+use describe::{Begun, Datasets, OnTarget};
+use engine::{Bench, BenchSettings, CellSetup, Event, Progress as Counters};
 use plan::{Plan, Share};
 use record::{
     End, Line, NotLookedAt, NotRun, Redactor, Reread, Role, Run, RunRecord, RunWriter, Segment, Variant,
 };
 use rustix::fs::{Access, access};
 
-use crate::announce::{self, Asked};
+use crate::announce::{self, Announced};
 use crate::args::{MeasureArgs, ShowArgs};
 use crate::checkpoints::Checkpoints;
 use crate::claim::{self, Claim};
@@ -45,7 +45,7 @@ pub(crate) struct Ready {
     /// Before the stores, with which servers end that hold them.
     checkpoints: Checkpoints,
     stores: Stores,
-    data: Data,
+    data: Datasets,
     /// Locks, until the run has come to its end.
     _held: Vec<File>,
 }
@@ -55,7 +55,7 @@ impl Ready {
     pub(crate) fn make(
         loaded: Loaded,
         args: &MeasureArgs,
-        asked: &Asked,
+        asked: &Announced,
         claim: Claim,
     ) -> Result<Self, Failure> {
         let stores = open(&loaded.plan)?;
@@ -76,10 +76,12 @@ impl Ready {
         let progress = Progress::new(args.quiet, &counters);
         let cores = environment::usable_cores();
         let results = writable_folder(&args.results)?;
+        // Before any dataset is written: the folder is made only after it.
         Checkpoints::check_room(&loaded.plan, &stores)?;
         progress.phase("making the datasets ready");
         let report = |target: &str, done, total| progress.writing(target, done, total);
         let data = data::make_ready(&loaded.plan, &stores, cores, &report, &stop)?;
+        // After they are written: the marker that is locked is made with them.
         let held = claim::claim(&loaded.plan, &data, claim)?;
         let checkpoints = Checkpoints::make(&loaded.plan, &stores)?;
         Ok(Self { loaded, progress, stop, counters, cores, results, checkpoints, stores, data, _held: held })
@@ -95,6 +97,7 @@ pub(crate) fn open(plan: &Plan) -> Result<Stores, Failure> {
 /// The folder for runs, made and tried before hours are spent on a dataset.
 pub(crate) fn writable_folder(path: &Path) -> Result<PathBuf, Failure> {
     let tried =
+        // Tried and not only made: a folder on a full or read-only disk fails after hours otherwise.
         std::fs::create_dir_all(path).and_then(|()| Ok(access(path, Access::WRITE_OK | Access::EXEC_OK)?));
     tried.with_context(|| {
         format!("cannot write results into `{}` (choose another folder with -o)", path.display())
@@ -104,7 +107,7 @@ pub(crate) fn writable_folder(path: &Path) -> Result<PathBuf, Failure> {
 
 /// What kind of run a record is of; by default one process that measures and judges a scenario.
 #[derive(Default)]
-pub(crate) struct Kind {
+pub(crate) struct RunKind {
     /// The axis along which an edge is searched.
     pub(crate) size: Option<&'static str>,
     /// The variant that is measured, and how many there are. Its record lies in a folder of its name.
@@ -139,9 +142,9 @@ pub(crate) struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Begins the record.
-    pub(crate) fn begin(ready: &'a Ready, keep_names: bool, kind: Kind) -> Result<Self, Failure> {
+    pub(crate) fn begin(ready: &'a Ready, keep_names: bool, kind: RunKind) -> Result<Self, Failure> {
         let Ready { loaded, results, .. } = ready;
-        let Kind { size, variant, slots, command, show } = kind;
+        let RunKind { size, variant, slots, command, show } = kind;
         let Share { index: rank, of: ranks } = slots.map_or(Share::WHOLE, |slots| slots.rank);
         let described = described(ready, keep_names, ranks);
         let (variant, variants) = match variant {
@@ -214,7 +217,7 @@ impl<'a> Session<'a> {
     ) -> Result<bool, Failure> {
         let Ready { loaded, data, stores, stop, counters, cores, progress, checkpoints, .. } = self.ready;
         let plan = &loaded.plan;
-        let seats = seats(plan, (data, checkpoints), stores);
+        let setups = setups(plan, (data, checkpoints), stores);
         let clock = self.clock.clone();
         let settings = BenchSettings {
             measure: plan.measure.clone(),
@@ -222,6 +225,7 @@ impl<'a> Session<'a> {
             rank: self.slots.map_or(Share::WHOLE, |slots| slots.rank),
             variant: self.so_far.run.variant.as_ref().map_or("base", |variant| &variant.name).to_owned(),
             variants: self.variants,
+            // Where the run's clock stood at zero, so that a run that is gone on with has one time line.
             began_unix_ns: Some((host::unix_time().as_nanos() as u64).saturating_sub(clock.now_ns())),
         };
         let slots = self.slots;
@@ -230,7 +234,7 @@ impl<'a> Session<'a> {
                 slots.wait(repetition, stop);
             }
         };
-        let mut bench = Bench::new(&plan.cells, &seats, settings, &clock, stop, counters);
+        let mut bench = Bench::new(&plan.cells, &setups, settings, &clock, stop, counters);
         bench.start_by(&start);
         let suspensions = Suspensions::heard()?;
         let suspended = || suspensions.any_since();
@@ -242,6 +246,7 @@ impl<'a> Session<'a> {
         let elapsed_ns = clock.now_ns();
         let (changed, not_looked_at) = last_look(plan, data, stores, *cores);
         let reread = reread(&bench, plan, (data, &changed), stores);
+        // Only now: the last look and the second reading may meet a server that does not answer.
         signals::ended_by_itself();
         self.append(Line::End(End { interrupted, elapsed_ns, not_run, changed, not_looked_at, reread }))?;
         progress.finish();
@@ -253,11 +258,11 @@ impl<'a> Session<'a> {
         &self.so_far.run.run_id
     }
 
-    /// As [`conclude`] does; of a run that a signal ended it says what is kept and how to go on.
+    /// As [`conclude`]; for a run that a signal ended it also says what is kept and how to go on.
     pub(crate) fn conclude(
         self,
         show: ShowArgs,
-        proof: Option<&proof::Asked>,
+        proof: Option<&proof::ProofPlan>,
     ) -> Result<Conclusion, Failure> {
         let concluded = conclude(&self.folder, show, proof)?;
         if concluded.summary.head.interrupted {
@@ -326,6 +331,8 @@ impl<'a> Session<'a> {
             Event::Astray { made, cell } => Err(resume::astray(&made, cell)),
             Event::Rep(rep, intervals) => {
                 self.ready.progress.add(u64::from(rep.outage.is_some()));
+                // The seconds before the line: a repetition that is in the record has its seconds, and not
+                // the other way round.
                 self.writer.append_intervals(&intervals)?;
                 self.append(Line::Rep(rep))
             }
@@ -346,7 +353,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Of a run that does not end by itself after a signal, shows what its record holds.
+/// Shows what the record holds, for a run that does not end by itself after a signal.
 fn keep_at_last(folder: &Path, show: ShowArgs, ready: &Ready) {
     let (folder, progress) = (folder.to_owned(), ready.progress.clone());
     signals::keep(move || {
@@ -397,11 +404,11 @@ fn ceiling_cells(line: &Line) -> impl Iterator<Item = &str> {
     ceiling.into_iter().flat_map(|ceiling| ceiling.cells.iter().map(String::as_str))
 }
 
-fn seats(plan: &Plan, (data, checkpoints): (&Data, &Checkpoints), stores: &Stores) -> Vec<Seat> {
-    let seat = |cell: &plan::Cell| {
+fn setups(plan: &Plan, (data, checkpoints): (&Datasets, &Checkpoints), stores: &Stores) -> Vec<CellSetup> {
+    let setup = |cell: &plan::Cell| {
         let prepared = data.of(cell);
         let sample_bytes = describe::sample_bytes(prepared, plan.dataset(cell), cell);
-        Seat {
+        CellSetup {
             store: Arc::clone(stores.get(cell)),
             server: stores.server(cell.target),
             data: Arc::clone(&prepared.data),
@@ -411,14 +418,14 @@ fn seats(plan: &Plan, (data, checkpoints): (&Data, &Checkpoints), stores: &Store
             copy_to: cell.task.copy().map(|copy| Arc::clone(stores.data(copy.to))),
         }
     };
-    plan.cells.iter().map(seat).collect()
+    plan.cells.iter().map(setup).collect()
 }
 
 /// Datasets whose files are no longer what they were when the run began, and those that cannot be looked at.
-fn last_look(plan: &Plan, data: &Data, stores: &Stores, threads: u32) -> (Vec<usize>, Vec<NotLookedAt>) {
+fn last_look(plan: &Plan, data: &Datasets, stores: &Stores, threads: u32) -> (Vec<usize>, Vec<NotLookedAt>) {
     let (mut changed, mut not_looked_at) = (Vec::new(), Vec::new());
-    let on_storage = |slot: &Slot| plan.targets[slot.target].config.is_storage();
-    for (dataset, slot) in data.slots().iter().enumerate().filter(|(_, slot)| on_storage(slot)) {
+    let on_storage = |slot: &OnTarget| plan.targets[slot.target].config.is_storage();
+    for (dataset, slot) in data.all().iter().enumerate().filter(|(_, slot)| on_storage(slot)) {
         match prepare::recheck(&**stores.data(slot.target), &slot.prepared, threads) {
             Ok(false) => {}
             Ok(true) => changed.push(dataset),
@@ -432,14 +439,14 @@ fn last_look(plan: &Plan, data: &Data, stores: &Stores, threads: u32) -> (Vec<us
 fn reread(
     bench: &Bench<'_>,
     plan: &Plan,
-    (data, changed): (&Data, &[usize]),
+    (data, changed): (&Datasets, &[usize]),
     stores: &Stores,
 ) -> Vec<Reread> {
     let slots =
-        data.slots().iter().enumerate().filter(|(index, slot)| {
+        data.all().iter().enumerate().filter(|(index, slot)| {
             plan.targets[slot.target].config.is_storage() && !changed.contains(index)
         });
-    let of_slot = |(index, slot): (usize, &Slot)| {
+    let of_slot = |(index, slot): (usize, &OnTarget)| {
         let cells = plan.cells.iter().enumerate().filter(|(_, cell)| data.index(cell) == index);
         let cells: Vec<usize> = cells.map(|(cell, _)| cell).collect();
         bench.reread(&cells, &**stores.data(slot.target))
@@ -451,7 +458,7 @@ fn reread(
 pub(crate) fn conclude(
     folder: &Path,
     show: ShowArgs,
-    proof: Option<&proof::Asked>,
+    proof: Option<&proof::ProofPlan>,
 ) -> Result<Conclusion, Failure> {
     let summary = derive(folder)?;
     let proofs = match proof.filter(|_| !summary.head.interrupted) {

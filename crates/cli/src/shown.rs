@@ -22,6 +22,7 @@ impl ShowArgs {
             let paths = Paths { run: folder.display().to_string(), page };
             return report::answer_json(summary, proofs, &paths);
         }
+        // A command in its place: the answer must not name a file that is not there.
         let page = page.unwrap_or_else(|| format!("feedline report {} --html -o FILE", folder.display()));
         self.answer(summary, (folder, &page), screen) + &report::proofs_terminal(proofs)
     }

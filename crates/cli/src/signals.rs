@@ -1,8 +1,8 @@
 //! Ctrl-C, SIGTERM and SIGHUP: the first keeps what was measured, the second ends at once.
 //!
-//! What is under way looks at a flag between two operations. A call that does not return, of the kernel's or to a server that
-//! answers nothing, would keep the process for as long as it lasts: after [`GRACE`] a thread of its own does what is left to
-//! do, and ends it.
+//! The work looks at a flag between two operations. A call that does not return, of the kernel's or to a server that
+//! answers nothing, would keep the process for as long as it lasts. So a thread of its own waits for [`GRACE`], shows what
+//! was measured, and ends the process.
 
 use std::fs;
 use std::io;
@@ -20,14 +20,14 @@ use signal_hook::iterator::Signals;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-/// How long what is under way may take to end by itself. Whoever asked it to end waits no longer than a second or two.
+/// How long what is under way may take to end by itself. Nobody waits longer than a second or two after Ctrl-C.
 const GRACE: Duration = Duration::from_millis(1_500);
 
 /// Who ends the process after a signal.
 enum Ending {
     /// Nothing was measured yet.
     Nothing,
-    /// What was measured is to be kept so, when the grace is over.
+    /// What to do with what was measured when the grace is over.
     Kept(Box<dyn FnOnce() + Send>),
     /// The run came to its end by itself.
     ByItself,
@@ -35,19 +35,21 @@ enum Ending {
     GraceIsOver,
 }
 
+// One for the process: a signal reaches it whole, and no caller can be handed to its thread.
 static ENDING: Mutex<Ending> = Mutex::new(Ending::Nothing);
 
 /// A flag that the first signal sets.
 pub(crate) fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in heard() {
+        // Registered before the flag is: in the other order the first signal would end the process itself.
         flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)
 }
 
-/// The same, and the process ends soon after the signal whatever it waits for.
+/// As [`stop_flag`], and the process ends soon after the signal whatever it waits for.
 pub(crate) fn stop_flag_within_grace() -> io::Result<Arc<AtomicBool>> {
     let stop = stop_flag()?;
     let mut signals = Signals::new(heard())?;
@@ -60,17 +62,18 @@ pub(crate) fn stop_flag_within_grace() -> io::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// What is done with what was measured where a run does not end by itself.
+/// Sets what is done with what was measured if the run does not end by itself.
 pub(crate) fn keep(at_last: impl FnOnce() + Send + 'static) {
     *ending() = Ending::Kept(Box::new(at_last));
 }
 
-/// The run has come to its end: it is for the caller to conclude it. Does not return where the grace was over before.
+/// The run has come to its end, and the caller concludes it. Does not return where the grace is over already.
 pub(crate) fn ended_by_itself() {
     let mut ending = ending();
     if matches!(*ending, Ending::GraceIsOver) {
         drop(ending);
         loop {
+            // The other thread is ending the process, and this one must not print beside it.
             thread::park();
         }
     }
@@ -107,11 +110,11 @@ fn wait() {
     thread::sleep(GRACE);
 }
 
-/// The signals that are heard. Whoever started the process so that it outlives its terminal, as `nohup` does, has SIGHUP
-/// ignored.
+/// The signals that are heard: not SIGHUP where the process was started so that it outlives its terminal, as `nohup` does.
 fn heard() -> Vec<i32> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let hang_up = (!ignores(&status, SIGHUP)).then_some(SIGHUP);
+    // SIGHUP is what an ssh session that breaks off sends, and hours of measuring end with it.
     [SIGINT, SIGTERM].into_iter().chain(hang_up).collect()
 }
 

@@ -1,4 +1,4 @@
-//! Repetitions of several hosts at one time, without a word between them: a timetable that all of them know.
+//! Repetitions of several hosts at one time: each host computes the same timetable, and the hosts do not talk.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,9 +13,12 @@ use crate::host;
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// Time in a slot for what a repetition takes beside warm-up and window: setting the page cache, opening, reporting.
+// Evicting tens of gigabytes and opening thousands of files take a few seconds; a rank that takes longer is
+// seen by the times of its windows.
 const SLACK_DEFAULT_NS: u64 = 5 * NS_PER_S;
 
 /// Between two looks at whether a signal came.
+// Short enough to end soon after a signal, long enough to cost nothing.
 const LOOK_NS: u64 = 20_000_000;
 
 /// When the repetitions of this rank begin, and which rank it is.
@@ -37,7 +40,7 @@ impl Slots {
     /// The timetable that a command line asks for; `None` for a run of one process.
     ///
     /// # Errors
-    /// A usage error for times that cannot be read, a rank that is none, and a plan whose repetitions have no length, or
+    /// A usage error for times that cannot be read, a rank out of range, and a plan whose repetitions have no length, or
     /// no order, that all ranks know beforehand.
     pub(crate) fn of(args: &RankArgs, plan: &Plan) -> Result<Option<Self>, Failure> {
         let (Some(rank), Some(ranks), Some(start_at)) = (args.rank, args.ranks, &args.start_at) else {
@@ -62,6 +65,7 @@ impl Slots {
             })?,
         };
         let window_ns = fixed_window_ns(plan)?;
+        // Equal slots: no host has to know how long another one's repetition took.
         let slot_ns = plan.measure.warmup_ns + window_ns + slack_ns;
         Ok(Some(Self {
             rank: Share { index: rank, of: ranks },
@@ -72,11 +76,12 @@ impl Slots {
         }))
     }
 
-    /// What the command line left to a default: a reader of the record is to know it.
+    /// The options that the command line left to a default, for the record.
     pub(crate) fn unsaid(&self) -> Vec<String> {
         if self.slack_is_stated {
             return Vec::new();
         }
+        // Merging needs the same slots, and a default may change with a version.
         vec!["--slack".to_owned(), format!("{}s", self.slack_ns / NS_PER_S)]
     }
 
@@ -85,7 +90,8 @@ impl Slots {
     pub(crate) fn wait(&self, repetition: u32, stop: &AtomicBool) {
         let begins = self.begins_unix_ns(repetition);
         while !stop.load(Ordering::Relaxed) {
-            let left_ns = begins.saturating_sub(unix_now_ns()).min(LOOK_NS);
+            // By the time of day, looked at again each time: NTP may move it while a rank waits.
+            let left_ns = begins.saturating_sub(host::unix_now_ns()).min(LOOK_NS);
             if left_ns == 0 {
                 return;
             }
@@ -94,9 +100,9 @@ impl Slots {
         }
     }
 
-    /// How long ago the first slot began; `None` while that is to come.
+    /// How long ago the first slot began; `None` before it begins.
     pub(crate) fn late_by(&self) -> Option<Duration> {
-        unix_now_ns().checked_sub(self.begin_unix_ns).filter(|ns| *ns > 0).map(Duration::from_nanos)
+        host::unix_now_ns().checked_sub(self.begin_unix_ns).filter(|ns| *ns > 0).map(Duration::from_nanos)
     }
 
     fn begins_unix_ns(&self, repetition: u32) -> u64 {
@@ -128,10 +134,6 @@ fn fixed_window_ns(plan: &Plan) -> Result<u64, Failure> {
         );
     }
     Ok(duration_ns)
-}
-
-fn unix_now_ns() -> u64 {
-    host::unix_time().as_nanos() as u64
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Whether this process was away: stopped by a signal, or its machine suspended.
 //!
-//! A window goes on by the clock while nothing is read: without this a storage would answer for it.
+//! The clock of a window goes on while nothing is read: without this the storage would answer for the time.
 
 use std::io;
 use std::sync::Arc;
@@ -9,15 +9,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use rustix::time::{ClockId, clock_gettime};
 use signal_hook::consts::SIGCONT;
 
-/// Time spent suspended that tells a suspended machine from two clocks that are read one after the other.
+/// The shortest suspension that counts: two clocks that are read one after the other differ by less.
+// Two clocks read one after the other differ by what lies between: microseconds, and milliseconds on a
+// machine that is busy. A suspension takes a second at least.
 const SUSPENDED_NS_MIN: u64 = 100_000_000;
 
-/// How often both clocks are read: between two reads this thread may have to wait for a processor.
+/// How often both clocks are read: between two readings this thread may wait for a processor.
+// The smallest of several: a thread that loses the processor between two readings sees a difference that is
+// none.
 const READINGS: u32 = 5;
 
 /// Notices when the process is continued after a stop, and when the machine wakes.
 pub(crate) struct Suspensions {
-    /// Set by SIGCONT, which the kernel sends whoever stopped the process.
+    /// Set by SIGCONT, which the kernel delivers whoever stopped the process.
+    // By the signal and not by a gap in time: a gap may be a slow read, which is what is measured.
     continued: Arc<AtomicBool>,
     /// Time spent suspended since the machine started, as of the last question.
     asleep_ns: AtomicU64,

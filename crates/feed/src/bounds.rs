@@ -178,6 +178,8 @@ impl Settings {
     /// Seconds of one operation alone: what Little's law multiplies. Zero where nothing is known of it.
     pub fn operation_s(&self, operation: &Operation) -> f64 {
         let lookups = operation.lookups * self.metadata_s.unwrap_or(0.0);
+        // Requests for data are all under way at once, so that their latency counts once however many parts
+        // an object has.
         let first_byte = if operation.reads > 0.0 { self.first_byte_s.unwrap_or(0.0) } else { 0.0 };
         lookups + first_byte + self.held_s(operation)
     }
@@ -190,17 +192,24 @@ impl Settings {
 
     /// Operations per second that the limits allow, however many operations are under way.
     pub fn limits(&self, operation: &Operation, in_flight: InFlight) -> impl Iterator<Item = (f64, Bound)> {
+        // A move of no length would be a limit of infinitely many operations, and be named as the bound
+        // where nothing else is known.
         let moves = self.seek_s.is_some_and(|seek_s| seek_s * operation.moves > 0.0);
         let by_bytes = |bps: f64| (operation.bytes > 0.0).then(|| bps / operation.bytes);
+        // Services count both against one limit: S3 documents 5,500 GET or HEAD requests a second for each
+        // prefix.
         let requests = operation.reads + operation.lookups;
         let connections = f64::from(in_flight.connections);
         [
             moves.then(|| (1.0 / self.held_s(operation), Bound::Seeks)),
             self.requests_per_s
                 .filter(|_| requests > 0.0)
+                // A bucket without prefixes is one prefix.
                 .map(|per_s| (per_s * f64::from(self.prefixes.max(1)) / requests, Bound::RequestRate)),
             self.total_bps.and_then(by_bytes).map(|per_s| (per_s, Bound::Bandwidth)),
             self.connection_bps
+                // A path has no connections of feedline's own, and a limit of zero connections would be no
+                // rate at all.
                 .filter(|_| in_flight.connections > 0)
                 .and_then(|bps| by_bytes(bps * connections))
                 .map(|per_s| (per_s, Bound::Connections)),

@@ -7,12 +7,18 @@ use crate::units::{
 use crate::{Need, formula};
 
 /// The largest read into which the kernel splits a buffered stream: its default read-ahead.
+// `read_ahead_kb` is 128 for block devices unless a distribution or a udev rule says otherwise. A loader
+// that reads through the page cache shows the device reads of this size, whatever it asks for.
 const READ_BYTES_MAX: f64 = 131_072.0;
 
 /// Nobody reads less than this alone: smaller samples come many to a block.
+// Below a page the arithmetic of reads by sample would promise rates that no device serves: the kernel
+// fetches a page at least, and token files are read in long runs anyway.
 const PAGE_BYTES: f64 = 4_096.0;
 
 /// Example latencies of one read, and the kind of storage that has them.
+// Orders of magnitude, so that a reader sees how the depth that is needed grows with distance. They enter
+// no verdict: what a storage really takes is measured.
 const LATENCIES: [(f64, &str); 3] = [
     (100e-6, "local NVMe drive"),
     (1e-3, "NFS in the same hall"),
@@ -23,6 +29,8 @@ const LATENCIES: [(f64, &str); 3] = [
 /// the bandwidth that is left when reads are random and sustained.
 const DRIVE_BPS: f64 = 7e9;
 const DRIVE_LATENCY_S: f64 = 82e-6;
+// Data sheets quote reads in sequence from a fresh drive. Seven tenths is a planning margin and not a
+// measured value, which is why the line spells the multiplication out.
 const DRIVE_DERATING: f64 = 0.7;
 
 impl Need {
@@ -114,6 +122,8 @@ fn explain_rates(need: &Need, rates: &Rates, text: &mut Table) {
     };
     let per_s = format_count(samples.per_s);
     text.row("samples/s", &format!("{}{per_s}", step_arithmetic(need)));
+    // The product is printed with its factors: wrong units are the most frequent mistake in such sums, and
+    // a reader can check a multiplication, but not a result.
     text.row("bytes/s", &format!("samples/s x sample = {per_s} x {} = {bps}", bytes(samples.bytes)));
     text.row("line", &format!("{line_at}: {} samples/s = {line_bps}", format_count(samples.line_per_s)));
 }
@@ -180,6 +190,8 @@ fn explain_drives(rates: &Rates, text: &mut Table) {
 }
 
 /// The size of one thing, as it is.
+// A mean sample size such as 114,660.07 B is no whole number of bytes, and below a thousand the fraction is
+// what tells 0.5 B a token from 1 B.
 fn bytes(bytes: f64) -> String {
     if bytes < 1_000.0 { format!("{} B", format_count(bytes)) } else { format_bytes(bytes.round() as u64) }
 }

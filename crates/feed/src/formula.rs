@@ -54,6 +54,8 @@ pub fn device_reads_per_s(samples_per_s: f64, reads_per_sample: f64) -> f64 {
 
 /// F06: system calls per second when each sample is a file: open, stat, read, close.
 pub fn system_calls_per_s(samples_per_s: f64) -> f64 {
+    // What strace shows of Python's `open().read()`, less the seeks and further stats that its buffering
+    // adds: a lower bound for the load on names.
     const CALLS_PER_FILE: f64 = 4.0;
     samples_per_s * CALLS_PER_FILE
 }
@@ -81,6 +83,7 @@ pub fn saturating_bytes(device_bps_max: f64, latency_s: f64) -> f64 {
 /// F22: drives that deliver `required_bps`, each `drive_bps` times the share `derating` that is left under
 /// a sustained load.
 pub fn drives(required_bps: f64, drive_bps: f64, derating: f64) -> f64 {
+    // Rounded up: two and a half drives are three.
     (required_bps / (drive_bps * derating)).ceil()
 }
 
@@ -134,9 +137,12 @@ pub fn burst_cover_s(batches: u64, step_s: f64) -> f64 {
 ///
 /// Nothing comes before the first batch. Then either no step waits again, or each waits for its batch.
 pub fn job_s(steps: u64, batch_s: f64, compute_s: f64) -> f64 {
+    // An epoch of fewer samples than a batch has no step when the rest is dropped, and takes no time.
     if steps == 0 {
         return 0.0;
     }
+    // With whole batches in turn the slower side sets the pace of all steps, and the faster one is seen
+    // once, at the start or at the end.
     batch_s.min(compute_s) + steps as f64 * batch_s.max(compute_s)
 }
 

@@ -9,9 +9,13 @@
 use crate::formula;
 
 /// Steps of an epoch that are played one by one; of more, the rest goes on as these did at last.
+// A job settles into a steady turn within a few times its readers and batches ahead. Playing a million
+// steps of an epoch one by one would cost seconds for each cell of a report.
 const STEPS_PLAYED_MAX: u64 = 1_024;
 
 /// Part of a batch below which nothing is left of it.
+// Parts of a batch are added up as binary fractions, so that a batch which is whole in arithmetic may lack
+// the last bits. Without the tolerance such a lane reads on for a step of no length, for ever.
 const NOTHING: f64 = 1e-9;
 
 /// Halvings until a number of reads is found: a double has no more places.
@@ -45,10 +49,14 @@ impl Curve {
             measured.into_iter().map(|(depth, per_s)| (f64::from(depth), per_s)).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         points.dedup_by_key(|point| point.0);
+        // A cell that failed has a rate of zero. A curve through it would foretell a collapse that nobody
+        // saw.
         let is_rate = |point: &(f64, f64)| point.0 > 0.0 && point.1 > 0.0 && point.1.is_finite();
         if points.is_empty() || !points.iter().all(is_rate) {
             return None;
         }
+        // The origin is a measured point in all but name: with no read outstanding nothing comes. It lets
+        // one line serve depths below the shallowest that was measured.
         points.insert(0, (0.0, 0.0));
         Some(Self { points })
     }
@@ -71,6 +79,8 @@ impl Curve {
             let last = self.points[self.points.len() - 1];
             let went_on = line(self.points.iter().rev().nth(1), self.points.last());
             return match side {
+                // Deeper queues never deliver less (the model's premise), and what one more read brings
+                // never grows again: the last slope is the most that the curve can go on with.
                 Side::Most => went_on.unwrap_or(last.1).max(last.1),
                 Side::Least => last.1,
             };
@@ -79,9 +89,13 @@ impl Curve {
             return line(Some(below), Some(next)).unwrap_or(0.0);
         }
         let least = line(Some(below), Some(next)).unwrap_or(0.0);
+        // A concave curve lies below the extension of each neighbouring segment, and above its own chord.
+        // Both neighbours are asked, and the lower of them counts.
         let from_left = before.and_then(|before| line(at(before.checked_sub(1)?), Some(below)));
         let from_right = line(Some(next), at(above + 1));
         let most = [from_left, from_right].into_iter().flatten().fold(next.1.max(below.1), f64::min);
+        // Measured points are noisy and need not be concave. Where they are not, the bounds would cross,
+        // and an interval whose ends are swapped would be printed.
         most.max(least)
     }
 }
@@ -119,6 +133,7 @@ pub struct Loader {
 impl Loader {
     /// Reads outstanding at most, whatever the readers: no more are at work than there are batches to fetch.
     pub fn reach(&self) -> u32 {
+        // With nothing fetched ahead there is still the one batch that an accelerator waits for.
         let ahead = self.prefetch.max(1);
         match self.fetchers {
             Fetchers::Readers(readers) => self.accelerators.saturating_mul(readers.min(ahead)),
@@ -138,6 +153,7 @@ impl Loader {
             Fetchers::Readers(readers) => self.play(&self.lane_per_s(storage, side, readers), readers, steps),
             Fetchers::Shared(_) => self.shared_s(storage, side, steps),
         };
+        // The first fill is part of what was played, so that it is counted once however long the epoch is.
         if steps <= STEPS_PLAYED_MAX {
             return self.startup_s + played(steps);
         }
@@ -150,6 +166,8 @@ impl Loader {
     pub fn step_s(&self, storage: &Curve, side: Side) -> f64 {
         let without_start = Self { startup_s: 0.0, ..*self };
         let of = |steps: u64| without_start.epoch_s(storage, side, steps);
+        // A difference of two spans drops the start, which both have. The second half alone is taken
+        // because accelerators that fetch in turn need a while to find their rhythm.
         (of(STEPS_PLAYED_MAX) - of(STEPS_PLAYED_MAX / 2)) / (STEPS_PLAYED_MAX / 2) as f64
     }
 
@@ -169,6 +187,8 @@ impl Loader {
     /// each (Little's law), so that *d + X(d) Z = K*.
     fn by_readers_per_s(&self, storage: &Curve, side: Side, (all, beside_s): (f64, f64)) -> f64 {
         let (mut low, mut high) = (0.0, all);
+        // Bisection and not Newton's method: the curve has kinks where it was measured, and at a kink a
+        // slope leads astray.
         for _ in 0..HALVINGS {
             let reads = f64::midpoint(low, high);
             if reads + storage.samples_per_s(reads, side) * beside_s > all {
@@ -195,6 +215,8 @@ impl Loader {
         let mut opened = ahead.max(1).min(steps);
         loop {
             if computes_until_s.is_none() && lanes.iter().all(|lane| lane.batch != taken) {
+                // The batch leaves the loader as its step begins, as PyTorch's loader hands it over, and
+                // its place is free for the next one from then on.
                 taken += 1;
                 computes_until_s = Some(now_s + self.compute_s);
                 opened = opened.max((taken + ahead).min(steps));
@@ -206,6 +228,7 @@ impl Loader {
             let read_s = least.reduce(f64::min).map_or(f64::INFINITY, |left| left / batch_per_s);
             let computed_s = computes_until_s.map_or(f64::INFINITY, |until_s| until_s - now_s);
             let passed_s = read_s.min(computed_s);
+            // A curve that gives nothing never ends a read. Infinity says so, and is shown as no figure.
             if !passed_s.is_finite() {
                 return f64::INFINITY;
             }
@@ -256,7 +279,7 @@ impl Loader {
         formula::job_s(steps, self.shared_batch_s(storage, side), self.compute_s) + self.last_s(storage, side)
     }
 
-    /// Seconds that the last sample takes beyond the pace of all: at least its decoding where reading sets that pace.
+    /// Seconds that the last sample takes beyond the common pace: at least its decoding, where reading sets the pace.
     fn last_s(&self, storage: &Curve, side: Side) -> f64 {
         let read_per_s = storage.samples_per_s(f64::from(self.reach()), side);
         match side {

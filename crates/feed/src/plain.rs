@@ -9,11 +9,14 @@ pub fn steers(c: char) -> bool {
 
 /// `text` on one line, with blanks in place of what [`steers`].
 pub fn plain(text: &str) -> String {
+    // Blanks and not nothing: two words that were apart stay apart, and a column keeps its width.
     text.chars().map(|c| if steers(c) { ' ' } else { c }).collect()
 }
 
 /// A word as it is typed: one that a shell would take apart stands in quotes.
 pub fn typed_word(word: &str) -> String {
+    // A list of what is safe. Of what is unsafe each shell has its own, and `~`, `!` and `#` are easily
+    // forgotten.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+%@".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()

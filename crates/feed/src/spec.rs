@@ -15,6 +15,8 @@ use crate::{Demand, Need, Scope};
 /// what must be delivered, and its line is the rate itself.
 pub const UTILIZATION_DEFAULT: f64 = 0.90;
 
+// Records keep it as the source of a need, and reports print it beside MLPerf's rounds: it must read as a
+// source.
 const STATED: &str = "stated by the user";
 
 /// A need as written, its quantities read. `count` and the rates are those of the whole job, which
@@ -90,11 +92,13 @@ impl NeedSpec {
             }
         };
         if let Some(utilization) = self.utilization() {
+            // NaN compares false with everything and would pass both bounds.
             if utilization.is_nan() || utilization <= 0.0 || utilization > 1.0 {
                 return Err(NeedError::Utilization { utilization });
             }
             need.utilization = utilization;
         }
+        // Last, since a demand can only be held against hardware once it is known whole.
         plausible::check(&mut need)?;
         Ok(need)
     }
@@ -116,6 +120,8 @@ struct Step {
     sample_bytes: f64,
 }
 
+// A profile's figures stay together: batch and step time were measured as a pair, and a batch of one's own
+// with MLPerf's step time is no measurement of anything (mlcommons/storage issue 87).
 fn from_profile(profile: &Profile, count: u32, hosts: u32) -> Result<Need, NeedError> {
     let step = Step { batch: profile.batch, time_s: profile.step_time_s, sample_bytes: profile.sample_bytes };
     let here = share(count, hosts)?;
@@ -154,6 +160,8 @@ fn from_steps(step: &Step, count: u32, hosts: u32, label: String) -> Result<Need
     })
 }
 
+// No tenth is taken off a stated rate: whoever states one has decided what must be delivered, and a line
+// below it would call a shortfall FEEDS.
 fn from_rate(bytes_per_s: f64) -> Result<Need, NeedError> {
     above_zero("rate", bytes_per_s)?;
     let demand = Demand::Bytes { per_s: bytes_per_s, sample_bytes: None };
@@ -167,6 +175,8 @@ fn from_tokens(tokens_per_s: f64, token_bytes: f64, hosts: u32) -> Result<Need, 
     let caveats = plausible::check_tokens(tokens_per_s, hosts)?;
     let per_s = formula::token_bps(tokens_per_s, token_bytes) / f64::from(hosts);
     let label = of_hosts(format!("{} tokens/s", format_short(tokens_per_s)), hosts);
+    // It shows at a glance whether the rate is one per second: a corpus that lasts an hour is a rate per
+    // step.
     let corpus_s = formula::corpus_duration_s(plausible::CORPUS_TOKENS, tokens_per_s);
     let shared = if hosts == 1 { String::new() } else { format!(" / {hosts} hosts") };
     let source = format!(
@@ -208,9 +218,11 @@ fn of_hosts(label: String, hosts: u32) -> String {
 fn share(count: u32, hosts: u32) -> Result<u32, NeedError> {
     above_zero("count", f64::from(count))?;
     above_zero("hosts", f64::from(hosts))?;
+    // Rounding would draw a line that is too low for some of the hosts.
     if count.is_multiple_of(hosts) { Ok(count / hosts) } else { Err(NeedError::Hosts { count, hosts }) }
 }
 
+// Finite too: an infinite step time would make a need of nothing, which everything feeds.
 fn above_zero(key: &'static str, value: f64) -> Result<(), NeedError> {
     if value.is_finite() && value > 0.0 { Ok(()) } else { Err(NeedError::NotAboveZero { key, value }) }
 }

@@ -43,6 +43,8 @@ impl fmt::Display for Judgement {
 
 /// Judges `interval` against `line`, both in the same unit.
 pub fn judge(interval: Interval, line: f64) -> Judgement {
+    // Comparisons with NaN are false, so that a bound that is no number falls through to UNCERTAIN: the one
+    // answer that claims nothing.
     if interval.low >= line {
         Judgement::Feeds
     } else if interval.high < line {
@@ -57,6 +59,7 @@ pub fn judge(interval: Interval, line: f64) -> Judgement {
 ///
 /// Division only: that the rate scales down with the number of accelerators is not measured here.
 pub fn accelerators_fed(low_samples_per_s: f64, line_samples_per_s: f64, accelerators: u32) -> u32 {
+    // A need without accelerators has nothing to divide by. Zero is printed as a dash.
     if accelerators == 0 || line_samples_per_s.is_nan() || line_samples_per_s <= 0.0 {
         return 0;
     }

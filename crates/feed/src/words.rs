@@ -9,12 +9,15 @@ pub trait Words: Copy + PartialEq + 'static {
     fn word(self) -> &'static str;
 
     /// The value of a word; `None` of a word that this version does not know.
+    // A search through all of them: the longest list has about a dozen words, and a record asks once for
+    // each cell.
     fn of_word(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|value| value.word() == word)
     }
 }
 
-/// Gives each value of an enum its word.
+/// Gives each value of an enum its word: `name`, and [`Words`].
+#[macro_export]
 macro_rules! words {
     ($type:ident { $($value:ident = $word:literal),+ $(,)? }) => {
         impl $type {
@@ -26,7 +29,7 @@ macro_rules! words {
             }
         }
 
-        impl Words for $type {
+        impl $crate::Words for $type {
             const ALL: &'static [Self] = &[$(Self::$value),+];
 
             fn word(self) -> &'static str {
@@ -69,6 +72,7 @@ impl Operation {
         }
     }
 
+    // A restore counts: it is read back as samples are, though no line is held against it.
     /// Whether reads of bytes are what is measured: only then is there a throughput to hold against the line.
     pub fn reads_bytes(self) -> bool {
         matches!(self, Self::Read | Self::ReadFile | Self::Restore)
@@ -142,6 +146,7 @@ pub enum Cache {
 
 /// What comes from a cache of this client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+// Ordered, since comparisons ask which of two cells could have had more from memory.
 pub enum FromMemory {
     /// Nothing.
     Nothing,
@@ -151,6 +156,8 @@ pub enum FromMemory {
     All,
 }
 
+// Dirty pages cannot be dropped, so that `cold` writes back first; the engine proves the result and does
+// not trust the call.
 impl Cache {
     /// What comes from the page cache under this treatment.
     pub fn lets_come(self) -> FromMemory {

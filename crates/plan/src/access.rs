@@ -26,6 +26,7 @@ pub struct Streams {
     /// How many.
     pub count: u32,
     /// Samples that the reader of a stream holds and draws from; 0 where it delivers them as they come.
+    // It changes which samples meet in a batch and no read at all, and is kept for what is said of mixing.
     pub shuffle_buffer: u32,
 }
 
@@ -59,6 +60,7 @@ impl Access {
     pub fn streams(self) -> Option<Streams> {
         match self {
             Self::ShuffledShards(streams) | Self::ResampledShards(streams) => Some(streams),
+            // `neighbours` reads in runs and is no stream: each run is found by index.
             Self::Sequential | Self::Random | Self::ShuffledEpoch | Self::Neighbours { .. } => None,
         }
     }

@@ -50,24 +50,20 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// The word used in scenarios, records and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::IoUring => "io_uring",
-            Self::Pread => "pread",
-            Self::Mmap => "mmap",
-            Self::Nfs3 => "nfs3",
-            Self::Lean => "lean",
-            Self::Sdk => "sdk",
-        }
-    }
-
     /// Reads that one thread can keep outstanding.
     pub fn depth_per_thread_max(self) -> u32 {
         match self {
+            // The bound of `load.queue_depth`, so that no engine but the blocking ones ever cuts a depth.
             Self::Null | Self::IoUring | Self::Nfs3 | Self::Lean | Self::Sdk => 4096,
             Self::Pread | Self::Mmap => 1,
+        }
+    }
+
+    /// Whether it reads through open files, of which the kernel can be told how they are read (`posix_fadvise`).
+    pub fn takes_file_advice(self) -> bool {
+        match self {
+            Self::IoUring | Self::Pread => true,
+            Self::Null | Self::Mmap | Self::Nfs3 | Self::Lean | Self::Sdk => false,
         }
     }
 
@@ -77,7 +73,10 @@ impl Engine {
             Self::Null | Self::Pread | Self::Lean | Self::Sdk => {
                 &[Operation::Read, Operation::ReadFile, Operation::Stat, Operation::List]
             }
+            // There is no getdents in io_uring. A list through it would be a blocking call on the thread
+            // that reaps completions.
             Self::IoUring => &[Operation::Read, Operation::ReadFile, Operation::Stat],
+            // Whole files through maps would measure mmap and munmap, which few loaders do for each sample.
             Self::Mmap => &[Operation::Read],
             Self::Nfs3 => {
                 &[Operation::Read, Operation::ReadFile, Operation::Stat, Operation::GetAttr, Operation::List]
@@ -85,6 +84,16 @@ impl Engine {
         }
     }
 }
+
+feed::words!(Engine {
+    Null = "null",
+    IoUring = "io_uring",
+    Pread = "pread",
+    Mmap = "mmap",
+    Nfs3 = "nfs3",
+    Lean = "lean",
+    Sdk = "sdk",
+});
 
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -104,6 +113,8 @@ pub struct Capabilities {
     pub network: bool,
 }
 
+// io_uring comes first, since it alone keeps reads outstanding from one thread. pread is what a loader's
+// worker does, and is measured where somebody asks for it.
 const FILE_ENGINES: &[Engine] = &[Engine::IoUring, Engine::Pread, Engine::Mmap];
 
 impl BackendConfig {
@@ -112,6 +123,7 @@ impl BackendConfig {
         match self {
             Self::Null => Capabilities { engines: &[Engine::Null], writable: false, network: false },
             Self::File { .. } => Capabilities { engines: FILE_ENGINES, writable: true, network: false },
+            // Never written, whoever owns it: a marker that proves ownership has no place on a raw device.
             Self::Device { .. } => Capabilities { engines: FILE_ENGINES, writable: false, network: false },
             Self::Nfs(_) => Capabilities { engines: &[Engine::Nfs3], writable: true, network: true },
             Self::S3(_) => {
@@ -143,6 +155,8 @@ impl BackendConfig {
     pub(crate) fn way(&self) -> Way {
         let plain = Way { prefixes: 1, one_at_a_time: false, lookups_per_file: 1, in_parts: false };
         match self {
+            // HTTP/1.1 without pipelining: a connection carries one request at a time, while NFS numbers
+            // its calls and has many under way.
             Self::S3(s3) => Way {
                 prefixes: s3.prefixes.max(1),
                 one_at_a_time: true,
@@ -157,11 +171,8 @@ impl BackendConfig {
     /// Whether one of two targets lies in the other, by their addresses: links and mounts are not followed.
     pub fn overlaps(&self, other: &Self) -> bool {
         let (Some((a, path_a)), Some((b, path_b))) = (self.place(), other.place()) else { return false };
-        let parts = |path: &str| -> Vec<String> {
-            path.split('/').filter(|part| !matches!(*part, "" | ".")).map(str::to_owned).collect()
-        };
-        let (path_a, path_b) = (parts(&path_a), parts(&path_b));
-        a == b && (path_a.starts_with(&path_b) || path_b.starts_with(&path_a))
+        // By components and not by letters: /mnt/ab does not lie in /mnt/a.
+        a == b && (lies_within(&path_a, &path_b) || lies_within(&path_b, &path_a))
     }
 
     /// The storage that it lies on, and its path there; `None` of what has no folders.
@@ -169,9 +180,12 @@ impl BackendConfig {
         let [kind, server, path] = match self {
             Self::Null | Self::Device { .. } => return None,
             Self::File { root } => {
+                // A relative path may lie anywhere, and is compared with other relative ones alone.
                 ["path".to_owned(), root.is_absolute().to_string(), root.to_string_lossy().into_owned()]
             }
             Self::Nfs(config) => {
+                // The port belongs to the server: two NFS servers on one host are how tests and emulated
+                // ones run.
                 let server = format!("{} {:?}", config.host, config.nfs_port);
                 ["nfs".to_owned(), server, config.path.clone()]
             }
@@ -189,6 +203,15 @@ impl BackendConfig {
     }
 }
 
+/// Whether a path is that of a folder, or of something in it, as both are written: links and mounts are not followed, and of
+/// a relative and an absolute path neither is known to lie in the other.
+pub fn lies_within(path: &str, folder: &str) -> bool {
+    let parts = |path: &str| -> Vec<String> {
+        path.split('/').filter(|part| !matches!(*part, "" | ".")).map(str::to_owned).collect()
+    };
+    path.starts_with('/') == folder.starts_with('/') && parts(path).starts_with(&parts(folder))
+}
+
 /// Whether buffers and files are registered with the kernel (`io_uring` only).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Registered {
@@ -201,42 +224,30 @@ pub enum Registered {
     Off,
 }
 
-impl Registered {
-    /// The word used in scenarios and records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Required => "required",
-            Self::Off => "off",
-        }
-    }
-}
+// Registration is no axis: what was granted depends on limits of the machine, and stands in the record of
+// each repetition.
+feed::words!(Registered { Auto = "auto", Required = "required", Off = "off" });
 
-/// What the kernel is told of how a mapping is read (`madvise`).
+/// What the kernel is told of how a mapping (`madvise`) or an open file (`posix_fadvise`) is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Advice {
-    /// Nothing: the kernel reads ahead of every fault.
+    /// Nothing: the kernel reads ahead as it sees fit.
     #[default]
     Normal,
-    /// `MADV_RANDOM`: a fault reads its own page and nothing else.
+    /// `MADV_RANDOM`: a fault reads its own page and nothing else. `POSIX_FADV_RANDOM`: a read reads its own pages.
     Random,
-    /// `MADV_SEQUENTIAL`: read ahead aggressively.
+    /// `MADV_SEQUENTIAL`: read ahead aggressively. `POSIX_FADV_SEQUENTIAL`: read ahead twice as far.
     Sequential,
-    /// `MADV_RANDOM` for the mapping, and `MADV_WILLNEED` for each block just before it is copied.
+    /// `MADV_RANDOM` for the mapping, and `MADV_WILLNEED` for each block just before it is copied. No advice of a file.
     WillNeed,
 }
 
-impl Advice {
-    /// The word used in scenarios, records and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::Random => "random",
-            Self::Sequential => "sequential",
-            Self::WillNeed => "willneed",
-        }
-    }
-}
+feed::words!(Advice {
+    Normal = "normal",
+    Random = "random",
+    Sequential = "sequential",
+    WillNeed = "willneed",
+});
 
 /// What happens when an engine cannot be had on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

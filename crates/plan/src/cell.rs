@@ -8,6 +8,8 @@ use crate::{Access, Advice, Beside, Checkpoint, Engine, Load, Registered, Task, 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
     /// Stable, unique and readable, e.g. `disk/io_uring/114660B/128KiB/shuffled_epoch/bypass/qd32`.
+    // Records are compared by it for ever: a setting gets a word only where it is not what every older cell
+    // had.
     pub slug: String,
     /// Index into [`crate::Plan::targets`].
     pub target: usize,
@@ -19,7 +21,8 @@ pub struct Cell {
     pub stands_in_for: Option<String>,
     /// Kernel registration of buffers and files.
     pub registered: Registered,
-    /// What the kernel is told of how a mapping is read; only a memory map takes it.
+    /// What the kernel is told of how its files are read: of a memory map by `madvise`, of reads through the page cache by
+    /// `posix_fadvise`.
     pub advice: Advice,
     /// What is done over and over.
     pub task: Task,
@@ -54,8 +57,11 @@ pub struct Cell {
     pub beside: Option<Beside>,
     /// Cells of one curve with `queue_depth = "auto"` share this number: they are tried from the
     /// shallowest on, and those past the stop rule are left out.
+    // A number and not a flag: two searches of one target must not end each other.
     pub auto_group: Option<u32>,
     /// What distinguishes this cell, for records and tables, in a fixed order.
+    // Beside the slug and not parsed out of it: words of a slug are for people, and some say two
+    // coordinates.
     pub axes: Vec<Axis>,
 }
 

@@ -10,6 +10,7 @@ pub struct Charged {
     /// Whether the size of a whole object is asked first.
     pub head: bool,
     /// Prefixes over which objects are spread.
+    // Listings are charged by request, and each prefix is listed by itself.
     pub prefixes: u32,
 }
 
@@ -19,6 +20,7 @@ impl Charged {
     pub fn reads_per_sample(&self, operation: Operation, sample_bytes: f64, block_bytes: u32) -> Option<f64> {
         let requests_of = |bytes: f64| (sample_bytes / bytes).ceil().max(1.0);
         match operation {
+            // A last block that is short is a whole request all the same.
             Operation::Read | Operation::Copy => Some(requests_of(f64::from(block_bytes))),
             Operation::ReadFile => {
                 let gets = self.part_bytes.map_or(1.0, |bytes| requests_of(bytes as f64));

@@ -63,11 +63,14 @@ impl Saving {
 impl Checkpoint {
     /// Bytes of one checkpoint.
     pub fn bytes(&self) -> u64 {
+        // What is written in the end: a scale such as 1/64 has been applied, and rounded to whole files.
         self.file_bytes.saturating_mul(u64::from(self.files))
     }
 
     /// Bytes on a disk while the next one is written beside those that are kept.
     pub fn disk_bytes(&self) -> u64 {
+        // The oldest is removed only once the new one is whole: a crash in between must leave one that can
+        // be restored.
         crate::disk_bytes(u64::from(self.files) * (u64::from(self.keep) + 1), self.file_bytes)
     }
 

@@ -2,6 +2,8 @@
 
 /// File system number (`fsid`, RFC 1813 section 2.5) of every export that feedline serves: "feedline" in ASCII. A store
 /// that finds it knows an emulated server however the target came to name it, so that it is never judged as storage.
+// An address alone would not tell: whoever starts the server by hand and names its port would have a
+// verdict on it.
 pub const EMULATOR_FSID: u64 = 0x6665_6564_6c69_6e65;
 
 /// A declared server. Everything that is not asked for is left as fast as it goes.
@@ -31,6 +33,7 @@ pub struct Emulation {
 
 impl Emulation {
     /// Settings that were asked for, as name and value with its unit, in the order of the scenario's keys.
+    // Plain figures and not the profile's name alone, since a profile's figures may change with a version.
     pub fn words(&self) -> Vec<(&'static str, String)> {
         let Faults { reset, server_error, stall, truncated, slow_down, stale, corrupted } = self.faults;
         let share = |share: f64| (share > 0.0).then(|| format!("{} % of requests", share * 100.0));
@@ -72,6 +75,8 @@ pub enum Delay {
         to_ns: u64,
     },
     /// Lognormal, by two of its percentiles: latencies of services are skewed like this.
+    // By percentiles and not by mean and deviation: those are what services publish and what a user has
+    // measured.
     LogNormal {
         /// Median.
         p50_ns: u64,
@@ -95,6 +100,7 @@ impl Delay {
 
 /// Shares of requests, 0 to 1, that end badly. They are drawn in this order, and at most one befalls a request.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+// At most one for each request, so that shares add up to what is seen and a prediction stays arithmetic.
 pub struct Faults {
     /// The connection is reset in the middle of the data.
     pub reset: f64,
@@ -115,5 +121,6 @@ pub struct Faults {
 
 impl Faults {
     /// How long a stalled request waits: longer than any client's patience by default.
+    // The NFS client of Linux waits 60 s for a call (`timeo=600`), boto3 as long for a read.
     pub const STALL_NS: u64 = 120_000_000_000;
 }

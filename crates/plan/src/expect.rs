@@ -53,8 +53,12 @@ impl Delay {
         let mean_ns = match self {
             Self::Constant { ns } => ns as f64,
             Self::Uniform { from_ns, to_ns } => f64::midpoint(from_ns as f64, to_ns as f64),
+            // The logarithm of a quotient by zero would make the prediction NaN, and NaN is dropped from
+            // tables without a word.
             Self::LogNormal { p50_ns: 0, .. } => 0.0,
             Self::LogNormal { p50_ns, p99_ns } => {
+                // A mean and not the median: Little's law counts with means, and a skewed latency has a
+                // mean well above its median.
                 let spread = (p99_ns as f64 / p50_ns as f64).ln() / NORMAL_P99;
                 p50_ns as f64 * (spread * spread / 2.0).exp()
             }

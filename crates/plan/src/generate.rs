@@ -18,6 +18,7 @@ pub struct Generate {
     /// How samples are packed; `None`: each is a file.
     pub packing: Option<Packing>,
     /// Share of the content that compresses to almost nothing, percent.
+    // Incompressible by default: storages that compress would otherwise be measured at what zeros give.
     pub compressible_percent: u8,
     /// Whether its folder may be made where files lie that feedline did not write.
     pub beside_others: bool,
@@ -38,6 +39,8 @@ impl Generate {
 }
 
 /// Files per folder by default: directories stay small on every file system.
+// A million files in one folder are another test (hashed directories, longer lookups), which has to be
+// asked for.
 pub const FILES_PER_FOLDER: u32 = 1000;
 
 /// How the sizes of generated files spread.
@@ -47,6 +50,8 @@ pub enum Distribution {
     #[default]
     Fixed,
     /// Lognormal, as sizes of images are.
+    // MLPerf gives `record_length_bytes_stdev` without a distribution; sizes of ImageNet's files are close
+    // to lognormal, and never below zero.
     LogNormal {
         /// Standard deviation.
         stdev_bytes: u64,

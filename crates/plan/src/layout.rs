@@ -1,6 +1,4 @@
-//! How the samples of a dataset lie in its objects.
-
-use crate::disk::disk_bytes;
+//! How the samples of a dataset lie in its objects, and what these take on a disk.
 
 /// How samples lie in objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -23,35 +21,23 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// Every layout.
-    pub const ALL: [Self; 7] = [
-        Self::Files,
-        Self::WebDataset,
-        Self::TfRecord,
-        Self::Records,
-        Self::Indexed,
-        Self::Parquet,
-        Self::Zarr,
-    ];
-
-    /// The word used in scenarios, records and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Files => "files",
-            Self::WebDataset => "webdataset",
-            Self::TfRecord => "tfrecord",
-            Self::Records => "records",
-            Self::Indexed => "indexed",
-            Self::Parquet => "parquet",
-            Self::Zarr => "zarr",
-        }
-    }
-
     /// Whether a loader reads it as a stream, shard after shard, unless something else is asked for.
     pub const fn is_streamed(self) -> bool {
+        // A tar file and a TFRecord have no index: to find a sample is to read all before it, so that
+        // loaders stream them.
         matches!(self, Self::WebDataset | Self::TfRecord)
     }
 }
+
+feed::words!(Layout {
+    Files = "files",
+    WebDataset = "webdataset",
+    TfRecord = "tfrecord",
+    Records = "records",
+    Indexed = "indexed",
+    Parquet = "parquet",
+    Zarr = "zarr",
+});
 
 /// What a shard is compressed with as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -65,16 +51,7 @@ pub enum Codec {
     Zstd,
 }
 
-impl Codec {
-    /// The word used in scenarios, records and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Gzip => "gzip",
-            Self::Zstd => "zstd",
-        }
-    }
-}
+feed::words!(Codec { None = "none", Gzip = "gzip", Zstd = "zstd" });
 
 /// How generated samples are packed into objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -96,6 +73,7 @@ pub struct Packing {
 }
 
 /// What a member of a tar shard takes beside its bytes: a header, and padding of half a block on average.
+// tar counts in blocks of 512 bytes.
 const TAR_MEMBER_BYTES: u64 = 512 + 256;
 
 /// Length, checksum of it, and checksum of the data.
@@ -107,6 +85,7 @@ const PAGE_BYTES: u64 = 4096;
 impl Packing {
     /// Samples of a shard: as many as reach its size, at least one; the last shard holds what is left.
     pub fn samples_per_shard(&self, sample_bytes: u64) -> u64 {
+        // Rounded up: a shard is closed once it has reached its size, as WebDataset's writer does it.
         self.shard_bytes.div_ceil(sample_bytes.max(1)).max(1)
     }
 
@@ -121,11 +100,28 @@ impl Packing {
         let beside = match self.layout {
             Layout::WebDataset => u64::from(self.members) * TAR_MEMBER_BYTES,
             Layout::TfRecord => TFRECORD_BYTES,
+            // A record is padded to a page, and its place takes 16 bytes in the table.
             Layout::Indexed => sample_bytes.wrapping_neg() % PAGE_BYTES + 16,
             Layout::Files | Layout::Records | Layout::Parquet | Layout::Zarr => 0,
         };
         let shards = self.shards(samples, sample_bytes);
+        // Header, footer or table, and the end of each shard: two pages are more than any layout of
+        // ordinary shards puts there.
         let of_shards = disk_bytes(shards, 2 * PAGE_BYTES);
         samples.saturating_mul(sample_bytes.saturating_add(beside)).saturating_add(of_shards)
     }
+}
+
+/// Most file systems allocate a file's bytes in blocks of this size.
+pub(crate) const FILE_BLOCK_BYTES: u64 = 4096;
+
+/// What a file takes beside its bytes: inode and directory entry (ext4 256 + 24, XFS 512).
+// The larger of both, so that a dataset of small files that is promised to fit does fit.
+pub(crate) const FILE_OVERHEAD_BYTES: u64 = 512;
+
+/// Bytes that `files` files of `bytes` each take on a disk, about.
+pub fn disk_bytes(files: u64, bytes: u64) -> u64 {
+    let each = bytes.div_ceil(FILE_BLOCK_BYTES).saturating_mul(FILE_BLOCK_BYTES);
+    // Saturating: the amounts are refused with a sum, which must not panic on the way there.
+    files.saturating_mul(each.saturating_add(FILE_OVERHEAD_BYTES))
 }

@@ -8,6 +8,8 @@ pub enum Load {
     /// One is issued as soon as another has ended: the depth is kept full.
     Closed,
     /// Each has its time, whatever became of those before it: an open loop.
+    // Paced at the line it shows latency as an accelerator meets it: a closed loop slows down with the
+    // storage and hides its stalls (coordinated omission).
     Paced(Pace),
     /// As a training job wants them: batch by batch, in time for each step.
     Training(Training),
@@ -32,6 +34,8 @@ pub struct Pace {
     /// How the arrivals are spread.
     pub arrivals: Arrivals,
     /// How long before an arrival a thread stops sleeping and looks at the clock instead.
+    // 0 by default: a sleep wakes some 50 us late (the timer slack of Linux), as a loader's does, and
+    // spinning takes a core from what is measured.
     pub spin_ns: u64,
 }
 
@@ -60,6 +64,7 @@ pub enum Arrivals {
     /// A training step at a time: all samples of a global batch are wanted at once.
     Batch {
         /// Samples of one step.
+        // Loaders ask for whole batches, so that arrivals at equal distances flatter a storage.
         samples: u64,
     },
 }

@@ -12,6 +12,8 @@ pub struct Measure {
     /// Repetitions of each cell, and rounds of fresh repetitions before the first look at them.
     pub repetitions: u32,
     /// Most rounds of fresh repetitions; further ones are made at planned looks, until the verdicts are decided.
+    // Bounded beforehand: looks share the error that is left for wrong verdicts, and how many there may be
+    // must be known before the first.
     pub fresh_rounds: u32,
     /// Cap on the whole run after the dataset is prepared; what did not fit is listed.
     pub budget_ns: Option<u64>,
@@ -39,6 +41,8 @@ pub enum Limit {
         /// Steps.
         steps: u64,
         /// Length of the window of cells that play no training: that of the steps if no batch came late.
+        // A closed loop beside the job has no steps; without a length of its own its window would never
+        // close.
         otherwise_ns: u64,
     },
     /// Whole passes over the dataset.
@@ -50,6 +54,8 @@ pub enum Limit {
 
 /// Order of cells within a round; every round runs each cell once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+// In the order of the file every target's first cells meet a fresh burst credit and its last ones an empty
+// one, so that it is for debugging.
 pub enum CellOrder {
     /// A new seeded random order each round, so that drift hits all cells alike.
     #[default]
@@ -94,6 +100,7 @@ pub enum Evidence {
         /// Fewest runs.
         runs: u32,
         /// Shortest time from the start of the first to the end of the last.
+        // Runs in a row see one state of a shared storage. What varies by the time of day needs a day.
         span_ns: u64,
     },
 }
@@ -119,6 +126,7 @@ pub struct Margin {
 
 /// What may differ between runs that are compared all the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+// Not the dataset, the scenario or the device: with those the question itself is another.
 pub enum MayDiffer {
     /// The machine that measures: its processor, memory and identity.
     Host,
@@ -128,13 +136,4 @@ pub enum MayDiffer {
     Driver,
 }
 
-impl MayDiffer {
-    /// As scenarios and records write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::Kernel => "kernel",
-            Self::Driver => "driver",
-        }
-    }
-}
+feed::words!(MayDiffer { Host = "host", Kernel = "kernel", Driver = "driver" });

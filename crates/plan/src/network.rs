@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 /// Parts of one whole object that are under way at once, at most (`part_size`).
+// An object of 10 GiB in parts of 8 MiB would ask for 1,280 connections by itself; `aws s3 cp` stops at 10.
 pub const PARTS_AT_ONCE_MAX: u32 = 16;
 
 /// A folder on an NFS server, reached without the kernel's client.
@@ -12,6 +13,7 @@ pub struct NfsConfig {
     /// Name or address of the server, without brackets.
     pub host: String,
     /// Port of the NFS program; `None` asks the server's port mapper.
+    // Servers in containers and emulated ones have no port mapper.
     pub nfs_port: Option<u16>,
     /// Port of the MOUNT program; `None` asks the server's port mapper.
     pub mount_port: Option<u16>,
@@ -60,15 +62,7 @@ pub enum Addresses {
     All,
 }
 
-impl Addresses {
-    /// The word used in scenarios and records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::First => "first",
-            Self::All => "all",
-        }
-    }
-}
+feed::words!(Addresses { First = "first", All = "all" });
 
 /// Where a bucket's name stands in a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -82,16 +76,7 @@ pub enum BucketStyle {
     Virtual,
 }
 
-impl BucketStyle {
-    /// The word used in scenarios and records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Path => "path",
-            Self::Virtual => "virtual",
-        }
-    }
-}
+feed::words!(BucketStyle { Auto = "auto", Path = "path", Virtual = "virtual" });
 
 /// Whose requests are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,6 +89,8 @@ pub enum Keys {
     /// Unsigned.
     Anonymous,
     /// Keys that feedline itself made up for a server that it started.
+    // Not written anywhere: they exist in this process and in the server that it started, and end with
+    // both.
     Own {
         /// Access key id.
         id: String,
@@ -128,6 +115,7 @@ impl Secret {
     }
 }
 
+// Plans are printed by tests and panics; a derived implementation would print keys with them.
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(secret)")
@@ -136,6 +124,7 @@ impl fmt::Debug for Secret {
 
 /// What requests cost, as the user says; feedline knows no prices.
 #[derive(Debug, Clone, PartialEq)]
+// In no profile: list prices change with region, class and contract, and a wrong sum is worse than none.
 pub struct Price {
     /// The currency, as printed.
     pub currency: String,
@@ -159,6 +148,7 @@ pub struct About {
     /// Servers that make it up.
     pub nodes: Option<u32>,
     /// Whether reports may show it; the record keeps it in any case.
+    // Some sites may not name products in public; the record still needs them to compare runs.
     pub publish: bool,
 }
 

@@ -7,11 +7,11 @@ use feed::bounds::Settings;
 
 use crate::backend::{BackendConfig, Engine};
 use crate::cell::Cell;
-use crate::disk::{FILE_BLOCK_BYTES, FILE_OVERHEAD_BYTES, disk_bytes};
 use crate::emulation::Emulation;
 use crate::expect::{Expect, Way};
 use crate::generate::{Distribution, Generate};
 use crate::layout::Layout;
+use crate::layout::{FILE_BLOCK_BYTES, FILE_OVERHEAD_BYTES, disk_bytes};
 use crate::measure::{Gate, Measure};
 use crate::network::{About, Price};
 
@@ -50,6 +50,7 @@ pub struct Target {
     /// What the user says of this storage; kept in the record.
     pub about: About,
     /// `at` as written.
+    // As written, for reports; what is reached follows from `config` alone.
     pub at: String,
     /// Which backend serves it, and its settings.
     pub config: BackendConfig,
@@ -113,6 +114,7 @@ impl DatasetSpec {
     pub fn total_bytes(&self) -> Option<u64> {
         match *self {
             Self::Generate(Generate { samples, sample_bytes, .. }) => samples.checked_mul(sample_bytes),
+            // Only a listing tells, and a plan looks at no storage.
             Self::Existing(_) => None,
         }
     }
@@ -141,6 +143,7 @@ impl Plan {
     }
 
     /// Each target with each dataset that it is read for, by their indices, once.
+    // A set, so that a target read in ten ways is listed and written once.
     pub fn places(&self) -> BTreeSet<(usize, usize)> {
         self.cells.iter().map(|cell| (cell.target, cell.dataset)).collect()
     }

@@ -40,6 +40,7 @@ pub fn profiles() -> &'static [Profile] {
 /// The server of that name; seeded with 0.
 pub fn profile(name: &str) -> Option<Emulation> {
     let found = PROFILES.iter().find(|profile| profile.name == name)?;
+    // The seed is the scenario's business, and 0 here for whoever names none.
     Some(Emulation { profile: Some(name.to_owned()), ..(found.build)() })
 }
 
@@ -53,6 +54,8 @@ pub fn profile(name: &str) -> Option<Emulation> {
 /// - 5,500 GET and HEAD a second per partitioned prefix: same page. It is what the service gives at least, and more
 ///   after it has split a prefix; here it is a ceiling.
 /// - 90 MB/s a connection: "85-90 MB/s" for one, same page.
+// No spread between requests of one connection and no slow tail beyond 200 ms: none is published, and an
+// invented tail would decide p99.
 fn s3_like() -> Emulation {
     Emulation {
         first_byte: Some(Delay::Uniform { from_ns: 100 * MS, to_ns: 200 * MS }),
@@ -84,6 +87,7 @@ fn nfs_1gbe_like() -> Emulation {
 /// - A move: half a turn at 7,200 rpm is 4.17 ms (60 s / 7,200 / 2), and an average seek of about 8 ms is what data
 ///   sheets of nearline drives state (8 to 8.5 ms for reads; it is a class of drives, not one of them).
 /// - 200 MB/s in sequence: the middle of what such drives state between their outer and inner tracks.
+// No command queuing: what a drive gains by sorting a deep queue depends on its firmware.
 fn hdd_like() -> Emulation {
     Emulation { seek_ns: Some(12_170_000), total_bps: Some(200e6), ..Emulation::default() }
 }

@@ -12,6 +12,7 @@ pub struct Share {
 
 impl Share {
     /// The only one.
+    // In place of an `Option`: arithmetic over ranks then has no case for a run without them.
     pub const WHOLE: Self = Self { index: 0, of: 1 };
 }
 

@@ -34,6 +34,7 @@ impl Task {
             Operation::Stat => Some(Self::Stat),
             Operation::List => Some(Self::List),
             Operation::GetAttr => Some(Self::GetAttr),
+            // These need a place to write to, which a load has no key for.
             Operation::Copy | Operation::Checkpoint | Operation::Restore => None,
         }
     }

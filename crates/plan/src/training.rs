@@ -30,6 +30,7 @@ pub struct Training {
     /// Accelerator utilization (AU) at which a storage feeds the job, above 0 and at most 1.
     pub threshold: f64,
     /// Price of an hour of one accelerator, in the user's currency.
+    // Enters no verdict: it turns idle time into money for those who pay it.
     pub price_per_hour: Option<f64>,
 }
 
@@ -40,6 +41,8 @@ pub enum Fetch {
     /// other, each decoded before the next is read.
     Readers {
         /// Readers of each accelerator.
+        // Blocking readers, as MLPerf's loaders have them: a depth above accelerators times readers is
+        // never reached, however deep the storage could be used.
         count: u32,
     },
     /// The reads of all batches that may be fetched share the cell's queue depth, the most urgent batch first.
@@ -72,6 +75,8 @@ pub enum Work {
     /// Takes this long, and no processor time: a model of one.
     Cost {
         /// Time for each sample.
+        // No processor time, so that a cost measured on other hardware can be played on this one without
+        // its cores.
         per_sample_ns: u64,
     },
     /// CRC-32 over the bytes that were read.
@@ -98,6 +103,24 @@ impl Work {
 }
 
 impl Training {
+    /// A job whose reads share the queue depth, two batches ahead, that decodes nothing and waits for nobody: what tests
+    /// and benchmarks start from.
+    pub const fn plain(accelerators: u32, batch: u32, compute_ns: u64) -> Self {
+        Self {
+            accelerators,
+            batch,
+            compute_ns,
+            fetch: Fetch::Shared,
+            prefetch: 2,
+            barrier: false,
+            decode: None,
+            drop_last: true,
+            startup_ns: 0,
+            threshold: 0.9,
+            price_per_hour: None,
+        }
+    }
+
     /// Samples that all accelerators take in one step.
     pub fn samples_per_step(&self) -> u64 {
         u64::from(self.accelerators) * u64::from(self.batch)

@@ -1,13 +1,13 @@
 //! What may set two cells apart, and the one place that reads it from a cell.
 //!
-//! Whoever asks which cells are alike (one curve, one way of reading, one engine beside another) asks [`alike`] with the
+//! Code that asks which cells are alike (one curve, one way of reading, one engine beside another) asks [`alike`] with the
 //! axes that may differ. A new field of a cell is an axis here, and every such question then takes it into account.
 
 use feed::{Cache, FromMemory};
 
 use crate::{AxisWords, Cell, CheckpointPlan, CopyPlan, Dataset, Pace, Run, Tier, Training, Word};
 
-/// Something that may set two cells apart. Batches of submissions and completions are no axis: they follow from the engine
+/// A setting in which two cells may differ. Batches of submissions and completions are no axis: they follow from the engine
 /// and the depth. Nor is what a shuffle mixes, which follows from the dataset and the streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Axis {
@@ -25,6 +25,8 @@ pub enum Axis {
     StandIn,
     /// What the kernel is told of a memory map.
     Advice,
+    /// What the kernel is told of open files.
+    FileAdvice,
     /// What is done over and over.
     Operation,
     /// Bytes of a read at most.
@@ -41,7 +43,7 @@ pub enum Axis {
     RunLength,
     /// Treatment of the client's page cache.
     Cache,
-    /// What that treatment lets come from the client's memory. Several treatments let the same come from it.
+    /// What this treatment lets come from the client's memory. Several treatments let the same come from it.
     Memory,
     /// Policy and capacity of the cache that is read through.
     Tier,
@@ -84,14 +86,16 @@ pub type Axes = &'static [Axis];
 
 /// What may differ along one curve of throughput against depth: the depth, and what follows from it where the scenario does
 /// not set several values at one depth.
+// Lists of what may differ and not of what must agree: an axis that is forgotten here then keeps cells
+// apart, which loses a comparison and makes no false one.
 pub const CURVE: Axes = &[Axis::Depth, Axis::Threads, Axis::Streams, Axis::Connections, Axis::ShuffleBuffer];
 
-/// What cells of one panel ask for alike; treatments of the page cache may join in one. Whatever else there is tells curves
+/// Axes in which all cells of one panel agree; treatments of the page cache may share a panel. All other axes tell curves
 /// apart.
 pub const PANEL: Axes = &[Axis::Layout, Axis::SampleBytes, Axis::Operation, Axis::Block, Axis::Access];
 
-/// What may differ in one way of reading a target, of which a verdict chooses the depth, the engine, the buffers, and how a
-/// job's batches are fetched.
+/// What may differ between cells that read a target in one way. Of these a verdict chooses the depth, the engine, the
+/// buffers, and how the batches of a job are fetched.
 pub const WAY: Axes = &[
     Axis::Depth,
     Axis::Threads,
@@ -102,6 +106,7 @@ pub const WAY: Axes = &[
     Axis::Engine,
     Axis::StandIn,
     Axis::Advice,
+    Axis::FileAdvice,
     Axis::Pages,
     Axis::Readers,
     Axis::Prefetch,
@@ -109,6 +114,7 @@ pub const WAY: Axes = &[
 ];
 
 /// What may differ where engines are compared at one depth.
+// Not `FileAdvice`: it is a setting of the load, and its difference would be taken for that of the engines.
 pub const ENGINES: Axes = &[Axis::Engine, Axis::StandIn, Axis::Advice, Axis::ShuffleBuffer];
 
 /// What may differ where engines are compared, each at the depth that would be chosen of it alone. Threads, connections and
@@ -151,6 +157,7 @@ pub const COPY: Axes = &[
     Axis::Engine,
     Axis::StandIn,
     Axis::Advice,
+    Axis::FileAdvice,
     Axis::Operation,
     Axis::Block,
     Axis::Access,
@@ -210,6 +217,7 @@ pub const WITHOUT_CHECKPOINTS: Axes = &[Axis::Checkpoint];
 
 /// What may differ between the cells of one name in two runs. Datasets, pages and processors, from which threads follow,
 /// are compared with the runs themselves; what else a scenario says of a cell is part of its name.
+// Cells are found by their names first, in which all that a scenario says of them stands.
 pub const STORED_RUNS: Axes = &[
     Axis::Dataset,
     Axis::Layout,
@@ -230,6 +238,7 @@ pub const TARGETS: Axes = &[
     Axis::Engine,
     Axis::StandIn,
     Axis::Advice,
+    Axis::FileAdvice,
     Axis::Cache,
     Axis::TierPath,
     Axis::Connections,
@@ -239,12 +248,12 @@ pub const TARGETS: Axes = &[
 ];
 
 /// What one curve of latency by percentile has in common; of its cells one is drawn.
-pub const LATENCY: Axes = &[Axis::Target, Axis::Engine, Axis::Advice, Axis::Load];
+pub const LATENCY: Axes = &[Axis::Target, Axis::Engine, Axis::Advice, Axis::FileAdvice, Axis::Load];
 
 /// Where a cell lies along an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Coordinate<'a> {
-    /// Nowhere: the axis is none of this kind of cell, or the record does not say.
+    /// The axis does not apply to this kind of cell, or the record does not say.
     Absent,
     /// A number of things, of bytes or of nanoseconds; 1 for yes and 0 for no.
     Count(u64),
@@ -288,7 +297,7 @@ impl Datasets for Run {
 
 impl Axis {
     /// Every axis.
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 34] = [
         Self::Target,
         Self::Dataset,
         Self::Layout,
@@ -296,6 +305,7 @@ impl Axis {
         Self::Engine,
         Self::StandIn,
         Self::Advice,
+        Self::FileAdvice,
         Self::Operation,
         Self::Block,
         Self::Pages,
@@ -324,9 +334,10 @@ impl Axis {
         Self::Other,
     ];
 
-    /// The axis of a name in [`Cell::axes`], of which the last part counts; [`Axis::Other`] for what a newer version names.
+    /// The axis of a name in [`Cell::axes`], by the last part of the name; [`Axis::Other`] for a name of a newer version.
     pub fn named(name: &str) -> Self {
         if name.starts_with("checkpoint.") {
+            // Keys of a table count as a whole: no relation tells one setting of a checkpoint from another.
             return Self::Checkpoint;
         }
         match name.rsplit('.').next().unwrap_or_default() {
@@ -336,6 +347,7 @@ impl Axis {
             "sample_size" => Self::SampleBytes,
             "engine" => Self::Engine,
             "madvise" => Self::Advice,
+            "fadvise" => Self::FileAdvice,
             "operation" => Self::Operation,
             "block_size" => Self::Block,
             "pages" => Self::Pages,
@@ -348,6 +360,7 @@ impl Axis {
             "readers" | "fetch" => Self::Readers,
             "prefetch" => Self::Prefetch,
             "checkpoint" | "files" => Self::Checkpoint,
+            // Names of axes are those of records that exist: `count`, `files` and `to` are from early ones.
             "to" | "pack" => Self::Copy,
             "connections" => Self::ConnectionsSet,
             "queue_depth" => Self::Depth,
@@ -377,7 +390,8 @@ impl Cell {
             }
             Axis::Engine => Coordinate::Word(&self.engine),
             Axis::StandIn => Coordinate::if_word(self.stands_in_for.as_deref()),
-            Axis::Advice => self.said(Axis::Advice),
+            // What is said of the cell and is no field of its own.
+            Axis::Advice | Axis::FileAdvice | Axis::ConnectionsSet | Axis::Other => self.said(axis),
             Axis::Operation => Coordinate::Word(self.operation.as_str()),
             Axis::Block => Coordinate::Count(self.block_bytes),
             Axis::Pages => Coordinate::if_word(self.pages.as_ref().map(Word::as_str)),
@@ -399,11 +413,9 @@ impl Cell {
             Axis::Checkpoint => self.checkpoint.as_ref().map_or(Coordinate::Absent, checkpoint),
             Axis::Copy => self.copy.as_ref().map_or(Coordinate::Absent, copy),
             Axis::Connections => Coordinate::count(self.connections),
-            Axis::ConnectionsSet => self.said(Axis::ConnectionsSet),
             Axis::Retries => Coordinate::count(self.retries),
             Axis::Depth => Coordinate::count(self.queue_depth),
             Axis::Threads => Coordinate::count(self.threads),
-            Axis::Other => self.said(Axis::Other),
         }
     }
 
@@ -510,6 +522,7 @@ fn copy(plan: &CopyPlan) -> Coordinate<'_> {
 /// Whether two cells of `run` lie alike along one axis.
 fn is_same(run: &impl Datasets, a: &Cell, b: &Cell, axis: Axis) -> bool {
     let follows_depth = |cell: &Cell| cell.connections == cell.queue_depth;
+    // A connection for each read is one policy at every depth, though their numbers differ.
     let both_follow = axis == Axis::Connections && follows_depth(a) && follows_depth(b);
     both_follow || a.at(axis, run) == b.at(axis, run)
 }

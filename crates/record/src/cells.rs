@@ -13,6 +13,8 @@ pub enum Line {
     /// What this client can do without storage, for the shape of one or more cells.
     Ceiling(Ceiling),
     /// One repetition of one cell.
+    // Boxed: a repetition is much larger than the other lines, and an enumeration is as large as its
+    // largest variant.
     Rep(Box<Rep>),
     /// The run came to its end; without this line it was cut.
     End(End),
@@ -24,6 +26,7 @@ pub struct Ceiling {
     /// Cells that share this shape.
     pub cells: Vec<String>,
     /// Whether each read was copied into its buffer, as a buffered read must be.
+    // A null target that copies nothing would be a ceiling that no buffered read can reach.
     pub copies: bool,
     /// Reads completed in the window.
     pub ops: u64,
@@ -41,6 +44,8 @@ pub struct Ceiling {
 /// Why a repetition was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+// Which repetition decides is said as it is made, and not found out by a reader: choosing them afterwards
+// would be choosing the best.
 pub enum Role {
     /// One of the interleaved repetitions from which a cell is chosen.
     Measure,
@@ -76,17 +81,24 @@ pub struct Rep {
     /// Opening of the window in nanoseconds since 1970, by this machine's clock: what windows of several machines are
     /// held together by. Absent before format 1.4.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    // The run's own clock is monotonic and begins at zero on each host; ranks have only the time of day in
+    // common.
     pub window_unix_ns: Option<u64>,
     /// Operations that ended well in each second of the window, the last of which may be cut short. Empty before format
     /// 1.4.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    // Beside the histograms of seconds, which lie in a file that may be left out: steadiness has to be
+    // known without it.
     pub second_ops: Vec<u64>,
     /// Their bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub second_bytes: Vec<u64>,
     /// What was counted, by name; see [`counter`].
+    // By name and not as fields: an engine adds a counter without a new format, and an older reader keeps
+    // what it does not know. Sorted, so that equal repetitions are equal bytes.
     pub counters: BTreeMap<String, u64>,
     /// Failed operations by kind.
+    // By kind, as 1,000 throttled requests and 1,000 wrong bytes ask for opposite remedies.
     pub errors: BTreeMap<String, u64>,
     /// Latency histograms by name: `service_ns` is submission to completion. Copies add `read_ns` (an object from its
     /// first read to its last) and `publish_ns` (until it was durable under its name, once written). Whole files add `open_ns`, `stat_ns`,
@@ -109,7 +121,7 @@ pub struct Rep {
     /// and in records before format 1.2.
     #[serde(default)]
     pub emulated: Option<Emulated>,
-    /// What became of the training job that was played. Absent elsewhere, and in records before format 1.3.
+    /// The outcome of the training job that was played. Absent elsewhere, and in records before format 1.3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trained: Option<Trained>,
     /// Passes over the data that the window saw. Empty before format 1.5.
@@ -121,7 +133,43 @@ pub struct Rep {
     /// The outage that it met, after which it was made again. No figure rests on it. Absent elsewhere, and before format
     /// 1.8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    // The repetition stays in the record although it was made again: what was lost to the outage has to be
+    // seen.
     pub outage: Option<Outage>,
+}
+
+impl Rep {
+    /// The first repetition of a cell, by a process alone, in which nothing was counted.
+    pub fn empty(cell: &str, outcome: Outcome) -> Self {
+        Self {
+            cell: cell.to_owned(),
+            role: Role::Measure,
+            rep: 0,
+            round: 0,
+            order: 0,
+            rank: 0,
+            ranks: 1,
+            variant: "base".to_owned(),
+            outcome,
+            window_start_ns: 0,
+            window_ns: 0,
+            window_unix_ns: None,
+            second_ops: Vec::new(),
+            second_bytes: Vec::new(),
+            counters: BTreeMap::new(),
+            errors: BTreeMap::new(),
+            histograms: BTreeMap::new(),
+            usage: Usage::default(),
+            cache: CacheProof::default(),
+            granted: BTreeMap::new(),
+            system: System::default(),
+            emulated: None,
+            trained: None,
+            epochs: Vec::new(),
+            checkpoints: Vec::new(),
+            outage: None,
+        }
+    }
 }
 
 /// A time in which the server of a target did not answer, or this process was away.
@@ -131,6 +179,7 @@ pub struct Outage {
     pub away_ns: u64,
     /// Whether it was this process: stopped by a signal, or its machine suspended. Absent before format 1.10.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    // Set apart from an outage, for which the storage answers; here nobody but this machine does.
     pub suspended: bool,
 }
 
@@ -144,6 +193,8 @@ pub struct Emulated {
     /// Faults made, by kind.
     pub faults: BTreeMap<String, u64>,
     /// Data delays asked for, as they were drawn (histogram).
+    // What was drawn beside what became of it: an emulated server that is late by itself is found out by
+    // the difference.
     pub asked_ns: Option<HistogramText>,
     /// Data delays as they became.
     pub achieved_ns: Option<HistogramText>,
@@ -411,6 +462,7 @@ pub struct CacheProof {
     pub after_bytes: Option<u64>,
     /// Whether names and inodes were forgotten before; absent where nothing asked for it.
     #[serde(default)]
+    // Three values: that nobody asked says nothing of what was in memory.
     pub names_dropped: Option<bool>,
 }
 
@@ -418,6 +470,8 @@ pub struct CacheProof {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
     /// True when a signal ended the run.
+    // Written by the run that was interrupted. Where the line is missing, the process ended without a
+    // chance to say so.
     pub interrupted: bool,
     /// Length of the run after preparation.
     pub elapsed_ns: u64,
@@ -425,14 +479,19 @@ pub struct End {
     pub not_run: Vec<NotRun>,
     /// Datasets, by their index in the head, whose files were no longer the same after the run.
     #[serde(default)]
+    // Looked at after the run alone: to look in between would warm the caches of what is measured.
     pub changed: Vec<usize>,
     /// Datasets that could not be looked at after the run, so that nobody knows whether their files are the same. They were
     /// among those changed before format 1.8.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    // A server that is away after the run must not make its data count as changed; nor may it count as the
+    // same.
     pub not_looked_at: Vec<NotLookedAt>,
     /// Reads of data that feedline did not write, held against a second reading after the run. Nothing of datasets that
     /// changed meanwhile, and nothing before format 1.6.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    // Of data of the user's nobody knows the right bytes. Two equal readings exclude the errors that come
+    // and go.
     pub reread: Vec<Reread>,
 }
 
@@ -459,6 +518,8 @@ pub struct Reread {
     /// Of those checked, reads of objects that were read whole and held against the sum that the storage keeps of them: 0
     /// where it keeps none, and before format 1.7.
     #[serde(default)]
+    // Apart from `checked`: a sum of the service is evidence of the stored bytes, a second reading only of
+    // the path.
     pub summed: u64,
     /// Reads that could not be made again, by the kind of their failure. Absent where there were none, and before format
     /// 1.7.

@@ -5,6 +5,8 @@
 pub(crate) const HIDDEN: &str = "<redacted>";
 
 /// Ends of names whose value is a credential, without `-` and `_`, in lower case.
+// Ends and not whole names: `AWS_SECRET_ACCESS_KEY`, `x-amz-security-token` and `db_password` are all found
+// by them.
 const SECRET_NAMES: [&str; 13] = [
     "password",
     "passwd",
@@ -22,12 +24,14 @@ const SECRET_NAMES: [&str; 13] = [
 ];
 
 /// Beginnings of the key ids of AWS, long-lived and temporary; 16 letters or digits follow.
+// AKIA are keys of users, ASIA those of sessions (IAM, unique identifiers).
 const KEY_ID_PREFIXES: [&str; 2] = ["AKIA", "ASIA"];
 const KEY_ID_TAIL_CHARS: usize = 16;
 
 /// Schemes of HTTP authentication that a credential follows (RFC 7617, RFC 6750).
 const SCHEMES: [&str; 2] = ["basic", "bearer"];
 /// Fewest letters of a credential after a scheme; a shorter word is a word.
+// "basic authentication" is a phrase, and `Bearer eyJ...` a token.
 const SCHEME_VALUE_MIN: usize = 12;
 
 /// Letters of a secret key of AWS, and how many of them are capital and small at least. Of 64 kinds of letters 26 are capital:
@@ -40,6 +44,7 @@ const QUOTES: [&str; 6] = ["\"\"\"", "'''", "\"", "'", "`", "\\\""];
 
 /// The text without credentials.
 pub(crate) fn strip(text: &str) -> String {
+    // URLs first: in `https://user:token@host` the colon is no separator of a name and its value.
     let named = strip_named(&strip_urls(text));
     let schemes = strip_scheme_values(&strip_key_ids(&named));
     hide(&schemes, "+/", |_, word| is_secret_key(word))
@@ -81,13 +86,16 @@ fn is_scheme_char(c: char) -> bool {
 
 /// Host and path of what follows `://`.
 fn bare_url(url: &str) -> &str {
+    // The user ends at the last `@` before the path, as browsers take it; a password may hold an `@`
+    // itself.
     let authority = &url[..url.find(['/', '?', '#']).unwrap_or(url.len())];
     let host = match authority.rfind('@') {
         Some(at) => &url[at + 1..],
-        // A password that holds `/` or `?` unescaped: what looks like a port is none.
+        // A password that holds `/` or `?` unescaped: what looks like a port is not one.
         None if has_broken_port(authority) => url.rfind('@').map_or(url, |at| &url[at + 1..]),
         None => url,
     };
+    // Presigned URLs carry signature and session token in their query.
     &host[..host.find(['?', '#']).unwrap_or(host.len())]
 }
 
@@ -177,6 +185,7 @@ fn hide(text: &str, others: &str, mut hides: impl FnMut(&str, &str) -> bool) -> 
 }
 
 fn is_scheme_value(word: &str) -> bool {
+    // A word of small letters alone is prose: "basic understanding".
     word != HIDDEN && word.len() >= SCHEME_VALUE_MIN && !word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
@@ -184,6 +193,8 @@ fn is_scheme_value(word: &str) -> bool {
 fn is_secret_key(word: &str) -> bool {
     let count = |is: fn(&u8) -> bool| word.bytes().filter(is).count();
     word.len() == SECRET_KEY_CHARS
+        // Hashes have no capitals, paths hardly digits and capitals on exactly forty letters; a false alarm
+        // costs a word of a note, a miss costs the key.
         && count(u8::is_ascii_digit) > 0
         && count(u8::is_ascii_uppercase) >= CASED_MIN
         && count(u8::is_ascii_lowercase) >= CASED_MIN

@@ -11,6 +11,8 @@ pub enum Captured<T> {
     /// What was found.
     Value(T),
     /// Why nothing was found.
+    // With its reason, and not only absent: in a container or a virtual machine half of the facts cannot be
+    // had, and a reader asks why.
     Unavailable(String),
 }
 
@@ -53,6 +55,7 @@ pub enum Limit<T> {
 pub struct Environment {
     /// What tells this machine from others and tells nobody which it is: the beginning of a keyed hash of its machine id.
     /// Not in records before format 1.4.
+    // Keyed, since ids of machines can be looked up in lists of hashes otherwise.
     pub machine: Captured<String>,
     /// Release of the kernel, as `uname -r` prints it.
     pub kernel: Captured<String>,
@@ -63,12 +66,15 @@ pub struct Environment {
     /// Processors that are online.
     pub cores_online: Captured<u32>,
     /// Processors that this process may use: affinity and cgroup quota, rounded up.
+    // Beside those that are online: a container with two of 128 cores is limited by two.
     pub cores_usable: Captured<u32>,
     /// Memory of the machine.
     pub memory_bytes: Captured<u64>,
     /// Frequency governor of the first processor.
     pub governor: Captured<String>,
     /// Where the kernel's monotonic clock reads time; anything but `tsc` costs more per reading.
+    // A clock that is read by a system call (`hpet`, `acpi_pm`) may cost more than a read from memory
+    // takes.
     pub clocksource: Captured<String>,
     /// Mode of transparent huge pages: `always`, `madvise`, `never`.
     pub transparent_huge_pages: Captured<String>,
@@ -89,6 +95,7 @@ pub struct Environment {
     /// Processor vulnerabilities by name, with the mitigation in force.
     pub mitigations: Captured<BTreeMap<String, String>>,
     /// Load averages before the run.
+    // Before the run, so that it is the load of others.
     pub load_average: Captured<LoadAverage>,
 }
 

@@ -10,19 +10,24 @@ use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerial
 use serde::{Deserialize, Serialize};
 
 /// Longest latency that is told apart; longer ones are counted at the end of the range.
+// A read that takes longer than a minute has failed for any job; the cap keeps a histogram at 216 KiB.
 const LATENCY_NS_MAX: u64 = 60_000_000_000;
 
 /// Digits of the histogram of a repetition.
+// 0.1 %: a gate of a few percent must not fall on the edge of a bucket.
 const REP_DIGITS: u8 = 3;
 
 /// Digits of the histogram of one second.
+// 1 % is enough for a picture over time, at a seventh of the memory, and there is one for each second.
 const INTERVAL_DIGITS: u8 = 2;
 
 /// Widest range that is read, one hour, and most digits: 270 KiB in memory.
+// Wider than what is written, so that a later version may widen its range within the same format.
 const READ_NS_MAX: u64 = 3_600_000_000_000;
 const READ_DIGITS_MAX: u32 = 3;
 
 /// Counters of the largest histogram within these limits, rounded up, at 9 bytes each in V2.
+// Deflate turns a kilobyte into a gigabyte of zeros; the text of a record is nobody's to trust.
 const PAYLOAD_BYTES_MAX: usize = 40_000 * 9;
 
 /// Base64 of a payload that did not compress at all stays below this.
@@ -62,7 +67,7 @@ pub enum HistogramError {
     /// The V2 decoder refused it.
     #[error("cannot decode a histogram: {0}")]
     Decoder(hdrhistogram::serialization::DeserializeError),
-    /// Its range or precision is none that feedline writes.
+    /// feedline writes no histogram of this range or precision.
     #[error("cannot decode a histogram of {digits} digits from {low_ns} ns to {high_ns} ns")]
     Bounds {
         /// Significant digits.
@@ -112,6 +117,8 @@ impl HistogramText {
 
     /// Adds the histogram to `sum`, which is left as it was where that fails. The same as decoding and adding, without the
     /// memory of two histograms for each text: reports read thousands.
+    // Slot by slot where the bounds agree: decoding first would allocate 216 KiB for each of thousands of
+    // texts.
     pub fn add_to(&self, sum: &mut Histogram<u64>) -> Result<(), HistogramError> {
         let plain = self.plain()?;
         if !is_like(&plain, Bounds::of(sum)) {
@@ -120,6 +127,8 @@ impl HistogramText {
             return sum.add(other).map_err(|_| HistogramError::Bounds { digits, low_ns, high_ns });
         }
         let mut counts = Vec::with_capacity(plain.len());
+        // Gathered before anything is added, since a text that breaks in its middle must leave the sum as
+        // it was.
         for_counts(&plain[HEADER_BYTES..], sum.distinct_values(), |slot, count| counts.push((slot, count)))?;
         for (slot, count) in counts {
             // A slot of a histogram with the bounds of `sum` is one of `sum`, so that nothing is refused here.

@@ -14,6 +14,7 @@ pub struct Mixing {
     /// Share of samples that are delivered just before the one that also follows them in their shard.
     pub neighbours_kept: f64,
     /// Shards of the largest share of a reader over those of the mean one, less 1.
+    // Shards are dealt out whole: with ten of them and four readers one reader ends long after the mean.
     pub imbalance: f64,
 }
 
@@ -69,6 +70,7 @@ pub struct CheckpointPlan {
     pub keep: u32,
     /// Price of an hour of one accelerator, in the user's currency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    // As in a training job, which need not be there: checkpoints are priced without one too.
     pub price_per_hour: Option<f64>,
 }
 
@@ -100,6 +102,7 @@ pub enum CheckpointOutcome {
     /// It is whole.
     Complete,
     /// It was due while the one before it was still being written, and was left out.
+    // Not a failure: what it says is that checkpoints are asked for more often than they can be written.
     Overrun,
     /// The window ended before it did.
     Unfinished,

@@ -17,7 +17,6 @@ mod merge;
 mod reader;
 mod redact;
 mod run;
-mod segment;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod thresholds;
@@ -45,9 +44,8 @@ pub use reader::{ReadError, RunRecord, read_run};
 pub use redact::Redactor;
 pub use run::{
     AxisWords, Cell, Dataset, Emulation, Fact, Gate, Margin, Measure, Need, Pace, Proof, RANKS_MAX, Run,
-    Skipped, Target, Tool, Training, Variant, asked, plain_name, run_id, typed,
+    Segment, Skipped, Target, Tool, Training, Variant, asked, plain_name, run_id, typed,
 };
-pub use segment::Segment;
 pub use thresholds::Thresholds;
 pub use trained::{Trained, TrainedAccelerator, TrainedStep};
 pub use word::Word;

@@ -8,6 +8,7 @@ use crate::{
 use crate::{Histogram, encode, new_interval_histogram};
 
 /// Missing ranks that are named one by one.
+// Of 512 ranks all but one may be missing.
 const MISSING_NAMED_MAX: usize = 8;
 
 /// The record of one rank, and how to call it in messages.
@@ -38,6 +39,7 @@ pub struct Merged {
 /// Everything that does not fit, one sentence each: ranks missing or double, other plans, versions, settings, cut records.
 pub fn merge(mut of_ranks: Vec<RankRecord>, run_id: &str) -> Result<Merged, Vec<String>> {
     let mut refused: Vec<String> = of_ranks.iter().flat_map(unfit).collect();
+    // All reasons at once: collecting records of many hosts takes a while, and each round trip is one more.
     refused.extend(numbering(&of_ranks));
     // What is no record of one rank differs from one in many ways, of which the first tells enough.
     let mut fit = of_ranks.iter().filter(|one| unfit(one).is_empty());
@@ -67,6 +69,7 @@ fn unfit(one: &RankRecord) -> Vec<String> {
     });
     match ranks.next() {
         None => found.push(format!("`{name}` holds no repetition")),
+        // A merged record has every rank's repetitions; adding it again would count them twice.
         Some(_) if ranks.any(|rank| rank != record.run.rank) => {
             found.push(format!("`{name}` is a merged record already"));
         }
@@ -119,6 +122,8 @@ fn differences(first: &RankRecord, other: &RankRecord) -> Vec<String> {
         said("plan", a.plan_hash.clone(), b.plan_hash.clone()),
         said("record format", format(a.format), format(b.format)),
         said("feedline", a.tool.version.clone(), b.tool.version.clone()),
+        // A debug build is several times slower, and one among release builds would be the straggler of the
+        // job.
         said("build", a.tool.profile.clone(), b.tool.profile.clone()),
         said("variant", variant(a), variant(b)),
         said("ranks", a.ranks.to_string(), b.ranks.to_string()),
@@ -134,10 +139,13 @@ fn head(of_ranks: &[RankRecord], run_id: &str) -> Run {
     let mut run = of_ranks[0].record.run.clone();
     let ranks = run.ranks;
     run_id.clone_into(&mut run.run_id);
+    // One rank with names in it is a record with names.
     run.redacted = of_ranks.iter().all(|one| one.record.run.redacted);
     run.need = need(&run.need, ranks);
     run.gate.at_depth = run.gate.at_depth.map(|depth| depth.saturating_mul(ranks));
     for cell in &mut run.cells {
+        // Depth and threads of the whole job: the figures are sums, and Little's law has to hold of the
+        // merged record too.
         for count in [&mut cell.queue_depth, &mut cell.threads, &mut cell.connections] {
             *count = count.saturating_mul(ranks);
         }
@@ -184,6 +192,7 @@ fn lines(of_ranks: &[RankRecord]) -> Vec<Line> {
     let mut whole = End::default();
     for end in ends {
         whole.interrupted |= end.interrupted;
+        // Hosts run side by side; their lengths are not added.
         whole.elapsed_ns = whole.elapsed_ns.max(end.elapsed_ns);
         end.not_run.into_iter().for_each(|of_rank| leave_out(&mut whole.not_run, of_rank));
         whole.changed.extend(end.changed);
@@ -196,10 +205,11 @@ fn lines(of_ranks: &[RankRecord]) -> Vec<Line> {
     lines
 }
 
-/// What one rank did not make, all together did not make; of several ranks the one that made least counts.
+/// A repetition that one rank did not make counts as not made; the rank that made the fewest decides.
 fn leave_out(not_run: &mut Vec<NotRun>, of_rank: NotRun) {
     let same = |known: &&mut NotRun| known.cell == of_rank.cell && known.reason == of_rank.reason;
     match not_run.iter_mut().find(same) {
+        // A repetition of the job exists where every rank made it.
         Some(known) => known.repetitions = known.repetitions.max(of_rank.repetitions),
         None => not_run.push(of_rank),
     }
@@ -214,6 +224,7 @@ fn added(of_ranks: &[RankRecord]) -> Vec<RepIntervals> {
     let mut in_order = of_ranks[0].intervals.reps.clone();
     in_order.retain_mut(|rep| {
         let of_all = &by_rep[&(rep.cell.as_str(), rep.role == Role::Confirm, rep.rep)];
+        // A second that one host lacks would look like a dip of the storage.
         let seconds = (of_all.len() == of_ranks.len()).then(|| add_seconds(of_all)).flatten();
         let is_whole = seconds.is_some();
         rep.seconds = seconds.unwrap_or_default();

@@ -14,6 +14,8 @@ use crate::{
 };
 
 /// Longest `run.json` or `env.json` that is read: a thousand times a run of a thousand cells.
+// Bounded since records are sent around: a file that claims to be one must not fill the memory of whoever
+// looks at it.
 const HEAD_BYTES_MAX: u64 = 512 << 20;
 
 /// Longest line of `cells.jsonl` that is read; one repetition takes some 10 KB.
@@ -122,6 +124,8 @@ impl ReadError {
 
 /// The only part of `run.json` whose form never changes.
 #[derive(Deserialize)]
+// Read before the rest, so that a record of another major is refused as such and not by the first field
+// that differs.
 struct Head {
     format: Format,
 }
@@ -129,8 +133,10 @@ struct Head {
 /// Reads the run in `dir`.
 pub fn read_run(dir: &Path) -> Result<RunRecord, ReadError> {
     let run_path = dir.join(RUN_FILE);
+    // `run.json` is the last file that a writer makes: where it is, all others are.
     let text = read_head(&run_path, "name a run directory, such as `results/<run_id>`")?;
     let run: Run = parse_of_known_format(&run_path, &text)?;
+    // Summaries keep a list for each rank, and a number from a file must not decide how long it is.
     if run.ranks > RANKS_MAX {
         let cause = format!("it names {} ranks, and a run has at most {RANKS_MAX}", run.ranks);
         return Err(ReadError::content(&run_path, &cause));
@@ -171,6 +177,7 @@ pub(crate) fn read_head(path: &Path, hint: &'static str) -> Result<Vec<u8>, Read
     if bytes.is_empty() {
         return Err(ReadError::content(path, &"the file is empty"));
     }
+    // A file cut at the limit might parse by chance and say something else.
     if bytes.len() as u64 == HEAD_BYTES_MAX {
         return Err(ReadError::content(path, &format!("the file is longer than {HEAD_BYTES_MAX} bytes")));
     }
@@ -186,6 +193,7 @@ fn read_lines(path: &Path) -> Result<(Vec<Line>, Option<String>), ReadError> {
     let (lines, mut losses) = whole_lines(open(path, "copy the whole run directory")?, path)?;
     // Behind the last line of an interrupted run stands what was measured when it was gone on with.
     if !matches!(lines.last(), Some(Line::End(_))) {
+        // First, since it says that the run did not end; which bytes are missing is a detail.
         losses.insert(0, format!("the run was cut: {CELLS_FILE} ends without its last line"));
     }
     Ok((lines, if losses.is_empty() { None } else { Some(losses.join("; ")) }))
@@ -216,6 +224,8 @@ fn whole_lines<T: DeserializeOwned>(
         }
         match serde_json::from_slice(&text) {
             Ok(line) => lines.push(line),
+            // A line that has its end was written whole, and is damaged since. One without is what a crash
+            // leaves, and costs itself alone.
             Err(cause) if text.ends_with(b"\n") => return Err(ReadError::line(path, number, &cause)),
             Err(_) => {
                 let bytes = text.len();

@@ -9,10 +9,12 @@ use serde_json::Value;
 use crate::credentials;
 
 /// Shorter names would mangle ordinary text, so they are replaced only between slashes.
+// A user called `a` would otherwise take every a out of the record.
 const NAME_CHARS_MIN: usize = 3;
 
 /// Words that a record and its readers give a meaning. A user or host of that name is hidden only between
 /// slashes: replaced everywhere, it would make the record unreadable, and the word identifies nobody.
+// A host called `cold` is conceivable, one called `root` exists on every machine.
 const RESERVED: [&str; 36] = [
     "ceiling",
     "rep",
@@ -68,12 +70,14 @@ impl Redactor {
             .map(|(secret, label)| (secret.trim().to_owned(), label))
             .filter(|(secret, _)| secret.contains(char::is_alphanumeric))
             .collect();
+        // Longest first: `/home/anna` has to go before `anna`, or a path with a hole is left.
         labels.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         Self { labels }
     }
 
     /// The text without secrets. Applying it twice changes nothing more.
     pub fn text(&self, text: &str) -> String {
+        // Before names, since a label inside a key would break the form by which the key is recognized.
         let text = credentials::strip(text);
         let mut out = String::with_capacity(text.len());
         let mut at = 0;
@@ -103,6 +107,7 @@ impl Redactor {
                 fields
                     .into_iter()
                     .map(|(key, value)| {
+                        // Keys say what values do not: a password may look like any word.
                         let hidden = credentials::is_secret_name(&key) && value.is_string();
                         let value = if hidden { credentials::HIDDEN.into() } else { self.json(value) };
                         (key, value)
@@ -119,6 +124,7 @@ impl Redactor {
             .into_iter()
             .map(|value| {
                 let hidden = named && value.is_string();
+                // `--token VALUE` is two elements of a command line, and the second one has no name.
                 named = value.as_str().is_some_and(is_secret_option);
                 if hidden { credentials::HIDDEN.into() } else { self.json(value) }
             })
@@ -140,6 +146,7 @@ fn is_label_at(label: &str, rest: &str) -> bool {
 fn stands_at(secret: &str, text: &str, at: usize) -> bool {
     let end = at + secret.len();
     let Some(found) = text.as_bytes().get(at..end) else { return false };
+    // Host names have no case, and tools write them as they like.
     if !found.eq_ignore_ascii_case(secret.as_bytes()) {
         return false;
     }
@@ -148,6 +155,7 @@ fn stands_at(secret: &str, text: &str, at: usize) -> bool {
     if is_common(secret) {
         return before == Some('/') && !after.is_some_and(is_name_char);
     }
+    // Whole words alone: a host `data` must not eat `database`.
     let cut_before = secret.starts_with(char::is_alphanumeric) && before.is_some_and(char::is_alphanumeric);
     let cut_after = secret.ends_with(char::is_alphanumeric) && after.is_some_and(char::is_alphanumeric);
     !cut_before && !cut_after

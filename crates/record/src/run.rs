@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use feed::{Access, Cache, Operation, Pages};
 
-use crate::{CheckpointPlan, CopyPlan, Expect, Format, Mixing, Tier, Word};
+use crate::{CheckpointPlan, CopyPlan, Environment, Expect, Format, Mixing, Tier, Word};
 
 /// Most processes of a run: what a record says of more is a mistake, and of each there is a list.
+// 65,536 processes with eight accelerators each are half a million, as many as any site has in one job.
 pub const RANKS_MAX: u32 = 65_536;
 
 /// The head of a run. Nothing in it is derived from a measurement.
@@ -27,6 +28,7 @@ pub struct Run {
     /// Title of the scenario, if it has one.
     pub title: Option<String>,
     /// SHA-256 of the access plan, hex: equal hashes read the same bytes in the same order.
+    // A hash of what is read and not of the scenario's text: a comment or another title changes nothing that is measured.
     pub plan_hash: String,
     /// What the accelerators consume.
     pub need: Need,
@@ -48,11 +50,13 @@ pub struct Run {
     /// The axis along which `size` searched an edge: `accelerators`, `readers`, `queue_depth`, `prefetch`. Absent from other
     /// runs, and before format 1.3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    // Skipped where it is absent, so that a run without a search is written byte for byte as before.
     pub size: Option<String>,
     /// The variant that this record holds, of a run that compares several. Absent from other runs, and before format 1.4.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<Variant>,
     /// This process among those of one run.
+    // Both are written for runs of one process too: a reader need not tell two kinds of records apart.
     pub rank: u32,
     /// Processes of the run.
     pub ranks: u32,
@@ -90,6 +94,8 @@ pub struct Need {
     /// `8 x h100 resnet50`.
     pub label: String,
     /// Samples per second at full utilization, when the need is stated in samples and they are held.
+    // The demand as stated and no line: the line follows from it and `utilization`, and nothing derived is
+    // kept.
     pub samples_per_s: Option<f64>,
     /// Bytes of one sample of the workload, when the need is stated in samples.
     pub sample_bytes: Option<f64>,
@@ -111,6 +117,8 @@ pub struct Need {
     /// What stays where samples are not of the workload's size, as the user said: `samples`, `bytes`; empty where nobody
     /// did.
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    // A word and no enumeration: a newer version may hold something else, which an older one then passes
+    // on.
     pub hold: String,
     /// Whose feeding is asked about: `cluster`, `host`; empty is the cluster.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -120,6 +128,8 @@ pub struct Need {
     pub provenance: String,
     /// Reads that the job's loader has outstanding on this client at most; absent where the scenario states no loader.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    // Kept since a verdict of FEEDS from a deeper queue than the loader reaches would be one of another
+    // client.
     pub loader_depth: Option<u32>,
 }
 
@@ -137,12 +147,15 @@ pub struct Dataset {
     /// Bytes of one training sample.
     pub sample_bytes: f64,
     /// Hash over names, sizes and modification times.
+    // Times belong to it, since files of equal names and sizes may have been written anew, with other
+    // places on a disk.
     pub fingerprint: String,
     /// Files of a user's folder that hold nothing and were left out.
     #[serde(default)]
     pub empty_files: u64,
     /// Bytes of a user's files for which no storage is allocated: holes, or what a file system compresses.
     #[serde(default)]
+    // A hole is read from no storage at all, at the speed of memory.
     pub unallocated_bytes: u64,
     /// Standard deviation of lognormal sizes; absent where feedline wrote equal files, and for a user's.
     #[serde(default)]
@@ -159,6 +172,7 @@ pub struct Dataset {
 }
 
 /// What every dataset of a record before format 1.5 is.
+// Old records know no other, and must read as what they were.
 fn default_layout() -> String {
     "files".to_owned()
 }
@@ -175,9 +189,11 @@ pub struct Target {
     /// Address, redacted.
     pub at: String,
     /// False for the null target: its figures are the client's, not a storage's.
+    // No verdict is given of the null target, however fast it is.
     pub storage: bool,
     /// The server was started by feedline itself: its figures demonstrate, and judge nothing.
     #[serde(default)]
+    // False by default: records of before knew no emulated server, so that all of theirs were real.
     pub demo: bool,
     /// Whether reports may show what the user says of it.
     #[serde(default = "yes")]
@@ -192,6 +208,7 @@ pub struct Target {
     pub facts: Vec<Fact>,
 }
 
+// Before there was a choice it was shown.
 fn yes() -> bool {
     true
 }
@@ -222,6 +239,7 @@ pub struct Cell {
     /// Name of its target.
     pub target: String,
     /// Index into [`Run::datasets`].
+    // An index and no name: several datasets of one run differ in a sample size alone, and have no names.
     pub dataset: usize,
     /// Engine that issues the reads.
     pub engine: String,
@@ -282,14 +300,18 @@ pub struct Cell {
     /// Pages that the buffers of reads are made of: `base`, `huge`. Absent before format 1.6, when the kernel was asked for
     /// huge ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    // Absent is a third value: kernels were asked for huge pages then and may have given none, so that such
+    // a run is compared with neither kind.
     pub pages: Option<Word<Pages>>,
     /// Cells of one `queue_depth = "auto"` curve share this number.
+    // Kept although it is no setting: why a deeper cell was never run follows from it.
     pub auto_group: Option<u32>,
     /// All coordinates, in a fixed order.
     pub axes: Vec<AxisWords>,
 }
 
 /// What every cell of a record of format 1.0 did.
+// Format 1.0 had block reads alone.
 fn default_operation() -> Word<Operation> {
     Operation::Read.into()
 }
@@ -344,6 +366,8 @@ pub struct Training {
     pub price_per_hour: Option<f64>,
 }
 
+// The default of reading and the condition of writing are one value: a record that is read and written
+// again stays the same.
 fn dropped() -> bool {
     true
 }
@@ -395,6 +419,8 @@ pub struct Measure {
     pub repetitions: u32,
     /// Most rounds of fresh repetitions. Absent before format 1.6, when they were as many as the repetitions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    // Absent is not zero: before format 1.6 there was one block of fresh repetitions, as many as the
+    // others.
     pub fresh_rounds: Option<u32>,
     /// Cap on the run.
     pub budget_ns: Option<u64>,
@@ -430,6 +456,7 @@ pub struct Gate {
     pub may_differ: Vec<String>,
     /// What a FEEDS must rest on: `screen`, `proof`; empty is a screen. Absent before format 1.6, as is the next.
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    // Empty and not "screen": records of before asked for nothing, which is what a screen is.
     pub evidence: String,
     /// What a proof takes, where one is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -454,18 +481,35 @@ pub struct Margin {
     pub share: f64,
 }
 
+/// A line of `segments.jsonl`: one time at which a run was gone on with, by a process of its own. The first is `run.json` and `env.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Segment {
+    /// When, RFC 3339 UTC.
+    pub started: String,
+    /// The same on the run's clock, which stands still between two segments, nanoseconds.
+    pub at_ns: u64,
+    /// Command line, redacted.
+    pub command: Vec<String>,
+    /// The machine as it was then.
+    pub env: Environment,
+}
+
 /// Characters of the scenario's name in a run's name.
+// A folder is named after it, and 255 bytes are what file systems allow for the name and what tools put
+// behind it.
 const RUN_ID_NAME_CHARS: usize = 40;
 
 /// The name of a run and of its directory: start, scenario, four random hex digits. `20261121T044123Z-quickstart-3f9a`
 /// sorts by time and is a plain file name whatever the scenario is called.
 pub fn run_id(started_rfc3339: &str, scenario: &str, random: u16) -> String {
+    // Seconds and no fractions, so that names sort as their times do, whatever the clock's digits.
     let seconds = started_rfc3339.split(['.', 'Z', 'z', '+']).next().unwrap_or_default();
     let time: String = seconds.chars().filter(|c| c.is_ascii_digit() || *c == 'T').collect();
     format!("{time}Z-{}-{random:04x}", plain_name(scenario))
 }
 
 /// A name as a part of a file's name: letters, digits, `_` and single `-`; `run` when nothing is left.
+// A scenario's file may have any name that its system allows, a slash of another system included.
 pub fn plain_name(name: &str) -> String {
     let mapped: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
@@ -476,9 +520,10 @@ pub fn plain_name(name: &str) -> String {
 }
 
 /// Options that change how a run is shown, and not what is run.
+// `resume` and baselines compare commands, and a run that was shown quietly is the same run.
 const DISPLAY_OPTIONS: [&str; 5] = ["--no-progress", "--quiet", "-q", "--full", "--json"];
 
-/// The words of a command that ask for what is run: how it is shown is left out.
+/// The words of a command that say what is run; those that say how it is shown are left out.
 pub fn asked(command: &[String]) -> impl Iterator<Item = &str> {
     command.iter().map(String::as_str).filter(|word| !DISPLAY_OPTIONS.contains(word))
 }

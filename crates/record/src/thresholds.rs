@@ -29,7 +29,8 @@ impl Thresholds {
     ///
     /// # Errors
     /// [`ReadError`] where the file is missing, cannot be read, holds something else, was written by a newer feedline, or
-    /// names a margin that is none.
+    /// states a margin that is not above zero.
+    // The format is checked as a record's is: a calibration outlives the version that wrote it.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
         let text = reader::read_head(path, "make one with `feedline calibrate`")?;
         let read: Self = reader::parse_of_known_format(path, &text)?;

@@ -10,6 +10,7 @@ pub struct Trained {
     /// Steps that began with so many batches ready, the one taken left out: the index is the number of batches.
     pub occupancy: Vec<u64>,
     /// The first steps of the first accelerator.
+    // Of one accelerator and bounded: all steps of all of them would be most of the record, for one plot.
     pub timeline: Vec<TrainedStep>,
     /// Samples that the decoder rejected; the first reason is in `granted` as `first_decode_failure`.
     #[serde(default)]
@@ -56,6 +57,8 @@ pub struct TrainedAccelerator {
     /// The part of `wait_ns` before steps that DLIO leaves out of its utilization: the first of each epoch, and the first
     /// after standing still for a checkpoint. Absent before format 1.6.
     #[serde(default, skip_serializing_if = "is_zero")]
+    // Stored beside the whole: utilization as the job feels it and as DLIO reports it are then both
+    // derived, and differ by these alone.
     pub excluded_wait_ns: u64,
     /// The part of `compute_ns` in these steps. Absent before format 1.6.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -63,6 +66,7 @@ pub struct TrainedAccelerator {
     /// Until format 1.5, compute time of all steps but the first until the client noticed their ends, which is late where
     /// it is blocked in a read. 0 since then: nothing reads it.
     #[serde(default)]
+    // Kept in the type because records of before hold it, and are written again when ranks are merged.
     pub measured_compute_ns: u64,
     /// The same of the time from the end of the first step to the end of the last.
     #[serde(default)]

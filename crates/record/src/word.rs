@@ -7,6 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A word of a record: a value that this version knows, or a word of a newer version as it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+// An unknown word is kept as it stands: a record that is read, merged and written again must not lose what
+// a newer version knew.
 pub struct Word<T>(Result<T, String>);
 
 impl<T: Words> Word<T> {

@@ -90,6 +90,7 @@ impl RunWriter {
         redactor: Redactor,
     ) -> Result<Self, WriteError> {
         create_dir(dir)?;
+        // The scenario goes in first: even of a run that dies at once it can be seen what was meant.
         write_whole(&dir.join(SCENARIO_FILE), redactor.text(scenario_toml).as_bytes())?;
         write_whole(&dir.join(ENV_FILE), &pretty(&dir.join(ENV_FILE), &redactor, env)?)?;
         let cells = AppendFile::create(dir.join(CELLS_FILE))?;
@@ -105,6 +106,8 @@ impl RunWriter {
     /// # Errors
     /// For a run that another process writes, and what the operating system refuses.
     pub fn reopen(dir: &Path, segment: &Segment, redactor: Redactor) -> Result<Self, WriteError> {
+        // The lock on the lines comes first, since all other files of the folder are touched only by
+        // whoever holds it.
         let cells = AppendFile::open(dir.join(CELLS_FILE), &whole_lines)?;
         let intervals = AppendFile::open(dir.join(INTERVALS_FILE), &whole_bytes)?;
         let path = dir.join(SEGMENTS_FILE);
@@ -112,6 +115,7 @@ impl RunWriter {
         let json = redacted(&redactor, segment).and_then(|segment| serde_json::to_vec(&segment));
         let mut json = json.map_err(|source| WriteError::Encode { path, source })?;
         json.push(b'\n');
+        // A file of its own: readers of before format 1.9 know no such line and would refuse the record.
         segments.append(&json)?;
         sync_dir(dir)?;
         Ok(Self { redactor, cells, intervals })
@@ -128,6 +132,7 @@ impl RunWriter {
 
     /// Appends the seconds of one repetition and waits until they are on storage.
     pub fn append_intervals(&mut self, rep: &RepIntervals) -> Result<(), WriteError> {
+        // The one text in it; the rest is counts and histograms.
         let rep = RepIntervals { cell: self.redactor.text(&rep.cell), ..rep.clone() };
         let bytes = member(&rep)
             .map_err(|source| WriteError::Encode { path: self.intervals.path.clone(), source })?;
@@ -140,6 +145,7 @@ impl RunWriter {
 struct AppendFile {
     path: PathBuf,
     file: File,
+    // What is known to be whole, so that a full disk can be undone without reading the file.
     synced_bytes: u64,
     torn: bool,
 }
@@ -156,6 +162,7 @@ impl AppendFile {
 
     /// Opens a file to append to it, empty where there is none. What lies behind its `whole` bytes is taken back.
     fn open(path: PathBuf, whole: &dyn Fn(&Path) -> std::io::Result<u64>) -> Result<Self, WriteError> {
+        // Appending by the kernel: no position is kept here that another writer could make wrong.
         let opened = OpenOptions::new().append(true).create(true).open(&path);
         let file = opened.map_err(|cause| WriteError::io("open", &path, cause))?;
         let mut opened = Self { path, file, synced_bytes: 0, torn: false }.locked()?;
@@ -169,6 +176,8 @@ impl AppendFile {
     fn locked(self) -> Result<Self, WriteError> {
         match self.file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(WriteError::InUse { path: self.path }),
+            // Some network file systems and containers refuse `flock`; results may well lie there, and a
+            // run must not fail for it.
             Ok(()) | Err(TryLockError::Error(_)) => Ok(self),
         }
     }
@@ -178,12 +187,15 @@ impl AppendFile {
         if self.torn {
             return Err(WriteError::Torn { path: self.path.clone() });
         }
+        // Synced for each line: a repetition takes seconds, a sync milliseconds, and what was measured must
+        // outlive a crash of the machine.
         match self.file.write_all(bytes).and_then(|()| self.file.sync_data()) {
             Ok(()) => {
                 self.synced_bytes += bytes.len() as u64;
                 Ok(())
             }
             Err(cause) => {
+                // A torn line in the middle would make every later one unreadable.
                 self.torn = self.file.set_len(self.synced_bytes).is_err();
                 Err(WriteError::io("append to", &self.path, cause))
             }
@@ -215,6 +227,7 @@ fn whole_lines(path: &Path) -> std::io::Result<u64> {
     let bytes = fs::read(path)?;
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
     if serde_json::from_slice::<serde_json::Value>(&bytes[whole..]).is_err() {
+        // What does not parse is what a crash left; nothing of it can be kept.
         return Ok(whole as u64);
     }
     OpenOptions::new().append(true).open(path)?.write_all(b"\n")?;
@@ -233,6 +246,7 @@ fn create_dir(dir: &Path) -> Result<(), WriteError> {
 
 /// Writes a file that is either absent or whole.
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+    // A reader that looks while the run starts sees either no file or all of it.
     let temporary = path.with_extension("tmp");
     let written = File::create_new(&temporary)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
@@ -242,6 +256,7 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
 
 /// Makes the names in a directory, and its own in its parent, survive a crash.
 fn sync_dir(dir: &Path) -> Result<(), WriteError> {
+    // A new name is durable only once the folder that holds it is synced (fsync(2)).
     for folder in [Some(dir), dir.parent()].into_iter().flatten().filter(|dir| !dir.as_os_str().is_empty()) {
         File::open(folder)
             .and_then(|folder| folder.sync_all())
@@ -265,6 +280,8 @@ fn pretty<T: Serialize + DeserializeOwned>(
 ///
 /// # Errors
 /// When a value has no form in JSON, such as a number that is not finite.
+// Through the type and back: if redaction broke a value, writing fails here and not the reading of it next
+// year.
 pub fn redacted<T: Serialize + DeserializeOwned>(redactor: &Redactor, value: &T) -> serde_json::Result<T> {
     serde_json::from_value(redactor.json(serde_json::to_value(value)?))
 }

@@ -10,10 +10,10 @@ use feed::{Interval, Judgement};
 use crate::cells;
 use crate::grid::{Column, Grid};
 use crate::head;
-use crate::not_tested;
 use crate::number::{RateUnit, of_line, percent};
 use crate::plain::{ascii, folded, shortened, spell_out};
 use crate::screen::Screen;
+use crate::words;
 
 /// Lines of an answer at most.
 const LINES_MAX: usize = 20;
@@ -76,7 +76,7 @@ pub fn answer(summary: &Summary, surroundings: Surroundings<'_>) -> Option<Strin
 pub fn proofs_terminal(proofs: &[Proof]) -> String {
     let width = proofs.iter().map(|proof| proof.target.chars().count()).max().unwrap_or(0);
     let line = |proof: &Proof| {
-        format!("{:<9} {:<width$} {}\n", proof.judgement.name(), proof.target, proof.sentence())
+        format!("{:<9} {:<width$} {}\n", proof.judgement.name(), proof.target, words::proof::sentence(proof))
     };
     proofs.iter().map(line).collect()
 }
@@ -207,7 +207,7 @@ fn evidence(summary: &Summary, verdict: &Verdict) -> String {
         _ if verdict.demo => "own server".to_owned(),
         Some(scope) => {
             let stand_in = stand_in(summary, verdict).map(|engine| format!("{engine}, "));
-            stand_in.unwrap_or_default() + &scope.words()
+            stand_in.unwrap_or_default() + &words::verdict::scope(scope)
         }
         None => "none".to_owned(),
     }
@@ -303,8 +303,8 @@ fn gate_lines(summary: &Summary, writer: Writer) -> Vec<String> {
     let (word, demands) = match gate(summary) {
         GateResult::None => return Vec::new(),
         GateResult::Met => ("met", Vec::new()),
-        GateResult::Missed(demands) => ("missed: ", demands),
-        GateResult::Inconclusive(demands) => ("inconclusive: ", demands),
+        GateResult::Missed(unmet) => ("missed: ", words::gate::all(&unmet)),
+        GateResult::Inconclusive(unmet) => ("inconclusive: ", words::gate::all(&unmet)),
     };
     let words = writer.fitting(&demands, GATE_LINES).unwrap_or_default();
     writer.below("GATE", &format!("{word}{words}"), GATE_LINES)
@@ -316,14 +316,16 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
     let mut judged: Vec<&Verdict> = summary.verdicts.iter().filter(|verdict| !verdict.demo).collect();
     judged.sort_by_key(|verdict| gravity(verdict));
     let of_verdict = |verdict: &&Verdict| {
-        let mut reasons = verdict.reasons();
-        reasons.extend(verdict.unreached.clone());
+        let mut reasons = words::verdict::reasons(verdict);
+        reasons.extend(verdict.unreached.iter().map(words::verdict::unreached));
         reasons[0].insert_str(0, &format!("{}: ", verdict.target));
         reasons
     };
-    let unjudged =
-        summary.unjudged.iter().map(|unjudged| vec![format!("{}: {}", unjudged.target, unjudged.reason)]);
-    let searched = summary.sizings.iter().map(|one| vec![sizing(one, &one.sentence())]);
+    let unjudged = summary
+        .unjudged
+        .iter()
+        .map(|one| vec![format!("{}: {}", one.target, words::verdict::no_verdict(&one.reason))]);
+    let searched = summary.sizings.iter().map(|one| vec![sizing(one, &words::sizing::sentence(one))]);
     let mut said: Vec<Vec<String>> = judged.iter().map(of_verdict).chain(unjudged).chain(searched).collect();
     spell_out(said.iter_mut().flatten());
     let mut lines = Vec::new();
@@ -341,7 +343,7 @@ fn why(summary: &Summary, writer: Writer, room: usize) -> Vec<String> {
 
 /// What `size` found, a line for each target and engine.
 fn found(summary: &Summary, writer: Writer) -> Vec<String> {
-    let line = |one: &Sizing| writer.below("SIZE", &sizing(one, &one.finding()), 1);
+    let line = |one: &Sizing| writer.below("SIZE", &sizing(one, &words::sizing::finding(one)), 1);
     summary.sizings.iter().take(ROWS_MAX).flat_map(line).collect()
 }
 
@@ -359,7 +361,7 @@ fn open(summary: &Summary) -> Vec<String> {
     });
     let divided = summary.verdicts.iter().any(|verdict| verdict.feeds_by_division().is_some());
     let divided = divided.then(|| DIVIDED.to_owned());
-    hosts.into_iter().chain(not_tested::all(summary)).chain(divided).collect()
+    hosts.into_iter().chain(words::not_tested::all(summary)).chain(divided).collect()
 }
 
 /// What the run used, as far as its record tells.
@@ -441,7 +443,7 @@ fn next_of(summary: &Summary, verdict: &Verdict) -> Option<String> {
     }
     match &verdict.cause {
         Cause::Straddles { command, .. } => command.clone(),
-        Cause::Flagged(flag) => Some(flag.advice().to_owned()),
+        Cause::Flagged(flag) => Some(words::flag::advice(flag).to_owned()),
         Cause::HostsOpen { hosts } => {
             let ranks = u64::from(*hosts) + 1;
             Some(format!("{} --rank R --ranks {ranks} --start-at T, on every host", asked()))

@@ -6,6 +6,7 @@ use crate::grid::{Column, Grid, Width};
 use crate::head;
 use crate::number::{RateUnit, interval, of_line};
 use crate::side;
+use crate::words;
 
 /// Rows up to which a terminal shows every one.
 const ROWS_MAX: usize = 40;
@@ -86,7 +87,7 @@ impl Conditions {
         if let [one] = panels {
             return Self { shared: head::panel(one), own: vec![String::new()] };
         }
-        let all: Vec<String> = panels.iter().map(Panel::conditions).collect();
+        let all: Vec<String> = panels.iter().map(words::curve::conditions).collect();
         let parts: Vec<Vec<&str>> = all.iter().map(|words| words.split(", ").collect()).collect();
         let is_shared = |at: usize, part: &str| parts.iter().all(|of| of.get(at) == Some(&part));
         let of_panel = |of: &Vec<&str>, shared: bool| {
@@ -187,10 +188,10 @@ fn extend(line: &mut Line<'_>, depth: &str) {
 }
 
 fn engine(curve: &Curve) -> String {
-    if curve.distinction.is_empty() {
+    if curve.distinctions.is_empty() {
         return curve.engine.clone();
     }
-    format!("{} ({})", curve.engine, curve.distinction)
+    format!("{} ({})", curve.engine, words::curve::distinctions(curve))
 }
 
 fn note(summary: &Summary, cell: &CellSummary, curve: &Curve, clears_first: bool, unit: RateUnit) -> String {
@@ -209,13 +210,14 @@ fn note(summary: &Summary, cell: &CellSummary, curve: &Curve, clears_first: bool
         .then(|| format!("read_file: {} files/s", feed::format_count(figures.ops_per_s)));
     let first = clears_first.then(|| "first to clear".to_owned());
     let demo = curve.demo.then(|| "DEMO".to_owned());
-    let way = cell.network.as_ref().map(|network| network.words(&cell.cell)).unwrap_or_default();
+    let way =
+        cell.network.as_ref().map(|network| words::network::row(network, &cell.cell)).unwrap_or_default();
     let words = demo.into_iter().chain(files).chain(first).chain(confirmed).chain(way);
     with_flags(words.chain(side::faults(cell)), figures)
 }
 
 fn with_flags(words: impl Iterator<Item = String>, figures: &Figures) -> String {
-    words.chain(figures.flags.iter().map(ToString::to_string)).collect::<Vec<_>>().join("; ")
+    words.chain(figures.flags.iter().map(words::flag::words)).collect::<Vec<_>>().join("; ")
 }
 
 /// Of storage behind a network, `0.4 %` and not `0 %`: a single connection may bring as little.
@@ -235,8 +237,10 @@ fn confirmed_words(confirmed: &Measurement, unit: RateUnit) -> String {
             "afresh {}",
             interval(&figures.bps, |bps| unit.write(bps)).unwrap_or_else(|| "-".to_owned())
         ),
-        Measurement::Failed { reason, .. } => format!("fresh repetitions failed: {reason}"),
-        Measurement::NotRun { reason } => format!("not measured afresh: {reason}"),
+        Measurement::Failed { reason, .. } => {
+            format!("fresh repetitions failed: {}", words::gap::words(reason))
+        }
+        Measurement::NotRun { reason } => format!("not measured afresh: {}", words::gap::words(reason)),
         Measurement::Operations(_) => "not measured afresh: it moves no bytes".to_owned(),
     }
 }

@@ -19,6 +19,8 @@ mod tuning;
 
 use analysis::{CellSummary, Measurement};
 
+use crate::words::gap;
+
 pub use actions::{Direction, github_action_benchmark};
 pub use bmf::bmf;
 pub use fio::fio;
@@ -45,8 +47,8 @@ fn gap(cell: &CellSummary) -> Option<String> {
     let name = &cell.cell.cell;
     match &cell.measured {
         Measurement::Figures(_) | Measurement::Operations(_) => None,
-        Measurement::Failed { reason, .. } => Some(format!("{name}: failed: {reason}")),
-        Measurement::NotRun { reason } => Some(format!("{name}: not run: {reason}")),
+        Measurement::Failed { reason, .. } => Some(format!("{name}: failed: {}", gap::words(reason))),
+        Measurement::NotRun { reason } => Some(format!("{name}: not run: {}", gap::words(reason))),
     }
 }
 

@@ -10,12 +10,13 @@ use crate::group::by_key;
 use crate::network;
 use crate::number::times;
 use crate::page::Fact;
+use crate::words;
 
 /// `8 x h100 resnet50 (MLPerf Storage 2.0, measured): 14,286 samples/s, 1.64 GB/s`.
 pub(crate) fn need(summary: &Summary) -> String {
     let need = match &summary.need {
         Ok(need) => need,
-        Err(reason) => return reason.clone(),
+        Err(why) => return words::need::none(*why),
     };
     let figures = match need.demand {
         Demand::Samples { per_s, sample_bytes } if sample_bytes > 0.0 => {
@@ -239,7 +240,7 @@ fn range((low, high): (f64, f64), show: impl Fn(f64) -> String) -> String {
 
 /// The conditions of a panel with its own line.
 pub(crate) fn panel(panel: &Panel) -> String {
-    format!("{}{}", panel.conditions(), panel_line(panel))
+    format!("{}{}", words::curve::conditions(panel), panel_line(panel))
 }
 
 /// `; line 1.47 GB/s`; empty without a need.
@@ -280,9 +281,8 @@ pub(crate) fn need_facts(summary: &Summary) -> Vec<Fact> {
 pub(crate) fn run_facts(summary: &Summary) -> Vec<Fact> {
     let head = &summary.head;
     let mut facts = vec![Fact::new("run", format!("{}, started {}", head.run_id, head.started))];
-    if !head.machine.is_empty() {
-        facts.push(Fact::new("machine", &head.machine));
-    }
+    let machine = words::machine::machine(&head.machine);
+    facts.extend((!machine.is_empty()).then(|| Fact::new("machine", machine)));
     let commit = head.tool.commit.as_ref().map(|commit| format!(" ({commit})")).unwrap_or_default();
     let tool = format!("feedline {}{commit}, {} build", head.tool.version, head.tool.profile);
     facts.push(Fact::new("tool", tool));

@@ -4,8 +4,8 @@
 //! version; what one means does not change. A key whose value is not known is there, and `null`.
 
 use analysis::{
-    CellSummary, Edge, Figures, GateResult, LineAt, LoadScope, Measurement, Proof, Rate, Sizing, Summary,
-    Verdict,
+    CacheBelow, CellSummary, Edge, Figures, GateResult, LineAt, LoadScope, Measurement, Proof, Rate, Sizing,
+    Summary, Unjudged, Verdict,
 };
 use feed::Interval;
 use record::axis::{self, alike};
@@ -13,7 +13,7 @@ use record::axis::{self, alike};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::not_tested;
+use crate::words;
 
 /// The JSON Schema (draft 7) of [`answer_json`].
 pub const ANSWER_SCHEMA: &str = include_str!("../../../schema/answer-v1.json");
@@ -120,7 +120,7 @@ struct VerdictObject<'a> {
     /// Why, clause by clause.
     why: Vec<String>,
     /// What the verdict is about; null where nothing was measured, and for a DEMO.
-    scope: Option<ScopeObject<'a>>,
+    scope: Option<ScopeObject>,
     /// The line in samples of the deciding cell, per second.
     line_samples_per_s: Option<f64>,
     /// Accelerators that the lower bound feeds, at most those of the need; null where the need names none or this cannot be
@@ -151,7 +151,7 @@ enum Word {
 /// What a verdict is about: no word of it goes beyond this.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(JsonSchema))]
-struct ScopeObject<'a> {
+struct ScopeObject {
     /// `screen` for one run, `proof` for several.
     evidence: &'static str,
     /// Hosts that measured at the same time.
@@ -159,9 +159,9 @@ struct ScopeObject<'a> {
     /// Hosts that are asked about.
     hosts_needed: u32,
     /// Caches behind the client's own that may have served reads.
-    caches_open: &'a [&'static str],
+    caches_open: Vec<&'static str>,
     /// Caches there that cannot have served them.
-    caches_excluded: &'a [&'static str],
+    caches_excluded: Vec<&'static str>,
     /// Time for which the storage was under load, nanoseconds.
     under_load_ns: u64,
     /// Bytes that were read from it in that time.
@@ -231,7 +231,7 @@ struct UnjudgedObject<'a> {
     /// Name of the target.
     target: &'a str,
     /// Why, in words.
-    reason: &'a str,
+    reason: String,
 }
 
 /// What several runs say of one storage together.
@@ -249,7 +249,7 @@ struct ProofObject<'a> {
     /// From the start of the first to the end of the last, nanoseconds.
     span_ns: u64,
     /// What is lacking, in words.
-    lacks: &'a [String],
+    lacks: Vec<String>,
 }
 
 /// What a search along one axis found.
@@ -287,7 +287,7 @@ struct EdgeObject<'a> {
     /// Share of their time that accelerators were busy; null where that was not measured.
     utilization: Option<Estimate>,
     /// Why not, or what forbids to rest anything on it.
-    doubt: Option<&'a str>,
+    doubt: Option<String>,
 }
 
 /// How a run stands against its gate.
@@ -325,11 +325,11 @@ impl<'a> Answer<'a> {
             need: summary.need.as_ref().ok().map(NeedObject::of),
             lines: analysis::lines(summary).iter().map(Line::of).collect(),
             verdicts: summary.verdicts.iter().map(|of| VerdictObject::of(summary, of)).collect(),
-            unjudged: unjudged.map(|of| UnjudgedObject { target: &of.target, reason: &of.reason }).collect(),
+            unjudged: unjudged.map(UnjudgedObject::of).collect(),
             sizings: summary.sizings.iter().map(SizingObject::of).collect(),
             proofs: proofs.iter().map(ProofObject::of).collect(),
             gate: Gate::of(summary),
-            not_tested: not_tested::all(summary),
+            not_tested: words::not_tested::all(summary),
             paths,
         }
     }
@@ -347,6 +347,12 @@ impl<'a> NeedObject<'a> {
     }
 }
 
+impl<'a> UnjudgedObject<'a> {
+    fn of(unjudged: &'a Unjudged) -> Self {
+        Self { target: &unjudged.target, reason: words::verdict::no_verdict(&unjudged.reason) }
+    }
+}
+
 impl<'a> ProofObject<'a> {
     fn of(proof: &'a Proof) -> Self {
         Self {
@@ -355,7 +361,7 @@ impl<'a> ProofObject<'a> {
             is_proven: proof.lacks.is_empty(),
             runs: proof.runs,
             span_ns: proof.span_ns,
-            lacks: &proof.lacks,
+            lacks: words::proof::lacks(proof),
         }
     }
 }
@@ -379,8 +385,8 @@ impl<'a> VerdictObject<'a> {
         Self {
             target: &verdict.target,
             verdict: Word::of(verdict),
-            sentence: verdict.sentence(),
-            why: verdict.reasons(),
+            sentence: words::verdict::sentence(verdict),
+            why: words::verdict::reasons(verdict),
             scope: verdict.scope.as_ref().map(ScopeObject::of),
             line_samples_per_s: verdict.line_samples_per_s,
             feeds_accelerators: verdict.feeds.map(|feeds| feeds.min(accelerators)),
@@ -412,14 +418,15 @@ impl Word {
     }
 }
 
-impl<'a> ScopeObject<'a> {
-    fn of(scope: &'a analysis::Scope) -> Self {
+impl ScopeObject {
+    fn of(scope: &analysis::Scope) -> Self {
+        let caches = |all: &[CacheBelow]| all.iter().copied().map(words::tier::cache_below).collect();
         Self {
             evidence: scope.evidence.name(),
             hosts_measured: scope.hosts_measured,
             hosts_needed: scope.hosts_needed,
-            caches_open: &scope.caches_open,
-            caches_excluded: &scope.caches_excluded,
+            caches_open: caches(&scope.caches_open),
+            caches_excluded: caches(&scope.caches_excluded),
             under_load_ns: scope.under_load_ns,
             read_bytes: scope.bytes_read,
             rounds: scope.rounds,
@@ -452,7 +459,7 @@ impl<'a> CellObject<'a> {
             bytes_per_s: Estimate::of(&figures.bps),
             of_line: figures.of_line.filter(|share| share.is_finite()),
             utilization: figures.training.as_ref().and_then(|training| Estimate::of(&training.au)),
-            doubts: figures.flags.iter().map(ToString::to_string).collect(),
+            doubts: figures.flags.iter().map(words::flag::words).collect(),
         }
     }
 }
@@ -477,7 +484,7 @@ impl<'a> SizingObject<'a> {
             misses: sizing.misses.as_ref().map(EdgeObject::of),
             is_sure: sizing.is_sure(),
             tried: sizing.tried,
-            sentence: sizing.sentence(),
+            sentence: words::sizing::sentence(sizing),
         }
     }
 }
@@ -488,20 +495,20 @@ impl<'a> EdgeObject<'a> {
             value: edge.value,
             cell: &edge.cell,
             utilization: edge.au.as_ref().ok().and_then(Estimate::of),
-            doubt: edge.au.as_ref().err().or(edge.doubt.as_ref()).map(String::as_str),
+            doubt: words::sizing::edge_doubt(edge),
         }
     }
 }
 
 impl Gate {
     fn of(summary: &Summary) -> Self {
-        let (outcome, demands) = match analysis::gate(summary) {
+        let (outcome, unmet) = match analysis::gate(summary) {
             GateResult::None => (Outcome::None, Vec::new()),
             GateResult::Met => (Outcome::Met, Vec::new()),
-            GateResult::Missed(demands) => (Outcome::Missed, demands),
-            GateResult::Inconclusive(demands) => (Outcome::Inconclusive, demands),
+            GateResult::Missed(unmet) => (Outcome::Missed, unmet),
+            GateResult::Inconclusive(unmet) => (Outcome::Inconclusive, unmet),
         };
-        Self { outcome, demands }
+        Self { outcome, demands: words::gate::all(&unmet) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Renders a summary: a terminal page, Markdown, plots as SVG and PNG.
 //!
-//! Nothing is computed here: every figure, flag and sentence comes from [`analysis`]. Each rendering is a
-//! pure function of the summary, so the same record gives the same bytes.
+//! Nothing is computed here: every figure and every finding comes from [`analysis`], and [`words`] has the sentences of the
+//! findings. Each rendering is a pure function of the summary, so the same record gives the same bytes.
 
 mod answer;
 mod cells;
@@ -17,7 +17,6 @@ mod json;
 mod markdown;
 mod markup;
 mod network;
-mod not_tested;
 mod number;
 mod page;
 mod plain;
@@ -33,6 +32,7 @@ mod svg;
 mod system;
 mod terminal;
 mod training;
+pub mod words;
 
 pub use answer::{Surroundings, answer, proofs_terminal};
 pub use comparison::{
@@ -50,3 +50,4 @@ pub use svg::{
     RenderError, ShiftHead, ShiftSide, history_svg, plots, shift_svg, throughput_svg, training_svgs,
 };
 pub use terminal::terminal;
+pub use words::machine::machine;

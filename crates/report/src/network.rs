@@ -9,6 +9,7 @@ use crate::grid::{Column, Grid, Width};
 use crate::group::gravest;
 use crate::number::{latency, percent, three_digits, two_digits};
 use crate::side::{apart, of_measured};
+use crate::words;
 
 /// Facts of a target that a head names, and how they are told.
 const FACTS: [(&str, &str); 3] = [("tls", "TLS"), ("nfs_version", "NFS"), ("nfs_nconnect", "nconnect")];
@@ -74,8 +75,9 @@ fn explained(columns: &[Column]) -> String {
 /// What tells a cell apart, what the kernel's client counted, and what went wrong on the way.
 fn note(network: &NetworkFigures, apart: String) -> String {
     let parts = [apart, mount_words(network)].into_iter().filter(|part| !part.is_empty());
-    let wrong = network.failed_words(|_| true).into_iter().chain(network.redialled_words());
-    let wrong = wrong.chain(network.retransmitted_words());
+    let wrong =
+        words::network::failed(network, |_| true).into_iter().chain(words::network::redialled(network));
+    let wrong = wrong.chain(words::network::retransmitted(network));
     parts.chain(wrong).collect::<Vec<_>>().join("; ")
 }
 
@@ -106,10 +108,11 @@ pub(crate) fn unreconciled(summary: &Summary) -> Vec<String> {
         let (target, name) = (cell.cell.target.as_str(), cell.cell.cell.as_str());
         of_cell(cell).into_iter().map(move |found| ((target, discriminant(&found)), name, found))
     });
-    let line = |((target, _), worst, names): (_, WireFinding, Vec<&str>)| match names.as_slice() {
-        [one] => format!("{one}: {}", worst.sentence()),
-        names => {
-            format!("{} cells of {target}, the most in {}: {}", names.len(), names[0], worst.sentence())
+    let line = |((target, _), worst, names): (_, WireFinding, Vec<&str>)| {
+        let words = words::reconciliation::wire(&worst);
+        match names.as_slice() {
+            [one] => format!("{one}: {words}"),
+            names => format!("{} cells of {target}, the most in {}: {words}", names.len(), names[0]),
         }
     };
     gravest(found, WireFinding::extent).into_iter().map(line).collect()

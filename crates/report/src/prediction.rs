@@ -3,8 +3,9 @@
 use analysis::{CellPrediction, CellSummary, Summary, TargetPrediction};
 
 use crate::grid::{Column, Grid, Width};
-use crate::group::by_key;
+use crate::group::once_by_key;
 use crate::number::{RateUnit, grouped, three_digits};
+use crate::words;
 
 /// Rows up to which every cell is shown on a terminal; of more, those that differ.
 const SHOWN_MAX: usize = 24;
@@ -35,19 +36,20 @@ pub(crate) fn tables(summary: &Summary) -> Vec<Grid> {
 
 /// What the line asks of each target.
 pub(crate) fn asked(summary: &Summary) -> Vec<String> {
-    of_targets(summary, |target| &target.at_line)
+    of_targets(summary, |target| target.at_line.iter().map(words::prediction::asks).collect())
 }
 
 /// Where the claim and the server of a target differ.
 pub(crate) fn differences(summary: &Summary) -> Vec<String> {
-    of_targets(summary, |target| &target.differences)
+    of_targets(summary, |target| target.differences.iter().map(words::prediction::claim_difference).collect())
 }
 
 /// Sentences with the names of the targets of which each is true.
-fn of_targets(summary: &Summary, words: fn(&TargetPrediction) -> &Vec<String>) -> Vec<String> {
+fn of_targets(summary: &Summary, words: fn(&TargetPrediction) -> Vec<String>) -> Vec<String> {
     let targets = summary.predictions.iter().flat_map(|predictions| &predictions.targets);
-    let said = targets.flat_map(|target| words(target).iter().map(|words| (words, target.target.as_str())));
-    let said = by_key(said);
+    let said =
+        targets.flat_map(|target| words(target).into_iter().map(|words| (words, target.target.as_str())));
+    let said = once_by_key(said);
     said.into_iter().map(|(sentence, names)| format!("{}: {sentence}", names.join(", "))).collect()
 }
 
@@ -70,7 +72,7 @@ fn table(summary: &Summary, targets: &[&TargetPrediction]) -> Option<Grid> {
     for target in targets.iter().copied() {
         all.extend(target.cells.iter().map(|of| Predicted { target, cell: &summary.cells[of.cell], of }));
     }
-    let title = format!("predicted and measured: {}", targets.first()?.heading());
+    let title = format!("predicted and measured: {}", words::prediction::heading(targets.first()?));
     let highest = all.iter().map(|one| one.of.predicted.bps.max(one.of.measured_bps)).fold(0.0, f64::max);
     let unit = RateUnit::for_largest(highest);
     let has_doubts = all.iter().any(|one| one.of.is_doubtful);
@@ -128,7 +130,7 @@ fn note(summary: &Summary, one: &Predicted<'_>) -> String {
     let access = &one.cell.cell.access;
     let varies = one.others(summary).any(|other| other.cell.access != *access);
     let access = varies.then(|| access.to_string());
-    let apart =
-        (!one.of.agrees()).then(|| format!("{}: {}", one.of.predicted.bound.words(), one.of.difference()));
+    let apart = (!one.of.agrees())
+        .then(|| format!("{}: {}", one.of.predicted.bound.words(), words::prediction::difference(one.of)));
     access.into_iter().chain(apart).collect::<Vec<_>>().join("; ")
 }

@@ -6,9 +6,7 @@ use crate::grid::Grid;
 use crate::group::{by_key, once_by_key};
 use crate::page::{Block, Document, Fact, Fold, Lines, Page, Room, Section, Verdict, Weight};
 use crate::plain::spell_out;
-use crate::{
-    answer, cells, environment, head, network, not_tested, prediction, side, stored, system, training,
-};
+use crate::{answer, cells, environment, head, network, prediction, side, stored, system, training, words};
 
 /// All that a summary says.
 pub(crate) fn of_summary(summary: &Summary) -> Document<'static> {
@@ -22,7 +20,8 @@ pub(crate) fn of_page<'a>(page: &Page<'a>) -> Document<'a> {
 
 fn document<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Document<'a> {
     let head = &summary.head;
-    let machine = if head.machine.is_empty() { String::new() } else { format!("; {}", head.machine) };
+    let machine = words::machine::machine(&head.machine);
+    let machine = if machine.is_empty() { machine } else { format!("; {machine}") };
     let mut sections = sections(summary, page);
     for section in &mut sections {
         section.blocks.retain(|block| !block.is_empty());
@@ -51,6 +50,7 @@ fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> 
         vec![Block::Grid(network::table(summary)), Block::lines("wire", network::unreconciled(summary))];
     let device =
         vec![Block::Grid(system::table(summary)), Block::lines("bytes", system::unreconciled(summary))];
+    let tiers = summary.tiers.iter().map(words::tier::tier).collect();
     vec![
         open(Room::PageOnly, "answer", "Answer", grid(answer::table(summary))),
         open(Room::Answer, "verdicts", "Verdicts", verdicts(summary)),
@@ -72,9 +72,13 @@ fn sections<'a>(summary: &Summary, page: Option<&Page<'a>>) -> Vec<Section<'a>> 
         detail("copies", "Copies", copies),
         detail("predicted", "Predicted", predicted(summary)),
         looked_up("doubts", "Doubts, and what to do", vec![Block::Folds(doubts(summary))]),
-        detail("notes", "Notes", vec![Block::lines("note", summary.notes.clone())]),
+        detail(
+            "notes",
+            "Notes",
+            vec![Block::lines("note", summary.notes.iter().map(words::note::words).collect())],
+        ),
         looked_up("page-cache", "Page cache", vec![Block::lines("", page_cache(summary))]),
-        looked_up("tiers", "Caches, tier by tier", vec![Block::lines("", summary.tiers.clone())]),
+        looked_up("tiers", "Caches, tier by tier", vec![Block::lines("", tiers)]),
         looked_up("run", "Run and targets", vec![Block::facts(head::run_facts(summary))]),
         looked_up("environment", "Environment", environment.into_iter().collect()),
         looked_up("command", "Command", vec![command(summary)]),
@@ -88,13 +92,15 @@ fn verdicts<'a>(summary: &Summary) -> Vec<Block<'a>> {
         weight: Weight::Judged,
         word: verdict.word(),
         target: verdict.target.clone(),
-        sentences: std::iter::once(verdict.sentence()).chain(verdict.unreached.iter().cloned()).collect(),
+        sentences: std::iter::once(words::verdict::sentence(verdict))
+            .chain(verdict.unreached.iter().map(words::verdict::unreached))
+            .collect(),
     });
     let unjudged = summary.unjudged.iter().map(|unjudged| Verdict {
         weight: Weight::Unjudged,
         word: "UNJUDGED",
         target: unjudged.target.clone(),
-        sentences: vec![unjudged.reason.clone()],
+        sentences: vec![words::verdict::no_verdict(&unjudged.reason)],
     });
     let ceilings = summary.ceilings.iter().map(|ceiling| Verdict {
         weight: Weight::Ceiling,
@@ -116,15 +122,17 @@ fn gate_facts(summary: &Summary) -> Vec<Fact> {
     let (word, demands) = match gate(summary) {
         GateResult::None => return Vec::new(),
         GateResult::Met => return vec![Fact::new("gate", "met")],
-        GateResult::Missed(demands) => ("missed", demands),
-        GateResult::Inconclusive(demands) => ("inconclusive", demands),
+        GateResult::Missed(unmet) => ("missed", unmet),
+        GateResult::Inconclusive(unmet) => ("inconclusive", unmet),
     };
+    let demands = words::gate::all(&demands);
     demands.into_iter().map(|demand| Fact::new("gate", format!("{word}: {demand}"))).collect()
 }
 
 /// Training jobs, what became of the judged ones, and how many accelerators were found to be fed.
 fn trained<'a>(summary: &Summary) -> Vec<Block<'a>> {
-    let sizing = |one: &analysis::Sizing| format!("{} {}: {}", one.target, one.engine, one.sentence());
+    let sizing =
+        |one: &analysis::Sizing| format!("{} {}: {}", one.target, one.engine, words::sizing::sentence(one));
     let mut blocks = Block::grids([training::table(summary)]);
     blocks.extend(training::facts(summary).into_iter().map(Block::Facts));
     blocks.push(Block::lines("size", summary.sizings.iter().map(sizing).collect()));
@@ -142,8 +150,12 @@ fn predicted<'a>(summary: &Summary) -> Vec<Block<'a>> {
 
 /// What to do about each kind of doubt, and the cells of which it is to be said with its words.
 fn doubts(summary: &Summary) -> Vec<Fold> {
-    let all = summary.cells.iter().flat_map(|cell| cell.doubts().into_iter().map(move |doubt| (cell, doubt)));
-    let advised = all.map(|(cell, (flag, words))| (flag.advice(), format!("{}: {words}", cell.cell.cell)));
+    let all = summary
+        .cells
+        .iter()
+        .flat_map(|cell| words::flag::doubts(cell).into_iter().map(move |doubt| (cell, doubt)));
+    let advised =
+        all.map(|(cell, (flag, words))| (words::flag::advice(flag), format!("{}: {words}", cell.cell.cell)));
     let fold = |(advice, lines): (&str, Vec<String>)| Fold { sentence: advice.to_owned(), lines };
     by_key(advised).into_iter().map(fold).collect()
 }
@@ -153,7 +165,7 @@ fn page_cache(summary: &Summary) -> Vec<String> {
     let cells = summary.cells.iter().filter(|cell| cell.storage && !cell.is_transfer());
     let figures = |cell: &'_ CellSummary| {
         let fresh = cell.confirmed.as_ref().and_then(Measurement::figures);
-        let known = cell.figures().into_iter().chain(fresh).map(|figures| figures.cache.clone());
+        let known = cell.figures().into_iter().chain(fresh).map(words::caches::page);
         known.collect::<Vec<String>>()
     };
     let known =
@@ -166,7 +178,7 @@ fn page_cache(summary: &Summary) -> Vec<String> {
 }
 
 fn not_tested<'a>(summary: &Summary) -> Block<'a> {
-    Block::Lines(Lines { lead: "not tested:", sentences: not_tested::all(summary), is_run_on: true })
+    Block::Lines(Lines { lead: "not tested:", sentences: words::not_tested::all(summary), is_run_on: true })
 }
 
 fn command<'a>(summary: &Summary) -> Block<'a> {

@@ -6,6 +6,7 @@ use record::Axis;
 
 use crate::grid::{Column, Filling, Grid, Width};
 use crate::number::{RateUnit, interval, latency, milliseconds, of_line, percent, three_digits, two_digits};
+use crate::words;
 
 /// Cells up to which every one of them is shown on a terminal; of more, the judged ones.
 const SHOWN_MAX: usize = 12;
@@ -62,7 +63,7 @@ fn names_note(cell: &CellSummary) -> String {
 
 /// Reasons to doubt a cell.
 pub(crate) fn doubts(cell: &CellSummary) -> String {
-    cell.doubts().into_iter().map(|(_, words)| words).collect::<Vec<_>>().join("; ")
+    words::flag::doubts(cell).into_iter().map(|(_, words)| words).collect::<Vec<_>>().join("; ")
 }
 
 /// Parts of a note, without the empty ones.
@@ -73,8 +74,8 @@ pub(crate) fn noted<const N: usize>(parts: [String; N]) -> String {
 /// Why a cell has no figures.
 pub(crate) fn absent(cell: &CellSummary) -> Option<String> {
     match &cell.measured {
-        Measurement::Failed { reason, .. } => Some(format!("failed: {reason}")),
-        Measurement::NotRun { reason } => Some(format!("not run: {reason}")),
+        Measurement::Failed { reason, .. } => Some(format!("failed: {}", words::gap::words(reason))),
+        Measurement::NotRun { reason } => Some(format!("not run: {}", words::gap::words(reason))),
         Measurement::Figures(_) | Measurement::Operations(_) => None,
     }
 }

@@ -8,6 +8,7 @@ use crate::grid::{Column, Grid, Width};
 use crate::group::gravest;
 use crate::number::{grouped, percent, three_digits, two_digits};
 use crate::side::{apart, of_measured};
+use crate::words;
 
 /// What the device below and this process did, one row for each cell.
 pub(crate) fn table(summary: &Summary) -> Grid {
@@ -70,12 +71,14 @@ pub(crate) fn unreconciled(summary: &Summary) -> Vec<String> {
         summary.cells.iter().filter(|cell| cell.cell.cache != feed::Cache::Warm && !is_beyond_devices(cell));
     let found = cells.flat_map(|cell| {
         let all = cell.system.iter().flat_map(|system| &system.reconciliation);
-        let apart = all.filter(|one| !one.agrees());
-        apart.map(move |one| (discriminant(one), cell.cell.cell.as_str(), one))
+        all.map(move |one| (discriminant(one), cell.cell.cell.as_str(), one))
     });
-    let line = |(_, worst, names): (_, &Reconciliation, Vec<&str>)| match names.as_slice() {
-        [one] => format!("{one}: {}", worst.sentence()),
-        names => format!("{} cells, the most in {}: {}", names.len(), names[0], worst.sentence()),
+    let line = |(_, worst, names): (_, &Reconciliation, Vec<&str>)| {
+        let words = words::reconciliation::device(worst)?;
+        Some(match names.as_slice() {
+            [one] => format!("{one}: {words}"),
+            names => format!("{} cells, the most in {}: {words}", names.len(), names[0]),
+        })
     };
-    gravest(found, |one| one.extent()).into_iter().map(line).collect()
+    gravest(found, |one| one.extent()).into_iter().filter_map(line).collect()
 }

@@ -40,6 +40,7 @@ pub(crate) struct Problem {
     message: String,
     labels: Vec<Label>,
     helps: Vec<String>,
+    // A key that seems to be missing may merely stand behind the line that could not be read.
     absence: bool,
 }
 
@@ -110,6 +111,7 @@ impl Problem {
         if self.labels.is_empty() && !by_flags {
             group = group.element(Origin::path(sources[0].name.as_str()));
         }
+        // Diagnostics end in logs of CI, and an address with a password may be the very mistake.
         let shown: Vec<String> = sources.iter().map(|source| without_users(&source.text)).collect();
         for (index, source) in sources.iter().enumerate() {
             let labels: Vec<_> = self.labels.iter().filter(|label| label.span.source == index).collect();
@@ -133,6 +135,7 @@ impl Problem {
             _ => help.clone(),
         });
         let helps = helps.map(|help| Level::HELP.message(help));
+        // No colour: the text goes into files and tests as it is, and the caret shows enough.
         Renderer::plain().render(&[group.elements(helps)])
     }
 }
@@ -145,6 +148,7 @@ fn without_users(text: &str) -> String {
         let url = &text[start..];
         let url = &url[..url.find(|c: char| c.is_whitespace() || "\"'".contains(c)).unwrap_or(url.len())];
         if let Some(length) = url.rfind('@') {
+            // As many stars as letters: places in the text are byte offsets, and labels point at them.
             shown.replace_range(start..start + length, &"*".repeat(length));
         }
     }
@@ -155,6 +159,8 @@ fn without_users(text: &str) -> String {
 pub(crate) const COMMAND_LINE: &str = "command line";
 
 /// A range that the renderer can take: inside the text, on character boundaries.
+// The renderer takes ranges inside the text and between characters alone; spans of the parser may end
+// behind it.
 fn clamp(span: Span, text: &str) -> Range<usize> {
     let start = boundary_before(text, span.start);
     let end = span.end.min(text.len());
@@ -204,6 +210,8 @@ impl Problems {
 
     /// The mistakes in the order of the text, each once: two targets may run into the same one.
     pub(crate) fn into_diagnostics(mut self, sources: Arc<[Source]>) -> Diagnostics {
+        // A person mends a file from its top; the order in which the parts of it were resolved is nothing
+        // to them.
         self.list.sort_by_key(Problem::position);
         self.list.dedup();
         Diagnostics { sources, problems: self.list }

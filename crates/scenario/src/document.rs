@@ -28,6 +28,7 @@ pub(crate) struct Node {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     String(String),
+    // A seed of 2^63 is too large for TOML's type and still deserves a message of its key.
     Integer { digits: String, radix: u32 },
     Float(String),
     Boolean(bool),
@@ -53,6 +54,7 @@ impl Value {
 
 /// A table, in the order of the text.
 #[derive(Debug, Clone, Default, PartialEq)]
+// A vector and not a map: targets are shown in the order of the file, and tables have a handful of keys.
 pub(crate) struct Table {
     pub(crate) entries: Vec<(Key, Node)>,
 }
@@ -87,6 +89,7 @@ pub(crate) fn parse(source: &Source, problems: &mut Problems) -> Parsed {
         problems.push(syntax_problem(error, Span::new(0, range)));
         unreadable.push(Span::new(0, start..end));
     }
+    // Twice: what was mended by statements may still clash as a whole, with a key that is written twice.
     let (table, errors) = DeTable::parse_recoverable(&mended.text);
     for error in &errors {
         let span = error.span().unwrap_or(mended.text.len()..mended.text.len());
@@ -107,6 +110,7 @@ pub(crate) fn parse_value(source: usize, offset: usize, text: &str) -> Result<No
 
 fn syntax_problem(error: &toml::de::Error, span: Span) -> Problem {
     match error.message() {
+        // The parser's own words say that a key is a duplicate; what a user wants is most often a list.
         "duplicate key" => Problem::new("the same key is written twice")
             .at(span, "this is the second")
             .help("keep one of them; several values to compare are a list, e.g. queue_depth = [8, 32]"),
@@ -132,6 +136,7 @@ fn table_from(placed: Placed<'_>, table: &DeTable<'_>) -> Table {
             (Key { text: key.get_ref().to_string(), span: placed(key.span()) }, node)
         })
         .collect();
+    // `toml` sorts by name; the place in the text gives the user's order back.
     entries.sort_by_key(|(key, _)| key.span);
     Table { entries }
 }

@@ -7,9 +7,12 @@ const TABLES: [&str; 10] =
     ["need", "dataset", "targets", "load", "training", "cache_tier", "checkpoint", "copy", "measure", "gate"];
 
 /// The one target of a command line without a file.
+// The name that `from_path` gives it.
 const TARGET: &str = "targets.data.";
 
 /// Keys that hints write without their table.
+// Written out and not searched for in the schema: the same key may stand in two tables, and a hint means
+// one of them.
 const BARE: [(&str, &str); 12] = [
     ("engine", TARGET),
     ("on_unavailable", TARGET),

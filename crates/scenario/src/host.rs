@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 /// The machine on which a scenario is resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
+// Data and no probing, so that a scenario of another machine can be checked, tests need no disks, and the
+// truth is played on a host of its own.
 pub struct HostFacts {
     /// Cores that this process may use.
     pub cores: u32,
@@ -12,6 +14,7 @@ pub struct HostFacts {
     /// Files that this process may have open.
     pub open_files_max: u64,
     /// Whether io_uring can be used; if not, which limit forbids it and what to do.
+    // With its reason: seccomp, a sysctl and an old kernel take different remedies.
     pub io_uring: Result<(), String>,
     /// Facts of each of [`crate::Scenario::local_paths`], under the path as written.
     pub paths: BTreeMap<String, PathFacts>,
@@ -33,6 +36,8 @@ pub struct PathFacts {
     pub in_memory: bool,
     /// Bytes that the scenario's datasets may occupy there: what is free for this user, and what datasets
     /// that feedline wrote below this path occupy already. `None` when unknown.
+    // Datasets that are there already count as free: a second run writes nothing, and must not be refused
+    // for want of room.
     pub free_bytes: Option<u64>,
     /// Alignment of offset and length of direct I/O; `None` where there is no direct I/O.
     pub direct_align_bytes: Option<u32>,
@@ -45,8 +50,8 @@ pub struct PathFacts {
 }
 
 impl PathFacts {
-    /// A path that allows everything, for checks that are not about a machine.
-    pub(crate) fn generous() -> Self {
+    /// A path that allows everything, for what is not about a machine.
+    pub fn generous() -> Self {
         Self {
             exists: true,
             directory: true,

@@ -18,6 +18,8 @@ pub fn init(at: &str, need: &str) -> String {
 /// engine is served by any: where io_uring is forbidden, a path is read by pread.
 pub fn from_path(at: &str, need: Option<&str>) -> Source {
     let need = need.map(|need| format!("need = {}\n", needed(need))).unwrap_or_default();
+    // In a scenario file an engine that is missing is an error, since somebody chose it or accepted the
+    // default. Here nobody did, and containers forbid io_uring by default.
     let otherwise = if is_path(at) { ", on_unavailable = \"pread\"" } else { "" };
     let text = format!("version = 1\n{need}targets.data = {{ at = {}{otherwise} }}\n", quoted(at));
     Source { name: COMMAND_LINE.to_owned(), text }
@@ -32,6 +34,8 @@ fn is_path(at: &str) -> bool {
 
 /// A need in its short form, or as the table of its keys: `{ batch = 400, ... }`.
 fn needed(need: &str) -> String {
+    // It must parse as well: a brace that is never closed would otherwise break the text that was made, and
+    // not what was typed.
     let is_table = need.starts_with('{') && DeValue::parse(need).is_ok();
     if is_table { need.to_owned() } else { quoted(need) }
 }
@@ -48,6 +52,8 @@ pub fn check_shape(text: &str) -> Result<(), Diagnostics> {
     let scenario = parse(&source, &[]);
     let paths = scenario.local_paths().into_iter().map(|at| (at, PathFacts::generous())).collect();
     let host =
+        // As much of everything as there can be, but one core: the number of cores allows nothing, and sets
+        // only defaults.
         HostFacts { cores: 1, memory_bytes: u64::MAX, open_files_max: u64::MAX, io_uring: Ok(()), paths };
     resolve(&scenario, &host).map(drop)
 }

@@ -39,6 +39,7 @@ use plan::{BackendConfig, Plan};
 use written::Document;
 
 /// Name of a scenario that did not come from a file.
+// Runs without a file share one name, under which a history finds them.
 const NAME_WITHOUT_FILE: &str = "run";
 
 /// A scenario as written, with the mistakes that its text alone shows.
@@ -71,6 +72,8 @@ pub fn parse(source: &Source, overrides: &[String]) -> Scenario {
     }
     let mut problems = Problems::default();
     let written = Document::read(&table, &mut problems);
+    // Where a whole statement is lost, resolving would report what follows from its absence as mistakes of
+    // the user's.
     let reads_on = keeps_keys && syntax.len() == of_text;
     Scenario { sources: sources.into(), written, problems, syntax, unreadable, reads_on }
 }
@@ -151,6 +154,8 @@ impl Scenario {
             if !text.ends_with('\n') {
                 text.push('\n');
             }
+            // As comments: the file that a record keeps has to resolve, and an override may have replaced
+            // what it holds.
             text.push_str("# run with --set ");
             text.push_str(&source.text.replace(char::is_control, " "));
             text.push('\n');
@@ -161,6 +166,7 @@ impl Scenario {
     /// The stem of the file, or `run` when there was none.
     fn name(&self) -> String {
         let path = Path::new(&self.sources[0].name);
+        // A record is named by it, and `command line` or a URL is no name.
         let stem = path.file_stem().filter(|_| path.extension().is_some_and(|extension| extension == "toml"));
         stem.map_or_else(|| NAME_WITHOUT_FILE.to_owned(), |stem| stem.to_string_lossy().into_owned())
     }

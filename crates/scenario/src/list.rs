@@ -31,6 +31,7 @@ impl<T: Written + PartialEq> Written for Axis<T> {
     fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
         match &node.value {
             Value::Array(items) => read_items(node, items, path, problems).map(Self),
+            // One value is a list of one, so that adding a second one changes no other line of a scenario.
             _ => T::read(node, path, problems).map(|value| Self(vec![Item { span: node.span, value }])),
         }
     }
@@ -120,6 +121,7 @@ fn read_items<T: Written + PartialEq>(
         n if n > LIST_LENGTH_MAX => Some(format!("this list has {n} values; {LIST_LENGTH_MAX} are allowed")),
         _ => None,
     };
+    // An empty list would make no cell at all, and a run of nothing would pass every gate.
     if let Some(wrong) = length {
         let expected = T::expected();
         problems.push(Problem::new(format!("`{path}` takes {expected}")).at(node.span, wrong));
@@ -129,6 +131,7 @@ fn read_items<T: Written + PartialEq>(
         .iter()
         .filter_map(|item| T::read(item, path, problems).map(|value| Item { span: item.span, value }))
         .collect();
+    // A value twice would make two cells of one name, of which records and baselines know one.
     let distinct = refuse_repeated(&read, path, problems);
     (distinct && read.len() == items.len()).then_some(read)
 }

@@ -19,6 +19,8 @@ pub(crate) struct Offered(pub(crate) Rate);
 
 impl Default for Offered {
     fn default() -> Self {
+        // The line by default: below it a load says nothing of the line, and above it latency is that of an
+        // overload.
         Self(Rate::OfLine { share: 1.0 })
     }
 }
@@ -59,6 +61,7 @@ fn parse(text: &str) -> Result<Rate, feed::UnitError> {
     if text.trim() == LINE {
         return Ok(Offered::default().0);
     }
+    // Before the rate: `80 %/s` is then refused as a percentage, which is what it looks like.
     if text.contains('%') {
         return feed::parse_percent(text).map(|share| Rate::OfLine { share });
     }

@@ -4,6 +4,8 @@ use plan::Layout;
 
 /// What a key is for, in its table's description. Of several the first that does not hold is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+// An enumeration and not a closure for each key: the same reason is then said in the same words, and a test
+// can walk all of them.
 pub(crate) enum Only {
     /// An open loop.
     Paced,
@@ -46,7 +48,7 @@ pub(crate) enum Only {
     /// Buckets.
     Bucket,
     /// A server at the address, in place of one that feedline starts.
-    Asked,
+    RealServer,
     /// A server that may begin empty.
     Elsewhere,
     /// Memory maps.
@@ -75,6 +77,7 @@ pub(crate) struct Words {
 impl Only {
     /// What is said of a key of this kind where it means nothing.
     pub(crate) fn words(self) -> Words {
+        // All words in one place, so that one reason is said alike of every key.
         let (message, instead) = match self {
             Self::Paced => {
                 ("is for a paced load", "or write load.mode = \"paced\", which gives each read its own time")
@@ -120,7 +123,7 @@ impl Only {
             }
             Self::Network => ("is for nfs:// and s3:// targets", ""),
             Self::Bucket => ("is for s3:// targets", ""),
-            Self::Asked => ("is about a server that is not asked", ""),
+            Self::RealServer => ("is about a server that is not asked", ""),
             Self::Elsewhere => ("starts a server that holds nothing of the user's", ""),
             Self::Maps => {
                 ("is for memory maps, and this target has none", "or add \"mmap\" to the target's engine")

@@ -6,6 +6,7 @@ use crate::diagnostic::{Problem, Problems, Source, Span};
 use crate::document::{Key, Node, Table, Value, parse_value, plain};
 
 /// How an override is written, for messages.
+// Both a list and a duration: shells need quotes for neither.
 const FORM: &str = "write table.key=value, e.g. --set load.queue_depth=[1,8] or --set measure.duration=20s";
 
 /// The override as a text of its own, so that mistakes in it point there.
@@ -17,6 +18,7 @@ pub(crate) fn source(index: usize, text: &str) -> Source {
 pub(crate) fn apply(document: &mut Table, source: usize, text: &str, problems: &mut Problems) {
     match assignment(source, text) {
         Ok((path, value)) => {
+            // `--set need.count=16` is what somebody types who wrote `need = "8xh100:resnet50"`.
             if let [need, _, ..] = path.as_slice()
                 && need.text == "need"
             {
@@ -61,6 +63,8 @@ fn value(source: usize, offset: usize, text: &str) -> Result<Node, Problem> {
     let span = Span::new(source, offset..offset + text.len());
     match parse_value(source, offset, text) {
         Ok(node) => Ok(node),
+        // Text that opens a bracket or a quote was meant as TOML: taken as a string it would be refused
+        // further on with another reason.
         Err(error) if text.starts_with(['[', '{', '"', '\'']) => {
             Err(Problem::new(format!("this is not TOML: {}", plain(error.message()))).at(span, "").help(FORM))
         }
@@ -95,6 +99,8 @@ fn set(table: &mut Table, path: &[Key], value: Node) -> Result<(), Problem> {
     if below.is_empty() {
         match table.get_mut(&key.text) {
             Some(entry) => *entry = (key.clone(), value),
+            // A key that is not there yet is set all the same; whether it is known is said when it is read,
+            // with the place of the flag.
             None => table.entries.push((key.clone(), value)),
         }
         return Ok(());

@@ -29,6 +29,8 @@ impl Written for Percentage {
     }
 
     fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+        // 0.1 may be a tenth or a tenth of a percent. It is refused with the percentage that it would be,
+        // and not read.
         if let Some(number) = share_in_digits(&node.value) {
             let written = format!("\"{} %\"", (number * 1e4).round() / 100.0);
             problems
@@ -73,6 +75,7 @@ impl Written for WholePercent {
         let whole = percents.round();
         let wrong = match percents {
             percents if percents > 100.0 => "this is more than all of it",
+            // 0.29 x 100 is 28.999999999999996 in binary.
             percents if (percents - whole).abs() > 1e-9 => "this has a fraction",
             _ => return Some(Self(whole as u8)),
         };
@@ -108,6 +111,7 @@ impl JsonSchema for Utilization {
     }
 }
 
+// Both forms, because the field uses both: MLPerf's files write 0.90, its rules 90 %.
 impl Written for Utilization {
     fn expected() -> String {
         "a number above 0 and up to 1, or a percentage, e.g. 0.95 or \"95 %\"".to_owned()

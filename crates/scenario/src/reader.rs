@@ -22,6 +22,8 @@ pub(crate) enum Field<T> {
     #[default]
     Absent,
     /// Written and reported as wrong: nothing that depends on it can be said. Place of the key.
+    // Kept apart from absent: a default in the place of a wrong value would lead to further mistakes that
+    // are none.
     Wrong(Span),
     /// Written.
     Given(Entry<T>),
@@ -125,6 +127,7 @@ pub(crate) fn wrong_type<T: Written>(node: &Node, path: &str) -> Problem {
 pub(crate) struct TableReader<'d> {
     path: String,
     table: &'d Table,
+    // What was asked for is what is known, so that no list of keys can be forgotten when one is added.
     asked: Vec<&'static str>,
 }
 
@@ -189,10 +192,13 @@ impl<'d> TableReader<'d> {
 
 /// The known word that `word` was most likely meant to be: at most a third of its letters differ.
 pub(crate) fn closest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+    // People write `queue-depth` as in other tools.
     let lower = word.to_lowercase().replace('-', "_");
     known
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(&lower, candidate), candidate))
+        // A third: `queue_dept` is near enough, `depth` is not, and a wrong suggestion is worse than the
+        // list of keys.
         .filter(|(distance, candidate)| *distance <= candidate.len().div_ceil(3))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)

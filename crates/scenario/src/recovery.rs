@@ -8,12 +8,17 @@ use std::ops::Range;
 use toml::de::{DeTable, Error};
 
 /// What a broken value is replaced by. No key of a scenario takes a date.
+// A date is TOML, has no key that takes it, and cannot be produced by a typing mistake in any value that a
+// scenario has.
 const UNREADABLE: &str = "=1979-05-27";
 
 /// Lines that one statement may take where the text is broken.
+// A bracket that is never closed makes each further line a new attempt: without a bound a large file would
+// take quadratic time.
 const STATEMENT_LINES_MAX: usize = 1_000;
 
 /// Broken statements that are looked at, more than are ever shown.
+// A file of another kind, an image for example, breaks in each of its lines.
 const BROKEN_MAX: usize = 100;
 
 /// A text in which everything can be read but the keys that were broken.
@@ -58,6 +63,7 @@ impl Mended {
     /// Takes a statement that does not parse: with its key, else without a word.
     fn push_broken(&mut self, statement: &str, at: usize) {
         let before = (self.text.len(), self.inserted.len());
+        // A heading before a value: in `[load` the bracket would be taken for a list.
         for mend in [mend_table, mend_value] {
             if let Some((kept, put_in)) = mend(statement) {
                 self.text.push_str(&statement[..kept]);
@@ -77,6 +83,7 @@ impl Mended {
 
 /// Replaces the statements of `text` that cannot be read.
 pub(crate) fn mend(text: &str) -> Mended {
+    // Nearly every text is TOML, and then nothing is copied.
     if DeTable::parse(text).is_ok() {
         return Mended::unbroken(text);
     }
@@ -116,6 +123,8 @@ fn statement(text: &str) -> Result<usize, (Error, usize)> {
             Err(_) => {}
         }
     }
+    // Up to the next line that looks like a statement: an unclosed string must not swallow the tables
+    // behind it.
     let broken = ends().find(|end| begins_statement(&text[*end..])).unwrap_or(text.len());
     match DeTable::parse(&text[..broken]) {
         Err(error) => Err((error, broken)),

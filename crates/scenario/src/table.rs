@@ -43,6 +43,7 @@ pub(crate) trait Table: Keys {
     const EXAMPLE: &'static str;
 
     /// Reports what its keys say together that is wrong.
+    // Only what a table says by itself; what two tables say together is the business of `resolve`.
     fn check(&self, _: &mut Problems) {}
 }
 
@@ -56,10 +57,11 @@ impl<T: Table> Written for T {
     }
 }
 
-/// Reads the table at `node`, which stands under `name`; `None` when it is none, after saying so.
+/// Reads the table at `node`, which stands under `name`; `None` when it is not a table, after saying so.
 pub(crate) fn read<T: Table>(name: Key, node: &Node, path: &str, problems: &mut Problems) -> Option<T> {
     let mut reader = TableReader::open(node, path.to_owned(), T::EXAMPLE, problems)?;
     let table = T::take(name, &mut reader, problems);
+    // Before `check`: an unknown key is often the misspelt one that is then missing.
     reader.finish(problems);
     table.check(problems);
     Some(table)
@@ -73,6 +75,8 @@ pub(crate) fn missing(table: &Key, key: &str, question: &str, label: &str, examp
 }
 
 /// Declares a table: its keys with their descriptions, the kinds of their values, and after `=>` what a key is for.
+// One description for the struct, the reader, the list of keys and the refusals, which were four places
+// that had to agree.
 macro_rules! table {
     (
         $(#[$of_table:meta])*

@@ -40,6 +40,8 @@ plain!(
 );
 
 /// A number as `feed` reads it, for the patterns below.
+// Patterns are for editors alone: they accept a little more than the reader, which says what is wrong in
+// words.
 macro_rules! number_and {
     ($units:literal) => {
         concat!(r"^\s*[0-9][0-9,]*(\.[0-9]+)?\s*", $units, r"\s*$")
@@ -79,53 +81,41 @@ impl Written for Text {
     }
 }
 
-/// A number of bytes, more than zero.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Size(pub(crate) u64);
+/// A quantity above zero, written as a number with its unit. A bare number is told the smallest unit.
+macro_rules! above_zero {
+    ($(#[$doc:meta])* $type:ident($plain:ty), $name:literal, $pattern:ident, $unit:literal, $parse:path, $expected:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        pub(crate) struct $type(pub(crate) $plain);
 
-scalar_schema!(Size, "size", { "type": "string", "pattern": SIZE_PATTERN });
+        scalar_schema!($type, $name, { "type": "string", "pattern": $pattern });
 
-impl Written for Size {
-    fn expected() -> String {
-        "a size such as \"128 KiB\" or \"1.5 GB\"".to_owned()
-    }
+        impl Written for $type {
+            fn expected() -> String {
+                $expected.to_owned()
+            }
 
-    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
-        quantity::<Self, _>(node, path, "B", feed::parse_bytes, problems).map(Self)
-    }
+            fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
+                quantity::<Self, _>(node, path, $unit, $parse, problems).map(Self)
+            }
+        }
+    };
 }
 
-/// Bytes per second, more than zero.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Rate(pub(crate) f64);
+above_zero!(
+    /// A number of bytes, more than zero.
+    Size(u64), "size", SIZE_PATTERN, "B", feed::parse_bytes, "a size such as \"128 KiB\" or \"1.5 GB\""
+);
 
-scalar_schema!(Rate, "rate", { "type": "string", "pattern": RATE_PATTERN });
+above_zero!(
+    /// Bytes per second, more than zero.
+    Rate(f64), "rate", RATE_PATTERN, "B/s", feed::parse_rate_bps, "a rate such as \"2.5 GB/s\" (bytes) or \"25 Gb/s\" (bits)"
+);
 
-impl Written for Rate {
-    fn expected() -> String {
-        "a rate such as \"2.5 GB/s\" (bytes) or \"25 Gb/s\" (bits)".to_owned()
-    }
-
-    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
-        quantity::<Self, _>(node, path, "B/s", feed::parse_rate_bps, problems).map(Self)
-    }
-}
-
-/// Nanoseconds, more than zero.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Duration(pub(crate) u64);
-
-scalar_schema!(Duration, "duration", { "type": "string", "pattern": DURATION_PATTERN });
-
-impl Written for Duration {
-    fn expected() -> String {
-        "a duration such as \"10s\", \"250ms\" or \"30m\"".to_owned()
-    }
-
-    fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
-        quantity::<Self, _>(node, path, "s", feed::parse_duration_ns, problems).map(Self)
-    }
-}
+above_zero!(
+    /// Nanoseconds, more than zero.
+    Duration(u64), "duration", DURATION_PATTERN, "s", feed::parse_duration_ns, "a duration such as \"10s\", \"250ms\" or \"30m\""
+);
 
 /// Nanoseconds; zero is a choice.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -140,6 +130,7 @@ impl Written for Pause {
 
     fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
         let or_zero = |text: &str| match feed::parse_duration_ns(text) {
+            // Zero needs no unit that fits: "0s" and "0ms" are the same.
             Err(feed::UnitError::Zero { .. }) => Ok(0),
             parsed => parsed,
         };
@@ -174,6 +165,7 @@ impl<const MIN: u64, const MAX: u64> Written for Whole<MIN, MAX> {
             problems.push(unquoted(wrong_type::<Self>(node, path), node));
             return None;
         };
+        // 128 bits, so that a number beyond 64 is called too large and not unreadable.
         let number = i128::from_str_radix(digits, *radix).ok();
         let within = number.and_then(|number| u64::try_from(number).ok()).filter(|n| (MIN..=MAX).contains(n));
         if within.is_none() {
@@ -196,12 +188,15 @@ impl<const MIN: u64, const MAX: u64> Plain<u64> for Whole<MIN, MAX> {
 
 impl<const MIN: u64, const MAX: u64> Plain<u32> for Whole<MIN, MAX> {
     fn plain(&self) -> u32 {
+        // At compile time: a bound that is raised beyond 32 bits would otherwise cut numbers in silence.
         const { assert!(MAX <= u32::MAX as u64, "more than a number of the plan holds") };
         self.0 as u32
     }
 }
 
 /// A number that counts things: at least one, and no more than anybody has of them.
+// A thousand million: more batches or files than anybody has, and a message that says so in place of an
+// overflow further on.
 pub(crate) type Count = Whole<1, 1_000_000_000>;
 
 /// A seed; the bound is that of TOML's integers.
@@ -247,6 +242,7 @@ impl Written for Fraction {
         }
         let mut problem =
             Problem::new(format!("`{path}` takes {}", Self::expected())).at(node.span, "this is outside");
+        // 95 is written for 95 % more often than for a utilization of 95.
         if number > 1.0 && number <= 100.0 {
             problem = problem.help(format!("{number} % is written {}", number / 100.0));
         }
@@ -312,6 +308,7 @@ impl Written for Endpoint {
         let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
         let wrong = match rest {
             None => "begins with https:// or http://",
+            // A scenario is committed and shared; keys in it would be too.
             Some(rest) if rest.contains('@') => "holds no user and no keys: those come from the environment",
             Some(rest) if rest.is_empty() || rest.starts_with('/') => "which host?",
             Some(rest)
@@ -319,6 +316,7 @@ impl Written for Endpoint {
             {
                 "has no options, and nothing to decode"
             }
+            // `https://host/` and `https://host` are one endpoint, and one baseline.
             Some(_) => return Some(Self(text.trim_end_matches('/').to_owned())),
         };
         problems.push(Problem::new(format!("`{path}` takes {}", Self::expected())).at(node.span, wrong));
@@ -361,6 +359,8 @@ pub(crate) fn quantity<T: Written, Q>(
                 Problem::new(format!("`{path}` takes {}", T::expected())).at(node.span, error.to_string())
             }
         },
+        // A bare number is refused and not taken for bytes or seconds: GB and GiB differ by 7 %, and nobody
+        // sees afterwards which was meant.
         Value::Integer { digits, radix: 10 } | Value::Float(digits) if !digits.starts_with('-') => {
             wrong_type::<T>(node, path).help(format!("with its unit: \"{digits} {unit}\""))
         }
@@ -372,6 +372,7 @@ pub(crate) fn quantity<T: Written, Q>(
 
 /// Splits the text of an error into what went wrong and what to do about it.
 pub(crate) fn split_hint(text: &str) -> (String, Option<String>) {
+    // Errors of other crates end with a hint by convention; a diagnostic has a place of its own for it.
     match text.split_once("hint:") {
         Some((cause, hint)) => (cause.trim().to_owned(), Some(hint.trim().to_owned())),
         None => (text.trim().to_owned(), None),

@@ -2,6 +2,8 @@
 
 /// A generator: `splitmix64` (Steele, Lea and Flood, 2014).
 #[derive(Debug, Clone)]
+// Fifteen lines in place of a dependency whose streams may change with its version, and every seed of the
+// book with them.
 pub(crate) struct Draw(u64);
 
 impl Draw {
@@ -19,6 +21,7 @@ impl Draw {
 
     /// Uniform in 0 to 1.
     pub(crate) fn unit(&mut self) -> f64 {
+        // 53 bits are what a double holds; more would round up to 1.
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
@@ -37,6 +40,7 @@ impl Draw {
     }
 
     pub(crate) fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        // The bias of the remainder is below 2^-59 for lists of this length.
         of[(self.next() % of.len() as u64) as usize]
     }
 
@@ -44,6 +48,7 @@ impl Draw {
     pub(crate) fn log_normal(&mut self, sigma: f64) -> f64 {
         let radius = (-2.0 * libm::log(1.0 - self.unit())).sqrt();
         let normal = radius * libm::cos(std::f64::consts::TAU * self.unit());
+        // The last term keeps the mean at 1: without it noise alone would make a storage faster.
         libm::exp(sigma * normal - sigma * sigma / 2.0)
     }
 }

@@ -1,6 +1,6 @@
 //! What may be said of a world, and what was said.
 
-use analysis::{Bound, Cause, NotTested, Shape, Verdict};
+use analysis::{Bound, Cause, Condition, NotTested, Shape, Verdict};
 use feed::Judgement;
 
 use crate::play::Played;
@@ -8,6 +8,7 @@ use crate::truth::{Job, Part};
 use crate::world::{Class, Load, World};
 
 /// What whole operations counted at the edges of a window may come to, by the truth.
+// Windows hold 400 reads or more, of which one or two hang over the edges.
 const COUNTING: f64 = 0.005;
 /// What the coarser arithmetic of a training job may come to. It is as near to what is played as the test of the model holds
 /// it.
@@ -16,11 +17,14 @@ const COUNTING_OF_JOB: f64 = 0.02;
 const DECIDABLE: f64 = 0.09;
 /// Share of the repetitions that must lie on either side of the line for a storage to have crossed it in a way that a run
 /// can see.
+// Of five repetitions not one: what a single one met is noise to the rules of the verdict.
 const CROSSED: f64 = 0.15;
 /// What a job gains without the part that is called its cause, by what it gains without any other: two that cost it about
 /// as much are both a cause.
 const LARGEST_MIN: f64 = 0.5;
 /// Share of failed reads from which on no verdict is given.
+// The same figure as in the analysis, written again on purpose: a truth that imported it would agree with
+// any mistake in it.
 const ERRORS_MAX: f64 = 0.01;
 
 /// What may be said of a world, and what was said of it.
@@ -74,6 +78,7 @@ pub fn judge(world: &World, played: &Played) -> Finding {
     let depth = verdict.and_then(|verdict| verdict.queue_depth);
     let tested = tested_of_line(world, depth).unwrap_or(best);
     // A level that comes to lie on the line is on neither side of it.
+    // Shares of repetitions and not of time: a verdict weighs repetitions.
     let below = share_of_reps(played, |changed| best * changed < 1.0 - tolerance);
     let above = share_of_reps(played, |changed| best * changed >= 1.0 + tolerance);
     let crosses = below > CROSSED && above > CROSSED;
@@ -84,13 +89,17 @@ pub fn judge(world: &World, played: &Played) -> Finding {
     let alone = best * alone(world);
     let starves =
         if above <= CROSSED { alone * mostly < 1.0 + tolerance } else { alone * most < 1.0 + tolerance };
-    let cache_is_said = |verdict: &Verdict| {
-        let said = played.summary.not_tested.iter().any(is_cache);
-        said || verdict.sentence().contains("cache")
+    let is_cache_said = |verdict: &Verdict| {
+        let is_open = verdict.scope.as_ref().is_some_and(|scope| !scope.caches_open.is_empty());
+        is_open
+            || verdict.conditions.iter().any(is_read_through_cache)
+            || played.summary.not_tested.iter().any(is_cache)
     };
-    let finds_in_cache = world.device.cached > 1.0 && verdict.is_some_and(cache_is_said);
+    let finds_in_cache = world.device.cached > 1.0 && verdict.is_some_and(is_cache_said);
     let may_feed =
+        // However well one host is fed, it says nothing of a storage that many share.
         (feeds || finds_in_cache) && !crosses && world.hosts == 1 && world.device.errors <= ERRORS_MAX;
+    // Several hosts do not matter here: where one alone starves, all of them do.
     let may_starve = starves && !crosses;
     let can_be_told = match world.class {
         Class::Hosts => best < 1.0,
@@ -112,8 +121,13 @@ pub fn judge(world: &World, played: &Played) -> Finding {
         tested_of_line: tested,
         feeds_too_many: verdict.is_some_and(|verdict| feeds_too_many(world, verdict, tested)),
         cause_is_wrong: verdict.and_then(|verdict| cause_is_wrong(world, verdict)),
-        sentence: verdict.map_or_else(|| "no verdict".to_owned(), Verdict::sentence),
+        sentence: verdict.map_or_else(|| "no verdict".to_owned(), report::words::verdict::sentence),
     }
+}
+
+/// Whether reads are said to have come, or to have been able to come, from a cache of the client.
+fn is_read_through_cache(of: &Condition) -> bool {
+    matches!(of, Condition::Warm | Condition::ThroughTier(_) | Condition::ColdStart)
 }
 
 /// Whether it is a cache that the verdict does not exclude.
@@ -157,6 +171,7 @@ fn is_far_from_limit(world: &World) -> bool {
 fn in_the_long_run(world: &World) -> f64 {
     match &world.load {
         Load::Training { job } => {
+            // Thirty times, so that the fill of the first batch is below what is counted at the edges.
             Job { steps: 30 * job.steps, ..*job }.utilization(world.pipe()) / world.utilization
         }
         Load::Closed { .. } | Load::Paced => best_of_line(world),
@@ -195,6 +210,7 @@ fn feeds_too_many(world: &World, verdict: &Verdict, tested: f64) -> bool {
             let played = Job { accelerators: said, ..*job }.utilization(world.pipe());
             played < world.utilization * (1.0 - tolerance(&world.load))
         }
+        // One in a hundred: a floor of a quotient may be one more at the very edge.
         Load::Closed { .. } | Load::Paced => f64::from(said) / f64::from(world.accelerators) > tested * 1.01,
     }
 }
@@ -248,18 +264,13 @@ fn said(verdict: &Verdict) -> Option<Said> {
             Shape::Falling { .. } => Some(Said::Other),
         };
     }
-    let words = verdict.played.as_ref()?.diagnosis.as_ref()?;
-    let is = |bounds: &[Bound]| bounds.iter().any(|bound| words.starts_with(bound.words()));
-    // The first fill of a short job, and more than one cause, are no claim about any part.
-    if is(&[Bound::Startup, Bound::FirstFill, Bound::Mixed]) {
-        return None;
+    match verdict.played.as_ref()?.diagnosis.as_ref()?.bound {
+        // The first fill of a short job, and more than one cause, are no claim about any part.
+        Bound::Startup | Bound::FirstFill | Bound::Mixed => None,
+        Bound::Latency => Some(Said::Part(Part::Latency)),
+        Bound::Bandwidth | Bound::Rate => Some(Said::Part(Part::Rate)),
+        Bound::Decode => Some(Said::Part(Part::Decode)),
+        Bound::Barrier => Some(Said::Part(Part::Barrier)),
+        Bound::Metadata | Bound::Client | Bound::Others | Bound::Checkpoint => Some(Said::Other),
     }
-    let parts: [(&[Bound], Part); 4] = [
-        (&[Bound::Latency], Part::Latency),
-        (&[Bound::Bandwidth, Bound::Rate], Part::Rate),
-        (&[Bound::Decode], Part::Decode),
-        (&[Bound::Barrier], Part::Barrier),
-    ];
-    let part = parts.into_iter().find(|(bounds, _)| is(bounds));
-    Some(part.map_or(Said::Other, |(_, part)| Said::Part(part)))
 }

@@ -11,7 +11,7 @@ use truth::{Table, World, judge, play};
 
 const USAGE: &str = "usage: truth SEED | truth --worlds N [--from SEED] [--markdown FILE]";
 
-struct Asked {
+struct Args {
     replay: Option<u64>,
     worlds: u64,
     from: u64,
@@ -19,37 +19,39 @@ struct Asked {
 }
 
 fn main() -> ExitCode {
-    let done = asked().and_then(|asked| match asked.replay {
+    let done = args().and_then(|args| match args.replay {
         Some(seed) => replay(seed),
-        None => count(&asked),
+        None => count(&args),
     });
     done.unwrap_or_else(|error| {
         let _ = writeln!(std::io::stderr(), "truth: {error}");
+        // 1 says that a bound is exceeded, which is a result; a mistyped argument is none.
         ExitCode::from(2)
     })
 }
 
-fn asked() -> Result<Asked, Box<dyn Error>> {
-    let mut asked = Asked { replay: None, worlds: 2_000, from: 0, markdown: None };
+fn args() -> Result<Args, Box<dyn Error>> {
+    let mut args = Args { replay: None, worlds: 2_000, from: 0, markdown: None };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(USAGE);
         match word.as_str() {
-            "--worlds" => asked.worlds = value()?.parse()?,
-            "--from" => asked.from = value()?.parse()?,
-            "--markdown" => asked.markdown = Some(value()?),
-            seed => asked.replay = Some(seed.parse().map_err(|_| USAGE)?),
+            "--worlds" => args.worlds = value()?.parse()?,
+            "--from" => args.from = value()?.parse()?,
+            "--markdown" => args.markdown = Some(value()?),
+            seed => args.replay = Some(seed.parse().map_err(|_| USAGE)?),
         }
     }
-    Ok(asked)
+    Ok(args)
 }
 
 /// Plays all worlds that are asked for, on every processor.
-fn count(asked: &Asked) -> Result<ExitCode, Box<dyn Error>> {
+fn count(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     let threads = std::thread::available_parallelism()?.get() as u64;
-    let seeds = asked.from..asked.from + asked.worlds;
+    let seeds = args.from..args.from + args.worlds;
     let part = |thread: u64| {
         let mut table = Table::default();
+        // By remainder and not in blocks: classes differ in what they cost, and seeds mix them.
         for seed in seeds.clone().filter(|seed| seed % threads == thread) {
             let world = World::of_seed(seed);
             match play(&world) {
@@ -65,13 +67,15 @@ fn count(asked: &Asked) -> Result<ExitCode, Box<dyn Error>> {
         for part in parts {
             match part.join() {
                 Ok(part) => table.merge(part),
+                // A panic in a world is a mistake of feedline and must not be counted as a world that is
+                // missing.
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
         table
     });
     let mut text = format!("{}\n{}", table.markdown(), table.mistakes());
-    if let Some(path) = &asked.markdown {
+    if let Some(path) = &args.markdown {
         std::fs::write(path, table.markdown())?;
     }
     let beyond = table.beyond();
@@ -103,12 +107,12 @@ fn replay(seed: u64) -> Result<ExitCode, Box<dyn Error>> {
             let interval = rate.interval.map_or_else(String::new, |interval| {
                 format!(" {:.1} to {:.1} %", interval.low / line * 100.0, interval.high / line * 100.0)
             });
-            let flags: Vec<String> = figures.flags.iter().map(ToString::to_string).collect();
             let _ = writeln!(
                 text,
-                "{name}{role}: {:.1} % of the line,{interval} by {} repetitions {flags:?}",
+                "{name}{role}: {:.1} % of the line,{interval} by {} repetitions {:?}",
                 rate.mean / line * 100.0,
-                figures.repetitions
+                figures.repetitions,
+                figures.flags
             );
         }
     }

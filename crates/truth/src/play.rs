@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 
 use analysis::Summary;
 use backend::{Clock, SharedStore};
-use describe::{Begun, Data, Slot, StoreFacts};
-use engine::{Bench, BenchSettings, Event, Progress, Seat};
+use describe::{Begun, Datasets, OnTarget, StoreFacts};
+use engine::{Bench, BenchSettings, CellSetup, Event, Progress};
 use plan::Plan;
 use prepare::Prepared;
 use record::{
@@ -22,9 +22,13 @@ use crate::storage::{Model, RepTruth};
 use crate::world::World;
 
 /// Every so many worlds, one is written to a folder and read back.
+// One in fifty is enough to hold that a record says the same once it is read back, and spares the files of
+// the others.
 const STORED: u64 = 50;
 
 /// Processors of the host that worlds are played on, whatever this machine has.
+// More than a job of four accelerators uses, so that no world is limited by its client unless its class
+// says so.
 const CORES: u32 = 8;
 
 /// What came of a world.
@@ -45,13 +49,14 @@ pub struct Played {
 pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
     let plan = resolve(world.scenario())?;
     let data = imagined(&plan)?;
+    // A run of minutes takes milliseconds, and a busy machine changes nothing in it.
     let clock = Clock::simulated();
     let model = Model::new(world.device.clone(), world.seed, &clock);
     let store: SharedStore = Arc::new(model.clone());
     let facts = plan.targets.iter().map(|_| store.facts()).collect();
-    let seats = seats(&plan, &data, &vec![store; plan.targets.len()]);
+    let setups = setups(&plan, &data, &vec![store; plan.targets.len()]);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
-    let mut bench = Bench::new(&plan.cells, &seats, settings(&plan), &clock, &stop, &progress);
+    let mut bench = Bench::new(&plan.cells, &setups, settings(&plan), &clock, &stop, &progress);
     let mut record = begun(&plan, &data, facts);
     record.lines.extend(ceiling(world, &plan).map(Line::Ceiling));
     let not_run = measure(&mut bench, &plan, &model, &mut record)?;
@@ -65,14 +70,7 @@ pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
 
 /// One process that measures all of a plan on the imagined host.
 pub(crate) fn settings(plan: &Plan) -> BenchSettings {
-    BenchSettings {
-        measure: plan.measure.clone(),
-        cores: CORES,
-        rank: plan::Share::WHOLE,
-        variant: "base".to_owned(),
-        variants: plan::Share::WHOLE,
-        began_unix_ns: None,
-    }
+    BenchSettings::alone(plan.measure.clone(), CORES)
 }
 
 /// What the client of a world takes in, as the null target would show it: what the null target shows of this machine is
@@ -154,18 +152,7 @@ fn with_others(rep: &mut Rep, model: &Model) {
 pub(crate) fn resolve(text: String) -> Result<Plan, Box<dyn Error>> {
     let source = Source { name: "world.toml".to_owned(), text };
     let scenario = scenario::parse(&source, &[]);
-    let facts = PathFacts {
-        exists: true,
-        directory: true,
-        writable: true,
-        file_system: "ext4".to_owned(),
-        in_memory: false,
-        free_bytes: None,
-        direct_align_bytes: Some(512),
-        block_device_bytes: None,
-        dontcache: true,
-        problem: None,
-    };
+    let facts = PathFacts { file_system: "ext4".to_owned(), ..PathFacts::generous() };
     let host = HostFacts {
         cores: CORES,
         memory_bytes: 1 << 36,
@@ -181,23 +168,20 @@ pub(crate) fn resolve(text: String) -> Result<Plan, Box<dyn Error>> {
 }
 
 /// The datasets of a plan as arithmetic.
-pub(crate) fn imagined(plan: &Plan) -> Result<Data, Box<dyn Error>> {
-    let mut wanted: Vec<(usize, usize)> = plan.cells.iter().map(|cell| (cell.target, cell.dataset)).collect();
-    wanted.sort_unstable();
-    wanted.dedup();
+pub(crate) fn imagined(plan: &Plan) -> Result<Datasets, Box<dyn Error>> {
     let slot = |(target, dataset): (usize, usize)| {
         let prepared = Prepared::imagined(&plan.datasets[dataset]).ok_or("a dataset cannot be imagined")?;
-        Ok::<_, Box<dyn Error>>(Slot { target, dataset, prepared })
+        Ok::<_, Box<dyn Error>>(OnTarget { target, dataset, prepared })
     };
-    Ok(Data::of_slots(wanted.into_iter().map(slot).collect::<Result<_, _>>()?))
+    Ok(Datasets::new(plan.places().into_iter().map(slot).collect::<Result<_, _>>()?))
 }
 
 /// What each cell reads, and through which of the `stores` of the targets.
-pub(crate) fn seats(plan: &Plan, data: &Data, stores: &[SharedStore]) -> Vec<Seat> {
-    let seat = |cell: &plan::Cell| {
+pub(crate) fn setups(plan: &Plan, data: &Datasets, stores: &[SharedStore]) -> Vec<CellSetup> {
+    let setup = |cell: &plan::Cell| {
         let prepared = data.of(cell);
         let sample_bytes = describe::sample_bytes(prepared, plan.dataset(cell), cell);
-        Seat {
+        CellSetup {
             store: Arc::clone(&stores[cell.target]),
             server: None,
             data: Arc::clone(&prepared.data),
@@ -207,11 +191,11 @@ pub(crate) fn seats(plan: &Plan, data: &Data, stores: &[SharedStore]) -> Vec<Sea
             copy_to: None,
         }
     };
-    plan.cells.iter().map(seat).collect()
+    plan.cells.iter().map(setup).collect()
 }
 
 /// The head of a record, and nothing measured.
-pub(crate) fn begun(plan: &Plan, data: &Data, facts: Vec<StoreFacts>) -> RunRecord {
+pub(crate) fn begun(plan: &Plan, data: &Datasets, facts: Vec<StoreFacts>) -> RunRecord {
     let begun = Begun {
         run_id: format!("20260101T000000Z-{}-0000", plan.name),
         started: "2026-01-01T00:00:00Z".to_owned(),

@@ -19,6 +19,8 @@ use crate::draw::Draw;
 pub(crate) const JITTER: f64 = 0.2;
 
 /// `EIO`.
+// Written out: the number goes into the record as the kernel would have given it, on whatever system the
+// worlds are played.
 const EIO: u32 = 5;
 
 /// What a storage is.
@@ -27,6 +29,7 @@ pub struct Device {
     /// Bytes per second of all operations together.
     pub rate_bps: f64,
     /// Mean latency of an operation that waits for no other.
+    // A floating-point number, since what a noisy repetition multiplies it with must not be rounded first.
     pub latency_ns: f64,
     /// Standard deviation of the logarithm of what each repetition multiplies both with.
     pub noise: f64,
@@ -114,6 +117,7 @@ pub(crate) struct Model {
 struct State {
     draw: Draw,
     served_bytes: u64,
+    // By place and not by block: a server's cache is asked for what was read, however it was asked for.
     seen: HashSet<(u32, u64)>,
     repetitions: Vec<RepTruth>,
     /// Of the repetition that runs.
@@ -142,6 +146,8 @@ impl Model {
     }
 
     /// A repetition begins.
+    // Noise is drawn for a repetition and not for a read: storages differ from run to run, and noise by
+    // read would vanish in the mean of thousands.
     fn begin(&self) {
         let mut state = self.state();
         let noise = state.draw.log_normal(self.device.noise);
@@ -159,6 +165,7 @@ impl Change {
         match self {
             Self::Linear { to, at_ns } => {
                 let line = 1.0 + (to - 1.0) * now_ns as f64 / at_ns as f64;
+                // A straight line goes on below zero; a tenth is starving by any line.
                 line.max(0.1)
             }
             Self::Step { to, at_ns } if now_ns >= at_ns => to,
@@ -174,6 +181,7 @@ impl Store for Model {
     }
 
     fn limits(&self) -> Result<Limits, StoreError> {
+        // No residency has to be proven, which would be the machine's and not the model's.
         Ok(Limits { direct_align_bytes: Some(512), page_cache: false })
     }
 
@@ -236,11 +244,13 @@ impl Queue {
         self.pipe_free_ns = self.pipe_free_ns.max(now) + bytes as f64 / (device.rate_bps * factor) * 1e9;
         self.client_free_ns = self.client_free_ns.max(now) + 1e9 / device.client_ops_per_s;
         let served = (now + device.latency_ns * jitter / factor).max(self.pipe_free_ns);
+        // A client that is behind sees its reads late, and stamps them when it sees them.
         let done = served.max(self.client_free_ns);
         Completion {
             token: request.token,
             buf: request.buf,
             result: if fails { Err(OpError { kind: ErrorKind::Io, code: EIO }) } else { Ok(bytes) },
+            // Up, as a read that has not ended may not be seen.
             stamps: Stamps { begun_ns, phase_ns: [0; PHASE_STAMPS], done_ns: done.ceil() as u64 },
         }
     }

@@ -12,11 +12,15 @@ use crate::world::{Class, World};
 const QUIET: f64 = 0.02;
 
 /// Of noisy worlds: most that may say FEEDS, STARVES and UNCERTAIN when they should not.
+// A wrong FEEDS buys the wrong storage, a wrong STARVES a second look: so the bounds differ by four. A 95 %
+// interval alone would allow 2.5 % of each.
 const NOISY_FEEDS_MAX: f64 = 0.005;
 const NOISY_STARVES_MAX: f64 = 0.02;
+// Without a bound on silence the safest tool would say UNCERTAIN of everything.
 const MISSED_MAX: f64 = 0.05;
 
 /// Seeds that are kept of each kind of mistake.
+// Enough to replay; all of them stand in no line that anybody reads.
 const SEEDS: usize = 8;
 
 #[derive(Debug, Clone, Default)]
@@ -116,6 +120,7 @@ impl Table {
             all.sort_unstable();
         }
         self.broken.extend(other.broken);
+        // Threads end in any order, and the page is kept in the book byte for byte.
         self.broken.sort();
     }
 
@@ -135,6 +140,8 @@ impl Table {
                 beyond.push(format!("{what}: {count} of {of}, at most {:.1} %", most * 100.0));
             }
         };
+        // None at all: where nothing but 2 % of noise moves a storage that is 10 % away, a wrong word is a
+        // mistake of the rules and no bad luck.
         hold("wrong FEEDS in quiet worlds", quiet.wrong_feeds, quiet.worlds, 0.0);
         hold("wrong STARVES in quiet worlds", quiet.wrong_starves, quiet.worlds, 0.0);
         hold("UNCERTAIN in quiet worlds 10 % away", quiet.missed, quiet.decidable, MISSED_MAX);

@@ -21,6 +21,8 @@ pub struct Pipe {
 impl Pipe {
     /// Operations per second with so many outstanding.
     pub fn at_depth(self, depth: u32) -> f64 {
+        // No model of queues near the knee: no world is drawn there, and its solver would have to be held
+        // against something too.
         self.ops_per_s.min(f64::from(depth) / self.latency_s)
     }
 
@@ -99,11 +101,14 @@ impl Job {
             let mut draw = Draw::new(deviations.to_bits() ^ round);
             // Where the rate binds, nothing but another rate makes another run.
             let beside = if round == 0 { 0.0 } else { draw.between(-BESIDE, BESIDE) };
+            // libm and not the standard library: its results are the same on every machine, and a seed that
+            // fails must fail everywhere.
             let faster = libm::exp(pipe.noise * (deviations + beside));
             let pipe =
                 Pipe { ops_per_s: pipe.ops_per_s * faster, latency_s: pipe.latency_s / faster, ..pipe };
             let mut played = Playing::new(self, pipe, draw);
             played.run();
+            // Each by its own end: DLIO takes the mean over ranks as well, and not the slowest one.
             let each = played.accelerators.iter().map(|one| computed / one.end_s);
             each.sum::<f64>() / f64::from(self.accelerators)
         })
@@ -142,15 +147,19 @@ impl Job {
 }
 
 /// What sums of fractions may lack of a whole number.
+// Far below the part of a sample that a read can bring, far above what thousands of additions lose.
 const ROUNDING: f64 = 1e-6;
 
 /// Runs, by how many standard deviations the storage is faster in each: the middles of eight parts of a normal distribution
 /// that are equally likely.
+// Fixed and not drawn: eight draws would differ in their mean by a third of the noise, more than what is to
+// be told apart.
 const RUNS: [f64; 8] = [-1.534, -0.887, -0.489, -0.157, 0.157, 0.489, 0.887, 1.534];
 
 /// Rounds of these runs at most, and the standard error of their mean that needs no further one. Eight runs of a job with
 /// two steady states lie 2 % beside what many come to.
 const ROUNDS_MAX: u64 = 16;
+// A seventh of the 2 % that the judge allows the arithmetic of a job.
 const SETTLED: f64 = 0.003;
 
 /// Standard deviations by which a run of a further round lies beside one of the first at most.
@@ -180,6 +189,7 @@ impl PartialOrd for At {
 
 impl Ord for At {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        // Times are never NaN, and a heap needs an order of all of them.
         self.0.total_cmp(&other.0)
     }
 }
@@ -290,7 +300,7 @@ impl Playing {
         }
     }
 
-    /// A reader decodes what it has of its batch, reads on where that is not all of it, or has done with it.
+    /// The next thing that a reader does: it decodes what it has of its batch, reads on where samples are missing, or ends it.
     fn go_on(&mut self, accelerator: usize, reader: usize, now_s: f64) {
         let job = self.job;
         let own = &mut self.accelerators[accelerator].readers[reader];
@@ -313,6 +323,8 @@ impl Playing {
     }
 
     fn issue(&mut self, accelerator: usize, reader: usize, now_s: f64) {
+        // The storage of the simulation serves in the order of submission, without a queue for each client:
+        // so does this.
         self.pipe_free_s = self.pipe_free_s.max(now_s) + 1.0 / self.pipe.ops_per_s;
         let latency_s = self.pipe.latency_s * self.draw.beside_one(self.pipe.jitter);
         // A storage ends reads at whole nanoseconds: which of two accelerators is first is then nobody's choice.

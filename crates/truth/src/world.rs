@@ -7,6 +7,8 @@ use crate::storage::{Change, Device, JITTER, Others};
 use crate::truth::{Job, Pipe};
 
 /// Needs by what the storage gives.
+// None at 1.0: a storage that gives exactly the line is neither right nor wrong, and every word would count
+// as luck. 0.9 and 1.1 are the nearest that a run of five repetitions should tell apart.
 const NEEDS: [f64; 6] = [0.5, 0.8, 0.9, 1.1, 1.2, 2.0];
 
 /// What kind of world it is.
@@ -53,6 +55,8 @@ const LOADED_AS: [Class; 3] = [Class::Closed, Class::Paced, Class::Training];
 
 impl Class {
     /// How often each is drawn.
+    // By weight: plain loads are most of what users run, and a wrong FEEDS among them is what the bounds of
+    // the table are for. Each special class still gets some sixty of 2,000 worlds.
     const DRAWN: [Self; 30] = [
         Self::Closed,
         Self::Closed,
@@ -137,18 +141,27 @@ pub enum Load {
 }
 
 /// Reads that a paced load has outstanding at most.
+// The default of the scenario. It is not written, so that the default itself is played.
 pub(crate) const PACED_DEPTH: u32 = 64;
 
 /// How much deeper the deeper one of the closed loops beside a job reads.
+// As the scenario's own closed loops beside a job read: once as deep as its readers reach, and once deeper.
 const BESIDE: u32 = 4;
 /// How far the knee of a storage is from every depth that is tested, in doublings.
+// 0.45 doublings are a factor of 1.37. Nearer to the knee latency and rate bind by turns, and the smaller
+// of the two is more than the storage gives.
 const FAR: f64 = 0.45;
 /// How far beyond the knee a search for the depth goes.
+// The search stops when the gain is small, which it is a few doublings beyond the knee; windows for depths
+// that are never tried would only take time.
 const SEARCHED: f64 = 8.0;
 /// What a window holds at least: turns of the deepest queue, reads, seconds, and steps of a job.
+// A window holds whole turns of the queue and a part of one: with 30 of them that part is at most 3 %.
 const TURNS: f64 = 30.0;
+// Jitter of 20 % by read is below 1 % in the mean of 400.
 const READS_MIN: f64 = 400.0;
 const SECONDS_MIN: f64 = 0.12;
+// The first fill counts in the window; of fewer steps it is most of what is measured.
 const STEPS_MIN: u32 = 30;
 
 /// What stays of a need where the samples that are read are not of its own size.
@@ -226,6 +239,7 @@ impl World {
     pub fn of_seed(seed: u64) -> Self {
         let mut draw = Draw::new(seed);
         let class = draw.pick(&Class::DRAWN);
+        // Noise and a change at once would leave no word that is surely right.
         let is_noisy = class.is_plain() && draw.unit() < 0.5;
         let noise = if is_noisy { draw.between(0.02, 0.10) } else { draw.between(0.0, 0.02) };
         Self::drawn(seed, class, noise, &mut draw)
@@ -239,6 +253,7 @@ impl World {
     fn drawn(seed: u64, class: Class, noise: f64, draw: &mut Draw) -> Self {
         let sample_bytes = draw.pick(&[16_384, 32_768, 65_536]);
         let loaded_as = match class {
+            // These classes change the question and not the load, so that each load meets them.
             Class::Hosts | Class::Held => draw.pick(&LOADED_AS),
             _ => class,
         };
@@ -269,10 +284,12 @@ impl World {
             states_rate: !trains && !matches!(class, Class::Hosts | Class::Held) && draw.unit() < 0.2,
             sample_bytes,
             held: None,
+            // More than a run reads as a rule: no sample comes twice, and no cache can matter by accident.
             samples: 1 << 20,
             shards,
             streams: (shards && !trains && draw.unit() < 0.5).then_some(8),
             whole_files: !shards && draw.unit() < 0.3,
+            // NFS in user space has no page cache of this machine to be cold.
             cold: !network && draw.unit() < 0.3,
             network,
             server_memory_bytes: None,
@@ -303,6 +320,8 @@ impl World {
         let far = |knee: &f64| depths.iter().all(|depth| libm::log2(knee / f64::from(*depth)).abs() > FAR);
         let mut drawn = (0..64).map(|_| if draw.unit() < 0.2 { 0.2 } else { draw.log_between(4.0, 128.0) });
         let knee = drawn.find(far).unwrap_or(0.2);
+        // From a disk array behind a network to one NVMe drive; in the logarithm, or nearly all worlds
+        // would be fast.
         let ops_per_s = draw.log_between(1e3, 2e4);
         self.device = Device {
             rate_bps: ops_per_s * self.mean_read_bytes(),
@@ -311,9 +330,11 @@ impl World {
             ..Device::IDEAL
         };
         if self.class == Class::Errors {
+            // Below, above and far above the share from which no verdict is given.
             self.device.errors = draw.pick(&[5e-4, 0.03, 0.10]);
         }
         if self.class == Class::Client {
+            // The client is the limit, is near it, and is out of the question.
             let times = draw.pick(&[0.5, 1.3, 4.0]);
             self.device.client_ops_per_s = times * self.pipe().at_depth(self.deepest());
         }
@@ -356,6 +377,8 @@ impl World {
     }
 
     /// The step time that makes the need of what the storage gives.
+    // The need follows from the truth and not the other way round: the line then lies at an exact share of
+    // what the storage gives, whatever was drawn.
     fn take_need(&mut self) {
         let demand = self.need * self.gives() / self.utilization / self.own_samples_of_one();
         if let Load::Training { job } = &self.load {
@@ -376,6 +399,7 @@ impl World {
         let run_ns = self.planned_run_ns();
         let crosses = draw.unit() < 0.6;
         // Behind the change the storage gives a share of the line that is clearly on one side of it.
+        // Behind a change to 1.05 of the line no run could say on which side it is.
         let beside = draw.between(1.15, 1.5);
         let above = self.need < 1.0;
         let of_line = if above == crosses { 1.0 / beside } else { beside };
@@ -385,6 +409,7 @@ impl World {
             Class::Drift => self.device.change = Change::Linear { to, at_ns: run_ns as u64 },
             Class::Step => self.device.change = Change::Step { to, at_ns },
             Class::Credits => {
+                // Credits that are spent never make a storage faster.
                 let to = to.min(0.9);
                 let bps = self.gives() * self.stored_bytes() as f64;
                 let bytes = (bps * run_ns / 1e9 * draw.between(0.2, 0.5)) as u64;
@@ -392,6 +417,7 @@ impl World {
             }
             Class::ServerCache if crosses => {
                 self.device.cached = 3.0;
+                // So few that a run reads them over and over, and the server's cache serves most of it.
                 self.samples = 1 << 12;
             }
             Class::ServerCache => {
@@ -409,6 +435,8 @@ impl World {
             Load::Paced => 1,
             Load::Training { .. } => 3,
         };
+        // An estimate: fresh rounds come on top. A change has to fall into the run, and where in it does
+        // not matter.
         5.0 * (cells + 1) as f64 * (self.window_ns + self.warmup_ns) as f64
     }
 
@@ -459,6 +487,7 @@ impl World {
     /// Samples per second that the storage gives with so many reads outstanding, before it changes.
     pub fn at_depth(&self, depth: u32) -> f64 {
         self.pipe().at_depth(depth) * self.mean_read_bytes() / self.stored_bytes() as f64
+            // A failed read brings nothing and takes its place in the pipe.
             * (1.0 - self.device.errors)
     }
 
@@ -501,6 +530,8 @@ impl World {
         });
         lines.extend(self.server_memory_bytes.map(|bytes| format!("server_memory = \"{bytes} B\"")));
         lines.extend(self.load_lines());
+        // The scenario takes seeds of a bounded size; a million are more than a reader can keep apart
+        // anyway.
         lines.push(format!("repetitions = 5\nseed = {}", self.seed % 1_000_000));
         lines.join("\n") + "\n"
     }

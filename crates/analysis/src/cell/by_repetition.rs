@@ -7,6 +7,7 @@ use crate::cell::checkpoints::{self, Written};
 use crate::cell::context::Context;
 use crate::cell::epochs;
 use crate::cell::figures::Figures;
+use crate::cell::gap::{Gap, GapCause};
 use crate::cell::lines::Lines;
 use crate::cell::metric::{METRICS, Metric, View};
 use crate::cell::operation;
@@ -24,7 +25,7 @@ pub struct RepFigures<'a> {
     /// Its metrics in the order of [`METRICS`]; all are finite, and what too few operations say nothing of is absent.
     pub values: Vec<(&'static Metric, f64)>,
     /// Why it makes no point; absent where it makes one.
-    pub gap: Option<String>,
+    pub gap: Option<Gap>,
 }
 
 /// Every repetition, fresh ones that confirm included, in the order of the scenario's cells. The rules are those of the
@@ -49,13 +50,15 @@ fn of_rep<'a>(
     rep: &'a Rep,
     measure: &Measure,
 ) -> RepFigures<'a> {
+    // The summary's own rule on a single repetition: an export that kept what the summary drops would give other means than the
+    // page.
     let sorted = Repetitions::of(&[rep], cell, rep.role, measure);
-    let (values, gap) = match (sorted.used.is_empty(), sorted.reasons.into_iter().next()) {
-        (true, Some(reason)) => (Vec::new(), Some(reason)),
-        (true, None) => (Vec::new(), Some("interrupted too early to count".to_owned())),
+    let (values, gap) = match (sorted.used.is_empty(), sorted.gaps.into_iter().next()) {
+        (true, Some(gap)) => (Vec::new(), Some(gap)),
+        (true, None) => (Vec::new(), Some(GapCause::Interrupted.into())),
         (false, _) => (context.map(|context| values(context, rep)).unwrap_or_default(), None),
     };
-    let gap = gap.or_else(|| values.is_empty().then(|| "its figures cannot be computed".to_owned()));
+    let gap = gap.or_else(|| values.is_empty().then(|| GapCause::NotComputed.into()));
     RepFigures { cell, rep, values, gap }
 }
 
@@ -73,6 +76,7 @@ fn values(context: &Context<'_>, rep: &Rep) -> Vec<(&'static Metric, f64)> {
         ..point.view()
     };
     let of_metric = |metric: &'static Metric| Some((metric, metric.read(&view)?.value()?));
+    // A damaged record may hold a window of one nanosecond; JSON has no infinity.
     METRICS.iter().filter_map(of_metric).filter(|(_, value)| value.is_finite()).collect()
 }
 
@@ -133,8 +137,8 @@ mod tests {
         builder.push(empty);
         let record = builder.record();
         let all = by_repetition(&record);
-        assert_eq!(all[0].gap.as_deref(), Some("the mount went away"));
-        assert_eq!(all[1].gap.as_deref(), Some("the window was empty"));
+        assert_eq!(all[0].gap, Some(GapCause::Recorded("the mount went away".to_owned()).into()));
+        assert_eq!(all[1].gap, Some(GapCause::EmptyWindow.into()));
         assert!(all.iter().all(|one| one.values.is_empty()));
     }
 

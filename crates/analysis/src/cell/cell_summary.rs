@@ -4,6 +4,7 @@ use record::{Axis, Cell};
 
 use crate::cell::figures::Figures;
 use crate::cell::flag::Flag;
+use crate::cell::gap::Gap;
 use crate::cell::layouts::payload;
 use crate::cell::need::LineAt;
 use crate::cell::network::NetworkFigures;
@@ -81,21 +82,11 @@ impl CellSummary {
         let known = |measurement: &Measurement| match measurement {
             Measurement::Figures(figures) => figures.names_dropped,
             Measurement::Operations(operations) => operations.names_dropped,
+            // Nothing was opened by it, so it must not spoil what the other role knows.
             Measurement::Failed { .. } | Measurement::NotRun { .. } => Some(true),
         };
         let all = std::iter::once(&self.measured).chain(&self.confirmed);
         self.is_measured() && all.map(known).all(|known| known == Some(true))
-    }
-
-    /// Reasons to doubt its figures in words; those of the fresh repetitions that the others do not have say so, and
-    /// stand last.
-    pub fn doubts(&self) -> Vec<(&Flag, String)> {
-        let said: Vec<(&Flag, String)> =
-            self.measured.flags().iter().map(|flag| (flag, flag.to_string())).collect();
-        let fresh = self.confirmed.iter().flat_map(Measurement::flags).map(|flag| (flag, flag.to_string()));
-        let new = fresh.filter(|(_, words)| said.iter().all(|(_, known)| known != words));
-        let new: Vec<_> = new.map(|(flag, words)| (flag, format!("confirmation: {words}"))).collect();
-        said.into_iter().chain(new).collect()
     }
 
     /// Reasons to doubt its figures, those of the fresh repetitions last and none of them twice.
@@ -107,8 +98,8 @@ impl CellSummary {
     }
 
     /// Why it is compared with nothing and passes no gate; `None` where it is steady, or nobody can tell.
-    pub(crate) fn unsteady(&self) -> Option<String> {
-        self.flags().into_iter().find(|flag| flag.is_unsteady()).map(ToString::to_string)
+    pub(crate) fn unsteady(&self) -> Option<&Flag> {
+        self.flags().into_iter().find(|flag| flag.is_unsteady())
     }
 
     /// Whether the lower end of the measured interval is at the line or above it.
@@ -131,12 +122,12 @@ pub enum Measurement {
         /// How many.
         repetitions: u32,
         /// Why the first of them failed.
-        reason: String,
+        reason: Gap,
     },
     /// No repetition was made.
     NotRun {
         /// Why.
-        reason: String,
+        reason: Gap,
     },
 }
 

@@ -5,13 +5,14 @@ use record::{Dataset, Datasets, Target};
 
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::datasets::DatasetFigures;
+use crate::cell::need::NoNeed;
 
 /// Every cell of a run, each with all its figures, and what they are held against: what curves, the choice of a cell and
 /// verdicts are made of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cells<'a> {
     /// What the accelerators consume, or why the record does not say.
-    pub(crate) need: &'a Result<Need, String>,
+    pub(crate) need: &'a Result<Need, NoNeed>,
     /// Distinct datasets, in the order of the record.
     pub(crate) datasets: &'a [DatasetFigures],
     /// Storages under test, in the order of the scenario.

@@ -55,17 +55,6 @@ pub struct Payoff {
     pub break_even: Option<f64>,
 }
 
-impl Payoff {
-    /// `pays from epoch 3 on`, `never pays here: the copy is not faster`.
-    pub fn words(&self) -> String {
-        match self.break_even {
-            // Saved time must reach what copying took: within the epoch that it falls into.
-            Some(epochs) => format!("pays from epoch {} on", feed::format_count(epochs.ceil().max(1.0))),
-            None => "never pays here: the copy is not faster".to_owned(),
-        }
-    }
-}
-
 pub(crate) fn of_run(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSummary]) -> Vec<CopyFigures> {
     let copies = cells.iter().enumerate().filter(|(_, cell)| cell.cell.operation == feed::Operation::Copy);
     copies.filter_map(|(index, _)| of_cell(record, lines, cells, index)).collect()
@@ -80,12 +69,14 @@ fn of_cell(
     let cell = &cells[index];
     let (plan, figures) = (cell.cell.copy.as_ref()?, cell.figures()?);
     let bytes = record.run.datasets.get(cell.cell.dataset)?.bytes;
+    // A copy of nothing is done at once and pays from the first epoch on.
     if figures.bps.mean <= 0.0 || bytes == 0 {
         return None;
     }
     let measure = &record.run.measure;
     let reps = Repetitions::of(lines.of_cell(&cell.cell.cell), &cell.cell, Role::Measure, measure).used;
     let ops: Vec<f64> = reps.iter().map(|rep| per_s(rep, record::counter::OPS)).collect();
+    // The whole dataset at the rate of what was copied: a repetition copies for as long as it is told, most often a part.
     let copy_s = formula::staging_s(bytes as f64, figures.bps.mean);
     Some(CopyFigures {
         cell: index,
@@ -109,6 +100,7 @@ fn payoffs(
 ) -> Vec<Payoff> {
     let readers = || {
         let reads = |cell: &CellSummary| operation::reads_samples(&cell.cell) && cell.figures().is_some();
+        // A paced load reads as fast as it was told to, whichever of both it reads.
         cells.iter().enumerate().filter(move |(_, cell)| reads(cell) && cell.cell.pace.is_none())
     };
     let is_source = |cell: &CellSummary| {
@@ -120,6 +112,7 @@ fn payoffs(
             !is_source(cell) && reads_copy(record, copying, cell) && is_alike(record, of_source, cell)
         });
         let rate = |cell: &CellSummary| cell.figures().map_or(0.0, |figures| figures.samples_per_s.mean);
+        // The fastest reader of the copy: whoever copies can choose how to read it.
         let (copy, of_copy) = copies.max_by(|a, b| rate(a.1).total_cmp(&rate(b.1)))?;
         let epoch_s = |cell: &CellSummary| epoch_s(record, cell);
         let (source_epoch_s, copy_epoch_s) = (epoch_s(of_source)?, epoch_s(of_copy)?);
@@ -161,6 +154,7 @@ fn epoch_s(record: &RunRecord, cell: &CellSummary) -> Option<f64> {
 /// repetitions.
 fn first_s(lines: &Lines<'_>, cell: &CellSummary, measure: &Measure) -> Option<f64> {
     if let Some(training) = cell.figures().and_then(|figures| figures.training.as_ref()) {
+        // A job waits for a whole batch, which is what its user sees.
         return (training.first_batch_ns > 0).then(|| training.first_batch_ns as f64 / 1e9);
     }
     let reps = Repetitions::of(lines.of_cell(&cell.cell.cell), &cell.cell, Role::Measure, measure).used;

@@ -1,24 +1,16 @@
 //! What a repetition counted, and what several did together.
 
-use std::collections::BTreeMap;
-
 use record::Rep;
 
 /// A counter, zero when it was not written.
 pub(crate) fn counted(rep: &Rep, name: &str) -> u64 {
+    // Counters that stayed zero are not written, and older records know fewer of them: absent is zero.
     rep.counters.get(name).copied().unwrap_or(0)
 }
 
 /// Failed operations of all kinds.
 pub(crate) fn errors(rep: &Rep) -> u64 {
     rep.errors.values().sum()
-}
-
-/// `12 io, 3 timeout`.
-pub(crate) fn by_kind(errors: &BTreeMap<String, u64>) -> String {
-    let parts: Vec<String> =
-        errors.iter().map(|(kind, count)| format!("{} {kind}", feed::group_digits(*count))).collect();
-    parts.join(", ")
 }
 
 pub(crate) fn per_s(rep: &Rep, name: &str) -> f64 {

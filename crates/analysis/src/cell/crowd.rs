@@ -6,6 +6,7 @@ use record::{Cell, OtherProgram, Rep};
 
 pub(crate) use flags::{holds_processors, others_read, others_wrote, waited};
 
+// A reader who finds the first two stops them and measures again; a list of twenty daemons helps nobody.
 /// Programs that are named.
 const NAMED_MAX: usize = 2;
 
@@ -30,6 +31,8 @@ impl Crowd {
         let cores = told.first()?.system.core_busy_ns.len();
         let sum = |of: fn(&Rep) -> u64| told.iter().map(|rep| of(rep) as f64).sum::<f64>();
         let wall_ns = sum(|rep| rep.usage.wall_ns);
+        // The kernel's own work on behalf of this process (interrupts, softirq) is among the others': it is not in its
+        // processor time, and cannot be told apart in `/proc/stat`.
         let own_ns = sum(own_ns);
         let names = names(used, |one| one.cpu_ns);
         (wall_ns > 0.0).then(|| Self {
@@ -74,6 +77,8 @@ pub(crate) fn stolen_share(cell: &Cell, used: &[&Rep]) -> Option<f64> {
     for rep in used {
         let worked_ns = worked_ns(rep) as f64;
         if let Some(steal_ns) = rep.usage.steal_ns.filter(|_| worked_ns > 0.0) {
+            // Which of the machine's threads were stopped is not known. In proportion to what each ran is the guess that
+            // favours none.
             stolen += steal_ns as f64 * (own_ns(rep) as f64 / worked_ns).min(1.0);
             time += rep.usage.wall_ns as f64 * f64::from(cell.threads.max(1));
         }

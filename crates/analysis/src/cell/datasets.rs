@@ -48,10 +48,12 @@ pub(crate) fn of_run(run: &Run, lines: &Lines<'_>) -> Vec<DatasetFigures> {
             (sum(counter::OPS) + sum(counter::WARMUP_OPS), sum(counter::WRITTEN_BYTES));
         let reads_per_byte = (dataset.bytes > 0).then(|| read / dataset.bytes as f64);
         // Repetitions do not share out the dataset: each may read what another has read.
+        // Repetitions, and not the bytes alone: two of them that read a quarter each may have read the same quarter.
         let names: BTreeSet<&str> = cells().map(|cell| cell.cell.as_str()).collect();
         let repetitions: usize = names.into_iter().map(|name| lines.of_cell(name).len()).sum();
         let reads_repeat = repetitions > 1
             || reads_per_byte.is_some_and(|reads| reads > 1.0)
+            // Draws with replacement repeat within one pass: of as many draws as there are samples, 63 % are distinct.
             || (repetitions > 0 && access.iter().any(|access| access == "random"));
         DatasetFigures {
             dataset: dataset.clone(),

@@ -14,10 +14,16 @@ use crate::cell::repetitions::Repetitions;
 
 pub use held::{Held, Order};
 
+// Numbers of epochs come from the record: a damaged one may claim 2^64 of them, each a row.
 /// Passes of a cell of which figures are given: what a damaged record may claim beyond is left out.
 const EPOCHS_MAX: usize = 1_000;
+/// What storage delivered by what was asked, above which that is said: whole pages round up what a read asks for, and a
+/// hundredth more is no read-ahead.
+const AMPLIFIED_TOLD_MIN: f64 = 1.01;
+// Shuffled passes always share a few reads at their seam, as many as are in flight.
 /// Share of a pass in which the one before is still under way, from which that is said.
 const OVERLAP_TOLD_MIN: f64 = 0.05;
+// F44 is compared within a percent.
 /// Share of the reads that a tier missed and did not keep, from which that is said.
 const SKIPPED_TOLD_MIN: f64 = 0.01;
 
@@ -28,10 +34,40 @@ pub struct EpochFigures {
     pub cell: usize,
     /// Each pass, in order.
     pub epochs: Vec<EpochPass>,
-    /// What a cache of known size is expected to serve; absent where there is none.
-    pub held: Option<Held>,
-    /// What a reader must know, a sentence each.
-    pub notes: Vec<String>,
+    /// What a reader must know.
+    pub notes: Vec<EpochNote>,
+}
+
+/// Something that a reader must know of the passes of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EpochNote {
+    /// Storage delivered more than was asked: no share of a cache follows from that.
+    Amplified {
+        /// The most, by what was asked; above 1.
+        factor: f64,
+    },
+    /// Passes that the end of the window cut.
+    Cut {
+        /// How many.
+        epochs: u64,
+    },
+    /// Reads of two or more passes were under way together: the rate of the cell is above that of a pass.
+    Overlap {
+        /// Most of the time of a pass in which the next one was under way, 0 to 1.
+        share: f64,
+    },
+    /// A cache of known size, and what it is expected to serve.
+    Held(Held),
+    /// What a tier missed and did not keep, since it was still writing what came before.
+    Skipped {
+        /// Share of what it missed, 0 to 1.
+        share: f64,
+    },
+    /// Passes that are not shown.
+    LeftOut {
+        /// How many.
+        epochs: usize,
+    },
 }
 
 /// One pass, over the repetitions that made it.
@@ -80,19 +116,21 @@ fn of_cell(
 ) -> Option<EpochFigures> {
     let reps = Repetitions::of(lines.of_cell(&cell.cell), cell, Role::Measure, measure).used;
     let held = Held::of(cell, record.run.datasets.get(cell.dataset));
+    // Tiers alone have a size in the record; the page cache takes what memory is left, and foretells nothing.
     let (mut passes, left_out) = passes(&reps, held.as_ref());
     if passes.is_empty() {
         return None;
     }
     leave_out_past_the_cache(cell, &mut passes);
+    // Direct reads are rounded to whole blocks, which is no read-ahead and no cache's doing.
     let cached = cell.cache != feed::Cache::Bypass;
-    let mut notes: Vec<String> = cached.then(|| amplified(&reps)).flatten().into_iter().collect();
+    let mut notes: Vec<EpochNote> = cached.then(|| amplified(&reps)).flatten().into_iter().collect();
     notes.extend(cut(&passes));
     notes.extend(overlap(&passes));
-    notes.extend(held.as_ref().map(Held::words));
+    notes.extend(held.map(EpochNote::Held));
     notes.extend(skipped(&reps));
-    notes.extend((left_out > 0).then(|| format!("{left_out} further epochs are not shown")));
-    Some(EpochFigures { cell: index, epochs: passes, held, notes })
+    notes.extend((left_out > 0).then_some(EpochNote::LeftOut { epochs: left_out }));
+    Some(EpochFigures { cell: index, epochs: passes, notes })
 }
 
 /// The passes of one repetition of a cell, in order.
@@ -152,10 +190,12 @@ fn seconds(from_ns: u64, to_ns: u64) -> f64 {
 impl EpochPass {
     fn of(reps: &[&Rep], number: u64, held: Option<&Held>) -> Option<Self> {
         let all: Vec<Made<'_>> = reps.iter().filter_map(|rep| Made::of(rep, number)).collect();
+        // A pass that the window cut ended early where storage was slow: averaged with whole ones it would make them faster.
         let complete = all.iter().any(|made| made.epoch.complete);
         let made: Vec<Made<'_>> = all.into_iter().filter(|made| made.epoch.complete == complete).collect();
         // What is not known of some is not known of all.
         let known = |of: &dyn Fn(&Made<'_>) -> Option<f64>| {
+            // A mean over those that tell would be one of another set of repetitions than the rate beside it.
             made.iter().map(of).collect::<Option<Vec<f64>>>().and_then(|points| Rate::of(&points))
         };
         let mean = |of: fn(&Epoch) -> u64| Some(known(&|made| Some(of(made.epoch) as f64 / 1e9))?.mean);
@@ -166,6 +206,8 @@ impl EpochPass {
             begun_s: mean(|epoch| epoch.begun_ns)?,
             ended_s: mean(|epoch| epoch.ended_ns)?,
             bps: known(&|made| Some(made.bps()))?,
+            // Read-ahead makes storage deliver more than was asked; a share below zero would say that the cache took bytes
+            // away.
             cache_share: known(&|made| Some((1.0 - made.share(made.epoch.storage_bytes)?).clamp(0.0, 1.0))),
             tier_hits: known(&|made| Some(made.share(made.epoch.tier_bytes)?.min(1.0))),
             predicted_hits: held.and_then(|held| held.hits_of(number)),
@@ -178,51 +220,36 @@ impl EpochPass {
     }
 }
 
-/// What storage delivered beyond what was asked, in words.
-fn amplified(reps: &[&Rep]) -> Option<String> {
+/// What storage delivered beyond what was asked.
+fn amplified(reps: &[&Rep]) -> Option<EpochNote> {
     let all = reps.iter().flat_map(|rep| &rep.epochs).filter(|epoch| epoch.bytes > 0);
     let amplification = |epoch: &Epoch| Some(epoch.storage_bytes? as f64 / epoch.bytes as f64);
-    let most = all.filter_map(amplification).filter(|share| *share > 1.0).reduce(f64::max);
-    // Whole pages round up what a read asks for: a hundredth more is no read-ahead.
-    most.filter(|share| *share > 1.01).map(|share| {
-        format!(
-            "storage delivered up to {:.0} % of what was asked (pages and read-ahead): no cache share then",
-            share * 100.0
-        )
-    })
+    let factor = all.filter_map(amplification).reduce(f64::max)?;
+    (factor > AMPLIFIED_TOLD_MIN).then_some(EpochNote::Amplified { factor })
 }
 
 /// What a tier had no time to keep it neither finds again nor drops others for.
-fn skipped(reps: &[&Rep]) -> Option<String> {
+fn skipped(reps: &[&Rep]) -> Option<EpochNote> {
     let sum = |name: &str| {
         let counts = reps.iter().filter_map(|rep| rep.counters.get(name));
         counts.fold(0, |sum: u64, count| sum.saturating_add(*count)) as f64
     };
     let share = sum(counter::TIER_SKIPPED) / sum(counter::TIER_MISSES);
-    (share.is_finite() && share >= SKIPPED_TOLD_MIN).then(|| {
-        format!(
-            "the tier did not keep {:.0} % of what it missed, for it was still writing what came before: what is \
-             expected of a cache that keeps all it reads does not hold",
-            share.min(1.0) * 100.0
-        )
-    })
+    let is_told = share.is_finite() && share >= SKIPPED_TOLD_MIN;
+    is_told.then(|| EpochNote::Skipped { share: share.min(1.0) })
 }
 
-fn cut(passes: &[EpochPass]) -> Option<String> {
-    let cut = passes.iter().filter(|pass| !pass.complete).count() as u64;
-    (cut > 0).then(|| format!("{} cut by the end of the window", feed::counted_noun(cut, "epoch")))
+fn cut(passes: &[EpochPass]) -> Option<EpochNote> {
+    let epochs = passes.iter().filter(|pass| !pass.complete).count() as u64;
+    (epochs > 0).then_some(EpochNote::Cut { epochs })
 }
 
 /// That the next pass begins before one ends, where that is a good part of it: then the rate of a pass is not that of
 /// the cell.
-fn overlap(passes: &[EpochPass]) -> Option<String> {
+fn overlap(passes: &[EpochPass]) -> Option<EpochNote> {
     let share = |pass: &EpochPass| Some(-pass.gap_s?.mean / (pass.ended_s - pass.begun_s));
     let of_whole =
         passes.iter().filter(|pass| pass.complete).filter_map(share).filter(|share| share.is_finite());
     let most = of_whole.reduce(f64::max).filter(|share| *share >= OVERLAP_TOLD_MIN)?;
-    Some(format!(
-        "passes overlap, by up to {:.0} % of their time: reads of two or more are under way together, and the rate of \
-         the cell is above that of a pass",
-        most.min(1.0) * 100.0
-    ))
+    Some(EpochNote::Overlap { share: most.min(1.0) })
 }

@@ -2,6 +2,8 @@
 
 use record::{Dataset, Target};
 
+// Whether compression is switched on is not among the facts of a target: that it may be is all there is, and a gravity follows
+// from it, not a figure.
 /// Beginnings of the names of file systems that compress what they store, or may.
 const COMPRESSING: [&str; 6] = ["btrfs", "zfs", "bcachefs", "erofs", "squashfs", "f2fs"];
 
@@ -28,6 +30,8 @@ pub(crate) fn fact<'a>(target: &'a Target, name: &str) -> Option<&'a str> {
 
 /// Whether a file system keeps data in memory of its own, which direct I/O and eviction may not reach.
 pub(crate) fn has_own_cache(file_system: &str) -> bool {
+    // The ARC of ZFS and the pagepool of GPFS lie beside the page cache: `mincore` does not see them, and `posix_fadvise`
+    // leaves them as they are.
     matches!(file_system, "zfs" | "gpfs" | "lustre") || file_system.starts_with("fuse")
 }
 

@@ -2,25 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use feed::Cache;
-use record::{Rep, Word, counter};
+use record::{Rep, counter};
 
 use crate::cell::context::Context;
 use crate::cell::counters::{cpu_ns, per_s, sum};
-use crate::cell::flag::{Flag, Gravity, percent};
+use crate::cell::flag::{Flag, Gravity};
 use crate::cell::interval;
 use crate::cell::latency::{Latency, Phase, phases};
 use crate::cell::network;
 use crate::cell::paced::Paced;
+use crate::cell::page_cache::PageCache;
 use crate::cell::point::point_bps;
 use crate::cell::rate::Rate;
 use crate::cell::repetitions::Repetitions;
 use crate::cell::training::{self, TrainingFigures};
 use crate::cell::validity::names_dropped;
-use crate::cell::validity::{self, ClientShares, available_ns, left_after, resident_before};
-
-/// How a record says that reads never pass the kernel's file systems, and so not its page cache.
-pub(crate) const USER_SPACE: &str = "user_space";
+use crate::cell::validity::{self, ClientShares, available_ns};
 
 /// What the repetitions of one cell, in one role, say together.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,10 +53,8 @@ pub struct Figures {
     pub cpu_share: Option<f64>,
     /// Share of the null ceiling; absent without one.
     pub ceiling_share: Option<f64>,
-    /// What is known of the client's page cache, in words.
-    pub cache: String,
-    /// Whether its residency is known at all.
-    pub cache_is_known: bool,
+    /// What is known of the client's page cache.
+    pub cache: PageCache,
     /// Whether every repetition began without names and inodes in memory; absent where that is not known, and for
     /// cells that ask for no names, or not for cold ones.
     pub names_dropped: Option<bool>,
@@ -104,8 +99,7 @@ impl Figures {
             cpu_ns_per_op: (ops > 0).then(|| cpu_ns(used) / ops as f64),
             cpu_share: client.cpu,
             ceiling_share: client.ceiling,
-            cache: cache_words(context, used),
-            cache_is_known: !context.server_is_local && resident_shares(&context.cell.cache, used).is_some(),
+            cache: PageCache::of(context, used),
             names_dropped: names_dropped(context.cell, used),
             flags,
         })
@@ -138,7 +132,10 @@ pub(crate) fn client_shares(context: &Context<'_>, used: &[&Rep], ops_per_s: f64
     let is_job = context.cell.training.is_some();
     let ceiling = || validity::ceiling_share(&context.cell.cell, ops_per_s, bps, context.ceilings);
     ClientShares {
+        // The null target feeds the same job at the same rate by design: 100 % of the ceiling is the good case.
         ceiling: if is_job { None } else { ceiling() },
+        // Decoding is the job's work, not the client's overhead: with it, every job that decodes on all cores would be client-
+        // limited.
         cpu: (available > 0.0).then(|| (cpu_ns(used) - decoding_ns(used)).max(0.0) / available),
         nic: network::nic_share(used),
         core: network::core_share(context.cell, used),
@@ -152,65 +149,6 @@ fn errors_by_kind(reps: &Repetitions<'_>) -> BTreeMap<String, u64> {
         *kinds.entry(kind.clone()).or_insert(0) += count;
     }
     kinds
-}
-
-/// `cold: at most 0.2 % resident before (cachestat)`; for a cell that bypasses the page cache, or drops at once
-/// what it read, what counts is that its reads left nothing there.
-fn cache_words(context: &Context<'_>, used: &[&Rep]) -> String {
-    let cell = context.cell;
-    if context.server_is_local {
-        return format!(
-            "{}: not proven, the server runs on this machine and its page cache is this machine's",
-            cell.cache
-        );
-    }
-    let names = match names_dropped(cell, used) {
-        Some(true) => "; names and inodes dropped before",
-        Some(false) => "; names and inodes, or their blocks, in memory",
-        None => "",
-    };
-    format!("{}{names}", page_words(&cell.cache, used))
-}
-
-/// Shares of the dataset resident when it matters; `None` when nothing could tell in some repetition.
-fn resident_shares(cache: &Word<Cache>, used: &[&Rep]) -> Option<Vec<f64>> {
-    let leaves_nothing = cache.is_any(&[Cache::Bypass, Cache::DontCache]);
-    let resident = if leaves_nothing { left_after } else { resident_before };
-    used.iter().map(|rep| resident(rep)).collect()
-}
-
-fn page_words(cache: &Word<Cache>, used: &[&Rep]) -> String {
-    let method = used.first().map_or("none", |rep| rep.cache.method.as_str());
-    match (cache.known(), resident_shares(cache, used)) {
-        (Some(Cache::Bypass), Some(_)) if method == USER_SPACE => {
-            "bypass: read in user space, the client's page cache takes no part".to_owned()
-        }
-        (Some(Cache::Bypass | Cache::DontCache), Some(shares)) => {
-            let most = shares.into_iter().fold(0.0, f64::max);
-            format!("{cache}: at most {} resident after ({method})", percent(most))
-        }
-        (Some(Cache::DontCache), None) => {
-            format!("dropping at once not proven: residency unknown ({method})")
-        }
-        (Some(Cache::Bypass), None) => format!("direct I/O not proven: residency unknown ({method})"),
-        (Some(Cache::Warm), Some(shares)) => {
-            let least = shares.into_iter().fold(f64::INFINITY, f64::min);
-            format!("warm: at least {} resident before ({method})", percent(least))
-        }
-        (Some(Cache::ColdStart), Some(shares)) => {
-            let most = shares.into_iter().fold(0.0, f64::max);
-            format!(
-                "cold at the start: at most {} resident before ({method}); what is read again may come from memory",
-                percent(most)
-            )
-        }
-        (_, Some(shares)) => {
-            let most = shares.into_iter().fold(0.0, f64::max);
-            format!("{cache}: at most {} resident before ({method})", percent(most))
-        }
-        (Some(Cache::ColdStart), None) => format!("cold at the start not proven ({method})"),
-        (_, None) => format!("{cache} not proven ({method})"),
-    }
 }
 
 #[cfg(test)]
@@ -282,52 +220,50 @@ mod tests {
     }
 
     #[test]
-    fn the_page_cache_is_told_in_words() {
-        let words = |cache: &str, before, after| {
-            let mut one = rep("c", 0, 1e9);
-            one.cache = record::CacheProof {
-                method: "mincore".to_owned(),
-                total_bytes: 1_000,
-                before_bytes: before,
-                after_bytes: after,
-                names_dropped: None,
+    fn of_the_page_cache_the_worst_repetition_is_told_at_the_time_that_matters() {
+        let resident = |cache: &str, before: [Option<u64>; 2], after: [Option<u64>; 2]| {
+            let one = |number: usize| {
+                let mut one = rep("c", number as u32, 1e9);
+                one.cache = record::CacheProof {
+                    method: "mincore".to_owned(),
+                    total_bytes: 1_000,
+                    before_bytes: before[number],
+                    after_bytes: after[number],
+                    names_dropped: None,
+                };
+                one
             };
-            figures_of(vec![one], |b| b.edit_cell("c", |cell| cell.cache = cache.into())).cache
+            let figures =
+                figures_of(vec![one(0), one(1)], |b| b.edit_cell("c", |cell| cell.cache = cache.into()));
+            assert_eq!((figures.cache.asked, figures.cache.method.as_str()), (cache.into(), "mincore"));
+            figures.cache.resident
         };
-        assert_eq!(words("bypass", Some(900), Some(2)), "bypass: at most 0.2 % resident after (mincore)");
-        let unknown = "direct I/O not proven: residency unknown (mincore)";
-        assert_eq!(words("bypass", Some(0), None), unknown);
-        assert_eq!(words("cold", Some(0), Some(900)), "cold: at most 0 % resident before (mincore)");
-        assert_eq!(words("warm", Some(1_000), None), "warm: at least 100 % resident before (mincore)");
-        assert_eq!(words("cold", None, Some(0)), "cold not proven (mincore)");
-        assert_eq!(
-            words("cold_start", Some(0), Some(900)),
-            "cold at the start: at most 0 % resident before (mincore); what is read again may come from memory"
-        );
-        assert_eq!(words("cold_start", None, Some(0)), "cold at the start not proven (mincore)");
-        assert_eq!(words("dontcache", Some(0), Some(2)), "dontcache: at most 0.2 % resident after (mincore)");
-        let unknown = "dropping at once not proven: residency unknown (mincore)";
-        assert_eq!(words("dontcache", Some(0), None), unknown);
+        let (none, known) = ([None; 2], [Some(900), Some(800)]);
+        for cache in ["bypass", "dontcache"] {
+            assert_eq!(resident(cache, known, [Some(2), Some(1)]), Some(0.002), "what reads left: {cache}");
+            assert_eq!(resident(cache, known, [Some(0), None]), None, "{cache}");
+        }
+        for cache in ["cold", "cold_start", "tape"] {
+            assert_eq!(resident(cache, [Some(1), Some(3)], known), Some(0.003), "{cache}");
+            assert_eq!(resident(cache, none, known), None, "{cache}");
+        }
+        assert_eq!(resident("warm", known, none), Some(0.8));
     }
 
     #[test]
     fn a_cold_file_says_whether_its_name_was_cold_too() {
-        let words = |operation: &str, dropped| {
+        let dropped = |operation: &str, dropped| {
             let mut one = rep("c", 0, 1e9);
             one.cache.names_dropped = dropped;
             let edit = |cell: &mut record::Cell| {
                 (cell.cache, cell.operation) = ("cold".into(), operation.into());
             };
-            figures_of(vec![one], |b| b.edit_cell("c", edit)).cache
+            figures_of(vec![one], |b| b.edit_cell("c", edit)).names_dropped
         };
-        let pages = "cold: at most 0 % resident before (mincore)";
-        assert_eq!(words("read_file", Some(true)), format!("{pages}; names and inodes dropped before"));
-        assert_eq!(
-            words("read_file", Some(false)),
-            format!("{pages}; names and inodes, or their blocks, in memory")
-        );
-        assert_eq!(words("read_file", None), pages);
-        assert_eq!(words("read", Some(false)), pages, "its files are open before the window");
+        for known in [Some(true), Some(false), None] {
+            assert_eq!(dropped("read_file", known), known);
+        }
+        assert_eq!(dropped("read", Some(false)), None, "its files are open before the window");
     }
 
     #[test]

@@ -1,29 +1,34 @@
 //! The reasons to doubt a figure: what each forbids, and what to do about it.
 
-mod advice;
 mod gravity;
-mod share;
-mod words;
+
+use std::collections::BTreeMap;
 
 use crate::cell::crowd::Crowd;
+use crate::cell::gap::Gap;
 use crate::cell::training::Bound;
 
 pub use gravity::Gravity;
-pub(crate) use share::{of_line, percent, utilization};
 
+// A loader retries or aborts at the first failed read, so that no share is fine. Below a hundredth the rate of the others still
+// is the storage's; above it, how fast failures return is part of the rate.
 /// Share of failed reads above which no verdict is given.
 const ERROR_SHARE_MAX: f64 = 0.01;
 
+// The reads in flight at either end fall into a window or out of it by chance: one turn of the queue, which of twenty is 5 %.
 /// Reads by queue depth below which a window is no measure of a rate.
-pub(crate) const TURNS_MIN: f64 = 20.0;
+pub const TURNS_MIN: f64 = 20.0;
 
+// The first step waits for a fill and the last may be cut: two of twenty leave the mean of the others at nine tenths of the
+// weight.
 /// Steps of an accelerator below which a repetition is no measure of a utilization.
-pub(crate) const STEPS_MIN: u64 = 20;
+pub const STEPS_MIN: u64 = 20;
 
 /// Change of the fitted line from the first round to the last by their average, up to which a state is steady (SNIA).
 pub(crate) const SLOPE_MAX: f64 = 0.10;
+// The p99 of the response, which gates hold, is then untouched by what was skipped.
 /// Share of the arrivals that a client may have been away for.
-pub(crate) const GIVEN_UP_MAX: f64 = 0.001;
+pub const GIVEN_UP_MAX: f64 = 0.001;
 
 /// A reason to doubt the figures of a cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,8 +140,8 @@ pub enum Flag {
         unread: u64,
         /// Of how many that were to be.
         of: u64,
-        /// `2 permission`.
-        kinds: String,
+        /// By what kept them from being made.
+        kinds: BTreeMap<String, u64>,
     },
     /// Reads that failed.
     Errors {
@@ -144,8 +149,8 @@ pub enum Flag {
         failed: u64,
         /// Share of all reads, 0 to 1.
         share: f64,
-        /// `12 io, 3 timeout`.
-        kinds: String,
+        /// How many, by kind.
+        kinds: BTreeMap<String, u64>,
     },
     /// Repetitions that failed as a whole.
     FailedRepetitions {
@@ -154,14 +159,14 @@ pub enum Flag {
         /// Of how many.
         made: u32,
         /// Why the first of them did.
-        reason: String,
+        reason: Gap,
     },
     /// Repetitions that were planned and are not in the figures.
     Missing {
         /// How many.
         repetitions: u32,
         /// Why.
-        reason: String,
+        reason: Gap,
     },
     /// Processor time went to other machines on the same host.
     Stolen {
@@ -304,8 +309,8 @@ pub enum Flag {
         operations: u64,
         /// Of all attempts, 0 to 1.
         share: f64,
-        /// Failed attempts: `3 reset, 12 timed out`; empty where their kinds are not known.
-        kinds: String,
+        /// Failed attempts by kind; empty where their kinds are not known.
+        kinds: BTreeMap<String, u64>,
     },
     /// Connections that ended, or were given up, with something under way on them.
     ConnectionsLost {
@@ -386,6 +391,7 @@ impl Flag {
             | Self::OthersWrote { .. }
             | Self::WaitsElsewhere { .. }
             | Self::FillsDecide { .. } => Gravity::ForbidsStarves,
+            // A repetition that failed would have been slower, if anything, so that STARVES stands.
             Self::FailedRepetitions { .. } => Gravity::ForbidsFeeds,
             Self::NotSteady { slope, end_of_line, .. } => of_trend(*slope, *end_of_line),
             Self::Bursts { fall, end_of_line, .. } => of_trend(-fall, *end_of_line),
@@ -403,6 +409,8 @@ impl Flag {
             | Self::InMemory { .. }
             | Self::NotEmulated { .. }
             | Self::WrongBytes { .. } => Gravity::ForbidsVerdict,
+            // Lateness alone is part of the response and only makes it longer, which FEEDS survives. Arrivals that were never
+            // issued may be ones that the storage would have served in time.
             Self::LateClient { lag_and_response_p99_ns, not_issued, given_up, .. }
                 if *given_up > GIVEN_UP_MAX || (lag_and_response_p99_ns.is_some() && *not_issued > 0) =>
             {
@@ -440,68 +448,13 @@ impl Flag {
         }
     }
 
-    /// What the book calls it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::ClientLimited { .. } => "client-limited",
-            Self::NotCold { .. } => "not cold",
-            Self::NotWarm { .. } => "not warm",
-            Self::NotBypassed { .. } => "not bypassed",
-            Self::NotDropped { .. } => "not dropped",
-            Self::TooShort { .. } => "too short",
-            Self::FewTurns { .. } => "few reads for its depth",
-            Self::FewSteps { .. } => "few steps",
-            Self::NotSteady { .. } => "not steady",
-            Self::Bursts { .. } => "bursts",
-            Self::Drifts { .. } => "drifts",
-            Self::DatasetChanged => "changed",
-            Self::NotLookedAt { .. } => "not looked at again",
-            Self::WrongBytes { .. } => "wrong bytes",
-            Self::NotReread { .. } => "not read again",
-            Self::Errors { .. } => "failed reads",
-            Self::FailedRepetitions { .. } => "failed repetitions",
-            Self::Missing { .. } => "missing repetitions",
-            Self::Stolen { .. } => "stolen",
-            Self::Waited { .. } => "waited for a processor",
-            Self::OthersRead { .. } => "others read",
-            Self::OthersWrote { .. } => "others wrote",
-            Self::Abandoned { .. } => "abandoned",
-            Self::Exhausted { .. } => "exhausted",
-            Self::RanOut { .. } => "ran out",
-            Self::Clamped { .. } => "clamped",
-            Self::NoHistogram { .. } => "no histogram",
-            Self::Opened { .. } => "opened",
-            Self::NamesInMemory => "names in memory",
-            Self::Merged { .. } => "merged",
-            Self::LateClient { .. } => "late client",
-            Self::OfferedLess { .. } => "offered less",
-            Self::NotFromStorage { .. } => "not from storage",
-            Self::InMemory { .. } => "memory",
-            Self::NotServed { .. } => "not served",
-            Self::NotEmulated { .. } => "not emulated",
-            Self::Throttled { .. } => "throttled",
-            Self::Retried { .. } => "retried",
-            Self::Recovered { .. } => "recovered",
-            Self::ConnectionsLost { .. } => "lost connections",
-            Self::Unbalanced { .. } => "unbalanced",
-            Self::DelayedAck { .. } => "delayed acknowledgement",
-            Self::NotDecoded { .. } => "not decoded",
-            Self::WaitsElsewhere { .. } => "waits elsewhere",
-            Self::FillsDecide { .. } => "fills decide",
-            Self::LongFill { .. } => "long first fill",
-            Self::AuApart { .. } => "definitions apart",
-            Self::NotAsPredicted { .. } => "not as predicted",
-            Self::StandsIn { .. } => "stands in",
-        }
-    }
-
     /// Whether this is the client's own limit.
     pub fn is_client_limit(&self) -> bool {
         matches!(self, Self::ClientLimited { .. })
     }
 
     /// Whether other processes held the processors.
-    pub(crate) fn is_crowd(&self) -> bool {
+    pub fn is_crowd(&self) -> bool {
         matches!(self, Self::Waited { crowd: Some(crowd), .. } if crowd.is_of_others())
     }
 

@@ -2,6 +2,7 @@
 
 use std::num::NonZero;
 
+// A small run, which is most of them, is summarised before its threads would have started.
 /// Cells that are worth a thread.
 const CELLS_PER_THREAD: usize = 64;
 
@@ -20,6 +21,7 @@ pub(crate) fn in_parts<T: Sync, R: Send>(items: &[T], of: impl Fn(&T) -> R + Syn
             .collect();
         parts
             .into_iter()
+            // A panic in a part is one of the whole: swallowed, a page would miss cells without a word.
             .flat_map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
     })

@@ -16,6 +16,8 @@ pub(crate) fn of_mean(points: &[f64], error: f64) -> Option<Interval> {
 }
 
 fn half_width(points: &[f64], error: f64) -> Option<f64> {
+    // Student's t of the mean, and no bootstrap: at five repetitions the percentile bootstrap is anti-conservative (8 to 9 % of
+    // false alarms at a nominal 2.5 %, measured on simulated runs), t is not.
     if points.len() < REPETITIONS_MIN {
         return None;
     }
@@ -27,6 +29,7 @@ fn half_width(points: &[f64], error: f64) -> Option<f64> {
 /// Mean and standard deviation (n - 1) of samples; `None` below two.
 pub(crate) fn spread(samples: &[f64]) -> Option<(f64, f64)> {
     let mean = mean(samples).filter(|_| samples.len() >= 2)?;
+    // Two passes: the textbook sum of squares loses all digits where the spread is a millionth of a rate of 10^10 bytes.
     let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
     Some((mean, (squares / (samples.len() - 1) as f64).sqrt()))
 }

@@ -21,6 +21,7 @@ const PHASES: [(&str, &str); 10] = [
     ("body", "body_ns"),
 ];
 
+// hdr-plot and HdrHistogram's own `.hgrm` draw further; what they draw there is single reads.
 /// Reads that must lie beyond a percentile before it is printed.
 ///
 /// With fewer, a percentile is the story of a few reads: curves of percentiles are ended at 1 - 10/n for
@@ -50,6 +51,8 @@ pub struct Latency {
 impl Latency {
     /// Merges the histograms of `reps`.
     pub(crate) fn of(reps: &[&Rep]) -> Self {
+        // Exports and comparisons take repetitions one by one, and a decoded histogram of 1 ns to 60 s with three digits is 216
+        // KiB: three quantiles are read off the encoded text instead.
         if let [one] = reps {
             return Self::of_one(one).unwrap_or(Self { unreadable: 1, ..Self::default() });
         }

@@ -5,7 +5,7 @@ mod samples;
 #[cfg(test)]
 mod tests;
 
-use record::{Cell, Dataset, RunRecord};
+use record::{Cell, Dataset, Fact, Mixing, RunRecord};
 
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::operation;
@@ -45,8 +45,8 @@ pub struct LayoutFigures {
     pub payload_bytes: Option<f64>,
     /// What is stored beyond the payload, as a share of it: below 0 where it is compressed.
     pub overhead: Option<f64>,
-    /// How they are packed, in words: `shard size 256 MiB, codec zstd`.
-    pub packing: String,
+    /// How they are packed, as recorded.
+    pub packing: Vec<Fact>,
 }
 
 /// A cell that reads shards as streams.
@@ -54,12 +54,41 @@ pub struct LayoutFigures {
 pub struct Streamed {
     /// Index into [`crate::Summary::cells`].
     pub cell: usize,
-    /// What a reader must know of its order, a sentence each.
-    pub notes: Vec<String>,
+    /// What a reader must know of its order.
+    pub order: Vec<OrderFact>,
+}
+
+/// Something that a reader must know of the order in which samples come.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OrderFact {
+    /// Shards that are read side by side.
+    SideBySide {
+        /// How many.
+        shards: u64,
+        /// How many were asked for, where there are fewer.
+        asked: Option<u64>,
+        /// Samples that the shuffle buffer of each holds; 0 without one.
+        buffer_samples: u32,
+    },
+    /// Runs of samples that follow each other.
+    Runs {
+        /// Samples of one.
+        samples: u32,
+    },
+    /// How far samples are mixed.
+    Mixed(Mixing),
+    /// What is left to the ranks at the end of an epoch.
+    Tail {
+        /// Shards of the rank that has most.
+        shards: u64,
+        /// Share of an epoch for which the mean rank has nothing left.
+        share: f64,
+    },
 }
 
 pub(crate) fn of_run(record: &RunRecord, cells: &[CellSummary]) -> Layouts {
     let datasets = &record.run.datasets;
+    // A table of files alone would say that a file holds a file.
     let any_packed = datasets.iter().any(|dataset| dataset.layout != FILES);
     let is_storage = |dataset: &&Dataset| {
         let held_by = record.run.targets.iter().find(|target| target.name == dataset.target);
@@ -72,8 +101,8 @@ pub(crate) fn of_run(record: &RunRecord, cells: &[CellSummary]) -> Layouts {
         LayoutFigures::of(dataset, payload)
     };
     let streamed = cells.iter().enumerate().filter_map(|(index, cell)| {
-        let notes = notes(&cell.cell, datasets.get(cell.cell.dataset), record.run.ranks);
-        (cell.storage && !notes.is_empty()).then_some(Streamed { cell: index, notes })
+        let order = order(&cell.cell, datasets.get(cell.cell.dataset), record.run.ranks);
+        (cell.storage && !order.is_empty()).then_some(Streamed { cell: index, order })
     });
     Layouts {
         datasets: shown.filter_map(figures).collect(),
@@ -91,11 +120,6 @@ impl LayoutFigures {
         let stored_bytes = dataset.bytes as f64 / samples as f64;
         // What a file holds is its sample.
         let payload_bytes = payload_bytes.or_else(|| (dataset.layout == FILES).then_some(stored_bytes));
-        let words: Vec<String> = dataset
-            .packing
-            .iter()
-            .map(|fact| format!("{} {}", fact.name.replace('_', " "), fact.value))
-            .collect();
         Some(Self {
             target: dataset.target.clone(),
             layout: dataset.layout.clone(),
@@ -105,67 +129,37 @@ impl LayoutFigures {
             stored_bytes,
             payload_bytes,
             overhead: payload_bytes.map(|payload| stored_bytes / payload - 1.0),
-            packing: words.join(", "),
+            packing: dataset.packing.clone(),
         })
     }
 }
 
-/// What is known of the order in which streams bring samples, in words.
-fn notes(cell: &Cell, dataset: Option<&Dataset>, ranks: u32) -> Vec<String> {
+/// What is known of the order in which streams bring samples.
+fn order(cell: &Cell, dataset: Option<&Dataset>, ranks: u32) -> Vec<OrderFact> {
     if !operation::reads_samples(cell) {
         return Vec::new();
     }
-    let mut notes = Vec::new();
-    if let Some(streams) = cell.streams {
-        let buffer = match cell.shuffle_buffer {
-            Some(0) | None => "no shuffle buffer".to_owned(),
-            Some(samples) => format!("each with a shuffle buffer of {}", counted(samples)),
-        };
-        let asked = u64::from(streams);
-        let there = dataset.map_or(asked, |dataset| dataset.files).max(1);
-        let of_asked = if there < asked { format!(" of the {asked} asked for") } else { String::new() };
-        let shards = feed::counted_noun(asked.min(there), "shard");
-        notes.push(format!("{shards} side by side{of_asked}, {buffer}"));
+    let mut facts = Vec::new();
+    if let Some(streams) = cell.streams.map(u64::from) {
+        // More streams than shards are asked for in sweeps; the rest of them have nothing to read.
+        let there = dataset.map_or(streams, |dataset| dataset.files).max(1);
+        facts.push(OrderFact::SideBySide {
+            shards: streams.min(there),
+            asked: (there < streams).then_some(streams),
+            buffer_samples: cell.shuffle_buffer.unwrap_or(0),
+        });
     }
-    if let Some(length) = cell.run_length {
-        notes.push(format!("runs of {} that follow each other", counted(length)));
-    }
-    notes.extend(cell.mixing.as_ref().filter(|mixing| is_finite(mixing)).map(mixed));
+    facts.extend(cell.run_length.map(|samples| OrderFact::Runs { samples }));
+    facts.extend(cell.mixing.as_ref().filter(|mixing| is_finite(mixing)).copied().map(OrderFact::Mixed));
     if let Some(dataset) = dataset.filter(|_| ranks > 1 && cell.streams.is_some()) {
-        let most = feed::formula::shards_per_rank(dataset.files, ranks.into());
-        let tail = feed::formula::shard_tail(dataset.files, ranks.into());
-        let shards = feed::counted_noun(most, "shard");
-        notes.push(format!(
-            "{shards} for the rank that has most; the mean one has nothing left for {:.1} % of an epoch",
-            tail * 100.0
-        ));
+        facts.push(OrderFact::Tail {
+            shards: feed::formula::shards_per_rank(dataset.files, ranks.into()),
+            share: feed::formula::shard_tail(dataset.files, ranks.into()),
+        });
     }
-    notes
+    facts
 }
 
-fn counted(samples: u32) -> String {
-    feed::counted_noun(samples.into(), "sample")
-}
-
-fn is_finite(mixing: &record::Mixing) -> bool {
+fn is_finite(mixing: &Mixing) -> bool {
     [mixing.displacement, mixing.neighbours_kept, mixing.imbalance].iter().all(|value| value.is_finite())
-}
-
-/// `samples move 62 % as far as a whole shuffle moves them, ...`.
-fn mixed(mixing: &record::Mixing) -> String {
-    let moved = mixing.displacement * 100.0;
-    let kept = mixing.neighbours_kept * 100.0;
-    let held = match mixing.buffer_samples {
-        0 => String::new(),
-        samples => format!(" ({} held by all readers)", feed::group_digits(samples)),
-    };
-    let uneven = if mixing.imbalance > 0.0 {
-        format!("; the largest share of a reader is {:.1} % above the mean one", mixing.imbalance * 100.0)
-    } else {
-        String::new()
-    };
-    format!(
-        "samples move {moved:.0} % as far as a whole shuffle moves them, and {kept:.1} % still follow their \
-         neighbour{held}{uneven}"
-    )
 }

@@ -17,6 +17,8 @@ impl LineFit {
     /// `None` without points.
     pub(crate) fn of(points: impl Iterator<Item = (f64, f64)> + Clone) -> Option<Self> {
         let (count, x_sum, y_sum) =
+            // The means first, then sums about them: abscissas are seconds of a run and ordinates 10^9 bytes, and products of
+            // raw sums cancel.
             points.clone().fold((0.0, 0.0, 0.0), |(n, x_sum, y_sum), (x, y)| (n + 1.0, x_sum + x, y_sum + y));
         if count <= 0.0 {
             return None;

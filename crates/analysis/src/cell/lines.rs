@@ -2,7 +2,8 @@
 
 use record::{Ceiling, End, Line, Rep, RunRecord};
 
-use crate::cell::repetitions::{self, OfRecord};
+use crate::cell::gap::{Gap, GapCause};
+use crate::cell::repetitions::{self, OfRecord, Repetitions};
 
 /// The lines of a record by kind.
 pub(crate) struct Lines<'a> {
@@ -31,6 +32,8 @@ impl<'a> Lines<'a> {
         });
         let ends: Vec<&End> = ends.collect();
         // That of an earlier segment is none: what stands behind it was measured later.
+        // A run that was gone on with has an end for each part. One that was cut again has an old end in its middle, which
+        // would call it complete.
         let is_ended = record.segments.is_empty() || matches!(record.lines.last(), Some(Line::End(_)));
         let end = ends.last().copied().filter(|_| is_ended);
         Self { reps, other_variants, met_outages, ceilings: ceilings.collect(), end, ends }
@@ -38,20 +41,21 @@ impl<'a> Lines<'a> {
 
     /// The repetitions of a cell, found without looking at those of others.
     pub(crate) fn of_cell(&self, cell: &str) -> &[&'a Rep] {
+        // `reps` is sorted by cell first. A scan for each cell would make a run of 1,000 cells quadratic.
         let from = self.reps.partition_point(|rep| rep.cell.as_str() < cell);
         let length = self.reps[from..].partition_point(|rep| rep.cell == cell);
         &self.reps[from..from + length]
     }
 
     /// Why repetitions of `cell` were not made.
-    pub(crate) fn not_run(&self, cell: &str) -> String {
-        match self.end {
-            None => "the run was cut before it".to_owned(),
-            Some(end) => end
-                .not_run
-                .iter()
-                .find(|entry| entry.cell == cell)
-                .map_or_else(|| "the record gives no reason".to_owned(), |entry| entry.reason.clone()),
-        }
+    pub(crate) fn not_run(&self, cell: &str) -> Gap {
+        let Some(end) = self.end else { return GapCause::RunCut.into() };
+        let known = end.not_run.iter().find(|entry| entry.cell == cell);
+        known.map_or(GapCause::NotRecorded, |entry| GapCause::Recorded(entry.reason.clone())).into()
+    }
+
+    /// Why repetitions of `cell` are not among `reps`: they were interrupted, or not made.
+    pub(crate) fn not_made(&self, reps: &Repetitions<'_>, cell: &str) -> Gap {
+        if reps.cut > 0 { GapCause::Interrupted.into() } else { self.not_run(cell) }
     }
 }

@@ -20,10 +20,13 @@ pub(crate) const CANDIDATES_MAX: usize = 2;
 /// Two-sided error of a verdict, over all looks and candidates.
 pub(crate) const ERROR: f64 = 0.05;
 
+// A look after every round would cut the error into slices too thin to decide by, while the interval hardly narrows from one
+// round to the next.
 /// Rounds at which fresh repetitions are looked at: from one to the next they grow by about the root of two, so that an
 /// interval narrows by a sixth or more.
 const LOOKS: [u32; 6] = [5, 7, 10, 14, 20, 28];
 
+// Of twenty-second rounds this is three hours: nobody waits longer for a verdict on one cell.
 /// Rounds beyond which it is no use to say how many would decide.
 const ROUNDS_SAID_MAX: f64 = 500.0;
 
@@ -50,6 +53,8 @@ pub(crate) fn next(measure: &Measure, made: u32) -> Option<u32> {
 pub(crate) fn error_at(measure: &Measure, rounds: u32, candidates: u32) -> f64 {
     let most = most(measure).max(rounds).max(1);
     let before = planned(measure.repetitions, most).into_iter().filter(|look| *look < rounds).max();
+    // Pocock-like and not O'Brien-Fleming-like spending: it leaves early looks error enough to decide at all, and most targets
+    // are far from the line and decided at the first.
     let spent = |rounds: u32| ERROR * (1.0 + (E - 1.0) * f64::from(rounds) / f64::from(most)).ln();
     (spent(rounds) - before.map_or(0.0, spent)) / f64::from(candidates.max(1))
 }
@@ -64,6 +69,8 @@ fn most(measure: &Measure) -> u32 {
 pub(crate) fn rounds_to_decide(interval: Interval, line: f64, made: u32) -> Option<u32> {
     let half = (interval.high - interval.low) / 2.0;
     let distance = (interval.mean - line).abs();
+    // The half width falls with the root of the rounds, also because t falls; that second part is left out, which errs on the
+    // side of too many.
     let rounds = (f64::from(made) * (half / distance).powi(2)).ceil();
     let rounds = rounds.max(f64::from(made) + 1.0).max(REPETITIONS_MIN as f64);
     (rounds <= ROUNDS_SAID_MAX).then_some(rounds as u32)

@@ -233,6 +233,7 @@ impl<'a> View<'a> {
     }
 
     fn last_pass(&self) -> Option<&'a EpochPass> {
+        // A cut pass holds only the part of the data that came first.
         self.passes.iter().rfind(|pass| pass.complete)
     }
 }

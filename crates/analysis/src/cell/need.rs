@@ -1,6 +1,6 @@
 //! The need of the record as a feed line for each cell.
 
-use feed::{Demand, Hold, Need, Provenance, Scope};
+use feed::{Demand, Hold, Need, Provenance, Scope, Words as _};
 
 /// The line of one cell, from the need and the cell's own sample size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,33 +27,45 @@ impl LineAt {
     }
 }
 
+/// Why no line can be drawn from a record.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum NoNeed {
+    /// It states no rate.
+    NotStated,
+    /// It has this utilization target, which is not within 0 to 1.
+    Utilization(f64),
+}
+
 /// The need that a record states, or why it states none.
-pub(crate) fn of_record(need: &record::Need) -> Result<Need, String> {
+pub(crate) fn of_record(need: &record::Need) -> Result<Need, NoNeed> {
     let demand = match (need.samples_per_s, need.sample_bytes, need.bytes_per_s) {
         (Some(per_s), sample_bytes, _) if positive(per_s) => {
             Demand::Samples { per_s, sample_bytes: sample_bytes.unwrap_or(0.0) }
         }
         (_, sample_bytes, Some(per_s)) if positive(per_s) => Demand::Bytes { per_s, sample_bytes },
-        _ => return Err("the record states no need, so no line can be drawn".to_owned()),
+        _ => return Err(NoNeed::NotStated),
     };
     if !positive(need.utilization) || need.utilization > 1.0 {
-        return Err(format!("the record's utilization target is {}, not within 0 to 1", need.utilization));
+        return Err(NoNeed::Utilization(need.utilization));
     }
     Ok(Need {
         label: need.label.clone(),
         demand,
         utilization: need.utilization,
         accelerators: need.accelerators,
+        // Records without a count give the accelerators of one host, and the number of hosts.
         count: need.count.unwrap_or_else(|| need.accelerators.saturating_mul(need.hosts)),
         hosts: need.hosts,
-        provenance: Provenance::of_name(&need.provenance),
+        provenance: Provenance::of_word(&need.provenance),
         source: need.source.clone(),
         caveats: need.caveats.clone(),
         batch: None,
         step_time_s: None,
         readers: None,
         prefetch: None,
-        hold: Hold::of_name(&need.hold),
+        hold: Hold::of_word(&need.hold),
+        // Records before scopes were kept meant all hosts, which is the careful reading: it never says FEEDS for a cluster by
+        // one host.
         scope: if need.scope == Scope::Host.name() { Scope::Host } else { Scope::Cluster },
         loader_depth: need.loader_depth,
     })
@@ -127,9 +139,9 @@ mod tests {
     fn a_record_without_a_usable_need_says_so() {
         let mut need = fixture::need_in_samples(1_000.0);
         need.samples_per_s = Some(f64::NAN);
-        assert!(of_record(&need).unwrap_err().contains("no need"));
+        assert_eq!(of_record(&need).unwrap_err(), NoNeed::NotStated);
         let mut need = fixture::need_in_bytes(1e6);
         need.utilization = 90.0;
-        assert!(of_record(&need).unwrap_err().contains("utilization target is 90"));
+        assert_eq!(of_record(&need).unwrap_err(), NoNeed::Utilization(90.0));
     }
 }

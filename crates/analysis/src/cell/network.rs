@@ -10,22 +10,13 @@ use std::collections::BTreeMap;
 
 use record::{Cell, Rep, counter};
 
-use feed::counted_noun;
-
 use crate::cell::counters::{cpu_ns, sum};
 use crate::cell::latency::Latency;
-use crate::cell::operation;
 
-use counts::{addresses, attempt_errors, busiest_core, by_kind, is_remote};
+use counts::{addresses, attempt_errors, busiest_core, is_remote};
 pub(crate) use flags::{core_share, flags, nic_share};
 pub(crate) use wire::LOOPBACK;
-pub use wire::{Wire, WireFinding};
-
-/// Messages of one operation from which on it is said that there are several.
-const SEVERAL_MIN: f64 = 1.2;
-
-/// Share of the bytes on the wire from which on those of failed operations are said.
-const WASTED_MIN: f64 = 0.001;
+pub use wire::{Wire, WireCause, WireFinding};
 
 /// What the repetitions of one cell say of the way to its storage.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,6 +91,7 @@ impl NetworkFigures {
         let enters = sum(used, counter::ENTERS);
         let ops = sum(used, counter::OPS);
         let all = sum(used, counter::OPS) + sum(used, counter::WARMUP_OPS);
+        // Connections are opened anew for each repetition: that many are no redials.
         let planned = u64::from(cell.connections) * used.len() as u64;
         Some(Self {
             connections: cell.connections,
@@ -107,6 +99,7 @@ impl NetworkFigures {
             messages_per_op: per_op(sum(used, counter::MESSAGES)),
             addresses: addresses(used),
             wire: Wire::of(cell, used),
+            // Of the interface and not of the cell: a neighbour's traffic takes the same wire.
             nic_share: nic_share(used),
             busiest_core: busiest_core(used),
             retransmitted: retransmitted(used),
@@ -116,65 +109,14 @@ impl NetworkFigures {
             mount,
         })
     }
-
-    /// What a row says of it, in a few words: how many connections, what an operation took, what was made good.
-    pub fn words(&self, cell: &Cell) -> Vec<String> {
-        let mut words = Vec::new();
-        if self.connections > 0 {
-            words.push(counted_noun(u64::from(self.connections), "connection"));
-        }
-        words.extend(self.mount.map(|mount| format!("nconnect={}", mount.connections)));
-        words.extend(self.messages_words(cell));
-        let is_flagged = self.attempts.as_ref().is_some_and(|attempts| attempts.is_flagged);
-        if let Some(attempts) =
-            self.attempts.as_ref().filter(|attempts| attempts.recovered > 0 && !is_flagged)
-        {
-            let recovered = feed::group_digits(attempts.recovered);
-            words.push(format!("{recovered} recovered by another attempt"));
-        }
-        if let Some(wire) = self.wire.filter(|wire| wire.wasted_share() >= WASTED_MIN) {
-            words.push(format!("{} wasted on failures", feed::format_bytes(wire.wasted_bytes)));
-        }
-        // Throttled attempts are a flag of their own, and the flag of recovered ones names all kinds.
-        words.extend(self.failed_words(|kind| kind != "throttled" && !is_flagged));
-        words.extend(self.redialled_words());
-        let timeouts = self.mount.map_or(0, |mount| mount.timeouts);
-        words.extend((timeouts > 0).then(|| format!("{} timed out", counted_noun(timeouts, "READ"))));
-        words
-    }
-
-    /// `attempts failed: 12 timed out, 3 reset`, of those kinds that are asked for.
-    pub fn failed_words(&self, of: impl Fn(&str) -> bool) -> Option<String> {
-        let kinds = self.attempts.as_ref().map(|attempts| by_kind(&attempts.errors, of));
-        kinds.filter(|kinds| !kinds.is_empty()).map(|kinds| format!("attempts failed: {kinds}"))
-    }
-
-    /// `12 TCP segments sent again`: of the whole machine.
-    pub fn retransmitted_words(&self) -> Option<String> {
-        let segments = self.retransmitted.filter(|segments| *segments > 0)?;
-        Some(format!("{} sent again", counted_noun(segments, "TCP segment")))
-    }
-
-    /// `3 connections made again`.
-    pub fn redialled_words(&self) -> Option<String> {
-        (self.redials > 0).then(|| format!("{} made again", counted_noun(self.redials, "connection")))
-    }
-
-    /// `each block takes 2.0 messages of at most 64 KiB`, where one alone does not do.
-    fn messages_words(&self, cell: &Cell) -> Option<String> {
-        let count = self.messages_per_op.filter(|count| *count >= SEVERAL_MIN)?;
-        if operation::is_metadata(cell) || operation::is_whole_file(cell) {
-            return Some(format!("{count:.1} messages each"));
-        }
-        let each = feed::format_bytes((cell.block_bytes as f64 / count.round()).round() as u64);
-        Some(format!("each block takes {count:.1} messages, of {each} of data"))
-    }
 }
 
 /// Attempts that ended in the whole of the repetitions, warm-up included: what messages are counted by.
 fn ended(used: &[&Rep]) -> u64 {
     let failed: u64 = used.iter().map(|rep| rep.errors.values().sum::<u64>()).sum();
     let attempts: u64 = attempt_errors(used).values().sum();
+    // Messages are counted from the opening of the queues on, so that operations of the warm-up, and those that failed, belong
+    // under them. A failed operation without further attempts is in both counts.
     sum(used, counter::OPS) + sum(used, counter::WARMUP_OPS) + failed.max(attempts)
 }
 
@@ -209,6 +151,7 @@ impl MountFigures {
             connections,
             reads_per_op: reads as f64 / sum(used, counter::OPS).max(1) as f64,
             read_ns: (reads > 0).then(|| total(|mount| mount.read_ns) as f64 / reads as f64),
+            // `/proc/self/mountstats` counts transmissions of an operation, first ones included.
             retransmitted: total(|mount| mount.read_transmissions).saturating_sub(reads),
             timeouts: total(|mount| mount.read_timeouts),
         })

@@ -33,12 +33,3 @@ pub(crate) fn is_whole_file(cell: &Cell) -> bool {
 pub(crate) fn touches_names(cell: &Cell) -> bool {
     is_metadata(cell) || is_whole_file(cell)
 }
-
-/// What is counted, in one word.
-pub(crate) fn noun(cell: &Cell) -> &str {
-    match cell.operation.known() {
-        Some(Operation::Checkpoint | Operation::Copy) => "write",
-        _ if is_metadata(cell) => cell.operation.as_str(),
-        _ => "read",
-    }
-}

@@ -44,6 +44,7 @@ impl Operations {
         let latency = Latency::of(used);
         let available: f64 = used.iter().map(|rep| available_ns(rep, context.cell.threads)).sum();
         let client = ClientShares {
+            // Names move no bytes: the zero keeps a ceiling of copies from saying anything of them.
             ceiling: validity::ceiling_share(&context.cell.cell, ops_per_s.mean, 0.0, context.ceilings),
             cpu: (available > 0.0).then(|| cpu_ns(used) / available),
             nic: network::nic_share(used),
@@ -122,6 +123,7 @@ mod tests {
         let summary = summarise(&record);
         assert!(summary.verdicts.is_empty() && summary.panels.is_empty());
         assert_eq!(summary.unjudged.len(), 1);
-        assert_eq!(summary.unjudged[0].reason, "only names were looked up (stat): no verdict");
+        let operations = vec!["stat".to_owned()];
+        assert_eq!(summary.unjudged[0].reason, crate::NoVerdict::NamesAlone { operations });
     }
 }

@@ -21,6 +21,7 @@ pub use heat::{Heat, HeatColumn};
 const POINTS_MAX: u32 = 300;
 /// Seconds of a window that are looked at: no longer one is kept second by second, whatever a record says of its length.
 const SECONDS_MAX: u64 = 86_400;
+// The rest of a window that is counted over a few milliseconds makes a point of nothing or of ten times the rate.
 /// Part of a second below which the last one is no rate.
 const LAST_SECOND_MIN: f64 = 0.25;
 /// Points that a line is fitted to, at least: the rounds of SNIA's measurement window.
@@ -122,6 +123,7 @@ pub fn over_time(record: &RunRecord, intervals: &RecordedIntervals) -> Vec<OverT
     let of_cell = |cell: &Cell| {
         let mut used =
             Repetitions::of(lines.of_cell(&cell.cell), cell, Role::Measure, &record.run.measure).used;
+        // By their place in the run: a picture over time whose repetitions stand in another order shows drifts that were none.
         used.sort_by_key(|rep| (rep.order, rep.rep, rep.rank));
         let stands_for_target = standing.contains(&cell.cell.as_str());
         let kept: Vec<(&Rep, Option<&RepIntervals>)> =

@@ -14,6 +14,8 @@ use crate::cell::latency::{SERVICE, enough, merged, quantile};
 /// Name of the histogram in a repetition: intended start to completion.
 pub(crate) const RESPONSE: &str = "response_ns";
 
+// A Poisson schedule always has an arrival under way as the window closes. Counting it as lost would put every paced rate just
+// below the line that it offers.
 /// Share of arrivals from which on all count as served.
 const ALL_SERVED: f64 = 0.999;
 
@@ -23,9 +25,12 @@ const OFFER_STEP_BPS: f64 = 1.0;
 /// Keeps a rate that is the line itself from falling below it by the rounding of its own mean.
 const ROUNDING: f64 = 1e-9;
 
+// Without a bound, a storage that takes a second for each read has the arrivals of a second in flight, and a shortfall of that
+// size would pass for edges.
 /// Share of the arrivals that may still be in flight as the window closes without missing from the rate.
 const IN_FLIGHT_MAX: f64 = 0.01;
 
+// The response holds the lag: up to a tenth of its p99, the storage still is what is waited for.
 /// Share of the response's p99 above which the client's own lateness is part of what was measured.
 pub(crate) const LAG_SHARE_MAX: f64 = 0.10;
 
@@ -127,6 +132,8 @@ fn offers(offered_bps: f64, line_bps: f64) -> bool {
 /// A repetition whose dataset was read once ended with its tickets: it moved no more than its bytes by its window.
 pub(crate) fn rate_bps(context: &Context<'_>, rep: &Rep) -> f64 {
     let offered_bps = counted(rep, counter::OFFERED_BPS) as f64;
+    // `rate = "line"` asks for the line itself. Its offer is a whole number of bytes and would else fall short of it by less
+    // than one.
     let at_line = context.line_bps().filter(|line| offers(offered_bps, *line) && offered_bps <= *line);
     let offered_bps = at_line.map_or(offered_bps, |line| line * (1.0 + ROUNDING));
     let share = share_of(context, rep);
@@ -174,6 +181,8 @@ pub(crate) fn percentile(response: &Histogram<u64>, arrivals: u64, served: u64, 
         return Percentile::Unknown;
     }
     let rank = (q * arrivals as f64).ceil();
+    // What was never served has no latency. Left out, it would make the percentile better the more is lost, which is
+    // coordinated omission by another door.
     if rank > served.min(response.len()) as f64 {
         return Percentile::NotServed;
     }

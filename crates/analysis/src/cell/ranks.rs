@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Ceiling, Line, Outcome, Rep, Role, RunRecord};
 
+// Alone, a host may get all that the storage gives: of two hosts, each for a twentieth of its window, that is a twentieth of
+// the sum.
 /// Share of the longest window that the windows of all ranks must have in common: what the others do in the rest is
 /// not known.
 const OVERLAP_MIN: f64 = 0.95;
@@ -45,6 +47,7 @@ pub fn fold_ranks(record: &RunRecord) -> Cow<'_, RunRecord> {
         }
     }
     // A ceiling that one of the hosts lacks is none of them together.
+    // The sum of some hosts' ceilings would be too low, and call the others client-limited.
     let whole = ceilings.into_values().filter(|of_ranks| of_ranks.len() == ranks as usize);
     let mut lines: Vec<Line> = whole.map(|of_ranks| Line::Ceiling(sums::ceiling(&of_ranks))).collect();
     let mut folded: Vec<Rep> = reps.into_values().map(|of_ranks| fold(of_ranks, ranks)).collect();
@@ -54,27 +57,42 @@ pub fn fold_ranks(record: &RunRecord) -> Cow<'_, RunRecord> {
     Cow::Owned(RunRecord { lines, ..record.clone() })
 }
 
-/// What a reader must know of the ranks of a run; nothing of a run of a single process.
-pub(crate) fn note(record: &RunRecord) -> Option<String> {
-    let (rank, ranks) = (record.run.rank, record.run.ranks);
-    if ranks <= 1 {
-        return None;
+/// What a reader must know of the ranks of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Ranks {
+    /// The record is of one of them alone.
+    Alone {
+        /// Which.
+        rank: u32,
+        /// How many there are.
+        ranks: u32,
+    },
+    /// The record is of them all, and each repetition is the sum of theirs.
+    Together {
+        /// How many there are.
+        ranks: u32,
+        /// Least share of the longest window that the windows of all ranks have in common, of repetitions that all made;
+        /// absent where that is not known of any.
+        overlap: Option<f64>,
+    },
+}
+
+impl Ranks {
+    /// `None` for a run of a single process.
+    pub(crate) fn of(record: &RunRecord) -> Option<Self> {
+        let (rank, ranks) = (record.run.rank, record.run.ranks);
+        if ranks <= 1 {
+            return None;
+        }
+        if !is_merged(record) {
+            return Some(Self::Alone { rank, ranks });
+        }
+        let mut by_key: BTreeMap<Key<'_>, Vec<&Rep>> = BTreeMap::new();
+        reps(record).for_each(|rep| by_key.entry(key(rep)).or_default().push(rep));
+        let whole = by_key.values().filter(|of_ranks| gap(of_ranks, ranks).is_none());
+        let overlap = whole.filter_map(|of_ranks| overlap(of_ranks)).map(|(share, _)| share).reduce(f64::min);
+        Some(Self::Together { ranks, overlap })
     }
-    if !is_merged(record) {
-        return Some(format!("these are the figures of process {rank} of {ranks} alone"));
-    }
-    let mut by_key: BTreeMap<Key<'_>, Vec<&Rep>> = BTreeMap::new();
-    reps(record).for_each(|rep| by_key.entry(key(rep)).or_default().push(rep));
-    let whole = by_key.values().filter(|of_ranks| gap(of_ranks, ranks).is_none());
-    let least = whole.filter_map(|of_ranks| overlap(of_ranks)).map(|(share, _)| share).reduce(f64::min);
-    let together =
-        least.map(|share| format!(", in windows that overlap by {} or more", whole_percent(share)));
-    Some(format!(
-        "ranks 0 to {} measured together{}: each repetition is the sum of theirs, and queue depth, threads and \
-         processors are those of all; what devices and memory did on each is left out",
-        ranks - 1,
-        together.unwrap_or_default(),
-    ))
 }
 
 fn is_merged(record: &RunRecord) -> bool {
@@ -103,6 +121,8 @@ fn fold(mut of_ranks: Vec<&Rep>, ranks: u32) -> Rep {
         Outcome::Failed { reason }
     } else if outcomes().any(|outcome| *outcome == Outcome::Interrupted) {
         // A signal reaches the ranks at different times: what they measured together is what counts.
+        // The part that all measured is not known in counts, only its length: kept where it is nearly all, nothing where it is
+        // not.
         folded.window_ns = overlap.filter(|(share, _)| *share >= OVERLAP_MIN).map_or(0, |(_, ns)| ns);
         Outcome::Interrupted
     } else if let Some(reason) = apart(overlap) {
@@ -125,6 +145,7 @@ fn gap(of_ranks: &[&Rep], ranks: u32) -> Option<String> {
     for rep in of_ranks {
         *made.entry(rep.rank).or_default() += 1;
     }
+    // These reasons are words, since a folded record is a record: whoever reads it finds a failed repetition as in any other.
     if let Some((rank, _)) = made.range(ranks..).next() {
         return Some(format!("rank {rank} is none of {ranks} ranks"));
     }
@@ -187,6 +208,7 @@ fn by_second(of_ranks: &[&Rep], counts: fn(&Rep) -> &Vec<u64>) -> Vec<u64> {
         |rep: &Rep| (opened(rep).saturating_sub(first).saturating_add(NS_PER_S / 2) / NS_PER_S) as usize;
     // Counts end with the last second that had any: a second within the window that is not there is a zero.
     let ends = |rep: &Rep| late(rep) + rep.window_ns.div_ceil(NS_PER_S) as usize;
+    // Seconds in which a host is missing would show a rise that only its absence made.
     let begin = of_ranks.iter().map(|rep| late(rep)).max().unwrap_or(0);
     let end = of_ranks.iter().map(|rep| ends(rep)).min().unwrap_or(0);
     let longest = of_ranks.iter().map(|rep| late(rep) + counts(rep).len()).max().unwrap_or(0);

@@ -29,6 +29,7 @@ impl Rate {
         Some(Self {
             mean: interval::mean(points)?,
             interval: interval::of_mean(points, error),
+            // Kept beside the interval because five points hide a slow one well: the interval is symmetric, storage is not.
             min: points.iter().copied().reduce(f64::min)?,
             max: points.iter().copied().reduce(f64::max)?,
         })

@@ -2,18 +2,20 @@
 
 use record::{Cell, Measure, Outcome, Rep, Role, RunRecord, counter};
 
-use crate::cell::counters::{by_kind, counted, errors};
+use crate::cell::counters::{counted, errors};
+use crate::cell::gap::{Gap, GapCause, JobGap};
 use crate::cell::operation;
 use crate::cell::training;
 
+// Half a window has half the reads, so that what it says scatters by two fifths more. Kept below that, a run that was stopped
+// early would be one of its worst repetition.
 /// Share of the planned window that an interrupted repetition must have measured to be kept.
 const INTERRUPTED_MIN: f64 = 0.5;
 
+// The machine's counters are read a moment after a window opens and closes: in shorter ones that moment is a good part of what
+// they count.
 /// A window shorter than this is too short whatever was planned, nanoseconds.
 pub(crate) const WINDOW_NS_MIN: u64 = 100_000_000;
-/// Why a repetition that reads no byte twice had nothing left for its window.
-const ALL_WARMUP: &str =
-    "the warm-up read the whole dataset: make dataset.size larger or the warm-up shorter";
 
 /// The repetitions of one cell and role, sorted out.
 #[derive(Debug, Default)]
@@ -23,7 +25,7 @@ pub(crate) struct Repetitions<'a> {
     /// Those that failed.
     pub(crate) failed: Vec<&'a Rep>,
     /// Why each of them failed, in the same order.
-    pub(crate) reasons: Vec<String>,
+    pub(crate) gaps: Vec<Gap>,
     /// Interrupted too early to say anything.
     pub(crate) cut: u32,
 }
@@ -33,10 +35,10 @@ impl<'a> Repetitions<'a> {
     pub(crate) fn of(all: &[&'a Rep], cell: &Cell, role: Role, measure: &Measure) -> Self {
         let mut sorted = Self::default();
         for rep in all.iter().filter(|rep| rep.cell == cell.cell && rep.role == role) {
-            match failure(cell, rep) {
-                Some(reason) => {
+            match gap(cell, rep) {
+                Some(gap) => {
                     sorted.failed.push(rep);
-                    sorted.reasons.push(reason);
+                    sorted.gaps.push(gap);
                 }
                 None if is_cut(cell, rep, measure) => sorted.cut += 1,
                 None => sorted.used.push(rep),
@@ -78,6 +80,8 @@ pub(crate) fn of_record(record: &RunRecord) -> OfRecord<'_> {
         })
         .collect();
     reps.sort_by(|a, b| order_key(a).cmp(&order_key(b)));
+    // Variants of one record are other settings. Averaged they would be a configuration that nobody ran; the base is shown, and
+    // `compare --by variant` has the others.
     let Some(first) = reps.iter().map(|rep| rep.variant.as_str()).min_by_key(|name| (*name != "base", *name))
     else {
         return OfRecord::default();
@@ -87,6 +91,7 @@ pub(crate) fn of_record(record: &RunRecord) -> OfRecord<'_> {
     let other_variants = of_all_variants - reps.len();
     let met_outages = met_outages(&reps);
     // An outage or a signal ended it; of the latter the run was gone on with.
+    // Dropped only where its successor is there: what was not made again is the only word on its round, and its failure counts.
     let is_broken_off = |rep: &Rep| rep.outage.is_some() || rep.outcome == Outcome::Interrupted;
     let all = reps.clone();
     reps.retain(|rep| !(is_broken_off(rep) && is_made_again(rep, &all)));
@@ -116,41 +121,37 @@ fn counted_anything(cell: &Cell, rep: &Rep) -> bool {
 }
 
 /// Why nothing can be said of the training job that a repetition was to play.
-fn job_gap(cell: &Cell, rep: &Rep) -> Option<&'static str> {
+fn job_gap(cell: &Cell, rep: &Rep) -> Option<JobGap> {
     training::figures::gap(cell.training.as_ref()?, rep)
 }
 
-/// Why a repetition makes no point; of storage behind a network, in the storage's own words too.
-fn failure(cell: &Cell, rep: &Rep) -> Option<String> {
-    let reason = reason(cell, rep)?;
-    let first = rep.granted.get("first_failure").filter(|_| cell.connections > 0);
-    Some(match first.filter(|first| !reason.contains(first.as_str())) {
-        Some(first) => format!("{reason}; the first: {first}"),
-        None => reason,
-    })
+/// Why a repetition makes no point.
+fn gap(cell: &Cell, rep: &Rep) -> Option<Gap> {
+    let cause = cause(cell, rep)?;
+    Some(Gap { cause, first: rep.granted.get("first_failure").filter(|_| cell.connections > 0).cloned() })
 }
 
-fn reason(cell: &Cell, rep: &Rep) -> Option<String> {
+fn cause(cell: &Cell, rep: &Rep) -> Option<GapCause> {
     if let Outcome::Failed { reason } = &rep.outcome {
-        return Some(reason.clone());
+        return Some(GapCause::Recorded(reason.clone()));
     }
+    // Interrupted is judged by how much was measured, and not by what is missing: no read in a window of a millisecond is no
+    // failure of the storage.
     let early = rep.outcome == Outcome::Interrupted;
     let counted_nothing = !counted_anything(cell, rep);
     if rep.outcome == Outcome::Exhausted && (rep.window_ns == 0 || counted_nothing) && errors(rep) == 0 {
-        return Some(ALL_WARMUP.to_owned());
+        return Some(GapCause::AllWarmup);
     }
     if rep.window_ns == 0 && !early {
-        return Some("the window was empty".to_owned());
+        return Some(GapCause::EmptyWindow);
     }
+    let operation = || cell.operation.clone();
     match errors(rep) {
         failed if counted_nothing && failed > 0 => {
-            Some(format!("all {}s failed: {}", operation::noun(cell), by_kind(&rep.errors)))
+            Some(GapCause::AllFailed { operation: operation(), kinds: rep.errors.clone() })
         }
-        _ if counted_nothing && !early => {
-            let noun = operation::noun(cell);
-            Some(format!("no {noun} ended inside the window; lengthen measure.duration"))
-        }
-        _ if !early => job_gap(cell, rep).map(str::to_owned),
+        _ if counted_nothing && !early => Some(GapCause::NothingEnded { operation: operation() }),
+        _ if !early => job_gap(cell, rep).map(GapCause::Job),
         _ => None,
     }
 }
@@ -169,37 +170,41 @@ mod tests {
     use super::*;
     use crate::fixture::{Builder, rep};
 
-    fn sorted(reps: &[Rep]) -> (usize, Vec<String>, u32) {
+    fn sorted(reps: &[Rep]) -> (usize, Vec<GapCause>, u32) {
         let all: Vec<&Rep> = reps.iter().collect();
         let mut builder = Builder::new();
         builder.cell("c", "disk", 8);
         let found = Repetitions::of(&all, &builder.run.cells[0], Role::Measure, &builder.run.measure);
-        (found.used.len(), found.reasons, found.cut)
+        (found.used.len(), found.gaps.into_iter().map(|gap| gap.cause).collect(), found.cut)
     }
 
     #[test]
     fn a_failed_repetition_makes_no_point_and_keeps_its_reason() {
         let mut failed = rep("c", 0, 1e9);
         failed.outcome = Outcome::Failed { reason: "file is gone".to_owned() };
-        assert_eq!(sorted(&[failed, rep("c", 1, 1e9)]), (1, vec!["file is gone".to_owned()], 0));
+        assert_eq!(
+            sorted(&[failed, rep("c", 1, 1e9)]),
+            (1, vec![GapCause::Recorded("file is gone".to_owned())], 0)
+        );
     }
 
     #[test]
     fn an_empty_window_and_a_window_of_errors_are_failures() {
         let mut empty = rep("c", 0, 1e9);
         empty.window_ns = 0;
-        assert_eq!(sorted(std::slice::from_ref(&empty)).1, ["the window was empty"]);
+        assert_eq!(sorted(std::slice::from_ref(&empty)).1, [GapCause::EmptyWindow]);
         empty.outcome = Outcome::Exhausted;
-        assert_eq!(sorted(&[empty]).1, [ALL_WARMUP]);
+        assert_eq!(sorted(&[empty]).1, [GapCause::AllWarmup]);
         let mut nothing_left = rep("c", 0, 0.0);
         nothing_left.outcome = Outcome::Exhausted;
-        assert_eq!(sorted(&[nothing_left]).1, [ALL_WARMUP]);
+        assert_eq!(sorted(&[nothing_left]).1, [GapCause::AllWarmup]);
 
         let mut errors = rep("c", 0, 0.0);
         errors.errors.insert("io".to_owned(), 1_200);
-        assert_eq!(sorted(&[errors]).1, ["all reads failed: 1,200 io"]);
+        let kinds = errors.errors.clone();
+        assert_eq!(sorted(&[errors]).1, [GapCause::AllFailed { operation: "read".into(), kinds }]);
 
-        assert!(sorted(&[rep("c", 0, 0.0)]).1[0].contains("no read ended"));
+        assert_eq!(sorted(&[rep("c", 0, 0.0)]).1, [GapCause::NothingEnded { operation: "read".into() }]);
     }
 
     #[test]
@@ -213,7 +218,7 @@ mod tests {
         let found =
             Repetitions::of(&[&one, &idle], &builder.run.cells[0], Role::Measure, &builder.run.measure);
         assert_eq!(found.used, [&one]);
-        assert_eq!(found.reasons, ["no stat ended inside the window; lengthen measure.duration"]);
+        assert_eq!(found.gaps, [GapCause::NothingEnded { operation: "stat".into() }.into()]);
     }
 
     #[test]

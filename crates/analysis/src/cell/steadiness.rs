@@ -17,12 +17,14 @@ pub(crate) use window::within_windows;
 /// Fewest whole seconds of which anything is said: SNIA's five rounds, of a second each.
 const SECONDS_MIN: usize = 5;
 
+// SNIA's whole range, at once and for good; what scatters comes up again.
 /// Change from one level to another that a noisy second or minute does not make.
 const FALL_MAX: f64 = 0.20;
 
 /// Whether the rate of a cell is the storage's at every moment: the rate of a job is the job's own, and arrivals in steps
 /// come and go with them, as writes do with the checkpoints that they are of.
 fn has_rate_of_its_own(cell: &Cell) -> bool {
+    // Writes of a checkpoint stop while it is made durable, and a restore ends with its bytes.
     let comes_in_bursts = operation::is_transfer(cell) && cell.operation != feed::Operation::Copy;
     cell.training.is_none()
         && !comes_in_bursts

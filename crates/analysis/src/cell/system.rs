@@ -20,6 +20,7 @@ use crate::cell::repetitions::WINDOW_NS_MIN;
 use reconciliation::{Crossing, findings};
 use traffic::total;
 
+// A window of a second whose counters were read 50 ms late counts what was not in it.
 /// Share of its window by which the span of a repetition's readings may differ from it.
 const SPAN_APART_MAX: f64 = 0.05;
 
@@ -101,6 +102,8 @@ impl SystemFigures {
         let long: Vec<&Rep> = reps.iter().copied().filter(|rep| rep.window_ns >= WINDOW_NS_MIN).collect();
         let by_process = Crossing::of(&long, cell, |rep| rep.system.process_read_bytes.is_some());
         let by_device = Crossing::of(&long, cell, |rep| rep.system.device.is_some());
+        // Three sets of repetitions, as each counter may be missing in some: a ratio is of those alone that have both of its
+        // sides.
         let asked = Crossing::of(&long, cell, |_| true).asked;
         // What a tier serves is read from a disk of its own, which the kernel counts for this process too; and what a
         // checkpoint moves is no read at all.
@@ -163,6 +166,7 @@ impl CoreFigures {
     fn of(reps: &[&Rep]) -> Option<Self> {
         let seen: Vec<&&Rep> = reps.iter().filter(|rep| rep.usage.wall_ns > 0).collect();
         let count = seen.iter().map(|rep| rep.system.core_busy_ns.len()).find(|count| *count > 0)?;
+        // A processor that was switched off meanwhile shifts all behind it in the kernel's list.
         let same: Vec<&&Rep> =
             seen.into_iter().filter(|rep| rep.system.core_busy_ns.len() == count).collect();
         let wall_ns = total(same.iter().map(|rep| rep.usage.wall_ns));

@@ -8,6 +8,7 @@ pub(crate) mod predicted;
 #[cfg(test)]
 mod tests;
 
+use crate::cell::diagnosis::Diagnosis;
 use crate::cell::rate::Rate;
 
 pub use bound::Bound;
@@ -62,9 +63,9 @@ pub struct TrainingFigures {
     pub null_au: Option<f64>,
     /// AU as the closed-loop reads of the same storage foretell it; absent where they leave it open.
     pub predicted: Option<PredictedAu>,
-    /// Why they foretell nothing of such a job, in words; absent where they do, where they leave it open, and where there
+    /// Why they foretell nothing of such a job; absent where they do, where they leave it open, and where there
     /// are none.
-    pub not_predicted: Option<String>,
+    pub not_predicted: Option<NotPredicted>,
     /// Why the accelerators waited; absent where they did not, or nothing says why.
     pub diagnosis: Option<Diagnosis>,
     /// What the idle time costs.
@@ -97,19 +98,28 @@ pub struct PredictedAu {
     pub long_run: f64,
     /// Slug of the closed cell that it follows from.
     pub from: String,
-    /// How, in words and figures.
-    pub how: String,
+    /// Its depth.
+    pub depth: u32,
+    /// Samples per second that it moves.
+    pub samples_per_s: f64,
+    /// Samples per second that the job takes at full utilization.
+    pub demand_samples_per_s: f64,
+    /// Epochs of the job.
+    pub epochs: u64,
+    /// Steps of them all.
+    pub steps: u64,
 }
 
-/// Why accelerators waited.
+/// Why closed loops foretell nothing of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diagnosis {
-    /// The cause.
-    pub bound: Bound,
-    /// What shows it, a sentence each, strongest first.
-    pub evidence: Vec<String>,
-    /// What to do about it.
-    pub advice: String,
+pub enum NotPredicted {
+    /// None of them says how long decoding takes.
+    Decoding {
+        /// By what.
+        work: String,
+    },
+    /// The last batches of an epoch have fewer samples than the others.
+    UnevenBatches,
 }
 
 /// What idle accelerators cost.

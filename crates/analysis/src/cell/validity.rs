@@ -6,7 +6,7 @@ use feed::{Access, Cache};
 use record::{Ceiling, Cell, End, Measure, Outcome, Rep, Reread, counter};
 
 use crate::cell::context::Context;
-use crate::cell::counters::{by_kind, counted};
+use crate::cell::counters::counted;
 use crate::cell::crowd;
 use crate::cell::flag::{Flag, GIVEN_UP_MAX, Gravity, TURNS_MIN};
 use crate::cell::network;
@@ -17,21 +17,31 @@ use crate::cell::repetitions::WINDOW_NS_MIN;
 use crate::cell::steadiness;
 use crate::cell::system::{Reconciliation, SystemFigures};
 
+// A queue whose server has one station is twice as slow at 70 % of its capacity as at 40 %: well before its ceiling the client
+// adds latency of its own.
 /// Share of the null ceiling above which the client, not the storage, is being measured.
 const CEILING_SHARE_MAX: f64 = 0.70;
+// Threads are loaded unevenly: at 85 % of all their processors some are full, and those bound the rate.
 /// Share of the processor time this process may use, from which on the client is the limit.
 const CPU_SHARE_MAX: f64 = 0.85;
+// The interface counts frames without preamble, gap and checksum, 24 B of each: a full wire shows 98 % with frames of 1,500 B,
+// and less with smaller ones.
 /// Share of the network interface's rate, from which on the client is the limit.
 const NIC_SHARE_MAX: f64 = 0.90;
+// Interrupts of one receive queue run on one processor. It is full while the machine, and this process, look idle.
 /// Share of the windows in which one processor was busy, from which on receiving may be the limit: the kernel's part of
 /// it is not in this process's time.
 const CORE_SHARE_MAX: f64 = 0.95;
 /// Utilization without storage below which the client has a part in it.
 pub(crate) const NULL_AU_MIN: f64 = 0.999;
+// Not zero: the kernel keeps pages that are mapped, locked or under write-back, and a reader such as `updatedb` may pass by. A
+// hundredth cannot move a mean that is judged at a few percent.
 /// Share of the dataset that may be resident before a cold repetition.
 const COLD_RESIDENT_MAX: f64 = 0.01;
 /// Share of the dataset that must be resident before a warm repetition.
 const WARM_RESIDENT_MIN: f64 = 0.99;
+// What was asked for is the plan: a window that ended at a tenth of it may have met the cache of the device, or a burst, and
+// nothing else.
 /// Share of the planned window below which a repetition is too short.
 const WINDOW_SHARE_MIN: f64 = 0.20;
 /// Share of the dataset that may be resident after a repetition that bypasses the page cache.
@@ -46,8 +56,12 @@ const OTHERS_MIN: f64 = 1.02;
 const HOLES_MIN: f64 = 0.02;
 /// Share of a dataset's bytes without storage from which on its files have holes.
 const UNALLOCATED_MIN: f64 = 0.01;
+// Opening costs a lookup and an inode, microseconds where they are in memory and several reads where they are not: one for each
+// hundred reads is where that shows in the mean.
 /// Share of reads that opened a file, from which on it is said.
 const OPENED_SHARE_MIN: f64 = 0.01;
+// Poisson arrivals scatter: a window of 2,000 holds 2 % more or less by chance alone. Beyond 5 % the schedule, and not chance,
+// was not met.
 /// What the arrivals offer by what they were to offer, below which a window holds too little of its schedule.
 const REAL_SHARE_MIN: f64 = 0.95;
 /// Kind of error of a read that held something else than what was written.
@@ -55,6 +69,7 @@ const CORRUPT: &str = "corrupt";
 /// The same of a window that ended with its last read, and so cuts none off: the start of the threads, some tens of
 /// microseconds, is below a hundredth of it. How many reads it must hold is said by [`TURNS_MIN`].
 const READ_NS_MIN: u64 = 10_000_000;
+// From 1 % on a note says it. A verdict is withheld only where what was stolen is as much as threads may wait for each other.
 /// Share of processor time taken by the hypervisor above which it is said.
 const STEAL_SHARE_MAX: f64 = 0.05;
 
@@ -77,6 +92,7 @@ impl ClientShares {
     /// Those that others on the machine do not explain: who finds no processor comes near to a ceiling that was measured
     /// beside the same others, and finds every core busy.
     fn own(self) -> Self {
+        // The other two stay: processor time counts this process alone, and no crowd on the processors fills an interface.
         Self { ceiling: None, core: None, null_au: None, ..self }
     }
 }
@@ -93,6 +109,8 @@ pub(crate) fn ceiling_share(cell: &str, ops_per_s: f64, bps: f64, ceilings: &[&C
             rate / (count as f64 / (ceiling.window_ns as f64 / 1e9))
         })
         .filter(|share| share.is_finite())
+        // The lowest ceiling gives the highest share. A control that had a good moment must not hide a client that was near its
+        // limit.
         .reduce(f64::max)
 }
 
@@ -105,8 +123,11 @@ pub(crate) fn is_known(ceiling: &Ceiling) -> bool {
 pub(crate) fn flags(context: &Context<'_>, reps: &Repetitions<'_>, client: ClientShares) -> Vec<Flag> {
     let (cell, storage) = (context.cell, context.storage);
     let used = reps.used.as_slice();
+    // Failed repetitions make no point, but their errors and wrong bytes are the storage's all the same.
     let all: Vec<&Rep> = used.iter().chain(&reps.failed).copied().collect();
     let waited = crowd::waited(cell, used).filter(|_| storage);
+    // Crowded-out threads come near their ceiling because it was measured beside the same crowd. Calling that client-limited
+    // would blame this process for its neighbours.
     let client = if waited.as_ref().is_some_and(Flag::is_crowd) { client.own() } else { client };
     let mut flags: Vec<Flag> = [
         client_limited(storage, client),
@@ -142,6 +163,7 @@ fn client_limited(storage: bool, client: ClientShares) -> Option<Flag> {
     // The null target is the client's limit by design.
     let nic_share = client.nic.filter(|share| *share >= NIC_SHARE_MAX);
     let core_share = client.core.filter(|share| *share >= CORE_SHARE_MAX);
+    // The control runs first batch excluded, so that a good client reaches 1 but for the granularity of its own clock.
     let null_au = client.null_au.filter(|au| *au < NULL_AU_MIN);
     let is_limited = [ceiling_share, cpu_share, nic_share, core_share, null_au].iter().any(Option::is_some);
     (storage && is_limited).then_some(Flag::ClientLimited {
@@ -165,10 +187,13 @@ fn cache(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
             resident.is_none_or(|share| share > COLD_RESIDENT_MAX).then_some(Flag::NotCold { resident })
         }
         Some(Cache::Warm) => {
+            // The worst repetition, and not the mean: one that was cold shares its rate with the others.
             let resident = shares.and_then(|shares| shares.into_iter().reduce(f64::min));
             resident.is_none_or(|share| share < WARM_RESIDENT_MIN).then_some(Flag::NotWarm { resident })
         }
         Some(Cache::Bypass) => {
+            // Where nobody can tell there is no flag: a mount without `cachestat` would else never be judged with direct reads.
+            // The notes say that it is not proven.
             let resident = used.iter().filter_map(|rep| left_after(rep)).reduce(f64::max)?;
             (resident > BYPASSED_RESIDENT_MAX).then_some(Flag::NotBypassed { resident })
         }
@@ -197,6 +222,7 @@ pub(crate) fn left_after(rep: &Rep) -> Option<f64> {
 fn left(rep: &Rep, bytes: Option<u64>) -> Option<f64> {
     let by_dataset = resident(rep, bytes)?;
     let (ops, read) = (counted(rep, counter::OPS) as f64, counted(rep, counter::BYTES) as f64);
+    // The warm-up counts no bytes. Its reads are of the same sizes, so that their mean stands for them.
     let read = read + counted(rep, counter::WARMUP_OPS) as f64 * read / ops;
     let total = rep.cache.total_bytes as f64;
     let is_part = read > 0.0 && read < total;
@@ -218,6 +244,8 @@ fn wrong_bytes(all: &[&Rep]) -> Option<Flag> {
 /// What a second reading says of the reads of these repetitions: those that brought other bytes, and those that could
 /// not be made again.
 pub(crate) fn second_reading(end: &End, used: &[&Rep]) -> Vec<Flag> {
+    // By rank and place in the run, and not by cell: a repetition that was made again reads an epoch of its own, and what was
+    // wrong in the dropped one says nothing of its bytes.
     let is_of = |again: &&Reread| used.iter().any(|rep| (rep.rank, rep.order) == (again.rank, again.order));
     let (mut found, mut checked, mut kinds) = (0, 0, BTreeMap::new());
     for again in end.reread.iter().filter(is_of) {
@@ -229,7 +257,7 @@ pub(crate) fn second_reading(end: &End, used: &[&Rep]) -> Vec<Flag> {
     }
     let unread: u64 = kinds.values().sum();
     let wrong = (found > 0).then_some(Flag::WrongBytes { found, checked });
-    let lost = (unread > 0).then(|| Flag::NotReread { unread, of: checked + unread, kinds: by_kind(&kinds) });
+    let lost = (unread > 0).then(|| Flag::NotReread { unread, of: checked + unread, kinds });
     wrong.into_iter().chain(lost).collect()
 }
 
@@ -249,6 +277,8 @@ fn window_ns_min(rep: &Rep, cell: &Cell, measure: &Measure) -> u64 {
     }
     match measure.duration_ns {
         _ if rep.outcome == Outcome::Exhausted && !is_job => READ_NS_MIN,
+        // Without a planned duration the window ended because its reads did. A fast disk would else be refused its verdict for
+        // being fast.
         None if !is_job => READ_NS_MIN,
         planned => WINDOW_NS_MIN.max((planned.unwrap_or(0) as f64 * WINDOW_SHARE_MIN) as u64),
     }
@@ -267,6 +297,8 @@ fn few_turns(used: &[&Rep], cell: &Cell) -> Option<Flag> {
 /// An open loop fills no queue of its own: what it keeps in flight is what its reads take, and turns are arrivals by
 /// that.
 fn turns(rep: &Rep, cell: &Cell) -> f64 {
+    // A closed loop always has `queue_depth` reads outstanding: as many fall into the window by chance at either end. Below 20
+    // turns that is more than 5 % of the count.
     if cell.pace.is_none() {
         return counted(rep, counter::OPS) as f64 / f64::from(cell.queue_depth.max(1));
     }
@@ -281,15 +313,11 @@ fn read_errors(all: &[&Rep]) -> Option<Flag> {
     }
     let failed: u64 = kinds.values().sum();
     let good: u64 = all.iter().map(|rep| counted(rep, counter::OPS)).sum();
-    (failed > 0).then(|| Flag::Errors {
-        failed,
-        share: failed as f64 / (failed + good) as f64,
-        kinds: by_kind(&kinds),
-    })
+    (failed > 0).then(|| Flag::Errors { failed, share: failed as f64 / (failed + good) as f64, kinds })
 }
 
 fn failed_repetitions(reps: &Repetitions<'_>) -> Option<Flag> {
-    let reason = reps.reasons.first()?.clone();
+    let reason = reps.gaps.first()?.clone();
     let failed = reps.failed.len() as u32;
     Some(Flag::FailedRepetitions { failed, made: failed + reps.used.len() as u32, reason })
 }
@@ -304,6 +332,7 @@ fn stolen(cell: &Cell, used: &[&Rep], cores_online: Option<u32>) -> Option<Flag>
             machine += rep.usage.wall_ns as f64 * f64::from(cores_online.unwrap_or(rep.usage.cores));
         }
     }
+    // One stolen processor of 64 is 1.6 % of the machine and all that a single busy thread has: both views are needed.
     let share = (steal / machine).max(crowd::stolen_share(cell, used).unwrap_or(0.0));
     (share.is_finite() && share > STEAL_SHARE_MAX).then_some(Flag::Stolen { share })
 }
@@ -344,6 +373,8 @@ fn opened(cell: &Cell, used: &[&Rep]) -> Option<Flag> {
 
 fn names_in_memory(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
     // Names that were dropped, and of which nothing was read from storage, were somewhere in memory all the same.
+    // After `drop_caches` a hypervisor, or the device, may still hold the blocks of inodes; a cold lookup that makes the kernel
+    // read nothing met one of them, or nothing was dropped.
     let read_nothing = operation::is_metadata(cell)
         && cell.cache == Cache::Cold
         && used.iter().all(|rep| rep.system.process_read_bytes == Some(0));
@@ -354,6 +385,7 @@ fn names_in_memory(cell: &Cell, storage: bool, used: &[&Rep]) -> Option<Flag> {
 /// Storage that is memory says nothing of storage.
 fn in_memory(context: &Context<'_>) -> Option<Flag> {
     let kind = context.memory_device.filter(|_| context.storage)?;
+    // `zram0` and `zram1` are one kind of thing, and a reader knows it by that name.
     Some(Flag::InMemory { kind: kind.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned() })
 }
 
@@ -362,6 +394,8 @@ fn in_memory(context: &Context<'_>) -> Option<Flag> {
 pub(crate) fn not_from_storage(context: &Context<'_>, system: Option<&SystemFigures>) -> Option<Flag> {
     let system = system?;
     let is_uncounted = system.reconciliation.contains(&Reconciliation::NothingCounted);
+    // On FUSE the kernel counts none of these reads as this process's: there its share from a cache would be all, which is no
+    // finding.
     let cache_share = system.cache_share.or_else(|| is_uncounted.then_some(context.unallocated_share));
     let reaches =
         context.storage && context.cell.cache.is_any(&[Cache::Cold, Cache::Bypass, Cache::DontCache]);
@@ -374,6 +408,7 @@ pub(crate) fn not_from_storage(context: &Context<'_>, system: Option<&SystemFigu
 /// a shallower queue than the cell says.
 fn merged(cell: &Cell, used: &[&Rep]) -> Option<Flag> {
     let is_asked = cell.cache == Cache::Bypass && cell.access == Access::Sequential;
+    // The device counts requests of everybody: a backup that reads a megabyte at a time would pass for merging.
     let own = |rep: &&&Rep| !others_read(rep);
     let devices =
         || used.iter().filter(own).filter_map(|rep| rep.system.device.as_ref()).filter(|_| is_asked);
@@ -427,6 +462,7 @@ pub(crate) fn names_dropped(cell: &Cell, used: &[&Rep]) -> Option<bool> {
     {
         return None;
     }
+    // One repetition that began with names in memory makes the mean of all a mixture.
     if used.iter().any(|rep| rep.cache.names_dropped == Some(false)) {
         return Some(false);
     }

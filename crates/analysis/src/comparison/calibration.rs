@@ -7,8 +7,7 @@ use super::history::{by_time, cells_by_name};
 use super::paired::{self, Half, Key, Pair};
 use super::stored::{Selected, selected};
 use super::student::{Estimate, quantile};
-use super::{Change, May, NotComparable, RunSample, comparable, variants};
-use crate::cell::flag::percent;
+use super::{Change, May, NotComparable, RunSample, Uncompared, comparable, variants};
 use crate::cell::interval::{REPETITIONS_MIN, spread};
 use crate::cell::line_fit::LineFit;
 use crate::cell::metric::{Margins, Metric};
@@ -51,7 +50,36 @@ pub struct Calibration {
     /// The worst cell of each metric that was measured.
     pub noise: Vec<Noise>,
     /// What a reader must know: drift found, effects where none can be.
-    pub notes: Vec<String>,
+    pub notes: Vec<CalibrationNote>,
+}
+
+/// What a reader of a calibration must know.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CalibrationNote {
+    /// A run was left out.
+    Uncompared(Uncompared),
+    /// There is no run to learn from.
+    NoRun,
+    /// There are fewer runs than a baseline wants: the spread is hardly known.
+    FewRuns {
+        /// So many.
+        runs: usize,
+        /// Of so many.
+        wanted: u32,
+    },
+    /// So many cells were left out, since nothing may rest on them.
+    CellsLeftOut(usize),
+    /// Throughput drifted within the run by at most this share, up where it is positive.
+    Drift(f64),
+    /// Two that are the same differ.
+    Differs {
+        /// Name of the cell or the target.
+        name: String,
+        /// In what.
+        metric: &'static Metric,
+        /// By which share.
+        change: f64,
+    },
 }
 
 /// Noise from two variants that are the same: an A/A run.
@@ -65,7 +93,7 @@ pub fn calibrate(a: &RunSample, b: &RunSample) -> Result<Calibration, NotCompara
     let all = variants::pairs(a, b);
     let key = Key::best(&all);
     let is_sound =
-        |pair: &&Pair<'_>| [pair.before, pair.after].iter().all(|half| half.sample.excluded.is_none());
+        |pair: &&Pair<'_>| [pair.before, pair.after].iter().all(|half| half.sample.excluded.is_empty());
     let sound: Vec<&Pair<'_>> = all.iter().filter(is_sound).collect();
     let of_pair = |pair: &&Pair<'_>, metric: Compared| {
         let samples = paired::samples(pair, key, metric);
@@ -73,8 +101,9 @@ pub fn calibrate(a: &RunSample, b: &RunSample) -> Result<Calibration, NotCompara
     };
     let seen = Compared::ALL.map(|metric| sound.iter().filter_map(|pair| of_pair(pair, metric)).collect());
     let samples = most(&seen);
-    let mut notes = left_out(all.len() - sound.len());
-    notes.extend(drift_note(&sound));
+    let left_out = Some(all.len() - sound.len()).filter(|cells| *cells > 0);
+    let mut notes: Vec<CalibrationNote> = left_out.map(CalibrationNote::CellsLeftOut).into_iter().collect();
+    notes.extend(largest_drift(&sound).map(CalibrationNote::Drift));
     notes.extend(effects_where_none_can_be(a, b)?);
     Ok(Calibration {
         scenario: a.run.scenario.clone(),
@@ -107,17 +136,15 @@ pub fn calibrate_history(
         let sound = histories
             .iter()
             .filter_map(|cells| cells.get(name))
-            .filter(|cell| cell.excluded_as_run().is_none());
+            .filter(|cell| cell.excluded_as_run().is_empty());
         Seen::of(&sound.filter_map(|cell| cell.logarithm(metric)).collect::<Vec<_>>(), 1.0)
     };
     let names: Vec<&str> = newest.run.cells.iter().map(|cell| cell.cell.as_str()).collect();
     let seen = Compared::ALL.map(|metric| names.iter().filter_map(|name| of_cell(name, metric)).collect());
     let samples = kin.len().max(runs_min as usize).max(REPETITIONS_MIN);
-    let mut notes = gaps.words();
-    if kin.len() < runs_min as usize {
-        let wanted = feed::counted_noun(u64::from(runs_min), "run");
-        notes.push(format!("rests on {} of {wanted}: the spread is hardly known", kin.len()));
-    }
+    let runs = kin.len();
+    let few = (runs < runs_min as usize).then_some(CalibrationNote::FewRuns { runs, wanted: runs_min });
+    let notes = gaps.found.into_iter().map(CalibrationNote::Uncompared).chain(few).collect();
     Ok(Calibration {
         scenario: newest.run.scenario.clone(),
         stored: true,
@@ -135,7 +162,7 @@ fn empty() -> Calibration {
         run_ids: Vec::new(),
         samples: 0,
         noise: Vec::new(),
-        notes: vec!["no run to learn from".to_owned()],
+        notes: vec![CalibrationNote::NoRun],
     }
 }
 
@@ -200,22 +227,11 @@ fn smallest(metric: &Metric, margin: f64, estimate: &Estimate) -> f64 {
     }
 }
 
-fn left_out(cells: usize) -> Vec<String> {
-    let words =
-        || format!("{} left out, since nothing may rest on it", feed::counted_noun(cells as u64, "cell"));
-    (cells > 0).then(words).into_iter().collect()
-}
-
-/// How far throughput drifted within the run, where it did.
-fn drift_note(pairs: &[&Pair<'_>]) -> Option<String> {
+/// How far throughput drifted within the run, as a share; `None` where it did not.
+fn largest_drift(pairs: &[&Pair<'_>]) -> Option<f64> {
     let halves = pairs.iter().flat_map(|pair| [pair.before, pair.after]);
     let drifts = halves.filter_map(drift).filter(|drift| drift.exp_m1().abs() >= DRIFT_MIN);
-    let most = drifts.max_by(|a, b| a.abs().total_cmp(&b.abs()))?;
-    let way = if most < 0.0 { "fell" } else { "rose" };
-    Some(format!(
-        "throughput {way} by up to {} within the run: interleaving takes it out of the comparison",
-        percent(most.exp_m1().abs())
-    ))
+    drifts.max_by(|a, b| a.abs().total_cmp(&b.abs())).map(f64::exp_m1)
 }
 
 /// Change of the logarithm of the throughput from the first round to the last, by its linear fit.
@@ -229,20 +245,16 @@ fn drift(half: Half<'_>) -> Option<f64> {
 }
 
 /// Differences between two that are the same: with no margin at all, and corrected for the number of cells.
-fn effects_where_none_can_be(a: &RunSample, b: &RunSample) -> Result<Vec<String>, NotComparable> {
+fn effects_where_none_can_be(a: &RunSample, b: &RunSample) -> Result<Vec<CalibrationNote>, NotComparable> {
     let compared = variants::compare_variants(a, b, &Margins::NONE)?;
     let is_found = |change: Change| matches!(change, Change::Regressed | Change::Improved);
     let found = compared.judged().filter(|(_, effect)| is_found(effect.change));
-    let words = |(name, effect): (&str, &super::Effect)| {
-        let change = effect.ratio.mean - 1.0;
-        let sign = if change < 0.0 { "-" } else { "+" };
-        format!(
-            "{name}: {} differs by {sign}{} between two that are the same: order, placement or temperature decides here",
-            effect.metric.word(),
-            percent(change.abs())
-        )
+    let note = |(name, effect): (&str, &super::Effect)| CalibrationNote::Differs {
+        name: name.to_owned(),
+        metric: effect.metric,
+        change: effect.ratio.mean - 1.0,
     };
-    Ok(found.map(words).collect())
+    Ok(found.map(note).collect())
 }
 
 #[cfg(test)]

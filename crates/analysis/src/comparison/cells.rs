@@ -5,7 +5,7 @@ use record::Target;
 
 use super::effect::{Draft, Samples, settle};
 use super::gaps::Gaps;
-use super::{CellComparison, Headline};
+use super::{Because, CellComparison, Excluded, Headline, Sampled, Uncompared};
 use crate::cell::metric::{Margins, Metric};
 
 /// A cell whose effects are not decided yet.
@@ -22,7 +22,7 @@ pub(super) struct CellDraft {
     /// Whether it moves bytes.
     pub(super) moves_bytes: bool,
     /// Why nothing may rest on it.
-    pub(super) excluded: Option<String>,
+    pub(super) excluded: Option<Excluded>,
     /// Whether a fall counts all the same.
     pub(super) falls_count: bool,
     /// Its effects.
@@ -35,26 +35,24 @@ pub(super) struct Rules<'a> {
     pub(super) margins: &'a Margins,
     /// Fewest samples before, below which all is inconclusive.
     pub(super) samples_min: u32,
-    /// What a sample is called: `repetition`, `run`.
-    pub(super) noun: &'static str,
+    /// What a sample is.
+    pub(super) sampled: Sampled,
     /// Whether a client that was the limit excludes a cell.
     pub(super) client_counts: bool,
 }
 
 impl Rules<'_> {
-    /// The effect on a metric, still open. `excluded` says why nothing may rest on it.
+    /// The effect on a metric, still open, unless nothing may rest on its cell.
     pub(super) fn draft(
         &self,
         metric: &'static Metric,
         samples: Samples,
-        excluded: Option<&str>,
+        is_excluded: bool,
     ) -> Option<Draft> {
-        let count = samples.count() as u64;
-        let wanted = u64::from(self.samples_min);
-        let short = || {
-            (count < wanted).then(|| format!("{count} of {} before", feed::counted_noun(wanted, self.noun)))
-        };
-        Draft::of(metric, samples, self.margins, excluded.map(str::to_owned).or_else(short))
+        let (runs, wanted) = (samples.count() as u32, self.samples_min);
+        let few = (runs < wanted).then_some(Because::FewRuns { runs, wanted });
+        let blocked = is_excluded.then_some(Because::Excluded).or(few);
+        Draft::of(metric, samples, self.margins, blocked)
     }
 }
 
@@ -86,7 +84,7 @@ fn headlines(cells: &[CellDraft], targets: &[Target], rules: &Rules<'_>, gaps: &
         if let Some((count, draft)) = headline(name, &all, rules, gaps) {
             found.push((name, count, draft));
         } else if !all.is_empty() {
-            gaps.say(format!("{name}: no headline, since nothing may rest on any of its cells"));
+            gaps.found.push(Uncompared::NoHeadline { target: name.to_owned() });
         }
     }
     settle(&mut found.iter_mut().map(|(_, _, draft)| draft).collect::<Vec<_>>());
@@ -111,14 +109,14 @@ fn headline(target: &str, all: &[&CellDraft], rules: &Rules<'_>, gaps: &mut Gaps
     let drafts = included.iter().flat_map(|cell| &cell.drafts).filter(|draft| draft.effect.metric == metric);
     let samples: Vec<&Samples> = drafts.map(|draft| &draft.samples).collect();
     let most = samples.iter().map(|samples| samples.count()).max()?;
+    let (target, sampled) = (target.to_owned(), rules.sampled);
     let Some(together) = Samples::together(&samples) else {
-        gaps.say(format!("{target}: its cells have no {} in common", rules.noun));
+        gaps.found.push(Uncompared::NothingInCommon { target, sampled });
         return None;
     };
     let count = together.count();
     if count < most {
-        let of = feed::counted_noun(most as u64, rules.noun);
-        gaps.say(format!("{target}: its headline rests on {count} of {of}, those that all its cells have"));
+        gaps.found.push(Uncompared::SomeInCommon { target, sampled, samples: count, most });
     }
-    Some((samples.len() as u32, rules.draft(metric, together, None)?))
+    Some((samples.len() as u32, rules.draft(metric, together, false)?))
 }

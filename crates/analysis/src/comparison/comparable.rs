@@ -3,8 +3,6 @@
 mod facts;
 mod found;
 
-use std::fmt;
-
 use record::{Dataset, Run};
 
 use super::RunSample;
@@ -28,33 +26,30 @@ pub struct NotComparable {
     pub differences: Vec<Difference>,
 }
 
-/// `they differ in`, a line for each difference with what may be declared, and what to do; without control characters,
-/// since records of others are told.
-impl fmt::Display for NotComparable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "they differ in")?;
-        for Difference { what, before, after, may } in &self.differences {
-            let line = feed::plain(&format!("{what}: {before} -> {after}"));
-            write!(f, "\n  {line}")?;
-            if let Some(may) = may {
-                write!(f, " (allowed by `{}` in may_differ)", may.name())?;
-            }
-        }
-        let is_first = |what: &str| self.differences.first().is_some_and(|first| first.what == what);
-        let hint = if self.differences.iter().all(|one| one.may.is_some()) {
-            "declare what may differ with --may-differ, or in the scenario's gate"
-        } else if is_first(TARGETS) {
-            "name two targets of the run"
-        } else if is_first(GROUP) {
-            "name two variants of one run, as `feedline run --variant` makes them"
-        } else {
-            "compare runs of one scenario on one storage"
-        };
-        write!(f, "\n  hint: {hint}")
-    }
+/// What lets two runs be compared that must not be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefusalHint {
+    /// To declare what may differ.
+    Declare,
+    /// To name two targets of the run.
+    NameTargets,
+    /// To name two variants of one run.
+    NameVariants,
+    /// To take runs of one scenario on one storage.
+    OtherRuns,
 }
 
-impl std::error::Error for NotComparable {}
+impl NotComparable {
+    /// What helps.
+    pub fn hint(&self) -> RefusalHint {
+        match self.differences.first() {
+            _ if self.differences.iter().all(|one| one.may.is_some()) => RefusalHint::Declare,
+            Some(first) if first.what == TARGETS => RefusalHint::NameTargets,
+            Some(first) if first.what == GROUP => RefusalHint::NameVariants,
+            _ => RefusalHint::OtherRuns,
+        }
+    }
+}
 
 /// What differs between two stored runs and must not, gravest first.
 pub(super) fn stored(before: &RunSample, after: &RunSample) -> Vec<Difference> {

@@ -6,9 +6,8 @@ use feed::Compared;
 
 use super::correction::step_up;
 use super::student::Estimate;
-use super::{Change, Effect, Ratio};
-use crate::cell::flag::percent;
-use crate::cell::interval::{REPETITIONS_MIN, mean};
+use super::{Because, Change, Effect, Ratio, Sampled};
+use crate::cell::interval::mean;
 use crate::cell::metric::{Margins, Metric};
 
 /// Logarithms of one metric on both sides. What a sample is called by, a round or a run, holds those of several cells
@@ -128,7 +127,7 @@ pub(super) struct Draft {
     pub(super) samples: Samples,
     estimate: Option<Estimate>,
     /// Why nothing can be decided whatever the interval.
-    blocked: Option<String>,
+    blocked: Option<Because>,
 }
 
 impl Draft {
@@ -137,26 +136,24 @@ impl Draft {
         metric: &'static Metric,
         samples: Samples,
         margins: &Margins,
-        blocked: Option<String>,
+        blocked: Option<Because>,
     ) -> Option<Self> {
         let (before, after) = samples.means()?;
         let estimate = samples.estimate();
         let ratio = (after - before).exp();
         let count = samples.count() as u32;
         let margin = margins.of(metric);
-        let too_few = || {
-            let what = if matches!(samples, Samples::Paired(_)) { "repetition" } else { "run" };
-            let counted = feed::counted_noun(u64::from(count), what);
-            format!("{counted} before: an interval needs {REPETITIONS_MIN}")
-        };
-        let blocked = blocked.or_else(|| estimate.is_none().then(too_few));
+        let is_paired = matches!(samples, Samples::Paired(_));
+        let sampled = if is_paired { Sampled::Repetition } else { Sampled::Run };
+        let too_few = Because::NoInterval { samples: count, sampled };
+        let blocked = blocked.or_else(|| estimate.is_none().then_some(too_few));
         let effect = Effect {
             metric,
             before: before.exp(),
             after: after.exp(),
             ratio: Ratio::of(ratio, estimate),
             samples_before: count,
-            samples_after: if matches!(samples, Samples::Paired(_)) { count } else { 1 },
+            samples_after: if is_paired { count } else { 1 },
             detectable: estimate.map(|estimate| share(metric, estimate.detectable())),
             margin: if margin.is_finite() { margin.max(0.0) } else { 0.0 },
             change: Change::Inconclusive,
@@ -172,35 +169,28 @@ impl Draft {
 
     /// Decides; `family` is how many were corrected together, `stands` what the correction left of this one.
     fn decide(&mut self, stands: bool, family: usize) {
-        (self.effect.change, self.effect.because) = match (&self.blocked, self.estimate) {
-            (Some(reason), _) => (Change::Inconclusive, Some(reason.clone())),
+        (self.effect.change, self.effect.because) = match (self.blocked, self.estimate) {
+            (Some(because), _) => (Change::Inconclusive, Some(because)),
             (None, Some(estimate)) => self.judged(estimate, stands, family),
             (None, None) => (Change::Inconclusive, None),
         };
     }
 
-    fn judged(&self, estimate: Estimate, stands: bool, family: usize) -> (Change, Option<String>) {
+    fn judged(&self, estimate: Estimate, stands: bool, family: usize) -> (Change, Option<Because>) {
         let (low, high) = estimate.interval();
         let (least, most) = range(self.effect.metric, self.effect.margin);
         let is_beyond = high < least || low > most;
-        let margin = percent(self.effect.margin);
+        let margin = self.effect.margin;
         if is_beyond && stands {
             let is_better = (low > most) == self.effect.metric.higher_is_better();
             (if is_better { Change::Improved } else { Change::Regressed }, None)
         } else if is_beyond {
-            let because = format!(
-                "beyond the margin of {margin} by itself, not among {family} that were tested together (Benjamini-Hochberg)"
-            );
-            (Change::Inconclusive, Some(because))
+            (Change::Inconclusive, Some(Because::NotAmongMany { margin, family }))
         } else if least <= low && high <= most {
             (Change::Unchanged, None)
         } else {
-            let smallest = percent(share(self.effect.metric, most + estimate.detectable()));
-            let because = format!(
-                "the interval reaches over the margin of {margin}: such data would find a change of {smallest} four \
-                 times in five"
-            );
-            (Change::Inconclusive, Some(because))
+            let smallest = share(self.effect.metric, most + estimate.detectable());
+            (Change::Inconclusive, Some(Because::ReachesOver { margin, smallest }))
         }
     }
 }
@@ -285,25 +275,17 @@ mod tests {
         all.push(weak);
         let last = settled(Compared::Throughput, &all, 0.05).pop().unwrap();
         assert_eq!(last.change, Change::Inconclusive);
-        assert_eq!(
-            last.because.as_deref(),
-            Some(
-                "beyond the margin of 5.0 % by itself, not among 21 that were tested together (Benjamini-Hochberg)"
-            )
-        );
+        assert_eq!(last.because, Some(Because::NotAmongMany { margin: 0.05, family: 21 }));
     }
 
     #[test]
     fn what_is_blocked_has_its_figures_and_weighs_on_no_other() {
         let margins = Margins::INTERLEAVED;
         let certain = paired(&[-0.300, -0.301, -0.302]);
-        let block = || Some("not steady".to_owned());
-        let mut one = Draft::of(Metric::of(Compared::P50, true), certain, &margins, block()).unwrap();
+        let blocked = Some(Because::Excluded);
+        let mut one = Draft::of(Metric::of(Compared::P50, true), certain, &margins, blocked).unwrap();
         settle(&mut [&mut one]);
-        assert_eq!(
-            (one.effect.change, one.effect.because.as_deref()),
-            (Change::Inconclusive, Some("not steady"))
-        );
+        assert_eq!((one.effect.change, one.effect.because), (Change::Inconclusive, blocked));
         assert!(one.effect.ratio.high < 0.75);
     }
 
@@ -311,7 +293,8 @@ mod tests {
     fn two_repetitions_have_a_ratio_and_no_interval() {
         let effect = &settled(Compared::Throughput, &[paired(&[-0.3, -0.3])], 0.05)[0];
         assert_eq!((effect.ratio.low, effect.ratio.high, effect.detectable), (0.0, f64::INFINITY, None));
-        assert_eq!(effect.because.as_deref(), Some("2 repetitions before: an interval needs 3"));
+        let because = Because::NoInterval { samples: 2, sampled: Sampled::Repetition };
+        assert_eq!(effect.because, Some(because));
     }
 
     #[test]

@@ -3,17 +3,58 @@
 use feed::Compared;
 use record::Gate;
 
-use super::{Change, Comparison, Effect};
+use super::{Because, Change, Comparison, Effect, Excluded, Lost};
+use crate::cell::metric::Metric;
 
 /// How comparisons stand against a gate on regressions.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum RegressionResult {
     /// No gated metric regressed, and for each the data can tell.
     Met,
-    /// At least one did: which, in words.
-    Regressed(Vec<String>),
-    /// None is known to have, and these could not be decided, in words.
-    Inconclusive(Vec<String>),
+    /// At least one did.
+    Regressed(Vec<Regression>),
+    /// None is known to have, and these could not be decided.
+    Inconclusive(Vec<Undecided>),
+}
+
+/// A regression.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Regression {
+    /// A metric is worse beyond its margin.
+    Worse {
+        /// Name of the cell, or of the target of a headline.
+        name: String,
+        /// By how much.
+        effect: Effect,
+        /// What else is wrong with a cell whose fall counts all the same.
+        although: Option<Excluded>,
+    },
+    /// A cell whose repetitions all failed.
+    Lost(Lost),
+}
+
+/// Something that the data cannot tell.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Undecided {
+    /// The headline of a target.
+    Headline {
+        /// The target.
+        target: String,
+        /// Its metric.
+        metric: &'static Metric,
+        /// Why.
+        because: Option<Because>,
+    },
+    /// A target on none of whose cells anything may rest.
+    Target(String),
+    /// A cell that was not measured.
+    NotMeasured(Lost),
+    /// A metric of which no cell can tell.
+    Metric(Compared),
+    /// Nothing was compared.
+    Nothing,
+    /// No run of the baseline of this name is comparable.
+    NotComparable(String),
 }
 
 impl RegressionResult {
@@ -30,17 +71,18 @@ impl RegressionResult {
         let is_gated = |metric: &str| Self::is_gated(gate, metric);
         let judged: Vec<_> =
             comparison.judged().filter(|(_, effect)| is_gated(effect.metric.word())).collect();
+        let lost = |failed| comparison.lost.iter().filter(move |lost| lost.failed == failed).cloned();
         let regressed = judged.iter().filter(|(_, effect)| effect.change == Change::Regressed);
-        let mut regressed: Vec<String> = regressed.map(|(name, effect)| regression(name, effect)).collect();
-        regressed.extend(collapses(comparison, is_gated));
-        let lost = |failed| comparison.lost.iter().filter(move |lost| lost.failed == failed);
-        regressed
-            .extend(lost(true).map(|lost| format!("{} has no figures any more: {}", lost.cell, lost.reason)));
+        let regressed = regressed.map(|(name, effect)| worse(name, effect, None));
+        let regressed: Vec<Regression> = regressed
+            .chain(collapses(comparison, is_gated))
+            .chain(lost(true).map(Regression::Lost))
+            .collect();
         if !regressed.is_empty() {
             return Self::Regressed(regressed);
         }
-        let mut open: Vec<String> = undecided(comparison, is_gated);
-        open.extend(lost(false).map(|lost| format!("{} was not measured: {}", lost.cell, lost.reason)));
+        let mut open = undecided(comparison, is_gated);
+        open.extend(lost(false).map(Undecided::NotMeasured));
         for metric in Compared::ALL.into_iter().filter(|metric| is_gated(metric.name())) {
             let named = !gate.regression.is_empty();
             let of_metric = || judged.iter().filter(|(_, effect)| effect.metric.compared() == Some(metric));
@@ -48,11 +90,11 @@ impl RegressionResult {
                 comparison.headlines.iter().any(|one| one.effect.metric.compared() == Some(metric));
             let is_decided = of_metric().any(|(_, effect)| effect.change != Change::Inconclusive);
             if !has_headline && !is_decided && (named || of_metric().next().is_some()) {
-                open.push(format!("{}: no cell can tell", metric.name()));
+                open.push(Undecided::Metric(metric));
             }
         }
         if judged.is_empty() && open.is_empty() {
-            open.push("nothing could be compared".to_owned());
+            open.push(Undecided::Nothing);
         }
         if open.is_empty() { Self::Met } else { Self::Inconclusive(open) }
     }
@@ -63,8 +105,8 @@ impl RegressionResult {
         for comparison in comparisons {
             match Self::of(comparison, gate) {
                 Self::Met => {}
-                Self::Regressed(words) => regressed.extend(words),
-                Self::Inconclusive(words) => open.extend(words),
+                Self::Regressed(more) => regressed.extend(more),
+                Self::Inconclusive(more) => open.extend(more),
             }
         }
         match (regressed.is_empty(), open.is_empty()) {
@@ -75,52 +117,53 @@ impl RegressionResult {
     }
 }
 
-/// Cells on which nothing may rest after, and that are worse by the whole margin all the same.
-fn collapses(comparison: &Comparison, is_gated: impl Fn(&str) -> bool) -> Vec<String> {
-    let mut words = Vec::new();
-    for cell in comparison.cells.iter().filter(|cell| cell.falls_count) {
-        let worse = cell.effects.iter().filter(|effect| is_gated(effect.metric.word()));
-        let worse = worse.filter(|effect| effect.is_worse_beyond_margin());
-        let because = cell.excluded.as_deref().unwrap_or_default();
-        words.extend(worse.map(|effect| format!("{}; {because}", regression(&cell.cell, effect))));
-    }
-    words
+fn worse(name: &str, effect: &Effect, although: Option<Excluded>) -> Regression {
+    Regression::Worse { name: name.to_owned(), effect: effect.clone(), although }
 }
 
-/// `disk throughput -14.9 %, the margin is 10.0 %`.
-fn regression(name: &str, effect: &Effect) -> String {
-    let change = (effect.ratio.mean - 1.0) * 100.0;
-    let margin = effect.margin * 100.0;
-    format!("{name} {} {change:+.1} %, the margin is {margin:.1} %", effect.metric.word())
+/// Cells on which nothing may rest after, and that are worse by the whole margin all the same.
+fn collapses(comparison: &Comparison, is_gated: impl Fn(&str) -> bool) -> Vec<Regression> {
+    let mut found = Vec::new();
+    for cell in comparison.cells.iter().filter(|cell| cell.falls_count) {
+        let gated = cell.effects.iter().filter(|effect| is_gated(effect.metric.word()));
+        let fallen = gated.filter(|effect| effect.is_worse_beyond_margin());
+        found.extend(fallen.map(|effect| worse(&cell.cell, effect, cell.excluded.clone())));
+    }
+    found
 }
 
 /// Targets whose headline cannot tell, or that have none although both sides have their cells.
-fn undecided(comparison: &Comparison, is_gated: impl Fn(&str) -> bool) -> Vec<String> {
+fn undecided(comparison: &Comparison, is_gated: impl Fn(&str) -> bool) -> Vec<Undecided> {
     let open = comparison
         .headlines
         .iter()
         .filter(|one| is_gated(one.effect.metric.word()) && one.effect.change == Change::Inconclusive);
-    let mut words: Vec<String> = open
-        .map(|one| {
-            let because = one.effect.because.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-            format!("{} {}{because}", one.target, one.effect.metric.word())
-        })
-        .collect();
+    let open = open.map(|one| Undecided::Headline {
+        target: one.target.clone(),
+        metric: one.effect.metric,
+        because: one.effect.because,
+    });
     let mut without: Vec<&str> = comparison.cells.iter().map(|cell| cell.target.as_str()).collect();
     without.retain(|target| comparison.headlines.iter().all(|one| one.target != *target));
     without.dedup();
-    if is_gated(Compared::Throughput.name()) || is_gated(Compared::Au.name()) {
-        words.extend(without.iter().map(|target| format!("{target}: nothing may rest on any of its cells")));
+    if !is_gated(Compared::Throughput.name()) && !is_gated(Compared::Au.name()) {
+        without.clear();
     }
-    words
+    open.chain(without.into_iter().map(|target| Undecided::Target(target.to_owned()))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::flag::Flag;
+    use crate::cell::gap::GapCause;
     use crate::cell::metric::Margins;
-    use crate::comparison::compare_variants;
     use crate::comparison::tests::sample;
+    use crate::comparison::{Exclusion, compare_variants};
+
+    fn gone() -> Vec<Exclusion> {
+        vec![Exclusion::Gap(GapCause::Recorded("gone".to_owned()).into())]
+    }
 
     fn judged(edit: impl Fn(&mut crate::CellSample)) -> RegressionResult {
         let run = |id, logs: [f64; 3]| {
@@ -137,16 +180,22 @@ mod tests {
 
     #[test]
     fn a_collapse_that_leaves_too_little_to_rest_on_is_a_regression_all_the_same() {
-        let RegressionResult::Regressed(words) = judged(|cell| cell.excluded = Some("few turns".to_owned()))
+        let few = Flag::FewTurns { repetitions: 3, turns: 4.0 };
+        let RegressionResult::Regressed(found) =
+            judged(|cell| cell.excluded = vec![Exclusion::Flag(few.clone())])
         else {
             panic!("not regressed")
         };
-        assert!(words[0].contains("throughput -86.5 %") && words[0].ends_with("; b: few turns"), "{words:?}");
+        let Regression::Worse { effect, although: Some(Excluded::Sides([_, after])), .. } = &found[0] else {
+            panic!("{found:?}")
+        };
+        assert_eq!((effect.metric.word(), after.reasons.len()), ("throughput", 1));
+        assert!((effect.ratio.mean - (-2.0_f64).exp()).abs() < 1e-9);
     }
 
     #[test]
     fn a_fall_within_windows_that_are_not_steady_decides_nothing() {
-        let open = judged(|cell| (cell.excluded, cell.unsteady) = (Some("not steady".to_owned()), true));
+        let open = judged(|cell| (cell.excluded, cell.unsteady) = (gone(), true));
         assert!(matches!(open, RegressionResult::Inconclusive(_)), "{open:?}");
     }
 
@@ -154,20 +203,22 @@ mod tests {
     fn a_cell_that_failed_after_is_a_regression_and_one_that_was_not_measured_is_open() {
         let lose = |failed| {
             judged(|cell| {
-                (cell.reps, cell.excluded, cell.failed) = (Vec::new(), Some("gone".to_owned()), failed);
+                (cell.reps, cell.excluded, cell.failed) = (Vec::new(), gone(), failed);
             })
         };
-        assert!(
-            matches!(lose(true), RegressionResult::Regressed(words) if words[0].contains("any more: gone"))
-        );
-        assert!(
-            matches!(lose(false), RegressionResult::Inconclusive(words) if words[0].contains("not measured"))
-        );
+        assert!(matches!(
+            lose(true),
+            RegressionResult::Regressed(found) if matches!(&found[0], Regression::Lost(one) if one.reasons == gone())
+        ));
+        assert!(matches!(
+            lose(false),
+            RegressionResult::Inconclusive(open) if open.iter().any(|one| matches!(one, Undecided::NotMeasured(_)))
+        ));
     }
 
     #[test]
     fn a_client_that_was_the_limit_hides_changes_between_variants_and_makes_none() {
-        let limited = judged(|cell| cell.client_limited = Some("CPU 97 %".to_owned()));
+        let limited = judged(|cell| cell.client_limited = vec![Flag::NamesInMemory]);
         assert!(matches!(limited, RegressionResult::Regressed(_)), "{limited:?}");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use feed::Compared;
 
-use super::{CellSample, RunSample, comparable, label::Labels};
+use super::{CellSample, Difference, Exclusion, RunSample, comparable, label::Labels};
 use crate::cell::need::{self, LineAt};
 use crate::cell::operation;
 
@@ -17,8 +17,8 @@ pub struct HistoryPoint {
     pub started: String,
     /// What it has of each metric.
     pub values: BTreeMap<Compared, HistoryValue>,
-    /// Why nothing may rest on it.
-    pub excluded: Option<String>,
+    /// Why nothing may rest on it; empty where something may.
+    pub excluded: Vec<Exclusion>,
 }
 
 /// What a run has of one metric, in its base unit.
@@ -58,8 +58,17 @@ pub struct History {
     pub run_ids: Vec<String>,
     /// Cells in the order of the newest run.
     pub cells: Vec<HistoryCell>,
-    /// Where comparability breaks between neighbours, in words: `from 20261121T…: kernel 6.1 -> 6.6`.
-    pub breaks: Vec<String>,
+    /// Where comparability breaks between neighbours.
+    pub breaks: Vec<Break>,
+}
+
+/// A run that must not be compared with the one before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Break {
+    /// The run.
+    pub run_id: String,
+    /// In what the two differ; never empty.
+    pub differences: Vec<Difference>,
 }
 
 /// The cells of comparable runs over time, oldest first: those of the scenario, and of the variant's settings, that the
@@ -109,11 +118,9 @@ pub(super) fn cells_by_name(sample: &RunSample) -> BTreeMap<&str, &CellSample> {
     sample.cells.iter().filter_map(|cell| Some((name(cell)?, cell))).collect()
 }
 
-/// `from 20261121T…: kernel 6.1 -> 6.6`.
-fn broken(before: &RunSample, after: &RunSample) -> Option<String> {
+fn broken(before: &RunSample, after: &RunSample) -> Option<Break> {
     let differences = comparable::stored(before, after);
-    let words: Vec<String> = differences.iter().map(ToString::to_string).collect();
-    (!words.is_empty()).then(|| format!("from {}: {}", after.run.run_id, words.join("; ")))
+    (!differences.is_empty()).then(|| Break { run_id: after.run.run_id.clone(), differences })
 }
 
 fn line_bps(sample: &RunSample, cell: &record::Cell) -> Option<f64> {

@@ -8,7 +8,9 @@ use record::Cell;
 use super::cells::{CellDraft, Rules};
 use super::effect::Samples;
 use super::gaps::Gaps;
-use super::{CellSample, RepSample, RunSample};
+use super::{
+    CellSample, Excluded, NoFigures, OneSide, RepSample, RunSample, Sampled, SideExclusions, UncomparedReason,
+};
 use crate::cell::metric::{Margins, Metric};
 use crate::cell::operation;
 
@@ -79,7 +81,7 @@ impl Key {
 
 /// Repetitions decide by themselves once an interval can be had.
 pub(super) fn rules(margins: &Margins, client_counts: bool) -> Rules<'_> {
-    Rules { margins, samples_min: 0, noun: "repetition", client_counts }
+    Rules { margins, samples_min: 0, sampled: Sampled::Repetition, client_counts }
 }
 
 /// The effects of pairs; `planned` repetitions of each are expected.
@@ -108,16 +110,12 @@ fn of_pair(
     let met = Compared::ALL.map(|metric| (metric, samples(pair, key, metric)));
     let mut drafts = Vec::new();
     for (metric, met) in &met {
-        drafts.extend(rules.draft(
-            Metric::of(*metric, moves_bytes),
-            Samples::Paired(met.clone()),
-            excluded.as_deref(),
-        ));
+        let samples = Samples::Paired(met.clone());
+        drafts.extend(rules.draft(Metric::of(*metric, moves_bytes), samples, excluded.is_some()));
     }
     let Some(most) = drafts.iter().map(|draft| draft.effect.samples_before).max() else {
-        let reason =
-            excluded.unwrap_or_else(|| "no repetition of one side meets one of the other".to_owned());
-        gaps.of_cell(&cell.cell, format!("no figures on both sides: {reason}"));
+        let why = excluded.map_or(NoFigures::NeverMeet, NoFigures::Excluded);
+        gaps.of(&cell.cell, UncomparedReason::NoFigures(why));
         if pair.after.sample.reps.is_empty() && !pair.before.sample.reps.is_empty() {
             gaps.lose(cell, pair.after.sample);
         }
@@ -125,16 +123,20 @@ fn of_pair(
     };
     for (metric, _) in met.iter().filter(|(_, met)| met.is_empty()) {
         let has = |half: Half<'_>| half.sample.logarithms(*metric).next().is_some();
+        let alone = |name: &str| {
+            let side = OneSide::Named(name.to_owned());
+            UncomparedReason::OneSided { metric: *metric, side }
+        };
         let reason = match (has(pair.before), has(pair.after)) {
-            (true, true) => format!("no repetition has {} on both sides", metric.name()),
-            (true, false) => format!("{} of {} only", metric.name(), names[0]),
-            (false, true) => format!("{} of {} only", metric.name(), names[1]),
+            (true, true) => UncomparedReason::NeverTogether(*metric),
+            (true, false) => alone(names[0]),
+            (false, true) => alone(names[1]),
             (false, false) => continue,
         };
-        gaps.of_cell(&cell.cell, reason);
+        gaps.of(&cell.cell, reason);
     }
     if most < planned {
-        gaps.of_cell(&cell.cell, format!("{most} of {planned} repetitions have figures on both sides"));
+        gaps.of(&cell.cell, UncomparedReason::SomeTogether { most, planned });
     }
     Some(CellDraft {
         cell: cell.cell.clone(),
@@ -143,28 +145,22 @@ fn of_pair(
         is_training: cell.training.is_some(),
         moves_bytes,
         falls_count: excluded.is_some()
-            && pair.before.sample.excluded.is_none()
+            && pair.before.sample.excluded.is_empty()
             && !pair.after.sample.unsteady,
         excluded,
         drafts,
     })
 }
 
-/// Why nothing may rest on a pair: what either side says, once where both say the same.
-fn excluded(pair: &Pair<'_>, names: [&str; 2], client_counts: bool) -> Option<String> {
-    let of_half = |half: Half<'_>| {
-        if client_counts { half.sample.excluded_with_client() } else { half.sample.excluded.clone() }
+/// Why nothing may rest on a pair: what either side says.
+fn excluded(pair: &Pair<'_>, names: [&str; 2], client_counts: bool) -> Option<Excluded> {
+    let of_half = |half: Half<'_>, name: &str| {
+        let reasons =
+            if client_counts { half.sample.excluded_with_client() } else { half.sample.excluded.clone() };
+        SideExclusions { name: name.to_owned(), reasons }
     };
-    match (&of_half(pair.before), &of_half(pair.after)) {
-        (Some(before), Some(after)) if before == after => Some(before.clone()),
-        (before, after) => {
-            let said =
-                |(reason, name): (&Option<String>, &str)| Some(format!("{name}: {}", reason.as_ref()?));
-            let words: Vec<String> =
-                [(before, names[0]), (after, names[1])].into_iter().filter_map(said).collect();
-            (!words.is_empty()).then(|| words.join("; "))
-        }
-    }
+    let sides = [of_half(pair.before, names[0]), of_half(pair.after, names[1])];
+    sides.iter().any(|side| !side.reasons.is_empty()).then_some(Excluded::Sides(sides))
 }
 
 /// Logarithms of the repetitions that meet; of several under one key the first.

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use feed::Compared;
 use record::{Cell, Measure, Rep, Role, RunRecord, counter};
 
+use super::Exclusion;
 use crate::cell;
 use crate::cell::by_repetition::Point;
 use crate::cell::context::Context;
 use crate::cell::counters;
 use crate::cell::figures::{self, Figures};
 use crate::cell::flag::{Flag, Gravity};
+use crate::cell::gap::{Gap, GapCause};
 use crate::cell::in_parts::in_parts;
 use crate::cell::interval::mean;
 use crate::cell::lines::Lines;
@@ -40,16 +42,16 @@ pub struct CellSample {
     pub index: usize,
     /// Interleaved repetitions that make a point, by their number.
     pub reps: Vec<RepSample>,
-    /// Why nothing may rest on them, or that there are none.
-    pub excluded: Option<String>,
+    /// Why nothing may rest on them, or why there are none; empty where something may.
+    pub excluded: Vec<Exclusion>,
     /// Whether repetitions were made and none makes a point.
     pub failed: bool,
     /// Whether what excludes it is that its rate is no state.
     pub unsteady: bool,
     /// How the client was the limit, where it was: variants share it, so that it hides changes between them and makes none.
-    pub client_limited: Option<String>,
+    pub client_limited: Vec<Flag>,
     /// How throughput changed over the run, where it did: repetitions that were interleaved share it, runs do not.
-    pub drift: Option<String>,
+    pub drift: Option<Flag>,
 }
 
 /// One repetition.
@@ -82,7 +84,7 @@ impl RunSample {
         let of_storage = measured.filter_map(|index| Some((index, record.run.cells.get(index)?)));
         let of_storage = of_storage.filter(|(_, cell)| cell::is_storage(&record.run, cell));
         for (index, flag) in steadiness::changes(&lines, of_storage.collect::<Vec<_>>().into_iter()) {
-            cells[index].drift = Some(flag.to_string());
+            cells[index].drift = Some(flag);
         }
         Self { run: record.run.clone(), env: record.env.clone(), cells }
     }
@@ -90,15 +92,18 @@ impl RunSample {
 
 impl CellSample {
     /// Why nothing may rest on it where the client matters.
-    pub(super) fn excluded_with_client(&self) -> Option<String> {
-        let reasons: Vec<&str> =
-            self.excluded.iter().chain(&self.client_limited).map(String::as_str).collect();
-        (!reasons.is_empty()).then(|| reasons.join("; "))
+    pub(super) fn excluded_with_client(&self) -> Vec<Exclusion> {
+        let limits = self.client_limited.iter().cloned().map(Exclusion::Flag);
+        self.excluded.iter().cloned().chain(limits).collect()
     }
 
     /// Why it is no sample of a run, for comparisons of runs.
-    pub(super) fn excluded_as_run(&self) -> Option<String> {
-        self.excluded_with_client().or_else(|| self.drift.clone())
+    pub(super) fn excluded_as_run(&self) -> Vec<Exclusion> {
+        let excluded = self.excluded_with_client();
+        if !excluded.is_empty() {
+            return excluded;
+        }
+        self.drift.iter().cloned().map(Exclusion::Flag).collect()
     }
 
     /// Logarithms of one metric by repetition; what is no positive number has none.
@@ -126,39 +131,31 @@ fn cell_sample(
     reps: &Repetitions<'_>,
 ) -> CellSample {
     let cell = &record.run.cells[index];
-    let nothing = |reason: String, failed| CellSample {
+    let nothing = |gap: Gap, failed| CellSample {
         index,
-        excluded: Some(reason),
+        excluded: vec![Exclusion::Gap(gap)],
         failed,
         ..CellSample::default()
     };
     let Some(context) = cell::context(record, lines, cell, measure) else {
-        return nothing("run.json does not say how large a sample of this cell is".to_owned(), false);
+        return nothing(GapCause::NoSampleSize.into(), false);
     };
     if reps.used.is_empty() {
-        let reason = reps.reasons.first().cloned();
-        let failed = reason.is_some();
-        let reason = reason.unwrap_or_else(|| match reps.cut {
-            0 => lines.not_run(&cell.cell),
-            _ => "interrupted too early to count".to_owned(),
-        });
-        return nothing(reason, failed);
+        let gap = reps.gaps.first().cloned();
+        let failed = gap.is_some();
+        return nothing(gap.unwrap_or_else(|| lines.not_made(reps, &cell.cell)), failed);
     }
     let doubts = doubts(&context, reps, lines);
-    let grave = |flag: &&Flag| flag.gravity() != Gravity::Informs || flag.is_unsteady();
-    let (limits, others): (Vec<&Flag>, Vec<&Flag>) =
-        doubts.iter().filter(grave).partition(|flag| flag.is_client_limit());
-    let words = |flags: &[&Flag]| {
-        let words: Vec<String> = flags.iter().map(ToString::to_string).collect();
-        (!words.is_empty()).then(|| words.join("; "))
-    };
+    let grave = |flag: &Flag| flag.gravity() != Gravity::Informs || flag.is_unsteady();
+    let (limits, others): (Vec<Flag>, Vec<Flag>) =
+        doubts.into_iter().filter(grave).partition(Flag::is_client_limit);
     CellSample {
         index,
         reps: reps.used.iter().map(|rep| rep_sample(&context, rep)).collect(),
-        excluded: words(&others),
         failed: false,
-        unsteady: others.iter().any(|flag| flag.is_unsteady()),
-        client_limited: words(&limits),
+        unsteady: others.iter().any(Flag::is_unsteady),
+        excluded: others.into_iter().map(Exclusion::Flag).collect(),
+        client_limited: limits,
         drift: None,
     }
 }

@@ -11,7 +11,10 @@ use super::gaps::Gaps;
 use super::history::{by_time, cells_by_name};
 use super::label::Labels;
 use super::paired::Half;
-use super::{CellSample, Comparison, Difference, May, NotComparable, Pairing, RunSample, Side, comparable};
+use super::{
+    CellSample, Comparison, ComparisonNote, Difference, Excluded, May, NoFigures, NotComparable, OneSide,
+    Pairing, RunSample, Sampled, Side, Uncompared, UncomparedReason, comparable,
+};
 use crate::cell::metric::{Margins, Metric};
 use crate::cell::operation;
 
@@ -33,9 +36,9 @@ pub fn compare_stored(
     let mut gaps = Gaps::default();
     let Selected { runs, declared } = selected(baseline, run, may_differ, &mut gaps)?;
     if runs.is_empty() {
-        gaps.say(format!("{name}: no run to compare with"));
+        gaps.found.push(Uncompared::NoRun { baseline: name.to_owned() });
     }
-    let rules = Rules { margins, samples_min: runs_min, noun: "run", client_counts: true };
+    let rules = Rules { margins, samples_min: runs_min, sampled: Sampled::Run, client_counts: true };
     let drafts = if runs.is_empty() { Vec::new() } else { drafts(&runs, run, &rules, &mut gaps) };
     let (cells, headlines) = decided(drafts, &run.run.targets, &rules, &mut gaps);
     let ids = |runs: &[&RunSample]| runs.iter().map(|sample| sample.run.run_id.clone()).collect();
@@ -46,9 +49,9 @@ pub fn compare_stored(
         after: Side { name: run.run.run_id.clone(), run_ids: ids(&[run]) },
         cells,
         headlines,
-        gaps: gaps.words(),
-        lost: gaps.lost(),
-        notes: notes(&runs, runs_min, &declared),
+        gaps: gaps.found,
+        lost: gaps.lost,
+        notes: notes(&runs, runs_min, declared),
     })
 }
 
@@ -68,7 +71,7 @@ pub(super) fn selected<'a>(
     let (mut runs, mut declared, mut newest) = (Vec::new(), Vec::new(), Vec::new());
     for sample in by_time(baseline) {
         if sample.run.run_id == run.run.run_id {
-            gaps.say(format!("{}: the run itself is no history of it", sample.run.run_id));
+            gaps.found.push(Uncompared::OwnRun { run_id: sample.run.run_id.clone() });
             continue;
         }
         let (refused, allowed) = comparable::split(comparable::stored(sample, run), may_differ);
@@ -77,8 +80,7 @@ pub(super) fn selected<'a>(
             declared.extend(allowed);
             continue;
         }
-        let words: Vec<String> = refused.iter().map(Difference::to_string).collect();
-        gaps.of_cell(&sample.run.run_id, format!("not comparable: {}", words.join("; ")));
+        gaps.of(&sample.run.run_id, UncomparedReason::NotComparable(refused.clone()));
         newest = refused;
     }
     if runs.is_empty() && !newest.is_empty() {
@@ -94,7 +96,7 @@ fn drafts(runs: &[&RunSample], run: &RunSample, rules: &Rules<'_>, gaps: &mut Ga
     let names: std::collections::BTreeSet<&str> = halves.iter().map(|half| half.cell.cell.as_str()).collect();
     let newest = histories.last().into_iter().flat_map(BTreeMap::keys);
     for name in newest.filter(|name| !names.contains(**name)) {
-        gaps.of_cell(name, "not in the run after");
+        gaps.of(name, UncomparedReason::NotAfter);
     }
     halves
         .into_iter()
@@ -119,20 +121,21 @@ fn of_cell(
     let name = half.cell.cell.as_str();
     let alike: Vec<(u32, &CellSample)> =
         known.iter().filter(|(_, _, alike)| *alike).map(|(index, sample, _)| (*index, *sample)).collect();
-    let excluded_runs = alike.iter().filter(|(_, sample)| sample.excluded_as_run().is_some()).count();
     let usable: Vec<(u32, &CellSample)> =
-        alike.iter().filter(|(_, sample)| sample.excluded_as_run().is_none()).copied().collect();
+        alike.iter().filter(|(_, sample)| sample.excluded_as_run().is_empty()).copied().collect();
     if alike.is_empty() {
-        let reason =
-            if known.is_empty() { "not in the runs before" } else { "other settings in the runs before" };
-        gaps.of_cell(name, reason);
+        gaps.of(
+            name,
+            if known.is_empty() { UncomparedReason::NotBefore } else { UncomparedReason::OtherSettings },
+        );
         return None;
     }
-    if excluded_runs > 0 {
-        let runs = feed::counted_noun(excluded_runs as u64, "run");
-        gaps.of_cell(name, format!("{runs} before left out, since nothing may rest on it there"));
+    let left_out = alike.len() - usable.len();
+    if left_out > 0 {
+        gaps.of(name, UncomparedReason::RunsLeftOut(left_out));
     }
-    let excluded = half.sample.excluded_as_run();
+    let excluded = Some(half.sample.excluded_as_run()).filter(|reasons| !reasons.is_empty());
+    let excluded = excluded.map(Excluded::After);
     let (mut drafts, mut lacking) = (Vec::new(), Vec::new());
     let moves_bytes = !operation::is_metadata(half.cell);
     for metric in Compared::ALL {
@@ -141,23 +144,23 @@ fn of_cell(
         match (before.is_empty(), half.sample.logarithm(metric)) {
             (false, Some(after)) => {
                 let samples = Samples::Stored { before, after };
-                drafts.extend(rules.draft(Metric::of(metric, moves_bytes), samples, excluded.as_deref()));
+                drafts.extend(rules.draft(Metric::of(metric, moves_bytes), samples, excluded.is_some()));
             }
-            (false, None) => lacking.push(format!("{} before only", metric.name())),
-            (true, Some(_)) => lacking.push(format!("{} after only", metric.name())),
+            (false, None) => lacking.push(UncomparedReason::OneSided { metric, side: OneSide::Before }),
+            (true, Some(_)) => lacking.push(UncomparedReason::OneSided { metric, side: OneSide::After }),
             (true, None) => {}
         }
     }
     if drafts.is_empty() {
-        let reason = excluded.unwrap_or_else(|| "none before".to_owned());
-        gaps.of_cell(name, format!("no figures on both sides: {reason}"));
+        let why = excluded.map_or(NoFigures::NoneBefore, NoFigures::Excluded);
+        gaps.of(name, UncomparedReason::NoFigures(why));
         if half.sample.reps.is_empty() && usable.iter().any(|(_, sample)| !sample.reps.is_empty()) {
             gaps.lose(half.cell, half.sample);
         }
         return None;
     }
     for reason in lacking {
-        gaps.of_cell(name, reason);
+        gaps.of(name, reason);
     }
     Some(CellDraft {
         cell: name.to_owned(),
@@ -171,25 +174,16 @@ fn of_cell(
     })
 }
 
-fn notes(runs: &[&RunSample], runs_min: u32, declared: &[Difference]) -> Vec<String> {
-    let mut notes = Vec::new();
-    let count = runs.len() as u64;
-    if count < u64::from(runs_min) {
-        notes.push(format!(
-            "{count} of {} before: the run is the sample, and repetitions within one say little of the next day",
-            feed::counted_noun(u64::from(runs_min), "run")
-        ));
-    }
-    let mut told: Vec<(String, u64)> = Vec::new();
-    for words in declared.iter().map(Difference::to_string) {
-        match told.iter_mut().find(|(known, _)| *known == words) {
+fn notes(runs: &[&RunSample], runs_min: u32, declared: Vec<Difference>) -> Vec<ComparisonNote> {
+    let count = runs.len() as u32;
+    let few = (count < runs_min).then_some(ComparisonNote::FewRuns { runs: count, wanted: runs_min });
+    let mut told: Vec<(Difference, u32)> = Vec::new();
+    for difference in declared {
+        match told.iter_mut().find(|(known, _)| *known == difference) {
             Some((_, times)) => *times += 1,
-            None => told.push((words, 1)),
+            None => told.push((difference, 1)),
         }
     }
-    let words = |(words, times): (String, u64)| {
-        format!("declared to differ, and does in {}: {words}", feed::counted_noun(times, "run"))
-    };
-    notes.extend(told.into_iter().map(words));
-    notes
+    let told = told.into_iter().map(|(difference, runs)| ComparisonNote::Declared { difference, runs });
+    few.into_iter().chain(told).collect()
 }

@@ -8,7 +8,7 @@ use super::comparable::TARGETS;
 use super::gaps::Gaps;
 use super::label::Labels;
 use super::paired::{self, Half, Pair};
-use super::{Comparison, Difference, NotComparable, Pairing, RunSample, Side};
+use super::{Comparison, Difference, NotComparable, Pairing, RunSample, Side, UncomparedReason};
 use crate::cell::metric::Margins;
 
 /// Compares two targets of one run. Cells are paired where they do the same: operation, samples, blocks, order, depth,
@@ -37,8 +37,8 @@ pub fn compare_targets(
         after: side(after),
         cells,
         headlines,
-        gaps: gaps.words(),
-        lost: gaps.lost(),
+        gaps: gaps.found,
+        lost: gaps.lost,
         notes: Vec::new(),
     })
 }
@@ -69,21 +69,23 @@ fn pairs<'a>(run: &'a RunSample, before: &str, after: &str, gaps: &mut Gaps) -> 
     for is_strict in [true, false] {
         for (one, found) in ones.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
             let matches = |other: &Half<'_>| {
-                let same_engine = || agree(&run.run, one.cell, other.cell, &[Axis::Engine, Axis::Advice]);
+                let same_engine =
+                    || agree(&run.run, one.cell, other.cell, &[Axis::Engine, Axis::Advice, Axis::FileAdvice]);
                 alike(&run.run, one.cell, other.cell, axis::TARGETS) && (!is_strict || same_engine())
             };
             *found = others.iter().position(matches).map(|index| others.remove(index));
         }
     }
+    let none_in = |target: &str| UncomparedReason::NoCounterpart { target: target.to_owned() };
     let mut pairs = Vec::new();
     for (one, found) in ones.into_iter().zip(found) {
         match found {
             Some(other) => pairs.push(Pair { before: one, after: other, label: label(&labels, one, other) }),
-            None => gaps.of_cell(&one.cell.cell, format!("no cell of {after} is left that does the same")),
+            None => gaps.of(&one.cell.cell, none_in(after)),
         }
     }
     for other in others {
-        gaps.of_cell(&other.cell.cell, format!("no cell of {before} is left that does the same"));
+        gaps.of(&other.cell.cell, none_in(before));
     }
     pairs
 }

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use record::Variant;
 
 use super::*;
+use crate::cell::gap::GapCause;
 use crate::cell::metric::Margins;
 use crate::fixture::Builder;
 
@@ -32,6 +33,19 @@ pub(super) fn sample(id: &str, cells: &[Vec<[f64; 5]>]) -> RunSample {
     }
 }
 
+fn gone() -> Vec<Exclusion> {
+    vec![Exclusion::Gap(GapCause::Recorded("file is gone".to_owned()).into())]
+}
+
+/// What is said of a pair of variants called `a` of which the one after has no figures.
+fn excluded_after() -> Excluded {
+    Excluded::Sides([Vec::new(), gone()].map(|reasons| SideExclusions { name: "a".to_owned(), reasons }))
+}
+
+fn gap(cell: &str, reason: UncomparedReason) -> Uncompared {
+    Uncompared::Of { name: cell.to_owned(), reason }
+}
+
 #[test]
 fn without_rounds_in_common_repetitions_are_paired_by_their_number() {
     let one = sample("a", &[vec![[100.0; 5], [200.0; 5], [300.0; 5]]]);
@@ -52,29 +66,28 @@ fn what_one_side_lacks_is_a_gap() {
         rep.values.remove(&Compared::P99);
     }
     other.cells[1].reps.clear();
-    other.cells[1].excluded = Some("file is gone".to_owned());
+    other.cells[1].excluded = gone();
     let found = compare_variants(&one, &other, &Margins::INTERLEAVED).unwrap();
     assert_eq!((found.cells.len(), found.cells[0].effects.len()), (1, 4));
-    assert!(found.gaps.contains(&"c0: p99 of a only".to_owned()), "{:?}", found.gaps);
-    assert!(
-        found.gaps.contains(&"c1: no figures on both sides: a: file is gone".to_owned()),
-        "{:?}",
-        found.gaps
-    );
+    let side = OneSide::Named("a".to_owned());
+    let one_sided = gap("c0", UncomparedReason::OneSided { metric: Compared::P99, side });
+    assert!(found.gaps.contains(&one_sided), "{:?}", found.gaps);
+    let no_figures = gap("c1", UncomparedReason::NoFigures(NoFigures::Excluded(excluded_after())));
+    assert!(found.gaps.contains(&no_figures), "{:?}", found.gaps);
 }
 
 #[test]
 fn what_is_excluded_shows_its_figures_and_is_not_judged() {
     let one = sample("a", &[vec![[100.0; 5]; 3]]);
     let mut other = sample("a", &[vec![[50.0; 5]; 3]]);
-    other.cells[0].excluded = Some("not steady".to_owned());
+    other.cells[0].excluded = gone();
     let found = compare_variants(&one, &other, &Margins::INTERLEAVED).unwrap();
     let cell = &found.cells[0];
-    assert_eq!(cell.excluded.as_deref(), Some("a: not steady"));
+    assert_eq!(cell.excluded, Some(excluded_after()));
     assert!(cell.effects.iter().all(|effect| effect.change == Change::Inconclusive));
     assert!((cell.effects[0].ratio.mean - 0.5).abs() < 1e-12);
     assert_eq!((found.judged().count(), found.headlines.len()), (0, 0));
-    assert_eq!(found.gaps, ["disk: no headline, since nothing may rest on any of its cells"]);
+    assert_eq!(found.gaps, [Uncompared::NoHeadline { target: "disk".to_owned() }]);
 }
 
 #[test]
@@ -127,7 +140,7 @@ fn a_cell_with_another_cache_checkpoint_or_copy_is_not_the_one_before() {
         &|cell| cell.shuffle_buffer = Some(2),
     ];
     for edit in edits {
-        assert!(gaps(edit).contains(&"c0: other settings in the runs before".to_owned()), "{:?}", gaps(edit));
+        assert!(gaps(edit).contains(&gap("c0", UncomparedReason::OtherSettings)), "{:?}", gaps(edit));
     }
 }
 
@@ -149,7 +162,7 @@ fn the_run_itself_and_runs_of_another_plan_are_left_out_of_a_baseline() {
 fn a_baseline_that_holds_nothing_is_a_gap() {
     let run = sample("r9", &[vec![[100.0; 5]; 3]]);
     let found = compare_stored("nightly", &[], &run, 8, &[], &Margins::STORED).unwrap();
-    assert_eq!(found.gaps, ["nightly: no run to compare with"]);
+    assert_eq!(found.gaps, [Uncompared::NoRun { baseline: "nightly".to_owned() }]);
     assert_eq!(found.judged().count(), 0);
 }
 
@@ -160,9 +173,9 @@ fn below_the_runs_that_are_asked_for_nothing_is_decided() {
     let baseline: Vec<RunSample> = (10..18).map(day).collect();
     let change = |runs: usize| {
         let found = compare_stored("n", &baseline[..runs], &run, 8, &[], &Margins::STORED).unwrap();
-        (found.headlines[0].effect.change, found.headlines[0].effect.because.clone())
+        (found.headlines[0].effect.change, found.headlines[0].effect.because)
     };
-    assert_eq!(change(7), (Change::Inconclusive, Some("7 of 8 runs before".to_owned())));
+    assert_eq!(change(7), (Change::Inconclusive, Some(Because::FewRuns { runs: 7, wanted: 8 })));
     assert_eq!(change(8), (Change::Regressed, None));
 }
 
@@ -171,7 +184,7 @@ fn a_target_that_is_not_there_is_refused_with_those_that_are() {
     let run = sample("r", &[vec![[1.0; 5]; 3]]);
     let refused = compare_targets(&run, "disk", "nvme", &Margins::INTERLEAVED).unwrap_err();
     assert_eq!(refused.differences[0].to_string(), "targets disk -> nvme (not among disk)");
-    assert!(refused.to_string().ends_with("hint: name two targets of the run"));
+    assert_eq!(refused.hint(), RefusalHint::NameTargets);
 }
 
 #[test]
@@ -205,7 +218,7 @@ fn targets_are_paired_by_what_their_cells_do_and_by_engine_where_both_have_it() 
     let labels: Vec<(&str, &str)> =
         found.cells.iter().map(|cell| (cell.cell.as_str(), cell.label.as_str())).collect();
     assert_eq!(labels, [("c0", "pread, depth 8"), ("c1", "io_uring -> lean, depth 8")]);
-    assert_eq!(found.gaps, ["c4: no cell of disk is left that does the same"]);
+    assert_eq!(found.gaps, [gap("c4", UncomparedReason::NoCounterpart { target: "disk".to_owned() })]);
     assert_eq!(found.headlines[0].target, "disk");
 }
 
@@ -226,7 +239,8 @@ fn any_run() -> impl Strategy<Value = RunSample> {
     });
     let cell =
         (0..3_usize, prop::collection::vec(rep, 0..5), any::<bool>()).prop_map(|(index, reps, out)| {
-            CellSample { index, reps, excluded: out.then(|| "excluded".to_owned()), ..CellSample::default() }
+            let excluded = if out { gone() } else { Vec::new() };
+            CellSample { index, reps, excluded, ..CellSample::default() }
         });
     (prop::collection::vec(cell, 0..4), 0..20_u32).prop_map(|(cells, day)| {
         let mut run = sample(&format!("r{day:02}"), &[Vec::new(), Vec::new()]);

@@ -4,7 +4,7 @@ use super::cells::decided;
 use super::gaps::Gaps;
 use super::label::Labels;
 use super::paired::{self, Half, Pair};
-use super::{Comparison, NotComparable, Pairing, RunSample, Side, comparable};
+use super::{Comparison, ComparisonNote, NotComparable, Pairing, RunSample, Side, comparable};
 use crate::cell::metric::Margins;
 
 /// Compares two variants whose repetitions were interleaved; cells are paired by their place in the scenario.
@@ -32,8 +32,8 @@ pub fn compare_variants(
         after: Side { name: after_name, run_ids: vec![after.run.run_id.clone()] },
         cells,
         headlines,
-        gaps: gaps.words(),
-        lost: gaps.lost(),
+        gaps: gaps.found,
+        lost: gaps.lost,
         notes: notes(before, after, &pairs),
     })
 }
@@ -54,31 +54,17 @@ fn name(sample: &RunSample) -> String {
 }
 
 /// What the variants set, and what else differs between them.
-fn notes(before: &RunSample, after: &RunSample, pairs: &[Pair<'_>]) -> Vec<String> {
-    let mut notes = Vec::new();
-    let is_limited = |half: Half<'_>| half.sample.client_limited.is_some();
-    let limited =
-        pairs.iter().filter(|pair| is_limited(pair.before) || is_limited(pair.after)).count() as u64;
-    if limited > 0 {
-        notes.push(format!(
-            "the client, not the storage, was the limit of {}: a change there is one of the client, and one of the storage \
-             may be hidden",
-            feed::counted_noun(limited, "cell")
-        ));
-    }
-    for sample in [before, after] {
-        let settings = sample.run.variant.as_ref().map_or(&[][..], |variant| &variant.settings);
-        if !settings.is_empty() {
-            notes.push(format!("{}: {}", name(sample), settings.join(", ")));
-        }
-    }
-    let tool = |sample: &RunSample| {
-        let tool = &sample.run.tool;
-        let commit = tool.commit.as_ref().map_or_else(String::new, |commit| format!(", commit {commit}"));
-        format!("{} ({}{commit})", tool.version, tool.profile)
-    };
-    if tool(before) != tool(after) {
-        notes.push(format!("feedline {} before, {} after", tool(before), tool(after)));
-    }
-    notes
+fn notes(before: &RunSample, after: &RunSample, pairs: &[Pair<'_>]) -> Vec<ComparisonNote> {
+    let is_limited = |half: Half<'_>| !half.sample.client_limited.is_empty();
+    let cells = pairs.iter().filter(|pair| is_limited(pair.before) || is_limited(pair.after)).count();
+    let limited = (cells > 0).then_some(ComparisonNote::ClientLimited { cells });
+    let settings = [before, after].into_iter().filter_map(|sample| {
+        let settings = sample.run.variant.as_ref().map(|variant| variant.settings.clone())?;
+        (!settings.is_empty()).then(|| ComparisonNote::Settings { name: name(sample), settings })
+    });
+    let (one, other) = (&before.run.tool, &after.run.tool);
+    let is_same =
+        (&one.version, &one.profile, &one.commit) == (&other.version, &other.profile, &other.commit);
+    let tools = || ComparisonNote::Tools { before: one.clone(), after: other.clone() };
+    limited.into_iter().chain(settings).chain((!is_same).then(tools)).collect()
 }

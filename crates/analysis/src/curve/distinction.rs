@@ -1,7 +1,7 @@
 //! What sets cells apart that a panel and a curve do not show by themselves.
 
 use record::axis;
-use record::{Axis, Cell};
+use record::{Axis, AxisWords, Cell};
 
 /// Whether a panel or a curve shows an axis by itself.
 fn is_shown(axis: Axis) -> bool {
@@ -14,59 +14,57 @@ pub(super) fn layout(cell: &Cell) -> Option<String> {
     cell.axes.iter().find(|words| words.axis() == Axis::Layout).map(|words| words.value.clone())
 }
 
-/// Axes that are told of a curve only where they set it apart.
+/// Which axes along which a curve usually runs set it apart from others instead.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Told {
+pub(super) struct Apart {
     pub(super) threads: bool,
     pub(super) streams: bool,
 }
 
-impl Told {
-    /// What may differ along the curve: what is told of it may not.
+impl Apart {
+    /// What may differ along the curve: what sets it apart may not.
     pub(super) fn may_differ(self) -> Vec<Axis> {
-        let is_told = |axis: &Axis| match axis {
+        let is_apart = |axis: &Axis| match axis {
             Axis::Threads => self.threads,
             Axis::Streams => self.streams,
             _ => false,
         };
-        axis::CURVE.iter().copied().filter(|axis| !is_told(axis)).collect()
+        axis::CURVE.iter().copied().filter(|axis| !is_apart(axis)).collect()
     }
 }
 
-/// What tells a curve from others of its target and engine, in words; often empty.
-pub(super) fn distinction(cell: &Cell, told: Told) -> String {
-    let mut parts: Vec<String> = cell
-        .axes
-        .iter()
-        .filter(|words| !is_shown(words.axis()))
-        .map(|words| match words.axis() {
-            // The engine beside it says whose advice it is.
-            Axis::Advice => words.value.clone(),
-            // Columns are narrow: what differs comes first.
-            Axis::Pages => format!("{} pages", words.value),
-            _ => format!("{} {}{}", words.name, words.value, words.unit),
-        })
-        .collect();
-    let streams = cell.streams.filter(|_| told.streams);
-    parts.extend(streams.map(|streams| feed::counted_noun(streams.into(), "stream")));
-    if told.threads {
-        parts.push(format!("{} threads", cell.threads));
-    }
-    let tells_tier = cell.axes.iter().any(|words| words.axis() == Axis::Tier);
-    if cell.tier.is_some() && !tells_tier {
-        parts.push("through a cache".to_owned());
-    }
-    if cell.stands_in_for.is_some() {
-        parts.push("stand-in".to_owned());
-    }
-    parts.join(", ")
+/// What tells a curve from others of its target and engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Distinction {
+    /// Its value along an axis that neither panel nor curve shows by itself.
+    Along(AxisWords),
+    /// Streams, where several numbers of them were read at one depth.
+    Streams(u32),
+    /// Threads, likewise.
+    Threads(u32),
+    /// It is read through a cache tier, and no axis says so.
+    ThroughCache,
+    /// Its engine stands in for one that could not be had.
+    StandIn,
+}
+
+/// What tells the curve of a cell from others of its target and engine; often nothing.
+pub(super) fn distinctions(cell: &Cell, apart: Apart) -> Vec<Distinction> {
+    let along = cell.axes.iter().filter(|words| !is_shown(words.axis()));
+    let streams = cell.streams.filter(|_| apart.streams).map(Distinction::Streams);
+    let threads = apart.threads.then_some(Distinction::Threads(cell.threads));
+    let is_tier_an_axis = cell.axes.iter().any(|words| words.axis() == Axis::Tier);
+    let cache = (cell.tier.is_some() && !is_tier_an_axis).then_some(Distinction::ThroughCache);
+    let stand_in = cell.stands_in_for.is_some().then_some(Distinction::StandIn);
+    let along = along.cloned().map(Distinction::Along);
+    along.chain(streams).chain(threads).chain(cache).chain(stand_in).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use record::AxisWords;
 
-    use crate::Panel;
+    use super::Distinction;
     use crate::fixture::{Builder, rep};
 
     /// Two depths of files and of shards that are streamed: as many streams as reads in flight, or these each.
@@ -99,12 +97,12 @@ mod tests {
     #[test]
     fn each_layout_is_a_panel_that_names_it_and_depth_runs_along_one_curve() {
         for summary in [laid_out(&[]), laid_out(&[8])] {
-            let conditions: Vec<String> = summary.panels.iter().map(Panel::conditions).collect();
-            let named = conditions[0].starts_with("files, ") && conditions[1].starts_with("webdataset, ");
-            assert!(named, "{conditions:?}");
+            let layouts: Vec<Option<&str>> =
+                summary.panels.iter().map(|panel| panel.layout.as_deref()).collect();
+            assert_eq!(layouts, [Some("files"), Some("webdataset")]);
             for panel in &summary.panels {
                 assert_eq!(panel.curves.len(), 1, "a stream for each read in flight is no axis of its own");
-                assert_eq!((panel.curves[0].cells.len(), panel.curves[0].distinction.as_str()), (2, ""));
+                assert_eq!((panel.curves[0].cells.len(), &panel.curves[0].distinctions[..]), (2, &[][..]));
             }
         }
     }
@@ -112,8 +110,7 @@ mod tests {
     #[test]
     fn several_numbers_of_streams_at_a_depth_are_a_curve_each() {
         let summary = laid_out(&[4, 8]);
-        let told: Vec<&str> =
-            summary.panels[1].curves.iter().map(|curve| curve.distinction.as_str()).collect();
-        assert_eq!(told, ["4 streams", "8 streams"]);
+        let apart: Vec<_> = summary.panels[1].curves.iter().flat_map(|curve| &curve.distinctions).collect();
+        assert_eq!(apart, [&Distinction::Streams(4), &Distinction::Streams(8)]);
     }
 }

@@ -14,10 +14,10 @@ use crate::cell::training::predicted::is_closed;
 use crate::curve::model::Model;
 use crate::curve::{self, Panel};
 
+pub use line::{InFlightAtLine, LineAsks, Transfer};
+
 /// A measured rate agrees with its prediction within this share of it.
 const AGREES_SHARE: f64 = 0.10;
-/// From this ratio on a rate is told in times the prediction.
-const TIMES: f64 = 2.0;
 
 /// The predictions of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,16 +40,37 @@ pub struct TargetPrediction {
     /// Cells with figures, in the order of the scenario.
     pub cells: Vec<CellPrediction>,
     /// What the line asks of each way of reading.
-    pub at_line: Vec<String>,
+    pub at_line: Vec<LineAsks>,
     /// Where the claim and the server's settings differ.
-    pub differences: Vec<String>,
+    pub differences: Vec<ClaimDifference>,
 }
 
-impl TargetPrediction {
-    /// What the comparison is worth.
-    pub fn heading(&self) -> &'static str {
-        if self.demo { "self-consistency, not proof" } else { "the claim against this storage" }
-    }
+/// A figure that is claimed otherwise than the server was set to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClaimDifference {
+    /// Which one.
+    pub figure: ClaimFigure,
+    /// What is claimed, in seconds, bytes per second or requests per second; absent where nothing is.
+    pub claimed: Option<f64>,
+    /// What the server was asked for; absent where nothing was.
+    pub asked: Option<f64>,
+}
+
+/// A figure of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimFigure {
+    /// Seconds to the first byte.
+    FirstByte,
+    /// Seconds of a look at a name.
+    Metadata,
+    /// Bytes per second of one connection.
+    ConnectionRate,
+    /// Bytes per second of all of them.
+    TotalRate,
+    /// Requests per second.
+    Requests,
+    /// Seconds of a seek.
+    Seek,
 }
 
 /// One cell against its prediction.
@@ -78,23 +99,6 @@ impl CellPrediction {
     /// Whether it is within a tenth of the prediction.
     pub fn agrees(&self) -> bool {
         (self.ratio() - 1.0).abs() <= AGREES_SHARE
-    }
-
-    /// The difference, with a word of doubt where there is one.
-    pub fn words(&self) -> String {
-        let words = self.difference();
-        if self.is_doubtful { format!("{words} (doubtful, see the table)") } else { words }
-    }
-
-    /// `agrees`, `38 % below`, `2.4 x the prediction`.
-    pub fn difference(&self) -> String {
-        let ratio = self.ratio();
-        match ratio {
-            _ if self.agrees() => "agrees".to_owned(),
-            TIMES.. => format!("{ratio:.1} x the prediction"),
-            1.0.. => format!("{:.0} % above", (ratio - 1.0) * 100.0),
-            _ => format!("{:.0} % below", (1.0 - ratio) * 100.0),
-        }
     }
 }
 
@@ -134,7 +138,7 @@ fn of_target(
         target: target.name.clone(),
         demo: target.demo,
         of_claim: claim.is_some(),
-        at_line: line::words(&settings, cells.iter().map(|(cell, one)| (*cell, &one.operation))),
+        at_line: line::asks(&settings, cells.iter().map(|(cell, one)| (*cell, &one.operation))),
         cells: cells.into_iter().map(|(_, cell)| cell).collect(),
         differences: differences.map_or_else(Vec::new, |(claim, own)| differing(&claim.figures, own)),
     })
@@ -244,28 +248,24 @@ fn settings(figures: &ExpectFigures, prefixes: u32) -> Settings {
 /// Relative difference below which two figures are one.
 const SAME: f64 = 1e-6;
 
-/// `first byte: 30 ms claimed, 10 ms asked of the server`.
-fn differing(claim: &ExpectFigures, server: &ExpectFigures) -> Vec<String> {
-    type Show = fn(f64) -> String;
-    let seconds: Show = |value| feed::format_duration_ns((value * 1e9).round() as u64);
-    let per_s: Show = |value| format!("{}/s", feed::format_count(value));
-    let rows: [(&str, Option<f64>, Option<f64>, Show); 6] = [
-        ("first byte", claim.first_byte_s, server.first_byte_s, seconds),
-        ("metadata", claim.metadata_s, server.metadata_s, seconds),
-        ("connection rate", claim.connection_bps, server.connection_bps, feed::format_bps),
-        ("total rate", claim.total_bps, server.total_bps, feed::format_bps),
-        ("requests", claim.requests_per_s, server.requests_per_s, per_s),
-        ("seek", claim.seek_s, server.seek_s, seconds),
+/// The figures that are two, or of which one side alone says anything.
+fn differing(claim: &ExpectFigures, server: &ExpectFigures) -> Vec<ClaimDifference> {
+    let figures = [
+        (ClaimFigure::FirstByte, claim.first_byte_s, server.first_byte_s),
+        (ClaimFigure::Metadata, claim.metadata_s, server.metadata_s),
+        (ClaimFigure::ConnectionRate, claim.connection_bps, server.connection_bps),
+        (ClaimFigure::TotalRate, claim.total_bps, server.total_bps),
+        (ClaimFigure::Requests, claim.requests_per_s, server.requests_per_s),
+        (ClaimFigure::Seek, claim.seek_s, server.seek_s),
     ];
-    let said = |value: Option<f64>, show: Show| value.map_or_else(|| "nothing".to_owned(), show);
-    rows.into_iter()
-        .filter(|(_, claim, server, _)| match (claim, server) {
-            (Some(claim), Some(server)) => (claim / server - 1.0).abs() > SAME,
-            (claim, server) => claim.is_some() != server.is_some(),
-        })
-        .map(|(name, claim, server, show)| {
-            format!("{name}: {} claimed, {} asked of the server", said(claim, show), said(server, show))
-        })
+    let differ = |one: &ClaimDifference| match (one.claimed, one.asked) {
+        (Some(claim), Some(server)) => (claim / server - 1.0).abs() > SAME,
+        (claim, server) => claim.is_some() != server.is_some(),
+    };
+    let figures = figures.into_iter();
+    figures
+        .map(|(figure, claimed, asked)| ClaimDifference { figure, claimed, asked })
+        .filter(differ)
         .collect()
 }
 

@@ -6,11 +6,42 @@ use record::Word;
 
 use crate::cell::cell_summary::CellSummary;
 
-/// A treatment of the client's page cache, and who had it.
+/// The caches of this client between the reads of a cell and its storage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caching {
+    /// Treatment of its page cache.
+    pub page_cache: Word<Cache>,
+    /// A tier of feedline's own before the storage, wherever it is.
+    pub tier: Option<TierSize>,
+}
+
+/// A tier by what it can hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TierSize {
+    /// Bytes that it holds, at most.
+    pub capacity_bytes: u64,
+    /// What is dropped when it is full: `lru`, `random`.
+    pub policy: String,
+}
+
+impl Caching {
+    pub(super) fn of(cell: &record::Cell) -> Self {
+        let tier = cell.tier.as_ref().map(TierSize::of);
+        Self { page_cache: cell.cache.clone(), tier }
+    }
+}
+
+impl TierSize {
+    pub(crate) fn of(tier: &record::Tier) -> Self {
+        Self { capacity_bytes: tier.capacity_bytes, policy: tier.policy.clone() }
+    }
+}
+
+/// What caches of this client lay before the storage, and who had them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Treatment {
-    /// `cold`, `warm`, `bypass`, `dontcache`, `cold_start`.
-    pub cache: String,
+    /// The caches.
+    pub caching: Caching,
     /// Engines that read so.
     pub engines: Vec<String>,
     /// Targets that were read so.
@@ -20,7 +51,7 @@ pub struct Treatment {
 impl Treatment {
     pub(super) fn of(cell: &CellSummary) -> Self {
         Self {
-            cache: words_of(&cell.cell),
+            caching: Caching::of(&cell.cell),
             engines: vec![cell.cell.engine.clone()],
             targets: vec![cell.cell.target.clone()],
         }
@@ -36,17 +67,6 @@ pub(super) fn from_memory(cache: &Word<Cache>) -> FromMemory {
 pub(crate) fn from_cache(cell: &record::Cell) -> FromMemory {
     let tier = if cell.tier.is_some() { FromMemory::Later } else { FromMemory::Nothing };
     from_memory(&cell.cache).max(tier)
-}
-
-/// What stands between the reads of a cell and its storage: the treatment of the page cache, and the tier before it.
-pub(super) fn words_of(cell: &record::Cell) -> String {
-    match &cell.tier {
-        None => cell.cache.to_string(),
-        Some(tier) => {
-            let capacity = feed::format_bytes(tier.capacity_bytes);
-            format!("{}, {} tier of {capacity}", cell.cache, tier.policy)
-        }
-    }
 }
 
 /// Whether the reads of a cell come from storage, each in its own way: not from what the client kept.
@@ -68,9 +88,9 @@ pub(super) fn may_join<'a>(cells: &(impl Iterator<Item = &'a CellSummary> + Clon
 
 /// Adds who read a cell to its treatment.
 pub(super) fn add(treatments: &mut Vec<Treatment>, cell: &CellSummary) {
-    let Some(known) = treatments.iter_mut().find(|known| known.cache == words_of(&cell.cell)) else {
+    let Some(known) = treatments.iter_mut().find(|known| known.caching == Caching::of(&cell.cell)) else {
         treatments.push(Treatment::of(cell));
-        treatments.sort_by(|a, b| a.cache.cmp(&b.cache));
+        treatments.sort_by(|a, b| a.caching.page_cache.as_str().cmp(b.caching.page_cache.as_str()));
         return;
     };
     for (names, name) in [(&mut known.engines, &cell.cell.engine), (&mut known.targets, &cell.cell.target)] {
@@ -78,19 +98,4 @@ pub(super) fn add(treatments: &mut Vec<Treatment>, cell: &CellSummary) {
             names.push(name.clone());
         }
     }
-}
-
-/// `from storage: bypass (io_uring, nfs3), cold (mmap)`, by targets where an engine read in both ways; nothing for one
-/// treatment.
-pub(super) fn words(treatments: &[Treatment]) -> Option<String> {
-    let shares = |one: &Treatment| {
-        let others = treatments.iter().filter(|other| other.cache != one.cache);
-        others.flat_map(|other| &other.engines).any(|engine| one.engines.contains(engine))
-    };
-    let by_target = treatments.iter().any(shares);
-    let words = treatments.iter().map(|one| {
-        let names = if by_target { &one.targets } else { &one.engines };
-        format!("{} ({})", one.cache, names.join(", "))
-    });
-    (treatments.len() > 1).then(|| format!("from storage: {}", words.collect::<Vec<_>>().join(", ")))
 }

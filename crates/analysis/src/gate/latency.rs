@@ -1,90 +1,90 @@
 //! The demand on the 99th percentile of latency.
 
-use super::demand::{DEMO_WORDS, Demand, confirmed, holds_if_steady};
+use super::demand::{AtDepth, Outcome, Requirement, Unmet, WhyUnmet, confirmed, holds_if_steady};
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::figures::Figures;
-use crate::cell::flag::Gravity;
+use crate::cell::flag::{Flag, Gravity};
 use crate::cell::operation;
 use crate::cell::paced::Percentile;
 use crate::summary::Summary;
 use crate::verdict::{Cause, Verdict};
 
-/// One demand for the cell that a verdict rests on, or one for each of the target's cells at the depth that the gate
+/// One outcome for the cell that a verdict rests on, or one for each of the target's cells at the depth that the gate
 /// names.
-pub(super) fn demands(summary: &Summary, verdict: &Verdict, limit_ns: u64) -> Vec<Demand> {
-    let Some(depth) = summary.gate.at_depth.filter(|_| !verdict.demo) else {
-        return vec![of_verdict(summary, verdict, limit_ns)];
+pub(super) fn outcomes(summary: &Summary, verdict: &Verdict, limit_ns: u64) -> Vec<Outcome> {
+    let target = verdict.target.as_str();
+    let unmet = |at, why| Unmet::of(target, Requirement::P99 { limit_ns, at }, why);
+    let Some(queue_depth) = summary.gate.at_depth.filter(|_| !verdict.demo) else {
+        return vec![of_verdict(summary, verdict, limit_ns, |why| unmet(None, why))];
     };
-    let target = &verdict.target;
     let is_at_depth = |cell: &&CellSummary| {
-        cell.cell.target == *target && cell.cell.queue_depth == depth && operation::reads_samples(&cell.cell)
+        cell.cell.target == target
+            && cell.cell.queue_depth == queue_depth
+            && operation::reads_samples(&cell.cell)
     };
     let cells: Vec<&CellSummary> = summary.cells.iter().filter(is_at_depth).collect();
     if cells.is_empty() {
-        let limit = feed::format_duration_ns(limit_ns);
-        let words = format!("{target} p99 against {limit}: no read was measured at depth {depth}");
-        return vec![Demand::Fails(words)];
+        let at = AtDepth { queue_depth, cell: None };
+        return vec![Outcome::Fails(unmet(Some(at), WhyUnmet::NothingAtDepth))];
     }
-    let place = |cell: &CellSummary| match cells.len() {
-        1 => format!("{target} p99 at depth {depth}"),
-        _ => format!("{target} p99 at depth {depth} ({})", cell.cell.cell),
+    let place = |cell: &CellSummary| {
+        let cell = (cells.len() > 1).then(|| cell.cell.cell.clone());
+        Some(AtDepth { queue_depth, cell })
     };
-    cells.iter().map(|cell| at_depth(cell, &place(cell), limit_ns)).collect()
+    cells.iter().map(|cell| at_depth(cell, limit_ns, |why| unmet(place(cell), why))).collect()
 }
 
 /// The interleaved repetitions of one cell: only the chosen ones were measured again.
-fn at_depth(cell: &CellSummary, place: &str, limit_ns: u64) -> Demand {
-    let against = format!("{place} against {}", feed::format_duration_ns(limit_ns));
+fn at_depth(cell: &CellSummary, limit_ns: u64, unmet: impl Fn(WhyUnmet) -> Unmet) -> Outcome {
     match &cell.measured {
-        Measurement::Figures(figures) => match of_figures(figures, cell, place, limit_ns) {
+        Measurement::Figures(figures) => match of_figures(figures, cell, limit_ns, &unmet) {
             // A verdict would be refused for this, and none rests on these figures.
-            Demand::Holds => forbidding(figures)
-                .map_or(Demand::Holds, |words| Demand::Open(format!("{against}: not decided: {words}"))),
+            Outcome::Holds => forbidding(figures)
+                .map_or(Outcome::Holds, |flag| Outcome::Open(unmet(WhyUnmet::Flagged(flag.clone())))),
             decided => decided,
         },
-        Measurement::Failed { reason, .. } => Demand::Fails(format!("{against}: {reason}")),
-        Measurement::NotRun { reason } => Demand::Open(format!("{against}: {reason}")),
-        Measurement::Operations(_) => Demand::Open(format!("{against}: no bytes were read")),
+        Measurement::Failed { reason, .. } => Outcome::Fails(unmet(WhyUnmet::Unmeasured(reason.clone()))),
+        Measurement::NotRun { reason } => Outcome::Open(unmet(WhyUnmet::Unmeasured(reason.clone()))),
+        Measurement::Operations(_) => Outcome::Open(unmet(WhyUnmet::NoBytes)),
     }
 }
 
-fn forbidding(figures: &Figures) -> Option<String> {
+fn forbidding(figures: &Figures) -> Option<&Flag> {
     let forbids = |gravity| matches!(gravity, Gravity::ForbidsVerdict | Gravity::ForbidsFeeds);
-    figures.flags.iter().find(|flag| forbids(flag.gravity())).map(ToString::to_string)
+    figures.flags.iter().find(|flag| forbids(flag.gravity()))
 }
 
-fn of_verdict(summary: &Summary, verdict: &Verdict, limit_ns: u64) -> Demand {
-    let target = &verdict.target;
-    let limit = feed::format_duration_ns(limit_ns);
+fn of_verdict(
+    summary: &Summary,
+    verdict: &Verdict,
+    limit_ns: u64,
+    unmet: impl Fn(WhyUnmet) -> Unmet,
+) -> Outcome {
     if verdict.demo {
-        return Demand::Open(format!("{target} p99 against {limit}: {DEMO_WORDS}"));
+        return Outcome::Open(unmet(WhyUnmet::Demo));
     }
     let cell = verdict.cell.as_deref().and_then(|name| summary.cell(name));
     if let Some((cell, figures)) = cell.and_then(|cell| Some((cell, confirmed(cell)?))) {
-        return of_figures(figures, cell, &format!("{target} p99"), limit_ns);
+        return of_figures(figures, cell, limit_ns, unmet);
     }
-    let words = format!("{target} p99 against {limit}: {}", verdict.sentence());
+    let said = unmet(WhyUnmet::Verdict(Box::new(verdict.clone())));
     match verdict.cause {
-        Cause::NothingMeasured { .. } | Cause::ConfirmationFailed { .. } => Demand::Fails(words),
-        _ => Demand::Open(words),
+        Cause::NothingMeasured(_) | Cause::ConfirmationFailed { .. } => Outcome::Fails(said),
+        _ => Outcome::Open(said),
     }
 }
 
-fn of_figures(figures: &Figures, cell: &CellSummary, place: &str, limit_ns: u64) -> Demand {
-    let limit = feed::format_duration_ns(limit_ns);
+fn of_figures(
+    figures: &Figures,
+    cell: &CellSummary,
+    limit_ns: u64,
+    unmet: impl Fn(WhyUnmet) -> Unmet,
+) -> Outcome {
     match p99(figures) {
-        Percentile::NotServed => {
-            Demand::Fails(format!("{place} is beyond {limit}: more than 1 % of the arrivals were not served"))
-        }
-        Percentile::At(p99_ns) if p99_ns <= limit_ns => {
-            holds_if_steady(Some(cell), || format!("{place} against {limit}"))
-        }
-        Percentile::At(p99_ns) => {
-            Demand::Fails(format!("{place} is {}, the gate allows {limit}", feed::format_duration_ns(p99_ns)))
-        }
-        Percentile::Unknown => {
-            Demand::Open(format!("{place} against {limit}: fewer than 1,000 reads were measured"))
-        }
+        Percentile::NotServed => Outcome::Fails(unmet(WhyUnmet::NotServed)),
+        Percentile::At(p99_ns) if p99_ns <= limit_ns => holds_if_steady(Some(cell), unmet),
+        Percentile::At(p99_ns) => Outcome::Fails(unmet(WhyUnmet::TooLate(p99_ns))),
+        Percentile::Unknown => Outcome::Open(unmet(WhyUnmet::FewReads)),
     }
 }
 

@@ -3,12 +3,13 @@
 //! The run is the sample: runs prove FEEDS, or STARVES, where every one of them says so. One that does not leaves it open,
 //! whatever the others say, so adding runs never turns doubt into FEEDS.
 
-use feed::{Judgement, counted_noun};
+use feed::Judgement;
 use record::Run;
 
 use crate::summary::Summary;
 use crate::verdict::Verdict;
 use crate::verdict::scope::Evidence;
+use crate::verdict::tiers::CacheBelow;
 
 /// One run among those of a proof.
 #[derive(Debug, Clone, Copy)]
@@ -32,22 +33,33 @@ pub struct Proof {
     pub runs: u32,
     /// From the start of the first to the end of the last.
     pub span_ns: u64,
-    /// What is lacking, in words; empty for a proof.
-    pub lacks: Vec<String>,
+    /// What is lacking; empty for a proof.
+    pub lacks: Vec<Lack>,
+}
+
+/// What runs lack of a proof.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lack {
+    /// So many more runs.
+    Runs(u32),
+    /// So much more time between the first and the last, nanoseconds.
+    Span(u64),
+    /// So many hosts that did not measure.
+    Hosts(u32),
+    /// A cache that may have served reads.
+    Cache(CacheBelow),
+    /// A profile that was measured.
+    MeasuredProfile,
+    /// A word of so many runs, which say UNCERTAIN.
+    Word(usize),
+    /// Runs that agree.
+    Agreement,
 }
 
 impl Proof {
     /// Whether it proves that the target feeds.
     pub fn feeds(&self) -> bool {
         self.judgement == Judgement::Feeds && matches!(self.evidence, Evidence::Proof { .. })
-    }
-
-    /// `proof: 3 runs over 26 h`, `screen: 2 runs over 9 h; lacks 1 run, 15 h more`.
-    pub fn sentence(&self) -> String {
-        let runs = counted_noun(u64::from(self.runs), "run");
-        let made =
-            format!("{}: {runs} over {}", self.evidence.name(), feed::format_duration_ns(self.span_ns));
-        if self.lacks.is_empty() { made } else { format!("{made}; lacks {}", self.lacks.join(", ")) }
     }
 }
 
@@ -87,24 +99,12 @@ fn of_target(runs: &[ProvingRun<'_>], target: &str, rules: record::Proof) -> Pro
     let judgement = [Judgement::Feeds, Judgement::Starves].into_iter().find(|word| all(*word));
     let made = said.len() as u32;
     let mut lacks = Vec::new();
-    if made < rules.runs {
-        lacks.push(format!("{} more", counted_noun(u64::from(rules.runs - made), "run")));
-    }
-    if span_ns < rules.span_ns {
-        lacks.push(format!(
-            "{} more between the first and the last",
-            feed::format_duration_ns(rules.span_ns - span_ns)
-        ));
-    }
+    lacks.extend((made < rules.runs).then(|| Lack::Runs(rules.runs - made)));
+    lacks.extend((span_ns < rules.span_ns).then(|| Lack::Span(rules.span_ns - span_ns)));
     lacks.extend(open(said.iter().map(|(_, verdict)| verdict)));
     if judgement.is_none() {
-        let apart = said.iter().filter(|(_, verdict)| verdict.judgement == Judgement::Uncertain).count();
-        let words = if apart > 0 {
-            format!("a word of {}", counted_noun(apart as u64, "run"))
-        } else {
-            "runs that agree".to_owned()
-        };
-        lacks.push(words);
+        let open = said.iter().filter(|(_, verdict)| verdict.judgement == Judgement::Uncertain).count();
+        lacks.push(if open > 0 { Lack::Word(open) } else { Lack::Agreement });
     }
     let evidence = if lacks.is_empty() { Evidence::Proof { runs: made } } else { Evidence::Screen };
     let judgement = judgement.unwrap_or(Judgement::Uncertain);
@@ -112,19 +112,15 @@ fn of_target(runs: &[ProvingRun<'_>], target: &str, rules: record::Proof) -> Pro
 }
 
 /// What the scopes of verdicts leave open, each once.
-fn open<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Vec<String> {
-    let mut open: Vec<String> = Vec::new();
+fn open<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Vec<Lack> {
+    let mut open = Vec::new();
     for scope in verdicts.filter_map(|verdict| verdict.scope.as_ref()) {
-        let hosts = scope.hosts_open();
-        let hosts = (hosts > 0).then(|| counted_noun(u64::from(hosts), "host"));
-        let caches = scope
-            .caches_open
-            .iter()
-            .map(|cache| format!("{cache} excluded (server_memory, and a dataset 3 times as large)"));
-        let profile = scope.extrapolated.then(|| "a profile that was measured".to_owned());
-        for words in hosts.into_iter().chain(caches).chain(profile) {
-            if !open.contains(&words) {
-                open.push(words);
+        let hosts = Some(scope.hosts_open()).filter(|hosts| *hosts > 0).map(Lack::Hosts);
+        let caches = scope.caches_open.iter().copied().map(Lack::Cache);
+        let profile = scope.extrapolated.then_some(Lack::MeasuredProfile);
+        for lack in hosts.into_iter().chain(caches).chain(profile) {
+            if !open.contains(&lack) {
+                open.push(lack);
             }
         }
     }
@@ -163,7 +159,7 @@ mod tests {
     fn three_runs_over_a_day_that_agree_are_a_proof() {
         let proven = proof(&[(0, 1.5), (12, 1.4), (24, 1.6)]);
         assert!(proven.feeds());
-        assert_eq!(proven.sentence(), "proof: 3 runs over 25 h");
+        assert_eq!((proven.runs, proven.span_ns), (3, 25 * HOUR_NS));
         assert_eq!(proof(&[(0, 0.5), (12, 0.4), (24, 0.6)]).judgement, Judgement::Starves);
     }
 
@@ -171,13 +167,10 @@ mod tests {
     fn fewer_runs_less_time_and_runs_that_differ_are_a_screen() {
         let few = proof(&[(0, 1.5), (8, 1.5)]);
         assert!(!few.feeds());
-        assert_eq!(
-            few.sentence(),
-            "screen: 2 runs over 9 h; lacks 1 run more, 15 h more between the first and the last"
-        );
+        assert_eq!(few.lacks, [Lack::Runs(1), Lack::Span(15 * HOUR_NS)]);
         let apart = proof(&[(0, 1.5), (12, 1.5), (24, 0.5)]);
         assert_eq!((apart.judgement, apart.evidence), (Judgement::Uncertain, Evidence::Screen));
-        assert!(apart.sentence().ends_with("lacks runs that agree"), "{}", apart.sentence());
+        assert_eq!(apart.lacks, [Lack::Agreement]);
     }
 
     #[test]
@@ -187,6 +180,6 @@ mod tests {
             |hours: u64| ProvingRun { between_unix_ns: (hours * HOUR_NS, hours * HOUR_NS), summary: &open };
         let found = proofs(&[at(0), at(12), at(25)], RULES).remove(0);
         assert!(!found.feeds());
-        assert!(found.lacks[0].contains("cache excluded"), "{:?}", found.lacks);
+        assert!(matches!(found.lacks[0], Lack::Cache(_)), "{:?}", found.lacks);
     }
 }

@@ -1,6 +1,30 @@
 use super::*;
 use crate::fixture::{Builder, confirmed_at};
-use crate::summarise;
+use crate::verdict::NothingMeasured;
+use crate::{Flag, Gap, GapCause, summarise};
+
+fn unmet(requirement: Requirement, why: WhyUnmet) -> Unmet {
+    Unmet::of("disk", requirement, why)
+}
+
+fn gone() -> Gap {
+    GapCause::Recorded("gone".to_owned()).into()
+}
+
+fn missed(result: GateResult) -> Vec<Unmet> {
+    let GateResult::Missed(list) = result else { panic!("not missed: {result:?}") };
+    list
+}
+
+fn open(result: GateResult) -> Vec<Unmet> {
+    let GateResult::Inconclusive(list) = result else { panic!("decided: {result:?}") };
+    list
+}
+
+fn cause(unmet: &Unmet) -> &Cause {
+    let WhyUnmet::Verdict(verdict) = &unmet.why else { panic!("{unmet:?}") };
+    &verdict.cause
+}
 
 fn gate_of(of_line: &[f64], edit: impl FnOnce(&mut Builder)) -> GateResult {
     let mut builder = confirmed_at(of_line);
@@ -17,37 +41,37 @@ fn no_gate_decides_nothing() {
 #[test]
 fn feeds_meets_starves_misses_and_doubt_is_inconclusive() {
     assert_eq!(gate_of(&[1.1, 1.1, 1.1], |_| {}), GateResult::Met);
-    let GateResult::Missed(words) = gate_of(&[0.8, 0.8, 0.8], |_| {}) else { panic!("not missed") };
-    assert!(words[0].starts_with("disk must FEED: 20 % short"), "{words:?}");
-    assert!(matches!(gate_of(&[0.9, 1.0, 1.1], |_| {}), GateResult::Inconclusive(list) if list.len() == 1));
+    let starves = missed(gate_of(&[0.8, 0.8, 0.8], |_| {}));
+    assert_eq!(starves[0].requirement, Requirement::Feeds);
+    assert!(matches!(cause(&starves[0]), Cause::Short { .. }));
+    assert_eq!(open(gate_of(&[0.9, 1.0, 1.1], |_| {})).len(), 1);
 }
 
 #[test]
 fn a_screen_misses_a_gate_that_asks_for_a_proof() {
+    let rules = record::Proof { runs: 3, span_ns: 86_400_000_000_000 };
     let proof = |b: &mut Builder| {
         b.run.gate.evidence = "proof".to_owned();
-        b.run.gate.proof = Some(record::Proof { runs: 3, span_ns: 86_400_000_000_000 });
+        b.run.gate.proof = Some(rules);
     };
-    let missed = |words: &str| GateResult::Missed(vec![words.to_owned()]);
-    let words = "disk must FEED by a proof of 3 runs over 24 h: one run is a screen";
-    assert_eq!(gate_of(&[1.1, 1.1, 1.1], proof), missed(words));
-    let GateResult::Missed(starves) = gate_of(&[0.8, 0.8, 0.8], proof) else { panic!("not missed") };
-    assert!(starves[0].contains("20 % short"), "what starves needs no proof: {starves:?}");
+    let screen = |rules| [unmet(Requirement::Proof(rules), WhyUnmet::OneRun)];
+    assert_eq!(missed(gate_of(&[1.1, 1.1, 1.1], proof)), screen(Some(rules)));
+    let starves = missed(gate_of(&[0.8, 0.8, 0.8], proof));
+    assert!(matches!(cause(&starves[0]), Cause::Short { .. }), "what starves needs no proof");
     // A record that does not say what a proof takes asks for one all the same.
     let bare = |b: &mut Builder| b.run.gate.evidence = "proof".to_owned();
-    assert_eq!(gate_of(&[1.1, 1.1, 1.1], bare), missed("disk must FEED by a proof: one run is a screen"));
+    assert_eq!(missed(gate_of(&[1.1, 1.1, 1.1], bare)), screen(None));
     assert_eq!(gate_of(&[1.1, 1.1, 1.1], |b| b.run.gate.evidence = "screen".to_owned()), GateResult::Met);
 }
 
 #[test]
 fn a_target_without_figures_or_without_a_name_misses() {
-    assert!(matches!(gate_of(&[0.0, 0.0, 0.0], |b| b.edit_reps("c", |rep| {
-        rep.outcome = record::Outcome::Failed { reason: "gone".to_owned() };
-    })), GateResult::Missed(list) if list[0].contains("gone")));
-    let unknown = |b: &mut Builder| b.run.gate.feeds = vec!["tape".to_owned()];
-    assert!(
-        matches!(gate_of(&[1.1, 1.1, 1.1], unknown), GateResult::Missed(list) if list[0].contains("tape"))
-    );
+    let failed = missed(gate_of(&[0.0, 0.0, 0.0], |b| {
+        b.edit_reps("c", |rep| rep.outcome = record::Outcome::Failed { reason: "gone".to_owned() });
+    }));
+    assert!(matches!(cause(&failed[0]), Cause::AskedFailed { reason } if *reason == gone()), "{failed:?}");
+    let unknown = missed(gate_of(&[1.1, 1.1, 1.1], |b| b.run.gate.feeds = vec!["tape".to_owned()]));
+    assert_eq!(unknown, [Unmet::of("tape", Requirement::Feeds, WhyUnmet::NotJudged(NotJudged::NoTarget))]);
 }
 
 fn skip_all(builder: &mut Builder) {
@@ -67,10 +91,17 @@ fn a_target_of_which_all_was_skipped_misses_with_its_reason() {
         skip_all(b);
         b.run.targets.clear();
     };
-    let words = "disk must FEED: nothing was measured: io_uring: the kernel forbids it";
-    let missed = GateResult::Missed(vec![words.to_owned()]);
-    assert_eq!(gate_of(&[1.1, 1.1, 1.1], known), missed);
-    assert_eq!(gate_of(&[1.1, 1.1, 1.1], without_its_target), missed);
+    let known = missed(gate_of(&[1.1, 1.1, 1.1], known));
+    let skipped = |engine: &str, reason: &str| engine == "io_uring" && reason == "the kernel forbids it";
+    assert!(matches!(
+        cause(&known[0]),
+        Cause::NothingMeasured(NothingMeasured::Skipped { engine, reason }) if skipped(engine, reason)
+    ));
+    let unknown = missed(gate_of(&[1.1, 1.1, 1.1], without_its_target));
+    assert!(matches!(
+        &unknown[0].why,
+        WhyUnmet::NotJudged(NotJudged::Skipped(one)) if skipped(&one.engine, &one.reason)
+    ));
 }
 
 #[test]
@@ -84,10 +115,7 @@ fn a_skipped_target_does_not_slip_past_a_demand_on_latency_alone() {
         }
     };
     for edit in [|_: &mut Builder| {}, |b: &mut Builder| b.run.targets.clear()] {
-        let GateResult::Missed(words) = gate_of(&[1.1, 1.1, 1.1], by_latency(edit)) else {
-            panic!("not missed")
-        };
-        assert!(words[0].contains("the kernel forbids it") && words.len() == 1, "{words:?}");
+        assert_eq!(missed(gate_of(&[1.1, 1.1, 1.1], by_latency(edit))).len(), 1);
     }
 }
 
@@ -96,8 +124,9 @@ fn latency_is_taken_from_the_confirmation() {
     // The fixture's reads take 1 ms.
     let limit = |ns| move |b: &mut Builder| b.run.gate.p99_ns = Some(ns);
     assert_eq!(gate_of(&[1.1, 1.1, 1.1], limit(2_000_000)), GateResult::Met);
-    let GateResult::Missed(words) = gate_of(&[1.1, 1.1, 1.1], limit(500_000)) else { panic!("not missed") };
-    assert!(words[0].starts_with("disk p99 is 1"), "{words:?}");
+    let late = missed(gate_of(&[1.1, 1.1, 1.1], limit(500_000)));
+    assert_eq!(late[0].requirement, Requirement::P99 { limit_ns: 500_000, at: None });
+    assert!(matches!(late[0].why, WhyUnmet::TooLate(p99_ns) if p99_ns / 1_000 == 1_000), "{late:?}");
     let blank = |b: &mut Builder| {
         b.run.gate.p99_ns = Some(500_000);
         b.edit_reps("c", |rep| rep.histograms.clear());
@@ -111,13 +140,20 @@ fn a_share_of_the_demand_stands_in_for_the_utilization_of_the_need() {
     let share = |share| move |b: &mut Builder| b.run.gate.utilization = Some(share);
     let of_line = [1.05, 1.05, 1.05];
     assert_eq!(gate_of(&of_line, share(0.945)), GateResult::Met);
-    let missed =
-        GateResult::Missed(vec!["disk must reach 95 % of the demand: 94.5 to 94.5 % of it".to_owned()]);
-    assert_eq!(gate_of(&of_line, share(0.95)), missed);
+    let below = missed(gate_of(&of_line, share(0.95)));
+    assert_eq!(below[0].requirement, Requirement::Utilization(0.95));
+    assert!(
+        matches!(below[0].why, WhyUnmet::Reached(low, high) if low <= high && (high - 0.945).abs() < 1e-3)
+    );
     assert_eq!(gate_of(&[0.8, 0.8, 0.8], share(0.7)), GateResult::Met);
-    let GateResult::Inconclusive(words) = gate_of(&[0.9, 1.0, 1.1], share(0.9)) else { panic!("decided") };
+    let straddles = open(gate_of(&[0.9, 1.0, 1.1], share(0.9)));
     // The interval is 0.9 of the demand with 4.3027 times 0.09 by the root of 3 on both sides.
-    assert_eq!(words, ["disk must reach 90 % of the demand: 67.6 to 112.4 % of it"]);
+    let half = 4.302_7 * 0.09 / 3.0_f64.sqrt();
+    let is_near = |found: f64, expected: f64| (found - expected).abs() < 1e-3;
+    assert!(matches!(
+        straddles[0].why,
+        WhyUnmet::Reached(low, high) if is_near(low, 0.9 - half) && is_near(high, 0.9 + half)
+    ));
 }
 
 #[test]
@@ -126,13 +162,14 @@ fn a_share_of_the_demand_is_not_decided_by_what_a_verdict_may_not_rest_on() {
         b.run.gate.utilization = Some(0.5);
         b.edit_reps("c", |rep| rep.cache.after_bytes = Some(rep.cache.total_bytes));
     };
-    let words = "disk must reach 50 % of the demand: not decided: not bypassed: 100 % resident after";
-    assert_eq!(gate_of(&[1.1; 3], warm), GateResult::Inconclusive(vec![words.to_owned()]));
-    let gone = |b: &mut Builder| {
+    let why = WhyUnmet::Flagged(Flag::NotBypassed { resident: 1.0 });
+    assert_eq!(open(gate_of(&[1.1; 3], warm)), [unmet(Requirement::Utilization(0.5), why)]);
+    let fails = |b: &mut Builder| {
         b.run.gate.utilization = Some(0.5);
         b.edit_reps("c", |rep| rep.outcome = record::Outcome::Failed { reason: "gone".to_owned() });
     };
-    assert!(matches!(gate_of(&[1.1; 3], gone), GateResult::Missed(list) if list[0].contains("gone")));
+    let failed = missed(gate_of(&[1.1; 3], fails));
+    assert!(matches!(cause(&failed[0]), Cause::AskedFailed { reason } if *reason == gone()));
 }
 
 #[test]
@@ -143,8 +180,8 @@ fn arrivals_that_offer_less_than_the_share_do_not_miss_it() {
             b.pace("c", 1.0, 1.0);
         }
     };
-    let words = "disk must reach 95 % of the demand: not decided: 90 % of it was offered";
-    assert_eq!(gate_of(&[1.0; 3], paced(0.95)), GateResult::Inconclusive(vec![words.to_owned()]));
+    let less = open(gate_of(&[1.0; 3], paced(0.95)));
+    assert!(matches!(less[0].why, WhyUnmet::Offered(share) if (share - 0.9).abs() < 1e-9), "{less:?}");
     assert_eq!(gate_of(&[1.0; 3], paced(0.9)), GateResult::Met);
 }
 
@@ -169,32 +206,57 @@ fn at_depth_32(latencies_ns: [u64; 2], limit_ns: u64) -> impl FnOnce(&mut Builde
 fn latency_at_a_depth_is_that_of_every_cell_of_it() {
     // The chosen cell is at depth 8 and takes 1 ms.
     assert_eq!(gate_of(&[1.1; 3], at_depth_32([2_000_000, 3_000_000], 3_100_000)), GateResult::Met);
-    let GateResult::Missed(words) = gate_of(&[1.1; 3], at_depth_32([2_000_000, 3_000_000], 2_500_000)) else {
-        panic!("not missed")
-    };
-    assert_eq!(words, ["disk p99 at depth 32 (y) is 3 ms, the gate allows 2.5 ms"]);
-    let missed = gate_of(&[1.1; 3], at_depth_32([2_000_000, 3_000_000], 500_000));
-    assert!(matches!(missed, GateResult::Missed(list) if list.len() == 2));
+    let late = missed(gate_of(&[1.1; 3], at_depth_32([2_000_000, 3_000_000], 2_500_000)));
+    let at = Some(AtDepth { queue_depth: 32, cell: Some("y".to_owned()) });
+    assert_eq!(late[0].requirement, Requirement::P99 { limit_ns: 2_500_000, at });
+    assert!(matches!(late[0].why, WhyUnmet::TooLate(p99_ns) if p99_ns / 1_000 == 3_000), "{late:?}");
+    assert_eq!(missed(gate_of(&[1.1; 3], at_depth_32([2_000_000, 3_000_000], 500_000))).len(), 2);
 }
 
 #[test]
 fn a_depth_that_was_not_measured_misses_and_one_in_doubt_is_not_decided() {
     let nowhere = |b: &mut Builder| (b.run.gate.at_depth, b.run.gate.p99_ns) = (Some(64), Some(9_000_000));
-    let words = "disk p99 against 9 ms: no read was measured at depth 64";
-    assert_eq!(gate_of(&[1.1; 3], nowhere), GateResult::Missed(vec![words.to_owned()]));
+    let p99 = |cell: Option<&str>, queue_depth| {
+        let at = Some(AtDepth { queue_depth, cell: cell.map(str::to_owned) });
+        Requirement::P99 { limit_ns: 9_000_000, at }
+    };
+    assert_eq!(missed(gate_of(&[1.1; 3], nowhere)), [unmet(p99(None, 64), WhyUnmet::NothingAtDepth)]);
     let with = |edit: fn(&mut record::Rep)| {
         gate_of(&[1.1; 3], |b| {
             at_depth_32([1_000_000; 2], 9_000_000)(b);
             b.edit_reps("x", edit);
         })
     };
-    let GateResult::Inconclusive(words) = with(|rep| rep.histograms.clear()) else { panic!("decided") };
-    assert_eq!(words, ["disk p99 at depth 32 (x) against 9 ms: fewer than 1,000 reads were measured"]);
-    let GateResult::Inconclusive(words) = with(|rep| rep.cache.after_bytes = Some(rep.cache.total_bytes))
-    else {
-        panic!("decided")
-    };
-    assert!(words[0].ends_with("against 9 ms: not decided: not bypassed: 100 % resident after"), "{words:?}");
+    let of_x = |why| [unmet(p99(Some("x"), 32), why)];
+    assert_eq!(open(with(|rep| rep.histograms.clear())), of_x(WhyUnmet::FewReads));
+    let resident = Flag::NotBypassed { resident: 1.0 };
+    let cached = with(|rep| rep.cache.after_bytes = Some(rep.cache.total_bytes));
+    assert_eq!(open(cached), of_x(WhyUnmet::Flagged(resident)));
     let failed = with(|rep| rep.outcome = record::Outcome::Failed { reason: "gone".to_owned() });
-    assert_eq!(failed, GateResult::Missed(vec!["disk p99 at depth 32 (x) against 9 ms: gone".to_owned()]));
+    assert_eq!(missed(failed), of_x(WhyUnmet::Unmeasured(gone())));
+}
+
+fn demands_at(of_line: f64, edit: impl FnOnce(&mut record::Gate)) -> Vec<Demand> {
+    let mut builder = confirmed_at(&[of_line; 3]);
+    edit(&mut builder.run.gate);
+    demands(&summarise(&builder.record()))
+}
+
+#[test]
+fn each_demand_has_a_result_of_its_own() {
+    assert_eq!(demands_at(0.5, |_| {}), []);
+    let found = demands_at(1.1, |gate| {
+        gate.feeds = vec!["disk".to_owned()];
+        gate.p99_ns = Some(500_000);
+    });
+    let [feeds, p99] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((feeds.what, &feeds.result), ("feeds", &GateResult::Met));
+    assert!(matches!((p99.what, &p99.result), ("p99", GateResult::Missed(list)) if list.len() == 1));
+}
+
+#[test]
+fn a_limit_on_latency_alone_is_one_for_every_target() {
+    let found = demands_at(1.1, |gate| gate.p99_ns = Some(2_000_000));
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].target.as_str(), &found[0].result), ("disk", &GateResult::Met));
 }

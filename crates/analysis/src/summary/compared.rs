@@ -6,25 +6,49 @@ use record::axis::{self, alike};
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::cells::Cells;
 use crate::cell::figures::Figures;
-use crate::cell::flag::percent;
 use crate::choice;
 
-/// `s3: sdk reaches 62 % of lean (920 MB/s of 1.49 GB/s, at depths 512 and 512)`: beside the cell that would be chosen of
-/// all, each other engine at the same depth, or where it has none, at the one that would be chosen for it alone. Cells
-/// read in other ways, or with other threads, connections or retries, are not compared: these may make the difference.
-pub(crate) fn engines(cells: &Cells<'_>) -> Vec<String> {
+/// An engine beside the one of the cell that would be chosen of a target.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EngineBeside {
+    /// The target.
+    pub target: String,
+    /// A cell of the engine.
+    pub other: EngineCell,
+    /// The cell that would be chosen.
+    pub best: EngineCell,
+}
+
+/// A cell of an engine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EngineCell {
+    /// The engine, with its advice for maps.
+    pub engine: String,
+    /// Reads outstanding.
+    pub queue_depth: u32,
+    /// Bytes per second, mean.
+    pub bps: f64,
+}
+
+/// Beside the cell that would be chosen of all, each other engine at the same depth, or where it has none, at the one that
+/// would be chosen for it alone. Cells read in other ways, or with other threads, connections or retries, are not compared:
+/// these may make the difference.
+pub(crate) fn engines(cells: &Cells<'_>) -> Vec<EngineBeside> {
     let storage = cells.targets.iter().filter(|target| target.storage);
     storage.flat_map(|target| of_target(cells, target)).collect()
 }
 
-fn of_target(cells: &Cells<'_>, target: &Target) -> Vec<String> {
+fn of_target(cells: &Cells<'_>, target: &Target) -> Vec<EngineBeside> {
     let mut engines: Vec<&str> = Vec::new();
+    // Locally the engines are kernel interfaces, which have a panel side by side. Behind a network one of them is the vendor's
+    // client, and what it loses to the wire protocol is asked for.
     let remote = |cell: &&CellSummary| cell.cell.target == target.name && cell.cell.connections > 0;
     for cell in cells.all.iter().filter(remote) {
         if !engines.contains(&cell.cell.engine.as_str()) {
             engines.push(&cell.cell.engine);
         }
     }
+    // Against the cell that is judged, so that the ratio is of the figure that a reader has before him.
     let Some(best) = choice::chosen(cells, &target.name).filter(remote) else { return Vec::new() };
     let Some(most) = best.figures() else { return Vec::new() };
     let same_depth = |engine: &str| {
@@ -33,6 +57,7 @@ fn of_target(cells: &Cells<'_>, target: &Target) -> Vec<String> {
     };
     let is_like_best = |cell: &&CellSummary| alike(cells, &cell.cell, &best.cell, axis::ENGINES_AT_ANY_DEPTH);
     let beside = |engine: &&str| {
+        // At one depth first: an engine at its own best depth is compared by the depth as much as by the engine.
         let cell = same_depth(engine).filter(|cell| cell.figures().is_some());
         let of_engine = || choice::of_engine(cells, &target.name, engine);
         let cell = cell.or_else(|| of_engine().filter(is_like_best))?;
@@ -40,26 +65,24 @@ fn of_target(cells: &Cells<'_>, target: &Target) -> Vec<String> {
     };
     let others: Vec<(&CellSummary, &Figures)> =
         engines.iter().filter(|engine| **engine != best.cell.engine).filter_map(beside).collect();
-    let words = |(cell, figures): &(&CellSummary, &Figures)| {
-        format!(
-            "{}: {} reaches {} of {} ({} of {}, at depths {} and {})",
-            target.name,
-            cell.engine_label(),
-            percent(figures.bps.mean / most.bps.mean),
-            best.engine_label(),
-            feed::format_bps(figures.bps.mean),
-            feed::format_bps(most.bps.mean),
-            cell.cell.queue_depth,
-            best.cell.queue_depth
-        )
+    let of = |cell: &CellSummary, figures: &Figures| EngineCell {
+        engine: cell.engine_label(),
+        queue_depth: cell.cell.queue_depth,
+        bps: figures.bps.mean,
     };
-    others.iter().map(words).collect()
+    let beside = |(cell, figures): (&CellSummary, &Figures)| EngineBeside {
+        target: target.name.clone(),
+        other: of(cell, figures),
+        best: of(best, most),
+    };
+    others.into_iter().map(beside).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::fixture::{Builder, rep};
-    use crate::summarise;
+    use crate::{Note, summarise};
 
     #[test]
     fn cells_reached_otherwise_are_not_compared_by_their_engines() {
@@ -73,7 +96,7 @@ mod tests {
                 .edit_cell("d", |cell| (cell.engine, cell.connections) = ("other".to_owned(), queue_depth));
             builder.edit_cell("d", edit);
             (0..3).for_each(|number| builder.push(rep("d", number, 0.6 * Builder::LINE_BPS)));
-            summarise(&builder.record()).notes.iter().any(|note| note.contains("other reaches"))
+            summarise(&builder.record()).notes.iter().any(|note| matches!(note, Note::Engine(_)))
         };
         for depth in [8, 16] {
             assert!(compared(depth, |_| {}));
@@ -97,7 +120,8 @@ mod tests {
             }
         }
         let notes = summarise(&builder.record()).notes;
-        let reaches: Vec<&String> = notes.iter().filter(|note| note.contains("reaches")).collect();
-        assert_eq!(reaches, ["disk: sdk reaches 100 % of lean (900 MB/s of 900 MB/s, at depths 8 and 8)"]);
+        let [Note::Engine(EngineBeside { other, best, .. })] = &notes[..] else { panic!("{notes:?}") };
+        assert_eq!((other.engine.as_str(), best.engine.as_str()), ("sdk", "lean"));
+        assert_eq!((other.queue_depth, other.bps.to_bits()), (8, best.bps.to_bits()));
     }
 }

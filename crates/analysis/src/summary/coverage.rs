@@ -13,7 +13,7 @@ use crate::cell::lines::Lines;
 use crate::cell::operation;
 use crate::summary::not_tested::NotTested;
 use crate::summary::{outages, surroundings};
-use crate::verdict::tiers::{self, is_of_first_format, is_read_again};
+use crate::verdict::tiers::{self, CacheBelow, is_of_first_format, is_read_again};
 use crate::verdict::{Judged, Source};
 
 /// Time under load from which on burst credits of the usual volumes are spent: 3,000 operations per second for 30 minutes
@@ -24,6 +24,7 @@ const CREDITS_NS: u64 = 3_600_000_000_000;
 pub(crate) fn of_run(source: &Source<'_>, judged: &Judged) -> Vec<NotTested> {
     let Source { record, lines, cells, .. } = *source;
     let mut list = Vec::new();
+    // A need that is not known asks for no hosts.
     let hosts = cells.need.as_ref().map_or(1, |need| need.hosts);
     list.extend((hosts > 1).then_some(NotTested::Hosts { hosts }));
     let caches = if is_of_first_format(record) {
@@ -51,6 +52,7 @@ pub(crate) fn of_run(source: &Source<'_>, judged: &Judged) -> Vec<NotTested> {
 /// Data that feedline did not write are read a second time by the process that read them, as it ends, and by no later one.
 fn lacks_second_reading(record: &RunRecord, lines: &Lines<'_>) -> bool {
     let is_users = record.run.datasets.iter().any(|dataset| dataset.source == "existing");
+    // Each part of a run that ended by itself has a last line; a part without one read nothing again.
     let is_any_cut = lines.ends.len() <= record.segments.len();
     is_users && !record.segments.is_empty() && is_any_cut
 }
@@ -58,6 +60,7 @@ fn lacks_second_reading(record: &RunRecord, lines: &Lines<'_>) -> bool {
 /// What comes after the time that any target was under load: credits of a cloud volume last for half an hour and more.
 fn later(judged: &Judged) -> Option<NotTested> {
     let scopes = judged.verdicts.iter().filter_map(|verdict| verdict.scope.as_ref());
+    // The longest: credits are those of one volume, and a run over ten targets has not loaded any of them for the sum.
     let under_load_ns = scopes.map(|scope| scope.under_load_ns).max()?;
     (under_load_ns < CREDITS_NS).then_some(NotTested::Later { under_load_ns })
 }
@@ -70,6 +73,7 @@ fn decode(cells: &Cells<'_>, judged: &Judged) -> Option<NotTested> {
     let Some(works) = works.filter(|works| !works.is_empty()) else {
         return Some(NotTested::Decode { cost: false, checksum: false });
     };
+    // Any resting cell that stands in for decoding leaves it open, even where another one decodes.
     let (cost, checksum) = (works.contains("cost"), works.contains("checksum"));
     (cost || checksum).then_some(NotTested::Decode { cost, checksum })
 }
@@ -80,6 +84,7 @@ fn opening(lines: &Lines<'_>, cells: &Cells<'_>, judged: &Judged) -> Vec<NotTest
     let resting = cells.all.iter().filter(|cell| judged.rests_on(cell));
     let (whole, held): (Vec<&CellSummary>, Vec<&CellSummary>) =
         resting.partition(|cell| cell.reads_whole_files());
+    // One is enough: verdicts of several targets are covered by the weakest of them.
     let by_known_names = whole.iter().any(|cell| !cell.names_are_dropped());
     let is_held = (whole.is_empty() || !held.is_empty()) && reads_files_held_open(cells);
     let held = is_held.then(|| NotTested::Opening { opens: opens(lines, cells) });
@@ -110,14 +115,14 @@ fn opens(lines: &Lines<'_>, cells: &Cells<'_>) -> u64 {
 
 /// The caches behind the page cache that may have held what was read again, as records of format 1.0 tell of them; none
 /// when nothing was.
-fn caches_of_first_format(cells: &Cells<'_>) -> Vec<(&'static str, Vec<String>)> {
+fn caches_of_first_format(cells: &Cells<'_>) -> Vec<(CacheBelow, Vec<String>)> {
     if !cells.datasets.iter().any(|dataset| dataset.reads_repeat) {
         return Vec::new();
     }
     let is_again = |target: &&Target| target.storage && is_read_again(cells, target);
     let targets: Vec<&Target> = cells.targets.iter().filter(is_again).collect();
-    let mut caches = vec![("the device's and the hypervisor's cache", Vec::new())];
-    let mut add = |cache: &'static str, is_kind: fn(&str) -> bool| {
+    let mut caches = vec![(CacheBelow::DeviceOrHypervisor, Vec::new())];
+    let mut add = |cache: CacheBelow, is_kind: fn(&str) -> bool| {
         let is_of_kind = |target: &&&Target| fact(target, "file_system").is_some_and(is_kind);
         let names: Vec<String> =
             targets.iter().filter(is_of_kind).map(|target| target.name.clone()).collect();
@@ -125,8 +130,8 @@ fn caches_of_first_format(cells: &Cells<'_>) -> Vec<(&'static str, Vec<String>)>
             caches.push((cache, names));
         }
     };
-    add("the file system's own cache", has_own_cache);
-    add("the server's cache", has_server);
+    add(CacheBelow::FileSystem, has_own_cache);
+    add(CacheBelow::Server, has_server);
     caches
 }
 

@@ -1,6 +1,6 @@
 //! Which run this is: machine, data, ceilings, length.
 
-use record::{Ceiling, Environment, Run, RunRecord, Target, Tool};
+use record::{Captured, Ceiling, Environment, Run, RunRecord, Target, Tool};
 
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::lines::Lines;
@@ -24,8 +24,8 @@ pub struct Head {
     pub plan_hash: String,
     /// What made the record.
     pub tool: Tool,
-    /// Processor, kernel and memory, in words; empty when the record knows none of them.
-    pub machine: String,
+    /// What it ran on.
+    pub machine: Machine,
     /// Cells that were planned.
     pub cells_planned: usize,
     /// Cells of which at least one repetition was made.
@@ -42,6 +42,23 @@ pub struct Head {
     pub ceiling_ops_per_s: Option<(f64, f64)>,
     /// Slowest and fastest null ceiling of reads that are copied, as through the page cache: bytes per second.
     pub ceiling_bps: Option<(f64, f64)>,
+}
+
+/// A machine; what the record does not know of it is absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Machine {
+    /// Its processor.
+    pub cpu_model: Option<String>,
+    /// Processors that the process may use.
+    pub cores: Option<u32>,
+    /// Its memory.
+    pub memory_bytes: Option<u64>,
+    /// Release of its kernel.
+    pub kernel: Option<String>,
+    /// The hypervisor below it; absent without one.
+    pub virtualization: Option<String>,
+    /// The container around the process; absent without one.
+    pub container: Option<String>,
 }
 
 /// What this client does without storage.
@@ -76,7 +93,7 @@ pub(crate) fn of_record(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSumm
         command: run.command.clone(),
         plan_hash: run.plan_hash.clone(),
         tool: run.tool.clone(),
-        machine: machine(&record.env),
+        machine: Machine::of(&record.env),
         cells_planned: cells.len(),
         cells_run: cells.iter().filter(|cell| !matches!(cell.measured, Measurement::NotRun { .. })).count(),
         repetitions: run.measure.repetitions,
@@ -91,6 +108,7 @@ pub(crate) fn of_record(record: &RunRecord, lines: &Lines<'_>, cells: &[CellSumm
 /// Storages under test as reports may show them: what the user says of one only where it may be published. Records before
 /// format 1.2 do not tell, and were never shown with it.
 pub(crate) fn targets(run: &Run) -> Vec<Target> {
+    // What a user wrote of a storage before there was a switch for it was never meant for a published page.
     let may_tell = (run.format.major, run.format.minor) >= (1, 2);
     let shown = |target: &Target| Target {
         about: target.about.clone().filter(|_| may_tell && target.about_published),
@@ -99,21 +117,20 @@ pub(crate) fn targets(run: &Run) -> Vec<Target> {
     run.targets.iter().map(shown).collect()
 }
 
-/// Processor, cores, memory and kernel of a machine in words; empty when none of them is known.
-pub fn machine(env: &Environment) -> String {
-    let cores = env.cores_usable.value().map(|cores| format!("{cores} cores"));
-    let memory = env.memory_bytes.value().map(|bytes| feed::format_bytes(*bytes));
-    let kernel = env.kernel.value().map(|release| format!("kernel {release}"));
-    let known = |value: &String| (value != "none").then(|| value.clone());
-    let parts = [
-        env.cpu_model.value().cloned(),
-        cores,
-        memory,
-        kernel,
-        env.virtualization.value().and_then(known),
-        env.container.value().and_then(known),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+impl Machine {
+    /// What `env` knows of it.
+    pub fn of(env: &Environment) -> Self {
+        // The record says `none` of a machine without a hypervisor or a container, which is no part of its name.
+        let known = |value: &Captured<String>| value.value().filter(|value| *value != "none").cloned();
+        Self {
+            cpu_model: env.cpu_model.value().cloned(),
+            cores: env.cores_usable.value().copied(),
+            memory_bytes: env.memory_bytes.value().copied(),
+            kernel: env.kernel.value().cloned(),
+            virtualization: known(&env.virtualization),
+            container: known(&env.container),
+        }
+    }
 }
 
 /// Slowest and fastest ceiling of one kind, counted by `count`, per second.

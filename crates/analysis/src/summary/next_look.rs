@@ -30,12 +30,16 @@ pub fn next_look(record: &RunRecord) -> Option<Look> {
     let lines = Lines::of(record);
     let made = lines.reps.iter().filter(|rep| rep.role == Role::Confirm).map(|rep| rep.rep + 1).max();
     let from = made.unwrap_or(0);
+    // From the record and not from a counter of the session: a run that is gone on with after a crash asks the same question
+    // and gets the same answer.
     let to = looks::next(&record.run.measure, from)?;
     let of_target = |target: &record::Target| -> Vec<String> {
+        // Rounds cost minutes and, on S3, money: a target that is decided gets no more of them.
         if from > 0 && !is_open(&summary, &target.name) {
             return Vec::new();
         }
         let Some(fresh) = choice::fresh(&summary.as_cells(), &target.name) else { return Vec::new() };
+        // It is shown once, as nothing is decided by it.
         let cells = fresh.cells().take(if target.demo { 1 } else { usize::MAX });
         cells.map(|cell| cell.cell.cell.clone()).collect()
     };

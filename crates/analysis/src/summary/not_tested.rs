@@ -1,5 +1,7 @@
 //! What verdicts may not cover.
 
+use crate::verdict::tiers::CacheBelow;
+
 /// Something that the verdicts do not cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotTested {
@@ -11,7 +13,7 @@ pub enum NotTested {
     /// Caches below the client that may have served what was read again.
     CachesBelow {
         /// Each with the targets that it lies below; none where it may lie below any.
-        caches: Vec<(&'static str, Vec<String>)>,
+        caches: Vec<(CacheBelow, Vec<String>)>,
     },
     /// What lies below a loop device.
     BackingFile {

@@ -4,33 +4,54 @@ use record::Rep;
 
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::cells::Cells;
-use crate::cell::flag::percent;
 use crate::cell::lines::Lines;
 
+// A percent of waiting moves no rate that is judged at a few.
 /// Share of the time from which on waiting is worth a word.
 const SHARE_MIN: f64 = 0.01;
 
-/// `pressure, in the worst cell: some task waited for a processor 12 % (nvme/io_uring/qd32)`; nothing where all is below 1 %, or where the record does not say.
-pub(crate) fn note(lines: &Lines<'_>, cells: &Cells<'_>, cores_online: Option<u32>) -> Option<String> {
-    let waits = [
-        worst(cells, "for a processor", |cell| cell.system.as_ref()?.pressure.cpu),
-        worst(cells, "for I/O", |cell| cell.system.as_ref()?.pressure.io),
-        worst(cells, "for memory", |cell| cell.system.as_ref()?.pressure.memory),
-    ];
-    let waits: Vec<String> = waits.into_iter().flatten().collect();
-    let waits = (!waits.is_empty()).then(|| format!("some task waited {}", waits.join(", ")));
-    let stolen = worst(cells, "stolen by the hypervisor", |cell| {
-        cell.system.as_ref()?;
-        stolen(lines.of_cell(&cell.cell.cell).iter().copied(), cores_online)
-    });
-    let parts: Vec<String> = waits.into_iter().chain(stolen).collect();
-    (!parts.is_empty()).then(|| format!("pressure, in the worst cell: {}", parts.join("; ")))
+/// What the machine was short of, each in the cell in which it was most; absent where that is too little for a word.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Pressures {
+    /// Some task waited for a processor.
+    pub cpu: Option<Pressed>,
+    /// Some task waited for I/O.
+    pub io: Option<Pressed>,
+    /// Some task waited for memory.
+    pub memory: Option<Pressed>,
+    /// The hypervisor took processor time.
+    pub stolen: Option<Pressed>,
 }
 
-fn worst(cells: &Cells<'_>, what: &str, of: impl Fn(&CellSummary) -> Option<f64>) -> Option<String> {
+/// A cell in which the machine was short of something.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pressed {
+    /// Its name.
+    pub cell: String,
+    /// Share of the time, 0 to 1.
+    pub share: f64,
+}
+
+/// `None` where it was short of nothing, or where the record does not say.
+pub(crate) fn of_run(lines: &Lines<'_>, cells: &Cells<'_>, cores_online: Option<u32>) -> Option<Pressures> {
+    let found = Pressures {
+        cpu: worst(cells, |cell| cell.system.as_ref()?.pressure.cpu),
+        io: worst(cells, |cell| cell.system.as_ref()?.pressure.io),
+        memory: worst(cells, |cell| cell.system.as_ref()?.pressure.memory),
+        stolen: worst(cells, |cell| {
+            // Records of format 1.0 have no figures of the machine, and are told as they were.
+            cell.system.as_ref()?;
+            stolen(lines.of_cell(&cell.cell.cell).iter().copied(), cores_online)
+        }),
+    };
+    (found != Pressures::default()).then_some(found)
+}
+
+fn worst(cells: &Cells<'_>, of: impl Fn(&CellSummary) -> Option<f64>) -> Option<Pressed> {
     let shares = cells.all.iter().filter_map(|cell| Some((of(cell)?, &cell.cell.cell)));
     let (share, cell) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (share > SHARE_MIN).then(|| format!("{what} {} ({cell})", percent(share)))
+    // One line for the worst cell: pressure is the machine's, and forty cells of a run tell the same of it.
+    (share > SHARE_MIN).then(|| Pressed { cell: cell.clone(), share })
 }
 
 /// Share of the machine's processor time that the hypervisor took.
@@ -39,6 +60,7 @@ fn stolen<'a>(reps: impl Iterator<Item = &'a Rep>, cores_online: Option<u32>) ->
     for rep in reps {
         if let Some(ns) = rep.usage.steal_ns {
             steal += ns as f64;
+            // The kernel counts steal over all processors of the machine, of which this process may have a few.
             machine += rep.usage.wall_ns as f64 * f64::from(cores_online.unwrap_or(rep.usage.cores));
         }
     }
@@ -49,10 +71,11 @@ fn stolen<'a>(reps: impl Iterator<Item = &'a Rep>, cores_online: Option<u32>) ->
 mod tests {
     use record::Rep;
 
+    use super::*;
     use crate::fixture::{Builder, rep};
-    use crate::summarise;
+    use crate::{Note, summarise};
 
-    fn notes(edit: impl Fn(&mut Rep)) -> Vec<String> {
+    fn notes(edit: impl Fn(&mut Rep)) -> Vec<Note> {
         let mut builder = Builder::new();
         builder.cell("c", "disk", 8);
         builder.push(rep("c", 0, 1e9));
@@ -67,7 +90,7 @@ mod tests {
             rep.usage.psi_cpu_some_ns = Some(10_000_000);
             rep.usage.steal_ns = Some(0);
         };
-        assert_eq!(notes(calm), Vec::<String>::new());
+        assert_eq!(notes(calm), []);
     }
 
     #[test]
@@ -77,13 +100,13 @@ mod tests {
             rep.usage.psi_memory_some_ns = Some(1_000_000);
             rep.usage.steal_ns = Some(160_000_000);
         };
-        let words = "pressure, in the worst cell: some task waited for a processor 12 % (c); \
-                     stolen by the hypervisor 2.0 % (c)";
-        assert_eq!(notes(busy), [words]);
+        let worst = |share| Some(Pressed { cell: "c".to_owned(), share });
+        let expected = Pressures { cpu: worst(0.12), stolen: worst(0.02), ..Pressures::default() };
+        assert_eq!(notes(busy), [Note::Pressure(expected)]);
         let old = |rep: &mut Rep| {
             busy(rep);
             rep.system = record::System::default();
         };
-        assert_eq!(notes(old), Vec::<String>::new(), "a record of format 1.0 is told as it was");
+        assert_eq!(notes(old), [], "a record of format 1.0 is told as it was");
     }
 }

@@ -77,6 +77,7 @@ fn of_group<'a>(source: &Source<'_>, judged: &Judged, group: &[&'a CellSummary])
         cell.figures().and_then(|figures| figures.paced).map_or(0.0, |paced| paced.offered_bps)
     };
     let resting = group.iter().find(|cell| judged.rests_on(cell));
+    // Latency under the most load that was tried: a curve at depth 1 is the same for most storages.
     let hardest = || {
         group.iter().max_by(|a, b| {
             (offered(a).total_cmp(&offered(b))).then(a.cell.queue_depth.cmp(&b.cell.queue_depth))
@@ -102,6 +103,7 @@ fn of_response(
     for q in steps(arrivals, 1.0) {
         match paced::percentile(histogram, arrivals, served, q) {
             paced::Percentile::At(ns) => points.push((q, ns)),
+            // The curve ends here instead of running flat: beyond lie arrivals that no latency was measured of.
             paced::Percentile::NotServed => ends_unserved = true,
             paced::Percentile::Unknown => {}
         }
@@ -115,6 +117,7 @@ fn curve(
     points: Vec<(f64, u64)>,
 ) -> Option<PercentileCurve> {
     let name = cell.cell.cell.clone();
+    // One point draws nothing.
     (points.len() > 1).then_some(PercentileCurve { cell: name, is_response, count, ends_unserved, points })
 }
 

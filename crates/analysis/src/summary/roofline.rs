@@ -100,14 +100,17 @@ fn supply(summary: &Summary, target: &record::Target) -> Option<Supply> {
             is_doubtful: figures.is_client_limited() || !figures.is_valid(),
         };
         match points.iter_mut().find(|known| (known.sample_bytes / sample_bytes - 1.0).abs() < 1e-9) {
+            // The best of each size, unlike a verdict's cell: a roof is what was reached at all, and is drawn as such.
             Some(known) if known.samples_per_s.mean < point.samples_per_s.mean => *known = point,
             Some(_) => {}
             None => points.push(point),
         }
     }
     points.retain(|point| point.samples_per_s.mean > 0.0 && point.sample_bytes > 0.0);
+    // From the smallest on, as the curve is drawn through them in this order.
     points.sort_by(|a, b| a.sample_bytes.total_cmp(&b.sample_bytes));
     let most = |get: fn(&SupplyPoint) -> f64| points.iter().map(get).fold(0.0, f64::max);
+    // One size cannot tell whether samples or bytes are the limit.
     let roofs = (points.len() > 1).then(|| {
         let bps = |point: &SupplyPoint| point.samples_per_s.mean * point.sample_bytes;
         (most(|point| point.samples_per_s.mean), most(bps))
@@ -120,6 +123,7 @@ fn accelerators(summary: &Summary) -> Option<(String, u32)> {
     let need = summary.need.as_ref().ok().filter(|need| need.accelerators > 0)?;
     let words: Vec<String> =
         need.label.to_lowercase().split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect();
+    // By whole words, as one name may be part of another.
     let named = feed::PROFILES.iter().find(|profile| words.iter().any(|word| word == profile.accelerator))?;
     Some((named.accelerator.to_owned(), need.accelerators))
 }

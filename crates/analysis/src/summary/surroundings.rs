@@ -8,26 +8,22 @@ use crate::cell::facts::server_is_local;
 use crate::cell::lines::Lines;
 use crate::cell::network::LOOPBACK;
 use crate::summary::not_tested::NotTested;
+use crate::summary::note::Note;
 
 /// What the verdicts do not cover.
 pub(crate) fn not_tested(lines: &Lines<'_>, cells: &Cells<'_>) -> Vec<NotTested> {
     let remote = |cell: &&CellSummary| cell.network.is_some();
     let is_unknown = |cell: &CellSummary| is_beyond(cells, cell) && rate_is_unknown(lines, cell);
     let rate = cells.all.iter().filter(remote).any(is_unknown);
+    // Once for the run: the interface is the machine's, whichever target lies behind it.
     let rate = rate.then_some(NotTested::InterfaceRate);
     let local = local(cells).map(|target| NotTested::RemoteServer { target: target.name.clone() });
     rate.into_iter().chain(local).collect()
 }
 
 /// What a reader must know of it.
-pub(crate) fn notes(cells: &Cells<'_>) -> Vec<String> {
-    let words = |target: &Target| {
-        format!(
-            "{}: the server runs on this machine: they share processors and memory, and its page cache is this machine's",
-            target.name
-        )
-    };
-    local(cells).map(words).collect()
+pub(crate) fn notes(cells: &Cells<'_>) -> Vec<Note> {
+    local(cells).map(|target| Note::LocalServer { target: target.name.clone() }).collect()
 }
 
 fn local<'a>(cells: &Cells<'a>) -> impl Iterator<Item = &'a Target> {
@@ -37,6 +33,7 @@ fn local<'a>(cells: &Cells<'a>) -> impl Iterator<Item = &'a Target> {
 /// Whether the storage of a cell is on another machine for all that is known.
 fn is_beyond(cells: &Cells<'_>, cell: &CellSummary) -> bool {
     let target = cells.targets.iter().find(|target| target.name == cell.cell.target);
+    // A demo is not judged, so it leaves nothing untested.
     target.is_none_or(|target| !target.demo && !server_is_local(target))
 }
 
@@ -54,7 +51,7 @@ mod tests {
     use record::{Fact, Network};
 
     use crate::fixture::{Builder, rep};
-    use crate::{NotTested, Summary, summarise};
+    use crate::{NotTested, Note, Summary, summarise};
 
     fn summary(
         connections: u32,
@@ -97,22 +94,14 @@ mod tests {
     fn a_server_on_this_machine_leaves_its_page_cache_in_doubt() {
         let in_user_space = |rep: &mut record::Rep| rep.cache.method = "user_space".to_owned();
         let local = summary(8, in_user_space, LOCAL);
-        let note = "disk: the server runs on this machine: they share processors and memory, and its page cache is this \
-                    machine's";
-        assert!(local.notes.contains(&note.to_owned()), "{:?}", local.notes);
+        let note = Note::LocalServer { target: "disk".to_owned() };
+        assert!(local.notes.contains(&note), "{:?}", local.notes);
         let untested = NotTested::RemoteServer { target: "disk".to_owned() };
         assert!(local.not_tested.contains(&untested), "{:?}", local.not_tested);
-        assert!(
-            local.tiers[0].starts_with("disk: the client's page cache: not excluded"),
-            "{:?}",
-            local.tiers
-        );
-        let figures = local.cells[0].figures().unwrap();
-        assert!(
-            figures.cache.starts_with("bypass: not proven") && !figures.cache_is_known,
-            "{}",
-            figures.cache
-        );
+        let page_cache = crate::TierKnown::PageCache(crate::PageCacheKnown::ServerIsLocal);
+        assert_eq!(local.tiers[0].known, page_cache);
+        let cache = &local.cells[0].figures().unwrap().cache;
+        assert!(cache.server_is_local && !cache.is_known(), "{cache:?}");
     }
 
     #[test]
@@ -127,6 +116,6 @@ mod tests {
         );
         let plain = summary(8, |_| {}, |target| target.demo = true);
         assert_eq!((demo.notes, demo.not_tested, demo.tiers), (plain.notes, plain.not_tested, plain.tiers));
-        assert!(demo.cells[0].figures().unwrap().cache_is_known);
+        assert!(demo.cells[0].figures().unwrap().cache.is_known());
     }
 }

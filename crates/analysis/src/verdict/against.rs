@@ -3,7 +3,7 @@
 use feed::Judgement;
 use record::Run;
 
-use super::cause::Cause;
+use super::cause::{Cause, NoLine, NothingMeasured};
 use super::played::Played;
 use super::source::Source;
 use super::{Verdict, conditions};
@@ -35,12 +35,12 @@ impl Verdict {
         };
         self.played = Played::of(cell, figures);
         let line = match (source.cells.need, self.line_samples_per_s) {
-            (Err(reason), _) => {
-                self.cause = Cause::NoLine { reason: reason.clone() };
+            (Err(why), _) => {
+                self.cause = Cause::NoLine(NoLine::NoNeed(*why));
                 return;
             }
             (Ok(_), None) => {
-                self.cause = Cause::NoLine { reason: "the size of a sample is not known".to_owned() };
+                self.cause = Cause::NoLine(NoLine::NoSampleSize);
                 return;
             }
             (Ok(need), Some(line)) => {
@@ -81,14 +81,14 @@ pub(super) fn unfounded(source: &Source<'_>, target: &str, chosen: Option<&CellS
         engine: chosen.map(CellSummary::engine_label),
         queue_depth: chosen.map(|cell| cell.cell.queue_depth),
         played: None,
-        conditions: chosen.and_then(|cell| conditions::of_cell(&source.cells, cell)),
+        conditions: chosen.map_or_else(Vec::new, |cell| conditions::of_cell(&source.cells, cell)),
         need: source.cells.need.as_ref().map_or_else(|_| String::new(), |need| need.label.clone()),
         samples_per_s: None,
         line_samples_per_s: chosen.and_then(|cell| cell.line).map(|line| line.samples_per_s),
         feeds: None,
         unreached: Vec::new(),
         clears: None,
-        cause: Cause::NothingMeasured { reason: first_reason(source, target) },
+        cause: Cause::NothingMeasured(nothing_measured(source, target)),
     }
 }
 
@@ -199,14 +199,13 @@ fn shape_of(source: &Source<'_>, cell: &CellSummary) -> Option<Shape> {
     curves.find(|curve| curve.cells.contains(&index)).and_then(|curve| curve.shape)
 }
 
-fn first_reason(source: &Source<'_>, target: &str) -> String {
+fn nothing_measured(source: &Source<'_>, target: &str) -> NothingMeasured {
     let mut cells = source.cells.all.iter().filter(|cell| cell.cell.target == target);
     let reason = cells.find_map(|cell| match &cell.measured {
         Measurement::Failed { reason, .. } | Measurement::NotRun { reason } => Some(reason.clone()),
         Measurement::Figures(_) | Measurement::Operations(_) => None,
     });
     let skipped = || source.record.run.skipped.iter().find(|skipped| skipped.target == target);
-    reason
-        .or_else(|| skipped().map(|skipped| format!("{}: {}", skipped.engine, skipped.reason)))
-        .unwrap_or_else(|| "no cell was planned".to_owned())
+    let skipped = || skipped().map(NothingMeasured::skipped);
+    reason.map(NothingMeasured::Cell).or_else(skipped).unwrap_or(NothingMeasured::NotPlanned)
 }

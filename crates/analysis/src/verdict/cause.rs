@@ -1,6 +1,8 @@
 //! Why a verdict is what it is.
 
 use crate::cell::flag::Flag;
+use crate::cell::gap::Gap;
+use crate::cell::need::NoNeed;
 use crate::curve::Shape;
 
 /// Why a verdict is what it is.
@@ -54,7 +56,7 @@ pub enum Cause {
     /// What was asked for failed in every repetition; nothing stands in for it.
     AskedFailed {
         /// Why the first of them failed.
-        reason: String,
+        reason: Gap,
     },
     /// No interval can be given.
     TooFewRepetitions {
@@ -66,26 +68,51 @@ pub enum Cause {
     /// The chosen cell was measured again, and no repetition makes a point.
     ConfirmationFailed {
         /// Why the first of them failed.
-        reason: String,
+        reason: Gap,
     },
     /// The chosen cell was not measured again.
     NotConfirmed {
         /// Why.
-        reason: String,
+        reason: Gap,
     },
     /// No cell of this target has figures.
-    NothingMeasured {
-        /// Why, from its first cell.
-        reason: String,
-    },
+    NothingMeasured(NothingMeasured),
     /// The server was started by feedline.
     Demo {
         /// Mean of the measured rate by the line; absent without figures. What is doubtful in it stands in its row.
         of_line: Option<f64>,
     },
     /// There is no line to compare with.
-    NoLine {
+    NoLine(NoLine),
+}
+
+/// Why no cell of a target has figures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NothingMeasured {
+    /// What is said of its first cell.
+    Cell(Gap),
+    /// One of its engines was left out before the run.
+    Skipped {
+        /// The engine.
+        engine: String,
         /// Why.
         reason: String,
     },
+    /// No cell of it was planned.
+    NotPlanned,
+}
+
+/// Why there is no line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum NoLine {
+    /// The record states no need.
+    NoNeed(NoNeed),
+    /// The size of a sample is not known.
+    NoSampleSize,
+}
+
+impl NothingMeasured {
+    pub(crate) fn skipped(skipped: &record::Skipped) -> Self {
+        Self::Skipped { engine: skipped.engine.clone(), reason: skipped.reason.clone() }
+    }
 }

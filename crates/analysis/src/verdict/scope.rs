@@ -1,11 +1,11 @@
 //! What a verdict is about: no word of it goes beyond this.
 
-use feed::{Provenance, counted_noun};
+use feed::Provenance;
 use record::Target;
 
 use crate::cell::cell_summary::CellSummary;
 use crate::verdict::source::Source;
-use crate::verdict::tiers;
+use crate::verdict::tiers::{self, CacheBelow};
 
 /// How much a verdict rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,9 +37,9 @@ pub struct Scope {
     /// Hosts that are asked about: those of the need, or the one that measures.
     pub hosts_needed: u32,
     /// Caches between this client's own memory and the storage that may have served reads.
-    pub caches_open: Vec<&'static str>,
+    pub caches_open: Vec<CacheBelow>,
     /// Caches there that cannot have served them.
-    pub caches_excluded: Vec<&'static str>,
+    pub caches_excluded: Vec<CacheBelow>,
     /// Time that the target was under load, summed over the windows of all its repetitions, nanoseconds. Of a run that was
     /// interrupted the longest part: what a storage grants for a time came back between two of them.
     pub under_load_ns: u64,
@@ -92,18 +92,6 @@ impl LoadScope {
             _ => None,
         }
     }
-
-    /// `32 outstanding: 4 workers for each of 8 accelerators with blocking reads`; absent for other loads, and where the
-    /// need names no accelerators.
-    pub fn words(self) -> Option<String> {
-        let workers = counted_noun(u64::from(self.workers_per_accelerator()?), "worker");
-        let Self::Closed { outstanding, accelerators } = self else { return None };
-        let each = match accelerators {
-            1 => "one accelerator".to_owned(),
-            several => format!("each of {several} accelerators"),
-        };
-        Some(format!("{outstanding} outstanding take {workers} for {each} with blocking reads"))
-    }
 }
 
 /// Time of windows in the longest part of a run.
@@ -148,24 +136,5 @@ impl Scope {
     /// Hosts of the need that did not measure.
     pub fn hosts_open(&self) -> u32 {
         self.hosts_needed.saturating_sub(self.hosts_measured)
-    }
-
-    /// `screen, cache open`: what stands beside the word.
-    pub fn words(&self) -> String {
-        let mut parts = vec![self.evidence.name().to_owned()];
-        if self.hosts_open() > 0 {
-            parts.push(format!(
-                "{} of {}",
-                self.hosts_measured,
-                counted_noun(u64::from(self.hosts_needed), "host")
-            ));
-        }
-        if !self.caches_open.is_empty() {
-            parts.push("cache open".to_owned());
-        }
-        if self.extrapolated {
-            parts.push("extrapolated profile".to_owned());
-        }
-        parts.join(", ")
     }
 }

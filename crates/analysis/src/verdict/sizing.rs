@@ -6,7 +6,8 @@ use record::{Axis, Cell, Datasets};
 
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::cells::Cells;
-use crate::cell::flag::Gravity;
+use crate::cell::flag::{Flag, Gravity};
+use crate::cell::gap::Gap;
 use crate::cell::rate::Rate;
 
 /// What a search along one axis found on one target, in one way of reading it.
@@ -36,9 +37,27 @@ pub struct Edge {
     /// Slug of the cell.
     pub cell: String,
     /// Its utilization: of the fresh repetitions, where there are any; or why there is none, which misses.
-    pub au: Result<Rate, String>,
-    /// What forbids to rest anything on it, gravest first.
-    pub doubt: Option<String>,
+    pub au: Result<Rate, NoUtilization>,
+    /// What forbids to rest anything on it.
+    pub doubt: Option<Flag>,
+}
+
+/// Why a cell of a search has no utilization.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoUtilization {
+    /// Its repetitions failed, or were not made.
+    Unmeasured(Gap),
+    /// The record holds no job.
+    NoJob,
+}
+
+/// Why an edge may lie elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum EdgeDoubt<'a> {
+    /// Nothing may rest on one of its sides.
+    Flagged(&'a Edge, &'a Flag),
+    /// The interval of a side reaches the target, or it has none.
+    Reached,
 }
 
 impl Edge {
@@ -49,6 +68,10 @@ impl Edge {
     fn interval(&self) -> Option<Interval> {
         self.au.as_ref().ok()?.interval
     }
+
+    fn flagged(&self) -> Option<EdgeDoubt<'_>> {
+        self.doubt.as_ref().map(|flag| EdgeDoubt::Flagged(self, flag))
+    }
 }
 
 impl Sizing {
@@ -58,88 +81,16 @@ impl Sizing {
         self.meets.is_some() && self.misses.is_some() && self.doubt().is_none()
     }
 
-    /// Why the edge may lie elsewhere.
-    fn doubt(&self) -> Option<String> {
-        let (Some(met), Some(missed)) = (&self.meets, &self.misses) else { return None };
-        let told =
-            |edge: &Edge| edge.doubt.as_ref().map(|words| format!("{}: {words}", self.noun(edge.value)));
-        if let Some(words) = told(met).or_else(|| told(missed)) {
-            return Some(words);
+    /// Why the edge may lie elsewhere; `None` where one side is missing, too.
+    pub fn doubt(&self) -> Option<EdgeDoubt<'_>> {
+        let (met, missed) = self.meets.as_ref().zip(self.misses.as_ref())?;
+        if let Some(doubt) = met.flagged().or_else(|| missed.flagged()) {
+            return Some(doubt);
         }
         let is_met = met.interval().is_some_and(|interval| interval.low >= self.threshold);
         let is_missed = missed.au.is_err() || missed.interval().is_some_and(|one| one.high < self.threshold);
-        let target = self.threshold * 100.0;
-        (!is_met || !is_missed)
-            .then(|| format!("an interval reaches the target of {target:.1} %, more repetitions narrow it"))
+        (!is_met || !is_missed).then_some(EdgeDoubt::Reached)
     }
-}
-
-impl Sizing {
-    /// What was found, in a sentence: `feeds 21 accelerators: AU 91.2 % (90.6 to 91.8); 22 reach 88.9 % (88.1 to 89.6)`.
-    pub fn sentence(&self) -> String {
-        let target = format!("{:.1} %", self.threshold * 100.0);
-        let noun = |value| self.noun(value);
-        let found = match (&self.meets, &self.misses) {
-            (Some(met), Some(missed)) => {
-                let (met_words, missed_words) = (reached(met), reached(missed));
-                format!("{}: {met_words}; {} reach {missed_words}", self.claim(met.value), noun(missed.value))
-            }
-            (Some(met), None) if self.axis == "accelerators" => {
-                format!("feeds at least {}, the most that was tried: {}", noun(met.value), reached(met))
-            }
-            (Some(met), None) => {
-                format!("enough: {}, the least that was tried: {}", noun(met.value), reached(met))
-            }
-            (None, Some(missed)) => {
-                format!("not even {}: {target} wanted, {}", noun(missed.value), reached(missed))
-            }
-            (None, None) => "nothing was measured".to_owned(),
-        };
-        let doubt = self.doubt().map(|words| format!("; not sure: {words}")).unwrap_or_default();
-        format!("{found}{doubt}; {} tried", feed::counted_noun(self.tried as u64, "value"))
-    }
-
-    /// The same without figures: `feeds 21 accelerators, not 22`.
-    pub fn finding(&self) -> String {
-        let found = match (&self.meets, &self.misses) {
-            (Some(met), Some(missed)) => format!("{}, not {}", self.claim(met.value), missed.value),
-            (Some(met), None) if self.axis == "accelerators" => {
-                format!("feeds at least {}, the most that was tried", self.noun(met.value))
-            }
-            (Some(met), None) => format!("{}, the least that was tried", self.claim(met.value)),
-            (None, Some(missed)) => format!("not even {}", self.noun(missed.value)),
-            (None, None) => "nothing was measured".to_owned(),
-        };
-        if self.doubt().is_none() { found } else { format!("{found}; not sure") }
-    }
-
-    fn claim(&self, value: u32) -> String {
-        if self.axis == "accelerators" {
-            format!("feeds {}", self.noun(value))
-        } else {
-            format!("enough: {}", self.noun(value))
-        }
-    }
-
-    fn noun(&self, value: u32) -> String {
-        match self.axis.as_str() {
-            "accelerators" => feed::counted_noun(value.into(), "accelerator"),
-            "readers" => format!("{} per accelerator", feed::counted_noun(value.into(), "reader")),
-            "prefetch" => format!("{value} batches ahead"),
-            _ => format!("{} outstanding", feed::counted_noun(value.into(), "read")),
-        }
-    }
-}
-
-/// `AU 91.2 % (90.6 to 91.8)`. Cut and not rounded: what misses the target never looks as if it met it.
-fn reached(edge: &Edge) -> String {
-    let au = match &edge.au {
-        Ok(au) => au,
-        Err(reason) => return format!("failed ({reason})"),
-    };
-    let cut = |au: f64| format!("{:.1}", (au * 1e3).floor() / 10.0);
-    let interval = au.interval.map(|interval| format!(" ({} to {})", cut(interval.low), cut(interval.high)));
-    format!("AU {} %{}", cut(au.mean), interval.unwrap_or_default())
 }
 
 /// One for each row of cells.
@@ -234,9 +185,11 @@ fn edge(cell: &CellSummary, axis: &str) -> Option<Edge> {
         Measurement::Figures(figures) => {
             let au = figures.training.as_ref().map(|training| training.au);
             let grave = figures.flags.iter().find(|flag| flag.gravity() != Gravity::Informs);
-            (au.ok_or_else(|| "no job was recorded".to_owned()), grave.map(ToString::to_string))
+            (au.ok_or(NoUtilization::NoJob), grave.cloned())
         }
-        Measurement::Failed { reason, .. } | Measurement::NotRun { reason } => (Err(reason.clone()), None),
+        Measurement::Failed { reason, .. } | Measurement::NotRun { reason } => {
+            (Err(NoUtilization::Unmeasured(reason.clone())), None)
+        }
         Measurement::Operations(_) => return None,
     };
     Some(Edge { value, cell: cell.cell.cell.clone(), au, doubt })
@@ -295,12 +248,6 @@ mod tests {
         let [one] = &found[..] else { panic!("{found:?}") };
         let edge = |edge: &Option<Edge>| edge.as_ref().unwrap().value;
         assert_eq!((edge(&one.meets), edge(&one.misses), one.tried, one.is_sure()), (22, 23, 5, true));
-        let words = one.sentence();
-        assert!(words.starts_with("feeds 22 accelerators: AU 93.0 % (92.8 to 93.3)"), "{words}");
-        assert!(
-            words.contains("; 23 accelerators reach AU 88.9 %") && words.ends_with("5 values tried"),
-            "{words}"
-        );
         assert_eq!((summary.cells.len(), summary.verdicts.len()), (5, 0), "what was not needed is no row");
         let flags = summary.cells.iter().filter_map(CellSummary::figures).flat_map(|figures| &figures.flags);
         assert!(flags.into_iter().all(|flag| !matches!(flag, crate::Flag::Missing { .. })), "one try is all");
@@ -311,21 +258,18 @@ mod tests {
         let tried = [(8, 0.99), (9, 0.91), (10, 0.85)];
         let (found, _) = searched(&tried, &[(9, [0.92, 0.89, 0.91]), (10, [0.85, 0.851, 0.852])]);
         assert!(!found[0].is_sure());
-        assert!(found[0].sentence().contains("not sure: an interval reaches the target of 90.0 %"));
+        assert_eq!(found[0].doubt(), Some(EdgeDoubt::Reached));
     }
 
     #[test]
-    fn rows_without_an_edge_say_what_was_tried() {
-        let (all, _) = searched(&[(8, 0.99), (32, 0.99)], &[]);
-        assert!(
-            all[0].sentence().starts_with("feeds at least 32 accelerators, the most that was tried: AU 99.0")
-        );
-        let (none, _) = searched(&[(8, 0.2), (1, 0.5)], &[]);
-        assert!(
-            none[0].sentence().starts_with("not even 1 accelerator: 90.0 % wanted, AU 50.0"),
-            "{}",
-            none[0].sentence()
-        );
+    fn rows_without_an_edge_have_the_end_that_was_tried() {
+        let ends = |tried: &[(u32, f64)]| {
+            let (found, _) = searched(tried, &[]);
+            let value = |edge: &Option<Edge>| edge.as_ref().map(|edge| edge.value);
+            (value(&found[0].meets), value(&found[0].misses))
+        };
+        assert_eq!(ends(&[(8, 0.99), (32, 0.99)]), (Some(32), None));
+        assert_eq!(ends(&[(8, 0.2), (1, 0.5)]), (None, Some(1)));
     }
 
     #[test]

@@ -1,18 +1,55 @@
 //! The verdicts of a run.
 
-use feed::counted_noun;
+use std::collections::BTreeSet;
 
 use super::against::unfounded;
 use super::cause::Cause;
 use super::played::Played;
 use super::sizing::{self, Sizing};
 use super::source::Source;
-use super::{Unjudged, Verdict, checkpointed, decision};
+use super::{Verdict, checkpointed, decision};
 use crate::cell::cell_summary::{CellSummary, Measurement};
 use crate::cell::cells::Cells;
-use crate::cell::flag::of_line;
 use crate::cell::operation;
 use crate::choice;
+
+/// A storage target whose figures say nothing of the line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unjudged {
+    /// Name of the target.
+    pub target: String,
+    /// Why.
+    pub reason: NoVerdict,
+}
+
+/// Why no verdict can rest on what was measured of a target.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NoVerdict {
+    /// The run is one of several variants, which are compared and not judged.
+    Variant,
+    /// Arrivals offered less than the line.
+    OffersLess {
+        /// The most that was offered, by the line.
+        of_line: f64,
+    },
+    /// Jobs of other numbers of accelerators were played.
+    OtherJob {
+        /// The most that was played.
+        played: u32,
+        /// Those of the need; 0 where it names none.
+        named: u32,
+    },
+    /// Bytes were moved, and no sample was read.
+    NothingRead {
+        /// What was done instead.
+        operations: Vec<String>,
+    },
+    /// Names were looked up and no bytes moved.
+    NamesAlone {
+        /// What was done.
+        operations: Vec<String>,
+    },
+}
 
 /// What a run says of its storages.
 #[derive(Debug, Default)]
@@ -55,11 +92,10 @@ pub(crate) fn rests_on(verdicts: &[Verdict], sizings: &[Sizing], name: &str) -> 
         || edges.any(|edge| edge.cell == name)
 }
 
-/// Why no storage of a variant has a verdict: there are no fresh repetitions for one to rest on.
+/// No storage of a variant has a verdict: there are no fresh repetitions for one to rest on.
 fn of_variant(cells: Cells<'_>) -> Vec<Unjudged> {
-    let reason = "one of several variants, which are compared and not judged";
     let storages = cells.targets.iter().filter(|target| target.storage);
-    storages.map(|target| Unjudged { target: target.name.clone(), reason: reason.to_owned() }).collect()
+    storages.map(|target| Unjudged { target: target.name.clone(), reason: NoVerdict::Variant }).collect()
 }
 
 /// A verdict for each storage target, in the order of the scenario, or why it has none.
@@ -69,7 +105,7 @@ fn of_targets(source: &Source<'_>) -> (Vec<Verdict>, Vec<Unjudged>) {
     for target in cells.targets.iter().filter(|target| target.storage) {
         let chosen = choice::judged(cells, &target.name);
         let failed = choice::failed_instead(cells, &target.name);
-        match unjudged_reason(*cells, &target.name).filter(|_| chosen.is_none() && failed.is_none()) {
+        match no_verdict(*cells, &target.name).filter(|_| chosen.is_none() && failed.is_none()) {
             Some(reason) => unjudged.push(Unjudged { target: target.name.clone(), reason }),
             None if target.demo => verdicts.push(demo(source, &target.name, chosen)),
             None => verdicts.push(decision::of_target(source, target, chosen, failed)),
@@ -79,32 +115,26 @@ fn of_targets(source: &Source<'_>) -> (Vec<Verdict>, Vec<Unjudged>) {
 }
 
 /// Why no verdict can rest on what was measured of a target; nothing when nothing was.
-fn unjudged_reason(cells: Cells<'_>, target: &str) -> Option<String> {
+fn no_verdict(cells: Cells<'_>, target: &str) -> Option<NoVerdict> {
     let of_target = || cells.all.iter().filter(|cell| cell.cell.target == target);
     let offers = of_target().filter_map(|cell| cell.figures()?.paced?.of_line);
-    if let Some(most) = offers.reduce(f64::max) {
-        return Some(format!("offers {} of the line: no verdict", of_line(most)));
+    if let Some(of_line) = offers.reduce(f64::max) {
+        return Some(NoVerdict::OffersLess { of_line });
     }
     let named = choice::Asked::of(&cells).accelerators;
-    let played = of_target().filter(|cell| cell.figures().is_some());
-    let accelerators = played.filter_map(|cell| Some(cell.cell.training.as_ref()?.accelerators));
-    if let Some(most) = accelerators.filter(|played| *played != named).max() {
-        let played = counted_noun(u64::from(most), "accelerator");
-        let named = if named == 0 { "none".to_owned() } else { named.to_string() };
-        return Some(format!("jobs of up to {played} were played, the need names {named}: no verdict"));
+    let jobs = of_target().filter(|cell| cell.figures().is_some());
+    let accelerators = jobs.filter_map(|cell| Some(cell.cell.training.as_ref()?.accelerators));
+    if let Some(played) = accelerators.filter(|played| *played != named).max() {
+        return Some(NoVerdict::OtherJob { played, named });
     }
-    let words = |is_of_kind: &dyn Fn(&CellSummary) -> bool| {
-        let measured = of_target().filter(|cell| cell.is_measured() && is_of_kind(cell));
-        let mut words: Vec<&str> = measured.map(|cell| cell.cell.operation.as_str()).collect();
-        words.sort_unstable();
-        words.dedup();
-        (!words.is_empty()).then(|| words.join(", "))
+    let operations = |is_of_kind: fn(&record::Cell) -> bool| {
+        let measured = of_target().filter(|cell| cell.is_measured() && is_of_kind(&cell.cell));
+        let operations: BTreeSet<String> = measured.map(|cell| cell.cell.operation.to_string()).collect();
+        (!operations.is_empty()).then(|| operations.into_iter().collect())
     };
-    let moved = words(&|cell| operation::is_transfer(&cell.cell));
-    let names = words(&|cell| operation::is_metadata(&cell.cell));
-    moved
-        .map(|words| format!("no sample was read ({words}): not judged against the line"))
-        .or_else(|| names.map(|words| format!("only names were looked up ({words}): no verdict")))
+    let moved = operations(operation::is_transfer).map(|operations| NoVerdict::NothingRead { operations });
+    let names = || operations(operation::is_metadata).map(|operations| NoVerdict::NamesAlone { operations });
+    moved.or_else(names)
 }
 
 /// What is shown of a server that feedline started: it judges nothing, however it did.

@@ -2,14 +2,12 @@
 
 use record::{Line, RunRecord, Target};
 
-use feed::counted_noun;
-
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::cells::Cells;
 use crate::cell::facts::{fact, has_own_cache, has_server, memory_device, server_is_local};
-use crate::cell::figures::USER_SPACE;
 use crate::cell::flag::Flag;
 use crate::cell::operation;
+use crate::cell::page_cache::USER_SPACE;
 
 /// Beginnings of the names that the kernel gives to disks that a hypervisor makes.
 const VIRTUAL_NAMES: [&str; 2] = ["vd", "xvd"];
@@ -28,14 +26,106 @@ const VIRTUAL_MODELS: [&str; 9] = [
     "nvme_card-pd",
 ];
 
-/// The tier whose size only the user knows.
-const SERVER: &str = "the server's cache";
-
 /// How many times the server's memory a dataset must be for its reads to come from below it.
 const WORKING_SET_MIN: f64 = 3.0;
 
+/// A cache between the reads of a target and its storage.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CacheTier {
+    /// Name of the target.
+    pub target: String,
+    /// Which cache, and what is known of it.
+    pub known: TierKnown,
+}
+
+/// A cache between reads and storage, and what is known of it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TierKnown {
+    /// The client's page cache.
+    PageCache(PageCacheKnown),
+    /// Names and inodes in the client's memory.
+    Names(NamesKnown),
+    /// A cache below the client.
+    Below {
+        /// Which.
+        cache: CacheBelow,
+        /// Whether it may have served reads.
+        known: BelowKnown,
+    },
+    /// This machine's cache of the file below a loop device, which no proof of this run reaches.
+    BackingFile {
+        /// The file.
+        path: String,
+    },
+}
+
+/// What is known of the client's page cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageCacheKnown {
+    /// The server runs on this machine and reads through it.
+    ServerIsLocal,
+    /// Storage is reached in user space, so that it takes no part.
+    UserSpace,
+    /// No bytes were read.
+    NothingRead,
+    /// It was as asked in so many cells.
+    AsAsked {
+        /// Cells in which that is proven.
+        proven: usize,
+        /// Cells that read.
+        cells: usize,
+    },
+}
+
+/// What is known of names and inodes in the client's memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NamesKnown {
+    /// They were in memory, or their blocks on the device were.
+    InMemory,
+    /// They were dropped before each repetition.
+    Dropped,
+    /// They were dropped before some cold cells.
+    SomeDropped,
+    /// Nothing was done about them.
+    AsTheyWere,
+}
+
+/// A cache below the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheBelow {
+    /// The file system's own.
+    FileSystem,
+    /// The server's, whose size only the user knows.
+    Server,
+    /// The hypervisor's, below a virtual disk.
+    Hypervisor,
+    /// The device's.
+    Device,
+    /// The device's and the hypervisor's: the record does not say which there is.
+    DeviceOrHypervisor,
+}
+
+/// Whether a cache below the client may have served reads.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum BelowKnown {
+    /// The dataset is too large for it.
+    Excluded {
+        /// How many times its memory the dataset is.
+        times: f64,
+        /// Its memory, as the user states it.
+        memory_bytes: u64,
+    },
+    /// Reads repeat, so that it may have.
+    ReadsRepeat,
+    /// No byte was read twice.
+    ReadOnce {
+        /// Whether feedline wrote the data before the run: then what was written may still be there.
+        generated: bool,
+    },
+}
+
 /// What is known of each tier, for each storage target that was measured. Records of format 1.0 hold too little.
-pub(crate) fn of_run(record: &RunRecord, cells: &Cells<'_>) -> Vec<String> {
+pub(crate) fn of_run(record: &RunRecord, cells: &Cells<'_>) -> Vec<CacheTier> {
     if is_of_first_format(record) {
         return Vec::new();
     }
@@ -43,21 +133,23 @@ pub(crate) fn of_run(record: &RunRecord, cells: &Cells<'_>) -> Vec<String> {
     storage.flat_map(|target| of_target(record, cells, target)).collect()
 }
 
-fn of_target(record: &RunRecord, cells: &Cells<'_>, target: &Target) -> Vec<String> {
+fn of_target(record: &RunRecord, cells: &Cells<'_>, target: &Target) -> Vec<CacheTier> {
     let of_target: Vec<&CellSummary> = measured(cells, target).collect();
     if of_target.is_empty() {
         return Vec::new();
     }
-    let above = [Some(pages(record, target, &of_target)), names(&of_target)].into_iter().flatten();
-    let repeats = is_read_again(cells, target);
-    let generated = is_generated(record, target);
-    let words = |tier| match excluded(record, target) {
-        Some(words) => format!("{tier}: {words}"),
-        None => format!("{tier}: {}", doubt(repeats, generated)),
+    let pages = TierKnown::PageCache(pages(record, target, &of_target));
+    let names = names(&of_target).map(TierKnown::Names);
+    let known = match excluded(record, target) {
+        Some(excluded) => excluded,
+        None if is_read_again(cells, target) => BelowKnown::ReadsRepeat,
+        None => BelowKnown::ReadOnce { generated: is_generated(record, target) },
     };
-    let below = below(record, target).into_iter().map(words);
-    let loops = backing_file(target).into_iter();
-    above.chain(below).chain(loops).map(|words| format!("{}: {words}", target.name)).collect()
+    let below = below(record, target).into_iter().map(|cache| TierKnown::Below { cache, known });
+    let backing_file =
+        fact(target, "backing_file").map(|path| TierKnown::BackingFile { path: path.to_owned() });
+    let all = std::iter::once(pages).chain(names).chain(below).chain(backing_file);
+    all.map(|known| CacheTier { target: target.name.clone(), known }).collect()
 }
 
 fn measured<'a>(cells: &Cells<'a>, target: &Target) -> impl Iterator<Item = &'a CellSummary> {
@@ -66,26 +158,20 @@ fn measured<'a>(cells: &Cells<'a>, target: &Target) -> impl Iterator<Item = &'a 
     of_target.filter(|cell| cell.is_measured())
 }
 
-/// `the client's page cache: as asked in 3 of 4 cells`.
-fn pages(record: &RunRecord, target: &Target, cells: &[&CellSummary]) -> String {
+fn pages(record: &RunRecord, target: &Target, cells: &[&CellSummary]) -> PageCacheKnown {
     if server_is_local(target) {
-        return "the client's page cache: not excluded, the server runs on this machine and reads through it"
-            .to_owned();
+        return PageCacheKnown::ServerIsLocal;
     }
     if cells.iter().all(|cell| is_in_user_space(record, &cell.cell.cell)) {
-        return "the client's page cache: takes no part, storage is reached in user space".to_owned();
+        return PageCacheKnown::UserSpace;
     }
     let reading: Vec<&&CellSummary> =
         cells.iter().filter(|cell| cell.figures().is_some() && operation::reads_bytes(&cell.cell)).collect();
-    let proven = reading.iter().filter(|cell| is_proven(cell)).count();
-    let all = counted_noun(reading.len() as u64, "cell");
     if reading.is_empty() {
-        "the client's page cache: no bytes were read".to_owned()
-    } else if proven == reading.len() {
-        format!("the client's page cache: proven to be as asked, in {all}")
-    } else {
-        format!("the client's page cache: proven to be as asked in {proven} of {all}")
+        return PageCacheKnown::NothingRead;
     }
+    let proven = reading.iter().filter(|cell| is_proven(cell)).count();
+    PageCacheKnown::AsAsked { proven, cells: reading.len() }
 }
 
 fn is_proven(cell: &CellSummary) -> bool {
@@ -96,43 +182,39 @@ fn is_proven(cell: &CellSummary) -> bool {
         )
     };
     let figures = cell.figures().into_iter().chain(cell.confirmed.iter().filter_map(|one| one.figures()));
-    cell.flags().iter().all(|flag| !doubts(flag)) && figures.into_iter().all(|figures| figures.cache_is_known)
+    cell.flags().iter().all(|flag| !doubts(flag))
+        && figures.into_iter().all(|figures| figures.cache.is_known())
 }
 
 /// Names matter to cells that ask for them alone: the others hold their files open.
-fn names(cells: &[&CellSummary]) -> Option<String> {
+fn names(cells: &[&CellSummary]) -> Option<NamesKnown> {
     let asking: Vec<&&CellSummary> =
         cells.iter().filter(|cell| operation::touches_names(&cell.cell)).collect();
     let in_memory = |cell: &&&CellSummary| cell.flags().contains(&&Flag::NamesInMemory);
     let cold = asking.iter().filter(|cell| cell.names_are_dropped()).count();
-    let words = if asking.is_empty() {
-        return None;
-    } else if asking.iter().any(in_memory) {
-        "in memory, or their blocks on the device were (root with access to the device drops them)"
-    } else if cold == asking.len() {
-        "dropped before each repetition"
-    } else if cold > 0 {
-        "dropped before some cold cells, as they were before others"
-    } else {
-        "as they were: in memory for all that is known"
-    };
-    Some(format!("names and inodes: {words}"))
+    match cold {
+        _ if asking.is_empty() => None,
+        _ if asking.iter().any(in_memory) => Some(NamesKnown::InMemory),
+        0 => Some(NamesKnown::AsTheyWere),
+        all if all == asking.len() => Some(NamesKnown::Dropped),
+        _ => Some(NamesKnown::SomeDropped),
+    }
 }
 
-/// The tiers below this client's own memory, in words.
-fn below(record: &RunRecord, target: &Target) -> Vec<&'static str> {
+/// The tiers below this client's own memory.
+fn below(record: &RunRecord, target: &Target) -> Vec<CacheBelow> {
     let kind = fact(target, "file_system").unwrap_or_default();
     let mut tiers = Vec::new();
     if has_own_cache(kind) {
-        tiers.push("the file system's own cache");
+        tiers.push(CacheBelow::FileSystem);
     }
     if has_server(kind) || is_behind_a_network(record, target) {
-        tiers.push(SERVER);
+        tiers.push(CacheBelow::Server);
     } else if fact(target, "backing_file").is_none() && memory_device(target).is_none() {
         tiers.push(match is_virtual_disk(record, target) {
-            Some(true) => "the hypervisor's cache below the virtual disk",
-            Some(false) => "the device's cache",
-            None => "the device's and the hypervisor's cache",
+            Some(true) => CacheBelow::Hypervisor,
+            Some(false) => CacheBelow::Device,
+            None => CacheBelow::DeviceOrHypervisor,
         });
     }
     tiers
@@ -153,26 +235,16 @@ fn is_behind_a_network(record: &RunRecord, target: &Target) -> bool {
 }
 
 /// What excludes the memory below the client, where the user says how much it is and the working set is large enough.
-fn excluded(record: &RunRecord, target: &Target) -> Option<String> {
-    let memory = target.server_memory_bytes.filter(|bytes| *bytes > 0)?;
+fn excluded(record: &RunRecord, target: &Target) -> Option<BelowKnown> {
+    let memory_bytes = target.server_memory_bytes.filter(|bytes| *bytes > 0)?;
     let cells = || record.run.cells.iter().filter(|cell| cell.target == target.name);
     // What is read in sequence begins with the same bytes in each repetition.
     if cells().any(|cell| cell.access == feed::Access::Sequential) {
         return None;
     }
     let datasets = cells().filter_map(|cell| record.run.datasets.get(cell.dataset));
-    let times = datasets.map(|dataset| dataset.bytes).min()? as f64 / memory as f64;
-    (times >= WORKING_SET_MIN).then(|| {
-        format!("excluded, the dataset is {times:.1} times its memory of {}", feed::format_bytes(memory))
-    })
-}
-
-fn doubt(repeats: bool, generated: bool) -> &'static str {
-    match (repeats, generated) {
-        (true, _) => "not excluded, reads repeat",
-        (false, true) => "no byte was read twice; what was written before the run may still be there",
-        (false, false) => "no byte was read twice",
-    }
+    let times = datasets.map(|dataset| dataset.bytes).min()? as f64 / memory_bytes as f64;
+    (times >= WORKING_SET_MIN).then_some(BelowKnown::Excluded { times, memory_bytes })
 }
 
 /// Caches below the client that may have served reads of a target, and those that cannot have: where no byte was read
@@ -182,7 +254,7 @@ pub(crate) fn caches_of(
     record: &RunRecord,
     cells: &Cells<'_>,
     target: &Target,
-) -> (Vec<&'static str>, Vec<&'static str>) {
+) -> (Vec<CacheBelow>, Vec<CacheBelow>) {
     let read_once = !is_read_again(cells, target) && !is_generated(record, target);
     let is_excluded = read_once || excluded(record, target).is_some();
     below(record, target).into_iter().partition(|_| !is_excluded)
@@ -194,12 +266,12 @@ fn is_generated(record: &RunRecord, target: &Target) -> bool {
 }
 
 /// The tiers below the client that may have served what was read again, with their targets; none when nothing was.
-pub(crate) fn open_below(record: &RunRecord, cells: &Cells<'_>) -> Vec<(&'static str, Vec<String>)> {
+pub(crate) fn open_below(record: &RunRecord, cells: &Cells<'_>) -> Vec<(CacheBelow, Vec<String>)> {
     if !cells.datasets.iter().any(|dataset| dataset.reads_repeat) {
         return Vec::new();
     }
     let again = |target: &&Target| target.storage && is_read_again(cells, target);
-    let mut tiers: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut tiers: Vec<(CacheBelow, Vec<String>)> = Vec::new();
     for target in cells.targets.iter().filter(again) {
         let tiers_of_target =
             if excluded(record, target).is_none() { below(record, target) } else { Vec::new() };
@@ -223,18 +295,13 @@ pub(crate) fn backing_files<'a>(cells: &Cells<'a>) -> Vec<&'a str> {
     files
 }
 
-fn backing_file(target: &Target) -> Option<String> {
-    let path = fact(target, "backing_file")?;
-    Some(format!("loop device over {path}: this machine's cache of that file not excluded"))
-}
-
 /// Whether any cell may have read bytes of its dataset twice from this target.
 pub(crate) fn is_read_again(cells: &Cells<'_>, target: &Target) -> bool {
     let repeats = |dataset: usize| cells.datasets.get(dataset).is_some_and(|figures| figures.reads_repeat);
     cells.all.iter().any(|cell| cell.cell.target == target.name && repeats(cell.cell.dataset))
 }
 
-/// A record of format 1.0 is told in the words in which it was published.
+/// A record of format 1.0 says of its caches what it said when it was published.
 pub(crate) fn is_of_first_format(record: &RunRecord) -> bool {
     let format = record.run.format;
     (format.major, format.minor) == (1, 0)
@@ -256,8 +323,9 @@ fn is_virtual_disk(record: &RunRecord, target: &Target) -> Option<bool> {
 mod tests {
     use record::{Captured, Fact};
 
+    use super::{BelowKnown, CacheBelow, NamesKnown, PageCacheKnown, TierKnown};
     use crate::fixture::{Builder, rep};
-    use crate::{NotTested, Summary, summarise};
+    use crate::{Cause, Flag, NotTested, Summary, summarise};
 
     fn summary(facts: &[(&str, &str)], hypervisor: Option<&str>, edit: impl FnOnce(&mut Builder)) -> Summary {
         let mut builder = Builder::new();
@@ -280,43 +348,43 @@ mod tests {
     }
 
     /// Caches below `disk` that may have served what was read again.
-    fn open(caches: &[&'static str]) -> NotTested {
-        let of = |cache: &&'static str| (*cache, vec!["disk".to_owned()]);
+    fn open(caches: &[CacheBelow]) -> NotTested {
+        let of = |cache: &CacheBelow| (*cache, vec!["disk".to_owned()]);
         NotTested::CachesBelow { caches: caches.iter().map(of).collect() }
     }
 
     #[test]
     fn a_virtual_disk_has_the_hypervisors_cache_below_it() {
-        let device = open(&["the device's cache"]);
+        let device = open(&[CacheBelow::Device]);
         assert_eq!(below(&[("device", "nvme0n1")], Some("none")), device);
-        let host = open(&["the hypervisor's cache below the virtual disk"]);
+        let host = open(&[CacheBelow::Hypervisor]);
         assert_eq!(below(&[("device", "vda")], Some("none")), host.clone());
         assert_eq!(below(&[("device_model", "Amazon Elastic Block Store")], None), host.clone());
         assert_eq!(below(&[("device", "nvme0n1")], Some("kvm")), host);
-        let either = open(&["the device's and the hypervisor's cache"]);
+        let either = open(&[CacheBelow::DeviceOrHypervisor]);
         assert_eq!(below(&[("device", "nvme0n1")], None), either);
     }
 
     #[test]
     fn a_network_file_system_has_its_server_below_it() {
-        let words = below(&[("file_system", "nfs4")], Some("kvm"));
-        assert_eq!(words, open(&["the server's cache"]));
-        let words = below(&[("file_system", "lustre")], None);
-        assert_eq!(words, open(&["the file system's own cache", "the server's cache"]));
+        assert_eq!(below(&[("file_system", "nfs4")], Some("kvm")), open(&[CacheBelow::Server]));
+        let both = open(&[CacheBelow::FileSystem, CacheBelow::Server]);
+        assert_eq!(below(&[("file_system", "lustre")], None), both);
+    }
+
+    fn tiers(summary: Summary) -> Vec<TierKnown> {
+        assert!(summary.tiers.iter().all(|tier| tier.target == "disk"));
+        summary.tiers.into_iter().map(|tier| tier.known).collect()
     }
 
     #[test]
     fn each_tier_says_what_is_proven_of_it() {
         let facts = [("file_system", "ext4"), ("device", "vda")];
-        let tiers = summary(&facts, Some("kvm"), |_| {}).tiers;
-        let expected = [
-            "disk: the client's page cache: proven to be as asked, in 1 cell",
-            "disk: the hypervisor's cache below the virtual disk: not excluded, reads repeat",
-        ];
-        assert_eq!(tiers, expected);
+        let as_asked = |proven| TierKnown::PageCache(PageCacheKnown::AsAsked { proven, cells: 1 });
+        let below = TierKnown::Below { cache: CacheBelow::Hypervisor, known: BelowKnown::ReadsRepeat };
+        assert_eq!(tiers(summary(&facts, Some("kvm"), |_| {})), [as_asked(1), below]);
         let unknown = |builder: &mut Builder| builder.edit_reps("c", |rep| rep.cache.after_bytes = None);
-        let tiers = summary(&facts, None, unknown).tiers;
-        assert_eq!(tiers[0], "disk: the client's page cache: proven to be as asked in 0 of 1 cell");
+        assert_eq!(tiers(summary(&facts, None, unknown))[0], as_asked(0));
     }
 
     #[test]
@@ -329,13 +397,9 @@ mod tests {
                 builder.edit_reps("c", |rep| rep.cache.names_dropped = Some(dropped));
             }
         };
-        let words = "disk: names and inodes: in memory, or their blocks on the device were (root with access to the \
-                     device drops them)";
-        assert_eq!(summary(&[], None, files(false)).tiers[1], words);
-        assert_eq!(
-            summary(&[], None, files(true)).tiers[1],
-            "disk: names and inodes: dropped before each repetition"
-        );
+        let names = |dropped| tiers(summary(&[], None, files(dropped))).swap_remove(1);
+        assert_eq!(names(false), TierKnown::Names(NamesKnown::InMemory));
+        assert_eq!(names(true), TierKnown::Names(NamesKnown::Dropped));
     }
 
     #[test]
@@ -344,16 +408,17 @@ mod tests {
             builder.lines.truncate(1);
         };
         let summary = summary(&[("file_system", "nfs")], None, once);
-        assert!(summary.tiers[1].ends_with("what was written before the run may still be there"));
+        let once = BelowKnown::ReadOnce { generated: true };
+        assert_eq!(summary.tiers[1].known, TierKnown::Below { cache: CacheBelow::Server, known: once });
         assert!(!summary.not_tested.iter().any(|one| matches!(one, NotTested::CachesBelow { .. })));
     }
 
     #[test]
-    fn a_record_of_the_first_format_keeps_its_words() {
+    fn a_record_of_the_first_format_says_what_it_said() {
         let first = |builder: &mut Builder| builder.run.format.minor = 0;
         let summary = summary(&[("device", "vda")], Some("kvm"), first);
-        assert_eq!(summary.tiers, Vec::<String>::new());
-        let caches = vec![("the device's and the hypervisor's cache", Vec::new())];
+        assert_eq!(summary.tiers, []);
+        let caches = vec![(CacheBelow::DeviceOrHypervisor, Vec::new())];
         assert_eq!(summary.not_tested[0], NotTested::CachesBelow { caches });
     }
 
@@ -361,9 +426,9 @@ mod tests {
     fn a_loop_device_has_this_machines_cache_of_its_file_below_it() {
         let facts = [("device", "loop0"), ("backing_file", "/data/disk.img")];
         let summary = summary(&facts, Some("kvm"), |_| {});
-        let words = "loop device over /data/disk.img: this machine's cache of that file not excluded";
-        assert_eq!(summary.not_tested[0], NotTested::BackingFile { path: "/data/disk.img".to_owned() });
-        assert_eq!(summary.tiers[1..], [format!("disk: {words}")]);
+        let path = || "/data/disk.img".to_owned();
+        assert_eq!(summary.not_tested[0], NotTested::BackingFile { path: path() });
+        assert_eq!(tiers(summary)[1..], [TierKnown::BackingFile { path: path() }]);
     }
 
     #[test]
@@ -374,7 +439,7 @@ mod tests {
         };
         let summary = summary(&facts, None, confirmed);
         let verdict = &summary.verdicts[0];
-        assert!(verdict.sentence().starts_with("the device is memory (zram) at depth 8"), "{verdict:?}");
+        assert!(matches!(&verdict.cause, Cause::Flagged(Flag::InMemory { .. })), "{verdict:?}");
         assert_eq!((verdict.judgement, verdict.feeds), (feed::Judgement::Uncertain, None));
         assert!(!summary.not_tested.iter().any(|one| matches!(one, NotTested::CachesBelow { .. })));
     }

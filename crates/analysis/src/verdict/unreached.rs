@@ -1,64 +1,118 @@
-//! Other ways of reading a target that do not reach the line, said next to its verdict.
+//! Other ways of reading a target that do not reach the line, beside its verdict.
+
+use record::CheckpointPlan;
 
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::figures::Figures;
 use crate::curve::Panel;
-use crate::curve::treatment::FromMemory;
+use crate::curve::treatment::{Caching, FromMemory};
 use crate::verdict::source::Source;
-use feed::counted_noun;
 
-/// Ways told one by one; the others are counted.
-const TOLD_MAX: usize = 3;
+/// Ways named one by one; the others are counted.
+const NAMED_MAX: usize = 3;
 
-/// `not at 256 KiB samples (depths 1-32: 36 to 60 % of its line)`, the furthest from its line first, and at most three of them.
-///
-/// Of the ways in which `judged`'s target was read from storage, all but that of `judged` itself.
-pub(crate) fn beside(source: &Source<'_>, judged: &CellSummary) -> Vec<String> {
-    let own = |panel: &&Panel| panel.holds(&source.cells, judged);
-    let Some(own) = source.panels.iter().find(own) else { return Vec::new() };
-    let others = source
-        .panels
-        .iter()
-        .filter(|panel| !panel.holds(&source.cells, judged) && panel.lets_come() == FromMemory::Nothing);
-    let mut short: Vec<(f64, String)> =
-        others.filter_map(|panel| Way::of(source, panel, &judged.cell.target)?.words(own)).collect();
-    short.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let more = short.len().saturating_sub(TOLD_MAX);
-    let mut told: Vec<String> = short.into_iter().take(TOLD_MAX).map(|(_, words)| words).collect();
-    if more > 0 {
-        told.push(format!("and {more} more"));
-    }
-    told
+/// What a target does not reach the line with, or only with, beside its verdict.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Unreached {
+    /// Another way of reading it.
+    Otherwise {
+        /// What sets it apart from the way that is judged.
+        apart: WayApart,
+        /// Lowest and highest mean of a cell, by the line.
+        of_line: (f64, f64),
+        /// Shallowest and deepest depth with figures.
+        depths: (u32, u32),
+    },
+    /// So many other ways more.
+    More(usize),
+    /// The job that is judged writes checkpoints.
+    JudgedWithCheckpoints {
+        /// Which.
+        plan: CheckpointPlan,
+        /// Utilization of the same job without; absent where it was not played.
+        without_au: Option<f64>,
+    },
+    /// The same job with checkpoints misses its target.
+    WithCheckpoints {
+        /// Which.
+        plan: CheckpointPlan,
+        /// Its utilization.
+        au: f64,
+    },
 }
 
-/// `not confirmed: clears at 128 KiB blocks, depth 2`, of the first other way that reaches the line; the others are counted.
-pub(crate) fn clearing(source: &Source<'_>, judged: &CellSummary) -> Option<String> {
-    let own = source.panels.iter().find(|panel| panel.holds(&source.cells, judged))?;
-    let others = source
-        .panels
-        .iter()
-        .filter(|panel| !panel.holds(&source.cells, judged) && panel.lets_come() == FromMemory::Nothing);
-    let mut clearing = others.filter_map(|panel| {
-        let way = Way::of(source, panel, &judged.cell.target)?;
-        Some(format!("not confirmed: clears at {}, depth {}", difference(panel, own), way.reaches_at?))
+/// The first other way of reading a target that clears the line, where the one that is judged does not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClearsOtherwise {
+    /// What sets it apart.
+    pub apart: WayApart,
+    /// The shallowest depth that clears.
+    pub queue_depth: u32,
+    /// How many more ways clear.
+    pub more: usize,
+}
+
+/// What sets one way of reading a target apart from another: what is the same is absent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WayApart {
+    /// How samples lie.
+    pub layout: Option<String>,
+    /// Bytes of a sample.
+    pub sample_bytes: Option<f64>,
+    /// What is done over and over, and bytes of one read at most.
+    pub pieces: Option<(String, u64)>,
+    /// Order of the reads.
+    pub access: Option<String>,
+    /// Caches of this client before the storage.
+    pub caching: Option<Caching>,
+}
+
+/// The furthest from its line first, and at most three of them.
+///
+/// Of the ways in which `judged`'s target was read from storage, all but that of `judged` itself.
+pub(crate) fn beside(source: &Source<'_>, judged: &CellSummary) -> Vec<Unreached> {
+    let Some((own, others)) = other_ways(source, judged) else { return Vec::new() };
+    let mut short: Vec<WayMeasured<'_>> = others.filter(|way| way.reaches_at.is_none()).collect();
+    short.sort_by(|a, b| a.of_line.1.total_cmp(&b.of_line.1));
+    let more = short.len().saturating_sub(NAMED_MAX);
+    let named = short.iter().take(NAMED_MAX).map(|way| Unreached::Otherwise {
+        apart: WayApart::of(way.panel, own),
+        of_line: way.of_line,
+        depths: way.depths,
     });
-    let first = clearing.next()?;
-    let more = clearing.count();
-    Some(if more > 0 { format!("{first}, and in {}", counted_noun(more as u64, "other way")) } else { first })
+    named.chain((more > 0).then_some(Unreached::More(more))).collect()
+}
+
+/// The first other way that reaches the line, and how many more do.
+pub(crate) fn clearing(source: &Source<'_>, judged: &CellSummary) -> Option<ClearsOtherwise> {
+    let (own, others) = other_ways(source, judged)?;
+    let mut clearing = others.filter_map(|way| Some((way.panel, way.reaches_at?)));
+    let (panel, queue_depth) = clearing.next()?;
+    Some(ClearsOtherwise { apart: WayApart::of(panel, own), queue_depth, more: clearing.count() })
+}
+
+/// The way in which `judged` was read, and the others in which its target was read from storage.
+fn other_ways<'a>(
+    source: &'a Source<'_>,
+    judged: &'a CellSummary,
+) -> Option<(&'a Panel, impl Iterator<Item = WayMeasured<'a>>)> {
+    let is_own = |panel: &&Panel| panel.holds(&source.cells, judged);
+    let own = source.panels.iter().find(is_own)?;
+    let others = source.panels.iter().filter(move |panel| !is_own(panel));
+    let others = others.filter(|panel| panel.lets_come() == FromMemory::Nothing);
+    Some((own, others.filter_map(|panel| WayMeasured::of(source, panel, &judged.cell.target))))
 }
 
 /// One way in which a target was read, against its line.
-struct Way<'a> {
+struct WayMeasured<'a> {
     panel: &'a Panel,
-    /// Lowest and highest mean of a cell, by the line.
-    range: (f64, f64),
-    /// Shallowest and deepest depth with figures.
+    of_line: (f64, f64),
     depths: (u32, u32),
     /// The shallowest depth that clears the line where nothing forbids to say so; absent when none does.
     reaches_at: Option<u32>,
 }
 
-impl<'a> Way<'a> {
+impl<'a> WayMeasured<'a> {
     /// Nothing without figures and a line.
     fn of(source: &Source<'_>, panel: &'a Panel, target: &str) -> Option<Self> {
         let curves = panel.curves.iter().filter(|curve| curve.target == target);
@@ -67,70 +121,35 @@ impl<'a> Way<'a> {
         let measured = || cells.iter().filter_map(|cell| Some((cell.cell.queue_depth, cell.figures()?)));
         let shares = || measured().filter_map(|(_, figures)| figures.of_line);
         let depths = || measured().map(|(depth, _)| depth);
-        let range = (shares().reduce(f64::min)?, shares().reduce(f64::max)?);
+        let of_line = (shares().reduce(f64::min)?, shares().reduce(f64::max)?);
         let clearing =
             cells.iter().filter(|cell| cell.clears() && cell.figures().is_some_and(Figures::is_valid));
         let reaches_at = clearing.map(|cell| cell.cell.queue_depth).min();
-        Some(Self { panel, range, depths: (depths().min()?, depths().max()?), reaches_at })
+        Some(Self { panel, of_line, depths: (depths().min()?, depths().max()?), reaches_at })
     }
+}
 
-    /// The share of its best cell, and the words; nothing when it reaches the line.
-    fn words(&self, own: &Panel) -> Option<(f64, String)> {
-        let (low, high) = self.range;
-        let not = if high < 1.0 { "not" } else { "not proven" };
-        let way = difference(self.panel, own);
-        let (from, to) = (points(low), points(high));
-        let words = if from == to {
-            format!("{not} at {way}: {to} % of its line")
-        } else {
-            format!("{not} at {way} ({}: {from} to {to} % of its line)", self.depth_words())
-        };
-        self.reaches_at.is_none().then_some((high, words))
-    }
-
-    /// `depths 1-32`, `depth 8`.
-    fn depth_words(&self) -> String {
-        match self.depths {
-            (one, same) if one == same => format!("depth {one}"),
-            (first, last) => format!("depths {first}-{last}"),
+impl WayApart {
+    fn of(panel: &Panel, own: &Panel) -> Self {
+        let is_other = panel.block_bytes != own.block_bytes || panel.operation != own.operation;
+        Self {
+            layout: panel.layout.clone().filter(|_| panel.layout != own.layout),
+            sample_bytes: panel.sample_bytes.filter(|_| panel.sample_bytes != own.sample_bytes),
+            pieces: is_other.then(|| (panel.operation.clone(), panel.block_bytes)),
+            access: (panel.access != own.access).then(|| panel.access.clone()),
+            caching: (!panel.is_treated_like(own)).then(|| panel.caching.clone()),
         }
     }
 }
 
-/// What sets one way apart from another: `256 KiB samples, random`.
-fn difference(panel: &Panel, own: &Panel) -> String {
-    let layout = panel.layout.clone().filter(|_| panel.layout != own.layout);
-    let samples = panel.sample_bytes.filter(|_| panel.sample_bytes != own.sample_bytes);
-    let samples = samples.map(|bytes| format!("{} samples", feed::format_bytes(bytes.round() as u64)));
-    let is_other = panel.block_bytes != own.block_bytes || panel.operation != own.operation;
-    let blocks = is_other.then(|| panel.pieces());
-    let access = (panel.access != own.access).then(|| panel.access.clone());
-    let cache = (!panel.is_treated_like(own)).then(|| panel.cache.clone());
-    [layout, samples, blocks, access, cache].into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
-/// Hundredths, cut and not rounded: 99.7 is not 100.
-fn points(share: f64) -> String {
-    let percent = share * 100.0;
-    if percent < 10.0 {
-        return format!("{:.1}", (percent * 10.0).floor() / 10.0);
-    }
-    feed::group_digits(percent as u64)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::Unreached;
     use crate::fixture::{Builder, need_in_bytes, rep};
-    use crate::summarise;
+    use crate::{Verdict, summarise};
 
     /// A need without a size, and one cell for each share of the line, of ever larger samples.
-    fn unreached(shares: &[f64], edit: impl FnOnce(&mut Builder)) -> Vec<String> {
-        let mut words = Vec::new();
-        unreached_of(shares, edit, |verdict| words.clone_from(&verdict.unreached));
-        words
-    }
-
-    fn unreached_of(shares: &[f64], edit: impl FnOnce(&mut Builder), read: impl FnOnce(&crate::Verdict)) {
+    fn verdict(shares: &[f64], edit: impl FnOnce(&mut Builder)) -> Verdict {
         let mut builder = Builder::new();
         builder.run.need = need_in_bytes(1e9);
         for (index, share) in shares.iter().enumerate() {
@@ -145,14 +164,33 @@ mod tests {
             }
         }
         edit(&mut builder);
-        read(&summarise(&builder.record()).verdicts[0]);
+        summarise(&builder.record()).verdicts[0].clone()
+    }
+
+    /// Bytes of a sample, the range by the line in hundredths, and the depths, of each other way; then how many more.
+    type Short = (u64, [u64; 2], (u32, u32));
+
+    fn short(verdict: &Verdict) -> (Vec<Short>, usize) {
+        let mut more = 0;
+        let named = verdict.unreached.iter().filter_map(|one| match one {
+            Unreached::Otherwise { apart, of_line: (low, high), depths } => {
+                let hundredths = [low, high].map(|share| (share * 100.0) as u64);
+                Some((apart.sample_bytes.map_or(0, |bytes| bytes as u64), hundredths, *depths))
+            }
+            Unreached::More(count) => {
+                more = *count;
+                None
+            }
+            other => panic!("{other:?}"),
+        });
+        (named.collect(), more)
     }
 
     #[test]
-    fn the_other_sizes_below_the_line_are_said() {
-        let words = unreached(&[0.4, 0.605, 1.8], |_| {});
-        assert_eq!(words, ["not at 2 KiB samples: 60 % of its line"], "the verdict rests on 1 KiB");
-        assert_eq!(unreached(&[1.2, 1.8], |_| {}), Vec::<String>::new());
+    fn the_other_sizes_below_the_line_are_named() {
+        let found = verdict(&[0.4, 0.605, 1.8], |_| {});
+        assert_eq!(short(&found), (vec![(2_048, [60, 60], (8, 8))], 0), "the verdict rests on 1 KiB");
+        assert!(verdict(&[1.2, 1.8], |_| {}).unreached.is_empty());
     }
 
     #[test]
@@ -163,48 +201,36 @@ mod tests {
             builder.run.cells.push(cell);
             (0..3).for_each(|number| builder.push(rep("deep", number, 0.805 * Builder::LINE_BPS)));
         };
-        let words = unreached(&[0.05, 0.365, 0.705], deeper);
-        let expected = [
-            "not at 4 KiB samples: 70 % of its line",
-            "not at 2 KiB samples (depths 8-32: 36 to 80 % of its line)",
-        ];
-        assert_eq!(words, expected);
+        let found = verdict(&[0.05, 0.365, 0.705], deeper);
+        assert_eq!(short(&found).0, [(4_096, [70, 70], (8, 8)), (2_048, [36, 80], (8, 32))]);
     }
 
     #[test]
     fn the_ways_that_clear_are_named_beside_a_verdict_that_starves() {
-        let confirmed = |shares: &[f64]| {
-            let shares = shares.to_vec();
+        let clears = |shares: &[f64]| {
             let edit = |builder: &mut Builder| {
                 (0..3).for_each(|n| {
                     builder.push(crate::fixture::confirmation("c0", n, 0.4 * Builder::LINE_BPS));
                 });
             };
-            let mut sentence = String::new();
-            unreached_of(&shares, edit, |verdict| sentence = verdict.sentence());
-            sentence
+            let clears = verdict(shares, edit).clears;
+            clears.map(|one| (one.apart.sample_bytes, one.queue_depth, one.more))
         };
-        let one = confirmed(&[0.4, 1.5]);
-        assert!(one.contains("; not confirmed: clears at 2 KiB samples, depth 8; 1 KiB samples"), "{one}");
-        let two = confirmed(&[0.4, 1.5, 1.6]);
-        assert!(
-            two.contains("; not confirmed: clears at 2 KiB samples, depth 8, and in 1 other way"),
-            "{two}"
-        );
-        assert!(!confirmed(&[0.4, 0.5]).contains("clears"));
+        assert_eq!(clears(&[0.4, 1.5]), Some((Some(2_048.0), 8, 0)));
+        assert_eq!(clears(&[0.4, 1.5, 1.6]), Some((Some(2_048.0), 8, 1)));
+        assert_eq!(clears(&[0.4, 0.5]), None);
     }
 
     #[test]
-    fn three_are_told_and_the_others_counted() {
-        let words = unreached(&[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], |_| {});
-        assert_eq!(words.len(), 4);
-        assert_eq!(words[3], "and 2 more");
+    fn three_are_named_and_the_others_counted() {
+        let (named, more) = short(&verdict(&[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], |_| {}));
+        assert_eq!((named.len(), more), (3, 2));
     }
 
     #[test]
     fn the_page_cache_is_no_storage_to_warn_of() {
         let warm = |builder: &mut Builder| builder.edit_cell("c1", |cell| cell.cache = "warm".into());
-        assert_eq!(unreached(&[0.4, 0.2], warm), Vec::<String>::new());
+        assert!(verdict(&[0.4, 0.2], warm).unreached.is_empty());
     }
 
     #[test]
@@ -212,7 +238,7 @@ mod tests {
         let spread = |builder: &mut Builder| {
             builder.edit_reps("c1", |rep| rep.window_ns += 50_000_000 * u64::from(rep.rep));
         };
-        let words = unreached(&[0.4, 1.1], spread);
-        assert!(words[0].starts_with("not proven at 2 KiB samples: 10"), "{words:?}");
+        let (named, _) = short(&verdict(&[0.4, 1.1], spread));
+        assert!(named[0].1[1] >= 100, "{named:?}");
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use analysis::{Summary, Verdict};
+use analysis::Summary;
+use feed::Judgement;
 use record::testing;
 use record::{
     CacheProof, Captured, Ceiling, Cell, End, Environment, Format, Gate, Line, Measure, NotRun, Outcome, Rep,
@@ -33,11 +34,10 @@ pub(crate) fn named(record: &RunRecord) -> Vec<String> {
     named.map(|cell| cell.cell.cell.clone()).collect()
 }
 
-/// Every verdict of a record in its words.
-pub(crate) fn verdict_words(summary: &Summary) -> Vec<String> {
-    let words =
-        |verdict: &Verdict| format!("{} {}: {}", verdict.judgement, verdict.target, verdict.sentence());
-    summary.verdicts.iter().map(words).collect()
+/// Every verdict of a record with the target and the depth that it is about.
+pub(crate) fn judged(summary: &Summary) -> Vec<(Judgement, &str, u32)> {
+    let verdicts = summary.verdicts.iter();
+    verdicts.map(|one| (one.judgement, one.target.as_str(), one.queue_depth.unwrap_or(0))).collect()
 }
 
 #[test]

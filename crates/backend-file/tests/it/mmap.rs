@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use backend::conformance::{self, Fixture};
-use backend::{Arena, CacheAction, Clock, ErrorKind, Op, QueueSpec, Store, StoreError};
+use backend::{CacheAction, Clock, ErrorKind, Op, Store, StoreError};
 use backend_file::{FileStore, probe_path};
 use dataset::{Key, Objects, payload};
-use plan::{Advice, Cache, Operation, Registered};
+use plan::{Advice, Cache};
 use rustix::process::Resource;
 
 use crate::confine;
@@ -24,24 +24,7 @@ const BYTES: u64 = 114_660;
 const ADVICES: [Advice; 4] = [Advice::Normal, Advice::Random, Advice::Sequential, Advice::WillNeed];
 
 fn open_advised(store: &FileStore, objects: &Arc<Objects>, advice: Advice) -> Opened {
-    let arena = Arena::new(1, 16_384).unwrap();
-    let clock = Clock::real();
-    let queue = store
-        .open_queue(&QueueSpec {
-            depth: 1,
-            submit_batch: 1,
-            connections: 0,
-            block_bytes: 16_384,
-            cache: Cache::Warm,
-            operation: Operation::Read,
-            advice,
-            registered: Registered::Auto,
-            objects,
-            arena: &arena,
-            clock: &clock,
-        })
-        .unwrap();
-    Opened { queue, free: arena.buffers(), clock }
+    open(store, objects, Setup { depth: 1, submit_batch: 1, block_bytes: 16_384, advice, ..Setup::default() })
 }
 
 fn cut(path: &Path, bytes: u64) {

@@ -45,7 +45,8 @@ fn every_setting_reads_every_block_as_it_was_written() {
     for cache in caches(dir.path()) {
         for registered in [Registered::Auto, Registered::Off] {
             for (depth, submit_batch) in [(1, 1), (16, 2), (16, 16)] {
-                let setup = Setup { depth, submit_batch, block_bytes: 16_384, cache, registered };
+                let setup =
+                    Setup { depth, submit_batch, block_bytes: 16_384, cache, registered, ..Setup::default() };
                 for (engine, store) in both(dir.path()) {
                     let mut opened = open(&store, &objects, setup);
                     opened.run(&blocks(&objects, 16_384), check);

@@ -8,7 +8,7 @@ use backend::conformance;
 use backend::{Arena, Buf, Clock, Completion, IoQueue, Op, QueueReport, QueueSpec, Store, StoreError};
 use backend_file::FileStore;
 use dataset::{Key, Objects, payload};
-use plan::{Cache, Registered};
+use plan::{Advice, Cache, Registered};
 use tempfile::TempDir;
 
 /// Seed of all content.
@@ -49,6 +49,7 @@ pub(crate) struct Setup {
     pub(crate) submit_batch: u32,
     pub(crate) block_bytes: u32,
     pub(crate) cache: Cache,
+    pub(crate) advice: Advice,
     pub(crate) registered: Registered,
 }
 
@@ -59,6 +60,7 @@ impl Default for Setup {
             submit_batch: 8,
             block_bytes: 8192,
             cache: Cache::Warm,
+            advice: Advice::Normal,
             registered: Registered::Auto,
         }
     }
@@ -95,7 +97,7 @@ pub(crate) fn open_for(
         block_bytes: setup.block_bytes,
         cache: setup.cache,
         operation,
-        advice: plan::Advice::Normal,
+        advice: setup.advice,
         registered: setup.registered,
         objects,
         arena: &arena,
@@ -116,8 +118,8 @@ pub(crate) fn both(root: &Path) -> [(&'static str, FileStore); 2] {
 impl Opened {
     /// Runs all operations, as many at once as there are buffers, and hands each end to `each`.
     pub(crate) fn run(&mut self, ops: &[Op], mut each: impl FnMut(Op, &Completion)) {
-        let until = (&self.clock, self.clock.now_ns() + LATER_NS);
-        conformance::drive(&mut *self.queue, &mut self.free, ops, until, |at, completion| {
+        let patience = (&self.clock, LATER_NS);
+        conformance::drive(&mut *self.queue, &mut self.free, ops, patience, |at, completion| {
             each(ops[at], completion);
         });
     }

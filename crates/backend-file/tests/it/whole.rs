@@ -92,7 +92,14 @@ fn every_setting_reads_every_file_as_it_was_written() {
         for cache in caches(&root) {
             for registered in [Registered::Auto, Registered::Off] {
                 for (depth, submit_batch) in [(1, 1), (16, 3), (16, 16)] {
-                    let setup = Setup { depth, submit_batch, block_bytes: 16_384, cache, registered };
+                    let setup = Setup {
+                        depth,
+                        submit_batch,
+                        block_bytes: 16_384,
+                        cache,
+                        registered,
+                        ..Setup::default()
+                    };
                     for (engine, store) in both(&root) {
                         let mut opened = open(&store, &objects, Operation::ReadFile, setup);
                         opened.run(&ops(&objects, Operation::ReadFile), check);
@@ -297,11 +304,15 @@ fn what_is_ready_at_every_stage_is_handed_over_in_one_call() {
     for (submit_batch, calls) in [(8, 3), (100, 3), (4, 6), (1, 24)] {
         let setup = Setup { submit_batch, ..Setup::default() };
         let mut opened = open(&FileStore::uring(dir.path()), &objects, Operation::ReadFile, setup);
-        // Names are in memory from here on, so that no stage waits for another thread.
-        opened.run(&ops(&objects, Operation::ReadFile), check);
-        let before = opened.queue.report().enters;
-        opened.run(&ops(&objects, Operation::ReadFile), check);
-        assert_eq!(opened.close().enters - before, calls, "submit batch {submit_batch}");
+        // A stage waits for another thread, and takes a call more, where names are not in memory. Tests beside this one
+        // drop those of the whole machine; what is never seen in many rounds is not the queue's own.
+        let rounds = (0..50).map(|_| {
+            let before = opened.queue.report().enters;
+            opened.run(&ops(&objects, Operation::ReadFile), check);
+            opened.queue.report().enters - before
+        });
+        assert_eq!(rounds.min(), Some(calls), "submit batch {submit_batch}");
+        opened.close();
     }
 }
 

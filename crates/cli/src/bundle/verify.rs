@@ -7,12 +7,15 @@ use std::path::{Component, Path};
 
 use anyhow::{Context as _, anyhow, bail};
 use flate2::read::GzDecoder;
+use report::words::verdict::sentence;
 
 use super::{Entry, README_FILE, SUMS_FILE, derived, sum, unpack};
 use crate::exit::Failure;
 use feed::plain;
 
-/// Most that a bundle holds unpacked, which is in memory: the record of a night of short repetitions has a tenth of it.
+/// Most bytes that a bundle may unpack to, since it is held in memory: the record of a night of short repetitions has a
+/// tenth of it.
+// A bundle comes from others: a megabyte of gzip can unpack to a gigabyte of zeros.
 const UNPACKED_BYTES_MAX: u64 = 512 << 20;
 
 const MAKE_ONE: &str = "make a bundle with `feedline export --bundle RUN -o FILE.tar.gz`";
@@ -26,11 +29,14 @@ pub(crate) fn verify(path: &Path) -> Result<String, Failure> {
     let shown = path.display();
     let files = if path.is_dir() { of_folder(path) } else { of_archive(path, UNPACKED_BYTES_MAX) };
     let files = files.with_context(|| format!("cannot verify `{shown}`"))?;
+    // First, since what was changed must not be shown as figures at all.
     check_sums(&files).with_context(|| format!("`{shown}` is not as it was made"))?;
     let entry =
         |(name, bytes): (&String, &Vec<u8>)| Entry { name: name.clone(), about: "", bytes: bytes.clone() };
     let folder = unpack(&files.iter().map(entry).collect::<Vec<_>>())?;
     let record = record::read_run(folder.path())?;
+    // A sum shows that nothing was changed since, and not that the report follows from the record: so it is
+    // made again.
     let made = derived(folder.path())?;
     let differing: Vec<&str> = made
         .iter()
@@ -59,10 +65,11 @@ fn words(record: &record::RunRecord, files: usize) -> String {
     let mut lines = vec![
         format!("verified: {files} files are as they were bundled, and the report is what the record gives"),
         format!("run {}, measured by feedline {} ({})", head.run_id, head.tool.version, head.tool.profile),
-        format!("machine {}", head.machine),
+        format!("machine {}", report::machine(&head.machine)),
     ];
     let verdicts = summary.verdicts.iter();
-    lines.extend(verdicts.map(|one| format!("{} {}: {}", one.word(), one.target, one.sentence())));
+    let said = verdicts.map(|one| format!("{} {}: {}", one.word(), one.target, sentence(one)));
+    lines.extend(said);
     lines.push("not verified: who made it, and that the machine was what it says".to_owned());
     lines.join("\n")
 }
@@ -118,6 +125,8 @@ fn of_archive(path: &Path, most: u64) -> anyhow::Result<Files> {
         let mut entry = entry.map_err(is_cut)?;
         let path = entry.path()?.into_owned();
         let parts: Vec<Component<'_>> = path.components().collect();
+        // One folder and a plain name: `..`, links and devices in an archive would write elsewhere when
+        // unpacked by hand.
         let (true, [Component::Normal(_), Component::Normal(name)]) =
             (entry.header().entry_type().is_file(), parts.as_slice())
         else {
@@ -128,6 +137,7 @@ fn of_archive(path: &Path, most: u64) -> anyhow::Result<Files> {
         };
         let name = name.to_string_lossy().into_owned();
         let mut bytes = Vec::new();
+        // One more than is left, or a file that ends exactly there could not be told from one that goes on.
         (&mut entry).take(left + 1).read_to_end(&mut bytes).map_err(is_cut)?;
         let Some(rest) = left.checked_sub(bytes.len() as u64) else {
             let most = feed::format_bytes(most);

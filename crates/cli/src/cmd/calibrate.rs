@@ -52,6 +52,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Failure> {
         None => from_a_run(args, args.scenario.as_deref().unwrap_or_default())?,
     };
     output::print(&report::calibration_terminal(&calibration, output::screen()))?;
+    // No file at all: margins of nothing would let every regression pass.
     if calibration.noise.is_empty() {
         return Ok(Exit::Error);
     }
@@ -73,6 +74,7 @@ fn path(args: &CalibrateArgs, scenario: &str) -> PathBuf {
 /// Measures the scenario as two variants that are the same; returns the folder with their records. The one place where
 /// that is asked for.
 fn run_twice(input: &InputArgs, measure: &MeasureArgs) -> Result<PathBuf, Failure> {
+    // Two variants that differ in nothing (A/A): whatever differs between their records is noise.
     let specs = VariantSpec::read(&["a:".to_owned(), "b:".to_owned()])?;
     let group = variants::run(input, measure, &specs)?;
     if group.interrupted { Err(Failure::Interrupted) } else { Ok(group.folder) }
@@ -82,6 +84,7 @@ fn from_a_run(args: &CalibrateArgs, scenario: &str) -> Result<Calibration, Failu
     let (need, set) = (args.need.clone(), args.set.clone());
     let input = InputArgs { input: scenario.to_owned(), need, hold: args.hold, set, ..InputArgs::default() };
     // Before anything is measured.
+    // Found before the run, which takes its time.
     refuse_existing(&path(args, &load::load(&input)?.plan.name), args.force)?;
     from_variants(&samples::group(&run_twice(&input, &args.measure)?)?)
 }
@@ -101,6 +104,7 @@ fn from_history(args: &CalibrateArgs, name: &str) -> Result<Calibration, Failure
     let results = &args.measure.results;
     let found = baseline::find(name, results)?;
     let folders = found.folders.ok_or_else(|| baseline::missing(name, results))?;
+    // Variants of one run share its hour, and would make the noise between runs look small.
     let stored = Samples::read(&folders, |sample| sample.run.variant.is_none());
     stored.warn();
     let scenario = one_scenario(&stored.runs, name)?;
@@ -130,6 +134,7 @@ fn one_scenario<'a>(runs: &'a [RunSample], name: &str) -> Result<&'a str, Failur
 
 /// What gates need of a calibration.
 fn thresholds(calibration: &Calibration) -> Thresholds {
+    // A margin of zero would call the next run's last digit a regression.
     let usable = calibration.noise.iter().filter(|noise| noise.margin > 0.0 && noise.margin.is_finite());
     Thresholds {
         format: Format::CURRENT,

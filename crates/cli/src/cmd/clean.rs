@@ -20,6 +20,7 @@ pub(crate) fn clean(args: &CleanArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     for (at, store) in &places {
+        // Again here, and not only when it was listed: whoever was asked may have taken an hour to answer.
         claim::refuse_measured(Path::new(at))?;
         let cleaned = prepare::clean(&**store).with_context(|| format!("cannot clean `{at}`"))?;
         output::print(&describe(at, &cleaned))?;
@@ -35,12 +36,14 @@ fn stores(args: &CleanArgs) -> Result<Vec<(String, SharedStore)>, Failure> {
     let mut stores = Vec::new();
     for at in paths {
         match kind(Path::new(&at)) {
-            Kind::Folder => stores.push((at.clone(), open::local(&at))),
-            Kind::Nothing if load::is_scenario(&args.input) => {
+            PathKind::Folder => stores.push((at.clone(), open::local(&at))),
+            // A scenario may name places that were never written; a path that was typed is a mistake if
+            // nothing is there.
+            PathKind::Nothing if load::is_scenario(&args.input) => {
                 output::print(&format!("{at}: nothing is there\n"))?;
             }
-            Kind::Nothing => return Err(Failure::usage(format!("error: `{at}` does not exist"))),
-            Kind::Device => {
+            PathKind::Nothing => return Err(Failure::usage(format!("error: `{at}` does not exist"))),
+            PathKind::Device => {
                 output::print(&format!("{at}: a block device, to which feedline never writes\n"))?;
             }
         }
@@ -52,7 +55,7 @@ fn stores(args: &CleanArgs) -> Result<Vec<(String, SharedStore)>, Failure> {
     Ok(stores)
 }
 
-/// Shows what would be removed, if anything, and asks. Whoever says nothing keeps it: writing it took longer.
+/// Shows what would be removed, if anything, and asks. An empty answer removes nothing.
 fn agrees(places: &[(String, SharedStore)]) -> Result<bool, Failure> {
     let mut found = String::new();
     for (at, store) in places {
@@ -63,22 +66,24 @@ fn agrees(places: &[(String, SharedStore)]) -> Result<bool, Failure> {
         return Ok(true);
     }
     output::say(found.trim_end());
+    // The careful answer is the default here, where `run` has the other one: what is removed took hours to
+    // write.
     Ok(output::agrees("remove them?", false)?)
 }
 
 /// What lies at a path, as far as a removal is concerned.
-enum Kind {
+enum PathKind {
     Folder,
     Device,
     Nothing,
 }
 
-fn kind(at: &Path) -> Kind {
+fn kind(at: &Path) -> PathKind {
     match std::fs::metadata(at) {
-        Ok(metadata) if metadata.file_type().is_block_device() => Kind::Device,
-        Err(error) if error.kind() == ErrorKind::NotFound => Kind::Nothing,
+        Ok(metadata) if metadata.file_type().is_block_device() => PathKind::Device,
+        Err(error) if error.kind() == ErrorKind::NotFound => PathKind::Nothing,
         // What is wrong with it is said by the attempt.
-        Ok(_) | Err(_) => Kind::Folder,
+        Ok(_) | Err(_) => PathKind::Folder,
     }
 }
 

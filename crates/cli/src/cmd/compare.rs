@@ -48,6 +48,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
             comparisons.iter().map(|one| report::comparison_terminal(one, output::screen())).collect()
         }
         CompareFormat::Markdown => {
+            // The gate's lines come last and must fit: a page that is cut there would hide what failed.
             let room = bytes_max.saturating_sub(gate_words.len() + comparisons.len() + 10);
             let each = room / comparisons.len().max(1);
             comparisons.iter().map(|one| report::comparison_markdown_within(one, each)).collect()
@@ -100,6 +101,8 @@ fn two_runs(args: &CompareArgs, before: &RunSample, after: &Path) -> Result<Comp
             after.run.run_id
         )));
     }
+    // Two variants of one run are pairs of repetitions, whichever way they are named; compared as stored
+    // runs they would lose that.
     if are_of_one_group(&before.run, &after.run) {
         return of_variants(args, &[before.clone(), after]);
     }
@@ -201,6 +204,7 @@ fn rules(args: &CompareArgs, stored: bool, run: &RunSample) -> Result<(Rules, Ga
     if args.gate {
         counted.extend(asked.iter().cloned());
     }
+    // Behind the gate's own, as the last margin of a metric counts.
     rules.margins.extend(asked);
     rules.may_differ.extend(&args.may_differ);
     rules.runs_min = args.runs.unwrap_or(rules.runs_min);

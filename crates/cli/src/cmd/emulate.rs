@@ -16,6 +16,7 @@ use crate::exit::{Exit, Failure};
 use crate::{host, output};
 
 /// Where the keys of an S3 server come from, if not made up.
+// From the environment and not from flags: a command line is seen by every user of the machine.
 const ACCESS_KEY: &str = "FEEDLINE_EMULATE_ACCESS_KEY";
 const SECRET_KEY: &str = "FEEDLINE_EMULATE_SECRET";
 
@@ -27,6 +28,7 @@ pub(crate) fn emulate(args: &EmulateArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     let (settings, made_up) = settings(args)?;
+    // Before the server starts, so that a signal in between is not lost.
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let server = Server::start(&settings).map_err(|error| Failure::usage(format!("error: {error}")))?;
     output::print(&greeting(&settings, server.port(), made_up))?;
@@ -66,6 +68,7 @@ fn emulation(args: &EmulateArgs) -> Result<Emulation, Failure> {
     let text = format!(
         "version = 1\nneed = {{ rate = \"1 GB/s\" }}\ntargets.server = {{ at = \"s3://bench\", emulate = {{ {profile} }} }}\n"
     );
+    // By way of a scenario: the same keys, defaults and refusals, without a second parser.
     let set: Vec<String> = args.set.iter().map(|set| format!("targets.server.emulate.{set}")).collect();
     let source = Source { name: "emulate".to_owned(), text };
     let scenario = scenario::parse(&source, &set);

@@ -210,7 +210,7 @@ fn directions(args: &ExportArgs, summary: &Summary) -> Result<Exit, Failure> {
     let of = |direction| export::github_action_benchmark(summary, direction);
     let nothing = |which: &str| {
         Failure::Error(anyhow::anyhow!(
-            "no cell has a figure of which {which} is better\n  hint: `feedline report` says why its cells have none"
+            "no cell has a metric for which {which} is better\n  hint: `feedline report` says why its cells have none"
         ))
     };
     if let Some(direction) = args.direction {

@@ -46,6 +46,7 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
     if histories.is_empty() {
         return Err(nothing(args));
     }
+    // After the histories are made: a cell's place among the others must not depend on what is shown.
     if let Some(part) = &args.cell {
         for history in &mut histories {
             history.cells.retain(|cell| cell.cell.contains(part) || cell.label.contains(part));
@@ -107,6 +108,7 @@ fn csv(histories: &[History]) -> String {
     let pages = histories.iter().map(report::history_csv).enumerate();
     pages
         .map(|(number, page)| match page.split_once('\n') {
+            // One table of all scenarios: programs that read CSV know no second heading.
             Some((_, rows)) if number > 0 => rows.to_owned(),
             _ => page,
         })

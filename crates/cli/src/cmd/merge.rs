@@ -32,12 +32,14 @@ pub(crate) struct MergeArgs {
 pub(crate) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
     let of_ranks: Vec<RankRecord> = args.runs.iter().map(|run| read(run)).collect::<Result<_, _>>()?;
     // The parser lets no command line through that names none.
+    // Rank 0's machine stands for all: the record has room for one, and ranks run on hosts that are alike.
     let first = (0..of_ranks.len()).min_by_key(|number| of_ranks[*number].record.run.rank).unwrap_or(0);
     let env = of_ranks[first].record.env.clone();
     let path = args.runs[first].join(SCENARIO_FILE);
     let scenario =
         std::fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let run_id = host::run_id(&host::now_utc(), &of_ranks[first].record.run.scenario);
+    // Before the folder is made, so that a refusal leaves nothing behind.
     let merged = record::merge(of_ranks, &run_id).map_err(|refused| refusal(&refused))?;
     let folder = args.into.clone().unwrap_or_else(|| args.results.join(&run_id));
     // What a rank hid is hidden already.

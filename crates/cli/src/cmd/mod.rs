@@ -8,7 +8,6 @@ pub(crate) mod compare;
 pub(crate) mod emulate;
 pub(crate) mod export;
 pub(crate) mod history;
-pub(crate) mod html;
 pub(crate) mod init;
 pub(crate) mod merge;
 pub(crate) mod need;

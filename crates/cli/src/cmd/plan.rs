@@ -18,12 +18,14 @@ pub(crate) use line::words as line_words;
 
 pub(crate) fn plan(args: &InputArgs) -> Result<Exit, Failure> {
     let plan = load::load(args)?.plan;
+    // What `run` would refuse is refused here, without a connection to anything.
     data::check_places(&plan)?;
     output::print(&describe(&plan))?;
     Ok(Exit::Ok)
 }
 
 fn describe(plan: &Plan) -> String {
+    // The most, not the sum: cells follow one another.
     let buffers = plan.cells.iter().map(plan::Cell::buffers_bytes).max().unwrap_or(0);
     let mut rows = vec![("need", need(plan)), ("line", line::words(plan))];
     rows.extend(plan.need.loader_depth.map(|depth| ("loader", loader(plan, depth))));
@@ -87,6 +89,8 @@ fn place(target: &plan::Target) -> String {
     let fact = |name: &str| facts.iter().find(|fact| fact.0 == name).map(|fact| fact.1.as_str());
     match (fact("file_system"), fact("mount_point"), fact("mount_source")) {
         (Some(kind), Some(point), Some(source)) => {
+            // Where it is mounted is the first thing to check: a mount that failed leaves a folder on the
+            // root disk.
             format!("{}: {} on {kind} ({source}, mounted at {point})", target.name, target.at)
         }
         _ => format!("{}: {}", target.name, target.at),

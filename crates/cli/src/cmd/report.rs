@@ -3,10 +3,9 @@
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
-use report::Plot;
+use report::{Page, Plot};
 
 use crate::args::{ReportArgs, ReportFormat};
-use crate::cmd::html;
 use crate::derived::Derived;
 use crate::exit::{Exit, Failure};
 use crate::{files, output, samples};
@@ -14,7 +13,7 @@ use crate::{files, output, samples};
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     if args.html {
         let runs = std::iter::once(&args.run).chain(&args.beside).map(PathBuf::as_path);
-        return html::html(runs, args.output.as_deref());
+        return html(runs, args.output.as_deref());
     }
     let is_picture = args.format == ReportFormat::Png;
     if args.dark && !is_picture {
@@ -39,6 +38,20 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         }
     };
     write(args.output.as_deref(), format!("{}\n", text.trim_end()).as_bytes())
+}
+
+/// Writes one page for a run, or for several side by side, to `file`, or to standard output.
+fn html<'a>(runs: impl Iterator<Item = &'a Path>, file: Option<&Path>) -> Result<Exit, Failure> {
+    let runs = runs.map(Derived::of).collect::<Result<Vec<_>, _>>()?;
+    let page = report::html(&runs.iter().map(Derived::page).collect::<Vec<Page<'_>>>());
+    match file {
+        Some(path) => {
+            files::write(path, page.as_bytes())?;
+            output::say(&format!("html  {}", path.display()));
+        }
+        None => output::print(&page)?,
+    }
+    Ok(Exit::Ok)
 }
 
 /// Writes to a file, else to standard output.

@@ -7,14 +7,14 @@ use engine::Bench;
 use plan::Plan;
 use record::NotRun;
 
-use crate::announce::Asked;
+use crate::announce::Announced;
 use crate::args::{More, RunArgs};
 use crate::claim::Claim;
 use crate::comparing::Rules;
 use crate::exit::{Exit, Failure};
 use crate::regression::Outcome;
 use crate::resume::Interrupted;
-use crate::session::{Conclusion, Kind, Ready, Session};
+use crate::session::{Conclusion, Ready, RunKind, Session};
 use crate::slots::Slots;
 use crate::variants::{self, VariantSpec};
 use crate::{baseline, cmd, cost, load, output, proof, regression, resume, samples, session};
@@ -56,16 +56,18 @@ fn once(args: &RunArgs, interrupted: Option<Interrupted>) -> Result<Exit, Failur
         Some(_) => measure.fresh_rounds = measure.repetitions,
         None => measure.fresh_rounds += args.rounds.map_or(0, |More(rounds)| rounds),
     }
-    let asked = args.proof.then(|| proof::Asked::announce(&loaded.plan, &args.measure.results));
+    // Announced before anything is opened: a proof takes several such runs, and who sees what each costs
+    // may stop here.
+    let asked = args.proof.then(|| proof::ProofPlan::announce(&loaded.plan, &args.measure.results));
     let claim = if slots.is_some() { Claim::WithItsOthers } else { Claim::Alone };
-    let ready = Ready::make(loaded, &args.measure, &Asked::of(&args.input, false), claim)?;
+    let ready = Ready::make(loaded, &args.measure, &Announced::of(&args.input, false), claim)?;
     if let Some(name) = &args.add_to {
         baseline::prepare(&args.measure.results, name)?;
     }
     let keep_names = args.measure.no_redact;
     let mut session = match interrupted {
         Some(interrupted) => Session::go_on(&ready, keep_names, args.show, interrupted)?,
-        None => Session::begin(&ready, keep_names, Kind { slots, show: args.show, ..Kind::default() })?,
+        None => Session::begin(&ready, keep_names, RunKind { slots, show: args.show, ..RunKind::default() })?,
     };
     if let Some(asked) = &asked {
         asked.count(session.run_id())?;
@@ -99,6 +101,7 @@ fn hold_against_past(args: &RunArgs, summary: &Summary, verdict: Exit) -> Result
     let compared = compared.unwrap_or(Exit::Ok);
     let Some(name) = &args.add_to else { return Ok(compared) };
     let regressed = (compared == Exit::Regressed).then(|| "it regressed".to_owned());
+    // A baseline is a measure of others; a run that measured nothing would widen it without end.
     let nothing = (verdict == Exit::Error).then(|| "nothing was measured".to_owned());
     let reason = match regressed.or(nothing).or_else(|| without_figures(summary)) {
         None => regression::from_baseline(&folder, results, name)?,
@@ -136,6 +139,7 @@ fn interleave(
     let mut planned = confirming;
     while let Some((cells, rounds)) = session.next_look() {
         progress.phase("measuring candidates and controls afresh, until the verdicts are decided");
+        // Looks are planned within the most rounds: how many of them are made is known only after each.
         let more = cells.len() as u64 * u64::from(rounds.end - rounds.start);
         progress.add(more.saturating_sub(planned));
         planned = planned.saturating_sub(more);
@@ -207,6 +211,7 @@ pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
     }
     match analysis::gate(summary) {
         GateResult::Missed(_) => Exit::GateMissed,
+        // After a gate that was missed, which is the more exact answer, and before one that is open.
         _ if summary.verdicts.iter().any(Verdict::has_failed) => Exit::Error,
         GateResult::Inconclusive(_) if strict => Exit::Inconclusive,
         GateResult::None | GateResult::Met | GateResult::Inconclusive(_) => Exit::Ok,

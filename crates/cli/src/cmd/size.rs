@@ -7,19 +7,20 @@ use engine::{Bench, Harder, Search, Try};
 use plan::{Cell, DatasetSpec, Load, Plan};
 use record::NotRun;
 
-use crate::announce::Asked;
+use crate::announce::Announced;
 use crate::args::{Find, InputArgs, SizeArgs};
 use crate::claim::Claim;
 use crate::exit::{Exit, Failure};
 use crate::load::{self, Loaded};
-use crate::session::{Kind, Ready, Session};
+use crate::session::{Ready, RunKind, Session};
 
 /// Depths that are tried: doublings from 1.
+// 4096, the deepest queue that a scenario takes.
 const DEPTHS_MAX: u32 = 13;
 
 pub(crate) fn size(args: &SizeArgs) -> Result<Exit, Failure> {
-    let ready = Ready::make(widened(args)?, &args.measure, &Asked::of(&args.input, true), Claim::Alone)?;
-    let kind = Kind { size: Some(args.find.axis()), show: args.show, ..Kind::default() };
+    let ready = Ready::make(widened(args)?, &args.measure, &Announced::of(&args.input, true), Claim::Alone)?;
+    let kind = RunKind { size: Some(args.find.axis()), show: args.show, ..RunKind::default() };
     let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
     let interrupted = session.execute(|session, bench| find(&ready, args.find, session, bench))?;
     let summary = session.conclude(args.show, None)?.summary;
@@ -31,6 +32,8 @@ fn widened(args: &SizeArgs) -> Result<Loaded, Failure> {
     let training = with(&args.input, vec!["load.mode=\"training\"".to_owned()]);
     let most = match args.find {
         // What a dataset has no samples for is not tried.
+        // 128 by default: beyond it one client is seldom the feeder, and each number tried is a cell of the
+        // plan.
         Find::Accelerators => most_accelerators(&load::load(&training)?.plan).min(args.most.unwrap_or(128)),
         Find::Readers | Find::Prefetch => args.most.unwrap_or(64),
         Find::Depth => args.most.unwrap_or(1024),
@@ -45,6 +48,7 @@ fn widened(args: &SizeArgs) -> Result<Loaded, Failure> {
             .filter(|n| *n <= most)
             .map(|n: u32| n.to_string())
             .collect(),
+        // From zero, which is a setting of its own: nothing is fetched ahead.
         Find::Prefetch => (0..=most).map(|n| n.to_string()).collect(),
         Find::Accelerators | Find::Readers => (1..=most).map(|n| n.to_string()).collect(),
     };
@@ -104,11 +108,13 @@ fn find(
             let (meets, misses) = search.edge();
             let edge: Vec<usize> =
                 meets.into_iter().chain(misses).filter(|one| confirmed.insert(*one)).collect();
+            // Both sides have been confirmed before, so that no try is left that could move the edge.
             if edge.is_empty() {
                 break;
             }
             ready.progress.phase("measuring both sides of the edge with fresh repetitions");
             let cells: Vec<usize> = edge.iter().map(|index| row[*index].cell).collect();
+            // Of the edge alone: a ceiling for each value that was tried would take longer than the search.
             bench.ceilings(&cells, &mut |event| session.take(event))?;
             let not_run = bench.confirm(&cells, 0..ready.loaded.plan.measure.repetitions, &mut |event| {
                 session.take(event)
@@ -136,10 +142,12 @@ impl Find {
     }
 
     fn harder(self) -> Harder {
+        // More accelerators ask for more; more readers, depth and prefetch make it easier.
         if self == Self::Accelerators { Harder::Rising } else { Harder::Falling }
     }
 }
 
+// An edge is no verdict: a search that finds that nothing is fed has found something.
 fn exit_of(summary: &Summary) -> Exit {
     if summary.cells.iter().any(analysis::CellSummary::is_measured) { Exit::Ok } else { Exit::Error }
 }

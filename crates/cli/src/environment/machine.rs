@@ -9,6 +9,7 @@ use sha2::Sha256;
 const KEY: &[u8] = b"feedline: which machine measured";
 
 /// Bytes of the hash that are kept: enough for every machine that one person compares.
+// Not all of it: a prefix tells machines apart and cannot be searched for in a list of ids.
 const KEPT_BYTES: usize = 8;
 
 /// 16 hexadecimal digits that are the same in every run on one installation, by its machine id.

@@ -13,13 +13,14 @@ use super::protocol::{Answer, Order, PROTOCOL};
 use crate::args::RunArgs;
 use crate::claim::Claim;
 use crate::exit::{Exit, Failure};
-use crate::session::{self, Kind, Ready, Session};
+use crate::session::{self, Ready, RunKind, Session};
 use crate::{load, output, signals};
 
 /// Follows the orders on standard input until they end. Where they end too early, the parent is gone: what is under way
 /// is ended as by a signal, and kept.
 pub(crate) fn follow(args: &RunArgs, name: &str) -> Result<Exit, Failure> {
     let stop = signals::stop_flag()?;
+    // Before the greeting: a parent that goes away at once must be noticed.
     let orders = orders(&stop);
     answer(&Answer::Hello { protocol: PROTOCOL, version: env!("CARGO_PKG_VERSION").to_owned() })?;
     let Some((variant, variants, command)) = beginning(&orders, name)? else { return Ok(Exit::Interrupted) };
@@ -29,7 +30,7 @@ pub(crate) fn follow(args: &RunArgs, name: &str) -> Result<Exit, Failure> {
     let loaded = if is_there { loaded.with_margins(false)? } else { loaded };
     let stores = session::open(&loaded.plan)?;
     let ready = Ready::with(loaded, stores, &args.measure, Claim::WithItsOthers, Arc::clone(&stop))?;
-    let kind = Kind { variant: Some((variant, variants)), command: Some(command), ..Kind::default() };
+    let kind = RunKind { variant: Some((variant, variants)), command: Some(command), ..RunKind::default() };
     let mut session = Session::begin(&ready, args.measure.no_redact, kind)?;
     answer(&Answer::Ready { cells: ready.loaded.plan.cells.len() })?;
     let mut is_told = false;
@@ -50,6 +51,8 @@ fn orders(stop: &Arc<AtomicBool>) -> Receiver<Result<Order, String>> {
     let (send, orders) = channel();
     let stop = Arc::clone(stop);
     std::thread::spawn(move || {
+        // The end of the input counts as an order to stop: a parent that was killed must leave no child
+        // that measures.
         for line in std::io::stdin().lock().lines().map_while(Result::ok) {
             match serde_json::from_str(&line) {
                 Ok(Order::Stop) => stop.store(true, Ordering::Relaxed),

@@ -13,7 +13,7 @@ use record::Variant;
 use super::process::Process;
 use super::protocol::{Answer, Order};
 use super::{Group, VariantSpec};
-use crate::announce::{self, Asked};
+use crate::announce::{self, Announced};
 use crate::args::{InputArgs, MeasureArgs};
 use crate::exit::Failure;
 use crate::progress::Progress;
@@ -37,9 +37,11 @@ struct Run<'a> {
 pub(crate) fn run(input: &InputArgs, measure: &MeasureArgs, specs: &[VariantSpec]) -> Result<Group, Failure> {
     let plans: Vec<Plan> = specs.iter().map(|spec| resolve(spec, input)).collect::<Result<_, _>>()?;
     pair(specs, &plans)?;
-    announce::variants(&plans, measure, &Asked::of(input, false))?;
+    announce::variants(&plans, measure, &Announced::of(input, false))?;
     let stop = signals::stop_flag()?;
     let progress = Progress::new(measure.quiet, &Arc::new(Counters::default()));
+    // One folder for the group, with a record for each variant: each can be read by itself, by older
+    // versions too.
     let name = host::run_id(&host::now_utc(), &plans[0].name);
     let folder = session::writable_folder(&measure.results)?.join(&name);
     std::fs::create_dir(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
@@ -52,6 +54,7 @@ pub(crate) fn run(input: &InputArgs, measure: &MeasureArgs, specs: &[VariantSpec
         Err(Failure::Interrupted) => Some("interrupted".to_owned()),
         Err(_) => Some("another variant ended before its time".to_owned()),
     };
+    // Also after a failure: what the others measured is kept, with the reason why rounds are missing.
     let ended = end(&run, &mut children, left);
     run.progress.finish();
     drop(children);
@@ -79,6 +82,7 @@ fn pair(specs: &[VariantSpec], plans: &[Plan]) -> Result<(), Failure> {
     };
     let differ = |value: fn(&Plan) -> u64| plans.iter().any(|plan| value(plan) != value(&plans[0]));
     for (spec, plan) in specs.iter().zip(plans) {
+        // A search stops where the line is cleared, which may be at another depth for each variant.
         if plan.cells.iter().any(|cell| cell.auto_group.is_some()) {
             return Err(Failure::usage(format!(
                 "error: variant `{}` searches its queue depth, and would measure other depths than the others\n  hint: \
@@ -130,6 +134,8 @@ fn start(
         let (Answer::Ready { cells }, planned) = (answer?, plan.cells.len()) else {
             return Err(out_of_turn(spec));
         };
+        // Another version may have other defaults; its cells must be the same, or pairs would be made of
+        // unlike ones.
         if cells != planned {
             return Err(Failure::usage(format!(
                 "error: the binary of variant `{}` makes {} of the scenario, this one {planned}\n  hint: state in the \
@@ -192,6 +198,7 @@ fn rounds(run: &Run<'_>, children: &mut [Process]) -> Result<Option<String>, Fai
             let order = Order::Turn { cell: turn.cell, rep: turn.rep, round: turn.round };
             ask(spec, &mut children[number], &order, &run.stop)?;
         }
+        // The longest round so far: a budget that is exceeded is worse than a round that is left out.
         cost_ns = cost_ns.max(clock.now_ns() - begun_ns);
     }
     Ok(run.stop.load(Ordering::Relaxed).then(|| "interrupted".to_owned()))

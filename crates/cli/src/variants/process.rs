@@ -16,7 +16,9 @@ use crate::exit::{Exit, Failure};
 /// How often a signal is looked for while a child measures.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Looks until a binary that says nothing is given up: 30 seconds.
+/// Looks until a silent binary is given up: 30 seconds.
+// A binary on a slow network file system takes seconds to load; one that reads standard input and says
+// nothing takes for ever.
 const HELLO_LOOKS_MAX: u32 = 600;
 
 /// One child. It ends when this is dropped, after it has kept what it measured.
@@ -51,6 +53,7 @@ impl Process {
             .with_context(starting)?;
         let (orders, answers) =
             (child.stdin.take(), child.stdout.take().context("it has no standard output")?);
+        // A thread reads, so that a signal is noticed while a child measures for minutes.
         let (send, lines) = channel();
         std::thread::spawn(move || {
             let lines = BufReader::new(answers).lines().map_while(Result::ok);
@@ -120,14 +123,14 @@ impl Process {
         }
     }
 
-    /// A child that is gone does not answer, which is seen there.
+    /// Sends an order. A child that is gone does not answer, which is noticed there.
     fn say(&mut self, order: &Order) {
         if let (Some(orders), Ok(line)) = (&mut self.orders, serde_json::to_string(order)) {
             let _ = writeln!(orders, "{line}").and_then(|()| orders.flush());
         }
     }
 
-    /// Why there is no answer any more. What the child had to say went to standard error.
+    /// Why the child does not answer any more. What it had to say went to standard error.
     fn gone(&mut self, stop: &AtomicBool) -> Failure {
         let how = match self.child.wait() {
             Ok(status) if status.code() == Some(Exit::Interrupted as i32) && stop.load(Ordering::Relaxed) => {
@@ -174,6 +177,7 @@ impl Drop for Process {
         self.orders = None;
         // Who writes without end is told by this that nobody reads.
         self.answers = None;
+        // A stranger is killed. A feedline is waited for: it writes its last line.
         if !self.is_feedline {
             let _ = self.child.kill();
         }

@@ -4,6 +4,7 @@ use record::Variant;
 use serde::{Deserialize, Serialize};
 
 /// Version of these lines. A child says it before anything else, because it may be another feedline.
+// A number of its own: versions of feedline change more often than these lines.
 pub(super) const PROTOCOL: u32 = 1;
 
 /// What the parent says.
@@ -31,6 +32,7 @@ pub(super) enum Order {
         round: u32,
     },
     /// End what is under way as interrupted. Has no answer of its own.
+    // Out of turn, since it must reach a child in the middle of a repetition.
     Stop,
     /// End the record.
     End {

@@ -66,6 +66,7 @@ impl VariantSpec {
             return Err(wrong(option, "it changes nothing: there is no `=`"));
         };
         let twice = || wrong(option, &format!("variant `{}` changes `{key}` twice", self.name));
+        // A word that is no key of a scenario, so that the two cannot be confused.
         if key == "bin" {
             if self.binary.is_some() {
                 return Err(twice());
@@ -73,6 +74,7 @@ impl VariantSpec {
             self.binary = Some(PathBuf::from(value));
             return Ok(());
         }
+        // The last would win in silence, and the table would show the first.
         if self.set.iter().any(|set| set.split_once('=').is_some_and(|(known, _)| known == key)) {
             return Err(twice());
         }

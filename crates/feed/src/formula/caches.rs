@@ -12,6 +12,8 @@ pub fn hits_in_order_lru(c: f64) -> f64 {
 }
 
 /// F44: hits where each epoch is a new permutation and the least recently used are dropped: `c + (1 - c) ln(1 - c)`.
+// Well below `c`: an item is a hit only if less than the share `c` was read since its last turn, and half
+// of all turns lie more than an epoch apart.
 pub fn hits_of_permutations_lru(c: f64) -> f64 {
     match c {
         1.0.. => 1.0,
@@ -37,6 +39,8 @@ pub fn hits_of_permutations_random(c: f64) -> f64 {
 }
 
 /// Steps after which the fixed point of [`hits_in_order_random`] is taken as found.
+// Each step comes nearer by the factor h / c, which tends to one as `c` does: without a bound a cache that
+// holds nearly all would take for ever.
 const STEPS: usize = 10_000;
 
 /// Hits where data are read in the same order each time and any held one is dropped, each as likely: the smallest `h`
@@ -48,6 +52,7 @@ pub fn hits_in_order_random(c: f64) -> f64 {
     if c >= 1.0 {
         return 1.0;
     }
+    // From below, since h = 1 solves the equation too and is not what a cache smaller than the data does.
     let mut hits = 0.0_f64;
     for _ in 0..STEPS {
         let next = (-(1.0 - hits) / c).exp();
@@ -61,6 +66,8 @@ pub fn hits_in_order_random(c: f64) -> f64 {
 
 /// F45: bytes per second with the share `hits` of the bytes from a cache.
 pub fn cached_bps(hits: f64, storage_bps: f64, cache_bps: f64) -> f64 {
+    // Harmonic, as times add up and rates do not: half the bytes from a cache that is infinitely fast only
+    // double the rate.
     1.0 / ((1.0 - hits) / storage_bps + hits / cache_bps)
 }
 

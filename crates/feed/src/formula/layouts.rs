@@ -17,6 +17,8 @@ pub fn shards_per_rank(shards: u64, ranks: u64) -> u64 {
 pub fn shard_tail(shards: u64, ranks: u64) -> f64 {
     match shards_per_rank(shards, ranks) {
         0 => 0.0,
+        // Ranks that have read their share wait for the largest one at each barrier; with many shards a
+        // rank the difference drowns, which is why loaders ask for more shards than readers.
         most => 1.0 - shards as f64 / ranks.max(1) as f64 / most as f64,
     }
 }
@@ -29,6 +31,7 @@ pub fn staging_s(dataset_bytes: f64, staging_bps: f64) -> f64 {
 /// F42: epochs after which a copy has paid for itself; absent where an epoch of the copy takes no less time.
 pub fn break_even_epochs(staging_s: f64, source_epoch_s: f64, copy_epoch_s: f64) -> Option<f64> {
     let gain_s = source_epoch_s - copy_epoch_s;
+    // None and not infinity: an infinite number of epochs would sort and plot as if it were one.
     (gain_s > 0.0).then(|| staging_s / gain_s)
 }
 

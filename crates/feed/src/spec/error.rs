@@ -4,9 +4,13 @@ use crate::UnitError;
 use crate::units::group_digits;
 
 /// Accelerators of one job: no site has more.
+// A bound that says what it is for, in place of the end of a type: with more, products with batch and
+// sample size left their type somewhere else, far from the mistake.
 pub const COUNT_MAX: u32 = 1_000_000;
 
 /// How the need of any job is stated: the figures are examples.
+// The figures are ResNet-50's on eight H100: whoever copies the line and forgets to change it gets a need
+// that exists.
 const STEP: &str = "need = { batch = 400, step_time = \"224ms\", sample_size = \"114660 B\", count = 8 }";
 
 /// What is wrong with a need.
@@ -51,6 +55,7 @@ pub enum NeedError {
         "`{workload}` is an accelerator and `{accelerator}` a workload\n  hint: swap \
          them: {workload}:{accelerator} in the short form"
     )]
+    // Short forms put the accelerator first, tables the workload; both orders are used in the field.
     Swapped {
         /// What was given as the workload.
         workload: String,
@@ -62,6 +67,8 @@ pub enum NeedError {
         "there is no profile of {workload} on `{accelerator}`\n  hint: state what it does in one step: {STEP}; \
          profiles of {workload}: {known}"
     )]
+    // No other accelerator is suggested: the figures of one say nothing of another, and a user in a hurry
+    // would take the nearest.
     NoProfile {
         /// The workload.
         workload: String,
@@ -86,6 +93,8 @@ pub enum NeedError {
         "{count} accelerators cannot be shared equally by {hosts} hosts\n  hint: count is \
          that of all hosts together: write a multiple of {hosts}"
     )]
+    // A host with one accelerator more than its neighbours has a need of its own, and one line for all
+    // would be wrong for each.
     Hosts {
         /// Accelerators of all hosts.
         count: u32,
@@ -125,6 +134,7 @@ impl NeedError {
 }
 
 fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
+    // People write ResNet50 and H100; only the spelling counts as a mistake, not the case.
     let name = name.to_lowercase();
     let with_distance = known.iter().map(|known| (strsim::osa_distance(&name, known), *known));
     let (distance, nearest) = with_distance.min()?;

@@ -20,6 +20,7 @@ fn parse(text: &str) -> Result<NeedSpec, NeedError> {
     if is_rate(text) {
         return Ok(NeedSpec::Rate { bytes_per_s: parse_rate_bps(text)?, utilization: None });
     }
+    // The text may come from a pipe or a copied page; control characters in it must not reach the terminal.
     let shape = || NeedError::Shape { text: text.escape_debug().to_string() };
     let (counted, workload) = text.split_once(':').ok_or_else(shape)?;
     let (count, accelerator) = split_count(counted.trim()).ok_or_else(shape)?;
@@ -31,12 +32,15 @@ fn parse(text: &str) -> Result<NeedSpec, NeedError> {
         workload: workload.to_owned(),
         accelerator: accelerator.to_owned(),
         count: parse_count(count)?,
+        // Several hosts need the table form, where it also says whether a verdict is about one host or all.
         hosts: 1,
         utilization: None,
     })
 }
 
 /// Whether a rate was meant; `2.5 GB` counts, so that the error can say what is missing.
+// A digit in front decides, since no accelerator begins with one. `x`, its typographic form and `:` belong
+// to counts and workloads alone.
 fn is_rate(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit() || c == '-') && !text.contains([':', 'x', '\u{d7}'])
 }
@@ -48,6 +52,7 @@ fn split_count(counted: &str) -> Option<(&str, &str)> {
         return Some(("1", counted));
     }
     let (count, rest) = counted.split_at(digits);
+    // "8h100" is refused: whether it is eight of them or a name that begins with a digit is a guess.
     let accelerator = rest.trim_start().strip_prefix(['x', '\u{d7}'])?;
     Some((count, accelerator.trim_start()))
 }

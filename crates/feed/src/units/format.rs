@@ -22,6 +22,7 @@ const DECIMAL: [Step; 7] = [
 ];
 
 /// Seconds up to two minutes, minutes up to two hours, hours up to two days.
+// Each unit begins at two of itself, since 90 s is easier to compare with 60 s than 1.5 min is.
 const DURATION: [Step; 7] = [
     step(1.0, "ns"),
     step(1e3, "us"),
@@ -36,9 +37,12 @@ const BINARY: [(u32, &str); 6] =
     [(60, "EiB"), (50, "PiB"), (40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
 
 /// Above this many of a binary unit the number is no longer a round one.
+// 123456 KiB is exact and unreadable; as 126 MB it can be compared.
 const BINARY_COUNT_MAX: u64 = 9_999;
 
 /// Below this, bytes are written out.
+// Sizes of samples are compared digit by digit with those of profiles (114,660 B); three digits would call
+// different sizes alike.
 const PLAIN_BYTES_MAX: u64 = 999_999;
 
 /// `128 KiB` where that is exact, `114,660 B` below a megabyte, else decimal: `275 GB`.
@@ -121,6 +125,8 @@ fn grouped(digits: &str) -> String {
 }
 
 /// From here on an exponent is shorter than a number with the largest prefix.
+// Products of absurd needs come here before they are refused; three hundred digits would hide the message
+// that refuses them.
 const BEYOND_PREFIXES: f64 = 1e24;
 
 fn scaled(value: f64, steps: &[Step]) -> (String, &'static str) {

@@ -4,10 +4,12 @@ use super::error::{Quantity, UnitError};
 
 /// Decimals beyond these are refused, so that every number times the largest unit fits 128 bits or is
 /// too large anyway.
+// 35 digits fit 128 bits. A product with a unit that does not fit them is caught where it is formed.
 const FRACTION_DIGITS_MAX: usize = 15;
 const INTEGER_DIGITS_MAX: usize = 20;
 
 /// Characters of a wrong text that are repeated in an error.
+// A whole file may stand where a size belongs, if a quote is missing.
 const QUOTE_CHARS_MAX: usize = 40;
 
 /// A text split into number and unit: `mantissa / 10^scale`.
@@ -27,12 +29,14 @@ impl<'a> Written<'a> {
         if text.is_empty() {
             return Err(UnitError::Empty { quantity });
         }
+        // The minus sign of typography is what a copied page or a spreadsheet holds.
         if text.strip_prefix(['-', '\u{2212}']).is_some_and(|rest| rest.trim_start().starts_with(is_number)) {
             return Err(UnitError::Negative { text: quoted(text), quantity });
         }
         let end = text.find(|c: char| !is_number(c)).unwrap_or(text.len());
         let (number, unit) = (&text[..end], text[end..].trim());
         let not_a_number = || UnitError::NotANumber { text: quoted(text), quantity };
+        // A slip in an exponent changes a size tenfold and is easily overlooked; the prefixes say the same.
         if is_exponent(unit) {
             return Err(not_a_number());
         }
@@ -47,6 +51,7 @@ impl<'a> Written<'a> {
         }
         let mantissa = format!("0{integer}{fraction}").parse().map_err(|_| too_large())?;
         let scale = fraction.len() as u32;
+        // Zero is never what is meant here: keys that take it, such as `warmup`, have a type of their own.
         if mantissa == 0 {
             return Err(UnitError::Zero { text: quoted(text), quantity });
         }
@@ -61,6 +66,8 @@ impl<'a> Written<'a> {
         if scaled.is_multiple_of(divisor) {
             return Ok(below);
         }
+        // Both neighbours are offered: which way to round is the user's business where bytes are counted
+        // exactly.
         let above = below.saturating_add(1);
         let write =
             if below == 0 { format!("1 {symbol}") } else { format!("{below} {symbol} or {above} {symbol}") };
@@ -121,6 +128,7 @@ fn ungrouped(number: &str) -> Option<String> {
 
 fn comma_error(text: &str) -> UnitError {
     let write = if text.matches(',').count() == 1 && !text.contains('.') {
+        // `1,5 GB` is how much of the world writes 1.5.
         text.replace(',', ".")
     } else {
         text.replace(',', "")

@@ -6,6 +6,7 @@ use super::number::Written;
 const BYTE_UNITS: [(&str, u64); 14] = [
     ("B", 1),
     ("kB", 1_000),
+    // Read as kB: K is a letter of no other unit, so that nothing else can be meant.
     ("KB", 1_000),
     ("MB", 1_000_000),
     ("GB", 1_000_000_000),
@@ -20,6 +21,8 @@ const BYTE_UNITS: [(&str, u64); 14] = [
     ("EiB", 1 << 60),
 ];
 
+// No `Kib` and the like: network rates are decimal everywhere, and a binary prefix on bits is more often a
+// slip than meant.
 const BIT_UNITS: [(&str, f64); 12] = [
     ("b", 1.0),
     ("kb", 1e3),
@@ -38,6 +41,8 @@ const BIT_UNITS: [(&str, f64); 12] = [
 const DURATION_UNITS: [(&str, u64); 10] = [
     ("ns", 1),
     ("us", 1_000),
+    // Unicode has two of them, the micro sign and the Greek letter, and keyboards differ in which one they
+    // give.
     ("\u{b5}s", 1_000),
     ("\u{3bc}s", 1_000),
     ("ms", 1_000_000),
@@ -49,6 +54,8 @@ const DURATION_UNITS: [(&str, u64); 10] = [
 ];
 
 /// Spellings of durations that are refused, and what is meant.
+// Refused with the right spelling and not accepted: one word for each unit keeps scenarios alike, so that a
+// search through them finds all.
 const DURATION_SPELLINGS: [(&str, &[&str]); 6] = [
     ("us", &["usec", "microseconds"]),
     ("ms", &["msec", "millis", "milliseconds"]),
@@ -90,6 +97,8 @@ pub fn parse_rate_bps(text: &str) -> Result<f64, UnitError> {
     }
     let per_second = written.unit.strip_suffix("/s");
     let bytes = per_second.and_then(|unit| lookup(&BYTE_UNITS, unit)).map(|unit| unit as f64);
+    // Bytes are tried first, and the case of `b` tells them apart. A rate eight times too high makes a
+    // storage starve that feeds.
     let bits = per_second.and_then(|unit| lookup(&BIT_UNITS, unit)).map(|unit| unit / 8.0);
     let unit = bytes.or(bits).ok_or_else(|| written.unknown_unit(rate_units_meant(&written)))?;
     let rate_bps = written.value() * unit;
@@ -121,6 +130,7 @@ pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
     let value = written.value();
     match written.unit {
         "%" => Ok(value / 100.0),
+        // A bare 0.9 is most often a share: the hint says 90 %, and a wrong guess costs one more look.
         "" if value <= 1.0 => {
             Err(written.no_unit(format!("{} %", super::format::significant(value * 100.0))))
         }
@@ -135,6 +145,8 @@ fn lookup<T: Copy>(units: &[(&str, T)], unit: &str) -> Option<T> {
 
 /// The prefix of a unit of bytes however it is spelled (`k`, `Kb`, `kib`, `gigabytes` is not one of them),
 /// and whether the spelling is binary.
+// For hints alone. Reading this loosely would take `128 k` for one of two sizes that differ by 2.4 %,
+// enough to misalign direct I/O.
 fn loose_prefix(unit: &str) -> Option<(&'static str, bool)> {
     let unit = unit.to_ascii_lowercase();
     let mut rest = unit.chars();
@@ -163,6 +175,7 @@ fn byte_units_meant(written: &Written<'_>) -> String {
     match loose_prefix(written.unit) {
         Some((prefix, true)) => format!("{n} {}", binary(prefix)),
         Some((prefix, false)) => format!("{n} {} or {n} {prefix}B", binary(prefix)),
+        // `b` alone is bits in rates, but nobody measures files in bits.
         None if ["b", "byte", "bytes"].contains(&written.unit.to_ascii_lowercase().as_str()) => {
             format!("{n} B")
         }

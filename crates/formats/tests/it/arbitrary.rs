@@ -3,14 +3,14 @@
 use std::sync::LazyLock;
 
 use formats::{FormatError, Indexing};
-use plan::{Codec, Layout, Packing};
+use plan::{Codec, Layout, Packing, Words as _};
 use proptest::prelude::*;
 
 use crate::support::{Numbered, counted, indexed_with, packing, written};
 
 /// Every layout over any bytes: whatever is found lies inside, and the index ends.
 fn looked_at(bytes: &[u8]) {
-    for layout in Layout::ALL {
+    for layout in Layout::ALL.iter().copied() {
         for (columns, checked_records) in [(vec![], 0), (vec!["c0".to_owned()], u64::MAX)] {
             let indexing = Indexing { columns, checked_records };
             let Ok(units) = indexed_with(layout, &indexing, bytes) else { continue };

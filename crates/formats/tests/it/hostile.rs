@@ -1,7 +1,7 @@
 //! Shards that are torn, damaged, or made to hurt.
 
 use formats::{FormatError, Indexing};
-use plan::{Codec, Layout, Packing};
+use plan::{Codec, Layout, Packing, Words as _};
 use tar::{EntryType, Header};
 
 use crate::support::{Memory, Numbered, counted, indexed, indexed_with, packing, written};
@@ -319,7 +319,7 @@ fn a_storage_that_fails_is_no_fault_of_the_shard() {
             Err(std::io::ErrorKind::UnexpectedEof.into())
         }
     }
-    for layout in Layout::ALL {
+    for layout in Layout::ALL.iter().copied() {
         if !matches!(layout, Layout::Files | Layout::Zarr) {
             let indexed = formats::index(layout, &Indexing::default(), &mut Failing, &mut |_| {});
             assert!(matches!(indexed, Err(FormatError::Io(_))), "{}", layout.name());

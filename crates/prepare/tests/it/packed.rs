@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use backend::Store;
 use backend_file::FileStore;
 use dataset::{Data, Key, MANIFEST_NAME, Samples};
-use plan::{Access, Codec, DatasetSpec, Distribution, Generate, Layout, Packing, Streams};
+use plan::{Access, Codec, DatasetSpec, Distribution, Generate, Layout, Packing, Streams, Words as _};
 use prepare::{PrepareError, Prepared};
 
 use crate::memory::{Killed, MemoryStore};
@@ -47,7 +47,7 @@ const SPREAD: Distribution = Distribution::LogNormal { stdev_bytes: 600 };
 /// Every layout and codec, with sizes that are equal and such that spread, where there are any.
 fn specs() -> Vec<DatasetSpec> {
     let mut specs = Vec::new();
-    for layout in Layout::ALL.into_iter().filter(|layout| *layout != Layout::Files) {
+    for layout in Layout::ALL.iter().copied().filter(|layout| *layout != Layout::Files) {
         specs.push(spec(packing(layout), Distribution::Fixed));
         if !matches!(layout, Layout::Records | Layout::Zarr) {
             specs.push(spec(packing(layout), SPREAD));

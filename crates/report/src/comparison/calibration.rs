@@ -6,6 +6,7 @@ use super::words;
 use crate::grid::Grid;
 use crate::plain::ascii;
 use crate::screen::Screen;
+use crate::words::comparison as said;
 
 /// What a machine can gate.
 pub fn calibration_terminal(calibration: &Calibration, screen: Screen) -> String {
@@ -17,7 +18,7 @@ pub fn calibration_terminal(calibration: &Calibration, screen: Screen) -> String
     let samples = feed::group_digits(u64::from(calibration.samples));
     page.push_str(&screen.hanging("           ", &format!("for comparisons over {samples} {later}")));
     page.push_str(&screen.grid(&table(calibration)));
-    for note in &calibration.notes {
+    for note in &said::calibration_notes(&calibration.notes) {
         page.push_str(&screen.hanging("note  ", &ascii(note)));
     }
     page + &answer(calibration, screen)

@@ -7,6 +7,7 @@ use super::words;
 use crate::grid::{Column, Grid};
 use crate::plain::ascii;
 use crate::screen::Screen;
+use crate::words::comparison as said;
 
 /// Runs of which a row has a block; of more, the newest.
 const BLOCKS_MAX: usize = 18;
@@ -27,8 +28,8 @@ pub fn history_terminal(history: &History, screen: Screen) -> String {
     let count = feed::counted_noun(runs.len() as u64, "run");
     let mut page = screen.hanging("history  ", &ascii(&format!("{}: {count}{days}", history.scenario)));
     page.push_str(&screen.grid(&table(history)));
-    for words in &history.breaks {
-        page.push_str(&screen.hanging("break  ", &ascii(words)));
+    for one in &history.breaks {
+        page.push_str(&screen.hanging("break  ", &ascii(&said::broken(one))));
     }
     page
 }
@@ -59,7 +60,7 @@ fn table(history: &History) -> Grid {
 fn legend(history: &History) -> String {
     let mut words = "blocks: from half of the cell's highest run to the highest, oldest left".to_owned();
     let points = || history.cells.iter().flat_map(|cell| &cell.points);
-    if points().any(|point| point.excluded.is_some()) {
+    if points().any(|point| !point.excluded.is_empty()) {
         words.push_str("; x nothing may rest on that run");
     }
     let lacks = |cell: &HistoryCell| {
@@ -77,7 +78,7 @@ fn legend(history: &History) -> String {
 /// The throughput of a run on which something may rest.
 fn usable(point: &HistoryPoint) -> Option<f64> {
     let value = point.values.get(&Compared::Throughput).map(|of| of.value);
-    value.filter(|value| point.excluded.is_none() && value.is_finite() && *value >= 0.0)
+    value.filter(|value| point.excluded.is_empty() && value.is_finite() && *value >= 0.0)
 }
 
 fn blocks(cell: &HistoryCell, runs: &[String]) -> String {
@@ -134,7 +135,7 @@ fn csv_row(
         &value,
         &low,
         &high,
-        point.excluded.as_deref().unwrap_or_default(),
+        &said::exclusions(&point.excluded),
     ];
     crate::csv::row(&fields)
 }

@@ -5,6 +5,7 @@ use analysis::{CellComparison, Change, Comparison, Pairing};
 use super::rows::{self, Row};
 use super::words;
 use crate::plain::shortened;
+use crate::words::comparison as said;
 
 /// Longest name that is written out.
 const NAME_CHARS: usize = 200;
@@ -23,10 +24,10 @@ pub fn comparison_markdown_within(comparison: &Comparison, bytes_max: usize) -> 
     let sections = [
         answer(comparison),
         sides(comparison),
-        list("", comparison.notes.iter().cloned()),
+        list("", said::notes(&comparison.notes)),
         judged(comparison, &shared),
         reasons(&shared),
-        list("Not compared:", comparison.gaps.iter().cloned()),
+        list("Not compared:", said::gaps(&comparison.gaps)),
         excluded(comparison),
         unchanged(comparison, &shared),
     ];
@@ -122,9 +123,13 @@ fn sides(comparison: &Comparison) -> Section {
     Section { head: "\n".to_owned(), rows: vec![line], tail: String::new() }
 }
 
-fn list(title: &str, lines: impl Iterator<Item = String>) -> Section {
+fn list(title: &str, lines: impl IntoIterator<Item = String>) -> Section {
     let head = if title.is_empty() { "\n".to_owned() } else { format!("\n{title}\n\n") };
-    Section { head, rows: lines.map(|line| format!("- {}\n", text(&line))).collect(), tail: String::new() }
+    Section {
+        head,
+        rows: lines.into_iter().map(|line| format!("- {}\n", text(&line))).collect(),
+        tail: String::new(),
+    }
 }
 
 fn reasons(shared: &[(String, usize)]) -> Section {
@@ -183,10 +188,10 @@ fn table_rows(cells: &[&CellComparison], pairing: Pairing, shared: &[(String, us
             text(&shortened(&cell.target, NAME_CHARS)),
             text(&shortened(&cell.label, NAME_CHARS))
         );
-        let reason = cell.excluded.as_deref().unwrap_or_default();
+        let reason = cell.excluded.as_ref().map(said::excluded).unwrap_or_default();
         let rows: Vec<String> =
-            rows::of_cell(cell, pairing, shared).iter().map(|row| line(&names, row, reason)).collect();
-        if rows.is_empty() { vec![format!("{names} | | | | | | {} |\n", text(reason))] } else { rows }
+            rows::of_cell(cell, pairing, shared).iter().map(|row| line(&names, row, &reason)).collect();
+        if rows.is_empty() { vec![format!("{names} | | | | | | {} |\n", text(&reason))] } else { rows }
     };
     cells.iter().flat_map(of_cell).collect()
 }

@@ -4,6 +4,7 @@ use analysis::{CellComparison, Change, Comparison, Effect, Pairing};
 
 use super::words;
 use crate::group::by_key;
+use crate::words::comparison as said;
 
 /// How many effects must share a reason for it to be said once for all of them.
 const SHARED_MIN: usize = 3;
@@ -26,16 +27,17 @@ pub(super) struct Row {
 /// Reasons of inconclusive effects that many share, with how many.
 pub(super) fn shared_reasons(comparison: &Comparison) -> Vec<(String, usize)> {
     let cells = comparison.cells.iter().filter(|cell| cell.excluded.is_none());
-    let reasons = cells.flat_map(|cell| &cell.effects).filter_map(|effect| effect.because.as_deref());
+    let reasons =
+        cells.flat_map(|cell| &cell.effects).filter_map(|effect| effect.because.and_then(said::because));
     let counted = by_key(reasons.map(|reason| (reason, ()))).into_iter();
-    let counted = counted.map(|(reason, all)| (reason.to_owned(), all.len()));
+    let counted = counted.map(|(reason, all)| (reason, all.len()));
     counted.filter(|(_, count)| *count >= SHARED_MIN).collect()
 }
 
 /// The rows of a cell; `shared` are reasons that stand elsewhere.
 pub(super) fn of_cell(cell: &CellComparison, pairing: Pairing, shared: &[(String, usize)]) -> Vec<Row> {
     let row = |effect: &Effect| {
-        let because = effect.because.clone();
+        let because = effect.because.and_then(said::because);
         let because =
             because.filter(|why| cell.excluded.is_none() && !shared.iter().any(|one| one.0 == *why));
         let word = if cell.excluded.is_some() { "" } else { words::change(effect.change, pairing) };

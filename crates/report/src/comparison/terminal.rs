@@ -7,6 +7,7 @@ use super::words;
 use crate::grid::{Column, Grid, Width};
 use crate::plain::ascii;
 use crate::screen::Screen;
+use crate::words::comparison as said;
 
 /// Rows up to which every cell is shown; beyond, those that changed, and as many others as fit.
 const ROWS_MAX: usize = 60;
@@ -22,8 +23,8 @@ pub fn comparison_terminal(comparison: &Comparison, screen: Screen) -> String {
         let of = feed::counted_noun(*count as u64, "figure");
         page.push_str(&screen.hanging("why   ", &ascii(&format!("{of} inconclusive: {reason}"))));
     }
-    page.push_str(&gaps(&comparison.gaps, screen));
-    for note in &comparison.notes {
+    page.push_str(&gaps(&said::gaps(&comparison.gaps), screen));
+    for note in &said::notes(&comparison.notes) {
         page.push_str(&screen.hanging("note  ", &ascii(note)));
     }
     page.push_str(&headlines(comparison, screen));
@@ -80,7 +81,7 @@ fn lines_of(cell: &CellComparison, pairing: Pairing, shared: &[(String, usize)])
     };
     let mut lines: Vec<Line> = rows::of_cell(cell, pairing, shared).into_iter().map(line).collect();
     if let Some(reason) = &cell.excluded {
-        let note = format!("decides nothing: {reason}");
+        let note = format!("decides nothing: {}", said::excluded(reason));
         if lines.is_empty() {
             lines.push(Line { cell: name, row: None, note: String::new() });
         }

@@ -139,9 +139,9 @@ pub(super) fn headline(effect: &Effect, cells: u32) -> String {
     if let Some(least) = effect.detectable {
         words.extend([format!("; a change of {} shows four times in five", share(least))]);
     }
-    if let Some(because) = &effect.because {
+    if let Some(because) = effect.because.and_then(crate::words::comparison::because) {
         words.push_str("; ");
-        words.push_str(because);
+        words.push_str(&because);
     }
     words
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::Export;
 use super::measure::{Measure, measures};
+use crate::words::machine::machine;
 
 /// Which figures a file holds: the direction belongs to the file, not to the figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,9 +43,7 @@ fn entry(summary: &Summary, cell: &str, measure: &Measure) -> Value {
         entry["range"] = format!("± {}", (high - low) / 2.0).into();
         extra.insert(0, format!("95 % interval {low} to {high} {}", measure.metric.unit.symbol()));
     }
-    if !head.machine.is_empty() {
-        extra.push(head.machine.clone());
-    }
+    extra.extend(Some(machine(&head.machine)).filter(|machine| !machine.is_empty()));
     entry["extra"] = extra.join("\n").into();
     entry
 }

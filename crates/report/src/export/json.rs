@@ -88,7 +88,7 @@ fn repetition(record: &RunRecord, figures: &RepFigures<'_>) -> Value {
         put(metric.name, (*value).into());
     }
     if let Some(gap) = &figures.gap {
-        put("gap", gap.as_str().into());
+        put("gap", gap::words(gap).into());
     }
     Value::Object(object)
 }

@@ -5,13 +5,16 @@
 
 use std::fmt::Write as _;
 
-use analysis::{Change, Comparison, Demand, Effect, GateResult, RegressionResult, Summary, Verdict, demands};
+use analysis::{
+    Change, Comparison, Demand, Effect, Excluded, GateResult, RegressionResult, Summary, Verdict, demands,
+};
 use feed::Judgement;
 use record::Gate;
 
 use super::gap;
 use super::measure::measures;
 use crate::markup::text;
+use crate::words::{self, machine::machine};
 
 /// What became of a test case.
 enum Result {
@@ -63,7 +66,7 @@ fn verdicts(summary: &Summary) -> Suite {
     let unjudged = summary.unjudged.iter().map(|one| Case {
         class: class.clone(),
         name: one.target.clone(),
-        result: Result::Skipped(one.reason.clone()),
+        result: Result::Skipped(words::verdict::no_verdict(&one.reason)),
     });
     Suite {
         name: head.scenario.clone(),
@@ -80,7 +83,7 @@ fn properties(summary: &Summary) -> Vec<(String, String)> {
     let mut properties = vec![
         named("run_id", &head.run_id),
         named("plan_hash", &head.plan_hash),
-        named("machine", &head.machine),
+        named("machine", &machine(&head.machine)),
         named("feedline", &head.tool.version),
     ];
     for cell in summary.cells.iter().filter(|cell| summary.is_judged(cell)) {
@@ -100,10 +103,14 @@ fn of_demand(summary: &Summary, scenario: &str, demand: &Demand) -> Case {
     let verdict = summary.verdicts.iter().find(|verdict| verdict.target == demand.target);
     let result = match &demand.result {
         GateResult::None | GateResult::Met => {
-            Result::Passed(verdict.map(Verdict::sentence).unwrap_or_default())
+            Result::Passed(verdict.map(words::verdict::sentence).unwrap_or_default())
         }
-        GateResult::Missed(words) => Result::Failed { kind: "gate missed", words: words.join("; ") },
-        GateResult::Inconclusive(words) => Result::Skipped(format!("inconclusive: {}", words.join("; "))),
+        GateResult::Missed(unmet) => {
+            Result::Failed { kind: "gate missed", words: words::gate::all(unmet).join("; ") }
+        }
+        GateResult::Inconclusive(unmet) => {
+            Result::Skipped(format!("inconclusive: {}", words::gate::all(unmet).join("; ")))
+        }
     };
     let name = format!("{} {}", demand.target, demand.what);
     Case { class: format!("{scenario}.gate"), name, result }
@@ -111,7 +118,7 @@ fn of_demand(summary: &Summary, scenario: &str, demand: &Demand) -> Case {
 
 /// Nothing was demanded of this target: its verdict is shown, and only one that FEEDS counts as a pass.
 fn of_verdict(class: String, verdict: &Verdict) -> Case {
-    let words = format!("{}: {}", verdict.word(), verdict.sentence());
+    let words = format!("{}: {}", verdict.word(), words::verdict::sentence(verdict));
     let result = if verdict.judgement == Judgement::Feeds && !verdict.demo {
         Result::Passed(words)
     } else {
@@ -130,7 +137,7 @@ fn compared(summary: &Summary, comparison: &Comparison) -> Suite {
     for cell in &comparison.cells {
         for effect in &cell.effects {
             let class = format!("{}.compare.cells", comparison.scenario);
-            cases.push(of_effect(class, &cell.cell, effect, cell.excluded.as_deref(), gate));
+            cases.push(of_effect(class, &cell.cell, effect, cell.excluded.as_ref(), gate));
         }
     }
     let properties = [
@@ -139,8 +146,8 @@ fn compared(summary: &Summary, comparison: &Comparison) -> Suite {
         ("after", comparison.after.name.clone()),
         ("after runs", comparison.after.run_ids.join(" ")),
     ];
-    let gaps = comparison.gaps.iter().map(|gap| ("gap".to_owned(), gap.clone()));
-    let notes = comparison.notes.iter().map(|note| ("note".to_owned(), note.clone()));
+    let gaps = words::comparison::gaps(&comparison.gaps).into_iter().map(|gap| ("gap".to_owned(), gap));
+    let notes = words::comparison::notes(&comparison.notes).into_iter().map(|note| ("note".to_owned(), note));
     Suite {
         name: format!("{} against {}", comparison.scenario, comparison.before.name),
         timestamp: summary.head.started.clone(),
@@ -156,11 +163,17 @@ fn compared(summary: &Summary, comparison: &Comparison) -> Suite {
 }
 
 /// A metric that the gate of the run does not name gates nothing: its regression is told and fails no test.
-fn of_effect(class: String, name: &str, effect: &Effect, excluded: Option<&str>, gate: &Gate) -> Case {
+fn of_effect(class: String, name: &str, effect: &Effect, excluded: Option<&Excluded>, gate: &Gate) -> Case {
     let words = effect_words(effect);
-    let because = || effect.because.as_deref().unwrap_or("the data cannot tell");
+    let because = || {
+        let because = effect.because.and_then(words::comparison::because);
+        because.unwrap_or_else(|| "the data cannot tell".to_owned())
+    };
     let result = match (excluded, effect.change) {
-        (Some(why), _) => Result::Skipped(format!("nothing may rest on it: {why}; {words}")),
+        (Some(why), _) => {
+            let why = words::comparison::excluded(why);
+            Result::Skipped(format!("nothing may rest on it: {why}; {words}"))
+        }
         (None, Change::Regressed) if !RegressionResult::is_gated(gate, effect.metric.word()) => {
             Result::Passed(format!("regressed, and no gate names it: {words}"))
         }

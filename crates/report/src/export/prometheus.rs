@@ -7,6 +7,7 @@ use feed::Judgement;
 
 use super::measure::{Measure, measures};
 use super::{Export, line};
+use crate::words::machine::machine;
 
 /// Every figure of a run as gauges with the cell in their labels. What is missing stands in comments at the end.
 pub fn prometheus(summary: &Summary) -> Export {
@@ -61,7 +62,7 @@ impl Page {
             ("run_id", &head.run_id),
             ("started", &head.started),
             ("plan_hash", &head.plan_hash),
-            ("machine", &head.machine),
+            ("machine", &machine(&head.machine)),
             ("version", &head.tool.version),
         ];
         self.sample("feedline_run_info", &labels, 1.0);

@@ -77,7 +77,7 @@ impl Table {
             self.row(&row(record, figures.cell, which(), [metric.name, unit, &value, ""]));
         }
         if let Some(gap) = &figures.gap {
-            self.row(&row(record, figures.cell, which(), ["", "", "", gap]));
+            self.row(&row(record, figures.cell, which(), ["", "", "", &gap::words(gap)]));
         }
     }
 

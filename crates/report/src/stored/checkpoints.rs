@@ -7,6 +7,7 @@ use crate::grid::{Column, Grid, Width};
 use crate::number::{cut_percent, grouped, interval, part as share_of, percent, three_digits};
 use crate::page::Block;
 use crate::side::{doubts, noted, of_cells};
+use crate::words::checkpoints::outcomes;
 
 pub(super) fn blocks(summary: &Summary) -> Vec<Block<'static>> {
     let found = &summary.checkpoints;
@@ -69,7 +70,7 @@ fn writes(summary: &Summary) -> Grid {
             interval(write.written.checkpoint_s.as_ref()?, three_digits)
         })
         .figure("publish", |(_, write)| write.written.publish_share.map(percent))
-        .note(|(cell, write)| noted([plan(cell), write.written.outcomes.words(), doubts(cell)]))
+        .note(|(cell, write)| noted([plan(cell), outcomes(&write.written.outcomes), doubts(cell)]))
         .done()
 }
 
@@ -101,7 +102,7 @@ fn jobs(summary: &Summary) -> Grid {
         .column(wide("interval s"), |(_, job)| job.interval_s.map(three_digits))
         .column(wide("longest s"), |(_, job)| job.written.longest_s.map(three_digits))
         .note(|(cell, job)| {
-            noted([verdict(summary, cell), plan(cell), job.written.outcomes.words(), doubts(cell)])
+            noted([verdict(summary, cell), plan(cell), outcomes(&job.written.outcomes), doubts(cell)])
         })
         .done()
 }

@@ -41,6 +41,15 @@ fn table(summary: &Summary) -> Grid {
         .done()
 }
 
+/// `pays from epoch 3 on`.
+fn pays(payoff: &Payoff) -> String {
+    match payoff.break_even {
+        // Saved time must reach what copying took: within the epoch that it falls into.
+        Some(epochs) => format!("pays from epoch {} on", feed::format_count(epochs.ceil().max(1.0))),
+        None => "never pays here: the copy is not faster".to_owned(),
+    }
+}
+
 fn cell(summary: &Summary, index: usize) -> Option<&CellSummary> {
     summary.cells.get(index)
 }
@@ -70,7 +79,7 @@ fn payoffs(summary: &Summary) -> Grid {
     let note = |payoff: &Payoff| {
         let way =
             cell(summary, payoff.source).map(|cell| super::words::way(summary, cell)).unwrap_or_default();
-        noted([payoff.words(), way])
+        noted([pays(payoff), way])
     };
     Grid::of(title, &pairs)
         .name("from", |(_, payoff)| target(summary, payoff.source))

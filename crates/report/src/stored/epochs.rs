@@ -6,6 +6,7 @@ use crate::grid::{Column, Grid, Width};
 use crate::number::{interval, percent, three_digits};
 use crate::page::Block;
 use crate::side::{noted, of_cells};
+use crate::words::epochs;
 
 /// Passes of a cell that a terminal has room for; the last of more is always shown.
 const SHOWN_MAX: usize = 4;
@@ -20,7 +21,7 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block<'static>> {
             super::words::way(summary, cell),
             cell.cell.queue_depth
         );
-        lines.extend(figures.notes.iter().map(|words| format!("{lead}: {words}")));
+        lines.extend(figures.notes.iter().map(|note| format!("{lead}: {}", epochs::words(note))));
     }
     super::words::blocks_of([table(summary)], lines)
 }

@@ -1,12 +1,14 @@
 //! Layouts: what is stored for a sample, and what packing gains.
 
 use analysis::{LayoutGain, PredictedGain, Summary};
+use record::Fact;
 
 use crate::grid::{Column, Grid, Width};
 use crate::group::once_by_key;
 use crate::number::{grouped, interval, times};
 use crate::page::Block;
 use crate::side::noted;
+use crate::words::order;
 
 pub(super) fn blocks(summary: &Summary) -> Vec<Block<'static>> {
     let mut lines = streamed(summary);
@@ -18,7 +20,8 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block<'static>> {
 fn streamed(summary: &Summary) -> Vec<String> {
     let said = summary.layouts.streamed.iter().filter_map(|streamed| {
         let cell = &summary.cells.get(streamed.cell)?.cell;
-        Some((format!("{}: {}", cell.access, streamed.notes.join("; ")), cell.target.as_str()))
+        let order: Vec<String> = streamed.order.iter().map(order::words).collect();
+        Some((format!("{}: {}", cell.access, order.join("; ")), cell.target.as_str()))
     });
     let line = |(words, targets): (String, Vec<&str>)| format!("{} {words}", targets.join(", "));
     once_by_key(said).into_iter().map(line).collect()
@@ -91,8 +94,14 @@ fn stored(summary: &Summary) -> Grid {
         .figure("stored B", |figures| bytes(figures.stored_bytes))
         .figure("read B", |figures| bytes(figures.read_bytes))
         .figure("overhead", |figures| figures.overhead.map(overhead))
-        .note(|figures| figures.packing.clone())
+        .note(|figures| packing(&figures.packing))
         .done()
+}
+
+/// `shard size 256 MiB, codec zstd`.
+fn packing(facts: &[Fact]) -> String {
+    let words = facts.iter().map(|fact| format!("{} {}", fact.name.replace('_', " "), fact.value));
+    words.collect::<Vec<_>>().join(", ")
 }
 
 fn bytes(bytes: f64) -> Option<String> {

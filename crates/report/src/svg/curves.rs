@@ -1,6 +1,6 @@
 //! The curves of throughput by depth that a run has something to show of, and the number of each series.
 
-use analysis::{CellSummary, Curve, Measurement, Panel, Summary};
+use analysis::{CellSummary, Curve, Distinction, Measurement, Panel, Summary};
 
 /// A panel of a summary with the curves that are drawn of it.
 pub(super) struct Shown<'a> {
@@ -13,12 +13,12 @@ pub(super) struct Shown<'a> {
 /// curves flat, so it is drawn only when there is no storage at all.
 pub(super) fn shown(summary: &Summary) -> Vec<Shown<'_>> {
     let any_storage = any_storage(summary);
-    let mut known: Vec<(&str, &str, &str)> = Vec::new();
+    let mut known: Vec<(&str, &str, &[Distinction])> = Vec::new();
     let mut panels = Vec::new();
     for panel in &summary.panels {
         let mut curves = Vec::new();
         for curve in panel.curves.iter().filter(|curve| curve.storage == any_storage) {
-            let key = (curve.target.as_str(), curve.engine.as_str(), curve.distinction.as_str());
+            let key = (curve.target.as_str(), curve.engine.as_str(), &curve.distinctions[..]);
             let number = known.iter().position(|one| *one == key).unwrap_or_else(|| {
                 known.push(key);
                 known.len() - 1

@@ -1,6 +1,6 @@
 //! Throughput of comparable runs over time: a panel for each target, a curve for each cell.
 
-use analysis::{History, HistoryCell};
+use analysis::{Break, Exclusion, History, HistoryCell};
 use feed::Compared;
 
 use super::canvas::Stroke;
@@ -12,6 +12,7 @@ use super::{RenderError, plot};
 use crate::number::RateUnit;
 use crate::plain::shortened;
 use crate::plot::{Plot, PlotTable};
+use crate::words::comparison as said;
 
 /// Height of the plot of one panel, and of each of several.
 const PLOT: (i32, i32) = (340, 250);
@@ -42,7 +43,7 @@ struct Point<'a> {
     run: usize,
     bps: f64,
     span: Option<(f64, f64)>,
-    excluded: Option<&'a str>,
+    excluded: &'a [Exclusion],
 }
 
 /// The throughput of the cells of a scenario over its stored runs, oldest first. The first six targets and the first
@@ -76,8 +77,8 @@ fn chart(history: &History) -> Option<Chart> {
         .key_of_points("lowest and highest repetition", "a run")
         .key(Sample::HOLLOW, "hollow: nothing may rest on it, see the table")
         .key(Sample::Stroke(FEED_LINE), "feed line");
-    for (number, words) in history.breaks.iter().take(BREAKS_MAX).enumerate() {
-        let words = format!("{}: not comparable {}", number + 1, shortened(words, 120));
+    for (number, one) in history.breaks.iter().take(BREAKS_MAX).enumerate() {
+        let words = format!("{}: not comparable {}", number + 1, shortened(&said::broken(one), 120));
         chart = chart.key(Sample::Down(BREAK), words);
     }
     let more = history.breaks.len().saturating_sub(BREAKS_MAX);
@@ -122,7 +123,7 @@ fn points<'a>(history: &History, cell: &'a HistoryCell) -> Vec<Point<'a>> {
             span: throughput(point)
                 .map(|of| (of.low, of.high))
                 .filter(|span| is_rate(&span.0) && is_rate(&span.1)),
-            excluded: point.excluded.as_deref(),
+            excluded: &point.excluded,
         })
     };
     let mut points: Vec<Point<'_>> = cell.points.iter().filter_map(of_point).collect();
@@ -143,7 +144,7 @@ fn marks(target: &Target<'_>, breaks: &[usize]) -> Vec<Mark> {
             marks.push(Mark::Line(run.iter().map(at).collect(), Stroke::solid(ink, 2)));
         }
         marks.extend(curve.points.iter().map(|point| {
-            let sign = if point.excluded.is_some() { Sign::Hollow } else { Sign::Point };
+            let sign = if point.excluded.is_empty() { Sign::Point } else { Sign::Hollow };
             Mark::Sign { at: at(point), span: point.span, sign, ink, nudge: (0, 0) }
         }));
     }
@@ -193,13 +194,10 @@ fn runs(history: &History) -> Scale {
     Scale::between(-0.5, high, ticks, &format!("runs, oldest first, with {named}"))
 }
 
-/// The number of the first run after each break, where its words name one: `from 20261121T…: kernel 6.1 -> 6.6`.
+/// The number of the first run after each break.
 fn breaks(history: &History) -> Vec<usize> {
-    let named = |words: &String| {
-        let id = words.strip_prefix("from ")?.split([':', ' ']).next()?;
-        history.run_ids.iter().position(|known| known == id)
-    };
-    history.breaks.iter().filter_map(named).filter(|run| *run > 0).collect()
+    let number = |one: &Break| history.run_ids.iter().position(|run_id| *run_id == one.run_id);
+    history.breaks.iter().filter_map(number).filter(|run| *run > 0).collect()
 }
 
 fn subtitles(history: &History, shown: &[Target<'_>], targets: usize) -> Vec<String> {
@@ -239,7 +237,7 @@ fn table(history: &History) -> PlotTable {
                 unit.write(point.bps),
                 bound(point.span.map(|span| span.0)),
                 bound(point.span.map(|span| span.1)),
-                point.excluded.unwrap_or_default().to_owned(),
+                said::exclusions(point.excluded),
             ]);
         }
     }

@@ -12,6 +12,7 @@ use super::wording;
 use crate::number::{RateUnit, milliseconds, three_digits};
 use crate::plot::PlotTable;
 use crate::side;
+use crate::words::{self, curve};
 
 /// Height of the plot of one panel, and of each of several.
 const PLOT: (i32, i32) = (360, 232);
@@ -35,7 +36,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     let marks: Vec<Vec<Mark>> = shown.iter().map(|one| marks(summary, one)).collect();
     let scales = scales(&marks);
     let mut conditions = match summary.panels.as_slice() {
-        [panel] => vec![panel.conditions()],
+        [panel] => vec![curve::conditions(panel)],
         _ => Vec::new(),
     };
     if scales.iter().any(|scale| scale.0 != scales[0].0) {
@@ -43,7 +44,7 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     }
     let letters = height_of(shown.len(), LABEL_LETTERS) as usize;
     let of_panel = |((one, marks), (y, unit)): ((&Shown<'_>, Vec<Mark>), (Scale, RateUnit))| {
-        let title = if shown.len() == 1 { Vec::new() } else { one.panel.conditions_in_lines() };
+        let title = if shown.len() == 1 { Vec::new() } else { curve::conditions_in_lines(one.panel) };
         let scales = (Scale::counts(depths(summary, one), depth_words(one)), y);
         Panel::new(title, scales, height_of(shown.len(), PLOT), marks)
             .starving_below(one.panel.line.map(|line| line.bps))
@@ -249,7 +250,7 @@ fn table(summary: &Summary, shown: &[Shown<'_>]) -> PlotTable {
     columns.push("note".to_owned());
     let mut rows = Vec::new();
     for one in shown {
-        let conditions = (shown.len() > 1).then(|| one.panel.conditions_in_lines().join(", "));
+        let conditions = (shown.len() > 1).then(|| curve::conditions_in_lines(one.panel).join(", "));
         let cells = one.curves.iter().flat_map(|(_, curve)| cells(summary, curve));
         rows.extend(cells.map(|(cell, figures)| row((cell, figures), conditions.as_deref(), unit)));
     }
@@ -276,7 +277,7 @@ fn row(
         milliseconds(figures.and_then(|figures| figures.latency.p99_ns)),
     ];
     row.extend(conditions.map(str::to_owned));
-    let doubts = cell.doubts().into_iter().map(|(_, words)| words).collect::<Vec<_>>().join("; ");
+    let doubts = words::flag::doubts(cell).into_iter().map(|(_, words)| words).collect::<Vec<_>>().join("; ");
     row.push(side::absent(cell).unwrap_or(doubts));
     row
 }

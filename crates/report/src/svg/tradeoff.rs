@@ -12,6 +12,7 @@ use super::theme::Ink;
 use super::wording;
 use crate::number::{RateUnit, milliseconds, three_digits};
 use crate::plot::PlotTable;
+use crate::words::curve;
 
 /// Height of the plot of one panel, and of each of several.
 const PLOT: (i32, i32) = (400, 290);
@@ -60,14 +61,15 @@ pub(super) fn chart(summary: &Summary) -> Option<Chart> {
     }
     let y = Scale::times(heights, &format!("{} latency, log scale", percentile.name()));
     let of_panel = |(one, marks): (&Shown<'_>, Vec<Mark>)| {
-        let title = if shown.len() == 1 { Vec::new() } else { one.panel.conditions_in_lines() };
+        let title = if shown.len() == 1 { Vec::new() } else { curve::conditions_in_lines(one.panel) };
         let x = Scale::rates(Mark::widths(&marks), "throughput").0;
         Panel::new(title, (x, y.clone()), height_of(shown.len(), PLOT), marks)
             .starving_left_of(one.panel.line.map(|line| line.bps))
             .labelled(labels(summary, one, percentile))
     };
     let panels: Vec<Panel> = shown.iter().zip(marks).map(of_panel).collect();
-    let mut conditions = if shown.len() == 1 { shown[0].panel.conditions_in_lines() } else { Vec::new() };
+    let mut conditions =
+        if shown.len() == 1 { curve::conditions_in_lines(shown[0].panel) } else { Vec::new() };
     conditions.push("numbers: queue depth; right and low is better".to_owned());
     let heading = ("tradeoff", "latency against throughput");
     let chart = Chart::of(summary, heading, conditions.into_iter().chain(limit))
@@ -129,7 +131,7 @@ fn table(summary: &Summary, percentile: Percentile, shown: &[Shown<'_>]) -> Plot
     let mut rows: Vec<(Vec<String>, Point, Vec<String>)> = Vec::new();
     let way = shown.len() > 1 || summary.panels.len() > 1;
     for one in shown {
-        let conditions = way.then(|| one.panel.conditions_in_lines().join(", "));
+        let conditions = way.then(|| curve::conditions_in_lines(one.panel).join(", "));
         for (_, curve) in &one.curves {
             rows.extend(points(summary, curve, percentile).into_iter().map(|(depth, point)| {
                 let share = one.panel.line.map(|line| three_digits(point.at.0 / line.bps * 100.0));

@@ -5,6 +5,7 @@ use analysis::{CellSummary, Curve, LineAt, Summary};
 use super::sheet::subtitle_columns;
 use crate::head;
 use crate::number::RateUnit;
+use crate::words::{self, machine::machine};
 
 /// The title of the run, and what a plot shows.
 pub(super) fn title_of(summary: &Summary, shown: &str) -> String {
@@ -26,7 +27,7 @@ pub(super) fn subtitles(summary: &Summary, conditions: Vec<String>) -> Vec<Strin
         lines.push(places);
     }
     let tool = format!("feedline {}", head.tool.version);
-    let parts = [format!("run {}", head.run_id), head.machine.clone(), tool];
+    let parts = [format!("run {}", head.run_id), machine(&head.machine), tool];
     lines.push(parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; "));
     lines
 }
@@ -39,17 +40,16 @@ pub(super) fn command(words: &[String]) -> String {
 
 /// What a screen reader says instead of the curves.
 pub(super) fn description(summary: &Summary) -> String {
-    let verdicts = summary
-        .verdicts
-        .iter()
-        .map(|verdict| format!("{} {}: {}.", verdict.target, verdict.word(), verdict.sentence()));
+    let verdicts = summary.verdicts.iter().map(|verdict| {
+        format!("{} {}: {}.", verdict.target, verdict.word(), words::verdict::sentence(verdict))
+    });
     let need = format!("Need {}.", head::need(summary));
     std::iter::once(need).chain(verdicts).collect::<Vec<_>>().join(" ")
 }
 
 /// Lines of the label of a curve: its name, and the verdict when it rests on a cell of this curve.
 pub(super) fn curve_label(summary: &Summary, curve: &Curve, columns: usize) -> Vec<String> {
-    let mut lines = crate::plain::folded(&curve.label(), columns);
+    let mut lines = crate::plain::folded(&words::curve::label(curve), columns);
     let judged = summary.verdicts.iter().find(|verdict| {
         let cells = curve.cells.iter().map(|index| &summary.cells[*index].cell.cell);
         verdict.cell.is_some() && cells.into_iter().any(|cell| Some(cell) == verdict.cell.as_ref())

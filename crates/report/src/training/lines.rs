@@ -1,12 +1,13 @@
 //! What is said of the training job of each target below its table: waits by cause, prediction, diagnosis, cost, and
 //! how to set up the same in PyTorch.
 
-use analysis::{Diagnosis, GAP_MAX, Idle, PredictedAu, Summary};
+use analysis::{DataLoader, Diagnosis, GAP_MAX, Idle, PredictedAu, Summary};
 
 use super::tables::causes;
 use super::{Job, judged};
 use crate::number::{cut_percent, grouped, part};
 use crate::page::{Fact, Facts};
+use crate::words;
 
 /// What is said of the chosen job of each target.
 pub(crate) fn facts(summary: &Summary) -> Vec<Facts> {
@@ -16,13 +17,14 @@ pub(crate) fn facts(summary: &Summary) -> Vec<Facts> {
 fn of_job(summary: &Summary, job: &Job<'_>) -> Facts {
     let training = job.training;
     let job_words = format!("{}; {}", job.settings(), job.way());
-    let mut said = vec![("job", job_words), ("stall", stalled(job)), ("AU", utilization(summary, job))];
+    let mut said = vec![("job", job_words), ("stall", stalled(job)), ("AU", utilization(job))];
     if let Some(diagnosis) = &training.diagnosis {
         said.push(("why", reasons(diagnosis)));
-        said.extend(Some(("do", diagnosis.advice.clone())).filter(|(_, words)| !words.is_empty()));
+        said.push(("do", words::diagnosis::advice(diagnosis)));
     }
     said.extend(idle(training.idle).map(|words| ("idle", words)));
-    said.extend(loader(analysis::loader_arguments(summary, job.cell)).map(|words| ("torch", words)));
+    let loader = DataLoader::of(summary, job.cell);
+    said.extend(loader.iter().flat_map(words::loader::arguments).map(|words| ("torch", words)));
     let facts = said.into_iter().map(|(name, words)| Fact::new(name, words)).collect();
     Facts { about: job.cell.cell.target.clone(), facts }
 }
@@ -38,12 +40,13 @@ fn stalled(job: &Job<'_>) -> String {
 }
 
 /// `71.8 % measured; predicted 74.0 %: a closed loop at depth 64 ...; 99.9 % without storage`.
-fn utilization(summary: &Summary, job: &Job<'_>) -> String {
+fn utilization(job: &Job<'_>) -> String {
     let training = job.training;
     let au = training.au.mean;
     let mut parts = vec![format!("{} % measured", cut_percent(au))];
-    parts.extend(training.predicted.as_ref().map(|predicted| predicted_words(summary, predicted, au)));
-    parts.extend(training.not_predicted.as_ref().map(|why| format!("not predicted: {why}")));
+    parts.extend(training.predicted.as_ref().map(|predicted| predicted_words(job, predicted, au)));
+    let not_predicted = training.not_predicted.as_ref().map(words::predicted::not_predicted);
+    parts.extend(not_predicted.map(|why| format!("not predicted: {why}")));
     let dlio = training.dlio_au.filter(|dlio| (dlio - au).abs() > GAP_MAX);
     parts.extend(
         dlio.map(|dlio| {
@@ -54,25 +57,19 @@ fn utilization(summary: &Summary, job: &Job<'_>) -> String {
     parts.join("; ")
 }
 
-fn predicted_words(summary: &Summary, predicted: &PredictedAu, au: f64) -> String {
+fn predicted_words(job: &Job<'_>, predicted: &PredictedAu, au: f64) -> String {
     let gap = (predicted.au - au) * 100.0;
     let side = if gap > 0.0 { "above" } else { "below" };
     let gap = (gap.abs() > GAP_MAX * 100.0).then(|| format!(", {:.1} points {side}", gap.abs()));
-    let depth = summary.cell(&predicted.from).map(|cell| format!(" at depth {}", cell.cell.queue_depth));
-    let how = if predicted.how.is_empty() {
-        format!("from a closed loop{}", depth.unwrap_or_default())
-    } else {
-        predicted.how.clone()
-    };
+    let how = words::predicted::how(predicted, job.plan);
     format!("predicted {} %{}: {how}", cut_percent(predicted.au), gap.unwrap_or_default())
 }
 
 /// `latency-bound: ...; ...`.
 fn reasons(diagnosis: &Diagnosis) -> String {
-    let evidence: Vec<&str> =
-        diagnosis.evidence.iter().map(|sentence| sentence.trim_end_matches('.')).collect();
-    let words = diagnosis.bound.words();
-    if evidence.is_empty() { words.to_owned() } else { format!("{words}: {}", evidence.join("; ")) }
+    let bound = words::bound::words(diagnosis.bound);
+    let symptoms: Vec<String> = diagnosis.symptoms.iter().map(words::diagnosis::symptom).collect();
+    if symptoms.is_empty() { bound.to_owned() } else { format!("{bound}: {}", symptoms.join("; ")) }
 }
 
 /// `4.1 GPU-hours a day, 12.3 in your currency`; nothing where none is lost.
@@ -85,21 +82,9 @@ fn idle(idle: Idle) -> Option<String> {
     Some(format!("{hours} GPU-hours a day{}", price.unwrap_or_default()))
 }
 
-/// `num_workers=8: readers of each accelerator`, a line for each.
-fn loader(arguments: Vec<(String, String)>) -> impl Iterator<Item = String> {
-    arguments.into_iter().map(|(argument, reason)| format!("{argument}: {reason}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_argument_stands_with_its_reason() {
-        let arguments = vec![("num_workers=8".to_owned(), "readers of each accelerator".to_owned())];
-        let lines: Vec<String> = loader(arguments).collect();
-        assert_eq!(lines, ["num_workers=8: readers of each accelerator"]);
-    }
 
     #[test]
     fn idle_time_costs_what_the_user_says_and_nothing_where_none_is_lost() {

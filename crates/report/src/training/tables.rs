@@ -6,6 +6,7 @@ use super::{Job, cells, chosen, fetch, is_demo};
 use crate::grid::{Column, Filling, Grid, Width};
 use crate::number::{cut_percent, latency, part, percent};
 use crate::side::{absent, apart, doubts, noted, of_phase};
+use crate::words::gap;
 
 /// Cells up to which every one of them is shown on a terminal.
 const SHOWN_MAX: usize = 24;
@@ -93,8 +94,8 @@ fn confirmed(fresh: &Measurement) -> String {
             }
             None => "not confirmed: no step was counted".to_owned(),
         },
-        Measurement::Failed { reason, .. } => format!("confirmation failed: {reason}"),
-        Measurement::NotRun { reason } => format!("not confirmed: {reason}"),
+        Measurement::Failed { reason, .. } => format!("confirmation failed: {}", gap::words(reason)),
+        Measurement::NotRun { reason } => format!("not confirmed: {}", gap::words(reason)),
         Measurement::Operations(_) => "not confirmed: it moves no bytes".to_owned(),
     }
 }

@@ -66,7 +66,14 @@ fn a_search_ends_with_what_it_found() {
         target: "nvme".to_owned(),
         engine: "io_uring".to_owned(),
         axis: "accelerators".to_owned(),
-        meets: Some(Edge { value: 21, cell: "nvme/21".to_owned(), au: Err("cut".to_owned()), doubt: None }),
+        meets: Some(Edge {
+            value: 21,
+            cell: "nvme/21".to_owned(),
+            au: Err(analysis::NoUtilization::Unmeasured(
+                analysis::GapCause::Recorded("cut".to_owned()).into(),
+            )),
+            doubt: None,
+        }),
         misses: None,
         threshold: 0.9,
         tried: 5,

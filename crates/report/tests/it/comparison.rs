@@ -1,8 +1,9 @@
 //! Comparisons, histories and calibrations, built by hand, through every rendering.
 
 use analysis::{
-    Calibration, CellComparison, Change, Comparison, Effect, Headline, History, HistoryCell, HistoryPoint,
-    HistoryValue, Metric, Noise, Pairing, Ratio, Side,
+    Because, Break, Calibration, CalibrationNote, CellComparison, Change, Comparison, ComparisonNote,
+    Difference, Effect, Excluded, Exclusion, GapCause, Headline, History, HistoryCell, HistoryPoint,
+    HistoryValue, May, Metric, Noise, Pairing, Ratio, Side, Uncompared, UncomparedReason,
 };
 use feed::Compared;
 use proptest::prelude::*;
@@ -26,9 +27,21 @@ fn effect(metric: Compared, before: f64, (low, mean, high): (f64, f64, f64), cha
     }
 }
 
-fn inconclusive(metric: Compared, before: f64, ratio: (f64, f64, f64), because: &str) -> Effect {
-    let because = Some(because.to_owned());
-    Effect { because, ..effect(metric, before, ratio, Change::Inconclusive) }
+fn inconclusive(metric: Compared, before: f64, ratio: (f64, f64, f64), because: Because) -> Effect {
+    Effect { because: Some(because), ..effect(metric, before, ratio, Change::Inconclusive) }
+}
+
+const FEW: Because = Because::FewRuns { runs: 1, wanted: 8 };
+const WIDE: Because = Because::ReachesOver { margin: 0.1, smallest: 0.31 };
+
+/// Why something has no figures, in the words of its record.
+fn unmeasured(reason: &str) -> Vec<Exclusion> {
+    vec![Exclusion::Gap(GapCause::Recorded(reason.to_owned()).into())]
+}
+
+fn other_kernel() -> Difference {
+    let [what, before, after] = ["kernel", "6.1", "6.6"].map(str::to_owned);
+    Difference { what, before, after, may: Some(May::Kernel) }
 }
 
 fn cell(target: &str, label: &str, effects: Vec<Effect>) -> CellComparison {
@@ -61,7 +74,7 @@ fn every_kind() -> Comparison {
         vec![
             effect(Compared::Throughput, 4.1e9, down, Change::Regressed),
             effect(Compared::P50, 7.8e6, (1.12, 1.17, 1.21), Change::Regressed),
-            inconclusive(Compared::P99, 9.9e6, (0.91, 1.18, 1.53), "the interval is wider than the margin"),
+            inconclusive(Compared::P99, 9.9e6, (0.91, 1.18, 1.53), WIDE),
             effect(Compared::Cpu, 1_250.0, (0.99, 1.0, 1.02), Change::Unchanged),
         ],
     );
@@ -76,7 +89,9 @@ fn every_kind() -> Comparison {
         vec![effect(Compared::Throughput, 80_200.0, (1.9, 2.4, 3.1), Change::Improved)],
     );
     let excluded = CellComparison {
-        excluded: Some("not steady before: throughput fell by 31 % within the repetitions".to_owned()),
+        excluded: Some(Excluded::After(unmeasured(
+            "not steady before: throughput fell by 31 % within the repetitions",
+        ))),
         ..cell("disk", "pread, depth 128", vec![effect(Compared::Throughput, 3e9, down, Change::Regressed)])
     };
     let trained = cell(
@@ -86,7 +101,7 @@ fn every_kind() -> Comparison {
     );
     let headline = |target: &str, cells, effect| Headline { target: target.to_owned(), cells, effect };
     let all = effect(Compared::Throughput, 4.1e9, down, Change::Regressed);
-    let few = inconclusive(Compared::Throughput, 80_200.0, (0.0, 1.02, f64::INFINITY), "1 run; 8 are needed");
+    let few = inconclusive(Compared::Throughput, 80_200.0, (0.0, 1.02, f64::INFINITY), FEW);
     Comparison {
         pairing: Pairing::Stored,
         scenario: "nightly".to_owned(),
@@ -98,17 +113,19 @@ fn every_kind() -> Comparison {
         cells: vec![unchanged, regressed, trained, excluded, improved],
         headlines: vec![headline("disk", 3, all), headline("tree", 1, Effect { detectable: None, ..few })],
         lost: Vec::new(),
-        gaps: vec!["disk io_uring depth 64: before alone".to_owned()],
-        notes: vec!["kernel 6.1 before, 6.6 after: declared in may_differ".to_owned()],
+        gaps: vec![Uncompared::Of {
+            name: "disk io_uring depth 64".to_owned(),
+            reason: UncomparedReason::NotAfter,
+        }],
+        notes: vec![ComparisonNote::Declared { difference: other_kernel(), runs: 8 }],
     }
 }
 
 /// Two runs of many cells: nothing can be said of any, for one reason.
 fn too_few(cells: usize) -> Comparison {
-    let why = "1 run before; a baseline needs 8";
     let of = |depth: usize| {
         let none = (0.0, 0.97, f64::INFINITY);
-        let effect = Effect { detectable: None, ..inconclusive(Compared::Throughput, 1e9, none, why) };
+        let effect = Effect { detectable: None, ..inconclusive(Compared::Throughput, 1e9, none, FEW) };
         cell("disk", &format!("io_uring, depth {depth}"), vec![effect])
     };
     let all = of(0).effects.remove(0);
@@ -211,7 +228,7 @@ fn names_from_a_record_break_no_page_and_call_nobody() {
     }
     comparison.headlines[0].target.clone_from(&evil);
     comparison.before.name.clone_from(&evil);
-    comparison.notes.push(evil);
+    comparison.notes.push(ComparisonNote::Settings { name: evil, settings: Vec::new() });
     assert_plain(&comparison_terminal(&comparison, Screen::PLAIN));
     let page = comparison_markdown(&comparison);
     assert!(!page.contains("<script") && !page.contains('@') && !page.contains('\u{1b}'), "{page}");
@@ -223,7 +240,7 @@ fn names_from_a_record_break_no_page_and_call_nobody() {
 proptest! {
     #[test]
     fn a_page_holds_its_limit_at_whole_rows_and_says_what_is_missing(bytes_max in 0_usize..30_000) {
-        let comparison = Comparison { notes: vec!["first".to_owned()], ..too_few(120) };
+        let comparison = Comparison { notes: vec![ComparisonNote::ClientLimited { cells: 1 }], ..too_few(120) };
         let whole = comparison_markdown(&comparison);
         let page = comparison_markdown_within(&comparison, bytes_max);
         prop_assert!(page.len() <= bytes_max);
@@ -260,7 +277,7 @@ fn point(run: u32, throughput: Option<f64>) -> HistoryPoint {
         run_id: runs(30)[run as usize].clone(),
         started: format!("2026-11-{:02}T01:02:03Z", run + 1),
         values: throughput.map(|bps| (Compared::Throughput, value(bps))).into_iter().collect(),
-        excluded: None,
+        excluded: Vec::new(),
     }
 }
 
@@ -276,7 +293,7 @@ fn month() -> History {
     };
     let all = |value: fn(u32) -> f64| (0..30).map(|run| point(run, Some(value(run)))).collect::<Vec<_>>();
     let mut excluded = all(|_| 1.5e9);
-    excluded[25].excluded = Some("drift, \"burst\"".to_owned());
+    excluded[25].excluded = unmeasured("drift, \"burst\"");
     let mut lacking = all(|_| 80_200.0);
     lacking.remove(20);
     History {
@@ -288,7 +305,10 @@ fn month() -> History {
             cell("pread, depth 128, block 1 MiB", excluded),
             cell("stat pread, depth 16", lacking),
         ],
-        breaks: vec!["from 20261116T010203Z-nightly-000f: kernel 6.1 -> 6.6".to_owned()],
+        breaks: vec![Break {
+            run_id: "20261116T010203Z-nightly-000f".to_owned(),
+            differences: vec![other_kernel()],
+        }],
     }
 }
 
@@ -332,7 +352,7 @@ fn calibration() -> Calibration {
         run_ids: runs(2),
         samples: 10,
         noise: vec![noise(Compared::Throughput, 0.031, 0.05, 0.092), noise(Compared::P99, 0.12, 0.17, 0.31)],
-        notes: vec!["disk io_uring depth 1: drift; left out".to_owned()],
+        notes: vec![CalibrationNote::CellsLeftOut(1)],
     }
 }
 

@@ -1,8 +1,8 @@
 //! Pages for people and for test reports, and secrets that must be in none of them.
 
 use analysis::{
-    CellComparison, Change, Comparison, Effect, Headline, Metric, Pairing, Ratio, Side, Summary,
-    distributions, summarise,
+    Because, CellComparison, Change, Comparison, Effect, Excluded, Exclusion, GapCause, Headline, Metric,
+    Pairing, Ratio, Side, Summary, Uncompared, UncomparedReason, distributions, summarise,
 };
 use feed::Compared;
 use record::{Gate, Line, RunRecord};
@@ -99,7 +99,7 @@ fn effect(metric: Compared, change: Change, ratio: f64) -> Effect {
         detectable: Some(0.04),
         margin: 0.05,
         change,
-        because: (change == Change::Inconclusive).then(|| "3 runs of 8".to_owned()),
+        because: (change == Change::Inconclusive).then_some(Because::FewRuns { runs: 3, wanted: 8 }),
     }
 }
 
@@ -109,7 +109,9 @@ fn comparison() -> Comparison {
         target: "nvme".to_owned(),
         label: "io_uring".to_owned(),
         effects,
-        excluded: excluded.map(str::to_owned),
+        excluded: excluded.map(|reason| {
+            Excluded::After(vec![Exclusion::Gap(GapCause::Recorded(reason.to_owned()).into())])
+        }),
         falls_count: false,
     };
     let side = |name: &str| Side { name: name.to_owned(), run_ids: vec![format!("run-of-{name}")] };
@@ -130,7 +132,7 @@ fn comparison() -> Comparison {
             effect: effect(Compared::Throughput, Change::Unchanged, 1.0),
         }],
         lost: Vec::new(),
-        gaps: vec!["e: only on one side".to_owned()],
+        gaps: vec![Uncompared::Of { name: "e".to_owned(), reason: UncomparedReason::NotAfter }],
         notes: Vec::new(),
     }
 }
@@ -146,14 +148,14 @@ fn a_regression_is_a_failure_and_what_cannot_be_told_is_skipped() {
         "throughput 0.850 times that before, 95 % interval 0.833 to 0.867, margin 5.0 %, more is better"
     );
     let (result, words) = case(&document, "b p99");
-    assert!(result == "skipped" && words.starts_with("inconclusive: 3 runs of 8"), "{words}");
+    assert!(result == "skipped" && words.starts_with("inconclusive: 3 of 8 runs before"), "{words}");
     assert_eq!(case(&document, "c throughput").0, "skipped", "nothing rests on a cell that drifts");
     assert_eq!(case(&document, "d cpu").0, "system-out");
     assert_eq!(case(&document, "nvme throughput").0, "system-out");
     let after = document.descendants().find(|node| node.attribute("name") == Some("after")).unwrap();
     assert_eq!(after.attribute("value"), Some("head & <more>"));
     let gaps = document.descendants().filter(|node| node.attribute("name") == Some("gap"));
-    assert!(gaps.filter_map(|node| node.attribute("value")).any(|gap| gap == "e: only on one side"));
+    assert!(gaps.filter_map(|node| node.attribute("value")).any(|gap| gap == "e: not in the run after"));
 }
 
 #[test]

@@ -19,3 +19,4 @@ mod synthetic;
 mod text;
 mod trained;
 mod training;
+mod words;

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{History, HistoryCell, HistoryPoint, HistoryValue, Ratio, Shift, ShiftPoint, shift};
+use analysis::{
+    Break, Difference, Exclusion, GapCause, History, HistoryCell, HistoryPoint, HistoryValue, Ratio, Shift,
+    ShiftPoint, shift,
+};
 use feed::Compared;
 use proptest::prelude::*;
 use report::{RenderError, ShiftHead, ShiftSide, history_svg, shift_svg};
@@ -75,6 +78,11 @@ fn cells_that_move_no_bytes_are_left_out_of_a_plot_of_bytes() {
     assert!(matches!(history_svg(&runs).unwrap_err(), RenderError::NothingMeasured { .. }));
 }
 
+fn other_kernel_from(run_id: String) -> Break {
+    let [what, before, after] = ["kernel", "6.1", "6.6"].map(str::to_owned);
+    Break { run_id, differences: vec![Difference { what, before, after, may: None }] }
+}
+
 fn history(runs: usize, rates: &[f64], breaks: &[usize]) -> History {
     let id = |run: usize| format!("202611{:02}T0441{:02}Z-nightly-{run:04x}", run / 2 + 1, run % 60);
     let point = |run: usize, bps: f64| {
@@ -85,7 +93,10 @@ fn history(runs: usize, rates: &[f64], breaks: &[usize]) -> History {
             run_id: id(run),
             started: format!("2026-11-{:02}T04:41:23Z", run / 2 + 1),
             values: BTreeMap::from([(Compared::Throughput, value)]),
-            excluded: (run == 4).then(|| "drifts".to_owned()),
+            excluded: (run == 4)
+                .then(|| Exclusion::Gap(GapCause::Recorded("drifts".to_owned()).into()))
+                .into_iter()
+                .collect(),
         }
     };
     let cell = |(number, bps): (usize, &f64)| HistoryCell {
@@ -100,7 +111,7 @@ fn history(runs: usize, rates: &[f64], breaks: &[usize]) -> History {
         scenario: "nightly".to_owned(),
         run_ids: (0..runs).map(id).collect(),
         cells: rates.iter().enumerate().map(cell).collect(),
-        breaks: breaks.iter().map(|run| format!("from {}: kernel 6.1 -> 6.6", id(*run))).collect(),
+        breaks: breaks.iter().map(|run| other_kernel_from(id(*run))).collect(),
     }
 }
 

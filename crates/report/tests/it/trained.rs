@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use analysis::{
-    Bound, CellSummary, Diagnosis, Figures, Idle, Measurement, PredictedAu, Rate, Stall, Summary,
-    TrainingFigures, summarise,
+    Bound, CellSummary, Diagnosis, Figures, Idle, LittlesLaw, LoopPair, Measurement, PredictedAu, Rate,
+    Remedy, Stall, Summary, Symptom, TrainingFigures, summarise,
 };
 use record::{Line, TrainedStep};
 
@@ -195,16 +195,27 @@ pub(crate) fn two_targets() -> Summary {
             au: of.au.mean + 0.07,
             long_run: of.au.mean + 0.08,
             from: "filer/io_uring/qd32".to_owned(),
-            how: "a closed loop at depth 32 moves 11,200 samples/s of the 14,286 that the job takes"
-                .to_owned(),
+            depth: 32,
+            samples_per_s: 11_200.0,
+            demand_samples_per_s: 14_286.0,
+            epochs: 1,
+            steps: 200,
         });
         of.diagnosis = Some(Diagnosis {
             bound: Bound::Latency,
-            evidence: vec![
-                "4 x the reads in flight bring 2.1 x the samples".to_owned(),
-                "a read takes 5.7 ms at p50 whatever the depth up to 128".to_owned(),
+            symptoms: vec![
+                Symptom::InFlight(LittlesLaw {
+                    depth: 8.0,
+                    latency_ns: 5.7e6,
+                    in_flight: 7.9,
+                    ops_per_s: 1_390.0,
+                    target_au: 0.9,
+                    needed_ops_per_s: 2_630.0,
+                    needed: 15.0,
+                }),
+                Symptom::Loops(LoopPair { deeper_depth: 128, deeper_bps: 2.7e9, depth: 32, bps: 1.3e9 }),
             ],
-            advice: "give each accelerator 16 readers, or let reads share a deeper queue".to_owned(),
+            remedy: Remedy::Times { times: 2.0, readers: Some(16.0), depth: 16.0 },
         });
         of.idle = Idle { gpu_hours_per_day: 54.1, price_per_day: Some(1_622.4) };
     });
@@ -228,7 +239,16 @@ pub(crate) fn by_accelerators(targets: &[&'static str], numbers: &[u32]) -> Summ
     for made in jobs.iter().filter(|made| made.readers.is_none()) {
         edit(&mut summary, &made.slug(), |of| {
             let au = (of.au.mean * 1.1).min(1.0);
-            of.predicted = Some(PredictedAu { au, long_run: au, from: String::new(), how: String::new() });
+            of.predicted = Some(PredictedAu {
+                au,
+                long_run: au,
+                from: String::new(),
+                depth: 32,
+                samples_per_s: 11_200.0,
+                demand_samples_per_s: 14_286.0,
+                epochs: 1,
+                steps: 200,
+            });
         });
     }
     summary

@@ -1,6 +1,6 @@
 //! Training jobs through every rendering.
 
-use analysis::Summary;
+use analysis::{Flag, Gap, GapCause, Summary, Symptom};
 use report::{Plot, Screen, markdown, terminal, training_svgs};
 
 use crate::checks::{assert_plot, words};
@@ -18,6 +18,14 @@ fn plot(summary: &Summary, name: &str) -> String {
     plots(summary).into_iter().find(|plot| plot.name == name).unwrap().svg
 }
 
+fn recorded(reason: &str) -> Gap {
+    GapCause::Recorded(reason.to_owned()).into()
+}
+
+fn flagged(asked: &str) -> Symptom {
+    Symptom::Flagged(Flag::StandsIn { asked: asked.to_owned() })
+}
+
 /// Summaries that a layout may stumble over, by name.
 fn variants() -> Vec<(&'static str, Summary)> {
     let single = |made: Made| with_jobs(without_jobs(), &[made]);
@@ -28,9 +36,9 @@ fn variants() -> Vec<(&'static str, Summary)> {
     let mut failed = with_jobs(without_jobs(), &by_readers("nvme", &[1, 2, 4096], &[0, 2]));
     let last = failed.cells.len() - 1;
     failed.cells[last].measured =
-        analysis::Measurement::Failed { repetitions: 3, reason: "no batch came".to_owned() };
+        analysis::Measurement::Failed { repetitions: 3, reason: recorded("no batch came") };
     failed.cells[last - 1].measured =
-        analysis::Measurement::NotRun { reason: "the time was used up".to_owned() };
+        analysis::Measurement::NotRun { reason: recorded("the time was used up") };
     let mut barrier = single(Made::of("nvme", 200));
     trained::edit(&mut barrier, &Made::of("nvme", 200).slug(), |of| {
         of.timeline.iter_mut().skip(1).step_by(3).for_each(|step| step.start_ns += 50_000_000);
@@ -155,15 +163,14 @@ fn text_of_a_diagnosis_cannot_break_a_table_or_a_terminal() {
     let slug = Made::of("filer", 250).slug();
     trained::edit(&mut summary, &slug, |of| {
         let diagnosis = of.diagnosis.as_mut().unwrap();
-        diagnosis.evidence = vec!["a | <b> \u{1b}[31m".to_owned()];
-        diagnosis.advice = "x".repeat(300);
+        diagnosis.symptoms = vec![flagged("a | <b> \u{1b}[31m"), flagged(&"x".repeat(300))];
     });
     let page = terminal(&summary, Screen::PLAIN);
     assert!(
         page.lines().all(|line| line.len() <= 80)
             && page.bytes().all(|b| b == b'\n' || (0x20..0x7f).contains(&b))
     );
-    assert!(markdown(&summary).contains("latency-bound: a \\| &lt;b>  \\[31m"));
+    assert!(markdown(&summary).contains("latency-bound: stands in for a \\| &lt;b>  \\[31m"));
 }
 
 #[test]

@@ -10,15 +10,18 @@ use super::dataset::Datasets;
 use super::schedule::Schedule;
 
 /// Shards side by side by default, at most: as many as loaders have readers on a host, and no more files open.
+// Each stream is a file and a buffer; WebDataset's loaders run one for each worker, and 16 workers are many
+// for a host.
 const STREAMS_DEFAULT_MAX: u32 = 16;
 
 /// Samples of a run of neighbours by default.
+// With samples of 110 kB a run is 1.8 MB: long enough to show read-ahead, short against a shard.
 const RUN_LENGTH_DEFAULT: u32 = 16;
 
 /// The orders of a scenario.
 #[derive(Debug)]
 pub(super) struct Orders {
-    /// As written; where nothing is, each dataset has the one that its layout is read in.
+    /// As written. Where no order is written, each dataset has the one in which its layout is read.
     listed: Option<Vec<Access>>,
     pub(super) span: Option<Span>,
     streams: Option<u32>,
@@ -37,14 +40,13 @@ impl Orders {
         self.listed.as_ref().map_or_else(|| default_access(layout(spec)), |listed| listed[index])
     }
 
-    /// Whether blocks of files are to make up samples one by one: not where shards are streamed.
+    /// Whether blocks of files make up samples one by one, which they do not where shards are streamed.
     pub(super) fn take_samples_of_files(&self, datasets: &Datasets) -> bool {
         let files = datasets.specs.iter().filter(|spec| layout(spec) == Layout::Files);
         files.into_iter().any(|spec| (0..self.count()).any(|index| !self.at(index, spec).streams()))
     }
 
-    /// Whether a read of the user's own data holds no whole sample, or many: of what is streamed, and of row groups and
-    /// chunks.
+    /// Whether a read of the user's own data holds a part of a sample, or many: reads of streams, row groups and chunks.
     pub(super) fn take_existing_apart(&self, datasets: &Datasets) -> bool {
         let existing = datasets.specs.iter().filter(|spec| matches!(spec, DatasetSpec::Existing(_)));
         existing.into_iter().any(|spec| {
@@ -78,6 +80,7 @@ impl Orders {
                 Fetch::Readers { count } => training.accelerators.saturating_mul(count),
                 // Each accelerator has as many of its own.
                 Fetch::Shared => {
+                    // At least one for each accelerator, or some would starve by arithmetic alone.
                     let each = self.streams_of(depth) / training.accelerators.max(1);
                     training.accelerators.saturating_mul(each.max(1))
                 }
@@ -93,6 +96,7 @@ impl Orders {
 
 /// The order in which a loader reads this layout, unless something else is asked for.
 pub(super) fn default_access(layout: Layout) -> Access {
+    // Measuring tar shards by index would show what no loader can do: it has no index of them.
     if layout.is_streamed() { Access::ShuffledShards } else { Access::ShuffledEpoch }
 }
 
@@ -112,6 +116,7 @@ pub(super) fn resolve(
 ) -> Option<Orders> {
     let before = problems.len();
     let listed: Option<Vec<Access>> = written.access.optional()?;
+    // An absent order may still be a stream, by the layout; that is known only with the data.
     let streams_any = listed.as_ref().is_none_or(|listed| listed.iter().any(|access| access.streams()));
     if let Some(at) = written.streams.key().filter(|_| has_readers(schedule) && streams_any) {
         let problem = Problem::new("each reader of a training job reads a stream of its own");
@@ -132,7 +137,7 @@ pub(super) fn resolve(
     (problems.len() == before).then_some(orders)
 }
 
-/// Refuses streams of which accelerators would share one: none takes a sample that another has begun.
+/// Refuses a number of streams that accelerators would have to share: none takes a sample that another has begun.
 fn refuse_split(streams: u32, at: Span, schedule: &Schedule, problems: &mut Problems) {
     let accelerators = schedule.series.iter().filter_map(|series| match &series.load {
         Load::Training(job) if job.fetch == Fetch::Shared => Some(job.accelerators),

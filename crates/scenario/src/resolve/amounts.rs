@@ -1,4 +1,4 @@
-//! Amounts that nobody can mean, refused with the sums that show it.
+//! Amounts that cannot be meant, refused with the sums that show it.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use crate::written::{self, Dataset};
 
 use super::schedule::List;
 
-/// More are a mistake: with the default 12 s each, these take 33 hours per repetition.
+/// More cells are a mistake: with the default 12 s each, these take 33 hours per repetition.
 const CELLS_MAX: u128 = 10_000;
 
 /// Files of one dataset: their numbers have 32 bits.
 const FILES_MAX: u64 = 4_000_000_000;
 
-/// Bytes of one dataset, 100 PB. A client that writes 100 GB/s is at it for twelve days.
+/// Bytes of one dataset, 100 PB. A client that writes 100 GB/s takes twelve days for it.
 const DATASET_BYTES_MAX: u128 = 100_000_000_000_000_000;
 
 const DAY_NS: u128 = 86_400_000_000_000;
@@ -49,7 +49,7 @@ pub(super) fn too_much_data(
     Some(problem.help("write a smaller dataset.size, or other samples"))
 }
 
-/// How lists make so many cells: "12 sample sizes x 9 depths = 108 cells".
+/// How lists multiply to the number of cells: "12 sample sizes x 9 depths = 108 cells".
 fn sum(count: u128, lists: &[List]) -> String {
     let several = || lists.iter().filter(|list| list.length > 1);
     let product: u128 = several().map(|list| list.length as u128).product();
@@ -92,8 +92,9 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Refuses a run that lasts longer than anybody waits, and a budget in which no round of all cells fits.
+    /// Refuses a run of more than 30 days, and a budget in which no round of all cells fits.
     pub(super) fn refuse_long(&self, problems: &mut Problems) {
+        // The least that it can take, so that nothing is refused which might have fitted.
         let (cells, round_ns) = self.round();
         let repetitions = self.measure.repetitions;
         let total_ns = round_ns.saturating_mul(u128::from(repetitions));
@@ -110,6 +111,8 @@ impl Run<'_> {
                 Problem::new("no run lasts more than 30 days, and this budget does")
                     .help("write for example measure.budget = \"2h\"")
             }
+            // A budget in which not one round fits would end in a verdict on the cells that happened to
+            // come first.
             Some(budget_ns) if round_ns > u128::from(budget_ns) => {
                 let (once, budget) = (duration(round_ns), format_duration_ns(budget_ns));
                 Problem::new(format!("{sum}; once each takes {once}, and the budget is {budget}"))
@@ -129,9 +132,10 @@ impl Run<'_> {
         problems.push(labels.into_iter().fold(problem, |problem, (span, what)| problem.also_if(span, what)));
     }
 
-    /// Cells that are measured in any case, and the least that one repetition of each takes, nanoseconds. A search may
-    /// end at its first depth.
+    /// The number of cells that are measured in any case, and the least time that one repetition of each takes,
+    /// nanoseconds. A search may end at its first depth.
     fn round(&self) -> (u128, u128) {
+        // Of a search the first depth is sure; how many follow is found out by the run.
         let mut searched = BTreeSet::new();
         let measured =
             self.cells.iter().filter(|cell| cell.auto_group.is_none_or(|group| searched.insert(group)));
@@ -142,6 +146,8 @@ impl Run<'_> {
     fn least_ns(&self, cell: &Cell) -> u128 {
         let window_ns = match self.measure.limit {
             Limit::Duration { duration_ns: ns } | Limit::Steps { otherwise_ns: ns, .. } => ns.into(),
+            // No rate is known before the run, and a guess would refuse what is possible on a faster
+            // storage.
             Limit::Bytes { bytes } => u128::from(bytes) / FASTEST_BYTES_PER_NS,
             Limit::Epochs { epochs } => {
                 let bytes = self.specs[cell.dataset].total_bytes().unwrap_or(0);

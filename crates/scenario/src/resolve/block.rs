@@ -1,18 +1,18 @@
-//! Block sizes: as written, or one that follows the sample.
+//! Sample sizes, and block sizes: as written, or one that follows the sample.
 
-use plan::Operation;
+use plan::{Layout, Operation};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::list::{Axis, Item};
 use crate::reader::Field;
 use crate::value::Size;
 
-use super::sample::Sample;
-
 /// Alignment to which a block is rounded up by default: a page, and no file system asks for more.
 pub(super) const BLOCK_ALIGN_BYTES: u64 = 4096;
 
 /// The largest block by default.
+// Beyond it the kernel splits direct reads by the device's `max_sectors_kb`, 1,280 by default, so that a
+// larger block is no larger request.
 pub(super) const BLOCK_DEFAULT_MAX_BYTES: u64 = 1 << 20;
 
 /// Linux moves at most 2 GiB less a page in one read (`MAX_RW_COUNT`); half of it leaves room to round up.
@@ -23,6 +23,23 @@ const STAT_BLOCK_BYTES: u32 = 4096;
 
 /// Room for the entries that one `getdents64` returns: about 2,000 names of the generated kind.
 const LIST_BLOCK_BYTES: u32 = 64 << 10;
+
+/// A sample size, where it was written, and how such samples lie.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sample {
+    /// `None` for files of the user's whose size nobody stated.
+    pub(super) bytes: Option<u64>,
+    pub(super) span: Option<Span>,
+    /// `None` for files of the user's whose layout nobody stated.
+    pub(super) layout: Option<Layout>,
+}
+
+impl Sample {
+    /// Bytes of the file that a sample is, where it is one.
+    pub(super) fn file_bytes(&self) -> Option<u64> {
+        self.bytes.filter(|_| self.layout == Some(Layout::Files))
+    }
+}
 
 /// Block sizes as written, or one for each sample size that follows it.
 #[derive(Debug, Clone)]
@@ -43,6 +60,7 @@ impl Blocks {
     pub(super) fn at(&self, index: usize, operation: Operation, sample: Sample) -> Block {
         let fixed = |bytes| Block { bytes, span: None };
         match (operation, &self.listed) {
+            // Never an axis: a block size would multiply cells in which no block is read.
             (Operation::Stat | Operation::GetAttr, _) => fixed(STAT_BLOCK_BYTES),
             (Operation::List, _) => fixed(LIST_BLOCK_BYTES),
             (_, Some(blocks)) => Block { bytes: blocks[index].value, span: Some(blocks[index].span) },

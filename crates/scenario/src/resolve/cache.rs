@@ -30,11 +30,11 @@ pub(super) struct Way {
     pub(super) lane: usize,
     pub(super) operation: Operation,
     pub(super) caches: Vec<Cache>,
-    /// Whether they were asked for; else the layout has a say.
+    /// Whether the scenario states them; by default they follow the layout too.
     pub(super) written: bool,
 }
 
-/// One treatment, and the value that asked for it, if any did.
+/// One treatment, and the value that asked for it, if one did.
 #[derive(Debug, Clone, Copy)]
 struct Choice {
     cache: Cache,
@@ -78,6 +78,8 @@ pub(super) fn resolve(
             {
                 problems.push(problem);
             }
+            // Of one path all operations have the same list; what a task cannot take has been refused
+            // above.
             let caches = choices.into_iter().map(|choice| choice.cache).collect();
             ways.push(Way { lane, operation: task.operation, caches, written: written.is_some() });
         }
@@ -93,6 +95,8 @@ fn written(subject: &Subject<'_>, problems: &mut Problems) -> Option<Option<Vec<
         (Field::Absent, Field::Absent) => return Some(None),
         (Field::Given(direct), Field::Absent) => direct.value.0.iter().map(from_direct).collect(),
         (Field::Absent, Field::Given(cache)) => cache.value.0.iter().map(from_cache).collect(),
+        // Two keys for one thing: `direct` is fio's word and people look for it. Where both are written
+        // they have to agree, and neither wins.
         (Field::Given(direct), Field::Given(cache)) => {
             agreed(&direct.value.0, &cache.value.0, problems)?;
             cache.value.0.iter().map(from_cache).collect()
@@ -101,11 +105,13 @@ fn written(subject: &Subject<'_>, problems: &mut Problems) -> Option<Option<Vec<
     Some(Some(choices))
 }
 
-/// Names and inodes are in memory while a training job runs; blocks of its data are not.
+/// The default treatment. Names and inodes are in memory while a training job runs; blocks of its data are not.
 fn default_choice(engine: Engine, operation: Operation, facts: &PathFacts) -> Choice {
     let cache = match (operation, engine) {
         (Operation::Stat | Operation::GetAttr | Operation::List, _) => Cache::Warm,
+        // A map is the page cache; direct I/O through it does not exist.
         (_, Engine::Mmap) => Cache::Cold,
+        // Bypass by default: it needs no eviction, no root, and a machine with much memory cannot fake it.
         _ if facts.direct_align_bytes.is_some() => Cache::Bypass,
         _ => Cache::Cold,
     };
@@ -179,6 +185,8 @@ fn refuse_for_path(choice: Choice, subject: &Subject<'_>) -> Option<Problem> {
         None => problem.at(at, "this path"),
     };
     let file_system = &facts.file_system;
+    // tmpfs takes O_DIRECT since Linux 6.6 and then copies memory: honoured in form, and a lie in a table
+    // of storages.
     if facts.in_memory && choice.cache != Cache::Warm {
         let problem = Problem::new(format!("this path is memory ({file_system}), not storage"));
         return Some(asked(problem).help(
@@ -186,15 +194,14 @@ fn refuse_for_path(choice: Choice, subject: &Subject<'_>) -> Option<Problem> {
         ));
     }
     if choice.cache == Cache::Bypass && facts.direct_align_bytes.is_none() {
-        let problem =
-            Problem::new(format!("direct I/O where there is none: {file_system} does not offer it"));
+        let problem = Problem::new(format!("{file_system} does not offer direct I/O"));
         return Some(
             asked(problem).help("write load.cache = \"cold\" (evicted before each repetition), or remove it"),
         );
     }
     if choice.cache == Cache::DontCache && !facts.dontcache {
         let problem = Problem::new(format!(
-            "reads that drop their pages (RWF_DONTCACHE) where there are none: {file_system} on this kernel"
+            "{file_system} on this kernel has no reads that drop their pages (RWF_DONTCACHE)"
         ));
         return Some(asked(problem).help(
             "they take Linux 6.14 and a file system that has them (ext4, xfs); write load.cache = \"cold\", or \"bypass\"",

@@ -4,7 +4,7 @@ use plan::{Access, Cache, Cell, Engine, Layout, Operation, Task};
 
 use crate::diagnostic::{Problem, Problems, Span};
 use crate::host::HostFacts;
-use crate::reader::Plain as _;
+use crate::reader::{Field, Plain as _};
 
 use super::amounts;
 use super::block::rounded;
@@ -13,9 +13,8 @@ use super::connections::Network;
 use super::dataset::Datasets;
 use super::limits;
 use super::load::Load;
-use super::names;
+use super::names::{self, Point};
 use super::network;
-use super::point::Point;
 use super::reading;
 use super::schedule::{List, Series};
 use super::target::Resolved;
@@ -51,6 +50,7 @@ pub(super) fn expand(
     let shared = Shared { datasets, load, seed, cores: host.cores.max(1) };
     let mut cells = Vec::new();
     let mut groups = 0;
+    let mut is_advised = false;
     for (index, resolved) in targets.iter().enumerate() {
         limits::threads(resolved, load, problems);
         network::refuse_fewer(resolved, load, problems);
@@ -59,38 +59,40 @@ pub(super) fn expand(
         limits::alignment(resolved, datasets, load, problems);
         let first = cells.len();
         for (curve, point) in points(resolved, &shared) {
+            is_advised |= takes_advice(point.lane.engine, point.operation, point.cache);
             cells.push(cell(index, resolved, &point, groups + curve, &shared));
         }
         groups += curves(resolved, &shared);
         limits::resources(resolved, &cells[first..], datasets, load, host, problems);
     }
     if cells.is_empty() && !targets.is_empty() {
+        // Silence would be a run of nothing, which fails no gate.
         problems.push(nothing_left(targets));
     } else {
         limits::batches(targets, &cells, load, problems);
+        problems.extend(refuse_unused_advice(targets, load).filter(|_| !is_advised));
     }
     cells
 }
 
-/// Refuses more cells than can be meant. Counts without making a single one: a product of lists can be
-/// larger than any memory.
+/// Refuses too many cells. Counts without making a single one: a product of lists can be larger than any memory.
 pub(super) fn refuse_too_many(
     targets: &[&Resolved<'_>],
     datasets: &Datasets,
     layout_span: Option<Span>,
     load: &Load,
 ) -> Option<Problem> {
+    // Numbers of 128 bits: the product of seven lists of a thousand values leaves 64.
     let shared = [datasets.samples.len(), load.orders.count(), load.schedule.depths().count()];
     let per_way = shared.iter().map(|length| *length as u128).product::<u128>();
-    let ways = targets.iter().flat_map(|target| {
-        target.ways.iter().map(move |way| (way, connections(target) * target.tiers.len()))
-    });
-    let ways: u128 = ways
-        .map(|(way, connections)| {
-            let buffers = load.blocks.count(way.operation) * load.pages.count(way.operation);
-            (buffers * way.caches.len() * connections) as u128
-        })
-        .sum();
+    let of_way = |target: &Resolved<'_>, way: &Way| {
+        let buffers = load.blocks.count(way.operation) * load.pages.count(way.operation.reads_bytes());
+        let caches: usize =
+            way.caches.iter().map(|cache| load.fadvise.count(may_take_advice(target, way, *cache))).sum();
+        (buffers * caches * connections(target) * target.tiers.len()) as u128
+    };
+    let ways: u128 =
+        targets.iter().map(|target| target.ways.iter().map(|way| of_way(target, way)).sum::<u128>()).sum();
     amounts::too_many_cells(per_way.saturating_mul(ways), &lists(targets, datasets, layout_span, load))
 }
 
@@ -109,7 +111,8 @@ pub(super) fn lists(
         list(samples, datasets.samples.len() / datasets.layouts.max(1), "sample sizes"),
         list(load.tasks.first().and_then(|task| task.span), load.tasks.len(), "operations"),
         list(load.blocks.span, load.blocks.count(Operation::Read), "block sizes"),
-        list(load.pages.span, load.pages.count(Operation::Read), "kinds of pages"),
+        list(load.pages.span, load.pages.count(true), "kinds of pages"),
+        list(load.fadvise.span, load.fadvise.count(true), "kinds of advice"),
         list(load.orders.span, load.orders.count(), "access orders"),
     ];
     let of_targets = targets.iter().filter_map(|target| target.network.as_ref());
@@ -134,7 +137,8 @@ fn nothing_left(targets: &[&Resolved<'_>]) -> Problem {
 fn points<'a>(resolved: &'a Resolved<'_>, shared: &'a Shared<'_>) -> impl Iterator<Item = (u32, Point<'a>)> {
     let curves = resolved.ways.iter().flat_map(|way| curves_of(way, resolved, shared));
     curves.zip(0..).flat_map(move |(curve, number)| {
-        curve.series.depths.iter().map(move |depth| (number, curve.at(*depth, resolved, shared)))
+        let points = curve.series.depths.iter().filter_map(move |depth| curve.at(*depth, resolved, shared));
+        points.map(move |point| (number, point))
     })
 }
 
@@ -153,20 +157,23 @@ struct Curve<'a> {
     pages: usize,
     access: usize,
     cache: usize,
+    fadvise: usize,
     tier: usize,
     series: &'a Series,
     connection: usize,
 }
 
 /// Lengths of the axes of one operation by one engine, the slowest first.
-fn lengths(way: &Way, resolved: &Resolved<'_>, shared: &Shared<'_>) -> [usize; 8] {
+fn lengths(way: &Way, resolved: &Resolved<'_>, shared: &Shared<'_>) -> [usize; 9] {
     let Shared { datasets, load, .. } = *shared;
     [
         datasets.samples.len(),
         load.blocks.count(way.operation),
-        load.pages.count(way.operation),
+        load.pages.count(way.operation.reads_bytes()),
         load.orders.count(),
         way.caches.len(),
+        // Whether a cell takes advice depends on its data too: where it does not, `Curve::at` keeps one cell of these.
+        load.fadvise.count(way.caches.iter().any(|cache| may_take_advice(resolved, way, *cache))),
         resolved.tiers.len(),
         load.schedule.series.len(),
         connections(resolved),
@@ -180,21 +187,24 @@ fn curves_of<'a>(
     shared: &'a Shared<'_>,
 ) -> impl Iterator<Item = Curve<'a>> {
     let lengths = lengths(way, resolved, shared);
+    // A counter with digits in place of nested loops: a new axis is a digit, and the order of the cells is
+    // that of the digits.
     (0..lengths.iter().product()).map(move |number: usize| {
         let mut rest = number;
-        let mut digits = [0; 8];
+        let mut digits = [0; 9];
         for (digit, length) in digits.iter_mut().zip(lengths).rev() {
             *digit = rest % length;
             rest /= length;
         }
-        let [dataset, block, pages, access, cache, tier, series, connection] = digits;
+        let [dataset, block, pages, access, cache, fadvise, tier, series, connection] = digits;
         let series = &shared.load.schedule.series[series];
-        Curve { way, dataset, block, pages, access, cache, tier, series, connection }
+        Curve { way, dataset, block, pages, access, cache, fadvise, tier, series, connection }
     })
 }
 
 impl<'a> Curve<'a> {
-    fn at(self, depth: u32, resolved: &'a Resolved<'_>, shared: &Shared<'_>) -> Point<'a> {
+    /// Its cell at a depth; `None` where the cell takes no advice and stands in the list already.
+    fn at(self, depth: u32, resolved: &'a Resolved<'_>, shared: &Shared<'_>) -> Option<Point<'a>> {
         let Shared { datasets, load, .. } = *shared;
         let operation = self.way.operation;
         let sample = datasets.samples[self.dataset];
@@ -202,6 +212,8 @@ impl<'a> Curve<'a> {
         let spec = &datasets.specs[self.dataset];
         let order = load.orders.at(self.access, spec);
         let mut block = load.blocks.at(self.block, operation, sample);
+        // A block that was written stays, even where a layout has another default: both can then be
+        // compared.
         if let Some(bytes) = reading::default_block_bytes(spec, order).filter(|_| block.span.is_none()) {
             block.bytes = bytes;
         }
@@ -209,25 +221,70 @@ impl<'a> Curve<'a> {
             block.bytes = block.bytes.min(u32::try_from(rounded(bytes)).unwrap_or(u32::MAX));
         }
         let cache = match self.way.caches[self.cache] {
+            // Direct I/O is a default here and no wish. Where it was written it is refused with the layout,
+            // and never replaced.
             Cache::Bypass if !self.way.written && !reading::may_bypass(spec, order) => Cache::Cold,
             cache => cache,
         };
-        Point {
-            lane: &resolved.lanes[self.way.lane],
+        let lane = &resolved.lanes[self.way.lane];
+        let is_advised = takes_advice(lane.engine, operation, cache);
+        (is_advised || self.fadvise == 0).then(|| Point {
+            lane,
             operation,
             dataset: self.dataset,
             sample,
+            // A single layout of files goes unsaid: the names of all cells before there were layouts are
+            // without it.
             layout: sample.layout.filter(|layout| datasets.layouts > 1 || *layout != Layout::Files),
             block,
-            pages: load.pages.at(self.pages, operation),
+            pages: load.pages.at(self.pages, operation.reads_bytes()),
             access: load.orders.access(order, &self.series.load, depth),
             cache,
+            fadvise: load.fadvise.at(self.fadvise, is_advised),
             tier: resolved.tiers[self.tier].as_ref(),
             load: self.series.load,
             connections: network.map(|network| network.at(self.connection, depth, operation, sample.bytes)),
             depth,
-        }
+        })
     }
+}
+
+/// Whether the kernel can be told how the files are read: what goes around the page cache is never read ahead, and a file
+/// that is opened anew for each sample is read in full.
+fn takes_advice(engine: Engine, operation: Operation, cache: Cache) -> bool {
+    operation == Operation::Read && cache != Cache::Bypass && engine.takes_file_advice()
+}
+
+/// The same before the data is known, which turns direct I/O that nobody asked for into cold reads.
+fn may_take_advice(resolved: &Resolved<'_>, way: &Way, cache: Cache) -> bool {
+    let cache = if way.written { cache } else { Cache::Cold };
+    takes_advice(resolved.lanes[way.lane].engine, way.operation, cache)
+}
+
+/// Refuses advice that no cell takes.
+fn refuse_unused_advice(targets: &[&Resolved<'_>], load: &Load) -> Option<Problem> {
+    let at = load.written.fadvise.key()?;
+    let message = "`load.fadvise` is for reads of open files through the page cache by io_uring or pread";
+    let problem = Problem::new(message).at(at, "remove this");
+    let problem = targets.iter().fold(problem, |problem, target| {
+        let written = target.written;
+        let engine = || written.engine.span().unwrap_or(written.name.span);
+        let operation = load.written.operation.span();
+        match (
+            &written.at,
+            operation.filter(|_| target.ways.iter().all(|way| way.operation != Operation::Read)),
+        ) {
+            (Field::Given(at), _) if at.value.path().is_none() => problem.also(at.span, at.value.is()),
+            (_, Some(operation)) => problem.also(operation, "opens each file anew, or reads none"),
+            _ if target.lanes.iter().all(|lane| !lane.engine.takes_file_advice()) => {
+                problem.also(engine(), "maps files; `madvise` is for maps")
+            }
+            _ => problem.also(written.at.span().unwrap_or(written.name.span), "is read by direct I/O"),
+        }
+    });
+    Some(problem.help(
+        "it takes load.operation = \"read\" and a load.cache such as \"cold\" or \"warm\", which reads a path through the page cache",
+    ))
 }
 
 fn cell(index: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, shared: &Shared<'_>) -> Cell {
@@ -235,9 +292,11 @@ fn cell(index: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, sh
     let of = names::Of { resolved, index, lane: point.lane, seed: shared.seed };
     Cell {
         dataset: point.dataset,
+        // `load.operation` takes no copy and no checkpoint, by its vocabulary.
         task: Task::plain(point.operation).expect("a load asks for no copy and no checkpoint"),
         load: point.load,
-        pages: point.pages.0,
+        advice: point.fadvise.unwrap_or(point.lane.advice),
+        pages: point.pages.unwrap_or_default(),
         access: point.access,
         cache: point.cache,
         threads,
@@ -250,8 +309,8 @@ fn cell(index: usize, resolved: &Resolved<'_>, point: &Point<'_>, curve: u32, sh
     }
 }
 
-/// As written, where the engine submits in batches at all; else all that a thread has outstanding, unless the
-/// block layer would merge it.
+/// Requests in one submission: as written, where the engine submits in batches; else all that a thread has outstanding,
+/// unless the block layer would merge them.
 fn submit_batch(resolved: &Resolved<'_>, point: &Point<'_>, per_thread: u32, load: &Load) -> u32 {
     let merged = resolved.target.config.is_storage()
         && resolved.network.is_none()
@@ -266,16 +325,19 @@ fn submit_batch(resolved: &Resolved<'_>, point: &Point<'_>, per_thread: u32, loa
 }
 
 /// Whether reads that follow each other lie beside each other: one stream of shards is such an order too.
+// Several streams are not in order: neighbours in a submission then come from different shards, and nothing
+// merges them.
 fn is_in_order(point: &Point<'_>) -> bool {
     point.access == Access::Sequential || point.access.streams().is_some_and(|streams| streams.count == 1)
 }
 
-/// As written, where the engine waits for batches at all; else a part of what a thread has outstanding, where a
-/// device answers reads one by one. A paced load and a training job wait for none.
+/// Completions waited for: as written, where the engine waits for batches; else a part of what a thread has outstanding,
+/// where a device answers reads one by one. A paced load and a training job do not wait for several.
 fn complete_batch(point: &Point<'_>, per_thread: u32, load: &Load) -> u32 {
     let one_by_one =
         point.operation == Operation::Read && !is_in_order(point) && point.cache == Cache::Bypass;
     match load.written.complete_batch.given() {
+        // Ahead of what is written: the key may be meant for the other engine of a list.
         _ if point.lane.engine != Engine::IoUring || point.load != plan::Load::Closed => 1,
         Some(batch) => batch.value.plain(),
         None if one_by_one => (per_thread / COMPLETE_PART).max(1),
@@ -283,16 +345,18 @@ fn complete_batch(point: &Point<'_>, per_thread: u32, load: &Load) -> u32 {
     }
 }
 
-/// An engine with one read per thread has as many threads as reads; others as many as written, or as the
-/// depth is worth, and never more than reads or connections. An accelerator of a training job is fed by one thread, and
-/// a thread alone can let all of them wait for each other.
+/// Threads of a cell. An engine with one read per thread has as many threads as reads. Others have as many as written, or
+/// one for [`DEPTH_PER_THREAD`] reads, and never more than reads or connections. One thread feeds an accelerator of a
+/// training job, and one thread feeds all accelerators that wait for each other.
 fn threads(point: &Point<'_>, shared: &Shared<'_>) -> u32 {
     let depth = point.depth;
+    // Blocking engines: a thread is a read outstanding, and `threads` has nothing to say.
     if point.lane.engine.depth_per_thread_max() == 1 {
         return depth;
     }
     let connections = point.connections.and_then(|connections| connections.written).unwrap_or(u32::MAX);
     let fed = match point.load {
+        // Threads would have to agree on every step, beside steps as short as 375 us (dlrm).
         plan::Load::Training(training) if training.barrier || shared.load.together => 1,
         plan::Load::Training(training) => training.accelerators,
         plan::Load::Closed | plan::Load::Paced(_) => u32::MAX,
@@ -301,5 +365,6 @@ fn threads(point: &Point<'_>, shared: &Shared<'_>) -> u32 {
         Some(threads) => threads.value.plain(),
         None => depth.div_ceil(DEPTH_PER_THREAD).min(shared.cores).min(connections).min(fed),
     };
+    // A thread without a read would only add to the counters of the machine.
     wanted.clamp(1, depth)
 }

@@ -34,7 +34,7 @@ const CHECKPOINTS_OF_A_REPETITION: u64 = 4;
 const COPY_DEFAULT_BPS: f64 = 25e9;
 
 /// A scenario as far as it is resolved.
-pub(super) struct Asked<'a> {
+pub(super) struct CheckpointInput<'a> {
     pub(super) written: &'a Document,
     pub(super) need: Option<&'a Need>,
     pub(super) load: Option<&'a load::Load>,
@@ -60,7 +60,7 @@ pub(super) struct Checkpoints {
 
 /// The checkpoints; `None` where none are asked for, or something was wrong, after saying why.
 pub(super) fn resolve(
-    asked: &Asked<'_>,
+    asked: &CheckpointInput<'_>,
     measure: Option<&Measure>,
     problems: &mut Problems,
 ) -> Option<Checkpoints> {
@@ -95,7 +95,7 @@ pub(super) fn resolve(
     (problems.len() == before).then_some(Checkpoints { plan, modes, every_steps, to, restore, span })
 }
 
-fn trains(asked: &Asked<'_>) -> bool {
+fn trains(asked: &CheckpointInput<'_>) -> bool {
     matches!(task::mode(&asked.written.load), Some((Mode::Training, _)))
 }
 
@@ -137,7 +137,7 @@ fn of_model(model: Model, accelerators: u32) -> (String, u64, u32) {
 
 /// The target that is written to, where one is named.
 #[expect(clippy::option_option, reason = "absent and wrong differ")]
-fn to(asked: &Asked<'_>, problems: &mut Problems) -> Option<Option<usize>> {
+fn to(asked: &CheckpointInput<'_>, problems: &mut Problems) -> Option<Option<usize>> {
     let Some(entry) = asked.written.checkpoint.to.entry()? else { return Some(None) };
     let found = asked.targets.iter().position(|target| target.target.name == entry.value.0);
     match found {
@@ -170,7 +170,7 @@ fn modes(written: &Written, plan: &Checkpoint, need: &Need) -> Option<Vec<Saving
 }
 
 /// A part of the steps that a repetition can hold.
-fn every(asked: &Asked<'_>, measure: Option<&Measure>) -> u64 {
+fn every(asked: &CheckpointInput<'_>, measure: Option<&Measure>) -> u64 {
     let jobs = asked.load.into_iter().flat_map(|load| &load.schedule.series);
     let compute_ns = jobs.filter_map(|series| match series.load {
         Load::Training(training) => Some(training.compute_ns.max(1)),
@@ -185,14 +185,14 @@ fn every(asked: &Asked<'_>, measure: Option<&Measure>) -> u64 {
 }
 
 /// Refuses what no checkpoint goes with.
-fn refuse(asked: &Asked<'_>, problems: &mut Problems) {
+fn refuse(asked: &CheckpointInput<'_>, problems: &mut Problems) {
     refuse_existing(asked, problems);
     refuse_targets(asked, problems);
     refuse_threads(asked, problems);
 }
 
 /// Refuses to write where the scenario promises that nothing is written.
-fn refuse_existing(asked: &Asked<'_>, problems: &mut Problems) {
+fn refuse_existing(asked: &CheckpointInput<'_>, problems: &mut Problems) {
     let source = asked.written.dataset.source.given().filter(|source| source.value.0 == Origin::Existing);
     if let Some(source) = source {
         let problem = Problem::new("checkpoints are written, and nothing is written beside files of yours")
@@ -203,7 +203,7 @@ fn refuse_existing(asked: &Asked<'_>, problems: &mut Problems) {
 }
 
 /// Refuses targets of which none can be written to, and a choice that one of them does not have.
-fn refuse_targets(asked: &Asked<'_>, problems: &mut Problems) {
+fn refuse_targets(asked: &CheckpointInput<'_>, problems: &mut Problems) {
     let written = &asked.written.checkpoint;
     let at = written.model.key().or(written.size.key());
     let writable = |target: &&&Resolved<'_>| target.target.config.capabilities().writable;
@@ -225,7 +225,7 @@ fn refuse_targets(asked: &Asked<'_>, problems: &mut Problems) {
 }
 
 /// Refuses threads that could not let accelerators wait for each other.
-fn refuse_threads(asked: &Asked<'_>, problems: &mut Problems) {
+fn refuse_threads(asked: &CheckpointInput<'_>, problems: &mut Problems) {
     let threads = asked.written.load.threads.given().filter(|threads| threads.value.0 > 1 && trains(asked));
     if let Some(threads) = threads {
         let written = &asked.written.checkpoint;

@@ -66,6 +66,8 @@ impl Network {
     ) -> Connections {
         let written = self.connections.as_ref().map(|listed| listed[index].value);
         let Some(charged) = self.charged else {
+            // NFS has many calls under way on one connection, so that none of them can be idle by
+            // arithmetic.
             return Connections { written, most: u32::MAX, default: depth.min(NFS_CONNECTIONS) };
         };
         let at_once = u64::from(PARTS_AT_ONCE_MAX);

@@ -11,11 +11,10 @@ use crate::reader::{Entry, Field};
 use crate::value::Text;
 use crate::written::{COPY_THREADS_MAX, Copy as Written, Document, Pack};
 
-use super::block::{BLOCK_MAX_BYTES, rounded};
+use super::block::{BLOCK_MAX_BYTES, Sample, rounded};
 use super::dataset::Datasets;
 use super::names::{Name, Of};
 use super::packing::{COLUMNS_DEFAULT, MEMBERS_DEFAULT, ROW_GROUP_DEFAULT_BYTES, SHARD_DEFAULT_BYTES};
-use super::sample::Sample;
 use super::target::{self, Resolved};
 use super::task;
 
@@ -32,7 +31,7 @@ struct End<'a, 'w> {
 }
 
 /// How a dataset is copied, as far as that does not depend on its sample size.
-struct Way {
+struct CopySettings {
     copy: Copy,
     threads: u32,
     block_bytes: u64,
@@ -55,18 +54,19 @@ pub(super) fn cells(
     let Some((from, to)) = from.zip(to) else { return Vec::new() };
     let before = problems.len();
     refuse_ends(from, to, problems);
-    let way = way(document, to.index, datasets, problems);
-    let Some(way) = way.filter(|_| problems.len() == before) else { return Vec::new() };
-    let of_dataset = |(dataset, sample): (usize, &Sample)| cell((from, to), &way, (dataset, *sample), seed);
-    let is_copied = |(_, sample): &(usize, &Sample)| way.copy.packing.is_none() || is_files(sample);
+    let settings = settings(document, to.index, datasets, problems);
+    let Some(settings) = settings.filter(|_| problems.len() == before) else { return Vec::new() };
+    let of_dataset =
+        |(dataset, sample): (usize, &Sample)| cell((from, to), &settings, (dataset, *sample), seed);
+    let is_copied = |(_, sample): &(usize, &Sample)| settings.copy.packing.is_none() || is_files(sample);
     let copied = datasets.samples.iter().enumerate().filter(is_copied);
     let cells: Vec<Cell> = copied.map(of_dataset).collect();
     if let (true, Some(pack)) = (cells.is_empty(), written.pack.span()) {
         let problem = Problem::new("these samples are packed already").at(pack, "packs files");
-        let problem = problem.also_if(document.dataset.layout.span(), "are none");
+        let problem = problem.also_if(document.dataset.layout.span(), "are shards");
         problems.push(problem.help("remove `copy.pack`, or list \"files\" in dataset.layout too"));
     }
-    refuse_resources(written, &cells, (from, &way), host, problems);
+    refuse_resources(written, &cells, (from, &settings), host, problems);
     cells
 }
 
@@ -75,7 +75,7 @@ fn is_files(sample: &Sample) -> bool {
     sample.layout.is_none_or(|layout| layout == Layout::Files)
 }
 
-/// The target of a name; `None` when there is none, after saying so, and where the target itself is wrong.
+/// The target with this name; `None` when no target has it, after saying so, and where the target itself is wrong.
 fn end<'a, 'w>(
     (key, written): (&str, &Field<Text>),
     targets: &[&'a Resolved<'w>],
@@ -89,6 +89,7 @@ fn end<'a, 'w>(
 }
 
 fn refuse_ends(from: End<'_, '_>, to: End<'_, '_>, problems: &mut Problems) {
+    // From and to one storage each byte crosses it twice, which is no staging.
     if from.index == to.index {
         let problem = Problem::new("a dataset is copied from one target to another one");
         problems
@@ -117,7 +118,12 @@ fn overlap(one: &plan::Target, other: &plan::Target) -> bool {
     one.emulate.is_none() && other.emulate.is_none() && one.config.overlaps(&other.config)
 }
 
-fn way(document: &Document, to: usize, datasets: &Datasets, problems: &mut Problems) -> Option<Way> {
+fn settings(
+    document: &Document,
+    to: usize,
+    datasets: &Datasets,
+    problems: &mut Problems,
+) -> Option<CopySettings> {
     let written = &document.copy;
     let size_bytes = written.size.optional()?;
     let packing = packing(written, datasets, problems);
@@ -130,7 +136,7 @@ fn way(document: &Document, to: usize, datasets: &Datasets, problems: &mut Probl
         task::deepest(&document.load).map_or(COPY_THREADS, |depth| depth.min(COPY_THREADS_MAX as u32));
     let threads = written.threads.value_or(unwritten)?;
     let copy = Copy { to, packing: packing?, size_bytes, keep: written.keep.value_or(false)? };
-    Some(Way { copy, threads, block_bytes, block_span: written.block_size.span() })
+    Some(CopySettings { copy, threads, block_bytes, block_span: written.block_size.span() })
 }
 
 /// How samples are packed; `Some(None)` where they are not.
@@ -143,12 +149,14 @@ fn packing(written: &Written, datasets: &Datasets, problems: &mut Problems) -> O
         problems.push(problem.at(written.pack.span()?, "write another layout"));
     }
     let codec = written.codec.value_or(Codec::None)?;
+    // As for datasets: what no reader can read is not worth measuring.
     if (layout, codec) == (Layout::TfRecord, Codec::Zstd) {
         let problem = Problem::new("no reader of tfrecord shards takes them compressed with zstd");
         problems.push(problem.at(written.codec.span()?, "write \"gzip\", or leave it out"));
     }
     let shard_bytes: u64 = written.shard_size.value_or(SHARD_DEFAULT_BYTES)?;
     let members = written.members.value_or(MEMBERS_DEFAULT)?;
+    // Not a key of `copy`: how many columns there are is no question of staging.
     let columns = if layout == Layout::Parquet { COLUMNS_DEFAULT } else { 1 };
     Some(Some(Packing {
         layout,
@@ -167,16 +175,17 @@ fn packing(written: &Written, datasets: &Datasets, problems: &mut Problems) -> O
 
 fn cell(
     (from, to): (End<'_, '_>, End<'_, '_>),
-    way: &Way,
+    settings: &CopySettings,
     (dataset, sample): (usize, Sample),
     seed: u64,
 ) -> Cell {
     let resolved = from.resolved;
+    // The first engine alone: a copy is about two storages, and engines are compared by reads.
     let lane = &resolved.lanes[0];
     // Stages are read once, from storage: past the page cache, or from an empty one.
     let direct = resolved.direct_align_bytes.is_some() && lane.engine != Engine::Mmap;
     let cache = if resolved.network.is_some() || direct { Cache::Bypass } else { Cache::Cold };
-    let block_bytes = sample.bytes.map_or(u64::MAX, rounded).min(way.block_bytes) as u32;
+    let block_bytes = sample.bytes.map_or(u64::MAX, rounded).min(settings.block_bytes) as u32;
     let (source, target) = (&resolved.target.name, &to.resolved.target.name);
     let name = Name::default()
         .word(format!("{source}->{target}"))
@@ -187,20 +196,20 @@ fn cell(
         .layout_word(sample.layout.filter(|layout| *layout != Layout::Files))
         .sample(sample)
         .block(block_bytes);
-    let name = match way.copy.packing {
+    let name = match settings.copy.packing {
         Some(packing) => name.both("pack", packing.layout.name()),
         None => name,
     };
-    let name = name.word(format!("t{}", way.threads)).axis("threads", &way.threads, "");
+    let name = name.word(format!("t{}", settings.threads)).axis("threads", &settings.threads, "");
     Cell {
         dataset,
-        task: Task::Copy(way.copy),
+        task: Task::Copy(settings.copy),
         access: Access::Sequential,
         cache,
-        threads: way.threads,
-        connections: if resolved.network.is_some() { way.threads } else { 0 },
+        threads: settings.threads,
+        connections: if resolved.network.is_some() { settings.threads } else { 0 },
         submit_batch: 1,
-        ..name.cell(Of { resolved, index: from.index, lane, seed }, block_bytes, way.threads)
+        ..name.cell(Of { resolved, index: from.index, lane, seed }, block_bytes, settings.threads)
     }
 }
 
@@ -208,7 +217,7 @@ fn cell(
 fn refuse_resources(
     written: &Written,
     cells: &[Cell],
-    (from, way): (End<'_, '_>, &Way),
+    (from, settings): (End<'_, '_>, &CopySettings),
     host: &HostFacts,
     problems: &mut Problems,
 ) {
@@ -217,7 +226,7 @@ fn refuse_resources(
     let align = from.resolved.direct_align_bytes.filter(|_| cell.cache == Cache::Bypass);
     if let Some(align) = align.filter(|align| !cell.block_bytes.is_multiple_of(*align)) {
         let problem = Problem::new(format!("direct I/O reads in multiples of {align} B here"));
-        problems.push(problem.at(way.block_span.unwrap_or(from.span), "is none"));
+        problems.push(problem.at(settings.block_span.unwrap_or(from.span), "is not a multiple"));
     }
     if cell.buffers_bytes() > host.memory_bytes / 2 {
         let message = format!(
@@ -228,11 +237,12 @@ fn refuse_resources(
         let problem = Problem::new(message).at(threads, format!("{} objects side by side", cell.threads));
         problems.push(
             problem
-                .also_if(way.block_span, "of these blocks")
+                .also_if(settings.block_span, "of these blocks")
                 .help("write fewer copy.threads or a smaller copy.block_size"),
         );
     }
     let needed = u64::from(cell.threads) * OPEN_FILES_PER_THREAD + OPEN_FILES_RESERVED;
+    // Found before hours of copying and not in the middle of them.
     if needed > host.open_files_max {
         let problem = Problem::new(format!(
             "{} objects side by side keep {needed} files open; this process may have {}",

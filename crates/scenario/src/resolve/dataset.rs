@@ -10,10 +10,9 @@ use crate::words::Origin;
 use crate::written::{Columns, Dataset, Document};
 
 use super::amounts;
-use super::block::Blocks;
+use super::block::{Blocks, Sample};
 use super::device::Devices;
 use super::packing::{self, Content, Written};
-use super::sample::Sample;
 use super::spread;
 
 /// Bytes of a dataset by default. Written in seconds to a fast disk, in a minute or two to a slow one; a scenario that is to
@@ -21,8 +20,11 @@ use super::spread;
 pub const SIZE_DEFAULT_BYTES: u64 = 8 << 30;
 
 /// The sample size where the need names none.
+// A rate of bytes has no samples. 1 MiB is large enough that latency is not all that is measured, and no
+// larger than a default block.
 const SAMPLE_DEFAULT_BYTES: u64 = 1 << 20;
 
+// Fixed: a second run has to find the dataset of the first, which it knows by its seed.
 const SEED_DEFAULT: u64 = 1;
 
 /// The datasets of the scenario; `samples[i]` belongs to `specs[i]`.
@@ -44,7 +46,7 @@ impl Datasets {
         self.specs.iter().all(fixed)
     }
 
-    /// Whether one block size is meant for shards and files alike: a file smaller than it is then read at once.
+    /// Whether one block size serves shards and files alike: a file smaller than the block is then read at once.
     pub(super) fn fits(&self, blocks: &Blocks) -> bool {
         self.layouts > 1 && blocks.count(Operation::Read) == 1
     }
@@ -136,6 +138,7 @@ fn written_sample(item: &Item<Size>) -> Sample {
 /// As many samples as reach the size, at least one.
 fn sample_count(written: &Dataset, sample_bytes: u64) -> Option<u64> {
     match written.samples.optional()? {
+        // Rounded up, as "at least so much data" is what keeps a cache out.
         None => Some(written.size.value_or(SIZE_DEFAULT_BYTES)?.div_ceil(sample_bytes).max(1)),
         samples => samples,
     }
@@ -181,6 +184,7 @@ fn existing_layout(
     devices: &Devices,
     problems: &mut Problems,
 ) -> Option<Option<Layout>> {
+    // A device is one object without a format: what lies on it is read as blocks.
     if !devices.all.is_empty() {
         return Some(Some(Layout::Files));
     }
@@ -188,6 +192,8 @@ fn existing_layout(
         Field::Wrong(_) => None,
         Field::Absent => {
             let files = !written.sample_size.is_absent() && written.columns.is_absent();
+            // Who states the size of a sample says that files are samples, or blocks of them; detection
+            // would overrule it.
             Some(files.then_some(Layout::Files))
         }
         Field::Given(axis) => {

@@ -7,7 +7,7 @@ use crate::host::HostFacts;
 use crate::words::Origin;
 use crate::written::{Address, Document};
 
-use super::sample::Sample;
+use super::block::Sample;
 
 /// What to write so that a device is read.
 const READ_ONLY: &str =
@@ -52,8 +52,9 @@ impl Devices {
         self.all.first().copied()
     }
 
-    /// The sample size of data that nobody stated it of: a folder's files say it later, a device's bytes never.
+    /// The sample size where the scenario does not state it: the files of a folder tell it later, the bytes of a device never.
     pub(super) fn sample(&self, need: Option<&feed::Need>, problems: &mut Problems) -> Option<Sample> {
+        // Files have a mean size that can be found; of a device nothing says where one sample ends.
         let Some(device) = self.first() else {
             return Some(Sample { bytes: None, span: None, layout: None });
         };

@@ -13,7 +13,7 @@ use super::task::Task;
 #[derive(Debug, Clone)]
 pub(super) struct Lane {
     pub(super) engine: Engine,
-    /// What the kernel is told; normal but for a memory map.
+    /// What the kernel is told of memory maps; normal for other engines.
     pub(super) advice: Advice,
     /// Set when it stands in for another one: which, and why.
     pub(super) stands_in_for: Option<String>,
@@ -37,9 +37,10 @@ pub(super) struct Engines {
 }
 
 /// An engine as asked for, and where.
-pub(super) type Asked = (Engine, Option<Span>);
+pub(super) type PlacedEngine = (Engine, Option<Span>);
 
 /// Engines of paths.
+// Of a path. Which of them a kernel has is asked of the machine, not of this list.
 const LOCAL: [Engine; 3] = [Engine::IoUring, Engine::Pread, Engine::Mmap];
 
 /// The engines for `tasks`; `None` when one cannot be, after saying why.
@@ -60,20 +61,21 @@ pub(super) fn resolve(
 }
 
 /// The engines of a target as written, else its `default`; `None` when they were wrong.
-pub(super) fn asked(written: &Target, default: Engine) -> Option<Vec<Asked>> {
+pub(super) fn asked(written: &Target, default: Engine) -> Option<Vec<PlacedEngine>> {
     written.engine.placed_or(default)
 }
 
-/// io_uring, but for folders, which it cannot read.
+/// io_uring, except where folders are listed, which it cannot do.
 pub(super) fn by_default(tasks: &[Task]) -> Engine {
     let listed = tasks.iter().all(|task| task.operation == Operation::List);
     if listed { Engine::Pread } else { Engine::IoUring }
 }
 
-/// Refuses engines of other kinds of storage; whether there were none.
+/// Refuses engines of other kinds of storage; whether all were of this kind.
+// All of them are named, and not only the first: a list of engines is mended in one go.
 pub(super) fn refuse_foreign(
     written: &Target,
-    asked: &[Asked],
+    asked: &[PlacedEngine],
     possible: &[Engine],
     problems: &mut Problems,
 ) -> bool {
@@ -92,7 +94,7 @@ pub(super) fn refuse_foreign(
 /// Refuses engines that cannot do an operation; whether all can.
 pub(super) fn refuse_unable(
     written: &Target,
-    asked: &[Asked],
+    asked: &[PlacedEngine],
     tasks: &[Task],
     problems: &mut Problems,
 ) -> bool {
@@ -132,6 +134,7 @@ fn able_engines(refused: Engine, tasks: &[Task]) -> String {
 
 /// A lane for each advice, where the engine takes any.
 fn advised(lane: Lane, advices: &[Advice]) -> Vec<Lane> {
+    // Advice on maps is one axis of one engine: the others would be measured as often again for nothing.
     if lane.engine != Engine::Mmap {
         return vec![lane];
     }
@@ -141,7 +144,7 @@ fn advised(lane: Lane, advices: &[Advice]) -> Vec<Lane> {
 /// The engines that this machine has, and those that `on_unavailable` leaves out.
 fn available(
     written: &Target,
-    asked: &[Asked],
+    asked: &[PlacedEngine],
     host: &HostFacts,
     problems: &mut Problems,
 ) -> Option<(Vec<Lane>, Vec<Skipped>)> {
@@ -154,6 +157,7 @@ fn available(
                 let target = written.name.text.clone();
                 skipped.push(Skipped { target, engine, reason: reason.to_owned() });
             }
+            // A stand-in that is missing as well is an error and not a chain of further ones.
             (Some(reason), OnUnavailable::Use(other)) if unavailable(other, host).is_none() => {
                 let stands_in_for = Some(format!("{engine}: {reason}"));
                 lanes.push(Lane { stands_in_for, ..Lane::of(other, span) });
@@ -167,9 +171,11 @@ fn available(
     Some((lanes, skipped))
 }
 
-/// Why an engine cannot be had here. Every Linux has pread and mmap.
+/// Why an engine is not available here. Every Linux has pread and mmap.
 fn unavailable(engine: Engine, host: &HostFacts) -> Option<&str> {
     match engine {
+        // Docker's default seccomp profile has forbidden io_uring since 2023, so that this is the usual
+        // case in containers.
         Engine::IoUring => host.io_uring.as_ref().err().map(String::as_str),
         Engine::Null | Engine::Pread | Engine::Mmap | Engine::Nfs3 | Engine::Lean | Engine::Sdk => None,
     }

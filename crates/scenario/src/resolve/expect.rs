@@ -6,7 +6,7 @@ use crate::reader::Field;
 use crate::value::Duration;
 use crate::written::Expect;
 
-/// The claim; `None` where none is made, and where it is wrong, which was said when it was read.
+/// The claim. `None` where there is none, and where it was wrong, which was reported when it was read.
 pub(super) fn resolve(written: &Expect) -> Option<plan::Expect> {
     let seconds = |field: &Field<Duration>| field.given().map(|entry| entry.value.0 as f64 / 1e9);
     Some(plan::Expect {

@@ -49,6 +49,7 @@ pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<Ga
 
 /// Fewest runs of a proof, and the time that they span: a day holds the nightly work of others and the refill of burst
 /// credits, and three runs are the fewest that spread.
+// From two runs a spread can be computed and not trusted: one of both may be the odd one.
 const PROOF_RUNS: u32 = 3;
 const PROOF_SPAN_NS: u64 = 24 * 3_600 * 1_000_000_000;
 
@@ -73,6 +74,7 @@ fn listed<T>(field: &Field<List<T>>) -> &[Item<T>] {
 
 /// Margins in the order of the metrics.
 fn resolve_margins(margins: &Margins) -> Option<Vec<Margin>> {
+    // The length holds the list to the metrics at compile time.
     let fields: [(Compared, &Field<Percentage>); Compared::ALL.len()] = [
         (Compared::Throughput, &margins.throughput),
         (Compared::P50, &margins.p50),
@@ -134,7 +136,7 @@ fn refuse_depth(at: &Entry<Whole<1, DEPTH_MAX>>, load: &Load) -> Problem {
         .help(format!("depths: {}", depths.join(", ")))
 }
 
-/// Refuses a gate on jobs of which none has the accelerators that are to be fed.
+/// Refuses a gate on jobs where no job has the accelerators that are to be fed.
 fn refuse_other_job(feeds: Span, load: &Load, need: Option<&feed::Need>) -> Option<Problem> {
     let needed = need?.accelerators;
     let jobs = load.schedule.series.iter().filter_map(|series| match &series.load {

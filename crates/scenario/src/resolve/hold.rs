@@ -1,5 +1,5 @@
-//! What stays of a workload's need where samples are not of its size: a line must not be moved by the size of the files
-//! that feedline writes, unless that was asked for.
+//! What stays of a workload's need where samples are not of its size. The line must not move with the size of generated
+//! files unless the scenario asks for it.
 
 use feed::{Hold, Need, format_bps, format_count, group_digits};
 use plan::{DatasetSpec, Generate};
@@ -12,7 +12,7 @@ use super::dataset::Datasets;
 use super::task::Task;
 
 /// What was written of the need, and what is read of it.
-pub(super) struct Asked<'a> {
+pub(super) struct HoldInput<'a> {
     pub(super) document: &'a Document,
     pub(super) need: &'a Need,
     pub(super) datasets: &'a Datasets,
@@ -27,16 +27,20 @@ struct Read {
     packed: bool,
 }
 
-/// Refuses samples of another size than the workload's where nobody said what stays, and a word on what stays where that
-/// changes nothing or would be another figure than it says.
-pub(super) fn refuse(asked: &Asked<'_>, problems: &mut Problems) {
-    let Asked { document, need, datasets, tasks } = asked;
+/// Refuses samples of another size than the workload's where `need.hold` does not say what stays, and `need.hold` where it
+/// changes nothing or cannot be kept.
+pub(super) fn refuse(asked: &HoldInput<'_>, problems: &mut Problems) {
+    let HoldInput { document, need, datasets, tasks } = asked;
+    // Data of the user's is what the job reads, whatever its size: there the samples are held, as a job
+    // takes samples.
     let Some(own_bytes) = need.sample_bytes().filter(|_| datasets.origin == Origin::Generate) else { return };
     let held = match document.need.given().map(|entry| &entry.value) {
         Some(Written::Table(table)) => table.hold.span(),
         _ => None,
     };
     let reads = if tasks.iter().any(|task| task.operation.reads_bytes()) { reads(asked) } else { Vec::new() };
+    // Within a byte, as means are fractions; a tenth is the tolerance for silence, not for a word that was
+    // written.
     let is_own = |read: &Read| (read.bytes - own_bytes).abs() < 1.0;
     match (held, need.hold) {
         (Some(span), _) if reads.iter().all(is_own) => {
@@ -67,8 +71,8 @@ pub(super) fn refuse(asked: &Asked<'_>, problems: &mut Problems) {
     }
 }
 
-/// The distinct sizes of samples as they are read: of shards with columns, those columns alone.
-fn reads(asked: &Asked<'_>) -> Vec<Read> {
+/// The distinct sizes of samples as they are read; of shards with columns, the size of the columns that are read.
+fn reads(asked: &HoldInput<'_>) -> Vec<Read> {
     let datasets = asked.datasets;
     let mut reads: Vec<Read> = Vec::new();
     for (spec, sample) in datasets.specs.iter().zip(&datasets.samples) {
@@ -84,7 +88,7 @@ fn reads(asked: &Asked<'_>) -> Vec<Read> {
     reads
 }
 
-fn unheld(asked: &Asked<'_>, own_bytes: f64, apart: &[&Read]) -> Problem {
+fn unheld(asked: &HoldInput<'_>, own_bytes: f64, apart: &[&Read]) -> Problem {
     let digits = |bytes: f64| group_digits(bytes.round() as u64);
     let message = format!(
         "samples are not of the {} B of the need: `need.hold` must say what stays, samples or bytes per second",
@@ -95,6 +99,7 @@ fn unheld(asked: &Asked<'_>, own_bytes: f64, apart: &[&Read]) -> Problem {
         Some(span) => problem.at(span, format!("{} B each", digits(read.bytes))),
         None => problem,
     });
+    // Both lines in the message: they may differ by orders of magnitude, and the choice is then easy.
     let line = |hold: Hold, bytes: f64| {
         let need = asked.need.clone().holding(hold);
         let (samples, bps) = (need.line_samples_per_s(bytes), need.line_bps(bytes));
@@ -108,7 +113,7 @@ fn unheld(asked: &Asked<'_>, own_bytes: f64, apart: &[&Read]) -> Problem {
     problem.help(what_to_write(asked.document))
 }
 
-/// A short form has no room for the key: it is written out as a table.
+/// The hint. A short form has no room for the key, so it is written out as a table.
 fn what_to_write(document: &Document) -> String {
     let short = match document.need.given().map(|entry| &entry.value) {
         Some(Written::Short(text)) => feed::NeedSpec::parse_short(text).ok(),

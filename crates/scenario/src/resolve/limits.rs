@@ -25,6 +25,8 @@ const OPEN_FILES_PER_THREAD: u64 = 2;
 
 /// The most reads outstanding for which this process may have files enough, whatever the engine: at most a file and a
 /// thread for each.
+// Whatever the engine: a search that fails at a depth because files ran out would end with a message about
+// files in place of a verdict.
 pub(super) fn depth_max(host: &HostFacts) -> u32 {
     let depth = host.open_files_max.saturating_sub(OPEN_FILES_RESERVED) / (1 + OPEN_FILES_PER_THREAD);
     u32::try_from(depth).unwrap_or(u32::MAX)
@@ -39,6 +41,7 @@ pub(super) fn disk(
     problems: &mut Problems,
 ) {
     let bytes = datasets.bytes_to_write();
+    // By path: two targets at one path read one dataset, which is written once.
     let paths: BTreeMap<&str, Span> =
         targets.iter().filter_map(|target| Some((path(target)?, target.at()))).collect();
     for (path, at) in paths {
@@ -183,6 +186,8 @@ pub(super) fn alignment(target: &Resolved<'_>, datasets: &Datasets, load: &Load,
     let Some(align) = target.direct_align_bytes.filter(|_| direct) else {
         return;
     };
+    // Of files that differ in size the last block may begin anywhere a block does, so that each of them has
+    // to be aligned.
     let spread = !datasets.is_uniform();
     let largest = datasets.samples.iter().max_by_key(|sample| sample.bytes.unwrap_or(u64::MAX));
     let Some(sample) = largest else {
@@ -200,7 +205,7 @@ fn misaligned(target: &Resolved<'_>, block: Block, align: u32) -> Problem {
     let bytes = u64::from(block.bytes);
     let near = rounded(bytes).checked_next_multiple_of(u64::from(align)).unwrap_or(BLOCK_ALIGN_BYTES);
     Problem::new(format!("direct I/O reads in multiples of {align} B here"))
-        .at(block.span.unwrap_or(target.at()), format!("{} B is none", feed::group_digits(bytes)))
+        .at(block.span.unwrap_or(target.at()), format!("{} B is not a multiple", feed::group_digits(bytes)))
         .also(target.at(), "of this path")
         .help(format!("write for example \"{}\"", feed::format_bytes(near)))
 }
@@ -216,6 +221,8 @@ pub(super) fn resources(
 ) {
     let place = load.schedule.depth_span.unwrap_or(target.at());
     let largest = cells.iter().max_by_key(|cell| cell.buffers_bytes());
+    // Half: the other half is for the page cache, batches and whatever else runs. Beyond it the kernel
+    // begins to reclaim what is measured.
     if let Some(cell) = largest.filter(|cell| cell.buffers_bytes() > host.memory_bytes / 2) {
         let message = format!(
             "the buffers of a cell take {}, more than half of the memory ({})",

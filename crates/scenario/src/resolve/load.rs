@@ -1,12 +1,11 @@
 //! Operations, depths, blocks and access orders that every target shares.
 
-use plan::{Operation, Pages};
+use plan::{Advice, Pages};
 
 use crate::diagnostic::Span;
 use crate::list::Axis;
-use crate::reader::Field;
+use crate::reader::{Field, Plain};
 use crate::table::Keys as _;
-use crate::words::Word;
 use crate::written::Load as Written;
 
 use super::access::Orders;
@@ -23,29 +22,34 @@ pub(super) struct Load {
     pub(super) written: Written,
     pub(super) orders: Orders,
     pub(super) blocks: Blocks,
-    pub(super) pages: Paging,
+    pub(super) pages: Choices<Pages>,
+    pub(super) fadvise: Choices<Advice>,
     /// Whether the accelerators of a job wait for each other for checkpoints: one thread alone can let them.
     pub(super) together: bool,
 }
 
-/// The pages of buffers as written, or those of a loader.
+/// A list that some kinds of cell take, and others cannot.
 #[derive(Debug)]
-pub(super) struct Paging {
-    listed: Vec<Pages>,
+pub(super) struct Choices<T> {
+    listed: Vec<T>,
     pub(super) span: Option<Span>,
 }
 
-impl Paging {
-    /// The pages of one kind of cell, and whether it is to say so: where they differ, or are not what a reader expects.
-    pub(super) fn at(&self, index: usize, operation: Operation) -> (Pages, bool) {
-        let reads = operation.reads_bytes();
-        let pages = if reads { self.listed[index] } else { Pages::default() };
-        (pages, reads && self.listed != [Pages::default()])
+impl<T: Copy + Default + PartialEq> Choices<T> {
+    /// As written, or the default alone; `None` where it was wrong.
+    fn of<W: Plain<T>>(written: &Field<Axis<W>>) -> Option<Self> {
+        Some(Self { listed: written.value_or(vec![T::default()])?, span: written.span() })
     }
 
-    /// Number of kinds of pages.
-    pub(super) fn count(&self, operation: Operation) -> usize {
-        if operation.reads_bytes() { self.listed.len() } else { 1 }
+    /// The choice of a cell that says it. The default says nothing where nothing else is listed: a cell was named without
+    /// it before there was a choice, and names are compared with those of old records.
+    pub(super) fn at(&self, index: usize, is_taken: bool) -> Option<T> {
+        (is_taken && self.listed != [T::default()]).then(|| self.listed[index])
+    }
+
+    /// Number of choices.
+    pub(super) fn count(&self, is_taken: bool) -> usize {
+        if is_taken { self.listed.len() } else { 1 }
     }
 }
 
@@ -54,15 +58,20 @@ pub(super) fn resolve(
     written: &Written,
     tasks: Vec<Task>,
     (schedule, orders): (Schedule, Orders),
-    (blocks, pages): (Blocks, Paging),
+    blocks: Blocks,
 ) -> Option<Load> {
+    // Every key at once, so that none can be forgotten that nothing here reads by name.
     if written.is_wrong() {
         return None;
     }
-    Some(Load { tasks, schedule, written: written.clone(), orders, blocks, pages, together: false })
-}
-
-/// The pages of buffers; `None` when they were wrong.
-pub(super) fn pages(written: &Field<Axis<Word<Pages>>>) -> Option<Paging> {
-    Some(Paging { listed: written.value_or(vec![Pages::default()])?, span: written.span() })
+    Some(Load {
+        tasks,
+        schedule,
+        written: written.clone(),
+        orders,
+        blocks,
+        pages: Choices::of(&written.pages)?,
+        fadvise: Choices::of(&written.fadvise)?,
+        together: false,
+    })
 }

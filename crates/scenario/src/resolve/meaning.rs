@@ -15,7 +15,7 @@ use super::device::Devices;
 use super::engine;
 use super::task::{self, Task};
 
-/// A scenario as written, with what must be known of it to say what goes with what.
+/// A scenario as written, with what decides which keys and operations it allows.
 pub(super) struct Scenario<'a> {
     pub(super) document: &'a Document,
     pub(super) tasks: &'a [Task],
@@ -23,12 +23,14 @@ pub(super) struct Scenario<'a> {
 }
 
 /// What rules a key out: each place that does, if it was written at all, and what is said there.
+// Several places, as an operation may come from one key and its data from another; all of them are marked.
 type RuledOut = Vec<(Option<Span>, &'static str)>;
 
 impl Scenario<'_> {
     /// Refuses every key that means nothing, by what its description says that it is for.
     pub(super) fn refuse_keys(&self, problems: &mut Problems) {
         let Document { dataset, load, training, copy, checkpoint, gate, .. } = self.document;
+        // A table within a table, reached by hand: `keys` knows one level.
         let margins = match gate.regression.given().map(|entry| &entry.value) {
             Some(Regression::Table(margins)) => margins.keys(),
             _ => Vec::new(),
@@ -87,6 +89,7 @@ impl Scenario<'_> {
                 let device = self.devices.first().filter(|_| self.reads_existing())?;
                 Some(vec![(Some(device), "is a block device, without files")])
             }
+            // A key stays where one layout of a list takes it: the cells of the others do without.
             Only::Layouts(of) => self.layouts_rule_out(of),
             Only::Spread => {
                 let sizes = dataset.distribution.value_or(Sizes::default())?;
@@ -109,7 +112,7 @@ impl Scenario<'_> {
             | Only::Kernel(_)
             | Only::Network
             | Only::Bucket
-            | Only::Asked
+            | Only::RealServer
             | Only::Maps
             | Only::Rings => None,
         }
@@ -123,7 +126,7 @@ impl Scenario<'_> {
             (Only::Kernel(_), address) => address.path().is_some(),
             (Only::Network, address) => address.remote().is_some(),
             (Only::Bucket, address) => matches!(address, Address::S3(_)),
-            (Only::Asked, _) => {
+            (Only::RealServer, _) => {
                 return target.emulate.key().map(|at| vec![(Some(at), "starts one in its place")]);
             }
             (Only::Maps, _) => return self.engines_rule_out(target, Engine::Mmap, "maps nothing"),
@@ -153,6 +156,8 @@ impl Scenario<'_> {
     }
 
     fn layouts_rule_out(&self, of: &[Layout]) -> Option<RuledOut> {
+        // The layout of the user's files is found when they are listed; until then nothing is ruled out by
+        // it.
         let unknown = self.reads_existing() && self.document.dataset.layout.is_absent();
         let layouts = self.layouts().filter(|_| !unknown || !self.devices.all.is_empty())?;
         let fits = layouts.iter().any(|(layout, _)| of.contains(layout));
@@ -189,17 +194,20 @@ fn refuse_key(name: &str, key: &KeyOf, rules_out: impl Fn(Only) -> Option<RuledO
     Some(if words.instead.is_empty() { problem } else { problem.help(words.instead) })
 }
 
-/// What an operation cannot be asked of, and how that is said; `{}` stands for the operation.
+/// Which operations a load, a layout or a storage allows, and the message where it does not; `{}` stands for the operation.
+// Functions and words side by side: a rule that is changed in one of them is seen in the other.
 struct Rule {
     allows: fn(Operation) -> bool,
     message: &'static str,
-    /// What is said of the operation.
+    /// The label of the operation.
     asks: &'static str,
-    /// What is said of what cannot do it.
+    /// The label of what cannot do it.
     because: &'static str,
     help: &'static str,
 }
 
+// Operations without bytes have a rate as well, but the line is one of bytes or samples, and a share of it
+// would mean nothing.
 const PACED: Rule = Rule {
     allows: Operation::reads_bytes,
     message: "`{}` cannot be paced: it reads no bytes, and the rate is one of bytes",
@@ -209,6 +217,8 @@ const PACED: Rule = Rule {
 };
 const TRAINING: Rule =
     Rule { message: "`{}` feeds no training job: it reads no bytes", because: "plays a job", ..PACED };
+// Whole shards could be read, opened and closed, and would show the storage's largest read: no loader of
+// samples does it.
 const SHARDS: Rule = Rule {
     allows: |operation| operation == Operation::Read,
     message: "`{}` is about files, and a shard holds many samples",
@@ -233,6 +243,7 @@ const NULL: Rule = Rule {
     because: "is no storage",
     help: "measure it in a scenario without this target",
 };
+// Names and attributes would need a second kind of cache, with a staleness that differs between products.
 const TIER: Rule = Rule {
     allows: |operation| operation == Operation::Read,
     message: "a cache tier holds blocks, and `{}` reads none",
@@ -274,6 +285,7 @@ impl Scenario<'_> {
             match layout {
                 Layout::Files => {}
                 Layout::Zarr => rules.push((&CHUNKS, span)),
+                // Zarr apart: a chunk is a file and a sample in it can be fetched whole.
                 _ => rules.push((&SHARDS, span)),
             }
         }

@@ -10,6 +10,8 @@ use super::task;
 
 /// Past the start of the threads and the first fill of the queue.
 const WARMUP_DEFAULT_NS: u64 = 2_000_000_000;
+// Ten seconds hold ten intervals for the steadiness of a repetition; with the warm-up, five repetitions of
+// ten depths take ten minutes.
 const DURATION_DEFAULT_NS: u64 = 10_000_000_000;
 /// The fewest that give a 95 % interval worth the name.
 const REPETITIONS_DEFAULT: u32 = 5;
@@ -54,8 +56,7 @@ fn fresh_rounds(repetitions: u32) -> u32 {
     if repetitions < REPETITIONS_OF_INTERVAL { repetitions } else { repetitions.max(FRESH_ROUNDS) }
 }
 
-/// A repetition whose length nobody knows has no warm-up to leave out, and no budget can be kept with it. A training job
-/// has no warm-up in any case.
+/// Refuses a warm-up and a budget where the length of a repetition is not known, and a warm-up of a training job.
 fn refuse_untimed(document: &Document, job: Option<Span>, problems: &mut Problems) {
     let (measure, training) = (&document.measure, &document.training);
     let warms = measure.warmup.given().filter(|entry| entry.value.0 > 0).and(measure.warmup.key());
@@ -79,7 +80,7 @@ fn refuse_untimed(document: &Document, job: Option<Span>, problems: &mut Problem
     }
 }
 
-/// What is cold is read once, so that none of it comes from memory: further passes would be left out in silence.
+/// Refuses several passes of a cold cell, which is read once so that nothing comes from memory.
 fn refuse_cold_passes(document: &Document, job: Option<Span>, problems: &mut Problems) {
     let (measure, training) = (&document.measure, &document.training);
     let of_job = job.and(training.epochs.given()).zip(training.epochs.key());
@@ -95,7 +96,7 @@ fn refuse_cold_passes(document: &Document, job: Option<Span>, problems: &mut Pro
     }
 }
 
-/// Refuses several ends of a repetition, which ends after `choices`; whether there were.
+/// Refuses several keys that end a repetition, which are `choices`; whether there were several.
 fn refuse_several(ends: &[Option<Span>], choices: &str, problems: &mut Problems) -> bool {
     let ends: Vec<_> = ends.iter().flatten().collect();
     if ends.len() > 1 {

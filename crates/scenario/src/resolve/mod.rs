@@ -26,9 +26,7 @@ mod need;
 mod network;
 mod pace;
 mod packing;
-mod point;
 mod reading;
-mod sample;
 mod schedule;
 mod spread;
 mod target;
@@ -48,23 +46,25 @@ use crate::written::Document;
 
 pub(crate) use network::config as network_config;
 
-/// Resolves a scenario. The plan is only worth something when no problem was reported.
+/// Resolves a scenario. The plan is valid only when no problem was reported.
 pub(crate) fn plan(
     name: &str,
     written: &Document,
     host: &HostFacts,
     problems: &mut Problems,
 ) -> Option<Plan> {
+    // The need comes first, since samples, jobs and lines take their defaults from it.
     let need = need::resolve(written, problems);
     let devices = device::Devices::of(written, host);
     let datasets = dataset::resolve(written, need.as_ref(), &devices, problems);
     let tasks = task::tasks(written);
     if let Some((need, datasets)) = need.as_ref().zip(datasets.as_ref()) {
-        hold::refuse(&hold::Asked { document: written, need, datasets, tasks: &tasks }, problems);
+        hold::refuse(&hold::HoldInput { document: written, need, datasets, tasks: &tasks }, problems);
     }
     let scenario = meaning::Scenario { document: written, tasks: &tasks, devices: &devices };
     scenario.refuse_keys(problems);
     scenario.refuse_operations(problems);
+    // Before the targets, each of which has to know through which caches it is read.
     let tiers = tier::resolve(written, host, problems);
     let targets = targets::resolve(written, &tasks, &tiers.clone().unwrap_or_default(), host, problems);
     let load = load(written, &tasks, need.as_ref(), datasets.as_ref(), host, problems);
@@ -72,14 +72,17 @@ pub(crate) fn plan(
     let measure = measure::resolve(written, step.map(|step| step.compute_ns), problems);
     let gate = gate::resolve(written, problems);
 
+    // What can be resolved is checked although a target cannot: all mistakes are told at once.
     let usable = targets.iter().flatten().collect::<Vec<_>>();
     if let Some(datasets) = &datasets {
         limits::disk(&usable, datasets, &written.dataset, host, problems);
         limits::devices(written, datasets, host, problems);
     }
-    let asked = checkpoint::Asked { written, need: need.as_ref(), load: load.as_ref(), targets: &usable };
+    let asked =
+        checkpoint::CheckpointInput { written, need: need.as_ref(), load: load.as_ref(), targets: &usable };
     let checkpoints = checkpoint::resolve(&asked, measure.as_ref(), problems);
     let parts = datasets.as_ref().zip(load.as_ref());
+    // A wrong `measure` has been reported, so that this plan never runs; any seed lets the rest be checked.
     let seed = measure.as_ref().map_or(0, |measure| measure.seed);
     let cells = parts.and_then(|(datasets, load)| {
         gate::refuse_unjudged(&written.gate, load, datasets, need.as_ref(), problems);
@@ -94,6 +97,7 @@ pub(crate) fn plan(
         }
         training::refuse_parts(written, specs, cells, problems);
     }
+    // Behind the cells that read, since each training job is repeated beside its checkpoints.
     let cells = match (&checkpoints, cells, &mut specs) {
         (Some(checkpoints), Some(cells), Some(specs)) => {
             checkpoint::room(checkpoints, &usable, specs, host, problems);
@@ -113,6 +117,7 @@ pub(crate) fn plan(
     if parts.is_some_and(|(datasets, load)| load.orders.take_existing_apart(datasets)) {
         training::refuse_decoders(&written.training.decode, &tasks, problems);
     }
+    // Of a closed loop, which knows no readers of its own; those of a job are in its cells.
     let loader_depth = training::loader_depth(written, need.as_ref(), &tasks, problems);
     let need = match step {
         Some(step) => training::restated(need?, step),
@@ -135,7 +140,7 @@ pub(crate) fn plan(
     })
 }
 
-/// Every cell that reads, unless there are too many of them to mean it, and those that copy.
+/// Every cell that reads, unless there are too many, and those that copy.
 fn cells(
     written: &Document,
     targets: &[&target::Resolved<'_>],
@@ -148,6 +153,7 @@ fn cells(
         problems.push(problem);
         return None;
     }
+    // Only after the count: a product of lists can be larger than the memory that would hold the cells.
     let reads = cells::expand(targets, datasets, load, seed, host, problems);
     let copies = copy::cells(written, targets, datasets, seed, host, problems);
     Some([reads, copies].concat())
@@ -162,20 +168,21 @@ fn load(
     problems: &mut Problems,
 ) -> Option<load::Load> {
     let blocks = block::resolve(&written.load.block_size, problems);
-    let pages = load::pages(&written.load.pages);
     if let (Some(datasets), Some(blocks)) = (datasets, &blocks) {
         limits::blocks(datasets, blocks, tasks, problems);
     }
     let schedule = match task::mode(&written.load)? {
         (Mode::Training, Some(mode)) => {
-            let asked = training::Asked { document: written, mode, need, datasets, host };
+            let asked = training::TrainingInput { document: written, mode, need, datasets, host };
             training::resolve(&asked, problems)
         }
         _ => pace::resolve(&written.load, need, problems),
     };
     let schedule = schedule?;
     let orders = access::resolve(&written.load, &schedule, problems);
+    // A checkpoint is due when the last accelerator has ended a step, which one thread alone can know
+    // without asking others.
     let together = written.checkpoint.is_written();
-    let load = load::resolve(&written.load, tasks.to_vec(), (schedule, orders?), (blocks?, pages?))?;
+    let load = load::resolve(&written.load, tasks.to_vec(), (schedule, orders?), blocks?)?;
     Some(load::Load { together, ..load })
 }

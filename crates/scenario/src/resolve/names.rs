@@ -1,17 +1,22 @@
-//! What a cell is called, and what distinguishes it.
+//! What a cell is called, and what distinguishes it: one combination of what a scenario lists.
 
-use plan::{Axis, Cache, Cell, Engine, Fetch, Layout, Load, Operation, Registered, Streams, Training};
+use plan::{
+    Access, Advice, Axis, Cache, Cell, Engine, Fetch, Layout, Load, Operation, Pages, Registered, Streams,
+    Tier, Training,
+};
 
+use super::block::{Block, Sample};
+use super::connections::Connections;
 use super::engine::Lane;
 use super::pace;
-use super::point::Point;
-use super::sample::Sample;
 use super::target::Resolved;
 
-/// The name of a cell and its coordinates, which are made together: every kind of cell says a coordinate in the same
-/// words. Both are kept in records, so what one of them leaves out stays left out.
+/// The name of a cell and its coordinates. They are made together, so that every kind of cell says a coordinate in the
+/// same words. Records keep both: what a name left out in one version stays left out.
 #[derive(Debug, Default)]
 pub(super) struct Name {
+    // Not one list of pairs: engines that stand in and depths have a word that is not their coordinate's
+    // value.
     words: Vec<String>,
     axes: Vec<Axis>,
 }
@@ -39,7 +44,7 @@ impl Name {
         self.word(word).axis(name, word, "")
     }
 
-    /// What a cell is named by only where it has it.
+    /// Adds what only some cells have.
     fn with<T>(self, value: Option<T>, say: impl FnOnce(Self, T) -> Self) -> Self {
         match value {
             Some(value) => say(self, value),
@@ -92,6 +97,29 @@ impl Name {
     }
 }
 
+/// One combination, before it becomes a cell.
+// Apart from the cell, which has a name: the name is made of these, and what a cell adds follows from them.
+pub(super) struct Point<'a> {
+    pub(super) lane: &'a Lane,
+    pub(super) operation: Operation,
+    pub(super) dataset: usize,
+    pub(super) sample: Sample,
+    /// How samples lie, where the name says it.
+    pub(super) layout: Option<Layout>,
+    pub(super) block: Block,
+    /// Pages of the buffers, where the name says them.
+    pub(super) pages: Option<Pages>,
+    pub(super) access: Access,
+    pub(super) cache: Cache,
+    /// Advice to the kernel, where the name says it.
+    pub(super) fadvise: Option<Advice>,
+    pub(super) tier: Option<&'a Tier>,
+    pub(super) load: Load,
+    /// `None` where there is no network.
+    pub(super) connections: Option<Connections>,
+    pub(super) depth: u32,
+}
+
 /// What a cell is of: a target, by its index, in one of its ways.
 #[derive(Clone, Copy)]
 pub(super) struct Of<'a> {
@@ -104,9 +132,10 @@ pub(super) struct Of<'a> {
 /// The name of a cell that reads: stable, unique and readable. What every cell has in common with a plain closed loop of
 /// reads is left out.
 pub(super) fn of_reads(resolved: &Resolved<'_>, point: &Point<'_>, threads: u32) -> Name {
+    // Plain reads came first, and records of theirs have names without the operation.
     let operation = (point.operation != Operation::Read).then(|| point.operation.name());
+    // Said even where it is normal: maps had the coordinate from their first record on.
     let advice = (point.lane.engine == Engine::Mmap).then(|| point.lane.advice.name());
-    let (pages, pages_are_said) = point.pages;
     // Connections by default follow the depth, and say nothing of their own.
     let connections = point.connections.and_then(|connections| connections.written);
     Name::default()
@@ -117,11 +146,14 @@ pub(super) fn of_reads(resolved: &Resolved<'_>, point: &Point<'_>, threads: u32)
         .with(point.layout, |name, layout| name.both("layout", layout.name()))
         .sample(point.sample)
         .with(point.operation.reads_bytes().then_some(point.block.bytes), Name::block)
-        .with(pages_are_said.then(|| pages.name()), |name, pages| {
+        .with(point.pages.map(Pages::name), |name, pages| {
             name.word(format!("{pages}-pages")).axis("pages", pages, "")
         })
         .order(point)
         .cache(point.cache)
+        .with(point.fadvise.map(Advice::name), |name, advice| {
+            name.word(format!("fadvise-{advice}")).axis("fadvise", advice, "")
+        })
         .with(tier(resolved, point), |name, policy| {
             name.word(format!("tier-{policy}")).axis("cache_tier", policy, "")
         })
@@ -136,6 +168,7 @@ impl Name {
         let order = point.access.name();
         match point.access.streams() {
             None => self.both("access", order),
+            // The shuffle buffer is no part of the name: it changes no read.
             Some(Streams { count, .. }) => {
                 let name = self.word(format!("{order}-s{count}"));
                 name.axis("access", order, "").axis("streams", &count, "")
@@ -152,6 +185,8 @@ impl Name {
                 self.word(format!("paced-{word}")).axis("rate", &value, unit)
             }
             Load::Training(Training { accelerators, fetch, prefetch, .. }) => {
+                // `a8-r4-p8`: each number after its letter, since names of jobs are long enough to be
+                // folded in tables.
                 let (word, readers) = match fetch {
                     Fetch::Readers { count } => (format!("r{count}"), count.to_string()),
                     Fetch::Shared => (fetch.name().to_owned(), fetch.name().to_owned()),
@@ -167,6 +202,7 @@ impl Name {
 
 fn engine_word(lane: &Lane) -> String {
     match lane.stands_in_for.as_deref().and_then(|reason| reason.split(':').next()) {
+        // In the name, so that no baseline of one engine is compared with its stand-in.
         Some(missing) => format!("{}(for {missing})", lane.engine),
         None => lane.engine.to_string(),
     }
@@ -175,6 +211,8 @@ fn engine_word(lane: &Lane) -> String {
 /// Policy of the cache that a target is read through, or that there is none where others have one.
 fn tier(resolved: &Resolved<'_>, point: &Point<'_>) -> Option<&'static str> {
     let is_asked = resolved.tiers.iter().any(Option::is_some);
+    // Where any target has a cache the others say that they have none, so that their cells can be told
+    // apart in one table.
     is_asked.then(|| point.tier.map_or("none", |tier| tier.policy.name()))
 }
 

@@ -20,6 +20,8 @@ struct Form {
     spec: fn(&NeedTable) -> Option<NeedSpec>,
 }
 
+// A table and not four parsers: a key that is allowed in one form and forgotten in another would otherwise
+// be ignored there.
 const FORMS: [Form; 4] = [
     Form {
         name: "a workload profile",
@@ -66,6 +68,7 @@ pub(super) fn resolve(document: &Document, problems: &mut Problems) -> Option<fe
 /// A rate that a training job is held against has the line of jobs by default, since no job is busy all the time.
 fn for_mode(spec: NeedSpec, mode: Option<Mode>) -> NeedSpec {
     match spec {
+        // Any first batch is waited for, so that no job reaches 1.00 and every storage would starve it.
         NeedSpec::Rate { bytes_per_s, utilization: None } if mode == Some(Mode::Training) => {
             NeedSpec::Rate { bytes_per_s, utilization: Some(UTILIZATION_DEFAULT) }
         }
@@ -119,6 +122,8 @@ fn from_table(entry: &Entry<Need>, table: &NeedTable, problems: &mut Problems) -
             let complete = check_form(entry, form, *own, &keys, problems);
             if complete { (form.spec)(table) } else { None }
         }
+        // The forms could be compared; but if they disagree, which of them is the need is for the user to
+        // say.
         several => {
             let problem = Problem::new("`need` is stated in several ways; choose one");
             let label = |problem: Problem, (form, span): &(&Form, Span)| problem.at(*span, form.name);

@@ -16,6 +16,7 @@ use super::target::{self, Resolved};
 use super::task::Task;
 
 /// Further attempts at a bucket: services answer some requests with 503 as a matter of course.
+// The AWS SDKs make three attempts in all by default (`AWS_MAX_ATTEMPTS`), and so do these.
 const S3_RETRIES: u32 = 2;
 
 /// A target at a URL; `None` when it cannot be measured, after saying why.
@@ -26,6 +27,7 @@ pub(super) fn resolve<'w>(
     problems: &mut Problems,
 ) -> Option<Resolved<'w>> {
     let before = problems.len();
+    // As it was written: records show what the user knows the storage by.
     let text = at.value.remote()?;
     let config = config(written, problems)?;
     let lanes = lanes(written, config.capabilities().engines, tasks, problems)?;
@@ -41,10 +43,11 @@ pub(super) fn resolve<'w>(
 }
 
 fn default_retries(address: &Address) -> u32 {
+    // NFS has none: a call that fails there has failed in the server, and hiding it would hide the server.
     if matches!(address, Address::S3(_)) { S3_RETRIES } else { 0 }
 }
 
-/// The engines of a target, of those that serve it, the default first.
+/// The engines of a target among those that serve it, the default first.
 fn lanes(
     written: &Target,
     possible: &[Engine],
@@ -58,7 +61,7 @@ fn lanes(
 }
 
 /// What a target at a URL is and how it is reached; `None` when something was wrong, after saying why, and where the
-/// address is none.
+/// address is not a URL.
 pub(crate) fn config(written: &Target, problems: &mut Problems) -> Option<BackendConfig> {
     let addresses = written.addresses.value_or(Addresses::First)?;
     match &written.at.given()?.value {
@@ -106,6 +109,7 @@ pub(super) fn refuse_cache(document: &Document, problems: &mut Problems) {
     let addresses = || document.targets.iter().filter_map(|target| target.at.given());
     let remote = |at: &&Entry<Address>| at.value.remote().is_some();
     let local = |at: &Entry<Address>| at.value.path().is_some();
+    // An address that could not be read might have been a path, which has a page cache.
     let unread = document.targets.iter().any(|target| matches!(target.at, Field::Wrong(_)));
     let Some(first) = addresses().find(remote).filter(|_| !unread && !addresses().any(local)) else { return };
     for item in cache.value.0.iter().filter(|item| item.value.0 != Cache::Bypass) {
@@ -133,8 +137,8 @@ pub(super) fn refuse_fewer(resolved: &Resolved<'_>, load: &Load, problems: &mut 
     }
 }
 
-/// Refuses connections as written that no cell has requests for; `of_cells` are those of the target's cells. In a
-/// shallower cell than the deepest there may be fewer, which its row shows.
+/// Refuses more connections than any cell has requests for; `of_cells` are those of the target's cells. A shallower cell
+/// may have fewer requests than connections, which its row shows.
 pub(super) fn refuse_unused(
     resolved: &Resolved<'_>,
     of_cells: impl Iterator<Item = Connections>,

@@ -11,6 +11,8 @@ use crate::written::{self, Depths};
 use super::schedule::{List, Schedule, Series};
 
 /// What `queue_depth = "auto"` may try.
+// Doublings: the gain of a step in between is mostly within the noise, and ten cells are what a first look
+// has time for.
 const AUTO_DEPTHS: [u32; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 /// Slots of a paced load: an arrival that finds all of them taken waits for one. As many as one thread of a
@@ -43,6 +45,7 @@ fn schedule(
     searched: bool,
 ) -> Option<Schedule> {
     let (auto, depths) = match written.queue_depth.entry()?.map(|entry| &entry.value) {
+        // A list that was written is measured whole; only what feedline chose itself may end early.
         None => (searched, unwritten.to_vec()),
         Some(Depths::Auto) => (true, AUTO_DEPTHS.to_vec()),
         Some(Depths::Listed(axis)) => (false, axis.plain()),
@@ -134,7 +137,7 @@ pub(super) fn rate_words(rate: Rate) -> (String, (String, &'static str)) {
     }
 }
 
-/// Whether a verdict can come of it: bytes are read, and at the line or faster.
+/// Whether a verdict is possible: bytes are read, at the rate of the line or faster.
 pub(super) fn reaches_line(load: &Load, operation: Operation, line_bps: Option<f64>) -> bool {
     let offered = match load {
         Load::Closed | Load::Training(_) => true,

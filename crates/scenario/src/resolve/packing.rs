@@ -12,6 +12,8 @@ pub(super) const SHARD_DEFAULT_BYTES: u64 = 256 << 20;
 /// A sample and one small member beside it, as an image and its label.
 pub(super) const MEMBERS_DEFAULT: u32 = 2;
 
+// Several, so that reading some of them differs from reading all; few, so that each chunk is still worth a
+// read.
 pub(super) const COLUMNS_DEFAULT: u32 = 4;
 
 /// Between the 128 MiB that Spark writes and the 1 Mi rows of `PyArrow`, which for images is a file.
@@ -68,6 +70,7 @@ pub(super) fn of_layout(
 
 fn shard_bytes(written: &Dataset, total_bytes: u64, problems: &mut Problems) -> Option<u64> {
     let Some(entry) = written.shard_size.entry()? else { return Some(SHARD_DEFAULT_BYTES.min(total_bytes)) };
+    // A shard that is never full would be called by a size that it does not have.
     if entry.value.0 <= total_bytes {
         return Some(entry.value.0);
     }
@@ -127,7 +130,10 @@ fn codec(written: &Dataset, of: Written, problems: &mut Problems) -> Option<Code
     let codec = entry.value.0;
     let possible = match of.layout {
         Layout::WebDataset => true,
+        // TensorFlow reads GZIP and ZLIB.
         Layout::TfRecord => codec != Codec::Zstd,
+        // Formats that are read by offset cannot be compressed as a whole; Parquet and Zarr compress
+        // inside, which is not written here.
         _ => codec == Codec::None,
     };
     if possible {

@@ -11,8 +11,8 @@ use super::dataset::{Datasets, place_of};
 use super::load::Load;
 use super::target::Resolved;
 
-/// Whether direct I/O can read it so: what is read must begin and end at multiples of a page. A layout that is not
-/// known yet is taken for files.
+/// Whether direct I/O can read this layout in this order: what is read must begin and end at multiples of a page. A layout
+/// that is not known yet counts as files.
 pub(super) fn may_bypass(spec: &DatasetSpec, access: Access) -> bool {
     let (layout, sample_bytes) = match spec {
         DatasetSpec::Generate(plan::Generate { packing, sample_bytes, .. }) => {
@@ -21,27 +21,32 @@ pub(super) fn may_bypass(spec: &DatasetSpec, access: Access) -> bool {
         DatasetSpec::Existing(existing) => (existing.layout.unwrap_or_default(), None),
     };
     match layout {
+        // A stream is read in whole blocks from the beginning of a file, which is aligned by itself.
         _ if !access.is_by_index() => true,
         Layout::Files | Layout::Indexed => true,
         Layout::Records | Layout::Zarr => {
             sample_bytes.is_some_and(|bytes| bytes.is_multiple_of(BLOCK_ALIGN_BYTES))
         }
+        // Members begin at multiples of 512 B or anywhere, and direct I/O of many drives needs 4096.
         Layout::WebDataset | Layout::TfRecord | Layout::Parquet => false,
     }
 }
 
 /// A header and the padding of a tar member.
+// At most 511 B of padding and the header of 512: rounded up, since a block that is a little too small
+// takes two reads.
 const TAR_MEMBER_BYTES: u64 = 1024;
 
 /// Length and two checksums.
 const TFRECORD_BYTES: u64 = 16;
 
-/// Bytes of a block where none are written: a stream is read in large ones, and what is fetched by index in one, as far
-/// as its size is known. `None` for files, where a block follows the sample.
+/// The default block size. A stream is read in large blocks; what is fetched by index is read in one block, as far as its
+/// size is known. `None` for files, where a block follows the sample.
 pub(super) fn default_block_bytes(spec: &DatasetSpec, access: Access) -> Option<u32> {
     let most = BLOCK_DEFAULT_MAX_BYTES;
     let bytes = match spec {
         DatasetSpec::Existing(existing) => match existing.layout? {
+            // A block of files follows the sample, of which the dataset knows more.
             Layout::Files => return None,
             _ => most,
         },
@@ -60,7 +65,7 @@ pub(super) fn default_block_bytes(spec: &DatasetSpec, access: Access) -> Option<
     Some(rounded(bytes).min(most) as u32)
 }
 
-/// Refuses what a layout cannot be asked for, pointing at both.
+/// Refuses what a layout cannot do, pointing at both keys.
 pub(super) fn refuse(
     document: &Document,
     targets: &[&Resolved<'_>],
@@ -82,7 +87,7 @@ pub(super) fn refuse(
     }
 }
 
-/// A compressed shard says nowhere where its samples are.
+/// A compressed shard does not say where its samples are.
 fn refuse_compressed(
     document: &Document,
     spec: &DatasetSpec,

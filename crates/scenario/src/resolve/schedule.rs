@@ -29,6 +29,8 @@ impl Schedule {
 
 /// One load, at each of its depths.
 #[derive(Debug)]
+// Depths by load and not one list for all: jobs have the depth of their readers, closed loops beside them
+// have several.
 pub(super) struct Series {
     pub(super) load: Load,
     pub(super) depths: Vec<u32>,

@@ -13,7 +13,8 @@ use super::connections::Network;
 use super::engine::Lane;
 use super::task::Task;
 
-/// What is said of a storage of which the scenario says nothing.
+/// The description of a storage that the scenario does not describe.
+// `publish` is true here: of nothing said there is nothing to hide.
 const UNTOLD: plan::About =
     plan::About { product: None, firmware: None, media: None, nodes: None, publish: true };
 
@@ -34,7 +35,7 @@ pub(super) struct Resolved<'w> {
 }
 
 impl<'w> Resolved<'w> {
-    /// A target of which this machine's kernel takes no part: all tasks by all engines, past the page cache.
+    /// A target that does not go through this machine's kernel: all tasks by all engines, past the page cache.
     pub(super) fn without_kernel(
         written: &'w Target,
         target: plan::Target,
@@ -45,6 +46,8 @@ impl<'w> Resolved<'w> {
             lane,
             operation: task.operation,
             caches: vec![Cache::Bypass],
+            // The treatment of the page cache is settled by the kind of target, so that no layout changes
+            // it.
             written: true,
         };
         let ways = (0..lanes.len()).flat_map(|lane| tasks.iter().map(move |task| way(lane, task))).collect();

@@ -98,6 +98,7 @@ fn local<'w>(written: &'w Target, request: &Request<'_>, problems: &mut Problems
 fn served_by(engines: Option<&Engines>) -> Vec<(Engine, Option<Span>)> {
     match engines {
         Some(engines) => engines.lanes.iter().map(|lane| (lane.engine, lane.span)).collect(),
+        // So that a treatment which no path could have is told together with the engine that was wrong.
         None => vec![(Engine::IoUring, None)],
     }
 }
@@ -110,7 +111,9 @@ fn path_facts<'h>(request: &Request<'h>) -> Result<&'h PathFacts, Problem> {
     let refused =
         |message: &str, wrong: &str, help: &str| Err(Problem::new(message).at(at, wrong).help(help));
     match origin {
+        // Whether it may be read at all is known only when it is opened, with the rights of that moment.
         _ if facts.block_device_bytes.is_some() => Ok(facts),
+        // A single file is neither a folder to write into nor a dataset of samples.
         _ if facts.exists && !facts.directory => refused(
             "this path is no folder and no block device",
             "is something else",

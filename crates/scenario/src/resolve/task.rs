@@ -34,6 +34,8 @@ pub(super) fn tasks(document: &Document) -> Vec<Task> {
     match written.operation.given() {
         None => {
             let (mode, span) = mode(written).unwrap_or_default();
+            // MLPerf's loaders open, read and close each file, and a job that skips the opening is easier
+            // on a storage than the one it stands for.
             let training = written.operation.is_absent() && mode == Mode::Training && !is_packed(document);
             let operation = if training { Operation::ReadFile } else { Operation::Read };
             vec![Task { operation, span: span.filter(|_| training) }]

@@ -23,7 +23,7 @@ pub(super) struct Tiers {
 }
 
 impl Tiers {
-    /// Those of a target; one that is read straight has that way alone.
+    /// The ways to read one target; a target without a cache has one, straight.
     pub(super) fn of(&self, target: &str) -> Vec<Option<Tier>> {
         if self.targets.iter().any(|name| name == target) { self.ways.clone() } else { vec![None] }
     }
@@ -41,7 +41,7 @@ pub(super) fn resolve(document: &Document, host: &HostFacts, problems: &mut Prob
         if field {
             let problem = Problem::new(format!("`cache_tier.{name}` is missing"));
             let example = format!("for example cache_tier = {}", CacheTier::EXAMPLE);
-            problems.push(problem.at(table, "is not whole").help(example));
+            problems.push(problem.at(table, "lacks it").help(example));
         }
     }
     let targets = targets(document, written, table, problems);
@@ -58,11 +58,13 @@ pub(super) fn resolve(document: &Document, host: &HostFacts, problems: &mut Prob
 fn targets(document: &Document, written: &CacheTier, table: Span, problems: &mut Problems) -> Vec<String> {
     let is_remote = |target: &&Target| target.at.given().is_some_and(|at| at.value.remote().is_some());
     let Field::Given(named) = &written.targets else {
+        // Local disks are left out by default: a cache on a disk before a disk is a rare thing to want and
+        // a common one to get by mistake.
         let remote: Vec<String> =
             document.targets.iter().filter(is_remote).map(|target| target.name.text.clone()).collect();
         if remote.is_empty() && written.targets.is_absent() {
             let problem =
-                Problem::new("no target is reached over a network").at(table, "would be before none");
+                Problem::new("no target is reached over a network").at(table, "stands before no target");
             problems.push(
                 problem.help("name the targets that are read through it: cache_tier.targets = [\"data\"]"),
             );
@@ -86,12 +88,7 @@ fn refuse_users_data(document: &Document, path: &str, at: Span, problems: &mut P
     if document.dataset.source.given().map(|entry| entry.value.0) != Some(Origin::Existing) {
         return;
     }
-    let parts = |path: &'_ str| -> Vec<String> {
-        path.split('/').filter(|part| !matches!(*part, "" | ".")).map(str::to_owned).collect()
-    };
-    let inside = |folder: &str| {
-        path.starts_with('/') == folder.starts_with('/') && parts(path).starts_with(&parts(folder))
-    };
+    let inside = |folder: &str| plan::lies_within(path, folder);
     for target in &document.targets {
         let Some(address) = target.at.given() else { continue };
         if address.value.path().is_some_and(inside) {
@@ -122,12 +119,14 @@ fn refuse_place(
         }
     };
     if facts.block_device_bytes.is_some() || (facts.exists && !facts.directory) {
-        let problem = Problem::new("a cache tier is made in a folder").at(at, "is none");
+        let problem = Problem::new("a cache tier is made in a folder").at(at, "is not a folder");
         problems.push(problem.help("write a folder of a file system on that disk"));
     } else if !facts.writable {
         let problem =
             Problem::new("nothing can be written to this path").at(at, "is not writable for this user");
         problems.push(problem.help("choose a folder of your own"));
+    // The whole capacity, although a short run fills less: a cache that fills the disk of the system stops
+    // more than a benchmark.
     } else if let Some(free_bytes) = facts.free_bytes.filter(|bytes| *bytes < capacity_bytes) {
         let free = feed::format_bytes(free_bytes);
         let problem =

@@ -18,7 +18,7 @@ use super::limits;
 use super::schedule::{List, Schedule, Series, Step};
 use job::Job;
 
-pub(super) use job::Asked;
+pub(super) use job::TrainingInput;
 pub(super) use loader::depth as loader_depth;
 pub(super) use refused::{refuse_decoders, refuse_parts, refuse_uneven};
 
@@ -28,7 +28,8 @@ const READERS_DEFAULT: u32 = 4;
 /// PyTorch, `torch.utils.data.DataLoader`: `prefetch_factor` is 2, batches for each worker.
 const PREFETCH_PER_READER: u32 = 2;
 
-/// How much deeper the deeper one of the closed loops beside a job reads: whether more in flight would help.
+/// The deeper closed loop beside a job reads this many times as deep: it tells whether more reads in flight would help.
+// Four and not two: what a doubling gains near the knee is easily lost in the noise of five repetitions.
 const DEEPER: u32 = 4;
 
 /// One job, and the reads that it has outstanding.
@@ -38,7 +39,8 @@ struct Row {
 }
 
 impl Row {
-    /// Depths that its readers reach: all that there are batches for, and one of each accelerator where most decode.
+    /// Depths that its readers reach: that of all batches that may be fetched, and one read for each accelerator where most
+    /// readers decode.
     fn reaches(&self) -> impl Iterator<Item = u32> {
         let Training { accelerators, fetch, prefetch, decode, .. } = self.training;
         let most = match fetch {
@@ -65,7 +67,7 @@ struct Ways {
 }
 
 /// Every job, and closed loops of the same reads; `None` when something was wrong, after saying why.
-pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Schedule> {
+pub(super) fn resolve(asked: &TrainingInput<'_>, problems: &mut Problems) -> Option<Schedule> {
     let before = problems.len();
     refused::refuse_search(asked, problems);
     let job = job::resolve(asked, problems);
@@ -91,6 +93,8 @@ pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Sche
     refused::refuse_steps(asked, &job, problems);
     refused::refuse_unheld(asked, &job, problems);
     refused::refuse_memory(asked, rows.iter().map(|row| &row.training), problems);
+    // The loops beside a job are feedline's own idea; they may be shallower than it would like, and never
+    // refuse a machine.
     let most = limits::depth_max(asked.host).min(DEPTH_MAX as u32);
     let closed = beside(&rows, asked.need.map_or(0, |need| need.accelerators), most);
     let jobs = rows.into_iter();
@@ -108,7 +112,7 @@ pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Sche
 
 impl Ways {
     /// `None` when a key was wrong.
-    fn of(asked: &Asked<'_>) -> Option<Self> {
+    fn of(asked: &TrainingInput<'_>) -> Option<Self> {
         let (written, load) = (&asked.document.training, &asked.document.load);
         let profile = asked.need.and_then(|need| Some((need.readers?, need.prefetch?)));
         let usual = profile.map_or(READERS_DEFAULT, |(readers, _)| readers);
@@ -131,6 +135,7 @@ impl Ways {
     /// read_threads)`).
     fn prefetch(&self, readers: u32) -> Vec<u32> {
         let unwritten = || match self.ahead {
+            // Rounded up for each reader, as PyTorch's loader can only be told a number for each.
             Some(ahead) => readers * ahead.div_ceil(readers),
             None => readers * PREFETCH_PER_READER,
         };
@@ -160,8 +165,8 @@ fn rows(job: &Job, ways: &Ways, cores: u32) -> Vec<Row> {
     rows
 }
 
-/// Without readers nobody decodes what he reads: as many threads as there would be readers do, of which no core runs
-/// more than one at a time.
+/// Where reads are shared, threads of their own decode: as many as there would be readers, and for real work at most one
+/// for each core.
 fn by_threads(decode: Decode, accelerators: u32, readers: u32, cores: u32) -> Decode {
     let readers = accelerators.saturating_mul(readers).min(DEPTH_MAX as u32);
     let usual = match decode.work {
@@ -171,9 +176,9 @@ fn by_threads(decode: Decode, accelerators: u32, readers: u32, cores: u32) -> De
     Decode { threads: decode.threads.or(Some(usual)), ..decode }
 }
 
-/// Depths of the closed loops beside the jobs that are judged, which have the need's accelerators, else the most: those of
-/// the jobs, those that they reach, and deeper ones of at most `depth_max`: nobody asked for those, so no machine is
-/// refused for them.
+/// Depths of the closed loops beside the jobs that are judged: those with the need's accelerators, else those with the
+/// most. They are the depths of the jobs, the depths that these reach, and deeper ones up to `depth_max`; no machine is
+/// refused for the deeper ones, since the scenario did not ask for them.
 fn beside(rows: &[Row], accelerators: u32, depth_max: u32) -> Vec<u32> {
     let most = rows.iter().map(|row| row.training.accelerators).max();
     let needed = rows.iter().map(|row| row.training.accelerators).find(|number| *number == accelerators);
@@ -183,12 +188,13 @@ fn beside(rows: &[Row], accelerators: u32, depth_max: u32) -> Vec<u32> {
     depths.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The need as the job's step has it, so that the line is reached where the utilization is. What is stated in bytes stays,
-/// and so do bytes that are held.
+/// The need restated for the job's step, so that the line is reached where the utilization is. A need stated in bytes
+/// stays, and so do bytes that are held.
 pub(super) fn restated(mut need: Need, step: &Step) -> Need {
     need.caveats.extend(step.caveats.iter().cloned());
     if let Demand::Samples { per_s, .. } = &mut need.demand {
         let known = (need.batch, need.step_time_s.map(job::nanoseconds));
+        // The same step restated would only exchange the label of a profile for one of the user's.
         if known != (Some(step.batch), Some(step.compute_ns)) {
             let step_time_s = step.compute_ns as f64 / 1e9;
             *per_s = feed::formula::samples_per_s(need.accelerators, step.batch, step_time_s);

@@ -70,6 +70,7 @@ impl About {
     pub(crate) fn resolved(&self) -> Option<plan::About> {
         match self {
             Self::Line(line) => {
+                // A line is taken for a product: that is what people write when they write one thing.
                 Some(plan::About { product: Some(line.0.clone()), publish: true, ..plan::About::default() })
             }
             Self::Table(table) => Some(plan::About {
@@ -102,6 +103,7 @@ impl Table for Price {
     const EXAMPLE: &'static str = "{ currency = \"USD\", per_1000_reads = 0.0004 }";
 
     fn check(&self, problems: &mut Problems) {
+        // No default: a sum in the wrong currency looks as right as one in the right one.
         if self.currency.is_absent() {
             problems.push(missing(&self.name, "currency", "", "in what?", "currency = \"USD\""));
         }

@@ -128,6 +128,8 @@ fn address(at: &str) -> Result<Address, Refusal> {
         _ if at.contains(char::is_control) => {
             refused("this has a control character", "write the path of a folder")
         }
+        // The shell expands it in arguments and nobody in files: the folder would be made under a name that
+        // begins with a tilde.
         _ if at.starts_with('~') => refused("`~` is not expanded here", "write the whole path"),
         "null:" => Ok(Address::Null),
         _ if at.starts_with("null:") => refused("nothing follows `null:`", "write \"null:\""),
@@ -143,6 +145,7 @@ fn address(at: &str) -> Result<Address, Refusal> {
 fn other_scheme(scheme: &str) -> Refusal {
     let help = match scheme {
         "file" => "write the plain path",
+        // Refused with what works, since the name is what people try first.
         "gs" => {
             "its S3 interface can be measured: write s3://bucket, with endpoint = \"https://storage.googleapis.com\""
         }
@@ -161,6 +164,7 @@ fn nfs(text: &str, rest: &str) -> Result<NfsAddress, Refusal> {
         .split_once('/')
         .map(|(server, path)| (server, format!("/{}", path.trim_end_matches('/'))))
         .ok_or_else(|| refused("which export? A path is missing after the host".to_owned()))?;
+    // The text may hold a password by habit, and addresses are shown and recorded.
     if server.contains('@') {
         let help =
             "leave it out: NFS version 3 has no log-in, and the server sees the user that runs feedline";
@@ -184,6 +188,7 @@ fn host_and_port(server: &str) -> Result<(String, Option<u16>), String> {
                 None => return Err("a port or a path follows the bracket".to_owned()),
             }
         }
+        // Where an IPv6 address ends and a port begins cannot be told without brackets (RFC 3986).
         None if server.matches(':').count() > 1 => {
             return Err("an IPv6 address is written in brackets".to_owned());
         }
@@ -217,6 +222,7 @@ fn ports(both: Option<u16>, query: Option<&str>) -> Result<(Option<u16>, Option<
             "mountport" => &mut mount_port,
             _ => return Err(format!("`{name}` is no option here: known are nfsport and mountport")),
         };
+        // The last one would win in silence.
         if both.is_some() || seen.contains(&name) {
             return Err(format!("`{name}` is written twice: `:port` stands for both programs"));
         }
@@ -233,6 +239,7 @@ fn s3(text: &str, rest: &str) -> Result<S3Address, Refusal> {
         let help = "keys come from the environment or from `profile`, as for every AWS tool, and never from a scenario";
         return Err(("an S3 address holds no keys".to_owned(), help.to_owned()));
     }
+    // Options in a URL would be a second way to set what has a key, and would not show in a cell's name.
     if rest.contains('?') {
         let help = "settings are keys of the target: region, endpoint, style; write s3://bucket/prefix";
         return Err(("this has options".to_owned(), help.to_owned()));
@@ -241,6 +248,7 @@ fn s3(text: &str, rest: &str) -> Result<S3Address, Refusal> {
     plain_names(rest, prefix).map_err(refused)?;
     let ends = |c: char| c.is_ascii_alphanumeric();
     let inner = |c: char| ends(c) || ".-_".contains(c);
+    // Amazon's rules and the underscore and capitals of older buckets and other services.
     let shaped = bucket.starts_with(ends) && bucket.ends_with(ends) && bucket.chars().all(inner);
     if !shaped || !(3..=63).contains(&bucket.len()) {
         let wrong = if bucket.is_empty() {
@@ -259,6 +267,8 @@ fn plain_names(rest: &str, path: &str) -> Result<(), String> {
     if rest.contains('#') {
         return Err("this has a fragment (`#`)".to_owned());
     }
+    // Whether `%20` is a space or three characters differs between tools. Names are bytes here, and both
+    // readings would be wrong for somebody.
     if rest.contains('%') {
         return Err("names are written as they are, and none with `%` in it can be".to_owned());
     }
@@ -266,6 +276,7 @@ fn plain_names(rest: &str, path: &str) -> Result<(), String> {
         return Err("this has white space".to_owned());
     }
     let path = path.strip_prefix('/').unwrap_or(path);
+    // S3 takes such keys and NFS resolves them: feedline would delete below a place that it did not mark.
     match path.split('/').find(|part| matches!(*part, "." | "..") || part.is_empty() && !path.is_empty()) {
         Some("") => Err("this has an empty name between two slashes".to_owned()),
         Some(part) => Err(format!("`{part}` is no name")),

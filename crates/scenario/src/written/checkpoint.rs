@@ -14,6 +14,8 @@ use crate::value::{Count, Flag, Pause, Rate, Size, Text, Whole};
 use crate::words::{Model, SavingMode, Word};
 
 /// Most files of a checkpoint on one client.
+// Two for each accelerator that one client can play are 8,192; the rest is room for checkpoints that are
+// cut smaller.
 pub(crate) const FILES_MAX: u64 = 65_536;
 
 /// Most checkpoints that are kept.
@@ -70,6 +72,7 @@ impl Table for Checkpoint {
                     .at(self.name.span, "says nothing of its size")
                     .help(format!("for example checkpoint = {}", Self::EXAMPLE)),
             ),
+            // Neither wins: the size might be that of the model on other accelerators.
             (Some(model), Some(size)) => problems.push(
                 Problem::new("`checkpoint.model` and `checkpoint.size` both say how much is written")
                     .at(model, "remove this")
@@ -109,6 +112,8 @@ impl Written for Scale {
 
     fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
         let (share, words) = match &node.value {
+            // A fraction stays as it is written, since `1/64 of it` is what a report has to say, and
+            // 0.015625 is nothing that anybody meant.
             Value::String(text) => (fraction(text), text.split_whitespace().collect()),
             Value::Float(digits) | Value::Integer { digits, radix: 10 } => {
                 (digits.parse().ok(), digits.clone())
@@ -121,7 +126,7 @@ impl Written for Scale {
         let share = share.filter(|share: &f64| *share > 0.0 && *share <= 1.0);
         if share.is_none() {
             let problem = Problem::new(format!("`{path}` takes {}", Self::expected()));
-            problems.push(problem.at(node.span, "this is none"));
+            problems.push(problem.at(node.span, "this is not such a part"));
         }
         share.map(|share| Self { share, words })
     }

@@ -18,6 +18,8 @@ const MEMBERS_MAX: u64 = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pack(pub(crate) Layout);
 
+// A list of its own, without files, which pack nothing, and without zarr, whose chunks are no shards of
+// samples that come one by one.
 impl Vocabulary for Pack {
     const WORDS: &'static [(&'static str, Self, &'static str)] = &[
         (

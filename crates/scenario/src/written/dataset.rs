@@ -25,15 +25,18 @@ pub(crate) type Members = Whole<1, 8>;
 pub(crate) type ColumnCount = Whole<1, 1000>;
 
 /// Layouts of shards.
+// Written out: a new layout has to be put into one of these lists by somebody who knows what it takes.
 const PACKED: &[Layout] =
     &[Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Parquet, Layout::Zarr];
 
 /// Layouts whose files lie in folders of feedline's choice.
+// Zarr is missing, whose chunks have their names from their indices.
 const FOLDERS: &[Layout] =
     &[Layout::Files, Layout::WebDataset, Layout::TfRecord, Layout::Records, Layout::Indexed, Layout::Parquet];
 
 /// Columns of Parquet files: how many are written, or which are read.
 #[derive(Debug, Clone, PartialEq)]
+// One key for both: which of them is meant follows from whose the data is, and the other is refused.
 pub(crate) enum Columns {
     /// So many are written.
     Count(u32),

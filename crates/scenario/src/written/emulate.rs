@@ -49,6 +49,8 @@ impl Emulate {
             self.profile.entry()?.and_then(|profile| plan::profile(profile.value.0)).unwrap_or_default();
         Some(Emulation {
             profile: base.profile,
+            // Each key over the profile's own figure, so that one of them can be changed and the rest stays
+            // that of the profile.
             seed: self.seed.value_or(base.seed)?,
             first_byte: self.first_byte.optional()?.or(base.first_byte),
             metadata: self.metadata.optional()?.or(base.metadata),
@@ -110,6 +112,7 @@ impl Plain<Delay> for Wait {
     }
 }
 
+// A duration where it is constant: most emulated servers are, and a table for it would be noise.
 impl Written for Wait {
     fn expected() -> String {
         format!("a duration such as \"20ms\", {}", Between::EXAMPLE)
@@ -165,6 +168,8 @@ impl Table for Between {
             None => {
                 (format!("`{path}` takes {}", Wait::expected()), "takes `from` and `to`, or `p50` and `p99`")
             }
+            // Equal ends are a constant, which is harmless; ends in the wrong order are a slip of one of
+            // both.
             Some((low, high)) if low > high => {
                 (format!("`{path}` ends before it begins"), "write the smaller one first")
             }

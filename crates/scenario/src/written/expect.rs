@@ -46,6 +46,7 @@ impl Table for Expect {
         }
         let keys = self.keys();
         let figures: Vec<_> = keys.iter().filter(|key| !matches!(key.name, "claim" | "source")).collect();
+        // A claim in words alone can be held against nothing, and would be printed as if it had been.
         if figures.iter().all(|key| key.at.is_none()) {
             let names: Vec<_> = figures.iter().map(|key| key.name).collect();
             let problem = Problem::absent("`expect` has no figure").at(self.name.span, "predicts nothing");

@@ -92,6 +92,8 @@ impl Written for Regression {
     fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
         match &node.value {
             Value::Table(_) => Margins::read(node, path, problems).map(|table| Self::Table(Box::new(table))),
+            // `regression = "10 %"` is what somebody writes who wants one number for all, and 10 % of p99
+            // is within its noise.
             Value::String(text) if text.contains('%') => {
                 let problem = Problem::new(format!("`{path}` takes {}", Self::expected()));
                 let problem = problem.at(node.span, "of which metric?");
@@ -173,8 +175,11 @@ impl Written for Baseline {
     fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
         let text = Text::read(node, path, problems)?.0;
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        // A slash decides between a name and a path, and no file is looked for: what is there now says
+        // nothing of the machine that gates.
         let wrong = if text.contains('/') {
             return Some(Self(text));
+        // A name becomes a file; hidden ones and `..` are no names.
         } else if text.starts_with('.') {
             "a name does not begin with a dot, and a path has a /"
         } else if !text.chars().all(is_plain) {

@@ -14,9 +14,10 @@ use crate::only::Only::{Bytes, ClosedLoop, Neighbours, Paced, Streams};
 use crate::reader::Written;
 use crate::table::{Table, table};
 use crate::value::{Count, Pause, Size, Whole};
-use crate::words::{Arrival, Mode, Word};
+use crate::words::{Arrival, FileAdvice, Mode, Word};
 
 /// Deepest queue and largest number of threads: beyond it a client measures its own scheduler.
+// 4096 is also what one io_uring thread of this engine is set up for (`IORING_MAX_ENTRIES` is 32,768).
 pub(crate) const DEPTH_MAX: u64 = 4096;
 
 /// How many at once.
@@ -38,6 +39,8 @@ impl Written for Depths {
 
     fn read(node: &Node, path: &str, problems: &mut Problems) -> Option<Self> {
         match &node.value {
+            // The only word among numbers. A default alone would not do: a list that somebody wrote must be
+            // measured whole, and never searched.
             Value::String(word) if word == "auto" => Some(Self::Auto),
             Value::Array(_) | Value::Integer { .. } => Axis::read(node, path, problems).map(Self::Listed),
             _ => {
@@ -116,6 +119,9 @@ table! {
         /// epochs find what earlier ones left. With nfs:// and s3:// always bypass, as their data never is
         /// in this cache; that says nothing of the server's own.
         cache: Axis<Word<Cache>>,
+        /// What the kernel is told of how each file is read (posix_fadvise): blocks of open files through the page cache,
+        /// with io_uring and pread. Default: normal.
+        fadvise: Axis<Word<FileAdvice>>,
     }
 }
 

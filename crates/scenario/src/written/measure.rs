@@ -21,6 +21,8 @@ table! {
         epochs: Count,
         /// Repetitions of each cell, and rounds of fresh repetitions before the first look at them. Rounds are added until
         /// the verdicts are decided, up to 28 within the budget; below 3 repetitions none are. Default: 5.
+        // One repetition is allowed for a look, and has no interval: the report says that there is no
+        // verdict then.
         repetitions: Whole<1, 100>,
         /// Cap on the whole run once the dataset is there; what did not fit is listed. Default: none.
         budget: Duration,

@@ -48,6 +48,8 @@ use crate::value::{Text, Whole};
 #[schemars(extend("required" = ["version", "need", "targets"]))]
 pub(crate) struct Document {
     /// Version of the scenario format: 1.
+    // Required and not assumed: a file without it would change its meaning with the first version that
+    // differs.
     pub(crate) version: Field<Whole<1, 1>>,
     /// What this scenario is for; printed with every result.
     pub(crate) title: Field<Text>,
@@ -90,6 +92,8 @@ impl Document {
                     .help("write `version = 1` in the first line of the file"),
             );
         }
+        // In the order in which a scenario is written, which is the order of the schema and of the
+        // reference too.
         let document = Self {
             version,
             title: root.field("title", problems),

@@ -13,6 +13,7 @@ use crate::value::{Count, Duration, Fraction, Number, Rate, Size, Text, Whole};
 use crate::words::Word;
 
 /// Every form of a need, for whoever wrote none.
+// All forms at once: whoever has no profile has to see that there are others.
 pub(crate) const EXAMPLES: &str = "write one of
 need = \"8xh100:resnet50\"
 need = { workload = \"resnet50\", accelerator = \"h100\", count = 8 }
@@ -65,6 +66,7 @@ impl JsonSchema for Need {
 }
 
 /// Accelerators of a job, or the hosts that share them.
+// Hosts have the same bound, since each has at least one of them.
 type Accelerators = Whole<1, { feed::COUNT_MAX as u64 }>;
 
 table! {

@@ -6,7 +6,7 @@ use crate::diagnostic::{Problem, Problems};
 use crate::document::{Key, Node, Value};
 use crate::list::Axis;
 use crate::only::Only::{
-    Asked, Bucket, Elsewhere, Generated, Kernel, Maps, Network, Rings, Somewhere, WholeObjects,
+    Bucket, Elsewhere, Generated, Kernel, Maps, Network, RealServer, Rings, Somewhere, WholeObjects,
 };
 use crate::reader::TableReader;
 use crate::table::{self, Table, table};
@@ -24,12 +24,15 @@ const EXAMPLE: &str = "targets.data = { at = \"/mnt/data/bench\" }";
 const CONNECTIONS_MAX: u64 = DEPTH_MAX;
 
 /// Longest name of a target: an answer writes it out, and a file is named after it.
+// An answer cut names above 32 letters once: two targets that differ in their ends looked like one.
 const NAME_LETTERS_MAX: usize = 64;
 
 /// Most prefixes over which objects are spread.
+// 5.5 million requests a second at S3's limit for each, beyond any client.
 const PREFIXES_MAX: u64 = 1000;
 
 /// Most further attempts.
+// Each attempt counts into the time of its operation; ten of them are no longer a latency.
 const RETRIES_MAX: u64 = 10;
 
 /// How many connections.
@@ -63,7 +66,7 @@ table! {
         /// at most 4 with nfs://.
         connections: Axis<Connections> => [Network],
         /// Over which of the server's addresses connections are spread (nfs://, s3://). Default: first.
-        addresses: Word<Addresses> => [Network, Asked],
+        addresses: Word<Addresses> => [Network, RealServer],
         /// Prefixes over which generated objects are spread (s3://): services limit requests by prefix. Default: 1, keys as
         /// they are.
         prefixes: Whole<1, PREFIXES_MAX> => [Bucket, Generated],
@@ -71,18 +74,18 @@ table! {
         /// request.
         part_size: Size => [Bucket, WholeObjects],
         /// Region of the bucket (s3://). Default: what the environment or the profile says.
-        region: Text => [Bucket, Asked],
+        region: Text => [Bucket, RealServer],
         /// Base URL of a service other than AWS (s3://). Default: what the environment says, else AWS.
-        endpoint: Endpoint => [Bucket, Asked],
+        endpoint: Endpoint => [Bucket, RealServer],
         /// Where the bucket stands in a URL (s3://). Default: auto.
-        style: Word<BucketStyle> => [Bucket, Asked],
+        style: Word<BucketStyle> => [Bucket, RealServer],
         /// File of certificates (PEM) to trust beside those of the system (s3://).
-        ca: Text => [Bucket, Asked],
+        ca: Text => [Bucket, RealServer],
         /// Profile of the AWS configuration whose keys are used (s3://). Keys never stand in a scenario. Default: as for every
         /// AWS tool.
-        profile: Text => [Bucket, Asked],
+        profile: Text => [Bucket, RealServer],
         /// Whether requests are made without keys (s3://). Default: false.
-        anonymous: Flag => [Bucket, Asked],
+        anonymous: Flag => [Bucket, RealServer],
         /// Whether each whole object is asked for its size first (s3://, `operation = "read_file"`), as many data loaders do.
         /// Default: false.
         head: Flag => [Bucket, WholeObjects],
@@ -96,7 +99,7 @@ table! {
         /// and said so.
         server_memory: Size => [Somewhere],
         /// What requests cost (s3://), for the estimate of `feedline plan`. Default: not estimated.
-        price: Price => [Bucket, Asked],
+        price: Price => [Bucket, RealServer],
         /// A server that feedline starts on this machine in place of the one at the address (nfs://, s3://). Its figures
         /// demonstrate, and judge nothing.
         emulate: Emulate => [Network, Elsewhere],
@@ -143,6 +146,7 @@ impl Table for Target {
 }
 
 /// Names go into cell names and file names.
+// A slash would end a slug, a space a column, and a dot a part of a dotted key in --set.
 fn refuse_name(name: &Key, problems: &mut Problems) {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.text.is_empty() || !name.text.chars().all(allowed) {

@@ -16,6 +16,8 @@ table! {
         /// What makes room when it is full; none reads straight. Default: lru.
         policy: Axis<Word<TierWord>>,
         /// Names of the targets that are read through it. Default: all that are reached over a network.
+        // By name and not by a key of each target: one cache on one disk is before all of them, and its
+        // capacity is shared knowledge.
         targets: List<Text>,
     }
 }

@@ -20,9 +20,11 @@ use super::load::DEPTH_MAX;
 pub(crate) const ACCELERATORS_MAX: u64 = DEPTH_MAX;
 
 /// Most readers of one accelerator.
+// MLPerf allows 32 (`MAX_READ_THREADS_TRAINING`); hosts with two sockets run up to their hardware threads.
 const READERS_MAX: u64 = 512;
 
 /// Most batches ahead of one accelerator.
+// Memory is what bounds it, and that is held against the machine elsewhere.
 const PREFETCH_MAX: u64 = 1024;
 
 table! {
@@ -134,6 +136,7 @@ impl Table for DecodeTable {
     fn check(&self, problems: &mut Problems) {
         let path = &self.name.text;
         match (self.with.key(), self.cost.key()) {
+            // A stated cost takes no processor time and real work does: adding both up would be neither.
             (Some(with), Some(cost)) => {
                 let problem = Problem::new(format!("`{path}` is real work or a stated cost: choose one"));
                 problems.push(problem.at(with, "is done").at(cost, "is only waited for"));

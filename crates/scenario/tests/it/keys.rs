@@ -204,6 +204,7 @@ const CHANGES: &[(&str, &[&str], &str)] = &[
     ("load.shuffle_buffer", &[SHARDS], "load.shuffle_buffer=1000"),
     ("load.run_length", &["load.access=neighbours"], "load.run_length=4"),
     ("load.cache", &[], "load.cache=cold"),
+    ("load.fadvise", &["load.cache=cold"], "load.fadvise=random"),
     ("measure", &[], "measure={ repetitions = 6 }"),
     ("measure.warmup", &[], "measure.warmup=1s"),
     ("measure.duration", &[], "measure.duration=1s"),

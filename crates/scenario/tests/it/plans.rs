@@ -362,3 +362,38 @@ fn a_cache_tier_is_an_axis_of_the_targets_that_are_read_through_it() {
     assert!(plan.cells[2].slug.contains("/tier-lru/") && plan.cells[1].slug.contains("/tier-none/"));
     assert_eq!(plan.cells[2].tier.as_ref().unwrap().capacity_bytes, 2_000_000_000);
 }
+
+#[test]
+fn advice_is_an_axis_of_the_cells_that_read_open_files_through_the_page_cache() {
+    let slugs = |lines: &str| -> Vec<(String, &'static str)> {
+        let plan = resolve(&with(lines)).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+        plan.cells.into_iter().map(|cell| (cell.slug, cell.advice.name())).collect()
+    };
+    let of = |load: &str| slugs(&format!("load = {{ queue_depth = 4, {load} }}"));
+    let cell =
+        |words: &str, advice| (format!("data/io_uring/114660B/112KiB/shuffled_epoch/{words}/qd4"), advice);
+    let both = "fadvise = [\"normal\", \"random\"]";
+    assert_eq!(of("cache = \"cold\", fadvise = \"normal\""), [cell("cold", "normal")], "as without it");
+    assert_eq!(of("cache = \"cold\", fadvise = \"random\""), [cell("cold/fadvise-random", "random")]);
+    let listed = [cell("cold/fadvise-normal", "normal"), cell("cold/fadvise-random", "random")];
+    assert_eq!(of(&format!("cache = \"cold\", {both}")), listed);
+    let beside = of(&format!("cache = [\"bypass\", \"cold\"], {both}"));
+    assert_eq!(
+        beside,
+        [&[cell("bypass", "normal")], &listed[..]].concat(),
+        "direct I/O takes none, and is once there"
+    );
+    // Nobody asked for direct I/O, which cannot read these samples: they are read through the page cache, with advice.
+    let packed = slugs(&format!(
+        "dataset = {{ layout = [\"files\", \"tfrecord\"] }}\n\
+         load = {{ queue_depth = 4, access = \"shuffled_epoch\", {both} }}"
+    ));
+    let advice: Vec<_> = packed.iter().map(|(slug, advice)| (slug.contains("/tfrecord/"), *advice)).collect();
+    assert_eq!(advice, [(false, "normal"), (true, "normal"), (true, "random")], "{packed:?}");
+    let maps = slugs(
+        "targets.map = { at = \"/mnt/map\", engine = [\"pread\", \"mmap\"], madvise = \"sequential\" }\n\
+         load = { queue_depth = 4, cache = \"cold\", fadvise = \"random\" }",
+    );
+    let advice: Vec<_> = maps.iter().map(|(_, advice)| *advice).collect();
+    assert_eq!(advice, ["random", "random", "sequential"], "each engine its own: {maps:?}");
+}

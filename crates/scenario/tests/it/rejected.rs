@@ -554,3 +554,15 @@ fn copies() {
     let lines: Vec<String> = cases.iter().map(|case| between(case)).collect();
     insta::assert_snapshot!(refusals(&lines.iter().map(String::as_str).collect::<Vec<_>>()));
 }
+
+#[test]
+fn advice_that_nothing_takes() {
+    insta::assert_snapshot!(refusals(&[
+        "load.fadvise = \"random\"",
+        "load = { cache = \"bypass\", fadvise = [\"normal\", \"sequential\"] }",
+        "load = { operation = \"read_file\", cache = \"cold\", fadvise = \"random\" }",
+        "load = { cache = \"cold\", fadvise = \"willneed\" }",
+        "targets.s3.at = \"s3://train/bench\"\ntargets.none.at = \"null:\"\n\
+         targets.map = { at = \"/mnt/map\", engine = \"mmap\" }\nload.fadvise = \"random\"",
+    ]));
+}

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use analysis::Summary;
 use backend::{Clock, SharedStore};
-use dataset::Data as Read;
-use describe::{Data, Slot};
+use dataset::Data;
+use describe::{Datasets, OnTarget};
 use engine::{Bench, Event, Progress};
 use plan::Plan;
 use prepare::Prepared;
@@ -116,7 +116,7 @@ pub(crate) fn reps(record: &RunRecord) -> impl Iterator<Item = &Rep> {
 pub(crate) struct Stage<'a> {
     pub(crate) scene: &'a Scene,
     pub(crate) plan: Plan,
-    data: Data,
+    data: Datasets,
 }
 
 impl<'a> Stage<'a> {
@@ -145,10 +145,10 @@ impl<'a> Stage<'a> {
             Arc::new(Misbehaving::new(script.clone(), CONTENT, &clock, &witness))
         };
         let stores: Vec<SharedStore> = self.scene.scripts.iter().map(store).collect();
-        let seats = play::seats(&self.plan, &self.data, &stores);
+        let setups = play::setups(&self.plan, &self.data, &stores);
         let progress = Progress::default();
         let mut bench =
-            Bench::new(&self.plan.cells, &seats, play::settings(&self.plan), &clock, &stop, &progress);
+            Bench::new(&self.plan.cells, &setups, play::settings(&self.plan), &clock, &stop, &progress);
         let seen_ns = AtomicU64::new(0);
         let suspended = || {
             let until_ns = clock.now_ns();
@@ -228,7 +228,7 @@ impl<'a> Stage<'a> {
     }
 
     fn reread(&self, bench: &Bench<'_>, stores: &[SharedStore]) -> Vec<Reread> {
-        let of_slot = |(index, slot): (usize, &Slot)| {
+        let of_slot = |(index, slot): (usize, &OnTarget)| {
             let cells = self.plan.cells.iter().enumerate().filter(|(_, cell)| self.data.index(cell) == index);
             let cells: Vec<usize> = cells.map(|(cell, _)| cell).collect();
             bench.reread(&cells, &*stores[slot.target])
@@ -238,13 +238,13 @@ impl<'a> Stage<'a> {
 }
 
 /// The same datasets, whose bytes are what the simulated storage holds.
-fn known(imagined: &Data) -> Data {
-    let of_slot = |slot: &Slot| {
-        let data = Read::files(Arc::clone(slot.prepared.data.objects()), Some(CONTENT));
+fn known(imagined: &Datasets) -> Datasets {
+    let of_slot = |slot: &OnTarget| {
+        let data = Data::files(Arc::clone(slot.prepared.data.objects()), Some(CONTENT));
         let prepared = Prepared { data: Arc::new(data), ..slot.prepared.clone() };
-        Slot { target: slot.target, dataset: slot.dataset, prepared }
+        OnTarget { target: slot.target, dataset: slot.dataset, prepared }
     };
-    Data::of_slots(imagined.slots().iter().map(of_slot).collect())
+    Datasets::new(imagined.slots().iter().map(of_slot).collect())
 }
 
 /// Why a run is broken off.

@@ -138,6 +138,7 @@ fn interval_s(reps: &[&Rep]) -> Option<f64> {
     let of_rep = |rep: &&Rep| {
         let mut due: Vec<u64> = rep.checkpoints.iter().map(|one| one.due_ns).collect();
         due.sort_unstable();
+        // From due to due, as an overrun makes the gap between written ones longer than what the job asks.
         due.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e9).collect::<Vec<f64>>()
     };
     mean(&reps.iter().flat_map(of_rep).collect::<Vec<f64>>()).filter(|seconds| *seconds > 0.0)
@@ -161,6 +162,8 @@ impl ReadsBeside {
             let spans = timeline::spans(rep);
             for point in timeline::whole_seconds(rep) {
                 let overlaps = |span: &timeline::CheckpointSpan| overlaps(span, &point);
+                // Whole seconds, because reads are counted by the second: a checkpoint of 200 ms colours the second that it
+                // lies in.
                 if spans.iter().any(overlaps) { during.push(point.per_s) } else { apart.push(point.per_s) }
             }
         }

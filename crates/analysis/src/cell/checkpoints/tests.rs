@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use record::{Checkpoint, CheckpointOutcome, CheckpointPlan, Rep, Role};
 
 use crate::fixture::{Builder, cell_of_job, job_rep, rep};
-use crate::{Checkpoints, Stall, summarise};
+use crate::{Checkpoints, NoVerdict, Outcomes, Stall, Unreached, summarise};
 
 const BYTES: u64 = 1_000_000_000;
 
@@ -90,11 +90,8 @@ fn a_verdict_on_a_job_with_checkpoints_says_so_and_what_it_is_without() {
     let builder = training(&[CheckpointOutcome::Complete]);
     let verdict = summarise(&builder.record()).verdicts[0].clone();
     assert_eq!(verdict.cell.as_deref(), Some("made"), "the harder job is judged");
-    let words = verdict.unreached.join("; ");
-    assert!(
-        words.contains("judged with sync checkpoints every 10 steps (1 GB); without them AU "),
-        "{words}"
-    );
+    let is_so = |one: &Unreached| matches!(one, Unreached::JudgedWithCheckpoints { plan, without_au: Some(_) } if plan.label == "1 GB");
+    assert!(verdict.unreached.iter().any(is_so), "{:?}", verdict.unreached);
 }
 
 #[test]
@@ -108,10 +105,10 @@ fn a_job_that_checkpoints_keep_from_its_utilization_is_told_beside_the_verdict_o
             let confirmed = job_rep("plain", number, stall, 64.0);
             builder.push(Rep { role: Role::Confirm, ..confirmed });
         }
-        summarise(&builder.record()).verdicts[0].unreached.join("; ")
+        summarise(&builder.record()).verdicts[0].unreached.clone()
     };
-    assert!(told(0.95).contains("not with sync checkpoints every 10 steps (1 GB): AU "), "{}", told(0.95));
-    assert!(!told(0.1).contains("checkpoints"), "{}", told(0.1));
+    assert!(matches!(&told(0.95)[..], [Unreached::WithCheckpoints { .. }]), "{:?}", told(0.95));
+    assert!(told(0.1).is_empty(), "{:?}", told(0.1));
 }
 
 #[test]
@@ -120,7 +117,9 @@ fn a_rate_is_bytes_by_writing_and_publishing_of_those_that_are_whole() {
     let written = &found.writes[0].written;
     assert!(is_near(written.bps.map(|rate| rate.mean), 2e9) && is_near(written.publish_share, 0.2));
     assert!(is_near(written.checkpoint_s.map(|rate| rate.mean), 0.5) && is_near(written.longest_s, 0.5));
-    assert_eq!(written.outcomes.words(), "3 whole, 3 overrun, 3 failed (no space)");
+    let reason = Some("no space".to_owned());
+    let expected = Outcomes { complete: 3, overrun: 3, unfinished: 0, failed: 3, reason };
+    assert_eq!(written.outcomes, expected);
 }
 
 #[test]
@@ -135,7 +134,8 @@ fn of_checkpoints_that_all_failed_there_is_no_rate() {
 fn a_cell_that_writes_is_on_no_curve_and_has_no_verdict() {
     let summary = summarise(&writing(&[CheckpointOutcome::Complete]).record());
     assert!(summary.panels.is_empty() && summary.verdicts.is_empty());
-    assert_eq!(summary.unjudged[0].reason, "no sample was read (checkpoint): not judged against the line");
+    let operations = vec!["checkpoint".to_owned()];
+    assert_eq!(summary.unjudged[0].reason, NoVerdict::NothingRead { operations });
     assert_eq!(crate::next_look(&writing(&[CheckpointOutcome::Complete]).record()), None);
 }
 

@@ -6,6 +6,7 @@ use crate::cell::over_time::RatePoint;
 
 /// Seconds that a picture shows; what comes later is left out.
 const SECONDS_MAX: usize = 3_600;
+// More could not be told apart in a picture, and a damaged record may have any number.
 /// Checkpoints that a picture shows.
 const SPANS_MAX: usize = 200;
 /// Part of a second below which the last one of a window is left out: its rate would be of a few operations.
@@ -46,6 +47,7 @@ pub struct CheckpointSpan {
 /// The first repetition that has a checkpoint and the seconds of its reads, else the first that has a checkpoint.
 pub(super) fn of_reps(reps: &[&Rep]) -> Option<CheckpointTimeline> {
     let has = || reps.iter().filter(|rep| !rep.checkpoints.is_empty() && rep.window_ns > 0);
+    // A repetition without seconds still shows when it wrote, but not what that did to its reads.
     let rep = has().find(|rep| !rep.second_bytes.is_empty()).or_else(|| has().next())?;
     let mut spans = spans(rep);
     spans.truncate(SPANS_MAX);

@@ -56,17 +56,6 @@ impl Outcomes {
         }
         found
     }
-
-    /// `12 whole, 1 overrun, 1 failed (no space left)`.
-    pub fn words(&self) -> String {
-        let rest = [(self.overrun, "overrun"), (self.unfinished, "unfinished"), (self.failed, "failed")];
-        let rest = rest.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| {
-            let reason = self.reason.as_ref().filter(|_| what == "failed");
-            let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
-            format!("{count} {what}{reason}")
-        });
-        std::iter::once(format!("{} whole", self.complete)).chain(rest).collect::<Vec<_>>().join(", ")
-    }
 }
 
 /// Seconds of a whole checkpoint; `None` of one that is not whole, or took no time.
@@ -87,6 +76,7 @@ impl Written {
             };
             Rate::of(&reps.iter().filter_map(of_rep).collect::<Vec<f64>>())
         };
+        // A mean of shares and not a share of means: a slow checkpoint would decide it alone.
         let publish: Vec<f64> =
             all().filter_map(|one| Some(one.publish_ns as f64 / 1e9 / whole_s(one)?)).collect();
         Some(Self {
@@ -95,6 +85,7 @@ impl Written {
             checkpoint_s: of_reps(|_, seconds| seconds),
             publish_share: mean(&publish),
             longest_s: all()
+                // From when it was due: one that waits for the writer of the one before is late by that as well.
                 .filter_map(|one| Some(whole_s(one)? + one.begun_ns.saturating_sub(one.due_ns) as f64 / 1e9))
                 .reduce(f64::max),
         })

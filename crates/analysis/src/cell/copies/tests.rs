@@ -39,16 +39,12 @@ fn a_copy_pays_after_what_it_took_by_what_an_epoch_gains() {
     let payoff = copy.payoffs[0];
     assert!((payoff.source_epoch_s - 10.0).abs() < 1e-9 && (payoff.copy_epoch_s - 1.0).abs() < 1e-9);
     assert!((payoff.break_even.unwrap() - 0.5 / 9.0).abs() < 1e-9);
-    assert_eq!(payoff.words(), "pays from epoch 1 on");
 }
 
 #[test]
 fn a_copy_that_is_no_faster_never_pays() {
     let payoff = found(&copied(100e6)).payoffs[0];
-    assert_eq!(
-        (payoff.break_even, payoff.words().as_str()),
-        (None, "never pays here: the copy is not faster")
-    );
+    assert_eq!(payoff.break_even, None);
 }
 
 #[test]

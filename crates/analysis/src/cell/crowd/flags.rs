@@ -9,8 +9,11 @@ use crate::cell::system::{Reconciliation, SystemFigures};
 /// Share of their time that the threads of a cell may wait for a processor: what they lose then may be what the storage
 /// is short of.
 const WAITED_SHARE_MAX: f64 = 0.05;
+// File systems write their journals and access times at all times, and the kernel reads metadata: below a tenth nobody else
+// need be there.
 /// Share of what the device read, and of what it moved, that may be others'.
 const OTHERS_MAX: f64 = 0.10;
+// A cell that was served from memory is not slowed by writes to a device that it did not use.
 /// Least share of the bytes asked that the device read, for it to be what was measured.
 const FROM_DEVICE_MIN: f64 = 0.5;
 
@@ -45,6 +48,7 @@ pub(crate) fn others_read(storage: bool, system: Option<&SystemFigures>, used: &
 
 /// Whether the device wrote much meanwhile for a cell that writes nothing: others' bytes, or what was left in the page cache.
 pub(crate) fn others_wrote(cell: &Cell, storage: bool, system: Option<&SystemFigures>) -> Option<Flag> {
+    // A cache tier fills its disk while it is read through, which may be the device that is watched.
     let writes = cell.checkpoint.is_some() || cell.copy.is_some() || cell.tier.is_some();
     let system = system.filter(|_| storage && !writes)?;
     let device = system.device.as_ref()?;

@@ -1,10 +1,11 @@
 use feed::Judgement;
 use record::{Device, OtherProgram, Rep};
 
+use crate::cell::diagnosis::Symptom;
 use crate::cell::flag::{Flag, Gravity};
 use crate::cell::training::{Bound, Stall};
 use crate::fixture::{Builder, ceiling, confirmed_at, confirmed_job, figures, job_rep, null_control};
-use crate::{Verdict, summarise};
+use crate::{Cause, Verdict, summarise};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -63,28 +64,23 @@ fn threads_that_waited_for_a_processor_forbid_starves_alone() {
 }
 
 #[test]
-fn who_held_the_processors_is_said() {
-    let words = verdict(0.5, crowded).sentence();
-    assert_eq!(
-        words,
-        "own threads waited for a processor 25 % of the time: other processes held 7.5 of 8 cores (stress, tar) at depth \
-         8 (io_uring); feeds at least 4 by division; storage is not judged by it: stop what else runs on this \
-         machine, and measure again; screen, cache open"
-    );
-    let own = verdict(0.5, |rep| {
+fn who_held_the_processors_is_found() {
+    let crowd = |edit: &dyn Fn(&mut Rep)| match verdict(0.5, edit).cause {
+        Cause::Flagged(Flag::Waited { share, crowd }) => {
+            assert!((share - 0.25).abs() < 1e-9);
+            crowd
+        }
+        other => panic!("{other:?}"),
+    };
+    let others = crowd(&crowded).unwrap();
+    assert!((others.others_cores - 7.5).abs() < 1e-9 && others.is_of_others(), "{others:?}");
+    assert_eq!(others.names, ["stress", "tar"]);
+    let own = crowd(&|rep| {
         crowded(rep);
         rep.usage.cpu_user_ns = 6 * SECOND_NS;
     });
-    assert!(
-        own.sentence().contains("this process used 6.2 of 8 cores, all others 1.8"),
-        "{}",
-        own.sentence()
-    );
-    let unknown = verdict(0.5, waits(2 * SECOND_NS)).sentence();
-    assert!(
-        unknown.starts_with("own threads waited for a processor 25 % of the time at depth 8"),
-        "{unknown}"
-    );
+    assert!(!own.unwrap().is_of_others());
+    assert_eq!(crowd(&waits(2 * SECOND_NS)), None);
 }
 
 #[test]
@@ -110,11 +106,9 @@ fn others_bytes_above_a_tenth_of_the_devices_forbid_starves_alone() {
     assert_eq!(verdict(0.5, device(1.1)).judgement, Judgement::Starves, "9.1 % are others'");
     let starved = verdict(0.5, device(1.64));
     assert_eq!(starved.judgement, Judgement::Uncertain);
-    let words = starved.sentence();
-    assert!(
-        words.starts_with("others read 39 % of what the device delivered (tar, cron) at depth 8"),
-        "{words}"
-    );
+    let Cause::Flagged(flag) = starved.cause else { panic!("{:?}", starved.cause) };
+    let Flag::OthersRead { share, names } = flag else { panic!("{flag:?}") };
+    assert!((share - 0.39).abs() < 5e-3 && names == ["tar", "cron"], "{share} {names:?}");
     assert_eq!(verdict(1.5, device(1.64)).judgement, Judgement::Feeds);
 }
 
@@ -130,8 +124,7 @@ fn bytes_that_others_write_to_the_device_forbid_starves_alone() {
     assert_eq!(verdict(0.5, written(0.1)).judgement, Judgement::Starves, "9.1 % are written");
     let starved = verdict(0.5, written(0.5));
     assert_eq!(starved.judgement, Judgement::Uncertain);
-    let words = starved.sentence();
-    assert!(words.starts_with("33 % of the bytes that the device moved were written by others"), "{words}");
+    assert!(matches!(starved.cause, Cause::Flagged(Flag::OthersWrote { .. })), "{:?}", starved.cause);
     assert_eq!(verdict(1.5, written(0.5)).judgement, Judgement::Feeds);
 }
 
@@ -172,8 +165,10 @@ fn a_job_that_others_kept_from_the_processors_is_not_client_bound() {
     };
     let found = bound(&beside);
     assert_eq!(found.bound, Bound::Others);
-    assert!(found.words().starts_with("bound by other processes on this client: "), "{}", found.words());
-    assert!(found.evidence[0].contains("other processes held"), "{:?}", found.evidence);
-    let words: Vec<String> = played(&beside).flags.iter().map(ToString::to_string).collect();
-    assert!(words.iter().all(|words| !words.to_lowercase().contains("client-")), "{words:?}");
+    let by_others = |symptom: &Symptom| matches!(symptom, Symptom::Flagged(flag) if flag.is_crowd());
+    assert!(by_others(&found.symptoms[0]), "{:?}", found.symptoms);
+    let flags = played(&beside).flags;
+    assert!(!flags.iter().any(Flag::is_client_limit), "{flags:?}");
+    let of_client = |flag: &Flag| matches!(flag, Flag::WaitsElsewhere { cause: Bound::Client, .. });
+    assert!(!flags.iter().any(of_client), "{flags:?}");
 }

@@ -4,7 +4,7 @@ use record::Training;
 
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::figures::Figures;
-use crate::cell::training::{Bound, TrainingFigures};
+use crate::cell::training::TrainingFigures;
 
 /// A training cell, and the cells in a closed loop that read as it does.
 pub(crate) struct Case<'a> {
@@ -18,17 +18,4 @@ pub(crate) struct Case<'a> {
     pub(crate) deeper: Option<&'a CellSummary>,
     /// Every cell of the run.
     pub(crate) cells: &'a [CellSummary],
-}
-
-/// A cause with what shows it and what to do.
-pub(super) struct Found {
-    pub(super) bound: Bound,
-    pub(super) evidence: Vec<String>,
-    pub(super) advice: String,
-}
-
-impl Found {
-    pub(super) fn new(bound: Bound, evidence: Vec<String>, advice: &str) -> Self {
-        Self { bound, evidence, advice: advice.to_owned() }
-    }
 }

@@ -2,24 +2,32 @@
 
 use feed::formula;
 
-use super::case::{Case, Found};
+use super::{Case, Diagnosis, LittlesLaw, LoopPair, Remedy, Symptom};
 use crate::cell::cell_summary::CellSummary;
 use crate::cell::figures::Figures;
-use crate::cell::flag::{Flag, percent};
+use crate::cell::flag::Flag;
 use crate::cell::training::Bound;
 use crate::cell::training::figures::demand_samples_per_s;
 use crate::cell::training::predicted::is_closed;
 
+// S3's 503 SlowDown and NFS's JUKEBOX are the storage saying itself that requests are too many: a hundredth refused holds up
+// many more, as each waits for a back-off.
 /// Share of attempts that were told to come back later from which on requests are what is scarce.
 const THROTTLED_MIN: f64 = 0.01;
+// As for a cause in general; where reading is 40 % of a file's time, halving the rest by larger files helps less than it looks.
 /// Share of a file's time that names and attributes take from which on they are the cause.
 const METADATA_MIN: f64 = 0.60;
+// Four times the depth brings four times as much from latency alone. A tenth is within the scatter of two cells that were
+// measured next to each other.
 /// What four times the depth adds in a closed loop, below which it adds nothing.
 const FLAT_GAIN_MAX: f64 = 0.10;
+// The loop reads all the time, the job stops between epochs and for its steps: it never has quite all.
 /// What the job moves by the most that a closed loop moves in the same way, from which on it has all there is.
 const ALL_MIN: f64 = 0.85;
+// Where bytes are scarce larger reads move as many; twice as many leave no doubt that requests were the limit.
 /// Bytes per second of larger reads by those of the job's own, from which on bytes are not what is scarce.
 const LARGER_MIN: f64 = 2.0;
+// Readers are between two reads for a part of the time, in which they put a batch together.
 /// Share of the depth in flight from which on every reader has something to read.
 const FULL_MIN: f64 = 0.80;
 
@@ -27,7 +35,8 @@ const FULL_MIN: f64 = 0.80;
 const METADATA_PHASES: [&str; 4] = ["open", "stat", "lookup", "close"];
 
 /// The first rule that holds; `None` where the record says nothing.
-pub(super) fn refined(case: &Case<'_>) -> Option<Found> {
+pub(super) fn refined(case: &Case<'_>) -> Option<Diagnosis> {
+    // A refusal is said by the storage, phases are measured; what two cells in closed loops suggest comes after both.
     throttled(case)
         .or_else(|| metadata(case))
         .or_else(|| rate(case))
@@ -35,28 +44,21 @@ pub(super) fn refined(case: &Case<'_>) -> Option<Found> {
         .or_else(|| latency(case))
 }
 
-fn throttled(case: &Case<'_>) -> Option<Found> {
+fn throttled(case: &Case<'_>) -> Option<Diagnosis> {
     let share = case.figures.flags.iter().find_map(|flag| match flag {
         Flag::Throttled { share, .. } => Some(*share),
         _ => None,
     })?;
-    let evidence = vec![format!(
-        "{} of attempts were told to come back later (503 SlowDown, NFS3ERR_JUKEBOX), at {} reads/s",
-        percent(share),
-        feed::format_count(case.figures.ops_per_s)
-    )];
-    let advice = "more prefixes, a higher limit, or larger objects; more in flight is refused more often";
-    (share >= THROTTLED_MIN).then(|| Found::new(Bound::Rate, evidence, advice))
+    let symptoms = vec![Symptom::Refused { share, ops_per_s: case.figures.ops_per_s }];
+    (share >= THROTTLED_MIN).then(|| Diagnosis::new(Bound::Rate, symptoms, Remedy::FewerRefusals))
 }
 
-fn metadata(case: &Case<'_>) -> Option<Found> {
-    let phases = || case.figures.phases.iter().filter(|phase| METADATA_PHASES.contains(&phase.name));
-    let share: f64 = phases().map(|phase| phase.share).sum();
-    let each: Vec<String> =
-        phases().map(|phase| format!("{} {}", phase.name, percent(phase.share))).collect();
-    let evidence = vec![format!("{} of a file's time moves no bytes: {}", percent(share), each.join(", "))];
-    let advice = "larger files or shards, each opened once for many samples";
-    (share >= METADATA_MIN).then(|| Found::new(Bound::Metadata, evidence, advice))
+fn metadata(case: &Case<'_>) -> Option<Diagnosis> {
+    let phases = case.figures.phases.iter().filter(|phase| METADATA_PHASES.contains(&phase.name));
+    let phases: Vec<(&'static str, f64)> = phases.map(|phase| (phase.name, phase.share)).collect();
+    let share: f64 = phases.iter().map(|phase| phase.1).sum();
+    let symptoms = vec![Symptom::NoBytes { share, phases }];
+    (share >= METADATA_MIN).then(|| Diagnosis::new(Bound::Metadata, symptoms, Remedy::FewerFiles))
 }
 
 /// Closed loops at the depth of the job and at four times that, or more.
@@ -79,6 +81,8 @@ impl<'a> Pair<'a> {
 
     /// What the deeper one moves beyond what the depth of the job was seen to give, 0 where it moves the same.
     fn gain(&self) -> f64 {
+        // One repetition of the shallow loop may have been slow. The job itself moved as much at that depth, which is a second
+        // witness.
         self.deeper.1.bps.mean / self.same.1.bps.mean.max(self.job_bps) - 1.0
     }
 
@@ -92,80 +96,67 @@ impl<'a> Pair<'a> {
         self.deeper.1.bps.mean.max(self.same.1.bps.mean)
     }
 
-    /// `a closed loop moves 1.21 GB/s at depth 256 and 1.19 GB/s at 64`.
-    fn words(&self) -> String {
-        format!(
-            "a closed loop moves {} at depth {} and {} at {}",
-            feed::format_bps(self.deeper.1.bps.mean),
-            self.deeper.0.cell.queue_depth,
-            feed::format_bps(self.same.1.bps.mean),
-            self.same.0.cell.queue_depth
-        )
+    fn symptom(&self) -> Symptom {
+        Symptom::Loops(LoopPair {
+            deeper_depth: self.deeper.0.cell.queue_depth,
+            deeper_bps: self.deeper.1.bps.mean,
+            depth: self.same.0.cell.queue_depth,
+            bps: self.same.1.bps.mean,
+        })
     }
 }
 
 /// Four times the depth makes no more requests, and larger reads of the same storage move far more bytes.
-fn rate(case: &Case<'_>) -> Option<Found> {
+fn rate(case: &Case<'_>) -> Option<Diagnosis> {
     let pair = Pair::of(case).filter(|pair| pair.gain() < FLAT_GAIN_MAX)?;
     let own = case.cell;
     let other_sizes = case.cells.iter().filter(|other| {
         is_closed(other)
             && other.cell.target == own.cell.target
             && other.cell.cache == own.cell.cache
+            // Samples or blocks: a read is larger by either.
             && (other.sample_bytes, other.cell.block_bytes) != (own.sample_bytes, own.cell.block_bytes)
     });
     let largest = other_sizes.filter_map(|other| Some((other, other.figures()?)));
     let (other, figures) = largest.max_by(|a, b| a.1.bps.mean.total_cmp(&b.1.bps.mean))?;
     let times = figures.bps.mean / pair.best_bps();
-    let evidence = vec![
-        pair.words(),
-        format!(
-            "that is {} reads/s, while {} moves {times:.1} times the bytes: requests are what is scarce",
-            feed::format_count(pair.deeper.1.ops_per_s.max(pair.same.1.ops_per_s)),
-            other.cell.cell
-        ),
-    ];
-    let advice = "larger files or shards, or more prefixes; more in flight would not help";
-    (times >= LARGER_MIN).then(|| Found::new(Bound::Rate, evidence, advice))
+    let ops_per_s = pair.deeper.1.ops_per_s.max(pair.same.1.ops_per_s);
+    let larger = Symptom::LargerReads { ops_per_s, cell: other.cell.cell.clone(), times };
+    let symptoms = vec![pair.symptom(), larger];
+    (times >= LARGER_MIN).then(|| Diagnosis::new(Bound::Rate, symptoms, Remedy::FewerRequests))
 }
 
 /// Four times the depth moves no more bytes, and the job moves nearly as many, or they are too few for it.
-fn bandwidth(case: &Case<'_>) -> Option<Found> {
+fn bandwidth(case: &Case<'_>) -> Option<Diagnosis> {
     let pair = Pair::of(case).filter(|pair| pair.gain() < FLAT_GAIN_MAX)?;
-    let share = case.figures.bps.mean / pair.best_bps();
-    let mut evidence = vec![
-        pair.words(),
-        format!("the job moves {}, {} of the most", feed::format_bps(case.figures.bps.mean), percent(share)),
-    ];
-    if share >= ALL_MIN {
-        let advice = "more readers or a deeper prefetch would not help: more connections, faster storage or fewer bytes would";
-        return Some(Found::new(Bound::Bandwidth, evidence, advice));
+    let bps = case.figures.bps.mean;
+    let of_most = bps / pair.best_bps();
+    let mut symptoms = vec![pair.symptom(), Symptom::JobMoves { bps, of_most }];
+    let bound = |symptoms, with_prefetch| {
+        Some(Diagnosis::new(Bound::Bandwidth, symptoms, Remedy::MoreBandwidth { with_prefetch }))
+    };
+    if of_most >= ALL_MIN {
+        return bound(symptoms, false);
     }
     // Where all readers are busy, something else holds their reads up.
-    let is_idle = Little::of(case).is_some_and(|little| little.full() < FULL_MIN);
+    let is_idle = littles_law(case).is_some_and(|little| little.full() < FULL_MIN);
     let of_target = pair.of_target(case).filter(|share| is_idle && *share < 1.0)?;
-    evidence.push(format!("the most is {} of what the job is to have", percent(of_target)));
-    let advice = "a deeper prefetch alone would not do: more connections, faster storage or fewer bytes are needed too";
-    Some(Found::new(Bound::Bandwidth, evidence, advice))
+    symptoms.push(Symptom::MostIsShort { of_target });
+    bound(symptoms, true)
 }
 
 /// Where the storage has more to give, or where nothing but Little's law is known and all readers are busy.
-fn latency(case: &Case<'_>) -> Option<Found> {
+fn latency(case: &Case<'_>) -> Option<Diagnosis> {
     let pair = Pair::of(case);
-    let little = Little::of(case);
+    let little = littles_law(case);
     // Without a deeper loop nobody knows whether more would help; readers that are all busy at least explain the rate.
     let is_told = pair.is_some() || little.as_ref().is_some_and(|little| little.full() >= FULL_MIN);
     if !is_told {
         return None;
     }
-    let mut evidence: Vec<String> = Vec::new();
-    evidence.extend(little.as_ref().map(|little| little.words(case)));
-    match &pair {
-        Some(pair) => evidence.push(pair.words()),
-        None => evidence.push("whether more in flight helps was not measured in a closed loop".to_owned()),
-    }
-    let advice = advice(case, pair.as_ref(), little.as_ref());
-    Some(Found { bound: Bound::Latency, evidence, advice })
+    let loops = pair.as_ref().map_or(Symptom::DeeperNotMeasured, Pair::symptom);
+    let symptoms = little.map(Symptom::InFlight).into_iter().chain([loops]).collect();
+    Some(Diagnosis::new(Bound::Latency, symptoms, remedy(case, pair.as_ref(), little)))
 }
 
 /// What the job is to have.
@@ -173,64 +164,33 @@ fn target_samples_per_s(case: &Case<'_>) -> Option<f64> {
     Some(demand_samples_per_s(case.job)? * case.job.threshold)
 }
 
-/// Reads in flight, and those that the target would take (F12).
-struct Little {
-    depth: f64,
-    latency_ns: f64,
-    in_flight: f64,
-    /// At the utilization that the job is to reach.
-    needed: f64,
-    needed_ops_per_s: f64,
+/// `None` where the latency of the job's reads, or what it is to have, is not known.
+fn littles_law(case: &Case<'_>) -> Option<LittlesLaw> {
+    let figures = case.figures;
+    let latency_ns = figures.latency.mean_ns.filter(|ns| *ns > 0.0)?;
+    let latency_s = latency_ns / 1e9;
+    // A sample of several blocks takes several reads, one of many in a block takes a part of one.
+    let reads_per_sample = case.cell.sample_bytes? * figures.ops as f64 / figures.bytes.max(1) as f64;
+    let needed_ops_per_s = formula::device_reads_per_s(target_samples_per_s(case)?, reads_per_sample);
+    let little = LittlesLaw {
+        depth: f64::from(case.cell.cell.queue_depth.max(1)),
+        latency_ns,
+        in_flight: formula::in_flight(figures.ops_per_s, latency_s),
+        ops_per_s: figures.ops_per_s,
+        target_au: case.job.threshold,
+        needed_ops_per_s,
+        needed: formula::in_flight(needed_ops_per_s, latency_s),
+    };
+    (little.in_flight.is_finite() && little.needed.is_finite()).then_some(little)
 }
 
-impl Little {
-    fn of(case: &Case<'_>) -> Option<Self> {
-        let figures = case.figures;
-        let latency_ns = figures.latency.mean_ns.filter(|ns| *ns > 0.0)?;
-        let latency_s = latency_ns / 1e9;
-        let reads_per_sample = case.cell.sample_bytes? * figures.ops as f64 / figures.bytes.max(1) as f64;
-        let needed_ops_per_s = formula::device_reads_per_s(target_samples_per_s(case)?, reads_per_sample);
-        let little = Self {
-            depth: f64::from(case.cell.cell.queue_depth.max(1)),
-            latency_ns,
-            in_flight: formula::in_flight(figures.ops_per_s, latency_s),
-            needed: formula::in_flight(needed_ops_per_s, latency_s),
-            needed_ops_per_s,
-        };
-        (little.in_flight.is_finite() && little.needed.is_finite()).then_some(little)
-    }
-
-    /// Share of the depth that is in flight.
-    fn full(&self) -> f64 {
-        self.in_flight / self.depth
-    }
-
-    /// Depth that the target takes by the job's own.
-    fn times(&self) -> f64 {
-        self.needed / self.depth
-    }
-
-    fn words(&self, case: &Case<'_>) -> String {
-        format!(
-            "reads take {} in the mean and {} of {} are in flight: {} reads/s; {} for AU {} take {} in flight",
-            feed::format_duration_ns(self.latency_ns as u64),
-            feed::format_count(self.in_flight),
-            feed::format_count(self.depth),
-            feed::format_count(case.figures.ops_per_s),
-            feed::format_count(self.needed_ops_per_s),
-            percent(case.job.threshold),
-            feed::format_count(self.needed.ceil())
-        )
-    }
-}
-
-fn advice(case: &Case<'_>, pair: Option<&Pair<'_>>, little: Option<&Little>) -> String {
-    let Some(little) = little else { return "more in flight: more readers, or a deeper prefetch".to_owned() };
+fn remedy(case: &Case<'_>, pair: Option<&Pair<'_>>, little: Option<LittlesLaw>) -> Remedy {
+    let Some(little) = little else { return Remedy::MoreInFlight };
     if little.full() < FULL_MIN && little.times() <= 1.0 {
-        return "a deeper prefetch would keep all readers busy".to_owned();
+        return Remedy::DeeperPrefetch;
     }
     if little.full() >= FULL_MIN && pair.is_some_and(|pair| pair.gain() < FLAT_GAIN_MAX) {
-        return "as many reads are faster in a closed loop: look at what else uses the storage or this client".to_owned();
+        return Remedy::LookElsewhere;
     }
     // What a closed loop has shown at a depth is worth more than the arithmetic.
     let deepest = pair.map(|pair| (pair.deeper.0.cell.queue_depth, pair.deeper.1.samples_per_s.mean));
@@ -238,22 +198,22 @@ fn advice(case: &Case<'_>, pair: Option<&Pair<'_>>, little: Option<&Little>) -> 
         && reached < target
         && little.needed <= f64::from(depth)
     {
-        let share = percent(reached / target);
-        return format!("more in flight helps, but depth {depth} reaches {share} of what the job is to have");
+        return Remedy::MoreButShort { depth, of_target: reached / target };
     }
     if little.times() <= 1.0 {
-        return "a little more in flight would do: more readers, or a deeper prefetch".to_owned();
+        return Remedy::ALittleMore;
     }
     let times = rounded_up(little.times());
-    let deeper = match case.job.readers {
-        Some(readers) => format!("{} readers", feed::format_count((f64::from(readers) * times).ceil())),
-        None => format!("queue_depth {}", feed::format_count((little.depth * times).ceil())),
-    };
-    format!("{} times as much in flight would do ({deeper})", feed::format_count(times))
+    Remedy::Times {
+        times,
+        readers: case.job.readers.map(|readers| (f64::from(readers) * times).ceil()),
+        depth: (little.depth * times).ceil(),
+    }
 }
 
 /// `4`, `1.3`: less would not do, but for what a mean cannot tell.
 fn rounded_up(times: f64) -> f64 {
+    // The mean latency is known to some percent: 4.03 times is four.
     const UNSURE: f64 = 0.05;
     if times > 2.0 - UNSURE { (times - UNSURE).ceil() } else { (times * 10.0).ceil() / 10.0 }
 }

@@ -64,9 +64,26 @@ fn bound(builder: &Builder) -> Option<Bound> {
     of(builder).map(|diagnosis| diagnosis.bound)
 }
 
-fn said(builder: &Builder) -> Vec<String> {
-    let diagnosis = of(builder).unwrap();
-    std::iter::once(diagnosis.words()).chain(diagnosis.evidence).collect()
+fn symptoms(builder: &Builder) -> Vec<Symptom> {
+    of(builder).unwrap().symptoms
+}
+
+fn remedy(builder: &Builder) -> Remedy {
+    of(builder).unwrap().remedy
+}
+
+fn is_near(found: f64, expected: f64) -> bool {
+    (found - expected).abs() < 1e-2 * expected.abs()
+}
+
+/// Whether the symptom is that of all waiting for one part, for this share of the time.
+fn is_mostly(symptom: &Symptom, expected: WaitedFor, share: f64) -> bool {
+    matches!(symptom, Symptom::Mostly { part, of_waited, of_time }
+        if *part == expected && is_near(*of_waited, 1.0) && is_near(*of_time, share))
+}
+
+fn loops(deeper_bps: f64, bps: f64) -> Symptom {
+    Symptom::Loops(LoopPair { deeper_depth: 256, deeper_bps, depth: 64, bps })
 }
 
 #[test]
@@ -78,13 +95,13 @@ fn nothing_is_looked_for_from_99_5_percent_on() {
 #[test]
 fn what_checkpoints_take_is_no_latency_of_reads() {
     let stall = |checkpoint: f64| Stall { storage: 0.05, checkpoint, ..Stall::default() };
-    let words = said(&played(stall(0.3), 64.0));
-    assert_eq!(
-        words[..2],
-        [
-            "bound by checkpoints: asynchronous checkpoints, fewer of them, or storage that takes them faster would do",
-            "86 % of the stall is standing still for checkpoints (30 % of the time)",
-        ]
+    let found = of(&played(stall(0.3), 64.0)).unwrap();
+    assert_eq!((found.bound, found.remedy), (Bound::Checkpoint, Remedy::Checkpoints));
+    assert!(
+        matches!(found.symptoms[0], Symptom::Checkpoints { of_stall, of_time }
+            if is_near(of_stall, 0.3 / 0.35) && is_near(of_time, 0.3)),
+        "{:?}",
+        found.symptoms
     );
     assert_eq!(bound(&played(stall(0.05), 64.0)), Some(Bound::Latency));
 }
@@ -95,18 +112,16 @@ fn latency_says_how_much_more_in_flight_is_needed() {
     closed(&mut builder, 64, 2_250.0);
     closed(&mut builder, 256, 8_800.0);
     builder.push_ceiling(null_control("c", 0.9998));
-    assert_eq!(
-        said(&builder),
-        [
-            "latency-bound: 4 times as much in flight would do (32 readers)",
-            "100 % of what accelerators waited for is storage (77 % of the time)",
-            "reads take 28.5 ms in the mean and 64 of 64 are in flight: 2,250 reads/s; 9,000 for AU 90 % take 257 in \
-             flight",
-            "a closed loop moves 880 MB/s at depth 256 and 225 MB/s at 64",
-            "with data from memory (null target) the same job runs at 99.98 %: the storage, not the loop, is what it \
-             waits for",
-        ]
-    );
+    assert_eq!(bound(&builder), Some(Bound::Latency));
+    assert_eq!(remedy(&builder), Remedy::Times { times: 4.0, readers: Some(32.0), depth: 256.0 });
+    let found = symptoms(&builder);
+    let [mostly, Symptom::InFlight(little), of_loops, Symptom::FastFromMemory { .. }] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert!(is_mostly(mostly, WaitedFor::Storage, 0.775), "{mostly:?}");
+    let reads = (little.ops_per_s, little.needed_ops_per_s, little.needed);
+    assert!(is_near(reads.0, 2_250.0) && is_near(reads.1, 9_000.0) && is_near(reads.2, 256.5), "{little:?}");
+    assert_eq!(*of_loops, loops(880e6, 225e6));
 }
 
 #[test]
@@ -114,10 +129,10 @@ fn a_deeper_loop_that_does_not_reach_the_target_is_worth_more_than_the_arithmeti
     let mut builder = played(storage(0.6), 64.0);
     closed(&mut builder, 64, 4_000.0);
     closed(&mut builder, 256, 6_000.0);
-    let words = of(&builder).unwrap().words();
-    assert_eq!(
-        words,
-        "latency-bound: more in flight helps, but depth 256 reaches 67 % of what the job is to have"
+    let found = remedy(&builder);
+    assert!(
+        matches!(found, Remedy::MoreButShort { depth: 256, of_target } if is_near(of_target, 2.0 / 3.0)),
+        "{found:?}"
     );
 }
 
@@ -126,15 +141,14 @@ fn readers_that_are_not_busy_want_a_deeper_prefetch() {
     let mut builder = played(storage(0.3), 20.0);
     closed(&mut builder, 64, 20_000.0);
     closed(&mut builder, 256, 60_000.0);
-    let words = of(&builder).unwrap().words();
-    assert_eq!(words, "latency-bound: a deeper prefetch would keep all readers busy");
+    assert_eq!((bound(&builder), remedy(&builder)), (Some(Bound::Latency), Remedy::DeeperPrefetch));
 }
 
 #[test]
 fn without_closed_loops_busy_readers_explain_the_rate_and_idle_ones_do_not() {
-    let busy = said(&played(storage(0.5), 64.0));
-    assert_eq!(busy[0], "latency-bound: 1.8 times as much in flight would do (15 readers)");
-    assert_eq!(busy[3], "whether more in flight helps was not measured in a closed loop");
+    let busy = of(&played(storage(0.5), 64.0)).unwrap();
+    assert_eq!(busy.remedy, Remedy::Times { times: 1.8, readers: Some(15.0), depth: 116.0 });
+    assert_eq!(busy.symptoms[2], Symptom::DeeperNotMeasured);
     assert_eq!(bound(&played(storage(0.5), 50.0)), None, "nothing says why");
 }
 
@@ -143,14 +157,11 @@ fn bandwidth_is_what_no_depth_adds_to() {
     let mut builder = played(storage(0.4), 64.0);
     closed(&mut builder, 64, 6_000.0);
     closed(&mut builder, 256, 6_300.0);
-    assert_eq!(
-        said(&builder)[2..],
-        [
-            "a closed loop moves 630 MB/s at depth 256 and 600 MB/s at 64",
-            "the job moves 600 MB/s, 95 % of the most"
-        ]
-    );
+    let found = symptoms(&builder);
+    assert_eq!(found[1], loops(630e6, 600e6));
+    assert!(matches!(found[2], Symptom::JobMoves { of_most, .. } if is_near(of_most, 0.952)), "{found:?}");
     assert_eq!(bound(&builder), Some(Bound::Bandwidth));
+    assert_eq!(remedy(&builder), Remedy::MoreBandwidth { with_prefetch: false });
 }
 
 #[test]
@@ -160,7 +171,7 @@ fn closed_loops_that_the_client_limits_say_nothing_of_the_storage() {
     closed(&mut builder, 256, 6_100.0);
     builder.edit_reps("closed256", |rep| rep.usage.cpu_user_ns = rep.usage.wall_ns * 8);
     assert_eq!(bound(&builder), Some(Bound::Latency));
-    assert!(said(&builder)[3].contains("was not measured"), "{:?}", said(&builder));
+    assert_eq!(symptoms(&builder)[2], Symptom::DeeperNotMeasured);
 }
 
 #[test]
@@ -168,7 +179,7 @@ fn a_flat_loop_that_the_job_does_not_reach_is_not_its_limit() {
     let mut builder = played(storage(0.4), 20.0);
     closed(&mut builder, 64, 9_500.0);
     closed(&mut builder, 256, 9_600.0);
-    assert_eq!(of(&builder).unwrap().words(), "latency-bound: a deeper prefetch would keep all readers busy");
+    assert_eq!((bound(&builder), remedy(&builder)), (Some(Bound::Latency), Remedy::DeeperPrefetch));
 }
 
 #[test]
@@ -176,15 +187,13 @@ fn a_flat_loop_below_the_target_is_the_limit_of_a_loader_that_takes_turns_too() 
     let mut builder = played(storage(0.4), 20.0);
     closed(&mut builder, 64, 8_500.0);
     closed(&mut builder, 256, 8_600.0);
-    let words = said(&builder);
-    assert_eq!(
-        words[0],
-        "bandwidth-bound: a deeper prefetch alone would not do: more connections, faster storage or fewer bytes are \
-         needed too"
-    );
-    assert_eq!(
-        words[3..],
-        ["the job moves 600 MB/s, 70 % of the most", "the most is 96 % of what the job is to have"]
+    assert_eq!(bound(&builder), Some(Bound::Bandwidth));
+    assert_eq!(remedy(&builder), Remedy::MoreBandwidth { with_prefetch: true });
+    let found = symptoms(&builder);
+    assert!(
+        matches!(found[2..], [Symptom::JobMoves { of_most, .. }, Symptom::MostIsShort { of_target }]
+            if is_near(of_most, 0.698) && is_near(of_target, 0.956)),
+        "{found:?}"
     );
 }
 
@@ -213,7 +222,7 @@ fn reads_that_are_slower_than_in_a_closed_loop_are_not_helped_by_more_of_them() 
     let mut builder = played(storage(0.4), 64.0);
     closed(&mut builder, 64, 8_500.0);
     closed(&mut builder, 256, 8_600.0);
-    assert!(of(&builder).unwrap().advice.starts_with("as many reads are faster in a closed loop"));
+    assert_eq!(remedy(&builder), Remedy::LookElsewhere);
 }
 
 #[test]
@@ -222,25 +231,29 @@ fn requests_are_scarce_where_larger_reads_move_more_or_the_server_refuses() {
     closed(&mut builder, 64, 5_500.0);
     closed(&mut builder, 256, 5_500.0);
     of_larger_samples(&mut builder, 2.2e9);
-    let words = said(&builder);
-    assert!(words[0].starts_with("rate-bound: larger files or shards, or more prefixes"), "{words:?}");
-    assert_eq!(
-        words[3],
-        "that is 5,500 reads/s, while large moves 4.0 times the bytes: requests are what is scarce"
+    assert_eq!((bound(&builder), remedy(&builder)), (Some(Bound::Rate), Remedy::FewerRequests));
+    let found = symptoms(&builder);
+    assert!(
+        matches!(&found[2], Symptom::LargerReads { ops_per_s, cell, times }
+            if is_near(*ops_per_s, 5_500.0) && cell == "large" && is_near(*times, 4.0)),
+        "{found:?}"
     );
     let mut refused = played(storage(0.45), 64.0);
     throttled(&mut refused, 21_000);
-    let words = said(&refused);
-    assert!(words[2].starts_with("2.1 % of attempts were told to come back later"), "{words:?}");
+    assert_eq!((bound(&refused), remedy(&refused)), (Some(Bound::Rate), Remedy::FewerRefusals));
+    let found = symptoms(&refused);
+    assert!(matches!(found[1], Symptom::Refused { share, .. } if is_near(share, 0.021)), "{found:?}");
 }
 
 #[test]
 fn names_take_the_time_of_small_files() {
     let mut builder = played(storage(0.5), 64.0);
     phases(&mut builder, &[("open_ns", 0.5), ("stat_ns", 0.2), ("read_ns", 0.25), ("close_ns", 0.05)]);
-    let words = said(&builder);
-    assert_eq!(words[0], "metadata-bound: larger files or shards, each opened once for many samples");
-    assert_eq!(words[2], "75 % of a file's time moves no bytes: open 50 %, stat 20 %, close 5.0 %");
+    assert_eq!((bound(&builder), remedy(&builder)), (Some(Bound::Metadata), Remedy::FewerFiles));
+    let found = symptoms(&builder);
+    let Symptom::NoBytes { share, phases: named } = &found[1] else { panic!("{found:?}") };
+    assert!(is_near(*share, 0.75), "{found:?}");
+    assert_eq!(named.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["open", "stat", "close"]);
     phases(&mut builder, &[("read_ns", 0.60)]);
     assert_eq!(bound(&builder), Some(Bound::Latency));
 }
@@ -252,25 +265,24 @@ fn decoding_says_what_and_by_whom() {
         let job = cell.training.as_mut().unwrap();
         (job.decode, job.decode_cost_ns) = (Some("cost".to_owned()), Some(7_000_000));
     });
-    assert_eq!(
-        said(&builder),
-        [
-            "decode-bound: faster decoding, or more readers or threads that decode",
-            "100 % of what accelerators waited for is decoding (30 % of the time)",
-            "each sample takes 7 ms to decode, as stated by the reader that has read it, before it reads the next",
-        ]
-    );
+    assert_eq!((bound(&builder), remedy(&builder)), (Some(Bound::Decode), Remedy::Decoding));
+    let found = symptoms(&builder);
+    assert!(is_mostly(&found[0], WaitedFor::Decoding, 0.3), "{found:?}");
+    let by = Some(Decoder::Reader);
+    let stated = Symptom::Decoding { work: "cost".to_owned(), cost_ns: Some(7_000_000), by };
+    assert_eq!(found[1..], [stated]);
 }
 
 #[test]
 fn a_loop_that_is_slow_without_storage_is_the_clients() {
     let mut builder = played(storage(0.10), 64.0);
     builder.push_ceiling(null_control("c", 0.93));
-    let words = said(&builder);
-    assert_eq!(words[0], "client-bound: more processors, or fewer accelerators on this client");
-    assert_eq!(
-        words[1],
-        "with data from memory (null target) the same job reaches AU 93.0 %: 70 % of the stall needs no storage"
+    assert_eq!((bound(&builder), remedy(&builder)), (Some(Bound::Client), Remedy::Client));
+    let found = symptoms(&builder);
+    assert!(
+        matches!(found[0], Symptom::SlowFromMemory { null_au, of_stall }
+            if is_near(null_au, 0.93) && is_near(of_stall, 0.7)),
+        "{found:?}"
     );
     let mut builder = played(storage(0.20), 64.0);
     builder.push_ceiling(null_control("c", 0.93));
@@ -281,8 +293,10 @@ fn a_loop_that_is_slow_without_storage_is_the_clients() {
 fn a_client_without_processor_time_lets_storage_look_slow() {
     let mut builder = played(storage(0.5), 64.0);
     builder.edit_reps("c", |rep| rep.usage.cpu_user_ns = rep.usage.wall_ns * 8);
-    let words = said(&builder);
-    assert!(words[0].starts_with("client-bound") && words[2] == "CLIENT-LIMITED, CPU 100 %", "{words:?}");
+    let of_client = |flag: &Flag| flag.is_client_limit();
+    assert_eq!(bound(&builder), Some(Bound::Client));
+    assert!(matches!(&symptoms(&builder)[1], Symptom::Flagged(flag) if of_client(flag)));
+    assert!(matches!(&remedy(&builder), Remedy::OfFlag(flag) if of_client(flag)));
 }
 
 #[test]
@@ -292,11 +306,12 @@ fn a_short_job_is_bound_by_its_start() {
         let trained = rep.trained.as_mut().unwrap();
         trained.accelerators.iter_mut().for_each(|one| one.first_batch_ns = one.wait_ns * 9 / 10);
     });
-    let words = said(&builder);
-    let expected =
-        "bound by the first fill: a longer job, or longer epochs, would show what it does in the long run";
-    assert_eq!(words[0], expected);
-    assert!(words[1].starts_with("the first batch came after 2.25 s: 90 % of the stall"), "{words:?}");
+    assert_eq!((bound(&builder), remedy(&builder)), (Some(Bound::FirstFill), Remedy::LongerJob));
+    let found = symptoms(&builder);
+    assert!(
+        matches!(found[0], Symptom::Fills { first_batch_ns: 2_250_000_000, of_stall } if is_near(of_stall, 0.9)),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -323,16 +338,21 @@ fn epochs_that_fill_anew_are_bound_by_their_fills_and_readers_that_start_by_thei
 
 #[test]
 fn a_barrier_that_is_most_of_the_stall_names_the_worst_accelerator() {
-    let words = said(&played(Stall { barrier: 0.2, storage: 0.05, ..Stall::default() }, 8.0));
-    assert!(words[0].starts_with("bound by the slowest accelerator: "), "{words:?}");
-    assert!(words[1].starts_with("80 % of the stall is waiting for other accelerators"), "{words:?}");
+    let found = of(&played(Stall { barrier: 0.2, storage: 0.05, ..Stall::default() }, 8.0)).unwrap();
+    assert_eq!((found.bound, found.remedy), (Bound::Barrier, Remedy::EvenBatches));
+    assert!(
+        matches!(found.symptoms[..2], [Symptom::Barrier { of_stall, .. }, Symptom::Worst { .. }]
+            if is_near(of_stall, 0.8)),
+        "{:?}",
+        found.symptoms
+    );
 }
 
 #[test]
 fn a_warm_cell_waited_for_no_storage() {
     let mut builder = played(storage(0.5), 64.0);
     builder.edit_cell("c", |cell| cell.cache = "warm".into());
-    assert!(said(&builder).last().unwrap().contains("page cache (warm)"));
+    assert_eq!(symptoms(&builder).last(), Some(&Symptom::Warm));
 }
 
 /// Numbers that depend on the seed alone (SplitMix64).
@@ -429,9 +449,9 @@ fn one_injected_cause_is_named_in_20_of_20_seeds() {
 #[test]
 fn two_causes_of_similar_size_are_mixed_and_both_are_named() {
     let pairs = [
-        (Bound::Latency, "storage", Bound::Decode, "decoding"),
-        (Bound::Decode, "decoding", Bound::Client, "reads not yet issued"),
-        (Bound::Startup, "readers to start", Bound::Latency, "storage"),
+        (Bound::Latency, WaitedFor::Storage, Bound::Decode, WaitedFor::Decoding),
+        (Bound::Decode, WaitedFor::Decoding, Bound::Client, WaitedFor::Client),
+        (Bound::Startup, WaitedFor::Startup, Bound::Latency, WaitedFor::Storage),
     ];
     for (one, first, two, second) in pairs {
         for seed in 0..20 {
@@ -442,8 +462,10 @@ fn two_causes_of_similar_size_are_mixed_and_both_are_named() {
             *part_mut(&mut stall, two) = total * (1.0 - share);
             let diagnosis = of(&played(stall, 64.0)).unwrap();
             assert_eq!(diagnosis.bound, Bound::Mixed);
-            let evidence = &diagnosis.evidence[0];
-            assert!(evidence.contains(first) && evidence.contains(second), "{evidence}");
+            let Symptom::Several { parts } = &diagnosis.symptoms[0] else { panic!("{diagnosis:?}") };
+            assert!(parts[0].0 == first || parts[0].0 == second, "{parts:?}");
+            assert!(parts[1].0 == first || parts[1].0 == second, "{parts:?}");
+            assert_eq!(parts.len(), 2, "{parts:?}");
         }
     }
 }

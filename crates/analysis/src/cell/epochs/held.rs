@@ -33,14 +33,6 @@ impl Order {
             Access::Random | Access::ResampledShards => Self::Drawn,
         }
     }
-
-    fn words(self) -> &'static str {
-        match self {
-            Self::Same => "in the same order each time",
-            Self::Permuted => "in a new order each time",
-            Self::Drawn => "drawn independently",
-        }
-    }
 }
 
 impl Held {
@@ -58,32 +50,17 @@ impl Held {
     pub fn hits_of(&self, epoch: u64) -> Option<f64> {
         match (self.order, self.policy.as_str()) {
             // Draws may come back to what the same pass has read already.
+            // In the first pass the cache fills while draws repeat, and no closed form says how far both are.
             (Order::Drawn, _) => (epoch > 0).then(|| formula::hits_of_draws(self.share)),
+            // Each sample comes once, so that nothing is found that was not there before.
             (_, "lru" | "random") if epoch == 0 => Some(0.0),
+            // The worst case of LRU: a loop that is longer than the cache evicts each sample just before it comes round again,
+            // so that a cache of 99 % serves nothing.
             (Order::Same, "lru") => Some(formula::hits_in_order_lru(self.share)),
             (Order::Same, "random") => Some(formula::hits_in_order_random(self.share)),
             (Order::Permuted, "lru") => Some(formula::hits_of_permutations_lru(self.share)),
             (Order::Permuted, "random") => Some(formula::hits_of_permutations_random(self.share)),
             _ => None,
-        }
-    }
-
-    pub(super) fn words(&self) -> String {
-        let holds =
-            format!("a cache of {:.0} % of the data, read {}", self.share * 100.0, self.order.words());
-        let Some(hits) = self.hits_of(u64::MAX) else {
-            return format!("{holds}: nothing is foretold for the policy {}", self.policy);
-        };
-        let hits = hits * 100.0;
-        match (self.order, self.policy.as_str()) {
-            (Order::Drawn, _) => format!("{holds}, serves {hits:.1} % of each epoch once it is full (F44)"),
-            (_, "random") => format!(
-                "{holds}, serves {hits:.1} % of each epoch once it is full where any held sample is dropped, each as \
-                 likely; F44 for the least recently used does not apply"
-            ),
-            _ => format!(
-                "{holds}, serves {hits:.1} % of each epoch once it is full where the least recently used is dropped (F44)"
-            ),
         }
     }
 }

@@ -12,15 +12,3 @@ pub enum Gravity {
     /// The figure is not what it is called: neither can be said.
     ForbidsVerdict,
 }
-
-impl Gravity {
-    /// What the book calls it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Informs => "said",
-            Self::ForbidsStarves => "no STARVES",
-            Self::ForbidsFeeds => "no FEEDS",
-            Self::ForbidsVerdict => "no verdict",
-        }
-    }
-}

@@ -76,6 +76,7 @@ fn of_cell(record: &RunRecord, cells: &[CellSummary], packed: usize, files: &[us
     let cell = &cells[packed];
     let rate = |index: &usize| cells[*index].figures().map_or(0.0, |figures| figures.samples_per_s.mean);
     let beside = files.iter().copied().filter(|index| is_alike(record, cell, &cells[*index]));
+    // Against the fastest files: anything else would credit packing with what a better setting of files gains as well.
     let files = beside.max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
     let (of_packed, of_files) = (cell.figures()?, cells[files].figures()?);
     if of_files.samples_per_s.mean <= 0.0 {
@@ -102,6 +103,7 @@ fn is_alike(record: &RunRecord, packed: &CellSummary, files: &CellSummary) -> bo
     let (a, b) = (&packed.cell, &files.cell);
     let datasets = &record.run.datasets;
     let same_samples = match (payload(a), payload(b), datasets.get(a.dataset), datasets.get(b.dataset)) {
+        // By the payload where the scenario gives it, as padding and headers make the stored sizes differ by design.
         (Some(a), Some(b), ..) => (a / b - 1.0).abs() < 1e-9,
         (_, _, Some(a), Some(b)) => samples(a) == samples(b),
         _ => false,
@@ -112,6 +114,7 @@ fn is_alike(record: &RunRecord, packed: &CellSummary, files: &CellSummary) -> bo
 fn predicted(record: &RunRecord, packed: &CellSummary, files: &CellSummary) -> Option<PredictedGain> {
     let expect = record.run.expect.as_ref()?;
     let way = expect.targets.iter().find(|known| known.target == packed.cell.target)?;
+    // A claim is somebody's word on this storage, and comes before what an emulated server was asked to be like.
     let claim = expect.claim.as_ref().map(|claim| claim.figures);
     let figures: ExpectFigures = claim.or(way.emulated)?;
     let (first_byte_s, connection_bps) = (figures.first_byte_s?, figures.connection_bps?);
@@ -132,6 +135,7 @@ fn predicted(record: &RunRecord, packed: &CellSummary, files: &CellSummary) -> O
 fn samples_per_request(cell: &CellSummary, way: &ExpectTarget) -> Option<f64> {
     let figures = cell.figures().filter(|figures| figures.ops > 0)?;
     let of_op = figures.bytes as f64 / figures.ops as f64;
+    // S3 gets an object in one request, NFS in as many READs as blocks: F18 counts round trips.
     let is_whole = cell.reads_whole_files() && way.one_at_a_time;
     let bytes = if is_whole { of_op } else { of_op.min(cell.cell.block_bytes as f64) };
     Some((bytes / cell.sample_bytes?).max(1.0))

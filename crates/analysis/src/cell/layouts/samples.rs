@@ -7,6 +7,7 @@ pub(crate) const FILES: &str = "files";
 
 /// Samples of a dataset: its objects where it does not say.
 pub(crate) fn samples(dataset: &Dataset) -> u64 {
+    // Records before packed layouts say nothing of samples, and each of theirs is a file.
     dataset.samples.unwrap_or(dataset.files)
 }
 

@@ -1,7 +1,7 @@
 use record::{AxisWords, Claim, Dataset, Expect, ExpectFigures, ExpectTarget, Mixing};
 
 use crate::fixture::{Builder, rep};
-use crate::{Layouts, summarise};
+use crate::{Layouts, OrderFact, summarise};
 
 fn payload(bytes: u64) -> AxisWords {
     AxisWords { name: "sample_size".to_owned(), value: bytes.to_string(), unit: "B".to_owned() }
@@ -121,32 +121,24 @@ fn f18_is_given_where_latency_and_rate_are_known() {
 }
 
 #[test]
-fn the_order_of_streams_is_told_in_words_and_a_damaged_one_is_not() {
+fn the_order_of_streams_is_told_and_a_damaged_one_is_not() {
     let mut builder = both();
     let mixing = Mixing { buffer_samples: 800, displacement: 0.5, neighbours_kept: 0.25, imbalance: 0.0 };
     builder.edit_cell("shards", |cell| {
         (cell.streams, cell.shuffle_buffer, cell.mixing) = (Some(8), Some(100), Some(mixing));
     });
-    assert_eq!(
-        found(&builder).streamed[0].notes,
-        [
-            "8 shards side by side, each with a shuffle buffer of 100 samples",
-            "samples move 50 % as far as a whole shuffle moves them, and 25.0 % still follow their neighbour (800 held \
-             by all readers)"
-        ]
-    );
+    let side_by_side = OrderFact::SideBySide { shards: 8, asked: None, buffer_samples: 100 };
+    assert_eq!(found(&builder).streamed[0].order, [side_by_side, OrderFact::Mixed(mixing)]);
     builder.edit_cell("shards", |cell| {
         cell.mixing = Some(Mixing { displacement: f64::NAN, ..mixing });
     });
-    assert_eq!(found(&builder).streamed[0].notes.len(), 1);
+    assert_eq!(found(&builder).streamed[0].order.len(), 1);
 }
 
 #[test]
 fn no_more_shards_are_said_to_be_read_side_by_side_than_there_are() {
     let mut builder = both();
     builder.edit_cell("shards", |cell| cell.streams = Some(16));
-    assert_eq!(
-        found(&builder).streamed[0].notes[0],
-        "10 shards side by side of the 16 asked for, no shuffle buffer"
-    );
+    let side_by_side = OrderFact::SideBySide { shards: 10, asked: Some(16), buffer_samples: 0 };
+    assert_eq!(found(&builder).streamed[0].order, [side_by_side]);
 }

@@ -11,29 +11,9 @@ pub(super) fn attempt_errors(used: &[&Rep]) -> BTreeMap<String, u64> {
     with_prefix(used, counter::ATTEMPT_ERRORS)
 }
 
-/// `3 reset, 12 timed out`, of those kinds that are asked for.
-pub(super) fn by_kind(errors: &BTreeMap<String, u64>, of: impl Fn(&str) -> bool) -> String {
-    let kinds = errors.iter().filter(|(kind, count)| **count > 0 && of(kind));
-    let parts: Vec<String> =
-        kinds.map(|(kind, count)| format!("{} {}", feed::group_digits(*count), kind_words(kind))).collect();
-    parts.join(", ")
-}
-
-/// What became of an attempt, by the record's name of its failure.
-fn kind_words(kind: &str) -> &str {
-    match kind {
-        "timeout" => "timed out",
-        "connect" => "not connected",
-        "truncated" => "cut short",
-        "server" => "failed by the server",
-        "redirect" => "redirected",
-        "not_found" => "not found",
-        other => other,
-    }
-}
-
 pub(super) fn addresses(used: &[&Rep]) -> Vec<(String, u64)> {
     let addresses = with_prefix(used, counter::MESSAGES_TO);
+    // One address has all messages by definition.
     if addresses.len() < 2 { Vec::new() } else { addresses.into_iter().collect() }
 }
 
@@ -55,6 +35,8 @@ pub(super) fn is_remote(cell: &Cell, used: &[&Rep]) -> bool {
 
 /// The busiest processor of each repetition, which need not be the same in all, by the time of them all.
 pub(super) fn busiest_core(used: &[&Rep]) -> Option<f64> {
+    // The maximum of each, then the mean: the kernel moves interrupts from processor to processor between repetitions, and a
+    // mean first would hide that one was always full.
     let busiest = |rep: &&Rep| Some((*rep.system.core_busy_ns.iter().max()?, rep.usage.wall_ns));
     let known: Vec<(u64, u64)> = used.iter().filter_map(busiest).collect();
     let total = |of: fn(&(u64, u64)) -> u64| known.iter().map(of).fold(0, u64::saturating_add);
@@ -65,6 +47,7 @@ pub(super) fn busiest_core(used: &[&Rep]) -> Option<f64> {
 /// Throttled attempts among all, 0 to 1.
 pub(super) fn throttled_share(used: &[&Rep]) -> f64 {
     let failed: u64 = used.iter().filter_map(|rep| rep.errors.get("throttled")).sum();
+    // Attempts where they are counted: a refusal that a second attempt made good is none of the failed operations.
     let attempts = sum(used, counter::ATTEMPTS);
     if attempts > 0 {
         let throttled = attempt_errors(used).get("throttled").copied().unwrap_or(0);

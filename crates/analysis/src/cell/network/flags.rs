@@ -4,16 +4,18 @@ use std::ops::RangeInclusive;
 
 use record::{Cell, HistogramText, Rep, counter};
 
-use super::counts::{addresses, attempt_errors, busiest_core, by_kind, is_remote, throttled_share};
+use super::counts::{addresses, attempt_errors, busiest_core, is_remote, throttled_share};
 use crate::cell::context::Context;
 use crate::cell::counters::sum;
 use crate::cell::flag::Flag;
 use crate::cell::latency::{Latency, SERVICE, merged};
 use crate::cell::operation;
 
+// A DEMO that is further off demonstrates another storage than the one it is named after.
 /// Share of what was asked of an emulated server by which it may miss it, by the medians.
 const EMULATED_APART_MAX: f64 = 0.10;
 
+// The median of 100 lies within ten ranks of the true one with 95 %.
 /// Samples below which a median says nothing of a server or of a signature.
 const SAMPLES_MIN: u64 = 100;
 
@@ -31,12 +33,15 @@ const DELAYED_ACK_BYTES_MAX: f64 = 65_536.0;
 /// Histograms in which the 40 ms show: the whole, and the phases that wait for the server.
 const WAITED: [&str; 6] = ["service_ns", "attempt_ns", "headers_ns", "first_byte_ns", "reply_ns", "body_ns"];
 
+// Connections are whole: 8 over 3 addresses give one of them 1.125 times its part by arithmetic alone.
 /// What an address may have beyond its equal share of the messages.
 const UNBALANCED_MIN: f64 = 1.2;
 
+// Both percentiles come from histograms of the same operations, so that no noise of theirs makes a fifth.
 /// p99 or p99.9 of whole operations by that of single attempts, from which on the difference is said.
 const RETRY_COST_MIN: f64 = 1.2;
 
+// One in 2,000: half of what lies beyond p99.9 has then waited for a back-off.
 /// Share of attempts from which on throttling is said.
 const THROTTLED_MIN: f64 = 0.0005;
 
@@ -60,8 +65,10 @@ pub(crate) fn flags(context: &Context<'_>, used: &[&Rep]) -> Vec<Flag> {
 /// The busier direction of the interface towards the storage by its rate; absent where it has none.
 pub(crate) fn nic_share(used: &[&Rep]) -> Option<f64> {
     let networks = used.iter().filter_map(|rep| rep.system.network.as_ref());
+    // Links are full duplex: the sum of both directions would call a link full at half of its rate.
     let (mut bits, mut possible) = ([0.0; 2], 0.0);
     for network in networks {
+        // Loopback and most virtual interfaces state no rate.
         if let Some(speed_bps) = network.speed_bps {
             bits[0] += network.received_bytes as f64 * 8.0;
             bits[1] += network.sent_bytes as f64 * 8.0;
@@ -75,6 +82,8 @@ pub(crate) fn nic_share(used: &[&Rep]) -> Option<f64> {
 /// that spins to wake in time fills one by itself.
 pub(crate) fn core_share(cell: &Cell, used: &[&Rep]) -> Option<f64> {
     let spins = cell.pace.as_ref().is_some_and(|pace| pace.spin_ns > 0);
+    // On local storage the processor that works most is one that submits: its time is this process's, which the share of
+    // processor time holds already.
     busiest_core(used).filter(|_| is_remote(cell, used) && !spins)
 }
 
@@ -105,6 +114,7 @@ fn median(text: &HistogramText) -> Option<u64> {
 fn throttled(used: &[&Rep]) -> Option<Flag> {
     let share = throttled_share(used);
     let is_throttled = |rep: &&&Rep| {
+        // The first failure of a repetition need not be a refusal; only one of a repetition that was refused may be one.
         rep.errors.contains_key("throttled")
             || rep.counters.contains_key(&format!("{}throttled", counter::ATTEMPT_ERRORS))
     };
@@ -113,12 +123,14 @@ fn throttled(used: &[&Rep]) -> Option<Flag> {
 }
 
 fn retried(used: &[&Rep]) -> Option<Flag> {
+    // Without one, operations and attempts differ by what the client does between them, which is no retry.
     if sum(used, counter::RECOVERED) == 0 {
         return None;
     }
     let [service, attempt] = [SERVICE, "attempt_ns"].map(|name| Latency::named(used, name));
     let percentiles = [("p99", service.p99_ns, attempt.p99_ns), ("p99.9", service.p999_ns, attempt.p999_ns)];
     let costs = |service_ns: u64, attempt_ns: u64| service_ns as f64 >= RETRY_COST_MIN * attempt_ns as f64;
+    // p99 first: where retries are rarer than one in a hundred it does not move, and only p99.9 shows what they cost.
     percentiles.into_iter().find_map(|(percentile, service_ns, attempt_ns)| {
         let (service_ns, attempt_ns) = service_ns.zip(attempt_ns).filter(|(of, by)| costs(*of, *by))?;
         Some(Flag::Retried { percentile, service_ns, attempt_ns })
@@ -129,11 +141,8 @@ fn retried(used: &[&Rep]) -> Option<Flag> {
 pub(super) fn recovered(used: &[&Rep]) -> Option<Flag> {
     let (operations, attempts) = (sum(used, counter::RECOVERED), sum(used, counter::ATTEMPTS));
     let share = operations as f64 / attempts as f64;
-    (attempts > 0 && share >= RECOVERED_MIN).then(|| Flag::Recovered {
-        operations,
-        share,
-        kinds: by_kind(&attempt_errors(used), |_| true),
-    })
+    let kinds = || attempt_errors(used);
+    (attempts > 0 && share >= RECOVERED_MIN).then(|| Flag::Recovered { operations, share, kinds: kinds() })
 }
 
 fn lost(used: &[&Rep]) -> Option<Flag> {
@@ -157,12 +166,15 @@ fn unbalanced(used: &[&Rep]) -> Option<Flag> {
 fn delayed_ack(cell: &Cell, sample_bytes: f64, used: &[&Rep]) -> Option<Flag> {
     let bytes = if operation::is_whole_file(cell) { sample_bytes } else { cell.block_bytes as f64 };
     let is_small = !operation::is_metadata(cell) && bytes <= DELAYED_ACK_BYTES_MAX;
+    // Of a kernel mount the pauses are the kernel's connection's, which feedline can set no option of.
     if cell.connections == 0 || !is_small || asked_for_it(used) {
         return None;
     }
+    // Which part waits depends on where the server cuts its reply: between headers and body, or before the last segment.
     WAITED.into_iter().find_map(|name| {
         let histogram = merged(used, name).0;
         let [p10, p50, p90] = [0.1, 0.5, 0.9].map(|quantile| histogram.value_at_quantile(quantile));
+        // The timer of the kernel makes the pause, so all reads have the same. A slow disk with this median spreads wide.
         let is_narrow = DELAYED_ACK_SPREAD_NS.contains(&p10) && DELAYED_ACK_SPREAD_NS.contains(&p90);
         let shows = histogram.len() >= SAMPLES_MIN && DELAYED_ACK_P50_NS.contains(&p50) && is_narrow;
         shows.then_some(Flag::DelayedAck { p50_ns: p50 })

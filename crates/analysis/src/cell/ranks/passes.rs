@@ -27,6 +27,7 @@ pub(super) fn epochs(of_ranks: &[&Rep]) -> Vec<Epoch> {
             bytes: sum(|one| one.bytes),
             storage_bytes: known(|one| one.storage_bytes),
             tier_bytes: known(|one| one.tier_bytes),
+            // A pass that a host did not come to read a part of the data.
             complete: all.len() == of_ranks.len() && all.iter().all(|one| one.complete),
         }
     };
@@ -58,6 +59,7 @@ pub(super) fn checkpoints(of_ranks: &[&Rep]) -> Vec<Checkpoint> {
 
 /// The gravest of all; one that a host did not come to is not finished.
 fn outcome(all: &[&Checkpoint], ranks: usize) -> CheckpointOutcome {
+    // A checkpoint is restored from all its parts: one that failed on one host is no checkpoint.
     let gravity = |outcome: &CheckpointOutcome| match outcome {
         CheckpointOutcome::Complete => 0,
         CheckpointOutcome::Unfinished => 1,

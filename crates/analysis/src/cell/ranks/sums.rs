@@ -11,6 +11,7 @@ pub(super) fn rep(of_ranks: &[&Rep]) -> Rep {
     let first = of_ranks[0];
     Rep {
         // A rate is what all moved by the longest of their windows.
+        // The longest and not the mean: bytes of all by a shorter time would be a rate that nobody saw.
         window_ns: of_ranks.iter().map(|rep| rep.window_ns).max().unwrap_or(0),
         window_unix_ns: of_ranks.iter().filter_map(|rep| rep.window_unix_ns).max(),
         second_ops: Vec::new(),
@@ -35,6 +36,7 @@ pub(super) fn ceiling(of_ranks: &[&Ceiling]) -> Ceiling {
     let first = of_ranks[0];
     let sum = |count: fn(&Ceiling) -> u64| {
         let rates = of_ranks.iter().filter(|one| one.window_ns > 0);
+        // Each host measured its ceiling by itself, for as long as it took.
         rates.map(|one| count(one) as f64 * first.window_ns as f64 / one.window_ns as f64).sum::<f64>() as u64
     };
     Ceiling {

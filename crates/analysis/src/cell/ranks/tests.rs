@@ -4,7 +4,7 @@ use record::{Checkpoint, CheckpointOutcome, Epoch, Histogram, Line, Outcome, Rep
 
 use super::*;
 use crate::fixture::{Builder, DEMAND, ceiling, cell_of_job, job_rep, rep};
-use crate::{Stall, Verdict, summarise};
+use crate::{Note, Stall, Verdict, summarise};
 
 /// When the first window opens.
 const OPENING_NS: u64 = 1_795_236_083_000_000_000;
@@ -247,10 +247,10 @@ fn records_of_one_process_and_of_one_rank_alone_are_left_as_they_are() {
     builder.cell("c", "disk", 8);
     builder.push(rep("c", 0, 1e9));
     assert!(matches!(fold_ranks(&builder.record()), Cow::Borrowed(_)));
-    assert_eq!(note(&builder.record()), None);
+    assert_eq!(Ranks::of(&builder.record()), None);
     let alone = merged(vec![of_rank(1, 0, 1e9, 0)]);
     assert!(matches!(fold_ranks(&alone), Cow::Borrowed(_)));
-    assert_eq!(note(&alone).unwrap(), "these are the figures of process 0 of 2 alone");
+    assert_eq!(Ranks::of(&alone), Some(Ranks::Alone { rank: 0, ranks: 2 }));
 }
 
 #[test]
@@ -272,9 +272,8 @@ fn a_merged_run_is_judged_like_any_other_and_says_of_whom() {
     assert_eq!(figures.repetitions, 3);
     assert!((figures.of_line.unwrap() - 1.2).abs() < 1e-3, "{:?}", figures.of_line);
     assert_eq!(summary.verdicts.iter().map(Verdict::word).collect::<Vec<_>>(), ["FEEDS"]);
-    let said =
-        "ranks 0 to 1 measured together, in windows that overlap by 99 % or more: each repetition is the sum";
-    assert!(summary.notes.iter().any(|note| note.starts_with(said)), "{:?}", summary.notes);
+    let together = Note::Ranks(Ranks::Together { ranks: 2, overlap: Some(0.99) });
+    assert!(summary.notes.contains(&together), "{:?}", summary.notes);
 }
 
 #[test]

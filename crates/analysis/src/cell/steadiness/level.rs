@@ -13,6 +13,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use crate::cell::context::Context;
 use crate::cell::point::point_bps;
 
+// A change makes the verdict UNCERTAIN, so that chance must not make one in a run that anybody sees.
 /// Chance makes a step no more often than this, over all rounds at which it might lie.
 const P_MAX: f64 = 0.01;
 
@@ -100,6 +101,8 @@ pub(crate) fn points<'a>(
 ) -> impl Iterator<Item = Point> + 'a {
     used.iter().filter_map(move |rep| {
         let rate = point_bps(context, rep);
+        // The winner's curse: a cell chosen for its luck falls back in fresh rounds, which with one mean for both would look
+        // like a storage that slowed down.
         let apart = usize::from(chosen && rep.role == Role::Confirm);
         let round = round_of(rep, context);
         let point = Point { group: 2 * index + apart, round, place: rep.order, ln_rate: rate.ln() };
@@ -122,6 +125,8 @@ pub(crate) fn change(points: &[Point]) -> Option<Change> {
     let trend = trend.map(|fit| (fit.t, Change::Trend { ln_each: fit.slope, places: (first, last) }));
     let (t, change) = steps.chain(trend).max_by(|a, b| a.0.total_cmp(&b.0))?;
     let below = StudentsT::new(0.0, 1.0, freedom as f64).ok()?.cdf(t);
+    // Bonferroni over the places and the trend: the best of sixty-four splits of pure noise lies below 0.01 far more often than
+    // once in a hundred.
     let p = 2.0 * (1.0 - below) * (places.len() + 1) as f64;
     (p < P_MAX).then_some(change)
 }
@@ -137,6 +142,8 @@ fn places(points: &[Point]) -> Vec<u32> {
     let is_enough = |part: &[(u32, u32)]| {
         part.len() >= POINTS_MIN && count_of(part.iter().map(|(_, round)| *round)) >= ROUNDS_MIN
     };
+    // Of a long run not every place is tried: more of them cost power by the division of p, and a step is found by a neighbour
+    // as well.
     let every = sorted.len().div_ceil(PLACES_MAX).max(1);
     let at =
         (1..sorted.len()).step_by(every).filter(|at| is_enough(&sorted[..*at]) && is_enough(&sorted[*at..]));
@@ -177,6 +184,7 @@ impl Fit {
         for (round, x, y) in &centred {
             *clusters.entry(*round).or_default() += x * rest(*x, *y);
         }
+        // The small-sample correction of clusters: without it five rounds have an error that is a tenth too small.
         let few = rounds as f64 / (rounds as f64 - 1.0);
         let clustered = clusters.values().map(|sum| sum * sum).sum::<f64>() * few / (spread * spread);
         let error = single.max(clustered).sqrt();

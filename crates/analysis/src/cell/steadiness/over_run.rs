@@ -14,9 +14,11 @@ use crate::cell::line_fit::LineFit;
 use crate::cell::lines::Lines;
 use crate::cell::operation;
 
+// Chance then makes one in a hundred targets drift, of which a run has a handful, each tested once.
 /// Trends that chance makes no more often than this are no chance.
 const P_MAX: f64 = 0.01;
 
+// SNIA's excursion, over a run instead of a window.
 /// Change over a run up to which a trend is not worth a word.
 const DRIFT_MAX: f64 = 0.10;
 
@@ -77,6 +79,7 @@ fn add(flag: &Flag, measured: &mut Measurement) {
     };
     // What falls in every window says the same, and more.
     if !flags.iter().any(|known| matches!((known, flag), (Flag::Bursts { .. }, Flag::Bursts { .. }))) {
+        // All cells of the target: they were interleaved, so that a drift that one of them shows went through all.
         flags.push(flag.clone());
         flags.sort_by_key(|flag| flag.gravity() == Gravity::Informs);
     }
@@ -84,6 +87,7 @@ fn add(flag: &Flag, measured: &mut Measurement) {
 
 /// The repetitions of each cell that reads in a closed loop, in windows long enough to be compared.
 fn closed_loops(lines: &Lines<'_>, cells: &BTreeMap<usize, &Cell>) -> BTreeMap<usize, Vec<Point>> {
+    // The rate of a paced load or of a job is the schedule's, which drifts with nothing.
     let closed = cells.iter().filter(|(_, cell)| cell.training.is_none() && cell.pace.is_none());
     let index_of: BTreeMap<&str, usize> = closed.map(|(index, cell)| (cell.cell.as_str(), *index)).collect();
     let mut rates: BTreeMap<usize, Vec<(f64, f64, u32)>> = BTreeMap::new();
@@ -111,6 +115,8 @@ fn by_mean(rates: &[(f64, f64, u32)]) -> Vec<Point> {
     let mean = |part: fn(&(f64, f64, u32)) -> f64| {
         interval::mean(&rates.iter().map(part).collect::<Vec<_>>()).unwrap_or_default()
     };
+    // Logarithms, since cells of one target differ by orders of magnitude and what changes a storage changes them by the same
+    // factor.
     let (mean_s, mean_ln) = (mean(|rate| rate.0), mean(|rate| rate.1));
     let point = |(at_s, ln, round): &(f64, f64, u32)| Point {
         from_mean_s: at_s - mean_s,
@@ -142,6 +148,8 @@ fn fall_at_once(cells: &[Vec<Point>]) -> Option<f64> {
         let (before, after) = levels.split_at(split);
         let lowest_before = before.iter().copied().reduce(f64::min)?;
         let highest_after = after.iter().copied().reduce(f64::max)?;
+        // A trend that is cut in two has levels too, but its neighbours across the cut lie near to each other: every later
+        // round must lie far below every earlier one.
         let falls = highest_after - lowest_before < (1.0 - FALL_MAX).ln();
         let fall = 1.0 - (interval::mean(after)? - interval::mean(before)?).exp();
         falls.then_some(fall)
@@ -170,6 +178,8 @@ fn trend(cells: &[Vec<Point>]) -> Option<Flag> {
         t.is_ok_and(|below| 2.0 * (1.0 - below) >= P_MAX)
     };
     // Points on a line leave no error, and nothing to chance.
+    // Both: with many repetitions a drift of a percent is significant and of no consequence, with few a large one may be
+    // chance.
     let drifts = change.abs() > DRIFT_MAX && (error <= 0.0 || !is_chance());
     drifts.then_some(Flag::Drifts { change, over_ns: ((last - first) * 1e9) as u64 })
 }

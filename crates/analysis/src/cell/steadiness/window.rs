@@ -12,6 +12,7 @@ use crate::cell::line_fit::LineFit;
 /// Rounds of SNIA's measurement window.
 const ROUNDS_MIN: usize = 5;
 
+// SNIA gives up after 25 rounds without a steady state.
 /// Rounds beyond which a long window only has longer ones.
 const ROUNDS_MAX: usize = 25;
 
@@ -32,6 +33,7 @@ const TOLERANCE: f64 = 1e-9;
 pub(crate) fn within_windows(context: &Context<'_>, used: &[&Rep]) -> Option<Flag> {
     let windows: Vec<Window> = used.iter().filter_map(|rep| Window::of(context.cell, rep)).collect();
     let of_line = |bps: Option<f64>| Some(bps? / context.line_bps().filter(|line| *line > 0.0)?);
+    // In every window, as credits refill between repetitions: a single window that falls may have met a neighbour.
     if let Some(fall) = fall_of_all(&windows) {
         let ends: Vec<f64> = windows.iter().map(|window| window.last_third).collect();
         return Some(Flag::Bursts { fall, in_windows: true, end_of_line: of_line(interval::mean(&ends)) });
@@ -75,9 +77,13 @@ impl Window {
         if seconds.len() < SECONDS_MIN || !has_rate_of_its_own(cell) {
             return None;
         }
+        // Of the seconds that are looked at, as a record may hold more or fewer counts of the one kind than of the other.
         let ops = total(&rep.second_ops[..rep.second_ops.len().min(seconds.len())]);
+        // An open loop has no queue of its own that could be cut at the edges of a round.
         let depth = if cell.pace.is_none() { f64::from(cell.queue_depth) } else { 0.0 };
         let rounds = number_of_rounds(seconds.len(), ops / ROUND_OPS_MIN.max(TURNS_MIN * depth))?;
+        // Thirds and not halves: credits that end in the middle leave the middle third to whichever side it falls, and both
+        // outer ones whole.
         let third = seconds.len() / 3;
         let per_s = |part: &[u64]| total(part) / part.len() as f64;
         let (range, slope, end) = fit(&in_rounds(seconds, rounds))?;
@@ -98,6 +104,8 @@ impl Window {
 /// Rounds of a window of so many seconds, whose operations are enough for `affordable` of them.
 pub(super) fn number_of_rounds(seconds: usize, affordable: f64) -> Option<usize> {
     let rounds = seconds.div_ceil(ROUND_SECONDS).clamp(ROUNDS_MIN, ROUNDS_MAX);
+    // Fewer rounds where operations are few, and silence below five: a second with eight reads in it scatters by a third from
+    // counting alone, and would make every slow storage unsteady.
     let rounds = rounds.min(affordable as usize);
     (rounds >= ROUNDS_MIN).then_some(rounds)
 }

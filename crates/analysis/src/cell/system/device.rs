@@ -41,6 +41,8 @@ impl DeviceFigures {
     /// Over those repetitions that name the same device as the first that names one.
     pub(super) fn of(reps: &[&Rep]) -> Option<Self> {
         let all: Vec<&Device> = reps.iter().filter_map(|rep| rep.system.device.as_ref()).collect();
+        // A path that moved to another device, as a multipath does, has counters of two devices that do not add up to one's
+        // queue.
         let name = all.first()?.name.clone();
         let seen = Counters(all.into_iter().filter(|device| device.name == name).collect());
         let wall_ns = seen.total(|device| device.wall_ns);

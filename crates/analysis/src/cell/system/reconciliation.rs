@@ -4,8 +4,8 @@ use record::{Cell, Rep, counter};
 
 use super::traffic::{Traffic, seconds, total};
 use crate::cell::counters::counted;
-use crate::cell::flag::percent;
 
+// File systems read metadata for what was asked, and both ends of a window cut requests that are under way.
 /// Share by which two counts may differ before anything is said.
 const TOLERANCE: f64 = 0.02;
 
@@ -13,6 +13,7 @@ const TOLERANCE: f64 = 0.02;
 /// those in flight at either end of the window.
 const DEVICE_EDGES: f64 = 2.0;
 
+// Without it, a deep queue in a short window would explain any difference.
 /// What is in flight explains no more than this share of the bytes.
 const TOLERANCE_MAX: f64 = 0.05;
 
@@ -20,7 +21,7 @@ const TOLERANCE_MAX: f64 = 0.05;
 const PAGE_BYTES: u64 = 4_096;
 
 /// How the bytes asked, those of this process and those of the device fit together.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reconciliation {
     /// All three are known and agree.
     Agrees {
@@ -91,59 +92,6 @@ impl Reconciliation {
     pub fn cache_share(&self) -> Option<f64> {
         if let Self::CacheServed { share, .. } = self { Some(*share) } else { None }
     }
-
-    /// One sentence, without its point.
-    pub fn sentence(&self) -> String {
-        match self {
-            Self::Agrees { within } => agreement(*within),
-            Self::CacheServed { share, direct: true } => format!(
-                "{} of the bytes asked were not counted as read by this process: holes in the files, or the counters \
-                 were read late",
-                percent(*share)
-            ),
-            Self::CacheServed { share, .. } => format!(
-                "{} of the bytes asked did not come from storage: the page cache served them, or the files have holes",
-                percent(*share)
-            ),
-            Self::NotCounted => "the kernel counts no read of this process here, though the device read what was \
-                                 asked: this file system is not counted per process, or others read while the page \
-                                 cache served"
-                .to_owned(),
-            Self::NothingCounted => "the kernel counts no read of this process here, and no block device is known below \
-                                     the target: what came from storage is not known"
-                .to_owned(),
-            Self::Rounded { factor } => format!(
-                "{factor:.2} x the bytes asked were read: storage reads whole blocks of 4 KiB, and the reads are not \
-                 multiples of that"
-            ),
-            Self::ReadMore { factor } => format!(
-                "{factor:.2} x the bytes asked were read: read-ahead, or reads that are no multiple of the blocks below"
-            ),
-            Self::OthersRead { bytes, share } => format!(
-                "others read {} from the device meanwhile, {} of all it read",
-                feed::format_bytes(*bytes),
-                percent(*share)
-            ),
-            Self::DeviceShort { share } => format!(
-                "the device's counter lacks {} of what this process read: another device served it, or its counting is \
-                 switched off",
-                percent(*share)
-            ),
-            Self::ProcessUnknown => "the kernel does not say what this process read from storage".to_owned(),
-            Self::DeviceUnknown => {
-                "no block device is known below the target: what crossed it was not counted".to_owned()
-            }
-        }
-    }
-}
-
-fn agreement(within: f64) -> String {
-    let words = "bytes asked, read by this process and read by the device agree";
-    if within > TOLERANCE {
-        format!("{words} within {}, which may be in flight as the windows open and close", percent(within))
-    } else {
-        words.to_owned()
-    }
 }
 
 /// Sums over the repetitions of a cell in which some counter is known.
@@ -179,6 +127,8 @@ impl Crossing {
 
     /// By byte asked; by rates, because each was counted over a span of its own.
     pub(super) fn ratio(&self, read: Option<Traffic>) -> Option<f64> {
+        // Each counter is read over a span of its own, some longer than the window by a read of `/proc`: rates compare, sums
+        // would not.
         (self.asked.bps > 0.0).then_some(read?.bps / self.asked.bps)
     }
 
@@ -219,6 +169,8 @@ fn rounding_bytes(rep: &Rep, cell: &Cell) -> u64 {
 /// window, whichever are more.
 fn in_flight_bytes(rep: &Rep, cell: &Cell) -> f64 {
     let mean_bytes = counted(rep, counter::BYTES) / counted(rep, counter::OPS).max(1);
+    // The reads that a closed loop has outstanding were asked before the window and counted by the device in it, or the
+    // reverse.
     let depth = if cell.pace.is_none() { cell.queue_depth } else { 0 };
     let of_queue = f64::from(depth) * mean_bytes.max(cell.block_bytes) as f64;
     let of_device = rep.system.device.as_ref().map_or(0.0, |device| {
@@ -233,6 +185,7 @@ pub(super) fn findings(by_process: &Crossing, by_device: &Crossing, cell: &Cell)
     let asked = asked_and_process(by_process, cell.cache == feed::Cache::Bypass);
     let crossed = match asked {
         // What the device read can only be compared with what was asked, which just did fit.
+        // A count of zero cannot be short of the device's.
         Some(Reconciliation::NotCounted | Reconciliation::NothingCounted) => None,
         _ => process_and_device(by_device),
     };
@@ -246,9 +199,11 @@ fn asked_and_process(crossing: &Crossing, direct: bool) -> Option<Reconciliation
     let factor = crossing.ratio(Some(process))?;
     let tolerance_bps = crossing.tolerance_bps(crossing.asked.bps);
     let least_bps = crossing.asked.bps - tolerance_bps;
+    // FUSE and some overlays read on behalf of others: zero is then no cache that served all.
     if process.bytes == 0 && crossing.device.is_none() {
         return Some(Reconciliation::NothingCounted);
     }
+    // The page cache would have left the device idle.
     if process.bytes == 0 && crossing.device.is_some_and(|device| device.bps >= least_bps) {
         return Some(Reconciliation::NotCounted);
     }

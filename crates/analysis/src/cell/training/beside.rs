@@ -3,12 +3,14 @@
 use record::RunRecord;
 
 use crate::cell::cell_summary::{CellSummary, Measurement};
-use crate::cell::diagnosis::{self, Case};
+use crate::cell::diagnosis::{self, Case, Diagnosis};
 use crate::cell::figures::Figures;
 use crate::cell::flag::{Flag, Gravity};
 use crate::cell::training::predicted::{self, Foretold};
-use crate::cell::training::{Bound, Diagnosis, GAP_MAX, Stall, TrainingFigures};
+use crate::cell::training::{Bound, GAP_MAX, NotPredicted, Stall, TrainingFigures};
 
+// Four times: from latency alone that brings four times the rate, from bandwidth none, and every repetition's scatter lies
+// between.
 /// Depth by the job's own from which on a closed loop tells whether more in flight helps.
 const DEEPER: u32 = 4;
 
@@ -17,33 +19,35 @@ pub(crate) fn complete(record: &RunRecord, cells: &mut [CellSummary]) {
     for index in 0..cells.len() {
         let cell = &cells[index];
         let Some(threshold) = cell.cell.training.as_ref().map(|job| job.threshold) else { continue };
-        let measured = cell.figures().and_then(|figures| Beside::of(record, cells, cell, figures));
+        let measured = cell.figures().and_then(|figures| FromOthers::of(record, cells, cell, figures));
         let confirmed = cell.confirmed.as_ref().and_then(Measurement::figures);
-        let confirmed = confirmed.and_then(|figures| Beside::of(record, cells, cell, figures));
+        let confirmed = confirmed.and_then(|figures| FromOthers::of(record, cells, cell, figures));
         let cell = &mut cells[index];
-        if let (Measurement::Figures(figures), Some(beside)) = (&mut cell.measured, measured) {
-            beside.add_to(figures, threshold);
+        if let (Measurement::Figures(figures), Some(found)) = (&mut cell.measured, measured) {
+            found.add_to(figures, threshold);
         }
-        if let (Some(Measurement::Figures(figures)), Some(beside)) = (&mut cell.confirmed, confirmed) {
-            beside.add_to(figures, threshold);
+        if let (Some(Measurement::Figures(figures)), Some(found)) = (&mut cell.confirmed, confirmed) {
+            found.add_to(figures, threshold);
         }
     }
 }
 
 /// Whether fills, and not the rate of the storage, keep a job from its target, whatever closed loops leave open.
 fn fills(foretold: &Foretold, au: f64, threshold: f64) -> Option<Flag> {
+    // The least of what closed loops leave open: the storage is acquitted by what it surely gives, never by what it might.
     let long_run = foretold.long_run.least;
     let decide = au < threshold && foretold.au.most < threshold && long_run >= threshold;
     decide.then_some(Flag::FillsDecide { long_run })
 }
 
-struct Beside {
+/// What closed loops foretell of a job, and why its accelerators waited.
+struct FromOthers {
     foretold: Option<Foretold>,
-    refused: Option<String>,
+    refused: Option<NotPredicted>,
     diagnosis: Option<Diagnosis>,
 }
 
-impl Beside {
+impl FromOthers {
     fn of(record: &RunRecord, cells: &[CellSummary], cell: &CellSummary, figures: &Figures) -> Option<Self> {
         let trained = figures.training.as_ref()?;
         let depth = cell.cell.queue_depth;
@@ -78,6 +82,7 @@ impl Beside {
             Bound::FirstFill,
             Bound::Barrier,
             Bound::Checkpoint,
+            // A mixed stall has named more than one cause of a gap.
             Bound::Mixed,
         ];
         let bound = self.diagnosis.as_ref().map(|diagnosis| diagnosis.bound);

@@ -28,23 +28,3 @@ pub enum Bound {
     /// More than one of them.
     Mixed,
 }
-
-impl Bound {
-    /// `latency-bound`.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Latency => "latency-bound",
-            Self::Rate => "rate-bound",
-            Self::Bandwidth => "bandwidth-bound",
-            Self::Metadata => "metadata-bound",
-            Self::Decode => "decode-bound",
-            Self::Client => "client-bound",
-            Self::Others => "bound by other processes on this client",
-            Self::Startup => "bound by reader start-up",
-            Self::FirstFill => "bound by the first fill",
-            Self::Barrier => "bound by the slowest accelerator",
-            Self::Checkpoint => "bound by checkpoints",
-            Self::Mixed => "mixed",
-        }
-    }
-}

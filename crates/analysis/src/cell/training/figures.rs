@@ -3,12 +3,14 @@
 use record::{Rep, Trained, TrainedAccelerator, Training};
 
 use crate::cell::context::Context;
+use crate::cell::gap::JobGap;
 use crate::cell::interval::mean;
 use crate::cell::latency::{merged, quantile};
 use crate::cell::rate::Rate;
 
 use super::{Idle, Stall, TrainingFigures};
 
+// A day, as bills and schedules have it; a run of two minutes loses seconds of accelerators, which nobody can put a price on.
 /// Hours of a day, over which idle time is told.
 const HOURS_PER_DAY: f64 = 24.0;
 
@@ -19,19 +21,18 @@ pub(crate) fn demand_samples_per_s(job: &Training) -> Option<f64> {
 }
 
 /// Why nothing can be computed of a repetition that was to play a job; nothing where all can.
-pub(crate) fn gap(job: &Training, rep: &Rep) -> Option<&'static str> {
-    let Some(trained) = &rep.trained else {
-        return Some("the record does not say what became of its training job");
-    };
+pub(crate) fn gap(job: &Training, rep: &Rep) -> Option<JobGap> {
+    let Some(trained) = &rep.trained else { return Some(JobGap::NotRecorded) };
     let accelerators = &trained.accelerators;
     if demand_samples_per_s(job).is_none() {
-        Some("the record has a training job that takes no samples, or no time")
+        Some(JobGap::NoDemand)
     } else if accelerators.is_empty() {
-        Some("the record names no accelerator of its training job")
+        Some(JobGap::NoAccelerator)
     } else if accelerators.iter().any(|one| one.wall_ns == 0) {
-        Some("the record gives an accelerator of its training job no time")
+        Some(JobGap::NoTime)
+    // A utilization above 1 would feed any number of accelerators by division.
     } else if accelerators.iter().any(|one| one.compute_ns > one.wall_ns) {
-        Some("the record has an accelerator compute for longer than its training job took")
+        Some(JobGap::ComputedTooLong)
     } else {
         None
     }
@@ -61,6 +62,7 @@ fn shares(trained: &Trained, of: fn(&TrainedAccelerator) -> u64) -> Vec<f64> {
 pub(super) fn dlio_au(job: &Training, trained: &Trained) -> Option<f64> {
     let of_one = |one: &TrainedAccelerator| {
         // Records before format 1.6 tell the first step of the job alone.
+        // Zero cannot be said of a job with a first step, so it tells that the field was not there yet.
         let compute_ns = if one.excluded_compute_ns == 0 { job.compute_ns } else { one.excluded_compute_ns };
         let computed_ns = one.compute_ns.checked_sub(compute_ns).filter(|ns| *ns > 0)?;
         let excluded_ns = one.checkpoint_ns.checked_add(first_waits_ns(one))?.checked_add(compute_ns)?;
@@ -79,10 +81,12 @@ fn first_waits_ns(one: &TrainedAccelerator) -> u64 {
 pub(crate) fn null_au(context: &Context<'_>) -> Option<f64> {
     let of_cell = |name: &String| *name == context.cell.cell;
     let controls = context.ceilings.iter().filter(|ceiling| ceiling.cells.iter().any(of_cell));
+    // The control that did worst: it is what this client may do in any repetition.
     controls.filter_map(|ceiling| control_au(ceiling.trained.as_ref()?)).reduce(f64::min)
 }
 
 fn control_au(trained: &Trained) -> Option<f64> {
+    // Without the first fill, which is a start of threads on the null target and a matter of length, not of the loop.
     let fed = trained.accelerators.iter().filter(|one| one.wall_ns > one.first_batch_ns && one.steps > 0);
     let aus: Vec<f64> =
         fed.map(|one| one.compute_ns as f64 / (one.wall_ns - one.first_batch_ns) as f64).collect();
@@ -100,6 +104,7 @@ impl TrainingFigures {
         };
         let part = |of: fn(&TrainedAccelerator) -> u64| mean(&of_reps(of)).unwrap_or(0.0);
         let au = Rate::at(&of_reps(|one| one.compute_ns), context.error)?;
+        // Training in step goes as fast as its slowest accelerator, which a mean of eight hides.
         let worst = |one: &&Trained| shares(one, |one| one.compute_ns).into_iter().fold(1.0, f64::min);
         let accelerators = || trained.iter().flat_map(|one| &one.accelerators);
         let sum = |of: fn(&TrainedAccelerator) -> u64| accelerators().map(of).fold(0, u64::saturating_add);
@@ -115,6 +120,7 @@ impl TrainingFigures {
             steps: sum(|one| one.steps),
             late: sum(|one| one.late),
             first_batch_ns: accelerators().map(|one| one.first_batch_ns).max().unwrap_or(0),
+            // Readers that take time to start have a part of the stall of their own; counted here too, both would explain it.
             fill: (part(first_waits_ns) - part(|one| one.startup_ns)).max(0.0),
             wait_p50_ns: quantile(&wait, 0.50).map(waited),
             wait_p99_ns: quantile(&wait, 0.99).map(waited),

@@ -12,6 +12,7 @@ use crate::cell::training::{Bound, GAP_MAX, Stall, TrainingFigures};
 /// Kind of error of a sample that could not be decoded, where the engine counts it among the errors.
 const DECODE_ERROR: &str = "decode";
 
+// DLIO leaves first steps out; up to a twentieth of the job both definitions agree within the gap that is reported.
 /// Share of a job that its first fill may take before it is said.
 const FILL_MAX: f64 = 0.05;
 
@@ -51,6 +52,7 @@ fn ran_out(context: &Context<'_>, used: &[&Rep]) -> Option<Flag> {
 /// Those that are not among the failed reads already.
 fn not_decoded(used: &[&Rep]) -> Option<Flag> {
     let failed = jobs(used).map(|trained| trained.decode_failures).fold(0, u64::saturating_add);
+    // Readers that decode count the failure as one of the read: said twice, one cause would look like two.
     let told: u64 = used.iter().filter_map(|rep| rep.errors.get(DECODE_ERROR)).sum();
     let samples = failed.saturating_sub(told);
     let first = used.iter().find_map(|rep| rep.granted.get("first_decode_failure")).cloned();
@@ -63,6 +65,7 @@ fn not_decoded(used: &[&Rep]) -> Option<Flag> {
 /// themselves.
 fn waits_elsewhere(context: &Context<'_>, used: &[&Rep], figures: &TrainingFigures) -> Option<Flag> {
     let job = context.cell.training.as_ref()?;
+    // The cell's own line, which may be asked at another utilization than the job's threshold.
     let target = context.line_samples_per_s.filter(|_| context.storage)? / demand_samples_per_s(job)?;
     // Checkpoints are the storage's too: it is what takes them.
     let Stall { storage, decode, client, startup, barrier, .. } = figures.stall;
@@ -75,6 +78,7 @@ fn waits_elsewhere(context: &Context<'_>, used: &[&Rep], figures: &TrainingFigur
     let of_client = if crowd::holds_processors(context.cell, used) { Bound::Others } else { Bound::Client };
     let causes = [(decode, Bound::Decode), (client, of_client), (startup, Bound::Startup)];
     let cause = causes.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?.1;
+    // Only where it turns the verdict: a job that would miss its line anyway starves for the storage, whoever else is slow too.
     let is_short = own > 0.0 && figures.au.mean < target && figures.au.mean >= target * left;
     is_short.then_some(Flag::WaitsElsewhere { cause, share })
 }

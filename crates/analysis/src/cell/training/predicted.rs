@@ -12,13 +12,12 @@ use record::axis::{self, Axis, alike};
 use record::{Cell, Dataset, Datasets as _, Run, Training};
 
 use crate::cell::cell_summary::CellSummary;
-use crate::cell::flag::utilization;
 use crate::cell::set_apart::is_set;
 use crate::cell::training::figures::demand_samples_per_s;
-use crate::cell::training::{GAP_MAX, PredictedAu, TrainingFigures};
+use crate::cell::training::{GAP_MAX, NotPredicted, PredictedAu, TrainingFigures};
 
 /// Work of a decoder that is a stated time for each sample.
-const STATED_COST: &str = "cost";
+pub(crate) const STATED_COST: &str = "cost";
 
 /// The closed cell that reads as `cell` does at the depth that `is_depth` asks for, the shallowest of several; one of as
 /// many threads before others.
@@ -29,7 +28,9 @@ pub(super) fn closed<'a>(
     is_depth: impl Fn(u32) -> bool,
 ) -> Option<&'a CellSummary> {
     let alike = alike_closed(run, cells, cell).filter(|other| is_depth(other.cell.queue_depth));
+    // A loop that may not be judged may not judge a job either.
     let valid = alike.filter(|other| other.figures().is_some_and(crate::Figures::is_valid));
+    // The shallowest of those that are deep enough: one far deeper measures a queue that the job never had.
     valid.min_by_key(|other| (other.cell.queue_depth, other.cell.threads != cell.cell.threads))
 }
 
@@ -70,11 +71,13 @@ impl Span {
     fn of(au: impl Fn(Side) -> f64) -> Option<Self> {
         let (least, most) = (au(Side::Least), au(Side::Most));
         let is_share = |au: f64| au.is_finite() && (0.0..=1.0 + 1e-9).contains(&au);
+        // A damaged record may make the arithmetic say anything; a prediction that is no share is none.
         (is_share(least) && is_share(most)).then_some(Self { least: least.min(most), most: most.min(1.0) })
     }
 
     /// The middle, where nothing is far from it.
     fn narrow(self) -> Option<f64> {
+        // A span as wide as the gap that is reported as a finding would make findings of its own middle.
         (self.most - self.least <= GAP_MAX).then(|| f64::midpoint(self.least, self.most))
     }
 }
@@ -108,17 +111,26 @@ pub(super) fn of(
     let epochs = Epochs::of(steps, steps_of_epoch(cell, job, dataset));
     let au = Span::of(|side| epochs.computed_s(&loader) / epochs.wall_s(&loader, &storage, side))?;
     let long_run = Span::of(|side| (loader.compute_s / loader.step_s(&storage, side)).min(1.0))?;
+    // Named as the source: of several loops the one at the depth that the job can reach weighs most in the curve.
     let nearest = all.iter().min_by_key(|closed| closed.cell.queue_depth.abs_diff(loader.reach()))?;
     let said = au.narrow().zip(long_run.narrow()).and_then(|(au, long_run)| {
-        let how = how(nearest, job, (au, long_run), epochs)?;
-        Some(PredictedAu { au, long_run, from: nearest.cell.cell.clone(), how })
+        Some(PredictedAu {
+            au,
+            long_run,
+            from: nearest.cell.cell.clone(),
+            depth: nearest.cell.queue_depth,
+            samples_per_s: nearest.figures()?.samples_per_s.mean,
+            demand_samples_per_s: demand_samples_per_s(job)?,
+            epochs: epochs.count(),
+            steps: epochs.steps(),
+        })
     });
     Some(Foretold { au, long_run, said })
 }
 
 /// Why nothing is foretold of a job that closed loops read beside, where that lies in the job; `None` where it is foretold,
 /// and where what was measured leaves it open.
-pub(super) fn refused(run: &Run, cells: &[CellSummary], cell: &CellSummary) -> Option<String> {
+pub(super) fn refused(run: &Run, cells: &[CellSummary], cell: &CellSummary) -> Option<NotPredicted> {
     let job = cell.cell.training.as_ref()?;
     depths(run, cells, cell).next()?;
     unknown(cell, job, run.dataset(cell.cell.dataset))
@@ -126,13 +138,13 @@ pub(super) fn refused(run: &Run, cells: &[CellSummary], cell: &CellSummary) -> O
 
 /// What of a job no closed loop and no plan says: how long real decoding takes, and how the last batches of an epoch that
 /// drops none of its samples are read, which have fewer than others.
-fn unknown(cell: &CellSummary, job: &Training, dataset: Option<&Dataset>) -> Option<String> {
+fn unknown(cell: &CellSummary, job: &Training, dataset: Option<&Dataset>) -> Option<NotPredicted> {
     if let Some(work) = job.decode.as_deref().filter(|work| *work != STATED_COST) {
-        return Some(format!("no closed loop says how long decoding by {work} takes"));
+        return Some(NotPredicted::Decoding { work: work.to_owned() });
     }
+    // Unknown samples may leave a rest; then a full last batch is a guess.
     let rest = samples_of(cell, dataset).is_none_or(|samples| samples % samples_of_step(job) > 0);
-    (!job.drop_last && rest)
-        .then(|| "the last batches of an epoch have fewer samples than the others".to_owned())
+    (!job.drop_last && rest).then_some(NotPredicted::UnevenBatches)
 }
 
 /// Depths of the closed cells that read as `cell` does.
@@ -145,6 +157,7 @@ fn loader(job: &Training, depth: u32) -> Option<Loader> {
     let fetchers = job.readers.map_or(Fetchers::Shared(depth), |readers| Fetchers::Readers(readers.max(1)));
     let decode_ns = match (job.decode.as_deref(), job.decode_cost_ns) {
         (None, _) => 0,
+        // Without readers nothing else in a record says how many threads decode.
         (Some(STATED_COST), Some(ns)) if job.readers.is_some() || job.decode_threads.is_some() => ns,
         (Some(_), _) => return None,
     };
@@ -160,43 +173,6 @@ fn loader(job: &Training, depth: u32) -> Option<Loader> {
     })
 }
 
-/// How a utilization follows, in words and figures.
-fn how(closed: &CellSummary, job: &Training, (au, long_run): (f64, f64), epochs: Epochs) -> Option<String> {
-    let start = match (job.startup_ns, epochs.count()) {
-        (0, 1) => String::new(),
-        (0, epochs) => format!(" of each of {epochs} epochs"),
-        (ns, 1) => format!(" and {} for readers to start", feed::format_duration_ns(ns)),
-        (ns, epochs) => {
-            format!(" of each of {epochs} epochs and {} for readers to start", feed::format_duration_ns(ns))
-        }
-    };
-    Some(format!(
-        "a closed loop at depth {} moves {} samples/s of the {} that the job takes{}: AU {} in the long run, {} over {} \
-         steps with the first fill{start}",
-        closed.cell.queue_depth,
-        feed::format_count(closed.figures()?.samples_per_s.mean),
-        feed::format_count(demand_samples_per_s(job)?),
-        besides(job),
-        utilization(long_run),
-        utilization(au),
-        feed::group_digits(epochs.steps()),
-    ))
-}
-
-/// Why not all of the rate is the job's.
-fn besides(job: &Training) -> String {
-    let readers = match job.readers {
-        _ if job.prefetch == 0 => ", and without prefetch reading and computing take turns".to_owned(),
-        Some(readers) if job.prefetch < readers => {
-            format!(", of which prefetch {0} lets {0} of {readers} readers work", job.prefetch)
-        }
-        _ => String::new(),
-    };
-    let decode = job.decode_cost_ns.filter(|ns| *ns > 0).map(feed::format_duration_ns);
-    let decode = decode.map(|cost| format!(", and decoding a sample takes {cost}"));
-    format!("{readers}{}", decode.unwrap_or_default())
-}
-
 /// Steps that each accelerator made in a repetition, in the mean, and at least one.
 fn steps_of_each(figures: &TrainingFigures, job: &Training, repetitions: u32) -> u64 {
     let jobs = u64::from(job.accelerators.max(1)) * u64::from(repetitions.max(1));
@@ -210,6 +186,7 @@ fn steps_of_epoch(cell: &CellSummary, job: &Training, dataset: Option<&Dataset>)
 }
 
 fn samples_of(cell: &CellSummary, dataset: Option<&Dataset>) -> Option<u64> {
+    // By bytes and not by files: a shard is a file of thousands of samples.
     Some((dataset?.bytes as f64 / cell.sample_bytes?).round() as u64)
 }
 

@@ -1,3 +1,4 @@
+use feed::Judgement;
 use proptest::prelude::*;
 use record::{Rep, Role, Trained, TrainedAccelerator};
 
@@ -5,7 +6,10 @@ use super::*;
 use crate::fixture::{
     Builder, cell_of_job, confirmed_job, figures, job, job_rep, null_control, rep, trained,
 };
-use crate::{Figures, Flag, Measurement, NotTested, loader_arguments, summarise};
+use crate::{
+    Cause, DataLoader, Figures, Flag, GapCause, JobGap, MeasuredDecoding, Measurement, NotTested, Verdict,
+    summarise,
+};
 
 fn storage(share: f64) -> Stall {
     Stall { storage: share, ..Stall::default() }
@@ -133,7 +137,7 @@ fn the_lowest_control_without_storage_counts() {
     let (figures, _) = of(&builder);
     assert!(figures.is_client_limited());
     assert!(
-        figures.flags[0].to_string().starts_with("CLIENT-LIMITED, AU 99.8 % without"),
+        matches!(figures.flags[0], Flag::ClientLimited { null_au: Some(au), .. } if (au - 0.998).abs() < 1e-9),
         "{:?}",
         figures.flags
     );
@@ -147,26 +151,26 @@ fn controls_of_jobs_are_no_ceilings_of_reads() {
 }
 
 /// Why nothing can be said of a damaged repetition.
-fn gap_of(edit: impl Fn(&mut Rep)) -> String {
+fn gap_of(edit: impl Fn(&mut Rep)) -> GapCause {
     let mut builder = confirmed_job(&[0.7; 3]);
     builder.edit_reps("c", edit);
     let summary = summarise(&builder.record());
     let Measurement::Failed { reason, .. } = &summary.cells[0].measured else {
         panic!("{:?}", summary.cells[0].measured)
     };
-    reason.clone()
+    reason.cause.clone()
 }
 
 #[test]
 fn a_damaged_record_has_a_gap_and_no_figures() {
     let edit = |edit: fn(&mut Trained)| move |rep: &mut Rep| edit(rep.trained.as_mut().unwrap());
-    for (gap, words) in [
-        (gap_of(|rep| rep.trained = None), "does not say what became"),
-        (gap_of(edit(|trained| trained.accelerators.clear())), "names no accelerator"),
-        (gap_of(edit(|trained| trained.accelerators[0].wall_ns = 0)), "no time"),
-        (gap_of(edit(|trained| trained.accelerators[0].compute_ns = u64::MAX)), "for longer than"),
+    for (gap, expected) in [
+        (gap_of(|rep| rep.trained = None), JobGap::NotRecorded),
+        (gap_of(edit(|trained| trained.accelerators.clear())), JobGap::NoAccelerator),
+        (gap_of(edit(|trained| trained.accelerators[0].wall_ns = 0)), JobGap::NoTime),
+        (gap_of(edit(|trained| trained.accelerators[0].compute_ns = u64::MAX)), JobGap::ComputedTooLong),
     ] {
-        assert!(gap.contains(words), "{gap}");
+        assert_eq!(gap, GapCause::Job(expected));
     }
     let mut builder = confirmed_job(&[0.7; 3]);
     builder.edit_cell("c", |cell| cell.training.as_mut().unwrap().compute_ns = 0);
@@ -193,8 +197,8 @@ fn figures_that_cannot_be_are_finite_all_the_same() {
     assert_close(training.au.mean, 0.0);
     let all = [figures.bps.mean, training.stall.storage, training.worst_au, training.idle.gpu_hours_per_day];
     assert!(all.iter().all(|value| value.is_finite()), "{all:?}");
-    let words: Vec<String> = figures.flags.iter().map(ToString::to_string).collect();
-    assert!(words.iter().all(|words| !words.contains("NaN") && !words.contains("inf")), "{words:?}");
+    let flags = format!("{:?}", figures.flags);
+    assert!(!flags.contains("NaN") && !flags.contains("inf"), "{flags}");
 }
 
 fn flags(edit: impl Fn(&mut Rep)) -> Vec<Flag> {
@@ -255,7 +259,7 @@ fn samples_that_were_not_decoded_are_told_unless_they_are_errors_already() {
 fn a_first_fill_beyond_a_twentieth_of_the_job_is_told() {
     assert_eq!(flags(edit_accelerators(|one| one.first_batch_ns = 500_000_000)), []);
     let long = flags(edit_accelerators(|one| one.first_batch_ns = 501_000_000));
-    assert_eq!(long[0].to_string(), "first batch after 501 ms, 5.0 % of the job");
+    assert!(matches!(long[..], [Flag::LongFill { first_batch_ns: 501_000_000, .. }]), "{long:?}");
 }
 
 #[test]
@@ -284,27 +288,21 @@ fn storage_starves_nobody_where_decoding_makes_what_is_missing() {
             builder.push(one.clone());
             builder.push(Rep { role: Role::Confirm, ..one });
         }
-        let verdict = summarise(&builder.record()).verdicts[0].clone();
-        format!("{} {}", verdict.word(), verdict.sentence())
+        summarise(&builder.record()).verdicts[0].clone()
     };
-    let decode = verdict(8, Stall { decode: 0.25, storage: 0.05, ..Stall::default() });
-    assert!(
-        decode.starts_with(
-            "UNCERTAIN not the storage: decode-bound for 25 % of the time with 8 readers, prefetch 8"
-        ),
-        "{decode}"
-    );
+    let is_decode = |verdict: &Verdict| {
+        matches!(verdict.cause, Cause::Flagged(Flag::WaitsElsewhere { .. }))
+            && verdict.judgement == Judgement::Uncertain
+    };
+    assert!(is_decode(&verdict(8, Stall { decode: 0.25, storage: 0.05, ..Stall::default() })));
     let both = verdict(8, Stall { decode: 0.15, storage: 0.35, ..Stall::default() });
-    assert!(both.starts_with("STARVES AU 50.0 % of the 90 % it needs with 8 readers, prefetch 8"), "{both}");
+    assert_eq!(both.judgement, Judgement::Starves);
     // Readers that fetch ahead are busy all the time: without decoding they would take 15 of 40 parts of it. Those that take
     // turns with the steps would still wait for 15 of 75.
     let parts = Stall { decode: 0.25, storage: 0.15, ..Stall::default() };
     let [ahead, in_turn] = [8, 0].map(|prefetch| verdict(prefetch, parts));
-    assert!(ahead.starts_with("UNCERTAIN not the storage: decode-bound for 25 % of the time"), "{ahead}");
-    assert!(
-        in_turn.starts_with("STARVES AU 60.0 % of the 90 % it needs with 8 readers, prefetch 0"),
-        "{in_turn}"
-    );
+    assert!(is_decode(&ahead), "{:?}", ahead.cause);
+    assert_eq!(in_turn.judgement, Judgement::Starves);
 }
 
 /// The job at this utilization and, beside it, closed loops at these depths and samples per second.
@@ -326,11 +324,9 @@ fn a_closed_loop_of_the_same_depth_foretells_the_utilization() {
     // Eight readers fill for 1.6 s and bring thirteen rounds of that; 10 s of computing, epochs of ten steps.
     assert_eq!(predicted.from, "closed64");
     assert_close(predicted.au, 10.0 / (10.0 * (2.0 * 1.6 + 0.2)));
-    assert_eq!(
-        predicted.how,
-        "a closed loop at depth 64 moves 5,000 samples/s of the 10,000 that the job takes: AU 50.0 % in the long run, \
-         29.4 % over 100 steps with the first fill of each of 10 epochs"
-    );
+    assert_close(predicted.samples_per_s, 5_000.0);
+    assert_close(predicted.demand_samples_per_s, 10_000.0);
+    assert_eq!((predicted.depth, predicted.steps, predicted.epochs), (64, 100, 10));
 }
 
 #[test]
@@ -371,11 +367,11 @@ fn a_job_that_no_closed_loop_can_foretell_says_why() {
         (trained.predicted.is_some(), trained.not_predicted)
     };
     let decoding = of_job(800_000, |job| job.decode = Some("jpeg".to_owned()));
-    assert_eq!(decoding, (false, Some("no closed loop says how long decoding by jpeg takes".to_owned())));
+    let unknown = NotPredicted::Decoding { work: "jpeg".to_owned() };
+    assert_eq!(decoding, (false, Some(unknown)));
     // A step of all takes 1,000 samples.
     let kept = |job: &mut record::Training| job.drop_last = false;
-    let rest = "the last batches of an epoch have fewer samples than the others".to_owned();
-    assert_eq!(of_job(800_001, kept), (false, Some(rest)));
+    assert_eq!(of_job(800_001, kept), (false, Some(NotPredicted::UnevenBatches)));
     assert_eq!(of_job(800_000, kept), (true, None), "no batch is smaller");
     assert_eq!(of_job(800_001, |_| ()), (true, None), "the rest is dropped");
     let mut alone = confirmed_job(&[0.5; 3]);
@@ -418,32 +414,28 @@ fn a_utilization_that_nothing_explains_is_told() {
     assert!(!flags.iter().any(|flag| matches!(flag, Flag::NotAsPredicted { .. })), "{flags:?}");
 }
 
-fn arguments(edit: impl Fn(&mut record::Training)) -> Vec<String> {
+fn loader(edit: impl Fn(&mut record::Training)) -> Option<DataLoader> {
     let mut builder = confirmed_job(&[0.95; 3]);
     builder.edit_cell("c", |cell| edit(cell.training.as_mut().unwrap()));
     let summary = summarise(&builder.record());
-    let lines = loader_arguments(&summary, &summary.cells[0]);
-    lines.into_iter().map(|(argument, reason)| format!("{argument}: {reason}")).collect()
+    DataLoader::of(&summary, &summary.cells[0])
 }
 
 #[test]
-fn the_arguments_of_a_data_loader_follow_from_the_job_with_reasons() {
-    let lines = arguments(|job| job.prefetch = 12);
-    assert_eq!(
-        lines,
-        [
-            "num_workers=8: readers of each accelerator, with which it is fed; a lower bound: decode was not measured",
-            "prefetch_factor=2: 12 batches ahead over 8 readers, rounded up",
-            "persistent_workers=True: readers start once, not in each epoch: no time to start was played",
-            "pin_memory: left to you: copies to accelerators are not played",
-            "memory: 1.2 GB of samples as stored are held ahead on this client; decoded ones take more",
-        ]
-    );
-    assert!(
-        arguments(|job| job.decode = Some("jpeg".to_owned()))[0].ends_with("decode was measured with it")
-    );
-    assert!(arguments(|job| job.prefetch = 0)[0].starts_with("num_workers=0: "));
-    assert_eq!(arguments(|job| job.readers = None), Vec::<String>::new());
+fn what_a_data_loader_is_given_follows_from_the_job() {
+    let expected = DataLoader {
+        readers: 8,
+        prefetch: 12,
+        startup_ns: 0,
+        decoding: MeasuredDecoding::No,
+        judgement: Some(Judgement::Feeds),
+        ahead_bytes: Some(1_200_000_000),
+    };
+    assert_eq!(loader(|job| job.prefetch = 12), Some(expected));
+    let decoding = |work: &str| loader(|job| job.decode = Some(work.to_owned())).unwrap().decoding;
+    assert_eq!(decoding("jpeg"), MeasuredDecoding::Yes);
+    assert_eq!(decoding("cost"), MeasuredDecoding::StatedCost);
+    assert_eq!(loader(|job| job.readers = None), None);
 }
 
 #[test]
@@ -494,7 +486,7 @@ proptest! {
             job.compute_ns = compute_ns;
         });
         let summary = summarise(&builder.record());
-        let words = format!("{:?} {:?}", summary.cells[0].measured, loader_arguments(&summary, &summary.cells[0]));
+        let words = format!("{:?} {:?}", summary.cells[0].measured, DataLoader::of(&summary, &summary.cells[0]));
         prop_assert!(!words.contains("NaN") && !words.contains("inf"), "{words}");
     }
 }

@@ -1,7 +1,8 @@
 use record::Variant;
 
 use super::*;
-use crate::comparison::{CellSample, RepSample};
+use crate::cell::gap::GapCause;
+use crate::comparison::{CellSample, Exclusion, RepSample};
 use crate::fixture::Builder;
 
 /// A variant, or a run, with one cell whose repetitions have these logarithms of throughput and 99th percentile.
@@ -44,10 +45,8 @@ fn the_spread_of_an_a_a_run_is_that_of_pairs_whatever_drifts_for_both() {
     // Detectable: (2.776445 + 0.940965) * 0.0178885 = 0.06649906.
     close(noise.smallest, 1.0 - 0.925 * (-0.066_499_06_f64).exp());
     close(found.noise[1].smallest, 1.085 * 0.066_499_06_f64.exp() - 1.0);
-    assert_eq!(
-        found.notes,
-        ["throughput rose by up to 52 % within the run: interleaving takes it out of the comparison"]
-    );
+    let [CalibrationNote::Drift(drift)] = found.notes[..] else { panic!("{:?}", found.notes) };
+    assert!((0.40..0.60).contains(&drift), "{drift}");
 }
 
 #[test]
@@ -55,10 +54,8 @@ fn an_effect_where_none_can_be_is_told() {
     let a = run("a", &[0.0, 0.01, 0.02, 0.01]);
     let b = run("b", &[0.20, 0.211, 0.22, 0.21]);
     let notes = calibrate(&a, &b).unwrap().notes;
-    assert!(notes.contains(
-        &"c: throughput differs by +22 % between two that are the same: order, placement or temperature decides here"
-            .to_owned()
-    ), "{notes:?}");
+    let is_effect = |note: &CalibrationNote| matches!(note, CalibrationNote::Differs { name, change, .. } if name == "c" && (change - 0.223).abs() < 1e-2);
+    assert!(notes.iter().any(is_effect), "{notes:?}");
 }
 
 #[test]
@@ -79,17 +76,17 @@ fn stored_runs_spread_by_their_means_and_a_gate_has_as_many_as_are_asked_for() {
     close(found.noise[0].spread, 0.03);
     // Error 0.03 * sqrt(1 + 1/8) = 0.0318198; (2.364624 + 1.414924) of it is 0.120264: a fall by 11.3 %.
     close(found.noise[0].margin, 0.115);
-    assert_eq!(found.notes, ["rests on 5 of 8 runs: the spread is hardly known"]);
+    assert_eq!(found.notes, [CalibrationNote::FewRuns { runs: 5, wanted: 8 }]);
 }
 
 #[test]
 fn nothing_to_learn_from_is_said() {
-    assert_eq!(calibrate_history(&[], 8, &[]).unwrap().notes, ["no run to learn from"]);
+    assert_eq!(calibrate_history(&[], 8, &[]).unwrap().notes, [CalibrationNote::NoRun]);
     let mut excluded = run("a", &[0.0, 0.1, 0.2]);
-    excluded.cells[0].excluded = Some("not steady".to_owned());
+    excluded.cells[0].excluded = vec![Exclusion::Gap(GapCause::Interrupted.into())];
     let found = calibrate(&excluded, &excluded).unwrap();
     assert!(found.noise.is_empty());
-    assert_eq!(found.notes, ["1 cell left out, since nothing may rest on it"]);
+    assert_eq!(found.notes, [CalibrationNote::CellsLeftOut(1)]);
 }
 
 #[test]

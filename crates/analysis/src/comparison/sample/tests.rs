@@ -102,18 +102,21 @@ fn confirmations_and_other_cells_are_no_samples() {
 
 #[test]
 fn a_cell_without_figures_says_why() {
-    let excluded = |builder: &Builder| sample(builder).cells[0].excluded.clone().unwrap();
-    assert_eq!(excluded(&one_cell([])), "the record gives no reason");
+    let excluded = |builder: &Builder| sample(builder).cells[0].excluded[0].clone();
+    let gap = |cause: GapCause| Exclusion::Gap(cause.into());
+    let recorded = |reason: &str| gap(GapCause::Recorded(reason.to_owned()));
+    assert_eq!(excluded(&one_cell([])), gap(GapCause::NotRecorded));
     let mut failed = rep("c", 0, 1e9);
     failed.outcome = Outcome::Failed { reason: "file is gone".to_owned() };
-    assert_eq!(excluded(&one_cell([failed])), "file is gone");
-    assert!(excluded(&one_cell([rep("c", 0, 0.0)])).contains("no read ended"));
+    assert_eq!(excluded(&one_cell([failed])), recorded("file is gone"));
+    let nothing_ended = GapCause::NothingEnded { operation: feed::Operation::Read.into() };
+    assert_eq!(excluded(&one_cell([rep("c", 0, 0.0)])), gap(nothing_ended));
     let mut cut = one_cell([]);
     cut.end = None;
-    assert_eq!(excluded(&cut), "the run was cut before it");
+    assert_eq!(excluded(&cut), gap(GapCause::RunCut));
     let mut unknown = one_cell([rep("c", 0, 1e9)]);
     unknown.run.datasets[0].sample_bytes = f64::NAN;
-    assert!(excluded(&unknown).contains("how large a sample"));
+    assert_eq!(excluded(&unknown), gap(GapCause::NoSampleSize));
 }
 
 /// Records with every kind of doubt that a builder can make, and one without.
@@ -171,14 +174,14 @@ fn what_is_excluded_is_what_forbids_a_verdict_in_the_summary() {
         let grave = flags.filter(|flag| flag.gravity() != Gravity::Informs);
         // What is said of the client stands last here.
         let (client, others): (Vec<&Flag>, Vec<&Flag>) = grave.partition(|flag| flag.is_client_limit());
-        others.into_iter().chain(client).map(Flag::to_string).collect::<Vec<_>>().join("; ")
+        others.into_iter().chain(client).cloned().map(Exclusion::Flag).collect::<Vec<_>>()
     };
     let mut excluded = 0;
     for builder in doubtful() {
         let summary = summarise(&builder.record());
         let found = sample(&builder).cells[0].excluded_with_client();
-        excluded += u32::from(found.is_some());
-        assert_eq!(found.unwrap_or_default(), grave(&summary.cells[0]));
+        excluded += u32::from(!found.is_empty());
+        assert_eq!(found, grave(&summary.cells[0]));
     }
     assert!(excluded >= 8, "{excluded}");
 }
@@ -188,7 +191,7 @@ fn waiting_elsewhere_excludes_a_job_from_a_comparison_of_storages() {
     let mut builder = confirmed_job(&[0.95, 0.95, 0.95]);
     let stall = Stall { decode: 0.5, ..Stall::default() };
     builder.edit_reps("c", |rep| rep.trained = Some(crate::fixture::trained(stall, 100)));
-    assert!(sample(&builder).cells[0].excluded.is_some());
+    assert!(!sample(&builder).cells[0].excluded.is_empty());
 }
 
 fn any_rep() -> impl Strategy<Value = Rep> {
@@ -237,6 +240,6 @@ proptest! {
         for value in run.cells[0].reps.iter().flat_map(|rep| rep.values.values()) {
             prop_assert!(value.is_finite() && *value > 0.0);
         }
-        prop_assert!(run.cells[0].excluded.is_some() || !run.cells[0].reps.is_empty());
+        prop_assert!(!run.cells[0].excluded.is_empty() || !run.cells[0].reps.is_empty());
     }
 }

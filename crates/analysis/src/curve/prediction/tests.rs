@@ -1,6 +1,7 @@
 use feed::bounds::Bound;
 use record::{Claim, Expect, ExpectFigures, ExpectTarget};
 
+use super::{ClaimDifference, ClaimFigure};
 use crate::fixture::{Builder, rep};
 use crate::{Predictions, Summary, summarise};
 
@@ -63,16 +64,16 @@ fn each_cell_has_its_bound_and_says_how_far_off_it_is() {
     // 31.11 ms per read: 32.14 a second for each in flight, and no more than 5,500.
     let summary = claimed(&[(1, 32.0), (8, 200.0), (64, 6_000.0), (512, 5_400.0)]);
     let target = &predictions(&summary).targets[0];
-    let said: Vec<_> = target.cells.iter().map(|cell| (cell.predicted.bound, cell.words())).collect();
+    let hundredths = |ratio: f64| (ratio * 100.0).round() as u64;
+    let found =
+        target.cells.iter().map(|cell| (cell.predicted.bound, hundredths(cell.ratio()), cell.agrees()));
     let expected = [
-        (Bound::Latency, "agrees"),
-        (Bound::Latency, "22 % below"),
-        (Bound::Latency, "2.9 x the prediction"),
-        (Bound::RequestRate, "agrees"),
+        (Bound::Latency, 100, true),
+        (Bound::Latency, 78, false),
+        (Bound::Latency, 292, false),
+        (Bound::RequestRate, 98, true),
     ];
-    let without_doubt = |words: &str| words.split(" (doubtful").next().unwrap_or_default().to_owned();
-    let said: Vec<_> = said.into_iter().map(|(bound, words)| (bound, without_doubt(&words))).collect();
-    assert_eq!(said, expected.map(|(bound, words)| (bound, words.to_owned())));
+    assert_eq!(found.collect::<Vec<_>>(), expected);
     assert!((target.cells[0].predicted.ops_per_s - 32.14).abs() < 0.01);
     assert!((target.cells[3].predicted.bps - 550e6).abs() < 1.0);
 }
@@ -80,31 +81,16 @@ fn each_cell_has_its_bound_and_says_how_far_off_it_is() {
 #[test]
 fn the_line_asks_for_depth_connections_and_prefixes() {
     let summary = claimed(&[(1, 32.0)]);
+    let [asks] = &predictions(&summary).targets[0].at_line[..] else { panic!("one kind of read") };
     // 9,000 samples of 100 kB a second: 280 in flight at 31.1 ms.
-    let said = &predictions(&summary).targets[0].at_line;
-    assert_eq!(
-        said.as_slice(),
-        [
-            "read 100,000 B: the line asks for 9,000/s: 280 in flight, 28 MB; at least 10 connections; 2 prefixes; \
-             bytes move in 3.6 % of a read's time, in half of it at 2.7 MB; not reached at any depth: \
-             request-rate-bound at 550 MB/s"
-        ]
-    );
-}
-
-#[test]
-fn the_heading_says_what_a_comparison_is_worth() {
-    let mut builder = Builder::new();
-    builder.cell("c", "disk", 1);
-    builder.push(rep("c", 0, 3.2e6));
-    builder.run.expect = Some(Expect { claim: None, targets: way(Some(STORE)) });
-    let heading = |builder: &Builder| {
-        let summary = summarise(&builder.record());
-        predictions(&summary).targets.iter().map(super::TargetPrediction::heading).collect::<Vec<_>>()
-    };
-    assert_eq!(heading(&builder), ["the claim against this storage"]);
-    builder.run.targets[0].demo = true;
-    assert_eq!(heading(&builder), ["self-consistency, not proof"]);
+    assert_eq!((asks.bytes, asks.ops_per_s.round()), (100e3, 9_000.0));
+    let held = asks.in_flight.unwrap();
+    assert_eq!((held.requests, (held.bytes / 1e6).round()), (280.0, 28.0));
+    assert_eq!((asks.connections, asks.prefixes), (Some(10.0), Some(2.0)));
+    let transfer = asks.transfer.unwrap();
+    assert!((transfer.share - 0.0357).abs() < 1e-4 && (transfer.half_bytes / 2.7e6 - 1.0).abs() < 1e-9);
+    let (bound, bps) = asks.unreachable.unwrap();
+    assert_eq!((bound, bps.round(), asks.crossover_bytes), (Bound::RequestRate, 550e6, None));
 }
 
 #[test]
@@ -114,13 +100,10 @@ fn the_claim_wins_over_the_server_and_the_difference_is_said() {
     let summary = measured(&[(1, 90.0)], Some(expect));
     let target = &predictions(&summary).targets[0];
     assert!(target.of_claim && (target.cells[0].predicted.ops_per_s - 32.14).abs() < 0.01);
-    assert_eq!(
-        target.differences,
-        [
-            "first byte: 30 ms claimed, 10 ms asked of the server",
-            "seek: nothing claimed, 5 ms asked of the server"
-        ]
-    );
+    let first_byte =
+        ClaimDifference { figure: ClaimFigure::FirstByte, claimed: Some(0.030), asked: Some(0.010) };
+    let seek = ClaimDifference { figure: ClaimFigure::Seek, claimed: None, asked: Some(0.005) };
+    assert_eq!(target.differences, [first_byte, seek]);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use crate::fixture::{Builder, ceiling, rep};
-use crate::summarise;
+use crate::{Note, summarise};
 
 fn builder() -> Builder {
     let mut builder = Builder::new();
@@ -14,8 +14,9 @@ fn what_a_users_files_lack_is_said() {
     let dataset = &mut builder.run.datasets[0];
     (dataset.empty_files, dataset.unallocated_bytes) = (2, dataset.bytes / 4);
     let notes = summarise(&builder.record()).notes;
-    assert!(notes[0].starts_with("2 files of disk hold nothing"), "{notes:?}");
-    assert!(notes[1].starts_with("25 % of the bytes of disk have no storage allocated"), "{notes:?}");
+    let target = || "disk".to_owned();
+    let empty = Note::EmptyFiles { target: target(), files: 2 };
+    assert_eq!(notes, [empty, Note::Unallocated { target: target(), share: 0.25 }]);
     builder.run.datasets[0].unallocated_bytes = builder.run.datasets[0].bytes / 1000;
     assert_eq!(summarise(&builder.record()).notes.len(), 1, "a thousandth is not worth a word");
 }
@@ -33,20 +34,20 @@ fn a_generated_dataset_of_which_no_read_was_checked_is_noted() {
             rep.counters.remove(record::counter::VERIFIED);
         });
     };
-    assert_eq!(notes(clear), ["disk: no read was checked against what was written"]);
+    assert_eq!(notes(clear), [Note::Unchecked { target: "disk".to_owned() }]);
     let one_of_two = |builder: &mut Builder| {
         builder.edit_reps("c", |rep| {
             rep.counters.insert(record::counter::VERIFIED.to_owned(), u64::from(rep.rep));
         });
     };
-    assert_eq!(notes(one_of_two), Vec::<String>::new());
+    assert_eq!(notes(one_of_two), []);
     let existing = |builder: &mut Builder| {
         builder.run.datasets[0].source = "existing".to_owned();
         builder.edit_reps("c", |rep| {
             rep.counters.remove(record::counter::VERIFIED);
         });
     };
-    assert_eq!(notes(existing), Vec::<String>::new());
+    assert_eq!(notes(existing), []);
 }
 
 #[test]
@@ -61,19 +62,18 @@ fn connections_that_a_cell_has_no_requests_for_are_noted() {
         });
         summarise(&builder.record()).notes
     };
-    let note = "disk: 8 connections asked for, fewer made where fewer requests are under way";
-    assert_eq!(notes(4), [note]);
-    assert_eq!((notes(8), notes(0)), (Vec::<String>::new(), Vec::new()), "all are there; an older record");
+    assert_eq!(notes(4), [Note::FewerConnections { target: "disk".to_owned(), asked: 8 }]);
+    assert_eq!((notes(8), notes(0)), (Vec::new(), Vec::new()), "all are there; an older record");
 }
 
 #[test]
 fn direct_reads_of_unknown_residency_are_noted() {
     let mut builder = builder();
     builder.edit_reps("c", |rep| rep.cache.after_bytes = None);
-    let words = "disk: direct I/O not proven: residency unknown";
-    assert_eq!(summarise(&builder.record()).notes, [words]);
+    let targets = vec!["disk".to_owned()];
+    assert_eq!(summarise(&builder.record()).notes, [Note::DirectNotProven { targets }]);
     builder.edit_cell("c", |cell| cell.cache = "cold".into());
-    assert_eq!(summarise(&builder.record()).notes, Vec::<String>::new());
+    assert_eq!(summarise(&builder.record()).notes, []);
 }
 
 #[test]
@@ -81,11 +81,11 @@ fn a_ceiling_without_a_read_is_noted_as_unknown() {
     let mut builder = builder();
     builder.push_ceiling(ceiling("c", false, 0, 0));
     let summary = summarise(&builder.record());
-    assert_eq!(summary.notes, ["the client's ceiling is unknown for c: no read ended in its window"]);
+    assert_eq!(summary.notes, [Note::CeilingUnknown { cells: vec!["c".to_owned()] }]);
     assert_eq!(summary.head.ceiling_ops_per_s, None);
     builder.push_ceiling(ceiling("c", false, 50_000, 1));
     let summary = summarise(&builder.record());
-    assert_eq!(summary.notes, Vec::<String>::new());
+    assert_eq!(summary.notes, []);
     assert_eq!(summary.head.ceiling_ops_per_s, Some((5e4, 5e4)));
 }
 
@@ -99,8 +99,13 @@ fn what_may_mislead_is_noted() {
     builder.end = None;
     let mut record = builder.record();
     record.loss = Some("the last line is incomplete".to_owned());
-    let notes = summarise(&record).notes.join("\n");
-    for words in ["debug build", "no last line", "is incomplete", "lies in memory (tmpfs)", "of cells that"] {
-        assert!(notes.contains(words), "{words} not in:\n{notes}");
-    }
+    let text = |words: &str| words.to_owned();
+    let expected = [
+        Note::Build { profile: text("debug") },
+        Note::Cut,
+        Note::Damaged { loss: text("the last line is incomplete") },
+        Note::InMemory { target: text("disk"), file_system: text("tmpfs") },
+        Note::Strays { repetitions: 1 },
+    ];
+    assert_eq!(summarise(&record).notes, expected);
 }

@@ -5,8 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use analysis::{
-    Comparison, Effect, Margins, RunSample, calibrate, compare_stored, compare_targets, compare_variants,
-    history,
+    Comparison, Effect, Exclusion, GapCause, Margins, RunSample, calibrate, compare_stored, compare_targets,
+    compare_variants, history,
 };
 use record::{End, Line, Outcome, Rep, RunRecord, Variant, counter};
 
@@ -135,7 +135,7 @@ fn the_records_on_disk_are_those_built_here() {
 fn effect_words(effect: &Effect) -> String {
     let Effect { metric, before, after, ratio, .. } = effect;
     let detectable = effect.detectable.map_or_else(|| "none".to_owned(), |share| format!("{share:.3}"));
-    let because = effect.because.as_ref().map_or_else(String::new, |because| format!(": {because}"));
+    let because = effect.because.map_or_else(String::new, |because| format!(": {because:.3?}"));
     format!(
         "{} {before:.3e} {after:.3e} | {:.3} {:.3} {:.3} | {}/{} {detectable} {:.2} | {:?}{because}",
         metric.word(),
@@ -149,7 +149,7 @@ fn effect_words(effect: &Effect) -> String {
     )
 }
 
-/// Everything that a comparison says, one line for each effect.
+/// Everything that a comparison found, one line for each effect.
 fn words(comparison: &Comparison) -> String {
     let mut lines = vec![format!(
         "{:?} {}: {} {:?} -> {} {:?}",
@@ -166,12 +166,12 @@ fn words(comparison: &Comparison) -> String {
     }
     for cell in &comparison.cells {
         let excluded =
-            cell.excluded.as_ref().map_or_else(String::new, |reason| format!(" EXCLUDED {reason}"));
+            cell.excluded.as_ref().map_or_else(String::new, |excluded| format!(" EXCLUDED {excluded:.3?}"));
         lines.push(format!("{} of {} ({}){excluded}", cell.cell, cell.target, cell.label));
         lines.extend(cell.effects.iter().map(|effect| format!("  {}", effect_words(effect))));
     }
-    lines.extend(comparison.gaps.iter().map(|gap| format!("gap {gap}")));
-    lines.extend(comparison.notes.iter().map(|note| format!("note {note}")));
+    lines.extend(comparison.gaps.iter().map(|gap| format!("gap {gap:.3?}")));
+    lines.extend(comparison.notes.iter().map(|note| format!("note {note:.3?}")));
     lines.join("\n")
 }
 
@@ -255,7 +255,8 @@ fn the_same_records_can_be_seen_over_time_and_calibrated() {
     let seen = history(&runs).expect("there are runs");
     assert_eq!((seen.run_ids.len(), seen.cells.len(), seen.breaks.len()), (9, PLANS.len(), 0));
     let gone = seen.cells[GONE].points.last().expect("tonight is a point");
-    assert_eq!((gone.values.len(), gone.excluded.as_deref()), (0, Some("cannot open 256 files")));
+    let reason = Exclusion::Gap(GapCause::Recorded("cannot open 256 files".to_owned()).into());
+    assert_eq!((gone.values.len(), &gone.excluded[..]), (0, &[reason][..]));
     let [base, _] = sides();
     let calibrated = calibrate(&base, &base).expect("a run is like itself");
     assert_eq!((calibrated.samples, calibrated.noise.len()), (REPETITIONS, 4));

@@ -82,6 +82,8 @@ fn margin(text: &str) -> Result<record::Margin, String> {
         format!("there is no metric `{name}`: it is one of {}", known.join(", "))
     })?;
     let share = feed::parse_percent(share).map_err(|error| error.to_string())?;
+    // Latency can grow by 200 %, throughput cannot fall by it: the first is a wide margin, the second none
+    // at all.
     if share >= 1.0 && Metric::of(metric, true).higher_is_better() {
         return Err(format!("no {} falls by all of it: a margin is below 100%", metric.name()));
     }

@@ -28,7 +28,7 @@ pub(super) fn svg(args: &CompareArgs) -> Result<String, Failure> {
         scenario: after.run.title.clone().unwrap_or_else(|| after.run.scenario.clone()),
         before: side(before),
         after: side(after),
-        machine: analysis::machine(&after.env),
+        machine: report::machine(&analysis::Machine::of(&after.env)),
         command: after.run.command.clone(),
     };
     let shifts = analysis::shift(before, after)
@@ -37,6 +37,7 @@ pub(super) fn svg(args: &CompareArgs) -> Result<String, Failure> {
 }
 
 /// Refuses what decides something, or would have to be drawn otherwise: a plot decides nothing.
+// Refused and not ignored: whoever gives a margin expects it to decide something.
 fn check_options(args: &CompareArgs) -> Result<(), Failure> {
     let given = [
         ("--baseline", args.baseline.is_some()),

@@ -4,11 +4,12 @@ use plan::{Access, Cell, Charged, Copy, DatasetSpec, Generate, Layout, Packing, 
 use prepare::Prepared;
 
 /// Objects of feedline's own in a dataset: its marker and its manifest.
+// Two PUTs more are nothing beside a dataset, but a plan that counts to the object is believed.
 const OWN_OBJECTS: u64 = 2;
 
 /// What one sample asks of a service, or one copy.
 #[derive(Debug, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct SampleRequests {
     /// Requests that read.
     pub(super) reads: f64,
     /// Bytes that they bring.
@@ -30,10 +31,10 @@ pub(super) fn objects(spec: &DatasetSpec) -> Option<u64> {
 ///
 /// Shards that are streamed are asked for block by block, so that a request brings many small samples; samples read by
 /// index are asked for one by one, those of a Parquet file a row group at a time.
-pub(super) fn sample(cell: &Cell, spec: &DatasetSpec, charged: Charged) -> Option<Asked> {
+pub(super) fn sample(cell: &Cell, spec: &DatasetSpec, charged: Charged) -> Option<SampleRequests> {
     let of_size = |bytes: f64| {
         let reads = charged.reads_per_sample(cell.operation(), bytes, cell.block_bytes)?;
-        Some(Asked { reads, bytes, writes: 0.0 })
+        Some(SampleRequests { reads, bytes, writes: 0.0 })
     };
     let block_bytes = f64::from(cell.block_bytes.max(1));
     let streams = cell.task == Task::Read && !cell.access.is_by_index();
@@ -42,7 +43,7 @@ pub(super) fn sample(cell: &Cell, spec: &DatasetSpec, charged: Charged) -> Optio
             let stored = stored(spec, cell.access)?;
             if streams {
                 let reads = stored.blocks(cell.block_bytes) / stored.samples;
-                return Some(Asked { reads, bytes: stored.sample_bytes, writes: 0.0 });
+                return Some(SampleRequests { reads, bytes: stored.sample_bytes, writes: 0.0 });
             }
             if packing.layout == Layout::Parquet {
                 return Some(of_row_group(packing, stored.sample_bytes, block_bytes));
@@ -54,7 +55,7 @@ pub(super) fn sample(cell: &Cell, spec: &DatasetSpec, charged: Charged) -> Optio
             let bytes = existing.sample_bytes? as f64;
             let is_packed = existing.layout.is_some_and(|layout| layout != Layout::Files);
             if streams && is_packed {
-                return Some(Asked { reads: bytes / block_bytes, bytes, writes: 0.0 });
+                return Some(SampleRequests { reads: bytes / block_bytes, bytes, writes: 0.0 });
             }
             of_size(bytes)
         }
@@ -62,26 +63,26 @@ pub(super) fn sample(cell: &Cell, spec: &DatasetSpec, charged: Charged) -> Optio
 }
 
 /// What one copy of a dataset asks; `None` for the user's, whose objects are not known yet.
-pub(super) fn copy(cell: &Cell, copy: Copy, spec: &DatasetSpec) -> Option<Asked> {
+pub(super) fn copy(cell: &Cell, copy: Copy, spec: &DatasetSpec) -> Option<SampleRequests> {
     let DatasetSpec::Generate(Generate { samples, sample_bytes, .. }) = spec else { return None };
     let all = stored(spec, Access::Sequential)?;
     let bytes = copy.size_bytes.map_or(all.bytes, |bytes| (bytes as f64).min(all.bytes));
     let share = bytes / all.bytes;
     let writes =
         copy.packing.map_or(all.objects as f64, |packing| packing.shards(*samples, *sample_bytes) as f64);
-    Some(Asked {
+    Some(SampleRequests {
         reads: (all.blocks(cell.block_bytes) * share).ceil(),
         bytes,
         writes: (writes * share).ceil(),
     })
 }
 
-fn of_row_group(packing: &Packing, sample_bytes: f64, block_bytes: f64) -> Asked {
+fn of_row_group(packing: &Packing, sample_bytes: f64, block_bytes: f64) -> SampleRequests {
     // The samples that are read of a group are as many as those that fill it.
     let whole = sample_bytes * f64::from(packing.columns) / f64::from(packing.columns_read.max(1));
     let samples = (packing.row_group_bytes.min(packing.shard_bytes) as f64 / whole).ceil().max(1.0);
     let reads = (samples * sample_bytes / block_bytes).ceil().max(1.0);
-    Asked { reads: reads / samples, bytes: sample_bytes, writes: 0.0 }
+    SampleRequests { reads: reads / samples, bytes: sample_bytes, writes: 0.0 }
 }
 
 /// A dataset as it will be stored, about where the format decides.

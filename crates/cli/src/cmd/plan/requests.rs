@@ -25,6 +25,8 @@ fn of_target(plan: &Plan, index: usize, charged: Charged) -> Vec<String> {
             group_digits(objects)
         ));
     }
+    // Copies apart from the rest: they run as fast as the storages let them, so that no rate of theirs
+    // follows from the line.
     let copied = Copied::of(plan, index);
     rows.extend(copied.words(&target.name));
     let Some(rates) = at_the_line(plan, &cells, charged, &copied) else {
@@ -131,6 +133,8 @@ fn at_the_line(plan: &Plan, cells: &[&Cell], charged: Charged, copied: &Copied) 
 
 fn estimate(plan: &Plan, target: &Target, price: &Price, rates: &Rates, puts: u64) -> String {
     let written = puts as f64 / 1000.0 * price.per_1000_writes;
+    // Without a length no sum is invented: bytes and epochs end a repetition after as many requests as they
+    // take, however fast.
     let Some(total) = &rates.total else {
         return format!(
             "{}: {written:.2} {} to write the dataset; the reading has no length in time to estimate",

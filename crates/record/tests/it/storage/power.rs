@@ -53,7 +53,9 @@ struct Disk {
 impl Disk {
     fn after(calls: &[Call]) -> Self {
         let mut disk = Self::default();
-        calls.iter().for_each(|call| disk.take(call));
+        for call in calls {
+            disk.take(call);
+        }
         disk
     }
 
@@ -135,7 +137,8 @@ fn after_each_call(dir: &Path, calls: &[Call]) {
         for unsynced in ALL {
             let left = in_memory();
             disk.write(left.path(), unsynced);
-            let name = format!("after {end} calls, the last {:?}, {unsynced:?}", calls[end - 1].path());
+            let name =
+                format!("after {end} calls, the last of {}, {unsynced:?}", calls[end - 1].path().display());
             let record = read_run(left.path()).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert!(record.lines.len() >= waited.0 && lines.starts_with(&record.lines), "{name}");
             let is_whole = matches!(record.lines.last(), Some(Line::End(_)));

@@ -1,6 +1,6 @@
 //! Samples per second of files and of shards against queue depth, a panel for each target and size of samples.
 
-use analysis::{CellSummary, Curve, Rate, Summary};
+use analysis::{CellSummary, Curve, Distinction, Rate, Summary};
 
 use super::super::canvas::Stroke;
 use super::super::chart::{self, Chart, FEED_LINE, Label, Mark, Panel, cut, height_of, packed, span_of};
@@ -12,13 +12,12 @@ use super::title::layout;
 use crate::number::{grouped, three_digits, times};
 use crate::plot::PlotTable;
 use crate::stored::sample;
+use crate::words::curve::{THROUGH_A_CACHE, distinctions};
 
 /// Height of the plot of one panel, and of each of several.
 const PLOT: (i32, i32) = (380, 270);
 /// Panels that one figure holds.
 const PANELS_MAX: usize = 6;
-/// Words of a cell that has a cache tier.
-const THROUGH_A_CACHE: &str = "through a cache";
 
 struct Target {
     /// Title of the target, and the samples where those of a run differ.
@@ -132,8 +131,9 @@ fn add(
 
 /// What tells a curve from others of its layout: order, engine, and what else its cells do not share with all.
 fn way(cell: &CellSummary, curve: &Curve) -> String {
-    let told = Some(curve.distinction.clone()).filter(|words| !words.is_empty());
-    let tier = cell.cell.tier.as_ref().filter(|_| !curve.distinction.contains(THROUGH_A_CACHE));
+    let told = Some(distinctions(curve)).filter(|words| !words.is_empty());
+    let is_told = curve.distinctions.contains(&Distinction::ThroughCache);
+    let tier = cell.cell.tier.as_ref().filter(|_| !is_told);
     let tier = tier.map(|tier| format!("{THROUGH_A_CACHE} ({})", tier.policy));
     let parts = [Some(cell.cell.access.to_string()), Some(curve.engine.clone()), told, tier];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -10,10 +10,11 @@ use crate::written::{self, ACCELERATORS_MAX, Document};
 use super::super::dataset::Datasets;
 
 /// How far the rate of a job may be from a need in bytes per second before it is remarked on: both are round numbers.
+// Rounding to three digits moves each of both by up to half a percent.
 const RATES_APART: f64 = 0.01;
 
 /// A scenario whose `load.mode` is `training`, written at `mode`, as far as it is resolved.
-pub(in super::super) struct Asked<'a> {
+pub(in super::super) struct TrainingInput<'a> {
     pub(in super::super) document: &'a Document,
     pub(in super::super) mode: Span,
     pub(in super::super) need: Option<&'a Need>,
@@ -36,7 +37,7 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// The job with so many accelerators, for which somebody fetches.
+    /// The job with this number of accelerators and this way to fetch.
     pub(super) fn training(
         &self,
         accelerators: u32,
@@ -71,7 +72,7 @@ impl Job {
 }
 
 /// The job; `None` when a part of it is missing or wrong, after saying why.
-pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Job> {
+pub(super) fn resolve(asked: &TrainingInput<'_>, problems: &mut Problems) -> Option<Job> {
     let written = &asked.document.training;
     let need = asked.need?;
     let known = refuse_missing(asked, need, problems);
@@ -84,10 +85,14 @@ pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Job>
         compute_ns,
         decode: written.decode.resolved(decode)?,
         caveats: Vec::new(),
+        // Off by default: with it one slow batch stops every accelerator, and the storage is judged by its
+        // tails. DLIO has it; whoever compares with DLIO sets it.
         barrier: written.barrier.value_or(false)?,
+        // Not PyTorch's default but MLPerf's, whose utilization is what jobs here are compared by.
         drop_last: written.drop_last.value_or(true)?,
         startup_ns: written.startup.value_or(0)?,
         price_per_hour: written.price.optional()?,
+        // One threshold for line and job, so that they cannot disagree about what is fed.
         threshold: need.utilization,
     };
     if !known {
@@ -102,8 +107,8 @@ pub(super) fn nanoseconds(seconds: f64) -> u64 {
     ((seconds * 1e9).round() as u64).max(1)
 }
 
-/// Refuses a job of which neither the scenario nor the need says what it is; whether all is known.
-fn refuse_missing(asked: &Asked<'_>, need: &Need, problems: &mut Problems) -> bool {
+/// Refuses a job that neither the scenario nor the need describes; whether all is known.
+fn refuse_missing(asked: &TrainingInput<'_>, need: &Need, problems: &mut Problems) -> bool {
     let written = &asked.document.training;
     let missing: Vec<_> = [
         ("accelerators", written.accelerators.is_absent() && need.accelerators == 0),
@@ -130,7 +135,7 @@ fn refuse_missing(asked: &Asked<'_>, need: &Need, problems: &mut Problems) -> bo
     false
 }
 
-fn accelerators(asked: &Asked<'_>, need: &Need, problems: &mut Problems) -> Option<Vec<u32>> {
+fn accelerators(asked: &TrainingInput<'_>, need: &Need, problems: &mut Problems) -> Option<Vec<u32>> {
     if let Some(written) = asked.document.training.accelerators.optional()? {
         return Some(written);
     }
@@ -165,7 +170,7 @@ pub(super) fn decode(written: &written::Decode) -> Option<Decode> {
     Some(Decode { work, threads: table.threads.optional()? })
 }
 
-/// What must be said where the step is not the need's.
+/// The caveat of a step that is not the need's.
 fn restated(job: &Job, need: &Need) -> Option<String> {
     let (batch, step_ns) = (need.batch?, need.step_time_s.map(nanoseconds)?);
     let duration = feed::format_duration_ns;
@@ -193,8 +198,8 @@ fn restated(job: &Job, need: &Need) -> Option<String> {
     }
 }
 
-/// What must be said where a need in bytes is not what the job takes: its verdict is not that of the utilization.
-fn apart(job: &Job, need: &Need, asked: &Asked<'_>) -> Option<String> {
+/// The caveat of a need in bytes that differs from what the job takes: its verdict is not that of the utilization.
+fn apart(job: &Job, need: &Need, asked: &TrainingInput<'_>) -> Option<String> {
     let Demand::Bytes { per_s, sample_bytes: None } = need.demand else { return None };
     let sample_bytes = asked.datasets?.samples.first()?.bytes? as f64;
     let accelerators = job.largest();

@@ -1,4 +1,5 @@
-//! The loader that a scenario states beside a closed loop: what it can have outstanding bounds what the loop may show.
+//! The loader that a scenario states beside a closed loop. The reads that it can have outstanding bound what the loop may
+//! show.
 
 use feed::Need;
 
@@ -8,8 +9,8 @@ use crate::written::Document;
 
 use super::super::task::{self, Task};
 
-/// Reads that the stated loader has outstanding at most: its readers block, each for one read, on every accelerator of this
-/// client. `None` where none is stated, or where it means nothing, after saying why.
+/// The most reads that the stated loader has outstanding: each reader of each accelerator of this client blocks for one
+/// read. `None` where the scenario states no loader, or where one means nothing, after saying why.
 pub(in super::super) fn depth(
     document: &Document,
     need: Option<&Need>,
@@ -32,6 +33,8 @@ pub(in super::super) fn depth(
             "of how many accelerators?",
             "remove it, or write a need with accelerators",
         ),
+        // Blocking readers, as PyTorch's are: each has one read outstanding, however deep the storage could
+        // be used.
         [readers] => return Some((readers.value.0 as u32).saturating_mul(need?.accelerators)),
         _ => refuse(
             "a closed loop is held against one loader",

@@ -1,4 +1,4 @@
-//! What goes with no training job, and jobs that fit no dataset and no machine.
+//! What no training job can be combined with, and jobs that fit no dataset and no machine.
 
 use plan::{BackendConfig, Cell, DatasetSpec, Distribution, Layout, Operation, Training, Work};
 
@@ -10,10 +10,10 @@ use crate::written::{self, DEPTH_MAX, Depths};
 use super::super::dataset::Datasets;
 use super::super::target::Resolved;
 use super::super::task::Task;
-use super::job::{self, Asked, Job};
+use super::job::{self, Job, TrainingInput};
 
 /// Refuses a search for the depth: the job says how many reads are outstanding.
-pub(super) fn refuse_search(asked: &Asked<'_>, problems: &mut Problems) {
+pub(super) fn refuse_search(asked: &TrainingInput<'_>, problems: &mut Problems) {
     let load = &asked.document.load;
     let auto = load.queue_depth.given().filter(|depth| matches!(depth.value, Depths::Auto));
     if let Some(depth) = auto {
@@ -29,11 +29,13 @@ pub(super) fn refuse_search(asked: &Asked<'_>, problems: &mut Problems) {
 }
 
 /// Refuses more threads than accelerators, and more than one where all accelerators wait for each other.
-pub(super) fn refuse_threads(asked: &Asked<'_>, job: &Job, problems: &mut Problems) {
+pub(super) fn refuse_threads(asked: &TrainingInput<'_>, job: &Job, problems: &mut Problems) {
     let Some(threads) = asked.document.load.threads.given() else { return };
     let barrier = asked.document.training.barrier.given().filter(|barrier| barrier.value.0);
     let written = &asked.document.training.accelerators;
     let fewest = u64::from(job.smallest());
+    // One thread plays all accelerators behind a barrier, so that their order follows from stamps and no
+    // lock is needed.
     let problem = match barrier {
         Some(barrier) if threads.value.0 > 1 => {
             Problem::new("accelerators that wait for each other are fed by one thread")
@@ -53,8 +55,8 @@ pub(super) fn refuse_threads(asked: &Asked<'_>, job: &Job, problems: &mut Proble
     problems.push(problem);
 }
 
-/// Refuses readers of which more would read at once than any client has outstanding.
-pub(super) fn refuse_deep(asked: &Asked<'_>, job: &Job, readers: &[u32], problems: &mut Problems) {
+/// Refuses more readers than a client can have reads outstanding.
+pub(super) fn refuse_deep(asked: &TrainingInput<'_>, job: &Job, readers: &[u32], problems: &mut Problems) {
     let (accelerators, most) = (job.largest(), readers.iter().copied().max().unwrap_or(0));
     let depth = u64::from(accelerators) * u64::from(most);
     if depth <= DEPTH_MAX {
@@ -78,9 +80,9 @@ pub(super) fn refuse_deep(asked: &Asked<'_>, job: &Job, readers: &[u32], problem
     );
 }
 
-/// Refuses a step that takes other bytes than the need's where those are held: its utilization would not be that of the
-/// workload.
-pub(super) fn refuse_unheld(asked: &Asked<'_>, job: &Job, problems: &mut Problems) {
+/// Refuses a step that takes other bytes than the need's where `need.hold` is bytes: its utilization would not be that of
+/// the workload.
+pub(super) fn refuse_unheld(asked: &TrainingInput<'_>, job: &Job, problems: &mut Problems) {
     let Some((need, datasets)) = asked.need.zip(asked.datasets) else { return };
     let feed::Demand::Bytes { per_s, sample_bytes: Some(own_bytes) } = need.demand else { return };
     let step_bytes = per_s / f64::from(need.accelerators) * job.compute_ns as f64 / 1e9;
@@ -105,13 +107,14 @@ pub(super) fn refuse_unheld(asked: &Asked<'_>, job: &Job, problems: &mut Problem
     )));
 }
 
-/// Whether two sizes differ by at most a tenth, as samples that pass for each other do.
+/// Whether two sizes differ by at most a tenth.
 fn need_fits(bytes: f64, wanted: f64) -> bool {
+    // The tolerance of `Need::is_own_sample`, for a whole step.
     (bytes / wanted - 1.0).abs() <= 0.1
 }
 
 /// Refuses steps that take more samples than there are.
-pub(super) fn refuse_steps(asked: &Asked<'_>, job: &Job, problems: &mut Problems) {
+pub(super) fn refuse_steps(asked: &TrainingInput<'_>, job: &Job, problems: &mut Problems) {
     let samples =
         asked.datasets.into_iter().flat_map(|datasets| &datasets.specs).filter_map(|spec| match spec {
             DatasetSpec::Generate(plan::Generate { samples, .. }) => Some(*samples),
@@ -120,6 +123,7 @@ pub(super) fn refuse_steps(asked: &Asked<'_>, job: &Job, problems: &mut Problems
     let Some(samples) = samples.min() else { return };
     let (accelerators, batch) = (u64::from(job.largest()), u64::from(job.batch));
     let step = accelerators * batch;
+    // Not one whole step: the job would end before it began, and its utilization be that of nothing.
     if step <= samples || !job.drop_last {
         return;
     }
@@ -144,13 +148,15 @@ pub(super) fn refuse_steps(asked: &Asked<'_>, job: &Job, problems: &mut Problems
 
 /// Refuses batches that the job could not hold in this machine's memory. feedline itself holds one buffer for each read.
 pub(super) fn refuse_memory<'a>(
-    asked: &Asked<'_>,
+    asked: &TrainingInput<'_>,
     jobs: impl Iterator<Item = &'a Training>,
     problems: &mut Problems,
 ) {
     let samples = asked.datasets.into_iter().flat_map(|datasets| &datasets.samples);
     let stated = || asked.need.and_then(feed::Need::sample_bytes).map(|bytes| bytes.round() as u64);
     let largest = samples.filter_map(|sample| sample.bytes.or_else(stated)).max();
+    // What a real loader would hold. feedline drops bytes as they come, and would measure a job that cannot
+    // exist.
     let held = |job: &Training| job.samples_per_step().saturating_mul(u64::from(job.prefetch) + 1);
     let (Some(sample_bytes), Some(job)) = (largest, jobs.max_by_key(|job| held(job))) else { return };
     let bytes = held(job).saturating_mul(sample_bytes);
@@ -177,7 +183,8 @@ pub(super) fn refuse_memory<'a>(
     ));
 }
 
-/// Refuses samples that are read block by block where they differ in their blocks: a step would not know its samples.
+/// Refuses reading block by block where samples differ in their number of blocks: a step would not know which blocks are
+/// its samples.
 pub(in super::super) fn refuse_uneven(
     targets: &[&Resolved<'_>],
     datasets: &Datasets,
@@ -200,13 +207,15 @@ pub(in super::super) fn refuse_uneven(
     problems.push(problem.help("write operation = \"read_file\", or remove it: a sample is then read whole"));
 }
 
-/// Refuses decoders of the user's own samples where reads hold no whole one: nothing puts these together.
+/// Refuses decoders of the user's own samples where a read holds no whole sample: nothing puts the parts together.
 pub(in super::super) fn refuse_decoders(
     field: &Field<written::Decode>,
     tasks: &[Task],
     problems: &mut Problems,
 ) {
     let (Some(Some(decode)), Some(span)) = (field.resolved(job::decode), field.span()) else { return };
+    // A checksum goes over bytes as they come, and a cost over nothing; the others need a sample from its
+    // first byte to its last.
     let takes_any = matches!(decode.work, Work::Cost { .. } | Work::Checksum);
     if takes_any || !tasks.iter().any(|task| task.operation == Operation::Read) {
         return;
@@ -221,9 +230,9 @@ pub(in super::super) fn refuse_decoders(
     ));
 }
 
-/// Refuses decoders of samples that come in several reads, or through a buffer that is smaller than they are. A whole
-/// sample of ours that is read through a smaller buffer is decoded by a stand-in; a checksum has none, nor have the user's
-/// own samples. Of those the stated size is known here, and the largest of them in the run.
+/// Refuses decoders of samples that come in several reads, or that are larger than the buffer. A generated sample that is
+/// larger than the buffer is decoded by a stand-in. A checksum has no stand-in, nor have the user's own samples; their
+/// stated size is known here, and the largest of them only in the run.
 pub(in super::super) fn refuse_parts(
     document: &written::Document,
     specs: &[DatasetSpec],

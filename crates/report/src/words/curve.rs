@@ -1,0 +1,128 @@
+//! Panels and curves of throughput against depth.
+
+use analysis::{Caching, Curve, Distinction, Panel, Shape, TierSize, Treatment};
+use record::Axis;
+
+/// `114,660 B samples, 128 KiB blocks, shuffled_epoch, bypass`.
+pub(crate) fn conditions(panel: &Panel) -> String {
+    conditions_in_lines(panel).join(", ")
+}
+
+/// The same, with several treatments of the page cache apart.
+pub(crate) fn conditions_in_lines(panel: &Panel) -> Vec<String> {
+    let samples = panel.sample_bytes.map_or_else(|| "samples of unknown size".to_owned(), samples);
+    let layout = panel.layout.as_ref().map(|layout| format!("{layout}, ")).unwrap_or_default();
+    let pieces = pieces(&panel.operation, panel.block_bytes);
+    let read = format!("{layout}{samples}, {pieces}, {}", panel.access);
+    match treatments(&panel.treatments) {
+        Some(treatments) => vec![read, treatments],
+        None => vec![format!("{read}, {}", caching(&panel.caching))],
+    }
+}
+
+/// `114,660 B samples`.
+pub(super) fn samples(bytes: f64) -> String {
+    format!("{} samples", feed::format_bytes(bytes.round() as u64))
+}
+
+/// `128 KiB blocks`, `files in 128 KiB pieces`.
+pub(super) fn pieces(operation: &str, block_bytes: u64) -> String {
+    let block = feed::format_bytes(block_bytes);
+    if operation == "read_file" { format!("files in {block} pieces") } else { format!("{block} blocks") }
+}
+
+/// `bypass`, `cold, lru tier of 10 GB`.
+pub(super) fn caching(of: &Caching) -> String {
+    match &of.tier {
+        None => of.page_cache.to_string(),
+        Some(TierSize { capacity_bytes, policy }) => {
+            format!("{}, {policy} tier of {}", of.page_cache, feed::format_bytes(*capacity_bytes))
+        }
+    }
+}
+
+/// `from storage: bypass (io_uring, nfs3), cold (mmap)`, by targets where an engine read in both ways; nothing for one
+/// treatment.
+fn treatments(all: &[Treatment]) -> Option<String> {
+    let shares = |one: &Treatment| {
+        let others = all.iter().filter(|other| other.caching != one.caching);
+        others.flat_map(|other| &other.engines).any(|engine| one.engines.contains(engine))
+    };
+    let by_target = all.iter().any(shares);
+    let words = all.iter().map(|one| {
+        let names = if by_target { &one.targets } else { &one.engines };
+        format!("{} ({})", caching(&one.caching), names.join(", "))
+    });
+    (all.len() > 1).then(|| format!("from storage: {}", words.collect::<Vec<_>>().join(", ")))
+}
+
+/// `flat from 32: bandwidth-bound`.
+pub(crate) fn shape(of: Shape) -> String {
+    match of {
+        Shape::Flat { from } => format!("flat from {from}: bandwidth-bound"),
+        Shape::Falling { beyond } => format!("falls beyond depth {beyond}: contention, not bandwidth"),
+        Shape::Proportional { latency_ns, depth_needed } => {
+            let latency = feed::format_duration_ns(latency_ns as u64);
+            let needed = depth_needed.map(|depth| feed::format_count(depth.ceil()));
+            let needed = needed.map(|depth| format!("; the line needs depth {depth} at that"));
+            format!("latency-bound at {latency} per read{}", needed.unwrap_or_default())
+        }
+        Shape::Rising { deepest } => format!("still rising at the deepest, {deepest}: try more depth"),
+    }
+}
+
+/// `nvme io_uring`, with what else distinguishes it.
+pub(crate) fn label(curve: &Curve) -> String {
+    let name = if curve.title == curve.engine {
+        curve.title.clone()
+    } else {
+        format!("{} {}", curve.title, curve.engine)
+    };
+    std::iter::once(name).chain(curve.distinctions.iter().map(distinction)).collect::<Vec<_>>().join(", ")
+}
+
+/// What distinguishes a curve beside its target and engine: `2 streams, stand-in`; often empty.
+pub(crate) fn distinctions(curve: &Curve) -> String {
+    curve.distinctions.iter().map(distinction).collect::<Vec<_>>().join(", ")
+}
+
+/// What reads pass that go through a tier of feedline's own.
+pub(crate) const THROUGH_A_CACHE: &str = "through a cache";
+
+fn distinction(of: &Distinction) -> String {
+    match of {
+        Distinction::Along(words) => match words.axis() {
+            // The engine beside it says whose advice it is.
+            Axis::Advice => words.value.clone(),
+            // Columns are narrow: what differs comes first.
+            Axis::Pages => format!("{} pages", words.value),
+            _ => format!("{} {}{}", words.name, words.value, words.unit),
+        },
+        Distinction::Streams(streams) => feed::counted_noun((*streams).into(), "stream"),
+        Distinction::Threads(threads) => format!("{threads} threads"),
+        Distinction::ThroughCache => THROUGH_A_CACHE.to_owned(),
+        Distinction::StandIn => "stand-in".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shape_says_what_it_means() {
+        let said = [
+            (Shape::Flat { from: 32 }, "flat from 32: bandwidth-bound"),
+            (Shape::Falling { beyond: 16 }, "falls beyond depth 16: contention, not bandwidth"),
+            (
+                Shape::Proportional { latency_ns: 33e6, depth_needed: Some(620.2) },
+                "latency-bound at 33 ms per read; the line needs depth 621 at that",
+            ),
+            (Shape::Proportional { latency_ns: 33e6, depth_needed: None }, "latency-bound at 33 ms per read"),
+            (Shape::Rising { deepest: 512 }, "still rising at the deepest, 512: try more depth"),
+        ];
+        for (of, expected) in said {
+            assert_eq!(shape(of), expected);
+        }
+    }
+}

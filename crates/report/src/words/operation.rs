@@ -1,0 +1,13 @@
+//! What a cell does over and over, in one word.
+
+use feed::Operation;
+use record::Word;
+
+/// `read`, `write`; names are looked up by their own word: `stat`, `list`.
+pub(crate) fn noun(operation: &Word<Operation>) -> &str {
+    match operation.known() {
+        Some(Operation::Checkpoint | Operation::Copy) => "write",
+        Some(Operation::Stat | Operation::List | Operation::GetAttr) => operation.as_str(),
+        _ => "read",
+    }
+}
