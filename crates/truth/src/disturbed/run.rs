@@ -233,7 +233,7 @@ impl<'a> Stage<'a> {
             let cells: Vec<usize> = cells.map(|(cell, _)| cell).collect();
             bench.reread(&cells, &*stores[slot.target])
         };
-        self.data.slots().iter().enumerate().flat_map(of_slot).collect()
+        self.data.all().iter().enumerate().flat_map(of_slot).collect()
     }
 }
 
@@ -244,7 +244,7 @@ fn known(imagined: &Datasets) -> Datasets {
         let prepared = Prepared { data: Arc::new(data), ..slot.prepared.clone() };
         OnTarget { target: slot.target, dataset: slot.dataset, prepared }
     };
-    Datasets::new(imagined.slots().iter().map(of_slot).collect())
+    Datasets::new(imagined.all().iter().map(of_slot).collect())
 }
 
 /// Why a run is broken off.
