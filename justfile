@@ -68,13 +68,14 @@ fuzz *ARGS:
 soak UNIT="seconds" MOST="3600":
     .ci/soak {{UNIT}} {{MOST}}
 
-# Longer proofs: more property cases, 100,000 storages of known truth, fuzzing, a folder of a million files, benchmarks, shards read back by Python, known
+# Longer proofs: more property cases, 100,000 storages of known truth, 10,000 that misbehave, fuzzing, a folder of a million files, benchmarks, shards read back by Python, known
 # vulnerabilities (needs the advisory database).
 nightly:
     PROPTEST_CASES=5000 cargo test --workspace --release
     cargo test --release -p backend-file --test it -- --ignored --exact whole::a_folder_of_a_million_files_is_opened_looked_at_and_listed
     fuzz/run 300
     cargo run --release -p truth -- --worlds 100000 --from 1000000
+    FEEDLINE_SEEDS=10000 cargo test --release -p truth --test it disturbed
     just perf
     just soak repetitions 400
     just formats-readback

@@ -42,6 +42,8 @@ pub enum Fault {
     Error(OpError),
     /// The operation ends well with wrong bytes.
     Corrupt,
+    /// The operation ends well, and the second half of its bytes never came: what lay in the buffer before is left there.
+    Short,
     /// The queue breaks.
     Break,
 }
@@ -189,6 +191,7 @@ impl SimulatedQueue {
             Some(Fault::Error(error)) => Err(error),
             // One flipped bit of the first byte is the least that a check must find, and every check looks there.
             Some(Fault::Corrupt) => self.fill(&mut request).inspect(|_| request.buf.as_mut_slice()[0] ^= 1),
+            Some(Fault::Short) => self.fill_half(&mut request),
             None => self.fill(&mut request),
         };
         Ok(Completion {
@@ -223,6 +226,18 @@ impl SimulatedQueue {
             Op::Stat { .. } | Op::GetAttr { .. } => Ok(0),
             Op::List { .. } => Ok(u64::from(self.objects.count())),
         }
+    }
+
+    fn fill_half(&self, request: &mut Request) -> Result<u64, OpError> {
+        let before = request.buf.as_slice().to_vec();
+        let answer = self.fill(request)?;
+        let came = match request.op {
+            Op::Read { len, .. } => len,
+            Op::ReadFile { bytes, .. } => FilePieces::new(bytes, self.block_bytes).last().len,
+            Op::Stat { .. } | Op::GetAttr { .. } | Op::List { .. } => 0,
+        } as usize;
+        request.buf.as_mut_slice()[came / 2..came].copy_from_slice(&before[came / 2..came]);
+        Ok(answer)
     }
 
     fn fill_block(&self, request: &mut Request, object: u32, offset: u64, len: u32) -> Result<u64, OpError> {

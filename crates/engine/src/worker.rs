@@ -33,6 +33,10 @@ const HOPELESS_ERRORS: u64 = 1_000;
 /// outstanding: a silent server takes its time-out for each, and a repetition may have no other end.
 const HOPELESS_NS: u64 = 120_000_000_000;
 
+/// Time in which no operation ends, while some are under way, after which a worker gives up: a hung mount neither answers nor
+/// fails, and a repetition by bytes, steps or epochs has no other end. No read of a storage that works takes this long.
+pub(crate) const STALLED_NS: u64 = 600_000_000_000;
+
 /// Reads of the warm-up that each worker checks against the written content, or keeps for a second reading.
 const VERIFIED_PER_WORKER: u64 = 8;
 
@@ -170,6 +174,7 @@ impl Worker<'_> {
         let mut requests: Vec<Request> = Vec::with_capacity(self.free.len());
         let mut done: Vec<Completion> = Vec::with_capacity(self.free.len());
         let mut well_ns = self.clock.now_ns();
+        let mut moved_ns = well_ns;
         loop {
             let now_ns = self.clock.now_ns();
             if let Some(meter) = &mut self.meter {
@@ -195,6 +200,12 @@ impl Worker<'_> {
             let until_ns = until_ns.min(due_ns);
             self.advance(now_ns, until_ns, &mut requests, &mut done).map_err(|error| error.to_string())?;
             self.window = self.window.opened_by(self.load.opened_ns());
+            let under_way = self.queue.in_flight();
+            if !done.is_empty() || under_way == 0 {
+                moved_ns = now_ns;
+            } else if now_ns - moved_ns >= STALLED_NS {
+                return Err(stalled(under_way));
+            }
             self.collect(&mut done, recorder);
             let failed = recorder.consecutive_errors();
             if failed == 0 {
@@ -366,6 +377,12 @@ fn hopeless(recorder: &Recorder, first_failure: Option<String>) -> String {
     let first = first_failure.map(|words| format!("; the first: {words}")).unwrap_or_default();
     let count = recorder.consecutive_errors();
     format!("{count} reads in a row failed ({}); the worker gave up{first}", kinds.join(", "))
+}
+
+/// Why a worker gives up on operations that do not end.
+pub(crate) fn stalled(under_way: u32) -> String {
+    let seconds = STALLED_NS / 1_000_000_000;
+    format!("none of {under_way} reads under way ended in {seconds} s; the worker gave up")
 }
 
 /// Checks what lies in the buffer of an operation that read bytes.

@@ -3,7 +3,7 @@
 //! Members can be appended and are found again after a cut; `zcat` shows one line per repetition.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read as _, Seek as _, Write as _};
+use std::io::{BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
 use flate2::Compression;
@@ -61,12 +61,16 @@ pub fn read_intervals(dir: &Path) -> Result<RecordedIntervals, ReadError> {
         if file.fill_buf().map_err(|source| ReadError::io(&path, source))?.is_empty() {
             break;
         }
+        let begins = file.stream_position().map_err(|source| ReadError::io(&path, source))?;
         match inflate(&mut file) {
             Ok(json) => found.reps.push(
                 serde_json::from_slice(&json)
                     .map_err(|cause| ReadError::member(&path, member, cause.to_string()))?,
             ),
-            Err(cause) if cause.kind() == std::io::ErrorKind::UnexpectedEof => {
+            Err(cause)
+                if cause.kind() == std::io::ErrorKind::UnexpectedEof
+                    || holds_zeros(&mut file, begins).map_err(|source| ReadError::io(&path, source))? =>
+            {
                 found.loss = Some(format!("member {member} of {INTERVALS_FILE} is cut and was left out"));
                 break;
             }
@@ -74,6 +78,23 @@ pub fn read_intervals(dir: &Path) -> Result<RecordedIntervals, ReadError> {
         }
     }
     Ok(found)
+}
+
+/// Whether nothing but zeros lies from `begins` on: where the power went out, a file may have the length of what was being
+/// written, and not its bytes.
+fn holds_zeros(file: &mut BufReader<File>, begins: u64) -> std::io::Result<bool> {
+    file.seek(SeekFrom::Start(begins))?;
+    loop {
+        let bytes = file.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(true);
+        }
+        if bytes.iter().any(|byte| *byte != 0) {
+            return Ok(false);
+        }
+        let length = bytes.len();
+        file.consume(length);
+    }
 }
 
 /// Bytes of a file of members up to the end of the last that is whole.

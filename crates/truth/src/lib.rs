@@ -4,7 +4,11 @@
 //! scenario, resolved to a plan, played by the engine, recorded, and judged by the analysis, as a run of the command line
 //! is. What may be said of it follows from the arithmetic of the model alone ([`truth`]), which shares no code with what is
 //! under test.
+//!
+//! [`disturbed`] plays storages that misbehave by a script instead, and holds what comes of it against what must hold of any
+//! run.
 
+pub mod disturbed;
 mod draw;
 mod judge;
 pub mod play;

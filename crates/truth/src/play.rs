@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use analysis::Summary;
 use backend::{Clock, SharedStore};
-use describe::{Begun, Datasets, OnTarget};
+use describe::{Begun, Datasets, OnTarget, StoreFacts};
 use engine::{Bench, BenchSettings, CellSetup, Event, Progress};
 use plan::Plan;
 use prepare::Prepared;
@@ -47,16 +47,17 @@ pub struct Played {
 /// # Errors
 /// When the scenario does not resolve, or the record cannot be stored: both are mistakes of this crate or of feedline.
 pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
-    let plan = resolve(world)?;
+    let plan = resolve(world.scenario())?;
     let data = imagined(&plan)?;
     // A run of minutes takes milliseconds, and a busy machine changes nothing in it.
     let clock = Clock::simulated();
     let model = Model::new(world.device.clone(), world.seed, &clock);
-    let setups = setups(&plan, &data, &model);
+    let store: SharedStore = Arc::new(model.clone());
+    let facts = plan.targets.iter().map(|_| store.facts()).collect();
+    let setups = setups(&plan, &data, &vec![store; plan.targets.len()]);
     let (stop, progress) = (AtomicBool::new(false), Progress::default());
-    let settings = BenchSettings::alone(plan.measure.clone(), CORES);
-    let mut bench = Bench::new(&plan.cells, &setups, settings, &clock, &stop, &progress);
-    let mut record = begun(&plan, &data, &model);
+    let mut bench = Bench::new(&plan.cells, &setups, settings(&plan), &clock, &stop, &progress);
+    let mut record = begun(&plan, &data, facts);
     record.lines.extend(ceiling(world, &plan).map(Line::Ceiling));
     let not_run = measure(&mut bench, &plan, &model, &mut record)?;
     let end = End { elapsed_ns: clock.now_ns(), not_run, ..End::default() };
@@ -65,6 +66,11 @@ pub fn play(world: &World) -> Result<Played, Box<dyn Error>> {
         record = stored(&record, &world.scenario())?;
     }
     Ok(Played { summary: analysis::summarise(&record), record, met: model.repetitions() })
+}
+
+/// One process that measures all of a plan on the imagined host.
+pub(crate) fn settings(plan: &Plan) -> BenchSettings {
+    BenchSettings::alone(plan.measure.clone(), CORES)
 }
 
 /// What the client of a world takes in, as the null target would show it: what the null target shows of this machine is
@@ -107,7 +113,8 @@ fn keep<'a>(
 ) -> impl FnMut(Event<'_>) -> Result<(), Infallible> + 'a {
     move |event| {
         if let Event::Rep(mut rep, _) = event {
-            without_this_machine(&mut rep, model);
+            without_this_machine(&mut rep);
+            with_others(&mut rep, model);
             record.lines.push(Line::Rep(rep));
         }
         Ok(())
@@ -115,11 +122,14 @@ fn keep<'a>(
 }
 
 /// Takes out what the engine counted of the machine that plays: real seconds of its processors against virtual windows
-/// would make a client that is busy, or a machine that is stolen. What others took of the simulated storage takes its
-/// place, as the kernel would count it.
-fn without_this_machine(rep: &mut Rep, model: &Model) {
+/// would make a client that is busy, or a machine that is stolen.
+pub(crate) fn without_this_machine(rep: &mut Rep) {
     rep.usage = Usage { wall_ns: rep.window_ns, cores: CORES, ..Usage::default() };
     rep.system = System::default();
+}
+
+/// Puts in what others took of the simulated storage, as the kernel would count it.
+fn with_others(rep: &mut Rep, model: &Model) {
     let others = model.repetitions().last().map_or(0.0, |met| met.others);
     if others == 0.0 {
         return;
@@ -138,8 +148,9 @@ fn without_this_machine(rep: &mut Rep, model: &Model) {
     });
 }
 
-fn resolve(world: &World) -> Result<Plan, Box<dyn Error>> {
-    let source = Source { name: "world.toml".to_owned(), text: world.scenario() };
+/// The plan of a scenario on the imagined host.
+pub(crate) fn resolve(text: String) -> Result<Plan, Box<dyn Error>> {
+    let source = Source { name: "world.toml".to_owned(), text };
     let scenario = scenario::parse(&source, &[]);
     let facts = PathFacts { file_system: "ext4".to_owned(), ..PathFacts::generous() };
     let host = HostFacts {
@@ -157,7 +168,7 @@ fn resolve(world: &World) -> Result<Plan, Box<dyn Error>> {
 }
 
 /// The datasets of a plan as arithmetic.
-fn imagined(plan: &Plan) -> Result<Datasets, Box<dyn Error>> {
+pub(crate) fn imagined(plan: &Plan) -> Result<Datasets, Box<dyn Error>> {
     let slot = |(target, dataset): (usize, usize)| {
         let prepared = Prepared::imagined(&plan.datasets[dataset]).ok_or("a dataset cannot be imagined")?;
         Ok::<_, Box<dyn Error>>(OnTarget { target, dataset, prepared })
@@ -165,13 +176,13 @@ fn imagined(plan: &Plan) -> Result<Datasets, Box<dyn Error>> {
     Ok(Datasets::new(plan.places().into_iter().map(slot).collect::<Result<_, _>>()?))
 }
 
-fn setups(plan: &Plan, data: &Datasets, model: &Model) -> Vec<CellSetup> {
-    let store: SharedStore = Arc::new(model.clone());
+/// What each cell reads, and through which of the `stores` of the targets.
+pub(crate) fn setups(plan: &Plan, data: &Datasets, stores: &[SharedStore]) -> Vec<CellSetup> {
     let setup = |cell: &plan::Cell| {
         let prepared = data.of(cell);
         let sample_bytes = describe::sample_bytes(prepared, plan.dataset(cell), cell);
         CellSetup {
-            store: Arc::clone(&store),
+            store: Arc::clone(&stores[cell.target]),
             server: None,
             data: Arc::clone(&prepared.data),
             checkpoints: None,
@@ -183,7 +194,8 @@ fn setups(plan: &Plan, data: &Datasets, model: &Model) -> Vec<CellSetup> {
     plan.cells.iter().map(setup).collect()
 }
 
-fn begun(plan: &Plan, data: &Datasets, model: &Model) -> RunRecord {
+/// The head of a record, and nothing measured.
+pub(crate) fn begun(plan: &Plan, data: &Datasets, facts: Vec<StoreFacts>) -> RunRecord {
     let begun = Begun {
         run_id: format!("20260101T000000Z-{}-0000", plan.name),
         started: "2026-01-01T00:00:00Z".to_owned(),
@@ -191,7 +203,6 @@ fn begun(plan: &Plan, data: &Datasets, model: &Model) -> RunRecord {
         redacted: true,
         ranks: 1,
     };
-    let facts = plan.targets.iter().map(|_| backend::Store::facts(model)).collect();
     let run = describe::run(plan, data, facts, begun);
     RunRecord { run, env: Environment::default(), lines: Vec::new(), segments: Vec::new(), loss: None }
 }

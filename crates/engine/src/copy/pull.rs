@@ -7,6 +7,7 @@ use crate::error::RepError;
 use crate::rep::{RepSpec, own_seed};
 use crate::retry::BackOff;
 use crate::trainer::share;
+use crate::worker::{STALLED_NS, stalled};
 
 /// How long a worker waits at most before it looks at the stop flag again.
 const STOP_LATENCY_NS: u64 = 100_000_000;
@@ -122,11 +123,16 @@ impl<'a> Pull<'a> {
         let Block { object, offset, len } = block;
         self.requests.push(Request { token: buf.slot(), op: Op::Read { object, offset, len }, buf });
         self.queue.submit(&mut self.requests, &mut self.done).map_err(|error| broken(&error))?;
+        let begun_ns = self.spec.clock.now_ns();
         loop {
             if let Some(completion) = self.done.pop() {
                 return Ok(completion);
             }
-            self.wait(self.spec.clock.now_ns().saturating_add(STOP_LATENCY_NS))?;
+            let now_ns = self.spec.clock.now_ns();
+            if now_ns - begun_ns >= STALLED_NS {
+                return Err(Unread::Over(Some(stalled(1))));
+            }
+            self.wait(now_ns.saturating_add(STOP_LATENCY_NS))?;
         }
     }
 

@@ -122,6 +122,16 @@ fn count(end: &CopyEnd, name: &str) -> u64 {
 }
 
 #[test]
+fn a_block_that_never_comes_ends_a_copy() {
+    let objects = objects(4, 3 * u64::from(BLOCK_BYTES));
+    let step = |number| Step::ok(if number == 5 { 1 << 50 } else { MS });
+    let end = Staging::of_simulated(&objects, cell(1, Copy::whole(1)), step).run().unwrap();
+    let Outcome::Failed { reason } = &end.outcome.outcome else { panic!("{:?}", end.outcome.outcome) };
+    assert!(reason.contains("ended in 600 s"), "{reason}");
+    assert_eq!(end.outcome.counters[counter::ABANDONED], 1);
+}
+
+#[test]
 fn every_object_arrives_byte_by_byte_and_is_counted_once() {
     let objects = objects(1_003, 10_000);
     let (staging, _source) = Staging::of_files(&objects, cell(4, Copy::whole(1)));

@@ -11,6 +11,7 @@ mod lease;
 mod memory;
 mod packed;
 mod shards;
+mod storage;
 
 use std::sync::atomic::AtomicBool;
 

@@ -11,3 +11,4 @@ mod full;
 mod merge;
 mod round_trip;
 mod sample;
+mod storage;

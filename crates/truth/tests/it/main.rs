@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod disturbed;
+
 use analysis::CellSummary;
 use feed::Judgement;
 use truth::{Class, Finding, Load, Table, World, judge, play};
